@@ -1,0 +1,73 @@
+// Expected failures: what went wrong, where, and what the user can do. Returned in Result<T>, never thrown.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include <boost/system/result.hpp>
+
+namespace sml {
+
+// What sort of failure it is. Decides the exit code (see exit_code_of) and how hosts fold in reports.
+enum class ErrorKind : std::uint8_t {
+  Usage,          // command line                                       → 2
+  Config,         // files and environment that describe the job        → 2
+  Resolve,        // a host name has no address                         → 125
+  Connect,        // no TCP connection, or it ended before the login    → 125
+  HostKey,        // unknown or changed host key                        → 125
+  Auth,           // the host refused the login                         → 125
+  Deploy,         // the agent could not be put or started there        → 125
+  Protocol,       // the far side does not speak our protocol           → 125
+  Spawn,          // a worker could not be started (limits, directory)  → 125
+  NotExecutable,  // the program is there but cannot be executed        → 126
+  NotFound,       // the program is not there                           → 127
+  Io,             // reading or writing failed                          → 125
+  Timeout,        // a deadline of the launcher's own passed            → 125
+  Lost,           // a host or agent went away                          → 125
+  Internal,       // a bug                                              → 125
+};
+
+std::string_view name(ErrorKind kind);
+int exit_code_of(ErrorKind kind);
+
+// One failure. `message` is a clause without host, capital or full stop ("connection refused"), so that several hosts
+// with the same message fold into one line. Value type. (A class with a default constructor because
+// boost::system::result in Boost 1.81 needs one.)
+class Error {
+ public:
+  Error() = default;
+  Error(ErrorKind kind, std::string message) : kind_(kind), message_(std::move(message)) {}
+
+  // The sentence that tells the user what to do; shown once per folded group.
+  Error&& with_hint(std::string hint) && {
+    hint_ = std::move(hint);
+    return std::move(*this);
+  }
+  // Puts "context: " before the message.
+  Error&& in(std::string_view context) && {
+    message_.insert(0, std::string(context) + ": ");
+    return std::move(*this);
+  }
+
+  ErrorKind kind() const { return kind_; }
+  const std::string& message() const { return message_; }
+  const std::string& hint() const { return hint_; }
+  bool operator==(const Error&) const = default;
+
+ private:
+  ErrorKind kind_ = ErrorKind::Internal;
+  std::string message_;
+  std::string hint_;
+};
+
+template <class T>
+using Result = boost::system::result<T, Error>;
+
+// "permission denied": the system's words for an errno, lower case, no trailing text. Thread-safe.
+std::string errno_text(int sys_errno);
+
+// An Error whose message is "what: <errno text>".
+Error sys_error(ErrorKind kind, std::string_view what, int sys_errno);
+
+}  // namespace sml

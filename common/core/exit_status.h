@@ -1,0 +1,45 @@
+// How a worker ended, as a value. It becomes an int only where the launcher's own exit status is computed.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <variant>
+
+namespace sml {
+
+struct Exited {
+  int code = 0;
+  bool operator==(const Exited&) const = default;
+};
+struct Signaled {
+  int signo = 0;
+  bool core_dumped = false;
+  bool operator==(const Signaled&) const = default;
+};
+// The worker never ran. `step` says where it stopped; `sys_errno` why.
+enum class SpawnStep : std::uint8_t { Pipe, Fork, Directory, Limits, Exec };
+struct SpawnFailed {
+  SpawnStep step = SpawnStep::Exec;
+  int sys_errno = 0;
+  bool operator==(const SpawnFailed&) const = default;
+};
+// Nobody saw it end: its host or agent went away.
+struct Lost {
+  std::string why;
+  bool operator==(const Lost&) const = default;
+};
+
+using ExitStatus = std::variant<Exited, Signaled, SpawnFailed, Lost>;
+
+bool succeeded(const ExitStatus& status);
+
+// The status a shell would show: code, 128+signal, 126/127 for exec failures, 125 for everything of the launcher's own.
+int exit_code_of(const ExitStatus& status);
+
+// "exited with status 3", "killed by SIGSEGV (segmentation fault), core dumped", "could not start: exec: no such file".
+std::string describe(const ExitStatus& status);
+
+// "SIGTERM"; "signal 42" for numbers without a name.
+std::string signal_name(int signo);
+
+}  // namespace sml

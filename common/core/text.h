@@ -1,0 +1,38 @@
+// Small text rules used everywhere: durations, host lists for messages, quoting for display.
+#pragma once
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/core/clock.h"
+#include "common/core/error.h"
+
+namespace sml {
+
+// "90", "90s", "1.5m", "2h", "250ms" → duration. Anything else, negative values and more than a year are errors that
+// quote the text and name the accepted forms.
+Result<Duration> parse_duration(std::string_view text);
+
+// "1.5 s", "250 ms", "2 min": for messages; not meant to be parsed again.
+std::string format_duration(Duration d);
+
+// Names folded for a message, in the order given: {"algo-1","algo-2","algo-4","x"} → "algo-[1-2,4],x".
+// Zero padding is kept; names without a trailing number stay as they are.
+std::string fold_names(std::span<const std::string> names);
+
+// Bytes shown to a person inside quotes: printable ASCII and valid UTF-8 stay, the rest becomes \n, \t, \xNN.
+// Cut to `limit` bytes with "..." when longer.
+std::string show(std::string_view bytes, std::size_t limit = 200);
+
+// One word as a POSIX shell would read it back ('it'\''s'). For messages and the dry run only: nothing of ours is
+// ever given to a shell.
+std::string shell_quote(std::string_view word);
+
+// Splits like a POSIX shell without expansion: blanks separate, '...' and "..." and \ quote. Unfinished quotes are errors.
+Result<std::vector<std::string>> shell_words(std::string_view text);
+
+// The candidate nearest to `word` when it is near enough to be a typing mistake, else empty.
+std::string_view nearest(std::string_view word, std::span<const std::string_view> candidates);
+
+}  // namespace sml

@@ -1,0 +1,34 @@
+// A machine or container that can run workers, as the user named it.
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/core/strong.h"
+
+namespace sml::plan {
+
+inline constexpr std::uint32_t kMaxSlotsPerHost = 65536;
+
+// Value type. `name` is what the user wrote: it is shown, exported (SML_HOST, HOROVOD_HOSTNAME) and handed to ssh, where
+// ~/.ssh/config may turn it into something else. It holds [A-Za-z0-9._-] only, or an IPv6 literal without brackets, and
+// never begins with '-': every parser enforces this with valid_host_name().
+struct Host {
+  std::string name;
+  std::string user;                    // empty: ssh's choice
+  std::optional<std::uint32_t> slots;  // empty: not named by the source; filled in by fill_slots()
+  bool operator==(const Host&) const = default;
+};
+
+bool valid_host_name(std::string_view name);
+bool valid_user_name(std::string_view name);
+
+// A list of hosts together with the words that tell the user where it came from ("-H", "--hostfile nodes.txt",
+// "/opt/ml/input/config/resourceconfig.json", "this machine").
+struct HostList {
+  std::vector<Host> hosts;
+  std::string source;
+};
+
+}  // namespace sml::plan

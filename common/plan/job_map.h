@@ -1,0 +1,49 @@
+// Which rank runs where. Pure: hosts and a number of processes in, ranks out.
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/core/error.h"
+#include "common/core/strong.h"
+#include "common/plan/host.h"
+
+namespace sml::plan {
+
+// Where one rank runs, and its place among the others. The names are Horovod's and torch's (reference: Horovod's
+// runner/common/util/hosts.py; torch.distributed.run's worker environment).
+struct RankAssignment {
+  Rank rank;
+  HostIndex host;
+  LocalRank local_rank;            // index among the ranks of its host
+  std::uint32_t local_size = 0;    // ranks on its host
+  std::uint32_t group_rank = 0;    // index of its host among the hosts that have ranks
+  std::uint32_t cross_rank = 0;    // earlier hosts that also have this local rank
+  std::uint32_t cross_size = 0;    // hosts that have this local rank
+  bool operator==(const RankAssignment&) const = default;
+};
+
+struct MappedHost {
+  Host host;
+  std::uint32_t slots = 0;
+  std::vector<Rank> ranks;  // consecutive; empty when -np left the host out or it has no slots
+};
+
+// Invariants, checked by the only function that makes one: ranks are 0..world_size-1 in order; local ranks are dense on
+// each host; no host holds more ranks than slots unless oversubscription was allowed.
+struct JobMap {
+  std::vector<MappedHost> hosts;
+  std::vector<RankAssignment> ranks;
+  std::uint32_t world_size() const { return static_cast<std::uint32_t>(ranks.size()); }
+  std::uint32_t group_world_size() const;  // number of hosts that have ranks
+};
+
+enum class Oversubscribe : std::uint8_t { No, Yes };
+
+// Fills hosts in the order given, slot by slot. Every host must have its slots filled in. Without `np` all slots are
+// used. Errors (kind Usage): no hosts, no slots at all, np = 0, np above the slots (both numbers named).
+// With Oversubscribe::Yes the ranks beyond the slots are dealt evenly: every host gets one more in turn.
+Result<JobMap> map_job(const HostList& hosts, std::optional<std::uint32_t> np, Oversubscribe oversubscribe);
+
+}  // namespace sml::plan

@@ -1,0 +1,36 @@
+// Everything that is decided before anything is started: what --dry-run prints and what a job executes.
+#pragma once
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/core/clock.h"
+#include "common/plan/job_map.h"
+#include "common/plan/worker_env.h"
+
+namespace sml::plan {
+
+enum class ExportPolicy : std::uint8_t { All, None };
+
+// Value type; nothing in it refers to a connection, a descriptor or a moment.
+struct LaunchPlan {
+  JobMap map;
+  std::string host_source;             // HostList::source
+  JobIdentity job;
+  std::vector<std::string> command;    // program and arguments, bytes
+  std::string working_directory;       // absolute
+  ExportPolicy export_policy = ExportPolicy::All;
+  Environment launcher_environment;    // as we were started
+  Environment user_environment;        // --env-file, then -x
+};
+
+// The JSON object of design §3.2 on one line, without a newline. Bytes that are not UTF-8 are shown as U+FFFD: the plan
+// is for people and scripts, not the transport.
+std::string to_json(const LaunchPlan& plan);
+
+// The same as a table for people, at most `width` columns where names allow; ends with a newline.
+std::string to_table(const LaunchPlan& plan);
+
+}  // namespace sml::plan

@@ -1,0 +1,71 @@
+// What each worker finds in its environment. Pure; the launcher says what, the agent of each host composes it, because
+// only the agent knows that host's login environment.
+//
+// An environment is a list of "NAME=VALUE" byte strings. Values are any bytes but NUL.
+#pragma once
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/plan/job_map.h"
+
+namespace sml::plan {
+
+using Environment = std::vector<std::string>;
+
+// The layer below everything the user asked for.
+enum class BaseEnvironment : std::uint8_t {
+  Launcher,           // the launcher's environment as it is: the local host
+  LauncherOverLogin,  // the host's login environment, the launcher's over it: remote hosts with --export all
+  Login,              // the host's login environment alone: remote hosts with --export none
+};
+
+std::string_view name_of(std::string_view entry);   // "A=b" → "A"
+std::string_view value_of(std::string_view entry);  // "A=b" → "b"; empty without '='
+
+// Names that mean something only on the host or in the login where they were set (HOME, PWD, SSH_*, XDG_*, DISPLAY,
+// *_VISIBLE_DEVICES, BASH_FUNC_*, ...): they do not travel to another host. The list is that of design §3.3.
+bool bound_to_host(std::string_view name);
+
+// Names by which a launcher tells a worker its place (RANK, WORLD_SIZE, LOCAL_RANK, MASTER_*, OMPI_COMM_WORLD_*, PMI_*,
+// PMIX_*, HOROVOD_RANK, ..., TORCHELASTIC_*, SML_*, SLURM_PROCID, ...). When we are started by another launcher they
+// describe us, not our workers, so they never survive in the base. (-x and --env-file may still set them, except those
+// that we set ourselves.)
+bool set_by_a_launcher(std::string_view name);
+
+// The launcher's environment as it should travel to another host: without bound_to_host() and set_by_a_launcher().
+Environment for_other_hosts(std::span<const std::string> launcher_environment);
+
+// Identity of the job as workers see it.
+struct JobIdentity {
+  std::string job_id;      // [A-Za-z0-9-]+, unique
+  std::uint32_t attempt = 0;  // restarts before this run
+  std::uint32_t max_restarts = 0;
+};
+
+// Everything that is set for one rank, except what is only known once agents have met (rendezvous_environment).
+// One table in worker_env.cc lists the names with their meaning; the man page is checked against it.
+Environment rank_environment(const JobMap& map, const RankAssignment& rank, const JobIdentity& job);
+
+// MASTER_ADDR, MASTER_PORT and what follows from them. Equal for all ranks.
+Environment rendezvous_environment(std::string_view master_address, std::uint16_t master_port);
+
+// The layers of one worker, later wins; within a layer too. `login` is the environment that the agent itself was
+// started with.
+struct EnvironmentLayers {
+  BaseEnvironment base = BaseEnvironment::Launcher;
+  std::span<const std::string> login;
+  std::span<const std::string> launcher;  // whole for Launcher, for_other_hosts() of it for LauncherOverLogin
+  std::span<const std::string> user;      // --env-file, then -x
+  std::span<const std::string> job;       // rank_environment + rendezvous_environment
+  std::string_view working_directory;     // becomes PWD
+  std::uint32_t cpu_share = 1;            // OMP_NUM_THREADS unless set by a lower layer; 0: leave it alone
+};
+
+// The final environment: unique names, sorted by name (so that it is reproducible), PYTHONUNBUFFERED=1 and
+// OMP_NUM_THREADS unless they were set.
+Environment compose(const EnvironmentLayers& layers);
+
+}  // namespace sml::plan

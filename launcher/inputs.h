@@ -1,0 +1,33 @@
+// From options to a plan: reads the files and the machine that the options point to, decides which host source wins.
+#pragma once
+#include <functional>
+#include <span>
+#include <string>
+
+#include "common/core/error.h"
+#include "common/plan/launch_plan.h"
+#include "launcher/options.h"
+
+namespace sml {
+
+// The machine as the planner sees it; injected so that tests need none.
+struct Machine {
+  std::function<Result<std::string>(const std::string& path, std::size_t limit)> read_file;  // at most `limit` bytes
+  std::function<bool(const std::string& path)> exists;
+  std::function<std::uint32_t()> count_gpus;          // nvidia-smi -L; 0 without
+  std::function<std::uint32_t()> count_neuron_cores;  // neuron-ls; 0 without
+  std::function<std::uint32_t()> count_cpus;          // usable ones
+  std::string host_name;                              // this machine's
+  std::string working_directory;                      // absolute
+  plan::Environment environment;
+};
+
+// The real one.
+Machine this_machine(std::span<const char* const> environment);
+
+// Host source: -H, else --resource-config, else the SageMaker files (training, then processing, below
+// $SAGEMAKER_BASE_DIR), else this machine. Slots that the source does not name: --nproc-per-node, else GPUs, else Neuron
+// cores, else 1. Nothing is connected. Errors are of kind Usage or Config.
+Result<plan::LaunchPlan> make_plan(const Options& options, const Machine& machine);
+
+}  // namespace sml

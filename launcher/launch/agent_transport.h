@@ -1,0 +1,46 @@
+// A byte pipe to the agent of one host. Three kinds: a local child, libssh, a command that is called like ssh.
+#pragma once
+#include <cstddef>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "common/core/error.h"
+
+namespace sml::launch {
+
+// What a transport tells its owner. Called on the loop thread, never from within a call of the owner into the transport.
+class TransportEvents {
+ public:
+  virtual ~TransportEvents() = default;
+  // Progress during the start, for "waiting for algo-3 (logging in)". One of: "resolving", "connecting",
+  // "authenticating", "starting the agent".
+  virtual void transport_step(std::string_view step) = 0;
+  // The host is this machine: the transport has done nothing and will say nothing more; use a local one.
+  virtual void transport_is_local() = 0;
+  // Bytes can be sent from now on. `local_address` / `peer_address` are the numeric addresses of the connection as this
+  // side sees it; empty when unknown.
+  virtual void transport_open(std::string_view local_address, std::string_view peer_address) = 0;
+  // Standard output of the far side. The view is valid during the call only.
+  virtual void transport_bytes(std::span<const char> bytes) = 0;
+  // Last call: the connection could not be made or has ended. `why.message()` holds what was tried; standard error of
+  // the far side (bounded) is in it when there was any.
+  virtual void transport_closed(const Error& why) = 0;
+};
+
+// Owned by an AgentSession; lives on the loop thread. Destroying it closes everything at once, without a further event;
+// what the far side runs then sees the end of its input.
+class AgentTransport {
+ public:
+  virtual ~AgentTransport() = default;
+  // Call once. `events` must outlive the transport.
+  virtual void start(TransportEvents& events) = 0;
+  // Queues bytes for the far side's standard input; never blocks. Ignored after transport_closed.
+  virtual void send(std::string bytes) = 0;
+  // Bytes queued and not yet handed to the kernel or library.
+  virtual std::size_t unsent() const = 0;
+  // Sends what is queued, then ends the far side's input. Bytes may still arrive; transport_closed follows.
+  virtual void finish() = 0;
+};
+
+}  // namespace sml::launch

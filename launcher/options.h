@@ -1,0 +1,55 @@
+// What the command line asks for, as plain values: already checked one by one, not yet held against each other or the
+// machine.
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/core/clock.h"
+#include "common/plan/job_map.h"
+#include "common/plan/launch_plan.h"
+
+namespace sml {
+
+enum class PlanFormat : std::uint8_t { Text, Json };
+enum class Verbosity : std::uint8_t { Quiet, Normal, Verbose };
+enum class SlotsRule : std::uint8_t { Auto, Gpu, Cpu };  // how slots are counted where no source names them
+enum class HostKeyPolicy : std::uint8_t { FromConfig, AcceptNew };
+
+struct SshOptions {
+  std::optional<std::uint16_t> port;
+  std::string user;
+  std::string identity_file;
+  std::string config_file;             // empty: ~/.ssh/config and /etc/ssh/ssh_config
+  std::vector<std::string> command;    // --ssh-command, split into words; empty: libssh
+  HostKeyPolicy host_keys = HostKeyPolicy::FromConfig;
+  std::uint32_t fanout = 64;           // log-ins under way at the same time
+  Duration connect_timeout = std::chrono::seconds(15);  // each of: TCP connection, log-in
+};
+
+enum class TagStyle : std::uint8_t { Default, None };
+
+struct Options {
+  std::optional<std::uint32_t> np;
+  std::string hosts;                        // text of -H
+  std::string resource_config;              // path
+  std::optional<std::uint32_t> nproc_per_node;
+  SlotsRule slots_rule = SlotsRule::Auto;
+  plan::Oversubscribe oversubscribe = plan::Oversubscribe::No;
+  std::vector<std::string> export_variables;  // the -x words in order: NAME, NAME=VALUE or PREFIX_*
+  std::vector<std::string> env_files;
+  plan::ExportPolicy export_policy = plan::ExportPolicy::All;
+  std::string working_directory;            // empty: the launcher's
+  Duration grace = std::chrono::seconds(10);
+  Duration start_timeout = std::chrono::seconds(60);
+  Duration heartbeat_timeout = std::chrono::seconds(30);
+  SshOptions ssh;
+  std::string agent_path;                   // empty: the embedded agent
+  TagStyle tag = TagStyle::Default;
+  std::optional<PlanFormat> dry_run;
+  Verbosity verbosity = Verbosity::Normal;
+  std::vector<std::string> command;
+};
+
+}  // namespace sml

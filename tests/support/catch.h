@@ -1,0 +1,7 @@
+// The subset of Catch2 that versions 2 and 3 share: TEST_CASE, SECTION, CHECK, REQUIRE, INFO, CAPTURE, GENERATE.
+#pragma once
+#if __has_include(<catch2/catch_all.hpp>)
+#include <catch2/catch_all.hpp>
+#else
+#include <catch2/catch.hpp>
+#endif
