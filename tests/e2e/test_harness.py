@@ -1,0 +1,84 @@
+"""The harness itself: a test of "nothing is left" is worth something only if it sees what is left."""
+import signal
+import subprocess
+import unittest
+
+from harness import TestCase, Testbed, own_processes, poll, popen, run
+
+
+class LocalRuns(TestCase):
+    def test_output_status_and_input_are_kept(self):
+        done = run(["sh", "-c", "cat; printf 'a\\r\\n\\377' >&2; exit 7"], input=b"x\0y", binary=True)
+        self.assertEqual((done.returncode, done.stdout, done.stderr), (7, b"x\0y", b"a\r\n\xff"))
+
+    def test_what_is_too_slow_is_killed_and_fails(self):
+        with self.assertRaisesRegex(AssertionError, "not finished within"):
+            run(["sh", "-c", "echo early; sleep 1000"], timeout=0.3)
+
+    def test_an_orphan_in_a_session_of_its_own_is_seen(self):
+        run(["sh", "-c", "setsid sleep 1000 >/dev/null 2>&1 </dev/null &"])
+        self.assertTrue(any("sleep 1000" in command for _, command in own_processes()))
+        inner = TestCase("fail")
+        inner.clean_within = 0.1
+        with self.assertRaisesRegex(AssertionError, "processes left here"):
+            inner._check_nothing_left()
+        self.assertEqual(own_processes(), [])
+
+    def test_read_until_sees_the_text(self):
+        with popen(["sh", "-c", "echo ready; sleep 1000"]) as p:
+            self.assertIn(b"ready", p.read_until("ready"))
+        self.assertEqual(p.returncode, -signal.SIGKILL)
+
+
+class Hosts(TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.bed = cls.enterClassContext(Testbed())
+        cls.bed.up(2)
+
+    def test_commands_run_on_hosts(self):
+        done = self.bed.exec("algo-1", ["sh", "-c", "hostname; echo $A; pwd; id -un; cat"], env={"A": "b c"},
+                             cwd="/usr", user="tester", input="in")
+        self.assert_status(done, 0)
+        self.assertEqual(done.stdout, "algo-1\nb c\n/usr\ntester\nin")
+        self.assertEqual(self.bed.hosts(2), "algo-1:2,algo-2:2")
+
+    def test_hosts_reach_each_other_by_ssh_until_cut(self):
+        self.assertEqual(self.bed.exec("algo-1", ["ssh", "algo-2", "hostname"]).stdout, "algo-2\n")
+        self.bed.cut("algo-2")
+        try:
+            done = self.bed.exec("algo-1", ["ssh", "-o", "ConnectTimeout=1", "algo-2", "hostname"])
+        finally:
+            self.bed.heal("algo-2")
+        self.assertEqual(done.returncode, 255)
+
+    def test_a_killed_host_comes_back(self):
+        self.bed.kill("algo-2")
+        self.bed.start("algo-2")
+        self.assertEqual(self.bed.exec("algo-1", ["ssh", "algo-2", "hostname"]).stdout, "algo-2\n")
+
+    def test_a_process_left_on_a_host_is_seen(self):
+        self.bed.exec("algo-2", ["sh", "-c", "setsid sleep 1000 >/dev/null 2>&1 </dev/null &"])
+        with self.assertRaisesRegex(AssertionError, "algo-2 .*sleep 1000"):
+            self.bed.assert_clean(within=0.1)
+        self.bed.assert_clean()
+
+    def test_a_file_left_on_a_host_is_seen(self):
+        self.bed.put("algo-2", "/tmp/litter/x", b"")
+        self.assertEqual(self.bed.files_left(), ["algo-2:/tmp/litter", "algo-2:/tmp/litter/x"])
+        self.assertEqual(self.bed.files_left(["/tmp/litter*"]), [])
+        self.bed.exec("algo-2", ["rm", "-r", "/tmp/litter"])
+
+    def test_a_running_command_takes_signals(self):
+        with self.bed.popen("algo-1", ["sh", "-c", "trap 'echo got; exit 5' TERM; echo ready; while :; do sleep 0.05; done"],
+                            stderr=subprocess.STDOUT) as p:
+            p.read_until("ready")
+            p.send_signal(signal.SIGTERM)
+            self.assertEqual(p.finish(10).returncode, 5)
+
+    def test_poll_ends(self):
+        self.assertFalse(poll(lambda: False, 0.05))
+
+
+if __name__ == "__main__":
+    unittest.main()
