@@ -11,6 +11,8 @@
 
 namespace sml::plan {
 
+inline constexpr std::uint32_t kMaxWorldSize = 1'000'000;  // bounds what a typing mistake can make us allocate
+
 // Where one rank runs, and its place among the others. The names are Horovod's and torch's (reference: Horovod's
 // runner/common/util/hosts.py; torch.distributed.run's worker environment).
 struct RankAssignment {
@@ -42,7 +44,8 @@ struct JobMap {
 enum class Oversubscribe : std::uint8_t { No, Yes };
 
 // Fills hosts in the order given, slot by slot. Every host must have its slots filled in. Without `np` all slots are
-// used. Errors (kind Usage): no hosts, no slots at all, np = 0, np above the slots (both numbers named).
+// used. Errors (kind Usage): no hosts, no slots at all, np = 0, np above the slots (both numbers named),
+// more than kMaxWorldSize ranks.
 // With Oversubscribe::Yes the ranks beyond the slots are dealt evenly: every host gets one more in turn.
 Result<JobMap> map_job(const HostList& hosts, std::optional<std::uint32_t> np, Oversubscribe oversubscribe);
 

@@ -24,13 +24,15 @@ struct LaunchPlan {
   ExportPolicy export_policy = ExportPolicy::All;
   Environment launcher_environment;    // as we were started
   Environment user_environment;        // --env-file, then -x
+  std::vector<std::string> warnings;   // clauses that the user should see once, before anything starts
 };
 
-// The JSON object of design §3.2 on one line, without a newline. Bytes that are not UTF-8 are shown as U+FFFD: the plan
+// The JSON object of design §3.2 on one line, without a newline. Of the user's variables it holds the names only: values
+// may be secrets. Bytes that are not UTF-8 are shown as U+FFFD: the plan
 // is for people and scripts, not the transport.
 std::string to_json(const LaunchPlan& plan);
 
-// The same as a table for people, at most `width` columns where names allow; ends with a newline.
+// The same as a table for people, at most 100 columns where names allow; ends with a newline.
 std::string to_table(const LaunchPlan& plan);
 
 }  // namespace sml::plan

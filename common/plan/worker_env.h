@@ -45,6 +45,13 @@ struct JobIdentity {
   std::uint32_t max_restarts = 0;
 };
 
+// A name that workers find set, and what it says: the man page's section ENVIRONMENT.
+struct VariableMeaning {
+  std::string_view name;
+  std::string_view meaning;
+};
+std::vector<VariableMeaning> worker_variables();
+
 // Everything that is set for one rank, except what is only known once agents have met (rendezvous_environment).
 // One table in worker_env.cc lists the names with their meaning; the man page is checked against it.
 Environment rank_environment(const JobMap& map, const RankAssignment& rank, const JobIdentity& job);
@@ -64,8 +71,8 @@ struct EnvironmentLayers {
   std::uint32_t cpu_share = 1;            // OMP_NUM_THREADS unless set by a lower layer; 0: leave it alone
 };
 
-// The final environment: unique names, sorted by name (so that it is reproducible), PYTHONUNBUFFERED=1 and
-// OMP_NUM_THREADS unless they were set.
+// The final environment: unique names, sorted by name (so that it is reproducible), PYTHONUNBUFFERED=1,
+// [TORCH_]NCCL_ASYNC_ERROR_HANDLING=1 and OMP_NUM_THREADS unless they were set.
 Environment compose(const EnvironmentLayers& layers);
 
 }  // namespace sml::plan

@@ -1,0 +1,45 @@
+// Boost.Process 1.81 as it can be relied on: a pid that is ours, async_wait and the native exit code; never running(),
+// terminate() or its launchers.
+#include "common/os/child.h"
+
+#include <csignal>
+
+#include <sys/wait.h>
+
+#include <boost/process/v2/process.hpp>
+
+namespace sml::os {
+
+struct Child::State {
+  State(boost::asio::any_io_executor executor, pid_t the_pid, std::function<void(ExitStatus)> the_end)
+      : process(std::move(executor), the_pid), pid(the_pid), ended(std::move(the_end)) {}
+
+  boost::process::v2::process process;
+  pid_t pid;
+  std::function<void(ExitStatus)> ended;
+  bool reaped = false;
+};
+
+Child::Child(boost::asio::any_io_executor executor, pid_t pid, std::function<void(ExitStatus)> ended)
+    : state_(std::make_shared<State>(std::move(executor), pid, std::move(ended))) {
+  state_->process.async_wait([weak = std::weak_ptr<State>(state_)](boost::system::error_code error, int) {
+    const std::shared_ptr<State> state = weak.lock();
+    if (!state || error == boost::asio::error::operation_aborted) return;
+    state->reaped = true;
+    const int raw = state->process.native_exit_code();
+    state->ended(WIFSIGNALED(raw) ? ExitStatus(Signaled{WTERMSIG(raw), false}) : ExitStatus(Exited{WEXITSTATUS(raw)}));
+  });
+}
+
+Child::~Child() {
+  if (!state_->reaped) {
+    ::kill(-state_->pid, SIGKILL);  // spawn_helper() made it leader of its group
+    ::kill(state_->pid, SIGKILL);
+    ::waitpid(state_->pid, nullptr, 0);
+  }
+  state_->process.detach();  // its destructor would kill and wait once more
+}
+
+pid_t Child::pid() const { return state_->pid; }
+
+}  // namespace sml::os

@@ -1,0 +1,31 @@
+// Waiting for a helper of the launcher to end. The only place that knows Boost.Process.
+#pragma once
+#include <functional>
+#include <memory>
+
+#include <sys/types.h>
+
+#include <boost/asio/any_io_executor.hpp>
+
+#include "common/core/exit_status.h"
+
+namespace sml::os {
+
+// One child that spawn_helper() started. Owned by one thread, that of the executor. When the owner goes first, the child
+// is killed with its process group and reaped: nothing of it stays.
+class Child {
+ public:
+  // `ended` is called once, on the executor, unless the Child is destroyed before.
+  Child(boost::asio::any_io_executor executor, pid_t pid, std::function<void(ExitStatus)> ended);
+  ~Child();
+  Child(const Child&) = delete;
+  Child& operator=(const Child&) = delete;
+
+  pid_t pid() const;
+
+ private:
+  struct State;
+  std::shared_ptr<State> state_;
+};
+
+}  // namespace sml::os

@@ -1,0 +1,99 @@
+#include "common/os/descendants.h"
+
+#include <cerrno>
+#include <cstdlib>
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "common/os/fd.h"
+
+namespace sml::os {
+
+namespace {
+
+std::string read_small_file(const std::string& path) {
+  std::string text;
+  const UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!fd) return text;
+  char buffer[4096];
+  for (ssize_t n = ::read(fd.get(), buffer, sizeof buffer); n > 0; n = ::read(fd.get(), buffer, sizeof buffer)) {
+    text.append(buffer, static_cast<std::size_t>(n));
+  }
+  return text;
+}
+
+// What follows the command in /proc/PID/stat: " S 1 ..." (state, parent, ...). Empty when the process is gone.
+std::string stat_fields(const std::string& pid) {
+  const std::string stat = read_small_file("/proc/" + pid + "/stat");
+  const std::size_t end = stat.rfind(')');
+  return end == std::string::npos ? std::string() : stat.substr(end + 1);
+}
+
+// For kernels without /proc/PID/task/TID/children.
+std::vector<pid_t> children_by_scan() {
+  std::vector<pid_t> out;
+  DIR* proc = ::opendir("/proc");
+  if (proc == nullptr) return out;
+  while (const dirent* entry = ::readdir(proc)) {
+    char* end = nullptr;
+    const long pid = std::strtol(entry->d_name, &end, 10);
+    if (pid <= 0 || *end != '\0') continue;
+    const std::string fields = stat_fields(entry->d_name);
+    if (fields.size() > 3 && std::strtol(fields.c_str() + 3, nullptr, 10) == ::getpid()) out.push_back(static_cast<pid_t>(pid));
+  }
+  ::closedir(proc);
+  return out;
+}
+
+ExitStatus status_of(int raw) {
+  if (WIFSIGNALED(raw)) return Signaled{WTERMSIG(raw), WCOREDUMP(raw) != 0};
+  return Exited{WEXITSTATUS(raw)};
+}
+
+}  // namespace
+
+bool become_subreaper() { return ::prctl(PR_SET_CHILD_SUBREAPER, 1L) == 0; }
+
+std::vector<pid_t> children() {
+  const std::string path = "/proc/self/task/" + std::to_string(::getpid()) + "/children";  // one thread, so one list
+  if (::access(path.c_str(), R_OK) != 0) return children_by_scan();
+  const std::string text = read_small_file(path);
+  std::vector<pid_t> out;
+  const char* at = text.c_str();
+  for (char* end = nullptr;; at = end) {
+    const long pid = std::strtol(at, &end, 10);
+    if (end == at) break;
+    out.push_back(static_cast<pid_t>(pid));
+  }
+  return out;
+}
+
+void reap_children(const std::function<void(pid_t, const ExitStatus&)>& ended) {
+  for (;;) {
+    int raw = 0;
+    const pid_t pid = ::waitpid(-1, &raw, WNOHANG);
+    if (pid > 0) {
+      ended(pid, status_of(raw));
+    } else if (pid == 0 || errno != EINTR) {
+      return;
+    }
+  }
+}
+
+std::string describe_process(pid_t pid) {
+  const std::string number = std::to_string(pid);
+  std::string name = read_small_file("/proc/" + number + "/comm");
+  while (!name.empty() && name.back() == '\n') name.pop_back();
+  const std::string fields = stat_fields(number);
+  std::string text = "pid " + number + " (" + name + ")";
+  if (fields.size() > 1) text += std::string(", state ") + fields[1];
+  const std::string wait_channel = read_small_file("/proc/" + number + "/wchan");
+  if (!wait_channel.empty() && wait_channel != "0") text += ", in " + wait_channel;
+  return text;
+}
+
+}  // namespace sml::os

@@ -1,0 +1,26 @@
+// Finding and collecting everything that descends from this process. Linux; agent only.
+#pragma once
+#include <functional>
+#include <string>
+#include <vector>
+
+#include <sys/types.h>
+
+#include "common/core/exit_status.h"
+
+namespace sml::os {
+
+// Orphans among our descendants become our children instead of init's (PR_SET_CHILD_SUBREAPER). False: not supported.
+bool become_subreaper();
+
+// Pids of our children now, zombies included: workers, and orphans that came to us. They stay ours until reaped, so
+// signalling them can hit nobody else.
+std::vector<pid_t> children();
+
+// Collects every child that has ended, without waiting; calls `ended` for each. The only place of the agent that reaps.
+void reap_children(const std::function<void(pid_t, const ExitStatus&)>& ended);
+
+// "pid 4711 (python3), state D, in nfs_wait_on_request": for processes that would not die.
+std::string describe_process(pid_t pid);
+
+}  // namespace sml::os

@@ -1,0 +1,68 @@
+#include "common/os/fd.h"
+
+#include <cerrno>
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+
+namespace sml::os {
+
+Result<Pipe> make_pipe() {
+  int fds[2];
+  if (::pipe2(fds, O_CLOEXEC) != 0) return sys_error(ErrorKind::Io, "cannot make a pipe", errno);
+  return Pipe{UniqueFd(fds[0]), UniqueFd(fds[1])};
+}
+
+Result<std::array<UniqueFd, 2>> make_socketpair() {
+  int fds[2];
+  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds) != 0) {
+    return sys_error(ErrorKind::Io, "cannot make a socket pair", errno);
+  }
+  return std::array<UniqueFd, 2>{UniqueFd(fds[0]), UniqueFd(fds[1])};
+}
+
+Result<UniqueFd> open_dev_null() {
+  UniqueFd fd(::open("/dev/null", O_RDWR | O_CLOEXEC));
+  if (!fd) return sys_error(ErrorKind::Io, "cannot open /dev/null", errno);
+  return fd;
+}
+
+void ensure_standard_descriptors() {
+  for (int fd = 0; fd <= 2; ++fd) {
+    if (::fcntl(fd, F_GETFD) >= 0 || errno != EBADF) continue;
+    ::open("/dev/null", fd == 0 ? O_RDONLY : O_WRONLY);  // the lowest free number is this one; stays open over exec
+  }
+}
+
+void set_nonblocking(int fd) {
+  const int flags = ::fcntl(fd, F_GETFL);
+  if (flags >= 0) ::fcntl(fd, F_SETFL, flags | O_NONBLOCK);
+}
+
+unsigned long raise_descriptor_limit() {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return 1024;
+  const rlim_t before = limit.rlim_cur;
+  limit.rlim_cur = limit.rlim_max;
+  ::setrlimit(RLIMIT_NOFILE, &limit);
+  return before;
+}
+
+bool write_all(int fd, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t n = ::write(fd, bytes.data(), bytes.size());
+    if (n > 0) {
+      bytes.remove_prefix(static_cast<std::size_t>(n));
+    } else if (errno == EAGAIN) {
+      pollfd p{.fd = fd, .events = POLLOUT, .revents = 0};
+      ::poll(&p, 1, -1);
+    } else if (errno != EINTR) {
+      return false;
+    }
+  }
+  return true;
+}
+
+}  // namespace sml::os

@@ -1,0 +1,220 @@
+#include "common/os/spawn.h"
+
+#include <cerrno>
+#include <climits>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+
+#include <fcntl.h>
+#include <linux/close_range.h>
+#include <spawn.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "common/plan/worker_env.h"
+
+namespace sml::os {
+
+namespace {
+
+std::vector<char*> pointers(std::span<const std::string> strings) {
+  std::vector<char*> out;
+  out.reserve(strings.size() + 1);
+  for (const std::string& s : strings) out.push_back(const_cast<char*>(s.c_str()));
+  out.push_back(nullptr);
+  return out;
+}
+
+// Everything that the child needs, made before the fork: between vfork and exec it may call nothing but system calls.
+struct ChildPlan {
+  const std::vector<char*>& candidates;
+  char* const* argv;
+  char* const* environment;
+  const char* working_directory;  // null: stay
+  int descriptors[3];
+  unsigned long descriptor_limit;
+  pid_t parent;
+  // Out: the parent shares our memory until exec, so this is how it learns what went wrong.
+  volatile SpawnStep failed_step = SpawnStep::Exec;
+  volatile int failed_errno = 0;
+};
+
+void reset_signals() {
+  struct sigaction action {};
+  action.sa_handler = SIG_DFL;
+  for (int signo = 1; signo < NSIG; ++signo) ::sigaction(signo, &action, nullptr);
+  sigset_t none;
+  sigemptyset(&none);
+  ::sigprocmask(SIG_SETMASK, &none, nullptr);
+}
+
+// 0, 1, 2 from the plan; everything else is close-on-exec already, save what a library may have left open.
+bool place_descriptors(const ChildPlan& plan) {
+  int placed[3];
+  for (int i = 0; i < 3; ++i) {  // out of the way first: a source may be 0, 1 or 2 itself
+    placed[i] = ::fcntl(plan.descriptors[i], F_DUPFD_CLOEXEC, 3);
+    if (placed[i] < 0) return false;
+  }
+  for (int i = 0; i < 3; ++i) {
+    if (::dup2(placed[i], i) < 0) return false;
+  }
+  ::syscall(SYS_close_range, 3U, ~0U, CLOSE_RANGE_CLOEXEC);  // old kernels: what we opened is close-on-exec anyway
+  return true;
+}
+
+bool set_descriptor_limit(unsigned long soft) {
+  rlimit limit{};
+  if (soft == 0 || ::getrlimit(RLIMIT_NOFILE, &limit) != 0) return true;
+  limit.rlim_cur = soft;
+  return ::setrlimit(RLIMIT_NOFILE, &limit) == 0;
+}
+
+[[noreturn]] void fail(ChildPlan& plan, SpawnStep step, int sys_errno) {
+  plan.failed_step = step;
+  plan.failed_errno = sys_errno;
+  ::_exit(127);
+}
+
+[[noreturn]] void run_child(ChildPlan& plan) {
+  ::setsid();
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (::getppid() != plan.parent) ::_exit(127);  // the agent died before prctl
+  if (!place_descriptors(plan)) fail(plan, SpawnStep::Pipe, errno);
+  if (!set_descriptor_limit(plan.descriptor_limit)) fail(plan, SpawnStep::Limits, errno);
+  if (plan.working_directory != nullptr && ::chdir(plan.working_directory) != 0) fail(plan, SpawnStep::Directory, errno);
+  reset_signals();
+  int worst = ENOENT;
+  for (char* file : plan.candidates) {
+    if (file == nullptr) break;
+    ::execve(file, plan.argv, plan.environment);
+    if (errno != ENOENT && errno != ENOTDIR) worst = errno;
+    if (errno != ENOENT && errno != ENOTDIR && errno != EACCES) break;
+  }
+  fail(plan, SpawnStep::Exec, worst);
+}
+
+std::string search_path(std::span<const std::string> environment) {
+  for (const std::string& entry : environment) {
+    if (plan::name_of(entry) == "PATH") return std::string(plan::value_of(entry));
+  }
+  return "/usr/local/bin:/usr/bin:/bin";
+}
+
+// Relative names are relative to the worker's directory.
+std::string below(const std::string& directory, const std::string& path) {
+  return path.starts_with('/') || directory.empty() ? path : directory + "/" + path;
+}
+
+Error cannot_enter(const std::string& directory, int sys_errno) {
+  return Error(ErrorKind::Spawn, "the working directory " + directory + " cannot be entered: " + errno_text(sys_errno))
+      .with_hint("make it there, or name another with --wdir");
+}
+
+Error not_found(const std::string& program) {
+  return Error(ErrorKind::NotFound, "there is no program " + program)
+      .with_hint(program.find('/') == std::string::npos
+                     ? "is it installed there, and in the PATH that -x PATH or --export gives the workers?"
+                     : "the path must exist on every host");
+}
+
+}  // namespace
+
+std::vector<std::string> program_candidates(const std::string& program, std::span<const std::string> environment) {
+  if (program.find('/') != std::string::npos) return {program};
+  std::vector<std::string> out;
+  const std::string path = search_path(environment);
+  for (std::size_t begin = 0; begin <= path.size();) {
+    const std::size_t end = std::min(path.find(':', begin), path.size());
+    const std::string folder = path.substr(begin, end - begin);
+    out.push_back(folder.empty() ? "./" + program : folder + "/" + program);
+    begin = end + 1;
+  }
+  return out;
+}
+
+Result<std::string> find_program(std::span<const std::string> argv, std::span<const std::string> environment,
+                                 const std::string& working_directory) {
+  if (!working_directory.empty()) {
+    struct stat info {};
+    if (::stat(working_directory.c_str(), &info) != 0) return cannot_enter(working_directory, errno);
+    if (!S_ISDIR(info.st_mode)) return cannot_enter(working_directory, ENOTDIR);
+    if (::access(working_directory.c_str(), X_OK) != 0) return cannot_enter(working_directory, errno);
+  }
+  std::string refused;
+  for (const std::string& candidate : program_candidates(argv[0], environment)) {
+    const std::string file = below(working_directory, candidate);
+    struct stat info {};
+    if (::stat(file.c_str(), &info) != 0) continue;
+    if (S_ISREG(info.st_mode) && ::access(file.c_str(), X_OK) == 0) return file;
+    if (refused.empty()) refused = candidate + (S_ISDIR(info.st_mode) ? " is a directory" : " may not be executed");
+  }
+  if (refused.empty()) return not_found(argv[0]);
+  return Error(ErrorKind::NotExecutable, refused).with_hint("chmod +x it, or name its interpreter (python3 FILE)");
+}
+
+std::variant<pid_t, SpawnFailed> spawn_worker(const WorkerProcess& worker) {
+  const std::vector<std::string> files = program_candidates(worker.argv[0], worker.environment);
+  const std::vector<char*> candidates = pointers(files);
+  const std::vector<char*> argv = pointers(worker.argv);
+  const std::vector<char*> environment = pointers(worker.environment);
+  ChildPlan plan{.candidates = candidates,
+                 .argv = argv.data(),
+                 .environment = environment.data(),
+                 .working_directory = worker.working_directory.empty() ? nullptr : worker.working_directory.c_str(),
+                 .descriptors = {worker.stdin_fd, worker.stdout_fd, worker.stderr_fd},
+                 .descriptor_limit = worker.descriptor_limit,
+                 .parent = ::getpid()};
+  // No handler of ours may run in the child, whose stack is ours.
+  sigset_t all;
+  sigset_t before;
+  sigfillset(&all);
+  ::sigprocmask(SIG_SETMASK, &all, &before);
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+  const pid_t pid = ::vfork();  // no page tables to copy; the parent waits until exec
+#pragma GCC diagnostic pop
+  if (pid == 0) run_child(plan);
+  const int fork_errno = errno;
+  ::sigprocmask(SIG_SETMASK, &before, nullptr);
+  if (pid < 0) return SpawnFailed{SpawnStep::Fork, fork_errno};
+  if (plan.failed_errno == 0) return pid;
+  while (::waitpid(pid, nullptr, 0) < 0 && errno == EINTR) {
+  }
+  return SpawnFailed{plan.failed_step, plan.failed_errno};
+}
+
+Result<pid_t> spawn_helper(const HelperProcess& helper) {
+  posix_spawnattr_t attributes;
+  posix_spawn_file_actions_t actions;
+  ::posix_spawnattr_init(&attributes);
+  ::posix_spawn_file_actions_init(&actions);
+  sigset_t none;
+  sigset_t all;
+  sigemptyset(&none);
+  sigfillset(&all);
+  ::posix_spawnattr_setsigmask(&attributes, &none);
+  ::posix_spawnattr_setsigdefault(&attributes, &all);
+  ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+  const int sources[3] = {helper.stdin_fd, helper.stdout_fd, helper.stderr_fd};
+  for (int i = 0; i < 3; ++i) ::posix_spawn_file_actions_adddup2(&actions, sources[i], i);
+  const std::vector<char*> argv = pointers(helper.argv);
+  pid_t pid = -1;
+  int error = 0;
+  if (helper.program_fd >= 0) {
+    const std::string path = "/proc/self/fd/" + std::to_string(helper.program_fd);
+    error = ::posix_spawn(&pid, path.c_str(), &actions, &attributes, argv.data(), environ);
+  } else {
+    error = ::posix_spawnp(&pid, argv[0], &actions, &attributes, argv.data(), environ);
+  }
+  ::posix_spawn_file_actions_destroy(&actions);
+  ::posix_spawnattr_destroy(&attributes);
+  if (error != 0) return sys_error(ErrorKind::Spawn, "cannot start " + helper.argv[0], error);
+  return pid;
+}
+
+}  // namespace sml::os

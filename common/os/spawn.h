@@ -1,0 +1,52 @@
+// The two ways by which processes of ours come into being.
+#pragma once
+#include <cstdint>
+#include <span>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include <sys/types.h>
+
+#include "common/core/error.h"
+#include "common/core/exit_status.h"
+
+namespace sml::os {
+
+// A worker, ready to run. Descriptors stay the caller's; they become 0, 1 and 2 of the worker.
+struct WorkerProcess {
+  std::span<const std::string> argv;         // argv[0] is looked up in PATH of `environment` unless it has a '/'
+  std::span<const std::string> environment;  // all of it
+  std::string working_directory;             // empty: ours
+  int stdin_fd = -1;
+  int stdout_fd = -1;
+  int stderr_fd = -1;
+  unsigned long descriptor_limit = 0;  // soft RLIMIT_NOFILE of the worker; 0: ours
+};
+
+// Starts a worker: leader of a session of its own, SIGKILL when the calling thread dies, no descriptor but 0-2, no
+// blocked or ignored signal. Agent only; must be called on a thread that lives as long as the process. On failure
+// nothing is left to reap. Never goes through a shell: a script without "#!" is ENOEXEC.
+std::variant<pid_t, SpawnFailed> spawn_worker(const WorkerProcess& worker);
+
+// The files that execve would be tried on for argv[0], in order: one if it has a '/', else one per folder of PATH.
+std::vector<std::string> program_candidates(const std::string& program, std::span<const std::string> environment);
+
+// Where a worker's program would be found, and whether it could run there: kind NotFound, NotExecutable, or Spawn for a
+// working directory that cannot be entered. Starts nothing.
+Result<std::string> find_program(std::span<const std::string> argv, std::span<const std::string> environment,
+                                 const std::string& working_directory);
+
+// A helper of the launcher (agent, ssh command): own session, given descriptors as 0, 1, 2, default signals, the
+// launcher's environment. Thread-safe (posix_spawn). argv[0] is looked up in our PATH; `program_fd` >= 0 executes that
+// descriptor instead.
+struct HelperProcess {
+  std::vector<std::string> argv;
+  int program_fd = -1;
+  int stdin_fd = -1;
+  int stdout_fd = -1;
+  int stderr_fd = -1;
+};
+Result<pid_t> spawn_helper(const HelperProcess& helper);
+
+}  // namespace sml::os

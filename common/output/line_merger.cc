@@ -1,0 +1,113 @@
+#include "common/output/line_merger.h"
+
+#include <cstring>
+
+namespace sml::output {
+
+LineMerger::Source LineMerger::add_source(std::string tag) {
+  lines_.push_back({.tag = std::move(tag), .partial = {}, .after_cr = false, .continued = false});
+  return static_cast<Source>(lines_.size() - 1);
+}
+
+void LineMerger::add(Source source, std::string_view bytes) {
+  Line& line = lines_[source];
+  if (line.after_cr) bytes = end_pending_crlf(line, source, bytes);
+  if (bytes.empty()) return;
+  if (std::memchr(bytes.data(), '\r', bytes.size()) != nullptr) return add_with_returns(source, bytes);
+  while (const void* found = std::memchr(bytes.data(), '\n', bytes.size())) {
+    const auto length = static_cast<std::size_t>(static_cast<const char*>(found) - bytes.data()) + 1;
+    pass_on(source, bytes.substr(0, length));
+    bytes.remove_prefix(length);
+    if (bytes.empty()) return;
+  }
+  keep(source, bytes);
+}
+
+// The \n of a \r\n whose \r came as the last byte of an earlier piece.
+std::string_view LineMerger::end_pending_crlf(Line& line, Source source, std::string_view bytes) {
+  line.after_cr = false;
+  if (bytes.empty() || bytes[0] != '\n') return bytes;
+  if (last_ == source) {
+    out_.push_back('\n');
+  } else {
+    pass_on(source, "\n");
+  }
+  return bytes.substr(1);
+}
+
+void LineMerger::add_with_returns(Source source, std::string_view bytes) {
+  while (!bytes.empty()) {
+    std::size_t end = bytes.find_first_of("\r\n");
+    if (end == std::string_view::npos) return keep(source, bytes);
+    const bool at_return = bytes[end] == '\r';
+    if (at_return && end + 1 < bytes.size() && bytes[end + 1] == '\n') ++end;
+    pass_on(source, bytes.substr(0, end + 1));
+    lines_[source].after_cr = end + 1 == bytes.size() && bytes[end] == '\r';
+    bytes.remove_prefix(end + 1);
+  }
+}
+
+// `text` ends the source's present line.
+void LineMerger::pass_on(Source source, std::string_view text) {
+  Line& line = lines_[source];
+  begin(source);
+  if (!line.partial.empty()) {
+    out_ += line.partial;
+    line.partial.clear();
+  }
+  out_ += text;
+  line.continued = false;
+  open_ = kNobody;
+  last_ = source;
+}
+
+// Makes the end of the output a place where a piece of this source may stand.
+void LineMerger::begin(Source source) {
+  Line& line = lines_[source];
+  if (open_ == source) return;  // right behind its own earlier piece
+  if (open_ != kNobody) {
+    if (lines_[open_].continued) out_ += kContinues;
+    out_.push_back('\n');
+  }
+  out_ += line.tag;
+  if (line.continued) out_ += kContinues;
+}
+
+void LineMerger::keep(Source source, std::string_view rest) {
+  Line& line = lines_[source];
+  line.partial += rest;
+  if (line.partial.size() <= kMaxLine) return;
+  begin(source);
+  out_ += line.partial;
+  line.partial.clear();
+  line.continued = true;
+  open_ = source;
+  last_ = source;
+}
+
+void LineMerger::finish(Source source) {
+  Line& line = lines_[source];
+  if (line.partial.empty()) {
+    line.continued = false;
+    return;
+  }
+  begin(source);
+  out_ += line.partial;
+  line.partial.clear();
+  line.continued = false;
+  open_ = source;
+  last_ = source;
+}
+
+void LineMerger::add_own_line(std::string_view text) {
+  if (open_ != kNobody) {
+    if (lines_[open_].continued) out_ += kContinues;
+    out_.push_back('\n');
+  }
+  out_ += text;
+  out_.push_back('\n');
+  open_ = kNobody;
+  last_ = kNobody;
+}
+
+}  // namespace sml::output

@@ -1,0 +1,56 @@
+// Lines of many workers become one stream: whole, tagged, in the order in which they were completed. Pure.
+//
+// Rules. A line ends with \n; also with \r, so that progress bars show at once (\r\n is one end). Up to kMaxLine bytes a
+// line is neither split nor joined with another. A longer one is passed on in pieces; when another source's line comes
+// between two pieces, the first is closed with kContinues and the next begins with it. A last line without an end is
+// passed on without one, and is completed with \n only when a line of another source follows. Bytes pass unchanged.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace sml::output {
+
+class LineMerger {
+ public:
+  static constexpr std::size_t kMaxLine = std::size_t{64} << 10;
+  static constexpr std::string_view kContinues = "[...]";
+
+  using Source = std::uint32_t;
+
+  // A further source; `tag` goes before each of its lines.
+  Source add_source(std::string tag);
+
+  // What the source wrote; complete lines are appended to output().
+  void add(Source source, std::string_view bytes);
+  // The source has ended: what is left of its last line is passed on.
+  void finish(Source source);
+  // A line of the launcher's own, without its newline.
+  void add_own_line(std::string_view line);
+
+  std::string& output() { return out_; }
+
+ private:
+  struct Line {
+    std::string tag;
+    std::string partial;       // of a line that has not ended
+    bool after_cr = false;     // the last byte passed on was a \r that ended a line
+    bool continued = false;    // pieces of the present line have been passed on
+  };
+
+  void pass_on(Source source, std::string_view text);
+  void begin(Source source);
+  std::string_view end_pending_crlf(Line& line, Source source, std::string_view bytes);
+  void add_with_returns(Source source, std::string_view bytes);
+  void keep(Source source, std::string_view rest);
+
+  static constexpr Source kNobody = UINT32_MAX;
+  std::vector<Line> lines_;
+  std::string out_;
+  Source open_ = kNobody;  // whose unfinished line stands at the end of the output
+  Source last_ = kNobody;  // who wrote last
+};
+
+}  // namespace sml::output

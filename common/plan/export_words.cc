@@ -1,0 +1,72 @@
+#include "common/plan/export_words.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "common/core/text.h"
+#include "common/plan/env_file.h"
+
+namespace sml::plan {
+
+namespace {
+
+// The last one wins, as in compose().
+const std::string* find_last(std::span<const std::string> environment, std::string_view name) {
+  const auto found =
+      std::find_if(environment.rbegin(), environment.rend(), [&](const std::string& e) { return name_of(e) == name; });
+  return found == environment.rend() ? nullptr : &*found;
+}
+
+void add_warning(ExportedVariables& out, std::string warning) {
+  const bool is_new = std::find(out.warnings.begin(), out.warnings.end(), warning) == out.warnings.end();
+  if (is_new) out.warnings.push_back(std::move(warning));
+}
+
+void add_matching(std::string_view word, std::span<const std::string> environment, ExportedVariables& out) {
+  const std::string_view prefix = word.substr(0, word.size() - 1);
+  const std::size_t before = out.variables.size();
+  for (const std::string& entry : environment) {
+    const std::string_view name = name_of(entry);
+    const bool travels = valid_variable_name(name) && !bound_to_host(name) && !set_by_a_launcher(name);
+    if (name.starts_with(prefix) && travels) out.variables.push_back(entry);
+  }
+  if (out.variables.size() == before) {
+    add_warning(out, "-x '" + std::string(word) + "': no variable that can be passed begins so");
+  }
+}
+
+void add_named(std::string_view name, std::span<const std::string> environment, ExportedVariables& out) {
+  if (const std::string* entry = find_last(environment, name)) {
+    out.variables.push_back(*entry);
+  } else {
+    add_warning(out, "-x " + std::string(name) + ": not set in the launcher's environment, so not passed");
+  }
+}
+
+}  // namespace
+
+Result<void> check_export_word(std::string_view word) {
+  const std::size_t equals = word.find('=');
+  std::string_view name = word.substr(0, equals);
+  if (equals == std::string_view::npos && name.ends_with('*')) name.remove_suffix(1);
+  if (valid_variable_name(name)) return {};
+  return Error(ErrorKind::Usage, "\"" + show(word.substr(0, equals), 60) +
+                                     "\" is no variable name; expected NAME, NAME=VALUE or PREFIX_*");
+}
+
+ExportedVariables resolve_export_words(std::span<const std::string> words,
+                                       std::span<const std::string> launcher_environment) {
+  ExportedVariables out;
+  for (const std::string& word : words) {
+    if (word.find('=') != std::string::npos) {
+      out.variables.push_back(word);
+    } else if (word.ends_with('*')) {
+      add_matching(word, launcher_environment, out);
+    } else {
+      add_named(word, launcher_environment, out);
+    }
+  }
+  return out;
+}
+
+}  // namespace sml::plan

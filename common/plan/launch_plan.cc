@@ -1,0 +1,156 @@
+#include "common/plan/launch_plan.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+
+#include "common/core/text.h"
+
+namespace sml::plan {
+
+namespace {
+
+using Json = nlohmann::ordered_json;  // keys stay in the order in which the design lists them
+
+std::string_view name(ExportPolicy policy) { return policy == ExportPolicy::All ? "all" : "none"; }
+
+const std::string& host_name(const LaunchPlan& plan, HostIndex host) { return plan.map.hosts[host.value()].host.name; }
+
+// Each name once, in the order in which it was first given.
+std::vector<std::string> names_of(const Environment& environment) {
+  std::vector<std::string> names;
+  for (const std::string& entry : environment) {
+    const std::string_view name = name_of(entry);
+    if (std::find(names.begin(), names.end(), name) == names.end()) names.emplace_back(name);
+  }
+  return names;
+}
+
+// ---- JSON
+
+Json host_json(const MappedHost& host, std::size_t index) {
+  Json ranks = Json::array();
+  for (const Rank rank : host.ranks) ranks.push_back(rank.value());
+  Json out = {{"index", index}, {"name", host.host.name}, {"slots", host.slots}, {"ranks", std::move(ranks)}};
+  if (!host.host.user.empty()) out["user"] = host.host.user;
+  return out;
+}
+
+Json rank_json(const LaunchPlan& plan, const RankAssignment& a) {
+  return {{"rank", a.rank.value()},           {"host", host_name(plan, a.host)},
+          {"local_rank", a.local_rank.value()}, {"local_size", a.local_size},
+          {"group_rank", a.group_rank},       {"cross_rank", a.cross_rank},
+          {"cross_size", a.cross_size}};
+}
+
+// ---- table
+
+constexpr std::size_t kWidth = 100;
+constexpr std::uint32_t kMostRankRows = 64;  // beyond that the rows of the hosts say it shorter
+
+std::string counted(std::size_t count, std::string_view noun) {
+  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
+}
+
+std::string rank_range(const std::vector<Rank>& ranks) {
+  if (ranks.empty()) return "-";
+  if (ranks.size() == 1) return fmt::format("{}", ranks.front().value());
+  return fmt::format("{}-{}", ranks.front().value(), ranks.back().value());
+}
+
+// Rows of cells as text, each column as wide as its widest cell; the first column is flush left, the others right.
+std::string columns(const std::vector<std::vector<std::string>>& rows) {
+  std::vector<std::size_t> widths(rows.front().size(), 0);
+  for (const auto& row : rows) {
+    for (std::size_t c = 0; c < row.size(); ++c) widths[c] = std::max(widths[c], row[c].size());
+  }
+  std::string out;
+  for (const auto& row : rows) {
+    fmt::format_to(std::back_inserter(out), "  {:<{}}", row[0], widths[0]);
+    for (std::size_t c = 1; c < row.size(); ++c) fmt::format_to(std::back_inserter(out), "  {:>{}}", row[c], widths[c]);
+    out += '\n';
+  }
+  return out;
+}
+
+std::string host_table(const LaunchPlan& plan) {
+  std::vector<std::vector<std::string>> rows{{"host", "slots", "ranks"}};
+  for (const MappedHost& host : plan.map.hosts) {
+    const std::string login = host.host.user.empty() ? "" : host.host.user + "@";
+    rows.push_back({login + host.host.name, std::to_string(host.slots), rank_range(host.ranks)});
+  }
+  return columns(rows);
+}
+
+std::string rank_table(const LaunchPlan& plan) {
+  std::vector<std::vector<std::string>> rows{
+      {"host", "rank", "local rank", "local size", "group rank", "cross rank", "cross size"}};
+  for (const RankAssignment& a : plan.map.ranks) {
+    rows.push_back({host_name(plan, a.host), std::to_string(a.rank.value()), std::to_string(a.local_rank.value()),
+                    std::to_string(a.local_size), std::to_string(a.group_rank), std::to_string(a.cross_rank),
+                    std::to_string(a.cross_size)});
+  }
+  return columns(rows);
+}
+
+// "label words words", wrapped between words; what follows the first line is indented. A word that is too long for a
+// line is not cut: it may be copied from here.
+std::string wrapped(std::string_view label, const std::vector<std::string>& words) {
+  constexpr std::size_t kIndent = 11;
+  std::string out = fmt::format("{:<{}}", label, kIndent);
+  std::size_t column = kIndent;
+  bool line_is_empty = true;
+  for (const std::string& word : words) {
+    if (!line_is_empty && column + 1 + word.size() > kWidth) {
+      out += "\n" + std::string(kIndent, ' ');
+      column = kIndent;
+      line_is_empty = true;
+    }
+    out += line_is_empty ? word : " " + word;
+    column += word.size() + (line_is_empty ? 0 : 1);
+    line_is_empty = false;
+  }
+  return out + "\n";
+}
+
+std::vector<std::string> shown_command(const LaunchPlan& plan) {
+  std::vector<std::string> words;
+  for (const std::string& word : plan.command) words.push_back(show(shell_quote(word), 4096));
+  return words;
+}
+
+}  // namespace
+
+std::string to_json(const LaunchPlan& plan) {
+  Json hosts = Json::array();
+  for (std::size_t i = 0; i < plan.map.hosts.size(); ++i) hosts.push_back(host_json(plan.map.hosts[i], i));
+  Json ranks = Json::array();
+  for (const RankAssignment& a : plan.map.ranks) ranks.push_back(rank_json(plan, a));
+  const Json out = {{"world_size", plan.map.world_size()},
+                    {"host_source", plan.host_source},
+                    {"hosts", std::move(hosts)},
+                    {"ranks", std::move(ranks)},
+                    {"command", plan.command},
+                    {"working_directory", plan.working_directory},
+                    {"export", name(plan.export_policy)},
+                    {"variables", names_of(plan.user_environment)}};
+  return out.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+std::string to_table(const LaunchPlan& plan) {
+  std::string out = fmt::format("{} on {}; hosts from {}\n\n", counted(plan.map.world_size(), "worker"),
+                                counted(plan.map.group_world_size(), "host"), show(plan.host_source));
+  out += host_table(plan) + "\n";
+  if (plan.map.world_size() <= kMostRankRows) out += rank_table(plan) + "\n";
+  out += wrapped("command", shown_command(plan));
+  out += wrapped("directory", {show(plan.working_directory, 4096)});
+  const std::vector<std::string> variables = names_of(plan.user_environment);
+  if (!variables.empty()) out += wrapped("variables", variables);
+  return out;
+}
+
+}  // namespace sml::plan

@@ -1,0 +1,121 @@
+// The keys that are read:
+//   current_host            string, required: the host that reads the file
+//   hosts                   array of strings, required: all hosts, rank 0's first
+//   network_interface_name  string, optional: only training jobs have it
+// Training jobs also have current_instance_type, current_group_name, instance_groups and topology; keys may be added at
+// any time, so everything else is ignored.
+#include "common/plan/resource_config.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <unordered_set>
+
+#include "common/core/text.h"
+#include "common/plan/host.h"
+#include "common/plan/host_list.h"
+
+namespace sml::plan {
+
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr std::size_t kMaxBytes = 1 << 20;
+constexpr std::size_t kMaxDepth = 64;  // the real file has three levels
+
+Error bad(std::string_view path, std::string_view what) {
+  return Error(ErrorKind::Config, fmt::format("{}: {}", show(path), what));
+}
+
+// Where byte `at` (counted from 1, as the JSON parser does) stands, for people.
+std::string place(std::string_view text, std::size_t at) {
+  const std::string_view before = text.substr(0, at > 0 ? at - 1 : 0);
+  const std::size_t line_start = before.rfind('\n') + 1;  // npos + 1 is 0
+  const auto line = std::count(before.begin(), before.end(), '\n') + 1;
+  return fmt::format("line {}, column {}", line, before.size() - line_start + 1);
+}
+
+Result<Json> parse_json(std::string_view text, std::string_view path) {
+  bool too_deep = false;
+  const auto guard = [&](int depth, Json::parse_event_t, Json&) {
+    too_deep = too_deep || depth > static_cast<int>(kMaxDepth);
+    return !too_deep;
+  };
+  try {
+    Json json = Json::parse(text, guard);
+    if (too_deep) return bad(path, fmt::format("is nested deeper than {} levels", kMaxDepth));
+    return json;
+  } catch (const Json::parse_error& error) {  // the library's only way to tell the position
+    return bad(path, fmt::format("is not JSON ({})", place(text, error.byte)));
+  }
+}
+
+// The value of a key; a null pointer when it is absent or null.
+const Json* find(const Json& object, const char* key) {
+  const auto found = object.find(key);
+  return found == object.end() || found->is_null() ? nullptr : &*found;
+}
+
+Result<std::string> host_name(const Json& value, std::string_view what, std::string_view path) {
+  if (!value.is_string()) return bad(path, fmt::format("{} is no string; expected a host name", what));
+  const auto& name = value.get_ref<const std::string&>();
+  if (!valid_host_name(name)) return bad(path, fmt::format("{} is \"{}\"; expected a host name", what, show(name, 60)));
+  return name;
+}
+
+Result<std::vector<std::string>> read_hosts(const Json& root, std::string_view path) {
+  const Json* list = find(root, "hosts");
+  if (list == nullptr) return bad(path, "has no \"hosts\"; expected an array of host names");
+  if (!list->is_array()) return bad(path, "\"hosts\" is no array; expected an array of host names");
+  if (list->empty()) return bad(path, "\"hosts\" is empty; expected at least one host name");
+  if (list->size() > kMaxHosts) return bad(path, fmt::format("\"hosts\" has more than {} hosts", kMaxHosts));
+  std::vector<std::string> hosts;
+  std::unordered_set<std::string> seen;
+  for (const Json& value : *list) {
+    Result<std::string> name = host_name(value, fmt::format("\"hosts\"[{}]", hosts.size()), path);
+    if (!name) return name.error();
+    if (!seen.insert(*name).second) return bad(path, fmt::format("\"hosts\" names {} twice", *name));
+    hosts.push_back(std::move(*name));
+  }
+  return hosts;
+}
+
+Result<std::string> read_current_host(const Json& root, const std::vector<std::string>& hosts, std::string_view path) {
+  const Json* value = find(root, "current_host");
+  if (value == nullptr) return bad(path, "has no \"current_host\"; expected the name of this host");
+  Result<std::string> name = host_name(*value, "\"current_host\"", path);
+  if (name && std::find(hosts.begin(), hosts.end(), *name) == hosts.end()) {
+    return bad(path, fmt::format("\"current_host\" {} is not in \"hosts\" ({})", *name, show(fold_names(hosts))));
+  }
+  return name;
+}
+
+Result<std::string> read_interface(const Json& root, std::string_view path) {
+  const Json* value = find(root, "network_interface_name");
+  if (value == nullptr) return std::string();
+  if (!value->is_string()) return bad(path, "\"network_interface_name\" is no string");
+  return value->get<std::string>();
+}
+
+}  // namespace
+
+Result<ResourceConfig> parse_resource_config(std::string_view text, std::string_view path) {
+  if (text.size() > kMaxBytes) return bad(path, "is larger than 1 MiB");
+  if (text.find_first_not_of(" \t\r\n") == std::string_view::npos) {
+    return bad(path, "is empty; expected a JSON object with \"hosts\" and \"current_host\"");
+  }
+  const Result<Json> root = parse_json(text, path);
+  if (!root) return root.error();
+  if (!root->is_object()) return bad(path, "is no JSON object; expected {\"current_host\": ..., \"hosts\": [...]}");
+  Result<std::vector<std::string>> hosts = read_hosts(*root, path);
+  if (!hosts) return hosts.error();
+  Result<std::string> current_host = read_current_host(*root, *hosts, path);
+  if (!current_host) return current_host.error();
+  Result<std::string> interface = read_interface(*root, path);
+  if (!interface) return interface.error();
+  return ResourceConfig{std::move(*current_host), std::move(*hosts), std::move(*interface)};
+}
+
+}  // namespace sml::plan

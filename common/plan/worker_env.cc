@@ -1,0 +1,295 @@
+#include "common/plan/worker_env.h"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <utility>
+
+namespace sml::plan {
+
+namespace {
+
+// ---- what we set
+
+struct RankContext {
+  const JobMap& map;
+  const RankAssignment& rank;
+  const JobIdentity& job;
+  const std::string& host_name() const { return map.hosts[rank.host.value()].host.name; }
+};
+
+std::string text(std::uint32_t number) { return std::to_string(number); }
+std::string rank_number(const RankContext& c) { return text(c.rank.rank.value()); }
+std::string world_size(const RankContext& c) { return text(c.map.world_size()); }
+std::string local_rank(const RankContext& c) { return text(c.rank.local_rank.value()); }
+std::string local_size(const RankContext& c) { return text(c.rank.local_size); }
+std::string cross_rank(const RankContext& c) { return text(c.rank.cross_rank); }
+std::string cross_size(const RankContext& c) { return text(c.rank.cross_size); }
+std::string group_rank(const RankContext& c) { return text(c.rank.group_rank); }
+std::string group_world_size(const RankContext& c) { return text(c.map.group_world_size()); }
+std::string host_name(const RankContext& c) { return c.host_name(); }
+std::string job_id(const RankContext& c) { return c.job.job_id; }
+std::string attempt(const RankContext& c) { return text(c.job.attempt); }
+std::string max_restarts(const RankContext& c) { return text(c.job.max_restarts); }
+std::string role(const RankContext&) { return "default"; }
+std::string no(const RankContext&) { return "False"; }
+
+struct RankVariable {
+  std::string_view name;
+  std::string (*value)(const RankContext&);
+  std::string_view meaning;
+};
+
+constexpr std::array kRankVariables{
+    RankVariable{"RANK", rank_number, "rank of the worker: 0 to WORLD_SIZE-1, unique in the job"},
+    RankVariable{"WORLD_SIZE", world_size, "number of workers of the job"},
+    RankVariable{"LOCAL_RANK", local_rank, "index of the worker among those of its host"},
+    RankVariable{"LOCAL_WORLD_SIZE", local_size, "number of workers on this host"},
+    RankVariable{"GROUP_RANK", group_rank, "index of the host among the hosts that have workers"},
+    RankVariable{"GROUP_WORLD_SIZE", group_world_size, "number of hosts that have workers"},
+    RankVariable{"ROLE_NAME", role, "always \"default\": all workers have one role"},
+    RankVariable{"ROLE_RANK", rank_number, "as RANK"},
+    RankVariable{"ROLE_WORLD_SIZE", world_size, "as WORLD_SIZE"},
+    RankVariable{"TORCHELASTIC_RUN_ID", job_id, "id of the job, unique"},
+    RankVariable{"TORCHELASTIC_RESTART_COUNT", attempt, "restarts of the job before this run"},
+    RankVariable{"TORCHELASTIC_MAX_RESTARTS", max_restarts, "restarts that are allowed"},
+    RankVariable{"TORCHELASTIC_USE_AGENT_STORE", no, "always False: rank 0 opens the store of torch itself"},
+    RankVariable{"LOCAL_SIZE", local_size, "as LOCAL_WORLD_SIZE"},
+    RankVariable{"CROSS_RANK", cross_rank, "number of earlier hosts that have this LOCAL_RANK too"},
+    RankVariable{"CROSS_SIZE", cross_size, "number of hosts that have this LOCAL_RANK"},
+    RankVariable{"OMPI_COMM_WORLD_RANK", rank_number, "as RANK, for programs written for Open MPI"},
+    RankVariable{"OMPI_COMM_WORLD_SIZE", world_size, "as WORLD_SIZE"},
+    RankVariable{"OMPI_COMM_WORLD_LOCAL_RANK", local_rank, "as LOCAL_RANK"},
+    RankVariable{"OMPI_COMM_WORLD_LOCAL_SIZE", local_size, "as LOCAL_WORLD_SIZE"},
+    RankVariable{"OMPI_COMM_WORLD_NODE_RANK", local_rank, "as LOCAL_RANK"},
+    RankVariable{"HOROVOD_HOSTNAME", host_name, "name of the host as the host list gives it"},
+    RankVariable{"HOROVOD_RANK", rank_number, "as RANK, for Horovod"},
+    RankVariable{"HOROVOD_SIZE", world_size, "as WORLD_SIZE"},
+    RankVariable{"HOROVOD_LOCAL_RANK", local_rank, "as LOCAL_RANK"},
+    RankVariable{"HOROVOD_LOCAL_SIZE", local_size, "as LOCAL_WORLD_SIZE"},
+    RankVariable{"HOROVOD_CROSS_RANK", cross_rank, "as CROSS_RANK"},
+    RankVariable{"HOROVOD_CROSS_SIZE", cross_size, "as CROSS_SIZE"},
+    RankVariable{"SML_RANK", rank_number, "as RANK"},
+    RankVariable{"SML_WORLD_SIZE", world_size, "as WORLD_SIZE"},
+    RankVariable{"SML_LOCAL_RANK", local_rank, "as LOCAL_RANK"},
+    RankVariable{"SML_LOCAL_SIZE", local_size, "as LOCAL_WORLD_SIZE"},
+    RankVariable{"SML_HOST", host_name, "name of the host as the host list gives it"},
+    RankVariable{"SML_JOB_ID", job_id, "id of the job, unique"},
+};
+
+constexpr std::string_view kMasterAddress = "MASTER_ADDR";
+constexpr std::string_view kMasterPort = "MASTER_PORT";
+constexpr std::string_view kWorkingDirectory = "PWD";
+constexpr std::string_view kThreads = "OMP_NUM_THREADS";
+
+constexpr std::array kOtherVariables{
+    VariableMeaning{kMasterAddress, "address of rank 0's host that every host reaches"},
+    VariableMeaning{kMasterPort, "port that is free on rank 0's host, for the program's own rendezvous"},
+    VariableMeaning{kWorkingDirectory, "the working directory"},
+    VariableMeaning{kThreads, "unless set: CPUs of the host divided by its workers, at least 1"},
+};
+
+struct DefaultVariable {
+  std::string_view name;
+  std::string_view value;
+  std::string_view meaning;
+};
+constexpr std::array kDefaults{
+    DefaultVariable{"PYTHONUNBUFFERED", "1", "unless set: 1, so that output is seen when it is printed"},
+    DefaultVariable{"NCCL_ASYNC_ERROR_HANDLING", "1", "unless set: 1, so that a broken collective ends the worker"},
+    DefaultVariable{"TORCH_NCCL_ASYNC_ERROR_HANDLING", "1", "unless set: 1, the same for torch from 2.2 on"},
+};
+
+// ---- what we keep back
+
+// How a row of the tables below is compared with a name.
+enum class Match : std::uint8_t { Whole, Prefix, Suffix };
+struct NamePattern {
+  std::string_view text;
+  Match match = Match::Whole;
+  constexpr bool matches(std::string_view name) const {
+    switch (match) {
+      case Match::Whole: return name == text;
+      case Match::Prefix: return name.starts_with(text);
+      case Match::Suffix: return name.ends_with(text);
+    }
+    return false;
+  }
+};
+
+constexpr std::array kBoundToHost{
+    // the login
+    NamePattern{"HOME"}, NamePattern{"USER"}, NamePattern{"LOGNAME"}, NamePattern{"USERNAME"}, NamePattern{"SHELL"},
+    NamePattern{"MAIL"}, NamePattern{"SHLVL"}, NamePattern{"_"}, NamePattern{"SSH_", Match::Prefix},
+    NamePattern{"SUDO_", Match::Prefix}, NamePattern{"XDG_", Match::Prefix}, NamePattern{"DBUS_", Match::Prefix},
+    NamePattern{"GPG_AGENT_INFO"}, NamePattern{"BASH_FUNC_", Match::Prefix}, NamePattern{"BASH_ENV"},
+    NamePattern{"ENV"},
+    // its terminal and its screen
+    NamePattern{"DISPLAY"}, NamePattern{"WAYLAND_DISPLAY"}, NamePattern{"XAUTHORITY"}, NamePattern{"WINDOWID"},
+    NamePattern{"TMUX", Match::Prefix}, NamePattern{"STY"}, NamePattern{"COLUMNS"}, NamePattern{"LINES"},
+    // the place
+    NamePattern{"PWD"}, NamePattern{"OLDPWD"}, NamePattern{"HOSTNAME"}, NamePattern{"HOST"}, NamePattern{"TMPDIR"},
+    NamePattern{"TMP"}, NamePattern{"TEMP"},
+    // the service manager that started the launcher
+    NamePattern{"NOTIFY_SOCKET"}, NamePattern{"INVOCATION_ID"}, NamePattern{"JOURNAL_STREAM"},
+    NamePattern{"LISTEN_FDS"}, NamePattern{"LISTEN_PID"}, NamePattern{"LISTEN_FDNAMES"},
+    NamePattern{"WATCHDOG_PID"}, NamePattern{"WATCHDOG_USEC"}, NamePattern{"MANAGERPID"},
+    NamePattern{"SYSTEMD_EXEC_PID"}, NamePattern{"CREDENTIALS_DIRECTORY"},
+    // the devices
+    NamePattern{"_VISIBLE_DEVICES", Match::Suffix}, NamePattern{"NEURON_RT_VISIBLE_CORES"},
+    NamePattern{"ZE_AFFINITY_MASK"},
+    // the container: SageMaker gives each host values of its own
+    NamePattern{"AWS_CONTAINER_CREDENTIALS_RELATIVE_URI"}, NamePattern{"CURRENT_HOST"},
+    NamePattern{"SM_CURRENT_", Match::Prefix}, NamePattern{"SM_RESOURCE_CONFIG"},
+};
+
+// Settings among the names below: they say how, not where, and are the user's.
+constexpr std::array kSettings{NamePattern{"PMIX_MCA_", Match::Prefix}};
+
+constexpr std::array kSetByLaunchers{
+    // torchrun and whoever imitates it
+    NamePattern{"RANK"}, NamePattern{"WORLD_SIZE"}, NamePattern{"LOCAL_RANK"}, NamePattern{"LOCAL_WORLD_SIZE"},
+    NamePattern{"LOCAL_SIZE"}, NamePattern{"NODE_RANK"}, NamePattern{"GROUP_RANK"}, NamePattern{"GROUP_WORLD_SIZE"},
+    NamePattern{"ROLE_NAME"}, NamePattern{"ROLE_RANK"}, NamePattern{"ROLE_WORLD_SIZE"}, NamePattern{"CROSS_RANK"},
+    NamePattern{"CROSS_SIZE"}, NamePattern{"MASTER_ADDR"}, NamePattern{"MASTER_PORT"},
+    NamePattern{"TORCHELASTIC_", Match::Prefix},
+    // ourselves
+    NamePattern{"SML_", Match::Prefix},
+    // horovodrun
+    NamePattern{"HOROVOD_HOSTNAME"}, NamePattern{"HOROVOD_RANK"}, NamePattern{"HOROVOD_SIZE"},
+    NamePattern{"HOROVOD_LOCAL_RANK"}, NamePattern{"HOROVOD_LOCAL_SIZE"}, NamePattern{"HOROVOD_CROSS_RANK"},
+    NamePattern{"HOROVOD_CROSS_SIZE"}, NamePattern{"HOROVOD_GLOO_RENDEZVOUS_", Match::Prefix},
+    NamePattern{"HOROVOD_GLOO_IFACE"}, NamePattern{"HOROVOD_CONTROLLER"}, NamePattern{"HOROVOD_CPU_OPERATIONS"},
+    NamePattern{"HOROVOD_ELASTIC"}, NamePattern{"_HOROVOD_SECRET_KEY"},
+    // mpirun of Open MPI
+    NamePattern{"OMPI_COMM_WORLD_", Match::Prefix}, NamePattern{"OMPI_UNIVERSE_SIZE"}, NamePattern{"OMPI_COMMAND"},
+    NamePattern{"OMPI_ARGV"}, NamePattern{"OMPI_NUM_APP_CTX"}, NamePattern{"OMPI_FIRST_RANKS"},
+    NamePattern{"OMPI_APP_CTX_NUM_PROCS"}, NamePattern{"OMPI_FILE_LOCATION"}, NamePattern{"OMPI_MCA_ess"},
+    NamePattern{"OMPI_MCA_initial_wdir"}, NamePattern{"OMPI_MCA_orte_ess_", Match::Prefix},
+    NamePattern{"OMPI_MCA_orte_hnp_uri"}, NamePattern{"OMPI_MCA_orte_local_daemon_uri"},
+    NamePattern{"OMPI_MCA_orte_precondition_transports"}, NamePattern{"OMPI_MCA_orte_launch"},
+    NamePattern{"OMPI_MCA_orte_app_num"}, NamePattern{"OMPI_MCA_orte_num_nodes"}, NamePattern{"PRTE_LAUNCHED"},
+    NamePattern{"PMIX_", Match::Prefix},
+    // mpiexec of MPICH and its relatives
+    NamePattern{"PMI_", Match::Prefix}, NamePattern{"MPI_LOCALRANKID"}, NamePattern{"MPI_LOCALNRANKS"},
+    NamePattern{"HYDI_CONTROL_FD"}, NamePattern{"MPIR_CVAR_CH3_INTERFACE_HOSTNAME"},
+    NamePattern{"MV2_COMM_WORLD_", Match::Prefix}, NamePattern{"PALS_", Match::Prefix},
+    // tasks of batch systems; the allocation's own variables stay
+    NamePattern{"SLURM_PROCID"}, NamePattern{"SLURM_LOCALID"}, NamePattern{"SLURM_NODEID"}, NamePattern{"SLURM_GTIDS"},
+    NamePattern{"SLURM_TASK_PID"}, NamePattern{"SLURM_STEP_", Match::Prefix}, NamePattern{"SLURM_STEPID"},
+    NamePattern{"FLUX_TASK_", Match::Prefix}, NamePattern{"JSM_NAMESPACE_", Match::Prefix},
+    // frameworks that are told their place under their own names
+    NamePattern{"TF_CONFIG"}, NamePattern{"DMLC_", Match::Prefix}, NamePattern{"JAX_COORDINATOR_ADDRESS"},
+    NamePattern{"JAX_PROCESS_ID"}, NamePattern{"JAX_NUM_PROCESSES"},
+};
+
+template <std::size_t N>
+bool any_matches(const std::array<NamePattern, N>& patterns, std::string_view name) {
+  return std::any_of(patterns.begin(), patterns.end(), [&](const NamePattern& p) { return p.matches(name); });
+}
+
+std::string entry(std::string_view name, std::string_view value) {
+  std::string out;
+  out.reserve(name.size() + 1 + value.size());
+  out += name;
+  out += '=';
+  out += value;
+  return out;
+}
+
+// ---- composing
+
+// Collects entries; of several with one name the last stays.
+class Composer {
+ public:
+  void add_base(std::span<const std::string> layer) {
+    for (const std::string& e : layer) {
+      if (!set_by_a_launcher(name_of(e))) entries_.push_back(e);
+    }
+  }
+  void add(std::span<const std::string> layer) { entries_.insert(entries_.end(), layer.begin(), layer.end()); }
+  void add(std::string_view name, std::string_view value) { entries_.push_back(entry(name, value)); }
+  void add_unless_set(std::string_view name, std::string_view value) {
+    const bool is_set = std::any_of(entries_.begin(), entries_.end(), [&](const auto& e) { return name_of(e) == name; });
+    if (!is_set) add(name, value);
+  }
+  Environment finish() && {
+    const auto by_name = [](const std::string& a, const std::string& b) { return name_of(a) < name_of(b); };
+    std::stable_sort(entries_.begin(), entries_.end(), by_name);
+    Environment out;
+    out.reserve(entries_.size());
+    for (std::string& e : entries_) {
+      if (!out.empty() && name_of(out.back()) == name_of(e)) {
+        out.back() = std::move(e);
+      } else {
+        out.push_back(std::move(e));
+      }
+    }
+    return out;
+  }
+
+ private:
+  Environment entries_;
+};
+
+void add_base_layers(Composer& composer, const EnvironmentLayers& layers) {
+  if (layers.base != BaseEnvironment::Launcher) composer.add_base(layers.login);
+  if (layers.base != BaseEnvironment::Login) composer.add_base(layers.launcher);
+}
+
+}  // namespace
+
+std::string_view name_of(std::string_view entry) { return entry.substr(0, entry.find('=')); }
+
+std::string_view value_of(std::string_view entry) {
+  const std::size_t equals = entry.find('=');
+  return equals == std::string_view::npos ? std::string_view() : entry.substr(equals + 1);
+}
+
+bool bound_to_host(std::string_view name) { return any_matches(kBoundToHost, name); }
+
+bool set_by_a_launcher(std::string_view name) {
+  return any_matches(kSetByLaunchers, name) && !any_matches(kSettings, name);
+}
+
+Environment for_other_hosts(std::span<const std::string> launcher_environment) {
+  Environment out;
+  for (const std::string& e : launcher_environment) {
+    const std::string_view name = name_of(e);
+    if (!bound_to_host(name) && !set_by_a_launcher(name)) out.push_back(e);
+  }
+  return out;
+}
+
+std::vector<VariableMeaning> worker_variables() {
+  std::vector<VariableMeaning> out;
+  for (const RankVariable& v : kRankVariables) out.push_back({v.name, v.meaning});
+  out.insert(out.end(), kOtherVariables.begin(), kOtherVariables.end());
+  for (const DefaultVariable& v : kDefaults) out.push_back({v.name, v.meaning});
+  return out;
+}
+
+Environment rank_environment(const JobMap& map, const RankAssignment& rank, const JobIdentity& job) {
+  const RankContext context{map, rank, job};
+  Environment out;
+  out.reserve(kRankVariables.size());
+  for (const RankVariable& v : kRankVariables) out.push_back(entry(v.name, v.value(context)));
+  return out;
+}
+
+Environment rendezvous_environment(std::string_view master_address, std::uint16_t master_port) {
+  return {entry(kMasterAddress, master_address), entry(kMasterPort, std::to_string(master_port))};
+}
+
+Environment compose(const EnvironmentLayers& layers) {
+  Composer composer;
+  add_base_layers(composer, layers);
+  composer.add(layers.user);
+  for (const DefaultVariable& v : kDefaults) composer.add_unless_set(v.name, v.value);
+  if (layers.cpu_share > 0) composer.add_unless_set(kThreads, std::to_string(layers.cpu_share));
+  composer.add(layers.job);
+  if (!layers.working_directory.empty()) composer.add(kWorkingDirectory, layers.working_directory);
+  return std::move(composer).finish();
+}
+
+}  // namespace sml::plan

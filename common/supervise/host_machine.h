@@ -1,0 +1,74 @@
+// All workers of one host as its agent sees them: how the end comes about. Pure: told what happened and when, answers
+// what to do; deadlines are part of the state.
+//
+// Every ending takes the same way: signal and SIGCONT to every worker, SIGKILL after the grace, collect, then the same
+// for whatever the workers left behind, then leave. Each step has an end of its own.
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "common/core/clock.h"
+
+namespace sml::supervise {
+
+enum class HostState : std::uint8_t {
+  Idle,          // nothing has been started
+  Running,
+  Stopping,      // asked to end; the grace runs
+  Killing,       // SIGKILL sent
+  Draining,      // all reaped; output of some is still open
+  Sweeping,      // workers done; what they left behind has been asked to end
+  SweepKilling,  // ... and been sent SIGKILL
+  Gone,          // nothing is left, or has been named; the agent leaves
+};
+enum class HostEvent : std::uint8_t {
+  Start,
+  Stop,          // the launcher asks (again): see stop()
+  LauncherLost,  // its end of the pipe closed, or it was silent for too long
+  AllReaped,     // no worker is alive
+  AllDone,       // ... and all output has ended
+  NothingLeft,   // no descendant is left
+  Deadline,
+};
+enum class HostAction : std::uint8_t {
+  None,
+  SpawnAll,
+  SignalAll,    // stop_signal(), then SIGCONT, to every worker and orphan
+  DropOutput,   // nobody reads any more
+  SignalAllDropOutput,
+  KillAll,      // SIGKILL to every worker and orphan
+  SignalLeft,   // SIGTERM, SIGCONT to every orphan; NothingLeft at once if there is none
+  Leave,        // say Bye, exit
+};
+
+std::string_view name(HostState state);
+std::string_view name(HostEvent event);
+
+class HostMachine {
+ public:
+  static constexpr Duration kReapLimit = std::chrono::seconds(5);   // after SIGKILL: what is left then is named
+  static constexpr Duration kSweepGrace = std::chrono::seconds(2);  // for orphans, unless the job's grace is shorter
+
+  // `default_grace` serves when the launcher is lost.
+  explicit HostMachine(Duration default_grace) : grace_(default_grace) {}
+
+  HostAction start(TimePoint now) { return on(HostEvent::Start, now); }
+  // The first call begins the grace; a later one can shorten what is left of it, never lengthen.
+  HostAction stop(int signo, Duration grace, TimePoint now);
+  HostAction on(HostEvent event, TimePoint now);
+
+  HostState state() const { return state_; }
+  int stop_signal() const { return stop_signal_; }
+  std::optional<TimePoint> deadline() const { return deadline_; }
+
+ private:
+  std::optional<TimePoint> deadline_of(HostState state, TimePoint now) const;
+
+  HostState state_ = HostState::Idle;
+  std::optional<TimePoint> deadline_;
+  Duration grace_;
+  int stop_signal_ = 15;
+};
+
+}  // namespace sml::supervise

@@ -1,0 +1,106 @@
+#include "common/wire/codec.h"
+
+#include <array>
+#include <type_traits>
+
+#include "common/wire/bytes.h"
+
+namespace sml::wire {
+
+namespace {
+
+constexpr std::uint8_t kFirstToLauncher = 64;
+
+template <class Variant>
+struct Direction;
+template <>
+struct Direction<ToAgent> {
+  static constexpr std::uint8_t first_type = 1;
+  static constexpr std::size_t limit = kMaxToAgent;
+};
+template <>
+struct Direction<ToLauncher> {
+  static constexpr std::uint8_t first_type = kFirstToLauncher;
+  static constexpr std::size_t limit = kMaxToLauncher;
+};
+
+void put_header(std::string& out, std::size_t at, std::uint8_t type) {
+  const std::size_t length = out.size() - at - kFrameHeader;
+  for (std::size_t i = 0; i < 4; ++i) out[at + i] = static_cast<char>(static_cast<unsigned char>(length >> (24 - 8 * i)));
+  out[at + 4] = static_cast<char>(type);
+}
+
+template <class Variant>
+std::string encode_variant(const Variant& message) {
+  std::string out(kFrameHeader, '\0');
+  Writer writer(out);
+  std::visit([&](const auto& m) { writer(m); }, message);
+  put_header(out, 0, static_cast<std::uint8_t>(Direction<Variant>::first_type + message.index()));
+  return out;
+}
+
+template <class Variant, std::size_t I>
+Result<Variant> decode_as(std::string_view payload) {
+  std::variant_alternative_t<I, Variant> message{};
+  Reader reader(payload);
+  reader(message);
+  if (!reader.ok() || !reader.at_end()) return Error(ErrorKind::Protocol, "a message does not have the form that its type asks for");
+  return Variant(std::move(message));
+}
+
+template <class Variant, std::size_t... I>
+Result<Variant> decode_payload(std::size_t index, std::string_view payload, std::index_sequence<I...>) {
+  using Decode = Result<Variant> (*)(std::string_view);
+  static constexpr std::array<Decode, sizeof...(I)> table = {&decode_as<Variant, I>...};
+  return table[index](payload);
+}
+
+}  // namespace
+
+std::string encode(const ToAgent& message) { return encode_variant(message); }
+std::string encode(const ToLauncher& message) { return encode_variant(message); }
+
+void append_output(std::string& out, Rank rank, Stream stream, std::string_view bytes) {
+  constexpr std::uint8_t type = kFirstToLauncher + 4;
+  static_assert(std::is_same_v<std::variant_alternative_t<4, ToLauncher>, Output>);
+  const std::size_t at = out.size();
+  out.append(kFrameHeader, '\0');
+  Writer writer(out);
+  writer(rank, stream, static_cast<std::uint32_t>(bytes.size()));
+  out.append(bytes);
+  put_header(out, at, type);
+}
+
+template <class Message>
+void Decoder<Message>::feed(std::span<const char> bytes) {
+  if (begin_ == buffer_.size()) {
+    buffer_.clear();
+    begin_ = 0;
+  } else if (begin_ > buffer_.size() / 2) {
+    buffer_.erase(0, begin_);
+    begin_ = 0;
+  }
+  buffer_.append(bytes.data(), bytes.size());
+}
+
+template <class Message>
+Result<std::optional<Message>> Decoder<Message>::next() {
+  const std::string_view rest = std::string_view(buffer_).substr(begin_);
+  if (rest.size() < kFrameHeader) return std::optional<Message>();
+  std::size_t length = 0;
+  for (std::size_t i = 0; i < 4; ++i) length = length << 8 | static_cast<unsigned char>(rest[i]);
+  if (length > Direction<Message>::limit) return Error(ErrorKind::Protocol, "a message is longer than allowed");
+  const std::size_t index = static_cast<std::size_t>(static_cast<unsigned char>(rest[4])) - Direction<Message>::first_type;
+  if (index >= std::variant_size_v<Message>) return Error(ErrorKind::Protocol, "a message has an unknown type");
+  if (rest.size() < kFrameHeader + length) return std::optional<Message>();
+  begin_ += kFrameHeader + length;
+  Result<Message> message = decode_payload<Message>(index, rest.substr(kFrameHeader, length),
+                                                    std::make_index_sequence<std::variant_size_v<Message>>());
+  if (!message) return message.error();
+  return std::optional<Message>(std::move(*message));
+}
+
+template class Decoder<ToAgent>;
+template class Decoder<ToLauncher>;
+
+}  // namespace sml::wire

@@ -1,0 +1,45 @@
+// Messages as frames in a byte stream: u32 length of payload (big-endian), u8 type, payload. Types below 64 go to the
+// agent, the others to the launcher.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "common/core/error.h"
+#include "common/wire/messages.h"
+
+namespace sml::wire {
+
+// Payload limits. An agent trusts its launcher, whose Prepare holds whole environments and argument lists; a launcher
+// does not trust a host that far.
+inline constexpr std::size_t kMaxToAgent = std::size_t{64} << 20;
+inline constexpr std::size_t kMaxToLauncher = std::size_t{1} << 20;
+inline constexpr std::size_t kFrameHeader = 5;
+
+std::string encode(const ToAgent& message);
+std::string encode(const ToLauncher& message);
+
+// Appends an Output frame without building the message: the hot path.
+void append_output(std::string& out, Rank rank, Stream stream, std::string_view bytes);
+
+// Cuts a byte stream into frames. Holds at most one frame plus what feed() added.
+template <class Message>
+class Decoder {
+ public:
+  void feed(std::span<const char> bytes);
+  // The next whole message; nothing when more bytes are needed; an error (kind Protocol) for a frame that is too long,
+  // of a type that does not belong here, or whose payload does not decode. After an error the stream is unusable.
+  Result<std::optional<Message>> next();
+
+ private:
+  std::string buffer_;
+  std::size_t begin_ = 0;  // of what has not been decoded
+};
+
+extern template class Decoder<ToAgent>;
+extern template class Decoder<ToLauncher>;
+
+}  // namespace sml::wire

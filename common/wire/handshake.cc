@@ -1,0 +1,63 @@
+#include "common/wire/handshake.h"
+
+#include <charconv>
+
+#include "common/wire/messages.h"
+
+namespace sml::wire {
+
+namespace {
+constexpr std::size_t kKeptNoise = 2000;
+
+std::string_view next_word(std::string_view& text) {
+  const std::size_t end = text.find(' ');
+  const std::string_view word = text.substr(0, end);
+  text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+  return word;
+}
+
+Result<Greeting> parse_greeting(std::string_view line) {
+  const std::string_view what = next_word(line);
+  if (what == "NEED") {
+    const std::string machine(next_word(line));
+    return Greeting(NeedAgent{machine, std::string(line)});
+  }
+  if (what == "FAIL") return Greeting(CannotDeploy{std::string(line)});
+  std::uint32_t version = 0;
+  const auto [end, error] = std::from_chars(line.data(), line.data() + line.size(), version);
+  if (what == "AGENT" && error == std::errc() && end == line.data() + line.size()) return Greeting(AgentRuns{version});
+  return Error(ErrorKind::Protocol, "the far side began with a line that nobody understands");
+}
+}  // namespace
+
+std::string agent_line(const std::string& mark) { return mark + " AGENT " + std::to_string(kProtocolVersion) + "\n"; }
+
+void GreetingReader::feed(std::span<const char> bytes) { buffer_.append(bytes.data(), bytes.size()); }
+
+Result<std::optional<Greeting>> GreetingReader::next() {
+  for (std::size_t end = buffer_.find('\n'); end != std::string::npos; end = buffer_.find('\n')) {
+    const std::string_view line = std::string_view(buffer_).substr(0, end);
+    const std::size_t mark = line.find(mark_ + " ");  // noise without a newline may stand before it
+    if (mark != std::string_view::npos) {
+      Result<Greeting> greeting = parse_greeting(line.substr(mark + mark_.size() + 1));
+      buffer_.erase(0, end + 1);
+      if (!greeting) return greeting.error();
+      return std::optional<Greeting>(std::move(*greeting));
+    }
+    if (noise_.size() < kKeptNoise) noise_.append(line.substr(0, kKeptNoise)).push_back('\n');
+    noise_bytes_ += end + 1;
+    buffer_.erase(0, end + 1);
+  }
+  if (noise_bytes_ + buffer_.size() > kMaxNoise) {
+    return Error(ErrorKind::Protocol, "the login prints without end before the agent starts");
+  }
+  return std::optional<Greeting>();
+}
+
+std::string GreetingReader::noise() const {
+  std::string all = noise_ + buffer_.substr(0, kKeptNoise);
+  while (!all.empty() && (all.back() == '\n' || all.back() == '\r')) all.pop_back();
+  return all;
+}
+
+}  // namespace sml::wire

@@ -1,0 +1,55 @@
+// Before frames flow: finding the agent's first line in whatever the far side's login prints.
+//
+// Lines that count begin with a mark that only this session knows, so that noise cannot pass for one:
+//   <mark> NEED <machine> <folder>   the agent is not there; send its bytes (machine as in uname -m)
+//   <mark> FAIL <text>               no folder takes the agent
+//   <mark> AGENT <version>           the agent runs; frames follow this line's newline
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <variant>
+
+#include "common/core/error.h"
+
+namespace sml::wire {
+
+inline constexpr std::size_t kMaxNoise = std::size_t{4} << 20;
+
+struct NeedAgent {
+  std::string machine;
+  std::string folder;
+};
+struct CannotDeploy {
+  std::string text;
+};
+struct AgentRuns {
+  std::uint32_t version = 0;
+};
+using Greeting = std::variant<NeedAgent, CannotDeploy, AgentRuns>;
+
+// The line by which an agent opens, newline included.
+std::string agent_line(const std::string& mark);
+
+class GreetingReader {
+ public:
+  explicit GreetingReader(std::string mark) : mark_(std::move(mark)) {}
+  void feed(std::span<const char> bytes);
+  // The next marked line, if there is one. Error (Protocol) after kMaxNoise bytes without, or when a marked line has an
+  // unknown form.
+  Result<std::optional<Greeting>> next();
+  // After AgentRuns: the bytes behind its line, which are frames already.
+  std::string take_rest() { return std::move(buffer_); }
+  // What the far side printed that was none of ours, bounded: often the reason why nothing came ("command not found").
+  std::string noise() const;
+
+ private:
+  std::string mark_;
+  std::string buffer_;
+  std::string noise_;
+  std::size_t noise_bytes_ = 0;
+};
+
+}  // namespace sml::wire

@@ -1,0 +1,39 @@
+#include "common/wire/messages.h"
+
+namespace sml::wire {
+
+namespace {
+enum How : std::uint8_t { kExited, kSignaled, kSpawnFailed };
+}
+
+ExitedWorker pack_exit(Rank rank, const ExitStatus& status, EndedBy ended_by, std::uint64_t at_ns) {
+  ExitedWorker m{.rank = rank, .how = kExited, .value = 125, .detail = 0, .ended_by = ended_by, .at_ns = at_ns};
+  if (const auto* e = std::get_if<Exited>(&status)) {
+    m.value = e->code;
+  } else if (const auto* s = std::get_if<Signaled>(&status)) {
+    m.how = kSignaled;
+    m.value = s->signo;
+    m.detail = s->core_dumped ? 1 : 0;
+  } else if (const auto* f = std::get_if<SpawnFailed>(&status)) {
+    m.how = kSpawnFailed;
+    m.value = f->sys_errno;
+    m.detail = static_cast<std::uint8_t>(f->step);
+  }
+  return m;
+}
+
+ExitStatus unpack_exit(const ExitedWorker& m) {
+  switch (m.how) {
+    case kExited: return Exited{m.value};
+    case kSignaled: return Signaled{m.value, m.detail != 0};
+    case kSpawnFailed:
+      if (m.detail <= static_cast<std::uint8_t>(SpawnStep::Exec)) {
+        return SpawnFailed{static_cast<SpawnStep>(m.detail), m.value};
+      }
+      break;
+    default: break;
+  }
+  return Lost{"its agent reported an end that nobody understands"};
+}
+
+}  // namespace sml::wire

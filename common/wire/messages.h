@@ -1,0 +1,219 @@
+// What launcher and agent say to each other. One struct per message, grouped by direction.
+//
+// Both sides are the same build in the normal case; the version in Hello guards the others. Byte strings (std::string)
+// hold any bytes. Times are nanoseconds of the agent's own monotonic clock.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "common/core/exit_status.h"
+#include "common/core/strong.h"
+#include "common/plan/worker_env.h"
+
+namespace sml::wire {
+
+inline constexpr std::uint32_t kProtocolVersion = 1;
+
+enum class Stream : std::uint8_t { Stdout = 1, Stderr = 2 };
+enum class StdinSource : std::uint8_t { Null, Launcher };
+
+// ---- launcher → agent
+
+// First message. The agent answers HelloAck, or Bye when it does not speak `version`.
+struct Hello {
+  std::uint32_t version = kProtocolVersion;
+  std::string job_id;
+  std::string host;                     // the host's name in the job, for messages
+  std::uint32_t heartbeat_timeout_ms = 0;  // end everything when the launcher has been silent for so long
+  std::uint32_t grace_ms = 0;              // when nobody is there to say: between SIGTERM and SIGKILL
+  std::uint64_t credit = 0;                // output bytes that may be sent before the first Credit
+  void fields(auto& a) { a(version, job_id, host, heartbeat_timeout_ms, grace_ms, credit); }
+};
+
+// One program of the job; ranks that run the same one share it.
+struct App {
+  std::vector<std::string> argv;
+  std::string working_directory;
+  plan::BaseEnvironment base = plan::BaseEnvironment::Launcher;
+  plan::Environment launcher_environment;
+  plan::Environment user_environment;
+  void fields(auto& a) { a(argv, working_directory, base, launcher_environment, user_environment); }
+};
+
+struct Worker {
+  Rank rank;
+  LocalRank local_rank;
+  std::uint32_t app = 0;  // index into Prepare::apps
+  StdinSource stdin_source = StdinSource::Null;
+  plan::Environment environment;  // plan::rank_environment()
+  void fields(auto& a) { a(rank, local_rank, app, stdin_source, environment); }
+};
+
+enum class Rendezvous : std::uint8_t { None, Reserve };  // Reserve: this host holds MASTER_PORT
+
+// What will run. The agent checks directory and program, reserves a port if asked, starts nothing, answers Prepared.
+struct Prepare {
+  std::vector<App> apps;
+  std::vector<Worker> workers;
+  Rendezvous rendezvous = Rendezvous::None;
+  void fields(auto& a) { a(apps, workers, rendezvous); }
+};
+
+// "Which of these addresses can you reach?" Answered with Probed within timeout_ms.
+struct Probe {
+  std::vector<std::string> addresses;  // numeric
+  std::uint16_t port = 0;
+  std::uint32_t timeout_ms = 0;
+  void fields(auto& a) { a(addresses, port, timeout_ms); }
+};
+
+// Starts every worker of Prepare. `rendezvous` comes after the workers' own variables.
+struct Start {
+  plan::Environment rendezvous;
+  void fields(auto& a) { a(rendezvous); }
+};
+
+// To the process groups of all workers, once; nothing else happens.
+struct Signal {
+  std::int32_t signo = 0;
+  void fields(auto& a) { a(signo); }
+};
+
+// End the workers: signal, SIGCONT, SIGKILL after the grace. A second Stop shortens the grace, never lengthens it.
+struct Stop {
+  std::int32_t signo = 0;
+  std::uint32_t grace_ms = 0;
+  void fields(auto& a) { a(signo, grace_ms); }
+};
+
+struct StdinData {  // at most what StdinCredit allowed
+  Rank rank;
+  std::string bytes;
+  void fields(auto& a) { a(rank, bytes); }
+};
+struct StdinEof {
+  Rank rank;
+  void fields(auto& a) { a(rank); }
+};
+
+// So many more output bytes may be sent.
+struct Credit {
+  std::uint64_t bytes = 0;
+  void fields(auto& a) { a(bytes); }
+};
+
+// Answered with Pong at once.
+struct Ping {
+  std::uint64_t token = 0;
+  void fields(auto& a) { a(token); }
+};
+
+// ---- agent → launcher
+
+struct HelloAck {
+  std::uint32_t version = kProtocolVersion;
+  std::string build_id;
+  std::int32_t pid = 0;
+  std::uint64_t now_ns = 0;
+  std::vector<std::string> addresses;  // of this host: the one that the login used first, no loopback
+  void fields(auto& a) { a(version, build_id, pid, now_ns, addresses); }
+};
+
+// Why a worker could not run here, found before anything is started.
+struct Obstacle {
+  std::uint8_t kind = 0;  // ErrorKind
+  std::string message;
+  std::string hint;
+  void fields(auto& a) { a(kind, message, hint); }
+};
+
+struct Prepared {
+  std::vector<Obstacle> obstacles;
+  std::uint16_t port = 0;  // reserved; 0 when none was asked for
+  void fields(auto& a) { a(obstacles, port); }
+};
+
+struct ProbeResult {
+  std::string address;
+  std::int32_t sys_errno = 0;  // 0: reached
+  void fields(auto& a) { a(address, sys_errno); }
+};
+struct Probed {
+  std::vector<ProbeResult> results;
+  void fields(auto& a) { a(results); }
+};
+
+struct StartedWorker {
+  Rank rank;
+  std::int32_t pid = 0;
+  void fields(auto& a) { a(rank, pid); }
+};
+struct Started {  // the workers that run; those that could not be started come as Exited
+  std::vector<StartedWorker> workers;
+  std::uint64_t at_ns = 0;
+  void fields(auto& a) { a(workers, at_ns); }
+};
+
+struct Output {  // sent within credit only; order per rank and stream is the worker's
+  Rank rank;
+  Stream stream = Stream::Stdout;
+  std::string bytes;
+  void fields(auto& a) { a(rank, stream, bytes); }
+};
+
+enum class EndedBy : std::uint8_t { Itself, Us };  // Us: after we had begun to stop it
+
+struct ExitedWorker {  // at once, while its output may still be on the way
+  Rank rank;
+  std::uint8_t how = 0;     // index into ExitStatus
+  std::int32_t value = 0;   // code, signal or errno
+  std::uint8_t detail = 0;  // core dumped, or SpawnStep
+  EndedBy ended_by = EndedBy::Itself;
+  std::uint64_t at_ns = 0;
+  void fields(auto& a) { a(rank, how, value, detail, ended_by, at_ns); }
+};
+
+enum class DrainEnd : std::uint8_t { Eof, Quiet };  // Quiet: somebody else still holds its pipe
+struct Drained {  // no more output of this rank will follow
+  Rank rank;
+  DrainEnd end = DrainEnd::Eof;
+  void fields(auto& a) { a(rank, end); }
+};
+
+enum class LogLevel : std::uint8_t { Warning, Info, Debug };
+struct AgentLog {
+  LogLevel level = LogLevel::Info;
+  std::string text;
+  void fields(auto& a) { a(level, text); }
+};
+
+struct Pong {
+  std::uint64_t token = 0;
+  std::uint64_t now_ns = 0;
+  void fields(auto& a) { a(token, now_ns); }
+};
+
+struct StdinCredit {
+  Rank rank;
+  std::uint64_t bytes = 0;
+  void fields(auto& a) { a(rank, bytes); }
+};
+
+// Last message: every worker and everything that descended from it is gone, or is named in `left`.
+struct Bye {
+  std::string reason;              // empty: all done
+  std::vector<std::string> left;   // "pid 4711 (python3), state D, in nfs_wait": could not be ended
+  void fields(auto& a) { a(reason, left); }
+};
+
+using ToAgent = std::variant<Hello, Prepare, Probe, Start, Signal, Stop, StdinData, StdinEof, Credit, Ping>;
+using ToLauncher =
+    std::variant<HelloAck, Prepared, Probed, Started, Output, ExitedWorker, Drained, AgentLog, Pong, StdinCredit, Bye>;
+
+// ExitStatus travels as three numbers; Lost never travels (it is the launcher's own conclusion).
+ExitedWorker pack_exit(Rank rank, const ExitStatus& status, EndedBy ended_by, std::uint64_t at_ns);
+ExitStatus unpack_exit(const ExitedWorker& message);
+
+}  // namespace sml::wire

@@ -1,0 +1,358 @@
+#include "launcher/agent/agent.h"
+
+#include <algorithm>
+#include <csignal>
+
+#include <sched.h>
+#include <unistd.h>
+
+#include <boost/asio/post.hpp>
+
+#include "common/os/descendants.h"
+
+namespace sml::agent {
+
+using supervise::HostAction;
+using supervise::HostEvent;
+using supervise::HostState;
+using supervise::WorkerAction;
+
+namespace {
+
+constexpr Duration kDefaultGrace = std::chrono::seconds(10);
+constexpr Duration kDefaultHeartbeat = std::chrono::seconds(30);
+constexpr Duration kStoppedFor = std::chrono::seconds(1);  // a timer that is so late did not run
+
+std::uint64_t nanoseconds(TimePoint t) {
+  return static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(t.time_since_epoch()).count());
+}
+
+std::uint32_t usable_cpus() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  return ::sched_getaffinity(0, sizeof set, &set) == 0 ? static_cast<std::uint32_t>(CPU_COUNT(&set)) : 1;
+}
+
+wire::Obstacle obstacle(const Error& e) {
+  return {.kind = static_cast<std::uint8_t>(e.kind()), .message = e.message(), .hint = e.hint()};
+}
+
+}  // namespace
+
+Agent::Agent(boost::asio::io_context& loop, plan::Environment login_environment, unsigned long descriptor_limit)
+    : loop_(loop),
+      login_environment_(std::move(login_environment)),
+      descriptor_limit_(descriptor_limit),
+      link_(loop, STDIN_FILENO, STDOUT_FILENO,
+            {.message = [this](wire::ToAgent m) { on_message(std::move(m)); },
+             .lost = [this](const Error& why) { launcher_lost(why); },
+             .drained = [this] { wake_workers(); }}),
+      signals_(loop, SIGCHLD, SIGTERM, SIGINT),
+      timer_(loop),
+      machine_(kDefaultGrace),
+      heartbeat_timeout_(kDefaultHeartbeat),
+      last_heard_(Clock::now()) {
+  signals_.add(SIGHUP);
+}
+
+void Agent::run() {
+  link_.start();
+  await_signals();
+  arm_timer();
+  loop_.run();
+}
+
+// ---- messages
+
+void Agent::on_message(wire::ToAgent message) {
+  last_heard_ = Clock::now();
+  if (!greeted_ && !std::holds_alternative<wire::Hello>(message)) return;  // nobody whom we know
+  std::visit([this](auto& m) { handle(m); }, message);
+}
+
+void Agent::handle(wire::Hello& m) {
+  if (m.version != wire::kProtocolVersion) {
+    link_.send(wire::Bye{.reason = "this agent speaks protocol " + std::to_string(wire::kProtocolVersion) +
+                                   ", the launcher " + std::to_string(m.version),
+                         .left = {}});
+    left_ = true;
+    return settle();
+  }
+  greeted_ = true;
+  heartbeat_timeout_ = std::chrono::milliseconds(m.heartbeat_timeout_ms);
+  machine_ = supervise::HostMachine(std::chrono::milliseconds(m.grace_ms));
+  link_.grant(m.credit);
+  link_.send(wire::HelloAck{.version = wire::kProtocolVersion,
+                            .build_id = SML_VERSION,
+                            .pid = ::getpid(),
+                            .now_ns = nanoseconds(Clock::now()),
+                            .addresses = own_addresses()});
+}
+
+void Agent::handle(wire::Prepare& m) {
+  if (!workers_.empty()) return;
+  apps_ = std::move(m.apps);
+  for (wire::Worker& spec : m.workers) {
+    if (spec.app >= apps_.size()) continue;
+    workers_.push_back(std::make_unique<Worker>(loop_, static_cast<WorkerOwner&>(*this), std::move(spec)));
+    by_rank_[workers_.back()->rank()] = workers_.back().get();
+  }
+  wire::Prepared answer{.obstacles = find_obstacles(), .port = 0};
+  if (m.rendezvous == wire::Rendezvous::Reserve) {
+    Result<RendezvousPort> port = RendezvousPort::reserve();
+    if (port) {
+      answer.port = port->port();
+      port_ = std::move(*port);
+    } else {
+      answer.obstacles.push_back(obstacle(port.error()));
+    }
+  }
+  link_.send(std::move(answer));
+}
+
+// Every program once, with the environment of its first worker here: PATH may differ by host, not by rank.
+std::vector<wire::Obstacle> Agent::find_obstacles() const {
+  std::vector<wire::Obstacle> out;
+  for (std::uint32_t i = 0; i < apps_.size(); ++i) {
+    const auto first = std::find_if(workers_.begin(), workers_.end(), [i](const auto& w) { return w->spec().app == i; });
+    if (first == workers_.end() || apps_[i].argv.empty()) continue;
+    const Result<std::string> found =
+        os::find_program(apps_[i].argv, environment_of(apps_[i], **first), apps_[i].working_directory);
+    if (!found) out.push_back(obstacle(found.error()));
+  }
+  return out;
+}
+
+void Agent::handle(wire::Probe& m) {
+  probe_addresses(loop_, m.addresses, m.port, std::chrono::milliseconds(m.timeout_ms),
+                  [this](std::vector<wire::ProbeResult> results) { link_.send(wire::Probed{std::move(results)}); });
+}
+
+void Agent::handle(wire::Start& m) {
+  if (port_) port_->stop_listening();
+  rendezvous_ = std::move(m.rendezvous);
+  perform(machine_.start(Clock::now()));
+  settle();
+}
+
+void Agent::handle(wire::Signal& m) {
+  for (const auto& worker : workers_) worker->signal(m.signo);
+}
+
+void Agent::handle(wire::Stop& m) {
+  perform(machine_.stop(m.signo, std::chrono::milliseconds(m.grace_ms), Clock::now()));
+  settle();
+}
+
+void Agent::handle(wire::StdinData& m) {
+  if (Worker* worker = find(m.rank)) worker->feed(std::move(m.bytes));
+}
+
+void Agent::handle(wire::StdinEof& m) {
+  if (Worker* worker = find(m.rank)) worker->feed_end();
+}
+
+void Agent::handle(wire::Credit& m) {
+  link_.grant(m.bytes);
+  wake_workers();
+}
+
+void Agent::handle(wire::Ping& m) { link_.send(wire::Pong{m.token, nanoseconds(Clock::now())}); }
+
+// ---- what the machine asks for
+
+void Agent::perform(HostAction action) {
+  switch (action) {
+    case HostAction::None: return;
+    case HostAction::SpawnAll: return spawn_all();
+    case HostAction::SignalAll: return signal_all(machine_.stop_signal());
+    case HostAction::DropOutput: return drop_output();
+    case HostAction::SignalAllDropOutput: signal_all(machine_.stop_signal()); return drop_output();
+    case HostAction::KillAll: return signal_all(SIGKILL);
+    case HostAction::SignalLeft: return signal_orphans(SIGTERM);
+    case HostAction::Leave: return leave();
+  }
+}
+
+plan::Environment Agent::environment_of(const wire::App& app, const Worker& worker) const {
+  plan::Environment job = worker.spec().environment;
+  job.insert(job.end(), rendezvous_.begin(), rendezvous_.end());
+  const auto local_size = static_cast<std::uint32_t>(workers_.size());
+  return plan::compose({.base = app.base,
+                        .login = login_environment_,
+                        .launcher = app.launcher_environment,
+                        .user = app.user_environment,
+                        .job = job,
+                        .working_directory = app.working_directory,
+                        .cpu_share = local_size > 1 ? std::max(1U, usable_cpus() / local_size) : 0});
+}
+
+void Agent::spawn_all() {
+  if (Result<os::UniqueFd> null = os::open_dev_null()) dev_null_ = std::move(*null);
+  wire::Started started;
+  for (const auto& worker : workers_) {
+    const wire::App& app = apps_[worker->spec().app];
+    const plan::Environment environment = environment_of(app, *worker);
+    worker->spawn({.argv = app.argv,
+                   .environment = environment,
+                   .working_directory = app.working_directory,
+                   .dev_null = dev_null_.get(),
+                   .descriptor_limit = descriptor_limit_});
+    if (!worker->machine().alive()) continue;
+    by_pid_[worker->pid()] = worker.get();
+    started.workers.push_back({worker->rank(), worker->pid()});
+  }
+  started.at_ns = nanoseconds(Clock::now());
+  link_.send(std::move(started));
+}
+
+void Agent::signal_all(int signo) {
+  for (const auto& worker : workers_) {
+    worker->ask_to_stop();
+    worker->signal(signo);
+    if (signo != SIGKILL) worker->signal(SIGCONT);  // a stopped process cannot end politely
+  }
+  asked_orphans_.clear();
+  signal_orphans(signo);
+}
+
+// Whatever else has become our child: it left its worker's group, or its worker died. Each once per signal, since more
+// of them come as their parents end.
+void Agent::signal_orphans(int signo) {
+  for (const pid_t pid : os::children()) {
+    if (by_pid_.contains(pid) || !asked_orphans_.insert(pid).second) continue;
+    ::kill(pid, signo);
+    if (signo != SIGKILL) ::kill(pid, SIGCONT);
+  }
+}
+
+void Agent::drop_output() {
+  for (const auto& worker : workers_) worker->discard_output();
+}
+
+void Agent::leave() {
+  wire::Bye bye;
+  for (const pid_t pid : os::children()) bye.left.push_back(os::describe_process(pid));
+  link_.send(std::move(bye));
+  left_ = true;
+}
+
+// ---- the loop
+
+void Agent::worker_changed() {
+  if (settling_) return;
+  settling_ = true;  // once per turn of the loop, however many workers have news
+  boost::asio::post(loop_, [this] {
+    settling_ = false;
+    settle();
+  });
+}
+
+void Agent::settle() {
+  for (const auto& worker : workers_) report(*worker);
+  tell_machine();
+  if (left_ && (link_.idle() || link_.lost())) loop_.stop();
+  arm_timer();
+}
+
+void Agent::report(Worker& worker) {
+  const WorkerAction action = worker.take_report();
+  if (action == WorkerAction::None) return;
+  if (action == WorkerAction::ReportExit || action == WorkerAction::ReportExitAndDrained) {
+    const auto ended_by = worker.machine().asked_to_stop() ? wire::EndedBy::Us : wire::EndedBy::Itself;
+    link_.send(wire::pack_exit(worker.rank(), worker.status(), ended_by, nanoseconds(worker.ended_at())));
+  }
+  if (action != WorkerAction::ReportExit) {
+    const auto end = action == WorkerAction::AbandonOutput ? wire::DrainEnd::Quiet : wire::DrainEnd::Eof;
+    link_.send(wire::Drained{worker.rank(), end});
+  }
+}
+
+void Agent::tell_machine() {
+  if (machine_.state() == HostState::Idle || machine_.state() == HostState::Gone) return;
+  const auto alive = [](const auto& w) { return w->machine().alive(); };
+  const auto done = [](const auto& w) { return w->machine().done(); };
+  if (std::none_of(workers_.begin(), workers_.end(), alive)) perform(machine_.on(HostEvent::AllReaped, Clock::now()));
+  if (link_.lost() || std::all_of(workers_.begin(), workers_.end(), done)) {
+    perform(machine_.on(HostEvent::AllDone, Clock::now()));
+  }
+  if (machine_.state() == HostState::Sweeping) signal_orphans(SIGTERM);
+  if (machine_.state() == HostState::SweepKilling) signal_orphans(SIGKILL);
+  const bool sweeping = machine_.state() == HostState::Sweeping || machine_.state() == HostState::SweepKilling;
+  if (sweeping && os::children().empty()) perform(machine_.on(HostEvent::NothingLeft, Clock::now()));
+}
+
+void Agent::await_signals() {
+  signals_.async_wait([this](boost::system::error_code error, int signo) {
+    if (error) return;
+    if (signo == SIGCHLD) {
+      reap();
+    } else {
+      // Whoever signals agents (a batch system does) wants the job to end; the workers' ends are reported still.
+      perform(machine_.stop(SIGTERM, kDefaultGrace, Clock::now()));
+    }
+    settle();
+    await_signals();
+  });
+}
+
+void Agent::reap() {
+  const TimePoint now = Clock::now();
+  os::reap_children([this, now](pid_t pid, const ExitStatus& status) {
+    asked_orphans_.erase(pid);
+    const auto found = by_pid_.find(pid);
+    if (found == by_pid_.end()) return;  // an orphan that had come to us
+    Worker& worker = *found->second;
+    by_pid_.erase(found);
+    worker.reaped(status, now);
+  });
+}
+
+// In turn, so that a flood of one worker does not take the credit of all.
+void Agent::wake_workers() {
+  if (left_ && link_.idle()) return loop_.stop();
+  for (std::size_t i = 0; i < workers_.size() && link_.allowance() > 0; ++i) {
+    next_to_wake_ = (next_to_wake_ + 1) % workers_.size();
+    workers_[next_to_wake_]->wake();
+  }
+}
+
+void Agent::arm_timer() {
+  TimePoint next = link_.lost() ? TimePoint::max() : last_heard_ + heartbeat_timeout_;
+  if (machine_.deadline()) next = std::min(next, *machine_.deadline());
+  for (const auto& worker : workers_) {
+    if (const auto deadline = worker->drain_deadline()) next = std::min(next, *deadline);
+  }
+  if (next == TimePoint::max() || armed_for_ == next) return;
+  armed_for_ = next;
+  timer_.expires_at(next);
+  timer_.async_wait([this, next](boost::system::error_code error) {
+    if (error) return;
+    armed_for_.reset();
+    on_timer(next);
+  });
+}
+
+void Agent::on_timer(TimePoint due) {
+  const TimePoint now = Clock::now();
+  if (machine_.deadline() && *machine_.deadline() <= now) perform(machine_.on(HostEvent::Deadline, now));
+  for (const auto& worker : workers_) worker->check_drain(now);
+  if (now - due > kStoppedFor) last_heard_ = now;  // it was us who stood still: one more period before we judge
+  if (!link_.lost() && now - last_heard_ >= heartbeat_timeout_) {
+    return launcher_lost(Error(ErrorKind::Lost, "the launcher has been silent for too long"));
+  }
+  settle();
+}
+
+void Agent::launcher_lost(const Error&) {
+  link_.abandon();
+  perform(machine_.on(HostEvent::LauncherLost, Clock::now()));
+  settle();
+}
+
+Worker* Agent::find(Rank rank) {
+  const auto found = by_rank_.find(rank);
+  return found == by_rank_.end() ? nullptr : found->second;
+}
+
+}  // namespace sml::agent

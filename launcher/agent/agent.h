@@ -1,0 +1,103 @@
+// The agent: starts and ends the workers of one host on behalf of a launcher at the other end of a pipe.
+//
+// One thread, one event loop. Decisions are made by supervise::HostMachine and WorkerMachine; this file turns messages,
+// signals and timers into their events and their actions into system calls. When the launcher's end of the pipe closes,
+// or it is silent for longer than the heartbeat timeout, everything is ended and the agent leaves.
+#pragma once
+#include <memory>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/signal_set.hpp>
+#include <boost/asio/steady_timer.hpp>
+
+#include "common/os/fd.h"
+#include "common/plan/worker_env.h"
+#include "common/supervise/host_machine.h"
+#include "common/wire/messages.h"
+#include "launcher/agent/control_link.h"
+#include "launcher/agent/rendezvous_port.h"
+#include "launcher/agent/worker.h"
+
+namespace sml::agent {
+
+class Agent final : private WorkerOwner {
+ public:
+  // `login_environment` is what the agent was started with. Messages come on descriptor 0 and go to 1.
+  Agent(boost::asio::io_context& loop, plan::Environment login_environment, unsigned long descriptor_limit);
+
+  // Returns when nothing is left to do. The exit status of the agent says nothing about the workers.
+  void run();
+
+ private:
+  // messages
+  void on_message(wire::ToAgent message);
+  void handle(wire::Hello& m);
+  void handle(wire::Prepare& m);
+  void handle(wire::Probe& m);
+  void handle(wire::Start& m);
+  void handle(wire::Signal& m);
+  void handle(wire::Stop& m);
+  void handle(wire::StdinData& m);
+  void handle(wire::StdinEof& m);
+  void handle(wire::Credit& m);
+  void handle(wire::Ping& m);
+
+  // WorkerOwner
+  std::size_t output_allowance() const override { return link_.allowance(); }
+  void worker_output(Rank rank, wire::Stream stream, std::string_view bytes) override {
+    link_.send_output(rank, stream, bytes);
+  }
+  void worker_took_input(Rank rank, std::size_t bytes) override { link_.send(wire::StdinCredit{rank, bytes}); }
+  void worker_changed() override;
+
+  // what the machine asks for
+  void perform(supervise::HostAction action);
+  void spawn_all();
+  void signal_all(int signo);      // workers by their process groups, and orphans
+  void signal_orphans(int signo);
+  void drop_output();
+  void leave();
+
+  void settle();  // reports what workers have to report, tells the machine, arms the timer
+  void report(Worker& worker);
+  void tell_machine();
+  void reap();
+  void wake_workers();
+  void arm_timer();
+  void on_timer(TimePoint due);
+  void await_signals();
+  void launcher_lost(const Error& why);
+  plan::Environment environment_of(const wire::App& app, const Worker& worker) const;
+  std::vector<wire::Obstacle> find_obstacles() const;
+  Worker* find(Rank rank);
+
+  boost::asio::io_context& loop_;
+  plan::Environment login_environment_;
+  unsigned long descriptor_limit_;  // soft limit that workers get
+  ControlLink link_;
+  boost::asio::signal_set signals_;
+  boost::asio::steady_timer timer_;
+  std::optional<TimePoint> armed_for_;
+  supervise::HostMachine machine_;
+  Duration heartbeat_timeout_;
+  TimePoint last_heard_;
+  bool greeted_ = false;
+  bool settling_ = false;
+  bool left_ = false;
+  std::vector<wire::App> apps_;
+  plan::Environment rendezvous_;
+  std::vector<std::unique_ptr<Worker>> workers_;
+  std::unordered_map<Rank, Worker*> by_rank_;
+  std::unordered_map<pid_t, Worker*> by_pid_;
+  std::unordered_set<pid_t> asked_orphans_;
+  std::size_t next_to_wake_ = 0;
+  std::optional<RendezvousPort> port_;
+  os::UniqueFd dev_null_;
+};
+
+}  // namespace sml::agent

@@ -1,0 +1,87 @@
+#include "launcher/agent/control_link.h"
+
+#include <algorithm>
+
+#include <boost/asio/buffer.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/write.hpp>
+
+namespace sml::agent {
+
+namespace {
+constexpr std::size_t kReadSize = std::size_t{64} << 10;
+constexpr std::size_t kQueueLimit = std::size_t{1} << 20;  // output waits in the workers' pipes, not with us
+}  // namespace
+
+ControlLink::ControlLink(boost::asio::io_context& loop, int in, int out, Handlers handlers)
+    : in_(loop, in), out_(loop, out), handlers_(std::move(handlers)), buffer_(kReadSize, '\0') {
+  in_.non_blocking(true);
+  out_.non_blocking(true);
+}
+
+void ControlLink::start() { read(); }
+
+void ControlLink::read() {
+  in_.async_read_some(boost::asio::buffer(buffer_), [this](boost::system::error_code error, std::size_t size) {
+    if (error == boost::asio::error::operation_aborted) return;
+    if (error) return lose(Error(ErrorKind::Lost, "the launcher is gone"));
+    on_bytes(size);
+  });
+}
+
+void ControlLink::on_bytes(std::size_t size) {
+  decoder_.feed(std::span<const char>(buffer_.data(), size));
+  for (;;) {
+    Result<std::optional<wire::ToAgent>> next = decoder_.next();
+    if (!next) return lose(next.error());
+    if (!next->has_value()) break;
+    handlers_.message(std::move(**next));
+    if (lost_) return;
+  }
+  read();
+}
+
+void ControlLink::send_bytes(std::string_view frames) {
+  if (lost_) return;
+  pending_ += frames;
+  write();
+}
+
+void ControlLink::send_output(Rank rank, wire::Stream stream, std::string_view bytes) {
+  if (lost_) return;
+  credit_ -= std::min<std::uint64_t>(credit_, bytes.size());
+  wire::append_output(pending_, rank, stream, bytes);
+  write();
+}
+
+std::size_t ControlLink::allowance() const {
+  if (lost_ || pending_.size() + writing_.size() >= kQueueLimit) return 0;
+  return static_cast<std::size_t>(std::min<std::uint64_t>(credit_, kQueueLimit));
+}
+
+void ControlLink::write() {
+  if (!writing_.empty() || pending_.empty() || lost_) return;
+  writing_.swap(pending_);
+  boost::asio::async_write(out_, boost::asio::buffer(writing_), [this](boost::system::error_code error, std::size_t) {
+    writing_.clear();
+    if (error == boost::asio::error::operation_aborted) return;
+    if (error) return lose(Error(ErrorKind::Lost, "the launcher does not listen any more"));
+    write();
+    handlers_.drained();
+  });
+}
+
+void ControlLink::abandon() {
+  lost_ = true;
+  pending_.clear();
+  boost::system::error_code ignored;
+  in_.cancel(ignored);
+}
+
+void ControlLink::lose(const Error& why) {
+  if (lost_) return;
+  abandon();
+  handlers_.lost(why);
+}
+
+}  // namespace sml::agent

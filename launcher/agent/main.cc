@@ -1,0 +1,75 @@
+// sml-run-agent: the part of sml-run that runs on every host of a job. Started by sml-run, never by hand.
+#include <csignal>
+#include <cstdio>
+#include <exception>
+#include <string>
+#include <string_view>
+
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include <boost/asio/io_context.hpp>
+
+#include "common/os/descendants.h"
+#include "common/os/fd.h"
+#include "common/wire/handshake.h"
+#include "launcher/agent/agent.h"
+
+namespace {
+
+struct Flags {
+  std::string mark;             // --mark WORD: begins the line by which we open
+  std::string remove_folder;    // --remove DIR: holds nothing but our file; gone as soon as we run
+  bool version = false;
+};
+
+Flags parse(int argc, char** argv) {
+  Flags flags;
+  for (int i = 1; i < argc; ++i) {
+    const std::string_view word = argv[i];
+    if (word == "--version") flags.version = true;
+    if (word == "--mark" && i + 1 < argc) flags.mark = argv[++i];
+    if (word == "--remove" && i + 1 < argc) flags.remove_folder = argv[++i];
+  }
+  return flags;
+}
+
+int serve(const Flags& flags, char** environment) {
+  if (!flags.remove_folder.empty()) {
+    ::unlink((flags.remove_folder + "/sml-run-agent").c_str());
+    ::rmdir(flags.remove_folder.c_str());
+  }
+  sml::os::ensure_standard_descriptors();
+  ::signal(SIGPIPE, SIG_IGN);
+  ::prctl(PR_SET_NAME, "sml-run-agent");
+  sml::os::become_subreaper();
+  const unsigned long descriptor_limit = sml::os::raise_descriptor_limit();
+  sml::plan::Environment login;
+  for (char** entry = environment; *entry != nullptr; ++entry) login.emplace_back(*entry);
+  if (!sml::os::write_all(STDOUT_FILENO, sml::wire::agent_line(flags.mark))) return 1;
+
+  boost::asio::io_context loop(1);
+  sml::agent::Agent agent(loop, std::move(login), descriptor_limit);
+  agent.run();
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv, char** environment) {
+  const Flags flags = parse(argc, argv);
+  if (flags.version) {
+    std::puts("sml-run-agent " SML_VERSION);
+    return 0;
+  }
+  if (flags.mark.empty()) {
+    std::fputs("sml-run-agent: started by sml-run on the hosts of a job; see sml-run-agent(1)\n", stderr);
+    return 2;
+  }
+  try {
+    return serve(flags, environment);
+  } catch (const std::exception& e) {
+    std::fprintf(stderr, "sml-run-agent: internal error: %s\n", e.what());
+    return 1;
+  }
+}

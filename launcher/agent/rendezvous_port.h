@@ -1,0 +1,41 @@
+// The port at which the workers will meet, on the host of rank 0: free, and kept so until rank 0 takes it.
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include <boost/asio/io_context.hpp>
+
+#include "common/core/clock.h"
+#include "common/core/error.h"
+#include "common/os/fd.h"
+#include "common/wire/messages.h"
+
+namespace sml::agent {
+
+// Two sockets on one port, both with SO_REUSEADDR. `listener_` lets the other hosts try the port before workers start;
+// stop_listening() closes it. `holder_` is bound but does not listen: programs that set SO_REUSEADDR, as every server
+// does, may still bind and listen, while the kernel gives the port to nobody else.
+class RendezvousPort {
+ public:
+  static Result<RendezvousPort> reserve();
+  std::uint16_t port() const { return port_; }
+  void stop_listening() { listener_.reset(); }
+
+ private:
+  os::UniqueFd holder_;
+  os::UniqueFd listener_;
+  std::uint16_t port_ = 0;
+};
+
+// Addresses of this machine that others may reach, numeric, no loopback: first the one that the ssh connection of our
+// launcher came in on (SSH_CONNECTION), then those of the interfaces that are up.
+std::vector<std::string> own_addresses();
+
+// Tries to connect to every address at once; answers when all are decided or `timeout` is over (ETIMEDOUT). The loop
+// owns everything until then.
+void probe_addresses(boost::asio::io_context& loop, const std::vector<std::string>& addresses, std::uint16_t port,
+                     Duration timeout, std::function<void(std::vector<wire::ProbeResult>)> answer);
+
+}  // namespace sml::agent

@@ -1,0 +1,176 @@
+#include "launcher/agent/worker.h"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <csignal>
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <boost/asio/buffer.hpp>
+#include <boost/asio/write.hpp>
+
+#include "common/os/fd.h"
+
+namespace sml::agent {
+
+using supervise::WorkerAction;
+using supervise::WorkerEvent;
+
+namespace {
+constexpr std::size_t kReadSize = std::size_t{64} << 10;
+constexpr int kReadsPerTurn = 4;  // then the other workers' turn
+}  // namespace
+
+Worker::Worker(boost::asio::io_context& loop, WorkerOwner& owner, wire::Worker spec)
+    : owner_(owner),
+      spec_(std::move(spec)),
+      stdout_(loop, wire::Stream::Stdout),
+      stderr_(loop, wire::Stream::Stderr),
+      stdin_(loop) {}
+
+void Worker::spawn(const Surroundings& surroundings) {
+  Result<os::Pipe> out = os::make_pipe();
+  Result<os::Pipe> err = os::make_pipe();
+  Result<os::Pipe> in = spec_.stdin_source == wire::StdinSource::Launcher ? os::make_pipe() : os::Pipe{};
+  if (!out || !err || !in) {
+    status_ = SpawnFailed{SpawnStep::Pipe, errno};
+    return apply(machine_.on(WorkerEvent::SpawnFailed));
+  }
+  const auto started = os::spawn_worker({.argv = surroundings.argv,
+                                         .environment = surroundings.environment,
+                                         .working_directory = surroundings.working_directory,
+                                         .stdin_fd = in->read ? in->read.get() : surroundings.dev_null,
+                                         .stdout_fd = out->write.get(),
+                                         .stderr_fd = err->write.get(),
+                                         .descriptor_limit = surroundings.descriptor_limit});
+  if (const auto* failed = std::get_if<SpawnFailed>(&started)) {
+    status_ = *failed;
+    ended_at_ = Clock::now();
+    return apply(machine_.on(WorkerEvent::SpawnFailed));
+  }
+  pid_ = std::get<pid_t>(started);
+  for (auto [output, pipe] : {std::pair{&stdout_, &*out}, std::pair{&stderr_, &*err}}) {
+    os::set_nonblocking(pipe->read.get());
+    output->pipe.assign(pipe->read.release());
+    await_output(*output);
+  }
+  if (in->write) {
+    os::set_nonblocking(in->write.get());
+    stdin_.assign(in->write.release());
+  }
+  apply(machine_.on(WorkerEvent::Spawned));
+}
+
+void Worker::signal(int signo) {
+  if (machine_.alive()) ::kill(-pid_, signo);  // not reaped yet, so the group's number is still its own
+}
+
+void Worker::reaped(const ExitStatus& status, TimePoint now) {
+  status_ = status;
+  ended_at_ = now;
+  drain_.begin(now);
+  close_input();
+  apply(machine_.on(WorkerEvent::Reaped));
+}
+
+void Worker::apply(WorkerAction action) {
+  if (action == WorkerAction::None) return;
+  if (action == WorkerAction::AbandonOutput) discard_output();
+  // An exit that has not been taken and the end of the output become one report.
+  report_ = report_ == WorkerAction::ReportExit ? WorkerAction::ReportExitAndDrained : action;
+  owner_.worker_changed();
+}
+
+std::optional<TimePoint> Worker::drain_deadline() const {
+  if (machine_.state() != supervise::WorkerState::Draining) return std::nullopt;
+  return drain_.deadline();
+}
+
+void Worker::check_drain(TimePoint now) {
+  const std::optional<TimePoint> deadline = drain_deadline();
+  if (deadline && *deadline <= now) apply(machine_.on(WorkerEvent::DrainOver));
+}
+
+void Worker::await_output(Output& output) {
+  output.pipe.async_wait(boost::asio::posix::stream_descriptor::wait_read, [this, &output](boost::system::error_code error) {
+    if (!error) read_output(output);
+  });
+}
+
+void Worker::read_output(Output& output) {
+  std::array<char, kReadSize> buffer;
+  for (int turn = 0; turn < kReadsPerTurn; ++turn) {
+    const std::size_t allowed = std::min(buffer.size(), owner_.output_allowance());
+    if (allowed == 0) return starve(output);
+    const ssize_t n = ::read(output.pipe.native_handle(), buffer.data(), allowed);
+    if (n < 0 && (errno == EAGAIN || errno == EINTR)) break;
+    if (n <= 0) return output_ended(output);
+    drain_.heard(Clock::now());
+    owner_.worker_output(rank(), output.stream, std::string_view(buffer.data(), static_cast<std::size_t>(n)));
+    if (static_cast<std::size_t>(n) < allowed) break;
+  }
+  await_output(output);
+}
+
+void Worker::starve(Output& output) {
+  output.starved = true;
+  drain_.pause(Clock::now());
+}
+
+void Worker::wake() {
+  for (Output* output : {&stdout_, &stderr_}) {
+    if (!output->starved || owner_.output_allowance() == 0) continue;
+    output->starved = false;
+    read_output(*output);
+  }
+  if (!stdout_.starved && !stderr_.starved) drain_.resume(Clock::now());
+}
+
+void Worker::output_ended(Output& output) {
+  output.pipe.close();
+  if (!stdout_.pipe.is_open() && !stderr_.pipe.is_open()) apply(machine_.on(WorkerEvent::OutputEnded));
+}
+
+void Worker::discard_output() {
+  for (Output* output : {&stdout_, &stderr_}) {
+    output->starved = false;
+    boost::system::error_code ignored;
+    output->pipe.close(ignored);
+  }
+}
+
+void Worker::feed(std::string bytes) {
+  if (!stdin_.is_open()) return owner_.worker_took_input(rank(), bytes.size());  // it has ended, or closed its input
+  input_ += bytes;
+  write_input();
+}
+
+void Worker::feed_end() {
+  input_ends_ = true;
+  write_input();
+}
+
+void Worker::write_input() {
+  if (!stdin_.is_open() || !writing_.empty()) return;
+  if (input_.empty()) {
+    if (input_ends_) close_input();
+    return;
+  }
+  writing_.swap(input_);
+  boost::asio::async_write(stdin_, boost::asio::buffer(writing_), [this](boost::system::error_code error, std::size_t) {
+    if (error == boost::asio::error::operation_aborted) return;
+    owner_.worker_took_input(rank(), std::exchange(writing_, {}).size());
+    if (error) return close_input();
+    write_input();
+  });
+}
+
+void Worker::close_input() {
+  boost::system::error_code ignored;
+  stdin_.close(ignored);
+  if (!input_.empty()) owner_.worker_took_input(rank(), std::exchange(input_, {}).size());
+}
+
+}  // namespace sml::agent

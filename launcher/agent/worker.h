@@ -1,0 +1,100 @@
+// One worker process with its pipes. Drives a supervise::WorkerMachine.
+#pragma once
+#include <functional>
+#include <optional>
+#include <string>
+
+#include <sys/types.h>
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/posix/stream_descriptor.hpp>
+
+#include "common/core/exit_status.h"
+#include "common/os/spawn.h"
+#include "common/supervise/worker_machine.h"
+#include "common/wire/messages.h"
+
+namespace sml::agent {
+
+// What a worker needs from the agent that owns it. Calls may come from within the worker's own.
+class WorkerOwner {
+ public:
+  virtual ~WorkerOwner() = default;
+  // How many bytes of output may be taken from the worker now; 0: none, wake() comes when that changes.
+  virtual std::size_t output_allowance() const = 0;
+  virtual void worker_output(Rank rank, wire::Stream stream, std::string_view bytes) = 0;
+  // Bytes of standard input that the worker has taken.
+  virtual void worker_took_input(Rank rank, std::size_t bytes) = 0;
+  // The machine asks for something, or some output has ended: call settle().
+  virtual void worker_changed() = 0;
+};
+
+class Worker {
+ public:
+  Worker(boost::asio::io_context& loop, WorkerOwner& owner, wire::Worker spec);
+  Worker(const Worker&) = delete;
+  Worker& operator=(const Worker&) = delete;
+
+  // What differs between workers and is not in the spec.
+  struct Surroundings {
+    std::span<const std::string> argv;
+    std::span<const std::string> environment;
+    std::string working_directory;
+    int dev_null = -1;
+    unsigned long descriptor_limit = 0;
+  };
+  // Starts it. On failure the machine is Done and `status()` says why.
+  void spawn(const Surroundings& surroundings);
+
+  void signal(int signo);  // to its process group, while it has not been reaped
+  void ask_to_stop() { apply(machine_.on(supervise::WorkerEvent::StopAsked)); }
+  void reaped(const ExitStatus& status, TimePoint now);
+  void feed(std::string bytes);  // standard input
+  void feed_end();
+  void wake();           // output may be read again
+  void discard_output();  // nobody wants it: close our ends
+  void check_drain(TimePoint now);
+
+  Rank rank() const { return spec_.rank; }
+  const wire::Worker& spec() const { return spec_; }
+  pid_t pid() const { return pid_; }
+  const supervise::WorkerMachine& machine() const { return machine_; }
+  std::optional<TimePoint> drain_deadline() const;
+  // Set when the machine has asked for a report that has not been taken yet.
+  supervise::WorkerAction take_report() { return std::exchange(report_, supervise::WorkerAction::None); }
+  const ExitStatus& status() const { return status_; }
+  TimePoint ended_at() const { return ended_at_; }
+
+ private:
+  struct Output {
+    Output(boost::asio::io_context& loop, wire::Stream the_stream) : pipe(loop), stream(the_stream) {}
+    boost::asio::posix::stream_descriptor pipe;
+    wire::Stream stream;
+    bool starved = false;  // readable, but there is no allowance
+  };
+
+  void apply(supervise::WorkerAction action);
+  void await_output(Output& output);
+  void read_output(Output& output);
+  void starve(Output& output);
+  void output_ended(Output& output);
+  void write_input();
+  void close_input();
+
+  WorkerOwner& owner_;
+  wire::Worker spec_;
+  supervise::WorkerMachine machine_;
+  supervise::DrainClock drain_;
+  supervise::WorkerAction report_ = supervise::WorkerAction::None;
+  pid_t pid_ = -1;
+  ExitStatus status_;
+  TimePoint ended_at_;
+  Output stdout_;
+  Output stderr_;
+  boost::asio::posix::stream_descriptor stdin_;
+  std::string input_;
+  std::string writing_;
+  bool input_ends_ = false;
+};
+
+}  // namespace sml::agent
