@@ -32,10 +32,12 @@ MPI_ENV = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
 # ------------------------------------------------------------------ this program
 def prepare():
     """Signals end us through every `finally`; orphans of what we start become our children, so none is lost."""
+    stopping = []
+
     def stop(number, _frame):
-        for s in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-            signal.signal(s, signal.SIG_IGN)  # one clean-up, not two
-        sys.exit(128 + number)
+        if not stopping:  # one clean-up, not two
+            stopping.append(number)
+            sys.exit(128 + number)
     for s in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(s, stop)
     ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
@@ -250,13 +252,19 @@ def run_once(c, cpu, there=None):
         if there:
             settle_group(there, before)
         row = {"wall": wall, "cpu": cpu.used() - cpu0, "there": there.cpu() - there0 if there else 0.0, "left": left}
-        err.seek(0)
-        text = err.read()[-400:].decode(errors="replace").strip()
+        said = last_line(err)
     if not ended:
         row["fault"] = f"no end within {c['timeout']:g} s"
     elif rc != c["want"]:
-        row["fault"] = f"exit status {rc}: {text.splitlines()[-1] if text else ''}"
+        row["fault"] = f"exit status {rc}: {said}"
     return row
+
+
+def last_line(file):
+    """What a command said last: most often why it failed."""
+    file.seek(0)
+    text = file.read()[-2000:].decode(errors="replace").split("\n")
+    return next((x.strip() for x in reversed(text) if re.search(r"\w", x)), "")
 
 
 def settle_group(group, count, limit=SETTLE_S):
