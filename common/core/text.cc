@@ -144,7 +144,7 @@ std::size_t utf8_length(std::string_view text) {
   for (std::size_t i = 1; i < length; ++i) {
     if ((byte(i) & 0xC0U) != 0x80) return 0;
   }
-  if ((lead == 0xE0 && byte(1) < 0xA0) || (lead == 0xF0 && byte(1) < 0x90)) return 0;     // overlong
+  if ((lead == 0xE0 && byte(1) < 0xA0) || (lead == 0xF0 && byte(1) < 0x90)) return 0;    // overlong
   if ((lead == 0xED && byte(1) >= 0xA0) || (lead == 0xF4 && byte(1) >= 0x90)) return 0;  // surrogate, beyond the end
   return length;
 }
@@ -282,8 +282,8 @@ std::size_t mistake(std::string_view word, std::string_view candidate) {
 
 Result<Duration> parse_duration(std::string_view text) {
   if (const std::optional<Duration> duration = duration_of(text)) return *duration;
-  return Error(ErrorKind::Usage, "\"" + show(text, 60) +
-                                     "\" is no duration; expected 90, 90s, 1.5m, 2h or 250ms, at most a year");
+  return Error(ErrorKind::Usage,
+               "\"" + show(text, 60) + "\" is no duration; expected 90, 90s, 1.5m, 2h or 250ms, at most a year");
 }
 
 std::string format_duration(Duration d) {
