@@ -181,7 +181,8 @@ Result<std::optional<std::uint32_t>> parse_slots(const Item& item) {
   if (item.slots->empty()) return bad_item(item.text, "has no number after \":\"; " + expected);
   const std::optional<std::uint64_t> slots = parse_number(*item.slots);
   const bool all_digits = std::all_of(item.slots->begin(), item.slots->end(), is_digit);
-  if (all_digits && (!slots || *slots > kMaxSlotsPerHost)) return bad_item(item.text, "has too many slots; " + expected);
+  if (all_digits && (!slots || *slots > kMaxSlotsPerHost))
+    return bad_item(item.text, "has too many slots; " + expected);
   if (!slots) return bad_item(item.text, fmt::format("has \"{}\" after \":\"; {}", show(*item.slots, 40), expected));
   return Slots{static_cast<std::uint32_t>(*slots)};
 }
@@ -204,7 +205,8 @@ Result<std::vector<std::string>> names_of(const Item& item, std::size_t room) {
   std::vector<std::string> names = expand(*parts);
   for (const std::string& name : names) {
     if (valid_host_name(name)) continue;
-    return bad_item(item.text, "is no host name; expected letters, digits, \".\", \"_\" and \"-\", not first \"-\" or \".\"");
+    return bad_item(item.text,
+                    "is no host name; expected letters, digits, \".\", \"_\" and \"-\", not first \"-\" or \".\"");
   }
   return names;
 }
@@ -214,7 +216,8 @@ Result<std::vector<std::string>> names_of(const Item& item, std::size_t room) {
 // Collects hosts; a name that comes again adds its slots to the first.
 class Collector {
  public:
-  // Names that come again count as well: what is expanded stays bounded by the limit, however often a range is repeated.
+  // Names that come again count as well: what is expanded stays bounded by the limit, however often a range is
+  // repeated.
   std::size_t room() const { return kMaxHosts - added_; }
 
   Result<void> add(Host host, const Item& item) {
@@ -233,8 +236,8 @@ class Collector {
   Result<void> merge(std::size_t index, const Host& host, const Item& item) {
     Host& known = hosts_[index];
     if (slots_named_[index] != host.slots.has_value()) {
-      return bad_item(item.text, fmt::format("names {} again, once with and once without slots; give slots each time",
-                                             known.name));
+      return bad_item(
+          item.text, fmt::format("names {} again, once with and once without slots; give slots each time", known.name));
     }
     if (!host.user.empty() && !known.user.empty() && host.user != known.user) {
       return bad_item(item.text, fmt::format("names {} again with another user than {}", known.name, known.user));
@@ -242,8 +245,8 @@ class Collector {
     if (known.user.empty()) known.user = host.user;
     const std::uint32_t sum = known.slots.value_or(1) + host.slots.value_or(1);
     if (sum > kMaxSlotsPerHost) {
-      return bad_item(item.text, fmt::format("brings {} to {} slots; a host has at most {}", known.name, sum,
-                                             kMaxSlotsPerHost));
+      return bad_item(item.text,
+                      fmt::format("brings {} to {} slots; a host has at most {}", known.name, sum, kMaxSlotsPerHost));
     }
     known.slots = sum;
     return {};
@@ -278,7 +281,8 @@ Result<std::vector<Host>> parse_host_list(std::string_view text) {
     const std::size_t comma = std::min(find_outside_brackets(text, ',', at), text.size());
     const std::string_view item = trim(text.substr(at, comma - at));
     if (item.empty()) {
-      const std::string_view where = comma == text.size() ? "ends with a comma; remove it" : "has an empty item; remove a comma";
+      const std::string_view where =
+          comma == text.size() ? "ends with a comma; remove it" : "has an empty item; remove a comma";
       return bad_item(text, where);
     }
     Result<void> added = add_item(item, hosts);

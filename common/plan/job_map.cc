@@ -60,7 +60,8 @@ void assign_ranks(JobMap& map, const std::vector<std::uint32_t>& counts) {
   for (RankAssignment& a : map.ranks) a.cross_size = hosts_with[a.local_rank.value()];
 }
 
-Result<std::uint32_t> choose_world_size(const JobMap& map, std::optional<std::uint32_t> np, Oversubscribe oversubscribe) {
+Result<std::uint32_t> choose_world_size(const JobMap& map, std::optional<std::uint32_t> np,
+                                        Oversubscribe oversubscribe) {
   const std::uint64_t slots = total_slots(map.hosts);
   if (slots == 0) return Error(ErrorKind::Usage, "no host has a slot; give at least one host a slot, as in NAME:1");
   const std::uint64_t wanted = np.value_or(static_cast<std::uint32_t>(std::min<std::uint64_t>(slots, UINT32_MAX)));
