@@ -44,6 +44,7 @@ class EnvFileReader {
   }
 
  private:
+  // Says where, and never shows the text: any of it may be a secret.
   Error bad(std::string_view what) const {
     return Error(ErrorKind::Config, show(path_) + ":" + std::to_string(line_) + ": " + std::string(what));
   }
@@ -62,9 +63,9 @@ class EnvFileReader {
     const std::size_t equals = line.find('=');
     std::string_view name = trim(line.substr(0, equals));
     if (name.starts_with("export") && name.size() > 6 && is_blank(name[6])) name = trim(name.substr(7));
-    if (equals == npos) return bad("\"" + show(line, 60) + "\" has no \"=\"; expected NAME=VALUE");
+    if (equals == npos) return bad("no \"=\" in the line; expected NAME=VALUE");
     if (!valid_variable_name(name)) {
-      return bad("\"" + show(name, 60) + "\" is no variable name; expected letters, digits, \"_\", \".\" and \"-\"");
+      return bad("no variable name before \"=\"; expected letters, digits, \"_\", \".\" and \"-\", no digit first");
     }
     at_ = static_cast<std::size_t>(line.data() - text_.data()) + equals + 1;
     Result<std::string> value = read_value();
@@ -99,7 +100,7 @@ class EnvFileReader {
     }
     ++at_;
     const std::string_view after = trim(rest_of_line());
-    if (!after.empty() && after.front() != '#') return bad("\"" + show(after, 60) + "\" follows the closing quote");
+    if (!after.empty() && after.front() != '#') return bad("text follows the closing quote");
     return value;
   }
 

@@ -10,13 +10,6 @@ namespace sml::plan {
 
 namespace {
 
-// The last one wins, as in compose().
-const std::string* find_last(std::span<const std::string> environment, std::string_view name) {
-  const auto found =
-      std::find_if(environment.rbegin(), environment.rend(), [&](const std::string& e) { return name_of(e) == name; });
-  return found == environment.rend() ? nullptr : &*found;
-}
-
 void add_warning(ExportedVariables& out, std::string warning) {
   const bool is_new = std::find(out.warnings.begin(), out.warnings.end(), warning) == out.warnings.end();
   if (is_new) out.warnings.push_back(std::move(warning));
@@ -36,7 +29,7 @@ void add_matching(std::string_view word, std::span<const std::string> environmen
 }
 
 void add_named(std::string_view name, std::span<const std::string> environment, ExportedVariables& out) {
-  if (const std::string* entry = find_last(environment, name)) {
+  if (const std::string* entry = find_variable(environment, name)) {
     out.variables.push_back(*entry);
   } else {
     add_warning(out, "-x " + std::string(name) + ": not set in the launcher's environment, so not passed");

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <optional>
 #include <utility>
 
 namespace sml::plan {
@@ -119,28 +118,60 @@ struct NamePattern {
 
 constexpr std::array kBoundToHost{
     // the login
-    NamePattern{"HOME"}, NamePattern{"USER"}, NamePattern{"LOGNAME"}, NamePattern{"USERNAME"}, NamePattern{"SHELL"},
-    NamePattern{"MAIL"}, NamePattern{"SHLVL"}, NamePattern{"_"}, NamePattern{"SSH_", Match::Prefix},
-    NamePattern{"SUDO_", Match::Prefix}, NamePattern{"XDG_", Match::Prefix}, NamePattern{"DBUS_", Match::Prefix},
-    NamePattern{"GPG_AGENT_INFO"}, NamePattern{"BASH_FUNC_", Match::Prefix}, NamePattern{"BASH_ENV"},
+    NamePattern{"HOME"},
+    NamePattern{"USER"},
+    NamePattern{"LOGNAME"},
+    NamePattern{"USERNAME"},
+    NamePattern{"SHELL"},
+    NamePattern{"MAIL"},
+    NamePattern{"SHLVL"},
+    NamePattern{"_"},
+    NamePattern{"SSH_", Match::Prefix},
+    NamePattern{"SUDO_", Match::Prefix},
+    NamePattern{"XDG_", Match::Prefix},
+    NamePattern{"DBUS_", Match::Prefix},
+    NamePattern{"GPG_AGENT_INFO"},
+    NamePattern{"BASH_FUNC_", Match::Prefix},
+    NamePattern{"BASH_ENV"},
     NamePattern{"ENV"},
     // its terminal and its screen
-    NamePattern{"DISPLAY"}, NamePattern{"WAYLAND_DISPLAY"}, NamePattern{"XAUTHORITY"}, NamePattern{"WINDOWID"},
-    NamePattern{"TMUX", Match::Prefix}, NamePattern{"STY"}, NamePattern{"COLUMNS"}, NamePattern{"LINES"},
+    NamePattern{"DISPLAY"},
+    NamePattern{"WAYLAND_DISPLAY"},
+    NamePattern{"XAUTHORITY"},
+    NamePattern{"WINDOWID"},
+    NamePattern{"TMUX", Match::Prefix},
+    NamePattern{"STY"},
+    NamePattern{"COLUMNS"},
+    NamePattern{"LINES"},
     // the place
-    NamePattern{"PWD"}, NamePattern{"OLDPWD"}, NamePattern{"HOSTNAME"}, NamePattern{"HOST"}, NamePattern{"TMPDIR"},
-    NamePattern{"TMP"}, NamePattern{"TEMP"},
+    NamePattern{"PWD"},
+    NamePattern{"OLDPWD"},
+    NamePattern{"HOSTNAME"},
+    NamePattern{"HOST"},
+    NamePattern{"TMPDIR"},
+    NamePattern{"TMP"},
+    NamePattern{"TEMP"},
     // the service manager that started the launcher
-    NamePattern{"NOTIFY_SOCKET"}, NamePattern{"INVOCATION_ID"}, NamePattern{"JOURNAL_STREAM"},
-    NamePattern{"LISTEN_FDS"}, NamePattern{"LISTEN_PID"}, NamePattern{"LISTEN_FDNAMES"},
-    NamePattern{"WATCHDOG_PID"}, NamePattern{"WATCHDOG_USEC"}, NamePattern{"MANAGERPID"},
-    NamePattern{"SYSTEMD_EXEC_PID"}, NamePattern{"CREDENTIALS_DIRECTORY"},
+    NamePattern{"NOTIFY_SOCKET"},
+    NamePattern{"INVOCATION_ID"},
+    NamePattern{"JOURNAL_STREAM"},
+    NamePattern{"LISTEN_FDS"},
+    NamePattern{"LISTEN_PID"},
+    NamePattern{"LISTEN_FDNAMES"},
+    NamePattern{"WATCHDOG_PID"},
+    NamePattern{"WATCHDOG_USEC"},
+    NamePattern{"MANAGERPID"},
+    NamePattern{"SYSTEMD_EXEC_PID"},
+    NamePattern{"CREDENTIALS_DIRECTORY"},
     // the devices
-    NamePattern{"_VISIBLE_DEVICES", Match::Suffix}, NamePattern{"NEURON_RT_VISIBLE_CORES"},
+    NamePattern{"_VISIBLE_DEVICES", Match::Suffix},
+    NamePattern{"NEURON_RT_VISIBLE_CORES"},
     NamePattern{"ZE_AFFINITY_MASK"},
     // the container: SageMaker gives each host values of its own
-    NamePattern{"AWS_CONTAINER_CREDENTIALS_RELATIVE_URI"}, NamePattern{"CURRENT_HOST"},
-    NamePattern{"SM_CURRENT_", Match::Prefix}, NamePattern{"SM_RESOURCE_CONFIG"},
+    NamePattern{"AWS_CONTAINER_CREDENTIALS_RELATIVE_URI"},
+    NamePattern{"CURRENT_HOST"},
+    NamePattern{"SM_CURRENT_", Match::Prefix},
+    NamePattern{"SM_RESOURCE_CONFIG"},
 };
 
 // Settings among the names below: they say how, not where, and are the user's.
@@ -148,39 +179,82 @@ constexpr std::array kSettings{NamePattern{"PMIX_MCA_", Match::Prefix}};
 
 constexpr std::array kSetByLaunchers{
     // torchrun and whoever imitates it
-    NamePattern{"RANK"}, NamePattern{"WORLD_SIZE"}, NamePattern{"LOCAL_RANK"}, NamePattern{"LOCAL_WORLD_SIZE"},
-    NamePattern{"LOCAL_SIZE"}, NamePattern{"NODE_RANK"}, NamePattern{"GROUP_RANK"}, NamePattern{"GROUP_WORLD_SIZE"},
-    NamePattern{"ROLE_NAME"}, NamePattern{"ROLE_RANK"}, NamePattern{"ROLE_WORLD_SIZE"}, NamePattern{"CROSS_RANK"},
-    NamePattern{"CROSS_SIZE"}, NamePattern{"MASTER_ADDR"}, NamePattern{"MASTER_PORT"},
+    NamePattern{"RANK"},
+    NamePattern{"WORLD_SIZE"},
+    NamePattern{"LOCAL_RANK"},
+    NamePattern{"LOCAL_WORLD_SIZE"},
+    NamePattern{"LOCAL_SIZE"},
+    NamePattern{"NODE_RANK"},
+    NamePattern{"GROUP_RANK"},
+    NamePattern{"GROUP_WORLD_SIZE"},
+    NamePattern{"ROLE_NAME"},
+    NamePattern{"ROLE_RANK"},
+    NamePattern{"ROLE_WORLD_SIZE"},
+    NamePattern{"CROSS_RANK"},
+    NamePattern{"CROSS_SIZE"},
+    NamePattern{"MASTER_ADDR"},
+    NamePattern{"MASTER_PORT"},
     NamePattern{"TORCHELASTIC_", Match::Prefix},
     // ourselves
     NamePattern{"SML_", Match::Prefix},
     // horovodrun
-    NamePattern{"HOROVOD_HOSTNAME"}, NamePattern{"HOROVOD_RANK"}, NamePattern{"HOROVOD_SIZE"},
-    NamePattern{"HOROVOD_LOCAL_RANK"}, NamePattern{"HOROVOD_LOCAL_SIZE"}, NamePattern{"HOROVOD_CROSS_RANK"},
-    NamePattern{"HOROVOD_CROSS_SIZE"}, NamePattern{"HOROVOD_GLOO_RENDEZVOUS_", Match::Prefix},
-    NamePattern{"HOROVOD_GLOO_IFACE"}, NamePattern{"HOROVOD_CONTROLLER"}, NamePattern{"HOROVOD_CPU_OPERATIONS"},
-    NamePattern{"HOROVOD_ELASTIC"}, NamePattern{"_HOROVOD_SECRET_KEY"},
+    NamePattern{"HOROVOD_HOSTNAME"},
+    NamePattern{"HOROVOD_RANK"},
+    NamePattern{"HOROVOD_SIZE"},
+    NamePattern{"HOROVOD_LOCAL_RANK"},
+    NamePattern{"HOROVOD_LOCAL_SIZE"},
+    NamePattern{"HOROVOD_CROSS_RANK"},
+    NamePattern{"HOROVOD_CROSS_SIZE"},
+    NamePattern{"HOROVOD_GLOO_RENDEZVOUS_", Match::Prefix},
+    NamePattern{"HOROVOD_GLOO_IFACE"},
+    NamePattern{"HOROVOD_CONTROLLER"},
+    NamePattern{"HOROVOD_CPU_OPERATIONS"},
+    NamePattern{"HOROVOD_ELASTIC"},
+    NamePattern{"_HOROVOD_SECRET_KEY"},
     // mpirun of Open MPI
-    NamePattern{"OMPI_COMM_WORLD_", Match::Prefix}, NamePattern{"OMPI_UNIVERSE_SIZE"}, NamePattern{"OMPI_COMMAND"},
-    NamePattern{"OMPI_ARGV"}, NamePattern{"OMPI_NUM_APP_CTX"}, NamePattern{"OMPI_FIRST_RANKS"},
-    NamePattern{"OMPI_APP_CTX_NUM_PROCS"}, NamePattern{"OMPI_FILE_LOCATION"}, NamePattern{"OMPI_MCA_ess"},
-    NamePattern{"OMPI_MCA_initial_wdir"}, NamePattern{"OMPI_MCA_orte_ess_", Match::Prefix},
-    NamePattern{"OMPI_MCA_orte_hnp_uri"}, NamePattern{"OMPI_MCA_orte_local_daemon_uri"},
-    NamePattern{"OMPI_MCA_orte_precondition_transports"}, NamePattern{"OMPI_MCA_orte_launch"},
-    NamePattern{"OMPI_MCA_orte_app_num"}, NamePattern{"OMPI_MCA_orte_num_nodes"}, NamePattern{"PRTE_LAUNCHED"},
+    NamePattern{"OMPI_COMM_WORLD_", Match::Prefix},
+    NamePattern{"OMPI_UNIVERSE_SIZE"},
+    NamePattern{"OMPI_COMMAND"},
+    NamePattern{"OMPI_ARGV"},
+    NamePattern{"OMPI_NUM_APP_CTX"},
+    NamePattern{"OMPI_FIRST_RANKS"},
+    NamePattern{"OMPI_APP_CTX_NUM_PROCS"},
+    NamePattern{"OMPI_FILE_LOCATION"},
+    NamePattern{"OMPI_MCA_ess"},
+    NamePattern{"OMPI_MCA_initial_wdir"},
+    NamePattern{"OMPI_MCA_orte_ess_", Match::Prefix},
+    NamePattern{"OMPI_MCA_orte_hnp_uri"},
+    NamePattern{"OMPI_MCA_orte_local_daemon_uri"},
+    NamePattern{"OMPI_MCA_orte_precondition_transports"},
+    NamePattern{"OMPI_MCA_orte_launch"},
+    NamePattern{"OMPI_MCA_orte_app_num"},
+    NamePattern{"OMPI_MCA_orte_num_nodes"},
+    NamePattern{"PRTE_LAUNCHED"},
     NamePattern{"PMIX_", Match::Prefix},
     // mpiexec of MPICH and its relatives
-    NamePattern{"PMI_", Match::Prefix}, NamePattern{"MPI_LOCALRANKID"}, NamePattern{"MPI_LOCALNRANKS"},
-    NamePattern{"HYDI_CONTROL_FD"}, NamePattern{"MPIR_CVAR_CH3_INTERFACE_HOSTNAME"},
-    NamePattern{"MV2_COMM_WORLD_", Match::Prefix}, NamePattern{"PALS_", Match::Prefix},
+    NamePattern{"PMI_", Match::Prefix},
+    NamePattern{"MPI_LOCALRANKID"},
+    NamePattern{"MPI_LOCALNRANKS"},
+    NamePattern{"HYDI_CONTROL_FD"},
+    NamePattern{"MPIR_CVAR_CH3_INTERFACE_HOSTNAME"},
+    NamePattern{"MV2_COMM_WORLD_", Match::Prefix},
+    NamePattern{"PALS_", Match::Prefix},
     // tasks of batch systems; the allocation's own variables stay
-    NamePattern{"SLURM_PROCID"}, NamePattern{"SLURM_LOCALID"}, NamePattern{"SLURM_NODEID"}, NamePattern{"SLURM_GTIDS"},
-    NamePattern{"SLURM_TASK_PID"}, NamePattern{"SLURM_STEP_", Match::Prefix}, NamePattern{"SLURM_STEPID"},
-    NamePattern{"FLUX_TASK_", Match::Prefix}, NamePattern{"JSM_NAMESPACE_", Match::Prefix},
+    NamePattern{"SLURM_PROCID"},
+    NamePattern{"SLURM_LOCALID"},
+    NamePattern{"SLURM_NODEID"},
+    NamePattern{"SLURM_GTIDS"},
+    NamePattern{"SLURM_TASK_PID"},
+    NamePattern{"SLURM_STEP_", Match::Prefix},
+    NamePattern{"SLURM_STEPID"},
+    NamePattern{"FLUX_TASK_", Match::Prefix},
+    NamePattern{"JSM_NAMESPACE_", Match::Prefix},
     // frameworks that are told their place under their own names
-    NamePattern{"TF_CONFIG"}, NamePattern{"DMLC_", Match::Prefix}, NamePattern{"JAX_COORDINATOR_ADDRESS"},
-    NamePattern{"JAX_PROCESS_ID"}, NamePattern{"JAX_NUM_PROCESSES"},
+    NamePattern{"TF_CONFIG"},
+    NamePattern{"DMLC_", Match::Prefix},
+    NamePattern{"JAX_COORDINATOR_ADDRESS"},
+    NamePattern{"JAX_PROCESS_ID"},
+    NamePattern{"JAX_NUM_PROCESSES"},
 };
 
 template <std::size_t N>
@@ -210,8 +284,7 @@ class Composer {
   void add(std::span<const std::string> layer) { entries_.insert(entries_.end(), layer.begin(), layer.end()); }
   void add(std::string_view name, std::string_view value) { entries_.push_back(entry(name, value)); }
   void add_unless_set(std::string_view name, std::string_view value) {
-    const bool is_set = std::any_of(entries_.begin(), entries_.end(), [&](const auto& e) { return name_of(e) == name; });
-    if (!is_set) add(name, value);
+    if (find_variable(entries_, name) == nullptr) add(name, value);
   }
   Environment finish() && {
     const auto by_name = [](const std::string& a, const std::string& b) { return name_of(a) < name_of(b); };
@@ -244,6 +317,12 @@ std::string_view name_of(std::string_view entry) { return entry.substr(0, entry.
 std::string_view value_of(std::string_view entry) {
   const std::size_t equals = entry.find('=');
   return equals == std::string_view::npos ? std::string_view() : entry.substr(equals + 1);
+}
+
+const std::string* find_variable(std::span<const std::string> environment, std::string_view name) {
+  const auto found =
+      std::find_if(environment.rbegin(), environment.rend(), [&](const std::string& e) { return name_of(e) == name; });
+  return found == environment.rend() ? nullptr : &*found;
 }
 
 bool bound_to_host(std::string_view name) { return any_matches(kBoundToHost, name); }
