@@ -41,9 +41,8 @@ Json host_json(const MappedHost& host, std::size_t index) {
 }
 
 Json rank_json(const LaunchPlan& plan, const RankAssignment& a) {
-  return {{"rank", a.rank.value()},           {"host", host_name(plan, a.host)},
-          {"local_rank", a.local_rank.value()}, {"local_size", a.local_size},
-          {"group_rank", a.group_rank},       {"cross_rank", a.cross_rank},
+  return {{"rank", a.rank.value()},     {"host", host_name(plan, a.host)}, {"local_rank", a.local_rank.value()},
+          {"local_size", a.local_size}, {"group_rank", a.group_rank},      {"cross_rank", a.cross_rank},
           {"cross_size", a.cross_size}};
 }
 

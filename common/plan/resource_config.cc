@@ -49,6 +49,8 @@ Result<Json> parse_json(std::string_view text, std::string_view path) {
     return json;
   } catch (const Json::parse_error& error) {  // the library's only way to tell the position
     return bad(path, fmt::format("is not JSON ({})", place(text, error.byte)));
+  } catch (const Json::exception&) {  // a number that no double holds
+    return bad(path, "is not JSON that can be read (a number is out of range)");
   }
 }
 
