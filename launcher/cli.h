@@ -3,6 +3,7 @@
 #include <span>
 #include <string>
 #include <variant>
+#include <vector>
 
 #include "common/core/error.h"
 #include "launcher/options.h"

@@ -1,0 +1,358 @@
+#include "launcher/cli.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <optional>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "common/core/text.h"
+#include "launcher/option_values.h"
+
+namespace sml {
+
+namespace {
+
+using std::string_view;
+
+// ---- the table: everything that is known about an option
+
+struct OptionRow {
+  string_view spellings;  // the documented form first
+  string_view value;      // empty: the option takes none
+  SetOption set;          // null: --help and --version
+  string_view help;
+};
+
+struct OptionGroup {
+  string_view title;
+  std::vector<OptionRow> rows;
+};
+
+const std::vector<OptionGroup>& option_groups() {
+  static const std::vector<OptionGroup> groups{
+      {"Workers",
+       {{"--np -np -n -c --num-proc --n", "N", set_np, "Number of workers; default: one for every slot."},
+        {"--nproc-per-node -N -ppn --npernode --nproc_per_node --slots-per-host", "N|auto|gpu|cpu", set_nproc_per_node,
+         "Slots of each host whose slots are not named: a number, or the GPUs or CPUs of this machine. The default, "
+         "auto, is the GPUs, else the Neuron cores, else 1."},
+        {"--oversubscribe", "", set_oversubscribe, "Allow more workers than slots; the rest is dealt evenly."},
+        {"--wdir -wd -wdir --chdir", "DIR", set_working_directory,
+         "Working directory on every host; default: the one in which sml-run is started."}}},
+      {"Hosts",
+       {{"--hosts -H -host --host", "LIST", set_hosts,
+         "[USER@]HOST[:SLOTS],... with ranges such as algo-[1-4]:8; an IPv6 address stands in brackets."},
+        {"--resource-config", "FILE", set_resource_config,
+         "Read the hosts from this resourceconfig.json. Without it and without --hosts they come from SageMaker's own "
+         "file when there is one; else the job runs on this machine."}}},
+      {"Environment of the workers",
+       {{"-x", "NAME[=VALUE]", add_export_word,
+         "Set a variable, or pass the one that sml-run has; 'PREFIX_*' passes all that begin so. Repeatable."},
+        {"--env-file", "FILE", add_env_file,
+         "Set the variables of a file, one NAME=VALUE a line. Repeatable; -x wins over it."},
+        {"--export", "all|none", set_export,
+         "What workers on other hosts inherit from sml-run: everything but what belongs to this host or log-in, or "
+         "nothing. Default: all."}}},
+      {"Time limits (D is 90, 90s, 1.5m, 2h or 250ms)",
+       {{"--grace", "D", set_grace, "Time between TERM and KILL when the job is stopped; default 10s."},
+        {"--start-timeout", "D", set_start_timeout, "Give up when not all hosts are ready by then; default 60s."},
+        {"--heartbeat-timeout", "D", set_heartbeat_timeout, "A host silent for so long is lost; default 30s."},
+        {"--connect-timeout", "D", set_connect_timeout,
+         "Limit for each host's connection, and again for its log-in; default 15s."}}},
+      {"Reaching the hosts",
+       {{"--ssh-port -p", "PORT", set_ssh_port, "Port of the SSH servers; default: that of the ssh configuration."},
+        {"--ssh-user", "USER", set_ssh_user, "User on hosts that are given without USER@."},
+        {"--ssh-identity-file -i", "FILE", set_ssh_identity_file, "Private key to log in with."},
+        {"--ssh-config", "FILE", set_ssh_config,
+         "Use this ssh configuration instead of ~/.ssh/config and /etc/ssh/ssh_config."},
+        {"--ssh-command", "COMMAND", set_ssh_command,
+         "Reach hosts through a command that is called as ssh is, instead of the built-in client."},
+        {"--accept-new-host-keys", "", set_accept_new_host_keys,
+         "Trust and remember keys of hosts that are not known yet. A changed key is always refused."},
+        {"--fanout", "N", set_fanout, "Log-ins under way at the same time; default 64."},
+        {"--agent-path", "FILE", set_agent_path, "Send this sml-run-agent instead of the one built in."}}},
+      {"Output and information",
+       {{"--no-tag", "", set_no_tag, "Print the lines of workers without \"[RANK] \" before them."},
+        {"--dry-run --plan", "", set_dry_run, "Print which rank would run where; start and connect to nothing."},
+        {"--format", "text|json", set_format, "Format of --dry-run; default text."},
+        {"--verbose -v", "", set_verbose, "Say what is being done."},
+        {"--quiet -q", "", set_quiet, "Say nothing but errors."},
+        {"--version", "", nullptr, "Print the version and leave."},
+        {"--help -h", "", nullptr, "Print this text and leave."}}}};
+  return groups;
+}
+
+template <class Visit>
+void for_each_row(Visit visit) {
+  for (const OptionGroup& group : option_groups()) {
+    for (const OptionRow& row : group.rows) visit(row);
+  }
+}
+
+std::vector<string_view> spellings_of(const OptionRow& row) {
+  std::vector<string_view> out;
+  for (std::size_t at = 0; at < row.spellings.size();) {
+    const std::size_t end = std::min(row.spellings.find(' ', at), row.spellings.size());
+    out.push_back(row.spellings.substr(at, end - at));
+    at = end + 1;
+  }
+  return out;
+}
+
+string_view main_spelling(const OptionRow& row) { return row.spellings.substr(0, row.spellings.find(' ')); }
+
+const OptionRow* find_row(string_view spelling) {
+  const OptionRow* found = nullptr;
+  for_each_row([&](const OptionRow& row) {
+    const std::vector<string_view> known = spellings_of(row);
+    if (std::find(known.begin(), known.end(), spelling) != known.end()) found = &row;
+  });
+  return found;
+}
+
+string_view without_dashes(string_view word) { return word.substr(std::min(word.find_first_not_of('-'), word.size())); }
+
+Error unknown_option(string_view word) {
+  std::vector<string_view> spellings;
+  for_each_row([&](const OptionRow& row) {
+    for (string_view s : spellings_of(row)) spellings.push_back(s);
+  });
+  std::vector<string_view> names;
+  for (string_view s : spellings) names.push_back(without_dashes(s));
+  const string_view best = nearest(without_dashes(word), names);
+  const auto index = static_cast<std::size_t>(std::find(names.begin(), names.end(), best) - names.begin());
+  return Error(ErrorKind::Usage,
+               index == names.size()
+                   ? fmt::format("unknown option {}; sml-run --help lists them all", show(word, 80))
+                   : fmt::format("unknown option {}; did you mean {}?", show(word, 80), spellings[index]));
+}
+
+// ---- scanning: which words are options, and where the program begins
+
+struct Occurrence {
+  const OptionRow* row;
+  std::string spelling;  // as the user wrote it
+  std::string value;
+};
+
+struct Scan {
+  std::vector<Occurrence> options;
+  std::span<const std::string> program;
+};
+
+// One word of the command line, cut into option and value: "-np", "--np=4", "-n4".
+struct Word {
+  const OptionRow* row = nullptr;
+  string_view spelling;
+  std::optional<string_view> value;
+};
+
+Word cut_word(string_view word) {
+  if (const OptionRow* row = find_row(word)) return {row, word, std::nullopt};
+  const std::size_t equals = word.find('=');
+  if (equals != string_view::npos)
+    return {find_row(word.substr(0, equals)), word.substr(0, equals), word.substr(equals + 1)};
+  const bool number_follows =
+      word.size() > 2 && word[1] != '-' && word.find_first_not_of("0123456789", 2) == string_view::npos;
+  const OptionRow* row = number_follows ? find_row(word.substr(0, 2)) : nullptr;
+  if (row != nullptr && !row->value.empty()) return {row, word.substr(0, 2), word.substr(2)};
+  return {nullptr, word, std::nullopt};
+}
+
+// Takes one option off the front of `words`, with its value.
+Result<Occurrence> take_option(std::span<const std::string>& words) {
+  const Word word = cut_word(words.front());
+  words = words.subspan(1);
+  if (word.row == nullptr) return unknown_option(word.spelling);
+  Occurrence out{word.row, std::string(word.spelling), ""};
+  if (word.row->value.empty()) {
+    if (word.value) return Error(ErrorKind::Usage, fmt::format("{0} takes no value; write {0} alone", word.spelling));
+    return out;
+  }
+  if (word.value) {
+    out.value = *word.value;
+  } else if (!words.empty()) {
+    out.value = words.front();
+    words = words.subspan(1);
+  } else {
+    return Error(ErrorKind::Usage, fmt::format("{0} needs a value; write {0} {1}", word.spelling, word.row->value));
+  }
+  if (!out.value.empty()) return out;
+  return Error(ErrorKind::Usage, fmt::format("{0} has an empty value; write {0} {1}", word.spelling, word.row->value));
+}
+
+Result<Scan> scan(std::span<const std::string> words) {
+  Scan out;
+  while (!words.empty() && words.front().size() > 1 && words.front()[0] == '-') {
+    if (words.front() == "--") {
+      words = words.subspan(1);
+      break;
+    }
+    Result<Occurrence> option = take_option(words);
+    if (!option) return option.error();
+    out.options.push_back(std::move(*option));
+    if (out.options.back().row->set == nullptr) break;  // --help, --version: nothing after it counts
+  }
+  out.program = words;
+  return out;
+}
+
+// ---- parsing: CLI11 knows no single-dash long options, so it sees each option under one long name
+
+std::string parser_name(const OptionRow& row) { return "--" + std::string(without_dashes(main_spelling(row))); }
+
+class Parser {
+ public:
+  explicit Parser(const Scan& scanned) : scanned_(scanned) {
+    app_.set_help_flag();
+    for_each_row([this](const OptionRow& row) { add(row); });
+    app_.get_option("--format")->needs(app_.get_option("--dry-run"));
+  }
+
+  Result<Options> parse() {
+    std::vector<std::string> words;
+    for (const Occurrence& o : scanned_.options) {
+      words.push_back(parser_name(*o.row) + (o.row->value.empty() ? "" : "=" + o.value));
+    }
+    std::reverse(words.begin(), words.end());  // as CLI11 wants them
+    try {
+      app_.parse(std::move(words));
+    } catch (const CLI::ParseError& error) {
+      return Error(ErrorKind::Usage, error.what());
+    }
+    options_.command.assign(scanned_.program.begin(), scanned_.program.end());
+    return std::move(options_);
+  }
+
+ private:
+  void add(const OptionRow& row) {
+    // Called at each occurrence in its order, so that the last value wins and repeated options add up.
+    const auto set = [this](const std::string& value) { set_next(value); };
+    if (row.value.empty()) {
+      app_.add_flag_callback(parser_name(row), [set] { set(""); })->trigger_on_parse();
+    } else {
+      app_.add_option_function<std::string>(parser_name(row), set)->trigger_on_parse();
+    }
+  }
+  void set_next(string_view value) {
+    const Occurrence& occurrence = scanned_.options.at(next_++);
+    const Result<void> done = occurrence.row->set(options_, value);
+    if (!done) throw CLI::ValidationError(occurrence.spelling + ": " + done.error().message());
+  }
+
+  const Scan& scanned_;
+  std::size_t next_ = 0;
+  Options options_;
+  CLI::App app_;
+};
+
+// ---- help
+
+constexpr std::size_t kHelpWidth = 100;
+constexpr std::size_t kHelpColumn = 35;
+
+// Words of `text` in lines that begin at kHelpColumn; the first line begins where `out` ends.
+void append_wrapped(std::string& out, std::size_t column, string_view text) {
+  if (column + 2 > kHelpColumn) {
+    out += '\n';
+    column = 0;
+  }
+  out.append(kHelpColumn - column, ' ');
+  column = kHelpColumn;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = std::min(text.find(' ', at), text.size());
+    const bool first = column == kHelpColumn;
+    if (!first && column + 1 + end - at > kHelpWidth) {
+      out += "\n" + std::string(kHelpColumn, ' ');
+      column = kHelpColumn;
+    } else if (!first) {
+      out += ' ';
+      ++column;
+    }
+    out += text.substr(at, end - at);
+    column += end - at;
+    at = end + 1;
+  }
+  out += '\n';
+}
+
+std::string joined(std::span<const string_view> words) {
+  std::string out;
+  for (string_view word : words) out += (out.empty() ? "" : " ") + std::string(word);
+  return out;
+}
+
+// "  -p, --ssh-port PORT  What it does. Also OTHER SPELLINGS."
+void append_row(std::string& out, const OptionRow& row) {
+  constexpr std::size_t kLongestShort = 3;
+  const std::vector<string_view> spellings = spellings_of(row);
+  std::span<const string_view> aliases(spellings.begin() + 1, spellings.end());
+  std::string head = spellings.front().starts_with("--") ? "       " : "   ";
+  if (!aliases.empty() && aliases.front().size() <= kLongestShort) {
+    head = fmt::format("{:>5}, ", aliases.front());
+    aliases = aliases.subspan(1);
+  }
+  head += spellings.front();
+  if (!row.value.empty()) head += fmt::format(" {}", row.value);
+  out += head;
+  append_wrapped(out, head.size(),
+                 aliases.empty() ? std::string(row.help) : fmt::format("{} Also {}.", row.help, joined(aliases)));
+}
+
+std::string help_text() {
+  std::string out =
+      "Usage: sml-run [options] [--] PROGRAM [ARGS...]\n\n"
+      "Starts one job of many workers, here and over SSH on other hosts: tells every worker its rank,\n"
+      "merges their output, and when one fails stops all of them and leaves with its exit status.\n"
+      "The first word that is no option is the program; everything after it is the program's.\n";
+  for (const OptionGroup& group : option_groups()) {
+    out += fmt::format("\n{}:\n", group.title);
+    for (const OptionRow& row : group.rows) append_row(out, row);
+  }
+  out +=
+      "\nExamples:\n"
+      "  Four workers on this machine:\n"
+      "    sml-run -np 4 python3 train.py\n"
+      "  Eight workers on each of two hosts, one variable passed to all of them:\n"
+      "    sml-run -H node-[1-2]:8 -x WANDB_MODE python3 train.py\n"
+      "  See what would run where; in a SageMaker job the hosts are those of the job:\n"
+      "    sml-run --dry-run --nproc-per-node 2 python3 train.py\n";
+  return out;
+}
+
+}  // namespace
+
+Result<std::variant<Options, Printed>> parse_command_line(std::span<const std::string> arguments) {
+  using Parsed = std::variant<Options, Printed>;
+  const Result<Scan> scanned = scan(arguments);
+  if (!scanned) return scanned.error();
+  if (!scanned->options.empty() && scanned->options.back().row->set == nullptr) {
+    const bool version = main_spelling(*scanned->options.back().row) == "--version";
+    return Parsed(Printed{version ? "sml-run " SML_VERSION "\n" : help_text()});
+  }
+  Result<Options> options = Parser(*scanned).parse();
+  if (!options) return options.error();
+  if (options->command.empty()) {
+    return Error(ErrorKind::Usage,
+                 "no program to start; give one after the options, as in sml-run -np 2 python3 train.py");
+  }
+  if (options->command.front().empty()) {
+    return Error(ErrorKind::Usage, "the program's name is empty; give one after the options");
+  }
+  return Parsed(std::move(*options));
+}
+
+std::vector<std::string> long_options() {
+  std::vector<std::string> out;
+  for_each_row([&](const OptionRow& row) {
+    const string_view name = main_spelling(row);
+    if (name.starts_with("--")) out.emplace_back(without_dashes(name));
+  });
+  std::sort(out.begin(), out.end());
+  return out;
+}
+
+}  // namespace sml

@@ -1,0 +1,154 @@
+#include "launcher/inputs.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include "common/core/text.h"
+#include "common/plan/env_file.h"
+#include "common/plan/export_words.h"
+#include "common/plan/host_list.h"
+#include "common/plan/resource_config.h"
+
+namespace sml {
+
+namespace {
+
+constexpr std::size_t kMaxConfigBytes = 1 << 20;
+constexpr std::string_view kThisMachine = "this machine";
+
+// ---- where the hosts come from
+
+// Where SageMaker puts the file: of a training job, else of a processing job. SAGEMAKER_BASE_DIR moves both.
+// SageMaker's training toolkit takes that variable for the name of the folder /opt/ml itself, other tools for what
+// stands before it: both places are looked at.
+std::vector<std::string> sagemaker_files(const plan::Environment& environment) {
+  constexpr std::string_view kTraining = "/input/config/resourceconfig.json";
+  constexpr std::string_view kProcessing = "/config/resourceconfig.json";
+  const std::string* entry = plan::find_variable(environment, "SAGEMAKER_BASE_DIR");
+  std::string base(entry == nullptr ? std::string_view() : plan::value_of(*entry));
+  const bool moved = !base.empty();
+  while (base.ends_with('/')) base.pop_back();
+  std::vector<std::string> files;
+  for (std::string_view file : {kTraining, kProcessing}) {
+    files.push_back(fmt::format("{}/opt/ml{}", base, file));
+    if (moved) files.push_back(fmt::format("{}{}", base, file));
+  }
+  return files;
+}
+
+Result<plan::HostList> hosts_of_option(const std::string& text) {
+  Result<std::vector<plan::Host>> hosts = plan::parse_host_list(text);
+  if (!hosts) return Error(hosts.error()).in("-H");
+  return plan::HostList{std::move(*hosts), "-H"};
+}
+
+Result<plan::HostList> hosts_of_file(const std::string& path, std::string source, const Machine& machine) {
+  const Result<std::string> text = machine.read_file(path, kMaxConfigBytes);
+  if (!text) return Error(ErrorKind::Config, fmt::format("{}: {}", show(source), text.error().message()));
+  Result<plan::ResourceConfig> config = plan::parse_resource_config(*text, source);
+  if (!config) return config.error();
+  plan::HostList list{{}, std::move(source)};
+  for (std::string& name : config->hosts) list.hosts.push_back({std::move(name), "", std::nullopt});
+  return list;
+}
+
+Result<plan::HostList> find_hosts(const Options& options, const Machine& machine) {
+  if (!options.hosts.empty()) return hosts_of_option(options.hosts);
+  if (!options.resource_config.empty()) {
+    return hosts_of_file(options.resource_config, "--resource-config " + options.resource_config, machine);
+  }
+  for (const std::string& path : sagemaker_files(machine.environment)) {
+    if (machine.exists(path)) return hosts_of_file(path, path, machine);
+  }
+  return plan::HostList{{{"localhost", "", std::nullopt}}, std::string(kThisMachine)};
+}
+
+// ---- slots that the source does not name
+
+Result<std::uint32_t> counted_slots(SlotsRule rule, const Machine& machine) {
+  if (rule == SlotsRule::Cpu) return std::max(1U, machine.count_cpus());
+  if (const std::uint32_t gpus = machine.count_gpus(); gpus > 0) return gpus;
+  if (rule == SlotsRule::Gpu) {
+    return Error(ErrorKind::Usage, "--nproc-per-node gpu: no GPU is found on this machine; give a number of slots");
+  }
+  return std::max(1U, machine.count_neuron_cores());
+}
+
+Result<std::uint32_t> default_slots(const Options& options, const plan::HostList& list, const Machine& machine) {
+  if (options.nproc_per_node) return *options.nproc_per_node;
+  const bool np_says_it = options.np && list.source == kThisMachine && options.slots_rule == SlotsRule::Auto;
+  if (np_says_it) return std::min(*options.np, plan::kMaxSlotsPerHost);
+  return counted_slots(options.slots_rule, machine);
+}
+
+Result<void> fill_slots(plan::HostList& list, const Options& options, const Machine& machine) {
+  const auto unnamed = [](const plan::Host& host) { return !host.slots; };
+  if (std::none_of(list.hosts.begin(), list.hosts.end(), unnamed)) return {};
+  Result<std::uint32_t> slots = default_slots(options, list, machine);
+  if (!slots) return slots.error();
+  if (*slots > plan::kMaxSlotsPerHost) slots = plan::kMaxSlotsPerHost;
+  for (plan::Host& host : list.hosts) host.slots = host.slots.value_or(*slots);
+  return {};
+}
+
+// ---- what the workers get
+
+Result<plan::Environment> user_environment(const Options& options, const Machine& machine,
+                                           std::vector<std::string>& warnings) {
+  plan::Environment out;
+  for (const std::string& path : options.env_files) {
+    const Result<std::string> text = machine.read_file(path, plan::kMaxEnvFileBytes);
+    if (!text) return Error(ErrorKind::Config, fmt::format("--env-file {}: {}", show(path), text.error().message()));
+    Result<plan::Environment> variables = plan::parse_env_file(*text, path);
+    if (!variables) return variables.error();
+    std::move(variables->begin(), variables->end(), std::back_inserter(out));
+  }
+  plan::ExportedVariables exported = plan::resolve_export_words(options.export_variables, machine.environment);
+  std::move(exported.variables.begin(), exported.variables.end(), std::back_inserter(out));
+  std::move(exported.warnings.begin(), exported.warnings.end(), std::back_inserter(warnings));
+  return out;
+}
+
+Result<std::string> working_directory(const Options& options, const Machine& machine) {
+  const std::string& wanted = options.working_directory;
+  if (wanted.starts_with('/')) return wanted;
+  if (machine.working_directory.empty()) {
+    return Error(ErrorKind::Config, "the working directory does not exist any more; name one with --wdir");
+  }
+  if (wanted.empty() || wanted == ".") return machine.working_directory;
+  const bool at_root = machine.working_directory.ends_with('/');
+  return machine.working_directory + (at_root ? "" : "/") + wanted;
+}
+
+}  // namespace
+
+Result<plan::LaunchPlan> make_plan(const Options& options, const Machine& machine) {
+  Result<plan::HostList> hosts = find_hosts(options, machine);
+  if (!hosts) return hosts.error();
+  if (Result<void> filled = fill_slots(*hosts, options, machine); !filled) return filled.error();
+  Result<plan::JobMap> map = plan::map_job(*hosts, options.np, options.oversubscribe);
+  if (!map) return map.error();
+  Result<std::string> directory = working_directory(options, machine);
+  if (!directory) return directory.error();
+  std::vector<std::string> warnings;
+  Result<plan::Environment> user = user_environment(options, machine, warnings);
+  if (!user) return user.error();
+  plan::LaunchPlan plan;
+  plan.map = std::move(*map);
+  plan.host_source = std::move(hosts->source);
+  plan.job.job_id = machine.job_id;
+  plan.command = options.command;
+  plan.working_directory = std::move(*directory);
+  plan.export_policy = options.export_policy;
+  plan.launcher_environment = machine.environment;
+  plan.user_environment = std::move(*user);
+  plan.warnings = std::move(warnings);
+  return plan;
+}
+
+}  // namespace sml

@@ -1,0 +1,139 @@
+#include "launcher/option_values.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <charconv>
+#include <utility>
+
+#include "common/core/text.h"
+#include "common/plan/export_words.h"
+#include "common/plan/host.h"
+
+namespace sml {
+
+namespace {
+
+using namespace std::chrono_literals;
+using std::string_view;
+
+Error bad_value(string_view value, string_view expected) {
+  return Error(ErrorKind::Usage, fmt::format("\"{}\" is not {}", show(value, 80), expected));
+}
+
+struct Bounds {
+  std::uint32_t least;
+  std::uint32_t most;
+};
+
+Result<std::uint32_t> number(string_view value, Bounds bounds, string_view advice = "") {
+  std::uint32_t parsed = 0;
+  const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), parsed);
+  const bool whole = error == std::errc() && end == value.data() + value.size();
+  if (whole && parsed >= bounds.least && parsed <= bounds.most) return parsed;
+  return bad_value(value, fmt::format("a whole number from {} to {}{}", bounds.least, bounds.most, advice));
+}
+
+Result<Duration> duration(string_view value, Duration least) {
+  const Result<Duration> parsed = parse_duration(value);
+  if (parsed && *parsed >= least) return *parsed;
+  const std::string from = least > Duration::zero() ? "of " + format_duration(least) + " or more" : "up to a year";
+  return bad_value(value, fmt::format("a duration {}, written as 90, 90s, 1.5m, 2h or 250ms", from));
+}
+
+template <class Field, class Value>
+Result<void> store(Field& field, const Result<Value>& value) {
+  if (!value) return value.error();
+  field = static_cast<Field>(*value);
+  return {};
+}
+
+template <class Field, class Value>
+Result<void> keep(Field& field, Value&& value) {
+  field = std::forward<Value>(value);
+  return {};
+}
+
+}  // namespace
+
+Result<void> set_np(Options& o, string_view value) {
+  return store(o.np, number(value, {1, plan::kMaxWorldSize}, "; leave it out to use every slot"));
+}
+
+Result<void> set_nproc_per_node(Options& o, string_view value) {
+  constexpr std::array<std::pair<string_view, SlotsRule>, 3> kRules{
+      {{"auto", SlotsRule::Auto}, {"gpu", SlotsRule::Gpu}, {"cpu", SlotsRule::Cpu}}};
+  o.nproc_per_node.reset();  // the last value wins, whichever form the earlier had
+  o.slots_rule = SlotsRule::Auto;
+  for (const auto& [word, rule] : kRules) {
+    if (value == word) return keep(o.slots_rule, rule);
+  }
+  return store(o.nproc_per_node, number(value, {1, plan::kMaxSlotsPerHost}, ", nor auto, gpu or cpu"));
+}
+
+Result<void> set_oversubscribe(Options& o, string_view) { return keep(o.oversubscribe, plan::Oversubscribe::Yes); }
+Result<void> set_working_directory(Options& o, string_view value) { return keep(o.working_directory, value); }
+Result<void> set_hosts(Options& o, string_view value) { return keep(o.hosts, value); }
+Result<void> set_resource_config(Options& o, string_view value) { return keep(o.resource_config, value); }
+
+Result<void> add_export_word(Options& o, string_view value) {
+  if (Result<void> checked = plan::check_export_word(value); !checked) return checked;
+  o.export_variables.emplace_back(value);
+  return {};
+}
+
+Result<void> add_env_file(Options& o, string_view value) {
+  o.env_files.emplace_back(value);
+  return {};
+}
+
+Result<void> set_export(Options& o, string_view value) {
+  if (value != "all" && value != "none") return bad_value(value, "all or none");
+  return keep(o.export_policy, value == "all" ? plan::ExportPolicy::All : plan::ExportPolicy::None);
+}
+
+Result<void> set_grace(Options& o, string_view value) { return store(o.grace, duration(value, 0s)); }
+Result<void> set_start_timeout(Options& o, string_view value) { return store(o.start_timeout, duration(value, 1ms)); }
+Result<void> set_heartbeat_timeout(Options& o, string_view value) {
+  return store(o.heartbeat_timeout, duration(value, 1s));
+}
+Result<void> set_connect_timeout(Options& o, string_view value) {
+  return store(o.ssh.connect_timeout, duration(value, 1ms));
+}
+
+Result<void> set_ssh_port(Options& o, string_view value) { return store(o.ssh.port, number(value, {1, 65535})); }
+
+Result<void> set_ssh_user(Options& o, string_view value) {
+  if (!plan::valid_user_name(value)) return bad_value(value, "a user name");
+  return keep(o.ssh.user, value);
+}
+
+Result<void> set_ssh_identity_file(Options& o, string_view value) { return keep(o.ssh.identity_file, value); }
+Result<void> set_ssh_config(Options& o, string_view value) { return keep(o.ssh.config_file, value); }
+
+Result<void> set_ssh_command(Options& o, string_view value) {
+  Result<std::vector<std::string>> words = shell_words(value);
+  if (!words) return words.error();
+  if (words->empty() || words->front().empty()) return bad_value(value, "a command such as 'ssh -F FILE'");
+  return keep(o.ssh.command, std::move(*words));
+}
+
+Result<void> set_accept_new_host_keys(Options& o, string_view) {
+  return keep(o.ssh.host_keys, HostKeyPolicy::AcceptNew);
+}
+Result<void> set_fanout(Options& o, string_view value) { return store(o.ssh.fanout, number(value, {1, 10'000})); }
+Result<void> set_agent_path(Options& o, string_view value) { return keep(o.agent_path, value); }
+Result<void> set_no_tag(Options& o, string_view) { return keep(o.tag, TagStyle::None); }
+
+// --format may stand before --dry-run and keeps its say.
+Result<void> set_dry_run(Options& o, string_view) { return keep(o.dry_run, o.dry_run.value_or(PlanFormat::Text)); }
+
+Result<void> set_format(Options& o, string_view value) {
+  if (value != "text" && value != "json") return bad_value(value, "text or json");
+  return keep(o.dry_run, value == "text" ? PlanFormat::Text : PlanFormat::Json);
+}
+
+Result<void> set_verbose(Options& o, string_view) { return keep(o.verbosity, Verbosity::Verbose); }
+Result<void> set_quiet(Options& o, string_view) { return keep(o.verbosity, Verbosity::Quiet); }
+
+}  // namespace sml

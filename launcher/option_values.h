@@ -1,0 +1,39 @@
+// From the text of one option's value to a field of Options. The message of an error goes on after "--option: ".
+#pragma once
+#include <string_view>
+
+#include "common/core/error.h"
+#include "launcher/options.h"
+
+namespace sml {
+
+using SetOption = Result<void> (*)(Options& options, std::string_view value);
+
+Result<void> set_np(Options& o, std::string_view value);
+Result<void> set_nproc_per_node(Options& o, std::string_view value);
+Result<void> set_oversubscribe(Options& o, std::string_view);
+Result<void> set_working_directory(Options& o, std::string_view value);
+Result<void> set_hosts(Options& o, std::string_view value);
+Result<void> set_resource_config(Options& o, std::string_view value);
+Result<void> add_export_word(Options& o, std::string_view value);
+Result<void> add_env_file(Options& o, std::string_view value);
+Result<void> set_export(Options& o, std::string_view value);
+Result<void> set_grace(Options& o, std::string_view value);
+Result<void> set_start_timeout(Options& o, std::string_view value);
+Result<void> set_heartbeat_timeout(Options& o, std::string_view value);
+Result<void> set_connect_timeout(Options& o, std::string_view value);
+Result<void> set_ssh_port(Options& o, std::string_view value);
+Result<void> set_ssh_user(Options& o, std::string_view value);
+Result<void> set_ssh_identity_file(Options& o, std::string_view value);
+Result<void> set_ssh_config(Options& o, std::string_view value);
+Result<void> set_ssh_command(Options& o, std::string_view value);
+Result<void> set_accept_new_host_keys(Options& o, std::string_view);
+Result<void> set_fanout(Options& o, std::string_view value);
+Result<void> set_agent_path(Options& o, std::string_view value);
+Result<void> set_no_tag(Options& o, std::string_view);
+Result<void> set_dry_run(Options& o, std::string_view);
+Result<void> set_format(Options& o, std::string_view value);
+Result<void> set_verbose(Options& o, std::string_view);
+Result<void> set_quiet(Options& o, std::string_view);
+
+}  // namespace sml
