@@ -1,0 +1,16 @@
+// Is the key that the host showed the one we know? Decides whether the log-in may go on.
+#pragma once
+#include <span>
+
+#include "common/core/error.h"
+#include "launcher/ssh/known_hosts.h"
+#include "launcher/ssh/login_settings.h"
+
+namespace sml::ssh {
+
+// A known key passes; an unknown one only where the settings say so, and is then added to the user's known_hosts file
+// (a file that cannot be written does not stop the log-in, as with ssh). A changed or revoked key never passes.
+// Error: HostKey, with fingerprints, the file that holds the other key, and what to do.
+Result<void> check_host_key(const HostKey& shown, std::span<const KnownKey> known, const LoginSettings& settings);
+
+}  // namespace sml::ssh

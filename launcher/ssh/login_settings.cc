@@ -1,0 +1,275 @@
+#include "launcher/ssh/login_settings.h"
+
+#include <algorithm>
+#include <charconv>
+#include <map>
+#include <optional>
+#include <utility>
+
+#include "common/core/text.h"
+
+namespace sml::ssh {
+namespace {
+
+using Tokens = std::map<char, std::string>;
+
+template <class Number>
+std::optional<Number> number_in(const std::string& text) {
+  Number value{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+std::string lower(std::string text) {
+  std::transform(text.begin(), text.end(), text.begin(),
+                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c; });
+  return text;
+}
+
+Result<SshConfig> read_config(const SshOptions& options, const SshTarget& target, const LocalIdentity& self,
+                              const ConfigFiles& files) {
+  SshConfig config({target.name, target.user.empty() ? options.user : target.user, self.user, self.home}, files);
+  if (!options.config_file.empty()) {
+    if (!files.read(options.config_file)) {
+      return Error(ErrorKind::Config, "the ssh config " + show(options.config_file) + " cannot be read");
+    }
+    const auto taken = config.read_file(options.config_file, self.home + "/.ssh");
+    if (!taken) return taken.error();
+    return config;
+  }
+  const std::string own = self.home + "/.ssh/config";
+  if (!only_owner_can_write(own, self.uid)) {
+    return Error(ErrorKind::Config, "others could have written " + show(own)).with_hint("chmod 600 " + show(own));
+  }
+  if (const auto taken = config.read_file(own, self.home + "/.ssh"); !taken) return taken.error();
+  if (const auto taken = config.read_file("/etc/ssh/ssh_config", "/etc/ssh"); !taken) return taken.error();
+  return config;
+}
+
+// "~/x", "${NAME}" and %-tokens in a path of the config.
+Result<std::string> expand_path(std::string text, const Tokens& tokens, const LocalIdentity& self) {
+  for (auto begin = text.find("${"); begin != std::string::npos; begin = text.find("${", begin)) {
+    const auto end = text.find('}', begin);
+    if (end == std::string::npos) break;
+    const std::string value = self.environment(text.substr(begin + 2, end - begin - 2));
+    text.replace(begin, end + 1 - begin, value);
+    begin += value.size();
+  }
+  if (text.starts_with("~/")) text = self.home + text.substr(1);
+  return expand_tokens(text, tokens);
+}
+
+Result<std::vector<std::string>> expand_paths(const std::vector<std::string>& texts, const Tokens& tokens,
+                                              const LocalIdentity& self) {
+  std::vector<std::string> paths;
+  for (const std::string& text : texts) {
+    if (lower(text) == "none") continue;
+    auto path = expand_path(text, tokens, self);
+    if (!path) return path.error();
+    paths.push_back(std::move(*path));
+  }
+  return paths;
+}
+
+class Settler {
+ public:
+  Settler(const SshOptions& options, const SshTarget& target, const LocalIdentity& self, const SshConfig& config)
+      : options_(options), target_(target), self_(self), config_(config) {}
+
+  Result<LoginSettings> settle() {
+    for (const auto part : {&Settler::address, &Settler::proxy, &Settler::host_keys, &Settler::identities}) {
+      if (auto done = (this->*part)(); !done) return done.error();
+    }
+    algorithms();
+    return std::move(settings_);
+  }
+
+ private:
+  Result<void> address() {
+    settings_.name = target_.name;
+    auto host = expand_tokens(config_.value("hostname"), {{'h', target_.name}});
+    if (!host) return host.error();
+    settings_.host = host->empty() ? target_.name : *host;
+    for (const std::string& user : {target_.user, options_.user, config_.value("user"), self_.user}) {
+      if (settings_.session.user.empty()) settings_.session.user = user;
+    }
+    std::optional<std::uint16_t> port = options_.port;
+    if (!port && !config_.value("port").empty()) {
+      port = number_in<std::uint16_t>(config_.value("port"));
+      if (port.value_or(0) == 0) return bad("Port");
+      if (*port == 22) port.reset();  // as good as not said
+    }
+    settings_.port = port.value_or(22);
+    if (!port && settings_.session.user == self_.user) settings_.local = LocalShortcut::WhenThisMachine;
+    settings_.connect_timeout = options_.connect_timeout;
+    if (const std::string& text = config_.value("connecttimeout"); !text.empty() && lower(text) != "none") {
+      const auto timeout = parse_duration(text);
+      if (!timeout || *timeout <= Duration::zero()) return bad("ConnectTimeout");
+      settings_.connect_timeout = *timeout;
+    }
+    if (config_.value("addressfamily") == "inet") settings_.family = AddressFamily::V4;
+    if (config_.value("addressfamily") == "inet6") settings_.family = AddressFamily::V6;
+    return {};
+  }
+
+  Result<void> proxy() {
+    const std::string& jump = config_.value("proxyjump");
+    const std::string& command = config_.value("proxycommand");
+    if (!jump.empty() && lower(jump) != "none") return proxy_jump(jump);
+    if (jump.empty() && !command.empty() && lower(command) != "none") return proxy_command(command);
+    return {};
+  }
+
+  Result<void> proxy_command(const std::string& text) {
+    // What is put into a shell command must not be able to be one.
+    for (const std::string& word : {settings_.host, target_.name, settings_.session.user}) {
+      if (!is_plain_word(word))
+        return Error(ErrorKind::Config, "'" + show(word) + "' cannot be used in a ProxyCommand");
+    }
+    auto command = expand_tokens(text, tokens());
+    if (!command) return command.error();
+    const bool execs = command->starts_with("exec ");
+    settings_.proxy = {"/bin/sh", "-c", execs ? *command : "exec " + *command};
+    settings_.local = LocalShortcut::No;
+    return {};
+  }
+
+  // As the OpenSSH client does it: the last jump is a client of its own, which gets to the earlier ones by -J.
+  Result<void> proxy_jump(const std::string& text) {
+    auto jumps = split_list(text, ',');
+    if (jumps.empty() || !is_plain_word(settings_.host)) return bad("ProxyJump");
+    for (const std::string& jump : jumps) {
+      if (jump.starts_with('-') || jump.find_first_of(" \t'\"\\$`;&|<>(){}") != std::string::npos)
+        return bad("ProxyJump");
+    }
+    std::string last = jumps.back();
+    jumps.pop_back();
+    auto& argv = settings_.proxy;
+    argv = {"ssh", "-o", "BatchMode=yes"};
+    if (!options_.config_file.empty()) argv.insert(argv.end(), {"-F", options_.config_file});
+    if (options_.host_keys == HostKeyPolicy::AcceptNew)
+      argv.insert(argv.end(), {"-o", "StrictHostKeyChecking=accept-new"});
+    if (!jumps.empty()) {
+      std::string earlier;
+      for (const std::string& jump : jumps) earlier += (earlier.empty() ? "" : ",") + jump;
+      argv.insert(argv.end(), {"-J", earlier});
+    }
+    argv.insert(argv.end(), {"-W", "[" + settings_.host + "]:" + std::to_string(settings_.port)});
+    if (!last.starts_with("ssh://")) last = "ssh://" + last;  // the form that has user, [v6] and port in one word
+    argv.push_back(last);
+    settings_.local = LocalShortcut::No;
+    return {};
+  }
+
+  Result<void> host_keys() {
+    const std::string& alias = config_.value("hostkeyalias");
+    const std::string host = lower(alias.empty() ? settings_.host : alias);
+    const bool plain = !alias.empty() || settings_.port == 22;
+    settings_.key_name = plain ? host : "[" + host + "]:" + std::to_string(settings_.port);
+    const std::string strict = lower(config_.value("stricthostkeychecking"));
+    const bool add =
+        strict == "accept-new" || strict == "no" || strict == "off" || options_.host_keys == HostKeyPolicy::AcceptNew;
+    settings_.unknown_host_keys = add ? UnknownHostKeys::Add : UnknownHostKeys::Refuse;
+    const std::string folder = self_.home + "/.ssh/";
+    return set_paths("userknownhostsfile", {folder + "known_hosts", folder + "known_hosts2"}, settings_.known_hosts) &&
+                   set_paths("globalknownhostsfile", {"/etc/ssh/ssh_known_hosts", "/etc/ssh/ssh_known_hosts2"},
+                             settings_.global_known_hosts)
+               ? Result<void>()
+               : bad("UserKnownHostsFile or GlobalKnownHostsFile");
+  }
+
+  bool set_paths(std::string_view keyword, std::vector<std::string> defaults, std::vector<std::string>& paths) const {
+    if (config_.words(keyword).empty()) {
+      paths = std::move(defaults);
+      return true;
+    }
+    auto expanded = expand_paths(config_.words(keyword), tokens(), self_);
+    if (!expanded) return false;
+    paths = std::move(*expanded);
+    return true;
+  }
+
+  Result<void> identities() {
+    const std::string folder = self_.home + "/.ssh/";
+    settings_.explicit_identity = options_.identity_file;
+    if (options_.identity_file.starts_with("~/"))
+      settings_.explicit_identity = self_.home + options_.identity_file.substr(1);
+    auto configured = expand_paths(config_.identity_files(), tokens(), self_);
+    if (!configured) return configured.error();
+    settings_.identities = std::move(*configured);
+    if (config_.identity_files().empty()) {
+      settings_.identities = {folder + "id_ed25519", folder + "id_ecdsa", folder + "id_rsa"};
+    }
+    if (lower(config_.value("identitiesonly")) == "yes") settings_.agent_turn = AgentTurn::Last;
+    if (lower(config_.value("pubkeyauthentication")) == "no") settings_.key_login = KeyLogin::Forbidden;
+    return agent();
+  }
+
+  Result<void> agent() {
+    const std::string& asked = config_.value("identityagent");
+    if (asked.empty() || asked == "SSH_AUTH_SOCK") {
+      settings_.agent_socket = self_.environment("SSH_AUTH_SOCK");
+    } else if (asked.starts_with('$') && !asked.starts_with("${")) {
+      settings_.agent_socket = self_.environment(asked.substr(1));
+    } else if (lower(asked) != "none") {
+      auto path = expand_path(asked, tokens(), self_);
+      if (!path) return path.error();
+      settings_.agent_socket = std::move(*path);
+    }
+    if (settings_.agent_socket.empty()) settings_.agent_turn = AgentTurn::Never;
+    return {};
+  }
+
+  void algorithms() {
+    settings_.session.host_key_algorithms = config_.value("hostkeyalgorithms");
+    settings_.session.key_exchange = config_.value("kexalgorithms");
+    settings_.session.ciphers = config_.value("ciphers");
+    settings_.session.macs = config_.value("macs");
+    const std::string& accepted = config_.value("pubkeyacceptedalgorithms");
+    settings_.session.public_key_algorithms = accepted.empty() ? config_.value("pubkeyacceptedkeytypes") : accepted;
+  }
+
+  Tokens tokens() const {
+    const auto& host_name = self_.host_name;
+    return {{'h', settings_.host},
+            {'n', target_.name},
+            {'k', config_.value("hostkeyalias").empty() ? target_.name : config_.value("hostkeyalias")},
+            {'p', std::to_string(settings_.port)},
+            {'r', settings_.session.user},
+            {'u', self_.user},
+            {'d', self_.home},
+            {'i', std::to_string(self_.uid)},
+            {'l', host_name},
+            {'L', host_name.substr(0, host_name.find('.'))}};
+  }
+
+  static Error bad(std::string_view keyword) {
+    return Error(ErrorKind::Config, "the ssh config has an unusable value of " + std::string(keyword));
+  }
+
+  const SshOptions& options_;
+  const SshTarget& target_;
+  const LocalIdentity& self_;
+  const SshConfig& config_;
+  LoginSettings settings_;
+};
+
+}  // namespace
+
+bool is_plain_word(const std::string& text) {
+  constexpr std::string_view kAlso = "._:-@+%";
+  const auto plain = [&](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || kAlso.find(c) != kAlso.npos;
+  };
+  return !text.empty() && text.size() <= 255 && text.front() != '-' && std::all_of(text.begin(), text.end(), plain);
+}
+
+Result<LoginSettings> settle(const SshOptions& options, const SshTarget& target, const LocalIdentity& self,
+                             const ConfigFiles& files) {
+  const auto config = read_config(options, target, self, files);
+  if (!config) return config.error();
+  return Settler(options, target, self, *config).settle();
+}
+
+}  // namespace sml::ssh

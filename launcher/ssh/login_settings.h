@@ -1,0 +1,56 @@
+// Everything a log-in needs to know, settled from the options, the host list, the ssh config and the defaults, in that
+// order of precedence. Pure but for reading the config files.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "common/core/clock.h"
+#include "common/core/error.h"
+#include "launcher/options.h"
+#include "launcher/ssh/local_identity.h"
+#include "launcher/ssh/ssh_config.h"
+#include "launcher/ssh/ssh_session.h"
+#include "launcher/ssh/ssh_transport.h"
+
+namespace sml::ssh {
+
+enum class UnknownHostKeys : std::uint8_t { Refuse, Add };
+enum class AddressFamily : std::uint8_t { Any, V4, V6 };
+enum class LocalShortcut : std::uint8_t { No, WhenThisMachine };
+// Last: after the identity files, and only if one of them could not be used without it (IdentitiesOnly).
+enum class AgentTurn : std::uint8_t { First, Last, Never };
+enum class KeyLogin : std::uint8_t { Allowed, Forbidden };  // PubkeyAuthentication
+
+struct LoginSettings {
+  std::string name;  // as the user named the host
+  std::string host;  // HostName: what is resolved
+  std::uint16_t port = 22;
+  std::string key_name;  // what known_hosts is asked for: HostKeyAlias, "host" or "[host]:port"
+  LocalShortcut local = LocalShortcut::No;
+  AddressFamily family = AddressFamily::Any;
+  Duration connect_timeout{};  // of each phase
+
+  std::vector<std::string> proxy;  // argv of the program that stands for the connection; empty: none
+
+  std::vector<std::string> known_hosts;  // the user's files; the first is written to
+  std::vector<std::string> global_known_hosts;
+  UnknownHostKeys unknown_host_keys = UnknownHostKeys::Refuse;
+
+  KeyLogin key_login = KeyLogin::Allowed;
+  std::string explicit_identity;        // --ssh-identity-file: tried before the agent
+  std::vector<std::string> identities;  // of the config, else the default files that ssh has
+  std::string agent_socket;             // empty: no agent
+  AgentTurn agent_turn = AgentTurn::First;
+
+  SessionSetup session;  // host_key_algorithms is only set when the config names them
+};
+
+// Error: Config.
+Result<LoginSettings> settle(const SshOptions& options, const SshTarget& target, const LocalIdentity& self,
+                             const ConfigFiles& files);
+
+// Letters, digits and ._:-@+% only, not starting with '-': what may become part of a command.
+bool is_plain_word(const std::string& text);
+
+}  // namespace sml::ssh

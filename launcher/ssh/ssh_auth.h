@@ -1,0 +1,22 @@
+// Proving who we are: keys of the ssh agent and key files. Never a password, never a question.
+#pragma once
+#include <functional>
+#include <string>
+
+#include "common/core/error.h"
+#include "launcher/ssh/login_settings.h"
+#include "launcher/ssh/ssh_session.h"
+#include "launcher/ssh/waiting.h"
+
+namespace sml::ssh {
+
+// Waits until the session can go on.
+using WaitForSession = std::function<Waited()>;
+
+// Order: the identity file of the command line, the agent, the other identity files; with IdentitiesOnly the agent
+// comes last, and only if one of the files is encrypted or unreadable. Blocks; the waits end with `deadline` or
+// `cancel`. Errors: Auth, with all that was tried; Timeout; Connect, when the connection broke.
+Result<void> authenticate(SshSession& session, const LoginSettings& settings, TimePoint deadline, CancelToken& cancel,
+                          const WaitForSession& wait);
+
+}  // namespace sml::ssh

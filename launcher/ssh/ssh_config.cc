@@ -1,0 +1,238 @@
+#include "launcher/ssh/ssh_config.h"
+
+#include <algorithm>
+#include <cctype>
+#include <utility>
+
+#include "common/core/text.h"
+
+namespace sml::ssh {
+namespace {
+
+constexpr std::size_t kMaxIncludeDepth = 16;
+
+char lower(char c) { return static_cast<char>(std::tolower(static_cast<unsigned char>(c))); }
+
+std::string lower(std::string_view text) {
+  std::string result(text);
+  std::transform(result.begin(), result.end(), result.begin(), [](char c) { return lower(c); });
+  return result;
+}
+
+bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\f' || c == '\v'; }
+
+std::string_view trimmed(std::string_view text) {
+  while (!text.empty() && is_blank(text.front())) text.remove_prefix(1);
+  while (!text.empty() && is_blank(text.back())) text.remove_suffix(1);
+  return text;
+}
+
+// "a "b c" d" → words; double quotes group, '#' at a word's start ends the line.
+Result<std::vector<std::string>> split_words(std::string_view text) {
+  std::vector<std::string> words;
+  for (text = trimmed(text); !text.empty() && text.front() != '#'; text = trimmed(text)) {
+    const bool quoted = text.front() == '"';
+    if (quoted) text.remove_prefix(1);
+    const auto end = quoted ? text.find('"') : text.find_first_of(" \t");
+    if (quoted && end == std::string_view::npos) return Error(ErrorKind::Config, "a quote is not closed");
+    words.emplace_back(text.substr(0, end));
+    text.remove_prefix(std::min(text.size(), end == std::string_view::npos ? end : end + (quoted ? 1 : 0)));
+  }
+  return words;
+}
+
+Error at(Error error, const std::string& path, std::size_t line) {
+  return std::move(error).in(show(path) + " line " + std::to_string(line));
+}
+
+}  // namespace
+
+bool matches_pattern(std::string_view text, std::string_view pattern) {
+  // Greedy with one point to go back to: linear in practice, at most |text|·|pattern| steps whatever the pattern.
+  std::size_t t = 0, p = 0, star = std::string_view::npos, resume = 0;
+  while (t < text.size()) {
+    if (p < pattern.size() && pattern[p] == '*') {
+      star = p++;
+      resume = t;
+    } else if (p < pattern.size() && (pattern[p] == '?' || lower(pattern[p]) == lower(text[t]))) {
+      ++p, ++t;
+    } else if (star != std::string_view::npos) {
+      p = star + 1;
+      t = ++resume;
+    } else {
+      return false;
+    }
+  }
+  return pattern.find_first_not_of('*', p) == std::string_view::npos;
+}
+
+bool matches_pattern_list(std::string_view text, const std::vector<std::string>& patterns) {
+  bool matched = false;
+  for (std::string_view pattern : patterns) {
+    const bool negated = !pattern.empty() && pattern.front() == '!';
+    if (negated) pattern.remove_prefix(1);
+    if (!matches_pattern(text, pattern)) continue;
+    if (negated) return false;
+    matched = true;
+  }
+  return matched;
+}
+
+std::vector<std::string> split_list(std::string_view text, char separator) {
+  std::vector<std::string> items;
+  while (!text.empty()) {
+    const auto end = std::min(text.find(separator), text.size());
+    if (end > 0) items.emplace_back(text.substr(0, end));
+    text.remove_prefix(std::min(text.size(), end + 1));
+  }
+  return items;
+}
+
+Result<std::string> expand_tokens(std::string_view text, const std::map<char, std::string>& tokens) {
+  std::string result;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] != '%') {
+      result += text[i];
+      continue;
+    }
+    const char token = ++i < text.size() ? text[i] : '\0';
+    const auto found = tokens.find(token);
+    if (token == '%') {
+      result += '%';
+    } else if (found != tokens.end()) {
+      result += found->second;
+    } else {
+      return Error(ErrorKind::Config, "'" + show(text) + "' in the ssh config has an unknown %-token");
+    }
+  }
+  return result;
+}
+
+struct SshConfig::Line {
+  std::string keyword;  // lower case
+  std::string_view rest;
+};
+
+SshConfig::SshConfig(ConfigSubject subject, ConfigFiles files)
+    : subject_(std::move(subject)), files_(std::move(files)) {}
+
+const std::vector<std::string>& SshConfig::words(std::string_view keyword) const {
+  static const std::vector<std::string> none;
+  const auto found = values_.find(keyword);
+  return found == values_.end() ? none : found->second;
+}
+
+const std::string& SshConfig::value(std::string_view keyword) const {
+  static const std::string none;
+  const auto& all = words(keyword);
+  return all.empty() ? none : all.front();
+}
+
+std::string SshConfig::current_host() const {
+  const std::string& pattern = value("hostname");
+  if (pattern.empty()) return subject_.name;
+  const auto expanded = expand_tokens(pattern, {{'h', subject_.name}});
+  return expanded ? *expanded : pattern;
+}
+
+std::string SshConfig::current_user() const {
+  if (!subject_.user.empty()) return subject_.user;
+  return value("user").empty() ? subject_.local_user : value("user");
+}
+
+Result<void> SshConfig::read_file(const std::string& path, const std::string& include_folder) {
+  active_ = true;
+  const auto text = files_.read(path);
+  if (!text) return {};
+  return read_text(*text, path, include_folder, 0);
+}
+
+Result<void> SshConfig::read_text(std::string_view text, const std::string& path, const std::string& folder,
+                                  std::size_t depth) {
+  for (std::size_t number = 1; !text.empty(); ++number) {
+    const auto end = std::min(text.find('\n'), text.size());
+    const std::string_view line = trimmed(text.substr(0, end));
+    text.remove_prefix(std::min(text.size(), end + 1));
+    if (line.empty() || line.front() == '#') continue;
+    // "Keyword value", "Keyword=value" and "Keyword = value" are the same.
+    const auto key_end = std::min(line.find_first_of(" \t="), line.size());
+    std::string_view rest = trimmed(line.substr(key_end));
+    if (!rest.empty() && rest.front() == '=') rest = trimmed(rest.substr(1));
+    if (auto taken = take_line({lower(line.substr(0, key_end)), rest}, folder, depth); !taken) {
+      return at(taken.error(), path, number);
+    }
+  }
+  return {};
+}
+
+Result<void> SshConfig::take_line(const Line& line, const std::string& folder, std::size_t depth) {
+  if (line.keyword == "proxycommand") {
+    if (active_ && !line.rest.empty()) values_.try_emplace(line.keyword, 1, std::string(line.rest));
+    return {};
+  }
+  auto split = split_words(line.rest);
+  if (!split) return split.error();
+  if (line.keyword == "host") {
+    active_ = matches_pattern_list(subject_.name, *split);
+  } else if (line.keyword == "match") {
+    const auto matched = match(*split);
+    if (!matched) return matched.error();
+    active_ = *matched;
+  } else if (line.keyword == "include") {
+    if (active_) return include(*split, folder, depth);
+  } else if (!active_ || split->empty()) {
+    return {};
+  } else if (line.keyword == "identityfile") {
+    identity_files_.push_back(split->front());
+  } else {
+    values_.try_emplace(line.keyword, std::move(*split));
+  }
+  return {};
+}
+
+Result<void> SshConfig::include(const std::vector<std::string>& patterns, const std::string& folder,
+                                std::size_t depth) {
+  if (depth >= kMaxIncludeDepth) return Error(ErrorKind::Config, "Include goes too deep");
+  for (std::string pattern : patterns) {
+    if (pattern.starts_with("~/")) {
+      pattern = subject_.home + pattern.substr(1);
+    } else if (!pattern.starts_with('/')) {
+      pattern = folder + "/" + pattern;
+    }
+    for (const std::string& path : files_.glob(pattern)) {
+      const auto text = files_.read(path);
+      if (!text) continue;
+      auto taken = read_text(*text, path, folder, depth + 1);
+      active_ = true;  // a block that an included file begins ends with it
+      if (!taken) return taken;
+    }
+  }
+  return {};
+}
+
+Result<bool> SshConfig::match(const std::vector<std::string>& criteria) const {
+  bool result = true;
+  for (std::size_t i = 0; i < criteria.size(); ++i) {
+    const bool negated = criteria[i].starts_with('!');
+    const std::string name = lower(std::string_view(criteria[i]).substr(negated ? 1 : 0));
+    bool holds = false;
+    if (name == "all" || name == "final") {
+      holds = true;
+    } else if (name == "canonical") {
+      holds = false;
+    } else if (i + 1 >= criteria.size()) {
+      return Error(ErrorKind::Config, "Match " + show(name) + " wants a value");
+    } else {
+      const auto patterns = split_list(criteria[++i], ',');
+      if (name == "host") holds = matches_pattern_list(current_host(), patterns);
+      if (name == "originalhost") holds = matches_pattern_list(subject_.name, patterns);
+      if (name == "user") holds = matches_pattern_list(current_user(), patterns);
+      if (name == "localuser") holds = matches_pattern_list(subject_.local_user, patterns);
+      if (name == "exec") return false;  // unknown either way
+    }
+    result = result && holds != negated;
+  }
+  return result && !criteria.empty();
+}
+
+}  // namespace sml::ssh

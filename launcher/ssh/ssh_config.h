@@ -1,0 +1,71 @@
+// What the ssh configuration says of one host. Pure: files are read through a function.
+//
+// Our own reader, because libssh 0.10 matches later Host blocks against the substituted HostName, cannot express
+// StrictHostKeyChecking=accept-new, knows one known_hosts file only, and neither IdentitiesOnly nor HostKeyAlias.
+// Understood: Host, Match (all, host, originalhost, user, localuser, final), Include, and any "Keyword value" line; the
+// first value of a keyword wins, IdentityFile accumulates. `Match exec` never applies: no command is run to find out.
+#pragma once
+#include <cstddef>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/core/error.h"
+
+namespace sml::ssh {
+
+struct ConfigFiles {
+  std::function<std::optional<std::string>(const std::string& path)> read;
+  std::function<std::vector<std::string>(const std::string& pattern)> glob;  // paths in order; for Include
+};
+
+// Who asks, for patterns and Match.
+struct ConfigSubject {
+  std::string name;  // the host as the user named it
+  std::string user;  // asked for elsewhere; empty: the config decides
+  std::string local_user;
+  std::string home;  // of the local user; "" when unknown
+};
+
+class SshConfig {
+ public:
+  SshConfig(ConfigSubject subject, ConfigFiles files);
+
+  // Reads one file; a missing one is empty. `include_folder` is where relative Includes are looked up. Files read first
+  // win. Error: Config, with file and line.
+  Result<void> read_file(const std::string& path, const std::string& include_folder);
+
+  // Words of the first line that set `keyword` (lower case); empty when none did. ProxyCommand has one word: the line.
+  const std::vector<std::string>& words(std::string_view keyword) const;
+  // The first word, or "".
+  const std::string& value(std::string_view keyword) const;
+  const std::vector<std::string>& identity_files() const { return identity_files_; }
+
+ private:
+  struct Line;
+  Result<void> read_text(std::string_view text, const std::string& path, const std::string& folder, std::size_t depth);
+  Result<void> take_line(const Line& line, const std::string& folder, std::size_t depth);
+  Result<void> include(const std::vector<std::string>& patterns, const std::string& folder, std::size_t depth);
+  Result<bool> match(const std::vector<std::string>& criteria) const;
+  std::string current_host() const;
+  std::string current_user() const;
+
+  ConfigSubject subject_;
+  ConfigFiles files_;
+  bool active_ = true;  // the block being read is for this host
+  std::map<std::string, std::vector<std::string>, std::less<>> values_;
+  std::vector<std::string> identity_files_;
+};
+
+// OpenSSH patterns: '*' and '?', ignoring case. A list matches when one pattern does and no "!pattern" does.
+bool matches_pattern(std::string_view text, std::string_view pattern);
+bool matches_pattern_list(std::string_view text, const std::vector<std::string>& patterns);
+std::vector<std::string> split_list(std::string_view text, char separator);
+
+// Replaces %x by what `tokens` has for x, %% by %. Error: Config, naming an unknown token.
+Result<std::string> expand_tokens(std::string_view text, const std::map<char, std::string>& tokens);
+
+}  // namespace sml::ssh

@@ -1,0 +1,194 @@
+#include "launcher/ssh/ssh_login.h"
+
+#include <algorithm>
+#include <optional>
+#include <random>
+#include <utility>
+
+#include <poll.h>
+
+#include "common/core/text.h"
+#include "launcher/launch/locality.h"
+#include "launcher/ssh/host_key_check.h"
+#include "launcher/ssh/known_hosts.h"
+#include "launcher/ssh/local_identity.h"
+#include "launcher/ssh/login_settings.h"
+#include "launcher/ssh/ssh_auth.h"
+#include "launcher/ssh/ssh_error.h"
+#include "launcher/ssh/tcp_connect.h"
+
+namespace sml::ssh {
+namespace {
+
+constexpr int kAttempts = 5;  // while the host drops connections before the login (MaxStartups)
+constexpr auto kSlack = std::chrono::seconds(1);
+constexpr auto kFirstPause = std::chrono::milliseconds(100);
+
+class Login {
+ public:
+  Login(LoginSettings settings, const std::string& command, CancelToken& cancel, const StepReport& report)
+      : settings_(std::move(settings)), command_(command), cancel_(cancel), report_(report) {}
+
+  LoginOutcome run() {
+    if (settings_.proxy.empty()) {
+      if (settings_.local == LocalShortcut::WhenThisMachine && launch::is_own_name(settings_.host))
+        return IsThisMachine{};
+      auto addresses = resolve(settings_.host, settings_.port, settings_.family);
+      if (!addresses) return unresolved(std::move(addresses).error());
+      addresses_ = std::move(*addresses);
+      if (settings_.local == LocalShortcut::WhenThisMachine && any_own_address()) return IsThisMachine{};
+    }
+    prepare_host_keys();
+    report_("connecting", settings_.connect_timeout * static_cast<int>(addresses_.size() * kAttempts + 1));
+    if (auto connected = connect_with_patience(); !connected) return std::move(connected).error();
+    if (auto in = log_in(); !in) return std::move(in).error();
+    if (settings_.proxy.empty()) {
+      result_.local_address = local_address(result_.socket.get());
+      result_.peer_address = peer_address(result_.socket.get());
+    }
+    return std::move(result_);
+  }
+
+ private:
+  bool any_own_address() const {
+    return std::any_of(addresses_.begin(), addresses_.end(),
+                       [](const Address& a) { return launch::is_own_address(a.any()); });
+  }
+
+  // Says which name it was where the ssh config has put another one in place of the user's.
+  Error unresolved(Error error) const {
+    if (settings_.host == settings_.name) return error;
+    return std::move(error).in("HostName " + show(settings_.host) + " of the ssh config");
+  }
+
+  void prepare_host_keys() {
+    known_ = known_keys(settings_.known_hosts, settings_.key_name);
+    auto global = known_keys(settings_.global_known_hosts, settings_.key_name);
+    std::move(global.begin(), global.end(), std::back_inserter(known_));
+    auto& algorithms = settings_.session.host_key_algorithms;
+    if (algorithms.empty()) algorithms = preferred_algorithms(known_);
+  }
+
+  // ---- phase: connection and key exchange, again while the host drops us
+
+  Result<void> connect_with_patience() {
+    start_phase();
+    Duration pause = kFirstPause;
+    for (int attempt = 1;; ++attempt) {
+      dropped_ = false;
+      auto connected = connect_once();
+      if (connected || !dropped_ || attempt == kAttempts || cancel_.cancelled()) return connected;
+      if (wait_for(-1, 0, std::min(deadline_, Clock::now() + jittered(pause)), cancel_) == Waited::Cancelled ||
+          Clock::now() >= deadline_) {
+        return connected;
+      }
+      pause *= 2;
+    }
+  }
+
+  static Duration jittered(Duration pause) {
+    std::uniform_int_distribution<Duration::rep> spread(pause.count() / 2, pause.count() * 3 / 2);
+    std::random_device entropy;
+    return Duration(spread(entropy));
+  }
+
+  Result<void> connect_once() {
+    result_ = LoggedIn{};
+    auto socket = settings_.proxy.empty() ? connect_to(addresses_, settings_.connect_timeout, cancel_) : start_proxy();
+    if (!socket) return std::move(socket).error();
+    start_phase_unless_retrying();
+    result_.socket = std::move(*socket);
+    auto session = SshSession::make(settings_.session, result_.socket.get());
+    if (!session) return std::move(session).error();
+    result_.session = std::move(*session);
+    return drive([this] { return result_.session.key_exchange(); }, LoginStage::KeyExchange);
+  }
+
+  Result<os::UniqueFd> start_proxy() {
+    auto started = ProxyCommand::start(settings_.proxy);
+    if (!started) return std::move(started).error();
+    result_.proxy = std::move(started->process);
+    return std::move(started->socket);
+  }
+
+  // ---- phase: login
+
+  Result<void> log_in() {
+    if (auto accepted = check_host_key(result_.session.host_key(), known_, settings_); !accepted) return accepted;
+    report_("authenticating", settings_.connect_timeout + kSlack);
+    start_phase();
+    if (auto in = authenticate(result_.session, settings_, deadline_, cancel_, [this] { return wait(); }); !in)
+      return in;
+    report_("starting the agent", settings_.connect_timeout * 2 + kSlack);
+    start_phase();
+    auto opened = drive([this] { return result_.session.open_channel(); }, LoginStage::Channel);
+    if (!opened) return opened;
+    return drive([this] { return result_.session.execute(command_); }, LoginStage::Command);
+  }
+
+  // ---- stepping
+
+  void start_phase() { deadline_ = Clock::now() + settings_.connect_timeout; }
+  void start_phase_unless_retrying() {
+    if (std::exchange(first_connection_, false)) start_phase();
+  }
+
+  Waited wait() {
+    const int fd = result_.socket.get();
+    if (result_.proxy) result_.proxy.take_errors();
+    arm_quick_ack(fd);
+    return wait_for(fd, static_cast<short>(POLLIN | (result_.session.wants_write() ? POLLOUT : 0)), deadline_, cancel_);
+  }
+
+  template <class Call>
+  Result<void> drive(const Call& call, LoginStage stage) {
+    Step step = call();
+    for (; step == Step::Again; step = call()) {
+      const Waited waited = wait();
+      if (waited == Waited::Cancelled) return Error(ErrorKind::Internal, "cancelled");
+      if (waited == Waited::TimedOut) return too_slow(stage);
+    }
+    if (step == Step::Done) return {};
+    return failure(stage);
+  }
+
+  Error too_slow(LoginStage stage) const {
+    const char* what = stage == LoginStage::KeyExchange ? "no ssh key exchange within " : "no session within ";
+    return Error(ErrorKind::Timeout, what + format_duration(settings_.connect_timeout))
+        .with_hint("ConnectTimeout in the ssh config allows more time");
+  }
+
+  Error failure(LoginStage stage) {
+    const std::string text = result_.session.last_error();
+    dropped_ = stage == LoginStage::KeyExchange && is_dropped_connection(text);
+    if (!result_.proxy) return explain(stage, text);
+    const auto status = result_.proxy.wait_briefly();
+    const std::string errors = result_.proxy.errors();
+    if (!status) return explain(stage, text);
+    if (*status == 126 || *status == 127) dropped_ = false;  // it will not become better
+    return Error(ErrorKind::Connect, "the proxy program ended with status " + std::to_string(*status) +
+                                         (errors.empty() ? "" : ": " + show(errors)));
+  }
+
+  LoginSettings settings_;
+  const std::string& command_;
+  CancelToken& cancel_;
+  const StepReport& report_;
+  std::vector<Address> addresses_;
+  std::vector<KnownKey> known_;
+  TimePoint deadline_;
+  bool first_connection_ = true;
+  bool dropped_ = false;  // the last attempt ended in a way that may be better next time
+  LoggedIn result_;
+};
+
+}  // namespace
+
+LoginOutcome log_in(const SshOptions& options, const SshTarget& target, CancelToken& cancel, const StepReport& report) {
+  report("resolving", options.connect_timeout);
+  auto settings = settle(options, target, local_identity(), local_files());
+  if (!settings) return std::move(settings).error();
+  return Login(std::move(*settings), target.remote_command, cancel, report).run();
+}
+
+}  // namespace sml::ssh

@@ -1,0 +1,111 @@
+// One libssh session and its one channel. Every libssh call of the program is in ssh_session.cc (libssh 0.10.6 or
+// newer), so that a newer libssh can be adopted in one place.
+//
+// Threads: one session is used by one thread at a time; it may be handed over. Nothing here waits, except
+// authenticate_with_agent(), which talks to the agent without an end (guard its socket with ShutdownOnCancel).
+// Step::Again means: wait until the socket is readable (or writable, when wants_write()), then call the same again.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "common/core/error.h"
+
+namespace sml::ssh {
+
+enum class Step : std::uint8_t { Done, Again, Failed };
+enum class AuthStep : std::uint8_t {
+  Accepted,
+  Again,
+  Refused,
+  Failed
+};  // Failed: the connection is of no use any more
+enum class KeyState : std::uint8_t { Usable, Missing, Unreadable, Encrypted };
+
+struct HostKey {
+  std::string type;    // as in known_hosts: "ssh-ed25519"
+  std::string base64;  // as in known_hosts
+};
+
+// "SHA256:..." of a key; empty when it cannot be parsed.
+std::string fingerprint(const HostKey& key);
+
+// Does the hashed name field ("|1|...|...") of a known_hosts line stand for `name`?
+bool hashed_name_matches(const std::string& name, const std::string& field);
+
+struct SessionSetup {
+  std::string user;
+  std::string host_key_algorithms;    // comma separated, best first; empty: libssh's
+  std::string key_exchange;           // from ssh config; empty: ours
+  std::string ciphers;                // from ssh config; empty: ours
+  std::string macs;                   // from ssh config; empty: libssh's
+  std::string public_key_algorithms;  // from ssh config; empty: libssh's
+};
+
+// A private key read from a file without ever asking for a passphrase.
+class PrivateKey {
+ public:
+  PrivateKey();
+  ~PrivateKey();
+  PrivateKey(const PrivateKey&) = delete;
+  PrivateKey& operator=(const PrivateKey&) = delete;
+  KeyState load(const std::string& path);
+
+ private:
+  friend class SshSession;
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+class SshSession {
+ public:
+  SshSession();
+  ~SshSession();  // ends the connection without waiting
+  SshSession(SshSession&&) noexcept;
+  SshSession& operator=(SshSession&&) noexcept;
+
+  // Takes a connected socket. libssh is inconsistent about closing what it was given, so it gets a duplicate; `fd`
+  // stays the caller's. Error: Io, when descriptors or memory are short or an option has no usable value.
+  static Result<SshSession> make(const SessionSetup& setup, int fd);
+
+  // ---- log-in, in this order
+  Step key_exchange();
+  HostKey host_key() const;
+  AuthStep authenticate_with_agent(int agent_fd);  // duplicates agent_fd; tries all its keys
+  AuthStep authenticate(const PrivateKey& key);
+  Step open_channel();
+  Step execute(const std::string& command);
+
+  // What libssh says of the last failure. Holds text from the far side: show it with care.
+  std::string last_error() const;
+  // Bytes wait inside libssh for the socket to become writable, or libssh still waits for the connection.
+  bool wants_write() const;
+
+  // ---- the running channel
+  enum class Pumped : std::uint8_t { Idle, More, Failed };
+  // Takes what has arrived off the socket into output() and errors(), until the socket is empty (Idle) or about
+  // `budget` bytes were taken (More). Also sends what is buffered.
+  Pumped pump(std::size_t budget);
+  // What has arrived on the channel (from open_channel() on) and the caller has not yet taken out.
+  std::string& output();
+  std::string& errors();
+
+  // How many of the bytes were taken (0: the window is full, or the socket is); negative: failed.
+  std::ptrdiff_t write(std::string_view bytes);
+  Step send_eof();
+
+  bool at_end() const;  // the far side sends no more
+  bool closed() const;  // ... and has closed the channel
+  std::optional<int> exit_status() const;
+  std::string exit_signal() const;  // "KILL"; empty: none
+
+ private:
+  struct State;
+  explicit SshSession(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace sml::ssh
