@@ -5,7 +5,12 @@
 namespace sml::output {
 
 LineMerger::Source LineMerger::add_source(std::string tag) {
-  lines_.push_back({.tag = std::move(tag), .partial = {}, .after_cr = false, .continued = false});
+  lines_.emplace_back().tag = std::move(tag);
+  return static_cast<Source>(lines_.size() - 1);
+}
+
+LineMerger::Source LineMerger::add_plain_source() {
+  lines_.emplace_back().plain = true;
   return static_cast<Source>(lines_.size() - 1);
 }
 
@@ -13,6 +18,11 @@ void LineMerger::add(Source source, std::string_view bytes) {
   Line& line = lines_[source];
   if (line.after_cr) bytes = end_pending_crlf(line, source, bytes);
   if (bytes.empty()) return;
+  if (line.plain) {
+    out_ += bytes;
+    open_ = bytes.back() == '\n' || bytes.back() == '\r' ? kNobody : source;
+    return;
+  }
   if (std::memchr(bytes.data(), '\r', bytes.size()) != nullptr) return add_with_returns(source, bytes);
   while (const void* found = std::memchr(bytes.data(), '\n', bytes.size())) {
     const auto length = static_cast<std::size_t>(static_cast<const char*>(found) - bytes.data()) + 1;

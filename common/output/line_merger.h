@@ -23,6 +23,9 @@ class LineMerger {
   // A further source; `tag` goes before each of its lines.
   Source add_source(std::string tag);
 
+  // A source whose bytes pass at once and as they are: the only worker of a job, without a tag.
+  Source add_plain_source();
+
   // What the source wrote; complete lines are appended to output().
   void add(Source source, std::string_view bytes);
   // The source has ended: what is left of its last line is passed on.
@@ -35,6 +38,7 @@ class LineMerger {
  private:
   struct Line {
     std::string tag;
+    bool plain = false;
     std::string partial;       // of a line that has not ended
     bool after_cr = false;     // the last byte passed on was a \r that ended a line
     bool continued = false;    // pieces of the present line have been passed on

@@ -21,8 +21,10 @@ bool is_ipv6(std::string_view name) {
     const std::string_view zone = name.substr(percent + 1);
     if (zone.empty() || !std::all_of(zone.begin(), zone.end(), is_name_char)) return false;
   }
-  in6_addr address{};
-  return ::inet_pton(AF_INET6, std::string(name.substr(0, percent)).c_str(), &address) == 1;
+  const std::string address(name.substr(0, percent));
+  if (address.find('\0') != std::string::npos) return false;  // inet_pton would stop there
+  in6_addr bytes{};
+  return ::inet_pton(AF_INET6, address.c_str(), &bytes) == 1;
 }
 
 }  // namespace

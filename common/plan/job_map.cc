@@ -64,7 +64,7 @@ Result<std::uint32_t> choose_world_size(const JobMap& map, std::optional<std::ui
                                         Oversubscribe oversubscribe) {
   const std::uint64_t slots = total_slots(map.hosts);
   if (slots == 0) return Error(ErrorKind::Usage, "no host has a slot; give at least one host a slot, as in NAME:1");
-  const std::uint64_t wanted = np.value_or(static_cast<std::uint32_t>(std::min<std::uint64_t>(slots, UINT32_MAX)));
+  const std::uint64_t wanted = np ? *np : slots;
   if (wanted > kMaxWorldSize) {
     return Error(ErrorKind::Usage, counted(wanted, "worker") + " are more than a job can have; the most is " +
                                        std::to_string(kMaxWorldSize));

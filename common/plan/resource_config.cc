@@ -45,13 +45,13 @@ Result<Json> parse_json(std::string_view text, std::string_view path) {
   };
   try {
     Json json = Json::parse(text, guard);
-    if (too_deep) return bad(path, fmt::format("is nested deeper than {} levels", kMaxDepth));
-    return json;
-  } catch (const Json::parse_error& error) {  // the library's only way to tell the position
-    return bad(path, fmt::format("is not JSON ({})", place(text, error.byte)));
+    if (!too_deep) return json;
+  } catch (const Json::parse_error& error) {
+    if (!too_deep) return bad(path, fmt::format("is not JSON ({})", place(text, error.byte)));
   } catch (const Json::exception&) {  // a number that no double holds
-    return bad(path, "is not JSON that can be read (a number is out of range)");
+    if (!too_deep) return bad(path, "is not JSON that can be read (a number is out of range)");
   }
+  return bad(path, fmt::format("is nested deeper than {} levels", kMaxDepth));
 }
 
 // The value of a key; a null pointer when it is absent or null.

@@ -1,0 +1,141 @@
+#include "common/os/out_stream.h"
+
+#include <cerrno>
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <boost/asio/posix/stream_descriptor.hpp>
+#include <boost/asio/post.hpp>
+
+#include "common/os/fd.h"
+
+namespace sml::os {
+
+namespace {
+
+enum class Kind : std::uint8_t { Plain, Waitable, Socket };
+
+struct Opened {
+  UniqueFd fd;
+  Kind kind = Kind::Plain;
+};
+
+Opened open_for_us(int fd) {
+  struct stat info {};
+  const bool known = ::fstat(fd, &info) == 0;
+  if (known && S_ISSOCK(info.st_mode)) return {UniqueFd(::fcntl(fd, F_DUPFD_CLOEXEC, 3)), Kind::Socket};
+  if (known && (S_ISFIFO(info.st_mode) || ::isatty(fd) == 1)) {
+    const std::string path = "/proc/self/fd/" + std::to_string(fd);
+    UniqueFd own(::open(path.c_str(), O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
+    if (own) return {std::move(own), Kind::Waitable};
+  }
+  return {UniqueFd(::fcntl(fd, F_DUPFD_CLOEXEC, 3)), Kind::Plain};
+}
+
+}  // namespace
+
+struct OutStream::State {
+  State(boost::asio::any_io_executor the_loop, Opened opened, Handlers the_handlers)
+      : loop(the_loop), file(the_loop), kind(opened.kind), fd(opened.fd.get()), handlers(std::move(the_handlers)) {
+    if (kind == Kind::Plain) {
+      plain = std::move(opened.fd);
+    } else {
+      file.assign(opened.fd.release());
+    }
+  }
+
+  ssize_t write_some(std::string_view bytes) const {
+    if (kind == Kind::Socket) return ::send(fd, bytes.data(), bytes.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
+    return ::write(fd, bytes.data(), bytes.size());
+  }
+
+  boost::asio::any_io_executor loop;
+  boost::asio::posix::stream_descriptor file;  // Waitable and Socket
+  UniqueFd plain;
+  Kind kind;
+  int fd;
+  Handlers handlers;
+  std::string pending;
+  std::size_t begin = 0;
+  bool waiting = false;
+  bool is_broken = false;
+};
+
+OutStream::OutStream(boost::asio::any_io_executor loop, int fd, Handlers handlers)
+    : state_(std::make_shared<State>(std::move(loop), open_for_us(fd), std::move(handlers))) {}
+
+OutStream::~OutStream() {
+  state_->handlers = {};
+  boost::system::error_code ignored;
+  state_->file.close(ignored);
+}
+
+void OutStream::write(std::string& bytes) {
+  if (state_->is_broken) return bytes.clear();
+  if (pending() == 0) {
+    state_->pending.swap(bytes);
+    state_->begin = 0;
+  } else {
+    state_->pending += bytes;
+  }
+  bytes.clear();
+  if (!state_->waiting) push(state_);
+}
+
+void OutStream::push(const std::shared_ptr<State>& state) {
+  while (state->begin < state->pending.size()) {
+    const ssize_t n = state->write_some(std::string_view(state->pending).substr(state->begin));
+    if (n >= 0) {
+      state->begin += static_cast<std::size_t>(n);
+    } else if (errno == EAGAIN && state->kind != Kind::Plain) {
+      return await(state);
+    } else if (errno != EINTR) {
+      state->is_broken = true;
+      state->pending.clear();
+      state->begin = 0;
+      boost::asio::post(state->loop, [state, sys_errno = errno] {
+        if (state->handlers.broken) state->handlers.broken(sys_errno);
+      });
+      return;
+    }
+  }
+  state->pending.clear();
+  state->begin = 0;
+}
+
+void OutStream::await(const std::shared_ptr<State>& state) {
+  state->waiting = true;
+  state->file.async_wait(boost::asio::posix::stream_descriptor::wait_write, [state](boost::system::error_code error) {
+    state->waiting = false;
+    if (error) return;
+    push(state);
+    if (!state->waiting && !state->is_broken && state->handlers.drained) state->handlers.drained();
+  });
+}
+
+std::size_t OutStream::pending() const { return state_->pending.size() - state_->begin; }
+
+bool OutStream::broken() const { return state_->is_broken; }
+
+void OutStream::flush(int limit_ms) {
+  while (pending() > 0) {
+    pollfd p{.fd = state_->fd, .events = POLLOUT, .revents = 0};
+    if (::poll(&p, 1, limit_ms) <= 0) return;
+    const ssize_t n = state_->write_some(std::string_view(state_->pending).substr(state_->begin));
+    if (n < 0 && errno != EAGAIN && errno != EINTR) return;
+    if (n > 0) state_->begin += static_cast<std::size_t>(n);
+  }
+}
+
+bool same_file(int a, int b) {
+  struct stat first {};
+  struct stat second {};
+  return ::fstat(a, &first) == 0 && ::fstat(b, &second) == 0 && first.st_dev == second.st_dev &&
+         first.st_ino == second.st_ino && first.st_rdev == second.st_rdev;
+}
+
+}  // namespace sml::os

@@ -1,0 +1,416 @@
+#include "launcher/job/job.h"
+
+#include <algorithm>
+#include <csignal>
+
+#include "common/core/text.h"
+#include "launcher/job/session_plans.h"
+#include "launcher/launch/locality.h"
+#include "launcher/launch/process_transport.h"
+#include "launcher/ssh/ssh_transport.h"
+
+namespace sml::job {
+
+namespace {
+
+constexpr Duration kPingInterval = std::chrono::seconds(5);
+constexpr Duration kProbeTimeout = std::chrono::seconds(5);
+constexpr Duration kLate = std::chrono::seconds(1);  // a timer that is so late shows that we stood still
+constexpr std::size_t kSlowReader = std::size_t{1} << 20;  // no more credit while so much waits for our reader
+constexpr int kLastWordsMs = 1000;
+constexpr std::uint32_t kMaxThreads = 64;
+
+std::uint32_t milliseconds(Duration d) {
+  return static_cast<std::uint32_t>(std::chrono::duration_cast<std::chrono::milliseconds>(d).count());
+}
+
+std::uint64_t nanoseconds(Duration d) {
+  return static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(d).count());
+}
+
+bool ends_the_job(int signo) { return signo == SIGINT || signo == SIGTERM || signo == SIGHUP || signo == SIGQUIT; }
+
+}  // namespace
+
+Job::Job(const Options& options, const plan::LaunchPlan& plan, const launch::AgentImage& image)
+    : options_(options),
+      plan_(plan),
+      image_(image),
+      signals_(loop_, SIGINT, SIGTERM, SIGHUP),
+      deadline_timer_(loop_),
+      ping_timer_(loop_),
+      console_(loop_.get_executor(), tags(),
+               {.drained = [this] { give_credit(); }, .gone = [this] { facts_.output_gone = true; tell(JobEvent::OutputGone); }}),
+      stdin_(loop_.get_executor(),
+             {.data = [this](std::string bytes) { hosts_[0].session->send(wire::StdinData{Rank(0), std::move(bytes)}); },
+              .end = [this] { hosts_[0].session->send(wire::StdinEof{Rank(0)}); }}),
+      machine_(options.start_timeout, options.grace, Clock::now()),
+      pids_(plan.map.world_size(), -1) {
+  for (const int signo : {SIGQUIT, SIGUSR1, SIGUSR2, SIGWINCH}) signals_.add(signo);
+  facts_.started = Clock::now();
+}
+
+Job::~Job() = default;
+
+int Job::run() {
+  ::signal(SIGPIPE, SIG_IGN);
+  const auto with_ranks = std::count_if(plan_.map.hosts.begin(), plan_.map.hosts.end(),
+                                        [](const plan::MappedHost& h) { return !h.ranks.empty(); });
+  const SessionSettings settings{.grace = options_.grace,
+                                 .heartbeat_timeout = options_.heartbeat_timeout,
+                                 .output_window = output_window(static_cast<std::size_t>(with_ranks))};
+  for (launch::AgentSession::Plan& session : session_plans(plan_, settings)) {
+    const plan::Host& host = plan_.map.hosts[session.host.value()].host;
+    hosts_.push_back({std::make_unique<launch::AgentSession>(loop_.get_executor(), static_cast<SessionOwner&>(*this), image_, route_to(host),
+                                                             std::move(session)),
+                      {}});
+  }
+  await_signals();
+  for (HostEntry& host : hosts_) host.session->start();
+  next_ping_ = Clock::now() + std::min(kPingInterval, options_.heartbeat_timeout / 3);
+  ping_all();
+  arm_deadline();
+  loop_.run();
+
+  const report::Verdict verdict = report::judge(facts_);
+  if (options_.verbosity != Verbosity::Quiet || verdict.exit_code >= 125) {
+    for (const std::string& line : verdict.lines) console_.say(line);
+  }
+  console_.flush_last(kLastWordsMs);
+  hosts_.clear();
+  if (pool_) {  // joining its threads could take as long as a name server does
+    pool_->stop();
+    static_cast<void>(pool_.release());
+  }
+  return verdict.exit_code;
+}
+
+std::vector<std::string> Job::tags() const {
+  if (options_.tag == TagStyle::None) return std::vector<std::string>(plan_.map.world_size());
+  return report::default_tags(plan_.map.world_size());
+}
+
+launch::SessionRoute Job::route_to(const plan::Host& host) {
+  launch::SessionRoute route;
+  const auto loop = loop_.get_executor();
+  route.local = [this, loop](std::string mark) { return launch::make_local_transport(loop, image_, std::move(mark)); };
+  if (host.user.empty() && options_.ssh.user.empty() && launch::is_own_name(host.name)) return route;
+  if (!pool_) {
+    const std::size_t hosts = plan_.map.hosts.size();
+    pool_ = std::make_unique<boost::asio::thread_pool>(std::min<std::size_t>({options_.ssh.fanout, kMaxThreads, hosts}));
+  }
+  const std::string user = host.user.empty() ? options_.ssh.user : host.user;
+  if (!options_.ssh.command.empty()) {
+    route.remote = [this, loop, host, user](std::string remote_command) {
+      return launch::make_command_transport(
+          loop, *pool_, {options_.ssh.command, host.name, user, std::move(remote_command)});
+    };
+  } else {
+    route.remote = [this, loop, host](std::string remote_command) {
+      return ssh::make_ssh_transport(loop, *pool_, options_.ssh, {host.name, host.user, std::move(remote_command)});
+    };
+  }
+  return route;
+}
+
+Job::HostEntry& Job::entry(const launch::AgentSession& session) {
+  return *std::find_if(hosts_.begin(), hosts_.end(), [&](const HostEntry& h) { return h.session.get() == &session; });
+}
+
+// ---- what sessions tell
+
+void Job::session_ready(launch::AgentSession& session, const wire::Prepared& message) {
+  HostEntry& host = entry(session);
+  if (message.port != 0) master_port_ = message.port;
+  for (const wire::Obstacle& o : message.obstacles) {
+    const auto kind = o.kind <= static_cast<std::uint8_t>(ErrorKind::Internal) ? static_cast<ErrorKind>(o.kind) : ErrorKind::Internal;
+    add_fault(host, Error(kind, o.message).with_hint(o.hint));
+  }
+  host.info.ready = message.obstacles.empty();
+  check_settled();
+}
+
+void Job::check_settled() {
+  const auto ready = std::count_if(hosts_.begin(), hosts_.end(), [](const HostEntry& h) { return h.info.ready; });
+  const auto failed = std::count_if(hosts_.begin(), hosts_.end(), [](const HostEntry& h) { return h.info.failed; });
+  if (static_cast<std::size_t>(ready) == hosts_.size()) return tell(JobEvent::AllReady);
+  if (static_cast<std::size_t>(ready + failed) == hosts_.size()) tell(JobEvent::AllSettled);
+}
+
+void Job::add_fault(HostEntry& host, Error why) {
+  facts_.faults.push_back({host.session->name(), std::move(why), Clock::now()});
+  host.info.ready = false;
+  host.info.failed = true;
+  tell(JobEvent::HostFailed);
+}
+
+void Job::session_ended(launch::AgentSession& session, const Error* why) {
+  HostEntry& host = entry(session);
+  const bool stopping = machine_.state() == JobState::Stopping;
+  if (why != nullptr && !host.info.released && !host.info.failed) {
+    if (stopping) {
+      facts_.unconfirmed.push_back(session.name());
+    } else {
+      add_fault(host, *why);
+    }
+  }
+  check_settled();
+  const auto ended = [](const HostEntry& h) { return h.session->ended(); };
+  if (std::all_of(hosts_.begin(), hosts_.end(), ended)) tell(JobEvent::AllEnded);
+}
+
+void Job::session_message(launch::AgentSession& session, wire::ToLauncher message) {
+  HostEntry& host = entry(session);
+  std::visit([&](const auto& m) { handle(host, m); }, message);
+}
+
+void Job::handle(HostEntry& host, const wire::HelloAck& m) {
+  host.info.addresses = m.addresses;
+  // Right but for the way here; the first Pong makes it exact.
+  host.info.clock_offset = Clock::now().time_since_epoch() - std::chrono::nanoseconds(m.now_ns);
+  host.session->send(wire::Ping{nanoseconds(Clock::now().time_since_epoch())});
+}
+
+void Job::handle(HostEntry& host, const wire::Pong& m) {
+  const Duration sent = std::chrono::nanoseconds(m.token);
+  const Duration received = Clock::now().time_since_epoch();
+  if (sent > received) return;
+  host.info.clock_offset = (sent + received) / 2 - std::chrono::nanoseconds(m.now_ns);
+}
+
+void Job::handle(HostEntry& host, const wire::Probed& m) {
+  host.info.probe = HostProbe{host.session->name(), m.results};
+  finish_probing();
+}
+
+void Job::handle(HostEntry& host, const wire::Started& m) {
+  for (const wire::StartedWorker& worker : m.workers) {
+    pids_[worker.rank.value()] = worker.pid;
+    if (worker.rank == Rank(0)) stdin_.start();
+  }
+  if (options_.verbosity == Verbosity::Verbose) {
+    console_.say(host.session->name() + ": " + std::to_string(m.workers.size()) + " workers run");
+  }
+}
+
+void Job::handle(HostEntry& host, const wire::Output& m) {
+  console_.worker_output(m.rank, m.stream, m.bytes);
+  console_.flush();
+  host.info.owed += m.bytes.size();
+  give_credit();
+}
+
+// A reader that does not keep up stops the flow here: without credit the agents leave the output in the workers' pipes.
+void Job::give_credit() {
+  if (console_.pending() > kSlowReader) return;
+  const std::uint64_t quarter = output_window(hosts_.size()) / 4;
+  for (HostEntry& host : hosts_) {
+    if (host.info.owed < quarter) continue;
+    host.session->send(wire::Credit{std::exchange(host.info.owed, 0)});
+  }
+  if (machine_.state() == JobState::Finished) finish();
+}
+
+void Job::handle(HostEntry& host, const wire::ExitedWorker& m) {
+  const ExitStatus status = wire::unpack_exit(m);
+  if (m.rank == Rank(0)) stdin_.stop();
+  if (succeeded(status)) return;
+  const TimePoint at{std::chrono::nanoseconds(m.at_ns) + host.info.clock_offset};
+  const bool by_itself = m.ended_by == wire::EndedBy::Itself;
+  facts_.ends.push_back({.rank = m.rank,
+                         .host = host.session->name(),
+                         .pid = pids_[m.rank.value()],
+                         .status = status,
+                         .by_itself = by_itself,
+                         .at = at});
+  if (by_itself) tell(JobEvent::WorkerFailed);
+}
+
+void Job::handle(HostEntry& host, const wire::Drained& m) {
+  console_.worker_done(m.rank);
+  console_.flush();
+  if (m.end == wire::DrainEnd::Quiet) {
+    console_.say("rank " + std::to_string(m.rank.value()) + " on " + host.session->name() +
+                 " has ended, but something that it started still holds its output; not waiting for it");
+  }
+}
+
+void Job::handle(HostEntry& host, const wire::AgentLog& m) {
+  if (m.level == wire::LogLevel::Debug && options_.verbosity != Verbosity::Verbose) return;
+  console_.say(host.session->name() + ": " + show(m.text, 500));
+}
+
+void Job::handle(HostEntry&, const wire::StdinCredit& m) { stdin_.grant(m.bytes); }
+
+void Job::handle(HostEntry& host, const wire::Bye& m) {
+  for (const std::string& left : m.left) facts_.left_behind.push_back(host.session->name() + ": " + show(left));
+  if (!m.reason.empty()) add_fault(host, Error(ErrorKind::Protocol, show(m.reason)));
+}
+
+// ---- what the machine asks for
+
+void Job::tell(JobEvent event) {
+  const JobAction action = machine_.on(event, Clock::now());
+  arm_deadline();
+  perform(action);
+}
+
+void Job::perform(JobAction action) {
+  switch (action) {
+    case JobAction::None: return;
+    case JobAction::Probe: return probe();
+    case JobAction::StartAll: return start_all();
+    case JobAction::StopAll: return stop_all();
+    case JobAction::KillAll: return kill_all();
+    case JobAction::TimeOutStart: return time_out_start();
+    case JobAction::GiveUp: return give_up();
+    case JobAction::Finish: return finish();
+  }
+}
+
+// Addresses by which other hosts may reach rank 0's host, the likeliest first: what connections have proved, then what
+// its agent sees.
+std::vector<std::string> Job::rank0_addresses() const {
+  std::vector<std::string> out;
+  const auto add = [&out](const std::string& address) {
+    if (!address.empty() && std::find(out.begin(), out.end(), address) == out.end()) out.push_back(address);
+  };
+  const HostEntry& first = hosts_.front();
+  add(first.session->peer_address());
+  if (first.session->is_local()) {
+    for (const HostEntry& host : hosts_) add(host.session->local_address());
+  }
+  for (const std::string& address : first.info.addresses) add(address);
+  return out;
+}
+
+void Job::probe() {
+  if (hosts_.size() == 1) {
+    master_address_ = "127.0.0.1";
+    return tell(JobEvent::AllProbed);
+  }
+  const wire::Probe probe{rank0_addresses(), master_port_, milliseconds(kProbeTimeout)};
+  for (std::size_t i = 1; i < hosts_.size(); ++i) hosts_[i].session->send(probe);
+}
+
+void Job::finish_probing() {
+  std::vector<HostProbe> probes;
+  for (std::size_t i = 1; i < hosts_.size(); ++i) {
+    if (!hosts_[i].info.probe) return;
+    probes.push_back(*hosts_[i].info.probe);
+  }
+  if (machine_.state() != JobState::Probing) return;
+  const ChosenAddress chosen = choose_address(rank0_addresses(), probes, hosts_[0].session->name(), master_port_);
+  master_address_ = chosen.address;
+  if (!chosen.address.empty()) return tell(JobEvent::AllProbed);
+  for (const ProbeFault& fault : chosen.faults) facts_.faults.push_back({fault.host, fault.why, Clock::now()});
+  tell(JobEvent::HostFailed);
+}
+
+void Job::start_all() {
+  if (options_.verbosity == Verbosity::Verbose) {
+    console_.say("all hosts are ready; the workers meet at " + master_address_ + " port " + std::to_string(master_port_));
+  }
+  facts_.started = Clock::now();
+  const wire::Start start{plan::rendezvous_environment(master_address_, master_port_)};
+  for (HostEntry& host : hosts_) host.session->start_workers(start);
+}
+
+void Job::stop_all() {
+  const wire::Stop stop{facts_.stop_signal.value_or(SIGTERM), milliseconds(options_.grace)};
+  for (HostEntry& host : hosts_) {
+    if (host.session->agent_runs()) {
+      host.session->send(stop);
+    } else if (!host.session->ended()) {
+      host.info.released = true;
+      host.session->abandon(Error(ErrorKind::Lost, "not needed any more"));
+    }
+  }
+}
+
+void Job::kill_all() {
+  for (HostEntry& host : hosts_) host.session->send(wire::Stop{SIGKILL, 0});
+}
+
+void Job::time_out_start() {
+  for (HostEntry& host : hosts_) {
+    if (host.info.ready || host.info.failed) continue;
+    host.info.failed = true;
+    facts_.faults.push_back({host.session->name(),
+                             Error(ErrorKind::Timeout, "not ready after " + format_duration(options_.start_timeout) +
+                                                           " (" + host.session->step() + ")")
+                                 .with_hint("--start-timeout waits longer"),
+                             Clock::now()});
+  }
+  stop_all();
+}
+
+void Job::give_up() {
+  for (const HostEntry& host : hosts_) {
+    if (!host.session->ended()) facts_.unconfirmed.push_back(host.session->name());
+  }
+  loop_.stop();
+}
+
+void Job::finish() {
+  stdin_.stop();
+  if (console_.pending() == 0 || facts_.output_gone) loop_.stop();  // else when the reader has taken it
+}
+
+// ---- time and signals
+
+void Job::arm_deadline() {
+  if (!machine_.deadline()) {
+    deadline_timer_.cancel();
+    return;
+  }
+  deadline_timer_.expires_at(*machine_.deadline());
+  deadline_timer_.async_wait([this](boost::system::error_code error) {
+    if (!error) tell(JobEvent::Deadline);
+  });
+}
+
+void Job::ping_all() {
+  ping_timer_.expires_at(next_ping_);
+  ping_timer_.async_wait([this](boost::system::error_code error) {
+    if (error) return;
+    const TimePoint now = Clock::now();
+    const bool we_stood_still = now - next_ping_ > kLate;
+    for (HostEntry& host : hosts_) {
+      if (!host.session->agent_runs()) continue;
+      host.session->send(wire::Ping{nanoseconds(now.time_since_epoch())});
+      if (we_stood_still || now - host.session->last_heard() < options_.heartbeat_timeout) continue;
+      host.session->abandon(Error(ErrorKind::Lost, "lost: nothing heard for " + format_duration(options_.heartbeat_timeout))
+                                .with_hint("--heartbeat-timeout waits longer"));
+    }
+    next_ping_ = now + std::min(kPingInterval, options_.heartbeat_timeout / 3);
+    ping_all();
+  });
+}
+
+void Job::await_signals() {
+  signals_.async_wait([this](boost::system::error_code error, int signo) {
+    if (error) return;
+    on_signal(signo);
+    await_signals();
+  });
+}
+
+void Job::on_signal(int signo) {
+  if (!ends_the_job(signo)) {
+    for (HostEntry& host : hosts_) host.session->send(wire::Signal{signo});
+    return;
+  }
+  if (machine_.state() == JobState::Finished) return loop_.stop();  // waiting for nothing but the reader of our output
+  if (!facts_.stop_signal) {
+    facts_.stop_signal = signo;
+    facts_.stop_at = Clock::now();
+    if (machine_.state() != JobState::Stopping) {
+      console_.say("stopping the workers (" + signal_name(signo) + "); " +
+                   (signo == SIGINT ? "press Ctrl-C again" : "send it again") + " to kill them at once");
+    }
+  }
+  tell(JobEvent::UserStop);
+}
+
+}  // namespace sml::job

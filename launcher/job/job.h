@@ -1,0 +1,111 @@
+// One distributed job from the first connection to the exit status. Drives the sessions, the job machine and the
+// console; decides nothing that they can decide.
+#pragma once
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/signal_set.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/thread_pool.hpp>
+
+#include "common/plan/launch_plan.h"
+#include "launcher/job/job_machine.h"
+#include "launcher/job/rendezvous.h"
+#include "launcher/job/stdin_forwarder.h"
+#include "launcher/launch/agent_image.h"
+#include "launcher/launch/agent_session.h"
+#include "launcher/options.h"
+#include "launcher/report/console.h"
+#include "launcher/report/verdict.h"
+
+namespace sml::job {
+
+class Job final : private launch::SessionOwner {
+ public:
+  // `options` and `image` outlive the job.
+  Job(const Options& options, const plan::LaunchPlan& plan, const launch::AgentImage& image);
+  ~Job() override;
+
+  // Runs the job to its end; answers the exit status of sml-run (design §3.4). Uses this thread as loop thread. A name
+  // look-up may still be under way on a thread of the pool afterwards, and cannot be ended: leave by _Exit().
+  int run();
+
+ private:
+  // What is known of one host beyond its session.
+  struct HostInfo {
+    bool ready = false;
+    bool failed = false;
+    bool released = false;               // we let it go; its end is no news
+    Duration clock_offset{};             // launcher's clock minus the agent's
+    std::vector<std::string> addresses;  // as its agent tells them
+    std::uint64_t owed = 0;              // output bytes for which credit has not been given back
+    std::optional<HostProbe> probe;
+  };
+  struct HostEntry {
+    std::unique_ptr<launch::AgentSession> session;
+    HostInfo info;
+  };
+
+  // SessionOwner
+  void session_ready(launch::AgentSession& session, const wire::Prepared& message) override;
+  void session_message(launch::AgentSession& session, wire::ToLauncher message) override;
+  void session_ended(launch::AgentSession& session, const Error* why) override;
+
+  void handle(HostEntry& host, const wire::HelloAck& m);
+  void handle(HostEntry& host, const wire::Pong& m);
+  void handle(HostEntry& host, const wire::Probed& m);
+  void handle(HostEntry& host, const wire::Started& m);
+  void handle(HostEntry& host, const wire::Output& m);
+  void handle(HostEntry& host, const wire::ExitedWorker& m);
+  void handle(HostEntry& host, const wire::Drained& m);
+  void handle(HostEntry& host, const wire::AgentLog& m);
+  void handle(HostEntry& host, const wire::StdinCredit& m);
+  void handle(HostEntry& host, const wire::Bye& m);
+  void handle(HostEntry&, const wire::Prepared&) {}  // comes as session_ready
+
+  void tell(JobEvent event);
+  void perform(JobAction action);
+  void probe();
+  void finish_probing();
+  void start_all();
+  void stop_all();
+  void kill_all();
+  void time_out_start();
+  void give_up();
+  void finish();
+
+  void add_fault(HostEntry& host, Error why);
+  void check_settled();
+  void give_credit();
+  void ping_all();
+  void arm_deadline();
+  void await_signals();
+  void on_signal(int signo);
+  std::vector<std::string> rank0_addresses() const;
+  HostEntry& entry(const launch::AgentSession& session);
+  launch::SessionRoute route_to(const plan::Host& host);
+  std::vector<std::string> tags() const;
+
+  const Options& options_;
+  const plan::LaunchPlan& plan_;
+  const launch::AgentImage& image_;
+  boost::asio::io_context loop_{1};
+  std::unique_ptr<boost::asio::thread_pool> pool_;  // made when a host is not this machine
+  boost::asio::signal_set signals_;
+  boost::asio::steady_timer deadline_timer_;
+  boost::asio::steady_timer ping_timer_;
+  report::Console console_;
+  StdinForwarder stdin_;
+  JobMachine machine_;
+  std::vector<HostEntry> hosts_;  // those with ranks, in host order; rank 0 is on the first
+  std::vector<std::int32_t> pids_;  // by rank
+  report::Facts facts_;
+  std::string master_address_;
+  std::uint16_t master_port_ = 0;
+  TimePoint next_ping_;
+};
+
+}  // namespace sml::job

@@ -1,0 +1,80 @@
+#include "launcher/job/job_machine.h"
+
+#include <algorithm>
+
+#include "common/core/transition_table.h"
+
+namespace sml::job {
+
+namespace {
+
+using S = JobState;
+using E = JobEvent;
+using A = JobAction;
+using Row = Transition<S, E, A>;
+
+constexpr Row kTable[] = {
+    {S::Connecting, E::AllReady, S::Probing, A::Probe},
+    {S::Connecting, E::HostFailed, S::Failing, A::None},
+    {S::Connecting, E::UserStop, S::Stopping, A::StopAll},
+    {S::Connecting, E::OutputGone, S::Stopping, A::StopAll},
+    {S::Connecting, E::Deadline, S::Stopping, A::TimeOutStart},
+
+    {S::Failing, E::HostFailed, S::Failing, A::None},
+    {S::Failing, E::AllSettled, S::Stopping, A::StopAll},
+    {S::Failing, E::AllEnded, S::Finished, A::Finish},
+    {S::Failing, E::UserStop, S::Stopping, A::StopAll},
+    {S::Failing, E::OutputGone, S::Stopping, A::StopAll},
+    {S::Failing, E::Deadline, S::Stopping, A::StopAll},
+
+    {S::Probing, E::AllProbed, S::Running, A::StartAll},
+    {S::Probing, E::HostFailed, S::Stopping, A::StopAll},
+    {S::Probing, E::UserStop, S::Stopping, A::StopAll},
+    {S::Probing, E::OutputGone, S::Stopping, A::StopAll},
+    {S::Probing, E::Deadline, S::Stopping, A::TimeOutStart},
+
+    {S::Running, E::WorkerFailed, S::Stopping, A::StopAll},
+    {S::Running, E::HostFailed, S::Stopping, A::StopAll},
+    {S::Running, E::UserStop, S::Stopping, A::StopAll},
+    {S::Running, E::OutputGone, S::Stopping, A::StopAll},
+    {S::Running, E::AllEnded, S::Finished, A::Finish},
+
+    {S::Stopping, E::UserStop, S::Stopping, A::KillAll},
+    {S::Stopping, E::OutputGone, S::Stopping, A::None},
+    {S::Stopping, E::HostFailed, S::Stopping, A::None},
+    {S::Stopping, E::WorkerFailed, S::Stopping, A::None},
+    {S::Stopping, E::AllEnded, S::Finished, A::Finish},
+    {S::Stopping, E::Deadline, S::Finished, A::GiveUp},
+};
+static_assert(no_pair_twice(kTable));
+
+}  // namespace
+
+std::string_view name(JobState state) {
+  static constexpr std::string_view names[] = {"connecting", "failing", "probing", "running", "stopping", "finished"};
+  return names[static_cast<std::size_t>(state)];
+}
+
+std::string_view name(JobEvent event) {
+  static constexpr std::string_view names[] = {"all ready", "all settled", "host failed", "all probed", "worker failed",
+                                               "user stop", "output gone", "all ended",   "deadline"};
+  return names[static_cast<std::size_t>(event)];
+}
+
+JobMachine::JobMachine(Duration start_timeout, Duration grace, TimePoint now)
+    : grace_(grace), deadline_(now + start_timeout) {}
+
+JobAction JobMachine::on(JobEvent event, TimePoint now) {
+  const Row* row = find_row(kTable, state_, event);
+  if (row == nullptr) return A::None;  // news of something that is over
+  if (row->next != state_) {
+    if (row->next == S::Failing) deadline_ = std::min(*deadline_, now + kGather);
+    if (row->next == S::Running || row->next == S::Finished) deadline_.reset();
+    if (row->next == S::Stopping) deadline_ = now + grace_ + kConfirm;
+  }
+  if (row->action == A::KillAll) deadline_ = std::min(*deadline_, now + kConfirm);
+  state_ = row->next;
+  return row->action;
+}
+
+}  // namespace sml::job

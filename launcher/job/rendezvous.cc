@@ -1,0 +1,57 @@
+#include "launcher/job/rendezvous.h"
+
+#include <algorithm>
+
+namespace sml::job {
+
+namespace {
+
+int errno_for(const HostProbe& probe, const std::string& address) {
+  for (const wire::ProbeResult& result : probe.results) {
+    if (result.address == address) return result.sys_errno;
+  }
+  return -1;  // not tried: it does not count as reached
+}
+
+std::size_t count_reaching(std::span<const HostProbe> probes, const std::string& address) {
+  return static_cast<std::size_t>(
+      std::count_if(probes.begin(), probes.end(), [&](const HostProbe& p) { return errno_for(p, address) == 0; }));
+}
+
+Error cannot_reach(const HostProbe& probe, std::string_view rank0_host, std::uint16_t port) {
+  std::string tried;
+  for (const wire::ProbeResult& result : probe.results) {
+    if (result.sys_errno == 0) continue;
+    if (!tried.empty()) tried += "; ";
+    tried += result.address + " port " + std::to_string(port) + ": " + errno_text(result.sys_errno);
+  }
+  if (tried.empty()) tried = "no address is known";
+  return Error(ErrorKind::Connect, "cannot reach rank 0 on " + std::string(rank0_host) + " (" + tried + ")")
+      .with_hint("the hosts must reach each other over TCP: look at firewalls, security groups and routes");
+}
+
+}  // namespace
+
+ChosenAddress choose_address(std::span<const std::string> candidates, std::span<const HostProbe> probes,
+                             std::string_view rank0_host, std::uint16_t port) {
+  ChosenAddress chosen;
+  std::string best;
+  std::size_t best_count = 0;
+  for (const std::string& candidate : candidates) {
+    const std::size_t count = count_reaching(probes, candidate);
+    if (count == probes.size()) {
+      chosen.address = candidate;
+      return chosen;
+    }
+    if (best.empty() || count > best_count) {
+      best = candidate;
+      best_count = count;
+    }
+  }
+  for (const HostProbe& probe : probes) {
+    if (errno_for(probe, best) != 0) chosen.faults.push_back({probe.host, cannot_reach(probe, rank0_host, port)});
+  }
+  return chosen;
+}
+
+}  // namespace sml::job

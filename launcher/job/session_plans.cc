@@ -1,0 +1,72 @@
+#include "launcher/job/session_plans.h"
+
+#include <algorithm>
+
+namespace sml::job {
+
+namespace {
+
+constexpr std::uint64_t kTotalWindow = std::uint64_t{8} << 20;
+constexpr std::uint64_t kMaxWindow = std::uint64_t{2} << 20;
+constexpr std::uint64_t kMinWindow = std::uint64_t{64} << 10;
+
+std::uint32_t milliseconds(Duration d) {
+  return static_cast<std::uint32_t>(std::chrono::duration_cast<std::chrono::milliseconds>(d).count());
+}
+
+wire::App app_for(const plan::LaunchPlan& plan, plan::BaseEnvironment base) {
+  wire::App app{.argv = plan.command,
+                .working_directory = plan.working_directory,
+                .base = base,
+                .launcher_environment = {},
+                .user_environment = plan.user_environment};
+  if (base == plan::BaseEnvironment::Launcher) app.launcher_environment = plan.launcher_environment;
+  if (base == plan::BaseEnvironment::LauncherOverLogin) {
+    app.launcher_environment = plan::for_other_hosts(plan.launcher_environment);
+  }
+  return app;
+}
+
+}  // namespace
+
+std::uint64_t output_window(std::size_t hosts) {
+  return std::clamp(kTotalWindow / std::max<std::uint64_t>(hosts, 1), kMinWindow, kMaxWindow);
+}
+
+std::vector<launch::AgentSession::Plan> session_plans(const plan::LaunchPlan& plan, const SessionSettings& settings) {
+  const wire::App local = app_for(plan, plan::BaseEnvironment::Launcher);
+  const wire::App remote = app_for(plan, plan.export_policy == plan::ExportPolicy::All
+                                             ? plan::BaseEnvironment::LauncherOverLogin
+                                             : plan::BaseEnvironment::Login);
+  std::vector<launch::AgentSession::Plan> out;
+  for (std::uint32_t i = 0; i < plan.map.hosts.size(); ++i) {
+    const plan::MappedHost& host = plan.map.hosts[i];
+    if (host.ranks.empty()) continue;
+    wire::Prepare prepare;
+    for (const Rank rank : host.ranks) {
+      const plan::RankAssignment& assignment = plan.map.ranks[rank.value()];
+      prepare.workers.push_back({.rank = rank,
+                                 .local_rank = assignment.local_rank,
+                                 .app = 0,
+                                 .stdin_source = rank == Rank(0) ? wire::StdinSource::Launcher : wire::StdinSource::Null,
+                                 .environment = plan::rank_environment(plan.map, assignment, plan.job)});
+    }
+    prepare.rendezvous = out.empty() ? wire::Rendezvous::Reserve : wire::Rendezvous::None;
+    launch::AgentSession::Plan session{.host = HostIndex(i),
+                                       .name = host.host.name,
+                                       .hello = {.version = wire::kProtocolVersion,
+                                                 .job_id = plan.job.job_id,
+                                                 .host = host.host.name,
+                                                 .heartbeat_timeout_ms = milliseconds(settings.heartbeat_timeout),
+                                                 .grace_ms = milliseconds(settings.grace),
+                                                 .credit = settings.output_window},
+                                       .prepare_local = prepare,
+                                       .prepare_remote = std::move(prepare)};
+    session.prepare_local.apps = {local};
+    session.prepare_remote.apps = {remote};
+    out.push_back(std::move(session));
+  }
+  return out;
+}
+
+}  // namespace sml::job

@@ -1,0 +1,22 @@
+// From the plan of a job to what each host's agent is told. Pure.
+#pragma once
+#include <vector>
+
+#include "common/plan/launch_plan.h"
+#include "launcher/launch/agent_session.h"
+
+namespace sml::job {
+
+struct SessionSettings {
+  Duration grace;
+  Duration heartbeat_timeout;
+  std::uint64_t output_window = 0;  // bytes of output that a host may send ahead
+};
+
+// Output that may wait in the launcher for a slow reader, over all hosts.
+std::uint64_t output_window(std::size_t hosts);
+
+// One per host that has ranks, in host order. Rank 0's host is the first: it reserves the rendezvous port.
+std::vector<launch::AgentSession::Plan> session_plans(const plan::LaunchPlan& plan, const SessionSettings& settings);
+
+}  // namespace sml::job

@@ -1,0 +1,77 @@
+#include "launcher/launch/agent_image.h"
+
+#include <cerrno>
+#include <cstdint>
+#include <cstdio>
+#include <fstream>
+#include <iterator>
+
+#include <elf.h>
+#include <sys/mman.h>
+
+extern "C" {
+extern const char sml_agent_image_begin[];
+extern const char sml_agent_image_end[];
+extern const char sml_agent_image_id[];
+}
+
+namespace sml::launch {
+
+namespace {
+
+// FNV-1a, 64 bits: tells builds apart, nothing more.
+std::string id_of(std::string_view bytes) {
+  std::uint64_t hash = 14695981039346656037ULL;
+  for (const char c : bytes) hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211ULL;
+  char text[17];
+  std::snprintf(text, sizeof text, "%016llx", static_cast<unsigned long long>(hash));
+  return text;
+}
+
+Error unusable(const std::string& path, const std::string& why) {
+  return Error(ErrorKind::Usage, "--agent-path " + path + ": " + why)
+      .with_hint("name a file made by building sml-run-agent");
+}
+
+}  // namespace
+
+AgentImage AgentImage::embedded() {
+  AgentImage image;
+  image.bytes_ = std::string_view(sml_agent_image_begin, static_cast<std::size_t>(sml_agent_image_end - sml_agent_image_begin));
+  image.id_ = sml_agent_image_id;
+  return image;
+}
+
+Result<AgentImage> AgentImage::load(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) return unusable(path, errno_text(errno));
+  AgentImage image;
+  image.owned_ = std::make_shared<std::string>(std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>());
+  image.bytes_ = *image.owned_;
+  if (!image.bytes_.starts_with(ELFMAG)) return unusable(path, "is not an executable file");
+  image.id_ = id_of(image.bytes_);
+  return image;
+}
+
+std::string_view AgentImage::machine() const {
+  if (bytes_.size() < sizeof(Elf64_Ehdr)) return "";
+  const auto at = offsetof(Elf64_Ehdr, e_machine);
+  const unsigned code = static_cast<unsigned char>(bytes_[at]) | static_cast<unsigned>(static_cast<unsigned char>(bytes_[at + 1])) << 8;
+  switch (code) {
+    case EM_X86_64: return "x86_64";
+    case EM_AARCH64: return "aarch64";
+    case EM_PPC64: return "ppc64le";
+    default: return "";
+  }
+}
+
+std::string AgentImage::file_name() const { return "agent-" SML_VERSION "-" + id_; }
+
+Result<os::UniqueFd> executable_descriptor(const AgentImage& image) {
+  os::UniqueFd fd(::memfd_create("sml-run-agent", MFD_CLOEXEC));
+  if (!fd) return sys_error(ErrorKind::Spawn, "cannot make a memory file for the agent", errno);
+  if (!os::write_all(fd.get(), image.bytes())) return sys_error(ErrorKind::Spawn, "cannot fill a memory file", errno);
+  return fd;
+}
+
+}  // namespace sml::launch

@@ -1,0 +1,211 @@
+#include "launcher/launch/agent_session.h"
+
+#include <algorithm>
+#include <random>
+#include <type_traits>
+
+#include <boost/asio/post.hpp>
+
+#include "common/core/text.h"
+#include "launcher/launch/bootstrap_script.h"
+
+namespace sml::launch {
+
+namespace {
+
+// Noise can contain anything, so the mark is one that nobody could know beforehand.
+std::string make_mark() {
+  std::random_device device;
+  static constexpr char digits[] = "0123456789abcdef";
+  std::string mark = "sml";
+  for (int i = 0; i < 16; ++i) mark.push_back(digits[device() % 16]);
+  return mark;
+}
+
+SessionEvent event_of(const wire::ToLauncher& message) {
+  return std::visit(
+      [](const auto& m) {
+        using M = std::decay_t<decltype(m)>;
+        if constexpr (std::is_same_v<M, wire::HelloAck>) return SessionEvent::HelloAck;
+        else if constexpr (std::is_same_v<M, wire::Prepared>) return SessionEvent::Prepared;
+        else if constexpr (std::is_same_v<M, wire::Probed>) return SessionEvent::Probed;
+        else if constexpr (std::is_same_v<M, wire::Bye>) return SessionEvent::Bye;
+        else if constexpr (std::is_same_v<M, wire::Pong> || std::is_same_v<M, wire::AgentLog>) return SessionEvent::Chatter;
+        else return SessionEvent::WorkerNews;
+      },
+      message);
+}
+
+}  // namespace
+
+AgentSession::AgentSession(boost::asio::any_io_executor loop, SessionOwner& owner, const AgentImage& image,
+                           SessionRoute route, Plan plan)
+    : loop_(std::move(loop)),
+      owner_(owner),
+      image_(image),
+      route_(std::move(route)),
+      plan_(std::move(plan)),
+      mark_(make_mark()),
+      greeting_(mark_),
+      last_heard_(Clock::now()) {
+  for (const wire::Worker& worker : plan_.prepare_local.workers) ranks_.push_back(worker.rank);
+  std::sort(ranks_.begin(), ranks_.end());
+}
+
+void AgentSession::start() {
+  if (!route_.remote) return transport_is_local();
+  transport_ = route_.remote(bootstrap_script(image_, mark_));
+  transport_->start(*this);
+}
+
+void AgentSession::transport_is_local() {
+  local_ = true;
+  transport_ = route_.local(mark_);
+  transport_->start(*this);
+}
+
+void AgentSession::transport_open(std::string_view local_address, std::string_view peer_address) {
+  local_address_ = local_address;
+  peer_address_ = peer_address;
+  step_ = "starting the agent";
+  machine_.on(SessionEvent::Opened);
+}
+
+void AgentSession::transport_bytes(std::span<const char> bytes) {
+  last_heard_ = Clock::now();
+  if (machine_.state() == SessionState::Ended) return;
+  if (machine_.state() == SessionState::Greeting) {
+    greeting_.feed(bytes);
+    return greet();
+  }
+  decoder_.feed(bytes);
+  decode();
+}
+
+void AgentSession::greet() {
+  while (machine_.state() == SessionState::Greeting) {
+    Result<std::optional<wire::Greeting>> next = greeting_.next();
+    if (!next) return fail(next.error());
+    if (!next->has_value()) return;
+    handle_greeting(**next);
+  }
+  if (machine_.state() != SessionState::Preparing) return;
+  const std::string rest = greeting_.take_rest();
+  decoder_.feed(rest);
+  decode();
+}
+
+void AgentSession::handle_greeting(const wire::Greeting& greeting) {
+  if (const auto* need = std::get_if<wire::NeedAgent>(&greeting)) return send_agent(*need);
+  if (const auto* cannot = std::get_if<wire::CannotDeploy>(&greeting)) {
+    return fail(Error(ErrorKind::Deploy, "no folder takes the agent: " + show(cannot->text, 500))
+                    .with_hint("one of ~/.cache, /dev/shm or /tmp must be writable, have 2 MB free and allow execution"));
+  }
+  const auto& runs = std::get<wire::AgentRuns>(greeting);
+  if (runs.version != wire::kProtocolVersion) {
+    return fail(Error(ErrorKind::Protocol, "its agent speaks protocol " + std::to_string(runs.version) +
+                                               ", this sml-run " + std::to_string(wire::kProtocolVersion))
+                    .with_hint("remove ~/.cache/sml-run there"));
+  }
+  machine_.on(SessionEvent::AgentRuns);
+  introduce();
+}
+
+void AgentSession::send_agent(const wire::NeedAgent& need) {
+  machine_.on(SessionEvent::NeedAgent);
+  if (!image_.machine().empty() && need.machine != image_.machine()) {
+    return fail(Error(ErrorKind::Deploy, "is a machine of type " + show(need.machine, 40) + ", the agent at hand is for " +
+                                             std::string(image_.machine()))
+                    .with_hint("build sml-run-agent for that type and name it with --agent-path"));
+  }
+  step_ = "sending the agent";
+  transport_->send(std::string(image_.bytes()));
+}
+
+void AgentSession::introduce() {
+  step_ = "preparing";
+  transport_->send(wire::encode(plan_.hello));
+  transport_->send(wire::encode(local_ ? plan_.prepare_local : plan_.prepare_remote));
+}
+
+void AgentSession::decode() {
+  while (machine_.state() != SessionState::Ended) {
+    Result<std::optional<wire::ToLauncher>> next = decoder_.next();
+    if (!next) return fail(next.error());
+    if (!next->has_value()) return;
+    handle(std::move(**next));
+  }
+}
+
+void AgentSession::handle(wire::ToLauncher message) {
+  const SessionEvent event = event_of(message);
+  const SessionState before = machine_.state();
+  const SessionAction action = machine_.on(event);
+  if (action == SessionAction::Refuse || !about_our_rank(message)) {
+    return fail(Error(ErrorKind::Protocol, std::string("its agent sent \"") + std::string(launch::name(event)) +
+                                               "\" while " + std::string(launch::name(before))));
+  }
+  if (action == SessionAction::TellReady) {
+    step_ = "ready";
+    return owner_.session_ready(*this, std::get<wire::Prepared>(message));
+  }
+  if (action == SessionAction::Deliver) owner_.session_message(*this, std::move(message));
+}
+
+bool AgentSession::about_our_rank(const wire::ToLauncher& message) const {
+  const auto ours = [this](Rank rank) { return std::binary_search(ranks_.begin(), ranks_.end(), rank); };
+  return std::visit(
+      [&](const auto& m) {
+        if constexpr (requires { m.rank; }) return ours(m.rank);
+        else if constexpr (std::is_same_v<std::decay_t<decltype(m)>, wire::Started>) {
+          return std::all_of(m.workers.begin(), m.workers.end(), [&](const auto& w) { return ours(w.rank); });
+        } else return true;
+      },
+      message);
+}
+
+bool AgentSession::agent_runs() const {
+  return machine_.state() != SessionState::Starting && machine_.state() != SessionState::Greeting && !ended();
+}
+
+void AgentSession::send(const wire::ToAgent& message) {
+  if (agent_runs()) transport_->send(wire::encode(message));
+}
+
+void AgentSession::start_workers(const wire::Start& message) {
+  if (machine_.on(SessionEvent::StartSent) == SessionAction::Refuse) return;
+  step_ = "running";
+  transport_->send(wire::encode(message));
+}
+
+void AgentSession::abandon(Error why) {
+  if (ended()) return;
+  machine_.end();
+  boost::asio::post(loop_, [this, alive = std::weak_ptr<bool>(alive_), why = std::move(why)] {
+    if (alive.expired()) return;
+    transport_.reset();
+    owner_.session_ended(*this, &why);
+  });
+}
+
+void AgentSession::fail(Error why) { abandon(std::move(why)); }
+
+void AgentSession::transport_closed(const Error& why) {
+  const SessionState before = machine_.state();
+  const SessionAction action = machine_.on(SessionEvent::Closed);
+  if (action == SessionAction::TellEnd) return owner_.session_ended(*this, nullptr);
+  if (action != SessionAction::TellLost) return;
+  const Error explained = before == SessionState::Greeting ? explain(why) : why;
+  owner_.session_ended(*this, &explained);
+}
+
+// Between the log-in and the agent's first line it is the login shell that speaks: its words are the best cause.
+Error AgentSession::explain(const Error& why) const {
+  if (why.kind() == ErrorKind::Connect || why.kind() == ErrorKind::Auth || why.kind() == ErrorKind::HostKey) return why;
+  std::string text = "the agent did not start: " + why.message();
+  if (const std::string noise = greeting_.noise(); !noise.empty()) text += "; the login said: " + show(noise, 300);
+  return Error(ErrorKind::Deploy, std::move(text))
+      .with_hint("does a plain \"ssh HOST true\" work there, without a question and with a POSIX /bin/sh?");
+}
+
+}  // namespace sml::launch

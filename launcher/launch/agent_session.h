@@ -1,0 +1,112 @@
+// One host of the job as the launcher sees it: transport, greeting, messages. Knows nothing of other hosts.
+#pragma once
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <boost/asio/any_io_executor.hpp>
+
+#include "common/core/clock.h"
+#include "common/core/strong.h"
+#include "common/wire/codec.h"
+#include "common/wire/handshake.h"
+#include "launcher/launch/agent_image.h"
+#include "launcher/launch/agent_transport.h"
+#include "launcher/launch/session_machine.h"
+
+namespace sml::launch {
+
+class AgentSession;
+
+// What a session tells its owner; on the loop thread, never from within a call of the owner into a session. The owner
+// may destroy no session from within these.
+class SessionOwner {
+ public:
+  virtual ~SessionOwner() = default;
+  // The agent runs and knows what to start; `message.obstacles` may say why it cannot.
+  virtual void session_ready(AgentSession& session, const wire::Prepared& message) = 0;
+  // HelloAck, Probed, Started, Output, ExitedWorker, Drained, AgentLog, Pong, StdinCredit or Bye, in an order that the
+  // session machine allows and about ranks of this host only.
+  virtual void session_message(AgentSession& session, wire::ToLauncher message) = 0;
+  // Last call. Null: the agent has left after its Bye. Otherwise the host could not be reached, or was lost.
+  virtual void session_ended(AgentSession& session, const Error* why) = 0;
+};
+
+// How a session reaches its host.
+struct SessionRoute {
+  std::function<std::unique_ptr<AgentTransport>(std::string mark)> local;
+  // Null: the host is this machine and nothing else.
+  std::function<std::unique_ptr<AgentTransport>(std::string remote_command)> remote;
+};
+
+class AgentSession final : private TransportEvents {
+ public:
+  struct Plan {
+    HostIndex host;
+    std::string name;
+    wire::Hello hello;
+    wire::Prepare prepare_local;   // sent if the host turns out to be this machine
+    wire::Prepare prepare_remote;  // ... or another one
+  };
+
+  // `image` and `owner` outlive the session.
+  AgentSession(boost::asio::any_io_executor loop, SessionOwner& owner, const AgentImage& image, SessionRoute route,
+               Plan plan);
+
+  void start();
+  // To the agent; ignored unless it runs.
+  void send(const wire::ToAgent& message);
+  void start_workers(const wire::Start& message);
+  // Gives the host up now, whatever it does; session_ended follows from the loop.
+  void abandon(Error why);
+
+  HostIndex host() const { return plan_.host; }
+  const std::string& name() const { return plan_.name; }
+  SessionState state() const { return machine_.state(); }
+  bool ended() const { return machine_.state() == SessionState::Ended; }
+  bool agent_runs() const;
+  // What it is waiting for, for people: "connecting", "sending the agent".
+  const std::string& step() const { return step_; }
+  bool is_local() const { return local_; }
+  const std::string& local_address() const { return local_address_; }  // of the connection; empty if unknown
+  const std::string& peer_address() const { return peer_address_; }
+  TimePoint last_heard() const { return last_heard_; }
+
+ private:
+  void transport_step(std::string_view step) override { step_ = step; }
+  void transport_is_local() override;
+  void transport_open(std::string_view local_address, std::string_view peer_address) override;
+  void transport_bytes(std::span<const char> bytes) override;
+  void transport_closed(const Error& why) override;
+
+  void greet();
+  void handle_greeting(const wire::Greeting& greeting);
+  void send_agent(const wire::NeedAgent& need);
+  void introduce();
+  void decode();
+  void handle(wire::ToLauncher message);
+  bool about_our_rank(const wire::ToLauncher& message) const;
+  void fail(Error why);
+  Error explain(const Error& why) const;
+
+  boost::asio::any_io_executor loop_;
+  SessionOwner& owner_;
+  const AgentImage& image_;
+  SessionRoute route_;
+  Plan plan_;
+  std::vector<Rank> ranks_;  // of this host, sorted
+  std::string mark_;
+  SessionMachine machine_;
+  wire::GreetingReader greeting_;
+  wire::Decoder<wire::ToLauncher> decoder_;
+  std::unique_ptr<AgentTransport> transport_;
+  std::string step_ = "starting";
+  bool local_ = false;
+  std::string local_address_;
+  std::string peer_address_;
+  TimePoint last_heard_;
+  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+};
+
+}  // namespace sml::launch

@@ -1,0 +1,19 @@
+// The one line that a host's login shell is given: it finds the agent there, or takes its bytes, and starts it. Pure.
+#pragma once
+#include <string>
+
+#include "launcher/launch/agent_image.h"
+
+namespace sml::launch {
+
+// One line for any login shell (sh, bash, zsh, dash, csh, fish): "exec /bin/sh -c '...'", where the inner script is
+// POSIX sh without quotes, backslashes, newlines or exclamation marks that those shells read differently. Nothing in it
+// comes from the user or the host list. It speaks the lines of common/wire/handshake.h, each beginning with `mark`
+// ([a-z0-9]+).
+//
+// Where the agent goes: ${XDG_CACHE_HOME:-~/.cache}/sml-run (mode 0700, must be the login's own), where it stays for the
+// next job; if that cannot be written or executed from, a new folder of mktemp -d in $XDG_RUNTIME_DIR, /dev/shm, /tmp,
+// /var/tmp or the home, which the agent removes as soon as it runs.
+std::string bootstrap_script(const AgentImage& image, const std::string& mark);
+
+}  // namespace sml::launch

@@ -1,0 +1,218 @@
+#include "launcher/launch/process_transport.h"
+
+#include <deque>
+#include <optional>
+
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <boost/asio/local/stream_protocol.hpp>
+#include <boost/asio/posix/stream_descriptor.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/write.hpp>
+
+#include "common/os/child.h"
+#include "common/os/spawn.h"
+#include "launcher/launch/locality.h"
+
+namespace sml::launch {
+
+namespace {
+
+namespace asio = boost::asio;
+
+constexpr std::size_t kReadSize = std::size_t{256} << 10;
+constexpr std::size_t kKeptStderr = 8192;
+
+struct ProcessStart {
+  std::vector<std::string> argv;
+  std::optional<AgentImage> image;  // executed instead of argv[0]
+  std::string step;                 // what to say while it starts
+  std::string name_to_check;        // is it this machine after all? Empty: no matter
+};
+
+// What outlives the transport while handlers are under way.
+struct Core {
+  Core(asio::any_io_executor loop) : socket(loop), errors(loop), buffer(kReadSize, '\0') {}
+  asio::local::stream_protocol::socket socket;
+  asio::posix::stream_descriptor errors;
+  std::unique_ptr<os::Child> child;
+  TransportEvents* events = nullptr;  // null: the owner has gone, or has been told the end
+  std::string buffer;
+  std::string pending;
+  std::string writing;
+  std::string error_text;
+  bool finishing = false;
+  bool input_over = false;
+  std::optional<ExitStatus> ended;
+};
+
+class ProcessTransport final : public AgentTransport {
+ public:
+  ProcessTransport(asio::any_io_executor loop, asio::thread_pool* pool, ProcessStart start)
+      : loop_(loop), pool_(pool), start_(std::move(start)), core_(std::make_shared<Core>(loop)) {}
+
+  ~ProcessTransport() override {
+    core_->events = nullptr;
+    boost::system::error_code ignored;
+    core_->socket.close(ignored);
+    core_->errors.close(ignored);
+    core_->child.reset();
+  }
+
+  void start(TransportEvents& events) override {
+    core_->events = &events;
+    if (pool_ != nullptr && !start_.name_to_check.empty()) return find_out_where();
+    asio::post(loop_, [this, core = core_] {
+      if (core->events != nullptr) launch();
+    });
+  }
+
+  void send(std::string bytes) override {
+    core_->pending += bytes;
+    write(core_);
+  }
+
+  std::size_t unsent() const override { return core_->pending.size() + core_->writing.size(); }
+
+  void finish() override {
+    core_->finishing = true;
+    write(core_);
+  }
+
+ private:
+  // Name look-ups may take their time, so they happen on the pool.
+  void find_out_where() {
+    asio::post(*pool_, [this, loop = loop_, name = start_.name_to_check, weak = std::weak_ptr<Core>(core_)] {
+      const bool here = is_this_machine(name);
+      asio::post(loop, [this, here, weak] {  // `this` lives as long as its core has events
+        const std::shared_ptr<Core> core = weak.lock();
+        if (!core || core->events == nullptr) return;
+        if (!here) return launch();
+        std::exchange(core->events, nullptr)->transport_is_local();
+      });
+    });
+  }
+
+  void launch() {
+    core_->events->transport_step(start_.step);
+    if (Result<void> launched = try_launch(); !launched) return close(core_, launched.error());
+    read(core_);
+    if (core_->events != nullptr) core_->events->transport_open("", "");
+  }
+
+  Result<void> try_launch() {
+    Result<std::array<os::UniqueFd, 2>> sockets = os::make_socketpair();
+    if (!sockets) return sockets.error();
+    os::UniqueFd program;
+    os::Pipe errors;
+    if (start_.image) {
+      Result<os::UniqueFd> executable = executable_descriptor(*start_.image);
+      if (!executable) return executable.error();
+      program = std::move(*executable);
+    } else {
+      Result<os::Pipe> pipe = os::make_pipe();
+      if (!pipe) return pipe.error();
+      errors = std::move(*pipe);
+    }
+    auto& [ours, theirs] = *sockets;
+    const Result<pid_t> pid = os::spawn_helper({.argv = start_.argv,
+                                                .program_fd = program.get(),
+                                                .stdin_fd = theirs.get(),
+                                                .stdout_fd = theirs.get(),
+                                                .stderr_fd = errors.write ? errors.write.get() : STDERR_FILENO});
+    if (!pid) return pid.error();
+    core_->socket.assign(asio::local::stream_protocol(), ours.release());
+    core_->socket.non_blocking(true);
+    if (errors.read) {
+      core_->errors.assign(errors.read.release());
+      core_->errors.non_blocking(true);
+      read_errors(core_);
+    }
+    core_->child = std::make_unique<os::Child>(loop_, *pid, [core = std::weak_ptr<Core>(core_)](ExitStatus status) {
+      if (const auto alive = core.lock()) {
+        alive->ended = std::move(status);
+        end_if_over(alive);
+      }
+    });
+    return {};
+  }
+
+  static void read(const std::shared_ptr<Core>& core) {
+    core->socket.async_read_some(asio::buffer(core->buffer), [core](boost::system::error_code error, std::size_t size) {
+      if (core->events == nullptr) return;
+      if (error) {
+        core->input_over = true;
+        return end_if_over(core);
+      }
+      core->events->transport_bytes(std::span<const char>(core->buffer.data(), size));
+      if (core->events != nullptr) read(core);
+    });
+  }
+
+  static void read_errors(const std::shared_ptr<Core>& core) {
+    auto piece = std::make_shared<std::array<char, 4096>>();
+    core->errors.async_read_some(asio::buffer(*piece), [core, piece](boost::system::error_code error, std::size_t size) {
+      if (error) return;
+      core->error_text.append(piece->data(), size);
+      if (core->error_text.size() > kKeptStderr) core->error_text.erase(0, core->error_text.size() - kKeptStderr);
+      read_errors(core);
+    });
+  }
+
+  static void write(const std::shared_ptr<Core>& core) {
+    if (!core->writing.empty() || core->events == nullptr || !core->socket.is_open()) return;
+    if (core->pending.empty()) {
+      boost::system::error_code ignored;
+      if (core->finishing) core->socket.shutdown(asio::socket_base::shutdown_send, ignored);
+      return;
+    }
+    core->writing.swap(core->pending);
+    asio::async_write(core->socket, asio::buffer(core->writing), [core](boost::system::error_code error, std::size_t) {
+      core->writing.clear();
+      if (!error) write(core);  // otherwise reading will tell
+    });
+  }
+
+  // The end is told when both have come: the last byte, and the exit status that explains it.
+  static void end_if_over(const std::shared_ptr<Core>& core) {
+    if (!core->input_over || !core->ended) return;
+    std::string text = describe(*core->ended);
+    while (!core->error_text.empty() && core->error_text.back() == '\n') core->error_text.pop_back();
+    if (!core->error_text.empty()) text = core->error_text;
+    close(core, Error(ErrorKind::Lost, std::move(text)));
+  }
+
+  static void close(const std::shared_ptr<Core>& core, const Error& why) {
+    if (TransportEvents* events = std::exchange(core->events, nullptr)) events->transport_closed(why);
+  }
+
+  asio::any_io_executor loop_;
+  asio::thread_pool* pool_;  // null: nothing to look up
+  ProcessStart start_;
+  std::shared_ptr<Core> core_;
+};
+
+}  // namespace
+
+std::unique_ptr<AgentTransport> make_local_transport(asio::any_io_executor loop, const AgentImage& image,
+                                                     std::string mark) {
+  return std::make_unique<ProcessTransport>(std::move(loop), nullptr,
+                                            ProcessStart{.argv = {"sml-run-agent", "--mark", std::move(mark)},
+                                                         .image = image,
+                                                         .step = "starting the agent",
+                                                         .name_to_check = {}});
+}
+
+std::unique_ptr<AgentTransport> make_command_transport(asio::any_io_executor loop, asio::thread_pool& pool,
+                                                       CommandTarget target) {
+  ProcessStart start{.argv = std::move(target.command),
+                     .image = std::nullopt,
+                     .step = "connecting",
+                     .name_to_check = target.user.empty() ? target.host : std::string()};
+  start.argv.push_back(target.user.empty() ? target.host : target.user + "@" + target.host);
+  start.argv.push_back(std::move(target.remote_command));
+  return std::make_unique<ProcessTransport>(std::move(loop), &pool, std::move(start));
+}
+
+}  // namespace sml::launch

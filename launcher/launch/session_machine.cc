@@ -1,0 +1,66 @@
+#include "launcher/launch/session_machine.h"
+
+#include "common/core/transition_table.h"
+
+namespace sml::launch {
+
+namespace {
+
+using S = SessionState;
+using E = SessionEvent;
+using A = SessionAction;
+using Row = Transition<S, E, A>;
+
+constexpr Row kTable[] = {
+    {S::Starting, E::Opened, S::Greeting, A::None},
+    {S::Starting, E::Closed, S::Ended, A::TellLost},
+
+    {S::Greeting, E::NeedAgent, S::Greeting, A::SendAgent},  // again when a folder did not take it
+    {S::Greeting, E::AgentRuns, S::Preparing, A::Introduce},
+    {S::Greeting, E::Closed, S::Ended, A::TellLost},
+
+    {S::Preparing, E::HelloAck, S::Preparing, A::Deliver},
+    {S::Preparing, E::Prepared, S::Ready, A::TellReady},
+    {S::Preparing, E::Chatter, S::Preparing, A::Deliver},
+    {S::Preparing, E::Bye, S::Leaving, A::Deliver},
+    {S::Preparing, E::Closed, S::Ended, A::TellLost},
+
+    {S::Ready, E::Probed, S::Ready, A::Deliver},
+    {S::Ready, E::StartSent, S::Running, A::None},
+    {S::Ready, E::Chatter, S::Ready, A::Deliver},
+    {S::Ready, E::Bye, S::Leaving, A::Deliver},
+    {S::Ready, E::Closed, S::Ended, A::TellLost},
+
+    {S::Running, E::WorkerNews, S::Running, A::Deliver},
+    {S::Running, E::Probed, S::Running, A::None},  // late
+    {S::Running, E::Chatter, S::Running, A::Deliver},
+    {S::Running, E::Bye, S::Leaving, A::Deliver},
+    {S::Running, E::Closed, S::Ended, A::TellLost},
+
+    {S::Leaving, E::Closed, S::Ended, A::TellEnd},
+    {S::Leaving, E::Chatter, S::Leaving, A::None},
+};
+static_assert(no_pair_twice(kTable));
+
+}  // namespace
+
+std::string_view name(SessionState state) {
+  static constexpr std::string_view names[] = {"starting", "greeting", "preparing", "ready", "running", "leaving", "ended"};
+  return names[static_cast<std::size_t>(state)];
+}
+
+std::string_view name(SessionEvent event) {
+  static constexpr std::string_view names[] = {"opened",   "agent wanted", "agent runs",  "hello", "prepared", "probed",
+                                               "start sent", "worker news",  "chatter", "bye",   "closed"};
+  return names[static_cast<std::size_t>(event)];
+}
+
+SessionAction SessionMachine::on(SessionEvent event) {
+  if (state_ == S::Ended) return A::None;
+  const Row* row = find_row(kTable, state_, event);
+  if (row == nullptr) return A::Refuse;
+  state_ = row->next;
+  return row->action;
+}
+
+}  // namespace sml::launch

@@ -1,0 +1,77 @@
+// sml-run: starts one distributed job. See man/sml-run.1.
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <unistd.h>
+
+#include "common/core/text.h"
+#include "common/os/fd.h"
+#include "launcher/cli.h"
+#include "launcher/inputs.h"
+#include "launcher/job/job.h"
+
+namespace {
+
+using namespace sml;
+
+void say(const std::string& text) { os::write_all(STDERR_FILENO, "sml-run: " + text + "\n"); }
+
+int refuse(const Error& error) {
+  say(error.message());
+  if (!error.hint().empty()) say("hint: " + error.hint());
+  return exit_code_of(error.kind());
+}
+
+std::string one_line_about(const plan::LaunchPlan& plan) {
+  const std::uint32_t ranks = plan.map.world_size();
+  const std::uint32_t hosts = plan.map.group_world_size();
+  return std::to_string(ranks) + (ranks == 1 ? " rank on " : " ranks on ") + std::to_string(hosts) +
+         (hosts == 1 ? " host" : " hosts") + ", from " + plan.host_source;
+}
+
+Result<launch::AgentImage> agent_image(const Options& options) {
+  if (!options.agent_path.empty()) return launch::AgentImage::load(options.agent_path);
+  return launch::AgentImage::embedded();
+}
+
+int run(const std::vector<std::string>& arguments, std::span<const char* const> environment) {
+  os::ensure_standard_descriptors();
+  const auto parsed = parse_command_line(arguments);
+  if (!parsed) return refuse(parsed.error());
+  if (const auto* printed = std::get_if<Printed>(&*parsed)) {
+    return os::write_all(STDOUT_FILENO, printed->text) ? 0 : 1;
+  }
+  const auto& options = std::get<Options>(*parsed);
+  const Machine machine = this_machine(environment);
+  const Result<plan::LaunchPlan> plan = make_plan(options, machine);
+  if (!plan) return refuse(plan.error());
+  for (const std::string& warning : plan->warnings) say("warning: " + warning);
+  if (options.dry_run) {
+    const bool json = *options.dry_run == PlanFormat::Json;
+    return os::write_all(STDOUT_FILENO, json ? to_json(*plan) + "\n" : to_table(*plan)) ? 0 : 1;
+  }
+  const Result<launch::AgentImage> image = agent_image(options);
+  if (!image) return refuse(image.error());
+  if (options.verbosity != Verbosity::Quiet) say(one_line_about(*plan));
+  os::raise_descriptor_limit();
+  return job::Job(options, *plan, *image).run();
+}
+
+}  // namespace
+
+int main(int argc, char** argv, char** environment) {
+  int status = 125;
+  try {
+    std::size_t size = 0;
+    while (environment[size] != nullptr) ++size;
+    status = run(std::vector<std::string>(argv + 1, argv + argc), std::span<const char* const>(environment, size));
+  } catch (const std::exception& e) {
+    say(std::string("internal error: ") + e.what());
+  }
+  std::fflush(nullptr);
+  std::_Exit(status);  // a name look-up may still be under way on a thread that nothing can end
+}

@@ -1,0 +1,74 @@
+#include "launcher/report/console.h"
+
+#include <cerrno>
+
+#include <unistd.h>
+
+namespace sml::report {
+
+Console::Console(boost::asio::any_io_executor loop, const std::vector<std::string>& tags, Handlers handlers) {
+  const auto drained = [this, on_drained = handlers.drained] {
+    if (pending() == 0) on_drained();
+  };
+  const auto broken = [on_gone = handlers.gone](int sys_errno) {
+    if (sys_errno == EPIPE) on_gone();
+  };
+  out_ = std::make_unique<Sink>(loop, STDOUT_FILENO, os::OutStream::Handlers{drained, broken});
+  err_ = out_.get();
+  if (!os::same_file(STDOUT_FILENO, STDERR_FILENO)) {
+    separate_err_ = std::make_unique<Sink>(loop, STDERR_FILENO, os::OutStream::Handlers{drained, {}});
+    err_ = separate_err_.get();
+  }
+  for (const std::string& tag : tags) {
+    for (Sink* sink : {out_.get(), err_}) {
+      const bool plain = tags.size() == 1 && tag.empty();
+      targets_.push_back({sink, plain ? sink->merger.add_plain_source() : sink->merger.add_source(tag)});
+    }
+  }
+}
+
+Console::Target& Console::target(Rank rank, wire::Stream stream) {
+  return targets_[std::size_t{rank.value()} * 2 + (stream == wire::Stream::Stderr ? 1 : 0)];
+}
+
+void Console::worker_output(Rank rank, wire::Stream stream, std::string_view bytes) {
+  const Target& to = target(rank, stream);
+  to.sink->merger.add(to.source, bytes);
+}
+
+void Console::worker_done(Rank rank) {
+  for (const wire::Stream stream : {wire::Stream::Stdout, wire::Stream::Stderr}) {
+    const Target& to = target(rank, stream);
+    to.sink->merger.finish(to.source);
+  }
+}
+
+void Console::say(std::string_view text) {
+  err_->merger.add_own_line("sml-run: " + std::string(text));
+  flush();
+}
+
+void Console::flush() {
+  for (Sink* sink : {out_.get(), separate_err_.get()}) {
+    if (sink != nullptr && !sink->merger.output().empty()) sink->stream.write(sink->merger.output());
+  }
+}
+
+std::size_t Console::pending() const {
+  return out_->stream.pending() + (separate_err_ ? separate_err_->stream.pending() : 0);
+}
+
+void Console::flush_last(int limit_ms) {
+  flush();
+  out_->stream.flush(limit_ms);
+  if (separate_err_) separate_err_->stream.flush(limit_ms);
+}
+
+std::vector<std::string> default_tags(std::uint32_t world_size) {
+  if (world_size == 1) return {""};
+  std::vector<std::string> tags;
+  for (std::uint32_t rank = 0; rank < world_size; ++rank) tags.push_back("[" + std::to_string(rank) + "] ");
+  return tags;
+}
+
+}  // namespace sml::report

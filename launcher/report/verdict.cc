@@ -1,0 +1,106 @@
+#include "launcher/report/verdict.h"
+
+#include <algorithm>
+#include <cstdio>
+
+#include "common/core/text.h"
+
+namespace sml::report {
+
+namespace {
+
+constexpr int kSigpipe = 13;
+
+const Facts::WorkerEnd* first_failure(const Facts& facts) {
+  const Facts::WorkerEnd* first = nullptr;
+  for (const Facts::WorkerEnd& end : facts.ends) {
+    if (end.by_itself && (first == nullptr || end.at < first->at)) first = &end;
+  }
+  return first;
+}
+
+std::string seconds_since(TimePoint from, TimePoint to) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.1f s", std::chrono::duration<double>(to - from).count());
+  return text;
+}
+
+// Faults with the same words, in the order of their first host.
+struct Group {
+  const Error* why;
+  std::vector<std::string> hosts;
+};
+
+std::vector<Group> fold(const std::vector<Facts::HostFault>& faults) {
+  std::vector<Group> groups;
+  for (const Facts::HostFault& fault : faults) {
+    const auto same = std::find_if(groups.begin(), groups.end(), [&](const Group& g) { return *g.why == fault.why; });
+    if (same == groups.end()) {
+      groups.push_back({&fault.why, {fault.host}});
+    } else {
+      same->hosts.push_back(fault.host);
+    }
+  }
+  return groups;
+}
+
+void tell_faults(const Facts& facts, std::vector<std::string>& lines) {
+  for (const Group& group : fold(facts.faults)) {
+    const std::string hosts = fold_names(group.hosts);
+    lines.push_back(group.hosts.size() == 1
+                        ? hosts + ": " + group.why->message()
+                        : std::to_string(group.hosts.size()) + " hosts: " + group.why->message() + ": " + hosts);
+    if (!group.why->hint().empty()) lines.push_back("hint: " + group.why->hint());
+  }
+}
+
+std::string tell_end(const Facts& facts, const Facts::WorkerEnd& end) {
+  return "rank " + std::to_string(end.rank.value()) + " on " + end.host + " " + describe(end.status) + " after " +
+         seconds_since(facts.started, end.at);
+}
+
+void tell_rest(const Facts& facts, std::vector<std::string>& lines) {
+  for (const std::string& left : facts.left_behind) lines.push_back("could not be ended: " + left);
+  if (!facts.unconfirmed.empty()) {
+    lines.push_back("no word that all is over from: " + fold_names(facts.unconfirmed) +
+                    "; its agent ends everything by itself when it sees that we are gone");
+  }
+}
+
+// The fault that counts for the exit status: a launcher's own fault (125) outranks a missing program.
+int exit_code_of_faults(const std::vector<Facts::HostFault>& faults) {
+  int code = 0;
+  for (const Facts::HostFault& fault : faults) {
+    const int own = exit_code_of(fault.why.kind());
+    if (code == 0 || own < code) code = own;
+  }
+  return code;
+}
+
+}  // namespace
+
+Verdict judge(const Facts& facts) {
+  Verdict verdict;
+  const Facts::WorkerEnd* worker = first_failure(facts);
+  const bool fault_first =
+      !facts.faults.empty() && (worker == nullptr || facts.faults.front().at < worker->at);
+  const TimePoint failed_at = fault_first ? facts.faults.front().at : worker != nullptr ? worker->at : TimePoint::max();
+  if (facts.stop_signal && facts.stop_at <= failed_at) {
+    verdict.exit_code = 128 + *facts.stop_signal;
+    verdict.lines.push_back("stopped by " + signal_name(*facts.stop_signal));
+  } else if (fault_first) {
+    verdict.exit_code = exit_code_of_faults(facts.faults);
+    tell_faults(facts, verdict.lines);
+  } else if (worker != nullptr) {
+    verdict.exit_code = exit_code_of(worker->status);
+    verdict.lines.push_back(tell_end(facts, *worker));
+    tell_faults(facts, verdict.lines);
+  } else if (facts.output_gone) {
+    verdict.exit_code = 128 + kSigpipe;
+  }
+  tell_rest(facts, verdict.lines);
+  if (verdict.exit_code == 0 && !facts.unconfirmed.empty()) verdict.exit_code = 125;
+  return verdict;
+}
+
+}  // namespace sml::report

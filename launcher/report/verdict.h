@@ -1,0 +1,49 @@
+// What the job came to: the exit status, and the words for it. Pure.
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/core/clock.h"
+#include "common/core/error.h"
+#include "common/core/exit_status.h"
+#include "common/core/strong.h"
+
+namespace sml::report {
+
+// Everything that counts, gathered while the job ran. Times are the launcher's clock.
+struct Facts {
+  struct WorkerEnd {
+    Rank rank;
+    std::string host;
+    std::int32_t pid = -1;
+    ExitStatus status;
+    bool by_itself = true;  // false: after we had begun to stop it
+    TimePoint at;
+  };
+  struct HostFault {
+    std::string host;
+    Error why;
+    TimePoint at;
+  };
+  TimePoint started;                   // of the workers; of the launcher while none runs
+  std::vector<WorkerEnd> ends;         // failures only
+  std::vector<HostFault> faults;
+  std::optional<int> stop_signal;      // the user's first
+  TimePoint stop_at;
+  bool output_gone = false;            // nobody reads our output
+  std::vector<std::string> left_behind;  // "algo-3: pid 4711 (python3), state D": could not be ended
+  std::vector<std::string> unconfirmed;  // hosts whose agent did not say that all is over
+};
+
+struct Verdict {
+  int exit_code = 0;
+  std::vector<std::string> lines;  // for stderr, without "sml-run: "; empty when all went well
+};
+
+// The first failure by time that nobody asked for decides: a worker's own end, a host's fault, the user's signal, lost
+// output. Faults of the same kind and words fold into one line that names all their hosts.
+Verdict judge(const Facts& facts);
+
+}  // namespace sml::report
