@@ -1,0 +1,310 @@
+#include "launcher/cli.h"
+
+#include <sstream>
+
+#include "common/core/text.h"
+#include "tests/support/catch.h"
+
+using namespace sml;
+using namespace std::chrono_literals;
+
+namespace {
+using Words = std::vector<std::string>;
+
+Options parse(const Words& words) {
+  const auto parsed = parse_command_line(words);
+  if (parsed.has_error()) FAIL(parsed.error().message());
+  REQUIRE(std::holds_alternative<Options>(*parsed));
+  return std::get<Options>(*parsed);
+}
+
+Options parse_with_program(Words words) {
+  words.push_back("prog");
+  return parse(words);
+}
+
+std::string error_of(const Words& words) {
+  const auto parsed = parse_command_line(words);
+  if (parsed.has_value()) return "(accepted)";
+  CHECK(parsed.error().kind() == ErrorKind::Usage);
+  CHECK(parsed.error().message().find('\n') == std::string::npos);
+  return parsed.error().message();
+}
+
+std::string printed(const Words& words) {
+  const auto parsed = parse_command_line(words);
+  REQUIRE(parsed.has_value());
+  REQUIRE(std::holds_alternative<Printed>(*parsed));
+  return std::get<Printed>(*parsed).text;
+}
+}  // namespace
+
+TEST_CASE("every spelling of an option sets the same field") {
+  for (const char* spelling : {"--np", "-np", "-n", "-c", "--num-proc", "--n"}) {
+    CAPTURE(spelling);
+    CHECK(parse_with_program({spelling, "3"}).np == 3U);
+    CHECK(parse_with_program({std::string(spelling) + "=3"}).np == 3U);
+  }
+  for (const char* spelling : {"--hosts", "-H", "-host", "--host"}) {
+    CAPTURE(spelling);
+    CHECK(parse_with_program({spelling, "a:1,b"}).hosts == "a:1,b");
+  }
+  for (const char* spelling :
+       {"--nproc-per-node", "--npernode", "-N", "-ppn", "--nproc_per_node", "--slots-per-host"}) {
+    CAPTURE(spelling);
+    CHECK(parse_with_program({spelling, "8"}).nproc_per_node == 8U);
+  }
+  for (const char* spelling : {"--wdir", "-wdir", "-wd", "--chdir"}) {
+    CAPTURE(spelling);
+    CHECK(parse_with_program({spelling, "/d"}).working_directory == "/d");
+  }
+  for (const char* spelling : {"--dry-run", "--plan"})
+    CHECK(parse_with_program({spelling}).dry_run == PlanFormat::Text);
+  for (const char* spelling : {"--ssh-port", "-p"}) CHECK(parse_with_program({spelling, "2222"}).ssh.port == 2222);
+  for (const char* spelling : {"--ssh-identity-file", "-i"}) {
+    CHECK(parse_with_program({spelling, "k"}).ssh.identity_file == "k");
+  }
+  for (const char* spelling : {"--verbose", "-v"})
+    CHECK(parse_with_program({spelling}).verbosity == Verbosity::Verbose);
+  for (const char* spelling : {"--quiet", "-q"}) CHECK(parse_with_program({spelling}).verbosity == Verbosity::Quiet);
+}
+
+TEST_CASE("every other option sets its field") {
+  const Options o = parse_with_program({"--resource-config",
+                                        "rc.json",
+                                        "-x",
+                                        "A",
+                                        "-x",
+                                        "B=x y=z",
+                                        "-x",
+                                        "P_*",
+                                        "--env-file",
+                                        "f",
+                                        "--env-file",
+                                        "g",
+                                        "--export",
+                                        "none",
+                                        "--grace",
+                                        "1.5m",
+                                        "--start-timeout",
+                                        "2m",
+                                        "--heartbeat-timeout",
+                                        "45",
+                                        "--oversubscribe",
+                                        "--ssh-user",
+                                        "joe",
+                                        "--ssh-config",
+                                        "cfg",
+                                        "--ssh-command",
+                                        "ssh -F 'a b'",
+                                        "--accept-new-host-keys",
+                                        "--fanout",
+                                        "8",
+                                        "--connect-timeout",
+                                        "250ms",
+                                        "--agent-path",
+                                        "/agent",
+                                        "--no-tag"});
+  CHECK(o.resource_config == "rc.json");
+  CHECK(o.export_variables == Words{"A", "B=x y=z", "P_*"});
+  CHECK(o.env_files == Words{"f", "g"});
+  CHECK(o.export_policy == plan::ExportPolicy::None);
+  CHECK(o.grace == 90s);
+  CHECK(o.start_timeout == 2min);
+  CHECK(o.heartbeat_timeout == 45s);
+  CHECK(o.oversubscribe == plan::Oversubscribe::Yes);
+  CHECK(o.ssh.user == "joe");
+  CHECK(o.ssh.config_file == "cfg");
+  CHECK(o.ssh.command == Words{"ssh", "-F", "a b"});
+  CHECK(o.ssh.host_keys == HostKeyPolicy::AcceptNew);
+  CHECK(o.ssh.fanout == 8);
+  CHECK(o.ssh.connect_timeout == 250ms);
+  CHECK(o.agent_path == "/agent");
+  CHECK(o.tag == TagStyle::None);
+  CHECK(o.command == Words{"prog"});
+}
+
+TEST_CASE("nothing given is the defaults") {
+  const Options o = parse({"prog"});
+  const Options defaults;
+  CHECK_FALSE(o.np.has_value());
+  CHECK(o.grace == defaults.grace);
+  CHECK(o.export_policy == plan::ExportPolicy::All);
+  CHECK_FALSE(o.dry_run.has_value());
+  CHECK(o.verbosity == Verbosity::Normal);
+  CHECK(o.tag == TagStyle::Default);
+}
+
+TEST_CASE("the last value of an option wins, under whatever spelling") {
+  CHECK(parse_with_program({"-np", "2", "--num-proc=5", "-n", "4"}).np == 4U);
+  CHECK(parse_with_program({"-H", "a", "--host", "b"}).hosts == "b");
+  CHECK(parse_with_program({"-v", "-q"}).verbosity == Verbosity::Quiet);
+  CHECK(parse_with_program({"-q", "-v"}).verbosity == Verbosity::Verbose);
+  CHECK_FALSE(parse_with_program({"-N", "4", "-N", "gpu"}).nproc_per_node.has_value());
+  CHECK(parse_with_program({"-N", "4", "-N", "gpu"}).slots_rule == SlotsRule::Gpu);
+  CHECK(parse_with_program({"-N", "cpu"}).slots_rule == SlotsRule::Cpu);
+  CHECK(parse_with_program({"-N", "gpu", "-N", "2"}).slots_rule == SlotsRule::Auto);
+  CHECK(parse_with_program({"--dry-run", "--format", "json", "--format=text"}).dry_run == PlanFormat::Text);
+  CHECK(parse_with_program({"--format", "json", "--dry-run"}).dry_run == PlanFormat::Json);
+}
+
+TEST_CASE("numbers may stand right behind a short option") {
+  CHECK(parse_with_program({"-n4"}).np == 4U);
+  CHECK(parse_with_program({"-p2222"}).ssh.port == 2222);
+  CHECK(parse_with_program({"-N2"}).nproc_per_node == 2U);
+}
+
+TEST_CASE("values are taken as they are") {
+  CHECK(parse_with_program({"-wdir", "-odd dir"}).working_directory == "-odd dir");
+  CHECK(parse_with_program({"--wdir=a=b"}).working_directory == "a=b");
+  CHECK(parse_with_program({"-x", "A=-np --hosts [1,2] {} %% \"' \n\xff"}).export_variables ==
+        Words{"A=-np --hosts [1,2] {} %% \"' \n\xff"});
+  CHECK(parse_with_program({"-H", "[::1]"}).hosts == "[::1]");
+  CHECK(parse_with_program({"-x", "A="}).export_variables == Words{"A="});
+}
+
+TEST_CASE("the first word that is no option starts the program, and nothing after it is touched") {
+  struct Row {
+    Words words;
+    Words command;
+  };
+  const Row rows[] = {
+      {{"prog", "-np", "2", "--help", "--", "x"}, {"prog", "-np", "2", "--help", "--", "x"}},
+      {{"-np", "2", "prog", "-v", "--bogus", "-x", "A"}, {"prog", "-v", "--bogus", "-x", "A"}},
+      {{"-np", "2", "--", "prog", "--", "y"}, {"prog", "--", "y"}},
+      {{"--", "-np", "2"}, {"-np", "2"}},
+      {{"-v", "prog", "", "a b", "*", "$X", "\xff"}, {"prog", "", "a b", "*", "$X", "\xff"}},
+      {{"--dry-run", "-", "a"}, {"-", "a"}},
+      {{"A=1", "-np"}, {"A=1", "-np"}},
+  };
+  for (const Row& row : rows) CHECK(parse(row.words).command == row.command);
+}
+
+TEST_CASE("an unknown option is refused, with the nearest known one") {
+  struct Row {
+    const char* word;
+    const char* message;
+  };
+  const Row rows[] = {
+      {"--hotsfile", "unknown option --hotsfile; did you mean --hosts?"},
+      {"--hosst=a", "unknown option --hosst; did you mean --hosts?"},
+      {"-hsot", "unknown option -hsot; did you mean -host?"},
+      {"--nrpoc-per-node", "unknown option --nrpoc-per-node; did you mean --nproc-per-node?"},
+      {"-nq", "unknown option -nq; did you mean --np?"},
+      {"--heartbeat", "unknown option --heartbeat; did you mean --heartbeat-timeout?"},
+      {"--x=1", "unknown option --x; did you mean -x?"},
+      {"--zzzzzz", "unknown option --zzzzzz; sml-run --help lists them all"},
+      {"-z", "unknown option -z; sml-run --help lists them all"},
+      {"-v2", "unknown option -v2; did you mean -v?"},
+      {"---", "unknown option ---; sml-run --help lists them all"},
+      {"--\x1b[31m", "unknown option --\\x1b[31m; sml-run --help lists them all"},
+  };
+  for (const Row& row : rows) {
+    CAPTURE(row.word);
+    CHECK(error_of({row.word, "prog"}) == row.message);
+  }
+}
+
+TEST_CASE("every usage error is one sentence that names the text and what was expected") {
+  struct Row {
+    Words words;
+    const char* message;
+  };
+  const Row rows[] = {
+      {{}, "no program to start; give one after the options, as in sml-run -np 2 python3 train.py"},
+      {{"-np", "2"}, "no program to start; give one after the options, as in sml-run -np 2 python3 train.py"},
+      {{"--"}, "no program to start; give one after the options, as in sml-run -np 2 python3 train.py"},
+      {{""}, "the program's name is empty; give one after the options"},
+      {{"-np", "0", "p"}, "-np: \"0\" is not a whole number from 1 to 1000000; leave it out to use every slot"},
+      {{"--num-proc=-1", "p"},
+       "--num-proc: \"-1\" is not a whole number from 1 to 1000000; leave it out to use every slot"},
+      {{"-n", "2x", "p"}, "-n: \"2x\" is not a whole number from 1 to 1000000; leave it out to use every slot"},
+      {{"-n", "4294967297", "p"},
+       "-n: \"4294967297\" is not a whole number from 1 to 1000000; leave it out to use every slot"},
+      {{"-n", " 1", "p"}, "-n: \" 1\" is not a whole number from 1 to 1000000; leave it out to use every slot"},
+      {{"-np"}, "-np needs a value; write -np N"},
+      {{"-H"}, "-H needs a value; write -H LIST"},
+      {{"-H", "", "p"}, "-H has an empty value; write -H LIST"},
+      {{"--wdir=", "p"}, "--wdir has an empty value; write --wdir DIR"},
+      {{"--quiet=1", "p"}, "--quiet takes no value; write --quiet alone"},
+      {{"-N", "0", "p"}, "-N: \"0\" is not a whole number from 1 to 65536, nor auto, gpu or cpu"},
+      {{"-ppn", "many", "p"}, "-ppn: \"many\" is not a whole number from 1 to 65536, nor auto, gpu or cpu"},
+      {{"--export", "some", "p"}, "--export: \"some\" is not all or none"},
+      {{"--format", "yaml", "p"}, "--format: \"yaml\" is not text or json"},
+      {{"--format", "json", "p"}, "--format requires --dry-run"},
+      {{"--grace", "-1", "p"}, "--grace: \"-1\" is not a duration up to a year, written as 90, 90s, 1.5m, 2h or 250ms"},
+      {{"--start-timeout", "0", "p"},
+       "--start-timeout: \"0\" is not a duration of 1 ms or more, written as 90, 90s, 1.5m, 2h or 250ms"},
+      {{"--heartbeat-timeout", "10ms", "p"},
+       "--heartbeat-timeout: \"10ms\" is not a duration of 1 s or more, written as 90, 90s, 1.5m, 2h or 250ms"},
+      {{"--ssh-port", "0", "p"}, "--ssh-port: \"0\" is not a whole number from 1 to 65535"},
+      {{"-p", "65536", "p"}, "-p: \"65536\" is not a whole number from 1 to 65535"},
+      {{"--ssh-user", "-l", "p"}, "--ssh-user: \"-l\" is not a user name"},
+      {{"--ssh-command", "ssh 'x", "p"}, "--ssh-command: closing ' is missing in \"ssh 'x\""},
+      {{"--ssh-command", "  ", "p"}, "--ssh-command: \"  \" is not a command such as 'ssh -F FILE'"},
+      {{"--fanout", "0", "p"}, "--fanout: \"0\" is not a whole number from 1 to 10000"},
+      {{"-x", "1A=secret", "p"}, "-x: \"1A\" is no variable name; expected NAME, NAME=VALUE or PREFIX_*"},
+  };
+  for (const Row& row : rows) CHECK(error_of(row.words) == row.message);
+}
+
+TEST_CASE("help and version are printed, whatever follows") {
+  CHECK(printed({"--version"}) == "sml-run " SML_VERSION "\n");
+  CHECK(printed({"-np", "0", "--version", "--bogus"}) == "sml-run " SML_VERSION "\n");
+  CHECK(printed({"-h"}) == printed({"--help"}));
+  CHECK(error_of({"--bogus", "--help"}) == "unknown option --bogus; sml-run --help lists them all");
+}
+
+TEST_CASE("the help fits the screen, names every option and ends with three examples") {
+  const std::string help = printed({"--help"});
+  std::istringstream lines(help);
+  std::string line;
+  while (std::getline(lines, line)) {
+    CAPTURE(line);
+    CHECK(line.size() <= 100);
+    CHECK((line.empty() || line.back() != ' '));
+  }
+  for (const std::string& name : long_options()) {
+    CAPTURE(name);
+    CHECK((help.find(" --" + name + " ") != std::string::npos || help.find(" --" + name + "\n") != std::string::npos));
+  }
+  const std::string examples = help.substr(help.find("\nExamples:\n"));
+  std::size_t count = 0;
+  for (std::size_t at = 0; (at = examples.find("\n    sml-run ", at)) != std::string::npos; ++at) ++count;
+  CHECK(count == 3);
+}
+
+TEST_CASE("the examples of the help are accepted") {
+  const std::string help = printed({"--help"});
+  for (std::size_t at = 0; (at = help.find("\n    sml-run ", at)) != std::string::npos; ++at) {
+    const std::string example = help.substr(at + 13, help.find('\n', at + 1) - at - 13);
+    CAPTURE(example);
+    const auto words = shell_words(example);
+    REQUIRE(words.has_value());
+    CHECK(parse(*words).command == Words{"python3", "train.py"});
+  }
+}
+
+TEST_CASE("the help tells the true defaults") {
+  const std::string help = printed({"--help"});
+  const Options defaults;
+  const auto tells = [&](const char* option, Duration value) {
+    const std::string rest = help.substr(help.find(option));
+    const std::string text = rest.substr(0, rest.find("\n       --"));
+    return text.find("default " + std::to_string(std::chrono::duration_cast<std::chrono::seconds>(value).count()) +
+                     "s") != std::string::npos;
+  };
+  CHECK(tells("--grace", defaults.grace));
+  CHECK(tells("--start-timeout", defaults.start_timeout));
+  CHECK(tells("--heartbeat-timeout", defaults.heartbeat_timeout));
+  CHECK(tells("--connect-timeout", defaults.ssh.connect_timeout));
+  CHECK(help.find("default " + std::to_string(defaults.ssh.fanout)) != std::string::npos);
+}
+
+TEST_CASE("long options are listed once each, sorted") {
+  const Words names = long_options();
+  CHECK(std::is_sorted(names.begin(), names.end()));
+  CHECK(std::adjacent_find(names.begin(), names.end()) == names.end());
+  CHECK(std::find(names.begin(), names.end(), "accept-new-host-keys") != names.end());
+  CHECK(std::find(names.begin(), names.end(), "num-proc") == names.end());
+}

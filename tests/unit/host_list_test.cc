@@ -1,0 +1,158 @@
+#include "common/plan/host_list.h"
+
+#include "tests/support/catch.h"
+
+using namespace sml;
+using namespace sml::plan;
+
+namespace {
+// "user@name:slots" of each, "?" for slots that are not named.
+std::string flat(const std::vector<Host>& hosts) {
+  std::string out;
+  for (const Host& h : hosts) {
+    out += (out.empty() ? "" : " ") + (h.user.empty() ? "" : h.user + "@") + h.name + "/" +
+           (h.slots ? std::to_string(*h.slots) : "?");
+  }
+  return out;
+}
+}  // namespace
+
+TEST_CASE("host lists are read") {
+  struct Row {
+    const char* text;
+    const char* expected;
+  };
+  const Row rows[] = {
+      {"a", "a/?"},
+      {"a:1,b:2", "a/1 b/2"},
+      {" a:1 , b:2 ", "a/1 b/2"},
+      {"a:0", "a/0"},
+      {"a:65536", "a/65536"},
+      {"a:007", "a/7"},
+      {"root@a:2,b", "root@a/2 b/?"},
+      {"DOM\\joe@a", "DOM\\joe@a/?"},
+      {"algo-[1-3]:8", "algo-1/8 algo-2/8 algo-3/8"},
+      {"algo-[1-2,5]", "algo-1/? algo-2/? algo-5/?"},
+      {"algo-[ 1 , 3 ]", "algo-1/? algo-3/?"},
+      {"n[09-11]", "n09/? n10/? n11/?"},
+      {"n[9-11]", "n9/? n10/? n11/?"},
+      {"n[1-02]", "n1/? n2/?"},
+      {"n[01-2]", "n01/? n02/?"},
+      {"n[1-2].local:3", "n1.local/3 n2.local/3"},
+      {"r[1-2]n[1-2]", "r1n1/? r1n2/? r2n1/? r2n2/?"},
+      {"me@n[1-2]", "me@n1/? me@n2/?"},
+      {"10.0.0.[1-2]:4", "10.0.0.1/4 10.0.0.2/4"},
+      {"[1-2]", "1/? 2/?"},
+      {"[::1]", "::1/?"},
+      {"[2001:db8::1]:2,me@[fe80::1%eth0]:1", "2001:db8::1/2 me@fe80::1%eth0/1"},
+      {"a:2,b:1,a:3", "a/5 b/1"},
+      {"a,b,a", "a/2 b/?"},
+      {"a,a,a", "a/3"},
+      {"a:1,joe@a:1", "joe@a/2"},
+      {"n[1-3,2]:1", "n1/1 n2/2 n3/1"},
+      {"a:0,a:0", "a/0"},
+  };
+  for (const Row& row : rows) {
+    CAPTURE(row.text);
+    const auto hosts = parse_host_list(row.text);
+    REQUIRE(hosts.has_value());
+    CHECK(flat(*hosts) == row.expected);
+  }
+}
+
+TEST_CASE("a malformed host list is refused with one sentence") {
+  const std::string slots = "expected a whole number of slots from 0 to 65536";
+  const std::string name =
+      "is no host name; expected letters, digits, \".\", \"_\" and \"-\", not first \"-\" or \".\"";
+  const std::string brackets = "has brackets that do not match; expected a range such as algo-[1-4]";
+  struct Row {
+    std::string text;
+    std::string item;  // the part that is quoted
+    std::string complaint;
+  };
+  const Row rows[] = {
+      {"a,h:", "h:", "has no number after \":\"; " + slots},
+      {"h:-1,a", "h:-1", "has \"-1\" after \":\"; " + slots},
+      {"h:+1", "h:+1", "has \"+1\" after \":\"; " + slots},
+      {"h:x", "h:x", "has \"x\" after \":\"; " + slots},
+      {"h:1 2", "h:1 2", "has \"1 2\" after \":\"; " + slots},
+      {"h:1.5", "h:1.5", "has \"1.5\" after \":\"; " + slots},
+      {"h:65537", "h:65537", "has too many slots; " + slots},
+      {"h:4294967297", "h:4294967297", "has too many slots; " + slots},
+      {"h:99999999999999999999999", "h:99999999999999999999999", "has too many slots; " + slots},
+      {"a,,b", "a,,b", "has an empty item; remove a comma"},
+      {",a", ",a", "has an empty item; remove a comma"},
+      {"a, ,b", "a, ,b", "has an empty item; remove a comma"},
+      {"a,", "a,", "ends with a comma; remove it"},
+      {"a:1, ", "a:1, ", "ends with a comma; remove it"},
+      {":2", ":2", "has no host name; expected NAME or NAME:SLOTS"},
+      {"joe@", "joe@", "has no host name; expected NAME or NAME:SLOTS"},
+      {"@a", "@a", "has no valid user name before \"@\""},
+      {"-oProxyCommand=x@a", "-oProxyCommand=x@a", "has no valid user name before \"@\""},
+      {"-oProxyCommand", "-oProxyCommand", name},
+      {".hidden", ".hidden", name},
+      {"a b", "a b", name},
+      {"a/b", "a/b", name},
+      {"a;reboot", "a;reboot", name},
+      {"$(id)", "$(id)", name},
+      {"a\x1b[1mb", "a\\x1b[1mb", brackets},
+      {"h\xc3\xb6st", "h\xc3\xb6st", name},
+      {"::1:2", "::1:2", "has more than one \":\"; write an IPv6 address in brackets, as in [::1]:2"},
+      {"a:1:2", "a:1:2", "has more than one \":\"; write an IPv6 address in brackets, as in [::1]:2"},
+      {"[::1", "[::1", brackets},
+      {"[::g]", "[::g]", "has a bad IPv6 address in its brackets"},
+      {"[::1%]", "[::1%]", "has a bad IPv6 address in its brackets"},
+      {"a[1-2", "a[1-2", brackets},
+      {"a1-2]", "a1-2]", brackets},
+      {"a[1[2]]", "a[1[2]]", brackets},
+      {"a[3-1]", "a[3-1]", "has a range that runs backwards; write [1-3]"},
+      {"a[]", "a[]", "has the bad range \"\"; expected numbers such as [1-4,7]"},
+      {"a[1,]", "a[1,]", "has the bad range \"\"; expected numbers such as [1-4,7]"},
+      {"a[x-y]", "a[x-y]", "has the bad range \"x-y\"; expected numbers such as [1-4,7]"},
+      {"a[-1]", "a[-1]", "has the bad range \"-1\"; expected numbers such as [1-4,7]"},
+      {"a[1--2]", "a[1--2]", "has the bad range \"1--2\"; expected numbers such as [1-4,7]"},
+      {"a[1-2-3]", "a[1-2-3]", "has the bad range \"1-2-3\"; expected numbers such as [1-4,7]"},
+      {"a[1-99999999]", "a[1-99999999]", "names 99999999 hosts; a job has at most 100000"},
+      {"a[0-999999999999999999]", "a[0-999999999999999999]",
+       "names 1000000000000000000 hosts; a job has at most 100000"},
+      {"a[1-1000]b[1-1000]", "a[1-1000]b[1-1000]", "names too many hosts; a job has at most 100000"},
+      {"a[1-60000],b[1-60000]", "b[1-60000]", "names too many hosts; a job has at most 100000"},
+      {"a:1,a", "a", "names a again, once with and once without slots; give slots each time"},
+      {"a,a,a:1", "a:1", "names a again, once with and once without slots; give slots each time"},
+      {"a:40000,a:40000", "a:40000", "brings a to 80000 slots; a host has at most 65536"},
+      {"x@a:1,y@a:1", "y@a:1", "names a again with another user than x"},
+  };
+  for (const Row& row : rows) {
+    CAPTURE(row.text);
+    const auto hosts = parse_host_list(row.text);
+    REQUIRE(hosts.has_error());
+    CHECK(hosts.error().kind() == ErrorKind::Usage);
+    CHECK(hosts.error().message() == "\"" + row.item + "\" " + row.complaint);
+  }
+  for (const char* blank : {"", "  "}) {
+    CHECK(parse_host_list(blank).error().message() == "the host list is empty; expected NAME[:SLOTS],...");
+  }
+}
+
+TEST_CASE("as many hosts as a job may have are read") {
+  const auto hosts = parse_host_list("n[1-100000]:1");
+  REQUIRE(hosts.has_value());
+  CHECK(hosts->size() == kMaxHosts);
+  CHECK(hosts->back().name == "n100000");
+}
+
+TEST_CASE("host names are those that ssh and file names can bear") {
+  for (const char* good : {"a", "A-1", "algo-1.example.org", "_x", "10.0.0.1", "::1", "fe80::1%eth0", "1"}) {
+    CAPTURE(good);
+    CHECK(valid_host_name(good));
+  }
+  for (const char* bad :
+       {"", "-a", ".a", "a b", "a@b", "a:1", "[::1]", "a/b", "..", "a\n", "fe80::1%", "fe80::1%a/b", "a%b"}) {
+    CAPTURE(bad);
+    CHECK_FALSE(valid_host_name(bad));
+  }
+  CHECK(valid_host_name(std::string(255, 'a')));
+  CHECK_FALSE(valid_host_name(std::string(256, 'a')));
+  CHECK_FALSE(valid_host_name(std::string("a\0b", 3)));
+  CHECK_FALSE(valid_host_name(std::string("::1\0x", 5)));
+}

@@ -1,0 +1,310 @@
+#include "launcher/inputs.h"
+
+#include <cerrno>
+#include <map>
+
+#include "common/plan/host_list.h"
+#include "launcher/machine.h"
+#include "tests/support/catch.h"
+
+using namespace sml;
+
+namespace {
+constexpr const char* kTwoHosts = R"({"current_host":"algo-1","hosts":["algo-1","algo-2"]})";
+constexpr const char* kOneHost = R"({"current_host":"algo-9","hosts":["algo-9"]})";
+
+// A machine made of values, which counts how often its devices were asked for.
+struct FakeMachine {
+  std::map<std::string, std::string> files;
+  std::uint32_t gpus = 0;
+  std::uint32_t neuron_cores = 0;
+  std::uint32_t cpus = 1;
+  int device_counts = 0;
+  plan::Environment environment;
+  std::string working_directory = "/home/me";
+
+  Machine machine() {
+    Machine m;
+    m.read_file = [this](const std::string& path, std::size_t) -> Result<std::string> {
+      const auto found = files.find(path);
+      if (found == files.end()) return Error(ErrorKind::Config, errno_text(ENOENT));
+      return found->second;
+    };
+    m.exists = [this](const std::string& path) { return files.count(path) > 0; };
+    m.count_gpus = [this] { return ++device_counts, gpus; };
+    m.count_neuron_cores = [this] { return ++device_counts, neuron_cores; };
+    m.count_cpus = [this] { return cpus; };
+    m.host_name = "head";
+    m.working_directory = working_directory;
+    m.environment = environment;
+    m.job_id = "sml-1";
+    return m;
+  }
+};
+
+Options options() {
+  Options o;
+  o.command = {"prog"};
+  return o;
+}
+
+plan::LaunchPlan plan_of(const Options& o, FakeMachine& fake) {
+  const auto plan = make_plan(o, fake.machine());
+  if (plan.has_error()) FAIL(plan.error().message());
+  return *plan;
+}
+
+// "name:slots name:slots".
+std::string hosts_of(const plan::LaunchPlan& plan) {
+  std::string out;
+  for (const plan::MappedHost& h : plan.map.hosts) {
+    out += (out.empty() ? "" : " ") + h.host.name + ":" + std::to_string(h.slots);
+  }
+  return out;
+}
+
+std::string error_of(const Options& o, FakeMachine& fake) {
+  const auto plan = make_plan(o, fake.machine());
+  if (plan.has_value()) return "(accepted)";
+  CHECK(exit_code_of(plan.error().kind()) == 2);
+  return plan.error().message();
+}
+}  // namespace
+
+TEST_CASE("the host source with the most say wins, and the plan tells which") {
+  FakeMachine fake;
+  fake.files = {{"/opt/ml/input/config/resourceconfig.json", kTwoHosts},
+                {"/opt/ml/config/resourceconfig.json", kOneHost},
+                {"mine.json", R"({"current_host":"m","hosts":["m"]})"}};
+  Options o = options();
+
+  o.hosts = "a:2,b:1";
+  o.resource_config = "mine.json";
+  CHECK(plan_of(o, fake).host_source == "-H");
+  CHECK(hosts_of(plan_of(o, fake)) == "a:2 b:1");
+
+  o.hosts.clear();
+  CHECK(plan_of(o, fake).host_source == "--resource-config mine.json");
+  CHECK(hosts_of(plan_of(o, fake)) == "m:1");
+
+  o.resource_config.clear();
+  CHECK(plan_of(o, fake).host_source == "/opt/ml/input/config/resourceconfig.json");
+  CHECK(hosts_of(plan_of(o, fake)) == "algo-1:1 algo-2:1");
+
+  fake.files.erase("/opt/ml/input/config/resourceconfig.json");
+  CHECK(plan_of(o, fake).host_source == "/opt/ml/config/resourceconfig.json");
+  CHECK(hosts_of(plan_of(o, fake)) == "algo-9:1");
+
+  fake.files.clear();
+  CHECK(plan_of(o, fake).host_source == "this machine");
+  CHECK(hosts_of(plan_of(o, fake)) == "localhost:1");
+}
+
+TEST_CASE("SAGEMAKER_BASE_DIR moves SageMaker's files") {
+  struct Row {
+    const char* base;
+    const char* file;
+    const char* source;
+  };
+  const Row rows[] = {
+      {"/tmp/x", "/tmp/x/opt/ml/input/config/resourceconfig.json", "/tmp/x/opt/ml/input/config/resourceconfig.json"},
+      {"/tmp/x/", "/tmp/x/opt/ml/config/resourceconfig.json", "/tmp/x/opt/ml/config/resourceconfig.json"},
+      {"/tmp/x/opt/ml", "/tmp/x/opt/ml/input/config/resourceconfig.json",
+       "/tmp/x/opt/ml/input/config/resourceconfig.json"},
+      {"/opt/ml", "/opt/ml/config/resourceconfig.json", "/opt/ml/config/resourceconfig.json"},
+      {"/", "/opt/ml/config/resourceconfig.json", "/opt/ml/config/resourceconfig.json"},
+      {"", "/opt/ml/config/resourceconfig.json", "/opt/ml/config/resourceconfig.json"},
+      {"/tmp/x", "/opt/ml/input/config/resourceconfig.json", "this machine"},
+  };
+  for (const Row& row : rows) {
+    CAPTURE(row.base, row.file);
+    FakeMachine fake;
+    fake.environment = {"SAGEMAKER_BASE_DIR=" + std::string(row.base)};
+    fake.files = {{row.file, kTwoHosts}};
+    CHECK(plan_of(options(), fake).host_source == row.source);
+  }
+}
+
+TEST_CASE("slots that are not named are counted on this machine") {
+  struct Row {
+    const char* what;
+    std::uint32_t gpus;
+    std::uint32_t neuron_cores;
+    SlotsRule rule;
+    std::optional<std::uint32_t> nproc_per_node;
+    const char* expected;
+  };
+  const Row rows[] = {
+      {"nothing there", 0, 0, SlotsRule::Auto, {}, "a:1 b:3"},  {"GPUs", 8, 2, SlotsRule::Auto, {}, "a:8 b:3"},
+      {"Neuron cores", 0, 32, SlotsRule::Auto, {}, "a:32 b:3"}, {"an option", 8, 0, SlotsRule::Auto, 2, "a:2 b:3"},
+      {"only GPUs", 4, 0, SlotsRule::Gpu, {}, "a:4 b:3"},       {"CPUs", 4, 0, SlotsRule::Cpu, {}, "a:6 b:3"},
+  };
+  for (const Row& row : rows) {
+    CAPTURE(row.what);
+    FakeMachine fake;
+    fake.gpus = row.gpus;
+    fake.neuron_cores = row.neuron_cores;
+    fake.cpus = 6;
+    Options o = options();
+    o.hosts = "a,b:3";
+    o.slots_rule = row.rule;
+    o.nproc_per_node = row.nproc_per_node;
+    CHECK(hosts_of(plan_of(o, fake)) == row.expected);
+  }
+}
+
+TEST_CASE("devices are not looked for when nobody needs their number") {
+  FakeMachine fake;
+  fake.gpus = 8;
+  Options o = options();
+  o.hosts = "a:1,b:2";
+  plan_of(o, fake);
+  o.hosts = "a";
+  o.nproc_per_node = 2;
+  plan_of(o, fake);
+  o = options();
+  o.np = 3;
+  plan_of(o, fake);
+  CHECK(fake.device_counts == 0);
+}
+
+TEST_CASE("on this machine --np alone is as good as slots") {
+  FakeMachine fake;
+  fake.gpus = 2;
+  Options o = options();
+  o.np = 5;
+  CHECK(hosts_of(plan_of(o, fake)) == "localhost:5");
+  CHECK(plan_of(o, fake).map.world_size() == 5);
+  o.nproc_per_node = 2;
+  CHECK(error_of(o, fake) ==
+        "-np 5 is more than the 2 slots of 1 host; lower -np, name more slots or hosts, or give --oversubscribe");
+  o.nproc_per_node.reset();
+  o.slots_rule = SlotsRule::Gpu;
+  CHECK(error_of(o, fake) ==
+        "-np 5 is more than the 2 slots of 1 host; lower -np, name more slots or hosts, or give --oversubscribe");
+  o.slots_rule = SlotsRule::Auto;
+  o.hosts = "localhost";
+  CHECK(error_of(o, fake) ==
+        "-np 5 is more than the 2 slots of 1 host; lower -np, name more slots or hosts, or give --oversubscribe");
+  o.oversubscribe = plan::Oversubscribe::Yes;
+  CHECK(plan_of(o, fake).map.world_size() == 5);
+}
+
+TEST_CASE("bad input is refused with one sentence that names it") {
+  FakeMachine fake;
+  fake.files = {{"bad.json", "{"}, {"bad.env", "A=1\noops"}};
+  Options o = options();
+  o.hosts = "a:1,h:";
+  CHECK(error_of(o, fake) == "-H: \"h:\" has no number after \":\"; expected a whole number of slots from 0 to 65536");
+  o.hosts = "a:1,b:2";
+  o.np = 4;
+  CHECK(error_of(o, fake) ==
+        "-np 4 is more than the 3 slots of 2 hosts; lower -np, name more slots or hosts, or give --oversubscribe");
+  o = options();
+  o.resource_config = "missing.json";
+  CHECK(error_of(o, fake) == "--resource-config missing.json: no such file or directory");
+  o.resource_config = "bad.json";
+  CHECK(error_of(o, fake) == "--resource-config bad.json: is not JSON (line 1, column 2)");
+  o = options();
+  o.env_files = {"bad.env"};
+  CHECK(error_of(o, fake) == "bad.env:2: no \"=\" in the line; expected NAME=VALUE");
+  o.env_files = {"missing.env"};
+  CHECK(error_of(o, fake) == "--env-file missing.env: no such file or directory");
+  o = options();
+  o.slots_rule = SlotsRule::Gpu;
+  CHECK(error_of(o, fake) == "--nproc-per-node gpu: no GPU is found on this machine; give a number of slots");
+}
+
+TEST_CASE("a SageMaker file that is there but bad is an error, not passed over") {
+  FakeMachine fake;
+  fake.files = {{"/opt/ml/input/config/resourceconfig.json", "{}"}, {"/opt/ml/config/resourceconfig.json", kOneHost}};
+  CHECK(error_of(options(), fake) ==
+        "/opt/ml/input/config/resourceconfig.json: has no \"hosts\"; expected an array of host names");
+}
+
+TEST_CASE("the working directory is absolute") {
+  struct Row {
+    const char* current;
+    const char* wanted;
+    const char* expected;
+  };
+  const Row rows[] = {{"/home/me", "", "/home/me"},
+                      {"/home/me", "/data", "/data"},
+                      {"/home/me", "sub/dir", "/home/me/sub/dir"},
+                      {"/home/me", ".", "/home/me"},
+                      {"/", "x", "/x"},
+                      {"", "/data", "/data"}};
+  for (const Row& row : rows) {
+    CAPTURE(row.current, row.wanted);
+    FakeMachine fake;
+    fake.working_directory = row.current;
+    Options o = options();
+    o.working_directory = row.wanted;
+    CHECK(plan_of(o, fake).working_directory == row.expected);
+  }
+  FakeMachine gone;
+  gone.working_directory = "";
+  CHECK(error_of(options(), gone) == "the working directory does not exist any more; name one with --wdir");
+}
+
+TEST_CASE("the user's variables come from the files first, then from -x") {
+  FakeMachine fake;
+  fake.environment = {"PASSED=1", "PRE_A=2"};
+  fake.files = {{"one", "A=one\nB=one\n"}, {"two", "B=two\n"}};
+  Options o = options();
+  o.env_files = {"one", "two"};
+  o.export_variables = {"A=x", "PASSED", "PRE_*", "UNSET"};
+  const plan::LaunchPlan plan = plan_of(o, fake);
+  CHECK(plan.user_environment == plan::Environment{"A=one", "B=one", "B=two", "A=x", "PASSED=1", "PRE_A=2"});
+  CHECK(plan.warnings == std::vector<std::string>{"-x UNSET: not set in the launcher's environment, so not passed"});
+  CHECK(plan.launcher_environment == fake.environment);
+}
+
+TEST_CASE("the rest of the plan is what was asked for") {
+  FakeMachine fake;
+  Options o = options();
+  o.command = {"prog", "", "a b"};
+  o.export_policy = plan::ExportPolicy::None;
+  const plan::LaunchPlan plan = plan_of(o, fake);
+  CHECK(plan.command == o.command);
+  CHECK(plan.export_policy == plan::ExportPolicy::None);
+  CHECK(plan.job.job_id == "sml-1");
+}
+
+TEST_CASE("device tools' listings are counted") {
+  CHECK(gpus_in_listing("") == 0);
+  CHECK(gpus_in_listing("GPU 0: NVIDIA H100 (UUID: GPU-1)\nGPU 1: NVIDIA H100 (UUID: GPU-2)\n") == 2);
+  CHECK(gpus_in_listing("GPU 0: NVIDIA A100 (UUID: GPU-1)\n  MIG 1g.5gb Device 0: (UUID: MIG-1)\n") == 1);
+  CHECK(gpus_in_listing("No devices found.\n") == 0);
+  CHECK(neuron_cores_in_listing("") == 0);
+  CHECK(neuron_cores_in_listing(R"([{"neuron_device":0,"nc_count":2,"x":1},{"nc_count" : 4}])") == 6);
+  CHECK(neuron_cores_in_listing("\"nc_count\"") == 0);
+  CHECK(neuron_cores_in_listing("\"nc_count\":x \"nc_count\":99999999999") == 0);
+}
+
+TEST_CASE("CUDA_VISIBLE_DEVICES leaves as many GPUs as CUDA would see") {
+  CHECK(visible_gpus(8, std::nullopt) == 8);
+  CHECK(visible_gpus(8, "") == 0);
+  CHECK(visible_gpus(8, "-1") == 0);
+  CHECK(visible_gpus(8, "0,1, 3") == 3);
+  CHECK(visible_gpus(8, "0,8,1") == 1);
+  CHECK(visible_gpus(8, "0,-1,1") == 1);
+  CHECK(visible_gpus(8, "GPU-12ab,GPU-34cd") == 2);
+  CHECK(visible_gpus(0, "0") == 0);
+}
+
+TEST_CASE("this machine answers without any device tool") {
+  const char* environment[] = {"PATH=/nonexistent", "A=1", nullptr};
+  const Machine machine = this_machine(environment);
+  CHECK(machine.environment == plan::Environment{"PATH=/nonexistent", "A=1"});
+  CHECK(machine.count_cpus() >= 1);
+  CHECK(machine.working_directory.front() == '/');
+  CHECK(machine.job_id.size() == 20);
+  CHECK(machine.job_id != this_machine(environment).job_id);
+  CHECK(machine.exists("/"));
+  CHECK_FALSE(machine.exists("/nonexistent/file"));
+  CHECK(machine.read_file("/nonexistent", 10).error().message() == "no such file or directory");
+  CHECK(machine.read_file("/", 10).error().message() == "is a directory");
+  CHECK(machine.read_file("/proc/self/status", 10).error().message() == "is larger than 10 bytes");
+  CHECK(machine.read_file("/dev/null", 10).has_value());
+}

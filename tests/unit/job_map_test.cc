@@ -1,0 +1,164 @@
+#include "common/plan/job_map.h"
+
+#include <algorithm>
+#include <map>
+#include <random>
+#include <set>
+
+#include "common/plan/host_list.h"
+#include "tests/support/catch.h"
+
+using namespace sml;
+using namespace sml::plan;
+
+namespace {
+HostList hosts(const char* text) {
+  auto parsed = parse_host_list(text);
+  REQUIRE(parsed.has_value());
+  return {*parsed, "-H"};
+}
+
+// "host rank local/size cross/size group" of each rank.
+std::vector<std::string> flat(const JobMap& map) {
+  std::vector<std::string> out;
+  for (const RankAssignment& a : map.ranks) {
+    out.push_back(map.hosts[a.host.value()].host.name + " " + std::to_string(a.rank.value()) + " " +
+                  std::to_string(a.local_rank.value()) + "/" + std::to_string(a.local_size) + " " +
+                  std::to_string(a.cross_rank) + "/" + std::to_string(a.cross_size) + " " +
+                  std::to_string(a.group_rank));
+  }
+  return out;
+}
+
+// What must hold for every map, whatever it was made from.
+void check_invariants(const JobMap& map) {
+  std::map<std::uint32_t, std::uint32_t> next_local;
+  std::map<std::uint32_t, std::set<std::uint32_t>> cross_ranks;  // by local rank
+  for (std::uint32_t i = 0; i < map.world_size(); ++i) {
+    const RankAssignment& a = map.ranks[i];
+    CHECK(a.rank.value() == i);
+    CHECK(a.local_rank.value() == next_local[a.host.value()]++);
+    CHECK(a.local_size == map.hosts[a.host.value()].ranks.size());
+    CHECK(a.group_rank < map.group_world_size());
+    CHECK(a.cross_rank < a.cross_size);
+    CHECK(cross_ranks[a.local_rank.value()].insert(a.cross_rank).second);
+  }
+  for (const RankAssignment& a : map.ranks) CHECK(cross_ranks[a.local_rank.value()].size() == a.cross_size);
+  std::uint32_t next = 0;
+  for (const MappedHost& host : map.hosts) {
+    for (const Rank rank : host.ranks) CHECK(rank.value() == next++);
+    if (host.slots == 0) CHECK(host.ranks.empty());
+  }
+  CHECK(next == map.world_size());
+}
+}  // namespace
+
+TEST_CASE("ranks are those of Horovod") {
+  struct Row {
+    const char* hosts;
+    std::optional<std::uint32_t> np;
+    std::vector<std::string> expected;
+  };
+  const Row rows[] = {
+      {"a:1,b:2", {}, {"a 0 0/1 0/2 0", "b 1 0/2 1/2 1", "b 2 1/2 0/1 1"}},
+      {"a:3,b:1,c:2",
+       {},
+       {"a 0 0/3 0/3 0", "a 1 1/3 0/2 0", "a 2 2/3 0/1 0", "b 3 0/1 1/3 1", "c 4 0/2 2/3 2", "c 5 1/2 1/2 2"}},
+      {"a:2,b:0,c:1", {}, {"a 0 0/2 0/2 0", "a 1 1/2 0/1 0", "c 2 0/1 1/2 1"}},
+      {"a:2,b:2", 3, {"a 0 0/2 0/2 0", "a 1 1/2 0/1 0", "b 2 0/1 1/2 1"}},
+      {"a:2,b:2", 1, {"a 0 0/1 0/1 0"}},
+      {"a:1,b:1,a:1", {}, {"a 0 0/2 0/2 0", "a 1 1/2 0/1 0", "b 2 0/1 1/2 1"}},
+      {"localhost:4",
+       {},
+       {"localhost 0 0/4 0/1 0", "localhost 1 1/4 0/1 0", "localhost 2 2/4 0/1 0", "localhost 3 3/4 0/1 0"}},
+  };
+  for (const Row& row : rows) {
+    CAPTURE(row.hosts);
+    const auto map = map_job(hosts(row.hosts), row.np, Oversubscribe::No);
+    REQUIRE(map.has_value());
+    CHECK(flat(*map) == row.expected);
+    check_invariants(*map);
+  }
+}
+
+TEST_CASE("hosts without ranks stay in the map, and keep their index") {
+  const auto map = map_job(hosts("a:0,b:1,c:1"), 1, Oversubscribe::No);
+  REQUIRE(map.has_value());
+  REQUIRE(map->hosts.size() == 3);
+  CHECK(map->hosts[0].ranks.empty());
+  CHECK(map->hosts[2].ranks.empty());
+  CHECK(map->ranks[0].host == HostIndex(1));
+  CHECK(map->ranks[0].group_rank == 0);
+  CHECK(map->group_world_size() == 1);
+}
+
+TEST_CASE("ranks beyond the slots are dealt evenly when that is allowed") {
+  struct Row {
+    const char* hosts;
+    std::uint32_t np;
+    std::vector<std::size_t> expected;
+  };
+  const Row rows[] = {{"a:1,b:1", 5, {3, 2}},        {"a:4,b:1", 7, {5, 2}}, {"a:4,b:1", 6, {5, 1}},
+                      {"a:1,b:0,c:1", 4, {2, 0, 2}}, {"a:2,b:2", 3, {2, 1}}, {"a:1", 100, {100}}};
+  for (const Row& row : rows) {
+    CAPTURE(row.hosts, row.np);
+    const auto map = map_job(hosts(row.hosts), row.np, Oversubscribe::Yes);
+    REQUIRE(map.has_value());
+    std::vector<std::size_t> counts;
+    for (const MappedHost& host : map->hosts) counts.push_back(host.ranks.size());
+    CHECK(counts == row.expected);
+    check_invariants(*map);
+  }
+}
+
+TEST_CASE("the invariants hold for any hosts") {
+  std::mt19937 random(7);
+  for (int round = 0; round < 100; ++round) {
+    HostList list{{}, "-H"};
+    std::uint32_t slots = 0;
+    const auto count = 1 + random() % 8;
+    for (std::uint32_t i = 0; i < count; ++i) {
+      const auto s = static_cast<std::uint32_t>(random() % 5);
+      slots += s;
+      list.hosts.push_back({"h" + std::to_string(i), "", s});
+    }
+    if (slots == 0) continue;
+    const bool over = random() % 2 == 0;
+    const auto np = static_cast<std::uint32_t>(1 + random() % (over ? 2 * slots : slots));
+    const auto map = map_job(list, np, over ? Oversubscribe::Yes : Oversubscribe::No);
+    REQUIRE(map.has_value());
+    CHECK(map->world_size() == np);
+    check_invariants(*map);
+  }
+}
+
+TEST_CASE("what cannot be mapped is refused with one sentence") {
+  struct Row {
+    HostList hosts;
+    std::optional<std::uint32_t> np;
+    Oversubscribe oversubscribe;
+    const char* message;
+  };
+  const Row rows[] = {
+      {hosts("a:1,b:2"), 4, Oversubscribe::No,
+       "-np 4 is more than the 3 slots of 2 hosts; lower -np, name more slots or hosts, or give --oversubscribe"},
+      {hosts("a:1"), 2, Oversubscribe::No,
+       "-np 2 is more than the 1 slot of 1 host; lower -np, name more slots or hosts, or give --oversubscribe"},
+      {hosts("a:1"), 0, Oversubscribe::Yes, "-np 0 starts nothing; expected at least 1"},
+      {hosts("a:0,b:0"), {}, Oversubscribe::No, "no host has a slot; give at least one host a slot, as in NAME:1"},
+      {hosts("a:0"), 1, Oversubscribe::Yes, "no host has a slot; give at least one host a slot, as in NAME:1"},
+      {{{}, "-H"}, 1, Oversubscribe::No, "no hosts; name at least one"},
+      {hosts("a:1"), 1'000'001, Oversubscribe::Yes,
+       "1000001 workers are more than a job can have; the most is 1000000"},
+      {hosts("a[1-70000]:65536"),
+       {},
+       Oversubscribe::No,
+       "4587520000 workers are more than a job can have; the most is 1000000"},
+  };
+  for (const Row& row : rows) {
+    const auto map = map_job(row.hosts, row.np, row.oversubscribe);
+    REQUIRE(map.has_error());
+    CHECK(map.error().kind() == ErrorKind::Usage);
+    CHECK(map.error().message() == row.message);
+  }
+}

@@ -1,0 +1,254 @@
+#include "common/plan/worker_env.h"
+
+#include <algorithm>
+#include <optional>
+#include <set>
+
+#include "common/plan/host_list.h"
+#include "tests/support/catch.h"
+
+using namespace sml;
+using namespace sml::plan;
+
+namespace {
+JobMap map_of(const char* text) {
+  const auto list = parse_host_list(text);
+  REQUIRE(list.has_value());
+  const auto map = map_job({*list, "-H"}, std::nullopt, Oversubscribe::No);
+  REQUIRE(map.has_value());
+  return *map;
+}
+
+// The value of a name, "(unset)" when it has none.
+std::string get(const Environment& environment, std::string_view name) {
+  const std::string* entry = find_variable(environment, name);
+  return entry == nullptr ? "(unset)" : std::string(value_of(*entry));
+}
+}  // namespace
+
+TEST_CASE("entries are cut at the first equals sign") {
+  CHECK(name_of("A=b=c") == "A");
+  CHECK(value_of("A=b=c") == "b=c");
+  CHECK(name_of("A") == "A");
+  CHECK(value_of("A") == "");
+  CHECK(value_of("A=") == "");
+  const Environment twice{"A=1", "A=2"};
+  CHECK(*find_variable(twice, "A") == "A=2");
+  CHECK(find_variable(twice, "B") == nullptr);
+}
+
+TEST_CASE("every rank gets the names of torch, Open MPI and Horovod") {
+  const JobMap map = map_of("a:3,b:1,c:2");
+  // Rank 5: second worker of c, the third host; only a has that local rank too.
+  const Environment environment = rank_environment(map, map.ranks[5], {"sml-7", 1, 3});
+  const std::pair<const char*, const char*> expected[] = {
+      {"RANK", "5"},
+      {"WORLD_SIZE", "6"},
+      {"LOCAL_RANK", "1"},
+      {"LOCAL_WORLD_SIZE", "2"},
+      {"GROUP_RANK", "2"},
+      {"GROUP_WORLD_SIZE", "3"},
+      {"ROLE_NAME", "default"},
+      {"ROLE_RANK", "5"},
+      {"ROLE_WORLD_SIZE", "6"},
+      {"TORCHELASTIC_RUN_ID", "sml-7"},
+      {"TORCHELASTIC_RESTART_COUNT", "1"},
+      {"TORCHELASTIC_MAX_RESTARTS", "3"},
+      {"TORCHELASTIC_USE_AGENT_STORE", "False"},
+      {"LOCAL_SIZE", "2"},
+      {"CROSS_RANK", "1"},
+      {"CROSS_SIZE", "2"},
+      {"OMPI_COMM_WORLD_RANK", "5"},
+      {"OMPI_COMM_WORLD_SIZE", "6"},
+      {"OMPI_COMM_WORLD_LOCAL_RANK", "1"},
+      {"OMPI_COMM_WORLD_LOCAL_SIZE", "2"},
+      {"OMPI_COMM_WORLD_NODE_RANK", "1"},
+      {"HOROVOD_HOSTNAME", "c"},
+      {"HOROVOD_RANK", "5"},
+      {"HOROVOD_SIZE", "6"},
+      {"HOROVOD_LOCAL_RANK", "1"},
+      {"HOROVOD_LOCAL_SIZE", "2"},
+      {"HOROVOD_CROSS_RANK", "1"},
+      {"HOROVOD_CROSS_SIZE", "2"},
+      {"SML_RANK", "5"},
+      {"SML_WORLD_SIZE", "6"},
+      {"SML_LOCAL_RANK", "1"},
+      {"SML_LOCAL_SIZE", "2"},
+      {"SML_HOST", "c"},
+      {"SML_JOB_ID", "sml-7"},
+  };
+  for (const auto& [name, value] : expected) {
+    CAPTURE(name);
+    CHECK(get(environment, name) == value);
+  }
+  CHECK(environment.size() == std::size(expected));
+}
+
+TEST_CASE("the rendezvous is the same for all ranks") {
+  CHECK(rendezvous_environment("10.0.0.1", 29500) == Environment{"MASTER_ADDR=10.0.0.1", "MASTER_PORT=29500"});
+}
+
+TEST_CASE("what we set per rank, an outer launcher may have set: all of it is kept out of the base") {
+  const JobMap map = map_of("a:1");
+  for (const std::string& entry : rank_environment(map, map.ranks[0], {"j", 0, 0})) {
+    CAPTURE(entry);
+    CHECK(set_by_a_launcher(name_of(entry)));
+  }
+  for (const char* name : {"MASTER_ADDR",
+                           "MASTER_PORT",
+                           "NODE_RANK",
+                           "PMI_RANK",
+                           "PMI_FD",
+                           "PMIX_RANK",
+                           "PMIX_NAMESPACE",
+                           "OMPI_UNIVERSE_SIZE",
+                           "OMPI_MCA_orte_hnp_uri",
+                           "OMPI_MCA_ess",
+                           "MPI_LOCALRANKID",
+                           "SLURM_PROCID",
+                           "SLURM_LOCALID",
+                           "SLURM_STEP_NODELIST",
+                           "TORCHELASTIC_ERROR_FILE",
+                           "HOROVOD_GLOO_RENDEZVOUS_ADDR",
+                           "HOROVOD_CONTROLLER",
+                           "SML_ANYTHING",
+                           "MV2_COMM_WORLD_RANK",
+                           "FLUX_TASK_RANK",
+                           "TF_CONFIG",
+                           "DMLC_ROLE"}) {
+    CAPTURE(name);
+    CHECK(set_by_a_launcher(name));
+  }
+}
+
+TEST_CASE("settings of the same frameworks are the user's") {
+  for (const char* name : {"OMPI_MCA_btl", "OMPI_ALLOW_RUN_AS_ROOT", "PMIX_MCA_gds", "HOROVOD_TIMELINE",
+                           "HOROVOD_FUSION_THRESHOLD", "SLURM_JOB_ID", "SLURM_JOB_NODELIST", "NCCL_DEBUG", "RANKS",
+                           "MY_RANK", "WORLD", "TORCH_HOME", "PATH", "SM_HOSTS", "SMLX"}) {
+    CAPTURE(name);
+    CHECK_FALSE(set_by_a_launcher(name));
+    CHECK_FALSE(bound_to_host(name));
+  }
+}
+
+TEST_CASE("what belongs to a host or a log-in does not travel") {
+  for (const char* name : {"HOME",
+                           "USER",
+                           "LOGNAME",
+                           "SHELL",
+                           "PWD",
+                           "OLDPWD",
+                           "HOSTNAME",
+                           "TMPDIR",
+                           "DISPLAY",
+                           "SSH_AUTH_SOCK",
+                           "SSH_CONNECTION",
+                           "XDG_RUNTIME_DIR",
+                           "DBUS_SESSION_BUS_ADDRESS",
+                           "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI",
+                           "CUDA_VISIBLE_DEVICES",
+                           "ROCR_VISIBLE_DEVICES",
+                           "NVIDIA_VISIBLE_DEVICES",
+                           "BASH_FUNC_f%%",
+                           "NOTIFY_SOCKET",
+                           "SM_CURRENT_HOST",
+                           "_"}) {
+    CAPTURE(name);
+    CHECK(bound_to_host(name));
+  }
+  const Environment travels = for_other_hosts(Environment{"HOME=/root", "A=1", "RANK=3", "LD_LIBRARY_PATH=/x", "A=1"});
+  CHECK(travels == Environment{"A=1", "LD_LIBRARY_PATH=/x", "A=1"});
+}
+
+TEST_CASE("later layers win") {
+  const Environment login{"HOME=/home/remote", "PATH=/login", "L=login", "RANK=9"};
+  const Environment launcher{"PATH=/launcher", "A=base", "B=base", "C=base", "PMI_RANK=4", "A=base2"};
+  const Environment user{"B=file", "B=x", "RANK=user", "C=user"};
+  const Environment job{"RANK=0", "C=job"};
+  EnvironmentLayers layers;
+  layers.login = login;
+  layers.launcher = launcher;
+  layers.user = user;
+  layers.job = job;
+  layers.working_directory = "/work";
+
+  layers.base = BaseEnvironment::LauncherOverLogin;
+  const Environment remote = compose(layers);
+  CHECK(get(remote, "HOME") == "/home/remote");
+  CHECK(get(remote, "PATH") == "/launcher");
+  CHECK(get(remote, "L") == "login");
+  CHECK(get(remote, "A") == "base2");
+  CHECK(get(remote, "B") == "x");
+  CHECK(get(remote, "C") == "job");
+  CHECK(get(remote, "RANK") == "0");
+  CHECK(get(remote, "PWD") == "/work");
+  CHECK(get(remote, "PMI_RANK") == "(unset)");
+
+  layers.base = BaseEnvironment::Login;
+  const Environment bare = compose(layers);
+  CHECK(get(bare, "PATH") == "/login");
+  CHECK(get(bare, "A") == "(unset)");
+  CHECK(get(bare, "B") == "x");
+
+  layers.base = BaseEnvironment::Launcher;
+  const Environment local = compose(layers);
+  CHECK(get(local, "PATH") == "/launcher");
+  CHECK(get(local, "L") == "(unset)");
+}
+
+TEST_CASE("the user may set a name of another launcher that we do not set") {
+  const Environment user{"PMI_RANK=7"};
+  EnvironmentLayers layers;
+  layers.user = user;
+  CHECK(get(compose(layers), "PMI_RANK") == "7");
+}
+
+TEST_CASE("names are unique and sorted, values are bytes") {
+  const Environment launcher{"Z=1", "A=\xff\n=$(x)", "A.B=1", "A=", "A=last\xfe", "EMPTY="};
+  EnvironmentLayers layers;
+  layers.launcher = launcher;
+  layers.cpu_share = 0;
+  const Environment out = compose(layers);
+  CHECK(out == Environment{"A=last\xfe", "A.B=1", "EMPTY=", "NCCL_ASYNC_ERROR_HANDLING=1", "PYTHONUNBUFFERED=1",
+                           "TORCH_NCCL_ASYNC_ERROR_HANDLING=1", "Z=1"});
+}
+
+TEST_CASE("defaults give way to whatever is set below or by the user") {
+  EnvironmentLayers layers;
+  layers.cpu_share = 4;
+  CHECK(get(compose(layers), "OMP_NUM_THREADS") == "4");
+  CHECK(get(compose(layers), "PYTHONUNBUFFERED") == "1");
+  const Environment base{"OMP_NUM_THREADS=2", "NCCL_ASYNC_ERROR_HANDLING=0"};
+  const Environment user{"PYTHONUNBUFFERED="};
+  layers.launcher = base;
+  layers.user = user;
+  const Environment out = compose(layers);
+  CHECK(get(out, "OMP_NUM_THREADS") == "2");
+  CHECK(get(out, "NCCL_ASYNC_ERROR_HANDLING") == "0");
+  CHECK(get(out, "TORCH_NCCL_ASYNC_ERROR_HANDLING") == "1");
+  CHECK(get(out, "PYTHONUNBUFFERED") == "");
+  EnvironmentLayers alone;
+  alone.cpu_share = 0;
+  CHECK(get(compose(alone), "OMP_NUM_THREADS") == "(unset)");
+}
+
+TEST_CASE("every variable that a worker gets is documented, once") {
+  const JobMap map = map_of("a:1");
+  const Environment rank = rank_environment(map, map.ranks[0], {"j", 0, 0});
+  const Environment rendezvous = rendezvous_environment("a", 1);
+  Environment job = rank;
+  job.insert(job.end(), rendezvous.begin(), rendezvous.end());
+  EnvironmentLayers layers;
+  layers.job = job;
+  layers.working_directory = "/";
+  std::set<std::string_view> documented;
+  for (const VariableMeaning& v : worker_variables()) {
+    CAPTURE(v.name);
+    CHECK(documented.insert(v.name).second);
+    CHECK_FALSE(v.meaning.empty());
+  }
+  std::set<std::string_view> set;
+  const Environment all = compose(layers);
+  for (const std::string& entry : all) set.insert(name_of(entry));
+  CHECK(documented == set);
+}
