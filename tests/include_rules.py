@@ -1,0 +1,177 @@
+#!/usr/bin/env python3
+"""Checks who includes whom: tests/include_rules.py [--self-test] [TOP]
+
+Each folder may include itself, the standard library, the system's own headers, and what its row allows. Prints
+FILE:LINE, the offending include and the rule; exits 1 when there is any.
+"""
+import collections
+import pathlib
+import re
+import sys
+import tempfile
+
+# A folder's row: the folders of ours that it may include, and the third-party libraries. A folder without a row is
+# itself an error; only what lies below tests/ shares one row.
+Row = collections.namedtuple("Row", "ours libraries")
+
+COMMON = ("common/core", "common/plan", "common/wire", "common/supervise", "common/output", "common/os")
+LAUNCHER = ("launcher", "launcher/launch", "launcher/ssh", "launcher/job", "launcher/report")
+FOLDERS = {
+    "common/core": Row((), ("boost/system", "fmt")),
+    "common/plan": Row(("common/core",), ("fmt",)),
+    "common/wire": Row(("common/core", "common/plan"), ("fmt",)),
+    "common/supervise": Row(("common/core",), ("fmt",)),
+    "common/output": Row(("common/core",), ("fmt",)),
+    "common/os": Row(("common/core",), ("asio", "fmt")),
+    "launcher/report": Row(("common/core", "common/plan", "common/output", "common/os"), ("fmt",)),
+    "launcher/launch": Row((*COMMON, "launcher/ssh", "launcher"), ("asio", "fmt")),
+    "launcher/ssh": Row((*COMMON, "launcher/launch", "launcher"), ("asio", "fmt")),
+    "launcher/job": Row((*COMMON, *LAUNCHER), ("asio", "fmt")),
+    "launcher/agent": Row(COMMON, ("asio",)),
+    "launcher": Row((*COMMON, *LAUNCHER), ("asio", "fmt")),
+    "tests": Row((*COMMON, *LAUNCHER, "launcher/agent", "tests"),
+                 ("asio", "boost/system", "catch2", "fmt", "nlohmann")),
+}
+# Files that may use a library which the rest of their folder may not.
+EXCEPTIONS = {
+    "boost/process": ("common/os/child.h", "common/os/child.cc"),
+    "libssh": ("launcher/ssh/*.cc",),
+    "CLI": ("launcher/cli.cc",),
+    "nlohmann": ("common/plan/resource_config.cc", "common/plan/launch_plan.cc", "launcher/report/*"),
+}
+LIBRARIES = {  # first words of an include → library
+    "boost/asio": "asio", "boost/process": "boost/process", "boost/system": "boost/system",
+    "boost/filesystem": "boost/filesystem", "boost": "other Boost", "libssh": "libssh", "CLI": "CLI",
+    "nlohmann": "nlohmann", "fmt": "fmt", "catch2": "catch2",
+}
+SYSTEM = re.compile(r"[a-z0-9_]+(\.h)?|(sys|linux|arpa|net|netinet|asm|sanitizer)/[a-z0-9_]+\.h")
+INCLUDE = re.compile(r'^\s*#\s*include\s*(?:"([^"]+)"|<([^>]+)>)')
+HAS_INCLUDE = re.compile(r'__has_include\s*\(\s*(?:"([^"]+)"|<([^>]+)>)')
+
+
+def folder_of(path):
+    """The listed folder that a file belongs to; None when there is none."""
+    folder = "tests" if path.startswith("tests/") else str(pathlib.PurePosixPath(path).parent)
+    return folder if folder in FOLDERS else None
+
+
+def library_of(name):
+    for words in sorted(LIBRARIES, key=len, reverse=True):
+        if name == words or name.startswith((words + "/", words + ".")):
+            return LIBRARIES[words]
+    return None
+
+
+def judge_ours(top, path, name):
+    if not (top / name).is_file():
+        beside = (top / path).parent / name
+        if beside.is_file():
+            return "includes of ours are written from the top of the repository"
+        return None if SYSTEM.fullmatch(name) or library_of(name) else "there is no such file"
+    mine, theirs = folder_of(path), folder_of(name)
+    if theirs == "tests" and mine != "tests":
+        return "nothing outside tests includes tests"
+    if theirs != mine and theirs not in FOLDERS[mine].ours:
+        return f"{mine} may include only {', '.join((mine, *FOLDERS[mine].ours))}"
+    return None
+
+
+def judge_library(path, name):
+    library = library_of(name)
+    if library is None:
+        return None if SYSTEM.fullmatch(name) else "neither a system header nor a library of the list in this file"
+    if library in EXCEPTIONS and any(pathlib.PurePosixPath(path).match(p) for p in EXCEPTIONS[library]):
+        return None
+    mine = folder_of(path)
+    if library in FOLDERS[mine].libraries:
+        return None
+    where = ", ".join(EXCEPTIONS.get(library, ())) or ", ".join(f for f, r in FOLDERS.items() if library in r.libraries)
+    return f"{library} is for {where or 'nobody'} only"
+
+
+def judge(top, path, quoted, angled):
+    if quoted is None and not (top / angled).is_file():
+        return judge_library(path, angled)
+    if quoted is None:
+        return 'includes of ours are written with "..."'
+    return judge_ours(top, path, quoted) or (None if (top / quoted).is_file() else judge_library(path, quoted))
+
+
+def check(top):
+    """All violations: (path, line number, included name, rule)."""
+    found = []
+    for folder in ("common", "launcher", "tests"):
+        for file in sorted((top / folder).rglob("*")):
+            if file.suffix not in (".h", ".cc"):
+                continue
+            path = file.relative_to(top).as_posix()
+            if folder_of(path) is None:
+                found.append((path, 1, "", "this folder has no row in tests/include_rules.py"))
+                continue
+            for number, line in enumerate(file.read_text(errors="replace").splitlines(), 1):
+                for match in filter(None, (INCLUDE.match(line), HAS_INCLUDE.search(line))):
+                    rule = judge(top, path, *match.groups())
+                    if rule:
+                        found.append((path, number, next(filter(None, match.groups())), rule))
+    return found
+
+
+def self_test():
+    """Each of these files must be refused, for the words given; the first few must pass."""
+    good = {
+        "common/core/a.h": "#include <vector>\n#include <boost/system/result.hpp>\n",
+        "common/plan/a.cc": '#include "common/core/a.h"\n#include <sys/stat.h>\n',
+        "common/os/child.cc": "#include <boost/process/v2.hpp>\n#include <boost/asio.hpp>\n",
+        "launcher/ssh/a.cc": "#include <libssh/libssh.h>\n",
+        "launcher/agent/a.h": '#include "common/wire/a.h"\n',
+        "common/wire/a.h": '#  include "common/plan/b.h"\n',
+        "common/plan/b.h": "",
+        "tests/unit/a_test.cc": '#include "launcher/agent/a.h"\n#include "tests/support/catch.h"\n',
+        "tests/support/catch.h": "#if __has_include(<catch2/catch_all.hpp>)\n#include <catch2/catch.hpp>\n#endif\n",
+    }
+    bad = {
+        "common/core/b.cc": ('#include "common/plan/b.h"\n', "may include only"),
+        "common/plan/c.cc": ("\n\n#include <boost/asio/io_context.hpp>\n", "asio is for"),
+        "common/plan/d.cc": ('#include "b.h"\n', "from the top"),
+        "common/plan/e.cc": ("#include <nlohmann/json.hpp>\n", "nlohmann is for"),
+        "common/supervise/a.cc": ('#include "common/wire/a.h"\n', "may include only"),
+        "common/os/b.cc": ("#include <boost/process/v2.hpp>\n", "boost/process is for"),
+        "launcher/agent/b.cc": ('#include "launcher/ssh/b.h"\n', "may include only"),
+        "launcher/agent/c.cc": ("#include <libssh/libssh.h>\n", "libssh is for"),
+        "launcher/ssh/b.h": ("#include <libssh/libssh.h>\n", "libssh is for"),
+        "launcher/main.cc": ("#include <CLI/CLI.hpp>\n", "CLI is for"),
+        "launcher/job/a.cc": ('#include "launcher/agent/a.h"\n', "may include only"),
+        "launcher/job/b.cc": ('#include "tests/support/catch.h"\n', "nothing outside tests"),
+        "launcher/job/c.cc": ("#include <common/core/a.h>\n", 'with "..."'),
+        "launcher/job/d.cc": ("#include <zmq/zmq.hpp>\n", "neither"),
+        "launcher/job/e.cc": ("#include <catch2/catch.hpp>\n", "catch2 is for tests"),
+        "launcher/new/a.h": ("", "no row"),
+    }
+    with tempfile.TemporaryDirectory() as name:
+        top = pathlib.Path(name)
+        for path, text in {**good, **{p: t for p, (t, _) in bad.items()}}.items():
+            (top / path).parent.mkdir(parents=True, exist_ok=True)
+            (top / path).write_text(text)
+        found = check(top)
+    errors = [f"{p} should pass: {rule}" for p, _, _, rule in found if p not in bad]
+    for path, (text, words) in bad.items():
+        rows = [r for r in found if r[0] == path]
+        if len(rows) != 1 or words not in rows[0][3] or rows[0][1] != max(1, len(text.splitlines())):
+            errors.append(f"{path} should be refused for '{words}', once: {rows}")
+    print("\n".join(errors) or f"include_rules: self-test: {len(bad)} violations seen")
+    return 1 if errors else 0
+
+
+def main():
+    words = sys.argv[1:]
+    if words[:1] == ["--self-test"]:
+        return self_test()
+    top = pathlib.Path(words[0] if words else pathlib.Path(__file__).parent.parent).resolve()
+    found = check(top)
+    for path, number, name, rule in found:
+        print(f"{path}:{number}: {name}: {rule}")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
