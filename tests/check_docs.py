@@ -1,0 +1,96 @@
+#!/usr/bin/env python3
+"""Holds the documentation against the program: tests/check_docs.py BUILD_FOLDER
+
+* every option and alias of `sml-run --help` is in man/sml-run.1, and the man page has no other;
+* --help fits 100 columns and ends with three examples;
+* every variable that workers get, and every exit status, is in the man page;
+* README.md and the examples of the man page use only options that exist, and relative links lead somewhere.
+"""
+import pathlib
+import re
+import subprocess
+import sys
+
+REPO = pathlib.Path(__file__).resolve().parents[1]
+OPTION = re.compile(r"(?<![\w\[-])(--?[a-zA-Z][\w-]*)")
+
+
+def options_of_help(text):
+    """Every spelling at the head of an option's paragraph or after its "Also"."""
+    found = set()
+    for paragraph in re.findall(r"^ {1,8}-.*(?:\n {20,}.*)*", text, re.M):
+        head, _, rest = re.sub(r"\n {20,}", "  ", paragraph).strip().partition("  ")
+        found.update(OPTION.findall(head))
+        for also in re.findall(r"\bAlso ((?: *--?[\w-]+)+)", re.sub(r"\s+", " ", rest)):
+            found.update(also.split())
+    return found
+
+
+def options_of_man(text):
+    """The spellings in the list items and the "Also" lines of the OPTIONS section."""
+    section = text.split(".Sh OPTIONS")[1].split("\n.Sh ")[0]
+    found = set()
+    for line in section.splitlines():
+        if line.startswith((".It Fl", ".Pq Also Fl")):
+            words = re.sub(r"^\.(It|Pq Also) Fl ", "", line).replace(" .", "").split(" , ")
+            words = [w.removeprefix("Fl ") for w in words] if line.startswith(".Pq") else [words[0]]
+            found.update("-" + w.split()[0] for w in words)
+    return found
+
+
+def variables_of_source():
+    text = (REPO / "common/plan/worker_env.cc").read_text()
+    names = re.findall(r'\b(?:Rank|Default)Variable\{"(\w+)"', text)
+    return names + re.findall(r'^constexpr std::string_view k\w+ = "([A-Z_]+)";', text, re.M)
+
+
+def main():
+    errors = []
+    program = pathlib.Path(sys.argv[1]).resolve() / "sml-run"
+    text = subprocess.run([program, "--help"], stdout=subprocess.PIPE, text=True, check=True).stdout
+    man = (REPO / "man/sml-run.1").read_text()
+    readme = (REPO / "README.md").read_text()
+
+    known, described = options_of_help(text), options_of_man(man)
+    errors += [f"man/sml-run.1 lacks the option {o}" for o in sorted(known - described)]
+    errors += [f"man/sml-run.1 has the option {o}, which --help does not" for o in sorted(described - known)]
+    errors += [f"--help is wider than 100 columns: {line}" for line in text.splitlines() if len(line) > 100]
+    examples = text.partition("\nExamples:\n")[2].splitlines()
+    examples = [line for line in examples if re.match(" +sml-run ", line)]
+    if len(examples) != 3:
+        errors.append("--help does not end with three examples")
+
+    plain = man.replace("\\-", "-")
+    variables = variables_of_source()
+    if len(variables) < 30:
+        errors.append("the variables cannot be found in common/plan/worker_env.cc any more")
+    errors += [f"man/sml-run.1 lacks the variable {v}" for v in variables if not re.search(rf"\b{v}\b", plain)]
+    statuses = plain.split(".Sh EXIT STATUS")[1].split("\n.Sh ")[0]
+    for status in ("0", "2", "125", "126", "127"):
+        if f".It {status}\n" not in statuses:
+            errors.append(f"man/sml-run.1 lacks the exit status {status}")
+        if not re.search(rf"^\| {status}\b", readme, re.M):
+            errors.append(f"README.md lacks the exit status {status}")
+
+    calls = re.findall(r"^\s*(?:\.Dl )?\$? ?((?:build/)?sml-run .*)", readme + man, re.M)
+    for call in calls:
+        for word in re.sub(r"'[^']*'", "", call).split()[1:]:
+            if not word.startswith("-"):
+                if re.match(r"(python3|hostname|true|sh|/usr/bin/python3)$", word):
+                    break  # the rest is the program's
+            elif word.split("=")[0] not in known:
+                errors.append(f"'{call}' uses {word}, which is no option")
+    if len(calls) < 5:
+        errors.append("the examples cannot be found any more")
+
+    for page in ("README.md", "CONTRIBUTING.md", "CHANGES.md"):
+        for link in re.findall(r"\]\(([^)#:]+)\)", (REPO / page).read_text()):
+            if not (REPO / link).exists():
+                errors.append(f"{page}: the link to {link} leads nowhere")
+
+    print("\n".join(errors) or f"{len(known)} spellings of options, {len(variables)} variables, {len(calls)} examples agree")
+    return 1 if errors else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
