@@ -1,0 +1,143 @@
+"""What several modules of end-to-end tests share: the probe's answers, ssh accounts, and small looks at hosts."""
+import base64
+import hashlib
+import os
+import re
+import shlex
+
+from harness import HELPERS, poll
+
+PROBE = HELPERS / "probe"
+CACHE = "/home/root/.cache/sml-run"
+# Every byte that an argument or a value can hold, and what shells and printf trip over.
+ALL_BYTES = bytes(range(1, 256))
+AWKWARD = [b"", b" ", b"a b", b"'", b'"', b"'\"'", b"\\", b"\\n", b"line\nline\n", b"\n", b"$HOME", b"${HOME}", b"$(id)",
+           b"`id`", b"*", b"?", b"[a-z]", b"~", b"!", b"!!", b"#", b"a;b", b"&", b"|", b">x", b"%s%n%d", b"-n", b"--",
+           b"\t", b"\r", b"\xff\xfe", b"\xc3(", "grün".encode(), b"{a,b}", b"=", b"A=B", b"^", b"@", ALL_BYTES]
+
+
+class Shown(dict):
+    """One probe's answer: name -> list of byte strings."""
+
+    def one(self, name):
+        values = self[name]
+        if len(values) != 1:
+            raise AssertionError(f"{len(values)} values of {name}")
+        return values[0]
+
+    def env(self):
+        return dict(entry.split(b"=", 1) for entry in self["env"])
+
+    def descriptors(self):
+        return {int(name[3:]): values[0] for name, values in self.items() if name.startswith("fd ")}
+
+
+def shown(text, ranks=None):
+    """The answers of `probe show`: of the only rank when `ranks` is None, else {rank: Shown} from tagged lines."""
+    answers = {}
+    for line in text.splitlines():
+        rank = None
+        if ranks is not None:
+            tag, line = re.fullmatch(r"\[(\d+)\] (.*)", line).groups()
+            rank = int(tag)
+        answer = answers.setdefault(rank, (Shown(), []))
+        if line.startswith("  "):
+            answer[0][answer[1][-1]][-1] += bytes.fromhex(line[2:])
+        else:
+            answer[1].append(line)
+            answer[0].setdefault(line, []).append(b"")
+    if ranks is None:
+        return answers[None][0]
+    if sorted(answers) != list(range(ranks)):
+        raise AssertionError(f"answers of ranks {sorted(answers)}, wanted {ranks}")
+    return {rank: answer for rank, (answer, _) in answers.items()}
+
+
+def by_rank(text):
+    """{rank: lines} of tagged output."""
+    ranks = {}
+    for line in text.splitlines():
+        rank, rest = re.fullmatch(r"\[(\d+)\] (.*)", line).groups()
+        ranks.setdefault(int(rank), []).append(rest)
+    return ranks
+
+
+def complaints(done):
+    """What sml-run itself said, without its line about hosts."""
+    lines = [ln.removeprefix("sml-run: ") for ln in done.stderr.splitlines() if ln.startswith("sml-run: ")]
+    return [ln for ln in lines if not re.match(r"\d+ ranks? on \d+ hosts?, from ", ln)]
+
+
+def sh(bed, host, script, *args, check=True, **kw):
+    """Runs a line of shell on a host; answers its output."""
+    done = bed.exec(host, ["/bin/sh", "-c", script, "sh", *args], **kw)
+    if check and done.returncode:
+        raise AssertionError(str(done))
+    return done.stdout
+
+
+def forget_agents(bed):
+    for host in [*bed.names(), "head"]:
+        sh(bed, host, "rm -rf /home/root/.cache /home/tester/.cache")
+
+
+def cached_agents(bed, host, folder=CACHE):
+    """{name: (inode, mtime, size)}"""
+    rows = sh(bed, host, f"cd {folder} 2>/dev/null && stat -c '%n %i %Y %s' * 2>/dev/null || true").splitlines()
+    return {row.split()[0]: tuple(row.split()[1:]) for row in rows}
+
+
+def keep_file(test, bed, host, path):
+    """Puts a file back as it was when the test ends."""
+    place = bed.path(host, path)
+    if not place.exists():
+        test.addCleanup(lambda: place.unlink(missing_ok=True))
+        return place
+    was, status = place.read_bytes(), place.stat()
+
+    def restore():
+        place.unlink(missing_ok=True)
+        place.write_bytes(was)
+        place.chmod(status.st_mode & 0o7777)
+        os.chown(place, status.st_uid, status.st_gid)
+
+    test.addCleanup(restore)
+    return place
+
+
+def edit_file(test, bed, host, path, change, mode=None):
+    """change(text) -> text; as it was when the test ends. Ownership and mode stay."""
+    place = keep_file(test, bed, host, path)
+    text = place.read_text() if place.exists() else ""
+    place.write_text(change(text))
+    if mode is not None:
+        place.chmod(mode)
+    return place
+
+
+def ssh_config(test, bed, host, text):
+    """Before what the testbed says in ~/.ssh/config; first match wins."""
+    return edit_file(test, bed, host, "/home/root/.ssh/config", lambda old: text + "\nHost *\n" + old, 0o600)
+
+
+def fingerprint(public_key):
+    """SHA256:... of "ssh-ed25519 AAAA...", as ssh-keygen -l prints it."""
+    digest = hashlib.sha256(base64.b64decode(public_key.split()[1])).digest()
+    return "SHA256:" + base64.b64encode(digest).decode().rstrip("=")
+
+
+def wait_for_workers(bed, pattern, count, within=20):
+    """Waits until `count` processes whose command holds `pattern` run on the hosts; answers them."""
+    found = []
+
+    def look():
+        found[:] = [p for p in bed.ps() if pattern in p["cmd"] and "sml-run" not in p["cmd"] and "testbed" not in p["cmd"]]
+        return len(found) == count
+
+    if not poll(look, within):
+        raise AssertionError(f"{len(found)} instead of {count} processes {pattern!r}: {[p['cmd'] for p in found]}")
+    return found
+
+
+def quoted(argv):
+    return shlex.join(map(str, argv))
