@@ -51,9 +51,6 @@ Result<std::string> read_file(const std::string& path, std::size_t limit) {
   // Not blocking: opening a FIFO without a writer would never return.
   const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (file.get() < 0) return file_error(errno);
-  struct stat status {};
-  if (::fstat(file.get(), &status) != 0) return file_error(errno);
-  if (S_ISDIR(status.st_mode)) return file_error(EISDIR);
   std::string text;
   std::array<char, 65536> buffer;
   for (;;) {
