@@ -38,19 +38,31 @@ struct ChildPlan {
   const char* working_directory;  // null: stay
   int descriptors[3];
   unsigned long descriptor_limit;
+  std::span<const int> ignored_signals;
   pid_t parent;
   // Out: the parent shares our memory until exec, so this is how it learns what went wrong.
   volatile SpawnStep failed_step = SpawnStep::Exec;
   volatile int failed_errno = 0;
 };
 
-void reset_signals() {
-  struct sigaction action {};
-  action.sa_handler = SIG_DFL;
-  for (int signo = 1; signo < NSIG; ++signo) ::sigaction(signo, &action, nullptr);
-  sigset_t none;
-  sigemptyset(&none);
-  ::sigprocmask(SIG_SETMASK, &none, nullptr);
+// The kernel's own form: the C library's sigaction() refuses the two signals that it uses itself, and its posix_spawn()
+// leaves these ignored in what it starts.
+struct KernelSigaction {
+  void (*handler)(int);
+  unsigned long flags;
+  void (*restorer)();
+  std::uint64_t mask;
+};
+
+bool kernel_sigaction(int signo, const KernelSigaction* set, KernelSigaction* get) {
+  return ::syscall(SYS_rt_sigaction, signo, set, get, sizeof(std::uint64_t)) == 0;
+}
+
+void reset_signals(std::span<const int> ignored) {
+  const KernelSigaction action{.handler = SIG_DFL, .flags = 0, .restorer = nullptr, .mask = 0};
+  for (const int signo : ignored) kernel_sigaction(signo, &action, nullptr);
+  const std::uint64_t none = 0;
+  ::syscall(SYS_rt_sigprocmask, SIG_SETMASK, &none, nullptr, sizeof none);
 }
 
 // 0, 1, 2 from the plan; everything else is close-on-exec already, save what a library may have left open.
@@ -87,7 +99,7 @@ bool set_descriptor_limit(unsigned long soft) {
   if (!place_descriptors(plan)) fail(plan, SpawnStep::Pipe, errno);
   if (!set_descriptor_limit(plan.descriptor_limit)) fail(plan, SpawnStep::Limits, errno);
   if (plan.working_directory != nullptr && ::chdir(plan.working_directory) != 0) fail(plan, SpawnStep::Directory, errno);
-  reset_signals();
+  reset_signals(plan.ignored_signals);
   int worst = ENOENT;
   for (char* file : plan.candidates) {
     if (file == nullptr) break;
@@ -150,15 +162,26 @@ Result<std::string> find_program(std::span<const std::string> argv, std::span<co
     const std::string file = below(working_directory, candidate);
     struct stat info {};
     if (::stat(file.c_str(), &info) != 0) continue;
-    if (S_ISREG(info.st_mode) && ::access(file.c_str(), X_OK) == 0) return file;
+    if (S_ISREG(info.st_mode) && ::access(file.c_str(), X_OK) == 0) return candidate;
     if (refused.empty()) refused = candidate + (S_ISDIR(info.st_mode) ? " is a directory" : " may not be executed");
   }
   if (refused.empty()) return not_found(argv[0]);
   return Error(ErrorKind::NotExecutable, refused).with_hint("chmod +x it, or name its interpreter (python3 FILE)");
 }
 
+std::vector<int> ignored_signals() {
+  std::vector<int> out;
+  for (int signo = 1; signo < NSIG; ++signo) {
+    KernelSigaction action{};
+    if (kernel_sigaction(signo, nullptr, &action) && action.handler == SIG_IGN) out.push_back(signo);
+  }
+  return out;
+}
+
 std::variant<pid_t, SpawnFailed> spawn_worker(const WorkerProcess& worker) {
-  const std::vector<std::string> files = program_candidates(worker.argv[0], worker.environment);
+  const std::vector<std::string> files = worker.program.empty()
+                                             ? program_candidates(worker.argv[0], worker.environment)
+                                             : std::vector<std::string>{worker.program};
   const std::vector<char*> candidates = pointers(files);
   const std::vector<char*> argv = pointers(worker.argv);
   const std::vector<char*> environment = pointers(worker.environment);
@@ -168,6 +191,7 @@ std::variant<pid_t, SpawnFailed> spawn_worker(const WorkerProcess& worker) {
                  .working_directory = worker.working_directory.empty() ? nullptr : worker.working_directory.c_str(),
                  .descriptors = {worker.stdin_fd, worker.stdout_fd, worker.stderr_fd},
                  .descriptor_limit = worker.descriptor_limit,
+                 .ignored_signals = worker.ignored_signals,
                  .parent = ::getpid()};
   // No handler of ours may run in the child, whose stack is ours.
   sigset_t all;

@@ -371,4 +371,19 @@ Environment compose(const EnvironmentLayers& layers) {
   return std::move(composer).finish();
 }
 
+Environment with_job(const Environment& composed, std::span<const std::string> job) {
+  const auto before = [](const std::string& a, std::string_view b) { return name_of(a) < b; };
+  Environment out = composed;
+  out.reserve(out.size() + job.size());
+  for (const std::string& e : job) {
+    const auto at = std::lower_bound(out.begin(), out.end(), name_of(e), before);
+    if (at != out.end() && name_of(*at) == name_of(e)) {
+      *at = e;
+    } else {
+      out.insert(at, e);
+    }
+  }
+  return out;
+}
+
 }  // namespace sml::plan

@@ -78,4 +78,8 @@ struct EnvironmentLayers {
 // [TORCH_]NCCL_ASYNC_ERROR_HANDLING=1 and OMP_NUM_THREADS unless they were set.
 Environment compose(const EnvironmentLayers& layers);
 
+// `composed` (from compose(), without job variables) with `job` over it: what differs between the ranks of one host is
+// added to what they share.
+Environment with_job(const Environment& composed, std::span<const std::string> job);
+
 }  // namespace sml::plan

@@ -43,6 +43,7 @@ Agent::Agent(boost::asio::io_context& loop, plan::Environment login_environment,
     : loop_(loop),
       login_environment_(std::move(login_environment)),
       descriptor_limit_(descriptor_limit),
+      ignored_signals_(os::ignored_signals()),
       link_(loop, STDIN_FILENO, STDOUT_FILENO,
             {.message = [this](wire::ToAgent m) { on_message(std::move(m)); },
              .lost = [this](const Error& why) { launcher_lost(why); },
@@ -97,7 +98,8 @@ void Agent::handle(wire::Prepare& m) {
     workers_.push_back(std::make_unique<Worker>(loop_, static_cast<WorkerOwner&>(*this), std::move(spec)));
     by_rank_[workers_.back()->rank()] = workers_.back().get();
   }
-  wire::Prepared answer{.obstacles = find_obstacles(), .port = 0};
+  compose_environments();
+  wire::Prepared answer{.obstacles = find_programs(), .port = 0};
   if (m.rendezvous == wire::Rendezvous::Reserve) {
     Result<RendezvousPort> port = RendezvousPort::reserve();
     if (port) {
@@ -110,15 +112,33 @@ void Agent::handle(wire::Prepare& m) {
   link_.send(std::move(answer));
 }
 
-// Every program once, with the environment of its first worker here: PATH may differ by host, not by rank.
-std::vector<wire::Obstacle> Agent::find_obstacles() const {
+void Agent::compose_environments() {
+  const auto local_size = static_cast<std::uint32_t>(workers_.size());
+  const std::uint32_t cpu_share = local_size > 1 ? std::max(1U, usable_cpus() / local_size) : 0;
+  environments_.clear();
+  for (const wire::App& app : apps_) {
+    environments_.push_back(plan::compose({.base = app.base,
+                                           .login = login_environment_,
+                                           .launcher = app.launcher_environment,
+                                           .user = app.user_environment,
+                                           .job = {},
+                                           .working_directory = app.working_directory,
+                                           .cpu_share = cpu_share}));
+  }
+}
+
+// Once per program, not per rank: nothing that we set decides where it is found.
+std::vector<wire::Obstacle> Agent::find_programs() {
   std::vector<wire::Obstacle> out;
-  for (std::uint32_t i = 0; i < apps_.size(); ++i) {
-    const auto first = std::find_if(workers_.begin(), workers_.end(), [i](const auto& w) { return w->spec().app == i; });
-    if (first == workers_.end() || apps_[i].argv.empty()) continue;
-    const Result<std::string> found =
-        os::find_program(apps_[i].argv, environment_of(apps_[i], **first), apps_[i].working_directory);
-    if (!found) out.push_back(obstacle(found.error()));
+  programs_.assign(apps_.size(), {});
+  for (std::size_t i = 0; i < apps_.size(); ++i) {
+    if (apps_[i].argv.empty()) continue;
+    const Result<std::string> found = os::find_program(apps_[i].argv, environments_[i], apps_[i].working_directory);
+    if (found) {
+      programs_[i] = *found;
+    } else {
+      out.push_back(obstacle(found.error()));
+    }
   }
   return out;
 }
@@ -174,17 +194,10 @@ void Agent::perform(HostAction action) {
   }
 }
 
-plan::Environment Agent::environment_of(const wire::App& app, const Worker& worker) const {
+plan::Environment Agent::environment_of(const Worker& worker) const {
   plan::Environment job = worker.spec().environment;
   job.insert(job.end(), rendezvous_.begin(), rendezvous_.end());
-  const auto local_size = static_cast<std::uint32_t>(workers_.size());
-  return plan::compose({.base = app.base,
-                        .login = login_environment_,
-                        .launcher = app.launcher_environment,
-                        .user = app.user_environment,
-                        .job = job,
-                        .working_directory = app.working_directory,
-                        .cpu_share = local_size > 1 ? std::max(1U, usable_cpus() / local_size) : 0});
+  return plan::with_job(environments_[worker.spec().app], job);
 }
 
 void Agent::spawn_all() {
@@ -192,12 +205,14 @@ void Agent::spawn_all() {
   wire::Started started;
   for (const auto& worker : workers_) {
     const wire::App& app = apps_[worker->spec().app];
-    const plan::Environment environment = environment_of(app, *worker);
-    worker->spawn({.argv = app.argv,
+    const plan::Environment environment = environment_of(*worker);
+    worker->spawn({.program = programs_[worker->spec().app],
+                   .argv = app.argv,
                    .environment = environment,
                    .working_directory = app.working_directory,
                    .dev_null = dev_null_.get(),
-                   .descriptor_limit = descriptor_limit_});
+                   .descriptor_limit = descriptor_limit_,
+                   .ignored_signals = ignored_signals_});
     if (!worker->machine().alive()) continue;
     by_pid_[worker->pid()] = worker.get();
     started.workers.push_back({worker->rank(), worker->pid()});
@@ -276,10 +291,10 @@ void Agent::tell_machine() {
   if (link_.lost() || std::all_of(workers_.begin(), workers_.end(), done)) {
     perform(machine_.on(HostEvent::AllDone, Clock::now()));
   }
-  if (machine_.state() == HostState::Sweeping) signal_orphans(SIGTERM);
-  if (machine_.state() == HostState::SweepKilling) signal_orphans(SIGKILL);
-  const bool sweeping = machine_.state() == HostState::Sweeping || machine_.state() == HostState::SweepKilling;
-  if (sweeping && os::children().empty()) perform(machine_.on(HostEvent::NothingLeft, Clock::now()));
+  const bool killing = machine_.state() == HostState::SweepKilling;
+  if (!killing && machine_.state() != HostState::Sweeping) return;
+  if (os::children().empty()) return perform(machine_.on(HostEvent::NothingLeft, Clock::now()));
+  signal_orphans(killing ? SIGKILL : SIGTERM);  // those that have come since
 }
 
 void Agent::await_signals() {

@@ -72,13 +72,15 @@ class Agent final : private WorkerOwner {
   void on_timer(TimePoint due);
   void await_signals();
   void launcher_lost(const Error& why);
-  plan::Environment environment_of(const wire::App& app, const Worker& worker) const;
-  std::vector<wire::Obstacle> find_obstacles() const;
+  plan::Environment environment_of(const Worker& worker) const;
+  void compose_environments();
+  std::vector<wire::Obstacle> find_programs();
   Worker* find(Rank rank);
 
   boost::asio::io_context& loop_;
   plan::Environment login_environment_;
   unsigned long descriptor_limit_;  // soft limit that workers get
+  std::vector<int> ignored_signals_;
   ControlLink link_;
   boost::asio::signal_set signals_;
   boost::asio::steady_timer timer_;
@@ -90,6 +92,8 @@ class Agent final : private WorkerOwner {
   bool settling_ = false;
   bool left_ = false;
   std::vector<wire::App> apps_;
+  std::vector<plan::Environment> environments_;  // by app: what its workers share
+  std::vector<std::string> programs_;            // by app: the file that argv[0] is
   plan::Environment rendezvous_;
   std::vector<std::unique_ptr<Worker>> workers_;
   std::unordered_map<Rank, Worker*> by_rank_;

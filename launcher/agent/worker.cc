@@ -38,13 +38,15 @@ void Worker::spawn(const Surroundings& surroundings) {
     status_ = SpawnFailed{SpawnStep::Pipe, errno};
     return apply(machine_.on(WorkerEvent::SpawnFailed));
   }
-  const auto started = os::spawn_worker({.argv = surroundings.argv,
+  const auto started = os::spawn_worker({.program = surroundings.program,
+                                         .argv = surroundings.argv,
                                          .environment = surroundings.environment,
                                          .working_directory = surroundings.working_directory,
                                          .stdin_fd = in->read ? in->read.get() : surroundings.dev_null,
                                          .stdout_fd = out->write.get(),
                                          .stderr_fd = err->write.get(),
-                                         .descriptor_limit = surroundings.descriptor_limit});
+                                         .descriptor_limit = surroundings.descriptor_limit,
+                                         .ignored_signals = surroundings.ignored_signals});
   if (const auto* failed = std::get_if<SpawnFailed>(&started)) {
     status_ = *failed;
     ended_at_ = Clock::now();
@@ -52,12 +54,10 @@ void Worker::spawn(const Surroundings& surroundings) {
   }
   pid_ = std::get<pid_t>(started);
   for (auto [output, pipe] : {std::pair{&stdout_, &*out}, std::pair{&stderr_, &*err}}) {
-    os::set_nonblocking(pipe->read.get());
     output->pipe.assign(pipe->read.release());
-    await_output(*output);
+    await_output(*output);  // makes our end non-blocking
   }
   if (in->write) {
-    os::set_nonblocking(in->write.get());
     stdin_.assign(in->write.release());
   }
   apply(machine_.on(WorkerEvent::Spawned));

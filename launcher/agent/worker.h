@@ -37,11 +37,13 @@ class Worker {
 
   // What differs between workers and is not in the spec.
   struct Surroundings {
+    std::string program;
     std::span<const std::string> argv;
     std::span<const std::string> environment;
     std::string working_directory;
     int dev_null = -1;
     unsigned long descriptor_limit = 0;
+    std::span<const int> ignored_signals;
   };
   // Starts it. On failure the machine is Done and `status()` says why.
   void spawn(const Surroundings& surroundings);

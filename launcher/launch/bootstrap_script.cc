@@ -4,30 +4,37 @@ namespace sml::launch {
 
 namespace {
 
-// @MARK@, @NAME@ and @SIZE@ are filled in below. A line break here is only one in this source.
+// @MARK@, @NAME@ and @SIZE@ are filled in below. A line break here is only one in this source. What the agent inherits
+// is what the login has: umask and PATH are put back, and no variable has a name that a login might use, because
+// assigning to an exported one would change it for the workers.
 constexpr char kScript[] =
-    // The login's PATH is for the workers; what we run ourselves comes from the system.
-    "P=$PATH; PATH=/usr/bin:/bin:/usr/sbin:/sbin:$P; umask 077; trap \"\" PIPE; W=; "
-    "run() { PATH=$P; exec \"$@\" --mark @MARK@; }; "
-    // put FOLDER NAME: asks for the bytes and stores them; fails, with all bytes consumed, when the folder does not
+    // Programs that we run ourselves come from the system, whatever the login's PATH holds.
+    "sml_path=$PATH; PATH=/usr/bin:/bin:/usr/sbin:/sbin:$PATH; sml_mask=$(umask); umask 077; trap \"\" PIPE; sml_why=; "
+    "sml_run() { PATH=$sml_path; umask $sml_mask; exec \"$@\" --mark @MARK@; }; "
+    // sml_put FOLDER NAME: asks for the bytes and stores them; fails, with all bytes consumed, when the folder does not
     // take them. -x tells noexec mounts before anything is sent.
-    "put() { t=$1/.new-$$; (set -C; : > \"$t\") 2>/dev/null || { W=\"$W; $1 cannot be written\"; return 1; }; "
-    "chmod 700 \"$t\"; [ -x \"$t\" ] || { rm -f \"$t\"; W=\"$W; $1 is mounted noexec\"; return 1; }; "
+    "sml_put() { sml_new=$1/.new-$$; "
+    "(set -C; : > \"$sml_new\") 2>/dev/null || { sml_why=\"$sml_why; $1 cannot be written\"; return 1; }; "
+    "chmod 700 \"$sml_new\"; "
+    "[ -x \"$sml_new\" ] || { rm -f \"$sml_new\"; sml_why=\"$sml_why; $1 is mounted noexec\"; return 1; }; "
     "echo \"@MARK@ NEED $(uname -m) $1\"; "
-    "head -c @SIZE@ | { cat > \"$t\" 2>/dev/null || cat > /dev/null; }; "
-    "[ \"$(wc -c < \"$t\")\" -eq @SIZE@ ] || { rm -f \"$t\"; W=\"$W; $1 is full\"; return 1; }; "
-    "mv -f \"$t\" \"$1/$2\"; }; "
-    "c=${XDG_CACHE_HOME:-$HOME/.cache}/sml-run; "
-    "[ -x \"$c/@NAME@\" ] && [ -O \"$c/@NAME@\" ] && [ -O \"$c\" ] && run \"$c/@NAME@\"; "
-    "mkdir -p \"$c\" 2>/dev/null; "
-    "if [ -d \"$c\" ] && [ -O \"$c\" ]; then put \"$c\" @NAME@ && run \"$c/@NAME@\"; "
-    "else W=\"$W; $c cannot be made or belongs to another user\"; fi; "
-    "for b in \"$XDG_RUNTIME_DIR\" /dev/shm /tmp /var/tmp \"$HOME\"; do "
-    "[ -n \"$b\" ] && [ -d \"$b\" ] && [ -w \"$b\" ] || continue; "
-    "d=$(mktemp -d \"$b/sml-run-XXXXXX\" 2>/dev/null) || { W=\"$W; $b cannot be written\"; continue; }; "
-    "put \"$d\" sml-run-agent && run \"$d/sml-run-agent\" --remove \"$d\"; "
-    "rm -rf \"$d\"; done; "
-    "echo \"@MARK@ FAIL ${W#; }\"";
+    "head -c @SIZE@ | { cat > \"$sml_new\" 2>/dev/null || cat > /dev/null; }; "
+    "[ \"$(wc -c < \"$sml_new\")\" -eq @SIZE@ ] || { rm -f \"$sml_new\"; sml_why=\"$sml_why; $1 is full\"; return 1; }; "
+    "mv -f \"$sml_new\" \"$1/$2\"; }; "
+    "sml_cache=${XDG_CACHE_HOME:-$HOME/.cache}/sml-run; "
+    "[ -x \"$sml_cache/@NAME@\" ] && [ -O \"$sml_cache/@NAME@\" ] && [ -O \"$sml_cache\" ] && "
+    "sml_run \"$sml_cache/@NAME@\"; "
+    "mkdir -p \"$sml_cache\" 2>/dev/null; "
+    "if [ -d \"$sml_cache\" ] && [ -O \"$sml_cache\" ]; then "
+    "sml_put \"$sml_cache\" @NAME@ && sml_run \"$sml_cache/@NAME@\"; "
+    "else sml_why=\"$sml_why; $sml_cache cannot be made or belongs to another user\"; fi; "
+    "for sml_base in \"$XDG_RUNTIME_DIR\" /dev/shm /tmp /var/tmp \"$HOME\"; do "
+    "[ -n \"$sml_base\" ] && [ -d \"$sml_base\" ] && [ -w \"$sml_base\" ] || continue; "
+    "sml_dir=$(mktemp -d \"$sml_base/sml-run-XXXXXX\" 2>/dev/null) || "
+    "{ sml_why=\"$sml_why; $sml_base cannot be written\"; continue; }; "
+    "sml_put \"$sml_dir\" sml-run-agent && sml_run \"$sml_dir/sml-run-agent\" --remove \"$sml_dir\"; "
+    "rm -rf \"$sml_dir\"; done; "
+    "echo \"@MARK@ FAIL ${sml_why#; }\"";
 
 void replace_all(std::string& text, std::string_view what, std::string_view with) {
   for (std::size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + with.size())) {
