@@ -1,5 +1,6 @@
 #include "common/os/spawn.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <climits>
 #include <csignal>
@@ -16,6 +17,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "common/core/text.h"
+#include "common/os/fd.h"
 #include "common/plan/worker_env.h"
 
 namespace sml::os {
@@ -134,6 +137,29 @@ Error not_found(const std::string& program) {
                      : "the path must exist on every host");
 }
 
+// The interpreter that a script names ("#!/usr/bin/env python3" → "/usr/bin/env"); empty for anything else.
+std::string interpreter_of(const std::string& file) {
+  const UniqueFd fd(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  char head[256];
+  const ssize_t n = fd ? ::read(fd.get(), head, sizeof head) : -1;
+  std::string_view text(head, n > 0 ? static_cast<std::size_t>(n) : 0);
+  if (!text.starts_with("#!")) return {};
+  text = text.substr(2, text.find('\n') - 2);
+  text.remove_prefix(std::min(text.find_first_not_of(" \t"), text.size()));
+  return std::string(text.substr(0, text.find_first_of(" \t")));
+}
+
+// execve would say ENOENT of the script itself, which is there.
+Result<void> check_interpreter(const std::string& script, const std::string& file) {
+  const std::string interpreter = interpreter_of(file);
+  if (interpreter.empty() || ::access(interpreter.c_str(), F_OK) == 0) return {};
+  const std::string message = "the first line of " + script + " names an interpreter that is not there: " + show(interpreter);
+  if (interpreter.back() == '\r') {
+    return Error(ErrorKind::NotExecutable, message).with_hint("the script has Windows line ends; remove the carriage returns");
+  }
+  return Error(ErrorKind::NotExecutable, message).with_hint("install it there, or start the script by its interpreter");
+}
+
 }  // namespace
 
 std::vector<std::string> program_candidates(const std::string& program, std::span<const std::string> environment) {
@@ -162,7 +188,10 @@ Result<std::string> find_program(std::span<const std::string> argv, std::span<co
     const std::string file = below(working_directory, candidate);
     struct stat info {};
     if (::stat(file.c_str(), &info) != 0) continue;
-    if (S_ISREG(info.st_mode) && ::access(file.c_str(), X_OK) == 0) return candidate;
+    if (S_ISREG(info.st_mode) && ::access(file.c_str(), X_OK) == 0) {
+      if (Result<void> usable = check_interpreter(candidate, file); !usable) return usable.error();
+      return candidate;
+    }
     if (refused.empty()) refused = candidate + (S_ISDIR(info.st_mode) ? " is a directory" : " may not be executed");
   }
   if (refused.empty()) return not_found(argv[0]);

@@ -47,6 +47,7 @@ Job::Job(const Options& options, const plan::LaunchPlan& plan, const launch::Age
       machine_(options.start_timeout, options.grace, Clock::now()),
       pids_(plan.map.world_size(), -1) {
   for (const int signo : {SIGQUIT, SIGUSR1, SIGUSR2, SIGWINCH}) signals_.add(signo);
+  facts_.program = plan.command.front();
   facts_.started = Clock::now();
 }
 
@@ -138,7 +139,7 @@ void Job::check_settled() {
 }
 
 void Job::add_fault(HostEntry& host, Error why) {
-  facts_.faults.push_back({host.session->name(), std::move(why), Clock::now()});
+  facts_.faults.push_back({host.session->host(), host.session->name(), std::move(why), Clock::now()});
   host.info.ready = false;
   host.info.failed = true;
   tell(JobEvent::HostFailed);
@@ -179,7 +180,7 @@ void Job::handle(HostEntry& host, const wire::Pong& m) {
 }
 
 void Job::handle(HostEntry& host, const wire::Probed& m) {
-  host.info.probe = HostProbe{host.session->name(), m.results};
+  host.info.probe = HostProbe{host.session->host(), m.results};
   finish_probing();
 }
 
@@ -303,7 +304,9 @@ void Job::finish_probing() {
   const ChosenAddress chosen = choose_address(rank0_addresses(), probes, hosts_[0].session->name(), master_port_);
   master_address_ = chosen.address;
   if (!chosen.address.empty()) return tell(JobEvent::AllProbed);
-  for (const ProbeFault& fault : chosen.faults) facts_.faults.push_back({fault.host, fault.why, Clock::now()});
+  for (const ProbeFault& fault : chosen.faults) {
+    facts_.faults.push_back({fault.index, plan_.map.hosts[fault.index.value()].host.name, fault.why, Clock::now()});
+  }
   tell(JobEvent::HostFailed);
 }
 
@@ -336,7 +339,7 @@ void Job::time_out_start() {
   for (HostEntry& host : hosts_) {
     if (host.info.ready || host.info.failed) continue;
     host.info.failed = true;
-    facts_.faults.push_back({host.session->name(),
+    facts_.faults.push_back({host.session->host(), host.session->name(),
                              Error(ErrorKind::Timeout, "not ready after " + format_duration(options_.start_timeout) +
                                                            " (" + host.session->step() + ")")
                                  .with_hint("--start-timeout waits longer"),

@@ -49,7 +49,7 @@ ChosenAddress choose_address(std::span<const std::string> candidates, std::span<
     }
   }
   for (const HostProbe& probe : probes) {
-    if (errno_for(probe, best) != 0) chosen.faults.push_back({probe.host, cannot_reach(probe, rank0_host, port)});
+    if (errno_for(probe, best) != 0) chosen.faults.push_back({probe.index, cannot_reach(probe, rank0_host, port)});
   }
   return chosen;
 }

@@ -5,19 +5,20 @@
 #include <vector>
 
 #include "common/core/error.h"
+#include "common/core/strong.h"
 #include "common/wire/messages.h"
 
 namespace sml::job {
 
 // What one host found when it tried the candidates.
 struct HostProbe {
-  std::string host;
+  HostIndex index;
   std::vector<wire::ProbeResult> results;
 };
 
 // A host that cannot reach rank 0's host.
 struct ProbeFault {
-  std::string host;
+  HostIndex index;
   Error why;
 };
 

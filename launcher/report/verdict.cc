@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <functional>
 
 #include "common/core/text.h"
 
@@ -25,15 +26,17 @@ std::string seconds_since(TimePoint from, TimePoint to) {
   return text;
 }
 
-// Faults with the same words, in the order of their first host.
+// Faults with the same words; hosts and groups in host order, so that the report does not depend on who was quicker.
 struct Group {
   const Error* why;
   std::vector<std::string> hosts;
 };
 
 std::vector<Group> fold(const std::vector<Facts::HostFault>& faults) {
+  std::vector<std::reference_wrapper<const Facts::HostFault>> ordered(faults.begin(), faults.end());
+  std::stable_sort(ordered.begin(), ordered.end(), [](const auto& a, const auto& b) { return a.get().index < b.get().index; });
   std::vector<Group> groups;
-  for (const Facts::HostFault& fault : faults) {
+  for (const Facts::HostFault& fault : ordered) {
     const auto same = std::find_if(groups.begin(), groups.end(), [&](const Group& g) { return *g.why == fault.why; });
     if (same == groups.end()) {
       groups.push_back({&fault.why, {fault.host}});
@@ -55,6 +58,10 @@ void tell_faults(const Facts& facts, std::vector<std::string>& lines) {
 }
 
 std::string tell_end(const Facts& facts, const Facts::WorkerEnd& end) {
+  if (std::holds_alternative<SpawnFailed>(end.status)) {
+    return "rank " + std::to_string(end.rank.value()) + " on " + end.host + " did not start: " + describe(end.status) +
+           " (" + show(facts.program) + ")";
+  }
   return "rank " + std::to_string(end.rank.value()) + " on " + end.host + " " + describe(end.status) + " after " +
          seconds_since(facts.started, end.at);
 }

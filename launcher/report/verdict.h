@@ -23,10 +23,12 @@ struct Facts {
     TimePoint at;
   };
   struct HostFault {
+    HostIndex index;  // orders the names in messages
     std::string host;
     Error why;
     TimePoint at;
   };
+  std::string program;                 // argv[0], for messages
   TimePoint started;                   // of the workers; of the launcher while none runs
   std::vector<WorkerEnd> ends;         // failures only
   std::vector<HostFault> faults;
@@ -43,7 +45,7 @@ struct Verdict {
 };
 
 // The first failure by time that nobody asked for decides: a worker's own end, a host's fault, the user's signal, lost
-// output. Faults of the same kind and words fold into one line that names all their hosts.
+// output. Faults of the same kind and words fold into one line that names all their hosts, in host order.
 Verdict judge(const Facts& facts);
 
 }  // namespace sml::report
