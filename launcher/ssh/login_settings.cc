@@ -198,7 +198,8 @@ class Settler {
     auto configured = expand_paths(config_.identity_files(), tokens(), self_);
     if (!configured) return configured.error();
     settings_.identities = std::move(*configured);
-    if (config_.identity_files().empty()) {
+    settings_.identity_source = config_.identity_files().empty() ? IdentitySource::Defaults : IdentitySource::Config;
+    if (settings_.identity_source == IdentitySource::Defaults) {
       settings_.identities = {folder + "id_ed25519", folder + "id_ecdsa", folder + "id_rsa"};
     }
     if (lower(config_.value("identitiesonly")) == "yes") settings_.agent_turn = AgentTurn::Last;

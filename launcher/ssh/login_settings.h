@@ -20,6 +20,7 @@ enum class AddressFamily : std::uint8_t { Any, V4, V6 };
 enum class LocalShortcut : std::uint8_t { No, WhenThisMachine };
 // Last: after the identity files, and only if one of them could not be used without it (IdentitiesOnly).
 enum class AgentTurn : std::uint8_t { First, Last, Never };
+enum class IdentitySource : std::uint8_t { Config, Defaults };
 enum class KeyLogin : std::uint8_t { Allowed, Forbidden };  // PubkeyAuthentication
 
 struct LoginSettings {
@@ -40,6 +41,7 @@ struct LoginSettings {
   KeyLogin key_login = KeyLogin::Allowed;
   std::string explicit_identity;        // --ssh-identity-file: tried before the agent
   std::vector<std::string> identities;  // of the config, else the default files that ssh has
+  IdentitySource identity_source = IdentitySource::Defaults;
   std::string agent_socket;             // empty: no agent
   AgentTurn agent_turn = AgentTurn::First;
 

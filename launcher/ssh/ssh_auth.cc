@@ -11,6 +11,7 @@
 #include <poll.h>
 #include <sys/socket.h>
 #include <sys/un.h>
+#include <unistd.h>
 
 #include "common/core/text.h"
 #include "common/os/fd.h"
@@ -84,26 +85,33 @@ class Authenticator {
     }
     if (try_all() && !broken_) return {};
     if (broken_) return *broken_;
-    if (tried_.empty()) {
-      return Error(ErrorKind::Auth, "there is no key to log in with")
-          .with_hint("start an ssh agent that has one (ssh-add), or name a key with --ssh-identity-file");
-    }
+    return offered_ == Offered::Something ? refused() : nothing_to_offer();
+  }
+
+ private:
+  enum class Offered { Nothing, Something };
+
+  Error refused() const {
     return Error(ErrorKind::Auth,
                  "the host refused the login of user " + show(settings_.session.user) + " (" + tried_ + ")")
         .with_hint(
             "put the public key into ~/.ssh/authorized_keys there, or name another key with --ssh-identity-file");
   }
 
- private:
+  Error nothing_to_offer() const {
+    return Error(ErrorKind::Auth, "there is no key to log in with" + (tried_.empty() ? "" : " (" + tried_ + ")"))
+        .with_hint("start an ssh agent that has one (ssh-add), or name a key with --ssh-identity-file");
+  }
+
   // True: logged in. Stops at once when the connection is gone.
   bool try_all() {
     const std::string& first = settings_.explicit_identity;
     if (!first.empty() && try_file(first, MissingFile::Tell)) return true;
     if (!broken_ && settings_.agent_turn == AgentTurn::First && try_agent()) return true;
-    // Missing files are told when they were asked for, not when they are the default ones: the set of both is one list.
+    const auto missing = settings_.identity_source == IdentitySource::Config ? MissingFile::Tell : MissingFile::Ignore;
     for (const std::string& path : settings_.identities) {
       if (broken_) return false;
-      if (path != first && try_file(path, MissingFile::Ignore)) return true;
+      if (path != first && try_file(path, missing)) return true;
     }
     return !broken_ && settings_.agent_turn == AgentTurn::Last && needs_agent_ && try_agent();
   }
@@ -139,6 +147,7 @@ class Authenticator {
 
   template <class Call>
   AuthStep drive(const Call& call) {
+    offered_ = Offered::Something;
     AuthStep step = call();
     for (; step == AuthStep::Again; step = call()) {
       const Waited waited = wait_();
@@ -163,7 +172,8 @@ class Authenticator {
   CancelToken& cancel_;
   const WaitForSession& wait_;
   std::string tried_;
-  bool needs_agent_ = false;
+  Offered offered_ = Offered::Nothing;
+  bool needs_agent_ = false;     // a file could not be used without it
   std::optional<Error> broken_;  // no use in going on
 };
 

@@ -142,8 +142,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
   }
 
   void pump() {
-    // Reading first: it is what opens the window for writing, and nobody would wake us for a window that is open already.
-    // Writing may take bytes off the socket too.
+    // Reading first: it is what opens the window for writing, and nobody would wake us for a window that is open
+    // already. Writing may take bytes off the socket too.
     if (closed_ || !read_turn() || !write_queue() || !deliver()) return;
     if (session_.closed() || (session_.at_end() && has_status())) return close(ended());
     if (session_.at_end()) expect_status();
