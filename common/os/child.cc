@@ -3,6 +3,7 @@
 #include "common/os/child.h"
 
 #include <csignal>
+#include <ctime>
 
 #include <sys/wait.h>
 
@@ -31,12 +32,25 @@ Child::Child(boost::asio::any_io_executor executor, pid_t pid, std::function<voi
   });
 }
 
-Child::~Child() {
-  if (!state_->reaped) {
-    ::kill(-state_->pid, SIGKILL);  // spawn_helper() made it leader of its group
-    ::kill(state_->pid, SIGKILL);
-    ::waitpid(state_->pid, nullptr, 0);
+namespace {
+
+// SIGTERM lets it clean up (an agent ends its workers, ssh restores what it changed); SIGKILL to its group, which
+// spawn_helper() made it leader of, is the end.
+void end_and_reap(pid_t pid) {
+  constexpr timespec kLookAgain{.tv_sec = 0, .tv_nsec = 2'000'000};
+  ::kill(pid, SIGTERM);
+  for (int i = 0; i < 1000; ++i) {
+    if (::waitpid(pid, nullptr, WNOHANG) != 0) return;
+    ::nanosleep(&kLookAgain, nullptr);
   }
+  ::kill(-pid, SIGKILL);
+  ::waitpid(pid, nullptr, 0);
+}
+
+}  // namespace
+
+Child::~Child() {
+  if (!state_->reaped) end_and_reap(state_->pid);
   state_->process.detach();  // its destructor would kill and wait once more
 }
 

@@ -14,6 +14,7 @@
 #include "common/os/fd.h"
 #include "common/wire/handshake.h"
 #include "launcher/agent/agent.h"
+#include "launcher/agent/guardian.h"
 
 namespace {
 
@@ -39,7 +40,6 @@ int serve(const Flags& flags, char** environment) {
     ::unlink((flags.remove_folder + "/sml-run-agent").c_str());
     ::rmdir(flags.remove_folder.c_str());
   }
-  sml::os::ensure_standard_descriptors();
   ::signal(SIGPIPE, SIG_IGN);
   ::prctl(PR_SET_NAME, "sml-run-agent");
   sml::os::become_subreaper();
@@ -66,8 +66,9 @@ int main(int argc, char** argv, char** environment) {
     std::fputs("sml-run-agent: started by sml-run on the hosts of a job; see sml-run-agent(1)\n", stderr);
     return 2;
   }
+  sml::os::ensure_standard_descriptors();
   try {
-    return serve(flags, environment);
+    return sml::agent::guard([&] { return serve(flags, environment); });
   } catch (const std::exception& e) {
     std::fprintf(stderr, "sml-run-agent: internal error: %s\n", e.what());
     return 1;

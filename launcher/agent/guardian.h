@@ -1,0 +1,16 @@
+// The agent's parent: sees to it that nothing survives an agent that dies before its work is done.
+#pragma once
+#include <functional>
+
+namespace sml::agent {
+
+// Forks. The child goes on as the agent: `serve` is called there, and its result is the child's exit status. The parent,
+// which holds no descriptor of the agent's and does nothing but wait, answers that status when the agent has left.
+//
+// If the agent is killed, its workers die with it (PR_SET_PDEATHSIG) and whatever they had started comes to the
+// guardian, which is a subreaper too and ends it with SIGKILL; it gives up on what cannot be ended after some seconds.
+// SIGTERM to the guardian does the same by force. If the guardian is killed, the agent gets SIGTERM and stops the job.
+// Only both of them killed at the same moment leave descendants that had made a session of their own.
+int guard(const std::function<int()>& serve);
+
+}  // namespace sml::agent
