@@ -314,7 +314,7 @@ class Testbed:
 
     def path(self, host, inside="/"):
         """Where a path of a host is seen from outside."""
-        return pathlib.Path(self._call("path", host).strip()) / str(inside).lstrip("/")
+        return pathlib.Path(f"/proc/{self._state()['hosts'][host]['pid']}/root") / str(inside).lstrip("/")
 
     def put(self, host, inside, data, *, mode=0o644, user="root"):
         """Writes a file on a host."""

@@ -3,7 +3,7 @@ import base64
 import hashlib
 import os
 import re
-import shlex
+import shutil
 
 from harness import HELPERS, poll
 
@@ -78,7 +78,8 @@ def sh(bed, host, script, *args, check=True, **kw):
 
 def forget_agents(bed):
     for host in [*bed.names(), "head"]:
-        sh(bed, host, "rm -rf /home/root/.cache /home/tester/.cache")
+        for user in ("root", "tester"):
+            shutil.rmtree(bed.path(host, f"/home/{user}/.cache"), ignore_errors=True)
 
 
 def cached_agents(bed, host, folder=CACHE):
@@ -137,7 +138,3 @@ def wait_for_workers(bed, pattern, count, within=20):
     if not poll(look, within):
         raise AssertionError(f"{len(found)} instead of {count} processes {pattern!r}: {[p['cmd'] for p in found]}")
     return found
-
-
-def quoted(argv):
-    return shlex.join(map(str, argv))

@@ -1,0 +1,263 @@
+"""Putting the agent on hosts: sent once, kept safely, started under every login shell, gone where it cannot be kept."""
+import shutil
+import unittest
+
+from harness import TestCase, Testbed
+from jobs import CACHE, by_rank, cached_agents, complaints, edit_file, forget_agents, keep_file, sh
+
+HOST = "algo-2"
+
+
+class Deployment(TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.bed = cls.enterClassContext(Testbed())
+        cls.bed.up(2)
+
+    def job(self, *options, user="root", **kw):
+        return self.bed.sml_run("algo-1", "-H", "algo-1,algo-2", *options, "sh", "-c", "echo $RANK ran; id -un",
+                                user=user, **kw)
+
+    def assert_runs(self, done, user="root"):
+        self.assert_status(done, 0)
+        self.assertEqual(by_rank(done.stdout), {r: [f"{r} ran", user] for r in (0, 1)})
+        self.assertEqual(complaints(done), [])
+
+    def assert_refused(self, done, pattern):
+        """A clear error about this host, and none of the ranks has run."""
+        self.assert_status(done, 125)
+        self.assertRegex("\n".join(complaints(done)), rf"(?m)^{HOST}: {pattern}")
+        self.assertNotIn("ran", done.stdout)
+
+    def mount(self, *commands, paths):
+        """Mounts on the host, and away again at the end."""
+        for path in paths:
+            self.addCleanup(sh, self.bed, HOST, 'umount "$1"', path, check=False)
+        sh(self.bed, HOST, " && ".join(commands))
+
+    def received(self):
+        return int(sh(self.bed, HOST, "cat /sys/class/net/eth0/statistics/rx_bytes"))
+
+
+class Cache(Deployment):
+    def setUp(self):
+        forget_agents(self.bed)
+
+    def test_the_first_run_sends_the_agent_and_the_second_does_not(self):
+        begin = self.received()
+        self.assert_runs(self.job())
+        first, cached = self.received(), cached_agents(self.bed, HOST)
+        self.assert_runs(self.job())
+        second = self.received()
+        self.assertEqual(len(cached), 1)
+        size = int(next(iter(cached.values()))[2])
+        self.assertEqual(cached_agents(self.bed, HOST), cached)
+        self.assertGreater(first - begin, size)
+        self.assertLess(second - first, size / 4)
+        self.assertEqual(sh(self.bed, HOST, f"stat -c %a {CACHE} {CACHE}/*").split(), ["700", "700"])
+
+    def test_an_agent_of_another_build_stays_beside(self):
+        sh(self.bed, HOST, f"mkdir -p {CACHE}; chmod 700 {CACHE}; printf '#!/bin/sh\\nexit 1\\n' > {CACHE}/agent-0.0.1-cafe; "
+                           f"chmod 700 {CACHE}/*")
+        old = cached_agents(self.bed, HOST)
+        self.assert_runs(self.job())
+        now = cached_agents(self.bed, HOST)
+        self.assertEqual(len(now), 2)
+        self.assertEqual({k: now[k] for k in old}, old)
+
+    def test_an_agent_that_another_user_put_there_is_not_run(self):
+        self.assert_runs(self.job())
+        agent = f"{CACHE}/{next(iter(cached_agents(self.bed, HOST)))}"
+        sh(self.bed, HOST, 'printf "#!/bin/sh\\ntouch /run/hijacked\\n" > "$1"; chmod 755 "$1"; chown tester "$1"', agent)
+        self.addCleanup(sh, self.bed, HOST, "rm -f /run/hijacked")
+        self.assert_runs(self.job())
+        self.assertEqual(sh(self.bed, HOST, "ls /run/hijacked 2>/dev/null || true"), "")
+        self.assertEqual(sh(self.bed, HOST, 'stat -c %U "$1"', agent), "root\n")
+
+    def test_a_cache_folder_of_another_user_is_not_used(self):
+        sh(self.bed, HOST, f"mkdir -p {CACHE}; chown tester {CACHE}")
+        self.assert_runs(self.job())
+        self.assertEqual(cached_agents(self.bed, HOST), {})
+
+    def test_a_link_in_the_place_of_the_agent_is_not_written_through(self):
+        self.assert_runs(self.job())
+        agent = f"{CACHE}/{next(iter(cached_agents(self.bed, HOST)))}"
+        sh(self.bed, HOST, 'rm "$1"; echo precious > /run/precious; ln -s /run/precious "$1"', agent)
+        self.addCleanup(sh, self.bed, HOST, "rm -f /run/precious")
+        self.assert_runs(self.job())
+        self.assertEqual(sh(self.bed, HOST, "cat /run/precious"), "precious\n")
+
+    def test_a_foreign_agent_under_our_name_is_an_error_that_says_so(self):
+        self.assert_runs(self.job())
+        agent = f"{CACHE}/{next(iter(cached_agents(self.bed, HOST)))}"
+        sh(self.bed, HOST, 'printf "#!/bin/sh\\necho \\$2 AGENT 999\\ncat >/dev/null\\n" > "$1"; chmod 700 "$1"', agent)
+        done = self.job()
+        self.assert_refused(done, r".*protocol 999")
+        self.assertIn("remove ~/.cache/sml-run", done.stderr)
+
+    def test_a_damaged_agent_is_not_the_end(self):
+        """A file cut short (a full disk, a crash of the host): a clear error at least, or better a new copy."""
+        self.assert_runs(self.job())
+        agent = f"{CACHE}/{next(iter(cached_agents(self.bed, HOST)))}"
+        sh(self.bed, HOST, 'truncate -s 5000 "$1"', agent)
+        done = self.job()
+        if done.returncode == 0:
+            return self.assert_runs(done)
+        self.assert_refused(done, r".*agent")
+
+    def test_many_first_runs_at_once(self):
+        jobs = [self.bed.sml_run_popen("algo-1", "-H", HOST, "echo", "ran") for _ in range(6)]
+        for job in jobs:
+            with job:
+                done = job.finish()
+                self.assert_status(done, 0)
+                self.assertEqual(done.stdout, "ran\n")
+        self.assertEqual(len(cached_agents(self.bed, HOST)), 1)
+
+    def test_an_unprivileged_user(self):
+        self.assert_runs(self.job(user="tester"), "tester")
+        self.assertEqual(len(cached_agents(self.bed, HOST, "/home/tester/.cache/sml-run")), 1)
+
+
+class AwkwardFolders(Deployment):
+    def setUp(self):
+        forget_agents(self.bed)
+
+    def remount_home(self, flag):
+        home = "/home/root"
+        self.mount(f"mount --bind {home} {home}", f"mount -o remount,bind,{flag} {home}", paths=[home])
+
+    def test_a_home_that_is_read_only(self):
+        self.remount_home("ro")
+        self.assert_runs(self.job())
+
+    def test_a_home_that_is_mounted_noexec(self):
+        self.remount_home("noexec")
+        self.assert_runs(self.job())
+        self.assertEqual(cached_agents(self.bed, HOST), {})
+
+    def test_a_cache_that_is_not_the_users(self):
+        sh(self.bed, HOST, "mkdir /home/tester/.cache")
+        self.assert_runs(self.job(user="tester"), "tester")
+
+    def test_a_cache_home_that_cannot_be_written(self):
+        edit_file(self, self.bed, HOST, "/home/root/.bashrc", lambda _: "export XDG_CACHE_HOME=/proc/nowhere\n")
+        self.assert_runs(self.job())
+        self.assertEqual(cached_agents(self.bed, HOST), {})
+
+    def test_a_cache_home_with_an_awkward_name(self):
+        edit_file(self, self.bed, HOST, "/home/root/.bashrc", lambda _: "export XDG_CACHE_HOME=\"/run/a b'\\$c\"\n")
+        self.addCleanup(sh, self.bed, HOST, "rm -r /run/a*")
+        self.assert_runs(self.job())
+        self.assertEqual(len(cached_agents(self.bed, HOST, "\"/run/a b'\\$c/sml-run\"")), 1)
+
+    def full(self, *paths):
+        self.mount(*[f"mkdir -p {p} && mount -t tmpfs -o size=64k,mode=1777 tmpfs {p}" for p in paths], paths=paths)
+
+    def test_a_full_disk_under_the_cache(self):
+        self.full("/home/root/.cache")
+        self.assert_runs(self.job())
+        self.assertEqual(sh(self.bed, HOST, "find /home/root/.cache -type f"), "")
+
+    def test_full_disks_everywhere(self):
+        self.full("/home/root/.cache", "/dev/shm", "/tmp", "/var/tmp")
+        self.remount_home("ro")
+        self.assert_refused(self.job(), r"no folder takes the agent: .*full")
+        self.assertEqual(sh(self.bed, HOST, "find /home/root/.cache /dev/shm /tmp /var/tmp -type f"), "")
+
+    def test_nowhere_to_execute_from(self):
+        self.mount(*[f"mount -t tmpfs -o noexec,mode=1777 tmpfs {p}" for p in ("/dev/shm", "/tmp", "/var/tmp")],
+                   paths=["/dev/shm", "/tmp", "/var/tmp"])
+        self.remount_home("noexec")
+        self.assert_refused(self.job(), r"no folder takes the agent: .*noexec")
+
+
+class Logins(Deployment):
+    def set_shell(self, shell):
+        edit_file(self, self.bed, HOST, "/etc/passwd", lambda text: "".join(
+            ":".join([*line.split(":")[:6], shell]) + "\n" if line.startswith("root:") else line + "\n"
+            for line in text.splitlines()))
+
+    def check_shell(self, name):
+        path = shutil.which(name)
+        if path is None:
+            raise unittest.SkipTest(f"{name} is not installed (tests/run installs it)")
+        self.set_shell(path)
+        forget_agents(self.bed)
+        for _ in ("sent", "cached"):
+            self.assert_runs(self.job())
+        env = self.bed.sml_run("algo-1", "-H", "algo-1,algo-2", "env")
+        self.assertIn(f"[1] SHELL={path}\n", env.stdout)
+
+    def test_dash(self):
+        self.check_shell("dash")
+
+    def test_bash(self):
+        self.check_shell("bash")
+
+    def test_csh(self):
+        self.check_shell("tcsh")
+
+    def test_zsh(self):
+        self.check_shell("zsh")
+
+    def test_fish(self):
+        self.check_shell("fish")
+        sh(self.bed, HOST, "rm -rf /home/root/.config /home/root/.local")
+
+    def test_a_shell_that_lets_nobody_in(self):
+        self.set_shell("/usr/sbin/nologin")
+        self.assert_refused(self.job(), r".*not available")
+
+    def test_a_restricted_shell(self):
+        self.set_shell("/bin/rbash")
+        self.assert_refused(self.job(), r".*restricted")
+
+    def test_a_key_that_is_for_another_command(self):
+        edit_file(self, self.bed, HOST, "/home/root/.ssh/authorized_keys",
+                  lambda text: 'command="echo only backups here" ' + text)
+        self.assert_refused(self.job(), r".*only backups here")
+
+    def bashrc(self, text):
+        edit_file(self, self.bed, HOST, "/home/root/.bashrc", lambda _: text)
+
+    def test_a_login_that_prints_a_lot(self):
+        self.bashrc("head -c 700000 /dev/urandom | base64\nhead -c 700000 /dev/urandom | base64 >&2\nprintf 'no newline'\n")
+        forget_agents(self.bed)
+        for _ in ("sent", "cached"):
+            self.assert_runs(self.job())
+
+    def test_a_login_that_ends(self):
+        self.bashrc("echo this host is closed for today\nexit 3\n")
+        self.assert_refused(self.job(), r".*closed for today")
+
+    def test_a_login_that_takes_too_long(self):
+        sh(self.bed, HOST, "mkfifo /run/door")
+        self.addCleanup(sh, self.bed, HOST, "rm -f /run/door")
+        self.bashrc("read x < /run/door\n")
+        forget_agents(self.bed)
+        try:
+            done = self.job("--start-timeout", "2s")
+        finally:  # what a hanging login does when it wakes up is looked at after the test: nothing
+            sh(self.bed, HOST, "test -e /run/door && timeout 5 sh -c 'echo > /run/door'")
+        self.assert_refused(done, r"not ready after 2 s \(starting the agent\)")
+        self.assertIn("--start-timeout", done.stderr)
+        self.assertLess(done.seconds, 6)
+
+    def test_a_path_with_traps_in_it(self):
+        """What the start runs is the system's; the worker has the login's PATH all the same."""
+        traps = "sh cat head mkdir mktemp mv rm chmod uname wc sml-run-agent"
+        sh(self.bed, HOST, "mkdir /run/traps; cd /run/traps; for i in " + traps +
+           "; do printf '#!/bin/true\\n' > $i; printf '#!/bin/bash\\ntouch /run/trapped-%s\\n' $i > $i; chmod 755 $i; done")
+        self.addCleanup(sh, self.bed, HOST, "rm -rf /run/traps /run/trapped-*")
+        self.bashrc("export PATH=/run/traps:$PATH\n")
+        forget_agents(self.bed)
+        done = self.bed.sml_run("algo-1", "--export", "none", "-H", "algo-1,algo-2", "env")
+        self.assert_status(done, 0)
+        self.assertIn("[1] PATH=/run/traps:", done.stdout)
+        self.assertEqual(sh(self.bed, HOST, "ls -d /run/trapped-* 2>/dev/null || true"), "")
+
+    def test_a_login_with_a_locale_of_its_own(self):
+        keep_file(self, self.bed, HOST, "/home/root/.bashrc").write_text("export LC_ALL=tr_TR.UTF-8 IFS=x POSIXLY_CORRECT=1\n")
+        forget_agents(self.bed)
+        self.assert_runs(self.job())

@@ -1,0 +1,256 @@
+"""How a job ends: with the true status, soon, and with nothing left on any host whatever died."""
+import signal
+
+from harness import TestCase, Testbed, poll, sml_run, sml_run_popen
+from jobs import PROBE, complaints, sh, wait_for_workers
+
+
+class FourHosts(TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.bed = cls.enterClassContext(Testbed())
+        cls.bed.up(4)
+        cls.bed.sml_run("algo-1", "-H", cls.bed.hosts(), "true")  # agents are there
+
+    def job(self, *argv, options=(), **kw):
+        return self.bed.sml_run("algo-1", "-np", "8", "-H", self.bed.hosts(2), *options, *argv, **kw)
+
+    def popen(self, *argv, options=(), **kw):
+        return self.bed.sml_run_popen("algo-1", "-np", "8", "-H", self.bed.hosts(2), *options, *argv, **kw)
+
+    def only(self, rank, what):
+        """All ranks wait, one does something."""
+        return "sh", "-c", f"test $RANK = {rank} || exec sleep 600; {what}"
+
+    def assert_silent(self, within):
+        self.assertTrue(poll(lambda: not self.bed.ps(), within), self.bed.ps())
+
+
+class Statuses(FourHosts):
+    def test_success(self):
+        done = self.job("true")
+        self.assert_status(done, 0)
+        self.assertEqual(complaints(done), [])
+
+    def test_exit_codes(self):
+        for rank, code in ((0, 1), (1, 3), (7, 255), (4, 42)):
+            with self.subTest(rank=rank, code=code):
+                done = self.job(*self.only(rank, f"exit {code}"))
+                self.assert_status(done, code)
+                self.assertEqual(len(complaints(done)), 1)
+                host = f"algo-{rank // 2 + 1}"
+                self.assertRegex(complaints(done)[0], rf"^rank {rank} on {host} exited with status {code}\b")
+                self.assertEqual(self.bed.ps(), [])
+
+    def test_deaths_by_signal(self):
+        for rank, signo, word in ((0, 11, "SIGSEGV"), (5, 11, "SIGSEGV"), (3, 9, "SIGKILL"), (6, 6, "SIGABRT"), (2, 15, "SIGTERM")):
+            with self.subTest(rank=rank, signo=signo):
+                done = self.job(*self.only(rank, f"exec {PROBE} signal {signo}"))
+                self.assert_status(done, 128 + signo)
+                self.assertRegex(complaints(done)[0], rf"^rank {rank} on algo-{rank // 2 + 1} killed by {word}\b")
+
+    def test_the_first_failure_decides(self):
+        """The others fail too, when they are stopped; that is not their failure."""
+        script = "trap 'exit 9' TERM; test $RANK != 6 || exit 5; while :; do sleep .05; done"
+        self.assert_status(self.job("sh", "-c", script), 5)
+
+    def test_ranks_that_end_well_do_not_end_the_job(self):
+        done = self.job("sh", "-c", "test $RANK = 7 || exit 0; sleep 1; echo last; exit 4")
+        self.assert_status(done, 4)
+        self.assertIn("[7] last\n", done.stdout)
+
+    def test_last_words_are_not_lost(self):
+        done = self.job(*self.only(5, "i=0; while [ $i -lt 2000 ]; do echo out $i; echo err $i >&2; i=$((i+1)); done; exit 3"))
+        self.assert_status(done, 3)
+        self.assertEqual(done.stdout.splitlines(), [f"[5] out {i}" for i in range(2000)])
+        self.assertEqual([ln for ln in done.stderr.splitlines() if ln.startswith("[5] ")], [f"[5] err {i}" for i in range(2000)])
+
+    def test_on_this_machine(self):
+        self.assertEqual(sml_run("-np", "2", "sh", "-c", "exit 9").returncode, 9)
+        self.assertEqual(sml_run("-np", "2", PROBE, "signal", "11").returncode, 139)
+        self.assertEqual(sml_run("-np", "2", "no-such-program").returncode, 127)
+        self.assertEqual(sml_run("-np", "2", "/etc/passwd").returncode, 126)
+        self.assertEqual(sml_run("-np", "2", "true").returncode, 0)
+
+
+class Stopping(FourHosts):
+    def check_stopped(self, signo, argv=("sleep", "600"), count=8):
+        with self.popen(*argv) as job:
+            wait_for_workers(self.bed, " ".join(map(str, argv)), count)
+            job.send_signal(signo)
+            done = job.finish(10)
+        self.assert_status(done, 128 + signo)
+        self.assertEqual(self.bed.ps(), [])
+        return done
+
+    def test_interrupt(self):
+        done = self.check_stopped(signal.SIGINT)
+        self.assertIn("press Ctrl-C again", done.stderr)
+
+    def test_terminate(self):
+        self.check_stopped(signal.SIGTERM)
+
+    def test_hang_up(self):
+        self.check_stopped(signal.SIGHUP)
+
+    def test_stopped_workers_end_too(self):
+        with self.popen(PROBE, "stop") as job:
+            self.assertTrue(poll(lambda: sum(p["state"] == "T" for p in self.bed.ps()) == 8, 20))
+            job.send_signal(signal.SIGTERM)
+            self.assert_status(job.finish(10), 143)
+
+    def test_workers_may_take_their_leave(self):
+        script = "trap 'sleep .3; echo saved; exit 0' TERM; echo ready; while :; do sleep .05; done"
+        with self.popen("sh", "-c", script) as job:
+            seen = b""
+            while seen.count(b"ready") < 8:
+                seen += job.read_until("ready")
+            job.send_signal(signal.SIGTERM)
+            done = job.finish(15)
+        self.assert_status(done, 143)
+        self.assertEqual(done.stdout.count("saved"), 8)
+
+    def start_stubborn(self, *options):
+        job = self.popen(PROBE, "ignore-term", "2", options=options)
+        seen = b""
+        while seen.count(b"ready") < 8:
+            seen += job.read_until("ready")
+        return job
+
+    def test_the_second_interrupt_kills_at_once(self):
+        with self.start_stubborn("--grace", "60s") as job:
+            job.send_signal(signal.SIGINT)
+            stderr = b""
+            while b"again" not in stderr:  # it has understood the first
+                stderr += job.stderr.readline()
+            self.assertEqual(len(self.bed.ps("algo-3")), 3)  # an agent and two workers, unmoved
+            job.send_signal(signal.SIGINT)
+            done = job.finish(4)
+        self.assert_status(done, 130)
+        self.assertEqual(self.bed.ps(), [])
+
+    def test_who_ignores_term_is_killed_after_the_grace(self):
+        with self.start_stubborn("--grace", "1s") as job:
+            job.send_signal(signal.SIGTERM)
+            done = job.finish(6)
+        self.assert_status(done, 143)
+        self.assertEqual(self.bed.ps(), [])
+
+    def test_a_failure_among_the_stubborn(self):
+        script = f"test $RANK != 5 || {{ sleep .5; exit 7; }}; exec {PROBE} ignore-term"
+        done = self.job("sh", "-c", script, options=["--grace", "500ms"])
+        self.assert_status(done, 7)
+        self.assertLess(done.seconds, 6)
+        self.assertEqual(self.bed.ps(), [])
+
+    def test_other_signals_are_passed_on(self):
+        script = "trap 'echo got it; exit 0' USR1; echo ready; while :; do sleep .05; done"
+        with self.popen("sh", "-c", script) as job:
+            seen = b""
+            while seen.count(b"ready") < 8:
+                seen += job.read_until("ready")
+            job.send_signal(signal.SIGUSR1)
+            done = job.finish(10)
+        self.assert_status(done, 0)
+        self.assertEqual(done.stdout.count("got it"), 8)
+
+
+class NothingLeft(FourHosts):
+    def test_the_launcher_is_killed(self):
+        with self.popen("sh", "-c", "sleep 600 & exec sleep 600") as job:
+            wait_for_workers(self.bed, "sleep 600", 16)
+            sh(self.bed, "algo-1", "pkill -KILL -x sml-run")
+            self.assert_silent(2)
+            self.assertEqual(job.finish(5).returncode, 137)
+
+    def test_the_launcher_is_killed_and_workers_ignore_term(self):
+        with self.popen(PROBE, "ignore-term", options=["--grace", "1s"]) as job:
+            wait_for_workers(self.bed, "ignore-term", 8)
+            sh(self.bed, "algo-1", "pkill -KILL -x sml-run")
+            self.assert_silent(4)
+            job.finish(5)
+
+    def test_an_agent_is_killed(self):
+        with self.popen("sh", "-c", "sleep 600 & exec sleep 600") as job:
+            wait_for_workers(self.bed, "sleep 600", 16)
+            sh(self.bed, "algo-3", "pkill -KILL -x sml-run-agent")
+            done = job.finish(10)
+        self.assert_status(done, 125)
+        self.assertRegex("\n".join(complaints(done)), r"(?m)^algo-3: ")
+        self.assert_silent(2)
+
+    def test_the_agent_here_is_killed(self):
+        with self.popen("sleep", "600") as job:
+            wait_for_workers(self.bed, "sleep 600", 8)
+            sh(self.bed, "algo-1", "pkill -KILL -x sml-run-agent")
+            done = job.finish(10)
+        self.assert_status(done, 125)
+        self.assert_silent(2)
+
+    def test_an_ssh_session_is_killed(self):
+        with self.popen("sleep", "600") as job:
+            wait_for_workers(self.bed, "sleep 600", 8)
+            sh(self.bed, "algo-3", "pkill -KILL -f '^sshd: root'")
+            done = job.finish(10)
+        self.assert_status(done, 125)
+        self.assertRegex("\n".join(complaints(done)), r"(?m)^algo-3: ")
+        self.assert_silent(2)
+
+    def check_daemons(self, *words, status=0):
+        done = self.job(PROBE, "daemon", *words)
+        self.assert_status(done, status)
+        self.assertEqual(done.stdout.count("daemon runs"), 8)
+        self.assertEqual(self.bed.ps(), [])
+        return done
+
+    def test_daemons_that_have_left_everything(self):
+        self.check_daemons("closed")
+
+    def test_daemons_of_a_worker_that_fails(self):
+        done = self.job("sh", "-c", f"{PROBE} daemon closed; test $RANK != 5 || exit 7; sleep 600")
+        self.assert_status(done, 7)
+        self.assertEqual(self.bed.ps(), [])
+
+    def test_daemons_that_hold_the_output(self):
+        done = self.check_daemons("holding")
+        self.assertLess(done.seconds, 10)
+
+    def test_daemons_when_the_launcher_is_killed(self):
+        with self.popen("sh", "-c", f"{PROBE} daemon closed; sleep 600") as job:
+            wait_for_workers(self.bed, "daemon closed", 8 + 8)  # the shells' own command lines, too
+            sh(self.bed, "algo-1", "pkill -KILL -x sml-run")
+            self.assert_silent(3)
+            job.finish(5)
+
+    def test_a_host_that_is_lost(self):
+        with self.popen("sleep", "600", options=["--heartbeat-timeout", "2s"]) as job:
+            wait_for_workers(self.bed, "sleep 600", 8)
+            self.bed.kill("algo-4")
+            try:
+                done = job.finish(15)
+                left = self.bed.ps("algo-1", "algo-2", "algo-3")
+            finally:
+                self.bed.start("algo-4")
+        self.assert_status(done, 125)
+        self.assertEqual(left, [])
+        self.assertRegex("\n".join(complaints(done)), r"(?m)^algo-4: ")
+
+    def test_a_host_that_is_cut_off_cleans_up_by_itself(self):
+        with self.popen("sleep", "600", options=["--heartbeat-timeout", "2s"]) as job:
+            wait_for_workers(self.bed, "sleep 600", 8)
+            self.bed.cut("algo-4")
+            try:
+                done = job.finish(20)
+                self.assert_silent(8)
+            finally:
+                self.bed.heal("algo-4")
+        self.assert_status(done, 125)
+
+    def test_on_this_machine(self):
+        for words in (("closed",), ("holding",)):
+            done = sml_run("-np", "2", PROBE, "daemon", *words)
+            self.assert_status(done, 0)
+        with sml_run_popen("-np", "2", "--grace", "1s", PROBE, "ignore-term") as job:
+            job.read_until("ready")
+            job.kill()
+        # TestCase finds what is left
