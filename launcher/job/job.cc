@@ -40,7 +40,7 @@ Job::Job(const Options& options, const plan::LaunchPlan& plan, const launch::Age
       deadline_timer_(loop_),
       ping_timer_(loop_),
       console_(loop_.get_executor(), tags(),
-               {.drained = [this] { give_credit(); }, .gone = [this] { facts_.output_gone = true; tell(JobEvent::OutputGone); }}),
+               {.drained = [this] { give_credit(); }, .gone = [this](int sys_errno) { output_gone(sys_errno); }}),
       stdin_(loop_.get_executor(),
              {.data = [this](std::string bytes) { hosts_[0].session->send(wire::StdinData{Rank(0), std::move(bytes)}); },
               .end = [this] { hosts_[0].session->send(wire::StdinEof{Rank(0)}); }}),
@@ -199,6 +199,12 @@ void Job::handle(HostEntry& host, const wire::Output& m) {
   console_.flush();
   host.info.owed += m.bytes.size();
   give_credit();
+}
+
+void Job::output_gone(int sys_errno) {
+  if (std::exchange(facts_.output_gone, true)) return;
+  facts_.output_errno = sys_errno;
+  tell(JobEvent::OutputGone);
 }
 
 // A reader that does not keep up stops the flow here: without credit the agents leave the output in the workers' pipes.

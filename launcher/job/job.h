@@ -80,6 +80,7 @@ class Job final : private launch::SessionOwner {
   void add_fault(HostEntry& host, Error why);
   void check_settled();
   void give_credit();
+  void output_gone(int sys_errno);
   void ping_all();
   void arm_deadline();
   void await_signals();

@@ -195,12 +195,16 @@ void AgentSession::transport_closed(const Error& why) {
   const SessionAction action = machine_.on(SessionEvent::Closed);
   if (action == SessionAction::TellEnd) return owner_.session_ended(*this, nullptr);
   if (action != SessionAction::TellLost) return;
-  const Error explained = before == SessionState::Greeting ? explain(why) : why;
+  const Error explained = explain(before, why);
   owner_.session_ended(*this, &explained);
 }
 
-// Between the log-in and the agent's first line it is the login shell that speaks: its words are the best cause.
-Error AgentSession::explain(const Error& why) const {
+Error AgentSession::explain(SessionState before, const Error& why) const {
+  if (before == SessionState::Starting) return why;
+  if (before != SessionState::Greeting) {
+    return Error(ErrorKind::Lost, "its agent has gone before its work was done: " + why.message());
+  }
+  // Between the log-in and the agent's first line it is the login shell that speaks: its words are the best cause.
   if (why.kind() == ErrorKind::Connect || why.kind() == ErrorKind::Auth || why.kind() == ErrorKind::HostKey) return why;
   std::string text = "the agent did not start: " + why.message();
   if (const std::string noise = greeting_.noise(); !noise.empty()) text += "; the login said: " + show(noise, 300);

@@ -88,7 +88,7 @@ class AgentSession final : private TransportEvents {
   void handle(wire::ToLauncher message);
   bool about_our_rank(const wire::ToLauncher& message) const;
   void fail(Error why);
-  Error explain(const Error& why) const;
+  Error explain(SessionState before, const Error& why) const;
 
   boost::asio::any_io_executor loop_;
   SessionOwner& owner_;

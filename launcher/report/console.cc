@@ -1,7 +1,5 @@
 #include "launcher/report/console.h"
 
-#include <cerrno>
-
 #include <unistd.h>
 
 namespace sml::report {
@@ -10,13 +8,14 @@ Console::Console(boost::asio::any_io_executor loop, const std::vector<std::strin
   const auto drained = [this, on_drained = handlers.drained] {
     if (pending() == 0) on_drained();
   };
-  const auto broken = [on_gone = handlers.gone](int sys_errno) {
-    if (sys_errno == EPIPE) on_gone();
+  const auto broken = [drained, on_gone = handlers.gone](int sys_errno) {
+    on_gone(sys_errno);
+    drained();  // what was pending has been dropped
   };
   out_ = std::make_unique<Sink>(loop, STDOUT_FILENO, os::OutStream::Handlers{drained, broken});
   err_ = out_.get();
   if (!os::same_file(STDOUT_FILENO, STDERR_FILENO)) {
-    separate_err_ = std::make_unique<Sink>(loop, STDERR_FILENO, os::OutStream::Handlers{drained, {}});
+    separate_err_ = std::make_unique<Sink>(loop, STDERR_FILENO, os::OutStream::Handlers{drained, [drained](int) { drained(); }});
     err_ = separate_err_.get();
   }
   for (const std::string& tag : tags) {

@@ -19,8 +19,8 @@ namespace sml::report {
 class Console {
  public:
   struct Handlers {
-    std::function<void()> drained;  // pending() has become 0
-    std::function<void()> gone;     // our stdout has no reader any more (EPIPE)
+    std::function<void()> drained;             // pending() has become 0
+    std::function<void(int sys_errno)> gone;   // our stdout takes nothing any more: EPIPE, ENOSPC, ...
   };
   // One tag per rank; empty tags of a single rank mean that its bytes pass as they are.
   Console(boost::asio::any_io_executor loop, const std::vector<std::string>& tags, Handlers handlers);

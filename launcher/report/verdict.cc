@@ -1,6 +1,7 @@
 #include "launcher/report/verdict.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
 #include <functional>
 
@@ -103,7 +104,9 @@ Verdict judge(const Facts& facts) {
     verdict.lines.push_back(tell_end(facts, *worker));
     tell_faults(facts, verdict.lines);
   } else if (facts.output_gone) {
-    verdict.exit_code = 128 + kSigpipe;
+    const bool no_reader = facts.output_errno == 0 || facts.output_errno == EPIPE;
+    verdict.exit_code = no_reader ? 128 + kSigpipe : 125;
+    if (!no_reader) verdict.lines.push_back("stopped: cannot write the workers' output: " + errno_text(facts.output_errno));
   }
   tell_rest(facts, verdict.lines);
   if (verdict.exit_code == 0 && !facts.unconfirmed.empty()) verdict.exit_code = 125;

@@ -34,7 +34,8 @@ struct Facts {
   std::vector<HostFault> faults;
   std::optional<int> stop_signal;      // the user's first
   TimePoint stop_at;
-  bool output_gone = false;            // nobody reads our output
+  bool output_gone = false;            // our stdout takes nothing any more
+  int output_errno = 0;                // why; 0 or EPIPE: it has no reader
   std::vector<std::string> left_behind;  // "algo-3: pid 4711 (python3), state D": could not be ended
   std::vector<std::string> unconfirmed;  // hosts whose agent did not say that all is over
 };
