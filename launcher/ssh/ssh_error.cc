@@ -9,33 +9,44 @@ namespace sml::ssh {
 namespace {
 
 enum class Detail : std::uint8_t { Hide, Show };  // put libssh's own words behind the message
+enum class Moment : std::uint8_t { Hide, Tell };  // say when it happened: "before the login"
 
 struct Row {
   std::string_view part;  // of libssh's text
   ErrorKind kind;
   std::string_view message;
+  Moment moment;
   Detail detail;
   std::string_view hint;
 };
 
 constexpr std::string_view kUseClient = "--ssh-command ssh uses the OpenSSH client instead of libssh";
+constexpr std::string_view kTooManyKeys =
+    "name the right key with --ssh-identity-file, or remove keys from the ssh agent";
+constexpr std::string_view kNoCommand = "see ForceCommand and the login shell of this user there";
+constexpr std::string_view kClosed = "the connection was closed by the host";
+constexpr std::string_view kNoServer = "what answers there is no ssh server";
 
 // First match wins.
-constexpr std::array<Row, 12> kTable{{
+constexpr std::array<Row, 13> kTable{{
     {"Too many authentication failures", ErrorKind::Auth, "the host refused the login after too many keys",
-     Detail::Hide, "name the right key with --ssh-identity-file, or remove keys from the ssh agent"},
-    {"Received SSH_MSG_DISCONNECT", ErrorKind::Connect, "the host ended the connection", Detail::Show, ""},
-    {"no match for method", ErrorKind::Connect, "no algorithm in common with the host", Detail::Show, kUseClient},
-    {"Socket error: disconnected", ErrorKind::Connect, "the connection was closed by the host", Detail::Hide, ""},
-    {"Socket error:", ErrorKind::Connect, "the connection broke", Detail::Show, ""},
-    {"Writing packet: error on socket", ErrorKind::Connect, "the connection was closed by the host", Detail::Hide, ""},
-    {"anner", ErrorKind::Connect, "what answers there is no ssh server", Detail::Hide, "see --ssh-port"},
-    {"rotocol", ErrorKind::Connect, "the host speaks no protocol that libssh knows", Detail::Show, kUseClient},
-    {"Packet len too high", ErrorKind::Connect, "the host sends what is not ssh", Detail::Hide, ""},
-    {"Channel opening failure", ErrorKind::Io, "the host refused a session", Detail::Show, ""},
-    {"Channel request exec failed", ErrorKind::Io, "the host refused to run a command", Detail::Hide,
-     "see ForceCommand and the login shell of this user there"},
-    {"Access denied", ErrorKind::Auth, "the host refused the login", Detail::Hide, ""},
+     Moment::Hide, Detail::Hide, kTooManyKeys},
+    {"Received SSH_MSG_DISCONNECT", ErrorKind::Connect, "the host ended the connection", Moment::Tell, Detail::Show,
+     ""},
+    {"no match for method", ErrorKind::Connect, "no algorithm in common with the host", Moment::Hide, Detail::Show,
+     kUseClient},
+    {"Socket error: disconnected", ErrorKind::Connect, kClosed, Moment::Tell, Detail::Hide, ""},
+    {"Writing packet: error on socket", ErrorKind::Connect, kClosed, Moment::Tell, Detail::Hide, ""},
+    {"Connection reset by peer", ErrorKind::Connect, kClosed, Moment::Tell, Detail::Hide, ""},
+    {"Socket error:", ErrorKind::Connect, "the connection broke", Moment::Tell, Detail::Show, ""},
+    {"anner", ErrorKind::Connect, kNoServer, Moment::Hide, Detail::Hide, "see --ssh-port"},
+    {"Packet len too high", ErrorKind::Connect, kNoServer, Moment::Hide, Detail::Hide, "see --ssh-port"},
+    {"rotocol", ErrorKind::Connect, "the host speaks no protocol that libssh knows", Moment::Hide, Detail::Show,
+     kUseClient},
+    {"Channel opening failure", ErrorKind::Io, "the host refused a session", Moment::Hide, Detail::Show, ""},
+    {"Channel request exec failed", ErrorKind::Io, "the host refused to run a command", Moment::Hide, Detail::Hide,
+     kNoCommand},
+    {"Access denied", ErrorKind::Auth, "the host refused the login", Moment::Hide, Detail::Hide, ""},
 }};
 
 ErrorKind default_kind(LoginStage stage) {
@@ -76,14 +87,16 @@ Error explain(LoginStage stage, std::string_view text) {
     return Error(default_kind(stage), "ssh failed" + std::string(doing(stage)) + ": " + words);
   }
   std::string message(row->message);
-  if (row->kind == ErrorKind::Connect) message += doing(stage);
+  if (row->moment == Moment::Tell) message += doing(stage);
   if (row->detail == Detail::Show) message += ": " + show(text, kShown);
   return Error(kind_at(stage, row->kind), std::move(message)).with_hint(std::string(row->hint));
 }
 
 bool is_dropped_connection(std::string_view text) {
-  return text.starts_with("Socket error: disconnected") || text.starts_with("Socket error: Connection reset") ||
-         text.starts_with("Socket error: Broken pipe") || text.starts_with("Writing packet: error on socket");
+  constexpr std::array<std::string_view, 4> kDrops{"Socket error: disconnected", "Connection reset by peer",
+                                                   "Broken pipe", "Writing packet: error on socket"};
+  return std::any_of(kDrops.begin(), kDrops.end(),
+                     [&](std::string_view part) { return text.find(part) != std::string_view::npos; });
 }
 
 }  // namespace sml::ssh

@@ -77,13 +77,17 @@ class Login {
     for (int attempt = 1;; ++attempt) {
       dropped_ = false;
       auto connected = connect_once();
-      if (connected || !dropped_ || attempt == kAttempts || cancel_.cancelled()) return connected;
-      if (wait_for(-1, 0, std::min(deadline_, Clock::now() + jittered(pause)), cancel_) == Waited::Cancelled ||
-          Clock::now() >= deadline_) {
-        return connected;
-      }
+      if (connected || !dropped_) return connected;
+      const TimePoint next = std::min(deadline_, Clock::now() + jittered(pause));
+      const bool last = attempt == kAttempts || next == deadline_;
+      if (last || wait_for(-1, 0, next, cancel_) == Waited::Cancelled) return overloaded(connected.error());
       pause *= 2;
     }
+  }
+
+  static Error overloaded(const Error& error) {
+    return Error(error.kind(), error.message())
+        .with_hint("it may have too many logins at once (MaxStartups in its sshd_config)");
   }
 
   static Duration jittered(Duration pause) {

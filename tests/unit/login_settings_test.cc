@@ -1,0 +1,119 @@
+#include "launcher/ssh/login_settings.h"
+
+#include "tests/support/catch.h"
+
+using namespace sml::ssh;
+using sml::HostKeyPolicy;
+using sml::SshOptions;
+
+namespace {
+
+LocalIdentity me() {
+  return {.uid = 1000,
+          .user = "me",
+          .home = "/nonexistent/me",
+          .host_name = "here.example",
+          .environment = [](const std::string& name) { return name == "SSH_AUTH_SOCK" ? "/agent" : std::string(); }};
+}
+
+sml::Result<LoginSettings> settle_with(const std::string& config, const SshTarget& target, SshOptions options = {}) {
+  const auto read = [&](const std::string& path) {
+    return path == "/nonexistent/me/.ssh/config" || path == options.config_file ? std::optional(config) : std::nullopt;
+  };
+  return settle(options, target, me(), {read, [](const std::string&) { return std::vector<std::string>(); }});
+}
+
+LoginSettings settled(const std::string& config, const SshTarget& target, const SshOptions& options = {}) {
+  const auto settings = settle_with(config, target, options);
+  INFO((settings ? "" : settings.error().message()));
+  REQUIRE(settings.has_value());
+  return *settings;
+}
+
+}  // namespace
+
+TEST_CASE("host list over option over config over default", "[ssh]") {
+  SshOptions options;
+  CHECK(settled("", {"a", "", ""}).session.user == "me");
+  CHECK(settled("User c", {"a", "", ""}).session.user == "c");
+  options.user = "o";
+  CHECK(settled("User c", {"a", "", ""}, options).session.user == "o");
+  CHECK(settled("User c", {"a", "h", ""}, options).session.user == "h");
+  CHECK(settled("", {"a", "", ""}).port == 22);
+  CHECK(settled("Port 23", {"a", "", ""}).port == 23);
+  options.port = 24;
+  CHECK(settled("Port 23", {"a", "", ""}, options).port == 24);
+  CHECK_FALSE(settle_with("Port 70000", {"a", "", ""}).has_value());
+}
+
+TEST_CASE("the name that known_hosts is asked for", "[ssh]") {
+  CHECK(settled("", {"A", "", ""}).key_name == "a");
+  CHECK(settled("HostName 10.0.0.1", {"a", "", ""}).key_name == "10.0.0.1");
+  CHECK(settled("Port 2222", {"a", "", ""}).key_name == "[a]:2222");
+  CHECK(settled("Port 2222\nHostKeyAlias k", {"a", "", ""}).key_name == "k");
+}
+
+TEST_CASE("unknown host keys are added only where that is said", "[ssh]") {
+  SshOptions accept;
+  accept.host_keys = HostKeyPolicy::AcceptNew;
+  CHECK(settled("", {"a", "", ""}).unknown_host_keys == UnknownHostKeys::Refuse);
+  CHECK(settled("StrictHostKeyChecking yes", {"a", "", ""}).unknown_host_keys == UnknownHostKeys::Refuse);
+  CHECK(settled("StrictHostKeyChecking ask", {"a", "", ""}).unknown_host_keys == UnknownHostKeys::Refuse);
+  CHECK(settled("StrictHostKeyChecking accept-new", {"a", "", ""}).unknown_host_keys == UnknownHostKeys::Add);
+  CHECK(settled("StrictHostKeyChecking no", {"a", "", ""}).unknown_host_keys == UnknownHostKeys::Add);
+  CHECK(settled("", {"a", "", ""}, accept).unknown_host_keys == UnknownHostKeys::Add);
+  CHECK(settled("UserKnownHostsFile ~/x /dev/null", {"a", "", ""}).known_hosts ==
+        std::vector<std::string>{"/nonexistent/me/x", "/dev/null"});
+}
+
+TEST_CASE("when a host that is this machine may be started without ssh", "[ssh]") {
+  SshOptions port;
+  port.port = 22;
+  CHECK(settled("", {"a", "", ""}).local == LocalShortcut::WhenThisMachine);
+  CHECK(settled("", {"a", "me", ""}).local == LocalShortcut::WhenThisMachine);
+  CHECK(settled("Port 22", {"a", "", ""}).local == LocalShortcut::WhenThisMachine);
+  CHECK(settled("", {"a", "you", ""}).local == LocalShortcut::No);
+  CHECK(settled("Port 23", {"a", "", ""}).local == LocalShortcut::No);
+  CHECK(settled("", {"a", "", ""}, port).local == LocalShortcut::No);
+  CHECK(settled("ProxyCommand nc %h %p", {"a", "", ""}).local == LocalShortcut::No);
+}
+
+TEST_CASE("proxies", "[ssh]") {
+  CHECK(settled("ProxyCommand nc %h %p", {"a", "", ""}).proxy ==
+        std::vector<std::string>{"/bin/sh", "-c", "exec nc a 22"});
+  CHECK(settled("ProxyCommand none", {"a", "", ""}).proxy.empty());
+  CHECK(settled("ProxyJump none\nProxyCommand nc", {"a", "", ""}).proxy.empty());
+  CHECK(settled("ProxyJump u@j1:7,j2", {"a", "", ""}).proxy ==
+        std::vector<std::string>{"ssh", "-o", "BatchMode=yes", "-J", "u@j1:7", "-W", "[a]:22", "ssh://j2"});
+}
+
+TEST_CASE("nothing that a shell would act on gets into a proxy command", "[ssh]") {
+  const auto bad = GENERATE("a;id", "$(id)", "a b", "-oProxyCommand=x", "`id`", "a\nb", "a'b", "a&b", "");
+  CHECK_FALSE(settle_with("ProxyCommand nc %h %p", {bad, "", ""}).has_value());
+  CHECK_FALSE(settle_with("ProxyCommand nc %r", {"a", std::string("x") + bad + ";", ""}).has_value());
+  CHECK_FALSE(settle_with("ProxyJump j", {bad, "", ""}).has_value());
+  CHECK_FALSE(settle_with(std::string("ProxyJump -") + bad, {"a", "", ""}).has_value());
+}
+
+TEST_CASE("keys and the agent", "[ssh]") {
+  const auto plain = settled("", {"a", "", ""});
+  CHECK(plain.agent_socket == "/agent");
+  CHECK(plain.agent_turn == AgentTurn::First);
+  CHECK(plain.identities.front() == "/nonexistent/me/.ssh/id_ed25519");
+  CHECK(plain.identity_source == IdentitySource::Defaults);
+  CHECK(settled("IdentitiesOnly yes", {"a", "", ""}).agent_turn == AgentTurn::Last);
+  CHECK(settled("IdentityAgent none", {"a", "", ""}).agent_turn == AgentTurn::Never);
+  CHECK(settled("IdentityAgent ~/s-%h", {"a", "", ""}).agent_socket == "/nonexistent/me/s-a");
+  CHECK(settled("IdentityFile ~/k-%r-%h", {"a", "u", ""}).identities ==
+        std::vector<std::string>{"/nonexistent/me/k-u-a"});
+  CHECK(settled("PubkeyAuthentication no", {"a", "", ""}).key_login == KeyLogin::Forbidden);
+}
+
+TEST_CASE("a config file that was asked for must be there", "[ssh]") {
+  SshOptions options;
+  options.config_file = "/given";
+  CHECK(settled("Port 9", {"a", "", ""}, options).port == 9);
+  const auto missing = settle(options, {"a", "", ""}, me(), {[](const std::string&) { return std::nullopt; }, {}});
+  REQUIRE_FALSE(missing.has_value());
+  CHECK(missing.error().kind() == sml::ErrorKind::Config);
+}
