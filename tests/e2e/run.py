@@ -15,6 +15,7 @@ import unittest
 sys.dont_write_bytecode = True
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
+import harness  # noqa: E402
 
 
 class TookTooLong(Exception):
@@ -61,8 +62,11 @@ class Result(unittest.TestResult):
             self._say("ok", test)
 
     def _bad(self, test, err):
-        self.failed += not self._is_bad  # one test is one failure, however much is wrong with it
-        self._is_bad = True
+        if isinstance(test, unittest.TestCase):  # else the set-up of a class or module
+            again, self._is_bad = self._is_bad, True
+        else:
+            again = False
+        self.failed += not again  # one test is one failure, however much is wrong with it
         self._say("FAIL", test)
         print("    " + self._exc_info_to_string(err, test).replace("\n", "\n    "), flush=True)
 
@@ -109,6 +113,7 @@ def main():
     begin = time.monotonic()
     suite.run(result)
     signal.setitimer(signal.ITIMER_REAL, 0)
+    harness.kill_own_processes()  # what a test that was too slow may have left
     skipped = len(result.skipped)
     if a.counts:
         pathlib.Path(a.counts).write_text(f"{result.passed} {result.failed} {skipped}\n")
