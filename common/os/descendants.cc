@@ -4,27 +4,15 @@
 #include <cstdlib>
 
 #include <dirent.h>
-#include <fcntl.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "common/os/fd.h"
+#include "common/os/small_file.h"
 
 namespace sml::os {
 
 namespace {
-
-std::string read_small_file(const std::string& path) {
-  std::string text;
-  const UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (!fd) return text;
-  char buffer[4096];
-  for (ssize_t n = ::read(fd.get(), buffer, sizeof buffer); n > 0; n = ::read(fd.get(), buffer, sizeof buffer)) {
-    text.append(buffer, static_cast<std::size_t>(n));
-  }
-  return text;
-}
 
 // What follows the command in /proc/PID/stat: " S 1 ..." (state, parent, ...). Empty when the process is gone.
 std::string stat_fields(const std::string& pid) {

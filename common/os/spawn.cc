@@ -19,7 +19,6 @@
 
 #include "common/core/text.h"
 #include "common/os/fd.h"
-#include "common/plan/worker_env.h"
 
 namespace sml::os {
 
@@ -114,8 +113,9 @@ bool set_descriptor_limit(unsigned long soft) {
 }
 
 std::string search_path(std::span<const std::string> environment) {
+  constexpr std::string_view kPath = "PATH=";
   for (const std::string& entry : environment) {
-    if (plan::name_of(entry) == "PATH") return std::string(plan::value_of(entry));
+    if (entry.starts_with(kPath)) return entry.substr(kPath.size());
   }
   return "/usr/local/bin:/usr/bin:/bin";
 }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "common/core/exit_status.h"
+#include "common/core/stream.h"
 #include "common/core/strong.h"
 #include "common/plan/worker_env.h"
 
@@ -16,7 +17,7 @@ namespace sml::wire {
 
 inline constexpr std::uint32_t kProtocolVersion = 1;
 
-enum class Stream : std::uint8_t { Stdout = 1, Stderr = 2 };
+using sml::Stream;
 enum class StdinSource : std::uint8_t { Null, Launcher };
 
 // ---- launcher → agent
@@ -108,6 +109,15 @@ struct Credit {
 struct Ping {
   std::uint64_t token = 0;
   void fields(auto& a) { a(token); }
+};
+
+// Stops the workers (SIGSTOP) and the agent's own clock: a launcher that is suspended sends no Ping, and is not lost.
+// Resume, or any other message, sets both going again.
+struct Suspend {
+  void fields(auto& a) { a(); }
+};
+struct Resume {
+  void fields(auto& a) { a(); }
 };
 
 // ---- agent → launcher
@@ -208,9 +218,26 @@ struct Bye {
   void fields(auto& a) { a(reason, left); }
 };
 
-using ToAgent = std::variant<Hello, Prepare, Probe, Start, Signal, Stop, StdinData, StdinEof, Credit, Ping>;
-using ToLauncher =
-    std::variant<HelloAck, Prepared, Probed, Started, Output, ExitedWorker, Drained, AgentLog, Pong, StdinCredit, Bye>;
+// What a failed worker left in its TORCHELASTIC_ERROR_FILE; before its ExitedWorker.
+struct ErrorFile {
+  std::string text;  // at most kMaxErrorFile bytes
+  Rank rank;
+  void fields(auto& a) { a(text, rank); }
+};
+inline constexpr std::size_t kMaxErrorFile = std::size_t{64} << 10;
+
+// The kernel has killed for lack of memory in the agent's cgroup since the last such message, or since the start;
+// before the ExitedWorker of a worker that was killed by SIGKILL.
+struct OutOfMemory {
+  std::uint64_t kills = 0;
+  std::string evidence;  // "oom_kill in /sys/fs/cgroup/.../memory.events rose from 0 to 1"
+  void fields(auto& a) { a(kills, evidence); }
+};
+
+using ToAgent =
+    std::variant<Hello, Prepare, Probe, Start, Signal, Stop, StdinData, StdinEof, Credit, Ping, Suspend, Resume>;
+using ToLauncher = std::variant<HelloAck, Prepared, Probed, Started, Output, ExitedWorker, Drained, AgentLog, Pong,
+                                StdinCredit, Bye, ErrorFile, OutOfMemory>;
 
 // ExitStatus travels as three numbers; Lost never travels (it is the launcher's own conclusion).
 ExitedWorker pack_exit(Rank rank, const ExitStatus& status, EndedBy ended_by, std::uint64_t at_ns);

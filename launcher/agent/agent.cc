@@ -39,7 +39,8 @@ wire::Obstacle obstacle(const Error& e) {
 
 }  // namespace
 
-Agent::Agent(boost::asio::io_context& loop, plan::Environment login_environment, unsigned long descriptor_limit)
+Agent::Agent(boost::asio::io_context& loop, plan::Environment login_environment, unsigned long descriptor_limit,
+             const ScratchFolder& scratch)
     : loop_(loop),
       login_environment_(std::move(login_environment)),
       descriptor_limit_(descriptor_limit),
@@ -52,7 +53,8 @@ Agent::Agent(boost::asio::io_context& loop, plan::Environment login_environment,
       timer_(loop),
       machine_(kDefaultGrace),
       heartbeat_timeout_(kDefaultHeartbeat),
-      last_heard_(Clock::now()) {
+      last_heard_(Clock::now()),
+      scratch_(scratch) {
   signals_.add(SIGHUP);
 }
 
@@ -68,6 +70,7 @@ void Agent::run() {
 void Agent::on_message(wire::ToAgent message) {
   last_heard_ = Clock::now();
   if (!greeted_ && !std::holds_alternative<wire::Hello>(message)) return;  // nobody whom we know
+  resume();
   std::visit([this](auto& m) { handle(m); }, message);
 }
 
@@ -179,6 +182,20 @@ void Agent::handle(wire::Credit& m) {
 
 void Agent::handle(wire::Ping& m) { link_.send(wire::Pong{m.token, nanoseconds(Clock::now())}); }
 
+void Agent::handle(wire::Suspend&) {
+  suspended_ = true;
+  for (const auto& worker : workers_) worker->signal(SIGSTOP);
+  for (const pid_t pid : os::children()) ::kill(pid, SIGSTOP);
+  arm_timer();
+}
+
+void Agent::resume() {
+  if (!std::exchange(suspended_, false)) return;
+  for (const auto& worker : workers_) worker->signal(SIGCONT);
+  for (const pid_t pid : os::children()) ::kill(pid, SIGCONT);
+  arm_timer();
+}
+
 // ---- what the machine asks for
 
 void Agent::perform(HostAction action) {
@@ -197,6 +214,9 @@ void Agent::perform(HostAction action) {
 plan::Environment Agent::environment_of(const Worker& worker) const {
   plan::Environment job = worker.spec().environment;
   job.insert(job.end(), rendezvous_.begin(), rendezvous_.end());
+  if (const std::string file = scratch_.error_file(worker.rank()); !file.empty()) {
+    job.push_back("TORCHELASTIC_ERROR_FILE=" + file);
+  }
   return plan::with_job(environments_[worker.spec().app], job);
 }
 
@@ -274,6 +294,7 @@ void Agent::report(Worker& worker) {
   const WorkerAction action = worker.take_report();
   if (action == WorkerAction::None) return;
   if (action == WorkerAction::ReportExit || action == WorkerAction::ReportExitAndDrained) {
+    send_evidence(worker);
     const auto ended_by = worker.machine().asked_to_stop() ? wire::EndedBy::Us : wire::EndedBy::Itself;
     link_.send(wire::pack_exit(worker.rank(), worker.status(), ended_by, nanoseconds(worker.ended_at())));
   }
@@ -281,6 +302,16 @@ void Agent::report(Worker& worker) {
     const auto end = action == WorkerAction::AbandonOutput ? wire::DrainEnd::Quiet : wire::DrainEnd::Eof;
     link_.send(wire::Drained{worker.rank(), end});
   }
+}
+
+// What may say why it failed, before the news that it did.
+void Agent::send_evidence(const Worker& worker) {
+  if (succeeded(worker.status())) return;
+  std::string text = scratch_.take_error_file(worker.rank(), wire::kMaxErrorFile);
+  if (!text.empty()) link_.send(wire::ErrorFile{.text = std::move(text), .rank = worker.rank()});
+  const auto* signaled = std::get_if<Signaled>(&worker.status());
+  if (signaled == nullptr || signaled->signo != SIGKILL || worker.machine().asked_to_stop()) return;
+  if (auto kills = oom_watch_.look()) link_.send(wire::OutOfMemory{.kills = kills->count, .evidence = std::move(kills->evidence)});
 }
 
 void Agent::tell_machine() {
@@ -333,7 +364,7 @@ void Agent::wake_workers() {
 }
 
 void Agent::arm_timer() {
-  TimePoint next = link_.lost() ? TimePoint::max() : last_heard_ + heartbeat_timeout_;
+  TimePoint next = link_.lost() || suspended_ ? TimePoint::max() : last_heard_ + heartbeat_timeout_;
   if (machine_.deadline()) next = std::min(next, *machine_.deadline());
   for (const auto& worker : workers_) {
     if (const auto deadline = worker->drain_deadline()) next = std::min(next, *deadline);
@@ -353,7 +384,7 @@ void Agent::on_timer(TimePoint due) {
   if (machine_.deadline() && *machine_.deadline() <= now) perform(machine_.on(HostEvent::Deadline, now));
   for (const auto& worker : workers_) worker->check_drain(now);
   if (now - due > kStoppedFor) last_heard_ = now;  // it was us who stood still: one more period before we judge
-  if (!link_.lost() && now - last_heard_ >= heartbeat_timeout_) {
+  if (!link_.lost() && !suspended_ && now - last_heard_ >= heartbeat_timeout_) {
     return launcher_lost(Error(ErrorKind::Lost, "the launcher has been silent for too long"));
   }
   settle();

@@ -16,11 +16,13 @@
 #include <boost/asio/steady_timer.hpp>
 
 #include "common/os/fd.h"
+#include "common/os/oom_watch.h"
 #include "common/plan/worker_env.h"
 #include "common/supervise/host_machine.h"
 #include "common/wire/messages.h"
 #include "launcher/agent/control_link.h"
 #include "launcher/agent/rendezvous_port.h"
+#include "launcher/agent/scratch_folder.h"
 #include "launcher/agent/worker.h"
 
 namespace sml::agent {
@@ -28,7 +30,9 @@ namespace sml::agent {
 class Agent final : private WorkerOwner {
  public:
   // `login_environment` is what the agent was started with. Messages come on descriptor 0 and go to 1.
-  Agent(boost::asio::io_context& loop, plan::Environment login_environment, unsigned long descriptor_limit);
+  // `descriptor_limit` is the soft limit for workers; `scratch` outlives the agent.
+  Agent(boost::asio::io_context& loop, plan::Environment login_environment, unsigned long descriptor_limit,
+        const ScratchFolder& scratch);
 
   // Returns when nothing is left to do. The exit status of the agent says nothing about the workers.
   void run();
@@ -46,6 +50,8 @@ class Agent final : private WorkerOwner {
   void handle(wire::StdinEof& m);
   void handle(wire::Credit& m);
   void handle(wire::Ping& m);
+  void handle(wire::Suspend& m);
+  void handle(wire::Resume&) {}  // any message resumes
 
   // WorkerOwner
   std::size_t output_allowance() const override { return link_.allowance(); }
@@ -65,6 +71,8 @@ class Agent final : private WorkerOwner {
 
   void settle();  // reports what workers have to report, tells the machine, arms the timer
   void report(Worker& worker);
+  void send_evidence(const Worker& worker);
+  void resume();
   void tell_machine();
   void reap();
   void wake_workers();
@@ -88,6 +96,9 @@ class Agent final : private WorkerOwner {
   supervise::HostMachine machine_;
   Duration heartbeat_timeout_;
   TimePoint last_heard_;
+  const ScratchFolder& scratch_;
+  os::OomWatch oom_watch_;
+  bool suspended_ = false;  // by the launcher, which is silent itself
   bool greeted_ = false;
   bool settling_ = false;
   bool left_ = false;

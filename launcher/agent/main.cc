@@ -15,6 +15,7 @@
 #include "common/wire/handshake.h"
 #include "launcher/agent/agent.h"
 #include "launcher/agent/guardian.h"
+#include "launcher/agent/scratch_folder.h"
 
 namespace {
 
@@ -35,7 +36,7 @@ Flags parse(int argc, char** argv) {
   return flags;
 }
 
-int serve(const Flags& flags, char** environment) {
+int serve(const Flags& flags, const sml::agent::ScratchFolder& scratch, char** environment) {
   if (!flags.remove_folder.empty()) {
     ::unlink((flags.remove_folder + "/sml-run-agent").c_str());
     ::rmdir(flags.remove_folder.c_str());
@@ -49,7 +50,7 @@ int serve(const Flags& flags, char** environment) {
   if (!sml::os::write_all(STDOUT_FILENO, sml::wire::agent_line(flags.mark))) return 1;
 
   boost::asio::io_context loop(1);
-  sml::agent::Agent agent(loop, std::move(login), descriptor_limit);
+  sml::agent::Agent agent(loop, std::move(login), descriptor_limit, scratch);
   agent.run();
   return 0;
 }
@@ -68,7 +69,8 @@ int main(int argc, char** argv, char** environment) {
   }
   sml::os::ensure_standard_descriptors();
   try {
-    return sml::agent::guard([&] { return serve(flags, environment); });
+    const sml::agent::ScratchFolder scratch;  // the guardian's, so that it goes even if the agent is killed
+    return sml::agent::guard([&] { return serve(flags, scratch, environment); });
   } catch (const std::exception& e) {
     std::fprintf(stderr, "sml-run-agent: internal error: %s\n", e.what());
     return 1;

@@ -254,6 +254,9 @@ void Job::handle(HostEntry& host, const wire::Bye& m) {
   if (!m.reason.empty()) add_fault(host, Error(ErrorKind::Protocol, show(m.reason)));
 }
 
+void Job::handle(HostEntry&, const wire::ErrorFile&) {}
+void Job::handle(HostEntry&, const wire::OutOfMemory&) {}
+
 // ---- what the machine asks for
 
 void Job::tell(JobEvent event) {

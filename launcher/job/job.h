@@ -64,6 +64,8 @@ class Job final : private launch::SessionOwner {
   void handle(HostEntry& host, const wire::AgentLog& m);
   void handle(HostEntry& host, const wire::StdinCredit& m);
   void handle(HostEntry& host, const wire::Bye& m);
+  void handle(HostEntry& host, const wire::ErrorFile& m);
+  void handle(HostEntry& host, const wire::OutOfMemory& m);
   void handle(HostEntry&, const wire::Prepared&) {}  // comes as session_ready
 
   void tell(JobEvent event);

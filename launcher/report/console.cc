@@ -26,17 +26,17 @@ Console::Console(boost::asio::any_io_executor loop, const std::vector<std::strin
   }
 }
 
-Console::Target& Console::target(Rank rank, wire::Stream stream) {
-  return targets_[std::size_t{rank.value()} * 2 + (stream == wire::Stream::Stderr ? 1 : 0)];
+Console::Target& Console::target(Rank rank, Stream stream) {
+  return targets_[std::size_t{rank.value()} * 2 + (stream == Stream::Stderr ? 1 : 0)];
 }
 
-void Console::worker_output(Rank rank, wire::Stream stream, std::string_view bytes) {
+void Console::worker_output(Rank rank, Stream stream, std::string_view bytes) {
   const Target& to = target(rank, stream);
   to.sink->merger.add(to.source, bytes);
 }
 
 void Console::worker_done(Rank rank) {
-  for (const wire::Stream stream : {wire::Stream::Stdout, wire::Stream::Stderr}) {
+  for (const Stream stream : {Stream::Stdout, Stream::Stderr}) {
     const Target& to = target(rank, stream);
     to.sink->merger.finish(to.source);
   }

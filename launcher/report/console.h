@@ -9,10 +9,10 @@
 
 #include <boost/asio/any_io_executor.hpp>
 
+#include "common/core/stream.h"
 #include "common/core/strong.h"
 #include "common/os/out_stream.h"
 #include "common/output/line_merger.h"
-#include "common/wire/messages.h"
 
 namespace sml::report {
 
@@ -25,7 +25,7 @@ class Console {
   // One tag per rank; empty tags of a single rank mean that its bytes pass as they are.
   Console(boost::asio::any_io_executor loop, const std::vector<std::string>& tags, Handlers handlers);
 
-  void worker_output(Rank rank, wire::Stream stream, std::string_view bytes);
+  void worker_output(Rank rank, Stream stream, std::string_view bytes);
   void worker_done(Rank rank);
   // A line of the launcher's own, "sml-run: " before it, on stderr.
   void say(std::string_view text);
@@ -46,7 +46,7 @@ class Console {
     Sink* sink;
     output::LineMerger::Source source;
   };
-  Target& target(Rank rank, wire::Stream stream);
+  Target& target(Rank rank, Stream stream);
 
   std::unique_ptr<Sink> out_;
   std::unique_ptr<Sink> separate_err_;

@@ -1,0 +1,9 @@
+// The two streams on which a worker writes.
+#pragma once
+#include <cstdint>
+
+namespace sml {
+
+enum class Stream : std::uint8_t { Stdout = 1, Stderr = 2 };
+
+}  // namespace sml

@@ -1,0 +1,56 @@
+#include "launcher/agent/scratch_folder.h"
+
+#include <cstdlib>
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "common/os/fd.h"
+
+namespace sml::agent {
+
+ScratchFolder::ScratchFolder() {
+  const char* base = std::getenv("TMPDIR");
+  for (const std::string& candidate : {std::string(base != nullptr ? base : ""), std::string("/tmp")}) {
+    if (candidate.empty()) continue;
+    std::string name = candidate + "/sml-run-XXXXXX";
+    if (::mkdtemp(name.data()) == nullptr) continue;
+    path_ = name;
+    return;
+  }
+}
+
+// Workers may have put other files beside theirs; whatever is in our folder is the job's.
+ScratchFolder::~ScratchFolder() {
+  if (path_.empty()) return;
+  if (DIR* folder = ::opendir(path_.c_str())) {
+    while (const dirent* entry = ::readdir(folder)) ::unlink((path_ + "/" + entry->d_name).c_str());
+    ::closedir(folder);
+  }
+  ::rmdir(path_.c_str());
+}
+
+std::string ScratchFolder::error_file(Rank rank) const {
+  return path_.empty() ? std::string() : path_ + "/error-" + std::to_string(rank.value()) + ".json";
+}
+
+std::string ScratchFolder::take_error_file(Rank rank, std::size_t limit) const {
+  const std::string file = error_file(rank);
+  if (file.empty()) return {};
+  const os::UniqueFd fd(::open(file.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+  if (!fd) return {};
+  ::unlink(file.c_str());
+  std::string text(limit, '\0');
+  std::size_t size = 0;
+  while (size < limit) {
+    const ssize_t n = ::read(fd.get(), text.data() + size, limit - size);
+    if (n <= 0) break;
+    size += static_cast<std::size_t>(n);
+  }
+  text.resize(size);
+  return text;
+}
+
+}  // namespace sml::agent

@@ -1,0 +1,28 @@
+// A folder of the job on one host, for the files by which workers tell why they failed.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "common/core/strong.h"
+
+namespace sml::agent {
+
+// Made below $TMPDIR or /tmp with mode 0700; gone, with the files that it is known to hold, when the object goes. Where
+// no folder can be made there is none, and nobody is told of any file.
+class ScratchFolder {
+ public:
+  ScratchFolder();
+  ~ScratchFolder();
+  ScratchFolder(const ScratchFolder&) = delete;
+  ScratchFolder& operator=(const ScratchFolder&) = delete;
+
+  // The file of a rank, whether it exists or not; empty when there is no folder.
+  std::string error_file(Rank rank) const;
+  // Its first `limit` bytes, and it is removed; empty when there is none. Follows no link.
+  std::string take_error_file(Rank rank, std::size_t limit) const;
+
+ private:
+  std::string path_;
+};
+
+}  // namespace sml::agent
