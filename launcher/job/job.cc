@@ -88,7 +88,7 @@ int Job::run() {
 
 std::vector<std::string> Job::tags() const {
   if (options_.tag == TagStyle::None) return std::vector<std::string>(plan_.map.world_size());
-  return report::default_tags(plan_.map.world_size());
+  return default_tags(plan_.map.world_size());
 }
 
 launch::SessionRoute Job::route_to(const plan::Host& host) {

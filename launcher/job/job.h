@@ -12,13 +12,13 @@
 #include <boost/asio/thread_pool.hpp>
 
 #include "common/plan/launch_plan.h"
+#include "launcher/job/console.h"
 #include "launcher/job/job_machine.h"
 #include "launcher/job/rendezvous.h"
 #include "launcher/job/stdin_forwarder.h"
 #include "launcher/launch/agent_image.h"
 #include "launcher/launch/agent_session.h"
 #include "launcher/options.h"
-#include "launcher/report/console.h"
 #include "launcher/report/verdict.h"
 
 namespace sml::job {
@@ -100,7 +100,7 @@ class Job final : private launch::SessionOwner {
   boost::asio::signal_set signals_;
   boost::asio::steady_timer deadline_timer_;
   boost::asio::steady_timer ping_timer_;
-  report::Console console_;
+  Console console_;
   StdinForwarder stdin_;
   JobMachine machine_;
   std::vector<HostEntry> hosts_;  // those with ranks, in host order; rank 0 is on the first

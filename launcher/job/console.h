@@ -14,7 +14,7 @@
 #include "common/os/out_stream.h"
 #include "common/output/line_merger.h"
 
-namespace sml::report {
+namespace sml::job {
 
 class Console {
  public:
@@ -57,4 +57,4 @@ class Console {
 // "[RANK] " for every rank when there are several, else one empty tag.
 std::vector<std::string> default_tags(std::uint32_t world_size);
 
-}  // namespace sml::report
+}  // namespace sml::job

@@ -1,8 +1,8 @@
-#include "launcher/report/console.h"
+#include "launcher/job/console.h"
 
 #include <unistd.h>
 
-namespace sml::report {
+namespace sml::job {
 
 Console::Console(boost::asio::any_io_executor loop, const std::vector<std::string>& tags, Handlers handlers) {
   const auto drained = [this, on_drained = handlers.drained] {
@@ -70,4 +70,4 @@ std::vector<std::string> default_tags(std::uint32_t world_size) {
   return tags;
 }
 
-}  // namespace sml::report
+}  // namespace sml::job
