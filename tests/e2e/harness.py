@@ -356,7 +356,11 @@ class Testbed:
 
     def assert_clean(self, within=5.0, hosts=()):
         """Fails unless all user processes are gone from the hosts in time."""
-        left = not poll(lambda: not self.ps(*hosts), within) and self.ps(*hosts)
+        def gone():
+            own_processes()  # what we killed together with its `testbed exec` is ours to wait for
+            return not self.ps(*hosts)
+
+        left = not poll(gone, within) and self.ps(*hosts)
         if left:
             rows = "\n".join(f"  {p['host']} {p['pid']} {p['state']} {p['cmd']}" for p in left)
             self.kill_processes(left)

@@ -1,5 +1,6 @@
 """Arguments, environment, working directory: what the user gave is what every worker gets, byte for byte, unseen."""
 import os
+import subprocess
 
 from harness import SML_RUN, TestCase, Testbed, poll
 from jobs import ALL_BYTES, AWKWARD, PROBE, edit_file, sh, shown
@@ -146,8 +147,9 @@ class Environment(Bytes):
             with self.bed.popen("algo-1", ["sh", "-c", job]) as run:
                 self.assertTrue(poll(lambda: sum("cat /run/go" in p["cmd"] for p in self.bed.ps()) >= 2, 20))
                 # The workers run. Now the watchers are to see something, and then the job ends.
-                with self.bed.popen("algo-1", ["sleep", "1000", shows]) as a, \
-                        self.bed.popen("algo-2", ["sleep", "1000", shows]) as b:
+                show = ["cat", "-", f"/nowhere/{shows}"]
+                with self.bed.popen("algo-1", show, stdin=subprocess.PIPE) as a, \
+                        self.bed.popen("algo-2", show, stdin=subprocess.PIPE) as b:
                     one.read_until("seen shows")
                     two.read_until("seen shows")
                     a.kill_group()

@@ -123,7 +123,7 @@ class Stopping(FourHosts):
             stderr = b""
             while b"again" not in stderr:  # it has understood the first
                 stderr += job.stderr.readline()
-            self.assertEqual(len(self.bed.ps("algo-3")), 3)  # an agent and two workers, unmoved
+            wait_for_workers(self.bed, "ignore-term", 8)  # unmoved
             job.send_signal(signal.SIGINT)
             done = job.finish(4)
         self.assert_status(done, 130)

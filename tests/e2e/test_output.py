@@ -5,8 +5,8 @@ import random
 import signal
 import subprocess
 
-from harness import TestCase, Testbed, poll, run, sml_run, sml_run_popen
-from jobs import PROBE, by_rank, sh, wait_for_workers
+from harness import SML_RUN, TestCase, Testbed, poll, run, sml_run, sml_run_popen
+from jobs import PROBE, by_rank
 
 COUNT, LONGEST = 5000, 20000
 
@@ -98,6 +98,16 @@ class Contract:
             self.assertEqual(job.returncode, 141)
         self.assertRegex(line, rb"^\[\d\] a line of a hundred")
 
+    def test_an_error_reader_that_goes_away_does_not_hold_the_job(self):
+        script = "head -c 5000000 /dev/zero | tr '\\0' '\\n' >&2; exit $((RANK * 3))"
+        with self.popen(2, "sh", "-c", script, stdout=subprocess.DEVNULL) as job:
+            for _ in range(5):
+                os.read(job.stderr.fileno(), 65536)
+                poll(lambda: False, 0.04)
+            job.stderr.close()
+            self.assertTrue(poll(lambda: job.poll() is not None, 10))
+            self.assertEqual(job.returncode, 3)
+
     def test_a_failure_is_seen_behind_a_flood(self):
         script = f"test $RANK = 3 || exec {PROBE} flood; sleep .3; echo last words >&2; exit 6"
         with self.popen(4, "sh", "-c", script, stdout=subprocess.DEVNULL) as job:
@@ -144,7 +154,6 @@ class OnThisMachine(Contract, Streams):
     def test_closed_standard_descriptors(self):
         for closed in ("<&-", ">&-", "2>&-", "<&- >&- 2>&-"):
             with self.subTest(closed=closed):
-                from harness import SML_RUN
                 done = run(["sh", "-c", f'"$@" {closed}', "sh", SML_RUN, "-np", "2", "sh", "-c", "test -e /proc/self/fd/2"])
                 self.assertIn(done.returncode, (0, 141), done)
 

@@ -1,5 +1,5 @@
 """The ways to hosts that ~/.ssh/config and the command line describe."""
-from harness import TestCase, Testbed
+from harness import SML_RUN, TestCase, Testbed
 from jobs import cached_agents, complaints, edit_file, forget_agents, sh, ssh_config
 
 WHERE = ("sh", "-c", "hostname; id -un; echo $SML_HOST")
@@ -117,7 +117,6 @@ class Ways(TestCase):
         script = ("eval $(ssh-agent -a /run/agent.sock) >/dev/null; mv ~/.ssh/id_ed25519 /run/agent_key; "
                   "ssh-add -q /run/agent_key; \"$@\"; s=$?; mv /run/agent_key ~/.ssh/id_ed25519; "
                   "kill $SSH_AGENT_PID; exit $s")
-        from harness import SML_RUN
         done = self.bed.exec("algo-1", ["sh", "-c", script, "sh", SML_RUN, "-H", "algo-3", *WHERE])
         self.assert_at(done, "algo-3", "root", "algo-3")
         self.assertEqual(sh(self.bed, "algo-3", "ls -d /tmp/ssh-* 2>/dev/null || true"), "")  # it is not forwarded
