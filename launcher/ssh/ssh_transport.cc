@@ -150,19 +150,20 @@ class Connection : public std::enable_shared_from_this<Connection> {
     if (!pump_posted_) wait_for_socket();
   }
 
-  // False: closed.
+  // False: closed. After the far side's end nobody reads what we would write; pump() then finds out how it ended.
   bool write_queue() {
-    while (!queue_.empty()) {
+    while (!queue_.empty() && !session_.at_end()) {
       const auto n = session_.write(std::string_view(queue_.front()).substr(sent_of_front_));
-      if (n < 0) return broken();
-      if (n == 0) return true;
+      if (n < 0 && !session_.at_end()) return broken();
+      if (n <= 0) return true;
       unsent_ -= static_cast<std::size_t>(n);
       sent_of_front_ += static_cast<std::size_t>(n);
       if (sent_of_front_ < queue_.front().size()) continue;
       queue_.pop_front();
       sent_of_front_ = 0;
     }
-    if (finishing_ && !std::exchange(eof_sent_, true) && session_.send_eof() == Step::Failed) return broken();
+    if (!finishing_ || session_.at_end()) return true;
+    if (!std::exchange(eof_sent_, true) && session_.send_eof() == Step::Failed) return broken();
     return true;
   }
 

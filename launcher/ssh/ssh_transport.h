@@ -20,8 +20,18 @@ struct SshTarget {
   std::string remote_command;  // one command line for the login shell
 };
 
-// `pool` and `options` outlive the transport. transport_closed carries ErrorKind Resolve, Connect, HostKey, Auth,
-// Timeout or Io.
+// Who we are is the effective user of the passwd file, and so is the home that ~/.ssh is looked for in, as with ssh; $HOME
+// counts only where that file has no entry. The ssh configuration, known_hosts and the agent are read at each log-in.
+//
+// A host that resolves to this machine is local unless a port, a proxy or another user was asked for.
+//
+// `pool` and `options` outlive the transport. Destroying the transport never waits: a log-in thread that hangs in the
+// resolver (getaddrinfo cannot be cancelled) ends some time later, and its result is dropped. It posts nothing to the
+// loop after that, so the loop may go before the pool; but joining the pool waits for that thread. The process must
+// ignore SIGPIPE.
+//
+// transport_closed carries ErrorKind Config, Resolve, Connect, HostKey, Auth, Timeout or Io before transport_open, and
+// Lost after it.
 std::unique_ptr<launch::AgentTransport> make_ssh_transport(boost::asio::any_io_executor loop,
                                                            boost::asio::thread_pool& pool, const SshOptions& options,
                                                            SshTarget target);
