@@ -45,7 +45,9 @@ Job::Job(const Options& options, const plan::LaunchPlan& plan, const launch::Age
              {.data = [this](std::string bytes) { hosts_[0].session->send(wire::StdinData{Rank(0), std::move(bytes)}); },
               .end = [this] { hosts_[0].session->send(wire::StdinEof{Rank(0)}); }}),
       machine_(options.start_timeout, options.grace, Clock::now()),
-      pids_(plan.map.world_size(), -1) {
+      pids_(plan.map.world_size(), -1),
+      last_lines_(plan.map.world_size()),
+      errors_(plan.map.world_size()) {
   for (const int signo : {SIGQUIT, SIGUSR1, SIGUSR2, SIGWINCH}) signals_.add(signo);
   facts_.program = plan.command.front();
   facts_.started = Clock::now();
@@ -73,10 +75,10 @@ int Job::run() {
   arm_deadline();
   loop_.run();
 
+  // Only now: its last words may have come after the news of its end.
+  for (report::Facts::WorkerEnd& end : facts_.ends) end.last_lines = last_lines_[end.rank.value()].lines();
   const report::Verdict verdict = report::judge(facts_);
-  if (options_.verbosity != Verbosity::Quiet || verdict.exit_code >= 125) {
-    for (const std::string& line : verdict.lines) console_.say(line);
-  }
+  for (const std::string& line : report::job_report(facts_, verdict)) console_.say(line);
   console_.flush_last(kLastWordsMs);
   hosts_.clear();
   if (pool_) {  // joining its threads could take as long as a name server does
@@ -196,6 +198,7 @@ void Job::handle(HostEntry& host, const wire::Started& m) {
 
 void Job::handle(HostEntry& host, const wire::Output& m) {
   console_.worker_output(m.rank, m.stream, m.bytes);
+  if (m.stream == Stream::Stderr) last_lines_[m.rank.value()].add(m.bytes);
   console_.flush();
   host.info.owed += m.bytes.size();
   give_credit();
@@ -229,7 +232,10 @@ void Job::handle(HostEntry& host, const wire::ExitedWorker& m) {
                          .pid = pids_[m.rank.value()],
                          .status = status,
                          .by_itself = by_itself,
-                         .at = at});
+                         .at = at,
+                         .error = errors_[m.rank.value()],
+                         .last_lines = {},
+                         .out_of_memory = std::exchange(host.info.out_of_memory, {})});
   if (by_itself) tell(JobEvent::WorkerFailed);
 }
 
@@ -254,8 +260,9 @@ void Job::handle(HostEntry& host, const wire::Bye& m) {
   if (!m.reason.empty()) add_fault(host, Error(ErrorKind::Protocol, show(m.reason)));
 }
 
-void Job::handle(HostEntry&, const wire::ErrorFile&) {}
-void Job::handle(HostEntry&, const wire::OutOfMemory&) {}
+void Job::handle(HostEntry&, const wire::ErrorFile& m) { errors_[m.rank.value()] = report::parse_error_file(m.text); }
+
+void Job::handle(HostEntry& host, const wire::OutOfMemory& m) { host.info.out_of_memory = m.evidence; }
 
 // ---- what the machine asks for
 

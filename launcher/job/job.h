@@ -19,6 +19,8 @@
 #include "launcher/launch/agent_image.h"
 #include "launcher/launch/agent_session.h"
 #include "launcher/options.h"
+#include "launcher/report/job_report.h"
+#include "launcher/report/last_lines.h"
 #include "launcher/report/verdict.h"
 
 namespace sml::job {
@@ -43,6 +45,7 @@ class Job final : private launch::SessionOwner {
     std::vector<std::string> addresses;  // as its agent tells them
     std::uint64_t owed = 0;              // output bytes for which credit has not been given back
     std::optional<HostProbe> probe;
+    std::string out_of_memory;           // evidence that belongs to the next worker killed there
   };
   struct HostEntry {
     std::unique_ptr<launch::AgentSession> session;
@@ -104,7 +107,9 @@ class Job final : private launch::SessionOwner {
   StdinForwarder stdin_;
   JobMachine machine_;
   std::vector<HostEntry> hosts_;  // those with ranks, in host order; rank 0 is on the first
-  std::vector<std::int32_t> pids_;  // by rank
+  std::vector<std::int32_t> pids_;               // by rank
+  std::vector<report::LastLines> last_lines_;    // by rank
+  std::vector<report::WorkerError> errors_;      // by rank
   report::Facts facts_;
   std::string master_address_;
   std::uint16_t master_port_ = 0;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <csignal>
 #include <cstdio>
 #include <functional>
 
@@ -11,14 +12,38 @@ namespace sml::report {
 
 namespace {
 
-constexpr int kSigpipe = 13;
-
 const Facts::WorkerEnd* first_failure(const Facts& facts) {
   const Facts::WorkerEnd* first = nullptr;
   for (const Facts::WorkerEnd& end : facts.ends) {
     if (end.by_itself && (first == nullptr || end.at < first->at)) first = &end;
   }
   return first;
+}
+
+// How long after a peer's exit with 1 this death is still taken for its cause; nothing: never.
+std::optional<Duration> outranks_for(const ExitStatus& status) {
+  const auto* signaled = std::get_if<Signaled>(&status);
+  if (signaled == nullptr) return std::nullopt;
+  switch (signaled->signo) {
+    case SIGKILL:
+    case SIGSEGV:
+    case SIGBUS:
+    case SIGILL: return std::chrono::seconds(1);
+    case SIGABRT: return std::chrono::milliseconds(200);
+    default: return std::nullopt;
+  }
+}
+
+const Facts::WorkerEnd* find_culprit(const Facts& facts) {
+  const Facts::WorkerEnd* first = first_failure(facts);
+  if (first == nullptr || first->status != ExitStatus(Exited{1})) return first;
+  const Facts::WorkerEnd* killed = nullptr;
+  for (const Facts::WorkerEnd& end : facts.ends) {
+    const std::optional<Duration> window = end.by_itself ? outranks_for(end.status) : std::nullopt;
+    if (!window || end.at > first->at + *window) continue;
+    if (killed == nullptr || end.at < killed->at) killed = &end;
+  }
+  return killed != nullptr ? killed : first;
 }
 
 std::string seconds_since(TimePoint from, TimePoint to) {
@@ -89,7 +114,7 @@ int exit_code_of_faults(const std::vector<Facts::HostFault>& faults) {
 
 Verdict judge(const Facts& facts) {
   Verdict verdict;
-  const Facts::WorkerEnd* worker = first_failure(facts);
+  const Facts::WorkerEnd* worker = find_culprit(facts);
   const bool fault_first =
       !facts.faults.empty() && (worker == nullptr || facts.faults.front().at < worker->at);
   const TimePoint failed_at = fault_first ? facts.faults.front().at : worker != nullptr ? worker->at : TimePoint::max();
@@ -101,11 +126,12 @@ Verdict judge(const Facts& facts) {
     tell_faults(facts, verdict.lines);
   } else if (worker != nullptr) {
     verdict.exit_code = exit_code_of(worker->status);
+    verdict.culprit = worker;
     verdict.lines.push_back(tell_end(facts, *worker));
     tell_faults(facts, verdict.lines);
   } else if (facts.output_gone) {
     const bool no_reader = facts.output_errno == 0 || facts.output_errno == EPIPE;
-    verdict.exit_code = no_reader ? 128 + kSigpipe : 125;
+    verdict.exit_code = no_reader ? 128 + SIGPIPE : 125;
     if (!no_reader) verdict.lines.push_back("stopped: cannot write the workers' output: " + errno_text(facts.output_errno));
   }
   tell_rest(facts, verdict.lines);

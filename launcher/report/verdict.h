@@ -9,6 +9,7 @@
 #include "common/core/error.h"
 #include "common/core/exit_status.h"
 #include "common/core/strong.h"
+#include "launcher/report/error_file.h"
 
 namespace sml::report {
 
@@ -21,6 +22,9 @@ struct Facts {
     ExitStatus status;
     bool by_itself = true;  // false: after we had begun to stop it
     TimePoint at;
+    WorkerError error;                    // its own account
+    std::vector<std::string> last_lines;  // of its stderr
+    std::string out_of_memory;            // evidence; empty: none
   };
   struct HostFault {
     HostIndex index;  // orders the names in messages
@@ -42,11 +46,14 @@ struct Facts {
 
 struct Verdict {
   int exit_code = 0;
+  const Facts::WorkerEnd* culprit = nullptr;  // the worker that decided, if one did; of the facts
   std::vector<std::string> lines;  // for stderr, without "sml-run: "; empty when all went well
 };
 
 // The first failure by time that nobody asked for decides: a worker's own end, a host's fault, the user's signal, lost
-// output. Faults of the same kind and words fold into one line that names all their hosts, in host order.
+// output. A death by SIGKILL, SIGSEGV, SIGBUS or SIGILL within a second after an exit with 1, or by SIGABRT within a fifth
+// of one, comes before it: such a process is slow to end (memory to free, a core to write), while its peers see at once
+// that it has gone. Faults of the same kind and words fold into one line that names all their hosts, in host order.
 Verdict judge(const Facts& facts);
 
 }  // namespace sml::report

@@ -1,0 +1,31 @@
+#include "launcher/report/error_file.h"
+
+#include <nlohmann/json.hpp>
+
+namespace sml::report {
+
+namespace {
+
+using Json = nlohmann::json;
+
+std::string text_of(const Json& object, const char* key) {
+  const auto found = object.find(key);
+  return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
+}
+
+}  // namespace
+
+WorkerError parse_error_file(std::string_view text) {
+  const Json root = Json::parse(text, nullptr, false);
+  if (!root.is_object() || !root.contains("message")) return {.message = std::string(text), .callstack = {}};
+  const Json& message = root["message"];
+  if (message.is_string()) return {.message = message.get<std::string>(), .callstack = {}};
+  if (!message.is_object()) return {.message = std::string(text), .callstack = {}};
+  WorkerError error{.message = text_of(message, "message"), .callstack = {}};
+  if (const auto extra = message.find("extraInfo"); extra != message.end() && extra->is_object()) {
+    error.callstack = text_of(*extra, "py_callstack");
+  }
+  return error;
+}
+
+}  // namespace sml::report

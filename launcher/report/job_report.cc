@@ -1,0 +1,88 @@
+#include "launcher/report/job_report.h"
+
+#include <algorithm>
+#include <map>
+
+#include "common/core/text.h"
+
+namespace sml::report {
+
+namespace {
+
+constexpr std::size_t kMaxConsequences = 4;
+
+// "0-3,7": ranks as folded numbers.
+std::string fold_ranks(std::vector<std::uint32_t> ranks) {
+  std::sort(ranks.begin(), ranks.end());
+  std::string out;
+  for (std::size_t i = 0; i < ranks.size();) {
+    std::size_t last = i;
+    while (last + 1 < ranks.size() && ranks[last + 1] == ranks[last] + 1) ++last;
+    if (!out.empty()) out += ',';
+    out += std::to_string(ranks[i]);
+    if (last > i) out += '-' + std::to_string(ranks[last]);
+    i = last + 1;
+  }
+  return out;
+}
+
+void tell_exception(const Facts::WorkerEnd& culprit, std::vector<std::string>& lines) {
+  if (culprit.error.message.empty()) return;
+  const std::string_view message = culprit.error.message;
+  lines.push_back("  it reported: " + show(message.substr(0, message.find('\n')), 500));
+}
+
+void tell_last_lines(const Facts::WorkerEnd& culprit, std::vector<std::string>& lines) {
+  if (culprit.last_lines.empty()) return;
+  lines.push_back("  its last lines on stderr:");
+  for (const std::string& line : culprit.last_lines) lines.push_back("    | " + show(line, 160));
+}
+
+void tell_details(const Facts::WorkerEnd& culprit, std::vector<std::string>& lines) {
+  if (culprit.pid > 0) lines.back() += " (pid " + std::to_string(culprit.pid) + ")";
+  if (!culprit.out_of_memory.empty()) {
+    lines.push_back("  the kernel killed for lack of memory on that host: " + culprit.out_of_memory);
+  }
+  tell_exception(culprit, lines);
+  tell_last_lines(culprit, lines);
+}
+
+// Failures after the culprit's that nobody asked for: kind and hosts, folded.
+void tell_consequences(const Facts& facts, const Facts::WorkerEnd& culprit, std::vector<std::string>& lines) {
+  struct Group {
+    std::vector<std::uint32_t> ranks;
+    std::vector<std::string> hosts;
+  };
+  std::map<std::string, Group> groups;
+  for (const Facts::WorkerEnd& end : facts.ends) {
+    if (!end.by_itself || end.rank == culprit.rank) continue;
+    Group& group = groups[describe(end.status)];
+    group.ranks.push_back(end.rank.value());
+    if (std::find(group.hosts.begin(), group.hosts.end(), end.host) == group.hosts.end()) group.hosts.push_back(end.host);
+  }
+  std::size_t told = 0;
+  for (const auto& [what, group] : groups) {
+    if (++told > kMaxConsequences) break;
+    lines.push_back("  then: rank" + std::string(group.ranks.size() > 1 ? "s " : " ") + fold_ranks(group.ranks) + " on " +
+                    fold_names(group.hosts) + " " + what);
+  }
+  const auto stopped = std::count_if(facts.ends.begin(), facts.ends.end(), [](const auto& e) { return !e.by_itself; });
+  if (stopped > 0) lines.push_back("  then: " + std::to_string(stopped) + (stopped == 1 ? " other was" : " others were") + " stopped");
+}
+
+}  // namespace
+
+std::vector<std::string> job_report(const Facts& facts, const Verdict& verdict) {
+  std::vector<std::string> lines;
+  if (verdict.culprit == nullptr) return verdict.lines;
+  lines.push_back(verdict.lines.front());
+  tell_details(*verdict.culprit, lines);
+  tell_consequences(facts, *verdict.culprit, lines);
+  lines.insert(lines.end(), verdict.lines.begin() + 1, verdict.lines.end());
+  if (lines.size() + 1 > kMaxLines) lines.resize(kMaxLines - 1);
+  lines.push_back("exit status " + std::to_string(verdict.exit_code) + ", that of rank " +
+                  std::to_string(verdict.culprit->rank.value()) + ", which failed first");
+  return lines;
+}
+
+}  // namespace sml::report
