@@ -42,7 +42,7 @@ struct LoginSettings {
   std::string explicit_identity;        // --ssh-identity-file: tried before the agent
   std::vector<std::string> identities;  // of the config, else the default files that ssh has
   IdentitySource identity_source = IdentitySource::Defaults;
-  std::string agent_socket;             // empty: no agent
+  std::string agent_socket;  // empty: no agent
   AgentTurn agent_turn = AgentTurn::First;
 
   SessionSetup session;  // host_key_algorithms is only set when the config names them

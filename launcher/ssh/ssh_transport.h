@@ -20,8 +20,9 @@ struct SshTarget {
   std::string remote_command;  // one command line for the login shell
 };
 
-// Who we are is the effective user of the passwd file, and so is the home that ~/.ssh is looked for in, as with ssh; $HOME
-// counts only where that file has no entry. The ssh configuration, known_hosts and the agent are read at each log-in.
+// Who we are is the effective user of the passwd file, and so is the home that ~/.ssh is looked for in, as with ssh;
+// $HOME counts only where that file has no entry. The ssh configuration, known_hosts and the agent are read at each
+// log-in.
 //
 // A host that resolves to this machine is local unless a port, a proxy or another user was asked for.
 //
