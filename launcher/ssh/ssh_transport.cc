@@ -264,7 +264,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
     return text.empty() ? std::string() : ": " + show(text, kShownErrors);
   }
 
-  void close(Error why) {
+  void close(const Error& why) {
     if (closed_) return;
     auto* events = std::exchange(events_, nullptr);
     release();
