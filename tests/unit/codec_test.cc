@@ -1,0 +1,323 @@
+#include "common/wire/codec.h"
+
+#include <csignal>
+#include <set>
+
+#include "tests/support/catch.h"
+
+using namespace sml;
+using namespace sml::wire;
+using namespace std::string_literals;
+
+namespace {
+
+std::string all_bytes() {
+  std::string s;
+  for (int i = 0; i < 256; ++i) s.push_back(static_cast<char>(i));
+  return s;
+}
+
+// At least two of every message that has fields: one as it is by default, the others with every field set.
+std::vector<ToAgent> to_agent(const std::string& text) {
+  const App app{.argv = {text, "", "-x"},
+                .working_directory = text,
+                .base = plan::BaseEnvironment::Login,
+                .launcher_environment = {"A=" + text, "B="},
+                .user_environment = {text}};
+  const wire::Worker worker{Rank(7), LocalRank(3), 1, StdinSource::Launcher, {"RANK=7", text}};
+  return {Hello{},
+          Hello{0xfffffffe, text, text, 30000, 10000, std::uint64_t{1} << 40},
+          Prepare{},
+          Prepare{{app, App{}}, {worker, wire::Worker{}}, Rendezvous::Reserve},
+          Probe{},
+          Probe{{"10.0.0.1", "", text}, 65535, 5000},
+          Start{},
+          Start{{"MASTER_ADDR=10.0.0.1", text}},
+          Signal{},
+          Signal{SIGUSR1},
+          Signal{-1},
+          Stop{},
+          Stop{SIGTERM, 10000},
+          StdinData{},
+          StdinData{Rank(1), text},
+          StdinEof{},
+          StdinEof{Rank(0xffffffff)},
+          Credit{},
+          Credit{~std::uint64_t{0}},
+          Ping{},
+          Ping{0x0123456789abcdef},
+          Suspend{},
+          Resume{}};
+}
+
+std::vector<ToLauncher> to_launcher(const std::string& text) {
+  return {HelloAck{},     HelloAck{2, text, -5, 17, {"10.0.0.1", text}},
+          Prepared{},     Prepared{{Obstacle{10, text, "hint"}, Obstacle{}}, 29500},
+          Probed{},       Probed{{ProbeResult{"10.0.0.1", 0}, ProbeResult{text, 111}}},
+          Started{},      Started{{StartedWorker{Rank(0), 4711}, StartedWorker{Rank(9), -1}}, 99},
+          Output{},       Output{Rank(3), Stream::Stderr, text},
+          ExitedWorker{}, ExitedWorker{Rank(3), 1, SIGSEGV, 1, EndedBy::Us, 12345},
+          Drained{},      Drained{Rank(3), DrainEnd::Quiet},
+          AgentLog{},     AgentLog{LogLevel::Debug, text},
+          Pong{},         Pong{1, 2},
+          StdinCredit{},  StdinCredit{Rank(2), 65536},
+          Bye{},          Bye{text, {text, ""}},
+          ErrorFile{},    ErrorFile{text, Rank(8)},
+          OutOfMemory{},  OutOfMemory{3, text}};
+}
+
+template <class Message>
+std::vector<Message> samples(const std::string& text) {
+  if constexpr (std::is_same_v<Message, ToAgent>)
+    return to_agent(text);
+  else
+    return to_launcher(text);
+}
+
+template <class Message>
+constexpr std::size_t kLimit = std::is_same_v<Message, ToAgent> ? kMaxToAgent : kMaxToLauncher;
+template <class Message>
+constexpr unsigned char kFirstType = std::is_same_v<Message, ToAgent> ? 1 : 64;
+
+std::string frame(std::size_t length, unsigned char type, std::string_view payload) {
+  std::string out;
+  for (const int shift : {24, 16, 8, 0}) out.push_back(static_cast<char>(length >> shift & 0xff));
+  out.push_back(static_cast<char>(type));
+  return out.append(payload);
+}
+
+template <class Message>
+Error error_of(std::string_view bytes) {
+  Decoder<Message> decoder;
+  decoder.feed(bytes);
+  const auto next = decoder.next();
+  return next ? Error(ErrorKind::Internal, next->has_value() ? "it was taken" : "it wants more") : next.error();
+}
+
+}  // namespace
+
+TEST_CASE("the wire format stays what it is") {  // agents and launchers of different builds may meet
+  CHECK(encode(ToAgent(Ping{0x0102})) == "\0\0\0\x08\x0a\0\0\0\0\0\0\x01\x02"s);
+  CHECK(encode(ToAgent(Stop{15, 1000})) == "\0\0\0\x08\x06\0\0\0\x0f\0\0\x03\xe8"s);
+  CHECK(encode(ToAgent(Hello{1, "j", "h", 2, 3, 4})) ==
+        "\0\0\0\x1e\x01\0\0\0\x01\0\0\0\x01j\0\0\0\x01h\0\0\0\x02\0\0\0\x03\0\0\0\0\0\0\0\x04"s);
+  CHECK(encode(ToLauncher(Output{Rank(3), Stream::Stderr, "hi"})) == "\0\0\0\x0b\x44\0\0\0\x03\x02\0\0\0\x02hi"s);
+  CHECK(encode(ToLauncher(Bye{"", {}})) == "\0\0\0\x08\x4a\0\0\0\0\0\0\0\0"s);
+}
+
+TEMPLATE_TEST_CASE("every message comes back whole", "", ToAgent, ToLauncher) {
+  std::set<std::size_t> kinds;
+  for (const std::string& text :
+       {""s, "plain"s, "quote ' \" \\ $HOME * \n\r\0 end"s, all_bytes(), std::string(300000, '\xff')}) {
+    Decoder<TestType> decoder;
+    for (const TestType& message : samples<TestType>(text)) {
+      CAPTURE(message.index(), text.size());
+      const std::string bytes = encode(message);
+      kinds.insert(message.index());
+      CHECK(static_cast<unsigned char>(bytes[4]) == kFirstType<TestType> + message.index());
+      decoder.feed(bytes);
+      const auto back = decoder.next();
+      REQUIRE(back.has_value());
+      REQUIRE(back->has_value());
+      CHECK((*back)->index() == message.index());
+      CHECK((encode(**back) == bytes));  // in parentheses: a failure need not print a megabyte
+      const auto more = decoder.next();
+      REQUIRE(more.has_value());
+      CHECK_FALSE(more->has_value());
+    }
+  }
+  CHECK(kinds.size() == std::variant_size_v<TestType>);
+}
+
+TEST_CASE("the fields of a message arrive in their places") {
+  Decoder<ToAgent> agent;
+  agent.feed(encode(to_agent("t\0t"s)[3]));
+  const auto prepared = agent.next();
+  REQUIRE(prepared.has_value());
+  const auto& prepare = std::get<Prepare>(**prepared);
+  REQUIRE(prepare.apps.size() == 2);
+  CHECK(prepare.apps[0].argv == std::vector<std::string>{"t\0t"s, "", "-x"});
+  CHECK(prepare.apps[0].working_directory == "t\0t"s);
+  CHECK(prepare.apps[0].base == plan::BaseEnvironment::Login);
+  CHECK(prepare.apps[0].launcher_environment == plan::Environment{"A=t\0t"s, "B="});
+  CHECK(prepare.apps[0].user_environment == plan::Environment{"t\0t"s});
+  REQUIRE(prepare.workers.size() == 2);
+  CHECK(prepare.workers[0].rank == Rank(7));
+  CHECK(prepare.workers[0].local_rank == LocalRank(3));
+  CHECK(prepare.workers[0].app == 1);
+  CHECK(prepare.workers[0].stdin_source == StdinSource::Launcher);
+  CHECK(prepare.workers[0].environment == plan::Environment{"RANK=7", "t\0t"s});
+  CHECK(prepare.rendezvous == Rendezvous::Reserve);
+
+  Decoder<ToLauncher> launcher;
+  launcher.feed(encode(ToLauncher(ExitedWorker{Rank(3), 1, SIGSEGV, 1, EndedBy::Us, 12345})));
+  const auto news = launcher.next();
+  REQUIRE(news.has_value());
+  const auto& exited = std::get<ExitedWorker>(**news);
+  CHECK(exited.rank == Rank(3));
+  CHECK(exited.how == 1);
+  CHECK(exited.value == SIGSEGV);
+  CHECK(exited.detail == 1);
+  CHECK(exited.ended_by == EndedBy::Us);
+  CHECK(exited.at_ns == 12345);
+}
+
+TEMPLATE_TEST_CASE("frames are found wherever the stream is cut", "", ToAgent, ToLauncher) {
+  const std::vector<TestType> sent = samples<TestType>("cut\n");
+  std::string stream;
+  for (const TestType& message : sent) stream += encode(message);
+  for (std::size_t piece = 1; piece <= stream.size(); piece = piece < 40 ? piece + 1 : piece * 3) {
+    CAPTURE(piece);
+    Decoder<TestType> decoder;
+    std::string back;
+    std::size_t count = 0;
+    for (std::size_t at = 0; at < stream.size(); at += piece) {
+      decoder.feed(std::string_view(stream).substr(at, piece));
+      for (;;) {
+        const auto next = decoder.next();
+        REQUIRE(next.has_value());
+        if (!next->has_value()) break;
+        back += encode(**next);
+        ++count;
+      }
+    }
+    CHECK(count == sent.size());
+    CHECK(back == stream);
+  }
+}
+
+TEMPLATE_TEST_CASE("half a frame is waited for, not guessed at", "", ToAgent, ToLauncher) {
+  for (const TestType& message : samples<TestType>("half")) {
+    const std::string bytes = encode(message);
+    for (std::size_t length = 0; length < bytes.size(); ++length) {
+      CAPTURE(message.index(), length);
+      Decoder<TestType> decoder;
+      decoder.feed(std::string_view(bytes).substr(0, length));
+      const auto next = decoder.next();
+      REQUIRE(next.has_value());
+      CHECK_FALSE(next->has_value());
+    }
+  }
+}
+
+TEMPLATE_TEST_CASE("a payload that is cut at any byte is refused", "", ToAgent, ToLauncher) {
+  for (const TestType& message : samples<TestType>("cut")) {
+    const std::string bytes = encode(message);
+    const auto type = static_cast<unsigned char>(bytes[4]);
+    const std::string payload = bytes.substr(kFrameHeader);
+    for (std::size_t length = 0; length < payload.size(); ++length) {
+      CAPTURE(message.index(), length);
+      const Error error = error_of<TestType>(frame(length, type, payload.substr(0, length)));
+      CHECK(error.kind() == ErrorKind::Protocol);
+      CHECK(error.message() == "a message does not have the form that its type asks for");
+    }
+  }
+}
+
+TEMPLATE_TEST_CASE("bytes behind a payload are refused", "", ToAgent, ToLauncher) {
+  for (const TestType& message : samples<TestType>("behind")) {
+    const std::string bytes = encode(message);
+    const std::string payload = bytes.substr(kFrameHeader) + '\0';
+    const Error error = error_of<TestType>(frame(payload.size(), static_cast<unsigned char>(bytes[4]), payload));
+    CAPTURE(message.index());
+    CHECK(error.kind() == ErrorKind::Protocol);
+  }
+}
+
+TEMPLATE_TEST_CASE("types of nobody and of the other direction are refused", "", ToAgent, ToLauncher) {
+  for (int type = 0; type < 256; ++type) {
+    const int first = kFirstType<TestType>;
+    if (type >= first && type < first + static_cast<int>(std::variant_size_v<TestType>)) continue;
+    CAPTURE(type);
+    const Error error = error_of<TestType>(frame(0, static_cast<unsigned char>(type), ""));
+    CHECK(error.kind() == ErrorKind::Protocol);
+    CHECK(error.message() == "a message has an unknown type");
+  }
+}
+
+TEMPLATE_TEST_CASE("a frame longer than allowed is refused by its header alone", "", ToAgent, ToLauncher) {
+  const std::size_t limit = kLimit<TestType>;
+  const Error longer = error_of<TestType>(frame(limit + 1, kFirstType<TestType>, ""));
+  CHECK(longer.kind() == ErrorKind::Protocol);
+  CHECK(longer.message() == "a message is longer than allowed");
+  CHECK(error_of<TestType>(frame(0xffffffff, kFirstType<TestType>, "")).kind() == ErrorKind::Protocol);
+  CHECK(error_of<TestType>(frame(limit, kFirstType<TestType>, "")).message() == "it wants more");
+}
+
+TEST_CASE("the largest frame of either direction passes") {
+  const ToLauncher largest = Output{Rank(1), Stream::Stdout, std::string(kMaxToLauncher - 9, 'x')};
+  Decoder<ToLauncher> decoder;
+  decoder.feed(encode(largest));
+  const auto back = decoder.next();
+  REQUIRE(back.has_value());
+  REQUIRE(back->has_value());
+  CHECK(std::get<Output>(**back).bytes.size() == kMaxToLauncher - 9);
+
+  const ToAgent start = Start{{std::string(std::size_t{8} << 20, 'v')}};
+  Decoder<ToAgent> agent;
+  agent.feed(encode(start));
+  const auto got = agent.next();
+  REQUIRE(got.has_value());
+  REQUIRE(got->has_value());
+  CHECK(std::get<Start>(**got).rendezvous[0].size() == std::size_t{8} << 20);
+}
+
+TEST_CASE("output frames made in place are the same as any others") {
+  std::string out = "something before";
+  std::string expected = out;
+  for (const std::string& bytes : {""s, "line\n"s, all_bytes(), std::string(65536, 'x')}) {
+    append_output(out, Rank(12), Stream::Stderr, bytes);
+    expected += encode(ToLauncher(Output{Rank(12), Stream::Stderr, bytes}));
+  }
+  CHECK((out == expected));
+}
+
+TEST_CASE("every way to end travels") {
+  const ExitStatus ends[] = {Exited{0},
+                             Exited{1},
+                             Exited{255},
+                             Signaled{SIGKILL, false},
+                             Signaled{SIGSEGV, true},
+                             Signaled{64, false},
+                             SpawnFailed{SpawnStep::Pipe, EMFILE},
+                             SpawnFailed{SpawnStep::Fork, EAGAIN},
+                             SpawnFailed{SpawnStep::Directory, ENOENT},
+                             SpawnFailed{SpawnStep::Limits, EPERM},
+                             SpawnFailed{SpawnStep::Exec, E2BIG}};
+  for (const ExitStatus& end : ends) {
+    const ExitedWorker packed = pack_exit(Rank(4), end, EndedBy::Us, 77);
+    CHECK(packed.rank == Rank(4));
+    CHECK(packed.ended_by == EndedBy::Us);
+    CHECK(packed.at_ns == 77);
+    CHECK(unpack_exit(packed) == end);
+  }
+}
+
+TEST_CASE("an end that cannot be is a lost worker, never a success") {
+  struct Row {
+    const char* what;
+    std::uint8_t how;
+    std::int32_t value;
+    std::uint8_t detail;
+  };
+  const Row rows[] = {
+      {"a way to end that does not exist", 3, 0, 0},
+      {"a way to end far outside", 255, 0, 0},
+      {"a step that does not exist", 2, ENOENT, static_cast<std::uint8_t>(SpawnStep::Exec) + 1},
+      {"a code that the system would cut to 0", 0, 256, 0},
+      {"a negative code", 0, -1, 0},
+      {"a signal that does not exist", 1, 0, 0},
+      {"a signal whose status would be cut to 0", 1, 128, 0},
+      {"a negative signal", 1, -128, 0},
+  };
+  for (const Row& row : rows) {
+    CAPTURE(row.what);
+    ExitedWorker message;
+    message.how = row.how;
+    message.value = row.value;
+    message.detail = row.detail;
+    const ExitStatus status = unpack_exit(message);
+    CHECK(std::holds_alternative<Lost>(status));
+    CHECK((exit_code_of(status) & 0xff) != 0);
+  }
+}
