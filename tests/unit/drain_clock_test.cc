@@ -1,0 +1,69 @@
+#include "common/supervise/worker_machine.h"
+
+#include "tests/support/catch.h"
+
+using namespace sml;
+using supervise::DrainClock;
+using namespace std::chrono_literals;
+
+namespace {
+const TimePoint kStart = TimePoint(1000h);
+constexpr Duration kQuiet = DrainClock::kQuiet;
+constexpr Duration kCap = DrainClock::kCap;
+}  // namespace
+
+TEST_CASE("while the worker lives nothing runs out") {
+  DrainClock clock;
+  CHECK_FALSE(clock.deadline().has_value());
+  clock.heard(kStart);
+  clock.pause(kStart);
+  clock.resume(kStart + 1h);
+  CHECK_FALSE(clock.deadline().has_value());
+}
+
+TEST_CASE("a quiet pipe is given up soon after the worker's end") {
+  DrainClock clock;
+  clock.begin(kStart);
+  CHECK(clock.deadline() == kStart + kQuiet);
+}
+
+TEST_CASE("every byte puts the quiet off, up to the cap") {
+  DrainClock clock;
+  clock.begin(kStart);
+  clock.heard(kStart + 400ms);
+  CHECK(clock.deadline() == kStart + 400ms + kQuiet);
+  for (Duration t = 0s; t < 60s; t += 100ms) clock.heard(kStart + t);
+  CHECK(clock.deadline() == kStart + kCap);
+}
+
+TEST_CASE("time in which we may not read does not count") {
+  DrainClock clock;
+  clock.begin(kStart);
+  clock.pause(kStart + 100ms);
+  CHECK_FALSE(clock.deadline().has_value());
+  clock.resume(kStart + 1h);
+  CHECK(clock.deadline() == kStart + 1h - 100ms + kQuiet);
+  clock.heard(kStart + 1h);
+  for (Duration t = 0s; t < 60s; t += 100ms) clock.heard(kStart + 1h + t);
+  CHECK(clock.deadline() == kStart + 1h - 100ms + kCap);
+}
+
+TEST_CASE("a pause that began before the end counts from the end on") {
+  DrainClock clock;
+  clock.pause(kStart - 1h);
+  clock.begin(kStart);
+  CHECK_FALSE(clock.deadline().has_value());
+  clock.resume(kStart + 10s);
+  CHECK(clock.deadline() == kStart + 10s + kQuiet);
+}
+
+TEST_CASE("a second pause does not move the first, and a resume without a pause is nothing") {
+  DrainClock clock;
+  clock.begin(kStart);
+  clock.resume(kStart + 200ms);
+  CHECK(clock.deadline() == kStart + kQuiet);
+  clock.pause(kStart + 100ms);
+  clock.pause(kStart + 5s);
+  clock.resume(kStart + 10s);
+  CHECK(clock.deadline() == kStart + 10s - 100ms + kQuiet);
+}

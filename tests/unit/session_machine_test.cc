@@ -1,0 +1,99 @@
+#include "launcher/launch/session_machine.h"
+
+#include <set>
+
+#include "tests/support/catch.h"
+
+using namespace sml::launch;
+using S = SessionState;
+using E = SessionEvent;
+using A = SessionAction;
+
+namespace {
+
+constexpr S kStates[] = {S::Starting, S::Greeting, S::Preparing, S::Ready, S::Running, S::Leaving, S::Ended};
+constexpr E kEvents[] = {E::Opened,    E::NeedAgent,  E::AgentRuns, E::HelloAck, E::Prepared, E::Probed,
+                         E::StartSent, E::WorkerNews, E::Chatter,   E::Bye,      E::Closed};
+
+SessionMachine at(S state) {
+  const std::vector<E> way = {E::Opened, E::AgentRuns, E::Prepared, E::StartSent, E::Bye, E::Closed};
+  SessionMachine machine;
+  for (const E event : way) {
+    if (machine.state() == state) break;
+    machine.on(event);
+  }
+  REQUIRE(machine.state() == state);
+  return machine;
+}
+
+struct Expectation {
+  S state;
+  E event;
+  S next;
+  A action;
+};
+
+// What may come in each state. Anything else is refused; after the end nothing counts.
+const Expectation kExpected[] = {
+    {S::Starting, E::Opened, S::Greeting, A::None},
+    {S::Starting, E::Closed, S::Ended, A::TellLost},
+    {S::Greeting, E::NeedAgent, S::Greeting, A::SendAgent},
+    {S::Greeting, E::AgentRuns, S::Preparing, A::Introduce},
+    {S::Greeting, E::Closed, S::Ended, A::TellLost},
+    {S::Preparing, E::HelloAck, S::Preparing, A::Deliver},
+    {S::Preparing, E::Prepared, S::Ready, A::TellReady},
+    {S::Preparing, E::Chatter, S::Preparing, A::Deliver},
+    {S::Preparing, E::Bye, S::Leaving, A::Deliver},
+    {S::Preparing, E::Closed, S::Ended, A::TellLost},
+    {S::Ready, E::Probed, S::Ready, A::Deliver},
+    {S::Ready, E::StartSent, S::Running, A::None},
+    {S::Ready, E::Chatter, S::Ready, A::Deliver},
+    {S::Ready, E::Bye, S::Leaving, A::Deliver},
+    {S::Ready, E::Closed, S::Ended, A::TellLost},
+    {S::Running, E::WorkerNews, S::Running, A::Deliver},
+    {S::Running, E::Probed, S::Running, A::None},
+    {S::Running, E::Chatter, S::Running, A::Deliver},
+    {S::Running, E::Bye, S::Leaving, A::Deliver},
+    {S::Running, E::Closed, S::Ended, A::TellLost},
+    {S::Leaving, E::Chatter, S::Leaving, A::None},
+    {S::Leaving, E::Closed, S::Ended, A::TellEnd},
+};
+
+}  // namespace
+
+TEST_CASE("a session: every state and every event") {
+  for (const S state : kStates) {
+    for (const E event : kEvents) {
+      CAPTURE(name(state), name(event));
+      const Expectation* expected = nullptr;
+      for (const Expectation& row : kExpected) {
+        if (row.state == state && row.event == event) expected = &row;
+      }
+      SessionMachine machine = at(state);
+      const A action = machine.on(event);
+      const A otherwise = state == S::Ended ? A::None : A::Refuse;
+      CHECK(action == (expected != nullptr ? expected->action : otherwise));
+      CHECK(machine.state() == (expected != nullptr ? expected->next : state));
+    }
+  }
+}
+
+TEST_CASE("a session ends from anywhere, and stays so") {
+  for (const S state : kStates) {
+    SessionMachine machine = at(state);
+    machine.end();
+    CHECK(machine.state() == S::Ended);
+    for (const E event : kEvents) {
+      CHECK(machine.on(event) == A::None);
+      CHECK(machine.state() == S::Ended);
+    }
+  }
+}
+
+TEST_CASE("the names of a session's states and events are words of their own") {
+  std::set<std::string_view> states;
+  std::set<std::string_view> events;
+  for (const S state : kStates) CHECK(states.insert(name(state)).second);
+  for (const E event : kEvents) CHECK(events.insert(name(event)).second);
+  CHECK(states.count("") + events.count("") == 0);
+}
