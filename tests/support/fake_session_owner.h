@@ -1,0 +1,33 @@
+// A job of one session that only writes down what it is told.
+#pragma once
+#include <optional>
+#include <vector>
+
+#include "launcher/launch/agent_session.h"
+
+namespace sml::fake {
+
+struct RecordingOwner final : launch::SessionOwner {
+  void session_ready(launch::AgentSession&, const wire::Prepared& message) override { ready.push_back(message); }
+  void session_message(launch::AgentSession&, wire::ToLauncher message) override {
+    messages.push_back(std::move(message));
+  }
+  void session_ended(launch::AgentSession&, const Error* why) override {
+    ++ends;
+    if (why != nullptr) error = *why;
+  }
+
+  template <class Message>
+  std::size_t count() const {
+    std::size_t n = 0;
+    for (const wire::ToLauncher& message : messages) n += std::holds_alternative<Message>(message) ? 1 : 0;
+    return n;
+  }
+
+  std::vector<wire::Prepared> ready;
+  std::vector<wire::ToLauncher> messages;
+  int ends = 0;
+  std::optional<Error> error;  // none: it ended well, or has not ended
+};
+
+}  // namespace sml::fake

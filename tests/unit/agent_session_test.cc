@@ -1,0 +1,455 @@
+#include "launcher/launch/agent_session.h"
+
+#include <boost/asio/io_context.hpp>
+
+#include "launcher/launch/bootstrap_script.h"
+#include "tests/support/catch.h"
+#include "tests/support/fake_session_owner.h"
+#include "tests/support/fake_transport.h"
+
+using namespace sml;
+using namespace sml::launch;
+using namespace std::string_literals;
+
+namespace {
+
+enum class Where { Remote, Local };
+
+// A session with ranks 2 and 5, its owner, and the transports that it asked for.
+struct Stage {
+  explicit Stage(Where where = Where::Remote) {
+    SessionRoute route;
+    route.local = [this](std::string mark) { return make(local, std::move(mark)); };
+    if (where == Where::Remote) route.remote = [this](std::string command) { return make(remote, std::move(command)); };
+    AgentSession::Plan plan;
+    plan.host = HostIndex(3);
+    plan.name = "algo-4";
+    plan.hello.job_id = "job-1";
+    plan.prepare_local.workers = {worker(5), worker(2)};
+    plan.prepare_remote.workers = plan.prepare_local.workers;
+    plan.prepare_local.apps = {
+        {.argv = {"local"}, .working_directory = {}, .launcher_environment = {}, .user_environment = {}}};
+    plan.prepare_remote.apps = {
+        {.argv = {"remote"}, .working_directory = {}, .launcher_environment = {}, .user_environment = {}}};
+    session = std::make_unique<AgentSession>(loop.get_executor(), owner, image, std::move(route), std::move(plan));
+  }
+
+  static wire::Worker worker(std::uint32_t rank) {
+    wire::Worker out;
+    out.rank = Rank(rank);
+    return out;
+  }
+
+  std::unique_ptr<AgentTransport> make(std::shared_ptr<fake::TransportLog>& log, std::string argument) {
+    log = std::make_shared<fake::TransportLog>();
+    log->argument = std::move(argument);
+    return std::make_unique<fake::ScriptedTransport>(log);
+  }
+
+  fake::TransportLog& far() { return local ? *local : *remote; }
+
+  std::string mark() const {
+    if (local) return local->argument;
+    const std::string& command = remote->argument;
+    const std::size_t at = command.find("--mark ") + 7;
+    return command.substr(at, command.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789", at) - at);
+  }
+
+  void say(std::string_view bytes) {
+    if (far().events != nullptr) far().events->transport_bytes(bytes);
+  }
+  void say(const wire::ToLauncher& message) { say(wire::encode(message)); }
+  void settle() {
+    loop.restart();
+    loop.run();
+  }
+
+  void open() {
+    session->start();
+    far().events->transport_open("10.0.0.1", "10.0.0.4");
+  }
+  void greet() {
+    open();
+    say(wire::agent_line(mark()));
+  }
+  void make_ready() {
+    greet();
+    say(wire::HelloAck{});
+    say(wire::Prepared{});
+  }
+  void make_running() {
+    make_ready();
+    session->start_workers(wire::Start{});
+  }
+
+  // It was given up, with these words; nothing of it is left open.
+  void must_have_failed(ErrorKind kind, const std::string& message) {
+    CHECK(session->ended());
+    settle();
+    CHECK(owner.ends == 1);
+    REQUIRE(owner.error.has_value());
+    CHECK(owner.error->kind() == kind);
+    CHECK(owner.error->message() == message);
+    CHECK(far().destroyed);
+  }
+
+  boost::asio::io_context loop;
+  fake::RecordingOwner owner;
+  AgentImage image = AgentImage::embedded();
+  std::shared_ptr<fake::TransportLog> local;
+  std::shared_ptr<fake::TransportLog> remote;
+  std::unique_ptr<AgentSession> session;
+};
+
+std::vector<wire::ToAgent> frames_in(std::string_view bytes) {
+  wire::Decoder<wire::ToAgent> decoder;
+  decoder.feed(bytes);
+  std::vector<wire::ToAgent> out;
+  for (;;) {
+    auto next = decoder.next();
+    REQUIRE(next.has_value());
+    if (!next->has_value()) return out;
+    out.push_back(std::move(**next));
+  }
+}
+
+}  // namespace
+
+TEST_CASE("a host whose agent is cached: greeting, plan, ready, running, end") {
+  Stage stage;
+  stage.session->start();
+  REQUIRE(stage.remote != nullptr);
+  CHECK(stage.local == nullptr);
+  CHECK(stage.remote->argument == bootstrap_script(stage.image, stage.mark()));
+  CHECK_FALSE(stage.session->agent_runs());
+
+  stage.remote->events->transport_open("10.0.0.1", "10.0.0.4");
+  CHECK(stage.session->step() == "starting the agent");
+  CHECK(stage.session->local_address() == "10.0.0.1");
+  CHECK(stage.session->peer_address() == "10.0.0.4");
+  CHECK(stage.remote->sent.empty());
+
+  stage.say(wire::agent_line(stage.mark()));
+  CHECK(stage.session->agent_runs());
+  CHECK(stage.session->step() == "preparing");
+  const auto told = frames_in(stage.remote->all_sent());
+  REQUIRE(told.size() == 2);
+  CHECK(std::get<wire::Hello>(told[0]).job_id == "job-1");
+  CHECK(std::get<wire::Prepare>(told[1]).apps[0].argv == std::vector<std::string>{"remote"});
+
+  stage.say(wire::HelloAck{});
+  stage.say(wire::Prepared{{}, 29500});
+  CHECK(stage.session->step() == "ready");
+  REQUIRE(stage.owner.ready.size() == 1);
+  CHECK(stage.owner.ready[0].port == 29500);
+
+  stage.session->start_workers(wire::Start{{"MASTER_PORT=29500"}});
+  CHECK(stage.session->step() == "running");
+  CHECK(std::get<wire::Start>(frames_in(stage.remote->sent.back())[0]).rendezvous[0] == "MASTER_PORT=29500");
+
+  stage.say(wire::Started{{{Rank(2), 10}, {Rank(5), 11}}, 1});
+  stage.say(wire::Output{Rank(2), wire::Stream::Stdout, "hello\n"});
+  stage.say(wire::ExitedWorker{.rank = Rank(2)});
+  stage.say(wire::Drained{Rank(2), wire::DrainEnd::Eof});
+  stage.say(wire::Bye{});
+  CHECK(stage.session->state() == SessionState::Leaving);
+  CHECK(stage.owner.ends == 0);
+  stage.remote->events->transport_closed(Error(ErrorKind::Lost, "exited with status 0"));
+  CHECK(stage.owner.ends == 1);
+  CHECK_FALSE(stage.owner.error.has_value());
+  CHECK(stage.owner.messages.size() == 6);
+  CHECK(stage.owner.count<wire::HelloAck>() == 1);
+  CHECK(stage.owner.count<wire::Prepared>() == 0);  // came as ready
+  CHECK(stage.owner.count<wire::Bye>() == 1);
+}
+
+TEST_CASE("marks cannot be known beforehand") {
+  Stage one;
+  Stage two;
+  one.session->start();
+  two.session->start();
+  CHECK(one.mark() != two.mark());
+  CHECK(one.mark().size() >= 16);
+}
+
+TEST_CASE("this machine needs no script and gets the plan for this machine") {
+  Stage stage(Where::Local);
+  stage.greet();
+  CHECK(stage.remote == nullptr);
+  CHECK(stage.session->is_local());
+  CHECK(stage.local->argument.find(' ') == std::string::npos);
+  CHECK(std::get<wire::Prepare>(frames_in(stage.local->all_sent())[1]).apps[0].argv ==
+        std::vector<std::string>{"local"});
+}
+
+TEST_CASE("a host that turns out to be this machine gets a local transport") {
+  Stage stage;
+  stage.session->start();
+  stage.remote->events->transport_is_local();
+  CHECK(stage.remote->destroyed);
+  REQUIRE(stage.local != nullptr);
+  CHECK(stage.session->is_local());
+  stage.local->events->transport_open("", "");
+  stage.say(wire::agent_line(stage.mark()));
+  CHECK(std::get<wire::Prepare>(frames_in(stage.local->all_sent())[1]).apps[0].argv ==
+        std::vector<std::string>{"local"});
+}
+
+TEST_CASE("the agent is sent where it is wanted, whole, before anything else") {
+  Stage stage;
+  stage.open();
+  stage.say("motd\n" + stage.mark() + " NEED " + std::string(stage.image.machine()) + " /home/u/.cache/sml-run\n");
+  CHECK(stage.session->step() == "sending the agent");
+  REQUIRE(stage.remote->sent.size() == 1);
+  CHECK((stage.remote->sent[0] == stage.image.bytes()));
+  // that folder was full: once more for the next one
+  stage.say(stage.mark() + " NEED " + std::string(stage.image.machine()) + " /dev/shm/sml-run-abcdef\n");
+  REQUIRE(stage.remote->sent.size() == 2);
+  stage.say(wire::agent_line(stage.mark()));
+  CHECK(stage.remote->sent.size() == 4);
+  CHECK(stage.session->agent_runs());
+}
+
+TEST_CASE("a host that wants the agent without end is given up") {
+  Stage stage;
+  stage.open();
+  std::string asked;
+  for (int i = 0; i < 1000; ++i) asked += stage.mark() + " NEED " + std::string(stage.image.machine()) + " /tmp\n";
+  // a slice of it, so that a session that falls for it does not take all of this machine's memory
+  stage.say(std::string_view(asked).substr(0, asked.size() / 20));
+  CHECK(stage.remote->sent.size() <= 10);
+  CHECK(stage.session->ended());
+}
+
+TEST_CASE("another kind of machine is told apart before anything is sent") {
+  Stage stage;
+  stage.open();
+  stage.say(stage.mark() + " NEED s390x /tmp\n");
+  CHECK(stage.remote->sent.empty());
+  stage.must_have_failed(ErrorKind::Deploy,
+                         "is a machine of type s390x, the agent at hand is for " + std::string(stage.image.machine()));
+  CHECK(stage.owner.error->hint().find("--agent-path") != std::string::npos);
+}
+
+TEST_CASE("a machine's name is shown, not obeyed") {
+  Stage stage;
+  stage.open();
+  stage.say(stage.mark() + " NEED \x1b[2Jevil /tmp\n");
+  stage.settle();
+  REQUIRE(stage.owner.error.has_value());
+  CHECK(stage.owner.error->message().find('\x1b') == std::string::npos);
+}
+
+TEST_CASE("no folder takes the agent") {
+  Stage stage;
+  stage.open();
+  stage.say(stage.mark() + " FAIL /home/u/.cache/sml-run is full; /tmp is mounted noexec\n");
+  stage.must_have_failed(ErrorKind::Deploy,
+                         "no folder takes the agent: /home/u/.cache/sml-run is full; /tmp is mounted noexec");
+}
+
+TEST_CASE("an agent of another protocol is refused, with both numbers") {
+  Stage stage;
+  stage.open();
+  stage.say(stage.mark() + " AGENT 99\n");
+  CHECK(stage.remote->sent.empty());
+  stage.must_have_failed(ErrorKind::Protocol,
+                         "its agent speaks protocol 99, this sml-run " + std::to_string(wire::kProtocolVersion));
+}
+
+TEST_CASE("a login that ends in words instead of an agent: the words are in the message") {
+  Stage stage;
+  stage.open();
+  stage.say("This account is \x1b[31mnot available\n");
+  stage.remote->events->transport_closed(Error(ErrorKind::Lost, "exited with status 1"));
+  CHECK(stage.owner.ends == 1);
+  REQUIRE(stage.owner.error.has_value());
+  CHECK(stage.owner.error->kind() == ErrorKind::Deploy);
+  CHECK(stage.owner.error->message() ==
+        "the agent did not start: exited with status 1; the login said: This account is \\x1b[31mnot available");
+  CHECK_FALSE(stage.owner.error->hint().empty());
+}
+
+TEST_CASE("a login that ends without a word") {
+  Stage stage;
+  stage.open();
+  stage.remote->events->transport_closed(Error(ErrorKind::Lost, "exited with status 255"));
+  REQUIRE(stage.owner.error.has_value());
+  CHECK(stage.owner.error->message() == "the agent did not start: exited with status 255");
+}
+
+TEST_CASE("a failure to connect or log in keeps its own words") {
+  for (const ErrorKind kind : {ErrorKind::Connect, ErrorKind::Auth, ErrorKind::HostKey}) {
+    for (const bool opened : {false, true}) {
+      Stage stage;
+      stage.session->start();
+      if (opened) stage.remote->events->transport_open("", "");
+      stage.remote->events->transport_closed(Error(kind, "refused").with_hint("try"));
+      REQUIRE(stage.owner.error.has_value());
+      CHECK(*stage.owner.error == Error(kind, "refused").with_hint("try"));
+    }
+  }
+}
+
+TEST_CASE("noise without end is not listened to") {
+  Stage stage;
+  stage.open();
+  for (int i = 0; i < 100 && !stage.session->ended(); ++i) stage.say(std::string(std::size_t{64} << 10, 'x'));
+  stage.must_have_failed(ErrorKind::Protocol, "the login prints without end before the agent starts");
+}
+
+TEST_CASE("greeting and frames in one piece, and frames byte by byte") {
+  Stage stage;
+  stage.open();
+  const std::string stream = "noise\n" + wire::agent_line(stage.mark()) +
+                             wire::encode(wire::ToLauncher(wire::HelloAck{})) +
+                             wire::encode(wire::ToLauncher(wire::Prepared{}));
+  SECTION("in one piece") { stage.say(stream); }
+  SECTION("byte by byte") {
+    for (const char c : stream) stage.say(std::string_view(&c, 1));
+  }
+  CHECK(stage.owner.ready.size() == 1);
+  CHECK(stage.owner.count<wire::HelloAck>() == 1);
+}
+
+TEST_CASE("messages out of order end the session") {
+  struct Row {
+    const char* words;
+    void (Stage::*until)();
+    wire::ToLauncher message;
+  };
+  const Row rows[] = {
+      {"its agent sent \"worker news\" while preparing", &Stage::greet, wire::Started{}},
+      {"its agent sent \"probed\" while preparing", &Stage::greet, wire::Probed{}},
+      {"its agent sent \"worker news\" while ready", &Stage::make_ready,
+       wire::Output{Rank(2), wire::Stream::Stdout, "x"}},
+      {"its agent sent \"prepared\" while ready", &Stage::make_ready, wire::Prepared{}},
+      {"its agent sent \"hello\" while running", &Stage::make_running, wire::HelloAck{}},
+      {"its agent sent \"prepared\" while running", &Stage::make_running, wire::Prepared{}},
+  };
+  for (const Row& row : rows) {
+    Stage stage;
+    (stage.*row.until)();
+    const std::size_t before = stage.owner.messages.size();
+    stage.say(row.message);
+    CHECK(stage.owner.messages.size() == before);
+    stage.must_have_failed(ErrorKind::Protocol, row.words);
+  }
+}
+
+TEST_CASE("news about ranks of other hosts end the session, and reach nobody") {
+  const Rank other(3);
+  const wire::ToLauncher messages[] = {
+      wire::Output{other, wire::Stream::Stdout, "forged\n"},
+      wire::ExitedWorker{.rank = other},
+      wire::Drained{other, wire::DrainEnd::Eof},
+      wire::StdinCredit{other, 1},
+      wire::Started{{{Rank(2), 1}, {other, 2}}, 0},
+      wire::Output{Rank(0xffffffff), wire::Stream::Stdout, "x"},
+  };
+  for (const wire::ToLauncher& message : messages) {
+    CAPTURE(message.index());
+    Stage stage;
+    stage.make_running();
+    const std::size_t before = stage.owner.messages.size();
+    stage.say(message);
+    CHECK(stage.owner.messages.size() == before);
+    stage.settle();
+    CHECK(stage.owner.ends == 1);
+    REQUIRE(stage.owner.error.has_value());
+    CHECK(stage.owner.error->kind() == ErrorKind::Protocol);
+  }
+}
+
+TEST_CASE("frames that make no sense end the session") {
+  Stage stage;
+  stage.make_running();
+  stage.say("\0\0\0\x01\x01x"s);  // of the other direction
+  stage.must_have_failed(ErrorKind::Protocol, "a message has an unknown type");
+}
+
+TEST_CASE("nothing that comes after a failure is heard") {
+  Stage stage;
+  stage.make_running();
+  const std::size_t before = stage.owner.messages.size();
+  stage.say(wire::encode(wire::ToLauncher(wire::HelloAck{})) +
+            wire::encode(wire::ToLauncher(wire::Output{Rank(2), wire::Stream::Stdout, "late"})));
+  stage.say(wire::Output{Rank(2), wire::Stream::Stdout, "later"});
+  CHECK(stage.owner.messages.size() == before);
+  stage.far().events->transport_closed(Error(ErrorKind::Lost, "closed"));
+  CHECK(stage.owner.ends == 0);  // never from within
+  stage.settle();
+  CHECK(stage.owner.ends == 1);
+}
+
+TEST_CASE("a transport that ends before the agent's last word is a loss") {
+  for (void (Stage::*until)() : {&Stage::greet, &Stage::make_ready, &Stage::make_running}) {
+    Stage stage;
+    (stage.*until)();
+    stage.far().events->transport_closed(Error(ErrorKind::Lost, "killed by SIGKILL (killed)"));
+    CHECK(stage.owner.ends == 1);
+    REQUIRE(stage.owner.error.has_value());
+    CHECK(*stage.owner.error ==
+          Error(ErrorKind::Lost, "its agent has gone before its work was done: killed by SIGKILL (killed)"));
+  }
+}
+
+TEST_CASE("an agent may leave with a reason before it has started anything") {
+  Stage stage;
+  stage.greet();
+  stage.say(wire::Bye{"this agent speaks protocol 2, the launcher 1", {}});
+  CHECK(stage.owner.count<wire::Bye>() == 1);
+  stage.far().events->transport_closed(Error(ErrorKind::Lost, "exited with status 0"));
+  CHECK(stage.owner.ends == 1);
+  CHECK_FALSE(stage.owner.error.has_value());
+}
+
+TEST_CASE("late answers are ignored without offence") {
+  Stage stage;
+  stage.make_running();
+  const std::size_t before = stage.owner.messages.size();
+  stage.say(wire::Probed{});
+  stage.say(wire::Bye{});
+  stage.say(wire::Pong{});
+  CHECK(stage.owner.messages.size() == before + 1);
+  CHECK_FALSE(stage.session->ended());
+}
+
+TEST_CASE("nothing is sent to an agent that does not run, or has gone") {
+  Stage stage;
+  stage.open();
+  stage.session->send(wire::Ping{1});
+  CHECK(stage.remote->sent.empty());
+  stage.say(wire::agent_line(stage.mark()));
+  const std::size_t introduced = stage.remote->sent.size();
+  stage.session->send(wire::Ping{1});
+  CHECK(stage.remote->sent.size() == introduced + 1);
+  stage.session->start_workers(wire::Start{});  // not ready yet
+  CHECK(stage.remote->sent.size() == introduced + 1);
+  stage.session->abandon(Error(ErrorKind::Lost, "silent"));
+  stage.session->send(wire::Ping{2});
+  CHECK(stage.remote->sent.size() == introduced + 1);
+}
+
+TEST_CASE("giving a host up: told once, later, and everything is closed") {
+  for (void (Stage::*until)() : {&Stage::open, &Stage::greet, &Stage::make_ready, &Stage::make_running}) {
+    Stage stage;
+    (stage.*until)();
+    stage.session->abandon(Error(ErrorKind::Lost, "silent"));
+    stage.session->abandon(Error(ErrorKind::Lost, "again"));
+    CHECK(stage.session->ended());
+    CHECK(stage.owner.ends == 0);  // never from within
+    stage.say(wire::agent_line(stage.mark()));
+    stage.must_have_failed(ErrorKind::Lost, "silent");
+  }
+}
+
+TEST_CASE("a session that is gone tells nothing") {
+  Stage stage;
+  stage.make_running();
+  stage.session->abandon(Error(ErrorKind::Lost, "silent"));
+  stage.session.reset();
+  stage.settle();
+  CHECK(stage.owner.ends == 0);
+  CHECK(stage.far().destroyed);
+}
