@@ -1,0 +1,703 @@
+// The real agent, with a launcher by hand at the other end of its pipe.
+#include <algorithm>
+#include <csignal>
+#include <filesystem>
+#include <map>
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "common/core/exit_status.h"
+#include "tests/support/catch.h"
+#include "tests/support/fake_init.h"
+#include "tests/support/fake_launcher.h"
+
+using namespace sml;
+using namespace std::chrono_literals;
+using fake::Init;
+using fake::Launcher;
+
+namespace {
+
+const std::string kEcho = SML_BUILD_DIR "/tests/helpers/echo_process";
+
+ExitStatus status_of(const std::optional<wire::ExitedWorker>& exited) {
+  REQUIRE(exited.has_value());
+  return wire::unpack_exit(*exited);
+}
+
+// Waits for "ready\n" of a worker.
+void await_ready(Launcher& launcher, std::uint32_t rank = 0) {
+  launcher.until([&] { return launcher.news(rank).out.find("ready\n") != std::string::npos; });
+}
+
+// The number that a worker printed as its first line.
+pid_t await_pid(Launcher& launcher, std::uint32_t rank = 0) {
+  launcher.until([&] { return launcher.news(rank).out.find('\n') != std::string::npos; });
+  return std::stoi(launcher.news(rank).out);
+}
+
+bool can_connect(std::uint16_t port) {
+  const os::UniqueFd fd(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_port = htons(port);
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  return ::connect(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
+}
+
+}  // namespace
+
+TEST_CASE("agent: two workers from start to end") {
+  Init init;
+  Launcher launcher;
+  launcher.send(Launcher::hello());
+  const auto ack = launcher.await<wire::HelloAck>();
+  CHECK(ack.version == wire::kProtocolVersion);
+  CHECK(ack.pid == launcher.agent());
+  CHECK(ack.now_ns > 0);
+  for (const std::string& address : ack.addresses) CHECK_FALSE(address.starts_with("127."));
+  launcher.send(Launcher::plan({{"sh", "-c", "echo out; echo err >&2; exit 3"}, {"sh", "-c", "printf 'no end'"}}));
+  CHECK(launcher.await<wire::Prepared>().obstacles.empty());
+  launcher.send(wire::Start{{"MASTER_PORT=1"}});
+  const auto started = launcher.await<wire::Started>();
+  CHECK(started.workers.size() == 2);
+  CHECK(started.at_ns >= ack.now_ns);
+  launcher.must_leave_well();
+  CHECK(launcher.news(0).out == "out\n");
+  CHECK(launcher.news(0).err == "err\n");
+  CHECK(launcher.news(1).out == "no end");
+  CHECK(status_of(launcher.news(0).exited) == ExitStatus(Exited{3}));
+  CHECK(launcher.news(0).exited->ended_by == wire::EndedBy::Itself);
+  CHECK(launcher.news(0).exited->at_ns >= ack.now_ns);
+  CHECK(status_of(launcher.news(1).exited) == ExitStatus(Exited{0}));
+  CHECK(launcher.news(0).drained == wire::DrainEnd::Eof);
+  CHECK(launcher.news(1).drained == wire::DrainEnd::Eof);
+  CHECK(launcher.bye()->left.empty());
+  CHECK(launcher.bye()->reason.empty());
+  CHECK(init.nothing_left());
+}
+
+TEST_CASE("agent: each worker gets its own variables, and the common ones last") {
+  Init init;
+  Launcher launcher({"env", "-i", "PATH=/usr/bin:/bin", "LOGIN=yes", "BOTH=login"});
+  wire::Prepare plan = Launcher::plan({{"sh", "-c", "echo $LOGIN $BOTH $MINE $LATE"}});
+  plan.apps[0].user_environment = {"BOTH=user", "MINE=user"};
+  plan.workers[0].environment = {"MINE=rank", "LATE=rank"};
+  launcher.send(Launcher::hello());
+  launcher.await<wire::HelloAck>();
+  launcher.send(plan);
+  launcher.await<wire::Prepared>();
+  launcher.send(wire::Start{{"LATE=rendezvous"}});
+  launcher.must_leave_well();
+  CHECK(launcher.news(0).out == "yes user rank rendezvous\n");
+}
+
+TEST_CASE("agent: a protocol that it does not speak is answered in words") {
+  Init init;
+  Launcher launcher;
+  wire::Hello hello = Launcher::hello();
+  hello.version = 99;
+  launcher.send(hello);
+  launcher.must_leave_well();
+  CHECK(launcher.bye()->reason ==
+        "this agent speaks protocol " + std::to_string(wire::kProtocolVersion) + ", the launcher 99");
+}
+
+TEST_CASE("agent: nobody is obeyed before Hello") {
+  Init init;
+  Launcher launcher;
+  launcher.send(Launcher::plan({{"sh", "-c", "echo never"}}));
+  launcher.send(wire::Start{});
+  launcher.send(wire::Ping{1});
+  launcher.send(Launcher::hello());
+  const auto first = launcher.next();
+  REQUIRE(first.has_value());
+  CHECK(std::holds_alternative<wire::HelloAck>(*first));
+  launcher.round_trip();
+  CHECK(fake::children_of(launcher.agent()).empty());
+  launcher.hang_up();
+  CHECK(launcher.leaves(5s));
+}
+
+TEST_CASE("agent: nonsense on its pipe ends it") {
+  Init init;
+  Launcher launcher;
+  launcher.start({{kEcho, "stubborn"}}, [] {
+    wire::Hello hello = Launcher::hello();
+    hello.grace_ms = 50;
+    return hello;
+  }());
+  REQUIRE(os::write_all(launcher.socket(), "GET / HTTP/1.1\r\n\r\n"));
+  CHECK(launcher.leaves(10s));
+  CHECK(init.nothing_left());
+}
+
+TEST_CASE("agent: what cannot run is told before anything is started") {
+  Init init;
+  Launcher launcher;
+  wire::Prepare plan = Launcher::plan({{"no-such-program"}, {"/etc/passwd"}, {"true"}, {"true"}});
+  plan.apps[2].working_directory = "/nonexistent/directory";
+  launcher.send(Launcher::hello());
+  launcher.send(plan);
+  const auto prepared = launcher.await<wire::Prepared>();
+  REQUIRE(prepared.obstacles.size() == 3);
+  CHECK(prepared.obstacles[0].kind == static_cast<std::uint8_t>(ErrorKind::NotFound));
+  CHECK(prepared.obstacles[0].message == "there is no program no-such-program");
+  CHECK(prepared.obstacles[1].kind == static_cast<std::uint8_t>(ErrorKind::NotExecutable));
+  CHECK(prepared.obstacles[2].kind == static_cast<std::uint8_t>(ErrorKind::Spawn));
+  CHECK(prepared.port == 0);
+  CHECK(fake::children_of(launcher.agent()).empty());
+  launcher.send(wire::Stop{SIGTERM, 1000});
+  launcher.must_leave_well();
+}
+
+TEST_CASE("agent: a worker that cannot be started is an exit of its own; the others run") {
+  Init init;
+  fake::ScratchFolder folder;
+  Launcher launcher;
+  wire::Prepare plan = Launcher::plan({{folder.write("no-magic", "echo x\n")}, {"sh", "-c", "echo fine"}});
+  launcher.send(Launcher::hello());
+  launcher.send(plan);
+  CHECK(launcher.await<wire::Prepared>().obstacles.empty());
+  launcher.send(wire::Start{});
+  launcher.must_leave_well();
+  CHECK(status_of(launcher.news(0).exited) == ExitStatus(SpawnFailed{SpawnStep::Exec, ENOEXEC}));
+  CHECK(launcher.news(0).drained.has_value());
+  CHECK(launcher.news(0).pid == -1);
+  CHECK(launcher.news(1).out == "fine\n");
+}
+
+TEST_CASE("agent: out of descriptors, workers fail one by one and in order of time") {
+  Init init;
+  Launcher launcher({"sh", "-c", "ulimit -n 40; exec \"$@\"", "sh"});
+  launcher.send(Launcher::hello());
+  const auto ack = launcher.await<wire::HelloAck>();
+  launcher.send(Launcher::plan(std::vector<Launcher::Argv>(30, {kEcho, "stubborn"})));
+  launcher.await<wire::Prepared>();
+  launcher.send(wire::Start{});
+  const auto started = launcher.await<wire::Started>();
+  CHECK(started.workers.size() > 2);
+  CHECK(started.workers.size() < 30);
+  launcher.until([&] { return launcher.news(29).exited.has_value(); });
+  CHECK(status_of(launcher.news(29).exited) == ExitStatus(SpawnFailed{SpawnStep::Pipe, EMFILE}));
+  CHECK(launcher.news(29).exited->at_ns >= ack.now_ns);  // or it would pass for the first failure of all hosts
+  launcher.send(wire::Stop{SIGKILL, 0});
+  launcher.must_leave_well();
+  CHECK(init.nothing_left());
+}
+
+TEST_CASE("agent: output flows within the credit and not a byte beyond; all else goes on") {
+  Init init;
+  Launcher launcher;
+  launcher.start({{kEcho, "flood"}, {kEcho, "exit", "5"}}, Launcher::hello(100));
+  launcher.until([&] { return launcher.output_bytes() == 100; });
+  launcher.round_trip();
+  CHECK(launcher.output_bytes() == 100);
+  if (!launcher.news(1).exited) launcher.until([&] { return launcher.news(1).exited.has_value(); });
+  CHECK(status_of(launcher.news(1).exited) == ExitStatus(Exited{5}));
+  // the worker stands in its write, and a while later still nothing has come
+  const pid_t flood = launcher.news(0).pid;
+  REQUIRE(fake::eventually([&] { return fake::state_of(flood) == "S"; }));
+  for (int i = 0; i < 20; ++i) launcher.round_trip();
+  CHECK(launcher.output_bytes() == 100);
+  launcher.send(wire::Credit{70000});
+  launcher.until([&] { return launcher.output_bytes() >= 70100; });
+  for (int i = 0; i < 20; ++i) launcher.round_trip();
+  CHECK(launcher.output_bytes() == 70100);
+  CHECK(launcher.memory("VmHWM") < 12 << 10);
+  launcher.send(wire::Stop{SIGKILL, 0});
+  launcher.send(wire::Credit{Launcher::kPlenty});
+  launcher.must_leave_well();
+  CHECK(init.nothing_left());
+}
+
+TEST_CASE("agent: output that came before the end of a worker is never lost for want of credit") {
+  Init init;
+  Launcher launcher;
+  launcher.start({{kEcho, "write", "60000"}}, Launcher::hello(1));
+  launcher.until([&] { return launcher.news(0).exited.has_value(); });
+  // longer than the quiet after which a pipe is given up
+  const auto end = std::chrono::steady_clock::now() + 800ms;
+  while (std::chrono::steady_clock::now() < end) launcher.next(50ms);
+  CHECK_FALSE(launcher.news(0).drained.has_value());
+  CHECK(launcher.output_bytes() == 1);
+  launcher.send(wire::Credit{Launcher::kPlenty});
+  launcher.must_leave_well();
+  CHECK(launcher.news(0).out.size() == 60000);
+  CHECK(launcher.news(0).drained == wire::DrainEnd::Eof);
+}
+
+TEST_CASE("agent: a launcher that does not read costs no memory") {
+  Init init;
+  Launcher launcher;
+  launcher.start({{kEcho, "flood"}, {kEcho, "flood"}, {kEcho, "flood"}});
+  // until nobody moves any more: the socket is full, the queue is full, the pipes are full
+  const auto written = [&] {
+    std::string all;
+    for (std::uint32_t rank = 0; rank < 3; ++rank) {
+      all += fake::read_file("/proc/" + std::to_string(launcher.news(rank).pid) + "/io");
+    }
+    return all;
+  };
+  std::string before;
+  REQUIRE(fake::eventually([&] {
+    const std::string now = written();
+    ::poll(nullptr, 0, 100);
+    return std::exchange(before, now) == now;
+  }));
+  CHECK(launcher.memory("VmHWM") < 16 << 10);
+  launcher.hang_up();
+  CHECK(launcher.leaves(10s));
+  CHECK(init.nothing_left());
+}
+
+TEST_CASE("agent: a flood of one worker leaves the others their share") {
+  Init init;
+  Launcher launcher;
+  launcher.start({{kEcho, "flood"}, {"sh", "-c", "for i in 1 2 3 4 5; do echo $i; done"}, {kEcho, "flood"}},
+                 Launcher::hello(4096));
+  std::uint64_t granted = 4096;
+  launcher.until([&] {
+    if (launcher.output_bytes() == granted) {
+      granted += 4096;
+      launcher.send(wire::Credit{4096});
+    }
+    REQUIRE(granted < std::uint64_t{64} << 20);
+    return launcher.news(1).drained.has_value();
+  });
+  CHECK(launcher.news(1).out == "1\n2\n3\n4\n5\n");
+  launcher.hang_up();
+  CHECK(launcher.leaves(10s));
+  CHECK(init.nothing_left());
+}
+
+TEST_CASE("agent: a stop is TERM, and KILL after the grace") {
+  Init init;
+  Launcher launcher;
+  launcher.start({{kEcho, "stubborn"}, {"sleep", "1000"}});
+  await_ready(launcher);
+  const auto begin = std::chrono::steady_clock::now();
+  launcher.send(wire::Stop{SIGTERM, 300});
+  launcher.must_leave_well();
+  const auto took = std::chrono::steady_clock::now() - begin;
+  CHECK(took >= 300ms);
+  CHECK(took < 5s);
+  CHECK(status_of(launcher.news(0).exited) == ExitStatus(Signaled{SIGKILL, false}));
+  CHECK(status_of(launcher.news(1).exited) == ExitStatus(Signaled{SIGTERM, false}));
+  CHECK(launcher.news(0).exited->ended_by == wire::EndedBy::Us);
+  CHECK(launcher.news(1).exited->ended_by == wire::EndedBy::Us);
+  CHECK(launcher.news(1).exited->at_ns < launcher.news(0).exited->at_ns);
+  CHECK(init.nothing_left());
+}
+
+TEST_CASE("agent: the signal of a stop is the one that was asked for") {
+  Init init;
+  Launcher launcher;
+  launcher.start({{"sh", "-c", "trap 'exit 42' INT; echo ready; while :; do sleep 0.01; done"}});
+  await_ready(launcher);
+  launcher.send(wire::Stop{SIGINT, 10000});
+  launcher.must_leave_well();
+  CHECK(status_of(launcher.news(0).exited) == ExitStatus(Exited{42}));
+  CHECK(launcher.news(0).exited->ended_by == wire::EndedBy::Us);
+}
+
+TEST_CASE("agent: a second stop ends the grace") {
+  Init init;
+  Launcher launcher;
+  launcher.start({{kEcho, "stubborn"}});
+  await_ready(launcher);
+  const auto begin = std::chrono::steady_clock::now();
+  launcher.send(wire::Stop{SIGTERM, 60000});
+  launcher.round_trip();
+  CHECK(fake::runs(launcher.news(0).pid));
+  launcher.send(wire::Stop{SIGTERM, 120000});  // never longer
+  launcher.send(wire::Stop{SIGKILL, 0});
+  launcher.must_leave_well();
+  CHECK(std::chrono::steady_clock::now() - begin < 10s);
+  CHECK(status_of(launcher.news(0).exited) == ExitStatus(Signaled{SIGKILL, false}));
+}
+
+TEST_CASE("agent: a stopped worker is woken so that it can end") {
+  Init init;
+  Launcher launcher;
+  launcher.start({{kEcho, "stopped"}});
+  await_ready(launcher);
+  REQUIRE(fake::eventually([&] { return fake::state_of(launcher.news(0).pid) == "T"; }));
+  launcher.send(wire::Stop{SIGTERM, 60000});
+  launcher.must_leave_well();
+  CHECK(status_of(launcher.news(0).exited) == ExitStatus(Signaled{SIGTERM, false}));
+}
+
+TEST_CASE("agent: a stop reaches the whole group of a worker") {
+  Init init;
+  Launcher launcher;
+  launcher.start({{"sh", "-c", "sleep 1000 & echo $!; wait"}});
+  const pid_t sleeper = await_pid(launcher);
+  launcher.send(wire::Stop{SIGTERM, 60000});
+  launcher.must_leave_well();
+  CHECK_FALSE(fake::runs(sleeper));
+  CHECK(init.nothing_left());
+}
+
+TEST_CASE("agent: a signal is passed on and the job goes on") {
+  Init init;
+  Launcher launcher;
+  launcher.start({{kEcho, "await_signal"}, {kEcho, "await_signal"}});
+  await_ready(launcher, 0);
+  await_ready(launcher, 1);
+  launcher.send(wire::Signal{SIGUSR1});
+  launcher.must_leave_well();
+  for (const std::uint32_t rank : {0U, 1U}) {
+    CHECK(launcher.news(rank).out == "ready\nusr1\n");
+    CHECK(status_of(launcher.news(rank).exited) == ExitStatus(Exited{0}));
+    CHECK(launcher.news(rank).exited->ended_by == wire::EndedBy::Itself);
+  }
+}
+
+TEST_CASE("agent: a stop before the start forbids it") {
+  Init init;
+  Launcher launcher;
+  launcher.send(Launcher::hello());
+  launcher.send(Launcher::plan({{"sh", "-c", "echo never"}}));
+  launcher.send(wire::Stop{SIGTERM, 1000});
+  launcher.send(wire::Start{});
+  launcher.must_leave_well();
+  CHECK(launcher.output_bytes() == 0);
+  CHECK(launcher.news(0).pid == -1);
+}
+
+TEST_CASE("agent: a daemon that holds the output is not waited for, and does not survive") {
+  Init init;
+  Launcher launcher;
+  const auto begin = std::chrono::steady_clock::now();
+  launcher.start({{kEcho, "daemon"}});
+  const pid_t daemon = await_pid(launcher);
+  if (!launcher.news(0).exited) launcher.until([&] { return launcher.news(0).exited.has_value(); });
+  CHECK(status_of(launcher.news(0).exited) == ExitStatus(Exited{0}));
+  CHECK_FALSE(launcher.news(0).drained.has_value());  // the exit is told before the wait for the output
+  CHECK(fake::runs(daemon));
+  launcher.must_leave_well();
+  CHECK(launcher.news(0).drained == wire::DrainEnd::Quiet);
+  CHECK(std::chrono::steady_clock::now() - begin < 5s);
+  CHECK_FALSE(fake::runs(daemon));
+  CHECK(launcher.bye()->left.empty());
+  CHECK(init.nothing_left());
+}
+
+TEST_CASE("agent: a daemon that ignores TERM is killed") {
+  Init init;
+  Launcher launcher;
+  wire::Hello hello = Launcher::hello();
+  hello.grace_ms = 100;
+  launcher.start({{kEcho, "daemon", "term"}}, hello);
+  const pid_t daemon = await_pid(launcher);
+  launcher.must_leave_well();
+  CHECK_FALSE(fake::runs(daemon));
+  CHECK(launcher.bye()->left.empty());
+  CHECK(init.nothing_left());
+}
+
+TEST_CASE("agent: when the launcher hangs up everything dies, daemons included") {
+  Init init;
+  Launcher launcher;
+  wire::Hello hello = Launcher::hello();
+  hello.grace_ms = 100;
+  launcher.start({{kEcho, "daemons"}, {kEcho, "stubborn"}, {kEcho, "stopped"}, {"sleep", "1000"}}, hello);
+  const pid_t daemon = await_pid(launcher);
+  await_ready(launcher, 1);
+  await_ready(launcher, 2);
+  CHECK(fake::runs(daemon));
+  launcher.hang_up();
+  CHECK(launcher.leaves(10s));
+  CHECK_FALSE(fake::runs(daemon));
+  for (std::uint32_t rank = 0; rank < 4; ++rank) CHECK_FALSE(fake::runs(launcher.news(rank).pid));
+  CHECK(fake::children_of(::getpid()).empty());  // nothing came to us, the next reaper
+}
+
+TEST_CASE("agent: when the launcher hangs up before the start nothing is left either") {
+  Init init;
+  SECTION("before Hello") {
+    Launcher launcher;
+    launcher.hang_up();
+    CHECK(launcher.leaves(5s));
+  }
+  SECTION("after Prepare") {
+    Launcher launcher;
+    launcher.send(Launcher::hello());
+    launcher.send(Launcher::plan({{"true"}}));
+    launcher.await<wire::Prepared>();
+    launcher.hang_up();
+    CHECK(launcher.leaves(5s));
+  }
+  SECTION("in the middle of a frame") {
+    Launcher launcher;
+    REQUIRE(os::write_all(launcher.socket(), wire::encode(wire::ToAgent(Launcher::hello())).substr(0, 7)));
+    launcher.hang_up();
+    CHECK(launcher.leaves(5s));
+  }
+}
+
+TEST_CASE("agent: a launcher that is silent for too long is lost") {
+  Init init;
+  Launcher launcher;
+  wire::Hello hello = Launcher::hello();
+  hello.heartbeat_timeout_ms = 300;
+  hello.grace_ms = 100;
+  launcher.start({{kEcho, "stubborn"}}, hello);
+  await_ready(launcher);
+  CHECK(launcher.leaves(10s));
+  CHECK_FALSE(fake::runs(launcher.news(0).pid));
+  CHECK(init.nothing_left());
+}
+
+TEST_CASE("agent: a launcher that speaks is not") {
+  Init init;
+  Launcher launcher;
+  wire::Hello hello = Launcher::hello();
+  hello.heartbeat_timeout_ms = 400;
+  launcher.start({{kEcho, "stubborn"}}, hello);
+  const auto end = std::chrono::steady_clock::now() + 1200ms;
+  while (std::chrono::steady_clock::now() < end) {
+    launcher.round_trip();
+    launcher.next(20ms);
+  }
+  CHECK(fake::runs(launcher.news(0).pid));
+  launcher.send(wire::Stop{SIGKILL, 0});
+  launcher.must_leave_well();
+}
+
+TEST_CASE("agent: when the agent is killed its workers die, and what they had started") {
+  Init init;
+  Launcher launcher;
+  launcher.start(
+      {{kEcho, "stubborn"}, {kEcho, "stopped"}, {kEcho, "daemons"}, {"sh", "-c", "sleep 1000 & echo $!; wait"}});
+  await_ready(launcher, 0);
+  await_ready(launcher, 1);
+  const pid_t daemon = await_pid(launcher, 2);
+  const pid_t sleeper = await_pid(launcher, 3);
+  CHECK(fake::runs(daemon));
+  ::kill(launcher.agent(), SIGKILL);
+  while (launcher.next()) {
+  }
+  CHECK_FALSE(launcher.bye().has_value());
+  CHECK(launcher.leaves(5s));
+  CHECK_FALSE(fake::runs(daemon));
+  CHECK_FALSE(fake::runs(sleeper));
+  CHECK(fake::children_of(::getpid()).empty());  // nothing came to us, the next reaper
+}
+
+TEST_CASE("agent: when its guardian is killed the agent ends the job") {
+  Init init;
+  Launcher launcher;
+  launcher.start({{kEcho, "daemons"}, {"sleep", "1000"}});
+  await_pid(launcher);
+  ::kill(launcher.pid(), SIGKILL);
+  while (launcher.next()) {
+  }
+  CHECK(launcher.bye().has_value());
+  CHECK(init.nothing_left(10s));
+}
+
+TEST_CASE("agent: TERM to its guardian ends it by force") {
+  Init init;
+  Launcher launcher;
+  launcher.start({{kEcho, "daemons"}, {kEcho, "stubborn"}});
+  await_pid(launcher, 0);
+  await_ready(launcher, 1);
+  ::kill(launcher.pid(), SIGTERM);
+  CHECK(launcher.leaves(10s));
+  CHECK(init.nothing_left());
+}
+
+TEST_CASE("agent: suspended, the workers stand still and the launcher's silence is no loss") {
+  Init init;
+  Launcher launcher;
+  wire::Hello hello = Launcher::hello();
+  hello.heartbeat_timeout_ms = 200;
+  launcher.start({{kEcho, "flood"}}, hello);
+  launcher.send(wire::Suspend{});
+  const pid_t worker = launcher.news(0).pid;
+  REQUIRE(fake::eventually([&] { return fake::state_of(worker) == "T"; }));
+  while (launcher.next(600ms)) {  // what was on its way, then three times the heartbeat of silence
+  }
+  CHECK(fake::state_of(worker) == "T");
+  launcher.send(wire::Resume{});
+  REQUIRE(fake::eventually([&] { return fake::state_of(worker) != "T"; }));
+  launcher.send(wire::Stop{SIGTERM, 1000});
+  launcher.must_leave_well();
+  CHECK(status_of(launcher.news(0).exited) == ExitStatus(Signaled{SIGTERM, false}));
+}
+
+TEST_CASE("agent: suspended or not, a launcher that hangs up is gone") {
+  Init init;
+  Launcher launcher;
+  launcher.start({{kEcho, "stubborn"}}, [] {
+    wire::Hello hello = Launcher::hello();
+    hello.grace_ms = 100;
+    return hello;
+  }());
+  await_ready(launcher);
+  launcher.send(wire::Suspend{});
+  REQUIRE(fake::eventually([&] { return fake::state_of(launcher.news(0).pid) == "T"; }));
+  launcher.hang_up();
+  CHECK(launcher.leaves(10s));
+  CHECK(init.nothing_left());
+}
+
+TEST_CASE("agent: what a failed worker wrote into its error file comes before the news of its end") {
+  Init init;
+  fake::ScratchFolder folder;
+  Launcher launcher({"env", "TMPDIR=" + folder.path()});
+  launcher.start({{"sh", "-c", "printf '{\"message\": \"a\\377b\"}' > $TORCHELASTIC_ERROR_FILE; exit 1"},
+                  {"sh", "-c", "echo fine > $TORCHELASTIC_ERROR_FILE; exit 0"},
+                  {"sh", "-c", "ln -s /etc/passwd $TORCHELASTIC_ERROR_FILE; exit 1"},
+                  {"sh", "-c", "head -c 1000000 /dev/zero > $TORCHELASTIC_ERROR_FILE; exit 1"}});
+  std::map<std::uint32_t, std::string> files;
+  while (auto message = launcher.next()) {
+    if (const auto* file = std::get_if<wire::ErrorFile>(&*message)) {
+      CHECK_FALSE(launcher.news(file->rank.value()).exited.has_value());
+      files[file->rank.value()] = file->text;
+    }
+  }
+  CHECK(files[0] ==
+        "{\"message\": \"a\xff"
+        "b\"}");
+  CHECK(files.count(1) == 0);
+  CHECK(files.count(2) == 0);
+  CHECK(files[3].size() == wire::kMaxErrorFile);
+  launcher.must_leave_well();
+  CHECK(std::filesystem::is_empty(folder.path()));
+}
+
+TEST_CASE("agent: somebody else's TERM ends the job, and the ends are still told") {
+  Init init;
+  Launcher launcher;
+  launcher.start({{"sleep", "1000"}});
+  ::kill(launcher.agent(), SIGTERM);
+  launcher.must_leave_well();
+  CHECK(status_of(launcher.news(0).exited) == ExitStatus(Signaled{SIGTERM, false}));
+  CHECK_FALSE(launcher.bye()->reason.empty());  // or the launcher would take it for a job well done
+  CHECK(init.nothing_left());
+}
+
+TEST_CASE("agent: standard input comes byte for byte, ends, and is paid back") {
+  Init init;
+  Launcher launcher;
+  wire::Prepare plan = Launcher::plan({{"sh", "-c", "cat; echo end"}, {"sh", "-c", "cat; echo empty"}});
+  plan.workers[0].stdin_source = wire::StdinSource::Launcher;
+  launcher.start_plan(plan);
+  std::string text;
+  for (int i = 0; i < 20000; ++i) text.push_back(static_cast<char>(i * 7));
+  for (std::size_t at = 0; at < text.size(); at += 4096) {
+    launcher.send(wire::StdinData{Rank(0), text.substr(at, 4096)});
+  }
+  launcher.send(wire::StdinEof{Rank(0)});
+  launcher.send(wire::StdinData{Rank(77), "nobody's"});
+  launcher.must_leave_well();
+  CHECK((launcher.news(0).out == text + "end\n"));
+  CHECK(launcher.news(0).input_taken == text.size());
+  CHECK(launcher.news(1).out == "empty\n");  // /dev/null
+}
+
+TEST_CASE("agent: a worker that does not read is not paid for, one that never will is") {
+  Init init;
+  Launcher launcher;
+  wire::Prepare plan = Launcher::plan({{kEcho, "await_signal"}, {"sh", "-c", "exec <&-; echo ready; sleep 1000"}});
+  for (wire::Worker& worker : plan.workers) worker.stdin_source = wire::StdinSource::Launcher;
+  launcher.start_plan(plan);
+  await_ready(launcher, 0);
+  await_ready(launcher, 1);
+  const std::string megabyte(std::size_t{1} << 20, 'x');
+  launcher.send(wire::StdinData{Rank(0), megabyte});
+  launcher.send(wire::StdinData{Rank(1), megabyte});
+  launcher.until([&] { return launcher.news(1).input_taken == megabyte.size(); });
+  launcher.round_trip();
+  CHECK(launcher.news(0).input_taken == 0);
+  launcher.send(wire::Signal{SIGUSR1});  // ends both
+  launcher.must_leave_well();
+  CHECK(init.nothing_left());
+}
+
+TEST_CASE("agent: the meeting point is reachable until the start and free for rank 0 afterwards") {
+  Init init;
+  Launcher launcher;
+  wire::Prepare plan = Launcher::plan({{kEcho, "await_signal"}});
+  plan.rendezvous = wire::Rendezvous::Reserve;
+  launcher.send(Launcher::hello());
+  launcher.send(plan);
+  const auto prepared = launcher.await<wire::Prepared>();
+  REQUIRE(prepared.port != 0);
+  CHECK(can_connect(prepared.port));
+  launcher.send(wire::Start{});
+  await_ready(launcher);
+  CHECK_FALSE(can_connect(prepared.port));
+  // as every server does
+  const os::UniqueFd server(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  const int on = 1;
+  ::setsockopt(server.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_port = htons(prepared.port);
+  CHECK(::bind(server.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0);
+  CHECK(::listen(server.get(), 1) == 0);
+  launcher.send(wire::Signal{SIGUSR1});
+  launcher.must_leave_well();
+}
+
+TEST_CASE("agent: addresses are tried, and each is told what became of it") {
+  Init init;
+  const os::UniqueFd server(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  REQUIRE(::listen(server.get(), 5) == 0);  // binds a free port
+  sockaddr_in address{};
+  socklen_t size = sizeof address;
+  REQUIRE(::getsockname(server.get(), reinterpret_cast<sockaddr*>(&address), &size) == 0);
+  Launcher launcher;
+  launcher.send(Launcher::hello());
+  launcher.send(wire::Probe{{"127.0.0.1", "no number", "::1"}, ntohs(address.sin_port), 5000});
+  const auto probed = launcher.await<wire::Probed>();
+  REQUIRE(probed.results.size() == 3);
+  CHECK(probed.results[0].address == "127.0.0.1");
+  CHECK(probed.results[0].sys_errno == 0);
+  CHECK(probed.results[1].sys_errno == EINVAL);
+  CHECK(probed.results[2].sys_errno != 0);  // listens on IPv4 only
+  launcher.send(wire::Probe{{}, 1, 5000});
+  CHECK(launcher.await<wire::Probed>().results.empty());
+  launcher.hang_up();
+  CHECK(launcher.leaves(5s));
+}
+
+TEST_CASE("agent: 256 workers") {
+  Init init;
+  Launcher launcher;
+  launcher.start(std::vector<Launcher::Argv>(256, {kEcho, "exit", "0"}));
+  launcher.must_leave_well();
+  for (std::uint32_t rank = 0; rank < 256; ++rank) {
+    CHECK(status_of(launcher.news(rank).exited) == ExitStatus(Exited{0}));
+    CHECK(launcher.news(rank).drained == wire::DrainEnd::Eof);
+  }
+  CHECK(init.nothing_left());
+}
+
+TEST_CASE("agent: its own words on wrong use") {
+  Init init;
+  auto out = os::make_pipe();
+  const auto null = os::open_dev_null();
+  const auto run = [&](std::vector<std::string> argv) {
+    auto pipe = os::make_pipe();
+    argv.insert(argv.begin(), SML_BUILD_DIR "/sml-run-agent");
+    const auto pid = os::spawn_helper(
+        {.argv = argv, .stdin_fd = null->get(), .stdout_fd = pipe->write.get(), .stderr_fd = pipe->write.get()});
+    REQUIRE(pid.has_value());
+    pipe->write.reset();
+    const std::string text = fake::read_all(pipe->read.get());
+    int raw = -1;
+    ::waitpid(*pid, &raw, 0);
+    return std::pair(text, WEXITSTATUS(raw));
+  };
+  CHECK(run({"--version"}) == std::pair(std::string("sml-run-agent " SML_VERSION "\n"), 0));
+  CHECK(run({}).second == 2);
+  CHECK(run({}).first.starts_with("sml-run-agent: "));
+}
