@@ -20,16 +20,16 @@ struct Machine {
   std::string host_name;                              // this machine's
   std::string working_directory;                      // absolute; empty when it does not exist any more
   plan::Environment environment;
-  std::string job_id;                                 // a new one
+  std::string job_id;  // a new one
 };
 
 // The real one. Implemented in machine.cc.
 Machine this_machine(std::span<const char* const> environment);
 
 // Host source: -H, else --resource-config, else the SageMaker files (training, then processing, below
-// $SAGEMAKER_BASE_DIR), else this machine. Slots that the source does not name: --nproc-per-node, else GPUs, else Neuron
-// cores, else 1, counted on this machine and only when needed; when this machine is the source, --np alone is as good as
-// slots. Nothing is connected. Errors are of kind Usage or Config.
+// $SAGEMAKER_BASE_DIR), else this machine. Slots that the source does not name: --nproc-per-node, else GPUs, else
+// Neuron cores, else 1, counted on this machine and only when needed; when this machine is the source, --np alone is as
+// good as slots. Nothing is connected. Errors are of kind Usage or Config.
 Result<plan::LaunchPlan> make_plan(const Options& options, const Machine& machine);
 
 }  // namespace sml

@@ -10,6 +10,7 @@
 
 #include "common/core/text.h"
 #include "common/os/fd.h"
+#include "common/os/init_process.h"
 #include "launcher/cli.h"
 #include "launcher/inputs.h"
 #include "launcher/job/job.h"
@@ -40,6 +41,7 @@ Result<launch::AgentImage> agent_image(const Options& options) {
 
 int run(const std::vector<std::string>& arguments, std::span<const char* const> environment) {
   os::ensure_standard_descriptors();
+  os::serve_as_init();
   const auto parsed = parse_command_line(arguments);
   if (!parsed) return refuse(parsed.error());
   if (const auto* printed = std::get_if<Printed>(&*parsed)) {

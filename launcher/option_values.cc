@@ -93,6 +93,27 @@ Result<void> set_export(Options& o, string_view value) {
 }
 
 Result<void> set_grace(Options& o, string_view value) { return store(o.grace, duration(value, 0s)); }
+Result<void> set_timeout(Options& o, string_view value) { return store(o.timeout, duration(value, 1ms)); }
+
+Result<void> set_on_failure(Options& o, string_view value) {
+  if (value != "abort" && value != "continue") return bad_value(value, "abort or continue");
+  return keep(o.on_failure, value == "abort" ? OnFailure::Abort : OnFailure::Continue);
+}
+
+Result<void> set_stdin(Options& o, string_view value) {
+  if (value == "none") return keep(o.stdin_rule, StdinRule::None);
+  if (value == "all") return keep(o.stdin_rule, StdinRule::All);
+  const Result<std::uint32_t> rank = number(value, {0, plan::kMaxWorldSize}, ", nor none or all");
+  if (!rank) return rank.error();
+  o.stdin_rank = Rank(*rank);
+  return keep(o.stdin_rule, StdinRule::OneRank);
+}
+
+Result<void> set_report(Options& o, string_view value) {
+  if (value.empty()) return bad_value(value, "the name of a file");
+  return keep(o.report_file, value);
+}
+
 Result<void> set_start_timeout(Options& o, string_view value) { return store(o.start_timeout, duration(value, 1ms)); }
 Result<void> set_heartbeat_timeout(Options& o, string_view value) {
   return store(o.heartbeat_timeout, duration(value, 1s));

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "common/core/clock.h"
+#include "common/core/strong.h"
 #include "common/plan/job_map.h"
 #include "common/plan/launch_plan.h"
 
@@ -21,31 +22,40 @@ struct SshOptions {
   std::optional<std::uint16_t> port;
   std::string user;
   std::string identity_file;
-  std::string config_file;             // empty: ~/.ssh/config and /etc/ssh/ssh_config
-  std::vector<std::string> command;    // --ssh-command, split into words; empty: libssh
+  std::string config_file;           // empty: ~/.ssh/config and /etc/ssh/ssh_config
+  std::vector<std::string> command;  // --ssh-command, split into words; empty: libssh
   HostKeyPolicy host_keys = HostKeyPolicy::FromConfig;
-  std::uint32_t fanout = 64;           // log-ins under way at the same time
+  std::uint32_t fanout = 64;                            // log-ins under way at the same time
   Duration connect_timeout = std::chrono::seconds(15);  // each of: TCP connection, log-in
 };
+
+enum class OnFailure : std::uint8_t { Abort, Continue };
+// Which workers get the launcher's standard input.
+enum class StdinRule : std::uint8_t { None, All, OneRank };
 
 enum class TagStyle : std::uint8_t { Default, None };
 
 struct Options {
   std::optional<std::uint32_t> np;
-  std::string hosts;                        // text of -H
-  std::string resource_config;              // path
+  std::string hosts;            // text of -H
+  std::string resource_config;  // path
   std::optional<std::uint32_t> nproc_per_node;
   SlotsRule slots_rule = SlotsRule::Auto;
   plan::Oversubscribe oversubscribe = plan::Oversubscribe::No;
   std::vector<std::string> export_variables;  // the -x words in order: NAME, NAME=VALUE or PREFIX_*
   std::vector<std::string> env_files;
   plan::ExportPolicy export_policy = plan::ExportPolicy::All;
-  std::string working_directory;            // empty: the launcher's
+  std::string working_directory;  // empty: the launcher's
   Duration grace = std::chrono::seconds(10);
   Duration start_timeout = std::chrono::seconds(60);
   Duration heartbeat_timeout = std::chrono::seconds(30);
+  std::optional<Duration> timeout;  // of the workers, from their start
+  OnFailure on_failure = OnFailure::Abort;
+  StdinRule stdin_rule = StdinRule::OneRank;
+  Rank stdin_rank;          // for OneRank
+  std::string report_file;  // empty: none
   SshOptions ssh;
-  std::string agent_path;                   // empty: the embedded agent
+  std::string agent_path;  // empty: the embedded agent
   TagStyle tag = TagStyle::Default;
   std::optional<PlanFormat> dry_run;
   Verbosity verbosity = Verbosity::Normal;

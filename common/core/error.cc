@@ -12,20 +12,13 @@ struct KindRow {
   int exit_code;
 };
 constexpr KindRow kKinds[] = {
-    {ErrorKind::Usage, "usage", 2},
-    {ErrorKind::Config, "config", 2},
-    {ErrorKind::Resolve, "resolve", 125},
-    {ErrorKind::Connect, "connect", 125},
-    {ErrorKind::HostKey, "host-key", 125},
-    {ErrorKind::Auth, "auth", 125},
-    {ErrorKind::Deploy, "deploy", 125},
-    {ErrorKind::Protocol, "protocol", 125},
-    {ErrorKind::Spawn, "spawn", 125},
-    {ErrorKind::NotExecutable, "not-executable", 126},
-    {ErrorKind::NotFound, "not-found", 127},
-    {ErrorKind::Io, "io", 125},
-    {ErrorKind::Timeout, "timeout", 125},
-    {ErrorKind::Lost, "lost", 125},
+    {ErrorKind::Usage, "usage", 2},          {ErrorKind::Config, "config", 2},
+    {ErrorKind::Resolve, "resolve", 125},    {ErrorKind::Connect, "connect", 125},
+    {ErrorKind::HostKey, "host-key", 125},   {ErrorKind::Auth, "auth", 125},
+    {ErrorKind::Deploy, "deploy", 125},      {ErrorKind::Protocol, "protocol", 125},
+    {ErrorKind::Spawn, "spawn", 125},        {ErrorKind::NotExecutable, "not-executable", 126},
+    {ErrorKind::NotFound, "not-found", 127}, {ErrorKind::Io, "io", 125},
+    {ErrorKind::Timeout, "timeout", 125},    {ErrorKind::Lost, "lost", 125},
     {ErrorKind::Internal, "internal", 125},
 };
 

@@ -39,10 +39,10 @@ bool succeeded(const ExitStatus& status) {
 }
 
 int exit_code_of(const ExitStatus& status) {
-  return std::visit(Overloaded{[](const Exited& e) { return e.code; }, [](const Signaled& s) { return 128 + s.signo; },
-                               [](const SpawnFailed& f) { return spawn_exit_code(f); },
-                               [](const Lost&) { return 125; }},
-                    status);
+  return std::visit(
+      Overloaded{[](const Exited& e) { return e.code; }, [](const Signaled& s) { return 128 + s.signo; },
+                 [](const SpawnFailed& f) { return spawn_exit_code(f); }, [](const Lost&) { return 125; }},
+      status);
 }
 
 std::string signal_name(int signo) {
@@ -63,9 +63,7 @@ std::string describe(const ExitStatus& status) {
                    }
                    return text + (s.core_dumped ? ", core dumped" : "");
                  },
-                 [](const SpawnFailed& f) {
-                   return std::string(step_name(f.step)) + ": " + errno_text(f.sys_errno);
-                 },
+                 [](const SpawnFailed& f) { return std::string(step_name(f.step)) + ": " + errno_text(f.sys_errno); },
                  [](const Lost& l) { return "lost: " + l.why; }},
       status);
 }

@@ -29,7 +29,8 @@ std::string show(std::string_view bytes, std::size_t limit = 200);
 // ever given to a shell.
 std::string shell_quote(std::string_view word);
 
-// Splits like a POSIX shell without expansion: blanks separate, '...' and "..." and \ quote. Unfinished quotes are errors.
+// Splits like a POSIX shell without expansion: blanks separate, '...' and "..." and \ quote. Unfinished quotes are
+// errors.
 Result<std::vector<std::string>> shell_words(std::string_view text);
 
 // The candidate nearest to `word` when it is near enough to be a typing mistake, else empty.

@@ -31,7 +31,8 @@ std::vector<pid_t> children_by_scan() {
     const long pid = std::strtol(entry->d_name, &end, 10);
     if (pid <= 0 || *end != '\0') continue;
     const std::string fields = stat_fields(entry->d_name);
-    if (fields.size() > 3 && std::strtol(fields.c_str() + 3, nullptr, 10) == ::getpid()) out.push_back(static_cast<pid_t>(pid));
+    if (fields.size() > 3 && std::strtol(fields.c_str() + 3, nullptr, 10) == ::getpid())
+      out.push_back(static_cast<pid_t>(pid));
   }
   ::closedir(proc);
   return out;

@@ -44,7 +44,8 @@ Result<std::array<UniqueFd, 2>> make_socketpair();
 
 Result<UniqueFd> open_dev_null();
 
-// 0, 1 and 2 are open afterwards (on /dev/null where they were closed), so that no descriptor of ours gets their number.
+// 0, 1 and 2 are open afterwards (on /dev/null where they were closed), so that no descriptor of ours gets their
+// number.
 void ensure_standard_descriptors();
 
 void set_nonblocking(int fd);

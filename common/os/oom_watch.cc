@@ -54,9 +54,9 @@ OomWatch::OomWatch() {
     const char* mount;
     const char* file;
   };
-  for (const Place& place : {Place{"", "/sys/fs/cgroup", "/memory.events"},
-                             Place{"", "/sys/fs/cgroup/unified", "/memory.events"},
-                             Place{"memory", "/sys/fs/cgroup/memory", "/memory.oom_control"}}) {
+  for (const Place& place :
+       {Place{"", "/sys/fs/cgroup", "/memory.events"}, Place{"", "/sys/fs/cgroup/unified", "/memory.events"},
+        Place{"memory", "/sys/fs/cgroup/memory", "/memory.oom_control"}}) {
     const std::optional<std::string> path = cgroup_path(self, place.controller);
     if (!path) continue;
     // Inside a container the path may be that of the machine outside, while the mount shows the container's own root.
@@ -75,8 +75,9 @@ std::optional<OomWatch::Kills> OomWatch::look() {
   if (file_.empty()) return std::nullopt;
   const std::uint64_t now = counter(read_small_file(file_), "oom_kill").value_or(seen_);
   if (now <= seen_) return std::nullopt;
-  Kills kills{.count = now - seen_,
-              .evidence = "oom_kill in " + file_ + " rose from " + std::to_string(seen_) + " to " + std::to_string(now)};
+  Kills kills{
+      .count = now - seen_,
+      .evidence = "oom_kill in " + file_ + " rose from " + std::to_string(seen_) + " to " + std::to_string(now)};
   seen_ = now;
   return kills;
 }

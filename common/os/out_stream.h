@@ -15,7 +15,7 @@ namespace sml::os {
 class OutStream {
  public:
   struct Handlers {
-    std::function<void()> drained;            // everything has been handed to the kernel, after it could not at once
+    std::function<void()> drained;              // everything has been handed to the kernel, after it could not at once
     std::function<void(int sys_errno)> broken;  // once; everything later is dropped
   };
   OutStream(boost::asio::any_io_executor loop, int fd, Handlers handlers);

@@ -1,5 +1,7 @@
 #include "common/os/small_file.h"
 
+#include <cerrno>
+
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -16,6 +18,13 @@ std::string read_small_file(const std::string& path) {
     text.append(buffer, static_cast<std::size_t>(n));
   }
   return text;
+}
+
+Result<void> write_file(const std::string& path, std::string_view text) {
+  const UniqueFd fd(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
+  if (!fd) return sys_error(ErrorKind::Io, "cannot open " + path, errno);
+  if (!write_all(fd.get(), text)) return sys_error(ErrorKind::Io, "cannot write " + path, errno);
+  return {};
 }
 
 }  // namespace sml::os

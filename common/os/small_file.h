@@ -1,10 +1,16 @@
-// Files of the kernel's that are read in one go: /proc, /sys.
+// Files that are read or written in one go.
 #pragma once
 #include <string>
+#include <string_view>
+
+#include "common/core/error.h"
 
 namespace sml::os {
 
-// All of it; empty when it cannot be read.
+// All of a file of the kernel's (/proc, /sys); empty when it cannot be read.
 std::string read_small_file(const std::string& path);
+
+// Replaces the file's contents, mode 0644 less the umask. Error (Io) names the file.
+Result<void> write_file(const std::string& path, std::string_view text);
 
 }  // namespace sml::os

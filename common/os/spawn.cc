@@ -100,7 +100,8 @@ bool set_descriptor_limit(unsigned long soft) {
   if (::getppid() != plan.parent) ::_exit(127);  // the agent died before prctl
   if (!place_descriptors(plan)) fail(plan, SpawnStep::Pipe, errno);
   if (!set_descriptor_limit(plan.descriptor_limit)) fail(plan, SpawnStep::Limits, errno);
-  if (plan.working_directory != nullptr && ::chdir(plan.working_directory) != 0) fail(plan, SpawnStep::Directory, errno);
+  if (plan.working_directory != nullptr && ::chdir(plan.working_directory) != 0)
+    fail(plan, SpawnStep::Directory, errno);
   reset_signals(plan.ignored_signals);
   int worst = ENOENT;
   for (char* file : plan.candidates) {
@@ -153,9 +154,11 @@ std::string interpreter_of(const std::string& file) {
 Result<void> check_interpreter(const std::string& script, const std::string& file) {
   const std::string interpreter = interpreter_of(file);
   if (interpreter.empty() || ::access(interpreter.c_str(), F_OK) == 0) return {};
-  const std::string message = "the first line of " + script + " names an interpreter that is not there: " + show(interpreter);
+  const std::string message =
+      "the first line of " + script + " names an interpreter that is not there: " + show(interpreter);
   if (interpreter.back() == '\r') {
-    return Error(ErrorKind::NotExecutable, message).with_hint("the script has Windows line ends; remove the carriage returns");
+    return Error(ErrorKind::NotExecutable, message)
+        .with_hint("the script has Windows line ends; remove the carriage returns");
   }
   return Error(ErrorKind::NotExecutable, message).with_hint("install it there, or start the script by its interpreter");
 }
@@ -208,9 +211,8 @@ std::vector<int> ignored_signals() {
 }
 
 std::variant<pid_t, SpawnFailed> spawn_worker(const WorkerProcess& worker) {
-  const std::vector<std::string> files = worker.program.empty()
-                                             ? program_candidates(worker.argv[0], worker.environment)
-                                             : std::vector<std::string>{worker.program};
+  const std::vector<std::string> files = worker.program.empty() ? program_candidates(worker.argv[0], worker.environment)
+                                                                : std::vector<std::string>{worker.program};
   const std::vector<char*> candidates = pointers(files);
   const std::vector<char*> argv = pointers(worker.argv);
   const std::vector<char*> environment = pointers(worker.environment);

@@ -15,14 +15,14 @@ namespace sml::os {
 
 // A worker, ready to run. Descriptors stay the caller's; they become 0, 1 and 2 of the worker.
 struct WorkerProcess {
-  std::string program;                       // the file to execute; empty: argv[0], looked up in PATH of `environment`
+  std::string program;  // the file to execute; empty: argv[0], looked up in PATH of `environment`
   std::span<const std::string> argv;
   std::span<const std::string> environment;  // all of it
   std::string working_directory;             // empty: ours
   int stdin_fd = -1;
   int stdout_fd = -1;
   int stderr_fd = -1;
-  unsigned long descriptor_limit = 0;  // soft RLIMIT_NOFILE of the worker; 0: ours
+  unsigned long descriptor_limit = 0;    // soft RLIMIT_NOFILE of the worker; 0: ours
   std::span<const int> ignored_signals;  // those that we ignore: see ignored_signals()
 };
 
@@ -30,8 +30,8 @@ struct WorkerProcess {
 std::vector<int> ignored_signals();
 
 // Starts a worker: leader of a session of its own, SIGKILL when the calling thread dies, no descriptor but 0-2, no
-// blocked signal, none ignored but those that are not named. Agent only; must be called on a thread that lives as long as the process. On failure
-// nothing is left to reap. Never goes through a shell: a script without "#!" is ENOEXEC.
+// blocked signal, none ignored but those that are not named. Agent only; must be called on a thread that lives as long
+// as the process. On failure nothing is left to reap. Never goes through a shell: a script without "#!" is ENOEXEC.
 std::variant<pid_t, SpawnFailed> spawn_worker(const WorkerProcess& worker);
 
 // The files that execve would be tried on for argv[0], in order: one if it has a '/', else one per folder of PATH.

@@ -1,9 +1,9 @@
 // Lines of many workers become one stream: whole, tagged, in the order in which they were completed. Pure.
 //
-// Rules. A line ends with \n; also with \r, so that progress bars show at once (\r\n is one end). Up to kMaxLine bytes a
-// line is neither split nor joined with another. A longer one is passed on in pieces; when another source's line comes
-// between two pieces, the first is closed with kContinues and the next begins with it. A last line without an end is
-// passed on without one, and is completed with \n only when a line of another source follows. Bytes pass unchanged.
+// Rules. A line ends with \n; also with \r, so that progress bars show at once (\r\n is one end). Up to kMaxLine bytes
+// a line is neither split nor joined with another. A longer one is passed on in pieces; when another source's line
+// comes between two pieces, the first is closed with kContinues and the next begins with it. A last line without an end
+// is passed on without one, and is completed with \n only when a line of another source follows. Bytes pass unchanged.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -39,9 +39,9 @@ class LineMerger {
   struct Line {
     std::string tag;
     bool plain = false;
-    std::string partial;       // of a line that has not ended
-    bool after_cr = false;     // the last byte passed on was a \r that ended a line
-    bool continued = false;    // pieces of the present line have been passed on
+    std::string partial;     // of a line that has not ended
+    bool after_cr = false;   // the last byte passed on was a \r that ended a line
+    bool continued = false;  // pieces of the present line have been passed on
   };
 
   void pass_on(Source source, std::string_view text);

@@ -11,7 +11,8 @@ namespace sml::plan {
 
 inline constexpr std::uint32_t kMaxSlotsPerHost = 65536;
 
-// Value type. `name` is what the user wrote: it is shown, exported (SML_HOST, HOROVOD_HOSTNAME) and handed to ssh, where
+// Value type. `name` is what the user wrote: it is shown, exported (SML_HOST, HOROVOD_HOSTNAME) and handed to ssh,
+// where
 // ~/.ssh/config may turn it into something else. It holds [A-Za-z0-9._-] only, or an IPv6 literal without brackets, and
 // never begins with '-': every parser enforces this with valid_host_name().
 struct Host {

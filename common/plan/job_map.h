@@ -18,11 +18,11 @@ inline constexpr std::uint32_t kMaxWorldSize = 1'000'000;  // bounds what a typi
 struct RankAssignment {
   Rank rank;
   HostIndex host;
-  LocalRank local_rank;            // index among the ranks of its host
-  std::uint32_t local_size = 0;    // ranks on its host
-  std::uint32_t group_rank = 0;    // index of its host among the hosts that have ranks
-  std::uint32_t cross_rank = 0;    // earlier hosts that also have this local rank
-  std::uint32_t cross_size = 0;    // hosts that have this local rank
+  LocalRank local_rank;          // index among the ranks of its host
+  std::uint32_t local_size = 0;  // ranks on its host
+  std::uint32_t group_rank = 0;  // index of its host among the hosts that have ranks
+  std::uint32_t cross_rank = 0;  // earlier hosts that also have this local rank
+  std::uint32_t cross_size = 0;  // hosts that have this local rank
   bool operator==(const RankAssignment&) const = default;
 };
 

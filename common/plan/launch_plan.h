@@ -17,19 +17,19 @@ enum class ExportPolicy : std::uint8_t { All, None };
 // Value type; nothing in it refers to a connection, a descriptor or a moment.
 struct LaunchPlan {
   JobMap map;
-  std::string host_source;             // HostList::source
+  std::string host_source;  // HostList::source
   JobIdentity job;
-  std::vector<std::string> command;    // program and arguments, bytes
-  std::string working_directory;       // absolute
+  std::vector<std::string> command;  // program and arguments, bytes
+  std::string working_directory;     // absolute
   ExportPolicy export_policy = ExportPolicy::All;
-  Environment launcher_environment;    // as we were started
-  Environment user_environment;        // --env-file, then -x
-  std::vector<std::string> warnings;   // clauses that the user should see once, before anything starts
+  Environment launcher_environment;   // as we were started
+  Environment user_environment;       // --env-file, then -x
+  std::vector<std::string> warnings;  // clauses that the user should see once, before anything starts
 };
 
-// The JSON object of design §3.2 on one line, without a newline. Of the user's variables it holds the names only: values
-// may be secrets. Bytes that are not UTF-8 are shown as U+FFFD: the plan
-// is for people and scripts, not the transport.
+// The JSON object of design §3.2 on one line, without a newline. Of the user's variables it holds the names only:
+// values may be secrets. Bytes that are not UTF-8 are shown as U+FFFD: the plan is for people and scripts, not the
+// transport.
 std::string to_json(const LaunchPlan& plan);
 
 // The same as a table for people, at most 100 columns where names allow; ends with a newline.

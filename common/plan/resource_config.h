@@ -17,7 +17,8 @@ struct ResourceConfig {
 
 // `path` is used in messages only. Unknown keys are ignored; an optional value that is null counts as absent. Errors
 // (kind Config) name the path, the key and what was expected: not JSON (with line and column), not an object, no or
-// empty "hosts", a host that is no valid name, a name twice, current_host missing or not in hosts. At most 1 MiB of text.
+// empty "hosts", a host that is no valid name, a name twice, current_host missing or not in hosts. At most 1 MiB of
+// text.
 Result<ResourceConfig> parse_resource_config(std::string_view text, std::string_view path);
 
 }  // namespace sml::plan

@@ -43,7 +43,7 @@ Environment for_other_hosts(std::span<const std::string> launcher_environment);
 
 // Identity of the job as workers see it.
 struct JobIdentity {
-  std::string job_id;      // [A-Za-z0-9-]+, unique
+  std::string job_id;         // [A-Za-z0-9-]+, unique
   std::uint32_t attempt = 0;  // restarts before this run
   std::uint32_t max_restarts = 0;
 };

@@ -13,7 +13,7 @@
 namespace sml::supervise {
 
 enum class HostState : std::uint8_t {
-  Idle,          // nothing has been started
+  Idle,  // nothing has been started
   Running,
   Stopping,      // asked to end; the grace runs
   Killing,       // SIGKILL sent
@@ -34,12 +34,12 @@ enum class HostEvent : std::uint8_t {
 enum class HostAction : std::uint8_t {
   None,
   SpawnAll,
-  SignalAll,    // stop_signal(), then SIGCONT, to every worker and orphan
-  DropOutput,   // nobody reads any more
+  SignalAll,   // stop_signal(), then SIGCONT, to every worker and orphan
+  DropOutput,  // nobody reads any more
   SignalAllDropOutput,
-  KillAll,      // SIGKILL to every worker and orphan
-  SignalLeft,   // SIGTERM, SIGCONT to every orphan; NothingLeft at once if there is none
-  Leave,        // say Bye, exit
+  KillAll,     // SIGKILL to every worker and orphan
+  SignalLeft,  // SIGTERM, SIGCONT to every orphan; NothingLeft at once if there is none
+  Leave,       // say Bye, exit
 };
 
 std::string_view name(HostState state);

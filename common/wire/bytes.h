@@ -48,7 +48,7 @@ class Writer {
     for (const T& item : list) put(item);
   }
   template <class T>
-    requires requires(T& t, Writer& w) { t.fields(w); }
+  requires requires(T& t, Writer& w) { t.fields(w); }
   void put(const T& value) {
     const_cast<T&>(value).fields(*this);  // fields() only reads when given a Writer
   }
@@ -110,10 +110,8 @@ class Reader {
     }
   }
   template <class T>
-    requires requires(T& t, Reader& r) { t.fields(r); }
-  void get(T& value) {
-    value.fields(*this);
-  }
+  requires requires(T& t, Reader& r) { t.fields(r); }
+  void get(T& value) { value.fields(*this); }
 
   std::string_view in_;
   bool ok_ = true;

@@ -26,7 +26,8 @@ struct Direction<ToLauncher> {
 
 void put_header(std::string& out, std::size_t at, std::uint8_t type) {
   const std::size_t length = out.size() - at - kFrameHeader;
-  for (std::size_t i = 0; i < 4; ++i) out[at + i] = static_cast<char>(static_cast<unsigned char>(length >> (24 - 8 * i)));
+  for (std::size_t i = 0; i < 4; ++i)
+    out[at + i] = static_cast<char>(static_cast<unsigned char>(length >> (24 - 8 * i)));
   out[at + 4] = static_cast<char>(type);
 }
 
@@ -44,7 +45,8 @@ Result<Variant> decode_as(std::string_view payload) {
   std::variant_alternative_t<I, Variant> message{};
   Reader reader(payload);
   reader(message);
-  if (!reader.ok() || !reader.at_end()) return Error(ErrorKind::Protocol, "a message does not have the form that its type asks for");
+  if (!reader.ok() || !reader.at_end())
+    return Error(ErrorKind::Protocol, "a message does not have the form that its type asks for");
   return Variant(std::move(message));
 }
 
@@ -90,7 +92,8 @@ Result<std::optional<Message>> Decoder<Message>::next() {
   std::size_t length = 0;
   for (std::size_t i = 0; i < 4; ++i) length = length << 8 | static_cast<unsigned char>(rest[i]);
   if (length > Direction<Message>::limit) return Error(ErrorKind::Protocol, "a message is longer than allowed");
-  const std::size_t index = static_cast<std::size_t>(static_cast<unsigned char>(rest[4])) - Direction<Message>::first_type;
+  const std::size_t index =
+      static_cast<std::size_t>(static_cast<unsigned char>(rest[4])) - Direction<Message>::first_type;
   if (index >= std::variant_size_v<Message>) return Error(ErrorKind::Protocol, "a message has an unknown type");
   if (rest.size() < kFrameHeader + length) return std::optional<Message>();
   begin_ += kFrameHeader + length;

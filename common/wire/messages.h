@@ -26,7 +26,7 @@ enum class StdinSource : std::uint8_t { Null, Launcher };
 struct Hello {
   std::uint32_t version = kProtocolVersion;
   std::string job_id;
-  std::string host;                     // the host's name in the job, for messages
+  std::string host;                        // the host's name in the job, for messages
   std::uint32_t heartbeat_timeout_ms = 0;  // end everything when the launcher has been silent for so long
   std::uint32_t grace_ms = 0;              // when nobody is there to say: between SIGTERM and SIGKILL
   std::uint64_t credit = 0;                // output bytes that may be sent before the first Credit
@@ -186,7 +186,7 @@ struct ExitedWorker {  // at once, while its output may still be on the way
 };
 
 enum class DrainEnd : std::uint8_t { Eof, Quiet };  // Quiet: somebody else still holds its pipe
-struct Drained {  // no more output of this rank will follow
+struct Drained {                                    // no more output of this rank will follow
   Rank rank;
   DrainEnd end = DrainEnd::Eof;
   void fields(auto& a) { a(rank, end); }
@@ -213,8 +213,8 @@ struct StdinCredit {
 
 // Last message: every worker and everything that descended from it is gone, or is named in `left`.
 struct Bye {
-  std::string reason;              // empty: all done
-  std::vector<std::string> left;   // "pid 4711 (python3), state D, in nfs_wait": could not be ended
+  std::string reason;             // empty: all done
+  std::vector<std::string> left;  // "pid 4711 (python3), state D, in nfs_wait": could not be ended
   void fields(auto& a) { a(reason, left); }
 };
 

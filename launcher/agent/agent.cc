@@ -311,7 +311,8 @@ void Agent::send_evidence(const Worker& worker) {
   if (!text.empty()) link_.send(wire::ErrorFile{.text = std::move(text), .rank = worker.rank()});
   const auto* signaled = std::get_if<Signaled>(&worker.status());
   if (signaled == nullptr || signaled->signo != SIGKILL || worker.machine().asked_to_stop()) return;
-  if (auto kills = oom_watch_.look()) link_.send(wire::OutOfMemory{.kills = kills->count, .evidence = std::move(kills->evidence)});
+  if (auto kills = oom_watch_.look())
+    link_.send(wire::OutOfMemory{.kills = kills->count, .evidence = std::move(kills->evidence)});
 }
 
 void Agent::tell_machine() {

@@ -64,7 +64,7 @@ class Agent final : private WorkerOwner {
   // what the machine asks for
   void perform(supervise::HostAction action);
   void spawn_all();
-  void signal_all(int signo);      // workers by their process groups, and orphans
+  void signal_all(int signo);  // workers by their process groups, and orphans
   void signal_orphans(int signo);
   void drop_output();
   void leave();

@@ -18,8 +18,8 @@ class ControlLink {
  public:
   struct Handlers {
     std::function<void(wire::ToAgent)> message;
-    std::function<void(const Error&)> lost;   // once: end of input, broken pipe, or nonsense received
-    std::function<void()> drained;            // the queue has become short again
+    std::function<void(const Error&)> lost;  // once: end of input, broken pipe, or nonsense received
+    std::function<void()> drained;           // the queue has become short again
   };
 
   // Takes the descriptors over; they become non-blocking.

@@ -4,8 +4,9 @@
 
 namespace sml::agent {
 
-// Forks. The child goes on as the agent: `serve` is called there, and its result is the child's exit status. The parent,
-// which holds no descriptor of the agent's and does nothing but wait, answers that status when the agent has left.
+// Forks. The child goes on as the agent: `serve` is called there, and its result is the child's exit status. The
+// parent, which holds no descriptor of the agent's and does nothing but wait, answers that status when the agent has
+// left.
 //
 // If the agent is killed, its workers die with it (PR_SET_PDEATHSIG) and whatever they had started comes to the
 // guardian, which is a subreaper too and ends it with SIGKILL; it gives up on what cannot be ended after some seconds.

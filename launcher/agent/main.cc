@@ -20,8 +20,8 @@
 namespace {
 
 struct Flags {
-  std::string mark;             // --mark WORD: begins the line by which we open
-  std::string remove_folder;    // --remove DIR: holds nothing but our file; gone as soon as we run
+  std::string mark;           // --mark WORD: begins the line by which we open
+  std::string remove_folder;  // --remove DIR: holds nothing but our file; gone as soon as we run
   bool version = false;
 };
 

@@ -94,9 +94,10 @@ void Worker::check_drain(TimePoint now) {
 }
 
 void Worker::await_output(Output& output) {
-  output.pipe.async_wait(boost::asio::posix::stream_descriptor::wait_read, [this, &output](boost::system::error_code error) {
-    if (!error) read_output(output);
-  });
+  output.pipe.async_wait(boost::asio::posix::stream_descriptor::wait_read,
+                         [this, &output](boost::system::error_code error) {
+                           if (!error) read_output(output);
+                         });
 }
 
 void Worker::read_output(Output& output) {

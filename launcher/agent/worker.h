@@ -53,7 +53,7 @@ class Worker {
   void reaped(const ExitStatus& status, TimePoint now);
   void feed(std::string bytes);  // standard input
   void feed_end();
-  void wake();           // output may be read again
+  void wake();            // output may be read again
   void discard_output();  // nobody wants it: close our ends
   void check_drain(TimePoint now);
 

@@ -15,7 +15,8 @@ Console::Console(boost::asio::any_io_executor loop, const std::vector<std::strin
   out_ = std::make_unique<Sink>(loop, STDOUT_FILENO, os::OutStream::Handlers{drained, broken});
   err_ = out_.get();
   if (!os::same_file(STDOUT_FILENO, STDERR_FILENO)) {
-    separate_err_ = std::make_unique<Sink>(loop, STDERR_FILENO, os::OutStream::Handlers{drained, [drained](int) { drained(); }});
+    separate_err_ =
+        std::make_unique<Sink>(loop, STDERR_FILENO, os::OutStream::Handlers{drained, [drained](int) { drained(); }});
     err_ = separate_err_.get();
   }
   for (const std::string& tag : tags) {

@@ -19,8 +19,8 @@ namespace sml::job {
 class Console {
  public:
   struct Handlers {
-    std::function<void()> drained;             // pending() has become 0
-    std::function<void(int sys_errno)> gone;   // our stdout takes nothing any more: EPIPE, ENOSPC, ...
+    std::function<void()> drained;            // pending() has become 0
+    std::function<void(int sys_errno)> gone;  // our stdout takes nothing any more: EPIPE, ENOSPC, ...
   };
   // One tag per rank; empty tags of a single rank mean that its bytes pass as they are.
   Console(boost::asio::any_io_executor loop, const std::vector<std::string>& tags, Handlers handlers);
@@ -38,7 +38,8 @@ class Console {
  private:
   // One destination; stdout and stderr share it when they are the same file.
   struct Sink {
-    Sink(boost::asio::any_io_executor loop, int fd, os::OutStream::Handlers handlers) : stream(loop, fd, std::move(handlers)) {}
+    Sink(boost::asio::any_io_executor loop, int fd, os::OutStream::Handlers handlers)
+        : stream(loop, fd, std::move(handlers)) {}
     output::LineMerger merger;
     os::OutStream stream;
   };

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <csignal>
+#include <map>
 
 #include "common/core/text.h"
+#include "common/os/small_file.h"
 #include "launcher/job/session_plans.h"
 #include "launcher/launch/locality.h"
 #include "launcher/launch/process_transport.h"
@@ -16,7 +18,6 @@ namespace {
 constexpr Duration kPingInterval = std::chrono::seconds(5);
 constexpr Duration kProbeTimeout = std::chrono::seconds(5);
 constexpr Duration kLate = std::chrono::seconds(1);  // a timer that is so late shows that we stood still
-constexpr std::size_t kSlowReader = std::size_t{1} << 20;  // no more credit while so much waits for our reader
 constexpr int kLastWordsMs = 1000;
 constexpr std::uint32_t kMaxThreads = 64;
 
@@ -39,16 +40,19 @@ Job::Job(const Options& options, const plan::LaunchPlan& plan, const launch::Age
       signals_(loop_, SIGINT, SIGTERM, SIGHUP),
       deadline_timer_(loop_),
       ping_timer_(loop_),
+      suspend_timer_(loop_),
       console_(loop_.get_executor(), tags(),
                {.drained = [this] { give_credit(); }, .gone = [this](int sys_errno) { output_gone(sys_errno); }}),
-      stdin_(loop_.get_executor(),
-             {.data = [this](std::string bytes) { hosts_[0].session->send(wire::StdinData{Rank(0), std::move(bytes)}); },
-              .end = [this] { hosts_[0].session->send(wire::StdinEof{Rank(0)}); }}),
-      machine_(options.start_timeout, options.grace, Clock::now()),
-      pids_(plan.map.world_size(), -1),
+      stdin_(loop_.get_executor(), {.data =
+                                        [this](Rank rank, const std::string& bytes) {
+                                          host_of(rank).session->send(wire::StdinData{rank, bytes});
+                                        },
+                                    .end = [this](Rank rank) { host_of(rank).session->send(wire::StdinEof{rank}); }}),
+      machine_(options.start_timeout, options.grace, Clock::now(), options.timeout),
+      ranks_(plan.map.world_size()),
       last_lines_(plan.map.world_size()),
       errors_(plan.map.world_size()) {
-  for (const int signo : {SIGQUIT, SIGUSR1, SIGUSR2, SIGWINCH}) signals_.add(signo);
+  for (const int signo : {SIGQUIT, SIGUSR1, SIGUSR2, SIGWINCH, SIGCONT, SIGTSTP}) signals_.add(signo);
   facts_.program = plan.command.front();
   facts_.started = Clock::now();
 }
@@ -61,12 +65,17 @@ int Job::run() {
                                         [](const plan::MappedHost& h) { return !h.ranks.empty(); });
   const SessionSettings settings{.grace = options_.grace,
                                  .heartbeat_timeout = options_.heartbeat_timeout,
-                                 .output_window = output_window(static_cast<std::size_t>(with_ranks))};
+                                 .output_window = output_window(static_cast<std::size_t>(with_ranks)),
+                                 .wants_stdin = [this](Rank rank) { return wants_stdin(rank); }};
   for (launch::AgentSession::Plan& session : session_plans(plan_, settings)) {
     const plan::Host& host = plan_.map.hosts[session.host.value()].host;
-    hosts_.push_back({std::make_unique<launch::AgentSession>(loop_.get_executor(), static_cast<SessionOwner&>(*this), image_, route_to(host),
-                                                             std::move(session)),
+    hosts_.push_back({std::make_unique<launch::AgentSession>(loop_.get_executor(), static_cast<SessionOwner&>(*this),
+                                                             image_, route_to(host), std::move(session)),
                       {}});
+  }
+  for (const plan::RankAssignment& rank : plan_.map.ranks) {
+    ranks_[rank.rank.value()].host = plan_.map.hosts[rank.host.value()].host.name;
+    if (wants_stdin(rank.rank)) stdin_.add_reader(rank.rank);
   }
   await_signals();
   for (HostEntry& host : hosts_) host.session->start();
@@ -79,6 +88,7 @@ int Job::run() {
   for (report::Facts::WorkerEnd& end : facts_.ends) end.last_lines = last_lines_[end.rank.value()].lines();
   const report::Verdict verdict = report::judge(facts_);
   for (const std::string& line : report::job_report(facts_, verdict)) console_.say(line);
+  if (!options_.report_file.empty()) write_report(verdict);
   console_.flush_last(kLastWordsMs);
   hosts_.clear();
   if (pool_) {  // joining its threads could take as long as a name server does
@@ -86,6 +96,23 @@ int Job::run() {
     static_cast<void>(pool_.release());
   }
   return verdict.exit_code;
+}
+
+void Job::write_report(const report::Verdict& verdict) {
+  const report::JobRecord record{
+      .job_id = plan_.job.job_id, .started_unix = started_unix_, .now = Clock::now(), .ranks = ranks_};
+  const Result<void> written = os::write_file(options_.report_file, report::report_json(record, facts_, verdict));
+  if (!written) console_.say("--report: " + written.error().message());
+}
+
+bool Job::wants_stdin(Rank rank) const {
+  if (options_.stdin_rule == StdinRule::OneRank) return rank == options_.stdin_rank;
+  return options_.stdin_rule == StdinRule::All;
+}
+
+Job::HostEntry& Job::host_of(Rank rank) {
+  const HostIndex index = plan_.map.ranks[rank.value()].host;
+  return *std::find_if(hosts_.begin(), hosts_.end(), [&](const HostEntry& h) { return h.session->host() == index; });
 }
 
 std::vector<std::string> Job::tags() const {
@@ -100,13 +127,14 @@ launch::SessionRoute Job::route_to(const plan::Host& host) {
   if (host.user.empty() && options_.ssh.user.empty() && launch::is_own_name(host.name)) return route;
   if (!pool_) {
     const std::size_t hosts = plan_.map.hosts.size();
-    pool_ = std::make_unique<boost::asio::thread_pool>(std::min<std::size_t>({options_.ssh.fanout, kMaxThreads, hosts}));
+    pool_ =
+        std::make_unique<boost::asio::thread_pool>(std::min<std::size_t>({options_.ssh.fanout, kMaxThreads, hosts}));
   }
   const std::string user = host.user.empty() ? options_.ssh.user : host.user;
   if (!options_.ssh.command.empty()) {
     route.remote = [this, loop, host, user](std::string remote_command) {
-      return launch::make_command_transport(
-          loop, *pool_, {options_.ssh.command, host.name, user, std::move(remote_command)});
+      return launch::make_command_transport(loop, *pool_,
+                                            {options_.ssh.command, host.name, user, std::move(remote_command)});
     };
   } else {
     route.remote = [this, loop, host](std::string remote_command) {
@@ -119,150 +147,6 @@ launch::SessionRoute Job::route_to(const plan::Host& host) {
 Job::HostEntry& Job::entry(const launch::AgentSession& session) {
   return *std::find_if(hosts_.begin(), hosts_.end(), [&](const HostEntry& h) { return h.session.get() == &session; });
 }
-
-// ---- what sessions tell
-
-void Job::session_ready(launch::AgentSession& session, const wire::Prepared& message) {
-  HostEntry& host = entry(session);
-  if (message.port != 0) master_port_ = message.port;
-  for (const wire::Obstacle& o : message.obstacles) {
-    const auto kind = o.kind <= static_cast<std::uint8_t>(ErrorKind::Internal) ? static_cast<ErrorKind>(o.kind) : ErrorKind::Internal;
-    add_fault(host, Error(kind, o.message).with_hint(o.hint));
-  }
-  host.info.ready = message.obstacles.empty();
-  check_settled();
-}
-
-void Job::check_settled() {
-  const auto ready = std::count_if(hosts_.begin(), hosts_.end(), [](const HostEntry& h) { return h.info.ready; });
-  const auto failed = std::count_if(hosts_.begin(), hosts_.end(), [](const HostEntry& h) { return h.info.failed; });
-  if (static_cast<std::size_t>(ready) == hosts_.size()) return tell(JobEvent::AllReady);
-  if (static_cast<std::size_t>(ready + failed) == hosts_.size()) tell(JobEvent::AllSettled);
-}
-
-void Job::add_fault(HostEntry& host, Error why) {
-  facts_.faults.push_back({host.session->host(), host.session->name(), std::move(why), Clock::now()});
-  host.info.ready = false;
-  host.info.failed = true;
-  tell(JobEvent::HostFailed);
-}
-
-void Job::session_ended(launch::AgentSession& session, const Error* why) {
-  HostEntry& host = entry(session);
-  const bool stopping = machine_.state() == JobState::Stopping;
-  if (why != nullptr && !host.info.released && !host.info.failed) {
-    if (stopping) {
-      facts_.unconfirmed.push_back(session.name());
-    } else {
-      add_fault(host, *why);
-    }
-  }
-  check_settled();
-  const auto ended = [](const HostEntry& h) { return h.session->ended(); };
-  if (std::all_of(hosts_.begin(), hosts_.end(), ended)) tell(JobEvent::AllEnded);
-}
-
-void Job::session_message(launch::AgentSession& session, wire::ToLauncher message) {
-  HostEntry& host = entry(session);
-  std::visit([&](const auto& m) { handle(host, m); }, message);
-}
-
-void Job::handle(HostEntry& host, const wire::HelloAck& m) {
-  host.info.addresses = m.addresses;
-  // Right but for the way here; the first Pong makes it exact.
-  host.info.clock_offset = Clock::now().time_since_epoch() - std::chrono::nanoseconds(m.now_ns);
-  host.session->send(wire::Ping{nanoseconds(Clock::now().time_since_epoch())});
-}
-
-void Job::handle(HostEntry& host, const wire::Pong& m) {
-  const Duration sent = std::chrono::nanoseconds(m.token);
-  const Duration received = Clock::now().time_since_epoch();
-  if (sent > received) return;
-  host.info.clock_offset = (sent + received) / 2 - std::chrono::nanoseconds(m.now_ns);
-}
-
-void Job::handle(HostEntry& host, const wire::Probed& m) {
-  host.info.probe = HostProbe{host.session->host(), m.results};
-  finish_probing();
-}
-
-void Job::handle(HostEntry& host, const wire::Started& m) {
-  for (const wire::StartedWorker& worker : m.workers) {
-    pids_[worker.rank.value()] = worker.pid;
-    if (worker.rank == Rank(0)) stdin_.start();
-  }
-  if (options_.verbosity == Verbosity::Verbose) {
-    console_.say(host.session->name() + ": " + std::to_string(m.workers.size()) + " workers run");
-  }
-}
-
-void Job::handle(HostEntry& host, const wire::Output& m) {
-  console_.worker_output(m.rank, m.stream, m.bytes);
-  if (m.stream == Stream::Stderr) last_lines_[m.rank.value()].add(m.bytes);
-  console_.flush();
-  host.info.owed += m.bytes.size();
-  give_credit();
-}
-
-void Job::output_gone(int sys_errno) {
-  if (std::exchange(facts_.output_gone, true)) return;
-  facts_.output_errno = sys_errno;
-  tell(JobEvent::OutputGone);
-}
-
-// A reader that does not keep up stops the flow here: without credit the agents leave the output in the workers' pipes.
-void Job::give_credit() {
-  if (console_.pending() > kSlowReader) return;
-  const std::uint64_t quarter = output_window(hosts_.size()) / 4;
-  for (HostEntry& host : hosts_) {
-    if (host.info.owed < quarter) continue;
-    host.session->send(wire::Credit{std::exchange(host.info.owed, 0)});
-  }
-  if (machine_.state() == JobState::Finished) finish();
-}
-
-void Job::handle(HostEntry& host, const wire::ExitedWorker& m) {
-  const ExitStatus status = wire::unpack_exit(m);
-  if (m.rank == Rank(0)) stdin_.stop();
-  if (succeeded(status)) return;
-  const TimePoint at{std::chrono::nanoseconds(m.at_ns) + host.info.clock_offset};
-  const bool by_itself = m.ended_by == wire::EndedBy::Itself;
-  facts_.ends.push_back({.rank = m.rank,
-                         .host = host.session->name(),
-                         .pid = pids_[m.rank.value()],
-                         .status = status,
-                         .by_itself = by_itself,
-                         .at = at,
-                         .error = errors_[m.rank.value()],
-                         .last_lines = {},
-                         .out_of_memory = std::exchange(host.info.out_of_memory, {})});
-  if (by_itself) tell(JobEvent::WorkerFailed);
-}
-
-void Job::handle(HostEntry& host, const wire::Drained& m) {
-  console_.worker_done(m.rank);
-  console_.flush();
-  if (m.end == wire::DrainEnd::Quiet) {
-    console_.say("rank " + std::to_string(m.rank.value()) + " on " + host.session->name() +
-                 " has ended, but something that it started still holds its output; not waiting for it");
-  }
-}
-
-void Job::handle(HostEntry& host, const wire::AgentLog& m) {
-  if (m.level == wire::LogLevel::Debug && options_.verbosity != Verbosity::Verbose) return;
-  console_.say(host.session->name() + ": " + show(m.text, 500));
-}
-
-void Job::handle(HostEntry&, const wire::StdinCredit& m) { stdin_.grant(m.bytes); }
-
-void Job::handle(HostEntry& host, const wire::Bye& m) {
-  for (const std::string& left : m.left) facts_.left_behind.push_back(host.session->name() + ": " + show(left));
-  if (!m.reason.empty()) add_fault(host, Error(ErrorKind::Protocol, show(m.reason)));
-}
-
-void Job::handle(HostEntry&, const wire::ErrorFile& m) { errors_[m.rank.value()] = report::parse_error_file(m.text); }
-
-void Job::handle(HostEntry& host, const wire::OutOfMemory& m) { host.info.out_of_memory = m.evidence; }
 
 // ---- what the machine asks for
 
@@ -280,6 +164,7 @@ void Job::perform(JobAction action) {
     case JobAction::StopAll: return stop_all();
     case JobAction::KillAll: return kill_all();
     case JobAction::TimeOutStart: return time_out_start();
+    case JobAction::TimeOutRun: facts_.timed_out = Clock::now(); return stop_all();
     case JobAction::GiveUp: return give_up();
     case JobAction::Finish: return finish();
   }
@@ -328,9 +213,11 @@ void Job::finish_probing() {
 
 void Job::start_all() {
   if (options_.verbosity == Verbosity::Verbose) {
-    console_.say("all hosts are ready; the workers meet at " + master_address_ + " port " + std::to_string(master_port_));
+    console_.say("all hosts are ready; the workers meet at " + master_address_ + " port " +
+                 std::to_string(master_port_));
   }
   facts_.started = Clock::now();
+  started_unix_ = std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
   const wire::Start start{plan::rendezvous_environment(master_address_, master_port_)};
   for (HostEntry& host : hosts_) host.session->start_workers(start);
 }
@@ -372,7 +259,6 @@ void Job::give_up() {
 }
 
 void Job::finish() {
-  stdin_.stop();
   if (console_.pending() == 0 || facts_.output_gone) loop_.stop();  // else when the reader has taken it
 }
 
@@ -399,12 +285,23 @@ void Job::ping_all() {
       if (!host.session->agent_runs()) continue;
       host.session->send(wire::Ping{nanoseconds(now.time_since_epoch())});
       if (we_stood_still || now - host.session->last_heard() < options_.heartbeat_timeout) continue;
-      host.session->abandon(Error(ErrorKind::Lost, "lost: nothing heard for " + format_duration(options_.heartbeat_timeout))
-                                .with_hint("--heartbeat-timeout waits longer"));
+      host.session->abandon(
+          Error(ErrorKind::Lost, "lost: nothing heard for " + format_duration(options_.heartbeat_timeout))
+              .with_hint("--heartbeat-timeout waits longer"));
     }
+    name_slow_hosts();
     next_ping_ = now + std::min(kPingInterval, options_.heartbeat_timeout / 3);
     ping_all();
   });
+}
+
+void Job::name_slow_hosts() {
+  if (machine_.state() != JobState::Connecting || options_.verbosity == Verbosity::Quiet) return;
+  std::map<std::string, std::vector<std::string>> by_step;
+  for (const HostEntry& host : hosts_) {
+    if (!host.info.ready) by_step[host.session->step()].push_back(host.session->name());
+  }
+  for (const auto& [step, names] : by_step) console_.say("waiting for " + fold_names(names) + " (" + step + ")");
 }
 
 void Job::await_signals() {
@@ -415,7 +312,21 @@ void Job::await_signals() {
   });
 }
 
+// Ctrl-Z. The agents are told first: they stop the workers, and do not take our silence for our end. What has been sent
+// needs a moment on its way through the library before we stop ourselves.
+void Job::suspend() {
+  constexpr auto kOnItsWay = std::chrono::milliseconds(50);
+  for (HostEntry& host : hosts_) host.session->send(wire::Suspend{});
+  suspend_timer_.expires_after(kOnItsWay);
+  suspend_timer_.async_wait([this](boost::system::error_code error) {
+    if (error) return;
+    ::raise(SIGSTOP);  // until somebody continues us
+    for (HostEntry& host : hosts_) host.session->send(wire::Resume{});
+  });
+}
+
 void Job::on_signal(int signo) {
+  if (signo == SIGTSTP) return suspend();
   if (!ends_the_job(signo)) {
     for (HostEntry& host : hosts_) host.session->send(wire::Signal{signo});
     return;

@@ -21,6 +21,7 @@
 #include "launcher/options.h"
 #include "launcher/report/job_report.h"
 #include "launcher/report/last_lines.h"
+#include "launcher/report/report_json.h"
 #include "launcher/report/verdict.h"
 
 namespace sml::job {
@@ -39,13 +40,14 @@ class Job final : private launch::SessionOwner {
   // What is known of one host beyond its session.
   struct HostInfo {
     bool ready = false;
+    bool started = false;  // its workers
     bool failed = false;
     bool released = false;               // we let it go; its end is no news
     Duration clock_offset{};             // launcher's clock minus the agent's
     std::vector<std::string> addresses;  // as its agent tells them
     std::uint64_t owed = 0;              // output bytes for which credit has not been given back
     std::optional<HostProbe> probe;
-    std::string out_of_memory;           // evidence that belongs to the next worker killed there
+    std::string out_of_memory;  // evidence that belongs to the next worker killed there
   };
   struct HostEntry {
     std::unique_ptr<launch::AgentSession> session;
@@ -87,6 +89,11 @@ class Job final : private launch::SessionOwner {
   void give_credit();
   void output_gone(int sys_errno);
   void ping_all();
+  void name_slow_hosts();
+  void suspend();
+  void write_report(const report::Verdict& verdict);
+  bool wants_stdin(Rank rank) const;
+  HostEntry& host_of(Rank rank);
   void arm_deadline();
   void await_signals();
   void on_signal(int signo);
@@ -103,17 +110,19 @@ class Job final : private launch::SessionOwner {
   boost::asio::signal_set signals_;
   boost::asio::steady_timer deadline_timer_;
   boost::asio::steady_timer ping_timer_;
+  boost::asio::steady_timer suspend_timer_;
   Console console_;
   StdinForwarder stdin_;
   JobMachine machine_;
-  std::vector<HostEntry> hosts_;  // those with ranks, in host order; rank 0 is on the first
-  std::vector<std::int32_t> pids_;               // by rank
-  std::vector<report::LastLines> last_lines_;    // by rank
-  std::vector<report::WorkerError> errors_;      // by rank
+  std::vector<HostEntry> hosts_;               // those with ranks, in host order; rank 0 is on the first
+  std::vector<report::RankRecord> ranks_;      // by rank
+  std::vector<report::LastLines> last_lines_;  // by rank
+  std::vector<report::WorkerError> errors_;    // by rank
   report::Facts facts_;
   std::string master_address_;
   std::uint16_t master_port_ = 0;
   TimePoint next_ping_;
+  double started_unix_ = 0;
 };
 
 }  // namespace sml::job

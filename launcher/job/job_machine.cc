@@ -14,37 +14,25 @@ using A = JobAction;
 using Row = Transition<S, E, A>;
 
 constexpr Row kTable[] = {
-    {S::Connecting, E::AllReady, S::Probing, A::Probe},
-    {S::Connecting, E::HostFailed, S::Failing, A::None},
-    {S::Connecting, E::UserStop, S::Stopping, A::StopAll},
-    {S::Connecting, E::OutputGone, S::Stopping, A::StopAll},
+    {S::Connecting, E::AllReady, S::Probing, A::Probe},         {S::Connecting, E::HostFailed, S::Failing, A::None},
+    {S::Connecting, E::UserStop, S::Stopping, A::StopAll},      {S::Connecting, E::OutputGone, S::Stopping, A::StopAll},
     {S::Connecting, E::Deadline, S::Stopping, A::TimeOutStart},
 
-    {S::Failing, E::HostFailed, S::Failing, A::None},
-    {S::Failing, E::AllSettled, S::Stopping, A::StopAll},
-    {S::Failing, E::AllEnded, S::Finished, A::Finish},
-    {S::Failing, E::UserStop, S::Stopping, A::StopAll},
-    {S::Failing, E::OutputGone, S::Stopping, A::StopAll},
-    {S::Failing, E::Deadline, S::Stopping, A::StopAll},
+    {S::Failing, E::HostFailed, S::Failing, A::None},           {S::Failing, E::AllSettled, S::Stopping, A::StopAll},
+    {S::Failing, E::AllEnded, S::Finished, A::Finish},          {S::Failing, E::UserStop, S::Stopping, A::StopAll},
+    {S::Failing, E::OutputGone, S::Stopping, A::StopAll},       {S::Failing, E::Deadline, S::Stopping, A::StopAll},
 
-    {S::Probing, E::AllProbed, S::Running, A::StartAll},
-    {S::Probing, E::HostFailed, S::Stopping, A::StopAll},
-    {S::Probing, E::UserStop, S::Stopping, A::StopAll},
-    {S::Probing, E::OutputGone, S::Stopping, A::StopAll},
+    {S::Probing, E::AllProbed, S::Running, A::StartAll},        {S::Probing, E::HostFailed, S::Stopping, A::StopAll},
+    {S::Probing, E::UserStop, S::Stopping, A::StopAll},         {S::Probing, E::OutputGone, S::Stopping, A::StopAll},
     {S::Probing, E::Deadline, S::Stopping, A::TimeOutStart},
 
-    {S::Running, E::WorkerFailed, S::Stopping, A::StopAll},
-    {S::Running, E::HostFailed, S::Stopping, A::StopAll},
-    {S::Running, E::UserStop, S::Stopping, A::StopAll},
-    {S::Running, E::OutputGone, S::Stopping, A::StopAll},
-    {S::Running, E::AllEnded, S::Finished, A::Finish},
+    {S::Running, E::WorkerFailed, S::Stopping, A::StopAll},     {S::Running, E::HostFailed, S::Stopping, A::StopAll},
+    {S::Running, E::UserStop, S::Stopping, A::StopAll},         {S::Running, E::OutputGone, S::Stopping, A::StopAll},
+    {S::Running, E::Deadline, S::Stopping, A::TimeOutRun},      {S::Running, E::AllEnded, S::Finished, A::Finish},
 
-    {S::Stopping, E::UserStop, S::Stopping, A::KillAll},
-    {S::Stopping, E::OutputGone, S::Stopping, A::None},
-    {S::Stopping, E::HostFailed, S::Stopping, A::None},
-    {S::Stopping, E::WorkerFailed, S::Stopping, A::None},
-    {S::Stopping, E::AllEnded, S::Finished, A::Finish},
-    {S::Stopping, E::Deadline, S::Finished, A::GiveUp},
+    {S::Stopping, E::UserStop, S::Stopping, A::KillAll},        {S::Stopping, E::OutputGone, S::Stopping, A::None},
+    {S::Stopping, E::HostFailed, S::Stopping, A::None},         {S::Stopping, E::WorkerFailed, S::Stopping, A::None},
+    {S::Stopping, E::AllEnded, S::Finished, A::Finish},         {S::Stopping, E::Deadline, S::Finished, A::GiveUp},
 };
 static_assert(no_pair_twice(kTable));
 
@@ -61,17 +49,25 @@ std::string_view name(JobEvent event) {
   return names[static_cast<std::size_t>(event)];
 }
 
-JobMachine::JobMachine(Duration start_timeout, Duration grace, TimePoint now)
-    : grace_(grace), deadline_(now + start_timeout) {}
+JobMachine::JobMachine(Duration start_timeout, Duration grace, TimePoint now, std::optional<Duration> run_timeout)
+    : grace_(grace), run_timeout_(run_timeout), deadline_(now + start_timeout) {}
+
+std::optional<TimePoint> JobMachine::deadline_of(JobState state, TimePoint now) const {
+  switch (state) {
+    case S::Connecting:
+    case S::Probing: return deadline_;
+    case S::Failing: return std::min(*deadline_, now + kGather);
+    case S::Running: return run_timeout_ ? std::optional(now + *run_timeout_) : std::nullopt;
+    case S::Stopping: return now + grace_ + kConfirm;
+    case S::Finished: return std::nullopt;
+  }
+  return std::nullopt;
+}
 
 JobAction JobMachine::on(JobEvent event, TimePoint now) {
   const Row* row = find_row(kTable, state_, event);
   if (row == nullptr) return A::None;  // news of something that is over
-  if (row->next != state_) {
-    if (row->next == S::Failing) deadline_ = std::min(*deadline_, now + kGather);
-    if (row->next == S::Running || row->next == S::Finished) deadline_.reset();
-    if (row->next == S::Stopping) deadline_ = now + grace_ + kConfirm;
-  }
+  if (row->next != state_) deadline_ = deadline_of(row->next, now);
   if (row->action == A::KillAll) deadline_ = std::min(*deadline_, now + kConfirm);
   state_ = row->next;
   return row->action;

@@ -13,29 +13,30 @@ enum class JobState : std::uint8_t {
   Failing,     // a host has failed; the others get a moment to say whether they fail too, so that one message names all
   Probing,     // the other hosts try the address of rank 0's host
   Running,
-  Stopping,    // ended by a failure, the user, or a deadline; agents end their workers
+  Stopping,  // ended by a failure, the user, or a deadline; agents end their workers
   Finished,
 };
 enum class JobEvent : std::uint8_t {
-  AllReady,      // every host can start its workers
-  AllSettled,    // every host is ready or has failed
-  HostFailed,    // could not be reached or prepared, or was lost
-  AllProbed,     // an address that all hosts reach has been found
+  AllReady,    // every host can start its workers
+  AllSettled,  // every host is ready or has failed
+  HostFailed,  // could not be reached or prepared, or was lost
+  AllProbed,   // an address that all hosts reach has been found
   WorkerFailed,
-  UserStop,      // a stop signal
-  OutputGone,    // nobody reads our output any more
-  AllEnded,      // no session is open
+  UserStop,    // a stop signal
+  OutputGone,  // nobody reads our output any more
+  AllEnded,    // no session is open
   Deadline,
 };
 enum class JobAction : std::uint8_t {
   None,
   Probe,
   StartAll,
-  StopAll,   // SIGTERM (or the user's signal), grace, SIGKILL; hosts that are not ready are let go at once
-  KillAll,   // the grace is over now
+  StopAll,  // SIGTERM (or the user's signal), grace, SIGKILL; hosts that are not ready are let go at once
+  KillAll,  // the grace is over now
   Finish,
   TimeOutStart,  // StopAll; the hosts that are not ready are to blame
-  GiveUp,    // hosts that have not confirmed the end are named, then Finish
+  TimeOutRun,    // StopAll; the user's own limit has passed
+  GiveUp,        // hosts that have not confirmed the end are named, then Finish
 };
 
 std::string_view name(JobState state);
@@ -43,17 +44,21 @@ std::string_view name(JobEvent event);
 
 class JobMachine {
  public:
-  static constexpr Duration kGather = std::chrono::seconds(2);         // Failing
-  static constexpr Duration kConfirm = std::chrono::seconds(12);       // after the grace: KILL, collect, say Bye
+  static constexpr Duration kGather = std::chrono::seconds(2);    // Failing
+  static constexpr Duration kConfirm = std::chrono::seconds(12);  // after the grace: KILL, collect, say Bye
 
-  JobMachine(Duration start_timeout, Duration grace, TimePoint now);
+  // `run_timeout`: how long the workers may run; nothing: for ever.
+  JobMachine(Duration start_timeout, Duration grace, TimePoint now, std::optional<Duration> run_timeout = std::nullopt);
 
   JobAction on(JobEvent event, TimePoint now);
   JobState state() const { return state_; }
   std::optional<TimePoint> deadline() const { return deadline_; }
 
  private:
+  std::optional<TimePoint> deadline_of(JobState state, TimePoint now) const;
+
   Duration grace_;
+  std::optional<Duration> run_timeout_;
   JobState state_ = JobState::Connecting;
   std::optional<TimePoint> deadline_;
 };

@@ -23,13 +23,13 @@ struct ProbeFault {
 };
 
 struct ChosenAddress {
-  std::string address;             // empty when there are faults
+  std::string address;  // empty when there are faults
   std::vector<ProbeFault> faults;
 };
 
-// The first candidate that every host has reached. Otherwise a fault for each host that reached none, with what became of
-// each candidate; or, when every host reached some but none is common, one for each host that missed the candidate that
-// most hosts reach.
+// The first candidate that every host has reached. Otherwise a fault for each host that reached none, with what became
+// of each candidate; or, when every host reached some but none is common, one for each host that missed the candidate
+// that most hosts reach.
 ChosenAddress choose_address(std::span<const std::string> candidates, std::span<const HostProbe> probes,
                              std::string_view rank0_host, std::uint16_t port);
 

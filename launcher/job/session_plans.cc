@@ -35,9 +35,9 @@ std::uint64_t output_window(std::size_t hosts) {
 
 std::vector<launch::AgentSession::Plan> session_plans(const plan::LaunchPlan& plan, const SessionSettings& settings) {
   const wire::App local = app_for(plan, plan::BaseEnvironment::Launcher);
-  const wire::App remote = app_for(plan, plan.export_policy == plan::ExportPolicy::All
-                                             ? plan::BaseEnvironment::LauncherOverLogin
-                                             : plan::BaseEnvironment::Login);
+  const wire::App remote =
+      app_for(plan, plan.export_policy == plan::ExportPolicy::All ? plan::BaseEnvironment::LauncherOverLogin
+                                                                  : plan::BaseEnvironment::Login);
   std::vector<launch::AgentSession::Plan> out;
   for (std::uint32_t i = 0; i < plan.map.hosts.size(); ++i) {
     const plan::MappedHost& host = plan.map.hosts[i];
@@ -45,10 +45,11 @@ std::vector<launch::AgentSession::Plan> session_plans(const plan::LaunchPlan& pl
     wire::Prepare prepare;
     for (const Rank rank : host.ranks) {
       const plan::RankAssignment& assignment = plan.map.ranks[rank.value()];
+      const bool wants_stdin = settings.wants_stdin && settings.wants_stdin(rank);
       prepare.workers.push_back({.rank = rank,
                                  .local_rank = assignment.local_rank,
                                  .app = 0,
-                                 .stdin_source = rank == Rank(0) ? wire::StdinSource::Launcher : wire::StdinSource::Null,
+                                 .stdin_source = wants_stdin ? wire::StdinSource::Launcher : wire::StdinSource::Null,
                                  .environment = plan::rank_environment(plan.map, assignment, plan.job)});
     }
     prepare.rendezvous = out.empty() ? wire::Rendezvous::Reserve : wire::Rendezvous::None;

@@ -1,5 +1,6 @@
 // From the plan of a job to what each host's agent is told. Pure.
 #pragma once
+#include <functional>
 #include <vector>
 
 #include "common/plan/launch_plan.h"
@@ -10,7 +11,8 @@ namespace sml::job {
 struct SessionSettings {
   Duration grace;
   Duration heartbeat_timeout;
-  std::uint64_t output_window = 0;  // bytes of output that a host may send ahead
+  std::uint64_t output_window = 0;        // bytes of output that a host may send ahead
+  std::function<bool(Rank)> wants_stdin;  // gets the launcher's input; empty: no rank does
 };
 
 // Output that may wait in the launcher for a slow reader, over all hosts.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <utility>
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -35,9 +36,11 @@ StdinForwarder::StdinForwarder(boost::asio::any_io_executor loop, Handlers handl
 
 StdinForwarder::~StdinForwarder() { stop(); }
 
+void StdinForwarder::add_reader(Rank rank) { on_the_way_[rank] = 0; }
+
 void StdinForwarder::start() {
+  if (on_the_way_.empty() || std::exchange(started_, true)) return;
   over_ = false;
-  credit_ = kWindow;
   if (const int fd = open_for_us(); fd >= 0) {
     waitable_.assign(fd);
   } else {
@@ -47,9 +50,23 @@ void StdinForwarder::start() {
   pump();
 }
 
-void StdinForwarder::grant(std::uint64_t bytes) {
-  credit_ = std::min(credit_ + bytes, kWindow);
+void StdinForwarder::taken(Rank rank, std::uint64_t bytes) {
+  const auto reader = on_the_way_.find(rank);
+  if (reader == on_the_way_.end()) return;
+  reader->second -= std::min(reader->second, bytes);
   pump();
+}
+
+void StdinForwarder::remove_reader(Rank rank) {
+  if (on_the_way_.erase(rank) == 0) return;
+  if (on_the_way_.empty()) return stop();
+  pump();
+}
+
+std::uint64_t StdinForwarder::credit() const {
+  std::uint64_t most = 0;
+  for (const auto& [rank, bytes] : on_the_way_) most = std::max(most, bytes);
+  return kWindow - std::min(most, kWindow);
 }
 
 void StdinForwarder::stop() {
@@ -61,7 +78,7 @@ void StdinForwarder::stop() {
 }
 
 void StdinForwarder::pump() {
-  if (over_ || waiting_ || credit_ == 0) return;
+  if (over_ || waiting_ || credit() == 0) return;
   waiting_ = true;
   const auto ready = [this](boost::system::error_code error) {
     if (error == boost::asio::error::operation_aborted) return;
@@ -86,19 +103,21 @@ void StdinForwarder::read_some() {
       pump();
     });
   }
-  std::string bytes(static_cast<std::size_t>(std::min<std::uint64_t>(credit_, 16384)), '\0');
+  std::string bytes(static_cast<std::size_t>(std::min<std::uint64_t>(credit(), 16384)), '\0');
   const ssize_t n = ::read(plain_ ? plain_.get() : waitable_.native_handle(), bytes.data(), bytes.size());
   if (n < 0 && (errno == EAGAIN || errno == EINTR)) return pump();
   if (n <= 0) return end();
   bytes.resize(static_cast<std::size_t>(n));
-  credit_ -= bytes.size();
-  handlers_.data(std::move(bytes));
+  for (auto& [rank, on_the_way] : on_the_way_) {
+    on_the_way += bytes.size();
+    handlers_.data(rank, bytes);
+  }
   pump();
 }
 
 void StdinForwarder::end() {
-  if (std::exchange(over_, true)) return;
-  handlers_.end();
+  for (const auto& [rank, on_the_way] : on_the_way_) handlers_.end(rank);
+  stop();
 }
 
 }  // namespace sml::job

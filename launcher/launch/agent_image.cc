@@ -37,7 +37,8 @@ Error unusable(const std::string& path, const std::string& why) {
 
 AgentImage AgentImage::embedded() {
   AgentImage image;
-  image.bytes_ = std::string_view(sml_agent_image_begin, static_cast<std::size_t>(sml_agent_image_end - sml_agent_image_begin));
+  image.bytes_ =
+      std::string_view(sml_agent_image_begin, static_cast<std::size_t>(sml_agent_image_end - sml_agent_image_begin));
   image.id_ = sml_agent_image_id;
   return image;
 }
@@ -56,7 +57,8 @@ Result<AgentImage> AgentImage::load(const std::string& path) {
 std::string_view AgentImage::machine() const {
   if (bytes_.size() < sizeof(Elf64_Ehdr)) return "";
   const auto at = offsetof(Elf64_Ehdr, e_machine);
-  const unsigned code = static_cast<unsigned char>(bytes_[at]) | static_cast<unsigned>(static_cast<unsigned char>(bytes_[at + 1])) << 8;
+  const unsigned code =
+      static_cast<unsigned char>(bytes_[at]) | static_cast<unsigned>(static_cast<unsigned char>(bytes_[at + 1])) << 8;
   switch (code) {
     case EM_X86_64: return "x86_64";
     case EM_AARCH64: return "aarch64";

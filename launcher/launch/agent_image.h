@@ -18,9 +18,9 @@ class AgentImage {
   static Result<AgentImage> load(const std::string& path);
 
   std::string_view bytes() const { return bytes_; }
-  const std::string& id() const { return id_; }            // names these bytes and no others; [0-9a-f]{16}
-  std::string_view machine() const;                        // as uname -m says it: "x86_64", "aarch64"; "" if unknown
-  std::string file_name() const;                           // in a host's cache
+  const std::string& id() const { return id_; }  // names these bytes and no others; [0-9a-f]{16}
+  std::string_view machine() const;              // as uname -m says it: "x86_64", "aarch64"; "" if unknown
+  std::string file_name() const;                 // in a host's cache
 
  private:
   std::string_view bytes_;

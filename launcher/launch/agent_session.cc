@@ -26,12 +26,18 @@ SessionEvent event_of(const wire::ToLauncher& message) {
   return std::visit(
       [](const auto& m) {
         using M = std::decay_t<decltype(m)>;
-        if constexpr (std::is_same_v<M, wire::HelloAck>) return SessionEvent::HelloAck;
-        else if constexpr (std::is_same_v<M, wire::Prepared>) return SessionEvent::Prepared;
-        else if constexpr (std::is_same_v<M, wire::Probed>) return SessionEvent::Probed;
-        else if constexpr (std::is_same_v<M, wire::Bye>) return SessionEvent::Bye;
-        else if constexpr (std::is_same_v<M, wire::Pong> || std::is_same_v<M, wire::AgentLog>) return SessionEvent::Chatter;
-        else return SessionEvent::WorkerNews;
+        if constexpr (std::is_same_v<M, wire::HelloAck>)
+          return SessionEvent::HelloAck;
+        else if constexpr (std::is_same_v<M, wire::Prepared>)
+          return SessionEvent::Prepared;
+        else if constexpr (std::is_same_v<M, wire::Probed>)
+          return SessionEvent::Probed;
+        else if constexpr (std::is_same_v<M, wire::Bye>)
+          return SessionEvent::Bye;
+        else if constexpr (std::is_same_v<M, wire::Pong> || std::is_same_v<M, wire::AgentLog>)
+          return SessionEvent::Chatter;
+        else
+          return SessionEvent::WorkerNews;
       },
       message);
 }
@@ -98,8 +104,9 @@ void AgentSession::greet() {
 void AgentSession::handle_greeting(const wire::Greeting& greeting) {
   if (const auto* need = std::get_if<wire::NeedAgent>(&greeting)) return send_agent(*need);
   if (const auto* cannot = std::get_if<wire::CannotDeploy>(&greeting)) {
-    return fail(Error(ErrorKind::Deploy, "no folder takes the agent: " + show(cannot->text, 500))
-                    .with_hint("one of ~/.cache, /dev/shm or /tmp must be writable, have 2 MB free and allow execution"));
+    return fail(
+        Error(ErrorKind::Deploy, "no folder takes the agent: " + show(cannot->text, 500))
+            .with_hint("one of ~/.cache, /dev/shm or /tmp must be writable, have 2 MB free and allow execution"));
   }
   const auto& runs = std::get<wire::AgentRuns>(greeting);
   if (runs.version != wire::kProtocolVersion) {
@@ -114,8 +121,8 @@ void AgentSession::handle_greeting(const wire::Greeting& greeting) {
 void AgentSession::send_agent(const wire::NeedAgent& need) {
   machine_.on(SessionEvent::NeedAgent);
   if (!image_.machine().empty() && need.machine != image_.machine()) {
-    return fail(Error(ErrorKind::Deploy, "is a machine of type " + show(need.machine, 40) + ", the agent at hand is for " +
-                                             std::string(image_.machine()))
+    return fail(Error(ErrorKind::Deploy, "is a machine of type " + show(need.machine, 40) +
+                                             ", the agent at hand is for " + std::string(image_.machine()))
                     .with_hint("build sml-run-agent for that type and name it with --agent-path"));
   }
   step_ = "sending the agent";
@@ -156,10 +163,12 @@ bool AgentSession::about_our_rank(const wire::ToLauncher& message) const {
   const auto ours = [this](Rank rank) { return std::binary_search(ranks_.begin(), ranks_.end(), rank); };
   return std::visit(
       [&](const auto& m) {
-        if constexpr (requires { m.rank; }) return ours(m.rank);
+        if constexpr (requires { m.rank; })
+          return ours(m.rank);
         else if constexpr (std::is_same_v<std::decay_t<decltype(m)>, wire::Started>) {
           return std::all_of(m.workers.begin(), m.workers.end(), [&](const auto& w) { return ours(w.rank); });
-        } else return true;
+        } else
+          return true;
       },
       message);
 }

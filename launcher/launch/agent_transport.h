@@ -9,7 +9,8 @@
 
 namespace sml::launch {
 
-// What a transport tells its owner. Called on the loop thread, never from within a call of the owner into the transport.
+// What a transport tells its owner. Called on the loop thread, never from within a call of the owner into the
+// transport.
 class TransportEvents {
  public:
   virtual ~TransportEvents() = default;

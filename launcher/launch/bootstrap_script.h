@@ -11,9 +11,9 @@ namespace sml::launch {
 // comes from the user or the host list. It speaks the lines of common/wire/handshake.h, each beginning with `mark`
 // ([a-z0-9]+).
 //
-// Where the agent goes: ${XDG_CACHE_HOME:-~/.cache}/sml-run (mode 0700, must be the login's own), where it stays for the
-// next job; if that cannot be written or executed from, a new folder of mktemp -d in $XDG_RUNTIME_DIR, /dev/shm, /tmp,
-// /var/tmp or the home, which the agent removes as soon as it runs.
+// Where the agent goes: ${XDG_CACHE_HOME:-~/.cache}/sml-run (mode 0700, must be the login's own), where it stays for
+// the next job; if that cannot be written or executed from, a new folder of mktemp -d in $XDG_RUNTIME_DIR, /dev/shm,
+// /tmp, /var/tmp or the home, which the agent removes as soon as it runs.
 std::string bootstrap_script(const AgentImage& image, const std::string& mark);
 
 }  // namespace sml::launch

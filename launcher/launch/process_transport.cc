@@ -152,12 +152,14 @@ class ProcessTransport final : public AgentTransport {
 
   static void read_errors(const std::shared_ptr<Core>& core) {
     auto piece = std::make_shared<std::array<char, 4096>>();
-    core->errors.async_read_some(asio::buffer(*piece), [core, piece](boost::system::error_code error, std::size_t size) {
-      if (error) return;
-      core->error_text.append(piece->data(), size);
-      if (core->error_text.size() > kKeptStderr) core->error_text.erase(0, core->error_text.size() - kKeptStderr);
-      read_errors(core);
-    });
+    core->errors.async_read_some(asio::buffer(*piece),
+                                 [core, piece](boost::system::error_code error, std::size_t size) {
+                                   if (error) return;
+                                   core->error_text.append(piece->data(), size);
+                                   if (core->error_text.size() > kKeptStderr)
+                                     core->error_text.erase(0, core->error_text.size() - kKeptStderr);
+                                   read_errors(core);
+                                 });
   }
 
   static void write(const std::shared_ptr<Core>& core) {

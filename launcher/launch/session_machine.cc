@@ -45,13 +45,15 @@ static_assert(no_pair_twice(kTable));
 }  // namespace
 
 std::string_view name(SessionState state) {
-  static constexpr std::string_view names[] = {"starting", "greeting", "preparing", "ready", "running", "leaving", "ended"};
+  static constexpr std::string_view names[] = {"starting", "greeting", "preparing", "ready",
+                                               "running",  "leaving",  "ended"};
   return names[static_cast<std::size_t>(state)];
 }
 
 std::string_view name(SessionEvent event) {
-  static constexpr std::string_view names[] = {"opened",   "agent wanted", "agent runs",  "hello", "prepared", "probed",
-                                               "start sent", "worker news",  "chatter", "bye",   "closed"};
+  static constexpr std::string_view names[] = {"opened",   "agent wanted", "agent runs", "hello",
+                                               "prepared", "probed",       "start sent", "worker news",
+                                               "chatter",  "bye",          "closed"};
   return names[static_cast<std::size_t>(event)];
 }
 

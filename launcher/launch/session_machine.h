@@ -1,5 +1,5 @@
-// The conversation with one host's agent: what may come next. Pure. Anything else means that the far side is not an agent
-// of ours, or a broken one, and ends the session.
+// The conversation with one host's agent: what may come next. Pure. Anything else means that the far side is not an
+// agent of ours, or a broken one, and ends the session.
 #pragma once
 #include <cstdint>
 #include <string_view>
@@ -12,12 +12,12 @@ enum class SessionState : std::uint8_t {
   Preparing,  // the agent runs and has been told the plan
   Ready,      // it can start the workers
   Running,
-  Leaving,    // it has said Bye
+  Leaving,  // it has said Bye
   Ended,
 };
 enum class SessionEvent : std::uint8_t {
-  Opened,      // the transport
-  NeedAgent,   // the far side wants the agent's bytes
+  Opened,     // the transport
+  NeedAgent,  // the far side wants the agent's bytes
   AgentRuns,
   HelloAck,
   Prepared,
@@ -26,17 +26,17 @@ enum class SessionEvent : std::uint8_t {
   WorkerNews,  // Started, Output, Exited, Drained, StdinCredit
   Chatter,     // Pong, AgentLog
   Bye,
-  Closed,      // the transport has ended
+  Closed,  // the transport has ended
 };
 enum class SessionAction : std::uint8_t {
   None,
-  Refuse,      // not allowed now: a protocol error
+  Refuse,  // not allowed now: a protocol error
   SendAgent,
-  Introduce,   // Hello and Prepare
+  Introduce,  // Hello and Prepare
   TellReady,
-  Deliver,     // to the owner
-  TellEnd,     // ended as it should
-  TellLost,    // ended otherwise
+  Deliver,   // to the owner
+  TellEnd,   // ended as it should
+  TellLost,  // ended otherwise
 };
 
 std::string_view name(SessionState state);

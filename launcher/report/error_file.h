@@ -1,7 +1,7 @@
 // What a Python worker says of its own failure in TORCHELASTIC_ERROR_FILE. Pure.
 // Source: torch.distributed.elastic.multiprocessing.errors.error_handler (torch 1.13 to 2.14): one JSON object,
-// {"message": {"message": "RuntimeError: ...", "extraInfo": {"py_callstack": "...", "timestamp": "..."}}}; older writers
-// put the text into "message" itself.
+// {"message": {"message": "RuntimeError: ...", "extraInfo": {"py_callstack": "...", "timestamp": "..."}}}; older
+// writers put the text into "message" itself.
 #pragma once
 #include <string>
 #include <string_view>

@@ -58,16 +58,18 @@ void tell_consequences(const Facts& facts, const Facts::WorkerEnd& culprit, std:
     if (!end.by_itself || end.rank == culprit.rank) continue;
     Group& group = groups[describe(end.status)];
     group.ranks.push_back(end.rank.value());
-    if (std::find(group.hosts.begin(), group.hosts.end(), end.host) == group.hosts.end()) group.hosts.push_back(end.host);
+    if (std::find(group.hosts.begin(), group.hosts.end(), end.host) == group.hosts.end())
+      group.hosts.push_back(end.host);
   }
   std::size_t told = 0;
   for (const auto& [what, group] : groups) {
     if (++told > kMaxConsequences) break;
-    lines.push_back("  then: rank" + std::string(group.ranks.size() > 1 ? "s " : " ") + fold_ranks(group.ranks) + " on " +
-                    fold_names(group.hosts) + " " + what);
+    lines.push_back("  then: rank" + std::string(group.ranks.size() > 1 ? "s " : " ") + fold_ranks(group.ranks) +
+                    " on " + fold_names(group.hosts) + " " + what);
   }
   const auto stopped = std::count_if(facts.ends.begin(), facts.ends.end(), [](const auto& e) { return !e.by_itself; });
-  if (stopped > 0) lines.push_back("  then: " + std::to_string(stopped) + (stopped == 1 ? " other was" : " others were") + " stopped");
+  if (stopped > 0)
+    lines.push_back("  then: " + std::to_string(stopped) + (stopped == 1 ? " other was" : " others were") + " stopped");
 }
 
 }  // namespace

@@ -60,7 +60,8 @@ struct Group {
 
 std::vector<Group> fold(const std::vector<Facts::HostFault>& faults) {
   std::vector<std::reference_wrapper<const Facts::HostFault>> ordered(faults.begin(), faults.end());
-  std::stable_sort(ordered.begin(), ordered.end(), [](const auto& a, const auto& b) { return a.get().index < b.get().index; });
+  std::stable_sort(ordered.begin(), ordered.end(),
+                   [](const auto& a, const auto& b) { return a.get().index < b.get().index; });
   std::vector<Group> groups;
   for (const Facts::HostFault& fault : ordered) {
     const auto same = std::find_if(groups.begin(), groups.end(), [&](const Group& g) { return *g.why == fault.why; });
@@ -115,12 +116,15 @@ int exit_code_of_faults(const std::vector<Facts::HostFault>& faults) {
 Verdict judge(const Facts& facts) {
   Verdict verdict;
   const Facts::WorkerEnd* worker = find_culprit(facts);
-  const bool fault_first =
-      !facts.faults.empty() && (worker == nullptr || facts.faults.front().at < worker->at);
+  const bool fault_first = !facts.faults.empty() && (worker == nullptr || facts.faults.front().at < worker->at);
   const TimePoint failed_at = fault_first ? facts.faults.front().at : worker != nullptr ? worker->at : TimePoint::max();
   if (facts.stop_signal && facts.stop_at <= failed_at) {
     verdict.exit_code = 128 + *facts.stop_signal;
     verdict.lines.push_back("stopped by " + signal_name(*facts.stop_signal));
+  } else if (facts.timed_out && *facts.timed_out <= failed_at) {
+    verdict.exit_code = 124;
+    verdict.lines.push_back("stopped: the workers had run for " + seconds_since(facts.started, *facts.timed_out) +
+                            ", the limit of --timeout");
   } else if (fault_first) {
     verdict.exit_code = exit_code_of_faults(facts.faults);
     tell_faults(facts, verdict.lines);
@@ -132,7 +136,8 @@ Verdict judge(const Facts& facts) {
   } else if (facts.output_gone) {
     const bool no_reader = facts.output_errno == 0 || facts.output_errno == EPIPE;
     verdict.exit_code = no_reader ? 128 + SIGPIPE : 125;
-    if (!no_reader) verdict.lines.push_back("stopped: cannot write the workers' output: " + errno_text(facts.output_errno));
+    if (!no_reader)
+      verdict.lines.push_back("stopped: cannot write the workers' output: " + errno_text(facts.output_errno));
   }
   tell_rest(facts, verdict.lines);
   if (verdict.exit_code == 0 && !facts.unconfirmed.empty()) verdict.exit_code = 125;

@@ -32,14 +32,15 @@ struct Facts {
     Error why;
     TimePoint at;
   };
-  std::string program;                 // argv[0], for messages
-  TimePoint started;                   // of the workers; of the launcher while none runs
-  std::vector<WorkerEnd> ends;         // failures only
+  std::string program;          // argv[0], for messages
+  TimePoint started;            // of the workers; of the launcher while none runs
+  std::vector<WorkerEnd> ends;  // failures only
   std::vector<HostFault> faults;
-  std::optional<int> stop_signal;      // the user's first
+  std::optional<int> stop_signal;  // the user's first
   TimePoint stop_at;
-  bool output_gone = false;            // our stdout takes nothing any more
-  int output_errno = 0;                // why; 0 or EPIPE: it has no reader
+  std::optional<TimePoint> timed_out;    // --timeout passed
+  bool output_gone = false;              // our stdout takes nothing any more
+  int output_errno = 0;                  // why; 0 or EPIPE: it has no reader
   std::vector<std::string> left_behind;  // "algo-3: pid 4711 (python3), state D": could not be ended
   std::vector<std::string> unconfirmed;  // hosts whose agent did not say that all is over
 };
@@ -47,13 +48,14 @@ struct Facts {
 struct Verdict {
   int exit_code = 0;
   const Facts::WorkerEnd* culprit = nullptr;  // the worker that decided, if one did; of the facts
-  std::vector<std::string> lines;  // for stderr, without "sml-run: "; empty when all went well
+  std::vector<std::string> lines;             // for stderr, without "sml-run: "; empty when all went well
 };
 
 // The first failure by time that nobody asked for decides: a worker's own end, a host's fault, the user's signal, lost
-// output. A death by SIGKILL, SIGSEGV, SIGBUS or SIGILL within a second after an exit with 1, or by SIGABRT within a fifth
-// of one, comes before it: such a process is slow to end (memory to free, a core to write), while its peers see at once
-// that it has gone. Faults of the same kind and words fold into one line that names all their hosts, in host order.
+// output. A death by SIGKILL, SIGSEGV, SIGBUS or SIGILL within a second after an exit with 1, or by SIGABRT within a
+// fifth of one, comes before it: such a process is slow to end (memory to free, a core to write), while its peers see
+// at once that it has gone. Faults of the same kind and words fold into one line that names all their hosts, in host
+// order.
 Verdict judge(const Facts& facts);
 
 }  // namespace sml::report

@@ -94,14 +94,16 @@ class Settler {
     for (const std::string& user : {target_.user, options_.user, config_.value("user"), self_.user}) {
       if (settings_.session.user.empty()) settings_.session.user = user;
     }
-    std::optional<std::uint16_t> port = options_.port;
-    if (!port && !config_.value("port").empty()) {
-      port = number_in<std::uint16_t>(config_.value("port"));
-      if (port.value_or(0) == 0) return bad("Port");
-      if (*port == 22) port.reset();  // as good as not said
+    std::optional<std::uint16_t> configured;
+    if (!config_.value("port").empty()) {
+      configured = number_in<std::uint16_t>(config_.value("port"));
+      if (configured.value_or(0) == 0) return bad("Port");
     }
-    settings_.port = port.value_or(22);
-    if (!port && settings_.session.user == self_.user) settings_.local = LocalShortcut::WhenThisMachine;
+    settings_.port = options_.port.value_or(configured.value_or(22));
+    // A port of its own in the configuration means another server here, a container perhaps; --ssh-port is for all
+    // hosts.
+    const bool own_server = configured.value_or(22) != 22;
+    if (!own_server && settings_.session.user == self_.user) settings_.local = LocalShortcut::WhenThisMachine;
     settings_.connect_timeout = options_.connect_timeout;
     if (const std::string& text = config_.value("connecttimeout"); !text.empty() && lower(text) != "none") {
       const auto timeout = parse_duration(text);

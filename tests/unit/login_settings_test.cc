@@ -74,7 +74,7 @@ TEST_CASE("when a host that is this machine may be started without ssh", "[ssh]"
   CHECK(settled("Port 22", {"a", "", ""}).local == LocalShortcut::WhenThisMachine);
   CHECK(settled("", {"a", "you", ""}).local == LocalShortcut::No);
   CHECK(settled("Port 23", {"a", "", ""}).local == LocalShortcut::No);
-  CHECK(settled("", {"a", "", ""}, port).local == LocalShortcut::No);
+  CHECK(settled("", {"a", "", ""}, port).local == LocalShortcut::WhenThisMachine);
   CHECK(settled("ProxyCommand nc %h %p", {"a", "", ""}).local == LocalShortcut::No);
 }
 

@@ -1,0 +1,169 @@
+// What the sessions tell a Job: facts are noted, output is passed on, and the machine hears what matters to it.
+#include <algorithm>
+
+#include "common/core/text.h"
+#include "launcher/job/job.h"
+#include "launcher/job/session_plans.h"
+
+namespace sml::job {
+
+namespace {
+
+constexpr std::size_t kSlowReader = std::size_t{1} << 20;  // no more credit while so much waits for our reader
+
+std::uint64_t nanoseconds(Duration d) {
+  return static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(d).count());
+}
+
+}  // namespace
+
+void Job::session_ready(launch::AgentSession& session, const wire::Prepared& message) {
+  HostEntry& host = entry(session);
+  if (message.port != 0) master_port_ = message.port;
+  for (const wire::Obstacle& o : message.obstacles) {
+    const auto kind =
+        o.kind <= static_cast<std::uint8_t>(ErrorKind::Internal) ? static_cast<ErrorKind>(o.kind) : ErrorKind::Internal;
+    add_fault(host, Error(kind, o.message).with_hint(o.hint));
+  }
+  host.info.ready = message.obstacles.empty();
+  check_settled();
+}
+
+void Job::check_settled() {
+  const auto ready = std::count_if(hosts_.begin(), hosts_.end(), [](const HostEntry& h) { return h.info.ready; });
+  const auto failed = std::count_if(hosts_.begin(), hosts_.end(), [](const HostEntry& h) { return h.info.failed; });
+  if (static_cast<std::size_t>(ready) == hosts_.size()) return tell(JobEvent::AllReady);
+  if (static_cast<std::size_t>(ready + failed) == hosts_.size()) tell(JobEvent::AllSettled);
+}
+
+void Job::add_fault(HostEntry& host, Error why) {
+  facts_.faults.push_back({host.session->host(), host.session->name(), std::move(why), Clock::now()});
+  host.info.ready = false;
+  host.info.failed = true;
+  tell(JobEvent::HostFailed);
+}
+
+void Job::session_ended(launch::AgentSession& session, const Error* why) {
+  HostEntry& host = entry(session);
+  const bool stopping = machine_.state() == JobState::Stopping;
+  if (why != nullptr && !host.info.released && !host.info.failed) {
+    if (stopping) {
+      facts_.unconfirmed.push_back(session.name());
+    } else {
+      add_fault(host, *why);
+    }
+  }
+  check_settled();
+  const auto ended = [](const HostEntry& h) { return h.session->ended(); };
+  if (std::all_of(hosts_.begin(), hosts_.end(), ended)) tell(JobEvent::AllEnded);
+}
+
+void Job::session_message(launch::AgentSession& session, wire::ToLauncher message) {
+  HostEntry& host = entry(session);
+  std::visit([&](const auto& m) { handle(host, m); }, message);
+}
+
+void Job::handle(HostEntry& host, const wire::HelloAck& m) {
+  host.info.addresses = m.addresses;
+  // Right but for the way here; the first Pong makes it exact.
+  host.info.clock_offset = Clock::now().time_since_epoch() - std::chrono::nanoseconds(m.now_ns);
+  host.session->send(wire::Ping{nanoseconds(Clock::now().time_since_epoch())});
+}
+
+void Job::handle(HostEntry& host, const wire::Pong& m) {
+  const Duration sent = std::chrono::nanoseconds(m.token);
+  const Duration received = Clock::now().time_since_epoch();
+  if (sent > received) return;
+  host.info.clock_offset = (sent + received) / 2 - std::chrono::nanoseconds(m.now_ns);
+}
+
+void Job::handle(HostEntry& host, const wire::Probed& m) {
+  host.info.probe = HostProbe{host.session->host(), m.results};
+  finish_probing();
+}
+
+void Job::handle(HostEntry& host, const wire::Started& m) {
+  for (const wire::StartedWorker& worker : m.workers) {
+    ranks_[worker.rank.value()].pid = worker.pid;
+  }
+  host.info.started = true;
+  // Input for a worker that does not run yet would be lost.
+  if (std::all_of(hosts_.begin(), hosts_.end(), [](const HostEntry& h) { return h.info.started; })) stdin_.start();
+  if (options_.verbosity == Verbosity::Verbose) {
+    console_.say(host.session->name() + ": " + std::to_string(m.workers.size()) + " workers run");
+  }
+}
+
+void Job::handle(HostEntry& host, const wire::Output& m) {
+  console_.worker_output(m.rank, m.stream, m.bytes);
+  if (m.stream == Stream::Stderr) last_lines_[m.rank.value()].add(m.bytes);
+  console_.flush();
+  host.info.owed += m.bytes.size();
+  give_credit();
+}
+
+void Job::output_gone(int sys_errno) {
+  if (std::exchange(facts_.output_gone, true)) return;
+  facts_.output_errno = sys_errno;
+  tell(JobEvent::OutputGone);
+}
+
+// A reader that does not keep up stops the flow here: without credit the agents leave the output in the workers' pipes.
+void Job::give_credit() {
+  if (console_.pending() > kSlowReader) return;
+  const std::uint64_t quarter = output_window(hosts_.size()) / 4;
+  for (HostEntry& host : hosts_) {
+    if (host.info.owed < quarter) continue;
+    host.session->send(wire::Credit{std::exchange(host.info.owed, 0)});
+  }
+  if (machine_.state() == JobState::Finished) finish();
+}
+
+void Job::handle(HostEntry& host, const wire::ExitedWorker& m) {
+  const ExitStatus status = wire::unpack_exit(m);
+  stdin_.remove_reader(m.rank);
+  const TimePoint at{std::chrono::nanoseconds(m.at_ns) + host.info.clock_offset};
+  const bool by_itself = m.ended_by == wire::EndedBy::Itself;
+  report::RankRecord& record = ranks_[m.rank.value()];
+  record.ended = at;
+  record.status = status;
+  record.by_itself = by_itself;
+  if (succeeded(status)) return;
+  facts_.ends.push_back({.rank = m.rank,
+                         .host = host.session->name(),
+                         .pid = record.pid,
+                         .status = status,
+                         .by_itself = by_itself,
+                         .at = at,
+                         .error = errors_[m.rank.value()],
+                         .last_lines = {},
+                         .out_of_memory = std::exchange(host.info.out_of_memory, {})});
+  if (by_itself && options_.on_failure == OnFailure::Abort) tell(JobEvent::WorkerFailed);
+}
+
+void Job::handle(HostEntry& host, const wire::Drained& m) {
+  console_.worker_done(m.rank);
+  console_.flush();
+  if (m.end == wire::DrainEnd::Quiet) {
+    console_.say("rank " + std::to_string(m.rank.value()) + " on " + host.session->name() +
+                 " has ended, but something that it started still holds its output; not waiting for it");
+  }
+}
+
+void Job::handle(HostEntry& host, const wire::AgentLog& m) {
+  if (m.level == wire::LogLevel::Debug && options_.verbosity != Verbosity::Verbose) return;
+  console_.say(host.session->name() + ": " + show(m.text, 500));
+}
+
+void Job::handle(HostEntry&, const wire::StdinCredit& m) { stdin_.taken(m.rank, m.bytes); }
+
+void Job::handle(HostEntry& host, const wire::Bye& m) {
+  for (const std::string& left : m.left) facts_.left_behind.push_back(host.session->name() + ": " + show(left));
+  if (!m.reason.empty()) add_fault(host, Error(ErrorKind::Protocol, show(m.reason)));
+}
+
+void Job::handle(HostEntry&, const wire::ErrorFile& m) { errors_[m.rank.value()] = report::parse_error_file(m.text); }
+
+void Job::handle(HostEntry& host, const wire::OutOfMemory& m) { host.info.out_of_memory = m.evidence; }
+
+}  // namespace sml::job

@@ -1,0 +1,78 @@
+#include "launcher/report/report_json.h"
+
+#include <nlohmann/json.hpp>
+
+namespace sml::report {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+double seconds(Duration d) { return std::chrono::duration<double>(d).count(); }
+
+Json status_json(const ExitStatus& status) {
+  Json out;
+  out["text"] = describe(status);
+  if (const auto* exited = std::get_if<Exited>(&status)) {
+    out["exit_code"] = exited->code;
+  } else if (const auto* signaled = std::get_if<Signaled>(&status)) {
+    out["signal"] = signaled->signo;
+    out["core_dumped"] = signaled->core_dumped;
+  }
+  return out;
+}
+
+Json rank_json(std::size_t rank, const RankRecord& record, TimePoint started) {
+  Json out;
+  out["rank"] = rank;
+  out["host"] = record.host;
+  out["pid"] = record.pid > 0 ? Json(record.pid) : Json();
+  out["end_s"] = record.ended ? Json(seconds(*record.ended - started)) : Json();
+  out["status"] = record.status ? status_json(*record.status) : Json();
+  out["stopped_by"] = record.status && !record.by_itself ? Json("sml-run") : Json();
+  return out;
+}
+
+Json culprit_json(const Facts::WorkerEnd& culprit) {
+  Json out;
+  out["rank"] = culprit.rank.value();
+  out["host"] = culprit.host;
+  out["error"] = culprit.error.message.empty() ? Json() : Json(culprit.error.message);
+  out["callstack"] = culprit.error.callstack.empty() ? Json() : Json(culprit.error.callstack);
+  out["out_of_memory"] = culprit.out_of_memory.empty() ? Json() : Json(culprit.out_of_memory);
+  out["last_lines"] = culprit.last_lines;
+  return out;
+}
+
+Json faults_json(const Facts& facts) {
+  Json out = Json::array();
+  for (const Facts::HostFault& fault : facts.faults) {
+    out.push_back(
+        {{"host", fault.host}, {"kind", std::string(name(fault.why.kind()))}, {"message", fault.why.message()}});
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string report_json(const JobRecord& job, const Facts& facts, const Verdict& verdict) {
+  Json out;
+  out["schema"] = 1;
+  out["job_id"] = job.job_id;
+  out["exit_code"] = verdict.exit_code;
+  out["verdict"] = verdict.lines.empty() ? "all workers exited with status 0" : verdict.lines.front();
+  out["started"] = job.started_unix;
+  out["duration_s"] = seconds(job.now - facts.started);
+  out["culprit"] = verdict.culprit != nullptr ? culprit_json(*verdict.culprit) : Json();
+  out["host_faults"] = faults_json(facts);
+  out["left_behind"] = facts.left_behind;
+  out["unconfirmed_hosts"] = facts.unconfirmed;
+  out["ranks"] = Json::array();
+  for (std::size_t rank = 0; rank < job.ranks.size(); ++rank) {
+    out["ranks"].push_back(rank_json(rank, job.ranks[rank], facts.started));
+  }
+  // Workers print any bytes; JSON must be UTF-8.
+  return out.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace sml::report

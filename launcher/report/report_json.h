@@ -1,0 +1,30 @@
+// --report: how the job ended, as JSON for programs. Pure. The schema is in sml-run(1), REPORT.
+#pragma once
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "launcher/report/verdict.h"
+
+namespace sml::report {
+
+// One rank, whether it failed or not. Times are the launcher's clock.
+struct RankRecord {
+  std::string host;
+  std::int32_t pid = -1;  // -1: was not started
+  std::optional<TimePoint> ended;
+  std::optional<ExitStatus> status;  // empty: nobody saw it end
+  bool by_itself = true;
+};
+
+struct JobRecord {
+  std::string job_id;
+  double started_unix = 0;  // wall clock, seconds
+  TimePoint now;            // end of the job
+  std::vector<RankRecord> ranks;
+};
+
+// One line with a newline.
+std::string report_json(const JobRecord& job, const Facts& facts, const Verdict& verdict);
+
+}  // namespace sml::report
