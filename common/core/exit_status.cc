@@ -54,7 +54,7 @@ std::string describe(const ExitStatus& status) {
   return std::visit(
       Overloaded{[](const Exited& e) { return "exited with status " + std::to_string(e.code); },
                  [](const Signaled& s) {
-                   std::string text = "killed by " + signal_name(s.signo);
+                   std::string text = "was killed by " + signal_name(s.signo);
                    if (const char* words = ::sigdescr_np(s.signo)) {
                      text += " (";
                      text += static_cast<char>(std::tolower(static_cast<unsigned char>(words[0])));

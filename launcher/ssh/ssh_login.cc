@@ -87,7 +87,10 @@ class Login {
 
   static Error overloaded(const Error& error) {
     return Error(error.kind(), error.message())
-        .with_hint("it may have too many logins at once (MaxStartups in its sshd_config)");
+        .with_hint(
+            "is it an ssh server that answers on this port (--ssh-port)? One with too many logins at once does this "
+            "too "
+            "(MaxStartups in its sshd_config)");
   }
 
   static Duration jittered(Duration pause) {

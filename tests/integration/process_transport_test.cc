@@ -165,7 +165,7 @@ TEST_CASE("command transport: the last words on stderr are never missed, however
 TEST_CASE("command transport: without words its end is the reason") {
   Init init;
   const std::pair<const char*, const char*> rows[] = {{"exit 3", "exited with status 3"},
-                                                      {"kill -9 $$", "killed by SIGKILL (killed)"}};
+                                                      {"kill -9 $$", "was killed by SIGKILL (killed)"}};
   for (const auto& [script, words] : rows) {
     Stage stage;
     stage.command({"sh", "-c", script});

@@ -386,11 +386,11 @@ TEST_CASE("a transport that ends before the agent's last word is a loss") {
   for (void (Stage::*until)() : {&Stage::greet, &Stage::make_ready, &Stage::make_running}) {
     Stage stage;
     (stage.*until)();
-    stage.far().events->transport_closed(Error(ErrorKind::Lost, "killed by SIGKILL (killed)"));
+    stage.far().events->transport_closed(Error(ErrorKind::Lost, "was killed by SIGKILL (killed)"));
     CHECK(stage.owner.ends == 1);
     REQUIRE(stage.owner.error.has_value());
     CHECK(*stage.owner.error ==
-          Error(ErrorKind::Lost, "its agent has gone before its work was done: killed by SIGKILL (killed)"));
+          Error(ErrorKind::Lost, "its agent has gone before its work was done: was killed by SIGKILL (killed)"));
   }
 }
 

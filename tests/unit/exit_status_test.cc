@@ -45,8 +45,8 @@ TEST_CASE("only a clean exit is a success") {
 
 TEST_CASE("an exit status is told in words") {
   CHECK(describe(Exited{3}) == "exited with status 3");
-  CHECK(describe(Signaled{SIGSEGV, true}) == "killed by SIGSEGV (segmentation fault), core dumped");
-  CHECK(describe(Signaled{SIGKILL, false}) == "killed by SIGKILL (killed)");
+  CHECK(describe(Signaled{SIGSEGV, true}) == "was killed by SIGSEGV (segmentation fault), core dumped");
+  CHECK(describe(Signaled{SIGKILL, false}) == "was killed by SIGKILL (killed)");
   CHECK(describe(SpawnFailed{SpawnStep::Exec, ENOENT}).find("no such file or directory") != std::string::npos);
   CHECK(describe(SpawnFailed{SpawnStep::Directory, ENOENT}).find("working directory") != std::string::npos);
   CHECK(describe(Lost{"connection reset"}) == "lost: connection reset");
