@@ -1,0 +1,162 @@
+#include "launcher/job/session_plans.h"
+
+#include <algorithm>
+
+#include "tests/support/catch.h"
+
+using namespace sml;
+using namespace sml::job;
+using namespace std::chrono_literals;
+
+namespace {
+
+const std::vector<std::string> kCommand = {"python3", "train.py", "", "a b\n$HOME"};
+
+plan::LaunchPlan make_plan(const std::vector<std::pair<std::string, std::uint32_t>>& hosts) {
+  plan::HostList list;
+  for (const auto& [name, slots] : hosts) list.hosts.push_back({.name = name, .user = {}, .slots = slots});
+  plan::LaunchPlan plan;
+  plan.map = *plan::map_job(list, std::nullopt, plan::Oversubscribe::No);
+  plan.job.job_id = "job-1";
+  plan.command = kCommand;
+  plan.working_directory = "/work dir";
+  plan.launcher_environment = {"PATH=/bin", "HOME=/root", "SSH_AUTH_SOCK=/tmp/a", "RANK=9", "MINE=1"};
+  plan.user_environment = {"LR=0.1", "BYTES=\xff"};
+  return plan;
+}
+
+SessionSettings make_settings() {
+  SessionSettings settings;
+  settings.grace = 7s;
+  settings.heartbeat_timeout = 30s;
+  settings.output_window = 12345;
+  settings.wants_stdin = [](Rank rank) { return rank == Rank(3); };
+  return settings;
+}
+const SessionSettings kSettings = make_settings();
+
+bool has(const plan::Environment& environment, const std::string& entry) {
+  return std::find(environment.begin(), environment.end(), entry) != environment.end();
+}
+
+}  // namespace
+
+TEST_CASE("hosts with ranks get a plan each, in order, the first one holds the meeting point") {
+  const auto plans = session_plans(make_plan({{"algo-1", 2}, {"empty", 0}, {"algo-2", 1}}), kSettings);
+  REQUIRE(plans.size() == 2);
+  CHECK(plans[0].host == HostIndex(0));
+  CHECK(plans[0].name == "algo-1");
+  CHECK(plans[1].host == HostIndex(2));
+  CHECK(plans[1].name == "algo-2");
+  for (const auto* prepare : {&plans[0].prepare_local, &plans[0].prepare_remote}) {
+    CHECK(prepare->rendezvous == wire::Rendezvous::Reserve);
+  }
+  for (const auto* prepare : {&plans[1].prepare_local, &plans[1].prepare_remote}) {
+    CHECK(prepare->rendezvous == wire::Rendezvous::None);
+  }
+}
+
+TEST_CASE("the meeting point is on the first host that has ranks") {
+  const auto plans = session_plans(make_plan({{"empty", 0}, {"algo-1", 1}, {"algo-2", 1}}), kSettings);
+  REQUIRE(plans.size() == 2);
+  CHECK(plans[0].prepare_local.rendezvous == wire::Rendezvous::Reserve);
+  CHECK(plans[1].prepare_local.rendezvous == wire::Rendezvous::None);
+}
+
+TEST_CASE("every rank is on its host, with its own variables; an input has who wants it") {
+  const plan::LaunchPlan plan = make_plan({{"algo-1", 2}, {"algo-2", 3}});
+  const auto plans = session_plans(plan, kSettings);
+  REQUIRE(plans.size() == 2);
+  std::uint32_t next = 0;
+  for (const auto& session : plans) {
+    for (const auto* prepare : {&session.prepare_local, &session.prepare_remote}) {
+      std::uint32_t rank = next;
+      std::uint32_t local = 0;
+      for (const wire::Worker& worker : prepare->workers) {
+        CHECK(worker.rank == Rank(rank));
+        CHECK(worker.local_rank == LocalRank(local));
+        CHECK(worker.app == 0);
+        CHECK(worker.stdin_source == (rank == 3 ? wire::StdinSource::Launcher : wire::StdinSource::Null));
+        CHECK(worker.environment == plan::rank_environment(plan.map, plan.map.ranks[rank], plan.job));
+        CHECK(has(worker.environment, "RANK=" + std::to_string(rank)));
+        CHECK(has(worker.environment, "LOCAL_RANK=" + std::to_string(local)));
+        ++rank;
+        ++local;
+      }
+    }
+    next += static_cast<std::uint32_t>(session.prepare_local.workers.size());
+  }
+  CHECK(next == 5);
+}
+
+TEST_CASE("without a word about input nobody has one") {
+  SessionSettings settings = make_settings();
+  settings.wants_stdin = nullptr;
+  for (const auto& session : session_plans(make_plan({{"algo-1", 4}}), settings)) {
+    for (const wire::Worker& worker : session.prepare_local.workers)
+      CHECK(worker.stdin_source == wire::StdinSource::Null);
+  }
+}
+
+TEST_CASE("the program is the same everywhere, its base is not") {
+  const plan::LaunchPlan plan = make_plan({{"algo-1", 1}});
+  const auto plans = session_plans(plan, kSettings);
+  for (const auto* prepare : {&plans[0].prepare_local, &plans[0].prepare_remote}) {
+    REQUIRE(prepare->apps.size() == 1);
+    CHECK(prepare->apps[0].argv == kCommand);
+    CHECK(prepare->apps[0].working_directory == "/work dir");
+    CHECK(prepare->apps[0].user_environment == plan.user_environment);
+  }
+  const wire::App& local = plans[0].prepare_local.apps[0];
+  CHECK(local.base == plan::BaseEnvironment::Launcher);
+  CHECK(local.launcher_environment == plan.launcher_environment);
+
+  const wire::App& remote = plans[0].prepare_remote.apps[0];
+  CHECK(remote.base == plan::BaseEnvironment::LauncherOverLogin);
+  CHECK(remote.launcher_environment == plan::for_other_hosts(plan.launcher_environment));
+  CHECK(has(remote.launcher_environment, "MINE=1"));
+  CHECK_FALSE(has(remote.launcher_environment, "HOME=/root"));
+  CHECK_FALSE(has(remote.launcher_environment, "SSH_AUTH_SOCK=/tmp/a"));
+  CHECK_FALSE(has(remote.launcher_environment, "RANK=9"));
+}
+
+TEST_CASE("with --export none nothing of the launcher's environment leaves this machine") {
+  plan::LaunchPlan plan = make_plan({{"algo-1", 1}});
+  plan.export_policy = plan::ExportPolicy::None;
+  const auto plans = session_plans(plan, kSettings);
+  const wire::App& remote = plans[0].prepare_remote.apps[0];
+  CHECK(remote.base == plan::BaseEnvironment::Login);
+  CHECK(remote.launcher_environment.empty());
+  CHECK(remote.user_environment == plan.user_environment);
+  const wire::App& local = plans[0].prepare_local.apps[0];
+  CHECK(local.base == plan::BaseEnvironment::Launcher);
+  CHECK(local.launcher_environment == plan.launcher_environment);
+}
+
+TEST_CASE("the greeting says who, how long and how much") {
+  const auto plans = session_plans(make_plan({{"algo-1", 1}}), kSettings);
+  const wire::Hello& hello = plans[0].hello;
+  CHECK(hello.version == wire::kProtocolVersion);
+  CHECK(hello.job_id == "job-1");
+  CHECK(hello.host == "algo-1");
+  CHECK(hello.heartbeat_timeout_ms == 30000);
+  CHECK(hello.grace_ms == 7000);
+  CHECK(hello.credit == 12345);
+}
+
+TEST_CASE("a duration too long for the message is the longest, not a short one") {
+  SessionSettings settings = kSettings;
+  settings.grace = std::chrono::milliseconds(std::int64_t{1} << 32);  // within the year that the command line allows
+  settings.heartbeat_timeout = 8760h;
+  const auto plans = session_plans(make_plan({{"algo-1", 1}}), settings);
+  CHECK(plans[0].hello.grace_ms == 0xffffffffU);
+  CHECK(plans[0].hello.heartbeat_timeout_ms == 0xffffffffU);
+}
+
+TEST_CASE("the output that may wait here is bounded over all hosts, and never stops a single one") {
+  CHECK(output_window(0) == output_window(1));
+  CHECK(output_window(1) == std::uint64_t{2} << 20);
+  CHECK(output_window(8) == std::uint64_t{1} << 20);
+  CHECK(output_window(100000) == std::uint64_t{64} << 10);
+  for (std::size_t hosts = 1; hosts < 1000; ++hosts) CHECK(output_window(hosts) >= output_window(hosts + 1));
+}

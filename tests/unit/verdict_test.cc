@@ -1,0 +1,337 @@
+#include "launcher/report/verdict.h"
+
+#include <cerrno>
+#include <csignal>
+
+#include "tests/support/catch.h"
+
+using namespace sml;
+using namespace sml::report;
+using namespace std::chrono_literals;
+using Lines = std::vector<std::string>;
+
+namespace {
+
+const TimePoint kStart = TimePoint(1000h);
+
+Facts facts() {
+  Facts f;
+  f.started = kStart;
+  f.program = "train.py";
+  return f;
+}
+
+Facts::WorkerEnd end_of(std::uint32_t rank, const std::string& host, ExitStatus status, Duration after,
+                        bool by_itself = true) {
+  Facts::WorkerEnd end;
+  end.rank = Rank(rank);
+  end.host = host;
+  end.pid = 4711;
+  end.status = std::move(status);
+  end.by_itself = by_itself;
+  end.at = kStart + after;
+  return end;
+}
+
+// "algo-7" is the host with index 7; the letters a, b, ... count from 0.
+std::uint32_t index_in(const std::string& host) {
+  const char last = host.back();
+  return static_cast<std::uint32_t>(last >= 'a' ? last - 'a' : last - '0');
+}
+
+Facts::HostFault fault_of(const std::string& host, Error why, Duration after) {
+  Facts::HostFault fault;
+  fault.index = HostIndex(index_in(host));
+  fault.host = host;
+  fault.why = std::move(why);
+  fault.at = kStart + after;
+  return fault;
+}
+
+}  // namespace
+
+TEST_CASE("a job of which nothing is told went well") {
+  const Verdict verdict = judge(facts());
+  CHECK(verdict.exit_code == 0);
+  CHECK(verdict.lines.empty());
+}
+
+TEST_CASE("the worker that failed first by itself decides, in whatever order the news came") {
+  Facts f = facts();
+  f.ends = {end_of(4, "algo-2", Exited{1}, 2500ms), end_of(5, "algo-1", Exited{7}, 1500ms),
+            end_of(0, "algo-1", Signaled{SIGSEGV, true}, 3s)};
+  const Verdict verdict = judge(f);
+  CHECK(verdict.exit_code == 7);
+  CHECK(verdict.lines == Lines{"rank 5 on algo-1 exited with status 7 after 1.5 s"});
+}
+
+TEST_CASE("each way to fail has its status and its words") {
+  struct Row {
+    ExitStatus status;
+    int code;
+    const char* words;
+  };
+  const Row rows[] = {
+      {Exited{1}, 1, "rank 3 on h exited with status 1 after 0.2 s"},
+      {Exited{255}, 255, "rank 3 on h exited with status 255 after 0.2 s"},
+      {Signaled{SIGKILL, false}, 137, "rank 3 on h was killed by SIGKILL (killed) after 0.2 s"},
+      {Signaled{SIGSEGV, true}, 139, "rank 3 on h was killed by SIGSEGV (segmentation fault), core dumped after 0.2 s"},
+      {SpawnFailed{SpawnStep::Exec, ENOENT}, 127,
+       "rank 3 on h did not start: cannot execute the program: no such file or directory (train.py)"},
+      {SpawnFailed{SpawnStep::Exec, EACCES}, 126,
+       "rank 3 on h did not start: cannot execute the program: permission denied (train.py)"},
+      {SpawnFailed{SpawnStep::Fork, EAGAIN}, 125,
+       "rank 3 on h did not start: cannot make a process: resource temporarily unavailable (train.py)"},
+      {Lost{"its agent went away"}, 125, "rank 3 on h lost: its agent went away after 0.2 s"},
+  };
+  for (const Row& row : rows) {
+    Facts f = facts();
+    f.ends = {end_of(3, "h", row.status, 200ms)};
+    const Verdict verdict = judge(f);
+    CHECK(verdict.exit_code == row.code);
+    CHECK(verdict.lines == Lines{row.words});
+  }
+}
+
+TEST_CASE("workers that we stopped never decide") {
+  Facts f = facts();
+  f.ends = {end_of(0, "a", Signaled{SIGTERM, false}, 1s, false), end_of(1, "b", Exited{3}, 2s),
+            end_of(2, "b", Signaled{SIGKILL, false}, 500ms, false)};
+  CHECK(judge(f).exit_code == 3);
+  f.ends.erase(f.ends.begin() + 1);
+  f.stop_signal = SIGTERM;
+  f.stop_at = kStart;
+  CHECK(judge(f).exit_code == 143);
+}
+
+TEST_CASE("the user's signal decides when nothing had failed before") {
+  for (const auto& [signo, code, words] :
+       {std::tuple{SIGINT, 130, "stopped by SIGINT"}, std::tuple{SIGTERM, 143, "stopped by SIGTERM"},
+        std::tuple{SIGHUP, 129, "stopped by SIGHUP"}, std::tuple{SIGQUIT, 131, "stopped by SIGQUIT"}}) {
+    Facts f = facts();
+    f.stop_signal = signo;
+    f.stop_at = kStart + 1s;
+    f.ends = {end_of(0, "a", Exited{9}, 1100ms)};
+    const Verdict verdict = judge(f);
+    CHECK(verdict.exit_code == code);
+    CHECK(verdict.lines == Lines{words});
+  }
+}
+
+TEST_CASE("a failure before the user's signal keeps its verdict") {
+  Facts f = facts();
+  f.stop_signal = SIGINT;
+  f.stop_at = kStart + 1s;
+  f.ends = {end_of(0, "a", Exited{9}, 900ms)};
+  CHECK(judge(f).exit_code == 9);
+  f.ends.clear();
+  f.faults = {fault_of("a", Error(ErrorKind::Connect, "connection refused"), 900ms)};
+  CHECK(judge(f).exit_code == 125);
+}
+
+TEST_CASE("between a fault and a worker's end the earlier one decides") {
+  Facts f = facts();
+  f.faults = {fault_of(
+      "algo-3", Error(ErrorKind::Lost, "lost: nothing heard for 30 s").with_hint("--heartbeat-timeout waits longer"),
+      2s)};
+  f.ends = {end_of(1, "algo-1", Exited{4}, 3s)};
+  Verdict verdict = judge(f);
+  CHECK(verdict.exit_code == 125);
+  CHECK(verdict.lines == Lines{"algo-3: lost: nothing heard for 30 s", "hint: --heartbeat-timeout waits longer"});
+
+  f.ends = {end_of(1, "algo-1", Exited{4}, 1s)};
+  verdict = judge(f);
+  CHECK(verdict.exit_code == 4);
+  CHECK(verdict.lines == Lines{"rank 1 on algo-1 exited with status 4 after 1.0 s",
+                               "algo-3: lost: nothing heard for 30 s", "hint: --heartbeat-timeout waits longer"});
+}
+
+TEST_CASE("faults of the same words fold into one line that names all their hosts") {
+  const auto refused = [] { return Error(ErrorKind::Connect, "connection refused").with_hint("is sshd running?"); };
+  Facts f = facts();
+  f.faults = {fault_of("algo-4", refused(), 1s), fault_of("algo-9", Error(ErrorKind::Auth, "refused the login"), 1s),
+              fault_of("algo-5", refused(), 1s), fault_of("algo-6", refused(), 2s)};
+  const Verdict verdict = judge(f);
+  CHECK(verdict.exit_code == 125);
+  CHECK(verdict.lines ==
+        Lines{"3 hosts: connection refused: algo-[4-6]", "hint: is sshd running?", "algo-9: refused the login"});
+}
+
+TEST_CASE("faults that differ in the hint alone stay apart, for the hint may name the host's own way out") {
+  Facts f = facts();
+  f.faults = {fault_of("a", Error(ErrorKind::Auth, "refused").with_hint("one"), 1s),
+              fault_of("b", Error(ErrorKind::Auth, "refused").with_hint("two"), 1s)};
+  CHECK(judge(f).lines == Lines{"a: refused", "hint: one", "b: refused", "hint: two"});
+}
+
+TEST_CASE("a missing program is 127, one that may not run 126, and the launcher's own failure outranks both") {
+  const Error missing(ErrorKind::NotFound, "there is no program x");
+  const Error refused(ErrorKind::NotExecutable, "x may not be executed");
+  const Error unreachable(ErrorKind::Connect, "connection refused");
+  struct Row {
+    std::vector<Error> errors;
+    int code;
+  };
+  const Row rows[] = {{{missing}, 127},          {{missing, missing}, 127},     {{refused}, 126},
+                      {{missing, refused}, 126}, {{missing, unreachable}, 125}, {{unreachable, refused, missing}, 125}};
+  for (const Row& row : rows) {
+    Facts f = facts();
+    for (std::size_t i = 0; i < row.errors.size(); ++i)
+      f.faults.push_back(fault_of("h" + std::to_string(i), row.errors[i], 1s));
+    CHECK(judge(f).exit_code == row.code);
+  }
+}
+
+TEST_CASE("a lost reader is SIGPIPE's status, without a word to nobody") {
+  Facts f = facts();
+  f.output_gone = true;
+  f.ends = {end_of(0, "a", Signaled{SIGTERM, false}, 1s, false)};
+  const Verdict verdict = judge(f);
+  CHECK(verdict.exit_code == 141);
+  CHECK(verdict.lines.empty());
+  f.ends.push_back(end_of(1, "a", Exited{6}, 500ms));
+  CHECK(judge(f).exit_code == 6);
+}
+
+TEST_CASE("output that cannot be written for another reason is the launcher's failure, and told") {
+  Facts f = facts();
+  f.output_gone = true;
+  f.output_errno = ENOSPC;
+  const Verdict verdict = judge(f);
+  CHECK(verdict.exit_code == 125);
+  CHECK(verdict.lines == Lines{"stopped: cannot write the workers' output: no space left on device"});
+  f.output_errno = EPIPE;
+  CHECK(judge(f).exit_code == 141);
+}
+
+TEST_CASE("faults are told in host order, whoever was quicker") {
+  const auto missing = [] { return Error(ErrorKind::NotFound, "there is no program x"); };
+  Facts f = facts();
+  f.faults = {fault_of("algo-4", missing(), 1s), fault_of("algo-2", Error(ErrorKind::Auth, "refused the login"), 2s),
+              fault_of("algo-1", missing(), 3s), fault_of("algo-3", missing(), 4s)};
+  CHECK(judge(f).lines == Lines{"3 hosts: there is no program x: algo-[1,3-4]", "algo-2: refused the login"});
+}
+
+TEST_CASE("a program that did not start is shown, not obeyed") {
+  Facts f = facts();
+  f.program = "\x1b[2Jevil";
+  f.ends = {end_of(0, "a", SpawnFailed{SpawnStep::Exec, ENOEXEC}, 1s)};
+  CHECK(judge(f).lines ==
+        Lines{"rank 0 on a did not start: cannot execute the program: exec format error (\\x1b[2Jevil)"});
+}
+
+TEST_CASE("what could not be ended is named, and hosts without a last word make a good end a bad one") {
+  Facts f = facts();
+  f.left_behind = {"algo-3: pid 4711 (python3), state D"};
+  f.unconfirmed = {"algo-1", "algo-2"};
+  Verdict verdict = judge(f);
+  CHECK(verdict.exit_code == 125);
+  CHECK(verdict.lines == Lines{"could not be ended: algo-3: pid 4711 (python3), state D",
+                               "no word that all is over from: algo-[1-2]; its agent ends everything by itself when it "
+                               "sees that we are gone"});
+  f.ends = {end_of(0, "a", Exited{3}, 1s)};
+  verdict = judge(f);
+  CHECK(verdict.exit_code == 3);
+  CHECK(verdict.lines.size() == 3);
+}
+
+TEST_CASE("the worker that decides is named, and nobody when no worker does") {
+  Facts f = facts();
+  CHECK(judge(f).culprit == nullptr);
+  f.ends = {end_of(4, "a", Exited{1}, 2s), end_of(5, "a", Exited{7}, 1s)};
+  CHECK(judge(f).culprit == &f.ends[1]);
+  f.stop_signal = SIGINT;
+  f.stop_at = kStart;
+  CHECK(judge(f).culprit == nullptr);
+}
+
+TEST_CASE("a crash soon after an exit with 1 is taken for its cause, later it is not") {
+  struct Row {
+    ExitStatus first;
+    int signo;
+    Duration later;
+    int code;
+  };
+  const Row rows[] = {
+      {Exited{1}, SIGKILL, 1s, 137},
+      {Exited{1}, SIGKILL, 1001ms, 1},
+      {Exited{1}, SIGSEGV, 900ms, 139},
+      {Exited{1}, SIGBUS, 900ms, 135},
+      {Exited{1}, SIGILL, 900ms, 132},
+      {Exited{1}, SIGABRT, 200ms, 134},
+      {Exited{1}, SIGABRT, 201ms, 1},
+      {Exited{1}, SIGTERM, 1ms, 1},
+      {Exited{1}, SIGINT, 1ms, 1},
+      {Exited{2}, SIGKILL, 1ms, 2},
+      {Signaled{SIGABRT, false}, SIGKILL, 1ms, 134},
+  };
+  for (const Row& row : rows) {
+    CAPTURE(row.signo, row.code);
+    Facts f = facts();
+    f.ends = {end_of(0, "a", row.first, 10s), end_of(1, "b", Signaled{row.signo, false}, 10s + row.later)};
+    CHECK(judge(f).exit_code == row.code);
+    std::swap(f.ends[0], f.ends[1]);
+    CHECK(judge(f).exit_code == row.code);
+  }
+}
+
+TEST_CASE("a crash that we caused outranks nothing") {
+  Facts f = facts();
+  f.ends = {end_of(0, "a", Exited{1}, 1s), end_of(1, "b", Signaled{SIGKILL, false}, 1100ms, false)};
+  CHECK(judge(f).exit_code == 1);
+}
+
+TEST_CASE("of two crashes in the window the earlier one decides") {
+  Facts f = facts();
+  f.ends = {end_of(0, "a", Exited{1}, 1s), end_of(1, "b", Signaled{SIGKILL, false}, 1900ms),
+            end_of(2, "b", Signaled{SIGSEGV, false}, 1500ms)};
+  CHECK(judge(f).culprit == &f.ends[2]);
+}
+
+TEST_CASE("what comes between an exit with 1 and its cause does not decide") {
+  const auto with_cause = [] {
+    Facts f = facts();
+    f.ends = {end_of(0, "a", Exited{1}, 1s), end_of(1, "b", Signaled{SIGSEGV, false}, 1900ms)};
+    return f;
+  };
+  Facts stopped = with_cause();
+  stopped.stop_signal = SIGINT;
+  stopped.stop_at = kStart + 1500ms;
+  CHECK(judge(stopped).exit_code == 139);
+  Facts faulty = with_cause();
+  faulty.faults = {fault_of("c", Error(ErrorKind::Lost, "lost"), 1500ms)};
+  CHECK(judge(faulty).exit_code == 139);
+}
+
+TEST_CASE("the limit on the time decides when nothing had failed before") {
+  Facts f = facts();
+  f.timed_out = kStart + 90s;
+  f.ends = {end_of(0, "a", Signaled{SIGTERM, false}, 91s, false)};
+  const Verdict verdict = judge(f);
+  CHECK(verdict.exit_code == 124);
+  CHECK(verdict.lines == Lines{"stopped: the workers had run for 90.0 s, the limit of --timeout"});
+  f.ends.push_back(end_of(1, "a", Exited{5}, 89s));
+  CHECK(judge(f).exit_code == 5);
+}
+
+TEST_CASE("no failed worker ever gives status 0") {
+  for (int code = 1; code < 256; ++code) {
+    Facts f = facts();
+    f.ends = {end_of(0, "a", Exited{code}, 1s)};
+    CHECK(judge(f).exit_code == code);
+  }
+  for (int signo = 1; signo <= 64; ++signo) {
+    Facts f = facts();
+    f.ends = {end_of(0, "a", Signaled{signo, false}, 1s)};
+    CHECK(judge(f).exit_code == 128 + signo);
+  }
+}
+
+TEST_CASE("workers that ended by our signal without anybody's wish are no success") {
+  // an agent that somebody on its host told to end: no failure by itself, no user's signal, but nothing was finished
+  Facts f = facts();
+  f.ends = {end_of(0, "a", Signaled{SIGTERM, false}, 1s, false)};
+  const Verdict verdict = judge(f);
+  CHECK(verdict.exit_code != 0);
+  CHECK_FALSE(verdict.lines.empty());
+}
