@@ -36,7 +36,8 @@ bool succeeded(const ExitStatus& status);
 // The status a shell would show: code, 128+signal, 126/127 for exec failures, 125 for everything of the launcher's own.
 int exit_code_of(const ExitStatus& status);
 
-// "exited with status 3", "was killed by SIGSEGV (segmentation fault), core dumped", "could not start: exec: no such file".
+// "exited with status 3", "was killed by SIGSEGV (segmentation fault), core dumped", "could not start: exec: no such
+// file".
 std::string describe(const ExitStatus& status);
 
 // "SIGTERM"; "signal 42" for numbers without a name.

@@ -40,10 +40,11 @@ void end_and_reap(pid_t pid) {
   constexpr timespec kLookAgain{.tv_sec = 0, .tv_nsec = 2'000'000};
   ::kill(pid, SIGTERM);
   for (int i = 0; i < 1000; ++i) {
-    if (::waitpid(pid, nullptr, WNOHANG) != 0) return;
+    siginfo_t info{};
+    if (::waitid(P_PID, static_cast<id_t>(pid), &info, WEXITED | WNOHANG | WNOWAIT) != 0 || info.si_pid != 0) break;
     ::nanosleep(&kLookAgain, nullptr);
   }
-  ::kill(-pid, SIGKILL);
+  ::kill(-pid, SIGKILL);  // not reaped yet, so the group's number is still its own
   ::waitpid(pid, nullptr, 0);
 }
 

@@ -4,6 +4,7 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <sys/epoll.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 
@@ -39,6 +40,16 @@ void ensure_standard_descriptors() {
 void set_nonblocking(int fd) {
   const int flags = ::fcntl(fd, F_GETFL);
   if (flags >= 0) ::fcntl(fd, F_SETFL, flags | O_NONBLOCK);
+}
+
+Result<UniqueFd> make_watch(int fd, std::uint32_t events) {
+  UniqueFd watch(::epoll_create1(EPOLL_CLOEXEC));
+  epoll_event event{};
+  event.events = events;
+  if (!watch || ::epoll_ctl(watch.get(), EPOLL_CTL_ADD, fd, &event) != 0) {
+    return sys_error(ErrorKind::Io, "cannot wait for a descriptor", errno);
+  }
+  return watch;
 }
 
 unsigned long raise_descriptor_limit() {

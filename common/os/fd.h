@@ -50,6 +50,10 @@ void ensure_standard_descriptors();
 
 void set_nonblocking(int fd);
 
+// A descriptor that becomes readable when `fd` has one of the epoll `events`. Asio makes what it waits for
+// non-blocking, which those who share a socket would see; it may do so with this one.
+Result<UniqueFd> make_watch(int fd, std::uint32_t events);
+
 // Raises the soft limit on open descriptors to the hard one; answers the soft limit that was in force before.
 unsigned long raise_descriptor_limit();
 

@@ -4,6 +4,7 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <sys/epoll.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -41,11 +42,10 @@ Opened open_for_us(int fd) {
 struct OutStream::State {
   State(boost::asio::any_io_executor the_loop, Opened opened, Handlers the_handlers)
       : loop(the_loop), file(the_loop), kind(opened.kind), fd(opened.fd.get()), handlers(std::move(the_handlers)) {
-    if (kind == Kind::Plain) {
-      plain = std::move(opened.fd);
-    } else {
-      file.assign(opened.fd.release());
-    }
+    own = std::move(opened.fd);
+    if (kind == Kind::Waitable) file.assign(::fcntl(fd, F_DUPFD_CLOEXEC, 3));
+    if (kind != Kind::Socket) return;
+    if (Result<UniqueFd> watch = make_watch(fd, EPOLLOUT)) file.assign(watch->release());
   }
 
   ssize_t write_some(std::string_view bytes) const {
@@ -54,8 +54,8 @@ struct OutStream::State {
   }
 
   boost::asio::any_io_executor loop;
-  boost::asio::posix::stream_descriptor file;  // Waitable and Socket
-  UniqueFd plain;
+  boost::asio::posix::stream_descriptor file;  // what is waited for
+  UniqueFd own;                                // what is written to
   Kind kind;
   int fd;
   Handlers handlers;
@@ -109,7 +109,9 @@ void OutStream::push(const std::shared_ptr<State>& state) {
 
 void OutStream::await(const std::shared_ptr<State>& state) {
   state->waiting = true;
-  state->file.async_wait(boost::asio::posix::stream_descriptor::wait_write, [state](boost::system::error_code error) {
+  using File = boost::asio::posix::stream_descriptor;
+  const auto what = state->kind == Kind::Socket ? File::wait_read : File::wait_write;  // its watch becomes readable
+  state->file.async_wait(what, [state](boost::system::error_code error) {
     state->waiting = false;
     if (error) return;
     push(state);

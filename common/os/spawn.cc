@@ -151,9 +151,9 @@ std::string interpreter_of(const std::string& file) {
 }
 
 // execve would say ENOENT of the script itself, which is there.
-Result<void> check_interpreter(const std::string& script, const std::string& file) {
-  const std::string interpreter = interpreter_of(file);
-  if (interpreter.empty() || ::access(interpreter.c_str(), F_OK) == 0) return {};
+Result<void> check_interpreter(const std::string& script, const std::string& directory) {
+  const std::string interpreter = interpreter_of(below(directory, script));
+  if (interpreter.empty() || ::access(below(directory, interpreter).c_str(), F_OK) == 0) return {};
   const std::string message =
       "the first line of " + script + " names an interpreter that is not there: " + show(interpreter);
   if (interpreter.back() == '\r') {
@@ -192,7 +192,7 @@ Result<std::string> find_program(std::span<const std::string> argv, std::span<co
     struct stat info {};
     if (::stat(file.c_str(), &info) != 0) continue;
     if (S_ISREG(info.st_mode) && ::access(file.c_str(), X_OK) == 0) {
-      if (Result<void> usable = check_interpreter(candidate, file); !usable) return usable.error();
+      if (Result<void> usable = check_interpreter(candidate, working_directory); !usable) return usable.error();
       return candidate;
     }
     if (refused.empty()) refused = candidate + (S_ISDIR(info.st_mode) ? " is a directory" : " may not be executed");

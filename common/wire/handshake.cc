@@ -35,18 +35,24 @@ std::string agent_line(const std::string& mark) { return mark + " AGENT " + std:
 void GreetingReader::feed(std::span<const char> bytes) { buffer_.append(bytes.data(), bytes.size()); }
 
 Result<std::optional<Greeting>> GreetingReader::next() {
-  for (std::size_t end = buffer_.find('\n'); end != std::string::npos; end = buffer_.find('\n')) {
-    const std::string_view line = std::string_view(buffer_).substr(0, end);
+  std::size_t begin = 0;
+  std::optional<std::string> marked;
+  for (std::size_t end = buffer_.find('\n'); end != std::string::npos && !marked; end = buffer_.find('\n', begin)) {
+    const std::string_view line = std::string_view(buffer_).substr(begin, end - begin);
     const std::size_t mark = line.find(mark_ + " ");  // noise without a newline may stand before it
     if (mark != std::string_view::npos) {
-      Result<Greeting> greeting = parse_greeting(line.substr(mark + mark_.size() + 1));
-      buffer_.erase(0, end + 1);
-      if (!greeting) return greeting.error();
-      return std::optional<Greeting>(std::move(*greeting));
+      marked = line.substr(mark + mark_.size() + 1);
+    } else {
+      if (noise_.size() < kKeptNoise) noise_.append(line.substr(0, kKeptNoise)).push_back('\n');
+      noise_bytes_ += line.size() + 1;
     }
-    if (noise_.size() < kKeptNoise) noise_.append(line.substr(0, kKeptNoise)).push_back('\n');
-    noise_bytes_ += end + 1;
-    buffer_.erase(0, end + 1);
+    begin = end + 1;
+  }
+  buffer_.erase(0, begin);  // once, however many lines
+  if (marked) {
+    Result<Greeting> greeting = parse_greeting(*marked);
+    if (!greeting) return greeting.error();
+    return std::optional<Greeting>(std::move(*greeting));
   }
   if (noise_bytes_ + buffer_.size() > kMaxNoise) {
     return Error(ErrorKind::Protocol, "the login prints without end before the agent starts");

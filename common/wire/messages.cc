@@ -24,8 +24,12 @@ ExitedWorker pack_exit(Rank rank, const ExitStatus& status, EndedBy ended_by, st
 
 ExitStatus unpack_exit(const ExitedWorker& m) {
   switch (m.how) {
-    case kExited: return Exited{m.value};
-    case kSignaled: return Signaled{m.value, m.detail != 0};
+    case kExited:
+      if (m.value >= 0 && m.value <= 255) return Exited{m.value};
+      break;
+    case kSignaled:
+      if (m.value >= 1 && m.value <= 64) return Signaled{m.value, m.detail != 0};
+      break;
     case kSpawnFailed:
       if (m.detail <= static_cast<std::uint8_t>(SpawnStep::Exec)) {
         return SpawnFailed{static_cast<SpawnStep>(m.detail), m.value};

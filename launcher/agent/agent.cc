@@ -266,7 +266,7 @@ void Agent::drop_output() {
 }
 
 void Agent::leave() {
-  wire::Bye bye;
+  wire::Bye bye{.reason = told_to_end_, .left = {}};
   for (const pid_t pid : os::children()) bye.left.push_back(os::describe_process(pid));
   link_.send(std::move(bye));
   left_ = true;
@@ -336,6 +336,9 @@ void Agent::await_signals() {
       reap();
     } else {
       // Whoever signals agents (a batch system does) wants the job to end; the workers' ends are reported still.
+      if (machine_.state() == HostState::Idle || machine_.state() == HostState::Running) {
+        told_to_end_ = "its agent was told to end by " + signal_name(signo);
+      }
       perform(machine_.stop(SIGTERM, kDefaultGrace, Clock::now()));
     }
     settle();

@@ -98,7 +98,8 @@ class Agent final : private WorkerOwner {
   TimePoint last_heard_;
   const ScratchFolder& scratch_;
   os::OomWatch oom_watch_;
-  bool suspended_ = false;  // by the launcher, which is silent itself
+  std::string told_to_end_;  // by whom, when it was not the launcher
+  bool suspended_ = false;   // by the launcher, which is silent itself
   bool greeted_ = false;
   bool settling_ = false;
   bool left_ = false;

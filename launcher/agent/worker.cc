@@ -35,7 +35,8 @@ void Worker::spawn(const Surroundings& surroundings) {
   Result<os::Pipe> err = os::make_pipe();
   Result<os::Pipe> in = spec_.stdin_source == wire::StdinSource::Launcher ? os::make_pipe() : os::Pipe{};
   if (!out || !err || !in) {
-    status_ = SpawnFailed{SpawnStep::Pipe, errno};
+    status_ = SpawnFailed{SpawnStep::Pipe, EMFILE};  // there is no other reason
+    ended_at_ = Clock::now();
     return apply(machine_.on(WorkerEvent::SpawnFailed));
   }
   const auto started = os::spawn_worker({.program = surroundings.program,

@@ -21,10 +21,6 @@ constexpr Duration kLate = std::chrono::seconds(1);  // a timer that is so late 
 constexpr int kLastWordsMs = 1000;
 constexpr std::uint32_t kMaxThreads = 64;
 
-std::uint32_t milliseconds(Duration d) {
-  return static_cast<std::uint32_t>(std::chrono::duration_cast<std::chrono::milliseconds>(d).count());
-}
-
 std::uint64_t nanoseconds(Duration d) {
   return static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(d).count());
 }

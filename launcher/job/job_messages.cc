@@ -159,7 +159,10 @@ void Job::handle(HostEntry&, const wire::StdinCredit& m) { stdin_.taken(m.rank, 
 
 void Job::handle(HostEntry& host, const wire::Bye& m) {
   for (const std::string& left : m.left) facts_.left_behind.push_back(host.session->name() + ": " + show(left));
-  if (!m.reason.empty()) add_fault(host, Error(ErrorKind::Protocol, show(m.reason)));
+  if (!m.reason.empty()) return add_fault(host, Error(ErrorKind::Lost, show(m.reason)));
+  const bool before_start = machine_.state() == JobState::Connecting || machine_.state() == JobState::Failing ||
+                            machine_.state() == JobState::Probing;
+  if (before_start && !host.info.failed) add_fault(host, Error(ErrorKind::Lost, "its agent left before the start"));
 }
 
 void Job::handle(HostEntry&, const wire::ErrorFile& m) { errors_[m.rank.value()] = report::parse_error_file(m.text); }

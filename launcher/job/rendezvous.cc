@@ -18,6 +18,11 @@ std::size_t count_reaching(std::span<const HostProbe> probes, const std::string&
       std::count_if(probes.begin(), probes.end(), [&](const HostProbe& p) { return errno_for(p, address) == 0; }));
 }
 
+bool reaches_any(const HostProbe& probe, std::span<const std::string> candidates) {
+  return std::any_of(candidates.begin(), candidates.end(),
+                     [&](const std::string& candidate) { return errno_for(probe, candidate) == 0; });
+}
+
 Error cannot_reach(const HostProbe& probe, std::string_view rank0_host, std::uint16_t port) {
   std::string tried;
   for (const wire::ProbeResult& result : probe.results) {
@@ -48,6 +53,10 @@ ChosenAddress choose_address(std::span<const std::string> candidates, std::span<
       best_count = count;
     }
   }
+  for (const HostProbe& probe : probes) {
+    if (!reaches_any(probe, candidates)) chosen.faults.push_back({probe.index, cannot_reach(probe, rank0_host, port)});
+  }
+  if (!chosen.faults.empty()) return chosen;
   for (const HostProbe& probe : probes) {
     if (errno_for(probe, best) != 0) chosen.faults.push_back({probe.index, cannot_reach(probe, rank0_host, port)});
   }

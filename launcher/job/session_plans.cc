@@ -10,10 +10,6 @@ constexpr std::uint64_t kTotalWindow = std::uint64_t{8} << 20;
 constexpr std::uint64_t kMaxWindow = std::uint64_t{2} << 20;
 constexpr std::uint64_t kMinWindow = std::uint64_t{64} << 10;
 
-std::uint32_t milliseconds(Duration d) {
-  return static_cast<std::uint32_t>(std::chrono::duration_cast<std::chrono::milliseconds>(d).count());
-}
-
 wire::App app_for(const plan::LaunchPlan& plan, plan::BaseEnvironment base) {
   wire::App app{.argv = plan.command,
                 .working_directory = plan.working_directory,
@@ -28,6 +24,11 @@ wire::App app_for(const plan::LaunchPlan& plan, plan::BaseEnvironment base) {
 }
 
 }  // namespace
+
+std::uint32_t milliseconds(Duration d) {
+  const auto count = std::chrono::duration_cast<std::chrono::milliseconds>(d).count();
+  return static_cast<std::uint32_t>(std::clamp<std::int64_t>(count, 0, UINT32_MAX));
+}
 
 std::uint64_t output_window(std::size_t hosts) {
   return std::clamp(kTotalWindow / std::max<std::uint64_t>(hosts, 1), kMinWindow, kMaxWindow);

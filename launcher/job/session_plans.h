@@ -15,6 +15,9 @@ struct SessionSettings {
   std::function<bool(Rank)> wants_stdin;  // gets the launcher's input; empty: no rank does
 };
 
+// For messages: whole milliseconds; the longest that fits for anything longer.
+std::uint32_t milliseconds(Duration d);
+
 // Output that may wait in the launcher for a slow reader, over all hosts.
 std::uint64_t output_window(std::size_t hosts);
 

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include <fcntl.h>
+#include <sys/epoll.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -16,15 +17,24 @@ namespace {
 
 constexpr auto kLookAgain = std::chrono::milliseconds(500);  // has the terminal become ours?
 
-// A description of our own where possible: waiting makes it non-blocking, which would reach those who share it.
-int open_for_us() {
+struct Opened {
+  os::UniqueFd source;
+  os::UniqueFd waitable;
+};
+
+// Waiting makes a description non-blocking, which would reach those who share it: so it is one of our own, or a watch.
+Opened open_for_us() {
   struct stat info {};
-  if (::fstat(STDIN_FILENO, &info) != 0) return -1;
+  if (::fstat(STDIN_FILENO, &info) != 0) return {};
   if (S_ISFIFO(info.st_mode) || ::isatty(STDIN_FILENO) == 1) {
-    return ::open("/proc/self/fd/0", O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    os::UniqueFd own(::open("/proc/self/fd/0", O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
+    os::UniqueFd waitable(own ? ::fcntl(own.get(), F_DUPFD_CLOEXEC, 3) : -1);
+    if (waitable) return {std::move(own), std::move(waitable)};
   }
-  if (S_ISSOCK(info.st_mode)) return ::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3);
-  return -1;
+  Opened opened{os::UniqueFd(::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3)), {}};
+  if (!S_ISSOCK(info.st_mode)) return opened;
+  if (Result<os::UniqueFd> watch = os::make_watch(STDIN_FILENO, EPOLLIN)) opened.waitable = std::move(*watch);
+  return opened;
 }
 
 bool in_background() { return ::isatty(STDIN_FILENO) == 1 && ::tcgetpgrp(STDIN_FILENO) != ::getpgrp(); }
@@ -41,12 +51,10 @@ void StdinForwarder::add_reader(Rank rank) { on_the_way_[rank] = 0; }
 void StdinForwarder::start() {
   if (on_the_way_.empty() || std::exchange(started_, true)) return;
   over_ = false;
-  if (const int fd = open_for_us(); fd >= 0) {
-    waitable_.assign(fd);
-  } else {
-    plain_.reset(::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3));
-    if (!plain_) return end();
-  }
+  Opened opened = open_for_us();
+  source_ = std::move(opened.source);
+  if (!source_) return end();
+  if (opened.waitable) waitable_.assign(opened.waitable.release());
   pump();
 }
 
@@ -74,7 +82,7 @@ void StdinForwarder::stop() {
   boost::system::error_code ignored;
   waitable_.close(ignored);
   retry_.cancel();
-  plain_.reset();
+  source_.reset();
 }
 
 void StdinForwarder::pump() {
@@ -85,7 +93,7 @@ void StdinForwarder::pump() {
     waiting_ = false;
     read_some();
   };
-  if (plain_) {
+  if (!waitable_.is_open()) {
     boost::asio::post(retry_.get_executor(), [ready] { ready({}); });
   } else {
     waitable_.async_wait(boost::asio::posix::stream_descriptor::wait_read, ready);
@@ -104,7 +112,7 @@ void StdinForwarder::read_some() {
     });
   }
   std::string bytes(static_cast<std::size_t>(std::min<std::uint64_t>(credit(), 16384)), '\0');
-  const ssize_t n = ::read(plain_ ? plain_.get() : waitable_.native_handle(), bytes.data(), bytes.size());
+  const ssize_t n = ::read(source_.get(), bytes.data(), bytes.size());
   if (n < 0 && (errno == EAGAIN || errno == EINTR)) return pump();
   if (n <= 0) return end();
   bytes.resize(static_cast<std::size_t>(n));

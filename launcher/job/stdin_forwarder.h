@@ -40,8 +40,8 @@ class StdinForwarder {
   std::uint64_t credit() const;  // what the slowest reader can take
 
   Handlers handlers_;
-  os::UniqueFd plain_;  // regular files and what cannot be waited for
-  boost::asio::posix::stream_descriptor waitable_;
+  os::UniqueFd source_;                             // what is read
+  boost::asio::posix::stream_descriptor waitable_;  // what is waited for; closed: nothing, as for a regular file
   boost::asio::steady_timer retry_;
   std::map<Rank, std::uint64_t> on_the_way_;  // by reader
   bool started_ = false;

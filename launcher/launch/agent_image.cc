@@ -3,6 +3,7 @@
 #include <cerrno>
 #include <cstdint>
 #include <cstdio>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 
@@ -44,6 +45,10 @@ AgentImage AgentImage::embedded() {
 }
 
 Result<AgentImage> AgentImage::load(const std::string& path) {
+  std::error_code error;
+  if (std::filesystem::exists(path, error) && !std::filesystem::is_regular_file(path, error)) {
+    return unusable(path, "is not a file");
+  }
   std::ifstream file(path, std::ios::binary);
   if (!file) return unusable(path, errno_text(errno));
   AgentImage image;

@@ -13,6 +13,8 @@ namespace sml::launch {
 
 namespace {
 
+constexpr int kMaxFolders = 8;
+
 // Noise can contain anything, so the mark is one that nobody could know beforehand.
 std::string make_mark() {
   std::random_device device;
@@ -120,6 +122,10 @@ void AgentSession::handle_greeting(const wire::Greeting& greeting) {
 
 void AgentSession::send_agent(const wire::NeedAgent& need) {
   machine_.on(SessionEvent::NeedAgent);
+  // The script asks once for each folder, and only after it has consumed what was sent before.
+  if (++times_sent_ > kMaxFolders || transport_->unsent() > 0) {
+    return fail(Error(ErrorKind::Protocol, "asks for the agent again and again"));
+  }
   if (!image_.machine().empty() && need.machine != image_.machine()) {
     return fail(Error(ErrorKind::Deploy, "is a machine of type " + show(need.machine, 40) +
                                              ", the agent at hand is for " + std::string(image_.machine()))

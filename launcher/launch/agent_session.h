@@ -102,6 +102,7 @@ class AgentSession final : private TransportEvents {
   wire::Decoder<wire::ToLauncher> decoder_;
   std::unique_ptr<AgentTransport> transport_;
   std::string step_ = "starting";
+  int times_sent_ = 0;  // the agent, to this host
   bool local_ = false;
   std::string local_address_;
   std::string peer_address_;

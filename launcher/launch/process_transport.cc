@@ -1,6 +1,7 @@
 #include "launcher/launch/process_transport.h"
 
-#include <deque>
+#include <array>
+#include <cerrno>
 #include <optional>
 
 #include <sys/socket.h>
@@ -150,16 +151,29 @@ class ProcessTransport final : public AgentTransport {
     });
   }
 
+  // What is in the pipe now; false at its end, which may never come when something that the process left behind holds
+  // it.
+  static bool take_errors(const std::shared_ptr<Core>& core) {
+    std::array<char, 4096> piece;
+    for (;;) {
+      const ssize_t size =
+          core->errors.is_open() ? ::read(core->errors.native_handle(), piece.data(), piece.size()) : 0;
+      if (size < 0) return errno == EAGAIN || errno == EINTR;
+      if (size == 0) return false;
+      keep_errors(*core, std::string_view(piece.data(), static_cast<std::size_t>(size)));
+    }
+  }
+
+  static void keep_errors(Core& core, std::string_view text) {
+    core.error_text += text;
+    if (core.error_text.size() > kKeptStderr) core.error_text.erase(0, core.error_text.size() - kKeptStderr);
+  }
+
+  // Waits, and reads itself: an operation that had read already could not be told from one that had not.
   static void read_errors(const std::shared_ptr<Core>& core) {
-    auto piece = std::make_shared<std::array<char, 4096>>();
-    core->errors.async_read_some(asio::buffer(*piece),
-                                 [core, piece](boost::system::error_code error, std::size_t size) {
-                                   if (error) return;
-                                   core->error_text.append(piece->data(), size);
-                                   if (core->error_text.size() > kKeptStderr)
-                                     core->error_text.erase(0, core->error_text.size() - kKeptStderr);
-                                   read_errors(core);
-                                 });
+    core->errors.async_wait(asio::posix::stream_descriptor::wait_read, [core](boost::system::error_code error) {
+      if (!error && take_errors(core)) read_errors(core);
+    });
   }
 
   static void write(const std::shared_ptr<Core>& core) {
@@ -179,6 +193,7 @@ class ProcessTransport final : public AgentTransport {
   // The end is told when both have come: the last byte, and the exit status that explains it.
   static void end_if_over(const std::shared_ptr<Core>& core) {
     if (!core->input_over || !core->ended) return;
+    take_errors(core);
     std::string text = describe(*core->ended);
     while (!core->error_text.empty() && core->error_text.back() == '\n') core->error_text.pop_back();
     if (!core->error_text.empty()) text = core->error_text;

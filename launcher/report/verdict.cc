@@ -116,8 +116,9 @@ int exit_code_of_faults(const std::vector<Facts::HostFault>& faults) {
 Verdict judge(const Facts& facts) {
   Verdict verdict;
   const Facts::WorkerEnd* worker = find_culprit(facts);
-  const bool fault_first = !facts.faults.empty() && (worker == nullptr || facts.faults.front().at < worker->at);
-  const TimePoint failed_at = fault_first ? facts.faults.front().at : worker != nullptr ? worker->at : TimePoint::max();
+  const Facts::WorkerEnd* first = first_failure(facts);  // holds the place in time for the culprit that it led to
+  const bool fault_first = !facts.faults.empty() && (first == nullptr || facts.faults.front().at < first->at);
+  const TimePoint failed_at = fault_first ? facts.faults.front().at : first != nullptr ? first->at : TimePoint::max();
   if (facts.stop_signal && facts.stop_at <= failed_at) {
     verdict.exit_code = 128 + *facts.stop_signal;
     verdict.lines.push_back("stopped by " + signal_name(*facts.stop_signal));
@@ -138,6 +139,10 @@ Verdict judge(const Facts& facts) {
     verdict.exit_code = no_reader ? 128 + SIGPIPE : 125;
     if (!no_reader)
       verdict.lines.push_back("stopped: cannot write the workers' output: " + errno_text(facts.output_errno));
+  }
+  if (verdict.exit_code == 0 && !facts.ends.empty()) {
+    verdict.exit_code = 125;
+    verdict.lines.push_back("workers were ended, and nobody knows by whom");
   }
   tell_rest(facts, verdict.lines);
   if (verdict.exit_code == 0 && !facts.unconfirmed.empty()) verdict.exit_code = 125;

@@ -1,5 +1,4 @@
 """Hosts that cannot do their part: one sentence per kind of fault, the others released, nothing started anywhere."""
-import pathlib
 import subprocess
 
 from harness import PYTHON, TestCase, Testbed, poll
