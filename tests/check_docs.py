@@ -66,7 +66,7 @@ def main():
         errors.append("the variables cannot be found in common/plan/worker_env.cc any more")
     errors += [f"man/sml-run.1 lacks the variable {v}" for v in variables if not re.search(rf"\b{v}\b", plain)]
     statuses = plain.split(".Sh EXIT STATUS")[1].split("\n.Sh ")[0]
-    for status in ("0", "2", "125", "126", "127"):
+    for status in ("0", "2", "124", "125", "126", "127"):
         if f".It {status}\n" not in statuses:
             errors.append(f"man/sml-run.1 lacks the exit status {status}")
         if not re.search(rf"^\| {status}\b", readme, re.M):
