@@ -37,9 +37,9 @@ class Statuses(FourHosts):
             with self.subTest(rank=rank, code=code):
                 done = self.job(*self.only(rank, f"exit {code}"))
                 self.assert_status(done, code)
-                self.assertEqual(len(complaints(done)), 1)
                 host = f"algo-{rank // 2 + 1}"
                 self.assertRegex(complaints(done)[0], rf"^rank {rank} on {host} exited with status {code}\b")
+                self.assertEqual(complaints(done)[-1], f"exit status {code}, that of rank {rank}, which failed first")
                 self.assertEqual(self.bed.ps(), [])
 
     def test_deaths_by_signal(self):
@@ -47,7 +47,7 @@ class Statuses(FourHosts):
             with self.subTest(rank=rank, signo=signo):
                 done = self.job(*self.only(rank, f"exec {PROBE} signal {signo}"))
                 self.assert_status(done, 128 + signo)
-                self.assertRegex(complaints(done)[0], rf"^rank {rank} on algo-{rank // 2 + 1} killed by {word}\b")
+                self.assertRegex(complaints(done)[0], rf"^rank {rank} on algo-{rank // 2 + 1} was killed by {word}\b")
 
     def test_the_first_failure_decides(self):
         """The others fail too, when they are stopped; that is not their failure."""
