@@ -184,7 +184,8 @@ int stop() {
 
 int flood() {
   std::string lines;
-  for (int i = 0; i < 640; ++i) lines += "a line of a hundred bytes or so, of which there are many, one like the other, without any end to them\n";
+  for (int i = 0; i < 640; ++i)
+    lines += "a line of a hundred bytes or so, of which there are many, one like the other, without any end to them\n";
   while (write_all(1, lines)) {
   }
   return 1;
@@ -195,7 +196,8 @@ int flood() {
 class Random {
  public:
   Random(std::uint64_t rank, std::uint64_t stream, std::uint64_t index)
-      : state_((rank + 1) * 0x9E3779B97F4A7C15U ^ (stream + 1) * 0xBF58476D1CE4E5B9U ^ (index + 1) * 0x94D049BB133111EBU) {
+      : state_((rank + 1) * 0x9E3779B97F4A7C15U ^ (stream + 1) * 0xBF58476D1CE4E5B9U ^
+               (index + 1) * 0x94D049BB133111EBU) {
     for (int i = 0; i < 4; ++i) next();
   }
   std::uint64_t next() {
@@ -251,16 +253,19 @@ int check(const Words& words) {
     ++at;
     if (stream == 1 && line.starts_with("sml-run: ")) continue;
     const std::size_t close = line.find("] ");
-    if (!line.starts_with("[") || close == std::string::npos || close > 6) die("line " + std::to_string(at) + " has no tag");
+    if (!line.starts_with("[") || close == std::string::npos || close > 6)
+      die("line " + std::to_string(at) + " has no tag");
     const std::uint64_t rank = number(line.substr(1, close - 1));
     if (rank >= ranks) die("line " + std::to_string(at) + " is of no rank");
     if (line.substr(close + 2) != make_line(rank, stream, next[rank], number(words[2]))) {
-      die("line " + std::to_string(at) + " is not line " + std::to_string(next[rank]) + " of rank " + std::to_string(rank));
+      die("line " + std::to_string(at) + " is not line " + std::to_string(next[rank]) + " of rank " +
+          std::to_string(rank));
     }
     ++next[rank];
   }
   for (std::uint64_t rank = 0; rank < ranks; ++rank) {
-    if (next[rank] != number(words[1])) die("rank " + std::to_string(rank) + " has " + std::to_string(next[rank]) + " lines");
+    if (next[rank] != number(words[1]))
+      die("rank " + std::to_string(rank) + " has " + std::to_string(next[rank]) + " lines");
   }
   return 0;
 }
