@@ -86,6 +86,15 @@ void OutStream::write(std::string& bytes) {
   if (!state_->waiting) push(state_);
 }
 
+void OutStream::give_up(const std::shared_ptr<State>& state, int sys_errno) {
+  state->is_broken = true;
+  state->pending.clear();
+  state->begin = 0;
+  boost::asio::post(state->loop, [state, sys_errno] {
+    if (state->handlers.broken) state->handlers.broken(sys_errno);
+  });
+}
+
 void OutStream::push(const std::shared_ptr<State>& state) {
   while (state->begin < state->pending.size()) {
     const ssize_t n = state->write_some(std::string_view(state->pending).substr(state->begin));
@@ -94,13 +103,7 @@ void OutStream::push(const std::shared_ptr<State>& state) {
     } else if (errno == EAGAIN && state->kind != Kind::Plain) {
       return await(state);
     } else if (errno != EINTR) {
-      state->is_broken = true;
-      state->pending.clear();
-      state->begin = 0;
-      boost::asio::post(state->loop, [state, sys_errno = errno] {
-        if (state->handlers.broken) state->handlers.broken(sys_errno);
-      });
-      return;
+      return give_up(state, errno);
     }
   }
   state->pending.clear();

@@ -33,6 +33,7 @@ class OutStream {
  private:
   struct State;
   static void push(const std::shared_ptr<State>& state);
+  static void give_up(const std::shared_ptr<State>& state, int sys_errno);
   static void await(const std::shared_ptr<State>& state);
   std::shared_ptr<State> state_;
 };

@@ -168,7 +168,7 @@ void Agent::handle(wire::Stop& m) {
 }
 
 void Agent::handle(wire::StdinData& m) {
-  if (Worker* worker = find(m.rank)) worker->feed(std::move(m.bytes));
+  if (Worker* worker = find(m.rank)) worker->feed(m.bytes);
 }
 
 void Agent::handle(wire::StdinEof& m) {

@@ -143,7 +143,7 @@ void Worker::discard_output() {
   }
 }
 
-void Worker::feed(std::string bytes) {
+void Worker::feed(const std::string& bytes) {
   if (!stdin_.is_open()) return owner_.worker_took_input(rank(), bytes.size());  // it has ended, or closed its input
   input_ += bytes;
   write_input();

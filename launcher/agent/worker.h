@@ -51,7 +51,7 @@ class Worker {
   void signal(int signo);  // to its process group, while it has not been reaped
   void ask_to_stop() { apply(machine_.on(supervise::WorkerEvent::StopAsked)); }
   void reaped(const ExitStatus& status, TimePoint now);
-  void feed(std::string bytes);  // standard input
+  void feed(const std::string& bytes);  // standard input
   void feed_end();
   void wake();            // output may be read again
   void discard_output();  // nobody wants it: close our ends

@@ -4,7 +4,7 @@
 
 namespace sml::job {
 
-Console::Console(boost::asio::any_io_executor loop, const std::vector<std::string>& tags, Handlers handlers) {
+Console::Console(boost::asio::any_io_executor loop, const std::vector<std::string>& tags, const Handlers& handlers) {
   const auto drained = [this, on_drained = handlers.drained] {
     if (pending() == 0) on_drained();
   };
@@ -13,14 +13,12 @@ Console::Console(boost::asio::any_io_executor loop, const std::vector<std::strin
     drained();  // what was pending has been dropped
   };
   out_ = std::make_unique<Sink>(loop, STDOUT_FILENO, os::OutStream::Handlers{drained, broken});
-  err_ = out_.get();
   if (!os::same_file(STDOUT_FILENO, STDERR_FILENO)) {
     separate_err_ =
         std::make_unique<Sink>(loop, STDERR_FILENO, os::OutStream::Handlers{drained, [drained](int) { drained(); }});
-    err_ = separate_err_.get();
   }
   for (const std::string& tag : tags) {
-    for (Sink* sink : {out_.get(), err_}) {
+    for (Sink* sink : {out_.get(), &err()}) {
       const bool plain = tags.size() == 1 && tag.empty();
       targets_.push_back({sink, plain ? sink->merger.add_plain_source() : sink->merger.add_source(tag)});
     }
@@ -44,7 +42,7 @@ void Console::worker_done(Rank rank) {
 }
 
 void Console::say(std::string_view text) {
-  err_->merger.add_own_line("sml-run: " + std::string(text));
+  err().merger.add_own_line("sml-run: " + std::string(text));
   flush();
 }
 

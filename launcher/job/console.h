@@ -23,7 +23,7 @@ class Console {
     std::function<void(int sys_errno)> gone;  // our stdout takes nothing any more: EPIPE, ENOSPC, ...
   };
   // One tag per rank; empty tags of a single rank mean that its bytes pass as they are.
-  Console(boost::asio::any_io_executor loop, const std::vector<std::string>& tags, Handlers handlers);
+  Console(boost::asio::any_io_executor loop, const std::vector<std::string>& tags, const Handlers& handlers);
 
   void worker_output(Rank rank, Stream stream, std::string_view bytes);
   void worker_done(Rank rank);
@@ -48,10 +48,10 @@ class Console {
     output::LineMerger::Source source;
   };
   Target& target(Rank rank, Stream stream);
+  Sink& err() { return separate_err_ ? *separate_err_ : *out_; }
 
   std::unique_ptr<Sink> out_;
   std::unique_ptr<Sink> separate_err_;
-  Sink* err_;
   std::vector<Target> targets_;  // two per rank
 };
 

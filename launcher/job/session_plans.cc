@@ -23,6 +23,30 @@ wire::App app_for(const plan::LaunchPlan& plan, plan::BaseEnvironment base) {
   return app;
 }
 
+std::vector<wire::Worker> workers_of(const plan::MappedHost& host, const plan::LaunchPlan& plan,
+                                     const SessionSettings& settings) {
+  std::vector<wire::Worker> out;
+  for (const Rank rank : host.ranks) {
+    const plan::RankAssignment& assignment = plan.map.ranks[rank.value()];
+    const bool wants_stdin = settings.wants_stdin && settings.wants_stdin(rank);
+    out.push_back({.rank = rank,
+                   .local_rank = assignment.local_rank,
+                   .app = 0,
+                   .stdin_source = wants_stdin ? wire::StdinSource::Launcher : wire::StdinSource::Null,
+                   .environment = plan::rank_environment(plan.map, assignment, plan.job)});
+  }
+  return out;
+}
+
+wire::Hello hello_for(const plan::MappedHost& host, const plan::LaunchPlan& plan, const SessionSettings& settings) {
+  return {.version = wire::kProtocolVersion,
+          .job_id = plan.job.job_id,
+          .host = host.host.name,
+          .heartbeat_timeout_ms = milliseconds(settings.heartbeat_timeout),
+          .grace_ms = milliseconds(settings.grace),
+          .credit = settings.output_window};
+}
+
 }  // namespace
 
 std::uint32_t milliseconds(Duration d) {
@@ -43,27 +67,14 @@ std::vector<launch::AgentSession::Plan> session_plans(const plan::LaunchPlan& pl
   for (std::uint32_t i = 0; i < plan.map.hosts.size(); ++i) {
     const plan::MappedHost& host = plan.map.hosts[i];
     if (host.ranks.empty()) continue;
-    wire::Prepare prepare;
-    for (const Rank rank : host.ranks) {
-      const plan::RankAssignment& assignment = plan.map.ranks[rank.value()];
-      const bool wants_stdin = settings.wants_stdin && settings.wants_stdin(rank);
-      prepare.workers.push_back({.rank = rank,
-                                 .local_rank = assignment.local_rank,
-                                 .app = 0,
-                                 .stdin_source = wants_stdin ? wire::StdinSource::Launcher : wire::StdinSource::Null,
-                                 .environment = plan::rank_environment(plan.map, assignment, plan.job)});
-    }
-    prepare.rendezvous = out.empty() ? wire::Rendezvous::Reserve : wire::Rendezvous::None;
     launch::AgentSession::Plan session{.host = HostIndex(i),
                                        .name = host.host.name,
-                                       .hello = {.version = wire::kProtocolVersion,
-                                                 .job_id = plan.job.job_id,
-                                                 .host = host.host.name,
-                                                 .heartbeat_timeout_ms = milliseconds(settings.heartbeat_timeout),
-                                                 .grace_ms = milliseconds(settings.grace),
-                                                 .credit = settings.output_window},
-                                       .prepare_local = prepare,
-                                       .prepare_remote = std::move(prepare)};
+                                       .hello = hello_for(host, plan, settings),
+                                       .prepare_local = {},
+                                       .prepare_remote = {}};
+    session.prepare_local.workers = workers_of(host, plan, settings);
+    session.prepare_local.rendezvous = out.empty() ? wire::Rendezvous::Reserve : wire::Rendezvous::None;
+    session.prepare_remote = session.prepare_local;
     session.prepare_local.apps = {local};
     session.prepare_remote.apps = {remote};
     out.push_back(std::move(session));

@@ -166,18 +166,19 @@ void AgentSession::handle(wire::ToLauncher message) {
 }
 
 bool AgentSession::about_our_rank(const wire::ToLauncher& message) const {
-  const auto ours = [this](Rank rank) { return std::binary_search(ranks_.begin(), ranks_.end(), rank); };
-  return std::visit(
-      [&](const auto& m) {
-        if constexpr (requires { m.rank; })
-          return ours(m.rank);
-        else if constexpr (std::is_same_v<std::decay_t<decltype(m)>, wire::Started>) {
-          return std::all_of(m.workers.begin(), m.workers.end(), [&](const auto& w) { return ours(w.rank); });
-        } else
-          return true;
-      },
-      message);
+  return std::visit([this](const auto& m) { return all_ours(m); }, message);
 }
+
+template <class Message>
+bool AgentSession::all_ours(const Message& m) const {
+  if constexpr (requires { m.rank; }) return is_ours(m.rank);
+  if constexpr (std::is_same_v<Message, wire::Started>) {
+    return std::all_of(m.workers.begin(), m.workers.end(), [this](const auto& w) { return is_ours(w.rank); });
+  }
+  return true;
+}
+
+bool AgentSession::is_ours(Rank rank) const { return std::binary_search(ranks_.begin(), ranks_.end(), rank); }
 
 bool AgentSession::agent_runs() const {
   return machine_.state() != SessionState::Starting && machine_.state() != SessionState::Greeting && !ended();

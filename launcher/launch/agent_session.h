@@ -87,6 +87,9 @@ class AgentSession final : private TransportEvents {
   void decode();
   void handle(wire::ToLauncher message);
   bool about_our_rank(const wire::ToLauncher& message) const;
+  template <class Message>
+  bool all_ours(const Message& m) const;
+  bool is_ours(Rank rank) const;
   void fail(Error why);
   Error explain(SessionState before, const Error& why) const;
 

@@ -34,7 +34,7 @@ struct ProcessStart {
 
 // What outlives the transport while handlers are under way.
 struct Core {
-  Core(asio::any_io_executor loop) : socket(loop), errors(loop), buffer(kReadSize, '\0') {}
+  explicit Core(const asio::any_io_executor& loop) : socket(loop), errors(loop), buffer(kReadSize, '\0') {}
   asio::local::stream_protocol::socket socket;
   asio::posix::stream_descriptor errors;
   std::unique_ptr<os::Child> child;
