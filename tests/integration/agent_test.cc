@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "common/core/exit_status.h"
+#include "common/supervise/host_machine.h"
 #include "tests/support/catch.h"
 #include "tests/support/fake_init.h"
 #include "tests/support/fake_launcher.h"
@@ -393,17 +394,23 @@ TEST_CASE("agent: a daemon that holds the output is not waited for, and does not
   CHECK(init.nothing_left());
 }
 
-TEST_CASE("agent: a daemon that ignores TERM is killed") {
+TEST_CASE("agent: daemons that ignore TERM are killed, those that come to light by that too, and at once") {
   Init init;
   Launcher launcher;
   wire::Hello hello = Launcher::hello();
   hello.grace_ms = 100;
-  launcher.start({{kEcho, "daemon", "term"}}, hello);
-  const pid_t daemon = await_pid(launcher);
+  // each in a session of its own, each the child of another that ignores TERM
+  launcher.start({{"sh", "-c",
+                   "trap '' TERM; setsid sh -c 'setsid sh -c \"setsid sleep 1000 & echo ready; wait\" & wait' & "
+                   "read x < /dev/null; exec sleep 0.3"}},
+                 hello);
+  await_ready(launcher);
+  if (!launcher.news(0).exited) launcher.until([&] { return launcher.news(0).exited.has_value(); });
+  const auto begin = std::chrono::steady_clock::now();
   launcher.must_leave_well();
-  CHECK_FALSE(fake::runs(daemon));
+  CHECK(std::chrono::steady_clock::now() - begin < supervise::HostMachine::kReapLimit - 1s);
   CHECK(launcher.bye()->left.empty());
-  CHECK(init.nothing_left());
+  CHECK(fake::children_of(::getpid()).empty());
 }
 
 TEST_CASE("agent: when the launcher hangs up everything dies, daemons included") {
