@@ -41,8 +41,12 @@ Opened open_for_us(int fd) {
 
 struct OutStream::State {
   State(boost::asio::any_io_executor the_loop, Opened opened, Handlers the_handlers)
-      : loop(the_loop), file(the_loop), kind(opened.kind), fd(opened.fd.get()), handlers(std::move(the_handlers)) {
-    own = std::move(opened.fd);
+      : loop(the_loop),
+        file(the_loop),
+        own(std::move(opened.fd)),
+        kind(opened.kind),
+        fd(own.get()),
+        handlers(std::move(the_handlers)) {
     if (kind == Kind::Waitable) file.assign(::fcntl(fd, F_DUPFD_CLOEXEC, 3));
     if (kind != Kind::Socket) return;
     if (Result<UniqueFd> watch = make_watch(fd, EPOLLOUT)) file.assign(watch->release());

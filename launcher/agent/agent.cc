@@ -332,18 +332,18 @@ void Agent::tell_machine() {
 void Agent::await_signals() {
   signals_.async_wait([this](boost::system::error_code error, int signo) {
     if (error) return;
-    if (signo == SIGCHLD) {
-      reap();
-    } else {
-      // Whoever signals agents (a batch system does) wants the job to end; the workers' ends are reported still.
-      if (machine_.state() == HostState::Idle || machine_.state() == HostState::Running) {
-        told_to_end_ = "its agent was told to end by " + signal_name(signo);
-      }
-      perform(machine_.stop(SIGTERM, kDefaultGrace, Clock::now()));
-    }
+    signo == SIGCHLD ? reap() : told_to_end(signo);
     settle();
     await_signals();
   });
+}
+
+// Whoever signals agents (a batch system does) wants the job to end; the workers' ends are reported still.
+void Agent::told_to_end(int signo) {
+  if (machine_.state() == HostState::Idle || machine_.state() == HostState::Running) {
+    told_to_end_ = "its agent was told to end by " + signal_name(signo);
+  }
+  perform(machine_.stop(SIGTERM, kDefaultGrace, Clock::now()));
 }
 
 void Agent::reap() {

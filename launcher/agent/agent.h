@@ -79,6 +79,7 @@ class Agent final : private WorkerOwner {
   void arm_timer();
   void on_timer(TimePoint due);
   void await_signals();
+  void told_to_end(int signo);
   void launcher_lost(const Error& why);
   plan::Environment environment_of(const Worker& worker) const;
   void compose_environments();

@@ -24,24 +24,19 @@ std::string make_mark() {
   return mark;
 }
 
+SessionEvent event_for(const wire::HelloAck&) { return SessionEvent::HelloAck; }
+SessionEvent event_for(const wire::Prepared&) { return SessionEvent::Prepared; }
+SessionEvent event_for(const wire::Probed&) { return SessionEvent::Probed; }
+SessionEvent event_for(const wire::Bye&) { return SessionEvent::Bye; }
+SessionEvent event_for(const wire::Pong&) { return SessionEvent::Chatter; }
+SessionEvent event_for(const wire::AgentLog&) { return SessionEvent::Chatter; }
+template <class Message>
+SessionEvent event_for(const Message&) {
+  return SessionEvent::WorkerNews;
+}
+
 SessionEvent event_of(const wire::ToLauncher& message) {
-  return std::visit(
-      [](const auto& m) {
-        using M = std::decay_t<decltype(m)>;
-        if constexpr (std::is_same_v<M, wire::HelloAck>)
-          return SessionEvent::HelloAck;
-        else if constexpr (std::is_same_v<M, wire::Prepared>)
-          return SessionEvent::Prepared;
-        else if constexpr (std::is_same_v<M, wire::Probed>)
-          return SessionEvent::Probed;
-        else if constexpr (std::is_same_v<M, wire::Bye>)
-          return SessionEvent::Bye;
-        else if constexpr (std::is_same_v<M, wire::Pong> || std::is_same_v<M, wire::AgentLog>)
-          return SessionEvent::Chatter;
-        else
-          return SessionEvent::WorkerNews;
-      },
-      message);
+  return std::visit([](const auto& m) { return event_for(m); }, message);
 }
 
 }  // namespace
