@@ -62,7 +62,8 @@ TEST_CASE("types that are known are asked for first", "[ssh]") {
 
 TEST_CASE("any bytes in known_hosts are survived", "[ssh]") {
   std::mt19937 random(7);
-  const std::string alphabet("a,*!|1 \t\n\r@#=AB\0\xff[]:", 22);
+  static constexpr char kAlphabet[] = "a,*!|1 \t\n\r@#=AB\0\xff[]:";
+  const std::string alphabet(kAlphabet, sizeof kAlphabet);  // the closing NUL is one more byte to survive
   for (int round = 0; round < 300; ++round) {
     std::string text;
     for (int i = 0; i < 400; ++i) text += alphabet[random() % alphabet.size()];
