@@ -172,6 +172,7 @@ TEST_CASE("agent: a worker that cannot be started is an exit of its own; the oth
 }
 
 TEST_CASE("agent: out of descriptors, workers fail one by one and in order of time") {
+  if (kSanitized) return;  // a sanitizer's runtime takes descriptors of its own at the same moments
   Init init;
   const std::string limit = GENERATE("40", "41");  // one pipe less or more: it fails at another step
   Launcher launcher({"sh", "-c", "ulimit -n " + limit + "; exec \"$@\"", "sh"});
@@ -214,7 +215,7 @@ TEST_CASE("agent: output flows within the credit and not a byte beyond; all else
   launcher.until([&] { return launcher.output_bytes() >= 70100; });
   for (int i = 0; i < 20; ++i) launcher.round_trip();
   CHECK(launcher.output_bytes() == 70100);
-  CHECK(launcher.memory("VmHWM") < 12 << 10);
+  CHECK((kSanitized || launcher.memory("VmHWM") < 12 << 10));
   launcher.send(wire::Stop{SIGKILL, 0});
   launcher.send(wire::Credit{Launcher::kPlenty});
   launcher.must_leave_well();
@@ -255,7 +256,7 @@ TEST_CASE("agent: a launcher that does not read costs no memory") {
     ::poll(nullptr, 0, 100);
     return std::exchange(before, now) == now;
   }));
-  CHECK(launcher.memory("VmHWM") < 16 << 10);
+  CHECK((kSanitized || launcher.memory("VmHWM") < 16 << 10));
   launcher.hang_up();
   CHECK(launcher.leaves(10s));
   CHECK(init.nothing_left());

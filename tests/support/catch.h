@@ -5,3 +5,10 @@
 #else
 #include <catch2/catch.hpp>
 #endif
+
+// In sanitizer builds memory, descriptors and the size of programs are not those of the product.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+inline constexpr bool kSanitized = true;
+#else
+inline constexpr bool kSanitized = false;
+#endif

