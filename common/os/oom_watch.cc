@@ -2,6 +2,7 @@
 
 #include <charconv>
 
+#include "common/os/cgroup.h"
 #include "common/os/small_file.h"
 
 namespace sml::os {
@@ -21,31 +22,7 @@ std::optional<std::uint64_t> counter(std::string_view text, std::string_view nam
   return std::nullopt;
 }
 
-bool lists(std::string_view controllers, std::string_view wanted) {
-  while (!controllers.empty()) {
-    const std::string_view one = controllers.substr(0, controllers.find(','));
-    if (one == wanted) return true;
-    controllers.remove_prefix(std::min(one.size() + 1, controllers.size()));
-  }
-  return false;
-}
-
 }  // namespace
-
-// "hierarchy-id:controller,list:/path" (cgroups(7)); v2 has id 0 and no controllers.
-std::optional<std::string> cgroup_path(std::string_view proc_cgroup, std::string_view controller) {
-  while (!proc_cgroup.empty()) {
-    const std::string_view line = proc_cgroup.substr(0, proc_cgroup.find('\n'));
-    proc_cgroup.remove_prefix(std::min(line.size() + 1, proc_cgroup.size()));
-    const std::size_t first = line.find(':');
-    const std::size_t second = first == std::string_view::npos ? first : line.find(':', first + 1);
-    if (second == std::string_view::npos) continue;
-    const std::string_view controllers = line.substr(first + 1, second - first - 1);
-    const bool matches = controller.empty() ? controllers.empty() : lists(controllers, controller);
-    if (matches) return std::string(line.substr(second + 1));
-  }
-  return std::nullopt;
-}
 
 OomWatch::OomWatch() {
   const std::string self = read_small_file("/proc/self/cgroup");
@@ -60,8 +37,8 @@ OomWatch::OomWatch() {
     const std::optional<std::string> path = cgroup_path(self, place.controller);
     if (!path) continue;
     // Inside a container the path may be that of the machine outside, while the mount shows the container's own root.
-    for (const std::string& below : {*path, std::string()}) {
-      const std::string file = place.mount + (below == "/" ? std::string() : below) + place.file;
+    for (const std::string& below : with_ancestors(*path)) {
+      const std::string file = place.mount + below + place.file;
       const std::optional<std::uint64_t> kills = counter(read_small_file(file), "oom_kill");
       if (!kills) continue;
       file_ = file;

@@ -6,8 +6,8 @@
 
 namespace sml::os {
 
-// Finds the counter of our cgroup: `oom_kill` of memory.events (v2), else of memory.oom_control (v1). A container sees
-// its own limit there. Where neither can be read there is no evidence and kills() stays 0.
+// Finds the counter of our cgroup, or of the nearest one above it that has one: `oom_kill` of memory.events (v2), else
+// of memory.oom_control (v1). A container sees its own limit there. Where neither can be read there is no evidence.
 class OomWatch {
  public:
   OomWatch();
@@ -22,8 +22,5 @@ class OomWatch {
   std::string file_;
   std::uint64_t seen_ = 0;
 };
-
-// The cgroup path of one hierarchy in the text of /proc/PID/cgroup: "" names v2's. Pure, for tests.
-std::optional<std::string> cgroup_path(std::string_view proc_cgroup, std::string_view controller);
 
 }  // namespace sml::os

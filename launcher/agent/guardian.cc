@@ -3,12 +3,14 @@
 #include <cerrno>
 #include <csignal>
 #include <ctime>
+#include <optional>
 
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "common/core/clock.h"
+#include "common/os/cgroup.h"
 #include "common/os/descendants.h"
 
 namespace sml::agent {
@@ -26,19 +28,21 @@ sigset_t awaited_signals() {
 }
 
 // Kills whatever has come to us until nothing is left; each death may bring more.
-void end_orphans() {
+void end_orphans(std::optional<os::Cgroup>& cgroup) {
   const TimePoint give_up = Clock::now() + kPatience;
   const sigset_t awaited = awaited_signals();
   while (Clock::now() < give_up) {
     os::reap_children([](pid_t, const ExitStatus&) {});
     const std::vector<pid_t> left = os::children();
-    if (left.empty()) return;
+    const bool populated = cgroup && cgroup->populated();
+    if (left.empty() && !populated) return;
+    if (populated) cgroup->kill();
     for (const pid_t pid : left) ::kill(pid, SIGKILL);
     ::sigtimedwait(&awaited, nullptr, &kLookAgain);
   }
 }
 
-int watch(pid_t agent) {
+int watch(pid_t agent, std::optional<os::Cgroup>& cgroup) {
   const sigset_t awaited = awaited_signals();
   int status = 1;
   for (bool agent_lives = true; agent_lives;) {
@@ -49,7 +53,7 @@ int watch(pid_t agent) {
       status = exit_code_of(ended);
     });
   }
-  end_orphans();
+  end_orphans(cgroup);
   return status;
 }
 
@@ -61,14 +65,20 @@ int guard(const std::function<int()>& serve) {
   sigset_t before;
   const sigset_t awaited = awaited_signals();
   ::sigprocmask(SIG_BLOCK, &awaited, &before);  // none may be missed between fork and wait
-  const pid_t agent = ::fork();
+  std::optional<os::Cgroup> cgroup = os::Cgroup::make();
+  pid_t agent = cgroup ? cgroup->fork_into() : ::fork();
+  if (agent < 0 && cgroup) {
+    cgroup.reset();
+    agent = ::fork();
+  }
   if (agent != 0) {
     if (agent < 0) return 1;
     ::prctl(PR_SET_NAME, "sml-run-guard");
     // The launcher must see the end of the agent's output when the agent ends, not when we do.
     for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) ::close(fd);
-    return watch(agent);
+    return watch(agent, cgroup);
   }
+  if (cgroup) cgroup->disown();
   ::sigprocmask(SIG_SETMASK, &before, nullptr);
   ::prctl(PR_SET_PDEATHSIG, SIGTERM);
   if (::getppid() != guardian) return 1;

@@ -10,8 +10,9 @@ namespace sml::agent {
 //
 // If the agent is killed, its workers die with it (PR_SET_PDEATHSIG) and whatever they had started comes to the
 // guardian, which is a subreaper too and ends it with SIGKILL; it gives up on what cannot be ended after some seconds.
-// SIGTERM to the guardian does the same by force. If the guardian is killed, the agent gets SIGTERM and stops the job.
-// Only both of them killed at the same moment leave descendants that had made a session of their own.
+// Where a cgroup can be made for all of them, that is killed as one, so that not even a fork bomb outruns us. SIGTERM
+// to the guardian does the same by force. If the guardian is killed, the agent gets SIGTERM and stops the job. Only
+// both of them killed at the same moment leave descendants that had made a session of their own.
 int guard(const std::function<int()>& serve);
 
 }  // namespace sml::agent

@@ -5,12 +5,11 @@
 //   echo_process stubborn          ignores SIGTERM; says "ready\n" and sleeps
 //   echo_process stopped           says "ready\n" and stops itself
 //   echo_process daemon [term]     a grandchild in a session of its own that keeps stdout; prints "PID\n", then exits
-//   0.
-//                                  With "term" the grandchild ignores SIGTERM
+//                                  0. With "term" the grandchild ignores SIGTERM
 //   echo_process daemons           the same, but lives on
-//   echo_process flood             writes for ever
-//   echo_process write N           writes N bytes without a newline, then exits 0
-//   echo_process await_signal      says "ready\n", waits for SIGUSR1, prints "usr1\n", exits 0
+//   echo_process runaway           says "ready\n"; is a new process in a new session all the time, a few thousand a
+//   second echo_process flood             writes for ever echo_process write N           writes N bytes without a
+//   newline, then exits 0 echo_process await_signal      says "ready\n", waits for SIGUSR1, prints "usr1\n", exits 0
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
@@ -105,6 +104,17 @@ void daemon(bool ignores_term) {
   }
 }
 
+// Whoever lists processes and kills what he finds comes too late.
+[[noreturn]] void run_away() {
+  say("ready\n");
+  ::close(STDOUT_FILENO);
+  for (;;) {
+    const pid_t next = ::fork();
+    if (next > 0) ::_exit(0);
+    if (next == 0) ::setsid();
+  }
+}
+
 void write_bytes(std::size_t size) {
   const std::string piece(65536, 'x');
   for (; size > 0; size -= std::min(size, piece.size())) say(std::string_view(piece).substr(0, size));
@@ -134,6 +144,7 @@ int main(int argc, char** argv, char** environment) {
     daemon(true);
     sleep_for_ever();
   }
+  if (what == "runaway") run_away();
   if (what == "flood") {
     for (;;) write_bytes(std::size_t{1} << 20);
   }

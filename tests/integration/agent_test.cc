@@ -414,6 +414,16 @@ TEST_CASE("agent: daemons that ignore TERM are killed, those that come to light 
   CHECK(fake::children_of(::getpid()).empty());
 }
 
+TEST_CASE("agent: what runs away faster than it can be listed dies as well") {
+  Init init;
+  Launcher launcher;
+  launcher.start({{kEcho, "runaway"}});
+  await_ready(launcher);
+  launcher.send(wire::Stop{SIGTERM, 100});
+  launcher.must_leave_well();
+  CHECK(init.nothing_left());
+}
+
 TEST_CASE("agent: when the launcher hangs up everything dies, daemons included") {
   Init init;
   Launcher launcher;
