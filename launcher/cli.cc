@@ -59,6 +59,8 @@ const std::vector<OptionGroup>& option_groups() {
       {"Supervision",
        {{"--on-failure", "abort|continue", set_on_failure,
          "What to do when a worker fails: stop all others, or let them finish. Default: abort."},
+        {"--forward-signals", "none|LIST", set_forward_signals,
+         "Signals to sml-run that are passed on to every worker and stop nothing; default: USR1,USR2,WINCH."},
         {"--stdin -stdin", "none|all|RANK", set_stdin, "Which workers get the input of sml-run; default: rank 0."},
         {"--report", "FILE", set_report, "Write how the job ended to FILE, as JSON."}}},
       {"Time limits (D is 90, 90s, 1.5m, 2h or 250ms)",

@@ -2,10 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <utility>
 
+#include "common/core/exit_status.h"
 #include "common/core/text.h"
 #include "common/plan/export_words.h"
 #include "common/plan/host.h"
@@ -98,6 +100,23 @@ Result<void> set_timeout(Options& o, string_view value) { return store(o.timeout
 Result<void> set_on_failure(Options& o, string_view value) {
   if (value != "abort" && value != "continue") return bad_value(value, "abort or continue");
   return keep(o.on_failure, value == "abort" ? OnFailure::Abort : OnFailure::Continue);
+}
+
+Result<void> set_forward_signals(Options& o, string_view value) {
+  constexpr string_view kExpected =
+      "none, or a list of HUP, QUIT, USR1, USR2, ALRM, WINCH, URG and PWR; INT and TERM always stop the job";
+  std::vector<int> signals;
+  for (string_view rest = value == "none" ? "" : value; !rest.empty();) {
+    const string_view word = rest.substr(0, rest.find(','));
+    rest.remove_prefix(std::min(word.size() + 1, rest.size()));
+    const std::optional<int> signo = signal_number(word);
+    constexpr int kForwardable[] = {SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGALRM, SIGWINCH, SIGURG, SIGPWR};
+    if (!signo || std::count(std::begin(kForwardable), std::end(kForwardable), *signo) == 0) {
+      return bad_value(word, kExpected);
+    }
+    signals.push_back(*signo);
+  }
+  return keep(o.forward_signals, std::move(signals));
 }
 
 Result<void> set_stdin(Options& o, string_view value) {

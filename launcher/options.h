@@ -1,6 +1,7 @@
 // What the command line asks for, as plain values: already checked one by one, not yet held against each other or the
 // machine.
 #pragma once
+#include <csignal>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -50,6 +51,7 @@ struct Options {
   Duration start_timeout = std::chrono::seconds(60);
   Duration heartbeat_timeout = std::chrono::seconds(30);
   std::optional<Duration> timeout;  // of the workers, from their start
+  std::vector<int> forward_signals{SIGUSR1, SIGUSR2, SIGWINCH};
   OnFailure on_failure = OnFailure::Abort;
   StdinRule stdin_rule = StdinRule::OneRank;
   Rank stdin_rank;          // for OneRank

@@ -2,6 +2,7 @@
 
 #include <cctype>
 #include <cerrno>
+#include <csignal>
 #include <cstring>
 
 #include "common/core/error.h"
@@ -48,6 +49,15 @@ int exit_code_of(const ExitStatus& status) {
 std::string signal_name(int signo) {
   const char* abbreviation = ::sigabbrev_np(signo);
   return abbreviation != nullptr ? std::string("SIG") + abbreviation : "signal " + std::to_string(signo);
+}
+
+std::optional<int> signal_number(std::string_view text) {
+  if (text.starts_with("SIG")) text.remove_prefix(3);
+  for (int signo = 1; signo < NSIG; ++signo) {
+    const char* abbreviation = ::sigabbrev_np(signo);
+    if (text == std::to_string(signo) || (abbreviation != nullptr && text == abbreviation)) return signo;
+  }
+  return std::nullopt;
 }
 
 std::string describe(const ExitStatus& status) {

@@ -1,6 +1,7 @@
 // How a worker ended, as a value. It becomes an int only where the launcher's own exit status is computed.
 #pragma once
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -42,5 +43,8 @@ std::string describe(const ExitStatus& status);
 
 // "SIGTERM"; "signal 42" for numbers without a name.
 std::string signal_name(int signo);
+
+// "TERM", "SIGTERM" or "15"; nothing for what names no signal.
+std::optional<int> signal_number(std::string_view text);
 
 }  // namespace sml

@@ -35,13 +35,14 @@ std::string agent_line(const std::string& mark) { return mark + " AGENT " + std:
 void GreetingReader::feed(std::span<const char> bytes) { buffer_.append(bytes.data(), bytes.size()); }
 
 Result<std::optional<Greeting>> GreetingReader::next() {
+  const std::string wanted = mark_ + " ";
   std::size_t begin = 0;
   std::optional<std::string> marked;
   for (std::size_t end = buffer_.find('\n'); end != std::string::npos && !marked; end = buffer_.find('\n', begin)) {
     const std::string_view line = std::string_view(buffer_).substr(begin, end - begin);
-    const std::size_t mark = line.find(mark_ + " ");  // noise without a newline may stand before it
+    const std::size_t mark = line.find(wanted);  // noise without a newline may stand before it
     if (mark != std::string_view::npos) {
-      marked = line.substr(mark + mark_.size() + 1);
+      marked = line.substr(mark + wanted.size());
     } else {
       if (noise_.size() < kKeptNoise) noise_.append(line.substr(0, kKeptNoise)).push_back('\n');
       noise_bytes_ += line.size() + 1;

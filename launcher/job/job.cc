@@ -25,6 +25,8 @@ std::uint64_t nanoseconds(Duration d) {
   return static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(d).count());
 }
 
+bool contains(const std::vector<int>& list, int signo) { return std::count(list.begin(), list.end(), signo) > 0; }
+
 bool ends_the_job(int signo) { return signo == SIGINT || signo == SIGTERM || signo == SIGHUP || signo == SIGQUIT; }
 
 }  // namespace
@@ -49,6 +51,7 @@ Job::Job(const Options& options, const plan::LaunchPlan& plan, const launch::Age
       last_lines_(plan.map.world_size()),
       errors_(plan.map.world_size()) {
   for (const int signo : {SIGQUIT, SIGUSR1, SIGUSR2, SIGWINCH, SIGCONT, SIGTSTP}) signals_.add(signo);
+  for (const int signo : options.forward_signals) signals_.add(signo);
   facts_.program = plan.command.front();
   facts_.started = Clock::now();
 }
@@ -323,10 +326,11 @@ void Job::suspend() {
 
 void Job::on_signal(int signo) {
   if (signo == SIGTSTP) return suspend();
-  if (!ends_the_job(signo)) {
+  if (signo == SIGCONT || contains(options_.forward_signals, signo)) {
     for (HostEntry& host : hosts_) host.session->send(wire::Signal{signo});
     return;
   }
+  if (!ends_the_job(signo)) return;
   if (machine_.state() == JobState::Finished) return loop_.stop();  // waiting for nothing but the reader of our output
   if (!facts_.stop_signal) {
     facts_.stop_signal = signo;

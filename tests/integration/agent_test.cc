@@ -171,8 +171,10 @@ TEST_CASE("agent: a worker that cannot be started is an exit of its own; the oth
   CHECK(launcher.news(1).out == "fine\n");
 }
 
+// Not with sanitizers: their runtimes open pipes to learn whether memory can be read, and report errors of our code
+// when that fails.
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 TEST_CASE("agent: out of descriptors, workers fail one by one and in order of time") {
-  if (kSanitized) return;  // a sanitizer's runtime takes descriptors of its own at the same moments
   Init init;
   const std::string limit = GENERATE("40", "41");  // one pipe less or more: it fails at another step
   Launcher launcher({"sh", "-c", "ulimit -n " + limit + "; exec \"$@\"", "sh"});
@@ -196,6 +198,7 @@ TEST_CASE("agent: out of descriptors, workers fail one by one and in order of ti
   launcher.must_leave_well();
   CHECK(init.nothing_left());
 }
+#endif
 
 TEST_CASE("agent: output flows within the credit and not a byte beyond; all else goes on") {
   Init init;

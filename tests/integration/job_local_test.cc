@@ -353,6 +353,21 @@ TEST_CASE("job: signals that stop nothing are passed on") {
   CHECK(sorted_lines(end.out) == Words{"[0] usr1", "[1] usr1"});
 }
 
+TEST_CASE("job: which signals are passed on can be chosen") {
+  Init init;
+  Run job({"--quiet", "-np", "1", "--forward-signals", "HUP,SIGALRM", "sh", "-c",
+           "trap 'echo hup' HUP; trap 'echo alarm; exit 3' ALRM; trap 'exit 9' USR1; echo ready; "
+           "while :; do sleep 0.02; done"});
+  CHECK(job.out_line() == "ready");
+  job.kill(SIGUSR1);  // left out of the list: ignored
+  job.kill(SIGHUP);   // would stop the job
+  CHECK(job.out_line() == "hup");
+  job.kill(SIGALRM);
+  CHECK(job.out_line() == "alarm");
+  CHECK(job.end().status == 3);
+  CHECK(init.nothing_left());
+}
+
 TEST_CASE("job: nothing is left when sml-run is killed") {
   Init init;
   Run job({"--quiet", "--grace", "200ms", "-np", "2", kEcho, "daemons"});

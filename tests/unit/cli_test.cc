@@ -229,6 +229,10 @@ TEST_CASE("every usage error is one sentence that names the text and what was ex
       {{"--quiet=1", "p"}, "--quiet takes no value; write --quiet alone"},
       {{"-N", "0", "p"}, "-N: \"0\" is not a whole number from 1 to 65536, nor auto, gpu or cpu"},
       {{"-ppn", "many", "p"}, "-ppn: \"many\" is not a whole number from 1 to 65536, nor auto, gpu or cpu"},
+      {{"--forward-signals", "USR1,INT", "p"},
+       "--forward-signals: \"INT\" is not none, or a list of HUP, QUIT, USR1, USR2, ALRM, WINCH, URG and PWR; INT and "
+       "TERM "
+       "always stop the job"},
       {{"--export", "some", "p"}, "--export: \"some\" is not all or none"},
       {{"--format", "yaml", "p"}, "--format: \"yaml\" is not text or json"},
       {{"--format", "json", "p"}, "--format requires --dry-run"},

@@ -57,3 +57,13 @@ TEST_CASE("signals have their usual names") {
   CHECK(signal_name(SIGUSR1) == "SIGUSR1");
   CHECK(signal_name(42) == "signal 42");
 }
+
+TEST_CASE("signals by name or number") {
+  CHECK(signal_number("TERM") == SIGTERM);
+  CHECK(signal_number("SIGUSR1") == SIGUSR1);
+  CHECK(signal_number("9") == SIGKILL);
+  for (const char* none : {"", "SIG", "0", "-1", "99", "TERMX", "term", "9 "}) {
+    CAPTURE(none);
+    CHECK(signal_number(none) == std::nullopt);
+  }
+}
