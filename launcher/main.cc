@@ -1,4 +1,6 @@
 // sml-run: starts one distributed job. See man/sml-run.1.
+#include <algorithm>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
@@ -39,6 +41,20 @@ Result<launch::AgentImage> agent_image(const Options& options) {
   return launch::AgentImage::embedded();
 }
 
+// Said before anything is reached: short of descriptors, names do not resolve and keys cannot be read, and the words
+// for that mislead.
+Result<void> enough_descriptors(const plan::LaunchPlan& plan, const Options& options) {
+  constexpr std::uint32_t kOwn = 16;
+  const std::uint32_t hosts = plan.map.group_world_size();
+  const std::uint32_t per_host = options.ssh.command.empty() ? 2 : 3;
+  const std::uint32_t needed = kOwn + per_host * hosts + std::min(hosts, options.ssh.fanout);
+  const unsigned long limit = os::descriptor_limit();
+  if (needed <= limit) return {};
+  return Error(ErrorKind::Io, std::to_string(hosts) + (hosts == 1 ? " host needs " : " hosts need ") +
+                                  std::to_string(needed) + " open files, the limit is " + std::to_string(limit))
+      .with_hint("raise it (ulimit -Hn), or lower --fanout");
+}
+
 int run(const std::vector<std::string>& arguments, std::span<const char* const> environment) {
   os::ensure_standard_descriptors();
   os::serve_as_init();
@@ -60,6 +76,7 @@ int run(const std::vector<std::string>& arguments, std::span<const char* const> 
   if (!image) return refuse(image.error());
   if (options.verbosity != Verbosity::Quiet) say(one_line_about(*plan));
   os::raise_descriptor_limit();
+  if (Result<void> enough = enough_descriptors(*plan, options); !enough) return refuse(enough.error());
   return job::Job(options, *plan, *image).run();
 }
 

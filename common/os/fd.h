@@ -56,6 +56,7 @@ Result<UniqueFd> make_watch(int fd, std::uint32_t events);
 
 // Raises the soft limit on open descriptors to the hard one; answers the soft limit that was in force before.
 unsigned long raise_descriptor_limit();
+unsigned long descriptor_limit();  // the soft one
 
 // Writes all of it, waiting as long as it takes; false on an error. For short texts on blocking descriptors.
 bool write_all(int fd, std::string_view bytes);

@@ -32,9 +32,14 @@ constexpr Row kTable[] = {
     {S::Killing, E::AllReaped, S::Draining, A::None},
     {S::Killing, E::Deadline, S::Gone, A::Leave},
 
-    {S::Draining, E::Stop, S::Draining, A::None},
+    {S::Draining, E::Stop, S::Stopping, A::SignalAll},  // whoever holds the output still
     {S::Draining, E::LauncherLost, S::Draining, A::DropOutput},
     {S::Draining, E::AllDone, S::Sweeping, A::SignalLeft},
+    {S::Draining, E::Deadline, S::DrainKilling, A::KillAll},
+
+    {S::DrainKilling, E::Stop, S::DrainKilling, A::None},
+    {S::DrainKilling, E::LauncherLost, S::DrainKilling, A::DropOutput},
+    {S::DrainKilling, E::AllDone, S::Sweeping, A::SignalLeft},
 
     {S::Sweeping, E::Stop, S::Sweeping, A::None},
     {S::Sweeping, E::LauncherLost, S::Sweeping, A::None},
@@ -51,8 +56,8 @@ static_assert(no_pair_twice(kTable));
 }  // namespace
 
 std::string_view name(HostState state) {
-  static constexpr std::string_view names[] = {"idle",     "running",  "stopping",      "killing",
-                                               "draining", "sweeping", "sweep killing", "gone"};
+  static constexpr std::string_view names[] = {"idle",          "running",  "stopping",      "killing", "draining",
+                                               "drain killing", "sweeping", "sweep killing", "gone"};
   return names[static_cast<std::size_t>(state)];
 }
 
@@ -63,7 +68,7 @@ std::string_view name(HostEvent event) {
 }
 
 HostAction HostMachine::stop(int signo, Duration grace, TimePoint now) {
-  if (state_ == S::Running) {
+  if (state_ == S::Running || (state_ == S::Draining && !deadline_)) {
     stop_signal_ = signo;
     grace_ = grace;
   }
@@ -82,8 +87,9 @@ HostAction HostMachine::on(HostEvent event, TimePoint now) {
 
 std::optional<TimePoint> HostMachine::deadline_of(HostState state, TimePoint now) const {
   switch (state) {
-    case S::Stopping: return now + grace_;
+    case S::Stopping: return std::min(deadline_.value_or(now + grace_), now + grace_);  // never lengthened
     case S::Sweeping: return now + std::min(grace_, kSweepGrace);
+    case S::Draining: return deadline_;  // the grace is for those who hold the output, too
     case S::Killing:
     case S::SweepKilling: return now + kReapLimit;
     default: return std::nullopt;

@@ -18,6 +18,7 @@ enum class HostState : std::uint8_t {
   Stopping,      // asked to end; the grace runs
   Killing,       // SIGKILL sent
   Draining,      // all reaped; output of some is still open
+  DrainKilling,  // ... and the grace is over: SIGKILL sent to whoever holds it
   Sweeping,      // workers done; what they left behind has been asked to end
   SweepKilling,  // ... and been sent SIGKILL
   Gone,          // nothing is left, or has been named; the agent leaves

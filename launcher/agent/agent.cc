@@ -8,6 +8,7 @@
 
 #include <boost/asio/post.hpp>
 
+#include "common/core/text.h"
 #include "common/os/descendants.h"
 
 namespace sml::agent {
@@ -20,7 +21,6 @@ using supervise::WorkerAction;
 namespace {
 
 constexpr Duration kDefaultGrace = std::chrono::seconds(10);
-constexpr Duration kDefaultHeartbeat = std::chrono::seconds(30);
 constexpr Duration kStoppedFor = std::chrono::seconds(1);  // a timer that is so late did not run
 
 std::uint64_t nanoseconds(TimePoint t) {
@@ -40,7 +40,7 @@ wire::Obstacle obstacle(const Error& e) {
 }  // namespace
 
 Agent::Agent(boost::asio::io_context& loop, plan::Environment login_environment, unsigned long descriptor_limit,
-             const ScratchFolder& scratch)
+             const ScratchFolder& scratch, Pact& pact, Duration silence)
     : loop_(loop),
       login_environment_(std::move(login_environment)),
       descriptor_limit_(descriptor_limit),
@@ -52,9 +52,10 @@ Agent::Agent(boost::asio::io_context& loop, plan::Environment login_environment,
       signals_(loop, SIGCHLD, SIGTERM, SIGINT),
       timer_(loop),
       machine_(kDefaultGrace),
-      heartbeat_timeout_(kDefaultHeartbeat),
+      heartbeat_timeout_(silence),
       last_heard_(Clock::now()),
-      scratch_(scratch) {
+      scratch_(scratch),
+      pact_(pact) {
   signals_.add(SIGHUP);
 }
 
@@ -84,6 +85,7 @@ void Agent::handle(wire::Hello& m) {
   }
   greeted_ = true;
   heartbeat_timeout_ = std::chrono::milliseconds(m.heartbeat_timeout_ms);
+  pact_.stand_still_ms = m.heartbeat_timeout_ms * 2;  // after the launcher has judged: its words tell more
   machine_ = supervise::HostMachine(std::chrono::milliseconds(m.grace_ms));
   link_.grant(m.credit);
   link_.send(wire::HelloAck{.version = wire::kProtocolVersion,
@@ -389,6 +391,10 @@ void Agent::on_timer(TimePoint due) {
   for (const auto& worker : workers_) worker->check_drain(now);
   if (now - due > kStoppedFor) last_heard_ = now;  // it was us who stood still: one more period before we judge
   if (!link_.lost() && !suspended_ && now - last_heard_ >= heartbeat_timeout_) {
+    // Its own line for a launcher that stood still and goes on later; one that is cut off never reads it.
+    link_.send(wire::Bye{.reason = "its agent heard nothing from sml-run for " + format_duration(heartbeat_timeout_) +
+                                   " and ended the workers (--heartbeat-timeout)",
+                         .left = {}});
     return launcher_lost(Error(ErrorKind::Lost, "the launcher has been silent for too long"));
   }
   settle();

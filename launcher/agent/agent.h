@@ -21,6 +21,7 @@
 #include "common/supervise/host_machine.h"
 #include "common/wire/messages.h"
 #include "launcher/agent/control_link.h"
+#include "launcher/agent/guardian.h"
 #include "launcher/agent/rendezvous_port.h"
 #include "launcher/agent/scratch_folder.h"
 #include "launcher/agent/worker.h"
@@ -32,7 +33,7 @@ class Agent final : private WorkerOwner {
   // `login_environment` is what the agent was started with. Messages come on descriptor 0 and go to 1.
   // `descriptor_limit` is the soft limit for workers; `scratch` outlives the agent.
   Agent(boost::asio::io_context& loop, plan::Environment login_environment, unsigned long descriptor_limit,
-        const ScratchFolder& scratch);
+        const ScratchFolder& scratch, Pact& pact, Duration silence);
 
   // Returns when nothing is left to do. The exit status of the agent says nothing about the workers.
   void run();
@@ -98,6 +99,7 @@ class Agent final : private WorkerOwner {
   Duration heartbeat_timeout_;
   TimePoint last_heard_;
   const ScratchFolder& scratch_;
+  Pact& pact_;
   os::OomWatch oom_watch_;
   std::string told_to_end_;  // by whom, when it was not the launcher
   bool suspended_ = false;   // by the launcher, which is silent itself

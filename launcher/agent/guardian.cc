@@ -1,10 +1,13 @@
 #include "launcher/agent/guardian.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <ctime>
+#include <new>
 #include <optional>
 
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -18,6 +21,8 @@ namespace sml::agent {
 namespace {
 
 constexpr Duration kPatience = std::chrono::seconds(5);
+constexpr Duration kStopLook = std::chrono::milliseconds(100);
+constexpr timespec kStopLookSpec{.tv_sec = 0, .tv_nsec = 100'000'000};
 constexpr timespec kLookAgain{.tv_sec = 0, .tv_nsec = 20'000'000};
 
 sigset_t awaited_signals() {
@@ -42,11 +47,44 @@ void end_orphans(std::optional<os::Cgroup>& cgroup) {
   }
 }
 
-int watch(pid_t agent, std::optional<os::Cgroup>& cgroup) {
+// How long the agent has been stopped while we were not: where the whole host stands still, nobody is to blame.
+class StopWatch {
+ public:
+  explicit StopWatch(pid_t agent) : agent_(agent) {}
+
+  Duration look() {
+    siginfo_t news{};
+    while (::waitid(P_PID, static_cast<id_t>(agent_), &news, WSTOPPED | WCONTINUED | WNOHANG) == 0 &&
+           news.si_pid != 0) {
+      stopped_ = news.si_code == CLD_STOPPED;
+      stood_ = Duration::zero();
+      last_look_ = Clock::now();
+      news = {};
+    }
+    if (!stopped_) return Duration::zero();
+    const TimePoint now = Clock::now();
+    stood_ += std::min(now - last_look_, 2 * kStopLook);
+    last_look_ = now;
+    return stood_;
+  }
+  bool stopped() const { return stopped_; }
+
+ private:
+  pid_t agent_;
+  bool stopped_ = false;
+  Duration stood_ = Duration::zero();
+  TimePoint last_look_;
+};
+
+int watch(pid_t agent, const Pact& pact, std::optional<os::Cgroup>& cgroup) {
   const sigset_t awaited = awaited_signals();
   int status = 1;
+  StopWatch stop_watch(agent);
   for (bool agent_lives = true; agent_lives;) {
-    if (::sigwaitinfo(&awaited, nullptr) == SIGTERM) ::kill(agent, SIGKILL);
+    const int signo =
+        stop_watch.stopped() ? ::sigtimedwait(&awaited, nullptr, &kStopLookSpec) : ::sigwaitinfo(&awaited, nullptr);
+    if (signo == SIGTERM) ::kill(agent, SIGKILL);
+    if (stop_watch.look() > std::chrono::milliseconds(pact.stand_still_ms)) ::kill(agent, SIGKILL);
     os::reap_children([&](pid_t pid, const ExitStatus& ended) {
       if (pid != agent) return;
       agent_lives = false;
@@ -59,7 +97,10 @@ int watch(pid_t agent, std::optional<os::Cgroup>& cgroup) {
 
 }  // namespace
 
-int guard(const std::function<int()>& serve) {
+int guard(const std::function<int(Pact&)>& serve) {
+  void* shared = ::mmap(nullptr, sizeof(Pact), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  if (shared == MAP_FAILED) return 1;
+  Pact& pact = *new (shared) Pact;
   os::become_subreaper();
   const pid_t guardian = ::getpid();
   sigset_t before;
@@ -76,13 +117,13 @@ int guard(const std::function<int()>& serve) {
     ::prctl(PR_SET_NAME, "sml-run-guard");
     // The launcher must see the end of the agent's output when the agent ends, not when we do.
     for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) ::close(fd);
-    return watch(agent, cgroup);
+    return watch(agent, pact, cgroup);
   }
   if (cgroup) cgroup->disown();
   ::sigprocmask(SIG_SETMASK, &before, nullptr);
   ::prctl(PR_SET_PDEATHSIG, SIGTERM);
   if (::getppid() != guardian) return 1;
-  return serve();
+  return serve(pact);
 }
 
 }  // namespace sml::agent

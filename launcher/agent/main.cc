@@ -1,6 +1,8 @@
 // sml-run-agent: the part of sml-run that runs on every host of a job. Started by sml-run, never by hand.
+#include <chrono>
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <exception>
 #include <string>
 #include <string_view>
@@ -20,7 +22,8 @@
 namespace {
 
 struct Flags {
-  std::string mark;           // --mark WORD: begins the line by which we open
+  std::string mark;                                              // --mark WORD: begins the line by which we open
+  std::chrono::milliseconds silence = std::chrono::seconds(30);  // --silence MS: until the launcher says another
   std::string remove_folder;  // --remove DIR: holds nothing but our file; gone as soon as we run
   bool version = false;
 };
@@ -31,12 +34,14 @@ Flags parse(int argc, char** argv) {
     const std::string_view word = argv[i];
     if (word == "--version") flags.version = true;
     if (word == "--mark" && i + 1 < argc) flags.mark = argv[++i];
+    if (word == "--silence" && i + 1 < argc)
+      flags.silence = std::chrono::milliseconds(std::strtoul(argv[++i], nullptr, 10));
     if (word == "--remove" && i + 1 < argc) flags.remove_folder = argv[++i];
   }
   return flags;
 }
 
-int serve(const Flags& flags, const sml::agent::ScratchFolder& scratch, char** environment) {
+int serve(const Flags& flags, const sml::agent::ScratchFolder& scratch, sml::agent::Pact& pact, char** environment) {
   if (!flags.remove_folder.empty()) {
     ::unlink((flags.remove_folder + "/sml-run-agent").c_str());
     ::rmdir(flags.remove_folder.c_str());
@@ -50,7 +55,7 @@ int serve(const Flags& flags, const sml::agent::ScratchFolder& scratch, char** e
   if (!sml::os::write_all(STDOUT_FILENO, sml::wire::agent_line(flags.mark))) return 1;
 
   boost::asio::io_context loop(1);
-  sml::agent::Agent agent(loop, std::move(login), descriptor_limit, scratch);
+  sml::agent::Agent agent(loop, std::move(login), descriptor_limit, scratch, pact, flags.silence);
   agent.run();
   return 0;
 }
@@ -70,7 +75,7 @@ int main(int argc, char** argv, char** environment) {
   sml::os::ensure_standard_descriptors();
   try {
     const sml::agent::ScratchFolder scratch;  // the guardian's, so that it goes even if the agent is killed
-    return sml::agent::guard([&] { return serve(flags, scratch, environment); });
+    return sml::agent::guard([&](sml::agent::Pact& pact) { return serve(flags, scratch, pact, environment); });
   } catch (const std::exception& e) {
     std::fprintf(stderr, "sml-run-agent: internal error: %s\n", e.what());
     return 1;

@@ -64,6 +64,7 @@ int Job::run() {
                                         [](const plan::MappedHost& h) { return !h.ranks.empty(); });
   const SessionSettings settings{.grace = options_.grace,
                                  .heartbeat_timeout = options_.heartbeat_timeout,
+                                 .start_timeout = options_.start_timeout,
                                  .output_window = output_window(static_cast<std::size_t>(with_ranks)),
                                  .wants_stdin = [this](Rank rank) { return wants_stdin(rank); }};
   for (launch::AgentSession::Plan& session : session_plans(plan_, settings)) {

@@ -71,7 +71,8 @@ std::vector<launch::AgentSession::Plan> session_plans(const plan::LaunchPlan& pl
                                        .name = host.host.name,
                                        .hello = hello_for(host, plan, settings),
                                        .prepare_local = {},
-                                       .prepare_remote = {}};
+                                       .prepare_remote = {},
+                                       .start_limit_s = (milliseconds(settings.start_timeout) + 999) / 1000};
     session.prepare_local.workers = workers_of(host, plan, settings);
     session.prepare_local.rendezvous = out.empty() ? wire::Rendezvous::Reserve : wire::Rendezvous::None;
     session.prepare_remote = session.prepare_local;

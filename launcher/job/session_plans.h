@@ -11,6 +11,7 @@ namespace sml::job {
 struct SessionSettings {
   Duration grace;
   Duration heartbeat_timeout;
+  Duration start_timeout = std::chrono::seconds(60);
   std::uint64_t output_window = 0;        // bytes of output that a host may send ahead
   std::function<bool(Rank)> wants_stdin;  // gets the launcher's input; empty: no rank does
 };

@@ -48,6 +48,7 @@ class AgentSession final : private TransportEvents {
     wire::Hello hello;
     wire::Prepare prepare_local;   // sent if the host turns out to be this machine
     wire::Prepare prepare_remote;  // ... or another one
+    std::uint32_t start_limit_s = 60;
   };
 
   // `image` and `owner` outlive the session.

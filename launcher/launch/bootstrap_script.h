@@ -1,10 +1,17 @@
 // The one line that a host's login shell is given: it finds the agent there, or takes its bytes, and starts it. Pure.
 #pragma once
+#include <cstdint>
 #include <string>
 
 #include "launcher/launch/agent_image.h"
 
 namespace sml::launch {
+
+// For a launcher that is cut off, so that not even the end of its bytes comes.
+struct StartLimits {
+  std::uint32_t start_s = 60;         // for the agent's bytes
+  std::uint32_t silence_ms = 30'000;  // for the first word to the agent
+};
 
 // One line for any login shell (sh, bash, zsh, dash, csh, fish): "exec /bin/sh -c '...'", where the inner script is
 // POSIX sh without quotes, backslashes, newlines or exclamation marks that those shells read differently. Nothing in it
@@ -14,6 +21,6 @@ namespace sml::launch {
 // Where the agent goes: ${XDG_CACHE_HOME:-~/.cache}/sml-run (mode 0700, must be the login's own), where it stays for
 // the next job; if that cannot be written or executed from, a new folder of mktemp -d in $XDG_RUNTIME_DIR, /dev/shm,
 // /tmp, /var/tmp or the home, which the agent removes as soon as it runs.
-std::string bootstrap_script(const AgentImage& image, const std::string& mark);
+std::string bootstrap_script(const AgentImage& image, const std::string& mark, const StartLimits& limits = {});
 
 }  // namespace sml::launch

@@ -25,6 +25,8 @@ struct Stage {
     plan.host = HostIndex(3);
     plan.name = "algo-4";
     plan.hello.job_id = "job-1";
+    plan.hello.heartbeat_timeout_ms = 5000;
+    plan.start_limit_s = 7;
     plan.prepare_local.workers = {worker(5), worker(2)};
     plan.prepare_remote.workers = plan.prepare_local.workers;
     plan.prepare_local.apps = {
@@ -120,7 +122,7 @@ TEST_CASE("a host whose agent is cached: greeting, plan, ready, running, end") {
   stage.session->start();
   REQUIRE(stage.remote != nullptr);
   CHECK(stage.local == nullptr);
-  CHECK(stage.remote->argument == bootstrap_script(stage.image, stage.mark()));
+  CHECK(stage.remote->argument == bootstrap_script(stage.image, stage.mark(), {7, 5000}));
   CHECK_FALSE(stage.session->agent_runs());
 
   stage.remote->events->transport_open("10.0.0.1", "10.0.0.4");

@@ -17,8 +17,8 @@ namespace {
 const TimePoint kNow = TimePoint(1000h);
 constexpr Duration kDefaultGrace = 10s;
 
-constexpr S kStates[] = {S::Idle,     S::Running,  S::Stopping,     S::Killing,
-                         S::Draining, S::Sweeping, S::SweepKilling, S::Gone};
+constexpr S kStates[] = {S::Idle,         S::Running,  S::Stopping,     S::Killing, S::Draining,
+                         S::DrainKilling, S::Sweeping, S::SweepKilling, S::Gone};
 constexpr E kEvents[] = {E::Start, E::Stop, E::LauncherLost, E::AllReaped, E::AllDone, E::NothingLeft, E::Deadline};
 
 HostMachine at(S state, Duration grace = kDefaultGrace) {
@@ -29,6 +29,7 @@ HostMachine at(S state, Duration grace = kDefaultGrace) {
     case S::Stopping: way = {E::Start, E::Stop}; break;
     case S::Killing: way = {E::Start, E::Stop, E::Deadline}; break;
     case S::Draining: way = {E::Start, E::AllReaped}; break;
+    case S::DrainKilling: way = {E::Start, E::Stop, E::AllReaped, E::Deadline}; break;
     case S::Sweeping: way = {E::Start, E::AllReaped, E::AllDone}; break;
     case S::SweepKilling: way = {E::Start, E::AllReaped, E::AllDone, E::Deadline}; break;
     case S::Gone: way = {E::Stop}; break;
@@ -62,6 +63,11 @@ const Expectation kExpected[] = {
     {S::Killing, E::LauncherLost, S::Killing, A::DropOutput},
     {S::Killing, E::AllReaped, S::Draining, A::None},
     {S::Killing, E::Deadline, S::Gone, A::Leave},
+    // a process that a worker left behind may hold its output: a stop is for it too
+    {S::Draining, E::Stop, S::Stopping, A::SignalAll},
+    {S::Draining, E::Deadline, S::DrainKilling, A::KillAll},
+    {S::DrainKilling, E::LauncherLost, S::DrainKilling, A::DropOutput},
+    {S::DrainKilling, E::AllDone, S::Sweeping, A::SignalLeft},
     {S::Draining, E::LauncherLost, S::Draining, A::DropOutput},
     {S::Draining, E::AllDone, S::Sweeping, A::SignalLeft},
     {S::Sweeping, E::NothingLeft, S::Gone, A::Leave},
@@ -96,6 +102,7 @@ TEST_CASE("every state that waits for processes to die has an end") {
   CHECK(at(S::Stopping).deadline() == kNow + kDefaultGrace);
   CHECK(at(S::Killing).deadline() == kNow + HostMachine::kReapLimit);
   CHECK_FALSE(at(S::Draining).deadline());  // each worker's own drain clock
+  CHECK_FALSE(at(S::DrainKilling).deadline());
   CHECK(at(S::Sweeping).deadline() == kNow + HostMachine::kSweepGrace);
   CHECK(at(S::Sweeping, 300ms).deadline() == kNow + 300ms);
   CHECK(at(S::SweepKilling).deadline() == kNow + HostMachine::kReapLimit);
@@ -133,6 +140,17 @@ TEST_CASE("a stop while what was left behind is being ended shortens that") {
   CHECK(machine.deadline() == kNow + 100ms);
 }
 
+TEST_CASE("the grace is also that of a process which holds the output of a worker that has ended") {
+  HostMachine machine = at(S::Draining);
+  CHECK(machine.stop(SIGTERM, 3s, kNow) == A::SignalAll);
+  CHECK(machine.on(E::AllReaped, kNow) == A::None);
+  CHECK(machine.deadline() == kNow + 3s);
+  machine.stop(SIGTERM, 60s, kNow + 1s);
+  CHECK(machine.deadline() == kNow + 3s);
+  machine.on(E::AllReaped, kNow + 1s);
+  CHECK(machine.on(E::Deadline, kNow + 3s) == A::KillAll);
+}
+
 TEST_CASE("a stop that comes before the start forbids it") {
   HostMachine machine(kDefaultGrace);
   CHECK(machine.stop(SIGTERM, 1s, kNow) == A::Leave);
@@ -157,7 +175,8 @@ TEST_CASE("from any state deadlines alone lead to the end, in bounded time") {
     TimePoint now = kNow;
     machine.on(E::LauncherLost, now);
     for (int step = 0; step < 10 && machine.state() != S::Gone; ++step) {
-      if (machine.state() == S::Draining) machine.on(E::AllDone, now);  // with the output dropped, all are done
+      // with the output dropped, all are done
+      if (machine.state() == S::Draining || machine.state() == S::DrainKilling) machine.on(E::AllDone, now);
       REQUIRE(machine.deadline().has_value());
       now = *machine.deadline();
       machine.on(E::Deadline, now);
