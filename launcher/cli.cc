@@ -84,6 +84,10 @@ const std::vector<OptionGroup>& option_groups() {
         {"--agent-path", "FILE", set_agent_path, "Send this sml-run-agent instead of the one built in."}}},
       {"Output and information",
        {{"--no-tag", "", set_no_tag, "Print the lines of workers without \"[RANK] \" before them."},
+        {"--sanitize", "auto|always|never", set_sanitize,
+         "Show control characters of workers, all but colours, as \\xNN instead of passing them on: when the output "
+         "goes "
+         "to a terminal, always, or never. Default: auto."},
         {"--dry-run --plan", "", set_dry_run, "Print which rank would run where; start and connect to nothing."},
         {"--format", "text|json", set_format, "Format of --dry-run; default text."},
         {"--verbose -v", "", set_verbose, "Say what is being done."},

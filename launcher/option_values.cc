@@ -165,6 +165,13 @@ Result<void> set_fanout(Options& o, string_view value) { return store(o.ssh.fano
 Result<void> set_agent_path(Options& o, string_view value) { return keep(o.agent_path, value); }
 Result<void> set_no_tag(Options& o, string_view) { return keep(o.tag, TagStyle::None); }
 
+Result<void> set_sanitize(Options& o, string_view value) {
+  if (value == "auto") return keep(o.sanitize, Sanitize::Auto);
+  if (value == "always") return keep(o.sanitize, Sanitize::Always);
+  if (value == "never") return keep(o.sanitize, Sanitize::Never);
+  return bad_value(value, "auto, always or never");
+}
+
 // --format may stand before --dry-run and keeps its say.
 Result<void> set_dry_run(Options& o, string_view) { return keep(o.dry_run, o.dry_run.value_or(PlanFormat::Text)); }
 

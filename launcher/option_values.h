@@ -36,6 +36,7 @@ Result<void> set_accept_new_host_keys(Options& o, std::string_view);
 Result<void> set_fanout(Options& o, std::string_view value);
 Result<void> set_agent_path(Options& o, std::string_view value);
 Result<void> set_no_tag(Options& o, std::string_view);
+Result<void> set_sanitize(Options& o, std::string_view value);
 Result<void> set_dry_run(Options& o, std::string_view);
 Result<void> set_format(Options& o, std::string_view value);
 Result<void> set_verbose(Options& o, std::string_view);

@@ -35,6 +35,8 @@ enum class OnFailure : std::uint8_t { Abort, Continue };
 enum class StdinRule : std::uint8_t { None, All, OneRank };
 
 enum class TagStyle : std::uint8_t { Default, None };
+// Whether what workers print is made safe for a terminal; Auto: where it goes to one.
+enum class Sanitize : std::uint8_t { Auto, Always, Never };
 
 struct Options {
   std::optional<std::uint32_t> np;
@@ -59,6 +61,7 @@ struct Options {
   SshOptions ssh;
   std::string agent_path;  // empty: the embedded agent
   TagStyle tag = TagStyle::Default;
+  Sanitize sanitize = Sanitize::Auto;
   std::optional<PlanFormat> dry_run;
   Verbosity verbosity = Verbosity::Normal;
   std::vector<std::string> command;

@@ -135,20 +135,6 @@ class NumberList {
 
 // ---- bytes for people
 
-// The bytes of the UTF-8 character at the front of `text`, 0 when there is no valid one.
-std::size_t utf8_length(std::string_view text) {
-  const auto byte = [&](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U; };
-  const unsigned lead = byte(0);
-  const std::size_t length = lead < 0x80 ? 1 : lead >= 0xC2 && lead < 0xE0 ? 2 : (lead & 0xF0U) == 0xE0 ? 3 : 4;
-  if (length == 4 && (lead < 0xF0 || lead > 0xF4)) return 0;
-  for (std::size_t i = 1; i < length; ++i) {
-    if ((byte(i) & 0xC0U) != 0x80) return 0;
-  }
-  if ((lead == 0xE0 && byte(1) < 0xA0) || (lead == 0xF0 && byte(1) < 0x90)) return 0;    // overlong
-  if ((lead == 0xED && byte(1) >= 0xA0) || (lead == 0xF4 && byte(1) >= 0x90)) return 0;  // surrogate, beyond the end
-  return length;
-}
-
 // Valid characters that would steer a terminal or change the order of what is read: C1 controls, line separators,
 // bidirectional marks.
 bool steers_terminal(std::string_view character) {
@@ -313,6 +299,19 @@ std::string fold_names(std::span<const std::string> names) {
     out += i == start + 1 ? names[start] : std::string(first.prefix) + "[" + numbers.finish() + "]";
   }
   return out;
+}
+
+std::size_t utf8_length(std::string_view text) {
+  const auto byte = [&](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U; };
+  const unsigned lead = byte(0);
+  const std::size_t length = lead < 0x80 ? 1 : lead >= 0xC2 && lead < 0xE0 ? 2 : (lead & 0xF0U) == 0xE0 ? 3 : 4;
+  if (length == 4 && (lead < 0xF0 || lead > 0xF4)) return 0;
+  for (std::size_t i = 1; i < length; ++i) {
+    if ((byte(i) & 0xC0U) != 0x80) return 0;
+  }
+  if ((lead == 0xE0 && byte(1) < 0xA0) || (lead == 0xF0 && byte(1) < 0x90)) return 0;    // overlong
+  if ((lead == 0xED && byte(1) >= 0xA0) || (lead == 0xF4 && byte(1) >= 0x90)) return 0;  // surrogate, beyond the end
+  return length;
 }
 
 std::string show(std::string_view bytes, std::size_t limit) {

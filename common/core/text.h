@@ -21,6 +21,9 @@ std::string format_duration(Duration d);
 // Zero padding is kept; names without a trailing number stay as they are.
 std::string fold_names(std::span<const std::string> names);
 
+// The bytes of the UTF-8 character at the front of `text`; 0 when there is no valid one.
+std::size_t utf8_length(std::string_view text);
+
 // Bytes shown to a person inside quotes: printable ASCII and valid UTF-8 stay, the rest becomes \n, \t, \xNN.
 // Cut to `limit` bytes with "..." when longer.
 std::string show(std::string_view bytes, std::size_t limit = 200);

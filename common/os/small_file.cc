@@ -21,7 +21,7 @@ std::string read_small_file(const std::string& path) {
 }
 
 Result<void> write_file(const std::string& path, std::string_view text) {
-  const UniqueFd fd(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
+  const UniqueFd fd(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
   if (!fd) return sys_error(ErrorKind::Io, "cannot open " + path, errno);
   if (!write_all(fd.get(), text)) return sys_error(ErrorKind::Io, "cannot write " + path, errno);
   return {};

@@ -2,6 +2,8 @@
 
 #include <cstring>
 
+#include "common/output/terminal_filter.h"
+
 namespace sml::output {
 
 LineMerger::Source LineMerger::add_source(std::string tag) {
@@ -20,7 +22,9 @@ void LineMerger::add(Source source, std::string_view bytes) {
   if (bytes.empty()) return;
   if (line.plain) {
     out_ += bytes;
-    open_ = bytes.back() == '\n' || bytes.back() == '\r' ? kNobody : source;
+    at_return_ = bytes.back() == '\r';
+    open_ = bytes.back() == '\n' || at_return_ ? kNobody : source;
+    last_ = source;
     return;
   }
   if (std::memchr(bytes.data(), '\r', bytes.size()) != nullptr) return add_with_returns(source, bytes);
@@ -39,6 +43,7 @@ std::string_view LineMerger::end_pending_crlf(Line& line, Source source, std::st
   if (bytes.empty() || bytes[0] != '\n') return bytes;
   if (last_ == source) {
     out_.push_back('\n');
+    at_return_ = false;
   } else {
     pass_on(source, "\n");
   }
@@ -69,18 +74,27 @@ void LineMerger::pass_on(Source source, std::string_view text) {
   line.continued = false;
   open_ = kNobody;
   last_ = source;
+  at_return_ = text.back() == '\r';
 }
 
 // Makes the end of the output a place where a piece of this source may stand.
 void LineMerger::begin(Source source) {
   Line& line = lines_[source];
   if (open_ == source) return;  // right behind its own earlier piece
-  if (open_ != kNobody) {
-    if (lines_[open_].continued) out_ += kContinues;
-    out_.push_back('\n');
-  }
+  close_line_of_another(source);
   out_ += line.tag;
   if (line.continued) out_ += kContinues;
+}
+
+void LineMerger::close_line_of_another(Source source) {
+  if (open_ != kNobody) {
+    if (lines_[open_].continued) out_ += kContinues;
+    if (for_ == For::Terminal) out_ += TerminalFilter::kReset;  // of colours that it would have turned off later
+    out_.push_back('\n');
+  } else if (for_ == For::Terminal && at_return_ && last_ != source) {
+    out_.push_back('\n');
+  }
+  at_return_ = false;
 }
 
 void LineMerger::keep(Source source, std::string_view rest) {
@@ -110,10 +124,7 @@ void LineMerger::finish(Source source) {
 }
 
 void LineMerger::add_own_line(std::string_view text) {
-  if (open_ != kNobody) {
-    if (lines_[open_].continued) out_ += kContinues;
-    out_.push_back('\n');
-  }
+  close_line_of_another(kNobody);
   out_ += text;
   out_.push_back('\n');
   open_ = kNobody;

@@ -4,6 +4,9 @@
 // a line is neither split nor joined with another. A longer one is passed on in pieces; when another source's line
 // comes between two pieces, the first is closed with kContinues and the next begins with it. A last line without an end
 // is passed on without one, and is completed with \n only when a line of another source follows. Bytes pass unchanged.
+//
+// On a terminal a line that a \r ended still stands there, and the next one would be written over it: one of another
+// source begins with \n, so that nobody's text is seen behind another's tag.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -19,6 +22,9 @@ class LineMerger {
   static constexpr std::string_view kContinues = "[...]";
 
   using Source = std::uint32_t;
+  enum class For : std::uint8_t { File, Terminal };
+
+  explicit LineMerger(For whom = For::File) : for_(whom) {}
 
   // A further source; `tag` goes before each of its lines.
   Source add_source(std::string tag);
@@ -46,15 +52,18 @@ class LineMerger {
 
   void pass_on(Source source, std::string_view text);
   void begin(Source source);
+  void close_line_of_another(Source source);
   std::string_view end_pending_crlf(Line& line, Source source, std::string_view bytes);
   void add_with_returns(Source source, std::string_view bytes);
   void keep(Source source, std::string_view rest);
 
   static constexpr Source kNobody = UINT32_MAX;
+  For for_;
   std::vector<Line> lines_;
   std::string out_;
-  Source open_ = kNobody;  // whose unfinished line stands at the end of the output
-  Source last_ = kNobody;  // who wrote last
+  Source open_ = kNobody;   // whose unfinished line stands at the end of the output
+  Source last_ = kNobody;   // who wrote last
+  bool at_return_ = false;  // the last byte of the output is a \r
 };
 
 }  // namespace sml::output

@@ -1,6 +1,7 @@
 #include "common/plan/export_words.h"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "common/core/text.h"
@@ -36,6 +37,25 @@ void add_named(std::string_view name, std::span<const std::string> environment, 
   }
 }
 
+// By the names that people give to them.
+bool names_a_secret(std::string_view name) {
+  std::string upper(name);
+  for (char& c : upper) c = c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
+  constexpr std::array<std::string_view, 5> kParts{"TOKEN", "SECRET", "KEY", "PASS", "CREDENTIAL"};
+  return std::any_of(kParts.begin(), kParts.end(),
+                     [&](std::string_view part) { return upper.find(part) != std::string::npos; });
+}
+
+void add_set(const std::string& word, ExportedVariables& out) {
+  const std::string_view name = name_of(word);
+  out.variables.push_back(word);
+  if (!names_a_secret(name)) return;
+  const std::string shown(name);
+  add_warning(out, "-x " + shown +
+                       "=...: every user of this machine can see the value in the list of processes; export " + shown +
+                       " and write -x " + shown);
+}
+
 }  // namespace
 
 Result<void> check_export_word(std::string_view word) {
@@ -52,7 +72,7 @@ ExportedVariables resolve_export_words(std::span<const std::string> words,
   ExportedVariables out;
   for (const std::string& word : words) {
     if (word.find('=') != std::string::npos) {
-      out.variables.push_back(word);
+      add_set(word, out);
     } else if (word.ends_with('*')) {
       add_matching(word, launcher_environment, out);
     } else {

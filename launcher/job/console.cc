@@ -4,7 +4,21 @@
 
 namespace sml::job {
 
-Console::Console(boost::asio::any_io_executor loop, const std::vector<std::string>& tags, const Handlers& handlers) {
+namespace {
+
+bool must_filter(int fd, Sanitize sanitize) {
+  return sanitize == Sanitize::Always || (sanitize == Sanitize::Auto && ::isatty(fd) == 1);
+}
+
+}  // namespace
+
+Console::Sink::Sink(boost::asio::any_io_executor loop, int fd, Sanitize sanitize, os::OutStream::Handlers handlers)
+    : filters(must_filter(fd, sanitize)),
+      merger(filters ? output::LineMerger::For::Terminal : output::LineMerger::For::File),
+      stream(std::move(loop), fd, std::move(handlers)) {}
+
+Console::Console(boost::asio::any_io_executor loop, const std::vector<std::string>& tags, Sanitize sanitize,
+                 const Handlers& handlers) {
   const auto drained = [this, on_drained = handlers.drained] {
     if (pending() == 0) on_drained();
   };
@@ -12,15 +26,16 @@ Console::Console(boost::asio::any_io_executor loop, const std::vector<std::strin
     on_gone(sys_errno);
     drained();  // what was pending has been dropped
   };
-  out_ = std::make_unique<Sink>(loop, STDOUT_FILENO, os::OutStream::Handlers{drained, broken});
+  out_ = std::make_unique<Sink>(loop, STDOUT_FILENO, sanitize, os::OutStream::Handlers{drained, broken});
   if (!os::same_file(STDOUT_FILENO, STDERR_FILENO)) {
-    separate_err_ =
-        std::make_unique<Sink>(loop, STDERR_FILENO, os::OutStream::Handlers{drained, [drained](int) { drained(); }});
+    separate_err_ = std::make_unique<Sink>(loop, STDERR_FILENO, sanitize,
+                                           os::OutStream::Handlers{drained, [drained](int) { drained(); }});
   }
   for (const std::string& tag : tags) {
     for (Sink* sink : {out_.get(), &err()}) {
       const bool plain = tags.size() == 1 && tag.empty();
-      targets_.push_back({sink, plain ? sink->merger.add_plain_source() : sink->merger.add_source(tag)});
+      targets_.push_back({sink, plain ? sink->merger.add_plain_source() : sink->merger.add_source(tag),
+                          sink->filters ? std::make_unique<output::TerminalFilter>() : nullptr});
     }
   }
 }
@@ -31,12 +46,20 @@ Console::Target& Console::target(Rank rank, Stream stream) {
 
 void Console::worker_output(Rank rank, Stream stream, std::string_view bytes) {
   const Target& to = target(rank, stream);
-  to.sink->merger.add(to.source, bytes);
+  if (!to.filter) return to.sink->merger.add(to.source, bytes);
+  filtered_.clear();
+  to.filter->add(bytes, filtered_);
+  to.sink->merger.add(to.source, filtered_);
 }
 
 void Console::worker_done(Rank rank) {
   for (const Stream stream : {Stream::Stdout, Stream::Stderr}) {
     const Target& to = target(rank, stream);
+    if (to.filter) {
+      filtered_.clear();
+      to.filter->finish(filtered_);
+      to.sink->merger.add(to.source, filtered_);
+    }
     to.sink->merger.finish(to.source);
   }
 }

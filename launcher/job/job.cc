@@ -39,7 +39,7 @@ Job::Job(const Options& options, const plan::LaunchPlan& plan, const launch::Age
       deadline_timer_(loop_),
       ping_timer_(loop_),
       suspend_timer_(loop_),
-      console_(loop_.get_executor(), tags(),
+      console_(loop_.get_executor(), tags(), options.sanitize,
                {.drained = [this] { give_credit(); }, .gone = [this](int sys_errno) { output_gone(sys_errno); }}),
       stdin_(loop_.get_executor(), {.data =
                                         [this](Rank rank, const std::string& bytes) {

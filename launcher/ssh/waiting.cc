@@ -46,7 +46,8 @@ Waited wait_for(int fd, short events, TimePoint deadline, const CancelToken& can
   while (!cancel.cancelled()) {
     std::array<pollfd, 2> set{{{fd, events, 0}, {cancel.fd(), POLLIN, 0}}};
     const int n = ::poll(set.data(), set.size(), milliseconds_until(deadline, cancel.fd() < 0));
-    if (n > 0 && set[0].revents != 0) return Waited::Ready;
+    // A far side that always has something to say does not get more time.
+    if (n > 0 && set[0].revents != 0) return Clock::now() < deadline ? Waited::Ready : Waited::TimedOut;
     if (n < 0 && errno != EINTR) return Waited::Ready;  // let the next operation on fd tell what is wrong
     if (Clock::now() >= deadline) return cancel.cancelled() ? Waited::Cancelled : Waited::TimedOut;
   }

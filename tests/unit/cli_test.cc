@@ -124,6 +124,13 @@ TEST_CASE("every other option sets its field") {
   CHECK(o.command == Words{"prog"});
 }
 
+TEST_CASE("when the output is made safe for a terminal") {
+  CHECK(parse({"prog"}).sanitize == Sanitize::Auto);
+  CHECK(parse_with_program({"--sanitize", "always"}).sanitize == Sanitize::Always);
+  CHECK(parse_with_program({"--sanitize=never"}).sanitize == Sanitize::Never);
+  CHECK(parse_with_program({"--sanitize=never", "--sanitize=auto"}).sanitize == Sanitize::Auto);
+}
+
 TEST_CASE("nothing given is the defaults") {
   const Options o = parse({"prog"});
   const Options defaults;

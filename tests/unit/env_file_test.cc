@@ -95,6 +95,20 @@ TEST_CASE("-x of what is not set warns, once a name") {
                              });
 }
 
+TEST_CASE("-x of a secret's value warns, as the value stands in our arguments") {
+  const std::vector<std::string> safe{"API_TOKEN", "MODE=fast", "LEVEL=token", "AWS_*"};
+  CHECK(resolve_export_words(safe, Environment{"API_TOKEN=x", "AWS_SECRET_ACCESS_KEY=x"}).warnings.empty());
+  for (const char* name : {"API_TOKEN", "my_secret", "AWS_ACCESS_KEY_ID", "PGPASSWORD"}) {
+    CAPTURE(name);
+    const std::vector<std::string> words{std::string(name) + "=s3cr3t"};
+    const ExportedVariables exported = resolve_export_words(words, Environment{});
+    CHECK(exported.variables == words);
+    REQUIRE(exported.warnings.size() == 1);
+    CHECK(exported.warnings[0].find(name) != std::string::npos);
+    CHECK(exported.warnings[0].find("s3cr3t") == std::string::npos);
+  }
+}
+
 TEST_CASE("words that -x cannot mean are refused without their value") {
   for (const char* good : {"A", "A=", "A=b", "A_*", "a.b-c=1", "_=*", "A=1*"}) {
     CAPTURE(good);

@@ -304,3 +304,45 @@ TEST_CASE("how the input is cut does not change lines that are not too long") {
     REQUIRE((cut.output() == whole.output()));
   }
 }
+
+namespace {
+
+// As Two, on a terminal.
+struct Screen {
+  LineMerger merger{LineMerger::For::Terminal};
+  LineMerger::Source a = merger.add_source("[0] ");
+  LineMerger::Source b = merger.add_source("[1] ");
+  std::string take() { return std::exchange(merger.output(), {}); }
+};
+
+}  // namespace
+
+TEST_CASE("on a terminal nobody writes over a line that another left standing with a return") {
+  Screen s;
+  s.merger.add(s.a, "          [1] not mine\r");
+  s.merger.add(s.b, "mine\n");
+  CHECK(s.take() == "[0]           [1] not mine\r\n[1] mine\n");
+  s.merger.add(s.a, "10%\r");
+  s.merger.add(s.a, "20%\r");
+  CHECK(s.take() == "[0] 10%\r[0] 20%\r");
+  s.merger.add_own_line("sml-run: note");
+  CHECK(s.take() == "\nsml-run: note\n");
+  s.merger.add(s.a, "30%\r");
+  s.merger.add(s.a, "\n");
+  s.merger.add(s.b, "b\n");
+  CHECK(s.take() == "[0] 30%\r\n[1] b\n");
+}
+
+TEST_CASE("on a terminal colours of an unfinished line do not reach the next") {
+  Screen s;
+  s.merger.add(s.a, "\x1b[31m" + letters(kMaxLine));
+  s.merger.add(s.b, "b\n");
+  CHECK(s.take() == "[0] \x1b[31m" + letters(kMaxLine) + "[...]\x1b[0m\n[1] b\n");
+}
+
+TEST_CASE("on a terminal a plain source's return does not stand under our own lines") {
+  LineMerger merger(LineMerger::For::Terminal);
+  merger.add(merger.add_plain_source(), "50%\r");
+  merger.add_own_line("sml-run: note");
+  CHECK(merger.output() == "50%\r\nsml-run: note\n");
+}
