@@ -97,7 +97,7 @@ int watch(pid_t agent, const Pact& pact, std::optional<os::Cgroup>& cgroup) {
 
 }  // namespace
 
-int guard(const std::function<int(Pact&)>& serve) {
+int guard(const std::function<int(Pact&, const ScratchFolder&)>& serve) {
   void* shared = ::mmap(nullptr, sizeof(Pact), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   if (shared == MAP_FAILED) return 1;
   Pact& pact = *new (shared) Pact;
@@ -105,7 +105,9 @@ int guard(const std::function<int(Pact&)>& serve) {
   const pid_t guardian = ::getpid();
   sigset_t before;
   const sigset_t awaited = awaited_signals();
-  ::sigprocmask(SIG_BLOCK, &awaited, &before);  // none may be missed between fork and wait
+  // None may be missed between fork and wait, nor end us before we have cleaned up.
+  ::sigprocmask(SIG_BLOCK, &awaited, &before);
+  const ScratchFolder scratch;
   std::optional<os::Cgroup> cgroup = os::Cgroup::make();
   pid_t agent = cgroup ? cgroup->fork_into() : ::fork();
   if (agent < 0 && cgroup) {
@@ -123,7 +125,7 @@ int guard(const std::function<int(Pact&)>& serve) {
   ::sigprocmask(SIG_SETMASK, &before, nullptr);
   ::prctl(PR_SET_PDEATHSIG, SIGTERM);
   if (::getppid() != guardian) return 1;
-  return serve(pact);
+  return serve(pact, scratch);
 }
 
 }  // namespace sml::agent

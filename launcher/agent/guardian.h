@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <functional>
 
+#include "launcher/agent/scratch_folder.h"
+
 namespace sml::agent {
 
 // In memory that the agent and its guardian share.
@@ -22,6 +24,8 @@ struct Pact {
 // both of them killed at the same moment leave descendants that had made a session of their own. An agent that is
 // stopped (SIGSTOP) hears nothing, so the launcher gives it up after the heartbeat timeout; the guardian then does the
 // same.
-int guard(const std::function<int(Pact&)>& serve);
+//
+// The agent's scratch folder is the guardian's, so that it goes even if the agent is killed.
+int guard(const std::function<int(Pact&, const ScratchFolder&)>& serve);
 
 }  // namespace sml::agent

@@ -74,8 +74,9 @@ int main(int argc, char** argv, char** environment) {
   }
   sml::os::ensure_standard_descriptors();
   try {
-    const sml::agent::ScratchFolder scratch;  // the guardian's, so that it goes even if the agent is killed
-    return sml::agent::guard([&](sml::agent::Pact& pact) { return serve(flags, scratch, pact, environment); });
+    return sml::agent::guard([&](sml::agent::Pact& pact, const sml::agent::ScratchFolder& scratch) {
+      return serve(flags, scratch, pact, environment);
+    });
   } catch (const std::exception& e) {
     std::fprintf(stderr, "sml-run-agent: internal error: %s\n", e.what());
     return 1;

@@ -373,8 +373,10 @@ TEST_CASE("agent: a stop before the start forbids it") {
   Launcher launcher;
   launcher.send(Launcher::hello());
   launcher.send(Launcher::plan({{"sh", "-c", "echo never"}}));
-  launcher.send(wire::Stop{SIGTERM, 1000});
-  launcher.send(wire::Start{});
+  // in one piece: at the first of them the agent leaves
+  const std::string both =
+      wire::encode(wire::ToAgent(wire::Stop{SIGTERM, 1000})) + wire::encode(wire::ToAgent(wire::Start{}));
+  REQUIRE(os::write_all(launcher.socket(), both));
   launcher.must_leave_well();
   CHECK(launcher.output_bytes() == 0);
   CHECK(launcher.news(0).pid == -1);
