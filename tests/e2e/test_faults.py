@@ -1,0 +1,284 @@
+"""Faults of workers and agents, as tests/faults.md lists them: status, first words, time, nothing left."""
+import importlib
+import re
+import signal
+import subprocess
+import unittest
+
+from harness import PYTHON, REPO, SML_RUN, TestCase, Testbed, poll, sml_run_popen
+from jobs import CACHE, PROBE, cached_agents, complaints, edit_file, sh, wait_for_workers
+from test_output import peak_memory_mb
+
+NOTICES = r"stopping the workers|waiting for |rank \d+ on \S+ has ended, but something"
+# Of the table: a row with its number, and the tests that it names.
+ROW = re.compile(r"\| *(\d+) *\|.*")
+TEST = re.compile(r"`(test_\w+(?:\.\w+)+)`")
+
+
+class Table(unittest.TestCase):
+    def rows(self):
+        return [line for line in (REPO / "tests/faults.md").read_text().splitlines() if ROW.fullmatch(line)]
+
+    def test_every_row_has_a_test(self):
+        rows = self.rows()
+        self.assertEqual([int(ROW.fullmatch(row)[1]) for row in rows], list(range(1, len(rows) + 1)))
+        self.assertGreater(len(rows), 40)
+        for row in rows:
+            self.assertTrue(TEST.search(row.rsplit("|", 2)[1]), row)
+
+    def test_every_test_of_the_table_exists(self):
+        for row in self.rows():
+            for name in TEST.findall(row):
+                with self.subTest(name):
+                    module, case, method = name.split(".")
+                    found = getattr(importlib.import_module(module), case)
+                    self.assertTrue(issubclass(found, unittest.TestCase))
+                    self.assertTrue(callable(getattr(found, method)))
+
+
+class FaultCase(TestCase):
+    """Hosts with two ranks each; a fault happens; then all that counts about the end is looked at in one place."""
+
+    hosts = 3
+    sshd = ()
+
+    @classmethod
+    def setUpClass(cls):
+        cls.bed = cls.enterClassContext(Testbed())
+        cls.bed.up(cls.hosts, sshd=cls.sshd)
+        cls.bed.sml_run("algo-1", "-H", cls.bed.hosts(), "true")  # agents are there
+
+    def words(self, argv, options):
+        return ["-np", str(2 * self.hosts), "-H", self.bed.hosts(2), *options, *map(str, argv)]
+
+    def job(self, *argv, options=(), **kw):
+        return self.bed.sml_run("algo-1", *self.words(argv, options), **kw)
+
+    def popen(self, *argv, options=(), **kw):
+        return self.bed.sml_run_popen("algo-1", *self.words(argv, options), **kw)
+
+    def only(self, rank, what, others="exec sleep 600"):
+        """One rank does something, all others wait."""
+        return "sh", "-c", f"echo ready; test $RANK = {rank} || {{ {others}; }}; {what}"
+
+    def await_ready(self, job, workers=None):
+        seen = b""
+        while seen.count(b"ready") < (workers or 2 * self.hosts):
+            seen += job.read_until("ready")
+        return seen
+
+    def await_go(self, *hosts):
+        """Shell that waits for go(); and takes care that the next test has to say it again."""
+        for host in hosts:
+            self.addCleanup(sh, self.bed, host, "rm -f /run/go")
+        return "until [ -e /run/go ]; do sleep .01; done"
+
+    def go(self, *hosts):
+        for host in hosts:
+            self.bed.put(host, "/run/go", "")
+
+    def signal(self, host, name, comm="sml-run"):
+        sh(self.bed, host, f"pkill -{name} -x {comm}")
+
+    def assert_ending(self, done, status, first, within=None, hosts=()):
+        """`first`: pattern of the report's first line; None: there is no report. Nothing is left now, not only soon."""
+        self.assert_status(done, status)
+        report = [line for line in complaints(done) if not re.match(NOTICES, line)]
+        if first is None:
+            self.assertEqual(report, [])
+        else:
+            self.assertRegex(report[0] if report else "", "^" + first)
+        if within is not None:
+            self.assertLess(done.seconds, within)
+        self.assertEqual(self.bed.ps(*hosts), [])
+
+
+class Workers(FaultCase):
+    def test_exits(self):
+        for code in (1, 2, 42, 125, 255):
+            with self.subTest(code=code):
+                done = self.job(*self.only(3, f"exit {code}"))
+                self.assert_ending(done, code, rf"rank 3 on algo-2 exited with status {code} after \d\.\d s \(pid \d+\)$", 3)
+
+    def test_every_fatal_signal(self):
+        harmless = {signal.SIGCHLD, signal.SIGCONT, signal.SIGURG, signal.SIGWINCH}
+        stopping = {signal.SIGSTOP, signal.SIGTSTP, signal.SIGTTIN, signal.SIGTTOU}
+        fatal = [s for s in range(1, 32) if s not in harmless | stopping]
+        for signo in [*fatal, 34, 64]:
+            with self.subTest(signo=signo):
+                name = signal.Signals(signo).name if signo < 32 and signo != signal.SIGIO else rf"SIGPOLL|signal {signo}"
+                done = self.job(*self.only(3, f"exec {PROBE} signal {signo}"))
+                self.assert_ending(done, 128 + signo, rf"rank 3 on algo-2 was killed by ({name})\b", 3)
+
+    def check_order(self, first, second):
+        """The launcher stands still while two fail; when it goes on, the news of both is there, in any order."""
+        host = {1: "algo-1", 4: "algo-3"}
+        script = f"echo ready; case $RANK in [14]) {self.await_go(*host.values())}; exit 3$RANK;; esac; exec sleep 600"
+        with self.popen("sh", "-c", script) as job:
+            self.await_ready(job)
+            pids = {p["host"]: p["pid"] for p in wait_for_workers(self.bed, "until [ -e", 2)}
+            self.signal("algo-1", "STOP")
+            for rank in (first, second):
+                self.go(host[rank])
+                self.assertTrue(poll(lambda: not self.bed.path(host[rank], f"/proc/{pids[host[rank]]}").exists(), 5))
+            self.signal("algo-1", "CONT")
+            done = job.finish(5)
+        self.assert_ending(done, 30 + first, rf"rank {first} on {host[first]} exited with status 3{first}\b")
+        self.assertIn(f"  then: rank {second} on {host[second]} exited with status 3{second}", complaints(done))
+        sh(self.bed, "algo-1", "rm /run/go")
+        sh(self.bed, "algo-3", "rm /run/go")
+
+    def test_two_that_fail_at_once(self):
+        self.check_order(4, 1)
+        self.check_order(1, 4)
+
+    def test_one_that_ignores_term(self):
+        script = self.only(3, "sleep .2; exit 7", others=f"exec {PROBE} ignore-term")
+        done = self.job(*script, options=["--grace", "500ms"])
+        self.assert_ending(done, 7, "rank 3 on algo-2 exited with status 7 ", 3.5)
+
+    def test_stopped_ones_when_another_fails(self):
+        script = self.only(3, f"{self.await_go('algo-2')}; exit 6", others=f"exec {PROBE} stop")
+        with self.popen(*script) as job:
+            self.assertTrue(poll(lambda: sum(p["state"] == "T" for p in self.bed.ps()) == 5, 20))
+            self.go("algo-2")
+            done = job.finish(3)  # far less than the grace: they were continued
+        self.assert_ending(done, 6, "rank 3 on algo-2 exited with status 6 ")
+
+    def test_daemons_that_hold_the_output_of_a_failure(self):
+        done = self.job(*self.only(3, f"exec {PROBE} daemon holding 5"))
+        self.assert_ending(done, 5, "rank 3 on algo-2 exited with status 5 ", 6)
+
+    def test_daemons_that_hold_the_output_of_a_success(self):
+        done = self.job("sh", "-c", f"test $RANK = 3 || exit 0; exec {PROBE} daemon holding")
+        self.assert_ending(done, 0, None, 6)
+        self.assertEqual(complaints(done), ["rank 3 on algo-2 has ended, but something that it started still holds its "
+                                            "output; not waiting for it"])
+
+    def test_grandchildren_that_write_on_after_a_failure(self):
+        for deaf in ("", "trap '' TERM; "):
+            script = self.only(3, deaf + "(while echo more; do :; done) & exit 5")
+            with self.subTest(deaf=deaf), self.popen(*script, options=["--grace", "1s"], stdout=subprocess.DEVNULL) as job:
+                self.assert_ending(job.finish(), 5, "rank 3 on algo-2 exited with status 5 ", 5)
+
+    def test_grandchildren_that_write_on_after_a_success(self):
+        script = "test $RANK = 3 || exit 0; (while echo more; do :; done) & exit 0"
+        with self.popen("sh", "-c", script, stdout=subprocess.DEVNULL) as job:
+            done = job.finish()
+        self.assert_ending(done, 0, None, 15)
+
+    def test_closed_output(self):
+        for code in (0, 3):
+            script = self.only(3, f"exec >&- 2>&-; {self.await_go('algo-2')}; exit {code}", others=f"exit 0")
+            with self.subTest(code=code), self.popen(*script) as job:
+                wait_for_workers(self.bed, "until [ -e", 1)
+                self.assertIsNone(job.poll())  # it has closed its output, not ended
+                self.go("algo-2")
+                done = job.finish(3)
+                self.assert_ending(done, code, rf"rank 3 on algo-2 exited with status {code} " if code else None)
+            sh(self.bed, "algo-2", "rm /run/go")
+
+    def test_success_before_the_others(self):
+        script = f"test $RANK = 0 && exit 0; {self.await_go(*self.bed.names())}; echo done"
+        with self.popen("sh", "-c", script) as job:
+            wait_for_workers(self.bed, "until [ -e", 5)
+            self.go(*self.bed.names())
+            done = job.finish(3)
+        self.assert_ending(done, 0, None)
+        self.assertEqual(done.stdout.count("done"), 5)
+
+    def test_processes_up_to_the_limit(self):
+        """A chain of processes, each in a session of its own, deaf to TERM, until no more can be made."""
+        chain = ("import os, resource, signal\n"
+                 "resource.setrlimit(resource.RLIMIT_NPROC, (250, 250))\n"
+                 "signal.signal(signal.SIGTERM, signal.SIG_IGN)\n"
+                 "top, made, (r, w) = os.getpid(), 0, os.pipe()\n"
+                 "while True:\n"
+                 "  try:\n"
+                 "    if os.fork():\n"
+                 "      if os.getpid() == top: os.read(r, 1); os._exit(5)\n"
+                 "      signal.pause()\n"
+                 "    os.setsid(); made += 1\n"
+                 "  except BlockingIOError: break\n"
+                 "print('full after', made, flush=True)\n"
+                 "os.write(w, b'x')\n"
+                 "signal.pause()\n")
+        script = self.only(3, f'exec {PYTHON} -c "$0"')
+        done = self.job(*script, chain, user="tester", options=["--grace", "500ms"])
+        self.assert_ending(done, 5, "rank 3 on algo-2 exited with status 5 ", 15)
+        self.assertRegex(done.stdout, r"(?m)^\[3\] full after \d\d")
+
+    def test_no_process_can_be_made_for_a_worker(self):
+        """The limit is met while workers are started: those that run already are ended again."""
+        edit_file(self, self.bed, "algo-3", "/home/tester/.bashrc", lambda _: "ulimit -u 150\n")
+        done = self.bed.sml_run("algo-1", "-H", "algo-1:2,algo-3:200", "sleep", "600", user="tester", timeout=30)
+        self.assert_ending(done, 125, r"rank \d+ on algo-3 did not start: cannot make a process: "
+                                      r"resource temporarily unavailable \(sleep\)", 15)
+
+    def test_a_line_without_an_end(self):
+        script = "head -c 200000000 /dev/zero; echo written >&2; exec sleep 600"
+        with sml_run_popen("-np", "2", "sh", "-c", script, stdout=subprocess.DEVNULL) as job:
+            said = b""
+            while said.count(b"written") < 2:
+                line = job.stderr.readline()
+                self.assertTrue(line, said)
+                said += line
+            self.assertLess(peak_memory_mb(job.pid), 48)
+            job.send_signal(signal.SIGTERM)
+            self.assert_ending(job.finish(3), 143, "stopped by SIGTERM$")
+
+
+class Agents(FaultCase):
+    GONE = "its agent has gone before its work was done: "
+
+    def test_killed(self):
+        for host in ("algo-1", "algo-3"):  # the launcher's own host, and another
+            with self.subTest(host=host), self.popen(*self.only(0, "sleep 600 & exec sleep 600")) as job:
+                self.await_ready(job)
+                self.signal(host, "KILL", "sml-run-agent")
+                done = job.finish(3)
+                self.assert_ending(done, 125, f"{host}: {self.GONE}")
+
+    def test_stopped(self):
+        for host in ("algo-1", "algo-3"):
+            with self.subTest(host=host):
+                with self.popen(*self.only(0, "exec sleep 600"), options=["--heartbeat-timeout", "2s"]) as job:
+                    self.await_ready(job)
+                    self.signal(host, "STOP", "sml-run-agent")
+                    done = job.finish(8)
+                try:
+                    self.assert_ending(done, 125, f"{host}: lost: nothing heard for 2 s$",
+                                       hosts=[h for h in self.bed.names() if h != host])
+                    self.bed.assert_clean(within=5)
+                finally:
+                    sh(self.bed, host, "pkill -CONT -x sml-run-agent", check=False)
+
+    def test_out_of_descriptors(self):
+        edit_file(self, self.bed, "algo-3", "/home/root/.bashrc", lambda _: "ulimit -n 40\n")
+        done = self.bed.sml_run("algo-1", "-H", "algo-1:2,algo-3:30", "sleep", "600")
+        self.assert_ending(done, 125, r"rank \d+ on algo-3 did not start: cannot make its pipes: too many open files "
+                                      r"\(sleep\)", 3)
+
+    def test_out_of_descriptors_here(self):
+        script = 'ulimit -n 40; exec "$@"'
+        done = self.bed.exec("algo-1", ["sh", "-c", script, "sh", str(SML_RUN), "-H", "algo-1:30", "sleep", "600"])
+        self.assert_ending(done, 125, r"rank \d+ on \S+ did not start: cannot make its pipes: too many open files "
+                                      r"\(sleep\)", 3)
+
+    def test_full_disk(self):
+        """Where the agent has its files nothing more can be written: the job does not depend on it."""
+        self.addCleanup(sh, self.bed, "algo-3", "umount /tmp")
+        sh(self.bed, "algo-3", "mount -t tmpfs -o size=64k,mode=1777 tmpfs /tmp")
+        script = "cat /dev/zero > /tmp/filler; echo '{}' > $TORCHELASTIC_ERROR_FILE; rm /tmp/filler; exit 4"
+        done = self.job(*self.only(5, f"({script}) 2>/dev/null"))
+        self.assert_ending(done, 4, "rank 5 on algo-3 exited with status 4 ", 3)
+
+    def test_cache_deleted_while_it_runs(self):
+        with self.popen(*self.only(5, f"{self.await_go('algo-3')}; exit 4")) as job:
+            self.await_ready(job)
+            sh(self.bed, "algo-3", f"rm -r {CACHE}")
+            self.go("algo-3")
+            done = job.finish(3)
+        self.assert_ending(done, 4, "rank 5 on algo-3 exited with status 4 ")
+        self.assert_ending(self.job("true"), 0, None, 5)
+        self.assertEqual(len(cached_agents(self.bed, "algo-3")), 1)

@@ -1,0 +1,339 @@
+"""Faults of hosts, networks and starts, as tests/faults.md lists them: status, first words, time, nothing left."""
+import random
+import time
+
+from harness import PYTHON, SML_RUN, poll
+from jobs import CACHE, by_rank, edit_file, forget_agents, sh, ssh_config
+from test_faults import FaultCase
+
+HEARTBEAT = ["--heartbeat-timeout", "2s"]
+LOST = "lost: nothing heard for 2 s$"
+NOTICED = 4  # seconds: the heartbeat, a third of it until it is looked at, and the end of the others
+
+WRITER = """
+import os, time
+print("ready", flush=True)
+i = marked = 0
+while not os.path.exists("/run/go"):
+    print("line", i, flush=True)
+    i += 1
+    marked += os.path.exists("/run/mark")
+    if marked == 300:
+        print("many lines later", flush=True)
+    time.sleep(0.005)
+print("end", i)
+"""
+
+
+class LostHosts(FaultCase):
+    hosts = 4
+    others = ["algo-1", "algo-2", "algo-4"]
+
+    def start(self, *options):
+        job = self.popen("sh", "-c", "sleep 600 & echo ready; exec sleep 600", options=options)
+        self.await_ready(job)
+        return job
+
+    def assert_works_again(self):
+        done = self.job("echo", "again")
+        self.assert_ending(done, 0, None, 10)
+        self.assertEqual(done.stdout.count("again"), 8)
+
+    def test_cut_off_and_healed_too_late(self):
+        with self.start(*HEARTBEAT) as job:
+            self.addCleanup(self.bed.heal, "algo-3")
+            self.bed.cut("algo-3")
+            done = job.finish(NOTICED)
+            self.assert_ending(done, 125, "algo-3: " + LOST, hosts=self.others)
+            self.bed.assert_clean(within=4)  # by the lost host's own clock, before it is back
+        self.bed.heal("algo-3")
+        self.assert_works_again()
+
+    def test_cut_off_and_healed_in_time(self):
+        """Not a line of what was written meanwhile is lost or doubled."""
+        self.await_go(*self.bed.names())
+        self.addCleanup(sh, self.bed, "algo-1", "rm -f /run/mark")
+        with self.popen(PYTHON, "-c", WRITER, options=["--heartbeat-timeout", "20s"]) as job:
+            out = self.await_ready(job)
+            self.addCleanup(self.bed.heal, "algo-3")
+            self.bed.cut("algo-3")
+            self.bed.put("algo-1", "/run/mark", "")
+            out += job.read_until("many lines later")  # the others go on
+            self.bed.heal("algo-3")
+            out += job.read_until("[4] line")
+            self.go(*self.bed.names())
+            done = job.finish(15)
+        self.assert_ending(done, 0, None)
+        lines = (out.decode() + done.stdout).splitlines()
+        for rank in range(8):
+            said = [ln.removeprefix(f"[{rank}] ") for ln in lines if ln.startswith(f"[{rank}] ")]
+            said = [ln for ln in said if ln != "many lines later"]
+            self.assertEqual(said, ["ready", *[f"line {i}" for i in range(len(said) - 2)], f"end {len(said) - 2}"])
+
+    def test_frozen_and_thawed(self):
+        with self.start(*HEARTBEAT) as job:
+            self.addCleanup(self.bed.thaw, "algo-3")
+            self.bed.freeze("algo-3")
+            done = job.finish(NOTICED)
+            self.assert_ending(done, 125, "algo-3: " + LOST, hosts=self.others)
+        self.bed.thaw("algo-3")
+        self.bed.assert_clean(within=4)
+        self.assert_works_again()
+
+    def test_killed(self):
+        with self.start(*HEARTBEAT) as job:
+            self.addCleanup(self.bed.start, "algo-3")
+            self.bed.kill("algo-3")
+            done = job.finish(NOTICED)
+            self.assert_ending(done, 125, "algo-3: " + LOST, hosts=self.others)
+
+    def test_rebooted(self):
+        """The connection says at once that the host has gone."""
+        with self.start() as job:
+            self.addCleanup(self.bed.start, "algo-3")
+            self.bed.kill("algo-3", fin=True)
+            done = job.finish(3)
+            self.assert_ending(done, 125, "algo-3: its agent has gone before its work was done: ", hosts=self.others)
+
+    def test_sshd_killed(self):
+        with self.start() as job:
+            self.addCleanup(self.bed.start, "algo-3")
+            self.addCleanup(self.bed.kill, "algo-3")
+            sh(self.bed, "algo-3", "pkill -KILL -x sshd")
+            done = job.finish(3)
+            self.assert_ending(done, 125, "algo-3: its agent has gone before its work was done: ", hosts=self.others)
+            self.bed.assert_clean(within=2)
+
+    def test_an_ssh_session_killed(self):
+        with self.start() as job:
+            sh(self.bed, "algo-3", "pkill -KILL -f '^sshd: root'")
+            done = job.finish(3)
+            self.assert_ending(done, 125, "algo-3: its agent has gone before its work was done: ", hosts=self.others)
+            self.bed.assert_clean(within=2)
+
+    def test_everything_stands_still_for_longer_than_the_heartbeat(self):
+        """As a suspended cluster does: nobody is lost."""
+        self.await_go(*self.bed.names())
+        script = "echo ready; until [ -e /run/go ]; do sleep .1; done; echo went on"
+        with self.popen("sh", "-c", script, options=HEARTBEAT) as job:
+            self.await_ready(job)
+            self.addCleanup(self.bed.thaw, *self.bed.names())
+            self.bed.freeze(*self.bed.names())
+            time.sleep(5)  # the fault itself
+            self.bed.thaw(*self.bed.names())
+            begin = time.monotonic()
+            self.assertFalse(poll(lambda: job.poll() is not None, 3))  # longer than a heartbeat
+            self.assertGreater(time.monotonic() - begin, 2)
+            self.go(*self.bed.names())
+            done = job.finish(5)
+        self.assert_ending(done, 0, None)
+        self.assertEqual(done.stdout.count("went on"), 8)
+
+    def lose_at_a_moment(self, lose, moment):
+        options = ["--heartbeat-timeout", "1s", "--connect-timeout", "1s", "--start-timeout", "4s"]
+        with self.popen("sh", "-c", "echo ready; exec sleep 600", options=options) as job:
+            time.sleep(moment)
+            lose("algo-3")
+            done = job.finish(12)
+        self.assert_ending(done, 125, "algo-3: ", hosts=self.others)
+
+    def moments(self, count):
+        begin = time.monotonic()
+        with self.start() as job:
+            span = time.monotonic() - begin
+            job.send_signal(2)
+            job.finish(5)
+        chance = random.Random(11)
+        return [chance.uniform(0, span) for _ in range(count)]
+
+    def test_cut_off_during_the_start(self):
+        self.addCleanup(self.bed.heal, "algo-3")
+        for moment in self.moments(12):
+            with self.subTest(moment=moment):
+                try:
+                    self.lose_at_a_moment(self.bed.cut, moment)
+                    self.bed.assert_clean(within=5)  # while it is cut off still
+                finally:
+                    self.bed.heal("algo-3")
+        self.assert_works_again()
+
+    def test_cut_off_while_the_agent_is_sent(self):
+        """What waits there for the rest of the bytes gives up by itself, and leaves no part of them."""
+        forget_agents(self.bed)
+        self.bed.delay(200, "algo-3")
+        self.addCleanup(self.bed.delay, 0, "algo-3")
+        self.addCleanup(self.bed.heal, "algo-3")
+        options = ["--heartbeat-timeout", "1s", "--connect-timeout", "2s", "--start-timeout", "4s"]
+        with self.popen("sh", "-c", "echo ready; exec sleep 600", options=options) as job:
+            self.assertTrue(poll(lambda: any(p["comm"] == "head" for p in self.bed.ps("algo-3")), 10))
+            self.bed.cut("algo-3")
+            done = job.finish(8)
+        self.assert_ending(done, 125, "algo-3: ", hosts=self.others)
+        self.bed.assert_clean(within=5)
+        self.assertNotIn(".new", sh(self.bed, "algo-3", f"ls -A {CACHE}"))
+
+    def test_killed_during_the_start(self):
+        self.addCleanup(self.bed.start, "algo-3")
+        for moment in self.moments(6):
+            with self.subTest(moment=moment):
+                try:
+                    self.lose_at_a_moment(self.bed.kill, moment)
+                finally:
+                    self.bed.start("algo-3")
+        self.assert_works_again()
+
+
+class Links(FaultCase):
+    def seconds_to_start(self, slots):
+        begin = time.monotonic()
+        with self.bed.sml_run_popen("algo-1", "-H", f"algo-1:{slots},algo-3:{slots}", "sh", "-c",
+                                    "echo ready; exec sleep 600") as job:
+            self.await_ready(job, 2 * slots)
+            taken = time.monotonic() - begin
+            job.send_signal(15)
+            self.assert_ending(job.finish(3), 143, "stopped by SIGTERM$")
+        return taken
+
+    def slow(self):
+        """200 ms on the way to either host."""
+        self.bed.delay(200, "algo-1", "algo-3")
+        self.addCleanup(self.bed.delay, 0, "algo-1", "algo-3")
+        return 0.4
+
+    def test_a_slow_link(self):
+        usual, round_trip = self.seconds_to_start(1), self.slow()
+        one, many = self.seconds_to_start(1), self.seconds_to_start(32)
+        self.assertLess(many - one, 2 * round_trip)  # round trips for each host, none for each rank
+        done = self.job(*self.only(5, "exit 9"))
+        self.assert_ending(done, 9, "rank 5 on algo-3 exited with status 9 ", one + 4 * round_trip + usual)
+
+    def test_round_trips_of_a_start(self):
+        usual, round_trip = self.seconds_to_start(1), self.slow()
+        self.assertLess((self.seconds_to_start(1) - usual) / round_trip, 15)
+
+    def test_another_clock(self):
+        """The clock of the launcher's host is another than that of the others: who failed first is seen all the same."""
+        script = f"echo ready; case $RANK in [14]) {self.await_go('algo-1', 'algo-3')}; exit 3$RANK;; esac; exec sleep 600"
+        for shift in ("+100000", "-600"):
+            words = self.words(["sh", "-c", script], ["--heartbeat-timeout", "5s"])
+            argv = ["unshare", "--time", f"--monotonic={shift}", "--fork", "--kill-child", str(SML_RUN), *words]
+            with self.subTest(shift=shift), self.bed.popen("algo-1", argv) as job:
+                self.await_ready(job)
+                self.signal("algo-1", "STOP")
+                for rank, host in ((4, "algo-3"), (1, "algo-1")):
+                    before = len(self.waiting(host))
+                    self.go(host)
+                    self.assertTrue(poll(lambda: len(self.waiting(host)) < before, 5))
+                self.signal("algo-1", "CONT")
+                done = job.finish(5)
+                self.assert_ending(done, 34, "rank 4 on algo-3 exited with status 34 after 0")
+            for host in ("algo-1", "algo-3"):
+                sh(self.bed, host, "rm -f /run/go")
+
+    def waiting(self, host):
+        return [p for p in self.bed.ps(host) if p["cmd"].startswith("sh -c echo ready; case")]
+
+
+class OneChannel(FaultCase):
+    sshd = ["MaxSessions 1"]
+
+    def test_one_session_per_connection(self):
+        done = self.job("echo", "started")
+        self.assert_ending(done, 0, None, 5)
+        self.assertEqual(done.stdout.count("started"), 6)
+
+
+class OtherMachines(FaultCase):
+    hosts = 2
+
+    def test_a_host_of_another_kind(self):
+        self.bed.put("algo-2", "/run/uname", "#!/bin/sh\necho riscv64\n", mode=0o755)
+        sh(self.bed, "algo-2", "mount --bind /run/uname /usr/bin/uname")
+        self.addCleanup(sh, self.bed, "algo-2", "umount /usr/bin/uname; rm /run/uname")
+        forget_agents(self.bed)
+        done = self.job("echo", "started")
+        self.assert_ending(done, 125, "algo-2: is a machine of type riscv64, the agent at hand is for ", 5)
+        self.assertNotIn("started", done.stdout)
+        self.assertEqual(sh(self.bed, "algo-2", f"ls -A {CACHE} 2>/dev/null || true"), "")
+
+    def test_one_host_under_two_names(self):
+        hosts = ["algo-1", "localhost", "algo-2", self.bed.address("algo-2")]
+        done = self.bed.sml_run("algo-1", "-H", ",".join(hosts), "sh", "-c", "echo started $RANK $SML_HOST $(hostname)")
+        self.assert_ending(done, 0, None, 5)
+        self.assertEqual(by_rank(done.stdout), {rank: [f"started {rank} {name} {'algo-1' if rank < 2 else 'algo-2'}"]
+                                                for rank, name in enumerate(hosts)})
+
+
+class OneOfSixtyFour(FaultCase):
+    hosts = 64
+    bad = "algo-33"
+
+    def start(self, *options, command=("sh", "-c", "echo started")):
+        return self.bed.sml_run("head", "-H", "algo-[1-64]", *options, *command)
+
+    def check(self, first, *options, status=125, **kw):
+        done = self.start(*options, **kw)
+        self.assert_ending(done, status, f"{self.bad}: {first}", 12)
+        self.assertNotIn("started", done.stdout)
+
+    def others(self):
+        return [h for h in self.bed.names() if h != self.bad]
+
+    def test_dead(self):
+        self.addCleanup(self.bed.heal, self.bad)
+        self.bed.cut(self.bad)
+        self.check("no connection within 3 s|no route to host", "--connect-timeout", "3s")
+
+    def test_refused(self):
+        ssh_config(self, self.bed, "head", f"Host {self.bad}\n Port 2299\n")
+        self.check("connection refused$")
+
+    def test_wrong_key(self):
+        known = self.bed.path("head", "/home/root/.ssh/known_hosts").read_text().splitlines()
+        keys = {line.split(",")[0]: line.split(" ", 1)[1] for line in known}
+        edit_file(self, self.bed, "head", "/home/root/.ssh/known_hosts",
+                  lambda old: old.replace(keys[self.bad], keys["algo-1"]))
+        self.check("the host key has changed: it is ssh-ed25519 SHA256:")
+
+    def test_hanging_in_its_banner(self):
+        ssh_config(self, self.bed, "head", f"Host {self.bad}\n Port 2298\n")
+        for greeting in (b"", b"SSH-2.0-Open", b"Welcome\r\n"):
+            server = ("import socket; l = socket.create_server(('', 2298)); print('ready', flush=True); all = []\n"
+                      f"while True: all.append(l.accept()[0]); all[-1].send({greeting!r})")
+            with self.subTest(greeting=greeting), self.bed.popen(self.bad, [PYTHON, "-c", server]) as process:
+                process.read_until("ready")
+                done = self.start("--connect-timeout", "3s")
+                self.assert_ending(done, 125, f"{self.bad}: no ssh key exchange within 3 s", 12, hosts=self.others())
+                self.assertNotIn("started", done.stdout)
+                process.terminate()
+                process.wait()
+
+    def test_a_program_missing(self):
+        for host in self.bed.names():
+            place = self.bed.put(host, "/run/program", "#!/bin/sh\necho started\n", mode=0o755)
+            self.addCleanup(place.unlink, missing_ok=True)
+        self.bed.path(self.bad, "/run/program").unlink()
+        self.check("there is no program /run/program$", status=127, command=["/run/program"])
+
+    def test_a_slow_login(self):
+        """The others get ready meanwhile, and a line names the one that all wait for."""
+        sh(self.bed, self.bad, "mkfifo /run/door")
+        self.addCleanup(sh, self.bed, self.bad, "rm -f /run/door")
+        edit_file(self, self.bed, self.bad, "/home/root/.bashrc", lambda _: "read x < /run/door\n")
+        argv = ["-H", "algo-[1-64]", "--heartbeat-timeout", "6s", "sh", "-c", "echo started"]
+        with self.bed.sml_run_popen("head", *argv) as job:
+            said = b""
+            while b"waiting for algo-33 (starting the agent)" not in said:
+                line = job.stderr.readline()
+                self.assertTrue(line, said)
+                said += line
+            sh(self.bed, self.bad, "echo > /run/door")
+            done = job.finish(10)
+        self.assert_ending(done, 0, None)
+        self.assertEqual(done.stdout.count("started"), 64)
+
+    def test_too_few_descriptors_for_all(self):
+        done = self.bed.exec("head", ["sh", "-c", 'ulimit -n 64; exec "$@"', "sh", str(SML_RUN), "-H", "algo-[1-64]",
+                                      "echo", "started"])
+        self.assert_ending(done, 125, r"64 hosts need \d+ open files, the limit is 64$", 5)
+        self.assertNotIn("started", done.stdout)
