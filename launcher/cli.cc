@@ -32,8 +32,9 @@ struct OptionGroup {
   std::vector<OptionRow> rows;
 };
 
-const std::vector<OptionGroup>& option_groups() {
-  static const std::vector<OptionGroup> groups{
+// What runs where, and until when.
+std::vector<OptionGroup> options_of_the_job() {
+  return {
       {"Workers",
        {{"--np -np -n -c --num-proc --n", "N", set_np, "Number of workers; default: one for every slot."},
         {"--nproc-per-node -N -ppn --npernode --nproc_per_node --slots-per-host", "N|auto|gpu|cpu", set_nproc_per_node,
@@ -62,7 +63,12 @@ const std::vector<OptionGroup>& option_groups() {
         {"--forward-signals", "none|LIST", set_forward_signals,
          "Signals to sml-run that are passed on to every worker and stop nothing; default: USR1,USR2,WINCH."},
         {"--stdin -stdin", "none|all|RANK", set_stdin, "Which workers get the input of sml-run; default: rank 0."},
-        {"--report", "FILE", set_report, "Write how the job ended to FILE, as JSON."}}},
+        {"--report", "FILE", set_report, "Write how the job ended to FILE, as JSON."}}}};
+}
+
+// How it is done, and what is said.
+std::vector<OptionGroup> options_of_the_launcher() {
+  return {
       {"Time limits (D is 90, 90s, 1.5m, 2h or 250ms)",
        {{"--grace", "D", set_grace, "Time between TERM and KILL when the job is stopped; default 10s."},
         {"--timeout", "D", set_timeout, "Stop the job, with status 124, when its workers have run so long."},
@@ -86,14 +92,21 @@ const std::vector<OptionGroup>& option_groups() {
        {{"--no-tag", "", set_no_tag, "Print the lines of workers without \"[RANK] \" before them."},
         {"--sanitize", "auto|always|never", set_sanitize,
          "Show control characters of workers, all but colours, as \\xNN instead of passing them on: when the output "
-         "goes "
-         "to a terminal, always, or never. Default: auto."},
+         "goes to a terminal, always, or never. Default: auto."},
         {"--dry-run --plan", "", set_dry_run, "Print which rank would run where; start and connect to nothing."},
         {"--format", "text|json", set_format, "Format of --dry-run; default text."},
         {"--verbose -v", "", set_verbose, "Say what is being done."},
         {"--quiet -q", "", set_quiet, "Say nothing but errors."},
         {"--version", "", nullptr, "Print the version and leave."},
         {"--help -h", "", nullptr, "Print this text and leave."}}}};
+}
+
+const std::vector<OptionGroup>& option_groups() {
+  static const std::vector<OptionGroup> groups = [] {
+    std::vector<OptionGroup> all = options_of_the_job();
+    for (OptionGroup& group : options_of_the_launcher()) all.push_back(std::move(group));
+    return all;
+  }();
   return groups;
 }
 
