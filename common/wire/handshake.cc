@@ -1,5 +1,6 @@
 #include "common/wire/handshake.h"
 
+#include <algorithm>
 #include <charconv>
 
 #include "common/wire/messages.h"
@@ -36,29 +37,27 @@ void GreetingReader::feed(std::span<const char> bytes) { buffer_.append(bytes.da
 
 Result<std::optional<Greeting>> GreetingReader::next() {
   const std::string wanted = mark_ + " ";
-  std::size_t begin = 0;
-  std::optional<std::string> marked;
-  for (std::size_t end = buffer_.find('\n'); end != std::string::npos && !marked; end = buffer_.find('\n', begin)) {
-    const std::string_view line = std::string_view(buffer_).substr(begin, end - begin);
-    const std::size_t mark = line.find(wanted);  // noise without a newline may stand before it
-    if (mark != std::string_view::npos) {
-      marked = line.substr(mark + wanted.size());
-    } else {
-      if (noise_.size() < kKeptNoise) noise_.append(line.substr(0, kKeptNoise)).push_back('\n');
-      noise_bytes_ += line.size() + 1;
-    }
-    begin = end + 1;
-  }
-  buffer_.erase(0, begin);  // once, however many lines
-  if (marked) {
-    Result<Greeting> greeting = parse_greeting(*marked);
+  const std::size_t mark = buffer_.find(wanted);  // noise without a newline may stand before it
+  const std::size_t newline = mark == std::string::npos ? buffer_.rfind('\n') : buffer_.find('\n', mark);
+  if (mark != std::string::npos && newline != std::string::npos) {
+    drop_noise(mark);
+    const std::string line = buffer_.substr(wanted.size(), newline - mark - wanted.size());
+    buffer_.erase(0, newline - mark + 1);
+    Result<Greeting> greeting = parse_greeting(line);
     if (!greeting) return greeting.error();
     return std::optional<Greeting>(std::move(*greeting));
   }
+  if (mark == std::string::npos && newline != std::string::npos) drop_noise(newline + 1);
   if (noise_bytes_ + buffer_.size() > kMaxNoise) {
     return Error(ErrorKind::Protocol, "the login prints without end before the agent starts");
   }
   return std::optional<Greeting>();
+}
+
+void GreetingReader::drop_noise(std::size_t bytes) {
+  noise_.append(buffer_, 0, std::min(bytes, kKeptNoise - noise_.size()));
+  noise_bytes_ += bytes;
+  buffer_.erase(0, bytes);
 }
 
 std::string GreetingReader::noise() const {

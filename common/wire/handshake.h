@@ -46,9 +46,11 @@ class GreetingReader {
   std::string noise() const;
 
  private:
+  void drop_noise(std::size_t bytes);  // the first of the buffer
+
   std::string mark_;
   std::string buffer_;
-  std::string noise_;
+  std::string noise_;  // of what was dropped, the beginning
   std::size_t noise_bytes_ = 0;
 };
 
