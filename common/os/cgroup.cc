@@ -1,11 +1,14 @@
 #include "common/os/cgroup.h"
 
+#include <algorithm>
 #include <csignal>
+#include <cstdlib>
+#include <memory>
 
 #include <dirent.h>
 #include <fcntl.h>
 #include <linux/sched.h>
-#include <sys/stat.h>
+#include <sys/file.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -24,16 +27,41 @@ bool lists(std::string_view controllers, std::string_view wanted) {
   return false;
 }
 
-// Groups can only be removed from the innermost outwards; their files cannot be removed, and need not be.
-void remove_groups(const std::string& group) {
-  if (DIR* folder = ::opendir(group.c_str())) {
-    while (const dirent* entry = ::readdir(folder)) {
-      const std::string_view name = entry->d_name;
-      if (entry->d_type == DT_DIR && name != "." && name != "..") remove_groups(group + "/" + entry->d_name);
-    }
-    ::closedir(folder);
+constexpr std::string_view kName = "/sml-run-";
+constexpr std::string_view kPattern = "XXXXXX";
+constexpr int kAttempts = 5;
+
+std::vector<std::string> groups_in(const std::string& group) {
+  std::vector<std::string> out;
+  const std::unique_ptr<DIR, int (*)(DIR*)> folder(::opendir(group.c_str()), ::closedir);
+  while (const dirent* entry = folder ? ::readdir(folder.get()) : nullptr) {
+    const std::string_view name = entry->d_name;
+    if (entry->d_type == DT_DIR && name != "." && name != "..") out.push_back(group + "/" + entry->d_name);
   }
+  return out;
+}
+
+// Groups can only be removed from the innermost outwards; their files cannot be removed, and need not be. The kernel
+// keeps those that have processes.
+void remove_groups(const std::string& group) {
+  for (const std::string& inner : groups_in(group)) remove_groups(inner);
   ::rmdir(group.c_str());
+}
+
+// The descriptor of a group, locked for as long as somebody has it open: whoever gets the lock of a group of ours knows
+// that its makers are dead. Empty when it is locked already, or gone.
+UniqueFd lock_group(const std::string& path) {
+  UniqueFd directory(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  if (directory && ::flock(directory.get(), LOCK_EX | LOCK_NB) == 0) return directory;
+  return {};
+}
+
+void remove_stale_groups(const std::string& above) {
+  const std::string begin = above + std::string(kName);
+  for (const std::string& path : groups_in(above)) {
+    if (!path.starts_with(begin) || path.size() != begin.size() + kPattern.size()) continue;
+    if (const UniqueFd stale = lock_group(path)) remove_groups(path);
+  }
 }
 
 }  // namespace
@@ -69,13 +97,16 @@ std::optional<Cgroup> Cgroup::make() {
   for (const char* mount : {"/sys/fs/cgroup", "/sys/fs/cgroup/unified"}) {
     const std::string above = mount + (*own == "/" ? std::string() : *own);
     if (::access((above + "/cgroup.procs").c_str(), W_OK) != 0) continue;
-    std::string path = above + "/sml-run-" + std::to_string(::getpid());
-    if (::mkdir(path.c_str(), 0755) != 0) continue;
-    UniqueFd directory(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-    if (directory && ::faccessat(directory.get(), "cgroup.procs", W_OK, 0) == 0) {
-      return Cgroup(std::move(path), std::move(directory));
+    remove_stale_groups(above);
+    for (int attempt = 0; attempt < kAttempts; ++attempt) {
+      std::string path = above + std::string(kName) + std::string(kPattern);
+      if (::mkdtemp(path.data()) == nullptr) break;
+      UniqueFd directory = lock_group(path);
+      // Without it somebody has found the group before we had the lock, and taken it for a stale one.
+      const bool ours = directory && ::faccessat(directory.get(), "cgroup.procs", W_OK, 0) == 0;
+      if (ours) return Cgroup(above, std::move(path), std::move(directory));
+      ::rmdir(path.c_str());
     }
-    ::rmdir(path.c_str());
   }
   return std::nullopt;
 }
@@ -84,7 +115,10 @@ Cgroup::~Cgroup() {
   if (directory_) remove_groups(path_);
 }
 
-void Cgroup::disown() { directory_.reset(); }
+void Cgroup::leave() {
+  const UniqueFd file(::open((above_ + "/cgroup.procs").c_str(), O_WRONLY | O_CLOEXEC));
+  if (file) static_cast<void>(::write(file.get(), "0", 1) == 1);  // 0 is the writer
+}
 
 pid_t Cgroup::fork_into() {
   clone_args args{};

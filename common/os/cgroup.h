@@ -20,6 +20,10 @@ std::vector<std::string> with_ancestors(std::string_view path);
 
 // A v2 group below our own, gone with this object. All that is started in it can be killed at once, whatever it forks
 // meanwhile and whatever session it made.
+//
+// Its name is new each time: process ids are not, where several PID namespaces share one hierarchy. A lock (flock) is
+// on the group while its maker or a child of fork_into() lives. make() removes neighbours of ours that have neither
+// lock nor processes, which those leave who are killed; it kills nothing, and other names are none of our business.
 class Cgroup {
  public:
   // Nothing where the system has no v2 hierarchy, or does not let us write there (a container, an ordinary user): that
@@ -30,18 +34,22 @@ class Cgroup {
   Cgroup& operator=(Cgroup&&) = delete;
   Cgroup(const Cgroup&) = delete;
   Cgroup& operator=(const Cgroup&) = delete;
-  ~Cgroup();  // removes the group and those below it; one that still has processes stays
+  // Removes the group and those below it; one that still has processes stays, so in a child of fork_into() this does
+  // nothing before it has called leave().
+  ~Cgroup();
 
   // fork(), with the child in the group from its first moment; -1 where the kernel cannot (before 5.7).
   pid_t fork_into();
-  void disown();  // for a forked child: the group is not removed with this object
+  void leave();  // this process goes back to the group above
   // SIGKILL to all of it; kernels before 5.14 cannot, and then nothing happens.
   void kill();
   bool populated() const;
 
  private:
-  Cgroup(std::string path, UniqueFd directory) : path_(std::move(path)), directory_(std::move(directory)) {}
+  Cgroup(std::string above, std::string path, UniqueFd directory)
+      : above_(std::move(above)), path_(std::move(path)), directory_(std::move(directory)) {}
 
+  std::string above_;
   std::string path_;
   UniqueFd directory_;
 };

@@ -121,11 +121,12 @@ int guard(const std::function<int(Pact&, const ScratchFolder&)>& serve) {
     for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) ::close(fd);
     return watch(agent, pact, cgroup);
   }
-  if (cgroup) cgroup->disown();
   ::sigprocmask(SIG_SETMASK, &before, nullptr);
   ::prctl(PR_SET_PDEATHSIG, SIGTERM);
   if (::getppid() != guardian) return 1;
-  return serve(pact, scratch);
+  const int status = serve(pact, scratch);
+  if (cgroup && ::getppid() != guardian) cgroup->leave();  // nobody else is left who could remove it
+  return status;
 }
 
 }  // namespace sml::agent

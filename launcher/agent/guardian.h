@@ -20,10 +20,10 @@ struct Pact {
 // If the agent is killed, its workers die with it (PR_SET_PDEATHSIG) and whatever they had started comes to the
 // guardian, which is a subreaper too and ends it with SIGKILL; it gives up on what cannot be ended after some seconds.
 // Where a cgroup can be made for all of them, that is killed as one, so that not even a fork bomb outruns us. SIGTERM
-// to the guardian does the same by force. If the guardian is killed, the agent gets SIGTERM and stops the job. Only
-// both of them killed at the same moment leave descendants that had made a session of their own. An agent that is
-// stopped (SIGSTOP) hears nothing, so the launcher gives it up after the heartbeat timeout; the guardian then does the
-// same.
+// to the guardian does the same by force. If the guardian is killed, the agent gets SIGTERM, stops the job, and removes
+// the cgroup. An agent that is stopped (SIGSTOP) hears nothing, so the launcher gives it up after the heartbeat
+// timeout; the guardian then does the same. Only both of them killed at the same moment leave something: processes that
+// workers had started, the agent's scratch folder, and the cgroup, which the next guardian removes once it is empty.
 //
 // The agent's scratch folder is the guardian's, so that it goes even if the agent is killed.
 int guard(const std::function<int(Pact&, const ScratchFolder&)>& serve);

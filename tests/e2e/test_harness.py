@@ -3,7 +3,7 @@ import signal
 import subprocess
 import unittest
 
-from harness import TestCase, Testbed, own_processes, poll, popen, run
+from harness import Cgroups, TestCase, Testbed, own_processes, poll, popen, run
 
 
 class LocalRuns(TestCase):
@@ -23,6 +23,16 @@ class LocalRuns(TestCase):
         with self.assertRaisesRegex(AssertionError, "processes left here"):
             inner._check_nothing_left()
         self.assertEqual(own_processes(), [])
+
+    def test_a_cgroup_that_is_left_is_seen(self):
+        if Cgroups.own is None:
+            return  # jobs can make none here either
+        (Cgroups.own / "sml-run-abcdef").mkdir()
+        inner = TestCase("fail")
+        inner.clean_within = 0.1
+        with self.assertRaisesRegex(AssertionError, "cgroups left:\n.*/sml-run-abcdef"):
+            inner._check_nothing_left()
+        self.assertEqual(Cgroups.left(), [])
 
     def test_read_until_sees_the_text(self):
         with popen(["sh", "-c", "echo ready; sleep 1000"]) as p:

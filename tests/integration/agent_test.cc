@@ -523,11 +523,14 @@ TEST_CASE("agent: when its guardian is killed the agent ends the job") {
   Launcher launcher;
   launcher.start({{kEcho, "daemons"}, {"sleep", "1000"}});
   await_pid(launcher);
+  const std::string group = fake::cgroup_folder(launcher.agent());
+  const bool is_its_own = group != fake::cgroup_folder(::getpid());
   ::kill(launcher.pid(), SIGKILL);
   while (launcher.next()) {
   }
   CHECK(launcher.bye().has_value());
   CHECK(init.nothing_left(10s));
+  if (is_its_own) CHECK(::access(group.c_str(), F_OK) != 0);
 }
 
 TEST_CASE("agent: TERM to its guardian ends it by force") {

@@ -17,6 +17,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "common/os/cgroup.h"
 #include "tests/support/catch.h"
 
 namespace sml::fake {
@@ -141,6 +142,16 @@ inline std::string read_all(int fd, std::chrono::milliseconds limit = std::chron
     if (n <= 0) return out;
     out.append(buffer, static_cast<std::size_t>(n));
   }
+}
+
+// Where the group (cgroup v2) that a process is in can be seen; empty where there is no such hierarchy.
+inline std::string cgroup_folder(pid_t pid) {
+  const auto path = os::cgroup_path(read_file("/proc/" + std::to_string(pid) + "/cgroup"), "");
+  for (const std::string mount : {"/sys/fs/cgroup", "/sys/fs/cgroup/unified"}) {
+    const std::string folder = mount + path.value_or("/none");
+    if (::access((folder + "/cgroup.procs").c_str(), F_OK) == 0) return folder;
+  }
+  return {};
 }
 
 inline std::string read_line(int fd) {
