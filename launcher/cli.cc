@@ -45,7 +45,9 @@ std::vector<OptionGroup> options_of_the_job() {
          "Working directory on every host; default: the one in which sml-run is started."}}},
       {"Hosts",
        {{"--hosts -H -host --host", "LIST", set_hosts,
-         "[USER@]HOST[:SLOTS],... with ranges such as algo-[1-4]:8; an IPv6 address stands in brackets."},
+         "[USER@]HOST[:SLOTS],... or [USER@]HOST:PORT/SLOTS, with ranges such as algo-[1-4]:8; an IPv6 address stands "
+         "in "
+         "brackets."},
         {"--resource-config", "FILE", set_resource_config,
          "Read the hosts from this resourceconfig.json. Without it and without --hosts they come from SageMaker's own "
          "file when there is one; else the job runs on this machine."}}},

@@ -11,8 +11,8 @@
 #include "common/core/text.h"
 #include "common/plan/env_file.h"
 #include "common/plan/export_words.h"
-#include "common/plan/host_list.h"
-#include "common/plan/resource_config.h"
+#include "common/hosts/host_list.h"
+#include "common/hosts/resource_config.h"
 
 namespace sml {
 
@@ -42,7 +42,7 @@ std::vector<std::string> sagemaker_files(const plan::Environment& environment) {
 }
 
 Result<plan::HostList> hosts_of_option(const std::string& text) {
-  Result<std::vector<plan::Host>> hosts = plan::parse_host_list(text);
+  Result<std::vector<plan::Host>> hosts = hosts::parse_host_list(text);
   if (!hosts) return Error(hosts.error()).in("-H");
   return plan::HostList{std::move(*hosts), "-H"};
 }
@@ -50,7 +50,7 @@ Result<plan::HostList> hosts_of_option(const std::string& text) {
 Result<plan::HostList> hosts_of_file(const std::string& path, std::string source, const Machine& machine) {
   const Result<std::string> text = machine.read_file(path, kMaxConfigBytes);
   if (!text) return Error(ErrorKind::Config, fmt::format("{}: {}", show(source), text.error().message()));
-  Result<plan::ResourceConfig> config = plan::parse_resource_config(*text, source);
+  Result<hosts::ResourceConfig> config = hosts::parse_resource_config(*text, source);
   if (!config) return config.error();
   plan::HostList list{{}, std::move(source)};
   for (std::string& name : config->hosts) list.hosts.push_back({std::move(name), "", std::nullopt});

@@ -37,6 +37,7 @@ Json host_json(const MappedHost& host, std::size_t index) {
   for (const Rank rank : host.ranks) ranks.push_back(rank.value());
   Json out = {{"index", index}, {"name", host.host.name}, {"slots", host.slots}, {"ranks", std::move(ranks)}};
   if (!host.host.user.empty()) out["user"] = host.host.user;
+  if (host.host.port) out["port"] = *host.host.port;
   return out;
 }
 
@@ -80,7 +81,8 @@ std::string host_table(const LaunchPlan& plan) {
   std::vector<std::vector<std::string>> rows{{"host", "slots", "ranks"}};
   for (const MappedHost& host : plan.map.hosts) {
     const std::string login = host.host.user.empty() ? "" : host.host.user + "@";
-    rows.push_back({login + host.host.name, std::to_string(host.slots), rank_range(host.ranks)});
+    const std::string port = host.host.port ? fmt::format(" port {}", *host.host.port) : "";
+    rows.push_back({login + host.host.name + port, std::to_string(host.slots), rank_range(host.ranks)});
   }
   return columns(rows);
 }

@@ -124,7 +124,7 @@ launch::SessionRoute Job::route_to(const plan::Host& host) {
   launch::SessionRoute route;
   const auto loop = loop_.get_executor();
   route.local = [this, loop](std::string mark) { return launch::make_local_transport(loop, image_, std::move(mark)); };
-  if (host.user.empty() && options_.ssh.user.empty() && launch::is_own_name(host.name)) return route;
+  if (host.user.empty() && !host.port && options_.ssh.user.empty() && launch::is_own_name(host.name)) return route;
   if (!pool_) {
     const std::size_t hosts = plan_.map.hosts.size();
     pool_ =
@@ -133,12 +133,13 @@ launch::SessionRoute Job::route_to(const plan::Host& host) {
   const std::string user = host.user.empty() ? options_.ssh.user : host.user;
   if (!options_.ssh.command.empty()) {
     route.remote = [this, loop, host, user](std::string remote_command) {
-      return launch::make_command_transport(loop, *pool_,
-                                            {options_.ssh.command, host.name, user, std::move(remote_command)});
+      return launch::make_command_transport(
+          loop, *pool_, {options_.ssh.command, host.name, user, std::move(remote_command), host.port});
     };
   } else {
     route.remote = [this, loop, host](std::string remote_command) {
-      return ssh::make_ssh_transport(loop, *pool_, options_.ssh, {host.name, host.user, std::move(remote_command)});
+      return ssh::make_ssh_transport(loop, *pool_, options_.ssh,
+                                     {host.name, host.user, std::move(remote_command), host.port});
     };
   }
   return route;

@@ -226,7 +226,8 @@ std::unique_ptr<AgentTransport> make_command_transport(asio::any_io_executor loo
   ProcessStart start{.argv = std::move(target.command),
                      .image = std::nullopt,
                      .step = "connecting",
-                     .name_to_check = target.user.empty() ? target.host : std::string()};
+                     .name_to_check = target.user.empty() && !target.port ? target.host : std::string()};
+  if (target.port) start.argv.insert(start.argv.end(), {"-p", std::to_string(*target.port)});
   start.argv.push_back(target.user.empty() ? target.host : target.user + "@" + target.host);
   start.argv.push_back(std::move(target.remote_command));
   return std::make_unique<ProcessTransport>(std::move(loop), &pool, std::move(start));

@@ -99,10 +99,10 @@ class Settler {
       configured = number_in<std::uint16_t>(config_.value("port"));
       if (configured.value_or(0) == 0) return bad("Port");
     }
-    settings_.port = options_.port.value_or(configured.value_or(22));
-    // A port of its own in the configuration means another server here, a container perhaps; --ssh-port is for all
-    // hosts.
-    const bool own_server = configured.value_or(22) != 22;
+    settings_.port = target_.port.value_or(options_.port.value_or(configured.value_or(22)));
+    // A port of its own, from the list of hosts or the configuration, means another server here, a container perhaps;
+    // --ssh-port is for all hosts.
+    const bool own_server = target_.port.value_or(configured.value_or(22)) != 22;
     if (!own_server && settings_.session.user == self_.user) settings_.local = LocalShortcut::WhenThisMachine;
     settings_.connect_timeout = options_.connect_timeout;
     if (const std::string& text = config_.value("connecttimeout"); !text.empty() && lower(text) != "none") {

@@ -3,7 +3,9 @@
 // The log-in (resolve, connect, key exchange, host key, authentication, channel, exec) runs on a thread of a bounded
 // pool; then the session belongs to the loop thread for good. Keys are never asked for, passwords never used.
 #pragma once
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include <boost/asio/any_io_executor.hpp>
@@ -15,9 +17,10 @@
 namespace sml::ssh {
 
 struct SshTarget {
-  std::string name;            // as the user named it; ssh config applies to it
-  std::string user;            // from the host list; empty: --ssh-user, ssh config, or the local user
-  std::string remote_command;  // one command line for the login shell
+  std::string name;                     // as the user named it; ssh config applies to it
+  std::string user;                     // from the host list; empty: --ssh-user, ssh config, or the local user
+  std::string remote_command;           // one command line for the login shell
+  std::optional<std::uint16_t> port{};  // from the host list; empty: --ssh-port, ssh config, or 22
 };
 
 // Who we are is the effective user of the passwd file, and so is the home that ~/.ssh is looked for in, as with ssh;

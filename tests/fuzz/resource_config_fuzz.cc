@@ -1,5 +1,5 @@
 // Any text: a resource config is refused with one line, or its hosts are valid, unique and hold the current one.
-#include "common/plan/resource_config.h"
+#include "common/hosts/resource_config.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -15,7 +15,7 @@ void require(bool condition) {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  const auto config = sml::plan::parse_resource_config({reinterpret_cast<const char*>(data), size}, "f");
+  const auto config = sml::hosts::parse_resource_config({reinterpret_cast<const char*>(data), size}, "f");
   if (config.has_error()) {
     require(config.error().kind() == sml::ErrorKind::Config);
     require(config.error().message().starts_with("f: "));

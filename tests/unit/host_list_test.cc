@@ -1,8 +1,9 @@
-#include "common/plan/host_list.h"
+#include "common/hosts/host_list.h"
 
 #include "tests/support/catch.h"
 
 using namespace sml;
+using namespace sml::hosts;
 using namespace sml::plan;
 
 namespace {
@@ -11,7 +12,7 @@ std::string flat(const std::vector<Host>& hosts) {
   std::string out;
   for (const Host& h : hosts) {
     out += (out.empty() ? "" : " ") + (h.user.empty() ? "" : h.user + "@") + h.name + "/" +
-           (h.slots ? std::to_string(*h.slots) : "?");
+           (h.slots ? std::to_string(*h.slots) : "?") + (h.port ? " port " + std::to_string(*h.port) : "");
   }
   return out;
 }
@@ -46,11 +47,26 @@ TEST_CASE("host lists are read") {
       {"[::1]", "::1/?"},
       {"[2001:db8::1]:2,me@[fe80::1%eth0]:1", "2001:db8::1/2 me@fe80::1%eth0/1"},
       {"a:2,b:1,a:3", "a/5 b/1"},
-      {"a,b,a", "a/2 b/?"},
+      {"a,b,a", "a/2 b/1"},
       {"a,a,a", "a/3"},
       {"a:1,joe@a:1", "joe@a/2"},
       {"n[1-3,2]:1", "n1/1 n2/2 n3/1"},
       {"a:0,a:0", "a/0"},
+      {"Node1:1,node1:2", "Node1/3"},
+      {"[2001:db8::1]:1,[2001:DB8:0::1]:1", "2001:db8::1/2"},
+      {"n[001-003,7]-ib[0-1]:8", "n001-ib0/8 n001-ib1/8 n002-ib0/8 n002-ib1/8 n003-ib0/8 n003-ib1/8 n7-ib0/8 n7-ib1/8"},
+      {"r[1-2]c[1-2]n[1-2]", "r1c1n1/? r1c1n2/? r1c2n1/? r1c2n2/? r2c1n1/? r2c1n2/? r2c2n1/? r2c2n2/?"},
+      {"joe@a:2222/4", "joe@a/4 port 2222"},
+      {"a:2222/", "a/? port 2222"},
+      {"a/4", "a/4"},
+      {"ssh://joe@a:2222/4", "joe@a/4 port 2222"},
+      {"ssh://a:2222", "a/? port 2222"},
+      {"ssh://a", "a/?"},
+      {"ssh://a/", "a/?"},
+      {"ssh://a/0", "a/0"},
+      {"[2001:db8::1]:2222/4", "2001:db8::1/4 port 2222"},
+      {"ssh://me@n[1-2]:2222/4", "me@n1/4 port 2222 me@n2/4 port 2222"},
+      {"a:2222/1,a:1", "a/2 port 2222"},
   };
   for (const Row& row : rows) {
     CAPTURE(row.text);
@@ -92,7 +108,18 @@ TEST_CASE("a malformed host list is refused with one sentence") {
       {"-oProxyCommand", "-oProxyCommand", name},
       {".hidden", ".hidden", name},
       {"a b", "a b", name},
-      {"a/b", "a/b", name},
+      {"a/b", "a/b", "has \"b\" after \"/\"; " + slots},
+      {"a/", "a/", "has no number after \"/\"; " + slots},
+      {"a/1:2", "a/1:2", "has \"/\" before \":\"; write HOST:PORT/SLOTS"},
+      {"a:1/2/3", "a:1/2/3", "has \"2/3\" after \"/\"; " + slots},
+      {"a:0/2", "a:0/2", "has port 0; expected a port from 1 to 65535"},
+      {"a:65536/2", "a:65536/2", "has too large a port; expected a port from 1 to 65535"},
+      {"a:x/2", "a:x/2", "has \"x\" after \":\"; expected a port from 1 to 65535"},
+      {"ssh://a:/2", "ssh://a:/2", "has no number after \":\"; expected a port from 1 to 65535"},
+      {"ssh://", "ssh://", "has no host name; expected NAME or NAME:SLOTS"},
+      {"ssh://a/b", "ssh://a/b", "has \"b\" after \"/\"; " + slots},
+      {"http://a", "http://a", "has no number after \":\"; expected a port from 1 to 65535"},
+      {"a:1/1,a:2/1", "a:2/1", "names a again with another port than 1"},
       {"a;reboot", "a;reboot", name},
       {"$(id)", "$(id)", name},
       {"a\x1b[1mb", "a\\x1b[1mb", brackets},

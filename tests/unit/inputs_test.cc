@@ -3,7 +3,7 @@
 #include <cerrno>
 #include <map>
 
-#include "common/plan/host_list.h"
+#include "common/hosts/host_list.h"
 #include "launcher/machine.h"
 #include "tests/support/catch.h"
 

@@ -5,15 +5,15 @@
 #include <random>
 #include <set>
 
-#include "common/plan/host_list.h"
+#include "common/hosts/host_list.h"
 #include "tests/support/catch.h"
 
 using namespace sml;
 using namespace sml::plan;
 
 namespace {
-HostList hosts(const char* text) {
-  auto parsed = parse_host_list(text);
+HostList host_list(const char* text) {
+  auto parsed = hosts::parse_host_list(text);
   REQUIRE(parsed.has_value());
   return {*parsed, "-H"};
 }
@@ -74,7 +74,7 @@ TEST_CASE("ranks are those of Horovod") {
   };
   for (const Row& row : rows) {
     CAPTURE(row.hosts);
-    const auto map = map_job(hosts(row.hosts), row.np, Oversubscribe::No);
+    const auto map = map_job(host_list(row.hosts), row.np, Oversubscribe::No);
     REQUIRE(map.has_value());
     CHECK(flat(*map) == row.expected);
     check_invariants(*map);
@@ -82,7 +82,7 @@ TEST_CASE("ranks are those of Horovod") {
 }
 
 TEST_CASE("hosts without ranks stay in the map, and keep their index") {
-  const auto map = map_job(hosts("a:0,b:1,c:1"), 1, Oversubscribe::No);
+  const auto map = map_job(host_list("a:0,b:1,c:1"), 1, Oversubscribe::No);
   REQUIRE(map.has_value());
   REQUIRE(map->hosts.size() == 3);
   CHECK(map->hosts[0].ranks.empty());
@@ -102,7 +102,7 @@ TEST_CASE("ranks beyond the slots are dealt evenly when that is allowed") {
                       {"a:1,b:0,c:1", 4, {2, 0, 2}}, {"a:2,b:2", 3, {2, 1}}, {"a:1", 100, {100}}};
   for (const Row& row : rows) {
     CAPTURE(row.hosts, row.np);
-    const auto map = map_job(hosts(row.hosts), row.np, Oversubscribe::Yes);
+    const auto map = map_job(host_list(row.hosts), row.np, Oversubscribe::Yes);
     REQUIRE(map.has_value());
     std::vector<std::size_t> counts;
     for (const MappedHost& host : map->hosts) counts.push_back(host.ranks.size());
@@ -140,17 +140,17 @@ TEST_CASE("what cannot be mapped is refused with one sentence") {
     const char* message;
   };
   const Row rows[] = {
-      {hosts("a:1,b:2"), 4, Oversubscribe::No,
+      {host_list("a:1,b:2"), 4, Oversubscribe::No,
        "-np 4 is more than the 3 slots of 2 hosts; lower -np, name more slots or hosts, or give --oversubscribe"},
-      {hosts("a:1"), 2, Oversubscribe::No,
+      {host_list("a:1"), 2, Oversubscribe::No,
        "-np 2 is more than the 1 slot of 1 host; lower -np, name more slots or hosts, or give --oversubscribe"},
-      {hosts("a:1"), 0, Oversubscribe::Yes, "-np 0 starts nothing; expected at least 1"},
-      {hosts("a:0,b:0"), {}, Oversubscribe::No, "no host has a slot; give at least one host a slot, as in NAME:1"},
-      {hosts("a:0"), 1, Oversubscribe::Yes, "no host has a slot; give at least one host a slot, as in NAME:1"},
+      {host_list("a:1"), 0, Oversubscribe::Yes, "-np 0 starts nothing; expected at least 1"},
+      {host_list("a:0,b:0"), {}, Oversubscribe::No, "no host has a slot; give at least one host a slot, as in NAME:1"},
+      {host_list("a:0"), 1, Oversubscribe::Yes, "no host has a slot; give at least one host a slot, as in NAME:1"},
       {{{}, "-H"}, 1, Oversubscribe::No, "no hosts; name at least one"},
-      {hosts("a:1"), 1'000'001, Oversubscribe::Yes,
+      {host_list("a:1"), 1'000'001, Oversubscribe::Yes,
        "1000001 workers are more than a job can have; the most is 1000000"},
-      {hosts("a[1-70000]:65536"),
+      {host_list("a[1-70000]:65536"),
        {},
        Oversubscribe::No,
        "4587520000 workers are more than a job can have; the most is 1000000"},

@@ -3,7 +3,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "common/plan/host_list.h"
+#include "common/hosts/host_list.h"
 #include "tests/support/catch.h"
 
 using namespace sml;
@@ -11,7 +11,7 @@ using namespace sml::plan;
 
 namespace {
 LaunchPlan plan_of(const char* hosts, std::optional<std::uint32_t> np) {
-  const auto list = parse_host_list(hosts);
+  const auto list = hosts::parse_host_list(hosts);
   REQUIRE(list.has_value());
   const auto map = map_job({*list, "-H"}, np, Oversubscribe::No);
   REQUIRE(map.has_value());

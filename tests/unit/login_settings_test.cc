@@ -43,6 +43,7 @@ TEST_CASE("host list over option over config over default", "[ssh]") {
   CHECK(settled("Port 23", {"a", "", ""}).port == 23);
   options.port = 24;
   CHECK(settled("Port 23", {"a", "", ""}, options).port == 24);
+  CHECK(settled("Port 23", {"a", "", "", 25}, options).port == 25);
   CHECK_FALSE(settle_with("Port 70000", {"a", "", ""}).has_value());
 }
 
@@ -74,6 +75,8 @@ TEST_CASE("when a host that is this machine may be started without ssh", "[ssh]"
   CHECK(settled("Port 22", {"a", "", ""}).local == LocalShortcut::WhenThisMachine);
   CHECK(settled("", {"a", "you", ""}).local == LocalShortcut::No);
   CHECK(settled("Port 23", {"a", "", ""}).local == LocalShortcut::No);
+  CHECK(settled("", {"a", "", "", 23}).local == LocalShortcut::No);
+  CHECK(settled("Port 23", {"a", "", "", 22}).local == LocalShortcut::WhenThisMachine);
   CHECK(settled("", {"a", "", ""}, port).local == LocalShortcut::WhenThisMachine);
   CHECK(settled("ProxyCommand nc %h %p", {"a", "", ""}).local == LocalShortcut::No);
 }

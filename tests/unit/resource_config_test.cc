@@ -1,9 +1,9 @@
-#include "common/plan/resource_config.h"
+#include "common/hosts/resource_config.h"
 
 #include "tests/support/catch.h"
 
 using namespace sml;
-using namespace sml::plan;
+using namespace sml::hosts;
 
 TEST_CASE("resource configs of every kind of job are read") {
   struct Row {

@@ -3,7 +3,7 @@
 #include <chrono>
 #include <random>
 
-#include "common/plan/host_list.h"
+#include "common/hosts/host_list.h"
 #include "tests/support/catch.h"
 
 using namespace sml;
@@ -108,7 +108,7 @@ TEST_CASE("folded names read back as the same hosts") {
     }
     const std::string folded = fold_names(names);
     CAPTURE(folded);
-    const auto hosts = plan::parse_host_list(folded);
+    const auto hosts = hosts::parse_host_list(folded);
     REQUIRE(hosts.has_value());
     std::vector<std::string> back;
     for (const plan::Host& host : *hosts) back.push_back(host.name);

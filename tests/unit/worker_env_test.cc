@@ -4,7 +4,7 @@
 #include <optional>
 #include <set>
 
-#include "common/plan/host_list.h"
+#include "common/hosts/host_list.h"
 #include "tests/support/catch.h"
 
 using namespace sml;
@@ -12,7 +12,7 @@ using namespace sml::plan;
 
 namespace {
 JobMap map_of(const char* text) {
-  const auto list = parse_host_list(text);
+  const auto list = hosts::parse_host_list(text);
   REQUIRE(list.has_value());
   const auto map = map_job({*list, "-H"}, std::nullopt, Oversubscribe::No);
   REQUIRE(map.has_value());

@@ -1,5 +1,5 @@
 // SageMaker's resourceconfig.json. Source: "How Amazon SageMaker Provides Training Information" and "Build Your Own
-// Processing Container" in the SageMaker developer guide; field by field in common/plan/resource_config.cc.
+// Processing Container" in the SageMaker developer guide; field by field in common/hosts/resource_config.cc.
 #pragma once
 #include <string>
 #include <string_view>
@@ -7,7 +7,7 @@
 
 #include "common/core/error.h"
 
-namespace sml::plan {
+namespace sml::hosts {
 
 struct ResourceConfig {
   std::string current_host;
@@ -21,4 +21,4 @@ struct ResourceConfig {
 // text.
 Result<ResourceConfig> parse_resource_config(std::string_view text, std::string_view path);
 
-}  // namespace sml::plan
+}  // namespace sml::hosts

@@ -4,7 +4,7 @@
 //   network_interface_name  string, optional: only training jobs have it
 // Training jobs also have current_instance_type, current_group_name, instance_groups and topology; keys may be added at
 // any time, so everything else is ignored.
-#include "common/plan/resource_config.h"
+#include "common/hosts/resource_config.h"
 
 #include <fmt/format.h>
 
@@ -14,13 +14,14 @@
 
 #include "common/core/text.h"
 #include "common/plan/host.h"
-#include "common/plan/host_list.h"
 
-namespace sml::plan {
+namespace sml::hosts {
 
 namespace {
 
 using Json = nlohmann::json;
+using plan::kMaxHosts;
+using plan::valid_host_name;
 
 constexpr std::size_t kMaxBytes = 1 << 20;
 constexpr std::size_t kMaxDepth = 64;  // the real file has three levels
@@ -120,4 +121,4 @@ Result<ResourceConfig> parse_resource_config(std::string_view text, std::string_
   return ResourceConfig{std::move(*current_host), std::move(*hosts), std::move(*interface)};
 }
 
-}  // namespace sml::plan
+}  // namespace sml::hosts

@@ -1,0 +1,51 @@
+// Small rules of text that the readers of hosts share.
+#pragma once
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace sml::hosts {
+
+inline constexpr std::string_view kBlanks = " \t\r\n";
+
+inline bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+inline std::string_view trim(std::string_view text) {
+  const std::size_t first = text.find_first_not_of(kBlanks);
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(kBlanks) - first + 1);
+}
+
+// A whole number of at most 18 digits, so that sums of two fit; empty for anything else.
+inline std::optional<std::uint64_t> whole_number(std::string_view text) {
+  if (text.empty() || text.size() > 18 || !std::all_of(text.begin(), text.end(), is_digit)) return std::nullopt;
+  std::uint64_t value = 0;
+  for (const char c : text) value = value * 10 + static_cast<std::uint64_t>(c - '0');
+  return value;
+}
+
+// ASCII only: names of hosts and keywords have no other letters.
+inline std::string lower(std::string_view text) {
+  std::string out(text);
+  for (char& c : out) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  return out;
+}
+
+// Takes the text up to the next `separator`, or all of it, off the front of `rest`.
+inline std::string_view take_until(std::string_view& rest, char separator) {
+  const std::string_view taken = rest.substr(0, rest.find(separator));
+  rest.remove_prefix(std::min(taken.size() + 1, rest.size()));
+  return taken;
+}
+
+// Takes the next word off the front of `rest`, with the blanks before it; empty when there is none.
+inline std::string_view take_word(std::string_view& rest) {
+  rest.remove_prefix(std::min(rest.find_first_not_of(kBlanks), rest.size()));
+  const std::string_view word = rest.substr(0, rest.find_first_of(kBlanks));
+  rest.remove_prefix(word.size());
+  return word;
+}
+
+}  // namespace sml::hosts

@@ -1,0 +1,135 @@
+#include "common/hosts/host_expression.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "common/core/text.h"
+#include "common/hosts/fields.h"
+#include "common/hosts/name_pattern.h"
+
+namespace sml::hosts {
+
+namespace {
+
+constexpr auto npos = std::string_view::npos;
+constexpr std::string_view kScheme = "ssh://";
+
+Error bad(std::string clause) { return Error(ErrorKind::Usage, std::move(clause)); }
+
+// Where one of the characters stands outside of brackets, npos if nowhere.
+std::size_t find_outside_brackets(std::string_view text, std::string_view wanted, std::size_t from = 0) {
+  bool inside = false;
+  for (std::size_t i = from; i < text.size(); ++i) {
+    if (!inside && wanted.find(text[i]) != npos) return i;
+    if (text[i] == '[') inside = true;
+    if (text[i] == ']') inside = false;
+  }
+  return npos;
+}
+
+// An expression cut into its fields, which are not yet looked at.
+struct Fields {
+  std::string_view name;
+  std::optional<std::string_view> user;
+  std::optional<std::string_view> port;
+  std::optional<std::string_view> slots;
+  std::string_view before_slots = ":";
+};
+
+Result<Fields> cut(std::string_view text) {
+  Fields fields;
+  const bool is_url = text.starts_with(kScheme);
+  std::string_view rest = is_url ? text.substr(kScheme.size()) : text;
+  if (const std::size_t at = find_outside_brackets(rest, "@"); at != npos) {
+    fields.user = rest.substr(0, at);
+    rest.remove_prefix(at + 1);
+  }
+  const std::size_t colon = find_outside_brackets(rest, ":");
+  const std::size_t slash = find_outside_brackets(rest, "/");
+  if (colon != npos && find_outside_brackets(rest, ":", colon + 1) != npos) {
+    return bad("has more than one \":\"; write an IPv6 address in brackets, as in [::1]:2");
+  }
+  if (slash < colon && colon != npos) return bad("has \"/\" before \":\"; write HOST:PORT/SLOTS");
+  fields.name = rest.substr(0, std::min(colon, slash));
+  if (slash != npos) {
+    fields.before_slots = "/";
+    fields.slots = rest.substr(slash + 1);
+    if (fields.slots->empty() && (is_url || colon != npos)) fields.slots.reset();
+    rest = rest.substr(0, slash);
+  }
+  if (colon == npos) return fields;
+  (is_url || slash != npos ? fields.port : fields.slots) = rest.substr(colon + 1);
+  return fields;
+}
+
+Result<std::uint64_t> parse_bounded(std::string_view text, std::string_view after, std::uint64_t most,
+                                    std::string_view what, std::string_view expected) {
+  if (text.empty()) return bad(fmt::format("has no number after \"{}\"; {}", after, expected));
+  const std::optional<std::uint64_t> number = whole_number(text);
+  const bool all_digits = std::all_of(text.begin(), text.end(), is_digit);
+  if (all_digits && (!number || *number > most)) return bad(fmt::format("has too {}; {}", what, expected));
+  if (!number) return bad(fmt::format("has \"{}\" after \"{}\"; {}", show(text, 40), after, expected));
+  return *number;
+}
+
+Result<std::vector<std::string>> names_of(std::string_view name, std::size_t limit) {
+  const bool ipv6 = name.size() > 2 && name.front() == '[' && name.back() == ']' && name.find(':') != npos;
+  if (ipv6) {
+    const std::string_view address = name.substr(1, name.size() - 2);
+    if (!plan::valid_host_name(address)) return bad("has a bad IPv6 address in its brackets");
+    return std::vector<std::string>{std::string(address)};
+  }
+  Result<std::vector<std::string>> names = expand_name_pattern(name, PatternOrder::LastBracketFastest, limit);
+  if (!names) return names.error();
+  if (!std::all_of(names->begin(), names->end(), plan::valid_host_name)) {
+    return bad("is no host name; expected letters, digits, \".\", \"_\" and \"-\", not first \"-\" or \".\"");
+  }
+  return names;
+}
+
+}  // namespace
+
+Result<std::uint32_t> parse_slots(std::string_view text, std::string_view after) {
+  const std::string expected = fmt::format("expected a whole number of slots from 0 to {}", plan::kMaxSlotsPerHost);
+  const Result<std::uint64_t> slots = parse_bounded(text, after, plan::kMaxSlotsPerHost, "many slots", expected);
+  if (!slots) return slots.error();
+  return static_cast<std::uint32_t>(*slots);
+}
+
+Result<std::uint16_t> parse_port(std::string_view text, std::string_view after) {
+  constexpr std::string_view kExpected = "expected a port from 1 to 65535";
+  const Result<std::uint64_t> port = parse_bounded(text, after, 65535, "large a port", kExpected);
+  if (!port) return port.error();
+  if (*port == 0) return bad(fmt::format("has port 0; {}", kExpected));
+  return static_cast<std::uint16_t>(*port);
+}
+
+Result<std::vector<plan::Host>> parse_host_expression(std::string_view text, std::size_t limit) {
+  const Result<Fields> fields = cut(text);
+  if (!fields) return fields.error();
+  plan::Host host;
+  if (fields->user) {
+    if (!plan::valid_user_name(*fields->user)) return bad("has no valid user name before \"@\"");
+    host.user = *fields->user;
+  }
+  if (fields->name.empty()) return bad("has no host name; expected NAME or NAME:SLOTS");
+  if (fields->port) {
+    const Result<std::uint16_t> port = parse_port(*fields->port, ":");
+    if (!port) return port.error();
+    host.port = *port;
+  }
+  if (fields->slots) {
+    const Result<std::uint32_t> slots = parse_slots(*fields->slots, fields->before_slots);
+    if (!slots) return slots.error();
+    host.slots = *slots;
+  }
+  Result<std::vector<std::string>> names = names_of(fields->name, limit);
+  if (!names) return names.error();
+  std::vector<plan::Host> hosts(names->size(), host);
+  for (std::size_t i = 0; i < hosts.size(); ++i) hosts[i].name = std::move((*names)[i]);
+  return hosts;
+}
+
+}  // namespace sml::hosts
