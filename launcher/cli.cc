@@ -65,7 +65,9 @@ std::vector<OptionGroup> options_of_the_job() {
         {"--forward-signals", "none|LIST", set_forward_signals,
          "Signals to sml-run that are passed on to every worker and stop nothing; default: USR1,USR2,WINCH."},
         {"--stdin -stdin", "none|all|RANK", set_stdin, "Which workers get the input of sml-run; default: rank 0."},
-        {"--report", "FILE", set_report, "Write how the job ended to FILE, as JSON."}}}};
+        {"--report", "FILE", set_report, "Write how the job ended to FILE, as JSON."}}},
+      {"Records of the job",
+       {{"--events", "FILE", set_events, "Write what happens to FILE as it happens, as JSON Lines."}}}};
 }
 
 // How it is done, and what is said.

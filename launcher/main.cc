@@ -6,6 +6,7 @@
 #include <exception>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <unistd.h>
@@ -74,10 +75,12 @@ int run(const std::vector<std::string>& arguments, std::span<const char* const> 
   }
   const Result<launch::AgentImage> image = agent_image(options);
   if (!image) return refuse(image.error());
+  Result<job::Records> records = job::Records::open(options);
+  if (!records) return refuse(records.error());
   if (options.verbosity != Verbosity::Quiet) say(one_line_about(*plan));
   os::raise_descriptor_limit();
   if (Result<void> enough = enough_descriptors(*plan, options); !enough) return refuse(enough.error());
-  return job::Job(options, *plan, *image).run();
+  return job::Job(options, *plan, *image, std::move(*records)).run();
 }
 
 }  // namespace

@@ -133,6 +133,8 @@ Result<void> set_report(Options& o, string_view value) {
   return keep(o.report_file, value);
 }
 
+Result<void> set_events(Options& o, string_view value) { return keep(o.events_file, value); }
+
 Result<void> set_start_timeout(Options& o, string_view value) { return store(o.start_timeout, duration(value, 1ms)); }
 Result<void> set_heartbeat_timeout(Options& o, string_view value) {
   return store(o.heartbeat_timeout, duration(value, 1s));

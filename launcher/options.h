@@ -58,6 +58,7 @@ struct Options {
   StdinRule stdin_rule = StdinRule::OneRank;
   Rank stdin_rank;          // for OneRank
   std::string report_file;  // empty: none
+  std::string events_file;  // empty: none
   SshOptions ssh;
   std::string agent_path;  // empty: the embedded agent
   TagStyle tag = TagStyle::Default;

@@ -5,8 +5,6 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include "common/os/fd.h"
-
 namespace sml::os {
 
 std::string read_small_file(const std::string& path) {
@@ -25,6 +23,13 @@ Result<void> write_file(const std::string& path, std::string_view text) {
   if (!fd) return sys_error(ErrorKind::Io, "cannot open " + path, errno);
   if (!write_all(fd.get(), text)) return sys_error(ErrorKind::Io, "cannot write " + path, errno);
   return {};
+}
+
+Result<UniqueFd> open_for_output(const std::string& path) {
+  constexpr int kFlags = O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC | O_NOCTTY | O_NONBLOCK;
+  UniqueFd fd(::open(path.c_str(), kFlags, 0666));
+  if (!fd) return sys_error(ErrorKind::Io, "cannot open " + path, errno);
+  return fd;
 }
 
 }  // namespace sml::os

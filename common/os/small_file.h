@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "common/core/error.h"
+#include "common/os/fd.h"
 
 namespace sml::os {
 
@@ -12,5 +13,9 @@ std::string read_small_file(const std::string& path);
 
 // Replaces the file's contents, mode 0644 less the umask. Error (Io) names the file.
 Result<void> write_file(const std::string& path, std::string_view text);
+
+// Opens a file that is written bit by bit, emptied, appending, with mode 0666 less the umask. Waits for nobody: a FIFO
+// without a reader is an error. Error (Io) names the file.
+Result<UniqueFd> open_for_output(const std::string& path);
 
 }  // namespace sml::os

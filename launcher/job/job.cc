@@ -25,13 +25,26 @@ std::uint64_t nanoseconds(Duration d) {
   return static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(d).count());
 }
 
+double unix_now() { return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count(); }
+
+// Of the event that made the job stop.
+report::StopCause stop_cause(JobEvent event) {
+  switch (event) {
+    case JobEvent::WorkerFailed: return report::StopCause::WorkerFailed;
+    case JobEvent::UserStop: return report::StopCause::Signal;
+    case JobEvent::OutputGone: return report::StopCause::OutputGone;
+    case JobEvent::Deadline: return report::StopCause::TimeLimit;
+    default: return report::StopCause::HostFailed;
+  }
+}
+
 bool contains(const std::vector<int>& list, int signo) { return std::count(list.begin(), list.end(), signo) > 0; }
 
 bool ends_the_job(int signo) { return signo == SIGINT || signo == SIGTERM || signo == SIGHUP || signo == SIGQUIT; }
 
 }  // namespace
 
-Job::Job(const Options& options, const plan::LaunchPlan& plan, const launch::AgentImage& image)
+Job::Job(const Options& options, const plan::LaunchPlan& plan, const launch::AgentImage& image, Records records)
     : options_(options),
       plan_(plan),
       image_(image),
@@ -41,6 +54,7 @@ Job::Job(const Options& options, const plan::LaunchPlan& plan, const launch::Age
       suspend_timer_(loop_),
       console_(loop_.get_executor(), tags(), options.sanitize,
                {.drained = [this] { give_credit(); }, .gone = [this](int sys_errno) { output_gone(sys_errno); }}),
+      records_(std::move(records)),
       stdin_(loop_.get_executor(), {.data =
                                         [this](Rank rank, const std::string& bytes) {
                                           host_of(rank).session->send(wire::StdinData{rank, bytes});
@@ -78,6 +92,7 @@ int Job::run() {
     if (wants_stdin(rank.rank)) stdin_.add_reader(rank.rank);
   }
   await_signals();
+  begin_records();
   for (HostEntry& host : hosts_) host.session->start();
   next_ping_ = Clock::now() + std::min(kPingInterval, options_.heartbeat_timeout / 3);
   ping_all();
@@ -89,6 +104,9 @@ int Job::run() {
   const report::Verdict verdict = report::judge(facts_);
   for (const std::string& line : report::job_report(facts_, verdict)) console_.say(line);
   if (!options_.report_file.empty()) write_report(verdict);
+  events_.tell(report::JobEnds{verdict.exit_code, report::in_words(verdict),
+                               verdict.culprit != nullptr ? std::optional(verdict.culprit->rank) : std::nullopt});
+  records_.finish();
   console_.flush_last(kLastWordsMs);
   hosts_.clear();
   if (pool_) {  // joining its threads could take as long as a name server does
@@ -151,9 +169,18 @@ Job::HostEntry& Job::entry(const launch::AgentSession& session) {
 
 // ---- what the machine asks for
 
+void Job::begin_records() {
+  records_.begin(loop_.get_executor(), events_, [this](const std::string& warning) { console_.say(warning); });
+  events_.tell(report::JobBegins{&plan_, unix_now()}, facts_.started);
+}
+
 void Job::tell(JobEvent event) {
+  const JobState before = machine_.state();
   const JobAction action = machine_.on(event, Clock::now());
   arm_deadline();
+  if (before != JobState::Stopping && machine_.state() == JobState::Stopping) {
+    events_.tell(report::JobStops{stop_cause(event)});
+  }
   perform(action);
 }
 
@@ -206,9 +233,7 @@ void Job::finish_probing() {
   const ChosenAddress chosen = choose_address(rank0_addresses(), probes, hosts_[0].session->name(), master_port_);
   master_address_ = chosen.address;
   if (!chosen.address.empty()) return tell(JobEvent::AllProbed);
-  for (const ProbeFault& fault : chosen.faults) {
-    facts_.faults.push_back({fault.index, plan_.map.hosts[fault.index.value()].host.name, fault.why, Clock::now()});
-  }
+  for (const ProbeFault& fault : chosen.faults) add_fault(fault.index, fault.why);
   tell(JobEvent::HostFailed);
 }
 
@@ -218,7 +243,8 @@ void Job::start_all() {
                  std::to_string(master_port_));
   }
   facts_.started = Clock::now();
-  started_unix_ = std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
+  started_unix_ = unix_now();
+  events_.tell(report::WorkersStart{master_address_, master_port_}, facts_.started);
   const wire::Start start{plan::rendezvous_environment(master_address_, master_port_)};
   for (HostEntry& host : hosts_) host.session->start_workers(start);
 }
@@ -243,11 +269,10 @@ void Job::time_out_start() {
   for (HostEntry& host : hosts_) {
     if (host.info.ready || host.info.failed) continue;
     host.info.failed = true;
-    facts_.faults.push_back({host.session->host(), host.session->name(),
-                             Error(ErrorKind::Timeout, "not ready after " + format_duration(options_.start_timeout) +
-                                                           " (" + host.session->step() + ")")
-                                 .with_hint("--start-timeout waits longer"),
-                             Clock::now()});
+    add_fault(host.session->host(),
+              Error(ErrorKind::Timeout,
+                    "not ready after " + format_duration(options_.start_timeout) + " (" + host.session->step() + ")")
+                  .with_hint("--start-timeout waits longer"));
   }
   stop_all();
 }
@@ -327,12 +352,16 @@ void Job::suspend() {
 }
 
 void Job::on_signal(int signo) {
-  if (signo == SIGTSTP) return suspend();
+  if (signo == SIGTSTP) {
+    events_.tell(report::SignalCame{signo, report::SignalUse::SuspendsJob});
+    return suspend();
+  }
   if (signo == SIGCONT || contains(options_.forward_signals, signo)) {
     for (HostEntry& host : hosts_) host.session->send(wire::Signal{signo});
-    return;
+    return events_.tell(report::SignalCame{signo, report::SignalUse::PassedOn});
   }
   if (!ends_the_job(signo)) return;
+  events_.tell(report::SignalCame{signo, report::SignalUse::StopsJob});
   if (machine_.state() == JobState::Finished) return loop_.stop();  // waiting for nothing but the reader of our output
   if (!facts_.stop_signal) {
     facts_.stop_signal = signo;

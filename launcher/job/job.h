@@ -14,11 +14,13 @@
 #include "common/plan/launch_plan.h"
 #include "launcher/job/console.h"
 #include "launcher/job/job_machine.h"
+#include "launcher/job/records.h"
 #include "launcher/job/rendezvous.h"
 #include "launcher/job/stdin_forwarder.h"
 #include "launcher/launch/agent_image.h"
 #include "launcher/launch/agent_session.h"
 #include "launcher/options.h"
+#include "launcher/report/event_feed.h"
 #include "launcher/report/job_report.h"
 #include "launcher/report/last_lines.h"
 #include "launcher/report/report_json.h"
@@ -28,8 +30,8 @@ namespace sml::job {
 
 class Job final : private launch::SessionOwner {
  public:
-  // `options` and `image` outlive the job.
-  Job(const Options& options, const plan::LaunchPlan& plan, const launch::AgentImage& image);
+  // `options`, `plan` and `image` outlive the job.
+  Job(const Options& options, const plan::LaunchPlan& plan, const launch::AgentImage& image, Records records);
   ~Job() override;
 
   // Runs the job to its end; answers the exit status of sml-run (design §3.4). Uses this thread as loop thread. A name
@@ -57,6 +59,7 @@ class Job final : private launch::SessionOwner {
   // SessionOwner
   void session_ready(launch::AgentSession& session, const wire::Prepared& message) override;
   void session_message(launch::AgentSession& session, wire::ToLauncher message) override;
+  void session_step(const launch::AgentSession& session) override;
   void session_ended(launch::AgentSession& session, const Error* why) override;
 
   void handle(HostEntry& host, const wire::HelloAck& m);
@@ -73,6 +76,7 @@ class Job final : private launch::SessionOwner {
   void handle(HostEntry& host, const wire::OutOfMemory& m);
   void handle(HostEntry&, const wire::Prepared&) {}  // comes as session_ready
 
+  void begin_records();
   void tell(JobEvent event);
   void perform(JobAction action);
   void probe();
@@ -84,7 +88,9 @@ class Job final : private launch::SessionOwner {
   void give_up();
   void finish();
 
-  void add_fault(HostEntry& host, Error why);
+  void add_fault(HostIndex host, Error why);
+  void fail_host(HostEntry& host, Error why);
+  static TimePoint on_our_clock(const HostEntry& host, std::uint64_t agent_ns);
   void check_settled();
   void give_credit();
   void output_gone(int sys_errno);
@@ -112,6 +118,8 @@ class Job final : private launch::SessionOwner {
   boost::asio::steady_timer ping_timer_;
   boost::asio::steady_timer suspend_timer_;
   Console console_;
+  report::EventFeed events_;  // whatever happens, for those who record or show it
+  Records records_;
   StdinForwarder stdin_;
   JobMachine machine_;
   std::vector<HostEntry> hosts_;               // those with ranks, in host order; rank 0 is on the first

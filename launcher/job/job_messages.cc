@@ -23,10 +23,15 @@ void Job::session_ready(launch::AgentSession& session, const wire::Prepared& mes
   for (const wire::Obstacle& o : message.obstacles) {
     const auto kind =
         o.kind <= static_cast<std::uint8_t>(ErrorKind::Internal) ? static_cast<ErrorKind>(o.kind) : ErrorKind::Internal;
-    add_fault(host, Error(kind, o.message).with_hint(o.hint));
+    fail_host(host, Error(kind, o.message).with_hint(o.hint));
   }
   host.info.ready = message.obstacles.empty();
+  if (host.info.ready) events_.tell(report::HostReady{session.host()});
   check_settled();
+}
+
+void Job::session_step(const launch::AgentSession& session) {
+  events_.tell(report::HostStep{session.host(), session.step()});
 }
 
 void Job::check_settled() {
@@ -36,8 +41,14 @@ void Job::check_settled() {
   if (static_cast<std::size_t>(ready + failed) == hosts_.size()) tell(JobEvent::AllSettled);
 }
 
-void Job::add_fault(HostEntry& host, Error why) {
-  facts_.faults.push_back({host.session->host(), host.session->name(), std::move(why), Clock::now()});
+void Job::add_fault(HostIndex host, Error why) {
+  const TimePoint now = Clock::now();
+  events_.tell(report::HostFailed{host, why}, now);
+  facts_.faults.push_back({host, plan_.map.hosts[host.value()].host.name, std::move(why), now});
+}
+
+void Job::fail_host(HostEntry& host, Error why) {
+  add_fault(host.session->host(), std::move(why));
   host.info.ready = false;
   host.info.failed = true;
   tell(JobEvent::HostFailed);
@@ -50,9 +61,10 @@ void Job::session_ended(launch::AgentSession& session, const Error* why) {
     if (stopping) {
       facts_.unconfirmed.push_back(session.name());
     } else {
-      add_fault(host, *why);
+      fail_host(host, *why);
     }
   }
+  if (why == nullptr || host.info.released) events_.tell(report::HostEnded{session.host()});
   check_settled();
   const auto ended = [](const HostEntry& h) { return h.session->ended(); };
   if (std::all_of(hosts_.begin(), hosts_.end(), ended)) tell(JobEvent::AllEnded);
@@ -65,9 +77,16 @@ void Job::session_message(launch::AgentSession& session, wire::ToLauncher messag
 
 void Job::handle(HostEntry& host, const wire::HelloAck& m) {
   host.info.addresses = m.addresses;
+  events_.tell(report::HostConnected{
+      host.session->host(), host.session->is_local() ? report::HostPlace::ThisMachine : report::HostPlace::Remote,
+      host.session->peer_address(), m.pid});
   // Right but for the way here; the first Pong makes it exact.
   host.info.clock_offset = Clock::now().time_since_epoch() - std::chrono::nanoseconds(m.now_ns);
   host.session->send(wire::Ping{nanoseconds(Clock::now().time_since_epoch())});
+}
+
+TimePoint Job::on_our_clock(const HostEntry& host, std::uint64_t agent_ns) {
+  return TimePoint(std::chrono::nanoseconds(agent_ns) + host.info.clock_offset);
 }
 
 void Job::handle(HostEntry& host, const wire::Pong& m) {
@@ -85,6 +104,7 @@ void Job::handle(HostEntry& host, const wire::Probed& m) {
 void Job::handle(HostEntry& host, const wire::Started& m) {
   for (const wire::StartedWorker& worker : m.workers) {
     ranks_[worker.rank.value()].pid = worker.pid;
+    events_.tell(report::RankStarted{worker.rank, worker.pid}, on_our_clock(host, m.at_ns));
   }
   host.info.started = true;
   // Input for a worker that does not run yet would be lost.
@@ -96,6 +116,7 @@ void Job::handle(HostEntry& host, const wire::Started& m) {
 
 void Job::handle(HostEntry& host, const wire::Output& m) {
   console_.worker_output(m.rank, m.stream, m.bytes);
+  events_.tell(report::RankOutput{m.rank, m.stream, m.bytes.size()});
   if (m.stream == Stream::Stderr) last_lines_[m.rank.value()].add(m.bytes);
   console_.flush();
   host.info.owed += m.bytes.size();
@@ -122,12 +143,13 @@ void Job::give_credit() {
 void Job::handle(HostEntry& host, const wire::ExitedWorker& m) {
   const ExitStatus status = wire::unpack_exit(m);
   stdin_.remove_reader(m.rank);
-  const TimePoint at{std::chrono::nanoseconds(m.at_ns) + host.info.clock_offset};
+  const TimePoint at = on_our_clock(host, m.at_ns);
   const bool by_itself = m.ended_by == wire::EndedBy::Itself;
   report::RankRecord& record = ranks_[m.rank.value()];
   record.ended = at;
   record.status = status;
   record.by_itself = by_itself;
+  events_.tell(report::RankExited{m.rank, status, by_itself ? report::Ending::ByItself : report::Ending::Stopped}, at);
   if (succeeded(status)) return;
   facts_.ends.push_back({.rank = m.rank,
                          .host = host.session->name(),
@@ -143,6 +165,7 @@ void Job::handle(HostEntry& host, const wire::ExitedWorker& m) {
 
 void Job::handle(HostEntry& host, const wire::Drained& m) {
   console_.worker_done(m.rank);
+  events_.tell(report::RankDrained{m.rank});
   console_.flush();
   if (m.end == wire::DrainEnd::Quiet) {
     console_.say("rank " + std::to_string(m.rank.value()) + " on " + host.session->name() +
@@ -159,10 +182,10 @@ void Job::handle(HostEntry&, const wire::StdinCredit& m) { stdin_.taken(m.rank, 
 
 void Job::handle(HostEntry& host, const wire::Bye& m) {
   for (const std::string& left : m.left) facts_.left_behind.push_back(host.session->name() + ": " + show(left));
-  if (!m.reason.empty()) return add_fault(host, Error(ErrorKind::Lost, show(m.reason)));
+  if (!m.reason.empty()) return fail_host(host, Error(ErrorKind::Lost, show(m.reason)));
   const bool before_start = machine_.state() == JobState::Connecting || machine_.state() == JobState::Failing ||
                             machine_.state() == JobState::Probing;
-  if (before_start && !host.info.failed) add_fault(host, Error(ErrorKind::Lost, "its agent left before the start"));
+  if (before_start && !host.info.failed) fail_host(host, Error(ErrorKind::Lost, "its agent left before the start"));
 }
 
 void Job::handle(HostEntry&, const wire::ErrorFile& m) { errors_[m.rank.value()] = report::parse_error_file(m.text); }

@@ -61,6 +61,12 @@ void AgentSession::start() {
   transport_->start(*this);
 }
 
+void AgentSession::transport_step(std::string_view step) {
+  if (step_ == step) return;
+  step_ = step;
+  owner_.session_step(*this);
+}
+
 void AgentSession::transport_is_local() {
   local_ = true;
   transport_ = route_.local(mark_);
@@ -70,7 +76,7 @@ void AgentSession::transport_is_local() {
 void AgentSession::transport_open(std::string_view local_address, std::string_view peer_address) {
   local_address_ = local_address;
   peer_address_ = peer_address;
-  step_ = "starting the agent";
+  transport_step("starting the agent");
   machine_.on(SessionEvent::Opened);
 }
 
@@ -126,12 +132,12 @@ void AgentSession::send_agent(const wire::NeedAgent& need) {
                                              ", the agent at hand is for " + std::string(image_.machine()))
                     .with_hint("build sml-run-agent for that type and name it with --agent-path"));
   }
-  step_ = "sending the agent";
+  transport_step("sending the agent");
   transport_->send(std::string(image_.bytes()));
 }
 
 void AgentSession::introduce() {
-  step_ = "preparing";
+  transport_step("preparing");
   transport_->send(wire::encode(plan_.hello));
   transport_->send(wire::encode(local_ ? plan_.prepare_local : plan_.prepare_remote));
 }
@@ -154,7 +160,7 @@ void AgentSession::handle(wire::ToLauncher message) {
                                                "\" while " + std::string(launch::name(before))));
   }
   if (action == SessionAction::TellReady) {
-    step_ = "ready";
+    transport_step("ready");
     return owner_.session_ready(*this, std::get<wire::Prepared>(message));
   }
   if (action == SessionAction::Deliver) owner_.session_message(*this, std::move(message));
@@ -185,7 +191,7 @@ void AgentSession::send(const wire::ToAgent& message) {
 
 void AgentSession::start_workers(const wire::Start& message) {
   if (machine_.on(SessionEvent::StartSent) == SessionAction::Refuse) return;
-  step_ = "running";
+  transport_step("running");
   transport_->send(wire::encode(message));
 }
 

@@ -29,6 +29,8 @@ class SessionOwner {
   // HelloAck, Probed, Started, Output, ExitedWorker, Drained, AgentLog, Pong, StdinCredit or Bye, in an order that the
   // session machine allows and about ranks of this host only.
   virtual void session_message(AgentSession& session, wire::ToLauncher message) = 0;
+  // step() is another. May come from within start() and start_workers(); for those who watch, nothing hangs on it.
+  virtual void session_step(const AgentSession&) {}
   // Last call. Null: the agent has left after its Bye. Otherwise the host could not be reached, or was lost.
   virtual void session_ended(AgentSession& session, const Error* why) = 0;
 };
@@ -75,7 +77,7 @@ class AgentSession final : private TransportEvents {
   TimePoint last_heard() const { return last_heard_; }
 
  private:
-  void transport_step(std::string_view step) override { step_ = step; }
+  void transport_step(std::string_view step) override;
   void transport_is_local() override;
   void transport_open(std::string_view local_address, std::string_view peer_address) override;
   void transport_bytes(std::span<const char> bytes) override;

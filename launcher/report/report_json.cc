@@ -2,6 +2,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "launcher/report/status_json.h"
+
 namespace sml::report {
 
 namespace {
@@ -9,18 +11,6 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 double seconds(Duration d) { return std::chrono::duration<double>(d).count(); }
-
-Json status_json(const ExitStatus& status) {
-  Json out;
-  out["text"] = describe(status);
-  if (const auto* exited = std::get_if<Exited>(&status)) {
-    out["exit_code"] = exited->code;
-  } else if (const auto* signaled = std::get_if<Signaled>(&status)) {
-    out["signal"] = signaled->signo;
-    out["core_dumped"] = signaled->core_dumped;
-  }
-  return out;
-}
 
 Json rank_json(std::size_t rank, const RankRecord& record, TimePoint started) {
   Json out;
@@ -60,7 +50,7 @@ std::string report_json(const JobRecord& job, const Facts& facts, const Verdict&
   out["schema"] = 1;
   out["job_id"] = job.job_id;
   out["exit_code"] = verdict.exit_code;
-  out["verdict"] = verdict.lines.empty() ? "all workers exited with status 0" : verdict.lines.front();
+  out["verdict"] = in_words(verdict);
   out["started"] = job.started_unix;
   out["duration_s"] = seconds(job.now - facts.started);
   out["culprit"] = verdict.culprit != nullptr ? culprit_json(*verdict.culprit) : Json();

@@ -149,4 +149,8 @@ Verdict judge(const Facts& facts) {
   return verdict;
 }
 
+std::string in_words(const Verdict& verdict) {
+  return verdict.lines.empty() ? "all workers exited with status 0" : verdict.lines.front();
+}
+
 }  // namespace sml::report

@@ -51,6 +51,9 @@ struct Verdict {
   std::vector<std::string> lines;             // for stderr, without "sml-run: "; empty when all went well
 };
 
+// The verdict in one line, for programs: "all workers exited with status 0" when there is nothing to tell.
+std::string in_words(const Verdict& verdict);
+
 // The first failure by time that nobody asked for decides: a worker's own end, a host's fault, the user's signal, lost
 // output. A death by SIGKILL, SIGSEGV, SIGBUS or SIGILL within a second after an exit with 1, or by SIGABRT within a
 // fifth of one, comes before it: such a process is slow to end (memory to free, a core to write), while its peers see

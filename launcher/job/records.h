@@ -1,0 +1,38 @@
+// What a job leaves in files as it runs. Everything here is opened before the job begins, and none of it decides
+// anything: a file that cannot be written any more is one warning.
+#pragma once
+#include <functional>
+#include <memory>
+#include <string>
+
+#include <boost/asio/any_io_executor.hpp>
+
+#include "common/core/error.h"
+#include "common/os/fd.h"
+#include "common/os/out_stream.h"
+#include "launcher/options.h"
+#include "launcher/report/event_feed.h"
+#include "launcher/report/event_lines.h"
+
+namespace sml::job {
+
+class Records {
+ public:
+  using Say = std::function<void(const std::string& warning)>;
+
+  // Error (Usage): a file that cannot be written, named with its option.
+  static Result<Records> open(const Options& options);
+
+  // From here on `feed`, which outlives this, is listened to. Files are written on `loop`; the slow reader of a pipe is
+  // not waited for.
+  void begin(const boost::asio::any_io_executor& loop, report::EventFeed& feed, const Say& say);
+  // After the last event: waits a moment for slow readers.
+  void finish();
+
+ private:
+  os::UniqueFd events_file_;
+  std::unique_ptr<os::OutStream> events_stream_;
+  std::unique_ptr<report::EventLines> events_;
+};
+
+}  // namespace sml::job

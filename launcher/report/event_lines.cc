@@ -1,0 +1,170 @@
+#include "launcher/report/event_lines.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdio>
+#include <ctime>
+#include <string_view>
+
+#include <nlohmann/json.hpp>
+
+#include "launcher/report/status_json.h"
+
+namespace sml::report {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr int kSchema = 1;
+
+std::string_view word(StopCause cause) {
+  static constexpr std::array<std::string_view, 6> kWords = {"worker_failed", "host_failed", "signal",
+                                                             "time_limit",    "output_gone", "launcher"};
+  return kWords[static_cast<std::size_t>(cause)];
+}
+
+std::string_view word(SignalUse use) {
+  static constexpr std::array<std::string_view, 3> kWords = {"stops_job", "passed_on", "suspends_job"};
+  return kWords[static_cast<std::size_t>(use)];
+}
+
+// Microseconds are what clocks of different hosts can be compared to at best.
+double rounded(double seconds) { return std::round(seconds * 1e6) / 1e6; }
+
+Json hosts_json(const plan::JobMap& map) {
+  Json out = Json::array();
+  for (std::size_t i = 0; i < map.hosts.size(); ++i) {
+    const plan::MappedHost& host = map.hosts[i];
+    if (host.ranks.empty()) continue;
+    out.push_back({{"host", host.host.name},
+                   {"index", i},
+                   {"first_rank", host.ranks.front().value()},
+                   {"ranks", host.ranks.size()}});
+  }
+  return out;
+}
+
+// Adds what is particular to one kind of event; names the kind.
+class Details {
+ public:
+  Details(Json& out, const plan::LaunchPlan& plan) : out_(out), plan_(plan) {}
+
+  void operator()(const JobBegins& e) {
+    kind("job_start");
+    out_["schema"] = kSchema;
+    out_["job_id"] = e.plan->job.job_id;
+    out_["program"] = e.plan->command.empty() ? "" : e.plan->command.front();
+    out_["world_size"] = e.plan->map.world_size();
+    out_["hosts"] = hosts_json(e.plan->map);
+  }
+  void operator()(const HostStep& e) {
+    about("host_step", e.host);
+    out_["step"] = e.step;
+  }
+  void operator()(const HostConnected& e) {
+    about("host_connected", e.host);
+    out_["local"] = e.place == HostPlace::ThisMachine;
+    out_["address"] = e.address.empty() ? Json() : Json(e.address);
+    out_["agent_pid"] = e.agent_pid;
+  }
+  void operator()(const HostReady& e) { about("host_ready", e.host); }
+  void operator()(const HostFailed& e) {
+    about("host_failed", e.host);
+    out_["kind"] = std::string(name(e.why.kind()));
+    out_["message"] = e.why.message();
+  }
+  void operator()(const HostEnded& e) { about("host_ended", e.host); }
+  void operator()(const WorkersStart& e) {
+    kind("workers_start");
+    out_["master_addr"] = e.master_address;
+    out_["master_port"] = e.master_port;
+  }
+  void operator()(const RankStarted& e) {
+    about("rank_start", e.rank);
+    out_["pid"] = e.pid;
+  }
+  void operator()(const RankOutput&) {}  // only counted
+  void operator()(const RankExited& e) {
+    about("rank_exit", e.rank);
+    out_["status"] = status_json(e.status);
+    out_["stopped_by"] = e.ending == Ending::Stopped ? Json("sml-run") : Json();
+  }
+  void operator()(const RankDrained& e) { about("rank_output_end", e.rank); }
+  void operator()(const SignalCame& e) {
+    kind("signal");
+    out_["signal"] = signal_name(e.signo);
+    out_["use"] = word(e.use);
+  }
+  void operator()(const JobStops& e) {
+    kind("stop");
+    out_["cause"] = word(e.cause);
+  }
+  void operator()(const JobEnds& e) {
+    kind("verdict");
+    out_["exit_code"] = e.exit_code;
+    out_["verdict"] = e.verdict;
+    out_["culprit"] = e.culprit ? Json(e.culprit->value()) : Json();
+  }
+
+ private:
+  void kind(std::string_view kind) { out_["event"] = kind; }
+  void about(std::string_view what, HostIndex host) {
+    kind(what);
+    out_["host"] = plan_.map.hosts[host.value()].host.name;
+  }
+  void about(std::string_view what, Rank rank) {
+    kind(what);
+    out_["rank"] = rank.value();
+    out_["host"] = plan_.map.hosts[plan_.map.ranks[rank.value()].host.value()].host.name;
+  }
+
+  Json& out_;
+  const plan::LaunchPlan& plan_;
+};
+
+}  // namespace
+
+std::string iso_time(double unix_time) {
+  constexpr double kLast = 253402300799.0;  // the end of the year 9999
+  const double bounded = std::clamp(unix_time, 0.0, kLast);
+  const auto micros = static_cast<std::int64_t>(std::llround(bounded * 1e6));
+  const std::time_t seconds = micros / 1'000'000;
+  std::tm parts{};
+  ::gmtime_r(&seconds, &parts);
+  std::array<char, 64> text{};
+  const std::size_t length = std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%S", &parts);
+  std::snprintf(text.data() + length, text.size() - length, ".%06dZ", static_cast<int>(micros % 1'000'000));
+  return text.data();
+}
+
+void EventLines::on_event(const Event& event) {
+  if (const auto* begins = std::get_if<JobBegins>(&event.what)) {
+    plan_ = begins->plan;
+    begin_ = event.at;
+    unix_time_ = begins->unix_time;
+    volumes_.resize(plan_->map.world_size());
+  }
+  if (plan_ == nullptr) return;
+  if (const auto* output = std::get_if<RankOutput>(&event.what)) {
+    Volume& volume = volumes_[output->rank.value()];
+    (output->stream == Stream::Stdout ? volume.out : volume.err) += output->bytes;
+    return;
+  }
+  const double t = std::chrono::duration<double>(event.at - begin_).count();
+  Json out;
+  out["event"] = "";
+  out["t"] = rounded(t);
+  out["time"] = iso_time(unix_time_ + t);
+  std::visit(Details(out, *plan_), event.what);
+  if (const auto* drained = std::get_if<RankDrained>(&event.what)) {
+    out["stdout_bytes"] = volumes_[drained->rank.value()].out;
+    out["stderr_bytes"] = volumes_[drained->rank.value()].err;
+  }
+  // Names and messages can hold any bytes; JSON must be UTF-8.
+  std::string line = out.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+  write_(line);
+}
+
+}  // namespace sml::report

@@ -1,0 +1,13 @@
+// How a worker ended, as the JSON of --report and --events has it. Pure. For .cc files: it includes nlohmann's header.
+#pragma once
+#include <nlohmann/json.hpp>
+
+#include "common/core/exit_status.h"
+
+namespace sml::report {
+
+// {"text": ..., "exit_code": n} or {"text": ..., "signal": n, "core_dumped": b}; only "text" for what was never
+// started.
+nlohmann::ordered_json status_json(const ExitStatus& status);
+
+}  // namespace sml::report

@@ -1,0 +1,110 @@
+"""--events: what happens to a job, as JSON Lines, as it happens."""
+import datetime
+import json
+import os
+import signal
+import subprocess
+import time
+
+from harness import TestCase, Testbed, poll, sml_run, sml_run_popen
+from jobs import complaints
+
+
+def events_of(path):
+    return [json.loads(line) for line in path.read_text().splitlines()]
+
+
+class LocalJobs(TestCase):
+    def setUp(self):
+        self.file = self.temporary_directory() / "events"
+
+    def test_a_failing_job_from_its_start_to_its_verdict(self):
+        before = time.time()
+        done = sml_run("-np", "3", "--events", self.file, "sh", "-c",
+                       "echo out; [ $RANK = 1 ] && { echo err >&2; exit 7; }; exec sleep 600")
+        self.assert_status(done, 7)
+        events = events_of(self.file)
+        kinds = [e["event"] for e in events]
+        self.assertEqual((kinds[0], kinds[-1]), ("job_start", "verdict"))
+        for kind, count in {"host_connected": 1, "host_ready": 1, "workers_start": 1, "rank_start": 3, "rank_exit": 3,
+                            "rank_output_end": 3, "stop": 1, "host_ended": 1, "verdict": 1}.items():
+            self.assertEqual(kinds.count(kind), count, kind)
+        exits = {e["rank"]: e for e in events if e["event"] == "rank_exit"}
+        self.assertEqual((exits[1]["status"]["exit_code"], exits[1]["stopped_by"]), (7, None))
+        self.assertEqual((exits[0]["status"]["signal"], exits[0]["stopped_by"]), (15, "sml-run"))
+        ends = {e["rank"]: e for e in events if e["event"] == "rank_output_end"}
+        self.assertEqual([ends[1]["stdout_bytes"], ends[1]["stderr_bytes"]], [4, 4])
+        self.assertEqual((events[-1]["exit_code"], events[-1]["culprit"]), (7, 1))
+        first = datetime.datetime.fromisoformat(events[0]["time"].replace("Z", "+00:00")).timestamp()
+        for event in events:
+            wall = datetime.datetime.fromisoformat(event["time"].replace("Z", "+00:00")).timestamp()
+            self.assertAlmostEqual(wall - first, event["t"], delta=0.001)
+        self.assertTrue(before - 1 <= first <= time.time() + 1, events[0])
+
+    def test_events_can_be_read_while_the_job_runs(self):
+        with sml_run_popen("-np", "2", "--events", self.file, "sh", "-c", "echo up; exec sleep 600") as job:
+            job.read_until("up")
+            self.assertTrue(poll(lambda: self.file.read_text().count('"rank_start"') == 2, 20))
+            job.send_signal(signal.SIGUSR1)  # ends the sleeps, which do not expect it
+            self.assertEqual(job.finish().returncode, 128 + signal.SIGUSR1)
+        came = [e for e in events_of(self.file) if e["event"] == "signal"]
+        self.assertEqual([(e["signal"], e["use"]) for e in came], [("SIGUSR1", "passed_on")])
+
+    def test_a_file_that_cannot_be_written_starts_nothing(self):
+        mark = self.file.parent / "started"
+        done = sml_run("--events", self.file.parent / "no" / "events", "touch", mark)
+        self.assert_status(done, 2)
+        self.assertRegex(done.stderr, "--events: cannot open .*/no/events: no such file or directory")
+        self.assertFalse(mark.exists())
+
+    def test_a_full_disk_is_one_warning(self):
+        done = sml_run("-np", "2", "--events", "/dev/full", "echo", "done")
+        self.assert_status(done, 0)
+        self.assertEqual(done.stdout.count("done"), 2)
+        self.assertEqual(complaints(done), ["--events: cannot write any more: no space left on device; the job goes on "
+                                            "without"])
+
+    def test_a_reader_that_does_not_read_holds_nothing_up(self):
+        os.mkfifo(self.file)
+        done = sml_run("--events", self.file, "true")
+        self.assert_status(done, 2)
+        reader = os.open(self.file, os.O_RDONLY | os.O_NONBLOCK)
+        try:
+            done = sml_run("-np", "1000", "--events", self.file, "true")  # more than the pipe takes
+        finally:
+            os.close(reader)
+        self.assert_status(done, 0)
+
+
+class ManyHosts(TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.bed = cls.enterClassContext(Testbed())
+        cls.bed.up(3)
+
+    allowed_files = ("/tmp/events",)
+
+    def test_hosts_with_their_steps_and_a_lost_one(self):
+        file = self.bed.path("head", "/tmp/events")
+        with self.bed.sml_run_popen("head", "-H", self.bed.hosts(2), "--events", "/tmp/events",
+                                    "--heartbeat-timeout", "3", "sh", "-c",
+                                    "echo up; exec sleep 600", stderr=subprocess.PIPE) as job:
+            self.assertTrue(poll(lambda: file.exists() and file.read_text().count('"rank_start"') == 6, 30))
+            self.bed.kill("algo-2", fin=True)
+            done = job.finish(60)
+        self.addCleanup(self.bed.start, "algo-2")
+        self.assert_status(done, 125)
+        events = events_of(file)
+        connected = {e["host"]: e for e in events if e["event"] == "host_connected"}
+        self.assertEqual(sorted(connected), ["algo-1", "algo-2", "algo-3"])
+        self.assertEqual(connected["algo-1"]["address"], self.bed.address("algo-1"))
+        steps = [e["step"] for e in events if e["event"] == "host_step" and e["host"] == "algo-1"]
+        self.assertIn("preparing", steps)
+        self.assertEqual(len(steps), len(set(steps)))
+        failed = [e for e in events if e["event"] == "host_failed"]
+        self.assertEqual([(e["host"], e["kind"]) for e in failed], [("algo-2", "lost")])
+        self.assertEqual([e["cause"] for e in events if e["event"] == "stop"], ["host_failed"])
+        ended = {e["host"] for e in events if e["event"] == "host_ended"}
+        self.assertEqual(ended, {"algo-1", "algo-3"})
+        for rank in (e for e in events if e["event"] == "rank_start"):  # the agents' clocks, on ours
+            self.assertTrue(0 < rank["t"] < events[-1]["t"], rank)
