@@ -40,6 +40,11 @@ report::StopCause stop_cause(JobEvent event) {
 
 bool contains(const std::vector<int>& list, int signo) { return std::count(list.begin(), list.end(), signo) > 0; }
 
+bool contains_all(const std::vector<std::string>& list, const std::vector<std::string>& wanted) {
+  return std::all_of(wanted.begin(), wanted.end(),
+                     [&list](const auto& one) { return std::count(list.begin(), list.end(), one) > 0; });
+}
+
 bool ends_the_job(int signo) { return signo == SIGINT || signo == SIGTERM || signo == SIGHUP || signo == SIGQUIT; }
 
 }  // namespace
@@ -187,7 +192,7 @@ void Job::tell(JobEvent event) {
 void Job::perform(JobAction action) {
   switch (action) {
     case JobAction::None: return;
-    case JobAction::Probe: return probe();
+    case JobAction::Probe: return probe_all();
     case JobAction::StartAll: return start_all();
     case JobAction::StopAll: return stop_all();
     case JobAction::KillAll: return kill_all();
@@ -214,13 +219,34 @@ std::vector<std::string> Job::rank0_addresses() const {
   return out;
 }
 
-void Job::probe() {
+// As soon as the host's agent runs and that of rank 0's host is ready, whatever the other hosts do meanwhile.
+void Job::probe(HostEntry& host) {
+  if (master_port_ == 0 || &host == &hosts_.front() || !host.session->agent_runs()) return;
+  if (host.info.asked) return;
+  host.info.asked = rank0_addresses();
+  host.session->send(wire::Probe{*host.info.asked, master_port_, milliseconds(kProbeTimeout)});
+}
+
+void Job::probe_all() {
   if (hosts_.size() == 1) {
     master_address_ = "127.0.0.1";
     return tell(JobEvent::AllProbed);
   }
-  const wire::Probe probe{rank0_addresses(), master_port_, milliseconds(kProbeTimeout)};
-  for (std::size_t i = 1; i < hosts_.size(); ++i) hosts_[i].session->send(probe);
+  for (HostEntry& host : hosts_) probe(host);
+  finish_probing();
+}
+
+// Those that were asked before all candidates were known. True: there are some, and their answers are to come.
+bool Job::probe_again(const std::vector<std::string>& candidates) {
+  bool asked = false;
+  for (HostEntry& host : hosts_) {
+    if (!host.info.asked || contains_all(*host.info.asked, candidates)) continue;
+    host.info.probe.reset();
+    host.info.asked.reset();
+    probe(host);
+    asked = true;
+  }
+  return asked;
 }
 
 void Job::finish_probing() {
@@ -229,10 +255,11 @@ void Job::finish_probing() {
     if (!hosts_[i].info.probe) return;
     probes.push_back(*hosts_[i].info.probe);
   }
-  if (machine_.state() != JobState::Probing) return;
-  const ChosenAddress chosen = choose_address(rank0_addresses(), probes, hosts_[0].session->name(), master_port_);
+  const std::vector<std::string> candidates = rank0_addresses();
+  const ChosenAddress chosen = choose_address(candidates, probes, hosts_[0].session->name(), master_port_);
   master_address_ = chosen.address;
   if (!chosen.address.empty()) return tell(JobEvent::AllProbed);
+  if (probe_again(candidates)) return;
   for (const ProbeFault& fault : chosen.faults) add_fault(fault.index, fault.why);
   tell(JobEvent::HostFailed);
 }

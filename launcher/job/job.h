@@ -44,12 +44,13 @@ class Job final : private launch::SessionOwner {
     bool ready = false;
     bool started = false;  // its workers
     bool failed = false;
-    bool released = false;               // we let it go; its end is no news
-    Duration clock_offset{};             // launcher's clock minus the agent's
-    std::vector<std::string> addresses;  // as its agent tells them
-    std::uint64_t owed = 0;              // output bytes for which credit has not been given back
-    std::optional<HostProbe> probe;
-    std::string out_of_memory;  // evidence that belongs to the next worker killed there
+    bool released = false;                          // we let it go; its end is no news
+    Duration clock_offset{};                        // launcher's clock minus the agent's
+    std::vector<std::string> addresses;             // as its agent tells them
+    std::uint64_t owed = 0;                         // output bytes for which credit has not been given back
+    std::optional<std::vector<std::string>> asked;  // the addresses that it was to probe
+    std::optional<HostProbe> probe;                 // its answer
+    std::string out_of_memory;                      // evidence that belongs to the next worker killed there
   };
   struct HostEntry {
     std::unique_ptr<launch::AgentSession> session;
@@ -57,6 +58,7 @@ class Job final : private launch::SessionOwner {
   };
 
   // SessionOwner
+  void session_introduced(launch::AgentSession& session) override;
   void session_ready(launch::AgentSession& session, const wire::Prepared& message) override;
   void session_message(launch::AgentSession& session, wire::ToLauncher message) override;
   void session_step(const launch::AgentSession& session) override;
@@ -79,7 +81,9 @@ class Job final : private launch::SessionOwner {
   void begin_records();
   void tell(JobEvent event);
   void perform(JobAction action);
-  void probe();
+  void probe(HostEntry& host);
+  void probe_all();
+  bool probe_again(const std::vector<std::string>& candidates);
   void finish_probing();
   void start_all();
   void stop_all();

@@ -17,9 +17,14 @@ std::uint64_t nanoseconds(Duration d) {
 
 }  // namespace
 
+void Job::session_introduced(launch::AgentSession& session) { probe(entry(session)); }
+
 void Job::session_ready(launch::AgentSession& session, const wire::Prepared& message) {
   HostEntry& host = entry(session);
-  if (message.port != 0) master_port_ = message.port;
+  if (message.port != 0 && &host == &hosts_.front()) {
+    master_port_ = message.port;
+    for (HostEntry& other : hosts_) probe(other);
+  }
   for (const wire::Obstacle& o : message.obstacles) {
     const auto kind =
         o.kind <= static_cast<std::uint8_t>(ErrorKind::Internal) ? static_cast<ErrorKind>(o.kind) : ErrorKind::Internal;
@@ -98,7 +103,7 @@ void Job::handle(HostEntry& host, const wire::Pong& m) {
 
 void Job::handle(HostEntry& host, const wire::Probed& m) {
   host.info.probe = HostProbe{host.session->host(), m.results};
-  finish_probing();
+  if (machine_.state() == JobState::Probing) finish_probing();
 }
 
 void Job::handle(HostEntry& host, const wire::Started& m) {

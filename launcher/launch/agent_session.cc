@@ -140,6 +140,7 @@ void AgentSession::introduce() {
   transport_step("preparing");
   transport_->send(wire::encode(plan_.hello));
   transport_->send(wire::encode(local_ ? plan_.prepare_local : plan_.prepare_remote));
+  owner_.session_introduced(*this);
 }
 
 void AgentSession::decode() {

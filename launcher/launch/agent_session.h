@@ -24,6 +24,8 @@ class AgentSession;
 class SessionOwner {
  public:
   virtual ~SessionOwner() = default;
+  // The agent runs, and has been told what to prepare. What is sent now saves a round trip.
+  virtual void session_introduced(AgentSession& session) = 0;
   // The agent runs and knows what to start; `message.obstacles` may say why it cannot.
   virtual void session_ready(AgentSession& session, const wire::Prepared& message) = 0;
   // HelloAck, Probed, Started, Output, ExitedWorker, Drained, AgentLog, Pong, StdinCredit or Bye, in an order that the

@@ -39,6 +39,7 @@ constexpr Row kTable[] = {
 
     {S::Leaving, E::Closed, S::Ended, A::TellEnd},
     {S::Leaving, E::Chatter, S::Leaving, A::None},
+    {S::Leaving, E::Probed, S::Leaving, A::None},  // late
 };
 static_assert(no_pair_twice(kTable));
 

@@ -8,6 +8,9 @@
 namespace sml::fake {
 
 struct RecordingOwner final : launch::SessionOwner {
+  void session_introduced(launch::AgentSession& session) override {
+    if (probe_when_introduced) session.send(wire::Probe{});
+  }
   void session_ready(launch::AgentSession&, const wire::Prepared& message) override { ready.push_back(message); }
   void session_message(launch::AgentSession&, wire::ToLauncher message) override {
     messages.push_back(std::move(message));
@@ -24,6 +27,7 @@ struct RecordingOwner final : launch::SessionOwner {
     return n;
   }
 
+  bool probe_when_introduced = false;
   std::vector<wire::Prepared> ready;
   std::vector<wire::ToLauncher> messages;
   int ends = 0;

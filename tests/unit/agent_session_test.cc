@@ -131,11 +131,13 @@ TEST_CASE("a host whose agent is cached: greeting, plan, ready, running, end") {
   CHECK(stage.session->peer_address() == "10.0.0.4");
   CHECK(stage.remote->sent.empty());
 
+  stage.owner.probe_when_introduced = true;
   stage.say(wire::agent_line(stage.mark()));
   CHECK(stage.session->agent_runs());
   CHECK(stage.session->step() == "preparing");
   const auto told = frames_in(stage.remote->all_sent());
-  REQUIRE(told.size() == 2);
+  REQUIRE(told.size() == 3);
+  CHECK(std::holds_alternative<wire::Probe>(told[2]));  // at once, and not before what it needs
   CHECK(std::get<wire::Hello>(told[0]).job_id == "job-1");
   CHECK(std::get<wire::Prepare>(told[1]).apps[0].argv == std::vector<std::string>{"remote"});
 

@@ -56,6 +56,7 @@ const Expectation kExpected[] = {
     {S::Running, E::Bye, S::Leaving, A::Deliver},
     {S::Running, E::Closed, S::Ended, A::TellLost},
     {S::Leaving, E::Chatter, S::Leaving, A::None},
+    {S::Leaving, E::Probed, S::Leaving, A::None},
     {S::Leaving, E::Closed, S::Ended, A::TellEnd},
 };
 
