@@ -130,11 +130,11 @@ class LostHosts(FaultCase):
         self.assertEqual(done.stdout.count("went on"), 8)
 
     def lose_at_a_moment(self, lose, moment):
-        options = ["--heartbeat-timeout", "1s", "--connect-timeout", "1s", "--start-timeout", "4s"]
+        options = ["--heartbeat-timeout", "1s", "--start-timeout", "10s"]
         with self.popen("sh", "-c", "echo ready; exec sleep 600", options=options) as job:
             time.sleep(moment)
             lose("algo-3")
-            done = job.finish(12)
+            done = job.finish(20)
         self.assert_ending(done, 125, "algo-3: ", hosts=self.others)
 
     def moments(self, count):
@@ -147,6 +147,7 @@ class LostHosts(FaultCase):
         return [chance.uniform(0, span) for _ in range(count)]
 
     def test_cut_off_during_the_start(self):
+        ssh_config(self, self.bed, "algo-1", "Host algo-3\n ConnectTimeout 1\n")
         self.addCleanup(self.bed.heal, "algo-3")
         for moment in self.moments(12):
             with self.subTest(moment=moment):
@@ -173,6 +174,7 @@ class LostHosts(FaultCase):
         self.assertNotIn(".new", sh(self.bed, "algo-3", f"ls -A {CACHE}"))
 
     def test_killed_during_the_start(self):
+        ssh_config(self, self.bed, "algo-1", "Host algo-3\n ConnectTimeout 1\n")
         self.addCleanup(self.bed.start, "algo-3")
         for moment in self.moments(6):
             with self.subTest(moment=moment):
@@ -194,22 +196,25 @@ class Links(FaultCase):
             self.assert_ending(job.finish(3), 143, "stopped by SIGTERM$")
         return taken
 
-    def slow(self):
-        """200 ms on the way to either host."""
-        self.bed.delay(200, "algo-1", "algo-3")
+    def slow(self, ms):
+        """So much on the way to either host; answers the seconds of a round trip between them."""
+        self.bed.delay(ms, "algo-1", "algo-3")
         self.addCleanup(self.bed.delay, 0, "algo-1", "algo-3")
-        return 0.4
+        return 2 * ms / 1000
 
     def test_a_slow_link(self):
-        usual, round_trip = self.seconds_to_start(1), self.slow()
+        usual, round_trip = self.seconds_to_start(1), self.slow(200)
         one, many = self.seconds_to_start(1), self.seconds_to_start(32)
         self.assertLess(many - one, 2 * round_trip)  # round trips for each host, none for each rank
         done = self.job(*self.only(5, "exit 9"))
         self.assert_ending(done, 9, "rank 5 on algo-3 exited with status 9 ", one + 4 * round_trip + usual)
 
     def test_round_trips_of_a_start(self):
-        usual, round_trip = self.seconds_to_start(1), self.slow()
-        self.assertLess((self.seconds_to_start(1) - usual) / round_trip, 15)
+        """From the connection to the first worker. Two of them are waits of sshd's for acknowledgements (Nagle's rule):
+        before its list of algorithms, and before it confirms the channel."""
+        usual, round_trip = self.seconds_to_start(1), self.slow(400)
+        back = round_trip / 2  # of the worker's first line
+        self.assertLess((self.seconds_to_start(1) - usual - back) / round_trip, 12)
 
     def test_another_clock(self):
         """The clock of the launcher's host is another than that of the others: who failed first is seen all the same."""
@@ -265,15 +270,18 @@ class OtherMachines(FaultCase):
 
 
 class OneOfSixtyFour(FaultCase):
+    """The limits of the one are short, those of the others long: however slow this machine is, only one side is met."""
+
     hosts = 64
     bad = "algo-33"
+    within = 30  # seconds; --start-timeout is 60 s
 
-    def start(self, *options, command=("sh", "-c", "echo started")):
-        return self.bed.sml_run("head", "-H", "algo-[1-64]", *options, *command)
+    def start(self, command=("sh", "-c", "echo started")):
+        return self.bed.sml_run("head", "-H", "algo-[1-64]", *command)
 
-    def check(self, first, *options, status=125, **kw):
-        done = self.start(*options, **kw)
-        self.assert_ending(done, status, f"{self.bad}: {first}", 12)
+    def check(self, first, status=125, hosts=(), **kw):
+        done = self.start(**kw)
+        self.assert_ending(done, status, f"{self.bad}: {first}", self.within, hosts)
         self.assertNotIn("started", done.stdout)
 
     def others(self):
@@ -282,7 +290,8 @@ class OneOfSixtyFour(FaultCase):
     def test_dead(self):
         self.addCleanup(self.bed.heal, self.bad)
         self.bed.cut(self.bad)
-        self.check("no connection within 3 s|no route to host", "--connect-timeout", "3s")
+        ssh_config(self, self.bed, "head", f"Host {self.bad}\n ConnectTimeout 1\n")
+        self.check("(no connection within 1 s|no route to host)$")
 
     def test_refused(self):
         ssh_config(self, self.bed, "head", f"Host {self.bad}\n Port 2299\n")
@@ -296,15 +305,13 @@ class OneOfSixtyFour(FaultCase):
         self.check("the host key has changed: it is ssh-ed25519 SHA256:")
 
     def test_hanging_in_its_banner(self):
-        ssh_config(self, self.bed, "head", f"Host {self.bad}\n Port 2298\n")
+        ssh_config(self, self.bed, "head", f"Host {self.bad}\n Port 2298\n ConnectTimeout 1\n")
         for greeting in (b"", b"SSH-2.0-Open", b"Welcome\r\n"):
             server = ("import socket; l = socket.create_server(('', 2298)); print('ready', flush=True); all = []\n"
                       f"while True: all.append(l.accept()[0]); all[-1].send({greeting!r})")
             with self.subTest(greeting=greeting), self.bed.popen(self.bad, [PYTHON, "-c", server]) as process:
                 process.read_until("ready")
-                done = self.start("--connect-timeout", "3s")
-                self.assert_ending(done, 125, f"{self.bad}: no ssh key exchange within 3 s", 12, hosts=self.others())
-                self.assertNotIn("started", done.stdout)
+                self.check("no ssh key exchange within 1 s$", hosts=self.others())
                 process.terminate()
                 process.wait()
 
