@@ -77,25 +77,29 @@ class Contract:
             self.assertEqual(job.finish(10).returncode, 143)
 
     def test_a_slow_reader_slows_the_workers_and_fills_no_memory(self):
-        with self.popen(4, PROBE, "flood") as job:
-            job.read_until("a line", 20)
-            pid, taken = self.launcher(job), 0
+        with self.popen(4, "seq", 10**9) as job:
+            taken, pid = job.read_until("\n", 20), self.launcher(job)
             for _ in range(40):  # a reader of about a megabyte a second
-                taken += len(os.read(job.stdout.fileno(), 65536))
+                taken += os.read(job.stdout.fileno(), 65536)
                 poll(lambda: False, 0.04)
-            self.assertGreater(taken, 0)
             self.assertLess(peak_memory_mb(pid), 48)
-            job.stdout.close()
-            self.assertTrue(poll(lambda: job.poll() is not None, 10))
-            self.assertEqual(job.returncode, 141)
+            self.assert_ends_with_its_reader(job)
+        for rank, lines in by_rank(taken[:taken.rindex(b"\n")].decode()).items():
+            self.assertEqual(lines, [str(i + 1) for i in range(len(lines))], rank)  # nothing was left out
+
+    def assert_ends_with_its_reader(self, job):
+        """As `seq | head` does: without a word."""
+        job.stdout.close()
+        self.assertTrue(poll(lambda: job.poll() is not None, 10))
+        self.assertEqual(job.returncode, 141)
+        self.assertNotRegex(job.stderr.read().decode(), r"(?m)^sml-run: (?!\d+ ranks? on )")
 
     def test_a_reader_that_goes_away_ends_the_job(self):
         with self.popen(4, PROBE, "flood") as job:
             head = subprocess.Popen(["head", "-1"], stdin=job.stdout, stdout=subprocess.PIPE)
             job.stdout.close()
             line = head.communicate(timeout=20)[0]
-            self.assertTrue(poll(lambda: job.poll() is not None, 10))
-            self.assertEqual(job.returncode, 141)
+            self.assert_ends_with_its_reader(job)
         self.assertRegex(line, rb"^\[\d\] a line of a hundred")
 
     def test_an_error_reader_that_goes_away_does_not_hold_the_job(self):
