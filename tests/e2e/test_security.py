@@ -299,17 +299,21 @@ class Names(OnHosts):
 # ------------------------------------------------------ arguments, environment
 class Environment(OnHosts):
     def test_too_much_for_the_system_is_a_clear_error(self):
-        """The workers get more variables than we have, so what we could be given may be too much for them."""
-        script = "ulimit -s 1024; exec \"$@\""  # a quarter of it is for arguments and environment
-        most = []
-        for size in (200_000, 261_000):
-            words = ["x" * 1000] * (size // 1009)
-            most.append(self.bed.exec("algo-1", ["sh", "-c", script, "sh", SML_RUN, "-H", "algo-1", "true", *words],
-                                      env={"PAD": "y"}))
-        self.assert_status(most[0], 0)
-        if most[1].returncode != 0:
-            self.assertIn(most[1].returncode, (125, 126))
-            self.assertIn("Argument list too long", most[1].stderr)
+        """What the launcher was given may be too much for a host where less is allowed: a quarter of the stack's limit."""
+        edit_file(self, self.bed, "algo-2", "/home/root/.bashrc", lambda _: "ulimit -s 1024\n")
+        words = ["x" * 1000] * 200
+        self.assert_status(self.job("true", *words), 0)
+        self.assert_too_much(self.job("true", *words, *words), "rank 1 on algo-2")
+
+    def test_a_value_that_no_process_can_be_given(self):
+        """The kernel takes 128 KiB in one piece, but a file can hold more."""
+        self.put("algo-1", "/run/large.env", "LARGE=" + "x" * (128 << 10) + "\n")
+        self.assert_too_much(self.job("--env-file", "/run/large.env", "true"), r"rank \d on algo-\d")
+
+    def assert_too_much(self, done, who):
+        self.assert_status(done, 126)
+        self.assertRegex(complaints(done)[0], f"^{who} did not start: cannot execute the program: argument list too long ")
+        self.assertLess(len(done.stderr), 1000)
 
     def test_variables_of_the_loader_and_shell_reach_workers_only(self):
         """They are part of the workers' environment: neither the start script nor the agent has them."""
