@@ -1,10 +1,7 @@
 """What end-to-end tests are made of: hosts (Testbed), local runs (sml_run), and a TestCase that forgives no leftover.
 
-    class Ranks(TestCase):
-        @classmethod
-        def setUpClass(cls):
-            cls.bed = cls.enterClassContext(Testbed())
-            cls.bed.up(4)
+    class Ranks(HostsCase):
+        hosts = 4
 
         def test_hosts_are_reached(self):
             done = self.bed.sml_run("algo-1", "-np", "4", "-H", self.bed.hosts(), "hostname")
@@ -489,3 +486,15 @@ class TestCase(unittest.TestCase):
 
     def assert_status(self, done, status):
         self.assertEqual(done.returncode, status, f"\n{done}")
+
+
+class HostsCase(TestCase):
+    """Tests that share a testbed of `hosts` hosts, `bed`."""
+
+    hosts = 2
+    sshd = ()  # lines for every sshd_config
+
+    @classmethod
+    def setUpClass(cls):
+        cls.bed = cls.enterClassContext(Testbed())
+        cls.bed.up(cls.hosts, sshd=cls.sshd)

@@ -5,7 +5,7 @@ import signal
 import subprocess
 import unittest
 
-from harness import PYTHON, REPO, SML_RUN, Cgroups, TestCase, Testbed, poll, sml_run_popen
+from harness import PYTHON, REPO, SML_RUN, Cgroups, HostsCase, poll, sml_run_popen
 from jobs import CACHE, PROBE, cached_agents, complaints, edit_file, sh, wait_for_workers
 from test_output import peak_memory_mb
 
@@ -36,16 +36,14 @@ class Table(unittest.TestCase):
                     self.assertTrue(callable(getattr(found, method)))
 
 
-class FaultCase(TestCase):
+class FaultCase(HostsCase):
     """Hosts with two ranks each; a fault happens; then all that counts about the end is looked at in one place."""
 
     hosts = 3
-    sshd = ()
 
     @classmethod
     def setUpClass(cls):
-        cls.bed = cls.enterClassContext(Testbed())
-        cls.bed.up(cls.hosts, sshd=cls.sshd)
+        super().setUpClass()
         cls.bed.sml_run("algo-1", "-H", cls.bed.hosts(), "true")  # agents are there
 
     def words(self, argv, options):

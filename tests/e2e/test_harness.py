@@ -3,7 +3,7 @@ import signal
 import subprocess
 import unittest
 
-from harness import Cgroups, TestCase, Testbed, own_processes, poll, popen, run
+from harness import Cgroups, HostsCase, TestCase, own_processes, poll, popen, run
 
 
 class LocalRuns(TestCase):
@@ -40,12 +40,7 @@ class LocalRuns(TestCase):
         self.assertEqual(p.returncode, -signal.SIGKILL)
 
 
-class Hosts(TestCase):
-    @classmethod
-    def setUpClass(cls):
-        cls.bed = cls.enterClassContext(Testbed())
-        cls.bed.up(2)
-
+class Hosts(HostsCase):
     def test_commands_run_on_hosts(self):
         done = self.bed.exec("algo-1", ["sh", "-c", "hostname; echo $A; pwd; id -un; cat"], env={"A": "b c"},
                              cwd="/usr", user="tester", input="in")

@@ -11,20 +11,15 @@ import threading
 import tty
 import unittest
 
-from harness import BUILD, PYTHON, REPO, SML_RUN, TestCase, Testbed, poll, popen, run, sml_run
+from harness import BUILD, PYTHON, REPO, SML_RUN, HostsCase, TestCase, poll, popen, run, sml_run
 from jobs import (CACHE, PROBE, by_rank, cached_agents, complaints, edit_file, forget_agents, keep_file, sh, shown,
                   ssh_config, wait_for_workers)
 
 SECRET = "s3cr3t-of-mine"
 
 
-class OnHosts(TestCase):
+class OnHosts(HostsCase):
     hosts = 3
-
-    @classmethod
-    def setUpClass(cls):
-        cls.bed = cls.enterClassContext(Testbed())
-        cls.bed.up(cls.hosts)
 
     def job(self, *words, **kw):
         return self.bed.sml_run("algo-1", "-H", "algo-1,algo-2", *words, **kw)

@@ -1,17 +1,12 @@
 """Hosts that cannot do their part: one sentence per kind of fault, the others released, nothing started anywhere."""
 import subprocess
 
-from harness import PYTHON, TestCase, Testbed, poll
+from harness import PYTHON, HostsCase, poll
 from jobs import complaints, edit_file, fingerprint, forget_agents, keep_file, sh, ssh_config
 
 
-class Faults(TestCase):
+class Faults(HostsCase):
     hosts = 4
-
-    @classmethod
-    def setUpClass(cls):
-        cls.bed = cls.enterClassContext(Testbed())
-        cls.bed.up(cls.hosts)
 
     def job(self, *options, hosts=None, command=("sh", "-c", "echo started"), **kw):
         return self.bed.sml_run("algo-1", "-H", hosts or self.bed.hosts(), *options, *command, **kw)
@@ -254,13 +249,10 @@ class Programs(Faults):
         self.assertEqual([self.bed.sshd_log(h).count("Connection from") for h in self.bed.names()], logins)
 
 
-class Crowds(TestCase):
+class Crowds(HostsCase):
     """sshd that drops connections while others are logging in, as a busy host does."""
 
-    @classmethod
-    def setUpClass(cls):
-        cls.bed = cls.enterClassContext(Testbed())
-        cls.bed.up(2, sshd=["MaxStartups 2:100:2"])
+    sshd = ["MaxStartups 2:100:2"]
 
     def test_a_dropped_connection_is_tried_again(self):
         hold = ("import socket, sys; s = [socket.create_connection(('algo-2', 22)) for _ in range(2)]\n"
