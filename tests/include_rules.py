@@ -14,7 +14,8 @@ import tempfile
 # itself an error; only what lies below tests/ shares one row.
 Row = collections.namedtuple("Row", "ours libraries")
 
-COMMON = ("common/core", "common/plan", "common/hosts", "common/wire", "common/supervise", "common/output", "common/os")
+COMMON = ("common/core", "common/plan", "common/hosts", "common/wire", "common/supervise", "common/output", "common/os",
+          "common/rendezvous")
 LAUNCHER = ("launcher", "launcher/launch", "launcher/ssh", "launcher/job", "launcher/report")
 FOLDERS = {
     "common/core": Row((), ("boost/system", "fmt")),
@@ -23,8 +24,10 @@ FOLDERS = {
     "common/wire": Row(("common/core", "common/plan"), ("fmt",)),
     "common/supervise": Row(("common/core",), ("fmt",)),
     "common/output": Row(("common/core",), ("fmt",)),
+    "common/rendezvous": Row(("common/core",), ("fmt",)),
     "common/os": Row(("common/core",), ("asio", "fmt")),
-    "launcher/report": Row(("common/core", "common/plan", "common/output", "common/os"), ("fmt",)),
+    "launcher/report": Row(("common/core", "common/plan", "common/output", "common/os",
+          "common/rendezvous"), ("fmt",)),
     "launcher/launch": Row((*COMMON, "launcher/ssh", "launcher"), ("asio", "fmt")),
     "launcher/ssh": Row((*COMMON, "launcher/launch", "launcher"), ("asio", "fmt")),
     "launcher/job": Row((*COMMON, *LAUNCHER), ("asio", "fmt")),

@@ -1,0 +1,94 @@
+// What a torch store holds: values and queues by key, and the clients that wait for them. Pure; knows nothing about
+// bytes on a wire, except the answers that one client's request causes for others.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "common/rendezvous/engine.h"
+#include "common/rendezvous/torch_protocol.h"
+
+namespace sml::rendezvous {
+
+// A map by string that is asked with string_view.
+struct StringHash {
+  using is_transparent = void;
+  std::size_t operator()(std::string_view s) const { return std::hash<std::string_view>{}(s); }
+};
+template <class T>
+using StringMap = std::unordered_map<std::string, T, StringHash, std::equal_to<>>;
+
+class TorchSpace {
+ public:
+  using Send = std::function<void(ClientId, std::string)>;
+
+  // `send` gets answers for clients that have waited or watch. `memory` is a sum over spaces that outlives this one:
+  // what is stored is added to it, and taken off when it is gone.
+  TorchSpace(Send send, std::size_t& memory);
+  ~TorchSpace();
+  TorchSpace(const TorchSpace&) = delete;
+  TorchSpace& operator=(const TorchSpace&) = delete;
+
+  void set(std::string_view key, std::string_view value);
+  void append(std::string_view key, std::string_view value);
+  // Absent and nothing expected: stored. Absent and something expected: nothing is stored, and that is answered.
+  std::string compare_set(std::string_view key, std::string_view expected, std::string_view desired);
+  std::string_view get(std::string_view key) const;  // empty when absent
+  // Numbers are decimal text. Nothing when the value is none.
+  std::optional<std::int64_t> add(std::string_view key, std::int64_t delta);
+  bool erase(std::string_view key);
+  bool has_all(const std::vector<std::string_view>& keys) const;  // a queue that is not empty counts
+  std::size_t size() const { return values_.size(); }
+  std::size_t memory() const { return bytes_; }
+  const StringMap<std::string>& values() const { return values_; }
+
+  void push(std::string_view key, std::string_view value);
+  std::optional<std::string> pop(std::string_view key);
+  std::size_t queue_length(std::string_view key) const;
+
+  // True when all are there; otherwise kWaitOver is sent as soon as each key that is missing now has come once.
+  bool wait(ClientId client, const std::vector<std::string_view>& keys);
+  // Counts the client in; kWaitOver is sent to it when the count has come to `size`. Nothing when the key holds no
+  // number.
+  std::optional<bool> barrier(ClientId client, std::string_view key, std::int64_t size);
+  void watch(ClientId client, std::string_view key);
+  void stop_waiting(ClientId client);
+  void forget(ClientId client);  // its waits and watches
+
+ private:
+  struct Waiting {
+    std::size_t missing = 0;
+    std::vector<std::string> keys;
+  };
+  struct Parked {
+    ClientId client;
+    std::int64_t size;
+  };
+
+  void put(std::string_view key, std::string value);
+  void wake(std::string_view key);
+  void wake_one(std::string_view key);
+  void tell_watchers(std::string_view key, torch::Watch kind, std::string_view before, std::string_view now);
+  bool has(std::string_view key) const;
+  void count(std::size_t added) { bytes_ += added, memory_ += added; }
+  void uncount(std::size_t removed) { bytes_ -= removed, memory_ -= removed; }
+
+  Send send_;
+  std::size_t& memory_;
+  std::size_t bytes_ = 0;
+  StringMap<std::string> values_;
+  StringMap<std::deque<std::string>> queues_;
+  StringMap<std::vector<ClientId>> waiters_;  // by key, in the order in which they came
+  StringMap<std::vector<Parked>> barriers_;
+  StringMap<std::vector<ClientId>> watchers_;
+  std::unordered_map<ClientId, Waiting> waiting_;
+  std::unordered_map<ClientId, std::string> parked_;  // at which barrier
+};
+
+}  // namespace sml::rendezvous

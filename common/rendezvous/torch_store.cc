@@ -1,0 +1,227 @@
+#include "common/rendezvous/torch_store.h"
+
+#include <algorithm>
+
+namespace sml::rendezvous {
+
+namespace {
+
+using torch::Op;
+using torch::Request;
+
+constexpr std::string_view kJoinKey = "init/";
+constexpr std::string_view kGroupKeys = "default_pg/";  // begins the keys of process groups, after prefixes
+
+std::string number_answer(std::int64_t value) {
+  std::string out;
+  torch::put_number(out, value);
+  return out;
+}
+
+std::string bytes_answer(std::string_view bytes) {
+  std::string out;
+  torch::put_bytes(out, bytes);
+  return out;
+}
+
+bool joins(const Request& request) {
+  return request.op == Op::Add && request.keys[0] == kJoinKey && request.number > 0;
+}
+
+bool uses_group(const Request& request) {
+  return std::any_of(request.keys.begin(), request.keys.end(),
+                     [](std::string_view key) { return key.find(kGroupKeys) != std::string_view::npos; });
+}
+
+}  // namespace
+
+TorchStore::TorchStore(std::uint32_t world_size, TorchStoreLimits limits)
+    : world_size_(world_size), limits_(limits), newest_(new_world()) {}
+
+std::shared_ptr<TorchStore::World> TorchStore::new_world() {
+  return std::make_shared<World>([this](ClientId id, std::string bytes) { send(id, std::move(bytes)); }, memory_);
+}
+
+void TorchStore::opened(ClientId id, TimePoint now) { clients_[id].progress = now; }
+
+bool TorchStore::takes_input(ClientId id) const {
+  const auto found = clients_.find(id);
+  return found != clients_.end() && !found->second.given_up && found->second.unsent < limits_.unsent;
+}
+
+void TorchStore::received(ClientId id, std::string_view bytes, TimePoint now) {
+  const auto found = clients_.find(id);
+  if (found == clients_.end() || found->second.given_up) return;
+  Client& client = found->second;
+  const std::size_t before = memory_;
+  client.in += bytes;
+  client.progress = now;
+  memory_ += bytes.size();
+  work(id, client, now);
+  if (memory_ > limits_.memory && memory_ > before) give_up(id, client, "the store is full");
+}
+
+void TorchStore::sent(ClientId id, std::size_t bytes, TimePoint now) {
+  const auto found = clients_.find(id);
+  if (found == clients_.end()) return;
+  found->second.unsent -= std::min(bytes, found->second.unsent);
+  found->second.progress = now;
+  if (!found->second.given_up) work(id, found->second, now);
+}
+
+std::string TorchStore::closed(ClientId id) {
+  const auto found = clients_.find(id);
+  if (found == clients_.end()) return {};
+  Client& client = found->second;
+  memory_ -= client.in.size();
+  const bool amid = !client.given_up && client.in.size() > 0;
+  if (client.world) {
+    client.world->space.forget(id);
+    client.world->member_left |= client.member;
+  }
+  clients_.erase(found);
+  return amid ? "it ended in the middle of a request" : "";
+}
+
+// All requests that are whole, as long as the client takes the answers.
+void TorchStore::work(ClientId id, Client& client, TimePoint now) {
+  std::size_t done = 0;
+  while (!client.given_up && client.unsent < limits_.unsent && client.in.size() - done >= client.wanted) {
+    torch::Parsed parsed = torch::parse(client.dialect, std::string_view(client.in).substr(done));
+    client.wanted = 1;
+    if (parsed.state == torch::Parsed::State::Bad) {
+      give_up(id, client, std::move(parsed.fault));
+    } else if (parsed.state == torch::Parsed::State::Incomplete) {
+      client.wanted = parsed.size;
+    } else {
+      perform(id, client, parsed.request, now);
+      done += parsed.size;
+    }
+  }
+  if (client.given_up) return;
+  client.in.erase(0, done);
+  memory_ -= done;
+  if (client.stalls()) check_later(now);
+}
+
+// A client that asks again while it waits has given the wait up: torch up to 2.0 does not say so when its time is over.
+void TorchStore::perform(ClientId id, Client& client, const Request& request, TimePoint now) {
+  if (request.op == Op::Validate) return;
+  std::string bytes;
+  if (request.op == Op::Ping) {
+    torch::put_word(bytes, request.word);
+    return send(id, std::move(bytes));
+  }
+  join_world(client, request, now);
+  client.world->space.stop_waiting(id);
+  bytes = answer(id, client, request);
+  if (!bytes.empty()) send(id, std::move(bytes));
+}
+
+void TorchStore::join_world(Client& client, const Request& request, TimePoint now) {
+  if (!client.world) {
+    const bool over = newest_->members >= world_size_ && newest_->member_left;
+    if (joins(request) && over) newest_ = new_world();
+    client.world = newest_;
+  }
+  if (joins(request)) {
+    ++client.world->joined;
+    if (!client.world->first_joined) client.world->first_joined = now;
+  }
+  if (!client.member && uses_group(request)) {
+    client.member = true;
+    ++client.world->members;
+  }
+}
+
+std::string TorchStore::answer(ClientId id, Client& client, const Request& request) {
+  TorchSpace& space = client.world->space;
+  const std::string_view key = request.keys.empty() ? std::string_view() : request.keys[0];
+  switch (request.op) {
+    case Op::Set: space.set(key, request.values[0]); return {};
+    case Op::Append: space.append(key, request.values[0]); return {};
+    case Op::QueuePush: space.push(key, request.values[0]); return {};
+    case Op::CompareSet: return bytes_answer(space.compare_set(key, request.values[0], request.values[1]));
+    case Op::Get: return bytes_answer(space.get(key));
+    case Op::DeleteKey: return number_answer(space.erase(key) ? 1 : 0);
+    case Op::NumKeys: return number_answer(static_cast<std::int64_t>(space.size()));
+    case Op::QueueLen: return number_answer(static_cast<std::int64_t>(space.queue_length(key)));
+    case Op::Check: return std::string(1, space.has_all(request.keys) ? torch::kReady : torch::kNotReady);
+    case Op::Wait: return space.wait(id, request.keys) ? std::string(1, torch::kWaitOver) : std::string();
+    case Op::CancelWait: return std::string(1, torch::kWaitCancelled);
+    case Op::WatchKey: space.watch(id, key); return std::string(1, static_cast<char>(torch::Watch::Registered));
+    default: return longer_answer(id, client, request);
+  }
+}
+
+// Of operations whose request can be wrong, or whose answer too long.
+std::string TorchStore::longer_answer(ClientId id, Client& client, const Request& request) {
+  TorchSpace& space = client.world->space;
+  std::string out;
+  if (request.op == Op::Add) {
+    const std::optional<std::int64_t> sum = space.add(request.keys[0], request.number);
+    if (!sum) return give_up(id, client, "ADD: the value of the key is no number"), std::string();
+    torch::put_number(out, *sum);
+  } else if (request.op == Op::Barrier) {
+    const std::optional<bool> complete = space.barrier(id, request.keys[0], request.number);
+    if (!complete) return give_up(id, client, "BARRIER: the value of the key is no number"), std::string();
+    if (*complete) out += torch::kWaitOver;
+  } else if (request.op == Op::MultiSet) {
+    for (std::size_t i = 0; i < request.keys.size(); ++i) space.set(request.keys[i], request.values[i]);
+  } else if (request.op == Op::QueuePop) {
+    torch::put_number(out, static_cast<std::int64_t>(space.queue_length(request.keys[0])));
+    if (const std::optional<std::string> item = space.pop(request.keys[0])) torch::put_bytes(out, *item);
+  } else if (request.op == Op::MultiGet) {
+    std::size_t size = 0;
+    for (const std::string_view key : request.keys) size += sizeof(std::uint64_t) + space.get(key).size();
+    if (size > limits_.answer) return give_up(id, client, "MULTI_GET: the answer is too long"), std::string();
+    for (const std::string_view key : request.keys) torch::put_bytes(out, space.get(key));
+  } else if (request.op == Op::ListKeys) {
+    if (space.memory() > limits_.answer) return give_up(id, client, "LIST_KEYS: the answer is too long"), std::string();
+    torch::put_number(out, static_cast<std::int64_t>(space.size()));
+    for (const auto& [key, value] : space.values()) torch::put_bytes(out, key);
+  }
+  return out;
+}
+
+void TorchStore::send(ClientId id, std::string bytes) {
+  const auto found = clients_.find(id);
+  if (found == clients_.end() || found->second.given_up) return;
+  found->second.unsent += bytes.size();
+  effects_.push_back({.client = id, .bytes = std::move(bytes), .then = Effect::Then::Stay, .fault = {}});
+}
+
+void TorchStore::give_up(ClientId id, Client& client, std::string fault) {
+  if (client.given_up) return;
+  client.given_up = true;
+  memory_ -= client.in.size();
+  client.in = {};
+  if (client.world) client.world->space.forget(id);
+  effects_.push_back({.client = id, .bytes = {}, .then = Effect::Then::Fault, .fault = std::move(fault)});
+}
+
+// ---- time
+
+void TorchStore::check_later(TimePoint now) {
+  if (!next_check_) next_check_ = now + kStall;
+}
+
+void TorchStore::pass(TimePoint now) {
+  if (!next_check_ || *next_check_ > now) return;
+  next_check_.reset();
+  for (auto& [id, client] : clients_) {
+    if (!client.stalls()) continue;
+    if (now - client.progress < kStall) {
+      next_check_ = std::min(next_check_.value_or(TimePoint::max()), client.progress + kStall);
+    } else {
+      give_up(id, client, client.unsent > 0 ? "it does not take its answers" : "its request does not get on");
+    }
+  }
+}
+
+void TorchStore::restart_clocks(TimePoint now) {
+  for (auto& [id, client] : clients_) client.progress = now;
+  if (next_check_) next_check_ = now + kStall;
+}
+
+}  // namespace sml::rendezvous
