@@ -59,6 +59,9 @@ std::vector<OptionGroup> options_of_the_job() {
         {"--export", "all|none", set_export,
          "What workers on other hosts inherit from sml-run: everything but what belongs to this host or log-in, or "
          "nothing. Default: all."}}},
+      {"Rendezvous of the workers",
+       {{"--no-torch-store", "", set_no_torch_store,
+         "Leave MASTER_PORT to the program: rank 0 opens torch's store, instead of finding it there."}}},
       {"Supervision",
        {{"--on-failure", "abort|continue", set_on_failure,
          "What to do when a worker fails: stop all others, or let them finish. Default: abort."},

@@ -134,6 +134,7 @@ Result<void> set_report(Options& o, string_view value) {
 }
 
 Result<void> set_events(Options& o, string_view value) { return keep(o.events_file, value); }
+Result<void> set_no_torch_store(Options& o, string_view) { return keep(o.torch_store, plan::TorchStore::OfRank0); }
 
 Result<void> set_start_timeout(Options& o, string_view value) { return store(o.start_timeout, duration(value, 1ms)); }
 Result<void> set_heartbeat_timeout(Options& o, string_view value) {

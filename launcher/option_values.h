@@ -25,6 +25,7 @@ Result<void> set_forward_signals(Options& o, std::string_view value);
 Result<void> set_stdin(Options& o, std::string_view value);
 Result<void> set_report(Options& o, std::string_view value);
 Result<void> set_events(Options& o, std::string_view value);
+Result<void> set_no_torch_store(Options& o, std::string_view);
 Result<void> set_start_timeout(Options& o, std::string_view value);
 Result<void> set_heartbeat_timeout(Options& o, std::string_view value);
 Result<void> set_connect_timeout(Options& o, std::string_view value);

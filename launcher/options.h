@@ -54,6 +54,7 @@ struct Options {
   Duration heartbeat_timeout = std::chrono::seconds(30);
   std::optional<Duration> timeout;  // of the workers, from their start
   std::vector<int> forward_signals{SIGUSR1, SIGUSR2, SIGWINCH};
+  plan::TorchStore torch_store = plan::TorchStore::OfAgent;
   OnFailure on_failure = OnFailure::Abort;
   StdinRule stdin_rule = StdinRule::OneRank;
   Rank stdin_rank;          // for OneRank

@@ -31,7 +31,6 @@ std::string job_id(const RankContext& c) { return c.job.job_id; }
 std::string attempt(const RankContext& c) { return text(c.job.attempt); }
 std::string max_restarts(const RankContext& c) { return text(c.job.max_restarts); }
 std::string role(const RankContext&) { return "default"; }
-std::string no(const RankContext&) { return "False"; }
 
 struct RankVariable {
   std::string_view name;
@@ -52,7 +51,6 @@ constexpr std::array kRankVariables{
     RankVariable{"TORCHELASTIC_RUN_ID", job_id, "id of the job, unique"},
     RankVariable{"TORCHELASTIC_RESTART_COUNT", attempt, "restarts of the job before this run"},
     RankVariable{"TORCHELASTIC_MAX_RESTARTS", max_restarts, "restarts that are allowed"},
-    RankVariable{"TORCHELASTIC_USE_AGENT_STORE", no, "always False: rank 0 opens the store of torch itself"},
     RankVariable{"LOCAL_SIZE", local_size, "as LOCAL_WORLD_SIZE"},
     RankVariable{"CROSS_RANK", cross_rank, "number of earlier hosts that have this LOCAL_RANK too"},
     RankVariable{"CROSS_SIZE", cross_size, "number of hosts that have this LOCAL_RANK"},
@@ -78,12 +76,14 @@ constexpr std::array kRankVariables{
 
 constexpr std::string_view kMasterAddress = "MASTER_ADDR";
 constexpr std::string_view kMasterPort = "MASTER_PORT";
+constexpr std::string_view kAgentStore = "TORCHELASTIC_USE_AGENT_STORE";
 constexpr std::string_view kWorkingDirectory = "PWD";
 constexpr std::string_view kThreads = "OMP_NUM_THREADS";
 
 constexpr std::array kOtherVariables{
     VariableMeaning{kMasterAddress, "address of rank 0's host that every host reaches"},
-    VariableMeaning{kMasterPort, "port that is free on rank 0's host, for the program's own rendezvous"},
+    VariableMeaning{kMasterPort, "port of torch's store there; with --no-torch-store a port that is free"},
+    VariableMeaning{kAgentStore, "True: torch's store is there already; with --no-torch-store False: rank 0 opens it"},
     VariableMeaning{kWorkingDirectory, "the working directory"},
     VariableMeaning{kThreads, "unless set: CPUs of the host divided by its workers, at least 1"},
 };
@@ -356,8 +356,10 @@ Environment rank_environment(const JobMap& map, const RankAssignment& rank, cons
   return out;
 }
 
-Environment rendezvous_environment(std::string_view master_address, std::uint16_t master_port) {
-  return {entry(kMasterAddress, master_address), entry(kMasterPort, std::to_string(master_port))};
+Environment rendezvous_environment(const Rendezvous& rendezvous) {
+  const bool hosted = rendezvous.torch_store == TorchStore::OfAgent;
+  return {entry(kMasterAddress, rendezvous.address), entry(kMasterPort, std::to_string(rendezvous.port)),
+          entry(kAgentStore, hosted ? "True" : "False")};
 }
 
 Environment compose(const EnvironmentLayers& layers) {

@@ -48,6 +48,12 @@ struct JobIdentity {
   std::uint32_t max_restarts = 0;
 };
 
+// Who hosts the store in which torch's processes meet, at MASTER_PORT.
+enum class TorchStore : std::uint8_t {
+  OfAgent,  // the agent of rank 0's host, as under torchrun: it is there before rank 0 is, and after
+  OfRank0,  // torch itself, in rank 0
+};
+
 // A name that workers find set, and what it says: the man page's section ENVIRONMENT.
 struct VariableMeaning {
   std::string_view name;
@@ -59,8 +65,15 @@ std::vector<VariableMeaning> worker_variables();
 // One table in worker_env.cc lists the names with their meaning; the man page is checked against it.
 Environment rank_environment(const JobMap& map, const RankAssignment& rank, const JobIdentity& job);
 
+// Where the workers meet.
+struct Rendezvous {
+  std::string address;  // of rank 0's host, numeric
+  std::uint16_t port = 0;
+  TorchStore torch_store = TorchStore::OfAgent;
+};
+
 // MASTER_ADDR, MASTER_PORT and what follows from them. Equal for all ranks.
-Environment rendezvous_environment(std::string_view master_address, std::uint16_t master_port);
+Environment rendezvous_environment(const Rendezvous& rendezvous);
 
 // The layers of one worker, later wins; within a layer too. `login` is the environment that the agent itself was
 // started with.

@@ -16,7 +16,7 @@ using ClientId = Strong<struct ClientIdTag>;  // one connection; not used again 
 
 // What an engine wants done for one client.
 struct Effect {
-  enum class Then : std::uint8_t { Stay, Close, Fault };  // Close, Fault: when the bytes have been sent
+  enum class Then : std::uint8_t { Stay, Close, Fault };  // Close: when the bytes have been sent; Fault: at once
   ClientId client;
   std::string bytes;  // after those of earlier effects
   Then then = Then::Stay;

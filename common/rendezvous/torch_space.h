@@ -12,17 +12,10 @@
 #include <vector>
 
 #include "common/rendezvous/engine.h"
+#include "common/rendezvous/string_map.h"
 #include "common/rendezvous/torch_protocol.h"
 
 namespace sml::rendezvous {
-
-// A map by string that is asked with string_view.
-struct StringHash {
-  using is_transparent = void;
-  std::size_t operator()(std::string_view s) const { return std::hash<std::string_view>{}(s); }
-};
-template <class T>
-using StringMap = std::unordered_map<std::string, T, StringHash, std::equal_to<>>;
 
 class TorchSpace {
  public:

@@ -70,10 +70,23 @@ struct Probe {
   void fields(auto& a) { a(addresses, port, timeout_ms); }
 };
 
-// Starts every worker of Prepare. `rendezvous` comes after the workers' own variables.
+// What the host that holds MASTER_PORT serves to the workers of all hosts.
+struct Stores {
+  plan::TorchStore torch = plan::TorchStore::OfRank0;  // OfRank0: the port is left to the workers
+  std::uint32_t world_size = 0;
+  std::vector<std::string> hosts;  // numeric addresses of the job's hosts: nobody else is served
+  void fields(auto& a) { a(torch, world_size, hosts); }
+};
+
+enum class Leave : std::uint8_t { WhenDone, WhenReleased };
+
+// Starts every worker of Prepare. `rendezvous` comes after the workers' own variables. With WhenReleased the agent goes
+// on serving its stores when its own workers are done, until Release, Stop, or the loss of the launcher.
 struct Start {
   plan::Environment rendezvous;
-  void fields(auto& a) { a(rendezvous); }
+  Stores stores{};
+  Leave leave = Leave::WhenDone;
+  void fields(auto& a) { a(rendezvous, stores, leave); }
 };
 
 // To the process groups of all workers, once; nothing else happens.
@@ -117,6 +130,11 @@ struct Suspend {
   void fields(auto& a) { a(); }
 };
 struct Resume {
+  void fields(auto& a) { a(); }
+};
+
+// Nobody needs the stores any more.
+struct Release {
   void fields(auto& a) { a(); }
 };
 
@@ -234,8 +252,8 @@ struct OutOfMemory {
   void fields(auto& a) { a(kills, evidence); }
 };
 
-using ToAgent =
-    std::variant<Hello, Prepare, Probe, Start, Signal, Stop, StdinData, StdinEof, Credit, Ping, Suspend, Resume>;
+using ToAgent = std::variant<Hello, Prepare, Probe, Start, Signal, Stop, StdinData, StdinEof, Credit, Ping, Suspend,
+                             Resume, Release>;
 using ToLauncher = std::variant<HelloAck, Prepared, Probed, Started, Output, ExitedWorker, Drained, AgentLog, Pong,
                                 StdinCredit, Bye, ErrorFile, OutOfMemory>;
 

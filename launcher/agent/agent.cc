@@ -106,12 +106,12 @@ void Agent::handle(wire::Prepare& m) {
   compose_environments();
   wire::Prepared answer{.obstacles = find_programs(), .port = 0};
   if (m.rendezvous == wire::Rendezvous::Reserve) {
-    Result<RendezvousPort> port = RendezvousPort::reserve();
-    if (port) {
-      answer.port = port->port();
-      port_ = std::move(*port);
+    Result<RendezvousStores> stores = RendezvousStores::reserve();
+    if (stores) {
+      answer.port = stores->port();
+      stores_ = std::move(*stores);
     } else {
-      answer.obstacles.push_back(obstacle(port.error()));
+      answer.obstacles.push_back(obstacle(stores.error()));
     }
   }
   link_.send(std::move(answer));
@@ -154,7 +154,12 @@ void Agent::handle(wire::Probe& m) {
 }
 
 void Agent::handle(wire::Start& m) {
-  if (port_) port_->stop_listening();
+  if (stores_) {
+    stores_->serve(loop_, m.stores, [this](const std::string& text) {
+      link_.send(wire::AgentLog{wire::LogLevel::Warning, text});
+    });
+    leave_ = m.leave;
+  }
   rendezvous_ = std::move(m.rendezvous);
   perform(machine_.start(Clock::now()));
   settle();
@@ -165,6 +170,7 @@ void Agent::handle(wire::Signal& m) {
 }
 
 void Agent::handle(wire::Stop& m) {
+  release();
   perform(machine_.stop(m.signo, std::chrono::milliseconds(m.grace_ms), Clock::now()));
   settle();
 }
@@ -188,6 +194,7 @@ void Agent::handle(wire::Suspend&) {
   suspended_ = true;
   for (const auto& worker : workers_) worker->signal(SIGSTOP);
   for (const pid_t pid : os::children()) ::kill(pid, SIGSTOP);
+  if (stores_) stores_->suspend();
   arm_timer();
 }
 
@@ -195,6 +202,7 @@ void Agent::resume() {
   if (!std::exchange(suspended_, false)) return;
   for (const auto& worker : workers_) worker->signal(SIGCONT);
   for (const pid_t pid : os::children()) ::kill(pid, SIGCONT);
+  if (stores_) stores_->resume();
   arm_timer();
 }
 
@@ -268,10 +276,21 @@ void Agent::drop_output() {
 }
 
 void Agent::leave() {
+  stays_ = leave_ == wire::Leave::WhenReleased;
+  if (stays_) return;
+  if (stores_) stores_->sum_up();
   wire::Bye bye{.reason = told_to_end_, .left = {}};
   for (const pid_t pid : os::children()) bye.left.push_back(os::describe_process(pid));
   link_.send(std::move(bye));
   left_ = true;
+}
+
+// Workers of other hosts need the stores for as long as they run, whatever has become of ours.
+void Agent::release() {
+  leave_ = wire::Leave::WhenDone;
+  if (!std::exchange(stays_, false)) return;
+  leave();
+  settle();
 }
 
 // ---- the loop
@@ -345,6 +364,7 @@ void Agent::told_to_end(int signo) {
   if (machine_.state() == HostState::Idle || machine_.state() == HostState::Running) {
     told_to_end_ = "its agent was told to end by " + signal_name(signo);
   }
+  release();
   perform(machine_.stop(SIGTERM, kDefaultGrace, Clock::now()));
 }
 
@@ -402,6 +422,7 @@ void Agent::on_timer(TimePoint due) {
 
 void Agent::launcher_lost(const Error&) {
   link_.abandon();
+  release();
   perform(machine_.on(HostEvent::LauncherLost, Clock::now()));
   settle();
 }

@@ -23,6 +23,7 @@
 #include "launcher/agent/control_link.h"
 #include "launcher/agent/guardian.h"
 #include "launcher/agent/rendezvous_port.h"
+#include "launcher/agent/rendezvous_stores.h"
 #include "launcher/agent/scratch_folder.h"
 #include "launcher/agent/worker.h"
 
@@ -52,6 +53,7 @@ class Agent final : private WorkerOwner {
   void handle(wire::Credit& m);
   void handle(wire::Ping& m);
   void handle(wire::Suspend& m);
+  void handle(wire::Release&) { release(); }
   void handle(wire::Resume&) {}  // any message resumes
 
   // WorkerOwner
@@ -69,6 +71,7 @@ class Agent final : private WorkerOwner {
   void signal_orphans(int signo);
   void drop_output();
   void leave();
+  void release();
 
   void settle();  // reports what workers have to report, tells the machine, arms the timer
   void report(Worker& worker);
@@ -115,7 +118,9 @@ class Agent final : private WorkerOwner {
   std::unordered_map<pid_t, Worker*> by_pid_;
   std::unordered_set<pid_t> asked_orphans_;
   std::size_t next_to_wake_ = 0;
-  std::optional<RendezvousPort> port_;
+  std::optional<RendezvousStores> stores_;
+  wire::Leave leave_ = wire::Leave::WhenDone;
+  bool stays_ = false;  // done, and waiting for Release
   os::UniqueFd dev_null_;
 };
 

@@ -20,6 +20,8 @@ namespace sml::agent {
 
 namespace {
 
+constexpr int kBacklog = 65535;  // all ranks come at once; the kernel lowers it to its own limit
+
 // A TCP socket bound to `port` (0: any) on all addresses, IPv6 with IPv4 where the machine has IPv6.
 Result<os::UniqueFd> bind_any(int family, std::uint16_t port) {
   os::UniqueFd fd(::socket(family, SOCK_STREAM | SOCK_CLOEXEC, 0));
@@ -102,7 +104,7 @@ Result<RendezvousPort> RendezvousPort::reserve() {
   reserved.holder_ = std::move(*holder);
   Result<os::UniqueFd> listener = bind_any(family, reserved.port_);
   if (!listener) return listener.error();
-  if (::listen(listener->get(), SOMAXCONN) != 0) return sys_error(ErrorKind::Io, "cannot listen on a port", errno);
+  if (::listen(listener->get(), kBacklog) != 0) return sys_error(ErrorKind::Io, "cannot listen on a port", errno);
   reserved.listener_ = std::move(*listener);
   return reserved;
 }

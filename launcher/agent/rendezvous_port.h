@@ -15,13 +15,15 @@
 namespace sml::agent {
 
 // Two sockets on one port, both with SO_REUSEADDR. `listener_` lets the other hosts try the port before workers start;
-// stop_listening() closes it. `holder_` is bound but does not listen: programs that set SO_REUSEADDR, as every server
-// does, may still bind and listen, while the kernel gives the port to nobody else.
+// then it is taken for a store that we serve, or closed by stop_listening(). `holder_` is bound but does not listen:
+// programs that set SO_REUSEADDR, as every server does, may still bind and listen, while the kernel gives the port to
+// nobody else.
 class RendezvousPort {
  public:
   static Result<RendezvousPort> reserve();
   std::uint16_t port() const { return port_; }
   void stop_listening() { listener_.reset(); }
+  os::UniqueFd take_listener() { return std::move(listener_); }
 
  private:
   os::UniqueFd holder_;

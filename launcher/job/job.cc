@@ -272,8 +272,7 @@ void Job::start_all() {
   facts_.started = Clock::now();
   started_unix_ = unix_now();
   events_.tell(report::WorkersStart{master_address_, master_port_}, facts_.started);
-  const wire::Start start{plan::rendezvous_environment(master_address_, master_port_)};
-  for (HostEntry& host : hosts_) host.session->start_workers(start);
+  start_workers();
 }
 
 void Job::stop_all() {

@@ -108,6 +108,9 @@ class Job final : private launch::SessionOwner {
   void await_signals();
   void on_signal(int signo);
   std::vector<std::string> rank0_addresses() const;
+  std::vector<std::string> job_addresses() const;
+  void start_workers();
+  void release_stores();
   HostEntry& entry(const launch::AgentSession& session);
   launch::SessionRoute route_to(const plan::Host& host);
   std::vector<std::string> tags() const;

@@ -71,6 +71,7 @@ void Job::session_ended(launch::AgentSession& session, const Error* why) {
   }
   if (why == nullptr || host.info.released) events_.tell(report::HostEnded{session.host()});
   check_settled();
+  release_stores();
   const auto ended = [](const HostEntry& h) { return h.session->ended(); };
   if (std::all_of(hosts_.begin(), hosts_.end(), ended)) tell(JobEvent::AllEnded);
 }

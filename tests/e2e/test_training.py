@@ -62,7 +62,7 @@ class FourHosts(TestCase):
                   "   time.sleep(.01)\n"
                   " print(c.recv(5).decode())\n")
         for start in ("algo-1", "head"):  # rank 0 on this host, and on another
-            done = self.bed.sml_run(start, "-H", self.bed.hosts(1), PYTHON, "-c", listen)
+            done = self.bed.sml_run(start, "--no-torch-store", "-H", self.bed.hosts(1), PYTHON, "-c", listen)
             self.assert_status(done, 0)
             self.assertEqual(by_rank(done.stdout), {0: ["bound"], 1: ["hello"], 2: ["hello"], 3: ["hello"]})
 

@@ -54,7 +54,6 @@ TEST_CASE("every rank gets the names of torch, Open MPI and Horovod") {
       {"TORCHELASTIC_RUN_ID", "sml-7"},
       {"TORCHELASTIC_RESTART_COUNT", "7"},
       {"TORCHELASTIC_MAX_RESTARTS", "8"},
-      {"TORCHELASTIC_USE_AGENT_STORE", "False"},
       {"LOCAL_SIZE", "4"},
       {"CROSS_RANK", "2"},
       {"CROSS_SIZE", "3"},
@@ -85,7 +84,10 @@ TEST_CASE("every rank gets the names of torch, Open MPI and Horovod") {
 }
 
 TEST_CASE("the rendezvous is the same for all ranks") {
-  CHECK(rendezvous_environment("10.0.0.1", 29500) == Environment{"MASTER_ADDR=10.0.0.1", "MASTER_PORT=29500"});
+  CHECK(rendezvous_environment({"10.0.0.1", 29500, TorchStore::OfAgent}) ==
+        Environment{"MASTER_ADDR=10.0.0.1", "MASTER_PORT=29500", "TORCHELASTIC_USE_AGENT_STORE=True"});
+  CHECK(rendezvous_environment({"fd00::1", 1, TorchStore::OfRank0}) ==
+        Environment{"MASTER_ADDR=fd00::1", "MASTER_PORT=1", "TORCHELASTIC_USE_AGENT_STORE=False"});
 }
 
 TEST_CASE("what we set per rank, an outer launcher may have set: all of it is kept out of the base") {
@@ -235,7 +237,7 @@ TEST_CASE("defaults give way to whatever is set below or by the user") {
 TEST_CASE("every variable that a worker gets is documented, once") {
   const JobMap map = map_of("a:1");
   const Environment rank = rank_environment(map, map.ranks[0], {"j", 0, 0});
-  const Environment rendezvous = rendezvous_environment("a", 1);
+  const Environment rendezvous = rendezvous_environment({"a", 1, TorchStore::OfAgent});
   Environment job = rank;
   job.insert(job.end(), rendezvous.begin(), rendezvous.end());
   EnvironmentLayers layers;

@@ -1,0 +1,18 @@
+// A map by string that is asked with string_view.
+#pragma once
+#include <functional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+namespace sml::rendezvous {
+
+struct StringHash {
+  using is_transparent = void;
+  std::size_t operator()(std::string_view s) const { return std::hash<std::string_view>{}(s); }
+};
+
+template <class T>
+using StringMap = std::unordered_map<std::string, T, StringHash, std::equal_to<>>;
+
+}  // namespace sml::rendezvous

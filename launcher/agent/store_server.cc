@@ -1,0 +1,210 @@
+#include "launcher/agent/store_server.h"
+
+#include <cerrno>
+
+#include <sys/socket.h>
+
+#include "common/core/text.h"
+
+namespace sml::agent {
+
+using rendezvous::Effect;
+
+namespace {
+
+constexpr Duration kAcceptPause = std::chrono::milliseconds(100);  // when the system is short of something
+constexpr int kReadsPerTurn = 4;                                   // then the other clients' turn
+
+boost::asio::ip::tcp protocol_of(int fd) {
+  sockaddr_storage address{};
+  socklen_t size = sizeof address;
+  ::getsockname(fd, reinterpret_cast<sockaddr*>(&address), &size);
+  return address.ss_family == AF_INET6 ? boost::asio::ip::tcp::v6() : boost::asio::ip::tcp::v4();
+}
+
+// An IPv4 caller of an IPv6 socket comes as ::ffff:a.b.c.d.
+boost::asio::ip::address plain(const boost::asio::ip::address& address) {
+  if (!address.is_v6() || !address.to_v6().is_v4_mapped()) return address;
+  return boost::asio::ip::make_address_v4(boost::asio::ip::v4_mapped, address.to_v6());
+}
+
+std::string counted(std::uint64_t n, std::string_view what) {
+  return std::to_string(n) + (n == 1 ? " connection " : " connections ") + std::string(what);
+}
+
+}  // namespace
+
+StoreServer::StoreServer(boost::asio::io_context& loop, os::UniqueFd listener, rendezvous::Engine& engine,
+                         Settings settings)
+    : loop_(loop), acceptor_(loop), pause_(loop), timer_(loop), engine_(engine), settings_(std::move(settings)) {
+  for (const std::string& host : settings_.hosts) {
+    boost::system::error_code error;
+    const auto address = boost::asio::ip::make_address(host, error);
+    if (!error) hosts_.insert(plain(address));
+  }
+  const auto protocol = protocol_of(listener.get());
+  acceptor_.assign(protocol, listener.release());
+  accept();
+}
+
+// ---- connections
+
+void StoreServer::accept() {
+  auto peer = std::make_shared<Tcp::endpoint>();
+  acceptor_.async_accept(*peer, [this, peer](boost::system::error_code error, Tcp::socket socket) {
+    if (error == boost::asio::error::operation_aborted) return;
+    if (!error) {
+      accepted(std::move(socket), *peer);
+      return accept();
+    }
+    if (error != boost::asio::error::connection_aborted) refuse("somebody", error.message());
+    pause_.expires_after(kAcceptPause);
+    pause_.async_wait([this](boost::system::error_code aborted) {
+      if (!aborted) accept();
+    });
+  });
+}
+
+void StoreServer::accepted(Tcp::socket socket, const Tcp::endpoint& peer) {
+  const auto address = plain(peer.address());
+  if (!address.is_loopback() && !hosts_.contains(address)) {
+    return refuse(address.to_string(), "which is no host of this job");
+  }
+  if (connections_.size() >= settings_.most_clients) return refuse(address.to_string(), "there are too many");
+  boost::system::error_code ignored;
+  socket.non_blocking(true, ignored);
+  socket.set_option(Tcp::no_delay(true), ignored);
+  const ClientId id(next_id_++);
+  auto connection = std::make_unique<Connection>(std::move(socket), id, address.to_string());
+  engine_.opened(id, Clock::now());
+  read(connections_.emplace(id, std::move(connection)).first->first);
+}
+
+StoreServer::Connection* StoreServer::find(ClientId id) {
+  const auto found = connections_.find(id);
+  return found == connections_.end() ? nullptr : found->second.get();
+}
+
+void StoreServer::drop(ClientId id) {
+  const Connection* connection = find(id);
+  if (connection == nullptr) return;
+  if (const std::string fault = engine_.closed(id); !fault.empty()) blame(connection->peer, fault);
+  connections_.erase(id);
+}
+
+// ---- bytes
+
+void StoreServer::await_bytes(Connection& connection) {
+  if (connection.reading || !engine_.takes_input(connection.id)) return;
+  connection.reading = true;
+  connection.socket.async_wait(Tcp::socket::wait_read, [this, id = connection.id](boost::system::error_code error) {
+    Connection* waiting = find(id);
+    if (waiting == nullptr) return;
+    waiting->reading = false;
+    if (!error) read(id);
+  });
+}
+
+void StoreServer::read(ClientId id) {
+  for (int turn = 0; turn < kReadsPerTurn; ++turn) {
+    Connection* connection = find(id);
+    if (connection == nullptr || !engine_.takes_input(id)) return;
+    const ssize_t n = ::recv(connection->socket.native_handle(), buffer_.data(), buffer_.size(), MSG_DONTWAIT);
+    if (n < 0 && (errno == EAGAIN || errno == EINTR)) break;
+    if (n <= 0) {
+      drop(id);
+      return settle();
+    }
+    engine_.received(id, std::string_view(buffer_.data(), static_cast<std::size_t>(n)), Clock::now());
+    settle();
+    if (static_cast<std::size_t>(n) < buffer_.size()) break;
+  }
+  if (Connection* connection = find(id)) await_bytes(*connection);
+}
+
+void StoreServer::write(Connection& connection) {
+  while (!connection.pending.empty() && !connection.writing) {
+    const ssize_t n = ::send(connection.socket.native_handle(), connection.pending.data(), connection.pending.size(),
+                             MSG_NOSIGNAL | MSG_DONTWAIT);
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0 && errno != EAGAIN) return drop(connection.id);
+    if (n < 0) {
+      connection.writing = true;
+      connection.socket.async_wait(Tcp::socket::wait_write, [this, id = connection.id](boost::system::error_code) {
+        Connection* waiting = find(id);
+        if (waiting == nullptr) return;
+        waiting->writing = false;
+        write(*waiting);
+        settle();
+      });
+      return;
+    }
+    connection.pending.erase(0, static_cast<std::size_t>(n));
+    engine_.sent(connection.id, static_cast<std::size_t>(n), Clock::now());
+  }
+  if (connection.pending.empty() && connection.closing) return drop(connection.id);
+  await_bytes(connection);
+}
+
+void StoreServer::apply(Effect effect) {
+  Connection* connection = find(effect.client);
+  if (connection == nullptr) return;
+  if (effect.then == Effect::Then::Fault) {
+    blame(connection->peer, effect.fault);
+    return drop(effect.client);
+  }
+  connection->pending += effect.bytes;
+  connection->closing = effect.then == Effect::Then::Close;
+  write(*connection);
+}
+
+void StoreServer::settle() {
+  for (auto effects = engine_.take_effects(); !effects.empty(); effects = engine_.take_effects()) {
+    for (Effect& effect : effects) apply(std::move(effect));
+  }
+  arm_timer();
+}
+
+// ---- what goes wrong
+
+void StoreServer::refuse(const std::string& peer, const std::string& why) {
+  if (tally_.refused++ > 0) return;
+  settings_.report(settings_.name + " refused a connection from " + peer + ": " + why);
+}
+
+void StoreServer::blame(const std::string& peer, const std::string& fault) {
+  if (tally_.broken++ > 0) return;
+  settings_.report(settings_.name + " closed a connection from " + peer + ": " + show(fault));
+}
+
+std::string StoreServer::summary() const {
+  std::string out;
+  if (tally_.refused > 1) out += counted(tally_.refused, "refused");
+  if (tally_.broken > 1) out += (out.empty() ? "" : ", ") + counted(tally_.broken, "closed for what they sent");
+  return out.empty() ? out : settings_.name + ": " + out;
+}
+
+// ---- time
+
+void StoreServer::arm_timer() {
+  const std::optional<TimePoint> due = suspended_ ? std::nullopt : engine_.deadline();
+  if (!due || armed_for_ == due) return;
+  armed_for_ = due;
+  timer_.expires_at(*due);
+  timer_.async_wait([this](boost::system::error_code error) {
+    if (error) return;
+    armed_for_.reset();
+    if (!suspended_) engine_.pass(Clock::now());
+    settle();
+  });
+}
+
+void StoreServer::suspend() { suspended_ = true; }
+
+void StoreServer::resume() {
+  suspended_ = false;
+  engine_.restart_clocks(Clock::now());
+  settle();
+}
+
+}  // namespace sml::agent

@@ -1,0 +1,159 @@
+"""torch.distributed meets at the store that the agent of rank 0's host serves: Debian's torch, unmodified programs."""
+import pathlib
+import re
+import socket
+import time
+
+from harness import PYTHON, TRAIN_DDP, TestCase, Testbed, poll, sml_run, sml_run_popen
+from jobs import by_rank, complaints, sh
+
+WORKER = pathlib.Path(__file__).parent / "torch_worker.py"
+OCCUPY = ("import socket, sys, time\n"
+          "s = socket.create_server(('', 29500)); print('taken', flush=True); time.sleep(600)")
+SHOW_PORT = "echo $MASTER_ADDR $MASTER_PORT; read line"
+
+
+def torch(*steps):
+    return [PYTHON, WORKER, *steps]
+
+
+class OneHost(TestCase):
+    timeout_s = 400
+
+    def assert_done(self, done, ranks, *steps):
+        self.assert_status(done, 0)
+        want = [f"done {step}" for step in steps]
+        said = by_rank(done.stdout) if ranks > 1 else {0: done.stdout.splitlines()}
+        self.assertEqual(said, {rank: want for rank in range(ranks)}, done)
+        self.assertEqual(complaints(done), [])
+
+    def test_ranks_1_2_8_by_environment_and_by_address(self):
+        for ranks in (1, 2, 8):
+            with self.subTest(ranks=ranks):
+                done = sml_run("-np", str(ranks), *torch("env", "api"), timeout=200)
+                self.assert_done(done, ranks, "env", "api")
+        self.assert_done(sml_run("-np", "2", *torch("tcp"), timeout=100), 2, "tcp")
+
+    def test_a_process_group_can_be_made_again(self):
+        for ranks in (1, 4):
+            self.assert_done(sml_run("-np", str(ranks), *torch("again"), timeout=200), ranks, "again")
+
+    def test_rank_0_may_leave_first_or_last(self):
+        for step in ("rank0_first", "rank0_last"):
+            self.assert_done(sml_run("-np", "3", *torch(step), timeout=100), 3, step)
+
+    def test_without_our_store_rank_0_opens_one(self):
+        self.assert_done(sml_run("--no-torch-store", "-np", "2", *torch("env"), timeout=100), 2, "env")
+        done = sml_run("--no-torch-store", "-np", "1", "sh", "-c", "echo $TORCHELASTIC_USE_AGENT_STORE")
+        self.assertEqual(done.stdout, "False\n")
+
+    def job_with_a_port(self, *options):
+        job = sml_run_popen(*options, "-np", "2", "--stdin", "all", "sh", "-c", SHOW_PORT, stdin=-1)
+        self.enterContext(job)
+        text = job.read_until("\n").decode()
+        return job, int(re.search(r"127\.0\.0\.1 (\d+)", text).group(1))
+
+    def test_garbage_disturbs_nobody_and_is_reported_once(self):
+        job, port = self.job_with_a_port()
+        for bytes_ in (b"GET / HTTP/1.1\r\nHost: x\r\n\r\n", b"\x16\x03\x01\x02\x00", b"\x01" + b"\xff" * 16,
+                       b"\x03\x05\0\0\0\0\0\0\0ab"):  # the last one is half a request
+            with socket.create_connection(("127.0.0.1", port), 5) as s:
+                s.sendall(bytes_)
+                s.shutdown(socket.SHUT_WR)
+                with self.assertNoLogsOfReset():
+                    self.assertEqual(s.recv(1), b"")
+        with socket.create_connection(("127.0.0.1", port), 5):
+            pass  # a caller who says nothing is no fault
+        done = job.finish(input="\n")
+        self.assert_status(done, 0)
+        said = complaints(done)
+        self.assertEqual(len(said), 2, said)
+        self.assertRegex(said[0], r"torch's store closed a connection from 127\.0\.0\.1: there is no operation 71$")
+        self.assertRegex(said[1], r"torch's store: 4 connections closed for what they sent$")
+
+    def assertNoLogsOfReset(self):
+        import contextlib
+        return contextlib.suppress(ConnectionResetError)
+
+    def test_the_store_works_while_others_dawdle(self):
+        job, port = self.job_with_a_port()
+        dawdlers = [self.enterContext(socket.create_connection(("127.0.0.1", port), 5)) for _ in range(200)]
+        for s in dawdlers:
+            s.sendall(b"\x03\x05")  # half of a length
+        with socket.create_connection(("127.0.0.1", port), 5) as s:
+            s.sendall(b"\0\xce\xf7\x85\x3c\x0d\x01\x02\x03\x04")
+            self.assertEqual(s.recv(4), b"\x01\x02\x03\x04")
+        self.assert_status(job.finish(input="\n"), 0)
+
+    def test_the_port_is_not_to_be_had(self):
+        job, port = self.job_with_a_port()
+        with self.assertRaises(OSError):
+            socket.create_server(("127.0.0.1", port))
+        self.assert_status(job.finish(input="\n"), 0)
+        job, port = self.job_with_a_port("--no-torch-store")
+        socket.create_server(("127.0.0.1", port)).close()  # with SO_REUSEADDR, as every server does
+        self.assert_status(job.finish(input="\n"), 0)
+
+
+class FourHosts(TestCase):
+    timeout_s = 400
+
+    @classmethod
+    def setUpClass(cls):
+        cls.bed = cls.enterClassContext(Testbed())
+        cls.bed.up(4)
+
+    def assert_done(self, done, ranks, *steps):
+        self.assert_status(done, 0)
+        self.assertEqual(by_rank(done.stdout), {r: [f"done {s}" for s in steps] for r in range(ranks)}, done)
+
+    def test_every_step_over_four_hosts(self):
+        for start in ("algo-1", "head"):  # rank 0's host is the launcher's, and another
+            done = self.bed.sml_run(start, "-H", self.bed.hosts(2), *torch("env", "api"), timeout=200)
+            self.assert_done(done, 8, "env", "api")
+        done = self.bed.sml_run("algo-1", "-H", self.bed.hosts(1), *torch("tcp", "again"), timeout=200)
+        self.assert_done(done, 4, "tcp", "again")
+
+    def test_rank_0_may_leave_first_or_last(self):
+        for step in ("rank0_first", "rank0_last"):
+            for start in ("algo-1", "head"):
+                done = self.bed.sml_run(start, "-H", self.bed.hosts(1), *torch(step), timeout=100)
+                self.assert_done(done, 4, step)
+
+    def test_training_where_port_29500_is_taken_on_every_host(self):
+        for host in self.bed.names():
+            taken = self.bed.popen(host, [PYTHON, "-c", OCCUPY])
+            self.enterContext(taken)
+            taken.read_until("taken")
+        done = self.bed.sml_run("algo-1", "-np", "8", "-H", self.bed.hosts(2), PYTHON, TRAIN_DDP, "--epochs", "1",
+                                "--points", "512", timeout=200)
+        self.assert_status(done, 0)
+        self.assertIn("equal parameters on 8 ranks", done.stdout)
+
+    def test_two_jobs_at_once_on_the_same_hosts(self):
+        argv = ["-np", "4", "-H", self.bed.hosts(1), *torch("env")]
+        with self.bed.sml_run_popen("algo-1", *argv) as one, self.bed.sml_run_popen("algo-1", *argv) as two:
+            for job in (one, two):
+                self.assert_done(job.finish(200), 4, "env")
+
+    def test_a_caller_who_is_no_host_of_the_job_is_refused(self):
+        argv = ["-H", self.bed.hosts(1, ["algo-1", "algo-2"]), "--stdin", "all", "sh", "-c", SHOW_PORT]
+        with self.bed.sml_run_popen("algo-1", *argv, stdin=-1) as job:
+            address, port = re.search(r"\] (\S+) (\d+)", job.read_until("\n").decode()).groups()
+            call = f"import socket; s = socket.create_connection(('{address}', {port}), 5); s.sendall(b'\\x06'); print(len(s.recv(9)))"
+            refused = self.bed.exec("algo-4", [PYTHON, "-c", call])
+            self.assertTrue("ConnectionReset" in refused.stderr or refused.stdout == "0\n", refused)
+            ping = call.replace("\\x06", "\\0\\xce\\xf7\\x85\\x3c\\x0d1234").replace("recv(9)", "recv(4)")
+            for host in ("algo-1", "algo-2"):
+                self.assertEqual(self.bed.exec(host, [PYTHON, "-c", ping]).stdout, "4\n")
+            done = job.finish(input="\n")
+        self.assert_status(done, 0)
+        other = re.escape(self.bed.address("algo-4"))
+        self.assertRegex("\n".join(complaints(done)),
+                         rf"torch's store refused a connection from {other}: which is no host of this job")
+
+    def test_when_the_job_is_stopped_the_store_goes_too(self):
+        done = self.bed.sml_run("algo-1", "-H", self.bed.hosts(1), "sh", "-c",
+                                "case $RANK in 0) exit 0;; 3) sleep 1; exit 5;; esac; sleep 600", timeout=60)
+        self.assert_status(done, 5)
+        self.assertEqual(self.bed.ps(), [])
