@@ -40,11 +40,12 @@ FOLDERS = {
 EXCEPTIONS = {
     "boost/process": ("common/os/child.h", "common/os/child.cc"),
     "libssh": ("launcher/ssh/*.cc",),
+    "boost/beast": ("common/rendezvous/http_request.cc",),
     "CLI": ("launcher/cli.cc",),
     "nlohmann": ("common/hosts/resource_config.cc", "common/plan/launch_plan.cc", "launcher/report/*"),
 }
 LIBRARIES = {  # first words of an include → library
-    "boost/asio": "asio", "boost/process": "boost/process", "boost/system": "boost/system",
+    "boost/asio": "asio", "boost/beast": "boost/beast", "boost/process": "boost/process", "boost/system": "boost/system",
     "boost/filesystem": "boost/filesystem", "boost": "other Boost", "libssh": "libssh", "CLI": "CLI",
     "nlohmann": "nlohmann", "fmt": "fmt", "catch2": "catch2",
 }

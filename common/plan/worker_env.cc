@@ -77,6 +77,10 @@ constexpr std::array kRankVariables{
 constexpr std::string_view kMasterAddress = "MASTER_ADDR";
 constexpr std::string_view kMasterPort = "MASTER_PORT";
 constexpr std::string_view kAgentStore = "TORCHELASTIC_USE_AGENT_STORE";
+constexpr std::string_view kHorovodAddress = "HOROVOD_GLOO_RENDEZVOUS_ADDR";
+constexpr std::string_view kHorovodPort = "HOROVOD_GLOO_RENDEZVOUS_PORT";
+constexpr std::string_view kHorovodController = "HOROVOD_CONTROLLER";
+constexpr std::string_view kHorovodOperations = "HOROVOD_CPU_OPERATIONS";
 constexpr std::string_view kWorkingDirectory = "PWD";
 constexpr std::string_view kThreads = "OMP_NUM_THREADS";
 
@@ -84,6 +88,10 @@ constexpr std::array kOtherVariables{
     VariableMeaning{kMasterAddress, "address of rank 0's host that every host reaches"},
     VariableMeaning{kMasterPort, "port of torch's store there; with --no-torch-store a port that is free"},
     VariableMeaning{kAgentStore, "True: torch's store is there already; with --no-torch-store False: rank 0 opens it"},
+    VariableMeaning{kHorovodAddress, "as MASTER_ADDR, where Horovod's store listens"},
+    VariableMeaning{kHorovodPort, "its port"},
+    VariableMeaning{kHorovodController, "gloo: Horovod's processes meet at that store"},
+    VariableMeaning{kHorovodOperations, "gloo"},
     VariableMeaning{kWorkingDirectory, "the working directory"},
     VariableMeaning{kThreads, "unless set: CPUs of the host divided by its workers, at least 1"},
 };
@@ -358,8 +366,13 @@ Environment rank_environment(const JobMap& map, const RankAssignment& rank, cons
 
 Environment rendezvous_environment(const Rendezvous& rendezvous) {
   const bool hosted = rendezvous.torch_store == TorchStore::OfAgent;
-  return {entry(kMasterAddress, rendezvous.address), entry(kMasterPort, std::to_string(rendezvous.port)),
-          entry(kAgentStore, hosted ? "True" : "False")};
+  return {entry(kMasterAddress, rendezvous.address),
+          entry(kMasterPort, std::to_string(rendezvous.port)),
+          entry(kAgentStore, hosted ? "True" : "False"),
+          entry(kHorovodAddress, rendezvous.address),
+          entry(kHorovodPort, std::to_string(rendezvous.horovod_port)),
+          entry(kHorovodController, "gloo"),
+          entry(kHorovodOperations, "gloo")};
 }
 
 Environment compose(const EnvironmentLayers& layers) {

@@ -69,10 +69,11 @@ Environment rank_environment(const JobMap& map, const RankAssignment& rank, cons
 struct Rendezvous {
   std::string address;  // of rank 0's host, numeric
   std::uint16_t port = 0;
+  std::uint16_t horovod_port = 0;  // of Horovod's store there
   TorchStore torch_store = TorchStore::OfAgent;
 };
 
-// MASTER_ADDR, MASTER_PORT and what follows from them. Equal for all ranks.
+// MASTER_ADDR, MASTER_PORT, Horovod's store and what follows from them. Equal for all ranks.
 Environment rendezvous_environment(const Rendezvous& rendezvous);
 
 // The layers of one worker, later wins; within a layer too. `login` is the environment that the agent itself was

@@ -20,7 +20,7 @@ struct Effect {
   ClientId client;
   std::string bytes;  // after those of earlier effects
   Then then = Then::Stay;
-  std::string fault;  // a clause: what the client did wrong
+  std::string fault;  // a clause: what the client did wrong, if anything
 };
 
 // Bounded whatever clients send: a client that breaks the protocol is given up (Fault), one that does not take its

@@ -159,8 +159,9 @@ struct Obstacle {
 
 struct Prepared {
   std::vector<Obstacle> obstacles;
-  std::uint16_t port = 0;  // reserved; 0 when none was asked for
-  void fields(auto& a) { a(obstacles, port); }
+  std::uint16_t port = 0;          // reserved; 0 when none was asked for
+  std::uint16_t horovod_port = 0;  // of Horovod's store, likewise
+  void fields(auto& a) { a(obstacles, port, horovod_port); }
 };
 
 struct ProbeResult {

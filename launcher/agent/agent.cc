@@ -104,11 +104,12 @@ void Agent::handle(wire::Prepare& m) {
     by_rank_[workers_.back()->rank()] = workers_.back().get();
   }
   compose_environments();
-  wire::Prepared answer{.obstacles = find_programs(), .port = 0};
+  wire::Prepared answer{.obstacles = find_programs()};
   if (m.rendezvous == wire::Rendezvous::Reserve) {
     Result<RendezvousStores> stores = RendezvousStores::reserve();
     if (stores) {
       answer.port = stores->port();
+      answer.horovod_port = stores->horovod_port();
       stores_ = std::move(*stores);
     } else {
       answer.obstacles.push_back(obstacle(stores.error()));

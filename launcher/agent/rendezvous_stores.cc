@@ -7,33 +7,44 @@ namespace sml::agent {
 Result<RendezvousStores> RendezvousStores::reserve() {
   Result<RendezvousPort> port = RendezvousPort::reserve();
   if (!port) return port.error();
+  Result<RendezvousPort> horovod_port = RendezvousPort::reserve();
+  if (!horovod_port) return horovod_port.error();
   RendezvousStores stores;
   stores.port_ = std::move(*port);
+  stores.horovod_port_ = std::move(*horovod_port);
   return stores;
+}
+
+StoreServer::Settings RendezvousStores::settings(std::string name, const wire::Stores& stores) const {
+  constexpr std::size_t kShare = 3;  // of the descriptors: a third for each store, the rest for the workers
+  return {.name = std::move(name),
+          .hosts = stores.hosts,
+          .most_clients = os::descriptor_limit() / kShare,
+          .report = report_};
 }
 
 void RendezvousStores::serve(boost::asio::io_context& loop, const wire::Stores& stores, Report report) {
   report_ = std::move(report);
+  horovod_ = std::make_unique<Horovod>(loop, horovod_port_.take_listener(), settings("Horovod's store", stores));
   if (stores.torch == plan::TorchStore::OfRank0) return port_.stop_listening();
-  torch_ = std::make_unique<Torch>(
-      loop, port_.take_listener(), stores,
-      StoreServer::Settings{.name = "torch's store",
-                            .hosts = stores.hosts,
-                            .most_clients = os::descriptor_limit() / 2,  // the rest is for workers
-                            .report = report_});
+  torch_ = std::make_unique<Torch>(loop, port_.take_listener(), stores, settings("torch's store", stores));
 }
 
 void RendezvousStores::suspend() {
   if (torch_) torch_->server.suspend();
+  if (horovod_) horovod_->server.suspend();
 }
 
 void RendezvousStores::resume() {
   if (torch_) torch_->server.resume();
+  if (horovod_) horovod_->server.resume();
 }
 
 void RendezvousStores::sum_up() const {
-  const std::string summary = torch_ ? torch_->server.summary() : "";
-  if (!summary.empty()) report_(summary);
+  for (const StoreServer* server : {torch_ ? &torch_->server : nullptr, horovod_ ? &horovod_->server : nullptr}) {
+    if (server == nullptr) continue;
+    if (const std::string summary = server->summary(); !summary.empty()) report_(summary);
+  }
 }
 
 }  // namespace sml::agent

@@ -1,4 +1,5 @@
-// What the agent of rank 0's host keeps for the rendezvous of all workers: the port, and torch's store behind it.
+// What the agent of rank 0's host keeps for the rendezvous of all workers: two ports, with torch's store and Horovod's
+// behind them.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -9,6 +10,7 @@
 #include <boost/asio/io_context.hpp>
 
 #include "common/core/error.h"
+#include "common/rendezvous/horovod_store.h"
 #include "common/rendezvous/torch_store.h"
 #include "common/wire/messages.h"
 #include "launcher/agent/rendezvous_port.h"
@@ -20,12 +22,13 @@ class RendezvousStores {
  public:
   using Report = std::function<void(const std::string&)>;
 
-  // Reserves the port; other hosts can reach it from now on.
+  // Reserves the ports; other hosts can reach them from now on.
   static Result<RendezvousStores> reserve();
   std::uint16_t port() const { return port_.port(); }
+  std::uint16_t horovod_port() const { return horovod_port_.port(); }
 
-  // Begins to serve, or leaves the port to the workers. `report` gets sentences about callers who break the rules; it
-  // and the loop outlive this.
+  // Begins to serve; torch's port may be left to the workers instead. `report` gets sentences about callers who break
+  // the rules; it and the loop outlive this.
   void serve(boost::asio::io_context& loop, const wire::Stores& stores, Report report);
   void suspend();
   void resume();
@@ -40,10 +43,20 @@ class RendezvousStores {
     rendezvous::TorchStore store;
     StoreServer server;
   };
+  struct Horovod {
+    Horovod(boost::asio::io_context& loop, os::UniqueFd listener, StoreServer::Settings settings)
+        : server(loop, std::move(listener), store, std::move(settings)) {}
+    rendezvous::HorovodStore store;
+    StoreServer server;
+  };
+
+  StoreServer::Settings settings(std::string name, const wire::Stores& stores) const;
 
   RendezvousPort port_;
+  RendezvousPort horovod_port_;
   Report report_;
   std::unique_ptr<Torch> torch_;
+  std::unique_ptr<Horovod> horovod_;
 };
 
 }  // namespace sml::agent

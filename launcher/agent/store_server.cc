@@ -153,6 +153,7 @@ void StoreServer::apply(Effect effect) {
     blame(connection->peer, effect.fault);
     return drop(effect.client);
   }
+  if (!effect.fault.empty()) blame(connection->peer, effect.fault);
   connection->pending += effect.bytes;
   connection->closing = effect.then == Effect::Then::Close;
   write(*connection);

@@ -136,6 +136,7 @@ class Job final : private launch::SessionOwner {
   report::Facts facts_;
   std::string master_address_;
   std::uint16_t master_port_ = 0;
+  std::uint16_t horovod_port_ = 0;
   TimePoint next_ping_;
   double started_unix_ = 0;
 };

@@ -23,6 +23,7 @@ void Job::session_ready(launch::AgentSession& session, const wire::Prepared& mes
   HostEntry& host = entry(session);
   if (message.port != 0 && &host == &hosts_.front()) {
     master_port_ = message.port;
+    horovod_port_ = message.horovod_port;
     for (HostEntry& other : hosts_) probe(other);
   }
   for (const wire::Obstacle& o : message.obstacles) {

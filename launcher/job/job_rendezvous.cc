@@ -19,8 +19,10 @@ std::vector<std::string> Job::job_addresses() const {
 
 // On every host; the first serves the stores.
 void Job::start_workers() {
-  const plan::Rendezvous rendezvous{
-      .address = master_address_, .port = master_port_, .torch_store = options_.torch_store};
+  const plan::Rendezvous rendezvous{.address = master_address_,
+                                    .port = master_port_,
+                                    .horovod_port = horovod_port_,
+                                    .torch_store = options_.torch_store};
   wire::Start start{.rendezvous = plan::rendezvous_environment(rendezvous)};
   for (std::size_t i = 1; i < hosts_.size(); ++i) hosts_[i].session->start_workers(start);
   start.stores = {options_.torch_store, plan_.map.world_size(), job_addresses()};

@@ -54,7 +54,7 @@ std::vector<ToAgent> to_agent(const std::string& text) {
 
 std::vector<ToLauncher> to_launcher(const std::string& text) {
   return {HelloAck{},     HelloAck{2, text, -5, 17, {"10.0.0.1", text}},
-          Prepared{},     Prepared{{Obstacle{10, text, "hint"}, Obstacle{}}, 29500},
+          Prepared{},     Prepared{{Obstacle{10, text, "hint"}, Obstacle{}}, 29500, 29501},
           Probed{},       Probed{{ProbeResult{"10.0.0.1", 0}, ProbeResult{text, 111}}},
           Started{},      Started{{StartedWorker{Rank(0), 4711}, StartedWorker{Rank(9), -1}}, 99},
           Output{},       Output{Rank(3), Stream::Stderr, text},

@@ -84,10 +84,11 @@ TEST_CASE("every rank gets the names of torch, Open MPI and Horovod") {
 }
 
 TEST_CASE("the rendezvous is the same for all ranks") {
-  CHECK(rendezvous_environment({"10.0.0.1", 29500, TorchStore::OfAgent}) ==
-        Environment{"MASTER_ADDR=10.0.0.1", "MASTER_PORT=29500", "TORCHELASTIC_USE_AGENT_STORE=True"});
-  CHECK(rendezvous_environment({"fd00::1", 1, TorchStore::OfRank0}) ==
-        Environment{"MASTER_ADDR=fd00::1", "MASTER_PORT=1", "TORCHELASTIC_USE_AGENT_STORE=False"});
+  CHECK(rendezvous_environment({"10.0.0.1", 29500, 29501, TorchStore::OfAgent}) ==
+        Environment{"MASTER_ADDR=10.0.0.1", "MASTER_PORT=29500", "TORCHELASTIC_USE_AGENT_STORE=True",
+                    "HOROVOD_GLOO_RENDEZVOUS_ADDR=10.0.0.1", "HOROVOD_GLOO_RENDEZVOUS_PORT=29501",
+                    "HOROVOD_CONTROLLER=gloo", "HOROVOD_CPU_OPERATIONS=gloo"});
+  CHECK(get(rendezvous_environment({"fd00::1", 1, 2, TorchStore::OfRank0}), "TORCHELASTIC_USE_AGENT_STORE") == "False");
 }
 
 TEST_CASE("what we set per rank, an outer launcher may have set: all of it is kept out of the base") {
@@ -237,7 +238,7 @@ TEST_CASE("defaults give way to whatever is set below or by the user") {
 TEST_CASE("every variable that a worker gets is documented, once") {
   const JobMap map = map_of("a:1");
   const Environment rank = rank_environment(map, map.ranks[0], {"j", 0, 0});
-  const Environment rendezvous = rendezvous_environment({"a", 1, TorchStore::OfAgent});
+  const Environment rendezvous = rendezvous_environment({"a", 1, 2, TorchStore::OfAgent});
   Environment job = rank;
   job.insert(job.end(), rendezvous.begin(), rendezvous.end());
   EnvironmentLayers layers;

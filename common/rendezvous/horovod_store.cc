@@ -1,0 +1,173 @@
+#include "common/rendezvous/horovod_store.h"
+
+#include <algorithm>
+
+namespace sml::rendezvous {
+
+namespace {
+
+constexpr std::size_t kPerEntry = 96;  // what the containers need besides the bytes, about
+
+std::size_t cost(std::string_view target, std::string_view value) { return kPerEntry + target.size() + value.size(); }
+
+// "/scope/key": where the key begins; npos for any other form.
+std::size_t key_in(std::string_view target) {
+  if (target.empty() || target.front() != '/') return std::string_view::npos;
+  const std::size_t slash = target.find('/', 1);
+  if (slash == std::string_view::npos || target.find('/', slash + 1) != std::string_view::npos) {
+    return std::string_view::npos;
+  }
+  return slash + 1;
+}
+
+// "rank_R" is only looked up; its absence is an answer, and is wanted at once.
+bool is_rank(std::string_view key) { return !key.empty() && key.find_first_not_of("0123456789") == key.npos; }
+
+}  // namespace
+
+// ---- connections
+
+void HorovodStore::opened(ClientId id, TimePoint now) {
+  const auto [client, is_new] = clients_.try_emplace(id, limits_.value);
+  if (is_new) set_due(id, client->second, now + kStall);
+}
+
+void HorovodStore::set_due(ClientId id, Client& client, TimePoint due) {
+  dues_.erase({client.due, id});
+  client.due = due;
+  dues_.insert({due, id});
+}
+
+bool HorovodStore::takes_input(ClientId id) const {
+  const auto found = clients_.find(id);
+  return found != clients_.end();  // also to notice that it has gone; see received()
+}
+
+std::string HorovodStore::closed(ClientId id) {
+  const auto found = clients_.find(id);
+  if (found == clients_.end()) return {};
+  Client& client = found->second;
+  const bool amid = client.state == State::Asking;
+  memory_ -= client.taken;
+  dues_.erase({client.due, id});
+  if (const auto held = held_.find(client.held_for); client.state == State::Held && held != held_.end()) {
+    std::erase(held->second, id);
+    if (held->second.empty()) held_.erase(held);
+  }
+  clients_.erase(found);
+  return amid ? "it ended in the middle of a request" : "";
+}
+
+void HorovodStore::received(ClientId id, std::string_view bytes, TimePoint now) {
+  const auto found = clients_.find(id);
+  if (found == clients_.end() || found->second.state > State::Asking) return;  // one request a connection
+  Client& client = found->second;
+  client.state = State::Asking;
+  client.taken += bytes.size();
+  memory_ += bytes.size();
+  set_due(id, client, now + kHalf);
+  if (memory_ > limits_.memory) return answer(id, client, 507, {}, "the store is full");
+  switch (client.reader.feed(bytes)) {
+    case HttpRequestReader::State::Incomplete: return;
+    case HttpRequestReader::State::Complete: return serve(id, client, now);
+    case HttpRequestReader::State::TooLong: return answer(id, client, 413, {}, "a request is too long");
+    case HttpRequestReader::State::Bad: return answer(id, client, 400, {}, "it does not speak HTTP");
+  }
+}
+
+void HorovodStore::sent(ClientId id, std::size_t, TimePoint now) {
+  const auto found = clients_.find(id);
+  if (found != clients_.end()) set_due(id, found->second, now + kStall);
+}
+
+void HorovodStore::answer(ClientId id, Client& client, int status, std::string_view body, std::string fault) {
+  client.state = State::Answered;
+  memory_ -= std::exchange(client.taken, 0);
+  effects_.push_back(
+      {.client = id, .bytes = http_answer(status, body), .then = Effect::Then::Close, .fault = std::move(fault)});
+}
+
+// ---- requests
+
+void HorovodStore::serve(ClientId id, Client& client, TimePoint now) {
+  HttpRequest request = client.reader.take();
+  if (key_in(request.target) == std::string_view::npos) return answer(id, client, 400);
+  switch (request.method) {
+    case HttpRequest::Method::Put: return put(id, client, request);
+    case HttpRequest::Method::Get: return get(id, client, request, now);
+    case HttpRequest::Method::Delete: remove(request.target); return answer(id, client, 200);
+    case HttpRequest::Method::Other: return answer(id, client, 405);
+  }
+}
+
+void HorovodStore::put(ClientId id, Client& client, HttpRequest& request) {
+  erase(request.target);
+  memory_ += cost(request.target, request.body);
+  const std::string& value = values_[request.target] = std::move(request.body);
+  answer(id, client, 200);
+  const auto held = held_.find(request.target);
+  if (held == held_.end()) return;
+  const std::vector<ClientId> waiting = std::move(held->second);
+  held_.erase(held);
+  for (const ClientId other : waiting) answer(other, clients_.at(other), 200, value);
+}
+
+void HorovodStore::get(ClientId id, Client& client, const HttpRequest& request, TimePoint now) {
+  if (const auto found = values_.find(request.target); found != values_.end()) {
+    return answer(id, client, 200, found->second);
+  }
+  if (!is_rank(std::string_view(request.target).substr(key_in(request.target)))) return answer(id, client, 404);
+  client.state = State::Held;
+  client.held_for = request.target;
+  held_[request.target].push_back(id);
+  set_due(id, client, now + kHold);
+}
+
+void HorovodStore::remove(std::string_view target) {
+  const std::size_t key = key_in(target);
+  erase(std::string(target));
+  erase(std::string(target.substr(0, key)) + "rank_" + std::string(target.substr(key)));
+}
+
+void HorovodStore::erase(const std::string& target) {
+  const auto found = values_.find(target);
+  if (found == values_.end()) return;
+  memory_ -= cost(target, found->second);
+  values_.erase(found);
+}
+
+// ---- time
+
+std::optional<TimePoint> HorovodStore::deadline() const {
+  return dues_.empty() ? std::nullopt : std::optional(dues_.begin()->first);
+}
+
+void HorovodStore::pass(TimePoint now) {
+  while (!dues_.empty() && dues_.begin()->first <= now) {
+    const ClientId id = dues_.begin()->second;
+    Client& client = clients_.at(id);
+    set_due(id, client, now + kStall);
+    expire(id, client);
+  }
+}
+
+void HorovodStore::expire(ClientId id, Client& client) {
+  switch (client.state) {
+    case State::Asking: return answer(id, client, 408, {}, "its request does not get on");
+    case State::Held: {
+      std::vector<ClientId>& waiting = held_[client.held_for];
+      std::erase(waiting, id);
+      if (waiting.empty()) held_.erase(client.held_for);
+      return answer(id, client, 404);
+    }
+    case State::Silent:
+    case State::Answered:  // it does not take its answer
+      effects_.push_back({.client = id, .bytes = {}, .then = Effect::Then::Fault, .fault = "it stands still"});
+  }
+}
+
+void HorovodStore::restart_clocks(TimePoint now) {
+  for (auto& [id, client] : clients_) set_due(id, client, now + (client.state == State::Held ? kHold : kStall));
+}
+
+}  // namespace sml::rendezvous

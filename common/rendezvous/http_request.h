@@ -1,0 +1,42 @@
+// One HTTP request from bytes in any pieces. Pure; Beast does the reading, and is seen in the .cc file only.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace sml::rendezvous {
+
+struct HttpRequest {
+  enum class Method : std::uint8_t { Get, Put, Delete, Other };
+  Method method = Method::Other;
+  std::string target;  // as it was sent: nothing is decoded
+  std::string body;
+};
+
+class HttpRequestReader {
+ public:
+  static constexpr std::size_t kMaxHead = std::size_t{8} << 10;  // request line and headers
+
+  enum class State : std::uint8_t { Incomplete, Complete, TooLong, Bad };
+
+  explicit HttpRequestReader(std::size_t most_body);
+  ~HttpRequestReader();
+  HttpRequestReader(HttpRequestReader&&) noexcept;
+  HttpRequestReader& operator=(HttpRequestReader&&) noexcept;
+
+  // Bytes after a request that is complete are ignored. After TooLong or Bad nothing more can be read.
+  State feed(std::string_view bytes);
+  // Once, when it is complete.
+  HttpRequest take();
+
+ private:
+  struct Parser;
+  std::unique_ptr<Parser> parser_;
+};
+
+// An answer that ends its connection. Horovod's client compares the names of headers byte by byte.
+std::string http_answer(int status, std::string_view body = {});
+
+}  // namespace sml::rendezvous
