@@ -73,6 +73,21 @@ std::vector<OptionGroup> options_of_the_job() {
        {{"--events", "FILE", set_events, "Write what happens to FILE as it happens, as JSON Lines."}}}};
 }
 
+// One run for each line of a file.
+OptionGroup options_of_arrays() {
+  return {
+      "Array jobs",
+      {{"--array-file", "FILE", set_array_file,
+        "Take a line of this file, with commas between its fields: that of the array index of AWS Batch, Slurm, PBS, "
+        "Grid Engine, LSF or Kubernetes. {array_index} and {NAME} stand for it in the program's arguments."},
+       {"--array-vars", "NAME,...", set_array_vars, "Names of the fields; workers get them as variables."},
+       {"--array-index", "I", set_array_index, "Take the line of this index instead of the batch system's."},
+       {"--array-base", "0|1", set_array_base,
+        "Index of the file's first line; default: 0, and 1 for Grid Engine and LSF."},
+       {"--array-all", "", set_array_all, "Run all lines on this machine, one after the other or --jobs at a time."},
+       {"--jobs", "K", set_array_jobs, "How many of --array-all run at the same time; default 1."}}};
+}
+
 // How it is done, and what is said.
 std::vector<OptionGroup> options_of_the_launcher() {
   return {
@@ -111,6 +126,7 @@ std::vector<OptionGroup> options_of_the_launcher() {
 const std::vector<OptionGroup>& option_groups() {
   static const std::vector<OptionGroup> groups = [] {
     std::vector<OptionGroup> all = options_of_the_job();
+    all.push_back(options_of_arrays());
     for (OptionGroup& group : options_of_the_launcher()) all.push_back(std::move(group));
     return all;
   }();
@@ -242,6 +258,11 @@ class Parser {
     app_.set_help_flag();
     for_each_row([this](const OptionRow& row) { add(row); });
     app_.get_option("--format")->needs(app_.get_option("--dry-run"));
+    app_.get_option("--array-file")->needs(app_.get_option("--array-vars"));
+    for (const char* name : {"--array-vars", "--array-index", "--array-base", "--array-all"}) {
+      app_.get_option(name)->needs(app_.get_option("--array-file"));
+    }
+    app_.get_option("--jobs")->needs(app_.get_option("--array-all"));
   }
 
   Result<Options> parse() {

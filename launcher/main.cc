@@ -14,8 +14,10 @@
 #include "common/core/text.h"
 #include "common/os/fd.h"
 #include "common/os/init_process.h"
+#include "launcher/array_line.h"
 #include "launcher/cli.h"
 #include "launcher/inputs.h"
+#include "launcher/job/array_run.h"
 #include "launcher/job/job.h"
 
 namespace {
@@ -42,6 +44,20 @@ Result<launch::AgentImage> agent_image(const Options& options) {
   return launch::AgentImage::embedded();
 }
 
+// Every line of the array: sml-run again for each, with the arguments that we were given.
+int run_whole_array(const Options& options, const std::vector<std::string>& arguments, const Machine& machine) {
+  const Result<plan::ArrayFile> file = read_array_file(options, machine);
+  if (!file) return refuse(file.error());
+  return job::ArrayRun({.names = file->names,
+                        .tasks = plan::all_tasks(*file, options.array.base.value_or(0)),
+                        .arguments = arguments,
+                        .environment = machine.environment,
+                        .at_once = options.array.jobs.value_or(1),
+                        .tag = options.tag,
+                        .sanitize = options.sanitize})
+      .run();
+}
+
 // Said before anything is reached: short of descriptors, names do not resolve and keys cannot be read, and the words
 // for that mislead.
 Result<void> enough_descriptors(const plan::LaunchPlan& plan, const Options& options) {
@@ -59,13 +75,15 @@ Result<void> enough_descriptors(const plan::LaunchPlan& plan, const Options& opt
 int run(const std::vector<std::string>& arguments, std::span<const char* const> environment) {
   os::ensure_standard_descriptors();
   os::serve_as_init();
-  const auto parsed = parse_command_line(arguments);
+  auto parsed = parse_command_line(arguments);
   if (!parsed) return refuse(parsed.error());
   if (const auto* printed = std::get_if<Printed>(&*parsed)) {
     return os::write_all(STDOUT_FILENO, printed->text) ? 0 : 1;
   }
-  const auto& options = std::get<Options>(*parsed);
+  auto& options = std::get<Options>(*parsed);
   const Machine machine = this_machine(environment);
+  if (runs_whole_array(options)) return run_whole_array(options, arguments, machine);
+  if (Result<void> taken = take_array_line(options, machine); !taken) return refuse(taken.error());
   const Result<plan::LaunchPlan> plan = make_plan(options, machine);
   if (!plan) return refuse(plan.error());
   for (const std::string& warning : plan->warnings) say("warning: " + warning);

@@ -9,6 +9,7 @@
 
 #include "common/core/exit_status.h"
 #include "common/core/text.h"
+#include "common/plan/array_file.h"
 #include "common/plan/export_words.h"
 #include "common/plan/host.h"
 
@@ -182,6 +183,17 @@ Result<void> set_format(Options& o, string_view value) {
   if (value != "text" && value != "json") return bad_value(value, "text or json");
   return keep(o.dry_run, value == "text" ? PlanFormat::Text : PlanFormat::Json);
 }
+
+Result<void> set_array_file(Options& o, string_view value) { return keep(o.array.file, value); }
+Result<void> set_array_vars(Options& o, string_view value) {
+  return store(o.array.names, plan::parse_array_names(value));
+}
+Result<void> set_array_index(Options& o, string_view value) {
+  return store(o.array.index, number(value, {0, plan::kMaxArrayIndex}));
+}
+Result<void> set_array_base(Options& o, string_view value) { return store(o.array.base, number(value, {0, 1})); }
+Result<void> set_array_all(Options& o, string_view) { return keep(o.array.scope, ArrayScope::All); }
+Result<void> set_array_jobs(Options& o, string_view value) { return store(o.array.jobs, number(value, {1, 10'000})); }
 
 Result<void> set_verbose(Options& o, string_view) { return keep(o.verbosity, Verbosity::Verbose); }
 Result<void> set_quiet(Options& o, string_view) { return keep(o.verbosity, Verbosity::Quiet); }

@@ -41,6 +41,12 @@ Result<void> set_no_tag(Options& o, std::string_view);
 Result<void> set_sanitize(Options& o, std::string_view value);
 Result<void> set_dry_run(Options& o, std::string_view);
 Result<void> set_format(Options& o, std::string_view value);
+Result<void> set_array_file(Options& o, std::string_view value);
+Result<void> set_array_vars(Options& o, std::string_view value);
+Result<void> set_array_index(Options& o, std::string_view value);
+Result<void> set_array_base(Options& o, std::string_view value);
+Result<void> set_array_all(Options& o, std::string_view);
+Result<void> set_array_jobs(Options& o, std::string_view value);
 Result<void> set_verbose(Options& o, std::string_view);
 Result<void> set_quiet(Options& o, std::string_view);
 

@@ -38,6 +38,17 @@ enum class TagStyle : std::uint8_t { Default, None };
 // Whether what workers print is made safe for a terminal; Auto: where it goes to one.
 enum class Sanitize : std::uint8_t { Auto, Always, Never };
 
+// The runs of an array job: one line of a file each.
+enum class ArrayScope : std::uint8_t { OneLine, All };
+struct ArrayOptions {
+  std::string file;  // empty: no array
+  std::vector<std::string> names;
+  std::optional<std::uint32_t> index;  // empty: the batch system's
+  std::optional<std::uint32_t> base;   // index of the first line; empty: the batch system's, else 0
+  ArrayScope scope = ArrayScope::OneLine;
+  std::optional<std::uint32_t> jobs;  // for All: runs at the same time
+};
+
 struct Options {
   std::optional<std::uint32_t> np;
   std::string hosts;            // text of -H
@@ -66,6 +77,8 @@ struct Options {
   Sanitize sanitize = Sanitize::Auto;
   std::optional<PlanFormat> dry_run;
   Verbosity verbosity = Verbosity::Normal;
+  ArrayOptions array;
+  plan::Environment array_variables;  // filled in by take_array_line()
   std::vector<std::string> command;
 };
 
