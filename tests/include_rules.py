@@ -16,7 +16,7 @@ Row = collections.namedtuple("Row", "ours libraries")
 
 COMMON = ("common/core", "common/plan", "common/hosts", "common/wire", "common/supervise", "common/output", "common/os",
           "common/rendezvous")
-LAUNCHER = ("launcher", "launcher/launch", "launcher/ssh", "launcher/job", "launcher/report")
+LAUNCHER = ("launcher", "launcher/launch", "launcher/ssh", "launcher/job", "launcher/report", "launcher/sagemaker")
 FOLDERS = {
     "common/core": Row((), ("boost/system", "fmt")),
     "common/plan": Row(("common/core",), ("fmt",)),
@@ -26,8 +26,8 @@ FOLDERS = {
     "common/output": Row(("common/core",), ("fmt",)),
     "common/rendezvous": Row(("common/core",), ("fmt",)),
     "common/os": Row(("common/core",), ("asio", "fmt")),
-    "launcher/report": Row(("common/core", "common/plan", "common/output", "common/os",
-          "common/rendezvous"), ("fmt",)),
+    "launcher/report": Row(("common/core", "common/plan", "common/output", "common/os"), ("fmt",)),
+    "launcher/sagemaker": Row(("common/core", "common/plan", "common/hosts", "launcher/report"), ("fmt",)),
     "launcher/launch": Row((*COMMON, "launcher/ssh", "launcher"), ("asio", "fmt")),
     "launcher/ssh": Row((*COMMON, "launcher/launch", "launcher"), ("asio", "fmt")),
     "launcher/job": Row((*COMMON, *LAUNCHER), ("asio", "fmt")),
