@@ -1,0 +1,181 @@
+#include "launcher/sagemaker/contract.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "common/core/text.h"
+#include "common/plan/host.h"
+#include "common/hosts/resource_config.h"
+
+namespace sml::sagemaker {
+
+namespace {
+
+constexpr std::size_t kMaxBytes = std::size_t{4} << 20;
+constexpr std::string_view kConfig = "/input/config/";
+
+Error bad(std::string_view path, std::string_view what) {
+  return Error(ErrorKind::Config, fmt::format("{}: {}", show(path), what));
+}
+
+std::string folder_of(const plan::Environment& environment, const Files& files) {
+  const std::string* entry = plan::find_variable(environment, "SAGEMAKER_BASE_DIR");
+  std::string base(entry == nullptr ? std::string_view() : plan::value_of(*entry));
+  while (base.ends_with('/')) base.pop_back();
+  std::string usual = base + "/opt/ml";
+  if (!base.empty() && !files.exists(usual) && files.exists(base + "/input")) return base;
+  return usual;
+}
+
+Result<std::optional<std::string>> read_if_there(const Files& files, const std::string& path) {
+  if (!files.exists(path)) return std::optional<std::string>();
+  Result<std::string> text = files.read(path, kMaxBytes);
+  if (!text) return bad(path, text.error().message());
+  return std::optional(std::move(*text));
+}
+
+Result<Object> read_object(const Files& files, const std::string& path) {
+  const Result<std::optional<std::string>> text = read_if_there(files, path);
+  if (!text) return text.error();
+  if (!*text) return Object{};
+  Result<Value> value = parse_json(**text);
+  if (!value) return bad(path, fmt::format("is not JSON ({})", value.error().message()));
+  auto* object = std::get_if<Object>(&value->data);
+  if (object == nullptr) return bad(path, "is no JSON object");
+  return std::move(*object);
+}
+
+// The string of a key; `absent` when there is none.
+Result<std::string> text_of(const Object& object, std::string_view key, std::string_view absent,
+                            std::string_view path) {
+  const Value* value = find(object, key);
+  if (value == nullptr || std::holds_alternative<None>(value->data)) return std::string(absent);
+  const auto* text = std::get_if<std::string>(&value->data);
+  if (text != nullptr && text->find('\0') == std::string::npos) return *text;
+  return bad(path, fmt::format("\"{}\" is no string", key));
+}
+
+Result<InstanceGroup> read_group(const Value& value, std::size_t index, const Contract& contract) {
+  const std::string what = fmt::format("\"instance_groups\"[{}]", index);
+  const auto* object = std::get_if<Object>(&value.data);
+  if (object == nullptr) return bad(contract.source, what + " is no object");
+  Result<std::string> name = text_of(*object, "instance_group_name", "", contract.source);
+  if (!name) return name.error();
+  Result<std::string> type = text_of(*object, "instance_type", "", contract.source);
+  if (!type) return type.error();
+  if (name->empty()) return bad(contract.source, what + " has no \"instance_group_name\"");
+  InstanceGroup group{std::move(*name), std::move(*type), {}};
+  const Value* hosts = find(*object, "hosts");
+  const auto* list = hosts == nullptr ? nullptr : std::get_if<List>(&hosts->data);
+  if (list == nullptr) return bad(contract.source, what + " has no array \"hosts\"");
+  for (const Value& host : *list) {
+    const auto* text = std::get_if<std::string>(&host.data);
+    const bool known =
+        text != nullptr && std::find(contract.hosts.begin(), contract.hosts.end(), *text) != contract.hosts.end();
+    if (!known) return bad(contract.source, what + " names a host that is not in \"hosts\"");
+    group.hosts.push_back(*text);
+  }
+  return group;
+}
+
+Result<void> read_groups(Contract& contract) {
+  const Value* value = find(contract.resource_config, "instance_groups");
+  if (value == nullptr || std::holds_alternative<None>(value->data)) return {};
+  const auto* list = std::get_if<List>(&value->data);
+  if (list == nullptr) return bad(contract.source, "\"instance_groups\" is no array");
+  for (const Value& item : *list) {
+    Result<InstanceGroup> group = read_group(item, contract.groups.size(), contract);
+    if (!group) return group.error();
+    contract.groups.push_back(std::move(*group));
+  }
+  return {};
+}
+
+Result<void> read_hosts(Contract& contract, const Files& files, const std::string& host_name) {
+  const std::string path = contract.folder + std::string(kConfig) + "resourceconfig.json";
+  const Result<std::optional<std::string>> text = read_if_there(files, path);
+  if (!text) return text.error();
+  if (!*text) {
+    contract.current_host = plan::valid_host_name(host_name) ? host_name : "localhost";
+    contract.hosts = {contract.current_host};
+    const Value self{contract.current_host};
+    contract.resource_config = {{"current_host", self}, {"hosts", Value{List{self}}}};
+    return {};
+  }
+  contract.source = path;
+  Result<hosts::ResourceConfig> config = hosts::parse_resource_config(**text, path);
+  if (!config) return config.error();
+  contract.current_host = std::move(config->current_host);
+  contract.hosts = std::move(config->hosts);
+  contract.network_interface = std::move(config->network_interface_name);
+  Result<Object> object = read_object(files, path);
+  if (!object) return object.error();
+  contract.resource_config = std::move(*object);
+  return read_groups(contract);
+}
+
+Result<void> read_place(Contract& contract) {
+  const Object& config = contract.resource_config;
+  Result<std::string> type = text_of(config, "current_instance_type", "local", contract.source);
+  if (!type) return type.error();
+  Result<std::string> older = text_of(config, "current_instance_group", "homogeneousCluster", contract.source);
+  if (!older) return older.error();
+  Result<std::string> group = text_of(config, "current_group_name", *older, contract.source);
+  if (!group) return group.error();
+  contract.instance_type = std::move(*type);
+  contract.group = std::move(*group);
+  if (contract.network_interface.empty()) contract.network_interface = "eth0";
+  return {};
+}
+
+Result<void> read_inputs(Contract& contract, const Files& files) {
+  const std::string channels = contract.folder + std::string(kConfig) + "inputdataconfig.json";
+  Result<Object> data = read_object(files, channels);
+  if (!data) return data.error();
+  contract.input_data_config = std::move(*data);
+  for (const auto& [name, value] : contract.input_data_config) {
+    const bool valid =
+        !name.empty() && name != "." && name != ".." && name.find_first_of(std::string("/\0", 2)) == name.npos;
+    if (!valid) return bad(channels, fmt::format("\"{}\" is no name of a channel", show(name, 60)));
+  }
+  const std::string path = contract.folder + std::string(kConfig) + "hyperparameters.json";
+  const Result<std::optional<std::string>> text = read_if_there(files, path);
+  if (!text) return text.error();
+  Result<Hyperparameters> all = parse_hyperparameters(*text ? **text : "{}", path);
+  if (!all) return all.error();
+  contract.hyperparameters = std::move(*all);
+  return {};
+}
+
+}  // namespace
+
+Result<Contract> read_contract(const plan::Environment& environment, const Files& files, const std::string& host_name) {
+  Contract contract;
+  contract.folder = folder_of(environment, files);
+  if (Result<void> hosts = read_hosts(contract, files, host_name); !hosts) return hosts.error();
+  if (Result<void> place = read_place(contract); !place) return place.error();
+  if (Result<void> inputs = read_inputs(contract, files); !inputs) return inputs.error();
+  return contract;
+}
+
+std::vector<std::string> channels_of(const Contract& contract) {
+  std::vector<std::string> names;
+  for (const auto& [name, value] : contract.input_data_config) names.push_back(name);
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+std::string channel_folder(const Contract& contract, std::string_view channel) {
+  return fmt::format("{}/input/data/{}", contract.folder, channel);
+}
+
+std::optional<std::string> parameter_text(const Contract& contract, std::string_view name) {
+  const Value* value = find(contract.hyperparameters, name);
+  if (value == nullptr || std::holds_alternative<None>(value->data)) return std::nullopt;
+  std::string text = to_str(*value);
+  return text.empty() ? std::nullopt : std::optional(std::move(text));
+}
+
+}  // namespace sml::sagemaker

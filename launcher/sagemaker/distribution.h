@@ -1,0 +1,47 @@
+// From what the SDK's `distribution=` has left in the job to the shape of a launch. Pure.
+// Sources: SageMaker Python SDK 2.257 (fw_utils.py, estimator.py) and 3.0 (modules/distributed.py, container drivers);
+// sagemaker-training-toolkit 5.1 and sagemaker-pytorch-training-toolkit 2.8 (training.py).
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/core/error.h"
+#include "launcher/sagemaker/contract.h"
+#include "launcher/sagemaker/mpi_options.h"
+
+namespace sml::sagemaker {
+
+enum class Framework : std::uint8_t {
+  None,              // every host runs the program by itself
+  Mpi,               // mpi, and smdistributed modelparallel, which comes with it
+  DataParallel,      // pytorchddp, smdistributed dataparallel
+  TorchDistributed,  // torch_distributed, torch-xla
+  ParameterServer,   // of TensorFlow or MXNet
+  MirroredStrategy,  // MultiWorkerMirroredStrategy of TensorFlow
+};
+
+struct Distribution {
+  Framework framework = Framework::None;
+  std::string source;                      // the key or variable that says so; empty: none does
+  std::optional<std::uint32_t> per_host;   // workers on each host; empty: one for each device
+  std::optional<std::uint32_t> processes;  // of the whole job; empty: per_host on every host
+  std::vector<std::string> groups;         // instance groups that take part; empty: all
+  MpiOptions mpi;
+};
+
+// The keys of version 2 of the SDK in the hyperparameters, in the order in which the containers look at them, else
+// SM_DISTRIBUTED_CONFIG or FOLDER/input/data/sm_drivers/distributed.json of version 3. Errors (Config) name key and
+// value.
+Result<Distribution> read_distribution(const Contract& contract, const plan::Environment& environment,
+                                       const Files& files);
+
+// The hosts that take part, in the order of Contract::hosts; the first is the head. Error (Config): a group that does
+// not exist; several groups, and none is named.
+Result<std::vector<std::string>> hosts_of(const Contract& contract, const Distribution& distribution);
+
+// TF_CONFIG of one host; empty where the framework has none.
+std::string tf_config(Framework framework, const std::vector<std::string>& hosts, const std::string& host);
+
+}  // namespace sml::sagemaker

@@ -1,0 +1,132 @@
+#include "launcher/sagemaker/entry_point.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "common/core/text.h"
+
+namespace sml::sagemaker {
+
+namespace {
+
+constexpr std::string_view kPython = "python3";
+
+std::string_view variable(const plan::Environment& environment, std::string_view name) {
+  const std::string* entry = plan::find_variable(environment, name);
+  return entry == nullptr ? std::string_view() : plan::value_of(*entry);
+}
+
+std::string join(const std::string& folder, std::string_view name) {
+  return fmt::format("{}{}{}", folder, folder.ends_with('/') ? "" : "/", name);
+}
+
+std::string name_of_program(const Contract& contract, const plan::Environment& environment) {
+  if (std::optional<std::string> name = parameter_text(contract, "sagemaker_program")) return *name;
+  const std::string_view name = variable(environment, "SAGEMAKER_PROGRAM");
+  return std::string(name.empty() ? variable(environment, "SM_ENTRY_SCRIPT") : name);
+}
+
+// Within the folder, and nothing that a program could take for an option.
+bool stays_inside(std::string_view name) {
+  const bool odd = name.starts_with('/') || name.starts_with('-') || name.find('\0') != name.npos;
+  const std::string framed = fmt::format("/{}/", name);
+  return !odd && framed.find("/../") == framed.npos;
+}
+
+std::string module_file(std::string_view name) {
+  std::string path(name);
+  std::replace(path.begin(), path.end(), '.', '/');
+  return path;
+}
+
+bool is_module(const std::string& folder, const std::string& name, const Files& files) {
+  const std::string path = join(folder, module_file(name));
+  return files.exists(path + ".py") || files.exists(path + "/__main__.py");
+}
+
+bool holds(const std::string& folder, const std::string& name, const Files& files) {
+  const bool package = files.exists(join(folder, "setup.py"));
+  return package || files.exists(join(folder, name)) || is_module(folder, name, files);
+}
+
+// "#!", or no text at all: the kernel knows what to do with it.
+EntryKind kind_of_command(const std::string& path, const Files& files) {
+  constexpr std::size_t kMaxScript = std::size_t{1} << 20;
+  const Result<std::string> text = files.read(path, kMaxScript);
+  const bool shell = text && !text->starts_with("#!") && text->find('\0') == std::string::npos;
+  return shell ? EntryKind::ShellText : EntryKind::Executable;
+}
+
+EntryKind kind_of(const std::string& folder, const std::string& name, const Files& files) {
+  const std::string path = join(folder, name);
+  if (name.ends_with(".sh")) return kind_of_command(path, files);
+  if (files.exists(join(folder, "setup.py"))) return EntryKind::Package;
+  if (name.ends_with(".py")) return EntryKind::Script;
+  if (!files.exists(path) || files.exists(path + "/__main__.py")) return EntryKind::Module;
+  return kind_of_command(path, files);
+}
+
+Error cannot_fetch(const std::string& where) {
+  return Error(ErrorKind::Config,
+               fmt::format("sagemaker_submit_directory {}: sml-run fetches and unpacks nothing", show(where)))
+      .with_hint("put the sources into the image's /opt/ml/code, or into an input channel named code");
+}
+
+}  // namespace
+
+Result<EntryPoint> find_entry_point(const Contract& contract, const plan::Environment& environment,
+                                    const Files& files) {
+  const std::string name = name_of_program(contract, environment);
+  if (name.empty()) {
+    return Error(ErrorKind::Config,
+                 "the job names no program: neither the hyperparameter sagemaker_program nor "
+                 "SAGEMAKER_PROGRAM is set")
+        .with_hint("give it behind the options: sml-run train -- python3 train.py");
+  }
+  if (!stays_inside(name)) {
+    return Error(ErrorKind::Config, fmt::format("sagemaker_program \"{}\" leads out of the folder of the sources; "
+                                                "expected a name within it",
+                                                show(name, 80)));
+  }
+  std::string submitted = parameter_text(contract, "sagemaker_submit_directory").value_or("");
+  if (submitted.empty()) submitted = variable(environment, "SAGEMAKER_SUBMIT_DIRECTORY");
+  std::vector<std::string> folders{contract.folder + "/code", contract.folder + "/input/data/code"};
+  if (const std::string_view source = variable(environment, "SM_SOURCE_DIR"); !source.empty())
+    folders.emplace_back(source);
+  const bool remote = submitted.find("://") != std::string::npos || submitted.ends_with(".tar.gz");
+  if (!submitted.empty() && !remote) folders.push_back(submitted);
+  for (const std::string& folder : folders) {
+    if (holds(folder, name, files)) return EntryPoint{kind_of(folder, name, files), name, folder};
+  }
+  if (remote) return cannot_fetch(submitted);
+  return Error(ErrorKind::Config, fmt::format("there is no {} in {}", show(name, 80),
+                                              show(fmt::format("{}", fmt::join(folders, ", ")), 400)));
+}
+
+std::vector<std::string> command_of(const EntryPoint& entry, const std::vector<std::string>& arguments) {
+  std::vector<std::string> out;
+  const std::string module = entry.name.ends_with(".py") ? entry.name.substr(0, entry.name.size() - 3) : entry.name;
+  switch (entry.kind) {
+    case EntryKind::Script: out = {std::string(kPython), entry.name}; break;
+    case EntryKind::Package:
+    case EntryKind::Module: out = {std::string(kPython), "-m", module}; break;
+    case EntryKind::Executable: out = {"./" + entry.name}; break;
+    case EntryKind::ShellText: out = {"/bin/sh", "./" + entry.name}; break;
+  }
+  out.insert(out.end(), arguments.begin(), arguments.end());
+  return out;
+}
+
+std::vector<std::vector<std::string>> installations_of(const EntryPoint& entry, const Files& files) {
+  const bool requirements = files.exists(join(entry.folder, "requirements.txt"));
+  const bool package = entry.kind == EntryKind::Package;
+  if (!requirements && !package) return {};
+  std::vector<std::string> pip{std::string(kPython), "-m", "pip", "install"};
+  if (package) pip.emplace_back(".");
+  if (requirements) pip.insert(pip.end(), {"-r", "requirements.txt"});
+  return {std::move(pip)};
+}
+
+}  // namespace sml::sagemaker

@@ -1,0 +1,33 @@
+// custom_mpi_options of a SageMaker job: words for an mpirun that is not there, as settings of ours. Pure.
+// Sources: SageMaker Python SDK, "distribution" of its estimators; mpirun(1) of Open MPI 4.1.
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/core/error.h"
+
+namespace sml::sagemaker {
+
+struct MpiOptions {
+  std::vector<std::string>
+      export_words;  // as for -x: NAME or NAME=VALUE, in order; each name once, with its last value
+  std::optional<std::uint32_t> np;
+  bool oversubscribe = false;
+  bool verbose = false;
+  std::vector<std::string> ignored;  // options that steer mpirun itself, as they were written
+};
+
+// Splits like a POSIX shell: quotes count, nothing is expanded.
+Result<MpiOptions> parse_mpi_options(std::string_view text);
+
+// -x, --NCCL_DEBUG, -np (-n, -c), -mca KEY VALUE (OMPI_MCA_KEY=VALUE), --oversubscribe, -verbose; options for mpirun's
+// mapping, binding and output are noted in `ignored`. One or two dashes, VALUE as a word of its own or behind "=". The
+// last value wins. Errors (Config) quote the word: any other word, -h and --help among them; a list of hosts, which the
+// platform gives; a missing value.
+Result<MpiOptions> parse_mpi_options(std::span<const std::string> words);
+
+}  // namespace sml::sagemaker
