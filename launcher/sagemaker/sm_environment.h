@@ -1,0 +1,39 @@
+// The SM_* variables that user code finds in a SageMaker container, as the training toolkit sets them. Pure.
+// Source: sagemaker-training-toolkit 5.1, environment.py (to_env_vars) and mapping.py; those marked v3 there:
+// SageMaker Python SDK 3.0, container_drivers/scripts/environment.py.
+#pragma once
+#include <cstdint>
+#include <string>
+
+#include "common/plan/worker_env.h"
+#include "launcher/sagemaker/contract.h"
+#include "launcher/sagemaker/distribution.h"
+#include "launcher/sagemaker/entry_point.h"
+
+namespace sml::sagemaker {
+
+// What only the host itself knows.
+struct HostFacts {
+  std::string name;
+  std::uint32_t cpus = 1;  // of the machine
+  std::uint32_t gpus = 0;
+  std::uint32_t neuron_cores = 0;
+};
+
+struct Job {
+  const Contract& contract;
+  const Distribution& distribution;
+  const EntryPoint& entry;
+};
+
+// All of them for one host of the job, which need not be the one that has read the contract: what differs by host
+// (SM_CURRENT_*, SM_NUM_*, SM_RESOURCE_CONFIG, SM_TRAINING_ENV) is that host's. A name that a shell cannot use
+// (SM_HP_LEARNING-RATE) is followed by its twin with underscores, unless that is somebody's own name. Also
+// CURRENT_HOST, SAGEMAKER_JOB_NAME, SAGEMAKER_REGION, and TF_CONFIG where the distribution asks for it. PYTHONPATH and
+// MASTER_* are not touched.
+plan::Environment sm_environment(const Job& job, const HostFacts& host, const plan::Environment& environment);
+
+// A value as the toolkit writes it into a variable.
+std::string to_variable(const Value& value);
+
+}  // namespace sml::sagemaker
