@@ -1,0 +1,168 @@
+#include "launcher/sagemaker/failure_text.h"
+
+#include <algorithm>
+#include <array>
+#include <vector>
+
+#include "common/core/text.h"
+
+namespace sml::sagemaker {
+
+namespace {
+
+constexpr std::string_view kBlanks = " \t";
+constexpr std::size_t kMaxLine = 2000;
+
+// ---- secrets
+
+bool names_a_secret(std::string_view name) {
+  std::string upper(name);
+  for (char& c : upper) c = c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
+  constexpr std::array<std::string_view, 8> kParts{"SECRET",  "PASSWORD", "PASSWD",     "TOKEN",
+                                                   "PRIVATE", "CREDS",    "CREDENTIAL", "_KEY"};
+  // What language models count and cut is none, nor is what is raised about one.
+  constexpr std::array<std::string_view, 4> kNone{"TOKENIZ", "TOKENS", "ERROR", "EXCEPTION"};
+  const bool none =
+      std::any_of(kNone.begin(), kNone.end(), [&](std::string_view p) { return upper.find(p) != std::string::npos; });
+  if (none) return false;
+  const bool part =
+      std::any_of(kParts.begin(), kParts.end(), [&](std::string_view p) { return upper.find(p) != std::string::npos; });
+  return part || upper.ends_with("APIKEY") || upper.ends_with("API-KEY") || upper == "KEY" || upper == "--KEY";
+}
+
+bool is_name_char(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-';
+}
+
+// How many of the bytes after a secret's name are its value's; 0: no value follows. `skipped` is what lies between.
+std::size_t value_after_name(std::string_view rest, bool is_option, std::size_t& skipped) {
+  skipped = 0;
+  while (skipped < rest.size() && (rest[skipped] == '"' || rest[skipped] == '\'')) ++skipped;
+  const bool assigned = skipped < rest.size() && (rest[skipped] == '=' || rest[skipped] == ':');
+  if (assigned) ++skipped;
+  const std::size_t blanks = skipped;
+  while (skipped < rest.size() && kBlanks.find(rest[skipped]) != std::string_view::npos) ++skipped;
+  if (!assigned && (!is_option || skipped == blanks)) return 0;
+  if (skipped < rest.size() && (rest[skipped] == '"' || rest[skipped] == '\'')) {
+    const char quote = rest[skipped++];
+    return std::min(rest.find(quote, skipped), rest.size()) - skipped;
+  }
+  return std::min(rest.find_first_of(" \t\n\r\"',;)]}", skipped), rest.size()) - skipped;
+}
+
+// ---- parts
+
+// Valid UTF-8, and no control characters but newline: the platform refuses or garbles the rest.
+std::string clean(std::string_view text) {
+  std::string out;
+  std::size_t begin = 0;
+  while (begin <= text.size()) {
+    const std::size_t end = std::min(text.find('\n', begin), text.size());
+    out += show(text.substr(begin, end - begin), kMaxLine);
+    if (end == text.size()) break;
+    out += '\n';
+    begin = end + 1;
+  }
+  return out;
+}
+
+std::string cut(std::string_view text, TextLimit limit) {
+  std::size_t at = 0;
+  for (std::size_t characters = 0; at < text.size() && characters < limit.characters; ++characters) {
+    const std::size_t length = std::max<std::size_t>(utf8_length(text.substr(at)), 1);
+    if (at + length > limit.bytes) break;
+    at += length;
+  }
+  return std::string(text.substr(0, at));
+}
+
+std::string_view first_line(std::string_view text) { return text.substr(0, text.find('\n')); }
+
+// What says most of why: the exception that the worker reported, else the last line that it wrote with words in it.
+std::string reason_of(const report::Facts::WorkerEnd& end) {
+  if (!end.error.message.empty()) return std::string(first_line(end.error.message));
+  for (auto line = end.last_lines.rbegin(); line != end.last_lines.rend(); ++line) {
+    if (line->find_first_not_of(" \t\r~^") != std::string::npos) return *line;
+  }
+  return "";
+}
+
+void add_line(std::string& out, std::string_view line) {
+  if (!out.empty()) out += '\n';
+  out += line;
+}
+
+// The last lines are the end of a traceback: the nearer the end, the more they say, so it is the first that go when
+// there is not room for all.
+std::string last_lines_within(const std::vector<std::string>& lines, std::size_t room) {
+  std::string out;
+  for (auto line = lines.rbegin(); line != lines.rend(); ++line) {
+    const std::string shown = clean(without_secrets(*line));
+    if (shown.size() + 1 + out.size() > room) break;
+    out = shown + (out.empty() ? "" : "\n") + out;
+  }
+  return out;
+}
+
+std::string consequences(const report::Facts& facts, const report::Facts::WorkerEnd& culprit) {
+  const auto others = std::count_if(facts.ends.begin(), facts.ends.end(),
+                                    [&](const auto& end) { return end.by_itself && end.rank != culprit.rank; });
+  if (others == 0) return "";
+  return "then " + std::to_string(others) + (others == 1 ? " other rank failed" : " other ranks failed");
+}
+
+}  // namespace
+
+std::string without_secrets(std::string_view text) {
+  std::string out;
+  for (std::size_t at = 0; at < text.size();) {
+    if (!is_name_char(text[at])) {
+      out += text[at++];
+      continue;
+    }
+    std::size_t end = at;
+    while (end < text.size() && is_name_char(text[end])) ++end;
+    const std::string_view name = text.substr(at, end - at);
+    out += name;
+    at = end;
+    if (!names_a_secret(name)) continue;
+    std::size_t skipped = 0;
+    const std::size_t value = value_after_name(text.substr(end), name.starts_with("--"), skipped);
+    if (value == 0) continue;
+    out += text.substr(end, skipped);
+    out += "***";
+    at = end + skipped + value;
+  }
+  return out;
+}
+
+std::string failure_text(const report::Facts& facts, const report::Verdict& verdict, TextLimit limit) {
+  if (verdict.exit_code == 0) return "";
+  std::string out;
+  if (verdict.culprit == nullptr) {
+    for (const std::string& line : verdict.lines) add_line(out, clean(without_secrets(line)));
+    if (out.empty()) out = "failed with status " + std::to_string(verdict.exit_code);
+    return cut(out, limit);
+  }
+  const report::Facts::WorkerEnd& culprit = *verdict.culprit;
+  const std::string reason = reason_of(culprit);
+  if (!reason.empty()) add_line(out, clean(without_secrets(reason)));
+  add_line(out, clean(without_secrets(verdict.lines.front())));
+  if (!culprit.out_of_memory.empty()) add_line(out, "memory ran out on that host: " + clean(culprit.out_of_memory));
+  const std::string then = consequences(facts, culprit);
+  if (!then.empty()) add_line(out, then);
+  const std::size_t room = std::min(limit.bytes, limit.characters);
+  if (out.size() + 1 < room) {
+    const std::string lines = last_lines_within(culprit.last_lines, room - out.size() - 1);
+    if (!lines.empty()) add_line(out, lines);
+  }
+  return cut(out, limit);
+}
+
+std::string failure_text(const Error& error, TextLimit limit) {
+  std::string out = clean(without_secrets(error.message()));
+  if (!error.hint().empty()) out += "\nhint: " + clean(without_secrets(error.hint()));
+  return cut(out, limit);
+}
+
+}  // namespace sml::sagemaker
