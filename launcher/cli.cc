@@ -48,8 +48,10 @@ std::vector<OptionGroup> options_of_the_job() {
          "[USER@]HOST[:SLOTS],... or [USER@]HOST:PORT/SLOTS, with ranges such as algo-[1-4]:8; an IPv6 address stands "
          "in "
          "brackets."},
+        {"--hostfile -f -hostfile -machinefile --machinefile", "FILE", set_hostfile,
+         "Read the hosts from FILE, one a line: HOST slots=N, HOST:N, or HOST again for each slot."},
         {"--resource-config", "FILE", set_resource_config,
-         "Read the hosts from this resourceconfig.json. Without it and without --hosts they come from SageMaker's own "
+         "Read the hosts from this resourceconfig.json. Without any of these they come from SageMaker's own "
          "file when there is one; else the job runs on this machine."}}},
       {"Environment of the workers",
        {{"-x", "NAME[=VALUE]", add_export_word,

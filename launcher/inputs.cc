@@ -9,10 +9,11 @@
 #include <utility>
 
 #include "common/core/text.h"
+#include "common/hosts/host_list.h"
+#include "common/hosts/hostfile.h"
+#include "common/hosts/resource_config.h"
 #include "common/plan/env_file.h"
 #include "common/plan/export_words.h"
-#include "common/hosts/host_list.h"
-#include "common/hosts/resource_config.h"
 
 namespace sml {
 
@@ -47,6 +48,15 @@ Result<plan::HostList> hosts_of_option(const std::string& text) {
   return plan::HostList{std::move(*hosts), "-H"};
 }
 
+Result<plan::HostList> hosts_of_hostfile(const std::string& path, const Machine& machine) {
+  std::string source = "--hostfile " + path;
+  const Result<std::string> text = machine.read_file(path, hosts::kMaxHostfileBytes);
+  if (!text) return Error(ErrorKind::Config, fmt::format("{}: {}", show(source), text.error().message()));
+  Result<std::vector<plan::Host>> hosts = hosts::parse_hostfile(*text, path);
+  if (!hosts) return hosts.error();
+  return plan::HostList{std::move(*hosts), std::move(source)};
+}
+
 Result<plan::HostList> hosts_of_file(const std::string& path, std::string source, const Machine& machine) {
   const Result<std::string> text = machine.read_file(path, kMaxConfigBytes);
   if (!text) return Error(ErrorKind::Config, fmt::format("{}: {}", show(source), text.error().message()));
@@ -59,6 +69,7 @@ Result<plan::HostList> hosts_of_file(const std::string& path, std::string source
 
 Result<plan::HostList> find_hosts(const Options& options, const Machine& machine) {
   if (!options.hosts.empty()) return hosts_of_option(options.hosts);
+  if (!options.hostfile.empty()) return hosts_of_hostfile(options.hostfile, machine);
   if (!options.resource_config.empty()) {
     return hosts_of_file(options.resource_config, "--resource-config " + options.resource_config, machine);
   }

@@ -26,7 +26,7 @@ struct Machine {
 // The real one. Implemented in machine.cc.
 Machine this_machine(std::span<const char* const> environment);
 
-// Host source: -H, else --resource-config, else the SageMaker files (training, then processing, below
+// Host source: -H, else --hostfile, else --resource-config, else the SageMaker files (training, then processing, below
 // $SAGEMAKER_BASE_DIR), else this machine. Slots that the source does not name: --nproc-per-node, else GPUs, else
 // Neuron cores, else 1, counted on this machine and only when needed; when this machine is the source, --np alone is as
 // good as slots. Nothing is connected. Errors are of kind Usage or Config.

@@ -47,6 +47,14 @@ class Descriptor {
 
 Error file_error(int sys_errno) { return Error(ErrorKind::Config, errno_text(sys_errno)); }
 
+bool wait_for_data(int fd) {
+  constexpr int kMilliseconds = 30'000;
+  pollfd event{fd, POLLIN, 0};
+  int ready = ::poll(&event, 1, kMilliseconds);
+  while (ready < 0 && errno == EINTR) ready = ::poll(&event, 1, kMilliseconds);
+  return ready > 0;
+}
+
 Result<std::string> read_file(const std::string& path, std::size_t limit) {
   // Not blocking: opening a FIFO without a writer would never return.
   const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
@@ -56,6 +64,10 @@ Result<std::string> read_file(const std::string& path, std::size_t limit) {
   for (;;) {
     const ssize_t count = ::read(file.get(), buffer.data(), buffer.size());
     if (count < 0 && errno == EINTR) continue;
+    if (count < 0 && errno == EAGAIN) {  // a shell's <(command), which has not answered yet
+      if (!wait_for_data(file.get())) return Error(ErrorKind::Config, "nothing comes from it");
+      continue;
+    }
     if (count < 0) return file_error(errno);
     if (count == 0) return text;
     text.append(buffer.data(), static_cast<std::size_t>(count));

@@ -77,6 +77,7 @@ Result<void> set_nproc_per_node(Options& o, string_view value) {
 Result<void> set_oversubscribe(Options& o, string_view) { return keep(o.oversubscribe, plan::Oversubscribe::Yes); }
 Result<void> set_working_directory(Options& o, string_view value) { return keep(o.working_directory, value); }
 Result<void> set_hosts(Options& o, string_view value) { return keep(o.hosts, value); }
+Result<void> set_hostfile(Options& o, string_view value) { return keep(o.hostfile, value); }
 Result<void> set_resource_config(Options& o, string_view value) { return keep(o.resource_config, value); }
 
 Result<void> add_export_word(Options& o, string_view value) {

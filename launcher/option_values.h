@@ -14,6 +14,7 @@ Result<void> set_nproc_per_node(Options& o, std::string_view value);
 Result<void> set_oversubscribe(Options& o, std::string_view);
 Result<void> set_working_directory(Options& o, std::string_view value);
 Result<void> set_hosts(Options& o, std::string_view value);
+Result<void> set_hostfile(Options& o, std::string_view value);
 Result<void> set_resource_config(Options& o, std::string_view value);
 Result<void> add_export_word(Options& o, std::string_view value);
 Result<void> add_env_file(Options& o, std::string_view value);

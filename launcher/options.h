@@ -52,6 +52,7 @@ struct ArrayOptions {
 struct Options {
   std::optional<std::uint32_t> np;
   std::string hosts;            // text of -H
+  std::string hostfile;         // path
   std::string resource_config;  // path
   std::optional<std::uint32_t> nproc_per_node;
   SlotsRule slots_rule = SlotsRule::Auto;

@@ -193,7 +193,7 @@ TEST_CASE("an unknown option is refused, with the nearest known one") {
     const char* message;
   };
   const Row rows[] = {
-      {"--hotsfile", "unknown option --hotsfile; did you mean --hosts?"},
+      {"--hotsfile", "unknown option --hotsfile; did you mean --hostfile?"},
       {"--hosst=a", "unknown option --hosst; did you mean --hosts?"},
       {"-hsot", "unknown option -hsot; did you mean -host?"},
       {"--nrpoc-per-node", "unknown option --nrpoc-per-node; did you mean --nproc-per-node?"},

@@ -75,15 +75,21 @@ TEST_CASE("the host source with the most say wins, and the plan tells which") {
   FakeMachine fake;
   fake.files = {{"/opt/ml/input/config/resourceconfig.json", kTwoHosts},
                 {"/opt/ml/config/resourceconfig.json", kOneHost},
-                {"mine.json", R"({"current_host":"m","hosts":["m"]})"}};
+                {"mine.json", R"({"current_host":"m","hosts":["m"]})"},
+                {"nodes.txt", "n1 slots=2\nn2:3\n"}};
   Options o = options();
 
   o.hosts = "a:2,b:1";
+  o.hostfile = "nodes.txt";
   o.resource_config = "mine.json";
   CHECK(plan_of(o, fake).host_source == "-H");
   CHECK(hosts_of(plan_of(o, fake)) == "a:2 b:1");
 
   o.hosts.clear();
+  CHECK(plan_of(o, fake).host_source == "--hostfile nodes.txt");
+  CHECK(hosts_of(plan_of(o, fake)) == "n1:2 n2:3");
+
+  o.hostfile.clear();
   CHECK(plan_of(o, fake).host_source == "--resource-config mine.json");
   CHECK(hosts_of(plan_of(o, fake)) == "m:1");
 
@@ -192,7 +198,7 @@ TEST_CASE("on this machine --np alone is as good as slots") {
 
 TEST_CASE("bad input is refused with one sentence that names it") {
   FakeMachine fake;
-  fake.files = {{"bad.json", "{"}, {"bad.env", "A=1\noops"}};
+  fake.files = {{"bad.json", "{"}, {"bad.env", "A=1\noops"}, {"bad.txt", "a slots=1\nb slots=x\n"}};
   Options o = options();
   o.hosts = "a:1,h:";
   CHECK(error_of(o, fake) == "-H: \"h:\" has no number after \":\"; expected a whole number of slots from 0 to 65536");
@@ -200,6 +206,12 @@ TEST_CASE("bad input is refused with one sentence that names it") {
   o.np = 4;
   CHECK(error_of(o, fake) ==
         "-np 4 is more than the 3 slots of 2 hosts; lower -np, name more slots or hosts, or give --oversubscribe");
+  o = options();
+  o.hostfile = "missing.txt";
+  CHECK(error_of(o, fake) == "--hostfile missing.txt: no such file or directory");
+  o.hostfile = "bad.txt";
+  CHECK(error_of(o, fake) ==
+        "bad.txt:2:3: \"slots=x\" has \"x\" after \"slots=\"; expected a whole number of slots from 0 to 65536");
   o = options();
   o.resource_config = "missing.json";
   CHECK(error_of(o, fake) == "--resource-config missing.json: no such file or directory");
