@@ -51,8 +51,13 @@ std::vector<OptionGroup> options_of_the_job() {
         {"--hostfile -f -hostfile -machinefile --machinefile", "FILE", set_hostfile,
          "Read the hosts from FILE, one a line: HOST slots=N, HOST:N, or HOST again for each slot."},
         {"--resource-config", "FILE", set_resource_config,
-         "Read the hosts from this resourceconfig.json. Without any of these they come from SageMaker's own "
-         "file when there is one; else the job runs on this machine."}}},
+         "Read the hosts from this resourceconfig.json. Without any of these they come from SageMaker's own file or "
+         "from "
+         "the batch system when there is one; else the job runs on this machine."},
+        {"--host-source", "NAME", set_host_source,
+         "Take the hosts from there and nowhere else: hosts, hostfile, resource-config, sagemaker, slurm, pbs, lsf, "
+         "sge, "
+         "flux, oar, cobalt, aws-batch, pytorchjob, kubernetes, mpi or local."}}},
       {"Environment of the workers",
        {{"-x", "NAME[=VALUE]", add_export_word,
          "Set a variable, or pass the one that sml-run has; 'PREFIX_*' passes all that begin so. Repeatable."},

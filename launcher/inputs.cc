@@ -9,75 +9,13 @@
 #include <utility>
 
 #include "common/core/text.h"
-#include "common/hosts/host_list.h"
-#include "common/hosts/hostfile.h"
-#include "common/hosts/resource_config.h"
 #include "common/plan/env_file.h"
 #include "common/plan/export_words.h"
+#include "launcher/host_source.h"
 
 namespace sml {
 
 namespace {
-
-constexpr std::size_t kMaxConfigBytes = 1 << 20;
-constexpr std::string_view kThisMachine = "this machine";
-
-// ---- where the hosts come from
-
-// Where SageMaker puts the file: of a training job, else of a processing job. SAGEMAKER_BASE_DIR moves both.
-// SageMaker's training toolkit takes that variable for the name of the folder /opt/ml itself, other tools for what
-// stands before it: both places are looked at.
-std::vector<std::string> sagemaker_files(const plan::Environment& environment) {
-  constexpr std::string_view kTraining = "/input/config/resourceconfig.json";
-  constexpr std::string_view kProcessing = "/config/resourceconfig.json";
-  const std::string* entry = plan::find_variable(environment, "SAGEMAKER_BASE_DIR");
-  std::string base(entry == nullptr ? std::string_view() : plan::value_of(*entry));
-  const bool moved = !base.empty();
-  while (base.ends_with('/')) base.pop_back();
-  std::vector<std::string> files;
-  for (std::string_view file : {kTraining, kProcessing}) {
-    files.push_back(fmt::format("{}/opt/ml{}", base, file));
-    if (moved) files.push_back(fmt::format("{}{}", base, file));
-  }
-  return files;
-}
-
-Result<plan::HostList> hosts_of_option(const std::string& text) {
-  Result<std::vector<plan::Host>> hosts = hosts::parse_host_list(text);
-  if (!hosts) return Error(hosts.error()).in("-H");
-  return plan::HostList{std::move(*hosts), "-H"};
-}
-
-Result<plan::HostList> hosts_of_hostfile(const std::string& path, const Machine& machine) {
-  std::string source = "--hostfile " + path;
-  const Result<std::string> text = machine.read_file(path, hosts::kMaxHostfileBytes);
-  if (!text) return Error(ErrorKind::Config, fmt::format("{}: {}", show(source), text.error().message()));
-  Result<std::vector<plan::Host>> hosts = hosts::parse_hostfile(*text, path);
-  if (!hosts) return hosts.error();
-  return plan::HostList{std::move(*hosts), std::move(source)};
-}
-
-Result<plan::HostList> hosts_of_file(const std::string& path, std::string source, const Machine& machine) {
-  const Result<std::string> text = machine.read_file(path, kMaxConfigBytes);
-  if (!text) return Error(ErrorKind::Config, fmt::format("{}: {}", show(source), text.error().message()));
-  Result<hosts::ResourceConfig> config = hosts::parse_resource_config(*text, source);
-  if (!config) return config.error();
-  plan::HostList list{{}, std::move(source)};
-  for (std::string& name : config->hosts) list.hosts.push_back({std::move(name), "", std::nullopt});
-  return list;
-}
-
-Result<plan::HostList> find_hosts(const Options& options, const Machine& machine) {
-  if (!options.hosts.empty()) return hosts_of_option(options.hosts);
-  if (!options.hostfile.empty()) return hosts_of_hostfile(options.hostfile, machine);
-  if (!options.resource_config.empty()) {
-    return hosts_of_file(options.resource_config, "--resource-config " + options.resource_config, machine);
-  }
-  for (const std::string& path : sagemaker_files(machine.environment)) {
-    if (machine.exists(path)) return hosts_of_file(path, path, machine);
-  }
-  return plan::HostList{{{"localhost", "", std::nullopt}}, std::string(kThisMachine)};
-}
 
 // ---- slots that the source does not name
 
@@ -98,6 +36,10 @@ Result<std::uint32_t> default_slots(const Options& options, const plan::HostList
 }
 
 Result<void> fill_slots(plan::HostList& list, const Options& options, const Machine& machine) {
+  const bool asked = options.nproc_per_node || options.slots_rule != SlotsRule::Auto;
+  if (asked && list.slots_are == plan::SlotsAre::Capacity) {
+    for (plan::Host& host : list.hosts) host.slots.reset();
+  }
   const auto unnamed = [](const plan::Host& host) { return !host.slots; };
   if (std::none_of(list.hosts.begin(), list.hosts.end(), unnamed)) return {};
   Result<std::uint32_t> slots = default_slots(options, list, machine);

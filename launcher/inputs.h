@@ -3,6 +3,7 @@
 #include <functional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "common/core/error.h"
 #include "common/plan/launch_plan.h"
@@ -17,8 +18,10 @@ struct Machine {
   std::function<std::uint32_t()> count_gpus;          // nvidia-smi -L; 0 without
   std::function<std::uint32_t()> count_neuron_cores;  // neuron-ls; 0 without
   std::function<std::uint32_t()> count_cpus;          // usable ones
-  std::string host_name;                              // this machine's
-  std::string working_directory;                      // absolute; empty when it does not exist any more
+  // What a program prints on its standard output; empty when it is not there or hangs.
+  std::function<std::string(const std::vector<std::string>& argv)> output_of;
+  std::string host_name;          // this machine's
+  std::string working_directory;  // absolute; empty when it does not exist any more
   plan::Environment environment;
   std::string job_id;  // a new one
 };
@@ -26,8 +29,7 @@ struct Machine {
 // The real one. Implemented in machine.cc.
 Machine this_machine(std::span<const char* const> environment);
 
-// Host source: -H, else --hostfile, else --resource-config, else the SageMaker files (training, then processing, below
-// $SAGEMAKER_BASE_DIR), else this machine. Slots that the source does not name: --nproc-per-node, else GPUs, else
+// Host source: see host_source.h. Slots that the source does not name: --nproc-per-node, else GPUs, else
 // Neuron cores, else 1, counted on this machine and only when needed; when this machine is the source, --np alone is as
 // good as slots. Nothing is connected. Errors are of kind Usage or Config.
 Result<plan::LaunchPlan> make_plan(const Options& options, const Machine& machine);

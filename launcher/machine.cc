@@ -250,6 +250,12 @@ Machine this_machine(std::span<const char* const> environment) {
     return neuron_cores_in_listing(output_of({"neuron-ls", "--json-output", nullptr}));
   };
   machine.count_cpus = count_cpus;
+  machine.output_of = [](const std::vector<std::string>& words) {
+    std::vector<const char*> argv;
+    for (const std::string& word : words) argv.push_back(word.c_str());
+    argv.push_back(nullptr);
+    return output_of(argv);
+  };
   machine.host_name = host_name();
   machine.working_directory = working_directory(machine.environment);
   machine.job_id = new_job_id();

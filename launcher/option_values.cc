@@ -12,6 +12,7 @@
 #include "common/plan/array_file.h"
 #include "common/plan/export_words.h"
 #include "common/plan/host.h"
+#include "launcher/host_source.h"
 
 namespace sml {
 
@@ -79,6 +80,12 @@ Result<void> set_working_directory(Options& o, string_view value) { return keep(
 Result<void> set_hosts(Options& o, string_view value) { return keep(o.hosts, value); }
 Result<void> set_hostfile(Options& o, string_view value) { return keep(o.hostfile, value); }
 Result<void> set_resource_config(Options& o, string_view value) { return keep(o.resource_config, value); }
+
+Result<void> set_host_source(Options& o, string_view value) {
+  const std::vector<string_view> names = host_source_names();
+  if (std::find(names.begin(), names.end(), value) != names.end()) return keep(o.host_source, value);
+  return bad_value(value, fmt::format("one of {}", fmt::join(names, ", ")));
+}
 
 Result<void> add_export_word(Options& o, string_view value) {
   if (Result<void> checked = plan::check_export_word(value); !checked) return checked;

@@ -16,6 +16,7 @@ Result<void> set_working_directory(Options& o, std::string_view value);
 Result<void> set_hosts(Options& o, std::string_view value);
 Result<void> set_hostfile(Options& o, std::string_view value);
 Result<void> set_resource_config(Options& o, std::string_view value);
+Result<void> set_host_source(Options& o, std::string_view value);
 Result<void> add_export_word(Options& o, std::string_view value);
 Result<void> add_env_file(Options& o, std::string_view value);
 Result<void> set_export(Options& o, std::string_view value);

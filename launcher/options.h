@@ -54,6 +54,7 @@ struct Options {
   std::string hosts;            // text of -H
   std::string hostfile;         // path
   std::string resource_config;  // path
+  std::string host_source;      // the only one that may be used; empty: the first that is there
   std::optional<std::uint32_t> nproc_per_node;
   SlotsRule slots_rule = SlotsRule::Auto;
   plan::Oversubscribe oversubscribe = plan::Oversubscribe::No;

@@ -27,11 +27,16 @@ struct Host {
 bool valid_host_name(std::string_view name);
 bool valid_user_name(std::string_view name);
 
+// What the slots of a list say: how many workers somebody asked for, or only what the machines have, which
+// --nproc-per-node overrides.
+enum class SlotsAre : std::uint8_t { Asked, Capacity };
+
 // A list of hosts together with the words that tell the user where it came from ("-H", "--hostfile nodes.txt",
 // "/opt/ml/input/config/resourceconfig.json", "this machine").
 struct HostList {
   std::vector<Host> hosts;
   std::string source;
+  SlotsAre slots_are{SlotsAre::Asked};
 };
 
 }  // namespace sml::plan

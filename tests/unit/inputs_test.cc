@@ -34,6 +34,7 @@ struct FakeMachine {
     m.count_gpus = [this] { return ++device_counts, gpus; };
     m.count_neuron_cores = [this] { return ++device_counts, neuron_cores; };
     m.count_cpus = [this] { return cpus; };
+    m.output_of = [](const std::vector<std::string>&) { return std::string(); };
     m.host_name = "head";
     m.working_directory = working_directory;
     m.environment = environment;
@@ -104,6 +105,55 @@ TEST_CASE("the host source with the most say wins, and the plan tells which") {
   fake.files.clear();
   CHECK(plan_of(o, fake).host_source == "this machine");
   CHECK(hosts_of(plan_of(o, fake)) == "localhost:1");
+}
+
+TEST_CASE("batch systems come after SageMaker's files, and before host files of MPI launchers") {
+  FakeMachine fake;
+  fake.files = {{"/opt/ml/input/config/resourceconfig.json", kTwoHosts}, {"mpi.txt", "w:2\n"}, {"pbs.txt", "p\np\n"}};
+  fake.environment = {"SLURM_JOB_NODELIST=n[1-3]", "SLURM_TASKS_PER_NODE=8(x2),4", "SLURM_NTASKS=20", "PBS_JOBID=1",
+                      "PBS_NODEFILE=pbs.txt",      "HYDRA_HOST_FILE=mpi.txt"};
+  CHECK(plan_of(options(), fake).host_source == "/opt/ml/input/config/resourceconfig.json");
+  fake.files.erase("/opt/ml/input/config/resourceconfig.json");
+  CHECK(plan_of(options(), fake).host_source == "SLURM_JOB_NODELIST");
+  CHECK(hosts_of(plan_of(options(), fake)) == "n1:8 n2:8 n3:4");
+  fake.environment.erase(fake.environment.begin());
+  CHECK(plan_of(options(), fake).host_source == "PBS_NODEFILE pbs.txt");
+  CHECK(hosts_of(plan_of(options(), fake)) == "p:2");
+  fake.environment.erase(fake.environment.begin(), fake.environment.end() - 1);
+  CHECK(plan_of(options(), fake).host_source == "HYDRA_HOST_FILE mpi.txt");
+  fake.environment.back() = "HYDRA_HOST_FILE=";
+  CHECK(plan_of(options(), fake).host_source == "this machine");
+}
+
+TEST_CASE("--host-source takes one source and no other") {
+  FakeMachine fake;
+  fake.environment = {"SLURM_JOB_NODELIST=n[1-3", "PBS_JOBID=1", "PBS_NODEFILE=pbs.txt"};
+  fake.files = {{"pbs.txt", "p\np\n"}};
+  Options o = options();
+  CHECK(error_of(o, fake) ==
+        "SLURM_JOB_NODELIST: \"n[1-3\" has brackets that do not match; expected a range such as algo-[1-4]");
+  o.host_source = "pbs";
+  CHECK(hosts_of(plan_of(o, fake)) == "p:2");
+  o.hosts = "a:1";
+  CHECK(hosts_of(plan_of(o, fake)) == "p:2");
+  o.host_source = "local";
+  CHECK(hosts_of(plan_of(o, fake)) == "localhost:1");
+  o.host_source = "lsf";
+  CHECK(error_of(o, fake) ==
+        "--host-source lsf: not there; it needs LSB_JOBID, and LSB_DJOB_HOSTFILE, LSB_MCPU_HOSTS or LSB_HOSTS");
+  o.host_source = "hostfile";
+  CHECK(error_of(o, fake) == "--host-source hostfile: not there; it needs --hostfile");
+}
+
+TEST_CASE("--nproc-per-node wins over what the machines have, not over what was asked for") {
+  FakeMachine fake;
+  fake.environment = {"SLURM_JOB_NODELIST=n[1-2]", "SLURM_JOB_CPUS_PER_NODE=16(x2)"};
+  Options o = options();
+  CHECK(hosts_of(plan_of(o, fake)) == "n1:16 n2:16");
+  o.nproc_per_node = 2;
+  CHECK(hosts_of(plan_of(o, fake)) == "n1:2 n2:2");
+  fake.environment.insert(fake.environment.end(), {"SLURM_NTASKS=6", "SLURM_TASKS_PER_NODE=3(x2)"});
+  CHECK(hosts_of(plan_of(o, fake)) == "n1:3 n2:3");
 }
 
 TEST_CASE("SAGEMAKER_BASE_DIR moves SageMaker's files") {

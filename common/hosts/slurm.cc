@@ -1,0 +1,177 @@
+// Inside a job of Slurm, from its environment alone. Source: the sections ENVIRONMENT of salloc(1), sbatch(1), srun(1).
+#include "common/hosts/slurm.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <utility>
+
+#include "common/core/text.h"
+#include "common/hosts/batch_systems.h"
+#include "common/hosts/fields.h"
+#include "common/hosts/host_collector.h"
+#include "common/hosts/name_pattern.h"
+
+namespace sml::hosts {
+
+namespace {
+
+Error bad(std::string message) { return Error(ErrorKind::Config, std::move(message)); }
+
+Error bad_counts(std::string_view text) {
+  return bad(fmt::format("\"{}\" is no list of counts; expected one such as 8(x2),4", show(text, 100)));
+}
+
+// "8" or "8(x2)".
+struct RepeatedCount {
+  std::uint32_t count;
+  std::size_t times;
+};
+std::optional<RepeatedCount> parse_count(std::string_view item) {
+  const std::size_t bracket = std::min(item.find('('), item.size());
+  const std::optional<std::uint64_t> count = whole_number(item.substr(0, bracket));
+  std::string_view repeat = item.substr(bracket);
+  if (!count || *count > plan::kMaxSlotsPerHost) return std::nullopt;
+  if (repeat.empty()) return RepeatedCount{static_cast<std::uint32_t>(*count), 1};
+  if (!repeat.starts_with("(x") || !repeat.ends_with(')')) return std::nullopt;
+  const std::optional<std::uint64_t> times = whole_number(repeat.substr(2, repeat.size() - 3));
+  if (!times) return std::nullopt;
+  return RepeatedCount{static_cast<std::uint32_t>(*count), static_cast<std::size_t>(*times)};
+}
+
+std::size_t end_of_item(std::string_view text) {
+  bool inside = false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (!inside && std::string_view(", \t\r\n").find(text[i]) != std::string_view::npos) return i;
+    if (text[i] == '[') inside = true;
+    if (text[i] == ']') inside = false;
+  }
+  return text.size();
+}
+
+// srun started us once for each of several tasks: each would start a whole job.
+bool one_of_many_tasks(const Surroundings& s) {
+  const auto tasks = s.variable("SLURM_STEP_NUM_TASKS");
+  return s.variable("SLURM_PROCID") && tasks && whole_number(*tasks).value_or(1) > 1;
+}
+
+// In a step that srun made, SLURM_TASKS_PER_NODE and SLURM_NTASKS are those of the step, not of the job; but not in the
+// interactive step that salloc makes.
+bool tasks_are_of_a_step(const Surroundings& s) {
+  constexpr std::string_view kInteractiveStep = "4294967290";
+  const auto step_tasks = s.variable("SLURM_STEP_TASKS_PER_NODE");
+  return step_tasks && s.variable("SLURM_STEP_ID") != kInteractiveStep &&
+         s.variable("SLURM_TASKS_PER_NODE") == step_tasks;
+}
+
+// "4" or "a100:4" → 4.
+std::optional<std::uint32_t> gpus_per_node(const Surroundings& s) {
+  constexpr std::array<std::string_view, 2> kNames{"SLURM_GPUS_PER_NODE", "SLURM_GPUS_ON_NODE"};
+  const auto variable = first_set(s, kNames);
+  if (!variable) return std::nullopt;
+  const std::string_view text = variable->value;
+  const std::size_t colon = text.rfind(':');
+  const std::optional<std::uint64_t> gpus =
+      whole_number(colon == std::string_view::npos ? text : text.substr(colon + 1));
+  if (!gpus || *gpus == 0 || *gpus > plan::kMaxSlotsPerHost) return std::nullopt;
+  return static_cast<std::uint32_t>(*gpus);
+}
+
+struct Slots {
+  std::vector<std::uint32_t> counts;  // of each node; empty: Slurm does not say
+  plan::SlotsAre are = plan::SlotsAre::Asked;
+};
+
+Result<Slots> counts_of(const NamedValue& variable, std::size_t nodes, plan::SlotsAre are) {
+  Result<std::vector<std::uint32_t>> counts = expand_slurm_counts(variable.value, nodes);
+  if (!counts) return Error(counts.error()).in(variable.name);
+  return Slots{std::move(*counts), are};
+}
+
+// What the job asked for: tasks, else GPUs, else the CPUs of each node by those of a task.
+Result<Slots> slots_of(const Surroundings& s, std::size_t nodes) {
+  constexpr std::array<std::string_view, 2> kAsked{"SLURM_NTASKS", "SLURM_NTASKS_PER_NODE"};
+  const auto tasks = s.variable("SLURM_TASKS_PER_NODE");
+  if (tasks && first_set(s, kAsked) && !tasks_are_of_a_step(s)) {
+    return counts_of({"SLURM_TASKS_PER_NODE", *tasks}, nodes, plan::SlotsAre::Asked);
+  }
+  if (const auto gpus = gpus_per_node(s)) return Slots{std::vector(nodes, *gpus), plan::SlotsAre::Capacity};
+  const auto cpus = s.variable("SLURM_JOB_CPUS_PER_NODE");
+  if (!cpus) return Slots{};
+  Result<Slots> slots = counts_of({"SLURM_JOB_CPUS_PER_NODE", *cpus}, nodes, plan::SlotsAre::Capacity);
+  if (!slots) return slots;
+  const auto of_task = whole_number(s.variable("SLURM_CPUS_PER_TASK").value_or("1")).value_or(1);
+  const auto each = static_cast<std::uint32_t>(std::clamp<std::uint64_t>(of_task, 1, plan::kMaxSlotsPerHost));
+  for (std::uint32_t& count : slots->counts) count = std::max(1U, count / each);
+  return slots;
+}
+
+Result<plan::HostList> collect(const std::vector<std::string>& names, const Slots& slots, const std::string& source) {
+  HostCollector collector;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    plan::Host host{names[i], {}, std::nullopt};
+    if (!slots.counts.empty()) host.slots = slots.counts[i];
+    const Result<void> added = collector.add(std::move(host));
+    if (!added) return bad(fmt::format("{}: {}", source, added.error().message()));
+  }
+  return plan::HostList{std::move(collector).take(), source, slots.are};
+}
+
+}  // namespace
+
+Result<std::vector<std::string>> expand_slurm_hostlist(std::string_view text) {
+  std::vector<std::string> names;
+  while (!text.empty()) {
+    const std::size_t end = end_of_item(text);
+    const std::string_view item = text.substr(0, end);
+    text.remove_prefix(std::min(end + 1, text.size()));
+    if (item.empty()) continue;
+    Result<std::vector<std::string>> more =
+        expand_name_pattern(item, PatternOrder::Slurm, plan::kMaxHosts - names.size());
+    if (!more) return bad(fmt::format("\"{}\" {}", show(item, 100), more.error().message()));
+    if (!std::all_of(more->begin(), more->end(), plan::valid_host_name)) {
+      return bad(fmt::format("\"{}\" is no host name", show(item, 100)));
+    }
+    std::move(more->begin(), more->end(), std::back_inserter(names));
+  }
+  return names;
+}
+
+Result<std::vector<std::uint32_t>> expand_slurm_counts(std::string_view text, std::size_t hosts) {
+  std::vector<std::uint32_t> counts;
+  std::string_view rest = text;
+  while (!rest.empty()) {
+    const std::optional<RepeatedCount> item = parse_count(take_until(rest, ','));
+    if (!item) return bad_counts(text);
+    if (item->times > hosts - counts.size()) {
+      return bad(fmt::format("\"{}\" counts for more than the {} hosts of the job", show(text, 100), hosts));
+    }
+    counts.insert(counts.end(), item->times, item->count);
+  }
+  if (counts.size() == hosts) return counts;
+  return bad(fmt::format("\"{}\" counts for {} of the {} hosts of the job", show(text, 100), counts.size(), hosts));
+}
+
+FoundHosts slurm_hosts(const Surroundings& s) {
+  constexpr std::array<std::string_view, 2> kLists{"SLURM_JOB_NODELIST", "SLURM_NODELIST"};
+  const auto list = first_set(s, kLists);
+  if (!list) return std::optional<plan::HostList>();
+  if (one_of_many_tasks(s)) {
+    return Error(ErrorKind::Usage,
+                 fmt::format("srun has started sml-run {} times; start it once, from salloc or sbatch without srun",
+                             s.variable("SLURM_STEP_NUM_TASKS").value_or("")))
+        .with_hint("--host-source local runs a job of its own in each task");
+  }
+  const Result<std::vector<std::string>> names = expand_slurm_hostlist(list->value);
+  if (!names) return Error(names.error()).in(list->name);
+  if (names->empty()) return bad(list->name + ": names no host");
+  const Result<Slots> slots = slots_of(s, names->size());
+  if (!slots) return slots.error();
+  Result<plan::HostList> hosts = collect(*names, *slots, list->name);
+  if (!hosts) return hosts.error();
+  return std::optional(std::move(*hosts));
+}
+
+}  // namespace sml::hosts

@@ -1,0 +1,146 @@
+#include "launcher/host_source.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+#include <optional>
+#include <utility>
+
+#include "common/core/text.h"
+#include "common/hosts/batch_systems.h"
+#include "common/hosts/host_list.h"
+#include "common/hosts/hostfile.h"
+#include "common/hosts/resource_config.h"
+
+namespace sml {
+
+namespace {
+
+using hosts::FoundHosts;
+constexpr std::size_t kMaxConfigBytes = 1 << 20;
+
+struct Subject {
+  const Options& options;
+  const Machine& machine;
+};
+
+FoundHosts nothing() { return std::optional<plan::HostList>(); }
+
+FoundHosts hosts_of_option(const Subject& s) {
+  if (s.options.hosts.empty()) return nothing();
+  Result<std::vector<plan::Host>> hosts = hosts::parse_host_list(s.options.hosts);
+  if (!hosts) return Error(hosts.error()).in("-H");
+  return std::optional(plan::HostList{std::move(*hosts), "-H"});
+}
+
+FoundHosts hosts_of_hostfile(const Subject& s) {
+  const std::string& path = s.options.hostfile;
+  if (path.empty()) return nothing();
+  const std::string source = "--hostfile " + path;
+  const Result<std::string> text = s.machine.read_file(path, hosts::kMaxHostfileBytes);
+  if (!text) return Error(ErrorKind::Config, fmt::format("{}: {}", show(source), text.error().message()));
+  Result<std::vector<plan::Host>> hosts = hosts::parse_hostfile(*text, path);
+  if (!hosts) return hosts.error();
+  return std::optional(plan::HostList{std::move(*hosts), source});
+}
+
+FoundHosts hosts_of_config(const std::string& path, const std::string& source, const Machine& machine) {
+  const Result<std::string> text = machine.read_file(path, kMaxConfigBytes);
+  if (!text) return Error(ErrorKind::Config, fmt::format("{}: {}", show(source), text.error().message()));
+  Result<hosts::ResourceConfig> config = hosts::parse_resource_config(*text, source);
+  if (!config) return config.error();
+  plan::HostList list{{}, source};
+  for (std::string& name : config->hosts) list.hosts.push_back({std::move(name), "", std::nullopt});
+  return std::optional(std::move(list));
+}
+
+FoundHosts hosts_of_resource_config(const Subject& s) {
+  const std::string& path = s.options.resource_config;
+  return path.empty() ? nothing() : hosts_of_config(path, "--resource-config " + path, s.machine);
+}
+
+// Where SageMaker puts the file: of a training job, else of a processing job. SAGEMAKER_BASE_DIR moves both.
+// SageMaker's training toolkit takes that variable for the name of the folder /opt/ml itself, other tools for what
+// stands before it: both places are looked at.
+std::vector<std::string> sagemaker_files(const plan::Environment& environment) {
+  constexpr std::string_view kTraining = "/input/config/resourceconfig.json";
+  constexpr std::string_view kProcessing = "/config/resourceconfig.json";
+  const std::string* entry = plan::find_variable(environment, "SAGEMAKER_BASE_DIR");
+  std::string base(entry == nullptr ? std::string_view() : plan::value_of(*entry));
+  const bool moved = !base.empty();
+  while (base.ends_with('/')) base.pop_back();
+  std::vector<std::string> files;
+  for (std::string_view file : {kTraining, kProcessing}) {
+    files.push_back(fmt::format("{}/opt/ml{}", base, file));
+    if (moved) files.push_back(fmt::format("{}{}", base, file));
+  }
+  return files;
+}
+
+FoundHosts hosts_of_sagemaker(const Subject& s) {
+  for (const std::string& path : sagemaker_files(s.machine.environment)) {
+    if (s.machine.exists(path)) return hosts_of_config(path, path, s.machine);
+  }
+  return nothing();
+}
+
+FoundHosts this_machine_alone(const Subject&) {
+  return std::optional(plan::HostList{{{"localhost", "", std::nullopt}}, std::string(kThisMachine)});
+}
+
+hosts::Surroundings surroundings_of(const Machine& machine) {
+  const auto variable = [&machine](const std::string& name) -> std::optional<std::string> {
+    const std::string* entry = plan::find_variable(machine.environment, name);
+    if (entry == nullptr || plan::value_of(*entry).empty()) return std::nullopt;
+    return std::string(plan::value_of(*entry));
+  };
+  return {variable, machine.read_file, machine.output_of, machine.host_name};
+}
+
+struct HostSource {
+  std::string_view name;
+  std::string_view needs;
+  std::function<FoundHosts(const Subject&)> find;
+};
+
+const std::vector<HostSource>& host_sources() {
+  static const std::vector<HostSource> sources = [] {
+    std::vector<HostSource> all{{"hosts", "--hosts", hosts_of_option},
+                                {"hostfile", "--hostfile", hosts_of_hostfile},
+                                {"resource-config", "--resource-config", hosts_of_resource_config},
+                                {"sagemaker", "/opt/ml/input/config/resourceconfig.json", hosts_of_sagemaker}};
+    for (const hosts::BatchSystem& system : hosts::batch_systems()) {
+      const auto find = [&system](const Subject& s) { return system.find(surroundings_of(s.machine)); };
+      all.push_back({system.name, system.needs, find});
+    }
+    all.push_back({"local", "", this_machine_alone});
+    return all;
+  }();
+  return sources;
+}
+
+}  // namespace
+
+std::vector<std::string_view> host_source_names() {
+  std::vector<std::string_view> names;
+  for (const HostSource& source : host_sources()) names.push_back(source.name);
+  return names;
+}
+
+Result<plan::HostList> find_hosts(const Options& options, const Machine& machine) {
+  for (const HostSource& source : host_sources()) {
+    const bool forced = source.name == options.host_source;
+    if (!options.host_source.empty() && !forced) continue;
+    FoundHosts found = source.find({options, machine});
+    if (!found) return found.error();
+    if (*found) return std::move(**found);
+    if (forced) {
+      return Error(ErrorKind::Usage,
+                   fmt::format("--host-source {}: not there; it needs {}", source.name, source.needs));
+    }
+  }
+  return Error(ErrorKind::Internal, "no source of hosts");  // the last one always answers
+}
+
+}  // namespace sml

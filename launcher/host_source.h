@@ -1,0 +1,24 @@
+// Where the hosts come from: which of the sources that are there wins.
+#pragma once
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/core/error.h"
+#include "common/plan/host.h"
+#include "launcher/inputs.h"
+#include "launcher/options.h"
+
+namespace sml {
+
+inline constexpr std::string_view kThisMachine = "this machine";
+
+// The first of --hosts, --hostfile, --resource-config, SageMaker's files (training, then processing, below
+// $SAGEMAKER_BASE_DIR), the batch systems (common/hosts/batch_systems.h) that is there, else this machine; or the one
+// that --host-source names, and no other. A source that is there but cannot be read is an error, not passed over.
+Result<plan::HostList> find_hosts(const Options& options, const Machine& machine);
+
+// The names that --host-source takes, in the order in which the sources are asked.
+std::vector<std::string_view> host_source_names();
+
+}  // namespace sml

@@ -1,0 +1,41 @@
+"""Inside a job of a batch system: the hosts and ranks are those of the job, without any option."""
+import os
+import shutil
+import subprocess
+import unittest
+
+from harness import REPO, SML_RUN, TestCase, Testbed
+
+NEEDED = ("slurmctld", "slurmd", "srun", "munged")
+
+
+@unittest.skipUnless(all(map(shutil.which, NEEDED)), f"needs {' '.join(NEEDED)}")
+class Slurm(TestCase):
+    SLURM = (str(SML_RUN), "--host-source", "slurm")  # the hosts also have SageMaker's file, which comes first
+
+    @classmethod
+    def setUpClass(cls):
+        cls.bed = cls.enterClassContext(Testbed())
+        cls.bed.up(3)
+        subprocess.run([REPO / "tests/testbed/slurm-up", "8"], env={**os.environ, "SML_TESTBED": cls.bed.name}, check=True,
+                       stdout=subprocess.DEVNULL)
+
+    def allocated(self, *words):
+        return self.bed.exec("head", ["salloc", "--quiet", *words], timeout=120)
+
+    def test_ranks_lie_as_slurm_laid_them_out(self):
+        done = self.allocated("-N3", "-n20", str(SML_RUN), "--no-tag", "hostname")
+        self.assert_status(done, 0)
+        self.assertEqual({h: done.stdout.split().count(h) for h in self.bed.names()},
+                         {"algo-1": 8, "algo-2": 8, "algo-3": 4})
+        self.assertIn("20 ranks on 3 hosts, from SLURM_JOB_NODELIST", done.stderr)
+
+    def test_a_step_of_one_task_has_the_whole_job(self):
+        done = self.allocated("-N2", "-n4", "srun", "-N1", "-n1", *self.SLURM, "--no-tag", "hostname")
+        self.assert_status(done, 0)
+        self.assertEqual(set(done.stdout.split()), {"algo-1", "algo-2"})
+
+    def test_a_job_for_each_task_is_refused(self):
+        done = self.allocated("-N3", "-n3", "srun", "-n3", *self.SLURM, "true")
+        self.assert_status(done, 2)
+        self.assertIn("srun has started sml-run 3 times; start it once, from salloc or sbatch without srun", done.stderr)
