@@ -133,7 +133,7 @@ void AgentSession::send_agent(const wire::NeedAgent& need) {
                     .with_hint("build sml-run-agent for that type and name it with --agent-path"));
   }
   transport_step("sending the agent");
-  transport_->send(std::string(image_.bytes()));
+  transport_->send_lasting(image_.bytes());
 }
 
 void AgentSession::introduce() {

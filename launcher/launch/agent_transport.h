@@ -38,6 +38,8 @@ class AgentTransport {
   virtual void start(TransportEvents& events) = 0;
   // Queues bytes for the far side's standard input; never blocks. Ignored after transport_closed.
   virtual void send(std::string bytes) = 0;
+  // The same for bytes that outlive the transport, so that they need not be copied for each of many hosts.
+  virtual void send_lasting(std::string_view bytes) { send(std::string(bytes)); }
   // Bytes queued and not yet handed to the kernel or library.
   virtual std::size_t unsent() const = 0;
   // Sends what is queued, then ends the far side's input. Bytes may still arrive; transport_closed follows.

@@ -23,7 +23,7 @@ constexpr const char* kKeyExchange =
 // can name them.
 constexpr const char* kCiphers = "aes128-gcm@openssh.com,aes256-gcm@openssh.com,aes256-ctr,aes192-ctr,aes128-ctr";
 
-constexpr std::uint32_t kWritePiece = 128 * 1024;
+constexpr std::uint32_t kWritePiece = 12 * 1024;  // libssh keeps copies until the socket has it, in powers of two
 constexpr std::uint64_t kSocketRead = 4096;  // what libssh takes off the socket at a time; less: the socket is empty
 constexpr int kMaxDescriptor = 0xffff;       // libssh cuts descriptors to 16 bits
 

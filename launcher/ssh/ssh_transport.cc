@@ -83,11 +83,17 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void send(std::string bytes) {
     if (closed_ || bytes.empty()) return;
     unsent_ += bytes.size();
-    if (!queue_.empty() && queue_.back().size() + bytes.size() <= kJoin) {
-      queue_.back() += bytes;
+    if (!queue_.empty() && queue_.back().lasting.empty() && queue_.back().own.size() + bytes.size() <= kJoin) {
+      queue_.back().own += bytes;
     } else {
-      queue_.push_back(std::move(bytes));
+      queue_.push_back({std::move(bytes), {}});
     }
+    pump_soon();
+  }
+  void send_lasting(std::string_view bytes) {
+    if (closed_ || bytes.empty()) return;
+    unsent_ += bytes.size();
+    queue_.push_back({{}, bytes});
     pump_soon();
   }
   void finish() {
@@ -153,12 +159,13 @@ class Connection : public std::enable_shared_from_this<Connection> {
   // False: closed. After the far side's end nobody reads what we would write; pump() then finds out how it ended.
   bool write_queue() {
     while (!queue_.empty() && !session_.at_end()) {
-      const auto n = session_.write(std::string_view(queue_.front()).substr(sent_of_front_));
+      const std::string_view front = queue_.front().bytes();
+      const auto n = session_.write(front.substr(sent_of_front_));
       if (n < 0 && !session_.at_end()) return broken();
       if (n <= 0) return true;
       unsent_ -= static_cast<std::size_t>(n);
       sent_of_front_ += static_cast<std::size_t>(n);
-      if (sent_of_front_ < queue_.front().size()) continue;
+      if (sent_of_front_ < front.size()) continue;
       queue_.pop_front();
       sent_of_front_ = 0;
     }
@@ -297,7 +304,12 @@ class Connection : public std::enable_shared_from_this<Connection> {
   stream_descriptor proxy_errors_;
   asio::steady_timer timer_;
 
-  std::deque<std::string> queue_;
+  struct Queued {
+    std::string own;
+    std::string_view lasting;  // in its place: bytes that outlive us
+    std::string_view bytes() const { return lasting.empty() ? std::string_view(own) : lasting; }
+  };
+  std::deque<Queued> queue_;
   std::size_t sent_of_front_ = 0;
   std::size_t unsent_ = 0;
   std::string errors_;  // tail of the far side's standard error
@@ -335,6 +347,7 @@ class SshTransport final : public launch::AgentTransport {
     connection_->start(events, pool_, options_, std::move(target_));
   }
   void send(std::string bytes) override { connection_->send(std::move(bytes)); }
+  void send_lasting(std::string_view bytes) override { connection_->send_lasting(bytes); }
   std::size_t unsent() const override { return connection_->unsent(); }
   void finish() override { connection_->finish(); }
 
