@@ -67,8 +67,12 @@ std::vector<OptionGroup> options_of_the_job() {
          "What workers on other hosts inherit from sml-run: everything but what belongs to this host or log-in, or "
          "nothing. Default: all."}}},
       {"Rendezvous of the workers",
-       {{"--no-torch-store", "", set_no_torch_store,
-         "Leave MASTER_PORT to the program: rank 0 opens torch's store, instead of finding it there."}}},
+       {{"--master-addr --master_addr", "ADDRESS", set_master_address,
+         "Numeric address of rank 0's host at which the workers meet; default: the first that every host can reach."},
+        {"--no-torch-store", "", set_no_torch_store,
+         "Leave MASTER_PORT to the program: rank 0 opens torch's store, instead of finding it there."},
+        {"--join-warn", "D", set_join_warn,
+         "Name the workers that have not joined the process group so long after the first; 0: never. Default: 60s."}}},
       {"Supervision",
        {{"--on-failure", "abort|continue", set_on_failure,
          "What to do when a worker fails: stop all others, or let them finish. Default: abort."},
@@ -123,6 +127,7 @@ std::vector<OptionGroup> options_of_the_launcher() {
          "Show control characters of workers, all but colours, as \\xNN instead of passing them on: when the output "
          "goes to a terminal, always, or never. Default: auto."},
         {"--dry-run --plan", "", set_dry_run, "Print which rank would run where; start and connect to nothing."},
+        {"--show-env", "RANK", set_show_env, "With --dry-run: print the variables that are set for this rank instead."},
         {"--format", "text|json", set_format, "Format of --dry-run; default text."},
         {"--verbose -v", "", set_verbose, "Say what is being done."},
         {"--quiet -q", "", set_quiet, "Say nothing but errors."},
@@ -264,7 +269,7 @@ class Parser {
   explicit Parser(const Scan& scanned) : scanned_(scanned) {
     app_.set_help_flag();
     for_each_row([this](const OptionRow& row) { add(row); });
-    app_.get_option("--format")->needs(app_.get_option("--dry-run"));
+    for (const char* name : {"--format", "--show-env"}) app_.get_option(name)->needs(app_.get_option("--dry-run"));
     app_.get_option("--array-file")->needs(app_.get_option("--array-vars"));
     for (const char* name : {"--array-vars", "--array-index", "--array-base", "--array-all"}) {
       app_.get_option(name)->needs(app_.get_option("--array-file"));

@@ -39,6 +39,22 @@ std::string one_line_about(const plan::LaunchPlan& plan) {
          (hosts == 1 ? " host" : " hosts") + ", from " + plan.host_source;
 }
 
+int show_environment(const Options& options, const plan::LaunchPlan& plan) {
+  const std::uint32_t rank = *options.show_env;
+  if (rank >= plan.map.world_size()) {
+    return refuse(Error(ErrorKind::Usage, "--show-env: there is no rank " + std::to_string(rank) + "; the last is " +
+                                              std::to_string(plan.map.world_size() - 1)));
+  }
+  const plan::Environment shown =
+      plan::shown_environment(plan.map, plan.map.ranks[rank], plan.job, plan.user_environment, options.torch_store);
+  if (*options.dry_run == PlanFormat::Json) {
+    return os::write_all(STDOUT_FILENO, plan::environment_to_json(shown) + "\n") ? 0 : 1;
+  }
+  std::string text;
+  for (const std::string& entry : shown) text += show(entry, 4096) + "\n";
+  return os::write_all(STDOUT_FILENO, text) ? 0 : 1;
+}
+
 Result<launch::AgentImage> agent_image(const Options& options) {
   if (!options.agent_path.empty()) return launch::AgentImage::load(options.agent_path);
   return launch::AgentImage::embedded();
@@ -87,6 +103,7 @@ int run(const std::vector<std::string>& arguments, std::span<const char* const> 
   const Result<plan::LaunchPlan> plan = make_plan(options, machine);
   if (!plan) return refuse(plan.error());
   for (const std::string& warning : plan->warnings) say("warning: " + warning);
+  if (options.show_env) return show_environment(options, *plan);
   if (options.dry_run) {
     const bool json = *options.dry_run == PlanFormat::Json;
     return os::write_all(STDOUT_FILENO, json ? to_json(*plan) + "\n" : to_table(*plan)) ? 0 : 1;

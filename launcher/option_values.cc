@@ -7,6 +7,8 @@
 #include <charconv>
 #include <utility>
 
+#include <arpa/inet.h>
+
 #include "common/core/exit_status.h"
 #include "common/core/text.h"
 #include "common/plan/array_file.h"
@@ -143,6 +145,21 @@ Result<void> set_report(Options& o, string_view value) {
 }
 
 Result<void> set_events(Options& o, string_view value) { return keep(o.events_file, value); }
+Result<void> set_master_address(Options& o, string_view value) {
+  const std::string text(value);
+  in6_addr bytes{};
+  if (::inet_pton(AF_INET, text.c_str(), &bytes) != 1 && ::inet_pton(AF_INET6, text.c_str(), &bytes) != 1) {
+    return bad_value(value, "a numeric address of rank 0's host, such as 10.0.0.1 or fd00::1");
+  }
+  return keep(o.master_address, text);
+}
+
+Result<void> set_join_warn(Options& o, string_view value) { return store(o.join_warn, duration(value, 0s)); }
+
+Result<void> set_show_env(Options& o, string_view value) {
+  return store(o.show_env, number(value, {0, plan::kMaxWorldSize - 1}));
+}
+
 Result<void> set_no_torch_store(Options& o, string_view) { return keep(o.torch_store, plan::TorchStore::OfRank0); }
 
 Result<void> set_start_timeout(Options& o, string_view value) { return store(o.start_timeout, duration(value, 1ms)); }

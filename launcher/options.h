@@ -68,6 +68,9 @@ struct Options {
   std::optional<Duration> timeout;  // of the workers, from their start
   std::vector<int> forward_signals{SIGUSR1, SIGUSR2, SIGWINCH};
   plan::TorchStore torch_store = plan::TorchStore::OfAgent;
+  std::string master_address;                     // numeric; empty: the first that every host reaches
+  Duration join_warn = std::chrono::seconds(60);  // zero: never
+  std::optional<std::uint32_t> show_env;          // rank; only with dry_run
   OnFailure on_failure = OnFailure::Abort;
   StdinRule stdin_rule = StdinRule::OneRank;
   Rank stdin_rank;          // for OneRank

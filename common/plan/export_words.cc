@@ -37,15 +37,6 @@ void add_named(std::string_view name, std::span<const std::string> environment, 
   }
 }
 
-// By the names that people give to them.
-bool names_a_secret(std::string_view name) {
-  std::string upper(name);
-  for (char& c : upper) c = c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
-  constexpr std::array<std::string_view, 5> kParts{"TOKEN", "SECRET", "KEY", "PASS", "CREDENTIAL"};
-  return std::any_of(kParts.begin(), kParts.end(),
-                     [&](std::string_view part) { return upper.find(part) != std::string::npos; });
-}
-
 void add_set(const std::string& word, ExportedVariables& out) {
   const std::string_view name = name_of(word);
   out.variables.push_back(word);
@@ -57,6 +48,14 @@ void add_set(const std::string& word, ExportedVariables& out) {
 }
 
 }  // namespace
+
+bool names_a_secret(std::string_view name) {
+  std::string upper(name);
+  for (char& c : upper) c = c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
+  constexpr std::array<std::string_view, 5> kParts{"TOKEN", "SECRET", "KEY", "PASS", "CREDENTIAL"};
+  return std::any_of(kParts.begin(), kParts.end(),
+                     [&](std::string_view part) { return upper.find(part) != std::string::npos; });
+}
 
 Result<void> check_export_word(std::string_view word) {
   const std::size_t equals = word.find('=');

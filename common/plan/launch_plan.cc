@@ -142,6 +142,12 @@ std::string to_json(const LaunchPlan& plan) {
   return out.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
+std::string environment_to_json(const Environment& environment) {
+  Json out = Json::object();
+  for (const std::string& entry : environment) out[std::string(name_of(entry))] = value_of(entry);
+  return out.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
 std::string to_table(const LaunchPlan& plan) {
   std::string out = fmt::format("{} on {}; hosts from {}\n\n", counted(plan.map.world_size(), "worker"),
                                 counted(plan.map.group_world_size(), "host"), show(plan.host_source));

@@ -32,6 +32,9 @@ struct LaunchPlan {
 // transport.
 std::string to_json(const LaunchPlan& plan);
 
+// An environment as one JSON object on one line, without a newline; bytes as in to_json().
+std::string environment_to_json(const Environment& environment);
+
 // The same as a table for people, at most 100 columns where names allow; ends with a newline.
 std::string to_table(const LaunchPlan& plan);
 

@@ -4,6 +4,8 @@
 #include <array>
 #include <utility>
 
+#include "common/plan/export_words.h"
+
 namespace sml::plan {
 
 namespace {
@@ -373,6 +375,27 @@ Environment rendezvous_environment(const Rendezvous& rendezvous) {
           entry(kHorovodPort, std::to_string(rendezvous.horovod_port)),
           entry(kHorovodController, "gloo"),
           entry(kHorovodOperations, "gloo")};
+}
+
+Environment shown_environment(const JobMap& map, const RankAssignment& rank, const JobIdentity& job,
+                              std::span<const std::string> user, TorchStore torch_store) {
+  static constexpr std::string_view kUnknown = "(known at the start)";
+  Environment ours = rank_environment(map, rank, job);
+  for (std::string& e :
+       rendezvous_environment({.address = "", .port = 0, .horovod_port = 0, .torch_store = torch_store})) {
+    const bool met = name_of(e).ends_with("_ADDR") || name_of(e).ends_with("_PORT");
+    ours.push_back(met ? entry(name_of(e), kUnknown) : std::move(e));
+  }
+  EnvironmentLayers layers;
+  layers.base = BaseEnvironment::Login;
+  layers.user = user;
+  layers.job = ours;
+  layers.cpu_share = 0;
+  Environment out = compose(layers);
+  for (std::string& e : out) {
+    if (find_variable(ours, name_of(e)) == nullptr && names_a_secret(name_of(e))) e = entry(name_of(e), "(hidden)");
+  }
+  return out;
 }
 
 Environment compose(const EnvironmentLayers& layers) {

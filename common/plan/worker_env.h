@@ -76,6 +76,12 @@ struct Rendezvous {
 // MASTER_ADDR, MASTER_PORT, Horovod's store and what follows from them. Equal for all ranks.
 Environment rendezvous_environment(const Rendezvous& rendezvous);
 
+// What is set for one rank over the environment of its host: the user's variables, the defaults and ours, for people.
+// Values that are only known when the hosts have met, and those of names that look like secrets, are replaced by words
+// in parentheses. Without OMP_NUM_THREADS, which depends on the host.
+Environment shown_environment(const JobMap& map, const RankAssignment& rank, const JobIdentity& job,
+                              std::span<const std::string> user, TorchStore torch_store);
+
 // The layers of one worker, later wins; within a layer too. `login` is the environment that the agent itself was
 // started with.
 struct EnvironmentLayers {

@@ -138,6 +138,12 @@ struct Release {
   void fields(auto& a) { a(); }
 };
 
+// "Who has come to torch's store?" Answered with Joined.
+struct AskJoined {
+  std::uint16_t port = 0;  // of the store; 0: only how many
+  void fields(auto& a) { a(port); }
+};
+
 // ---- agent → launcher
 
 struct HelloAck {
@@ -253,10 +259,17 @@ struct OutOfMemory {
   void fields(auto& a) { a(kills, evidence); }
 };
 
+struct Joined {
+  std::uint64_t count = 0;           // clients of the store that have joined; from the agent that serves it
+  std::uint64_t since_first_ms = 0;  // how long ago the first of them did
+  std::vector<Rank> missing;         // workers here that run and hold no connection to the port that was asked for
+  void fields(auto& a) { a(count, since_first_ms, missing); }
+};
+
 using ToAgent = std::variant<Hello, Prepare, Probe, Start, Signal, Stop, StdinData, StdinEof, Credit, Ping, Suspend,
-                             Resume, Release>;
+                             Resume, Release, AskJoined>;
 using ToLauncher = std::variant<HelloAck, Prepared, Probed, Started, Output, ExitedWorker, Drained, AgentLog, Pong,
-                                StdinCredit, Bye, ErrorFile, OutOfMemory>;
+                                StdinCredit, Bye, ErrorFile, OutOfMemory, Joined>;
 
 // ExitStatus travels as three numbers; Lost never travels (it is the launcher's own conclusion).
 ExitedWorker pack_exit(Rank rank, const ExitStatus& status, EndedBy ended_by, std::uint64_t at_ns);

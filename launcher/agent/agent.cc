@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <csignal>
+#include <set>
 
 #include <sched.h>
 #include <unistd.h>
@@ -9,6 +10,7 @@
 #include <boost/asio/post.hpp>
 
 #include "common/core/text.h"
+#include "common/os/connections.h"
 #include "common/os/descendants.h"
 
 namespace sml::agent {
@@ -205,6 +207,23 @@ void Agent::resume() {
   for (const pid_t pid : os::children()) ::kill(pid, SIGCONT);
   if (stores_) stores_->resume();
   arm_timer();
+}
+
+void Agent::handle(wire::AskJoined& m) {
+  wire::Joined answer = stores_ ? stores_->joined(Clock::now()) : wire::Joined{};
+  if (m.port != 0) answer.missing = workers_without_connection(m.port);
+  link_.send(std::move(answer));
+}
+
+std::vector<Rank> Agent::workers_without_connection(std::uint16_t port) const {
+  std::set<pid_t> groups;  // each worker leads one
+  for (const auto& [pid, worker] : by_pid_) groups.insert(pid);
+  const std::set<pid_t> connected = os::groups_connected_to(port, groups);
+  std::vector<Rank> out;
+  for (const auto& [pid, worker] : by_pid_) {
+    if (!connected.contains(pid)) out.push_back(worker->rank());
+  }
+  return out;
 }
 
 // ---- what the machine asks for

@@ -54,6 +54,7 @@ class Agent final : private WorkerOwner {
   void handle(wire::Ping& m);
   void handle(wire::Suspend& m);
   void handle(wire::Release&) { release(); }
+  void handle(wire::AskJoined& m);
   void handle(wire::Resume&) {}  // any message resumes
 
   // WorkerOwner
@@ -88,6 +89,7 @@ class Agent final : private WorkerOwner {
   plan::Environment environment_of(const Worker& worker) const;
   void compose_environments();
   std::vector<wire::Obstacle> find_programs();
+  std::vector<Rank> workers_without_connection(std::uint16_t port) const;
   Worker* find(Rank rank);
 
   boost::asio::io_context& loop_;

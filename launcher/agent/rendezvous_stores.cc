@@ -40,6 +40,15 @@ void RendezvousStores::resume() {
   if (horovod_) horovod_->server.resume();
 }
 
+wire::Joined RendezvousStores::joined(TimePoint now) const {
+  wire::Joined out;
+  if (!torch_ || !torch_->store.first_joined()) return out;
+  const Duration since = now - *torch_->store.first_joined();
+  out.count = torch_->store.joined();
+  out.since_first_ms = static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::milliseconds>(since).count());
+  return out;
+}
+
 void RendezvousStores::sum_up() const {
   for (const StoreServer* server : {torch_ ? &torch_->server : nullptr, horovod_ ? &horovod_->server : nullptr}) {
     if (server == nullptr) continue;

@@ -32,6 +32,8 @@ class RendezvousStores {
   void serve(boost::asio::io_context& loop, const wire::Stores& stores, Report report);
   void suspend();
   void resume();
+  // How many have come to torch's store, and when.
+  wire::Joined joined(TimePoint now) const;
   // Reports what has only been counted so far.
   void sum_up() const;
 

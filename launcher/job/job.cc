@@ -57,6 +57,7 @@ Job::Job(const Options& options, const plan::LaunchPlan& plan, const launch::Age
       deadline_timer_(loop_),
       ping_timer_(loop_),
       suspend_timer_(loop_),
+      join_timer_(loop_),
       console_(loop_.get_executor(), tags(), options.sanitize,
                {.drained = [this] { give_credit(); }, .gone = [this](int sys_errno) { output_gone(sys_errno); }}),
       records_(std::move(records)),
@@ -66,6 +67,7 @@ Job::Job(const Options& options, const plan::LaunchPlan& plan, const launch::Age
                                         },
                                     .end = [this](Rank rank) { host_of(rank).session->send(wire::StdinEof{rank}); }}),
       machine_(options.start_timeout, options.grace, Clock::now(), options.timeout),
+      join_watch_(options.join_warn, plan.map.world_size()),
       ranks_(plan.map.world_size()),
       last_lines_(plan.map.world_size()),
       errors_(plan.map.world_size()) {
@@ -223,13 +225,13 @@ std::vector<std::string> Job::rank0_addresses() const {
 void Job::probe(HostEntry& host) {
   if (master_port_ == 0 || &host == &hosts_.front() || !host.session->agent_runs()) return;
   if (host.info.asked) return;
-  host.info.asked = rank0_addresses();
+  host.info.asked = candidate_addresses();
   host.session->send(wire::Probe{*host.info.asked, master_port_, milliseconds(kProbeTimeout)});
 }
 
 void Job::probe_all() {
   if (hosts_.size() == 1) {
-    master_address_ = "127.0.0.1";
+    master_address_ = options_.master_address.empty() ? "127.0.0.1" : options_.master_address;
     return tell(JobEvent::AllProbed);
   }
   for (HostEntry& host : hosts_) probe(host);
@@ -255,7 +257,7 @@ void Job::finish_probing() {
     if (!hosts_[i].info.probe) return;
     probes.push_back(*hosts_[i].info.probe);
   }
-  const std::vector<std::string> candidates = rank0_addresses();
+  const std::vector<std::string> candidates = candidate_addresses();
   const ChosenAddress chosen = choose_address(candidates, probes, hosts_[0].session->name(), master_port_);
   master_address_ = chosen.address;
   if (!chosen.address.empty()) return tell(JobEvent::AllProbed);

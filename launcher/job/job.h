@@ -14,6 +14,7 @@
 #include "common/plan/launch_plan.h"
 #include "launcher/job/console.h"
 #include "launcher/job/job_machine.h"
+#include "launcher/job/join_watch.h"
 #include "launcher/job/records.h"
 #include "launcher/job/rendezvous.h"
 #include "launcher/job/stdin_forwarder.h"
@@ -76,6 +77,7 @@ class Job final : private launch::SessionOwner {
   void handle(HostEntry& host, const wire::Bye& m);
   void handle(HostEntry& host, const wire::ErrorFile& m);
   void handle(HostEntry& host, const wire::OutOfMemory& m);
+  void handle(HostEntry& host, const wire::Joined& m);
   void handle(HostEntry&, const wire::Prepared&) {}  // comes as session_ready
 
   void begin_records();
@@ -108,9 +110,11 @@ class Job final : private launch::SessionOwner {
   void await_signals();
   void on_signal(int signo);
   std::vector<std::string> rank0_addresses() const;
+  std::vector<std::string> candidate_addresses() const;
   std::vector<std::string> job_addresses() const;
   void start_workers();
   void release_stores();
+  void arm_join_watch();
   HostEntry& entry(const launch::AgentSession& session);
   launch::SessionRoute route_to(const plan::Host& host);
   std::vector<std::string> tags() const;
@@ -124,11 +128,13 @@ class Job final : private launch::SessionOwner {
   boost::asio::steady_timer deadline_timer_;
   boost::asio::steady_timer ping_timer_;
   boost::asio::steady_timer suspend_timer_;
+  boost::asio::steady_timer join_timer_;
   Console console_;
   report::EventFeed events_;  // whatever happens, for those who record or show it
   Records records_;
   StdinForwarder stdin_;
   JobMachine machine_;
+  JoinWatch join_watch_;
   std::vector<HostEntry> hosts_;               // those with ranks, in host order; rank 0 is on the first
   std::vector<report::RankRecord> ranks_;      // by rank
   std::vector<report::LastLines> last_lines_;  // by rank

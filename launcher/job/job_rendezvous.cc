@@ -5,6 +5,11 @@
 
 namespace sml::job {
 
+// What the other hosts try.
+std::vector<std::string> Job::candidate_addresses() const {
+  return options_.master_address.empty() ? rank0_addresses() : std::vector<std::string>{options_.master_address};
+}
+
 // Every address from which a worker may call rank 0's host.
 std::vector<std::string> Job::job_addresses() const {
   std::vector<std::string> out = rank0_addresses();
@@ -28,6 +33,34 @@ void Job::start_workers() {
   start.stores = {options_.torch_store, plan_.map.world_size(), job_addresses()};
   if (hosts_.size() > 1) start.leave = wire::Leave::WhenReleased;
   hosts_.front().session->start_workers(start);
+
+  const bool watched = options_.torch_store == plan::TorchStore::OfAgent && plan_.map.world_size() > 1;
+  if (!watched || options_.join_warn == Duration::zero() || options_.verbosity == Verbosity::Quiet) return;
+  join_watch_.started(Clock::now());
+  arm_join_watch();
+}
+
+void Job::arm_join_watch() {
+  if (!join_watch_.due()) return;
+  join_timer_.expires_at(*join_watch_.due());
+  join_timer_.async_wait([this](boost::system::error_code error) {
+    if (error || machine_.state() != JobState::Running) return;
+    join_watch_.asking_store();
+    hosts_.front().session->send(wire::AskJoined{});
+  });
+}
+
+void Job::handle(HostEntry& host, const wire::Joined& m) {
+  if (join_watch_.asking() == JoinWatch::Ask::Everybody) {
+    const std::string sentence = join_watch_.host_says(host.session->name(), m.missing);
+    if (!sentence.empty() && machine_.state() == JobState::Running) console_.say(sentence);
+    return;
+  }
+  const auto since = std::chrono::milliseconds(m.since_first_ms);
+  if (join_watch_.store_says(m.count, since, Clock::now()) == JoinWatch::Ask::Nobody) return arm_join_watch();
+  const auto runs = [](const HostEntry& h) { return h.session->agent_runs(); };
+  join_watch_.asking_everybody(static_cast<std::size_t>(std::count_if(hosts_.begin(), hosts_.end(), runs)));
+  for (HostEntry& each : hosts_) each.session->send(wire::AskJoined{master_port_});
 }
 
 // The stores on rank 0's host are needed until every other host is done.

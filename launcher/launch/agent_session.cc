@@ -30,6 +30,7 @@ SessionEvent event_for(const wire::Probed&) { return SessionEvent::Probed; }
 SessionEvent event_for(const wire::Bye&) { return SessionEvent::Bye; }
 SessionEvent event_for(const wire::Pong&) { return SessionEvent::Chatter; }
 SessionEvent event_for(const wire::AgentLog&) { return SessionEvent::Chatter; }
+SessionEvent event_for(const wire::Joined&) { return SessionEvent::Chatter; }
 template <class Message>
 SessionEvent event_for(const Message&) {
   return SessionEvent::WorkerNews;
@@ -176,6 +177,9 @@ bool AgentSession::all_ours(const Message& m) const {
   if constexpr (requires { m.rank; }) return is_ours(m.rank);
   if constexpr (std::is_same_v<Message, wire::Started>) {
     return std::all_of(m.workers.begin(), m.workers.end(), [this](const auto& w) { return is_ours(w.rank); });
+  }
+  if constexpr (std::is_same_v<Message, wire::Joined>) {
+    return std::all_of(m.missing.begin(), m.missing.end(), [this](Rank rank) { return is_ours(rank); });
   }
   return true;
 }

@@ -1,11 +1,13 @@
 """torch.distributed meets at the store that the agent of rank 0's host serves: Debian's torch, unmodified programs."""
+import contextlib
+import json
+import os
 import pathlib
 import re
 import socket
-import time
 
 from harness import PYTHON, TRAIN_DDP, TestCase, Testbed, poll, sml_run, sml_run_popen
-from jobs import by_rank, complaints, sh
+from jobs import by_rank, complaints
 
 WORKER = pathlib.Path(__file__).parent / "torch_worker.py"
 OCCUPY = ("import socket, sys, time\n"
@@ -60,7 +62,7 @@ class OneHost(TestCase):
             with socket.create_connection(("127.0.0.1", port), 5) as s:
                 s.sendall(bytes_)
                 s.shutdown(socket.SHUT_WR)
-                with self.assertNoLogsOfReset():
+                with contextlib.suppress(ConnectionResetError):
                     self.assertEqual(s.recv(1), b"")
         with socket.create_connection(("127.0.0.1", port), 5):
             pass  # a caller who says nothing is no fault
@@ -70,10 +72,6 @@ class OneHost(TestCase):
         self.assertEqual(len(said), 2, said)
         self.assertRegex(said[0], r"torch's store closed a connection from 127\.0\.0\.1: there is no operation 71$")
         self.assertRegex(said[1], r"torch's store: 4 connections closed for what they sent$")
-
-    def assertNoLogsOfReset(self):
-        import contextlib
-        return contextlib.suppress(ConnectionResetError)
 
     def test_the_store_works_while_others_dawdle(self):
         job, port = self.job_with_a_port()
@@ -93,6 +91,56 @@ class OneHost(TestCase):
         job, port = self.job_with_a_port("--no-torch-store")
         socket.create_server(("127.0.0.1", port)).close()  # with SO_REUSEADDR, as every server does
         self.assert_status(job.finish(input="\n"), 0)
+
+
+    def test_who_has_not_joined_is_named(self):
+        argv = ["-np", "4", "--join-warn", "1s", "-x", "DAWDLERS=1,3", *torch("dawdle")]
+        with sml_run_popen(*argv) as job:
+            self.assert_said(job, r"ranks 1, 3 on localhost have not joined the process group after 1 s "
+                                  r"\(2 of 4 have; --join-warn\)")
+            job.terminate()
+            self.assert_status(job.finish(), 143)
+
+    def test_nobody_is_named_who_need_not_join(self):
+        for argv in (["--join-warn", "100ms", "sleep", "0.5"],
+                     ["--join-warn", "20ms", PYTHON, "-c", "import time; time.sleep(0.3)"]):
+            self.assertEqual(complaints(sml_run("-np", "2", *argv)), [])
+        done = sml_run("-np", "2", "--join-warn", "50ms", *torch("env"), timeout=100)
+        self.assert_done(done, 2, "env")
+
+    def assert_said(self, job, pattern, within=60):
+        os.set_blocking(job.stderr.fileno(), False)
+        said = b""
+
+        def heard():
+            nonlocal said
+            said += job.stderr.read() or b""
+            return re.search(pattern.encode(), said)
+
+        self.assertTrue(poll(heard, within), said)
+        os.set_blocking(job.stderr.fileno(), True)
+
+
+class DryRun(TestCase):
+    def test_the_environment_of_a_rank(self):
+        argv = ["--dry-run", "-H", "a:1,b:2", "-x", "A=1", "-x", "MY_TOKEN=x", "--show-env"]
+        done = sml_run(*argv, "2", "true")
+        self.assert_status(done, 0)
+        shown = dict(line.split("=", 1) for line in done.stdout.splitlines())
+        want = {"RANK": "2", "LOCAL_RANK": "1", "WORLD_SIZE": "3", "A": "1", "MY_TOKEN": "(hidden)",
+                "MASTER_ADDR": "(known at the start)", "TORCHELASTIC_USE_AGENT_STORE": "True", "SML_HOST": "b"}
+        self.assertEqual({k: shown.get(k) for k in want}, want)
+        self.assertNotIn("PATH", shown)
+        as_json = json.loads(sml_run(*argv, "2", "--format", "json", "true").stdout)
+        job_id = {"SML_JOB_ID", "TORCHELASTIC_RUN_ID"}
+        self.assertEqual({k: v for k, v in as_json.items() if k not in job_id},
+                         {k: v for k, v in shown.items() if k not in job_id})
+
+    def test_there_must_be_such_a_rank_and_a_dry_run(self):
+        done = sml_run("--dry-run", "--show-env", "3", "-H", "a:1,b:2", "true")
+        self.assertEqual((done.returncode, done.stderr),
+                         (2, "sml-run: --show-env: there is no rank 3; the last is 2\n"))
+        self.assert_status(sml_run("--show-env", "0", "true"), 2)
 
 
 class FourHosts(TestCase):
@@ -151,6 +199,14 @@ class FourHosts(TestCase):
         other = re.escape(self.bed.address("algo-4"))
         self.assertRegex("\n".join(complaints(done)),
                          rf"torch's store refused a connection from {other}: which is no host of this job")
+
+    def test_who_has_not_joined_is_named_by_host(self):
+        argv = ["-H", self.bed.hosts(2), "--join-warn", "1s", "-x", "DAWDLERS=3,6,7", *torch("dawdle")]
+        with self.bed.sml_run_popen("head", *argv) as job:
+            OneHost.assert_said(self, job, r"rank 3 on algo-2, ranks 6, 7 on algo-4 have not joined the process group "
+                                           r"after 1 s \(5 of 8 have; --join-warn\)")
+            job.terminate()
+            self.assert_status(job.finish(), 143)
 
     def test_when_the_job_is_stopped_the_store_goes_too(self):
         done = self.bed.sml_run("algo-1", "-H", self.bed.hosts(1), "sh", "-c",

@@ -49,7 +49,9 @@ std::vector<ToAgent> to_agent(const std::string& text) {
       Ping{0x0123456789abcdef},
       Suspend{},
       Resume{},
-      Release{}};
+      Release{},
+      AskJoined{},
+      AskJoined{29500}};
 }
 
 std::vector<ToLauncher> to_launcher(const std::string& text) {
@@ -65,7 +67,8 @@ std::vector<ToLauncher> to_launcher(const std::string& text) {
           StdinCredit{},  StdinCredit{Rank(2), 65536},
           Bye{},          Bye{text, {text, ""}},
           ErrorFile{},    ErrorFile{text, Rank(8)},
-          OutOfMemory{},  OutOfMemory{3, text}};
+          OutOfMemory{},  OutOfMemory{3, text},
+          Joined{},       Joined{7, 60000, {Rank(5), Rank(9)}}};
 }
 
 template <class Message>

@@ -255,3 +255,20 @@ TEST_CASE("every variable that a worker gets is documented, once") {
   for (const std::string& entry : all) set.insert(name_of(entry));
   CHECK(documented == set);
 }
+
+TEST_CASE("what is set for a rank can be shown, less what nobody should see") {
+  const JobMap map = map_of("a:1,b:2");
+  const Environment user{"WANDB_API_KEY=abc", "LEVEL=3", "PYTHONUNBUFFERED=0"};
+  const Environment shown = shown_environment(map, map.ranks[2], {"j", 0, 0}, user, TorchStore::OfAgent);
+  CHECK(get(shown, "RANK") == "2");
+  CHECK(get(shown, "LOCAL_RANK") == "1");
+  CHECK(get(shown, "MASTER_ADDR") == "(known at the start)");
+  CHECK(get(shown, "HOROVOD_GLOO_RENDEZVOUS_PORT") == "(known at the start)");
+  CHECK(get(shown, "HOROVOD_CONTROLLER") == "gloo");
+  CHECK(get(shown, "TORCHELASTIC_USE_AGENT_STORE") == "True");
+  CHECK(get(shown, "LEVEL") == "3");
+  CHECK(get(shown, "PYTHONUNBUFFERED") == "0");
+  CHECK(get(shown, "NCCL_ASYNC_ERROR_HANDLING") == "1");
+  CHECK(get(shown, "WANDB_API_KEY") == "(hidden)");
+  CHECK(get(shown, "PATH") == "(unset)");
+}

@@ -1,0 +1,108 @@
+#include "common/os/connections.h"
+
+#include <algorithm>
+#include <charconv>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <dirent.h>
+#include <sys/stat.h>
+
+#include "common/os/small_file.h"
+
+namespace sml::os {
+
+namespace {
+
+// Columns of /proc/net/tcp: 0 number, 1 local address, 2 remote address, 3 state, ... 9 inode.
+constexpr std::size_t kRemote = 2;
+constexpr std::size_t kState = 3;
+constexpr std::size_t kInode = 9;
+constexpr std::string_view kEstablished = "01";
+
+// Takes what comes before `separator` off the front.
+std::string_view cut(std::string_view& text, char separator) {
+  const std::string_view front = text.substr(0, text.find(separator));
+  text.remove_prefix(std::min(front.size() + 1, text.size()));
+  return front;
+}
+
+std::vector<std::string_view> words_of(std::string_view line) {
+  std::vector<std::string_view> out;
+  while (!line.empty()) {
+    if (const std::string_view word = cut(line, ' '); !word.empty()) out.push_back(word);
+  }
+  return out;
+}
+
+template <class T>
+T number(std::string_view text, int base = 10) {
+  T value = 0;
+  std::from_chars(text.data(), text.data() + text.size(), value, base);
+  return value;
+}
+
+// "00000000000000000000000001000000:D204" → 0xD204
+std::uint16_t port_of(std::string_view address) {
+  cut(address, ':');
+  return number<std::uint16_t>(address, 16);
+}
+
+std::vector<std::string> names_in(const std::string& folder) {
+  std::vector<std::string> out;
+  const std::unique_ptr<DIR, int (*)(DIR*)> open(::opendir(folder.c_str()), ::closedir);
+  if (!open) return out;
+  while (const dirent* entry = ::readdir(open.get())) out.emplace_back(entry->d_name);
+  return out;
+}
+
+bool holds_one_of(const std::string& process, const std::set<ino_t>& sockets) {
+  const std::string folder = process + "/fd/";
+  for (const std::string& name : names_in(folder)) {
+    struct stat file {};
+    if (::stat((folder + name).c_str(), &file) == 0 && S_ISSOCK(file.st_mode) && sockets.contains(file.st_ino)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+// The third field after the command in /proc/PID/stat: state, parent, group.
+pid_t group_of(const std::string& process) {
+  constexpr std::size_t kGroup = 2;
+  const std::string stat = read_small_file(process + "/stat");
+  const std::size_t end = stat.rfind(')');
+  if (end == std::string::npos) return 0;
+  const std::vector<std::string_view> words = words_of(std::string_view(stat).substr(end + 1));
+  return words.size() > kGroup ? number<pid_t>(words[kGroup]) : 0;
+}
+
+}  // namespace
+
+std::set<ino_t> sockets_connected_to(std::uint16_t port, std::string_view table) {
+  std::set<ino_t> out;
+  while (!table.empty()) {
+    const std::vector<std::string_view> words = words_of(cut(table, '\n'));
+    if (words.size() <= kInode || words[kState] != kEstablished || port_of(words[kRemote]) != port) continue;
+    if (const auto inode = number<ino_t>(words[kInode]); inode != 0) out.insert(inode);
+  }
+  return out;
+}
+
+std::set<pid_t> groups_connected_to(std::uint16_t port, const std::set<pid_t>& groups) {
+  std::set<ino_t> sockets;
+  for (const char* table : {"/proc/self/net/tcp", "/proc/self/net/tcp6"}) {
+    sockets.merge(sockets_connected_to(port, read_small_file(table)));
+  }
+  std::set<pid_t> out;
+  for (const std::string& name : names_in("/proc")) {
+    if (name.find_first_not_of("0123456789") != std::string::npos) continue;
+    const std::string process = "/proc/" + name;
+    const pid_t group = group_of(process);
+    if (groups.contains(group) && !out.contains(group) && holds_one_of(process, sockets)) out.insert(group);
+  }
+  return out;
+}
+
+}  // namespace sml::os
