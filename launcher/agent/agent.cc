@@ -12,6 +12,7 @@
 #include "common/core/text.h"
 #include "common/os/connections.h"
 #include "common/os/descendants.h"
+#include "launcher/agent/route_interface.h"
 
 namespace sml::agent {
 
@@ -164,6 +165,9 @@ void Agent::handle(wire::Start& m) {
     leave_ = m.leave;
   }
   rendezvous_ = std::move(m.rendezvous);
+  if (const std::string* address = plan::find_variable(rendezvous_, "MASTER_ADDR")) {
+    interface_ = interface_variables(std::string(plan::value_of(*address)));
+  }
   perform(machine_.start(Clock::now()));
   settle();
 }
@@ -247,7 +251,11 @@ plan::Environment Agent::environment_of(const Worker& worker) const {
   if (const std::string file = scratch_.error_file(worker.rank()); !file.empty()) {
     job.push_back("TORCHELASTIC_ERROR_FILE=" + file);
   }
-  return plan::with_job(environments_[worker.spec().app], job);
+  const plan::Environment& composed = environments_[worker.spec().app];
+  for (const std::string& variable : interface_) {
+    if (plan::find_variable(composed, plan::name_of(variable)) == nullptr) job.push_back(variable);
+  }
+  return plan::with_job(composed, job);
 }
 
 void Agent::spawn_all() {

@@ -115,6 +115,7 @@ class Agent final : private WorkerOwner {
   std::vector<plan::Environment> environments_;  // by app: what its workers share
   std::vector<std::string> programs_;            // by app: the file that argv[0] is
   plan::Environment rendezvous_;
+  plan::Environment interface_;  // variables that name the one towards MASTER_ADDR
   std::vector<std::unique_ptr<Worker>> workers_;
   std::unordered_map<Rank, Worker*> by_rank_;
   std::unordered_map<pid_t, Worker*> by_pid_;

@@ -1,0 +1,67 @@
+"""Where workers meet: the address, the interface that leads there, and what is said when a host cannot reach it."""
+import re
+
+from harness import TestCase, Testbed, sml_run
+from jobs import by_rank, complaints, sh
+
+SHOW = "echo $MASTER_ADDR ${GLOO_SOCKET_IFNAME-none} ${NCCL_SOCKET_IFNAME-none} ${HOROVOD_GLOO_IFACE-none}"
+
+
+class OneHost(TestCase):
+    def test_one_host_meets_at_loopback_and_needs_no_interface(self):
+        done = sml_run("-np", "1", "sh", "-c", SHOW)
+        self.assertEqual(done.stdout, "127.0.0.1 none none none\n", done)
+
+    def test_an_address_must_be_a_number(self):
+        done = sml_run("--master-addr", "algo-1", "true")
+        self.assert_status(done, 2)
+        self.assertIn("--master-addr: \"algo-1\" is not a numeric address", done.stderr)
+
+
+class ThreeHosts(TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.bed = cls.enterClassContext(Testbed())
+        cls.bed.up(3)
+
+    def interface(self, host):
+        rows = sh(self.bed, host, "ip -o addr show").splitlines()
+        return next(row.split()[1].split("@")[0] for row in rows if f" {self.bed.address(host)}/" in row)
+
+    def test_the_interface_that_leads_to_rank_0(self):
+        for start in ("algo-1", "head"):
+            done = self.bed.sml_run(start, "-H", self.bed.hosts(1), "sh", "-c", SHOW)
+            self.assert_status(done, 0)
+            for rank, lines in by_rank(done.stdout).items():
+                name = self.interface(f"algo-{rank + 1}")
+                self.assertEqual(lines, [f"{self.bed.address('algo-1')} {name} {name} {name}"])
+
+    def test_what_the_user_sets_stays(self):
+        done = self.bed.sml_run("algo-1", "-H", self.bed.hosts(1), "-x", "NCCL_SOCKET_IFNAME=^docker", "sh", "-c",
+                                SHOW)
+        self.assertEqual({lines[0].split()[2] for lines in by_rank(done.stdout).values()}, {"^docker"}, done)
+
+    def test_an_address_of_the_user_s(self):
+        sh(self.bed, "algo-1", "ip addr add 10.99.0.1/32 dev lo")
+        self.addCleanup(sh, self.bed, "algo-1", "ip addr del 10.99.0.1/32 dev lo")
+        address = self.bed.address("algo-1")
+        for host in ("algo-2", "algo-3"):
+            sh(self.bed, host, f"ip route add 10.99.0.1/32 via {address}")
+            self.addCleanup(sh, self.bed, host, f"ip route del 10.99.0.1/32 via {address}")
+        done = self.bed.sml_run("algo-1", "--master-addr", "10.99.0.1", "-H", self.bed.hosts(1), "sh", "-c", SHOW)
+        self.assert_status(done, 0)
+        self.assertEqual({lines[0].split()[0] for lines in by_rank(done.stdout).values()}, {"10.99.0.1"})
+
+    def test_who_cannot_reach_it_is_named_with_address_port_and_reason(self):
+        sh(self.bed, "algo-3", "ip route add unreachable 10.99.0.1/32")
+        self.addCleanup(sh, self.bed, "algo-3", "ip route del unreachable 10.99.0.1/32")
+        sh(self.bed, "algo-1", "ip addr add 10.99.0.1/32 dev lo")
+        self.addCleanup(sh, self.bed, "algo-1", "ip addr del 10.99.0.1/32 dev lo")
+        sh(self.bed, "algo-2", f"ip route add 10.99.0.1/32 via {self.bed.address('algo-1')}")
+        self.addCleanup(sh, self.bed, "algo-2", f"ip route del 10.99.0.1/32 via {self.bed.address('algo-1')}")
+        done = self.bed.sml_run("algo-1", "--master-addr", "10.99.0.1", "-H", self.bed.hosts(1), "echo", "started")
+        self.assert_status(done, 125)
+        self.assertNotIn("started", done.stdout)
+        self.assertRegex("\n".join(complaints(done)),
+                         r"algo-3: cannot reach rank 0 on algo-1 \(10\.99\.0\.1 port \d+: no route to host\)")
+        self.assertIsNone(re.search(r"algo-2: cannot", done.stderr))
