@@ -79,9 +79,28 @@ std::vector<OptionGroup> options_of_the_job() {
         {"--forward-signals", "none|LIST", set_forward_signals,
          "Signals to sml-run that are passed on to every worker and stop nothing; default: USR1,USR2,WINCH."},
         {"--stdin -stdin", "none|all|RANK", set_stdin, "Which workers get the input of sml-run; default: rank 0."},
-        {"--report", "FILE", set_report, "Write how the job ended to FILE, as JSON."}}},
-      {"Records of the job",
-       {{"--events", "FILE", set_events, "Write what happens to FILE as it happens, as JSON Lines."}}}};
+        {"--report", "FILE", set_report, "Write how the job ended to FILE, as JSON."}}}};
+}
+
+// What is left in files.
+std::vector<OptionGroup> options_of_the_records() {
+  return {{"Records of the job",
+           {{"--events", "FILE", set_events, "Write what happens to FILE as it happens, as JSON Lines."},
+            {"--log-dir", "DIR", set_log_dir,
+             "Write what each rank prints to files of its own, byte for byte: DIR/rank.R/stdout and stderr."},
+            {"--log-layout", "TEMPLATE", set_log_layout,
+             "Name the files of --log-dir otherwise, with {rank}, {local_rank}, {host}, {stream} and {job}; default: "
+             "rank.{rank}/{stream}."},
+            {"--log-on-host", "", set_log_on_host,
+             "Write the files of --log-dir on the host of each rank instead of here. The output comes here too."},
+            {"--log-max-size", "SIZE", set_log_max_size,
+             "Begin a new file when one would grow beyond SIZE (64K, 10M, 2G); the last four older ones are kept."},
+            {"--log-overwrite", "", set_log_overwrite, "Replace files of an earlier job, which is refused otherwise."},
+            {"--log-strict", "", set_log_strict,
+             "End the job, with status 125, when a log cannot be written, instead of warning."},
+            {"--output-filename -output-filename", "DIR[:nocopy]", set_output_filename,
+             "As Open MPI does: write DIR/1/rank.R/stdout and stderr, over those of an earlier job; with :nocopy print "
+             "nothing of it here."}}}};
 }
 
 // One run for each line of a file.
@@ -139,6 +158,7 @@ const std::vector<OptionGroup>& option_groups() {
   static const std::vector<OptionGroup> groups = [] {
     std::vector<OptionGroup> all = options_of_the_job();
     all.push_back(options_of_arrays());
+    for (OptionGroup& group : options_of_the_records()) all.push_back(std::move(group));
     for (OptionGroup& group : options_of_the_launcher()) all.push_back(std::move(group));
     return all;
   }();
@@ -275,6 +295,8 @@ class Parser {
       app_.get_option(name)->needs(app_.get_option("--array-file"));
     }
     app_.get_option("--jobs")->needs(app_.get_option("--array-all"));
+    for (const char* name : {"--log-layout", "--log-on-host"})
+      app_.get_option(name)->needs(app_.get_option("--log-dir"));
   }
 
   Result<Options> parse() {

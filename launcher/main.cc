@@ -110,7 +110,7 @@ int run(const std::vector<std::string>& arguments, std::span<const char* const> 
   }
   const Result<launch::AgentImage> image = agent_image(options);
   if (!image) return refuse(image.error());
-  Result<job::Records> records = job::Records::open(options);
+  Result<job::Records> records = job::Records::open(options, *plan);
   if (!records) return refuse(records.error());
   if (options.verbosity != Verbosity::Quiet) say(one_line_about(*plan));
   os::raise_descriptor_limit();

@@ -162,6 +162,37 @@ Result<void> set_show_env(Options& o, string_view value) {
 
 Result<void> set_no_torch_store(Options& o, string_view) { return keep(o.torch_store, plan::TorchStore::OfRank0); }
 
+Result<void> set_log_dir(Options& o, string_view value) { return keep(o.logs.directory, value); }
+
+Result<void> set_output_filename(Options& o, string_view value) {
+  constexpr string_view kNoCopy = ":nocopy";
+  const bool no_copy = value.ends_with(kNoCopy);
+  if (no_copy) value.remove_suffix(kNoCopy.size());
+  if (value.empty()) return bad_value(kNoCopy, "the name of a folder, as in logs:nocopy");
+  o.logs.directory = value;
+  o.logs.layout = output::LogLayout::kOpenMpi;
+  o.logs.rules.overwrite = os::Overwrite::Yes;
+  return keep(o.logs.copy, no_copy ? CopyToOutput::No : CopyToOutput::Yes);
+}
+
+Result<void> set_log_layout(Options& o, string_view value) {
+  const Result<output::LogLayout> layout = output::LogLayout::parse(value);
+  if (!layout) return Error(ErrorKind::Usage, fmt::format("{} {}", show(value), layout.error().message()));
+  return keep(o.logs.layout, value);
+}
+
+Result<void> set_log_on_host(Options& o, string_view) { return keep(o.logs.place, LogPlace::Hosts); }
+
+Result<void> set_log_max_size(Options& o, string_view value) {
+  constexpr std::uint64_t kLeast = 1024;
+  const std::optional<std::uint64_t> size = parse_size(value);
+  if (!size || *size < kLeast) return bad_value(value, "a size of 1K or more, written as 65536, 64K, 10M or 2G");
+  return keep(o.logs.rules.max_size, *size);
+}
+
+Result<void> set_log_overwrite(Options& o, string_view) { return keep(o.logs.rules.overwrite, os::Overwrite::Yes); }
+Result<void> set_log_strict(Options& o, string_view) { return keep(o.logs.on_fault, OnLogFault::EndJob); }
+
 Result<void> set_start_timeout(Options& o, string_view value) { return store(o.start_timeout, duration(value, 1ms)); }
 Result<void> set_heartbeat_timeout(Options& o, string_view value) {
   return store(o.heartbeat_timeout, duration(value, 1s));

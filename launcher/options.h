@@ -9,6 +9,8 @@
 
 #include "common/core/clock.h"
 #include "common/core/strong.h"
+#include "common/os/log_files.h"
+#include "common/output/log_layout.h"
 #include "common/plan/job_map.h"
 #include "common/plan/launch_plan.h"
 
@@ -49,6 +51,20 @@ struct ArrayOptions {
   std::optional<std::uint32_t> jobs;  // for All: runs at the same time
 };
 
+enum class LogPlace : std::uint8_t { Here, Hosts };     // who writes: the launcher, or each agent on its host
+enum class OnLogFault : std::uint8_t { Warn, EndJob };  // a log that cannot be written
+enum class CopyToOutput : std::uint8_t { No, Yes };     // whether what goes into logs is printed too
+
+// Per-rank files.
+struct LogOptions {
+  std::string directory;  // empty: none
+  std::string layout{output::LogLayout::kDefault};
+  LogPlace place = LogPlace::Here;
+  os::LogRules rules;
+  OnLogFault on_fault = OnLogFault::Warn;
+  CopyToOutput copy = CopyToOutput::Yes;
+};
+
 struct Options {
   std::optional<std::uint32_t> np;
   std::string hosts;            // text of -H
@@ -76,6 +92,7 @@ struct Options {
   Rank stdin_rank;          // for OneRank
   std::string report_file;  // empty: none
   std::string events_file;  // empty: none
+  LogOptions logs;
   SshOptions ssh;
   std::string agent_path;  // empty: the embedded agent
   TagStyle tag = TagStyle::Default;

@@ -1,5 +1,7 @@
 // Small text rules used everywhere: durations, host lists for messages, quoting for display.
 #pragma once
+#include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -13,6 +15,9 @@ namespace sml {
 // "90", "90s", "1.5m", "2h", "250ms" → duration. Anything else, negative values and more than a year are errors that
 // quote the text and name the accepted forms.
 Result<Duration> parse_duration(std::string_view text);
+
+// "65536", "64K", "10M", "2G" (powers of 1024) → bytes. Nothing for anything else, and for what does not fit.
+std::optional<std::uint64_t> parse_size(std::string_view text);
 
 // "1.5 s", "250 ms", "2 min": for messages; not meant to be parsed again.
 std::string format_duration(Duration d);

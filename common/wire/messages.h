@@ -15,7 +15,7 @@
 
 namespace sml::wire {
 
-inline constexpr std::uint32_t kProtocolVersion = 1;
+inline constexpr std::uint32_t kProtocolVersion = 2;
 
 using sml::Stream;
 enum class StdinSource : std::uint8_t { Null, Launcher };
@@ -49,7 +49,17 @@ struct Worker {
   std::uint32_t app = 0;  // index into Prepare::apps
   StdinSource stdin_source = StdinSource::Null;
   plan::Environment environment;  // plan::rank_environment()
-  void fields(auto& a) { a(rank, local_rank, app, stdin_source, environment); }
+  std::string stdout_log{};       // absolute file on the agent's host that gets a copy; empty: none
+  std::string stderr_log{};
+  void fields(auto& a) { a(rank, local_rank, app, stdin_source, environment, stdout_log, stderr_log); }
+};
+
+enum class LogOverwrite : std::uint8_t { No, Yes };  // No: files that are there already are an Obstacle
+// How the agent keeps Worker::stdout_log and stderr_log.
+struct WorkerLogs {
+  std::uint64_t max_size = 0;  // bytes, then rotated; 0: no limit
+  LogOverwrite overwrite = LogOverwrite::No;
+  void fields(auto& a) { a(max_size, overwrite); }
 };
 
 enum class Rendezvous : std::uint8_t { None, Reserve };  // Reserve: this host holds MASTER_PORT
@@ -59,7 +69,8 @@ struct Prepare {
   std::vector<App> apps;
   std::vector<Worker> workers;
   Rendezvous rendezvous = Rendezvous::None;
-  void fields(auto& a) { a(apps, workers, rendezvous); }
+  WorkerLogs logs{};
+  void fields(auto& a) { a(apps, workers, rendezvous, logs); }
 };
 
 // "Which of these addresses can you reach?" Answered with Probed within timeout_ms.
@@ -266,10 +277,16 @@ struct Joined {
   void fields(auto& a) { a(count, since_first_ms, missing); }
 };
 
+// A file of Worker::stdout_log or stderr_log cannot be written and is given up; the worker goes on.
+struct LogFailed {
+  std::string why;
+  void fields(auto& a) { a(why); }
+};
+
 using ToAgent = std::variant<Hello, Prepare, Probe, Start, Signal, Stop, StdinData, StdinEof, Credit, Ping, Suspend,
                              Resume, Release, AskJoined>;
 using ToLauncher = std::variant<HelloAck, Prepared, Probed, Started, Output, ExitedWorker, Drained, AgentLog, Pong,
-                                StdinCredit, Bye, ErrorFile, OutOfMemory, Joined>;
+                                StdinCredit, Bye, ErrorFile, OutOfMemory, Joined, LogFailed>;
 
 // ExitStatus travels as three numbers; Lost never travels (it is the launcher's own conclusion).
 ExitedWorker pack_exit(Rank rank, const ExitStatus& status, EndedBy ended_by, std::uint64_t at_ns);

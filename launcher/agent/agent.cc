@@ -108,6 +108,7 @@ void Agent::handle(wire::Prepare& m) {
   }
   compose_environments();
   wire::Prepared answer{.obstacles = find_programs()};
+  if (Result<void> planned = plan_logs(m.logs); !planned) answer.obstacles.push_back(obstacle(planned.error()));
   if (m.rendezvous == wire::Rendezvous::Reserve) {
     Result<RendezvousStores> stores = RendezvousStores::reserve();
     if (stores) {
@@ -150,6 +151,29 @@ std::vector<wire::Obstacle> Agent::find_programs() {
     }
   }
   return out;
+}
+
+Result<void> Agent::plan_logs(const wire::WorkerLogs& rules) {
+  std::vector<std::string> paths;
+  for (const auto& worker : workers_) {
+    log_index_[worker->rank()] = paths.size();
+    paths.push_back(worker->spec().stdout_log);
+    paths.push_back(worker->spec().stderr_log);
+  }
+  if (std::all_of(paths.begin(), paths.end(), [](const std::string& path) { return path.empty(); })) return {};
+  const auto overwrite = rules.overwrite == wire::LogOverwrite::Yes ? os::Overwrite::Yes : os::Overwrite::No;
+  logs_.emplace(os::LogRules{.max_size = rules.max_size, .overwrite = overwrite}, std::move(paths));
+  return logs_->check();
+}
+
+void Agent::worker_output(Rank rank, wire::Stream stream, std::string_view bytes) {
+  if (logs_) log(rank, stream, bytes);
+  link_.send_output(rank, stream, bytes);
+}
+
+void Agent::log(Rank rank, wire::Stream stream, std::string_view bytes) {
+  const std::size_t file = log_index_.at(rank) + (stream == wire::Stream::Stderr ? 1 : 0);
+  if (Result<void> kept = logs_->write(file, bytes); !kept) link_.send(wire::LogFailed{kept.error().message()});
 }
 
 void Agent::handle(wire::Probe& m) {
@@ -260,6 +284,9 @@ plan::Environment Agent::environment_of(const Worker& worker) const {
 
 void Agent::spawn_all() {
   if (Result<os::UniqueFd> null = os::open_dev_null()) dev_null_ = std::move(*null);
+  if (logs_) {
+    if (Result<void> made = logs_->create(); !made) link_.send(wire::LogFailed{made.error().message()});
+  }
   wire::Started started;
   for (const auto& worker : workers_) {
     const wire::App& app = apps_[worker->spec().app];

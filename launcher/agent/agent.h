@@ -16,6 +16,7 @@
 #include <boost/asio/steady_timer.hpp>
 
 #include "common/os/fd.h"
+#include "common/os/log_files.h"
 #include "common/os/oom_watch.h"
 #include "common/plan/worker_env.h"
 #include "common/supervise/host_machine.h"
@@ -59,9 +60,7 @@ class Agent final : private WorkerOwner {
 
   // WorkerOwner
   std::size_t output_allowance() const override { return link_.allowance(); }
-  void worker_output(Rank rank, wire::Stream stream, std::string_view bytes) override {
-    link_.send_output(rank, stream, bytes);
-  }
+  void worker_output(Rank rank, wire::Stream stream, std::string_view bytes) override;
   void worker_took_input(Rank rank, std::size_t bytes) override { link_.send(wire::StdinCredit{rank, bytes}); }
   void worker_changed() override;
 
@@ -90,6 +89,8 @@ class Agent final : private WorkerOwner {
   void compose_environments();
   std::vector<wire::Obstacle> find_programs();
   std::vector<Rank> workers_without_connection(std::uint16_t port) const;
+  Result<void> plan_logs(const wire::WorkerLogs& rules);
+  void log(Rank rank, wire::Stream stream, std::string_view bytes);
   Worker* find(Rank rank);
 
   boost::asio::io_context& loop_;
@@ -118,6 +119,8 @@ class Agent final : private WorkerOwner {
   plan::Environment interface_;  // variables that name the one towards MASTER_ADDR
   std::vector<std::unique_ptr<Worker>> workers_;
   std::unordered_map<Rank, Worker*> by_rank_;
+  std::optional<os::LogFiles> logs_;                         // of the workers; nothing: none are kept here
+  std::unordered_map<Rank, os::LogFiles::Index> log_index_;  // of a rank's stdout; its stderr follows
   std::unordered_map<pid_t, Worker*> by_pid_;
   std::unordered_set<pid_t> asked_orphans_;
   std::size_t next_to_wake_ = 0;

@@ -89,6 +89,7 @@ int Job::run() {
                                  .output_window = output_window(static_cast<std::size_t>(with_ranks)),
                                  .wants_stdin = [this](Rank rank) { return wants_stdin(rank); }};
   for (launch::AgentSession::Plan& session : session_plans(plan_, settings)) {
+    records_.logs().instruct(session);
     const plan::Host& host = plan_.map.hosts[session.host.value()].host;
     hosts_.push_back({std::make_unique<launch::AgentSession>(loop_.get_executor(), static_cast<SessionOwner&>(*this),
                                                              image_, route_to(host), std::move(session)),
@@ -178,6 +179,7 @@ Job::HostEntry& Job::entry(const launch::AgentSession& session) {
 
 void Job::begin_records() {
   records_.begin(loop_.get_executor(), events_, [this](const std::string& warning) { console_.say(warning); });
+  records_.logs().on_failure([this](Error why) { log_failed(std::move(why)); });
   events_.tell(report::JobBegins{&plan_, unix_now()}, facts_.started);
 }
 
@@ -186,7 +188,7 @@ void Job::tell(JobEvent event) {
   const JobAction action = machine_.on(event, Clock::now());
   arm_deadline();
   if (before != JobState::Stopping && machine_.state() == JobState::Stopping) {
-    events_.tell(report::JobStops{stop_cause(event)});
+    events_.tell(report::JobStops{facts_.own_fault ? report::StopCause::Launcher : stop_cause(event)});
   }
   perform(action);
 }
@@ -267,6 +269,8 @@ void Job::finish_probing() {
 }
 
 void Job::start_all() {
+  records_.logs().begin();
+  if (machine_.state() != JobState::Running) return;  // a log that must be kept cannot be
   if (options_.verbosity == Verbosity::Verbose) {
     console_.say("all hosts are ready; the workers meet at " + master_address_ + " port " +
                  std::to_string(master_port_));

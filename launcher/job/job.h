@@ -78,6 +78,7 @@ class Job final : private launch::SessionOwner {
   void handle(HostEntry& host, const wire::ErrorFile& m);
   void handle(HostEntry& host, const wire::OutOfMemory& m);
   void handle(HostEntry& host, const wire::Joined& m);
+  void handle(HostEntry& host, const wire::LogFailed& m);
   void handle(HostEntry&, const wire::Prepared&) {}  // comes as session_ready
 
   void begin_records();
@@ -100,6 +101,7 @@ class Job final : private launch::SessionOwner {
   void check_settled();
   void give_credit();
   void output_gone(int sys_errno);
+  void log_failed(Error why);
   void ping_all();
   void name_slow_hosts();
   void suspend();
@@ -140,6 +142,7 @@ class Job final : private launch::SessionOwner {
   std::vector<report::LastLines> last_lines_;  // by rank
   std::vector<report::WorkerError> errors_;    // by rank
   report::Facts facts_;
+  bool warned_of_logs_ = false;
   std::string master_address_;
   std::uint16_t master_port_ = 0;
   std::uint16_t horovod_port_ = 0;

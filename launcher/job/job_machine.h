@@ -23,7 +23,7 @@ enum class JobEvent : std::uint8_t {
   AllProbed,   // an address that all hosts reach has been found
   WorkerFailed,
   UserStop,    // a stop signal
-  OutputGone,  // nobody reads our output any more
+  OutputGone,  // nobody reads our output any more, or what must be kept of it cannot be
   AllEnded,    // no session is open
   Deadline,
 };

@@ -122,12 +122,29 @@ void Job::handle(HostEntry& host, const wire::Started& m) {
 }
 
 void Job::handle(HostEntry& host, const wire::Output& m) {
-  console_.worker_output(m.rank, m.stream, m.bytes);
+  if (options_.logs.copy == CopyToOutput::Yes) console_.worker_output(m.rank, m.stream, m.bytes);
+  records_.logs().write(m.rank, m.stream, m.bytes);
   events_.tell(report::RankOutput{m.rank, m.stream, m.bytes.size()});
   if (m.stream == Stream::Stderr) last_lines_[m.rank.value()].add(m.bytes);
   console_.flush();
   host.info.owed += m.bytes.size();
   give_credit();
+}
+
+// The first is enough: those that follow have the same cause.
+void Job::log_failed(Error why) {
+  if (std::exchange(warned_of_logs_, true)) return;
+  if (options_.logs.on_fault == OnLogFault::Warn) {
+    return console_.say("the logs of ranks are not complete: " + why.message() + "; the job goes on");
+  }
+  facts_.own_fault = report::Facts::OwnFault{Error(ErrorKind::Io, "the logs of ranks cannot be kept: " + why.message())
+                                                 .with_hint("--log-strict asks for that"),
+                                             Clock::now()};
+  tell(JobEvent::OutputGone);
+}
+
+void Job::handle(HostEntry& host, const wire::LogFailed& m) {
+  log_failed(Error(ErrorKind::Io, host.session->name() + ": " + show(m.why, 500)));
 }
 
 void Job::output_gone(int sys_errno) {

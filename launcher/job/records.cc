@@ -17,8 +17,11 @@ Result<os::UniqueFd> open_named(const std::string& option, const std::string& pa
 
 }  // namespace
 
-Result<Records> Records::open(const Options& options) {
+Result<Records> Records::open(const Options& options, const plan::LaunchPlan& plan) {
   Records records;
+  Result<RankLogs> logs = RankLogs::plan(options.logs, plan);
+  if (!logs) return logs.error();
+  records.logs_ = std::move(*logs);
   Result<os::UniqueFd> events = open_named("--events", options.events_file);
   if (!events) return events.error();
   records.events_file_ = std::move(*events);

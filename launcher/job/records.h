@@ -10,6 +10,8 @@
 #include "common/core/error.h"
 #include "common/os/fd.h"
 #include "common/os/out_stream.h"
+#include "common/plan/launch_plan.h"
+#include "launcher/job/rank_logs.h"
 #include "launcher/options.h"
 #include "launcher/report/event_feed.h"
 #include "launcher/report/event_lines.h"
@@ -20,16 +22,18 @@ class Records {
  public:
   using Say = std::function<void(const std::string& warning)>;
 
-  // Error (Usage): a file that cannot be written, named with its option.
-  static Result<Records> open(const Options& options);
+  // Error (Usage or Config): a file that cannot be written, named with its option.
+  static Result<Records> open(const Options& options, const plan::LaunchPlan& plan);
 
   // From here on `feed`, which outlives this, is listened to. Files are written on `loop`; the slow reader of a pipe is
   // not waited for.
   void begin(const boost::asio::any_io_executor& loop, report::EventFeed& feed, const Say& say);
+  RankLogs& logs() { return logs_; }
   // After the last event: waits a moment for slow readers.
   void finish();
 
  private:
+  RankLogs logs_;
   os::UniqueFd events_file_;
   std::unique_ptr<os::OutStream> events_stream_;
   std::unique_ptr<report::EventLines> events_;

@@ -122,6 +122,10 @@ Verdict judge(const Facts& facts) {
   if (facts.stop_signal && facts.stop_at <= failed_at) {
     verdict.exit_code = 128 + *facts.stop_signal;
     verdict.lines.push_back("stopped by " + signal_name(*facts.stop_signal));
+  } else if (facts.own_fault && facts.own_fault->at <= failed_at) {
+    verdict.exit_code = exit_code_of(facts.own_fault->why.kind());
+    verdict.lines.push_back("stopped: " + facts.own_fault->why.message());
+    if (!facts.own_fault->why.hint().empty()) verdict.lines.push_back("hint: " + facts.own_fault->why.hint());
   } else if (facts.timed_out && *facts.timed_out <= failed_at) {
     verdict.exit_code = 124;
     verdict.lines.push_back("stopped: the workers had run for " + seconds_since(facts.started, *facts.timed_out) +

@@ -38,7 +38,12 @@ struct Facts {
   std::vector<HostFault> faults;
   std::optional<int> stop_signal;  // the user's first
   TimePoint stop_at;
-  std::optional<TimePoint> timed_out;    // --timeout passed
+  std::optional<TimePoint> timed_out;  // --timeout passed
+  struct OwnFault {
+    Error why;
+    TimePoint at;
+  };
+  std::optional<OwnFault> own_fault;     // why the launcher itself ended the job
   bool output_gone = false;              // our stdout takes nothing any more
   int output_errno = 0;                  // why; 0 or EPIPE: it has no reader
   std::vector<std::string> left_behind;  // "algo-3: pid 4711 (python3), state D": could not be ended

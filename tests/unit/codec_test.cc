@@ -24,12 +24,12 @@ std::vector<ToAgent> to_agent(const std::string& text) {
                 .base = plan::BaseEnvironment::Login,
                 .launcher_environment = {"A=" + text, "B="},
                 .user_environment = {text}};
-  const wire::Worker worker{Rank(7), LocalRank(3), 1, StdinSource::Launcher, {"RANK=7", text}};
+  const wire::Worker worker{Rank(7), LocalRank(3), 1, StdinSource::Launcher, {"RANK=7", text}, text, "/err"};
   return {
       Hello{},
       Hello{0xfffffffe, text, text, 30000, 10000, std::uint64_t{1} << 40},
       Prepare{},
-      Prepare{{app, App{}}, {worker, wire::Worker{}}, Rendezvous::Reserve},
+      Prepare{{app, App{}}, {worker, wire::Worker{}}, Rendezvous::Reserve, {std::uint64_t{1} << 40, LogOverwrite::Yes}},
       Probe{},
       Probe{{"10.0.0.1", "", text}, 65535, 5000},
       Start{},
@@ -68,7 +68,8 @@ std::vector<ToLauncher> to_launcher(const std::string& text) {
           Bye{},          Bye{text, {text, ""}},
           ErrorFile{},    ErrorFile{text, Rank(8)},
           OutOfMemory{},  OutOfMemory{3, text},
-          Joined{},       Joined{7, 60000, {Rank(5), Rank(9)}}};
+          Joined{},       Joined{7, 60000, {Rank(5), Rank(9)}},
+          LogFailed{},    LogFailed{text}};
 }
 
 template <class Message>

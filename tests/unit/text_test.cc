@@ -225,3 +225,17 @@ TEST_CASE("the nearest word is found for typing mistakes only") {
   }
   CHECK(nearest(std::string(5000, 'x'), options).empty());
 }
+
+TEST_CASE("sizes") {
+  CHECK(parse_size("0") == 0);
+  CHECK(parse_size("65536") == 65536);
+  CHECK(parse_size("64K") == 65536);
+  CHECK(parse_size("10M") == 10'485'760);
+  CHECK(parse_size("2G") == 2'147'483'648);
+  CHECK(parse_size("1T") == std::uint64_t{1} << 40);
+  CHECK(parse_size("18446744073709551615") == ~std::uint64_t{0});
+  for (const char* text :
+       {"", "K", "-1", "1.5M", "1k", "1KB", " 1", "1 ", "18446744073709551616", "18014398509481984K"}) {
+    CHECK(!parse_size(text));
+  }
+}

@@ -335,3 +335,14 @@ TEST_CASE("workers that ended by our signal without anybody's wish are no succes
   CHECK(verdict.exit_code != 0);
   CHECK_FALSE(verdict.lines.empty());
 }
+
+TEST_CASE("what the launcher itself ended the job for decides, unless something failed before") {
+  Facts f = facts();
+  f.own_fault = Facts::OwnFault{Error(ErrorKind::Io, "the logs cannot be kept").with_hint("do that"), kStart + 2s};
+  f.ends = {end_of(1, "b", Signaled{SIGTERM}, 3s, false)};
+  const Verdict own = judge(f);
+  CHECK(own.exit_code == 125);
+  CHECK(own.lines == Lines{"stopped: the logs cannot be kept", "hint: do that"});
+  f.ends.push_back(end_of(0, "a", Exited{4}, 1s));
+  CHECK(judge(f).exit_code == 4);
+}

@@ -1,0 +1,82 @@
+#include "common/output/log_layout.h"
+
+#include "tests/support/catch.h"
+
+using namespace sml;
+using namespace sml::output;
+
+namespace {
+
+const LogLayout::Place kPlace{.rank = Rank(7),
+                              .local_rank = LocalRank(3),
+                              .host = "algo-1",
+                              .job = "sml-12",
+                              .stream = Stream::Stderr,
+                              .world_size = 1024};
+
+std::string path(std::string_view layout, const LogLayout::Place& place = kPlace) {
+  const Result<LogLayout> parsed = LogLayout::parse(layout);
+  REQUIRE(parsed.has_value());
+  return parsed->path(place);
+}
+
+std::string refusal(std::string_view layout) {
+  const Result<LogLayout> parsed = LogLayout::parse(layout);
+  REQUIRE(parsed.has_error());
+  CHECK(parsed.error().kind() == ErrorKind::Usage);
+  return parsed.error().message();
+}
+
+}  // namespace
+
+TEST_CASE("the layouts that have names of their own") {
+  CHECK(path(LogLayout::kDefault) == "rank.0007/stderr");
+  CHECK(path(LogLayout::kOpenMpi) == "1/rank.0007/stderr");
+}
+
+TEST_CASE("each word of a layout") {
+  CHECK(path("{job}/{host}/{local_rank}.{rank}.{stream}") == "sml-12/algo-1/3.0007.stderr");
+  CHECK(path("a{{b}}c") == "a{b}c");
+}
+
+TEST_CASE("ranks are as wide as the world size") {
+  for (const auto& [world, width] : {std::pair{1U, 1U}, {9U, 1U}, {10U, 2U}, {1000U, 4U}, {1'000'000U, 7U}}) {
+    LogLayout::Place place = kPlace;
+    place.world_size = world;
+    CHECK(path("{rank}", place).size() == width);
+  }
+}
+
+TEST_CASE("no name leads out of the folder") {
+  LogLayout::Place place = kPlace;
+  place.host = "../../etc";
+  CHECK(path("{host}/{rank}", place) == ".._.._etc/0007");
+  place.host = "..";
+  CHECK(path("{host}/x", place) == "__/x");
+  place.host = ".";
+  CHECK(path("x/{host}", place) == "x/_");
+  CHECK(path("x/{host}{host}", place) == "x/__");
+  place.host = "a\nb";
+  CHECK(path("{host}", place) == "a_b");
+}
+
+TEST_CASE("layouts that are refused, and why") {
+  CHECK(refusal("/var/log/{rank}") == "must be relative to the folder of --log-dir");
+  for (const char* text : {"../{rank}", "a/../{rank}", "a//b", "a/", "", "./x", "x/.."}) {
+    CHECK(refusal(text) == "must be names with one / between them, neither . nor ..");
+  }
+  CHECK(refusal("{rnk}") == "has {rnk}; the words are {rank}, {local_rank}, {host}, {stream} and {job}");
+  CHECK(refusal("{rank") == "has a { without a }; write {{ for the character itself");
+  CHECK(refusal("rank}") == "has a } without a {; write }} for the character itself");
+  CHECK(refusal(std::string_view("a\0b", 3)) == "must be names with one / between them, neither . nor ..");
+}
+
+TEST_CASE("two streams never share a file") {
+  CHECK(check_distinct({"a", "b", "c.1"}).has_value());
+  const Result<void> same = check_distinct({"x", "a", "x"});
+  REQUIRE(!same);
+  CHECK(same.error().message() == "gives x to more than one stream; use {rank} and {stream} to tell them apart");
+  const Result<void> rotated = check_distinct({"out", "out.3", "x"});
+  REQUIRE(!rotated);
+  CHECK(rotated.error().message() == "gives out.3, which is also a name for what rotation leaves of out");
+}
