@@ -86,6 +86,9 @@ std::vector<OptionGroup> options_of_the_job() {
 std::vector<OptionGroup> options_of_the_records() {
   return {{"Records of the job",
            {{"--events", "FILE", set_events, "Write what happens to FILE as it happens, as JSON Lines."},
+            {"--timeline", "FILE", add_timeline,
+             "Draw the job: a page for a browser when FILE ends in .html, a trace for Perfetto when it ends in .json. "
+             "Repeatable."},
             {"--log-dir", "DIR", set_log_dir,
              "Write what each rank prints to files of its own, byte for byte: DIR/rank.R/stdout and stderr."},
             {"--log-layout", "TEMPLATE", set_log_layout,

@@ -162,6 +162,14 @@ Result<void> set_show_env(Options& o, string_view value) {
 
 Result<void> set_no_torch_store(Options& o, string_view) { return keep(o.torch_store, plan::TorchStore::OfRank0); }
 
+Result<void> add_timeline(Options& o, string_view value) {
+  if (!value.ends_with(".html") && !value.ends_with(".json")) {
+    return bad_value(value, "a file that ends in .html, for a browser, or .json, for Perfetto");
+  }
+  o.timeline_files.emplace_back(value);
+  return {};
+}
+
 Result<void> set_log_dir(Options& o, string_view value) { return keep(o.logs.directory, value); }
 
 Result<void> set_output_filename(Options& o, string_view value) {

@@ -89,9 +89,10 @@ struct Options {
   std::optional<std::uint32_t> show_env;          // rank; only with dry_run
   OnFailure on_failure = OnFailure::Abort;
   StdinRule stdin_rule = StdinRule::OneRank;
-  Rank stdin_rank;          // for OneRank
-  std::string report_file;  // empty: none
-  std::string events_file;  // empty: none
+  Rank stdin_rank;                          // for OneRank
+  std::string report_file;                  // empty: none
+  std::string events_file;                  // empty: none
+  std::vector<std::string> timeline_files;  // .html or .json
   LogOptions logs;
   SshOptions ssh;
   std::string agent_path;  // empty: the embedded agent

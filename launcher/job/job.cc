@@ -114,7 +114,7 @@ int Job::run() {
   if (!options_.report_file.empty()) write_report(verdict);
   events_.tell(report::JobEnds{verdict.exit_code, report::in_words(verdict),
                                verdict.culprit != nullptr ? std::optional(verdict.culprit->rank) : std::nullopt});
-  records_.finish();
+  records_.finish([this](const std::string& warning) { console_.say(warning); });
   console_.flush_last(kLastWordsMs);
   hosts_.clear();
   if (pool_) {  // joining its threads could take as long as a name server does

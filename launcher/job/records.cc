@@ -1,5 +1,7 @@
 #include "launcher/job/records.h"
 
+#include <cerrno>
+
 #include "common/os/small_file.h"
 
 namespace sml::job {
@@ -25,10 +27,19 @@ Result<Records> Records::open(const Options& options, const plan::LaunchPlan& pl
   Result<os::UniqueFd> events = open_named("--events", options.events_file);
   if (!events) return events.error();
   records.events_file_ = std::move(*events);
+  for (const std::string& path : options.timeline_files) {
+    Result<os::UniqueFd> file = open_named("--timeline", path);
+    if (!file) return file.error();
+    records.timeline_files_.push_back({path, std::move(*file)});
+  }
   return records;
 }
 
 void Records::begin(const boost::asio::any_io_executor& loop, report::EventFeed& feed, const Say& say) {
+  if (!timeline_files_.empty()) {
+    timeline_ = std::make_unique<report::Timeline>();
+    feed.add(*timeline_);
+  }
   if (!events_file_) return;
   const auto broken = [say](int sys_errno) {
     say("--events: cannot write any more: " + errno_text(sys_errno) + "; the job goes on without");
@@ -39,7 +50,14 @@ void Records::begin(const boost::asio::any_io_executor& loop, report::EventFeed&
   feed.add(*events_);
 }
 
-void Records::finish() {
+void Records::finish(const Say& say) {
+  for (const TimelineFile& file : timeline_files_) {
+    const bool page = file.path.ends_with(".html");
+    const std::string text = page ? report::timeline_html(*timeline_) : report::timeline_trace(*timeline_);
+    if (!os::write_all(file.fd.get(), text)) {
+      say("--timeline: " + sys_error(ErrorKind::Io, "cannot write " + file.path, errno).message());
+    }
+  }
   if (events_stream_) events_stream_->flush(kLastLinesMs);
 }
 

@@ -4,6 +4,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include <boost/asio/any_io_executor.hpp>
 
@@ -15,6 +16,7 @@
 #include "launcher/options.h"
 #include "launcher/report/event_feed.h"
 #include "launcher/report/event_lines.h"
+#include "launcher/report/timeline.h"
 
 namespace sml::job {
 
@@ -29,14 +31,20 @@ class Records {
   // not waited for.
   void begin(const boost::asio::any_io_executor& loop, report::EventFeed& feed, const Say& say);
   RankLogs& logs() { return logs_; }
-  // After the last event: waits a moment for slow readers.
-  void finish();
+  // After the last event: draws the timeline, waits a moment for slow readers.
+  void finish(const Say& say);
 
  private:
   RankLogs logs_;
   os::UniqueFd events_file_;
   std::unique_ptr<os::OutStream> events_stream_;
   std::unique_ptr<report::EventLines> events_;
+  struct TimelineFile {
+    std::string path;
+    os::UniqueFd fd;
+  };
+  std::vector<TimelineFile> timeline_files_;
+  std::unique_ptr<report::Timeline> timeline_;
 };
 
 }  // namespace sml::job

@@ -1,0 +1,87 @@
+#include "launcher/report/timeline.h"
+
+#include <algorithm>
+
+namespace sml::report {
+
+namespace {
+
+std::string_view words(StopCause cause) {
+  static constexpr std::array<std::string_view, 6> kWords = {"a worker failed",     "a host failed",      "a signal",
+                                                             "a time limit passed", "the output is gone", "sml-run"};
+  return kWords[static_cast<std::size_t>(cause)];
+}
+
+Timeline::Outcome outcome_of(const RankExited& exit) {
+  if (exit.ending == Ending::Stopped) return Timeline::Outcome::Stopped;
+  return succeeded(exit.status) ? Timeline::Outcome::Succeeded : Timeline::Outcome::Failed;
+}
+
+}  // namespace
+
+// What each event changes.
+struct Timeline::Listener {
+  Timeline& t;
+  double at;
+
+  void operator()(const JobBegins&) const {}
+  void operator()(const HostStep& e) const { t.host(e.host).steps.push_back({at, e.step}); }
+  void operator()(const HostConnected&) const {}
+  void operator()(const HostReady&) const {}
+  void operator()(const HostFailed& e) const { t.host(e.host).fault = Step{at, e.why.message()}; }
+  void operator()(const HostEnded& e) const { t.host(e.host).end = at; }
+  void operator()(const WorkersStart&) const { t.marks_.push_back({at, "start", "workers start"}); }
+  void operator()(const RankStarted& e) const {
+    t.ranks_[e.rank.value()].start = at;
+    t.ranks_[e.rank.value()].pid = e.pid;
+  }
+  void operator()(const RankOutput& e) const { t.add_output(e, at); }
+  void operator()(const RankExited& e) const {
+    RankLine& rank = t.ranks_[e.rank.value()];
+    rank.end = at;
+    rank.status = describe(e.status);
+    rank.outcome = outcome_of(e);
+  }
+  void operator()(const RankDrained&) const {}
+  void operator()(const SignalCame& e) const { t.marks_.push_back({at, "signal", signal_name(e.signo)}); }
+  void operator()(const JobStops& e) const { t.marks_.push_back({at, "stop", "stop: " + std::string(words(e.cause))}); }
+  void operator()(const JobEnds& e) const {
+    t.exit_code_ = e.exit_code;
+    t.verdict_ = e.verdict;
+  }
+};
+
+void Timeline::on_event(const Event& event) {
+  if (const auto* begins = std::get_if<JobBegins>(&event.what)) begin(*begins, event.at);
+  if (hosts_.empty()) return;
+  const double at = std::max(0.0, seconds(event.at));
+  end_ = std::max(end_, at);
+  std::visit(Listener{*this, at}, event.what);
+}
+
+void Timeline::begin(const JobBegins& job, TimePoint at) {
+  begin_ = at;
+  job_id_ = job.plan->job.job_id;
+  program_ = job.plan->command.empty() ? "" : job.plan->command.front();
+  ranks_.resize(job.plan->map.world_size());
+  for (const plan::MappedHost& host : job.plan->map.hosts) {
+    place_.push_back(hosts_.size());
+    if (host.ranks.empty()) continue;
+    for (const Rank rank : host.ranks) ranks_[rank.value()].host = hosts_.size();
+    hosts_.push_back({host.host.name, {}, std::nullopt, std::nullopt});
+  }
+}
+
+void Timeline::add_output(const RankOutput& output, double at) {
+  while (at >= bucket_ * kBuckets) {  // twice as wide: neighbours become one
+    for (RankLine& rank : ranks_) {
+      for (std::size_t i = 0; i < kBuckets; ++i) {
+        rank.output[i] = i < kBuckets / 2 ? rank.output[2 * i] + rank.output[2 * i + 1] : 0;
+      }
+    }
+    bucket_ *= 2;
+  }
+  ranks_[output.rank.value()].output[static_cast<std::size_t>(at / bucket_)] += output.bytes;
+}
+
+}  // namespace sml::report

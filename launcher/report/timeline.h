@@ -1,0 +1,83 @@
+// --timeline: a picture of the job, gathered while it runs and rendered when it is over. Pure.
+#pragma once
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "launcher/report/event_feed.h"
+
+namespace sml::report {
+
+class Timeline final : public EventListener {
+ public:
+  static constexpr std::size_t kBuckets = 128;  // of output, over the whole job
+
+  enum class Outcome : std::uint8_t { Unknown, Succeeded, Failed, Stopped };
+  // Times are seconds since the job's start.
+  struct Step {
+    double at = 0;
+    std::string text;
+  };
+  struct Host {
+    std::string name;
+    std::vector<Step> steps;
+    std::optional<double> end;  // nothing of the job is left there
+    std::optional<Step> fault;
+  };
+  struct RankLine {
+    std::size_t host = 0;  // index into hosts()
+    std::int32_t pid = 0;
+    std::optional<double> start;
+    std::optional<double> end;
+    Outcome outcome = Outcome::Unknown;
+    std::string status;
+    std::array<std::uint64_t, kBuckets> output{};  // bytes, by bucket
+  };
+  struct Mark {
+    double at = 0;
+    std::string kind;  // "start", "signal", "stop"
+    std::string text;
+  };
+
+  void on_event(const Event& event) override;
+
+  const std::string& job_id() const { return job_id_; }
+  const std::string& program() const { return program_; }
+  const std::vector<Host>& hosts() const { return hosts_; }      // those with ranks
+  const std::vector<RankLine>& ranks() const { return ranks_; }  // by rank
+  const std::vector<Mark>& marks() const { return marks_; }
+  double bucket_seconds() const { return bucket_; }
+  double end() const { return end_; }
+  int exit_code() const { return exit_code_; }
+  const std::string& verdict() const { return verdict_; }
+
+ private:
+  struct Listener;
+  void begin(const JobBegins& job, TimePoint at);
+  void add_output(const RankOutput& output, double at);
+  double seconds(TimePoint at) const { return std::chrono::duration<double>(at - begin_).count(); }
+  Host& host(HostIndex index) { return hosts_[place_[index.value()]]; }
+
+  TimePoint begin_;
+  std::string job_id_;
+  std::string program_;
+  std::vector<std::size_t> place_;  // by host index: in hosts_
+  std::vector<Host> hosts_;
+  std::vector<RankLine> ranks_;
+  std::vector<Mark> marks_;
+  double bucket_ = 0.01;
+  double end_ = 0;
+  int exit_code_ = 0;
+  std::string verdict_;
+};
+
+// One page that needs nothing else: no network, no other file.
+std::string timeline_html(const Timeline& timeline);
+
+// The trace event format of Chrome and Perfetto (JSON object format of the document "Trace Event Format"): a process
+// for each host, a thread for each rank.
+std::string timeline_trace(const Timeline& timeline);
+
+}  // namespace sml::report

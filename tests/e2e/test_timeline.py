@@ -1,0 +1,77 @@
+"""--timeline: the picture of a job, looked at with a real browser."""
+import json
+import re
+import shutil
+import unittest
+
+from harness import TestCase, Testbed, run, sml_run
+
+
+def classes(dom, tag):
+    """How many elements of a kind have each class."""
+    found = {}
+    for names in re.findall(rf'<{tag} class="([^"]+)"', dom):
+        found[names] = found.get(names, 0) + 1
+    return found
+
+
+class Pages(TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.bed = cls.enterClassContext(Testbed())
+        cls.bed.up(4)
+
+    allowed_files = ("/tmp/job.html", "/tmp/job.json")
+
+    def setUp(self):
+        self.browser = shutil.which("chromium")
+        if not self.browser:
+            raise unittest.SkipTest("needs chromium (tests/run installs it)")
+        self.top = self.temporary_directory()
+
+    def shown(self, page):
+        """The document as the browser has made it."""
+        done = run([self.browser, "--headless", "--no-sandbox", "--disable-gpu", "--window-size=1280,900",
+                    f"--user-data-dir={self.top}/profile", "--dump-dom", f"file://{page}"], timeout=120)
+        self.assert_status(done, 0)
+        return done.stdout.split("<script id=")[0]  # not its data and program
+
+    def test_four_hosts_with_one_failing_rank(self):
+        done = self.bed.sml_run("head", "-H", self.bed.hosts(1), "--timeline", "/tmp/job.html", "--timeline",
+                                "/tmp/job.json", "sh", "-c", 'echo "<b>hello"; [ $RANK = 2 ] && exit 7; exec sleep 600')
+        self.assert_status(done, 7)
+        page = self.top / "job.html"
+        page.write_bytes(self.bed.path("head", "/tmp/job.html").read_bytes())
+        dom = self.shown(page)
+        self.assertEqual(dom.count('class="row hostrow"'), 4)
+        bars = classes(dom, "rect")
+        self.assertEqual((bars["rank failed"], bars["rank stopped"]), (1, 3))
+        for step in ("connect", "deploy", "prepare", "run"):
+            self.assertGreaterEqual(bars[f"step {step}"], 4, step)
+        self.assertIn(classes(dom, "path")["output"], range(1, 5))  # the others may have been stopped before theirs
+        texts = re.findall(r"<text[^>]*>([^<]*)</text>", dom)
+        for text in ("▾ algo-1", "▾ algo-4", "rank 0", "rank 3", "exit 7", "workers start", "stop: a worker failed"):
+            self.assertIn(text, texts)
+        self.assertEqual(texts.count("SIGTERM"), 3)
+        self.assertRegex(dom, r'<div id="verdict" class="bad">rank 2 on algo-3 exited with status 7 after .* \(exit status 7\)')
+        trace = json.loads(self.bed.path("head", "/tmp/job.json").read_text())
+        names = {e["args"]["name"] for e in trace["traceEvents"] if e["name"] == "process_name"}
+        self.assertEqual(names, {"algo-1", "algo-2", "algo-3", "algo-4"})
+
+    def test_a_thousand_ranks_are_drawn_as_far_as_they_are_seen(self):
+        page = self.top / "many.html"
+        self.assert_status(sml_run("-np", "1024", "--timeline", page, "true", timeout=120), 0)
+        dom = self.shown(page)
+        self.assertIn(">rank 0<", dom)
+        self.assertTrue(30 < classes(dom, "rect")["rank ok"] < 200, classes(dom, "rect"))
+        self.assertRegex(dom, r'<main id="rows" style="height: 18\d\d\dpx')
+        self.assertIn(">all workers exited with status 0 (exit status 0)<", dom)
+
+
+class Files(TestCase):
+    def test_names_and_places_that_are_refused(self):
+        for name, words in {"job.txt": "ends in .html, for a browser, or .json",
+                            "no/job.html": "--timeline: cannot open .*: no such file or directory"}.items():
+            done = sml_run("--timeline", self.temporary_directory() / name, "true")
+            self.assert_status(done, 2)
+            self.assertRegex(done.stderr, words)
