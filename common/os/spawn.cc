@@ -21,6 +21,16 @@
 #include "common/core/text.h"
 #include "common/os/fd.h"
 
+// What runs in the child shares our memory until exec, so it would leave its frames in the thread sanitizer's book of
+// our thread. Nor may the sanitizer's clone() be called, which takes the child for a copy of the process.
+#define SML_IN_CHILD __attribute__((no_sanitize("thread")))
+#ifdef __SANITIZE_THREAD__
+extern "C" int __clone(int (*)(void*), void*, int, void*, ...);
+#define SML_CLONE __clone
+#else
+#define SML_CLONE ::clone
+#endif
+
 namespace sml::os {
 
 namespace {
@@ -59,11 +69,11 @@ struct KernelSigaction {
   std::uint64_t mask;
 };
 
-bool kernel_sigaction(int signo, const KernelSigaction* set, KernelSigaction* get) {
+SML_IN_CHILD bool kernel_sigaction(int signo, const KernelSigaction* set, KernelSigaction* get) {
   return ::syscall(SYS_rt_sigaction, signo, set, get, sizeof(std::uint64_t)) == 0;
 }
 
-void reset_signals(std::span<const int> ignored) {
+SML_IN_CHILD void reset_signals(std::span<const int> ignored) {
   const KernelSigaction action{.handler = SIG_DFL, .flags = 0, .restorer = nullptr, .mask = 0};
   for (const int signo : ignored) kernel_sigaction(signo, &action, nullptr);
   const std::uint64_t none = 0;
@@ -71,7 +81,7 @@ void reset_signals(std::span<const int> ignored) {
 }
 
 // 0, 1, 2 from the plan; everything else is close-on-exec already, save what a library may have left open.
-bool place_descriptors(const ChildPlan& plan) {
+SML_IN_CHILD bool place_descriptors(const ChildPlan& plan) {
   int placed[3];
   for (int i = 0; i < 3; ++i) {  // out of the way first: a source may be 0, 1 or 2 itself
     placed[i] = ::fcntl(plan.descriptors[i], F_DUPFD_CLOEXEC, 3);
@@ -84,20 +94,20 @@ bool place_descriptors(const ChildPlan& plan) {
   return true;
 }
 
-bool set_descriptor_limit(unsigned long soft) {
+SML_IN_CHILD bool set_descriptor_limit(unsigned long soft) {
   rlimit limit{};
   if (soft == 0 || ::getrlimit(RLIMIT_NOFILE, &limit) != 0) return true;
   limit.rlim_cur = soft;
   return ::setrlimit(RLIMIT_NOFILE, &limit) == 0;
 }
 
-[[noreturn]] void fail(ChildPlan& plan, SpawnStep step, int sys_errno) {
+[[noreturn]] SML_IN_CHILD void fail(ChildPlan& plan, SpawnStep step, int sys_errno) {
   plan.failed_step = step;
   plan.failed_errno = sys_errno;
   ::_exit(127);
 }
 
-int run_child(void* argument) {
+SML_IN_CHILD int run_child(void* argument) {
   ChildPlan& plan = *static_cast<ChildPlan*>(argument);
   ::setsid();
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -236,7 +246,7 @@ std::variant<pid_t, SpawnFailed> spawn_worker(const WorkerProcess& worker) {
   // As vfork does: no page tables to copy, and we wait until exec. With a stack of its own for the child, because a
   // sanitizer's runtime makes a plain fork of vfork, and then the child's words do not reach us.
   alignas(16) char stack[kChildStack];
-  const pid_t pid = ::clone(run_child, stack + sizeof stack, CLONE_VM | CLONE_VFORK | SIGCHLD, &plan);
+  const pid_t pid = SML_CLONE(run_child, stack + sizeof stack, CLONE_VM | CLONE_VFORK | SIGCHLD, &plan);
   const int fork_errno = errno;
   ::sigprocmask(SIG_SETMASK, &before, nullptr);
   if (pid < 0) return SpawnFailed{SpawnStep::Fork, fork_errno};
