@@ -160,11 +160,11 @@ std::string TorchStore::longer_answer(ClientId id, Client& client, const Request
   std::string out;
   if (request.op == Op::Add) {
     const std::optional<std::int64_t> sum = space.add(request.keys[0], request.number);
-    if (!sum) return give_up(id, client, "ADD: the value of the key is no number"), std::string();
+    if (!sum) return refuse(id, client, "ADD: the value of the key is no number");
     torch::put_number(out, *sum);
   } else if (request.op == Op::Barrier) {
     const std::optional<bool> complete = space.barrier(id, request.keys[0], request.number);
-    if (!complete) return give_up(id, client, "BARRIER: the value of the key is no number"), std::string();
+    if (!complete) return refuse(id, client, "BARRIER: the value of the key is no number");
     if (*complete) out += torch::kWaitOver;
   } else if (request.op == Op::MultiSet) {
     for (std::size_t i = 0; i < request.keys.size(); ++i) space.set(request.keys[i], request.values[i]);
@@ -174,14 +174,19 @@ std::string TorchStore::longer_answer(ClientId id, Client& client, const Request
   } else if (request.op == Op::MultiGet) {
     std::size_t size = 0;
     for (const std::string_view key : request.keys) size += sizeof(std::uint64_t) + space.get(key).size();
-    if (size > limits_.answer) return give_up(id, client, "MULTI_GET: the answer is too long"), std::string();
+    if (size > limits_.answer) return refuse(id, client, "MULTI_GET: the answer is too long");
     for (const std::string_view key : request.keys) torch::put_bytes(out, space.get(key));
   } else if (request.op == Op::ListKeys) {
-    if (space.memory() > limits_.answer) return give_up(id, client, "LIST_KEYS: the answer is too long"), std::string();
+    if (space.memory() > limits_.answer) return refuse(id, client, "LIST_KEYS: the answer is too long");
     torch::put_number(out, static_cast<std::int64_t>(space.size()));
     for (const auto& [key, value] : space.values()) torch::put_bytes(out, key);
   }
   return out;
+}
+
+std::string TorchStore::refuse(ClientId id, Client& client, std::string fault) {
+  give_up(id, client, std::move(fault));
+  return {};
 }
 
 void TorchStore::send(ClientId id, std::string bytes) {

@@ -72,6 +72,7 @@ class TorchStore final : public Engine {
   std::shared_ptr<World> new_world();
   void send(ClientId id, std::string bytes);
   void give_up(ClientId id, Client& client, std::string fault);
+  std::string refuse(ClientId id, Client& client, std::string fault);  // gives up; there is no answer
   void check_later(TimePoint now);
 
   std::uint32_t world_size_;
