@@ -105,8 +105,6 @@ class OneHost(TestCase):
         for argv in (["--join-warn", "100ms", "sleep", "0.5"],
                      ["--join-warn", "20ms", PYTHON, "-c", "import time; time.sleep(0.3)"]):
             self.assertEqual(complaints(sml_run("-np", "2", *argv)), [])
-        done = sml_run("-np", "2", "--join-warn", "50ms", *torch("env"), timeout=100)
-        self.assert_done(done, 2, "env")
 
     def assert_said(self, job, pattern, within=60):
         os.set_blocking(job.stderr.fileno(), False)
