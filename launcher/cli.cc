@@ -54,6 +54,12 @@ std::vector<OptionGroup> options_of_the_job() {
          "Read the hosts from this resourceconfig.json. Without any of these they come from SageMaker's own file or "
          "from "
          "the batch system when there is one; else the job runs on this machine."},
+        {"--include", "FILTER", set_include,
+         "Use these hosts only, or these slots of them, as DeepSpeed does: HOST[:SLOT,...][@HOST...]."},
+        {"--exclude", "FILTER", set_exclude, "Leave these hosts out, or these slots of them."},
+        {"--host-order", "given|natural", set_host_order,
+         "Give ranks to the hosts in the order of their source, or by name with algo-2 before algo-10. Default: "
+         "given."},
         {"--host-source", "NAME", set_host_source,
          "Take the hosts from there and nowhere else: hosts, hostfile, resource-config, sagemaker, slurm, pbs, lsf, "
          "sge, "

@@ -9,6 +9,9 @@
 #include <utility>
 
 #include "common/core/text.h"
+#include "common/hosts/aliases.h"
+#include "common/hosts/host_filter.h"
+#include "common/hosts/host_order.h"
 #include "common/plan/env_file.h"
 #include "common/plan/export_words.h"
 #include "launcher/host_source.h"
@@ -49,6 +52,36 @@ Result<void> fill_slots(plan::HostList& list, const Options& options, const Mach
   return {};
 }
 
+// ---- which of the hosts are used, and in which order
+
+Result<void> filter(plan::HostList& list, const Options& options) {
+  if (!options.include_hosts.empty() && !options.exclude_hosts.empty()) {
+    return Error(ErrorKind::Usage, "--include and --exclude cannot both be given; name the hosts in one of them");
+  }
+  if (!options.include_hosts.empty()) {
+    const Result<void> done = hosts::filter_hosts(list.hosts, options.include_hosts, hosts::Filter::Include);
+    if (!done) return Error(done.error()).in("--include");
+  }
+  if (!options.exclude_hosts.empty()) {
+    const Result<void> done = hosts::filter_hosts(list.hosts, options.exclude_hosts, hosts::Filter::Exclude);
+    if (!done) return Error(done.error()).in("--exclude");
+  }
+  return {};
+}
+
+// Answers warnings.
+Result<std::vector<std::string>> arrange(plan::HostList& list, const Options& options, const Machine& machine) {
+  const std::vector<std::string> own_names{"localhost", "127.0.0.1", "::1", machine.host_name};
+  Result<std::vector<std::string>> warnings = hosts::merge_aliases(list.hosts, own_names);
+  if (!warnings) return warnings;
+  if (Result<void> filtered = filter(list, options); !filtered) return filtered.error();
+  if (options.host_order == HostOrder::Natural) {
+    const auto before = [](const plan::Host& a, const plan::Host& b) { return hosts::natural_less(a.name, b.name); };
+    std::stable_sort(list.hosts.begin(), list.hosts.end(), before);
+  }
+  return warnings;
+}
+
 // ---- what the workers get
 
 Result<plan::Environment> user_environment(const Options& options, const Machine& machine,
@@ -85,11 +118,13 @@ Result<plan::LaunchPlan> make_plan(const Options& options, const Machine& machin
   Result<plan::HostList> hosts = find_hosts(options, machine);
   if (!hosts) return hosts.error();
   if (Result<void> filled = fill_slots(*hosts, options, machine); !filled) return filled.error();
+  Result<std::vector<std::string>> arranged = arrange(*hosts, options, machine);
+  if (!arranged) return arranged.error();
   Result<plan::JobMap> map = plan::map_job(*hosts, options.np, options.oversubscribe);
   if (!map) return map.error();
   Result<std::string> directory = working_directory(options, machine);
   if (!directory) return directory.error();
-  std::vector<std::string> warnings;
+  std::vector<std::string> warnings = std::move(*arranged);
   Result<plan::Environment> user = user_environment(options, machine, warnings);
   if (!user) return user.error();
   plan::LaunchPlan plan;

@@ -89,6 +89,14 @@ Result<void> set_host_source(Options& o, string_view value) {
   return bad_value(value, fmt::format("one of {}", fmt::join(names, ", ")));
 }
 
+Result<void> set_include(Options& o, string_view value) { return keep(o.include_hosts, value); }
+Result<void> set_exclude(Options& o, string_view value) { return keep(o.exclude_hosts, value); }
+
+Result<void> set_host_order(Options& o, string_view value) {
+  if (value != "given" && value != "natural") return bad_value(value, "given or natural");
+  return keep(o.host_order, value == "given" ? HostOrder::Given : HostOrder::Natural);
+}
+
 Result<void> add_export_word(Options& o, string_view value) {
   if (Result<void> checked = plan::check_export_word(value); !checked) return checked;
   o.export_variables.emplace_back(value);

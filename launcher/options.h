@@ -21,6 +21,8 @@ enum class Verbosity : std::uint8_t { Quiet, Normal, Verbose };
 enum class SlotsRule : std::uint8_t { Auto, Gpu, Cpu };  // how slots are counted where no source names them
 enum class HostKeyPolicy : std::uint8_t { FromConfig, AcceptNew };
 
+enum class HostOrder : std::uint8_t { Given, Natural };
+
 struct SshOptions {
   std::optional<std::uint16_t> port;
   std::string user;
@@ -70,7 +72,10 @@ struct Options {
   std::string hosts;            // text of -H
   std::string hostfile;         // path
   std::string resource_config;  // path
-  std::string host_source;      // the only one that may be used; empty: the first that is there
+  std::string include_hosts;    // filters in DeepSpeed's grammar; at most one of the two
+  std::string exclude_hosts;
+  HostOrder host_order = HostOrder::Given;
+  std::string host_source;  // the only one that may be used; empty: the first that is there
   std::optional<std::uint32_t> nproc_per_node;
   SlotsRule slots_rule = SlotsRule::Auto;
   plan::Oversubscribe oversubscribe = plan::Oversubscribe::No;

@@ -14,13 +14,15 @@ inline constexpr std::uint32_t kMaxSlotsPerHost = 65536;
 inline constexpr std::size_t kMaxHosts = 100'000;
 
 // Value type. `name` is what the user wrote: it is shown, exported (SML_HOST, HOROVOD_HOSTNAME) and handed to ssh,
-// where ~/.ssh/config may turn it into something else. It holds [A-Za-z0-9._-] only, or an IPv6 literal without brackets, and
-// never begins with '-': every parser enforces this with valid_host_name().
+// where ~/.ssh/config may turn it into something else. It holds [A-Za-z0-9._-] only, or an IPv6 literal without
+// brackets, and never begins with '-': every parser enforces this with valid_host_name().
 struct Host {
   std::string name;
-  std::string user;                    // empty: ssh's choice
-  std::optional<std::uint32_t> slots;  // empty: not named by the source; filled in by fill_slots()
+  std::string user;                     // empty: ssh's choice
+  std::optional<std::uint32_t> slots;   // empty: not named by the source; filled in by fill_slots()
   std::optional<std::uint16_t> port{};  // of its SSH server; empty: ssh's choice
+  // Which of the host's slots the `slots` are, when they were chosen by number; ascending. Empty: the first ones.
+  std::vector<std::uint32_t> slot_numbers{};
   bool operator==(const Host&) const = default;
 };
 

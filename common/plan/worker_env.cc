@@ -363,6 +363,11 @@ Environment rank_environment(const JobMap& map, const RankAssignment& rank, cons
   Environment out;
   out.reserve(kRankVariables.size());
   for (const RankVariable& v : kRankVariables) out.push_back(entry(v.name, v.value(context)));
+  std::string devices;
+  for (const std::uint32_t slot : map.hosts[rank.host.value()].host.slot_numbers) {
+    devices += (devices.empty() ? "" : ",") + std::to_string(slot);
+  }
+  if (!devices.empty()) out.push_back(entry("CUDA_VISIBLE_DEVICES", devices));
   return out;
 }
 

@@ -260,8 +260,10 @@ class OtherMachines(FaultCase):
         hosts = ["algo-1", "localhost", "algo-2", self.bed.address("algo-2")]
         done = self.bed.sml_run("algo-1", "-H", ",".join(hosts), "sh", "-c", "echo started $RANK $SML_HOST $(hostname)")
         self.assert_ending(done, 0, None, 5)
-        self.assertEqual(by_rank(done.stdout), {rank: [f"started {rank} {name} {'algo-1' if rank < 2 else 'algo-2'}"]
-                                                for rank, name in enumerate(hosts)})
+        # This machine's own names are one host; other machines' names are not told apart.
+        places = [("algo-1", "algo-1"), ("algo-1", "algo-1"), ("algo-2", "algo-2"), (hosts[3], "algo-2")]
+        self.assertEqual(by_rank(done.stdout), {rank: [f"started {rank} {name} {machine}"]
+                                                for rank, (name, machine) in enumerate(places)})
 
 
 class OneOfSixtyFour(FaultCase):

@@ -145,6 +145,39 @@ TEST_CASE("--host-source takes one source and no other") {
   CHECK(error_of(o, fake) == "--host-source hostfile: not there; it needs --hostfile");
 }
 
+TEST_CASE("hosts are filtered and ordered") {
+  FakeMachine fake;
+  Options o = options();
+  o.hosts = "n10:4,n2:4,n1:4";
+  o.include_hosts = "n1@n10:0,2";
+  CHECK(hosts_of(plan_of(o, fake)) == "n10:2 n1:4");
+  o.host_order = HostOrder::Natural;
+  CHECK(hosts_of(plan_of(o, fake)) == "n1:4 n10:2");
+  o.include_hosts.clear();
+  o.exclude_hosts = "n1";
+  CHECK(hosts_of(plan_of(o, fake)) == "n2:4 n10:4");
+  o.include_hosts = "n1";
+  CHECK(error_of(o, fake) == "--include and --exclude cannot both be given; name the hosts in one of them");
+  o.include_hosts.clear();
+  o.exclude_hosts = "n3";
+  CHECK(error_of(o, fake) == "--exclude: \"n3\" is none of the job's hosts: n3");
+}
+
+TEST_CASE("the names of this machine are one host") {
+  FakeMachine fake;
+  Options o = options();
+  o.hosts = "a:1,localhost:2,b:1,HEAD:3";
+  const plan::LaunchPlan plan = plan_of(o, fake);
+  CHECK(hosts_of(plan) == "a:1 localhost:5 b:1");
+  CHECK(plan.warnings ==
+        std::vector<std::string>{"HEAD is this machine, as localhost is: one host with the slots of both"});
+  o.hosts = "localhost:2,joe@head:3,127.0.0.1:2222/1";
+  CHECK(hosts_of(plan_of(o, fake)) == "localhost:2 head:3 127.0.0.1:1");
+  o.hosts = "localhost:40000,head:40000";
+  CHECK(error_of(o, fake) ==
+        "localhost and head are this machine, and bring it to 80000 slots; a host has at most 65536");
+}
+
 TEST_CASE("--nproc-per-node wins over what the machines have, not over what was asked for") {
   FakeMachine fake;
   fake.environment = {"SLURM_JOB_NODELIST=n[1-2]", "SLURM_JOB_CPUS_PER_NODE=16(x2)"};

@@ -272,3 +272,16 @@ TEST_CASE("what is set for a rank can be shown, less what nobody should see") {
   CHECK(get(shown, "WANDB_API_KEY") == "(hidden)");
   CHECK(get(shown, "PATH") == "(unset)");
 }
+
+TEST_CASE("slots that were chosen by number are the devices that workers see") {
+  HostList list{{{"a", "", 2}, {"b", "", 1}}, "-H"};
+  list.hosts[0].slot_numbers = {1, 3};
+  const auto map = map_job(list, std::nullopt, Oversubscribe::No);
+  REQUIRE(map.has_value());
+  const std::string name = "CUDA_VISIBLE_DEVICES";
+  const Environment chosen = rank_environment(*map, map->ranks[0], {});
+  const Environment other = rank_environment(*map, map->ranks[2], {});
+  REQUIRE(find_variable(chosen, name) != nullptr);
+  CHECK(*find_variable(chosen, name) == "CUDA_VISIBLE_DEVICES=1,3");
+  CHECK(find_variable(other, name) == nullptr);
+}
