@@ -30,21 +30,32 @@ std::vector<std::string> names_of(const Environment& environment) {
   return names;
 }
 
-// ---- JSON
+// ---- JSON: written out rather than built up, a plan can have a million ranks
 
-Json host_json(const MappedHost& host, std::size_t index) {
-  Json ranks = Json::array();
-  for (const Rank rank : host.ranks) ranks.push_back(rank.value());
-  Json out = {{"index", index}, {"name", host.host.name}, {"slots", host.slots}, {"ranks", std::move(ranks)}};
-  if (!host.host.user.empty()) out["user"] = host.host.user;
-  if (host.host.port) out["port"] = *host.host.port;
-  return out;
+std::string json_string(std::string_view text) {
+  return Json(text).dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-Json rank_json(const LaunchPlan& plan, const RankAssignment& a) {
-  return {{"rank", a.rank.value()},     {"host", host_name(plan, a.host)}, {"local_rank", a.local_rank.value()},
-          {"local_size", a.local_size}, {"group_rank", a.group_rank},      {"cross_rank", a.cross_rank},
-          {"cross_size", a.cross_size}};
+void append_host(std::string& out, const MappedHost& host, std::size_t index) {
+  const auto end = std::back_inserter(out);
+  fmt::format_to(end, R"({}{{"index":{},"name":{},"slots":{},"ranks":[)", index == 0 ? "" : ",", index,
+                 json_string(host.host.name), host.slots);
+  for (const Rank rank : host.ranks) fmt::format_to(end, "{}{}", rank == host.ranks.front() ? "" : ",", rank.value());
+  out += ']';
+  if (!host.host.user.empty()) fmt::format_to(end, R"(,"user":{})", json_string(host.host.user));
+  if (host.host.port) fmt::format_to(end, R"(,"port":{})", *host.host.port);
+  if (!host.host.slot_numbers.empty()) {
+    fmt::format_to(end, R"(,"slot_numbers":[{}])", fmt::join(host.host.slot_numbers, ","));
+  }
+  out += '}';
+}
+
+void append_rank(std::string& out, const RankAssignment& a, std::string_view quoted_host) {
+  fmt::format_to(
+      std::back_inserter(out),
+      R"({}{{"rank":{},"host":{},"local_rank":{},"local_size":{},"group_rank":{},"cross_rank":{},"cross_size":{}}})",
+      a.rank.value() == 0 ? "" : ",", a.rank.value(), quoted_host, a.local_rank.value(), a.local_size, a.group_rank,
+      a.cross_rank, a.cross_size);
 }
 
 // ---- table
@@ -127,19 +138,26 @@ std::vector<std::string> shown_command(const LaunchPlan& plan) {
 }  // namespace
 
 std::string to_json(const LaunchPlan& plan) {
-  Json hosts = Json::array();
-  for (std::size_t i = 0; i < plan.map.hosts.size(); ++i) hosts.push_back(host_json(plan.map.hosts[i], i));
-  Json ranks = Json::array();
-  for (const RankAssignment& a : plan.map.ranks) ranks.push_back(rank_json(plan, a));
-  const Json out = {{"world_size", plan.map.world_size()},
-                    {"host_source", plan.host_source},
-                    {"hosts", std::move(hosts)},
-                    {"ranks", std::move(ranks)},
-                    {"command", plan.command},
-                    {"working_directory", plan.working_directory},
-                    {"export", name(plan.export_policy)},
-                    {"variables", names_of(plan.user_environment)}};
-  return out.dump(-1, ' ', false, Json::error_handler_t::replace);
+  constexpr std::size_t kHostBytes = 100;  // as a rule; more is only slower
+  constexpr std::size_t kRankBytes = 130;
+  std::string out;
+  out.reserve(plan.map.hosts.size() * kHostBytes + plan.map.ranks.size() * kRankBytes);
+  const auto end = std::back_inserter(out);
+  fmt::format_to(end, R"({{"world_size":{},"host_source":{},"hosts":[)", plan.map.world_size(),
+                 json_string(plan.host_source));
+  for (std::size_t i = 0; i < plan.map.hosts.size(); ++i) append_host(out, plan.map.hosts[i], i);
+  out += R"(],"ranks":[)";
+  for (const MappedHost& host : plan.map.hosts) {  // ranks are consecutive in the order of the hosts
+    const std::string quoted_name = json_string(host.host.name);
+    for (const Rank rank : host.ranks) append_rank(out, plan.map.ranks[rank.value()], quoted_name);
+  }
+  const Json rest = {{"command", plan.command},
+                     {"working_directory", plan.working_directory},
+                     {"export", name(plan.export_policy)},
+                     {"variables", names_of(plan.user_environment)}};
+  out += "],";
+  out += rest.dump(-1, ' ', false, Json::error_handler_t::replace).substr(1);
+  return out;
 }
 
 std::string environment_to_json(const Environment& environment) {
