@@ -59,7 +59,7 @@ Result<void> take_array_line(Options& options, const Machine& machine) {
   fill(options.working_directory);
   fill(options.report_file);
   fill(options.events_file);
-  options.array_variables = plan::array_environment(file->names, *task);
+  options.extra_variables = plan::array_environment(file->names, *task);
   return {};
 }
 

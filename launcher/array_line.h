@@ -15,7 +15,7 @@ bool runs_whole_array(const Options& options);
 Result<plan::ArrayFile> read_array_file(const Options& options, const Machine& machine);
 
 // Puts the values of our line into the program's arguments, --wdir, --report, --events and the values of -x, and into
-// array_variables. Does nothing without --array-file. Errors (Config): as read_array_file; no index; no such line.
+// extra_variables. Does nothing without --array-file. Errors (Config): as read_array_file; no index; no such line.
 Result<void> take_array_line(Options& options, const Machine& machine);
 
 }  // namespace sml

@@ -127,6 +127,17 @@ OptionGroup options_of_arrays() {
        {"--jobs", "K", set_array_jobs, "How many of --array-all run at the same time; default 1."}}};
 }
 
+OptionGroup options_of_sagemaker() {
+  return {"SageMaker",
+          {{"--hp-style", "toolkit|v3", set_hp_style,
+            "How train makes arguments of hyperparameters: as the training toolkit does, which is the default, or as "
+            "version 3 of the Python SDK."},
+           {"--no-install", "", set_no_install, "Install neither requirements.txt nor the package of the sources."},
+           {"--failure-file", "FILE", set_failure_file,
+            "Leave the reason of a failure in FILE, unless somebody has written to it; default: SageMaker's own."},
+           {"--no-failure-file", "", set_no_failure_file, "Leave no such file."}}};
+}
+
 // How it is done, and what is said.
 std::vector<OptionGroup> options_of_the_launcher() {
   return {
@@ -168,6 +179,7 @@ const std::vector<OptionGroup>& option_groups() {
     std::vector<OptionGroup> all = options_of_the_job();
     all.push_back(options_of_arrays());
     for (OptionGroup& group : options_of_the_records()) all.push_back(std::move(group));
+    all.push_back(options_of_sagemaker());
     for (OptionGroup& group : options_of_the_launcher()) all.push_back(std::move(group));
     return all;
   }();
@@ -229,6 +241,7 @@ struct Occurrence {
 
 struct Scan {
   std::vector<Occurrence> options;
+  Mode mode = Mode::Program;
   std::span<const std::string> program;
 };
 
@@ -273,17 +286,51 @@ Result<Occurrence> take_option(std::span<const std::string>& words) {
   return Error(ErrorKind::Usage, fmt::format("{0} has an empty value; write {0} {1}", word.spelling, word.row->value));
 }
 
-Result<Scan> scan(std::span<const std::string> words) {
-  Scan out;
-  while (!words.empty() && words.front().size() > 1 && words.front()[0] == '-') {
+bool is_option(const std::string& word) { return word.size() > 1 && word[0] == '-'; }
+
+// SageMaker calls a container with the word "train", or "serve"; options may stand before it and after it.
+Result<Mode> take_mode(std::span<const std::string>& words) {
+  if (words.size() == 1 && words.front() == "serve") {
+    return Error(ErrorKind::Usage,
+                 "serve: sml-run trains models and serves none; to start a program of that name write "
+                 "./serve");
+  }
+  if (words.empty() || words.front() != "train") return Mode::Program;
+  if (words.size() > 1 && !is_option(words[1])) {
+    return Error(ErrorKind::Usage, fmt::format("train: \"{}\" is no option; write sml-run train -- PROGRAM, or ./train "
+                                               "for a program of that name",
+                                               show(words[1], 60)));
+  }
+  words = words.subspan(1);
+  return Mode::Train;
+}
+
+// Takes the options at the front of `words`; answers what may follow them.
+enum class After : std::uint8_t { Anything, Program };
+Result<After> take_options(std::span<const std::string>& words, Scan& out) {
+  while (!words.empty() && is_option(words.front())) {
     if (words.front() == "--") {
       words = words.subspan(1);
-      break;
+      return After::Program;
     }
     Result<Occurrence> option = take_option(words);
     if (!option) return option.error();
     out.options.push_back(std::move(*option));
-    if (out.options.back().row->set == nullptr) break;  // --help, --version: nothing after it counts
+    if (out.options.back().row->set == nullptr) return After::Program;  // --help, --version: nothing after it counts
+  }
+  return After::Anything;
+}
+
+Result<Scan> scan(std::span<const std::string> words) {
+  Scan out;
+  Result<After> after = take_options(words, out);
+  if (!after) return after.error();
+  if (*after == After::Anything) {
+    const Result<Mode> mode = take_mode(words);
+    if (!mode) return mode.error();
+    out.mode = *mode;
+    if (*mode == Mode::Train) after = take_options(words, out);
+    if (!after) return after.error();
   }
   out.program = words;
   return out;
@@ -319,6 +366,7 @@ class Parser {
     } catch (const CLI::ParseError& error) {
       return Error(ErrorKind::Usage, error.what());
     }
+    options_.mode = scanned_.mode;
     options_.command.assign(scanned_.program.begin(), scanned_.program.end());
     return std::move(options_);
   }
@@ -400,10 +448,12 @@ void append_row(std::string& out, const OptionRow& row) {
 
 std::string help_text() {
   std::string out =
-      "Usage: sml-run [options] [--] PROGRAM [ARGS...]\n\n"
+      "Usage: sml-run [options] [--] PROGRAM [ARGS...]\n"
+      "       sml-run [options] train [options] [-- PROGRAM [ARGS...]]\n\n"
       "Starts one job of many workers, here and over SSH on other hosts: tells every worker its rank,\n"
       "merges their output, and when one fails stops all of them and leaves with its exit status.\n"
-      "The first word that is no option is the program; everything after it is the program's.\n";
+      "The first word that is no option is the program; everything after it is the program's.\n"
+      "train runs the program of a SageMaker training job, as the entry point of its container.\n";
   for (const OptionGroup& group : option_groups()) {
     out += fmt::format("\n{}:\n", group.title);
     for (const OptionRow& row : group.rows) append_row(out, row);
@@ -431,6 +481,7 @@ Result<std::variant<Options, Printed>> parse_command_line(std::span<const std::s
   }
   Result<Options> options = Parser(*scanned).parse();
   if (!options) return options.error();
+  if (options->mode == Mode::Train && options->command.empty()) return Parsed(std::move(*options));
   if (options->command.empty()) {
     return Error(ErrorKind::Usage,
                  "no program to start; give one after the options, as in sml-run -np 2 python3 train.py");

@@ -94,7 +94,7 @@ Result<plan::Environment> user_environment(const Options& options, const Machine
     if (!variables) return variables.error();
     std::move(variables->begin(), variables->end(), std::back_inserter(out));
   }
-  out.insert(out.end(), options.array_variables.begin(), options.array_variables.end());
+  out.insert(out.end(), options.extra_variables.begin(), options.extra_variables.end());
   plan::ExportedVariables exported = plan::resolve_export_words(options.export_variables, machine.environment);
   std::move(exported.variables.begin(), exported.variables.end(), std::back_inserter(out));
   std::move(exported.warnings.begin(), exported.warnings.end(), std::back_inserter(warnings));

@@ -16,9 +16,12 @@
 #include "common/os/init_process.h"
 #include "launcher/array_line.h"
 #include "launcher/cli.h"
+#include "launcher/failure_file.h"
 #include "launcher/inputs.h"
 #include "launcher/job/array_run.h"
 #include "launcher/job/job.h"
+#include "launcher/sagemaker/failure_text.h"
+#include "launcher/training.h"
 
 namespace {
 
@@ -30,6 +33,17 @@ int refuse(const Error& error) {
   say(error.message());
   if (!error.hint().empty()) say("hint: " + error.hint());
   return exit_code_of(error.kind());
+}
+
+// The same, and the platform is told.
+int fail(const Options& options, const Error& error) {
+  if (!options.failure.path.empty() && !options.dry_run) {
+    const bool message = options.failure.kind == FailureKind::Message;
+    const std::string text =
+        sagemaker::failure_text(error, message ? sagemaker::kMessageLimit : sagemaker::kFailureLimit);
+    if (Result<void> left = leave_failure(options.failure.path, text); !left) say(left.error().message());
+  }
+  return refuse(error);
 }
 
 std::string one_line_about(const plan::LaunchPlan& plan) {
@@ -88,6 +102,27 @@ Result<void> enough_descriptors(const plan::LaunchPlan& plan, const Options& opt
       .with_hint("raise it (ulimit -Hn), or lower --fanout");
 }
 
+int launch(const Options& options, const Training& training, const Machine& machine) {
+  Result<plan::LaunchPlan> plan = make_plan(options, machine);
+  if (!plan) return fail(options, plan.error());
+  plan->own_name = training.own_name;
+  for (const std::string& warning : plan->warnings) say("warning: " + warning);
+  if (options.show_env) return show_environment(options, *plan);
+  if (options.dry_run) {
+    const bool json = *options.dry_run == PlanFormat::Json;
+    return os::write_all(STDOUT_FILENO, json ? to_json(*plan) + "\n" : to_table(*plan)) ? 0 : 1;
+  }
+  const Result<launch::AgentImage> image = agent_image(options);
+  if (!image) return fail(options, image.error());
+  Result<job::Records> records = job::Records::open(options, *plan);
+  if (!records) return fail(options, records.error());
+  if (options.verbosity != Verbosity::Quiet) say(one_line_about(*plan));
+  os::raise_descriptor_limit();
+  if (Result<void> enough = enough_descriptors(*plan, options); !enough) return fail(options, enough.error());
+  if (Result<void> installed = install(training, machine); !installed) return fail(options, installed.error());
+  return job::Job(options, *plan, *image, std::move(*records)).run();
+}
+
 int run(const std::vector<std::string>& arguments, std::span<const char* const> environment) {
   os::ensure_standard_descriptors();
   os::serve_as_init();
@@ -99,23 +134,16 @@ int run(const std::vector<std::string>& arguments, std::span<const char* const> 
   auto& options = std::get<Options>(*parsed);
   const Machine machine = this_machine(environment);
   if (runs_whole_array(options)) return run_whole_array(options, arguments, machine);
-  if (Result<void> taken = take_array_line(options, machine); !taken) return refuse(taken.error());
-  const Result<plan::LaunchPlan> plan = make_plan(options, machine);
-  if (!plan) return refuse(plan.error());
-  for (const std::string& warning : plan->warnings) say("warning: " + warning);
-  if (options.show_env) return show_environment(options, *plan);
-  if (options.dry_run) {
-    const bool json = *options.dry_run == PlanFormat::Json;
-    return os::write_all(STDOUT_FILENO, json ? to_json(*plan) + "\n" : to_table(*plan)) ? 0 : 1;
+  choose_failure_file(options, machine);
+  if (Result<void> taken = take_array_line(options, machine); !taken) return fail(options, taken.error());
+  Training training;
+  if (options.mode == Mode::Train) {
+    Result<Training> prepared = prepare_training(options, machine);
+    if (!prepared) return fail(options, prepared.error());
+    training = std::move(*prepared);
   }
-  const Result<launch::AgentImage> image = agent_image(options);
-  if (!image) return refuse(image.error());
-  Result<job::Records> records = job::Records::open(options, *plan);
-  if (!records) return refuse(records.error());
-  if (options.verbosity != Verbosity::Quiet) say(one_line_about(*plan));
-  os::raise_descriptor_limit();
-  if (Result<void> enough = enough_descriptors(*plan, options); !enough) return refuse(enough.error());
-  return job::Job(options, *plan, *image, std::move(*records)).run();
+  for (const std::string& warning : training.warnings) say("warning: " + warning);
+  return launch(options, training, machine);
 }
 
 }  // namespace

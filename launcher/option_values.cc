@@ -256,6 +256,20 @@ Result<void> set_format(Options& o, string_view value) {
   return keep(o.dry_run, value == "text" ? PlanFormat::Text : PlanFormat::Json);
 }
 
+Result<void> set_hp_style(Options& o, string_view value) {
+  if (value != "toolkit" && value != "v3") return bad_value(value, "toolkit or v3");
+  return keep(o.training.style, value == "v3" ? HyperparameterStyle::V3 : HyperparameterStyle::Toolkit);
+}
+Result<void> set_no_install(Options& o, string_view) { return keep(o.training.install, Installation::No); }
+Result<void> set_failure_file(Options& o, string_view value) {
+  o.failure.wanted = FailureFile::Wanted;
+  return keep(o.failure.path, value);
+}
+Result<void> set_no_failure_file(Options& o, string_view) {
+  o.failure.path.clear();
+  return keep(o.failure.wanted, FailureFile::None);
+}
+
 Result<void> set_array_file(Options& o, string_view value) { return keep(o.array.file, value); }
 Result<void> set_array_vars(Options& o, string_view value) {
   return store(o.array.names, plan::parse_array_names(value));

@@ -67,7 +67,28 @@ struct LogOptions {
   CopyToOutput copy = CopyToOutput::Yes;
 };
 
+// What is started: the program of the command line, or that of a SageMaker training job.
+enum class Mode : std::uint8_t { Program, Train };
+enum class HyperparameterStyle : std::uint8_t { Toolkit, V3 };
+enum class Installation : std::uint8_t { Yes, No };
+struct TrainingOptions {
+  HyperparameterStyle style = HyperparameterStyle::Toolkit;
+  Installation install = Installation::Yes;
+};
+
+// The file in which a platform looks for the reason of a failure.
+enum class FailureFile : std::uint8_t { Wanted, None };
+enum class FailureKind : std::uint8_t { Failure, Message };  // of a training job, of a processing job
+struct FailureOptions {
+  FailureFile wanted = FailureFile::Wanted;
+  FailureKind kind = FailureKind::Failure;
+  std::string path;  // empty: none
+};
+
 struct Options {
+  Mode mode = Mode::Program;
+  TrainingOptions training;
+  FailureOptions failure;
   std::optional<std::uint32_t> np;
   std::string hosts;            // text of -H
   std::string hostfile;         // path
@@ -106,7 +127,7 @@ struct Options {
   std::optional<PlanFormat> dry_run;
   Verbosity verbosity = Verbosity::Normal;
   ArrayOptions array;
-  plan::Environment array_variables;  // filled in by take_array_line()
+  plan::Environment extra_variables;  // of take_array_line() and prepare_training(); -x has more say
   std::vector<std::string> command;
 };
 

@@ -18,6 +18,7 @@ enum class ExportPolicy : std::uint8_t { All, None };
 struct LaunchPlan {
   JobMap map;
   std::string host_source;  // HostList::source
+  std::string own_name;     // the host of that name is this machine, whatever this machine calls itself; may be empty
   JobIdentity job;
   std::vector<std::string> command;  // program and arguments, bytes
   std::string working_directory;     // absolute

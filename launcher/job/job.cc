@@ -6,9 +6,11 @@
 
 #include "common/core/text.h"
 #include "common/os/small_file.h"
+#include "launcher/failure_file.h"
 #include "launcher/job/session_plans.h"
 #include "launcher/launch/locality.h"
 #include "launcher/launch/process_transport.h"
+#include "launcher/sagemaker/failure_text.h"
 #include "launcher/ssh/ssh_transport.h"
 
 namespace sml::job {
@@ -112,6 +114,13 @@ int Job::run() {
   const report::Verdict verdict = report::judge(facts_);
   for (const std::string& line : report::job_report(facts_, verdict)) console_.say(line);
   if (!options_.report_file.empty()) write_report(verdict);
+  if (!options_.failure.path.empty() && verdict.exit_code != 0) {
+    const bool message = options_.failure.kind == FailureKind::Message;
+    const Result<void> left = leave_failure(
+        options_.failure.path,
+        sagemaker::failure_text(facts_, verdict, message ? sagemaker::kMessageLimit : sagemaker::kFailureLimit));
+    if (!left) console_.say(left.error().message());
+  }
   events_.tell(report::JobEnds{verdict.exit_code, report::in_words(verdict),
                                verdict.culprit != nullptr ? std::optional(verdict.culprit->rank) : std::nullopt});
   records_.finish([this](const std::string& warning) { console_.say(warning); });
@@ -150,7 +159,10 @@ launch::SessionRoute Job::route_to(const plan::Host& host) {
   launch::SessionRoute route;
   const auto loop = loop_.get_executor();
   route.local = [this, loop](std::string mark) { return launch::make_local_transport(loop, image_, std::move(mark)); };
-  if (host.user.empty() && !host.port && options_.ssh.user.empty() && launch::is_own_name(host.name)) return route;
+  if (host.user.empty() && !host.port && options_.ssh.user.empty() &&
+      (host.name == plan_.own_name || launch::is_own_name(host.name))) {
+    return route;
+  }
   if (!pool_) {
     const std::size_t hosts = plan_.map.hosts.size();
     pool_ =

@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "common/core/text.h"
-#include "common/plan/host.h"
 #include "common/hosts/resource_config.h"
+#include "common/plan/host.h"
 
 namespace sml::sagemaker {
 
@@ -18,15 +18,6 @@ constexpr std::string_view kConfig = "/input/config/";
 
 Error bad(std::string_view path, std::string_view what) {
   return Error(ErrorKind::Config, fmt::format("{}: {}", show(path), what));
-}
-
-std::string folder_of(const plan::Environment& environment, const Files& files) {
-  const std::string* entry = plan::find_variable(environment, "SAGEMAKER_BASE_DIR");
-  std::string base(entry == nullptr ? std::string_view() : plan::value_of(*entry));
-  while (base.ends_with('/')) base.pop_back();
-  std::string usual = base + "/opt/ml";
-  if (!base.empty() && !files.exists(usual) && files.exists(base + "/input")) return base;
-  return usual;
 }
 
 Result<std::optional<std::string>> read_if_there(const Files& files, const std::string& path) {
@@ -151,9 +142,18 @@ Result<void> read_inputs(Contract& contract, const Files& files) {
 
 }  // namespace
 
+std::string contract_folder(const plan::Environment& environment, const Files& files) {
+  const std::string* entry = plan::find_variable(environment, "SAGEMAKER_BASE_DIR");
+  std::string base(entry == nullptr ? std::string_view() : plan::value_of(*entry));
+  while (base.ends_with('/')) base.pop_back();
+  std::string usual = base + "/opt/ml";
+  if (!base.empty() && !files.exists(usual) && files.exists(base + "/input")) return base;
+  return usual;
+}
+
 Result<Contract> read_contract(const plan::Environment& environment, const Files& files, const std::string& host_name) {
   Contract contract;
-  contract.folder = folder_of(environment, files);
+  contract.folder = contract_folder(environment, files);
   if (Result<void> hosts = read_hosts(contract, files, host_name); !hosts) return hosts.error();
   if (Result<void> place = read_place(contract); !place) return place.error();
   if (Result<void> inputs = read_inputs(contract, files); !inputs) return inputs.error();

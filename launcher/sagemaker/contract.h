@@ -41,9 +41,12 @@ struct Contract {
   Hyperparameters hyperparameters;
 };
 
-// SAGEMAKER_BASE_DIR moves the folder: it is what stands before /opt/ml, or, where that is not there, the folder
-// itself. Each file may be absent. Errors (Config) name the file, the key and what was expected; keys that are not
-// known are ignored. `host_name` names the only host when there is no resourceconfig.json.
+// "/opt/ml". SAGEMAKER_BASE_DIR moves it: it is what stands before /opt/ml, or, where that is not there, the folder
+// itself.
+std::string contract_folder(const plan::Environment& environment, const Files& files);
+
+// Each file may be absent. Errors (Config) name the file, the key and what was expected; keys that are not known are
+// ignored. `host_name` names the only host when there is no resourceconfig.json.
 Result<Contract> read_contract(const plan::Environment& environment, const Files& files, const std::string& host_name);
 
 // Sorted.

@@ -32,19 +32,19 @@ TEST_CASE("the line of the index fills arguments, variables and names of files")
   CHECK(o.command == std::vector<std::string>{"train.py", "--out", "eu-west-1/1", "{\"a\":1}"});
   CHECK(o.export_variables == std::vector<std::string>{"RUN=r1"});
   CHECK(o.report_file == "r-Dublin.json");
-  CHECK(o.array_variables == plan::Environment{"REGION=eu-west-1", "CITY=Dublin", "SML_ARRAY_INDEX=1"});
+  CHECK(o.extra_variables == plan::Environment{"REGION=eu-west-1", "CITY=Dublin", "SML_ARRAY_INDEX=1"});
 }
 
 TEST_CASE("--array-index and --array-base have more say than the batch system") {
   Options o = array_options();
   o.array.index = 0;
   REQUIRE(take_array_line(o, machine_with({"AWS_BATCH_JOB_ARRAY_INDEX=1"})).has_value());
-  CHECK(o.array_variables[0] == "REGION=us-east-1");
+  CHECK(o.extra_variables[0] == "REGION=us-east-1");
 
   o = array_options();
   o.array.base = 1;
   REQUIRE(take_array_line(o, machine_with({"SLURM_ARRAY_TASK_ID=1"})).has_value());
-  CHECK(o.array_variables[0] == "REGION=us-east-1");
+  CHECK(o.extra_variables[0] == "REGION=us-east-1");
 }
 
 TEST_CASE("what is missing for a line of the array is said") {

@@ -1,0 +1,181 @@
+#include "launcher/training.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <iterator>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <utility>
+#include <variant>
+
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "common/core/text.h"
+#include "common/os/fd.h"
+#include "common/os/spawn.h"
+#include "launcher/sagemaker/contract.h"
+#include "launcher/sagemaker/distribution.h"
+#include "launcher/sagemaker/entry_point.h"
+#include "launcher/sagemaker/sm_environment.h"
+
+namespace sml {
+
+namespace {
+
+using sagemaker::Framework;
+
+std::string join(const std::string& folder, const std::string& name) { return folder + "/" + name; }
+
+// The program of the job, or that of the command line, which then runs where it would run anyway.
+Result<sagemaker::EntryPoint> choose_entry(Options& options, Training& training, const sagemaker::Contract& contract,
+                                           const Machine& machine, const sagemaker::Files& files) {
+  if (!options.command.empty()) {
+    return sagemaker::EntryPoint{sagemaker::EntryKind::Executable, options.command.front(), machine.working_directory};
+  }
+  Result<sagemaker::EntryPoint> entry = sagemaker::find_entry_point(contract, machine.environment, files);
+  if (!entry) return entry.error();
+  const auto style = options.training.style == HyperparameterStyle::V3 ? sagemaker::ArgumentStyle::V3
+                                                                       : sagemaker::ArgumentStyle::Toolkit;
+  options.command = sagemaker::command_of(*entry, sagemaker::arguments_of(contract.hyperparameters, style));
+  if (options.working_directory.empty()) options.working_directory = entry->folder;
+  training.folder = entry->folder;
+  if (entry->kind == sagemaker::EntryKind::Executable) training.program = join(entry->folder, entry->name);
+  if (options.training.install == Installation::Yes)
+    training.installations = sagemaker::installations_of(*entry, files);
+  return entry;
+}
+
+Result<void> check_arguments(const std::vector<std::string>& words) {
+  const auto holds_nul = [](const std::string& word) { return word.find('\0') != std::string::npos; };
+  if (std::none_of(words.begin(), words.end(), holds_nul)) return {};
+  return Error(ErrorKind::Config, "hyperparameters.json: a value holds a NUL byte, which no argument of a program can");
+}
+
+// One worker for the whole host where the program makes its own, or knows of no others.
+bool one_worker_each(Framework framework) {
+  return framework == Framework::None || framework == Framework::ParameterServer ||
+         framework == Framework::MirroredStrategy;
+}
+
+void choose_workers(Options& options, const sagemaker::Distribution& distribution) {
+  const bool slots_are_said = options.nproc_per_node || options.slots_rule != SlotsRule::Auto || options.np;
+  if (!options.np) options.np = distribution.processes;
+  if (!slots_are_said) options.nproc_per_node = distribution.per_host;
+  if (!slots_are_said && one_worker_each(distribution.framework)) options.nproc_per_node = 1;
+  if (distribution.mpi.oversubscribe) options.oversubscribe = plan::Oversubscribe::Yes;
+  if (distribution.mpi.verbose && options.verbosity == Verbosity::Normal) options.verbosity = Verbosity::Verbose;
+  const std::vector<std::string>& words = distribution.mpi.export_words;
+  options.export_variables.insert(options.export_variables.begin(), words.begin(), words.end());
+}
+
+// Hosts that the user names are reached by SSH; those of the job could not be.
+bool names_hosts(const Options& options) { return !options.hosts.empty() || !options.hostfile.empty(); }
+
+// What is true of this host only must not reach others.
+bool of_one_host(std::string_view name) {
+  return plan::bound_to_host(name) || name.starts_with("SM_NUM_") || name == "SM_TRAINING_ENV" || name == "TF_CONFIG";
+}
+
+void add_variables(Options& options, const sagemaker::Job& job, const Machine& machine) {
+  const sagemaker::HostFacts host{.name = job.contract.current_host,
+                                  .cpus = machine.count_cpus(),
+                                  .gpus = machine.count_gpus(),
+                                  .neuron_cores = machine.count_neuron_cores()};
+  plan::Environment variables = sagemaker::sm_environment(job, host, machine.environment);
+  if (names_hosts(options)) {
+    std::erase_if(variables, [](const std::string& entry) { return of_one_host(plan::name_of(entry)); });
+  }
+  std::move(variables.begin(), variables.end(), std::back_inserter(options.extra_variables));
+}
+
+Result<void> check_hosts(const Options& options, const std::vector<std::string>& hosts) {
+  if (hosts.size() <= 1 || names_hosts(options)) return {};
+  return Error(ErrorKind::Config,
+               fmt::format("the job has {} hosts ({}), and sml-run train starts jobs of one host only", hosts.size(),
+                           show(fold_names(hosts))))
+      .with_hint("where the hosts run SSH servers, sml-run train -H HOST:SLOTS,... on the first starts them all");
+}
+
+// ---- installing
+
+Result<void> run_step(const std::vector<std::string>& argv, const Training& training, const Machine& machine) {
+  const Result<os::UniqueFd> null = os::open_dev_null();
+  if (!null) return null.error();
+  const std::string shown = show(fmt::format("{}", fmt::join(argv, " ")));
+  const auto failed = [&](const ExitStatus& status) {
+    return Error(ErrorKind::Deploy, fmt::format("\"{}\" in {} {}", shown, show(training.folder), describe(status)))
+        .with_hint("--no-install leaves out what the image has already");
+  };
+  const auto spawned = os::spawn_worker({.program = {},
+                                         .argv = argv,
+                                         .environment = machine.environment,
+                                         .working_directory = training.folder,
+                                         .stdin_fd = null->get(),
+                                         .stdout_fd = STDOUT_FILENO,
+                                         .stderr_fd = STDERR_FILENO,
+                                         .descriptor_limit = 0,
+                                         .ignored_signals = os::ignored_signals()});
+  if (const auto* why = std::get_if<SpawnFailed>(&spawned)) return failed(*why);
+  int raw = 0;
+  while (::waitpid(std::get<pid_t>(spawned), &raw, 0) < 0) {
+    if (errno != EINTR) return sys_error(ErrorKind::Deploy, shown, errno);
+  }
+  if (raw == 0) return {};
+  return failed(WIFSIGNALED(raw) ? ExitStatus(Signaled{WTERMSIG(raw), false}) : ExitStatus(Exited{WEXITSTATUS(raw)}));
+}
+
+}  // namespace
+
+Result<Training> prepare_training(Options& options, const Machine& machine) {
+  const sagemaker::Files files{machine.read_file, machine.exists};
+  Training training;
+  const Result<sagemaker::Contract> contract = sagemaker::read_contract(machine.environment, files, machine.host_name);
+  if (!contract) return contract.error();
+  const Result<sagemaker::Distribution> distribution =
+      sagemaker::read_distribution(*contract, machine.environment, files);
+  if (!distribution) return distribution.error();
+  const Result<std::vector<std::string>> hosts = sagemaker::hosts_of(*contract, *distribution);
+  if (!hosts) return hosts.error();
+  if (Result<void> one = check_hosts(options, *hosts); !one) return one.error();
+  const Result<sagemaker::EntryPoint> entry = choose_entry(options, training, *contract, machine, files);
+  if (!entry) return entry.error();
+  if (Result<void> checked = check_arguments(options.command); !checked) return checked.error();
+  choose_workers(options, *distribution);
+  add_variables(options, {*contract, *distribution, *entry}, machine);
+  training.own_name = contract->current_host;
+  for (const std::string& option : distribution->mpi.ignored) {
+    training.warnings.push_back(fmt::format("custom_mpi_options: {} is for mpirun itself; ignored", show(option)));
+  }
+  return training;
+}
+
+void choose_failure_file(Options& options, const Machine& machine) {
+  if (options.failure.wanted == FailureFile::None || !options.failure.path.empty()) return;
+  const sagemaker::Files files{machine.read_file, machine.exists};
+  const std::string folder = sagemaker::contract_folder(machine.environment, files);
+  if (options.mode == Mode::Train) {
+    options.failure.path = folder + "/output/failure";
+  } else if (machine.exists(folder + "/config/resourceconfig.json")) {
+    options.failure.path = folder + "/output/message";
+    options.failure.kind = FailureKind::Message;
+  }
+}
+
+Result<void> install(const Training& training, const Machine& machine) {
+  constexpr mode_t kExecutable = 0111;
+  struct stat status {};
+  const bool is_file = !training.program.empty() && ::stat(training.program.c_str(), &status) == 0;
+  // Where that cannot be done the start of the workers says why.
+  if (is_file) static_cast<void>(::chmod(training.program.c_str(), status.st_mode | kExecutable));
+  for (const std::vector<std::string>& argv : training.installations) {
+    if (Result<void> done = run_step(argv, training, machine); !done) return done;
+  }
+  return {};
+}
+
+}  // namespace sml

@@ -1,0 +1,175 @@
+"""`sml-run train` as the entry point of a SageMaker training container of one host: a made-up /opt/ml, found through
+SAGEMAKER_BASE_DIR, and real programs."""
+import json
+import os
+
+from harness import PYTHON, TRAIN_DDP, TestCase, sml_run
+
+PATH = f"{os.path.dirname(PYTHON)}:{os.environ['PATH']}"  # "python3" is the one that has torch
+
+SHOW = """import json, os, sys
+print(json.dumps({"argv": sys.argv, "cwd": os.getcwd(),
+                  "env": {k: v for k, v in os.environ.items() if k.startswith("SM_") or k in ("A", "TF_CONFIG", "RANK")}}))
+"""
+
+
+class Train(TestCase):
+    def setUp(self):
+        self.base = self.temporary_directory()
+        self.ml = self.base / "opt/ml"
+        for folder in ("input/config", "input/data/train", "code", "model", "output/data"):
+            (self.ml / folder).mkdir(parents=True)
+        self.config("resourceconfig", {"current_host": "algo-1", "hosts": ["algo-1"], "network_interface_name": "eth0",
+                                       "current_instance_type": "ml.c5.xlarge", "current_group_name": "homogeneousCluster",
+                                       "instance_groups": [{"instance_group_name": "homogeneousCluster",
+                                                            "instance_type": "ml.c5.xlarge", "hosts": ["algo-1"]}]})
+        self.config("inputdataconfig", {"train": {"TrainingInputMode": "File", "S3DistributionType": "FullyReplicated"}})
+
+    def config(self, name, value):
+        (self.ml / f"input/config/{name}.json").write_text(json.dumps(value))
+
+    def program(self, name, text, **hyperparameters):
+        (self.ml / "code" / name).write_text(text)
+        self.config("hyperparameters", {"sagemaker_program": json.dumps(name), **hyperparameters})
+
+    def train(self, *options, **kw):
+        """As SageMaker starts a container: with one word. The name algo-1 is known to no resolver."""
+        return sml_run(*options, "train", env={"SAGEMAKER_BASE_DIR": str(self.base), "A": None, "PATH": PATH},
+                       timeout=120, **kw)
+
+    def failure(self):
+        file = self.ml / "output/failure"
+        return file.read_text() if file.exists() else None
+
+    def test_the_program_gets_hyperparameters_and_variables_as_from_the_training_toolkit(self):
+        self.program("show.py", SHOW, **{"learning-rate": "1e-5", "layers": "[1, \"a b\"]", "note": "$HOME `id` 'x'",
+                                         "flag": "true"})
+        done = self.train()
+        self.assert_status(done, 0)
+        shown = json.loads(done.stdout)
+        self.assertEqual(shown["argv"], ["show.py", "--flag", "True", "--layers", "[1, 'a b']", "--learning-rate", "1e-05",
+                                         "--note", "$HOME `id` 'x'"])
+        self.assertEqual(shown["cwd"], str(self.ml / "code"))
+        env = shown["env"]
+        self.assertEqual(env["SM_CURRENT_HOST"], "algo-1")
+        self.assertEqual(env["SM_CHANNEL_TRAIN"], str(self.ml / "input/data/train"))
+        self.assertEqual(env["SM_MODEL_DIR"], str(self.ml / "model"))
+        self.assertEqual((env["SM_HP_LEARNING-RATE"], env["SM_HP_LEARNING_RATE"]), ("1e-05", "1e-05"))
+        self.assertEqual(json.loads(env["SM_USER_ARGS"]), shown["argv"][1:])
+        self.assertEqual(json.loads(env["SM_TRAINING_ENV"])["current_instance_type"], "ml.c5.xlarge")
+        self.assertIsNone(self.failure())
+
+    def test_hyperparameters_in_the_style_of_version_3(self):
+        self.program("show.py", SHOW, layers="[1,2]", flag="True")
+        done = self.train("--hp-style", "v3")
+        self.assert_status(done, 0)
+        self.assertEqual(json.loads(done.stdout)["argv"][3:], ["--layers", "[1, 2]", "--flag", "true"])
+
+    def test_mpi_with_custom_options_starts_the_workers_that_mpirun_would(self):
+        self.program("show.py", SHOW, sagemaker_mpi_enabled="true", sagemaker_mpi_num_of_processes_per_host="3",
+                     sagemaker_mpi_custom_mpi_options=json.dumps("-mca btl_vader_single_copy_mechanism none -x A='b c'"))
+        done = self.train("--no-tag")
+        self.assert_status(done, 0)
+        shown = [json.loads(line) for line in done.stdout.splitlines()]
+        self.assertEqual(sorted(s["env"]["RANK"] for s in shown), ["0", "1", "2"])
+        self.assertEqual({s["env"]["A"] for s in shown}, {"b c"})
+
+    def test_a_custom_option_that_is_not_understood_ends_the_job_and_says_so_to_the_platform(self):
+        self.program("show.py", SHOW, sagemaker_mpi_enabled="true",
+                     sagemaker_mpi_custom_mpi_options=json.dumps("--help"))
+        done = self.train()
+        self.assert_status(done, 2)
+        self.assertEqual(done.stdout, "")
+        self.assertEqual(self.failure(), 'custom_mpi_options: "--help" is not understood')
+
+    def test_torch_trains_on_all_workers_of_the_host(self):
+        self.program("train.py", TRAIN_DDP.read_text(),
+                     epochs="1", points="512", out=json.dumps(str(self.ml / "model/model.pt")),
+                     sagemaker_torch_distributed_enabled="true")
+        done = self.train("--nproc-per-node", "2")
+        self.assert_status(done, 0)
+        self.assertIn("equal parameters on 2 ranks", done.stdout)
+        self.assertTrue((self.ml / "model/model.pt").exists())
+
+    def test_a_failure_keeps_its_status_and_its_reason(self):
+        self.program("bad.py", "import sys\ndef f():\n  raise ValueError('no data for --api_key=abc123')\n"
+                               "try:\n  f()\nexcept ValueError:\n  import traceback; traceback.print_exc(); sys.exit(7)\n")
+        done = self.train()
+        self.assert_status(done, 7)
+        self.assertTrue(self.failure().startswith("ValueError: no data for --api_key=***\nrank 0 on algo-1 exited with "
+                                                  "status 7"), self.failure())
+        self.assertIn("in f", self.failure())
+        self.assertLessEqual(len(self.failure()), 1024)
+        self.assertNotIn("abc123", self.failure())
+
+    def test_a_failure_file_of_the_user_code_stays(self):
+        self.program("own.py", f"open({str(self.ml / 'output/failure')!r}, 'w').write('mine'); raise SystemExit(3)")
+        self.assert_status(self.train(), 3)
+        self.assertEqual(self.failure(), "mine")
+
+    def test_no_failure_file_when_none_is_wanted(self):
+        self.program("bad.py", "raise SystemExit(3)")
+        self.assert_status(self.train("--no-failure-file"), 3)
+        self.assertIsNone(self.failure())
+
+    def test_a_shell_script_gets_its_arguments(self):
+        self.program("run.sh", 'printf "%s|" "$@"; echo "$SM_HP_NOTE"', note="a b; exit 9")
+        done = self.train()
+        self.assert_status(done, 0)
+        self.assertEqual(done.stdout, "--note|a b; exit 9|a b; exit 9\n")
+
+    def test_a_script_without_the_executable_bit_is_started_by_its_first_line(self):
+        self.program("tool.sh", "#!/bin/bash\n[[ $1 == --n1 ]] && echo bash\n", **{"n1": "1"})
+        done = self.train()
+        self.assert_status(done, 0)
+        self.assertEqual(done.stdout, "bash\n")
+
+    def fake_pip(self, script):
+        """`python3 -m pip` finds this one first."""
+        (self.ml / "code/pip").mkdir()
+        (self.ml / "code/pip/__init__.py").touch()
+        (self.ml / "code/pip/__main__.py").write_text(script)
+        (self.ml / "code/requirements.txt").write_text("some-package\n")
+
+    def test_requirements_are_installed_once_before_the_workers(self):
+        self.program("show.py", "print(open('installed').read())", sagemaker_mpi_enabled="true",
+                     sagemaker_mpi_num_of_processes_per_host="2")
+        self.fake_pip("import sys; open('installed', 'a').write(' '.join(sys.argv[1:]))")
+        done = self.train("--no-tag")
+        self.assert_status(done, 0)
+        self.assertEqual(done.stdout, "install -r requirements.txt\n" * 2)
+
+    def test_an_installation_that_fails_starts_no_worker(self):
+        self.program("show.py", "print('started')")
+        self.fake_pip("raise SystemExit(5)")
+        done = self.train()
+        self.assert_status(done, 125)
+        self.assertNotIn("started", done.stdout)
+        self.assertIn("pip install -r requirements.txt", self.failure())
+        self.assertIn("exited with status 5", self.failure())
+        done = self.train("--no-install")
+        self.assert_status(done, 0)
+        self.assertEqual(done.stdout, "started\n")
+
+    def test_a_job_of_several_hosts_is_refused_with_one_sentence(self):
+        self.program("show.py", SHOW)
+        self.config("resourceconfig", {"current_host": "algo-1", "hosts": ["algo-1", "algo-2"]})
+        done = self.train()
+        self.assert_status(done, 2)
+        self.assertIn("the job has 2 hosts (algo-[1-2]), and sml-run train starts jobs of one host only", done.stderr)
+
+    def test_words_that_are_no_options_are_refused(self):
+        for words, said in ((["train", "x"], 'train: "x" is no option'), (["serve"], "serve: sml-run trains models")):
+            done = sml_run(*words)
+            self.assert_status(done, 2)
+            self.assertIn(said, done.stderr)
+
+    def test_a_processing_job_leaves_its_message(self):
+        (self.ml / "config").mkdir()
+        (self.ml / "config/resourceconfig.json").write_text('{"current_host":"localhost","hosts":["localhost"]}')
+        os.remove(self.ml / "input/config/resourceconfig.json")
+        done = sml_run(PYTHON, "-c", "raise ValueError('b' * 3000)", env={"SAGEMAKER_BASE_DIR": str(self.base)})
+        self.assert_status(done, 1)
+        message = (self.ml / "output/message").read_bytes()
+        self.assertTrue(message.startswith(b"ValueError: bbb"), message)
+        self.assertLessEqual(len(message), 1024)

@@ -1,0 +1,152 @@
+#include "launcher/training.h"
+
+#include <memory>
+
+#include "launcher/cli.h"
+#include "tests/support/catch.h"
+#include "tests/support/sagemaker_files.h"
+
+using namespace sml;
+using sml::test::FakeContainer;
+
+namespace {
+using Words = std::vector<std::string>;
+
+Options parsed(const Words& words) {
+  const auto result = parse_command_line(words);
+  if (result.has_error()) FAIL(result.error().message());
+  return std::get<Options>(*result);
+}
+
+std::string usage_error(const Words& words) {
+  const auto result = parse_command_line(words);
+  return result.has_error() ? result.error().message() : "(accepted)";
+}
+
+struct FakeMachine {
+  FakeContainer container;
+  std::uint32_t gpus = 0;
+  Machine machine() const {
+    Machine m;
+    m.read_file = container.view().read;
+    m.exists = container.view().exists;
+    m.count_gpus = [this] { return gpus; };
+    m.count_neuron_cores = [] { return 0U; };
+    m.count_cpus = [] { return 4U; };
+    m.host_name = "aws";
+    m.working_directory = "/root";
+    m.job_id = "sml-1";
+    return m;
+  }
+};
+
+FakeMachine one_host(const std::string& hyperparameters) {
+  FakeMachine fake;
+  fake.container.files["/opt/ml/code/train.py"] = "";
+  fake.container.config("resourceconfig.json", R"({"current_host":"algo-1","hosts":["algo-1"]})");
+  fake.container.config("hyperparameters.json", hyperparameters);
+  return fake;
+}
+
+std::uint32_t workers_of(const Words& words, const std::string& hyperparameters) {
+  FakeMachine fake = one_host(hyperparameters);
+  fake.gpus = 8;
+  Options options = parsed(words);
+  if (const auto training = prepare_training(options, fake.machine()); training.has_error()) {
+    FAIL(training.error().message());
+  }
+  const auto plan = make_plan(options, fake.machine());
+  if (plan.has_error()) FAIL(plan.error().message());
+  return plan->map.world_size();
+}
+}  // namespace
+
+TEST_CASE("train is a word of ours only where a program could stand") {
+  CHECK(parsed({"train"}).mode == Mode::Train);
+  CHECK(parsed({"-np", "4", "train"}).np == 4U);
+  CHECK(parsed({"train", "-np", "4", "--hp-style", "v3"}).training.style == HyperparameterStyle::V3);
+  CHECK(parsed({"train", "--no-install", "--", "prog", "-np"}).command == Words{"prog", "-np"});
+  CHECK(parsed({"--", "train"}).mode == Mode::Program);
+  CHECK(parsed({"./train"}).mode == Mode::Program);
+  CHECK(parsed({"prog", "train"}).mode == Mode::Program);
+  CHECK(parsed({"serve", "x"}).command == Words{"serve", "x"});
+  CHECK(usage_error({"train", "x"}) ==
+        "train: \"x\" is no option; write sml-run train -- PROGRAM, or ./train for a program of that name");
+  CHECK(usage_error({"serve"}) ==
+        "serve: sml-run trains models and serves none; to start a program of that name write ./serve");
+}
+
+TEST_CASE("the distribution of the job says how many workers a host has") {
+  const std::string program = R"("sagemaker_program":"train.py")";
+  const std::string mpi = "{" + program + R"(,"sagemaker_mpi_enabled":"true")";
+  CHECK(workers_of({"train"}, "{" + program + "}") == 1);
+  CHECK(workers_of({"train"}, mpi + "}") == 8);
+  CHECK(workers_of({"train"}, mpi + R"(,"sagemaker_mpi_num_of_processes_per_host":"4"})") == 4);
+  CHECK(workers_of({"train"}, mpi + R"(,"sagemaker_mpi_num_processes":"3"})") == 3);
+  CHECK(workers_of({"train"}, "{" + program + R"(,"sagemaker_torch_distributed_enabled":"true"})") == 8);
+  CHECK(workers_of({"train"}, "{" + program + R"(,"sagemaker_parameter_server_enabled":"true"})") == 1);
+  CHECK(workers_of({"train", "-N", "2"}, mpi + R"(,"sagemaker_mpi_num_of_processes_per_host":"4"})") == 2);
+  CHECK(workers_of({"train", "-np", "2"}, mpi + R"(,"sagemaker_mpi_num_processes":"3"})") == 2);
+}
+
+TEST_CASE("a training job becomes options; the command line has more say") {
+  FakeMachine fake = one_host(R"({"sagemaker_program":"train.py","lr":"0.1","sagemaker_mpi_enabled":"true",
+    "sagemaker_mpi_custom_mpi_options":"\"-x A=1 -x B=1 -map-by node\""})");
+  fake.container.files["/opt/ml/code/requirements.txt"] = "numpy";
+  Options options = parsed({"train", "-x", "A=2"});
+  const auto training = prepare_training(options, fake.machine());
+  REQUIRE(training.has_value());
+  CHECK(options.command == Words{"python3", "train.py", "--lr", "0.1"});
+  CHECK(options.working_directory == "/opt/ml/code");
+  CHECK(options.export_variables == Words{"A=1", "B=1", "A=2"});
+  CHECK(training->own_name == "algo-1");
+  CHECK(training->installations.size() == 1);
+  CHECK(training->warnings == Words{"custom_mpi_options: -map-by node is for mpirun itself; ignored"});
+  CHECK(*plan::find_variable(options.extra_variables, "SM_CURRENT_HOST") == "SM_CURRENT_HOST=algo-1");
+
+  options = parsed({"train", "--no-install", "--wdir", "/w"});
+  CHECK(prepare_training(options, fake.machine())->installations.empty());
+  CHECK(options.working_directory == "/w");
+
+  options = parsed({"train", "--", "prog", "a b"});
+  CHECK(prepare_training(options, fake.machine())->installations.empty());
+  CHECK(options.command == Words{"prog", "a b"});
+}
+
+TEST_CASE("what no program can be given is refused") {
+  FakeMachine fake = one_host(R"({"sagemaker_program":"train.py","a":"\"\\u0000\""})");
+  Options options = parsed({"train"});
+  CHECK(prepare_training(options, fake.machine()).error().message() ==
+        "hyperparameters.json: a value holds a NUL byte, which no argument of a program can");
+}
+
+TEST_CASE("several hosts need -H, and none of them gets what is another's") {
+  FakeMachine fake = one_host(R"({"sagemaker_program":"train.py"})");
+  fake.container.config("resourceconfig.json", R"({"current_host":"algo-1","hosts":["algo-1","algo-2"]})");
+  Options options = parsed({"train"});
+  CHECK(prepare_training(options, fake.machine()).error().message() ==
+        "the job has 2 hosts (algo-[1-2]), and sml-run train starts jobs of one host only");
+  options = parsed({"train", "-H", "algo-1:1,algo-2:1"});
+  REQUIRE(prepare_training(options, fake.machine()).has_value());
+  CHECK(prepare_training(*std::make_unique<Options>(parsed({"train", "--hostfile", "h"})), fake.machine()).has_value());
+  CHECK(plan::find_variable(options.extra_variables, "SM_HOSTS") != nullptr);
+  for (const char* name : {"SM_CURRENT_HOST", "CURRENT_HOST", "SM_NUM_GPUS", "SM_TRAINING_ENV", "SM_RESOURCE_CONFIG"}) {
+    CAPTURE(name);
+    CHECK(plan::find_variable(options.extra_variables, name) == nullptr);
+  }
+}
+
+TEST_CASE("the platform's file for failures is chosen by the kind of the job") {
+  FakeMachine fake;
+  const auto path = [&](const Words& words) {
+    Options options = parsed(words);
+    choose_failure_file(options, fake.machine());
+    return options.failure.path;
+  };
+  CHECK(path({"train"}) == "/opt/ml/output/failure");
+  CHECK(path({"prog"}).empty());
+  CHECK(path({"--failure-file", "f", "prog"}) == "f");
+  CHECK(path({"train", "--no-failure-file"}).empty());
+  fake.container.files["/opt/ml/config/resourceconfig.json"] = "{}";
+  CHECK(path({"prog"}) == "/opt/ml/output/message");
+}
