@@ -25,11 +25,19 @@ struct Integer {
 };
 
 struct Value;
+struct Member;
 using List = std::vector<Value>;
-using Object = std::vector<std::pair<std::string, Value>>;  // unique keys, in the order in which they were first given
+using Object = std::vector<Member>;  // unique keys, in the order in which they were first given
 
 struct Value {
   std::variant<None, bool, Integer, double, std::string, List, Object> data;
+};
+
+// A key of an object and its value. (No std::pair: its constructors ask what Value can do before Value is complete.)
+struct Member {
+  Member(std::string key, Value value) : first(std::move(key)), second(std::move(value)) {}
+  std::string first;
+  Value second;
 };
 
 // The value of a key; a null pointer when there is none.
