@@ -1,0 +1,42 @@
+// A set of ranks as people write it: "0,8-15".
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/core/error.h"
+#include "common/core/strong.h"
+
+namespace sml {
+
+class RankSet {
+ public:
+  RankSet() = default;
+  // Numbers and ranges with commas between them, in any order. An error (kind Usage) quotes the text and says what was
+  // expected. `largest`: no rank may be above it.
+  static Result<RankSet> parse(std::string_view text, std::uint32_t largest);
+
+  void add(std::uint32_t rank) { add(rank, rank); }
+  bool contains(std::uint32_t rank) const;
+  bool empty() const { return ranges_.empty(); }
+  std::size_t size() const;
+  // The greatest of them; the set is not empty.
+  std::uint32_t largest() const { return ranges_.back().last; }
+  // Reads back as the same set. Numbers have at least `width` digits.
+  std::string text(std::size_t width = 1) const;
+  bool operator==(const RankSet&) const = default;
+
+ private:
+  struct Range {
+    std::uint32_t first;
+    std::uint32_t last;
+    bool operator==(const Range&) const = default;
+  };
+  void add(std::uint32_t first, std::uint32_t last);
+
+  std::vector<Range> ranges_;  // sorted; no two touch
+};
+
+}  // namespace sml
