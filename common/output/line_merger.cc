@@ -28,13 +28,17 @@ void LineMerger::add(Source source, std::string_view bytes) {
     return;
   }
   if (std::memchr(bytes.data(), '\r', bytes.size()) != nullptr) return add_with_returns(source, bytes);
-  while (const void* found = std::memchr(bytes.data(), '\n', bytes.size())) {
+  const std::size_t first = bytes.find('\n');
+  if (first == std::string_view::npos) return keep(source, bytes);
+  pass_on(source, bytes.substr(0, first + 1));
+  bytes.remove_prefix(first + 1);
+  while (const void* found = std::memchr(bytes.data(), '\n', bytes.size())) {  // these begin where a line has ended
     const auto length = static_cast<std::size_t>(static_cast<const char*>(found) - bytes.data()) + 1;
-    pass_on(source, bytes.substr(0, length));
+    out_ += line.tag;
+    out_.append(bytes.data(), length);
     bytes.remove_prefix(length);
-    if (bytes.empty()) return;
   }
-  keep(source, bytes);
+  if (!bytes.empty()) keep(source, bytes);
 }
 
 // The \n of a \r\n whose \r came as the last byte of an earlier piece.
@@ -123,12 +127,15 @@ void LineMerger::finish(Source source) {
   last_ = source;
 }
 
-void LineMerger::add_own_line(std::string_view text) {
+void LineMerger::add_own_line(std::string_view text) { add_shared_line(text, "\n"); }
+
+void LineMerger::add_shared_line(std::string_view tag, std::string_view line) {
   close_line_of_another(kNobody);
-  out_ += text;
-  out_.push_back('\n');
+  out_ += tag;
+  out_ += line;
   open_ = kNobody;
   last_ = kNobody;
+  at_return_ = line.back() == '\r';
 }
 
 }  // namespace sml::output

@@ -32,12 +32,17 @@ class LineMerger {
   // A source whose bytes pass at once and as they are: the only worker of a job, without a tag.
   Source add_plain_source();
 
+  // The tag of lines that begin from now on.
+  void set_tag(Source source, std::string tag) { lines_[source].tag = std::move(tag); }
+
   // What the source wrote; complete lines are appended to output().
   void add(Source source, std::string_view bytes);
   // The source has ended: what is left of its last line is passed on.
   void finish(Source source);
   // A line of the launcher's own, without its newline.
   void add_own_line(std::string_view line);
+  // A line that several sources have in common, with its end; `tag` goes before it.
+  void add_shared_line(std::string_view tag, std::string_view line);
 
   std::string& output() { return out_; }
 
