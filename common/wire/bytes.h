@@ -38,7 +38,7 @@ class Writer {
   void put(const Strong<Tag>& value) {
     put(value.value());
   }
-  void put(const std::string& bytes) {
+  void put(std::string_view bytes) {
     put(static_cast<std::uint32_t>(bytes.size()));
     out_ += bytes;
   }
@@ -97,6 +97,12 @@ class Reader {
     get(size);
     const std::string_view taken = take(size);
     if (ok_) bytes.assign(taken);
+  }
+  void get(std::string_view& bytes) {  // of the input itself
+    std::uint32_t size = 0;
+    get(size);
+    const std::string_view taken = take(size);
+    if (ok_) bytes = taken;
   }
   template <class T>
   void get(std::vector<T>& list) {

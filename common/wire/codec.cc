@@ -24,8 +24,7 @@ struct Direction<ToLauncher> {
   static constexpr std::size_t limit = kMaxToLauncher;
 };
 
-void put_header(std::string& out, std::size_t at, std::uint8_t type) {
-  const std::size_t length = out.size() - at - kFrameHeader;
+void put_header(std::string& out, std::size_t at, std::uint8_t type, std::size_t length) {
   for (std::size_t i = 0; i < 4; ++i)
     out[at + i] = static_cast<char>(static_cast<unsigned char>(length >> (24 - 8 * i)));
   out[at + 4] = static_cast<char>(type);
@@ -36,7 +35,8 @@ std::string encode_variant(const Variant& message) {
   std::string out(kFrameHeader, '\0');
   Writer writer(out);
   std::visit([&](const auto& m) { writer(m); }, message);
-  put_header(out, 0, static_cast<std::uint8_t>(Direction<Variant>::first_type + message.index()));
+  put_header(out, 0, static_cast<std::uint8_t>(Direction<Variant>::first_type + message.index()),
+             out.size() - kFrameHeader);
   return out;
 }
 
@@ -62,15 +62,14 @@ Result<Variant> decode_payload(std::size_t index, std::string_view payload, std:
 std::string encode(const ToAgent& message) { return encode_variant(message); }
 std::string encode(const ToLauncher& message) { return encode_variant(message); }
 
-void append_output(std::string& out, Rank rank, Stream stream, std::string_view bytes) {
+void append_output_head(std::string& out, Rank rank, Stream stream, std::uint64_t at_ns, std::size_t size) {
   constexpr std::uint8_t type = kFirstToLauncher + 4;
   static_assert(std::is_same_v<std::variant_alternative_t<4, ToLauncher>, Output>);
   const std::size_t at = out.size();
   out.append(kFrameHeader, '\0');
   Writer writer(out);
-  writer(rank, stream, static_cast<std::uint32_t>(bytes.size()));
-  out.append(bytes);
-  put_header(out, at, type);
+  writer(rank, stream, at_ns, static_cast<std::uint32_t>(size));
+  put_header(out, at, type, out.size() - at - kFrameHeader + size);
 }
 
 template <class Message>

@@ -22,16 +22,17 @@ inline constexpr std::size_t kFrameHeader = 5;
 std::string encode(const ToAgent& message);
 std::string encode(const ToLauncher& message);
 
-// Appends an Output frame without building the message: the hot path.
-void append_output(std::string& out, Rank rank, Stream stream, std::string_view bytes);
+// The hot path, without building the message: what of an Output frame stands before its bytes.
+void append_output_head(std::string& out, Rank rank, Stream stream, std::uint64_t at_ns, std::size_t size);
 
 // Cuts a byte stream into frames. Holds at most one frame plus what feed() added.
 template <class Message>
 class Decoder {
  public:
   void feed(std::span<const char> bytes);
-  // The next whole message; nothing when more bytes are needed; an error (kind Protocol) for a frame that is too long,
-  // of a type that does not belong here, or whose payload does not decode. After an error the stream is unusable.
+  // The next whole message, which may hold views of what was fed, valid until the next call; nothing when more bytes
+  // are needed; an error (kind Protocol) for a frame that is too long, of a type that does not belong here, or whose
+  // payload does not decode. After an error the stream is unusable.
   Result<std::optional<Message>> next();
 
  private:

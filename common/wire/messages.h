@@ -5,6 +5,7 @@
 #pragma once
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -205,8 +206,9 @@ struct Started {  // the workers that run; those that could not be started come 
 struct Output {  // sent within credit only; order per rank and stream is the worker's
   Rank rank;
   Stream stream = Stream::Stdout;
-  std::string bytes;
-  void fields(auto& a) { a(rank, stream, bytes); }
+  std::string_view bytes;   // nobody's copy: of a decoded message, valid until its decoder is used again
+  std::uint64_t at_ns = 0;  // when the agent read them
+  void fields(auto& a) { a(rank, stream, at_ns, bytes); }
 };
 
 enum class EndedBy : std::uint8_t { Itself, Us };  // Us: after we had begun to stop it

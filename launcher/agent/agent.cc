@@ -166,9 +166,9 @@ Result<void> Agent::plan_logs(const wire::WorkerLogs& rules) {
   return logs_->check();
 }
 
-void Agent::worker_output(Rank rank, wire::Stream stream, std::string_view bytes) {
+void Agent::worker_output(Rank rank, wire::Stream stream, TimePoint read_at, std::string_view bytes) {
   if (logs_) log(rank, stream, bytes);
-  link_.send_output(rank, stream, bytes);
+  link_.send_output(rank, stream, read_at, bytes);
 }
 
 void Agent::log(Rank rank, wire::Stream stream, std::string_view bytes) {

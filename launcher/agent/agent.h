@@ -60,7 +60,7 @@ class Agent final : private WorkerOwner {
 
   // WorkerOwner
   std::size_t output_allowance() const override { return link_.allowance(); }
-  void worker_output(Rank rank, wire::Stream stream, std::string_view bytes) override;
+  void worker_output(Rank rank, wire::Stream stream, TimePoint read_at, std::string_view bytes) override;
   void worker_took_input(Rank rank, std::size_t bytes) override { link_.send(wire::StdinCredit{rank, bytes}); }
   void worker_changed() override;
 

@@ -8,6 +8,7 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/posix/stream_descriptor.hpp>
 
+#include "common/core/clock.h"
 #include "common/core/error.h"
 #include "common/wire/codec.h"
 
@@ -29,7 +30,7 @@ class ControlLink {
   void send(const wire::ToLauncher& message) { send_bytes(wire::encode(message)); }
   void send_bytes(std::string_view frames);
   // Output, which counts against the credit that the launcher has granted. At most allowance() bytes.
-  void send_output(Rank rank, wire::Stream stream, std::string_view bytes);
+  void send_output(Rank rank, wire::Stream stream, TimePoint read_at, std::string_view bytes);
 
   void grant(std::uint64_t credit) { credit_ += credit; }
   // Output bytes that may be sent now: credit, unless the launcher does not even take what is queued.
@@ -50,6 +51,7 @@ class ControlLink {
   Handlers handlers_;
   wire::Decoder<wire::ToAgent> decoder_;
   std::string buffer_;
+  std::string head_;     // kept for its memory
   std::string pending_;  // not yet given to a write
   std::string writing_;
   std::uint64_t credit_ = 0;

@@ -109,8 +109,9 @@ void Worker::read_output(Output& output) {
     const ssize_t n = ::read(output.pipe.native_handle(), buffer.data(), allowed);
     if (n < 0 && (errno == EAGAIN || errno == EINTR)) break;
     if (n <= 0) return output_ended(output);
-    drain_.heard(Clock::now());
-    owner_.worker_output(rank(), output.stream, std::string_view(buffer.data(), static_cast<std::size_t>(n)));
+    const TimePoint now = Clock::now();
+    drain_.heard(now);
+    owner_.worker_output(rank(), output.stream, now, std::string_view(buffer.data(), static_cast<std::size_t>(n)));
     if (static_cast<std::size_t>(n) < allowed) break;
   }
   await_output(output);

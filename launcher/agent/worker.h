@@ -22,7 +22,7 @@ class WorkerOwner {
   virtual ~WorkerOwner() = default;
   // How many bytes of output may be taken from the worker now; 0: none, wake() comes when that changes.
   virtual std::size_t output_allowance() const = 0;
-  virtual void worker_output(Rank rank, wire::Stream stream, std::string_view bytes) = 0;
+  virtual void worker_output(Rank rank, wire::Stream stream, TimePoint read_at, std::string_view bytes) = 0;
   // Bytes of standard input that the worker has taken.
   virtual void worker_took_input(Rank rank, std::size_t bytes) = 0;
   // The machine asks for something, or some output has ended: call settle().

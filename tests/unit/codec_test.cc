@@ -59,7 +59,7 @@ std::vector<ToLauncher> to_launcher(const std::string& text) {
           Prepared{},     Prepared{{Obstacle{10, text, "hint"}, Obstacle{}}, 29500, 29501},
           Probed{},       Probed{{ProbeResult{"10.0.0.1", 0}, ProbeResult{text, 111}}},
           Started{},      Started{{StartedWorker{Rank(0), 4711}, StartedWorker{Rank(9), -1}}, 99},
-          Output{},       Output{Rank(3), Stream::Stderr, text},
+          Output{},       Output{Rank(3), Stream::Stderr, text, 7},
           ExitedWorker{}, ExitedWorker{Rank(3), 1, SIGSEGV, 1, EndedBy::Us, 12345},
           Drained{},      Drained{Rank(3), DrainEnd::Quiet},
           AgentLog{},     AgentLog{LogLevel::Debug, text},
@@ -107,7 +107,8 @@ TEST_CASE("the wire format stays what it is") {  // agents and launchers of diff
   CHECK(encode(ToAgent(Stop{15, 1000})) == "\0\0\0\x08\x06\0\0\0\x0f\0\0\x03\xe8"s);
   CHECK(encode(ToAgent(Hello{1, "j", "h", 2, 3, 4})) ==
         "\0\0\0\x1e\x01\0\0\0\x01\0\0\0\x01j\0\0\0\x01h\0\0\0\x02\0\0\0\x03\0\0\0\0\0\0\0\x04"s);
-  CHECK(encode(ToLauncher(Output{Rank(3), Stream::Stderr, "hi"})) == "\0\0\0\x0b\x44\0\0\0\x03\x02\0\0\0\x02hi"s);
+  CHECK(encode(ToLauncher(Output{Rank(3), Stream::Stderr, "hi", 5})) ==
+        "\0\0\0\x13\x44\0\0\0\x03\x02\0\0\0\0\0\0\0\x05\0\0\0\x02hi"s);
   CHECK(encode(ToLauncher(Bye{"", {}})) == "\0\0\0\x08\x4a\0\0\0\0\0\0\0\0"s);
 }
 
@@ -251,13 +252,14 @@ TEMPLATE_TEST_CASE("a frame longer than allowed is refused by its header alone",
 }
 
 TEST_CASE("the largest frame of either direction passes") {
-  const ToLauncher largest = Output{Rank(1), Stream::Stdout, std::string(kMaxToLauncher - 9, 'x')};
+  const std::string bytes(kMaxToLauncher - 17, 'x');
+  const ToLauncher largest = Output{Rank(1), Stream::Stdout, bytes};
   Decoder<ToLauncher> decoder;
   decoder.feed(encode(largest));
   const auto back = decoder.next();
   REQUIRE(back.has_value());
   REQUIRE(back->has_value());
-  CHECK(std::get<Output>(**back).bytes.size() == kMaxToLauncher - 9);
+  CHECK((std::get<Output>(**back).bytes == bytes));
 
   const ToAgent start = Start{{std::string(std::size_t{8} << 20, 'v')}};
   Decoder<ToAgent> agent;
@@ -272,8 +274,9 @@ TEST_CASE("output frames made in place are the same as any others") {
   std::string out = "something before";
   std::string expected = out;
   for (const std::string& bytes : {""s, "line\n"s, all_bytes(), std::string(65536, 'x')}) {
-    append_output(out, Rank(12), Stream::Stderr, bytes);
-    expected += encode(ToLauncher(Output{Rank(12), Stream::Stderr, bytes}));
+    append_output_head(out, Rank(12), Stream::Stderr, 99, bytes.size());
+    out += bytes;
+    expected += encode(ToLauncher(Output{Rank(12), Stream::Stderr, bytes, 99}));
   }
   CHECK((out == expected));
 }
