@@ -122,6 +122,11 @@ Result<plan::LaunchPlan> make_plan(const Options& options, const Machine& machin
   if (!arranged) return arranged.error();
   Result<plan::JobMap> map = plan::map_job(*hosts, options.np, options.oversubscribe);
   if (!map) return map.error();
+  const std::optional<RankSet>& shown = options.output.shown_ranks;
+  if (shown && !shown->empty() && shown->largest() >= map->world_size()) {
+    return Error(ErrorKind::Usage, fmt::format("--show-ranks: there is no rank {}; the job's ranks are 0 to {}",
+                                               shown->largest(), map->world_size() - 1));
+  }
   Result<std::string> directory = working_directory(options, machine);
   if (!directory) return directory.error();
   std::vector<std::string> warnings = std::move(*arranged);

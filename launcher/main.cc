@@ -83,8 +83,7 @@ int run_whole_array(const Options& options, const std::vector<std::string>& argu
                         .arguments = arguments,
                         .environment = machine.environment,
                         .at_once = options.array.jobs.value_or(1),
-                        .tag = options.tag,
-                        .sanitize = options.sanitize})
+                        .output = options.output})
       .run();
 }
 

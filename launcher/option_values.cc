@@ -239,13 +239,40 @@ Result<void> set_accept_new_host_keys(Options& o, string_view) {
 }
 Result<void> set_fanout(Options& o, string_view value) { return store(o.ssh.fanout, number(value, {1, 10'000})); }
 Result<void> set_agent_path(Options& o, string_view value) { return keep(o.agent_path, value); }
-Result<void> set_no_tag(Options& o, string_view) { return keep(o.tag, TagStyle::None); }
+
+Result<void> set_tag(Options& o, string_view value) {
+  Result<output::TagTemplate> parsed = output::TagTemplate::parse(value);
+  if (!parsed) return Error(ErrorKind::Usage, fmt::format("\"{}\", {}", show(value, 80), parsed.error().message()));
+  return keep(o.output.tag, std::move(*parsed));
+}
+Result<void> set_tag_output(Options& o, string_view) { return set_tag(o, "[1,{rank}]<{stream}>:"); }
+Result<void> set_prepend_rank(Options& o, string_view) { return set_tag(o, "[{rank}] "); }
+Result<void> set_no_tag(Options& o, string_view) { return keep(o.output.tag, output::TagTemplate()); }
 
 Result<void> set_sanitize(Options& o, string_view value) {
-  if (value == "auto") return keep(o.sanitize, Sanitize::Auto);
-  if (value == "always") return keep(o.sanitize, Sanitize::Always);
-  if (value == "never") return keep(o.sanitize, Sanitize::Never);
+  if (value == "auto") return keep(o.output.sanitize, Sanitize::Auto);
+  if (value == "always") return keep(o.output.sanitize, Sanitize::Always);
+  if (value == "never") return keep(o.output.sanitize, Sanitize::Never);
   return bad_value(value, "auto, always or never");
+}
+
+Result<void> set_color(Options& o, string_view value) {
+  if (value == "auto") return keep(o.output.color, Color::Auto);
+  if (value == "always") return keep(o.output.color, Color::Always);
+  if (value == "never") return keep(o.output.color, Color::Never);
+  return bad_value(value, "auto, always or never");
+}
+
+Result<void> set_show_ranks(Options& o, string_view value) {
+  Result<RankSet> ranks = RankSet::parse(value, plan::kMaxWorldSize);
+  if (!ranks) return ranks.error();
+  return keep(o.output.shown_ranks, std::move(*ranks));
+}
+Result<void> set_quiet_workers(Options& o, string_view) { return keep(o.output.shown_ranks, RankSet()); }
+Result<void> set_collapse_cr(Options& o, string_view) { return keep(o.output.progress_bars, ProgressBars::Collapse); }
+Result<void> set_dedup(Options& o, string_view) { return keep(o.output.equal_lines, EqualLines::Fold); }
+Result<void> set_keep_going_without_output(Options& o, string_view) {
+  return keep(o.output.when_gone, OutputOptions::Gone::IsIgnored);
 }
 
 // --format may stand before --dry-run and keeps its say.

@@ -53,8 +53,17 @@ Result<void> set_ssh_command(Options& o, std::string_view value);
 Result<void> set_accept_new_host_keys(Options& o, std::string_view);
 Result<void> set_fanout(Options& o, std::string_view value);
 Result<void> set_agent_path(Options& o, std::string_view value);
+Result<void> set_tag(Options& o, std::string_view value);
+Result<void> set_tag_output(Options& o, std::string_view);    // Open MPI's --tag-output
+Result<void> set_prepend_rank(Options& o, std::string_view);  // MPICH's -prepend-rank
 Result<void> set_no_tag(Options& o, std::string_view);
 Result<void> set_sanitize(Options& o, std::string_view value);
+Result<void> set_color(Options& o, std::string_view value);
+Result<void> set_show_ranks(Options& o, std::string_view value);
+Result<void> set_quiet_workers(Options& o, std::string_view);
+Result<void> set_collapse_cr(Options& o, std::string_view);
+Result<void> set_dedup(Options& o, std::string_view);
+Result<void> set_keep_going_without_output(Options& o, std::string_view);
 Result<void> set_dry_run(Options& o, std::string_view);
 Result<void> set_format(Options& o, std::string_view value);
 Result<void> set_hp_style(Options& o, std::string_view value);

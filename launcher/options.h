@@ -8,9 +8,11 @@
 #include <vector>
 
 #include "common/core/clock.h"
+#include "common/core/rank_set.h"
 #include "common/core/strong.h"
 #include "common/os/log_files.h"
 #include "common/output/log_layout.h"
+#include "common/output/tag_template.h"
 #include "common/plan/job_map.h"
 #include "common/plan/launch_plan.h"
 
@@ -38,9 +40,22 @@ enum class OnFailure : std::uint8_t { Abort, Continue };
 // Which workers get the launcher's standard input.
 enum class StdinRule : std::uint8_t { None, All, OneRank };
 
-enum class TagStyle : std::uint8_t { Default, None };
 // Whether what workers print is made safe for a terminal; Auto: where it goes to one.
 enum class Sanitize : std::uint8_t { Auto, Always, Never };
+enum class Color : std::uint8_t { Auto, Always, Never };
+enum class ProgressBars : std::uint8_t { Pass, Collapse };  // Collapse: where the output is no terminal
+enum class EqualLines : std::uint8_t { Pass, Fold };
+
+// What becomes of the workers' output.
+struct OutputOptions {
+  std::optional<output::TagTemplate> tag;  // before each line; nothing: "[RANK] " where there are several workers
+  Sanitize sanitize = Sanitize::Auto;
+  Color color = Color::Auto;           // of the tags
+  std::optional<RankSet> shown_ranks;  // whose output goes to ours; nothing: all
+  ProgressBars progress_bars = ProgressBars::Pass;
+  EqualLines equal_lines = EqualLines::Pass;
+  enum class Gone : std::uint8_t { EndsJob, IsIgnored } when_gone = Gone::EndsJob;  // our stdout has no reader any more
+};
 
 // The runs of an array job: one line of a file each.
 enum class ArrayScope : std::uint8_t { OneLine, All };
@@ -122,8 +137,7 @@ struct Options {
   LogOptions logs;
   SshOptions ssh;
   std::string agent_path;  // empty: the embedded agent
-  TagStyle tag = TagStyle::Default;
-  Sanitize sanitize = Sanitize::Auto;
+  OutputOptions output;
   std::optional<PlanFormat> dry_run;
   Verbosity verbosity = Verbosity::Normal;
   ArrayOptions array;

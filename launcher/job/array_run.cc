@@ -20,12 +20,25 @@ constexpr std::size_t kSlowReader = std::size_t{1} << 20;
 constexpr int kLastWordsMs = 1000;
 constexpr Duration kOutputAfterEnd = std::chrono::seconds(2);  // something else may hold its pipes
 
-std::vector<std::string> tags_of(const ArrayRun::Settings& settings) {
-  std::vector<std::string> tags;
+// Each run takes the place of a worker, with its array index for a rank.
+std::vector<output::TagSubject> subjects_of(const ArrayRun::Settings& settings) {
+  std::vector<output::TagSubject> out;
   for (const plan::ArrayTask& task : settings.tasks) {
-    tags.push_back(settings.tag == TagStyle::None ? "" : "[array " + std::to_string(task.index) + "] ");
+    output::TagSubject& subject = out.emplace_back();
+    subject.ranks.add(static_cast<std::uint32_t>(task.index));
+    subject.local_ranks.add(0);
   }
-  return tags;
+  return out;
+}
+
+// Runs that are jobs of their own follow the rest of what the user asked for.
+OutputOptions output_of(const ArrayRun::Settings& settings) {
+  OutputOptions out;
+  const bool tagged = !settings.output.tag || !settings.output.tag->empty();
+  out.tag = *output::TagTemplate::parse(tagged ? "[array {rank}] " : "");
+  out.sanitize = settings.output.sanitize;
+  out.color = settings.output.color;
+  return out;
 }
 
 }  // namespace
@@ -54,7 +67,7 @@ struct ArrayRun::Run {
 ArrayRun::ArrayRun(Settings settings)
     : settings_(std::move(settings)),
       signals_(loop_, SIGINT, SIGTERM, SIGHUP),
-      console_(loop_.get_executor(), tags_of(settings_), settings_.sanitize,
+      console_(loop_.get_executor(), subjects_of(settings_), output_of(settings_),
                {.drained = [this] { read_all(); }, .gone = [this](int) { stop(SIGPIPE); }}) {
   signals_.add(SIGQUIT);
   facts_.names = settings_.names;
@@ -122,7 +135,7 @@ void ArrayRun::read(Run& run, Stream stream) {
                               [this, &run, &output, stream](boost::system::error_code error, std::size_t size) {
                                 output.reading = false;
                                 const Rank source(static_cast<std::uint32_t>(run.task));
-                                console_.worker_output(source, stream, {output.buffer.data(), size});
+                                console_.worker_output(source, stream, {output.buffer.data(), size}, Clock::now());
                                 console_.flush();
                                 if (!error) return read(run, stream);
                                 output.over = true;

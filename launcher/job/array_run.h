@@ -28,8 +28,7 @@ class ArrayRun {
     std::vector<std::string> arguments;  // ours, without our own name
     plan::Environment environment;
     std::uint32_t at_once = 1;
-    TagStyle tag = TagStyle::Default;
-    Sanitize sanitize = Sanitize::Auto;
+    OutputOptions output;  // what is not about ranks; an empty tag: none
   };
   explicit ArrayRun(Settings settings);
   ~ArrayRun();

@@ -1,24 +1,62 @@
 #include "launcher/job/console.h"
 
+#include <algorithm>
+#include <cstdlib>
+
 #include <unistd.h>
 
 namespace sml::job {
 
 namespace {
 
-bool must_filter(int fd, Sanitize sanitize) {
-  return sanitize == Sanitize::Always || (sanitize == Sanitize::Auto && ::isatty(fd) == 1);
+constexpr Stream kStreams[] = {Stream::Stdout, Stream::Stderr};
+
+output::TagTemplate default_tag(std::size_t workers) {
+  return workers == 1 ? output::TagTemplate() : *output::TagTemplate::parse("[{rank}] ");
+}
+
+output::TagLimits limits(const std::vector<output::TagSubject>& workers) {
+  output::TagLimits out;
+  for (const output::TagSubject& worker : workers) {
+    out.rank = std::max(out.rank, worker.ranks.largest());
+    out.local_rank = std::max(out.local_rank, worker.local_ranks.largest());
+  }
+  return out;
+}
+
+bool wants_colour(Color color, bool terminal) {
+  if (color != Color::Auto) return color == Color::Always;
+  const char* no_color = std::getenv("NO_COLOR");  // see no-color.org
+  const char* term = std::getenv("TERM");
+  return terminal && (no_color == nullptr || *no_color == '\0') &&
+         (term == nullptr || std::string_view(term) != "dumb");
+}
+
+output::Chain::Settings settings_for(int fd, const std::vector<output::TagSubject>& workers,
+                                     const OutputOptions& options) {
+  using output::Chain;
+  const bool terminal = ::isatty(fd) == 1;
+  const bool show = options.sanitize == Sanitize::Always || (options.sanitize == Sanitize::Auto && terminal);
+  const bool collapse = options.progress_bars == ProgressBars::Collapse && !terminal;
+  return {.tag = options.tag ? *options.tag : default_tag(workers.size()),
+          .limits = limits(workers),
+          .control = show ? Chain::Control::Show : Chain::Control::Pass,
+          .colours = wants_colour(options.color, terminal) ? Chain::Colours::PerRank : Chain::Colours::None,
+          .progress = collapse ? Chain::Progress::Collapse : Chain::Progress::Pass,
+          .equal = options.equal_lines == EqualLines::Fold ? Chain::Equal::Fold : Chain::Equal::Pass};
+}
+
+// A time of our monotonic clock as people know it.
+output::WallTime wall_time(TimePoint time) {
+  using namespace std::chrono;
+  return floor<milliseconds>(system_clock::now() - duration_cast<system_clock::duration>(Clock::now() - time));
 }
 
 }  // namespace
 
-Console::Sink::Sink(boost::asio::any_io_executor loop, int fd, Sanitize sanitize, os::OutStream::Handlers handlers)
-    : filters(must_filter(fd, sanitize)),
-      merger(filters ? output::LineMerger::For::Terminal : output::LineMerger::For::File),
-      stream(std::move(loop), fd, std::move(handlers)) {}
-
-Console::Console(boost::asio::any_io_executor loop, const std::vector<std::string>& tags, Sanitize sanitize,
-                 const Handlers& handlers) {
+Console::Console(boost::asio::any_io_executor loop, const std::vector<output::TagSubject>& workers,
+                 const OutputOptions& options, const Handlers& handlers)
+    : wants_time_(options.tag && options.tag->has_time()), timer_(loop) {
   const auto drained = [this, on_drained = handlers.drained] {
     if (pending() == 0) on_drained();
   };
@@ -26,16 +64,23 @@ Console::Console(boost::asio::any_io_executor loop, const std::vector<std::strin
     on_gone(sys_errno);
     drained();  // what was pending has been dropped
   };
-  out_ = std::make_unique<Sink>(loop, STDOUT_FILENO, sanitize, os::OutStream::Handlers{drained, broken});
+  out_ = std::make_unique<Sink>(loop, STDOUT_FILENO, settings_for(STDOUT_FILENO, workers, options),
+                                os::OutStream::Handlers{drained, broken});
   if (!os::same_file(STDOUT_FILENO, STDERR_FILENO)) {
-    separate_err_ = std::make_unique<Sink>(loop, STDERR_FILENO, sanitize,
+    separate_err_ = std::make_unique<Sink>(loop, STDERR_FILENO, settings_for(STDERR_FILENO, workers, options),
                                            os::OutStream::Handlers{drained, [drained](int) { drained(); }});
   }
-  for (const std::string& tag : tags) {
-    for (Sink* sink : {out_.get(), &err()}) {
-      const bool plain = tags.size() == 1 && tag.empty();
-      targets_.push_back({sink, plain ? sink->merger.add_plain_source() : sink->merger.add_source(tag),
-                          sink->filters ? std::make_unique<output::TerminalFilter>() : nullptr});
+  add_targets(workers, options);
+}
+
+void Console::add_targets(const std::vector<output::TagSubject>& workers, const OutputOptions& options) {
+  for (output::TagSubject subject : workers) {
+    for (const Stream stream : kStreams) {
+      Target& to = targets_.emplace_back();
+      if (options.shown_ranks && !options.shown_ranks->contains(subject.ranks.largest())) continue;
+      to.sink = stream == Stream::Stdout ? out_.get() : &err();
+      subject.stream = stream;
+      to.source = to.sink->chain.add_source(subject);
     }
   }
 }
@@ -44,34 +89,50 @@ Console::Target& Console::target(Rank rank, Stream stream) {
   return targets_[std::size_t{rank.value()} * 2 + (stream == Stream::Stderr ? 1 : 0)];
 }
 
-void Console::worker_output(Rank rank, Stream stream, std::string_view bytes) {
+void Console::worker_output(Rank rank, Stream stream, std::string_view bytes, TimePoint read_at) {
   const Target& to = target(rank, stream);
-  if (!to.filter) return to.sink->merger.add(to.source, bytes);
-  filtered_.clear();
-  to.filter->add(bytes, filtered_);
-  to.sink->merger.add(to.source, filtered_);
+  if (to.sink == nullptr) return;
+  to.sink->chain.add(to.source, bytes, {Clock::now(), wants_time_ ? wall_time(read_at) : output::WallTime()});
+  arm_timer();
+}
+
+// What waits is never due before what has waited longer, so that one time will do.
+void Console::arm_timer() {
+  if (timer_armed_) return;
+  std::optional<TimePoint> first = out_->chain.deadline();
+  if (separate_err_) {
+    const std::optional<TimePoint> other = separate_err_->chain.deadline();
+    if (other && (!first || *other < *first)) first = other;
+  }
+  if (!first) return;
+  timer_armed_ = true;
+  timer_.expires_at(*first);
+  timer_.async_wait([this](boost::system::error_code error) {
+    timer_armed_ = false;
+    if (error) return;
+    for (Sink* sink : {out_.get(), separate_err_.get()}) {
+      if (sink != nullptr) sink->chain.on_time(Clock::now());
+    }
+    flush();
+    arm_timer();
+  });
 }
 
 void Console::worker_done(Rank rank) {
-  for (const Stream stream : {Stream::Stdout, Stream::Stderr}) {
+  for (const Stream stream : kStreams) {
     const Target& to = target(rank, stream);
-    if (to.filter) {
-      filtered_.clear();
-      to.filter->finish(filtered_);
-      to.sink->merger.add(to.source, filtered_);
-    }
-    to.sink->merger.finish(to.source);
+    if (to.sink != nullptr) to.sink->chain.finish(to.source);
   }
 }
 
 void Console::say(std::string_view text) {
-  err().merger.add_own_line("sml-run: " + std::string(text));
+  err().chain.add_own_line("sml-run: " + std::string(text));
   flush();
 }
 
 void Console::flush() {
   for (Sink* sink : {out_.get(), separate_err_.get()}) {
-    if (sink != nullptr && !sink->merger.output().empty()) sink->stream.write(sink->merger.output());
+    if (sink != nullptr && !sink->chain.output().empty()) sink->stream.write(sink->chain.output());
   }
 }
 
@@ -80,16 +141,23 @@ std::size_t Console::pending() const {
 }
 
 void Console::flush_last(int limit_ms) {
+  for (Sink* sink : {out_.get(), separate_err_.get()}) {
+    if (sink != nullptr) sink->chain.finish_all();  // of workers that were lost, too
+  }
   flush();
   out_->stream.flush(limit_ms);
   if (separate_err_) separate_err_->stream.flush(limit_ms);
 }
 
-std::vector<std::string> default_tags(std::uint32_t world_size) {
-  if (world_size == 1) return {""};
-  std::vector<std::string> tags;
-  for (std::uint32_t rank = 0; rank < world_size; ++rank) tags.push_back("[" + std::to_string(rank) + "] ");
-  return tags;
+std::vector<output::TagSubject> tag_subjects(const plan::JobMap& map) {
+  std::vector<output::TagSubject> out;
+  for (const plan::RankAssignment& rank : map.ranks) {
+    output::TagSubject& subject = out.emplace_back();
+    subject.ranks.add(rank.rank.value());
+    subject.local_ranks.add(rank.local_rank.value());
+    subject.hosts = {map.hosts[rank.host.value()].host.name};
+  }
+  return out;
 }
 
 }  // namespace sml::job

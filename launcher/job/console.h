@@ -8,12 +8,14 @@
 #include <vector>
 
 #include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/steady_timer.hpp>
 
+#include "common/core/clock.h"
 #include "common/core/stream.h"
 #include "common/core/strong.h"
 #include "common/os/out_stream.h"
-#include "common/output/line_merger.h"
-#include "common/output/terminal_filter.h"
+#include "common/output/chain.h"
+#include "common/plan/job_map.h"
 #include "launcher/options.h"
 
 namespace sml::job {
@@ -24,11 +26,12 @@ class Console {
     std::function<void()> drained;            // pending() has become 0
     std::function<void(int sys_errno)> gone;  // our stdout takes nothing any more: EPIPE, ENOSPC, ...
   };
-  // One tag per rank; empty tags of a single rank mean that its bytes pass at once.
-  Console(boost::asio::any_io_executor loop, const std::vector<std::string>& tags, Sanitize sanitize,
-          const Handlers& handlers);
+  // `workers` by rank; their streams are of no matter.
+  Console(boost::asio::any_io_executor loop, const std::vector<output::TagSubject>& workers,
+          const OutputOptions& options, const Handlers& handlers);
 
-  void worker_output(Rank rank, Stream stream, std::string_view bytes);
+  // `read_at`: when the worker's host read it, by our clock.
+  void worker_output(Rank rank, Stream stream, std::string_view bytes, TimePoint read_at);
   void worker_done(Rank rank);
   // A line of the launcher's own, "sml-run: " before it, on stderr.
   void say(std::string_view text);
@@ -41,26 +44,29 @@ class Console {
  private:
   // One destination; stdout and stderr share it when they are the same file.
   struct Sink {
-    Sink(boost::asio::any_io_executor loop, int fd, Sanitize sanitize, os::OutStream::Handlers handlers);
-    bool filters;
-    output::LineMerger merger;
+    Sink(boost::asio::any_io_executor loop, int fd, const output::Chain::Settings& settings,
+         os::OutStream::Handlers handlers)
+        : chain(settings), stream(std::move(loop), fd, std::move(handlers)) {}
+    output::Chain chain;
     os::OutStream stream;
   };
   struct Target {
-    Sink* sink;
-    output::LineMerger::Source source;
-    std::unique_ptr<output::TerminalFilter> filter;  // null: bytes pass as they are
+    Sink* sink = nullptr;  // null: not shown
+    output::Chain::Source source = 0;
   };
+  void add_targets(const std::vector<output::TagSubject>& workers, const OutputOptions& options);
+  void arm_timer();
   Target& target(Rank rank, Stream stream);
   Sink& err() { return separate_err_ ? *separate_err_ : *out_; }
 
   std::unique_ptr<Sink> out_;
   std::unique_ptr<Sink> separate_err_;
   std::vector<Target> targets_;  // two per rank
-  std::string filtered_;         // kept for its memory
+  const bool wants_time_;        // of day, for the tags
+  boost::asio::steady_timer timer_;
+  bool timer_armed_ = false;
 };
 
-// "[RANK] " for every rank when there are several, else one empty tag.
-std::vector<std::string> default_tags(std::uint32_t world_size);
+std::vector<output::TagSubject> tag_subjects(const plan::JobMap& map);
 
 }  // namespace sml::job

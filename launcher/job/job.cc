@@ -60,7 +60,7 @@ Job::Job(const Options& options, const plan::LaunchPlan& plan, const launch::Age
       ping_timer_(loop_),
       suspend_timer_(loop_),
       join_timer_(loop_),
-      console_(loop_.get_executor(), tags(), options.sanitize,
+      console_(loop_.get_executor(), tag_subjects(plan.map), options.output,
                {.drained = [this] { give_credit(); }, .gone = [this](int sys_errno) { output_gone(sys_errno); }}),
       records_(std::move(records)),
       stdin_(loop_.get_executor(), {.data =
@@ -148,11 +148,6 @@ bool Job::wants_stdin(Rank rank) const {
 Job::HostEntry& Job::host_of(Rank rank) {
   const HostIndex index = plan_.map.ranks[rank.value()].host;
   return *std::find_if(hosts_.begin(), hosts_.end(), [&](const HostEntry& h) { return h.session->host() == index; });
-}
-
-std::vector<std::string> Job::tags() const {
-  if (options_.tag == TagStyle::None) return std::vector<std::string>(plan_.map.world_size());
-  return default_tags(plan_.map.world_size());
 }
 
 launch::SessionRoute Job::route_to(const plan::Host& host) {

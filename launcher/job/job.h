@@ -119,7 +119,6 @@ class Job final : private launch::SessionOwner {
   void arm_join_watch();
   HostEntry& entry(const launch::AgentSession& session);
   launch::SessionRoute route_to(const plan::Host& host);
-  std::vector<std::string> tags() const;
 
   const Options& options_;
   const plan::LaunchPlan& plan_;

@@ -122,7 +122,8 @@ void Job::handle(HostEntry& host, const wire::Started& m) {
 }
 
 void Job::handle(HostEntry& host, const wire::Output& m) {
-  if (options_.logs.copy == CopyToOutput::Yes) console_.worker_output(m.rank, m.stream, m.bytes);
+  const TimePoint read_at = on_our_clock(host, m.at_ns);
+  if (options_.logs.copy == CopyToOutput::Yes) console_.worker_output(m.rank, m.stream, m.bytes, read_at);
   records_.logs().write(m.rank, m.stream, m.bytes);
   events_.tell(report::RankOutput{m.rank, m.stream, m.bytes.size()});
   if (m.stream == Stream::Stderr) last_lines_[m.rank.value()].add(m.bytes);
@@ -148,6 +149,9 @@ void Job::handle(HostEntry& host, const wire::LogFailed& m) {
 }
 
 void Job::output_gone(int sys_errno) {
+  if (options_.output.when_gone == OutputOptions::Gone::IsIgnored) {
+    return console_.say("cannot write the workers' output (" + errno_text(sys_errno) + "); the job goes on without it");
+  }
   if (std::exchange(facts_.output_gone, true)) return;
   facts_.output_errno = sys_errno;
   tell(JobEvent::OutputGone);

@@ -1,18 +1,27 @@
 """What workers print and read: nothing lost, torn, mixed or held back, however much it is and however slow the reader."""
+import contextlib
+import datetime
 import hashlib
 import os
+import pathlib
+import pty
 import random
+import re
 import signal
 import subprocess
+import time
 
-from harness import SML_RUN, TestCase, Testbed, poll, run, sml_run, sml_run_popen
+from harness import SML_RUN, Process, TestCase, Testbed, own_processes, poll, run, sml_run, sml_run_popen
 from jobs import PROBE, by_rank
 
-COUNT, LONGEST = 5000, 20000
+PROC = pathlib.Path("/proc")
+# Lines of each of 16 ranks and stream; SML_OUTPUT_LINES=100000 is the full size: about 7 GB.
+COUNT, LONGEST = int(os.environ.get("SML_OUTPUT_LINES", 2000)), 70000
 
 
-def peak_memory_mb(pid):
-    with open(f"/proc/{pid}/status") as status:
+def peak_memory_mb(process):
+    """`process`: its directory in a /proc."""
+    with open(process / "status") as status:
         return next(int(ln.split()[1]) for ln in status if ln.startswith("VmHWM")) / 1024
 
 
@@ -29,14 +38,88 @@ class Streams(TestCase):
         """The launcher's pid on this machine."""
         raise NotImplementedError
 
+    def running(self, pattern):
+        """The job's processes, below the launcher, whose command matches: their directories in /proc."""
+        raise NotImplementedError
+
 
 class Contract:
     def test_no_line_is_lost_or_torn_or_out_of_order(self):
-        done = self.job(8, PROBE, "lines", COUNT, LONGEST, binary=True)
-        self.assertEqual(done.returncode, 0, done.stderr[-1000:])
-        for name, merged in (("out", done.stdout), ("err", done.stderr)):
-            checked = run([PROBE, "check", "8", str(COUNT), str(LONGEST), name], input=merged)
-            self.assertEqual((checked.returncode, checked.stderr), (0, ""), name)
+        self.check_lines(self.popen)
+
+    def check_lines(self, popen):
+        """16 ranks; a checker reads each stream as it comes."""
+        with contextlib.ExitStack() as stack:
+            job = stack.enter_context(popen(16, PROBE, "lines", COUNT, LONGEST))
+            check = [PROBE, "check", "16", str(COUNT), str(LONGEST)]
+            checkers = [stack.enter_context(Process([*check, name], stdin=stream, stdout=subprocess.DEVNULL))
+                        for name, stream in (("out", job.stdout), ("err", job.stderr))]
+            job.stdout.close()
+            job.stderr.close()
+            for checker in checkers:
+                done = checker.finish(60 + COUNT / 100)
+                self.assertEqual((done.returncode, done.stderr), (0, ""))
+            self.assertEqual(job.wait(20), 0)
+
+    def test_templates_of_tags(self):
+        for options, wanted in ((["--tag", "{rank:04}/{local_rank:0} {stream}: "], ["0000/0 stdout: x", "0001/0 stdout: x"]),
+                                (["--tag-output"], ["[1,0]<stdout>:x", "[1,1]<stdout>:x"]),
+                                (["--tag", "{{{rank:0}}}"], ["{0}x", "{1}x"])):
+            with self.subTest(options=options):
+                done = self.job(2, "echo", "x", options=["-q", *options])
+                got = [re.sub("/[01] ", "/0 ", ln) for ln in done.stdout.splitlines()]  # local ranks are the layout's
+                self.assertEqual(sorted(got), wanted)
+
+    def test_one_worker_has_the_tag_that_is_asked_for(self):
+        self.assertEqual(self.job(1, "echo", "x", options=["--prepend-rank"]).stdout, "[0] x\n")
+
+    def test_the_time_in_a_tag(self):
+        before = time.time()
+        done = self.job(2, "sh", "-c", "echo a; read go </dev/null; echo b", options=["--tag", "{time}|{rank}|"])
+        after = time.time()
+        last = {}
+        for line in done.stdout.splitlines():
+            text, rank, _ = re.fullmatch(r"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3})Z\|(\d)\|([ab])", line).groups()
+            seconds = datetime.datetime.fromisoformat(text + "+00:00").timestamp()
+            self.assertTrue(before - 0.1 <= seconds <= after + 0.1, (before, text, after))
+            self.assertGreaterEqual(seconds, last.get(rank, 0))
+            last[rank] = seconds
+        self.assertEqual(sorted(last), ["0", "1"])
+
+    def test_some_ranks_are_shown_and_others_are_heard(self):
+        script = "echo out $RANK; echo err $RANK >&2; test $RANK != 2 || exit 5"
+        done = self.job(4, "sh", "-c", script, options=["--show-ranks", "0,3", "--on-failure", "continue"])
+        self.assert_status(done, 5)
+        self.assertEqual(sorted(done.stdout.splitlines()), ["[0] out 0", "[3] out 3"])
+        tagged = [ln for ln in done.stderr.splitlines() if not ln.startswith("sml-run: ")]
+        self.assertEqual(sorted(tagged), ["[0] err 0", "[3] err 3"])
+        self.assertIn("err 2", done.stderr)  # in the report
+        quiet = self.job(2, "sh", "-c", "echo out; echo err >&2; exit $RANK", options=["--quiet-workers"])
+        self.assert_status(quiet, 1)
+        self.assertEqual(quiet.stdout, "")
+        self.assertEqual([ln for ln in quiet.stderr.splitlines() if not ln.startswith("sml-run: ")], [])
+
+    def test_equal_lines_are_folded(self):
+        script = "read go; for i in 1 2 3 4 5 6 7 8 9 10 11 12; do echo step $i; test $RANK = 0 && echo mine $i; sleep .05; done"
+        done = self.job(4, "sh", "-c", script, options=["--dedup", "--stdin", "all"], input="go\n")
+        self.assert_status(done, 0)
+        of_rank = {r: [] for r in range(4)}
+        folded = 0
+        for line in done.stdout.splitlines():
+            tag, text = re.fullmatch(r"\[([-,\d]+)\] (.*)", line).groups()
+            ranks = [r for part in tag.split(",") for r in range(int(part.split("-")[0]), int(part.split("-")[-1]) + 1)]
+            folded += len(ranks) > 1
+            for rank in ranks:
+                of_rank[rank].append(text)
+        steps = [f"step {i}" for i in range(1, 13)]
+        self.assertEqual(of_rank[0], [ln for i in range(1, 13) for ln in (f"step {i}", f"mine {i}")])
+        self.assertEqual([of_rank[r] for r in (1, 2, 3)], [steps] * 3)
+        self.assertGreater(folded, 0)
+
+    def test_progress_bars_are_thinned_out_in_files(self):
+        done = self.job(2, "printf", "1%%\\r2%%\\r3%%\\rdone\\nlast\\r", options=["--collapse-cr"])
+        self.assertEqual(sorted(done.stdout.replace("last\r", "last\n").splitlines()),
+                         [f"[{r}] {w}" for r in (0, 1) for w in ("done", "last")])
 
     def test_long_lines_stay_whole(self):
         script = "head -c $((60000 + RANK)) /dev/zero | tr '\\0' \"$RANK\"; echo"
@@ -82,7 +165,7 @@ class Contract:
             for _ in range(40):  # a reader of about a megabyte a second
                 taken += os.read(job.stdout.fileno(), 65536)
                 poll(lambda: False, 0.04)
-            self.assertLess(peak_memory_mb(pid), 48)
+            self.assertLess(peak_memory_mb(PROC / str(pid)), 48)
             self.assert_ends_with_its_reader(job)
         for rank, lines in by_rank(taken[:taken.rindex(b"\n")].decode()).items():
             self.assertEqual(lines, [str(i + 1) for i in range(len(lines))], rank)  # nothing was left out
@@ -101,6 +184,46 @@ class Contract:
             line = head.communicate(timeout=20)[0]
             self.assert_ends_with_its_reader(job)
         self.assertRegex(line, rb"^\[\d\] a line of a hundred")
+
+    def test_a_stopped_reader_stops_the_writes_and_nothing_else(self):
+        script = f"trap 'exit 6' WINCH; test $RANK = 3 || exec {PROBE} flood; echo ready >&2; while :; do sleep .05; done"
+        options = ["--heartbeat-timeout", "1s"]
+        with self.popen(4, "sh", "-c", script, options=options) as job:
+            job.stderr.readline()  # which hosts
+            self.assertEqual(job.stderr.readline(), b"[3] ready\n")
+            self.assertFalse(poll(lambda: job.poll() is not None, 3))  # three times the limit of silence
+            self.assertEqual(len(self.running("probe flood$")), 3)
+            job.send_signal(signal.SIGWINCH)  # passed on to all, of whom one cares
+            self.assertTrue(poll(lambda: not self.running("probe flood$"), 20))  # while nobody has read a byte
+            done = job.finish(20)
+        self.assertEqual(done.returncode, 6, done.stderr)
+
+    def test_memory_is_flat_while_the_reader_stands_still(self):
+        with self.popen(4, "yes") as job:
+            job.read_until("y", 20)
+            ours = [PROC / str(self.launcher(job)), *self.running("sml-run-agent")]
+            self.assertGreater(len(ours), 1)
+            self.assertFalse(poll(lambda: job.poll() is not None, 2))
+            before = [peak_memory_mb(process) for process in ours]
+            self.assertFalse(poll(lambda: job.poll() is not None, 3))
+            for process, was in zip(ours, before):
+                self.assertLess(peak_memory_mb(process), was + 1)
+            head = subprocess.run(["head", "-c", "1M"], stdin=job.stdout, stdout=subprocess.PIPE, timeout=20, check=True)
+            self.assertEqual(len(head.stdout), 1 << 20)
+            job.stdout.close()
+            self.assertTrue(poll(lambda: job.poll() is not None, 10))
+            self.assertEqual(job.returncode, 141)
+
+    def test_a_job_that_keeps_going_without_a_reader(self):
+        script = "echo first; head -c 5000000 /dev/zero | tr '\\0' '\\n'; echo still here >&2; exit $((RANK * 3))"
+        options = ["--keep-going-without-output", "--on-failure", "continue"]
+        with self.popen(2, "sh", "-c", script, options=options) as job:
+            job.read_until("first", 20)
+            job.stdout.close()
+            said = job.stderr.read().decode()
+            self.assertEqual(job.wait(20), 3)
+        self.assertIn("sml-run: cannot write the workers' output (broken pipe); the job goes on without it\n", said)
+        self.assertEqual(said.count("still here"), 3, said)  # two workers, and the report of one
 
     def test_an_error_reader_that_goes_away_does_not_hold_the_job(self):
         script = "head -c 5000000 /dev/zero | tr '\\0' '\\n' >&2; exit $((RANK * 3))"
@@ -155,6 +278,47 @@ class OnThisMachine(Contract, Streams):
     def launcher(self, process):
         return process.pid
 
+    def running(self, pattern):
+        return [PROC / str(pid) for pid, command in own_processes() if re.search(pattern, command) and "sml-run -" not in command]
+
+    def on_a_terminal(self, *argv, **kw):
+        """What a job prints on a terminal."""
+        ours, theirs = pty.openpty()
+        with os.fdopen(ours, "rb", buffering=0) as screen:
+            with sml_run_popen("-q", *argv, stdout=theirs, stderr=subprocess.STDOUT, **kw) as job:
+                os.close(theirs)
+                shown = b""
+                with contextlib.suppress(OSError):  # EIO: nobody has it open any more
+                    while piece := screen.read(65536):
+                        shown += piece
+                self.assertEqual(job.wait(20), 0)
+        return shown.replace(b"\r\n", b"\n")
+
+    def test_tags_are_coloured_on_a_terminal_and_nowhere_else(self):
+        env = {"TERM": "xterm", "NO_COLOR": None}
+        coloured = b"\x1b[36m[0] \x1b[0mx\n\x1b[32m[1] \x1b[0mx\n"
+        lines = sorted(coloured.splitlines())
+        self.assertEqual(sorted(self.on_a_terminal("-np", "2", "echo", "x", env=env).splitlines()), lines)
+        plain = [b"[0] x", b"[1] x"]
+        for variables, options in (({"NO_COLOR": "1"}, ()), ({"TERM": "dumb"}, ()), ({}, ("--color", "never"))):
+            with self.subTest(variables=variables, options=options):
+                shown = self.on_a_terminal("-np", "2", *options, "echo", "x", env=env | variables)
+                self.assertEqual(sorted(shown.splitlines()), plain)
+        done = sml_run("-np", "2", "echo", "x", env=env, binary=True)
+        self.assertEqual(sorted(done.stdout.splitlines()), plain)
+        done = sml_run("-np", "2", "--color", "always", "echo", "x", env=env | {"NO_COLOR": "1"}, binary=True)
+        self.assertEqual(sorted(done.stdout.splitlines()), lines)
+
+    def test_progress_is_not_thinned_out_on_a_terminal(self):
+        shown = self.on_a_terminal("-np", "2", "--color", "never", "--collapse-cr", "printf", "1%%\\r2%%\\r")
+        for rank in (b"0", b"1"):
+            self.assertIn(b"[%b] 1%%\r[%b] 2%%\r" % (rank, rank), shown)
+
+    def test_ranks_that_do_not_exist_are_not_shown(self):
+        done = sml_run("-np", "2", "--show-ranks", "0,2", "true")
+        self.assertEqual((done.returncode, done.stderr),
+                         (2, "sml-run: --show-ranks: there is no rank 2; the job's ranks are 0 to 1\n"))
+
     def test_closed_standard_descriptors(self):
         for closed in ("<&-", ">&-", "2>&-", "<&- >&- 2>&-"):
             with self.subTest(closed=closed):
@@ -178,6 +342,16 @@ class OverSsh(Contract, Streams):
 
     def popen(self, np, *argv, options=(), **kw):
         return self.bed.sml_run_popen("algo-1", *self.words(np, argv, options), **kw)
+
+    def running(self, pattern):
+        return [self.bed.path(p["host"], f"/proc/{p['pid']}") for p in self.bed.ps()
+                if re.search(pattern, p["cmd"]) and "sml-run -" not in p["cmd"]]
+
+    def test_no_line_is_lost_when_every_host_is_remote(self):
+        def popen(np, *argv):
+            return self.bed.sml_run_popen("head", *self.words(np, argv, []))
+
+        self.check_lines(popen)
 
     def launcher(self, process):
         with open(f"/proc/{process.pid}/task/{process.pid}/children") as children:

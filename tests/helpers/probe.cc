@@ -7,7 +7,9 @@
 //   probe stop                            says "ready" and stops itself
 //   probe flood                           writes until it cannot
 //   probe lines COUNT LONGEST             COUNT lines on each stream, lengths and bytes made from RANK
-//   probe check RANKS COUNT LONGEST out|err   reads merged "[RANK] " lines of the above; exits 0 when all is there
+//   probe check RANKS COUNT LONGEST out|err   reads merged "[RANK] " lines of the above; exits 0 when each line is
+//   there
+//                                             once, unbroken, and behind the earlier ones of its rank
 #include <array>
 #include <cerrno>
 #include <charconv>
@@ -211,16 +213,17 @@ class Random {
   std::uint64_t state_;
 };
 
-// Any byte but the two that end lines.
+// Any byte but newline; in most lines no carriage return either, which would make short lines of all long ones.
 std::string make_line(std::uint64_t rank, std::uint64_t stream, std::uint64_t index, std::uint64_t longest) {
   Random random(rank, stream, index);
   const std::uint64_t length = random.next() % 16 == 0 ? random.next() % longest : random.next() % 160;
+  const bool with_returns = random.next() % 8 == 0;
   std::string line = std::to_string(index) + " ";
   while (line.size() < length) {
     const auto byte = static_cast<char>(random.next() >> 32);
-    line += byte == '\n' || byte == '\r' ? ' ' : byte;
+    line += byte == '\n' || (byte == '\r' && !with_returns) ? ' ' : byte;
   }
-  return line;
+  return line + "\n";
 }
 
 int lines(const Words& words) {
@@ -232,7 +235,7 @@ int lines(const Words& words) {
   for (std::uint64_t i = 0; i < number(words[0]); ++i) {
     for (std::uint64_t stream = 0; stream < 2; ++stream) {
       std::string& buffer = unsent[stream];
-      buffer += make_line(rank, stream, i, number(words[1])) + "\n";
+      buffer += make_line(rank, stream, i, number(words[1]));
       if (random.next() % 4 != 0) continue;
       const std::size_t piece = random.next() % (buffer.size() + 1);  // ends anywhere within a line
       if (!write_all(static_cast<int>(stream) + 1, std::string_view(buffer).substr(0, piece))) return 1;
@@ -242,30 +245,78 @@ int lines(const Words& words) {
   return write_all(1, unsent[0]) && write_all(2, unsent[1]) ? 0 : 1;
 }
 
+// What one rank wrote on a stream, held against what is read of it.
+class Expected {
+ public:
+  Expected(std::uint64_t rank, std::uint64_t stream, std::uint64_t longest)
+      : rank_(rank), stream_(stream), longest_(longest), line_(make_line(rank, stream, 0, longest)) {}
+
+  // `text` was read behind a tag, up to the end of a line; false when the rank has not written that there.
+  bool take(std::string_view text) {
+    constexpr std::string_view kContinues = "[...]";
+    constexpr std::size_t kMaxLine = 65536;
+    if (continued_) {
+      if (!text.starts_with(kContinues)) return false;
+      text.remove_prefix(kContinues.size());
+    }
+    const std::string_view rest = std::string_view(line_).substr(at_);
+    continued_ = !rest.starts_with(text);
+    if (continued_) {  // then it is a piece of a line that is too long to be whole
+      if (!text.ends_with("[...]\n")) return false;
+      text.remove_suffix(kContinues.size() + 1);
+      if (text.size() <= kMaxLine || !rest.starts_with(text)) return false;
+    }
+    at_ += text.size();
+    if (at_ < line_.size()) return true;
+    line_ = make_line(rank_, stream_, ++lines_, longest_);
+    at_ = 0;
+    return true;
+  }
+  std::uint64_t lines() const { return lines_; }
+  bool between_lines() const { return at_ == 0; }
+
+ private:
+  std::uint64_t rank_;
+  std::uint64_t stream_;
+  std::uint64_t longest_;
+  std::uint64_t lines_ = 0;
+  std::string line_;  // the present one, with its end
+  std::size_t at_ = 0;
+  bool continued_ = false;
+};
+
+// One tagged line, or piece of one, with its end.
+void check_line(std::string_view text, std::vector<Expected>& ranks, std::uint64_t at) {
+  const std::string where = "line " + std::to_string(at);
+  const std::size_t close = text.find("] ");
+  if (!text.starts_with("[") || close == std::string_view::npos || close > 6) die(where + " has no tag");
+  const std::uint64_t rank = number(std::string(text.substr(1, close - 1)));
+  if (rank >= ranks.size()) die(where + " is of no rank");
+  if (ranks[rank].take(text.substr(close + 2))) return;
+  die(where + " is not line " + std::to_string(ranks[rank].lines()) + " of rank " + std::to_string(rank));
+}
+
 int check(const Words& words) {
   if (words.size() != 4) die("check RANKS COUNT LONGEST out|err");
-  const std::uint64_t ranks = number(words[0]);
   const std::uint64_t stream = words[3] == "err" ? 1 : 0;
-  std::vector<std::uint64_t> next(ranks, 0);
+  std::vector<Expected> ranks;
+  for (std::uint64_t rank = 0; rank < number(words[0]); ++rank) ranks.emplace_back(rank, stream, number(words[2]));
   std::ios::sync_with_stdio(false);
   std::uint64_t at = 0;
   for (std::string line; std::getline(std::cin, line);) {
     ++at;
     if (stream == 1 && line.starts_with("sml-run: ")) continue;
-    const std::size_t close = line.find("] ");
-    if (!line.starts_with("[") || close == std::string::npos || close > 6)
-      die("line " + std::to_string(at) + " has no tag");
-    const std::uint64_t rank = number(line.substr(1, close - 1));
-    if (rank >= ranks) die("line " + std::to_string(at) + " is of no rank");
-    if (line.substr(close + 2) != make_line(rank, stream, next[rank], number(words[2]))) {
-      die("line " + std::to_string(at) + " is not line " + std::to_string(next[rank]) + " of rank " +
-          std::to_string(rank));
+    line += '\n';
+    for (std::string_view rest = line; !rest.empty();) {
+      std::size_t end = rest.find_first_of("\r\n");
+      if (rest.substr(end) == "\r\n") ++end;
+      check_line(rest.substr(0, end + 1), ranks, at);
+      rest.remove_prefix(end + 1);
     }
-    ++next[rank];
   }
-  for (std::uint64_t rank = 0; rank < ranks; ++rank) {
-    if (next[rank] != number(words[1]))
-      die("rank " + std::to_string(rank) + " has " + std::to_string(next[rank]) + " lines");
+  for (std::uint64_t rank = 0; rank < ranks.size(); ++rank) {
+    if (ranks[rank].lines() != number(words[1]) || !ranks[rank].between_lines())
+      die("rank " + std::to_string(rank) + " has " + std::to_string(ranks[rank].lines()) + " lines");
   }
   return 0;
 }

@@ -120,15 +120,54 @@ TEST_CASE("every other option sets its field") {
   CHECK(o.ssh.fanout == 8);
   CHECK(o.ssh.connect_timeout == 250ms);
   CHECK(o.agent_path == "/agent");
-  CHECK(o.tag == TagStyle::None);
+  CHECK(o.output.tag == output::TagTemplate());
   CHECK(o.command == Words{"prog"});
 }
 
 TEST_CASE("when the output is made safe for a terminal") {
-  CHECK(parse({"prog"}).sanitize == Sanitize::Auto);
-  CHECK(parse_with_program({"--sanitize", "always"}).sanitize == Sanitize::Always);
-  CHECK(parse_with_program({"--sanitize=never"}).sanitize == Sanitize::Never);
-  CHECK(parse_with_program({"--sanitize=never", "--sanitize=auto"}).sanitize == Sanitize::Auto);
+  CHECK(parse({"prog"}).output.sanitize == Sanitize::Auto);
+  CHECK(parse_with_program({"--sanitize", "always"}).output.sanitize == Sanitize::Always);
+  CHECK(parse_with_program({"--sanitize=never"}).output.sanitize == Sanitize::Never);
+  CHECK(parse_with_program({"--sanitize=never", "--sanitize=auto"}).output.sanitize == Sanitize::Auto);
+}
+
+TEST_CASE("the tags of other launchers are templates") {
+  const auto tag = [](const Words& words) { return parse_with_program(words).output.tag; };
+  CHECK(tag({"--tag", "{rank}@{host}: "}) == *output::TagTemplate::parse("{rank}@{host}: "));
+  for (const char* spelling : {"--tag-output", "-tag-output"}) {
+    CHECK(tag({spelling}) == *output::TagTemplate::parse("[1,{rank}]<{stream}>:"));
+  }
+  for (const char* spelling : {"--prepend-rank", "-prepend-rank", "-l"}) {
+    CHECK(tag({spelling}) == *output::TagTemplate::parse("[{rank}] "));
+  }
+  CHECK(tag({"-l", "--no-tag"}) == output::TagTemplate());
+  CHECK(error_of({"--tag", "{rank", "prog"}) == "--tag: \"{rank\", column 1: a { without its }; write {{ for a brace");
+}
+
+TEST_CASE("which workers are heard") {
+  const auto shown = [](const Words& words) { return parse_with_program(words).output.shown_ranks; };
+  CHECK_FALSE(shown({}).has_value());
+  CHECK(shown({"--show-ranks", "0,8-15"})->text() == "0,8-15");
+  CHECK(shown({"--quiet-workers"})->empty());
+  CHECK(shown({"--quiet-workers", "--show-ranks=1"})->text() == "1");
+  CHECK(error_of({"--show-ranks", "a", "prog"}) ==
+        "--show-ranks: \"a\" is not a list of ranks such as 0,8-15 (column 1: \"a\")");
+}
+
+TEST_CASE("what becomes of output") {
+  const OutputOptions none = parse_with_program({}).output;
+  CHECK(none.color == Color::Auto);
+  CHECK(none.progress_bars == ProgressBars::Pass);
+  CHECK(none.equal_lines == EqualLines::Pass);
+  CHECK(none.when_gone == OutputOptions::Gone::EndsJob);
+  const OutputOptions all =
+      parse_with_program({"--color=never", "--collapse-cr", "--dedup", "--keep-going-without-output"}).output;
+  CHECK(all.color == Color::Never);
+  CHECK(all.progress_bars == ProgressBars::Collapse);
+  CHECK(all.equal_lines == EqualLines::Fold);
+  CHECK(all.when_gone == OutputOptions::Gone::IsIgnored);
+  CHECK(parse_with_program({"--color", "always"}).output.color == Color::Always);
+  CHECK(error_of({"--color", "blue", "prog"}) == "--color: \"blue\" is not auto, always or never");
 }
 
 TEST_CASE("nothing given is the defaults") {
@@ -139,7 +178,7 @@ TEST_CASE("nothing given is the defaults") {
   CHECK(o.export_policy == plan::ExportPolicy::All);
   CHECK_FALSE(o.dry_run.has_value());
   CHECK(o.verbosity == Verbosity::Normal);
-  CHECK(o.tag == TagStyle::Default);
+  CHECK_FALSE(o.output.tag.has_value());
 }
 
 TEST_CASE("the last value of an option wins, under whatever spelling") {

@@ -403,3 +403,17 @@ TEST_CASE("this machine answers without any device tool") {
   CHECK(machine.read_file("/proc/self/status", 10).error().message() == "is larger than 10 bytes");
   CHECK(machine.read_file("/dev/null", 10).has_value());
 }
+
+TEST_CASE("only ranks that exist can be shown") {
+  FakeMachine fake;
+  Options o = options();
+  o.np = 4;
+  o.output.shown_ranks = *RankSet::parse("0,3", 1000);
+  CHECK(plan_of(o, fake).map.world_size() == 4);
+  o.output.shown_ranks = *RankSet::parse("0,4-9", 1000);
+  const auto refused = make_plan(o, fake.machine());
+  REQUIRE(refused.has_error());
+  CHECK(refused.error().message() == "--show-ranks: there is no rank 9; the job's ranks are 0 to 3");
+  o.output.shown_ranks = RankSet();
+  CHECK(make_plan(o, fake.machine()).has_value());
+}
