@@ -1,5 +1,6 @@
 #include "common/wire/codec.h"
 
+#include <algorithm>
 #include <array>
 #include <type_traits>
 
@@ -29,6 +30,14 @@ void put_header(std::string& out, std::size_t at, std::uint8_t type, std::size_t
     out[at + i] = static_cast<char>(static_cast<unsigned char>(length >> (24 - 8 * i)));
   out[at + 4] = static_cast<char>(type);
 }
+
+// Of a whole header.
+std::size_t payload_length(std::string_view frame) {
+  std::size_t length = 0;
+  for (std::size_t i = 0; i < 4; ++i) length = length << 8 | static_cast<unsigned char>(frame[i]);
+  return length;
+}
+std::size_t payload_type(std::string_view frame) { return static_cast<unsigned char>(frame[4]); }
 
 template <class Variant>
 std::string encode_variant(const Variant& message) {
@@ -85,19 +94,49 @@ void Decoder<Message>::feed(std::span<const char> bytes) {
 }
 
 template <class Message>
+void Decoder<Message>::feed_in_place(std::span<const char> bytes) {
+  in_place_ = std::string_view(bytes.data(), bytes.size());
+}
+
+// Takes from in_place_ what the frame in the buffer lacks, and no more.
+template <class Message>
+void Decoder<Message>::complete_kept() {
+  for (std::size_t wanted = kFrameHeader; !in_place_.empty();) {
+    if (kept().size() >= kFrameHeader) wanted = kFrameHeader + payload_length(kept());
+    if (kept().size() >= wanted || wanted > kFrameHeader + Direction<Message>::limit) return;
+    const std::size_t taken = std::min(wanted - kept().size(), in_place_.size());
+    buffer_.append(in_place_.substr(0, taken));
+    in_place_.remove_prefix(taken);
+  }
+}
+
+template <class Message>
 Result<std::optional<Message>> Decoder<Message>::next() {
-  const std::string_view rest = std::string_view(buffer_).substr(begin_);
-  if (rest.size() < kFrameHeader) return std::optional<Message>();
-  std::size_t length = 0;
-  for (std::size_t i = 0; i < 4; ++i) length = length << 8 | static_cast<unsigned char>(rest[i]);
+  if (!kept().empty()) complete_kept();
+  const bool from_buffer = !kept().empty();
+  const std::string_view rest = from_buffer ? kept() : in_place_;
+  const std::size_t length = rest.size() < kFrameHeader ? 0 : payload_length(rest);
   if (length > Direction<Message>::limit) return Error(ErrorKind::Protocol, "a message is longer than allowed");
-  const std::size_t index =
-      static_cast<std::size_t>(static_cast<unsigned char>(rest[4])) - Direction<Message>::first_type;
-  if (index >= std::variant_size_v<Message>) return Error(ErrorKind::Protocol, "a message has an unknown type");
-  if (rest.size() < kFrameHeader + length) return std::optional<Message>();
-  begin_ += kFrameHeader + length;
-  Result<Message> message = decode_payload<Message>(index, rest.substr(kFrameHeader, length),
-                                                    std::make_index_sequence<std::variant_size_v<Message>>());
+  if (rest.size() >= kFrameHeader) {
+    const std::size_t index = payload_type(rest) - Direction<Message>::first_type;
+    if (index >= std::variant_size_v<Message>) return Error(ErrorKind::Protocol, "a message has an unknown type");
+  }
+  if (rest.size() < kFrameHeader + length) {
+    if (!from_buffer) {
+      buffer_.assign(in_place_);
+      begin_ = 0;
+      in_place_ = {};
+    }
+    return std::optional<Message>();
+  }
+  if (from_buffer) {
+    begin_ += kFrameHeader + length;
+  } else {
+    in_place_.remove_prefix(kFrameHeader + length);
+  }
+  Result<Message> message =
+      decode_payload<Message>(payload_type(rest) - Direction<Message>::first_type, rest.substr(kFrameHeader, length),
+                              std::make_index_sequence<std::variant_size_v<Message>>());
   if (!message) return message.error();
   return std::optional<Message>(std::move(*message));
 }

@@ -30,14 +30,20 @@ template <class Message>
 class Decoder {
  public:
   void feed(std::span<const char> bytes);
+  // The same without copying whole frames: `bytes` must stay until next() has answered nothing.
+  void feed_in_place(std::span<const char> bytes);
   // The next whole message, which may hold views of what was fed, valid until the next call; nothing when more bytes
   // are needed; an error (kind Protocol) for a frame that is too long, of a type that does not belong here, or whose
   // payload does not decode. After an error the stream is unusable.
   Result<std::optional<Message>> next();
 
  private:
+  std::string_view kept() const { return std::string_view(buffer_).substr(begin_); }
+  void complete_kept();
+
   std::string buffer_;
-  std::size_t begin_ = 0;  // of what has not been decoded
+  std::size_t begin_ = 0;      // of what has not been decoded
+  std::string_view in_place_;  // comes after what is in the buffer
 };
 
 extern template class Decoder<ToAgent>;

@@ -60,7 +60,11 @@ class Agent final : private WorkerOwner {
 
   // WorkerOwner
   std::size_t output_allowance() const override { return link_.allowance(); }
+  bool looks_at_output() const override { return logs_.has_value(); }
   void worker_output(Rank rank, wire::Stream stream, TimePoint read_at, std::string_view bytes) override;
+  void worker_output_of(int pipe, Rank rank, wire::Stream stream, TimePoint read_at, std::size_t size) override {
+    link_.send_output_of(pipe, rank, stream, read_at, size);
+  }
   void worker_took_input(Rank rank, std::size_t bytes) override { link_.send(wire::StdinCredit{rank, bytes}); }
   void worker_changed() override;
 

@@ -1,9 +1,12 @@
 #include "launcher/agent/control_link.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <iterator>
 
+#include <fcntl.h>
 #include <sys/uio.h>
+#include <unistd.h>
 
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/post.hpp>
@@ -71,6 +74,38 @@ void ControlLink::send_output(Rank rank, wire::Stream stream, TimePoint read_at,
   pending_.append(head_, sent_of_head);
   pending_ += bytes.substr(sent - sent_of_head);
   write();
+}
+
+// What the system does not take is read after all, and queued.
+void ControlLink::send_output_of(int pipe, Rank rank, wire::Stream stream, TimePoint read_at, std::size_t size) {
+  if (lost_) return;
+  credit_ -= std::min<std::uint64_t>(credit_, size);
+  head_.clear();
+  wire::append_output_head(head_, rank, stream, nanoseconds(read_at), size);
+  if (send_head()) {
+    while (size > 0) {
+      const ssize_t n = ::splice(pipe, nullptr, out_.native_handle(), nullptr, size, SPLICE_F_NONBLOCK | SPLICE_F_MOVE);
+      if (n <= 0) break;
+      size -= static_cast<std::size_t>(n);
+    }
+  }
+  const std::size_t queued = pending_.size();
+  pending_.resize(queued + size);
+  for (std::size_t at = queued; at < pending_.size();) {
+    const ssize_t n = ::read(pipe, &pending_[at], pending_.size() - at);
+    if (n > 0) at += static_cast<std::size_t>(n);
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) break;  // cannot be: they are there, and nobody else reads them
+  }
+  write();
+}
+
+// True when it has gone out whole, and the bytes can follow directly; else it is queued, or what is left of it.
+bool ControlLink::send_head() {
+  const ssize_t n = idle() ? ::write(out_.native_handle(), head_.data(), head_.size()) : 0;
+  const auto sent = static_cast<std::size_t>(std::max<ssize_t>(n, 0));
+  pending_.append(head_, sent);
+  return sent == head_.size();
 }
 
 std::size_t ControlLink::allowance() const {

@@ -31,6 +31,9 @@ class ControlLink {
   void send_bytes(std::string_view frames);
   // Output, which counts against the credit that the launcher has granted. At most allowance() bytes.
   void send_output(Rank rank, wire::Stream stream, TimePoint read_at, std::string_view bytes);
+  // The same with `size` bytes that a pipe of ours holds at least; they are moved without being copied where the system
+  // can do so.
+  void send_output_of(int pipe, Rank rank, wire::Stream stream, TimePoint read_at, std::size_t size);
 
   void grant(std::uint64_t credit) { credit_ += credit; }
   // Output bytes that may be sent now: credit, unless the launcher does not even take what is queued.
@@ -43,6 +46,7 @@ class ControlLink {
  private:
   void read();
   void on_bytes(std::size_t size);
+  bool send_head();
   void write();
   void lose(const Error& why);
 

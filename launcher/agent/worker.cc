@@ -6,6 +6,7 @@
 #include <csignal>
 
 #include <fcntl.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <boost/asio/buffer.hpp>
@@ -21,6 +22,9 @@ using supervise::WorkerEvent;
 namespace {
 constexpr std::size_t kReadSize = std::size_t{64} << 10;
 constexpr int kReadsPerTurn = 4;  // then the other workers' turn
+// So much is worth moving by its pages. Less would be copied cheaply, and could leave pages that hold a few bytes each
+// on the way to the launcher.
+constexpr std::size_t kWorthMoving = kReadSize / 2;
 }  // namespace
 
 Worker::Worker(boost::asio::io_context& loop, WorkerOwner& owner, wire::Worker spec)
@@ -106,6 +110,7 @@ void Worker::read_output(Output& output) {
   for (int turn = 0; turn < kReadsPerTurn; ++turn) {
     const std::size_t allowed = std::min(buffer.size(), owner_.output_allowance());
     if (allowed == 0) return starve(output);
+    if (move_output(output, allowed)) continue;
     const ssize_t n = ::read(output.pipe.native_handle(), buffer.data(), allowed);
     if (n < 0 && (errno == EAGAIN || errno == EINTR)) break;
     if (n <= 0) return output_ended(output);
@@ -115,6 +120,18 @@ void Worker::read_output(Output& output) {
     if (static_cast<std::size_t>(n) < allowed) break;
   }
   await_output(output);
+}
+
+bool Worker::move_output(Output& output, std::size_t allowed) {
+  int there = 0;
+  if (owner_.looks_at_output()) return false;
+  if (::ioctl(output.pipe.native_handle(), FIONREAD, &there) != 0) return false;
+  const std::size_t size = std::min(static_cast<std::size_t>(there), allowed);
+  if (size < kWorthMoving) return false;
+  const TimePoint now = Clock::now();
+  drain_.heard(now);
+  owner_.worker_output_of(output.pipe.native_handle(), rank(), output.stream, now, size);
+  return true;
 }
 
 void Worker::starve(Output& output) {

@@ -22,7 +22,11 @@ class WorkerOwner {
   virtual ~WorkerOwner() = default;
   // How many bytes of output may be taken from the worker now; 0: none, wake() comes when that changes.
   virtual std::size_t output_allowance() const = 0;
+  // The bytes are kept here too, so that they must come by worker_output().
+  virtual bool looks_at_output() const = 0;
   virtual void worker_output(Rank rank, wire::Stream stream, TimePoint read_at, std::string_view bytes) = 0;
+  // The same with `size` bytes that are in the pipe and are to be taken from it, unseen.
+  virtual void worker_output_of(int pipe, Rank rank, wire::Stream stream, TimePoint read_at, std::size_t size) = 0;
   // Bytes of standard input that the worker has taken.
   virtual void worker_took_input(Rank rank, std::size_t bytes) = 0;
   // The machine asks for something, or some output has ended: call settle().
@@ -78,6 +82,7 @@ class Worker {
   void apply(supervise::WorkerAction action);
   void await_output(Output& output);
   void read_output(Output& output);
+  bool move_output(Output& output, std::size_t allowed);
   void starve(Output& output);
   void output_ended(Output& output);
   void write_input();

@@ -88,7 +88,7 @@ void AgentSession::transport_bytes(std::span<const char> bytes) {
     greeting_.feed(bytes);
     return greet();
   }
-  decoder_.feed(bytes);
+  decoder_.feed_in_place(bytes);
   decode();
 }
 

@@ -4,12 +4,14 @@
 #include <cstdint>
 #include <cstdlib>
 #include <string>
+#include <vector>
 
 #include "common/wire/codec.h"
 
 namespace {
 
 using Message = sml::wire::ToLauncher;
+enum class Fed : std::uint8_t { Copied, InPlace };
 
 void require(bool condition) {
   if (!condition) std::abort();
@@ -25,11 +27,13 @@ void check_round_trip(const Message& message, const std::string& bytes) {
 }
 
 // Everything that decodes, encoded again; then a sign of how it ended.
-std::string decode(const std::string& input, std::size_t piece) {
+std::string decode(const std::string& input, std::size_t piece, Fed fed = Fed::Copied) {
   std::string out;
   sml::wire::Decoder<Message> decoder;
   for (std::size_t at = 0; at < input.size(); at += piece) {
-    decoder.feed(std::span<const char>(input).subspan(at, std::min(piece, input.size() - at)));
+    const auto bytes = std::span<const char>(input).subspan(at, std::min(piece, input.size() - at));
+    const std::vector<char> own(bytes.begin(), bytes.end());  // gone after this round
+    fed == Fed::InPlace ? decoder.feed_in_place(own) : decoder.feed(own);
     for (;;) {
       const auto next = decoder.next();
       if (!next) {
@@ -53,6 +57,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::string whole = decode(input, input.size() + 1);
   require(decode(input, 1) == whole);
   require(decode(input, 3) == whole);
+  require(decode(input, 3, Fed::InPlace) == whole);
+  require(decode(input, input.size() + 1, Fed::InPlace) == whole);
   const bool refused = !whole.empty() && whole.back() == '!';
   if (!refused) require(input.starts_with(whole));
   return 0;

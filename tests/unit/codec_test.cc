@@ -270,6 +270,52 @@ TEST_CASE("the largest frame of either direction passes") {
   CHECK(std::get<Start>(**got).rendezvous[0].size() == std::size_t{8} << 20);
 }
 
+TEST_CASE("frames are taken out of the bytes that are fed in place, however they are cut") {
+  std::string stream;
+  std::vector<std::string> frames;
+  for (std::size_t i = 0; i < 200; ++i) {
+    const std::string bytes(i * i % 3000, static_cast<char>('a' + i % 26));
+    frames.push_back(encode(ToLauncher(Output{Rank(static_cast<std::uint32_t>(i)), Stream::Stdout, bytes})));
+    stream += frames.back();
+  }
+  for (const std::size_t piece : {std::size_t{1}, std::size_t{4}, std::size_t{7}, std::size_t{1000}, stream.size()}) {
+    CAPTURE(piece);
+    Decoder<ToLauncher> decoder;
+    std::vector<std::string> decoded;
+    for (std::size_t at = 0; at < stream.size(); at += piece) {
+      // Each piece in memory of its own, which goes away: what is left of it must have been kept.
+      const std::vector<char> bytes(stream.begin() + static_cast<std::ptrdiff_t>(at),
+                                    stream.begin() + static_cast<std::ptrdiff_t>(std::min(at + piece, stream.size())));
+      decoder.feed_in_place(bytes);
+      for (;;) {
+        const auto next = decoder.next();
+        REQUIRE(next.has_value());
+        if (!next->has_value()) break;
+        decoded.push_back(encode(**next));
+      }
+    }
+    CHECK((decoded == frames));
+  }
+}
+
+TEST_CASE("bad frames are refused where they are fed in place, too") {
+  const std::string whole = encode(ToLauncher(Drained{}));
+  for (const std::string& bad : {frame(kMaxToLauncher + 1, 68, ""), frame(0, 1, ""), frame(0, 255, "")}) {
+    for (std::size_t cut = 0; cut <= bad.size(); ++cut) {
+      Decoder<ToLauncher> decoder;
+      const std::string first = whole + bad.substr(0, cut);
+      const std::string second = bad.substr(cut);
+      decoder.feed_in_place(first);
+      REQUIRE((*decoder.next()).has_value());
+      const auto early = decoder.next();
+      if (early.has_error()) continue;
+      REQUIRE_FALSE(early->has_value());
+      decoder.feed_in_place(second);
+      CHECK(decoder.next().has_error());
+    }
+  }
+}
+
 TEST_CASE("output frames made in place are the same as any others") {
   std::string out = "something before";
   std::string expected = out;
