@@ -31,8 +31,8 @@ std::string decode(const std::string& input, std::size_t piece, Fed fed = Fed::C
   std::string out;
   sml::wire::Decoder<Message> decoder;
   for (std::size_t at = 0; at < input.size(); at += piece) {
-    const auto bytes = std::span<const char>(input).subspan(at, std::min(piece, input.size() - at));
-    const std::vector<char> own(bytes.begin(), bytes.end());  // gone after this round
+    const auto fresh = std::span<const char>(input).subspan(at, std::min(piece, input.size() - at));
+    const std::vector<char> own(fresh.begin(), fresh.end());  // gone after this round
     fed == Fed::InPlace ? decoder.feed_in_place(own) : decoder.feed(own);
     for (;;) {
       const auto next = decoder.next();
