@@ -60,7 +60,7 @@ TEST_CASE("join watch: the missing are named when the last host has answered") {
   CHECK(watch.host_says("algo-3", ranks({8, 10, 11})).empty());
   CHECK(watch.host_says("algo-1", {}).empty());
   CHECK(watch.host_says("algo-2", ranks({9, 5})) ==
-        "ranks 5, 9 on algo-2, ranks 8, 10, 11 on algo-3 have not joined the process group after 1 min (7 of 12 have; "
+        "ranks 5, 9 on algo-2, ranks 8, 10, 11 on algo-3 have not joined the process group after 60 s (7 of 12 have; "
         "--join-warn)");
   CHECK(watch.host_says("algo-2", ranks({5})).empty());
 }
