@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "common/hosts/fields.h"
@@ -10,9 +11,10 @@
 namespace sml::hosts {
 
 Result<std::vector<std::string>> merge_aliases(std::vector<plan::Host>& hosts, std::span<const std::string> own_names) {
+  std::set<std::string> own;
+  for (const std::string& name : own_names) own.insert(lower(name));
   const auto is_own = [&](const plan::Host& host) {
-    const auto same = [&](const std::string& name) { return lower(name) == lower(host.name); };
-    return host.user.empty() && !host.port && std::any_of(own_names.begin(), own_names.end(), same);
+    return host.user.empty() && !host.port && own.count(lower(host.name)) > 0;
   };
   std::vector<std::string> warnings;
   const auto first = std::find_if(hosts.begin(), hosts.end(), is_own);
