@@ -82,7 +82,7 @@ TEST_CASE("a bad resource config is refused with one sentence that names file an
        "\"current_host\" algo-3 is not in \"hosts\" (algo-[1-2])"},
       {R"({"hosts":["a"],"current_host":"a","network_interface_name":5})", "\"network_interface_name\" is no string"},
       {std::string(100, '['), "is nested deeper than 64 levels"},
-      {std::string((1 << 20) + 1, ' '), "is larger than 1 MiB"},
+      {"{" + std::string(1 << 20, ' '), "is larger than 1 MiB"},
   };
   for (const Row& row : rows) {
     CAPTURE(row.text.substr(0, 100));
