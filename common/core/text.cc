@@ -268,10 +268,10 @@ std::size_t mistake(std::string_view word, std::string_view candidate) {
 }  // namespace
 
 std::optional<std::uint64_t> parse_size(std::string_view text) {
-  constexpr std::string_view kUnits = "KMGT";
+  constexpr std::string_view kPrefixes = "KMGT";
   unsigned shift = 0;
   if (!text.empty()) {
-    const std::size_t unit = kUnits.find(text.back());
+    const std::size_t unit = kPrefixes.find(text.back());
     if (unit != std::string_view::npos) {
       shift = 10 * (static_cast<unsigned>(unit) + 1);
       text.remove_suffix(1);

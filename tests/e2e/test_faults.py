@@ -7,7 +7,7 @@ import unittest
 
 from harness import PYTHON, REPO, SML_RUN, Cgroups, HostsCase, poll, sml_run_popen
 from jobs import CACHE, PROBE, cached_agents, complaints, edit_file, sh, wait_for_workers
-from test_output import peak_memory_mb
+from test_output import PROC, peak_memory_mb
 
 NOTICES = r"stopping the workers|waiting for |rank \d+ on \S+ has ended, but something"
 # Of the table: a row with its number, and the tests that it names.
@@ -221,7 +221,7 @@ class Workers(FaultCase):
                 line = job.stderr.readline()
                 self.assertTrue(line, said)
                 said += line
-            self.assertLess(peak_memory_mb(job.pid), 48)
+            self.assertLess(peak_memory_mb(PROC / str(job.pid)), 48)
             job.send_signal(signal.SIGTERM)
             self.assert_ending(job.finish(3), 143, "stopped by SIGTERM$")
 
