@@ -36,7 +36,7 @@ std::string counted(std::uint64_t n, std::string_view what) {
 
 StoreServer::StoreServer(boost::asio::io_context& loop, os::UniqueFd listener, rendezvous::Engine& engine,
                          Settings settings)
-    : loop_(loop), acceptor_(loop), pause_(loop), timer_(loop), engine_(engine), settings_(std::move(settings)) {
+    : acceptor_(loop), pause_(loop), timer_(loop), engine_(engine), settings_(std::move(settings)) {
   for (const std::string& host : settings_.hosts) {
     boost::system::error_code error;
     const auto address = boost::asio::ip::make_address(host, error);

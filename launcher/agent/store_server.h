@@ -74,7 +74,6 @@ class StoreServer {
   void arm_timer();
   Connection* find(ClientId id);
 
-  boost::asio::io_context& loop_;
   Tcp::acceptor acceptor_;
   boost::asio::steady_timer pause_;  // of accepting
   boost::asio::steady_timer timer_;  // of the engine

@@ -6,6 +6,7 @@
 
 #include "common/core/text.h"
 #include "common/os/small_file.h"
+#include "common/os/spawn.h"
 #include "launcher/failure_file.h"
 #include "launcher/job/session_plans.h"
 #include "launcher/launch/locality.h"
@@ -55,7 +56,7 @@ Job::Job(const Options& options, const plan::LaunchPlan& plan, const launch::Age
     : options_(options),
       plan_(plan),
       image_(image),
-      signals_(loop_, SIGINT, SIGTERM, SIGHUP),
+      signals_(loop_, SIGINT, SIGTERM, SIGQUIT),
       deadline_timer_(loop_),
       ping_timer_(loop_),
       suspend_timer_(loop_),
@@ -73,7 +74,8 @@ Job::Job(const Options& options, const plan::LaunchPlan& plan, const launch::Age
       ranks_(plan.map.world_size()),
       last_lines_(plan.map.world_size()),
       errors_(plan.map.world_size()) {
-  for (const int signo : {SIGQUIT, SIGUSR1, SIGUSR2, SIGWINCH, SIGCONT, SIGTSTP}) signals_.add(signo);
+  for (const int signo : {SIGUSR1, SIGUSR2, SIGWINCH, SIGCONT, SIGTSTP}) signals_.add(signo);
+  if (!contains(os::ignored_signals(), SIGHUP)) signals_.add(SIGHUP);  // else nohup(1) has asked for that
   for (const int signo : options.forward_signals) signals_.add(signo);
   facts_.program = plan.command.front();
   facts_.started = Clock::now();

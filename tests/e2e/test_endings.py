@@ -1,7 +1,8 @@
 """How a job ends: with the true status, soon, and with nothing left on any host whatever died."""
 import signal
+import subprocess
 
-from harness import TestCase, Testbed, poll, sml_run, sml_run_popen
+from harness import SML_RUN, TestCase, Testbed, poll, sml_run, sml_run_popen
 from jobs import PROBE, complaints, sh, wait_for_workers
 
 
@@ -92,6 +93,17 @@ class Stopping(FourHosts):
 
     def test_hang_up(self):
         self.check_stopped(signal.SIGHUP)
+
+    def test_hang_up_under_nohup(self):
+        command = ["nohup", str(SML_RUN), "-np", "2", "-H", self.bed.hosts(1), "sh", "-c", "echo ready; read word; echo $word"]
+        with self.bed.popen("algo-1", command, stdin=subprocess.PIPE) as job:
+            for _ in range(2):
+                self.assertIn(b"ready", job.stdout.readline())
+            self.bed.exec("algo-1", ["pkill", "-HUP", "-x", "sml-run"])
+            job.stdin.write(b"went on\n")
+            done = job.finish(10)
+        self.assert_status(done, 0)
+        self.assertIn("[0] went on", done.stdout)
 
     def test_stopped_workers_end_too(self):
         with self.popen(PROBE, "stop") as job:
