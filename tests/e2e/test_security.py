@@ -163,7 +163,7 @@ class Terminals(TestCase):
             with self.subTest(to=to):
                 status, got, _, _ = self.worker("1", data, to=to)
                 self.assertEqual((status, got.splitlines()), (0, lines))
-                status, got, _, _ = self.worker("2", data, to=to)
+                status, got, _, _ = self.worker("2", data, "--color", "never", to=to)
                 for rank in (b"[0] ", b"[1] "):
                     self.assertEqual([ln for ln in got.splitlines() if ln.startswith(rank)], [rank + ln for ln in lines])
 
@@ -198,7 +198,7 @@ class Terminals(TestCase):
         self.assertEqual(done.stdout, b"\\x1b[2J\\x07\n")
 
     def test_no_rank_can_write_as_another(self):
-        status, got, _, _ = on_terminal([SML_RUN, "-q", "-np", "2", PYTHON, "-c", FORGERY], timeout=60)
+        status, got, _, _ = on_terminal([SML_RUN, "-q", "-np", "2", "--color", "never", PYTHON, "-c", FORGERY], timeout=60)
         self.assertEqual(status, 0)
         screen = Screen(got.decode())
         seen = set()
