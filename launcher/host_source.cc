@@ -104,19 +104,22 @@ struct HostSource {
   std::function<FoundHosts(const Subject&)> find;
 };
 
+HostSource source_of(const hosts::BatchSystem& system) {
+  return {system.name, system.needs, [&system](const Subject& s) { return system.find(surroundings_of(s.machine)); }};
+}
+
+std::vector<HostSource> make_host_sources() {
+  std::vector<HostSource> all{{"hosts", "--hosts", hosts_of_option},
+                              {"hostfile", "--hostfile", hosts_of_hostfile},
+                              {"resource-config", "--resource-config", hosts_of_resource_config},
+                              {"sagemaker", "/opt/ml/input/config/resourceconfig.json", hosts_of_sagemaker}};
+  for (const hosts::BatchSystem& system : hosts::batch_systems()) all.push_back(source_of(system));
+  all.push_back({"local", "", this_machine_alone});
+  return all;
+}
+
 const std::vector<HostSource>& host_sources() {
-  static const std::vector<HostSource> sources = [] {
-    std::vector<HostSource> all{{"hosts", "--hosts", hosts_of_option},
-                                {"hostfile", "--hostfile", hosts_of_hostfile},
-                                {"resource-config", "--resource-config", hosts_of_resource_config},
-                                {"sagemaker", "/opt/ml/input/config/resourceconfig.json", hosts_of_sagemaker}};
-    for (const hosts::BatchSystem& system : hosts::batch_systems()) {
-      const auto find = [&system](const Subject& s) { return system.find(surroundings_of(s.machine)); };
-      all.push_back({system.name, system.needs, find});
-    }
-    all.push_back({"local", "", this_machine_alone});
-    return all;
-  }();
+  static const std::vector<HostSource> sources = make_host_sources();
   return sources;
 }
 

@@ -93,7 +93,7 @@ Result<void> filter_hosts(std::vector<plan::Host>& hosts, std::string_view filte
   for (const plan::Host& host : hosts) known.emplace(lower(host.name), host.slots.value_or(0));
   Choices choices;
   for (std::string_view rest = filter; !rest.empty();) {
-    const Result<void> added = add_part(trim(take_until(rest, '@')), known, choices);
+    Result<void> added = add_part(trim(take_until(rest, '@')), known, choices);
     if (!added) return added;
   }
   std::vector<plan::Host> left;

@@ -63,8 +63,8 @@ std::vector<VariableMeaning> worker_variables();
 
 // Everything that is set for one rank, except what is only known once agents have met (rendezvous_environment).
 // One table in worker_env.cc lists the names with their meaning; the man page is checked against it.
-// Where the slots of the host were chosen by number, CUDA_VISIBLE_DEVICES lists these, as DeepSpeed's launcher does: the
-// local rank counts among them.
+// Where the slots of the host were chosen by number, CUDA_VISIBLE_DEVICES lists these, as DeepSpeed's launcher does:
+// the local rank counts among them.
 Environment rank_environment(const JobMap& map, const RankAssignment& rank, const JobIdentity& job);
 
 // Where the workers meet.

@@ -74,7 +74,7 @@ std::string TorchStore::closed(ClientId id) {
   if (found == clients_.end()) return {};
   Client& client = found->second;
   memory_ -= client.in.size();
-  const bool amid = !client.given_up && client.in.size() > 0;
+  const bool amid = !client.given_up && !client.in.empty();
   if (client.world) {
     client.world->space.forget(id);
     client.world->member_left |= client.member;

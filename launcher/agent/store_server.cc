@@ -128,17 +128,7 @@ void StoreServer::write(Connection& connection) {
                              MSG_NOSIGNAL | MSG_DONTWAIT);
     if (n < 0 && errno == EINTR) continue;
     if (n < 0 && errno != EAGAIN) return drop(connection.id);
-    if (n < 0) {
-      connection.writing = true;
-      connection.socket.async_wait(Tcp::socket::wait_write, [this, id = connection.id](boost::system::error_code) {
-        Connection* waiting = find(id);
-        if (waiting == nullptr) return;
-        waiting->writing = false;
-        write(*waiting);
-        settle();
-      });
-      return;
-    }
+    if (n < 0) return await_room(connection);
     connection.pending.erase(0, static_cast<std::size_t>(n));
     engine_.sent(connection.id, static_cast<std::size_t>(n), Clock::now());
   }
@@ -146,7 +136,18 @@ void StoreServer::write(Connection& connection) {
   await_bytes(connection);
 }
 
-void StoreServer::apply(Effect effect) {
+void StoreServer::await_room(Connection& connection) {
+  connection.writing = true;
+  connection.socket.async_wait(Tcp::socket::wait_write, [this, id = connection.id](boost::system::error_code) {
+    Connection* waiting = find(id);
+    if (waiting == nullptr) return;
+    waiting->writing = false;
+    write(*waiting);
+    settle();
+  });
+}
+
+void StoreServer::apply(const Effect& effect) {
   Connection* connection = find(effect.client);
   if (connection == nullptr) return;
   if (effect.then == Effect::Then::Fault) {
@@ -161,7 +162,7 @@ void StoreServer::apply(Effect effect) {
 
 void StoreServer::settle() {
   for (auto effects = engine_.take_effects(); !effects.empty(); effects = engine_.take_effects()) {
-    for (Effect& effect : effects) apply(std::move(effect));
+    for (const Effect& effect : effects) apply(effect);
   }
   arm_timer();
 }

@@ -66,7 +66,8 @@ class StoreServer {
   void await_bytes(Connection& connection);
   void read(ClientId id);
   void write(Connection& connection);
-  void apply(rendezvous::Effect effect);
+  void await_room(Connection& connection);
+  void apply(const rendezvous::Effect& effect);
   void settle();
   void drop(ClientId id);
   void refuse(const std::string& peer, const std::string& why);

@@ -188,7 +188,7 @@ Job::HostEntry& Job::entry(const launch::AgentSession& session) {
 
 void Job::begin_records() {
   records_.begin(loop_.get_executor(), events_, [this](const std::string& warning) { console_.say(warning); });
-  records_.logs().on_failure([this](Error why) { log_failed(std::move(why)); });
+  records_.logs().on_failure([this](const Error& why) { log_failed(why); });
   events_.tell(report::JobBegins{&plan_, unix_now()}, facts_.started);
 }
 

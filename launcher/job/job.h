@@ -101,7 +101,7 @@ class Job final : private launch::SessionOwner {
   void check_settled();
   void give_credit();
   void output_gone(int sys_errno);
-  void log_failed(Error why);
+  void log_failed(const Error& why);
   void ping_all();
   void name_slow_hosts();
   void suspend();

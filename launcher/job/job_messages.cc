@@ -133,7 +133,7 @@ void Job::handle(HostEntry& host, const wire::Output& m) {
 }
 
 // The first is enough: those that follow have the same cause.
-void Job::log_failed(Error why) {
+void Job::log_failed(const Error& why) {
   if (std::exchange(warned_of_logs_, true)) return;
   if (options_.logs.on_fault == OnLogFault::Warn) {
     return console_.say("the logs of ranks are not complete: " + why.message() + "; the job goes on");

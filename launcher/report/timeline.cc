@@ -72,15 +72,18 @@ void Timeline::begin(const JobBegins& job, TimePoint at) {
   }
 }
 
-void Timeline::add_output(const RankOutput& output, double at) {
-  while (at >= bucket_ * kBuckets) {  // twice as wide: neighbours become one
-    for (RankLine& rank : ranks_) {
-      for (std::size_t i = 0; i < kBuckets; ++i) {
-        rank.output[i] = i < kBuckets / 2 ? rank.output[2 * i] + rank.output[2 * i + 1] : 0;
-      }
+// Twice as wide: neighbours become one.
+void Timeline::widen_buckets() {
+  for (RankLine& rank : ranks_) {
+    for (std::size_t i = 0; i < kBuckets; ++i) {
+      rank.output[i] = i < kBuckets / 2 ? rank.output[2 * i] + rank.output[2 * i + 1] : 0;
     }
-    bucket_ *= 2;
   }
+  bucket_ *= 2;
+}
+
+void Timeline::add_output(const RankOutput& output, double at) {
+  while (at >= bucket_ * kBuckets) widen_buckets();
   ranks_[output.rank.value()].output[static_cast<std::size_t>(at / bucket_)] += output.bytes;
 }
 

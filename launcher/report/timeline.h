@@ -56,6 +56,7 @@ class Timeline final : public EventListener {
  private:
   struct Listener;
   void begin(const JobBegins& job, TimePoint at);
+  void widen_buckets();
   void add_output(const RankOutput& output, double at);
   double seconds(TimePoint at) const { return std::chrono::duration<double>(at - begin_).count(); }
   Host& host(HostIndex index) { return hosts_[place_[index.value()]]; }

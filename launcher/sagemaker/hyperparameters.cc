@@ -27,7 +27,8 @@ Value decoded(const Value& written) {
   const auto* text = std::get_if<std::string>(&written.data);
   if (text == nullptr) return written;
   Result<Value> value = parse_json(*text);
-  return value ? std::move(*value) : written;
+  if (!value) return written;
+  return std::move(*value);
 }
 
 // ---- as the toolkit writes them

@@ -272,15 +272,13 @@ std::string float_text(double value, const FloatWords& words) {
   const int exponent = std::atoi(std::string(text.substr(e + 1)).c_str());
   std::string digits(text.substr(0, e));
   std::erase(digits, '.');
-  const int count = static_cast<int>(digits.size());
   if (exponent < -4 || exponent >= 16) {
-    return sign + digits.substr(0, 1) + (count > 1 ? "." + digits.substr(1) : "") +
+    return sign + digits.substr(0, 1) + (digits.size() > 1 ? "." + digits.substr(1) : "") +
            fmt::format("e{}{:02}", exponent < 0 ? '-' : '+', std::abs(exponent));
   }
   if (exponent < 0) return sign + "0." + std::string(static_cast<std::size_t>(-exponent - 1), '0') + digits;
-  if (exponent + 1 >= count)
-    return sign + digits + std::string(static_cast<std::size_t>(exponent + 1 - count), '0') + ".0";
-  const auto point = static_cast<std::size_t>(exponent + 1);
+  const std::size_t point = static_cast<std::size_t>(exponent) + 1;
+  if (point >= digits.size()) return sign + digits + std::string(point - digits.size(), '0') + ".0";
   return sign + digits.substr(0, point) + "." + digits.substr(point);
 }
 
