@@ -54,12 +54,14 @@ std::vector<ToAgent> to_agent(const std::string& text) {
       AskJoined{29500}};
 }
 
-std::vector<ToLauncher> to_launcher(const std::string& text) {
+// An Output refers to `lasting`.
+std::vector<ToLauncher> to_launcher(std::string_view lasting) {
+  const std::string text(lasting);
   return {HelloAck{},     HelloAck{2, text, -5, 17, {"10.0.0.1", text}},
           Prepared{},     Prepared{{Obstacle{10, text, "hint"}, Obstacle{}}, 29500, 29501},
           Probed{},       Probed{{ProbeResult{"10.0.0.1", 0}, ProbeResult{text, 111}}},
           Started{},      Started{{StartedWorker{Rank(0), 4711}, StartedWorker{Rank(9), -1}}, 99},
-          Output{},       Output{Rank(3), Stream::Stderr, text, 7},
+          Output{},       Output{Rank(3), Stream::Stderr, lasting, 7},
           ExitedWorker{}, ExitedWorker{Rank(3), 1, SIGSEGV, 1, EndedBy::Us, 12345},
           Drained{},      Drained{Rank(3), DrainEnd::Quiet},
           AgentLog{},     AgentLog{LogLevel::Debug, text},
@@ -73,11 +75,11 @@ std::vector<ToLauncher> to_launcher(const std::string& text) {
 }
 
 template <class Message>
-std::vector<Message> samples(const std::string& text) {
+std::vector<Message> samples(std::string_view lasting) {
   if constexpr (std::is_same_v<Message, ToAgent>)
-    return to_agent(text);
+    return to_agent(std::string(lasting));
   else
-    return to_launcher(text);
+    return to_launcher(lasting);
 }
 
 template <class Message>
