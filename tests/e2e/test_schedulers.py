@@ -6,10 +6,10 @@ import unittest
 
 from harness import REPO, SML_RUN, TestCase, Testbed
 
-NEEDED = ("slurmctld", "slurmd", "srun", "munged")
+MISSING = [program for program in ("slurmctld", "slurmd", "srun", "munged") if not shutil.which(program)]
 
 
-@unittest.skipUnless(all(map(shutil.which, NEEDED)), f"needs {' '.join(NEEDED)}")
+@unittest.skipIf(MISSING, f"Slurm's {', '.join(MISSING)} not installed (tests/run installs it)")
 class Slurm(TestCase):
     SLURM = (str(SML_RUN), "--host-source", "slurm")  # the hosts also have SageMaker's file, which comes first
 
