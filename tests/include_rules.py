@@ -16,7 +16,7 @@ Row = collections.namedtuple("Row", "ours libraries")
 
 COMMON = ("common/core", "common/plan", "common/hosts", "common/wire", "common/supervise", "common/output", "common/os",
           "common/rendezvous")
-LAUNCHER = ("launcher", "launcher/launch", "launcher/ssh", "launcher/job", "launcher/report", "launcher/sagemaker")
+LAUNCHER = ("launcher/launch", "launcher/ssh", "launcher/job", "launcher/report", "launcher/sagemaker")
 FOLDERS = {
     "common/core": Row((), ("boost/system", "fmt")),
     "common/plan": Row(("common/core",), ("fmt",)),
@@ -28,12 +28,12 @@ FOLDERS = {
     "common/os": Row(("common/core",), ("asio", "fmt")),
     "launcher/report": Row(("common/core", "common/plan", "common/output", "common/os"), ("fmt",)),
     "launcher/sagemaker": Row(("common/core", "common/plan", "common/hosts", "launcher/report"), ("fmt",)),
-    "launcher/launch": Row((*COMMON, "launcher/ssh", "launcher"), ("asio", "fmt")),
-    "launcher/ssh": Row((*COMMON, "launcher/launch", "launcher"), ("asio", "fmt")),
+    "launcher/launch": Row((*COMMON, "launcher/ssh"), ("asio", "fmt")),
+    "launcher/ssh": Row((*COMMON, "launcher/launch"), ("asio", "fmt")),
     "launcher/job": Row((*COMMON, *LAUNCHER), ("asio", "fmt")),
     "launcher/agent": Row(COMMON, ("asio",)),
     "launcher": Row((*COMMON, *LAUNCHER), ("asio", "fmt")),
-    "tests": Row((*COMMON, *LAUNCHER, "launcher/agent", "tests"),
+    "tests": Row((*COMMON, *LAUNCHER, "launcher", "launcher/agent", "tests"),
                  ("asio", "boost/system", "catch2", "fmt", "nlohmann")),
 }
 # Files that may use a library which the rest of their folder may not.

@@ -16,7 +16,7 @@
 #include "common/os/out_stream.h"
 #include "common/output/chain.h"
 #include "common/plan/job_map.h"
-#include "launcher/options.h"
+#include "launcher/job/job_options.h"
 
 namespace sml::job {
 

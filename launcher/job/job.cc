@@ -7,7 +7,7 @@
 #include "common/core/text.h"
 #include "common/os/small_file.h"
 #include "common/os/spawn.h"
-#include "launcher/failure_file.h"
+#include "launcher/job/failure_file.h"
 #include "launcher/job/session_plans.h"
 #include "launcher/launch/locality.h"
 #include "launcher/launch/process_transport.h"
@@ -52,7 +52,7 @@ bool ends_the_job(int signo) { return signo == SIGINT || signo == SIGTERM || sig
 
 }  // namespace
 
-Job::Job(const Options& options, const plan::LaunchPlan& plan, const launch::AgentImage& image, Records records)
+Job::Job(const JobOptions& options, const plan::LaunchPlan& plan, const launch::AgentImage& image, Records records)
     : options_(options),
       plan_(plan),
       image_(image),

@@ -14,13 +14,13 @@
 #include "common/plan/launch_plan.h"
 #include "launcher/job/console.h"
 #include "launcher/job/job_machine.h"
+#include "launcher/job/job_options.h"
 #include "launcher/job/join_watch.h"
 #include "launcher/job/records.h"
 #include "launcher/job/rendezvous.h"
 #include "launcher/job/stdin_forwarder.h"
 #include "launcher/launch/agent_image.h"
 #include "launcher/launch/agent_session.h"
-#include "launcher/options.h"
 #include "launcher/report/event_feed.h"
 #include "launcher/report/job_report.h"
 #include "launcher/report/last_lines.h"
@@ -32,7 +32,7 @@ namespace sml::job {
 class Job final : private launch::SessionOwner {
  public:
   // `options`, `plan` and `image` outlive the job.
-  Job(const Options& options, const plan::LaunchPlan& plan, const launch::AgentImage& image, Records records);
+  Job(const JobOptions& options, const plan::LaunchPlan& plan, const launch::AgentImage& image, Records records);
   ~Job() override;
 
   // Runs the job to its end; answers the exit status of sml-run (design §3.4). Uses this thread as loop thread. A name
@@ -120,7 +120,7 @@ class Job final : private launch::SessionOwner {
   HostEntry& entry(const launch::AgentSession& session);
   launch::SessionRoute route_to(const plan::Host& host);
 
-  const Options& options_;
+  const JobOptions& options_;
   const plan::LaunchPlan& plan_;
   const launch::AgentImage& image_;
   boost::asio::io_context loop_{1};

@@ -19,7 +19,7 @@ Result<os::UniqueFd> open_named(const std::string& option, const std::string& pa
 
 }  // namespace
 
-Result<Records> Records::open(const Options& options, const plan::LaunchPlan& plan) {
+Result<Records> Records::open(const JobOptions& options, const plan::LaunchPlan& plan) {
   Records records;
   Result<RankLogs> logs = RankLogs::plan(options.logs, plan);
   if (!logs) return logs.error();

@@ -12,8 +12,8 @@
 #include "common/os/fd.h"
 #include "common/os/out_stream.h"
 #include "common/plan/launch_plan.h"
+#include "launcher/job/job_options.h"
 #include "launcher/job/rank_logs.h"
-#include "launcher/options.h"
 #include "launcher/report/event_feed.h"
 #include "launcher/report/event_lines.h"
 #include "launcher/report/timeline.h"
@@ -25,7 +25,7 @@ class Records {
   using Say = std::function<void(const std::string& warning)>;
 
   // Error (Usage or Config): a file that cannot be written, named with its option.
-  static Result<Records> open(const Options& options, const plan::LaunchPlan& plan);
+  static Result<Records> open(const JobOptions& options, const plan::LaunchPlan& plan);
 
   // From here on `feed`, which outlives this, is listened to. Files are written on `loop`; the slow reader of a pipe is
   // not waited for.

@@ -7,9 +7,9 @@
 
 #include "common/core/clock.h"
 #include "common/core/error.h"
-#include "launcher/options.h"
 #include "launcher/ssh/local_identity.h"
 #include "launcher/ssh/ssh_config.h"
+#include "launcher/ssh/ssh_options.h"
 #include "launcher/ssh/ssh_session.h"
 #include "launcher/ssh/ssh_transport.h"
 

@@ -12,7 +12,7 @@
 #include <boost/asio/thread_pool.hpp>
 
 #include "launcher/launch/agent_transport.h"
-#include "launcher/options.h"
+#include "launcher/ssh/ssh_options.h"
 
 namespace sml::ssh {
 

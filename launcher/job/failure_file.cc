@@ -1,4 +1,4 @@
-#include "launcher/failure_file.h"
+#include "launcher/job/failure_file.h"
 
 #include <cerrno>
 

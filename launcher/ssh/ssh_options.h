@@ -1,0 +1,25 @@
+// How log-ins over SSH are made: the part of the command line that the SSH client obeys.
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/core/clock.h"
+
+namespace sml {
+
+enum class HostKeyPolicy : std::uint8_t { FromConfig, AcceptNew };
+
+struct SshOptions {
+  std::optional<std::uint16_t> port;
+  std::string user;
+  std::string identity_file;
+  std::string config_file;           // empty: ~/.ssh/config and /etc/ssh/ssh_config
+  std::vector<std::string> command;  // --ssh-command, split into words; empty: libssh
+  HostKeyPolicy host_keys = HostKeyPolicy::FromConfig;
+  std::uint32_t fanout = 64;                            // log-ins under way at the same time
+  Duration connect_timeout = std::chrono::seconds(15);  // each of: TCP connection, log-in
+};
+
+}  // namespace sml
