@@ -231,7 +231,9 @@ Error AgentSession::explain(SessionState before, const Error& why) const {
   std::string text = "the agent did not start: " + why.message();
   if (const std::string noise = greeting_.noise(); !noise.empty()) text += "; the login said: " + show(noise, 300);
   return Error(ErrorKind::Deploy, std::move(text))
-      .with_hint("does a plain \"ssh HOST true\" work there, without a question and with a POSIX /bin/sh?");
+      .with_hint(
+          "does a plain \"ssh HOST true\" work there, without a question and with a POSIX /bin/sh? If so, the agent "
+          "stored there may be damaged: remove ~/.cache/sml-run");
 }
 
 }  // namespace sml::launch

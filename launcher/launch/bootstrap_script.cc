@@ -26,7 +26,9 @@ constexpr char kScript[] =
     "}; "
     "mv -f \"$sml_new\" \"$1/$2\"; }; "
     "sml_cache=${XDG_CACHE_HOME:-$HOME/.cache}/sml-run; "
-    "[ -x \"$sml_cache/@NAME@\" ] && [ -O \"$sml_cache/@NAME@\" ] && [ -O \"$sml_cache\" ] && "
+    // -s: a host that crashed may have kept the name and lost the bytes.
+    "[ -x \"$sml_cache/@NAME@\" ] && [ -s \"$sml_cache/@NAME@\" ] && [ -O \"$sml_cache/@NAME@\" ] && [ -O "
+    "\"$sml_cache\" ] && "
     "sml_run \"$sml_cache/@NAME@\"; "
     "mkdir -p \"$sml_cache\" 2>/dev/null; "
     "if [ -d \"$sml_cache\" ] && [ -O \"$sml_cache\" ]; then "

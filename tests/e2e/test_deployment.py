@@ -99,11 +99,15 @@ class Cache(Deployment):
         self.assertIn("remove ~/.cache/sml-run", done.stderr)
 
     def test_a_damaged_agent_is_not_the_end(self):
-        """A file cut short, as a crash of the host may leave it: an error about that host."""
+        """An empty file, as a crash of the host may leave it, is replaced; one cut short is an error that tells the way out."""
         self.assert_runs(self.job())
         agent = f"{CACHE}/{next(iter(cached_agents(self.bed, HOST)))}"
+        sh(self.bed, HOST, 'truncate -s 0 "$1"', agent)
+        self.assert_runs(self.job())
         sh(self.bed, HOST, 'truncate -s 5000 "$1"', agent)
-        self.assert_refused(self.job(), "the agent did not start: ")
+        refused = self.job()
+        self.assert_refused(refused, "the agent did not start: ")
+        self.assertIn("remove ~/.cache/sml-run", refused.stderr)
         forget_agents(self.bed)
         self.assert_runs(self.job())
 
