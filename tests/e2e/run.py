@@ -94,6 +94,13 @@ class Result(unittest.TestResult):
         self.addSuccess(test)
 
 
+def heed_signals():
+    """A shell's background jobs, and nohup's, ignore signals that the tests send, and all they start inherits that."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    for signo in (signal.SIGHUP, signal.SIGQUIT):
+        signal.signal(signo, signal.SIG_DFL)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("-k", metavar="PATTERN", action="append", help="only tests whose name holds this (or fnmatch)")
@@ -102,6 +109,7 @@ def main():
     parser.add_argument("modules", nargs="*", metavar="MODULE", help="e.g. test_ssh; default: all")
     a = parser.parse_args()
 
+    heed_signals()
     harness.Cgroups.enter()
     loader = unittest.TestLoader()
     if a.k:

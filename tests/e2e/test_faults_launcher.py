@@ -77,7 +77,6 @@ def undisturbed():
     return took
 
 print(os.getpid(), flush=True)
-signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background job inherits that it is ignored
 random.seed(3)
 span = 1.5 * sorted(undisturbed() for _ in range(5))[2]
 for moment in [random.uniform(0, span) for _ in range(runs)]:
