@@ -173,7 +173,7 @@ TEST_CASE("agent: a worker that cannot be started is an exit of its own; the oth
 
 // Not with sanitizers: their runtimes open pipes to learn whether memory can be read, and report errors of our code
 // when that fails.
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#ifndef SML_SANITIZED
 TEST_CASE("agent: out of descriptors, workers fail one by one and in order of time") {
   Init init;
   const std::string limit = GENERATE("40", "41");  // one pipe less or more: it fails at another step

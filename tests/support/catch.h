@@ -7,7 +7,7 @@
 #endif
 
 // In sanitizer builds memory, descriptors and the size of programs are not those of the product.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#ifdef SML_SANITIZED
 inline constexpr bool kSanitized = true;
 #else
 inline constexpr bool kSanitized = false;
