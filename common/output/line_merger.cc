@@ -127,6 +127,11 @@ void LineMerger::finish(Source source) {
   last_ = source;
 }
 
+OutputEnd LineMerger::end() const {
+  if (open_ != kNobody) return OutputEnd::Text;
+  return at_return_ ? OutputEnd::Return : OutputEnd::Line;
+}
+
 void LineMerger::add_own_line(std::string_view text) { add_shared_line(text, "\n"); }
 
 void LineMerger::add_shared_line(std::string_view tag, std::string_view line) {

@@ -14,6 +14,8 @@
 #include <string_view>
 #include <vector>
 
+#include "common/output/bottom_line.h"
+
 namespace sml::output {
 
 class LineMerger {
@@ -45,6 +47,8 @@ class LineMerger {
   void add_shared_line(std::string_view tag, std::string_view line);
 
   std::string& output() { return out_; }
+  // Of all that has been appended to output().
+  OutputEnd end() const;
 
  private:
   struct Line {
