@@ -1,0 +1,89 @@
+#include "launcher/report/job_progress.h"
+
+#include <algorithm>
+
+namespace sml::report {
+
+// What each event changes.
+struct JobProgress::Listener {
+  JobProgress& p;
+  TimePoint at;
+
+  void operator()(const JobBegins&) const {}
+  void operator()(const HostStep& e) const {
+    if (p.host(e.host).state != HostState::Failed) p.host(e.host).text = e.step;
+  }
+  void operator()(const HostConnected& e) const { p.set(p.host(e.host), HostState::Connected); }
+  void operator()(const HostReady& e) const { p.set(p.host(e.host), HostState::Ready); }
+  void operator()(const HostFailed& e) const { p.fail(p.host(e.host), e.why.message()); }
+  void operator()(const HostEnded& e) const {
+    if (p.host(e.host).state != HostState::Failed) p.set(p.host(e.host), HostState::Ended);
+  }
+  void operator()(const WorkersStart&) const { p.phase_ = Phase::Running; }
+  void operator()(const RankStarted& e) const {
+    RankLine& rank = p.ranks_[e.rank.value()];
+    rank.pid = e.pid;
+    rank.start = rank.last_output = at;
+    p.set(rank, RankState::Running);
+  }
+  void operator()(const RankOutput& e) const {
+    RankLine& rank = p.ranks_[e.rank.value()];
+    rank.bytes += e.bytes;
+    rank.last_output = at;
+  }
+  void operator()(const RankExited& e) const {
+    RankLine& rank = p.ranks_[e.rank.value()];
+    rank.end = at;
+    rank.status = describe(e.status);
+    const RankState by_itself = succeeded(e.status) ? RankState::Succeeded : RankState::Failed;
+    p.set(rank, e.ending == Ending::Stopped ? RankState::Stopped : by_itself);
+  }
+  void operator()(const RankDrained&) const {}
+  void operator()(const SignalCame&) const {}
+  void operator()(const JobStops&) const { p.phase_ = Phase::Stopping; }
+  void operator()(const JobEnds&) const {}
+};
+
+void JobProgress::on_event(const Event& event) {
+  if (const auto* begins = std::get_if<JobBegins>(&event.what)) begin_job(*begins, event.at);
+  if (!hosts_.empty()) std::visit(Listener{*this, event.at}, event.what);
+}
+
+void JobProgress::begin_job(const JobBegins& job, TimePoint at) {
+  begin_ = at;
+  ranks_.resize(job.plan->map.world_size());
+  for (const plan::MappedHost& mapped : job.plan->map.hosts) {
+    place_.push_back(hosts_.size());
+    if (mapped.ranks.empty()) continue;
+    for (const Rank rank : mapped.ranks) ranks_[rank.value()].host = hosts_.size();
+    Host& host = hosts_.emplace_back();
+    host.name = mapped.host.name;
+    for (const Rank rank : mapped.ranks) host.ranks.add(rank.value());
+  }
+  host_counts_[static_cast<std::size_t>(HostState::Waiting)] = hosts_.size();
+  rank_counts_[static_cast<std::size_t>(RankState::Waiting)] = ranks_.size();
+}
+
+void JobProgress::set(Host& host, HostState state) {
+  --host_counts_[static_cast<std::size_t>(host.state)];
+  ++host_counts_[static_cast<std::size_t>(state)];
+  host.state = state;
+}
+
+void JobProgress::set(RankLine& rank, RankState state) {
+  --rank_counts_[static_cast<std::size_t>(rank.state)];
+  ++rank_counts_[static_cast<std::size_t>(state)];
+  rank.state = state;
+}
+
+// Nobody will see its ranks end.
+void JobProgress::fail(Host& host, std::string why) {
+  set(host, HostState::Failed);
+  host.text = std::move(why);
+  const auto index = static_cast<std::size_t>(&host - hosts_.data());
+  for (RankLine& rank : ranks_) {
+    if (rank.host == index && rank.state == RankState::Running) set(rank, RankState::Lost);
+  }
+}
+
+}  // namespace sml::report

@@ -1,0 +1,63 @@
+// How far a job has come: every host and rank as the launcher knows them now. The status line and the table of
+// --status-signal are made of it. Pure.
+#pragma once
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "common/core/rank_set.h"
+#include "launcher/report/event_feed.h"
+
+namespace sml::report {
+
+class JobProgress final : public EventListener {
+ public:
+  enum class HostState : std::uint8_t { Waiting, Connected, Ready, Failed, Ended };
+  enum class RankState : std::uint8_t { Waiting, Running, Succeeded, Failed, Stopped, Lost };
+  struct Host {
+    std::string name;
+    HostState state = HostState::Waiting;
+    std::string text;  // what it is waited for, or why it failed
+    RankSet ranks;
+  };
+  struct RankLine {
+    std::size_t host = 0;  // index into hosts()
+    std::int32_t pid = 0;
+    RankState state = RankState::Waiting;
+    TimePoint start;
+    TimePoint end;
+    TimePoint last_output;  // the start when there is none
+    std::uint64_t bytes = 0;
+    std::string status;  // how it ended, in words
+  };
+  enum class Phase : std::uint8_t { Starting, Running, Stopping };
+
+  void on_event(const Event& event) override;
+
+  const std::vector<Host>& hosts() const { return hosts_; }  // those with ranks
+  const std::vector<RankLine>& ranks() const { return ranks_; }
+  TimePoint begin() const { return begin_; }
+  Phase phase() const { return phase_; }
+  std::size_t count(RankState state) const { return rank_counts_[static_cast<std::size_t>(state)]; }
+  std::size_t count(HostState state) const { return host_counts_[static_cast<std::size_t>(state)]; }
+
+ private:
+  struct Listener;
+  void begin_job(const JobBegins& job, TimePoint at);
+  void set(Host& host, HostState state);
+  void set(RankLine& rank, RankState state);
+  void fail(Host& host, std::string why);
+  Host& host(HostIndex index) { return hosts_[place_[index.value()]]; }
+
+  TimePoint begin_;
+  Phase phase_ = Phase::Starting;
+  std::vector<std::size_t> place_;  // by host index: in hosts_
+  std::vector<Host> hosts_;
+  std::vector<RankLine> ranks_;
+  std::array<std::size_t, 5> host_counts_{};
+  std::array<std::size_t, 6> rank_counts_{};
+};
+
+}  // namespace sml::report

@@ -1,0 +1,154 @@
+#include "launcher/report/status_text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <string_view>
+
+#include "common/core/text.h"
+
+namespace sml::report {
+
+namespace {
+
+using HostState = JobProgress::HostState;
+using RankState = JobProgress::RankState;
+using std::string_view;
+
+constexpr std::size_t kFewestColumns = 20;
+constexpr std::size_t kLongestName = 60;
+
+// "14 running, 2 finished"; what there is none of is left out.
+std::string ranks_text(const JobProgress& progress) {
+  struct Word {
+    RankState state;
+    string_view text;
+  };
+  constexpr Word kWords[] = {{RankState::Waiting, "waiting"},    {RankState::Running, "running"},
+                             {RankState::Succeeded, "finished"}, {RankState::Failed, "failed"},
+                             {RankState::Stopped, "stopped"},    {RankState::Lost, "lost"}};
+  std::string out;
+  for (const auto& [state, text] : kWords) {
+    const std::size_t count = progress.count(state);
+    if (count > 0) out += fmt::format("{}{} {}", out.empty() ? "" : ", ", count, text);
+  }
+  return out;
+}
+
+// "3/4", "3/4, 1 failed"
+std::string hosts_text(const JobProgress& progress) {
+  const std::size_t failed = progress.count(HostState::Failed);
+  const std::size_t connected = progress.hosts().size() - failed - progress.count(HostState::Waiting);
+  std::string out = fmt::format("{}/{}", connected, progress.hosts().size());
+  if (failed > 0) out += fmt::format(", {} failed", failed);
+  return out;
+}
+
+bool awaited(const JobProgress::Host& host) {
+  return host.state == HostState::Waiting || host.state == HostState::Connected;
+}
+
+// Who is waited for before the start: "algo-7 (connecting)", "algo-[5-7]".
+std::string awaited_text(const JobProgress& progress) {
+  std::vector<std::string> names;
+  string_view step;
+  for (const JobProgress::Host& host : progress.hosts()) {
+    if (!awaited(host)) continue;
+    names.push_back(host.name);
+    step = host.text;
+  }
+  if (names.empty()) return {};
+  std::string out = " | waiting for " + show(fold_names(names));
+  if (names.size() == 1 && !step.empty()) out += " (" + show(step) + ")";
+  return out;
+}
+
+Duration silence(const JobProgress::RankLine& rank, TimePoint now) { return now - rank.last_output; }
+
+std::string silent_text(const JobProgress& progress, TimePoint now) {
+  std::optional<std::size_t> silent;
+  for (std::size_t rank = 0; rank < progress.ranks().size(); ++rank) {
+    const JobProgress::RankLine& line = progress.ranks()[rank];
+    if (line.state != RankState::Running) continue;
+    if (!silent || line.last_output < progress.ranks()[*silent].last_output) silent = rank;
+  }
+  if (!silent || silence(progress.ranks()[*silent], now) < kNotSilent) return {};
+  return fmt::format(" | rank {} silent {}", *silent, clock_text(silence(progress.ranks()[*silent], now)));
+}
+
+string_view word(HostState state) {
+  constexpr string_view kWords[] = {"waiting", "connected", "ready", "failed", "ended"};
+  return kWords[static_cast<std::size_t>(state)];
+}
+
+std::string bytes_text(std::uint64_t bytes) {
+  constexpr string_view kUnits[] = {"B", "KiB", "MiB", "GiB", "TiB"};
+  auto value = static_cast<double>(bytes);
+  std::size_t unit = 0;
+  for (; value >= 1024 && unit + 1 < std::size(kUnits); ++unit) value /= 1024;
+  return fmt::format("{:.{}f} {}", value, unit == 0 ? 0 : 1, kUnits[unit]);
+}
+
+std::string state_text(const JobProgress::RankLine& rank, TimePoint now) {
+  switch (rank.state) {
+    case RankState::Waiting: return "waiting";
+    case RankState::Running: return "running for " + clock_text(now - rank.start);
+    case RankState::Lost: return "lost with its host";
+    default: break;
+  }
+  const bool ran = rank.start != TimePoint();
+  return show(rank.status, kLongestName) + (ran ? " after " + clock_text(rank.end - rank.start) : "");
+}
+
+std::size_t widest_name(const JobProgress& progress) {
+  std::size_t width = 4;
+  for (const JobProgress::Host& host : progress.hosts()) width = std::max(width, show(host.name, kLongestName).size());
+  return width;
+}
+
+}  // namespace
+
+std::string clock_text(Duration elapsed) {
+  const auto seconds = std::max<std::int64_t>(0, std::chrono::duration_cast<std::chrono::seconds>(elapsed).count());
+  if (seconds < 3600) return fmt::format("{}:{:02}", seconds / 60, seconds % 60);
+  return fmt::format("{}:{:02}:{:02}", seconds / 3600, seconds / 60 % 60, seconds % 60);
+}
+
+std::string status_line(const JobProgress& progress, TimePoint now, std::size_t columns) {
+  if (columns < kFewestColumns) return {};
+  std::string out = fmt::format("sml-run: {} | hosts {}", clock_text(now - progress.begin()), hosts_text(progress));
+  if (progress.phase() == JobProgress::Phase::Stopping) out += " | stopping";
+  if (progress.phase() == JobProgress::Phase::Starting) {
+    out += awaited_text(progress);
+  } else {
+    out += " | ranks " + ranks_text(progress) + silent_text(progress, now);
+  }
+  if (out.size() > columns) out.replace(columns - 3, std::string::npos, "...");
+  return out;
+}
+
+std::vector<std::string> status_table(const JobProgress& progress, TimePoint now) {
+  const std::size_t width = widest_name(progress);
+  std::vector<std::string> out;
+  out.push_back(fmt::format("status after {}: hosts {}; ranks {}", clock_text(now - progress.begin()),
+                            hosts_text(progress), ranks_text(progress)));
+  out.push_back(fmt::format("  {:<{}}  {:<9}  RANKS", "HOST", width, "STATE"));
+  for (const JobProgress::Host& host : progress.hosts()) {
+    const bool told = host.state == HostState::Failed || awaited(host);
+    out.push_back(fmt::format("  {:<{}}  {:<9}  {}{}", show(host.name, kLongestName), width, word(host.state),
+                              show(host.ranks.text()), told && !host.text.empty() ? " (" + show(host.text) + ")" : ""));
+  }
+  out.push_back(
+      fmt::format("  {:>6}  {:<{}}  {:>8}  {:>10}  {:>9}  STATE", "RANK", "HOST", width, "PID", "OUTPUT", "SILENT"));
+  for (std::size_t rank = 0; rank < progress.ranks().size(); ++rank) {
+    const JobProgress::RankLine& line = progress.ranks()[rank];
+    out.push_back(fmt::format(
+        "  {:>6}  {:<{}}  {:>8}  {:>10}  {:>9}  {}", rank, show(progress.hosts()[line.host].name, kLongestName), width,
+        line.pid > 0 ? std::to_string(line.pid) : "-", bytes_text(line.bytes),
+        line.state == RankState::Running ? clock_text(silence(line, now)) : "-", state_text(line, now)));
+  }
+  return out;
+}
+
+}  // namespace sml::report

@@ -1,0 +1,24 @@
+// How far a job has come, in words for people. Pure.
+#pragma once
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "launcher/report/job_progress.h"
+
+namespace sml::report {
+
+// A rank that has been quiet for less is not called silent.
+inline constexpr Duration kNotSilent = std::chrono::seconds(10);
+
+// "sml-run: 12:34 | hosts 4/4 | ranks 14 running, 2 finished | rank 7 silent 2:10": one line of at most `columns`
+// columns; empty where these are too few to say anything.
+std::string status_line(const JobProgress& progress, TimePoint now, std::size_t columns);
+
+// The same at full length: a line for the job, one for each host and one for each rank, without "sml-run: ".
+std::vector<std::string> status_table(const JobProgress& progress, TimePoint now);
+
+// "0:07", "12:34", "1:02:03"
+std::string clock_text(Duration elapsed);
+
+}  // namespace sml::report
