@@ -75,13 +75,13 @@ struct RankExited {
 struct RankDrained {
   Rank rank;
 };
-enum class SignalUse : std::uint8_t { StopsJob, PassedOn, SuspendsJob };
+enum class SignalUse : std::uint8_t { StopsJob, PassedOn, SuspendsJob, PrintsStatus };
 // Came to the launcher.
 struct SignalCame {
   int signo = 0;
   SignalUse use = SignalUse::PassedOn;
 };
-enum class StopCause : std::uint8_t { WorkerFailed, HostFailed, Signal, TimeLimit, OutputGone, Launcher };
+enum class StopCause : std::uint8_t { WorkerFailed, HostFailed, Signal, TimeLimit, OutputGone, Launcher, NoProgress };
 // The workers are being ended. Once.
 struct JobStops {
   StopCause cause = StopCause::WorkerFailed;

@@ -20,13 +20,13 @@ using Json = nlohmann::ordered_json;
 constexpr int kSchema = 1;
 
 std::string_view word(StopCause cause) {
-  static constexpr std::array<std::string_view, 6> kWords = {"worker_failed", "host_failed", "signal",
-                                                             "time_limit",    "output_gone", "launcher"};
+  static constexpr std::array<std::string_view, 7> kWords = {"worker_failed", "host_failed", "signal",     "time_limit",
+                                                             "output_gone",   "launcher",    "no_progress"};
   return kWords[static_cast<std::size_t>(cause)];
 }
 
 std::string_view word(SignalUse use) {
-  static constexpr std::array<std::string_view, 3> kWords = {"stops_job", "passed_on", "suspends_job"};
+  static constexpr std::array<std::string_view, 4> kWords = {"stops_job", "passed_on", "suspends_job", "prints_status"};
   return kWords[static_cast<std::size_t>(use)];
 }
 

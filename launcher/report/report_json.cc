@@ -43,6 +43,17 @@ Json faults_json(const Facts& facts) {
   return out;
 }
 
+Json no_progress_json(const NoProgress& what) {
+  Json ranks = Json::array();
+  for (std::uint32_t rank = 0; rank <= what.ranks.largest(); ++rank) {
+    if (what.ranks.contains(rank)) ranks.push_back(rank);
+  }
+  return {{"ranks", std::move(ranks)},
+          {"pattern", what.pattern},
+          {"limit", what.limit == NoProgress::Limit::First ? "first" : "every"},
+          {"limit_s", seconds(what.patience)}};
+}
+
 }  // namespace
 
 std::string report_json(const JobRecord& job, const Facts& facts, const Verdict& verdict) {
@@ -55,6 +66,7 @@ std::string report_json(const JobRecord& job, const Facts& facts, const Verdict&
   out["duration_s"] = seconds(job.now - facts.started);
   out["culprit"] = verdict.culprit != nullptr ? culprit_json(*verdict.culprit) : Json();
   out["host_faults"] = faults_json(facts);
+  out["no_progress"] = facts.stalled ? no_progress_json(facts.stalled->what) : Json();
   out["left_behind"] = facts.left_behind;
   out["unconfirmed_hosts"] = facts.unconfirmed;
   out["ranks"] = Json::array();

@@ -7,8 +7,9 @@ namespace sml::report {
 namespace {
 
 std::string_view words(StopCause cause) {
-  static constexpr std::array<std::string_view, 6> kWords = {"a worker failed",     "a host failed",      "a signal",
-                                                             "a time limit passed", "the output is gone", "sml-run"};
+  static constexpr std::array<std::string_view, 7> kWords = {"a worker failed",     "a host failed",      "a signal",
+                                                             "a time limit passed", "the output is gone", "sml-run",
+                                                             "no progress"};
   return kWords[static_cast<std::size_t>(cause)];
 }
 

@@ -93,6 +93,20 @@ std::string tell_end(const Facts& facts, const Facts::WorkerEnd& end) {
          seconds_since(facts.started, end.at);
 }
 
+std::string tell_stalled(const Facts::Stalled& stalled) {
+  const NoProgress& what = stalled.what;
+  const bool first = what.limit == NoProgress::Limit::First;
+  return "stopped: " + stalled.who + (what.ranks.size() == 1 ? " has" : " have") + " printed no line that matches \"" +
+         show(what.pattern, 100) + "\" " + (first ? "in the first " : "for ") + format_duration(what.patience) +
+         " (--watch)";
+}
+
+// Whether --watch had ended the job before anything else did.
+bool stalled_first(const Facts& facts, TimePoint failed_at) {
+  if (!facts.stalled || facts.stalled->at > failed_at) return false;
+  return !facts.stop_signal || facts.stalled->at < facts.stop_at;
+}
+
 void tell_rest(const Facts& facts, std::vector<std::string>& lines) {
   for (const std::string& left : facts.left_behind) lines.push_back("could not be ended: " + left);
   if (!facts.unconfirmed.empty()) {
@@ -119,7 +133,10 @@ Verdict judge(const Facts& facts) {
   const Facts::WorkerEnd* first = first_failure(facts);  // holds the place in time for the culprit that it led to
   const bool fault_first = !facts.faults.empty() && (first == nullptr || facts.faults.front().at < first->at);
   const TimePoint failed_at = fault_first ? facts.faults.front().at : first != nullptr ? first->at : TimePoint::max();
-  if (facts.stop_signal && facts.stop_at <= failed_at) {
+  if (stalled_first(facts, failed_at)) {
+    verdict.exit_code = kNoProgressExit;
+    verdict.lines.push_back(tell_stalled(*facts.stalled));
+  } else if (facts.stop_signal && facts.stop_at <= failed_at) {
     verdict.exit_code = 128 + *facts.stop_signal;
     verdict.lines.push_back("stopped by " + signal_name(*facts.stop_signal));
   } else if (facts.own_fault && facts.own_fault->at <= failed_at) {

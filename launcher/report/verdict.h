@@ -10,6 +10,7 @@
 #include "common/core/exit_status.h"
 #include "common/core/strong.h"
 #include "launcher/report/error_file.h"
+#include "launcher/report/line_watch.h"
 
 namespace sml::report {
 
@@ -43,12 +44,20 @@ struct Facts {
     Error why;
     TimePoint at;
   };
+  struct Stalled {
+    NoProgress what;
+    std::string who;  // the ranks in words
+    TimePoint at;
+  };
+  std::optional<Stalled> stalled;        // --watch ended the job
   std::optional<OwnFault> own_fault;     // why the launcher itself ended the job
   bool output_gone = false;              // our stdout takes nothing any more
   int output_errno = 0;                  // why; 0 or EPIPE: it has no reader
   std::vector<std::string> left_behind;  // "algo-3: pid 4711 (python3), state D": could not be ended
   std::vector<std::string> unconfirmed;  // hosts whose agent did not say that all is over
 };
+
+inline constexpr int kNoProgressExit = 123;
 
 struct Verdict {
   int exit_code = 0;

@@ -1,0 +1,42 @@
+// --warn-silent: which ranks have printed nothing for a while although others have. Pure.
+//
+// A rank is silent when some other rank has printed, the limit or more after this one's last output, or its start. So
+// nothing is said while all are silent, whatever the reason, and a rank is not blamed for being the last by a moment.
+// Each silence is told once, and its end too.
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/core/clock.h"
+#include "common/core/rank_set.h"
+#include "common/core/strong.h"
+#include "common/plan/job_map.h"
+
+namespace sml::report {
+
+class SilenceWatch {
+ public:
+  // `map` outlives this.
+  SilenceWatch(Duration limit, const plan::JobMap& map) : limit_(limit), map_(map), ranks_(map.world_size()) {}
+
+  void started(Rank rank, TimePoint now);
+  void spoke(Rank rank, TimePoint now);
+  void ended(Rank rank);
+  // Sentences to be said: who prints again, who has become silent.
+  std::vector<std::string> on_time();
+
+ private:
+  struct State {
+    std::optional<TimePoint> last;  // its output, or its start; nothing: it does not run
+    bool told = false;
+  };
+  Duration limit_;
+  const plan::JobMap& map_;
+  std::vector<State> ranks_;
+  std::optional<TimePoint> latest_;  // output of any
+  RankSet again_;                    // who has spoken after it was told of
+};
+
+}  // namespace sml::report

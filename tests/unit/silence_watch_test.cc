@@ -1,0 +1,100 @@
+#include "launcher/report/silence_watch.h"
+
+#include "launcher/report/rank_words.h"
+#include "launcher/report/work_clock.h"
+#include "tests/support/catch.h"
+
+using namespace sml;
+using namespace sml::report;
+using namespace std::chrono_literals;
+using Words = std::vector<std::string>;
+
+namespace {
+
+const TimePoint kStart{1h};
+
+// Ranks 0-1 on a, 2-3 on b, ...
+plan::JobMap map_of(std::initializer_list<std::string> names) {
+  plan::HostList hosts;
+  for (const std::string& name : names) hosts.hosts.push_back({name, "", 2});
+  return *plan::map_job(hosts, std::nullopt, plan::Oversubscribe::No);
+}
+
+RankSet set_of(std::initializer_list<std::uint32_t> ranks) {
+  RankSet out;
+  for (const std::uint32_t rank : ranks) out.add(rank);
+  return out;
+}
+
+struct Watched {
+  explicit Watched(Duration limit) : watch(limit, map) {
+    for (std::uint32_t rank = 0; rank < 4; ++rank) watch.started(Rank(rank), kStart);
+  }
+  void speak(std::initializer_list<std::uint32_t> ranks, Duration after) {
+    for (const std::uint32_t rank : ranks) watch.spoke(Rank(rank), kStart + after);
+  }
+  plan::JobMap map = map_of({"algo-1", "algo-2"});
+  SilenceWatch watch;
+};
+
+}  // namespace
+
+TEST_CASE("silence: who has printed nothing while others have is named once") {
+  Watched job(60s);
+  job.speak({0, 1, 2, 3}, 10s);
+  job.speak({0, 1}, 69s);
+  CHECK(job.watch.on_time().empty());
+  job.speak({0}, 70s);
+  CHECK(job.watch.on_time() ==
+        Words{"ranks 2-3 on algo-2 have printed nothing for 60 s, while others have (--warn-silent)"});
+  job.speak({0, 1}, 500s);
+  CHECK(job.watch.on_time().empty());
+}
+
+TEST_CASE("silence: its end is told, and the next one again") {
+  Watched job(5s);
+  job.speak({0, 1, 2}, 6s);
+  CHECK(job.watch.on_time() ==
+        Words{"rank 3 on algo-2 has printed nothing for 5 s, while others have (--warn-silent)"});
+  job.speak({3}, 7s);
+  CHECK(job.watch.on_time() == Words{"rank 3 on algo-2 prints again"});
+  CHECK(job.watch.on_time().empty());
+  job.speak({0, 1, 2}, 13s);
+  CHECK(job.watch.on_time().size() == 1);
+}
+
+TEST_CASE("silence: nobody is blamed while all are silent, whatever moment each was last") {
+  Watched job(5s);
+  job.speak({0}, 1s);
+  job.speak({1}, 2s);
+  job.speak({2}, 3s);
+  job.speak({3}, 4s);
+  CHECK(job.watch.on_time().empty());
+}
+
+TEST_CASE("silence: a rank that never prints counts from its start; those that do not run do not count") {
+  Watched job(5s);
+  job.watch.ended(Rank(1));
+  job.speak({0, 3}, 5s);
+  job.speak({1}, 5s);  // what it had printed before its end
+  CHECK(job.watch.on_time() ==
+        Words{"rank 2 on algo-2 has printed nothing for 5 s, while others have (--warn-silent)"});
+  job.speak({0, 2, 3}, 20s);
+  CHECK(job.watch.on_time() == Words{"rank 2 on algo-2 prints again"});
+}
+
+TEST_CASE("ranks and their hosts in words") {
+  const plan::JobMap map = map_of({"algo-1", "algo-2", "algo-3"});
+  CHECK(ranks_in_words(set_of({3}), map) == "rank 3 on algo-2");
+  CHECK(ranks_in_words(set_of({0, 2, 3, 4}), map) == "ranks 0,2-4 on algo-[1-3]");
+}
+
+TEST_CASE("time stands still while workers cannot print") {
+  WorkClock clock(2s);
+  const TimePoint zero = clock.advance(kStart, OutputFlow::Open);
+  CHECK(clock.advance(kStart + 1s, OutputFlow::Open) == zero + 1s);
+  CHECK(clock.advance(kStart + 2s, OutputFlow::Held) == zero + 1s);
+  CHECK(clock.advance(kStart + 3s, OutputFlow::Open) == zero + 2s);
+  CHECK(clock.advance(kStart + 1h, OutputFlow::Open) == zero + 4s);  // we had been stopped
+  CHECK(clock.advance(kStart, OutputFlow::Open) == zero + 4s);
+}
