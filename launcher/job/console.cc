@@ -136,15 +136,19 @@ void Console::flush() {
   }
 }
 
+void Console::workers_done() {
+  for (Sink* sink : {out_.get(), separate_err_.get()}) {
+    if (sink != nullptr) sink->chain.finish_all();
+  }
+  flush();
+}
+
 std::size_t Console::pending() const {
   return out_->stream.pending() + (separate_err_ ? separate_err_->stream.pending() : 0);
 }
 
 void Console::flush_last(int limit_ms) {
-  for (Sink* sink : {out_.get(), separate_err_.get()}) {
-    if (sink != nullptr) sink->chain.finish_all();  // of workers that were lost, too
-  }
-  flush();
+  workers_done();
   out_->stream.flush(limit_ms);
   if (separate_err_) separate_err_->stream.flush(limit_ms);
 }

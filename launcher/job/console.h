@@ -38,6 +38,8 @@ class Console {
   // Hands what has been gathered to the system, as far as it takes it.
   void flush();
   std::size_t pending() const;
+  // Nothing more comes from any worker, lost ones included.
+  void workers_done();
   // Waits for slow readers of our last words, but not for ever.
   void flush_last(int limit_ms);
 

@@ -111,6 +111,7 @@ int Job::run() {
   arm_deadline();
   loop_.run();
 
+  console_.workers_done();
   // Only now: its last words may have come after the news of its end.
   for (report::Facts::WorkerEnd& end : facts_.ends) end.last_lines = last_lines_[end.rank.value()].lines();
   const report::Verdict verdict = report::judge(facts_);

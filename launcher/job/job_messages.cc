@@ -70,6 +70,9 @@ void Job::session_ended(launch::AgentSession& session, const Error* why) {
       fail_host(host, *why);
     }
   }
+  // Of a host that was lost nobody has said so.
+  for (const Rank rank : plan_.map.hosts[session.host().value()].ranks) console_.worker_done(rank);
+  console_.flush();
   if (why == nullptr || host.info.released) events_.tell(report::HostEnded{session.host()});
   check_settled();
   release_stores();
