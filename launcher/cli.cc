@@ -88,6 +88,21 @@ std::vector<OptionGroup> options_of_the_job() {
         {"--report", "FILE", set_report, "Write how the job ended to FILE, as JSON."}}}};
 }
 
+// What is told of the job, and asked of it, while it runs.
+OptionGroup options_of_the_progress() {
+  return {
+      "Progress of the job",
+      {{"--no-status", "", set_no_status,
+        "Draw no line with hosts, ranks and time below the output, which is there when standard output and standard "
+        "error are one terminal."},
+       {"--status-signal", "SIG", set_status_signal,
+        "Print a table of all hosts and ranks when this signal comes, such as USR1 or QUIT, instead of passing it on."},
+       {"--warn-silent", "D", set_warn_silent, "Name the workers that have printed nothing for D while others have."},
+       {"--watch", "'REGEX;first=D;every=D'", set_watch,
+        "Stop the job, with status 123, when a worker prints no line that matches within the first D, or for D after "
+        "the last one; with ;ranks=LIST only these are watched."}}};
+}
+
 // What is left in files.
 std::vector<OptionGroup> options_of_the_records() {
   return {{"Records of the job",
@@ -195,6 +210,7 @@ std::vector<OptionGroup> options_of_the_launcher() {
 const std::vector<OptionGroup>& option_groups() {
   static const std::vector<OptionGroup> groups = [] {
     std::vector<OptionGroup> all = options_of_the_job();
+    all.push_back(options_of_the_progress());
     all.push_back(options_of_arrays());
     for (OptionGroup& group : options_of_the_records()) all.push_back(std::move(group));
     all.push_back(options_of_sagemaker());
@@ -384,6 +400,9 @@ class Parser {
     } catch (const CLI::ParseError& error) {
       return Error(ErrorKind::Usage, error.what());
     }
+    const auto forward =
+        app_.get_option("--forward-signals")->count() > 0 ? ForwardSignals::Given : ForwardSignals::Default;
+    if (Result<void> settled = settle_status_signal(options_, forward); !settled) return settled.error();
     options_.mode = scanned_.mode;
     options_.command.assign(scanned_.program.begin(), scanned_.program.end());
     return std::move(options_);

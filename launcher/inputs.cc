@@ -112,6 +112,12 @@ Result<std::string> working_directory(const Options& options, const Machine& mac
   return machine.working_directory + (at_root ? "" : "/") + wanted;
 }
 
+Result<void> check_ranks(std::string_view option, const std::optional<RankSet>& named, const plan::JobMap& map) {
+  if (!named || named->empty() || named->largest() < map.world_size()) return {};
+  return Error(ErrorKind::Usage, fmt::format("{}: there is no rank {}; the job's ranks are 0 to {}", option,
+                                             named->largest(), map.world_size() - 1));
+}
+
 }  // namespace
 
 Result<plan::LaunchPlan> make_plan(const Options& options, const Machine& machine) {
@@ -122,10 +128,10 @@ Result<plan::LaunchPlan> make_plan(const Options& options, const Machine& machin
   if (!arranged) return arranged.error();
   Result<plan::JobMap> map = plan::map_job(*hosts, options.np, options.oversubscribe);
   if (!map) return map.error();
-  const std::optional<RankSet>& shown = options.output.shown_ranks;
-  if (shown && !shown->empty() && shown->largest() >= map->world_size()) {
-    return Error(ErrorKind::Usage, fmt::format("--show-ranks: there is no rank {}; the job's ranks are 0 to {}",
-                                               shown->largest(), map->world_size() - 1));
+  if (Result<void> there = check_ranks("--show-ranks", options.output.shown_ranks, *map); !there) return there.error();
+  const std::optional<report::WatchRule>& watch = options.progress.watch;
+  if (Result<void> there = check_ranks("--watch", watch ? watch->ranks : std::nullopt, *map); !there) {
+    return there.error();
   }
   Result<std::string> directory = working_directory(options, machine);
   if (!directory) return directory.error();

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <iterator>
 #include <utility>
 
 #include <arpa/inet.h>
@@ -273,6 +274,42 @@ Result<void> set_collapse_cr(Options& o, string_view) { return keep(o.output.pro
 Result<void> set_dedup(Options& o, string_view) { return keep(o.output.equal_lines, EqualLines::Fold); }
 Result<void> set_keep_going_without_output(Options& o, string_view) {
   return keep(o.output.when_gone, OutputOptions::Gone::IsIgnored);
+}
+
+Result<void> set_no_status(Options& o, string_view) { return keep(o.progress.live, LiveStatus::Never); }
+
+Result<void> set_status_signal(Options& o, string_view value) {
+  constexpr int kFree[] = {SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGALRM, SIGURG, SIGPWR};
+  const std::optional<int> signo = signal_number(value);
+  if (!signo || std::count(std::begin(kFree), std::end(kFree), *signo) == 0) {
+    return bad_value(value, "one of HUP, QUIT, USR1, USR2, ALRM, URG and PWR");
+  }
+  return keep(o.progress.status_signal, *signo);
+}
+
+Result<void> set_warn_silent(Options& o, string_view value) {
+  return store(o.progress.warn_silent, duration(value, report::WatchRule::kLeast));
+}
+
+Result<void> set_watch(Options& o, string_view value) {
+  Result<report::WatchRule> rule = report::WatchRule::parse(value, plan::kMaxWorldSize);
+  if (!rule) return rule.error();
+  return keep(o.progress.watch, std::move(*rule));
+}
+
+// A signal that prints the status is not passed on. Where both are asked for nobody can know which is meant.
+Result<void> settle_status_signal(Options& o, ForwardSignals given) {
+  if (!o.progress.status_signal) return {};
+  const auto same = std::find(o.forward_signals.begin(), o.forward_signals.end(), *o.progress.status_signal);
+  if (same == o.forward_signals.end()) return {};
+  if (given == ForwardSignals::Given) {
+    const std::string name = signal_name(*same);
+    return Error(ErrorKind::Usage, fmt::format("--status-signal: {0} is one of --forward-signals too; a signal prints "
+                                               "the status or is passed on, not both",
+                                               name));
+  }
+  o.forward_signals.erase(same);
+  return {};
 }
 
 // --format may stand before --dry-run and keeps its say.

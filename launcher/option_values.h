@@ -1,5 +1,6 @@
 // From the text of one option's value to a field of Options. The message of an error goes on after "--option: ".
 #pragma once
+#include <cstdint>
 #include <string_view>
 
 #include "common/core/error.h"
@@ -8,6 +9,8 @@
 namespace sml {
 
 using SetOption = Result<void> (*)(Options& options, std::string_view value);
+
+enum class ForwardSignals : std::uint8_t { Default, Given };  // --forward-signals
 
 Result<void> set_np(Options& o, std::string_view value);
 Result<void> set_nproc_per_node(Options& o, std::string_view value);
@@ -64,6 +67,12 @@ Result<void> set_quiet_workers(Options& o, std::string_view);
 Result<void> set_collapse_cr(Options& o, std::string_view);
 Result<void> set_dedup(Options& o, std::string_view);
 Result<void> set_keep_going_without_output(Options& o, std::string_view);
+Result<void> set_no_status(Options& o, std::string_view);
+Result<void> set_status_signal(Options& o, std::string_view value);
+Result<void> set_warn_silent(Options& o, std::string_view value);
+Result<void> set_watch(Options& o, std::string_view value);
+// What each of several options may have, and all of them together may not.
+Result<void> settle_status_signal(Options& o, ForwardSignals given);
 Result<void> set_dry_run(Options& o, std::string_view);
 Result<void> set_format(Options& o, std::string_view value);
 Result<void> set_hp_style(Options& o, std::string_view value);

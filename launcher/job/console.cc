@@ -56,7 +56,7 @@ output::WallTime wall_time(TimePoint time) {
 
 Console::Console(boost::asio::any_io_executor loop, const std::vector<output::TagSubject>& workers,
                  const OutputOptions& options, const Handlers& handlers)
-    : wants_time_(options.tag && options.tag->has_time()), timer_(loop) {
+    : wants_time_(options.tag && options.tag->has_time()), timer_(loop), sanitize_(options.sanitize) {
   const auto drained = [this, on_drained = handlers.drained] {
     if (pending() == 0) on_drained();
   };
@@ -132,7 +132,9 @@ void Console::say(std::string_view text) {
 
 void Console::flush() {
   for (Sink* sink : {out_.get(), separate_err_.get()}) {
-    if (sink != nullptr && !sink->chain.output().empty()) sink->stream.write(sink->chain.output());
+    if (sink == nullptr || sink->chain.output().empty()) continue;
+    if (status_) status_->let_pass(sink->chain.output());
+    sink->stream.write(sink->chain.output());
   }
 }
 
@@ -141,6 +143,18 @@ void Console::workers_done() {
     if (sink != nullptr) sink->chain.finish_all();
   }
   flush();
+}
+
+// Workers that may move the cursor have the terminal for themselves.
+void Console::show_status(StatusLine::Text text) {
+  if (separate_err_ || sanitize_ == Sanitize::Never || !StatusLine::can_be_drawn_on(STDOUT_FILENO)) return;
+  status_ =
+      std::make_unique<StatusLine>(timer_.get_executor(), STDOUT_FILENO, out_->stream, out_->chain, std::move(text));
+}
+
+void Console::end_status() {
+  if (status_) status_->hide();
+  status_.reset();
 }
 
 std::size_t Console::pending() const {

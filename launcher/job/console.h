@@ -17,6 +17,7 @@
 #include "common/output/chain.h"
 #include "common/plan/job_map.h"
 #include "launcher/job/job_options.h"
+#include "launcher/job/status_line.h"
 
 namespace sml::job {
 
@@ -40,6 +41,12 @@ class Console {
   std::size_t pending() const;
   // Nothing more comes from any worker, lost ones included.
   void workers_done();
+  // From here on a line with `text` stands below the output, if that goes to one terminal and TERM tells that it can.
+  void show_status(StatusLine::Text text);
+  // That line; null: there is none.
+  StatusLine* status() { return status_.get(); }
+  // It is gone for good.
+  void end_status();
   // Waits for slow readers of our last words, but not for ever.
   void flush_last(int limit_ms);
 
@@ -67,6 +74,8 @@ class Console {
   const bool wants_time_;        // of day, for the tags
   boost::asio::steady_timer timer_;
   bool timer_armed_ = false;
+  const Sanitize sanitize_;
+  std::unique_ptr<StatusLine> status_;
 };
 
 std::vector<output::TagSubject> tag_subjects(const plan::JobMap& map);

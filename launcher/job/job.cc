@@ -37,6 +37,7 @@ report::StopCause stop_cause(JobEvent event) {
     case JobEvent::UserStop: return report::StopCause::Signal;
     case JobEvent::OutputGone: return report::StopCause::OutputGone;
     case JobEvent::Deadline: return report::StopCause::TimeLimit;
+    case JobEvent::NoProgress: return report::StopCause::NoProgress;
     default: return report::StopCause::HostFailed;
   }
 }
@@ -63,6 +64,10 @@ Job::Job(const JobOptions& options, const plan::LaunchPlan& plan, const launch::
       join_timer_(loop_),
       console_(loop_.get_executor(), tag_subjects(plan.map), options.output,
                {.drained = [this] { give_credit(); }, .gone = [this](int sys_errno) { output_gone(sys_errno); }}),
+      progress_(loop_.get_executor(), options.progress, plan.map,
+                {.flow = [this] { return output_flow(); },
+                 .say = [this](const std::string& text) { say_while_running(text); },
+                 .no_progress = [this](report::NoProgress what) { stop_for_no_progress(std::move(what)); }}),
       records_(std::move(records)),
       stdin_(loop_.get_executor(), {.data =
                                         [this](Rank rank, const std::string& bytes) {
@@ -77,6 +82,7 @@ Job::Job(const JobOptions& options, const plan::LaunchPlan& plan, const launch::
   for (const int signo : {SIGUSR1, SIGUSR2, SIGWINCH, SIGCONT, SIGTSTP}) signals_.add(signo);
   if (!contains(os::ignored_signals(), SIGHUP)) signals_.add(SIGHUP);  // else nohup(1) has asked for that
   for (const int signo : options.forward_signals) signals_.add(signo);
+  if (options.progress.status_signal) signals_.add(*options.progress.status_signal);
   facts_.program = plan.command.front();
   facts_.started = Clock::now();
 }
@@ -111,6 +117,7 @@ int Job::run() {
   arm_deadline();
   loop_.run();
 
+  console_.end_status();
   console_.workers_done();
   // Only now: its last words may have come after the news of its end.
   for (report::Facts::WorkerEnd& end : facts_.ends) end.last_lines = last_lines_[end.rank.value()].lines();
@@ -188,6 +195,7 @@ Job::HostEntry& Job::entry(const launch::AgentSession& session) {
 // ---- what the machine asks for
 
 void Job::begin_records() {
+  begin_progress();
   records_.begin(loop_.get_executor(), events_, [this](const std::string& warning) { console_.say(warning); });
   records_.logs().on_failure([this](const Error& why) { log_failed(why); });
   events_.tell(report::JobBegins{&plan_, unix_now()}, facts_.started);
@@ -384,16 +392,21 @@ void Job::await_signals() {
 // needs a moment on its way through the library before we stop ourselves.
 void Job::suspend() {
   constexpr auto kOnItsWay = std::chrono::milliseconds(50);
+  if (console_.status() != nullptr) console_.status()->hide();
   for (HostEntry& host : hosts_) host.session->send(wire::Suspend{});
   suspend_timer_.expires_after(kOnItsWay);
   suspend_timer_.async_wait([this](boost::system::error_code error) {
     if (error) return;
     ::raise(SIGSTOP);  // until somebody continues us
+    if (console_.status() != nullptr) console_.status()->show();
     for (HostEntry& host : hosts_) host.session->send(wire::Resume{});
   });
 }
 
 void Job::on_signal(int signo) {
+  if (signo == SIGWINCH && console_.status() != nullptr) console_.status()->redraw();
+  if (signo == SIGCONT && console_.status() != nullptr) console_.status()->cursor_moved();
+  if (signo == options_.progress.status_signal) return print_status(signo);
   if (signo == SIGTSTP) {
     events_.tell(report::SignalCame{signo, report::SignalUse::SuspendsJob});
     return suspend();

@@ -16,6 +16,7 @@
 #include "launcher/job/job_machine.h"
 #include "launcher/job/job_options.h"
 #include "launcher/job/join_watch.h"
+#include "launcher/job/progress_watch.h"
 #include "launcher/job/records.h"
 #include "launcher/job/rendezvous.h"
 #include "launcher/job/stdin_forwarder.h"
@@ -111,6 +112,11 @@ class Job final : private launch::SessionOwner {
   void arm_deadline();
   void await_signals();
   void on_signal(int signo);
+  void begin_progress();
+  report::OutputFlow output_flow() const;
+  void print_status(int signo);
+  void stop_for_no_progress(report::NoProgress what);
+  void say_while_running(const std::string& text);
   std::vector<std::string> rank0_addresses() const;
   std::vector<std::string> candidate_addresses() const;
   std::vector<std::string> job_addresses() const;
@@ -132,6 +138,7 @@ class Job final : private launch::SessionOwner {
   boost::asio::steady_timer join_timer_;
   Console console_;
   report::EventFeed events_;  // whatever happens, for those who record or show it
+  ProgressWatch progress_;
   Records records_;
   StdinForwarder stdin_;
   JobMachine machine_;

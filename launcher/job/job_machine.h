@@ -24,6 +24,7 @@ enum class JobEvent : std::uint8_t {
   WorkerFailed,
   UserStop,    // a stop signal
   OutputGone,  // nobody reads our output any more, or what must be kept of it cannot be
+  NoProgress,  // ranks do not print what --watch waits for
   AllEnded,    // no session is open
   Deadline,
 };

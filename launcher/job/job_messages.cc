@@ -129,6 +129,7 @@ void Job::handle(HostEntry& host, const wire::Output& m) {
   if (options_.logs.copy == CopyToOutput::Yes) console_.worker_output(m.rank, m.stream, m.bytes, read_at);
   records_.logs().write(m.rank, m.stream, m.bytes);
   events_.tell(report::RankOutput{m.rank, m.stream, m.bytes.size()});
+  progress_.output(m.rank, m.stream, m.bytes);
   if (m.stream == Stream::Stderr) last_lines_[m.rank.value()].add(m.bytes);
   console_.flush();
   host.info.owed += m.bytes.size();
@@ -160,9 +161,13 @@ void Job::output_gone(int sys_errno) {
   tell(JobEvent::OutputGone);
 }
 
+report::OutputFlow Job::output_flow() const {
+  return console_.pending() > kSlowReader ? report::OutputFlow::Held : report::OutputFlow::Open;
+}
+
 // A reader that does not keep up stops the flow here: without credit the agents leave the output in the workers' pipes.
 void Job::give_credit() {
-  if (console_.pending() > kSlowReader) return;
+  if (output_flow() == report::OutputFlow::Held) return;
   const std::uint64_t quarter = output_window(hosts_.size()) / 4;
   for (HostEntry& host : hosts_) {
     if (host.info.owed < quarter) continue;

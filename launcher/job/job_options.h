@@ -14,6 +14,7 @@
 #include "common/output/log_layout.h"
 #include "common/output/tag_template.h"
 #include "common/plan/launch_plan.h"
+#include "launcher/report/line_watch.h"
 #include "launcher/ssh/ssh_options.h"
 
 namespace sml {
@@ -63,6 +64,15 @@ struct FailureOptions {
   std::string path;  // empty: none
 };
 
+// What is told of a job, and asked of it, while it runs.
+enum class LiveStatus : std::uint8_t { OnTerminal, Never };
+struct ProgressOptions {
+  LiveStatus live = LiveStatus::OnTerminal;
+  std::optional<int> status_signal;        // prints a table of hosts and ranks
+  std::optional<Duration> warn_silent;     // names ranks that print nothing while others do
+  std::optional<report::WatchRule> watch;  // what ranks must print
+};
+
 struct JobOptions {
   FailureOptions failure;
   Duration grace = std::chrono::seconds(10);
@@ -82,6 +92,7 @@ struct JobOptions {
   LogOptions logs;
   SshOptions ssh;
   OutputOptions output;
+  ProgressOptions progress;
   Verbosity verbosity = Verbosity::Normal;
 };
 

@@ -230,7 +230,7 @@ class Terminals(TestCase):
         own = [ln for ln in done.stderr.splitlines() if ln.startswith("sml-run: ")]
         self.assertTrue(any("\\x1b]0;x\\x07last" in ln for ln in own), done)
         self.assertEqual([ln for ln in own if re.search(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]", ln)], [])
-        status, got, _, _ = on_terminal([SML_RUN, "-np", "2", PYTHON, "-c", code])
+        status, got, _, _ = on_terminal([SML_RUN, "--no-status", "-np", "2", PYTHON, "-c", code])
         self.assertEqual(status, 3)
         Screen(got.decode())
 

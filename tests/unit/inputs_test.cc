@@ -417,3 +417,15 @@ TEST_CASE("only ranks that exist can be shown") {
   o.output.shown_ranks = RankSet();
   CHECK(make_plan(o, fake.machine()).has_value());
 }
+
+TEST_CASE("only ranks that exist can be watched") {
+  FakeMachine fake;
+  Options o = options();
+  o.np = 4;
+  o.progress.watch = *report::WatchRule::parse("x;first=1;ranks=0,3", 1000);
+  CHECK(make_plan(o, fake.machine()).has_value());
+  o.progress.watch = *report::WatchRule::parse("x;first=1;ranks=4", 1000);
+  const auto refused = make_plan(o, fake.machine());
+  REQUIRE(refused.has_error());
+  CHECK(refused.error().message() == "--watch: there is no rank 4; the job's ranks are 0 to 3");
+}

@@ -1,0 +1,80 @@
+// --no-status, --status-signal, --warn-silent, --watch: what of the command line is taken and what is refused.
+#include <csignal>
+
+#include "launcher/cli.h"
+#include "tests/support/catch.h"
+
+using namespace sml;
+using namespace std::chrono_literals;
+using Words = std::vector<std::string>;
+
+namespace {
+
+Options parse(Words words) {
+  words.emplace_back("prog");
+  auto parsed = parse_command_line(words);
+  INFO((parsed ? "" : parsed.error().message()));
+  REQUIRE(parsed.has_value());
+  return std::get<Options>(*parsed);
+}
+
+std::string error_of(Words words) {
+  words.emplace_back("prog");
+  const auto parsed = parse_command_line(words);
+  REQUIRE_FALSE(parsed.has_value());
+  CHECK(parsed.error().kind() == ErrorKind::Usage);
+  return parsed.error().message();
+}
+
+}  // namespace
+
+TEST_CASE("options of the progress: defaults and values") {
+  const Options none = parse({});
+  CHECK(none.progress.live == LiveStatus::OnTerminal);
+  CHECK_FALSE(none.progress.status_signal);
+  CHECK_FALSE(none.progress.warn_silent);
+  CHECK_FALSE(none.progress.watch);
+  const Options all = parse(
+      {"--no-status", "--status-signal", "QUIT", "--warn-silent", "5m", "--watch", "loss=\\d+;first=600;every=300"});
+  CHECK(all.progress.live == LiveStatus::Never);
+  CHECK(all.progress.status_signal == SIGQUIT);
+  CHECK(all.progress.warn_silent == 5min);
+  CHECK(all.progress.watch->pattern.text() == "loss=\\d+");
+  CHECK(all.progress.watch->first == 10min);
+  CHECK(all.progress.watch->every == 5min);
+  CHECK(parse({"--watch=%= \"x\",{y} ;first=1"}).progress.watch->pattern.text() == "%= \"x\",{y} ");
+}
+
+TEST_CASE("the signal that prints the status is not passed on") {
+  CHECK(parse({"--status-signal", "SIGUSR1"}).forward_signals == std::vector<int>{SIGUSR2, SIGWINCH});
+  CHECK(parse({"--status-signal", "QUIT"}).forward_signals == std::vector<int>{SIGUSR1, SIGUSR2, SIGWINCH});
+  CHECK(parse({"--status-signal", "USR1", "--forward-signals", "USR2"}).forward_signals == std::vector<int>{SIGUSR2});
+}
+
+TEST_CASE("what the options of the progress refuse") {
+  struct Row {
+    Words words;
+    const char* message;
+  };
+  const Row rows[] = {
+      {{"--status-signal", "INT"}, "--status-signal: \"INT\" is not one of HUP, QUIT, USR1, USR2, ALRM, URG and PWR"},
+      {{"--status-signal", "KILL"}, "--status-signal: \"KILL\" is not one of HUP, QUIT, USR1, USR2, ALRM, URG and PWR"},
+      {{"--status-signal", "WINCH"},
+       "--status-signal: \"WINCH\" is not one of HUP, QUIT, USR1, USR2, ALRM, URG and PWR"},
+      {{"--status-signal", "usr3"}, "--status-signal: \"usr3\" is not one of HUP, QUIT, USR1, USR2, ALRM, URG and PWR"},
+      {{"--status-signal", "USR2", "--forward-signals", "USR1,USR2"},
+       "--status-signal: SIGUSR2 is one of --forward-signals too; a signal prints the status or is passed on, not "
+       "both"},
+      {{"--forward-signals", "HUP", "--status-signal=1"},
+       "--status-signal: SIGHUP is one of --forward-signals too; a signal prints the status or is passed on, not both"},
+      {{"--warn-silent", "0"},
+       "--warn-silent: \"0\" is not a duration of 100 ms or more, written as 90, 90s, 1.5m, 2h or 250ms"},
+      {{"--warn-silent", "long"},
+       "--warn-silent: \"long\" is not a duration of 100 ms or more, written as 90, 90s, 1.5m, 2h or 250ms"},
+      {{"--watch", "loss"}, "--watch: \"loss\" has no time limit; write 'REGEX;first=D;every=D', or one of the two"},
+      {{"--watch", "(;first=1"}, "--watch: \"(\" is no regular expression: missing ): ("},
+      {{"--watch", ""}, "--watch has an empty value; write --watch 'REGEX;first=D;every=D'"},
+      {{"--no-status=1"}, "--no-status takes no value; write --no-status alone"},
+  };
+  for (const Row& row : rows) CHECK(error_of(row.words) == row.message);
+}
