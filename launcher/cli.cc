@@ -75,6 +75,9 @@ std::vector<OptionGroup> options_of_the_job() {
       {"Rendezvous of the workers",
        {{"--master-addr --master_addr", "ADDRESS", set_master_address,
          "Numeric address of rank 0's host at which the workers meet; default: the first that every host can reach."},
+        {"--interface --network-interface --network-interfaces -iface", "LIST", set_interface,
+         "Interfaces that the workers use on each host, by name or network: eth0,10.0.0.0/8. They meet at the first "
+         "that rank 0's host has. Default: by the routes between the hosts."},
         {"--no-torch-store", "", set_no_torch_store,
          "Leave MASTER_PORT to the program: rank 0 opens torch's store, instead of finding it there."},
         {"--join-warn", "D", set_join_warn,

@@ -15,6 +15,7 @@
 #include "common/plan/array_file.h"
 #include "common/plan/export_words.h"
 #include "common/plan/host.h"
+#include "common/rendezvous/interfaces.h"
 #include "launcher/host_source.h"
 
 namespace sml {
@@ -161,6 +162,10 @@ Result<void> set_master_address(Options& o, string_view value) {
     return bad_value(value, "a numeric address of rank 0's host, such as 10.0.0.1 or fd00::1");
   }
   return keep(o.master_address, text);
+}
+
+Result<void> set_interface(Options& o, string_view value) {
+  return store(o.interfaces, rendezvous::parse_interface_list(value));
 }
 
 Result<void> set_join_warn(Options& o, string_view value) { return store(o.join_warn, duration(value, 0s)); }

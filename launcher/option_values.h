@@ -36,6 +36,7 @@ Result<void> set_events(Options& o, std::string_view value);
 Result<void> set_master_address(Options& o, std::string_view value);
 Result<void> set_join_warn(Options& o, std::string_view value);
 Result<void> set_show_env(Options& o, std::string_view value);
+Result<void> set_interface(Options& o, std::string_view value);
 Result<void> set_no_torch_store(Options& o, std::string_view);
 Result<void> add_timeline(Options& o, std::string_view value);
 Result<void> set_log_dir(Options& o, std::string_view value);

@@ -16,7 +16,7 @@
 
 namespace sml::wire {
 
-inline constexpr std::uint32_t kProtocolVersion = 2;
+inline constexpr std::uint32_t kProtocolVersion = 3;
 
 using sml::Stream;
 enum class StdinSource : std::uint8_t { Null, Launcher };
@@ -71,7 +71,8 @@ struct Prepare {
   std::vector<Worker> workers;
   Rendezvous rendezvous = Rendezvous::None;
   WorkerLogs logs{};
-  void fields(auto& a) { a(apps, workers, rendezvous, logs); }
+  std::vector<std::string> interfaces{};  // the workers are to use these: names and networks; empty: any
+  void fields(auto& a) { a(apps, workers, rendezvous, logs, interfaces); }
 };
 
 // "Which of these addresses can you reach?" Answered with Probed within timeout_ms.
@@ -177,9 +178,10 @@ struct Obstacle {
 
 struct Prepared {
   std::vector<Obstacle> obstacles;
-  std::uint16_t port = 0;          // reserved; 0 when none was asked for
-  std::uint16_t horovod_port = 0;  // of Horovod's store, likewise
-  void fields(auto& a) { a(obstacles, port, horovod_port); }
+  std::uint16_t port = 0;                // reserved; 0 when none was asked for
+  std::uint16_t horovod_port = 0;        // of Horovod's store, likewise
+  std::vector<std::string> addresses{};  // of the interfaces that were asked for
+  void fields(auto& a) { a(obstacles, port, horovod_port, addresses); }
 };
 
 struct ProbeResult {

@@ -109,6 +109,9 @@ void Agent::handle(wire::Prepare& m) {
   compose_environments();
   wire::Prepared answer{.obstacles = find_programs()};
   if (Result<void> planned = plan_logs(m.logs); !planned) answer.obstacles.push_back(obstacle(planned.error()));
+  if (Result<void> chosen = choose_interfaces(m.interfaces); !chosen)
+    answer.obstacles.push_back(obstacle(chosen.error()));
+  answer.addresses = chosen_interfaces_.addresses;
   if (m.rendezvous == wire::Rendezvous::Reserve) {
     Result<RendezvousStores> stores = RendezvousStores::reserve();
     if (stores) {
@@ -120,6 +123,14 @@ void Agent::handle(wire::Prepare& m) {
     }
   }
   link_.send(std::move(answer));
+}
+
+Result<void> Agent::choose_interfaces(const std::vector<std::string>& wanted) {
+  if (wanted.empty()) return {};
+  Result<rendezvous::ChosenInterfaces> chosen = rendezvous::choose_interfaces(wanted, interface_addresses());
+  if (!chosen) return chosen.error();
+  chosen_interfaces_ = std::move(*chosen);
+  return {};
 }
 
 void Agent::compose_environments() {
@@ -189,7 +200,9 @@ void Agent::handle(wire::Start& m) {
     leave_ = m.leave;
   }
   rendezvous_ = std::move(m.rendezvous);
-  if (const std::string* address = plan::find_variable(rendezvous_, "MASTER_ADDR")) {
+  if (!chosen_interfaces_.names.empty()) {
+    interface_ = interface_variables(std::span<const std::string>(chosen_interfaces_.names));
+  } else if (const std::string* address = plan::find_variable(rendezvous_, "MASTER_ADDR")) {
     interface_ = interface_variables(std::string(plan::value_of(*address)));
   }
   perform(machine_.start(Clock::now()));
@@ -276,8 +289,11 @@ plan::Environment Agent::environment_of(const Worker& worker) const {
     job.push_back("TORCHELASTIC_ERROR_FILE=" + file);
   }
   const plan::Environment& composed = environments_[worker.spec().app];
+  // What --interface says outranks what is inherited, but not -x.
+  const bool asked = !chosen_interfaces_.names.empty();
+  const plan::Environment& stronger = asked ? apps_[worker.spec().app].user_environment : composed;
   for (const std::string& variable : interface_) {
-    if (plan::find_variable(composed, plan::name_of(variable)) == nullptr) job.push_back(variable);
+    if (plan::find_variable(stronger, plan::name_of(variable)) == nullptr) job.push_back(variable);
   }
   return plan::with_job(composed, job);
 }

@@ -19,6 +19,7 @@
 #include "common/os/log_files.h"
 #include "common/os/oom_watch.h"
 #include "common/plan/worker_env.h"
+#include "common/rendezvous/interfaces.h"
 #include "common/supervise/host_machine.h"
 #include "common/wire/messages.h"
 #include "launcher/agent/control_link.h"
@@ -92,6 +93,7 @@ class Agent final : private WorkerOwner {
   plan::Environment environment_of(const Worker& worker) const;
   void compose_environments();
   std::vector<wire::Obstacle> find_programs();
+  Result<void> choose_interfaces(const std::vector<std::string>& wanted);
   std::vector<Rank> workers_without_connection(std::uint16_t port) const;
   Result<void> plan_logs(const wire::WorkerLogs& rules);
   void log(Rank rank, wire::Stream stream, std::string_view bytes);
@@ -120,7 +122,8 @@ class Agent final : private WorkerOwner {
   std::vector<plan::Environment> environments_;  // by app: what its workers share
   std::vector<std::string> programs_;            // by app: the file that argv[0] is
   plan::Environment rendezvous_;
-  plan::Environment interface_;  // variables that name the one towards MASTER_ADDR
+  rendezvous::ChosenInterfaces chosen_interfaces_;  // when the user says which
+  plan::Environment interface_;                     // variables that name it, or the one towards MASTER_ADDR
   std::vector<std::unique_ptr<Worker>> workers_;
   std::unordered_map<Rank, Worker*> by_rank_;
   std::optional<os::LogFiles> logs_;                         // of the workers; nothing: none are kept here

@@ -78,11 +78,29 @@ std::string interface_towards(const std::string& text) {
 }
 
 plan::Environment interface_variables(const std::string& address) {
-  plan::Environment out;
   const std::string name = interface_towards(address);
-  if (name.empty()) return out;
-  for (const char* variable : {"GLOO_SOCKET_IFNAME=", "NCCL_SOCKET_IFNAME=", "HOROVOD_GLOO_IFACE="}) {
-    out.push_back(variable + name);
+  if (name.empty()) return {};
+  return interface_variables(std::span<const std::string>(&name, 1));
+}
+
+plan::Environment interface_variables(std::span<const std::string> names) {
+  std::string all;
+  for (const std::string& name : names) all += (all.empty() ? "" : ",") + name;
+  return {"GLOO_SOCKET_IFNAME=" + names.front(), "NCCL_SOCKET_IFNAME=" + all, "HOROVOD_GLOO_IFACE=" + names.front()};
+}
+
+std::vector<rendezvous::InterfaceAddress> interface_addresses() {
+  std::vector<rendezvous::InterfaceAddress> out;
+  ifaddrs* list = nullptr;
+  if (::getifaddrs(&list) != 0) return out;
+  const std::unique_ptr<ifaddrs, void (*)(ifaddrs*)> owner(list, ::freeifaddrs);
+  for (const int family : {AF_INET, AF_INET6}) {
+    for (const ifaddrs* i = list; i != nullptr; i = i->ifa_next) {
+      if (i->ifa_addr == nullptr || i->ifa_addr->sa_family != family || (i->ifa_flags & IFF_UP) == 0) continue;
+      const Address address = address_in(i->ifa_addr);
+      if (address.is_v6() && address.to_v6().is_link_local()) continue;
+      out.push_back({i->ifa_name, address.to_string()});
+    }
   }
   return out;
 }

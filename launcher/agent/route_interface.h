@@ -1,8 +1,11 @@
-// By which interface of this host an address is reached.
+// The network interfaces of this host: by which of them an address is reached.
 #pragma once
+#include <span>
 #include <string>
+#include <vector>
 
 #include "common/plan/worker_env.h"
+#include "common/rendezvous/interfaces.h"
 
 namespace sml::agent {
 
@@ -12,5 +15,11 @@ std::string interface_towards(const std::string& address);
 
 // GLOO_SOCKET_IFNAME, NCCL_SOCKET_IFNAME and HOROVOD_GLOO_IFACE with that interface; empty when there is none.
 plan::Environment interface_variables(const std::string& address);
+
+// The same for interfaces that were chosen: NCCL_SOCKET_IFNAME names all of them, the others the first. Not empty.
+plan::Environment interface_variables(std::span<const std::string> names);
+
+// Of the interfaces that are up, IPv4 first; no link-local ones.
+std::vector<rendezvous::InterfaceAddress> interface_addresses();
 
 }  // namespace sml::agent

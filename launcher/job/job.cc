@@ -97,6 +97,7 @@ int Job::run() {
                                  .heartbeat_timeout = options_.heartbeat_timeout,
                                  .start_timeout = options_.start_timeout,
                                  .output_window = output_window(static_cast<std::size_t>(with_ranks)),
+                                 .interfaces = options_.interfaces,
                                  .wants_stdin = [this](Rank rank) { return wants_stdin(rank); }};
   for (launch::AgentSession::Plan& session : session_plans(plan_, settings)) {
     records_.logs().instruct(session);
@@ -251,7 +252,8 @@ void Job::probe(HostEntry& host) {
 
 void Job::probe_all() {
   if (hosts_.size() == 1) {
-    master_address_ = options_.master_address.empty() ? "127.0.0.1" : options_.master_address;
+    const bool asked = !options_.master_address.empty() || !options_.interfaces.empty();
+    master_address_ = asked ? candidate_addresses().front() : "127.0.0.1";
     return tell(JobEvent::AllProbed);
   }
   for (HostEntry& host : hosts_) probe(host);

@@ -49,6 +49,7 @@ class Job final : private launch::SessionOwner {
     bool released = false;                          // we let it go; its end is no news
     Duration clock_offset{};                        // launcher's clock minus the agent's
     std::vector<std::string> addresses;             // as its agent tells them
+    std::vector<std::string> chosen_addresses;      // of the interfaces that the user asks for
     std::uint64_t owed = 0;                         // output bytes for which credit has not been given back
     std::optional<std::vector<std::string>> asked;  // the addresses that it was to probe
     std::optional<HostProbe> probe;                 // its answer

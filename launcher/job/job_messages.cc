@@ -21,6 +21,7 @@ void Job::session_introduced(launch::AgentSession& session) { probe(entry(sessio
 
 void Job::session_ready(launch::AgentSession& session, const wire::Prepared& message) {
   HostEntry& host = entry(session);
+  host.info.chosen_addresses = message.addresses;
   if (message.port != 0 && &host == &hosts_.front()) {
     master_port_ = message.port;
     horovod_port_ = message.horovod_port;

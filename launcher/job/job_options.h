@@ -82,6 +82,7 @@ struct JobOptions {
   std::vector<int> forward_signals{SIGUSR1, SIGUSR2, SIGWINCH};
   plan::TorchStore torch_store = plan::TorchStore::OfAgent;
   std::string master_address;                     // numeric; empty: the first that every host reaches
+  std::vector<std::string> interfaces;            // names and networks of those to use; empty: any
   Duration join_warn = std::chrono::seconds(60);  // zero: never
   OnFailure on_failure = OnFailure::Abort;
   StdinRule stdin_rule = StdinRule::OneRank;

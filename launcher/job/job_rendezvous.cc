@@ -7,7 +7,9 @@ namespace sml::job {
 
 // What the other hosts try.
 std::vector<std::string> Job::candidate_addresses() const {
-  return options_.master_address.empty() ? rank0_addresses() : std::vector<std::string>{options_.master_address};
+  if (!options_.master_address.empty()) return {options_.master_address};
+  const std::vector<std::string>& chosen = hosts_.front().info.chosen_addresses;
+  return chosen.empty() ? rank0_addresses() : chosen;
 }
 
 // Every address from which a worker may call rank 0's host.

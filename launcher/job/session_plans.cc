@@ -75,6 +75,7 @@ std::vector<launch::AgentSession::Plan> session_plans(const plan::LaunchPlan& pl
                                        .start_limit_s = (milliseconds(settings.start_timeout) + 999) / 1000};
     session.prepare_local.workers = workers_of(host, plan, settings);
     session.prepare_local.rendezvous = out.empty() ? wire::Rendezvous::Reserve : wire::Rendezvous::None;
+    session.prepare_local.interfaces = settings.interfaces;
     session.prepare_remote = session.prepare_local;
     session.prepare_local.apps = {local};
     session.prepare_remote.apps = {remote};

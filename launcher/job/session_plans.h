@@ -13,6 +13,7 @@ struct SessionSettings {
   Duration heartbeat_timeout;
   Duration start_timeout = std::chrono::seconds(60);
   std::uint64_t output_window = 0;        // bytes of output that a host may send ahead
+  std::vector<std::string> interfaces{};  // that the workers are to use; empty: any
   std::function<bool(Rank)> wants_stdin;  // gets the launcher's input; empty: no rank does
 };
 

@@ -12,6 +12,10 @@ class OneHost(TestCase):
         done = sml_run("-np", "1", "sh", "-c", SHOW)
         self.assertEqual(done.stdout, "127.0.0.1 none none none\n", done)
 
+    def test_an_interface_by_its_name(self):
+        done = sml_run("-np", "1", "--interface", "lo", "sh", "-c", SHOW)
+        self.assertEqual(done.stdout, "127.0.0.1 lo lo lo\n", done)
+
     def test_an_address_must_be_a_number(self):
         done = sml_run("--master-addr", "algo-1", "true")
         self.assert_status(done, 2)
@@ -40,6 +44,32 @@ class ThreeHosts(TestCase):
         done = self.bed.sml_run("algo-1", "-H", self.bed.hosts(1), "-x", "NCCL_SOCKET_IFNAME=^docker", "sh", "-c",
                                 SHOW)
         self.assertEqual({lines[0].split()[2] for lines in by_rank(done.stdout).values()}, {"^docker"}, done)
+
+    def add_network(self, hosts):
+        for host in hosts:
+            there = f"10.98.0.{host[-1]}/24 dev {self.interface(host)}"
+            sh(self.bed, host, f"ip addr add {there}")
+            self.addCleanup(sh, self.bed, host, f"ip addr del {there}")
+
+    def test_the_interfaces_of_the_user_s(self):
+        self.add_network(self.bed.names())
+        names = [self.interface(host) for host in self.bed.names()]
+        done = self.bed.sml_run("algo-1", "--interface", "10.98.0.0/16,lo", "-x", "HOROVOD_GLOO_IFACE=mine", "-H",
+                                self.bed.hosts(1), "sh", "-c", SHOW)
+        self.assert_status(done, 0)
+        self.assertEqual(by_rank(done.stdout), {r: [f"10.98.0.1 {n} {n},lo mine"] for r, n in enumerate(names)}, done)
+        inherited = {"NCCL_SOCKET_IFNAME": "eth99"}
+        done = self.bed.sml_run("algo-1", "--interface", names[0], "-H", "algo-1:1", "sh", "-c", SHOW, env=inherited)
+        self.assertEqual(done.stdout, f"{self.bed.address('algo-1')} {names[0]} {names[0]} {names[0]}\n", done)
+
+    def test_hosts_without_such_an_interface_are_named_together(self):
+        self.add_network(["algo-1"])
+        done = self.bed.sml_run("algo-1", "--interface", "10.98.0.0/16", "-H", self.bed.hosts(1), "echo", "started")
+        self.assert_status(done, 125)
+        self.assertNotIn("started", done.stdout)
+        self.assertRegex("\n".join(complaints(done)),
+                         r"2 hosts: no interface that is up and has an address matches --interface 10\.98\.0\.0/16; "
+                         r"there is \S+: algo-\[2-3\]\nhint: --interface takes a list")
 
     def test_an_address_of_the_user_s(self):
         sh(self.bed, "algo-1", "ip addr add 10.99.0.1/32 dev lo")
