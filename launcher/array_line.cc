@@ -54,9 +54,13 @@ Result<void> take_array_line(Options& options, const Machine& machine) {
   const Result<plan::ArrayTask> task = plan::find_task(*file, *index);
   if (!task) return task.error();
   const auto fill = [&](std::string& text) { text = plan::fill_in(text, file->names, *task); };
-  for (std::string& word : options.command) fill(word);
-  for (std::string& word : options.export_variables) fill(word);
-  fill(options.working_directory);
+  const auto fill_program = [&](ProgramOptions& program) {
+    for (std::string& word : program.command) fill(word);
+    for (std::string& word : program.export_variables) fill(word);
+    fill(program.working_directory);
+  };
+  fill_program(options);
+  for (ProgramOptions& program : options.more_programs) fill_program(program);
   fill(options.report_file);
   fill(options.events_file);
   options.extra_variables = plan::array_environment(file->names, *task);

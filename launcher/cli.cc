@@ -106,6 +106,17 @@ OptionGroup options_of_the_progress() {
         "the last one; with ;ranks=LIST only these are watched."}}};
 }
 
+// Jobs of several programs.
+OptionGroup options_of_programs() {
+  return {"Several programs, with \":\" between them; each has its own -np, -H, -x, --env-file and --wdir",
+          {{"--app -app", "FILE", set_app_file,
+            "Read the programs from FILE, one a line with its options. Lines that begin with # say nothing."},
+           {"--role", "NAME", set_role, "Role of the program's workers, which get it as ROLE_NAME. Default: default."},
+           {"--helper", "", set_helper,
+            "The program serves the others: its processes are no ranks of theirs, and are stopped when all others "
+            "have ended."}}};
+}
+
 // What is left in files.
 std::vector<OptionGroup> options_of_the_records() {
   return {{"Records of the job",
@@ -214,6 +225,7 @@ const std::vector<OptionGroup>& option_groups() {
   static const std::vector<OptionGroup> groups = [] {
     std::vector<OptionGroup> all = options_of_the_job();
     all.push_back(options_of_the_progress());
+    all.push_back(options_of_programs());
     all.push_back(options_of_arrays());
     for (OptionGroup& group : options_of_the_records()) all.push_back(std::move(group));
     all.push_back(options_of_sagemaker());
@@ -280,6 +292,7 @@ struct Scan {
   std::vector<Occurrence> options;
   Mode mode = Mode::Program;
   std::span<const std::string> program;
+  bool another_follows = false;  // a ":" stood after the program
 };
 
 // One word of the command line, cut into option and value: "-np", "--np=4", "-n4".
@@ -358,7 +371,23 @@ Result<After> take_options(std::span<const std::string>& words, Scan& out) {
   return After::Anything;
 }
 
-Result<Scan> scan(std::span<const std::string> words) {
+// The first program of `words`, with its options; takes them off, and the ":" behind. After "--" all words are its own.
+Result<void> take_program(std::span<const std::string>& words, After after, Scan& out) {
+  const auto is_word = [](string_view wanted) { return [wanted](const std::string& word) { return word == wanted; }; };
+  if (after == After::Anything && std::any_of(words.begin(), words.end(), is_word("::"))) {
+    return Error(
+        ErrorKind::Usage,
+        "\"::\" separates nothing; write one \":\" between two programs, or -- before a program that takes it");
+  }
+  const auto end = after == After::Program ? words.end() : std::find_if(words.begin(), words.end(), is_word(":"));
+  const auto size = static_cast<std::size_t>(end - words.begin());
+  out.program = words.subspan(0, size);
+  out.another_follows = end != words.end();
+  words = words.subspan(size + (out.another_follows ? 1 : 0));
+  return {};
+}
+
+Result<Scan> scan(std::span<const std::string>& words) {
   Scan out;
   Result<After> after = take_options(words, out);
   if (!after) return after.error();
@@ -369,7 +398,26 @@ Result<Scan> scan(std::span<const std::string> words) {
     if (*mode == Mode::Train) after = take_options(words, out);
     if (!after) return after.error();
   }
-  out.program = words;
+  if (Result<void> taken = take_program(words, *after, out); !taken) return taken.error();
+  if (out.mode == Mode::Train && out.another_follows) {
+    return Error(ErrorKind::Usage, "train: the job has one program; \":\" begins another");
+  }
+  return out;
+}
+
+// A program after a ":", with the options that it may have of its own.
+Result<Scan> scan_further(std::span<const std::string>& words) {
+  constexpr SetOption kOfPrograms[] = {set_np,   set_hosts, set_working_directory, add_export_word, add_env_file,
+                                       set_role, set_helper};
+  Scan out;
+  const Result<After> after = take_options(words, out);
+  if (!after) return after.error();
+  for (const Occurrence& o : out.options) {
+    if (std::find(std::begin(kOfPrograms), std::end(kOfPrograms), o.row->set) != std::end(kOfPrograms)) continue;
+    return Error(ErrorKind::Usage,
+                 fmt::format("{} holds for the whole job; give it before the first program", o.spelling));
+  }
+  if (Result<void> taken = take_program(words, *after, out); !taken) return taken.error();
   return out;
 }
 
@@ -489,6 +537,7 @@ void append_row(std::string& out, const OptionRow& row) {
 std::string help_text() {
   std::string out =
       "Usage: sml-run [options] [--] PROGRAM [ARGS...]\n"
+      "       sml-run [options] PROGRAM [ARGS...] : [options] PROGRAM [ARGS...] ...\n"
       "       sml-run [options] train [options] [-- PROGRAM [ARGS...]]\n\n"
       "Starts one job of many workers, here and over SSH on other hosts: tells every worker its rank,\n"
       "merges their output, and when one fails stops all of them and leaves with its exit status.\n"
@@ -511,9 +560,54 @@ std::string help_text() {
 
 }  // namespace
 
+namespace {
+
+Error no_program(std::size_t number) {
+  return Error(ErrorKind::Usage, fmt::format("program {} is missing; \":\" stands between two programs, as in sml-run "
+                                             "-np 1 A : -np 4 B, and after -- it is the program's own",
+                                             number));
+}
+
+Result<void> check_command(const std::vector<std::string>& command) {
+  if (!command.empty() && !command.front().empty()) return {};
+  if (!command.empty()) return Error(ErrorKind::Usage, "the program's name is empty; give one after the options");
+  return Error(ErrorKind::Usage,
+               "no program to start; give one after the options, as in sml-run -np 2 python3 train.py");
+}
+
+// The programs after the first ":".
+Result<void> add_programs(std::span<const std::string> words, Options& options) {
+  for (bool more = true; more;) {
+    const std::size_t number = options.more_programs.size() + 2;
+    const auto refused = [number](const Error& error) { return Error(error).in(fmt::format("program {}", number)); };
+    const Result<Scan> scanned = scan_further(words);
+    if (!scanned) return refused(scanned.error());
+    if (scanned->program.empty()) return no_program(number);
+    const Result<Options> parsed = Parser(*scanned).parse();
+    if (!parsed) return refused(parsed.error());
+    if (Result<void> checked = check_command(parsed->command); !checked) return refused(checked.error());
+    options.more_programs.push_back(static_cast<const ProgramOptions&>(*parsed));
+    more = scanned->another_follows;
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<ProgramOptions> parse_program(std::span<const std::string> words) {
+  const Result<Scan> scanned = scan_further(words);
+  if (!scanned) return scanned.error();
+  if (scanned->another_follows) return Error(ErrorKind::Usage, "a line names one program; \":\" begins another");
+  const Result<Options> parsed = Parser(*scanned).parse();
+  if (!parsed) return parsed.error();
+  if (Result<void> checked = check_command(parsed->command); !checked) return checked.error();
+  return static_cast<const ProgramOptions&>(*parsed);
+}
+
 Result<std::variant<Options, Printed>> parse_command_line(std::span<const std::string> arguments) {
   using Parsed = std::variant<Options, Printed>;
-  const Result<Scan> scanned = scan(arguments);
+  std::span<const std::string> words = arguments;
+  const Result<Scan> scanned = scan(words);
   if (!scanned) return scanned.error();
   if (!scanned->options.empty() && scanned->options.back().row->set == nullptr) {
     const bool version = main_spelling(*scanned->options.back().row) == "--version";
@@ -521,13 +615,21 @@ Result<std::variant<Options, Printed>> parse_command_line(std::span<const std::s
   }
   Result<Options> options = Parser(*scanned).parse();
   if (!options) return options.error();
-  if (options->mode == Mode::Train && options->command.empty()) return Parsed(std::move(*options));
-  if (options->command.empty()) {
-    return Error(ErrorKind::Usage,
-                 "no program to start; give one after the options, as in sml-run -np 2 python3 train.py");
+  if (options->mode == Mode::Train && !options->app_file.empty()) {
+    return Error(ErrorKind::Usage, "train: the job has one program; --app names several");
   }
-  if (options->command.front().empty()) {
-    return Error(ErrorKind::Usage, "the program's name is empty; give one after the options");
+  if (options->mode == Mode::Train && options->command.empty()) return Parsed(std::move(*options));
+  const bool of_file = !options->app_file.empty();
+  if (of_file && (!options->command.empty() || scanned->another_follows || options->np)) {
+    return Error(ErrorKind::Usage, fmt::format("--app {} names the programs, with -np for each; give none of them on "
+                                               "the command line",
+                                               show(options->app_file)));
+  }
+  if (of_file) return Parsed(std::move(*options));
+  if (options->command.empty() && scanned->another_follows) return no_program(1);
+  if (Result<void> checked = check_command(options->command); !checked) return checked.error();
+  if (scanned->another_follows) {
+    if (Result<void> added = add_programs(words, *options); !added) return added.error();
   }
   return Parsed(std::move(*options));
 }

@@ -11,9 +11,11 @@
 #include "common/core/text.h"
 #include "common/hosts/aliases.h"
 #include "common/hosts/host_filter.h"
+#include "common/hosts/host_list.h"
 #include "common/hosts/host_order.h"
 #include "common/plan/env_file.h"
 #include "common/plan/export_words.h"
+#include "common/plan/program_map.h"
 #include "launcher/host_source.h"
 
 namespace sml {
@@ -31,10 +33,23 @@ Result<std::uint32_t> counted_slots(SlotsRule rule, const Machine& machine) {
   return std::max(1U, machine.count_neuron_cores());
 }
 
+// How many workers there are to be on the hosts of the job, when all programs say it.
+std::optional<std::uint32_t> workers_on_job_hosts(const Options& options) {
+  if (!options.np) return std::nullopt;
+  std::uint64_t total = *options.np;
+  for (const ProgramOptions& program : options.more_programs) {
+    if (!program.hosts.empty()) continue;
+    if (!program.np) return std::nullopt;
+    total += *program.np;
+  }
+  return static_cast<std::uint32_t>(std::min<std::uint64_t>(total, UINT32_MAX));
+}
+
 Result<std::uint32_t> default_slots(const Options& options, const plan::HostList& list, const Machine& machine) {
   if (options.nproc_per_node) return *options.nproc_per_node;
-  const bool np_says_it = options.np && list.source == kThisMachine && options.slots_rule == SlotsRule::Auto;
-  if (np_says_it) return std::min(*options.np, plan::kMaxSlotsPerHost);
+  const std::optional<std::uint32_t> workers = workers_on_job_hosts(options);
+  const bool np_says_it = workers && list.source == kThisMachine && options.slots_rule == SlotsRule::Auto;
+  if (np_says_it) return std::min(*workers, plan::kMaxSlotsPerHost);
   return counted_slots(options.slots_rule, machine);
 }
 
@@ -84,10 +99,10 @@ Result<std::vector<std::string>> arrange(plan::HostList& list, const Options& op
 
 // ---- what the workers get
 
-Result<plan::Environment> user_environment(const Options& options, const Machine& machine,
-                                           std::vector<std::string>& warnings) {
+Result<plan::Environment> user_environment(const Options& options, const ProgramOptions& program,
+                                           const Machine& machine, std::vector<std::string>& warnings) {
   plan::Environment out;
-  for (const std::string& path : options.env_files) {
+  for (const std::string& path : program.env_files) {
     const Result<std::string> text = machine.read_file(path, plan::kMaxEnvFileBytes);
     if (!text) return Error(ErrorKind::Config, fmt::format("--env-file {}: {}", show(path), text.error().message()));
     Result<plan::Environment> variables = plan::parse_env_file(*text, path);
@@ -95,14 +110,16 @@ Result<plan::Environment> user_environment(const Options& options, const Machine
     std::move(variables->begin(), variables->end(), std::back_inserter(out));
   }
   out.insert(out.end(), options.extra_variables.begin(), options.extra_variables.end());
-  plan::ExportedVariables exported = plan::resolve_export_words(options.export_variables, machine.environment);
+  plan::ExportedVariables exported = plan::resolve_export_words(program.export_variables, machine.environment);
   std::move(exported.variables.begin(), exported.variables.end(), std::back_inserter(out));
-  std::move(exported.warnings.begin(), exported.warnings.end(), std::back_inserter(warnings));
+  for (std::string& warning : exported.warnings) {
+    if (std::find(warnings.begin(), warnings.end(), warning) == warnings.end()) warnings.push_back(std::move(warning));
+  }
   return out;
 }
 
-Result<std::string> working_directory(const Options& options, const Machine& machine) {
-  const std::string& wanted = options.working_directory;
+Result<std::string> working_directory(const ProgramOptions& program, const Machine& machine) {
+  const std::string& wanted = program.working_directory;
   if (wanted.starts_with('/')) return wanted;
   if (machine.working_directory.empty()) {
     return Error(ErrorKind::Config, "the working directory does not exist any more; name one with --wdir");
@@ -118,6 +135,54 @@ Result<void> check_ranks(std::string_view option, const std::optional<RankSet>& 
                                              named->largest(), map.world_size() - 1));
 }
 
+Result<plan::Program> make_program(const Options& options, const ProgramOptions& program, const Machine& machine,
+                                   std::vector<std::string>& warnings) {
+  Result<std::string> directory = working_directory(program, machine);
+  if (!directory) return directory.error();
+  Result<plan::Environment> user = user_environment(options, program, machine, warnings);
+  if (!user) return user.error();
+  return plan::Program{program.command, std::move(*directory), std::move(*user)};
+}
+
+// ---- several programs
+
+Result<plan::ProgramShare> share_of(const Options& options, const ProgramOptions& program, const Machine& machine) {
+  plan::ProgramShare share{.np = program.np, .hosts = {}, .role = program.role, .part = program.part};
+  if (program.hosts.empty()) return share;
+  Result<std::vector<plan::Host>> hosts = hosts::parse_host_list(program.hosts);
+  if (!hosts) return Error(hosts.error()).in("-H");
+  plan::HostList list{std::move(*hosts), "-H"};
+  if (Result<void> filled = fill_slots(list, options, machine); !filled) return filled.error();
+  share.hosts = std::move(list.hosts);
+  return share;
+}
+
+Result<std::vector<plan::ProgramShare>> shares_of(const Options& options, const Machine& machine) {
+  std::vector<plan::ProgramShare> shares{{.np = options.np, .hosts = {}, .role = options.role, .part = options.part}};
+  for (const ProgramOptions& program : options.more_programs) {
+    Result<plan::ProgramShare> share = share_of(options, program, machine);
+    if (!share) return Error(share.error()).in(fmt::format("program {}", shares.size() + 1));
+    shares.push_back(std::move(*share));
+  }
+  return shares;
+}
+
+bool is_plain(const std::vector<plan::ProgramShare>& shares) {
+  return shares.size() == 1 && shares[0].role == plan::ProgramShare{}.role && shares[0].part == plan::Part::Worker;
+}
+
+Result<void> add_programs(plan::LaunchPlan& plan, const Options& options, const Machine& machine) {
+  Result<plan::Program> first = make_program(options, options, machine, plan.warnings);
+  if (!first) return first.error();
+  static_cast<plan::Program&>(plan) = std::move(*first);
+  for (const ProgramOptions& program : options.more_programs) {
+    Result<plan::Program> made = make_program(options, program, machine, plan.warnings);
+    if (!made) return made.error();
+    plan.more_programs.push_back(std::move(*made));
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<plan::LaunchPlan> make_plan(const Options& options, const Machine& machine) {
@@ -126,28 +191,24 @@ Result<plan::LaunchPlan> make_plan(const Options& options, const Machine& machin
   if (Result<void> filled = fill_slots(*hosts, options, machine); !filled) return filled.error();
   Result<std::vector<std::string>> arranged = arrange(*hosts, options, machine);
   if (!arranged) return arranged.error();
-  Result<plan::JobMap> map = plan::map_job(*hosts, options.np, options.oversubscribe);
+  const Result<std::vector<plan::ProgramShare>> shares = shares_of(options, machine);
+  if (!shares) return shares.error();
+  Result<plan::JobMap> map = is_plain(*shares) ? plan::map_job(*hosts, options.np, options.oversubscribe)
+                                               : plan::map_programs(*hosts, *shares, options.oversubscribe);
   if (!map) return map.error();
   if (Result<void> there = check_ranks("--show-ranks", options.output.shown_ranks, *map); !there) return there.error();
   const std::optional<report::WatchRule>& watch = options.progress.watch;
   if (Result<void> there = check_ranks("--watch", watch ? watch->ranks : std::nullopt, *map); !there) {
     return there.error();
   }
-  Result<std::string> directory = working_directory(options, machine);
-  if (!directory) return directory.error();
-  std::vector<std::string> warnings = std::move(*arranged);
-  Result<plan::Environment> user = user_environment(options, machine, warnings);
-  if (!user) return user.error();
   plan::LaunchPlan plan;
+  plan.warnings = std::move(*arranged);
+  if (Result<void> added = add_programs(plan, options, machine); !added) return added.error();
   plan.map = std::move(*map);
   plan.host_source = std::move(hosts->source);
   plan.job.job_id = machine.job_id;
-  plan.command = options.command;
-  plan.working_directory = std::move(*directory);
   plan.export_policy = options.export_policy;
   plan.launcher_environment = machine.environment;
-  plan.user_environment = std::move(*user);
-  plan.warnings = std::move(warnings);
   return plan;
 }
 

@@ -14,6 +14,7 @@
 #include "common/core/text.h"
 #include "common/os/fd.h"
 #include "common/os/init_process.h"
+#include "launcher/app_file.h"
 #include "launcher/array_line.h"
 #include "launcher/cli.h"
 #include "launcher/inputs.h"
@@ -59,8 +60,9 @@ int show_environment(const Options& options, const plan::LaunchPlan& plan) {
     return refuse(Error(ErrorKind::Usage, "--show-env: there is no rank " + std::to_string(rank) + "; the last is " +
                                               std::to_string(plan.map.world_size() - 1)));
   }
-  const plan::Environment shown =
-      plan::shown_environment(plan.map, plan.map.ranks[rank], plan.job, plan.user_environment, options.torch_store);
+  const plan::RankAssignment& assignment = plan.map.ranks[rank];
+  const plan::Environment shown = plan::shown_environment(
+      plan.map, assignment, plan.job, plan.program(assignment.program).user_environment, options.torch_store);
   if (*options.dry_run == PlanFormat::Json) {
     return os::write_all(STDOUT_FILENO, plan::environment_to_json(shown) + "\n") ? 0 : 1;
   }
@@ -134,6 +136,7 @@ int run(const std::vector<std::string>& arguments, std::span<const char* const> 
   const Machine machine = this_machine(environment);
   if (runs_whole_array(options)) return run_whole_array(options, arguments, machine);
   choose_failure_file(options, machine);
+  if (Result<void> read = read_app_file(options, machine); !read) return fail(options, read.error());
   if (Result<void> taken = take_array_line(options, machine); !taken) return fail(options, taken.error());
   Training training;
   if (options.mode == Mode::Train) {

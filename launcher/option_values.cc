@@ -13,6 +13,7 @@
 #include "common/core/exit_status.h"
 #include "common/core/text.h"
 #include "common/plan/array_file.h"
+#include "common/plan/env_file.h"
 #include "common/plan/export_words.h"
 #include "common/plan/host.h"
 #include "common/rendezvous/interfaces.h"
@@ -163,6 +164,18 @@ Result<void> set_master_address(Options& o, string_view value) {
   }
   return keep(o.master_address, text);
 }
+
+Result<void> set_app_file(Options& o, string_view value) { return keep(o.app_file, value); }
+
+Result<void> set_role(Options& o, string_view value) {
+  constexpr std::size_t kLongest = 64;
+  if (!plan::valid_variable_name(value) || value.size() > kLongest) {
+    return bad_value(value, "a name of letters, digits, _, - and . that begins with a letter");
+  }
+  return keep(o.role, value);
+}
+
+Result<void> set_helper(Options& o, string_view) { return keep(o.part, plan::Part::Helper); }
 
 Result<void> set_interface(Options& o, string_view value) {
   return store(o.interfaces, rendezvous::parse_interface_list(value));

@@ -37,11 +37,23 @@ struct TrainingOptions {
   Installation install = Installation::Yes;
 };
 
-struct Options : JobOptions {
+// What each program of the command line, those between ":", says for itself.
+struct ProgramOptions {
+  std::optional<std::uint32_t> np;
+  std::string hosts;                          // text of -H
+  std::vector<std::string> export_variables;  // the -x words in order: NAME, NAME=VALUE or PREFIX_*
+  std::vector<std::string> env_files;
+  std::string working_directory;  // empty: the launcher's
+  std::string role{"default"};
+  plan::Part part = plan::Part::Worker;
+  std::vector<std::string> command;
+};
+
+struct Options : JobOptions, ProgramOptions {
   Mode mode = Mode::Program;
   TrainingOptions training;
-  std::optional<std::uint32_t> np;
-  std::string hosts;            // text of -H
+  std::vector<ProgramOptions> more_programs;
+  std::string app_file;         // path, with the programs
   std::string hostfile;         // path
   std::string resource_config;  // path
   std::string include_hosts;    // filters in DeepSpeed's grammar; at most one of the two
@@ -51,16 +63,12 @@ struct Options : JobOptions {
   std::optional<std::uint32_t> nproc_per_node;
   SlotsRule slots_rule = SlotsRule::Auto;
   plan::Oversubscribe oversubscribe = plan::Oversubscribe::No;
-  std::vector<std::string> export_variables;  // the -x words in order: NAME, NAME=VALUE or PREFIX_*
-  std::vector<std::string> env_files;
   plan::ExportPolicy export_policy = plan::ExportPolicy::All;
-  std::string working_directory;          // empty: the launcher's
   std::optional<std::uint32_t> show_env;  // rank; only with dry_run
   std::string agent_path;                 // empty: the embedded agent
   std::optional<PlanFormat> dry_run;
   ArrayOptions array;
   plan::Environment extra_variables;  // of take_array_line() and prepare_training(); -x has more say
-  std::vector<std::string> command;
 };
 
 }  // namespace sml

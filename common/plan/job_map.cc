@@ -80,6 +80,12 @@ std::uint32_t JobMap::group_world_size() const {
   return static_cast<std::uint32_t>(used);
 }
 
+std::uint32_t JobMap::member_hosts() const {
+  if (helpers == 0) return group_world_size();
+  const auto has = [this](const MappedHost& h) { return !h.ranks.empty() && h.ranks.front().value() < members(); };
+  return static_cast<std::uint32_t>(std::count_if(hosts.begin(), hosts.end(), has));
+}
+
 Result<JobMap> map_job(const HostList& hosts, std::optional<std::uint32_t> np, Oversubscribe oversubscribe) {
   if (hosts.hosts.empty()) return Error(ErrorKind::Usage, "no hosts; name at least one");
   if (np == 0U) return Error(ErrorKind::Usage, "-np 0 starts nothing; expected at least 1");

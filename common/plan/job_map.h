@@ -13,6 +13,13 @@ namespace sml::plan {
 
 inline constexpr std::uint32_t kMaxWorldSize = 1'000'000;  // bounds what a typing mistake can make us allocate
 
+// What the others expect of a rank.
+enum class Part : std::uint8_t {
+  Worker,  // the job is over when all of these have ended
+  Server,  // serves workers for as long as there are any, then it is stopped
+  Helper,  // the same, and no member of the world: the frameworks neither count nor see it
+};
+
 // Where one rank runs, and its place among the others. The names are Horovod's and torch's (reference: Horovod's
 // runner/common/util/hosts.py; torch.distributed.run's worker environment).
 struct RankAssignment {
@@ -23,22 +30,32 @@ struct RankAssignment {
   std::uint32_t group_rank = 0;  // index of its host among the hosts that have ranks
   std::uint32_t cross_rank = 0;  // earlier hosts that also have this local rank
   std::uint32_t cross_size = 0;  // hosts that have this local rank
+  // Of jobs of several programs (program_map.h).
+  std::uint32_t program = 0;    // index of the one that it runs
+  std::uint32_t role_rank = 0;  // index among the ranks of its role
+  std::uint32_t role_size = 0;  // ranks of its role; 0: all ranks have one role
+  Part part = Part::Worker;
   bool operator==(const RankAssignment&) const = default;
 };
 
 struct MappedHost {
   Host host;
   std::uint32_t slots = 0;
-  std::vector<Rank> ranks;  // consecutive; empty when -np left the host out or it has no slots
+  std::vector<Rank> ranks;  // ascending; empty when -np left the host out or it has no slots
 };
 
 // Invariants, checked by the only function that makes one: ranks are 0..world_size-1 in order; local ranks are dense on
-// each host; no host holds more ranks than slots unless oversubscription was allowed.
+// each host; no host holds more ranks than slots unless oversubscription was allowed; rank 0 is on the first host that
+// has ranks. The numbers of a RankAssignment count members only; helpers have no cross rank.
 struct JobMap {
   std::vector<MappedHost> hosts;
   std::vector<RankAssignment> ranks;
+  std::vector<std::string> roles{};  // by program; empty: all ranks have one that nobody has named
+  std::uint32_t helpers = 0;         // the last ranks are Part::Helper
+  std::uint32_t members() const { return world_size() - helpers; }  // the world that frameworks see
   std::uint32_t world_size() const { return static_cast<std::uint32_t>(ranks.size()); }
   std::uint32_t group_world_size() const;  // number of hosts that have ranks
+  std::uint32_t member_hosts() const;      // number of hosts that have members
 };
 
 enum class Oversubscribe : std::uint8_t { No, Yes };

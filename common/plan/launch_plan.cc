@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 
+#include "common/core/rank_set.h"
 #include "common/core/text.h"
 
 namespace sml::plan {
@@ -15,6 +16,15 @@ namespace sml::plan {
 namespace {
 
 using Json = nlohmann::ordered_json;  // keys stay in the order in which the design lists them
+
+std::string_view name(Part part) {
+  switch (part) {
+    case Part::Worker: return "worker";
+    case Part::Server: return "server";
+    case Part::Helper: return "helper";
+  }
+  return "";
+}
 
 std::string_view name(ExportPolicy policy) { return policy == ExportPolicy::All ? "all" : "none"; }
 
@@ -50,12 +60,27 @@ void append_host(std::string& out, const MappedHost& host, std::size_t index) {
   out += '}';
 }
 
-void append_rank(std::string& out, const RankAssignment& a, std::string_view quoted_host) {
+void append_rank(std::string& out, const RankAssignment& a, std::string_view quoted_host, const JobMap& map) {
+  const auto end = std::back_inserter(out);
   fmt::format_to(
-      std::back_inserter(out),
-      R"({}{{"rank":{},"host":{},"local_rank":{},"local_size":{},"group_rank":{},"cross_rank":{},"cross_size":{}}})",
+      end, R"({}{{"rank":{},"host":{},"local_rank":{},"local_size":{},"group_rank":{},"cross_rank":{},"cross_size":{})",
       a.rank.value() == 0 ? "" : ",", a.rank.value(), quoted_host, a.local_rank.value(), a.local_size, a.group_rank,
       a.cross_rank, a.cross_size);
+  if (!map.roles.empty()) {
+    fmt::format_to(end, R"(,"program":{},"role":"{}","part":"{}")", a.program, map.roles[a.program], name(a.part));
+  }
+  out += '}';
+}
+
+Json programs_json(const LaunchPlan& plan) {
+  Json out = Json::array();
+  for (std::size_t i = 0; i < plan.program_count(); ++i) {
+    const Program& program = plan.program(i);
+    out.push_back({{"command", program.command},
+                   {"working_directory", program.working_directory},
+                   {"variables", names_of(program.user_environment)}});
+  }
+  return out;
 }
 
 // ---- table
@@ -69,8 +94,11 @@ std::string counted(std::size_t count, std::string_view noun) {
 
 std::string rank_range(const std::vector<Rank>& ranks) {
   if (ranks.empty()) return "-";
-  if (ranks.size() == 1) return fmt::format("{}", ranks.front().value());
-  return fmt::format("{}-{}", ranks.front().value(), ranks.back().value());
+  const bool together = ranks.back().value() - ranks.front().value() + 1 == ranks.size();
+  if (together && ranks.size() > 1) return fmt::format("{}-{}", ranks.front().value(), ranks.back().value());
+  RankSet set;
+  for (const Rank rank : ranks) set.add(rank.value());
+  return set.text();
 }
 
 // Rows of cells as text, each column as wide as its widest cell; the first column is flush left, the others right.
@@ -101,10 +129,13 @@ std::string host_table(const LaunchPlan& plan) {
 std::string rank_table(const LaunchPlan& plan) {
   std::vector<std::vector<std::string>> rows{
       {"host", "rank", "local rank", "local size", "group rank", "cross rank", "cross size"}};
+  const bool several = !plan.map.roles.empty();
+  if (several) rows.front().insert(rows.front().end(), {"program", "role"});
   for (const RankAssignment& a : plan.map.ranks) {
     rows.push_back({host_name(plan, a.host), std::to_string(a.rank.value()), std::to_string(a.local_rank.value()),
                     std::to_string(a.local_size), std::to_string(a.group_rank), std::to_string(a.cross_rank),
                     std::to_string(a.cross_size)});
+    if (several) rows.back().insert(rows.back().end(), {std::to_string(a.program + 1), plan.map.roles[a.program]});
   }
   return columns(rows);
 }
@@ -129,7 +160,7 @@ std::string wrapped(std::string_view label, const std::vector<std::string>& word
   return out + "\n";
 }
 
-std::vector<std::string> shown_command(const LaunchPlan& plan) {
+std::vector<std::string> shown_command(const Program& plan) {
   std::vector<std::string> words;
   for (const std::string& word : plan.command) words.push_back(show(shell_quote(word), 4096));
   return words;
@@ -147,14 +178,15 @@ std::string to_json(const LaunchPlan& plan) {
                  json_string(plan.host_source));
   for (std::size_t i = 0; i < plan.map.hosts.size(); ++i) append_host(out, plan.map.hosts[i], i);
   out += R"(],"ranks":[)";
-  for (const MappedHost& host : plan.map.hosts) {  // ranks are consecutive in the order of the hosts
-    const std::string quoted_name = json_string(host.host.name);
-    for (const Rank rank : host.ranks) append_rank(out, plan.map.ranks[rank.value()], quoted_name);
-  }
-  const Json rest = {{"command", plan.command},
-                     {"working_directory", plan.working_directory},
-                     {"export", name(plan.export_policy)},
-                     {"variables", names_of(plan.user_environment)}};
+  std::vector<std::string> quoted_names;
+  quoted_names.reserve(plan.map.hosts.size());
+  for (const MappedHost& host : plan.map.hosts) quoted_names.push_back(json_string(host.host.name));
+  for (const RankAssignment& rank : plan.map.ranks) append_rank(out, rank, quoted_names[rank.host.value()], plan.map);
+  Json rest = {{"command", plan.command},
+               {"working_directory", plan.working_directory},
+               {"export", name(plan.export_policy)},
+               {"variables", names_of(plan.user_environment)}};
+  if (!plan.map.roles.empty()) rest["programs"] = programs_json(plan);
   out += "],";
   out += rest.dump(-1, ' ', false, Json::error_handler_t::replace).substr(1);
   return out;
@@ -171,10 +203,14 @@ std::string to_table(const LaunchPlan& plan) {
                                 counted(plan.map.group_world_size(), "host"), show(plan.host_source));
   out += host_table(plan) + "\n";
   if (plan.map.world_size() <= kMostRankRows) out += rank_table(plan) + "\n";
-  out += wrapped("command", shown_command(plan));
-  out += wrapped("directory", {show(plan.working_directory, 4096)});
-  const std::vector<std::string> variables = names_of(plan.user_environment);
-  if (!variables.empty()) out += wrapped("variables", variables);
+  for (std::size_t i = 0; i < plan.program_count(); ++i) {
+    const Program& program = plan.program(i);
+    if (plan.program_count() > 1) out += fmt::format("{}program {}\n", i == 0 ? "" : "\n", i + 1);
+    out += wrapped("command", shown_command(program));
+    out += wrapped("directory", {show(program.working_directory, 4096)});
+    const std::vector<std::string> variables = names_of(program.user_environment);
+    if (!variables.empty()) out += wrapped("variables", variables);
+  }
   return out;
 }
 

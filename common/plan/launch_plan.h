@@ -14,18 +14,26 @@ namespace sml::plan {
 
 enum class ExportPolicy : std::uint8_t { All, None };
 
+// What ranks run.
+struct Program {
+  std::vector<std::string> command;  // program and arguments, bytes
+  std::string working_directory;     // absolute
+  Environment user_environment;      // --env-file, then -x
+};
+
 // Value type; nothing in it refers to a connection, a descriptor or a moment.
-struct LaunchPlan {
+struct LaunchPlan : Program {  // the first program, of jobs with one the only one
   JobMap map;
   std::string host_source;  // HostList::source
   std::string own_name;     // the host of that name is this machine, whatever this machine calls itself; may be empty
   JobIdentity job;
-  std::vector<std::string> command;  // program and arguments, bytes
-  std::string working_directory;     // absolute
+  std::vector<Program> more_programs;  // RankAssignment::program counts from the first
   ExportPolicy export_policy = ExportPolicy::All;
   Environment launcher_environment;   // as we were started
-  Environment user_environment;       // --env-file, then -x
   std::vector<std::string> warnings;  // clauses that the user should see once, before anything starts
+
+  std::size_t program_count() const { return 1 + more_programs.size(); }
+  const Program& program(std::size_t index) const { return index == 0 ? *this : more_programs[index - 1]; }
 };
 
 // The JSON object of design §3.2 on one line, without a newline. Of the user's variables it holds the names only:

@@ -21,18 +21,22 @@ struct RankContext {
 
 std::string text(std::uint32_t number) { return std::to_string(number); }
 std::string rank_number(const RankContext& c) { return text(c.rank.rank.value()); }
-std::string world_size(const RankContext& c) { return text(c.map.world_size()); }
+std::string world_size(const RankContext& c) { return text(c.map.members()); }
 std::string local_rank(const RankContext& c) { return text(c.rank.local_rank.value()); }
 std::string local_size(const RankContext& c) { return text(c.rank.local_size); }
 std::string cross_rank(const RankContext& c) { return text(c.rank.cross_rank); }
 std::string cross_size(const RankContext& c) { return text(c.rank.cross_size); }
 std::string group_rank(const RankContext& c) { return text(c.rank.group_rank); }
-std::string group_world_size(const RankContext& c) { return text(c.map.group_world_size()); }
+std::string group_world_size(const RankContext& c) { return text(c.map.member_hosts()); }
 std::string host_name(const RankContext& c) { return c.host_name(); }
 std::string job_id(const RankContext& c) { return c.job.job_id; }
 std::string attempt(const RankContext& c) { return text(c.job.attempt); }
 std::string max_restarts(const RankContext& c) { return text(c.job.max_restarts); }
-std::string role(const RankContext&) { return "default"; }
+std::string role(const RankContext& c) { return c.map.roles.empty() ? "default" : c.map.roles[c.rank.program]; }
+std::string role_rank(const RankContext& c) {
+  return text(c.rank.role_size == 0 ? c.rank.rank.value() : c.rank.role_rank);
+}
+std::string role_size(const RankContext& c) { return text(c.rank.role_size == 0 ? c.map.members() : c.rank.role_size); }
 
 struct RankVariable {
   std::string_view name;
@@ -47,9 +51,9 @@ constexpr std::array kRankVariables{
     RankVariable{"LOCAL_WORLD_SIZE", local_size, "number of workers on this host"},
     RankVariable{"GROUP_RANK", group_rank, "index of the host among the hosts that have workers"},
     RankVariable{"GROUP_WORLD_SIZE", group_world_size, "number of hosts that have workers"},
-    RankVariable{"ROLE_NAME", role, "always \"default\": all workers have one role"},
-    RankVariable{"ROLE_RANK", rank_number, "as RANK"},
-    RankVariable{"ROLE_WORLD_SIZE", world_size, "as WORLD_SIZE"},
+    RankVariable{"ROLE_NAME", role, "role of the worker, from --role; else \"default\""},
+    RankVariable{"ROLE_RANK", role_rank, "index among the workers of this role"},
+    RankVariable{"ROLE_WORLD_SIZE", role_size, "number of workers of this role"},
     RankVariable{"TORCHELASTIC_RUN_ID", job_id, "id of the job, unique"},
     RankVariable{"TORCHELASTIC_RESTART_COUNT", attempt, "restarts of the job before this run"},
     RankVariable{"TORCHELASTIC_MAX_RESTARTS", max_restarts, "restarts that are allowed"},
@@ -75,6 +79,11 @@ constexpr std::array kRankVariables{
     RankVariable{"SML_HOST", host_name, "name of the host as the host list gives it"},
     RankVariable{"SML_JOB_ID", job_id, "id of the job, unique"},
 };
+
+// Helpers are no members of the world, and are told only which process of the job they are.
+bool tells_helpers(std::string_view name) {
+  return name.starts_with("SML_") || name.starts_with("ROLE_") || name.starts_with("TORCHELASTIC_");
+}
 
 constexpr std::string_view kMasterAddress = "MASTER_ADDR";
 constexpr std::string_view kMasterPort = "MASTER_PORT";
@@ -362,7 +371,9 @@ Environment rank_environment(const JobMap& map, const RankAssignment& rank, cons
   const RankContext context{map, rank, job};
   Environment out;
   out.reserve(kRankVariables.size());
-  for (const RankVariable& v : kRankVariables) out.push_back(entry(v.name, v.value(context)));
+  for (const RankVariable& v : kRankVariables) {
+    if (rank.part != Part::Helper || tells_helpers(v.name)) out.push_back(entry(v.name, v.value(context)));
+  }
   std::string devices;
   for (const std::uint32_t slot : map.hosts[rank.host.value()].host.slot_numbers) {
     devices += (devices.empty() ? "" : ",") + std::to_string(slot);

@@ -75,7 +75,7 @@ Job::Job(const JobOptions& options, const plan::LaunchPlan& plan, const launch::
                                         },
                                     .end = [this](Rank rank) { host_of(rank).session->send(wire::StdinEof{rank}); }}),
       machine_(options.start_timeout, options.grace, Clock::now(), options.timeout),
-      join_watch_(options.join_warn, plan.map.world_size()),
+      join_watch_(options.join_warn, plan.map.members()),
       ranks_(plan.map.world_size()),
       last_lines_(plan.map.world_size()),
       errors_(plan.map.world_size()) {
@@ -108,6 +108,11 @@ int Job::run() {
   }
   for (const plan::RankAssignment& rank : plan_.map.ranks) {
     ranks_[rank.rank.value()].host = plan_.map.hosts[rank.host.value()].host.name;
+    if (rank.part == plan::Part::Worker) ++workers_left_;
+    if (!plan_.map.roles.empty()) {
+      ranks_[rank.rank.value()].program = plan_.program(rank.program).command.front();
+      ranks_[rank.rank.value()].role = plan_.map.roles[rank.program];
+    }
     if (wants_stdin(rank.rank)) stdin_.add_reader(rank.rank);
   }
   await_signals();

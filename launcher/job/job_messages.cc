@@ -187,7 +187,10 @@ void Job::handle(HostEntry& host, const wire::ExitedWorker& m) {
   record.status = status;
   record.by_itself = by_itself;
   events_.tell(report::RankExited{m.rank, status, by_itself ? report::Ending::ByItself : report::Ending::Stopped}, at);
-  if (succeeded(status)) return;
+  const bool works = plan_.map.ranks[m.rank.value()].part == plan::Part::Worker;
+  const bool not_needed = !works && workers_left_ == 0;
+  if (works && --workers_left_ == 0) release_servers();
+  if (succeeded(status) || not_needed) return;
   facts_.ends.push_back({.rank = m.rank,
                          .host = host.session->name(),
                          .pid = record.pid,
@@ -196,7 +199,8 @@ void Job::handle(HostEntry& host, const wire::ExitedWorker& m) {
                          .at = at,
                          .error = errors_[m.rank.value()],
                          .last_lines = {},
-                         .out_of_memory = std::exchange(host.info.out_of_memory, {})});
+                         .out_of_memory = std::exchange(host.info.out_of_memory, {}),
+                         .program = record.program});
   if (by_itself && options_.on_failure == OnFailure::Abort) tell(JobEvent::WorkerFailed);
 }
 

@@ -1,7 +1,9 @@
 // What a Job does for the rendezvous of the workers: who serves it, for whom, and until when.
 #include <algorithm>
+#include <csignal>
 
 #include "launcher/job/job.h"
+#include "launcher/job/session_plans.h"
 
 namespace sml::job {
 
@@ -24,6 +26,16 @@ std::vector<std::string> Job::job_addresses() const {
   return out;
 }
 
+// Those whom they have served have all ended, and nothing else runs.
+void Job::release_servers() {
+  if (machine_.state() != JobState::Running) return;
+  const auto serves = [](const plan::RankAssignment& rank) { return rank.part != plan::Part::Worker; };
+  if (std::none_of(plan_.map.ranks.begin(), plan_.map.ranks.end(), serves)) return;
+  for (HostEntry& host : hosts_) {
+    if (host.session->agent_runs()) host.session->send(wire::Stop{SIGTERM, milliseconds(options_.grace)});
+  }
+}
+
 // On every host; the first serves the stores.
 void Job::start_workers() {
   const plan::Rendezvous rendezvous{.address = master_address_,
@@ -32,11 +44,11 @@ void Job::start_workers() {
                                     .torch_store = options_.torch_store};
   wire::Start start{.rendezvous = plan::rendezvous_environment(rendezvous)};
   for (std::size_t i = 1; i < hosts_.size(); ++i) hosts_[i].session->start_workers(start);
-  start.stores = {options_.torch_store, plan_.map.world_size(), job_addresses()};
+  start.stores = {options_.torch_store, plan_.map.members(), job_addresses()};
   if (hosts_.size() > 1) start.leave = wire::Leave::WhenReleased;
   hosts_.front().session->start_workers(start);
 
-  const bool watched = options_.torch_store == plan::TorchStore::OfAgent && plan_.map.world_size() > 1;
+  const bool watched = options_.torch_store == plan::TorchStore::OfAgent && plan_.map.members() > 1;
   if (!watched || options_.join_warn == Duration::zero() || options_.verbosity == Verbosity::Quiet) return;
   join_watch_.started(Clock::now());
   arm_join_watch();
@@ -54,7 +66,9 @@ void Job::arm_join_watch() {
 
 void Job::handle(HostEntry& host, const wire::Joined& m) {
   if (join_watch_.asking() == JoinWatch::Ask::Everybody) {
-    const std::string sentence = join_watch_.host_says(host.session->name(), m.missing);
+    std::vector<Rank> missing = m.missing;  // helpers need not join
+    std::erase_if(missing, [this](Rank rank) { return rank.value() >= plan_.map.members(); });
+    const std::string sentence = join_watch_.host_says(host.session->name(), missing);
     if (!sentence.empty() && machine_.state() == JobState::Running) console_.say(sentence);
     return;
   }

@@ -10,12 +10,12 @@ constexpr std::uint64_t kTotalWindow = std::uint64_t{8} << 20;
 constexpr std::uint64_t kMaxWindow = std::uint64_t{2} << 20;
 constexpr std::uint64_t kMinWindow = std::uint64_t{64} << 10;
 
-wire::App app_for(const plan::LaunchPlan& plan, plan::BaseEnvironment base) {
-  wire::App app{.argv = plan.command,
-                .working_directory = plan.working_directory,
+wire::App app_for(const plan::LaunchPlan& plan, const plan::Program& program, plan::BaseEnvironment base) {
+  wire::App app{.argv = program.command,
+                .working_directory = program.working_directory,
                 .base = base,
                 .launcher_environment = {},
-                .user_environment = plan.user_environment};
+                .user_environment = program.user_environment};
   if (base == plan::BaseEnvironment::Launcher) app.launcher_environment = plan.launcher_environment;
   if (base == plan::BaseEnvironment::LauncherOverLogin) {
     app.launcher_environment = plan::for_other_hosts(plan.launcher_environment);
@@ -23,15 +23,27 @@ wire::App app_for(const plan::LaunchPlan& plan, plan::BaseEnvironment base) {
   return app;
 }
 
+// Those that ranks of the host run, and no others: they need be on no other host.
+std::vector<std::uint32_t> programs_of(const plan::MappedHost& host, const plan::JobMap& map) {
+  std::vector<std::uint32_t> out;
+  for (const Rank rank : host.ranks) {
+    const std::uint32_t program = map.ranks[rank.value()].program;
+    if (std::find(out.begin(), out.end(), program) == out.end()) out.push_back(program);
+  }
+  return out;
+}
+
 std::vector<wire::Worker> workers_of(const plan::MappedHost& host, const plan::LaunchPlan& plan,
                                      const SessionSettings& settings) {
   std::vector<wire::Worker> out;
+  const std::vector<std::uint32_t> programs = programs_of(host, plan.map);
   for (const Rank rank : host.ranks) {
     const plan::RankAssignment& assignment = plan.map.ranks[rank.value()];
     const bool wants_stdin = settings.wants_stdin && settings.wants_stdin(rank);
+    const auto app = std::find(programs.begin(), programs.end(), assignment.program) - programs.begin();
     out.push_back({.rank = rank,
                    .local_rank = assignment.local_rank,
-                   .app = 0,
+                   .app = static_cast<std::uint32_t>(app),
                    .stdin_source = wants_stdin ? wire::StdinSource::Launcher : wire::StdinSource::Null,
                    .environment = plan::rank_environment(plan.map, assignment, plan.job)});
   }
@@ -59,10 +71,8 @@ std::uint64_t output_window(std::size_t hosts) {
 }
 
 std::vector<launch::AgentSession::Plan> session_plans(const plan::LaunchPlan& plan, const SessionSettings& settings) {
-  const wire::App local = app_for(plan, plan::BaseEnvironment::Launcher);
-  const wire::App remote =
-      app_for(plan, plan.export_policy == plan::ExportPolicy::All ? plan::BaseEnvironment::LauncherOverLogin
-                                                                  : plan::BaseEnvironment::Login);
+  const auto remote_base = plan.export_policy == plan::ExportPolicy::All ? plan::BaseEnvironment::LauncherOverLogin
+                                                                         : plan::BaseEnvironment::Login;
   std::vector<launch::AgentSession::Plan> out;
   for (std::uint32_t i = 0; i < plan.map.hosts.size(); ++i) {
     const plan::MappedHost& host = plan.map.hosts[i];
@@ -77,8 +87,11 @@ std::vector<launch::AgentSession::Plan> session_plans(const plan::LaunchPlan& pl
     session.prepare_local.rendezvous = out.empty() ? wire::Rendezvous::Reserve : wire::Rendezvous::None;
     session.prepare_local.interfaces = settings.interfaces;
     session.prepare_remote = session.prepare_local;
-    session.prepare_local.apps = {local};
-    session.prepare_remote.apps = {remote};
+    for (const std::uint32_t index : programs_of(host, plan.map)) {
+      const plan::Program& program = plan.program(index);
+      session.prepare_local.apps.push_back(app_for(plan, program, plan::BaseEnvironment::Launcher));
+      session.prepare_remote.apps.push_back(app_for(plan, program, remote_base));
+    }
     out.push_back(std::move(session));
   }
   return out;

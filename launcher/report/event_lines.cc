@@ -42,6 +42,8 @@ Json hosts_json(const plan::JobMap& map) {
                    {"index", i},
                    {"first_rank", host.ranks.front().value()},
                    {"ranks", host.ranks.size()}});
+    if (host.ranks.back().value() - host.ranks.front().value() < host.ranks.size()) continue;
+    for (const Rank rank : host.ranks) out.back()["rank_list"].push_back(rank.value());
   }
   return out;
 }

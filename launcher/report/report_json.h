@@ -15,6 +15,8 @@ struct RankRecord {
   std::optional<TimePoint> ended;
   std::optional<ExitStatus> status;  // empty: nobody saw it end
   bool by_itself = true;
+  std::string program{};  // argv[0] and role, where the job has several programs
+  std::string role{};
 };
 
 struct JobRecord {

@@ -87,7 +87,7 @@ void tell_faults(const Facts& facts, std::vector<std::string>& lines) {
 std::string tell_end(const Facts& facts, const Facts::WorkerEnd& end) {
   if (std::holds_alternative<SpawnFailed>(end.status)) {
     return "rank " + std::to_string(end.rank.value()) + " on " + end.host + " did not start: " + describe(end.status) +
-           " (" + show(facts.program) + ")";
+           " (" + show(end.program.empty() ? facts.program : end.program) + ")";
   }
   return "rank " + std::to_string(end.rank.value()) + " on " + end.host + " " + describe(end.status) + " after " +
          seconds_since(facts.started, end.at);

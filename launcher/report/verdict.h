@@ -26,6 +26,7 @@ struct Facts {
     WorkerError error;                    // its own account
     std::vector<std::string> last_lines;  // of its stderr
     std::string out_of_memory;            // evidence; empty: none
+    std::string program{};                // argv[0], where the job has several
   };
   struct HostFault {
     HostIndex index;  // orders the names in messages

@@ -1,0 +1,215 @@
+#include "common/plan/program_map.h"
+
+#include <algorithm>
+#include <map>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+
+namespace sml::plan {
+
+namespace {
+
+// One host, and the slots of a program's that are free on it.
+struct Place {
+  std::size_t host = 0;  // index into Mapping::hosts
+  std::uint32_t slots = 0;
+  std::uint32_t free = 0;
+};
+
+// Ranks of one program that stand together on a host.
+struct Stretch {
+  std::size_t host;
+  std::uint32_t program;
+  std::uint32_t count;
+};
+
+class Mapping {
+ public:
+  std::vector<Place> add(const std::vector<Host>& added) {
+    std::vector<Place> out;
+    for (const Host& host : added) {
+      const auto [at, is_new] = index_.try_emplace(host.name, hosts_.size());
+      const std::uint32_t slots = host.slots.value_or(1);
+      if (is_new) {
+        hosts_.push_back({host, slots, {}});
+      } else {
+        hosts_[at->second].slots += slots;
+      }
+      out.push_back({at->second, slots, slots});
+    }
+    return out;
+  }
+  std::vector<MappedHost>& hosts() { return hosts_; }
+
+ private:
+  std::vector<MappedHost> hosts_;
+  std::unordered_map<std::string, std::size_t> index_;
+};
+
+std::string counted(std::uint64_t count, std::string_view noun) {
+  return std::to_string(count) + " " + std::string(noun) + (count == 1 ? "" : "s");
+}
+
+// How many ranks each place gets: free slots until they are used up, the rest evenly over places that have slots at
+// all.
+std::vector<std::uint32_t> deal(const std::vector<Place>& places, std::uint32_t np) {
+  std::vector<std::uint32_t> counts(places.size(), 0);
+  std::uint32_t left = np;
+  std::uint32_t usable = 0;
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    counts[i] = std::min(places[i].free, left);
+    left -= counts[i];
+    if (places[i].slots > 0) ++usable;
+  }
+  if (left == 0 || usable == 0) return counts;
+  const std::uint32_t each = left / usable;
+  std::uint32_t one_more = left % usable;
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    if (places[i].slots == 0) continue;
+    counts[i] += each + (one_more > 0 ? 1 : 0);
+    if (one_more > 0) --one_more;
+  }
+  return counts;
+}
+
+Result<std::uint32_t> size_of(const ProgramShare& program, const std::vector<Place>& places,
+                              Oversubscribe oversubscribe) {
+  std::uint64_t free = 0;
+  std::uint64_t slots = 0;
+  for (const Place& place : places) {
+    free += place.free;
+    slots += place.slots;
+  }
+  const bool more_is_allowed = oversubscribe == Oversubscribe::Yes && slots > 0;
+  if (program.np && (*program.np <= free || more_is_allowed)) return *program.np;
+  if (!program.np && free > 0) return static_cast<std::uint32_t>(std::min<std::uint64_t>(free, kMaxWorldSize + 1));
+  const std::string of_hosts = counted(slots, "slot") + " of " + counted(places.size(), "host");
+  if (slots == 0) return Error(ErrorKind::Usage, "no host has a slot; give at least one host a slot, as in NAME:1");
+  if (free == 0) {
+    return Error(ErrorKind::Usage, "the programs before it have taken the " + of_hosts +
+                                       "; give them a lower -np, name more slots or hosts, or give --oversubscribe");
+  }
+  const std::string_view left = free == slots ? "" : " that are left of the ";
+  return Error(ErrorKind::Usage, "-np " + std::to_string(*program.np) + " is more than the " +
+                                     (left.empty() ? "" : std::to_string(free) + std::string(left)) + of_hosts +
+                                     "; lower -np, name more slots or hosts, or give --oversubscribe");
+}
+
+void take(std::vector<Place>& places, const std::vector<std::uint32_t>& counts, std::uint32_t program,
+          std::vector<Stretch>& out) {
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    places[i].free -= std::min(places[i].free, counts[i]);
+    if (counts[i] > 0) out.push_back({places[i].host, program, counts[i]});
+  }
+}
+
+// Programs that stand beside the others, once it is known where these are.
+void add_beside(std::span<const ProgramShare> programs, std::vector<Stretch>& stretches) {
+  std::vector<std::size_t> used;
+  for (const Stretch& s : stretches) {
+    if (std::find(used.begin(), used.end(), s.host) == used.end()) used.push_back(s.host);
+  }
+  for (std::uint32_t p = 0; p < programs.size(); ++p) {
+    if (programs[p].placement == Placement::FirstHost) stretches.push_back({used.front(), p, 1});
+    if (programs[p].placement != Placement::EachHost) continue;
+    for (const std::size_t host : used) stretches.push_back({host, p, 1});
+  }
+}
+
+// Hosts in the order of their first ranks, those without ranks last, and the stretches moved along.
+std::vector<MappedHost> order_hosts(std::vector<MappedHost> hosts, std::vector<Stretch>& stretches) {
+  constexpr std::size_t kNowhere = SIZE_MAX;
+  std::vector<std::size_t> place(hosts.size(), kNowhere);
+  std::vector<MappedHost> out;
+  out.reserve(hosts.size());
+  const auto move = [&](std::size_t host) {
+    if (place[host] != kNowhere) return;
+    place[host] = out.size();
+    out.push_back(std::move(hosts[host]));
+  };
+  for (const Stretch& s : stretches) move(s.host);
+  for (std::size_t i = 0; i < place.size(); ++i) move(i);
+  for (Stretch& s : stretches) s.host = place[s.host];
+  return out;
+}
+
+void assign(JobMap& map, std::span<const ProgramShare> programs, const std::vector<Stretch>& stretches) {
+  std::map<std::string_view, std::uint32_t> in_role;
+  for (const Stretch& s : stretches) {
+    const ProgramShare& program = programs[s.program];
+    MappedHost& host = map.hosts[s.host];
+    for (std::uint32_t i = 0; i < s.count; ++i) {
+      const Rank rank(map.world_size());
+      map.ranks.push_back({.rank = rank,
+                           .host = HostIndex(static_cast<std::uint32_t>(s.host)),
+                           .local_rank = LocalRank(static_cast<std::uint32_t>(host.ranks.size())),
+                           .group_rank = static_cast<std::uint32_t>(s.host),
+                           .program = s.program,
+                           .role_rank = in_role[program.role]++,
+                           .part = program.part});
+      host.ranks.push_back(rank);
+    }
+    if (program.part == Part::Helper) map.helpers += s.count;
+  }
+  for (RankAssignment& a : map.ranks) a.role_size = in_role[programs[a.program].role];
+}
+
+// What says how many others there are of a kind.
+void count_others(JobMap& map) {
+  std::vector<std::uint32_t> hosts_with;  // by local rank: hosts so far that have it
+  std::vector<std::uint32_t> members_on(map.hosts.size(), 0);
+  for (std::size_t h = 0; h < map.hosts.size(); ++h) {
+    for (const Rank rank : map.hosts[h].ranks) {
+      if (rank.value() >= map.members()) break;
+      RankAssignment& a = map.ranks[rank.value()];
+      ++members_on[h];
+      if (hosts_with.size() <= a.local_rank.value()) hosts_with.resize(a.local_rank.value() + 1, 0);
+      a.cross_rank = hosts_with[a.local_rank.value()]++;
+    }
+  }
+  for (RankAssignment& a : map.ranks) {
+    a.local_size = members_on[a.host.value()];
+    if (a.part != Part::Helper) a.cross_size = hosts_with[a.local_rank.value()];
+  }
+}
+
+}  // namespace
+
+Result<JobMap> map_programs(const HostList& hosts, std::span<const ProgramShare> programs,
+                            Oversubscribe oversubscribe) {
+  Mapping mapping;
+  const bool job_hosts_used = std::any_of(programs.begin(), programs.end(), [](const ProgramShare& p) {
+    return p.placement == Placement::Slots && p.hosts.empty();
+  });
+  if (job_hosts_used && hosts.hosts.empty()) return Error(ErrorKind::Usage, "no hosts; name at least one");
+  std::vector<Place> shared = mapping.add(job_hosts_used ? hosts.hosts : std::vector<Host>());
+  std::vector<Stretch> stretches;
+  std::uint64_t total = 0;
+  for (std::uint32_t p = 0; p < programs.size(); ++p) {
+    if (programs[p].placement != Placement::Slots) continue;
+    std::vector<Place> own = mapping.add(programs[p].hosts);
+    std::vector<Place>& places = own.empty() ? shared : own;
+    const Result<std::uint32_t> size = size_of(programs[p], places, oversubscribe);
+    if (!size) return programs.size() == 1 ? size.error() : Error(size.error()).in("program " + std::to_string(p + 1));
+    total += *size;
+    if (total > kMaxWorldSize) {
+      return Error(ErrorKind::Usage, counted(total, "worker") + " are more than a job can have; the most is " +
+                                         std::to_string(kMaxWorldSize));
+    }
+    take(places, deal(places, *size), p, stretches);
+  }
+  const auto is_member = [&](const Stretch& s) { return programs[s.program].part != Part::Helper; };
+  if (std::stable_partition(stretches.begin(), stretches.end(), is_member) == stretches.begin()) {
+    return Error(ErrorKind::Usage, "all programs are helpers; at least one must be what they help");
+  }
+  add_beside(programs, stretches);
+  JobMap map;
+  map.hosts = order_hosts(std::move(mapping.hosts()), stretches);
+  for (const ProgramShare& program : programs) map.roles.push_back(program.role);
+  assign(map, programs, stretches);
+  count_others(map);
+  return map;
+}
+
+}  // namespace sml::plan

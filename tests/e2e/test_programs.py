@@ -1,0 +1,71 @@
+"""Jobs of several programs, helpers among them."""
+import json
+import pathlib
+import tempfile
+
+from harness import TestCase, Testbed, sml_run
+from jobs import by_rank, complaints
+
+WHO = 'echo $0 $RANK/$WORLD_SIZE $ROLE_NAME $ROLE_RANK/$ROLE_WORLD_SIZE ${V-none} $PWD'
+
+
+class OneHost(TestCase):
+    def test_each_program_has_its_own_variables_directory_and_ranks(self):
+        done = sml_run("-np", "1", "--wdir", "/", "sh", "-c", WHO, "A", ":", "-np", "2", "-x", "V=1", "--wdir", "/usr",
+                       "--role", "ps", "sh", "-c", WHO, "B")
+        self.assert_status(done, 0)
+        self.assertEqual(by_rank(done.stdout), {0: ["A 0/3 default 0/1 none /"], 1: ["B 1/3 ps 0/2 1 /usr"],
+                                                2: ["B 2/3 ps 1/2 1 /usr"]}, done)
+
+    def test_the_same_from_a_file(self):
+        path = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory())) / "programs"
+        path.write_text(f"# two\n-np 1 --wdir / sh -c '{WHO}' A\n-np 1 -x V=2 --wdir /usr sh -c '{WHO}' B\n")
+        done = sml_run("-x", "V=1", "--app", str(path))
+        self.assert_status(done, 0)
+        self.assertEqual(by_rank(done.stdout), {0: ["A 0/2 default 0/2 1 /"], 1: ["B 1/2 default 1/2 2 /usr"]}, done)
+
+    def test_a_program_that_is_missing_is_named(self):
+        done = sml_run("-np", "1", "true", ":", "-np", "1", "/no/such/program")
+        self.assert_status(done, 127)
+        self.assertIn("/no/such/program", done.stderr)
+
+    def test_the_report_tells_programs_and_roles(self):
+        report = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory())) / "report"
+        done = sml_run("--report", str(report), "-np", "1", "true", ":", "--role", "ps", "-np", "1", "sh", "-c",
+                       "exit 7")
+        self.assert_status(done, 7)
+        ranks = json.loads(report.read_text())["ranks"]
+        self.assertEqual([(r["program"], r["role"]) for r in ranks], [("true", "default"), ("sh", "ps")])
+
+    def test_helpers_are_stopped_when_the_workers_have_ended(self):
+        done = sml_run("--grace", "20", "-np", "2", "sh", "-c", "echo $RANK/$WORLD_SIZE", ":", "--helper", "-np", "1",
+                       "sh", "-c", "echo ${RANK-none} $SML_RANK; exec sleep 1000", timeout=30)
+        self.assert_status(done, 0)
+        self.assertEqual(by_rank(done.stdout), {0: ["0/2"], 1: ["1/2"], 2: ["none 2"]}, done)
+        self.assertEqual(complaints(done), [])
+
+    def test_a_helper_that_fails_ends_the_job(self):
+        done = sml_run("-np", "1", "sleep", "1000", ":", "--helper", "-np", "1", "sh", "-c", "exit 9", timeout=30)
+        self.assert_status(done, 9)
+        self.assertRegex("\n".join(complaints(done)), r"rank 1 on localhost exited with status 9")
+
+    def test_a_failure_of_the_last_worker_is_the_job_s_whatever_becomes_of_helpers(self):
+        done = sml_run("-np", "1", "sh", "-c", "exit 5", ":", "--helper", "-np", "1", "sh", "-c",
+                       "trap 'exit 6' TERM; while :; do sleep 0.05; done", timeout=30)
+        self.assert_status(done, 5)
+
+
+class Hosts(TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.bed = cls.enterClassContext(Testbed())
+        cls.bed.up(3)
+
+    def test_programs_on_hosts_of_their_own(self):
+        self.bed.put("algo-3", "/usr/local/bin/only-there", "#!/bin/sh\necho there $RANK/$WORLD_SIZE $SML_HOST\n",
+                     mode=0o755)
+        done = self.bed.sml_run("algo-1", "-H", "algo-1:1,algo-2:2", "-np", "1", "sh", "-c", "echo $RANK $SML_HOST", ":",
+                                "-H", "algo-3:2", "only-there", ":", "sh", "-c", "echo rest $RANK $SML_HOST")
+        self.assert_status(done, 0)
+        self.assertEqual(by_rank(done.stdout), {0: ["0 algo-1"], 1: ["there 1/5 algo-3"], 2: ["there 2/5 algo-3"],
+                                                3: ["rest 3 algo-2"], 4: ["rest 4 algo-2"]}, done)

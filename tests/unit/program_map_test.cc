@@ -1,0 +1,123 @@
+#include "common/plan/program_map.h"
+
+#include "common/hosts/host_list.h"
+#include "tests/support/catch.h"
+
+using namespace sml;
+using namespace sml::plan;
+
+namespace {
+
+HostList list_of(const char* text) {
+  const auto hosts = hosts::parse_host_list(text);
+  REQUIRE(hosts.has_value());
+  return {*hosts, "-H"};
+}
+
+ProgramShare share(std::optional<std::uint32_t> np, const char* hosts = "", Part part = Part::Worker) {
+  ProgramShare out{.np = np, .hosts = {}, .part = part};
+  if (*hosts != '\0') out.hosts = list_of(hosts).hosts;
+  return out;
+}
+
+// "a:0/0 a:1/1": the host of each rank, its local rank, and its program.
+std::string text_of(const JobMap& map) {
+  std::string out;
+  for (const RankAssignment& a : map.ranks) {
+    out += (out.empty() ? "" : " ") + map.hosts[a.host.value()].host.name + ":" + std::to_string(a.local_rank.value()) +
+           "/" + std::to_string(a.program);
+  }
+  return out;
+}
+
+std::string mapped(const char* hosts, const std::vector<ProgramShare>& programs,
+                   Oversubscribe oversubscribe = Oversubscribe::No) {
+  const auto map = map_programs(list_of(hosts), programs, oversubscribe);
+  return map ? text_of(*map) : map.error().message();
+}
+
+}  // namespace
+
+TEST_CASE("programs fill the slots of the job one after the other, and ranks run on", "[programs]") {
+  CHECK(mapped("a:2,b:3", {share(1), share(4)}) == "a:0/0 a:1/1 b:0/1 b:1/1 b:2/1");
+  CHECK(mapped("a:2,b:3", {share(1), share(1), share({})}) == "a:0/0 a:1/1 b:0/2 b:1/2 b:2/2");
+  CHECK(mapped("a:2,b:3", {share(3)}) == "a:0/0 a:1/0 b:0/0");
+}
+
+TEST_CASE("a program with hosts of its own uses these, and slots of a host add up", "[programs]") {
+  CHECK(mapped("a:1", {share(1), share(2, "b:2")}) == "a:0/0 b:0/1 b:1/1");
+  CHECK(mapped("a:1", {share(1), share(1, "a:1")}) == "a:0/0 a:1/1");
+  CHECK(mapped("a:1,b:1", {share(1), share({}, "c:2"), share(1)}) == "a:0/0 c:0/1 c:1/1 b:0/2");
+  const auto map = map_programs(list_of("z:1,a:1"), std::vector{share(1, "a:2"), share(1)}, Oversubscribe::No);
+  REQUIRE(map.has_value());
+  CHECK(map->hosts.front().host.name == "a");  // where rank 0 is
+  CHECK(map->hosts.front().slots == 3);
+}
+
+TEST_CASE("a host that has ranks apart counts them all", "[programs]") {
+  const auto map =
+      map_programs(list_of("a:1"), std::vector{share(1), share(2, "b:2"), share(1, "a:1")}, Oversubscribe::No);
+  REQUIRE(map.has_value());
+  CHECK(text_of(*map) == "a:0/0 b:0/1 b:1/1 a:1/2");
+  CHECK(map->hosts[0].ranks == std::vector<Rank>{Rank(0), Rank(3)});
+  CHECK(map->ranks[3].local_size == 2);
+  CHECK(map->ranks[3].group_rank == 0);
+  CHECK(map->ranks[3].cross_rank == 0);
+  CHECK(map->ranks[2].cross_rank == 1);
+  CHECK(map->ranks[2].cross_size == 2);
+}
+
+TEST_CASE("ranks are counted by role, over programs that share one", "[programs]") {
+  std::vector programs{share(1), share(2), share(1)};
+  programs[0].role = programs[2].role = "ps";
+  const auto map = map_programs(list_of("a:4"), programs, Oversubscribe::No);
+  REQUIRE(map.has_value());
+  CHECK(map->roles == std::vector<std::string>{"ps", "default", "ps"});
+  CHECK(map->ranks[3].role_rank == 1);
+  CHECK(map->ranks[3].role_size == 2);
+  CHECK(map->ranks[2].role_rank == 1);
+  CHECK(map->ranks[1].role_rank == 0);
+}
+
+TEST_CASE("helpers take slots in their turn, and have the last ranks", "[programs]") {
+  const auto map =
+      map_programs(list_of("a:2,b:2"), std::vector{share(1, "", Part::Helper), share(3)}, Oversubscribe::No);
+  REQUIRE(map.has_value());
+  CHECK(text_of(*map) == "a:0/1 b:0/1 b:1/1 a:1/0");
+  CHECK(map->world_size() == 4);
+  CHECK(map->members() == 3);
+  CHECK(map->ranks[0].local_size == 1);
+  CHECK(map->ranks[3].part == Part::Helper);
+}
+
+TEST_CASE("beside the others a program needs no slots", "[programs]") {
+  std::vector programs{share(2), share(1, "", Part::Helper), share({}, "", Part::Helper)};
+  programs[1].placement = Placement::FirstHost;
+  programs[2].placement = Placement::EachHost;
+  const auto map = map_programs(list_of("a:1,b:1,c:1"), programs, Oversubscribe::No);
+  REQUIRE(map.has_value());
+  CHECK(text_of(*map) == "a:0/0 b:0/0 a:1/1 a:2/2 b:1/2");
+  CHECK(map->members() == 2);
+  CHECK(map->member_hosts() == 2);
+}
+
+TEST_CASE("programs that do not fit are named, with what there is", "[programs]") {
+  CHECK(mapped("a:2,b:1", {share(2), share(2)}) ==
+        "program 2: -np 2 is more than the 1 that are left of the 3 slots of 2 hosts; lower -np, name more slots or "
+        "hosts, or give --oversubscribe");
+  CHECK(mapped("a:2", {share({}), share({})}) ==
+        "program 2: the programs before it have taken the 2 slots of 1 host; give them a lower -np, name more slots or "
+        "hosts, or give --oversubscribe");
+  CHECK(mapped("a:2", {share(1), share(3, "b:2")}) ==
+        "program 2: -np 3 is more than the 2 slots of 1 host; lower -np, name more slots or hosts, or give "
+        "--oversubscribe");
+  CHECK(mapped("a:0", {share(1), share(1, "b:1")}) ==
+        "program 1: no host has a slot; give at least one host a slot, as in NAME:1");
+  CHECK(mapped("a:2", {share(1, "", Part::Helper)}) == "all programs are helpers; at least one must be what they help");
+  CHECK(mapped("a:2", {share(1'000'000), share(1)}, Oversubscribe::Yes) ==
+        "1000001 workers are more than a job can have; the most is 1000000");
+}
+
+TEST_CASE("what is beyond the slots is dealt evenly when that is allowed", "[programs]") {
+  CHECK(mapped("a:1,b:1", {share(1), share(4)}, Oversubscribe::Yes) == "a:0/0 a:1/1 a:2/1 b:0/1 b:1/1");
+}
