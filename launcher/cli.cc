@@ -78,6 +78,9 @@ std::vector<OptionGroup> options_of_the_job() {
         {"--interface --network-interface --network-interfaces -iface", "LIST", set_interface,
          "Interfaces that the workers use on each host, by name or network: eth0,10.0.0.0/8. They meet at the first "
          "that rank 0's host has. Default: by the routes between the hosts."},
+        {"--preset", "NAME,...", set_preset,
+         "Set the variables of these frameworks too: tf, jax, deepspeed, dmlc, accelerate, slurm. torch, Horovod and "
+         "programs that read Open MPI's variables need none."},
         {"--no-torch-store", "", set_no_torch_store,
          "Leave MASTER_PORT to the program: rank 0 opens torch's store, instead of finding it there."},
         {"--join-warn", "D", set_join_warn,
@@ -111,7 +114,8 @@ OptionGroup options_of_programs() {
   return {"Several programs, with \":\" between them; each has its own -np, -H, -x, --env-file and --wdir",
           {{"--app -app", "FILE", set_app_file,
             "Read the programs from FILE, one a line with its options. Lines that begin with # say nothing."},
-           {"--role", "NAME", set_role, "Role of the program's workers, which get it as ROLE_NAME. Default: default."},
+           {"--role", "NAME", set_role,
+            "Role of the program's workers, which get it as ROLE_NAME; some presets ask for roles. Default: default."},
            {"--helper", "", set_helper,
             "The program serves the others: its processes are no ranks of theirs, and are stopped when all others "
             "have ended."}}};

@@ -15,6 +15,7 @@
 #include "common/hosts/host_order.h"
 #include "common/plan/env_file.h"
 #include "common/plan/export_words.h"
+#include "common/plan/presets.h"
 #include "common/plan/program_map.h"
 #include "launcher/host_source.h"
 
@@ -99,9 +100,13 @@ Result<std::vector<std::string>> arrange(plan::HostList& list, const Options& op
 
 // ---- what the workers get
 
+// Presets' defaults, unless they are inherited; the files and variables of the program.
 Result<plan::Environment> user_environment(const Options& options, const ProgramOptions& program,
                                            const Machine& machine, std::vector<std::string>& warnings) {
-  plan::Environment out;
+  plan::Environment out = plan::preset_defaults(options.presets);
+  std::erase_if(out, [&](const std::string& entry) {
+    return plan::find_variable(machine.environment, plan::name_of(entry)) != nullptr;
+  });
   for (const std::string& path : program.env_files) {
     const Result<std::string> text = machine.read_file(path, plan::kMaxEnvFileBytes);
     if (!text) return Error(ErrorKind::Config, fmt::format("--env-file {}: {}", show(path), text.error().message()));
@@ -157,6 +162,7 @@ Result<plan::ProgramShare> share_of(const Options& options, const ProgramOptions
   return share;
 }
 
+// The last are those that presets add.
 Result<std::vector<plan::ProgramShare>> shares_of(const Options& options, const Machine& machine) {
   std::vector<plan::ProgramShare> shares{{.np = options.np, .hosts = {}, .role = options.role, .part = options.part}};
   for (const ProgramOptions& program : options.more_programs) {
@@ -164,6 +170,7 @@ Result<std::vector<plan::ProgramShare>> shares_of(const Options& options, const 
     if (!share) return Error(share.error()).in(fmt::format("program {}", shares.size() + 1));
     shares.push_back(std::move(*share));
   }
+  if (Result<void> arranged = plan::arrange_programs(options.presets, shares); !arranged) return arranged.error();
   return shares;
 }
 
@@ -171,7 +178,9 @@ bool is_plain(const std::vector<plan::ProgramShare>& shares) {
   return shares.size() == 1 && shares[0].role == plan::ProgramShare{}.role && shares[0].part == plan::Part::Worker;
 }
 
-Result<void> add_programs(plan::LaunchPlan& plan, const Options& options, const Machine& machine) {
+// All programs, in the order of their shares.
+Result<void> add_programs(plan::LaunchPlan& plan, const Options& options, const Machine& machine,
+                          const std::vector<plan::ProgramShare>& shares) {
   Result<plan::Program> first = make_program(options, options, machine, plan.warnings);
   if (!first) return first.error();
   static_cast<plan::Program&>(plan) = std::move(*first);
@@ -180,6 +189,9 @@ Result<void> add_programs(plan::LaunchPlan& plan, const Options& options, const 
     if (!made) return made.error();
     plan.more_programs.push_back(std::move(*made));
   }
+  const auto works = [](const plan::ProgramShare& s) { return s.part == plan::Part::Worker; };
+  const auto worker = static_cast<std::size_t>(std::find_if(shares.begin(), shares.end(), works) - shares.begin());
+  while (plan.program_count() < shares.size()) plan.more_programs.push_back(plan::Program(plan.program(worker)));
   return {};
 }
 
@@ -203,10 +215,11 @@ Result<plan::LaunchPlan> make_plan(const Options& options, const Machine& machin
   }
   plan::LaunchPlan plan;
   plan.warnings = std::move(*arranged);
-  if (Result<void> added = add_programs(plan, options, machine); !added) return added.error();
+  if (Result<void> added = add_programs(plan, options, machine, *shares); !added) return added.error();
   plan.map = std::move(*map);
   plan.host_source = std::move(hosts->source);
   plan.job.job_id = machine.job_id;
+  plan.presets = options.presets;
   plan.export_policy = options.export_policy;
   plan.launcher_environment = machine.environment;
   return plan;

@@ -61,8 +61,13 @@ int show_environment(const Options& options, const plan::LaunchPlan& plan) {
                                               std::to_string(plan.map.world_size() - 1)));
   }
   const plan::RankAssignment& assignment = plan.map.ranks[rank];
+  std::vector<std::string> names;  // for addresses
+  for (const plan::MappedHost& host : plan.map.hosts) names.push_back(host.host.name);
+  const std::vector<plan::PresetPort> ports = plan::preset_ports(plan.presets, plan.map);
+  const plan::Environment preset =
+      plan::preset_environment(plan.presets, plan.map, assignment, plan.job, {names, ports, plan.launcher_environment});
   const plan::Environment shown = plan::shown_environment(
-      plan.map, assignment, plan.job, plan.program(assignment.program).user_environment, options.torch_store);
+      plan.map, assignment, plan.job, plan.program(assignment.program).user_environment, options.torch_store, preset);
   if (*options.dry_run == PlanFormat::Json) {
     return os::write_all(STDOUT_FILENO, plan::environment_to_json(shown) + "\n") ? 0 : 1;
   }

@@ -165,6 +165,13 @@ Result<void> set_master_address(Options& o, string_view value) {
   return keep(o.master_address, text);
 }
 
+Result<void> set_preset(Options& o, string_view value) {
+  Result<std::set<plan::Preset>> presets = plan::parse_presets(value);
+  if (!presets) return presets.error();
+  o.presets.merge(*presets);
+  return {};
+}
+
 Result<void> set_app_file(Options& o, string_view value) { return keep(o.app_file, value); }
 
 Result<void> set_role(Options& o, string_view value) {

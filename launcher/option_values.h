@@ -36,6 +36,7 @@ Result<void> set_events(Options& o, std::string_view value);
 Result<void> set_master_address(Options& o, std::string_view value);
 Result<void> set_join_warn(Options& o, std::string_view value);
 Result<void> set_show_env(Options& o, std::string_view value);
+Result<void> set_preset(Options& o, std::string_view value);
 Result<void> set_app_file(Options& o, std::string_view value);
 Result<void> set_role(Options& o, std::string_view value);
 Result<void> set_helper(Options& o, std::string_view);

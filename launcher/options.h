@@ -3,6 +3,7 @@
 #pragma once
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -53,7 +54,8 @@ struct Options : JobOptions, ProgramOptions {
   Mode mode = Mode::Program;
   TrainingOptions training;
   std::vector<ProgramOptions> more_programs;
-  std::string app_file;         // path, with the programs
+  std::string app_file;  // path, with the programs
+  std::set<plan::Preset> presets;
   std::string hostfile;         // path
   std::string resource_config;  // path
   std::string include_hosts;    // filters in DeepSpeed's grammar; at most one of the two

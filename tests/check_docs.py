@@ -41,7 +41,12 @@ def options_of_man(text):
 def variables_of_source():
     text = (REPO / "common/plan/worker_env.cc").read_text()
     names = re.findall(r'\b(?:Rank|Default)Variable\{"(\w+)"', text)
-    return names + re.findall(r'^constexpr std::string_view k\w+ = "([A-Z_]+)";', text, re.M)
+    names += re.findall(r'^constexpr std::string_view k\w+ = "([A-Z_]+)";', text, re.M)
+    presets = re.findall(r'\bPreset(?:Variable|Default)\{Preset::\w+, "(\w+)"',
+                         (REPO / "common/plan/presets.cc").read_text())
+    if len(presets) < 30:
+        raise SystemExit("the variables cannot be found in common/plan/presets.cc any more")
+    return names + presets
 
 
 def main():

@@ -3,11 +3,13 @@
 #include <chrono>
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "common/core/clock.h"
 #include "common/plan/job_map.h"
+#include "common/plan/presets.h"
 #include "common/plan/worker_env.h"
 
 namespace sml::plan {
@@ -28,6 +30,7 @@ struct LaunchPlan : Program {  // the first program, of jobs with one the only o
   std::string own_name;     // the host of that name is this machine, whatever this machine calls itself; may be empty
   JobIdentity job;
   std::vector<Program> more_programs;  // RankAssignment::program counts from the first
+  std::set<Preset> presets;
   ExportPolicy export_policy = ExportPolicy::All;
   Environment launcher_environment;   // as we were started
   std::vector<std::string> warnings;  // clauses that the user should see once, before anything starts

@@ -394,7 +394,8 @@ Environment rendezvous_environment(const Rendezvous& rendezvous) {
 }
 
 Environment shown_environment(const JobMap& map, const RankAssignment& rank, const JobIdentity& job,
-                              std::span<const std::string> user, TorchStore torch_store) {
+                              std::span<const std::string> user, TorchStore torch_store,
+                              std::span<const std::string> preset) {
   static constexpr std::string_view kUnknown = "(known at the start)";
   Environment ours = rank_environment(map, rank, job);
   for (std::string& e :
@@ -402,6 +403,7 @@ Environment shown_environment(const JobMap& map, const RankAssignment& rank, con
     const bool met = name_of(e).ends_with("_ADDR") || name_of(e).ends_with("_PORT");
     ours.push_back(met ? entry(name_of(e), kUnknown) : std::move(e));
   }
+  ours.insert(ours.end(), preset.begin(), preset.end());
   EnvironmentLayers layers;
   layers.base = BaseEnvironment::Login;
   layers.user = user;

@@ -72,7 +72,8 @@ struct Prepare {
   Rendezvous rendezvous = Rendezvous::None;
   WorkerLogs logs{};
   std::vector<std::string> interfaces{};  // the workers are to use these: names and networks; empty: any
-  void fields(auto& a) { a(apps, workers, rendezvous, logs, interfaces); }
+  std::uint32_t ports = 0;                // so many more are to be reserved, for what the workers listen on
+  void fields(auto& a) { a(apps, workers, rendezvous, logs, interfaces, ports); }
 };
 
 // "Which of these addresses can you reach?" Answered with Probed within timeout_ms.
@@ -93,13 +94,21 @@ struct Stores {
 
 enum class Leave : std::uint8_t { WhenDone, WhenReleased };
 
+// Variables of one rank that are known only when the hosts have met.
+struct RankVariables {
+  Rank rank;
+  plan::Environment environment;
+  void fields(auto& a) { a(rank, environment); }
+};
+
 // Starts every worker of Prepare. `rendezvous` comes after the workers' own variables. With WhenReleased the agent goes
 // on serving its stores when its own workers are done, until Release, Stop, or the loss of the launcher.
 struct Start {
   plan::Environment rendezvous;
   Stores stores{};
   Leave leave = Leave::WhenDone;
-  void fields(auto& a) { a(rendezvous, stores, leave); }
+  std::vector<RankVariables> variables{};  // after all others
+  void fields(auto& a) { a(rendezvous, stores, leave, variables); }
 };
 
 // To the process groups of all workers, once; nothing else happens.
@@ -181,7 +190,8 @@ struct Prepared {
   std::uint16_t port = 0;                // reserved; 0 when none was asked for
   std::uint16_t horovod_port = 0;        // of Horovod's store, likewise
   std::vector<std::string> addresses{};  // of the interfaces that were asked for
-  void fields(auto& a) { a(obstacles, port, horovod_port, addresses); }
+  std::vector<std::uint16_t> ports{};    // Prepare::ports of them
+  void fields(auto& a) { a(obstacles, port, horovod_port, addresses, ports); }
 };
 
 struct ProbeResult {

@@ -122,7 +122,24 @@ void Agent::handle(wire::Prepare& m) {
       answer.obstacles.push_back(obstacle(stores.error()));
     }
   }
+  if (Result<std::vector<std::uint16_t>> ports = reserve_ports(m.ports)) {
+    answer.ports = std::move(*ports);
+  } else {
+    answer.obstacles.push_back(obstacle(ports.error()));
+  }
   link_.send(std::move(answer));
+}
+
+Result<std::vector<std::uint16_t>> Agent::reserve_ports(std::uint32_t count) {
+  std::vector<std::uint16_t> out;
+  for (std::uint32_t i = 0; i < count; ++i) {
+    Result<RendezvousPort> port = RendezvousPort::reserve();
+    if (!port) return port.error();
+    port->stop_listening();
+    out.push_back(port->port());
+    reserved_ports_.push_back(std::move(*port));
+  }
+  return out;
 }
 
 Result<void> Agent::choose_interfaces(const std::vector<std::string>& wanted) {
@@ -200,6 +217,7 @@ void Agent::handle(wire::Start& m) {
     leave_ = m.leave;
   }
   rendezvous_ = std::move(m.rendezvous);
+  for (wire::RankVariables& of_rank : m.variables) rank_variables_[of_rank.rank] = std::move(of_rank.environment);
   if (!chosen_interfaces_.names.empty()) {
     interface_ = interface_variables(std::span<const std::string>(chosen_interfaces_.names));
   } else if (const std::string* address = plan::find_variable(rendezvous_, "MASTER_ADDR")) {
@@ -294,6 +312,9 @@ plan::Environment Agent::environment_of(const Worker& worker) const {
   const plan::Environment& stronger = asked ? apps_[worker.spec().app].user_environment : composed;
   for (const std::string& variable : interface_) {
     if (plan::find_variable(stronger, plan::name_of(variable)) == nullptr) job.push_back(variable);
+  }
+  if (const auto more = rank_variables_.find(worker.rank()); more != rank_variables_.end()) {
+    job.insert(job.end(), more->second.begin(), more->second.end());
   }
   return plan::with_job(composed, job);
 }

@@ -94,6 +94,7 @@ class Agent final : private WorkerOwner {
   void compose_environments();
   std::vector<wire::Obstacle> find_programs();
   Result<void> choose_interfaces(const std::vector<std::string>& wanted);
+  Result<std::vector<std::uint16_t>> reserve_ports(std::uint32_t count);
   std::vector<Rank> workers_without_connection(std::uint16_t port) const;
   Result<void> plan_logs(const wire::WorkerLogs& rules);
   void log(Rank rank, wire::Stream stream, std::string_view bytes);
@@ -122,6 +123,8 @@ class Agent final : private WorkerOwner {
   std::vector<plan::Environment> environments_;  // by app: what its workers share
   std::vector<std::string> programs_;            // by app: the file that argv[0] is
   plan::Environment rendezvous_;
+  std::unordered_map<Rank, plan::Environment> rank_variables_;
+  std::vector<RendezvousPort> reserved_ports_;      // held until we leave; the workers listen on them
   rendezvous::ChosenInterfaces chosen_interfaces_;  // when the user says which
   plan::Environment interface_;                     // variables that name it, or the one towards MASTER_ADDR
   std::vector<std::unique_ptr<Worker>> workers_;

@@ -78,7 +78,8 @@ Job::Job(const JobOptions& options, const plan::LaunchPlan& plan, const launch::
       join_watch_(options.join_warn, plan.map.members()),
       ranks_(plan.map.world_size()),
       last_lines_(plan.map.world_size()),
-      errors_(plan.map.world_size()) {
+      errors_(plan.map.world_size()),
+      preset_ports_(plan::preset_ports(plan.presets, plan.map)) {
   for (const int signo : {SIGUSR1, SIGUSR2, SIGWINCH, SIGCONT, SIGTSTP}) signals_.add(signo);
   if (!contains(os::ignored_signals(), SIGHUP)) signals_.add(SIGHUP);  // else nohup(1) has asked for that
   for (const int signo : options.forward_signals) signals_.add(signo);

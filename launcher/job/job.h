@@ -122,6 +122,8 @@ class Job final : private launch::SessionOwner {
   std::vector<std::string> candidate_addresses() const;
   std::vector<std::string> job_addresses() const;
   void start_workers();
+  std::vector<std::string> host_addresses() const;
+  std::vector<wire::RankVariables> preset_variables(const HostEntry& host, const plan::PresetFacts& facts) const;
   void release_servers();
   void release_stores();
   void arm_join_watch();
@@ -154,6 +156,7 @@ class Job final : private launch::SessionOwner {
   std::string master_address_;
   std::uint16_t master_port_ = 0;
   std::uint16_t horovod_port_ = 0;
+  std::vector<plan::PresetPort> preset_ports_;
   std::uint32_t workers_left_ = 0;  // ranks that are Part::Worker and have not ended
   TimePoint next_ping_;
   double started_unix_ = 0;

@@ -27,6 +27,10 @@ void Job::session_ready(launch::AgentSession& session, const wire::Prepared& mes
     horovod_port_ = message.horovod_port;
     for (HostEntry& other : hosts_) probe(other);
   }
+  auto port = message.ports.begin();
+  for (plan::PresetPort& reserved : preset_ports_) {
+    if (reserved.host == session.host() && port != message.ports.end()) reserved.port = *port++;
+  }
   for (const wire::Obstacle& o : message.obstacles) {
     const auto kind =
         o.kind <= static_cast<std::uint8_t>(ErrorKind::Internal) ? static_cast<ErrorKind>(o.kind) : ErrorKind::Internal;

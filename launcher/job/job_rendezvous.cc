@@ -26,6 +26,34 @@ std::vector<std::string> Job::job_addresses() const {
   return out;
 }
 
+// At which the other hosts reach each host, by its index in the plan: rank 0's proven, the others' as connections and
+// their agents tell.
+std::vector<std::string> Job::host_addresses() const {
+  std::vector<std::string> out(plan_.map.hosts.size());
+  for (const HostEntry& host : hosts_) {
+    std::string& address = out[host.session->host().value()];
+    if (!host.info.chosen_addresses.empty()) {
+      address = host.info.chosen_addresses.front();
+    } else if (!host.session->peer_address().empty()) {
+      address = host.session->peer_address();
+    } else if (!host.info.addresses.empty()) {
+      address = host.info.addresses.front();
+    }
+  }
+  out[hosts_.front().session->host().value()] = master_address_;
+  return out;
+}
+
+std::vector<wire::RankVariables> Job::preset_variables(const HostEntry& host, const plan::PresetFacts& facts) const {
+  std::vector<wire::RankVariables> out;
+  if (plan_.presets.empty()) return out;
+  for (const Rank rank : plan_.map.hosts[host.session->host().value()].ranks) {
+    const plan::RankAssignment& assignment = plan_.map.ranks[rank.value()];
+    out.push_back({rank, plan::preset_environment(plan_.presets, plan_.map, assignment, plan_.job, facts)});
+  }
+  return out;
+}
+
 // Those whom they have served have all ended, and nothing else runs.
 void Job::release_servers() {
   if (machine_.state() != JobState::Running) return;
@@ -42,8 +70,14 @@ void Job::start_workers() {
                                     .port = master_port_,
                                     .horovod_port = horovod_port_,
                                     .torch_store = options_.torch_store};
+  const std::vector<std::string> addresses = host_addresses();
+  const plan::PresetFacts facts{addresses, preset_ports_, plan_.launcher_environment};
   wire::Start start{.rendezvous = plan::rendezvous_environment(rendezvous)};
-  for (std::size_t i = 1; i < hosts_.size(); ++i) hosts_[i].session->start_workers(start);
+  for (std::size_t i = 1; i < hosts_.size(); ++i) {
+    start.variables = preset_variables(hosts_[i], facts);
+    hosts_[i].session->start_workers(start);
+  }
+  start.variables = preset_variables(hosts_.front(), facts);
   start.stores = {options_.torch_store, plan_.map.members(), job_addresses()};
   if (hosts_.size() > 1) start.leave = wire::Leave::WhenReleased;
   hosts_.front().session->start_workers(start);

@@ -73,6 +73,7 @@ std::uint64_t output_window(std::size_t hosts) {
 std::vector<launch::AgentSession::Plan> session_plans(const plan::LaunchPlan& plan, const SessionSettings& settings) {
   const auto remote_base = plan.export_policy == plan::ExportPolicy::All ? plan::BaseEnvironment::LauncherOverLogin
                                                                          : plan::BaseEnvironment::Login;
+  const std::vector<plan::PresetPort> ports = plan::preset_ports(plan.presets, plan.map);
   std::vector<launch::AgentSession::Plan> out;
   for (std::uint32_t i = 0; i < plan.map.hosts.size(); ++i) {
     const plan::MappedHost& host = plan.map.hosts[i];
@@ -86,6 +87,8 @@ std::vector<launch::AgentSession::Plan> session_plans(const plan::LaunchPlan& pl
     session.prepare_local.workers = workers_of(host, plan, settings);
     session.prepare_local.rendezvous = out.empty() ? wire::Rendezvous::Reserve : wire::Rendezvous::None;
     session.prepare_local.interfaces = settings.interfaces;
+    const auto here = [i](const plan::PresetPort& port) { return port.host == HostIndex(i); };
+    session.prepare_local.ports = static_cast<std::uint32_t>(std::count_if(ports.begin(), ports.end(), here));
     session.prepare_remote = session.prepare_local;
     for (const std::uint32_t index : programs_of(host, plan.map)) {
       const plan::Program& program = plan.program(index);

@@ -1,11 +1,12 @@
-"""Jobs of several programs, helpers among them."""
+"""Jobs of several programs, helpers among them, and what presets make of them."""
 import json
 import pathlib
 import tempfile
 
-from harness import TestCase, Testbed, sml_run
+from harness import PYTHON, TestCase, Testbed, sml_run
 from jobs import by_rank, complaints
 
+WORKER = pathlib.Path(__file__).parent / "preset_worker.py"
 WHO = 'echo $0 $RANK/$WORLD_SIZE $ROLE_NAME $ROLE_RANK/$ROLE_WORLD_SIZE ${V-none} $PWD'
 
 
@@ -54,6 +55,21 @@ class OneHost(TestCase):
                        "trap 'exit 6' TERM; while :; do sleep 0.05; done", timeout=30)
         self.assert_status(done, 5)
 
+    def test_dry_run_shows_what_a_preset_sets(self):
+        done = sml_run("--dry-run", "--show-env", "1", "--preset", "tf,slurm", "-H", "a:1,b:1", "true")
+        self.assert_status(done, 0)
+        shown = dict(line.split("=", 1) for line in done.stdout.splitlines())
+        self.assertEqual(json.loads(shown["TF_CONFIG"]), {"cluster": {"worker": ["a:(port)", "b:(port)"]},
+                                                          "task": {"type": "worker", "index": 1}})
+        self.assertEqual(shown["SLURM_PROCID"], "1")
+
+    def test_accelerate_s_defaults_give_way(self):
+        show = ["sh", "-c", "echo $ACCELERATE_MIXED_PRECISION"]
+        for given, options, want in (({}, [], "no"), ({"ACCELERATE_MIXED_PRECISION": "bf16"}, [], "bf16"),
+                                     ({}, ["-x", "ACCELERATE_MIXED_PRECISION=fp16"], "fp16")):
+            done = sml_run("-np", "1", "--preset", "accelerate", *options, *show, env=given)
+            self.assertEqual(done.stdout, want + "\n", done)
+
 
 class Hosts(TestCase):
     @classmethod
@@ -69,3 +85,31 @@ class Hosts(TestCase):
         self.assert_status(done, 0)
         self.assertEqual(by_rank(done.stdout), {0: ["0 algo-1"], 1: ["there 1/5 algo-3"], 2: ["there 2/5 algo-3"],
                                                 3: ["rest 3 algo-2"], 4: ["rest 4 algo-2"]}, done)
+
+    def test_every_worker_of_a_tf_cluster_listens_where_the_others_look(self):
+        for start in ("algo-1", "head"):
+            done = self.bed.sml_run(start, "--preset", "tf", "-H", self.bed.hosts(2), PYTHON, WORKER, "tf", timeout=60)
+            self.assert_status(done, 0)
+            self.assertEqual(by_rank(done.stdout), {r: [f"worker {r} met 6"] for r in range(6)}, done)
+
+    def test_a_tf_job_with_a_chief_ends_with_it(self):
+        one = [PYTHON, WORKER, "tf-ps"]
+        done = self.bed.sml_run("algo-1", "--preset", "tf", "-H", self.bed.hosts(2), "--role", "chief", "-np", "1", *one,
+                                ":", "--role", "worker", "-np", "3", *one, ":", "--role", "ps", "-np", "2", *one,
+                                timeout=60)
+        self.assert_status(done, 0)
+        self.assertEqual(by_rank(done.stdout)[0], ["chief reached 5"], done)
+
+    def test_the_coordinator_of_jax(self):
+        done = self.bed.sml_run("head", "--preset", "jax", "-H", self.bed.hosts(1), PYTHON, WORKER, "jax", timeout=60)
+        self.assert_status(done, 0)
+        self.assertEqual(by_rank(done.stdout)[0], ["heard of [1, 2]"], done)
+
+    def test_a_scheduler_and_servers_beside_dmlc_workers(self):
+        done = self.bed.sml_run("algo-1", "--preset", "dmlc", "-H", self.bed.hosts(1), PYTHON, WORKER, "dmlc",
+                                timeout=60)
+        self.assert_status(done, 0)
+        said = by_rank(done.stdout)
+        self.assertEqual(said[3], ["scheduler: server 0, server 1, server 2, worker 0, worker 1, worker 2"], done)
+        self.assertEqual({r: said[r] for r in range(3)}, {r: [f"worker {r} of 3"] for r in range(3)})
+        self.assertEqual(self.bed.ps(), [])

@@ -160,6 +160,10 @@ class FourHosts(TestCase):
         done = self.bed.sml_run("algo-1", "-H", self.bed.hosts(1), *torch("tcp", "again"), timeout=200)
         self.assert_done(done, 4, "tcp", "again")
 
+    def test_many_ranks_on_few_hosts(self):
+        done = self.bed.sml_run("algo-1", "-H", self.bed.hosts(8), *torch("env"), timeout=300)
+        self.assert_done(done, 32, "env")
+
     def test_rank_0_may_leave_first_or_last(self):
         for step in ("rank0_first", "rank0_last"):
             for start in ("algo-1", "head"):

@@ -35,7 +35,7 @@ Machine machine(const std::map<std::string, std::string>& files = {}) {
   out.output_of = [](const Words&) { return std::string(); };
   out.host_name = "here";
   out.working_directory = "/home/me";
-  out.environment = {"GIVEN=1"};
+  out.environment = {"GIVEN=1", "ACCELERATE_MIXED_PRECISION=bf16"};
   out.job_id = "sml-1";
   return out;
 }
@@ -158,6 +158,14 @@ TEST_CASE("programs that do not fit are refused", "[programs]") {
         "hosts, or give --oversubscribe");
   CHECK(plan_refusal({"a", ":", "-H", "b:x", "b"}).starts_with("program 2: -H: "));
   CHECK(plan_refusal({"--helper", "a"}) == "all programs are helpers; at least one must be what they help");
+}
+
+TEST_CASE("presets add programs, and defaults that nobody has set", "[programs]") {
+  const plan::LaunchPlan plan = plan_of({"-H", "a:2", "--preset", "dmlc,accelerate", "-np", "2", "train", "x"});
+  CHECK(plan.program_count() == 3);
+  CHECK(plan.program(2).command == Words{"train", "x"});
+  CHECK(plan.map.roles == Words{"worker", "scheduler", "server"});
+  CHECK(plan.program(0).user_environment == plan::Environment{"ACCELERATE_DYNAMO_BACKEND=no"});
 }
 
 TEST_CASE("programs of a file", "[programs]") {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "common/plan/program_map.h"
 #include "tests/support/catch.h"
 
 using namespace sml;
@@ -159,4 +160,32 @@ TEST_CASE("the output that may wait here is bounded over all hosts, and never st
   CHECK(output_window(8) == std::uint64_t{1} << 20);
   CHECK(output_window(100000) == std::uint64_t{64} << 10);
   for (std::size_t hosts = 1; hosts < 1000; ++hosts) CHECK(output_window(hosts) >= output_window(hosts + 1));
+}
+
+TEST_CASE("each host is told the programs that it runs, and no others") {
+  plan::LaunchPlan plan = make_plan({{"a", 2}});
+  plan.more_programs = {{{"other", "x"}, "/there", {"V=1"}}};
+  const plan::HostList hosts{{{"a", "", 2}}, "-H"};
+  const std::vector<plan::ProgramShare> programs{{.np = 1, .hosts = {}}, {.np = 2, .hosts = {{"b", "", 2}}}};
+  plan.map = *plan::map_programs(hosts, programs, plan::Oversubscribe::No);
+  const auto plans = session_plans(plan, kSettings);
+  REQUIRE(plans.size() == 2);
+  REQUIRE(plans[0].prepare_local.apps.size() == 1);
+  CHECK(plans[0].prepare_local.apps[0].argv == kCommand);
+  const wire::Prepare& there = plans[1].prepare_remote;
+  REQUIRE(there.apps.size() == 1);
+  CHECK(there.apps[0].argv == std::vector<std::string>{"other", "x"});
+  CHECK(there.apps[0].working_directory == "/there");
+  CHECK(there.apps[0].user_environment == plan::Environment{"V=1"});
+  REQUIRE(there.workers.size() == 2);
+  CHECK(there.workers[1].app == 0);
+  CHECK(there.ports == 0);
+}
+
+TEST_CASE("a host reserves as many ports as presets need there") {
+  plan::LaunchPlan plan = make_plan({{"a", 2}, {"b", 1}});
+  plan.presets = {plan::Preset::Tf, plan::Preset::Jax};
+  const auto plans = session_plans(plan, kSettings);
+  CHECK(plans[0].prepare_remote.ports == 3);
+  CHECK(plans[1].prepare_remote.ports == 1);
 }
