@@ -40,7 +40,8 @@ std::vector<OptionGroup> options_of_the_job() {
         {"--nproc-per-node -N -ppn --npernode --nproc_per_node --slots-per-host", "N|auto|gpu|cpu", set_nproc_per_node,
          "Slots of each host whose slots are not named: a number, or the GPUs or CPUs of this machine. The default, "
          "auto, is the GPUs, else the Neuron cores, else 1."},
-        {"--oversubscribe", "", set_oversubscribe, "Allow more workers than slots; the rest is dealt evenly."},
+        {"--oversubscribe -oversubscribe", "", set_oversubscribe,
+         "Allow more workers than slots; the rest is dealt evenly."},
         {"--wdir -wd -wdir --chdir", "DIR", set_working_directory,
          "Working directory on every host; default: the one in which sml-run is started."}}},
       {"Hosts",
@@ -63,7 +64,7 @@ std::vector<OptionGroup> options_of_the_job() {
         {"--host-source", "NAME", set_host_source,
          "Take the hosts from there and nowhere else: hosts, hostfile, resource-config, sagemaker, slurm, pbs, lsf, "
          "sge, "
-         "flux, oar, cobalt, aws-batch, pytorchjob, kubernetes, mpi or local."}}},
+         "flux, oar, cobalt, aws-batch, pytorchjob, kubernetes, mpi, rankfile or local."}}},
       {"Environment of the workers",
        {{"-x", "NAME[=VALUE]", add_export_word,
          "Set a variable, or pass the one that sml-run has; 'PREFIX_*' passes all that begin so. Repeatable."},
@@ -143,6 +144,22 @@ std::vector<OptionGroup> options_of_the_records() {
             {"--output-filename -output-filename", "DIR[:nocopy]", set_output_filename,
              "As Open MPI does: write DIR/1/rank.R/stdout and stderr, over those of an earlier job; with :nocopy print "
              "nothing of it here."}}}};
+}
+
+// Which rank is where.
+OptionGroup options_of_placement() {
+  return {"Placement of the workers",
+          {{"--map-by -map-by", "slot|host|ppr:N:host", set_map_by,
+            "Fill the slots host after host, which is the default, give each host one worker in turn, or start N on "
+            "each host. \":oversubscribe\" may follow; node is host."},
+           {"--rank-by -rank-by", "slot|host", set_rank_by,
+            "Number the workers host after host, or one of each host in turn; default: as --map-by places them."},
+           {"--ranks-per-host", "N", set_ranks_per_host,
+            "Start N workers on each host, and fewer on the last ones where --np says so."},
+           {"--rankfile -rankfile -rf", "FILE", set_rankfile,
+            "Take each rank's host and cores from FILE, in lines such as \"rank 0=algo-1 slot=0:0-3\"."},
+           {"--nooversubscribe -nooversubscribe", "", set_no_oversubscribe,
+            "Allow no more workers than slots, which is the default."}}};
 }
 
 // One run for each line of a file.
@@ -230,6 +247,7 @@ const std::vector<OptionGroup>& option_groups() {
     std::vector<OptionGroup> all = options_of_the_job();
     all.push_back(options_of_the_progress());
     all.push_back(options_of_programs());
+    all.push_back(options_of_placement());
     all.push_back(options_of_arrays());
     for (OptionGroup& group : options_of_the_records()) all.push_back(std::move(group));
     all.push_back(options_of_sagemaker());

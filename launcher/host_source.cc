@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <functional>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "common/core/text.h"
@@ -85,6 +86,23 @@ FoundHosts hosts_of_sagemaker(const Subject& s) {
   return nothing();
 }
 
+// As Open MPI does where nothing else names hosts.
+FoundHosts hosts_of_rankfile(const Subject& s) {
+  const std::string& path = s.options.rankfile;
+  if (path.empty()) return nothing();
+  const std::string source = "--rankfile " + path;
+  const Result<std::string> text = s.machine.read_file(path, plan::kMaxRankfileBytes);
+  if (!text) return Error(ErrorKind::Config, fmt::format("{}: {}", show(source), text.error().message()));
+  const Result<plan::Rankfile> file = plan::parse_rankfile(*text, path);
+  if (!file) return file.error();
+  plan::HostList list{{}, source};
+  std::set<std::string_view> seen;
+  for (const plan::RankfileEntry& entry : file->entries) {
+    if (!entry.host.empty() && seen.insert(entry.host).second) list.hosts.push_back({entry.host, "", std::nullopt});
+  }
+  return list.hosts.empty() ? nothing() : std::optional(std::move(list));
+}
+
 FoundHosts this_machine_alone(const Subject&) {
   return std::optional(plan::HostList{{{"localhost", "", std::nullopt}}, std::string(kThisMachine)});
 }
@@ -114,6 +132,7 @@ std::vector<HostSource> make_host_sources() {
                               {"resource-config", "--resource-config", hosts_of_resource_config},
                               {"sagemaker", "/opt/ml/input/config/resourceconfig.json", hosts_of_sagemaker}};
   for (const hosts::BatchSystem& system : hosts::batch_systems()) all.push_back(source_of(system));
+  all.push_back({"rankfile", "--rankfile", hosts_of_rankfile});
   all.push_back({"local", "", this_machine_alone});
   return all;
 }

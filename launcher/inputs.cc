@@ -48,6 +48,7 @@ std::optional<std::uint32_t> workers_on_job_hosts(const Options& options) {
 
 Result<std::uint32_t> default_slots(const Options& options, const plan::HostList& list, const Machine& machine) {
   if (options.nproc_per_node) return *options.nproc_per_node;
+  if (options.layout.per_host && options.slots_rule == SlotsRule::Auto) return *options.layout.per_host;
   const std::optional<std::uint32_t> workers = workers_on_job_hosts(options);
   const bool np_says_it = workers && list.source == kThisMachine && options.slots_rule == SlotsRule::Auto;
   if (np_says_it) return std::min(*workers, plan::kMaxSlotsPerHost);
@@ -65,6 +66,38 @@ Result<void> fill_slots(plan::HostList& list, const Options& options, const Mach
   if (!slots) return slots.error();
   if (*slots > plan::kMaxSlotsPerHost) slots = plan::kMaxSlotsPerHost;
   for (plan::Host& host : list.hosts) host.slots = host.slots.value_or(*slots);
+  return {};
+}
+
+// ---- layout
+
+Result<plan::RankLayout> read_layout(const Options& options, const Machine& machine) {
+  plan::RankLayout layout = options.layout;
+  if (options.rankfile.empty()) return layout;
+  if (layout.per_host || layout.rank_by || layout.map_by != plan::MapBy::Slot) {
+    return Error(
+        ErrorKind::Usage,
+        "--rankfile says where each rank is; --map-by, --rank-by and --ranks-per-host cannot be given with it");
+  }
+  const Result<std::string> text = machine.read_file(options.rankfile, plan::kMaxRankfileBytes);
+  if (!text) {
+    return Error(ErrorKind::Config, fmt::format("--rankfile {}: {}", show(options.rankfile), text.error().message()));
+  }
+  Result<plan::Rankfile> file = plan::parse_rankfile(*text, options.rankfile);
+  if (!file) return file.error();
+  layout.rankfile = std::move(*file);
+  return layout;
+}
+
+// Where nothing else names the slots of a host, the ranks that the file puts there do.
+Result<void> fill_slots_by_rankfile(plan::HostList& list, const plan::RankLayout& layout) {
+  if (!layout.rankfile) return {};
+  const Result<std::vector<HostIndex>> hosts_of = plan::hosts_of_ranks(*layout.rankfile, list.hosts);
+  if (!hosts_of) return hosts_of.error();
+  std::vector<std::uint32_t> counts(list.hosts.size(), 0);
+  for (const HostIndex host : *hosts_of)
+    counts[host.value()] = std::min(counts[host.value()] + 1, plan::kMaxSlotsPerHost);
+  for (std::size_t i = 0; i < counts.size(); ++i) list.hosts[i].slots = list.hosts[i].slots.value_or(counts[i]);
   return {};
 }
 
@@ -195,18 +228,33 @@ Result<void> add_programs(plan::LaunchPlan& plan, const Options& options, const 
   return {};
 }
 
+bool is_placed(const plan::RankLayout& layout) {
+  return layout.map_by != plan::MapBy::Slot || layout.rank_by || layout.per_host || layout.rankfile;
+}
+
+Result<plan::JobMap> map_ranks(const plan::HostList& hosts, const Options& options,
+                               const std::vector<plan::ProgramShare>& shares, const plan::RankLayout& layout) {
+  if (is_plain(shares)) return plan::map_job(hosts, options.np, layout);
+  if (!is_placed(layout)) return plan::map_programs(hosts, shares, layout.oversubscribe);
+  return Error(ErrorKind::Usage,
+               "--map-by, --rank-by, --ranks-per-host and --rankfile place the workers of one program without a role; "
+               "with several, give each its -H");
+}
+
 }  // namespace
 
 Result<plan::LaunchPlan> make_plan(const Options& options, const Machine& machine) {
+  const Result<plan::RankLayout> layout = read_layout(options, machine);
+  if (!layout) return layout.error();
   Result<plan::HostList> hosts = find_hosts(options, machine);
   if (!hosts) return hosts.error();
+  if (Result<void> filled = fill_slots_by_rankfile(*hosts, *layout); !filled) return filled.error();
   if (Result<void> filled = fill_slots(*hosts, options, machine); !filled) return filled.error();
   Result<std::vector<std::string>> arranged = arrange(*hosts, options, machine);
   if (!arranged) return arranged.error();
   const Result<std::vector<plan::ProgramShare>> shares = shares_of(options, machine);
   if (!shares) return shares.error();
-  Result<plan::JobMap> map = is_plain(*shares) ? plan::map_job(*hosts, options.np, options.oversubscribe)
-                                               : plan::map_programs(*hosts, *shares, options.oversubscribe);
+  Result<plan::JobMap> map = map_ranks(*hosts, options, *shares, *layout);
   if (!map) return map.error();
   if (Result<void> there = check_ranks("--show-ranks", options.output.shown_ranks, *map); !there) return there.error();
   const std::optional<report::WatchRule>& watch = options.progress.watch;

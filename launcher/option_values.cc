@@ -80,7 +80,34 @@ Result<void> set_nproc_per_node(Options& o, string_view value) {
   return store(o.nproc_per_node, number(value, {1, plan::kMaxSlotsPerHost}, ", nor auto, gpu or cpu"));
 }
 
-Result<void> set_oversubscribe(Options& o, string_view) { return keep(o.oversubscribe, plan::Oversubscribe::Yes); }
+Result<void> set_oversubscribe(Options& o, string_view) {
+  return keep(o.layout.oversubscribe, plan::Oversubscribe::Yes);
+}
+Result<void> set_no_oversubscribe(Options& o, string_view) {
+  return keep(o.layout.oversubscribe, plan::Oversubscribe::No);
+}
+
+Result<void> set_map_by(Options& o, string_view value) {
+  const Result<plan::MapByText> parsed = plan::parse_map_by(value);
+  if (!parsed) return parsed.error();
+  o.layout.map_by = parsed->map_by;
+  if (parsed->per_host) o.layout.per_host = parsed->per_host;
+  if (parsed->oversubscribe) o.layout.oversubscribe = *parsed->oversubscribe;
+  return {};
+}
+
+Result<void> set_rank_by(Options& o, string_view value) {
+  if (value == "slot") return keep(o.layout.rank_by, plan::RankBy::Slot);
+  if (value == "host" || value == "node") return keep(o.layout.rank_by, plan::RankBy::Host);
+  return bad_value(value, "slot or host");
+}
+
+Result<void> set_ranks_per_host(Options& o, string_view value) {
+  return store(o.layout.per_host, number(value, {1, plan::kMaxSlotsPerHost}));
+}
+
+Result<void> set_rankfile(Options& o, string_view value) { return keep(o.rankfile, value); }
+
 Result<void> set_working_directory(Options& o, string_view value) { return keep(o.working_directory, value); }
 Result<void> set_hosts(Options& o, string_view value) { return keep(o.hosts, value); }
 Result<void> set_hostfile(Options& o, string_view value) { return keep(o.hostfile, value); }

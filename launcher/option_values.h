@@ -15,6 +15,11 @@ enum class ForwardSignals : std::uint8_t { Default, Given };  // --forward-signa
 Result<void> set_np(Options& o, std::string_view value);
 Result<void> set_nproc_per_node(Options& o, std::string_view value);
 Result<void> set_oversubscribe(Options& o, std::string_view);
+Result<void> set_no_oversubscribe(Options& o, std::string_view);
+Result<void> set_map_by(Options& o, std::string_view value);
+Result<void> set_rank_by(Options& o, std::string_view value);
+Result<void> set_ranks_per_host(Options& o, std::string_view value);
+Result<void> set_rankfile(Options& o, std::string_view value);
 Result<void> set_working_directory(Options& o, std::string_view value);
 Result<void> set_hosts(Options& o, std::string_view value);
 Result<void> set_hostfile(Options& o, std::string_view value);

@@ -64,7 +64,8 @@ struct Options : JobOptions, ProgramOptions {
   std::string host_source;  // the only one that may be used; empty: the first that is there
   std::optional<std::uint32_t> nproc_per_node;
   SlotsRule slots_rule = SlotsRule::Auto;
-  plan::Oversubscribe oversubscribe = plan::Oversubscribe::No;
+  plan::RankLayout layout;  // its rankfile comes from this one:
+  std::string rankfile;     // path; empty: none
   plan::ExportPolicy export_policy = plan::ExportPolicy::All;
   std::optional<std::uint32_t> show_env;  // rank; only with dry_run
   std::string agent_path;                 // empty: the embedded agent

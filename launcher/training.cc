@@ -67,7 +67,7 @@ void choose_workers(Options& options, const sagemaker::Distribution& distributio
   if (!options.np) options.np = distribution.processes;
   if (!slots_are_said) options.nproc_per_node = distribution.per_host;
   if (!slots_are_said && one_worker_each(distribution.framework)) options.nproc_per_node = 1;
-  if (distribution.mpi.oversubscribe) options.oversubscribe = plan::Oversubscribe::Yes;
+  if (distribution.mpi.oversubscribe) options.layout.oversubscribe = plan::Oversubscribe::Yes;
   if (distribution.mpi.verbose && options.verbosity == Verbosity::Normal) options.verbosity = Verbosity::Verbose;
   const std::vector<std::string>& words = distribution.mpi.export_words;
   options.export_variables.insert(options.export_variables.begin(), words.begin(), words.end());

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
 
 namespace sml::plan {
 
@@ -23,16 +26,14 @@ Error too_many_processes(std::uint32_t np, std::uint64_t slots, std::size_t host
                                      "; lower -np, name more slots or hosts, or give --oversubscribe");
 }
 
-// How many ranks each host gets: its slots until np is used up, then what is beyond the slots dealt evenly.
-std::vector<std::uint32_t> deal(const std::vector<MappedHost>& hosts, std::uint32_t np) {
-  std::vector<std::uint32_t> counts(hosts.size(), 0);
-  std::uint32_t left = np;
-  std::uint32_t usable = 0;
-  for (std::size_t i = 0; i < hosts.size(); ++i) {
-    counts[i] = std::min(hosts[i].slots, left);
-    left -= counts[i];
-    if (hosts[i].slots > 0) ++usable;
-  }
+// ---- how many ranks each host gets
+
+using Counts = std::vector<std::uint32_t>;
+
+// What is beyond the slots, dealt evenly.
+void deal_rest(const std::vector<MappedHost>& hosts, std::uint32_t left, Counts& counts) {
+  const auto usable = static_cast<std::uint32_t>(
+      std::count_if(hosts.begin(), hosts.end(), [](const MappedHost& host) { return host.slots > 0; }));
   const std::uint32_t each = left / usable;
   std::uint32_t one_more = left % usable;
   for (std::size_t i = 0; i < hosts.size(); ++i) {
@@ -40,37 +41,187 @@ std::vector<std::uint32_t> deal(const std::vector<MappedHost>& hosts, std::uint3
     counts[i] += each + (one_more > 0 ? 1 : 0);
     if (one_more > 0) --one_more;
   }
+}
+
+// Its slots until np is used up.
+Counts deal_by_slot(const std::vector<MappedHost>& hosts, std::uint32_t np) {
+  Counts counts(hosts.size(), 0);
+  std::uint32_t left = np;
+  for (std::size_t i = 0; i < hosts.size(); ++i) {
+    counts[i] = std::min(hosts[i].slots, left);
+    left -= counts[i];
+  }
+  if (left > 0) deal_rest(hosts, left, counts);
   return counts;
 }
 
-void assign_ranks(JobMap& map, const std::vector<std::uint32_t>& counts) {
+// One in turn, as long as it has a slot.
+Counts deal_by_host(const std::vector<MappedHost>& hosts, std::uint32_t np) {
+  Counts counts(hosts.size(), 0);
+  std::uint32_t left = np;
+  for (bool some = true; some && left > 0;) {
+    some = false;
+    for (std::size_t i = 0; i < hosts.size() && left > 0; ++i) {
+      if (counts[i] == hosts[i].slots) continue;
+      ++counts[i];
+      --left;
+      some = true;
+    }
+  }
+  if (left > 0) deal_rest(hosts, left, counts);
+  return counts;
+}
+
+Counts deal_per_host(const std::vector<MappedHost>& hosts, std::uint32_t np, std::uint32_t per_host) {
+  Counts counts(hosts.size(), 0);
+  std::uint32_t left = np;
+  for (std::size_t i = 0; i < hosts.size(); ++i) {
+    counts[i] = hosts[i].slots == 0 ? 0 : std::min(per_host, left);
+    left -= counts[i];
+  }
+  return counts;
+}
+
+// ---- which rank is where
+
+// The hosts of the ranks, by rank.
+std::vector<HostIndex> number_by_slot(const Counts& counts) {
+  std::vector<HostIndex> out;
+  for (std::uint32_t host = 0; host < counts.size(); ++host) out.insert(out.end(), counts[host], HostIndex(host));
+  return out;
+}
+
+std::vector<HostIndex> number_by_host(Counts left) {
+  std::vector<std::uint32_t> hosts;  // those with ranks to come
+  for (std::uint32_t host = 0; host < left.size(); ++host) {
+    if (left[host] > 0) hosts.push_back(host);
+  }
+  std::vector<HostIndex> out;
+  while (!hosts.empty()) {
+    for (const std::uint32_t host : hosts) {
+      out.emplace_back(host);
+      --left[host];
+    }
+    std::erase_if(hosts, [&](std::uint32_t host) { return left[host] == 0; });
+  }
+  return out;
+}
+
+// `hosts_of` tells by rank where it runs; the order of the hosts is settled.
+void assign_ranks(JobMap& map, const std::vector<HostIndex>& hosts_of) {
+  map.ranks.resize(hosts_of.size());
+  for (std::uint32_t rank = 0; rank < hosts_of.size(); ++rank) {
+    map.hosts[hosts_of[rank].value()].ranks.emplace_back(rank);
+  }
   std::uint32_t group = 0;
   std::vector<std::uint32_t> hosts_with;  // by local rank: hosts so far that have it
   for (std::uint32_t h = 0; h < map.hosts.size(); ++h) {
-    if (counts[h] == 0) continue;
-    if (hosts_with.size() < counts[h]) hosts_with.resize(counts[h], 0);
-    map.hosts[h].ranks.reserve(counts[h]);
-    for (std::uint32_t local = 0; local < counts[h]; ++local) {
-      const Rank rank(map.world_size());
-      map.hosts[h].ranks.push_back(rank);
-      map.ranks.push_back({rank, HostIndex(h), LocalRank(local), counts[h], group, hosts_with[local]++, 0});
+    const std::vector<Rank>& ranks = map.hosts[h].ranks;
+    if (ranks.empty()) continue;
+    const auto size = static_cast<std::uint32_t>(ranks.size());
+    if (hosts_with.size() < size) hosts_with.resize(size, 0);
+    for (std::uint32_t local = 0; local < size; ++local) {
+      map.ranks[ranks[local].value()] = {
+          ranks[local], HostIndex(h), LocalRank(local), size, group, hosts_with[local]++, 0};
     }
     ++group;
   }
   for (RankAssignment& a : map.ranks) a.cross_size = hosts_with[a.local_rank.value()];
 }
 
-Result<std::uint32_t> choose_world_size(const JobMap& map, std::optional<std::uint32_t> np,
-                                        Oversubscribe oversubscribe) {
+Error too_many_on_one(std::uint32_t wanted, const MappedHost& host) {
+  return Error(ErrorKind::Usage, counted(wanted, "worker") + " on each host are more than the " +
+                                     counted(host.slots, "slot") + " of " + host.host.name +
+                                     "; ask for fewer, give the host more slots, or give --oversubscribe");
+}
+
+// How many ranks `per_host` allows.
+Result<std::uint64_t> room_per_host(const JobMap& map, const RankLayout& layout) {
+  std::uint64_t room = 0;
+  for (const MappedHost& host : map.hosts) {
+    if (host.slots == 0) continue;
+    if (*layout.per_host > host.slots && layout.oversubscribe == Oversubscribe::No) {
+      return too_many_on_one(*layout.per_host, host);
+    }
+    room += *layout.per_host;
+  }
+  return room;
+}
+
+Result<std::uint32_t> choose_world_size(const JobMap& map, std::optional<std::uint32_t> np, const RankLayout& layout) {
   const std::uint64_t slots = total_slots(map.hosts);
   if (slots == 0) return Error(ErrorKind::Usage, "no host has a slot; give at least one host a slot, as in NAME:1");
-  const std::uint64_t wanted = np ? *np : slots;
+  const Result<std::uint64_t> room = layout.per_host ? room_per_host(map, layout) : slots;
+  if (!room) return room.error();
+  const std::uint64_t wanted = np ? *np : *room;
   if (wanted > kMaxWorldSize) {
     return Error(ErrorKind::Usage, counted(wanted, "worker") + " are more than a job can have; the most is " +
                                        std::to_string(kMaxWorldSize));
   }
-  if (wanted > slots && oversubscribe == Oversubscribe::No) return too_many_processes(*np, slots, map.hosts.size());
+  if (layout.per_host && wanted > *room) {
+    return Error(ErrorKind::Usage, "-np " + std::to_string(wanted) + " is more than the " + counted(*room, "worker") +
+                                       " that " + std::to_string(*layout.per_host) + " on each host make");
+  }
+  const bool fits = wanted <= slots || layout.oversubscribe == Oversubscribe::Yes;
+  if (!fits) return too_many_processes(*np, slots, map.hosts.size());
   return static_cast<std::uint32_t>(wanted);
+}
+
+Counts deal(const JobMap& map, std::uint32_t np, const RankLayout& layout) {
+  if (layout.per_host) return deal_per_host(map.hosts, np, *layout.per_host);
+  return layout.map_by == MapBy::Host ? deal_by_host(map.hosts, np) : deal_by_slot(map.hosts, np);
+}
+
+// ---- rankfile
+
+Error bad_line(const Rankfile& file, std::uint32_t rank, const std::string& what) {
+  return Error(ErrorKind::Config, file.path + ":" + std::to_string(file.entries[rank].line) + ": " + what);
+}
+
+// Hosts in the order of their first rank, so that rank 0's is the first; those without ranks come last.
+void order_hosts(JobMap& map, std::vector<HostIndex>& hosts_of) {
+  std::vector<std::uint32_t> place(map.hosts.size(), UINT32_MAX);
+  std::vector<MappedHost> ordered;
+  const auto move_host = [&](std::uint32_t host) {
+    if (place[host] != UINT32_MAX) return;
+    place[host] = static_cast<std::uint32_t>(ordered.size());
+    ordered.push_back(std::move(map.hosts[host]));
+  };
+  for (const HostIndex host : hosts_of) move_host(host.value());
+  for (std::uint32_t host = 0; host < map.hosts.size(); ++host) move_host(host);
+  for (HostIndex& host : hosts_of) host = HostIndex(place[host.value()]);
+  map.hosts = std::move(ordered);
+}
+
+Result<void> check_slots(const JobMap& map, const std::vector<HostIndex>& hosts_of, const Rankfile& file) {
+  Counts counts(map.hosts.size(), 0);
+  for (std::uint32_t rank = 0; rank < hosts_of.size(); ++rank) {
+    const MappedHost& host = map.hosts[hosts_of[rank].value()];
+    if (++counts[hosts_of[rank].value()] <= host.slots) continue;
+    return bad_line(file, rank,
+                    "rank " + std::to_string(rank) + " is one more than the " + counted(host.slots, "slot") + " of " +
+                        host.host.name + "; give the host more slots, or give --oversubscribe");
+  }
+  return {};
+}
+
+Result<JobMap> map_by_rankfile(JobMap map, const HostList& hosts, std::optional<std::uint32_t> np,
+                               const RankLayout& layout) {
+  const Rankfile& file = *layout.rankfile;
+  if (np && *np > file.entries.size()) {
+    return Error(ErrorKind::Usage, "-np " + std::to_string(*np) + " is more than the " +
+                                       counted(file.entries.size(), "rank") + " of " + file.path);
+  }
+  Result<std::vector<HostIndex>> hosts_of = hosts_of_ranks(file, hosts.hosts);
+  if (!hosts_of) return hosts_of.error();
+  if (np) hosts_of->resize(*np);
+  if (layout.oversubscribe == Oversubscribe::No) {
+    if (Result<void> fits = check_slots(map, *hosts_of, file); !fits) return fits.error();
+  }
+  order_hosts(map, *hosts_of);
+  assign_ranks(map, *hosts_of);
+  for (std::size_t rank = 0; rank < hosts_of->size(); ++rank) map.cores.push_back(file.entries[rank].cores);
+  return map;
 }
 
 }  // namespace
@@ -86,16 +237,38 @@ std::uint32_t JobMap::member_hosts() const {
   return static_cast<std::uint32_t>(std::count_if(hosts.begin(), hosts.end(), has));
 }
 
-Result<JobMap> map_job(const HostList& hosts, std::optional<std::uint32_t> np, Oversubscribe oversubscribe) {
+Result<std::vector<HostIndex>> hosts_of_ranks(const Rankfile& file, const std::vector<Host>& hosts) {
+  std::unordered_map<std::string_view, std::uint32_t> by_name;
+  for (std::uint32_t i = 0; i < hosts.size(); ++i) by_name.emplace(hosts[i].name, i);
+  std::vector<HostIndex> out;
+  for (const RankfileEntry& entry : file.entries) {
+    const auto found = by_name.find(entry.host);
+    if (!entry.host_index && found == by_name.end()) {
+      return bad_line(file, entry.rank, entry.host + " is none of the job's hosts");
+    }
+    if (entry.host_index && *entry.host_index >= hosts.size()) {
+      return bad_line(file, entry.rank,
+                      "there is no host +n" + std::to_string(*entry.host_index) + "; the job has " +
+                          counted(hosts.size(), "host") + ", from +n0 on");
+    }
+    out.emplace_back(entry.host_index ? *entry.host_index : found->second);
+  }
+  return out;
+}
+
+Result<JobMap> map_job(const HostList& hosts, std::optional<std::uint32_t> np, const RankLayout& layout) {
   if (hosts.hosts.empty()) return Error(ErrorKind::Usage, "no hosts; name at least one");
   if (np == 0U) return Error(ErrorKind::Usage, "-np 0 starts nothing; expected at least 1");
   JobMap map;
   map.hosts.reserve(hosts.hosts.size());
   for (const Host& host : hosts.hosts) map.hosts.push_back({host, host.slots.value_or(1), {}});
-  const Result<std::uint32_t> world_size = choose_world_size(map, np, oversubscribe);
+  if (layout.rankfile) return map_by_rankfile(std::move(map), hosts, np, layout);
+  const Result<std::uint32_t> world_size = choose_world_size(map, np, layout);
   if (!world_size) return world_size.error();
-  map.ranks.reserve(*world_size);
-  assign_ranks(map, deal(map.hosts, *world_size));
+  const RankBy natural = layout.map_by == MapBy::Host ? RankBy::Host : RankBy::Slot;
+  Counts counts = deal(map, *world_size, layout);
+  const bool by_host = layout.rank_by.value_or(natural) == RankBy::Host;
+  assign_ranks(map, by_host ? number_by_host(std::move(counts)) : number_by_slot(counts));
   return map;
 }
 

@@ -8,10 +8,9 @@
 #include "common/core/error.h"
 #include "common/core/strong.h"
 #include "common/plan/host.h"
+#include "common/plan/rank_layout.h"
 
 namespace sml::plan {
-
-inline constexpr std::uint32_t kMaxWorldSize = 1'000'000;  // bounds what a typing mistake can make us allocate
 
 // What the others expect of a rank.
 enum class Part : std::uint8_t {
@@ -41,29 +40,40 @@ struct RankAssignment {
 struct MappedHost {
   Host host;
   std::uint32_t slots = 0;
-  std::vector<Rank> ranks;  // ascending; empty when -np left the host out or it has no slots
+  std::vector<Rank> ranks;  // ascending; empty when the host was left out or has no slots
 };
 
-// Invariants, checked by the only function that makes one: ranks are 0..world_size-1 in order; local ranks are dense on
-// each host; no host holds more ranks than slots unless oversubscription was allowed; rank 0 is on the first host that
-// has ranks. The numbers of a RankAssignment count members only; helpers have no cross rank.
+// Invariants, checked by the only functions that make one: ranks are 0..world_size-1 in order; local ranks are dense on
+// each host and ascend with the ranks; of the hosts that have ranks the first has rank 0, and without several programs
+// the next has the smallest rank that the first does not have, and so on; no host holds more ranks than slots unless
+// oversubscription was allowed. The numbers of a RankAssignment count members only; helpers have no cross rank.
 struct JobMap {
   std::vector<MappedHost> hosts;
   std::vector<RankAssignment> ranks;
   std::vector<std::string> roles{};  // by program; empty: all ranks have one that nobody has named
   std::uint32_t helpers = 0;         // the last ranks are Part::Helper
+  std::vector<std::string> cores{};  // by rank, as a rankfile names them; empty: there was none
   std::uint32_t members() const { return world_size() - helpers; }  // the world that frameworks see
   std::uint32_t world_size() const { return static_cast<std::uint32_t>(ranks.size()); }
   std::uint32_t group_world_size() const;  // number of hosts that have ranks
   std::uint32_t member_hosts() const;      // number of hosts that have members
 };
 
-enum class Oversubscribe : std::uint8_t { No, Yes };
+// Every host must have its slots filled in. Without `np` all slots are used, or `per_host` on each host. With
+// Oversubscribe::Yes the ranks beyond the slots are dealt evenly: every host gets one more in turn. A rankfile decides
+// alone; `np` may leave its last ranks out.
+// Errors: kind Usage: no hosts, no slots at all, np = 0, np above the slots (both numbers named), more than
+// kMaxWorldSize ranks; kind Config: the rankfile does not fit the hosts (its line is named).
+Result<JobMap> map_job(const HostList& hosts, std::optional<std::uint32_t> np, const RankLayout& layout);
 
-// Fills hosts in the order given, slot by slot. Every host must have its slots filled in. Without `np` all slots are
-// used. Errors (kind Usage): no hosts, no slots at all, np = 0, np above the slots (both numbers named),
-// more than kMaxWorldSize ranks.
-// With Oversubscribe::Yes the ranks beyond the slots are dealt evenly: every host gets one more in turn.
-Result<JobMap> map_job(const HostList& hosts, std::optional<std::uint32_t> np, Oversubscribe oversubscribe);
+// Host after host.
+inline Result<JobMap> map_job(const HostList& hosts, std::optional<std::uint32_t> np, Oversubscribe oversubscribe) {
+  RankLayout layout;
+  layout.oversubscribe = oversubscribe;
+  return map_job(hosts, np, layout);
+}
+
+// Where the rankfile's hosts are in `hosts`, by rank. Errors (kind Config) name the line.
+Result<std::vector<HostIndex>> hosts_of_ranks(const Rankfile& file, const std::vector<Host>& hosts);
 
 }  // namespace sml::plan

@@ -92,13 +92,19 @@ std::string counted(std::size_t count, std::string_view noun) {
   return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
 }
 
-std::string rank_range(const std::vector<Rank>& ranks) {
-  if (ranks.empty()) return "-";
-  const bool together = ranks.back().value() - ranks.front().value() + 1 == ranks.size();
-  if (together && ranks.size() > 1) return fmt::format("{}-{}", ranks.front().value(), ranks.back().value());
-  RankSet set;
-  for (const Rank rank : ranks) set.add(rank.value());
-  return set.text();
+std::string ranks_of(const MappedHost& host) {
+  constexpr std::size_t kMost = 40;  // characters: ranks that are dealt out in turn do not fold
+  if (host.ranks.empty()) return "-";
+  std::string out;
+  for (std::size_t i = 0; i < host.ranks.size();) {
+    std::size_t end = i + 1;
+    while (end < host.ranks.size() && host.ranks[end].value() == host.ranks[end - 1].value() + 1) ++end;
+    if (out.size() > kMost) return out + ",...";
+    fmt::format_to(std::back_inserter(out), "{}{}", i == 0 ? "" : ",", host.ranks[i].value());
+    if (end > i + 1) fmt::format_to(std::back_inserter(out), "-{}", host.ranks[end - 1].value());
+    i = end;
+  }
+  return out;
 }
 
 // Rows of cells as text, each column as wide as its widest cell; the first column is flush left, the others right.
@@ -121,7 +127,7 @@ std::string host_table(const LaunchPlan& plan) {
   for (const MappedHost& host : plan.map.hosts) {
     const std::string login = host.host.user.empty() ? "" : host.host.user + "@";
     const std::string port = host.host.port ? fmt::format(" port {}", *host.host.port) : "";
-    rows.push_back({login + host.host.name + port, std::to_string(host.slots), rank_range(host.ranks)});
+    rows.push_back({login + host.host.name + port, std::to_string(host.slots), ranks_of(host)});
   }
   return columns(rows);
 }

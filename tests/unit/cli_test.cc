@@ -112,7 +112,7 @@ TEST_CASE("every other option sets its field") {
   CHECK(o.grace == 90s);
   CHECK(o.start_timeout == 2min);
   CHECK(o.heartbeat_timeout == 45s);
-  CHECK(o.oversubscribe == plan::Oversubscribe::Yes);
+  CHECK(o.layout.oversubscribe == plan::Oversubscribe::Yes);
   CHECK(o.ssh.user == "joe");
   CHECK(o.ssh.config_file == "cfg");
   CHECK(o.ssh.command == Words{"ssh", "-F", "a b"});
@@ -357,4 +357,19 @@ TEST_CASE("long options are listed once each, sorted") {
   CHECK(std::adjacent_find(names.begin(), names.end()) == names.end());
   CHECK(std::find(names.begin(), names.end(), "accept-new-host-keys") != names.end());
   CHECK(std::find(names.begin(), names.end(), "num-proc") == names.end());
+}
+
+TEST_CASE("workers are placed in Open MPI's words and in ours") {
+  const Options by_host = parse_with_program({"-map-by", "node:oversubscribe", "-rank-by", "slot"});
+  CHECK(by_host.layout.map_by == plan::MapBy::Host);
+  CHECK(by_host.layout.rank_by == plan::RankBy::Slot);
+  CHECK(by_host.layout.oversubscribe == plan::Oversubscribe::Yes);
+  CHECK(parse_with_program({"--map-by", "ppr:4:node"}).layout.per_host == 4U);
+  CHECK(parse_with_program({"--ranks-per-host", "4", "-map-by", "slot"}).layout.per_host == 4U);
+  CHECK(parse_with_program({"-rf", "r.txt"}).rankfile == "r.txt");
+  CHECK(parse_with_program({"-oversubscribe", "-nooversubscribe"}).layout.oversubscribe == plan::Oversubscribe::No);
+  CHECK(error_of({"--map-by", "socket", "p"}) ==
+        "--map-by: \"socket\" is no way to place workers that is known; expected slot, host or ppr:N:host");
+  CHECK(error_of({"--rank-by", "core", "p"}) == "--rank-by: \"core\" is not slot or host");
+  CHECK(error_of({"--ranks-per-host", "0", "p"}) == "--ranks-per-host: \"0\" is not a whole number from 1 to 65536");
 }

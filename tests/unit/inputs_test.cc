@@ -107,6 +107,41 @@ TEST_CASE("the host source with the most say wins, and the plan tells which") {
   CHECK(hosts_of(plan_of(o, fake)) == "localhost:1");
 }
 
+TEST_CASE("a rankfile says where each rank is, and names the hosts where nothing else does") {
+  FakeMachine fake;
+  fake.files = {{"r.txt", "rank 0=b slot=0:0\nrank 1=a\nrank 2=b\n"}, {"bad.txt", "rank 0=a\nrank 1\n"}};
+  Options o = options();
+  o.rankfile = "r.txt";
+  CHECK(plan_of(o, fake).host_source == "--rankfile r.txt");
+  CHECK(hosts_of(plan_of(o, fake)) == "b:2 a:1");
+  CHECK(plan_of(o, fake).map.ranks[2].local_rank == LocalRank(1));
+  o.hosts = "a:4,b:4";
+  CHECK(plan_of(o, fake).host_source == "-H");
+  CHECK(hosts_of(plan_of(o, fake)) == "b:4 a:4");
+  CHECK(plan_of(o, fake).map.cores == std::vector<std::string>{"0:0", "", ""});
+  o.hosts = "a,b";
+  CHECK(hosts_of(plan_of(o, fake)) == "b:2 a:1");
+  o.hosts = "a";
+  CHECK(error_of(o, fake) == "r.txt:1: b is none of the job's hosts");
+  o.rankfile = "bad.txt";
+  CHECK(error_of(o, fake) == "bad.txt:2: \"rank 1\" is no line of a rankfile; expected rank N=HOST slot=CORES");
+  o.rankfile = "none.txt";
+  CHECK(error_of(o, fake) == "--rankfile none.txt: no such file or directory");
+  o.layout.per_host = 2;
+  CHECK(error_of(o, fake) ==
+        "--rankfile says where each rank is; --map-by, --rank-by and --ranks-per-host cannot be given with it");
+}
+
+TEST_CASE("so many workers on each host are as good as slots that nobody names") {
+  FakeMachine fake;
+  Options o = options();
+  o.layout.per_host = 3;
+  CHECK(hosts_of(plan_of(o, fake)) == "localhost:3");
+  o.hosts = "a,b:4";
+  CHECK(hosts_of(plan_of(o, fake)) == "a:3 b:4");
+  CHECK(plan_of(o, fake).map.world_size() == 6);
+}
+
 TEST_CASE("batch systems come after SageMaker's files, and before host files of MPI launchers") {
   FakeMachine fake;
   fake.files = {{"/opt/ml/input/config/resourceconfig.json", kTwoHosts}, {"mpi.txt", "w:2\n"}, {"pbs.txt", "p\np\n"}};
@@ -275,7 +310,7 @@ TEST_CASE("on this machine --np alone is as good as slots") {
   o.hosts = "localhost";
   CHECK(error_of(o, fake) ==
         "-np 5 is more than the 2 slots of 1 host; lower -np, name more slots or hosts, or give --oversubscribe");
-  o.oversubscribe = plan::Oversubscribe::Yes;
+  o.layout.oversubscribe = plan::Oversubscribe::Yes;
   CHECK(plan_of(o, fake).map.world_size() == 5);
 }
 

@@ -1,0 +1,83 @@
+#include "common/plan/rank_layout.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <string>
+#include <vector>
+
+#include "common/core/text.h"
+#include "common/plan/host.h"
+
+namespace sml::plan {
+
+namespace {
+
+std::string lower(std::string_view text) {
+  std::string out(text);
+  for (char& c : out) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  return out;
+}
+
+std::vector<std::string> words_of(std::string_view text) {
+  std::vector<std::string> out;
+  for (;;) {
+    // Open MPI also puts commas between modifiers
+    const std::size_t end = text.find_first_of(":,");
+    out.push_back(lower(text.substr(0, end)));
+    if (end == std::string_view::npos) return out;
+    text.remove_prefix(end + 1);
+  }
+}
+
+bool is_host(std::string_view word) { return word == "host" || word == "node"; }
+
+Error bad(std::string_view text, std::string_view clause) {
+  return Error(ErrorKind::Usage, fmt::format("\"{}\" {}", show(text, 80), clause));
+}
+
+std::optional<std::uint32_t> count(std::string_view text) {
+  std::uint32_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  const bool whole = error == std::errc() && end == text.data() + text.size();
+  return whole && value >= 1 && value <= kMaxSlotsPerHost ? std::optional(value) : std::nullopt;
+}
+
+Result<void> apply_modifier(std::string_view word, MapByText& out) {
+  if (word == "oversubscribe" || word == "nooversubscribe") {
+    out.oversubscribe = word.starts_with("no") ? Oversubscribe::No : Oversubscribe::Yes;
+    return {};
+  }
+  if (word == "span") return {};  // over all hosts: we know no other way
+  constexpr std::string_view kCores = "pe=";
+  if (word.starts_with(kCores)) out.cores_per_rank = count(word.substr(kCores.size()));
+  if (out.cores_per_rank) return {};
+  return bad(word, "is no modifier that is known; expected oversubscribe, nooversubscribe, span or pe=N");
+}
+
+}  // namespace
+
+Result<MapByText> parse_map_by(std::string_view text) {
+  MapByText out;
+  const std::vector<std::string> words = words_of(text);
+  std::size_t modifiers = 1;
+  if (words[0] == "ppr") {
+    modifiers = 3;
+    const bool by_host = words.size() > 2 && is_host(words[2]);
+    out.per_host = by_host ? count(words[1]) : std::nullopt;
+    if (!out.per_host) {
+      return bad(text, fmt::format("gives no number of workers for each host; expected ppr:N:host, N from 1 to {}",
+                                   kMaxSlotsPerHost));
+    }
+  } else if (is_host(words[0])) {
+    out.map_by = MapBy::Host;
+  } else if (words[0] != "slot") {
+    return bad(text, "is no way to place workers that is known; expected slot, host or ppr:N:host");
+  }
+  for (std::size_t i = modifiers; i < words.size(); ++i) {
+    if (Result<void> applied = apply_modifier(words[i], out); !applied) return applied.error();
+  }
+  return out;
+}
+
+}  // namespace sml::plan

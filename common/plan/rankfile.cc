@@ -1,0 +1,192 @@
+#include "common/plan/rankfile.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <utility>
+
+#include "common/core/text.h"
+#include "common/plan/host.h"
+#include "common/plan/rank_layout.h"
+
+namespace sml::plan {
+
+namespace {
+
+constexpr auto npos = std::string_view::npos;
+constexpr std::string_view kBlanks = " \t\r";
+constexpr std::uint32_t kMaxCore = kMaxSlotsPerHost - 1;
+
+Error bad(std::string clause) { return Error(ErrorKind::Usage, std::move(clause)); }
+
+void skip_blanks(std::string_view& text) { text.remove_prefix(std::min(text.find_first_not_of(kBlanks), text.size())); }
+
+// Takes what stands before one of `ends`, or all, without blanks around it.
+std::string_view take_before(std::string_view& text, std::string_view ends) {
+  skip_blanks(text);
+  std::string_view taken = text.substr(0, text.find_first_of(ends));
+  text.remove_prefix(taken.size());
+  while (!taken.empty() && kBlanks.find(taken.back()) != npos) taken.remove_suffix(1);
+  return taken;
+}
+
+bool equals_ignoring_case(std::string_view text, std::string_view word) {
+  const auto same = [](char a, char b) { return (a >= 'A' && a <= 'Z' ? a - 'A' + 'a' : a) == b; };
+  return std::equal(text.begin(), text.end(), word.begin(), word.end(), same);
+}
+
+std::optional<std::uint32_t> number(std::string_view text, std::uint32_t most) {
+  std::uint32_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  const bool whole = error == std::errc() && end == text.data() + text.size();
+  return whole && value <= most ? std::optional(value) : std::nullopt;
+}
+
+// ---- cores
+
+Result<CoreRange> parse_range(std::string_view text) {
+  const std::size_t dash = text.find('-');
+  const auto first = number(text.substr(0, dash), kMaxCore);
+  const auto last = dash == npos ? first : number(text.substr(dash + 1), kMaxCore);
+  if (!first || !last) {
+    return bad(fmt::format("has \"{}\" for a core; expected numbers from 0, as in 0-3,6", show(text, 40)));
+  }
+  if (*last < *first) return bad(fmt::format("has the range {} that ends before it begins", show(text, 40)));
+  return CoreRange{*first, *last};
+}
+
+Result<CoreGroup> parse_group(std::string_view text) {
+  CoreGroup group;
+  if (const std::size_t colon = text.find(':'); colon != npos) {
+    group.socket = number(text.substr(0, colon), kMaxCore);
+    if (!group.socket) {
+      const bool physical = text.front() == 'p' || text.front() == 'P';
+      return bad(fmt::format("has \"{}\" for a socket; expected {}", show(text.substr(0, colon), 40),
+                             physical ? "a logical number, without \"p\"" : "a number from 0, as in 0:0-3"));
+    }
+    text.remove_prefix(colon + 1);
+  }
+  if (text == "*") return group;
+  for (bool more = true; more;) {
+    const std::size_t comma = text.find(',');
+    const Result<CoreRange> range = parse_range(text.substr(0, comma));
+    if (!range) return range.error();
+    group.cores.push_back(*range);
+    more = comma != npos;
+    if (more) text.remove_prefix(comma + 1);
+  }
+  return group;
+}
+
+// ---- lines
+
+Result<void> read_host(std::string_view word, RankfileEntry& entry) {
+  if (word.starts_with("+n") || word.starts_with("+N")) {
+    entry.host_index = number(word.substr(2), kMaxHosts);
+    if (entry.host_index) return {};
+    return bad(
+        fmt::format("\"{}\" names no host; expected +n0 for the first of the host list, +n1, ...", show(word, 60)));
+  }
+  if (!valid_host_name(word)) {
+    return bad(fmt::format("\"{}\" is no host name; expected rank N=HOST slot=CORES", show(word, 60)));
+  }
+  entry.host = word;
+  return {};
+}
+
+Result<void> read_cores(std::string_view rest, RankfileEntry& entry) {
+  const std::string_view key = take_before(rest, "= \t\r");
+  skip_blanks(rest);
+  const bool is_slot = equals_ignoring_case(key, "slot") || equals_ignoring_case(key, "slots");
+  if (!is_slot || !rest.starts_with('=')) {
+    return bad(fmt::format("\"{}\" follows the host; expected slot=CORES, as in slot=0:0-3", show(key, 60)));
+  }
+  for (const char c : rest.substr(1)) {
+    if (kBlanks.find(c) == npos) entry.cores += c;
+  }
+  const Result<std::vector<CoreGroup>> groups = parse_core_groups(entry.cores);
+  if (!groups) return bad(fmt::format("\"slot={}\" {}", show(entry.cores, 60), groups.error().message()));
+  return {};
+}
+
+Result<RankfileEntry> parse_line(std::string_view line) {
+  RankfileEntry entry;
+  const std::string_view whole = line;
+  const std::string_view keyword = take_before(line, "= \t\r");
+  const std::string_view rank = take_before(line, "=");
+  if (!equals_ignoring_case(keyword, "rank") || line.empty()) {
+    return bad(fmt::format("\"{}\" is no line of a rankfile; expected rank N=HOST slot=CORES", show(whole, 60)));
+  }
+  const auto parsed = number(rank, kMaxWorldSize - 1);
+  if (!parsed) {
+    return bad(fmt::format("\"{}\" is no rank; expected a number from 0 to {}", show(rank, 60), kMaxWorldSize - 1));
+  }
+  entry.rank = *parsed;
+  line.remove_prefix(1);
+  if (Result<void> host = read_host(take_before(line, kBlanks), entry); !host) return host.error();
+  skip_blanks(line);
+  if (line.empty()) return entry;
+  if (Result<void> cores = read_cores(line, entry); !cores) return cores.error();
+  return entry;
+}
+
+Error bad_line(std::string_view path, std::uint32_t line, std::string_view what) {
+  return Error(ErrorKind::Config, fmt::format("{}:{}: {}", show(path), line, what));
+}
+
+Result<Rankfile> in_order(Rankfile file) {
+  std::vector<RankfileEntry>& entries = file.entries;
+  const auto by_rank = [](const RankfileEntry& a, const RankfileEntry& b) { return a.rank < b.rank; };
+  std::stable_sort(entries.begin(), entries.end(), by_rank);
+  for (std::uint32_t i = 0; i < entries.size(); ++i) {
+    if (entries[i].rank == i) continue;
+    if (entries[i].rank < i) {
+      return bad_line(file.path, entries[i].line,
+                      fmt::format("rank {} is in line {} already", entries[i].rank, entries[i - 1].line));
+    }
+    return bad_line(
+        file.path, entries[i].line,
+        fmt::format("rank {} is here, but rank {} nowhere; expected every rank from 0 on", entries[i].rank, i));
+  }
+  return file;
+}
+
+}  // namespace
+
+Result<std::vector<CoreGroup>> parse_core_groups(std::string_view text) {
+  if (text.empty()) return bad("names no core; expected cores such as 0-3, or socket and cores such as 0:0-3");
+  std::vector<CoreGroup> groups;
+  for (bool more = true; more;) {
+    const std::size_t end = text.find(';');
+    Result<CoreGroup> group = parse_group(text.substr(0, end));
+    if (!group) return group.error();
+    groups.push_back(std::move(*group));
+    more = end != npos;
+    if (more) text.remove_prefix(end + 1);
+  }
+  return groups;
+}
+
+Result<Rankfile> parse_rankfile(std::string_view text, std::string_view path) {
+  Rankfile file{std::string(path), {}};
+  if (text.size() > kMaxRankfileBytes) return Error(ErrorKind::Config, show(path) + ": is larger than 16 MiB");
+  for (std::uint32_t number = 1; !text.empty(); ++number) {
+    std::string_view line = text.substr(0, text.find('\n'));
+    text.remove_prefix(std::min(line.size() + 1, text.size()));
+    line = line.substr(0, line.find('#'));
+    skip_blanks(line);
+    if (line.empty()) continue;
+    if (file.entries.size() == kMaxWorldSize) return bad_line(path, number, "one rank more than a job can have");
+    Result<RankfileEntry> entry = parse_line(line);
+    if (!entry) return bad_line(path, number, entry.error().message());
+    entry->line = number;
+    file.entries.push_back(std::move(*entry));
+  }
+  if (file.entries.empty()) {
+    return Error(ErrorKind::Config, show(path) + ": names no rank; expected lines such as rank 0=HOST slot=0:0-1");
+  }
+  return in_order(std::move(file));
+}
+
+}  // namespace sml::plan
