@@ -162,6 +162,26 @@ OptionGroup options_of_placement() {
             "Allow no more workers than slots, which is the default."}}};
 }
 
+// What each worker has of its host.
+OptionGroup options_of_shares() {
+  return {
+      "Processors and devices of the workers",
+      {{"--bind-to -bind-to", "none|core|l3|numa|socket", set_bind_to,
+        "Let each worker run on cores of its own only, or on the L3 cache, NUMA node or socket to which the workers "
+        "are spread. Default: none."},
+       {"--cpus-per-rank -cpus-per-proc -cpus-per-rank --cpus-per-proc --cpus-per-task", "N", set_cpus_per_rank,
+        "Cores of each worker with --bind-to core, and its OMP_NUM_THREADS."},
+       {"--memory-policy", "none|bind|prefer|interleave", set_memory_policy,
+        "Take memory only or first from the NUMA nodes of the worker's cores, or from all in turn."},
+       {"--bind-strict", "", set_bind_strict, "Start nothing when a worker cannot be bound, instead of warning."},
+       {"--report-bindings -report-bindings", "", set_report_bindings, "Say where each worker is bound to."},
+       {"--gpus-per-rank -gpus-per-proc --gpus-per-task", "N", set_gpus_per_rank,
+        "Let each worker see N GPUs of its own; implies --visible-devices per-rank."},
+       {"--visible-devices", "all|per-rank|none", set_visible_devices,
+        "Which GPUs or other accelerators of its host a worker sees: all, which is the default, its own, in the "
+        "order of the local ranks, or none."}}};
+}
+
 // One run for each line of a file.
 OptionGroup options_of_arrays() {
   return {
@@ -248,6 +268,7 @@ const std::vector<OptionGroup>& option_groups() {
     all.push_back(options_of_the_progress());
     all.push_back(options_of_programs());
     all.push_back(options_of_placement());
+    all.push_back(options_of_shares());
     all.push_back(options_of_arrays());
     for (OptionGroup& group : options_of_the_records()) all.push_back(std::move(group));
     all.push_back(options_of_sagemaker());

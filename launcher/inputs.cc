@@ -25,13 +25,13 @@ namespace {
 
 // ---- slots that the source does not name
 
-Result<std::uint32_t> counted_slots(SlotsRule rule, const Machine& machine) {
+Result<std::uint32_t> counted_slots(SlotsRule rule, const Machine& machine, std::uint32_t gpus_per_rank) {
   if (rule == SlotsRule::Cpu) return std::max(1U, machine.count_cpus());
-  if (const std::uint32_t gpus = machine.count_gpus(); gpus > 0) return gpus;
+  if (const std::uint32_t gpus = machine.count_gpus(); gpus > 0) return std::max(1U, gpus / gpus_per_rank);
   if (rule == SlotsRule::Gpu) {
     return Error(ErrorKind::Usage, "--nproc-per-node gpu: no GPU is found on this machine; give a number of slots");
   }
-  return std::max(1U, machine.count_neuron_cores());
+  return std::max(1U, machine.count_neuron_cores() / gpus_per_rank);
 }
 
 // How many workers there are to be on the hosts of the job, when all programs say it.
@@ -52,7 +52,7 @@ Result<std::uint32_t> default_slots(const Options& options, const plan::HostList
   const std::optional<std::uint32_t> workers = workers_on_job_hosts(options);
   const bool np_says_it = workers && list.source == kThisMachine && options.slots_rule == SlotsRule::Auto;
   if (np_says_it) return std::min(*workers, plan::kMaxSlotsPerHost);
-  return counted_slots(options.slots_rule, machine);
+  return counted_slots(options.slots_rule, machine, options.gpus_per_rank.value_or(1));
 }
 
 Result<void> fill_slots(plan::HostList& list, const Options& options, const Machine& machine) {
@@ -270,6 +270,9 @@ Result<plan::LaunchPlan> make_plan(const Options& options, const Machine& machin
   plan.presets = options.presets;
   plan.export_policy = options.export_policy;
   plan.launcher_environment = machine.environment;
+  plan.binding = options.binding;
+  const auto implied = options.gpus_per_rank ? plan::VisibleDevices::PerRank : plan::VisibleDevices::All;
+  plan.devices = {options.visible_devices.value_or(implied), options.gpus_per_rank.value_or(1)};
   return plan;
 }
 

@@ -93,6 +93,10 @@ Result<void> set_map_by(Options& o, string_view value) {
   o.layout.map_by = parsed->map_by;
   if (parsed->per_host) o.layout.per_host = parsed->per_host;
   if (parsed->oversubscribe) o.layout.oversubscribe = *parsed->oversubscribe;
+  if (parsed->cores_per_rank) {
+    o.binding.cores_per_rank = *parsed->cores_per_rank;
+    o.binding.bind_to = plan::BindTo::Core;  // as Open MPI does
+  }
   return {};
 }
 
@@ -107,6 +111,50 @@ Result<void> set_ranks_per_host(Options& o, string_view value) {
 }
 
 Result<void> set_rankfile(Options& o, string_view value) { return keep(o.rankfile, value); }
+
+Result<void> set_bind_to(Options& o, string_view value) {
+  constexpr std::array<std::pair<string_view, plan::BindTo>, 7> kWords{{{"none", plan::BindTo::None},
+                                                                        {"core", plan::BindTo::Core},
+                                                                        {"l3", plan::BindTo::L3},
+                                                                        {"l3cache", plan::BindTo::L3},
+                                                                        {"numa", plan::BindTo::Numa},
+                                                                        {"socket", plan::BindTo::Socket},
+                                                                        {"package", plan::BindTo::Socket}}};
+  constexpr string_view kIfSupported = ":if-supported";  // Open MPI's words for what we do anyway
+  const string_view word = value.ends_with(kIfSupported) ? value.substr(0, value.size() - kIfSupported.size()) : value;
+  for (const auto& [name, what] : kWords) {
+    if (word == name) return keep(o.binding.bind_to, what);
+  }
+  return bad_value(value, "none, core, l3, numa or socket");
+}
+
+Result<void> set_cpus_per_rank(Options& o, string_view value) {
+  return store(o.binding.cores_per_rank, number(value, {1, plan::kMaxSlotsPerHost}));
+}
+
+Result<void> set_memory_policy(Options& o, string_view value) {
+  if (value == "none") return keep(o.binding.memory, plan::MemoryPolicy::None);
+  if (value == "bind") return keep(o.binding.memory, plan::MemoryPolicy::Bind);
+  if (value == "prefer") return keep(o.binding.memory, plan::MemoryPolicy::Prefer);
+  if (value == "interleave") return keep(o.binding.memory, plan::MemoryPolicy::Interleave);
+  return bad_value(value, "none, bind, prefer or interleave");
+}
+
+Result<void> set_bind_strict(Options& o, string_view) {
+  return keep(o.binding.on_impossible, plan::OnImpossible::Fail);
+}
+Result<void> set_report_bindings(Options& o, string_view) { return keep(o.binding.report, plan::ReportBindings::Yes); }
+
+Result<void> set_gpus_per_rank(Options& o, string_view value) {
+  return store(o.gpus_per_rank, number(value, {1, 1024}, "; --visible-devices none hides them"));
+}
+
+Result<void> set_visible_devices(Options& o, string_view value) {
+  if (value == "all") return keep(o.visible_devices, plan::VisibleDevices::All);
+  if (value == "per-rank") return keep(o.visible_devices, plan::VisibleDevices::PerRank);
+  if (value == "none") return keep(o.visible_devices, plan::VisibleDevices::None);
+  return bad_value(value, "all, per-rank or none");
+}
 
 Result<void> set_working_directory(Options& o, string_view value) { return keep(o.working_directory, value); }
 Result<void> set_hosts(Options& o, string_view value) { return keep(o.hosts, value); }

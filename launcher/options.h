@@ -66,6 +66,9 @@ struct Options : JobOptions, ProgramOptions {
   SlotsRule slots_rule = SlotsRule::Auto;
   plan::RankLayout layout;  // its rankfile comes from this one:
   std::string rankfile;     // path; empty: none
+  plan::BindingWish binding;
+  std::optional<plan::VisibleDevices> visible_devices;  // empty: per rank where gpus_per_rank is given
+  std::optional<std::uint32_t> gpus_per_rank;
   plan::ExportPolicy export_policy = plan::ExportPolicy::All;
   std::optional<std::uint32_t> show_env;  // rank; only with dry_run
   std::string agent_path;                 // empty: the embedded agent

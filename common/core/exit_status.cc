@@ -24,6 +24,7 @@ std::string_view step_name(SpawnStep step) {
     case SpawnStep::Directory: return "cannot enter the working directory";
     case SpawnStep::Limits: return "cannot set its limits";
     case SpawnStep::Exec: return "cannot execute the program";
+    case SpawnStep::Binding: return "cannot bind it to its processors";
   }
   return "cannot start";
 }

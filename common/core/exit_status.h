@@ -18,7 +18,7 @@ struct Signaled {
   bool operator==(const Signaled&) const = default;
 };
 // The worker never ran. `step` says where it stopped; `sys_errno` why.
-enum class SpawnStep : std::uint8_t { Pipe, Fork, Directory, Limits, Exec };
+enum class SpawnStep : std::uint8_t { Pipe, Fork, Directory, Limits, Exec, Binding };
 struct SpawnFailed {
   SpawnStep step = SpawnStep::Exec;
   int sys_errno = 0;

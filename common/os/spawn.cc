@@ -55,6 +55,7 @@ struct ChildPlan {
   unsigned long descriptor_limit;
   std::span<const int> ignored_signals;
   pid_t parent;
+  const ProcessBinding* binding;  // null: none
   // Out: the parent shares our memory until exec, so this is how it learns what went wrong.
   volatile SpawnStep failed_step = SpawnStep::Exec;
   volatile int failed_errno = 0;
@@ -101,6 +102,15 @@ SML_IN_CHILD bool set_descriptor_limit(unsigned long soft) {
   return ::setrlimit(RLIMIT_NOFILE, &limit) == 0;
 }
 
+SML_IN_CHILD bool bind(const ProcessBinding& binding) {
+  constexpr std::size_t kWord = sizeof(unsigned long);
+  const std::vector<unsigned long>& cpus = binding.cpus;
+  if (!cpus.empty() && ::syscall(SYS_sched_setaffinity, 0, cpus.size() * kWord, cpus.data()) != 0) return false;
+  if (binding.nodes.empty()) return true;
+  const std::size_t bits = binding.nodes.size() * kWord * 8 + 1;  // the kernel reads one bit less than it is told
+  return ::syscall(SYS_set_mempolicy, binding.memory_mode, binding.nodes.data(), bits) == 0;
+}
+
 [[noreturn]] SML_IN_CHILD void fail(ChildPlan& plan, SpawnStep step, int sys_errno) {
   plan.failed_step = step;
   plan.failed_errno = sys_errno;
@@ -116,6 +126,7 @@ SML_IN_CHILD int run_child(void* argument) {
   if (!set_descriptor_limit(plan.descriptor_limit)) fail(plan, SpawnStep::Limits, errno);
   if (plan.working_directory != nullptr && ::chdir(plan.working_directory) != 0)
     fail(plan, SpawnStep::Directory, errno);
+  if (plan.binding != nullptr && !bind(*plan.binding)) fail(plan, SpawnStep::Binding, errno);
   reset_signals(plan.ignored_signals);
   int worst = ENOENT;
   for (char* file : plan.candidates) {
@@ -237,7 +248,8 @@ std::variant<pid_t, SpawnFailed> spawn_worker(const WorkerProcess& worker) {
                  .descriptors = {worker.stdin_fd, worker.stdout_fd, worker.stderr_fd},
                  .descriptor_limit = worker.descriptor_limit,
                  .ignored_signals = worker.ignored_signals,
-                 .parent = ::getpid()};
+                 .parent = ::getpid(),
+                 .binding = worker.binding};
   // No handler of ours may run in the child, whose stack is ours.
   sigset_t all;
   sigset_t before;

@@ -10,6 +10,7 @@
 
 #include "common/core/error.h"
 #include "common/core/exit_status.h"
+#include "common/os/affinity.h"
 
 namespace sml::os {
 
@@ -22,8 +23,9 @@ struct WorkerProcess {
   int stdin_fd = -1;
   int stdout_fd = -1;
   int stderr_fd = -1;
-  unsigned long descriptor_limit = 0;    // soft RLIMIT_NOFILE of the worker; 0: ours
-  std::span<const int> ignored_signals;  // those that we ignore: see ignored_signals()
+  unsigned long descriptor_limit = 0;       // soft RLIMIT_NOFILE of the worker; 0: ours
+  std::span<const int> ignored_signals;     // those that we ignore: see ignored_signals()
+  const ProcessBinding* binding = nullptr;  // null: as ours
 };
 
 // The signals that this process ignores now. exec resets handlers, but not these.

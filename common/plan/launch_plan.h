@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "common/core/clock.h"
+#include "common/plan/binding.h"
+#include "common/plan/devices.h"
 #include "common/plan/job_map.h"
 #include "common/plan/presets.h"
 #include "common/plan/worker_env.h"
@@ -32,7 +34,9 @@ struct LaunchPlan : Program {  // the first program, of jobs with one the only o
   std::vector<Program> more_programs;  // RankAssignment::program counts from the first
   std::set<Preset> presets;
   ExportPolicy export_policy = ExportPolicy::All;
-  Environment launcher_environment;   // as we were started
+  Environment launcher_environment;  // as we were started
+  BindingWish binding;               // what each host is asked for
+  DeviceWish devices;
   std::vector<std::string> warnings;  // clauses that the user should see once, before anything starts
 
   std::size_t program_count() const { return 1 + more_programs.size(); }

@@ -31,7 +31,7 @@ ExitStatus unpack_exit(const ExitedWorker& m) {
       if (m.value >= 1 && m.value <= 64) return Signaled{m.value, m.detail != 0};
       break;
     case kSpawnFailed:
-      if (m.detail <= static_cast<std::uint8_t>(SpawnStep::Exec)) {
+      if (m.detail <= static_cast<std::uint8_t>(SpawnStep::Binding)) {
         return SpawnFailed{static_cast<SpawnStep>(m.detail), m.value};
       }
       break;

@@ -12,11 +12,13 @@
 #include "common/core/exit_status.h"
 #include "common/core/stream.h"
 #include "common/core/strong.h"
+#include "common/plan/binding.h"
+#include "common/plan/devices.h"
 #include "common/plan/worker_env.h"
 
 namespace sml::wire {
 
-inline constexpr std::uint32_t kProtocolVersion = 3;
+inline constexpr std::uint32_t kProtocolVersion = 4;
 
 using sml::Stream;
 enum class StdinSource : std::uint8_t { Null, Launcher };
@@ -52,7 +54,8 @@ struct Worker {
   plan::Environment environment;  // plan::rank_environment()
   std::string stdout_log{};       // absolute file on the agent's host that gets a copy; empty: none
   std::string stderr_log{};
-  void fields(auto& a) { a(rank, local_rank, app, stdin_source, environment, stdout_log, stderr_log); }
+  std::string cores{};  // as a rankfile names them; empty: any
+  void fields(auto& a) { a(rank, local_rank, app, stdin_source, environment, stdout_log, stderr_log, cores); }
 };
 
 enum class LogOverwrite : std::uint8_t { No, Yes };  // No: files that are there already are an Obstacle
@@ -73,7 +76,9 @@ struct Prepare {
   WorkerLogs logs{};
   std::vector<std::string> interfaces{};  // the workers are to use these: names and networks; empty: any
   std::uint32_t ports = 0;                // so many more are to be reserved, for what the workers listen on
-  void fields(auto& a) { a(apps, workers, rendezvous, logs, interfaces, ports); }
+  plan::BindingWish binding{};
+  plan::DeviceWish devices{};
+  void fields(auto& a) { a(apps, workers, rendezvous, logs, interfaces, ports, binding, devices); }
 };
 
 // "Which of these addresses can you reach?" Answered with Probed within timeout_ms.
@@ -185,13 +190,21 @@ struct Obstacle {
   void fields(auto& a) { a(kind, message, hint); }
 };
 
+struct Bound {
+  Rank rank;
+  std::string where;  // "socket 0, NUMA node 0, core 2, CPUs 2,18"; empty: not bound
+  void fields(auto& a) { a(rank, where); }
+};
+
 struct Prepared {
   std::vector<Obstacle> obstacles;
   std::uint16_t port = 0;                // reserved; 0 when none was asked for
   std::uint16_t horovod_port = 0;        // of Horovod's store, likewise
   std::vector<std::string> addresses{};  // of the interfaces that were asked for
   std::vector<std::uint16_t> ports{};    // Prepare::ports of them
-  void fields(auto& a) { a(obstacles, port, horovod_port, addresses, ports); }
+  std::vector<std::string> warnings{};   // clauses for the user
+  std::vector<Bound> bindings{};         // when they were asked for
+  void fields(auto& a) { a(obstacles, port, horovod_port, addresses, ports, warnings, bindings); }
 };
 
 struct ProbeResult {

@@ -4,7 +4,6 @@
 #include <csignal>
 #include <set>
 
-#include <sched.h>
 #include <unistd.h>
 
 #include <boost/asio/post.hpp>
@@ -28,12 +27,6 @@ constexpr Duration kStoppedFor = std::chrono::seconds(1);  // a timer that is so
 
 std::uint64_t nanoseconds(TimePoint t) {
   return static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(t.time_since_epoch()).count());
-}
-
-std::uint32_t usable_cpus() {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  return ::sched_getaffinity(0, sizeof set, &set) == 0 ? static_cast<std::uint32_t>(CPU_COUNT(&set)) : 1;
 }
 
 wire::Obstacle obstacle(const Error& e) {
@@ -108,6 +101,7 @@ void Agent::handle(wire::Prepare& m) {
   }
   compose_environments();
   wire::Prepared answer{.obstacles = find_programs()};
+  share_out(m, answer);
   if (Result<void> planned = plan_logs(m.logs); !planned) answer.obstacles.push_back(obstacle(planned.error()));
   if (Result<void> chosen = choose_interfaces(m.interfaces); !chosen)
     answer.obstacles.push_back(obstacle(chosen.error()));
@@ -151,8 +145,6 @@ Result<void> Agent::choose_interfaces(const std::vector<std::string>& wanted) {
 }
 
 void Agent::compose_environments() {
-  const auto local_size = static_cast<std::uint32_t>(workers_.size());
-  const std::uint32_t cpu_share = local_size > 1 ? std::max(1U, usable_cpus() / local_size) : 0;
   environments_.clear();
   for (const wire::App& app : apps_) {
     environments_.push_back(plan::compose({.base = app.base,
@@ -161,7 +153,20 @@ void Agent::compose_environments() {
                                            .user = app.user_environment,
                                            .job = {},
                                            .working_directory = app.working_directory,
-                                           .cpu_share = cpu_share}));
+                                           .cpu_share = 0}));  // see share_out()
+  }
+}
+
+void Agent::share_out(const wire::Prepare& m, wire::Prepared& answer) {
+  std::vector<ShareRequest> requests;
+  for (const auto& worker : workers_) requests.push_back({worker->spec(), environments_[worker->spec().app]});
+  Shares shares = sml::agent::share_out(m.binding, m.devices, requests);
+  shares_ = std::move(shares.workers);
+  answer.warnings = std::move(shares.warnings);
+  for (const Error& e : shares.obstacles) answer.obstacles.push_back(obstacle(e));
+  if (m.binding.report == plan::ReportBindings::No) return;
+  for (std::size_t i = 0; i < workers_.size(); ++i) {
+    answer.bindings.push_back({workers_[i]->rank(), shares_[i].words});
   }
 }
 
@@ -300,8 +305,9 @@ void Agent::perform(HostAction action) {
   }
 }
 
-plan::Environment Agent::environment_of(const Worker& worker) const {
+plan::Environment Agent::environment_of(const Worker& worker, const WorkerShare& share) const {
   plan::Environment job = worker.spec().environment;
+  job.insert(job.end(), share.variables.begin(), share.variables.end());
   job.insert(job.end(), rendezvous_.begin(), rendezvous_.end());
   if (const std::string file = scratch_.error_file(worker.rank()); !file.empty()) {
     job.push_back("TORCHELASTIC_ERROR_FILE=" + file);
@@ -325,16 +331,18 @@ void Agent::spawn_all() {
     if (Result<void> made = logs_->create(); !made) link_.send(wire::LogFailed{made.error().message()});
   }
   wire::Started started;
-  for (const auto& worker : workers_) {
+  for (std::size_t i = 0; i < workers_.size(); ++i) {
+    const std::unique_ptr<Worker>& worker = workers_[i];
     const wire::App& app = apps_[worker->spec().app];
-    const plan::Environment environment = environment_of(*worker);
+    const plan::Environment environment = environment_of(*worker, shares_[i]);
     worker->spawn({.program = programs_[worker->spec().app],
                    .argv = app.argv,
                    .environment = environment,
                    .working_directory = app.working_directory,
                    .dev_null = dev_null_.get(),
                    .descriptor_limit = descriptor_limit_,
-                   .ignored_signals = ignored_signals_});
+                   .ignored_signals = ignored_signals_,
+                   .binding = shares_[i].binding ? &*shares_[i].binding : nullptr});
     if (!worker->machine().alive()) continue;
     by_pid_[worker->pid()] = worker.get();
     started.workers.push_back({worker->rank(), worker->pid()});

@@ -27,6 +27,7 @@
 #include "launcher/agent/rendezvous_port.h"
 #include "launcher/agent/rendezvous_stores.h"
 #include "launcher/agent/scratch_folder.h"
+#include "launcher/agent/shares.h"
 #include "launcher/agent/worker.h"
 
 namespace sml::agent {
@@ -90,8 +91,9 @@ class Agent final : private WorkerOwner {
   void await_signals();
   void told_to_end(int signo);
   void launcher_lost(const Error& why);
-  plan::Environment environment_of(const Worker& worker) const;
+  plan::Environment environment_of(const Worker& worker, const WorkerShare& share) const;
   void compose_environments();
+  void share_out(const wire::Prepare& m, wire::Prepared& answer);
   std::vector<wire::Obstacle> find_programs();
   Result<void> choose_interfaces(const std::vector<std::string>& wanted);
   Result<std::vector<std::uint16_t>> reserve_ports(std::uint32_t count);
@@ -121,6 +123,7 @@ class Agent final : private WorkerOwner {
   bool left_ = false;
   std::vector<wire::App> apps_;
   std::vector<plan::Environment> environments_;  // by app: what its workers share
+  std::vector<WorkerShare> shares_;              // by worker
   std::vector<std::string> programs_;            // by app: the file that argv[0] is
   plan::Environment rendezvous_;
   std::unordered_map<Rank, plan::Environment> rank_variables_;

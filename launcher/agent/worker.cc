@@ -51,7 +51,8 @@ void Worker::spawn(const Surroundings& surroundings) {
                                          .stdout_fd = out->write.get(),
                                          .stderr_fd = err->write.get(),
                                          .descriptor_limit = surroundings.descriptor_limit,
-                                         .ignored_signals = surroundings.ignored_signals});
+                                         .ignored_signals = surroundings.ignored_signals,
+                                         .binding = surroundings.binding});
   if (const auto* failed = std::get_if<SpawnFailed>(&started)) {
     status_ = *failed;
     ended_at_ = Clock::now();

@@ -48,6 +48,7 @@ class Worker {
     int dev_null = -1;
     unsigned long descriptor_limit = 0;
     std::span<const int> ignored_signals;
+    const os::ProcessBinding* binding = nullptr;
   };
   // Starts it. On failure the machine is Done and `status()` says why.
   void spawn(const Surroundings& surroundings);

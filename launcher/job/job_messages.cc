@@ -36,9 +36,23 @@ void Job::session_ready(launch::AgentSession& session, const wire::Prepared& mes
         o.kind <= static_cast<std::uint8_t>(ErrorKind::Internal) ? static_cast<ErrorKind>(o.kind) : ErrorKind::Internal;
     fail_host(host, Error(kind, o.message).with_hint(o.hint));
   }
+  tell_bindings(host, message);
   host.info.ready = message.obstacles.empty();
   if (host.info.ready) events_.tell(report::HostReady{session.host()});
   check_settled();
+}
+
+void Job::tell_bindings(const HostEntry& host, const wire::Prepared& message) {
+  constexpr std::size_t kLongest = 500;
+  const std::string on_host = " on " + host.session->name();
+  for (const wire::Bound& bound : message.bindings) {
+    const std::string where = bound.where.empty() ? "is not bound" : "is bound to " + show(bound.where, kLongest);
+    console_.say("rank " + std::to_string(bound.rank.value()) + on_host + " " + where);
+  }
+  if (options_.verbosity == Verbosity::Quiet) return;
+  for (const std::string& warning : message.warnings) {
+    console_.say(host.session->name() + ": " + show(warning, kLongest));
+  }
 }
 
 void Job::session_step(const launch::AgentSession& session) {

@@ -45,7 +45,8 @@ std::vector<wire::Worker> workers_of(const plan::MappedHost& host, const plan::L
                    .local_rank = assignment.local_rank,
                    .app = static_cast<std::uint32_t>(app),
                    .stdin_source = wants_stdin ? wire::StdinSource::Launcher : wire::StdinSource::Null,
-                   .environment = plan::rank_environment(plan.map, assignment, plan.job)});
+                   .environment = plan::rank_environment(plan.map, assignment, plan.job),
+                   .cores = plan.map.cores.empty() ? std::string() : plan.map.cores[rank.value()]});
   }
   return out;
 }
@@ -89,6 +90,8 @@ std::vector<launch::AgentSession::Plan> session_plans(const plan::LaunchPlan& pl
     session.prepare_local.interfaces = settings.interfaces;
     const auto here = [i](const plan::PresetPort& port) { return port.host == HostIndex(i); };
     session.prepare_local.ports = static_cast<std::uint32_t>(std::count_if(ports.begin(), ports.end(), here));
+    session.prepare_local.binding = plan.binding;
+    session.prepare_local.devices = plan.devices;
     session.prepare_remote = session.prepare_local;
     for (const std::uint32_t index : programs_of(host, plan.map)) {
       const plan::Program& program = plan.program(index);

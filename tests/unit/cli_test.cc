@@ -373,3 +373,25 @@ TEST_CASE("workers are placed in Open MPI's words and in ours") {
   CHECK(error_of({"--rank-by", "core", "p"}) == "--rank-by: \"core\" is not slot or host");
   CHECK(error_of({"--ranks-per-host", "0", "p"}) == "--ranks-per-host: \"0\" is not a whole number from 1 to 65536");
 }
+
+TEST_CASE("processors and devices are asked for in Open MPI's words and in ours") {
+  CHECK(parse_with_program({}).binding == plan::BindingWish{});
+  CHECK(parse_with_program({"-bind-to", "none"}).binding == plan::BindingWish{});
+  CHECK(parse_with_program({"-bind-to", "package:if-supported"}).binding.bind_to == plan::BindTo::Socket);
+  const plan::BindingWish all{plan::BindTo::Numa, 4, plan::MemoryPolicy::Prefer, plan::OnImpossible::Fail,
+                              plan::ReportBindings::Yes};
+  CHECK(parse_with_program({"--bind-to", "numa", "--cpus-per-rank", "4", "--memory-policy", "prefer", "--bind-strict",
+                            "-report-bindings"})
+            .binding == all);
+  const plan::BindingWish pe = parse_with_program({"--map-by", "slot:PE=2"}).binding;
+  CHECK(pe.bind_to == plan::BindTo::Core);
+  CHECK(pe.cores_per_rank == 2);
+  CHECK(parse_with_program({"--gpus-per-rank", "2"}).gpus_per_rank == 2U);
+  CHECK(parse_with_program({"--visible-devices", "none"}).visible_devices == plan::VisibleDevices::None);
+  CHECK(error_of({"--bind-to", "board", "p"}) == "--bind-to: \"board\" is not none, core, l3, numa or socket");
+  CHECK(error_of({"--memory-policy", "near", "p"}) ==
+        "--memory-policy: \"near\" is not none, bind, prefer or interleave");
+  CHECK(error_of({"--visible-devices", "1", "p"}) == "--visible-devices: \"1\" is not all, per-rank or none");
+  CHECK(error_of({"--gpus-per-rank", "0", "p"}) ==
+        "--gpus-per-rank: \"0\" is not a whole number from 1 to 1024; --visible-devices none hides them");
+}

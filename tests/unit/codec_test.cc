@@ -24,7 +24,9 @@ std::vector<ToAgent> to_agent(const std::string& text) {
                 .base = plan::BaseEnvironment::Login,
                 .launcher_environment = {"A=" + text, "B="},
                 .user_environment = {text}};
-  const wire::Worker worker{Rank(7), LocalRank(3), 1, StdinSource::Launcher, {"RANK=7", text}, text, "/err"};
+  const wire::Worker worker{Rank(7), LocalRank(3), 1, StdinSource::Launcher, {"RANK=7", text}, text, "/err", "0:0-1"};
+  const plan::BindingWish binding{plan::BindTo::Socket, 3, plan::MemoryPolicy::Interleave, plan::OnImpossible::Fail,
+                                  plan::ReportBindings::Yes};
   return {Hello{},
           Hello{0xfffffffe, text, text, 30000, 10000, std::uint64_t{1} << 40},
           Prepare{},
@@ -33,7 +35,9 @@ std::vector<ToAgent> to_agent(const std::string& text) {
                   Rendezvous::Reserve,
                   {std::uint64_t{1} << 40, LogOverwrite::Yes},
                   {"eth0", text},
-                  3},
+                  3,
+                  binding,
+                  {plan::VisibleDevices::PerRank, 2}},
           Probe{},
           Probe{{"10.0.0.1", "", text}, 65535, 5000},
           Start{},
@@ -67,7 +71,13 @@ std::vector<ToLauncher> to_launcher(std::string_view lasting) {
   return {HelloAck{},
           HelloAck{2, text, -5, 17, {"10.0.0.1", text}},
           Prepared{},
-          Prepared{{Obstacle{10, text, "hint"}, Obstacle{}}, 29500, 29501, {"10.0.0.1", text}, {9000, 65535}},
+          Prepared{{Obstacle{10, text, "hint"}, Obstacle{}},
+                   29500,
+                   29501,
+                   {"10.0.0.1", text},
+                   {9000, 65535},
+                   {text},
+                   {{Rank(4), text}}},
           Probed{},
           Probed{{ProbeResult{"10.0.0.1", 0}, ProbeResult{text, 111}}},
           Started{},
@@ -362,7 +372,8 @@ TEST_CASE("every way to end travels") {
                              SpawnFailed{SpawnStep::Fork, EAGAIN},
                              SpawnFailed{SpawnStep::Directory, ENOENT},
                              SpawnFailed{SpawnStep::Limits, EPERM},
-                             SpawnFailed{SpawnStep::Exec, E2BIG}};
+                             SpawnFailed{SpawnStep::Exec, E2BIG},
+                             SpawnFailed{SpawnStep::Binding, EINVAL}};
   for (const ExitStatus& end : ends) {
     const ExitedWorker packed = pack_exit(Rank(4), end, EndedBy::Us, 77);
     CHECK(packed.rank == Rank(4));
@@ -382,7 +393,7 @@ TEST_CASE("an end that cannot be is a lost worker, never a success") {
   const Row rows[] = {
       {"a way to end that does not exist", 3, 0, 0},
       {"a way to end far outside", 255, 0, 0},
-      {"a step that does not exist", 2, ENOENT, static_cast<std::uint8_t>(SpawnStep::Exec) + 1},
+      {"a step that does not exist", 2, ENOENT, static_cast<std::uint8_t>(SpawnStep::Binding) + 1},
       {"a code that the system would cut to 0", 0, 256, 0},
       {"a negative code", 0, -1, 0},
       {"a signal that does not exist", 1, 0, 0},

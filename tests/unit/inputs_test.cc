@@ -142,6 +142,20 @@ TEST_CASE("so many workers on each host are as good as slots that nobody names")
   CHECK(plan_of(o, fake).map.world_size() == 6);
 }
 
+TEST_CASE("slots are the GPUs by those of a worker, and each worker sees its own") {
+  FakeMachine fake;
+  fake.gpus = 8;
+  Options o = options();
+  CHECK(plan_of(o, fake).devices == plan::DeviceWish{plan::VisibleDevices::All, 1});
+  o.gpus_per_rank = 2;
+  CHECK(hosts_of(plan_of(o, fake)) == "localhost:4");
+  CHECK(plan_of(o, fake).devices == plan::DeviceWish{plan::VisibleDevices::PerRank, 2});
+  o.visible_devices = plan::VisibleDevices::All;
+  CHECK(plan_of(o, fake).devices.visible == plan::VisibleDevices::All);
+  o.gpus_per_rank = 16;
+  CHECK(hosts_of(plan_of(o, fake)) == "localhost:1");
+}
+
 TEST_CASE("batch systems come after SageMaker's files, and before host files of MPI launchers") {
   FakeMachine fake;
   fake.files = {{"/opt/ml/input/config/resourceconfig.json", kTwoHosts}, {"mpi.txt", "w:2\n"}, {"pbs.txt", "p\np\n"}};

@@ -57,6 +57,22 @@ TEST_CASE("hosts with ranks get a plan each, in order, the first one holds the m
   }
 }
 
+TEST_CASE("every host is told what its workers want of it") {
+  plan::LaunchPlan plan = make_plan({{"algo-1", 1}, {"algo-2", 1}});
+  plan.binding.bind_to = plan::BindTo::Numa;
+  plan.devices = {plan::VisibleDevices::PerRank, 2};
+  plan.map.cores = {"0:0-1", "1:*"};
+  const auto plans = session_plans(plan, kSettings);
+  for (const auto& session : plans) {
+    for (const auto* prepare : {&session.prepare_local, &session.prepare_remote}) {
+      CHECK(prepare->binding == plan.binding);
+      CHECK(prepare->devices == plan.devices);
+    }
+  }
+  CHECK(plans[0].prepare_remote.workers[0].cores == "0:0-1");
+  CHECK(plans[1].prepare_remote.workers[0].cores == "1:*");
+}
+
 TEST_CASE("the meeting point is on the first host that has ranks") {
   const auto plans = session_plans(make_plan({{"empty", 0}, {"algo-1", 1}, {"algo-2", 1}}), kSettings);
   REQUIRE(plans.size() == 2);

@@ -1,0 +1,37 @@
+// What each worker gets of its host: processors, memory and devices. Reads the host; what is decided is decided by
+// plan::bind_workers() and plan::device_variables().
+#pragma once
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "common/core/error.h"
+#include "common/os/affinity.h"
+#include "common/wire/messages.h"
+
+namespace sml::agent {
+
+struct ShareRequest {
+  const wire::Worker& worker;
+  const plan::Environment& composed;  // what the workers of its program share
+};
+
+struct WorkerShare {
+  std::optional<os::ProcessBinding> binding;
+  plan::Environment variables;
+  std::string words;  // where it is bound to; empty: nowhere
+};
+
+struct Shares {
+  std::vector<WorkerShare> workers;   // as they were asked for
+  std::vector<std::string> warnings;  // clauses
+  std::vector<Error> obstacles;       // kind Spawn
+};
+
+// `requests` by local rank. OMP_NUM_THREADS is the share of each unless it is set.
+// Without wishes nothing is read.
+Shares share_out(const plan::BindingWish& binding, const plan::DeviceWish& devices,
+                 std::span<const ShareRequest> requests);
+
+}  // namespace sml::agent

@@ -1,0 +1,98 @@
+"""Which rank is where, on which processors, and which devices it sees."""
+import json
+import os
+import re
+import subprocess
+
+from harness import TestCase, sml_run
+from jobs import by_rank
+
+AFFINITY = "import os; print(*sorted(os.sched_getaffinity(0)), os.environ.get('OMP_NUM_THREADS'))"
+PYTHON = ["/usr/bin/python3", "-c", AFFINITY]
+
+
+def cpus_of_core(core):
+    """What hwloc takes for a core's processors, of those that we may use."""
+    done = subprocess.run(["hwloc-calc", "-q", "--physical-output", "--intersect", "PU", f"core:{core}"], check=True,
+                          stdout=subprocess.PIPE, text=True)
+    return [int(n) for n in done.stdout.strip().split(",")]
+
+
+class Placement(TestCase):
+    def hosts_of(self, *options):
+        done = sml_run("--dry-run", "--format", "json", *options, "true")
+        self.assert_status(done, 0)
+        return [rank["host"] for rank in json.loads(done.stdout)["ranks"]]
+
+    def test_ranks_are_placed_as_open_mpi_places_them(self):
+        hosts = ["-H", "a:2,b:4"]
+        self.assertEqual(self.hosts_of(*hosts), list("aabbbb"))
+        self.assertEqual(self.hosts_of(*hosts, "-map-by", "node"), list("abab" "bb"))
+        self.assertEqual(self.hosts_of(*hosts, "--ranks-per-host", "2", "--rank-by", "host"), list("abab"))
+        self.assertEqual(self.hosts_of(*hosts, "--map-by", "ppr:2:node", "-np", "3"), list("aab"))
+
+    def test_a_rankfile_that_is_wrong_starts_nothing_and_names_its_line(self):
+        path = os.path.join(self.temporary_directory(), "ranks")
+        with open(path, "w") as f:
+            f.write("rank 0=localhost slot=0\nrank 0=localhost slot=0\n")
+        done = sml_run("--rankfile", path, "true")
+        self.assert_status(done, 2)
+        self.assertIn(f"{path}:2: rank 0 is in line 1 already", done.stderr)
+
+
+class Binding(TestCase):
+    def setUp(self):
+        self.cpus = sorted(os.sched_getaffinity(0))
+        if len(self.cpus) < 2:
+            self.skipTest("binding needs two processors")
+
+    def test_workers_have_cores_of_their_own_as_hwloc_counts_them(self):
+        done = sml_run("-np", "2", "--bind-to", "core", "--report-bindings", *PYTHON)
+        self.assert_status(done, 0)
+        for rank, lines in by_rank(done.stdout).items():
+            wanted = cpus_of_core(rank)
+            self.assertEqual(lines, [" ".join(map(str, [*wanted, len(wanted)]))])
+            self.assertRegex(done.stderr, rf"rank {rank} on localhost is bound to socket \d+, NUMA node \d+, core {rank}, CPU")
+
+    def test_a_narrower_affinity_is_kept_to(self):
+        last = self.cpus[-1]
+        done = sml_run("-np", "2", "--bind-to", "socket", *PYTHON, preexec_fn=lambda: os.sched_setaffinity(0, {last}))
+        self.assert_status(done, 0)
+        self.assertEqual(by_rank(done.stdout), {0: [f"{last} 1"], 1: [f"{last} 1"]})
+
+    def test_the_impossible_is_a_warning_or_an_error(self):
+        too_many = ["-np", "2", "--bind-to", "core", "--cpus-per-rank", "4096"]
+        done = sml_run(*too_many, *PYTHON)
+        self.assert_status(done, 0)
+        self.assertIn("localhost: the workers cannot be bound: 2 workers with 4096 cores each are more", done.stderr)
+        self.assertEqual(by_rank(done.stdout)[1], [" ".join(map(str, [*self.cpus, 4096]))])
+        done = sml_run(*too_many, "--bind-strict", *PYTHON)
+        self.assert_status(done, 125)
+        self.assertEqual(done.stdout, "")
+
+    def test_a_rankfile_binds_and_threads_that_are_set_stay(self):
+        path = os.path.join(self.temporary_directory(), "ranks")
+        with open(path, "w") as f:
+            f.write("rank 0=localhost slot=0:1\nrank 1=localhost\n")
+        done = sml_run("--rankfile", path, "-x", "OMP_NUM_THREADS=7", *PYTHON)
+        self.assert_status(done, 0)
+        self.assertEqual(by_rank(done.stdout), {0: [" ".join(map(str, [*cpus_of_core(1), 7]))],
+                                                1: [" ".join(map(str, [*self.cpus, 7]))]})
+
+
+class Devices(TestCase):
+    def seen(self, *options):
+        return sml_run(*options, "sh", "-c", 'echo "$CUDA_VISIBLE_DEVICES"')
+
+    def test_each_worker_sees_its_share_of_the_list(self):
+        listed = ["-np", "2", "-x", "CUDA_VISIBLE_DEVICES=4,5,6,7"]
+        for options, wanted in ((["--visible-devices", "per-rank"], ["4", "5"]), (["--gpus-per-rank", "2"], ["4,5", "6,7"]),
+                                ([], ["4,5,6,7"] * 2), (["--visible-devices", "none"], ["-1", "-1"])):
+            done = self.seen(*listed, *options)
+            self.assert_status(done, 0)
+            self.assertEqual(by_rank(done.stdout), {rank: [text] for rank, text in enumerate(wanted)})
+
+    def test_too_few_devices_start_nothing(self):
+        done = self.seen("-np", "2", "-x", "CUDA_VISIBLE_DEVICES=4", "--visible-devices", "per-rank")
+        self.assert_status(done, 125)
+        self.assertTrue(re.search("local rank 1 cannot have 1 device of its own: there is only 1 NVIDIA GPU", done.stderr))
