@@ -55,6 +55,8 @@ std::vector<OptionGroup> options_of_the_job() {
          "Read the hosts from this resourceconfig.json. Without any of these they come from SageMaker's own file or "
          "from "
          "the batch system when there is one; else the job runs on this machine."},
+        {"--group", "NAME[:SLOTS],...", set_group,
+         "Of the hosts of resourceconfig.json use those of these instance groups only."},
         {"--include", "FILTER", set_include,
          "Use these hosts only, or these slots of them, as DeepSpeed does: HOST[:SLOT,...][@HOST...]."},
         {"--exclude", "FILTER", set_exclude, "Leave these hosts out, or these slots of them."},

@@ -12,6 +12,7 @@
 #include "common/hosts/batch_systems.h"
 #include "common/hosts/host_list.h"
 #include "common/hosts/hostfile.h"
+#include "common/hosts/instance_groups.h"
 #include "common/hosts/resource_config.h"
 
 namespace sml {
@@ -46,19 +47,27 @@ FoundHosts hosts_of_hostfile(const Subject& s) {
   return std::optional(plan::HostList{std::move(*hosts), source});
 }
 
-FoundHosts hosts_of_config(const std::string& path, const std::string& source, const Machine& machine) {
-  const Result<std::string> text = machine.read_file(path, kMaxConfigBytes);
+// The hosts of the file, or of the groups that are wanted.
+FoundHosts hosts_of_config(const std::string& path, const std::string& source, const Subject& s) {
+  const Result<std::string> text = s.machine.read_file(path, kMaxConfigBytes);
   if (!text) return Error(ErrorKind::Config, fmt::format("{}: {}", show(source), text.error().message()));
   Result<hosts::ResourceConfig> config = hosts::parse_resource_config(*text, source);
   if (!config) return config.error();
   plan::HostList list{{}, source};
   for (std::string& name : config->hosts) list.hosts.push_back({std::move(name), "", std::nullopt});
+  hosts::keep_domains_together(list.hosts, *text, source);
+  if (s.options.groups.empty()) return std::optional(std::move(list));
+  const Result<std::vector<hosts::InstanceGroup>> groups = hosts::parse_instance_groups(*text, source);
+  if (!groups) return groups.error();
+  Result<std::vector<plan::Host>> chosen = hosts::hosts_of_groups(list.hosts, *groups, s.options.groups);
+  if (!chosen) return Error(chosen.error()).in("--group");
+  list.hosts = std::move(*chosen);
   return std::optional(std::move(list));
 }
 
 FoundHosts hosts_of_resource_config(const Subject& s) {
   const std::string& path = s.options.resource_config;
-  return path.empty() ? nothing() : hosts_of_config(path, "--resource-config " + path, s.machine);
+  return path.empty() ? nothing() : hosts_of_config(path, "--resource-config " + path, s);
 }
 
 // Where SageMaker puts the file: of a training job, else of a processing job. SAGEMAKER_BASE_DIR moves both.
@@ -81,7 +90,7 @@ std::vector<std::string> sagemaker_files(const plan::Environment& environment) {
 
 FoundHosts hosts_of_sagemaker(const Subject& s) {
   for (const std::string& path : sagemaker_files(s.machine.environment)) {
-    if (s.machine.exists(path)) return hosts_of_config(path, path, s.machine);
+    if (s.machine.exists(path)) return hosts_of_config(path, path, s);
   }
   return nothing();
 }
@@ -142,6 +151,8 @@ const std::vector<HostSource>& host_sources() {
   return sources;
 }
 
+bool takes_groups(const HostSource& source) { return source.name == "resource-config" || source.name == "sagemaker"; }
+
 }  // namespace
 
 std::vector<std::string_view> host_source_names() {
@@ -156,6 +167,11 @@ Result<plan::HostList> find_hosts(const Options& options, const Machine& machine
     if (!options.host_source.empty() && !forced) continue;
     FoundHosts found = source.find({options, machine});
     if (!found) return found.error();
+    if (*found && !options.groups.empty() && !takes_groups(source)) {
+      return Error(ErrorKind::Usage, fmt::format("--group: only resourceconfig.json has instance groups, and the hosts "
+                                                 "come from {}",
+                                                 show((*found)->source)));
+    }
     if (*found) return std::move(**found);
     if (forced) {
       return Error(ErrorKind::Usage,

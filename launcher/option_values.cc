@@ -112,6 +112,8 @@ Result<void> set_ranks_per_host(Options& o, string_view value) {
 
 Result<void> set_rankfile(Options& o, string_view value) { return keep(o.rankfile, value); }
 
+Result<void> set_group(Options& o, string_view value) { return keep(o.groups, value); }
+
 Result<void> set_bind_to(Options& o, string_view value) {
   constexpr std::array<std::pair<string_view, plan::BindTo>, 7> kWords{{{"none", plan::BindTo::None},
                                                                         {"core", plan::BindTo::Core},

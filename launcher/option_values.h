@@ -20,6 +20,7 @@ Result<void> set_map_by(Options& o, std::string_view value);
 Result<void> set_rank_by(Options& o, std::string_view value);
 Result<void> set_ranks_per_host(Options& o, std::string_view value);
 Result<void> set_rankfile(Options& o, std::string_view value);
+Result<void> set_group(Options& o, std::string_view value);
 Result<void> set_bind_to(Options& o, std::string_view value);
 Result<void> set_cpus_per_rank(Options& o, std::string_view value);
 Result<void> set_memory_policy(Options& o, std::string_view value);

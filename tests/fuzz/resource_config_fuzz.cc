@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <set>
 
+#include "common/hosts/instance_groups.h"
 #include "common/plan/host.h"
 
 namespace {
@@ -22,6 +23,13 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     require(config.error().message().find('\n') == std::string::npos && config.error().message().size() < 1000);
     return 0;
   }
+  const std::string_view text(reinterpret_cast<const char*>(data), size);
+  const auto groups = sml::hosts::parse_instance_groups(text, "f");
+  require(groups.has_value() || groups.error().message().starts_with("f: "));
+  std::vector<sml::plan::Host> hosts;
+  for (const std::string& name : config->hosts) hosts.push_back({name, "", std::nullopt});
+  sml::hosts::keep_domains_together(hosts, text, "f");
+  require(hosts.size() == config->hosts.size());
   require(!config->hosts.empty());
   require(std::all_of(config->hosts.begin(), config->hosts.end(), sml::plan::valid_host_name));
   require(std::set<std::string>(config->hosts.begin(), config->hosts.end()).size() == config->hosts.size());

@@ -156,6 +156,24 @@ TEST_CASE("slots are the GPUs by those of a worker, and each worker sees its own
   CHECK(hosts_of(plan_of(o, fake)) == "localhost:1");
 }
 
+TEST_CASE("instance groups are those of the resource config") {
+  FakeMachine fake;
+  fake.files = {{"/opt/ml/input/config/resourceconfig.json",
+                 R"({"current_host":"a","hosts":["a","b","c"],"topology":[{"hostName":"a","capacityUnitId":"u"},
+                     {"hostName":"c","capacityUnitId":"u"}],"instance_groups":[
+                     {"instance_group_name":"gpu","hosts":["c","a"]},{"instance_group_name":"cpu","hosts":["b"]}]})"}};
+  Options o = options();
+  CHECK(hosts_of(plan_of(o, fake)) == "a:1 c:1 b:1");
+  o.groups = "cpu:2,gpu";
+  CHECK(hosts_of(plan_of(o, fake)) == "a:1 c:1 b:2");
+  o.groups = "gpu:8";
+  CHECK(hosts_of(plan_of(o, fake)) == "a:8 c:8");
+  o.groups = "big";
+  CHECK(error_of(o, fake) == "--group: \"big\" is no instance group; the file has gpu, cpu");
+  o.hosts = "a";
+  CHECK(error_of(o, fake) == "--group: only resourceconfig.json has instance groups, and the hosts come from -H");
+}
+
 TEST_CASE("batch systems come after SageMaker's files, and before host files of MPI launchers") {
   FakeMachine fake;
   fake.files = {{"/opt/ml/input/config/resourceconfig.json", kTwoHosts}, {"mpi.txt", "w:2\n"}, {"pbs.txt", "p\np\n"}};
