@@ -16,6 +16,11 @@ Result<Pipe> make_pipe() {
   return Pipe{UniqueFd(fds[0]), UniqueFd(fds[1])};
 }
 
+void widen_pipe(int fd, int size) {
+  const int now = ::fcntl(fd, F_GETPIPE_SZ);
+  if (now > 0 && now < size) ::fcntl(fd, F_SETPIPE_SZ, size);
+}
+
 Result<std::array<UniqueFd, 2>> make_socketpair() {
   int fds[2];
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds) != 0) {

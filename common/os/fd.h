@@ -39,6 +39,9 @@ struct Pipe {
 };
 Result<Pipe> make_pipe();
 
+// Makes a pipe hold at least `size` bytes, where the system lets us; anything else stays as it is.
+void widen_pipe(int fd, int size);
+
 // Two connected stream sockets (AF_UNIX).
 Result<std::array<UniqueFd, 2>> make_socketpair();
 

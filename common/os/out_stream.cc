@@ -18,6 +18,8 @@ namespace sml::os {
 
 namespace {
 
+constexpr int kPipeSize = 256 << 10;  // so that its reader has something to do while we are busy
+
 enum class Kind : std::uint8_t { Plain, Waitable, Socket };
 
 struct Opened {
@@ -32,6 +34,7 @@ Opened open_for_us(int fd) {
   if (known && (S_ISFIFO(info.st_mode) || ::isatty(fd) == 1)) {
     const std::string path = "/proc/self/fd/" + std::to_string(fd);
     UniqueFd own(::open(path.c_str(), O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
+    if (own) widen_pipe(own.get(), kPipeSize);
     if (own) return {std::move(own), Kind::Waitable};
   }
   return {UniqueFd(::fcntl(fd, F_DUPFD_CLOEXEC, 3)), Kind::Plain};

@@ -56,6 +56,7 @@ class Chain {
 
   // What can be written; to be taken away.
   std::string& output() { return merger_.output(); }
+  const std::string& output() const { return merger_.output(); }
   OutputEnd end() const { return merger_.end(); }
 
  private:

@@ -47,6 +47,7 @@ class LineMerger {
   void add_shared_line(std::string_view tag, std::string_view line);
 
   std::string& output() { return out_; }
+  const std::string& output() const { return out_; }
   // Of all that has been appended to output().
   OutputEnd end() const;
 

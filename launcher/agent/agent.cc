@@ -25,6 +25,11 @@ namespace {
 constexpr Duration kDefaultGrace = std::chrono::seconds(10);
 constexpr Duration kStoppedFor = std::chrono::seconds(1);  // a timer that is so late did not run
 
+// Wide pipes let workers write on while we are busy. All pipes of a user who is not root count against one limit (64 MB
+// by default), beyond which the system makes tiny ones for all his programs.
+constexpr int kWidestPipe = 256 << 10;
+constexpr int kPipesInAll = 8 << 20;
+
 std::uint64_t nanoseconds(TimePoint t) {
   return static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(t.time_since_epoch()).count());
 }
@@ -331,6 +336,7 @@ void Agent::spawn_all() {
     if (Result<void> made = logs_->create(); !made) link_.send(wire::LogFailed{made.error().message()});
   }
   wire::Started started;
+  const auto pipes = static_cast<int>(workers_.size()) * 2;
   for (std::size_t i = 0; i < workers_.size(); ++i) {
     const std::unique_ptr<Worker>& worker = workers_[i];
     const wire::App& app = apps_[worker->spec().app];
@@ -341,6 +347,7 @@ void Agent::spawn_all() {
                    .working_directory = app.working_directory,
                    .dev_null = dev_null_.get(),
                    .descriptor_limit = descriptor_limit_,
+                   .pipe_size = std::min(kWidestPipe, kPipesInAll / pipes),
                    .ignored_signals = ignored_signals_,
                    .binding = shares_[i].binding ? &*shares_[i].binding : nullptr});
     if (!worker->machine().alive()) continue;

@@ -43,6 +43,8 @@ void Worker::spawn(const Surroundings& surroundings) {
     ended_at_ = Clock::now();
     return apply(machine_.on(WorkerEvent::SpawnFailed));
   }
+  os::widen_pipe(out->read.get(), surroundings.pipe_size);
+  os::widen_pipe(err->read.get(), surroundings.pipe_size);
   const auto started = os::spawn_worker({.program = surroundings.program,
                                          .argv = surroundings.argv,
                                          .environment = surroundings.environment,

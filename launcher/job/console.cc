@@ -58,7 +58,8 @@ Console::Console(boost::asio::any_io_executor loop, const std::vector<output::Ta
                  const OutputOptions& options, const Handlers& handlers)
     : wants_time_(options.tag && options.tag->has_time()), timer_(loop), sanitize_(options.sanitize) {
   const auto drained = [this, on_drained = handlers.drained] {
-    if (pending() == 0) on_drained();
+    flush();
+    on_drained();
   };
   const auto broken = [drained, on_gone = handlers.gone](int sys_errno) {
     on_gone(sys_errno);
@@ -132,7 +133,8 @@ void Console::say(std::string_view text) {
 
 void Console::flush() {
   for (Sink* sink : {out_.get(), separate_err_.get()}) {
-    if (sink == nullptr || sink->chain.output().empty()) continue;
+    // While the system does not take what it has, more is gathered here, where it is copied no further.
+    if (sink == nullptr || sink->stream.pending() > 0 || sink->chain.output().empty()) continue;
     if (status_) status_->let_pass(sink->chain.output());
     sink->stream.write(sink->chain.output());
   }
@@ -158,13 +160,20 @@ void Console::end_status() {
 }
 
 std::size_t Console::pending() const {
-  return out_->stream.pending() + (separate_err_ ? separate_err_->stream.pending() : 0);
+  std::size_t size = 0;
+  for (const Sink* sink : {out_.get(), separate_err_.get()}) {
+    if (sink != nullptr) size += sink->stream.pending() + sink->chain.output().size();
+  }
+  return size;
 }
 
 void Console::flush_last(int limit_ms) {
   workers_done();
-  out_->stream.flush(limit_ms);
-  if (separate_err_) separate_err_->stream.flush(limit_ms);
+  for (Sink* sink : {out_.get(), separate_err_.get()}) {
+    if (sink == nullptr) continue;
+    sink->stream.write(sink->chain.output());
+    sink->stream.flush(limit_ms);
+  }
 }
 
 std::vector<output::TagSubject> tag_subjects(const plan::JobMap& map) {

@@ -24,7 +24,7 @@ namespace sml::job {
 class Console {
  public:
   struct Handlers {
-    std::function<void()> drained;            // pending() has become 0
+    std::function<void()> drained;            // pending() has become less
     std::function<void(int sys_errno)> gone;  // our stdout takes nothing any more: EPIPE, ENOSPC, ...
   };
   // `workers` by rank; their streams are of no matter.
@@ -36,7 +36,7 @@ class Console {
   void worker_done(Rank rank);
   // A line of the launcher's own, "sml-run: " before it, on stderr.
   void say(std::string_view text);
-  // Hands what has been gathered to the system, as far as it takes it.
+  // Hands what has been gathered to the system, as far as it takes it; the rest follows when it takes more.
   void flush();
   std::size_t pending() const;
   // Nothing more comes from any worker, lost ones included.

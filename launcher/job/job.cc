@@ -97,7 +97,7 @@ int Job::run() {
   const SessionSettings settings{.grace = options_.grace,
                                  .heartbeat_timeout = options_.heartbeat_timeout,
                                  .start_timeout = options_.start_timeout,
-                                 .output_window = output_window(static_cast<std::size_t>(with_ranks)),
+                                 .output_window = first_output_window(static_cast<std::size_t>(with_ranks)),
                                  .interfaces = options_.interfaces,
                                  .wants_stdin = [this](Rank rank) { return wants_stdin(rank); }};
   for (launch::AgentSession::Plan& session : session_plans(plan_, settings)) {

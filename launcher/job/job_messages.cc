@@ -17,7 +17,11 @@ std::uint64_t nanoseconds(Duration d) {
 
 }  // namespace
 
-void Job::session_introduced(launch::AgentSession& session) { probe(entry(session)); }
+void Job::session_introduced(launch::AgentSession& session) {
+  const std::uint64_t more = output_window(hosts_.size()) - first_output_window(hosts_.size());
+  if (!session.is_local() && more > 0) session.send(wire::Credit{more});
+  probe(entry(session));
+}
 
 void Job::session_ready(launch::AgentSession& session, const wire::Prepared& message) {
   HostEntry& host = entry(session);
@@ -187,9 +191,10 @@ report::OutputFlow Job::output_flow() const {
 // A reader that does not keep up stops the flow here: without credit the agents leave the output in the workers' pipes.
 void Job::give_credit() {
   if (output_flow() == report::OutputFlow::Held) return;
-  const std::uint64_t quarter = output_window(hosts_.size()) / 4;
   for (HostEntry& host : hosts_) {
-    if (host.info.owed < quarter) continue;
+    const bool local = host.session->is_local();
+    const std::uint64_t window = local ? first_output_window(hosts_.size()) : output_window(hosts_.size());
+    if (host.info.owed < window / 4) continue;
     host.session->send(wire::Credit{std::exchange(host.info.owed, 0)});
   }
   if (machine_.state() == JobState::Finished) finish();

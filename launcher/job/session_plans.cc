@@ -8,6 +8,7 @@ namespace {
 
 constexpr std::uint64_t kTotalWindow = std::uint64_t{8} << 20;
 constexpr std::uint64_t kMaxWindow = std::uint64_t{2} << 20;
+constexpr std::uint64_t kMaxFirstWindow = std::uint64_t{768} << 10;
 constexpr std::uint64_t kMinWindow = std::uint64_t{64} << 10;
 
 wire::App app_for(const plan::LaunchPlan& plan, const plan::Program& program, plan::BaseEnvironment base) {
@@ -70,6 +71,8 @@ std::uint32_t milliseconds(Duration d) {
 std::uint64_t output_window(std::size_t hosts) {
   return std::clamp(kTotalWindow / std::max<std::uint64_t>(hosts, 1), kMinWindow, kMaxWindow);
 }
+
+std::uint64_t first_output_window(std::size_t hosts) { return std::min(output_window(hosts), kMaxFirstWindow); }
 
 std::vector<launch::AgentSession::Plan> session_plans(const plan::LaunchPlan& plan, const SessionSettings& settings) {
   const auto remote_base = plan.export_policy == plan::ExportPolicy::All ? plan::BaseEnvironment::LauncherOverLogin

@@ -22,6 +22,9 @@ std::uint32_t milliseconds(Duration d);
 
 // Output that may wait in the launcher for a slow reader, over all hosts.
 std::uint64_t output_window(std::size_t hosts);
+// Of that, what a host gets before it is known to be another machine. It fits into the pipe to an agent of this one,
+// which then never finds that pipe full.
+std::uint64_t first_output_window(std::size_t hosts);
 
 // One per host that has ranks, in host order. Rank 0's host is the first: it reserves the rendezvous port.
 std::vector<launch::AgentSession::Plan> session_plans(const plan::LaunchPlan& plan, const SessionSettings& settings);

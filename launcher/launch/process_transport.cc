@@ -23,6 +23,8 @@ namespace {
 namespace asio = boost::asio;
 
 constexpr std::size_t kReadSize = std::size_t{256} << 10;
+constexpr int kReadsPerTurn = 4;    // then the other hosts' turn
+constexpr int kPipeSize = 1 << 20;  // for what it writes; the most that users may have without asking
 constexpr std::size_t kKeptStderr = 8192;
 
 struct ProcessStart {
@@ -34,8 +36,10 @@ struct ProcessStart {
 
 // What outlives the transport while handlers are under way.
 struct Core {
-  explicit Core(const asio::any_io_executor& loop) : socket(loop), errors(loop), buffer(kReadSize, '\0') {}
-  asio::local::stream_protocol::socket socket;
+  explicit Core(const asio::any_io_executor& loop)
+      : socket(loop), output(loop), errors(loop), buffer(kReadSize, '\0') {}
+  asio::local::stream_protocol::socket socket;  // its standard input
+  asio::posix::stream_descriptor output;        // a pipe: the agent can pass workers' output on without copying it
   asio::posix::stream_descriptor errors;
   std::unique_ptr<os::Child> child;
   TransportEvents* events = nullptr;  // null: the owner has gone, or has been told the end
@@ -57,6 +61,7 @@ class ProcessTransport final : public AgentTransport {
     core_->events = nullptr;
     boost::system::error_code ignored;
     core_->socket.close(ignored);
+    core_->output.close(ignored);
     core_->errors.close(ignored);
     core_->child.reset();
   }
@@ -105,6 +110,9 @@ class ProcessTransport final : public AgentTransport {
   Result<void> try_launch() {
     Result<std::array<os::UniqueFd, 2>> sockets = os::make_socketpair();
     if (!sockets) return sockets.error();
+    Result<os::Pipe> output = os::make_pipe();
+    if (!output) return output.error();
+    os::widen_pipe(output->read.get(), kPipeSize);
     os::UniqueFd program;
     os::Pipe errors;
     if (start_.image) {
@@ -120,11 +128,13 @@ class ProcessTransport final : public AgentTransport {
     const Result<pid_t> pid = os::spawn_helper({.argv = start_.argv,
                                                 .program_fd = program.get(),
                                                 .stdin_fd = theirs.get(),
-                                                .stdout_fd = theirs.get(),
+                                                .stdout_fd = output->write.get(),
                                                 .stderr_fd = errors.write ? errors.write.get() : STDERR_FILENO});
     if (!pid) return pid.error();
     core_->socket.assign(asio::local::stream_protocol(), ours.release());
     core_->socket.non_blocking(true);
+    core_->output.assign(output->read.release());
+    core_->output.non_blocking(true);
     if (errors.read) {
       core_->errors.assign(errors.read.release());
       core_->errors.non_blocking(true);
@@ -140,15 +150,27 @@ class ProcessTransport final : public AgentTransport {
   }
 
   static void read(const std::shared_ptr<Core>& core) {
-    core->socket.async_read_some(asio::buffer(core->buffer), [core](boost::system::error_code error, std::size_t size) {
+    core->output.async_wait(asio::posix::stream_descriptor::wait_read, [core](boost::system::error_code error) {
       if (core->events == nullptr) return;
-      if (error) {
-        core->input_over = true;
-        return end_if_over(core);
-      }
-      core->events->transport_bytes(std::span<const char>(core->buffer.data(), size));
-      if (core->events != nullptr) read(core);
+      if (!error && take_output(core)) return read(core);
+      if (core->events == nullptr) return;
+      core->input_over = true;
+      end_if_over(core);
     });
+  }
+
+  // False at its end, or when the owner has gone.
+  static bool take_output(const std::shared_ptr<Core>& core) {
+    for (int turn = 0; turn < kReadsPerTurn; ++turn) {
+      const ssize_t n = ::read(core->output.native_handle(), core->buffer.data(), core->buffer.size());
+      if (n < 0) return errno == EAGAIN || errno == EINTR;
+      if (n == 0) return false;
+      const auto size = static_cast<std::size_t>(n);
+      core->events->transport_bytes(std::span<const char>(core->buffer.data(), size));
+      if (core->events == nullptr) return false;
+      if (size < core->buffer.size()) return true;  // it is empty
+    }
+    return true;
   }
 
   // What is in the pipe now; false at its end, which may never come when something that the process left behind holds

@@ -27,6 +27,7 @@ def peak_memory_mb(process):
 
 class Streams(TestCase):
     """The same on this machine and over SSH: subclasses say how a job is run."""
+    timeout_s = 120 + COUNT / 50 if COUNT > 2000 else None  # else the runner's own
 
     def job(self, np, *argv, **kw):
         raise NotImplementedError

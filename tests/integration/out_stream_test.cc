@@ -108,6 +108,17 @@ TEST_CASE("out stream: a full pipe never blocks the loop, and nothing is lost or
   CHECK(stage.breaks == 0);
 }
 
+TEST_CASE("a pipe is made wider, and never narrower") {
+  auto pipe = os::make_pipe();
+  os::widen_pipe(pipe->write.get(), 256 << 10);
+  CHECK(::fcntl(pipe->read.get(), F_GETPIPE_SZ) == 256 << 10);
+  os::widen_pipe(pipe->write.get(), 4096);
+  CHECK(::fcntl(pipe->read.get(), F_GETPIPE_SZ) == 256 << 10);
+  auto pair = os::make_socketpair();
+  os::widen_pipe((*pair)[0].get(), 256 << 10);  // has no effect
+  os::widen_pipe(-1, 256 << 10);
+}
+
 TEST_CASE("out stream: those who share the descriptor do not see it become non-blocking") {
   fake::Init init;
   auto pipe = os::make_pipe();

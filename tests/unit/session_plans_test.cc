@@ -175,7 +175,12 @@ TEST_CASE("the output that may wait here is bounded over all hosts, and never st
   CHECK(output_window(1) == std::uint64_t{2} << 20);
   CHECK(output_window(8) == std::uint64_t{1} << 20);
   CHECK(output_window(100000) == std::uint64_t{64} << 10);
-  for (std::size_t hosts = 1; hosts < 1000; ++hosts) CHECK(output_window(hosts) >= output_window(hosts + 1));
+  for (std::size_t hosts = 1; hosts < 1000; ++hosts) {
+    CHECK(output_window(hosts) >= output_window(hosts + 1));
+    CHECK(first_output_window(hosts) <= output_window(hosts));
+    CHECK(first_output_window(hosts) < std::uint64_t{1} << 20);  // fits into the pipe to an agent of this machine
+    CHECK(first_output_window(hosts) >= std::uint64_t{64} << 10);
+  }
 }
 
 TEST_CASE("each host is told the programs that it runs, and no others") {
