@@ -161,6 +161,7 @@ class FourHosts(TestCase):
         self.assert_done(done, 4, "tcp", "again")
 
     def test_many_ranks_on_few_hosts(self):
+        # 64 go as well, and keep two cores busy for more than a minute
         done = self.bed.sml_run("algo-1", "-H", self.bed.hosts(8), *torch("env"), timeout=300)
         self.assert_done(done, 32, "env")
 
@@ -181,10 +182,10 @@ class FourHosts(TestCase):
         self.assertIn("equal parameters on 8 ranks", done.stdout)
 
     def test_two_jobs_at_once_on_the_same_hosts(self):
-        argv = ["-np", "4", "-H", self.bed.hosts(1), *torch("env")]
+        argv = ["-np", "8", "-H", self.bed.hosts(2), *torch("env")]
         with self.bed.sml_run_popen("algo-1", *argv) as one, self.bed.sml_run_popen("algo-1", *argv) as two:
             for job in (one, two):
-                self.assert_done(job.finish(200), 4, "env")
+                self.assert_done(job.finish(200), 8, "env")
 
     def test_a_caller_who_is_no_host_of_the_job_is_refused(self):
         argv = ["-H", self.bed.hosts(1, ["algo-1", "algo-2"]), "--stdin", "all", "sh", "-c", SHOW_PORT]
