@@ -161,9 +161,9 @@ TEST_CASE("programs that do not fit are refused", "[programs]") {
 }
 
 TEST_CASE("presets add programs, and defaults that nobody has set", "[programs]") {
-  const plan::LaunchPlan plan = plan_of({"-H", "a:2", "--preset", "dmlc,accelerate", "-np", "2", "train", "x"});
+  const plan::LaunchPlan plan = plan_of({"-H", "a:2", "--preset", "dmlc,accelerate", "-np", "2", "prog", "x"});
   CHECK(plan.program_count() == 3);
-  CHECK(plan.program(2).command == Words{"train", "x"});
+  CHECK(plan.program(2).command == Words{"prog", "x"});
   CHECK(plan.map.roles == Words{"worker", "scheduler", "server"});
   CHECK(plan.program(0).user_environment == plan::Environment{"ACCELERATE_DYNAMO_BACKEND=no"});
 }
