@@ -115,7 +115,7 @@ OptionGroup options_of_the_progress() {
 // Jobs of several programs.
 OptionGroup options_of_programs() {
   return {"Several programs, with \":\" between them; each has its own -np, -H, -x, --env-file and --wdir",
-          {{"--app -app", "FILE", set_app_file,
+          {{"--app -app -configfile", "FILE", set_app_file,
             "Read the programs from FILE, one a line with its options. Lines that begin with # say nothing."},
            {"--role", "NAME", set_role,
             "Role of the program's workers, which get it as ROLE_NAME; some presets ask for roles. Default: default."},
