@@ -102,6 +102,7 @@ class Job final : private launch::SessionOwner {
   void fail_host(HostEntry& host, Error why);
   static TimePoint on_our_clock(const HostEntry& host, std::uint64_t agent_ns);
   void check_settled();
+  std::uint64_t credit_step(const HostEntry& host) const;
   void give_credit();
   void output_gone(int sys_errno);
   void log_failed(const Error& why);

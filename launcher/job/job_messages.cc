@@ -184,17 +184,25 @@ void Job::output_gone(int sys_errno) {
   tell(JobEvent::OutputGone);
 }
 
+// How much a host may have had taken from it before it is told.
+std::uint64_t Job::credit_step(const HostEntry& host) const {
+  const bool local = host.session->is_local();
+  return (local ? first_output_window(hosts_.size()) : output_window(hosts_.size())) / 4;
+}
+
+// Held: some host may have used up its credit, and gets no more before our reader has taken what is pending.
 report::OutputFlow Job::output_flow() const {
-  return console_.pending() > kSlowReader ? report::OutputFlow::Held : report::OutputFlow::Open;
+  if (console_.pending() == 0) return report::OutputFlow::Open;
+  const bool owing = std::any_of(hosts_.begin(), hosts_.end(),
+                                 [this](const HostEntry& host) { return host.info.owed >= credit_step(host); });
+  return owing || console_.pending() > kSlowReader ? report::OutputFlow::Held : report::OutputFlow::Open;
 }
 
 // A reader that does not keep up stops the flow here: without credit the agents leave the output in the workers' pipes.
 void Job::give_credit() {
-  if (output_flow() == report::OutputFlow::Held) return;
+  if (console_.pending() > kSlowReader) return;
   for (HostEntry& host : hosts_) {
-    const bool local = host.session->is_local();
-    const std::uint64_t window = local ? first_output_window(hosts_.size()) : output_window(hosts_.size());
-    if (host.info.owed < window / 4) continue;
+    if (host.info.owed < credit_step(host)) continue;
     host.session->send(wire::Credit{std::exchange(host.info.owed, 0)});
   }
   if (machine_.state() == JobState::Finished) finish();

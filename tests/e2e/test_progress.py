@@ -289,7 +289,11 @@ class Watch(TestCase):
         script = "head -c 60000000 /dev/zero | tr '\\0' 'x' | fold -w 99"
         with sml_run_popen("-np", "2", "--watch", "xxx;first=30;every=1", "sh", "-c", script) as job:
             job.read_until("xxx\n")
-            time.sleep(3)  # longer than a rank may be silent
+            time.sleep(2)  # longer than a rank may be silent
+            wanted = int(7.9 * 2**20)  # most of what is held for the reader: no rank is given leave to go on
+            while wanted > 0:
+                wanted -= len(os.read(job.stdout.fileno(), min(wanted, 65536)))
+            time.sleep(2)
             done = job.finish(60, binary=True)
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertGreater(len(done.stdout), 100_000_000)
