@@ -16,7 +16,8 @@ Row = collections.namedtuple("Row", "ours libraries")
 
 COMMON = ("common/core", "common/plan", "common/hosts", "common/wire", "common/supervise", "common/output", "common/os",
           "common/rendezvous")
-LAUNCHER = ("launcher/launch", "launcher/ssh", "launcher/job", "launcher/report", "launcher/sagemaker")
+LAUNCHER = ("launcher/launch", "launcher/ssh", "launcher/job", "launcher/report", "launcher/sagemaker",
+            "launcher/dialects")
 FOLDERS = {
     "common/core": Row((), ("boost/system", "fmt")),
     "common/plan": Row(("common/core",), ("fmt",)),
@@ -28,6 +29,7 @@ FOLDERS = {
     "common/os": Row(("common/core",), ("asio", "fmt")),
     "launcher/report": Row(("common/core", "common/plan", "common/output", "common/os"), ("fmt",)),
     "launcher/sagemaker": Row(("common/core", "common/plan", "common/hosts", "launcher/report"), ("fmt",)),
+    "launcher/dialects": Row(("common/core", "common/plan"), ("fmt",)),
     "launcher/launch": Row((*COMMON, "launcher/ssh"), ("asio", "fmt")),
     "launcher/ssh": Row((*COMMON, "launcher/launch"), ("asio", "fmt")),
     "launcher/job": Row((*COMMON, *LAUNCHER), ("asio", "fmt")),

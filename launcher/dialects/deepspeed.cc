@@ -1,0 +1,58 @@
+// deepspeed, the launcher of DeepSpeed.
+#include <fmt/format.h>
+
+#include "common/core/text.h"
+#include "launcher/dialects/rows.h"
+
+namespace sml::dialects {
+
+namespace {
+
+using std::string_view;
+
+Result<Meaning> hosts_count(string_view written, Values values) {
+  if (values[0] == "1" || values[0] == "-1") return Meaning();
+  Meaning out;
+  out.needs_hosts = fmt::format("{} {}: name the hosts with --hostfile or -H", written, show(values[0], 40));
+  return out;
+}
+
+Result<Meaning> launcher(string_view written, Values values) { return note_of(written, values[0]); }
+
+Row as_program(string_view names, Program kind) {
+  return computed(names, 0, [kind](string_view, Values) -> Result<Meaning> {
+    Meaning out;
+    out.program = kind;
+    return out;
+  });
+}
+
+constexpr string_view kElastic = "the number of workers of a job is fixed";
+
+}  // namespace
+
+std::vector<Row> deepspeed_rows() {
+  return {
+      as_option("H hostfile", "--hostfile"),
+      as_option("i include", "--include"),
+      as_option("e exclude", "--exclude"),
+      as_option("num-gpus num-accelerators", "--nproc-per-node"),
+      as_option("ssh-port", "--ssh-port"),
+      as_option("enable-each-rank-log", "--log-dir"),
+      computed("num-nodes", 1, hosts_count),
+      computed("launcher", 1, launcher),
+      as_program("module", Program::Module),
+      as_program("no-python", Program::Executable),
+      as_fixed("q quiet", {{"--quiet", ""}}),
+      as_is("no-local-rank force-multi no-ssh-check", 0),
+      noted("master-addr master-port launcher-args save-pid log-level", 1),
+      refused("no-ssh", 0, "sml-run is called once, on one host, and starts the workers of all"),
+      refused("node-rank", 1, "sml-run is called once, on one host, and starts the workers of all"),
+      refused("min-elastic-nodes max-elastic-nodes", 1, kElastic),
+      refused("elastic-training", 0, kElastic),
+      refused("bind-cores-to-rank", 0, "sml-run binds no worker"),
+      refused("bind-core-list venv-script autotuning", 1, "sml-run has no such thing"),
+  };
+}
+
+}  // namespace sml::dialects

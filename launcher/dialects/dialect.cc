@@ -1,0 +1,196 @@
+#include "launcher/dialects/dialect.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "common/plan/env_file.h"
+#include "launcher/dialects/rows.h"
+
+namespace sml::dialects {
+
+namespace {
+
+using std::string_view;
+
+struct Name {
+  string_view text;
+  Dialect dialect;
+};
+constexpr std::array kNames{
+    Name{"mpirun", Dialect::Mpirun},          Name{"mpiexec", Dialect::Mpirun},
+    Name{"orterun", Dialect::Mpirun},         Name{"prterun", Dialect::Mpirun},
+    Name{"mpiexec.openmpi", Dialect::Mpirun}, Name{"mpirun.openmpi", Dialect::Mpirun},
+    Name{"mpiexec.hydra", Dialect::Hydra},    Name{"mpirun.mpich", Dialect::Hydra},
+    Name{"mpiexec.mpich", Dialect::Hydra},    Name{"horovodrun", Dialect::Horovodrun},
+    Name{"torchrun", Dialect::Torchrun},      Name{"srun", Dialect::Srun},
+    Name{"deepspeed", Dialect::Deepspeed},
+};
+
+const std::vector<Row>& table_of(Dialect dialect) {
+  static const std::vector<Row> none;
+  static const std::vector<Row> mpirun = mpirun_rows();
+  static const std::vector<Row> hydra = hydra_rows();
+  static const std::vector<Row> horovodrun = horovodrun_rows();
+  static const std::vector<Row> torchrun = torchrun_rows();
+  static const std::vector<Row> srun = srun_rows();
+  static const std::vector<Row> deepspeed = deepspeed_rows();
+  switch (dialect) {
+    case Dialect::Own: return none;
+    case Dialect::Mpirun: return mpirun;
+    case Dialect::Hydra: return hydra;
+    case Dialect::Horovodrun: return horovodrun;
+    case Dialect::Torchrun: return torchrun;
+    case Dialect::Srun: return srun;
+    case Dialect::Deepspeed: return deepspeed;
+  }
+  return none;
+}
+
+// Whose long options are understood beside its own: mpiexec may be that of either.
+std::span<const Dialect> relatives_of(Dialect dialect) {
+  static constexpr std::array kAll{Dialect::Mpirun, Dialect::Horovodrun, Dialect::Torchrun,
+                                   Dialect::Hydra,  Dialect::Deepspeed,  Dialect::Srun};
+  static constexpr std::array kHydra{Dialect::Hydra};
+  static constexpr std::array kMpirun{Dialect::Mpirun};
+  if (dialect == Dialect::Own) return kAll;
+  if (dialect == Dialect::Mpirun) return kHydra;
+  if (dialect == Dialect::Hydra) return kMpirun;
+  return {};
+}
+
+// Python's argparse.
+bool cuts_names_short(Dialect dialect) {
+  return dialect == Dialect::Horovodrun || dialect == Dialect::Torchrun || dialect == Dialect::Deepspeed;
+}
+
+template <class Visit>
+void for_each_name(const Row& row, Visit visit) {
+  for (std::size_t at = 0; at < row.names.size();) {
+    const std::size_t end = std::min(row.names.find(' ', at), row.names.size());
+    visit(row.names.substr(at, end - at));
+    at = end + 1;
+  }
+}
+
+struct Word {
+  std::size_t dashes = 0;
+  std::string name;
+};
+
+Word cut(string_view word) {
+  Word out;
+  while (out.dashes < 2 && out.dashes < word.size() && word[out.dashes] == '-') ++out.dashes;
+  out.name = word.substr(out.dashes);
+  std::replace(out.name.begin(), out.name.end(), '_', '-');
+  return out;
+}
+
+const Row* row_named(Dialect dialect, string_view name) {
+  const Row* found = nullptr;
+  for (const Row& row : table_of(dialect)) {
+    for_each_name(row, [&](string_view known) {
+      if (known == name) found = &row;
+    });
+  }
+  return found;
+}
+
+bool is_given(std::span<const Given> given, std::initializer_list<string_view> names) {
+  return std::any_of(given.begin(), given.end(),
+                     [&](const Given& g) { return std::find(names.begin(), names.end(), g.option) != names.end(); });
+}
+
+std::vector<Given> defaults_of_mpi(std::span<const Given> given) {
+  std::vector<Given> out{{"--no-tag", ""}};
+  if (is_given(given, {"--hosts"})) out.push_back({"--nproc-per-node", "1"});
+  return out;
+}
+
+bool is_assignment(const std::string& word) {
+  const std::size_t equals = word.find('=');
+  return equals != std::string::npos && plan::valid_variable_name(string_view(word).substr(0, equals));
+}
+
+}  // namespace
+
+Dialect dialect_called(string_view program) {
+  const string_view name = program.substr(program.rfind('/') + 1);
+  const auto* known = std::find_if(kNames.begin(), kNames.end(), [&](const Name& n) { return n.text == name; });
+  return known == kNames.end() ? Dialect::Own : known->dialect;
+}
+
+string_view name_of(Dialect dialect) {
+  switch (dialect) {
+    case Dialect::Own: return "sml-run";
+    case Dialect::Mpirun: return "mpirun";
+    case Dialect::Hydra: return "mpiexec.hydra";
+    case Dialect::Horovodrun: return "horovodrun";
+    case Dialect::Torchrun: return "torchrun";
+    case Dialect::Srun: return "srun";
+    case Dialect::Deepspeed: return "deepspeed";
+  }
+  return "";
+}
+
+const Row* find_row(Dialect dialect, string_view word) {
+  const Word cut_word = cut(word);
+  const bool is_short = cut_word.name.size() == 1;
+  if (cut_word.dashes == 0 || cut_word.name.empty() || (is_short && cut_word.dashes != 1)) return nullptr;
+  if (const Row* row = row_named(dialect, cut_word.name)) return row;
+  if (is_short) return nullptr;
+  for (Dialect relative : relatives_of(dialect)) {
+    if (const Row* row = row_named(relative, cut_word.name)) return row;
+  }
+  return nullptr;
+}
+
+const Row* find_cut_short(Dialect dialect, string_view word) {
+  const Word cut_word = cut(word);
+  if (!cuts_names_short(dialect) || cut_word.dashes != 2 || cut_word.name.empty()) return nullptr;
+  const Row* found = nullptr;
+  int names = 0;
+  for (const Row& row : table_of(dialect)) {
+    for_each_name(row, [&](string_view known) {
+      if (known.size() == 1 || !known.starts_with(cut_word.name)) return;
+      ++names;
+      found = &row;
+    });
+  }
+  return names == 1 ? found : nullptr;
+}
+
+std::vector<Given> defaults_of(Dialect dialect, std::span<const Given> given) {
+  switch (dialect) {
+    case Dialect::Own: return {};
+    case Dialect::Mpirun: return defaults_of_mpi(given);
+    case Dialect::Hydra: {
+      std::vector<Given> out = defaults_of_mpi(given);
+      if (is_given(given, {"--hostfile"})) out.push_back({"--nproc-per-node", "1"});
+      return out;
+    }
+    case Dialect::Horovodrun: return {{"--tag", "[{rank}]<{stream}>:"}, {"--host-source", "local"}};
+    case Dialect::Torchrun: return {{"--no-tag", ""}, {"--nproc-per-node", "1"}, {"--host-source", "local"}};
+    case Dialect::Srun: return {{"--no-tag", ""}, {"--stdin", "all"}, {"--on-failure", "continue"}};
+    case Dialect::Deepspeed: return {{"--no-tag", ""}};
+  }
+  return {};
+}
+
+Command command_of(Dialect dialect, Program program, std::span<const std::string> words, const std::string& python) {
+  const bool scripts = dialect == Dialect::Torchrun || dialect == Dialect::Deepspeed;
+  if (program == Program::Unchanged && scripts) program = Program::Script;
+  Command out;
+  if (!words.empty() && program == Program::Module) out.words = {python, "-u", "-m"};
+  if (!words.empty() && program == Program::Script) out.words = {python, "-u"};
+  while (dialect == Dialect::Horovodrun && words.size() > 1 && is_assignment(words.front())) {
+    out.variables.push_back({"-x", words.front()});
+    words = words.subspan(1);
+  }
+  out.words.insert(out.words.end(), words.begin(), words.end());
+  return out;
+}
+
+std::span<const Row> rows_of(Dialect dialect) { return table_of(dialect); }
+
+}  // namespace sml::dialects

@@ -1,0 +1,70 @@
+// The options of other launchers, as options of ours. One table for each launcher; pure.
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/core/error.h"
+
+namespace sml::dialects {
+
+enum class Dialect : std::uint8_t { Own, Mpirun, Hydra, Horovodrun, Torchrun, Srun, Deepspeed };
+
+// By the name of a link: "/usr/local/bin/mpirun" → Mpirun. Own for any other name.
+Dialect dialect_called(std::string_view program);
+
+// "mpirun": the launcher as people call it.
+std::string_view name_of(Dialect dialect);
+
+// One option of ours, under its documented spelling. "no" for a flag takes it back.
+struct Given {
+  std::string option;
+  std::string value;
+  bool operator==(const Given&) const = default;
+};
+
+// What the word after the options is.
+enum class Program : std::uint8_t { Unchanged, Module, Script, Executable };
+
+// What an option of another launcher comes to.
+struct Meaning {
+  std::vector<Given> options;
+  std::string note;  // an option that has no effect here, as it was written
+  Program program = Program::Unchanged;
+  std::string needs_hosts;  // an error unless hosts are given in the same line
+  bool operator==(const Meaning&) const = default;
+};
+
+struct Row {
+  std::string_view names;  // without dashes, the longest last; "_" stands for "-" too
+  std::size_t values = 0;  // words that follow
+  // `values` has as many; `written` is the spelling. The message of an error goes on after "OPTION: ".
+  std::function<Result<Meaning>(std::string_view written, std::span<const std::string> values)> meaning;
+};
+
+// A word such as "--bind-to" or "-n": the row of the dialect, else the long option of a relative; for Own, whose own
+// options are not here, the long option of any launcher. Long options may have one dash or two. Null: there is none.
+const Row* find_row(Dialect dialect, std::string_view word);
+
+// The same for a long option that is cut short, where the launcher allows that and only one name begins so.
+const Row* find_cut_short(Dialect dialect, std::string_view word);
+
+// What the launcher does unless it is told otherwise. `given` are the options of the command line.
+std::vector<Given> defaults_of(Dialect dialect, std::span<const Given> given);
+
+// The command of the workers from the words after the options. `python` runs scripts and modules. Leading NAME=VALUE
+// words, which horovodrun takes for variables, become -x in `variables`.
+struct Command {
+  std::vector<std::string> words;
+  std::vector<Given> variables;
+};
+Command command_of(Dialect dialect, Program program, std::span<const std::string> words, const std::string& python);
+
+// Every row of a dialect: for tests.
+std::span<const Row> rows_of(Dialect dialect);
+
+}  // namespace sml::dialects

@@ -1,0 +1,128 @@
+// horovodrun of Horovod 0.28.
+#include <fmt/format.h>
+
+#include <array>
+#include <charconv>
+#include <utility>
+
+#include "common/core/text.h"
+#include "launcher/dialects/rows.h"
+
+namespace sml::dialects {
+
+namespace {
+
+using std::string_view;
+
+Result<Meaning> fusion_threshold(string_view, Values values) {
+  constexpr std::uint64_t kMost = 1 << 20;
+  std::uint64_t megabytes = 0;
+  const std::string& text = values[0];
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), megabytes);
+  if (error != std::errc() || end != text.data() + text.size() || megabytes > kMost) {
+    return bad_value(text, fmt::format("a whole number from 0 to {}", kMost));
+  }
+  return one("-x", fmt::format("HOROVOD_FUSION_THRESHOLD={}", megabytes << 20));
+}
+
+Result<Meaning> network_interfaces(string_view, Values values) {
+  const std::string& all = values[0];
+  Meaning out = one("-x", "NCCL_SOCKET_IFNAME=" + all);
+  const std::string first = all.substr(0, all.find(','));
+  out.options.push_back({"-x", "HOROVOD_GLOO_IFACE=" + first});
+  out.options.push_back({"-x", "GLOO_SOCKET_IFNAME=" + first});
+  return out;
+}
+
+Result<Meaning> log_level(string_view, Values values) {
+  for (string_view level : {"TRACE", "DEBUG", "INFO", "WARNING", "ERROR", "FATAL"}) {
+    if (values[0] == level) return one("-x", "HOROVOD_LOG_LEVEL=" + values[0]);
+  }
+  return bad_value(values[0], "TRACE, DEBUG, INFO, WARNING, ERROR or FATAL");
+}
+
+Result<Meaning> output_filename(string_view, Values values) {
+  Meaning out = one("--log-dir", values[0]);
+  out.options.push_back({"--log-overwrite", ""});
+  return out;
+}
+
+constexpr string_view kElastic = "the number of workers of a job is fixed; give it with -np";
+
+// --NAME and --no-NAME set VARIABLE to 1 and 0.
+struct Switch {
+  string_view yes;
+  string_view no;
+  string_view variable_on;
+  string_view variable_off;
+};
+constexpr std::array kSwitches{
+    Switch{"hierarchical-allreduce", "no-hierarchical-allreduce", "HOROVOD_HIERARCHICAL_ALLREDUCE=1",
+           "HOROVOD_HIERARCHICAL_ALLREDUCE=0"},
+    Switch{"hierarchical-allgather", "no-hierarchical-allgather", "HOROVOD_HIERARCHICAL_ALLGATHER=1",
+           "HOROVOD_HIERARCHICAL_ALLGATHER=0"},
+    Switch{"torus-allreduce", "no-torus-allreduce", "HOROVOD_TORUS_ALLREDUCE=1", "HOROVOD_TORUS_ALLREDUCE=0"},
+    Switch{"autotune", "no-autotune", "HOROVOD_AUTOTUNE=1", "HOROVOD_AUTOTUNE=0"},
+    Switch{"timeline-mark-cycles", "no-timeline-mark-cycles", "HOROVOD_TIMELINE_MARK_CYCLES=1",
+           "HOROVOD_TIMELINE_MARK_CYCLES=0"},
+    Switch{"no-stall-check", "stall-check", "HOROVOD_STALL_CHECK_DISABLE=1", "HOROVOD_STALL_CHECK_DISABLE=0"},
+    Switch{"mpi-threads-disable", "no-mpi-threads-disable", "HOROVOD_MPI_THREADS_DISABLE=1",
+           "HOROVOD_MPI_THREADS_DISABLE=0"},
+    Switch{"log-without-timestamp log-hide-timestamp", "log-with-timestamp no-log-hide-timestamp",
+           "HOROVOD_LOG_HIDE_TIME=1", "HOROVOD_LOG_HIDE_TIME=0"},
+};
+
+constexpr std::array<std::pair<string_view, string_view>, 13> kNumbers{{
+    {"cycle-time-ms", "HOROVOD_CYCLE_TIME"},
+    {"cache-capacity", "HOROVOD_CACHE_CAPACITY"},
+    {"autotune-log-file", "HOROVOD_AUTOTUNE_LOG"},
+    {"autotune-warmup-samples", "HOROVOD_AUTOTUNE_WARMUP_SAMPLES"},
+    {"autotune-steps-per-sample", "HOROVOD_AUTOTUNE_STEPS_PER_SAMPLE"},
+    {"autotune-bayes-opt-max-samples", "HOROVOD_AUTOTUNE_BAYES_OPT_MAX_SAMPLES"},
+    {"autotune-gaussian-process-noise", "HOROVOD_AUTOTUNE_GAUSSIAN_PROCESS_NOISE"},
+    {"timeline-filename", "HOROVOD_TIMELINE"},
+    {"stall-check-warning-time-seconds", "HOROVOD_STALL_CHECK_TIME_SECONDS"},
+    {"stall-check-shutdown-time-seconds", "HOROVOD_STALL_SHUTDOWN_TIME_SECONDS"},
+    {"num-nccl-streams", "HOROVOD_NUM_NCCL_STREAMS"},
+    {"thread-affinity", "HOROVOD_THREAD_AFFINITY"},
+    {"gloo-timeout-seconds", "HOROVOD_GLOO_TIMEOUT_SECONDS"},
+}};
+
+}  // namespace
+
+std::vector<Row> horovodrun_rows() {
+  std::vector<Row> rows{
+      as_option("np num-proc", "--np"),
+      as_option("H hosts", "--hosts"),
+      as_option("hostfile", "--hostfile"),
+      as_option("p ssh-port", "--ssh-port"),
+      as_option("i ssh-identity-file", "--ssh-identity-file"),
+      as_option("start-timeout", "--start-timeout"),
+      as_option("slots-per-host", "--nproc-per-node"),
+      as_fixed("verbose", {{"--verbose", ""}}),
+      as_fixed("v version", {{"--version", ""}}),
+      computed("network-interfaces network-interface", 1, network_interfaces),
+      computed("output-filename", 1, output_filename),
+      computed("fusion-threshold-mb", 1, fusion_threshold),
+      computed("log-level", 1, log_level),
+      as_fixed("prefix-timestamp prefix-output-with-timestamp", {{"--tag", "{time}[{rank}]<{stream}>:"}}),
+      as_variable_set("tcp", "NCCL_IB_DISABLE=1"),
+      as_is("disable-cache gloo", 0),
+      noted("mpi", 0),
+      noted("binding-args", 1),
+      refused("jsrun", 0, "sml-run starts the workers itself; leave it out"),
+      refused("cb check-build", 0, "ask horovodrun itself what Horovod was built with"),
+      refused("config-file", 1, "Horovod's YAML file is not read; give what stands in it as options"),
+      refused("mpi-args", 1, "there is no mpirun; give these words to sml-run itself"),
+      refused("host-discovery-script min-np min-num-proc max-np max-num-proc elastic-timeout reset-limit", 1, kElastic),
+      refused("blacklist-cooldown-range", 2, kElastic),
+  };
+  for (const auto& [name, variable] : kNumbers) rows.push_back(as_variable(name, variable));
+  for (const Switch& s : kSwitches) {
+    rows.push_back(as_variable_set(s.yes, s.variable_on));
+    rows.push_back(as_variable_set(s.no, s.variable_off));
+  }
+  return rows;
+}
+
+}  // namespace sml::dialects

@@ -1,0 +1,81 @@
+// mpiexec.hydra of MPICH 4, which Intel's mpirun is too.
+#include <algorithm>
+
+#include "common/core/text.h"
+#include "launcher/dialects/rows.h"
+
+namespace sml::dialects {
+
+namespace {
+
+using std::string_view;
+
+Result<Meaning> variable(string_view, Values values) { return one("-x", values[0] + "=" + values[1]); }
+
+Result<Meaning> variables(string_view, Values values) {
+  Meaning out;
+  const string_view all = values[0];
+  for (std::size_t at = 0; at <= all.size();) {
+    const std::size_t end = std::min(all.find(',', at), all.size());
+    if (end > at) out.options.push_back({"-x", std::string(all.substr(at, end - at))});
+    at = end + 1;
+  }
+  return out;
+}
+
+Result<Meaning> launcher(string_view written, Values values) {
+  if (values[0] == "ssh" || values[0] == "fork") return Meaning();
+  return note_of(written, values[0]);
+}
+
+Result<Meaning> bind_to(string_view, Values values) {
+  if (values[0] == "none") return Meaning();
+  return bad_value(values[0], "none; sml-run binds no worker");
+}
+
+Result<Meaning> map_by(string_view, Values values) {
+  if (values[0] == "slot" || values[0] == "core" || values[0] == "rr") return Meaning();
+  return bad_value(values[0], "slot; sml-run fills one host after the other");
+}
+
+Result<Meaning> order(string_view, Values values) {
+  if (values[0] == "ASC") return one("--host-order", "natural");
+  return bad_value(values[0], "ASC; give the hosts in the order that is wanted");
+}
+
+constexpr string_view kPatterns = "write the pattern for --tag, with {rank} and {host}";
+constexpr string_view kFiles = "write DIR/rank.R/stdout with --log-dir, or other names with --log-layout";
+
+}  // namespace
+
+std::vector<Row> hydra_rows() {
+  return {
+      as_option("n np", "--np"),
+      as_option("f hostfile machinefile", "--hostfile"),
+      as_option("host hosts", "--hosts"),
+      as_option("ppn perhost", "--nproc-per-node"),
+      as_option("wdir", "--wdir"),
+      as_option("launcher-exec bootstrap-exec", "--ssh-command"),
+      computed("env genv", 2, variable),
+      computed("envlist genvlist", 1, variables),
+      computed("launcher bootstrap", 1, launcher),
+      computed("bind-to", 1, bind_to),
+      computed("map-by", 1, map_by),
+      computed("order-nodes", 1, order),
+      as_fixed("l prepend-rank", {{"--tag", "[{rank}] "}}),
+      as_fixed("genvnone envnone", {{"--export", "none"}}),
+      as_fixed("genvall envall", {{"--export", "all"}}),
+      as_fixed("disable-auto-cleanup", {{"--on-failure", "continue"}}),
+      as_fixed("V version", {{"--version", ""}}),
+      as_fixed("verbose", {{"--verbose", ""}}),
+      as_is("enable-auto-cleanup", 0),
+      noted("iface rmk localhost topolib membind usize pmi-port nameserver", 1),
+      noted("disable-hostname-propagation print-all-exitcodes profile info pmi-port", 0),
+      refused("prepend-pattern", 1, kPatterns),
+      refused("outfile-pattern errfile-pattern", 1, kFiles),
+      refused("skip-launch-node", 0, "leave this host out with --exclude HOST"),
+      refused("rankmap", 1, "sml-run fills one host after the other"),
+  };
+}
+
+}  // namespace sml::dialects

@@ -1,0 +1,163 @@
+// mpirun(1) of Open MPI 4.1 and prterun(1) of 5.0.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "common/core/text.h"
+#include "launcher/dialects/rows.h"
+
+namespace sml::dialects {
+
+namespace {
+
+using std::string_view;
+
+// "-p 2222 -i key -l user", words for the ssh that mpirun would start; what else they hold is noted.
+Result<Meaning> ssh_arguments(string_view written, string_view text) {
+  const Result<std::vector<std::string>> words = shell_words(text);
+  if (!words) return words.error();
+  constexpr std::array<std::pair<string_view, string_view>, 3> kKnown{
+      {{"-p", "--ssh-port"}, {"-i", "--ssh-identity-file"}, {"-l", "--ssh-user"}}};
+  Meaning out;
+  for (std::size_t i = 0; i < words->size(); ++i) {
+    const std::string& word = (*words)[i];
+    const auto* known =
+        std::find_if(kKnown.begin(), kKnown.end(), [&](const auto& k) { return word.starts_with(k.first); });
+    const bool apart = known != kKnown.end() && word.size() == known->first.size();
+    if (known == kKnown.end() || (apart && i + 1 == words->size())) {
+      out.note = fmt::format("{} plm_rsh_args {}", written, show(text, 60));
+    } else {
+      out.options.push_back({std::string(known->second), apart ? (*words)[++i] : word.substr(known->first.size())});
+    }
+  }
+  return out;
+}
+
+// Parameters that steer mpirun itself and not the MPI library of the program.
+bool steers_mpirun(string_view key) {
+  constexpr std::array<string_view, 20> kFrameworks{
+      "plm", "orte",  "oob",    "ras",   "rmaps",  "rml",  "routed", "grpcomm", "odls",  "iof",
+      "ess", "state", "errmgr", "filem", "schizo", "prte", "rtc",    "regx",    "snapc", "hwloc_base_binding"};
+  return std::any_of(kFrameworks.begin(), kFrameworks.end(), [&](string_view framework) {
+    return key == framework || (key.starts_with(framework) && key.substr(framework.size()).starts_with('_'));
+  });
+}
+
+Result<Meaning> mca(string_view written, Values values) {
+  const std::string& key = values[0];
+  const std::string& value = values[1];
+  const auto valid = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+  };
+  if (key.empty() || !std::all_of(key.begin(), key.end(), valid)) {
+    return bad_value(key, "the name of an MCA parameter, such as btl");
+  }
+  if (key == "plm_rsh_agent" || key == "orte_rsh_agent") return one("--ssh-command", value);
+  if (key == "plm_rsh_args") return ssh_arguments(written, value);
+  if (key == "orte_abort_on_non_zero_status") {
+    const bool no = value == "0" || value == "false" || value == "no";
+    return one("--on-failure", no ? "continue" : "abort");
+  }
+  if (steers_mpirun(key)) return note_of(written, key);
+  return one("-x", fmt::format("OMPI_MCA_{}={}", key, value));
+}
+
+// ---- placement
+
+std::string lower(string_view text) {
+  std::string out(text);
+  for (char& c : out) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  return out;
+}
+
+Result<Meaning> bind_to(string_view, Values values) {
+  if (lower(values[0]) == "none") return Meaning();
+  return bad_value(values[0], "none; sml-run binds no worker");
+}
+
+Result<Meaning> map_by(string_view, Values values) {
+  const std::string by = lower(values[0]);
+  if (by == "slot" || by == "core" || by == "socket" || by == "numa" || by == "package") return Meaning();
+  if (by == "slot:oversubscribe") return one("--oversubscribe", "");
+  return bad_value(values[0], "slot; sml-run fills one host after the other");
+}
+
+Result<Meaning> rank_by(string_view, Values values) {
+  if (lower(values[0]) == "slot") return Meaning();
+  return bad_value(values[0], "slot; sml-run numbers the workers host by host");
+}
+
+// ---- output
+
+constexpr string_view kTag = "[1,{rank}]<{stream}>:";
+
+Result<Meaning> output(string_view written, Values values) {
+  const std::string& value = values[0];
+  if (value == "tag" || value == "tag-detailed" || value == "tag-fullname") return one("--tag", std::string(kTag));
+  if (value == "timestamp") return one("--tag", "{time} ");
+  if (value == "tag,timestamp" || value == "timestamp,tag") return one("--tag", fmt::format("{{time}} {}", kTag));
+  if (value.starts_with("dir=")) return one("--output-filename", value.substr(4));
+  return bad_value(value, fmt::format("understood after {}; expected tag, timestamp or dir=FOLDER", written));
+}
+
+Result<Meaning> display(string_view written, Values values) {
+  if (values[0] == "map" || values[0] == "map-devel") return one("--display-map", "");
+  return note_of(written, values[0]);
+}
+
+Result<Meaning> restarts(string_view, Values values) {
+  if (values[0] == "0") return Meaning();
+  return bad_value(values[0], "0; sml-run restarts no worker");
+}
+
+constexpr string_view kNoCopies = "sml-run copies no files to other hosts; put them where every host finds them";
+constexpr string_view kOneOutput = "the two streams of workers stay apart; write 2>&1 after the command instead";
+constexpr string_view kNoFiles = "such files are not read; give what stands in them as options";
+
+}  // namespace
+
+std::vector<Row> mpirun_rows() {
+  std::vector<Row> rows{
+      as_option("n c np", "--np"),
+      as_option("N npernode", "--nproc-per-node"),
+      as_fixed("pernode", {{"--nproc-per-node", "1"}}),
+      as_option("H host", "--hosts"),
+      as_option("hostfile machinefile default-hostfile", "--hostfile"),
+      as_option("wd wdir", "--wdir"),
+      computed("mca gmca omca pmixmca prtemca", 2, mca),
+      computed("bind-to", 1, bind_to),
+      computed("map-by", 1, map_by),
+      computed("rank-by", 1, rank_by),
+      computed("output", 1, output),
+      computed("display", 1, display),
+      computed("max-restarts", 1, restarts),
+      as_fixed("nooversubscribe no-oversubscribe", {{"--oversubscribe", "no"}}),
+      as_fixed("timestamp-output", {{"--tag", fmt::format("{{time}} {}", kTag)}}),
+      as_fixed("do-not-launch", {{"--dry-run", ""}}),
+      as_fixed("enable-recovery continuous", {{"--on-failure", "continue"}}),
+      as_fixed("V version", {{"--version", ""}}),
+      as_is("allow-run-as-root use-hwthread-cpus noprefix bind-to-none byslot leave-session-attached", 0),
+      as_is("d debug-daemons debug-daemons-file debug-devel", 0),
+  };
+  const std::vector<Row> others{
+      noted("display-allocation display-devel-map display-topo display-diffable-map report-bindings", 0),
+      noted("report-state-on-timeout get-stack-traces tcp", 0),
+      noted("prefix path personality stream-buffering report-pid report-uri output-proctable runtime-options", 1),
+      refused("tune am", 1, kNoFiles),
+      refused("merge-stderr-to-stdout", 0, kOneOutput),
+      refused("s preload-binary", 0, kNoCopies),
+      refused("preload-files", 1, kNoCopies),
+      refused("xml", 0, "sml-run writes no XML; --events FILE writes JSON"),
+      refused("xml-file xterm", 1, "sml-run has no such output; --log-dir and --events write files"),
+      refused("nolocal", 0, "leave this host out with --exclude HOST"),
+      refused("bynode", 0, "sml-run fills one host after the other"),
+      refused("npersocket", 1, "sml-run binds no worker to a socket; -N gives the number of a host"),
+      refused("launch-agent", 1, "sml-run has an agent of its own"),
+      refused("dvm", 1, "sml-run keeps no daemons"),
+  };
+  rows.insert(rows.end(), others.begin(), others.end());
+  return rows;
+}
+
+}  // namespace sml::dialects

@@ -1,0 +1,63 @@
+#include "launcher/dialects/rows.h"
+
+#include <fmt/format.h>
+
+#include "common/core/text.h"
+
+namespace sml::dialects {
+
+Meaning one(std::string option, std::string value) {
+  Meaning out;
+  out.options.push_back({std::move(option), std::move(value)});
+  return out;
+}
+
+Meaning note_of(std::string_view written, std::string_view detail) {
+  Meaning out;
+  out.note = detail.empty() ? std::string(written) : fmt::format("{} {}", written, show(detail, 60));
+  return out;
+}
+
+Error bad_value(std::string_view value, std::string_view expected) {
+  return Error(ErrorKind::Usage, fmt::format("\"{}\" is not {}", show(value, 80), expected));
+}
+
+Row computed(std::string_view names, std::size_t values, Translate translate) {
+  return {names, values, std::move(translate)};
+}
+
+Row as_option(std::string_view names, std::string_view option) {
+  return computed(names, 1, [option](std::string_view, Values values) { return one(std::string(option), values[0]); });
+}
+
+Row as_fixed(std::string_view names, std::vector<Given> options) {
+  return computed(names, 0, [options = std::move(options)](std::string_view, Values) {
+    Meaning out;
+    out.options = options;
+    return out;
+  });
+}
+
+Row as_variable(std::string_view names, std::string_view variable) {
+  return computed(names, 1, [variable](std::string_view, Values values) {
+    return one("-x", fmt::format("{}={}", variable, values[0]));
+  });
+}
+
+Row as_variable_set(std::string_view names, std::string_view assignment) {
+  return as_fixed(names, {{"-x", std::string(assignment)}});
+}
+
+Row as_is(std::string_view names, std::size_t values) {
+  return computed(names, values, [](std::string_view, Values) { return Meaning(); });
+}
+
+Row noted(std::string_view names, std::size_t values) {
+  return computed(names, values, [](std::string_view written, Values) { return note_of(written); });
+}
+
+Row refused(std::string_view names, std::size_t values, std::string_view why) {
+  return computed(names, values, [why](std::string_view, Values) { return Error(ErrorKind::Usage, std::string(why)); });
+}
+
+}  // namespace sml::dialects

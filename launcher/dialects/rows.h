@@ -1,0 +1,41 @@
+// From which the tables of dialects are made.
+#pragma once
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "launcher/dialects/dialect.h"
+
+namespace sml::dialects {
+
+using Values = std::span<const std::string>;
+using Translate = std::function<Result<Meaning>(std::string_view written, Values values)>;
+
+// The values go to our option.
+Row as_option(std::string_view names, std::string_view option);
+// A flag is an option of ours, with or without a value.
+Row as_fixed(std::string_view names, std::vector<Given> options);
+// Workers find the value in a variable; a flag sets it to what is named here.
+Row as_variable(std::string_view names, std::string_view variable);
+Row as_variable_set(std::string_view names, std::string_view assignment);
+// Changes nothing, since it is so anyway; or since it means nothing here, which is noted.
+Row as_is(std::string_view names, std::size_t values);
+Row noted(std::string_view names, std::size_t values);
+// Would change the result, and cannot be had.
+Row refused(std::string_view names, std::size_t values, std::string_view why);
+Row computed(std::string_view names, std::size_t values, Translate translate);
+
+Meaning one(std::string option, std::string value);
+// "-mca plm_base_verbose": an option without effect, with the values that tell it from others.
+Meaning note_of(std::string_view written, std::string_view detail = "");
+Error bad_value(std::string_view value, std::string_view expected);
+
+std::vector<Row> mpirun_rows();
+std::vector<Row> hydra_rows();
+std::vector<Row> horovodrun_rows();
+std::vector<Row> torchrun_rows();
+std::vector<Row> srun_rows();
+std::vector<Row> deepspeed_rows();
+
+}  // namespace sml::dialects

@@ -1,0 +1,67 @@
+// srun(1) of Slurm, as it starts the tasks of an allocation.
+#include <algorithm>
+
+#include "common/core/text.h"
+#include "launcher/dialects/rows.h"
+
+namespace sml::dialects {
+
+namespace {
+
+using std::string_view;
+
+// ALL, NONE, or names and NAME=VALUE with ALL among them or not.
+Result<Meaning> exported(string_view, Values values) {
+  Meaning out;
+  bool all = false;
+  const string_view text = values[0];
+  for (std::size_t at = 0; at <= text.size();) {
+    const std::size_t end = std::min(text.find(',', at), text.size());
+    const string_view word = text.substr(at, end - at);
+    all = all || word == "ALL";
+    if (!word.empty() && word != "ALL" && word != "NONE") out.options.push_back({"-x", std::string(word)});
+    at = end + 1;
+  }
+  out.options.push_back({"--export", all ? "all" : "none"});
+  return out;
+}
+
+Result<Meaning> kill_on_bad_exit(string_view, Values) { return one("--on-failure", "abort"); }
+
+Result<Meaning> hosts_count(string_view written, Values values) {
+  Meaning out;
+  if (values[0] != "1") out = note_of(written, values[0]);
+  return out;
+}
+
+Result<Meaning> distribution(string_view, Values values) {
+  if (values[0] == "block") return Meaning();
+  return bad_value(values[0], "block; sml-run fills one host after the other");
+}
+
+constexpr string_view kFiles = "sml-run writes DIR/rank.R/stdout with --log-dir, and other names with --log-layout";
+
+}  // namespace
+
+std::vector<Row> srun_rows() {
+  return {
+      as_option("n ntasks", "--np"),
+      as_option("ntasks-per-node", "--nproc-per-node"),
+      as_option("w nodelist", "--hosts"),
+      as_option("D chdir", "--wdir"),
+      computed("N nodes", 1, hosts_count),
+      computed("export", 1, exported),
+      computed("m distribution", 1, distribution),
+      computed("K kill-on-bad-exit", 0, kill_on_bad_exit),
+      as_fixed("l label", {{"--tag", "{rank:0}: "}}),
+      as_fixed("V version", {{"--version", ""}}),
+      as_is("u unbuffered overlap exact", 0),
+      noted("mpi J job-name p partition A account q qos t time gres mem mem-per-cpu cpu-bind gpu-bind", 1),
+      noted("c cpus-per-task gpus-per-task gpus-per-node G gpus W wait jobid signal container-image", 1),
+      refused("x exclude", 1, "write sml-run's --exclude under the name sml-run"),
+      refused("o output e error i input", 1, kFiles),
+      refused("r relative multi-prog bcast", 1, "sml-run has no such thing"),
+  };
+}
+
+}  // namespace sml::dialects
