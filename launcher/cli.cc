@@ -4,33 +4,30 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <array>
+#include <iterator>
 #include <optional>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "common/core/text.h"
+#include "common/plan/export_words.h"
+#include "common/plan/settings_file.h"
+#include "launcher/dialects/dialect.h"
+#include "launcher/option_layers.h"
+#include "launcher/option_table.h"
 #include "launcher/option_values.h"
+#include "launcher/report/explain.h"
 
 namespace sml {
 
 namespace {
 
+using dialects::Dialect;
 using std::string_view;
 
 // ---- the table: everything that is known about an option
-
-struct OptionRow {
-  string_view spellings;  // the documented form first
-  string_view value;      // empty: the option takes none
-  SetOption set;          // null: --help and --version
-  string_view help;
-};
-
-struct OptionGroup {
-  string_view title;
-  std::vector<OptionRow> rows;
-};
 
 // What runs where, and until when.
 std::vector<OptionGroup> options_of_the_job() {
@@ -39,7 +36,8 @@ std::vector<OptionGroup> options_of_the_job() {
        {{"--np -np -n -c --num-proc --n", "N", set_np, "Number of workers; default: one for every slot."},
         {"--nproc-per-node -N -ppn --npernode --nproc_per_node --slots-per-host", "N|auto|gpu|cpu", set_nproc_per_node,
          "Slots of each host whose slots are not named: a number, or the GPUs or CPUs of this machine. The default, "
-         "auto, is the GPUs, else the Neuron cores, else 1."},
+         "auto, is the GPUs, else the Neuron cores, else 1.",
+         "auto"},
         {"--oversubscribe -oversubscribe", "", set_oversubscribe,
          "Allow more workers than slots; the rest is dealt evenly."},
         {"--wdir -wd -wdir --chdir", "DIR", set_working_directory,
@@ -62,19 +60,22 @@ std::vector<OptionGroup> options_of_the_job() {
         {"--exclude", "FILTER", set_exclude, "Leave these hosts out, or these slots of them."},
         {"--host-order", "given|natural", set_host_order,
          "Give ranks to the hosts in the order of their source, or by name with algo-2 before algo-10. Default: "
-         "given."},
+         "given.",
+         "given"},
         {"--host-source", "NAME", set_host_source,
          "Take the hosts from there and nowhere else: hosts, hostfile, resource-config, sagemaker, slurm, pbs, lsf, "
          "sge, "
          "flux, oar, cobalt, aws-batch, pytorchjob, kubernetes, mpi, rankfile or local."}}},
       {"Environment of the workers",
        {{"-x", "NAME[=VALUE]", add_export_word,
-         "Set a variable, or pass the one that sml-run has; 'PREFIX_*' passes all that begin so. Repeatable."},
+         "Set a variable, or pass the one that sml-run has; 'PREFIX_*' passes all that begin so. Repeatable.", "",
+         Repeat::AddsUp},
         {"--env-file", "FILE", add_env_file,
-         "Set the variables of a file, one NAME=VALUE a line. Repeatable; -x wins over it."},
+         "Set the variables of a file, one NAME=VALUE a line. Repeatable; -x wins over it.", "", Repeat::AddsUp},
         {"--export", "all|none", set_export,
          "What workers on other hosts inherit from sml-run: everything but what belongs to this host or log-in, or "
-         "nothing. Default: all."}}},
+         "nothing. Default: all.",
+         "all"}}},
       {"Rendezvous of the workers",
        {{"--master-addr --master_addr", "ADDRESS", set_master_address,
          "Numeric address of rank 0's host at which the workers meet; default: the first that every host can reach."},
@@ -87,13 +88,15 @@ std::vector<OptionGroup> options_of_the_job() {
         {"--no-torch-store", "", set_no_torch_store,
          "Leave MASTER_PORT to the program: rank 0 opens torch's store, instead of finding it there."},
         {"--join-warn", "D", set_join_warn,
-         "Name the workers that have not joined the process group so long after the first; 0: never. Default: 60s."}}},
+         "Name the workers that have not joined the process group so long after the first; 0: never. Default: 60s.",
+         "60s"}}},
       {"Supervision",
        {{"--on-failure", "abort|continue", set_on_failure,
-         "What to do when a worker fails: stop all others, or let them finish. Default: abort."},
+         "What to do when a worker fails: stop all others, or let them finish. Default: abort.", "abort"},
         {"--forward-signals", "none|LIST", set_forward_signals,
-         "Signals to sml-run that are passed on to every worker and stop nothing; default: USR1,USR2,WINCH."},
-        {"--stdin -stdin", "none|all|RANK", set_stdin, "Which workers get the input of sml-run; default: rank 0."},
+         "Signals to sml-run that are passed on to every worker and stop nothing; default: USR1,USR2,WINCH.",
+         "USR1,USR2,WINCH"},
+        {"--stdin -stdin", "none|all|RANK", set_stdin, "Which workers get the input of sml-run; default: rank 0.", "0"},
         {"--report", "FILE", set_report, "Write how the job ended to FILE, as JSON."}}}};
 }
 
@@ -130,12 +133,14 @@ std::vector<OptionGroup> options_of_the_records() {
            {{"--events", "FILE", set_events, "Write what happens to FILE as it happens, as JSON Lines."},
             {"--timeline", "FILE", add_timeline,
              "Draw the job: a page for a browser when FILE ends in .html, a trace for Perfetto when it ends in .json. "
-             "Repeatable."},
+             "Repeatable.",
+             "", Repeat::AddsUp},
             {"--log-dir", "DIR", set_log_dir,
              "Write what each rank prints to files of its own, byte for byte: DIR/rank.R/stdout and stderr."},
             {"--log-layout", "TEMPLATE", set_log_layout,
              "Name the files of --log-dir otherwise, with {rank}, {local_rank}, {host}, {stream} and {job}; default: "
-             "rank.{rank}/{stream}."},
+             "rank.{rank}/{stream}.",
+             "rank.{rank}/{stream}"},
             {"--log-on-host", "", set_log_on_host,
              "Write the files of --log-dir on the host of each rank instead of here. The output comes here too."},
             {"--log-max-size", "SIZE", set_log_max_size,
@@ -196,14 +201,15 @@ OptionGroup options_of_arrays() {
        {"--array-base", "0|1", set_array_base,
         "Index of the file's first line; default: 0, and 1 for Grid Engine and LSF."},
        {"--array-all", "", set_array_all, "Run all lines on this machine, one after the other or --jobs at a time."},
-       {"--jobs", "K", set_array_jobs, "How many of --array-all run at the same time; default 1."}}};
+       {"--jobs", "K", set_array_jobs, "How many of --array-all run at the same time; default 1.", "1"}}};
 }
 
 OptionGroup options_of_sagemaker() {
   return {"SageMaker",
           {{"--hp-style", "toolkit|v3", set_hp_style,
             "How train makes arguments of hyperparameters: as the training toolkit does, which is the default, or as "
-            "version 3 of the Python SDK."},
+            "version 3 of the Python SDK.",
+            "toolkit"},
            {"--no-install", "", set_no_install, "Install neither requirements.txt nor the package of the sources."},
            {"--failure-file", "FILE", set_failure_file,
             "Leave the reason of a failure in FILE, unless somebody has written to it; default: SageMaker's own."},
@@ -214,12 +220,13 @@ OptionGroup options_of_sagemaker() {
 std::vector<OptionGroup> options_of_the_launcher() {
   return {
       {"Time limits (D is 90, 90s, 1.5m, 2h or 250ms)",
-       {{"--grace", "D", set_grace, "Time between TERM and KILL when the job is stopped; default 10s."},
+       {{"--grace", "D", set_grace, "Time between TERM and KILL when the job is stopped; default 10s.", "10s"},
         {"--timeout", "D", set_timeout, "Stop the job, with status 124, when its workers have run so long."},
-        {"--start-timeout", "D", set_start_timeout, "Give up when not all hosts are ready by then; default 60s."},
-        {"--heartbeat-timeout", "D", set_heartbeat_timeout, "A host silent for so long is lost; default 30s."},
+        {"--start-timeout", "D", set_start_timeout, "Give up when not all hosts are ready by then; default 60s.",
+         "60s"},
+        {"--heartbeat-timeout", "D", set_heartbeat_timeout, "A host silent for so long is lost; default 30s.", "30s"},
         {"--connect-timeout", "D", set_connect_timeout,
-         "Limit for each host's connection, and again for its log-in; default 15s."}}},
+         "Limit for each host's connection, and again for its log-in; default 15s.", "15s"}}},
       {"Reaching the hosts",
        {{"--ssh-port -p", "PORT", set_ssh_port, "Port of the SSH servers; default: that of the ssh configuration."},
         {"--ssh-user", "USER", set_ssh_user, "User on hosts that are given without USER@."},
@@ -230,7 +237,7 @@ std::vector<OptionGroup> options_of_the_launcher() {
          "Reach hosts through a command that is called as ssh is, instead of the built-in client."},
         {"--accept-new-host-keys", "", set_accept_new_host_keys,
          "Trust and remember keys of hosts that are not known yet. A changed key is always refused."},
-        {"--fanout", "N", set_fanout, "Log-ins under way at the same time; default 64."},
+        {"--fanout", "N", set_fanout, "Log-ins under way at the same time; default 64.", "64"},
         {"--agent-path", "FILE", set_agent_path, "Send this sml-run-agent instead of the one built in."}}},
       {"Output of the workers",
        {{"--tag", "TEMPLATE", set_tag,
@@ -241,7 +248,7 @@ std::vector<OptionGroup> options_of_the_launcher() {
         {"--prepend-rank -prepend-rank -l", "", set_prepend_rank, "The same as --tag '[{rank}] ', for one worker too."},
         {"--no-tag", "", set_no_tag, "Put nothing before the lines of workers."},
         {"--color", "auto|always|never", set_color,
-         "Colour the tags, one colour for each rank; default: auto, on a terminal unless NO_COLOR is set."},
+         "Colour the tags, one colour for each rank; default: auto, on a terminal unless NO_COLOR is set.", "auto"},
         {"--show-ranks", "LIST", set_show_ranks, "Print the output of these ranks only, such as 0,8-15."},
         {"--quiet-workers", "", set_quiet_workers, "Print no output of workers."},
         {"--dedup", "", set_dedup,
@@ -251,18 +258,28 @@ std::vector<OptionGroup> options_of_the_launcher() {
          "Of progress bars print only the last state of each second, unless the output is a terminal."},
         {"--sanitize", "auto|always|never", set_sanitize,
          "Show control characters of workers, all but colours, as \\xNN instead of passing them on: when the output "
-         "goes to a terminal, always, or never. Default: auto."},
+         "goes to a terminal, always, or never. Default: auto.",
+         "auto"},
         {"--keep-going-without-output", "", set_keep_going_without_output,
          "Go on, and drop the output, when nobody reads it any more. Without this the job ends with status 141."}}},
       {"Information",
-       {{"--dry-run --plan", "", set_dry_run, "Print which rank would run where; start and connect to nothing."},
+       {{"--config", "FILE", set_config,
+         "Take options from FILE too, a line KEY = VALUE each: --np 4 is np = 4. SML_NP=4 in the environment has more "
+         "say, and the command line most."},
+        {"--explain", "", set_explain, "Print every option, its value and who gave it; start nothing."},
+        {"--dry-run --plan", "", set_dry_run, "Print which rank would run where; start and connect to nothing."},
         {"--show-env", "RANK", set_show_env, "With --dry-run: print the variables that are set for this rank instead."},
-        {"--format", "text|json", set_format, "Format of --dry-run; default text."},
+        {"--format", "text|json", set_format, "Format of --dry-run and --explain; default text.", "text"},
+        {"--completion", "bash|zsh|fish", set_completion,
+         "Print a script with which this shell completes the options of sml-run."},
+        {"--display-map -display-map", "", set_display_map, "Print which rank runs where, then start them."},
         {"--verbose -v", "", set_verbose, "Say what is being done."},
         {"--quiet -q", "", set_quiet, "Say nothing but errors."},
         {"--version", "", nullptr, "Print the version and leave."},
         {"--help -h", "", nullptr, "Print this text and leave."}}}};
 }
+
+}  // namespace
 
 const std::vector<OptionGroup>& option_groups() {
   static const std::vector<OptionGroup> groups = [] {
@@ -278,13 +295,6 @@ const std::vector<OptionGroup>& option_groups() {
     return all;
   }();
   return groups;
-}
-
-template <class Visit>
-void for_each_row(Visit visit) {
-  for (const OptionGroup& group : option_groups()) {
-    for (const OptionRow& row : group.rows) visit(row);
-  }
 }
 
 std::vector<string_view> spellings_of(const OptionRow& row) {
@@ -310,6 +320,8 @@ const OptionRow* find_row(string_view spelling) {
 
 string_view without_dashes(string_view word) { return word.substr(std::min(word.find_first_not_of('-'), word.size())); }
 
+namespace {
+
 Error unknown_option(string_view word) {
   std::vector<string_view> spellings;
   for_each_row([&](const OptionRow& row) {
@@ -327,17 +339,14 @@ Error unknown_option(string_view word) {
 
 // ---- scanning: which words are options, and where the program begins
 
-struct Occurrence {
-  const OptionRow* row;
-  std::string spelling;  // as the user wrote it
-  std::string value;
-};
-
 struct Scan {
   std::vector<Occurrence> options;
   Mode mode = Mode::Program;
   std::span<const std::string> program;
   bool another_follows = false;  // a ":" stood after the program
+  dialects::Program program_is = dialects::Program::Unchanged;
+  std::vector<std::string> notes;        // options of other launchers that have no effect
+  std::vector<std::string> needs_hosts;  // what to say where no hosts are given
 };
 
 // One word of the command line, cut into option and value: "-np", "--np=4", "-n4".
@@ -359,12 +368,65 @@ Word cut_word(string_view word) {
   return {nullptr, word, std::nullopt};
 }
 
+// ---- options of other launchers
+
+// Such an option, and the value that is written in the same word.
+struct ForeignWord {
+  const dialects::Row* row = nullptr;
+  string_view spelling;
+  std::optional<std::string> value;
+};
+
+ForeignWord cut_foreign(Dialect dialect, string_view word) {
+  if (const dialects::Row* row = dialects::find_row(dialect, word)) return {row, word, std::nullopt};
+  const std::size_t equals = std::min(word.find('='), word.size());
+  const string_view front = word.substr(0, equals);
+  std::optional<std::string> value;
+  if (equals < word.size()) value = std::string(word.substr(equals + 1));
+  if (const dialects::Row* row = dialects::find_row(dialect, front)) return {row, front, value};
+  const bool number_follows =
+      word.size() > 2 && word[1] != '-' && word.find_first_not_of("0123456789", 2) == string_view::npos;
+  const dialects::Row* row = number_follows ? dialects::find_row(dialect, word.substr(0, 2)) : nullptr;
+  if (row != nullptr && row->values == 1) return {row, word.substr(0, 2), std::string(word.substr(2))};
+  if (cut_word(word).row != nullptr) return {};  // ours
+  return {dialects::find_cut_short(dialect, front), front, value};
+}
+
+// Takes one option of `dialect` off the front of `words`; false: there is none.
+Result<bool> take_foreign(Dialect dialect, std::span<const std::string>& words, Scan& out) {
+  const ForeignWord word = cut_foreign(dialect, words.front());
+  if (word.row == nullptr) return false;
+  words = words.subspan(1);
+  std::vector<std::string> values;
+  if (word.value) values.push_back(*word.value);
+  if (values.size() > word.row->values) {
+    return Error(ErrorKind::Usage, fmt::format("{0} takes no value; write {0} alone", word.spelling));
+  }
+  for (; values.size() < word.row->values; words = words.subspan(1)) {
+    if (words.empty()) return Error(ErrorKind::Usage, fmt::format("{} needs a value", word.spelling));
+    values.push_back(words.front());
+  }
+  if (std::any_of(values.begin(), values.end(), [](const std::string& value) { return value.empty(); })) {
+    return Error(ErrorKind::Usage, fmt::format("{} has an empty value", word.spelling));
+  }
+  Result<dialects::Meaning> meaning = word.row->meaning(word.spelling, values);
+  if (!meaning) return Error(meaning.error()).in(word.spelling);
+  for (dialects::Given& given : meaning->options) {
+    out.options.push_back({find_row(given.option), std::string(word.spelling), std::move(given.value)});
+  }
+  const auto known = std::find(out.notes.begin(), out.notes.end(), meaning->note);
+  if (!meaning->note.empty() && known == out.notes.end()) out.notes.push_back(std::move(meaning->note));
+  if (!meaning->needs_hosts.empty()) out.needs_hosts.push_back(std::move(meaning->needs_hosts));
+  if (meaning->program != dialects::Program::Unchanged) out.program_is = meaning->program;
+  return true;
+}
+
 // Takes one option off the front of `words`, with its value.
 Result<Occurrence> take_option(std::span<const std::string>& words) {
   const Word word = cut_word(words.front());
   words = words.subspan(1);
   if (word.row == nullptr) return unknown_option(word.spelling);
-  Occurrence out{word.row, std::string(word.spelling), ""};
+  Occurrence out{word.row, std::string(word.spelling), "", Layer::CommandLine, ""};
   if (word.row->value.empty()) {
     if (word.value) return Error(ErrorKind::Usage, fmt::format("{0} takes no value; write {0} alone", word.spelling));
     return out;
@@ -402,16 +464,22 @@ Result<Mode> take_mode(std::span<const std::string>& words) {
 
 // Takes the options at the front of `words`; answers what may follow them.
 enum class After : std::uint8_t { Anything, Program };
-Result<After> take_options(std::span<const std::string>& words, Scan& out) {
+Result<After> take_options(Dialect dialect, std::span<const std::string>& words, Scan& out) {
   while (!words.empty() && is_option(words.front())) {
     if (words.front() == "--") {
       words = words.subspan(1);
       return After::Program;
     }
-    Result<Occurrence> option = take_option(words);
-    if (!option) return option.error();
-    out.options.push_back(std::move(*option));
-    if (out.options.back().row->set == nullptr) return After::Program;  // --help, --version: nothing after it counts
+    const bool ours_first = dialect == Dialect::Own && cut_word(words.front()).row != nullptr;
+    const Result<bool> foreign = ours_first ? Result<bool>(false) : take_foreign(dialect, words, out);
+    if (!foreign) return foreign.error();
+    if (!*foreign) {
+      Result<Occurrence> option = take_option(words);
+      if (!option) return option.error();
+      out.options.push_back(std::move(*option));
+    }
+    if (!out.options.empty() && out.options.back().row->set == nullptr)
+      return After::Program;  // --help, --version: nothing after it counts
   }
   return After::Anything;
 }
@@ -432,15 +500,28 @@ Result<void> take_program(std::span<const std::string>& words, After after, Scan
   return {};
 }
 
-Result<Scan> scan(std::span<const std::string>& words) {
+// mpirun's -H adds to an earlier one.
+void join_hosts(std::vector<Occurrence>& options) {
+  const OptionRow* row = find_row("--hosts");
+  std::string all;
+  for (const Occurrence& o : options) {
+    if (o.row == row) all += (all.empty() ? "" : ",") + o.value;
+  }
+  for (Occurrence& o : options) {
+    if (o.row == row) o.value = all;
+  }
+}
+
+Result<Scan> scan(Dialect dialect, std::span<const std::string>& words) {
   Scan out;
-  Result<After> after = take_options(words, out);
+  Result<After> after = take_options(dialect, words, out);
   if (!after) return after.error();
-  if (*after == After::Anything) {
+  if (dialect == Dialect::Mpirun) join_hosts(out.options);
+  if (*after == After::Anything && dialect == Dialect::Own) {
     const Result<Mode> mode = take_mode(words);
     if (!mode) return mode.error();
     out.mode = *mode;
-    if (*mode == Mode::Train) after = take_options(words, out);
+    if (*mode == Mode::Train) after = take_options(dialect, words, out);
     if (!after) return after.error();
   }
   if (Result<void> taken = take_program(words, *after, out); !taken) return taken.error();
@@ -451,11 +532,11 @@ Result<Scan> scan(std::span<const std::string>& words) {
 }
 
 // A program after a ":", with the options that it may have of its own.
-Result<Scan> scan_further(std::span<const std::string>& words) {
+Result<Scan> scan_further(Dialect dialect, std::span<const std::string>& words) {
   constexpr SetOption kOfPrograms[] = {set_np,   set_hosts, set_working_directory, add_export_word, add_env_file,
                                        set_role, set_helper};
   Scan out;
-  const Result<After> after = take_options(words, out);
+  const Result<After> after = take_options(dialect, words, out);
   if (!after) return after.error();
   for (const Occurrence& o : out.options) {
     if (std::find(std::begin(kOfPrograms), std::end(kOfPrograms), o.row->set) != std::end(kOfPrograms)) continue;
@@ -472,24 +553,15 @@ std::string parser_name(const OptionRow& row) { return "--" + std::string(withou
 
 class Parser {
  public:
-  explicit Parser(const Scan& scanned) : scanned_(scanned) {
+  // Every value is checked, also where a later one replaces it.
+  explicit Parser(std::span<const Occurrence> given) : given_(given) {
     app_.set_help_flag();
     for_each_row([this](const OptionRow& row) { add(row); });
-    for (const char* name : {"--format", "--show-env"}) app_.get_option(name)->needs(app_.get_option("--dry-run"));
-    app_.get_option("--array-file")->needs(app_.get_option("--array-vars"));
-    for (const char* name : {"--array-vars", "--array-index", "--array-base", "--array-all"}) {
-      app_.get_option(name)->needs(app_.get_option("--array-file"));
-    }
-    app_.get_option("--jobs")->needs(app_.get_option("--array-all"));
-    for (const char* name : {"--log-layout", "--log-on-host"})
-      app_.get_option(name)->needs(app_.get_option("--log-dir"));
   }
 
   Result<Options> parse() {
     std::vector<std::string> words;
-    for (const Occurrence& o : scanned_.options) {
-      words.push_back(parser_name(*o.row) + (o.row->value.empty() ? "" : "=" + o.value));
-    }
+    for (const Occurrence& o : given_) words.push_back(parser_name(*o.row) + (o.row->is_flag() ? "" : "=" + o.value));
     std::reverse(words.begin(), words.end());  // as CLI11 wants them
     try {
       app_.parse(std::move(words));
@@ -499,8 +571,7 @@ class Parser {
     const auto forward =
         app_.get_option("--forward-signals")->count() > 0 ? ForwardSignals::Given : ForwardSignals::Default;
     if (Result<void> settled = settle_status_signal(options_, forward); !settled) return settled.error();
-    options_.mode = scanned_.mode;
-    options_.command.assign(scanned_.program.begin(), scanned_.program.end());
+    if (options_.dry_run) options_.dry_run = options_.format;
     return std::move(options_);
   }
 
@@ -508,23 +579,176 @@ class Parser {
   void add(const OptionRow& row) {
     // Called at each occurrence in its order, so that the last value wins and repeated options add up.
     const auto set = [this](const std::string& value) { set_next(value); };
-    if (row.value.empty()) {
+    if (row.is_flag()) {
       app_.add_flag_callback(parser_name(row), [set] { set(""); })->trigger_on_parse();
     } else {
       app_.add_option_function<std::string>(parser_name(row), set)->trigger_on_parse();
     }
   }
   void set_next(string_view value) {
-    const Occurrence& occurrence = scanned_.options.at(next_++);
+    const Occurrence& occurrence = given_[next_++];
     const Result<void> done = occurrence.row->set(options_, value);
     if (!done) throw CLI::ValidationError(occurrence.spelling + ": " + done.error().message());
   }
 
-  const Scan& scanned_;
+  std::span<const Occurrence> given_;
   std::size_t next_ = 0;
   Options options_;
   CLI::App app_;
 };
+
+// ---- options that mean nothing without another
+
+struct Need {
+  string_view option;
+  string_view needed;  // any of these
+};
+constexpr std::array kNeeds{
+    Need{"--format", "--dry-run --explain"}, Need{"--show-env", "--dry-run"},
+    Need{"--array-file", "--array-vars"},    Need{"--array-vars", "--array-file"},
+    Need{"--array-index", "--array-file"},   Need{"--array-base", "--array-file"},
+    Need{"--array-all", "--array-file"},     Need{"--jobs", "--array-all"},
+    Need{"--log-layout", "--log-dir"},       Need{"--log-on-host", "--log-dir"},
+};
+
+std::vector<string_view> words_of(string_view text) {
+  std::vector<string_view> out;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = std::min(text.find(' ', at), text.size());
+    out.push_back(text.substr(at, end - at));
+    at = end + 1;
+  }
+  return out;
+}
+
+bool is_met(const Need& need, std::span<const Occurrence> given) {
+  const std::vector<string_view> needed = words_of(need.needed);
+  return std::any_of(given.begin(), given.end(), [&](const Occurrence& o) {
+    return std::find(needed.begin(), needed.end(), main_spelling(*o.row)) != needed.end();
+  });
+}
+
+const Need* unmet_need(const Occurrence& o, std::span<const Occurrence> given) {
+  const auto unmet = [&](const Need& need) { return need.option == main_spelling(*o.row) && !is_met(need, given); };
+  const auto* need = std::find_if(kNeeds.begin(), kNeeds.end(), unmet);
+  return need == kNeeds.end() ? nullptr : need;
+}
+
+// What is not on the command line is there for the runs that need it.
+std::vector<Occurrence> without_idle(std::span<const Occurrence> given) {
+  std::vector<Occurrence> out;
+  for (const Occurrence& o : given) {
+    if (o.layer == Layer::CommandLine || unmet_need(o, given) == nullptr) out.push_back(o);
+  }
+  return out;
+}
+
+Result<void> check_needs(std::span<const Occurrence> given) {
+  for (const Occurrence& o : given) {
+    const Need* need = unmet_need(o, given);
+    if (need == nullptr) continue;
+    return Error(ErrorKind::Usage,
+                 fmt::format("{} requires {}", need->option, fmt::join(words_of(need->needed), " or ")));
+  }
+  return {};
+}
+
+// ---- the other layers
+
+const Occurrence* last_of(std::span<const Occurrence> given, string_view option) {
+  const Occurrence* last = nullptr;
+  for (const Occurrence& o : given) {
+    if (main_spelling(*o.row) == option) last = &o;
+  }
+  return last;
+}
+
+Result<std::vector<Occurrence>> read_config(const Occurrence& named, const Surroundings& around) {
+  const Result<std::string> text = around.read_file(named.value, plan::kMaxSettingsBytes);
+  if (text) return options_of_file(*text, named.value);
+  return Error(ErrorKind::Config, fmt::format("{} {}: {}", named.spelling, show(named.value), text.error().message()));
+}
+
+// What the launcher whose name we are called by does by itself.
+std::vector<Occurrence> dialect_layer(Dialect dialect, const Scan& scanned) {
+  std::vector<dialects::Given> given;
+  for (const Occurrence& o : scanned.options) given.push_back({std::string(main_spelling(*o.row)), o.value});
+  std::vector<Occurrence> out;
+  const std::string name(dialects::name_of(dialect));
+  for (dialects::Given& own : dialects::defaults_of(dialect, given)) {
+    out.push_back({find_row(own.option), name, std::move(own.value), Layer::Dialect, name});
+  }
+  return out;
+}
+
+Result<void> check_hosts(const Scan& scanned, std::span<const Occurrence> given) {
+  if (scanned.needs_hosts.empty()) return {};
+  for (string_view option : {"--hosts", "--hostfile", "--resource-config"}) {
+    if (last_of(given, option) != nullptr) return {};
+  }
+  return Error(ErrorKind::Usage, scanned.needs_hosts.front());
+}
+
+struct Given {
+  std::vector<Occurrence> options;  // of all layers
+  std::vector<std::string> warnings;
+};
+
+Result<Given> gather(Dialect dialect, const Scan& scanned, const Surroundings& around) {
+  Result<EnvironmentLayer> environment = options_of_environment(around.environment);
+  if (!environment) return environment.error();
+  std::vector<Occurrence> file;
+  const Occurrence* named = last_of(scanned.options, "--config");
+  if (named == nullptr) named = last_of(environment->options, "--config");
+  if (named != nullptr && around.read_file) {
+    Result<std::vector<Occurrence>> read = read_config(*named, around);
+    if (!read) return read.error();
+    file = std::move(*read);
+  }
+  const std::array<std::vector<Occurrence>, 4> layers{dialect_layer(dialect, scanned), std::move(file),
+                                                      std::move(environment->options), scanned.options};
+  return Given{merge_layers(layers), std::move(environment->warnings)};
+}
+
+// ---- --explain
+
+std::string unmasked_part(const Occurrence& o) {
+  if (o.row->is_flag()) return o.value == kNo ? std::string(kNo) : "yes";
+  const bool variable = main_spelling(*o.row) == "-x" && o.value.find('=') != std::string::npos;
+  if (variable && plan::names_a_secret(plan::name_of(o.value)))
+    return std::string(plan::name_of(o.value)) + "=(hidden)";
+  return o.value;
+}
+
+report::ValueSource source_of(Layer layer) {
+  switch (layer) {
+    case Layer::Dialect: return report::ValueSource::Launcher;
+    case Layer::File: return report::ValueSource::File;
+    case Layer::Environment: return report::ValueSource::Environment;
+    case Layer::CommandLine: return report::ValueSource::CommandLine;
+  }
+  return report::ValueSource::BuiltIn;
+}
+
+std::vector<report::ExplainedValue> explained(std::span<const Occurrence> given) {
+  std::vector<report::ExplainedValue> out;
+  for_each_row([&](const OptionRow& row) {
+    if (row.set == nullptr) return;
+    const std::string name(main_spelling(row));
+    std::vector<report::ExplainedValue> values;
+    for (const Occurrence& o : given) {
+      if (o.row != &row) continue;
+      if (row.repeat == Repeat::LastCounts) values.clear();
+      values.push_back({name, unmasked_part(o), source_of(o.layer), o.where.empty() ? o.spelling : o.where});
+    }
+    if (values.empty()) {
+      const string_view value = row.is_flag() ? kNo : row.built_in;
+      values.push_back({name, std::string(value), report::ValueSource::BuiltIn, ""});
+    }
+    std::move(values.begin(), values.end(), std::back_inserter(out));
+  });
+  return out;
+}
 
 // ---- help
 
@@ -607,6 +831,48 @@ std::string help_text() {
 
 namespace {
 
+bool in_path(string_view program, const Surroundings& around) {
+  const std::string* path = plan::find_variable(around.environment, "PATH");
+  const string_view folders = path == nullptr ? "" : plan::value_of(*path);
+  for (std::size_t at = 0; at <= folders.size();) {
+    const std::size_t end = std::min(folders.find(':', at), folders.size());
+    if (around.exists(fmt::format("{}/{}", folders.substr(at, end - at), program))) return true;
+    at = end + 1;
+  }
+  return false;
+}
+
+// What runs scripts and modules.
+std::string python(const Surroundings& around) {
+  const std::string* named = plan::find_variable(around.environment, "PYTHON_EXEC");
+  if (named != nullptr && !plan::value_of(*named).empty()) return std::string(plan::value_of(*named));
+  return around.exists && !in_path("python", around) && in_path("python3", around) ? "python3" : "python";
+}
+
+// As torchrun's users write it: a file of this folder that nothing else could start.
+bool is_script(std::span<const std::string> program, const Surroundings& around) {
+  if (program.empty() || !program.front().ends_with(".py") || !around.exists || !around.executable) return false;
+  const std::string& word = program.front();
+  const bool of_path = word.find('/') == std::string::npos && in_path(word, around);
+  return around.exists(word) && !around.executable(word) && !of_path;
+}
+
+dialects::Program kind_of_program(Dialect dialect, const Scan& scanned, const Surroundings& around) {
+  const bool told = dialect != Dialect::Own || scanned.program_is != dialects::Program::Unchanged;
+  return !told && is_script(scanned.program, around) ? dialects::Program::Script : scanned.program_is;
+}
+
+// The program of `scanned`; what horovodrun takes for variables becomes options.
+std::vector<std::string> take_command(Dialect dialect, Scan& scanned, const Surroundings& around) {
+  dialects::Command command =
+      dialects::command_of(dialect, kind_of_program(dialect, scanned, around), scanned.program, python(around));
+  for (dialects::Given& variable : command.variables) {
+    std::string spelling = std::string(plan::name_of(variable.value)) + "=";
+    scanned.options.push_back({find_row(variable.option), std::move(spelling), std::move(variable.value)});
+  }
+  return std::move(command.words);
+}
+
 Error no_program(std::size_t number) {
   return Error(ErrorKind::Usage, fmt::format("program {} is missing; \":\" stands between two programs, as in sml-run "
                                              "-np 1 A : -np 4 B, and after -- it is the program's own",
@@ -621,17 +887,21 @@ Result<void> check_command(const std::vector<std::string>& command) {
 }
 
 // The programs after the first ":".
-Result<void> add_programs(std::span<const std::string> words, Options& options) {
+Result<void> add_programs(Dialect dialect, std::span<const std::string> words, const Surroundings& around,
+                          Options& options) {
   for (bool more = true; more;) {
     const std::size_t number = options.more_programs.size() + 2;
     const auto refused = [number](const Error& error) { return Error(error).in(fmt::format("program {}", number)); };
-    const Result<Scan> scanned = scan_further(words);
+    Result<Scan> scanned = scan_further(dialect, words);
     if (!scanned) return refused(scanned.error());
     if (scanned->program.empty()) return no_program(number);
-    const Result<Options> parsed = Parser(*scanned).parse();
+    std::vector<std::string> command = take_command(dialect, *scanned, around);
+    Result<Options> parsed = Parser(scanned->options).parse();
     if (!parsed) return refused(parsed.error());
+    parsed->command = std::move(command);
     if (Result<void> checked = check_command(parsed->command); !checked) return refused(checked.error());
     options.more_programs.push_back(static_cast<const ProgramOptions&>(*parsed));
+    std::move(scanned->notes.begin(), scanned->notes.end(), std::back_inserter(options.without_effect));
     more = scanned->another_follows;
   }
   return {};
@@ -640,42 +910,73 @@ Result<void> add_programs(std::span<const std::string> words, Options& options) 
 }  // namespace
 
 Result<ProgramOptions> parse_program(std::span<const std::string> words) {
-  const Result<Scan> scanned = scan_further(words);
+  const Result<Scan> scanned = scan_further(Dialect::Own, words);
   if (!scanned) return scanned.error();
   if (scanned->another_follows) return Error(ErrorKind::Usage, "a line names one program; \":\" begins another");
-  const Result<Options> parsed = Parser(*scanned).parse();
+  Result<Options> parsed = Parser(scanned->options).parse();
   if (!parsed) return parsed.error();
+  parsed->command.assign(scanned->program.begin(), scanned->program.end());
   if (Result<void> checked = check_command(parsed->command); !checked) return checked.error();
   return static_cast<const ProgramOptions&>(*parsed);
 }
 
-Result<std::variant<Options, Printed>> parse_command_line(std::span<const std::string> arguments) {
+namespace {
+
+// What is printed instead of a job.
+std::optional<Printed> printed_instead(const Options& options, std::span<const Occurrence> given) {
+  if (options.completion) return Printed{completion_script(*options.completion)};
+  if (options.explain == Explain::No) return std::nullopt;
+  const std::vector<report::ExplainedValue> values = explained(given);
+  const bool json = options.format == PlanFormat::Json;
+  return Printed{json ? report::explain_json(values) + "\n" : report::explain_table(values)};
+}
+
+// The programs behind the first, and whether all is there that must be.
+Result<void> complete_programs(Dialect dialect, const Scan& scanned, std::span<const std::string> words,
+                               const Surroundings& around, Options& options) {
+  if (options.mode == Mode::Train && !options.app_file.empty()) {
+    return Error(ErrorKind::Usage, "train: the job has one program; --app names several");
+  }
+  if (options.mode == Mode::Train && options.command.empty()) return {};
+  const bool of_file = !options.app_file.empty();
+  if (of_file && (!options.command.empty() || scanned.another_follows || options.np)) {
+    return Error(ErrorKind::Usage, fmt::format("--app {} names the programs, with -np for each; give none of them on "
+                                               "the command line",
+                                               show(options.app_file)));
+  }
+  if (of_file) return {};
+  if (options.command.empty() && scanned.another_follows) return no_program(1);
+  if (Result<void> checked = check_command(options.command); !checked) return checked;
+  return scanned.another_follows ? add_programs(dialect, words, around, options) : Result<void>();
+}
+
+}  // namespace
+
+Result<std::variant<Options, Printed>> parse_command_line(std::span<const std::string> arguments,
+                                                          const Surroundings& around) {
   using Parsed = std::variant<Options, Printed>;
+  const Dialect dialect = dialects::dialect_called(around.called);
   std::span<const std::string> words = arguments;
-  const Result<Scan> scanned = scan(words);
+  Result<Scan> scanned = scan(dialect, words);
   if (!scanned) return scanned.error();
   if (!scanned->options.empty() && scanned->options.back().row->set == nullptr) {
     const bool version = main_spelling(*scanned->options.back().row) == "--version";
     return Parsed(Printed{version ? "sml-run " SML_VERSION "\n" : help_text()});
   }
-  Result<Options> options = Parser(*scanned).parse();
+  std::vector<std::string> command = take_command(dialect, *scanned, around);
+  Result<Given> given = gather(dialect, *scanned, around);
+  if (!given) return given.error();
+  if (Result<void> enough = check_hosts(*scanned, given->options); !enough) return enough.error();
+  const std::vector<Occurrence> counting = without_idle(without_refused_flags(given->options));
+  Result<Options> options = Parser(counting).parse();
   if (!options) return options.error();
-  if (options->mode == Mode::Train && !options->app_file.empty()) {
-    return Error(ErrorKind::Usage, "train: the job has one program; --app names several");
-  }
-  if (options->mode == Mode::Train && options->command.empty()) return Parsed(std::move(*options));
-  const bool of_file = !options->app_file.empty();
-  if (of_file && (!options->command.empty() || scanned->another_follows || options->np)) {
-    return Error(ErrorKind::Usage, fmt::format("--app {} names the programs, with -np for each; give none of them on "
-                                               "the command line",
-                                               show(options->app_file)));
-  }
-  if (of_file) return Parsed(std::move(*options));
-  if (options->command.empty() && scanned->another_follows) return no_program(1);
-  if (Result<void> checked = check_command(options->command); !checked) return checked.error();
-  if (scanned->another_follows) {
-    if (Result<void> added = add_programs(words, *options); !added) return added.error();
-  }
+  if (Result<void> met = check_needs(counting); !met) return met.error();
+  if (std::optional<Printed> printed = printed_instead(*options, given->options)) return Parsed(std::move(*printed));
+  options->mode = scanned->mode;
+  options->command = std::move(command);
+  options->warnings = std::move(given->warnings);
+  options->without_effect = std::move(scanned->notes);
+  if (Result<void> whole = complete_programs(dialect, *scanned, words, around, *options); !whole) return whole.error();
   return Parsed(std::move(*options));
 }
 

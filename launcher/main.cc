@@ -54,6 +54,12 @@ std::string one_line_about(const plan::LaunchPlan& plan) {
          (hosts == 1 ? " host" : " hosts") + ", from " + plan.host_source;
 }
 
+std::string note_about(const std::vector<std::string>& options) {
+  std::string text;
+  for (const std::string& option : options) text += (text.empty() ? "" : ", ") + option;
+  return "without effect here: " + show(text, 1000);
+}
+
 int show_environment(const Options& options, const plan::LaunchPlan& plan) {
   const std::uint32_t rank = *options.show_env;
   if (rank >= plan.map.world_size()) {
@@ -82,11 +88,13 @@ Result<launch::AgentImage> agent_image(const Options& options) {
 }
 
 // Every line of the array: sml-run again for each, with the arguments that we were given.
-int run_whole_array(const Options& options, const std::vector<std::string>& arguments, const Machine& machine) {
+int run_whole_array(const Options& options, const std::string& called, const std::vector<std::string>& arguments,
+                    const Machine& machine) {
   const Result<plan::ArrayFile> file = read_array_file(options, machine);
   if (!file) return refuse(file.error());
   return job::ArrayRun({.names = file->names,
                         .tasks = plan::all_tasks(*file, options.array.base.value_or(0)),
+                        .called = called,
                         .arguments = arguments,
                         .environment = machine.environment,
                         .at_once = options.array.jobs.value_or(1),
@@ -118,6 +126,7 @@ int launch(const Options& options, const Training& training, const Machine& mach
     const bool json = *options.dry_run == PlanFormat::Json;
     return os::write_all(STDOUT_FILENO, json ? to_json(*plan) + "\n" : to_table(*plan)) ? 0 : 1;
   }
+  if (options.display_map) os::write_all(STDERR_FILENO, to_table(*plan));
   const Result<launch::AgentImage> image = agent_image(options);
   if (!image) return fail(options, image.error());
   Result<job::Records> records = job::Records::open(options, *plan);
@@ -129,17 +138,25 @@ int launch(const Options& options, const Training& training, const Machine& mach
   return job::Job(options, *plan, *image, std::move(*records)).run();
 }
 
-int run(const std::vector<std::string>& arguments, std::span<const char* const> environment) {
+int run(const std::string& called, const std::vector<std::string>& arguments,
+        std::span<const char* const> environment) {
   os::ensure_standard_descriptors();
   os::serve_as_init();
-  auto parsed = parse_command_line(arguments);
+  const Machine machine = this_machine(environment);
+  auto parsed = parse_command_line(
+      arguments, {.environment = machine.environment,
+                  .called = called,
+                  .exists = machine.exists,
+                  .executable = [](const std::string& path) { return ::access(path.c_str(), X_OK) == 0; },
+                  .read_file = machine.read_file});
   if (!parsed) return refuse(parsed.error());
   if (const auto* printed = std::get_if<Printed>(&*parsed)) {
     return os::write_all(STDOUT_FILENO, printed->text) ? 0 : 1;
   }
   auto& options = std::get<Options>(*parsed);
-  const Machine machine = this_machine(environment);
-  if (runs_whole_array(options)) return run_whole_array(options, arguments, machine);
+  for (const std::string& warning : options.warnings) say("warning: " + warning);
+  if (!options.without_effect.empty() && options.verbosity != Verbosity::Quiet) say(note_about(options.without_effect));
+  if (runs_whole_array(options)) return run_whole_array(options, called, arguments, machine);
   choose_failure_file(options, machine);
   if (Result<void> read = read_app_file(options, machine); !read) return fail(options, read.error());
   if (Result<void> taken = take_array_line(options, machine); !taken) return fail(options, taken.error());
@@ -160,7 +177,8 @@ int main(int argc, char** argv, char** environment) {
   try {
     std::size_t size = 0;
     while (environment[size] != nullptr) ++size;
-    status = run(std::vector<std::string>(argv + 1, argv + argc), std::span<const char* const>(environment, size));
+    status = run(argc > 0 ? argv[0] : "", std::vector<std::string>(argv + 1, argv + argc),
+                 std::span<const char* const>(environment, size));
   } catch (const std::exception& e) {
     say(std::string("internal error: ") + e.what());
   }

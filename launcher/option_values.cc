@@ -414,13 +414,22 @@ Result<void> settle_status_signal(Options& o, ForwardSignals given) {
   return {};
 }
 
-// --format may stand before --dry-run and keeps its say.
-Result<void> set_dry_run(Options& o, string_view) { return keep(o.dry_run, o.dry_run.value_or(PlanFormat::Text)); }
+Result<void> set_dry_run(Options& o, string_view) { return keep(o.dry_run, PlanFormat::Text); }
 
 Result<void> set_format(Options& o, string_view value) {
   if (value != "text" && value != "json") return bad_value(value, "text or json");
-  return keep(o.dry_run, value == "text" ? PlanFormat::Text : PlanFormat::Json);
+  return keep(o.format, value == "text" ? PlanFormat::Text : PlanFormat::Json);
 }
+
+Result<void> set_config(Options& o, string_view value) { return keep(o.config_file, value); }
+Result<void> set_display_map(Options& o, string_view) { return keep(o.display_map, true); }
+Result<void> set_completion(Options& o, string_view value) {
+  if (value == "bash") return keep(o.completion, Shell::Bash);
+  if (value == "zsh") return keep(o.completion, Shell::Zsh);
+  if (value == "fish") return keep(o.completion, Shell::Fish);
+  return bad_value(value, "bash, zsh or fish");
+}
+Result<void> set_explain(Options& o, string_view) { return keep(o.explain, Explain::Yes); }
 
 Result<void> set_hp_style(Options& o, string_view value) {
   if (value != "toolkit" && value != "v3") return bad_value(value, "toolkit or v3");

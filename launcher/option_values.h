@@ -91,6 +91,10 @@ Result<void> set_warn_silent(Options& o, std::string_view value);
 Result<void> set_watch(Options& o, std::string_view value);
 // What each of several options may have, and all of them together may not.
 Result<void> settle_status_signal(Options& o, ForwardSignals given);
+Result<void> set_config(Options& o, std::string_view value);
+Result<void> set_explain(Options& o, std::string_view);
+Result<void> set_display_map(Options& o, std::string_view);
+Result<void> set_completion(Options& o, std::string_view value);
 Result<void> set_dry_run(Options& o, std::string_view);
 Result<void> set_format(Options& o, std::string_view value);
 Result<void> set_hp_style(Options& o, std::string_view value);

@@ -9,11 +9,13 @@
 
 #include "common/plan/job_map.h"
 #include "common/plan/launch_plan.h"
+#include "launcher/completion.h"
 #include "launcher/job/job_options.h"
 
 namespace sml {
 
 enum class PlanFormat : std::uint8_t { Text, Json };
+enum class Explain : std::uint8_t { No, Yes };
 enum class SlotsRule : std::uint8_t { Auto, Gpu, Cpu };  // how slots are counted where no source names them
 
 enum class HostOrder : std::uint8_t { Given, Natural };
@@ -74,8 +76,15 @@ struct Options : JobOptions, ProgramOptions {
   std::optional<std::uint32_t> show_env;  // rank; only with dry_run
   std::string agent_path;                 // empty: the embedded agent
   std::optional<PlanFormat> dry_run;
+  PlanFormat format = PlanFormat::Text;  // of what is printed instead of a job
+  Explain explain = Explain::No;
+  std::optional<Shell> completion;    // whose script is printed
+  std::string config_file;            // empty: none
+  std::vector<std::string> warnings;  // of reading the options
   ArrayOptions array;
   plan::Environment extra_variables;  // of take_array_line() and prepare_training(); -x has more say
+  bool display_map = false;                 // the plan is printed before the start
+  std::vector<std::string> without_effect;  // options of other launchers, as they were written
 };
 
 }  // namespace sml

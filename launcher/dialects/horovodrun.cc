@@ -25,15 +25,6 @@ Result<Meaning> fusion_threshold(string_view, Values values) {
   return one("-x", fmt::format("HOROVOD_FUSION_THRESHOLD={}", megabytes << 20));
 }
 
-Result<Meaning> network_interfaces(string_view, Values values) {
-  const std::string& all = values[0];
-  Meaning out = one("-x", "NCCL_SOCKET_IFNAME=" + all);
-  const std::string first = all.substr(0, all.find(','));
-  out.options.push_back({"-x", "HOROVOD_GLOO_IFACE=" + first});
-  out.options.push_back({"-x", "GLOO_SOCKET_IFNAME=" + first});
-  return out;
-}
-
 Result<Meaning> log_level(string_view, Values values) {
   for (string_view level : {"TRACE", "DEBUG", "INFO", "WARNING", "ERROR", "FATAL"}) {
     if (values[0] == level) return one("-x", "HOROVOD_LOG_LEVEL=" + values[0]);
@@ -101,7 +92,7 @@ std::vector<Row> horovodrun_rows() {
       as_option("slots-per-host", "--nproc-per-node"),
       as_fixed("verbose", {{"--verbose", ""}}),
       as_fixed("v version", {{"--version", ""}}),
-      computed("network-interfaces network-interface", 1, network_interfaces),
+      as_option("network-interfaces network-interface", "--interface"),
       computed("output-filename", 1, output_filename),
       computed("fusion-threshold-mb", 1, fusion_threshold),
       computed("log-level", 1, log_level),

@@ -104,7 +104,7 @@ void ArrayRun::start(std::size_t task) {
   const Result<os::UniqueFd> null = os::open_dev_null();
   if (!out || !err || !null) return fail("no more descriptors");
   // First, so that whatever else is said comes after it; it has more say than --array-all.
-  std::vector<std::string> argv{"sml-run", "--array-index=" + std::to_string(settings_.tasks[task].index)};
+  std::vector<std::string> argv{settings_.called, "--array-index=" + std::to_string(settings_.tasks[task].index)};
   argv.insert(argv.end(), settings_.arguments.begin(), settings_.arguments.end());
   const auto spawned = os::spawn_worker({.program = "/proc/self/exe",
                                          .argv = argv,

@@ -25,7 +25,8 @@ class ArrayRun {
   struct Settings {
     std::vector<std::string> names;
     std::vector<plan::ArrayTask> tasks;
-    std::vector<std::string> arguments;  // ours, without our own name
+    std::string called;  // our own name: whose options the arguments are
+    std::vector<std::string> arguments;
     plan::Environment environment;
     std::uint32_t at_once = 1;
     OutputOptions output;  // what is not about ranks; an empty tag: none

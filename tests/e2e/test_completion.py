@@ -1,0 +1,114 @@
+"""What bash, zsh and fish offer for sml-run, asked of the shells themselves, held against --help."""
+import pathlib
+import re
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+from harness import BUILD
+
+SML_RUN = BUILD / "sml-run"
+
+# Answers one candidate a line for the words "$@", the last of which is being completed.
+BASH = r"""
+source "$1"; shift
+COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1))
+_sml_run
+printf '%s\n' "${COMPREPLY[@]}"
+"""
+
+# zsh completes only where a line is edited: a terminal of its own, in which what is about to be offered is printed.
+ZSH = r"""
+zmodload zsh/zpty || exit 1
+zpty shell zsh -f -i
+say() { zpty -w shell "$1" }
+say 'PROMPT=; unsetopt zle_bracketed_paste; autoload -U compinit; fpath=('"$1"' $fpath); compinit -D -u'
+say 'zstyle ":completion:*" verbose no; zstyle ":completion:*" list-separator ""; bindkey "^I" complete-word'
+say 'offered() { compadd() { local -a hits; builtin compadd -O hits "$@"; print -l -- "<"${^hits}">" >> '"$2"'; }; _main_complete; unfunction compadd; print done >> '"$2"' }'
+say 'zle -C offered complete-word offered; bindkey "^I" offered; print ready >> '"$2"
+for i in {1..300}; do grep -q ready "$2" 2>/dev/null && break; sleep 0.1; done
+zpty -w -n shell "$3"$'\t'
+for i in {1..300}; do grep -q done "$2" 2>/dev/null && break; sleep 0.1; done
+zpty -d shell
+"""
+
+
+def write_script(shell, folder, name):
+    path = pathlib.Path(folder, name)
+    path.write_bytes(subprocess.run([SML_RUN, "--completion", shell], stdout=subprocess.PIPE, check=True, timeout=60).stdout)
+    return path
+
+
+def bash(*words):
+    with tempfile.TemporaryDirectory() as folder:
+        script = write_script("bash", folder, "sml-run")
+        out = subprocess.run(["bash", "-c", BASH, "bash", script, *words], capture_output=True, text=True, timeout=60, check=True)
+    return out.stdout.split()
+
+
+def fish(line):
+    with tempfile.TemporaryDirectory() as home:
+        script = write_script("fish", home, "sml-run.fish")
+        out = subprocess.run(["fish", "--no-config", "-c", f"source {script}; complete -C {line!r}"], capture_output=True, text=True, timeout=60, check=True,
+                             env={"HOME": home, "PATH": "/usr/bin:/bin"})
+    return [row.split("\t")[0] for row in out.stdout.splitlines()]
+
+
+def zsh(line):
+    with tempfile.TemporaryDirectory() as folder:
+        found = pathlib.Path(folder, "found")
+        write_script("zsh", folder, "_sml-run")
+        subprocess.run(["zsh", "-f", "-c", ZSH, "zsh", folder, found, line], timeout=120, check=True,
+                       env={"HOME": folder, "PATH": "/usr/bin:/bin", "TERM": "dumb"}, stdin=subprocess.DEVNULL)
+        return re.findall(r"<(.*?)>", found.read_text())
+
+
+def options():
+    """Every spelling that --help has."""
+    text = subprocess.run([SML_RUN, "--help"], capture_output=True, text=True, check=True, timeout=60).stdout
+    found = set()
+    for paragraph in re.findall(r"^ {1,8}-.*(?:\n {20,}.*)*", text, re.M):
+        head, _, rest = re.sub(r"\n {20,}", "  ", paragraph).strip().partition("  ")
+        found.update(re.findall(r"(?<![\w\[-])(--?[a-zA-Z][\w-]*)", head))
+        for also in re.findall(r"\bAlso ((?: *--?[\w-]+)+)", re.sub(r"\s+", " ", rest)):
+            found.update(also.split())
+    return found
+
+
+class Completion(unittest.TestCase):
+    def test_bash_offers_all_of_help(self):
+        self.assertEqual(set(bash("sml-run", "-")), options())
+        self.assertEqual(set(bash("sml-run", "-np", "4", "--start")), {"--start-timeout"})
+        self.assertEqual(set(bash("sml-run", "--np", "=", "4", "--start")), {"--start-timeout"})
+
+    def test_bash_offers_values(self):
+        self.assertEqual(bash("sml-run", "--export", ""), ["all", "none"])
+        self.assertEqual(bash("sml-run", "--export", "=", "n"), ["none"])
+        self.assertEqual(bash("sml-run", "--export", "="), ["all", "none"])
+        self.assertIn(str(BUILD / "sml-run"), bash("sml-run", "--hostfile", str(BUILD / "sml-r")))
+        self.assertEqual(bash("sml-run", "--np", ""), [])
+
+    def test_bash_offers_no_option_to_the_program(self):
+        self.assertIn("hostname", bash("sml-run", "-np", "2", "hostnam"))
+        self.assertEqual([w for w in bash("sml-run", "-np", "2", "prog", "--sta") if w.startswith("--start")], [])
+        self.assertEqual([w for w in bash("sml-run", "--", "--sta") if w.startswith("--start")], [])
+
+    @unittest.skipUnless(shutil.which("fish"), "fish is not installed")
+    def test_fish_offers_all_of_help(self):
+        offered = set(fish("sml-run --")) | set(fish("sml-run -"))
+        self.assertEqual({o for o in options() if o.startswith("--")} - offered, set())
+        self.assertEqual(options() - offered, set())
+        self.assertEqual(set(fish("sml-run -np 4 --start")), {"--start-timeout"})
+        self.assertEqual(set(fish("sml-run --export ")), {"all", "none"})
+        self.assertNotIn("--start-timeout", fish("sml-run prog --start"))
+
+    @unittest.skipUnless(shutil.which("zsh"), "zsh is not installed")
+    def test_zsh_offers_all_of_help(self):
+        offered = {word.rstrip("=") for word in zsh("sml-run -")}
+        self.assertEqual(options() - offered, set())
+        self.assertEqual(set(zsh("sml-run --export ")), {"all", "none"})
+
+
+if __name__ == "__main__":
+    unittest.main()

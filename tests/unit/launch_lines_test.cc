@@ -1,0 +1,401 @@
+// Launch lines of the public documentation of other launchers and of AWS: the plan that each must give.
+#include <map>
+#include <sstream>
+
+#include "common/core/text.h"
+#include "launcher/cli.h"
+#include "launcher/dialects/dialect.h"
+#include "launcher/inputs.h"
+#include "launcher/option_table.h"
+#include "tests/support/catch.h"
+
+using namespace sml;
+
+namespace {
+
+Machine the_machine() {
+  static const std::map<std::string, std::string> files{
+      {"hosts", "host1 slots=8\nhost2 slots=8\n"},
+      {"my-hosts", "compute-1 slots=8\ncompute-2 slots=8\n"},
+      {"myhostfile", "node0 slots=2 max_slots=20\nnode1 slots=2 max_slots=20\n"},
+      {"machines", "h1:2\nh2:2\n"},
+      {"nodes", "h1\nh2\n"},
+      {"/etc/mpi/hostfile", "job-worker-0.job.default.svc slots=2\njob-worker-1.job.default.svc slots=2\n"},
+      {"/job/hostfile", "worker-1 slots=4\nworker-2 slots=4\n"},
+      {"/usr/bin/python", ""},
+      {"script.py", ""},
+      {"run.py", ""},
+  };
+  Machine m;
+  m.read_file = [](const std::string& path, std::size_t) -> Result<std::string> {
+    const auto found = files.find(path);
+    if (found == files.end()) return Error(ErrorKind::Config, "no such file");
+    return found->second;
+  };
+  m.exists = [](const std::string& path) { return files.count(path) > 0; };
+  m.count_gpus = [] { return 4U; };
+  m.count_neuron_cores = [] { return 0U; };
+  m.count_cpus = [] { return 16U; };
+  m.output_of = [](const std::vector<std::string>&) { return std::string(); };
+  m.host_name = "head";
+  m.working_directory = "/home/me";
+  m.environment = {"PATH=/usr/local/bin:/usr/bin", "LD_LIBRARY_PATH=/lib", "PYTHONPATH=/py", "HOME=/home/me"};
+  m.job_id = "sml-1";
+  return m;
+}
+
+struct Planned {
+  Options options;
+  plan::LaunchPlan plan;
+};
+
+Result<Planned> plan_of(const std::string& line) {
+  const auto words = shell_words(line);
+  REQUIRE(words.has_value());
+  const Machine machine = the_machine();
+  const std::vector<std::string> arguments(words->begin() + 1, words->end());
+  auto parsed = parse_command_line(arguments, {.environment = machine.environment,
+                                               .called = words->front(),
+                                               .exists = machine.exists,
+                                               .executable = [](const std::string& path) { return path == "run.py"; },
+                                               .read_file = machine.read_file});
+  if (!parsed) return parsed.error();
+  REQUIRE(std::holds_alternative<Options>(*parsed));
+  auto& options = std::get<Options>(*parsed);
+  Result<plan::LaunchPlan> plan = make_plan(options, machine);
+  if (!plan) return plan.error();
+  return Planned{std::move(options), std::move(*plan)};
+}
+
+// "host1*8 host2*8": hosts with their ranks.
+std::string places(const plan::LaunchPlan& plan) {
+  std::string out;
+  for (const plan::MappedHost& h : plan.map.hosts) {
+    if (!h.ranks.empty()) out += (out.empty() ? "" : " ") + h.host.name + "*" + std::to_string(h.ranks.size());
+  }
+  return out;
+}
+
+// "A=1 B=2": what -x and --env-file come to, by name.
+std::string variables(const plan::LaunchPlan& plan) {
+  std::map<std::string, std::string> last;
+  for (const std::string& entry : plan.user_environment)
+    last[std::string(plan::name_of(entry))] = plan::value_of(entry);
+  std::string out;
+  for (const auto& [name, value] : last) out += (out.empty() ? "" : " ") + name + "=" + value;
+  return out;
+}
+
+std::string joined(const std::vector<std::string>& words, const char* between) {
+  std::string out;
+  for (const std::string& word : words) out += (out.empty() ? "" : between) + word;
+  return out;
+}
+
+struct Line {
+  const char* line;
+  const char* places;
+  const char* variables;
+  const char* command;
+  const char* without_effect = "";
+};
+
+void check(const Line& row) {
+  CAPTURE(row.line);
+  const Result<Planned> planned = plan_of(row.line);
+  if (planned.has_error()) {
+    FAIL_CHECK(planned.error().message());
+    return;
+  }
+  CHECK(places(planned->plan) == row.places);
+  CHECK(variables(planned->plan) == row.variables);
+  CHECK(joined(planned->plan.command, " ") == row.command);
+  CHECK(joined(planned->options.without_effect, ", ") == row.without_effect);
+}
+
+std::string error_of(const std::string& line) {
+  const Result<Planned> planned = plan_of(line);
+  return planned.has_error() ? planned.error().message() : "(accepted)";
+}
+
+const output::TagTemplate& tag_of(const Planned& planned) {
+  static const output::TagTemplate none;
+  return planned.options.output.tag ? *planned.options.output.tag : none;
+}
+
+}  // namespace
+
+TEST_CASE("launch lines of Open MPI", "[dialects]") {
+  const Line rows[] = {
+      // mpirun(1), 4.1
+      {"mpirun -np 4 ./a.out", "localhost*4", "", "./a.out"},
+      {"mpirun -n 2 -wd /tmp hostname", "localhost*2", "", "hostname"},
+      {"mpirun --hostfile myhostfile ./a.out", "node0*2 node1*2", "", "./a.out"},
+      {"mpirun -hostfile myhostfile -np 3 ./a.out", "node0*2 node1*1", "", "./a.out"},
+      {"mpirun -H aa,bb ./a.out", "aa*1 bb*1", "", "./a.out"},
+      {"mpirun -H aa,aa,bb ./a.out", "aa*2 bb*1", "", "./a.out"},
+      {"mpirun -H aa:2 -H bb ./a.out", "aa*2 bb*1", "", "./a.out"},
+      {"mpirun --host a:1,b:1 -np 5 --oversubscribe ./a.out", "a*3 b*2", "", "./a.out"},
+      {"mpirun -x DISPLAY=1 -x OFILE=/tmp/out -np 2 ./a.out", "localhost*2", "DISPLAY=1 OFILE=/tmp/out", "./a.out"},
+      {"mpirun --mca btl tcp,self -np 1 foo", "localhost*1", "OMPI_MCA_btl=tcp,self", "foo"},
+      {"mpirun -np 1 -mca btl tcp,self -mca pml ob1 foo", "localhost*1", "OMPI_MCA_btl=tcp,self OMPI_MCA_pml=ob1",
+       "foo"},
+      {"mpirun --mca plm_rsh_agent ssh --prefix /opt/openmpi -np 1 foo", "localhost*1", "", "foo", "--prefix"},
+      {"mpirun -np 4 --tag-output --report-bindings --bind-to none ./a.out", "localhost*4", "", "./a.out",
+       "--report-bindings"},
+      {"orterun --allow-run-as-root --nooversubscribe -c 2 foo -c 3", "localhost*2", "", "foo -c 3"},
+      // prterun(1), 5.0
+      {"prterun --np 2 --map-by slot --output tag --display allocation ./a.out", "localhost*2", "", "./a.out",
+       "--display allocation"},
+      {"mpirun --np 2 --prtemca plm_ssh_no_tree_spawn 1 --pmixmca gds hash ./a.out", "localhost*2", "OMPI_MCA_gds=hash",
+       "./a.out", "--prtemca plm_ssh_no_tree_spawn"},
+      // Horovod, docs/mpi.rst
+      {"mpirun -np 4 -H localhost:4 -bind-to none -map-by slot -x NCCL_DEBUG=INFO -x LD_LIBRARY_PATH -x PATH -mca pml "
+       "ob1 -mca btl ^openib python train.py",
+       "localhost*4",
+       "LD_LIBRARY_PATH=/lib NCCL_DEBUG=INFO OMPI_MCA_btl=^openib OMPI_MCA_pml=ob1 PATH=/usr/local/bin:/usr/bin",
+       "python train.py"},
+      {"mpirun -np 16 -H server1:4,server2:4,server3:4,server4:4 -bind-to none -map-by slot -x NCCL_DEBUG=INFO -x "
+       "LD_LIBRARY_PATH -mca pml ob1 -mca btl ^openib -mca btl_tcp_if_exclude lo,docker0 python train.py",
+       "server1*4 server2*4 server3*4 server4*4",
+       "LD_LIBRARY_PATH=/lib NCCL_DEBUG=INFO OMPI_MCA_btl=^openib OMPI_MCA_btl_tcp_if_exclude=lo,docker0 "
+       "OMPI_MCA_pml=ob1",
+       "python train.py"},
+      // Horovod, docs/docker.rst: a port of its own
+      {"mpirun --allow-run-as-root -np 8 -H host1:4,host2:4 -mca plm_rsh_args \"-p 12345\" python train.py",
+       "host1*4 host2*4", "", "python train.py"},
+      // kubeflow's MPI operator, examples
+      {"mpirun --hostfile /etc/mpi/hostfile -n 2 /home/mpiuser/pi", "job-worker-0.job.default.svc*2", "",
+       "/home/mpiuser/pi"},
+  };
+  for (const Line& row : rows) check(row);
+}
+
+TEST_CASE("launch lines of AWS", "[dialects]") {
+  const Line rows[] = {
+      // EC2 guide, EFA and NCCL: the tests of NCCL
+      {"/opt/amazon/openmpi/bin/mpirun -x FI_EFA_USE_HUGE_PAGE=0 -x LD_LIBRARY_PATH=/opt/nccl/lib -x NCCL_DEBUG=INFO "
+       "--hostfile my-hosts -n 8 -N 8 --mca pml ^cm --mca btl tcp,self --mca btl_tcp_if_exclude lo,docker0 --bind-to "
+       "none all_reduce_perf -b 8 -e 1G -f 2 -g 1 -c 1 -n 100",
+       "compute-1*8",
+       "FI_EFA_USE_HUGE_PAGE=0 LD_LIBRARY_PATH=/opt/nccl/lib NCCL_DEBUG=INFO OMPI_MCA_btl=tcp,self "
+       "OMPI_MCA_btl_tcp_if_exclude=lo,docker0 OMPI_MCA_pml=^cm",
+       "all_reduce_perf -b 8 -e 1G -f 2 -g 1 -c 1 -n 100"},
+      // Deep Learning AMI guide, training with Horovod
+      {"mpirun -np 16 -hostfile hosts -mca plm_rsh_no_tree_spawn 1 -bind-to none -map-by slot -x "
+       "HOROVOD_HIERARCHICAL_ALLREDUCE=1 -x HOROVOD_FUSION_THRESHOLD=16777216 -x NCCL_MIN_NRINGS=4 -x LD_LIBRARY_PATH "
+       "-x PATH -mca pml ob1 -mca btl ^openib -mca btl_vader_single_copy_mechanism none -mca btl_tcp_if_exclude "
+       "lo,docker0 -tag-output python -W ignore train.py",
+       "host1*8 host2*8",
+       "HOROVOD_FUSION_THRESHOLD=16777216 HOROVOD_HIERARCHICAL_ALLREDUCE=1 LD_LIBRARY_PATH=/lib NCCL_MIN_NRINGS=4 "
+       "OMPI_MCA_btl=^openib OMPI_MCA_btl_tcp_if_exclude=lo,docker0 OMPI_MCA_btl_vader_single_copy_mechanism=none "
+       "OMPI_MCA_pml=ob1 PATH=/usr/local/bin:/usr/bin",
+       "python -W ignore train.py", "-mca plm_rsh_no_tree_spawn"},
+      // what the SageMaker training toolkit composes, with custom_mpi_options
+      {"mpirun --host algo-1:8,algo-2:8 -np 16 --allow-run-as-root --display-map --tag-output -mca btl_tcp_if_include "
+       "eth0 -mca oob_tcp_if_include eth0 -mca plm_rsh_no_tree_spawn 1 -bind-to none -map-by slot -mca pml ob1 -mca "
+       "btl ^openib -mca orte_abort_on_non_zero_status 1 -mca btl_vader_single_copy_mechanism none -x "
+       "NCCL_MIN_NRINGS=4 -x NCCL_SOCKET_IFNAME=eth0 -x NCCL_DEBUG=INFO -x LD_LIBRARY_PATH -x PATH -mca "
+       "btl_vader_single_copy_mechanism none -x HOROVOD_HIERARCHICAL_ALLREDUCE=1 -x HOROVOD_FUSION_THRESHOLD=16777216 "
+       "-x NCCL_MIN_NRINGS=8 -x NCCL_LAUNCH_MODE=PARALLEL python train.py",
+       "algo-1*8 algo-2*8",
+       "HOROVOD_FUSION_THRESHOLD=16777216 HOROVOD_HIERARCHICAL_ALLREDUCE=1 LD_LIBRARY_PATH=/lib NCCL_DEBUG=INFO "
+       "NCCL_LAUNCH_MODE=PARALLEL NCCL_MIN_NRINGS=8 NCCL_SOCKET_IFNAME=eth0 OMPI_MCA_btl=^openib "
+       "OMPI_MCA_btl_tcp_if_include=eth0 OMPI_MCA_btl_vader_single_copy_mechanism=none OMPI_MCA_pml=ob1 "
+       "PATH=/usr/local/bin:/usr/bin",
+       "python train.py", "-mca oob_tcp_if_include, -mca plm_rsh_no_tree_spawn"},
+      // the same for one process on each host
+      {"mpirun --host algo-1,algo-2 -np 2 --allow-run-as-root --display-map --tag-output -mca pml ob1 python -m mpi4py "
+       "train.py --epochs 2",
+       "algo-1*1 algo-2*1", "OMPI_MCA_pml=ob1", "python -m mpi4py train.py --epochs 2"},
+      // ParallelCluster, AWS Batch with MPI
+      {"mpirun -N 2 --allow-run-as-root --machinefile nodes /shared/mpi_hello_world", "h1*2 h2*2", "",
+       "/shared/mpi_hello_world"},
+      // SageMaker's torch_distributed, on one host
+      {"torchrun --nnodes 1 --nproc_per_node 8 train.py --lr 0.1", "localhost*8", "", "python -u train.py --lr 0.1"},
+  };
+  for (const Line& row : rows) check(row);
+}
+
+TEST_CASE("launch lines of horovodrun", "[dialects]") {
+  const Line rows[] = {
+      // docs/running.rst
+      {"horovodrun -np 4 -H localhost:4 python train.py", "localhost*4", "", "python train.py"},
+      {"horovodrun -np 16 -H server1:4,server2:4,server3:4,server4:4 python train.py",
+       "server1*4 server2*4 server3*4 server4*4", "", "python train.py"},
+      {"horovodrun -np 4 python train.py", "localhost*4", "", "python train.py"},
+      {"horovodrun -np 6 -hostfile hosts python train.py", "host1*6", "", "python train.py"},
+      {"horovodrun --gloo -np 2 python train.py", "localhost*2", "", "python train.py"},
+      {"horovodrun --mpi -np 2 -p 12345 python train.py", "localhost*2", "", "python train.py", "--mpi"},
+      // docs/autotune.rst, timeline.rst, tensor-fusion.rst, stall inspector, troubleshooting
+      {"horovodrun -np 4 --autotune --autotune-log-file /tmp/a.csv python train.py", "localhost*4",
+       "HOROVOD_AUTOTUNE=1 HOROVOD_AUTOTUNE_LOG=/tmp/a.csv", "python train.py"},
+      {"horovodrun -np 4 --autotune --autotune-warmup-samples 3 --autotune-steps-per-sample 10 "
+       "--autotune-bayes-opt-max-samples 20 --autotune-gaussian-process-noise 0.8 python train.py",
+       "localhost*4",
+       "HOROVOD_AUTOTUNE=1 HOROVOD_AUTOTUNE_BAYES_OPT_MAX_SAMPLES=20 HOROVOD_AUTOTUNE_GAUSSIAN_PROCESS_NOISE=0.8 "
+       "HOROVOD_AUTOTUNE_STEPS_PER_SAMPLE=10 HOROVOD_AUTOTUNE_WARMUP_SAMPLES=3",
+       "python train.py"},
+      {"horovodrun -np 4 --timeline-filename /path/to/timeline.json --timeline-mark-cycles python train.py",
+       "localhost*4", "HOROVOD_TIMELINE=/path/to/timeline.json HOROVOD_TIMELINE_MARK_CYCLES=1", "python train.py"},
+      {"horovodrun -np 4 --fusion-threshold-mb 32 --cycle-time-ms 3.5 python train.py", "localhost*4",
+       "HOROVOD_CYCLE_TIME=3.5 HOROVOD_FUSION_THRESHOLD=33554432", "python train.py"},
+      {"horovodrun -np 4 --no-stall-check python train.py", "localhost*4", "HOROVOD_STALL_CHECK_DISABLE=1",
+       "python train.py"},
+      {"horovodrun -np 4 --network-interfaces eth0,ens3 python train.py", "localhost*4", "", "python train.py"},
+      {"horovodrun -np 2 --log-level DEBUG --log-hide-timestamp --verbose python train.py", "localhost*2",
+       "HOROVOD_LOG_HIDE_TIME=1 HOROVOD_LOG_LEVEL=DEBUG", "python train.py"},
+      {"horovodrun -np 2 --hierarchical-allreduce --no-hierarchical-allgather --cache-capacity 0 python train.py",
+       "localhost*2", "HOROVOD_CACHE_CAPACITY=0 HOROVOD_HIERARCHICAL_ALLGATHER=0 HOROVOD_HIERARCHICAL_ALLREDUCE=1",
+       "python train.py"},
+      {"horovodrun -np 2 --tcp OMP_NUM_THREADS=4 python train.py A=1", "localhost*2",
+       "NCCL_IB_DISABLE=1 OMP_NUM_THREADS=4", "python train.py A=1"},
+      {"horovodrun -np 2 --gloo-timeout 60 python train.py", "localhost*2", "HOROVOD_GLOO_TIMEOUT_SECONDS=60",
+       "python train.py"},
+  };
+  for (const Line& row : rows) check(row);
+}
+
+TEST_CASE("launch lines of torchrun", "[dialects]") {
+  const Line rows[] = {
+      // docs/source/elastic/run.rst
+      {"torchrun --standalone --nnodes=1 --nproc-per-node=4 train.py --arg1", "localhost*4", "",
+       "python -u train.py --arg1"},
+      {"torchrun --rdzv-backend=c10d --rdzv-endpoint=localhost:0 --nnodes=1 --nproc-per-node=2 train.py", "localhost*2",
+       "", "python -u train.py", "--rdzv-backend, --rdzv-endpoint"},
+      {"torchrun train.py", "localhost*1", "", "python -u train.py"},
+      {"torchrun --nproc_per_node=gpu train.py", "localhost*4", "", "python -u train.py"},
+      {"torchrun --nproc-per-node auto -m package.train --x", "localhost*4", "", "python -u -m package.train --x"},
+      {"torchrun --nproc-per-node cpu --no-python ./train.sh", "localhost*16", "", "./train.sh"},
+      {"torchrun --nproc_per_node=2 --max-restarts=0 --master_port=29501 --monitor-interval 5 main.py", "localhost*2",
+       "", "python -u main.py", "--master_port, --monitor-interval"},
+      {"torchrun --nproc-per-node 2 --log-dir /tmp/logs --tee 3 main.py", "localhost*2", "", "python -u main.py"},
+      {"torchrun --nproc-per-n 2 --role trainer main.py -m", "localhost*2", "", "python -u main.py -m"},
+      // named hosts take the place of --node-rank and --rdzv-*
+      {"torchrun --nnodes 2 -H a:4,b:4 --nproc-per-node 4 train.py", "a*4 b*4", "", "python -u train.py"},
+  };
+  for (const Line& row : rows) check(row);
+}
+
+TEST_CASE("launch lines of mpiexec.hydra, srun and deepspeed", "[dialects]") {
+  const Line rows[] = {
+      // MPICH, Using the Hydra Process Manager
+      {"mpiexec.hydra -f machines -n 4 ./app", "h1*2 h2*2", "", "./app"},
+      {"mpiexec.hydra -hosts h1:2,h2:2 -n 4 ./app", "h1*2 h2*2", "", "./app"},
+      {"mpiexec.hydra -n 2 -genv OMP_NUM_THREADS 4 -genvlist PYTHONPATH,PATH ./app", "localhost*2",
+       "OMP_NUM_THREADS=4 PATH=/usr/local/bin:/usr/bin PYTHONPATH=/py", "./app"},
+      {"mpiexec.hydra -launcher ssh -bind-to none -prepend-rank -n 2 ./app", "localhost*2", "", "./app"},
+      {"mpiexec.hydra -iface eth0 -rmk pbs -n 2 ./app", "localhost*2", "", "./app", "-rmk"},
+      // as horovodrun composes it for MPICH
+      {"mpiexec.hydra -l -np 4 -ppn 2 -hosts h1,h2 -bind-to none -map-by slot -genv NCCL_SOCKET_IFNAME eth0 python "
+       "train.py",
+       "h1*2 h2*2", "NCCL_SOCKET_IFNAME=eth0", "python train.py"},
+      {"mpiexec -n 2 -genv A 1 ./app", "localhost*2", "A=1", "./app"},
+      // srun(1)
+      {"srun -n 4 -l hostname", "localhost*4", "", "hostname"},
+      {"srun --ntasks=2 --export=ALL,A=1 --mpi=pmix --kill-on-bad-exit ./app", "localhost*2", "A=1", "./app", "--mpi"},
+      {"srun -w n[1-2] --ntasks-per-node=2 --label ./app", "n1*2 n2*2", "", "./app"},
+      // www.deepspeed.ai/getting-started
+      {"deepspeed --hostfile=/job/hostfile train.py --deepspeed", "worker-1*4 worker-2*4", "",
+       "python -u train.py --deepspeed"},
+      {"deepspeed --hostfile /job/hostfile --include worker-2:0,1 train.py", "worker-2*2", "", "python -u train.py"},
+      {"deepspeed --hostfile /job/hostfile -e worker-1 --master_port 29501 train.py", "worker-2*4", "",
+       "python -u train.py", "--master_port"},
+      {"deepspeed --num_gpus=2 train.py", "localhost*2", "", "python -u train.py"},
+      {"deepspeed --module --num_gpus 1 package.train", "localhost*1", "", "python -u -m package.train"},
+  };
+  for (const Line& row : rows) check(row);
+}
+
+TEST_CASE("the same under our own name", "[dialects]") {
+  const Line rows[] = {
+      {"sml-run -np 4 -H localhost:4 -bind-to none -map-by slot -x NCCL_DEBUG=INFO -mca pml ob1 -mca btl ^openib "
+       "python "
+       "train.py",
+       "localhost*4", "NCCL_DEBUG=INFO OMPI_MCA_btl=^openib OMPI_MCA_pml=ob1", "python train.py"},
+      {"sml-run -np 4 --fusion-threshold-mb 32 --autotune python train.py", "localhost*4",
+       "HOROVOD_AUTOTUNE=1 HOROVOD_FUSION_THRESHOLD=33554432", "python train.py"},
+      {"sml-run --nproc_per_node=2 --standalone --rdzv-backend c10d --module package.train", "localhost*2", "",
+       "python -u -m package.train", "--rdzv-backend"},
+      {"sml-run -n 2 -genv A 1 -launcher ssh ./app", "localhost*2", "A=1", "./app"},
+      {"sml-run --num_gpus 2 --master_port 1 python train.py", "localhost*2", "", "python train.py", "--master_port"},
+      {"sml-run --nproc-per-node 2 script.py --lr 1", "localhost*2", "", "python -u script.py --lr 1"},
+      {"sml-run --nproc-per-node 2 run.py", "localhost*2", "", "run.py"},
+      {"sml-run -np 2 gone.py", "localhost*2", "", "gone.py"},
+      {"sml-run --ntasks 2 --chdir /tmp ./app", "localhost*2", "", "./app"},
+  };
+  for (const Line& row : rows) check(row);
+}
+
+TEST_CASE("what another launcher does by itself is done under its name", "[dialects]") {
+  const auto tag = [](const char* line) { return tag_of(*plan_of(line)); };
+  CHECK(tag("mpirun -np 2 p") == output::TagTemplate());
+  CHECK(tag("mpirun -np 2 --tag-output p") == *output::TagTemplate::parse("[1,{rank}]<{stream}>:"));
+  CHECK(tag("horovodrun -np 2 p") == *output::TagTemplate::parse("[{rank}]<{stream}>:"));
+  CHECK(tag("srun -n 2 -l p") == *output::TagTemplate::parse("{rank:0}: "));
+  CHECK(tag("torchrun --nproc-per-node 2 --tee 3 p") == *output::TagTemplate::parse("[default{local_rank}]:"));
+  CHECK(plan_of("srun -n 2 p")->options.on_failure == OnFailure::Continue);
+  CHECK(plan_of("srun -n 2 -K p")->options.on_failure == OnFailure::Abort);
+  CHECK(plan_of("mpirun -np 2 -mca orte_abort_on_non_zero_status 0 p")->options.on_failure == OnFailure::Continue);
+  const Options ssh = plan_of("mpirun -np 1 -mca plm_rsh_args '-p 12345 -i key' p")->options;
+  CHECK(ssh.ssh.port == 12345);
+  CHECK(ssh.ssh.identity_file == "key");
+  CHECK(plan_of("mpirun -np 1 --display-map p")->options.display_map);
+  CHECK(plan_of("torchrun --shutdown-timeout 5 p")->options.grace == std::chrono::seconds(5));
+  const LogOptions logs = plan_of("horovodrun -np 2 --output-filename d p")->options.logs;
+  CHECK(logs.directory == "d");
+  CHECK(logs.layout == "rank.{rank}/{stream}");
+}
+
+TEST_CASE("whatever another launcher's option comes to is an option of ours", "[dialects]") {
+  using dialects::Dialect;
+  for (Dialect dialect :
+       {Dialect::Mpirun, Dialect::Hydra, Dialect::Horovodrun, Dialect::Torchrun, Dialect::Srun, Dialect::Deepspeed}) {
+    REQUIRE_FALSE(dialects::rows_of(dialect).empty());
+    for (const dialects::Row& row : dialects::rows_of(dialect)) {
+      CAPTURE(dialects::name_of(dialect), row.names);
+      const std::vector<std::string> values(row.values, "1");
+      const auto meaning = row.meaning("--option", values);
+      if (!meaning) continue;
+      for (const dialects::Given& given : meaning->options) CHECK(find_row(given.option) != nullptr);
+    }
+    for (const dialects::Given& given : dialects::defaults_of(dialect, {})) CHECK(find_row(given.option) != nullptr);
+  }
+}
+
+TEST_CASE("what cannot be had is an error that says why", "[dialects]") {
+  struct Row {
+    const char* line;
+    const char* message;
+  };
+  const Row rows[] = {
+      {"mpirun -np 2 --bind-to core p", "--bind-to: \"core\" is not none; sml-run binds no worker"},
+      {"mpirun -np 2 -mca 'a b' 1 p", "-mca: \"a b\" is not the name of an MCA parameter, such as btl"},
+      {"mpirun -np 2 -mca btl", "-mca needs a value"},
+      {"mpirun -np x p", "-np: \"x\" is not a whole number from 1 to 1000000; leave it out to use every slot"},
+      {"mpirun --allow-run-as-root=1 p", "--allow-run-as-root takes no value; write --allow-run-as-root alone"},
+      {"mpirun -np 2 --tune f p", "--tune: such files are not read; give what stands in them as options"},
+      {"horovodrun -np 2 --min-np 1 p", "--min-np: the number of workers of a job is fixed; give it with -np"},
+      {"horovodrun -np 2 --log-level LOUD p",
+       "--log-level: \"LOUD\" is not TRACE, DEBUG, INFO, WARNING, ERROR or FATAL"},
+      {"horovodrun -np 2 --fusion-threshold-mb -1 p",
+       "--fusion-threshold-mb: \"-1\" is not a whole number from 0 to 1048576"},
+      {"torchrun --nnodes 2 train.py",
+       "--nnodes 2: sml-run is called once and starts the workers of all hosts; name them with -H HOST:SLOTS,... or "
+       "--hostfile"},
+      {"torchrun --nnodes 1:4 train.py", "--nnodes: \"1:4\" is not one number; the hosts of a job are fixed"},
+      {"torchrun --node-rank 1 train.py",
+       "--node-rank: \"1\" is not 0; sml-run is called once, on one host, and starts the workers of all"},
+      {"torchrun --max-restarts 3 train.py", "--max-restarts: \"3\" is not 0; sml-run restarts no worker"},
+      {"torchrun --rdzv train.py", "unknown option --rdzv; sml-run --help lists them all"},
+      {"torchrun", "no program to start; give one after the options, as in sml-run -np 2 python3 train.py"},
+      {"deepspeed --no_ssh train.py", "--no_ssh: sml-run is called once, on one host, and starts the workers of all"},
+      {"srun -o out.%t ./app",
+       "-o: sml-run writes DIR/rank.R/stdout with --log-dir, and other names with --log-layout"},
+      {"sml-run -m mod", "unknown option -m; sml-run --help lists them all"},
+  };
+  for (const Row& row : rows) {
+    CAPTURE(row.line);
+    CHECK(error_of(row.line) == row.message);
+  }
+}
