@@ -112,7 +112,7 @@ class ProcessTransport final : public AgentTransport {
     if (!sockets) return sockets.error();
     Result<os::Pipe> output = os::make_pipe();
     if (!output) return output.error();
-    os::widen_pipe(output->read.get(), kPipeSize);
+    if (start_.image) os::widen_pipe(output->read.get(), kPipeSize);  // of commands there may be one for each host
     os::UniqueFd program;
     os::Pipe errors;
     if (start_.image) {
