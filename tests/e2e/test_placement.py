@@ -4,7 +4,7 @@ import os
 import re
 import subprocess
 
-from harness import TestCase, sml_run
+from harness import TestCase, Testbed, sml_run
 from jobs import by_rank
 
 AFFINITY = "import os; print(*sorted(os.sched_getaffinity(0)), os.environ.get('OMP_NUM_THREADS'))"
@@ -96,3 +96,29 @@ class Devices(TestCase):
         done = self.seen("-np", "2", "-x", "CUDA_VISIBLE_DEVICES=4", "--visible-devices", "per-rank")
         self.assert_status(done, 125)
         self.assertTrue(re.search("local rank 1 cannot have 1 device of its own: there is only 1 NVIDIA GPU", done.stderr))
+
+
+class TwoHosts(TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.bed = cls.enterClassContext(Testbed())
+        cls.bed.up(2)
+
+    def test_rank_0_of_a_rankfile_holds_the_meeting_wherever_it_is(self):
+        self.bed.put("head", "/tmp/ranks", b"rank 0=algo-2 slot=0:0\nrank 1=algo-1\nrank 2=+n1\n")
+        show = "echo $SML_HOST $MASTER_ADDR $LOCAL_RANK $GROUP_RANK $(grep -o 'list:.*' /proc/self/status | head -1)"
+        done = self.bed.sml_run("head", "-H", "algo-1:1,algo-2:2", "--rankfile", "/tmp/ranks", "sh", "-c", show)
+        self.assert_status(done, 0)
+        lines = {rank: lines[0].split() for rank, lines in by_rank(done.stdout).items()}
+        meeting = self.bed.address("algo-2")
+        self.assertEqual({rank: words[:4] for rank, words in lines.items()},
+                         {0: ["algo-2", meeting, "0", "0"], 1: ["algo-1", meeting, "0", "1"],
+                          2: ["algo-2", meeting, "1", "0"]})
+        self.assertEqual(lines[0][-1], ",".join(map(str, cpus_of_core(0))), done)
+        self.assertNotEqual(lines[0][-1], lines[2][-1])
+
+    def test_ranks_that_go_round_the_hosts_are_one_job(self):
+        show = "echo $SML_HOST $LOCAL_RANK/$LOCAL_WORLD_SIZE $CROSS_RANK/$CROSS_SIZE"
+        done = self.bed.sml_run("head", "-H", "algo-1:1,algo-2:2", "--map-by", "host", "sh", "-c", show)
+        self.assert_status(done, 0)
+        self.assertEqual(by_rank(done.stdout), {0: ["algo-1 0/1 0/2"], 1: ["algo-2 0/2 1/2"], 2: ["algo-2 1/2 0/1"]})
