@@ -144,6 +144,7 @@ TEST_CASE("launch lines of Open MPI", "[dialects]") {
       {"mpirun -np 4 --tag-output --report-bindings --bind-to none ./a.out", "localhost*4", "", "./a.out",
        "--report-bindings"},
       {"orterun --allow-run-as-root --nooversubscribe -c 2 foo -c 3", "localhost*2", "", "foo -c 3"},
+      {"mpirun -np 1 -x A=1 ./master : -np 2 -mca btl tcp ./worker", "localhost*3", "A=1", "./master"},
       // prterun(1), 5.0
       {"prterun --np 2 --map-by slot --output tag --display allocation ./a.out", "localhost*2", "", "./a.out",
        "--display allocation"},
