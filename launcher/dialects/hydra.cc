@@ -29,8 +29,10 @@ Result<Meaning> launcher(string_view written, Values values) {
 }
 
 Result<Meaning> bind_to(string_view, Values values) {
-  if (values[0] == "none") return Meaning();
-  return bad_value(values[0], "none; sml-run binds no worker");
+  const std::string& what = values[0];
+  if (what == "l3") return one("--bind-to", "l3");
+  if (what == "none" || what == "core" || what == "numa" || what == "socket") return one("--bind-to", what);
+  return bad_value(what, "none, core, l3, numa or socket");
 }
 
 Result<Meaning> map_by(string_view, Values values) {
@@ -56,6 +58,7 @@ std::vector<Row> hydra_rows() {
       as_option("ppn perhost", "--nproc-per-node"),
       as_option("wdir", "--wdir"),
       as_option("iface", "--interface"),
+      as_option("gpus-per-proc", "--gpus-per-rank"),
       as_option("launcher-exec bootstrap-exec", "--ssh-command"),
       computed("env genv", 2, variable),
       computed("envlist genvlist", 1, variables),

@@ -5,6 +5,7 @@
 #include <array>
 
 #include "common/core/text.h"
+#include "common/plan/rank_layout.h"
 #include "launcher/dialects/rows.h"
 
 namespace sml::dialects {
@@ -72,20 +73,30 @@ std::string lower(string_view text) {
 }
 
 Result<Meaning> bind_to(string_view, Values values) {
-  if (lower(values[0]) == "none") return Meaning();
-  return bad_value(values[0], "none; sml-run binds no worker");
+  constexpr string_view kIfSupported = ":if-supported";  // which is what we do
+  std::string what = lower(values[0]);
+  if (what.ends_with(kIfSupported)) what.resize(what.size() - kIfSupported.size());
+  constexpr std::array<string_view, 6> kKnown{"none", "core", "l3cache", "numa", "socket", "package"};
+  if (std::find(kKnown.begin(), kKnown.end(), what) != kKnown.end()) return one("--bind-to", what);
+  return bad_value(values[0], "none, core, l3cache, numa or socket");
 }
 
 Result<Meaning> map_by(string_view, Values values) {
-  const std::string by = lower(values[0]);
-  if (by == "slot" || by == "core" || by == "socket" || by == "numa" || by == "package") return Meaning();
-  if (by == "slot:oversubscribe") return one("--oversubscribe", "");
-  return bad_value(values[0], "slot; sml-run fills one host after the other");
+  std::string by = lower(values[0]);
+  // Mapped by what a host is made of, the slots of a host are filled before those of the next.
+  constexpr std::array<string_view, 6> kParts{"core", "hwthread", "l3cache", "numa", "socket", "package"};
+  const std::size_t colon = std::min(by.find(':'), by.size());
+  const bool is_part = std::find(kParts.begin(), kParts.end(), string_view(by).substr(0, colon)) != kParts.end();
+  if (is_part) by.replace(0, colon, "slot");
+  if (by == "slot") return Meaning();
+  if (const Result<plan::MapByText> known = plan::parse_map_by(by); !known) return known.error();
+  return one("--map-by", by);
 }
 
 Result<Meaning> rank_by(string_view, Values values) {
-  if (lower(values[0]) == "slot") return Meaning();
-  return bad_value(values[0], "slot; sml-run numbers the workers host by host");
+  const std::string by = lower(values[0]);
+  if (by == "slot" || by == "node") return one("--rank-by", by);
+  return bad_value(values[0], "slot or node");
 }
 
 // ---- output
@@ -129,6 +140,10 @@ std::vector<Row> mpirun_rows() {
       computed("bind-to", 1, bind_to),
       computed("map-by", 1, map_by),
       computed("rank-by", 1, rank_by),
+      as_option("rf rankfile", "--rankfile"),
+      as_option("cpus-per-proc cpus-per-rank", "--cpus-per-rank"),
+      as_fixed("bynode", {{"--map-by", "host"}}),
+      as_fixed("report-bindings", {{"--report-bindings", ""}}),
       computed("output", 1, output),
       computed("display", 1, display),
       computed("max-restarts", 1, restarts),
@@ -141,7 +156,7 @@ std::vector<Row> mpirun_rows() {
       as_is("d debug-daemons debug-daemons-file debug-devel", 0),
   };
   const std::vector<Row> others{
-      noted("display-allocation display-devel-map display-topo display-diffable-map report-bindings", 0),
+      noted("display-allocation display-devel-map display-topo display-diffable-map", 0),
       noted("report-state-on-timeout get-stack-traces tcp", 0),
       noted("prefix path personality stream-buffering report-pid report-uri output-proctable runtime-options", 1),
       refused("tune am", 1, kNoFiles),
@@ -151,7 +166,6 @@ std::vector<Row> mpirun_rows() {
       refused("xml", 0, "sml-run writes no XML; --events FILE writes JSON"),
       refused("xml-file xterm", 1, "sml-run has no such output; --log-dir and --events write files"),
       refused("nolocal", 0, "leave this host out with --exclude HOST"),
-      refused("bynode", 0, "sml-run fills one host after the other"),
       refused("npersocket", 1, "sml-run binds no worker to a socket; -N gives the number of a host"),
       refused("launch-agent", 1, "sml-run has an agent of its own"),
       refused("dvm", 1, "sml-run keeps no daemons"),

@@ -49,9 +49,9 @@ class Links(TestCase):
         self.assertEqual(done.stdout, "hello\n" * 2)
 
     def test_what_has_no_effect_is_named_once(self):
-        done = self.call("mpirun", "-np 1 -mca oob_tcp_if_include a -mca oob_tcp_if_include a --report-bindings true")
+        done = self.call("mpirun", "-np 1 -mca oob_tcp_if_include a -mca oob_tcp_if_include a --display-allocation true")
         self.assert_status(done, 0)
-        self.assertIn("sml-run: without effect here: -mca oob_tcp_if_include, --report-bindings\n", done.stderr)
+        self.assertIn("sml-run: without effect here: -mca oob_tcp_if_include, --display-allocation\n", done.stderr)
 
     def test_what_cannot_be_had_starts_nothing(self):
         started = self.folder / "started"

@@ -141,8 +141,7 @@ TEST_CASE("launch lines of Open MPI", "[dialects]") {
       {"mpirun -np 1 -mca btl tcp,self -mca pml ob1 foo", "localhost*1", "OMPI_MCA_btl=tcp,self OMPI_MCA_pml=ob1",
        "foo"},
       {"mpirun --mca plm_rsh_agent ssh --prefix /opt/openmpi -np 1 foo", "localhost*1", "", "foo", "--prefix"},
-      {"mpirun -np 4 --tag-output --report-bindings --bind-to none ./a.out", "localhost*4", "", "./a.out",
-       "--report-bindings"},
+      {"mpirun -np 4 --tag-output --report-bindings --bind-to none ./a.out", "localhost*4", "", "./a.out"},
       {"orterun --allow-run-as-root --nooversubscribe -c 2 foo -c 3", "localhost*2", "", "foo -c 3"},
       {"mpirun -np 1 -x A=1 ./master : -np 2 -mca btl tcp ./worker", "localhost*3", "A=1", "./master"},
       // prterun(1), 5.0
@@ -165,6 +164,11 @@ TEST_CASE("launch lines of Open MPI", "[dialects]") {
       // Horovod, docs/docker.rst: a port of its own
       {"mpirun --allow-run-as-root -np 8 -H host1:4,host2:4 -mca plm_rsh_args \"-p 12345\" python train.py",
        "host1*4 host2*4", "", "python train.py"},
+      // mpirun(1), placement and binding
+      {"mpirun -np 3 -H a:2,b:2 --map-by node --bind-to socket ./a.out", "a*2 b*1", "", "./a.out"},
+      {"mpirun -H a:4,b:4 --map-by ppr:2:node --report-bindings ./a.out", "a*2 b*2", "", "./a.out"},
+      {"mpirun -np 4 -H a:4 --map-by socket:PE=2 --rank-by slot ./a.out", "a*4", "", "./a.out"},
+      {"mpirun -np 3 -H a:2,b:2 -bynode ./a.out", "a*2 b*1", "", "./a.out"},
       // kubeflow's MPI operator, examples
       {"mpirun --hostfile /etc/mpi/hostfile -n 2 /home/mpiuser/pi", "job-worker-0.job.default.svc*2", "",
        "/home/mpiuser/pi"},
@@ -370,7 +374,10 @@ TEST_CASE("what cannot be had is an error that says why", "[dialects]") {
     const char* message;
   };
   const Row rows[] = {
-      {"mpirun -np 2 --bind-to core p", "--bind-to: \"core\" is not none; sml-run binds no worker"},
+      {"mpirun -np 2 --bind-to board p", "--bind-to: \"board\" is not none, core, l3cache, numa or socket"},
+      {"mpirun -np 2 --map-by seq p",
+       "--map-by: \"seq\" is no way to place workers that is known; expected slot, host or ppr:N:host"},
+      {"mpirun -np 2 --rank-by core p", "--rank-by: \"core\" is not slot or node"},
       {"mpirun -np 2 -mca 'a b' 1 p", "-mca: \"a b\" is not the name of an MCA parameter, such as btl"},
       {"mpirun -np 2 -mca btl", "-mca needs a value"},
       {"mpirun -np x p", "-np: \"x\" is not a whole number from 1 to 1000000; leave it out to use every slot"},
