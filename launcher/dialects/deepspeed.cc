@@ -50,7 +50,7 @@ std::vector<Row> deepspeed_rows() {
       refused("node-rank", 1, "sml-run is called once, on one host, and starts the workers of all"),
       refused("min-elastic-nodes max-elastic-nodes", 1, kElastic),
       refused("elastic-training", 0, kElastic),
-      refused("bind-cores-to-rank", 0, "sml-run binds no worker"),
+      refused("bind-cores-to-rank", 0, "write --bind-to core, and --cpus-per-rank N for the cores of each"),
       refused("bind-core-list venv-script autotuning", 1, "sml-run has no such thing"),
   };
 }

@@ -36,8 +36,8 @@ Result<Meaning> bind_to(string_view, Values values) {
 }
 
 Result<Meaning> map_by(string_view, Values values) {
-  if (values[0] == "slot" || values[0] == "core" || values[0] == "rr") return Meaning();
-  return bad_value(values[0], "slot; sml-run fills one host after the other");
+  if (values[0] == "core" || values[0] == "rr") return one("--map-by", "slot");
+  return one("--map-by", values[0]);
 }
 
 Result<Meaning> order(string_view, Values values) {
@@ -78,7 +78,7 @@ std::vector<Row> hydra_rows() {
       refused("prepend-pattern", 1, kPatterns),
       refused("outfile-pattern errfile-pattern", 1, kFiles),
       refused("skip-launch-node", 0, "leave this host out with --exclude HOST"),
-      refused("rankmap", 1, "sml-run fills one host after the other"),
+      refused("rankmap", 1, "name the hosts of ranks in a file for --rankfile"),
   };
 }
 

@@ -131,8 +131,9 @@ constexpr string_view kNoFiles = "such files are not read; give what stands in t
 std::vector<Row> mpirun_rows() {
   std::vector<Row> rows{
       as_option("n c np", "--np"),
-      as_option("N npernode", "--nproc-per-node"),
-      as_fixed("pernode", {{"--nproc-per-node", "1"}}),
+      as_per_host("N npernode"),
+      as_fixed("pernode", {{"--nproc-per-node", "1"}, {"--ranks-per-host", "1"}}),
+      as_fixed("bynode", {{"--map-by", "host"}}),
       as_option("H host", "--hosts"),
       as_option("hostfile machinefile default-hostfile", "--hostfile"),
       as_option("wd wdir", "--wdir"),
@@ -166,7 +167,7 @@ std::vector<Row> mpirun_rows() {
       refused("xml", 0, "sml-run writes no XML; --events FILE writes JSON"),
       refused("xml-file xterm", 1, "sml-run has no such output; --log-dir and --events write files"),
       refused("nolocal", 0, "leave this host out with --exclude HOST"),
-      refused("npersocket", 1, "sml-run binds no worker to a socket; -N gives the number of a host"),
+      refused("npersocket", 1, "write -N for the number of a host, and --bind-to socket"),
       refused("launch-agent", 1, "sml-run has an agent of its own"),
       refused("dvm", 1, "sml-run keeps no daemons"),
   };

@@ -30,6 +30,14 @@ Row as_option(std::string_view names, std::string_view option) {
   return computed(names, 1, [option](std::string_view, Values values) { return one(std::string(option), values[0]); });
 }
 
+Row as_per_host(std::string_view names) {
+  return computed(names, 1, [](std::string_view, Values values) {
+    Meaning out = one("--nproc-per-node", values[0]);
+    out.options.push_back({"--ranks-per-host", values[0]});
+    return out;
+  });
+}
+
 Row as_fixed(std::string_view names, std::vector<Given> options) {
   return computed(names, 0, [options = std::move(options)](std::string_view, Values) {
     Meaning out;

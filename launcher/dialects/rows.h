@@ -14,6 +14,8 @@ using Translate = std::function<Result<Meaning>(std::string_view written, Values
 
 // The values go to our option.
 Row as_option(std::string_view names, std::string_view option);
+// So many on every host, which has as many slots where none are named.
+Row as_per_host(std::string_view names);
 // A flag is an option of ours, with or without a value.
 Row as_fixed(std::string_view names, std::vector<Given> options);
 // Workers find the value in a variable; a flag sets it to what is named here.

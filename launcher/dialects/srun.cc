@@ -35,8 +35,9 @@ Result<Meaning> hosts_count(string_view written, Values values) {
 }
 
 Result<Meaning> distribution(string_view, Values values) {
-  if (values[0] == "block") return Meaning();
-  return bad_value(values[0], "block; sml-run fills one host after the other");
+  if (values[0] == "block") return one("--map-by", "slot");
+  if (values[0] == "cyclic") return one("--map-by", "host");
+  return bad_value(values[0], "block or cyclic");
 }
 
 constexpr string_view kFiles = "sml-run writes DIR/rank.R/stdout with --log-dir, and other names with --log-layout";
@@ -46,9 +47,11 @@ constexpr string_view kFiles = "sml-run writes DIR/rank.R/stdout with --log-dir,
 std::vector<Row> srun_rows() {
   return {
       as_option("n ntasks", "--np"),
-      as_option("ntasks-per-node", "--nproc-per-node"),
+      as_per_host("ntasks-per-node"),
       as_option("w nodelist", "--hosts"),
       as_option("D chdir", "--wdir"),
+      as_option("c cpus-per-task", "--cpus-per-rank"),
+      as_option("gpus-per-task", "--gpus-per-rank"),
       computed("N nodes", 1, hosts_count),
       computed("export", 1, exported),
       computed("m distribution", 1, distribution),
@@ -57,7 +60,7 @@ std::vector<Row> srun_rows() {
       as_fixed("V version", {{"--version", ""}}),
       as_is("u unbuffered overlap exact", 0),
       noted("mpi J job-name p partition A account q qos t time gres mem mem-per-cpu cpu-bind gpu-bind", 1),
-      noted("c cpus-per-task gpus-per-task gpus-per-node G gpus W wait jobid signal container-image", 1),
+      noted("gpus-per-node G gpus W wait jobid signal container-image", 1),
       refused("x exclude", 1, "write sml-run's --exclude under the name sml-run"),
       refused("o output e error i input", 1, kFiles),
       refused("r relative multi-prog bcast", 1, "sml-run has no such thing"),

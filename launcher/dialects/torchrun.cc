@@ -60,6 +60,12 @@ Result<Meaning> redirects(string_view, Values values) {
   return bad_value(values[0], "0 or 3; both streams go to --log-dir, or none");
 }
 
+Result<Meaning> numa_binding(string_view, Values values) {
+  if (values[0] == "node") return one("--bind-to", "numa");
+  if (values[0] == "socket") return one("--bind-to", "socket");
+  return bad_value(values[0], "node or socket");
+}
+
 Meaning program(Program kind) {
   Meaning out;
   out.program = kind;
@@ -97,8 +103,8 @@ std::vector<Row> torchrun_rows() {
       refused("log-line-prefix-template", 1, "write it for --tag, with {rank}, {local_rank} and {host}"),
       refused("duplicate-stdout-filters duplicate-stderr-filters", 1,
               "sml-run does not filter lines by what they hold"),
-      refused("virtual-local-rank", 0, "sml-run gives every worker all devices of its host"),
-      refused("numa-binding", 1, "sml-run binds no worker"),
+      refused("virtual-local-rank", 0, "write --visible-devices per-rank; LOCAL_RANK stays what it is"),
+      computed("numa-binding", 1, numa_binding),
   };
 }
 

@@ -214,7 +214,7 @@ TEST_CASE("launch lines of AWS", "[dialects]") {
        "train.py --epochs 2",
        "algo-1*1 algo-2*1", "OMPI_MCA_pml=ob1", "python -m mpi4py train.py --epochs 2"},
       // ParallelCluster, AWS Batch with MPI
-      {"mpirun -N 2 --allow-run-as-root --machinefile nodes /shared/mpi_hello_world", "h1*2 h2*2", "",
+      {"mpirun -N 1 --allow-run-as-root --machinefile machines /shared/mpi_hello_world", "h1*1 h2*1", "",
        "/shared/mpi_hello_world"},
       // SageMaker's torch_distributed, on one host
       {"torchrun --nnodes 1 --nproc_per_node 8 train.py --lr 0.1", "localhost*8", "", "python -u train.py --lr 0.1"},
