@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <utility>
 
 #include "common/core/text.h"
@@ -16,7 +15,6 @@ namespace {
 
 constexpr auto npos = std::string_view::npos;
 constexpr std::string_view kBlanks = " \t\r";
-constexpr std::uint32_t kMaxCore = kMaxSlotsPerHost - 1;
 
 Error bad(std::string clause) { return Error(ErrorKind::Usage, std::move(clause)); }
 
@@ -36,54 +34,11 @@ bool equals_ignoring_case(std::string_view text, std::string_view word) {
   return std::equal(text.begin(), text.end(), word.begin(), word.end(), same);
 }
 
-std::optional<std::uint32_t> number(std::string_view text, std::uint32_t most) {
-  std::uint32_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  const bool whole = error == std::errc() && end == text.data() + text.size();
-  return whole && value <= most ? std::optional(value) : std::nullopt;
-}
-
-// ---- cores
-
-Result<CoreRange> parse_range(std::string_view text) {
-  const std::size_t dash = text.find('-');
-  const auto first = number(text.substr(0, dash), kMaxCore);
-  const auto last = dash == npos ? first : number(text.substr(dash + 1), kMaxCore);
-  if (!first || !last) {
-    return bad(fmt::format("has \"{}\" for a core; expected numbers from 0, as in 0-3,6", show(text, 40)));
-  }
-  if (*last < *first) return bad(fmt::format("has the range {} that ends before it begins", show(text, 40)));
-  return CoreRange{*first, *last};
-}
-
-Result<CoreGroup> parse_group(std::string_view text) {
-  CoreGroup group;
-  if (const std::size_t colon = text.find(':'); colon != npos) {
-    group.socket = number(text.substr(0, colon), kMaxCore);
-    if (!group.socket) {
-      const bool physical = text.front() == 'p' || text.front() == 'P';
-      return bad(fmt::format("has \"{}\" for a socket; expected {}", show(text.substr(0, colon), 40),
-                             physical ? "a logical number, without \"p\"" : "a number from 0, as in 0:0-3"));
-    }
-    text.remove_prefix(colon + 1);
-  }
-  if (text == "*") return group;
-  for (bool more = true; more;) {
-    const std::size_t comma = text.find(',');
-    const Result<CoreRange> range = parse_range(text.substr(0, comma));
-    if (!range) return range.error();
-    group.cores.push_back(*range);
-    more = comma != npos;
-    if (more) text.remove_prefix(comma + 1);
-  }
-  return group;
-}
-
 // ---- lines
 
 Result<void> read_host(std::string_view word, RankfileEntry& entry) {
   if (word.starts_with("+n") || word.starts_with("+N")) {
-    entry.host_index = number(word.substr(2), kMaxHosts);
+    entry.host_index = parse_index(word.substr(2), kMaxHosts);
     if (entry.host_index) return {};
     return bad(
         fmt::format("\"{}\" names no host; expected +n0 for the first of the host list, +n1, ...", show(word, 60)));
@@ -118,7 +73,7 @@ Result<RankfileEntry> parse_line(std::string_view line) {
   if (!equals_ignoring_case(keyword, "rank") || line.empty()) {
     return bad(fmt::format("\"{}\" is no line of a rankfile; expected rank N=HOST slot=CORES", show(whole, 60)));
   }
-  const auto parsed = number(rank, kMaxWorldSize - 1);
+  const auto parsed = parse_index(rank, kMaxWorldSize - 1);
   if (!parsed) {
     return bad(fmt::format("\"{}\" is no rank; expected a number from 0 to {}", show(rank, 60), kMaxWorldSize - 1));
   }
@@ -153,20 +108,6 @@ Result<Rankfile> in_order(Rankfile file) {
 }
 
 }  // namespace
-
-Result<std::vector<CoreGroup>> parse_core_groups(std::string_view text) {
-  if (text.empty()) return bad("names no core; expected cores such as 0-3, or socket and cores such as 0:0-3");
-  std::vector<CoreGroup> groups;
-  for (bool more = true; more;) {
-    const std::size_t end = text.find(';');
-    Result<CoreGroup> group = parse_group(text.substr(0, end));
-    if (!group) return group.error();
-    groups.push_back(std::move(*group));
-    more = end != npos;
-    if (more) text.remove_prefix(end + 1);
-  }
-  return groups;
-}
 
 Result<Rankfile> parse_rankfile(std::string_view text, std::string_view path) {
   Rankfile file{std::string(path), {}};

@@ -13,26 +13,11 @@
 #include <vector>
 
 #include "common/core/error.h"
+#include "common/plan/core_groups.h"
 
 namespace sml::plan {
 
 inline constexpr std::size_t kMaxRankfileBytes = std::size_t{16} << 20;
-
-struct CoreRange {
-  std::uint32_t first = 0;
-  std::uint32_t last = 0;
-  bool operator==(const CoreRange&) const = default;
-};
-
-// Cores of one socket, or of the host.
-struct CoreGroup {
-  std::optional<std::uint32_t> socket;  // empty: the numbers count the cores of the host
-  std::vector<CoreRange> cores;         // empty: all
-  bool operator==(const CoreGroup&) const = default;
-};
-
-// "0:0-1", "4,6-7", "0:*;1:0": at least one group. An error (kind Usage) is a clause without the text.
-Result<std::vector<CoreGroup>> parse_core_groups(std::string_view text);
 
 struct RankfileEntry {
   std::uint32_t rank = 0;
