@@ -29,8 +29,8 @@ using std::string_view;
 
 // ---- the table: everything that is known about an option
 
-// What runs where, and until when.
-std::vector<OptionGroup> options_of_the_job() {
+// What runs where, and with what.
+std::vector<OptionGroup> options_of_the_plan() {
   return {
       {"Workers",
        {{"--np -np -n -c --num-proc --n", "N", set_np, "Number of workers; default: one for every slot."},
@@ -45,14 +45,12 @@ std::vector<OptionGroup> options_of_the_job() {
       {"Hosts",
        {{"--hosts -H -host --host", "LIST", set_hosts,
          "[USER@]HOST[:SLOTS],... or [USER@]HOST:PORT/SLOTS, with ranges such as algo-[1-4]:8; an IPv6 address stands "
-         "in "
-         "brackets."},
+         "in brackets."},
         {"--hostfile -f -hostfile -machinefile --machinefile", "FILE", set_hostfile,
          "Read the hosts from FILE, one a line: HOST slots=N, HOST:N, or HOST again for each slot."},
         {"--resource-config", "FILE", set_resource_config,
          "Read the hosts from this resourceconfig.json. Without any of these they come from SageMaker's own file or "
-         "from "
-         "the batch system when there is one; else the job runs on this machine."},
+         "from the batch system when there is one; else the job runs on this machine."},
         {"--group", "NAME[:SLOTS],...", set_group,
          "Of the hosts of resourceconfig.json use those of these instance groups only."},
         {"--include", "FILTER", set_include,
@@ -64,8 +62,7 @@ std::vector<OptionGroup> options_of_the_job() {
          "given"},
         {"--host-source", "NAME", set_host_source,
          "Take the hosts from there and nowhere else: hosts, hostfile, resource-config, sagemaker, slurm, pbs, lsf, "
-         "sge, "
-         "flux, oar, cobalt, aws-batch, pytorchjob, kubernetes, mpi, rankfile or local."}}},
+         "sge, flux, oar, cobalt, aws-batch, pytorchjob, kubernetes, mpi, rankfile or local."}}},
       {"Environment of the workers",
        {{"-x", "NAME[=VALUE]", add_export_word,
          "Set a variable, or pass the one that sml-run has; 'PREFIX_*' passes all that begin so. Repeatable.", "",
@@ -75,7 +72,12 @@ std::vector<OptionGroup> options_of_the_job() {
         {"--export", "all|none", set_export,
          "What workers on other hosts inherit from sml-run: everything but what belongs to this host or log-in, or "
          "nothing. Default: all.",
-         "all"}}},
+         "all"}}}};
+}
+
+// How workers meet, and what becomes of those that fail.
+std::vector<OptionGroup> options_of_the_run() {
+  return {
       {"Rendezvous of the workers",
        {{"--master-addr --master_addr", "ADDRESS", set_master_address,
          "Numeric address of rank 0's host at which the workers meet; default: the first that every host can reach."},
@@ -283,7 +285,8 @@ std::vector<OptionGroup> options_of_the_launcher() {
 
 const std::vector<OptionGroup>& option_groups() {
   static const std::vector<OptionGroup> groups = [] {
-    std::vector<OptionGroup> all = options_of_the_job();
+    std::vector<OptionGroup> all = options_of_the_plan();
+    for (OptionGroup& group : options_of_the_run()) all.push_back(std::move(group));
     all.push_back(options_of_the_progress());
     all.push_back(options_of_programs());
     all.push_back(options_of_placement());

@@ -163,15 +163,18 @@ bool among(const Names& names, const Occurrence& occurrence) {
   return std::find(names.begin(), names.end(), main_spelling(*occurrence.row)) != names.end();
 }
 
+bool replaces(const std::vector<Occurrence>& later, const Occurrence& earlier) {
+  for (const Replacement& r : kReplacements) {
+    if (!among(r.earlier, earlier)) continue;
+    const auto is_one = [&r](const Occurrence& o) { return o.value != kNo && among(r.later, o); };
+    if (std::any_of(later.begin(), later.end(), is_one)) return true;
+  }
+  return false;
+}
+
 bool replaced(const Occurrence& earlier, std::span<const std::vector<Occurrence>> later_layers) {
-  const auto has = [&](const Replacement& r) {
-    return std::any_of(later_layers.begin(), later_layers.end(), [&](const std::vector<Occurrence>& layer) {
-      return std::any_of(layer.begin(), layer.end(),
-                         [&](const Occurrence& o) { return o.value != kNo && among(r.later, o); });
-    });
-  };
-  return std::any_of(kReplacements.begin(), kReplacements.end(),
-                     [&](const Replacement& r) { return among(r.earlier, earlier) && has(r); });
+  return std::any_of(later_layers.begin(), later_layers.end(),
+                     [&earlier](const auto& layer) { return replaces(layer, earlier); });
 }
 
 }  // namespace
@@ -235,12 +238,10 @@ std::vector<Occurrence> merge_layers(std::span<const std::vector<Occurrence>> la
 std::vector<Occurrence> without_refused_flags(std::span<const Occurrence> options) {
   std::vector<Occurrence> out;
   for (const Occurrence& occurrence : options) {
+    const auto same = [&occurrence](const Occurrence& earlier) { return earlier.row == occurrence.row; };
     const bool refused = occurrence.row->is_flag() && occurrence.value == kNo;
-    if (refused) {
-      std::erase_if(out, [&](const Occurrence& earlier) { return earlier.row == occurrence.row; });
-    } else {
-      out.push_back(occurrence);
-    }
+    if (refused) std::erase_if(out, same);
+    if (!refused) out.push_back(occurrence);
   }
   return out;
 }

@@ -23,14 +23,9 @@ std::size_t columns_of(int fd) {
 
 }  // namespace
 
-StatusLine::StatusLine(boost::asio::any_io_executor loop, int fd, os::OutStream& stream, const output::Chain& chain,
-                       Text text)
-    : fd_(fd),
-      stream_(stream),
-      chain_(chain),
-      text_(std::move(text)),
-      timer_(std::move(loop)),
-      next_(Clock::now() + kQuietStart) {
+StatusLine::StatusLine(const boost::asio::any_io_executor& loop, int fd, os::OutStream& stream,
+                       const output::Chain& chain, Text text)
+    : fd_(fd), stream_(stream), chain_(chain), text_(std::move(text)), timer_(loop), next_(Clock::now() + kQuietStart) {
   wake_at(next_);
 }
 

@@ -23,7 +23,8 @@ class StatusLine {
   using Text = std::function<std::string(std::size_t columns)>;
 
   // `fd` is the terminal; `stream` writes to it what `chain` has made; both outlive this.
-  StatusLine(boost::asio::any_io_executor loop, int fd, os::OutStream& stream, const output::Chain& chain, Text text);
+  StatusLine(const boost::asio::any_io_executor& loop, int fd, os::OutStream& stream, const output::Chain& chain,
+             Text text);
 
   // A terminal whose TERM tells that its cursor can be moved.
   static bool can_be_drawn_on(int fd);

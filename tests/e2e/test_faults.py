@@ -203,7 +203,7 @@ class Workers(FaultCase):
                  "signal.pause()\n")
         script = self.only(3, f'exec {PYTHON} -c "$0"')
         done = self.job(*script, chain, user="tester", options=["--grace", "500ms"])
-        self.assert_ending(done, 5, "rank 3 on algo-2 exited with status 5 ", 15)
+        self.assert_ending(done, 5, "rank 3 on algo-2 exited with status 5 ", 30)
         self.assertRegex(done.stdout, r"(?m)^\[3\] full after \d\d")
 
     def test_no_process_can_be_made_for_a_worker(self):
