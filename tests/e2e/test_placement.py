@@ -105,6 +105,7 @@ class TwoHosts(TestCase):
         cls.bed.up(2)
 
     def test_rank_0_of_a_rankfile_holds_the_meeting_wherever_it_is(self):
+        self.addCleanup(self.bed.exec, "head", ["rm", "/tmp/ranks"])
         self.bed.put("head", "/tmp/ranks", b"rank 0=algo-2 slot=0:0\nrank 1=algo-1\nrank 2=+n1\n")
         show = "echo $SML_HOST $MASTER_ADDR $LOCAL_RANK $GROUP_RANK $(grep -o 'list:.*' /proc/self/status | head -1)"
         done = self.bed.sml_run("head", "-H", "algo-1:1,algo-2:2", "--rankfile", "/tmp/ranks", "sh", "-c", show)

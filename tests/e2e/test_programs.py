@@ -39,8 +39,10 @@ class OneHost(TestCase):
         self.assertEqual([(r["program"], r["role"]) for r in ranks], [("true", "default"), ("sh", "ps")])
 
     def test_helpers_are_stopped_when_the_workers_have_ended(self):
-        done = sml_run("--grace", "20", "-np", "2", "sh", "-c", "echo $RANK/$WORLD_SIZE", ":", "--helper", "-np", "1",
-                       "sh", "-c", "echo ${RANK-none} $SML_RANK; exec sleep 1000", timeout=30)
+        helps = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory())) / "helps"
+        done = sml_run("--grace", "20", "-np", "2", "sh", "-c",
+                       f"until [ -e {helps} ]; do sleep 0.01; done; echo $RANK/$WORLD_SIZE", ":", "--helper", "-np", "1",
+                       "sh", "-c", f"echo ${{RANK-none}} $SML_RANK; : >{helps}; exec sleep 1000", timeout=30)
         self.assert_status(done, 0)
         self.assertEqual(by_rank(done.stdout), {0: ["0/2"], 1: ["1/2"], 2: ["none 2"]}, done)
         self.assertEqual(complaints(done), [])
