@@ -94,9 +94,9 @@ class OneHost(TestCase):
 
 
     def test_who_has_not_joined_is_named(self):
-        argv = ["-np", "4", "--join-warn", "1s", "-x", "DAWDLERS=1,3", *torch("dawdle")]
+        argv = ["-np", "4", "--join-warn", "5s", "-x", "DAWDLERS=1,3", *torch("dawdle")]
         with sml_run_popen(*argv) as job:
-            self.assert_said(job, r"ranks 1, 3 on localhost have not joined the process group after 1 s "
+            self.assert_said(job, r"ranks 1, 3 on localhost have not joined the process group after 5 s "
                                   r"\(2 of 4 have; --join-warn\)")
             job.terminate()
             self.assert_status(job.finish(), 143)
@@ -204,10 +204,10 @@ class FourHosts(TestCase):
                          rf"torch's store refused a connection from {other}: which is no host of this job")
 
     def test_who_has_not_joined_is_named_by_host(self):
-        argv = ["-H", self.bed.hosts(2), "--join-warn", "1s", "-x", "DAWDLERS=3,6,7", *torch("dawdle")]
+        argv = ["-H", self.bed.hosts(2), "--join-warn", "10s", "-x", "DAWDLERS=3,6,7", *torch("dawdle")]
         with self.bed.sml_run_popen("head", *argv) as job:
             OneHost.assert_said(self, job, r"rank 3 on algo-2, ranks 6, 7 on algo-4 have not joined the process group "
-                                           r"after 1 s \(5 of 8 have; --join-warn\)")
+                                           r"after 10 s \(5 of 8 have; --join-warn\)")
             job.terminate()
             self.assert_status(job.finish(), 143)
 
