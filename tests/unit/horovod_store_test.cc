@@ -97,7 +97,7 @@ TEST_CASE("horovod store: the header is spelt as the client looks for it") {
 TEST_CASE("horovod store: requests in any pieces") {
   Callers c;
   const std::string value(3000, 'a');
-  for (const std::size_t piece : {1, 2, 7, 64, 1440}) {
+  for (const std::size_t piece : std::initializer_list<std::size_t>{1, 2, 7, 64, 1440}) {
     CHECK(c.heard[c.call(request("PUT", "/s/k", value), piece)] == kOk);
     CHECK(c.heard[c.call(request("GET", "/s/k"), piece)] == answer("200 OK", value));
   }
