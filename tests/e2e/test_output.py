@@ -187,11 +187,17 @@ class Contract:
         self.assertRegex(line, rb"^\[\d\] a line of a hundred")
 
     def test_a_stopped_reader_stops_the_writes_and_nothing_else(self):
-        script = f"trap 'exit 6' WINCH; test $RANK = 3 || exec {PROBE} flood; echo ready >&2; while :; do sleep .05; done"
+        script = (f"trap 'exec {PROBE} flood' USR1; test $RANK != 3 || trap '' USR1; trap 'exit 6' WINCH; "
+                  "echo ready >&2; while :; do sleep .05; done")
         options = ["--heartbeat-timeout", "1s"]
         with self.popen(4, "sh", "-c", script, options=options) as job:
-            job.stderr.readline()  # which hosts
-            self.assertEqual(job.stderr.readline(), b"[3] ready\n")
+            wanted = {b"[%d] ready\n" % rank for rank in range(4)}
+            for line in job.stderr:  # among what is said about the hosts
+                wanted.discard(line)
+                if not wanted:
+                    break
+            job.send_signal(signal.SIGUSR1)
+            self.assertTrue(poll(lambda: len(self.running("probe flood$")) == 3, 20))
             self.assertFalse(poll(lambda: job.poll() is not None, 3))  # three times the limit of silence
             self.assertEqual(len(self.running("probe flood$")), 3)
             job.send_signal(signal.SIGWINCH)  # passed on to all, of whom one cares
