@@ -73,7 +73,7 @@ std::vector<Row> hydra_rows() {
       as_fixed("V version", {{"--version", ""}}),
       as_fixed("verbose", {{"--verbose", ""}}),
       as_is("enable-auto-cleanup", 0),
-      noted("rmk localhost topolib membind usize pmi-port nameserver", 1),
+      noted("rmk localhost topolib membind usize nameserver", 1),
       noted("disable-hostname-propagation print-all-exitcodes profile info pmi-port", 0),
       refused("prepend-pattern", 1, kPatterns),
       refused("outfile-pattern errfile-pattern", 1, kFiles),

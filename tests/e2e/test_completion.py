@@ -94,7 +94,7 @@ class Completion(unittest.TestCase):
         self.assertEqual([w for w in bash("sml-run", "-np", "2", "prog", "--sta") if w.startswith("--start")], [])
         self.assertEqual([w for w in bash("sml-run", "--", "--sta") if w.startswith("--start")], [])
 
-    @unittest.skipUnless(shutil.which("fish"), "fish is not installed")
+    @unittest.skipUnless(shutil.which("fish"), "fish is not installed (tests/run installs it)")
     def test_fish_offers_all_of_help(self):
         offered = set(fish("sml-run --")) | set(fish("sml-run -"))
         self.assertEqual({o for o in options() if o.startswith("--")} - offered, set())
@@ -103,7 +103,7 @@ class Completion(unittest.TestCase):
         self.assertEqual(set(fish("sml-run --export ")), {"all", "none"})
         self.assertNotIn("--start-timeout", fish("sml-run prog --start"))
 
-    @unittest.skipUnless(shutil.which("zsh"), "zsh is not installed")
+    @unittest.skipUnless(shutil.which("zsh"), "zsh is not installed (tests/run installs it)")
     def test_zsh_offers_all_of_help(self):
         offered = {word.rstrip("=") for word in zsh("sml-run -")}
         self.assertEqual(options() - offered, set())

@@ -287,6 +287,7 @@ TEST_CASE("launch lines of mpiexec.hydra, srun and deepspeed", "[dialects]") {
       // MPICH, Using the Hydra Process Manager
       {"mpiexec.hydra -f machines -n 4 ./app", "h1*2 h2*2", "", "./app"},
       {"mpiexec.hydra -hosts h1:2,h2:2 -n 4 ./app", "h1*2 h2*2", "", "./app"},
+      {"mpiexec.hydra -pmi-port -n 2 ./app", "localhost*2", "", "./app", "-pmi-port"},
       {"mpiexec.hydra -n 2 -genv OMP_NUM_THREADS 4 -genvlist PYTHONPATH,PATH ./app", "localhost*2",
        "OMP_NUM_THREADS=4 PATH=/usr/local/bin:/usr/bin PYTHONPATH=/py", "./app"},
       {"mpiexec.hydra -launcher ssh -bind-to none -prepend-rank -n 2 ./app", "localhost*2", "", "./app"},
@@ -394,6 +395,8 @@ TEST_CASE("what cannot be had is an error that says why", "[dialects]") {
       {"torchrun --nnodes 1:4 train.py", "--nnodes: \"1:4\" is not one number; the hosts of a job are fixed"},
       {"torchrun --node-rank 1 train.py",
        "--node-rank: \"1\" is not 0; sml-run is called once, on one host, and starts the workers of all"},
+      {"torchrun --local-ranks-filter 0 train.py",
+       "--local-ranks-filter: it counts on each host anew; name ranks of the whole job for --show-ranks"},
       {"torchrun --max-restarts 3 train.py", "--max-restarts: \"3\" is not 0; sml-run restarts no worker"},
       {"torchrun --rdzv train.py", "unknown option --rdzv; sml-run --help lists them all"},
       {"torchrun", "no program to start; give one after the options, as in sml-run -np 2 python3 train.py"},
