@@ -408,7 +408,6 @@ Environment shown_environment(const JobMap& map, const RankAssignment& rank, con
   layers.base = BaseEnvironment::Login;
   layers.user = user;
   layers.job = ours;
-  layers.cpu_share = 0;
   Environment out = compose(layers);
   for (std::string& e : out) {
     if (find_variable(ours, name_of(e)) == nullptr && names_a_secret(name_of(e))) e = entry(name_of(e), "(hidden)");
@@ -421,7 +420,6 @@ Environment compose(const EnvironmentLayers& layers) {
   add_base_layers(composer, layers);
   composer.add(layers.user);
   for (const DefaultVariable& v : kDefaults) composer.add_unless_set(v.name, v.value);
-  if (layers.cpu_share > 0) composer.add_unless_set(kThreads, std::to_string(layers.cpu_share));
   composer.add(layers.job);
   if (!layers.working_directory.empty()) composer.add(kWorkingDirectory, layers.working_directory);
   return std::move(composer).finish();

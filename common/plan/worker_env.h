@@ -94,7 +94,6 @@ struct EnvironmentLayers {
   std::span<const std::string> user;      // --env-file, then -x
   std::span<const std::string> job;       // rank_environment + rendezvous_environment
   std::string_view working_directory;     // becomes PWD
-  std::uint32_t cpu_share = 1;            // OMP_NUM_THREADS unless set by a lower layer; 0: leave it alone
 };
 
 // The final environment: unique names, sorted by name (so that it is reproducible), PYTHONUNBUFFERED=1,

@@ -157,8 +157,7 @@ void Agent::compose_environments() {
                                            .launcher = app.launcher_environment,
                                            .user = app.user_environment,
                                            .job = {},
-                                           .working_directory = app.working_directory,
-                                           .cpu_share = 0}));  // see share_out()
+                                           .working_directory = app.working_directory}));
   }
 }
 

@@ -54,6 +54,14 @@ class Binding(TestCase):
             self.assertEqual(lines, [" ".join(map(str, [*wanted, len(wanted)]))])
             self.assertRegex(done.stderr, rf"rank {rank} on localhost is bound to socket \d+, NUMA node \d+, core {rank}, CPU")
 
+    def test_threads_are_shared_out_where_nothing_is_bound(self):
+        show = ["sh", "-c", "echo ${OMP_NUM_THREADS-none}"]
+        share = str(len(self.cpus) // 2)
+        for words, wanted in ((["-np", "2"], share), (["-np", "1"], "none"), (["-np", "2", "-x", "OMP_NUM_THREADS=7"], "7")):
+            done = sml_run(*words, "--no-tag", *show, env={k: v for k, v in os.environ.items() if k != "OMP_NUM_THREADS"})
+            self.assert_status(done, 0)
+            self.assertEqual(set(done.stdout.split()), {wanted}, words)
+
     def test_a_narrower_affinity_is_kept_to(self):
         last = self.cpus[-1]
         done = sml_run("-np", "2", "--bind-to", "socket", *PYTHON, preexec_fn=lambda: os.sched_setaffinity(0, {last}))

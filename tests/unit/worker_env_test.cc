@@ -210,7 +210,6 @@ TEST_CASE("names are unique and sorted, values are bytes") {
   const Environment launcher{"Z=1", "A=\xff\n=$(x)", "A.B=1", "A=", "A=last\xfe", "EMPTY="};
   EnvironmentLayers layers;
   layers.launcher = launcher;
-  layers.cpu_share = 0;
   const Environment out = compose(layers);
   CHECK(out == Environment{"A=last\xfe", "A.B=1", "EMPTY=", "NCCL_ASYNC_ERROR_HANDLING=1", "PYTHONUNBUFFERED=1",
                            "TORCH_NCCL_ASYNC_ERROR_HANDLING=1", "Z=1"});
@@ -218,21 +217,15 @@ TEST_CASE("names are unique and sorted, values are bytes") {
 
 TEST_CASE("defaults give way to whatever is set below or by the user") {
   EnvironmentLayers layers;
-  layers.cpu_share = 4;
-  CHECK(get(compose(layers), "OMP_NUM_THREADS") == "4");
   CHECK(get(compose(layers), "PYTHONUNBUFFERED") == "1");
-  const Environment base{"OMP_NUM_THREADS=2", "NCCL_ASYNC_ERROR_HANDLING=0"};
+  const Environment base{"NCCL_ASYNC_ERROR_HANDLING=0"};
   const Environment user{"PYTHONUNBUFFERED="};
   layers.launcher = base;
   layers.user = user;
   const Environment out = compose(layers);
-  CHECK(get(out, "OMP_NUM_THREADS") == "2");
   CHECK(get(out, "NCCL_ASYNC_ERROR_HANDLING") == "0");
   CHECK(get(out, "TORCH_NCCL_ASYNC_ERROR_HANDLING") == "1");
   CHECK(get(out, "PYTHONUNBUFFERED") == "");
-  EnvironmentLayers alone;
-  alone.cpu_share = 0;
-  CHECK(get(compose(alone), "OMP_NUM_THREADS") == "(unset)");
 }
 
 TEST_CASE("every variable that a worker gets is documented, once") {
