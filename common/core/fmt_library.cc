@@ -1,0 +1,18 @@
+// fmt's compiled half, as its own src/format.cc has it: Debian offers it as headers, which each file would compile
+// again, or as a shared library, which sml-run does not want to depend on.
+#include <fmt/format-inl.h>
+
+FMT_BEGIN_NAMESPACE
+namespace detail {
+
+template auto dragonbox::to_decimal(float x) noexcept -> dragonbox::decimal_fp<float>;
+template auto dragonbox::to_decimal(double x) noexcept -> dragonbox::decimal_fp<double>;
+template locale_ref::locale_ref(const std::locale& loc);
+template auto locale_ref::get<std::locale>() const -> std::locale;
+template auto thousands_sep_impl(locale_ref) -> thousands_sep_result<char>;
+template auto decimal_point_impl(locale_ref) -> char;
+template void buffer<char>::append(const char*, const char*);
+template void vformat_to(buffer<char>&, string_view, basic_format_args<buffer_context<char>>, locale_ref);
+
+}  // namespace detail
+FMT_END_NAMESPACE
