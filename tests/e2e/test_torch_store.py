@@ -161,9 +161,9 @@ class FourHosts(TestCase):
         self.assert_done(done, 4, "tcp", "again")
 
     def test_many_ranks_on_few_hosts(self):
-        # 64 go as well, and keep two cores busy for more than a minute
-        done = self.bed.sml_run("algo-1", "-H", self.bed.hosts(8), *torch("env"), timeout=300)
-        self.assert_done(done, 32, "env")
+        # torch alone keeps two cores busy for more than a minute: it is imported 64 times
+        done = self.bed.sml_run("algo-1", "-H", self.bed.hosts(16), *torch("env"), timeout=380)
+        self.assert_done(done, 64, "env")
 
     def test_rank_0_may_leave_first_or_last(self):
         for step in ("rank0_first", "rank0_last"):
