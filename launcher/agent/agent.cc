@@ -468,7 +468,9 @@ void Agent::await_signals() {
 // Whoever signals agents (a batch system does) wants the job to end; the workers' ends are reported still.
 void Agent::told_to_end(int signo) {
   if (machine_.state() == HostState::Idle || machine_.state() == HostState::Running) {
-    told_to_end_ = "its agent was told to end by " + signal_name(signo);
+    // The guardian's death comes as a signal, too.
+    told_to_end_ = ::getppid() == guardian_ ? "its agent was told to end by " + signal_name(signo)
+                                            : std::string("the guardian of its agent was killed");
   }
   release();
   perform(machine_.stop(SIGTERM, kDefaultGrace, Clock::now()));

@@ -11,6 +11,8 @@
 #include <unordered_set>
 #include <vector>
 
+#include <unistd.h>
+
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/signal_set.hpp>
 #include <boost/asio/steady_timer.hpp>
@@ -116,6 +118,7 @@ class Agent final : private WorkerOwner {
   const ScratchFolder& scratch_;
   Pact& pact_;
   os::OomWatch oom_watch_;
+  const pid_t guardian_ = ::getppid();
   std::string told_to_end_;  // by whom, when it was not the launcher
   bool suspended_ = false;   // by the launcher, which is silent itself
   bool greeted_ = false;

@@ -125,7 +125,7 @@ class LostHosts(FaultCase):
         self.assertEqual(done.stdout.count("went on"), 8)
 
     def lose_at_a_moment(self, lose, moment):
-        options = ["--heartbeat-timeout", "1s", "--start-timeout", "10s"]
+        options = ["--heartbeat-timeout", "2s", "--start-timeout", "10s"]
         with self.popen("sh", "-c", "echo ready; exec sleep 600", options=options) as job:
             time.sleep(moment)
             lose("algo-3")
@@ -207,7 +207,7 @@ class Links(FaultCase):
     def test_round_trips_of_a_start(self):
         """From the connection to the first worker. Two of them are waits of sshd's for acknowledgements (Nagle's rule):
         before its list of algorithms, and before it confirms the channel."""
-        usual, round_trip = self.seconds_to_start(1), self.slow(400)
+        usual, round_trip = self.seconds_to_start(1), self.slow(600)  # beside which a busy machine is quick
         back = round_trip / 2  # of the worker's first line
         self.assertLess((self.seconds_to_start(1) - usual - back) / round_trip, 12)
 
