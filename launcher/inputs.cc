@@ -228,17 +228,13 @@ Result<void> add_programs(plan::LaunchPlan& plan, const Options& options, const 
   return {};
 }
 
-bool is_placed(const plan::RankLayout& layout) {
-  return layout.map_by != plan::MapBy::Slot || layout.rank_by || layout.per_host || layout.rankfile;
-}
-
 Result<plan::JobMap> map_ranks(const plan::HostList& hosts, const Options& options,
                                const std::vector<plan::ProgramShare>& shares, const plan::RankLayout& layout) {
   if (is_plain(shares)) return plan::map_job(hosts, options.np, layout);
-  if (!is_placed(layout)) return plan::map_programs(hosts, shares, layout.oversubscribe);
+  if (!layout.rankfile) return plan::map_programs(hosts, shares, layout);
   return Error(ErrorKind::Usage,
-               "--map-by, --rank-by, --ranks-per-host and --rankfile place the workers of one program without a role; "
-               "with several, give each its -H");
+               "--rankfile places the workers of one program without a role; with several, give each its -H, or say "
+               "how with --map-by");
 }
 
 }  // namespace
