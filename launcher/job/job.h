@@ -9,7 +9,6 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/signal_set.hpp>
 #include <boost/asio/steady_timer.hpp>
-#include <boost/asio/thread_pool.hpp>
 
 #include "common/plan/launch_plan.h"
 #include "launcher/job/console.h"
@@ -19,6 +18,7 @@
 #include "launcher/job/progress_watch.h"
 #include "launcher/job/records.h"
 #include "launcher/job/rendezvous.h"
+#include "launcher/job/session_routes.h"
 #include "launcher/job/stdin_forwarder.h"
 #include "launcher/launch/agent_image.h"
 #include "launcher/launch/agent_session.h"
@@ -120,7 +120,7 @@ class Job final : private launch::SessionOwner {
   void print_status(int signo);
   void stop_for_no_progress(report::NoProgress what);
   void say_while_running(const std::string& text);
-  std::vector<std::string> rank0_addresses() const;
+  std::vector<HostAddresses> known_addresses() const;
   std::vector<std::string> candidate_addresses() const;
   std::vector<std::string> job_addresses() const;
   void start_workers();
@@ -130,13 +130,12 @@ class Job final : private launch::SessionOwner {
   void release_stores();
   void arm_join_watch();
   HostEntry& entry(const launch::AgentSession& session);
-  launch::SessionRoute route_to(const plan::Host& host);
 
   const JobOptions& options_;
   const plan::LaunchPlan& plan_;
   const launch::AgentImage& image_;
   boost::asio::io_context loop_{1};
-  std::unique_ptr<boost::asio::thread_pool> pool_;  // made when a host is not this machine
+  SessionRoutes routes_;
   boost::asio::signal_set signals_;
   boost::asio::steady_timer deadline_timer_;
   boost::asio::steady_timer ping_timer_;
