@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include <unistd.h>
@@ -116,7 +117,10 @@ Result<void> enough_descriptors(const plan::LaunchPlan& plan, const Options& opt
       .with_hint("raise it (ulimit -Hn), or lower --fanout");
 }
 
-int launch(const Options& options, const Training& training, const Machine& machine) {
+// An exit status; or nothing was started, as several of the hosts are one machine.
+using Outcome = std::variant<int, std::vector<hosts::OneMachine>>;
+
+Outcome try_launch(const Options& options, const Training& training, const Machine& machine) {
   Result<plan::LaunchPlan> plan = make_plan(options, machine);
   if (!plan) return fail(options, plan.error());
   plan->own_name = training.own_name;
@@ -135,7 +139,18 @@ int launch(const Options& options, const Training& training, const Machine& mach
   os::raise_descriptor_limit();
   if (Result<void> enough = enough_descriptors(*plan, options); !enough) return fail(options, enough.error());
   if (Result<void> installed = install(training, machine); !installed) return fail(options, installed.error());
-  return job::Job(options, *plan, *image, std::move(*records)).run();
+  job::Job job(options, *plan, *image, std::move(*records));
+  const int status = job.run();
+  if (job.machines().empty()) return status;
+  return job.machines();
+}
+
+int launch(const Options& options, const Training& training, Machine machine) {
+  for (;;) {
+    Outcome outcome = try_launch(options, training, machine);
+    if (const int* status = std::get_if<int>(&outcome)) return *status;
+    hosts::add_machines(machine.machines, std::get<std::vector<hosts::OneMachine>>(std::move(outcome)));
+  }
 }
 
 int run(const std::string& called, const std::vector<std::string>& arguments,

@@ -18,7 +18,7 @@
 
 namespace sml::wire {
 
-inline constexpr std::uint32_t kProtocolVersion = 4;
+inline constexpr std::uint32_t kProtocolVersion = 5;
 
 using sml::Stream;
 enum class StdinSource : std::uint8_t { Null, Launcher };
@@ -179,7 +179,8 @@ struct HelloAck {
   std::int32_t pid = 0;
   std::uint64_t now_ns = 0;
   std::vector<std::string> addresses;  // of this host: the one that the login used first, no loopback
-  void fields(auto& a) { a(version, build_id, pid, now_ns, addresses); }
+  std::string machine{};               // equal for agents on one machine; empty: it cannot be told
+  void fields(auto& a) { a(version, build_id, pid, now_ns, addresses, machine); }
 };
 
 // Why a worker could not run here, found before anything is started.

@@ -11,6 +11,7 @@
 #include "common/core/text.h"
 #include "common/os/connections.h"
 #include "common/os/descendants.h"
+#include "common/os/machine_identity.h"
 #include "launcher/agent/route_interface.h"
 
 namespace sml::agent {
@@ -93,7 +94,8 @@ void Agent::handle(wire::Hello& m) {
                             .build_id = SML_VERSION,
                             .pid = ::getpid(),
                             .now_ns = nanoseconds(Clock::now()),
-                            .addresses = own_addresses()});
+                            .addresses = own_addresses(),
+                            .machine = os::machine_identity()});
 }
 
 void Agent::handle(wire::Prepare& m) {

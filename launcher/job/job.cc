@@ -123,6 +123,8 @@ int Job::run() {
 
   console_.end_status();
   console_.workers_done();
+  if (!machines_.empty() && facts_.faults.empty() && !facts_.stop_signal) return leave_unstarted();
+  machines_.clear();
   // Only now: its last words may have come after the news of its end.
   for (report::Facts::WorkerEnd& end : facts_.ends) end.last_lines = last_lines_[end.rank.value()].lines();
   const report::Verdict verdict = report::judge(facts_);
@@ -142,6 +144,14 @@ int Job::run() {
   hosts_.clear();
   routes_.leave();
   return verdict.exit_code;
+}
+
+// What has been written of it goes when the files are opened again.
+int Job::leave_unstarted() {
+  console_.flush_last(kLastWordsMs);
+  hosts_.clear();
+  routes_.leave();
+  return 0;
 }
 
 void Job::write_report(const report::Verdict& verdict) {

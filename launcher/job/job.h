@@ -10,6 +10,7 @@
 #include <boost/asio/signal_set.hpp>
 #include <boost/asio/steady_timer.hpp>
 
+#include "common/hosts/aliases.h"
 #include "common/plan/launch_plan.h"
 #include "launcher/job/console.h"
 #include "launcher/job/job_machine.h"
@@ -40,6 +41,11 @@ class Job final : private launch::SessionOwner {
   // look-up may still be under way on a thread of the pool afterwards, and cannot be ended: leave by _Exit().
   int run();
 
+  // Not empty: the hosts are fewer machines than the plan has them, so nothing was started, and what run() has answered
+  // says nothing. Each list has the names of one machine. With --ssh-command it is the command that knows what a host
+  // is.
+  const std::vector<hosts::OneMachine>& machines() const { return machines_; }
+
  private:
   // What is known of one host beyond its session.
   struct HostInfo {
@@ -48,6 +54,7 @@ class Job final : private launch::SessionOwner {
     bool failed = false;
     bool released = false;                          // we let it go; its end is no news
     Duration clock_offset{};                        // launcher's clock minus the agent's
+    std::string machine;                            // by which its agent knows it
     std::vector<std::string> addresses;             // as its agent tells them
     std::vector<std::string> chosen_addresses;      // of the interfaces that the user asks for
     std::uint64_t owed = 0;                         // output bytes for which credit has not been given back
@@ -102,6 +109,8 @@ class Job final : private launch::SessionOwner {
   void fail_host(HostEntry& host, Error why);
   static TimePoint on_our_clock(const HostEntry& host, std::uint64_t agent_ns);
   void check_settled();
+  void look_for_machines();
+  int leave_unstarted();
   std::uint64_t credit_step(const HostEntry& host) const;
   void give_credit();
   void output_gone(int sys_errno);
@@ -154,6 +163,7 @@ class Job final : private launch::SessionOwner {
   std::vector<report::WorkerError> errors_;    // by rank
   report::Facts facts_;
   bool warned_of_logs_ = false;
+  std::vector<hosts::OneMachine> machines_;
   std::string master_address_;
   std::uint16_t master_port_ = 0;
   std::uint16_t horovod_port_ = 0;

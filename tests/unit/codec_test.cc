@@ -69,7 +69,7 @@ std::vector<ToAgent> to_agent(const std::string& text) {
 std::vector<ToLauncher> to_launcher(std::string_view lasting) {
   const std::string text(lasting);
   return {HelloAck{},
-          HelloAck{2, text, -5, 17, {"10.0.0.1", text}},
+          HelloAck{2, text, -5, 17, {"10.0.0.1", text}, text},
           Prepared{},
           Prepared{{Obstacle{10, text, "hint"}, Obstacle{}},
                    29500,
