@@ -10,6 +10,7 @@ namespace sml::hosts {
 
 inline constexpr std::string_view kBlanks = " \t\r\n";
 
+inline bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
 inline bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 inline std::string_view trim(std::string_view text) {
@@ -42,9 +43,10 @@ inline std::string_view take_until(std::string_view& rest, char separator) {
 
 // Takes the next word off the front of `rest`, with the blanks before it; empty when there is none.
 inline std::string_view take_word(std::string_view& rest) {
-  rest.remove_prefix(std::min(rest.find_first_not_of(kBlanks), rest.size()));
-  const std::string_view word = rest.substr(0, rest.find_first_of(kBlanks));
-  rest.remove_prefix(word.size());
+  const auto* begin = std::find_if_not(rest.begin(), rest.end(), is_blank);
+  const auto* end = std::find_if(begin, rest.end(), is_blank);
+  const auto word = rest.substr(static_cast<std::size_t>(begin - rest.begin()), static_cast<std::size_t>(end - begin));
+  rest.remove_prefix(static_cast<std::size_t>(end - rest.begin()));
   return word;
 }
 
