@@ -178,6 +178,11 @@ class OneMachine(HostsCase):
         begins = [e for e in events if e["event"] == "job_start"]
         self.assertEqual(len(begins), 1, events[0])
 
+    def test_the_check_tells(self):
+        done = self.run_on("algo-2:1,twin:1", "--check")
+        self.assertIn("warning: algo-2,twin are one machine: the job has it as one host with the slots of all",
+                      complaints(done))
+
     def test_another_user_is_another_host(self):
         done = self.run_on("root@algo-2:1,tester@twin:1", "id", "-un")
         self.assertEqual(by_rank(done.stdout), {0: ["root"], 1: ["tester"]})
