@@ -84,8 +84,8 @@ TEST_CASE("hosts that are fine make a table and no words") {
   CHECK(lines_of(check_table(report)) ==
         std::vector<std::string>{
             "HOST   STATE  TRIP CLOCK CORES    MEMORY GPUS FILES PROCS LOCKED       SHM     DISK      WDIR ADDRESS",
-            "algo-1 ready 0.2ms  0.0s    64 250G/256G    8    1K 61.4K  unlim 128G/128G 50G/100G 900G/1.2T 10.0.0.1",
-            "algo-2 ready 0.2ms  0.0s    64 250G/256G    8    1K 61.4K  unlim 128G/128G 50G/100G 900G/1.2T 10.0.0.2",
+            "algo-1 ready 0.2ms  0.0s    64 250G/256G    8    1K   61K  unlim 128G/128G 50G/100G 900G/1.2T 10.0.0.1",
+            "algo-2 ready 0.2ms  0.0s    64 250G/256G    8    1K   61K  unlim 128G/128G 50G/100G 900G/1.2T 10.0.0.2",
             "program: /usr/bin/python3 on algo-[1-2]"});
 }
 
@@ -136,7 +136,7 @@ TEST_CASE("many hosts that are alike share a line, with the worst of them") {
   const std::vector<std::string> lines = lines_of(check_table(report));
   REQUIRE(lines.size() == 5);
   CHECK(lines[1].starts_with("algo-[1-70,73-100] ready "));
-  CHECK(lines[1].find(" 12ms -0.3s    64  3G/256G ") != std::string::npos);
+  CHECK(lines[1].find(" 12ms -0.3s    64   3G/256G ") != std::string::npos);
   CHECK(lines[1].ends_with(" 10.0.0.[1-70,73-100]"));
   CHECK(lines[2].starts_with("algo-71 "));
   CHECK(lines[3].starts_with("algo-72 "));

@@ -99,18 +99,31 @@ TEST_CASE("a host of rank 0 without any address") {
   CHECK(chosen.faults[0].why.message() == "cannot reach rank 0 on algo-1 (no address is known)");
 }
 
+namespace {
+
+HostAddresses known(const char* local, const char* peer, std::vector<std::string> own) {
+  HostAddresses out;
+  out.local = local;
+  out.peer = peer;
+  out.own = std::move(own);
+  return out;
+}
+
+}  // namespace
+
 TEST_CASE("the others try what connections have proved, then what the agent sees") {
-  const HostAddresses remote{.peer = "10.0.0.1", .own = {"192.168.1.1", "10.0.0.1"}};
-  const HostAddresses other{.local = "10.0.0.99", .peer = "10.0.0.2", .own = {"10.0.0.2"}};
+  const HostAddresses remote = known("", "10.0.0.1", {"192.168.1.1", "10.0.0.1"});
+  const HostAddresses other = known("10.0.0.99", "10.0.0.2", {"10.0.0.2"});
   CHECK(addresses_of_first(std::vector{remote, other}) == std::vector<std::string>{"10.0.0.1", "192.168.1.1"});
-  const HostAddresses here{.here = OnThisMachine::Yes, .own = {"172.17.0.1", "10.0.0.99"}};
+  HostAddresses here = known("", "", {"172.17.0.1", "10.0.0.99"});
+  here.here = OnThisMachine::Yes;
   CHECK(addresses_of_first(std::vector{here, other}) == std::vector<std::string>{"10.0.0.99", "172.17.0.1"});
-  const HostAddresses unknown{.own = {"10.0.0.1"}};  // reached by a command that does not say how
+  const HostAddresses unknown = known("", "", {"10.0.0.1"});  // reached by a command that does not say how
   CHECK(addresses_of_first(std::vector{unknown, other}) == std::vector<std::string>{"10.0.0.1"});
 }
 
 TEST_CASE("the user's address or interfaces have more say") {
-  HostAddresses first{.peer = "10.0.0.1", .own = {"10.0.0.1"}};
+  HostAddresses first = known("", "10.0.0.1", {"10.0.0.1"});
   CHECK(candidate_addresses("", std::vector{first}) == std::vector<std::string>{"10.0.0.1"});
   first.chosen = {"192.168.1.1", "fd00::1"};
   CHECK(candidate_addresses("", std::vector{first}) == first.chosen);
