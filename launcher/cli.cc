@@ -270,8 +270,11 @@ std::vector<OptionGroup> options_of_the_launcher() {
          "say, and the command line most."},
         {"--explain", "", set_explain, "Print every option, its value and who gave it; start nothing."},
         {"--dry-run --plan", "", set_dry_run, "Print which rank would run where; start and connect to nothing."},
+        {"--check", "", set_check,
+         "Connect to the hosts as the job would, print what they are like and what would go wrong, start nothing. The "
+         "exit status is 0 when the job would start. No program needs to be given."},
         {"--show-env", "RANK", set_show_env, "With --dry-run: print the variables that are set for this rank instead."},
-        {"--format", "text|json", set_format, "Format of --dry-run and --explain; default text.", "text"},
+        {"--format", "text|json", set_format, "Format of --dry-run, --check and --explain; default text.", "text"},
         {"--completion", "bash|zsh|fish", set_completion,
          "Print a script with which this shell completes the options of sml-run."},
         {"--display-map -display-map", "", set_display_map, "Print which rank runs where, then start them."},
@@ -607,11 +610,16 @@ struct Need {
   string_view needed;  // any of these
 };
 constexpr std::array kNeeds{
-    Need{"--format", "--dry-run --explain"}, Need{"--show-env", "--dry-run"},
-    Need{"--array-file", "--array-vars"},    Need{"--array-vars", "--array-file"},
-    Need{"--array-index", "--array-file"},   Need{"--array-base", "--array-file"},
-    Need{"--array-all", "--array-file"},     Need{"--jobs", "--array-all"},
-    Need{"--log-layout", "--log-dir"},       Need{"--log-on-host", "--log-dir"},
+    Need{"--format", "--dry-run --explain --check"},
+    Need{"--show-env", "--dry-run"},
+    Need{"--array-file", "--array-vars"},
+    Need{"--array-vars", "--array-file"},
+    Need{"--array-index", "--array-file"},
+    Need{"--array-base", "--array-file"},
+    Need{"--array-all", "--array-file"},
+    Need{"--jobs", "--array-all"},
+    Need{"--log-layout", "--log-dir"},
+    Need{"--log-on-host", "--log-dir"},
 };
 
 std::vector<string_view> words_of(string_view text) {
@@ -940,7 +948,8 @@ Result<void> complete_programs(Dialect dialect, const Scan& scanned, std::span<c
   if (options.mode == Mode::Train && !options.app_file.empty()) {
     return Error(ErrorKind::Usage, "train: the job has one program; --app names several");
   }
-  if (options.mode == Mode::Train && options.command.empty()) return {};
+  const bool needs_none = options.mode == Mode::Train || (options.check == Preflight::Yes && !scanned.another_follows);
+  if (needs_none && options.command.empty()) return {};
   const bool of_file = !options.app_file.empty();
   if (of_file && (!options.command.empty() || scanned.another_follows || options.np)) {
     return Error(ErrorKind::Usage, fmt::format("--app {} names the programs, with -np for each; give none of them on "

@@ -118,12 +118,31 @@ Result<void> filter(plan::HostList& list, const Options& options) {
   return {};
 }
 
+// In a rankfile: hosts that are one machine go by one name.
+void rename_hosts(plan::RankLayout& layout, const std::vector<plan::Host>& listed,
+                  std::span<const hosts::OneMachine> machines) {
+  if (!layout.rankfile || machines.empty()) return;
+  for (plan::RankfileEntry& entry : layout.rankfile->entries) {
+    if (entry.host_index && *entry.host_index < listed.size()) {
+      entry.host = listed[*entry.host_index].name;
+      entry.host_index.reset();
+    }
+    entry.host = hosts::name_of_machine(entry.host, machines);
+  }
+}
+
 // Answers warnings.
-Result<std::vector<std::string>> arrange(plan::HostList& list, const Options& options, const Machine& machine) {
+Result<std::vector<std::string>> arrange(plan::HostList& list, plan::RankLayout& layout, const Options& options,
+                                         const Machine& machine) {
   const std::vector<std::string> own_names{"localhost", "127.0.0.1", "::1", machine.host_name};
   Result<std::vector<std::string>> warnings = hosts::merge_aliases(list.hosts, own_names);
   if (!warnings) return warnings;
   if (Result<void> filtered = filter(list, options); !filtered) return filtered.error();
+  const std::vector<plan::Host> before_merge = machine.machines.empty() ? std::vector<plan::Host>() : list.hosts;
+  const Result<std::vector<std::string>> merged = hosts::merge_machines(list.hosts, machine.machines);
+  if (!merged) return merged.error();
+  warnings->insert(warnings->end(), merged->begin(), merged->end());
+  rename_hosts(layout, before_merge, machine.machines);
   if (options.host_order == HostOrder::Natural) {
     const auto before = [](const plan::Host& a, const plan::Host& b) { return hosts::natural_less(a.name, b.name); };
     std::stable_sort(list.hosts.begin(), list.hosts.end(), before);
@@ -191,6 +210,9 @@ Result<plan::ProgramShare> share_of(const Options& options, const ProgramOptions
   if (!hosts) return Error(hosts.error()).in("-H");
   plan::HostList list{std::move(*hosts), "-H"};
   if (Result<void> filled = fill_slots(list, options, machine); !filled) return filled.error();
+  if (Result<std::vector<std::string>> merged = hosts::merge_machines(list.hosts, machine.machines); !merged) {
+    return merged.error();
+  }
   share.hosts = std::move(list.hosts);
   return share;
 }
@@ -228,29 +250,25 @@ Result<void> add_programs(plan::LaunchPlan& plan, const Options& options, const 
   return {};
 }
 
-bool is_placed(const plan::RankLayout& layout) {
-  return layout.map_by != plan::MapBy::Slot || layout.rank_by || layout.per_host || layout.rankfile;
-}
-
 Result<plan::JobMap> map_ranks(const plan::HostList& hosts, const Options& options,
                                const std::vector<plan::ProgramShare>& shares, const plan::RankLayout& layout) {
   if (is_plain(shares)) return plan::map_job(hosts, options.np, layout);
-  if (!is_placed(layout)) return plan::map_programs(hosts, shares, layout.oversubscribe);
+  if (!layout.rankfile) return plan::map_programs(hosts, shares, layout);
   return Error(ErrorKind::Usage,
-               "--map-by, --rank-by, --ranks-per-host and --rankfile place the workers of one program without a role; "
-               "with several, give each its -H");
+               "--rankfile places the workers of one program without a role; with several, give each its -H, or say "
+               "how with --map-by");
 }
 
 }  // namespace
 
 Result<plan::LaunchPlan> make_plan(const Options& options, const Machine& machine) {
-  const Result<plan::RankLayout> layout = read_layout(options, machine);
+  Result<plan::RankLayout> layout = read_layout(options, machine);
   if (!layout) return layout.error();
   Result<plan::HostList> hosts = find_hosts(options, machine);
   if (!hosts) return hosts.error();
   if (Result<void> filled = fill_slots_by_rankfile(*hosts, *layout); !filled) return filled.error();
   if (Result<void> filled = fill_slots(*hosts, options, machine); !filled) return filled.error();
-  Result<std::vector<std::string>> arranged = arrange(*hosts, options, machine);
+  Result<std::vector<std::string>> arranged = arrange(*hosts, *layout, options, machine);
   if (!arranged) return arranged.error();
   const Result<std::vector<plan::ProgramShare>> shares = shares_of(options, machine);
   if (!shares) return shares.error();

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "common/core/error.h"
+#include "common/hosts/aliases.h"
 #include "common/plan/launch_plan.h"
 #include "launcher/options.h"
 
@@ -23,7 +24,8 @@ struct Machine {
   std::string host_name;          // this machine's
   std::string working_directory;  // absolute; empty when it does not exist any more
   plan::Environment environment;
-  std::string job_id;  // a new one
+  std::string job_id;                         // a new one
+  std::vector<hosts::OneMachine> machines{};  // hosts that have turned out to be one
 };
 
 // The real one. Implemented in machine.cc.

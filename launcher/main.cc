@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include <unistd.h>
@@ -19,6 +20,7 @@
 #include "launcher/cli.h"
 #include "launcher/inputs.h"
 #include "launcher/job/array_run.h"
+#include "launcher/job/check.h"
 #include "launcher/job/failure_file.h"
 #include "launcher/job/job.h"
 #include "launcher/sagemaker/failure_text.h"
@@ -38,7 +40,7 @@ int refuse(const Error& error) {
 
 // The same, and the platform is told.
 int fail(const Options& options, const Error& error) {
-  if (!options.failure.path.empty() && !options.dry_run) {
+  if (!options.failure.path.empty() && !options.dry_run && options.check == Preflight::No) {
     const bool message = options.failure.kind == FailureKind::Message;
     const std::string text =
         sagemaker::failure_text(error, message ? sagemaker::kMessageLimit : sagemaker::kFailureLimit);
@@ -116,7 +118,29 @@ Result<void> enough_descriptors(const plan::LaunchPlan& plan, const Options& opt
       .with_hint("raise it (ulimit -Hn), or lower --fanout");
 }
 
-int launch(const Options& options, const Training& training, const Machine& machine) {
+// What is found goes to our output, what is wrong with it to standard error.
+int check(const Options& options, const plan::LaunchPlan& plan, const launch::AgentImage& image) {
+  const Result<job::RankLogs> logs = job::RankLogs::plan(options.logs, plan);
+  if (!logs) return refuse(logs.error());
+  if (options.verbosity != Verbosity::Quiet) say(one_line_about(plan));
+  os::raise_descriptor_limit();
+  if (Result<void> enough = enough_descriptors(plan, options); !enough) return refuse(enough.error());
+  const report::CheckReport found = job::Check(options, plan, image, *logs).run();
+  const bool json = options.format == PlanFormat::Json;
+  const bool printed = os::write_all(STDOUT_FILENO, json ? check_json(found) + "\n" : check_table(found));
+  if (options.verbosity != Verbosity::Quiet) {
+    for (const std::string& warning : check_warnings(found)) say("warning: " + warning);
+  }
+  const report::Verdict verdict = judge(found);
+  for (const std::string& line : verdict.lines) say(line);
+  if (verdict.exit_code == 0 && options.verbosity != Verbosity::Quiet) say("the job would start");
+  return verdict.exit_code == 0 && !printed ? 1 : verdict.exit_code;
+}
+
+// An exit status; or nothing was started, as several of the hosts are one machine.
+using Outcome = std::variant<int, std::vector<hosts::OneMachine>>;
+
+Outcome try_launch(const Options& options, const Training& training, const Machine& machine) {
   Result<plan::LaunchPlan> plan = make_plan(options, machine);
   if (!plan) return fail(options, plan.error());
   plan->own_name = training.own_name;
@@ -129,13 +153,25 @@ int launch(const Options& options, const Training& training, const Machine& mach
   if (options.display_map) os::write_all(STDERR_FILENO, to_table(*plan));
   const Result<launch::AgentImage> image = agent_image(options);
   if (!image) return fail(options, image.error());
+  if (options.check == Preflight::Yes) return check(options, *plan, *image);
   Result<job::Records> records = job::Records::open(options, *plan);
   if (!records) return fail(options, records.error());
   if (options.verbosity != Verbosity::Quiet) say(one_line_about(*plan));
   os::raise_descriptor_limit();
   if (Result<void> enough = enough_descriptors(*plan, options); !enough) return fail(options, enough.error());
   if (Result<void> installed = install(training, machine); !installed) return fail(options, installed.error());
-  return job::Job(options, *plan, *image, std::move(*records)).run();
+  job::Job job(options, *plan, *image, std::move(*records));
+  const int status = job.run();
+  if (job.machines().empty()) return status;
+  return job.machines();
+}
+
+int launch(const Options& options, const Training& training, Machine machine) {
+  for (;;) {
+    Outcome outcome = try_launch(options, training, machine);
+    if (const int* status = std::get_if<int>(&outcome)) return *status;
+    hosts::add_machines(machine.machines, std::get<std::vector<hosts::OneMachine>>(std::move(outcome)));
+  }
 }
 
 int run(const std::string& called, const std::vector<std::string>& arguments,

@@ -416,6 +416,8 @@ Result<void> settle_status_signal(Options& o, ForwardSignals given) {
 
 Result<void> set_dry_run(Options& o, string_view) { return keep(o.dry_run, PlanFormat::Text); }
 
+Result<void> set_check(Options& o, string_view) { return keep(o.check, Preflight::Yes); }
+
 Result<void> set_format(Options& o, string_view value) {
   if (value != "text" && value != "json") return bad_value(value, "text or json");
   return keep(o.format, value == "text" ? PlanFormat::Text : PlanFormat::Json);

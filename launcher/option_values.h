@@ -96,6 +96,7 @@ Result<void> set_explain(Options& o, std::string_view);
 Result<void> set_display_map(Options& o, std::string_view);
 Result<void> set_completion(Options& o, std::string_view value);
 Result<void> set_dry_run(Options& o, std::string_view);
+Result<void> set_check(Options& o, std::string_view);
 Result<void> set_format(Options& o, std::string_view value);
 Result<void> set_hp_style(Options& o, std::string_view value);
 Result<void> set_no_install(Options& o, std::string_view);

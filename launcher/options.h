@@ -16,6 +16,7 @@ namespace sml {
 
 enum class PlanFormat : std::uint8_t { Text, Json };
 enum class Explain : std::uint8_t { No, Yes };
+enum class Preflight : std::uint8_t { No, Yes };         // the hosts are looked at, and nothing is started
 enum class SlotsRule : std::uint8_t { Auto, Gpu, Cpu };  // how slots are counted where no source names them
 
 enum class HostOrder : std::uint8_t { Given, Natural };
@@ -76,6 +77,7 @@ struct Options : JobOptions, ProgramOptions {
   std::optional<std::uint32_t> show_env;  // rank; only with dry_run
   std::string agent_path;                 // empty: the embedded agent
   std::optional<PlanFormat> dry_run;
+  Preflight check = Preflight::No;
   PlanFormat format = PlanFormat::Text;  // of what is printed instead of a job
   Explain explain = Explain::No;
   std::optional<Shell> completion;    // whose script is printed

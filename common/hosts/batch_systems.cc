@@ -21,7 +21,7 @@ constexpr std::array kBatchSystems{
     BatchSystem{"oar", "OAR_JOB_ID and OAR_NODEFILE", oar_hosts},
     BatchSystem{"cobalt", "COBALT_JOBID and COBALT_NODEFILE", cobalt_hosts},
     BatchSystem{"aws-batch", "AWS_BATCH_JOB_NUM_NODES", aws_batch_hosts},
-    BatchSystem{"pytorchjob", "PET_NNODES and MASTER_ADDR", pytorchjob_hosts},
+    BatchSystem{"pytorchjob", "PET_NNODES", pytorchjob_hosts},
     BatchSystem{"kubernetes", "JOB_COMPLETION_INDEX and SML_NUM_HOSTS", kubernetes_hosts},
     BatchSystem{"mpi",
                 "OMPI_MCA_orte_default_hostfile, PRTE_MCA_prte_default_hostfile, HYDRA_HOST_FILE or "

@@ -10,7 +10,8 @@ namespace sml::hosts {
 
 inline constexpr std::string_view kBlanks = " \t\r\n";
 
-inline bool is_digit(char c) { return c >= '0' && c <= '9'; }
+constexpr bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
+constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 inline std::string_view trim(std::string_view text) {
   const std::size_t first = text.find_first_not_of(kBlanks);
@@ -20,7 +21,8 @@ inline std::string_view trim(std::string_view text) {
 
 // A whole number of at most 18 digits, so that sums of two fit; empty for anything else.
 inline std::optional<std::uint64_t> whole_number(std::string_view text) {
-  if (text.empty() || text.size() > 18 || !std::all_of(text.begin(), text.end(), is_digit)) return std::nullopt;
+  if (text.empty() || text.size() > 18 || !std::all_of(text.begin(), text.end(), [](char c) { return is_digit(c); }))
+    return std::nullopt;
   std::uint64_t value = 0;
   for (const char c : text) value = value * 10 + static_cast<std::uint64_t>(c - '0');
   return value;
@@ -40,12 +42,24 @@ inline std::string_view take_until(std::string_view& rest, char separator) {
   return taken;
 }
 
+// Takes the characters at the front of `rest` that `wanted` accepts.
+template <class Wanted>
+std::string_view take_while(std::string_view& rest, Wanted wanted) {
+  std::size_t size = 0;
+  while (size < rest.size() && wanted(rest[size])) ++size;
+  const std::string_view taken = rest.substr(0, size);
+  rest.remove_prefix(size);
+  return taken;
+}
+
+inline void drop_blanks(std::string_view& rest) {
+  take_while(rest, [](char c) { return is_blank(c); });
+}
+
 // Takes the next word off the front of `rest`, with the blanks before it; empty when there is none.
 inline std::string_view take_word(std::string_view& rest) {
-  rest.remove_prefix(std::min(rest.find_first_not_of(kBlanks), rest.size()));
-  const std::string_view word = rest.substr(0, rest.find_first_of(kBlanks));
-  rest.remove_prefix(word.size());
-  return word;
+  drop_blanks(rest);
+  return take_while(rest, [](char c) { return !is_blank(c); });
 }
 
 }  // namespace sml::hosts

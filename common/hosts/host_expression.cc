@@ -18,11 +18,12 @@ constexpr std::string_view kScheme = "ssh://";
 
 Error bad(std::string clause) { return Error(ErrorKind::Usage, std::move(clause)); }
 
-// Where one of the characters stands outside of brackets, npos if nowhere.
-std::size_t find_outside_brackets(std::string_view text, std::string_view wanted, std::size_t from = 0) {
+// Where the character stands outside of brackets, npos if nowhere.
+std::size_t find_outside_brackets(std::string_view text, char wanted, std::size_t from = 0) {
+  if (text.find('[', from) == npos) return text.find(wanted, from);
   bool inside = false;
   for (std::size_t i = from; i < text.size(); ++i) {
-    if (!inside && wanted.find(text[i]) != npos) return i;
+    if (!inside && text[i] == wanted) return i;
     if (text[i] == '[') inside = true;
     if (text[i] == ']') inside = false;
   }
@@ -42,13 +43,13 @@ Result<Fields> cut(std::string_view text) {
   Fields fields;
   const bool is_url = text.starts_with(kScheme);
   std::string_view rest = is_url ? text.substr(kScheme.size()) : text;
-  if (const std::size_t at = find_outside_brackets(rest, "@"); at != npos) {
+  if (const std::size_t at = find_outside_brackets(rest, '@'); at != npos) {
     fields.user = rest.substr(0, at);
     rest.remove_prefix(at + 1);
   }
-  const std::size_t colon = find_outside_brackets(rest, ":");
-  const std::size_t slash = find_outside_brackets(rest, "/");
-  if (colon != npos && find_outside_brackets(rest, ":", colon + 1) != npos) {
+  const std::size_t colon = find_outside_brackets(rest, ':');
+  const std::size_t slash = find_outside_brackets(rest, '/');
+  if (colon != npos && find_outside_brackets(rest, ':', colon + 1) != npos) {
     return bad("has more than one \":\"; write an IPv6 address in brackets, as in [::1]:2");
   }
   if (slash < colon && colon != npos) return bad("has \"/\" before \":\"; write HOST:PORT/SLOTS");
@@ -92,7 +93,8 @@ Result<std::vector<std::string>> names_of(std::string_view name, std::size_t lim
 }  // namespace
 
 Result<std::uint32_t> parse_slots(std::string_view text, std::string_view after) {
-  const std::string expected = fmt::format("expected a whole number of slots from 0 to {}", plan::kMaxSlotsPerHost);
+  static const std::string expected =  // once for hundreds of thousands of lines
+      fmt::format("expected a whole number of slots from 0 to {}", plan::kMaxSlotsPerHost);
   const Result<std::uint64_t> slots = parse_bounded(text, after, plan::kMaxSlotsPerHost, "many slots", expected);
   if (!slots) return slots.error();
   return static_cast<std::uint32_t>(*slots);

@@ -73,6 +73,10 @@ class LineReader {
     Result<std::vector<plan::Host>> hosts = parse_host_expression(expression, collector_.room());
     if (!hosts) return quoted(expression, hosts.error().message());
     if (auto complaint = read_settings(hosts->front())) return complaint;
+    if (hosts->size() == 1) {  // as on nearly all lines
+      const Result<void> added = collector_.add(std::move(hosts->front()));
+      return added ? std::nullopt : std::optional(quoted(expression, added.error().message()));
+    }
     const plan::Host settled = hosts->front();
     for (plan::Host& host : *hosts) {
       plan::Host named = settled;
@@ -99,12 +103,11 @@ class LineReader {
   std::optional<Complaint> read_settings(plan::Host& host) {
     std::optional<std::uint32_t> max_slots;
     for (;;) {
-      rest_.remove_prefix(std::min(rest_.find_first_not_of(kBlanks), rest_.size()));
+      drop_blanks(rest_);
       if (rest_.empty()) break;
       const std::string_view line = rest_;
-      const std::string_view key = rest_.substr(0, rest_.find_first_of(" \t\r\n="));
-      rest_.remove_prefix(key.size());
-      rest_.remove_prefix(std::min(rest_.find_first_not_of(kBlanks), rest_.size()));
+      const std::string_view key = take_while(rest_, [](char c) { return c != '=' && !is_blank(c); });
+      drop_blanks(rest_);
       if (key.empty() || !rest_.starts_with('=')) {
         return quoted(line.substr(0, std::max<std::size_t>(key.size(), 1)),
                       "follows a host; expected settings such as slots=4, and one host a line");

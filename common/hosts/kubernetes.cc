@@ -5,7 +5,8 @@
 // Source: kubernetes.io, "Indexed Job", "Pod's hostname and subdomain fields".
 //
 // PyTorchJob of Kubeflow: pods and Services NAME-master-0 and NAME-worker-I; PET_NNODES counts them all, MASTER_ADDR is
-// the first. Source: kubeflow/training-operator, pkg/controller.v1/pytorch/envvar.go.
+// the first. Source: kubeflow/training-operator, pkg/controller.v1/pytorch/envvar.go. A TrainJob (Kubeflow Trainer 2)
+// has pods JOB-node-0-I of a JobSet, with names in the domain JOB, and PET_MASTER_ADDR.
 #include <fmt/format.h>
 
 #include "common/core/text.h"
@@ -51,6 +52,45 @@ FoundHosts numbered(std::vector<std::string> names, std::string source) {
   return std::optional(std::move(list));
 }
 
+std::optional<std::string> first_of(const Surroundings& s, std::initializer_list<const char*> names) {
+  for (const char* name : names) {
+    if (auto value = s.variable(name)) return value;
+  }
+  return std::nullopt;
+}
+
+// PET_NPROC_PER_NODE, where it is a number; what torchrun would count is counted where no source names slots.
+Result<std::optional<std::uint32_t>> pet_slots(const Surroundings& s) {
+  using Slots = std::optional<std::uint32_t>;
+  const std::string text = s.variable("PET_NPROC_PER_NODE").value_or("auto");
+  if (text == "auto" || text == "gpu" || text == "cpu") return Slots();
+  const auto slots = whole_number(text);
+  if (slots && *slots >= 1 && *slots <= plan::kMaxSlotsPerHost) return Slots(static_cast<std::uint32_t>(*slots));
+  return bad(fmt::format("PET_NPROC_PER_NODE: \"{}\" is no number of workers; expected 1 to {}, auto, gpu or cpu",
+                         show(text, 40), plan::kMaxSlotsPerHost));
+}
+
+// The pods of a job by the name of the first; empty where theirs do not follow from it.
+std::vector<std::string> pod_names(const std::string& first, std::size_t count) {
+  constexpr std::string_view kMaster = "-master-0";
+  constexpr std::string_view kWorker = "-worker-0";
+  std::vector<std::string> names{first};
+  const std::string label = first.substr(0, first.find('.'));
+  const std::string domain = first.substr(label.size());
+  if (label.ends_with(kMaster) || label.ends_with(kWorker)) {
+    const std::string stem = label.substr(0, label.size() - kMaster.size());
+    for (std::size_t i = label.ends_with(kWorker) ? 1 : 0; names.size() < count; ++i) {
+      names.push_back(fmt::format("{}-worker-{}{}", stem, i, domain));
+    }
+    return names;
+  }
+  if (!label.ends_with("-0-0")) return {};
+  for (std::size_t i = 1; names.size() < count; ++i) {
+    names.push_back(fmt::format("{}{}{}", label.substr(0, label.size() - 1), i, domain));
+  }
+  return names;
+}
+
 }  // namespace
 
 FoundHosts kubernetes_hosts(const Surroundings& s) {
@@ -80,30 +120,31 @@ FoundHosts kubernetes_hosts(const Surroundings& s) {
 
 FoundHosts pytorchjob_hosts(const Surroundings& s) {
   const auto nodes = s.variable("PET_NNODES");
-  const auto master = s.variable("MASTER_ADDR");
-  if (!nodes || !master) return std::optional<plan::HostList>();
+  if (!nodes) return std::optional<plan::HostList>();
   const Result<std::size_t> count = count_of("PET_NNODES", *nodes);
   if (!count) return count.error();
-  const std::string rank = s.variable("PET_NODE_RANK").value_or("0");
-  if (rank != "0" && *count > 1) {
-    return Error(ErrorKind::Usage, fmt::format("this is node {} of a PyTorchJob; start sml-run on {} alone",
-                                               show(rank, 20), show(*master, 100)))
+  const Result<std::optional<std::uint32_t>> slots = pet_slots(s);
+  if (!slots) return slots.error();
+  const std::string master = first_of(s, {"MASTER_ADDR", "PET_MASTER_ADDR"}).value_or("");
+  const std::string rank = first_of(s, {"PET_NODE_RANK", "JOB_COMPLETION_INDEX"}).value_or("0");
+  std::vector<std::string> names = pod_names(master, *count);
+  if (names.empty() && *count == 1) names = {"localhost"};
+  if (names.empty()) {
+    return bad(fmt::format("PET_NNODES: it counts {} hosts, and {}; name them with --hosts, as all but the first could "
+                           "only dial in",
+                           *count,
+                           master.empty() ? "nothing names them"
+                                          : "from " + show(master, 100) + " the others' names do not follow"))
         .with_hint("--host-source local runs a job of its own in this pod");
   }
-  constexpr std::string_view kMaster = "-master-0";
-  constexpr std::string_view kWorker = "-worker-0";
-  const bool first_is_worker = master->ends_with(kWorker);
-  if (!first_is_worker && !master->ends_with(kMaster)) return std::optional<plan::HostList>();
-  const std::string stem = master->substr(0, master->size() - kMaster.size());
-  std::vector<std::string> names{*master};
-  for (std::size_t i = first_is_worker ? 1 : 0; names.size() < *count; ++i) {
-    names.push_back(fmt::format("{}-worker-{}", stem, i));
+  if (rank != "0" && *count > 1) {
+    return Error(ErrorKind::Usage, fmt::format("this is node {} of a PyTorchJob; start sml-run on {} alone",
+                                               show(rank, 20), show(master, 100)))
+        .with_hint("--host-source local runs a job of its own in this pod");
   }
   FoundHosts found = numbered(std::move(names), "PET_NNODES");
-  const auto slots = whole_number(s.variable("PET_NPROC_PER_NODE").value_or(""));
-  if (found && slots && *slots <= plan::kMaxSlotsPerHost) {
-    for (plan::Host& host : (*found)->hosts) host.slots = static_cast<std::uint32_t>(*slots);
-  }
+  if (!found || !*slots) return found;
+  for (plan::Host& host : (*found)->hosts) host.slots = *slots;
   return found;
 }
 

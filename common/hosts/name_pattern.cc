@@ -130,7 +130,7 @@ std::vector<std::string> expand(const std::vector<NamePart>& parts, PatternOrder
 }  // namespace
 
 Result<std::vector<std::string>> expand_name_pattern(std::string_view pattern, PatternOrder order, std::size_t limit) {
-  const bool plain = pattern.find_first_of("[]") == npos;  // as nearly all are
+  const bool plain = pattern.find('[') == npos && pattern.find(']') == npos;  // as nearly all are
   if (plain && limit > 0) return std::vector<std::string>{std::string(pattern)};
   const Result<std::vector<NamePart>> parts = parse_parts(pattern);
   if (!parts) return parts.error();

@@ -203,14 +203,18 @@ std::vector<std::string> program_candidates(const std::string& program, std::spa
   return out;
 }
 
+Result<void> check_directory(const std::string& working_directory) {
+  if (working_directory.empty()) return {};
+  struct stat info {};
+  if (::stat(working_directory.c_str(), &info) != 0) return cannot_enter(working_directory, errno);
+  if (!S_ISDIR(info.st_mode)) return cannot_enter(working_directory, ENOTDIR);
+  if (::access(working_directory.c_str(), X_OK) != 0) return cannot_enter(working_directory, errno);
+  return {};
+}
+
 Result<std::string> find_program(std::span<const std::string> argv, std::span<const std::string> environment,
                                  const std::string& working_directory) {
-  if (!working_directory.empty()) {
-    struct stat info {};
-    if (::stat(working_directory.c_str(), &info) != 0) return cannot_enter(working_directory, errno);
-    if (!S_ISDIR(info.st_mode)) return cannot_enter(working_directory, ENOTDIR);
-    if (::access(working_directory.c_str(), X_OK) != 0) return cannot_enter(working_directory, errno);
-  }
+  if (Result<void> there = check_directory(working_directory); !there) return there.error();
   std::string refused;
   for (const std::string& candidate : program_candidates(argv[0], environment)) {
     const std::string file = below(working_directory, candidate);

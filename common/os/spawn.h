@@ -39,6 +39,9 @@ std::variant<pid_t, SpawnFailed> spawn_worker(const WorkerProcess& worker);
 // The files that execve would be tried on for argv[0], in order: one if it has a '/', else one per folder of PATH.
 std::vector<std::string> program_candidates(const std::string& program, std::span<const std::string> environment);
 
+// Whether a worker's directory can be entered: kind Spawn. Empty: ours.
+Result<void> check_directory(const std::string& working_directory);
+
 // Which file would be executed (a relative one is relative to the directory), and whether it could: kind NotFound,
 // NotExecutable, or Spawn for a working directory that cannot be entered. Starts nothing.
 Result<std::string> find_program(std::span<const std::string> argv, std::span<const std::string> environment,

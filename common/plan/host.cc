@@ -33,7 +33,8 @@ bool valid_host_name(std::string_view name) {
   if (name.empty() || name.size() > kMaxNameLength) return false;
   if (name.find(':') != std::string_view::npos) return is_ipv6(name);
   // A leading '-' would be read as an option by ssh; a leading '.' makes a hidden file of a log named after the host.
-  return name[0] != '-' && name[0] != '.' && std::all_of(name.begin(), name.end(), is_name_char);
+  return name[0] != '-' && name[0] != '.' &&
+         std::all_of(name.begin(), name.end(), [](char c) { return is_name_char(c); });
 }
 
 bool valid_user_name(std::string_view name) {

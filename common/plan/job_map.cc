@@ -6,6 +6,8 @@
 #include <unordered_map>
 #include <utility>
 
+#include "common/plan/rank_dealing.h"
+
 namespace sml::plan {
 
 namespace {
@@ -26,86 +28,9 @@ Error too_many_processes(std::uint32_t np, std::uint64_t slots, std::size_t host
                                      "; lower -np, name more slots or hosts, or give --oversubscribe");
 }
 
-// ---- how many ranks each host gets
-
-using Counts = std::vector<std::uint32_t>;
-
-// What is beyond the slots, dealt evenly.
-void deal_rest(const std::vector<MappedHost>& hosts, std::uint32_t left, Counts& counts) {
-  const auto usable = static_cast<std::uint32_t>(
-      std::count_if(hosts.begin(), hosts.end(), [](const MappedHost& host) { return host.slots > 0; }));
-  const std::uint32_t each = left / usable;
-  std::uint32_t one_more = left % usable;
-  for (std::size_t i = 0; i < hosts.size(); ++i) {
-    if (hosts[i].slots == 0) continue;
-    counts[i] += each + (one_more > 0 ? 1 : 0);
-    if (one_more > 0) --one_more;
-  }
-}
-
-// Its slots until np is used up.
-Counts deal_by_slot(const std::vector<MappedHost>& hosts, std::uint32_t np) {
-  Counts counts(hosts.size(), 0);
-  std::uint32_t left = np;
-  for (std::size_t i = 0; i < hosts.size(); ++i) {
-    counts[i] = std::min(hosts[i].slots, left);
-    left -= counts[i];
-  }
-  if (left > 0) deal_rest(hosts, left, counts);
-  return counts;
-}
-
-// One in turn, as long as it has a slot.
-Counts deal_by_host(const std::vector<MappedHost>& hosts, std::uint32_t np) {
-  Counts counts(hosts.size(), 0);
-  std::uint32_t left = np;
-  for (bool some = true; some && left > 0;) {
-    some = false;
-    for (std::size_t i = 0; i < hosts.size() && left > 0; ++i) {
-      if (counts[i] == hosts[i].slots) continue;
-      ++counts[i];
-      --left;
-      some = true;
-    }
-  }
-  if (left > 0) deal_rest(hosts, left, counts);
-  return counts;
-}
-
-Counts deal_per_host(const std::vector<MappedHost>& hosts, std::uint32_t np, std::uint32_t per_host) {
-  Counts counts(hosts.size(), 0);
-  std::uint32_t left = np;
-  for (std::size_t i = 0; i < hosts.size(); ++i) {
-    counts[i] = hosts[i].slots == 0 ? 0 : std::min(per_host, left);
-    left -= counts[i];
-  }
-  return counts;
-}
-
 // ---- which rank is where
 
-// The hosts of the ranks, by rank.
-std::vector<HostIndex> number_by_slot(const Counts& counts) {
-  std::vector<HostIndex> out;
-  for (std::uint32_t host = 0; host < counts.size(); ++host) out.insert(out.end(), counts[host], HostIndex(host));
-  return out;
-}
-
-std::vector<HostIndex> number_by_host(Counts left) {
-  std::vector<std::uint32_t> hosts;  // those with ranks to come
-  for (std::uint32_t host = 0; host < left.size(); ++host) {
-    if (left[host] > 0) hosts.push_back(host);
-  }
-  std::vector<HostIndex> out;
-  while (!hosts.empty()) {
-    for (const std::uint32_t host : hosts) {
-      out.emplace_back(host);
-      --left[host];
-    }
-    std::erase_if(hosts, [&](std::uint32_t host) { return left[host] == 0; });
-  }
-  return out;
-}
+using Counts = std::vector<std::uint32_t>;
 
 // `hosts_of` tells by rank where it runs; the order of the hosts is settled.
 void assign_ranks(JobMap& map, const std::vector<HostIndex>& hosts_of) {
@@ -167,9 +92,15 @@ Result<std::uint32_t> choose_world_size(const JobMap& map, std::optional<std::ui
   return static_cast<std::uint32_t>(wanted);
 }
 
-Counts deal(const JobMap& map, std::uint32_t np, const RankLayout& layout) {
-  if (layout.per_host) return deal_per_host(map.hosts, np, *layout.per_host);
-  return layout.map_by == MapBy::Host ? deal_by_host(map.hosts, np) : deal_by_slot(map.hosts, np);
+// By rank.
+std::vector<HostIndex> place(const JobMap& map, std::uint32_t np, const RankLayout& layout) {
+  std::vector<Room> rooms;
+  rooms.reserve(map.hosts.size());
+  for (const MappedHost& host : map.hosts) rooms.push_back({host.slots, host.slots});
+  std::vector<HostIndex> out;
+  out.reserve(np);
+  for (const std::uint32_t host : number_ranks(deal_ranks(rooms, np, layout), layout)) out.emplace_back(host);
+  return out;
 }
 
 // ---- rankfile
@@ -265,10 +196,7 @@ Result<JobMap> map_job(const HostList& hosts, std::optional<std::uint32_t> np, c
   if (layout.rankfile) return map_by_rankfile(std::move(map), hosts, np, layout);
   const Result<std::uint32_t> world_size = choose_world_size(map, np, layout);
   if (!world_size) return world_size.error();
-  const RankBy natural = layout.map_by == MapBy::Host ? RankBy::Host : RankBy::Slot;
-  Counts counts = deal(map, *world_size, layout);
-  const bool by_host = layout.rank_by.value_or(natural) == RankBy::Host;
-  assign_ranks(map, by_host ? number_by_host(std::move(counts)) : number_by_slot(counts));
+  assign_ranks(map, place(map, *world_size, layout));
   return map;
 }
 

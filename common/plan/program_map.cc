@@ -6,15 +6,16 @@
 #include <unordered_map>
 #include <utility>
 
+#include "common/plan/rank_dealing.h"
+
 namespace sml::plan {
 
 namespace {
 
-// One host, and the slots of a program's that are free on it.
+// One host, and the slots of a program's on it.
 struct Place {
   std::size_t host = 0;  // index into Mapping::hosts
-  std::uint32_t slots = 0;
-  std::uint32_t free = 0;
+  Room room;
 };
 
 // Ranks of one program that stand together on a host.
@@ -36,7 +37,7 @@ class Mapping {
       } else {
         hosts_[at->second].slots += slots;
       }
-      out.push_back({at->second, slots, slots});
+      out.push_back({at->second, {slots, slots}});
     }
     return out;
   }
@@ -51,56 +52,73 @@ std::string counted(std::uint64_t count, std::string_view noun) {
   return std::to_string(count) + " " + std::string(noun) + (count == 1 ? "" : "s");
 }
 
-// How many ranks each place gets: free slots until they are used up, the rest evenly over places that have slots at
-// all.
-std::vector<std::uint32_t> deal(const std::vector<Place>& places, std::uint32_t np) {
-  std::vector<std::uint32_t> counts(places.size(), 0);
-  std::uint32_t left = np;
-  std::uint32_t usable = 0;
-  for (std::size_t i = 0; i < places.size(); ++i) {
-    counts[i] = std::min(places[i].free, left);
-    left -= counts[i];
-    if (places[i].slots > 0) ++usable;
+// How many ranks `per_host` makes; an error where the free slots do not allow them.
+Result<std::uint64_t> room_per_host(const std::vector<Place>& places, const std::vector<MappedHost>& hosts,
+                                    const RankLayout& layout) {
+  std::uint64_t total = 0;
+  for (const Place& place : places) {
+    if (place.room.slots == 0) continue;
+    if (*layout.per_host > place.room.free && layout.oversubscribe == Oversubscribe::No) {
+      return Error(ErrorKind::Usage, counted(*layout.per_host, "worker") + " on each host are more than the " +
+                                         counted(place.room.free, "slot") + " that " + hosts[place.host].host.name +
+                                         " has left; ask for fewer, give the host more slots, or give --oversubscribe");
+    }
+    total += *layout.per_host;
   }
-  if (left == 0 || usable == 0) return counts;
-  const std::uint32_t each = left / usable;
-  std::uint32_t one_more = left % usable;
-  for (std::size_t i = 0; i < places.size(); ++i) {
-    if (places[i].slots == 0) continue;
-    counts[i] += each + (one_more > 0 ? 1 : 0);
-    if (one_more > 0) --one_more;
-  }
-  return counts;
+  return total;
 }
 
-Result<std::uint32_t> size_of(const ProgramShare& program, const std::vector<Place>& places,
-                              Oversubscribe oversubscribe) {
-  std::uint64_t free = 0;
-  std::uint64_t slots = 0;
-  for (const Place& place : places) {
-    free += place.free;
-    slots += place.slots;
-  }
-  const bool more_is_allowed = oversubscribe == Oversubscribe::Yes && slots > 0;
-  if (program.np && (*program.np <= free || more_is_allowed)) return *program.np;
-  if (!program.np && free > 0) return static_cast<std::uint32_t>(std::min<std::uint64_t>(free, kMaxWorldSize + 1));
-  const std::string of_hosts = counted(slots, "slot") + " of " + counted(places.size(), "host");
+Error too_many(std::uint32_t np, std::uint64_t free, std::uint64_t slots, std::size_t hosts) {
+  const std::string of_hosts = counted(slots, "slot") + " of " + counted(hosts, "host");
   if (slots == 0) return Error(ErrorKind::Usage, "no host has a slot; give at least one host a slot, as in NAME:1");
   if (free == 0) {
     return Error(ErrorKind::Usage, "the programs before it have taken the " + of_hosts +
                                        "; give them a lower -np, name more slots or hosts, or give --oversubscribe");
   }
   const std::string_view left = free == slots ? "" : " that are left of the ";
-  return Error(ErrorKind::Usage, "-np " + std::to_string(*program.np) + " is more than the " +
+  return Error(ErrorKind::Usage, "-np " + std::to_string(np) + " is more than the " +
                                      (left.empty() ? "" : std::to_string(free) + std::string(left)) + of_hosts +
                                      "; lower -np, name more slots or hosts, or give --oversubscribe");
 }
 
-void take(std::vector<Place>& places, const std::vector<std::uint32_t>& counts, std::uint32_t program,
+Result<std::uint32_t> size_of(const ProgramShare& program, const std::vector<Place>& places,
+                              const std::vector<MappedHost>& hosts, const RankLayout& layout) {
+  std::uint64_t free = 0;
+  std::uint64_t slots = 0;
+  for (const Place& place : places) {
+    free += place.room.free;
+    slots += place.room.slots;
+  }
+  if (layout.per_host && slots > 0) {
+    const Result<std::uint64_t> room = room_per_host(places, hosts, layout);
+    if (!room) return room.error();
+    if (program.np.value_or(0) > *room) {
+      return Error(ErrorKind::Usage, "-np " + std::to_string(*program.np) + " is more than the " +
+                                         counted(*room, "worker") + " that " + std::to_string(*layout.per_host) +
+                                         " on each host make");
+    }
+    return program.np.value_or(static_cast<std::uint32_t>(std::min<std::uint64_t>(*room, kMaxWorldSize + 1)));
+  }
+  const bool more_is_allowed = layout.oversubscribe == Oversubscribe::Yes && slots > 0;
+  if (program.np && (*program.np <= free || more_is_allowed)) return *program.np;
+  if (!program.np && free > 0) return static_cast<std::uint32_t>(std::min<std::uint64_t>(free, kMaxWorldSize + 1));
+  return too_many(program.np.value_or(0), free, slots, places.size());
+}
+
+void take(std::vector<Place>& places, std::uint32_t np, std::uint32_t program, const RankLayout& layout,
           std::vector<Stretch>& out) {
-  for (std::size_t i = 0; i < places.size(); ++i) {
-    places[i].free -= std::min(places[i].free, counts[i]);
-    if (counts[i] > 0) out.push_back({places[i].host, program, counts[i]});
+  std::vector<Room> rooms;
+  for (const Place& place : places) rooms.push_back(place.room);
+  std::vector<std::uint32_t> counts = deal_ranks(rooms, np, layout);
+  for (std::size_t i = 0; i < places.size(); ++i) places[i].room.free -= std::min(places[i].room.free, counts[i]);
+  const std::size_t begin = out.size();
+  for (const std::uint32_t place : number_ranks(std::move(counts), layout)) {
+    const std::size_t host = places[place].host;
+    if (out.size() > begin && out.back().host == host) {
+      ++out.back().count;
+    } else {
+      out.push_back({host, program, 1});
+    }
   }
 }
 
@@ -176,8 +194,7 @@ void count_others(JobMap& map) {
 
 }  // namespace
 
-Result<JobMap> map_programs(const HostList& hosts, std::span<const ProgramShare> programs,
-                            Oversubscribe oversubscribe) {
+Result<JobMap> map_programs(const HostList& hosts, std::span<const ProgramShare> programs, const RankLayout& layout) {
   Mapping mapping;
   const bool job_hosts_used = std::any_of(programs.begin(), programs.end(), [](const ProgramShare& p) {
     return p.placement == Placement::Slots && p.hosts.empty();
@@ -190,14 +207,14 @@ Result<JobMap> map_programs(const HostList& hosts, std::span<const ProgramShare>
     if (programs[p].placement != Placement::Slots) continue;
     std::vector<Place> own = mapping.add(programs[p].hosts);
     std::vector<Place>& places = own.empty() ? shared : own;
-    const Result<std::uint32_t> size = size_of(programs[p], places, oversubscribe);
+    const Result<std::uint32_t> size = size_of(programs[p], places, mapping.hosts(), layout);
     if (!size) return programs.size() == 1 ? size.error() : Error(size.error()).in("program " + std::to_string(p + 1));
     total += *size;
     if (total > kMaxWorldSize) {
       return Error(ErrorKind::Usage, counted(total, "worker") + " are more than a job can have; the most is " +
                                          std::to_string(kMaxWorldSize));
     }
-    take(places, deal(places, *size), p, stretches);
+    take(places, *size, p, layout, stretches);
   }
   const auto is_member = [&](const Stretch& s) { return programs[s.program].part != Part::Helper; };
   if (std::stable_partition(stretches.begin(), stretches.end(), is_member) == stretches.begin()) {

@@ -1,7 +1,7 @@
 // Which rank runs where in a job of several programs. Pure.
 //
-// Ranks run on over the programs in their order, those of helpers last. Each program fills hosts in their order, slot
-// by slot: hosts of its own, or what the programs before it have left of the job's.
+// Ranks run on over the programs in their order, those of helpers last. Each program is laid over hosts as if it were
+// alone: hosts of its own, or what the programs before it have left of the job's.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -30,7 +30,16 @@ struct ProgramShare {
 };
 
 // As map_job(), for at least one program, the first of which is placed by slots. A host that several programs name is
-// one host with the slots of all. Errors (kind Usage) begin with "program N: " where there are several.
-Result<JobMap> map_programs(const HostList& hosts, std::span<const ProgramShare> programs, Oversubscribe oversubscribe);
+// one host with the slots of all. A rankfile is not looked at. Errors (kind Usage) begin with "program N: " where there
+// are several.
+Result<JobMap> map_programs(const HostList& hosts, std::span<const ProgramShare> programs, const RankLayout& layout);
+
+// Host after host.
+inline Result<JobMap> map_programs(const HostList& hosts, std::span<const ProgramShare> programs,
+                                   Oversubscribe oversubscribe) {
+  RankLayout layout;
+  layout.oversubscribe = oversubscribe;
+  return map_programs(hosts, programs, layout);
+}
 
 }  // namespace sml::plan

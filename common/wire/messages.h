@@ -14,11 +14,12 @@
 #include "common/core/strong.h"
 #include "common/plan/binding.h"
 #include "common/plan/devices.h"
+#include "common/plan/host_facts.h"
 #include "common/plan/worker_env.h"
 
 namespace sml::wire {
 
-inline constexpr std::uint32_t kProtocolVersion = 4;
+inline constexpr std::uint32_t kProtocolVersion = 5;
 
 using sml::Stream;
 enum class StdinSource : std::uint8_t { Null, Launcher };
@@ -171,6 +172,11 @@ struct AskJoined {
   void fields(auto& a) { a(port); }
 };
 
+// "What is your host like?" After Prepare; answered with Inspected.
+struct Inspect {
+  void fields(auto& a) { a(); }
+};
+
 // ---- agent → launcher
 
 struct HelloAck {
@@ -179,7 +185,8 @@ struct HelloAck {
   std::int32_t pid = 0;
   std::uint64_t now_ns = 0;
   std::vector<std::string> addresses;  // of this host: the one that the login used first, no loopback
-  void fields(auto& a) { a(version, build_id, pid, now_ns, addresses); }
+  std::string machine{};               // equal for agents on one machine; empty: it cannot be told
+  void fields(auto& a) { a(version, build_id, pid, now_ns, addresses, machine); }
 };
 
 // Why a worker could not run here, found before anything is started.
@@ -310,10 +317,17 @@ struct LogFailed {
   void fields(auto& a) { a(why); }
 };
 
+struct Inspected {
+  plan::HostFacts facts;
+  std::uint64_t at_ns = 0;
+  std::uint64_t unix_ns = 0;  // the time of day, at at_ns
+  void fields(auto& a) { a(facts, at_ns, unix_ns); }
+};
+
 using ToAgent = std::variant<Hello, Prepare, Probe, Start, Signal, Stop, StdinData, StdinEof, Credit, Ping, Suspend,
-                             Resume, Release, AskJoined>;
+                             Resume, Release, AskJoined, Inspect>;
 using ToLauncher = std::variant<HelloAck, Prepared, Probed, Started, Output, ExitedWorker, Drained, AgentLog, Pong,
-                                StdinCredit, Bye, ErrorFile, OutOfMemory, Joined, LogFailed>;
+                                StdinCredit, Bye, ErrorFile, OutOfMemory, Joined, LogFailed, Inspected>;
 
 // ExitStatus travels as three numbers; Lost never travels (it is the launcher's own conclusion).
 ExitedWorker pack_exit(Rank rank, const ExitStatus& status, EndedBy ended_by, std::uint64_t at_ns);

@@ -11,6 +11,8 @@
 #include "common/core/text.h"
 #include "common/os/connections.h"
 #include "common/os/descendants.h"
+#include "common/os/machine_identity.h"
+#include "launcher/agent/inspection.h"
 #include "launcher/agent/route_interface.h"
 
 namespace sml::agent {
@@ -93,7 +95,8 @@ void Agent::handle(wire::Hello& m) {
                             .build_id = SML_VERSION,
                             .pid = ::getpid(),
                             .now_ns = nanoseconds(Clock::now()),
-                            .addresses = own_addresses()});
+                            .addresses = own_addresses(),
+                            .machine = os::machine_identity()});
 }
 
 void Agent::handle(wire::Prepare& m) {
@@ -179,7 +182,11 @@ std::vector<wire::Obstacle> Agent::find_programs() {
   std::vector<wire::Obstacle> out;
   programs_.assign(apps_.size(), {});
   for (std::size_t i = 0; i < apps_.size(); ++i) {
-    if (apps_[i].argv.empty()) continue;
+    if (apps_[i].argv.empty()) {  // nothing is to be started, but the workers' directory must be there
+      const Result<void> there = os::check_directory(apps_[i].working_directory);
+      if (!there) out.push_back(obstacle(there.error()));
+      continue;
+    }
     const Result<std::string> found = os::find_program(apps_[i].argv, environments_[i], apps_[i].working_directory);
     if (found) {
       programs_[i] = *found;
@@ -280,6 +287,20 @@ void Agent::resume() {
 void Agent::handle(wire::AskJoined& m) {
   wire::Joined answer = stores_ ? stores_->joined(Clock::now()) : wire::Joined{};
   if (m.port != 0) answer.missing = workers_without_connection(m.port);
+  link_.send(std::move(answer));
+}
+
+void Agent::handle(wire::Inspect&) {
+  const bool prepared = !environments_.empty();
+  wire::Inspected answer;
+  answer.facts = inspect_host({.environment = prepared ? environments_.front() : login_environment_,
+                               .working_directory = prepared ? apps_.front().working_directory : std::string(),
+                               .descriptor_limit = descriptor_limit_});
+  answer.facts.programs = programs_;
+  answer.at_ns = nanoseconds(Clock::now());
+  answer.unix_ns = static_cast<std::uint64_t>(
+      std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::system_clock::now().time_since_epoch())
+          .count());
   link_.send(std::move(answer));
 }
 

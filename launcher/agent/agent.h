@@ -60,6 +60,7 @@ class Agent final : private WorkerOwner {
   void handle(wire::Suspend& m);
   void handle(wire::Release&) { release(); }
   void handle(wire::AskJoined& m);
+  void handle(wire::Inspect& m);
   void handle(wire::Resume&) {}  // any message resumes
 
   // WorkerOwner

@@ -12,15 +12,6 @@ namespace {
 
 constexpr const char* kThreads = "OMP_NUM_THREADS";
 
-std::vector<std::string> list_folder(const std::string& path) {
-  std::vector<std::string> out;
-  DIR* folder = ::opendir(path.c_str());
-  if (folder == nullptr) return out;
-  while (const dirent* entry = ::readdir(folder)) out.emplace_back(entry->d_name);
-  ::closedir(folder);
-  return out;
-}
-
 os::MemoryMode mode_of(plan::MemoryPolicy policy) {
   switch (policy) {
     case plan::MemoryPolicy::None: return os::MemoryMode::Default;
@@ -107,6 +98,15 @@ void give_devices(const plan::DeviceWish& wish, std::span<const ShareRequest> re
 }
 
 }  // namespace
+
+std::vector<std::string> list_folder(const std::string& path) {
+  std::vector<std::string> out;
+  DIR* folder = ::opendir(path.c_str());
+  if (folder == nullptr) return out;
+  while (const dirent* entry = ::readdir(folder)) out.emplace_back(entry->d_name);
+  ::closedir(folder);
+  return out;
+}
 
 Shares share_out(const plan::BindingWish& binding, const plan::DeviceWish& devices,
                  std::span<const ShareRequest> requests) {

@@ -34,4 +34,7 @@ struct Shares {
 Shares share_out(const plan::BindingWish& binding, const plan::DeviceWish& devices,
                  std::span<const ShareRequest> requests);
 
+// The names in a folder, in any order; empty when it is not there.
+std::vector<std::string> list_folder(const std::string& path);
+
 }  // namespace sml::agent

@@ -9,10 +9,7 @@
 #include "common/os/spawn.h"
 #include "launcher/job/failure_file.h"
 #include "launcher/job/session_plans.h"
-#include "launcher/launch/locality.h"
-#include "launcher/launch/process_transport.h"
 #include "launcher/sagemaker/failure_text.h"
-#include "launcher/ssh/ssh_transport.h"
 
 namespace sml::job {
 
@@ -22,7 +19,6 @@ constexpr Duration kPingInterval = std::chrono::seconds(5);
 constexpr Duration kProbeTimeout = std::chrono::seconds(5);
 constexpr Duration kLate = std::chrono::seconds(1);  // a timer that is so late shows that we stood still
 constexpr int kLastWordsMs = 1000;
-constexpr std::uint32_t kMaxThreads = 64;
 
 std::uint64_t nanoseconds(Duration d) {
   return static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(d).count());
@@ -57,6 +53,7 @@ Job::Job(const JobOptions& options, const plan::LaunchPlan& plan, const launch::
     : options_(options),
       plan_(plan),
       image_(image),
+      routes_(loop_.get_executor(), options.ssh, plan, image),
       signals_(loop_, SIGINT, SIGTERM, SIGQUIT),
       deadline_timer_(loop_),
       ping_timer_(loop_),
@@ -104,7 +101,7 @@ int Job::run() {
     records_.logs().instruct(session);
     const plan::Host& host = plan_.map.hosts[session.host.value()].host;
     hosts_.push_back({std::make_unique<launch::AgentSession>(loop_.get_executor(), static_cast<SessionOwner&>(*this),
-                                                             image_, route_to(host), std::move(session)),
+                                                             image_, routes_.to(host), std::move(session)),
                       {}});
   }
   for (const plan::RankAssignment& rank : plan_.map.ranks) {
@@ -126,6 +123,8 @@ int Job::run() {
 
   console_.end_status();
   console_.workers_done();
+  if (!machines_.empty() && facts_.faults.empty() && !facts_.stop_signal) return leave_unstarted();
+  machines_.clear();
   // Only now: its last words may have come after the news of its end.
   for (report::Facts::WorkerEnd& end : facts_.ends) end.last_lines = last_lines_[end.rank.value()].lines();
   const report::Verdict verdict = report::judge(facts_);
@@ -143,11 +142,16 @@ int Job::run() {
   records_.finish([this](const std::string& warning) { console_.say(warning); });
   console_.flush_last(kLastWordsMs);
   hosts_.clear();
-  if (pool_) {  // joining its threads could take as long as a name server does
-    pool_->stop();
-    static_cast<void>(pool_.release());
-  }
+  routes_.leave();
   return verdict.exit_code;
+}
+
+// What has been written of it goes when the files are opened again.
+int Job::leave_unstarted() {
+  console_.flush_last(kLastWordsMs);
+  hosts_.clear();
+  routes_.leave();
+  return 0;
 }
 
 void Job::write_report(const report::Verdict& verdict) {
@@ -165,34 +169,6 @@ bool Job::wants_stdin(Rank rank) const {
 Job::HostEntry& Job::host_of(Rank rank) {
   const HostIndex index = plan_.map.ranks[rank.value()].host;
   return *std::find_if(hosts_.begin(), hosts_.end(), [&](const HostEntry& h) { return h.session->host() == index; });
-}
-
-launch::SessionRoute Job::route_to(const plan::Host& host) {
-  launch::SessionRoute route;
-  const auto loop = loop_.get_executor();
-  route.local = [this, loop](std::string mark) { return launch::make_local_transport(loop, image_, std::move(mark)); };
-  if (host.user.empty() && !host.port && options_.ssh.user.empty() &&
-      (host.name == plan_.own_name || launch::is_own_name(host.name))) {
-    return route;
-  }
-  if (!pool_) {
-    const std::size_t hosts = plan_.map.hosts.size();
-    pool_ =
-        std::make_unique<boost::asio::thread_pool>(std::min<std::size_t>({options_.ssh.fanout, kMaxThreads, hosts}));
-  }
-  const std::string user = host.user.empty() ? options_.ssh.user : host.user;
-  if (!options_.ssh.command.empty()) {
-    route.remote = [this, loop, host, user](std::string remote_command) {
-      return launch::make_command_transport(
-          loop, *pool_, {options_.ssh.command, host.name, user, std::move(remote_command), host.port});
-    };
-  } else {
-    route.remote = [this, loop, host](std::string remote_command) {
-      return ssh::make_ssh_transport(loop, *pool_, options_.ssh,
-                                     {host.name, host.user, std::move(remote_command), host.port});
-    };
-  }
-  return route;
 }
 
 Job::HostEntry& Job::entry(const launch::AgentSession& session) {
@@ -230,22 +206,6 @@ void Job::perform(JobAction action) {
     case JobAction::GiveUp: return give_up();
     case JobAction::Finish: return finish();
   }
-}
-
-// Addresses by which other hosts may reach rank 0's host, the likeliest first: what connections have proved, then what
-// its agent sees.
-std::vector<std::string> Job::rank0_addresses() const {
-  std::vector<std::string> out;
-  const auto add = [&out](const std::string& address) {
-    if (!address.empty() && std::find(out.begin(), out.end(), address) == out.end()) out.push_back(address);
-  };
-  const HostEntry& first = hosts_.front();
-  add(first.session->peer_address());
-  if (first.session->is_local()) {
-    for (const HostEntry& host : hosts_) add(host.session->local_address());
-  }
-  for (const std::string& address : first.info.addresses) add(address);
-  return out;
 }
 
 // As soon as the host's agent runs and that of rank 0's host is ready, whatever the other hosts do meanwhile.

@@ -9,8 +9,8 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/signal_set.hpp>
 #include <boost/asio/steady_timer.hpp>
-#include <boost/asio/thread_pool.hpp>
 
+#include "common/hosts/aliases.h"
 #include "common/plan/launch_plan.h"
 #include "launcher/job/console.h"
 #include "launcher/job/job_machine.h"
@@ -19,6 +19,7 @@
 #include "launcher/job/progress_watch.h"
 #include "launcher/job/records.h"
 #include "launcher/job/rendezvous.h"
+#include "launcher/job/session_routes.h"
 #include "launcher/job/stdin_forwarder.h"
 #include "launcher/launch/agent_image.h"
 #include "launcher/launch/agent_session.h"
@@ -40,6 +41,11 @@ class Job final : private launch::SessionOwner {
   // look-up may still be under way on a thread of the pool afterwards, and cannot be ended: leave by _Exit().
   int run();
 
+  // Not empty: the hosts are fewer machines than the plan has them, so nothing was started, and what run() has answered
+  // says nothing. Each list has the names of one machine. With --ssh-command it is the command that knows what a host
+  // is.
+  const std::vector<hosts::OneMachine>& machines() const { return machines_; }
+
  private:
   // What is known of one host beyond its session.
   struct HostInfo {
@@ -48,6 +54,7 @@ class Job final : private launch::SessionOwner {
     bool failed = false;
     bool released = false;                          // we let it go; its end is no news
     Duration clock_offset{};                        // launcher's clock minus the agent's
+    std::string machine;                            // by which its agent knows it
     std::vector<std::string> addresses;             // as its agent tells them
     std::vector<std::string> chosen_addresses;      // of the interfaces that the user asks for
     std::uint64_t owed = 0;                         // output bytes for which credit has not been given back
@@ -81,7 +88,8 @@ class Job final : private launch::SessionOwner {
   void handle(HostEntry& host, const wire::OutOfMemory& m);
   void handle(HostEntry& host, const wire::Joined& m);
   void handle(HostEntry& host, const wire::LogFailed& m);
-  void handle(HostEntry&, const wire::Prepared&) {}  // comes as session_ready
+  void handle(HostEntry&, const wire::Prepared&) {}   // comes as session_ready
+  void handle(HostEntry&, const wire::Inspected&) {}  // nobody has asked
   void tell_bindings(const HostEntry& host, const wire::Prepared& message);
 
   void begin_records();
@@ -102,6 +110,8 @@ class Job final : private launch::SessionOwner {
   void fail_host(HostEntry& host, Error why);
   static TimePoint on_our_clock(const HostEntry& host, std::uint64_t agent_ns);
   void check_settled();
+  void look_for_machines();
+  int leave_unstarted();
   std::uint64_t credit_step(const HostEntry& host) const;
   void give_credit();
   void output_gone(int sys_errno);
@@ -120,7 +130,7 @@ class Job final : private launch::SessionOwner {
   void print_status(int signo);
   void stop_for_no_progress(report::NoProgress what);
   void say_while_running(const std::string& text);
-  std::vector<std::string> rank0_addresses() const;
+  std::vector<HostAddresses> known_addresses() const;
   std::vector<std::string> candidate_addresses() const;
   std::vector<std::string> job_addresses() const;
   void start_workers();
@@ -130,13 +140,12 @@ class Job final : private launch::SessionOwner {
   void release_stores();
   void arm_join_watch();
   HostEntry& entry(const launch::AgentSession& session);
-  launch::SessionRoute route_to(const plan::Host& host);
 
   const JobOptions& options_;
   const plan::LaunchPlan& plan_;
   const launch::AgentImage& image_;
   boost::asio::io_context loop_{1};
-  std::unique_ptr<boost::asio::thread_pool> pool_;  // made when a host is not this machine
+  SessionRoutes routes_;
   boost::asio::signal_set signals_;
   boost::asio::steady_timer deadline_timer_;
   boost::asio::steady_timer ping_timer_;
@@ -155,6 +164,7 @@ class Job final : private launch::SessionOwner {
   std::vector<report::WorkerError> errors_;    // by rank
   report::Facts facts_;
   bool warned_of_logs_ = false;
+  std::vector<hosts::OneMachine> machines_;
   std::string master_address_;
   std::uint16_t master_port_ = 0;
   std::uint16_t horovod_port_ = 0;

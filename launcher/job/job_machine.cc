@@ -16,7 +16,7 @@ using Row = Transition<S, E, A>;
 constexpr Row kTable[] = {
     {S::Connecting, E::AllReady, S::Probing, A::Probe},         {S::Connecting, E::HostFailed, S::Failing, A::None},
     {S::Connecting, E::UserStop, S::Stopping, A::StopAll},      {S::Connecting, E::OutputGone, S::Stopping, A::StopAll},
-    {S::Connecting, E::Deadline, S::Stopping, A::TimeOutStart},
+    {S::Connecting, E::Deadline, S::Stopping, A::TimeOutStart}, {S::Connecting, E::OneMachine, S::Stopping, A::StopAll},
 
     {S::Failing, E::HostFailed, S::Failing, A::None},           {S::Failing, E::AllSettled, S::Stopping, A::StopAll},
     {S::Failing, E::AllEnded, S::Finished, A::Finish},          {S::Failing, E::UserStop, S::Stopping, A::StopAll},
@@ -45,8 +45,9 @@ std::string_view name(JobState state) {
 }
 
 std::string_view name(JobEvent event) {
-  static constexpr std::string_view names[] = {"all ready", "all settled", "host failed", "all probed", "worker failed",
-                                               "user stop", "output gone", "no progress", "all ended",  "deadline"};
+  static constexpr std::string_view names[] = {"all ready",   "all settled",   "one machine", "host failed",
+                                               "all probed",  "worker failed", "user stop",   "output gone",
+                                               "no progress", "all ended",     "deadline"};
   return names[static_cast<std::size_t>(event)];
 }
 

@@ -19,6 +19,7 @@ enum class JobState : std::uint8_t {
 enum class JobEvent : std::uint8_t {
   AllReady,    // every host can start its workers
   AllSettled,  // every host is ready or has failed
+  OneMachine,  // every host is ready, and some are one machine under several names
   HostFailed,  // could not be reached or prepared, or was lost
   AllProbed,   // an address that all hosts reach has been found
   WorkerFailed,

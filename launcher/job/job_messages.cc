@@ -66,8 +66,20 @@ void Job::session_step(const launch::AgentSession& session) {
 void Job::check_settled() {
   const auto ready = std::count_if(hosts_.begin(), hosts_.end(), [](const HostEntry& h) { return h.info.ready; });
   const auto failed = std::count_if(hosts_.begin(), hosts_.end(), [](const HostEntry& h) { return h.info.failed; });
-  if (static_cast<std::size_t>(ready) == hosts_.size()) return tell(JobEvent::AllReady);
+  if (static_cast<std::size_t>(ready) == hosts_.size()) {
+    look_for_machines();
+    return tell(machines_.empty() ? JobEvent::AllReady : JobEvent::OneMachine);
+  }
   if (static_cast<std::size_t>(ready + failed) == hosts_.size()) tell(JobEvent::AllSettled);
+}
+
+void Job::look_for_machines() {
+  if (machine_.state() != JobState::Connecting || !options_.ssh.command.empty()) return;
+  std::vector<hosts::SeenHost> seen;
+  for (const HostEntry& host : hosts_) {
+    seen.push_back({plan_.map.hosts[host.session->host().value()].host, host.info.machine});
+  }
+  machines_ = hosts::find_machines(seen);
 }
 
 void Job::add_fault(HostIndex host, Error why) {
@@ -110,6 +122,7 @@ void Job::session_message(launch::AgentSession& session, wire::ToLauncher messag
 
 void Job::handle(HostEntry& host, const wire::HelloAck& m) {
   host.info.addresses = m.addresses;
+  host.info.machine = m.machine;
   events_.tell(report::HostConnected{
       host.session->host(), host.session->is_local() ? report::HostPlace::ThisMachine : report::HostPlace::Remote,
       host.session->peer_address(), m.pid});

@@ -7,16 +7,25 @@
 
 namespace sml::job {
 
-// What the other hosts try.
+std::vector<HostAddresses> Job::known_addresses() const {
+  std::vector<HostAddresses> out;
+  for (const HostEntry& host : hosts_) {
+    out.push_back({.here = host.session->is_local() ? OnThisMachine::Yes : OnThisMachine::No,
+                   .local = host.session->local_address(),
+                   .peer = host.session->peer_address(),
+                   .own = host.info.addresses,
+                   .chosen = host.info.chosen_addresses});
+  }
+  return out;
+}
+
 std::vector<std::string> Job::candidate_addresses() const {
-  if (!options_.master_address.empty()) return {options_.master_address};
-  const std::vector<std::string>& chosen = hosts_.front().info.chosen_addresses;
-  return chosen.empty() ? rank0_addresses() : chosen;
+  return job::candidate_addresses(options_.master_address, known_addresses());
 }
 
 // Every address from which a worker may call rank 0's host.
 std::vector<std::string> Job::job_addresses() const {
-  std::vector<std::string> out = rank0_addresses();
+  std::vector<std::string> out = addresses_of_first(known_addresses());
   for (const HostEntry& host : hosts_) {
     out.insert(out.end(), host.info.addresses.begin(), host.info.addresses.end());
     if (!host.session->peer_address().empty()) out.push_back(host.session->peer_address());
@@ -30,16 +39,8 @@ std::vector<std::string> Job::job_addresses() const {
 // their agents tell.
 std::vector<std::string> Job::host_addresses() const {
   std::vector<std::string> out(plan_.map.hosts.size());
-  for (const HostEntry& host : hosts_) {
-    std::string& address = out[host.session->host().value()];
-    if (!host.info.chosen_addresses.empty()) {
-      address = host.info.chosen_addresses.front();
-    } else if (!host.session->peer_address().empty()) {
-      address = host.session->peer_address();
-    } else if (!host.info.addresses.empty()) {
-      address = host.info.addresses.front();
-    }
-  }
+  const std::vector<HostAddresses> known = known_addresses();
+  for (std::size_t i = 0; i < hosts_.size(); ++i) out[hosts_[i].session->host().value()] = likely_address(known[i]);
   out[hosts_.front().session->host().value()] = master_address_;
   return out;
 }

@@ -37,6 +37,32 @@ Error cannot_reach(const HostProbe& probe, std::string_view rank0_host, std::uin
 
 }  // namespace
 
+std::vector<std::string> addresses_of_first(std::span<const HostAddresses> hosts) {
+  std::vector<std::string> out;
+  const auto add = [&out](const std::string& address) {
+    if (!address.empty() && std::find(out.begin(), out.end(), address) == out.end()) out.push_back(address);
+  };
+  const HostAddresses& first = hosts.front();
+  add(first.peer);
+  if (first.here == OnThisMachine::Yes) {  // from where we reach the others, they reach us
+    for (const HostAddresses& host : hosts) add(host.local);
+  }
+  for (const std::string& address : first.own) add(address);
+  return out;
+}
+
+std::vector<std::string> candidate_addresses(const std::string& wanted, std::span<const HostAddresses> hosts) {
+  if (!wanted.empty()) return {wanted};
+  const std::vector<std::string>& chosen = hosts.front().chosen;
+  return chosen.empty() ? addresses_of_first(hosts) : chosen;
+}
+
+std::string likely_address(const HostAddresses& host) {
+  if (!host.chosen.empty()) return host.chosen.front();
+  if (!host.peer.empty()) return host.peer;
+  return host.own.empty() ? std::string() : host.own.front();
+}
+
 ChosenAddress choose_address(std::span<const std::string> candidates, std::span<const HostProbe> probes,
                              std::string_view rank0_host, std::uint16_t port) {
   ChosenAddress chosen;

@@ -1,5 +1,6 @@
 // Which address of rank 0's host the workers are told. Pure.
 #pragma once
+#include <cstdint>
 #include <span>
 #include <string>
 #include <vector>
@@ -9,6 +10,27 @@
 #include "common/wire/messages.h"
 
 namespace sml::job {
+
+enum class OnThisMachine : std::uint8_t { No, Yes };
+
+// What is known of the addresses of one host.
+struct HostAddresses {
+  OnThisMachine here = OnThisMachine::No;
+  std::string local;                // our end of the connection to it; empty: unknown
+  std::string peer;                 // its end; empty: unknown
+  std::vector<std::string> own;     // as its agent tells them
+  std::vector<std::string> chosen;  // of the interfaces that the user asks for
+};
+
+// By which other hosts may reach the first one, the likeliest first: what connections have proved, then what its agent
+// sees.
+std::vector<std::string> addresses_of_first(std::span<const HostAddresses> hosts);
+
+// Those that the other hosts try: `wanted` alone unless it is empty, else those of the chosen interfaces, else all.
+std::vector<std::string> candidate_addresses(const std::string& wanted, std::span<const HostAddresses> hosts);
+
+// At which others reach a host, as far as is known; empty: nothing is.
+std::string likely_address(const HostAddresses& host);
 
 // What one host found when it tried the candidates.
 struct HostProbe {

@@ -31,6 +31,7 @@ SessionEvent event_for(const wire::Bye&) { return SessionEvent::Bye; }
 SessionEvent event_for(const wire::Pong&) { return SessionEvent::Chatter; }
 SessionEvent event_for(const wire::AgentLog&) { return SessionEvent::Chatter; }
 SessionEvent event_for(const wire::Joined&) { return SessionEvent::Chatter; }
+SessionEvent event_for(const wire::Inspected&) { return SessionEvent::Chatter; }
 template <class Message>
 SessionEvent event_for(const Message&) {
   return SessionEvent::WorkerNews;

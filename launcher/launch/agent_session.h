@@ -28,8 +28,8 @@ class SessionOwner {
   virtual void session_introduced(AgentSession& session) = 0;
   // The agent runs and knows what to start; `message.obstacles` may say why it cannot.
   virtual void session_ready(AgentSession& session, const wire::Prepared& message) = 0;
-  // HelloAck, Probed, Started, Output, ExitedWorker, Drained, AgentLog, Pong, StdinCredit or Bye, in an order that the
-  // session machine allows and about ranks of this host only.
+  // HelloAck, Probed, Started, Output, ExitedWorker, Drained, AgentLog, Pong, Inspected, StdinCredit or Bye, in an
+  // order that the session machine allows and about ranks of this host only.
   virtual void session_message(AgentSession& session, wire::ToLauncher message) = 0;
   // step() is another. May come from within start() and start_workers(); for those who watch, nothing hangs on it.
   virtual void session_step(const AgentSession&) {}

@@ -4,8 +4,8 @@ import os
 import re
 import subprocess
 
-from harness import TestCase, Testbed, sml_run
-from jobs import by_rank
+from harness import HostsCase, TestCase, Testbed, sml_run
+from jobs import by_rank, complaints, ssh_config
 
 AFFINITY = "import os; print(*sorted(os.sched_getaffinity(0)), os.environ.get('OMP_NUM_THREADS'))"
 PYTHON = ["/usr/bin/python3", "-c", AFFINITY]
@@ -131,3 +131,58 @@ class TwoHosts(TestCase):
         done = self.bed.sml_run("head", "-H", "algo-1:1,algo-2:2", "--map-by", "host", "sh", "-c", show)
         self.assert_status(done, 0)
         self.assertEqual(by_rank(done.stdout), {0: ["algo-1 0/1 0/2"], 1: ["algo-2 0/2 1/2"], 2: ["algo-2 1/2 0/1"]})
+
+
+class OneMachine(HostsCase):
+    """A machine under several names is one host, however the names are known to be its."""
+    SHOW = ["sh", "-c", "echo $SML_HOST $LOCAL_RANK/$LOCAL_WORLD_SIZE $GROUP_RANK $(hostname)"]
+
+    def setUp(self):
+        ssh_config(self, self.bed, "algo-1", "Host twin other\n HostName algo-2\n")
+
+    def run_on(self, hosts, *words, **kw):
+        done = self.bed.sml_run("algo-1", "-H", hosts, *words, **kw)
+        self.assert_status(done, 0)
+        return done
+
+    def test_its_ranks_have_consecutive_local_ranks_and_one_agent(self):
+        done = self.run_on("algo-2:2,algo-1:1,twin:1", *self.SHOW)
+        self.assertEqual(by_rank(done.stdout),
+                         {0: ["algo-2 0/3 0 algo-2"], 1: ["algo-2 1/3 0 algo-2"], 2: ["algo-2 2/3 0 algo-2"],
+                          3: ["algo-1 0/1 1 algo-1"]})
+        self.assertIn("warning: twin is the same machine as algo-2: one host with the slots of both", complaints(done))
+        parents = self.run_on("algo-2:1,twin:1,other:1", "-np", "3", "sh", "-c", "echo $PPID").stdout
+        self.assertEqual(len({line for lines in by_rank(parents).values() for line in lines}), 1, parents)
+
+    def test_this_machine_by_any_name(self):
+        address = self.bed.address("algo-1")
+        done = self.run_on(f"localhost:1,{address}:2", *self.SHOW)
+        self.assertEqual(by_rank(done.stdout), {r: [f"localhost {r}/3 0 algo-1"] for r in range(3)})
+
+    def test_a_rankfile_may_use_all_names(self):
+        self.bed.put("algo-1", "/run/ranks", "rank 0=+n1\nrank 1=algo-1\nrank 2=algo-2\n")
+        self.addCleanup(self.bed.path("algo-1", "/run/ranks").unlink)
+        done = self.run_on("algo-2:1,twin:1,algo-1:1", "--rankfile", "/run/ranks", *self.SHOW)
+        # by the name of the host with the first rank
+        self.assertEqual(by_rank(done.stdout), {0: ["twin 0/2 0 algo-2"], 1: ["algo-1 0/1 1 algo-1"],
+                                                2: ["twin 1/2 0 algo-2"]})
+
+    def test_programs_that_use_different_names(self):
+        done = self.run_on("algo-2:1", *self.SHOW, ":", "-H", "twin:2", *self.SHOW)
+        self.assertEqual([lines[0].split()[1] for _, lines in sorted(by_rank(done.stdout).items())], ["0/3", "1/3", "2/3"])
+
+    def test_events_tell_of_the_job_that_runs(self):
+        self.addCleanup(lambda: self.bed.path("algo-1", "/run/events").unlink(missing_ok=True))
+        self.run_on("algo-2:1,twin:1", "--events", "/run/events", "true")
+        events = [json.loads(line) for line in self.bed.path("algo-1", "/run/events").read_text().splitlines()]
+        begins = [e for e in events if e["event"] == "job_start"]
+        self.assertEqual(len(begins), 1, events[0])
+
+    def test_the_check_tells(self):
+        done = self.run_on("algo-2:1,twin:1", "--check")
+        self.assertIn("warning: algo-2,twin are one machine: the job has it as one host with the slots of all",
+                      complaints(done))
+
+    def test_another_user_is_another_host(self):
+        done = self.run_on("root@algo-2:1,tester@twin:1", "id", "-un")
+        self.assertEqual(by_rank(done.stdout), {0: ["root"], 1: ["tester"]})

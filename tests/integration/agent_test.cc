@@ -81,6 +81,59 @@ TEST_CASE("agent: two workers from start to end") {
   CHECK(init.nothing_left());
 }
 
+TEST_CASE("agent: it tells what its host is like, and where the programs are") {
+  Init init;
+  Launcher launcher;
+  launcher.send(Launcher::hello());
+  const auto ack = launcher.await<wire::HelloAck>();
+  CHECK_FALSE(ack.machine.empty());
+  wire::Prepare plan = Launcher::plan({{"sh"}, {}});
+  plan.apps[0].working_directory = "/usr";
+  launcher.send(plan);
+  CHECK(launcher.await<wire::Prepared>().obstacles.empty());
+  launcher.send(wire::Inspect{});
+  const auto told = launcher.await<wire::Inspected>();
+  CHECK(told.at_ns >= ack.now_ns);
+  CHECK(told.unix_ns > 1'600'000'000'000'000'000);
+  CHECK(told.facts.cores > 0);
+  CHECK(told.facts.memory.total >= told.facts.memory.available);
+  CHECK(told.facts.memory.available > 0);
+  CHECK(told.facts.open_files.soft <= told.facts.open_files.hard);
+  CHECK(told.facts.shared_memory.path == "/dev/shm");
+  CHECK(told.facts.agent_folder.size > 0);
+  CHECK(told.facts.working_directory.path == "/usr");
+  REQUIRE(told.facts.programs.size() == 2);
+  CHECK(told.facts.programs[0].ends_with("/sh"));
+  CHECK(told.facts.programs[1].empty());
+  CHECK_FALSE(told.facts.system.empty());
+  CHECK_FALSE(told.facts.user.empty());
+
+  Launcher neighbour;
+  neighbour.send(Launcher::hello());
+  CHECK(neighbour.await<wire::HelloAck>().machine == ack.machine);
+  for (Launcher* each : {&launcher, &neighbour}) {
+    each->send(wire::Stop{SIGTERM, 0});
+    each->must_leave_well();
+  }
+  CHECK(init.nothing_left());
+}
+
+TEST_CASE("agent: without a program the directory must be there all the same") {
+  Init init;
+  Launcher launcher;
+  launcher.send(Launcher::hello());
+  launcher.await<wire::HelloAck>();
+  wire::Prepare plan = Launcher::plan({{}});
+  plan.apps[0].working_directory = "/nowhere";
+  launcher.send(plan);
+  const auto prepared = launcher.await<wire::Prepared>();
+  REQUIRE(prepared.obstacles.size() == 1);
+  CHECK(prepared.obstacles[0].kind == static_cast<std::uint8_t>(ErrorKind::Spawn));
+  launcher.send(wire::Stop{SIGTERM, 0});
+  launcher.must_leave_well();
+  CHECK(init.nothing_left());
+}
+
 TEST_CASE("agent: each worker gets its own variables, and the common ones last") {
   Init init;
   Launcher launcher({"env", "-i", "PATH=/usr/bin:/bin", "LOGIN=yes", "BOTH=login"});

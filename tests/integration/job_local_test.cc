@@ -168,6 +168,48 @@ TEST_CASE("job: one worker's bytes pass as they are, on either stream") {
   CHECK(init.nothing_left());
 }
 
+TEST_CASE("check: this machine, with a program and without, and nothing is started") {
+  Init init;
+  const auto end = run({"--check", "-np", "2", "sh", "-c", "echo started"});
+  CHECK(end.status == 0);
+  CHECK(has(end.out, "\nlocalhost ready "));
+  CHECK(has(end.out, "/sh on localhost\n"));
+  CHECK_FALSE(has(end.out, "started"));
+  CHECK(end.err.empty());
+  CHECK(run({"--check"}).status == 0);
+  const auto missing = run({"--check", "/nowhere/program"});
+  CHECK(missing.status == 127);
+  CHECK(has(missing.out, "\nlocalhost no program "));
+  CHECK(run({"--check", "/etc/passwd"}).status == 126);
+  CHECK(init.nothing_left());
+}
+
+TEST_CASE("check: a host that cannot be reached hides none, and a stop ends it") {
+  Init init;
+  const FakeHosts hosts;
+  const auto end = run(hosts.arguments("u@a,u@refused1,u@b,u@shut", {"--check", "--format", "json", "true"}));
+  CHECK(end.status == 125);
+  CHECK(has(end.out, R"("name":"a","slots":1,"ranks":1,"ready":true)"));
+  CHECK(has(end.out, R"("name":"refused1","slots":1,"ranks":1,"ready":false)"));
+  CHECK(has(end.out, R"("name":"b","slots":1,"ranks":1,"ready":true)"));
+  CHECK(has(end.err, "sml-run: refused1: "));
+  CHECK(has(end.err, "sml-run: shut: "));
+
+  const auto late = run(hosts.arguments("u@a,u@silent", {"--check", "--start-timeout", "1", "true"}));
+  CHECK(late.status == 125);
+  CHECK(has(late.out, "\nsilent no answer "));
+  CHECK(has(late.out, "\na      ready "));
+
+  Run stopped(hosts.arguments("u@c,u@silent", {"--check", "true"}));
+  REQUIRE(fake::eventually([&] {
+    struct stat info {};
+    return ::stat((hosts.folder() / "u@c").c_str(), &info) == 0;
+  }));
+  stopped.kill(SIGINT);
+  CHECK(stopped.end().status == 130);
+  CHECK(init.nothing_left());
+}
+
 TEST_CASE("job: several workers, tagged lines, ranks in the environment") {
   Init init;
   const auto end =

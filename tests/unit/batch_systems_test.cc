@@ -270,8 +270,25 @@ TEST_CASE("the pods of a PyTorchJob are its master and workers") {
   pod["PET_NODE_RANK"] = "1";
   CHECK(found_in(pytorchjob_hosts, pod) ==
         "error: this is node 1 of a PyTorchJob; start sml-run on bert-worker-0 alone");
-  CHECK(found_in(pytorchjob_hosts, {{"PET_NNODES", "2"}, {"MASTER_ADDR", "10.0.0.1"}}) == "none");
-  CHECK(found_in(pytorchjob_hosts, {{"PET_NNODES", "2"}}) == "none");
+  CHECK(found_in(pytorchjob_hosts, {{"MASTER_ADDR", "10.0.0.1"}}) == "none");
+  CHECK(found_in(pytorchjob_hosts, {{"PET_NNODES", "2"}, {"MASTER_ADDR", "10.0.0.1"}}) ==
+        "error: PET_NNODES: it counts 2 hosts, and from 10.0.0.1 the others' names do not follow; name them with "
+        "--hosts, as all but the first could only dial in");
+  CHECK(found_in(pytorchjob_hosts, {{"PET_NNODES", "2"}}) ==
+        "error: PET_NNODES: it counts 2 hosts, and nothing names them; name them with --hosts, as all but the first "
+        "could only dial in");
+  CHECK(found_in(pytorchjob_hosts, {{"PET_NNODES", "1"}, {"PET_NPROC_PER_NODE", "4"}}) == "PET_NNODES: localhost/4");
+  CHECK(found_in(pytorchjob_hosts, {{"PET_NNODES", "1"}, {"PET_NPROC_PER_NODE", "many"}}) ==
+        "error: PET_NPROC_PER_NODE: \"many\" is no number of workers; expected 1 to 65536, auto, gpu or cpu");
+}
+
+TEST_CASE("the pods of a TrainJob are those of its JobSet") {
+  Map pod{{"PET_NNODES", "3"}, {"PET_MASTER_ADDR", "bert-node-0-0.bert"}, {"PET_NPROC_PER_NODE", "2"}};
+  CHECK(found_in(pytorchjob_hosts, pod) ==
+        "PET_NNODES: bert-node-0-0.bert/2 bert-node-0-1.bert/2 bert-node-0-2.bert/2");
+  pod["JOB_COMPLETION_INDEX"] = "2";
+  CHECK(found_in(pytorchjob_hosts, pod) ==
+        "error: this is node 2 of a PyTorchJob; start sml-run on bert-node-0-0.bert alone");
 }
 
 TEST_CASE("host files that MPI launchers would find") {

@@ -281,7 +281,7 @@ TEST_CASE("every usage error is one sentence that names the text and what was ex
        "always stop the job"},
       {{"--export", "some", "p"}, "--export: \"some\" is not all or none"},
       {{"--format", "yaml", "p"}, "--format: \"yaml\" is not text or json"},
-      {{"--format", "json", "p"}, "--format requires --dry-run or --explain"},
+      {{"--format", "json", "p"}, "--format requires --dry-run or --explain or --check"},
       {{"--grace", "-1", "p"}, "--grace: \"-1\" is not a duration up to a year, written as 90, 90s, 1.5m, 2h or 250ms"},
       {{"--start-timeout", "0", "p"},
        "--start-timeout: \"0\" is not a duration of 1 ms or more, written as 90, 90s, 1.5m, 2h or 250ms"},

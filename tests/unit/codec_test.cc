@@ -62,14 +62,15 @@ std::vector<ToAgent> to_agent(const std::string& text) {
           Resume{},
           Release{},
           AskJoined{},
-          AskJoined{29500}};
+          AskJoined{29500},
+          Inspect{}};
 }
 
 // An Output refers to `lasting`.
 std::vector<ToLauncher> to_launcher(std::string_view lasting) {
   const std::string text(lasting);
   return {HelloAck{},
-          HelloAck{2, text, -5, 17, {"10.0.0.1", text}},
+          HelloAck{2, text, -5, 17, {"10.0.0.1", text}, text},
           Prepared{},
           Prepared{{Obstacle{10, text, "hint"}, Obstacle{}},
                    29500,
@@ -103,7 +104,24 @@ std::vector<ToLauncher> to_launcher(std::string_view lasting) {
           Joined{},
           Joined{7, 60000, {Rank(5), Rank(9)}},
           LogFailed{},
-          LogFailed{text}};
+          LogFailed{text},
+          Inspected{},
+          Inspected{{.system = text,
+                     .driver = text,
+                     .user = text,
+                     .cores = 64,
+                     .memory = {1 << 30, 1 << 20},
+                     .device = text,
+                     .devices = 8,
+                     .open_files = {1024, plan::kUnlimited},
+                     .processes = {},
+                     .locked_memory = {8 << 20, 8 << 20},
+                     .shared_memory = {"/dev/shm", 1 << 30, 1 << 29},
+                     .agent_folder = {text, 3, 2},
+                     .working_directory = {},
+                     .programs = {text, ""}},
+                    123456789,
+                    1700000000123456789}};
 }
 
 template <class Message>

@@ -121,3 +121,27 @@ TEST_CASE("programs that do not fit are named, with what there is", "[programs]"
 TEST_CASE("what is beyond the slots is dealt evenly when that is allowed", "[programs]") {
   CHECK(mapped("a:1,b:1", {share(1), share(4)}, Oversubscribe::Yes) == "a:0/0 a:1/1 a:2/1 b:0/1 b:1/1");
 }
+
+TEST_CASE("each program is laid over the hosts as the user asks for it", "[programs]") {
+  const auto laid = [](const char* hosts, const std::vector<ProgramShare>& programs, const RankLayout& layout) {
+    const auto map = map_programs(list_of(hosts), programs, layout);
+    return map ? text_of(*map) : map.error().message();
+  };
+  RankLayout by_host;
+  by_host.map_by = MapBy::Host;
+  CHECK(laid("a:2,b:3", {share(3), share(2)}, by_host) == "a:0/0 b:0/0 a:1/0 b:1/1 b:2/1");
+  RankLayout numbered;
+  numbered.rank_by = RankBy::Host;
+  CHECK(laid("a:2,b:2,c:2", {share(1), share(5)}, numbered) == "a:0/0 a:1/1 b:0/1 c:0/1 b:1/1 c:1/1");
+  RankLayout one_each;
+  one_each.per_host = 1;
+  CHECK(laid("a:2,b:2", {share({}), share({})}, one_each) == "a:0/0 b:0/0 a:1/1 b:1/1");
+  CHECK(laid("a:2,b:2", {share(1), share({})}, one_each) == "a:0/0 a:1/1 b:0/1");
+  CHECK(laid("a:2,b:2", {share({}), share(3)}, one_each) ==
+        "program 2: -np 3 is more than the 2 workers that 1 on each host make");
+  CHECK(laid("a:1,b:1", {share({}), share({})}, one_each) ==
+        "program 2: 1 worker on each host are more than the 0 slots that a has left; ask for fewer, give the host more "
+        "slots, or give --oversubscribe");
+  one_each.oversubscribe = Oversubscribe::Yes;
+  CHECK(laid("a:1,b:1", {share({}), share({})}, one_each) == "a:0/0 b:0/0 a:1/1 b:1/1");
+}

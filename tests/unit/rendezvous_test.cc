@@ -98,3 +98,38 @@ TEST_CASE("a host of rank 0 without any address") {
   REQUIRE(hosts_of(chosen) == std::vector<std::uint32_t>{1});
   CHECK(chosen.faults[0].why.message() == "cannot reach rank 0 on algo-1 (no address is known)");
 }
+
+namespace {
+
+HostAddresses known(const char* local, const char* peer, std::vector<std::string> own) {
+  HostAddresses out;
+  out.local = local;
+  out.peer = peer;
+  out.own = std::move(own);
+  return out;
+}
+
+}  // namespace
+
+TEST_CASE("the others try what connections have proved, then what the agent sees") {
+  const HostAddresses remote = known("", "10.0.0.1", {"192.168.1.1", "10.0.0.1"});
+  const HostAddresses other = known("10.0.0.99", "10.0.0.2", {"10.0.0.2"});
+  CHECK(addresses_of_first(std::vector{remote, other}) == std::vector<std::string>{"10.0.0.1", "192.168.1.1"});
+  HostAddresses here = known("", "", {"172.17.0.1", "10.0.0.99"});
+  here.here = OnThisMachine::Yes;
+  CHECK(addresses_of_first(std::vector{here, other}) == std::vector<std::string>{"10.0.0.99", "172.17.0.1"});
+  const HostAddresses unknown = known("", "", {"10.0.0.1"});  // reached by a command that does not say how
+  CHECK(addresses_of_first(std::vector{unknown, other}) == std::vector<std::string>{"10.0.0.1"});
+}
+
+TEST_CASE("the user's address or interfaces have more say") {
+  HostAddresses first = known("", "10.0.0.1", {"10.0.0.1"});
+  CHECK(candidate_addresses("", std::vector{first}) == std::vector<std::string>{"10.0.0.1"});
+  first.chosen = {"192.168.1.1", "fd00::1"};
+  CHECK(candidate_addresses("", std::vector{first}) == first.chosen);
+  CHECK(candidate_addresses("1.2.3.4", std::vector{first}) == std::vector<std::string>{"1.2.3.4"});
+  CHECK(likely_address(first) == "192.168.1.1");
+  first.chosen.clear();
+  CHECK(likely_address(first) == "10.0.0.1");
+  CHECK(likely_address(HostAddresses{}).empty());
+}

@@ -1,0 +1,99 @@
+#include "common/plan/rank_dealing.h"
+
+#include <algorithm>
+
+namespace sml::plan {
+
+namespace {
+
+using Counts = std::vector<std::uint32_t>;
+
+// What is beyond the slots, dealt evenly.
+void deal_rest(std::span<const Room> rooms, std::uint32_t left, Counts& counts) {
+  const auto usable = static_cast<std::uint32_t>(
+      std::count_if(rooms.begin(), rooms.end(), [](const Room& room) { return room.slots > 0; }));
+  if (usable == 0) return;
+  const std::uint32_t each = left / usable;
+  std::uint32_t one_more = left % usable;
+  for (std::size_t i = 0; i < rooms.size(); ++i) {
+    if (rooms[i].slots == 0) continue;
+    counts[i] += each + (one_more > 0 ? 1 : 0);
+    if (one_more > 0) --one_more;
+  }
+}
+
+// Free slots until np is used up.
+Counts deal_by_slot(std::span<const Room> rooms, std::uint32_t np) {
+  Counts counts(rooms.size(), 0);
+  std::uint32_t left = np;
+  for (std::size_t i = 0; i < rooms.size(); ++i) {
+    counts[i] = std::min(rooms[i].free, left);
+    left -= counts[i];
+  }
+  if (left > 0) deal_rest(rooms, left, counts);
+  return counts;
+}
+
+// One in turn, as long as it has a free slot.
+Counts deal_by_host(std::span<const Room> rooms, std::uint32_t np) {
+  Counts counts(rooms.size(), 0);
+  std::uint32_t left = np;
+  for (bool some = true; some && left > 0;) {
+    some = false;
+    for (std::size_t i = 0; i < rooms.size() && left > 0; ++i) {
+      if (counts[i] == rooms[i].free) continue;
+      ++counts[i];
+      --left;
+      some = true;
+    }
+  }
+  if (left > 0) deal_rest(rooms, left, counts);
+  return counts;
+}
+
+Counts deal_per_host(std::span<const Room> rooms, std::uint32_t np, std::uint32_t per_host) {
+  Counts counts(rooms.size(), 0);
+  std::uint32_t left = np;
+  for (std::size_t i = 0; i < rooms.size(); ++i) {
+    counts[i] = rooms[i].slots == 0 ? 0 : std::min(per_host, left);
+    left -= counts[i];
+  }
+  return counts;
+}
+
+std::vector<std::uint32_t> number_by_slot(const Counts& counts) {
+  std::vector<std::uint32_t> out;
+  for (std::uint32_t host = 0; host < counts.size(); ++host) out.insert(out.end(), counts[host], host);
+  return out;
+}
+
+std::vector<std::uint32_t> number_by_host(Counts left) {
+  std::vector<std::uint32_t> hosts;  // those with ranks to come
+  for (std::uint32_t host = 0; host < left.size(); ++host) {
+    if (left[host] > 0) hosts.push_back(host);
+  }
+  std::vector<std::uint32_t> out;
+  while (!hosts.empty()) {
+    for (const std::uint32_t host : hosts) {
+      out.push_back(host);
+      --left[host];
+    }
+    std::erase_if(hosts, [&](std::uint32_t host) { return left[host] == 0; });
+  }
+  return out;
+}
+
+}  // namespace
+
+Counts deal_ranks(std::span<const Room> rooms, std::uint32_t np, const RankLayout& layout) {
+  if (layout.per_host) return deal_per_host(rooms, np, *layout.per_host);
+  return layout.map_by == MapBy::Host ? deal_by_host(rooms, np) : deal_by_slot(rooms, np);
+}
+
+std::vector<std::uint32_t> number_ranks(Counts counts, const RankLayout& layout) {
+  const RankBy natural = layout.map_by == MapBy::Host ? RankBy::Host : RankBy::Slot;
+  const bool by_host = layout.rank_by.value_or(natural) == RankBy::Host;
+  return by_host ? number_by_host(std::move(counts)) : number_by_slot(counts);
+}
+
+}  // namespace sml::plan

@@ -1,0 +1,150 @@
+"""--check: what the hosts are like, and whether a job would start; nothing is started and nothing stays."""
+import json
+import re
+
+from harness import HostsCase, TestCase, sml_run
+from jobs import complaints, edit_file, sh, ssh_config
+
+KNOWN = "/home/root/.ssh/known_hosts"
+
+
+def rows_of(done):
+    """{host: {column: cell}} of the table; a state may be two words."""
+    head, *lines = done.stdout.splitlines()
+    columns = head.split()
+    out = {}
+    for line in lines:
+        if line.startswith("program: "):
+            continue
+        cells = re.sub(r"^(\S+ +)(\w+) (\w+)\b", r"\1\2_\3", line) if re.match(r"\S+ +[a-z]+ [a-z]", line) else line
+        out[line.split()[0]] = dict(zip(columns, cells.split()))
+    return out
+
+
+class HereAlone(TestCase):
+    def test_this_machine_is_told_of_without_a_program(self):
+        done = sml_run("--check")
+        self.assert_status(done, 0)
+        self.assertIn("the job would start", done.stderr)
+        row = rows_of(done)["localhost"]
+        self.assertEqual(row["STATE"], "ready")
+        self.assertLessEqual(max(map(len, done.stdout.splitlines())), 120)
+
+    def test_facts_as_json(self):
+        done = sml_run("--check", "--format", "json", "-np", "2", "--wdir", "/usr", "sh", "-c", "echo started")
+        self.assert_status(done, 0)
+        found = json.loads(done.stdout)
+        self.assertTrue(found["would_start"])
+        self.assertEqual(found["world_size"], 2)
+        (host,) = found["hosts"]
+        facts = host["facts"]
+        nofile = json.loads(sml_run("/usr/bin/python3", "-c",
+                                    "import resource; print(list(resource.getrlimit(resource.RLIMIT_NOFILE)))").stdout)
+        self.assertEqual([facts["limits"]["nofile"]["soft"], facts["limits"]["nofile"]["hard"]], nofile)
+        self.assertGreater(facts["memory"]["total"], facts["memory"]["available"])
+        self.assertEqual(facts["working_directory"]["path"], "/usr")
+        self.assertRegex(facts["programs"][0], "/sh$")
+        self.assertLess(abs(host["clock_offset_s"]), 0.1)
+        self.assertGreater(host["round_trip_s"], 0)
+        self.assertRegex(facts["system"], "Linux")
+
+    def test_what_a_job_would_not_find_decides_the_status(self):
+        for words, status, said in ((["/nowhere/prog"], 127, "/nowhere/prog"), (["/etc/passwd"], 126, "may not be executed"),
+                                    (["--wdir", "/nowhere", "true"], 125, "/nowhere"), (["--wdir", "/nowhere"], 125, "/nowhere")):
+            done = sml_run("--check", *words)
+            self.assert_status(done, status)
+            self.assertIn(said, done.stderr)
+            self.assertIn("localhost", done.stdout)
+
+    def test_usage(self):
+        done = sml_run("--check", ":", "true")
+        self.assert_status(done, 2)
+        self.assertEqual(done.stdout, "")
+
+
+class Hosts(HostsCase):
+    hosts = 4
+
+    def check(self, *words, hosts=None, **kw):
+        return self.bed.sml_run("algo-1", "--check", "-H", hosts or self.bed.hosts(2), *words, **kw)
+
+    def test_every_host_has_a_line_and_nothing_stays(self):
+        done = self.check("sh", "-c", "echo started")
+        self.assert_status(done, 0)
+        self.assertNotIn("started", done.stdout)
+        rows = rows_of(done)
+        self.assertEqual(list(rows), self.bed.names())
+        for name, row in rows.items():
+            self.assertEqual(row["STATE"], "ready")
+            self.assertEqual(row["ADDRESS"], self.bed.address(name))
+        self.assertRegex(done.stdout, r"(?m)^program: \S+/sh on algo-\[1-4\]$")
+        self.assertEqual(self.bed.ps(), [])
+
+    def test_a_host_that_is_cut_off_and_one_with_a_changed_key(self):
+        """Both are named, and the others still tell what they are like."""
+        shown, other = (sh(self.bed, h, "ssh-keygen -yf /run/sshd/ssh_host_ed25519_key").split()[1] for h in ("algo-3", "algo-4"))
+        edit_file(self, self.bed, "algo-1", KNOWN, lambda old: old.replace(shown, other))
+        self.bed.cut("algo-2")
+        self.addCleanup(self.bed.heal, "algo-2")
+        done = self.check("--connect-timeout", "2", "hostname")
+        self.assert_status(done, 125)
+        rows = rows_of(done)
+        self.assertEqual({name: row["STATE"] for name, row in rows.items()},
+                         {"algo-1": "ready", "algo-2": "no_answer", "algo-3": "host_key", "algo-4": "ready"})
+        self.assertEqual(rows["algo-4"]["ADDRESS"], self.bed.address("algo-4"))
+        self.assertNotEqual(rows["algo-4"]["CORES"], "-")
+        said = "\n".join(complaints(done))
+        self.assertRegex(said, r"(?m)^algo-2: ")
+        self.assertRegex(said, r"(?m)^algo-3: .*key.*changed")
+        self.assertEqual(self.bed.ps("algo-1", "algo-3", "algo-4"), [])
+
+    def test_the_same_as_json(self):
+        self.bed.cut("algo-2")
+        self.addCleanup(self.bed.heal, "algo-2")
+        done = self.check("--connect-timeout", "1", "--format", "json", "hostname")
+        self.assert_status(done, 125)
+        found = json.loads(done.stdout)
+        self.assertFalse(found["would_start"])
+        self.assertEqual([h["ready"] for h in found["hosts"]], [True, False, True, True])
+        self.assertEqual(found["hosts"][1]["faults"][0]["kind"], "timeout")
+        self.assertIsNone(found["hosts"][1]["facts"])
+        self.assertEqual(found["master_address"], self.bed.address("algo-1"))
+        self.assertEqual([h["reaches_rank0"] for h in found["hosts"]], [None, None, True, True])
+
+    def test_a_program_that_one_host_lacks(self):
+        for host in ("algo-1", "algo-2", "algo-4"):
+            self.bed.put(host, "/var/tmp/tool", "#!/bin/sh\nexit 0\n", mode=0o755)
+            self.addCleanup(sh, self.bed, host, "rm -f /var/tmp/tool")
+        done = self.check("/var/tmp/tool")
+        self.assert_status(done, 127)
+        states = {name: row["STATE"] for name, row in rows_of(done).items()}
+        self.assertEqual(states, {"algo-1": "ready", "algo-2": "ready", "algo-3": "no_program", "algo-4": "ready"})
+        self.assertRegex("\n".join(complaints(done)), r"(?m)^algo-3: .*/var/tmp/tool")
+        self.assertIn("program: /var/tmp/tool on algo-[1-2,4]", done.stdout)
+
+    def test_hosts_that_do_not_reach_each_other(self):
+        """The launcher reaches all of them, but they do not reach an address that only it has."""
+        done = self.bed.sml_run("head", "--check", "-H", "algo-1,algo-2", "--master-addr", "127.0.0.9", "hostname")
+        self.assert_status(done, 125)
+        self.assertEqual([row["STATE"] for row in rows_of(done).values()], ["ready", "cut_off"])
+        self.assertRegex("\n".join(complaints(done)), r"(?m)^algo-2: cannot reach rank 0 on algo-1 \(127.0.0.9 port \d+: connection refused\)")
+
+    def test_what_would_hurt_is_a_warning(self):
+        sh(self.bed, "algo-3", "mount -o remount,size=1m /dev/shm 2>/dev/null || mount -t tmpfs -o size=1m tmpfs /dev/shm")
+        self.addCleanup(sh, self.bed, "algo-3", "mount -o remount,size=64m /dev/shm")
+        done = self.check("hostname")
+        self.assert_status(done, 0)
+        self.assertRegex(done.stderr, r"(?m)^sml-run: warning: algo-3: /dev/shm has .* free of 1MiB")
+        quiet = self.check("--quiet", "hostname")
+        self.assert_status(quiet, 0)
+        self.assertNotIn("warning", quiet.stderr)
+
+    def test_a_host_that_hangs_is_given_up(self):
+        self.bed.freeze("algo-4")
+        try:
+            done = self.check("--start-timeout", "3", "hostname", timeout=40)
+        finally:
+            self.bed.thaw("algo-4")
+        self.assert_status(done, 125)
+        self.assertEqual([row["STATE"] for row in rows_of(done).values()][:3], ["ready"] * 3)
+        self.assertRegex("\n".join(complaints(done)), r"(?m)^algo-4: ")

@@ -1,0 +1,44 @@
+#include "launcher/job/check_machine.h"
+
+#include "tests/support/catch.h"
+
+using namespace sml;
+using namespace sml::job;
+using namespace std::chrono_literals;
+
+namespace {
+constexpr TimePoint kBegin{1000s};
+}
+
+TEST_CASE("a check asks, lets the hosts try each other, and lets them go") {
+  CheckMachine machine(60s, kBegin);
+  CHECK(machine.deadline() == kBegin + 60s);
+  CHECK(machine.on(CheckEvent::AllProbed, kBegin) == CheckAction::None);
+  CHECK(machine.on(CheckEvent::AllAnswered, kBegin + 1s) == CheckAction::Probe);
+  CHECK(machine.on(CheckEvent::AllAnswered, kBegin + 1s) == CheckAction::None);
+  CHECK(machine.deadline() == kBegin + 1s + CheckMachine::kProbing);
+  CHECK(machine.on(CheckEvent::AllProbed, kBegin + 2s) == CheckAction::Dismiss);
+  CHECK(machine.deadline() == kBegin + 2s + CheckMachine::kLeaving);
+  CHECK(machine.on(CheckEvent::AllEnded, kBegin + 3s) == CheckAction::Finish);
+  CHECK(machine.state() == CheckState::Over);
+  CHECK_FALSE(machine.deadline());
+  CHECK(machine.on(CheckEvent::UserStop, kBegin + 4s) == CheckAction::None);
+}
+
+TEST_CASE("a check waits for no host for ever") {
+  CheckMachine machine(60s, kBegin);
+  CHECK(machine.on(CheckEvent::Deadline, kBegin + 60s) == CheckAction::TimeOut);
+  CHECK(machine.on(CheckEvent::Deadline, kBegin + 70s) == CheckAction::Dismiss);
+  CHECK(machine.on(CheckEvent::Deadline, kBegin + 75s) == CheckAction::Finish);
+}
+
+TEST_CASE("the user ends a check, the second time at once") {
+  CheckMachine machine(60s, kBegin);
+  CHECK(machine.on(CheckEvent::UserStop, kBegin) == CheckAction::Dismiss);
+  CHECK(machine.on(CheckEvent::UserStop, kBegin) == CheckAction::Finish);
+}
+
+TEST_CASE("a check of hosts that all fail is over at once") {
+  CheckMachine machine(60s, kBegin);
+  CHECK(machine.on(CheckEvent::AllEnded, kBegin) == CheckAction::Finish);
+}
