@@ -253,7 +253,8 @@ class Agents(FaultCase):
         for host in ("algo-1", "algo-3"):
             with self.subTest(host=host), self.popen(*self.only(0, "exec sleep 600")) as job:
                 self.await_ready(job)
-                self.signal(host, "KILL", "'sml-run-(agent|guard)'")
+                for signo in ("STOP", "KILL"):  # so that neither sees the other's end
+                    self.signal(host, signo, "'sml-run-(agent|guard)'")
                 self.assert_ending(job.finish(3), 125, f"{host}: {self.GONE}")
                 sh(self.bed, host, "rm -r /tmp/sml-run-*")
         self.assert_ending(self.job("true"), 0, None)
