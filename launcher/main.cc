@@ -17,11 +17,14 @@
 #include "launcher/app_file.h"
 #include "launcher/array_line.h"
 #include "launcher/cli.h"
+#include "launcher/dial_in.h"
+#include "launcher/dialin/port.h"
 #include "launcher/inputs.h"
 #include "launcher/job/array_run.h"
 #include "launcher/job/failure_file.h"
 #include "launcher/job/job.h"
 #include "launcher/sagemaker/failure_text.h"
+#include "launcher/stop_grace.h"
 #include "launcher/training.h"
 
 namespace {
@@ -116,6 +119,15 @@ Result<void> enough_descriptors(const plan::LaunchPlan& plan, const Options& opt
       .with_hint("raise it (ulimit -Hn), or lower --fanout");
 }
 
+// What the head listens with; nothing: no host calls.
+Result<std::optional<dialin::HeadPlan>> open_for_hosts(const Options& options,
+                                                       const std::optional<dialin::Settings>& settings) {
+  if (!settings || settings->hosts.size() < 2) return std::optional<dialin::HeadPlan>();
+  Result<os::UniqueFd> listener = dialin::listen_on(settings->port);
+  if (!listener) return listener.error();
+  return std::optional(dialin::HeadPlan{*settings, std::move(*listener), options.heartbeat_timeout});
+}
+
 int launch(const Options& options, const Training& training, const Machine& machine) {
   Result<plan::LaunchPlan> plan = make_plan(options, machine);
   if (!plan) return fail(options, plan.error());
@@ -129,13 +141,25 @@ int launch(const Options& options, const Training& training, const Machine& mach
   if (options.display_map) os::write_all(STDERR_FILENO, to_table(*plan));
   const Result<launch::AgentImage> image = agent_image(options);
   if (!image) return fail(options, image.error());
+  const Result<std::optional<dialin::Settings>> dial_in =
+      choose_dial_in(options, training, *plan, machine, SML_VERSION " " + image->id());
+  if (!dial_in) return fail(options, dial_in.error());
+  if (*dial_in) {
+    adapt_plan(*plan, training, **dial_in);
+    if ((*dial_in)->own_index != 0) {
+      if (Result<void> installed = install(training, machine); !installed) return fail(options, installed.error());
+      return serve_head(options, *plan, **dial_in, *image, say);
+    }
+  }
   Result<job::Records> records = job::Records::open(options, *plan);
   if (!records) return fail(options, records.error());
   if (options.verbosity != Verbosity::Quiet) say(one_line_about(*plan));
   os::raise_descriptor_limit();
   if (Result<void> enough = enough_descriptors(*plan, options); !enough) return fail(options, enough.error());
   if (Result<void> installed = install(training, machine); !installed) return fail(options, installed.error());
-  return job::Job(options, *plan, *image, std::move(*records)).run();
+  Result<std::optional<dialin::HeadPlan>> head = open_for_hosts(options, *dial_in);
+  if (!head) return fail(options, head.error());
+  return job::Job(options, *plan, *image, std::move(*records), std::move(*head)).run();
 }
 
 int run(const std::string& called, const std::vector<std::string>& arguments,
@@ -158,6 +182,7 @@ int run(const std::string& called, const std::vector<std::string>& arguments,
   if (!options.without_effect.empty() && options.verbosity != Verbosity::Quiet) say(note_about(options.without_effect));
   if (runs_whole_array(options)) return run_whole_array(options, called, arguments, machine);
   choose_failure_file(options, machine);
+  for (const std::string& warning : choose_stop_grace(options, machine)) say("warning: " + warning);
   if (Result<void> read = read_app_file(options, machine); !read) return fail(options, read.error());
   if (Result<void> taken = take_array_line(options, machine); !taken) return fail(options, taken.error());
   Training training;

@@ -4,6 +4,7 @@
 #include <csignal>
 #include <map>
 
+#include "common/core/exit_status.h"
 #include "common/core/text.h"
 #include "common/os/small_file.h"
 #include "common/os/spawn.h"
@@ -53,7 +54,8 @@ bool ends_the_job(int signo) { return signo == SIGINT || signo == SIGTERM || sig
 
 }  // namespace
 
-Job::Job(const JobOptions& options, const plan::LaunchPlan& plan, const launch::AgentImage& image, Records records)
+Job::Job(const JobOptions& options, const plan::LaunchPlan& plan, const launch::AgentImage& image, Records records,
+         std::optional<dialin::HeadPlan> dial_in)
     : options_(options),
       plan_(plan),
       image_(image),
@@ -74,8 +76,9 @@ Job::Job(const JobOptions& options, const plan::LaunchPlan& plan, const launch::
                                           host_of(rank).session->send(wire::StdinData{rank, bytes});
                                         },
                                     .end = [this](Rank rank) { host_of(rank).session->send(wire::StdinEof{rank}); }}),
-      machine_(options.start_timeout, options.grace, Clock::now(), options.timeout),
+      machine_(options.start_timeout, options.grace, Clock::now(), options.timeout, options.stop_grace),
       join_watch_(options.join_warn, plan.map.members()),
+      dial_in_(std::move(dial_in)),
       ranks_(plan.map.world_size()),
       last_lines_(plan.map.world_size()),
       errors_(plan.map.world_size()),
@@ -100,11 +103,15 @@ int Job::run() {
                                  .output_window = first_output_window(static_cast<std::size_t>(with_ranks)),
                                  .interfaces = options_.interfaces,
                                  .wants_stdin = [this](Rank rank) { return wants_stdin(rank); }};
+  if (Result<void> open = open_to_hosts(); !open) {
+    console_.say(open.error().message());
+    return exit_code_of(open.error().kind());
+  }
   for (launch::AgentSession::Plan& session : session_plans(plan_, settings)) {
     records_.logs().instruct(session);
-    const plan::Host& host = plan_.map.hosts[session.host.value()].host;
+    launch::SessionRoute route = route_to(session.host);
     hosts_.push_back({std::make_unique<launch::AgentSession>(loop_.get_executor(), static_cast<SessionOwner&>(*this),
-                                                             image_, route_to(host), std::move(session)),
+                                                             image_, std::move(route), std::move(session)),
                       {}});
   }
   for (const plan::RankAssignment& rank : plan_.map.ranks) {
@@ -131,13 +138,14 @@ int Job::run() {
   const report::Verdict verdict = report::judge(facts_);
   for (const std::string& line : report::job_report(facts_, verdict)) console_.say(line);
   if (!options_.report_file.empty()) write_report(verdict);
+  const bool message = options_.failure.kind == FailureKind::Message;
+  std::string failure =
+      sagemaker::failure_text(facts_, verdict, message ? sagemaker::kMessageLimit : sagemaker::kFailureLimit);
   if (!options_.failure.path.empty() && verdict.exit_code != 0) {
-    const bool message = options_.failure.kind == FailureKind::Message;
-    const Result<void> left = leave_failure(
-        options_.failure.path,
-        sagemaker::failure_text(facts_, verdict, message ? sagemaker::kMessageLimit : sagemaker::kFailureLimit));
+    const Result<void> left = leave_failure(options_.failure.path, failure);
     if (!left) console_.say(left.error().message());
   }
+  tell_hosts(verdict, std::move(failure));
   events_.tell(report::JobEnds{verdict.exit_code, report::in_words(verdict),
                                verdict.culprit != nullptr ? std::optional(verdict.culprit->rank) : std::nullopt});
   records_.finish([this](const std::string& warning) { console_.say(warning); });
@@ -167,19 +175,61 @@ Job::HostEntry& Job::host_of(Rank rank) {
   return *std::find_if(hosts_.begin(), hosts_.end(), [&](const HostEntry& h) { return h.session->host() == index; });
 }
 
-launch::SessionRoute Job::route_to(const plan::Host& host) {
+void Job::make_pool() {
+  if (pool_) return;
+  const std::size_t hosts = plan_.map.hosts.size();
+  pool_ = std::make_unique<boost::asio::thread_pool>(std::min<std::size_t>({options_.ssh.fanout, kMaxThreads, hosts}));
+}
+
+// Where the others call us.
+Result<void> Job::open_to_hosts() {
+  if (!dial_in_) return {};
+  make_pool();
+  Result<std::unique_ptr<dialin::Head>> head =
+      dialin::make_head(loop_.get_executor(), *pool_, std::move(*dial_in_),
+                        {.say = [this](const std::string& text) { console_.say(text); },
+                         .stop_asked =
+                             [this](const std::string& host, int signo) {
+                               console_.say(host + " has been told to stop (" + signal_name(signo) + ")");
+                               on_signal(signo);
+                             }});
+  if (!head) return head.error();
+  head_ = std::move(*head);
+  head_->begin();
+  return {};
+}
+
+// All is over but for that.
+void Job::tell_hosts(const report::Verdict& verdict, std::string failure) {
+  if (!head_) return;
+  std::optional<HostIndex> culprit;
+  if (verdict.culprit != nullptr) culprit = plan_.map.ranks[verdict.culprit->rank.value()].host;
+  hosts_.clear();
+  loop_.restart();
+  head_->end({static_cast<std::uint8_t>(verdict.exit_code), report::in_words(verdict), std::move(failure)}, culprit,
+             [this] { loop_.stop(); });
+  loop_.run();
+  head_.reset();
+}
+
+launch::SessionRoute Job::route_to(HostIndex index) {
+  const plan::Host& host = plan_.map.hosts[index.value()].host;
   launch::SessionRoute route;
   const auto loop = loop_.get_executor();
-  route.local = [this, loop](std::string mark) { return launch::make_local_transport(loop, image_, std::move(mark)); };
-  if (host.user.empty() && !host.port && options_.ssh.user.empty() &&
-      (host.name == plan_.own_name || launch::is_own_name(host.name))) {
+  if (head_ && host.name != plan_.own_name) {
+    route.dialled = [this, index](std::string mark) { return head_->make_transport(index, std::move(mark)); };
     return route;
   }
-  if (!pool_) {
-    const std::size_t hosts = plan_.map.hosts.size();
-    pool_ =
-        std::make_unique<boost::asio::thread_pool>(std::min<std::size_t>({options_.ssh.fanout, kMaxThreads, hosts}));
+  // As we see our environment, which need not be how we were started.
+  const plan::Environment environment = head_ ? plan_.launcher_environment : plan::Environment();
+  route.local = [this, loop, environment](std::string mark) {
+    return launch::make_local_transport(loop, image_, std::move(mark), environment);
+  };
+  if (head_ || (host.user.empty() && !host.port && options_.ssh.user.empty() &&
+                (host.name == plan_.own_name || launch::is_own_name(host.name)))) {
+    return route;
   }
+  make_pool();
   const std::string user = host.user.empty() ? options_.ssh.user : host.user;
   if (!options_.ssh.command.empty()) {
     route.remote = [this, loop, host, user](std::string remote_command) {
@@ -308,7 +358,8 @@ void Job::start_all() {
 }
 
 void Job::stop_all() {
-  const wire::Stop stop{facts_.stop_signal.value_or(SIGTERM), milliseconds(options_.grace)};
+  const Duration grace = facts_.stop_signal ? options_.stop_grace.value_or(options_.grace) : options_.grace;
+  const wire::Stop stop{facts_.stop_signal.value_or(SIGTERM), milliseconds(grace)};
   for (HostEntry& host : hosts_) {
     if (host.session->agent_runs()) {
       host.session->send(stop);
