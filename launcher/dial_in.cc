@@ -95,9 +95,10 @@ Result<HeadPlace> parse_head(string_view text) {
   return whole ? Result<HeadPlace>(out) : bad;
 }
 
-Result<HeadPlace> place_of_head(const Options& options, const plan::LaunchPlan& plan, bool names_are_real) {
+// The head itself need not know by which address the others call it.
+Result<HeadPlace> place_of_head(const Options& options, const plan::LaunchPlan& plan, std::uint32_t own_index) {
   if (!options.dial_in.head.empty()) return parse_head(options.dial_in.head);
-  if (names_are_real) return HeadPlace{plan.map.hosts.front().host.name};
+  if (own_index == 0 || plan.host_source != kCountedHosts) return HeadPlace{plan.map.hosts.front().host.name};
   return Error(ErrorKind::Usage,
                "--node-rank: name the head, that is the host with --node-rank 0, with --head ADDR[:PORT]");
 }
@@ -184,8 +185,7 @@ Result<std::optional<dialin::Settings>> choose_dial_in(const Options& options, c
   const Result<std::uint32_t> place = place_of(options, training, plan);
   if (!place) return place.error();
   settings.own_index = *place;
-  const bool names_are_real = plan.host_source != kCountedHosts;
-  const Result<HeadPlace> head = place_of_head(options, plan, names_are_real);
+  const Result<HeadPlace> head = place_of_head(options, plan, settings.own_index);
   if (!head) return head.error();
   settings.head = head->name;
   settings.port = head->port;
@@ -194,6 +194,7 @@ Result<std::optional<dialin::Settings>> choose_dial_in(const Options& options, c
   settings.attempt = attempt_of(options, machine);
   settings.build = build;
   settings.plan = plan_digest(plan);
+  const bool names_are_real = plan.host_source != kCountedHosts;
   settings.callers = names_are_real ? dialin::Callers::ListedHosts : dialin::Callers::Anywhere;
   const Result<dialin::Key> key = find_key(options, machine, settings);
   if (!key) return key.error();

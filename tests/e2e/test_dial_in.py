@@ -57,6 +57,10 @@ class TwoHosts(NoSsh):
             done = self.ends(self.start_all("--nproc-per-node", "1", "sh", "-c", f"[ $RANK != {rank} ] || exit 7; sleep 60"), 7)
             self.assertIn(f"rank {rank} on host-{rank} exited with status 7", done[1].stderr)
 
+    def test_a_host_without_workers_ends_with_the_others(self):
+        done = self.ends(self.start_all("--np", "1", "--nproc-per-node", "1", "hostname"), 0)
+        self.assertEqual((done[0].stdout, done[1].stdout), ("algo-1\n", ""))
+
     def test_both_plans_are_equal(self):
         plans = [self.bed.sml_run(host, "--resource-config", "/opt/ml/input/config/resourceconfig.json", "--dry-run",
                                   "--format", "json", "--nproc-per-node", "2", "--node-rank", place, "true").stdout

@@ -249,6 +249,10 @@ TEST_CASE("dial-in: hosts by number, and by name") {
   CHECK((*counted)->port == 77);
   CHECK((*counted)->callers == Callers::Anywhere);
 
+  const auto head = chosen({"--nnodes", "3", "--node-rank", "0", "true"}, kSecret);
+  REQUIRE(head.has_value());
+  CHECK((*head)->port == kDefaultPort);
+
   const auto named = chosen({"-H", "a:2,b:2", "--node-rank", "1", "true"}, kSecret);
   REQUIRE(named.has_value());
   CHECK((*named)->head == "a");
