@@ -43,7 +43,7 @@ bool may_change(const Refused& refused, std::uint32_t own_attempt);
 
 class DialMachine {
  public:
-  static constexpr Duration kFirstRest = std::chrono::milliseconds(50);
+  static constexpr Duration kFirstRest = std::chrono::milliseconds(10);
   static constexpr Duration kLongestRest = std::chrono::seconds(1);
   static constexpr Duration kConfirm = std::chrono::seconds(12);  // after the grace: KILL, collect
 
