@@ -157,6 +157,14 @@ class HeadImpl final : public Head {
     return std::make_unique<DialledTransport>(loop_, seats_[host.value()], std::move(mark));
   }
 
+  std::vector<HostIndex> missing() const override {
+    std::vector<HostIndex> out;
+    for (std::uint32_t i = 0; i < seats_.size(); ++i) {
+      if (i != plan_.settings.own_index && seats_[i]->guest == nullptr) out.push_back(HostIndex(i));
+    }
+    return out;
+  }
+
   void end(const Verdict& verdict, std::optional<HostIndex> culprit, std::function<void()> told) override {
     told_ = std::move(told);
     list_.close();
@@ -258,6 +266,7 @@ class HeadImpl final : public Head {
     }
     guest.take(seats_[hello.index]);
     guest.seat()->begin();
+    events_.come();
   }
 
   void keep_alive() {

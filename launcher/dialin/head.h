@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/thread_pool.hpp>
@@ -31,6 +32,7 @@ class Head {
  public:
   struct Events {
     std::function<void(const std::string& text)> say;                    // what people should know
+    std::function<void()> come;                                          // a host has been let in
     std::function<void(const std::string& host, int signo)> stop_asked;  // a host has been told to stop
   };
   virtual ~Head() = default;
@@ -40,6 +42,8 @@ class Head {
   // The pipe to that host's agent, which opens with `mark`. It waits for the host's call as long as its owner does.
   // Must not outlive the head.
   virtual std::unique_ptr<launch::AgentTransport> make_transport(HostIndex host, std::string mark) = 0;
+  // The hosts that are not here, itself apart.
+  virtual std::vector<HostIndex> missing() const = 0;
   // Tells every host that is here, and lets nobody in any more. `failure` goes to the host `culprit` only. `told` is
   // called when all have left, or after 5 s.
   virtual void end(const Verdict& verdict, std::optional<HostIndex> culprit, std::function<void()> told) = 0;

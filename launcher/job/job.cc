@@ -138,14 +138,7 @@ int Job::run() {
   const report::Verdict verdict = report::judge(facts_);
   for (const std::string& line : report::job_report(facts_, verdict)) console_.say(line);
   if (!options_.report_file.empty()) write_report(verdict);
-  const bool message = options_.failure.kind == FailureKind::Message;
-  std::string failure =
-      sagemaker::failure_text(facts_, verdict, message ? sagemaker::kMessageLimit : sagemaker::kFailureLimit);
-  if (!options_.failure.path.empty() && verdict.exit_code != 0) {
-    const Result<void> left = leave_failure(options_.failure.path, failure);
-    if (!left) console_.say(left.error().message());
-  }
-  tell_hosts(verdict, std::move(failure));
+  tell_hosts(verdict, leave_reason(verdict));
   events_.tell(report::JobEnds{verdict.exit_code, report::in_words(verdict),
                                verdict.culprit != nullptr ? std::optional(verdict.culprit->rank) : std::nullopt});
   records_.finish([this](const std::string& warning) { console_.say(warning); });
@@ -156,6 +149,18 @@ int Job::run() {
     static_cast<void>(pool_.release());
   }
   return verdict.exit_code;
+}
+
+// Answers the text, for the host whose worker decided.
+std::string Job::leave_reason(const report::Verdict& verdict) {
+  const bool message = options_.failure.kind == FailureKind::Message;
+  std::string failure =
+      sagemaker::failure_text(facts_, verdict, message ? sagemaker::kMessageLimit : sagemaker::kFailureLimit);
+  if (!options_.failure.path.empty() && verdict.exit_code != 0) {
+    const Result<void> left = leave_failure(options_.failure.path, failure);
+    if (!left) console_.say(left.error().message());
+  }
+  return failure;
 }
 
 void Job::write_report(const report::Verdict& verdict) {
@@ -188,6 +193,7 @@ Result<void> Job::open_to_hosts() {
   Result<std::unique_ptr<dialin::Head>> head =
       dialin::make_head(loop_.get_executor(), *pool_, std::move(*dial_in_),
                         {.say = [this](const std::string& text) { console_.say(text); },
+                         .come = [this] { check_settled(); },
                          .stop_asked =
                              [this](const std::string& host, int signo) {
                                console_.say(host + " has been told to stop (" + signal_name(signo) + ")");
@@ -375,13 +381,18 @@ void Job::kill_all() {
 }
 
 void Job::time_out_start() {
+  const auto blame = [this](HostIndex host, const std::string& step) {
+    add_fault(host, Error(ErrorKind::Timeout,
+                          "not ready after " + format_duration(options_.start_timeout) + " (" + step + ")")
+                        .with_hint("--start-timeout waits longer"));
+  };
   for (HostEntry& host : hosts_) {
     if (host.info.ready || host.info.failed) continue;
     host.info.failed = true;
-    add_fault(host.session->host(),
-              Error(ErrorKind::Timeout,
-                    "not ready after " + format_duration(options_.start_timeout) + " (" + host.session->step() + ")")
-                  .with_hint("--start-timeout waits longer"));
+    blame(host.session->host(), host.session->step());
+  }
+  for (const HostIndex host : head_ ? head_->missing() : std::vector<HostIndex>()) {
+    if (plan_.map.hosts[host.value()].ranks.empty()) blame(host, "it has not called");
   }
   stop_all();
 }

@@ -136,6 +136,7 @@ class Job final : private launch::SessionOwner {
   launch::SessionRoute route_to(HostIndex index);
   void make_pool();
   Result<void> open_to_hosts();
+  std::string leave_reason(const report::Verdict& verdict);
   void tell_hosts(const report::Verdict& verdict, std::string failure);
 
   const JobOptions& options_;

@@ -66,7 +66,10 @@ void Job::session_step(const launch::AgentSession& session) {
 void Job::check_settled() {
   const auto ready = std::count_if(hosts_.begin(), hosts_.end(), [](const HostEntry& h) { return h.info.ready; });
   const auto failed = std::count_if(hosts_.begin(), hosts_.end(), [](const HostEntry& h) { return h.info.failed; });
-  if (static_cast<std::size_t>(ready) == hosts_.size()) return tell(JobEvent::AllReady);
+  // Hosts without workers are to hear of the end, too.
+  if (static_cast<std::size_t>(ready) == hosts_.size()) {
+    return !head_ || head_->missing().empty() ? tell(JobEvent::AllReady) : void();
+  }
   if (static_cast<std::size_t>(ready + failed) == hosts_.size()) tell(JobEvent::AllSettled);
 }
 

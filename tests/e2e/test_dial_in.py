@@ -57,9 +57,16 @@ class TwoHosts(NoSsh):
             done = self.ends(self.start_all("--nproc-per-node", "1", "sh", "-c", f"[ $RANK != {rank} ] || exit 7; sleep 60"), 7)
             self.assertIn(f"rank {rank} on host-{rank} exited with status 7", done[1].stderr)
 
-    def test_a_host_without_workers_ends_with_the_others(self):
-        done = self.ends(self.start_all("--np", "1", "--nproc-per-node", "1", "hostname"), 0)
+    def test_a_host_without_workers_is_waited_for_and_ends_with_the_others(self):
+        one = ("--np", "1", "--nproc-per-node", "1")
+        head = self.start(0, *one, "hostname")
+        self.assertTrue(poll(self.listens, 10))
+        time.sleep(0.5)  # it is late
+        done = self.ends([head, self.start(1, *one, "hostname")], 0)
         self.assertEqual((done[0].stdout, done[1].stdout), ("algo-1\n", ""))
+        done = self.start(0, *one, "--start-timeout", "1s", "true").finish()
+        self.assert_status(done, 125)
+        self.assertIn("host-1: not ready after 1 s (it has not called)", done.stderr)
 
     def test_both_plans_are_equal(self):
         plans = [self.bed.sml_run(host, "--resource-config", "/opt/ml/input/config/resourceconfig.json", "--dry-run",
