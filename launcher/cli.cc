@@ -61,7 +61,8 @@ std::vector<OptionGroup> options_of_the_plan() {
          "given.",
          "given"},
         {"--host-source", "NAME", set_host_source,
-         "Take the hosts from there and nowhere else: hosts, hostfile, resource-config, sagemaker, slurm, pbs, lsf, "
+         "Take the hosts from there and nowhere else: hosts, hostfile, resource-config, nnodes, sagemaker, slurm, pbs, "
+         "lsf, "
          "sge, flux, oar, cobalt, aws-batch, pytorchjob, kubernetes, mpi, rankfile or local."}}},
       {"Environment of the workers",
        {{"-x", "NAME[=VALUE]", add_export_word,
@@ -206,6 +207,20 @@ OptionGroup options_of_arrays() {
        {"--jobs", "K", set_array_jobs, "How many of --array-all run at the same time; default 1.", "1"}}};
 }
 
+OptionGroup options_of_dial_in() {
+  return {
+      "Started on every host (they call the first, and need no SSH)",
+      {{"--nnodes", "N", set_nnodes, "How many hosts the job has, where nothing names them."},
+       {"--node-rank", "I", set_node_rank, "Which of them this one is; 0 is the head, to which the others connect."},
+       {"--head", "ADDR[:PORT]", set_head,
+        "Address of the head, on every host the same; default: the name of the first host, and port 29399."},
+       {"--secret-file", "FILE", set_secret_file,
+        "A secret, the same on every host, by which they know each other; default: the variable SML_JOB_SECRET, "
+        "else one made of what the platform tells the hosts of this job."},
+       {"--attempt", "N", set_attempt,
+        "Which try of the job this is: hosts of another are turned away. Default: that of AWS Batch, else 0."}}};
+}
+
 OptionGroup options_of_sagemaker() {
   return {"SageMaker",
           {{"--hp-style", "toolkit|v3", set_hp_style,
@@ -223,6 +238,9 @@ std::vector<OptionGroup> options_of_the_launcher() {
   return {
       {"Time limits (D is 90, 90s, 1.5m, 2h or 250ms)",
        {{"--grace", "D", set_grace, "Time between TERM and KILL when the job is stopped; default 10s.", "10s"},
+        {"--stop-grace", "D", set_stop_grace,
+         "The same when it is a signal that stops the job. Default: in containers as long as the platform allows, else "
+         "that of --grace."},
         {"--timeout", "D", set_timeout, "Stop the job, with status 124, when its workers have run so long."},
         {"--start-timeout", "D", set_start_timeout, "Give up when not all hosts are ready by then; default 60s.",
          "60s"},
@@ -296,6 +314,7 @@ const std::vector<OptionGroup>& option_groups() {
     all.push_back(options_of_shares());
     all.push_back(options_of_arrays());
     for (OptionGroup& group : options_of_the_records()) all.push_back(std::move(group));
+    all.push_back(options_of_dial_in());
     all.push_back(options_of_sagemaker());
     for (OptionGroup& group : options_of_the_launcher()) all.push_back(std::move(group));
     return all;

@@ -70,6 +70,16 @@ FoundHosts hosts_of_resource_config(const Subject& s) {
   return path.empty() ? nothing() : hosts_of_config(path, "--resource-config " + path, s);
 }
 
+// Known by their number only.
+FoundHosts hosts_of_count(const Subject& s) {
+  if (!s.options.dial_in.hosts) return nothing();
+  plan::HostList list{{}, std::string(kCountedHosts)};
+  for (std::uint32_t i = 0; i < *s.options.dial_in.hosts; ++i) {
+    list.hosts.push_back({fmt::format("host-{}", i), "", std::nullopt});
+  }
+  return std::optional(std::move(list));
+}
+
 // Where SageMaker puts the file: of a training job, else of a processing job. SAGEMAKER_BASE_DIR moves both.
 // SageMaker's training toolkit takes that variable for the name of the folder /opt/ml itself, other tools for what
 // stands before it: both places are looked at.
@@ -139,6 +149,7 @@ std::vector<HostSource> make_host_sources() {
   std::vector<HostSource> all{{"hosts", "--hosts", hosts_of_option},
                               {"hostfile", "--hostfile", hosts_of_hostfile},
                               {"resource-config", "--resource-config", hosts_of_resource_config},
+                              {"nnodes", kCountedHosts, hosts_of_count},
                               {"sagemaker", "/opt/ml/input/config/resourceconfig.json", hosts_of_sagemaker}};
   for (const hosts::BatchSystem& system : hosts::batch_systems()) all.push_back(source_of(system));
   all.push_back({"rankfile", "--rankfile", hosts_of_rankfile});

@@ -12,8 +12,9 @@
 namespace sml {
 
 inline constexpr std::string_view kThisMachine = "this machine";
+inline constexpr std::string_view kCountedHosts = "--nnodes";
 
-// The first of --hosts, --hostfile, --resource-config, SageMaker's files (training, then processing, below
+// The first of --hosts, --hostfile, --resource-config, --nnodes, SageMaker's files (training, then processing, below
 // $SAGEMAKER_BASE_DIR), the batch systems (common/hosts/batch_systems.h) that is there, else this machine; or the one
 // that --host-source names, and no other. A source that is there but cannot be read is an error, not passed over.
 Result<plan::HostList> find_hosts(const Options& options, const Machine& machine);

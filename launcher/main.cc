@@ -18,12 +18,15 @@
 #include "launcher/app_file.h"
 #include "launcher/array_line.h"
 #include "launcher/cli.h"
+#include "launcher/dial_in.h"
+#include "launcher/dialin/port.h"
 #include "launcher/inputs.h"
 #include "launcher/job/array_run.h"
 #include "launcher/job/check.h"
 #include "launcher/job/failure_file.h"
 #include "launcher/job/job.h"
 #include "launcher/sagemaker/failure_text.h"
+#include "launcher/stop_grace.h"
 #include "launcher/training.h"
 
 namespace {
@@ -137,6 +140,15 @@ int check(const Options& options, const plan::LaunchPlan& plan, const launch::Ag
   return verdict.exit_code == 0 && !printed ? 1 : verdict.exit_code;
 }
 
+// What the head listens with; nothing: no host calls.
+Result<std::optional<dialin::HeadPlan>> open_for_hosts(const Options& options,
+                                                       const std::optional<dialin::Settings>& settings) {
+  if (!settings || settings->hosts.size() < 2) return std::optional<dialin::HeadPlan>();
+  Result<os::UniqueFd> listener = dialin::listen_on(settings->port);
+  if (!listener) return listener.error();
+  return std::optional(dialin::HeadPlan{*settings, std::move(*listener), options.heartbeat_timeout});
+}
+
 // An exit status; or nothing was started, as several of the hosts are one machine.
 using Outcome = std::variant<int, std::vector<hosts::OneMachine>>;
 
@@ -153,14 +165,30 @@ Outcome try_launch(const Options& options, const Training& training, const Machi
   if (options.display_map) os::write_all(STDERR_FILENO, to_table(*plan));
   const Result<launch::AgentImage> image = agent_image(options);
   if (!image) return fail(options, image.error());
-  if (options.check == Preflight::Yes) return check(options, *plan, *image);
+  const Result<std::optional<dialin::Settings>> dial_in =
+      choose_dial_in(options, training, *plan, machine, SML_VERSION " " + image->id());
+  if (!dial_in) return fail(options, dial_in.error());
+  if (options.check == Preflight::Yes) {
+    if (!*dial_in) return check(options, *plan, *image);
+    return refuse(
+        Error(ErrorKind::Usage, "--check reaches the hosts by SSH; hosts that call the head are not checked"));
+  }
+  if (*dial_in) {
+    adapt_plan(*plan, training, **dial_in);
+    if ((*dial_in)->own_index != 0) {
+      if (Result<void> installed = install(training, machine); !installed) return fail(options, installed.error());
+      return serve_head(options, *plan, **dial_in, *image, say);
+    }
+  }
   Result<job::Records> records = job::Records::open(options, *plan);
   if (!records) return fail(options, records.error());
   if (options.verbosity != Verbosity::Quiet) say(one_line_about(*plan));
   os::raise_descriptor_limit();
   if (Result<void> enough = enough_descriptors(*plan, options); !enough) return fail(options, enough.error());
   if (Result<void> installed = install(training, machine); !installed) return fail(options, installed.error());
-  job::Job job(options, *plan, *image, std::move(*records));
+  Result<std::optional<dialin::HeadPlan>> head = open_for_hosts(options, *dial_in);
+  if (!head) return fail(options, head.error());
+  job::Job job(options, *plan, *image, std::move(*records), std::move(*head));
   const int status = job.run();
   if (job.machines().empty()) return status;
   return job.machines();
@@ -194,6 +222,7 @@ int run(const std::string& called, const std::vector<std::string>& arguments,
   if (!options.without_effect.empty() && options.verbosity != Verbosity::Quiet) say(note_about(options.without_effect));
   if (runs_whole_array(options)) return run_whole_array(options, called, arguments, machine);
   choose_failure_file(options, machine);
+  for (const std::string& warning : choose_stop_grace(options, machine)) say("warning: " + warning);
   if (Result<void> read = read_app_file(options, machine); !read) return fail(options, read.error());
   if (Result<void> taken = take_array_line(options, machine); !taken) return fail(options, taken.error());
   Training training;

@@ -23,7 +23,7 @@ constexpr string_view kExportSection = "x";  // [x] of a file: the variables of 
 
 // What sml-run tells its workers, and reads from Kubernetes' jobs.
 bool has_another_meaning(string_view name) {
-  constexpr std::array<string_view, 2> kOthers{"SML_ARRAY_INDEX", "SML_NUM_HOSTS"};
+  constexpr std::array<string_view, 3> kOthers{"SML_ARRAY_INDEX", "SML_NUM_HOSTS", "SML_JOB_SECRET"};
   const std::vector<plan::VariableMeaning> known = plan::worker_variables();
   return std::find(kOthers.begin(), kOthers.end(), name) != kOthers.end() ||
          std::any_of(known.begin(), known.end(), [&](const auto& v) { return v.name == name; });

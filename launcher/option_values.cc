@@ -160,6 +160,22 @@ Result<void> set_visible_devices(Options& o, string_view value) {
 
 Result<void> set_working_directory(Options& o, string_view value) { return keep(o.working_directory, value); }
 Result<void> set_hosts(Options& o, string_view value) { return keep(o.hosts, value); }
+
+Result<void> set_nnodes(Options& o, string_view value) {
+  return store(o.dial_in.hosts, number(value, {1, static_cast<std::uint32_t>(plan::kMaxHosts)}));
+}
+
+Result<void> set_node_rank(Options& o, string_view value) {
+  return store(o.dial_in.place, number(value, {0, static_cast<std::uint32_t>(plan::kMaxHosts) - 1}));
+}
+
+Result<void> set_head(Options& o, string_view value) { return keep(o.dial_in.head, value); }
+Result<void> set_secret_file(Options& o, string_view value) { return keep(o.dial_in.secret_file, value); }
+
+Result<void> set_attempt(Options& o, string_view value) {
+  return store(o.dial_in.attempt, number(value, {0, UINT32_MAX}));
+}
+
 Result<void> set_hostfile(Options& o, string_view value) { return keep(o.hostfile, value); }
 Result<void> set_resource_config(Options& o, string_view value) { return keep(o.resource_config, value); }
 
@@ -194,6 +210,7 @@ Result<void> set_export(Options& o, string_view value) {
 }
 
 Result<void> set_grace(Options& o, string_view value) { return store(o.grace, duration(value, 0s)); }
+Result<void> set_stop_grace(Options& o, string_view value) { return store(o.stop_grace, duration(value, 0s)); }
 Result<void> set_timeout(Options& o, string_view value) { return store(o.timeout, duration(value, 1ms)); }
 
 Result<void> set_on_failure(Options& o, string_view value) {
@@ -312,7 +329,11 @@ Result<void> set_log_max_size(Options& o, string_view value) {
 Result<void> set_log_overwrite(Options& o, string_view) { return keep(o.logs.rules.overwrite, os::Overwrite::Yes); }
 Result<void> set_log_strict(Options& o, string_view) { return keep(o.logs.on_fault, OnLogFault::EndJob); }
 
-Result<void> set_start_timeout(Options& o, string_view value) { return store(o.start_timeout, duration(value, 1ms)); }
+Result<void> set_start_timeout(Options& o, string_view value) {
+  o.start_timeout_given = true;
+  return store(o.start_timeout, duration(value, 1ms));
+}
+
 Result<void> set_heartbeat_timeout(Options& o, string_view value) {
   return store(o.heartbeat_timeout, duration(value, 1s));
 }

@@ -41,6 +41,15 @@ struct TrainingOptions {
   Installation install = Installation::Yes;
 };
 
+// Where sml-run is started on every host, and the hosts call the first of them.
+struct DialInOptions {
+  std::optional<std::uint32_t> hosts;  // how many there are; empty: as many as are named
+  std::optional<std::uint32_t> place;  // of this one; 0 is the head
+  std::string head;                    // ADDR[:PORT]; empty: the name of the first host
+  std::string secret_file;             // path; empty: none
+  std::optional<std::uint32_t> attempt;
+};
+
 // What each program of the command line, those between ":", says for itself.
 struct ProgramOptions {
   std::optional<std::uint32_t> np;
@@ -56,6 +65,8 @@ struct ProgramOptions {
 struct Options : JobOptions, ProgramOptions {
   Mode mode = Mode::Program;
   TrainingOptions training;
+  DialInOptions dial_in;
+  bool start_timeout_given = false;  // else it depends on what is started
   std::vector<ProgramOptions> more_programs;
   std::string app_file;  // path, with the programs
   std::set<plan::Preset> presets;

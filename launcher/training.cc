@@ -81,24 +81,28 @@ bool of_one_host(std::string_view name) {
   return plan::bound_to_host(name) || name.starts_with("SM_NUM_") || name == "SM_TRAINING_ENV" || name == "TF_CONFIG";
 }
 
-void add_variables(Options& options, const sagemaker::Job& job, const Machine& machine) {
+void add_variables(Options& options, Training& training, const sagemaker::Job& job, const Machine& machine) {
   const sagemaker::HostFacts host{.name = job.contract.current_host,
                                   .cpus = machine.count_cpus(),
                                   .gpus = machine.count_gpus(),
                                   .neuron_cores = machine.count_neuron_cores()};
   plan::Environment variables = sagemaker::sm_environment(job, host, machine.environment);
+  if (training.hosts_call) {
+    training.host_variables = std::move(variables);
+    return;
+  }
   if (names_hosts(options)) {
     std::erase_if(variables, [](const std::string& entry) { return of_one_host(plan::name_of(entry)); });
   }
   std::move(variables.begin(), variables.end(), std::back_inserter(options.extra_variables));
 }
 
-Result<void> check_hosts(const Options& options, const std::vector<std::string>& hosts) {
-  if (hosts.size() <= 1 || names_hosts(options)) return {};
-  return Error(ErrorKind::Config,
-               fmt::format("the job has {} hosts ({}), and sml-run train starts jobs of one host only", hosts.size(),
-                           show(fold_names(hosts))))
-      .with_hint("where the hosts run SSH servers, sml-run train -H HOST:SLOTS,... on the first starts them all");
+// Containers of one job start minutes apart, and some have more to install than others.
+void choose_hosts(Options& options, Training& training, const sagemaker::Distribution& distribution) {
+  constexpr Duration kContainersStart = std::chrono::minutes(15);
+  if (options.groups.empty()) options.groups = fmt::format("{}", fmt::join(distribution.groups, ","));
+  if (!options.start_timeout_given) options.start_timeout = kContainersStart;
+  training.hosts_call = true;
 }
 
 // ---- installing
@@ -141,12 +145,12 @@ Result<Training> prepare_training(Options& options, const Machine& machine) {
   if (!distribution) return distribution.error();
   const Result<std::vector<std::string>> hosts = sagemaker::hosts_of(*contract, *distribution);
   if (!hosts) return hosts.error();
-  if (Result<void> one = check_hosts(options, *hosts); !one) return one.error();
+  if (hosts->size() > 1 && !names_hosts(options)) choose_hosts(options, training, *distribution);
   const Result<sagemaker::EntryPoint> entry = choose_entry(options, training, *contract, machine, files);
   if (!entry) return entry.error();
   if (Result<void> checked = check_arguments(options.command); !checked) return checked.error();
   choose_workers(options, *distribution);
-  add_variables(options, {*contract, *distribution, *entry}, machine);
+  add_variables(options, training, {*contract, *distribution, *entry}, machine);
   training.own_name = contract->current_host;
   for (const std::string& option : distribution->mpi.ignored) {
     training.warnings.push_back(fmt::format("custom_mpi_options: {} is for mpirun itself; ignored", show(option)));

@@ -17,11 +17,13 @@ struct Training {
   std::string program;                                  // a file in it that must be executable; empty: none
   std::vector<std::vector<std::string>> installations;  // to be run in the folder, one after the other
   std::vector<std::string> warnings;
+  bool hosts_call = false;           // sml-run is started on every host of the job, of which there are several
+  plan::Environment host_variables;  // where they call: what is true of this host
 };
 
 // Completes `options`: program and arguments, working directory, number of workers, variables. What the command line
-// says has more say. Reads files; starts nothing. Errors are of kind Config; among them a job of several hosts, unless
-// -H says which of them are to be reached by SSH.
+// says has more say. Reads files; starts nothing. Errors are of kind Config. The hosts of a job of several call
+// each other, unless -H says which of them are to be reached by SSH.
 Result<Training> prepare_training(Options& options, const Machine& machine);
 
 // Where the platform looks for the reason of a failure, unless --failure-file or --no-failure-file says otherwise: in a

@@ -16,7 +16,7 @@ Row = collections.namedtuple("Row", "ours libraries")
 
 COMMON = ("common/core", "common/plan", "common/hosts", "common/wire", "common/supervise", "common/output", "common/os",
           "common/rendezvous")
-LAUNCHER = ("launcher/launch", "launcher/ssh", "launcher/job", "launcher/report", "launcher/sagemaker",
+LAUNCHER = ("launcher/launch", "launcher/dialin", "launcher/ssh", "launcher/job", "launcher/report", "launcher/sagemaker",
             "launcher/dialects")
 FOLDERS = {
     "common/core": Row((), ("boost/system", "fmt")),
@@ -31,6 +31,7 @@ FOLDERS = {
     "launcher/sagemaker": Row(("common/core", "common/plan", "common/hosts", "launcher/report"), ("fmt",)),
     "launcher/dialects": Row(("common/core", "common/plan"), ("fmt",)),
     "launcher/launch": Row((*COMMON, "launcher/ssh"), ("asio", "fmt")),
+    "launcher/dialin": Row((*COMMON, "launcher/launch", "launcher/ssh"), ("asio", "fmt")),
     "launcher/ssh": Row((*COMMON, "launcher/launch"), ("asio", "fmt")),
     "launcher/job": Row((*COMMON, *LAUNCHER), ("asio", "fmt")),
     "launcher/agent": Row(COMMON, ("asio",)),
@@ -42,6 +43,7 @@ FOLDERS = {
 EXCEPTIONS = {
     "boost/process": ("common/os/child.h", "common/os/child.cc"),
     "libssh": ("launcher/ssh/*.cc",),
+    "openssl": ("launcher/dialin/*.cc",),
     "boost/beast": ("common/rendezvous/http_request.cc",),
     "CLI": ("launcher/cli.cc",),
     "re2": ("launcher/report/line_pattern.cc",),
@@ -49,7 +51,7 @@ EXCEPTIONS = {
 }
 LIBRARIES = {  # first words of an include → library
     "boost/asio": "asio", "boost/beast": "boost/beast", "boost/process": "boost/process", "boost/system": "boost/system",
-    "boost/filesystem": "boost/filesystem", "boost": "other Boost", "libssh": "libssh", "CLI": "CLI",
+    "boost/filesystem": "boost/filesystem", "boost": "other Boost", "libssh": "libssh", "openssl": "openssl", "CLI": "CLI",
     "nlohmann": "nlohmann", "fmt": "fmt", "re2": "re2", "catch2": "catch2",
 }
 SYSTEM = re.compile(r"[a-z0-9_]+(\.h)?|(sys|linux|arpa|net|netinet|asm|sanitizer)/[a-z0-9_]+\.h")

@@ -287,13 +287,15 @@ Result<pid_t> spawn_helper(const HelperProcess& helper) {
   const int sources[3] = {helper.stdin_fd, helper.stdout_fd, helper.stderr_fd};
   for (int i = 0; i < 3; ++i) ::posix_spawn_file_actions_adddup2(&actions, sources[i], i);
   const std::vector<char*> argv = pointers(helper.argv);
+  const std::vector<char*> own = pointers(helper.environment);
+  char** const environment = helper.environment.empty() ? environ : const_cast<char**>(own.data());
   pid_t pid = -1;
   int error = 0;
   if (helper.program_fd >= 0) {
     const std::string path = "/proc/self/fd/" + std::to_string(helper.program_fd);
-    error = ::posix_spawn(&pid, path.c_str(), &actions, &attributes, argv.data(), environ);
+    error = ::posix_spawn(&pid, path.c_str(), &actions, &attributes, argv.data(), environment);
   } else {
-    error = ::posix_spawnp(&pid, argv[0], &actions, &attributes, argv.data(), environ);
+    error = ::posix_spawnp(&pid, argv[0], &actions, &attributes, argv.data(), environment);
   }
   ::posix_spawn_file_actions_destroy(&actions);
   ::posix_spawnattr_destroy(&attributes);

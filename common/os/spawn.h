@@ -47,15 +47,15 @@ Result<void> check_directory(const std::string& working_directory);
 Result<std::string> find_program(std::span<const std::string> argv, std::span<const std::string> environment,
                                  const std::string& working_directory);
 
-// A helper of the launcher (agent, ssh command): own session, given descriptors as 0, 1, 2, default signals, the
-// launcher's environment. Thread-safe (posix_spawn). argv[0] is looked up in our PATH; `program_fd` >= 0 executes that
-// descriptor instead.
+// A helper of the launcher (agent, ssh command): own session, given descriptors as 0, 1, 2, default signals.
+// Thread-safe (posix_spawn). argv[0] is looked up in our PATH; `program_fd` >= 0 executes that descriptor instead.
 struct HelperProcess {
   std::vector<std::string> argv;
   int program_fd = -1;
   int stdin_fd = -1;
   int stdout_fd = -1;
   int stderr_fd = -1;
+  std::span<const std::string> environment{};  // instead of ours; empty: ours
 };
 Result<pid_t> spawn_helper(const HelperProcess& helper);
 

@@ -71,7 +71,7 @@ void Check::make_sessions() {
     entry.found.slots = host.host.slots.value_or(0);
     entry.found.ranks = static_cast<std::uint32_t>(host.ranks.size());
     entry.session = std::make_unique<launch::AgentSession>(loop_.get_executor(), static_cast<SessionOwner&>(*this),
-                                                           image_, routes_.to(host.host), std::move(session));
+                                                           image_, routes_.to(session.host), std::move(session));
   }
 }
 

@@ -4,6 +4,7 @@
 #include <csignal>
 #include <map>
 
+#include "common/core/exit_status.h"
 #include "common/core/text.h"
 #include "common/os/small_file.h"
 #include "common/os/spawn.h"
@@ -49,7 +50,8 @@ bool ends_the_job(int signo) { return signo == SIGINT || signo == SIGTERM || sig
 
 }  // namespace
 
-Job::Job(const JobOptions& options, const plan::LaunchPlan& plan, const launch::AgentImage& image, Records records)
+Job::Job(const JobOptions& options, const plan::LaunchPlan& plan, const launch::AgentImage& image, Records records,
+         std::optional<dialin::HeadPlan> dial_in)
     : options_(options),
       plan_(plan),
       image_(image),
@@ -71,8 +73,9 @@ Job::Job(const JobOptions& options, const plan::LaunchPlan& plan, const launch::
                                           host_of(rank).session->send(wire::StdinData{rank, bytes});
                                         },
                                     .end = [this](Rank rank) { host_of(rank).session->send(wire::StdinEof{rank}); }}),
-      machine_(options.start_timeout, options.grace, Clock::now(), options.timeout),
+      machine_(options.start_timeout, options.grace, Clock::now(), options.timeout, options.stop_grace),
       join_watch_(options.join_warn, plan.map.members()),
+      dial_in_(std::move(dial_in)),
       ranks_(plan.map.world_size()),
       last_lines_(plan.map.world_size()),
       errors_(plan.map.world_size()),
@@ -97,11 +100,15 @@ int Job::run() {
                                  .output_window = first_output_window(static_cast<std::size_t>(with_ranks)),
                                  .interfaces = options_.interfaces,
                                  .wants_stdin = [this](Rank rank) { return wants_stdin(rank); }};
+  if (Result<void> open = open_to_hosts(); !open) {
+    console_.say(open.error().message());
+    return exit_code_of(open.error().kind());
+  }
   for (launch::AgentSession::Plan& session : session_plans(plan_, settings)) {
     records_.logs().instruct(session);
-    const plan::Host& host = plan_.map.hosts[session.host.value()].host;
+    launch::SessionRoute route = routes_.to(session.host);
     hosts_.push_back({std::make_unique<launch::AgentSession>(loop_.get_executor(), static_cast<SessionOwner&>(*this),
-                                                             image_, routes_.to(host), std::move(session)),
+                                                             image_, std::move(route), std::move(session)),
                       {}});
   }
   for (const plan::RankAssignment& rank : plan_.map.ranks) {
@@ -130,13 +137,7 @@ int Job::run() {
   const report::Verdict verdict = report::judge(facts_);
   for (const std::string& line : report::job_report(facts_, verdict)) console_.say(line);
   if (!options_.report_file.empty()) write_report(verdict);
-  if (!options_.failure.path.empty() && verdict.exit_code != 0) {
-    const bool message = options_.failure.kind == FailureKind::Message;
-    const Result<void> left = leave_failure(
-        options_.failure.path,
-        sagemaker::failure_text(facts_, verdict, message ? sagemaker::kMessageLimit : sagemaker::kFailureLimit));
-    if (!left) console_.say(left.error().message());
-  }
+  tell_hosts(verdict, leave_reason(verdict));
   events_.tell(report::JobEnds{verdict.exit_code, report::in_words(verdict),
                                verdict.culprit != nullptr ? std::optional(verdict.culprit->rank) : std::nullopt});
   records_.finish([this](const std::string& warning) { console_.say(warning); });
@@ -154,6 +155,18 @@ int Job::leave_unstarted() {
   return 0;
 }
 
+// Answers the text, for the host whose worker decided.
+std::string Job::leave_reason(const report::Verdict& verdict) {
+  const bool message = options_.failure.kind == FailureKind::Message;
+  std::string failure =
+      sagemaker::failure_text(facts_, verdict, message ? sagemaker::kMessageLimit : sagemaker::kFailureLimit);
+  if (!options_.failure.path.empty() && verdict.exit_code != 0) {
+    const Result<void> left = leave_failure(options_.failure.path, failure);
+    if (!left) console_.say(left.error().message());
+  }
+  return failure;
+}
+
 void Job::write_report(const report::Verdict& verdict) {
   const report::JobRecord record{
       .job_id = plan_.job.job_id, .started_unix = started_unix_, .now = Clock::now(), .ranks = ranks_};
@@ -169,6 +182,38 @@ bool Job::wants_stdin(Rank rank) const {
 Job::HostEntry& Job::host_of(Rank rank) {
   const HostIndex index = plan_.map.ranks[rank.value()].host;
   return *std::find_if(hosts_.begin(), hosts_.end(), [&](const HostEntry& h) { return h.session->host() == index; });
+}
+
+// Where the others call us.
+Result<void> Job::open_to_hosts() {
+  if (!dial_in_) return {};
+  Result<std::unique_ptr<dialin::Head>> head =
+      dialin::make_head(loop_.get_executor(), routes_.pool(), std::move(*dial_in_),
+                        {.say = [this](const std::string& text) { console_.say(text); },
+                         .come = [this] { check_settled(); },
+                         .stop_asked =
+                             [this](const std::string& host, int signo) {
+                               console_.say(host + " has been told to stop (" + signal_name(signo) + ")");
+                               on_signal(signo);
+                             }});
+  if (!head) return head.error();
+  head_ = std::move(*head);
+  routes_.be_called(*head_);
+  head_->begin();
+  return {};
+}
+
+// All is over but for that.
+void Job::tell_hosts(const report::Verdict& verdict, std::string failure) {
+  if (!head_) return;
+  std::optional<HostIndex> culprit;
+  if (verdict.culprit != nullptr) culprit = plan_.map.ranks[verdict.culprit->rank.value()].host;
+  hosts_.clear();
+  loop_.restart();
+  head_->end({static_cast<std::uint8_t>(verdict.exit_code), report::in_words(verdict), std::move(failure)}, culprit,
+             [this] { loop_.stop(); });
+  loop_.run();
+  head_.reset();
 }
 
 Job::HostEntry& Job::entry(const launch::AgentSession& session) {
@@ -268,7 +313,8 @@ void Job::start_all() {
 }
 
 void Job::stop_all() {
-  const wire::Stop stop{facts_.stop_signal.value_or(SIGTERM), milliseconds(options_.grace)};
+  const Duration grace = facts_.stop_signal ? options_.stop_grace.value_or(options_.grace) : options_.grace;
+  const wire::Stop stop{facts_.stop_signal.value_or(SIGTERM), milliseconds(grace)};
   for (HostEntry& host : hosts_) {
     if (host.session->agent_runs()) {
       host.session->send(stop);
@@ -284,13 +330,18 @@ void Job::kill_all() {
 }
 
 void Job::time_out_start() {
+  const auto blame = [this](HostIndex host, const std::string& step) {
+    add_fault(host, Error(ErrorKind::Timeout,
+                          "not ready after " + format_duration(options_.start_timeout) + " (" + step + ")")
+                        .with_hint("--start-timeout waits longer"));
+  };
   for (HostEntry& host : hosts_) {
     if (host.info.ready || host.info.failed) continue;
     host.info.failed = true;
-    add_fault(host.session->host(),
-              Error(ErrorKind::Timeout,
-                    "not ready after " + format_duration(options_.start_timeout) + " (" + host.session->step() + ")")
-                  .with_hint("--start-timeout waits longer"));
+    blame(host.session->host(), host.session->step());
+  }
+  for (const HostIndex host : head_ ? head_->missing() : std::vector<HostIndex>()) {
+    if (plan_.map.hosts[host.value()].ranks.empty()) blame(host, "it has not called");
   }
   stop_all();
 }

@@ -12,6 +12,7 @@
 
 #include "common/hosts/aliases.h"
 #include "common/plan/launch_plan.h"
+#include "launcher/dialin/head.h"
 #include "launcher/job/console.h"
 #include "launcher/job/job_machine.h"
 #include "launcher/job/job_options.h"
@@ -34,7 +35,9 @@ namespace sml::job {
 class Job final : private launch::SessionOwner {
  public:
   // `options`, `plan` and `image` outlive the job.
-  Job(const JobOptions& options, const plan::LaunchPlan& plan, const launch::AgentImage& image, Records records);
+  // `dial_in`: the other hosts call, and are told how it ends.
+  Job(const JobOptions& options, const plan::LaunchPlan& plan, const launch::AgentImage& image, Records records,
+      std::optional<dialin::HeadPlan> dial_in = std::nullopt);
   ~Job() override;
 
   // Runs the job to its end; answers the exit status of sml-run (design §3.4). Uses this thread as loop thread. A name
@@ -140,6 +143,9 @@ class Job final : private launch::SessionOwner {
   void release_stores();
   void arm_join_watch();
   HostEntry& entry(const launch::AgentSession& session);
+  Result<void> open_to_hosts();
+  std::string leave_reason(const report::Verdict& verdict);
+  void tell_hosts(const report::Verdict& verdict, std::string failure);
 
   const JobOptions& options_;
   const plan::LaunchPlan& plan_;
@@ -158,6 +164,8 @@ class Job final : private launch::SessionOwner {
   StdinForwarder stdin_;
   JobMachine machine_;
   JoinWatch join_watch_;
+  std::optional<dialin::HeadPlan> dial_in_;    // until the job runs
+  std::unique_ptr<dialin::Head> head_;         // null: the hosts are reached, and do not call
   std::vector<HostEntry> hosts_;               // those with ranks, in host order; rank 0 is on the first
   std::vector<report::RankRecord> ranks_;      // by rank
   std::vector<report::LastLines> last_lines_;  // by rank

@@ -51,8 +51,12 @@ std::string_view name(JobEvent event) {
   return names[static_cast<std::size_t>(event)];
 }
 
-JobMachine::JobMachine(Duration start_timeout, Duration grace, TimePoint now, std::optional<Duration> run_timeout)
-    : grace_(grace), run_timeout_(run_timeout), deadline_(now + start_timeout) {}
+JobMachine::JobMachine(Duration start_timeout, Duration grace, TimePoint now, std::optional<Duration> run_timeout,
+                       std::optional<Duration> stop_grace)
+    : grace_(grace),
+      stop_grace_(stop_grace.value_or(grace)),
+      run_timeout_(run_timeout),
+      deadline_(now + start_timeout) {}
 
 std::optional<TimePoint> JobMachine::deadline_of(JobState state, TimePoint now) const {
   switch (state) {
@@ -69,6 +73,7 @@ std::optional<TimePoint> JobMachine::deadline_of(JobState state, TimePoint now) 
 JobAction JobMachine::on(JobEvent event, TimePoint now) {
   const Row* row = find_row(kTable, state_, event);
   if (row == nullptr) return A::None;  // news of something that is over
+  if (event == E::UserStop && state_ != S::Stopping) grace_ = stop_grace_;
   if (row->next != state_) deadline_ = deadline_of(row->next, now);
   if (row->action == A::KillAll) deadline_ = std::min(*deadline_, now + kConfirm);
   state_ = row->next;

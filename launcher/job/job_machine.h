@@ -49,8 +49,10 @@ class JobMachine {
   static constexpr Duration kGather = std::chrono::seconds(2);    // Failing
   static constexpr Duration kConfirm = std::chrono::seconds(12);  // after the grace: KILL, collect, say Bye
 
-  // `run_timeout`: how long the workers may run; nothing: for ever.
-  JobMachine(Duration start_timeout, Duration grace, TimePoint now, std::optional<Duration> run_timeout = std::nullopt);
+  // `run_timeout`: how long the workers may run; nothing: for ever. `stop_grace`: of a UserStop; nothing: as of any
+  // end.
+  JobMachine(Duration start_timeout, Duration grace, TimePoint now, std::optional<Duration> run_timeout = std::nullopt,
+             std::optional<Duration> stop_grace = std::nullopt);
 
   JobAction on(JobEvent event, TimePoint now);
   JobState state() const { return state_; }
@@ -59,7 +61,8 @@ class JobMachine {
  private:
   std::optional<TimePoint> deadline_of(JobState state, TimePoint now) const;
 
-  Duration grace_;
+  Duration grace_;  // of the end that comes
+  Duration stop_grace_;
   std::optional<Duration> run_timeout_;
   JobState state_ = JobState::Connecting;
   std::optional<TimePoint> deadline_;

@@ -67,6 +67,8 @@ void Job::check_settled() {
   const auto ready = std::count_if(hosts_.begin(), hosts_.end(), [](const HostEntry& h) { return h.info.ready; });
   const auto failed = std::count_if(hosts_.begin(), hosts_.end(), [](const HostEntry& h) { return h.info.failed; });
   if (static_cast<std::size_t>(ready) == hosts_.size()) {
+    // Hosts without workers are to hear of the end, too.
+    if (head_ && !head_->missing().empty()) return;
     look_for_machines();
     return tell(machines_.empty() ? JobEvent::AllReady : JobEvent::OneMachine);
   }
@@ -74,7 +76,8 @@ void Job::check_settled() {
 }
 
 void Job::look_for_machines() {
-  if (machine_.state() != JobState::Connecting || !options_.ssh.command.empty()) return;
+  // A host that calls is one by itself.
+  if (machine_.state() != JobState::Connecting || !options_.ssh.command.empty() || head_) return;
   std::vector<hosts::SeenHost> seen;
   for (const HostEntry& host : hosts_) {
     seen.push_back({plan_.map.hosts[host.session->host().value()].host, host.info.machine});

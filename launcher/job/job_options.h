@@ -76,6 +76,7 @@ struct ProgressOptions {
 struct JobOptions {
   FailureOptions failure;
   Duration grace = std::chrono::seconds(10);
+  std::optional<Duration> stop_grace;  // the same after a stop signal; empty: grace
   Duration start_timeout = std::chrono::seconds(60);
   Duration heartbeat_timeout = std::chrono::seconds(30);
   std::optional<Duration> timeout;  // of the workers, from their start

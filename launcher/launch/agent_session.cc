@@ -58,6 +58,10 @@ AgentSession::AgentSession(boost::asio::any_io_executor loop, SessionOwner& owne
 }
 
 void AgentSession::start() {
+  if (route_.dialled) {
+    transport_ = route_.dialled(mark_);
+    return transport_->start(*this);
+  }
   if (!route_.remote) return transport_is_local();
   transport_ = route_.remote(bootstrap_script(image_, mark_, {plan_.start_limit_s, plan_.hello.heartbeat_timeout_ms}));
   transport_->start(*this);

@@ -42,6 +42,8 @@ struct SessionRoute {
   std::function<std::unique_ptr<AgentTransport>(std::string mark)> local;
   // Null: the host is this machine and nothing else.
   std::function<std::unique_ptr<AgentTransport>(std::string remote_command)> remote;
+  // Not null: the host calls us and starts the agent itself; the others do not count.
+  std::function<std::unique_ptr<AgentTransport>(std::string mark)> dialled{};
 };
 
 class AgentSession final : private TransportEvents {

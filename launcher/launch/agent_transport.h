@@ -1,4 +1,5 @@
-// A byte pipe to the agent of one host. Three kinds: a local child, libssh, a command that is called like ssh.
+// A byte pipe to the agent of one host. Four kinds: a local child, libssh, a command that is called like
+// ssh, a connection that the host itself has made.
 #pragma once
 #include <cstddef>
 #include <span>

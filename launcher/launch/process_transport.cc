@@ -29,9 +29,10 @@ constexpr std::size_t kKeptStderr = 8192;
 
 struct ProcessStart {
   std::vector<std::string> argv;
-  std::optional<AgentImage> image;  // executed instead of argv[0]
-  std::string step;                 // what to say while it starts
-  std::string name_to_check;        // is it this machine after all? Empty: no matter
+  std::optional<AgentImage> image;         // executed instead of argv[0]
+  std::string step;                        // what to say while it starts
+  std::string name_to_check;               // is it this machine after all? Empty: no matter
+  std::vector<std::string> environment{};  // instead of ours; empty: ours
 };
 
 // What outlives the transport while handlers are under way.
@@ -129,7 +130,8 @@ class ProcessTransport final : public AgentTransport {
                                                 .program_fd = program.get(),
                                                 .stdin_fd = theirs.get(),
                                                 .stdout_fd = output->write.get(),
-                                                .stderr_fd = errors.write ? errors.write.get() : STDERR_FILENO});
+                                                .stderr_fd = errors.write ? errors.write.get() : STDERR_FILENO,
+                                                .environment = start_.environment});
     if (!pid) return pid.error();
     core_->socket.assign(asio::local::stream_protocol(), ours.release());
     core_->socket.non_blocking(true);
@@ -235,12 +237,13 @@ class ProcessTransport final : public AgentTransport {
 }  // namespace
 
 std::unique_ptr<AgentTransport> make_local_transport(asio::any_io_executor loop, const AgentImage& image,
-                                                     std::string mark) {
+                                                     std::string mark, std::vector<std::string> environment) {
   return std::make_unique<ProcessTransport>(std::move(loop), nullptr,
                                             ProcessStart{.argv = {"sml-run-agent", "--mark", std::move(mark)},
                                                          .image = image,
                                                          .step = "starting the agent",
-                                                         .name_to_check = {}});
+                                                         .name_to_check = {},
+                                                         .environment = std::move(environment)});
 }
 
 std::unique_ptr<AgentTransport> make_command_transport(asio::any_io_executor loop, asio::thread_pool& pool,

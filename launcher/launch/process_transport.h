@@ -14,9 +14,10 @@
 
 namespace sml::launch {
 
-// The local host: a child that executes `image` from memory. `mark` as in wire/handshake.h.
+// The local host: a child that executes `image` from memory. `mark` as in wire/handshake.h. `environment` instead of
+// ours, unless it is empty.
 std::unique_ptr<AgentTransport> make_local_transport(boost::asio::any_io_executor loop, const AgentImage& image,
-                                                     std::string mark);
+                                                     std::string mark, std::vector<std::string> environment = {});
 
 // --ssh-command: runs `command` + [user@]host + one argument that holds the remote command line, as rsh and ssh take
 // it. Its standard error is kept (the last 8 KiB) and told when it ends. A host that is this machine is local, unless a

@@ -151,13 +151,6 @@ class Train(TestCase):
         self.assert_status(done, 0)
         self.assertEqual(done.stdout, "started\n")
 
-    def test_a_job_of_several_hosts_is_refused_with_one_sentence(self):
-        self.program("show.py", SHOW)
-        self.config("resourceconfig", {"current_host": "algo-1", "hosts": ["algo-1", "algo-2"]})
-        done = self.train()
-        self.assert_status(done, 2)
-        self.assertIn("the job has 2 hosts (algo-[1-2]), and sml-run train starts jobs of one host only", done.stderr)
-
     def test_words_that_are_no_options_are_refused(self):
         for words, said in ((["train", "x"], 'train: "x" is no option'), (["serve"], "serve: sml-run trains models")):
             done = sml_run(*words)

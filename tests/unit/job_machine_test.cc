@@ -161,3 +161,15 @@ TEST_CASE("the names of a job's states and events are words of their own") {
   for (const E event : kEvents) CHECK(events.insert(name(event)).second);
   CHECK(states.count("") + events.count("") == 0);
 }
+
+TEST_CASE("a stop signal may leave more time than a failure") {
+  const TimePoint start{};
+  JobMachine stopped(60s, 10s, start, std::nullopt, 100s);
+  stopped.on(JobEvent::AllReady, start);
+  stopped.on(JobEvent::AllProbed, start);
+  JobMachine failed = stopped;
+  stopped.on(JobEvent::UserStop, start);
+  CHECK(stopped.deadline() == start + 100s + JobMachine::kConfirm);
+  failed.on(JobEvent::WorkerFailed, start);
+  CHECK(failed.deadline() == start + 10s + JobMachine::kConfirm);
+}

@@ -120,12 +120,19 @@ TEST_CASE("what no program can be given is refused") {
         "hyperparameters.json: a value holds a NUL byte, which no argument of a program can");
 }
 
-TEST_CASE("several hosts need -H, and none of them gets what is another's") {
+TEST_CASE("several hosts call each other, or are reached with -H; none of them gets what is another's") {
   FakeMachine fake = one_host(R"({"sagemaker_program":"train.py"})");
   fake.container.config("resourceconfig.json", R"({"current_host":"algo-1","hosts":["algo-1","algo-2"]})");
   Options options = parsed({"train"});
-  CHECK(prepare_training(options, fake.machine()).error().message() ==
-        "the job has 2 hosts (algo-[1-2]), and sml-run train starts jobs of one host only");
+  const auto training = prepare_training(options, fake.machine());
+  REQUIRE(training.has_value());
+  CHECK(training->hosts_call);
+  CHECK(plan::find_variable(training->host_variables, "SM_CURRENT_HOST") != nullptr);
+  CHECK(options.extra_variables.empty());
+  CHECK(options.start_timeout == std::chrono::minutes(15));
+  options = parsed({"train", "--start-timeout", "60s"});
+  REQUIRE(prepare_training(options, fake.machine()).has_value());
+  CHECK(options.start_timeout == std::chrono::seconds(60));
   options = parsed({"train", "-H", "algo-1:1,algo-2:1"});
   REQUIRE(prepare_training(options, fake.machine()).has_value());
   CHECK(prepare_training(*std::make_unique<Options>(parsed({"train", "--hostfile", "h"})), fake.machine()).has_value());

@@ -1,0 +1,32 @@
+// Jobs whose hosts call each other: what this host is in one, and its part of it.
+#pragma once
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "common/core/error.h"
+#include "common/plan/launch_plan.h"
+#include "launcher/dialin/settings.h"
+#include "launcher/inputs.h"
+#include "launcher/launch/agent_image.h"
+#include "launcher/options.h"
+#include "launcher/training.h"
+
+namespace sml {
+
+// Nothing: sml-run is started on one host only, and reaches the others. Otherwise the place of this host among those of
+// the plan, the head, and the key: from --secret-file, $SML_JOB_SECRET, or what the platform tells this job's hosts and
+// nobody else. Reads a file. Errors: Usage or Config. `build` tells this sml-run from others.
+Result<std::optional<dialin::Settings>> choose_dial_in(const Options& options, const Training& training,
+                                                       const plan::LaunchPlan& plan, const Machine& machine,
+                                                       const std::string& build);
+
+// Completes the plan of such a job: each host starts with its own environment, and this one has a name.
+void adapt_plan(plan::LaunchPlan& plan, const Training& training, const dialin::Settings& settings);
+
+// What every host but the head does, to the end of the job; answers the exit status. Leaves a failure file where this
+// host's worker decided, or where there is no head to say so.
+int serve_head(const Options& options, const plan::LaunchPlan& plan, const dialin::Settings& settings,
+               const launch::AgentImage& image, const std::function<void(const std::string&)>& say);
+
+}  // namespace sml

@@ -1,0 +1,68 @@
+#include "launcher/dialin/dial_machine.h"
+
+#include <algorithm>
+
+#include "common/core/transition_table.h"
+
+namespace sml::dialin {
+
+namespace {
+
+using S = DialState;
+using E = DialEvent;
+using A = DialAction;
+using Row = Transition<S, E, A>;
+
+constexpr Row kTable[] = {
+    {S::Calling, E::Failed, S::Resting, A::Rest},          {S::Calling, E::Refused, S::Over, A::GiveUp},
+    {S::Calling, E::Welcomed, S::Serving, A::None},        {S::Calling, E::Deadline, S::Over, A::GiveUp},
+
+    {S::Resting, E::Deadline, S::Calling, A::Call},
+
+    {S::Serving, E::VerdictCame, S::Leaving, A::EndAgent}, {S::Serving, E::HeadLost, S::Deserted, A::EndAgent},
+
+    {S::Leaving, E::AgentEnded, S::Over, A::Leave},        {S::Leaving, E::Deadline, S::Over, A::Leave},
+    {S::Deserted, E::AgentEnded, S::Over, A::Leave},       {S::Deserted, E::Deadline, S::Over, A::Leave},
+};
+static_assert(no_pair_twice(kTable));
+
+}  // namespace
+
+std::string_view name(DialState state) {
+  static constexpr std::string_view names[] = {"calling", "resting", "serving", "leaving", "deserted", "over"};
+  return names[static_cast<std::size_t>(state)];
+}
+
+bool may_change(const Refused& refused, std::uint32_t own_attempt) {
+  if (refused.reason == Reason::Attempt) return refused.attempt < own_attempt;
+  return refused.reason == Reason::Address;
+}
+
+DialMachine::DialMachine(Duration patience, Duration grace, TimePoint now)
+    : grace_(grace), give_up_at_(now + patience), deadline_(give_up_at_) {}
+
+DialAction DialMachine::on(DialEvent event, TimePoint now) {
+  const Row* row = find_row(kTable, state_, event);
+  if (row == nullptr) return A::None;  // news of something that is over
+  state_ = row->next;
+  if (state_ == S::Resting) return rest(now);
+  if (state_ == S::Calling) deadline_ = give_up_at_;
+  if (state_ == S::Serving || state_ == S::Over) deadline_.reset();
+  if (state_ == S::Leaving) deadline_ = now + kConfirm;
+  if (state_ == S::Deserted) deadline_ = now + grace_ + kConfirm;
+  return row->action;
+}
+
+// Longer each time, and never beyond the end of our patience.
+DialAction DialMachine::rest(TimePoint now) {
+  if (now >= give_up_at_) {
+    state_ = S::Over;
+    deadline_.reset();
+    return A::GiveUp;
+  }
+  deadline_ = std::min(now + rest_, give_up_at_);
+  rest_ = std::min(2 * rest_, kLongestRest);
+  return A::Rest;
+}
+
+}  // namespace sml::dialin

@@ -1,0 +1,51 @@
+#include "launcher/dialin/guest_list.h"
+
+#include <fmt/format.h>
+
+#include "common/core/text.h"
+
+namespace sml::dialin {
+
+GuestList::GuestList(const Settings& settings) : settings_(settings), here_(settings.hosts.size()) {
+  here_[settings.own_index] = true;
+}
+
+std::optional<Refused> GuestList::refuse(const Hello& hello) const {
+  if (std::optional<Refused> refused = refuse_strangers(hello)) return refused;
+  if (hello.index >= settings_.hosts.size() || settings_.hosts[hello.index] != hello.host) {
+    return refusal(Reason::UnknownHost, fmt::format("the job has no host \"{}\" at place {}; its hosts are {}",
+                                                    show(hello.host), hello.index, fold_names(settings_.hosts)));
+  }
+  if (hello.plan != settings_.plan) {
+    return refusal(Reason::Plan,
+                   "it reckons with other hosts, another number of workers on each, or another command than the head");
+  }
+  if (closed_) return refusal(Reason::Ending, "the job is ending");
+  if (here_[hello.index]) return refusal(Reason::Twice, fmt::format("host \"{}\" is here already", show(hello.host)));
+  return std::nullopt;
+}
+
+// Those of another job or program.
+std::optional<Refused> GuestList::refuse_strangers(const Hello& hello) const {
+  if (hello.version != kProtocolVersion || hello.build != settings_.build) {
+    return refusal(hello.version != kProtocolVersion ? Reason::Version : Reason::Build,
+                   fmt::format("it runs another sml-run ({}) than the head ({})", show(hello.build), settings_.build));
+  }
+  if (hello.job != settings_.job) {
+    return refusal(Reason::Job, fmt::format("it belongs to job \"{}\", and this is job \"{}\"", show(hello.job),
+                                            show(settings_.job)));
+  }
+  if (hello.attempt != settings_.attempt) {
+    return refusal(Reason::Attempt, fmt::format("it belongs to attempt {} of the job, and this is attempt {}",
+                                                hello.attempt, settings_.attempt));
+  }
+  return std::nullopt;
+}
+
+bool GuestList::come(std::uint32_t index) {
+  if (closed_ || here_[index]) return false;
+  here_[index] = true;
+  return true;
+}
+
+}  // namespace sml::dialin

@@ -1,0 +1,34 @@
+// The head's book of the hosts that have come: whom to let in, and why not. Pure. That a caller has the job's key has
+// been proved before; how long the head waits for the others is the job's start timeout.
+#pragma once
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "launcher/dialin/messages.h"
+#include "launcher/dialin/settings.h"
+
+namespace sml::dialin {
+
+class GuestList {
+ public:
+  // `settings` outlives this.
+  explicit GuestList(const Settings& settings);
+
+  // What is wrong with a caller; nothing: it may come in, once its address is found to be right.
+  std::optional<Refused> refuse(const Hello& hello) const;
+  // The place is taken from now on; a second host that says to be the same is refused. False: it was taken meanwhile.
+  bool come(std::uint32_t index);
+  // Nobody is let in any more.
+  void close() { closed_ = true; }
+  Refused refusal(Reason reason, std::string text) const { return {reason, settings_.attempt, std::move(text)}; }
+
+ private:
+  std::optional<Refused> refuse_strangers(const Hello& hello) const;
+
+  const Settings& settings_;
+  std::vector<bool> here_;  // by place
+  bool closed_ = false;
+};
+
+}  // namespace sml::dialin

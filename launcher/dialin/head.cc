@@ -1,0 +1,359 @@
+#include "launcher/dialin/head.h"
+
+#include <algorithm>
+#include <csignal>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include <boost/asio/posix/stream_descriptor.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/steady_timer.hpp>
+
+#include "common/core/text.h"
+#include "launcher/dialin/guest_list.h"
+#include "launcher/dialin/link.h"
+#include "launcher/dialin/port.h"
+
+namespace sml::dialin {
+
+namespace {
+
+namespace asio = boost::asio;
+
+constexpr std::size_t kMaxUnknown = 256;  // callers who have not shown yet who they are
+constexpr std::size_t kMaxSaid = 100;     // different sentences about callers
+constexpr Duration kTellLimit = std::chrono::seconds(5);
+constexpr Duration kAliveInterval = std::chrono::seconds(5);
+constexpr Duration kShortOfDescriptors = std::chrono::milliseconds(100);
+
+class Guest;
+
+// Where a host and its session in the job meet, whoever comes first.
+struct Seat {
+  Guest* guest = nullptr;                     // null: not here
+  launch::TransportEvents* events = nullptr;  // null: the session has not begun, or is over
+  std::string mark;
+  bool begun = false;  // its agent has been asked for
+
+  void begin();
+  void tell_end(const Error& why) {
+    if (launch::TransportEvents* to = std::exchange(events, nullptr)) to->transport_closed(why);
+  }
+};
+
+class HeadImpl;
+
+// One caller.
+class Guest final : private LinkEvents {
+ public:
+  Guest(HeadImpl& head, std::shared_ptr<Link> link, int fd)
+      : head_(head), link_(std::move(link)), near_(near_address(fd)), far_(far_address(fd)) {
+    link_->start(*this);
+  }
+  ~Guest() override { link_->abandon(); }
+
+  void send(const ToHost& message) { link_->send(encode(message)); }
+  void send_bytes(std::string_view bytes) {
+    send_in_pieces<ToHost>(bytes, [this](std::string frame) { link_->send(std::move(frame)); });
+  }
+  std::size_t unsent() const { return link_->unsent(); }
+  void finish() { link_->finish(); }
+  const std::string& near() const { return near_; }
+  const std::string& far() const { return far_; }
+  const std::shared_ptr<Seat>& seat() const { return seat_; }
+  void take(std::shared_ptr<Seat> seat) {
+    seat_ = std::move(seat);
+    seat_->guest = this;
+    send(Welcome{});
+  }
+  void turn_away(const Refused& refused) {
+    send(refused);
+    finish();
+  }
+  bool gone() const { return gone_; }
+
+ private:
+  void link_proved() override {}
+  void link_bytes(std::span<const char> bytes) override;
+  void link_closed(const Error& why) override;
+  void handle(const Hello& hello);
+  void handle(const Bytes& m) {
+    if (seat_->events != nullptr) seat_->events->transport_bytes(m.bytes);
+  }
+  void handle(const AgentEnded& m) { seat_->tell_end(Error(ErrorKind::Lost, show(m.text, 2000))); }
+  void handle(const StopAsked& m);
+
+  HeadImpl& head_;
+  std::shared_ptr<Link> link_;
+  FrameReader<ToHead> reader_;
+  std::shared_ptr<Seat> seat_;  // null: it has not been let in
+  std::string near_;
+  std::string far_;
+  std::string host_;
+  bool introduced_ = false;
+  bool gone_ = false;
+};
+
+class DialledTransport final : public launch::AgentTransport {
+ public:
+  DialledTransport(asio::any_io_executor loop, std::shared_ptr<Seat> seat, std::string mark)
+      : loop_(std::move(loop)), seat_(std::move(seat)) {
+    seat_->mark = std::move(mark);
+  }
+  ~DialledTransport() override {
+    seat_->events = nullptr;
+    finish();
+  }
+
+  void start(launch::TransportEvents& events) override {
+    seat_->events = &events;
+    asio::post(loop_, [seat = seat_] {
+      if (seat->events == nullptr) return;
+      seat->events->transport_step("it has not called");
+      seat->begin();
+    });
+  }
+  void send(std::string bytes) override {
+    if (open()) seat_->guest->send_bytes(bytes);
+  }
+  std::size_t unsent() const override { return open() ? seat_->guest->unsent() : 0; }
+  void finish() override {
+    if (open()) seat_->guest->send(EndInput{});
+  }
+
+ private:
+  bool open() const { return seat_->guest != nullptr && seat_->begun; }
+
+  asio::any_io_executor loop_;
+  std::shared_ptr<Seat> seat_;
+};
+
+class HeadImpl final : public Head {
+ public:
+  HeadImpl(const asio::any_io_executor& loop, asio::thread_pool& pool, HeadPlan plan, Events events,
+           std::unique_ptr<Credentials> credentials)
+      : loop_(loop),
+        pool_(pool),
+        plan_(std::move(plan)),
+        events_(std::move(events)),
+        credentials_(std::move(credentials)),
+        list_(plan_.settings),
+        listener_(loop),
+        rest_timer_(loop),
+        alive_timer_(loop),
+        tell_timer_(loop) {
+    for (std::size_t i = 0; i < plan_.settings.hosts.size(); ++i) seats_.push_back(std::make_shared<Seat>());
+    listener_.assign(plan_.listener.release());
+  }
+  ~HeadImpl() override { *here_ = false; }
+
+  void begin() override {
+    accept();
+    keep_alive();
+  }
+
+  std::unique_ptr<launch::AgentTransport> make_transport(HostIndex host, std::string mark) override {
+    return std::make_unique<DialledTransport>(loop_, seats_[host.value()], std::move(mark));
+  }
+
+  std::vector<HostIndex> missing() const override {
+    std::vector<HostIndex> out;
+    for (std::uint32_t i = 0; i < seats_.size(); ++i) {
+      if (i != plan_.settings.own_index && seats_[i]->guest == nullptr) out.push_back(HostIndex(i));
+    }
+    return out;
+  }
+
+  void end(const Verdict& verdict, std::optional<HostIndex> culprit, std::function<void()> told) override {
+    told_ = std::move(told);
+    list_.close();
+    alive_timer_.cancel();
+    boost::system::error_code ignored;
+    listener_.close(ignored);
+    for (const auto& guest : guests_) {
+      if (guest->gone() || !guest->seat()) continue;
+      Verdict own = verdict;
+      if (!culprit || seats_[culprit->value()] != guest->seat()) own.failure.clear();
+      guest->send(own);
+      guest->finish();
+    }
+    tell_timer_.expires_after(kTellLimit);
+    tell_timer_.async_wait([this](boost::system::error_code error) {
+      if (!error) all_told();
+    });
+    sweep();
+  }
+
+  void introduce(Guest& guest, const Hello& hello) {
+    if (const std::optional<Refused> refused = list_.refuse(hello)) return refuse(guest, *refused);
+    if (plan_.settings.callers == Callers::Anywhere) return let_in(guest, hello);
+    asio::post(pool_, [this, here = here_, loop = loop_, hello, weak = weak_to(guest)] {
+      Result<std::vector<std::string>> addresses = addresses_of(hello.host);
+      asio::post(loop, [this, here, hello, weak, addresses = std::move(addresses)] {
+        const std::shared_ptr<Guest> caller = weak.lock();
+        if (*here && caller && !caller->gone()) check_address(*caller, hello, addresses);
+      });
+    });
+  }
+
+  // A caller, as people are told of it.
+  void refuse(Guest& guest, const Refused& refused) {
+    say_about(guest, refused.text);
+    guest.turn_away(refused);
+  }
+  void say_about(const Guest& guest, const std::string& text) {
+    const std::string sentence = "a caller from " + guest.far() + " is turned away: " + text;
+    if (said_.size() < kMaxSaid && said_.insert(sentence).second) events_.say(sentence);
+  }
+  void stop_asked(const std::string& host, int signo) { events_.stop_asked(host, signo); }
+
+  // Those who are gone are forgotten, but not from within their own calls.
+  void sweep() {
+    asio::post(loop_, [this, here = here_] {
+      if (!*here) return;
+      std::erase_if(guests_, [](const auto& guest) { return guest->gone(); });
+      if (told_ && std::none_of(guests_.begin(), guests_.end(), [](const auto& guest) { return !!guest->seat(); })) {
+        all_told();
+      }
+    });
+  }
+
+ private:
+  void accept() {
+    listener_.async_wait(asio::posix::stream_descriptor::wait_read, [this](boost::system::error_code error) {
+      if (error) return;
+      os::UniqueFd fd = accept_one(listener_.native_handle());
+      if (!fd) return rest_and_accept();
+      const int number = fd.get();
+      const auto unknown = std::count_if(guests_.begin(), guests_.end(), [](const auto& g) { return !g->seat(); });
+      if (static_cast<std::size_t>(unknown) < kMaxUnknown) receive(std::move(fd), number);
+      accept();
+    });
+  }
+
+  void receive(os::UniqueFd fd, int number) {
+    Result<std::shared_ptr<Link>> link = make_link(loop_, std::move(fd), *credentials_);
+    if (link) guests_.push_back(std::make_shared<Guest>(*this, std::move(*link), number));
+  }
+
+  void rest_and_accept() {
+    rest_timer_.expires_after(kShortOfDescriptors);
+    rest_timer_.async_wait([this](boost::system::error_code error) {
+      if (!error) accept();
+    });
+  }
+
+  std::weak_ptr<Guest> weak_to(const Guest& guest) const {
+    const auto is_it = [&guest](const auto& one) { return one.get() == &guest; };
+    const auto found = std::find_if(guests_.begin(), guests_.end(), is_it);
+    return found == guests_.end() ? std::weak_ptr<Guest>() : std::weak_ptr<Guest>(*found);
+  }
+
+  void check_address(Guest& guest, const Hello& hello, const Result<std::vector<std::string>>& addresses) {
+    if (!addresses) {
+      return refuse(guest, list_.refusal(Reason::Address, hello.host + ": " + addresses.error().message()));
+    }
+    if (std::find(addresses->begin(), addresses->end(), guest.far()) == addresses->end()) {
+      return refuse(guest, list_.refusal(Reason::Address, guest.far() + " is not an address of " + hello.host));
+    }
+    let_in(guest, hello);
+  }
+
+  void let_in(Guest& guest, const Hello& hello) {
+    if (!list_.come(hello.index)) {
+      return refuse(guest, list_.refuse(hello).value_or(list_.refusal(Reason::Ending, "the job is ending")));
+    }
+    guest.take(seats_[hello.index]);
+    guest.seat()->begin();
+    events_.come();
+  }
+
+  void keep_alive() {
+    alive_timer_.expires_after(std::min(kAliveInterval, plan_.heartbeat_timeout / 3));
+    alive_timer_.async_wait([this](boost::system::error_code error) {
+      if (error) return;
+      for (const auto& guest : guests_) {
+        if (guest->seat()) guest->send(Alive{});
+      }
+      keep_alive();
+    });
+  }
+
+  void all_told() {
+    tell_timer_.cancel();
+    if (const auto told = std::exchange(told_, nullptr)) told();
+  }
+
+  asio::any_io_executor loop_;
+  asio::thread_pool& pool_;
+  HeadPlan plan_;
+  Events events_;
+  std::unique_ptr<Credentials> credentials_;
+  GuestList list_;
+  std::vector<std::shared_ptr<Seat>> seats_;  // by place
+  std::vector<std::shared_ptr<Guest>> guests_;
+  std::set<std::string> said_;
+  std::function<void()> told_;
+  asio::posix::stream_descriptor listener_;
+  asio::steady_timer rest_timer_;
+  asio::steady_timer alive_timer_;
+  asio::steady_timer tell_timer_;
+  std::shared_ptr<bool> here_ = std::make_shared<bool>(true);
+};
+
+void Seat::begin() {
+  if (events == nullptr || guest == nullptr || begun) return;
+  begun = true;
+  guest->send(Begin{mark});
+  events->transport_open(guest->near(), guest->far());
+}
+
+void Guest::link_bytes(std::span<const char> bytes) {
+  reader_.feed(bytes);
+  while (!gone_) {
+    Result<std::optional<ToHead>> next = reader_.next();
+    if (next && !next->has_value()) return;
+    const bool expected = next && std::holds_alternative<Hello>(**next) != introduced_ && (seat_ || !introduced_);
+    if (!expected) {
+      link_->abandon();
+      return link_closed(next ? Error(ErrorKind::Protocol, "it speaks out of turn") : next.error());
+    }
+    std::visit([this](const auto& m) { handle(m); }, **next);
+  }
+}
+
+void Guest::link_closed(const Error& why) {
+  gone_ = true;
+  if (seat_) {
+    seat_->guest = nullptr;
+    seat_->tell_end(Error(ErrorKind::Lost, "its sml-run has gone: " + why.message()));
+  } else if (!introduced_) {
+    head_.say_about(*this, why.message());
+  }
+  head_.sweep();
+}
+
+void Guest::handle(const Hello& hello) {
+  introduced_ = true;
+  host_ = hello.host;
+  head_.introduce(*this, hello);
+}
+
+void Guest::handle(const StopAsked& m) {
+  for (const int signo : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) {
+    if (m.signo == signo) return head_.stop_asked(host_, signo);
+  }
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Head>> make_head(const asio::any_io_executor& loop, asio::thread_pool& pool, HeadPlan plan,
+                                        Head::Events events) {
+  Result<std::unique_ptr<Credentials>> credentials = make_credentials(Side::Head, plan.settings.key);
+  if (!credentials) return credentials.error();
+  return std::unique_ptr<Head>(
+      std::make_unique<HeadImpl>(loop, pool, std::move(plan), std::move(events), std::move(*credentials)));
+}
+
+}  // namespace sml::dialin

@@ -1,0 +1,56 @@
+// The head's side: listens, lets the hosts of the job in, is the byte pipe to the agent that each of them starts, and
+// tells them all how the job ended.
+#pragma once
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/thread_pool.hpp>
+
+#include "common/core/clock.h"
+#include "common/core/error.h"
+#include "common/core/strong.h"
+#include "common/os/fd.h"
+#include "launcher/dialin/messages.h"
+#include "launcher/dialin/settings.h"
+#include "launcher/launch/agent_transport.h"
+
+namespace sml::dialin {
+
+// What makes a job's launcher the head. The port is open already: hosts may call before the job begins.
+struct HeadPlan {
+  Settings settings;
+  os::UniqueFd listener;
+  Duration heartbeat_timeout{};  // a host that hears nothing for so long takes the head for dead
+};
+
+// One thread. Destroying it closes every connection.
+class Head {
+ public:
+  struct Events {
+    std::function<void(const std::string& text)> say;                    // what people should know
+    std::function<void()> come;                                          // a host has been let in
+    std::function<void(const std::string& host, int signo)> stop_asked;  // a host has been told to stop
+  };
+  virtual ~Head() = default;
+
+  // Lets callers in from now on.
+  virtual void begin() = 0;
+  // The pipe to that host's agent, which opens with `mark`. It waits for the host's call as long as its owner does.
+  // Must not outlive the head.
+  virtual std::unique_ptr<launch::AgentTransport> make_transport(HostIndex host, std::string mark) = 0;
+  // The hosts that are not here, itself apart.
+  virtual std::vector<HostIndex> missing() const = 0;
+  // Tells every host that is here, and lets nobody in any more. `failure` goes to the host `culprit` only. `told` is
+  // called when all have left, or after 5 s.
+  virtual void end(const Verdict& verdict, std::optional<HostIndex> culprit, std::function<void()> told) = 0;
+};
+
+// `pool` looks up names. Error (Internal): the TLS library refuses.
+Result<std::unique_ptr<Head>> make_head(const boost::asio::any_io_executor& loop, boost::asio::thread_pool& pool,
+                                        HeadPlan plan, Head::Events events);
+
+}  // namespace sml::dialin

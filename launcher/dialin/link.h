@@ -1,0 +1,62 @@
+// One connection between a host and the head: TLS 1.3 (RFC 8446) with an external pre-shared key and no certificates.
+// Both sides prove that they have the key; an ephemeral exchange (psk_dhe_ke) keeps what was said secret from those who
+// learn the key later. Carries bytes; knows no messages.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+
+#include <boost/asio/any_io_executor.hpp>
+
+#include "common/core/error.h"
+#include "common/os/fd.h"
+#include "launcher/dialin/settings.h"
+
+namespace sml::dialin {
+
+enum class Side : std::uint8_t { Head, Host };
+
+// How connections of one side begin. Holds the key. Outlives the links that are made with it.
+class Credentials {
+ public:
+  virtual ~Credentials() = default;
+};
+// Error (Internal): the library refuses.
+Result<std::unique_ptr<Credentials>> make_credentials(Side side, const Key& key);
+
+// What a link tells its owner; on the loop thread, never from within a call of the owner into the link.
+class LinkEvents {
+ public:
+  virtual ~LinkEvents() = default;
+  // Both sides have the key; bytes may be sent.
+  virtual void link_proved() = 0;
+  // The view is valid during the call only.
+  virtual void link_bytes(std::span<const char> bytes) = 0;
+  // Last call. Auth: the other side has not proved the key, or says that we have not. Timeout: it has proved nothing
+  // within 10 s. Lost: the connection has ended.
+  virtual void link_closed(const Error& why) = 0;
+};
+
+// One thread. Operations under way keep it alive: who lets go of it calls abandon().
+class Link {
+ public:
+  virtual ~Link() = default;
+  // Call once. `events` must outlive the link or its abandon().
+  virtual void start(LinkEvents& events) = 0;
+  // Queues; never blocks. Ignored before link_proved() and after finish().
+  virtual void send(std::string bytes) = 0;
+  // Bytes queued and not yet handed to the kernel.
+  virtual std::size_t unsent() const = 0;
+  // Sends what is queued, then ends our direction. Bytes may still arrive; link_closed() follows.
+  virtual void finish() = 0;
+  // Closes the connection at once; nothing more is told.
+  virtual void abandon() = 0;
+};
+
+// Takes over a connected, non-blocking TCP socket. `credentials` must outlive the loop's handlers.
+Result<std::shared_ptr<Link>> make_link(const boost::asio::any_io_executor& loop, os::UniqueFd socket,
+                                        Credentials& credentials);
+
+}  // namespace sml::dialin

@@ -1,0 +1,140 @@
+// What a host that calls and the head say to each other, as frames in a byte stream: u32 length of payload
+// (big-endian), u8 type, payload. Pure. They come over a connection on which both sides have proved the job's key, and
+// are bounded and checked all the same.
+#pragma once
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <variant>
+
+#include "common/core/error.h"
+
+namespace sml::dialin {
+
+inline constexpr std::uint32_t kProtocolVersion = 1;
+inline constexpr std::size_t kMaxPiece = std::size_t{256} << 10;  // of bytes from or to an agent in one frame
+inline constexpr std::size_t kMaxPayload = kMaxPiece + 64;        // of any frame
+
+// First from the host: who calls, and what it believes of the job.
+struct Hello {
+  std::uint32_t version = kProtocolVersion;
+  std::string job;            // name of the job; may be empty
+  std::uint32_t attempt = 0;  // which try of the job this is, counted by the platform
+  std::string build;          // of sml-run
+  std::string plan;           // digest of hosts, slots and command
+  std::uint32_t index = 0;    // its place among the hosts of the job
+  std::string host;           // the name that belongs to that place
+
+  void fields(auto& archive) { archive(version, job, attempt, build, plan, index, host); }
+  bool operator==(const Hello&) const = default;
+};
+
+// Why a host is not let in.
+enum class Reason : std::uint8_t {
+  Version,      // another protocol
+  Build,        // another sml-run
+  Job,          // of another job
+  Attempt,      // of another attempt
+  UnknownHost,  // the job has no such host
+  Twice,        // that host is here already
+  Plan,         // it reckons with other hosts, slots or another command
+  Address,      // it does not call from an address of the host that it says to be
+  Ending,       // the job is ending
+};
+
+struct Welcome {
+  void fields(auto&) {}
+  bool operator==(const Welcome&) const = default;
+};
+struct Refused {
+  Reason reason = Reason::Version;
+  std::uint32_t attempt = 0;  // the head's
+  std::string text;           // a clause for people
+
+  void fields(auto& archive) { archive(reason, attempt, text); }
+  bool operator==(const Refused&) const = default;
+};
+// Start the agent; it opens with this mark (wire/handshake.h).
+struct Begin {
+  std::string mark;
+
+  void fields(auto& archive) { archive(mark); }
+  bool operator==(const Begin&) const = default;
+};
+// A piece of what the agent writes, or is to read.
+struct Bytes {
+  std::string bytes;
+
+  void fields(auto& archive) { archive(bytes); }
+  bool operator==(const Bytes&) const = default;
+};
+// The agent's input ends here.
+struct EndInput {
+  void fields(auto&) {}
+  bool operator==(const EndInput&) const = default;
+};
+// The agent has ended, or could not be started.
+struct AgentEnded {
+  std::string text;
+
+  void fields(auto& archive) { archive(text); }
+  bool operator==(const AgentEnded&) const = default;
+};
+// The platform or somebody stops the host: the head is to do as if it had got the signal.
+struct StopAsked {
+  std::uint8_t signo = 0;
+
+  void fields(auto& archive) { archive(signo); }
+  bool operator==(const StopAsked&) const = default;
+};
+// Now and then, from the head: it lives.
+struct Alive {
+  void fields(auto&) {}
+  bool operator==(const Alive&) const = default;
+};
+// The last: how the job ended.
+struct Verdict {
+  std::uint8_t exit_code = 0;
+  std::string text;     // in words
+  std::string failure;  // for the failure file of this host; empty: none
+
+  void fields(auto& archive) { archive(exit_code, text, failure); }
+  bool operator==(const Verdict&) const = default;
+};
+
+using ToHead = std::variant<Hello, Bytes, AgentEnded, StopAsked>;
+using ToHost = std::variant<Welcome, Refused, Begin, Bytes, EndInput, Alive, Verdict>;
+
+std::string encode(const ToHead& message);
+std::string encode(const ToHost& message);
+
+// Calls `send` with a frame for each piece of `bytes`.
+template <class Message, class Send>
+void send_in_pieces(std::string_view bytes, Send send) {
+  for (; !bytes.empty(); bytes.remove_prefix(std::min(bytes.size(), kMaxPiece))) {
+    send(encode(Message(Bytes{std::string(bytes.substr(0, kMaxPiece))})));
+  }
+}
+
+// Cuts a byte stream into messages. Holds at most one frame plus what feed() added.
+template <class Message>
+class FrameReader {
+ public:
+  void feed(std::span<const char> bytes) { buffer_.append(bytes.data(), bytes.size()); }
+  // The next whole message; nothing when more bytes are needed; an error (Protocol) for a frame that is too long, of a
+  // type that does not belong here, or whose payload does not decode. After an error the stream is unusable.
+  Result<std::optional<Message>> next();
+
+ private:
+  std::string buffer_;
+  std::size_t begin_ = 0;  // of what has not been decoded
+};
+
+extern template class FrameReader<ToHead>;
+extern template class FrameReader<ToHost>;
+
+}  // namespace sml::dialin

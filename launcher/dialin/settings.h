@@ -1,0 +1,35 @@
+// What all hosts of a job must agree on before one of them calls the head.
+#pragma once
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "common/core/clock.h"
+
+namespace sml::dialin {
+
+inline constexpr std::uint16_t kDefaultPort = 29399;
+inline constexpr std::size_t kKeySize = 32;
+using Key = std::array<unsigned char, kKeySize>;
+
+// From where a host may call.
+enum class Callers : std::uint8_t {
+  Anywhere,     // the names of the hosts are made up, and no resolver knows them
+  ListedHosts,  // an address of the host that it says to be
+};
+
+struct Settings {
+  std::vector<std::string> hosts;  // of the job, in their order; the first is the head
+  std::uint32_t own_index = 0;
+  std::string head;  // name or address of the head
+  std::uint16_t port = kDefaultPort;
+  Key key{};
+  std::string job;
+  std::uint32_t attempt = 0;
+  std::string build;  // of sml-run
+  std::string plan;   // digest
+  Callers callers = Callers::ListedHosts;
+};
+
+}  // namespace sml::dialin

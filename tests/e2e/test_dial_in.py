@@ -1,0 +1,298 @@
+"""Hosts that call each other: no SSH server runs anywhere, and sml-run is started on every host."""
+import json
+import os
+import random
+import time
+
+from harness import PYTHON, SML_RUN, TRAIN_DDP, HostsCase, poll
+
+SECRET = "0123456789abcdef0123456789abcdef"
+PORT = 29399
+PATH = f"{os.path.dirname(PYTHON)}:/usr/bin:/bin"
+QUICK = ("--heartbeat-timeout", "3s", "--grace", "2s")
+
+
+class NoSsh(HostsCase):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        for name in ("head", *cls.bed.names()):
+            cls.bed.exec(name, ["pkill", "-x", "sshd"])
+
+    def start(self, place, *args, secret=SECRET, head="algo-1", name=None, env=None, **kw):
+        """sml-run of one host; it is algo-(place + 1)."""
+        variables = {**({"SML_JOB_SECRET": secret} if secret else {}), **(env or {})}
+        process = self.bed.sml_run_popen(name or f"algo-{place + 1}", "--nnodes", str(self.hosts), "--node-rank", str(place),
+                                         "--head", head, *args, env=variables, **kw)
+        return self.enterContext(process)
+
+    def start_all(self, *args, **kw):
+        return [self.start(place, *args, **kw) for place in range(self.hosts)]
+
+    def ends(self, processes, status, timeout=60):
+        done = [p.finish(timeout) for p in processes]
+        for one in done:
+            self.assert_status(one, status)
+        return done
+
+    def listens(self, host="algo-1"):
+        """Whether the head's port is open there."""
+        wanted = f":{PORT:04X}"
+        done = self.bed.exec(host, ["cat", "/proc/net/tcp", "/proc/net/tcp6"])
+        return any(f.split()[1].endswith(wanted) and f.split()[3] == "0A" for f in done.stdout.splitlines() if ":" in f)
+
+
+class TwoHosts(NoSsh):
+    hosts = 2
+
+    def test_workers_run_on_both_and_both_end_alike(self):
+        done = self.ends(self.start_all("--np", "4", "--nproc-per-node", "2", "sh", "-c", "echo $RANK $SML_HOST; hostname"), 0)
+        self.assertEqual(sorted(done[0].stdout.splitlines()),
+                         ["[0] 0 host-0", "[0] algo-1", "[1] 1 host-0", "[1] algo-1", "[2] 2 host-1", "[2] algo-2",
+                          "[3] 3 host-1", "[3] algo-2"])
+        self.assertEqual(done[1].stdout, "")
+
+    def test_the_status_of_a_worker_is_that_of_every_host(self):
+        for rank in ("0", "1"):
+            done = self.ends(self.start_all("--nproc-per-node", "1", "sh", "-c", f"[ $RANK != {rank} ] || exit 7; sleep 60"), 7)
+            self.assertIn(f"rank {rank} on host-{rank} exited with status 7", done[1].stderr)
+
+    def test_a_host_without_workers_is_waited_for_and_ends_with_the_others(self):
+        one = ("--np", "1", "--nproc-per-node", "1")
+        head = self.start(0, *one, "hostname")
+        self.assertTrue(poll(self.listens, 10))
+        time.sleep(0.5)  # it is late
+        done = self.ends([head, self.start(1, *one, "hostname")], 0)
+        self.assertEqual((done[0].stdout, done[1].stdout), ("algo-1\n", ""))
+        done = self.start(0, *one, "--start-timeout", "1s", "true").finish()
+        self.assert_status(done, 125)
+        self.assertIn("host-1: not ready after 1 s (it has not called)", done.stderr)
+
+    def test_both_plans_are_equal(self):
+        plans = [self.bed.sml_run(host, "--resource-config", "/opt/ml/input/config/resourceconfig.json", "--dry-run",
+                                  "--format", "json", "--nproc-per-node", "2", "--node-rank", place, "true").stdout
+                 for place, host in (("0", "algo-1"), ("1", "algo-2"))]
+        self.assertEqual(len(json.loads(plans[0])["ranks"]), 4)
+        self.assertEqual(*plans)
+
+    def test_each_host_has_its_own_environment_but_not_the_secret(self):
+        show = ("sh", "-c", "echo $RANK $OF_HOST $GIVEN ${SML_JOB_SECRET-none}")
+        both = [self.start(place, "-x", "GIVEN=g", *show, env={"OF_HOST": f"o{place}"}) for place in (0, 1)]
+        done = self.ends(both, 0)
+        self.assertEqual(sorted(done[0].stdout.splitlines()), ["[0] 0 o0 g none", "[1] 1 o1 g none"])
+
+    def test_much_output_comes_over_whole(self):
+        done = self.ends(self.start_all("--show-ranks", "1", "--no-tag", "sh", "-c", "seq 1 1000000"), 0)
+        self.assertEqual(done[0].stdout, "".join(f"{i}\n" for i in range(1, 1000001)))
+
+    def test_a_late_host_is_waited_for(self):
+        head = self.start(0, "echo", "here")
+        self.assertTrue(poll(self.listens, 10))
+        time.sleep(1)  # it is late
+        done = self.ends([head, self.start(1, "echo", "here")], 0)
+        self.assertEqual(sorted(done[0].stdout.splitlines()), ["[0] here", "[1] here"])
+
+    def test_a_late_head_is_called_again(self):
+        other = self.start(1, "true")
+        time.sleep(1)  # it is late
+        self.ends([self.start(0, "true"), other], 0)
+
+    def test_a_late_name_is_looked_up_again(self):
+        other = self.start(1, "true", head="late-name")
+        time.sleep(1)  # it is late
+        hosts = self.bed.path("algo-2", "/etc/hosts")
+        before = hosts.read_text()
+        self.addCleanup(hosts.write_text, before)
+        hosts.write_text(before + f"{self.bed.address('algo-1')} late-name\n")
+        self.ends([self.start(0, "true", head="late-name"), other], 0)
+
+    def test_a_host_that_never_comes_is_named(self):
+        done = self.start(0, "--start-timeout", "2s", "true").finish()
+        self.assert_status(done, 125)
+        self.assertIn("host-1: not ready after 2 s (it has not called)", done.stderr)
+
+    def test_a_head_that_never_comes_is_named(self):
+        done = self.start(1, "--start-timeout", "2s", "true").finish()
+        self.assert_status(done, 125)
+        self.assertIn("the head, algo-1 port 29399, was not there after 2 s", done.stderr)
+
+    def test_another_secret_is_refused_on_both_sides(self):
+        head = self.start(0, "--start-timeout", "5s", "true")
+        done = self.start(1, "true", secret="another secret of a length").finish(10)
+        self.assert_status(done, 125)
+        self.assertIn("do not have the same secret", done.stderr)
+        done = head.finish()
+        self.assert_status(done, 125)
+        self.assertIn(f"a caller from {self.bed.address('algo-2')} is turned away", done.stderr)
+        self.assertIn("host-1: not ready", done.stderr)
+        self.assertNotIn(SECRET, done.stderr)
+
+    def test_strangers_disturb_nobody(self):
+        head = self.start(0, "true")
+        self.assertTrue(poll(self.listens, 10))
+        script = ("import socket, sys\n"
+                  "keep = []\n"
+                  "for noise in (b'GET / HTTP/1.0\\r\\n\\r\\n', b'\\x16\\x03\\x01\\xff\\xff' + b'A' * 70000, b'', b'SSH-2.0-x\\r\\n'):\n"
+                  "  for _ in range(10):\n"
+                  "    s = socket.create_connection((sys.argv[1], 29399)); s.sendall(noise); keep.append(s)\n")
+        self.assert_status(self.bed.exec("head", [PYTHON, "-c", script, self.bed.address("algo-1")]), 0)
+        done = self.ends([head, self.start(1, "true")], 0)
+        self.assertIn(f"a caller from {self.bed.address('head')} is turned away", done[0].stderr)
+
+    def test_a_host_of_an_earlier_attempt_is_refused_and_leaves(self):
+        head = self.start(0, "--attempt", "2", "true")
+        done = self.start(1, "--attempt", "1", "true").finish(20)
+        self.assert_status(done, 125)
+        self.assertIn("it belongs to attempt 1 of the job, and this is attempt 2", done.stderr)
+        self.ends([head, self.start(1, "--attempt", "2", "true")], 0)
+
+    def test_a_head_of_an_earlier_attempt_is_outlasted(self):
+        said = self.temporary_directory() / "said"
+        with open(said, "w") as file:
+            old = self.start(0, "--attempt", "1", "true", stderr=file)
+        new = self.start(1, "--attempt", "2", "true")
+        self.assertTrue(poll(lambda: "belongs to attempt 2" in said.read_text(), 20))
+        self.bed.exec("algo-1", ["pkill", "-KILL", "-x", "sml-run"])
+        old.finish()
+        self.ends([self.start(0, "--attempt", "2", "true"), new], 0)
+
+    def test_other_programs_and_places_are_refused(self):
+        for refused, said in ((("false",), "another command than the head"),
+                              (("--nproc-per-node", "2", "true"), "another number of workers")):
+            with self.subTest(refused):
+                head = self.start(0, "true")
+                done = self.start(1, *refused).finish(20)
+                self.assert_status(done, 125)
+                self.assertIn(said, done.stderr)
+                self.ends([head, self.start(1, "true")], 0)
+
+    def running(self, *args):
+        """Both hosts, whose workers run."""
+        both = self.start_all(*QUICK, *args, "sh", "-c", "echo up; exec sleep 1000")
+        self.assertTrue(poll(lambda: sum(p["cmd"].startswith("sleep 1000") for p in self.bed.ps()) == 2, 30))
+        return both
+
+    def test_a_head_that_is_killed_ends_the_other(self):
+        head, other = self.running()
+        self.bed.exec("algo-1", ["pkill", "-KILL", "-x", "sml-run"])
+        done = other.finish(10)
+        self.assert_status(done, 125)
+        self.assertIn("the head, algo-1 port 29399, has gone", done.stderr)
+        head.finish()
+
+    def test_a_host_that_is_killed_ends_the_job(self):
+        head, other = self.running()
+        self.bed.exec("algo-2", ["pkill", "-KILL", "-x", "sml-run"])
+        done = head.finish(10)
+        self.assert_status(done, 125)
+        self.assertIn("host-1", done.stderr)
+        other.finish()
+
+    def test_a_link_that_is_cut_ends_both(self):
+        both = self.running()
+        self.bed.cut("algo-2")
+        self.addCleanup(self.bed.heal, "algo-2")
+        done = self.ends(both, 125, 40)
+        self.assertIn("nothing heard for 3 s", done[0].stderr)
+        self.assertIn("nothing heard for 3 s", done[1].stderr)
+
+    def test_a_stop_of_either_host_ends_both(self):
+        for place in (0, 1):
+            with self.subTest(place):
+                both = self.running()
+                self.bed.exec(f"algo-{place + 1}", ["pkill", "-TERM", "-x", "sml-run"])
+                self.ends(both, 143, 20)
+
+    def test_a_stop_before_the_head_is_there(self):
+        other = self.start(1, "true")
+        self.assertTrue(poll(lambda: any("sml-run" in p["cmd"] for p in self.bed.ps("algo-2")), 10))
+        time.sleep(0.3)  # it calls
+        self.bed.exec("algo-2", ["pkill", "-TERM", "-x", "sml-run"])
+        self.assert_status(other.finish(10), 143)
+
+    def test_what_is_wrong_is_said_before_anything_is_started(self):
+        for words, env, said in (
+                (("--node-rank", "1", "--nnodes", "2"), {}, "name the head"),
+                (("--nnodes", "2"), {}, "say with --node-rank which of them"),
+                (("--node-rank", "2", "--nnodes", "2", "--head", "algo-1"), {}, "the job has 2 hosts; the last is 1"),
+                (("--node-rank", "1", "--nnodes", "2", "--head", "a:0"), {}, "is not ADDR or ADDR:PORT"),
+                (("--node-rank", "1", "--nnodes", "2", "--head", "algo-1"), {}, "share no secret"),
+                (("--node-rank", "1", "--nnodes", "2", "--head", "algo-1"), {"SML_JOB_SECRET": "short"}, "has 5 bytes"),
+                (("--node-rank", "1", "--nnodes", "2", "--head", "algo-1", "--secret-file", "/none"), {}, "/none")):
+            with self.subTest(words):
+                done = self.bed.sml_run("algo-2", *words, "true", env=env)
+                self.assert_status(done, 2)
+                self.assertIn(said, done.stderr)
+
+
+class Training(NoSsh):
+    """`sml-run train`, as a platform starts it: on every host, with one word."""
+
+    hosts = 4
+
+    def program(self, text, **hyperparameters):
+        for host in self.bed.names():
+            self.bed.put(host, "/opt/ml/code/train.py", text)
+            self.bed.put(host, "/opt/ml/input/config/hyperparameters.json",
+                         json.dumps({"sagemaker_program": json.dumps("train.py"), **hyperparameters}))
+            self.bed.exec(host, ["rm", "-f", "/opt/ml/output/failure"])
+            self.bed.exec(host, ["mkdir", "-p", "/opt/ml/output", "/opt/ml/model"])
+
+    def train(self, host, *options, delay=0.0, env=None):
+        variables = {"TRAINING_JOB_NAME": "job-1", "PATH": PATH, **(env or {})}
+        process = self.bed.popen(host, ["sh", "-c", f'sleep {delay}; exec "$@"', "sh", SML_RUN, *options, "train"], env=variables)
+        return self.enterContext(process)
+
+    def train_all(self, *options, within=0.0, hosts=None):
+        return [self.train(h, *options, delay=round(random.uniform(0, within), 2)) for h in hosts or self.bed.names()]
+
+    def failure(self, host):
+        return self.bed.exec(host, ["sh", "-c", "cat /opt/ml/output/failure 2>/dev/null"]).stdout
+
+    def test_hosts_that_start_at_any_moment_train_together(self):
+        self.program(TRAIN_DDP.read_text(), epochs="1", points="512", sagemaker_torch_distributed_enabled="true")
+        done = self.ends(self.train_all("--nproc-per-node", "1", within=5), 0, 180)
+        self.assertIn("equal parameters on 4 ranks", done[0].stdout)
+        self.assertEqual([d.stdout for d in done[1:]], [""] * 3)
+
+    def test_each_host_has_the_variables_of_its_own(self):
+        self.program("import os; print(os.environ['SM_CURRENT_HOST'], os.environ['SML_HOST'])",
+                     sagemaker_mpi_enabled="true", sagemaker_mpi_num_of_processes_per_host="1")
+        done = self.ends(self.train_all(), 0)
+        self.assertEqual(sorted(done[0].stdout.splitlines()), [f"[{i}] algo-{i + 1} algo-{i + 1}" for i in range(4)])
+
+    def test_a_failure_is_told_on_the_head_and_on_its_own_host(self):
+        self.program("import os, time\nif os.environ['RANK'] == '3': raise ValueError('no such data')\ntime.sleep(60)\n",
+                     sagemaker_mpi_enabled="true", sagemaker_mpi_num_of_processes_per_host="1")
+        self.ends(self.train_all(), 1)
+        for host in ("algo-1", "algo-4"):
+            self.assertTrue(self.failure(host).startswith("ValueError: no such data\n"), self.failure(host))
+        self.assertEqual((self.failure("algo-2"), self.failure("algo-3")), ("", ""))
+
+    def test_a_host_that_is_missing_is_named_everywhere(self):
+        self.program("print('started')")
+        done = self.ends(self.train_all("--start-timeout", "5s", hosts=("algo-1", "algo-2", "algo-4")), 125)
+        for one in done:
+            self.assertIn("algo-3: not ready after 5 s", one.stderr)
+            self.assertNotIn("started", one.stdout)
+        self.assertIn("algo-3", self.failure("algo-1"))
+
+    def test_a_stranger_who_knows_the_job_but_is_no_host_of_it(self):
+        self.program("pass")
+        self.bed.put("head", "/tmp/ml/opt/ml/code/train.py", "pass")
+        self.addCleanup(self.bed.exec, "head", ["rm", "-rf", "/tmp/ml"])
+        for name in ("hyperparameters", "resourceconfig"):
+            self.bed.put("head", f"/tmp/ml/opt/ml/input/config/{name}.json",
+                         self.bed.path("algo-2", f"/opt/ml/input/config/{name}.json").read_bytes())
+        hosts = self.train_all(hosts=("algo-1", "algo-3", "algo-4"))
+        stranger = self.train("head", "--start-timeout", "4s", env={"SAGEMAKER_BASE_DIR": "/tmp/ml"})
+        done = stranger.finish(20)
+        self.assert_status(done, 125)
+        self.assertIn("is not an address of algo-2", done.stderr)
+        self.ends([*hosts, self.train("algo-2")], 0)
+
+    def test_without_a_name_of_the_job_a_secret_is_asked_for(self):
+        self.program("pass")
+        done = self.train("algo-2", env={"TRAINING_JOB_NAME": ""}).finish()
+        self.assert_status(done, 2)
+        self.assertIn("--secret-file", done.stderr)

@@ -1,0 +1,338 @@
+#include "launcher/dial_in.h"
+
+#include <fmt/format.h>
+
+#include <span>
+
+#include "launcher/cli.h"
+#include "launcher/dialin/dial_machine.h"
+#include "launcher/dialin/guest_list.h"
+#include "launcher/dialin/key.h"
+#include "launcher/dialin/messages.h"
+#include "launcher/stop_grace.h"
+#include "tests/support/catch.h"
+
+using namespace sml;
+using namespace sml::dialin;
+using namespace std::chrono_literals;
+
+namespace {
+
+std::string hex(std::span<const unsigned char> bytes) {
+  std::string out;
+  for (const unsigned char byte : bytes) out += fmt::format("{:02x}", byte);
+  return out;
+}
+
+template <class Message>
+Message round_trip(const Message& message) {
+  FrameReader<Message> reader;
+  const std::string bytes = encode(message);
+  for (const char& byte : bytes) {
+    const auto early = reader.next();
+    REQUIRE(early.has_value());
+    REQUIRE_FALSE(early->has_value());
+    reader.feed(std::span<const char>(&byte, 1));
+  }
+  const auto next = reader.next();
+  REQUIRE(next.has_value());
+  REQUIRE(next->has_value());
+  return **next;
+}
+
+Settings three_hosts() {
+  Settings s;
+  s.hosts = {"a", "b", "c"};
+  s.job = "job";
+  s.attempt = 2;
+  s.build = "1";
+  s.plan = "digest";
+  return s;
+}
+
+Hello hello_of(std::uint32_t index, const std::string& host) {
+  return {kProtocolVersion, "job", 2, "1", "digest", index, host};
+}
+
+const TimePoint kStart{};
+
+}  // namespace
+
+// ---- messages
+
+TEST_CASE("dial-in: every message comes over, in whatever pieces") {
+  for (const ToHead& m : {ToHead(hello_of(1, "b")), ToHead(Bytes{std::string("\0x", 2)}), ToHead(AgentEnded{"why"}),
+                          ToHead(StopAsked{15})}) {
+    CHECK(round_trip(m) == m);
+  }
+  for (const ToHost& m :
+       {ToHost(Welcome{}), ToHost(Refused{Reason::Attempt, 3, "no"}), ToHost(Begin{"mark"}), ToHost(Bytes{"b"}),
+        ToHost(EndInput{}), ToHost(Alive{}), ToHost(Verdict{7, "text", "failure"})}) {
+    CHECK(round_trip(m) == m);
+  }
+}
+
+TEST_CASE("dial-in: long bytes travel in pieces that a reader takes") {
+  const std::string bytes(3 * kMaxPiece + 5, 'x');
+  FrameReader<ToHead> reader;
+  send_in_pieces<ToHead>(bytes, [&](const std::string& frame) { reader.feed(frame); });
+  std::string back;
+  for (auto next = reader.next(); next && next->has_value(); next = reader.next())
+    back += std::get<Bytes>(**next).bytes;
+  CHECK(back == bytes);
+}
+
+TEST_CASE("dial-in: what is no message is refused") {
+  const auto error_of = [](const std::string& bytes) {
+    FrameReader<ToHead> reader;
+    reader.feed(bytes);
+    const auto next = reader.next();
+    return next.has_error() ? next.error().message() : "(taken)";
+  };
+  CHECK(error_of(std::string("\x7f\0\0\0\1", 5)) == "a message is too long");
+  CHECK(error_of(std::string("\0\0\0\0\x40", 5)) == "a message of a type that does not belong here");
+  CHECK(error_of(std::string("\0\0\0\0\0", 5)) == "a message of a type that does not belong here");
+  CHECK(error_of(std::string("\0\0\0\2\4xx", 7)) == "a message does not have the form that its type asks for");
+}
+
+// ---- the key
+
+TEST_CASE("dial-in: keys are HKDF's") {  // RFC 5869, test case 3
+  const auto key = derive_key(std::string(22, '\x0b'), "");
+  REQUIRE(key.has_value());
+  CHECK(hex(*key) == "8da4e775a563c18f715f802a063c5a31b8a11f5c5ee1879ec3454e5f3c738d2d");
+  CHECK(*derive_key("secret", "one use") != *derive_key("secret", "another"));
+  CHECK(digest("abc") == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+}
+
+// ---- the head's list
+
+TEST_CASE("dial-in: the head lets each host in once") {
+  const Settings settings = three_hosts();
+  GuestList list(settings);
+  CHECK_FALSE(list.refuse(hello_of(1, "b")));
+  CHECK(list.come(1));
+  REQUIRE(list.refuse(hello_of(1, "b")));
+  CHECK(list.refuse(hello_of(1, "b"))->reason == Reason::Twice);
+  CHECK_FALSE(list.come(1));
+  CHECK_FALSE(list.refuse(hello_of(2, "c")));
+  list.close();
+  CHECK(list.refuse(hello_of(2, "c"))->reason == Reason::Ending);
+  CHECK_FALSE(list.come(2));
+}
+
+TEST_CASE("dial-in: the head turns away whoever does not belong to the job") {
+  const Settings settings = three_hosts();
+  const GuestList list(settings);
+  const auto reason = [&](auto change) {
+    Hello hello = hello_of(1, "b");
+    change(hello);
+    const auto refused = list.refuse(hello);
+    REQUIRE(refused);
+    CHECK(refused->attempt == 2);
+    return refused->reason;
+  };
+  CHECK(reason([](Hello& h) { h.version = 9; }) == Reason::Version);
+  CHECK(reason([](Hello& h) { h.build = "2"; }) == Reason::Build);
+  CHECK(reason([](Hello& h) { h.job = "other"; }) == Reason::Job);
+  CHECK(reason([](Hello& h) { h.attempt = 1; }) == Reason::Attempt);
+  CHECK(reason([](Hello& h) { h.plan = "other"; }) == Reason::Plan);
+  CHECK(reason([](Hello& h) { h.host = "c"; }) == Reason::UnknownHost);
+  CHECK(reason([](Hello& h) { h.index = 3; }) == Reason::UnknownHost);
+  CHECK(reason([](Hello& h) { h.index = 0, h.host = "a"; }) == Reason::Twice);  // the head itself
+}
+
+// ---- a host that calls
+
+TEST_CASE("dial-in: a host calls again, ever more slowly, until its patience ends") {
+  DialMachine machine(10s, 5s, kStart);
+  TimePoint now = kStart;
+  std::vector<Duration> rests;
+  for (;;) {
+    const DialAction action = machine.on(DialEvent::Failed, now);
+    if (action == DialAction::GiveUp) break;
+    REQUIRE(action == DialAction::Rest);
+    rests.push_back(*machine.deadline() - now);
+    now = *machine.deadline();
+    REQUIRE(machine.on(DialEvent::Deadline, now) == DialAction::Call);
+  }
+  CHECK(now == kStart + 10s);
+  CHECK(rests.at(0) == 10ms);
+  CHECK(rests.at(1) == 20ms);
+  CHECK(rests.at(7) == 1s);
+  CHECK(machine.state() == DialState::Over);
+  CHECK_FALSE(machine.deadline());
+}
+
+TEST_CASE("dial-in: a call that hangs ends with the patience") {
+  DialMachine machine(10s, 5s, kStart);
+  CHECK(machine.deadline() == kStart + 10s);
+  CHECK(machine.on(DialEvent::Deadline, kStart + 10s) == DialAction::GiveUp);
+}
+
+TEST_CASE("dial-in: a host ends as the head says, or when it has gone") {
+  DialMachine told(10s, 5s, kStart);
+  CHECK(told.on(DialEvent::Welcomed, kStart) == DialAction::None);
+  CHECK_FALSE(told.deadline());
+  CHECK(told.on(DialEvent::AgentEnded, kStart) == DialAction::None);
+  CHECK(told.on(DialEvent::VerdictCame, kStart) == DialAction::EndAgent);
+  CHECK(told.on(DialEvent::HeadLost, kStart) == DialAction::None);
+  CHECK(told.on(DialEvent::AgentEnded, kStart) == DialAction::Leave);
+
+  DialMachine alone(10s, 5s, kStart);
+  alone.on(DialEvent::Welcomed, kStart);
+  CHECK(alone.on(DialEvent::HeadLost, kStart) == DialAction::EndAgent);
+  CHECK(alone.deadline() == kStart + 5s + DialMachine::kConfirm);
+  CHECK(alone.on(DialEvent::VerdictCame, kStart) == DialAction::None);
+  CHECK(alone.on(DialEvent::Deadline, kStart + 17s) == DialAction::Leave);
+
+  DialMachine refused(10s, 5s, kStart);
+  CHECK(refused.on(DialEvent::Refused, kStart) == DialAction::GiveUp);
+}
+
+TEST_CASE("dial-in: a refusal is final, unless the head is of an earlier attempt or does not know our address yet") {
+  CHECK(may_change({Reason::Attempt, 1, ""}, 2));
+  CHECK_FALSE(may_change({Reason::Attempt, 3, ""}, 2));
+  CHECK(may_change({Reason::Address, 2, ""}, 2));
+  for (const Reason reason : {Reason::Version, Reason::Build, Reason::Job, Reason::UnknownHost, Reason::Twice,
+                              Reason::Plan, Reason::Ending}) {
+    CHECK_FALSE(may_change({reason, 2, ""}, 2));
+  }
+}
+
+// ---- which part a host has
+
+namespace {
+
+Machine machine_with(plan::Environment environment) {
+  Machine m;
+  m.read_file = [](const std::string& path, std::size_t) -> Result<std::string> {
+    if (path == "/secret") return std::string("0123456789abcdef0\n");
+    return Error(ErrorKind::Io, "no such file");
+  };
+  m.exists = [](const std::string&) { return false; };
+  m.count_gpus = m.count_neuron_cores = [] { return 0U; };
+  m.count_cpus = [] { return 4U; };
+  m.host_name = "here";
+  m.working_directory = "/root";
+  m.environment = std::move(environment);
+  m.job_id = "sml-1";
+  return m;
+}
+
+Result<std::optional<Settings>> chosen(const std::vector<std::string>& words, plan::Environment environment = {}) {
+  const auto options = parse_command_line(words);
+  if (options.has_error()) FAIL(options.error().message());
+  const Machine machine = machine_with(std::move(environment));
+  const auto plan = make_plan(std::get<Options>(*options), machine);
+  if (plan.has_error()) FAIL(plan.error().message());
+  return choose_dial_in(std::get<Options>(*options), Training(), *plan, machine, "build");
+}
+
+std::string refusal(const std::vector<std::string>& words, plan::Environment environment = {}) {
+  const auto result = chosen(words, std::move(environment));
+  return result.has_error() ? result.error().message() : "(accepted)";
+}
+
+const plan::Environment kSecret{"SML_JOB_SECRET=0123456789abcdef0"};
+
+}  // namespace
+
+TEST_CASE("dial-in: a job without its options is none") { CHECK_FALSE(chosen({"true"})->has_value()); }
+
+TEST_CASE("dial-in: hosts by number, and by name") {
+  const auto counted = chosen({"--nnodes", "3", "--node-rank", "1", "--head", "10.0.0.1:77", "true"}, kSecret);
+  REQUIRE(counted.has_value());
+  CHECK((*counted)->hosts == std::vector<std::string>{"host-0", "host-1", "host-2"});
+  CHECK((*counted)->own_index == 1);
+  CHECK((*counted)->head == "10.0.0.1");
+  CHECK((*counted)->port == 77);
+  CHECK((*counted)->callers == Callers::Anywhere);
+
+  const auto head = chosen({"--nnodes", "3", "--node-rank", "0", "true"}, kSecret);
+  REQUIRE(head.has_value());
+  CHECK((*head)->port == kDefaultPort);
+
+  const auto named = chosen({"-H", "a:2,b:2", "--node-rank", "1", "true"}, kSecret);
+  REQUIRE(named.has_value());
+  CHECK((*named)->head == "a");
+  CHECK((*named)->port == kDefaultPort);
+  CHECK((*named)->callers == Callers::ListedHosts);
+}
+
+TEST_CASE("dial-in: hosts of one job have the same key and digest, others have not") {
+  const std::vector<std::string> words{"-H", "a,b", "--node-rank", "1", "true"};
+  const auto from_file = chosen({"-H", "a,b", "--node-rank", "0", "--secret-file", "/secret", "true"});
+  const auto from_variable = chosen(words, kSecret);
+  CHECK((*from_file)->key == (*from_variable)->key);
+  CHECK((*from_file)->plan == (*from_variable)->plan);
+  CHECK((*chosen(words, {"SML_JOB_SECRET=another secret of it"}))->key != (*from_variable)->key);
+  CHECK((*chosen(words, {"TRAINING_JOB_NAME=one"}))->key != (*chosen(words, {"TRAINING_JOB_NAME=two"}))->key);
+  const auto first = chosen(words, {"AWS_BATCH_JOB_ID=id#0", "AWS_BATCH_JOB_ATTEMPT=2"});
+  const auto second = chosen(words, {"AWS_BATCH_JOB_ID=id#1", "AWS_BATCH_JOB_ATTEMPT=2"});
+  CHECK((*first)->key == (*second)->key);
+  CHECK((*first)->attempt == 2);
+  CHECK((*chosen({"-H", "a,b", "--node-rank", "1", "false"}, kSecret))->plan != (*from_variable)->plan);
+  CHECK((*chosen({"-H", "a:2,b", "--node-rank", "1", "true"}, kSecret))->plan != (*from_variable)->plan);
+}
+
+TEST_CASE("dial-in: an address of the head may be of any kind") {
+  const auto head = [](const std::string& text) {
+    const auto settings = chosen({"--nnodes", "2", "--node-rank", "1", "--head", text, "true"}, kSecret);
+    return settings.has_error() ? settings.error().message()
+                                : fmt::format("{} {}", (*settings)->head, (*settings)->port);
+  };
+  CHECK(head("algo-1") == "algo-1 29399");
+  CHECK(head("[fd00::1]:80") == "fd00::1 80");
+  CHECK(head("[fd00::1]") == "fd00::1 29399");
+  CHECK(head("fd00::1") == "fd00::1 29399");
+  for (const char* bad : {"a:", "a:0", "a:65536", "a:x", ":80", "[::1", "[::1]x", "a b", "a:80x"}) {
+    CHECK(head(bad) == fmt::format("--head: \"{}\" is not ADDR or ADDR:PORT; an IPv6 address stands in brackets", bad));
+  }
+}
+
+TEST_CASE("dial-in: what does not fit together is refused with one sentence") {
+  CHECK(refusal({"--nnodes", "2", "true"}, kSecret).starts_with("--nnodes and --head are for jobs whose hosts call"));
+  CHECK(refusal({"--nnodes", "2", "--node-rank", "1", "true"}, kSecret).starts_with("--node-rank: name the head"));
+  CHECK(refusal({"-H", "a,b", "--nnodes", "3", "--node-rank", "1", "true"}, kSecret) ==
+        "--nnodes 3: there are 2 hosts, from -H");
+  CHECK(refusal({"-H", "a,b", "--node-rank", "2", "true"}, kSecret) ==
+        "--node-rank 2: the job has 2 hosts; the last is 1");
+  CHECK(refusal({"-H", "a,b", "--node-rank", "1", "true"}) ==
+        "the hosts of this job share no secret by which they know each other");
+  CHECK(refusal({"-H", "a,b", "--node-rank", "1", "true"}, {"SML_JOB_SECRET=short"}) ==
+        "$SML_JOB_SECRET: the secret has 5 bytes; it must have at least 16, and be random");
+  CHECK(refusal({"-H", "a,b", "--node-rank", "1", "--secret-file", "/none", "true"}, kSecret) ==
+        "--secret-file /none: no such file");
+}
+
+TEST_CASE("dial-in: workers begin with what is their host's, and the secret is none of their business") {
+  plan::LaunchPlan plan;
+  plan.launcher_environment = {"A=1", "SM_CURRENT_HOST=old", "SML_JOB_SECRET=s"};
+  Training training;
+  training.host_variables = {"SM_CURRENT_HOST=a"};
+  Settings settings = three_hosts();
+  adapt_plan(plan, training, settings);
+  CHECK(plan.launcher_environment == plan::Environment{"A=1", "SM_CURRENT_HOST=a"});
+  CHECK(plan.own_name == "a");
+  CHECK(plan.export_policy == plan::ExportPolicy::None);
+}
+
+TEST_CASE("a stop leaves workers what the platform allows") {
+  const auto stop_grace = [](const std::vector<std::string>& words, plan::Environment environment,
+                             std::size_t warnings = 0) {
+    auto parsed = parse_command_line(words);
+    if (parsed.has_error()) FAIL(parsed.error().message());
+    auto& options = std::get<Options>(*parsed);
+    CHECK(choose_stop_grace(options, machine_with(std::move(environment))).size() == warnings);
+    return options.stop_grace;
+  };
+  const std::vector<std::string> dialled{"--node-rank", "0", "true"};
+  CHECK(stop_grace({"train"}, {}) == 100s);
+  CHECK(stop_grace({"--stop-grace", "5s", "train"}, {}) == 5s);
+  CHECK(stop_grace({"--stop-grace", "5m", "train"}, {}, 1) == 100s);
+  CHECK(stop_grace(dialled, {"AWS_BATCH_JOB_ID=x"}) == 20s);
+  CHECK(stop_grace(dialled, {"KUBERNETES_SERVICE_HOST=x"}) == 20s);
+  CHECK_FALSE(stop_grace(dialled, {}));
+  CHECK_FALSE(stop_grace({"true"}, {"AWS_BATCH_JOB_ID=x"}));
+}
