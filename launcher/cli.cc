@@ -233,7 +233,34 @@ OptionGroup options_of_sagemaker() {
            {"--no-failure-file", "", set_no_failure_file, "Leave no such file."}}};
 }
 
-// How it is done, and what is said.
+OptionGroup options_of_the_output() {
+  return {
+      "Output of the workers",
+      {{"--tag", "TEMPLATE", set_tag,
+        "Put this before each line of a worker, with {rank}, {local_rank}, {host}, {stream} and {time}; {rank:4} has "
+        "at "
+        "least four digits, {rank:0} as many as the largest rank. Default: \"[{rank}] \" for more than one worker."},
+       {"--tag-output -tag-output", "", set_tag_output, "The same as --tag '[1,{rank}]<{stream}>:', Open MPI's."},
+       {"--prepend-rank -prepend-rank -l", "", set_prepend_rank, "The same as --tag '[{rank}] ', for one worker too."},
+       {"--no-tag", "", set_no_tag, "Put nothing before the lines of workers."},
+       {"--color", "auto|always|never", set_color,
+        "Colour the tags, one colour for each rank; default: auto, on a terminal unless NO_COLOR is set.", "auto"},
+       {"--show-ranks", "LIST", set_show_ranks, "Print the output of these ranks only, such as 0,8-15."},
+       {"--quiet-workers", "", set_quiet_workers, "Print no output of workers."},
+       {"--dedup", "", set_dedup,
+        "Print lines that workers have in common once, with all their ranks in the tag; lines wait half a second for "
+        "their like."},
+       {"--collapse-cr", "", set_collapse_cr,
+        "Of progress bars print only the last state of each second, unless the output is a terminal."},
+       {"--sanitize", "auto|always|never", set_sanitize,
+        "Show control characters of workers, all but colours, as \\xNN instead of passing them on: when the output "
+        "goes to a terminal, always, or never. Default: auto.",
+        "auto"},
+       {"--keep-going-without-output", "", set_keep_going_without_output,
+        "Go on, and drop the output, when nobody reads it any more. Without this the job ends with status 141."}}};
+}
+
+// How it is done, and what is said of it.
 std::vector<OptionGroup> options_of_the_launcher() {
   return {
       {"Time limits (D is 90, 90s, 1.5m, 2h or 250ms)",
@@ -259,29 +286,6 @@ std::vector<OptionGroup> options_of_the_launcher() {
          "Trust and remember keys of hosts that are not known yet. A changed key is always refused."},
         {"--fanout", "N", set_fanout, "Log-ins under way at the same time; default 64.", "64"},
         {"--agent-path", "FILE", set_agent_path, "Send this sml-run-agent instead of the one built in."}}},
-      {"Output of the workers",
-       {{"--tag", "TEMPLATE", set_tag,
-         "Put this before each line of a worker, with {rank}, {local_rank}, {host}, {stream} and {time}; {rank:4} has "
-         "at "
-         "least four digits, {rank:0} as many as the largest rank. Default: \"[{rank}] \" for more than one worker."},
-        {"--tag-output -tag-output", "", set_tag_output, "The same as --tag '[1,{rank}]<{stream}>:', Open MPI's."},
-        {"--prepend-rank -prepend-rank -l", "", set_prepend_rank, "The same as --tag '[{rank}] ', for one worker too."},
-        {"--no-tag", "", set_no_tag, "Put nothing before the lines of workers."},
-        {"--color", "auto|always|never", set_color,
-         "Colour the tags, one colour for each rank; default: auto, on a terminal unless NO_COLOR is set.", "auto"},
-        {"--show-ranks", "LIST", set_show_ranks, "Print the output of these ranks only, such as 0,8-15."},
-        {"--quiet-workers", "", set_quiet_workers, "Print no output of workers."},
-        {"--dedup", "", set_dedup,
-         "Print lines that workers have in common once, with all their ranks in the tag; lines wait half a second for "
-         "their like."},
-        {"--collapse-cr", "", set_collapse_cr,
-         "Of progress bars print only the last state of each second, unless the output is a terminal."},
-        {"--sanitize", "auto|always|never", set_sanitize,
-         "Show control characters of workers, all but colours, as \\xNN instead of passing them on: when the output "
-         "goes to a terminal, always, or never. Default: auto.",
-         "auto"},
-        {"--keep-going-without-output", "", set_keep_going_without_output,
-         "Go on, and drop the output, when nobody reads it any more. Without this the job ends with status 141."}}},
       {"Information",
        {{"--config", "FILE", set_config,
          "Take options from FILE too, a line KEY = VALUE each: --np 4 is np = 4. SML_NP=4 in the environment has more "
@@ -308,6 +312,7 @@ const std::vector<OptionGroup>& option_groups() {
   static const std::vector<OptionGroup> groups = [] {
     std::vector<OptionGroup> all = options_of_the_plan();
     for (OptionGroup& group : options_of_the_run()) all.push_back(std::move(group));
+    all.push_back(options_of_the_output());
     all.push_back(options_of_the_progress());
     all.push_back(options_of_programs());
     all.push_back(options_of_placement());

@@ -51,7 +51,7 @@ Result<os::UniqueFd> make_listener(int family, std::uint16_t port) {
   return fd;
 }
 
-std::string unmapped(std::string address) {
+std::string unmapped(const std::string& address) {
   constexpr std::string_view kMapped = "::ffff:";
   const bool mapped = address.starts_with(kMapped) && address.find('.') != std::string::npos;
   return mapped ? address.substr(kMapped.size()) : address;

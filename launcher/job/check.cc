@@ -253,20 +253,22 @@ void Check::judge_probes() {
     if (!host->probe && host->session->agent_runs()) return;
     if (host->probe) probes.push_back(*host->probe);
   }
-  if (!probes.empty()) {
-    const HostEntry& first = hosts_.front();
-    const ChosenAddress chosen = choose_address(candidates_, probes, first.session->name(), first.port);
-    master_address_ = chosen.address;
-    for (HostEntry& host : hosts_) {
-      if (host.probe) host.found.reaches_first = report::Reaches::Yes;
-      for (const ProbeFault& fault : chosen.faults) {
-        if (fault.index != host.session->host()) continue;
-        host.found.reaches_first = report::Reaches::No;
-        host.found.faults.push_back(fault.why);
-      }
+  if (!probes.empty()) take_address(probes);
+  tell(CheckEvent::AllProbed);
+}
+
+void Check::take_address(const std::vector<HostProbe>& probes) {
+  const HostEntry& first = hosts_.front();
+  const ChosenAddress chosen = choose_address(candidates_, probes, first.session->name(), first.port);
+  master_address_ = chosen.address;
+  for (HostEntry& host : hosts_) {
+    if (host.probe) host.found.reaches_first = report::Reaches::Yes;
+    for (const ProbeFault& fault : chosen.faults) {
+      if (fault.index != host.session->host()) continue;
+      host.found.reaches_first = report::Reaches::No;
+      host.found.faults.push_back(fault.why);
     }
   }
-  tell(CheckEvent::AllProbed);
 }
 
 void Check::dismiss_all() {

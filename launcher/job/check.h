@@ -69,6 +69,7 @@ class Check final : private launch::SessionOwner {
   void time_out();
   void probe_all();
   void judge_probes();
+  void take_address(const std::vector<HostProbe>& probes);
   void dismiss_all();
   void arm_deadline();
   void await_signals();

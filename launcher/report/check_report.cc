@@ -191,7 +191,7 @@ class Folded {
   void add(std::string text, const HostCheck& host) {
     const auto same = [&](const auto& group) { return group.first == text; };
     auto found = std::find_if(groups_.begin(), groups_.end(), same);
-    if (found == groups_.end()) found = groups_.insert(groups_.end(), {std::move(text), {}});
+    if (found == groups_.end()) found = groups_.emplace(groups_.end(), std::move(text), Group());
     found->second.push_back(&host);
   }
   std::size_t size() const { return groups_.size(); }
