@@ -810,7 +810,7 @@ class Binaries(TestCase):
         self.assertIn("__stack_chk_fail", symbols)
         self.assertRegex(symbols, r"__(memcpy|snprintf|vsnprintf|read)_chk")  # FORTIFY
         needed = re.findall(r"Shared library: \[(.*)\]", readelf("-d", SML_RUN))
-        self.assertEqual([n for n in needed if not re.match(r"lib(ssh|stdc\+\+|gcc_s|c|m)\.so|ld-linux", n)], [])
+        self.assertEqual([n for n in needed if not re.match(r"lib(ssh|ssl|crypto|stdc\+\+|gcc_s|c|m)\.so|ld-linux", n)], [])
 
     def test_the_agent(self):
         if self.sanitized():
