@@ -6,6 +6,7 @@
 
 #include "common/core/text.h"
 #include "common/hosts/aliases.h"
+#include "launcher/job/session_facts.h"
 #include "launcher/job/session_plans.h"
 
 namespace sml::job {
@@ -13,7 +14,6 @@ namespace sml::job {
 namespace {
 
 constexpr std::uint32_t kPings = 5;  // the quickest counts
-constexpr Duration kPingInterval = std::chrono::seconds(5);
 
 std::uint64_t nanoseconds(Duration d) {
   return static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(d).count());
@@ -99,10 +99,9 @@ report::CheckReport Check::report() {
 std::vector<HostAddresses> Check::known_addresses() const {
   std::vector<HostAddresses> out;
   for (const HostEntry& host : hosts_) {
-    HostAddresses& one = out.emplace_back(host.addresses);
-    one.here = host.session->is_local() ? OnThisMachine::Yes : OnThisMachine::No;
-    one.local = host.session->local_address();
-    one.peer = host.session->peer_address();
+    HostAddresses& one = out.emplace_back(connection_addresses(*host.session));
+    one.own = host.own_addresses;
+    one.chosen = host.chosen_addresses;
   }
   return out;
 }
@@ -122,7 +121,7 @@ void Check::session_ready(launch::AgentSession& session, const wire::Prepared& m
   HostEntry& host = entry(session);
   host.prepared = true;
   host.port = message.port;
-  host.addresses.chosen = message.addresses;
+  host.chosen_addresses = message.addresses;
   for (const wire::Obstacle& o : message.obstacles) host.found.faults.push_back(error_of(o));
   for (const std::string& warning : message.warnings) host.found.warnings.push_back(show(warning, 500));
   look_round();
@@ -142,7 +141,7 @@ void Check::session_ended(launch::AgentSession& session, const Error* why) {
 }
 
 void Check::handle(HostEntry& host, const wire::HelloAck& m) {
-  host.addresses.own = m.addresses;
+  host.own_addresses = m.addresses;
   host.machine = m.machine;
 }
 
@@ -222,9 +221,7 @@ void Check::perform(CheckAction action) {
 void Check::time_out() {
   for (HostEntry& host : hosts_) {
     if (has_answered(host)) continue;
-    Error why = Error(ErrorKind::Timeout,
-                      "not ready after " + format_duration(options_.start_timeout) + " (" + host.session->step() + ")")
-                    .with_hint("--start-timeout waits longer");
+    Error why = not_ready(options_.start_timeout, host.session->step());
     host.found.faults.push_back(why);
     host.dismissed = true;
     host.session->abandon(std::move(why));
@@ -235,7 +232,7 @@ void Check::probe_all() {
   HostEntry& first = hosts_.front();
   candidates_ = candidate_addresses(options_.master_address, known_addresses());
   if (hosts_.size() == 1) {
-    const bool asked = !options_.master_address.empty() || !first.addresses.chosen.empty();
+    const bool asked = !options_.master_address.empty() || !first.chosen_addresses.empty();
     master_address_ = asked ? candidates_.front() : "127.0.0.1";
     return tell(CheckEvent::AllProbed);
   }
@@ -297,16 +294,14 @@ void Check::arm_deadline() {
 
 // Agents whose launcher is silent leave; and those that are silent themselves are lost.
 void Check::ping_all() {
-  ping_timer_.expires_after(std::min(kPingInterval, options_.heartbeat_timeout / 3));
+  ping_timer_.expires_after(ping_interval(options_.heartbeat_timeout));
   ping_timer_.async_wait([this](boost::system::error_code error) {
     if (error) return;
     for (HostEntry& host : hosts_) {
       if (!host.session->agent_runs()) continue;
       ping(host);
       if (Clock::now() - host.session->last_heard() < options_.heartbeat_timeout) continue;
-      host.session->abandon(
-          Error(ErrorKind::Lost, "lost: nothing heard for " + format_duration(options_.heartbeat_timeout))
-              .with_hint("--heartbeat-timeout waits longer"));
+      host.session->abandon(unheard_for(options_.heartbeat_timeout));
     }
     ping_all();
   });

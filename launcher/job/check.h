@@ -35,7 +35,7 @@ class Check final : private launch::SessionOwner {
   struct HostEntry {
     std::unique_ptr<launch::AgentSession> session;
     report::HostCheck found;
-    HostAddresses addresses;
+    std::vector<std::string> own_addresses, chosen_addresses;
     std::string machine;     // by which its agent knows it
     std::uint16_t port = 0;  // that it has reserved for the others to try
     bool prepared = false;

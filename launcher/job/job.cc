@@ -9,6 +9,7 @@
 #include "common/os/small_file.h"
 #include "common/os/spawn.h"
 #include "launcher/job/failure_file.h"
+#include "launcher/job/session_facts.h"
 #include "launcher/job/session_plans.h"
 #include "launcher/sagemaker/failure_text.h"
 
@@ -16,7 +17,6 @@ namespace sml::job {
 
 namespace {
 
-constexpr Duration kPingInterval = std::chrono::seconds(5);
 constexpr Duration kProbeTimeout = std::chrono::seconds(5);
 constexpr Duration kLate = std::chrono::seconds(1);  // a timer that is so late shows that we stood still
 constexpr int kLastWordsMs = 1000;
@@ -123,7 +123,7 @@ int Job::run() {
   await_signals();
   begin_records();
   for (HostEntry& host : hosts_) host.session->start();
-  next_ping_ = Clock::now() + std::min(kPingInterval, options_.heartbeat_timeout / 3);
+  next_ping_ = Clock::now() + ping_interval(options_.heartbeat_timeout);
   ping_all();
   arm_deadline();
   loop_.run();
@@ -331,9 +331,7 @@ void Job::kill_all() {
 
 void Job::time_out_start() {
   const auto blame = [this](HostIndex host, const std::string& step) {
-    add_fault(host, Error(ErrorKind::Timeout,
-                          "not ready after " + format_duration(options_.start_timeout) + " (" + step + ")")
-                        .with_hint("--start-timeout waits longer"));
+    add_fault(host, not_ready(options_.start_timeout, step));
   };
   for (HostEntry& host : hosts_) {
     if (host.info.ready || host.info.failed) continue;
@@ -380,12 +378,10 @@ void Job::ping_all() {
       if (!host.session->agent_runs()) continue;
       host.session->send(wire::Ping{nanoseconds(now.time_since_epoch())});
       if (we_stood_still || now - host.session->last_heard() < options_.heartbeat_timeout) continue;
-      host.session->abandon(
-          Error(ErrorKind::Lost, "lost: nothing heard for " + format_duration(options_.heartbeat_timeout))
-              .with_hint("--heartbeat-timeout waits longer"));
+      host.session->abandon(unheard_for(options_.heartbeat_timeout));
     }
     name_slow_hosts();
-    next_ping_ = now + std::min(kPingInterval, options_.heartbeat_timeout / 3);
+    next_ping_ = now + ping_interval(options_.heartbeat_timeout);
     ping_all();
   });
 }

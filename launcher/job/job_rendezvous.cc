@@ -3,6 +3,7 @@
 #include <csignal>
 
 #include "launcher/job/job.h"
+#include "launcher/job/session_facts.h"
 #include "launcher/job/session_plans.h"
 
 namespace sml::job {
@@ -10,11 +11,9 @@ namespace sml::job {
 std::vector<HostAddresses> Job::known_addresses() const {
   std::vector<HostAddresses> out;
   for (const HostEntry& host : hosts_) {
-    out.push_back({.here = host.session->is_local() ? OnThisMachine::Yes : OnThisMachine::No,
-                   .local = host.session->local_address(),
-                   .peer = host.session->peer_address(),
-                   .own = host.info.addresses,
-                   .chosen = host.info.chosen_addresses});
+    HostAddresses& one = out.emplace_back(connection_addresses(*host.session));
+    one.own = host.info.addresses;
+    one.chosen = host.info.chosen_addresses;
   }
   return out;
 }
