@@ -422,6 +422,10 @@ void Agent::release() {
 
 // ---- the loop
 
+void Agent::worker_took_input(Rank rank, std::size_t bytes) {
+  if (!left_) link_.send(wire::StdinCredit{rank, bytes});  // nothing follows our last word
+}
+
 void Agent::worker_changed() {
   if (settling_) return;
   settling_ = true;  // once per turn of the loop, however many workers have news

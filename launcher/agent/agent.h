@@ -70,7 +70,7 @@ class Agent final : private WorkerOwner {
   void worker_output_of(int pipe, Rank rank, wire::Stream stream, TimePoint read_at, std::size_t size) override {
     link_.send_output_of(pipe, rank, stream, read_at, size);
   }
-  void worker_took_input(Rank rank, std::size_t bytes) override { link_.send(wire::StdinCredit{rank, bytes}); }
+  void worker_took_input(Rank rank, std::size_t bytes) override;
   void worker_changed() override;
 
   // what the machine asks for

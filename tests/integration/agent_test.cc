@@ -706,6 +706,23 @@ TEST_CASE("agent: a worker that does not read is not paid for, one that never wi
   CHECK(init.nothing_left());
 }
 
+TEST_CASE("agent: input that is under way when it is released is not answered after its last word") {
+  Init init;
+  Launcher launcher;
+  wire::Prepare plan = Launcher::plan({{"true"}});
+  plan.workers[0].stdin_source = wire::StdinSource::Launcher;
+  plan.rendezvous = wire::Rendezvous::Reserve;  // its stores wait for the release
+  launcher.send(Launcher::hello());
+  launcher.send(plan);
+  launcher.await<wire::Prepared>();
+  launcher.send(wire::Start{.rendezvous = {}, .leave = wire::Leave::WhenReleased});
+  launcher.until([&] { return launcher.news(0).drained.has_value(); });
+  const std::string input = wire::encode(wire::StdinData{Rank(0), "late"});
+  REQUIRE(os::write_all(launcher.socket(), input + wire::encode(wire::Release{}) + input));  // found together
+  launcher.must_leave_well();
+  CHECK(init.nothing_left());
+}
+
 TEST_CASE("agent: the meeting point is reachable until the start and free for rank 0 afterwards") {
   Init init;
   Launcher launcher;

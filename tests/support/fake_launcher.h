@@ -187,6 +187,7 @@ class Launcher {
     } else if (const auto* started = std::get_if<wire::Started>(&message)) {
       for (const wire::StartedWorker& worker : started->workers) news(worker.rank.value()).pid = worker.pid;
     } else if (const auto* credit = std::get_if<wire::StdinCredit>(&message)) {
+      CHECK_FALSE(bye_.has_value());  // the last word
       news(credit->rank.value()).input_taken += credit->bytes;
     } else if (const auto* last = std::get_if<wire::Bye>(&message)) {
       bye_ = *last;
