@@ -253,7 +253,8 @@ class OtherMachines(FaultCase):
         self.addCleanup(sh, self.bed, "algo-2", "umount /usr/bin/uname; rm /run/uname")
         forget_agents(self.bed)
         done = self.job("echo", "started")
-        self.assert_ending(done, 125, "algo-2: is a machine of type riscv64, the agent at hand is for ", 5)
+        self.assert_ending(done, 125, "algo-2: is a machine of type riscv64, the agent at hand is for ", 5, ("algo-1",))
+        self.bed.assert_clean(within=2)  # the shell there that waited for the agent ends with its input
         self.assertNotIn("started", done.stdout)
         self.assertEqual(sh(self.bed, "algo-2", f"ls -A {CACHE} 2>/dev/null || true"), "")
 
