@@ -377,6 +377,7 @@ struct Scan {
   dialects::Program program_is = dialects::Program::Unchanged;
   std::vector<std::string> notes;        // options of other launchers that have no effect
   std::vector<std::string> needs_hosts;  // what to say where no hosts are given
+  dialects::Meeting meeting;
 };
 
 // One word of the command line, cut into option and value: "-np", "--np=4", "-n4".
@@ -422,6 +423,10 @@ ForeignWord cut_foreign(Dialect dialect, string_view word) {
   return {dialects::find_cut_short(dialect, front), front, value};
 }
 
+void add_note(std::vector<std::string>& notes, std::string note) {
+  if (std::find(notes.begin(), notes.end(), note) == notes.end()) notes.push_back(std::move(note));
+}
+
 // Takes one option of `dialect` off the front of `words`; false: there is none.
 Result<bool> take_foreign(Dialect dialect, std::span<const std::string>& words, Scan& out) {
   const ForeignWord word = cut_foreign(dialect, words.front());
@@ -444,8 +449,8 @@ Result<bool> take_foreign(Dialect dialect, std::span<const std::string>& words, 
   for (dialects::Given& given : meaning->options) {
     out.options.push_back({find_row(given.option), std::string(word.spelling), std::move(given.value)});
   }
-  const auto known = std::find(out.notes.begin(), out.notes.end(), meaning->note);
-  if (!meaning->note.empty() && known == out.notes.end()) out.notes.push_back(std::move(meaning->note));
+  if (!meaning->note.empty()) add_note(out.notes, std::move(meaning->note));
+  dialects::merge(out.meeting, meaning->meeting);
   if (!meaning->needs_hosts.empty()) out.needs_hosts.push_back(std::move(meaning->needs_hosts));
   if (meaning->program != dialects::Program::Unchanged) out.program_is = meaning->program;
   return true;
@@ -716,14 +721,6 @@ std::vector<Occurrence> dialect_layer(Dialect dialect, const Scan& scanned) {
   return out;
 }
 
-Result<void> check_hosts(const Scan& scanned, std::span<const Occurrence> given) {
-  if (scanned.needs_hosts.empty()) return {};
-  for (string_view option : {"--hosts", "--hostfile", "--resource-config"}) {
-    if (last_of(given, option) != nullptr) return {};
-  }
-  return Error(ErrorKind::Usage, scanned.needs_hosts.front());
-}
-
 struct Given {
   std::vector<Occurrence> options;  // of all layers
   std::vector<std::string> warnings;
@@ -743,6 +740,30 @@ Result<Given> gather(Dialect dialect, const Scan& scanned, const Surroundings& a
   const std::array<std::vector<Occurrence>, 4> layers{dialect_layer(dialect, scanned), std::move(file),
                                                       std::move(environment->options), scanned.options};
   return Given{merge_layers(layers), std::move(environment->warnings)};
+}
+
+// What other launchers' options tell of the hosts, now that all is known that could name them.
+Result<void> settle_hosts(Scan& scanned, std::vector<Occurrence>& given) {
+  const auto is_named = [&](string_view option) { return last_of(given, option) != nullptr; };
+  dialects::Meeting& meeting = scanned.meeting;
+  if (meeting != dialects::Meeting()) {  // with ours among them
+    for (const auto& [member, option] : {std::pair(&dialects::Meeting::hosts, string_view("--nnodes")),
+                                         std::pair(&dialects::Meeting::place, string_view("--node-rank")),
+                                         std::pair(&dialects::Meeting::address, string_view("--master-addr"))}) {
+      const Occurrence* own = last_of(given, option);
+      if (own != nullptr && !(meeting.*member)) meeting.*member = {own->spelling, own->value};
+    }
+  }
+  const bool named = is_named("--hosts") || is_named("--hostfile") || is_named("--resource-config");
+  if (!named && !scanned.needs_hosts.empty()) return Error(ErrorKind::Usage, scanned.needs_hosts.front());
+  Result<dialects::Settled> settled =
+      dialects::settle(meeting, named ? dialects::HostsNamed::Yes : dialects::HostsNamed::No);
+  if (!settled) return settled.error();
+  for (dialects::Given& option : settled->options) {
+    given.push_back({find_row(option.option), option.option, std::move(option.value), Layer::CommandLine, ""});
+  }
+  for (std::string& note : settled->notes) add_note(scanned.notes, std::move(note));
+  return {};
 }
 
 // ---- --explain
@@ -992,7 +1013,8 @@ Result<std::variant<Options, Printed>> parse_command_line(std::span<const std::s
                                                           const Surroundings& around) {
   using Parsed = std::variant<Options, Printed>;
   const Dialect dialect = dialects::dialect_called(around.called);
-  std::span<const std::string> words = arguments;
+  const std::vector<std::string> single = dialects::without_groups(dialect, arguments);
+  std::span<const std::string> words = single;
   Result<Scan> scanned = scan(dialect, words);
   if (!scanned) return scanned.error();
   if (!scanned->options.empty() && scanned->options.back().row->set == nullptr) {
@@ -1002,7 +1024,7 @@ Result<std::variant<Options, Printed>> parse_command_line(std::span<const std::s
   std::vector<std::string> command = take_command(dialect, *scanned, around);
   Result<Given> given = gather(dialect, *scanned, around);
   if (!given) return given.error();
-  if (Result<void> enough = check_hosts(*scanned, given->options); !enough) return enough.error();
+  if (Result<void> settled = settle_hosts(*scanned, given->options); !settled) return settled.error();
   const std::vector<Occurrence> counting = without_idle(without_refused_flags(given->options));
   Result<Options> options = Parser(counting).parse();
   if (!options) return options.error();

@@ -96,6 +96,20 @@ const Row* row_named(Dialect dialect, string_view name) {
   return found;
 }
 
+// "-lN2" into single options; nothing where a letter is none.
+std::vector<std::string> ungroup(Dialect dialect, string_view word) {
+  std::vector<std::string> out;
+  for (std::size_t at = 1; at < word.size(); ++at) {
+    const Row* row = row_named(dialect, word.substr(at, 1));
+    if (row == nullptr) return {};
+    out.push_back("-" + std::string(word.substr(at, 1)));
+    if (row->values == 0) continue;
+    if (at + 1 < word.size()) out.emplace_back(word.substr(at + 1));
+    break;
+  }
+  return out;
+}
+
 bool is_given(std::span<const Given> given, std::initializer_list<string_view> names) {
   return std::any_of(given.begin(), given.end(),
                      [&](const Given& g) { return std::find(names.begin(), names.end(), g.option) != names.end(); });
@@ -158,6 +172,27 @@ const Row* find_cut_short(Dialect dialect, string_view word) {
     });
   }
   return names == 1 ? found : nullptr;
+}
+
+std::vector<std::string> without_groups(Dialect dialect, std::span<const std::string> words) {
+  if (dialect != Dialect::Srun) return {words.begin(), words.end()};
+  std::vector<std::string> out;
+  std::size_t at = 0;
+  while (at < words.size() && words[at].size() > 1 && words[at][0] == '-' && words[at] != "--") {
+    const std::string& word = words[at++];
+    const Row* row = find_row(dialect, string_view(word).substr(0, word.find('=')));
+    const bool grouped = row == nullptr && word.size() > 2 && word[1] != '-';
+    std::vector<std::string> parts = grouped ? ungroup(dialect, word) : std::vector<std::string>();
+    if (parts.empty()) parts = {word};
+    if (grouped && parts.back().size() == 2) row = find_row(dialect, parts.back());
+    out.insert(out.end(), parts.begin(), parts.end());
+    const bool has_value = word.find('=') != std::string::npos;
+    for (std::size_t n = has_value || row == nullptr ? 0 : row->values; n > 0 && at < words.size(); --n) {
+      out.push_back(words[at++]);
+    }
+  }
+  out.insert(out.end(), words.begin() + static_cast<std::ptrdiff_t>(at), words.end());
+  return out;
 }
 
 std::vector<Given> defaults_of(Dialect dialect, std::span<const Given> given) {

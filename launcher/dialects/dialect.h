@@ -30,12 +30,30 @@ struct Given {
 // What the word after the options is.
 enum class Program : std::uint8_t { Unchanged, Module, Script, Executable };
 
+// An option as it was written, with its value.
+struct Said {
+  std::string written;
+  std::string value;
+  bool operator==(const Said&) const = default;
+};
+
+// What a launcher that is started on every host is told of them: how many, which this one is, where the first is.
+struct Meeting {
+  std::optional<Said> hosts;
+  std::optional<Said> place;
+  std::optional<Said> address;
+  std::optional<Said> port;
+  std::optional<Said> endpoint;  // ADDR[:PORT], if there is no address
+  bool operator==(const Meeting&) const = default;
+};
+
 // What an option of another launcher comes to.
 struct Meaning {
   std::vector<Given> options;
   std::string note;  // an option that has no effect here, as it was written
   Program program = Program::Unchanged;
   std::string needs_hosts;  // an error unless hosts are given in the same line
+  Meeting meeting;
   bool operator==(const Meaning&) const = default;
 };
 
@@ -53,8 +71,25 @@ const Row* find_row(Dialect dialect, std::string_view word);
 // The same for a long option that is cut short, where the launcher allows that and only one name begins so.
 const Row* find_cut_short(Dialect dialect, std::string_view word);
 
+// srun's short options may stand in one word: "-lN2" becomes "-l", "-N", "2". Unchanged for all other launchers, and
+// from the program on.
+std::vector<std::string> without_groups(Dialect dialect, std::span<const std::string> words);
+
 // What the launcher does unless it is told otherwise. `given` are the options of the command line.
 std::vector<Given> defaults_of(Dialect dialect, std::span<const Given> given);
+
+// Adds what `more` tells to `all`; the last counts.
+void merge(Meeting& all, const Meeting& more);
+
+enum class HostsNamed : std::uint8_t { No, Yes };
+
+// What a meeting comes to. Where hosts are named, or there is one, sml-run is started once; else each host calls the
+// first. Errors name the option as it was written.
+struct Settled {
+  std::vector<Given> options;
+  std::vector<std::string> notes;
+};
+Result<Settled> settle(const Meeting& meeting, HostsNamed named);
 
 // The command of the workers from the words after the options. `python` runs scripts and modules. Leading NAME=VALUE
 // words, which horovodrun takes for variables, become -x in `variables`.

@@ -31,8 +31,14 @@ Result<Meaning> launcher(string_view written, Values values) {
 Result<Meaning> bind_to(string_view, Values values) {
   const std::string& what = values[0];
   if (what == "l3") return one("--bind-to", "l3");
+  constexpr string_view kCores = "core:";
+  if (what.starts_with(kCores)) {
+    Meaning out = one("--bind-to", "core");
+    out.options.push_back({"--cpus-per-rank", what.substr(kCores.size())});
+    return out;
+  }
   if (what == "none" || what == "core" || what == "numa" || what == "socket") return one("--bind-to", what);
-  return bad_value(what, "none, core, l3, numa or socket");
+  return bad_value(what, "none, core, core:N, l3, numa or socket");
 }
 
 Result<Meaning> map_by(string_view, Values values) {
@@ -67,13 +73,14 @@ std::vector<Row> hydra_rows() {
       computed("map-by", 1, map_by),
       computed("order-nodes", 1, order),
       as_fixed("l prepend-rank", {{"--tag", "[{rank}] "}}),
+      as_fixed("rr", {{"--map-by", "host"}}),
       as_fixed("genvnone envnone", {{"--export", "none"}}),
       as_fixed("genvall envall", {{"--export", "all"}}),
       as_fixed("disable-auto-cleanup", {{"--on-failure", "continue"}}),
       as_fixed("V version", {{"--version", ""}}),
       as_fixed("verbose", {{"--verbose", ""}}),
       as_is("enable-auto-cleanup", 0),
-      noted("rmk localhost topolib membind usize nameserver", 1),
+      noted("rmk localhost topolib membind usize nameserver demux", 1),
       noted("disable-hostname-propagation print-all-exitcodes profile info pmi-port", 0),
       refused("prepend-pattern", 1, kPatterns),
       refused("outfile-pattern errfile-pattern", 1, kFiles),

@@ -93,6 +93,12 @@ Result<Meaning> map_by(string_view, Values values) {
   return one("--map-by", by);
 }
 
+// "2:node": processes per resource.
+Result<Meaning> ranks_of_part(string_view, Values values) {
+  const std::string text = "ppr:" + values[0];
+  return map_by("", std::span(&text, 1));
+}
+
 Result<Meaning> rank_by(string_view, Values values) {
   const std::string by = lower(values[0]);
   if (by == "slot" || by == "node") return one("--rank-by", by);
@@ -142,6 +148,7 @@ std::vector<Row> mpirun_rows() {
       computed("map-by", 1, map_by),
       computed("rank-by", 1, rank_by),
       as_option("rf rankfile", "--rankfile"),
+      as_option("timeout", "--timeout"),
       as_option("cpus-per-proc cpus-per-rank", "--cpus-per-rank"),
       as_fixed("bynode", {{"--map-by", "host"}}),
       as_fixed("report-bindings", {{"--report-bindings", ""}}),
@@ -154,11 +161,16 @@ std::vector<Row> mpirun_rows() {
       as_fixed("enable-recovery continuous", {{"--on-failure", "continue"}}),
       as_fixed("V version", {{"--version", ""}}),
       as_is("allow-run-as-root use-hwthread-cpus noprefix bind-to-none byslot leave-session-attached", 0),
-      as_is("d debug-daemons debug-daemons-file debug-devel", 0),
+      as_is("d debug-daemons debug-daemons-file debug-devel bycore bysocket disable-recovery", 0),
+      as_fixed("bind-to-core", {{"--bind-to", "core"}}),
+      as_fixed("bind-to-socket", {{"--bind-to", "socket"}}),
+      computed("ppr", 1, ranks_of_part),
   };
   const std::vector<Row> others{
       noted("display-allocation display-devel-map display-topo display-diffable-map", 0),
-      noted("report-state-on-timeout get-stack-traces tcp", 0),
+      noted("report-state-on-timeout get-stack-traces tcp display-devel-allocation do-not-resolve report-events", 0),
+      noted("enable-instant-on-support fwd-mpirun-port novm report-child-jobs-separately show-progress use-regexp", 0),
+      noted("cartofile cf hnp ompi-server max-vm-size", 1),
       noted("prefix path personality stream-buffering report-pid report-uri output-proctable runtime-options", 1),
       refused("tune am", 1, kNoFiles),
       refused("merge-stderr-to-stdout", 0, kOneOutput),
@@ -168,6 +180,9 @@ std::vector<Row> mpirun_rows() {
       refused("xml-file xterm", 1, "sml-run has no such output; --log-dir and --events write files"),
       refused("nolocal", 0, "leave this host out with --exclude HOST"),
       refused("npersocket", 1, "write -N for the number of a host, and --bind-to socket"),
+      refused("cpu-set cpu-list", 1, "start sml-run under taskset -c LIST, and give --bind-to core"),
+      refused("tv debug debugger", 0, "sml-run starts no debugger; start it as the program"),
+      refused("index-argv-by-rank set-cwd-to-session-dir terminate", 0, "sml-run has no such thing"),
       refused("launch-agent", 1, "sml-run has an agent of its own"),
       refused("dvm", 1, "sml-run keeps no daemons"),
   };

@@ -40,6 +40,21 @@ Result<Meaning> distribution(string_view, Values values) {
   return bad_value(values[0], "block or cyclic");
 }
 
+// What Slurm itself was asked for: the allocation is there already.
+constexpr string_view kForSlurm =
+    "mpi J job-name p partition A account q qos t time gres mem mem-per-cpu cpu-bind gpu-bind gpus-per-node G gpus W "
+    "wait jobid signal container-image container-mounts container-workdir container-name container accel-bind "
+    "acctg-freq b begin bb bbf M clusters cluster-constraint comment C constraint S core-spec cores-per-socket "
+    "cpu-freq "
+    "cpus-per-gpu deadline delay-boot d dependency B extra-node-info gid gpu-freq gpus-per-socket gres-flags hint L "
+    "licenses mail-type mail-user mcs-label mem-bind mem-per-gpu mincpus msg-timeout network nice ntasks-per-core "
+    "open-mode power prefer priority profile propagate reservation slurmd-debug sockets-per-node switches thread-spec "
+    "T threads threads-per-core time-min tmp uid wckey";
+constexpr string_view kForSlurmAlone =
+    "compress contiguous disable-status X exclusive H hold I immediate k no-kill Z no-allocate E preserve-env "
+    "no-container-remap-root quit-on-interrupt "
+    "reboot resv-ports s oversubscribe spread-job use-min-nodes";
+
 constexpr string_view kFiles = "sml-run writes DIR/rank.R/stdout with --log-dir, and other names with --log-layout";
 
 }  // namespace
@@ -49,6 +64,7 @@ std::vector<Row> srun_rows() {
       as_option("n ntasks", "--np"),
       as_per_host("ntasks-per-node"),
       as_option("w nodelist", "--hosts"),
+      as_option("F nodefile", "--hostfile"),
       as_option("D chdir", "--wdir"),
       as_option("c cpus-per-task", "--cpus-per-rank"),
       as_option("gpus-per-task", "--gpus-per-rank"),
@@ -59,11 +75,18 @@ std::vector<Row> srun_rows() {
       as_fixed("l label", {{"--tag", "{rank:0}: "}}),
       as_fixed("V version", {{"--version", ""}}),
       as_is("u unbuffered overlap exact", 0),
-      noted("mpi J job-name p partition A account q qos t time gres mem mem-per-cpu cpu-bind gpu-bind", 1),
-      noted("gpus-per-node G gpus W wait jobid signal container-image", 1),
+      as_fixed("O overcommit", {{"--oversubscribe", ""}}),
+      as_fixed("test-only", {{"--dry-run", ""}}),
+      as_fixed("Q quiet", {{"--quiet", ""}}),
+      noted(kForSlurm, 1),
+      noted(kForSlurmAlone, 0),
       refused("x exclude", 1, "write sml-run's --exclude under the name sml-run"),
       refused("o output e error i input", 1, kFiles),
-      refused("r relative multi-prog bcast", 1, "sml-run has no such thing"),
+      refused("r relative multi-prog het-group", 1, "sml-run has no such thing"),
+      refused("bcast send-libs", 0, "sml-run copies no files to other hosts; put them where every host finds them"),
+      refused("ntasks-per-gpu ntasks-per-socket", 1, "write -n for the number of workers, or --ntasks-per-node"),
+      refused("prolog epilog task-prolog task-epilog", 1, "call it before or after the program, in a script"),
+      refused("pty x11", 0, "sml-run gives workers no terminal and no display"),
   };
 }
 

@@ -12,22 +12,22 @@ using std::string_view;
 
 Result<Meaning> hosts_count(string_view written, Values values) {
   const std::string& text = values[0];
-  if (text == "1" || text == "1:1") return Meaning();
   const std::size_t colon = text.find(':');
   if (colon != std::string::npos && text.substr(0, colon) != text.substr(colon + 1)) {
     return bad_value(text, "one number; the hosts of a job are fixed");
   }
   Meaning out;
-  out.needs_hosts = fmt::format(
-      "{} {}: sml-run is called once and starts the workers of all hosts; name them with -H "
-      "HOST:SLOTS,... or --hostfile",
-      written, show(text, 40));
+  out.meeting.hosts = {std::string(written), text.substr(0, colon)};
   return out;
 }
 
-Result<Meaning> host_rank(string_view written, Values values) {
-  if (values[0] == "0") return note_of(written);
-  return bad_value(values[0], "0; sml-run is called once, on one host, and starts the workers of all");
+// For each option of a meeting.
+Row as_said(string_view names, std::optional<Said> Meeting::*member) {
+  return computed(names, 1, [member](string_view written, Values values) -> Result<Meaning> {
+    Meaning out;
+    out.meeting.*member = {std::string(written), values[0]};
+    return out;
+  });
 }
 
 Result<Meaning> workers_per_host(string_view, Values values) {
@@ -38,13 +38,6 @@ Result<Meaning> workers_per_host(string_view, Values values) {
 Result<Meaning> restarts(string_view, Values values) {
   if (values[0] == "0") return Meaning();
   return bad_value(values[0], "0; sml-run restarts no worker");
-}
-
-// torchrun accepts a name; it is of the host on which it runs, where rank 0 will be.
-Result<Meaning> master_address(string_view written, Values values) {
-  const bool numeric =
-      values[0].find_first_not_of("0123456789.") == std::string::npos || values[0].find(':') != std::string::npos;
-  return numeric && values[0] != "127.0.0.1" ? one("--master-addr", values[0]) : note_of(written);
 }
 
 Result<Meaning> tee(string_view written, Values values) {
@@ -76,17 +69,71 @@ Row as_program(string_view names, Program kind) {
   return computed(names, 0, [kind](string_view, Values) { return program(kind); });
 }
 
+// torchrun accepts a name; it is of the host on which it runs, where rank 0 will be.
+bool is_address(string_view text) {
+  const bool numeric =
+      text.find_first_not_of("0123456789.") == string_view::npos || text.find(':') != string_view::npos;
+  return numeric && text != "127.0.0.1";
+}
+
+Result<Settled> started_once(const Meeting& m) {
+  Settled out;
+  if (m.place && m.place->value != "0") {
+    return bad_value(m.place->value, "0; sml-run is called once, on one host, and starts the workers of all")
+        .in(m.place->written);
+  }
+  const bool address = m.address && is_address(m.address->value);
+  if (address) out.options.push_back({"--master-addr", m.address->value});
+  for (const auto& said : {m.place, address ? std::nullopt : m.address, m.port, m.endpoint}) {
+    if (said) out.notes.push_back(said->written);
+  }
+  return out;
+}
+
+std::string head_of(const Meeting& m) {
+  if (!m.address) return m.endpoint ? m.endpoint->value : "";
+  const std::string& address = m.address->value;
+  if (!m.port) return address;
+  const bool v6 = address.find(':') != std::string::npos;
+  return fmt::format(fmt::runtime(v6 ? "[{}]:{}" : "{}:{}"), address, m.port->value);
+}
+
 constexpr string_view kNoFunctions = "sml-run starts programs only; write the script alone";
 
 }  // namespace
 
+void merge(Meeting& all, const Meeting& more) {
+  for (const auto member : {&Meeting::hosts, &Meeting::place, &Meeting::address, &Meeting::port, &Meeting::endpoint}) {
+    if (more.*member) all.*member = more.*member;
+  }
+}
+
+Result<Settled> settle(const Meeting& meeting, HostsNamed named) {
+  if (named == HostsNamed::Yes || !meeting.hosts || meeting.hosts->value == "1") return started_once(meeting);
+  if (!meeting.place) {
+    return Error(
+        ErrorKind::Usage,
+        fmt::format("{} {}: name the hosts with -H HOST:SLOTS,... or --hostfile, and start this once; or start "
+                    "it on each of them, with --node-rank I and --master-addr ADDR",
+                    meeting.hosts->written, show(meeting.hosts->value, 40)));
+  }
+  Settled out;
+  out.options = {
+      {"--host-source", "nnodes"}, {"--nnodes", meeting.hosts->value}, {"--node-rank", meeting.place->value}};
+  if (std::string head = head_of(meeting); !head.empty()) out.options.push_back({"--head", std::move(head)});
+  if (meeting.address && meeting.endpoint) out.notes.push_back(meeting.endpoint->written);
+  return out;
+}
+
 std::vector<Row> torchrun_rows() {
   return {
       computed("nnodes", 1, hosts_count),
-      computed("node-rank", 1, host_rank),
+      as_said("node-rank", &Meeting::place),
       computed("nproc-per-node", 1, workers_per_host),
       computed("max-restarts", 1, restarts),
-      computed("master-addr", 1, master_address),
+      as_said("master-addr", &Meeting::address),
+      as_said("master-port", &Meeting::port),
+      as_said("rdzv-endpoint", &Meeting::endpoint),
       computed("t tee", 1, tee),
       computed("r redirects", 1, redirects),
       as_fixed("standalone", {{"--host-source", "local"}}),
@@ -97,7 +144,7 @@ std::vector<Row> torchrun_rows() {
       as_program("no-python", Program::Executable),
       as_is("use-env", 0),
       noted("monitor-interval start-method event-log-handler logs-specs", 1),
-      noted("master-port rdzv-backend rdzv-endpoint rdzv-id rdzv-conf local-addr signals-to-handle", 1),
+      noted("rdzv-backend rdzv-id rdzv-conf local-addr signals-to-handle", 1),
       refused("run-path", 0, kNoFunctions),
       refused("local-ranks-filter", 1, "it counts on each host anew; name ranks of the whole job for --show-ranks"),
       refused("log-line-prefix-template", 1, "write it for --tag, with {rank}, {local_rank} and {host}"),

@@ -169,6 +169,12 @@ TEST_CASE("launch lines of Open MPI", "[dialects]") {
       {"mpirun -H a:4,b:4 --map-by ppr:2:node --report-bindings ./a.out", "a*2 b*2", "", "./a.out"},
       {"mpirun -np 4 -H a:4 --map-by socket:PE=2 --rank-by slot ./a.out", "a*4", "", "./a.out"},
       {"mpirun -np 3 -H a:2,b:2 -bynode ./a.out", "a*2 b*1", "", "./a.out"},
+      {"mpirun -H aa,bb -npernode 2 ./a.out", "aa*2 bb*2", "", "./a.out"},
+      {"mpirun -H aa,bb -pernode ./a.out", "aa*1 bb*1", "", "./a.out"},
+      {"mpirun -np 2 -bycore -bind-to-core -timeout 10 ./a.out", "localhost*2", "", "./a.out"},
+      {"mpirun -H a:4,b:4 --ppr 1:node ./a.out", "a*1 b*1", "", "./a.out"},
+      {"mpirun -np 2 --show-progress --use-regexp ./a.out", "localhost*2", "", "./a.out",
+       "--show-progress, --use-regexp"},
       // kubeflow's MPI operator, examples
       {"mpirun --hostfile /etc/mpi/hostfile -n 2 /home/mpiuser/pi", "job-worker-0.job.default.svc*2", "",
        "/home/mpiuser/pi"},
@@ -273,9 +279,15 @@ TEST_CASE("launch lines of torchrun", "[dialects]") {
       {"torchrun --nproc-per-node auto -m package.train --x", "localhost*4", "", "python -u -m package.train --x"},
       {"torchrun --nproc-per-node cpu --no-python ./train.sh", "localhost*16", "", "./train.sh"},
       {"torchrun --nproc_per_node=2 --max-restarts=0 --master_port=29501 --monitor-interval 5 main.py", "localhost*2",
-       "", "python -u main.py", "--master_port, --monitor-interval"},
+       "", "python -u main.py", "--monitor-interval, --master_port"},
       {"torchrun --nproc-per-node 2 --log-dir /tmp/logs --tee 3 main.py", "localhost*2", "", "python -u main.py"},
       {"torchrun --nproc-per-n 2 --role trainer main.py -m", "localhost*2", "", "python -u main.py -m"},
+      // docs/source/elastic/quickstart.rst and the tutorials: started on every host
+      {"torchrun --nproc_per_node=2 --nnodes=2 --node_rank=1 --master_addr=\"192.168.1.1\" --master_port=1234 train.py",
+       "host-0*2 host-1*2", "", "python -u train.py"},
+      {"torchrun --nnodes=2:2 --node-rank=0 --nproc-per-node=8 --rdzv-id=100 --rdzv-backend=c10d "
+       "--rdzv-endpoint=node0:29400 train.py",
+       "host-0*8 host-1*8", "", "python -u train.py", "--rdzv-id, --rdzv-backend"},
       // named hosts take the place of --node-rank and --rdzv-*
       {"torchrun --nnodes 2 -H a:4,b:4 --nproc-per-node 4 train.py", "a*4 b*4", "", "python -u train.py"},
   };
@@ -297,7 +309,16 @@ TEST_CASE("launch lines of mpiexec.hydra, srun and deepspeed", "[dialects]") {
        "train.py",
        "h1*2 h2*2", "NCCL_SOCKET_IFNAME=eth0", "python train.py"},
       {"mpiexec -n 2 -genv A 1 ./app", "localhost*2", "A=1", "./app"},
-      // srun(1)
+      // mpiexec.hydra --help
+      {"mpiexec.hydra -n 2 -bind-to core:2 -demux poll ./app", "localhost*2", "", "./app", "-demux"},
+      // srun(1), EXAMPLES
+      {"srun -n8 -l hostname", "localhost*8", "", "hostname"},
+      {"srun -lN2 -n4 sleep 60", "localhost*4", "", "sleep 60", "-N 2"},
+      {"srun -n1 -c16 --mem-per-cpu=1gb server", "localhost*1", "", "server", "--mem-per-cpu"},
+      {"srun -pdebug -t10 -n2 --exclusive hostname -lN2", "localhost*2", "", "hostname -lN2", "-p, -t, --exclusive"},
+      // Slurm's multi-node training guides
+      {"srun --jobid 7 --nodes=1 --nodelist=n1 --ntasks=1 --exclusive bash -c wait", "n1*1", "", "bash -c wait",
+       "--jobid, --exclusive"},
       {"srun -n 4 -l hostname", "localhost*4", "", "hostname"},
       {"srun --ntasks=2 --export=ALL,A=1 --mpi=pmix --kill-on-bad-exit ./app", "localhost*2", "A=1", "./app", "--mpi"},
       {"srun -w n[1-2] --ntasks-per-node=2 --label ./app", "n1*2 n2*2", "", "./app"},
@@ -353,6 +374,26 @@ TEST_CASE("what another launcher does by itself is done under its name", "[diale
   CHECK(logs.layout == "rank.{rank}/{stream}");
 }
 
+TEST_CASE("a line of torchrun that is started on every host makes the hosts call each other", "[dialects]") {
+  const auto dial_in = [](const char* line) {
+    INFO(line);
+    const Result<Planned> planned = plan_of(line);
+    CHECK(error_of(line) == "(accepted)");
+    return planned ? planned->options.dial_in : DialInOptions();
+  };
+  const DialInOptions second =
+      dial_in("torchrun --nnodes=2 --node_rank=1 --master_addr=h0 --master_port=1234 train.py");
+  CHECK(second.hosts == 2U);
+  CHECK(second.place == 1U);
+  CHECK(second.head == "h0:1234");
+  CHECK(dial_in("torchrun --nnodes 3 --node-rank 2 --rdzv-endpoint h:29400 p").head == "h:29400");
+  CHECK(dial_in("torchrun --nnodes 2 --node-rank 1 --master-addr 2001:db8::1 --master-port 9 p").head ==
+        "[2001:db8::1]:9");
+  CHECK(dial_in("sml-run --nnodes 2 --node_rank 1 --master_addr 10.0.0.1 --nproc_per_node 1 p").head == "10.0.0.1");
+  CHECK_FALSE(dial_in("torchrun --nnodes 2 -H a,b --master-addr h0 p").hosts);
+  CHECK_FALSE(dial_in("torchrun --nnodes 1 --node-rank 0 --master-addr h0 p").hosts);
+}
+
 TEST_CASE("whatever another launcher's option comes to is an option of ours", "[dialects]") {
   using dialects::Dialect;
   for (Dialect dialect :
@@ -390,8 +431,8 @@ TEST_CASE("what cannot be had is an error that says why", "[dialects]") {
       {"horovodrun -np 2 --fusion-threshold-mb -1 p",
        "--fusion-threshold-mb: \"-1\" is not a whole number from 0 to 1048576"},
       {"torchrun --nnodes 2 train.py",
-       "--nnodes 2: sml-run is called once and starts the workers of all hosts; name them with -H HOST:SLOTS,... or "
-       "--hostfile"},
+       "--nnodes 2: name the hosts with -H HOST:SLOTS,... or --hostfile, and start this once; or start it on each of "
+       "them, with --node-rank I and --master-addr ADDR"},
       {"torchrun --nnodes 1:4 train.py", "--nnodes: \"1:4\" is not one number; the hosts of a job are fixed"},
       {"torchrun --node-rank 1 train.py",
        "--node-rank: \"1\" is not 0; sml-run is called once, on one host, and starts the workers of all"},
