@@ -378,6 +378,7 @@ struct Scan {
   std::vector<std::string> notes;        // options of other launchers that have no effect
   std::vector<std::string> needs_hosts;  // what to say where no hosts are given
   dialects::Meeting meeting;
+  std::vector<Occurrence> of_variables;  // of the launcher by whose name we are called
 };
 
 // One word of the command line, cut into option and value: "-np", "--np=4", "-n4".
@@ -718,7 +719,27 @@ std::vector<Occurrence> dialect_layer(Dialect dialect, const Scan& scanned) {
   for (dialects::Given& own : dialects::defaults_of(dialect, given)) {
     out.push_back({find_row(own.option), name, std::move(own.value), Layer::Dialect, name});
   }
+  out.insert(out.end(), scanned.of_variables.begin(), scanned.of_variables.end());
   return out;
+}
+
+// What that launcher's own variables say, as far as the command line says nothing.
+Result<void> add_dialect_variables(Dialect dialect, const Surroundings& around, Scan& scanned) {
+  Scan variables;
+  for (const auto& [variable, word] : dialects::options_of_variables(dialect, around.environment)) {
+    const std::size_t known = variables.options.size();
+    std::span<const std::string> words(&word, 1);
+    if (Result<bool> taken = take_foreign(dialect, words, variables); !taken) return Error(taken.error()).in(variable);
+    for (std::size_t i = known; i < variables.options.size(); ++i) {
+      variables.options[i].layer = Layer::Dialect;
+      variables.options[i].where = variable;
+    }
+  }
+  scanned.of_variables = std::move(variables.options);
+  dialects::merge(variables.meeting, scanned.meeting);
+  scanned.meeting = std::move(variables.meeting);
+  if (scanned.program_is == dialects::Program::Unchanged) scanned.program_is = variables.program_is;
+  return {};
 }
 
 struct Given {
@@ -1021,6 +1042,7 @@ Result<std::variant<Options, Printed>> parse_command_line(std::span<const std::s
     const bool version = main_spelling(*scanned->options.back().row) == "--version";
     return Parsed(Printed{version ? "sml-run " SML_VERSION "\n" : help_text()});
   }
+  if (Result<void> added = add_dialect_variables(dialect, around, *scanned); !added) return added.error();
   std::vector<std::string> command = take_command(dialect, *scanned, around);
   Result<Given> given = gather(dialect, *scanned, around);
   if (!given) return given.error();

@@ -195,6 +195,22 @@ std::vector<std::string> without_groups(Dialect dialect, std::span<const std::st
   return out;
 }
 
+std::vector<OfVariable> options_of_variables(Dialect dialect, std::span<const std::string> environment) {
+  std::vector<OfVariable> out;
+  if (dialect != Dialect::Torchrun) return out;
+  for (const std::string& entry : environment) {
+    const std::string variable(plan::name_of(entry));
+    const string_view value = plan::value_of(entry);
+    if (!variable.starts_with("PET_") || value.empty()) continue;
+    std::string name = variable.substr(4);
+    for (char& c : name) c = c == '_' ? '-' : c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+    const Row* row = name.size() > 1 ? row_named(dialect, name) : nullptr;
+    if (row == nullptr || (row->values == 0 && value != "1")) continue;  // a flag is 0 or 1
+    out.push_back({variable, "--" + name + (row->values == 0 ? "" : "=" + std::string(value))});
+  }
+  return out;
+}
+
 std::vector<Given> defaults_of(Dialect dialect, std::span<const Given> given) {
   switch (dialect) {
     case Dialect::Own: return {};

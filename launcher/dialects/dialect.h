@@ -81,6 +81,14 @@ std::vector<Given> defaults_of(Dialect dialect, std::span<const Given> given);
 // Adds what `more` tells to `all`; the last counts.
 void merge(Meeting& all, const Meeting& more);
 
+// torchrun's options may be given by variables, PET_NPROC_PER_NODE for --nproc-per-node: the words of those that are
+// set, each with its variable. Empty for all other launchers.
+struct OfVariable {
+  std::string variable;
+  std::string word;  // "--nproc-per-node=2"
+};
+std::vector<OfVariable> options_of_variables(Dialect dialect, std::span<const std::string> environment);
+
 enum class HostsNamed : std::uint8_t { No, Yes };
 
 // What a meeting comes to. Where hosts are named, or there is one, sml-run is started once; else each host calls the

@@ -49,10 +49,11 @@ struct Planned {
   plan::LaunchPlan plan;
 };
 
-Result<Planned> plan_of(const std::string& line) {
+Result<Planned> plan_of(const std::string& line, const std::vector<std::string>& variables = {}) {
   const auto words = shell_words(line);
   REQUIRE(words.has_value());
-  const Machine machine = the_machine();
+  Machine machine = the_machine();
+  machine.environment.insert(machine.environment.end(), variables.begin(), variables.end());
   const std::vector<std::string> arguments(words->begin() + 1, words->end());
   auto parsed = parse_command_line(arguments, {.environment = machine.environment,
                                                .called = words->front(),
@@ -392,6 +393,25 @@ TEST_CASE("a line of torchrun that is started on every host makes the hosts call
   CHECK(dial_in("sml-run --nnodes 2 --node_rank 1 --master_addr 10.0.0.1 --nproc_per_node 1 p").head == "10.0.0.1");
   CHECK_FALSE(dial_in("torchrun --nnodes 2 -H a,b --master-addr h0 p").hosts);
   CHECK_FALSE(dial_in("torchrun --nnodes 1 --node-rank 0 --master-addr h0 p").hosts);
+}
+
+TEST_CASE("torchrun's variables say what its command line does not", "[dialects]") {
+  const std::vector<std::string> pod{"PET_NNODES=2",           "PET_NODE_RANK=1",         "PET_NPROC_PER_NODE=4",
+                                     "PET_MASTER_ADDR=job-m0", "PET_MASTER_PORT=29500",   "PET_STANDALONE=0",
+                                     "PET_RDZV_BACKEND=c10d",  "PET_SOMETHING_ELSE=true", "PET_T=1"};
+  const Result<Planned> planned = plan_of("torchrun --nproc-per-node 2 train.py", pod);
+  REQUIRE(planned.has_value());
+  CHECK(places(planned->plan) == "host-0*2 host-1*2");
+  CHECK(planned->options.dial_in.place == 1U);
+  CHECK(planned->options.dial_in.head == "job-m0:29500");
+  CHECK(planned->options.without_effect.empty());
+  CHECK(plan_of("torchrun train.py", pod)->plan.map.world_size() == 8);
+  CHECK(plan_of("torchrun -H a,b train.py", {"PET_NPROC_PER_NODE=2"})->plan.map.world_size() == 4);
+  CHECK(plan_of("torchrun package", {"PET_MODULE=1"})->plan.command ==
+        std::vector<std::string>{"python", "-u", "-m", "package"});
+  CHECK(plan_of("mpirun -np 3 p", pod)->plan.map.world_size() == 3);
+  CHECK(plan_of("torchrun p", {"PET_MAX_RESTARTS=3"}).error().message() ==
+        "PET_MAX_RESTARTS: --max-restarts: \"3\" is not 0; sml-run restarts no worker");
 }
 
 TEST_CASE("whatever another launcher's option comes to is an option of ours", "[dialects]") {
