@@ -134,6 +134,8 @@ int Job::run() {
   machines_.clear();
   // Only now: its last words may have come after the news of its end.
   for (report::Facts::WorkerEnd& end : facts_.ends) end.last_lines = last_lines_[end.rank.value()].lines();
+  facts_.unseen = static_cast<std::size_t>(
+      std::count_if(ranks_.begin(), ranks_.end(), [](const report::RankRecord& r) { return !r.status; }));
   const report::Verdict verdict = report::judge(facts_);
   for (const std::string& line : report::job_report(facts_, verdict)) console_.say(line);
   if (!options_.report_file.empty()) write_report(verdict);
@@ -341,7 +343,17 @@ void Job::time_out_start() {
   for (const HostIndex host : head_ ? head_->missing() : std::vector<HostIndex>()) {
     if (plan_.map.hosts[host.value()].ranks.empty()) blame(host, "it has not called");
   }
+  if (facts_.faults.empty()) blame_unprobed();
   stop_all();
+}
+
+// All were ready, and some have not said whether they reach rank 0's host.
+void Job::blame_unprobed() {
+  for (std::size_t i = 1; i < hosts_.size(); ++i) {
+    if (hosts_[i].info.probe) continue;
+    add_fault(hosts_[i].session->host(),
+              not_ready(options_.start_timeout, "trying to reach " + hosts_.front().session->name()));
+  }
 }
 
 void Job::give_up() {

@@ -106,6 +106,7 @@ class Job final : private launch::SessionOwner {
   void stop_all();
   void kill_all();
   void time_out_start();
+  void blame_unprobed();
   void give_up();
   void finish();
 

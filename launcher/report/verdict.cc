@@ -165,6 +165,11 @@ Verdict judge(const Facts& facts) {
     verdict.exit_code = 125;
     verdict.lines.push_back("workers were ended, and nobody knows by whom");
   }
+  if (verdict.exit_code == 0 && facts.unseen > 0) {  // success is what every rank has said
+    verdict.exit_code = 125;
+    const std::string ranks = std::to_string(facts.unseen) + (facts.unseen == 1 ? " rank" : " ranks");
+    verdict.lines.push_back("nobody saw the end of " + ranks + ", or knows why");
+  }
   tell_rest(facts, verdict.lines);
   if (verdict.exit_code == 0 && !facts.unconfirmed.empty()) verdict.exit_code = 125;
   return verdict;

@@ -55,6 +55,7 @@ struct Facts {
   bool output_gone = false;              // our stdout takes nothing any more
   int output_errno = 0;                  // why; 0 or EPIPE: it has no reader
   std::vector<std::string> left_behind;  // "algo-3: pid 4711 (python3), state D": could not be ended
+  std::size_t unseen = 0;                // ranks whose end nobody saw, or that never ran
   std::vector<std::string> unconfirmed;  // hosts whose agent did not say that all is over
 };
 

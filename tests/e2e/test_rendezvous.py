@@ -95,3 +95,13 @@ class ThreeHosts(TestCase):
         self.assertRegex("\n".join(complaints(done)),
                          r"algo-3: cannot reach rank 0 on algo-1 \(10\.99\.0\.1 port \d+: no route to host\)")
         self.assertIsNone(re.search(r"algo-2: cannot", done.stderr))
+
+    def test_who_has_not_answered_by_the_end_of_the_start_is_named(self):
+        for host in ("algo-2", "algo-3"):  # what comes to algo-1 for another address is lost there
+            sh(self.bed, host, f"ip route add 10.99.0.1/32 via {self.bed.address('algo-1')}")
+            self.addCleanup(sh, self.bed, host, "ip route del 10.99.0.1/32")
+        done = self.bed.sml_run("algo-1", "--master-addr", "10.99.0.1", "--start-timeout", "3s", "-H", self.bed.hosts(1),
+                                "echo", "started")
+        self.assert_status(done, 125)
+        self.assertNotIn("started", done.stdout)
+        self.assertIn("2 hosts: not ready after 3 s (trying to reach algo-1): algo-[2-3]", "\n".join(complaints(done)))

@@ -336,6 +336,14 @@ TEST_CASE("workers that ended by our signal without anybody's wish are no succes
   CHECK_FALSE(verdict.lines.empty());
 }
 
+TEST_CASE("success is what every rank has said") {
+  Facts f = facts();
+  CHECK(judge(f).exit_code == 0);
+  f.unseen = 2;
+  CHECK(judge(f).exit_code == 125);
+  CHECK(judge(f).lines == Lines{"nobody saw the end of 2 ranks, or knows why"});
+}
+
 TEST_CASE("what the launcher itself ended the job for decides, unless something failed before") {
   Facts f = facts();
   f.own_fault = Facts::OwnFault{Error(ErrorKind::Io, "the logs cannot be kept").with_hint("do that"), kStart + 2s};
