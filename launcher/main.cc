@@ -222,6 +222,7 @@ int run(const std::string& called, const std::vector<std::string>& arguments,
   if (!options.without_effect.empty() && options.verbosity != Verbosity::Quiet) say(note_about(options.without_effect));
   if (runs_whole_array(options)) return run_whole_array(options, called, arguments, machine);
   choose_failure_file(options, machine);
+  choose_start_timeout(options, machine);
   for (const std::string& warning : choose_stop_grace(options, machine)) say("warning: " + warning);
   if (Result<void> read = read_app_file(options, machine); !read) return fail(options, read.error());
   if (Result<void> taken = take_array_line(options, machine); !taken) return fail(options, taken.error());

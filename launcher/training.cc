@@ -18,10 +18,12 @@
 #include "common/core/text.h"
 #include "common/os/fd.h"
 #include "common/os/spawn.h"
+#include "launcher/host_source.h"
 #include "launcher/sagemaker/contract.h"
 #include "launcher/sagemaker/distribution.h"
 #include "launcher/sagemaker/entry_point.h"
 #include "launcher/sagemaker/sm_environment.h"
+#include "launcher/stop_grace.h"
 
 namespace sml {
 
@@ -97,12 +99,22 @@ void add_variables(Options& options, Training& training, const sagemaker::Job& j
   std::move(variables.begin(), variables.end(), std::back_inserter(options.extra_variables));
 }
 
-// Containers of one job start minutes apart, and some have more to install than others.
 void choose_hosts(Options& options, Training& training, const sagemaker::Distribution& distribution) {
-  constexpr Duration kContainersStart = std::chrono::minutes(15);
   if (options.groups.empty()) options.groups = fmt::format("{}", fmt::join(distribution.groups, ","));
   if (!options.start_timeout_given) options.start_timeout = kContainersStart;
   training.hosts_call = true;
+}
+
+// Where no file of SageMaker's says it, the platform's job does.
+Result<void> take_hosts_that_call(sagemaker::Contract& contract, const Options& options, const Machine& machine) {
+  if (!contract.source.empty() || names_hosts(options)) return {};
+  const Result<plan::HostList> found = find_hosts(options, machine);
+  if (!found) return found.error();
+  if (!found->calls || found->calls->own_name.empty()) return {};
+  std::vector<std::string> names;
+  for (const plan::Host& host : found->hosts) names.push_back(host.name);
+  sagemaker::set_hosts(contract, std::move(names), found->calls->own_name);
+  return {};
 }
 
 // ---- installing
@@ -138,8 +150,9 @@ Result<void> run_step(const std::vector<std::string>& argv, const Training& trai
 Result<Training> prepare_training(Options& options, const Machine& machine) {
   const sagemaker::Files files{machine.read_file, machine.exists};
   Training training;
-  const Result<sagemaker::Contract> contract = sagemaker::read_contract(machine.environment, files, machine.host_name);
+  Result<sagemaker::Contract> contract = sagemaker::read_contract(machine.environment, files, machine.host_name);
   if (!contract) return contract.error();
+  if (Result<void> taken = take_hosts_that_call(*contract, options, machine); !taken) return taken.error();
   const Result<sagemaker::Distribution> distribution =
       sagemaker::read_distribution(*contract, machine.environment, files);
   if (!distribution) return distribution.error();

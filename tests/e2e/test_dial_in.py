@@ -225,6 +225,54 @@ class TwoHosts(NoSsh):
                 self.assertIn(said, done.stderr)
 
 
+class Platforms(NoSsh):
+    """The platform numbers the hosts, and the command is the same on all."""
+
+    hosts = 3
+
+    def start_on(self, host, env, *words):
+        variables = {"SAGEMAKER_BASE_DIR": "/none", "PATH": PATH, **env}
+        return self.enterContext(self.bed.sml_run_popen(host, *words, env=variables))
+
+    def batch(self, index, main=1, **env):
+        address = {} if index == main else {"AWS_BATCH_JOB_MAIN_NODE_PRIVATE_IPV4_ADDRESS": self.bed.address(f"algo-{main + 1}")}
+        return {"AWS_BATCH_JOB_ID": f"7f2c#{index}", "AWS_BATCH_JOB_ATTEMPT": "1", "AWS_BATCH_JOB_NUM_NODES": "3",
+                "AWS_BATCH_JOB_NODE_INDEX": str(index), "AWS_BATCH_JOB_MAIN_NODE_INDEX": str(main), **address, **env}
+
+    def test_nodes_of_aws_batch_call_the_main_one(self):
+        show = ("sh", "-c", "echo $RANK $SML_HOST $(hostname); exit $RANK")
+        nodes = [self.start_on(f"algo-{i + 1}", self.batch(i), *show) for i in (0, 2, 1)]
+        done = self.ends(nodes, 1)
+        self.assertIn("[0] 0 host-1 algo-2\n", done[2].stdout)
+        self.assertIn("3 hosts, from AWS_BATCH_JOB_NUM_NODES", done[2].stderr)
+
+    def test_a_node_of_another_job_of_aws_batch_is_refused(self):
+        head = self.start_on("algo-2", self.batch(1), "--start-timeout", "5s", "true")
+        done = self.start_on("algo-1", self.batch(0, AWS_BATCH_JOB_ID="other#0"), "true").finish(10)
+        self.assert_status(done, 125)
+        self.assertIn("do not have the same secret", done.stderr)
+        self.assert_status(head.finish(), 125)
+
+    def test_pods_with_a_secret_call_the_first(self):
+        for host in self.bed.names():
+            self.bed.put(host, "/opt/ml/code/show.py", "import os; print(os.environ['RANK'], os.environ['SM_CURRENT_HOST'])")
+        pod = {"PET_NNODES": "3", "MASTER_ADDR": "algo-1", "PET_NPROC_PER_NODE": "1", "KUBERNETES_SERVICE_HOST": "10.9.9.9"}
+        pods = [{**pod, "PET_NODE_RANK": str(i), "SML_JOB_SECRET": SECRET} for i in range(3)]
+        done = self.ends([self.start_on(f"algo-{i + 1}", p, "hostname") for i, p in enumerate(pods)], 0)
+        self.assertEqual(sorted(done[0].stdout.splitlines()), ["[0] algo-1", "[1] algo-2", "[2] algo-3"])
+        training = {"SAGEMAKER_PROGRAM": "show.py", "SAGEMAKER_BASE_DIR": ""}
+        for host in self.bed.names():
+            self.bed.exec(host, ["mv", "/opt/ml/input/config/resourceconfig.json", "/opt/ml/kept"])
+            self.addCleanup(self.bed.exec, host, ["mv", "/opt/ml/kept", "/opt/ml/input/config/resourceconfig.json"])
+        done = self.ends([self.start_on(f"algo-{i + 1}", {**p, **training}, "train") for i, p in enumerate(pods)], 0)
+        self.assertEqual(sorted(done[0].stdout.splitlines()), [f"[{i}] {i} host-{i}" for i in range(3)])
+
+    def test_pods_without_a_secret_say_what_to_do(self):
+        done = self.start_on("algo-2", {"PET_NNODES": "3", "MASTER_ADDR": "10.0.0.1", "PET_NODE_RANK": "1"}, "true").finish()
+        self.assert_status(done, 2)
+        self.assertIn("with the same SML_JOB_SECRET, and they call that one", done.stderr)
+
+
 class Training(NoSsh):
     """`sml-run train`, as a platform starts it: on every host, with one word."""
 
