@@ -18,7 +18,7 @@
 #include "launcher/app_file.h"
 #include "launcher/array_line.h"
 #include "launcher/cli.h"
-#include "launcher/dial_in.h"
+#include "launcher/dialin_setup.h"
 #include "launcher/dialin/port.h"
 #include "launcher/inputs.h"
 #include "launcher/job/array_run.h"

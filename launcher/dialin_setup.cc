@@ -1,4 +1,4 @@
-#include "launcher/dial_in.h"
+#include "launcher/dialin_setup.h"
 
 #include <fmt/format.h>
 
