@@ -40,6 +40,11 @@ bool names_are_made_up(const plan::LaunchPlan& plan) {
 
 // ---- which host
 
+auto find_host(const plan::LaunchPlan& plan, const std::string& name) {
+  const std::vector<plan::MappedHost>& hosts = plan.map.hosts;
+  return std::find_if(hosts.begin(), hosts.end(), [&](const plan::MappedHost& h) { return h.host.name == name; });
+}
+
 Error which_host(const plan::LaunchPlan& plan) {
   return Error(ErrorKind::Usage, fmt::format("{} does not say which of the {} hosts this one is; say it with "
                                              "--node-rank, from 0, the head",
@@ -60,8 +65,7 @@ Result<std::uint32_t> place_of(const Options& options, const Training& training,
   if (o.place) return *o.place;
   const std::string& own_name = plan.calls ? plan.calls->own_name : training.own_name;
   if (own_name.empty()) return which_host(plan);
-  const auto is_this = [&](const plan::MappedHost& h) { return h.host.name == own_name; };
-  const auto own = std::find_if(hosts.begin(), hosts.end(), is_this);
+  const auto own = find_host(plan, own_name);
   if (own == hosts.end()) {
     return Error(ErrorKind::Config, fmt::format("this host, \"{}\", takes no part in the job, whose hosts come from {}",
                                                 show(own_name), show(plan.host_source)));
@@ -224,7 +228,8 @@ void adapt_plan(plan::LaunchPlan& plan, const Training& training, const dialin::
 }
 
 int serve_head(const Options& options, const plan::LaunchPlan& plan, const dialin::Settings& settings,
-               const launch::AgentImage& image, const std::function<void(const std::string&)>& say) {
+               const launch::AgentImage& image, launch::Chore* chore,
+               const std::function<void(const std::string&)>& say) {
   const auto tell = [&](const std::string& text) {
     if (options.verbosity != Verbosity::Quiet) say(text);
   };
@@ -232,7 +237,8 @@ int serve_head(const Options& options, const plan::LaunchPlan& plan, const diali
                                                 .patience = options.start_timeout,
                                                 .grace = options.grace,
                                                 .heartbeat_timeout = options.heartbeat_timeout,
-                                                .environment = plan.launcher_environment},
+                                                .environment = plan.launcher_environment,
+                                                .chore = chore},
                                                image, tell);
   if (outcome.fault) {
     say(outcome.fault->message());

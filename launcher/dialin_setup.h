@@ -9,6 +9,7 @@
 #include "launcher/dialin/settings.h"
 #include "launcher/inputs.h"
 #include "launcher/launch/agent_image.h"
+#include "launcher/launch/preparation.h"
 #include "launcher/options.h"
 #include "launcher/training.h"
 
@@ -26,7 +27,9 @@ void adapt_plan(plan::LaunchPlan& plan, const Training& training, const dialin::
 
 // What every host but the head does, to the end of the job; answers the exit status. Leaves a failure file where this
 // host's worker decided, or where there is no head to say so.
+// `chore` may be null.
 int serve_head(const Options& options, const plan::LaunchPlan& plan, const dialin::Settings& settings,
-               const launch::AgentImage& image, const std::function<void(const std::string&)>& say);
+               const launch::AgentImage& image, launch::Chore* chore,
+               const std::function<void(const std::string&)>& say);
 
 }  // namespace sml

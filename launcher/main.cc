@@ -18,8 +18,8 @@
 #include "launcher/app_file.h"
 #include "launcher/array_line.h"
 #include "launcher/cli.h"
-#include "launcher/dialin_setup.h"
 #include "launcher/dialin/port.h"
+#include "launcher/dialin_setup.h"
 #include "launcher/inputs.h"
 #include "launcher/job/array_run.h"
 #include "launcher/job/check.h"
@@ -142,11 +142,12 @@ int check(const Options& options, const plan::LaunchPlan& plan, const launch::Ag
 
 // What the head listens with; nothing: no host calls.
 Result<std::optional<dialin::HeadPlan>> open_for_hosts(const Options& options,
-                                                       const std::optional<dialin::Settings>& settings) {
+                                                       const std::optional<dialin::Settings>& settings,
+                                                       launch::Chore* chore) {
   if (!settings || settings->hosts.size() < 2) return std::optional<dialin::HeadPlan>();
   Result<os::UniqueFd> listener = dialin::listen_on(settings->port);
   if (!listener) return listener.error();
-  return std::optional(dialin::HeadPlan{*settings, std::move(*listener), options.heartbeat_timeout});
+  return std::optional(dialin::HeadPlan{*settings, std::move(*listener), options.heartbeat_timeout, chore});
 }
 
 // An exit status; or nothing was started, as several of the hosts are one machine.
@@ -173,21 +174,24 @@ Outcome try_launch(const Options& options, const Training& training, const Machi
     return refuse(
         Error(ErrorKind::Usage, "--check reaches the hosts by SSH; hosts that call the head are not checked"));
   }
+  Installer installer(training, machine);
+  launch::Chore* chore = nullptr;
   if (*dial_in) {
     adapt_plan(*plan, training, **dial_in);
-    if ((*dial_in)->own_index != 0) {
-      if (Result<void> installed = install(training, machine); !installed) return fail(options, installed.error());
-      return serve_head(options, *plan, **dial_in, *image, say);
-    }
+    const bool works = !plan->map.hosts[(*dial_in)->own_index].ranks.empty();
+    if (works && !installer.empty()) chore = &installer;
+    if ((*dial_in)->own_index != 0) return serve_head(options, *plan, **dial_in, *image, chore, say);
   }
   Result<job::Records> records = job::Records::open(options, *plan);
   if (!records) return fail(options, records.error());
   if (options.verbosity != Verbosity::Quiet) say(one_line_about(*plan));
   os::raise_descriptor_limit();
   if (Result<void> enough = enough_descriptors(*plan, options); !enough) return fail(options, enough.error());
-  if (Result<void> installed = install(training, machine); !installed) return fail(options, installed.error());
-  Result<std::optional<dialin::HeadPlan>> head = open_for_hosts(options, *dial_in);
+  Result<std::optional<dialin::HeadPlan>> head = open_for_hosts(options, *dial_in, chore);
   if (!head) return fail(options, head.error());
+  if (!*head) {
+    if (Result<void> installed = installer.run(); !installed) return fail(options, installed.error());
+  }
   job::Job job(options, *plan, *image, std::move(*records), std::move(*head));
   const int status = job.run();
   if (job.machines().empty()) return status;

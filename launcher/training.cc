@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <csignal>
 #include <iterator>
 #include <optional>
 #include <span>
@@ -119,30 +120,10 @@ Result<void> take_hosts_that_call(sagemaker::Contract& contract, const Options& 
 
 // ---- installing
 
-Result<void> run_step(const std::vector<std::string>& argv, const Training& training, const Machine& machine) {
-  const Result<os::UniqueFd> null = os::open_dev_null();
-  if (!null) return null.error();
+Error failed_step(const std::vector<std::string>& argv, const Training& training, const ExitStatus& status) {
   const std::string shown = show(fmt::format("{}", fmt::join(argv, " ")));
-  const auto failed = [&](const ExitStatus& status) {
-    return Error(ErrorKind::Deploy, fmt::format("\"{}\" in {} {}", shown, show(training.folder), describe(status)))
-        .with_hint("--no-install leaves out what the image has already");
-  };
-  const auto spawned = os::spawn_worker({.program = {},
-                                         .argv = argv,
-                                         .environment = machine.environment,
-                                         .working_directory = training.folder,
-                                         .stdin_fd = null->get(),
-                                         .stdout_fd = STDOUT_FILENO,
-                                         .stderr_fd = STDERR_FILENO,
-                                         .descriptor_limit = 0,
-                                         .ignored_signals = os::ignored_signals()});
-  if (const auto* why = std::get_if<SpawnFailed>(&spawned)) return failed(*why);
-  int raw = 0;
-  while (::waitpid(std::get<pid_t>(spawned), &raw, 0) < 0) {
-    if (errno != EINTR) return sys_error(ErrorKind::Deploy, shown, errno);
-  }
-  if (raw == 0) return {};
-  return failed(WIFSIGNALED(raw) ? ExitStatus(Signaled{WTERMSIG(raw), false}) : ExitStatus(Exited{WEXITSTATUS(raw)}));
+  return Error(ErrorKind::Deploy, fmt::format("\"{}\" in {} {}", shown, show(training.folder), describe(status)))
+      .with_hint("--no-install leaves out what the image has already");
 }
 
 }  // namespace
@@ -153,8 +134,7 @@ Result<Training> prepare_training(Options& options, const Machine& machine) {
   Result<sagemaker::Contract> contract = sagemaker::read_contract(machine.environment, files, machine.host_name);
   if (!contract) return contract.error();
   if (Result<void> taken = take_hosts_that_call(*contract, options, machine); !taken) return taken.error();
-  const Result<sagemaker::Distribution> distribution =
-      sagemaker::read_distribution(*contract, machine.environment, files);
+  Result<sagemaker::Distribution> distribution = sagemaker::read_distribution(*contract, machine.environment, files);
   if (!distribution) return distribution.error();
   const Result<std::vector<std::string>> hosts = sagemaker::hosts_of(*contract, *distribution);
   if (!hosts) return hosts.error();
@@ -183,16 +163,66 @@ void choose_failure_file(Options& options, const Machine& machine) {
   }
 }
 
-Result<void> install(const Training& training, const Machine& machine) {
+Result<void> Installer::run() {
   constexpr mode_t kExecutable = 0111;
   struct stat status {};
-  const bool is_file = !training.program.empty() && ::stat(training.program.c_str(), &status) == 0;
+  const std::string& program = training_.program;
+  const bool is_file = !program.empty() && ::stat(program.c_str(), &status) == 0;
   // Where that cannot be done the start of the workers says why.
-  if (is_file) static_cast<void>(::chmod(training.program.c_str(), status.st_mode | kExecutable));
-  for (const std::vector<std::string>& argv : training.installations) {
-    if (Result<void> done = run_step(argv, training, machine); !done) return done;
+  if (is_file) static_cast<void>(::chmod(program.c_str(), status.st_mode | kExecutable));
+  for (const std::vector<std::string>& argv : training_.installations) {
+    if (Result<void> done = step(argv); !done) return done;
   }
   return {};
+}
+
+void Installer::cancel() {
+  const std::lock_guard lock(mutex_);
+  cancelled_ = true;
+  if (running_ != 0) ::kill(-running_, SIGKILL);
+}
+
+Result<void> Installer::step(const std::vector<std::string>& argv) {
+  const Result<os::UniqueFd> null = os::open_dev_null();
+  if (!null) return null.error();
+  const Result<pid_t> pid = start(argv, null->get());
+  if (!pid) return pid.error();
+  const Result<int> raw = await(*pid);
+  if (!raw) return raw.error();
+  if (*raw == 0) return {};
+  const auto status =
+      WIFSIGNALED(*raw) ? ExitStatus(Signaled{WTERMSIG(*raw), false}) : ExitStatus(Exited{WEXITSTATUS(*raw)});
+  return failed_step(argv, training_, status);
+}
+
+Result<pid_t> Installer::start(const std::vector<std::string>& argv, int null) {
+  const std::lock_guard lock(mutex_);
+  if (cancelled_) return Error(ErrorKind::Deploy, "the installation was not finished");
+  const auto spawned = os::spawn_worker({.program = {},
+                                         .argv = argv,
+                                         .environment = machine_.environment,
+                                         .working_directory = training_.folder,
+                                         .stdin_fd = null,
+                                         .stdout_fd = STDOUT_FILENO,
+                                         .stderr_fd = STDERR_FILENO,
+                                         .descriptor_limit = 0,
+                                         .ignored_signals = os::ignored_signals()});
+  if (const auto* why = std::get_if<SpawnFailed>(&spawned)) return failed_step(argv, training_, *why);
+  running_ = std::get<pid_t>(spawned);
+  return running_;
+}
+
+// Reaps it only when nobody can mean it any more.
+Result<int> Installer::await(pid_t pid) {
+  siginfo_t ended{};
+  while (::waitid(P_PID, static_cast<id_t>(pid), &ended, WEXITED | WNOWAIT) < 0) {
+    if (errno != EINTR) return sys_error(ErrorKind::Deploy, "an installation", errno);
+  }
+  const std::lock_guard lock(mutex_);
+  running_ = 0;
+  int raw = 0;
+  if (::waitpid(pid, &raw, 0) < 0) return sys_error(ErrorKind::Deploy, "an installation", errno);
+  return raw;
 }
 
 }  // namespace sml
