@@ -195,6 +195,11 @@ void leave_text(const Options& options, const std::string& text, const std::func
 
 }  // namespace
 
+bool takes_no_part(const Options& options, const Training& training, const plan::LaunchPlan& plan) {
+  if (!training.hosts_call || plan.calls || options.dial_in.place) return false;
+  return find_host(plan, training.own_name) == plan.map.hosts.end();
+}
+
 Result<std::optional<dialin::Settings>> choose_dial_in(const Options& options, const Training& training,
                                                        const plan::LaunchPlan& plan, const Machine& machine,
                                                        const std::string& build) {

@@ -22,6 +22,9 @@ Result<std::optional<dialin::Settings>> choose_dial_in(const Options& options, c
                                                        const plan::LaunchPlan& plan, const Machine& machine,
                                                        const std::string& build);
 
+// Whether the hosts of the job call each other, and this one is not among them: it is of another instance group.
+bool takes_no_part(const Options& options, const Training& training, const plan::LaunchPlan& plan);
+
 // Completes the plan of such a job: each host starts with its own environment, and this one has a name.
 void adapt_plan(plan::LaunchPlan& plan, const Training& training, const dialin::Settings& settings);
 

@@ -164,6 +164,10 @@ Outcome try_launch(const Options& options, const Training& training, const Machi
     return os::write_all(STDOUT_FILENO, json ? to_json(*plan) + "\n" : to_table(*plan)) ? 0 : 1;
   }
   if (options.display_map) os::write_all(STDERR_FILENO, to_table(*plan));
+  if (takes_no_part(options, training, *plan)) {
+    if (options.verbosity != Verbosity::Quiet) say("this host takes no part in the job: " + one_line_about(*plan));
+    return 0;
+  }
   const Result<launch::AgentImage> image = agent_image(options);
   if (!image) return fail(options, image.error());
   const Result<std::optional<dialin::Settings>> dial_in =

@@ -106,6 +106,20 @@ void choose_hosts(Options& options, Training& training, const sagemaker::Distrib
   training.hosts_call = true;
 }
 
+// Whether this host is in none of the groups that the distribution of the job names.
+bool stands_aside(const Options& options, const sagemaker::Contract& contract, const std::vector<std::string>& hosts) {
+  if (names_hosts(options) || !options.groups.empty()) return false;
+  return std::find(hosts.begin(), hosts.end(), contract.current_host) == hosts.end();
+}
+
+// As the training toolkit has it: such a host runs the program by itself, to serve the others perhaps.
+void work_alone(Options& options, sagemaker::Distribution& distribution) {
+  sagemaker::Distribution none;
+  none.groups = std::move(distribution.groups);
+  distribution = std::move(none);
+  options.host_source = "local";
+}
+
 // Where no file of SageMaker's says it, the platform's job does.
 Result<void> take_hosts_that_call(sagemaker::Contract& contract, const Options& options, const Machine& machine) {
   if (!contract.source.empty() || names_hosts(options)) return {};
@@ -138,7 +152,11 @@ Result<Training> prepare_training(Options& options, const Machine& machine) {
   if (!distribution) return distribution.error();
   const Result<std::vector<std::string>> hosts = sagemaker::hosts_of(*contract, *distribution);
   if (!hosts) return hosts.error();
-  if (hosts->size() > 1 && !names_hosts(options)) choose_hosts(options, training, *distribution);
+  if (stands_aside(options, *contract, *hosts)) {
+    work_alone(options, *distribution);
+  } else if (hosts->size() > 1 && !names_hosts(options)) {
+    choose_hosts(options, training, *distribution);
+  }
   const Result<sagemaker::EntryPoint> entry = choose_entry(options, training, *contract, machine, files);
   if (!entry) return entry.error();
   if (Result<void> checked = check_arguments(options.command); !checked) return checked.error();

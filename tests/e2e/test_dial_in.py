@@ -342,6 +342,22 @@ class Training(Containers):
                 self.assertIn("pip install -r requirements.txt", self.failure(bad))
                 self.bed.path(bad, "/opt/ml/bad").unlink()
 
+    def test_hosts_outside_the_groups_of_the_job(self):
+        self.program("import os; print(os.environ['WORLD_SIZE'], os.environ['SM_CURRENT_HOST'])", sagemaker_mpi_enabled="true",
+                     sagemaker_mpi_num_of_processes_per_host="1", sagemaker_distribution_instance_groups='["gpu"]')
+        groups = [{"instance_group_name": "gpu", "instance_type": "ml.g5.xlarge", "hosts": ["algo-2", "algo-3"]},
+                  {"instance_group_name": "cpu", "instance_type": "ml.c5.xlarge", "hosts": ["algo-1", "algo-4"]}]
+        for host in self.bed.names():
+            file = self.bed.path(host, "/opt/ml/input/config/resourceconfig.json")
+            self.addCleanup(file.write_text, file.read_text())
+            file.write_text(json.dumps({**json.loads(file.read_text()), "instance_groups": groups}))
+        done = self.ends(self.train_all("--no-tag"), 0)
+        self.assertEqual([sorted(d.stdout.splitlines()) for d in done],
+                         [["1 algo-1"], ["2 algo-2", "2 algo-3"], [], ["1 algo-4"]])
+        done = self.ends(self.train_all("--no-tag", "--group", "gpu"), 0)
+        self.assertEqual([len(d.stdout.splitlines()) for d in done], [0, 2, 0, 0])
+        self.assertIn("this host takes no part in the job: 2 ranks on 2 hosts", done[3].stderr)
+
     def test_a_host_that_is_missing_is_named_everywhere(self):
         self.program("print('started')")
         done = self.ends(self.train_all("--start-timeout", "5s", hosts=("algo-1", "algo-2", "algo-4")), 125)
