@@ -305,6 +305,23 @@ class Containers(NoSsh):
         return self.bed.exec(host, ["sh", "-c", "cat /opt/ml/output/failure 2>/dev/null"]).stdout
 
 
+class EightContainers(Containers):
+    hosts = 8
+
+    def test_hosts_that_start_at_any_moment_train_together(self):
+        self.program(TRAIN_DDP.read_text(), epochs="1", points="512", sagemaker_torch_distributed_enabled="true")
+        done = self.ends(self.train_all("--nproc-per-node", "1", within=5), 0, 180)
+        self.assertIn("equal parameters on 8 ranks", done[0].stdout)
+        self.assertEqual([d.stdout for d in done[1:]], [""] * 7)
+
+    def test_a_stop_of_one_container_ends_all(self):
+        self.program("import time; time.sleep(1000)", sagemaker_mpi_enabled="true", sagemaker_mpi_num_of_processes_per_host="1")
+        containers = self.train_all("--grace", "2s")
+        self.assertTrue(poll(lambda: sum("train.py" in p["cmd"] for p in self.bed.ps()) == 8, 30))
+        self.bed.exec("algo-6", ["pkill", "-TERM", "-x", "sml-run"])
+        self.ends(containers, 143, 20)
+
+
 class Training(Containers):
     hosts = 4
 
