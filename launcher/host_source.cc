@@ -21,6 +21,7 @@ namespace {
 
 using hosts::FoundHosts;
 constexpr std::size_t kMaxConfigBytes = 1 << 20;
+constexpr std::string_view kCountedHosts = "--nnodes";
 
 struct Subject {
   const Options& options;
@@ -73,9 +74,12 @@ FoundHosts hosts_of_resource_config(const Subject& s) {
 // Known by their number only.
 FoundHosts hosts_of_count(const Subject& s) {
   if (!s.options.dial_in.hosts) return nothing();
+  const auto name_of = [](std::uint32_t place) { return fmt::format("host-{}", place); };
   plan::HostList list{{}, std::string(kCountedHosts)};
+  const std::optional<std::uint32_t>& place = s.options.dial_in.place;
+  list.calls = {place ? name_of(*place) : "", "", plan::CallingHosts::Names::MadeUp};
   for (std::uint32_t i = 0; i < *s.options.dial_in.hosts; ++i) {
-    list.hosts.push_back({fmt::format("host-{}", i), "", std::nullopt});
+    list.hosts.push_back({name_of(i), "", std::nullopt});
   }
   return std::optional(std::move(list));
 }
@@ -126,13 +130,20 @@ FoundHosts this_machine_alone(const Subject&) {
   return std::optional(plan::HostList{{{"localhost", "", std::nullopt}}, std::string(kThisMachine)});
 }
 
-hosts::Surroundings surroundings_of(const Machine& machine) {
-  const auto variable = [&machine](const std::string& name) -> std::optional<std::string> {
-    const std::string* entry = plan::find_variable(machine.environment, name);
-    if (entry == nullptr || plan::value_of(*entry).empty()) return std::nullopt;
-    return std::string(plan::value_of(*entry));
-  };
-  return {variable, machine.read_file, machine.output_of, machine.host_name};
+std::optional<std::string> variable_of(const Machine& machine, const std::string& name) {
+  const std::string* entry = plan::find_variable(machine.environment, name);
+  if (entry == nullptr || plan::value_of(*entry).empty()) return std::nullopt;
+  return std::string(plan::value_of(*entry));
+}
+
+hosts::JobSecret secret_of(const Subject& s) {
+  const bool given = !s.options.dial_in.secret_file.empty() || variable_of(s.machine, std::string(kSecretVariable));
+  return given ? hosts::JobSecret::Given : hosts::JobSecret::None;
+}
+
+hosts::Surroundings surroundings_of(const Subject& s) {
+  return {[&machine = s.machine](const std::string& name) { return variable_of(machine, name); }, s.machine.read_file,
+          s.machine.output_of, s.machine.host_name, secret_of(s)};
 }
 
 struct HostSource {
@@ -142,7 +153,7 @@ struct HostSource {
 };
 
 HostSource source_of(const hosts::BatchSystem& system) {
-  return {system.name, system.needs, [&system](const Subject& s) { return system.find(surroundings_of(s.machine)); }};
+  return {system.name, system.needs, [&system](const Subject& s) { return system.find(surroundings_of(s)); }};
 }
 
 std::vector<HostSource> make_host_sources() {
@@ -163,6 +174,11 @@ const std::vector<HostSource>& host_sources() {
 }
 
 bool takes_groups(const HostSource& source) { return source.name == "resource-config" || source.name == "sagemaker"; }
+
+// Whether it is worth while to ask for the hosts.
+bool may_call(const Subject& s) {
+  return secret_of(s) == hosts::JobSecret::Given || variable_of(s.machine, "AWS_BATCH_JOB_NUM_NODES");
+}
 
 }  // namespace
 
@@ -190,6 +206,12 @@ Result<plan::HostList> find_hosts(const Options& options, const Machine& machine
     }
   }
   return Error(ErrorKind::Internal, "no source of hosts");  // the last one always answers
+}
+
+bool hosts_call(const Options& options, const Machine& machine) {
+  if (options.dial_in.hosts || !may_call({options, machine})) return false;
+  const Result<plan::HostList> found = find_hosts(options, machine);
+  return found && found->calls;
 }
 
 }  // namespace sml

@@ -12,12 +12,15 @@
 namespace sml {
 
 inline constexpr std::string_view kThisMachine = "this machine";
-inline constexpr std::string_view kCountedHosts = "--nnodes";
+inline constexpr std::string_view kSecretVariable = "SML_JOB_SECRET";
 
 // The first of --hosts, --hostfile, --resource-config, --nnodes, SageMaker's files (training, then processing, below
 // $SAGEMAKER_BASE_DIR), the batch systems (common/hosts/batch_systems.h) that is there, else this machine; or the one
 // that --host-source names, and no other. A source that is there but cannot be read is an error, not passed over.
 Result<plan::HostList> find_hosts(const Options& options, const Machine& machine);
+
+// Whether a platform starts sml-run on every host of its job, so that they call the first.
+bool hosts_call(const Options& options, const Machine& machine);
 
 // The names that --host-source takes, in the order in which the sources are asked.
 std::vector<std::string_view> host_source_names();

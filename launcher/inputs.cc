@@ -284,6 +284,7 @@ Result<plan::LaunchPlan> make_plan(const Options& options, const Machine& machin
   if (Result<void> added = add_programs(plan, options, machine, *shares); !added) return added.error();
   plan.map = std::move(*map);
   plan.host_source = std::move(hosts->source);
+  plan.calls = std::move(hosts->calls);
   plan.job.job_id = machine.job_id;
   plan.presets = options.presets;
   plan.export_policy = options.export_policy;

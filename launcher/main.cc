@@ -18,8 +18,8 @@
 #include "launcher/app_file.h"
 #include "launcher/array_line.h"
 #include "launcher/cli.h"
-#include "launcher/dial_in.h"
 #include "launcher/dialin/port.h"
+#include "launcher/dialin_setup.h"
 #include "launcher/inputs.h"
 #include "launcher/job/array_run.h"
 #include "launcher/job/check.h"
@@ -142,11 +142,12 @@ int check(const Options& options, const plan::LaunchPlan& plan, const launch::Ag
 
 // What the head listens with; nothing: no host calls.
 Result<std::optional<dialin::HeadPlan>> open_for_hosts(const Options& options,
-                                                       const std::optional<dialin::Settings>& settings) {
+                                                       const std::optional<dialin::Settings>& settings,
+                                                       launch::Chore* chore) {
   if (!settings || settings->hosts.size() < 2) return std::optional<dialin::HeadPlan>();
   Result<os::UniqueFd> listener = dialin::listen_on(settings->port);
   if (!listener) return listener.error();
-  return std::optional(dialin::HeadPlan{*settings, std::move(*listener), options.heartbeat_timeout});
+  return std::optional(dialin::HeadPlan{*settings, std::move(*listener), options.heartbeat_timeout, chore});
 }
 
 // An exit status; or nothing was started, as several of the hosts are one machine.
@@ -163,6 +164,10 @@ Outcome try_launch(const Options& options, const Training& training, const Machi
     return os::write_all(STDOUT_FILENO, json ? to_json(*plan) + "\n" : to_table(*plan)) ? 0 : 1;
   }
   if (options.display_map) os::write_all(STDERR_FILENO, to_table(*plan));
+  if (takes_no_part(options, training, *plan)) {
+    if (options.verbosity != Verbosity::Quiet) say("this host takes no part in the job: " + one_line_about(*plan));
+    return 0;
+  }
   const Result<launch::AgentImage> image = agent_image(options);
   if (!image) return fail(options, image.error());
   const Result<std::optional<dialin::Settings>> dial_in =
@@ -173,21 +178,24 @@ Outcome try_launch(const Options& options, const Training& training, const Machi
     return refuse(
         Error(ErrorKind::Usage, "--check reaches the hosts by SSH; hosts that call the head are not checked"));
   }
+  Installer installer(training, machine);
+  launch::Chore* chore = nullptr;
   if (*dial_in) {
     adapt_plan(*plan, training, **dial_in);
-    if ((*dial_in)->own_index != 0) {
-      if (Result<void> installed = install(training, machine); !installed) return fail(options, installed.error());
-      return serve_head(options, *plan, **dial_in, *image, say);
-    }
+    const bool works = !plan->map.hosts[(*dial_in)->own_index].ranks.empty();
+    if (works && !installer.empty()) chore = &installer;
+    if ((*dial_in)->own_index != 0) return serve_head(options, *plan, **dial_in, *image, chore, say);
   }
   Result<job::Records> records = job::Records::open(options, *plan);
   if (!records) return fail(options, records.error());
   if (options.verbosity != Verbosity::Quiet) say(one_line_about(*plan));
   os::raise_descriptor_limit();
   if (Result<void> enough = enough_descriptors(*plan, options); !enough) return fail(options, enough.error());
-  if (Result<void> installed = install(training, machine); !installed) return fail(options, installed.error());
-  Result<std::optional<dialin::HeadPlan>> head = open_for_hosts(options, *dial_in);
+  Result<std::optional<dialin::HeadPlan>> head = open_for_hosts(options, *dial_in, chore);
   if (!head) return fail(options, head.error());
+  if (!*head) {
+    if (Result<void> installed = installer.run(); !installed) return fail(options, installed.error());
+  }
   job::Job job(options, *plan, *image, std::move(*records), std::move(*head));
   const int status = job.run();
   if (job.machines().empty()) return status;
@@ -222,6 +230,7 @@ int run(const std::string& called, const std::vector<std::string>& arguments,
   if (!options.without_effect.empty() && options.verbosity != Verbosity::Quiet) say(note_about(options.without_effect));
   if (runs_whole_array(options)) return run_whole_array(options, called, arguments, machine);
   choose_failure_file(options, machine);
+  choose_start_timeout(options, machine);
   for (const std::string& warning : choose_stop_grace(options, machine)) say("warning: " + warning);
   if (Result<void> read = read_app_file(options, machine); !read) return fail(options, read.error());
   if (Result<void> taken = take_array_line(options, machine); !taken) return fail(options, taken.error());

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "common/core/text.h"
+#include "launcher/host_source.h"
 
 namespace sml {
 
@@ -25,14 +26,20 @@ bool is_set(const Machine& machine, std::string_view name) {
 
 std::optional<Platform> platform_of(const Options& options, const Machine& machine) {
   using std::chrono::seconds;
-  if (options.mode == Mode::Train) return Platform{"SageMaker", seconds(120), seconds(100)};
-  if (!options.dial_in.place) return std::nullopt;  // hosts that are reached may be of any kind
+  const bool trains = options.mode == Mode::Train;
+  // Hosts that are reached may be of any kind.
+  if (!trains && !options.dial_in.place && !hosts_call(options, machine)) return std::nullopt;
   if (is_set(machine, "AWS_BATCH_JOB_ID")) return Platform{"AWS Batch", seconds(30), seconds(20)};
   if (is_set(machine, "KUBERNETES_SERVICE_HOST")) return Platform{"Kubernetes", seconds(30), seconds(20)};
+  if (trains) return Platform{"SageMaker", seconds(120), seconds(100)};
   return std::nullopt;
 }
 
 }  // namespace
+
+void choose_start_timeout(Options& options, const Machine& machine) {
+  if (!options.start_timeout_given && hosts_call(options, machine)) options.start_timeout = kContainersStart;
+}
 
 std::vector<std::string> choose_stop_grace(Options& options, const Machine& machine) {
   const std::optional<Platform> platform = platform_of(options, machine);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <csignal>
 #include <iterator>
 #include <optional>
 #include <span>
@@ -18,10 +19,12 @@
 #include "common/core/text.h"
 #include "common/os/fd.h"
 #include "common/os/spawn.h"
+#include "launcher/host_source.h"
 #include "launcher/sagemaker/contract.h"
 #include "launcher/sagemaker/distribution.h"
 #include "launcher/sagemaker/entry_point.h"
 #include "launcher/sagemaker/sm_environment.h"
+#include "launcher/stop_grace.h"
 
 namespace sml {
 
@@ -97,40 +100,44 @@ void add_variables(Options& options, Training& training, const sagemaker::Job& j
   std::move(variables.begin(), variables.end(), std::back_inserter(options.extra_variables));
 }
 
-// Containers of one job start minutes apart, and some have more to install than others.
 void choose_hosts(Options& options, Training& training, const sagemaker::Distribution& distribution) {
-  constexpr Duration kContainersStart = std::chrono::minutes(15);
   if (options.groups.empty()) options.groups = fmt::format("{}", fmt::join(distribution.groups, ","));
   if (!options.start_timeout_given) options.start_timeout = kContainersStart;
   training.hosts_call = true;
 }
 
+// Whether this host is in none of the groups that the distribution of the job names.
+bool stands_aside(const Options& options, const sagemaker::Contract& contract, const std::vector<std::string>& hosts) {
+  if (names_hosts(options) || !options.groups.empty()) return false;
+  return std::find(hosts.begin(), hosts.end(), contract.current_host) == hosts.end();
+}
+
+// As the training toolkit has it: such a host runs the program by itself, to serve the others perhaps.
+void work_alone(Options& options, sagemaker::Distribution& distribution) {
+  sagemaker::Distribution none;
+  none.groups = std::move(distribution.groups);
+  distribution = std::move(none);
+  options.host_source = "local";
+}
+
+// Where no file of SageMaker's says it, the platform's job does.
+Result<void> take_hosts_that_call(sagemaker::Contract& contract, const Options& options, const Machine& machine) {
+  if (!contract.source.empty() || names_hosts(options)) return {};
+  const Result<plan::HostList> found = find_hosts(options, machine);
+  if (!found) return found.error();
+  if (!found->calls || found->calls->own_name.empty()) return {};
+  std::vector<std::string> names;
+  for (const plan::Host& host : found->hosts) names.push_back(host.name);
+  sagemaker::set_hosts(contract, std::move(names), found->calls->own_name);
+  return {};
+}
+
 // ---- installing
 
-Result<void> run_step(const std::vector<std::string>& argv, const Training& training, const Machine& machine) {
-  const Result<os::UniqueFd> null = os::open_dev_null();
-  if (!null) return null.error();
+Error failed_step(const std::vector<std::string>& argv, const Training& training, const ExitStatus& status) {
   const std::string shown = show(fmt::format("{}", fmt::join(argv, " ")));
-  const auto failed = [&](const ExitStatus& status) {
-    return Error(ErrorKind::Deploy, fmt::format("\"{}\" in {} {}", shown, show(training.folder), describe(status)))
-        .with_hint("--no-install leaves out what the image has already");
-  };
-  const auto spawned = os::spawn_worker({.program = {},
-                                         .argv = argv,
-                                         .environment = machine.environment,
-                                         .working_directory = training.folder,
-                                         .stdin_fd = null->get(),
-                                         .stdout_fd = STDOUT_FILENO,
-                                         .stderr_fd = STDERR_FILENO,
-                                         .descriptor_limit = 0,
-                                         .ignored_signals = os::ignored_signals()});
-  if (const auto* why = std::get_if<SpawnFailed>(&spawned)) return failed(*why);
-  int raw = 0;
-  while (::waitpid(std::get<pid_t>(spawned), &raw, 0) < 0) {
-    if (errno != EINTR) return sys_error(ErrorKind::Deploy, shown, errno);
-  }
-  if (raw == 0) return {};
-  return failed(WIFSIGNALED(raw) ? ExitStatus(Signaled{WTERMSIG(raw), false}) : ExitStatus(Exited{WEXITSTATUS(raw)}));
+  return Error(ErrorKind::Deploy, fmt::format("\"{}\" in {} {}", shown, show(training.folder), describe(status)))
+      .with_hint("--no-install leaves out what the image has already");
 }
 
 }  // namespace
@@ -138,14 +145,18 @@ Result<void> run_step(const std::vector<std::string>& argv, const Training& trai
 Result<Training> prepare_training(Options& options, const Machine& machine) {
   const sagemaker::Files files{machine.read_file, machine.exists};
   Training training;
-  const Result<sagemaker::Contract> contract = sagemaker::read_contract(machine.environment, files, machine.host_name);
+  Result<sagemaker::Contract> contract = sagemaker::read_contract(machine.environment, files, machine.host_name);
   if (!contract) return contract.error();
-  const Result<sagemaker::Distribution> distribution =
-      sagemaker::read_distribution(*contract, machine.environment, files);
+  if (Result<void> taken = take_hosts_that_call(*contract, options, machine); !taken) return taken.error();
+  Result<sagemaker::Distribution> distribution = sagemaker::read_distribution(*contract, machine.environment, files);
   if (!distribution) return distribution.error();
   const Result<std::vector<std::string>> hosts = sagemaker::hosts_of(*contract, *distribution);
   if (!hosts) return hosts.error();
-  if (hosts->size() > 1 && !names_hosts(options)) choose_hosts(options, training, *distribution);
+  if (stands_aside(options, *contract, *hosts)) {
+    work_alone(options, *distribution);
+  } else if (hosts->size() > 1 && !names_hosts(options)) {
+    choose_hosts(options, training, *distribution);
+  }
   const Result<sagemaker::EntryPoint> entry = choose_entry(options, training, *contract, machine, files);
   if (!entry) return entry.error();
   if (Result<void> checked = check_arguments(options.command); !checked) return checked.error();
@@ -170,16 +181,66 @@ void choose_failure_file(Options& options, const Machine& machine) {
   }
 }
 
-Result<void> install(const Training& training, const Machine& machine) {
+Result<void> Installer::run() {
   constexpr mode_t kExecutable = 0111;
   struct stat status {};
-  const bool is_file = !training.program.empty() && ::stat(training.program.c_str(), &status) == 0;
+  const std::string& program = training_.program;
+  const bool is_file = !program.empty() && ::stat(program.c_str(), &status) == 0;
   // Where that cannot be done the start of the workers says why.
-  if (is_file) static_cast<void>(::chmod(training.program.c_str(), status.st_mode | kExecutable));
-  for (const std::vector<std::string>& argv : training.installations) {
-    if (Result<void> done = run_step(argv, training, machine); !done) return done;
+  if (is_file) static_cast<void>(::chmod(program.c_str(), status.st_mode | kExecutable));
+  for (const std::vector<std::string>& argv : training_.installations) {
+    if (Result<void> done = step(argv); !done) return done;
   }
   return {};
+}
+
+void Installer::cancel() {
+  const std::lock_guard lock(mutex_);
+  cancelled_ = true;
+  if (running_ != 0) ::kill(-running_, SIGKILL);
+}
+
+Result<void> Installer::step(const std::vector<std::string>& argv) {
+  const Result<os::UniqueFd> null = os::open_dev_null();
+  if (!null) return null.error();
+  const Result<pid_t> pid = start(argv, null->get());
+  if (!pid) return pid.error();
+  const Result<int> raw = await(*pid);
+  if (!raw) return raw.error();
+  if (*raw == 0) return {};
+  const auto status =
+      WIFSIGNALED(*raw) ? ExitStatus(Signaled{WTERMSIG(*raw), false}) : ExitStatus(Exited{WEXITSTATUS(*raw)});
+  return failed_step(argv, training_, status);
+}
+
+Result<pid_t> Installer::start(const std::vector<std::string>& argv, int null) {
+  const std::lock_guard lock(mutex_);
+  if (cancelled_) return Error(ErrorKind::Deploy, "the installation was not finished");
+  const auto spawned = os::spawn_worker({.program = {},
+                                         .argv = argv,
+                                         .environment = machine_.environment,
+                                         .working_directory = training_.folder,
+                                         .stdin_fd = null,
+                                         .stdout_fd = STDOUT_FILENO,
+                                         .stderr_fd = STDERR_FILENO,
+                                         .descriptor_limit = 0,
+                                         .ignored_signals = os::ignored_signals()});
+  if (const auto* why = std::get_if<SpawnFailed>(&spawned)) return failed_step(argv, training_, *why);
+  running_ = std::get<pid_t>(spawned);
+  return running_;
+}
+
+// Reaps it only when nobody can mean it any more.
+Result<int> Installer::await(pid_t pid) {
+  siginfo_t ended{};
+  while (::waitid(P_PID, static_cast<id_t>(pid), &ended, WEXITED | WNOWAIT) < 0) {
+    if (errno != EINTR) return sys_error(ErrorKind::Deploy, "an installation", errno);
+  }
+  const std::lock_guard lock(mutex_);
+  running_ = 0;
+  int raw = 0;
+  if (::waitpid(pid, &raw, 0) < 0) return sys_error(ErrorKind::Deploy, "an installation", errno);
+  return raw;
 }
 
 }  // namespace sml

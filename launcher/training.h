@@ -1,11 +1,15 @@
 // `sml-run train`: the entry point of a SageMaker training container. Turns the job that the platform describes below
 // /opt/ml into options, as if they had been given on the command line.
 #pragma once
+#include <mutex>
 #include <string>
 #include <vector>
 
+#include <sys/types.h>
+
 #include "common/core/error.h"
 #include "launcher/inputs.h"
+#include "launcher/launch/preparation.h"
 #include "launcher/options.h"
 
 namespace sml {
@@ -30,8 +34,27 @@ Result<Training> prepare_training(Options& options, const Machine& machine);
 // training container with `sml-run train`, in a processing container always. Changes nothing elsewhere.
 void choose_failure_file(Options& options, const Machine& machine);
 
-// Runs the installations; what they print goes to our stdout and stderr. Blocks; they die with this thread. Error
+// Runs the installations; what they print goes to our stdout and stderr. They die with the thread that runs them. Error
 // (Deploy) names the command that failed, and its end.
-Result<void> install(const Training& training, const Machine& machine);
+class Installer final : public launch::Chore {
+ public:
+  // Both outlive it.
+  Installer(const Training& training, const Machine& machine) : training_(training), machine_(machine) {}
+
+  bool empty() const { return training_.program.empty() && training_.installations.empty(); }
+  Result<void> run() override;
+  void cancel() override;
+
+ private:
+  Result<void> step(const std::vector<std::string>& argv);
+  Result<pid_t> start(const std::vector<std::string>& argv, int null);
+  Result<int> await(pid_t pid);
+
+  const Training& training_;
+  const Machine& machine_;
+  std::mutex mutex_;
+  pid_t running_ = 0;  // leads a process group; 0: none
+  bool cancelled_ = false;
+};
 
 }  // namespace sml

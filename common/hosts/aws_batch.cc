@@ -1,27 +1,51 @@
-// AWS Batch multi-node parallel jobs: the environment counts the nodes, and names the main one only, and only on the
-// others. Source: AWS Batch user guide, "Environment variables".
+// AWS Batch multi-node parallel jobs: the environment numbers the nodes, and tells the address of the main one, on the
+// others only. So sml-run is started on each of them, and they call the main one. Source: AWS Batch user guide,
+// "Environment variables".
 #include <fmt/format.h>
 
 #include "common/core/text.h"
 #include "common/hosts/batch_systems.h"
+#include "common/hosts/fields.h"
 
 namespace sml::hosts {
 
+namespace {
+
+constexpr const char* kNodes = "AWS_BATCH_JOB_NUM_NODES";
+constexpr const char* kIndex = "AWS_BATCH_JOB_NODE_INDEX";
+constexpr const char* kMain = "AWS_BATCH_JOB_MAIN_NODE_INDEX";
+constexpr const char* kAddress = "AWS_BATCH_JOB_MAIN_NODE_PRIVATE_IPV4_ADDRESS";
+
+// A number from `least` to `most`.
+Result<std::uint64_t> number_of(const Surroundings& s, const char* name, std::uint64_t least, std::uint64_t most) {
+  const std::string text = s.variable(name).value_or("");
+  const auto number = whole_number(text);
+  if (number && *number >= least && *number <= most) return *number;
+  return Error(ErrorKind::Config, fmt::format("{}: \"{}\" is not what AWS Batch sets; expected {} to {}", name,
+                                              show(text, 40), least, most))
+      .with_hint("--host-source local runs a job of its own on this node");
+}
+
+std::string name_of(std::uint64_t index) { return fmt::format("host-{}", index); }
+
+}  // namespace
+
+// The main node first, as it is the head; then the others by their index.
 FoundHosts aws_batch_hosts(const Surroundings& s) {
-  const auto nodes = s.variable("AWS_BATCH_JOB_NUM_NODES");
-  if (!nodes) return std::optional<plan::HostList>();
-  if (*nodes == "1") return std::optional(plan::HostList{{{"localhost", {}, std::nullopt}}, "AWS_BATCH_JOB_NUM_NODES"});
-  const auto main_address = s.variable("AWS_BATCH_JOB_MAIN_NODE_PRIVATE_IPV4_ADDRESS");
-  if (main_address) {
-    return Error(ErrorKind::Usage,
-                 fmt::format("this is node {} of an AWS Batch job; start sml-run on the main node, {}, alone",
-                             show(s.variable("AWS_BATCH_JOB_NODE_INDEX").value_or("?"), 20), show(*main_address, 60)))
-        .with_hint("--host-source local runs a job of its own on this node");
+  if (!s.variable(kNodes)) return std::optional<plan::HostList>();
+  const Result<std::uint64_t> nodes = number_of(s, kNodes, 1, plan::kMaxHosts);
+  if (!nodes) return nodes.error();
+  if (*nodes == 1) return std::optional(plan::HostList{{{"localhost", {}, std::nullopt}}, kNodes});
+  const Result<std::uint64_t> index = number_of(s, kIndex, 0, *nodes - 1);
+  if (!index) return index.error();
+  const Result<std::uint64_t> main = s.variable(kMain) ? number_of(s, kMain, 0, *nodes - 1) : 0;
+  if (!main) return main.error();
+  plan::HostList list{{{name_of(*main), {}, std::nullopt}}, kNodes};
+  for (std::uint64_t i = 0; i < *nodes; ++i) {
+    if (i != *main) list.hosts.push_back({name_of(i), {}, std::nullopt});
   }
-  return Error(ErrorKind::Usage,
-               fmt::format("AWS Batch gives {} nodes but no list of them; name the hosts with --hosts or --hostfile",
-                           show(*nodes, 20)))
-      .with_hint("let every node report its address to the main node first; --host-source local uses this node alone");
+  list.calls = {name_of(*index), s.variable(kAddress).value_or(""), plan::CallingHosts::Names::MadeUp};
+  return std::optional(std::move(list));
 }
 
 }  // namespace sml::hosts

@@ -5,8 +5,12 @@
 // Source: kubernetes.io, "Indexed Job", "Pod's hostname and subdomain fields".
 //
 // PyTorchJob of Kubeflow: pods and Services NAME-master-0 and NAME-worker-I; PET_NNODES counts them all, MASTER_ADDR is
-// the first. Source: kubeflow/training-operator, pkg/controller.v1/pytorch/envvar.go. A TrainJob (Kubeflow Trainer 2)
-// has pods JOB-node-0-I of a JobSet, with names in the domain JOB, and PET_MASTER_ADDR.
+// the first, and so is PET_RDZV_ENDPOINT of an elastic one. Source: kubeflow/training-operator,
+// pkg/controller.v1/pytorch/envvar.go and elastic.go. A TrainJob (Kubeflow Trainer 2) has pods JOB-node-0-I of a
+// JobSet, with names in the domain JOB, and PET_MASTER_ADDR.
+//
+// All pods of a job are made alike, so that each of them starts sml-run, unless something in it looks at the index
+// first. Which it is shows the secret: with one they call the first, without one the first reaches the others by SSH.
 #include <fmt/format.h>
 
 #include "common/core/text.h"
@@ -18,6 +22,7 @@ namespace sml::hosts {
 namespace {
 
 constexpr std::size_t kMaxEtcHosts = 1 << 20;
+constexpr const char* kAlone = "--host-source local runs a job of its own in this pod";
 
 Error bad(std::string message) { return Error(ErrorKind::Config, std::move(message)); }
 
@@ -91,31 +96,106 @@ std::vector<std::string> pod_names(const std::string& first, std::size_t count) 
   return names;
 }
 
+// The pods of a PyTorchJob or TrainJob.
+struct Pods {
+  std::string first;               // empty: nothing names it
+  std::vector<std::string> names;  // empty: they do not follow
+  std::optional<std::string> rank;
+};
+
+std::string first_pod(const Surroundings& s, bool is_first) {
+  std::string first = first_of(s, {"MASTER_ADDR", "PET_MASTER_ADDR"}).value_or("");
+  if (first == "localhost" && is_first) return s.host_name;  // older operators tell it the first pod so
+  if (first.empty()) {
+    const std::string endpoint = s.variable("PET_RDZV_ENDPOINT").value_or("");
+    first = endpoint.substr(0, endpoint.rfind(':'));
+  }
+  return first;
+}
+
+Pods pods_of(const Surroundings& s, std::size_t count) {
+  Pods pods;
+  pods.rank = first_of(s, {"PET_NODE_RANK", "JOB_COMPLETION_INDEX"});
+  pods.first = first_pod(s, pods.rank == "0");
+  pods.names = pod_names(pods.first, count);
+  if (pods.names.empty() && count == 1) pods.names = {"localhost"};
+  return pods;
+}
+
+std::vector<std::string> made_up(std::size_t count) {
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < count; ++i) names.push_back(fmt::format("host-{}", i));
+  return names;
+}
+
+// The pods of an elastic job have no rank, but a name.
+plan::CallingHosts calls_of(const Surroundings& s, const Pods& pods, const plan::HostList& list) {
+  using Names = plan::CallingHosts::Names;
+  plan::CallingHosts calls{"", pods.first, pods.names.empty() ? Names::MadeUp : Names::Real};
+  const auto rank = whole_number(pods.rank.value_or(""));
+  if (rank && *rank < list.hosts.size()) calls.own_name = list.hosts[*rank].name;
+  if (pods.rank) return calls;
+  for (const plan::Host& host : list.hosts) {
+    if (host.name.substr(0, host.name.find('.')) == s.host_name) calls.own_name = host.name;
+  }
+  return calls;
+}
+
+Error not_named(std::size_t count, const std::string& first) {
+  const std::string why =
+      first.empty() ? "nothing names them" : "from " + show(first, 100) + " the others' names do not follow";
+  return bad(fmt::format(
+                 "PET_NNODES: it counts {} hosts, and {}; name them with --hosts, or start sml-run on each with "
+                 "the same SML_JOB_SECRET, and they call {}",
+                 count, why, first.empty() ? "the one of --head" : "that one"))
+      .with_hint(kAlone);
+}
+
+// A pod but the first, and no secret.
+Error only_in_the_first(std::string_view this_one, std::string_view first) {
+  return Error(
+             ErrorKind::Usage,
+             fmt::format("this is {}, and there is no secret: with the same SML_JOB_SECRET in every pod they call {}, "
+                         "without one start sml-run in {} alone",
+                         this_one, first, first))
+      .with_hint(kAlone);
+}
+
 }  // namespace
 
 FoundHosts kubernetes_hosts(const Surroundings& s) {
   const auto index = s.variable("JOB_COMPLETION_INDEX");
   const auto hosts = s.variable("SML_NUM_HOSTS");
+  const bool secret = s.job_secret == JobSecret::Given;
+  if (index && !hosts && secret) {
+    return bad("JOB_COMPLETION_INDEX and a secret: how many pods have to call each other is nowhere; say it with "
+               "SML_NUM_HOSTS")
+        .with_hint(kAlone);
+  }
   if (!index || !hosts) return std::optional<plan::HostList>();  // an Indexed Job is mostly many jobs of one pod
   const Result<std::size_t> count = count_of("SML_NUM_HOSTS", *hosts);
   if (!count) return count.error();
-  if (*index != "0") {
-    return Error(ErrorKind::Usage,
-                 fmt::format("this is pod {} of the job; start sml-run in pod 0 alone", show(*index, 20)))
-        .with_hint("--host-source local runs a job of its own in this pod");
+  if (*index != "0" && !secret) return only_in_the_first("pod " + show(*index, 20) + " of the job", "pod 0");
+  const auto place = whole_number(*index);
+  if (!place || *place >= *count) {
+    return bad(fmt::format("JOB_COMPLETION_INDEX: \"{}\" is no pod of the {} that SML_NUM_HOSTS counts",
+                           show(*index, 40), *count));
   }
-  if (!s.host_name.ends_with("-0")) {
+  if (!s.host_name.ends_with("-" + *index)) {
     return bad(
-        fmt::format("JOB_COMPLETION_INDEX: it is 0, but the host name {} does not end in -0; name the hosts with "
-                    "--hosts",
-                    show(s.host_name)));
+        fmt::format("JOB_COMPLETION_INDEX: it is {}, but the host name {} does not end in -{}; name the hosts "
+                    "with --hosts",
+                    *index, show(s.host_name), *index));
   }
   const Result<std::string> etc_hosts = s.read_file("/etc/hosts", kMaxEtcHosts);
   const std::string domain = etc_hosts ? domain_of(s.host_name, *etc_hosts) : std::string();
-  const std::string stem = s.host_name.substr(0, s.host_name.size() - 1);
+  const std::string stem = s.host_name.substr(0, s.host_name.size() - index->size());
   std::vector<std::string> names;
   for (std::size_t i = 0; i < *count; ++i) names.push_back(fmt::format("{}{}{}", stem, i, domain));
-  return numbered(std::move(names), "JOB_COMPLETION_INDEX");
+  FoundHosts found = numbered(std::move(names), "JOB_COMPLETION_INDEX");
+  if (found && secret && *count > 1)
+    (*found)->calls = {(*found)->hosts[*place].name, "", plan::CallingHosts::Names::Real};
+  return found;
 }
 
 FoundHosts pytorchjob_hosts(const Surroundings& s) {
@@ -125,26 +205,16 @@ FoundHosts pytorchjob_hosts(const Surroundings& s) {
   if (!count) return count.error();
   const Result<std::optional<std::uint32_t>> slots = pet_slots(s);
   if (!slots) return slots.error();
-  const std::string master = first_of(s, {"MASTER_ADDR", "PET_MASTER_ADDR"}).value_or("");
-  const std::string rank = first_of(s, {"PET_NODE_RANK", "JOB_COMPLETION_INDEX"}).value_or("0");
-  std::vector<std::string> names = pod_names(master, *count);
-  if (names.empty() && *count == 1) names = {"localhost"};
-  if (names.empty()) {
-    return bad(fmt::format("PET_NNODES: it counts {} hosts, and {}; name them with --hosts, as all but the first could "
-                           "only dial in",
-                           *count,
-                           master.empty() ? "nothing names them"
-                                          : "from " + show(master, 100) + " the others' names do not follow"))
-        .with_hint("--host-source local runs a job of its own in this pod");
+  const Pods pods = pods_of(s, *count);
+  const bool secret = s.job_secret == JobSecret::Given;
+  if (pods.names.empty() && !secret) return not_named(*count, pods.first);
+  if (pods.rank.value_or("0") != "0" && *count > 1 && !secret) {
+    return only_in_the_first(fmt::format("host {} of a PyTorchJob", show(*pods.rank, 20)), show(pods.first, 100));
   }
-  if (rank != "0" && *count > 1) {
-    return Error(ErrorKind::Usage, fmt::format("this is node {} of a PyTorchJob; start sml-run on {} alone",
-                                               show(rank, 20), show(master, 100)))
-        .with_hint("--host-source local runs a job of its own in this pod");
-  }
-  FoundHosts found = numbered(std::move(names), "PET_NNODES");
-  if (!found || !*slots) return found;
+  FoundHosts found = numbered(pods.names.empty() ? made_up(*count) : pods.names, "PET_NNODES");
+  if (!found) return found;
   for (plan::Host& host : (*found)->hosts) host.slots = *slots;
+  if (secret && *count > 1) (*found)->calls = calls_of(s, pods, **found);
   return found;
 }
 

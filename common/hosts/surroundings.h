@@ -1,5 +1,6 @@
 // What a source of hosts may look at. Given as functions, so that the sources stay pure.
 #pragma once
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
@@ -11,6 +12,10 @@
 
 namespace sml::hosts {
 
+// Whether the hosts of the job have a secret by which they know each other: on hosts that a platform numbers it shows
+// that the program is started on each of them.
+enum class JobSecret : std::uint8_t { None, Given };
+
 struct Surroundings {
   // Of the launcher's environment; a variable that is set to nothing counts as not set.
   std::function<std::optional<std::string>(const std::string& name)> variable;
@@ -19,6 +24,7 @@ struct Surroundings {
   // What a program prints; empty when it is not there or hangs.
   std::function<std::string(const std::vector<std::string>& argv)> output_of;
   std::string host_name;  // this machine's
+  JobSecret job_secret = JobSecret::None;
 };
 
 // The hosts of the job that we are in; nothing when we are in none of that kind. Errors are of kind Config (what the

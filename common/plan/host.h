@@ -33,12 +33,20 @@ bool valid_user_name(std::string_view name);
 // --nproc-per-node overrides.
 enum class SlotsAre : std::uint8_t { Asked, Capacity };
 
+// Of hosts on each of which the program is started, and which call the first of the list.
+struct CallingHosts {
+  std::string own_name;  // this one's, in the list; empty: nothing says it
+  std::string head;      // how the others reach the first; empty: by its name in the list
+  enum class Names : std::uint8_t { Real, MadeUp } names = Names::Real;  // MadeUp: no resolver knows them
+};
+
 // A list of hosts together with the words that tell the user where it came from ("-H", "--hostfile nodes.txt",
 // "/opt/ml/input/config/resourceconfig.json", "this machine").
 struct HostList {
   std::vector<Host> hosts;
   std::string source;
   SlotsAre slots_are{SlotsAre::Asked};
+  std::optional<CallingHosts> calls{};  // empty: the program is started once, and reaches the hosts
 };
 
 }  // namespace sml::plan

@@ -1,10 +1,7 @@
 #include "common/wire/codec.h"
 
 #include <algorithm>
-#include <array>
 #include <type_traits>
-
-#include "common/wire/bytes.h"
 
 namespace sml::wire {
 
@@ -25,45 +22,9 @@ struct Direction<ToLauncher> {
   static constexpr std::size_t limit = kMaxToLauncher;
 };
 
-void put_header(std::string& out, std::size_t at, std::uint8_t type, std::size_t length) {
-  for (std::size_t i = 0; i < 4; ++i)
-    out[at + i] = static_cast<char>(static_cast<unsigned char>(length >> (24 - 8 * i)));
-  out[at + 4] = static_cast<char>(type);
-}
-
-// Of a whole header.
-std::size_t payload_length(std::string_view frame) {
-  std::size_t length = 0;
-  for (std::size_t i = 0; i < 4; ++i) length = length << 8 | static_cast<unsigned char>(frame[i]);
-  return length;
-}
-std::size_t payload_type(std::string_view frame) { return static_cast<unsigned char>(frame[4]); }
-
 template <class Variant>
 std::string encode_variant(const Variant& message) {
-  std::string out(kFrameHeader, '\0');
-  Writer writer(out);
-  std::visit([&](const auto& m) { writer(m); }, message);
-  put_header(out, 0, static_cast<std::uint8_t>(Direction<Variant>::first_type + message.index()),
-             out.size() - kFrameHeader);
-  return out;
-}
-
-template <class Variant, std::size_t I>
-Result<Variant> decode_as(std::string_view payload) {
-  std::variant_alternative_t<I, Variant> message{};
-  Reader reader(payload);
-  reader(message);
-  if (!reader.ok() || !reader.at_end())
-    return Error(ErrorKind::Protocol, "a message does not have the form that its type asks for");
-  return Variant(std::move(message));
-}
-
-template <class Variant, std::size_t... I>
-Result<Variant> decode_payload(std::size_t index, std::string_view payload, std::index_sequence<I...>) {
-  using Decode = Result<Variant> (*)(std::string_view);
-  static constexpr std::array<Decode, sizeof...(I)> table = {&decode_as<Variant, I>...};
-  return table[index](payload);
+  return encode_frame(message, Direction<Variant>::first_type);
 }
 
 }  // namespace
@@ -135,8 +96,7 @@ Result<std::optional<Message>> Decoder<Message>::next() {
     in_place_.remove_prefix(kFrameHeader + length);
   }
   Result<Message> message =
-      decode_payload<Message>(payload_type(rest) - Direction<Message>::first_type, rest.substr(kFrameHeader, length),
-                              std::make_index_sequence<std::variant_size_v<Message>>());
+      decode_payload<Message>(payload_type(rest) - Direction<Message>::first_type, rest.substr(kFrameHeader, length));
   if (!message) return message.error();
   return std::optional<Message>(std::move(*message));
 }

@@ -1,5 +1,4 @@
-// Messages as frames in a byte stream: u32 length of payload (big-endian), u8 type, payload. Types below 64 go to the
-// agent, the others to the launcher.
+// Messages as frames in a byte stream (frame.h). Types below 64 go to the agent, the others to the launcher.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -9,6 +8,7 @@
 #include <string_view>
 
 #include "common/core/error.h"
+#include "common/wire/frame.h"
 #include "common/wire/messages.h"
 
 namespace sml::wire {
@@ -17,7 +17,6 @@ namespace sml::wire {
 // does not trust a host that far.
 inline constexpr std::size_t kMaxToAgent = std::size_t{64} << 20;
 inline constexpr std::size_t kMaxToLauncher = std::size_t{1} << 20;
-inline constexpr std::size_t kFrameHeader = 5;
 
 std::string encode(const ToAgent& message);
 std::string encode(const ToLauncher& message);

@@ -48,6 +48,7 @@ class Dialler final : private LinkEvents, private launch::TransportEvents {
   }
   ~Dialler() override {
     cancel_->cancel();
+    preparation_.reset();
     if (link_) link_->abandon();
     pool_->stop();
     static_cast<void>(pool_.release());  // joining its thread could take as long as a name server does
@@ -57,12 +58,33 @@ class Dialler final : private LinkEvents, private launch::TransportEvents {
     await_signals();
     tell_waiting();
     arm_deadline();
+    prepare();
     call();
     loop_->run();
     return std::move(outcome_);
   }
 
  private:
+  // ---- what comes before the agent
+
+  void prepare() {
+    if (plan_.chore == nullptr) return;
+    ready_ = false;
+    preparation_.emplace(loop_->get_executor(), *plan_.chore, [this](const Result<void>& done) {
+      ready_ = true;
+      if (!done) unprepared_ = done.error();
+      if (mark_) start_agent();
+    });
+  }
+
+  // The head is told of a failure in the place of the agent.
+  void start_agent() {
+    if (machine_.state() != DialState::Serving) return;
+    if (unprepared_) return link_->send(encode(ToHead(AgentEnded{unprepared_->message().substr(0, kMaxPiece)})));
+    agent_ = launch::make_local_transport(loop_->get_executor(), image_, *mark_, plan_.environment);
+    agent_->start(*this);
+  }
+
   // ---- calling
 
   void call() {
@@ -150,9 +172,9 @@ class Dialler final : private LinkEvents, private launch::TransportEvents {
   }
 
   void handle(const Begin& m) {
-    if (machine_.state() != DialState::Serving || agent_) return;
-    agent_ = launch::make_local_transport(loop_->get_executor(), image_, m.mark, plan_.environment);
-    agent_->start(*this);
+    if (machine_.state() != DialState::Serving || mark_) return;
+    mark_ = m.mark;
+    if (ready_) start_agent();
   }
 
   void handle(const Bytes& m) {
@@ -167,7 +189,7 @@ class Dialler final : private LinkEvents, private launch::TransportEvents {
 
   void handle(const Verdict& m) {
     if (machine_.state() != DialState::Serving) return;
-    outcome_ = {m.exit_code, show(m.text, kMaxShown), m.failure, std::nullopt};
+    outcome_ = {m.exit_code, show(m.text, kMaxShown), m.failure, unprepared_};
     judged_ = true;
     tell(DialEvent::VerdictCame);
   }
@@ -221,6 +243,7 @@ class Dialler final : private LinkEvents, private launch::TransportEvents {
                   ": " + why)
             .with_hint(refused ? "start every host with the same secret, program and options"
                                : "--start-timeout waits longer");
+    if (unprepared_) outcome_.fault = unprepared_;
     outcome_.exit_code = exit_code_of(outcome_.fault->kind());
     loop_->stop();
   }
@@ -287,6 +310,10 @@ class Dialler final : private LinkEvents, private launch::TransportEvents {
   std::shared_ptr<Link> link_;
   FrameReader<ToHost> reader_;
   std::string peer_;
+  std::optional<launch::Preparation> preparation_;
+  bool ready_ = true;                // with the chore
+  std::optional<Error> unprepared_;  // how it failed
+  std::optional<std::string> mark_;  // by which the agent is to open; empty: the head has not asked for it
   std::unique_ptr<launch::AgentTransport> agent_;
   TimePoint last_heard_ = Clock::now();
   Error last_fault_;

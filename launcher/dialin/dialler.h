@@ -10,6 +10,7 @@
 #include "common/core/error.h"
 #include "launcher/dialin/settings.h"
 #include "launcher/launch/agent_image.h"
+#include "launcher/launch/preparation.h"
 
 namespace sml::dialin {
 
@@ -19,6 +20,7 @@ struct DialPlan {
   Duration grace{};                      // of the workers when the head has gone
   Duration heartbeat_timeout{};          // a head silent for so long has gone
   std::vector<std::string> environment;  // of the agent: what the workers here begin with
+  launch::Chore* chore = nullptr;        // before it, while we call; outlives the job; null: none
 };
 
 // How it ended here.
@@ -26,7 +28,7 @@ struct Outcome {
   int exit_code = 0;
   std::string text;            // in words; empty: a job that went well
   std::string failure;         // for the failure file; empty: another host's matter
-  std::optional<Error> fault;  // why there is no verdict of the head
+  std::optional<Error> fault;  // why there is no verdict of the head, or what went wrong with the chore
 };
 
 // Runs to the end of the job. Uses this thread as loop thread; INT, TERM, HUP and QUIT stop the job, or, before the

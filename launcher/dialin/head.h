@@ -17,6 +17,7 @@
 #include "launcher/dialin/messages.h"
 #include "launcher/dialin/settings.h"
 #include "launcher/launch/agent_transport.h"
+#include "launcher/launch/preparation.h"
 
 namespace sml::dialin {
 
@@ -24,7 +25,8 @@ namespace sml::dialin {
 struct HeadPlan {
   Settings settings;
   os::UniqueFd listener;
-  Duration heartbeat_timeout{};  // a host that hears nothing for so long takes the head for dead
+  Duration heartbeat_timeout{};    // a host that hears nothing for so long takes the head for dead
+  launch::Chore* chore = nullptr;  // before the head's own agent, while hosts call; outlives the job; null: none
 };
 
 // One thread. Destroying it closes every connection.

@@ -1,6 +1,5 @@
-// What a host that calls and the head say to each other, as frames in a byte stream: u32 length of payload
-// (big-endian), u8 type, payload. Pure. They come over a connection on which both sides have proved the job's key, and
-// are bounded and checked all the same.
+// What a host that calls and the head say to each other, as frames in a byte stream (common/wire/frame.h). Pure. They
+// come over a connection on which both sides have proved the job's key, and are bounded and checked all the same.
 #pragma once
 #include <algorithm>
 #include <cstddef>

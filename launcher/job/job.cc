@@ -122,11 +122,12 @@ int Job::run() {
   }
   await_signals();
   begin_records();
-  for (HostEntry& host : hosts_) host.session->start();
+  start_sessions();
   next_ping_ = Clock::now() + ping_interval(options_.heartbeat_timeout);
   ping_all();
   arm_deadline();
   loop_.run();
+  preparation_.reset();
 
   console_.end_status();
   console_.workers_done();
@@ -189,6 +190,8 @@ Job::HostEntry& Job::host_of(Rank rank) {
 // Where the others call us.
 Result<void> Job::open_to_hosts() {
   if (!dial_in_) return {};
+  chore_ = dial_in_->chore;
+  own_host_ = HostIndex(dial_in_->settings.own_index);
   Result<std::unique_ptr<dialin::Head>> head =
       dialin::make_head(loop_.get_executor(), routes_.pool(), std::move(*dial_in_),
                         {.say = [this](const std::string& text) { console_.say(text); },
@@ -203,6 +206,26 @@ Result<void> Job::open_to_hosts() {
   routes_.be_called(*head_);
   head_->begin();
   return {};
+}
+
+// The others may come while we are still busy with our own host.
+void Job::start_sessions() {
+  for (HostEntry& host : hosts_) {
+    launch::AgentSession& session = *host.session;
+    if (chore_ == nullptr || session.host() != own_host_) {
+      session.start();
+      continue;
+    }
+    preparation_.emplace(loop_.get_executor(), *chore_,
+                         [this, &session](const Result<void>& done) { prepared(session, done); });
+  }
+}
+
+void Job::prepared(launch::AgentSession& session, const Result<void>& done) {
+  if (session.ended()) return;
+  if (done) return session.start();
+  fail_host(entry(session), done.error());
+  session.abandon(done.error());
 }
 
 // All is over but for that.

@@ -145,6 +145,8 @@ class Job final : private launch::SessionOwner {
   void arm_join_watch();
   HostEntry& entry(const launch::AgentSession& session);
   Result<void> open_to_hosts();
+  void start_sessions();
+  void prepared(launch::AgentSession& session, const Result<void>& done);
   std::string leave_reason(const report::Verdict& verdict);
   void tell_hosts(const report::Verdict& verdict, std::string failure);
 
@@ -165,8 +167,11 @@ class Job final : private launch::SessionOwner {
   StdinForwarder stdin_;
   JobMachine machine_;
   JoinWatch join_watch_;
-  std::optional<dialin::HeadPlan> dial_in_;    // until the job runs
-  std::unique_ptr<dialin::Head> head_;         // null: the hosts are reached, and do not call
+  std::optional<dialin::HeadPlan> dial_in_;  // until the job runs
+  std::unique_ptr<dialin::Head> head_;       // null: the hosts are reached, and do not call
+  launch::Chore* chore_ = nullptr;           // HeadPlan::chore, of this host:
+  HostIndex own_host_;
+  std::optional<launch::Preparation> preparation_;
   std::vector<HostEntry> hosts_;               // those with ranks, in host order; rank 0 is on the first
   std::vector<report::RankRecord> ranks_;      // by rank
   std::vector<report::LastLines> last_lines_;  // by rank

@@ -89,10 +89,8 @@ Result<void> read_hosts(Contract& contract, const Files& files, const std::strin
   const Result<std::optional<std::string>> text = read_if_there(files, path);
   if (!text) return text.error();
   if (!*text) {
-    contract.current_host = plan::valid_host_name(host_name) ? host_name : "localhost";
-    contract.hosts = {contract.current_host};
-    const Value self{contract.current_host};
-    contract.resource_config = {{"current_host", self}, {"hosts", Value{List{self}}}};
+    const std::string name = plan::valid_host_name(host_name) ? host_name : "localhost";
+    set_hosts(contract, {name}, name);
     return {};
   }
   contract.source = path;
@@ -158,6 +156,14 @@ Result<Contract> read_contract(const plan::Environment& environment, const Files
   if (Result<void> place = read_place(contract); !place) return place.error();
   if (Result<void> inputs = read_inputs(contract, files); !inputs) return inputs.error();
   return contract;
+}
+
+void set_hosts(Contract& contract, std::vector<std::string> hosts, std::string current_host) {
+  List list;
+  for (const std::string& host : hosts) list.push_back(Value{host});
+  contract.resource_config = {{"current_host", Value{current_host}}, {"hosts", Value{std::move(list)}}};
+  contract.hosts = std::move(hosts);
+  contract.current_host = std::move(current_host);
 }
 
 std::vector<std::string> channels_of(const Contract& contract) {

@@ -49,6 +49,9 @@ std::string contract_folder(const plan::Environment& environment, const Files& f
 // ignored. `host_name` names the only host when there is no resourceconfig.json.
 Result<Contract> read_contract(const plan::Environment& environment, const Files& files, const std::string& host_name);
 
+// The hosts of a job about which no resourceconfig.json tells.
+void set_hosts(Contract& contract, std::vector<std::string> hosts, std::string current_host);
+
 // Sorted.
 std::vector<std::string> channels_of(const Contract& contract);
 std::string channel_folder(const Contract& contract, std::string_view channel);

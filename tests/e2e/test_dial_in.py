@@ -2,6 +2,7 @@
 import json
 import os
 import random
+import signal
 import time
 
 from harness import PYTHON, SML_RUN, TRAIN_DDP, HostsCase, poll
@@ -40,6 +41,14 @@ class NoSsh(HostsCase):
         wanted = f":{PORT:04X}"
         done = self.bed.exec(host, ["cat", "/proc/net/tcp", "/proc/net/tcp6"])
         return any(f.split()[1].endswith(wanted) and f.split()[3] == "0A" for f in done.stdout.splitlines() if ":" in f)
+
+
+    def calls(self, host):
+        """Whether sml-run there has begun to call: it waits in its loop, which handles signals."""
+        pids = [p["pid"] for p in self.bed.ps(host) if "sml-run" in p["cmd"]]
+        caught = [line.split()[1] for pid in pids for line in self.bed.exec(host, ["cat", f"/proc/{pid}/status"]).stdout.splitlines()
+                  if line.startswith("SigCgt:")]
+        return any(int(mask, 16) >> (signal.SIGTERM - 1) & 1 for mask in caught)
 
 
 class TwoHosts(NoSsh):
@@ -206,7 +215,7 @@ class TwoHosts(NoSsh):
     def test_a_stop_before_the_head_is_there(self):
         other = self.start(1, "true")
         self.assertTrue(poll(lambda: any("sml-run" in p["cmd"] for p in self.bed.ps("algo-2")), 10))
-        time.sleep(0.3)  # it calls
+        self.assertTrue(poll(lambda: self.calls("algo-2"), 10))
         self.bed.exec("algo-2", ["pkill", "-TERM", "-x", "sml-run"])
         self.assert_status(other.finish(10), 143)
 
@@ -225,10 +234,56 @@ class TwoHosts(NoSsh):
                 self.assertIn(said, done.stderr)
 
 
-class Training(NoSsh):
-    """`sml-run train`, as a platform starts it: on every host, with one word."""
+class Platforms(NoSsh):
+    """The platform numbers the hosts, and the command is the same on all."""
 
-    hosts = 4
+    hosts = 3
+
+    def start_on(self, host, env, *words):
+        variables = {"SAGEMAKER_BASE_DIR": "/none", "PATH": PATH, **env}
+        return self.enterContext(self.bed.sml_run_popen(host, *words, env=variables))
+
+    def batch(self, index, main=1, **env):
+        address = {} if index == main else {"AWS_BATCH_JOB_MAIN_NODE_PRIVATE_IPV4_ADDRESS": self.bed.address(f"algo-{main + 1}")}
+        return {"AWS_BATCH_JOB_ID": f"7f2c#{index}", "AWS_BATCH_JOB_ATTEMPT": "1", "AWS_BATCH_JOB_NUM_NODES": "3",
+                "AWS_BATCH_JOB_NODE_INDEX": str(index), "AWS_BATCH_JOB_MAIN_NODE_INDEX": str(main), **address, **env}
+
+    def test_nodes_of_aws_batch_call_the_main_one(self):
+        show = ("sh", "-c", "echo $RANK $SML_HOST $(hostname); [ $RANK != 2 ] || exit 7")
+        nodes = [self.start_on(f"algo-{i + 1}", self.batch(i), *show) for i in (0, 2, 1)]
+        done = self.ends(nodes, 7)
+        self.assertIn("[0] 0 host-1 algo-2\n", done[2].stdout)
+        self.assertIn("3 hosts, from AWS_BATCH_JOB_NUM_NODES", done[2].stderr)
+
+    def test_a_node_of_another_job_of_aws_batch_is_refused(self):
+        head = self.start_on("algo-2", self.batch(1), "--start-timeout", "2s", "true")
+        done = self.start_on("algo-1", self.batch(0, AWS_BATCH_JOB_ID="other#0"), "true").finish(10)
+        self.assert_status(done, 125)
+        self.assertIn("do not have the same secret", done.stderr)
+        self.assert_status(head.finish(), 125)
+
+    def test_pods_with_a_secret_call_the_first(self):
+        for host in self.bed.names():
+            self.bed.put(host, "/opt/ml/code/show.py", "import os; print(os.environ['RANK'], os.environ['SM_CURRENT_HOST'])")
+        pod = {"PET_NNODES": "3", "MASTER_ADDR": "algo-1", "PET_NPROC_PER_NODE": "1", "KUBERNETES_SERVICE_HOST": "10.9.9.9"}
+        pods = [{**pod, "PET_NODE_RANK": str(i), "SML_JOB_SECRET": SECRET} for i in range(3)]
+        done = self.ends([self.start_on(f"algo-{i + 1}", p, "hostname") for i, p in enumerate(pods)], 0)
+        self.assertEqual(sorted(done[0].stdout.splitlines()), ["[0] algo-1", "[1] algo-2", "[2] algo-3"])
+        training = {"SAGEMAKER_PROGRAM": "show.py", "SAGEMAKER_BASE_DIR": ""}
+        for host in self.bed.names():
+            self.bed.exec(host, ["mv", "/opt/ml/input/config/resourceconfig.json", "/opt/ml/kept"])
+            self.addCleanup(self.bed.exec, host, ["mv", "/opt/ml/kept", "/opt/ml/input/config/resourceconfig.json"])
+        done = self.ends([self.start_on(f"algo-{i + 1}", {**p, **training}, "train") for i, p in enumerate(pods)], 0)
+        self.assertEqual(sorted(done[0].stdout.splitlines()), [f"[{i}] {i} host-{i}" for i in range(3)])
+
+    def test_pods_without_a_secret_say_what_to_do(self):
+        done = self.start_on("algo-2", {"PET_NNODES": "3", "MASTER_ADDR": "10.0.0.1", "PET_NODE_RANK": "1"}, "true").finish()
+        self.assert_status(done, 2)
+        self.assertIn("with the same SML_JOB_SECRET, and they call that one", done.stderr)
+
+
+class Containers(NoSsh):
+    """`sml-run train`, as a platform starts it: on every host, with one word."""
 
     def program(self, text, **hyperparameters):
         for host in self.bed.names():
@@ -249,11 +304,26 @@ class Training(NoSsh):
     def failure(self, host):
         return self.bed.exec(host, ["sh", "-c", "cat /opt/ml/output/failure 2>/dev/null"]).stdout
 
+
+class EightContainers(Containers):
+    hosts = 8
+
     def test_hosts_that_start_at_any_moment_train_together(self):
         self.program(TRAIN_DDP.read_text(), epochs="1", points="512", sagemaker_torch_distributed_enabled="true")
         done = self.ends(self.train_all("--nproc-per-node", "1", within=5), 0, 180)
-        self.assertIn("equal parameters on 4 ranks", done[0].stdout)
-        self.assertEqual([d.stdout for d in done[1:]], [""] * 3)
+        self.assertIn("equal parameters on 8 ranks", done[0].stdout)
+        self.assertEqual([d.stdout for d in done[1:]], [""] * 7)
+
+    def test_a_stop_of_one_container_ends_all(self):
+        self.program("import time; time.sleep(1000)", sagemaker_mpi_enabled="true", sagemaker_mpi_num_of_processes_per_host="1")
+        containers = self.train_all("--grace", "2s")
+        self.assertTrue(poll(lambda: sum("train.py" in p["cmd"] for p in self.bed.ps()) == 8, 30))
+        self.bed.exec("algo-6", ["pkill", "-TERM", "-x", "sml-run"])
+        self.ends(containers, 143, 20)
+
+
+class Training(Containers):
+    hosts = 4
 
     def test_each_host_has_the_variables_of_its_own(self):
         self.program("import os; print(os.environ['SM_CURRENT_HOST'], os.environ['SML_HOST'])",
@@ -268,6 +338,42 @@ class Training(NoSsh):
         for host in ("algo-1", "algo-4"):
             self.assertTrue(self.failure(host).startswith("ValueError: no such data\n"), self.failure(host))
         self.assertEqual((self.failure("algo-2"), self.failure("algo-3")), ("", ""))
+
+    def fake_pip(self, script):
+        """`python3 -m pip` finds this one first, on every host."""
+        for host in self.bed.names():
+            self.bed.put(host, "/opt/ml/code/pip/__init__.py", "")
+            self.bed.put(host, "/opt/ml/code/pip/__main__.py", script)
+            self.bed.put(host, "/opt/ml/code/requirements.txt", "some-package\n")
+            self.addCleanup(self.bed.exec, host, ["rm", "-rf", "/opt/ml/code/pip", "/opt/ml/code/requirements.txt"])
+
+    def test_an_installation_that_fails_on_one_host_ends_all_at_once(self):
+        self.program("print('started')")
+        self.fake_pip("import os, time\nif os.path.exists('/opt/ml/bad'): raise SystemExit(5)\ntime.sleep(100)\n")
+        for bad in ("algo-1", "algo-3"):
+            with self.subTest(bad):
+                self.bed.put(bad, "/opt/ml/bad", "")
+                for one in self.ends(self.train_all(), 125, 20):
+                    self.assertIn("exited with status 5", one.stderr)
+                    self.assertNotIn("started", one.stdout)
+                self.assertIn("pip install -r requirements.txt", self.failure(bad))
+                self.bed.path(bad, "/opt/ml/bad").unlink()
+
+    def test_hosts_outside_the_groups_of_the_job(self):
+        self.program("import os; print(os.environ['WORLD_SIZE'], os.environ['SM_CURRENT_HOST'])", sagemaker_mpi_enabled="true",
+                     sagemaker_mpi_num_of_processes_per_host="1", sagemaker_distribution_instance_groups='["gpu"]')
+        groups = [{"instance_group_name": "gpu", "instance_type": "ml.g5.xlarge", "hosts": ["algo-2", "algo-3"]},
+                  {"instance_group_name": "cpu", "instance_type": "ml.c5.xlarge", "hosts": ["algo-1", "algo-4"]}]
+        for host in self.bed.names():
+            file = self.bed.path(host, "/opt/ml/input/config/resourceconfig.json")
+            self.addCleanup(file.write_text, file.read_text())
+            file.write_text(json.dumps({**json.loads(file.read_text()), "instance_groups": groups}))
+        done = self.ends(self.train_all("--no-tag"), 0)
+        self.assertEqual([sorted(d.stdout.splitlines()) for d in done],
+                         [["1 algo-1"], ["2 algo-2", "2 algo-3"], [], ["1 algo-4"]])
+        done = self.ends(self.train_all("--no-tag", "--group", "gpu"), 0)
+        self.assertEqual([len(d.stdout.splitlines()) for d in done], [0, 2, 0, 0])
+        self.assertIn("this host takes no part in the job: 2 ranks on 2 hosts", done[3].stderr)
 
     def test_a_host_that_is_missing_is_named_everywhere(self):
         self.program("print('started')")

@@ -32,10 +32,10 @@ class Train(TestCase):
         (self.ml / "code" / name).write_text(text)
         self.config("hyperparameters", {"sagemaker_program": json.dumps(name), **hyperparameters})
 
-    def train(self, *options, **kw):
+    def train(self, *options, env=None, **kw):
         """As SageMaker starts a container: with one word. The name algo-1 is known to no resolver."""
-        return sml_run(*options, "train", env={"SAGEMAKER_BASE_DIR": str(self.base), "A": None, "PATH": PATH},
-                       timeout=120, **kw)
+        variables = {"SAGEMAKER_BASE_DIR": str(self.base), "A": None, "PATH": PATH, **(env or {})}
+        return sml_run(*options, "train", env=variables, timeout=120, **kw)
 
     def failure(self):
         file = self.ml / "output/failure"
@@ -73,6 +73,28 @@ class Train(TestCase):
         shown = [json.loads(line) for line in done.stdout.splitlines()]
         self.assertEqual(sorted(s["env"]["RANK"] for s in shown), ["0", "1", "2"])
         self.assertEqual({s["env"]["A"] for s in shown}, {"b c"})
+
+    def test_an_array_job_with_custom_options_and_a_wrapper(self):
+        """As AWS documents it: each index trains for its line of a file, through a wrapper of the program proper."""
+        (self.ml / "input/data/train/points.csv").write_text("1,2\n")
+        (self.base / "lines.csv").write_text("us-east-1,Ashburn\neu-west-1,Dublin\nap-northeast-1,Tokyo\nus-west-2,Boardman\n")
+        (self.ml / "code/inner.sh").write_text("echo $RANK/$WORLD_SIZE $REGION $LOCATION $1 $2\nexit $([ $LOCATION$RANK != Tokyo5 ]; echo $((3 * $?)))\n")
+        custom = ("-mca btl_vader_single_copy_mechanism none -x HOROVOD_HIERARCHICAL_ALLREDUCE=1 -x HOROVOD_FUSION_THRESHOLD=16777216 "
+                  "-x NCCL_MIN_NRINGS=8 -x NCCL_LAUNCH_MODE=PARALLEL")
+        self.program("wrapper.py", "import os, subprocess, sys\n"
+                     "data = os.listdir(os.environ['SM_CHANNEL_TRAIN'])[0]\n"
+                     "options = [os.environ[n] for n in ('OMPI_MCA_btl_vader_single_copy_mechanism', 'HOROVOD_HIERARCHICAL_ALLREDUCE',\n"
+                     "           'HOROVOD_FUSION_THRESHOLD', 'NCCL_MIN_NRINGS', 'NCCL_LAUNCH_MODE')]\n"
+                     "sys.exit(subprocess.run(['sh', 'inner.sh', data, ','.join(options)]).returncode)\n",
+                     sagemaker_mpi_enabled="true", sagemaker_mpi_num_of_processes_per_host="8",
+                     sagemaker_mpi_custom_mpi_options=json.dumps(custom))
+        for index, line in enumerate(("us-east-1 Ashburn", "eu-west-1 Dublin", "ap-northeast-1 Tokyo", "us-west-2 Boardman")):
+            with self.subTest(index):
+                done = self.train("--array-file", str(self.base / "lines.csv"), "--array-vars", "REGION,LOCATION", "--no-tag",
+                                  "--on-failure", "continue", env={"AWS_BATCH_JOB_ARRAY_INDEX": str(index)})
+                self.assert_status(done, 3 if index == 2 else 0)
+                self.assertEqual(sorted(done.stdout.splitlines()),
+                                 [f"{rank}/8 {line} points.csv none,1,16777216,8,PARALLEL" for rank in range(8)])
 
     def test_a_custom_option_that_is_not_understood_ends_the_job_and_says_so_to_the_platform(self):
         self.program("show.py", SHOW, sagemaker_mpi_enabled="true",

@@ -13,7 +13,14 @@ using namespace sml::hosts;
 namespace {
 using Map = std::map<std::string, std::string>;
 
-Surroundings surroundings(const Map& variables, const Map& files, const std::string& tool_says = "") {
+struct Else {
+  std::string host_name{"job-0"};
+  JobSecret secret = JobSecret::None;
+};
+const Else kWithSecret{"job-0", JobSecret::Given};
+
+Surroundings surroundings(const Map& variables, const Map& files, const std::string& tool_says = "",
+                          const Else& other = {}) {
   return {[variables](const std::string& name) -> std::optional<std::string> {
             const auto found = variables.find(name);
             return found == variables.end() ? std::nullopt : std::optional(found->second);
@@ -23,7 +30,7 @@ Surroundings surroundings(const Map& variables, const Map& files, const std::str
             if (found == files.end()) return Error(ErrorKind::Config, "no such file or directory");
             return found->second;
           },
-          [tool_says](const std::vector<std::string>&) { return tool_says; }, "job-0"};
+          [tool_says](const std::vector<std::string>&) { return tool_says; }, other.host_name, other.secret};
 }
 
 // "source: name/slots ...", "?" for slots that are not named, "none" where there is no job, or "error: ...".
@@ -35,6 +42,19 @@ std::string found_in(FoundHosts (*find)(const Surroundings&), const Map& variabl
   std::string out = (*found)->source + ":";
   for (const plan::Host& h : (*found)->hosts) out += " " + h.name + "/" + (h.slots ? std::to_string(*h.slots) : "?");
   return out;
+}
+
+// The host that this one is, and those whose first it calls; "-" where nobody calls.
+std::string calling_in(FoundHosts (*find)(const Surroundings&), const Map& variables, const Else& other = {},
+                       const Map& files = {}) {
+  const FoundHosts found = find(surroundings(variables, files, "", other));
+  if (!found) return "error: " + found.error().message();
+  if (!*found || !(*found)->calls) return "-";
+  const plan::CallingHosts& calls = *(*found)->calls;
+  std::string out = calls.own_name + " of";
+  for (const plan::Host& h : (*found)->hosts) out += " " + h.name;
+  if (calls.names == plan::CallingHosts::Names::MadeUp) out += ", made up";
+  return out + (calls.head.empty() ? "" : ", head " + calls.head);
 }
 
 std::string names_in(std::string_view list) {
@@ -229,15 +249,20 @@ TEST_CASE("Flux's resources give GPUs, else cores") {
         "error: flux run has started sml-run 4 times; start it once, from flux batch or flux alloc");
 }
 
-TEST_CASE("AWS Batch has no list of hosts, and says so") {
+TEST_CASE("the nodes of AWS Batch call the main one, which comes first") {
   CHECK(found_in(aws_batch_hosts, {}) == "none");
   CHECK(found_in(aws_batch_hosts, {{"AWS_BATCH_JOB_NUM_NODES", "1"}}) == "AWS_BATCH_JOB_NUM_NODES: localhost/?");
-  CHECK(found_in(aws_batch_hosts, {{"AWS_BATCH_JOB_NUM_NODES", "4"}}) ==
-        "error: AWS Batch gives 4 nodes but no list of them; name the hosts with --hosts or --hostfile");
-  CHECK(found_in(aws_batch_hosts, {{"AWS_BATCH_JOB_NUM_NODES", "4"},
-                                   {"AWS_BATCH_JOB_NODE_INDEX", "2"},
-                                   {"AWS_BATCH_JOB_MAIN_NODE_PRIVATE_IPV4_ADDRESS", "10.0.0.1"}}) ==
-        "error: this is node 2 of an AWS Batch job; start sml-run on the main node, 10.0.0.1, alone");
+  Map node{{"AWS_BATCH_JOB_NUM_NODES", "3"}, {"AWS_BATCH_JOB_NODE_INDEX", "0"}};
+  CHECK(calling_in(aws_batch_hosts, node) == "host-0 of host-0 host-1 host-2, made up");
+  node["AWS_BATCH_JOB_MAIN_NODE_INDEX"] = "1";
+  node["AWS_BATCH_JOB_MAIN_NODE_PRIVATE_IPV4_ADDRESS"] = "10.0.0.1";
+  CHECK(calling_in(aws_batch_hosts, node) == "host-0 of host-1 host-0 host-2, made up, head 10.0.0.1");
+  node["AWS_BATCH_JOB_NODE_INDEX"] = "3";
+  CHECK(found_in(aws_batch_hosts, node) ==
+        "error: AWS_BATCH_JOB_NODE_INDEX: \"3\" is not what AWS Batch sets; expected 0 to 2");
+  node["AWS_BATCH_JOB_NUM_NODES"] = "many";
+  CHECK(found_in(aws_batch_hosts, node) ==
+        "error: AWS_BATCH_JOB_NUM_NODES: \"many\" is not what AWS Batch sets; expected 1 to 100000");
 }
 
 TEST_CASE("the pods of an Indexed Job are named after ours") {
@@ -252,7 +277,20 @@ TEST_CASE("the pods of an Indexed Job are named after ours") {
         "job-2.svc.ns.svc.cluster.local/?");
   CHECK(found_in(kubernetes_hosts, pod) == "JOB_COMPLETION_INDEX: job-0/? job-1/? job-2/?");
   pod["JOB_COMPLETION_INDEX"] = "2";
-  CHECK(found_in(kubernetes_hosts, pod, files) == "error: this is pod 2 of the job; start sml-run in pod 0 alone");
+  CHECK(found_in(kubernetes_hosts, pod, files) ==
+        "error: this is pod 2 of the job, and there is no secret: with the same SML_JOB_SECRET in every pod they call "
+        "pod 0, without one start sml-run in pod 0 alone");
+  CHECK(calling_in(kubernetes_hosts, pod, {"job-2", JobSecret::Given},
+                   {{"/etc/hosts", "10.0.0.3 job-2.svc job-2\n"}}) == "job-2.svc of job-0.svc job-1.svc job-2.svc");
+  CHECK(
+      calling_in(kubernetes_hosts, pod, {"job-7", JobSecret::Given}) ==
+      "error: JOB_COMPLETION_INDEX: it is 2, but the host name job-7 does not end in -2; name the hosts with --hosts");
+  CHECK(calling_in(kubernetes_hosts, {{"JOB_COMPLETION_INDEX", "2"}}, kWithSecret) ==
+        "error: JOB_COMPLETION_INDEX and a secret: how many pods have to call each other is nowhere; say it with "
+        "SML_NUM_HOSTS");
+  pod["JOB_COMPLETION_INDEX"] = "3";
+  CHECK(calling_in(kubernetes_hosts, pod, {"job-3", JobSecret::Given}) ==
+        "error: JOB_COMPLETION_INDEX: \"3\" is no pod of the 3 that SML_NUM_HOSTS counts");
   pod["SML_NUM_HOSTS"] = "many";
   CHECK(found_in(kubernetes_hosts, pod, files) ==
         "error: SML_NUM_HOSTS: \"many\" is no number of hosts; expected 1 to 100000");
@@ -269,14 +307,16 @@ TEST_CASE("the pods of a PyTorchJob are its master and workers") {
   CHECK(found_in(pytorchjob_hosts, pod) == "PET_NNODES: bert-worker-0/? bert-worker-1/?");
   pod["PET_NODE_RANK"] = "1";
   CHECK(found_in(pytorchjob_hosts, pod) ==
-        "error: this is node 1 of a PyTorchJob; start sml-run on bert-worker-0 alone");
+        "error: this is host 1 of a PyTorchJob, and there is no secret: with the same SML_JOB_SECRET in every pod they "
+        "call bert-worker-0, without one start sml-run in bert-worker-0 alone");
   CHECK(found_in(pytorchjob_hosts, {{"MASTER_ADDR", "10.0.0.1"}}) == "none");
   CHECK(found_in(pytorchjob_hosts, {{"PET_NNODES", "2"}, {"MASTER_ADDR", "10.0.0.1"}}) ==
         "error: PET_NNODES: it counts 2 hosts, and from 10.0.0.1 the others' names do not follow; name them with "
-        "--hosts, as all but the first could only dial in");
-  CHECK(found_in(pytorchjob_hosts, {{"PET_NNODES", "2"}}) ==
-        "error: PET_NNODES: it counts 2 hosts, and nothing names them; name them with --hosts, as all but the first "
-        "could only dial in");
+        "--hosts, or start sml-run on each with the same SML_JOB_SECRET, and they call that one");
+  CHECK(
+      found_in(pytorchjob_hosts, {{"PET_NNODES", "2"}}) ==
+      "error: PET_NNODES: it counts 2 hosts, and nothing names them; name them with --hosts, or start sml-run on each "
+      "with the same SML_JOB_SECRET, and they call the one of --head");
   CHECK(found_in(pytorchjob_hosts, {{"PET_NNODES", "1"}, {"PET_NPROC_PER_NODE", "4"}}) == "PET_NNODES: localhost/4");
   CHECK(found_in(pytorchjob_hosts, {{"PET_NNODES", "1"}, {"PET_NPROC_PER_NODE", "many"}}) ==
         "error: PET_NPROC_PER_NODE: \"many\" is no number of workers; expected 1 to 65536, auto, gpu or cpu");
@@ -288,7 +328,28 @@ TEST_CASE("the pods of a TrainJob are those of its JobSet") {
         "PET_NNODES: bert-node-0-0.bert/2 bert-node-0-1.bert/2 bert-node-0-2.bert/2");
   pod["JOB_COMPLETION_INDEX"] = "2";
   CHECK(found_in(pytorchjob_hosts, pod) ==
-        "error: this is node 2 of a PyTorchJob; start sml-run on bert-node-0-0.bert alone");
+        "error: this is host 2 of a PyTorchJob, and there is no secret: with the same SML_JOB_SECRET in every pod they "
+        "call bert-node-0-0.bert, without one start sml-run in bert-node-0-0.bert alone");
+  CHECK(calling_in(pytorchjob_hosts, pod, kWithSecret) ==
+        "bert-node-0-2.bert of bert-node-0-0.bert bert-node-0-1.bert bert-node-0-2.bert, head bert-node-0-0.bert");
+}
+
+TEST_CASE("the pods of a PyTorchJob that have a secret call the first") {
+  const std::string all = " of bert-master-0 bert-worker-0, head bert-master-0";
+  Map pod{{"PET_NNODES", "2"}, {"MASTER_ADDR", "bert-master-0"}, {"PET_NODE_RANK", "1"}};
+  CHECK(calling_in(pytorchjob_hosts, pod) != "-");
+  CHECK(calling_in(pytorchjob_hosts, pod, kWithSecret) == "bert-worker-0" + all);
+  pod["PET_NODE_RANK"] = "0";
+  CHECK(calling_in(pytorchjob_hosts, pod) == "-");
+  CHECK(calling_in(pytorchjob_hosts, pod, kWithSecret) == "bert-master-0" + all);
+  pod["MASTER_ADDR"] = "localhost";
+  CHECK(calling_in(pytorchjob_hosts, pod, {"bert-master-0", JobSecret::Given}) == "bert-master-0" + all);
+  CHECK(calling_in(pytorchjob_hosts, {{"PET_NNODES", "2"}, {"MASTER_ADDR", "10.0.0.1"}, {"PET_NODE_RANK", "1"}},
+                   kWithSecret) == "host-1 of host-0 host-1, made up, head 10.0.0.1");
+  CHECK(calling_in(pytorchjob_hosts, {{"PET_NNODES", "1:2"}, {"PET_RDZV_ENDPOINT", "bert-worker-0:29400"}},
+                   {"bert-worker-1", JobSecret::Given}) ==
+        "bert-worker-1 of bert-worker-0 bert-worker-1, head bert-worker-0");
+  CHECK(calling_in(pytorchjob_hosts, {{"PET_NNODES", "1"}}, kWithSecret) == "-");
 }
 
 TEST_CASE("host files that MPI launchers would find") {

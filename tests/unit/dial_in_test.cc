@@ -1,4 +1,4 @@
-#include "launcher/dial_in.h"
+#include "launcher/dialin_setup.h"
 
 #include <fmt/format.h>
 
@@ -260,6 +260,37 @@ TEST_CASE("dial-in: hosts by number, and by name") {
   CHECK((*named)->callers == Callers::ListedHosts);
 }
 
+TEST_CASE("dial-in: where the platform starts every host nothing needs to be said") {
+  const plan::Environment batch{"AWS_BATCH_JOB_NUM_NODES=3", "AWS_BATCH_JOB_NODE_INDEX=0",
+                                "AWS_BATCH_JOB_MAIN_NODE_INDEX=2", "AWS_BATCH_JOB_ID=id#0",
+                                "AWS_BATCH_JOB_MAIN_NODE_PRIVATE_IPV4_ADDRESS=10.0.0.7"};
+  const auto node = chosen({"true"}, batch);
+  REQUIRE(node.has_value());
+  CHECK((*node)->hosts == std::vector<std::string>{"host-2", "host-0", "host-1"});
+  CHECK((*node)->own_index == 1);
+  CHECK((*node)->head == "10.0.0.7");
+  CHECK((*node)->callers == Callers::Anywhere);
+  CHECK((*chosen({"--head", "b:80", "true"}, batch))->port == 80);
+  CHECK_FALSE(chosen({"--host-source", "local", "true"}, batch)->has_value());
+  CHECK_FALSE(chosen({"-H", "a,b", "true"}, batch)->has_value());
+
+  const plan::Environment pod{"PET_NNODES=2", "PET_NODE_RANK=1", "MASTER_ADDR=j-master-0",
+                              "SML_JOB_SECRET=0123456789abcdef"};
+  const auto worker = chosen({"true"}, pod);
+  REQUIRE(worker.has_value());
+  CHECK((*worker)->own_index == 1);
+  CHECK((*worker)->head == "j-master-0");
+  CHECK((*worker)->callers == Callers::ListedHosts);
+
+  const plan::Environment nameless{"PET_NNODES=2", "PET_NODE_RANK=1", "SML_JOB_SECRET=0123456789abcdef"};
+  CHECK(refusal({"true"}, nameless) ==
+        "PET_NNODES does not name the head, that is host 0: name it with --head ADDR[:PORT]");
+  CHECK(refusal({"true"}, {"PET_NNODES=2", "MASTER_ADDR=x y", "PET_NODE_RANK=1", "SML_JOB_SECRET=0123456789abcdef"}) ==
+        "PET_NNODES: the address of the first host, \"x y\", is none");
+  CHECK(refusal({"--secret-file", "/secret", "true"}, {"PET_NNODES=2", "MASTER_ADDR=10.0.0.1"}) ==
+        "PET_NNODES does not say which of the 2 hosts this one is; say it with --node-rank, from 0, the head");
+}
+
 TEST_CASE("dial-in: hosts of one job have the same key and digest, others have not") {
   const std::vector<std::string> words{"-H", "a,b", "--node-rank", "1", "true"};
   const auto from_file = chosen({"-H", "a,b", "--node-rank", "0", "--secret-file", "/secret", "true"});
@@ -292,8 +323,10 @@ TEST_CASE("dial-in: an address of the head may be of any kind") {
 }
 
 TEST_CASE("dial-in: what does not fit together is refused with one sentence") {
-  CHECK(refusal({"--nnodes", "2", "true"}, kSecret).starts_with("--nnodes and --head are for jobs whose hosts call"));
-  CHECK(refusal({"--nnodes", "2", "--node-rank", "1", "true"}, kSecret).starts_with("--node-rank: name the head"));
+  CHECK(refusal({"--nnodes", "2", "true"}, kSecret) ==
+        "--nnodes does not say which of the 2 hosts this one is; say it with --node-rank, from 0, the head");
+  CHECK(refusal({"--nnodes", "2", "--node-rank", "1", "true"}, kSecret) ==
+        "--nnodes does not name the head, that is host 0: name it with --head ADDR[:PORT]");
   CHECK(refusal({"-H", "a,b", "--nnodes", "3", "--node-rank", "1", "true"}, kSecret) ==
         "--nnodes 3: there are 2 hosts, from -H");
   CHECK(refusal({"-H", "a,b", "--node-rank", "2", "true"}, kSecret) ==
@@ -335,4 +368,23 @@ TEST_CASE("a stop leaves workers what the platform allows") {
   CHECK(stop_grace(dialled, {"KUBERNETES_SERVICE_HOST=x"}) == 20s);
   CHECK_FALSE(stop_grace(dialled, {}));
   CHECK_FALSE(stop_grace({"true"}, {"AWS_BATCH_JOB_ID=x"}));
+  const plan::Environment batch{"AWS_BATCH_JOB_ID=x", "AWS_BATCH_JOB_NUM_NODES=2", "AWS_BATCH_JOB_NODE_INDEX=0"};
+  CHECK(stop_grace({"true"}, batch) == 20s);
+  CHECK(stop_grace({"train"}, batch) == 20s);
+  CHECK_FALSE(stop_grace({"-H", "a,b", "true"}, batch));
+}
+
+TEST_CASE("containers that a platform starts have the time to come together") {
+  const auto start_timeout = [](const std::vector<std::string>& words, plan::Environment environment) {
+    auto parsed = parse_command_line(words);
+    if (parsed.has_error()) FAIL(parsed.error().message());
+    auto& options = std::get<Options>(*parsed);
+    choose_start_timeout(options, machine_with(std::move(environment)));
+    return options.start_timeout;
+  };
+  const plan::Environment batch{"AWS_BATCH_JOB_NUM_NODES=2", "AWS_BATCH_JOB_NODE_INDEX=0"};
+  CHECK(start_timeout({"true"}, batch) == kContainersStart);
+  CHECK(start_timeout({"--start-timeout", "9s", "true"}, batch) == 9s);
+  CHECK(start_timeout({"true"}, {}) == 60s);
+  CHECK(start_timeout({"--nnodes", "2", "--node-rank", "0", "true"}, batch) == 60s);
 }

@@ -1,5 +1,6 @@
 #include "launcher/training.h"
 
+#include <algorithm>
 #include <memory>
 
 #include "launcher/cli.h"
@@ -141,6 +142,23 @@ TEST_CASE("several hosts call each other, or are reached with -H; none of them g
     CAPTURE(name);
     CHECK(plan::find_variable(options.extra_variables, name) == nullptr);
   }
+}
+
+TEST_CASE("the hosts of another platform's job call as those of a training job") {
+  FakeMachine fake = one_host(R"({"sagemaker_program":"train.py"})");
+  fake.container.files.erase("/opt/ml/input/config/resourceconfig.json");
+  Machine machine = fake.machine();
+  machine.environment = {"AWS_BATCH_JOB_NUM_NODES=2", "AWS_BATCH_JOB_NODE_INDEX=1"};
+  Options options = parsed({"train"});
+  const auto training = prepare_training(options, machine);
+  if (training.has_error()) FAIL(training.error().message());
+  CHECK(training->hosts_call);
+  const auto shows = [&](const char* entry) {
+    const plan::Environment& all = training->host_variables;
+    return std::find(all.begin(), all.end(), entry) != all.end();
+  };
+  CHECK(shows("SM_CURRENT_HOST=host-1"));
+  CHECK(shows(R"(SM_HOSTS=["host-0","host-1"])"));
 }
 
 TEST_CASE("the platform's file for failures is chosen by the kind of the job") {

@@ -1,4 +1,4 @@
-#include "launcher/dial_in.h"
+#include "launcher/dialin_setup.h"
 
 #include <fmt/format.h>
 
@@ -21,7 +21,6 @@ namespace {
 
 using std::string_view;
 
-constexpr string_view kSecretVariable = "SML_JOB_SECRET";
 constexpr std::size_t kLeastSecret = 16;
 constexpr std::size_t kMostSecret = 65536;
 
@@ -30,12 +29,27 @@ std::string variable(const Machine& machine, string_view name) {
   return entry == nullptr ? std::string() : std::string(plan::value_of(*entry));
 }
 
-bool is_wanted(const Options& options, const Training& training) {
+bool is_wanted(const Options& options, const Training& training, const plan::LaunchPlan& plan) {
   const DialInOptions& o = options.dial_in;
-  return o.hosts || o.place || !o.head.empty() || training.hosts_call;
+  return o.hosts || o.place || !o.head.empty() || training.hosts_call || plan.calls;
+}
+
+bool names_are_made_up(const plan::LaunchPlan& plan) {
+  return plan.calls && plan.calls->names == plan::CallingHosts::Names::MadeUp;
 }
 
 // ---- which host
+
+auto find_host(const plan::LaunchPlan& plan, const std::string& name) {
+  const std::vector<plan::MappedHost>& hosts = plan.map.hosts;
+  return std::find_if(hosts.begin(), hosts.end(), [&](const plan::MappedHost& h) { return h.host.name == name; });
+}
+
+Error which_host(const plan::LaunchPlan& plan) {
+  return Error(ErrorKind::Usage, fmt::format("{} does not say which of the {} hosts this one is; say it with "
+                                             "--node-rank, from 0, the head",
+                                             show(plan.host_source), plan.map.hosts.size()));
+}
 
 Result<std::uint32_t> place_of(const Options& options, const Training& training, const plan::LaunchPlan& plan) {
   const std::vector<plan::MappedHost>& hosts = plan.map.hosts;
@@ -49,16 +63,12 @@ Result<std::uint32_t> place_of(const Options& options, const Training& training,
                                                hosts.size(), hosts.size() - 1));
   }
   if (o.place) return *o.place;
-  if (!training.hosts_call) {
-    return Error(ErrorKind::Usage,
-                 "--nnodes and --head are for jobs whose hosts call each other: say with --node-rank which of them "
-                 "this one is, from 0, the head");
-  }
-  const auto is_this = [&](const plan::MappedHost& h) { return h.host.name == training.own_name; };
-  const auto own = std::find_if(hosts.begin(), hosts.end(), is_this);
+  const std::string& own_name = plan.calls ? plan.calls->own_name : training.own_name;
+  if (own_name.empty()) return which_host(plan);
+  const auto own = find_host(plan, own_name);
   if (own == hosts.end()) {
     return Error(ErrorKind::Config, fmt::format("this host, \"{}\", takes no part in the job, whose hosts come from {}",
-                                                show(training.own_name), show(plan.host_source)));
+                                                show(own_name), show(plan.host_source)));
   }
   return static_cast<std::uint32_t>(own - hosts.begin());
 }
@@ -95,12 +105,20 @@ Result<HeadPlace> parse_head(string_view text) {
   return whole ? Result<HeadPlace>(out) : bad;
 }
 
+Result<HeadPlace> named_head(const plan::LaunchPlan& plan) {
+  if (plan::valid_host_name(plan.calls->head)) return HeadPlace{plan.calls->head};
+  return Error(ErrorKind::Config, fmt::format("{}: the address of the first host, \"{}\", is none", plan.host_source,
+                                              show(plan.calls->head, 100)));
+}
+
 // The head itself need not know by which address the others call it.
 Result<HeadPlace> place_of_head(const Options& options, const plan::LaunchPlan& plan, std::uint32_t own_index) {
   if (!options.dial_in.head.empty()) return parse_head(options.dial_in.head);
-  if (own_index == 0 || plan.host_source != kCountedHosts) return HeadPlace{plan.map.hosts.front().host.name};
-  return Error(ErrorKind::Usage,
-               "--node-rank: name the head, that is the host with --node-rank 0, with --head ADDR[:PORT]");
+  if (plan.calls && !plan.calls->head.empty()) return named_head(plan);
+  if (own_index == 0 || !names_are_made_up(plan)) return HeadPlace{plan.map.hosts.front().host.name};
+  return Error(
+      ErrorKind::Usage,
+      fmt::format("{} does not name the head, that is host 0: name it with --head ADDR[:PORT]", plan.host_source));
 }
 
 // ---- the key
@@ -177,10 +195,15 @@ void leave_text(const Options& options, const std::string& text, const std::func
 
 }  // namespace
 
+bool takes_no_part(const Options& options, const Training& training, const plan::LaunchPlan& plan) {
+  if (!training.hosts_call || plan.calls || options.dial_in.place) return false;
+  return find_host(plan, training.own_name) == plan.map.hosts.end();
+}
+
 Result<std::optional<dialin::Settings>> choose_dial_in(const Options& options, const Training& training,
                                                        const plan::LaunchPlan& plan, const Machine& machine,
                                                        const std::string& build) {
-  if (!is_wanted(options, training)) return std::optional<dialin::Settings>();
+  if (!is_wanted(options, training, plan)) return std::optional<dialin::Settings>();
   dialin::Settings settings;
   const Result<std::uint32_t> place = place_of(options, training, plan);
   if (!place) return place.error();
@@ -194,8 +217,7 @@ Result<std::optional<dialin::Settings>> choose_dial_in(const Options& options, c
   settings.attempt = attempt_of(options, machine);
   settings.build = build;
   settings.plan = plan_digest(plan);
-  const bool names_are_real = plan.host_source != kCountedHosts;
-  settings.callers = names_are_real ? dialin::Callers::ListedHosts : dialin::Callers::Anywhere;
+  settings.callers = names_are_made_up(plan) ? dialin::Callers::Anywhere : dialin::Callers::ListedHosts;
   const Result<dialin::Key> key = find_key(options, machine, settings);
   if (!key) return key.error();
   settings.key = *key;
@@ -211,7 +233,8 @@ void adapt_plan(plan::LaunchPlan& plan, const Training& training, const dialin::
 }
 
 int serve_head(const Options& options, const plan::LaunchPlan& plan, const dialin::Settings& settings,
-               const launch::AgentImage& image, const std::function<void(const std::string&)>& say) {
+               const launch::AgentImage& image, launch::Chore* chore,
+               const std::function<void(const std::string&)>& say) {
   const auto tell = [&](const std::string& text) {
     if (options.verbosity != Verbosity::Quiet) say(text);
   };
@@ -219,7 +242,8 @@ int serve_head(const Options& options, const plan::LaunchPlan& plan, const diali
                                                 .patience = options.start_timeout,
                                                 .grace = options.grace,
                                                 .heartbeat_timeout = options.heartbeat_timeout,
-                                                .environment = plan.launcher_environment},
+                                                .environment = plan.launcher_environment,
+                                                .chore = chore},
                                                image, tell);
   if (outcome.fault) {
     say(outcome.fault->message());
