@@ -173,6 +173,11 @@ def poll(probe, within, every=0.02):
         time.sleep(every)
 
 
+def patience(seconds):
+    """A bound for this moment: where more wants to run than there are processors, all takes longer."""
+    return seconds * max(1, os.getloadavg()[0] / os.cpu_count() / 2)
+
+
 class Completed(subprocess.CompletedProcess):
     """CompletedProcess and `seconds`, the wall time."""
 
@@ -230,6 +235,7 @@ class Process(subprocess.Popen):
 
     def finish(self, timeout=60, input=None, binary=False):
         """Waits for the end; answers Completed. What is too slow is killed and fails the test."""
+        timeout = patience(timeout)
         try:
             out, err = self.communicate(_encode(input), timeout)
         except subprocess.TimeoutExpired as e:
@@ -237,7 +243,7 @@ class Process(subprocess.Popen):
             out, err = self._rest(e)
             done = Completed(self.args, None, _decode(out, False), _decode(err, False),
                              time.monotonic() - self._started)
-            raise AssertionError(f"not finished within {timeout} s: {done}") from None
+            raise AssertionError(f"not finished within {timeout:.1f} s: {done}") from None
         return Completed(self.args, self.returncode, _decode(out, binary), _decode(err, binary),
                          time.monotonic() - self._started)
 
@@ -407,7 +413,7 @@ class Testbed:
             own_processes()  # what we killed together with its `testbed exec` is ours to wait for
             return not self.ps(*hosts)
 
-        left = not poll(gone, within) and self.ps(*hosts)
+        left = not poll(gone, patience(within)) and self.ps(*hosts)
         if left:
             rows = "\n".join(f"  {p['host']} {p['pid']} {p['state']} {p['cmd']}" for p in left)
             self.kill_processes(left)
@@ -483,6 +489,9 @@ class TestCase(unittest.TestCase):
     def temporary_directory(self):
         """A directory of this test's own, removed afterwards. (Not visible on testbed hosts.)"""
         return pathlib.Path(self.enterContext(tempfile.TemporaryDirectory(prefix="sml-e2e-")))
+
+    def assert_within(self, done, seconds):
+        self.assertLess(done.seconds, patience(seconds))
 
     def assert_status(self, done, status):
         self.assertEqual(done.returncode, status, f"\n{done}")

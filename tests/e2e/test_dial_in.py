@@ -222,7 +222,7 @@ class TwoHosts(NoSsh):
     def test_what_is_wrong_is_said_before_anything_is_started(self):
         for words, env, said in (
                 (("--node-rank", "1", "--nnodes", "2"), {}, "name the head"),
-                (("--nnodes", "2"), {}, "say with --node-rank which of them"),
+                (("--nnodes", "2"), {}, "say it with --node-rank, from 0, the head"),
                 (("--node-rank", "2", "--nnodes", "2", "--head", "algo-1"), {}, "the job has 2 hosts; the last is 1"),
                 (("--node-rank", "1", "--nnodes", "2", "--head", "a:0"), {}, "is not ADDR or ADDR:PORT"),
                 (("--node-rank", "1", "--nnodes", "2", "--head", "algo-1"), {}, "share no secret"),
@@ -232,6 +232,25 @@ class TwoHosts(NoSsh):
                 done = self.bed.sml_run("algo-2", *words, "true", env=env)
                 self.assert_status(done, 2)
                 self.assertIn(said, done.stderr)
+
+
+class LinesOfTorchrun(NoSsh):
+    hosts = 2
+
+    def test_one_that_is_started_on_every_host(self):
+        """With torchrun's own words for the place of a host and the address of the first."""
+        script = "import os; print('pair', os.environ['RANK'], os.environ['WORLD_SIZE'], os.uname().nodename)"
+        running = []
+        for place, host in enumerate(self.bed.names()):
+            self.bed.exec(host, ["ln", "-s", SML_RUN, "/run/torchrun"])
+            self.bed.put(host, "/run/pair.py", script)
+            words = ["--nproc_per_node=2", "--nnodes=2", f"--node_rank={place}", "--master_addr=algo-1", "--master_port=29411",
+                     "/run/pair.py"]
+            running.append(self.enterContext(self.bed.sml_run_popen(
+                host, *words, binary_path="/run/torchrun", env={"SML_JOB_SECRET": SECRET, "PATH": PATH})))
+        done = self.ends(running, 0)
+        self.assertEqual(sorted(done[0].stdout.splitlines()),
+                         [f"pair {rank} 4 algo-{rank // 2 + 1}" for rank in range(4)])
 
 
 class Platforms(NoSsh):

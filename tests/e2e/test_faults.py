@@ -87,7 +87,7 @@ class FaultCase(HostsCase):
         else:
             self.assertRegex(report[0] if report else "", "^" + first)
         if within is not None:
-            self.assertLess(done.seconds, within)
+            self.assert_within(done, within)
         self.assertEqual(self.bed.ps(*hosts), [])
 
 
