@@ -15,7 +15,7 @@ import tempfile
 Row = collections.namedtuple("Row", "ours libraries")
 
 COMMON = ("common/core", "common/plan", "common/hosts", "common/wire", "common/supervise", "common/output", "common/os",
-          "common/rendezvous")
+          "common/rendezvous", "common/pipes")
 LAUNCHER = ("launcher/launch", "launcher/dialin", "launcher/ssh", "launcher/job", "launcher/report", "launcher/sagemaker",
             "launcher/dialects")
 FOLDERS = {
@@ -26,6 +26,7 @@ FOLDERS = {
     "common/supervise": Row(("common/core",), ("fmt",)),
     "common/output": Row(("common/core",), ("fmt",)),
     "common/rendezvous": Row(("common/core",), ("fmt",)),
+    "common/pipes": Row(("common/core", "common/plan"), ("fmt",)),
     "common/os": Row(("common/core",), ("asio", "fmt")),
     "launcher/report": Row(("common/core", "common/plan", "common/output", "common/os"), ("fmt",)),
     "launcher/sagemaker": Row(("common/core", "common/plan", "common/hosts", "launcher/report"), ("fmt",)),
