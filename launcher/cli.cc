@@ -233,6 +233,21 @@ OptionGroup options_of_sagemaker() {
            {"--no-failure-file", "", set_no_failure_file, "Leave no such file."}}};
 }
 
+OptionGroup options_of_pipes() {
+  return {"Channels that workers read from FIFOs, as SageMaker's Pipe mode has them",
+          {{"--pipe", "NAME=DIR|MANIFEST", add_pipe,
+            "On every host, write the files of DIR, or those that MANIFEST lists, to FIFOs NAME_0, NAME_1 and so on, "
+            "once for each epoch. After a comma may follow wrap=recordio (each file becomes a record), gunzip, and "
+            "shuffle=SEED. Repeatable.",
+            "", Repeat::AddsUp},
+           {"--pipe-fanout", "NAME[:records|lines|bytes]", add_pipe_fanout,
+            "On every host, read the FIFOs of this channel and deal its RecordIO records, lines or pieces out to its "
+            "ranks, each of which has FIFOs of its own. After a comma may follow group=K (so many in a row; the size "
+            "of a piece) and equalize=drop (all ranks get equally many). Repeatable.",
+            "", Repeat::AddsUp},
+           {"--pipe-epochs", "N", set_pipe_epochs, "Feed no more than N epochs; default: as many as are read."}}};
+}
+
 OptionGroup options_of_the_output() {
   return {
       "Output of the workers",
@@ -321,6 +336,7 @@ const std::vector<OptionGroup>& option_groups() {
     for (OptionGroup& group : options_of_the_records()) all.push_back(std::move(group));
     all.push_back(options_of_dial_in());
     all.push_back(options_of_sagemaker());
+    all.push_back(options_of_pipes());
     for (OptionGroup& group : options_of_the_launcher()) all.push_back(std::move(group));
     return all;
   }();
@@ -648,6 +664,7 @@ constexpr std::array kNeeds{
     Need{"--array-base", "--array-file"},
     Need{"--array-all", "--array-file"},
     Need{"--jobs", "--array-all"},
+    Need{"--pipe-epochs", "--pipe --pipe-fanout"},
     Need{"--log-layout", "--log-dir"},
     Need{"--log-on-host", "--log-dir"},
 };

@@ -290,6 +290,8 @@ Result<plan::LaunchPlan> make_plan(const Options& options, const Machine& machin
   plan.export_policy = options.export_policy;
   plan.launcher_environment = machine.environment;
   plan.binding = options.binding;
+  plan.pipes =
+      plan::join_pipes(options.pipes.feeds, options.pipes.fanouts, options.pipes.epochs, plan.working_directory);
   const auto implied = options.gpus_per_rank ? plan::VisibleDevices::PerRank : plan::VisibleDevices::All;
   plan.devices = {options.visible_devices.value_or(implied), options.gpus_per_rank.value_or(1)};
   return plan;

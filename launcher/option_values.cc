@@ -329,6 +329,32 @@ Result<void> set_log_max_size(Options& o, string_view value) {
 Result<void> set_log_overwrite(Options& o, string_view) { return keep(o.logs.rules.overwrite, os::Overwrite::Yes); }
 Result<void> set_log_strict(Options& o, string_view) { return keep(o.logs.on_fault, OnLogFault::EndJob); }
 
+// ---- channels
+
+namespace {
+
+Result<void> add_channel(std::vector<plan::PipeChannel>& channels, const Result<plan::PipeChannel>& channel) {
+  if (!channel) return channel.error();
+  const auto same = [&](const plan::PipeChannel& other) { return other.name == channel->name; };
+  if (std::any_of(channels.begin(), channels.end(), same)) {
+    return Error(ErrorKind::Usage, fmt::format("the channel {} is given twice", channel->name));
+  }
+  channels.push_back(*channel);
+  return {};
+}
+
+}  // namespace
+
+Result<void> add_pipe(Options& o, string_view value) { return add_channel(o.pipes.feeds, plan::parse_pipe(value)); }
+
+Result<void> add_pipe_fanout(Options& o, string_view value) {
+  return add_channel(o.pipes.fanouts, plan::parse_pipe_fanout(value));
+}
+
+Result<void> set_pipe_epochs(Options& o, string_view value) {
+  return store(o.pipes.epochs, number(value, {1, 1'000'000'000}));
+}
+
 Result<void> set_start_timeout(Options& o, string_view value) {
   o.start_timeout_given = true;
   return store(o.start_timeout, duration(value, 1ms));

@@ -50,6 +50,13 @@ struct DialInOptions {
   std::optional<std::uint32_t> attempt;
 };
 
+// Channels that workers read from FIFOs.
+struct PipeOptions {
+  std::vector<plan::PipeChannel> feeds;    // --pipe
+  std::vector<plan::PipeChannel> fanouts;  // --pipe-fanout
+  std::uint32_t epochs = 0;                // 0: no end
+};
+
 // What each program of the command line, those between ":", says for itself.
 struct ProgramOptions {
   std::optional<std::uint32_t> np;
@@ -66,6 +73,7 @@ struct Options : JobOptions, ProgramOptions {
   Mode mode = Mode::Program;
   TrainingOptions training;
   DialInOptions dial_in;
+  PipeOptions pipes;
   bool start_timeout_given = false;  // else it depends on what is started
   std::vector<ProgramOptions> more_programs;
   std::string app_file;  // path, with the programs

@@ -15,7 +15,7 @@ import tempfile
 Row = collections.namedtuple("Row", "ours libraries")
 
 COMMON = ("common/core", "common/plan", "common/hosts", "common/wire", "common/supervise", "common/output", "common/os",
-          "common/rendezvous")
+          "common/rendezvous", "common/pipes")
 LAUNCHER = ("launcher/launch", "launcher/dialin", "launcher/ssh", "launcher/job", "launcher/report", "launcher/sagemaker",
             "launcher/dialects")
 FOLDERS = {
@@ -26,6 +26,7 @@ FOLDERS = {
     "common/supervise": Row(("common/core",), ("fmt",)),
     "common/output": Row(("common/core",), ("fmt",)),
     "common/rendezvous": Row(("common/core",), ("fmt",)),
+    "common/pipes": Row(("common/core", "common/plan"), ("fmt",)),
     "common/os": Row(("common/core",), ("asio", "fmt")),
     "launcher/report": Row(("common/core", "common/plan", "common/output", "common/os"), ("fmt",)),
     "launcher/sagemaker": Row(("common/core", "common/plan", "common/hosts", "launcher/report"), ("fmt",)),
@@ -46,13 +47,14 @@ EXCEPTIONS = {
     "openssl": ("launcher/dialin/*.cc",),
     "boost/beast": ("common/rendezvous/http_request.cc",),
     "CLI": ("launcher/cli.cc",),
+    "zlib": ("launcher/agent/gunzip.cc",),
     "re2": ("launcher/report/line_pattern.cc",),
     "nlohmann": ("common/hosts/json_text.h", "common/plan/launch_plan.cc", "launcher/report/*"),
 }
 LIBRARIES = {  # first words of an include → library
     "boost/asio": "asio", "boost/beast": "boost/beast", "boost/process": "boost/process", "boost/system": "boost/system",
     "boost/filesystem": "boost/filesystem", "boost": "other Boost", "libssh": "libssh", "openssl": "openssl", "CLI": "CLI",
-    "nlohmann": "nlohmann", "fmt": "fmt", "re2": "re2", "catch2": "catch2",
+    "nlohmann": "nlohmann", "fmt": "fmt", "re2": "re2", "catch2": "catch2", "zlib": "zlib",
 }
 SYSTEM = re.compile(r"[a-z0-9_]+(\.h)?|(sys|linux|arpa|net|netinet|asm|sanitizer)/[a-z0-9_]+\.h")
 INCLUDE = re.compile(r'^\s*#\s*include\s*(?:"([^"]+)"|<([^>]+)>)')

@@ -15,11 +15,12 @@
 #include "common/plan/binding.h"
 #include "common/plan/devices.h"
 #include "common/plan/host_facts.h"
+#include "common/plan/pipes.h"
 #include "common/plan/worker_env.h"
 
 namespace sml::wire {
 
-inline constexpr std::uint32_t kProtocolVersion = 5;
+inline constexpr std::uint32_t kProtocolVersion = 6;
 
 using sml::Stream;
 enum class StdinSource : std::uint8_t { Null, Launcher };
@@ -79,7 +80,8 @@ struct Prepare {
   std::uint32_t ports = 0;                // so many more are to be reserved, for what the workers listen on
   plan::BindingWish binding{};
   plan::DeviceWish devices{};
-  void fields(auto& a) { a(apps, workers, rendezvous, logs, interfaces, ports, binding, devices); }
+  plan::PipePlan pipes{};
+  void fields(auto& a) { a(apps, workers, rendezvous, logs, interfaces, ports, binding, devices, pipes); }
 };
 
 // "Which of these addresses can you reach?" Answered with Probed within timeout_ms.
@@ -317,6 +319,12 @@ struct LogFailed {
   void fields(auto& a) { a(why); }
 };
 
+// A channel of Prepare::pipes cannot be fed any more: the job cannot go on.
+struct PipeFailed {
+  std::string why;  // names channel, epoch and place
+  void fields(auto& a) { a(why); }
+};
+
 struct Inspected {
   plan::HostFacts facts;
   std::uint64_t at_ns = 0;
@@ -327,7 +335,7 @@ struct Inspected {
 using ToAgent = std::variant<Hello, Prepare, Probe, Start, Signal, Stop, StdinData, StdinEof, Credit, Ping, Suspend,
                              Resume, Release, AskJoined, Inspect>;
 using ToLauncher = std::variant<HelloAck, Prepared, Probed, Started, Output, ExitedWorker, Drained, AgentLog, Pong,
-                                StdinCredit, Bye, ErrorFile, OutOfMemory, Joined, LogFailed, Inspected>;
+                                StdinCredit, Bye, ErrorFile, OutOfMemory, Joined, LogFailed, Inspected, PipeFailed>;
 
 // ExitStatus travels as three numbers; Lost never travels (it is the launcher's own conclusion).
 ExitedWorker pack_exit(Rank rank, const ExitStatus& status, EndedBy ended_by, std::uint64_t at_ns);

@@ -110,6 +110,7 @@ void Agent::handle(wire::Prepare& m) {
   compose_environments();
   wire::Prepared answer{.obstacles = find_programs()};
   share_out(m, answer);
+  if (Result<void> planned = plan_pipes(m); !planned) answer.obstacles.push_back(obstacle(planned.error()));
   if (Result<void> planned = plan_logs(m.logs); !planned) answer.obstacles.push_back(obstacle(planned.error()));
   if (Result<void> chosen = choose_interfaces(m.interfaces); !chosen)
     answer.obstacles.push_back(obstacle(chosen.error()));
@@ -175,6 +176,17 @@ void Agent::share_out(const wire::Prepare& m, wire::Prepared& answer) {
   for (std::size_t i = 0; i < workers_.size(); ++i) {
     answer.bindings.push_back({workers_[i]->rank(), shares_[i].words});
   }
+}
+
+Result<void> Agent::plan_pipes(wire::Prepare& m) {
+  if (m.pipes.channels.empty() || m.pipes.readers.empty() || environments_.empty()) return {};
+  pipes_.emplace(loop_, scratch_, std::move(m.pipes), environments_.front(),
+                 Pipes::Owner{.failed = [this](const Error& why) { link_.send(wire::PipeFailed{why.message()}); },
+                              .warn =
+                                  [this](const std::string& text) {
+                                    link_.send(wire::AgentLog{wire::LogLevel::Warning, text});
+                                  }});
+  return pipes_->check();
 }
 
 // Once per program, not per rank: nothing that we set decides where it is found.
@@ -337,6 +349,10 @@ plan::Environment Agent::environment_of(const Worker& worker, const WorkerShare&
   if (const std::string file = scratch_.error_file(worker.rank()); !file.empty()) {
     job.push_back("TORCHELASTIC_ERROR_FILE=" + file);
   }
+  if (pipes_) {
+    const plan::Environment variables = pipes_->variables(worker.rank());
+    job.insert(job.end(), variables.begin(), variables.end());
+  }
   const plan::Environment& composed = environments_[worker.spec().app];
   // What --interface says outranks what is inherited, but not -x.
   const bool asked = !chosen_interfaces_.names.empty();
@@ -355,6 +371,7 @@ void Agent::spawn_all() {
   if (logs_) {
     if (Result<void> made = logs_->create(); !made) link_.send(wire::LogFailed{made.error().message()});
   }
+  if (pipes_) pipes_->start();
   wire::Started started;
   const auto pipes = static_cast<int>(workers_.size()) * 2;
   for (std::size_t i = 0; i < workers_.size(); ++i) {
@@ -376,9 +393,11 @@ void Agent::spawn_all() {
   }
   started.at_ns = nanoseconds(Clock::now());
   link_.send(std::move(started));
+  if (pipes_ && by_pid_.empty()) pipes_->end();
 }
 
 void Agent::signal_all(int signo) {
+  if (pipes_ && signo == SIGKILL) pipes_->end();
   for (const auto& worker : workers_) {
     worker->ask_to_stop();
     worker->signal(signo);
@@ -505,11 +524,15 @@ void Agent::reap() {
   const TimePoint now = Clock::now();
   os::reap_children([this, now](pid_t pid, const ExitStatus& status) {
     asked_orphans_.erase(pid);
+    if (pipes_ && pipes_->is_feeder(pid)) return pipes_->feeder_ended(status);
     const auto found = by_pid_.find(pid);
     if (found == by_pid_.end()) return;  // an orphan that had come to us
     Worker& worker = *found->second;
     by_pid_.erase(found);
     worker.reaped(status, now);
+    if (!pipes_) return;
+    pipes_->worker_ended(worker.rank());
+    if (by_pid_.empty()) pipes_->end();
   });
 }
 

@@ -26,6 +26,7 @@
 #include "common/wire/messages.h"
 #include "launcher/agent/control_link.h"
 #include "launcher/agent/guardian.h"
+#include "launcher/agent/pipes.h"
 #include "launcher/agent/rendezvous_port.h"
 #include "launcher/agent/rendezvous_stores.h"
 #include "launcher/agent/scratch_folder.h"
@@ -97,6 +98,7 @@ class Agent final : private WorkerOwner {
   plan::Environment environment_of(const Worker& worker, const WorkerShare& share) const;
   void compose_environments();
   void share_out(const wire::Prepare& m, wire::Prepared& answer);
+  Result<void> plan_pipes(wire::Prepare& m);
   std::vector<wire::Obstacle> find_programs();
   Result<void> choose_interfaces(const std::vector<std::string>& wanted);
   Result<std::vector<std::uint16_t>> reserve_ports(std::uint32_t count);
@@ -142,6 +144,7 @@ class Agent final : private WorkerOwner {
   std::unordered_set<pid_t> asked_orphans_;
   std::size_t next_to_wake_ = 0;
   std::optional<RendezvousStores> stores_;
+  std::optional<Pipes> pipes_;  // nothing: the job has no channels
   wire::Leave leave_ = wire::Leave::WhenDone;
   bool stays_ = false;  // done, and waiting for Release
   os::UniqueFd dev_null_;

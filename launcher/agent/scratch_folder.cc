@@ -1,6 +1,7 @@
 #include "launcher/agent/scratch_folder.h"
 
 #include <cstdlib>
+#include <string_view>
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -10,6 +11,28 @@
 #include "common/os/fd.h"
 
 namespace sml::agent {
+
+namespace {
+
+// Follows no link; what cannot be removed stays.
+void remove_below(int parent, const char* name) {
+  const int fd = ::openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+  if (fd < 0) return;
+  if (DIR* folder = ::fdopendir(fd)) {
+    while (const dirent* entry = ::readdir(folder)) {
+      const std::string_view word = entry->d_name;
+      if (word == "." || word == "..") continue;
+      if (::unlinkat(fd, entry->d_name, 0) == 0) continue;
+      remove_below(fd, entry->d_name);
+      ::unlinkat(fd, entry->d_name, AT_REMOVEDIR);
+    }
+    ::closedir(folder);
+  } else {
+    ::close(fd);
+  }
+}
+
+}  // namespace
 
 ScratchFolder::ScratchFolder() {
   const char* base = std::getenv("TMPDIR");
@@ -25,10 +48,7 @@ ScratchFolder::ScratchFolder() {
 // Workers may have put other files beside theirs; whatever is in our folder is the job's.
 ScratchFolder::~ScratchFolder() {
   if (path_.empty()) return;
-  if (DIR* folder = ::opendir(path_.c_str())) {
-    while (const dirent* entry = ::readdir(folder)) ::unlink((path_ + "/" + entry->d_name).c_str());
-    ::closedir(folder);
-  }
+  remove_below(AT_FDCWD, path_.c_str());
   ::rmdir(path_.c_str());
 }
 

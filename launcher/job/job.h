@@ -91,6 +91,7 @@ class Job final : private launch::SessionOwner {
   void handle(HostEntry& host, const wire::OutOfMemory& m);
   void handle(HostEntry& host, const wire::Joined& m);
   void handle(HostEntry& host, const wire::LogFailed& m);
+  void handle(HostEntry& host, const wire::PipeFailed& m);
   void handle(HostEntry&, const wire::Prepared&) {}   // comes as session_ready
   void handle(HostEntry&, const wire::Inspected&) {}  // nobody has asked
   void tell_bindings(const HostEntry& host, const wire::Prepared& message);

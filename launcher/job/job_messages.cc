@@ -191,6 +191,10 @@ void Job::handle(HostEntry& host, const wire::LogFailed& m) {
   log_failed(Error(ErrorKind::Io, host.session->name() + ": " + show(m.why, 500)));
 }
 
+void Job::handle(HostEntry& host, const wire::PipeFailed& m) {
+  if (!host.info.failed) fail_host(host, Error(ErrorKind::Io, show(m.why, 1000)));
+}
+
 void Job::output_gone(int sys_errno) {
   if (options_.output.when_gone == OutputOptions::Gone::IsIgnored) {
     return console_.say("cannot write the workers' output (" + errno_text(sys_errno) + "); the job goes on without it");

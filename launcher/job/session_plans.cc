@@ -52,6 +52,15 @@ std::vector<wire::Worker> workers_of(const plan::MappedHost& host, const plan::L
   return out;
 }
 
+// Those that serve the others read nothing.
+plan::PipePlan pipes_of(const plan::MappedHost& host, const plan::LaunchPlan& plan) {
+  plan::PipePlan out{plan.pipes, {}};
+  for (const Rank rank : host.ranks) {
+    if (plan.map.ranks[rank.value()].part == plan::Part::Worker) out.readers.push_back(rank);
+  }
+  return out;
+}
+
 wire::Hello hello_for(const plan::MappedHost& host, const plan::LaunchPlan& plan, const SessionSettings& settings) {
   return {.version = wire::kProtocolVersion,
           .job_id = plan.job.job_id,
@@ -95,6 +104,7 @@ std::vector<launch::AgentSession::Plan> session_plans(const plan::LaunchPlan& pl
     session.prepare_local.ports = static_cast<std::uint32_t>(std::count_if(ports.begin(), ports.end(), here));
     session.prepare_local.binding = plan.binding;
     session.prepare_local.devices = plan.devices;
+    if (!plan.pipes.empty()) session.prepare_local.pipes = pipes_of(host, plan);
     session.prepare_remote = session.prepare_local;
     for (const std::uint32_t index : programs_of(host, plan.map)) {
       const plan::Program& program = plan.program(index);

@@ -1,0 +1,410 @@
+#include "launcher/agent/pipe_feeder.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <climits>
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "common/core/clock.h"
+#include "common/core/text.h"
+
+namespace sml::agent {
+
+using pipes::Act;
+using pipes::ReaderState;
+
+namespace {
+
+constexpr int kWidePipe = 1 << 20;
+constexpr std::size_t kReadSize = std::size_t{256} << 10;
+constexpr std::size_t kBacklog = std::size_t{512} << 10;  // of a reader; then the source waits
+constexpr std::size_t kWorthListing = 512;                // for writev(), instead of being copied behind the others
+constexpr int kFirstLookMs = 1;
+constexpr int kLastLookMs = 50;
+constexpr Duration kStuck = std::chrono::seconds(60);
+
+}  // namespace
+
+// ---- one reader
+
+Result<void> PipeSink::make(std::uint32_t epoch) const {
+  const std::string path = base_ + std::to_string(epoch);
+  if (::mkfifo(path.c_str(), 0600) == 0) return {};
+  const int why = errno;
+  struct stat status {};
+  if (why == EEXIST && ::lstat(path.c_str(), &status) == 0 && S_ISFIFO(status.st_mode)) return {};
+  return sys_error(ErrorKind::Io, "cannot make the FIFO " + show(path), why);
+}
+
+void PipeSink::await(std::uint32_t epoch) {
+  epoch_ = epoch;
+  awaiting_ = true;
+  finishing_ = false;
+  forget();
+}
+
+void PipeSink::forget() {
+  backlog_.clear();
+  sent_ = 0;
+  listed_.clear();
+  listed_size_ = 0;
+}
+
+Result<bool> PipeSink::look() {
+  const std::string path = base_ + std::to_string(epoch_);
+  fd_.reset(::open(path.c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW));
+  if (!fd_ && (errno == ENXIO || errno == EINTR)) return false;  // nobody reads
+  if (!fd_) return sys_error(ErrorKind::Io, "cannot open the FIFO " + show(path), errno);
+  awaiting_ = false;
+  os::widen_pipe(fd_.get(), kWidePipe);
+  return true;
+}
+
+// Small pieces are cheaper to copy than to list; order is kept.
+void PipeSink::add(std::string_view bytes) {
+  const bool list = fd_ && (bytes.size() >= kWorthListing || !listed_.empty()) && backlog_.empty();
+  if (!list) {
+    backlog_ += bytes;
+    return;
+  }
+  listed_.push_back({const_cast<char*>(bytes.data()), bytes.size()});
+  listed_size_ += bytes.size();
+}
+
+// Copies what has not been written.
+void PipeSink::keep_listed(std::size_t written) {
+  for (const iovec& piece : listed_) {
+    const std::size_t skipped = std::min(written, piece.iov_len);
+    written -= skipped;
+    backlog_.append(static_cast<const char*>(piece.iov_base) + skipped, piece.iov_len - skipped);
+  }
+  listed_.clear();
+  listed_size_ = 0;
+}
+
+// False: nobody reads.
+bool PipeSink::write_listed() {
+  std::size_t written = 0;
+  for (std::size_t at = 0; at < listed_.size(); at += IOV_MAX) {
+    const std::span<const iovec> some =
+        std::span(listed_).subspan(at, std::min<std::size_t>(IOV_MAX, listed_.size() - at));
+    std::size_t wanted = 0;
+    for (const iovec& piece : some) wanted += piece.iov_len;
+    const ssize_t n = ::writev(fd_.get(), some.data(), static_cast<int>(some.size()));
+    if (n < 0 && errno == EPIPE) return false;
+    written += n > 0 ? static_cast<std::size_t>(n) : 0;
+    if (n < static_cast<ssize_t>(wanted)) break;
+  }
+  keep_listed(written);
+  return true;
+}
+
+PipeSink::Written PipeSink::write() {
+  if (!listed_.empty() && !write_listed()) return Written::NoReader;
+  while (pending() > 0) {
+    const ssize_t n = ::write(fd_.get(), backlog_.data() + sent_, pending());
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0 && errno == EAGAIN) break;
+    if (n < 0) return Written::NoReader;
+    sent_ += static_cast<std::size_t>(n);
+  }
+  const bool all = pending() == 0;
+  if (all || sent_ > kBacklog) backlog_.erase(0, std::exchange(sent_, 0));
+  return all ? Written::All : Written::Some;
+}
+
+void PipeSink::close() {
+  fd_.reset();
+  awaiting_ = false;
+  finishing_ = false;
+  forget();
+  ::unlink((base_ + std::to_string(epoch_)).c_str());
+}
+
+// ---- one channel
+
+PipeChannelFeed::PipeChannelFeed(const PipeFeed& feed)
+    : feed_(feed),
+      machine_(static_cast<std::uint32_t>(feed.folders.size()), feed.channel.epochs),
+      dealer_(feed.channel, static_cast<std::uint32_t>(feed.folders.size())),
+      source_(feed.channel.path.empty() ? platform_source(feed.platform_folder, feed.channel.name)
+                                        : file_source(feed.channel)),
+      buffer_(kReadSize) {
+  for (const std::string& folder : feed.folders) sinks_.emplace_back(folder, feed.channel.name);
+}
+
+std::string PipeChannelFeed::place() const {
+  return "channel " + feed_.channel.name + ", epoch " + std::to_string(machine_.epoch());
+}
+
+void PipeChannelFeed::fail(const Error& why, std::string_view place) {
+  if (!fault_) fault_ = Error(ErrorKind::Io, std::string(place) + ": " + why.message());
+}
+
+void PipeChannelFeed::begin() { perform(machine_.begin()); }
+
+void PipeChannelFeed::reader_died(std::uint32_t reader) {
+  // One FIFO for all ranks goes on as long as any of them lives.
+  if (feed_.channel.framing != plan::PipeFraming::Whole) perform(machine_.died(reader));
+}
+
+void PipeChannelFeed::perform(const pipes::Steps& steps) {
+  for (const pipes::Step& step : steps) {
+    if (!fault_) perform(step);
+  }
+}
+
+void PipeChannelFeed::perform(const pipes::Step& step) {
+  ++moved_;
+  switch (step.act) {
+    case Act::Offer: return offer(step.reader);
+    case Act::OpenSource: return open_source();
+    case Act::CloseSource: return close_source();
+    case Act::Finish: sinks_[step.reader].finish(); return flush(step.reader);
+    case Act::Discard: return sinks_[step.reader].close();
+  }
+}
+
+// The FIFO of the next epoch is there before the end of this one is seen.
+void PipeChannelFeed::offer(std::uint32_t reader) {
+  PipeSink& sink = sinks_[reader];
+  Result<void> made = sink.make(machine_.epoch());
+  if (made && !machine_.last_epoch()) made = sink.make(machine_.epoch() + 1);
+  if (!made) return fail(made.error(), place());
+  sink.await(machine_.epoch());
+}
+
+void PipeChannelFeed::open_source() {
+  source_state_ = Source::Awaited;
+  dealer_ = pipes::Dealer(feed_.channel, static_cast<std::uint32_t>(sinks_.size()));
+}
+
+void PipeChannelFeed::close_source() {
+  source_->close();
+  source_state_ = Source::Closed;
+}
+
+bool PipeChannelFeed::looking() const {
+  return source_state_ == Source::Awaited ||
+         std::any_of(sinks_.begin(), sinks_.end(), [](const PipeSink& sink) { return sink.awaiting(); });
+}
+
+void PipeChannelFeed::look() {
+  for (std::uint32_t i = 0; i < sinks_.size() && !fault_; ++i) {
+    if (!sinks_[i].awaiting()) continue;
+    const Result<bool> there = sinks_[i].look();
+    if (!there) return fail(there.error(), place());
+    if (!*there) continue;
+    ++moved_;
+    perform(machine_.came(i));
+    if (sinks_[i].fd() >= 0) flush(i);
+  }
+  if (source_state_ != Source::Awaited || fault_) return;
+  const Result<PipeSource::Opened> opened = source_->open(machine_.epoch());
+  if (!opened) return fail(opened.error(), place());
+  if (*opened == PipeSource::Opened::Yes) source_state_ = Source::Open;
+}
+
+bool PipeChannelFeed::wants_source() const {
+  if (source_state_ != Source::Open) return false;
+  for (std::uint32_t i = 0; i < sinks_.size(); ++i) {
+    if (machine_.takes(i) && sinks_[i].pending() >= kBacklog) return false;
+  }
+  return true;
+}
+
+bool PipeChannelFeed::ready() const { return wants_source() && source_->wait_fd() < 0; }
+
+void PipeChannelFeed::add_watches(std::vector<Watch>& out) const {
+  if (wants_source() && source_->wait_fd() >= 0) out.push_back({source_->wait_fd(), POLLIN, kSource});
+  for (std::uint32_t i = 0; i < sinks_.size(); ++i) {
+    if (sinks_[i].fd() < 0) continue;
+    // POLLERR, which comes unasked, tells that nobody reads any more.
+    out.push_back({sinks_[i].fd(), static_cast<short>(sinks_[i].pending() > 0 ? POLLOUT : 0), i});
+  }
+}
+
+void PipeChannelFeed::source_ready() {
+  if (!wants_source()) return;
+  const Result<std::optional<std::size_t>> n = source_->read(buffer_);
+  if (!n) return fail(n.error(), place());
+  if (!*n) return;
+  ++moved_;
+  const bool ended = **n == 0;
+  hand_out(ended ? dealer_.end() : dealer_.deal(std::string_view(buffer_.data(), **n)));
+  if (ended && !fault_) perform(machine_.source_ended());
+}
+
+void PipeChannelFeed::hand_out(const Result<std::span<const pipes::Share>>& shares) {
+  if (!shares) {
+    const std::string where = place() + ", byte " + std::to_string(dealer_.offset());
+    const bool from_file = !feed_.channel.path.empty();
+    return fail(shares.error(), from_file ? where + " (" + show(source_->place()) + ")" : where);
+  }
+  for (const pipes::Share& share : *shares) {
+    if (machine_.takes(share.reader)) sinks_[share.reader].add(share.bytes);
+  }
+  for (std::uint32_t i = 0; i < sinks_.size() && !fault_; ++i) {
+    if (sinks_[i].fd() >= 0 && sinks_[i].pending() > 0) flush(i);
+  }
+}
+
+void PipeChannelFeed::flush(std::uint32_t reader) {
+  PipeSink& sink = sinks_[reader];
+  const std::size_t before = sink.pending();
+  if (sink.fd() >= 0 && sink.write() == PipeSink::Written::NoReader) return perform(machine_.left(reader));
+  if (sink.pending() != before) ++moved_;
+  if (!sink.finished()) return;
+  sink.close();
+  perform(machine_.finished(reader));
+}
+
+void PipeChannelFeed::reader_ready(std::uint32_t reader, short events) {
+  if (sinks_[reader].fd() < 0) return;
+  if ((events & POLLERR) != 0) return perform(machine_.left(reader));
+  if ((events & POLLOUT) != 0) flush(reader);
+}
+
+std::string PipeChannelFeed::stuck() const {
+  std::string late;
+  bool somebody_waits = false;
+  for (std::uint32_t i = 0; i < sinks_.size(); ++i) {
+    const ReaderState state = machine_.state(i);
+    const bool full = sinks_[i].fd() >= 0 && sinks_[i].pending() >= kBacklog;
+    if (state == ReaderState::Awaited)
+      late += (late.empty() ? "" : ", ") + feed_.readers[i] + " has not opened its FIFO";
+    if (full) late += (late.empty() ? "" : ", ") + feed_.readers[i] + " does not read";
+    somebody_waits = somebody_waits || (state == ReaderState::Reading && !full) || state == ReaderState::Done;
+  }
+  if (!somebody_waits) return {};
+  if (!late.empty()) return late;
+  return source_state_ == Source::Closed ? "" : "nothing comes from " + show(source_->place());
+}
+
+// ---- all channels
+
+namespace {
+
+void tell(int report, char mark, const std::string& text) { os::write_all(report, mark + text + "\n"); }
+
+// Tells once in an epoch, or whatever makes no progress, that it does not.
+class StuckWatch {
+ public:
+  void look(const PipeChannelFeed& channel, TimePoint now, int report) {
+    if (channel.moved() != seen_) {
+      seen_ = channel.moved();
+      since_ = now;
+      told_ = false;
+      return;
+    }
+    if (told_ || now - since_ < kStuck) return;
+    told_ = true;
+    const std::string who = channel.stuck();
+    if (who.empty()) return;
+    tell(report, '?', channel.place() + ": nothing has moved for " + format_duration(kStuck) + ": " + who);
+  }
+
+ private:
+  std::uint64_t seen_ = UINT64_MAX;
+  TimePoint since_{};
+  bool told_ = false;
+};
+
+class Feeder {
+ public:
+  Feeder(const std::vector<PipeFeed>& feeds, int control, int report)
+      : control_(control), report_(report), stuck_(feeds.size()) {
+    channels_.reserve(feeds.size());
+    for (const PipeFeed& feed : feeds) channels_.emplace_back(feed);
+  }
+
+  void run() {
+    for (PipeChannelFeed& channel : channels_) channel.begin();
+    int pause = kFirstLookMs;
+    while (!failed()) {
+      const bool news = turn(pause);
+      if (control_ < 0) return;
+      pause = news ? kFirstLookMs : std::min(pause * 2, kLastLookMs);
+    }
+    while (control_ >= 0) {  // all FIFOs stay as they are until the job has ended
+      pollfd wait{.fd = control_, .events = POLLIN, .revents = 0};
+      if (::poll(&wait, 1, -1) > 0) take_control();
+    }
+  }
+
+ private:
+  // One look at everything; false: there was nothing.
+  bool turn(int pause) {
+    for (PipeChannelFeed& channel : channels_) channel.look();
+    polled_.assign(1, {.fd = control_, .events = POLLIN, .revents = 0});
+    watches_.clear();
+    sizes_.clear();
+    for (const PipeChannelFeed& channel : channels_) {
+      channel.add_watches(watches_);
+      sizes_.push_back(watches_.size());
+    }
+    for (const PipeChannelFeed::Watch& w : watches_) polled_.push_back({.fd = w.fd, .events = w.events, .revents = 0});
+    const bool ready = std::any_of(channels_.begin(), channels_.end(), [](const auto& c) { return c.ready(); });
+    const int found = ::poll(polled_.data(), polled_.size(), ready ? 0 : limit(pause));
+    if (found > 0 && polled_[0].revents != 0) take_control();
+    if (control_ < 0) return true;
+    for (std::size_t i = 0; i < channels_.size(); ++i) serve(i);
+    return found > 0 || ready;
+  }
+
+  int limit(int pause) const {
+    constexpr int kStuckLookMs = 5000;
+    const bool looking = std::any_of(channels_.begin(), channels_.end(), [](const auto& c) { return c.looking(); });
+    return looking ? pause : kStuckLookMs;
+  }
+
+  void serve(std::size_t index) {
+    PipeChannelFeed& channel = channels_[index];
+    for (std::size_t i = index == 0 ? 0 : sizes_[index - 1]; i < sizes_[index]; ++i) {
+      const short events = polled_[i + 1].revents;
+      if (events == 0 || channel.fault()) continue;
+      if (watches_[i].reader == PipeChannelFeed::kSource) {
+        channel.source_ready();
+      } else {
+        channel.reader_ready(watches_[i].reader, events);
+      }
+    }
+    if (channel.ready() && !channel.fault()) channel.source_ready();
+    stuck_[index].look(channel, Clock::now(), report_);
+  }
+
+  void take_control() {
+    DeadReader reader = 0;
+    const ssize_t n = ::read(control_, &reader, sizeof reader);  // written in one go, so read in one
+    if (n == 0) control_ = -1;
+    if (n != sizeof reader) return;
+    for (PipeChannelFeed& channel : channels_) channel.reader_died(reader);
+  }
+
+  bool failed() {
+    for (const PipeChannelFeed& channel : channels_) {
+      if (!channel.fault()) continue;
+      tell(report_, '!', channel.fault()->message());
+      return true;
+    }
+    return false;
+  }
+
+  int control_;  // -1: it has ended
+  int report_;
+  std::vector<PipeChannelFeed> channels_;
+  std::vector<StuckWatch> stuck_;
+  std::vector<PipeChannelFeed::Watch> watches_;
+  std::vector<std::size_t> sizes_;  // of watches_, after each channel
+  std::vector<pollfd> polled_;
+};
+
+}  // namespace
+
+void feed_pipes(const std::vector<PipeFeed>& feeds, int control, int report) { Feeder(feeds, control, report).run(); }
+
+}  // namespace sml::agent

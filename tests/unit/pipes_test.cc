@@ -1,0 +1,89 @@
+#include "common/plan/pipes.h"
+
+#include "tests/support/catch.h"
+
+using namespace sml;
+using namespace sml::plan;
+
+TEST_CASE("--pipe names a channel, its files and how they are read") {
+  CHECK(*parse_pipe("train=/data/x") == PipeChannel{.name = "train", .path = "/data/x"});
+  CHECK(*parse_pipe("a.b-c_9=m=1.json") == PipeChannel{.name = "a.b-c_9", .path = "m=1.json"});
+  CHECK(*parse_pipe("t=d,wrap=recordio,gunzip,shuffle=18446744073709551615") ==
+        PipeChannel{.name = "t",
+                    .path = "d",
+                    .wrap = PipeWrap::RecordIo,
+                    .compression = PipeCompression::Gzip,
+                    .order = PipeOrder::Shuffled,
+                    .seed = UINT64_MAX});
+}
+
+TEST_CASE("--pipe-fanout names a channel and what is dealt") {
+  CHECK(*parse_pipe_fanout("train") == PipeChannel{.name = "train", .framing = PipeFraming::Records});
+  CHECK(*parse_pipe_fanout("train:lines,group=3,equalize=drop") ==
+        PipeChannel{.name = "train", .framing = PipeFraming::Lines, .group = 3, .equalize = Equalize::Drop});
+  CHECK(parse_pipe_fanout("train:bytes")->group == kDefaultPiece);
+  CHECK(parse_pipe_fanout("train:bytes,group=3073")->group == 3073);
+}
+
+TEST_CASE("what is wrong in a channel's option is quoted") {
+  struct Row {
+    bool feed;
+    std::string text;
+    std::string word;
+  };
+  const Row rows[] = {
+      {true, "train", "\"train\" is not NAME=DIR"},
+      {true, "=d", "the name of a channel"},
+      {true, "a b=d", "\"a b\" is not the name"},
+      {true, std::string(65, 'x') + "=d", "1 to 64"},
+      {true, "t=", "NAME=DIR"},
+      {true, "t=,gunzip", "NAME=DIR"},
+      {true, "t=d,", "\"\" is not wrap=recordio"},
+      {true, "t=d,gzip", "\"gzip\" is not"},
+      {true, "t=d,wrap=tfrecord", "\"wrap=tfrecord\" is not"},
+      {true, "t=d,shuffle", "\"shuffle\" is not"},
+      {true, "t=d,shuffle=", "a whole number"},
+      {true, "t=d,shuffle=-1", "a whole number"},
+      {true, "t=d,shuffle=18446744073709551616", "a whole number"},
+      {true, "t=d,gunzip,gunzip", "\"gunzip\" is given twice"},
+      {true, "t=d,shuffle=1,shuffle=2", "\"shuffle\" is given twice"},
+      {false, "", "the name of a channel"},
+      {false, "t/u", "the name of a channel"},
+      {false, "t:", "\"\" is not records, lines or bytes"},
+      {false, "t:record", "\"record\" is not records"},
+      {false, "t,group=0", "from 1 to"},
+      {false, "t,group=x", "from 1 to"},
+      {false, "t,group=9999999999", "from 1 to"},
+      {false, "t,equalize=pad", "\"equalize=pad\" is not"},
+      {false, "t,equalize=drop,equalize=drop", "given twice"},
+  };
+  for (const Row& row : rows) {
+    const auto parsed = row.feed ? parse_pipe(row.text) : parse_pipe_fanout(row.text);
+    INFO(row.text);
+    REQUIRE(parsed.has_error());
+    CHECK(parsed.error().kind() == ErrorKind::Usage);
+    CHECK_THAT(parsed.error().message(), Catch::Contains(row.word));
+  }
+}
+
+TEST_CASE("a channel of both options is fed and dealt out") {
+  const PipeChannel feeds[] = {*parse_pipe("a=rel,gunzip"), *parse_pipe("b=/abs")};
+  const PipeChannel fanouts[] = {*parse_pipe_fanout("a:lines,group=2"), *parse_pipe_fanout("c")};
+  const auto joined = join_pipes(feeds, fanouts, 3, "/work");
+  REQUIRE(joined.size() == 3);
+  CHECK(joined[0] == PipeChannel{.name = "a",
+                                 .path = "/work/rel",
+                                 .compression = PipeCompression::Gzip,
+                                 .framing = PipeFraming::Lines,
+                                 .group = 2,
+                                 .epochs = 3});
+  CHECK(joined[1] == PipeChannel{.name = "b", .path = "/abs", .epochs = 3});
+  CHECK(joined[2] == PipeChannel{.name = "c", .framing = PipeFraming::Records, .epochs = 3});
+}
+
+TEST_CASE("a channel's variable is that of the platform, and one that a shell can read") {
+  using Words = std::vector<std::string>;
+  CHECK(pipe_variables({.name = "train"}, "/p/0") == Words{"SM_CHANNEL_TRAIN=/p/0/train"});
+  CHECK(pipe_variables({.name = "my-d.1"}, "/p") ==
+        Words{"SM_CHANNEL_MY-D.1=/p/my-d.1", "SM_CHANNEL_MY_D_1=/p/my-d.1"});
+}
