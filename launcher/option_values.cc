@@ -266,6 +266,18 @@ Result<void> set_preset(Options& o, string_view value) {
   return {};
 }
 
+Result<void> set_channel(Options& o, string_view value) {
+  Result<plan::Channel> channel = plan::parse_channel(value);
+  if (!channel) return channel.error();
+  const std::string variable = plan::channel_variables(channel->name).back();
+  const auto same = [&](const plan::Channel& other) { return plan::channel_variables(other.name).back() == variable; };
+  if (std::any_of(o.channels.begin(), o.channels.end(), same)) {
+    return Error(ErrorKind::Usage, fmt::format("channel {} is given twice, as both are {}", channel->name, variable));
+  }
+  o.channels.push_back(std::move(*channel));
+  return {};
+}
+
 Result<void> set_app_file(Options& o, string_view value) { return keep(o.app_file, value); }
 
 Result<void> set_role(Options& o, string_view value) {

@@ -13,13 +13,14 @@
 #include "common/core/stream.h"
 #include "common/core/strong.h"
 #include "common/plan/binding.h"
+#include "common/plan/channel.h"
 #include "common/plan/devices.h"
 #include "common/plan/host_facts.h"
 #include "common/plan/worker_env.h"
 
 namespace sml::wire {
 
-inline constexpr std::uint32_t kProtocolVersion = 5;
+inline constexpr std::uint32_t kProtocolVersion = 6;
 
 using sml::Stream;
 enum class StdinSource : std::uint8_t { Null, Launcher };
@@ -79,7 +80,8 @@ struct Prepare {
   std::uint32_t ports = 0;                // so many more are to be reserved, for what the workers listen on
   plan::BindingWish binding{};
   plan::DeviceWish devices{};
-  void fields(auto& a) { a(apps, workers, rendezvous, logs, interfaces, ports, binding, devices); }
+  std::vector<plan::HostChannel> channels{};
+  void fields(auto& a) { a(apps, workers, rendezvous, logs, interfaces, ports, binding, devices, channels); }
 };
 
 // "Which of these addresses can you reach?" Answered with Probed within timeout_ms.

@@ -6,6 +6,7 @@
 #pragma once
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
@@ -97,6 +98,7 @@ class Agent final : private WorkerOwner {
   plan::Environment environment_of(const Worker& worker, const WorkerShare& share) const;
   void compose_environments();
   void share_out(const wire::Prepare& m, wire::Prepared& answer);
+  void share_channels(std::span<const plan::HostChannel> channels, wire::Prepared& answer);
   std::vector<wire::Obstacle> find_programs();
   Result<void> choose_interfaces(const std::vector<std::string>& wanted);
   Result<std::vector<std::uint16_t>> reserve_ports(std::uint32_t count);

@@ -1,6 +1,7 @@
 #include "launcher/agent/scratch_folder.h"
 
 #include <cstdlib>
+#include <string_view>
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -10,6 +11,25 @@
 #include "common/os/fd.h"
 
 namespace sml::agent {
+
+namespace {
+
+constexpr int kDeepest = 200;  // folders in folders
+
+// Follows no link. Closes `fd`.
+void remove_contents(int fd, int deepest) {
+  DIR* folder = fd < 0 ? nullptr : ::fdopendir(fd);
+  if (folder == nullptr) return;
+  while (const dirent* entry = ::readdir(folder)) {
+    const std::string_view name = entry->d_name;
+    if (name == "." || name == ".." || ::unlinkat(fd, entry->d_name, 0) == 0 || deepest == 0) continue;
+    remove_contents(::openat(fd, entry->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC), deepest - 1);
+    ::unlinkat(fd, entry->d_name, AT_REMOVEDIR);
+  }
+  ::closedir(folder);
+}
+
+}  // namespace
 
 ScratchFolder::ScratchFolder() {
   const char* base = std::getenv("TMPDIR");
@@ -25,10 +45,7 @@ ScratchFolder::ScratchFolder() {
 // Workers may have put other files beside theirs; whatever is in our folder is the job's.
 ScratchFolder::~ScratchFolder() {
   if (path_.empty()) return;
-  if (DIR* folder = ::opendir(path_.c_str())) {
-    while (const dirent* entry = ::readdir(folder)) ::unlink((path_ + "/" + entry->d_name).c_str());
-    ::closedir(folder);
-  }
+  remove_contents(::open(path_.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC), kDeepest);
   ::rmdir(path_.c_str());
 }
 

@@ -52,6 +52,17 @@ std::vector<wire::Worker> workers_of(const plan::MappedHost& host, const plan::L
   return out;
 }
 
+std::vector<plan::HostChannel> channels_of(const plan::MappedHost& host, const plan::LaunchPlan& plan) {
+  std::vector<plan::HostChannel> out;
+  for (const plan::Channel& channel : plan.channels) {
+    out.push_back({channel.name, channel.folder, channel.order, {}});
+    for (const Rank rank : host.ranks) {
+      out.back().shares.push_back(plan::share_of(channel, plan.map, plan.map.ranks[rank.value()]));
+    }
+  }
+  return out;
+}
+
 wire::Hello hello_for(const plan::MappedHost& host, const plan::LaunchPlan& plan, const SessionSettings& settings) {
   return {.version = wire::kProtocolVersion,
           .job_id = plan.job.job_id,
@@ -95,6 +106,7 @@ std::vector<launch::AgentSession::Plan> session_plans(const plan::LaunchPlan& pl
     session.prepare_local.ports = static_cast<std::uint32_t>(std::count_if(ports.begin(), ports.end(), here));
     session.prepare_local.binding = plan.binding;
     session.prepare_local.devices = plan.devices;
+    session.prepare_local.channels = channels_of(host, plan);
     session.prepare_remote = session.prepare_local;
     for (const std::uint32_t index : programs_of(host, plan.map)) {
       const plan::Program& program = plan.program(index);
