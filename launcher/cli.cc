@@ -207,6 +207,15 @@ OptionGroup options_of_arrays() {
        {"--jobs", "K", set_array_jobs, "How many of --array-all run at the same time; default 1.", "1"}}};
 }
 
+OptionGroup options_of_data() {
+  return {"Data",
+          {{"--channel", "NAME=DIR[,SETTING...]", set_channel,
+            "Lead workers to a folder by SM_CHANNEL_NAME. With mode=ShardedByS3Key each host, or with by=rank each "
+            "worker, finds its share of the files there, as a folder of links; order=block gives consecutive files "
+            "instead of every n-th. Repeatable.",
+            "", Repeat::AddsUp}}};
+}
+
 OptionGroup options_of_dial_in() {
   return {
       "Started on every host (they call the first, and need no SSH)",
@@ -333,6 +342,7 @@ const std::vector<OptionGroup>& option_groups() {
     all.push_back(options_of_placement());
     all.push_back(options_of_shares());
     all.push_back(options_of_arrays());
+    all.push_back(options_of_data());
     for (OptionGroup& group : options_of_the_records()) all.push_back(std::move(group));
     all.push_back(options_of_dial_in());
     all.push_back(options_of_sagemaker());

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <iterator>
 #include <optional>
 #include <string_view>
@@ -18,6 +19,7 @@
 #include "common/plan/presets.h"
 #include "common/plan/program_map.h"
 #include "launcher/host_source.h"
+#include "launcher/sagemaker/contract.h"
 
 namespace sml {
 
@@ -186,6 +188,51 @@ Result<std::string> working_directory(const ProgramOptions& program, const Machi
   return machine.working_directory + (at_root ? "" : "/") + wanted;
 }
 
+// Absolute, without "." and a slash at the end: so that two that are the same are equal.
+std::string whole_path(const std::string& folder, const Machine& machine) {
+  std::string path = (std::filesystem::path(machine.working_directory) / folder).lexically_normal();
+  while (path.size() > 1 && path.ends_with('/')) path.pop_back();
+  return path;
+}
+
+// What the platform has sharded over the hosts is not sharded over them again.
+Result<void> add_channels(plan::LaunchPlan& plan, const Options& options, const Machine& machine) {
+  if (options.channels.empty()) return {};
+  const Result<std::vector<std::string>> sharded =
+      sagemaker::sharded_folders(machine.environment, {machine.read_file, machine.exists});
+  if (!sharded) return sharded.error();
+  for (plan::Channel channel : options.channels) {
+    if (machine.working_directory.empty() && !channel.folder.starts_with('/')) {
+      return Error(ErrorKind::Config,
+                   fmt::format("--channel {}: the working directory does not exist any more", channel.name));
+    }
+    channel.folder = whole_path(channel.folder, machine);
+    const bool twice = channel.mode == plan::ChannelMode::Sharded &&
+                       std::find(sharded->begin(), sharded->end(), channel.folder) != sharded->end();
+    if (twice) {
+      channel.on_hosts = plan::OnHosts::Sharded;
+      plan.warnings.push_back(fmt::format(
+          "channel {}: the platform has sharded {} over the hosts already; {}", channel.name, show(channel.folder),
+          channel.by == plan::ShareBy::Host ? "each has its share as it is" : "the workers of each share what it has"));
+    }
+    plan.channels.push_back(std::move(channel));
+  }
+  return {};
+}
+
+// Both would say where its data is.
+Result<void> check_channels(const plan::LaunchPlan& plan) {
+  for (const plan::Channel& channel : plan.channels) {
+    const auto same = [&](const plan::PipeChannel& other) { return other.name == channel.name; };
+    if (std::none_of(plan.pipes.begin(), plan.pipes.end(), same)) continue;
+    return Error(ErrorKind::Usage,
+                 fmt::format("--channel {0}: --pipe and --pipe-fanout make {0} a channel of FIFOs; it "
+                             "cannot be a folder too",
+                             channel.name));
+  }
+  return {};
+}
+
 Result<void> check_ranks(std::string_view option, const std::optional<RankSet>& named, const plan::JobMap& map) {
   if (!named || named->empty() || named->largest() < map.world_size()) return {};
   return Error(ErrorKind::Usage, fmt::format("{}: there is no rank {}; the job's ranks are 0 to {}", option,
@@ -293,6 +340,8 @@ Result<plan::LaunchPlan> make_plan(const Options& options, const Machine& machin
   plan.pipes =
       plan::join_pipes(options.pipes.feeds, options.pipes.fanouts, options.pipes.epochs, plan.working_directory);
   const auto implied = options.gpus_per_rank ? plan::VisibleDevices::PerRank : plan::VisibleDevices::All;
+  if (Result<void> added = add_channels(plan, options, machine); !added) return added.error();
+  if (Result<void> checked = check_channels(plan); !checked) return checked.error();
   plan.devices = {options.visible_devices.value_or(implied), options.gpus_per_rank.value_or(1)};
   return plan;
 }

@@ -266,6 +266,18 @@ Result<void> set_preset(Options& o, string_view value) {
   return {};
 }
 
+Result<void> set_channel(Options& o, string_view value) {
+  Result<plan::Channel> channel = plan::parse_channel(value);
+  if (!channel) return channel.error();
+  const std::string variable = plan::channel_variables(channel->name).back();
+  const auto same = [&](const plan::Channel& other) { return plan::channel_variables(other.name).back() == variable; };
+  if (std::any_of(o.channels.begin(), o.channels.end(), same)) {
+    return Error(ErrorKind::Usage, fmt::format("channel {} is given twice, as both are {}", channel->name, variable));
+  }
+  o.channels.push_back(std::move(*channel));
+  return {};
+}
+
 Result<void> set_app_file(Options& o, string_view value) { return keep(o.app_file, value); }
 
 Result<void> set_role(Options& o, string_view value) {
@@ -329,11 +341,11 @@ Result<void> set_log_max_size(Options& o, string_view value) {
 Result<void> set_log_overwrite(Options& o, string_view) { return keep(o.logs.rules.overwrite, os::Overwrite::Yes); }
 Result<void> set_log_strict(Options& o, string_view) { return keep(o.logs.on_fault, OnLogFault::EndJob); }
 
-// ---- channels
+// ---- channels of FIFOs
 
 namespace {
 
-Result<void> add_channel(std::vector<plan::PipeChannel>& channels, const Result<plan::PipeChannel>& channel) {
+Result<void> add_pipe_channel(std::vector<plan::PipeChannel>& channels, const Result<plan::PipeChannel>& channel) {
   if (!channel) return channel.error();
   const auto same = [&](const plan::PipeChannel& other) { return other.name == channel->name; };
   if (std::any_of(channels.begin(), channels.end(), same)) {
@@ -345,10 +357,12 @@ Result<void> add_channel(std::vector<plan::PipeChannel>& channels, const Result<
 
 }  // namespace
 
-Result<void> add_pipe(Options& o, string_view value) { return add_channel(o.pipes.feeds, plan::parse_pipe(value)); }
+Result<void> add_pipe(Options& o, string_view value) {
+  return add_pipe_channel(o.pipes.feeds, plan::parse_pipe(value));
+}
 
 Result<void> add_pipe_fanout(Options& o, string_view value) {
-  return add_channel(o.pipes.fanouts, plan::parse_pipe_fanout(value));
+  return add_pipe_channel(o.pipes.fanouts, plan::parse_pipe_fanout(value));
 }
 
 Result<void> set_pipe_epochs(Options& o, string_view value) {

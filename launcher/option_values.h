@@ -69,6 +69,7 @@ Result<void> set_log_on_host(Options& o, std::string_view);
 Result<void> set_log_max_size(Options& o, std::string_view value);
 Result<void> set_log_overwrite(Options& o, std::string_view);
 Result<void> set_log_strict(Options& o, std::string_view);
+Result<void> set_channel(Options& o, std::string_view value);
 Result<void> set_start_timeout(Options& o, std::string_view value);
 Result<void> set_heartbeat_timeout(Options& o, std::string_view value);
 Result<void> set_connect_timeout(Options& o, std::string_view value);

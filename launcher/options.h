@@ -103,6 +103,7 @@ struct Options : JobOptions, ProgramOptions {
   std::string config_file;            // empty: none
   std::vector<std::string> warnings;  // of reading the options
   ArrayOptions array;
+  std::vector<plan::Channel> channels;      // their folders as they were given
   plan::Environment extra_variables;        // of take_array_line() and prepare_training(); -x has more say
   bool display_map = false;                 // the plan is printed before the start
   std::vector<std::string> without_effect;  // options of other launchers, as they were written

@@ -9,6 +9,7 @@
 
 #include "common/core/clock.h"
 #include "common/plan/binding.h"
+#include "common/plan/channel.h"
 #include "common/plan/devices.h"
 #include "common/plan/job_map.h"
 #include "common/plan/pipes.h"
@@ -40,6 +41,7 @@ struct LaunchPlan : Program {  // the first program, of jobs with one the only o
   BindingWish binding;               // what each host is asked for
   DeviceWish devices;
   std::vector<PipeChannel> pipes;  // of each host
+  std::vector<Channel> channels;
   std::vector<std::string> warnings;  // clauses that the user should see once, before anything starts
 
   std::size_t program_count() const { return 1 + more_programs.size(); }

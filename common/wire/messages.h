@@ -13,6 +13,7 @@
 #include "common/core/stream.h"
 #include "common/core/strong.h"
 #include "common/plan/binding.h"
+#include "common/plan/channel.h"
 #include "common/plan/devices.h"
 #include "common/plan/host_facts.h"
 #include "common/plan/pipes.h"
@@ -81,7 +82,8 @@ struct Prepare {
   plan::BindingWish binding{};
   plan::DeviceWish devices{};
   plan::PipePlan pipes{};
-  void fields(auto& a) { a(apps, workers, rendezvous, logs, interfaces, ports, binding, devices, pipes); }
+  std::vector<plan::HostChannel> channels{};
+  void fields(auto& a) { a(apps, workers, rendezvous, logs, interfaces, ports, binding, devices, pipes, channels); }
 };
 
 // "Which of these addresses can you reach?" Answered with Probed within timeout_ms.

@@ -12,6 +12,7 @@
 #include "common/os/connections.h"
 #include "common/os/descendants.h"
 #include "common/os/machine_identity.h"
+#include "launcher/agent/channel_folders.h"
 #include "launcher/agent/inspection.h"
 #include "launcher/agent/route_interface.h"
 
@@ -111,6 +112,7 @@ void Agent::handle(wire::Prepare& m) {
   wire::Prepared answer{.obstacles = find_programs()};
   share_out(m, answer);
   if (Result<void> planned = plan_pipes(m); !planned) answer.obstacles.push_back(obstacle(planned.error()));
+  share_channels(m.channels, answer);
   if (Result<void> planned = plan_logs(m.logs); !planned) answer.obstacles.push_back(obstacle(planned.error()));
   if (Result<void> chosen = choose_interfaces(m.interfaces); !chosen)
     answer.obstacles.push_back(obstacle(chosen.error()));
@@ -187,6 +189,17 @@ Result<void> Agent::plan_pipes(wire::Prepare& m) {
                                     link_.send(wire::AgentLog{wire::LogLevel::Warning, text});
                                   }});
   return pipes_->check();
+}
+
+void Agent::share_channels(std::span<const plan::HostChannel> channels, wire::Prepared& answer) {
+  if (channels.empty()) return;
+  Result<ChannelFolders> made = make_channel_folders(channels, workers_.size(), scratch_.path());
+  if (!made) return answer.obstacles.push_back(obstacle(made.error()));
+  for (std::size_t i = 0; i < shares_.size(); ++i) {
+    plan::Environment& variables = shares_[i].variables;
+    variables.insert(variables.end(), made->variables[i].begin(), made->variables[i].end());
+  }
+  answer.warnings.insert(answer.warnings.end(), made->warnings.begin(), made->warnings.end());
 }
 
 // Once per program, not per rank: nothing that we set decides where it is found.

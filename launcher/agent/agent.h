@@ -6,6 +6,7 @@
 #pragma once
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
@@ -99,6 +100,7 @@ class Agent final : private WorkerOwner {
   void compose_environments();
   void share_out(const wire::Prepare& m, wire::Prepared& answer);
   Result<void> plan_pipes(wire::Prepare& m);
+  void share_channels(std::span<const plan::HostChannel> channels, wire::Prepared& answer);
   std::vector<wire::Obstacle> find_programs();
   Result<void> choose_interfaces(const std::vector<std::string>& wanted);
   Result<std::vector<std::uint16_t>> reserve_ports(std::uint32_t count);

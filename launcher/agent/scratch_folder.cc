@@ -14,22 +14,19 @@ namespace sml::agent {
 
 namespace {
 
-// Follows no link; what cannot be removed stays.
-void remove_below(int parent, const char* name) {
-  const int fd = ::openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-  if (fd < 0) return;
-  if (DIR* folder = ::fdopendir(fd)) {
-    while (const dirent* entry = ::readdir(folder)) {
-      const std::string_view word = entry->d_name;
-      if (word == "." || word == "..") continue;
-      if (::unlinkat(fd, entry->d_name, 0) == 0) continue;
-      remove_below(fd, entry->d_name);
-      ::unlinkat(fd, entry->d_name, AT_REMOVEDIR);
-    }
-    ::closedir(folder);
-  } else {
-    ::close(fd);
+constexpr int kDeepest = 200;  // folders in folders
+
+// Follows no link. Closes `fd`.
+void remove_contents(int fd, int deepest) {
+  DIR* folder = fd < 0 ? nullptr : ::fdopendir(fd);
+  if (folder == nullptr) return;
+  while (const dirent* entry = ::readdir(folder)) {
+    const std::string_view name = entry->d_name;
+    if (name == "." || name == ".." || ::unlinkat(fd, entry->d_name, 0) == 0 || deepest == 0) continue;
+    remove_contents(::openat(fd, entry->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC), deepest - 1);
+    ::unlinkat(fd, entry->d_name, AT_REMOVEDIR);
   }
+  ::closedir(folder);
 }
 
 }  // namespace
@@ -48,7 +45,7 @@ ScratchFolder::ScratchFolder() {
 // Workers may have put other files beside theirs; whatever is in our folder is the job's.
 ScratchFolder::~ScratchFolder() {
   if (path_.empty()) return;
-  remove_below(AT_FDCWD, path_.c_str());
+  remove_contents(::open(path_.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC), kDeepest);
   ::rmdir(path_.c_str());
 }
 

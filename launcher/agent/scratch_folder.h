@@ -1,4 +1,5 @@
-// A folder of the job on one host, for the files by which workers tell why they failed, and for FIFOs.
+// A folder of the job on one host: for the files by which workers tell why they failed, for FIFOs, and for links to
+// their data.
 #pragma once
 #include <string>
 #include <vector>
@@ -7,7 +8,7 @@
 
 namespace sml::agent {
 
-// Made below $TMPDIR or /tmp with mode 0700; gone, with all that it holds, when the object goes. Where no folder can be
+// Made below $TMPDIR or /tmp with mode 0700; gone, with all that is in it, when the object goes. Where no folder can be
 // made there is none, and nobody is told of any file.
 class ScratchFolder {
  public:
@@ -16,7 +17,8 @@ class ScratchFolder {
   ScratchFolder(const ScratchFolder&) = delete;
   ScratchFolder& operator=(const ScratchFolder&) = delete;
 
-  const std::string& path() const { return path_; }  // empty when there is none
+  // Empty when there is no folder.
+  const std::string& path() const { return path_; }
   // The file of a rank, whether it exists or not; empty when there is no folder.
   std::string error_file(Rank rank) const;
   // Its first `limit` bytes, and it is removed; empty when there is none. Follows no link.

@@ -61,6 +61,17 @@ plan::PipePlan pipes_of(const plan::MappedHost& host, const plan::LaunchPlan& pl
   return out;
 }
 
+std::vector<plan::HostChannel> channels_of(const plan::MappedHost& host, const plan::LaunchPlan& plan) {
+  std::vector<plan::HostChannel> out;
+  for (const plan::Channel& channel : plan.channels) {
+    out.push_back({channel.name, channel.folder, channel.order, {}});
+    for (const Rank rank : host.ranks) {
+      out.back().shares.push_back(plan::share_of(channel, plan.map, plan.map.ranks[rank.value()]));
+    }
+  }
+  return out;
+}
+
 wire::Hello hello_for(const plan::MappedHost& host, const plan::LaunchPlan& plan, const SessionSettings& settings) {
   return {.version = wire::kProtocolVersion,
           .job_id = plan.job.job_id,
@@ -105,6 +116,7 @@ std::vector<launch::AgentSession::Plan> session_plans(const plan::LaunchPlan& pl
     session.prepare_local.binding = plan.binding;
     session.prepare_local.devices = plan.devices;
     if (!plan.pipes.empty()) session.prepare_local.pipes = pipes_of(host, plan);
+    session.prepare_local.channels = channels_of(host, plan);
     session.prepare_remote = session.prepare_local;
     for (const std::uint32_t index : programs_of(host, plan.map)) {
       const plan::Program& program = plan.program(index);

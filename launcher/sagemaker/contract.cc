@@ -177,6 +177,21 @@ std::string channel_folder(const Contract& contract, std::string_view channel) {
   return fmt::format("{}/input/data/{}", contract.folder, channel);
 }
 
+Result<std::vector<std::string>> sharded_folders(const plan::Environment& environment, const Files& files) {
+  Contract contract;
+  contract.folder = contract_folder(environment, files);
+  Result<Object> data = read_object(files, contract.folder + std::string(kConfig) + "inputdataconfig.json");
+  if (!data) return data.error();
+  std::vector<std::string> out;
+  for (const auto& [name, value] : *data) {
+    const auto* channel = std::get_if<Object>(&value.data);
+    const Value* type = channel == nullptr ? nullptr : find(*channel, "S3DistributionType");
+    const auto* text = type == nullptr ? nullptr : std::get_if<std::string>(&type->data);
+    if (text != nullptr && *text == "ShardedByS3Key") out.push_back(channel_folder(contract, name));
+  }
+  return out;
+}
+
 std::optional<std::string> parameter_text(const Contract& contract, std::string_view name) {
   const Value* value = find(contract.hyperparameters, name);
   if (value == nullptr || std::holds_alternative<None>(value->data)) return std::nullopt;

@@ -56,6 +56,10 @@ void set_hosts(Contract& contract, std::vector<std::string> hosts, std::string c
 std::vector<std::string> channels_of(const Contract& contract);
 std::string channel_folder(const Contract& contract, std::string_view channel);
 
+// The folders of the channels in inputdataconfig.json that the platform has sharded over the hosts; none where the file
+// is not there. Errors as of read_contract().
+Result<std::vector<std::string>> sharded_folders(const plan::Environment& environment, const Files& files);
+
 // The platform's parameter of that name as text: "1" and 1 are the same. Nothing when it is absent, null or empty.
 std::optional<std::string> parameter_text(const Contract& contract, std::string_view name);
 
