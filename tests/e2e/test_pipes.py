@@ -136,6 +136,7 @@ class Feeding(Pipes):
                                (["--pipe-fanout", "t"], "there is no folder"),
                                (["--pipe", "t=a", "--pipe", "t=b"], "given twice"),
                                (["--pipe", "t"], "NAME=DIR"),
+                               (["--pipe", f"t={self.data}", "--channel", f"t={self.data}"], "cannot be a folder too"),
                                (["--pipe-epochs", "2"], "requires --pipe"),
                                (["--pipe", f"t={self.data}", "--pipe-epochs", "0"], "whole number")):
             done = sml_run("-q", *options, "echo", "started", env=self.environment())
