@@ -103,9 +103,9 @@ struct Pods {
   std::optional<std::string> rank;
 };
 
-std::string first_pod(const Surroundings& s, bool is_first) {
+std::string first_pod(const Surroundings& s, const std::optional<std::string>& rank) {
   std::string first = first_of(s, {"MASTER_ADDR", "PET_MASTER_ADDR"}).value_or("");
-  if (first == "localhost" && is_first) return s.host_name;  // older operators tell it the first pod so
+  if (first == "localhost" && rank == "0") return s.host_name;  // older operators tell it the first pod so
   if (first.empty()) {
     const std::string endpoint = s.variable("PET_RDZV_ENDPOINT").value_or("");
     first = endpoint.substr(0, endpoint.rfind(':'));
@@ -116,7 +116,7 @@ std::string first_pod(const Surroundings& s, bool is_first) {
 Pods pods_of(const Surroundings& s, std::size_t count) {
   Pods pods;
   pods.rank = first_of(s, {"PET_NODE_RANK", "JOB_COMPLETION_INDEX"});
-  pods.first = first_pod(s, pods.rank == "0");
+  pods.first = first_pod(s, pods.rank);
   pods.names = pod_names(pods.first, count);
   if (pods.names.empty() && count == 1) pods.names = {"localhost"};
   return pods;
