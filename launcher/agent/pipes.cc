@@ -89,17 +89,20 @@ Pipes::Pipes(boost::asio::io_context& loop, const ScratchFolder& scratch, plan::
 Result<void> Pipes::check() const {
   if (folder_.empty()) return Error(ErrorKind::Spawn, "no folder for FIFOs can be made in TMPDIR or /tmp");
   for (const plan::PipeChannel& channel : plan_.channels) {
-    if (!channel.path.empty()) {
-      if (Result<void> there = check_objects(channel.path); !there) {
-        return Error(there.error()).in("--pipe " + channel.name);
-      }
-    } else if (!exists(data_folder_)) {
-      return Error(ErrorKind::Config, "--pipe-fanout " + channel.name + ": there is no folder " + show(data_folder_) +
-                                          ", in which the platform puts the FIFO " + channel.name + "_0")
-          .with_hint("--pipe " + channel.name + "=DIR feeds the channel from files");
-    }
+    if (Result<void> there = check_source(channel); !there) return there;
   }
   return {};
+}
+
+Result<void> Pipes::check_source(const plan::PipeChannel& channel) const {
+  if (!channel.path.empty()) {
+    Result<void> there = check_objects(channel.path);
+    return there ? there : Error(there.error()).in("--pipe " + channel.name);
+  }
+  if (exists(data_folder_)) return {};
+  return Error(ErrorKind::Config, "--pipe-fanout " + channel.name + ": there is no folder " + show(data_folder_) +
+                                      ", in which the platform puts the FIFO " + channel.name + "_0")
+      .with_hint("--pipe " + channel.name + "=DIR feeds the channel from files");
 }
 
 std::string Pipes::reader_folder(std::size_t reader) const { return folder_ + "/" + std::to_string(reader); }

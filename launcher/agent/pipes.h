@@ -47,6 +47,7 @@ class Pipes {
   void feeder_ended(const ExitStatus& status);
 
  private:
+  Result<void> check_source(const plan::PipeChannel& channel) const;
   Result<void> make_folders() const;
   Result<void> fork_feeder();
   std::string reader_folder(std::size_t reader) const;
