@@ -3,11 +3,13 @@ import base64
 import hashlib
 import os
 import re
+import shlex
 import shutil
 
 from harness import HELPERS, poll
 
 PROBE = HELPERS / "probe"
+PROBE_WORD = shlex.quote(str(PROBE))  # for shells
 CACHE = "/home/root/.cache/sml-run"
 # Every byte that an argument or a value can hold, and what shells and printf trip over.
 ALL_BYTES = bytes(range(1, 256))

@@ -1,5 +1,6 @@
 """Arguments, environment, working directory: what the user gave is what every worker gets, byte for byte, unseen."""
 import os
+import shlex
 import subprocess
 
 from harness import SML_RUN, TestCase, Testbed, poll
@@ -135,7 +136,7 @@ class Environment(Bytes):
             self.bed.put(host, "/run/sw0rdf1sh-shows", shows + "\n")
         self.bed.put("algo-1", "/run/job.env", f"BY_FILE={secret}\nVALUE={secret}\n")
         self.addCleanup(lambda: [sh(self.bed, h, "rm -f /run/sw0rdf1sh-* /run/job.env /run/enough") for h in self.bed.names()])
-        job = f". /run/job.env; export VALUE; exec {SML_RUN} -H algo-1,algo-2 -x VALUE --env-file /run/job.env " \
+        job = f". /run/job.env; export VALUE; exec {shlex.quote(str(SML_RUN))} -H algo-1,algo-2 -x VALUE --env-file /run/job.env " \
               f"sh -c 'test -n \"$BY_FILE\" && test -n \"$VALUE\" && echo has it; cat /run/go >/dev/null'"
         for host in self.bed.names():
             sh(self.bed, host, "mkfifo /run/go")

@@ -44,7 +44,7 @@ def bash(*words):
     with tempfile.TemporaryDirectory() as folder:
         script = write_script("bash", folder, "sml-run")
         out = subprocess.run(["bash", "-c", BASH, "bash", script, *words], capture_output=True, text=True, timeout=60, check=True)
-    return out.stdout.split()
+    return [line for line in out.stdout.splitlines() if line]
 
 
 def fish(line):

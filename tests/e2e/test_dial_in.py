@@ -268,9 +268,11 @@ class Platforms(NoSsh):
                 "AWS_BATCH_JOB_NODE_INDEX": str(index), "AWS_BATCH_JOB_MAIN_NODE_INDEX": str(main), **address, **env}
 
     def test_nodes_of_aws_batch_call_the_main_one(self):
-        show = ("sh", "-c", "echo $RANK $SML_HOST $(hostname); [ $RANK != 2 ] || exit 7")
-        nodes = [self.start_on(f"algo-{i + 1}", self.batch(i), *show) for i in (0, 2, 1)]
-        done = self.ends(nodes, 7)
+        def job(*words):
+            return [self.start_on(f"algo-{i + 1}", self.batch(i), "sh", "-c", *words) for i in (0, 2, 1)]
+
+        self.ends(job("[ $RANK != 2 ] || exit 7"), 7)
+        done = self.ends(job("echo $RANK $SML_HOST $(hostname)"), 0)
         self.assertIn("[0] 0 host-1 algo-2\n", done[2].stdout)
         self.assertIn("3 hosts, from AWS_BATCH_JOB_NUM_NODES", done[2].stderr)
 

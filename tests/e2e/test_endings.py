@@ -3,7 +3,7 @@ import signal
 import subprocess
 
 from harness import SML_RUN, TestCase, Testbed, poll, sml_run, sml_run_popen
-from jobs import PROBE, complaints, sh, wait_for_workers
+from jobs import PROBE, PROBE_WORD, complaints, sh, wait_for_workers
 
 
 class FourHosts(TestCase):
@@ -46,7 +46,7 @@ class Statuses(FourHosts):
     def test_deaths_by_signal(self):
         for rank, signo, word in ((0, 11, "SIGSEGV"), (5, 11, "SIGSEGV"), (3, 9, "SIGKILL"), (6, 6, "SIGABRT"), (2, 15, "SIGTERM")):
             with self.subTest(rank=rank, signo=signo):
-                done = self.job(*self.only(rank, f"exec {PROBE} signal {signo}"))
+                done = self.job(*self.only(rank, f"exec {PROBE_WORD} signal {signo}"))
                 self.assert_status(done, 128 + signo)
                 self.assertRegex(complaints(done)[0], rf"^rank {rank} on algo-{rank // 2 + 1} was killed by {word}\b")
 
@@ -148,7 +148,7 @@ class Stopping(FourHosts):
         self.assertEqual(self.bed.ps(), [])
 
     def test_a_failure_among_the_stubborn(self):
-        script = f"test $RANK != 5 || {{ sleep .5; exit 7; }}; exec {PROBE} ignore-term"
+        script = f"test $RANK != 5 || {{ sleep .5; exit 7; }}; exec {PROBE_WORD} ignore-term"
         done = self.job("sh", "-c", script, options=["--grace", "500ms"])
         self.assert_status(done, 7)
         self.assert_within(done, 6)
@@ -218,7 +218,7 @@ class NothingLeft(FourHosts):
         self.check_daemons("closed")
 
     def test_daemons_of_a_worker_that_fails(self):
-        done = self.job("sh", "-c", f"{PROBE} daemon closed; test $RANK != 5 || exit 7; sleep 600")
+        done = self.job("sh", "-c", f"{PROBE_WORD} daemon closed; test $RANK != 5 || exit 7; sleep 600")
         self.assert_status(done, 7)
         self.assertEqual(self.bed.ps(), [])
 
@@ -227,7 +227,7 @@ class NothingLeft(FourHosts):
         self.assert_within(done, 10)
 
     def test_daemons_when_the_launcher_is_killed(self):
-        with self.popen("sh", "-c", f"{PROBE} daemon closed; sleep 600") as job:
+        with self.popen("sh", "-c", f"{PROBE_WORD} daemon closed; sleep 600") as job:
             wait_for_workers(self.bed, "daemon closed", 8 + 8)  # the shells' own command lines, too
             sh(self.bed, "algo-1", "pkill -KILL -x sml-run")
             self.assert_silent(3)

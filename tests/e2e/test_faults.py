@@ -6,7 +6,7 @@ import subprocess
 import unittest
 
 from harness import PYTHON, REPO, SML_RUN, Cgroups, HostsCase, poll, sml_run_popen
-from jobs import CACHE, PROBE, cached_agents, complaints, edit_file, sh, wait_for_workers
+from jobs import CACHE, PROBE_WORD, cached_agents, complaints, edit_file, sh, wait_for_workers
 from test_output import PROC, peak_memory_mb
 
 NOTICES = r"stopping the workers|waiting for |rank \d+ on \S+ has ended, but something"
@@ -105,7 +105,7 @@ class Workers(FaultCase):
         for signo in [*fatal, 34, 64]:
             with self.subTest(signo=signo):
                 name = signal.Signals(signo).name if signo < 32 and signo != signal.SIGIO else rf"SIGPOLL|signal {signo}"
-                done = self.job(*self.only(3, f"exec {PROBE} signal {signo}"))
+                done = self.job(*self.only(3, f"exec {PROBE_WORD} signal {signo}"))
                 self.assert_ending(done, 128 + signo, rf"rank 3 on algo-2 was killed by ({name})\b", 3)
 
     def check_order(self, first, second):
@@ -131,12 +131,12 @@ class Workers(FaultCase):
         self.check_order(1, 4)
 
     def test_one_that_ignores_term(self):
-        script = self.only(3, "sleep .2; exit 7", others=f"exec {PROBE} ignore-term")
+        script = self.only(3, "sleep .2; exit 7", others=f"exec {PROBE_WORD} ignore-term")
         done = self.job(*script, options=["--grace", "500ms"])
         self.assert_ending(done, 7, "rank 3 on algo-2 exited with status 7 ", 3.5)
 
     def test_stopped_ones_when_another_fails(self):
-        script = self.only(3, f"{self.await_go('algo-2')}; exit 6", others=f"exec {PROBE} stop")
+        script = self.only(3, f"{self.await_go('algo-2')}; exit 6", others=f"exec {PROBE_WORD} stop")
         with self.popen(*script) as job:
             self.assertTrue(poll(lambda: sum(p["state"] == "T" for p in self.bed.ps()) == 5, 20))
             self.go("algo-2")
@@ -144,11 +144,11 @@ class Workers(FaultCase):
         self.assert_ending(done, 6, "rank 3 on algo-2 exited with status 6 ")
 
     def test_daemons_that_hold_the_output_of_a_failure(self):
-        done = self.job(*self.only(3, f"exec {PROBE} daemon holding 5"))
+        done = self.job(*self.only(3, f"exec {PROBE_WORD} daemon holding 5"))
         self.assert_ending(done, 5, "rank 3 on algo-2 exited with status 5 ", 6)
 
     def test_daemons_that_hold_the_output_of_a_success(self):
-        done = self.job("sh", "-c", f"test $RANK = 3 || exit 0; exec {PROBE} daemon holding")
+        done = self.job("sh", "-c", f"test $RANK = 3 || exit 0; exec {PROBE_WORD} daemon holding")
         self.assert_ending(done, 0, None, 6)
         self.assertEqual(complaints(done), ["rank 3 on algo-2 has ended, but something that it started still holds its "
                                             "output; not waiting for it"])

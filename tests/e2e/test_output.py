@@ -12,7 +12,7 @@ import subprocess
 import time
 
 from harness import SML_RUN, Process, TestCase, Testbed, own_processes, poll, run, sml_run, sml_run_popen
-from jobs import PROBE, by_rank
+from jobs import PROBE, PROBE_WORD, by_rank
 
 PROC = pathlib.Path("/proc")
 # Lines of each of 16 ranks and stream; SML_OUTPUT_LINES=100000 is the full size: about 7 GB.
@@ -187,7 +187,7 @@ class Contract:
         self.assertRegex(line, rb"^\[\d\] a line of a hundred")
 
     def test_a_stopped_reader_stops_the_writes_and_nothing_else(self):
-        script = (f"trap 'exec {PROBE} flood' USR1; test $RANK != 3 || trap '' USR1; trap 'exit 6' WINCH; "
+        script = (f"trap 'exec {PROBE_WORD} flood' USR1; test $RANK != 3 || trap '' USR1; trap 'exit 6' WINCH; "
                   "echo ready >&2; while :; do sleep .05; done")
         options = ["--heartbeat-timeout", "1s"]
         with self.popen(4, "sh", "-c", script, options=options) as job:
@@ -243,7 +243,7 @@ class Contract:
             self.assertEqual(job.returncode, 3)
 
     def test_a_failure_is_seen_behind_a_flood(self):
-        script = f"test $RANK = 3 || exec {PROBE} flood; sleep .3; echo last words >&2; exit 6"
+        script = f"test $RANK = 3 || exec {PROBE_WORD} flood; sleep .3; echo last words >&2; exit 6"
         with self.popen(4, "sh", "-c", script, stdout=subprocess.DEVNULL) as job:
             done = job.finish(20)
         self.assertEqual(done.returncode, 6, done.stderr[-1000:])

@@ -196,9 +196,9 @@ class OnATerminal(TestCase):
                 self.let_go()
         for redirected in ("2>/dev/null", f">{self.folder}/out"):
             with self.subTest(redirected=redirected):
-                self.type(f"TERM=xterm {SML_RUN} -np 2 sh -c 'sleep 1.5; read line < {self.folder}/go' {redirected}\n")
+                self.type(f"TERM=xterm {shlex.quote(str(SML_RUN))} -np 2 sh -c 'sleep 1.5; read line < {self.folder}/go' {redirected}\n")
                 self.let_go()
-        self.type(f"TERM=dumb {SML_RUN} -np 2 sh -c 'sleep 1.5; read line < {self.folder}/go'\n")
+        self.type(f"TERM=dumb {shlex.quote(str(SML_RUN))} -np 2 sh -c 'sleep 1.5; read line < {self.folder}/go'\n")
         self.let_go()
         self.assertNotIn(STATUS, self.raw)
 
@@ -331,7 +331,7 @@ class OverSsh(HostsCase):
         self.assertGreaterEqual(done.stdout.count("[1] step"), 15)
 
     def test_last_words_of_a_lost_host_come_before_the_report(self):
-        script = f"{SML_RUN} -H {self.bed.hosts()} --heartbeat-timeout 2s " \
+        script = f"{shlex.quote(str(SML_RUN))} -H {self.bed.hosts()} --heartbeat-timeout 2s " \
                  "--log-dir /run/logs --log-overwrite sh -c 'printf \"words without end\"; exec sleep 600' 2>&1"
         logged = self.bed.path("algo-1", "/run/logs/rank.1/stdout")
         self.addCleanup(shutil.rmtree, self.bed.path("algo-1", "/run/logs"), ignore_errors=True)

@@ -6,6 +6,7 @@ import os
 import pty
 import re
 import select
+import shlex
 import shutil
 import threading
 import tty
@@ -770,7 +771,7 @@ class Files(OnHosts):
         keep_file(self, self.bed, "algo-1", known).unlink()
         edit_file(self, self.bed, "algo-2", "/home/root/.bashrc", lambda _: f"umask {mask}\n")
         self.addCleanup(sh, self.bed, "algo-1", f"rm -f {report}")
-        job = f"umask {mask}; exec {SML_RUN} --accept-new-host-keys --report {report} -H algo-1,algo-2 true"
+        job = f"umask {mask}; exec {shlex.quote(str(SML_RUN))} --accept-new-host-keys --report {report} -H algo-1,algo-2 true"
         self.assert_status(self.bed.exec("algo-1", ["sh", "-c", job]), 0)
         self.assertEqual(sh(self.bed, "algo-1", f"stat -c %a {known} {report}").split(), ["600", "600"])
         self.assertEqual(sh(self.bed, "algo-2", f"stat -c %a {CACHE} {CACHE}/*").split(), ["700", "700"])

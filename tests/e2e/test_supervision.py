@@ -105,7 +105,7 @@ class Terminal(TestCase):
         with tempfile.TemporaryDirectory() as folder:
             fifo = pathlib.Path(folder, "go")
             os.mkfifo(fifo)
-            self.type(f"{BUILD}/sml-run -q -np 1 sh -c 'echo worker is $$ now; read go < {fifo}; echo went on'\n")
+            self.type(f"'{BUILD}/sml-run' -q -np 1 sh -c 'echo worker is $$ now; read go < {fifo}; echo went on'\n")
             self.await_text("\r\nworker is ")
             self.await_text(" now\r\n", keep=True)
             worker = int(self.seen.split()[0])
@@ -124,7 +124,7 @@ class Terminal(TestCase):
         return pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0]
 
     def test_control_c_stops_the_job_with_130(self):
-        self.type(f"{BUILD}/sml-run -np 2 sh -c 'echo ready; exec sleep 600'\n")
+        self.type(f"'{BUILD}/sml-run' -np 2 sh -c 'echo ready; exec sleep 600'\n")
         self.await_text("[1] ready")
         self.type("\x03")
         self.await_text("stopped by SIGINT\r\n> ")  # before that, what is typed is the worker's
