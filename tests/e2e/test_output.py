@@ -187,7 +187,7 @@ class Contract:
         self.assertRegex(line, rb"^\[\d\] a line of a hundred")
 
     def test_a_stopped_reader_stops_the_writes_and_nothing_else(self):
-        script = (f"trap 'exec {PROBE_WORD} flood' USR1; test $RANK != 3 || trap '' USR1; trap 'exit 6' WINCH; "
+        script = (f"probe={PROBE_WORD}; trap 'exec \"$probe\" flood' USR1; test $RANK != 3 || trap '' USR1; trap 'exit 6' WINCH; "
                   "echo ready >&2; while :; do sleep .05; done")
         options = ["--heartbeat-timeout", "1s"]
         with self.popen(4, "sh", "-c", script, options=options) as job:
