@@ -69,10 +69,10 @@ TEST_CASE("what is wrong in a channel's option is quoted") {
 TEST_CASE("a channel of both options is fed and dealt out") {
   const PipeChannel feeds[] = {*parse_pipe("a=rel,gunzip"), *parse_pipe("b=/abs")};
   const PipeChannel fanouts[] = {*parse_pipe_fanout("a:lines,group=2"), *parse_pipe_fanout("c")};
-  const auto joined = join_pipes(feeds, fanouts, 3, "/work");
+  const auto joined = join_pipes(feeds, fanouts, 3, "/home/me");
   REQUIRE(joined.size() == 3);
   CHECK(joined[0] == PipeChannel{.name = "a",
-                                 .path = "/work/rel",
+                                 .path = "/home/me/rel",
                                  .compression = PipeCompression::Gzip,
                                  .framing = PipeFraming::Lines,
                                  .group = 2,
