@@ -3,13 +3,10 @@
 #include "common/plan/array_file.h"
 
 #include <cstdint>
-#include <cstdlib>
 
-namespace {
-void require(bool condition) {
-  if (!condition) std::abort();
-}
-}  // namespace
+#include "tests/fuzz/require.h"
+
+using sml::fuzz::require;
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);

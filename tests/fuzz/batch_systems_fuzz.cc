@@ -3,13 +3,12 @@
 #include "common/hosts/batch_systems.h"
 
 #include <cstdint>
-#include <cstdlib>
+
+#include "tests/fuzz/require.h"
+
+using sml::fuzz::require;
 
 namespace {
-void require(bool condition) {
-  if (!condition) std::abort();
-}
-
 void check(const sml::hosts::FoundHosts& found) {
   if (!found) {
     require(sml::exit_code_of(found.error().kind()) == 2);

@@ -5,10 +5,13 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <cstdlib>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "tests/fuzz/require.h"
+
+using sml::fuzz::require;
 
 namespace {
 
@@ -16,10 +19,6 @@ using namespace sml;
 using namespace sml::output;
 
 constexpr std::size_t kSources = 3;
-
-void require(bool condition) {
-  if (!condition) std::abort();
-}
 
 // No tags, no signs of continuation; without `returns` no \r either.
 std::string harmless(std::string_view bytes, bool returns) {

@@ -2,13 +2,10 @@
 #include "common/plan/channel.h"
 
 #include <cstdint>
-#include <cstdlib>
 
-namespace {
-void require(bool condition) {
-  if (!condition) std::abort();
-}
-}  // namespace
+#include "tests/fuzz/require.h"
+
+using sml::fuzz::require;
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace sml::plan;

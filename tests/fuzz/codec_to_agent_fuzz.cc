@@ -2,18 +2,16 @@
 // encodes to a message that decodes to the same.
 #include <algorithm>
 #include <cstdint>
-#include <cstdlib>
 #include <string>
 
 #include "common/wire/codec.h"
+#include "tests/fuzz/require.h"
+
+using sml::fuzz::require;
 
 namespace {
 
 using Message = sml::wire::ToAgent;
-
-void require(bool condition) {
-  if (!condition) std::abort();
-}
 
 void check_round_trip(const Message& message, const std::string& bytes) {
   sml::wire::Decoder<Message> decoder;

@@ -2,20 +2,18 @@
 // decoded encodes to a message that decodes to the same.
 #include <algorithm>
 #include <cstdint>
-#include <cstdlib>
 #include <string>
 #include <vector>
 
 #include "common/wire/codec.h"
+#include "tests/fuzz/require.h"
+
+using sml::fuzz::require;
 
 namespace {
 
 using Message = sml::wire::ToLauncher;
 enum class Fed : std::uint8_t { Copied, InPlace };
-
-void require(bool condition) {
-  if (!condition) std::abort();
-}
 
 void check_round_trip(const Message& message, const std::string& bytes) {
   sml::wire::Decoder<Message> decoder;

@@ -2,17 +2,15 @@
 // they come; what is decoded encodes to the same bytes.
 #include <algorithm>
 #include <cstdint>
-#include <cstdlib>
 #include <span>
 #include <string>
 
 #include "launcher/dialin/messages.h"
+#include "tests/fuzz/require.h"
+
+using sml::fuzz::require;
 
 namespace {
-
-void require(bool condition) {
-  if (!condition) std::abort();
-}
 
 // Everything that decodes, encoded again; then a sign of how it ended.
 template <class Message>

@@ -3,15 +3,14 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <cstdlib>
+
+#include "tests/fuzz/require.h"
+
+using sml::fuzz::require;
 
 using namespace sml::dialects;
 
 namespace {
-void require(bool condition) {
-  if (!condition) std::abort();
-}
-
 std::vector<std::string> lines_of(std::string_view text) {
   std::vector<std::string> out;
   for (std::size_t at = 0; at <= text.size();) {

@@ -2,19 +2,18 @@
 #include "common/wire/handshake.h"
 
 #include <cstdint>
-#include <cstdlib>
 #include <string>
 #include <vector>
+
+#include "tests/fuzz/require.h"
+
+using sml::fuzz::require;
 
 namespace {
 
 using namespace sml::wire;
 
 const std::string kMark = "m";  // short, so that the fuzzer meets it
-
-void require(bool condition) {
-  if (!condition) std::abort();
-}
 
 std::string words(const Greeting& greeting) {
   if (const auto* need = std::get_if<NeedAgent>(&greeting)) return "N" + need->machine + "|" + need->folder;

@@ -1,10 +1,12 @@
 // Any bytes of several callers: bounded, answered once, the same in whatever pieces they come, and no memory is lost.
 #include <cstdint>
-#include <cstdlib>
 #include <map>
 #include <string>
 
 #include "common/rendezvous/horovod_store.h"
+#include "tests/fuzz/require.h"
+
+using sml::fuzz::require;
 
 namespace {
 
@@ -12,10 +14,6 @@ using namespace sml;
 using namespace sml::rendezvous;
 
 constexpr HorovodStoreLimits kLimits{.memory = 1U << 16, .value = 1U << 12};
-
-void require(bool condition) {
-  if (!condition) std::abort();
-}
 
 void settle(HorovodStore& store, std::map<ClientId, std::string>& heard) {
   for (auto effects = store.take_effects(); !effects.empty(); effects = store.take_effects()) {

@@ -2,13 +2,12 @@
 #include "common/hosts/host_filter.h"
 
 #include <cstdint>
-#include <cstdlib>
+
+#include "tests/fuzz/require.h"
+
+using sml::fuzz::require;
 
 namespace {
-void require(bool condition) {
-  if (!condition) std::abort();
-}
-
 void check(std::string_view text, sml::hosts::Filter what) {
   std::vector<sml::plan::Host> hosts{{"a", "", 4}, {"b1", "", 1}, {"b2", "", 2}};
   const auto done = sml::hosts::filter_hosts(hosts, text, what);

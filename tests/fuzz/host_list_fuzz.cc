@@ -2,16 +2,14 @@
 #include "common/hosts/host_list.h"
 
 #include <cstdint>
-#include <cstdlib>
 #include <set>
 
 #include "common/core/text.h"
+#include "tests/fuzz/require.h"
+
+using sml::fuzz::require;
 
 namespace {
-void require(bool condition) {
-  if (!condition) std::abort();
-}
-
 void check(const std::vector<sml::plan::Host>& hosts) {
   require(!hosts.empty() && hosts.size() <= sml::plan::kMaxHosts);
   std::set<std::string> names;

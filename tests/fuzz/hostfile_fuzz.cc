@@ -2,14 +2,11 @@
 #include "common/hosts/hostfile.h"
 
 #include <cstdint>
-#include <cstdlib>
 #include <set>
 
-namespace {
-void require(bool condition) {
-  if (!condition) std::abort();
-}
-}  // namespace
+#include "tests/fuzz/require.h"
+
+using sml::fuzz::require;
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const auto hosts = sml::hosts::parse_hostfile({reinterpret_cast<const char*>(data), size}, "f");

@@ -4,20 +4,19 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <cstdlib>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "tests/fuzz/require.h"
+
+using sml::fuzz::require;
 
 namespace {
 
 using sml::output::LineMerger;
 
 constexpr std::size_t kSources = 3;
-
-void require(bool condition) {
-  if (!condition) std::abort();
-}
 
 // Tags begin with a byte that no source writes, and so do our own lines.
 std::string tag_of(std::size_t source) { return std::string("\x01") + static_cast<char>('A' + source); }

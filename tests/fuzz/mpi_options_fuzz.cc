@@ -1,16 +1,12 @@
 // Any text as custom_mpi_options: refused with one line, or words that may be given to -x, each name once.
 #include <cstdint>
-#include <cstdlib>
 #include <set>
 
 #include "common/plan/export_words.h"
 #include "launcher/sagemaker/mpi_options.h"
+#include "tests/fuzz/require.h"
 
-namespace {
-void require(bool condition) {
-  if (!condition) std::abort();
-}
-}  // namespace
+using sml::fuzz::require;
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const auto options = sml::sagemaker::parse_mpi_options(std::string_view(reinterpret_cast<const char*>(data), size));

@@ -3,7 +3,6 @@
 // readers there are and what is dealt, the second the size of a piece.
 #include <algorithm>
 #include <cstdint>
-#include <cstdlib>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -12,14 +11,13 @@
 #include "common/pipes/dealer.h"
 #include "common/pipes/objects.h"
 #include "common/plan/pipes.h"
+#include "tests/fuzz/require.h"
+
+using sml::fuzz::require;
 
 namespace {
 
 using namespace sml;
-
-void require(bool condition) {
-  if (!condition) std::abort();
-}
 
 using Dealt = std::vector<std::string>;
 

@@ -3,13 +3,10 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <cstdlib>
 
-namespace {
-void require(bool condition) {
-  if (!condition) std::abort();
-}
-}  // namespace
+#include "tests/fuzz/require.h"
+
+using sml::fuzz::require;
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace sml::plan;

@@ -1,15 +1,14 @@
 // Any text as Python's JSON: refused, or a value whose JSON reads back as the same value; every spelling is valid
 // UTF-8.
 #include <cstdint>
-#include <cstdlib>
 
 #include "common/core/text.h"
 #include "launcher/sagemaker/hyperparameters.h"
+#include "tests/fuzz/require.h"
+
+using sml::fuzz::require;
 
 namespace {
-void require(bool condition) {
-  if (!condition) std::abort();
-}
 void require_utf8(std::string_view text) {
   while (!text.empty()) {
     const std::size_t length = sml::utf8_length(text);

@@ -2,13 +2,10 @@
 #include "common/core/rank_set.h"
 
 #include <cstdint>
-#include <cstdlib>
 
-namespace {
-void require(bool condition) {
-  if (!condition) std::abort();
-}
-}  // namespace
+#include "tests/fuzz/require.h"
+
+using sml::fuzz::require;
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   constexpr std::uint32_t kLargest = 1'000'000;

@@ -2,16 +2,12 @@
 #include "common/plan/rankfile.h"
 
 #include <cstdint>
-#include <cstdlib>
 
 #include "common/plan/host.h"
 #include "common/plan/rank_layout.h"
+#include "tests/fuzz/require.h"
 
-namespace {
-void require(bool condition) {
-  if (!condition) std::abort();
-}
-}  // namespace
+using sml::fuzz::require;
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);

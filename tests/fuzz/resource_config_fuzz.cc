@@ -3,17 +3,13 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <cstdlib>
 #include <set>
 
 #include "common/hosts/instance_groups.h"
 #include "common/plan/host.h"
+#include "tests/fuzz/require.h"
 
-namespace {
-void require(bool condition) {
-  if (!condition) std::abort();
-}
-}  // namespace
+using sml::fuzz::require;
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const auto config = sml::hosts::parse_resource_config({reinterpret_cast<const char*>(data), size}, "f");

@@ -3,19 +3,17 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <cstdlib>
 #include <map>
 
 #include "launcher/sagemaker/contract.h"
 #include "launcher/sagemaker/distribution.h"
 #include "launcher/sagemaker/entry_point.h"
 #include "launcher/sagemaker/sm_environment.h"
+#include "tests/fuzz/require.h"
+
+using sml::fuzz::require;
 
 namespace {
-void require(bool condition) {
-  if (!condition) std::abort();
-}
-
 template <class T>
 bool accepted(const sml::Result<T>& result) {
   if (result.has_value()) return true;

@@ -1,16 +1,12 @@
 // Any text as shell words: refused, or words that come back when they are quoted again; and quoting is undone by
 // reading.
 #include <cstdint>
-#include <cstdlib>
 #include <string>
 
 #include "common/core/text.h"
+#include "tests/fuzz/require.h"
 
-namespace {
-void require(bool condition) {
-  if (!condition) std::abort();
-}
-}  // namespace
+using sml::fuzz::require;
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);

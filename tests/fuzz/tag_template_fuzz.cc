@@ -2,15 +2,14 @@
 #include "common/output/tag_template.h"
 
 #include <cstdint>
-#include <cstdlib>
+
+#include "tests/fuzz/require.h"
+
+using sml::fuzz::require;
 
 namespace {
 
 using namespace sml::output;
-
-void require(bool condition) {
-  if (!condition) std::abort();
-}
 
 std::string filled(const TagTemplate& tag) {
   TagSubject subject{.ranks = {}, .local_ranks = {}, .hosts = {"a-1", "a-2"}};

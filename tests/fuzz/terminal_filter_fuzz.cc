@@ -2,17 +2,12 @@
 #include "common/output/terminal_filter.h"
 
 #include <cstdint>
-#include <cstdlib>
 #include <string>
 #include <string_view>
 
-namespace {
+#include "tests/fuzz/require.h"
 
-void require(bool condition) {
-  if (!condition) std::abort();
-}
-
-}  // namespace
+using sml::fuzz::require;
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view input(reinterpret_cast<const char*>(data), size);

@@ -4,9 +4,12 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <cstdlib>
 #include <map>
 #include <string>
+
+#include "tests/fuzz/require.h"
+
+using sml::fuzz::require;
 
 namespace {
 
@@ -15,10 +18,6 @@ using namespace sml::rendezvous;
 
 constexpr TorchStoreLimits kLimits{.memory = 1U << 20, .unsent = 1U << 16, .answer = 1U << 18};
 constexpr std::uint32_t kClients = 3;
-
-void require(bool condition) {
-  if (!condition) std::abort();
-}
 
 void settle(TorchStore& store, std::map<ClientId, std::string>& heard, TimePoint now) {
   for (auto effects = store.take_effects(); !effects.empty(); effects = store.take_effects()) {

@@ -2,20 +2,18 @@
 // rank is late does not depend on the pieces in which its output comes. The first line of the input is the rule.
 #include <algorithm>
 #include <cstdint>
-#include <cstdlib>
 #include <string>
 #include <string_view>
 
 #include "launcher/report/line_watch.h"
+#include "tests/fuzz/require.h"
+
+using sml::fuzz::require;
 
 namespace {
 
 using namespace sml;
 using namespace sml::report;
-
-void require(bool condition) {
-  if (!condition) std::abort();
-}
 
 }  // namespace
 
