@@ -31,6 +31,13 @@ std::string harmless(std::string_view name) {
   return out;
 }
 
+// A component that stays in its folder: empty words would make a path absolute, dots would lead out.
+std::string inside(std::string_view component) {
+  if (component.empty()) return "_";
+  if (dots_alone(component)) return std::string(component.size(), '_');
+  return std::string(component);
+}
+
 // Calls visit for each piece between slashes.
 template <class Visit>
 void for_each_component(std::string_view path, Visit visit) {
@@ -101,9 +108,10 @@ std::string LogLayout::path(const Place& place) const {
       case Word::Job: out += harmless(place.job); break;
     }
   }
-  std::string safe = out;
+  std::string safe;
   for_each_component(out, [&safe](std::size_t at, std::string_view component) {
-    if (dots_alone(component)) safe.replace(at, component.size(), component.size(), '_');
+    if (at > 0) safe += '/';
+    safe += inside(component);
   });
   return safe;
 }

@@ -58,6 +58,10 @@ TEST_CASE("no name leads out of the folder") {
   CHECK(path("x/{host}{host}", place) == "x/__");
   place.host = "a\nb";
   CHECK(path("{host}", place) == "a_b");
+  place.job = "";
+  CHECK(path("{job}/{rank}", place) == "_/0007");
+  CHECK(path("{rank}/{job}", place) == "0007/_");
+  CHECK(path("{job}", place) == "_");
 }
 
 TEST_CASE("layouts that are refused, and why") {
