@@ -3,6 +3,7 @@
 #include <arpa/inet.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -24,6 +25,12 @@ std::string key_of(const std::string& name) {
 }
 
 }  // namespace
+
+HostCollector::HostCollector(std::size_t expected) {
+  const std::size_t bounded = std::min(expected, plan::kMaxHosts);
+  hosts_.reserve(bounded);
+  known_.reserve(bounded);
+}
 
 Result<void> HostCollector::add(plan::Host host) {
   ++added_;

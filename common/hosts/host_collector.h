@@ -14,6 +14,9 @@ namespace sml::hosts {
 // again is a second slot, and then every mention of any host counts one.
 class HostCollector {
  public:
+  // For about `expected` hosts; more or fewer may come.
+  explicit HostCollector(std::size_t expected = 0);
+
   // How many more mentions are taken, those of the same host too: what is expanded stays bounded, however often a range
   // is repeated.
   std::size_t room() const { return plan::kMaxHosts - added_; }

@@ -178,7 +178,7 @@ template <class ReadLine>
 Result<std::vector<plan::Host>> read_lines(std::string_view text, std::string_view path, ReadLine read_line) {
   if (text.size() > kMaxHostfileBytes) return bad_file(path, "is larger than 16 MiB");
   text = without_mark(text);
-  HostCollector collector;
+  HostCollector collector(1 + static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n')));
   for (std::size_t number = 1; !text.empty(); ++number) {
     const std::string_view line = take_until(text, '\n');
     const std::optional<Complaint> complaint = read_line(line.substr(0, line.find('#')), collector);
