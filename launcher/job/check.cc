@@ -148,15 +148,12 @@ void Check::handle(HostEntry& host, const wire::HelloAck& m) {
 void Check::ping(HostEntry& host) { host.session->send(wire::Ping{nanoseconds(Clock::now().time_since_epoch())}); }
 
 void Check::handle(HostEntry& host, const wire::Pong& m) {
-  const Duration sent = std::chrono::nanoseconds(m.token);
-  const Duration received = Clock::now().time_since_epoch();
-  if (sent > received) return;
+  const TimePoint asked{std::chrono::nanoseconds(m.token)}, now = Clock::now();
+  if (asked > now) return;
   ++host.pongs;
-  if (!host.found.round_trip || received - sent < *host.found.round_trip) {
-    host.found.round_trip = received - sent;
-    host.agent_clock = (sent + received) / 2 - std::chrono::nanoseconds(m.now_ns);
-    measure_clock(host);
-  }
+  host.found.round_trip = std::min(host.found.round_trip.value_or(now - asked), now - asked);
+  host.clock.answered(asked, std::chrono::nanoseconds(m.now_ns), now);
+  measure_clock(host);
   if (host.pongs < kPings) return ping(host);
   look_round();
 }
@@ -171,8 +168,7 @@ void Check::handle(HostEntry& host, wire::Inspected& m) {
 // The time of day there, against ours at the same moment.
 void Check::measure_clock(HostEntry& host) const {
   if (!host.inspected || !host.found.round_trip) return;
-  const TimePoint at(std::chrono::duration_cast<Duration>(std::chrono::nanoseconds(host.inspected->at_ns)) +
-                     host.agent_clock);
+  const TimePoint at = host.clock.ours(std::chrono::nanoseconds(host.inspected->at_ns));
   const auto ours = std::chrono::system_clock::now() - (Clock::now() - at);
   host.found.clock_offset = std::chrono::nanoseconds(host.inspected->unix_ns) - ours.time_since_epoch();
 }

@@ -11,6 +11,7 @@
 #include <boost/asio/steady_timer.hpp>
 
 #include "common/plan/launch_plan.h"
+#include "common/supervise/agent_clock.h"
 #include "launcher/job/check_machine.h"
 #include "launcher/job/job_options.h"
 #include "launcher/job/rank_logs.h"
@@ -41,7 +42,7 @@ class Check final : private launch::SessionOwner {
     bool prepared = false;
     std::optional<wire::Inspected> inspected;
     std::uint32_t pongs = 0;
-    Duration agent_clock{};          // launcher's clock minus the agent's, by the quickest Pong
+    supervise::AgentClock clock;
     std::optional<HostProbe> probe;  // its answer
     bool dismissed = false;          // its end is no news
   };

@@ -12,6 +12,7 @@
 
 #include "common/hosts/aliases.h"
 #include "common/plan/launch_plan.h"
+#include "common/supervise/agent_clock.h"
 #include "launcher/dialin/head.h"
 #include "launcher/job/console.h"
 #include "launcher/job/job_machine.h"
@@ -55,8 +56,8 @@ class Job final : private launch::SessionOwner {
     bool ready = false;
     bool started = false;  // its workers
     bool failed = false;
-    bool released = false;                          // we let it go; its end is no news
-    Duration clock_offset{};                        // launcher's clock minus the agent's
+    bool released = false;  // we let it go; its end is no news
+    supervise::AgentClock clock;
     std::string machine;                            // by which its agent knows it
     std::vector<std::string> addresses;             // as its agent tells them
     std::vector<std::string> chosen_addresses;      // of the interfaces that the user asks for
@@ -113,7 +114,7 @@ class Job final : private launch::SessionOwner {
 
   void add_fault(HostIndex host, Error why);
   void fail_host(HostEntry& host, Error why);
-  static TimePoint on_our_clock(const HostEntry& host, std::uint64_t agent_ns);
+  TimePoint on_our_clock(const HostEntry& host, std::uint64_t agent_ns) const;
   void check_settled();
   void look_for_machines();
   int leave_unstarted();

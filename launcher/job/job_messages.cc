@@ -129,20 +129,19 @@ void Job::handle(HostEntry& host, const wire::HelloAck& m) {
   events_.tell(report::HostConnected{
       host.session->host(), host.session->is_local() ? report::HostPlace::ThisMachine : report::HostPlace::Remote,
       host.session->peer_address(), m.pid});
-  // Right but for the way here; the first Pong makes it exact.
-  host.info.clock_offset = Clock::now().time_since_epoch() - std::chrono::nanoseconds(m.now_ns);
+  host.info.clock.heard(std::chrono::nanoseconds(m.now_ns), Clock::now());
   host.session->send(wire::Ping{nanoseconds(Clock::now().time_since_epoch())});
 }
 
-TimePoint Job::on_our_clock(const HostEntry& host, std::uint64_t agent_ns) {
-  return TimePoint(std::chrono::nanoseconds(agent_ns) + host.info.clock_offset);
+// Of something that workers did: not before they were started, and not after this moment.
+TimePoint Job::on_our_clock(const HostEntry& host, std::uint64_t agent_ns) const {
+  const TimePoint at = host.info.clock.ours(std::chrono::nanoseconds(agent_ns));
+  return std::clamp(at, facts_.started, Clock::now());
 }
 
 void Job::handle(HostEntry& host, const wire::Pong& m) {
-  const Duration sent = std::chrono::nanoseconds(m.token);
-  const Duration received = Clock::now().time_since_epoch();
-  if (sent > received) return;
-  host.info.clock_offset = (sent + received) / 2 - std::chrono::nanoseconds(m.now_ns);
+  const TimePoint asked{std::chrono::nanoseconds(m.token)};
+  host.info.clock.answered(asked, std::chrono::nanoseconds(m.now_ns), Clock::now());
 }
 
 void Job::handle(HostEntry& host, const wire::Probed& m) {
