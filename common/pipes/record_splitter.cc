@@ -27,6 +27,16 @@ std::string hex(const unsigned char* bytes, std::size_t size) {
   return out;
 }
 
+// The size of the record at the beginning, when it is in one part and all there, as nearly all are; else 0.
+std::size_t undivided_record(std::string_view bytes) {
+  if (bytes.size() < kRecordHeader) return 0;
+  if (std::memcmp(bytes.data(), kMagicBytes.data(), kMagicBytes.size()) != 0) return 0;
+  const std::uint32_t word = little_endian(reinterpret_cast<const unsigned char*>(bytes.data()) + kMagicBytes.size());
+  if (word >> kFlagShift != kWhole) return 0;
+  const std::size_t size = kRecordHeader + word + record_padding(word);
+  return size <= bytes.size() ? size : 0;
+}
+
 }  // namespace
 
 std::array<char, kRecordHeader> record_header(std::uint32_t length) {
@@ -66,6 +76,9 @@ RecordSplitter::Cut RecordSplitter::next_piece(std::string_view bytes) {
 }
 
 RecordSplitter::Cut RecordSplitter::next_record(std::string_view bytes) {
+  if (header_size_ == 0 && !in_parts_) {
+    if (const std::size_t size = undivided_record(bytes); size > 0) return cut(size, Ends::Yes);
+  }
   for (std::size_t at = 0;;) {
     if (header_size_ < kRecordHeader) {
       if (!take_header(bytes, at)) return refuse(at, "");
