@@ -230,8 +230,18 @@ class Process(subprocess.Popen):
         poll(step, within)
         os.set_blocking(self.stdout.fileno(), True)
         if want not in got:
-            raise AssertionError(f"{text!r} did not come within {within} s; there was: {bytes(got)!r}")
+            raise AssertionError(f"{text!r} did not come within {within} s; there was: {bytes(got)!r}, "
+                                 f"on stderr: {self.errors_so_far()!r}")
         return bytes(got)
+
+    def errors_so_far(self):
+        """What stderr holds at this moment."""
+        if self.stderr is None:
+            return b""
+        os.set_blocking(self.stderr.fileno(), False)
+        with contextlib.suppress(BlockingIOError):
+            return os.read(self.stderr.fileno(), 65536)
+        return b""
 
     def finish(self, timeout=60, input=None, binary=False):
         """Waits for the end; answers Completed. What is too slow is killed and fails the test."""
