@@ -94,6 +94,8 @@ constexpr std::string_view kHorovodController = "HOROVOD_CONTROLLER";
 constexpr std::string_view kHorovodOperations = "HOROVOD_CPU_OPERATIONS";
 constexpr std::string_view kWorkingDirectory = "PWD";
 constexpr std::string_view kThreads = "OMP_NUM_THREADS";
+constexpr std::string_view kErrorFile = "TORCHELASTIC_ERROR_FILE";
+constexpr std::array<std::string_view, 3> kInterfaces{"GLOO_SOCKET_IFNAME", "NCCL_SOCKET_IFNAME", "HOROVOD_GLOO_IFACE"};
 
 constexpr std::array kOtherVariables{
     VariableMeaning{kMasterAddress, "address of rank 0's host that every host reaches"},
@@ -397,7 +399,14 @@ Environment shown_environment(const JobMap& map, const RankAssignment& rank, con
                               std::span<const std::string> user, TorchStore torch_store,
                               std::span<const std::string> preset) {
   static constexpr std::string_view kUnknown = "(known at the start)";
+  Environment theirs;  // unless they are set
+  if (map.hosts.size() > 1) {
+    for (const std::string_view name : kInterfaces) theirs.push_back(entry(name, kUnknown));
+  }
+  theirs.push_back(entry(kThreads, kUnknown));
+  theirs.insert(theirs.end(), user.begin(), user.end());
   Environment ours = rank_environment(map, rank, job);
+  ours.push_back(entry(kErrorFile, kUnknown));
   for (std::string& e :
        rendezvous_environment({.address = "", .port = 0, .horovod_port = 0, .torch_store = torch_store})) {
     const bool met = name_of(e).ends_with("_ADDR") || name_of(e).ends_with("_PORT");
@@ -406,7 +415,7 @@ Environment shown_environment(const JobMap& map, const RankAssignment& rank, con
   ours.insert(ours.end(), preset.begin(), preset.end());
   EnvironmentLayers layers;
   layers.base = BaseEnvironment::Login;
-  layers.user = user;
+  layers.user = theirs;
   layers.job = ours;
   Environment out = compose(layers);
   for (std::string& e : out) {

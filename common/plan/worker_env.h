@@ -80,7 +80,7 @@ Environment rendezvous_environment(const Rendezvous& rendezvous);
 
 // What is set for one rank over the environment of its host: the user's variables, the defaults and ours, for people.
 // Values that are only known when the hosts have met, and those of names that look like secrets, are replaced by words
-// in parentheses. `preset` comes over all. Without OMP_NUM_THREADS, which depends on the host.
+// in parentheses. `preset` comes over all.
 Environment shown_environment(const JobMap& map, const RankAssignment& rank, const JobIdentity& job,
                               std::span<const std::string> user, TorchStore torch_store,
                               std::span<const std::string> preset = {});

@@ -265,6 +265,19 @@ TEST_CASE("what is set for a rank can be shown, less what nobody should see") {
   CHECK(get(shown, "NCCL_ASYNC_ERROR_HANDLING") == "1");
   CHECK(get(shown, "WANDB_API_KEY") == "(hidden)");
   CHECK(get(shown, "PATH") == "(unset)");
+  CHECK(get(shown, "TORCHELASTIC_ERROR_FILE") == "(known at the start)");
+  CHECK(get(shown, "GLOO_SOCKET_IFNAME") == "(known at the start)");
+  CHECK(get(shown, "OMP_NUM_THREADS") == "(known at the start)");
+  const Environment theirs{"OMP_NUM_THREADS=3", "NCCL_SOCKET_IFNAME=ib0"};
+  const Environment kept = shown_environment(map, map.ranks[2], {"j", 0, 0}, theirs, TorchStore::OfAgent);
+  CHECK(get(kept, "OMP_NUM_THREADS") == "3");
+  CHECK(get(kept, "NCCL_SOCKET_IFNAME") == "ib0");
+}
+
+TEST_CASE("one host needs no interface to be shown") {
+  const JobMap map = map_of("a:2");
+  const Environment shown = shown_environment(map, map.ranks[1], {"j", 0, 0}, {}, TorchStore::OfAgent);
+  CHECK(get(shown, "GLOO_SOCKET_IFNAME") == "(unset)");
 }
 
 TEST_CASE("slots that were chosen by number are the devices that workers see") {
