@@ -60,6 +60,7 @@ std::vector<OptionGroup> options_of_the_plan() {
          "Give ranks to the hosts in the order of their source, or by name with algo-2 before algo-10. Default: "
          "given.",
          "given"},
+        {"--host-count", "N", set_host_count, "Use the first N of these hosts only; fewer are an error."},
         {"--host-source", "NAME", set_host_source,
          "Take the hosts from there and nowhere else: hosts, hostfile, resource-config, nnodes, sagemaker, slurm, pbs, "
          "lsf, "

@@ -120,6 +120,20 @@ Result<void> filter(plan::HostList& list, const Options& options) {
   return {};
 }
 
+Result<void> take_first(plan::HostList& list, std::optional<std::uint32_t> count) {
+  if (!count || *count == list.hosts.size()) return {};
+  const std::string wanted = fmt::format("--host-count {}: ", *count);
+  if (*count > list.hosts.size()) {
+    const bool one = list.hosts.size() == 1;
+    return Error(ErrorKind::Usage,
+                 fmt::format("{}there {} only {} host{}, from {}; name more with -H or --hostfile", wanted,
+                             one ? "is" : "are", list.hosts.size(), one ? "" : "s", list.source));
+  }
+  if (list.calls) return Error(ErrorKind::Usage, wanted + "hosts that call each other are used all; start it on fewer");
+  list.hosts.resize(*count);
+  return {};
+}
+
 // In a rankfile: hosts that are one machine go by one name.
 void rename_hosts(plan::RankLayout& layout, const std::vector<plan::Host>& listed,
                   std::span<const hosts::OneMachine> machines) {
@@ -149,6 +163,7 @@ Result<std::vector<std::string>> arrange(plan::HostList& list, plan::RankLayout&
     const auto before = [](const plan::Host& a, const plan::Host& b) { return hosts::natural_less(a.name, b.name); };
     std::stable_sort(list.hosts.begin(), list.hosts.end(), before);
   }
+  if (Result<void> taken = take_first(list, options.host_count); !taken) return taken.error();
   return warnings;
 }
 

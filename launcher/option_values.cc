@@ -188,6 +188,10 @@ Result<void> set_host_source(Options& o, string_view value) {
 Result<void> set_include(Options& o, string_view value) { return keep(o.include_hosts, value); }
 Result<void> set_exclude(Options& o, string_view value) { return keep(o.exclude_hosts, value); }
 
+Result<void> set_host_count(Options& o, string_view value) {
+  return store(o.host_count, number(value, {1, plan::kMaxHosts}));
+}
+
 Result<void> set_host_order(Options& o, string_view value) {
   if (value != "given" && value != "natural") return bad_value(value, "given or natural");
   return keep(o.host_order, value == "given" ? HostOrder::Given : HostOrder::Natural);

@@ -41,6 +41,7 @@ Result<void> set_host_source(Options& o, std::string_view value);
 Result<void> set_include(Options& o, std::string_view value);
 Result<void> set_exclude(Options& o, std::string_view value);
 Result<void> set_host_order(Options& o, std::string_view value);
+Result<void> set_host_count(Options& o, std::string_view value);
 Result<void> add_export_word(Options& o, std::string_view value);
 Result<void> add_env_file(Options& o, std::string_view value);
 Result<void> set_export(Options& o, std::string_view value);

@@ -83,8 +83,9 @@ struct Options : JobOptions, ProgramOptions {
   std::string include_hosts;    // filters in DeepSpeed's grammar; at most one of the two
   std::string exclude_hosts;
   HostOrder host_order = HostOrder::Given;
-  std::string groups;       // of the hosts of resourceconfig.json, with commas between them; empty: all
-  std::string host_source;  // the only one that may be used; empty: the first that is there
+  std::optional<std::uint32_t> host_count;  // the first so many; empty: all
+  std::string groups;                       // of the hosts of resourceconfig.json, with commas between them; empty: all
+  std::string host_source;                  // the only one that may be used; empty: the first that is there
   std::optional<std::uint32_t> nproc_per_node;
   SlotsRule slots_rule = SlotsRule::Auto;
   plan::RankLayout layout;  // its rankfile comes from this one:

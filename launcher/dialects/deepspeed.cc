@@ -11,9 +11,10 @@ namespace {
 using std::string_view;
 
 Result<Meaning> hosts_count(string_view written, Values values) {
-  if (values[0] == "1" || values[0] == "-1") return Meaning();
-  Meaning out;
-  out.needs_hosts = fmt::format("{} {}: name the hosts with --hostfile or -H", written, show(values[0], 40));
+  if (values[0] == "-1") return Meaning();
+  Meaning out = one("--host-count", values[0]);
+  if (values[0] != "1")
+    out.needs_hosts = fmt::format("{} {}: name the hosts with --hostfile or -H", written, show(values[0], 40));
   return out;
 }
 

@@ -28,12 +28,6 @@ Result<Meaning> exported(string_view, Values values) {
 
 Result<Meaning> kill_on_bad_exit(string_view, Values) { return one("--on-failure", "abort"); }
 
-Result<Meaning> hosts_count(string_view written, Values values) {
-  Meaning out;
-  if (values[0] != "1") out = note_of(written, values[0]);
-  return out;
-}
-
 Result<Meaning> distribution(string_view, Values values) {
   if (values[0] == "block") return one("--map-by", "slot");
   if (values[0] == "cyclic") return one("--map-by", "host");
@@ -68,7 +62,7 @@ std::vector<Row> srun_rows() {
       as_option("D chdir", "--wdir"),
       as_option("c cpus-per-task", "--cpus-per-rank"),
       as_option("gpus-per-task", "--gpus-per-rank"),
-      computed("N nodes", 1, hosts_count),
+      as_option("N nodes", "--host-count"),
       computed("export", 1, exported),
       computed("m distribution", 1, distribution),
       computed("K kill-on-bad-exit", 0, kill_on_bad_exit),

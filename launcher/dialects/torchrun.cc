@@ -82,6 +82,7 @@ Result<Settled> started_once(const Meeting& m) {
     return bad_value(m.place->value, "0; sml-run is called once, on one host, and starts the workers of all")
         .in(m.place->written);
   }
+  if (m.hosts && m.hosts->value != "1") out.options.push_back({"--host-count", m.hosts->value});
   const bool address = m.address && is_address(m.address->value);
   if (address) out.options.push_back({"--master-addr", m.address->value});
   for (const auto& said : {m.place, address ? std::nullopt : m.address, m.port, m.endpoint}) {

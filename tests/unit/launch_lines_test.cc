@@ -291,6 +291,7 @@ TEST_CASE("launch lines of torchrun", "[dialects]") {
        "host-0*8 host-1*8", "", "python -u train.py", "--rdzv-id, --rdzv-backend"},
       // named hosts take the place of --node-rank and --rdzv-*
       {"torchrun --nnodes 2 -H a:4,b:4 --nproc-per-node 4 train.py", "a*4 b*4", "", "python -u train.py"},
+      {"torchrun --nnodes 2 -H a:4,b:4,c:4 --nproc-per-node 4 train.py", "a*4 b*4", "", "python -u train.py"},
   };
   for (const Line& row : rows) check(row);
 }
@@ -314,7 +315,7 @@ TEST_CASE("launch lines of mpiexec.hydra, srun and deepspeed", "[dialects]") {
       {"mpiexec.hydra -n 2 -bind-to core:2 -demux poll ./app", "localhost*2", "", "./app", "-demux"},
       // srun(1), EXAMPLES
       {"srun -n8 -l hostname", "localhost*8", "", "hostname"},
-      {"srun -lN2 -n4 sleep 60", "localhost*4", "", "sleep 60", "-N 2"},
+      {"srun -lN2 -n8 -w n[1-3] sleep 60", "n1*4 n2*4", "", "sleep 60"},
       {"srun -n1 -c16 --mem-per-cpu=1gb server", "localhost*1", "", "server", "--mem-per-cpu"},
       {"srun -pdebug -t10 -n2 --exclusive hostname -lN2", "localhost*2", "", "hostname -lN2", "-p, -t, --exclusive"},
       // Slurm's multi-node training guides
@@ -329,6 +330,9 @@ TEST_CASE("launch lines of mpiexec.hydra, srun and deepspeed", "[dialects]") {
       {"deepspeed --hostfile /job/hostfile --include worker-2:0,1 train.py", "worker-2*2", "", "python -u train.py"},
       {"deepspeed --hostfile /job/hostfile -e worker-1 --master_port 29501 train.py", "worker-2*4", "",
        "python -u train.py", "--master_port"},
+      {"deepspeed --hostfile /job/hostfile --num_nodes 1 train.py", "worker-1*4", "", "python -u train.py"},
+      {"deepspeed --hostfile /job/hostfile --num_nodes=2 train.py", "worker-1*4 worker-2*4", "", "python -u train.py"},
+      {"deepspeed --num_nodes=-1 --num_gpus=2 train.py", "localhost*2", "", "python -u train.py"},
       {"deepspeed --num_gpus=2 train.py", "localhost*2", "", "python -u train.py"},
       {"deepspeed --module --num_gpus 1 package.train", "localhost*1", "", "python -u -m package.train"},
   };
@@ -464,6 +468,11 @@ TEST_CASE("what cannot be had is an error that says why", "[dialects]") {
       {"deepspeed --no_ssh train.py", "--no_ssh: sml-run is called once, on one host, and starts the workers of all"},
       {"srun -o out.%t ./app",
        "-o: sml-run writes DIR/rank.R/stdout with --log-dir, and other names with --log-layout"},
+      {"srun -N2 -n4 ./app",
+       "--host-count 2: there is only 1 host, from this machine; name more with -H or --hostfile"},
+      {"deepspeed --hostfile /job/hostfile --num_nodes 3 train.py",
+       "--host-count 3: there are only 2 hosts, from --hostfile /job/hostfile; name more with -H or --hostfile"},
+      {"sml-run --host-count 0 ./app", "--host-count: \"0\" is not a whole number from 1 to 100000"},
       {"sml-run -m mod", "unknown option -m; sml-run --help lists them all"},
   };
   for (const Row& row : rows) {
