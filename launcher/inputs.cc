@@ -129,7 +129,7 @@ Result<void> take_first(plan::HostList& list, std::optional<std::uint32_t> count
                  fmt::format("{}there {} only {} host{}, from {}; name more with -H or --hostfile", wanted,
                              one ? "is" : "are", list.hosts.size(), one ? "" : "s", list.source));
   }
-  if (list.calls) return Error(ErrorKind::Usage, wanted + "hosts that call each other are used all; start it on fewer");
+  if (list.calls) return Error(ErrorKind::Usage, wanted + "all hosts that call each other are used; start it on fewer");
   list.hosts.resize(*count);
   return {};
 }
