@@ -152,6 +152,10 @@ class Authenticator {
     for (; step == AuthStep::Again; step = call()) {
       const Waited waited = wait_();
       if (waited == Waited::Ready) continue;
+      if (waited == Waited::Flooded) {
+        broken_ = flooded();
+        return AuthStep::Failed;
+      }
       broken_ = waited == Waited::TimedOut ? Error(ErrorKind::Timeout, "the host did not answer during the login")
                                            : Error(ErrorKind::Internal, "cancelled");
       return AuthStep::Failed;

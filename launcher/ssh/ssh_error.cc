@@ -99,4 +99,9 @@ bool is_dropped_connection(std::string_view text) {
                      [&](std::string_view part) { return text.find(part) != std::string_view::npos; });
 }
 
+Error flooded() {
+  return Error(ErrorKind::Connect, std::string(kNoServer) + ": it sends without end before the session begins")
+      .with_hint("see --ssh-port");
+}
+
 }  // namespace sml::ssh

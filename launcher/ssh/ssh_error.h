@@ -17,4 +17,7 @@ Error explain(LoginStage stage, std::string_view text);
 // (MaxStartups), and trying again helps.
 bool is_dropped_connection(std::string_view text);
 
+// The other side sends without end where a few words are expected.
+Error flooded();
+
 }  // namespace sml::ssh

@@ -21,6 +21,8 @@ namespace sml::ssh {
 namespace {
 
 constexpr int kAttempts = 5;  // while the host drops connections before the login (MaxStartups)
+// From its banner to the command an ssh server says some kilobytes. libssh 0.10 keeps whatever comes meanwhile.
+constexpr std::uint64_t kMostBeforeCommand = 4 << 20;
 constexpr auto kSlack = std::chrono::seconds(1);
 constexpr auto kFirstPause = std::chrono::milliseconds(100);
 
@@ -144,6 +146,7 @@ class Login {
     const int fd = result_.socket.get();
     if (result_.proxy) result_.proxy.take_errors();
     arm_quick_ack(fd);
+    if (bytes_received(fd) > kMostBeforeCommand) return Waited::Flooded;
     return wait_for(fd, static_cast<short>(POLLIN | (result_.session.wants_write() ? POLLOUT : 0)), deadline_, cancel_);
   }
 
@@ -154,6 +157,7 @@ class Login {
       const Waited waited = wait();
       if (waited == Waited::Cancelled) return Error(ErrorKind::Internal, "cancelled");
       if (waited == Waited::TimedOut) return too_slow(stage);
+      if (waited == Waited::Flooded) return flooded();
     }
     if (step == Step::Done) return {};
     return failure(stage);

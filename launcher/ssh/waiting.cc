@@ -23,6 +23,16 @@ int milliseconds_until(TimePoint deadline, bool sliced) {
   return static_cast<int>(std::clamp<std::int64_t>(left.count(), 0, 60'000));
 }
 
+// tcp_info of <linux/tcp.h>, which cannot be included beside glibc's <netinet/tcp.h>, as far as we need it.
+struct KernelTcpInfo {
+  tcp_info known_to_glibc;
+  std::uint64_t pacing_rate;
+  std::uint64_t max_pacing_rate;
+  std::uint64_t bytes_acked;
+  std::uint64_t bytes_received;
+};
+static_assert(sizeof(tcp_info) == 104);
+
 }  // namespace
 
 CancelToken::CancelToken() : event_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {}
@@ -57,6 +67,12 @@ Waited wait_for(int fd, short events, TimePoint deadline, const CancelToken& can
 void arm_quick_ack(int fd) {
   const int one = 1;
   ::setsockopt(fd, IPPROTO_TCP, TCP_QUICKACK, &one, sizeof one);
+}
+
+std::uint64_t bytes_received(int fd) {
+  KernelTcpInfo info{};
+  socklen_t size = sizeof info;
+  return ::getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &size) == 0 ? info.bytes_received : 0;
 }
 
 }  // namespace sml::ssh

@@ -1,6 +1,7 @@
 // How the log-in threads wait: with an end, and so that the loop thread can end any wait at once.
 #pragma once
 #include <atomic>
+#include <cstdint>
 #include <mutex>
 
 #include "common/core/clock.h"
@@ -43,14 +44,17 @@ class ShutdownOnCancel {
   CancelToken& token_;
 };
 
-enum class Waited { Ready, TimedOut, Cancelled };
+enum class Waited { Ready, TimedOut, Cancelled, Flooded };
 
-// Waits until `fd` has one of the poll(2) `events` (or an error, or the end of the connection). A negative `fd` waits
-// for the deadline only.
+// Never Flooded: that is for callers who look at bytes_received(). Waits until `fd` has one of the poll(2) `events` (or
+// an error, or the end of the connection). A negative `fd` waits for the deadline only.
 Waited wait_for(int fd, short events, TimePoint deadline, const CancelToken& cancel);
 
 // Acknowledge at once whatever arrives next. Not sticky in the kernel: call before every wait. Nothing on other
 // sockets.
 void arm_quick_ack(int fd);
+
+// What has come on this TCP connection, read or not; 0 for other sockets.
+std::uint64_t bytes_received(int fd);
 
 }  // namespace sml::ssh
