@@ -1,14 +1,29 @@
 #include "common/supervise/agent_clock.h"
 
+#include <algorithm>
+
 namespace sml::supervise {
 
+namespace {
+
+// Bounded, so that no sum of two of them overflows.
+constexpr AgentClock::Reading kMost = std::chrono::hours(24 * 365 * 100);
+
+bool plausible(AgentClock::Reading reading) { return reading >= AgentClock::Reading::zero() && reading <= kMost; }
+
+}  // namespace
+
+TimePoint AgentClock::ours(Reading reading) const {
+  return TimePoint(std::clamp(reading, Reading::zero(), kMost) + offset_);
+}
+
 void AgentClock::heard(Reading reading, TimePoint now) {
-  if (!short_) offset_ = now.time_since_epoch() - reading;
+  if (!short_ && plausible(reading)) offset_ = now.time_since_epoch() - reading;
 }
 
 void AgentClock::answered(TimePoint asked, Reading reading, TimePoint now) {
+  if (asked > now || !plausible(asked.time_since_epoch()) || !plausible(reading)) return;
   const Duration took = now - asked;
-  if (took < Duration::zero()) return;
   if (short_ && took > *short_) {
     *short_ *= 2;
     return;

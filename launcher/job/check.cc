@@ -149,7 +149,7 @@ void Check::ping(HostEntry& host) { host.session->send(wire::Ping{nanoseconds(Cl
 
 void Check::handle(HostEntry& host, const wire::Pong& m) {
   const TimePoint asked{std::chrono::nanoseconds(m.token)}, now = Clock::now();
-  if (asked > now) return;
+  if (asked > now || asked < TimePoint()) return;  // it never was
   ++host.pongs;
   host.found.round_trip = std::min(host.found.round_trip.value_or(now - asked), now - asked);
   host.clock.answered(asked, std::chrono::nanoseconds(m.now_ns), now);

@@ -53,3 +53,16 @@ TEST_CASE("an answer from before its question changes nothing") {
   clock.answered(kNow + 2s, kBegin + 1h, kNow + 1s);
   CHECK(clock.ours(kBegin + 3s) == kNow + 3s);
 }
+
+TEST_CASE("readings that no clock has change nothing") {
+  AgentClock clock;
+  clock.answered(kNow, kBegin + 1ms, kNow + 2ms);
+  for (const AgentClock::Reading bad :
+       {AgentClock::Reading::min(), AgentClock::Reading::max(), AgentClock::Reading(-1)}) {
+    clock.heard(bad, kNow);
+    clock.answered(kNow, bad, kNow);
+    clock.answered(TimePoint(bad), kBegin, kNow);
+    CHECK(clock.ours(bad) != kNow);  // without an overflow
+  }
+  CHECK(clock.ours(kBegin + 3s) == kNow + 3s);
+}
