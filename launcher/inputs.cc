@@ -122,14 +122,17 @@ Result<void> filter(plan::HostList& list, const Options& options) {
 
 Result<void> take_first(plan::HostList& list, std::optional<std::uint32_t> count) {
   if (!count || *count == list.hosts.size()) return {};
-  const std::string wanted = fmt::format("--host-count {}: ", *count);
   if (*count > list.hosts.size()) {
     const bool one = list.hosts.size() == 1;
-    return Error(ErrorKind::Usage,
-                 fmt::format("{}there {} only {} host{}, from {}; name more with -H or --hostfile", wanted,
-                             one ? "is" : "are", list.hosts.size(), one ? "" : "s", list.source));
+    return Error(
+        ErrorKind::Usage,
+        fmt::format("{} hosts are asked for (--host-count), but there {} only {}, from {}; name more with -H or "
+                    "--hostfile",
+                    *count, one ? "is" : "are", list.hosts.size(), list.source));
   }
-  if (list.calls) return Error(ErrorKind::Usage, wanted + "all hosts that call each other are used; start it on fewer");
+  if (list.calls) {
+    return Error(ErrorKind::Usage, "--host-count: all hosts that call each other are used; start it on fewer");
+  }
   list.hosts.resize(*count);
   return {};
 }

@@ -468,10 +468,13 @@ TEST_CASE("what cannot be had is an error that says why", "[dialects]") {
       {"deepspeed --no_ssh train.py", "--no_ssh: sml-run is called once, on one host, and starts the workers of all"},
       {"srun -o out.%t ./app",
        "-o: sml-run writes DIR/rank.R/stdout with --log-dir, and other names with --log-layout"},
-      {"srun -N2 -n4 ./app",
-       "--host-count 2: there is only 1 host, from this machine; name more with -H or --hostfile"},
+      // srun(1), EXAMPLES: outside an allocation srun would ask Slurm for one
+      {"srun -lN2 -n4 sleep 60",
+       "2 hosts are asked for (--host-count), but there is only 1, from this machine; name more with -H or --hostfile"},
       {"deepspeed --hostfile /job/hostfile --num_nodes 3 train.py",
-       "--host-count 3: there are only 2 hosts, from --hostfile /job/hostfile; name more with -H or --hostfile"},
+       "3 hosts are asked for (--host-count), but there are only 2, from --hostfile /job/hostfile; name more with -H "
+       "or "
+       "--hostfile"},
       {"sml-run --host-count 0 ./app", "--host-count: \"0\" is not a whole number from 1 to 100000"},
       {"sml-run -m mod", "unknown option -m; sml-run --help lists them all"},
   };
