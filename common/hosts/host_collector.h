@@ -1,7 +1,7 @@
 // Hosts as they are read one after another, each machine once.
 #pragma once
+#include <boost/unordered/unordered_flat_map.hpp>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 #include "common/core/error.h"
@@ -38,7 +38,7 @@ class HostCollector {
   std::size_t added_ = 0;
   bool mentions_count_ = false;  // a host without slots came again
   std::vector<plan::Host> hosts_;
-  std::unordered_map<std::string, Mentions> known_;
+  boost::unordered_flat_map<std::string, Mentions> known_;
 };
 
 }  // namespace sml::hosts
