@@ -9,6 +9,7 @@ import random
 import re
 import signal
 import subprocess
+import tempfile
 import time
 
 from harness import SML_RUN, Process, TestCase, Testbed, own_processes, poll, run, sml_run, sml_run_popen
@@ -43,15 +44,20 @@ class Streams(TestCase):
         """The job's processes, below the launcher, whose command matches: their directories in /proc."""
         raise NotImplementedError
 
+    def log_folder(self):
+        """A new folder that the launcher can write into."""
+        raise NotImplementedError
+
 
 class Contract:
     def test_no_line_is_lost_or_torn_or_out_of_order(self):
         self.check_lines(self.popen)
 
     def check_lines(self, popen):
-        """16 ranks; a checker reads each stream as it comes."""
+        """16 ranks; a checker reads each stream as it comes, and their files are what they print by themselves."""
+        logs = self.log_folder()
         with contextlib.ExitStack() as stack:
-            job = stack.enter_context(popen(16, PROBE, "lines", COUNT, LONGEST))
+            job = stack.enter_context(popen(16, PROBE, "lines", COUNT, LONGEST, options=["--log-dir", logs]))
             check = [PROBE, "check", "16", str(COUNT), str(LONGEST)]
             checkers = [stack.enter_context(Process([*check, name], stdin=stream, stdout=subprocess.DEVNULL))
                         for name, stream in (("out", job.stdout), ("err", job.stderr))]
@@ -61,6 +67,20 @@ class Contract:
                 done = checker.finish(60 + COUNT / 100)
                 self.assertEqual((done.returncode, done.stderr), (0, ""))
             self.assertEqual(job.wait(20), 0)
+        for rank in range(16):
+            self.check_files(rank, logs / f"rank.{rank:02}")
+
+    def check_files(self, rank, folder):
+        with contextlib.ExitStack() as stack:
+            alone = stack.enter_context(Process([PROBE, "lines", str(COUNT), str(LONGEST)], env={"RANK": str(rank)}))
+            compared = [stack.enter_context(Process(["cmp", "-", folder / name], stdin=stream))
+                        for name, stream in (("stdout", alone.stdout), ("stderr", alone.stderr))]
+            alone.stdout.close()
+            alone.stderr.close()
+            for process in compared:
+                done = process.finish(60 + COUNT / 100)
+                self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "", ""), folder)
+            self.assertEqual(alone.wait(20), 0)
 
     def test_templates_of_tags(self):
         for options, wanted in ((["--tag", "{rank:04}/{local_rank:0} {stream}: "], ["0000/0 stdout: x", "0001/0 stdout: x"]),
@@ -285,6 +305,9 @@ class OnThisMachine(Contract, Streams):
     def launcher(self, process):
         return process.pid
 
+    def log_folder(self):
+        return self.temporary_directory()
+
     def running(self, pattern):
         return [PROC / str(pid) for pid, command in own_processes() if re.search(pattern, command) and "sml-run -" not in command]
 
@@ -336,8 +359,12 @@ class OnThisMachine(Contract, Streams):
 class OverSsh(Contract, Streams):
     @classmethod
     def setUpClass(cls):
+        cls.logs = cls.enterClassContext(tempfile.TemporaryDirectory(prefix="sml-e2e-"))
         cls.bed = cls.enterClassContext(Testbed())
-        cls.bed.up(4)
+        cls.bed.up(4, share=[cls.logs])
+
+    def log_folder(self):
+        return pathlib.Path(self.enterContext(tempfile.TemporaryDirectory(dir=self.logs)))
 
     def words(self, np, argv, options):
         hosts = ["algo-2", "algo-1", "algo-3", "algo-4"]  # rank 0 is not where the job is started
@@ -355,8 +382,8 @@ class OverSsh(Contract, Streams):
                 if re.search(pattern, p["cmd"]) and "sml-run -" not in p["cmd"]]
 
     def test_no_line_is_lost_when_every_host_is_remote(self):
-        def popen(np, *argv):
-            return self.bed.sml_run_popen("head", *self.words(np, argv, []))
+        def popen(np, *argv, options):
+            return self.bed.sml_run_popen("head", *self.words(np, argv, options))
 
         self.check_lines(popen)
 
