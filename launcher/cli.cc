@@ -791,24 +791,44 @@ Result<Given> gather(Dialect dialect, const Scan& scanned, const Surroundings& a
   return Given{merge_layers(layers), std::move(environment->warnings)};
 }
 
+// Our --nnodes for a program that is started once means the hosts of the job, as other launchers' options do, and not
+// that each of them calls: 1 is this machine, and where hosts are named nothing says which of them this one is.
+bool is_started_once(const std::vector<Occurrence>& given, dialects::HostsNamed named) {
+  const Occurrence* count = last_of(given, "--nnodes");
+  if (count == nullptr) return false;
+  const bool calls = last_of(given, "--node-rank") != nullptr || last_of(given, "--head") != nullptr;
+  return count->value == "1" || (named == dialects::HostsNamed::Yes && !calls);
+}
+
+void add_own(dialects::Meeting& meeting, const std::vector<Occurrence>& given) {
+  for (const auto& [member, option] : {std::pair(&dialects::Meeting::hosts, string_view("--nnodes")),
+                                       std::pair(&dialects::Meeting::place, string_view("--node-rank")),
+                                       std::pair(&dialects::Meeting::address, string_view("--master-addr"))}) {
+    const Occurrence* own = last_of(given, option);
+    if (own != nullptr && !(meeting.*member)) meeting.*member = {own->spelling, own->value};
+  }
+}
+
 // What other launchers' options tell of the hosts, now that all is known that could name them.
 Result<void> settle_hosts(Scan& scanned, std::vector<Occurrence>& given) {
   const auto is_named = [&](string_view option) { return last_of(given, option) != nullptr; };
+  const bool any_named = is_named("--hosts") || is_named("--hostfile") || is_named("--resource-config");
+  const auto named = any_named ? dialects::HostsNamed::Yes : dialects::HostsNamed::No;
+  if (!any_named && !scanned.needs_hosts.empty()) return Error(ErrorKind::Usage, scanned.needs_hosts.front());
   dialects::Meeting& meeting = scanned.meeting;
-  if (meeting != dialects::Meeting()) {  // with ours among them
-    for (const auto& [member, option] : {std::pair(&dialects::Meeting::hosts, string_view("--nnodes")),
-                                         std::pair(&dialects::Meeting::place, string_view("--node-rank")),
-                                         std::pair(&dialects::Meeting::address, string_view("--master-addr"))}) {
-      const Occurrence* own = last_of(given, option);
-      if (own != nullptr && !(meeting.*member)) meeting.*member = {own->spelling, own->value};
-    }
-  }
-  const bool named = is_named("--hosts") || is_named("--hostfile") || is_named("--resource-config");
-  if (!named && !scanned.needs_hosts.empty()) return Error(ErrorKind::Usage, scanned.needs_hosts.front());
-  Result<dialects::Settled> settled =
-      dialects::settle(meeting, named ? dialects::HostsNamed::Yes : dialects::HostsNamed::No);
+  if (meeting == dialects::Meeting() && !is_started_once(given, named)) return {};
+  add_own(meeting, given);
+  Result<dialects::Settled> settled = dialects::settle(meeting, named);
   if (!settled) return settled.error();
+  // What settles them takes the place of ours, but not of a source that the user has named.
+  std::erase_if(given, [](const Occurrence& o) {
+    const string_view name = main_spelling(*o.row);
+    return name == "--nnodes" || name == "--node-rank";
+  });
+  const Occurrence* source = last_of(given, "--host-source");
+  const bool source_named = source != nullptr && source->layer != Layer::Dialect;
   for (dialects::Given& option : settled->options) {
+    if (option.option == "--host-source" && source_named) continue;
     given.push_back({find_row(option.option), option.option, std::move(option.value), Layer::CommandLine, ""});
   }
   for (std::string& note : settled->notes) add_note(scanned.notes, std::move(note));

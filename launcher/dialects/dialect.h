@@ -91,8 +91,8 @@ std::vector<OfVariable> options_of_variables(Dialect dialect, std::span<const st
 
 enum class HostsNamed : std::uint8_t { No, Yes };
 
-// What a meeting comes to. Where hosts are named, or there is one, sml-run is started once; else each host calls the
-// first. Errors name the option as it was written.
+// What a meeting comes to. Where hosts are named sml-run is started once, for as many of them; one host that nobody
+// names is this machine; else each host calls the first. Errors name the option as it was written.
 struct Settled {
   std::vector<Given> options;
   std::vector<std::string> notes;

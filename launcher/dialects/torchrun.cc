@@ -82,12 +82,19 @@ Result<Settled> started_once(const Meeting& m) {
     return bad_value(m.place->value, "0; sml-run is called once, on one host, and starts the workers of all")
         .in(m.place->written);
   }
-  if (m.hosts && m.hosts->value != "1") out.options.push_back({"--host-count", m.hosts->value});
+  if (m.hosts) out.options.push_back({"--host-count", m.hosts->value});
   const bool address = m.address && is_address(m.address->value);
   if (address) out.options.push_back({"--master-addr", m.address->value});
   for (const auto& said : {m.place, address ? std::nullopt : m.address, m.port, m.endpoint}) {
     if (said) out.notes.push_back(said->written);
   }
+  return out;
+}
+
+// One host that nobody names is this one, also in a batch job of several.
+Result<Settled> on_this_machine(const Meeting& m) {
+  Result<Settled> out = started_once(m);
+  if (out) out->options = {{"--host-source", "local"}};
   return out;
 }
 
@@ -110,7 +117,8 @@ void merge(Meeting& all, const Meeting& more) {
 }
 
 Result<Settled> settle(const Meeting& meeting, HostsNamed named) {
-  if (named == HostsNamed::Yes || !meeting.hosts || meeting.hosts->value == "1") return started_once(meeting);
+  if (named == HostsNamed::Yes || !meeting.hosts) return started_once(meeting);
+  if (meeting.hosts->value == "1") return on_this_machine(meeting);
   if (!meeting.place) {
     return Error(
         ErrorKind::Usage,

@@ -418,6 +418,32 @@ TEST_CASE("torchrun's variables say what its command line does not", "[dialects]
         "PET_MAX_RESTARTS: --max-restarts: \"3\" is not 0; sml-run restarts no worker");
 }
 
+TEST_CASE("one host that is not named is this machine, also in a batch job of several", "[dialects]") {
+  const std::vector<std::string> job{"SLURM_JOB_ID=1", "SLURM_JOB_NODELIST=n[1-3]", "SLURM_TASKS_PER_NODE=2(x3)"};
+  const auto places_in_job = [&](const char* line) {
+    const Result<Planned> planned = plan_of(line, job);
+    return planned ? places(planned->plan) : planned.error().message();
+  };
+  CHECK(places_in_job("sml-run --nproc-per-node 2 p") == "n1*2 n2*2 n3*2");
+  CHECK(places_in_job("sml-run --nnodes=1 --nproc-per-node 2 p") == "localhost*2");
+  CHECK(places_in_job("sml-run --nnodes=1 --node-rank 0 --master-port 9 --nproc-per-node 2 p") == "localhost*2");
+  CHECK(places_in_job("sml-run --standalone --nproc-per-node 2 p") == "localhost*2");
+  CHECK(places_in_job("sml-run --nnodes=1 --host-source slurm --nproc-per-node 2 p") == "n1*2 n2*2 n3*2");
+  CHECK(places_in_job("sml-run --nnodes=1 -H a:2,b:2 p") == "a*2");
+  CHECK(places_in_job("sml-run --nnodes=2 -H a:2,b:2,c:2 p") == "a*2 b*2");
+  CHECK(places_in_job("torchrun --nproc-per-node 2 p") == "localhost*2");
+  CHECK(places_in_job("torchrun --nnodes=1 --nproc-per-node 2 p") == "localhost*2");
+  CHECK(error_of("sml-run --nnodes 1 --node-rank 1 p") ==
+        "--node-rank: \"1\" is not 0; sml-run is called once, on one host, and starts the workers of all");
+  // and nobody is waited for
+  for (const char* line :
+       {"sml-run --nnodes 1 p", "sml-run --nnodes 1 --node-rank 0 p", "sml-run --nnodes 2 -H a,b p"}) {
+    CHECK_FALSE(plan_of(line)->options.dial_in.hosts);
+    CHECK_FALSE(plan_of(line)->options.dial_in.place);
+  }
+  CHECK(plan_of("sml-run -H a,b --nnodes 2 --node-rank 1 p")->options.dial_in.place == 1U);
+}
+
 TEST_CASE("whatever another launcher's option comes to is an option of ours", "[dialects]") {
   using dialects::Dialect;
   for (Dialect dialect :
