@@ -121,6 +121,14 @@ std::vector<Given> defaults_of_mpi(std::span<const Given> given) {
   return out;
 }
 
+// Slurm deals out tasks as evenly as slots allow, whatever the distribution (_task_layout_block in its
+// src/common/slurm_step_layout.c).
+std::vector<Given> defaults_of_srun(std::span<const Given> given) {
+  std::vector<Given> out{{"--no-tag", ""}, {"--stdin", "all"}, {"--on-failure", "continue"}};
+  if (!is_given(given, {"--rankfile"})) out.insert(out.end(), {{"--map-by", "host"}, {"--rank-by", "slot"}});
+  return out;
+}
+
 bool is_assignment(const std::string& word) {
   const std::size_t equals = word.find('=');
   return equals != std::string::npos && plan::valid_variable_name(string_view(word).substr(0, equals));
@@ -222,7 +230,7 @@ std::vector<Given> defaults_of(Dialect dialect, std::span<const Given> given) {
     }
     case Dialect::Horovodrun: return {{"--tag", "[{rank}]<{stream}>:"}, {"--host-source", "local"}};
     case Dialect::Torchrun: return {{"--no-tag", ""}, {"--nproc-per-node", "1"}, {"--host-source", "local"}};
-    case Dialect::Srun: return {{"--no-tag", ""}, {"--stdin", "all"}, {"--on-failure", "continue"}};
+    case Dialect::Srun: return defaults_of_srun(given);
     case Dialect::Deepspeed: return {{"--no-tag", ""}};
   }
   return {};

@@ -29,9 +29,10 @@ Result<Meaning> exported(string_view, Values values) {
 Result<Meaning> kill_on_bad_exit(string_view, Values) { return one("--on-failure", "abort"); }
 
 Result<Meaning> distribution(string_view, Values values) {
-  if (values[0] == "block") return one("--map-by", "slot");
-  if (values[0] == "cyclic") return one("--map-by", "host");
-  return bad_value(values[0], "block or cyclic");
+  if (values[0] != "block" && values[0] != "cyclic") return bad_value(values[0], "block or cyclic");
+  Meaning out;
+  out.options = {{"--map-by", "host"}, {"--rank-by", values[0] == "block" ? "slot" : "host"}};
+  return out;
 }
 
 // What Slurm itself was asked for: the allocation is there already.
@@ -68,6 +69,7 @@ std::vector<Row> srun_rows() {
       computed("K kill-on-bad-exit", 0, kill_on_bad_exit),
       as_fixed("l label", {{"--tag", "{rank:0}: "}}),
       as_fixed("V version", {{"--version", ""}}),
+      as_fixed("usage", {{"--help", ""}}),
       as_is("u unbuffered overlap exact", 0),
       as_fixed("O overcommit", {{"--oversubscribe", ""}}),
       as_fixed("test-only", {{"--dry-run", ""}}),
@@ -78,6 +80,7 @@ std::vector<Row> srun_rows() {
       refused("o output e error i input", 1, kFiles),
       refused("r relative multi-prog het-group", 1, "sml-run has no such thing"),
       refused("bcast send-libs", 0, "sml-run copies no files to other hosts; put them where every host finds them"),
+      refused("bcast-exclude", 1, "sml-run copies no files to other hosts"),
       refused("ntasks-per-gpu ntasks-per-socket", 1, "write -n for the number of workers, or --ntasks-per-node"),
       refused("prolog epilog task-prolog task-epilog", 1, "call it before or after the program, in a script"),
       refused("pty x11", 0, "sml-run gives workers no terminal and no display"),

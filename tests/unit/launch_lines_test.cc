@@ -316,6 +316,8 @@ TEST_CASE("launch lines of mpiexec.hydra, srun and deepspeed", "[dialects]") {
       // srun(1), EXAMPLES
       {"srun -n8 -l hostname", "localhost*8", "", "hostname"},
       {"srun -lN2 -n8 -w n[1-3] sleep 60", "n1*4 n2*4", "", "sleep 60"},
+      {"srun -N2 -n3 -w n[1-3] sleep 60", "n1*2 n2*1", "", "sleep 60"},
+      {"srun -n2 -w n[1-3] sleep 60", "n1*1 n2*1", "", "sleep 60"},
       {"srun -n1 -c16 --mem-per-cpu=1gb server", "localhost*1", "", "server", "--mem-per-cpu"},
       {"srun -pdebug -t10 -n2 --exclusive hostname -lN2", "localhost*2", "", "hostname -lN2", "-p, -t, --exclusive"},
       // Slurm's multi-node training guides
@@ -442,6 +444,22 @@ TEST_CASE("one host that is not named is this machine, also in a batch job of se
     CHECK_FALSE(plan_of(line)->options.dial_in.place);
   }
   CHECK(plan_of("sml-run -H a,b --nnodes 2 --node-rank 1 p")->options.dial_in.place == 1U);
+}
+
+TEST_CASE("srun's distributions", "[dialects]") {
+  const auto hosts_of_ranks = [](const char* line) {
+    const Result<Planned> planned = plan_of(line);
+    REQUIRE(planned.has_value());
+    std::string out;
+    for (const plan::RankAssignment& rank : planned->plan.map.ranks)
+      out += planned->plan.map.hosts[rank.host.value()].host.name;
+    return out;
+  };
+  CHECK(hosts_of_ranks("srun -w a,b -n 5 p") == "aaabb");
+  CHECK(hosts_of_ranks("srun -w a,b -n 5 -m block p") == "aaabb");
+  CHECK(hosts_of_ranks("srun -w a,b -n 5 -m cyclic p") == "ababa");
+  CHECK(hosts_of_ranks("sml-run -H a,b -n 5 --distribution=cyclic p") == "ababa");
+  CHECK(hosts_of_ranks("sml-run -H a,b -n 5 p") == "aaaab");
 }
 
 TEST_CASE("whatever another launcher's option comes to is an option of ours", "[dialects]") {
