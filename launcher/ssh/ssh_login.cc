@@ -20,7 +20,7 @@
 namespace sml::ssh {
 namespace {
 
-constexpr int kAttempts = 5;  // while the host drops connections before the login (MaxStartups)
+constexpr int kAttempts = 6;  // while the host drops connections before the login (MaxStartups)
 // From its banner to the command an ssh server says some kilobytes. libssh 0.10 keeps whatever comes meanwhile.
 constexpr std::uint64_t kMostBeforeCommand = 4 << 20;
 constexpr auto kSlack = std::chrono::seconds(1);
