@@ -6,7 +6,7 @@ import re
 import shlex
 import shutil
 
-from harness import HELPERS, poll
+from harness import HELPERS, patience, poll
 
 PROBE = HELPERS / "probe"
 PROBE_WORD = shlex.quote(str(PROBE))  # for shells
@@ -16,6 +16,11 @@ ALL_BYTES = bytes(range(1, 256))
 AWKWARD = [b"", b" ", b"a b", b"'", b'"', b"'\"'", b"\\", b"\\n", b"line\nline\n", b"\n", b"$HOME", b"${HOME}", b"$(id)",
            b"`id`", b"*", b"?", b"[a-z]", b"~", b"!", b"!!", b"#", b"a;b", b"&", b"|", b">x", b"%s%n%d", b"-n", b"--",
            b"\t", b"\r", b"\xff\xfe", b"\xc3(", "grün".encode(), b"{a,b}", b"=", b"A=B", b"^", b"@", ALL_BYTES]
+
+
+def heartbeat(seconds):
+    """The option for silence of that length; longer where so much wants to run that a process may wait so long itself."""
+    return ["--heartbeat-timeout", f"{patience(seconds):.1f}s"]
 
 
 class Shown(dict):

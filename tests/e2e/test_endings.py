@@ -2,8 +2,8 @@
 import signal
 import subprocess
 
-from harness import SML_RUN, TestCase, Testbed, poll, sml_run, sml_run_popen
-from jobs import PROBE, PROBE_WORD, complaints, sh, wait_for_workers
+from harness import SML_RUN, TestCase, Testbed, patience, poll, sml_run, sml_run_popen
+from jobs import PROBE, PROBE_WORD, complaints, heartbeat, sh, wait_for_workers
 
 
 class FourHosts(TestCase):
@@ -24,7 +24,7 @@ class FourHosts(TestCase):
         return "sh", "-c", f"test $RANK = {rank} || exec sleep 600; {what}"
 
     def assert_silent(self, within):
-        self.assertTrue(poll(lambda: not self.bed.ps(), within), self.bed.ps())
+        self.assertTrue(poll(lambda: not self.bed.ps(), patience(within)), self.bed.ps())
 
 
 class Statuses(FourHosts):
@@ -234,7 +234,7 @@ class NothingLeft(FourHosts):
             job.finish(5)
 
     def test_a_host_that_is_lost(self):
-        with self.popen("sleep", "600", options=["--heartbeat-timeout", "2s"]) as job:
+        with self.popen("sleep", "600", options=heartbeat(2)) as job:
             wait_for_workers(self.bed, "sleep 600", 8)
             self.bed.kill("algo-4")
             try:
@@ -247,7 +247,7 @@ class NothingLeft(FourHosts):
         self.assertRegex("\n".join(complaints(done)), r"(?m)^algo-4: ")
 
     def test_a_host_that_is_cut_off_cleans_up_by_itself(self):
-        with self.popen("sleep", "600", options=["--heartbeat-timeout", "2s"]) as job:
+        with self.popen("sleep", "600", options=heartbeat(2)) as job:
             wait_for_workers(self.bed, "sleep 600", 8)
             self.bed.cut("algo-4")
             try:

@@ -6,7 +6,7 @@ import subprocess
 import unittest
 
 from harness import PYTHON, REPO, SML_RUN, Cgroups, HostsCase, poll, sml_run_popen
-from jobs import CACHE, PROBE_WORD, cached_agents, complaints, edit_file, sh, wait_for_workers
+from jobs import CACHE, PROBE_WORD, cached_agents, complaints, edit_file, heartbeat, sh, wait_for_workers
 from test_output import PROC, peak_memory_mb
 
 NOTICES = r"stopping the workers|waiting for |rank \d+ on \S+ has ended, but something"
@@ -263,12 +263,12 @@ class Agents(FaultCase):
     def test_stopped(self):
         for host in ("algo-1", "algo-3"):
             with self.subTest(host=host):
-                with self.popen(*self.only(0, "exec sleep 600"), options=["--heartbeat-timeout", "2s"]) as job:
+                with self.popen(*self.only(0, "exec sleep 600"), options=heartbeat(2)) as job:
                     self.await_ready(job)
                     self.signal(host, "STOP", "sml-run-agent")
                     done = job.finish(8)
                 try:
-                    self.assert_ending(done, 125, f"{host}: lost: nothing heard for 2 s$",
+                    self.assert_ending(done, 125, rf"{host}: lost: nothing heard for [\d.]+ s$",
                                        hosts=[h for h in self.bed.names() if h != host])
                     self.bed.assert_clean(within=5)
                 finally:

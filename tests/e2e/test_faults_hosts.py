@@ -2,12 +2,11 @@
 import random
 import time
 
-from harness import PYTHON, SML_RUN, poll
-from jobs import CACHE, by_rank, edit_file, forget_agents, sh, ssh_config
+from harness import PYTHON, SML_RUN, patience, poll
+from jobs import CACHE, by_rank, edit_file, forget_agents, heartbeat, sh, ssh_config
 from test_faults import FaultCase
 
-HEARTBEAT = ["--heartbeat-timeout", "2s"]
-LOST = "lost: nothing heard for 2 s$"
+LOST = r"lost: nothing heard for [\d.]+ s$"
 NOTICED = 8  # seconds: the heartbeat, a third of it until it is looked at, and the end of the others
 
 WRITER = """
@@ -41,7 +40,7 @@ class LostHosts(FaultCase):
 
     def assert_lost(self, lose, back):
         """A host is lost while the job runs; it is brought back when the test ends, at the latest."""
-        with self.start(*HEARTBEAT) as job:
+        with self.start(*heartbeat(2)) as job:
             self.addCleanup(back, "algo-3")
             lose("algo-3")
             self.assert_ending(job.finish(NOTICED), 125, "algo-3: " + LOST, hosts=self.others)
@@ -110,22 +109,23 @@ class LostHosts(FaultCase):
         """As a suspended cluster does: nobody is lost."""
         self.await_go(*self.bed.names())
         script = "echo ready; until [ -e /run/go ]; do sleep .1; done; echo went on"
-        with self.popen("sh", "-c", script, options=HEARTBEAT) as job:
+        silence = patience(2)
+        with self.popen("sh", "-c", script, options=["--heartbeat-timeout", f"{silence}s"]) as job:
             self.await_ready(job)
             self.addCleanup(self.bed.thaw, *self.bed.names())
             self.bed.freeze(*self.bed.names())
-            time.sleep(5)  # the fault itself
+            time.sleep(2.5 * silence)  # the fault itself
             self.bed.thaw(*self.bed.names())
             begin = time.monotonic()
-            self.assertFalse(poll(lambda: job.poll() is not None, 3))  # longer than a heartbeat
-            self.assertGreater(time.monotonic() - begin, 2)
+            self.assertFalse(poll(lambda: job.poll() is not None, 1.5 * silence))
+            self.assertGreater(time.monotonic() - begin, silence)
             self.go(*self.bed.names())
             done = job.finish(5)
         self.assert_ending(done, 0, None)
         self.assertEqual(done.stdout.count("went on"), 8)
 
     def lose_at_a_moment(self, lose, moment):
-        options = ["--heartbeat-timeout", "2s", "--start-timeout", "10s"]
+        options = [*heartbeat(2), "--start-timeout", f"{patience(10)}s"]
         with self.popen("sh", "-c", "echo ready; exec sleep 600", options=options) as job:
             time.sleep(moment)
             lose("algo-3")
@@ -159,7 +159,7 @@ class LostHosts(FaultCase):
         self.bed.delay(200, "algo-3")
         self.addCleanup(self.bed.delay, 0, "algo-3")
         self.addCleanup(self.bed.heal, "algo-3")
-        options = ["--heartbeat-timeout", "1s", "--connect-timeout", "2s", "--start-timeout", "4s"]
+        options = [*heartbeat(1), "--connect-timeout", "2s", "--start-timeout", "4s"]
         with self.popen("sh", "-c", "echo ready; exec sleep 600", options=options) as job:
             self.assertTrue(poll(lambda: any(p["comm"] == "head" for p in self.bed.ps("algo-3")), 10))
             self.bed.cut("algo-3")
@@ -217,7 +217,7 @@ class Links(FaultCase):
         """The clock of the launcher's host is another than that of the others: who failed first is seen all the same."""
         script = f"echo ready; case $RANK in [14]) {self.await_go('algo-1', 'algo-3')}; exit 3$RANK;; esac; exec sleep 600"
         for shift in ("+100000", "-600"):
-            words = self.words(["sh", "-c", script], ["--heartbeat-timeout", "5s"])
+            words = self.words(["sh", "-c", script], heartbeat(5))
             argv = ["unshare", "--time", f"--monotonic={shift}", "--fork", "--kill-child", str(SML_RUN), *words]
             with self.subTest(shift=shift), self.bed.popen("algo-1", argv) as job:
                 self.await_ready(job)
@@ -225,7 +225,7 @@ class Links(FaultCase):
                 for rank, host in ((4, "algo-3"), (1, "algo-1")):
                     before = len(self.waiting(host))
                     self.go(host)
-                    self.assertTrue(poll(lambda: len(self.waiting(host)) < before, 5))
+                    self.assertTrue(poll(lambda: len(self.waiting(host)) < before, patience(5)))
                 self.signal("algo-1", "CONT")
                 done = job.finish(5)
                 self.assert_ending(done, 34, r"rank 4 on algo-3 exited with status 34 after [0-9.]+ m?s ")

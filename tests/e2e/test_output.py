@@ -12,7 +12,7 @@ import subprocess
 import tempfile
 import time
 
-from harness import SML_RUN, Process, TestCase, Testbed, own_processes, poll, run, sml_run, sml_run_popen
+from harness import SML_RUN, Process, TestCase, Testbed, own_processes, patience, poll, run, sml_run, sml_run_popen
 from jobs import PROBE, PROBE_WORD, by_rank
 
 PROC = pathlib.Path("/proc")
@@ -209,8 +209,8 @@ class Contract:
     def test_a_stopped_reader_stops_the_writes_and_nothing_else(self):
         script = (f"probe={PROBE_WORD}; trap 'exec \"$probe\" flood' USR1; test $RANK != 3 || trap '' USR1; trap 'exit 6' WINCH; "
                   "echo ready >&2; while :; do sleep .05; done")
-        options = ["--heartbeat-timeout", "1s"]
-        with self.popen(4, "sh", "-c", script, options=options) as job:
+        silence = patience(1)
+        with self.popen(4, "sh", "-c", script, options=["--heartbeat-timeout", f"{silence}s"]) as job:
             wanted = {b"[%d] ready\n" % rank for rank in range(4)}
             for line in job.stderr:  # among what is said about the hosts
                 wanted.discard(line)
@@ -218,7 +218,7 @@ class Contract:
                     break
             job.send_signal(signal.SIGUSR1)
             self.assertTrue(poll(lambda: len(self.running("probe flood$")) == 3, 20))
-            self.assertFalse(poll(lambda: job.poll() is not None, 3))  # three times the limit of silence
+            self.assertFalse(poll(lambda: job.poll() is not None, 3 * silence))
             self.assertEqual(len(self.running("probe flood$")), 3)
             job.send_signal(signal.SIGWINCH)  # passed on to all, of whom one cares
             self.assertTrue(poll(lambda: not self.running("probe flood$"), 20))  # while nobody has read a byte
