@@ -64,8 +64,10 @@ void tell_consequences(const Facts& facts, const Facts::WorkerEnd& culprit, std:
   std::size_t told = 0;
   for (const auto& [what, group] : groups) {
     if (++told > kMaxConsequences) break;
-    lines.push_back("  then: rank" + std::string(group.ranks.size() > 1 ? "s " : " ") + fold_ranks(group.ranks) +
-                    " on " + fold_names(group.hosts) + " " + what);
+    const bool many = group.ranks.size() > 1;
+    lines.push_back("  then: rank" + std::string(many ? "s " : " ") + fold_ranks(group.ranks) + " on " +
+                    fold_names(group.hosts) + " " +
+                    (many && what.starts_with("was ") ? "were " + what.substr(4) : what));
   }
   const auto stopped = std::count_if(facts.ends.begin(), facts.ends.end(), [](const auto& e) { return !e.by_itself; });
   if (stopped > 0)

@@ -1,8 +1,10 @@
 #include "launcher/report/verdict.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 
+#include "launcher/report/job_report.h"
 #include "tests/support/catch.h"
 
 using namespace sml;
@@ -353,4 +355,14 @@ TEST_CASE("what the launcher itself ended the job for decides, unless something 
   CHECK(own.lines == Lines{"stopped: the logs cannot be kept", "hint: do that"});
   f.ends.push_back(end_of(0, "a", Exited{4}, 1s));
   CHECK(judge(f).exit_code == 4);
+}
+
+TEST_CASE("those who failed after the first fold by kind, in the number of their ranks") {
+  Facts f = facts();
+  f.ends = {end_of(0, "a", Signaled{SIGUSR1, false}, 1s), end_of(1, "a", Signaled{SIGUSR1, false}, 2s),
+            end_of(2, "b", Signaled{SIGUSR1, false}, 2s), end_of(3, "b", Signaled{SIGUSR2, false}, 2s)};
+  const Lines lines = job_report(f, judge(f));
+  const auto said = [&](const std::string& line) { return std::count(lines.begin(), lines.end(), line) == 1; };
+  CHECK(said("  then: ranks 1-2 on a,b were killed by SIGUSR1 (user defined signal 1)"));
+  CHECK(said("  then: rank 3 on b was killed by SIGUSR2 (user defined signal 2)"));
 }
