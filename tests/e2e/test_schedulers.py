@@ -30,6 +30,16 @@ class Slurm(TestCase):
                          {"algo-1": 8, "algo-2": 8, "algo-3": 4})
         self.assertIn("20 ranks on 3 hosts, from SLURM_JOB_NODELIST", done.stderr)
 
+    def test_a_link_of_the_name_srun_deals_out_tasks_as_the_other_one(self):
+        self.bed.exec("head", ["ln", "-s", SML_RUN, "/run/srun"])
+        for words in ("-n5", "-n2", "-n18", "-N2 -n7", "-n5 -m cyclic"):
+            theirs, ours = ({int(rank): host.strip() for rank, host in (line.split(":") for line in done.stdout.splitlines())}
+                            for done in (self.allocated("-N3", "-n20", srun, *words.split(), "-l", "hostname")
+                                         for srun in ("srun", "/run/srun")))
+            with self.subTest(words):
+                self.assertEqual(ours, theirs)
+                self.assertIn("algo-1", theirs[0])
+
     def test_a_step_of_one_task_has_the_whole_job(self):
         done = self.allocated("-N2", "-n4", "srun", "-N1", "-n1", *self.SLURM, "--no-tag", "hostname")
         self.assert_status(done, 0)
