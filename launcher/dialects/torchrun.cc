@@ -92,9 +92,10 @@ Result<Settled> started_once(const Meeting& m) {
 }
 
 // One host that nobody names is this one, also in a batch job of several.
-Result<Settled> on_this_machine(const Meeting& m) {
+Result<Settled> on_this_machine(Meeting m) {
+  m.hosts.reset();
   Result<Settled> out = started_once(m);
-  if (out) out->options = {{"--host-source", "local"}};
+  if (out) out->options.push_back({"--host-source", "local"});
   return out;
 }
 

@@ -444,6 +444,7 @@ TEST_CASE("one host that is not named is this machine, also in a batch job of se
     CHECK_FALSE(plan_of(line)->options.dial_in.place);
   }
   CHECK(plan_of("sml-run -H a,b --nnodes 2 --node-rank 1 p")->options.dial_in.place == 1U);
+  CHECK(plan_of("torchrun --nnodes=1 --master_addr=10.0.0.5 p")->options.master_address == "10.0.0.5");
 }
 
 TEST_CASE("srun's distributions", "[dialects]") {
