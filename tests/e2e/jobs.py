@@ -19,8 +19,10 @@ AWKWARD = [b"", b" ", b"a b", b"'", b'"', b"'\"'", b"\\", b"\\n", b"line\nline\n
 
 
 def heartbeat(seconds):
-    """The option for silence of that length; longer where so much wants to run that a process may wait so long itself."""
-    return ["--heartbeat-timeout", f"{patience(seconds):.1f}s"]
+    """The option for silence of that length, and how reports name it. It is longer where so much wants to run that a
+    process may wait so long itself."""
+    limit = f"{round(patience(seconds), 1):g}"
+    return ["--heartbeat-timeout", f"{limit}s"], f"{limit} s"
 
 
 class Shown(dict):

@@ -234,7 +234,7 @@ class NothingLeft(FourHosts):
             job.finish(5)
 
     def test_a_host_that_is_lost(self):
-        with self.popen("sleep", "600", options=heartbeat(2)) as job:
+        with self.popen("sleep", "600", options=heartbeat(2)[0]) as job:
             wait_for_workers(self.bed, "sleep 600", 8)
             self.bed.kill("algo-4")
             try:
@@ -247,7 +247,7 @@ class NothingLeft(FourHosts):
         self.assertRegex("\n".join(complaints(done)), r"(?m)^algo-4: ")
 
     def test_a_host_that_is_cut_off_cleans_up_by_itself(self):
-        with self.popen("sleep", "600", options=heartbeat(2)) as job:
+        with self.popen("sleep", "600", options=heartbeat(2)[0]) as job:
             wait_for_workers(self.bed, "sleep 600", 8)
             self.bed.cut("algo-4")
             try:

@@ -263,12 +263,13 @@ class Agents(FaultCase):
     def test_stopped(self):
         for host in ("algo-1", "algo-3"):
             with self.subTest(host=host):
-                with self.popen(*self.only(0, "exec sleep 600"), options=heartbeat(2)) as job:
+                options, limit = heartbeat(2)
+                with self.popen(*self.only(0, "exec sleep 600"), options=options) as job:
                     self.await_ready(job)
                     self.signal(host, "STOP", "sml-run-agent")
                     done = job.finish(8)
                 try:
-                    self.assert_ending(done, 125, rf"{host}: lost: nothing heard for [\d.]+ s$",
+                    self.assert_ending(done, 125, f"{host}: lost: nothing heard for {limit}$",
                                        hosts=[h for h in self.bed.names() if h != host])
                     self.bed.assert_clean(within=5)
                 finally:

@@ -6,7 +6,6 @@ from harness import PYTHON, SML_RUN, patience, poll
 from jobs import CACHE, by_rank, edit_file, forget_agents, heartbeat, sh, ssh_config
 from test_faults import FaultCase
 
-LOST = r"lost: nothing heard for [\d.]+ s$"
 NOTICED = 8  # seconds: the heartbeat, a third of it until it is looked at, and the end of the others
 
 WRITER = """
@@ -40,10 +39,11 @@ class LostHosts(FaultCase):
 
     def assert_lost(self, lose, back):
         """A host is lost while the job runs; it is brought back when the test ends, at the latest."""
-        with self.start(*heartbeat(2)) as job:
+        options, limit = heartbeat(2)
+        with self.start(*options) as job:
             self.addCleanup(back, "algo-3")
             lose("algo-3")
-            self.assert_ending(job.finish(NOTICED), 125, "algo-3: " + LOST, hosts=self.others)
+            self.assert_ending(job.finish(NOTICED), 125, f"algo-3: lost: nothing heard for {limit}$", hosts=self.others)
 
     def test_cut_off_and_healed_too_late(self):
         self.assert_lost(self.bed.cut, self.bed.heal)
@@ -125,7 +125,7 @@ class LostHosts(FaultCase):
         self.assertEqual(done.stdout.count("went on"), 8)
 
     def lose_at_a_moment(self, lose, moment):
-        options = [*heartbeat(2), "--start-timeout", f"{patience(10)}s"]
+        options = [*heartbeat(2)[0], "--start-timeout", f"{patience(10)}s"]
         with self.popen("sh", "-c", "echo ready; exec sleep 600", options=options) as job:
             time.sleep(moment)
             lose("algo-3")
@@ -159,7 +159,7 @@ class LostHosts(FaultCase):
         self.bed.delay(200, "algo-3")
         self.addCleanup(self.bed.delay, 0, "algo-3")
         self.addCleanup(self.bed.heal, "algo-3")
-        options = [*heartbeat(1), "--connect-timeout", f"{patience(2)}s", "--start-timeout", f"{patience(4)}s"]
+        options = [*heartbeat(1)[0], "--connect-timeout", f"{patience(2)}s", "--start-timeout", f"{patience(4)}s"]
         with self.popen("sh", "-c", "echo ready; exec sleep 600", options=options) as job:
             self.assertTrue(poll(lambda: any(p["comm"] == "head" for p in self.bed.ps("algo-3")), patience(10)))
             self.bed.cut("algo-3")
@@ -217,7 +217,7 @@ class Links(FaultCase):
         """The clock of the launcher's host is another than that of the others: who failed first is seen all the same."""
         script = f"echo ready; case $RANK in [14]) {self.await_go('algo-1', 'algo-3')}; exit 3$RANK;; esac; exec sleep 600"
         for shift in ("+100000", "-600"):
-            words = self.words(["sh", "-c", script], heartbeat(5))
+            words = self.words(["sh", "-c", script], heartbeat(5)[0])
             argv = ["unshare", "--time", f"--monotonic={shift}", "--fork", "--kill-child", str(SML_RUN), *words]
             with self.subTest(shift=shift), self.bed.popen("algo-1", argv) as job:
                 self.await_ready(job)
