@@ -220,7 +220,8 @@ OptionGroup options_of_data() {
 OptionGroup options_of_dial_in() {
   return {
       "Started on every host (they call the first, and need no SSH)",
-      {{"--nnodes", "N", set_nnodes, "How many hosts the job has, where nothing names them."},
+      {{"--nnodes", "N", set_nnodes,
+        "How many hosts the job has, where nothing names them; 1 is this machine. With -H as --host-count."},
        {"--node-rank", "I", set_node_rank, "Which of them this one is; 0 is the head, to which the others connect."},
        {"--head", "ADDR[:PORT]", set_head,
         "Address of the head, on every host the same; default: the name of the first host, and port 29399."},
