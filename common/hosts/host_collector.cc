@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <utility>
 
 #include "common/hosts/fields.h"
@@ -26,23 +27,48 @@ std::string key_of(const std::string& name) {
 
 }  // namespace
 
-HostCollector::HostCollector(std::size_t expected) {
+std::size_t HostCollector::HashOfName::operator()(std::uint32_t index) const {
+  return std::hash<std::string>()(key_of(hosts[index].name));
+}
+
+bool HostCollector::SameName::operator()(std::uint32_t a, std::uint32_t b) const {
+  return key_of(hosts[a].name) == key_of(hosts[b].name);
+}
+
+HostCollector::HostCollector(std::size_t expected) : known_(0, HashOfName{hosts_}, SameName{hosts_}) {
   const std::size_t bounded = std::min(expected, plan::kMaxHosts);
   hosts_.reserve(bounded);
+  unnamed_.reserve(bounded);
   known_.reserve(bounded);
 }
 
 Result<void> HostCollector::add(plan::Host host) {
   ++added_;
-  const std::uint32_t unnamed = host.slots ? 0 : 1;
-  const auto [known, is_new] = known_.try_emplace(key_of(host.name), Mentions{hosts_.size(), unnamed});
-  if (!is_new) return merge(known->second, host);
+  const auto next = static_cast<std::uint32_t>(hosts_.size());
   hosts_.push_back(std::move(host));
-  return {};
+  const auto [known, is_new] = known_.insert(next);
+  if (is_new) {
+    unnamed_.push_back(hosts_.back().slots ? 0 : 1);
+    return {};
+  }
+  const plan::Host again = std::move(hosts_.back());
+  hosts_.pop_back();
+  return merge(*known, again);
 }
 
-Result<void> HostCollector::merge(Mentions& known, const plan::Host& host) {
-  plan::Host& first = hosts_[known.index];
+Result<void> HostCollector::add_each(AlikeHosts hosts) {
+  if (hosts.other_names.empty()) return add(std::move(hosts.first));
+  Result<void> added = add(hosts.first);
+  for (std::string& name : hosts.other_names) {
+    if (!added) break;
+    hosts.first.name = std::move(name);
+    added = add(hosts.first);
+  }
+  return added;
+}
+
+Result<void> HostCollector::merge(std::size_t index, const plan::Host& host) {
+  plan::Host& first = hosts_[index];
   if (first.slots.has_value() != host.slots.has_value()) {
     return bad(fmt::format("names {} again, once with and once without slots; give slots each time", first.name));
   }
@@ -54,7 +80,7 @@ Result<void> HostCollector::merge(Mentions& known, const plan::Host& host) {
   }
   if (first.user.empty()) first.user = host.user;
   if (!first.port) first.port = host.port;
-  const std::uint32_t sum = host.slots ? *first.slots + *host.slots : ++known.unnamed;
+  const std::uint32_t sum = host.slots ? *first.slots + *host.slots : ++unnamed_[index];
   if (sum > plan::kMaxSlotsPerHost) {
     return bad(fmt::format("brings {} to {} slots; a host has at most {}", first.name, sum, plan::kMaxSlotsPerHost));
   }
@@ -65,10 +91,7 @@ Result<void> HostCollector::merge(Mentions& known, const plan::Host& host) {
 
 std::vector<plan::Host> HostCollector::take() && {
   if (mentions_count_) {
-    for (const auto& [key, mentions] : known_) {
-      plan::Host& host = hosts_[mentions.index];
-      host.slots = host.slots.value_or(mentions.unnamed);
-    }
+    for (std::size_t i = 0; i < hosts_.size(); ++i) hosts_[i].slots = hosts_[i].slots.value_or(unnamed_[i]);
   }
   return std::move(hosts_);
 }

@@ -18,18 +18,6 @@ constexpr std::string_view kScheme = "ssh://";
 
 Error bad(std::string clause) { return Error(ErrorKind::Usage, std::move(clause)); }
 
-// Where the character stands outside of brackets, npos if nowhere.
-std::size_t find_outside_brackets(std::string_view text, char wanted, std::size_t from = 0) {
-  if (text.find('[', from) == npos) return text.find(wanted, from);
-  bool inside = false;
-  for (std::size_t i = from; i < text.size(); ++i) {
-    if (!inside && text[i] == wanted) return i;
-    if (text[i] == '[') inside = true;
-    if (text[i] == ']') inside = false;
-  }
-  return npos;
-}
-
 // An expression cut into its fields, which are not yet looked at.
 struct Fields {
   std::string_view name;
@@ -39,29 +27,53 @@ struct Fields {
   std::string_view before_slots = ":";
 };
 
+// Where the characters that part the fields stand, outside of brackets; npos if nowhere.
+struct Marks {
+  std::size_t at = npos;
+  std::size_t colon = npos;  // here and below, behind the "@"
+  std::size_t second_colon = npos;
+  std::size_t slash = npos;
+};
+
+Marks find_marks(std::string_view text) {
+  Marks marks;
+  bool inside = false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    switch (text[i]) {
+      case '[': inside = true; break;
+      case ']': inside = false; break;
+      case '@':
+        if (!inside && marks.at == npos) marks = {.at = i};
+        break;
+      case ':':
+        if (!inside) (marks.colon == npos ? marks.colon : marks.second_colon) = i;
+        break;
+      case '/':
+        if (!inside && marks.slash == npos) marks.slash = i;
+        break;
+      default: break;
+    }
+  }
+  return marks;
+}
+
 Result<Fields> cut(std::string_view text) {
   Fields fields;
   const bool is_url = text.starts_with(kScheme);
-  std::string_view rest = is_url ? text.substr(kScheme.size()) : text;
-  if (const std::size_t at = find_outside_brackets(rest, '@'); at != npos) {
-    fields.user = rest.substr(0, at);
-    rest.remove_prefix(at + 1);
-  }
-  const std::size_t colon = find_outside_brackets(rest, ':');
-  const std::size_t slash = find_outside_brackets(rest, '/');
-  if (colon != npos && find_outside_brackets(rest, ':', colon + 1) != npos) {
-    return bad("has more than one \":\"; write an IPv6 address in brackets, as in [::1]:2");
-  }
+  if (is_url) text.remove_prefix(kScheme.size());
+  const auto [at, colon, second_colon, slash] = find_marks(text);
+  if (second_colon != npos) return bad("has more than one \":\"; write an IPv6 address in brackets, as in [::1]:2");
   if (slash < colon && colon != npos) return bad("has \"/\" before \":\"; write HOST:PORT/SLOTS");
-  fields.name = rest.substr(0, std::min(colon, slash));
+  if (at != npos) fields.user = text.substr(0, at);
+  const std::size_t name = at == npos ? 0 : at + 1;
+  fields.name = text.substr(name, std::min({colon, slash, text.size()}) - name);
   if (slash != npos) {
     fields.before_slots = "/";
-    fields.slots = rest.substr(slash + 1);
+    fields.slots = text.substr(slash + 1);
     if (fields.slots->empty() && (is_url || colon != npos)) fields.slots.reset();
-    rest = rest.substr(0, slash);
+    text = text.substr(0, slash);
   }
-  if (colon == npos) return fields;
-  (is_url || slash != npos ? fields.port : fields.slots) = rest.substr(colon + 1);
+  if (colon != npos) (is_url || slash != npos ? fields.port : fields.slots) = text.substr(colon + 1);
   return fields;
 }
 
@@ -108,10 +120,11 @@ Result<std::uint16_t> parse_port(std::string_view text, std::string_view after) 
   return static_cast<std::uint16_t>(*port);
 }
 
-Result<std::vector<plan::Host>> parse_host_expression(std::string_view text, std::size_t limit) {
+Result<AlikeHosts> parse_host_expression(std::string_view text, std::size_t limit) {
   const Result<Fields> fields = cut(text);
   if (!fields) return fields.error();
-  plan::Host host;
+  AlikeHosts hosts;
+  plan::Host& host = hosts.first;
   if (fields->user) {
     if (!plan::valid_user_name(*fields->user)) return bad("has no valid user name before \"@\"");
     host.user = *fields->user;
@@ -127,10 +140,15 @@ Result<std::vector<plan::Host>> parse_host_expression(std::string_view text, std
     if (!slots) return slots.error();
     host.slots = *slots;
   }
+  if (limit > 0 && plan::valid_host_name(fields->name)) {  // as nearly all are
+    host.name = fields->name;
+    return hosts;
+  }
   Result<std::vector<std::string>> names = names_of(fields->name, limit);
   if (!names) return names.error();
-  std::vector<plan::Host> hosts(names->size(), host);
-  for (std::size_t i = 0; i < hosts.size(); ++i) hosts[i].name = std::move((*names)[i]);
+  host.name = std::move(names->front());
+  names->erase(names->begin());
+  hosts.other_names = std::move(*names);
   return hosts;
 }
 

@@ -30,12 +30,10 @@ std::size_t end_of_item(std::string_view text, std::size_t from) {
 }
 
 Result<void> add_item(std::string_view item, HostCollector& collector) {
-  Result<std::vector<plan::Host>> hosts = parse_host_expression(item, collector.room());
+  Result<AlikeHosts> hosts = parse_host_expression(item, collector.room());
   if (!hosts) return bad_item(item, hosts.error().message());
-  for (plan::Host& host : *hosts) {
-    const Result<void> added = collector.add(std::move(host));
-    if (!added) return bad_item(item, added.error().message());
-  }
+  const Result<void> added = collector.add_each(std::move(*hosts));
+  if (!added) return bad_item(item, added.error().message());
   return {};
 }
 

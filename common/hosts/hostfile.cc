@@ -47,9 +47,10 @@ constexpr std::array kSettings{SettingName{"slots", Setting::Slots},
                                SettingName{"cores_per_socket", Setting::NoEffect}};
 
 const SettingName* find_setting(std::string_view key) {
-  std::string name = lower(key);
-  std::replace(name.begin(), name.end(), '-', '_');
-  const auto* found = std::find_if(kSettings.begin(), kSettings.end(), [&](const auto& s) { return s.name == name; });
+  const auto letter = [](char c) { return c == '-' ? '_' : lower(c); };
+  const auto* found = std::find_if(kSettings.begin(), kSettings.end(), [&](const SettingName& setting) {
+    return std::ranges::equal(key, setting.name, {}, letter);
+  });
   return found == kSettings.end() ? nullptr : found;
 }
 
@@ -70,21 +71,11 @@ class LineReader {
     if (expression.empty()) return std::nullopt;
     expression_ = expression;
     if (auto complaint = check_first_word(expression)) return complaint;
-    Result<std::vector<plan::Host>> hosts = parse_host_expression(expression, collector_.room());
+    Result<AlikeHosts> hosts = parse_host_expression(expression, collector_.room());
     if (!hosts) return quoted(expression, hosts.error().message());
-    if (auto complaint = read_settings(hosts->front())) return complaint;
-    if (hosts->size() == 1) {  // as on nearly all lines
-      const Result<void> added = collector_.add(std::move(hosts->front()));
-      return added ? std::nullopt : std::optional(quoted(expression, added.error().message()));
-    }
-    const plan::Host settled = hosts->front();
-    for (plan::Host& host : *hosts) {
-      plan::Host named = settled;
-      named.name = std::move(host.name);
-      const Result<void> added = collector_.add(std::move(named));
-      if (!added) return quoted(expression, added.error().message());
-    }
-    return std::nullopt;
+    if (auto complaint = read_settings(hosts->first)) return complaint;
+    const Result<void> added = collector_.add_each(std::move(*hosts));
+    return added ? std::nullopt : std::optional(quoted(expression, added.error().message()));
   }
 
  private:
@@ -95,7 +86,7 @@ class LineReader {
   std::optional<Complaint> check_first_word(std::string_view word) const {
     if (word.find(',') != npos && word.find('[') == npos) return quoted(word, "has a comma; write one host a line");
     if (word.front() == '^') return quoted(word, "excludes a host; leave it out of the file instead");
-    const bool rankfile = lower(word) == "rank" && rest_.find('=') != npos;
+    const bool rankfile = equal_ignoring_case(word, "rank") && rest_.find('=') != npos;
     if (rankfile) return quoted(word, "begins a line of a rankfile; expected a host, as in \"algo-1 slots=8\"");
     return std::nullopt;
   }
@@ -128,7 +119,7 @@ class LineReader {
                                         plan::Host& host, std::optional<std::uint32_t>& max_slots) {
     const SettingName* setting = find_setting(key);
     if (setting == nullptr) return quoted(text, unknown_setting(key));
-    const std::string after = lower(key) + "=";
+    const std::string_view after = text.substr(0, static_cast<std::size_t>(value.data() - text.data()));
     switch (setting->setting) {
       case Setting::Slots: return store_once(text, parse_slots(value, after), host.slots, "slots");
       case Setting::MaxSlots: return store_once(text, parse_slots(value, after), max_slots, "greatest number of slots");

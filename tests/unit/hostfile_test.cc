@@ -69,7 +69,7 @@ TEST_CASE("a malformed host file is refused with file, line and column") {
       {"b slots=\n", "nodes.txt:1:3: \"slots=\" has no number after \"slots=\"; " + slots},
       {"b slots=-1\n", "nodes.txt:1:3: \"slots=-1\" has \"-1\" after \"slots=\"; " + slots},
       {"b slots=65537\n", "nodes.txt:1:3: \"slots=65537\" has too many slots; " + slots},
-      {"b slots = x y\n", "nodes.txt:1:3: \"slots = x\" has \"x\" after \"slots=\"; " + slots},
+      {"b slots = x y\n", "nodes.txt:1:3: \"slots = x\" has \"x\" after \"slots = \"; " + slots},
       {"b slots=1 slots=2\n", "nodes.txt:1:11: \"slots=2\" names the slots of this host twice"},
       {"b:1 slots=2\n", "nodes.txt:1:5: \"slots=2\" names the slots of this host twice"},
       {"b slots=4 max_slots=2\n", "nodes.txt:1:1: \"b\" has 4 slots, more than its max_slots=2"},
