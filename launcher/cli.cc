@@ -816,6 +816,12 @@ Result<void> settle_hosts(Scan& scanned, std::vector<Occurrence>& given) {
   const bool any_named = is_named("--hosts") || is_named("--hostfile") || is_named("--resource-config");
   const auto named = any_named ? dialects::HostsNamed::Yes : dialects::HostsNamed::No;
   if (!any_named && !scanned.needs_hosts.empty()) return Error(ErrorKind::Usage, scanned.needs_hosts.front());
+  for (Occurrence& o : given) {
+    if (main_spelling(*o.row) != "--nnodes") continue;
+    Result<std::string> count = dialects::fixed_count(o.value);
+    if (!count) return Error(count.error()).in(o.spelling);
+    o.value = std::move(*count);
+  }
   dialects::Meeting& meeting = scanned.meeting;
   if (meeting == dialects::Meeting() && !is_started_once(given, named)) return {};
   add_own(meeting, given);

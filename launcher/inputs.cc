@@ -126,9 +126,10 @@ Result<void> take_first(plan::HostList& list, std::optional<std::uint32_t> count
     const bool one = list.hosts.size() == 1;
     return Error(
         ErrorKind::Usage,
-        fmt::format("{} hosts are asked for (--host-count), but there {} only {}, from {}; name more with -H or "
-                    "--hostfile",
-                    *count, one ? "is" : "are", list.hosts.size(), list.source));
+        fmt::format(
+            "{} hosts are asked for (--host-count or --nnodes), but there {} only {}, from {}; name more with -H or "
+            "--hostfile",
+            *count, one ? "is" : "are", list.hosts.size(), list.source));
   }
   if (list.calls) {
     return Error(ErrorKind::Usage, "--host-count: all hosts that call each other are used; start it on fewer");

@@ -89,6 +89,9 @@ struct OfVariable {
 };
 std::vector<OfVariable> options_of_variables(Dialect dialect, std::span<const std::string> environment);
 
+// The N of torchrun's "N" or "N:N" hosts, which need not be a number. The error of "MIN:MAX" goes on after "OPTION: ".
+Result<std::string> fixed_count(std::string_view text);
+
 enum class HostsNamed : std::uint8_t { No, Yes };
 
 // What a meeting comes to. Where hosts are named sml-run is started once, for as many of them; one host that nobody

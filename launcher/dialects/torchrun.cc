@@ -11,13 +11,10 @@ namespace {
 using std::string_view;
 
 Result<Meaning> hosts_count(string_view written, Values values) {
-  const std::string& text = values[0];
-  const std::size_t colon = text.find(':');
-  if (colon != std::string::npos && text.substr(0, colon) != text.substr(colon + 1)) {
-    return bad_value(text, "one number; the hosts of a job are fixed");
-  }
+  Result<std::string> count = fixed_count(values[0]);
+  if (!count) return count.error();
   Meaning out;
-  out.meeting.hosts = {std::string(written), text.substr(0, colon)};
+  out.meeting.hosts = {std::string(written), std::move(*count)};
   return out;
 }
 
@@ -110,6 +107,13 @@ std::string head_of(const Meeting& m) {
 constexpr string_view kNoFunctions = "sml-run starts programs only; write the script alone";
 
 }  // namespace
+
+Result<std::string> fixed_count(string_view text) {
+  const std::size_t colon = text.find(':');
+  const bool varies = colon != string_view::npos && text.substr(0, colon) != text.substr(colon + 1);
+  if (varies) return bad_value(text, "one number; the hosts of a job are fixed");
+  return std::string(text.substr(0, colon));
+}
 
 void merge(Meeting& all, const Meeting& more) {
   for (const auto member : {&Meeting::hosts, &Meeting::place, &Meeting::address, &Meeting::port, &Meeting::endpoint}) {

@@ -433,6 +433,7 @@ TEST_CASE("one host that is not named is this machine, also in a batch job of se
   CHECK(places_in_job("sml-run --nnodes=1 --host-source slurm --nproc-per-node 2 p") == "n1*2 n2*2 n3*2");
   CHECK(places_in_job("sml-run --nnodes=1 -H a:2,b:2 p") == "a*2");
   CHECK(places_in_job("sml-run --nnodes=2 -H a:2,b:2,c:2 p") == "a*2 b*2");
+  CHECK(places_in_job("sml-run --nnodes=2:2 -H a:2,b:2,c:2 p") == "a*2 b*2");
   CHECK(places_in_job("torchrun --nproc-per-node 2 p") == "localhost*2");
   CHECK(places_in_job("torchrun --nnodes=1 --nproc-per-node 2 p") == "localhost*2");
   CHECK(error_of("sml-run --nnodes 1 --node-rank 1 p") ==
@@ -515,12 +516,15 @@ TEST_CASE("what cannot be had is an error that says why", "[dialects]") {
        "-o: sml-run writes DIR/rank.R/stdout with --log-dir, and other names with --log-layout"},
       // srun(1), EXAMPLES: outside an allocation srun would ask Slurm for one
       {"srun -lN2 -n4 sleep 60",
-       "2 hosts are asked for (--host-count), but there is only 1, from this machine; name more with -H or --hostfile"},
+       "2 hosts are asked for (--host-count or --nnodes), but there is only 1, from this machine; name more with -H or "
+       "--hostfile"},
       {"deepspeed --hostfile /job/hostfile --num_nodes 3 train.py",
-       "3 hosts are asked for (--host-count), but there are only 2, from --hostfile /job/hostfile; name more with -H "
+       "3 hosts are asked for (--host-count or --nnodes), but there are only 2, from --hostfile /job/hostfile; name "
+       "more with -H "
        "or "
        "--hostfile"},
       {"sml-run --host-count 0 ./app", "--host-count: \"0\" is not a whole number from 1 to 100000"},
+      {"sml-run --nnodes 1:4 -H a,b ./app", "--nnodes: \"1:4\" is not one number; the hosts of a job are fixed"},
       {"sml-run -m mod", "unknown option -m; sml-run --help lists them all"},
   };
   for (const Row& row : rows) {
