@@ -520,9 +520,7 @@ TEST_CASE("what cannot be had is an error that says why", "[dialects]") {
        "--hostfile"},
       {"deepspeed --hostfile /job/hostfile --num_nodes 3 train.py",
        "3 hosts are asked for (--host-count or --nnodes), but there are only 2, from --hostfile /job/hostfile; name "
-       "more with -H "
-       "or "
-       "--hostfile"},
+       "more with -H or --hostfile"},
       {"sml-run --host-count 0 ./app", "--host-count: \"0\" is not a whole number from 1 to 100000"},
       {"sml-run --nnodes 1:4 -H a,b ./app", "--nnodes: \"1:4\" is not one number; the hosts of a job are fixed"},
       {"sml-run -m mod", "unknown option -m; sml-run --help lists them all"},
