@@ -7,6 +7,7 @@
 #include <optional>
 #include <utility>
 
+#include "common/core/letters.h"
 #include "common/core/text.h"
 #include "common/plan/settings_file.h"
 
@@ -57,12 +58,11 @@ void warn_of_mistakes(std::span<const std::string> environment, std::span<const 
 
 // Yes or no; nothing for anything else.
 std::optional<bool> truth(string_view text) {
-  std::string lower(text);
-  for (char& c : lower) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  const std::string word = lower(text);
   constexpr std::array<string_view, 4> kYes{"1", "true", "yes", "on"};
   constexpr std::array<string_view, 4> kNot{"0", "false", "no", "off"};
-  if (std::find(kYes.begin(), kYes.end(), lower) != kYes.end()) return true;
-  if (std::find(kNot.begin(), kNot.end(), lower) != kNot.end()) return false;
+  if (std::find(kYes.begin(), kYes.end(), word) != kYes.end()) return true;
+  if (std::find(kNot.begin(), kNot.end(), word) != kNot.end()) return false;
   return std::nullopt;
 }
 

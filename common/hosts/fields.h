@@ -3,8 +3,9 @@
 #include <algorithm>
 #include <cstdint>
 #include <optional>
-#include <string>
 #include <string_view>
+
+#include "common/core/letters.h"
 
 namespace sml::hosts {
 
@@ -26,18 +27,6 @@ inline std::optional<std::uint64_t> whole_number(std::string_view text) {
   std::uint64_t value = 0;
   for (const char c : text) value = value * 10 + static_cast<std::uint64_t>(c - '0');
   return value;
-}
-
-// ASCII only: names of hosts and keywords have no other letters.
-constexpr char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
-inline std::string lower(std::string_view text) {
-  std::string out(text);
-  for (char& c : out) c = lower(c);
-  return out;
-}
-
-inline bool equal_ignoring_case(std::string_view a, std::string_view b) {
-  return std::ranges::equal(a, b, [](char x, char y) { return lower(x) == lower(y); });
 }
 
 // Takes the text up to the next `separator`, or all of it, off the front of `rest`.

@@ -6,18 +6,13 @@
 #include <string>
 #include <vector>
 
+#include "common/core/letters.h"
 #include "common/core/text.h"
 #include "common/plan/host.h"
 
 namespace sml::plan {
 
 namespace {
-
-std::string lower(std::string_view text) {
-  std::string out(text);
-  for (char& c : out) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  return out;
-}
 
 std::vector<std::string> words_of(std::string_view text) {
   std::vector<std::string> out;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "common/core/letters.h"
 #include "common/core/text.h"
 #include "common/plan/host.h"
 #include "common/plan/rank_layout.h"
@@ -29,11 +30,6 @@ std::string_view take_before(std::string_view& text, std::string_view ends) {
   return taken;
 }
 
-bool equals_ignoring_case(std::string_view text, std::string_view word) {
-  const auto same = [](char a, char b) { return (a >= 'A' && a <= 'Z' ? a - 'A' + 'a' : a) == b; };
-  return std::equal(text.begin(), text.end(), word.begin(), word.end(), same);
-}
-
 // ---- lines
 
 Result<void> read_host(std::string_view word, RankfileEntry& entry) {
@@ -53,7 +49,7 @@ Result<void> read_host(std::string_view word, RankfileEntry& entry) {
 Result<void> read_cores(std::string_view rest, RankfileEntry& entry) {
   const std::string_view key = take_before(rest, "= \t\r");
   skip_blanks(rest);
-  const bool is_slot = equals_ignoring_case(key, "slot") || equals_ignoring_case(key, "slots");
+  const bool is_slot = equal_ignoring_case(key, "slot") || equal_ignoring_case(key, "slots");
   if (!is_slot || !rest.starts_with('=')) {
     return bad(fmt::format("\"{}\" follows the host; expected slot=CORES, as in slot=0:0-3", show(key, 60)));
   }
@@ -70,7 +66,7 @@ Result<RankfileEntry> parse_line(std::string_view line) {
   const std::string_view whole = line;
   const std::string_view keyword = take_before(line, "= \t\r");
   const std::string_view rank = take_before(line, "=");
-  if (!equals_ignoring_case(keyword, "rank") || line.empty()) {
+  if (!equal_ignoring_case(keyword, "rank") || line.empty()) {
     return bad(fmt::format("\"{}\" is no line of a rankfile; expected rank N=HOST slot=CORES", show(whole, 60)));
   }
   const auto parsed = parse_index(rank, kMaxWorldSize - 1);

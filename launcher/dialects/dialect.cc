@@ -4,6 +4,7 @@
 #include <array>
 #include <utility>
 
+#include "common/core/letters.h"
 #include "common/plan/env_file.h"
 #include "launcher/dialects/rows.h"
 
@@ -211,7 +212,7 @@ std::vector<OfVariable> options_of_variables(Dialect dialect, std::span<const st
     const string_view value = plan::value_of(entry);
     if (!variable.starts_with("PET_") || value.empty()) continue;
     std::string name = variable.substr(4);
-    for (char& c : name) c = c == '_' ? '-' : c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+    for (char& c : name) c = c == '_' ? '-' : lower(c);
     const Row* row = name.size() > 1 ? row_named(dialect, name) : nullptr;
     if (row == nullptr || (row->values == 0 && value != "1")) continue;  // a flag is 0 or 1
     out.push_back({variable, "--" + name + (row->values == 0 ? "" : "=" + std::string(value))});

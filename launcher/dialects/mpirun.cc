@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 
+#include "common/core/letters.h"
 #include "common/core/text.h"
 #include "common/plan/rank_layout.h"
 #include "launcher/dialects/rows.h"
@@ -65,12 +66,6 @@ Result<Meaning> mca(string_view written, Values values) {
 }
 
 // ---- placement
-
-std::string lower(string_view text) {
-  std::string out(text);
-  for (char& c : out) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  return out;
-}
 
 Result<Meaning> bind_to(string_view, Values values) {
   constexpr string_view kIfSupported = ":if-supported";  // which is what we do

@@ -4,6 +4,7 @@
 #include <array>
 #include <utility>
 
+#include "common/core/letters.h"
 #include "common/core/text.h"
 
 namespace sml::sagemaker {
@@ -55,11 +56,6 @@ std::string toolkit_value(const Value& value) {
 }
 
 // ---- as version 3 of the SDK writes them
-
-bool equal_ignoring_case(std::string_view a, std::string_view lower) {
-  return std::equal(a.begin(), a.end(), lower.begin(), lower.end(),
-                    [](char x, char y) { return (x >= 'A' && x <= 'Z' ? static_cast<char>(x - 'A' + 'a') : x) == y; });
-}
 
 std::string v3_value(const Hyperparameter& hyperparameter) {
   if (const auto* text = std::get_if<std::string>(&hyperparameter.written.data)) {

@@ -6,6 +6,7 @@
 #include <optional>
 #include <utility>
 
+#include "common/core/letters.h"
 #include "common/core/text.h"
 
 namespace sml::ssh {
@@ -19,12 +20,6 @@ std::optional<Number> number_in(const std::string& text) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
   return value;
-}
-
-std::string lower(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(),
-                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c; });
-  return text;
 }
 
 Result<SshConfig> read_config(const SshOptions& options, const SshTarget& target, const LocalIdentity& self,

@@ -1,23 +1,15 @@
 #include "launcher/ssh/ssh_config.h"
 
 #include <algorithm>
-#include <cctype>
 #include <utility>
 
+#include "common/core/letters.h"
 #include "common/core/text.h"
 
 namespace sml::ssh {
 namespace {
 
 constexpr std::size_t kMaxIncludeDepth = 16;
-
-char lower(char c) { return static_cast<char>(std::tolower(static_cast<unsigned char>(c))); }
-
-std::string lower(std::string_view text) {
-  std::string result(text);
-  std::transform(result.begin(), result.end(), result.begin(), [](char c) { return lower(c); });
-  return result;
-}
 
 bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\f' || c == '\v'; }
 
