@@ -36,10 +36,13 @@ bool uses_group(const Request& request) {
 }  // namespace
 
 TorchStore::TorchStore(std::uint32_t world_size, TorchStoreLimits limits)
-    : world_size_(world_size), limits_(limits), newest_(new_world()) {}
+    : world_size_(world_size),
+      limits_(limits),
+      common_(sender(), memory_),
+      newest_(std::make_shared<Group>(sender(), memory_)) {}
 
-std::shared_ptr<TorchStore::World> TorchStore::new_world() {
-  return std::make_shared<World>([this](ClientId id, std::string bytes) { send(id, std::move(bytes)); }, memory_);
+TorchSpace::Send TorchStore::sender() {
+  return [this](ClientId id, std::string bytes) { send(id, std::move(bytes)); };
 }
 
 void TorchStore::opened(ClientId id, TimePoint now) { clients_[id].progress = now; }
@@ -75,10 +78,7 @@ std::string TorchStore::closed(ClientId id) {
   Client& client = found->second;
   memory_ -= client.in.size();
   const bool amid = !client.given_up && !client.in.empty();
-  if (client.world) {
-    client.world->space.forget(id);
-    client.world->member_left |= client.member;
-  }
+  forget(id, client);
   clients_.erase(found);
   return amid ? "it ended in the middle of a request" : "";
 }
@@ -112,30 +112,44 @@ void TorchStore::perform(ClientId id, Client& client, const Request& request, Ti
     torch::put_word(bytes, request.word);
     return send(id, std::move(bytes));
   }
-  join_world(client, request, now);
-  client.world->space.stop_waiting(id);
+  if (joins(request)) count_join(client, now);
+  common_.stop_waiting(id);
+  if (client.group) client.group->space.stop_waiting(id);
   bytes = answer(id, client, request);
   if (!bytes.empty()) send(id, std::move(bytes));
 }
 
-void TorchStore::join_world(Client& client, const Request& request, TimePoint now) {
-  if (!client.world) {
-    const bool over = newest_->members >= world_size_ && newest_->member_left;
-    if (joins(request) && over) newest_ = new_world();
-    client.world = newest_;
-  }
-  if (joins(request)) {
-    ++client.world->joined;
-    if (!client.world->first_joined) client.world->first_joined = now;
-  }
-  if (!client.member && uses_group(request)) {
-    client.member = true;
-    ++client.world->members;
-  }
+void TorchStore::count_join(Client& client, TimePoint now) {
+  client.joined = true;
+  ++joined_;
+  if (!first_joined_) first_joined_ = now;
+}
+
+// Whether a rank has left is not asked: others may leave while this one comes, and the store may hear of both in any
+// order. All that is certain is that a rank comes to each group once.
+void TorchStore::enter_group(Client& client) {
+  if (client.joined && newest_->ranks >= world_size_) newest_ = std::make_shared<Group>(sender(), memory_);
+  client.group = newest_;
+  if (client.joined) ++newest_->ranks;
+}
+
+TorchSpace& TorchStore::space_of(Client& client, const Request& request) {
+  if (!uses_group(request)) return common_;
+  if (!client.group) enter_group(client);
+  return client.group->space;
+}
+
+const TorchSpace& TorchStore::group_space(const Client& client) const {
+  return (client.group ? client.group : newest_)->space;
+}
+
+void TorchStore::forget(ClientId id, const Client& client) {
+  common_.forget(id);
+  if (client.group) client.group->space.forget(id);
 }
 
 std::string TorchStore::answer(ClientId id, Client& client, const Request& request) {
-  TorchSpace& space = client.world->space;
+  TorchSpace& space = space_of(client, request);
   const std::string_view key = request.keys.empty() ? std::string_view() : request.keys[0];
   switch (request.op) {
     case Op::Set: space.set(key, request.values[0]); return {};
@@ -144,19 +158,18 @@ std::string TorchStore::answer(ClientId id, Client& client, const Request& reque
     case Op::CompareSet: return bytes_answer(space.compare_set(key, request.values[0], request.values[1]));
     case Op::Get: return bytes_answer(space.get(key));
     case Op::DeleteKey: return number_answer(space.erase(key) ? 1 : 0);
-    case Op::NumKeys: return number_answer(static_cast<std::int64_t>(space.size()));
+    case Op::NumKeys: return number_answer(static_cast<std::int64_t>(common_.size() + group_space(client).size()));
     case Op::QueueLen: return number_answer(static_cast<std::int64_t>(space.queue_length(key)));
     case Op::Check: return std::string(1, space.has_all(request.keys) ? torch::kReady : torch::kNotReady);
     case Op::Wait: return space.wait(id, request.keys) ? std::string(1, torch::kWaitOver) : std::string();
     case Op::CancelWait: return std::string(1, torch::kWaitCancelled);
     case Op::WatchKey: space.watch(id, key); return std::string(1, static_cast<char>(torch::Watch::Registered));
-    default: return longer_answer(id, client, request);
+    default: return longer_answer(id, client, request, space);
   }
 }
 
 // Of operations whose request can be wrong, or whose answer too long.
-std::string TorchStore::longer_answer(ClientId id, Client& client, const Request& request) {
-  TorchSpace& space = client.world->space;
+std::string TorchStore::longer_answer(ClientId id, Client& client, const Request& request, TorchSpace& space) {
   std::string out;
   if (request.op == Op::Add) {
     const std::optional<std::int64_t> sum = space.add(request.keys[0], request.number);
@@ -177,9 +190,18 @@ std::string TorchStore::longer_answer(ClientId id, Client& client, const Request
     if (size > limits_.answer) return refuse(id, client, "MULTI_GET: the answer is too long");
     for (const std::string_view key : request.keys) torch::put_bytes(out, space.get(key));
   } else if (request.op == Op::ListKeys) {
-    if (space.memory() > limits_.answer) return refuse(id, client, "LIST_KEYS: the answer is too long");
-    torch::put_number(out, static_cast<std::int64_t>(space.size()));
-    for (const auto& [key, value] : space.values()) torch::put_bytes(out, key);
+    return list_keys(id, client);
+  }
+  return out;
+}
+
+std::string TorchStore::list_keys(ClientId id, Client& client) {
+  const TorchSpace& group = group_space(client);
+  if (common_.memory() + group.memory() > limits_.answer)
+    return refuse(id, client, "LIST_KEYS: the answer is too long");
+  std::string out = number_answer(static_cast<std::int64_t>(common_.size() + group.size()));
+  for (const TorchSpace* space : {static_cast<const TorchSpace*>(&common_), &group}) {
+    for (const auto& [key, value] : space->values()) torch::put_bytes(out, key);
   }
   return out;
 }
@@ -201,7 +223,7 @@ void TorchStore::give_up(ClientId id, Client& client, std::string fault) {
   client.given_up = true;
   memory_ -= client.in.size();
   client.in = {};
-  if (client.world) client.world->space.forget(id);
+  forget(id, client);
   effects_.push_back({.client = id, .bytes = {}, .then = Effect::Then::Fault, .fault = std::move(fault)});
 }
 

@@ -1,8 +1,10 @@
 // torch's TCPStore as a server: every dialect, many clients. Pure.
 //
 // The store outlives process groups: a worker may destroy its group and make a new one, and torch then uses the same
-// keys again. So the clients of each new world get an empty space: when the whole world has taken part in one, and one
-// of it has left, who joins next begins another. (A store that rank 0 hosts is a new one then, too.)
+// keys again, over a new connection. So the keys of process groups are kept apart by group: a client that joins when
+// the newest group has all its ranks begins another. (A store that rank 0 hosts is a new one then, too.) All other keys
+// stay, and every client sees them, as with torchrun's store. A request that names keys of both kinds is of its group;
+// torch makes none.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -24,7 +26,7 @@ struct TorchStoreLimits {
 
 class TorchStore final : public Engine {
  public:
-  // `world_size`: of the job; tells when a world is complete.
+  // `world_size`: of the job; tells when a group has all its ranks.
   explicit TorchStore(std::uint32_t world_size, TorchStoreLimits limits = {});
 
   void opened(ClientId client, TimePoint now) override;
@@ -37,27 +39,24 @@ class TorchStore final : public Engine {
   void pass(TimePoint now) override;
   void restart_clocks(TimePoint now) override;
 
-  // Clients of the present world that have joined: torch counts them under the key "init/".
-  std::uint64_t joined() const { return newest_->joined; }
+  // Clients that have joined so far: torch counts them under the key "init/".
+  std::uint64_t joined() const { return joined_; }
   // When the first of them did; nothing before.
-  std::optional<TimePoint> first_joined() const { return newest_->first_joined; }
+  std::optional<TimePoint> first_joined() const { return first_joined_; }
   std::size_t memory() const { return memory_; }
 
  private:
-  struct World {
-    World(TorchSpace::Send send, std::size_t& memory) : space(std::move(send), memory) {}
+  struct Group {
+    Group(TorchSpace::Send send, std::size_t& memory) : space(std::move(send), memory) {}
     TorchSpace space;
-    std::uint64_t joined = 0;
-    std::uint64_t members = 0;  // clients that have used a process group's keys
-    bool member_left = false;
-    std::optional<TimePoint> first_joined;
+    std::uint64_t ranks = 0;  // clients that have joined and used its keys; others are more connections of a rank
   };
   struct Client {
     std::string in;
     std::size_t wanted = 1;  // bytes of `in` without which nothing can be done
     torch::Dialect dialect = torch::Dialect::Unknown;
-    std::shared_ptr<World> world;  // from its first request on
-    bool member = false;
+    bool joined = false;
+    std::shared_ptr<Group> group;  // from its first use of a group's keys on
     bool given_up = false;
     std::size_t unsent = 0;
     TimePoint progress;  // of its request or its answer
@@ -67,9 +66,14 @@ class TorchStore final : public Engine {
   void work(ClientId id, Client& client, TimePoint now);
   void perform(ClientId id, Client& client, const torch::Request& request, TimePoint now);
   std::string answer(ClientId id, Client& client, const torch::Request& request);
-  std::string longer_answer(ClientId id, Client& client, const torch::Request& request);
-  void join_world(Client& client, const torch::Request& request, TimePoint now);
-  std::shared_ptr<World> new_world();
+  std::string longer_answer(ClientId id, Client& client, const torch::Request& request, TorchSpace& space);
+  std::string list_keys(ClientId id, Client& client);
+  void count_join(Client& client, TimePoint now);
+  void enter_group(Client& client);
+  TorchSpace& space_of(Client& client, const torch::Request& request);
+  const TorchSpace& group_space(const Client& client) const;  // that it sees when it asks for all keys
+  TorchSpace::Send sender();
+  void forget(ClientId id, const Client& client);
   void send(ClientId id, std::string bytes);
   void give_up(ClientId id, Client& client, std::string fault);
   std::string refuse(ClientId id, Client& client, std::string fault);  // gives up; there is no answer
@@ -77,8 +81,11 @@ class TorchStore final : public Engine {
 
   std::uint32_t world_size_;
   TorchStoreLimits limits_;
-  std::size_t memory_ = 0;  // before the worlds, which count in it
-  std::shared_ptr<World> newest_;
+  std::uint64_t joined_ = 0;
+  std::optional<TimePoint> first_joined_;
+  std::size_t memory_ = 0;  // before the spaces, which count in it
+  TorchSpace common_;
+  std::shared_ptr<Group> newest_;
   std::map<ClientId, Client> clients_;  // ordered, so that what is done is the same each time
   std::vector<Effect> effects_;
   std::optional<TimePoint> next_check_;

@@ -40,6 +40,10 @@ class OneHost(TestCase):
         for ranks in (1, 4):
             self.assert_done(sml_run("-np", str(ranks), *torch("again"), timeout=200), ranks, "again")
 
+    def test_one_program_after_another_makes_its_own_process_group(self):
+        one_by_one = ["sh", "-ec", '"$@"; "$@"', "sh", *torch("env")]
+        self.assert_done(sml_run("-np", "2", *one_by_one, timeout=100), 2, "env", "env")
+
     def test_rank_0_may_leave_first_or_last(self):
         for step in ("rank0_first", "rank0_last"):
             self.assert_done(sml_run("-np", "3", *torch(step), timeout=100), 3, step)

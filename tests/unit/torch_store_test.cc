@@ -292,37 +292,64 @@ TEST_CASE("torch store: the beginning of torch 1.13 and of torch 2.14") {
   }
 }
 
-TEST_CASE("torch store: a world that begins anew finds nothing of the one before") {
+const std::string kCome = "x/default_pg/come";  // a key of a process group, under which its ranks are counted
+
+TEST_CASE("torch store: a process group made again finds nothing of the one before") {
   Clients c(2);
-  const auto join = [&](int client) {
-    CHECK(c.ask(client, old_add("init/", 1) + old_add("x/default_pg/barrier", 1)).size() == 16);
-  };
+  const auto come = [&](int client) { return c.ask(client, old_add("init/", 1) + old_add(kCome, 1)).substr(8); };
+  const auto count = [&](int client) { return c.ask(client, old_add(kCome, 0)); };
   const int a = c.open(), b = c.open();
-  join(a);
-  join(b);
-  c.close(a);
-  const int a2 = c.open();  // while b is still in the world before
-  join(a2);
-  CHECK(c.ask(a2, old_add("x/default_pg/barrier", 0)) == i64(1));
-  CHECK(c.ask(b, old_add("x/default_pg/barrier", 0)) == i64(2));
+  CHECK(come(a) == i64(1));
+  CHECK(come(b) == i64(2));
+  SECTION("by a rank whose old connection is closed") { c.close(a); }
+  SECTION("by a rank whose old connection seems open still") {}
+  const int a2 = c.open();  // while b is still in the group before
+  CHECK(come(a2) == i64(1));
+  CHECK(count(b) == i64(2));
   c.close(b);
   const int b2 = c.open();
-  join(b2);
-  CHECK(c.ask(b2, old_add("x/default_pg/barrier", 0)) == i64(2));
-  CHECK(c.store.joined() == 2);
+  CHECK(come(b2) == i64(2));
+  CHECK(count(a2) == i64(2));
+  CHECK(c.store.joined() == 4);
 }
 
-TEST_CASE("torch store: more stores of the same world share its keys") {
+TEST_CASE("torch store: one more connection of a rank, which does not join, is in the newest group") {
   Clients c(1);
   const int a = c.open();
-  c.say(a, old_add("init/", 1) + old_set("/worker/attempt_0/default_pg/0", "1") + old_set("k", "1"));
-  const int more = c.open();
-  c.say(more, old_add("init/", 1));
-  CHECK(c.ask(more, old_get("k")) == bytes("1"));
-  c.close(more);  // was none of the process group
-  const int again = c.open();
-  c.say(again, old_add("init/", 1));
-  CHECK(c.ask(again, old_get("k")) == bytes("1"));
+  c.say(a, old_add("init/", 1) + old_add(kCome, 1));
+  const int clone = c.open();
+  CHECK(c.ask(clone, old_add(kCome, 0)) == i64(1));
+}
+
+TEST_CASE("torch store: more stores share their keys, whoever has come or gone meanwhile") {
+  Clients c(3);
+  const auto store = [&] {
+    const int client = c.open();
+    c.say(client, old_add("init/", 1));
+    return client;
+  };
+  const int ranks[] = {store(), store(), store()};
+  for (const int rank : ranks) c.say(rank, old_add(kCome, 1));
+  c.say(ranks[0], old_set("k", "1"));
+  const int early = store();
+  CHECK(c.ask(early, old_set("early", "1") + old_wait({"early", "late"})).empty());
+  c.close(ranks[0]);
+  const int late = store();
+  CHECK(c.ask(late, old_get("k")) == bytes("1"));
+  CHECK(c.ask(late, old_set("late", "1") + old_wait({"early", "late"})) == kZero);
+  CHECK(c.heard(early) == kZero);
+}
+
+TEST_CASE("torch store: all keys are those of everybody and of the client's own group") {
+  Clients c(1);
+  const int a = c.open_new();
+  c.say(a, add("init/", 1) + set(kCome, "1") + set("k", "1"));
+  const int b = c.open_new();
+  c.say(b, add("init/", 1) + set(kCome, "1") + set(kCome + "2", "1"));
+  CHECK(c.ask(a, num_keys()) == i64(3));
+  CHECK(c.ask(b, num_keys()) == i64(4));
+  CHECK(c.ask(c.open_new(), num_keys()) == i64(4));
+  CHECK(c.ask(a, u8(17)).substr(0, 8) == i64(3));
 }
 
 TEST_CASE("torch store: garbage is given up, and nobody else notices") {
