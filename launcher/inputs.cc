@@ -319,10 +319,7 @@ Result<void> add_programs(plan::LaunchPlan& plan, const Options& options, const 
 Result<plan::JobMap> map_ranks(const plan::HostList& hosts, const Options& options,
                                const std::vector<plan::ProgramShare>& shares, const plan::RankLayout& layout) {
   if (is_plain(shares)) return plan::map_job(hosts, options.np, layout);
-  if (!layout.rankfile) return plan::map_programs(hosts, shares, layout);
-  return Error(ErrorKind::Usage,
-               "--rankfile places the workers of one program without a role; with several, give each its -H, or say "
-               "how with --map-by");
+  return plan::map_programs(hosts, shares, layout);
 }
 
 }  // namespace

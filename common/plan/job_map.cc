@@ -124,18 +124,6 @@ void order_hosts(JobMap& map, std::vector<HostIndex>& hosts_of) {
   map.hosts = std::move(ordered);
 }
 
-Result<void> check_slots(const JobMap& map, const std::vector<HostIndex>& hosts_of, const Rankfile& file) {
-  Counts counts(map.hosts.size(), 0);
-  for (std::uint32_t rank = 0; rank < hosts_of.size(); ++rank) {
-    const MappedHost& host = map.hosts[hosts_of[rank].value()];
-    if (++counts[hosts_of[rank].value()] <= host.slots) continue;
-    return bad_line(file, rank,
-                    "rank " + std::to_string(rank) + " is one more than the " + counted(host.slots, "slot") + " of " +
-                        host.host.name + "; give the host more slots, or give --oversubscribe");
-  }
-  return {};
-}
-
 Result<JobMap> map_by_rankfile(JobMap map, const HostList& hosts, std::optional<std::uint32_t> np,
                                const RankLayout& layout) {
   const Rankfile& file = *layout.rankfile;
@@ -147,7 +135,7 @@ Result<JobMap> map_by_rankfile(JobMap map, const HostList& hosts, std::optional<
   if (!hosts_of) return hosts_of.error();
   if (np) hosts_of->resize(*np);
   if (layout.oversubscribe == Oversubscribe::No) {
-    if (Result<void> fits = check_slots(map, *hosts_of, file); !fits) return fits.error();
+    if (Result<void> fits = check_slots(file, *hosts_of, map.hosts); !fits) return fits.error();
   }
   order_hosts(map, *hosts_of);
   assign_ranks(map, *hosts_of);
@@ -185,6 +173,18 @@ Result<std::vector<HostIndex>> hosts_of_ranks(const Rankfile& file, const std::v
     out.emplace_back(entry.host_index ? *entry.host_index : found->second);
   }
   return out;
+}
+
+Result<void> check_slots(const Rankfile& file, std::span<const HostIndex> hosts_of, std::span<const MappedHost> hosts) {
+  Counts counts(hosts.size(), 0);
+  for (std::uint32_t rank = 0; rank < hosts_of.size(); ++rank) {
+    const MappedHost& host = hosts[hosts_of[rank].value()];
+    if (++counts[hosts_of[rank].value()] <= host.slots) continue;
+    return bad_line(file, rank,
+                    "rank " + std::to_string(rank) + " is one more than the " + counted(host.slots, "slot") + " of " +
+                        host.host.name + "; give the host more slots, or give --oversubscribe");
+  }
+  return {};
 }
 
 Result<JobMap> map_job(const HostList& hosts, std::optional<std::uint32_t> np, const RankLayout& layout) {

@@ -2,6 +2,7 @@
 #pragma once
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -75,5 +76,9 @@ inline Result<JobMap> map_job(const HostList& hosts, std::optional<std::uint32_t
 
 // Where the rankfile's hosts are in `hosts`, by rank. Errors (kind Config) name the line.
 Result<std::vector<HostIndex>> hosts_of_ranks(const Rankfile& file, const std::vector<Host>& hosts);
+
+// Whether each of `hosts` has the slots for its ranks; `hosts_of` has the host of each rank of the file that is used.
+// Errors (kind Config) name the line of the first rank that is too many.
+Result<void> check_slots(const Rankfile& file, std::span<const HostIndex> hosts_of, std::span<const MappedHost> hosts);
 
 }  // namespace sml::plan

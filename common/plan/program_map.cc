@@ -122,6 +122,72 @@ void take(std::vector<Place>& places, std::uint32_t np, std::uint32_t program, c
   }
 }
 
+Error of_program(const Error& why, std::uint32_t program, std::span<const ProgramShare> programs) {
+  return programs.size() == 1 ? why : Error(why).in("program " + std::to_string(program + 1));
+}
+
+// Each program in what is left of its hosts.
+Result<void> lay_by_slots(std::span<const ProgramShare> programs, const RankLayout& layout, std::vector<Place> shared,
+                          Mapping& mapping, std::vector<Stretch>& out) {
+  std::uint64_t total = 0;
+  for (std::uint32_t p = 0; p < programs.size(); ++p) {
+    if (programs[p].placement != Placement::Slots) continue;
+    std::vector<Place> own = mapping.add(programs[p].hosts);
+    std::vector<Place>& places = own.empty() ? shared : own;
+    const Result<std::uint32_t> size = size_of(programs[p], places, mapping.hosts(), layout);
+    if (!size) return of_program(size.error(), p, programs);
+    total += *size;
+    if (total > kMaxWorldSize) {
+      return Error(ErrorKind::Usage, counted(total, "worker") + " are more than a job can have; the most is " +
+                                         std::to_string(kMaxWorldSize));
+    }
+    take(places, *size, p, layout, out);
+  }
+  return {};
+}
+
+// Program after program, helpers last.
+std::vector<std::uint32_t> order_of_ranks(std::span<const ProgramShare> programs) {
+  std::vector<std::uint32_t> out;
+  for (std::uint32_t p = 0; p < programs.size(); ++p) {
+    if (programs[p].placement == Placement::Slots) out.push_back(p);
+  }
+  std::stable_partition(out.begin(), out.end(), [&](std::uint32_t p) { return programs[p].part != Part::Helper; });
+  return out;
+}
+
+Result<std::uint32_t> size_in_rankfile(const ProgramShare& program, std::size_t left, bool is_last,
+                                       const std::string& path) {
+  if (!program.hosts.empty()) {
+    return Error(ErrorKind::Usage, "--rankfile names the hosts of its workers; leave out -H here");
+  }
+  if (!program.np && !is_last) {
+    return Error(ErrorKind::Usage, "with --rankfile each program but the last needs -np");
+  }
+  if (left > 0 && program.np.value_or(0) <= left) return program.np.value_or(static_cast<std::uint32_t>(left));
+  if (left == 0) return Error(ErrorKind::Usage, path + " has no rank left for it");
+  return Error(ErrorKind::Usage, "-np " + std::to_string(*program.np) + " is more than the " + counted(left, "rank") +
+                                     " that " + path + " has left");
+}
+
+// The next ranks of the rankfile for each program.
+Result<void> lay_by_rankfile(std::span<const ProgramShare> programs, const RankLayout& layout, const HostList& hosts,
+                             Mapping& mapping, std::vector<Stretch>& out) {
+  const Rankfile& file = *layout.rankfile;
+  Result<std::vector<HostIndex>> hosts_of = hosts_of_ranks(file, hosts.hosts);
+  if (!hosts_of) return hosts_of.error();
+  const std::vector<std::uint32_t> order = order_of_ranks(programs);
+  for (const std::uint32_t p : order) {
+    const Result<std::uint32_t> size =
+        size_in_rankfile(programs[p], hosts_of->size() - out.size(), p == order.back(), file.path);
+    if (!size) return of_program(size.error(), p, programs);
+    for (std::uint32_t i = 0; i < *size; ++i) out.push_back({(*hosts_of)[out.size()].value(), p, 1});
+  }
+  hosts_of->resize(out.size());
+  if (layout.oversubscribe == Oversubscribe::Yes) return {};
+  return check_slots(file, *hosts_of, mapping.hosts());
+}
+
 // Programs that stand beside the others, once it is known where these are.
 void add_beside(std::span<const ProgramShare> programs, std::vector<Stretch>& stretches) {
   std::vector<std::size_t> used;
@@ -202,20 +268,10 @@ Result<JobMap> map_programs(const HostList& hosts, std::span<const ProgramShare>
   if (job_hosts_used && hosts.hosts.empty()) return Error(ErrorKind::Usage, "no hosts; name at least one");
   std::vector<Place> shared = mapping.add(job_hosts_used ? hosts.hosts : std::vector<Host>());
   std::vector<Stretch> stretches;
-  std::uint64_t total = 0;
-  for (std::uint32_t p = 0; p < programs.size(); ++p) {
-    if (programs[p].placement != Placement::Slots) continue;
-    std::vector<Place> own = mapping.add(programs[p].hosts);
-    std::vector<Place>& places = own.empty() ? shared : own;
-    const Result<std::uint32_t> size = size_of(programs[p], places, mapping.hosts(), layout);
-    if (!size) return programs.size() == 1 ? size.error() : Error(size.error()).in("program " + std::to_string(p + 1));
-    total += *size;
-    if (total > kMaxWorldSize) {
-      return Error(ErrorKind::Usage, counted(total, "worker") + " are more than a job can have; the most is " +
-                                         std::to_string(kMaxWorldSize));
-    }
-    take(places, *size, p, layout, stretches);
-  }
+  Result<void> laid = layout.rankfile ? lay_by_rankfile(programs, layout, hosts, mapping, stretches)
+                                      : lay_by_slots(programs, layout, std::move(shared), mapping, stretches);
+  if (!laid) return laid.error();
+  const std::size_t in_file = layout.rankfile ? stretches.size() : 0;  // the ranks of those beside come later
   const auto is_member = [&](const Stretch& s) { return programs[s.program].part != Part::Helper; };
   if (std::stable_partition(stretches.begin(), stretches.end(), is_member) == stretches.begin()) {
     return Error(ErrorKind::Usage, "all programs are helpers; at least one must be what they help");
@@ -226,6 +282,8 @@ Result<JobMap> map_programs(const HostList& hosts, std::span<const ProgramShare>
   for (const ProgramShare& program : programs) map.roles.push_back(program.role);
   assign(map, programs, stretches);
   count_others(map);
+  if (layout.rankfile) map.cores.resize(map.world_size());
+  for (std::size_t rank = 0; rank < in_file; ++rank) map.cores[rank] = layout.rankfile->entries[rank].cores;
   return map;
 }
 

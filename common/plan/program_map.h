@@ -30,8 +30,9 @@ struct ProgramShare {
 };
 
 // As map_job(), for at least one program, the first of which is placed by slots. A host that several programs name is
-// one host with the slots of all. A rankfile is not looked at. Errors (kind Usage) begin with "program N: " where there
-// are several.
+// one host with the slots of all. A rankfile names the job's hosts only, and counts ranks as they are counted here;
+// each program but the last then needs its np. Errors that are one program's (kind Usage) begin with "program N: "
+// where there are several.
 Result<JobMap> map_programs(const HostList& hosts, std::span<const ProgramShare> programs, const RankLayout& layout);
 
 // Host after host.

@@ -36,7 +36,48 @@ std::string mapped(const char* hosts, const std::vector<ProgramShare>& programs,
   return map ? text_of(*map) : map.error().message();
 }
 
+RankLayout by_rankfile(const char* text) {
+  RankLayout out;
+  const auto file = parse_rankfile(text, "r.txt");
+  REQUIRE(file.has_value());
+  out.rankfile = *file;
+  return out;
+}
+
 }  // namespace
+
+TEST_CASE("a rankfile places the ranks of all programs, those of helpers last", "[programs]") {
+  const RankLayout layout = by_rankfile("rank 0=c slot=1\nrank 1=a\nrank 2=c\nrank 3=b slot=0:*");
+  const auto text = [&](const std::vector<ProgramShare>& programs) {
+    const auto map = map_programs(list_of("a:2,b:2,c:2"), programs, layout);
+    return map ? text_of(*map) : map.error().message();
+  };
+  CHECK(text({share(1), share(3)}) == "c:0/0 a:0/1 c:1/1 b:0/1");
+  CHECK(text({share(3), share({})}) == "c:0/0 a:0/0 c:1/0 b:0/1");
+  CHECK(text({share(2), share(1)}) == "c:0/0 a:0/0 c:1/1");
+  CHECK(text({share(1, "", Part::Helper), share(3)}) == "c:0/1 a:0/1 c:1/1 b:0/0");
+  ProgramShare beside = share(1);
+  beside.placement = Placement::EachHost;
+  const auto map = map_programs(list_of("a:2,b:2,c:2"), std::vector{share(2), beside, share(2)}, layout);
+  REQUIRE(map.has_value());
+  CHECK(text_of(*map) == "c:0/0 a:0/0 c:1/2 b:0/2 c:2/1 a:1/1 b:1/1");
+  CHECK(map->cores == std::vector<std::string>{"1", "", "", "0:*", "", "", ""});
+}
+
+TEST_CASE("programs that do not fit a rankfile are refused", "[programs]") {
+  const auto error_of = [](const std::vector<ProgramShare>& programs, const char* text = "rank 0=a\nrank 1=b") {
+    const auto map = map_programs(list_of("a:2,b:1"), programs, by_rankfile(text));
+    return map.has_error() ? map.error().message() : "(accepted)";
+  };
+  CHECK(error_of({share({}), share(1)}) == "program 1: with --rankfile each program but the last needs -np");
+  CHECK(error_of({share(1), share(1, "b")}) ==
+        "program 2: --rankfile names the hosts of its workers; leave out -H here");
+  CHECK(error_of({share(1), share(2)}) == "program 2: -np 2 is more than the 1 rank that r.txt has left");
+  CHECK(error_of({share(2), share({})}) == "program 2: r.txt has no rank left for it");
+  CHECK(error_of({share(1), share(2)}, "rank 0=b\nrank 1=b\nrank 2=a") ==
+        "r.txt:2: rank 1 is one more than the 1 slot of b; give the host more slots, or give --oversubscribe");
+  CHECK(error_of({share(1), share(1)}, "rank 0=a\nrank 1=x") == "r.txt:2: x is none of the job's hosts");
+}
 
 TEST_CASE("programs fill the slots of the job one after the other, and ranks run on", "[programs]") {
   CHECK(mapped("a:2,b:3", {share(1), share(4)}) == "a:0/0 a:1/1 b:0/1 b:1/1 b:2/1");
