@@ -170,8 +170,8 @@ Result<dialin::Key> find_key(const Options& options, const Machine& machine, con
 }
 
 // What hosts must agree on before workers start.
-std::string plan_digest(const plan::LaunchPlan& plan) {
-  std::string text;
+std::string plan_digest(const plan::LaunchPlan& plan, Preflight check) {
+  std::string text = check == Preflight::Yes ? "check\n" : "";
   for (const plan::MappedHost& host : plan.map.hosts) {
     text += fmt::format("{} {}\n", host.host.name, host.ranks.size());
   }
@@ -216,7 +216,7 @@ Result<std::optional<dialin::Settings>> choose_dial_in(const Options& options, c
   settings.job = job_name(machine);
   settings.attempt = attempt_of(options, machine);
   settings.build = build;
-  settings.plan = plan_digest(plan);
+  settings.plan = plan_digest(plan, options.check);
   settings.callers = names_are_made_up(plan) ? dialin::Callers::Anywhere : dialin::Callers::ListedHosts;
   const Result<dialin::Key> key = find_key(options, machine, settings);
   if (!key) return key.error();
@@ -253,7 +253,7 @@ int serve_head(const Options& options, const plan::LaunchPlan& plan, const diali
                sagemaker::failure_text(*outcome.fault, message ? sagemaker::kMessageLimit : sagemaker::kFailureLimit),
                say);
   } else if (outcome.exit_code != 0) {
-    say("the job has ended: " + outcome.text);
+    say((options.check == Preflight::Yes ? "the check has ended: " : "the job has ended: ") + outcome.text);
     leave_text(options, outcome.failure, say);
   }
   return outcome.exit_code;

@@ -121,25 +121,6 @@ Result<void> enough_descriptors(const plan::LaunchPlan& plan, const Options& opt
       .with_hint("raise it (ulimit -Hn), or lower --fanout");
 }
 
-// What is found goes to our output, what is wrong with it to standard error.
-int check(const Options& options, const plan::LaunchPlan& plan, const launch::AgentImage& image) {
-  const Result<job::RankLogs> logs = job::RankLogs::plan(options.logs, plan);
-  if (!logs) return refuse(logs.error());
-  if (options.verbosity != Verbosity::Quiet) say(one_line_about(plan));
-  os::raise_descriptor_limit();
-  if (Result<void> enough = enough_descriptors(plan, options); !enough) return refuse(enough.error());
-  const report::CheckReport found = job::Check(options, plan, image, *logs).run();
-  const bool json = options.format == PlanFormat::Json;
-  const bool printed = os::write_all(STDOUT_FILENO, json ? check_json(found) + "\n" : check_table(found));
-  if (options.verbosity != Verbosity::Quiet) {
-    for (const std::string& warning : check_warnings(found)) say("warning: " + warning);
-  }
-  const report::Verdict verdict = judge(found);
-  for (const std::string& line : verdict.lines) say(line);
-  if (verdict.exit_code == 0 && options.verbosity != Verbosity::Quiet) say("the job would start");
-  return verdict.exit_code == 0 && !printed ? 1 : verdict.exit_code;
-}
-
 // What the head listens with; nothing: no host calls.
 Result<std::optional<dialin::HeadPlan>> open_for_hosts(const Options& options,
                                                        const std::optional<dialin::Settings>& settings,
@@ -148,6 +129,29 @@ Result<std::optional<dialin::HeadPlan>> open_for_hosts(const Options& options,
   Result<os::UniqueFd> listener = dialin::listen_on(settings->port);
   if (!listener) return listener.error();
   return std::optional(dialin::HeadPlan{*settings, std::move(*listener), options.heartbeat_timeout, chore});
+}
+
+// What is found goes to our output, what is wrong with it to standard error.
+int check(const Options& options, const plan::LaunchPlan& plan, const launch::AgentImage& image,
+          const std::optional<dialin::Settings>& dial_in) {
+  const Result<job::RankLogs> logs = job::RankLogs::plan(options.logs, plan);
+  if (!logs) return refuse(logs.error());
+  if (options.verbosity != Verbosity::Quiet) say(one_line_about(plan));
+  os::raise_descriptor_limit();
+  if (Result<void> enough = enough_descriptors(plan, options); !enough) return refuse(enough.error());
+  Result<std::optional<dialin::HeadPlan>> head = open_for_hosts(options, dial_in, nullptr);
+  if (!head) return refuse(head.error());
+  const Result<report::CheckReport> found = job::Check(options, plan, image, *logs, std::move(*head), say).run();
+  if (!found) return refuse(found.error());
+  const bool json = options.format == PlanFormat::Json;
+  const bool printed = os::write_all(STDOUT_FILENO, json ? check_json(*found) + "\n" : check_table(*found));
+  if (options.verbosity != Verbosity::Quiet) {
+    for (const std::string& warning : check_warnings(*found)) say("warning: " + warning);
+  }
+  const report::Verdict verdict = judge(*found);
+  for (const std::string& line : verdict.lines) say(line);
+  if (verdict.exit_code == 0 && options.verbosity != Verbosity::Quiet) say("the job would start");
+  return verdict.exit_code == 0 && !printed ? 1 : verdict.exit_code;
 }
 
 // An exit status; or nothing was started, as several of the hosts are one machine.
@@ -173,19 +177,15 @@ Outcome try_launch(const Options& options, const Training& training, const Machi
   const Result<std::optional<dialin::Settings>> dial_in =
       choose_dial_in(options, training, *plan, machine, SML_VERSION " " + image->id());
   if (!dial_in) return fail(options, dial_in.error());
-  if (options.check == Preflight::Yes) {
-    if (!*dial_in) return check(options, *plan, *image);
-    return refuse(
-        Error(ErrorKind::Usage, "--check reaches the hosts by SSH; hosts that call the head are not checked"));
-  }
   Installer installer(training, machine);
   launch::Chore* chore = nullptr;
   if (*dial_in) {
     adapt_plan(*plan, training, **dial_in);
     const bool works = !plan->map.hosts[(*dial_in)->own_index].ranks.empty();
-    if (works && !installer.empty()) chore = &installer;
+    if (works && !installer.empty() && options.check == Preflight::No) chore = &installer;
     if ((*dial_in)->own_index != 0) return serve_head(options, *plan, **dial_in, *image, chore, say);
   }
+  if (options.check == Preflight::Yes) return check(options, *plan, *image, *dial_in);
   Result<job::Records> records = job::Records::open(options, *plan);
   if (!records) return fail(options, records.error());
   if (options.verbosity != Verbosity::Quiet) say(one_line_about(*plan));

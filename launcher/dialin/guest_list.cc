@@ -17,8 +17,10 @@ std::optional<Refused> GuestList::refuse(const Hello& hello) const {
                                                     show(hello.host), hello.index, fold_names(settings_.hosts)));
   }
   if (hello.plan != settings_.plan) {
-    return refusal(Reason::Plan,
-                   "it reckons with other hosts, another number of workers on each, or another command than the head");
+    return refusal(
+        Reason::Plan,
+        "it reckons with other hosts, another number of workers on each, or another command than the head, or "
+        "only one of the two was given --check");
   }
   if (closed_) return refusal(Reason::Ending, "the job is ending");
   if (here_[hello.index]) return refusal(Reason::Twice, fmt::format("host \"{}\" is here already", show(hello.host)));

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <csignal>
+#include <iterator>
 #include <utility>
 
+#include "common/core/exit_status.h"
 #include "common/core/text.h"
 #include "common/hosts/aliases.h"
 #include "launcher/job/session_facts.h"
@@ -27,11 +29,13 @@ Error error_of(const wire::Obstacle& o) {
 }  // namespace
 
 Check::Check(const JobOptions& options, const plan::LaunchPlan& plan, const launch::AgentImage& image,
-             const RankLogs& logs)
+             const RankLogs& logs, std::optional<dialin::HeadPlan> dial_in, Say say)
     : options_(options),
       plan_(plan),
       image_(image),
       logs_(logs),
+      say_(std::move(say)),
+      dial_in_(std::move(dial_in)),
       routes_(loop_.get_executor(), options.ssh, plan, image),
       signals_(loop_, SIGINT, SIGTERM, SIGHUP),
       deadline_timer_(loop_),
@@ -42,8 +46,9 @@ Check::Check(const JobOptions& options, const plan::LaunchPlan& plan, const laun
 
 Check::~Check() = default;
 
-report::CheckReport Check::run() {
+Result<report::CheckReport> Check::run() {
   ::signal(SIGPIPE, SIG_IGN);
+  if (Result<void> open = open_to_hosts(); !open) return open.error();
   await_signals();
   make_sessions();
   for (HostEntry& host : hosts_) host.session->start();
@@ -52,8 +57,35 @@ report::CheckReport Check::run() {
   loop_.run();
   report::CheckReport found = report();
   hosts_.clear();
+  tell_hosts(judge(found));
   routes_.leave();
   return found;
+}
+
+Result<void> Check::open_to_hosts() {
+  if (!dial_in_) return {};
+  Result<std::unique_ptr<dialin::Head>> head =
+      dialin::make_head(loop_.get_executor(), routes_.pool(), std::move(*dial_in_),
+                        {.say = say_,
+                         .come = [this] { look_round(); },
+                         .stop_asked =
+                             [this](const std::string& host, int signo) {
+                               say_(host + " has been told to stop (" + signal_name(signo) + ")");
+                               stop(signo);
+                             }});
+  if (!head) return head.error();
+  head_ = std::move(*head);
+  routes_.be_called(*head_);
+  head_->begin();
+  return {};
+}
+
+void Check::tell_hosts(const report::Verdict& verdict) {
+  if (!head_) return;
+  loop_.restart();
+  head_->end({static_cast<std::uint8_t>(verdict.exit_code), in_words(verdict), {}}, {}, [this] { loop_.stop(); });
+  loop_.run();
+  head_.reset();
 }
 
 void Check::make_sessions() {
@@ -88,11 +120,12 @@ report::CheckReport Check::report() {
   for (const HostEntry& host : hosts_) {
     seen.push_back({plan_.map.hosts[host.found.index.value()].host, host.machine});
   }
-  if (options_.ssh.command.empty()) out.machines = hosts::find_machines(seen);
+  if (options_.ssh.command.empty() && !head_) out.machines = hosts::find_machines(seen);
   for (std::size_t i = 0; i < hosts_.size(); ++i) {
     hosts_[i].found.address = i == 0 && !master_address_.empty() ? master_address_ : likely_address(known[i]);
     out.hosts.push_back(std::move(hosts_[i].found));
   }
+  std::move(absent_.begin(), absent_.end(), std::back_inserter(out.hosts));
   return out;
 }
 
@@ -194,7 +227,8 @@ bool Check::has_answered(const HostEntry& host) const {
 
 void Check::look_round() {
   const auto answered = [this](const HostEntry& h) { return has_answered(h); };
-  if (std::all_of(hosts_.begin(), hosts_.end(), answered)) tell(CheckEvent::AllAnswered);
+  const bool all_here = !head_ || head_->missing().empty();
+  if (all_here && std::all_of(hosts_.begin(), hosts_.end(), answered)) tell(CheckEvent::AllAnswered);
   judge_probes();
 }
 
@@ -222,6 +256,18 @@ void Check::time_out() {
     host.dismissed = true;
     host.session->abandon(std::move(why));
   }
+  for (const HostIndex host : head_ ? head_->missing() : std::vector<HostIndex>()) miss(host);
+}
+
+// A host that has nothing to run belongs to the job all the same.
+void Check::miss(HostIndex host) {
+  const plan::MappedHost& mapped = plan_.map.hosts[host.value()];
+  if (!mapped.ranks.empty()) return;  // its session tells
+  report::HostCheck& absent = absent_.emplace_back();
+  absent.index = host;
+  absent.name = mapped.host.name;
+  absent.slots = mapped.host.slots.value_or(0);
+  absent.faults.push_back(not_ready(options_.start_timeout, "it has not called"));
 }
 
 void Check::probe_all() {
@@ -306,10 +352,14 @@ void Check::ping_all() {
 void Check::await_signals() {
   signals_.async_wait([this](boost::system::error_code error, int signo) {
     if (error) return;
-    stop_signal_ = stop_signal_.value_or(signo);
-    tell(CheckEvent::UserStop);
+    stop(signo);
     await_signals();
   });
+}
+
+void Check::stop(int signo) {
+  stop_signal_ = stop_signal_.value_or(signo);
+  tell(CheckEvent::UserStop);
 }
 
 }  // namespace sml::job

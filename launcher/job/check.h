@@ -1,6 +1,7 @@
-// --check: what a job would find. Connects to its hosts as the job would, lets the agents say what their hosts are like
-// and try the address of rank 0's host, and starts nothing.
+// --check: what a job would find. Connects to its hosts as the job would, or lets them call, lets the agents say what
+// their hosts are like and try the address of rank 0's host, and starts nothing.
 #pragma once
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -12,6 +13,7 @@
 
 #include "common/plan/launch_plan.h"
 #include "common/supervise/agent_clock.h"
+#include "launcher/dialin/head.h"
 #include "launcher/job/check_machine.h"
 #include "launcher/job/job_options.h"
 #include "launcher/job/rank_logs.h"
@@ -25,12 +27,17 @@ namespace sml::job {
 
 class Check final : private launch::SessionOwner {
  public:
-  // What is given outlives the check.
-  Check(const JobOptions& options, const plan::LaunchPlan& plan, const launch::AgentImage& image, const RankLogs& logs);
+  using Say = std::function<void(const std::string&)>;
+
+  // What is given outlives the check. `dial_in`: the hosts call, and are told what judge() says of the report. `say`
+  // tells people of callers.
+  Check(const JobOptions& options, const plan::LaunchPlan& plan, const launch::AgentImage& image, const RankLogs& logs,
+        std::optional<dialin::HeadPlan> dial_in, Say say);
   ~Check() override;
 
-  // Uses this thread as loop thread. Leave by _Exit() afterwards, as after Job::run().
-  report::CheckReport run();
+  // Uses this thread as loop thread. Leave by _Exit() afterwards, as after Job::run(). Error (Internal): hosts cannot
+  // be let in.
+  Result<report::CheckReport> run();
 
  private:
   struct HostEntry {
@@ -61,6 +68,8 @@ class Check final : private launch::SessionOwner {
   template <class Message>
   void handle(HostEntry&, const Message&) {}
 
+  Result<void> open_to_hosts();
+  void tell_hosts(const report::Verdict& verdict);
   void make_sessions();
   void tell(CheckEvent event);
   void perform(CheckAction action);
@@ -68,12 +77,14 @@ class Check final : private launch::SessionOwner {
   void ping_all();
   void look_round();  // has everybody answered?
   void time_out();
+  void miss(HostIndex host);
   void probe_all();
   void judge_probes();
   void take_address(const std::vector<HostProbe>& probes);
   void dismiss_all();
   void arm_deadline();
   void await_signals();
+  void stop(int signo);
   void measure_clock(HostEntry& host) const;
   report::CheckReport report();
   std::vector<HostAddresses> known_addresses() const;
@@ -85,12 +96,16 @@ class Check final : private launch::SessionOwner {
   const launch::AgentImage& image_;
   const RankLogs& logs_;
   boost::asio::io_context loop_{1};
+  Say say_;
+  std::optional<dialin::HeadPlan> dial_in_;  // until the check runs
   SessionRoutes routes_;
+  std::unique_ptr<dialin::Head> head_;  // null: the hosts are reached
   boost::asio::signal_set signals_;
   boost::asio::steady_timer deadline_timer_;
   boost::asio::steady_timer ping_timer_;
   CheckMachine machine_;
-  std::vector<HostEntry> hosts_;  // those with ranks, in host order; rank 0 is on the first
+  std::vector<HostEntry> hosts_;           // those with ranks, in host order; rank 0 is on the first
+  std::vector<report::HostCheck> absent_;  // those without ranks that should have called
   std::vector<std::string> candidates_;
   std::string master_address_;
   std::optional<int> stop_signal_;

@@ -147,3 +147,16 @@ def wait_for_workers(bed, pattern, count, within=20):
     if not poll(look, within):
         raise AssertionError(f"{len(found)} instead of {count} processes {pattern!r}: {[p['cmd'] for p in found]}")
     return found
+
+
+def rows_of(done):
+    """{host: {column: cell}} of the table of --check; a state may be two words."""
+    head, *lines = done.stdout.splitlines()
+    columns = head.split()
+    out = {}
+    for line in lines:
+        if line.startswith("program: "):
+            continue
+        cells = re.sub(r"^(\S+ +)(\w+) (\w+)\b", r"\1\2_\3", line) if re.match(r"\S+ +[a-z]+ [a-z]", line) else line
+        out[line.split()[0]] = dict(zip(columns, cells.split()))
+    return out

@@ -1,24 +1,10 @@
 """--check: what the hosts are like, and whether a job would start; nothing is started and nothing stays."""
 import json
-import re
 
 from harness import HostsCase, TestCase, sml_run
-from jobs import complaints, edit_file, sh, ssh_config
+from jobs import complaints, edit_file, rows_of, sh, ssh_config
 
 KNOWN = "/home/root/.ssh/known_hosts"
-
-
-def rows_of(done):
-    """{host: {column: cell}} of the table; a state may be two words."""
-    head, *lines = done.stdout.splitlines()
-    columns = head.split()
-    out = {}
-    for line in lines:
-        if line.startswith("program: "):
-            continue
-        cells = re.sub(r"^(\S+ +)(\w+) (\w+)\b", r"\1\2_\3", line) if re.match(r"\S+ +[a-z]+ [a-z]", line) else line
-        out[line.split()[0]] = dict(zip(columns, cells.split()))
-    return out
 
 
 class HereAlone(TestCase):

@@ -6,6 +6,7 @@ import signal
 import time
 
 from harness import PYTHON, SML_RUN, TRAIN_DDP, HostsCase, patience, poll
+from jobs import rows_of
 
 SECRET = "0123456789abcdef0123456789abcdef"
 PORT = 29399
@@ -234,6 +235,52 @@ class TwoHosts(NoSsh):
                 self.assertIn(said, done.stderr)
 
 
+class Preflight(NoSsh):
+    hosts = 2
+
+    def check_all(self, *args, status):
+        return self.ends(self.start_all("--check", *args), status)
+
+    def test_the_head_tells_of_all_and_nothing_is_started(self):
+        done = self.check_all("--nproc-per-node", "2", "sh", "-c", "echo started", status=0)
+        rows = rows_of(done[0])
+        self.assertEqual({name: row["STATE"] for name, row in rows.items()}, {"host-0": "ready", "host-1": "ready"})
+        self.assertEqual([row["ADDRESS"] for row in rows.values()], [self.bed.address(n) for n in ("algo-1", "algo-2")])
+        self.assertNotIn("started", done[0].stdout)
+        self.assertIn("the job would start", done[0].stderr)
+        self.assertEqual(done[1].stdout, "")
+        self.assertNotIn("ended", done[1].stderr)
+        self.assertEqual(self.bed.ps(), [])
+
+    def test_what_one_host_lacks_decides_the_status_of_both(self):
+        self.bed.put("algo-1", "/var/tmp/tool", "#!/bin/sh\nexit 0\n", mode=0o755)
+        self.addCleanup(self.bed.exec, "algo-1", ["rm", "-f", "/var/tmp/tool"])
+        done = self.check_all("/var/tmp/tool", status=127)
+        self.assertEqual([row["STATE"] for row in rows_of(done[0]).values()], ["ready", "no_program"])
+        self.assertRegex(done[1].stderr, r"the check has ended: host-1: .*/var/tmp/tool")
+
+    def test_a_host_that_never_calls(self):
+        for ranks in ("1", "2"):  # it has no rank, or one
+            with self.subTest(ranks=ranks):
+                done = self.start(0, "--check", "--start-timeout", "2s", "--np", ranks, "--nproc-per-node", "1", "true").finish()
+                self.assert_status(done, 125)
+                self.assertEqual([row["STATE"] for row in rows_of(done).values()], ["ready", "no_answer"])
+                self.assertIn("host-1: not ready after 2 s (it has not called)", done.stderr)
+
+    def test_a_job_is_not_checked_by_halves(self):
+        head = self.start(0, "--check", "true")
+        done = self.start(1, "true").finish(20)
+        self.assert_status(done, 125)
+        self.assertIn("only one of the two was given --check", done.stderr)
+        self.ends([head, self.start(1, "--check", "true")], 0)
+
+    def test_a_stop_while_a_host_is_waited_for(self):
+        head = self.start(0, "--check", "true")
+        self.assertTrue(poll(self.listens, 10))
+        self.bed.exec("algo-1", ["pkill", "-TERM", "-x", "sml-run"])
+        self.assert_status(head.finish(10), 143)
+
+
 class LinesOfTorchrun(NoSsh):
     hosts = 2
 
@@ -384,6 +431,13 @@ class Training(Containers):
                     self.assertNotIn("started", one.stdout)
                 self.assertIn("pip install -r requirements.txt", self.failure(bad))
                 self.bed.path(bad, "/opt/ml/bad").unlink()
+
+    def test_a_check_starts_and_installs_nothing(self):
+        self.program("print('started')", sagemaker_mpi_enabled="true")
+        self.fake_pip("raise SystemExit(5)")
+        done = self.ends(self.train_all("--check"), 0)
+        self.assertEqual({name: row["STATE"] for name, row in rows_of(done[0]).items()}, dict.fromkeys(self.bed.names(), "ready"))
+        self.assertNotIn("started", done[0].stdout)
 
     def test_hosts_outside_the_groups_of_the_job(self):
         self.program("import os; print(os.environ['WORLD_SIZE'], os.environ['SM_CURRENT_HOST'])", sagemaker_mpi_enabled="true",
