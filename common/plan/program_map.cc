@@ -170,9 +170,9 @@ Result<std::uint32_t> size_in_rankfile(const ProgramShare& program, std::size_t 
                                      " that " + path + " has left");
 }
 
-// The next ranks of the rankfile for each program.
+// The next ranks of the rankfile for each program. `places` are those of `hosts`.
 Result<void> lay_by_rankfile(std::span<const ProgramShare> programs, const RankLayout& layout, const HostList& hosts,
-                             Mapping& mapping, std::vector<Stretch>& out) {
+                             const std::vector<Place>& places, Mapping& mapping, std::vector<Stretch>& out) {
   const Rankfile& file = *layout.rankfile;
   Result<std::vector<HostIndex>> hosts_of = hosts_of_ranks(file, hosts.hosts);
   if (!hosts_of) return hosts_of.error();
@@ -181,7 +181,11 @@ Result<void> lay_by_rankfile(std::span<const ProgramShare> programs, const RankL
     const Result<std::uint32_t> size =
         size_in_rankfile(programs[p], hosts_of->size() - out.size(), p == order.back(), file.path);
     if (!size) return of_program(size.error(), p, programs);
-    for (std::uint32_t i = 0; i < *size; ++i) out.push_back({(*hosts_of)[out.size()].value(), p, 1});
+    for (std::uint32_t i = 0; i < *size; ++i) {
+      HostIndex& host = (*hosts_of)[out.size()];
+      host = HostIndex(static_cast<std::uint32_t>(places[host.value()].host));
+      out.push_back({host.value(), p, 1});
+    }
   }
   hosts_of->resize(out.size());
   if (layout.oversubscribe == Oversubscribe::Yes) return {};
@@ -268,7 +272,7 @@ Result<JobMap> map_programs(const HostList& hosts, std::span<const ProgramShare>
   if (job_hosts_used && hosts.hosts.empty()) return Error(ErrorKind::Usage, "no hosts; name at least one");
   std::vector<Place> shared = mapping.add(job_hosts_used ? hosts.hosts : std::vector<Host>());
   std::vector<Stretch> stretches;
-  Result<void> laid = layout.rankfile ? lay_by_rankfile(programs, layout, hosts, mapping, stretches)
+  Result<void> laid = layout.rankfile ? lay_by_rankfile(programs, layout, hosts, shared, mapping, stretches)
                                       : lay_by_slots(programs, layout, std::move(shared), mapping, stretches);
   if (!laid) return laid.error();
   const std::size_t in_file = layout.rankfile ? stretches.size() : 0;  // the ranks of those beside come later

@@ -56,6 +56,12 @@ TEST_CASE("a rankfile places the ranks of all programs, those of helpers last", 
   CHECK(text({share(3), share({})}) == "c:0/0 a:0/0 c:1/0 b:0/1");
   CHECK(text({share(2), share(1)}) == "c:0/0 a:0/0 c:1/1");
   CHECK(text({share(1, "", Part::Helper), share(3)}) == "c:0/1 a:0/1 c:1/1 b:0/0");
+  HostList names_one_twice = list_of("a:1,b:1");
+  names_one_twice.hosts.push_back(names_one_twice.hosts.front());
+  const auto twice =
+      map_programs(names_one_twice, std::vector{share(1), share(1)}, by_rankfile("rank 0=+n2\nrank 1=+n1"));
+  REQUIRE(twice.has_value());
+  CHECK(text_of(*twice) == "a:0/0 b:0/1");
   ProgramShare beside = share(1);
   beside.placement = Placement::EachHost;
   const auto map = map_programs(list_of("a:2,b:2,c:2"), std::vector{share(2), beside, share(2)}, layout);
