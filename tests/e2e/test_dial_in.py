@@ -280,6 +280,13 @@ class Preflight(NoSsh):
         self.bed.exec("algo-1", ["pkill", "-TERM", "-x", "sml-run"])
         self.assert_status(head.finish(10), 143)
 
+    def test_a_stop_of_a_host_that_has_called_ends_all(self):
+        both = self.start_all("--nnodes", "3", "--check", "true")  # the third never comes
+        self.assertTrue(poll(lambda: len(self.bed.ps("algo-2")) > 1, 10))  # its agent runs: the head has let it in
+        self.bed.exec("algo-2", ["pkill", "-TERM", "-x", "sml-run"])
+        head, _ = self.ends(both, 143, 20)
+        self.assertIn("host-1 has been told to stop (SIGTERM)", head.stderr)
+
 
 class LinesOfTorchrun(NoSsh):
     hosts = 2
