@@ -162,7 +162,7 @@ Result<std::uint32_t> size_in_rankfile(const ProgramShare& program, std::size_t 
     return Error(ErrorKind::Usage, "--rankfile names the hosts of its workers; leave out -H here");
   }
   if (!program.np && !is_last) {
-    return Error(ErrorKind::Usage, "with --rankfile each program but the last needs -np");
+    return Error(ErrorKind::Usage, "with --rankfile it needs -np: only the program with the last ranks does without");
   }
   if (left > 0 && program.np.value_or(0) <= left) return program.np.value_or(static_cast<std::uint32_t>(left));
   if (left == 0) return Error(ErrorKind::Usage, path + " has no rank left for it");

@@ -75,7 +75,8 @@ TEST_CASE("programs that do not fit a rankfile are refused", "[programs]") {
     const auto map = map_programs(list_of("a:2,b:1"), programs, by_rankfile(text));
     return map.has_error() ? map.error().message() : "(accepted)";
   };
-  CHECK(error_of({share({}), share(1)}) == "program 1: with --rankfile each program but the last needs -np");
+  CHECK(error_of({share({}), share(1)}) ==
+        "program 1: with --rankfile it needs -np: only the program with the last ranks does without");
   CHECK(error_of({share(1), share(1, "b")}) ==
         "program 2: --rankfile names the hosts of its workers; leave out -H here");
   CHECK(error_of({share(1), share(2)}) == "program 2: -np 2 is more than the 1 rank that r.txt has left");
