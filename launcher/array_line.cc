@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "common/core/text.h"
+#include "launcher/sources.h"
 
 namespace sml {
 
@@ -40,7 +41,8 @@ Result<plan::ArrayFile> read_array_file(const Options& options, const Machine& m
                                                is_one(options.report_file) ? "--report " + show(options.report_file)
                                                                            : "--events " + show(options.events_file)));
   }
-  const Result<std::string> text = machine.read_file(path, plan::kMaxArrayFileBytes);
+  const Result<std::string> text = is_in_s3(path) ? read_from_s3(path, plan::kMaxArrayFileBytes, machine)
+                                                  : machine.read_file(path, plan::kMaxArrayFileBytes);
   if (!text) return Error(ErrorKind::Config, fmt::format("--array-file {}: {}", show(path), text.error().message()));
   return plan::parse_array_file(*text, path, options.array.names);
 }

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "common/core/text.h"
-#include "common/plan/export_words.h"
+#include "common/plan/secrets.h"
 #include "common/plan/settings_file.h"
 #include "launcher/dialects/dialect.h"
 #include "launcher/option_layers.h"
@@ -34,9 +34,10 @@ std::vector<OptionGroup> options_of_the_plan() {
   return {
       {"Workers",
        {{"--np -np -n -c --num-proc --n", "N", set_np, "Number of workers; default: one for every slot."},
-        {"--nproc-per-node -N -ppn --npernode --nproc_per_node --slots-per-host", "N|auto|gpu|cpu", set_nproc_per_node,
-         "Slots of each host whose slots are not named: a number, or the GPUs or CPUs of this machine. The default, "
-         "auto, is the GPUs, else the Neuron cores, else 1.",
+        {"--nproc-per-node -N -ppn --npernode --nproc_per_node --slots-per-host", "N|auto|gpu|cpu|gpu-or-cpu|core",
+         set_nproc_per_node,
+         "Slots of each host, whatever a list says: a number, or the GPUs, CPUs or cores of this machine. The default, "
+         "auto, is what the list says, else the GPUs, else the Neuron cores, else 1.",
          "auto"},
         {"--oversubscribe -oversubscribe", "", set_oversubscribe,
          "Allow more workers than slots; the rest is dealt evenly."},
@@ -73,8 +74,12 @@ std::vector<OptionGroup> options_of_the_plan() {
          "Set the variables of a file, one NAME=VALUE a line. Repeatable; -x wins over it.", "", Repeat::AddsUp},
         {"--export", "all|none", set_export,
          "What workers on other hosts inherit from sml-run: everything but what belongs to this host or log-in, or "
-         "nothing. Default: all.",
-         "all"}}}};
+         "nothing. Default: all. What looks like a secret stays here, see --export-secrets.",
+         "all"},
+        {"--export-secrets", "", set_export_secrets,
+         "Let variables whose names look like those of secrets (*_TOKEN, *_API_KEY, ...) go to other hosts with the "
+         "rest. "
+         "Default: only those that -x or --env-file names."}}}};
 }
 
 // How workers meet, and what becomes of those that fail.
@@ -87,10 +92,17 @@ std::vector<OptionGroup> options_of_the_run() {
          "Interfaces that the workers use on each host, by name or network: eth0,10.0.0.0/8. They meet at the first "
          "that rank 0's host has. Default: by the routes between the hosts."},
         {"--preset", "NAME,...", set_preset,
-         "Set the variables of these frameworks too: tf, jax, deepspeed, dmlc, accelerate, slurm. torch, Horovod and "
+         "Set the variables of these frameworks too: tf, jax, deepspeed, dmlc, accelerate, slurm, hydra. torch, "
+         "Horovod and "
          "programs that read Open MPI's variables need none."},
+        {"--run-id", "ID", set_run_id, "What workers find as TORCHELASTIC_RUN_ID; default: an id of the job's own."},
+        {"--torch-store", "", set_torch_store,
+         "Serve torch's store at MASTER_PORT, for the job's hosts and user alone, also to a program that seems to name "
+         "an "
+         "address of its own (tcp://, MASTER_PORT); others are served without this option."},
         {"--no-torch-store", "", set_no_torch_store,
-         "Leave MASTER_PORT to the program: rank 0 opens torch's store, instead of finding it there."},
+         "Leave MASTER_PORT to the program: rank 0 opens torch's store, as it does for a program that seems to name an "
+         "address of its own."},
         {"--join-warn", "D", set_join_warn,
          "Name the workers that have not joined the process group so long after the first; 0: never. Default: 60s.",
          "60s"}}},
@@ -145,6 +157,11 @@ std::vector<OptionGroup> options_of_the_records() {
              "Name the files of --log-dir otherwise, with {rank}, {local_rank}, {host}, {stream} and {job}; default: "
              "rank.{rank}/{stream}.",
              "rank.{rank}/{stream}"},
+            {"--redirects", "STREAMS", set_redirects,
+             "As torchrun does: write these streams to files only, and no others. 0 none, 1 stdout, 2 stderr, 3 both; "
+             "or by local rank, 0:3,1:1."},
+            {"--tee", "STREAMS", set_tee, "The same for streams that are written to files and printed too."},
+            {"--tee-tag", "TEMPLATE", set_tee_tag, "Put this before the lines of --tee, instead of what --tag says."},
             {"--log-on-host", "", set_log_on_host,
              "Write the files of --log-dir on the host of each rank instead of here. The output comes here too."},
             {"--log-max-size", "SIZE", set_log_max_size,
@@ -160,9 +177,10 @@ std::vector<OptionGroup> options_of_the_records() {
 // Which rank is where.
 OptionGroup options_of_placement() {
   return {"Placement of the workers",
-          {{"--map-by -map-by", "slot|host|ppr:N:host", set_map_by,
+          {{"--map-by -map-by", "slot|host|PART|ppr:N:host|ppr:N:PART", set_map_by,
             "Fill the slots host after host, which is the default, give each host one worker in turn, or start N on "
-            "each host. \":oversubscribe\" may follow; node is host."},
+            "each host. Within a host put workers on sockets (or numa, l3, core, hwthread) in turn, or N on each, and "
+            "bind them there. \":oversubscribe\" or \":pe=N\" may follow; node is host."},
            {"--rank-by -rank-by", "slot|host", set_rank_by,
             "Number the workers host after host, or one of each host in turn; default: as --map-by places them."},
            {"--ranks-per-host", "N", set_ranks_per_host,
@@ -177,9 +195,11 @@ OptionGroup options_of_placement() {
 OptionGroup options_of_shares() {
   return {
       "Processors and devices of the workers",
-      {{"--bind-to -bind-to", "none|core|l3|numa|socket", set_bind_to,
-        "Let each worker run on cores of its own only, or on the L3 cache, NUMA node or socket to which the workers "
-        "are spread. Default: none."},
+      {{"--bind-to -bind-to", "none|hwthread|core|l3|numa|socket|openmpi", set_bind_to,
+        "Let each worker run on processors or cores of its own only, or on the L3 cache, NUMA node or socket to which "
+        "the workers are spread. openmpi: core for up to two workers, else numa, as Open MPI does where nothing is "
+        "said. Default: none."},
+       {"--cpu-set", "LIST", set_cpu_set, "Let workers run on these cores of each host only, such as 0-3,8."},
        {"--cpus-per-rank -cpus-per-proc -cpus-per-rank --cpus-per-proc --cpus-per-task", "N", set_cpus_per_rank,
         "Cores of each worker with --bind-to core, and its OMP_NUM_THREADS."},
        {"--memory-policy", "none|bind|prefer|interleave", set_memory_policy,
@@ -198,8 +218,10 @@ OptionGroup options_of_arrays() {
   return {
       "Array jobs",
       {{"--array-file", "FILE", set_array_file,
-        "Take a line of this file, with commas between its fields: that of the array index of AWS Batch, Slurm, PBS, "
-        "Grid Engine, LSF or Kubernetes. {array_index} and {NAME} stand for it in the program's arguments."},
+        "Take a line of this file, which may be s3://BUCKET/KEY, with commas between its fields: that of the array "
+        "index "
+        "of AWS Batch, Slurm, PBS, Grid Engine, LSF or Kubernetes. {array_index} and {NAME} stand for it in the "
+        "program's arguments."},
        {"--array-vars", "NAME,...", set_array_vars, "Names of the fields; workers get them as variables."},
        {"--array-index", "I", set_array_index, "Take the line of this index instead of the batch system's."},
        {"--array-base", "0|1", set_array_base,
@@ -227,7 +249,11 @@ OptionGroup options_of_dial_in() {
         "Address of the head, on every host the same; default: the name of the first host, and port 29399."},
        {"--secret-file", "FILE", set_secret_file,
         "A secret, the same on every host, by which they know each other; default: the variable SML_JOB_SECRET, "
-        "else one made of what the platform tells the hosts of this job."},
+        "else ~/.config/sml-run/secret; SageMaker and AWS Batch need none."},
+       {"--make-secret", "", set_make_secret,
+        "Make ~/.config/sml-run/secret for all jobs of this user, unless it is there; start nothing."},
+       {"--insecure-job-key", "", set_insecure_job_key,
+        "Do without a secret: whoever reaches the hosts and guesses their names can take part in the job."},
        {"--attempt", "N", set_attempt,
         "Which try of the job this is: hosts of another are turned away. Default: that of AWS Batch, else 0."}}};
 }
@@ -272,10 +298,13 @@ OptionGroup options_of_the_output() {
        {"--color", "auto|always|never", set_color,
         "Colour the tags, one colour for each rank; default: auto, on a terminal unless NO_COLOR is set.", "auto"},
        {"--show-ranks", "LIST", set_show_ranks, "Print the output of these ranks only, such as 0,8-15."},
+       {"--show-local-ranks", "LIST", set_show_local_ranks, "On each host print the output of these local ranks only."},
        {"--quiet-workers", "", set_quiet_workers, "Print no output of workers."},
        {"--dedup", "", set_dedup,
         "Print lines that workers have in common once, with all their ranks in the tag; lines wait half a second for "
         "their like."},
+       {"--merge-stderr", "", set_merge_stderr,
+        "Give workers one pipe for both streams: what they write to standard error comes with their standard output."},
        {"--collapse-cr", "", set_collapse_cr,
         "Of progress bars print only the last state of each second, unless the output is a terminal."},
        {"--sanitize", "auto|always|never", set_sanitize,
@@ -406,6 +435,7 @@ struct Scan {
   std::vector<std::string> notes;        // options of other launchers that have no effect
   std::vector<std::string> needs_hosts;  // what to say where no hosts are given
   dialects::Meeting meeting;
+  std::string config_file;               // of another launcher
   std::vector<Occurrence> of_variables;  // of the launcher by whose name we are called
 };
 
@@ -463,7 +493,7 @@ Result<bool> take_foreign(Dialect dialect, std::span<const std::string>& words, 
   words = words.subspan(1);
   std::vector<std::string> values;
   if (word.value) values.push_back(*word.value);
-  if (values.size() > word.row->values) {
+  if (values.size() > word.row->values && word.row->optional == dialects::OptionalValue::No) {
     return Error(ErrorKind::Usage, fmt::format("{0} takes no value; write {0} alone", word.spelling));
   }
   for (; values.size() < word.row->values; words = words.subspan(1)) {
@@ -481,6 +511,7 @@ Result<bool> take_foreign(Dialect dialect, std::span<const std::string>& words, 
   if (!meaning->note.empty()) add_note(out.notes, std::move(meaning->note));
   dialects::merge(out.meeting, meaning->meeting);
   if (!meaning->needs_hosts.empty()) out.needs_hosts.push_back(std::move(meaning->needs_hosts));
+  if (!meaning->config_file.empty()) out.config_file = std::move(meaning->config_file);
   if (meaning->program != dialects::Program::Unchanged) out.program_is = meaning->program;
   return true;
 }
@@ -679,6 +710,9 @@ constexpr std::array kNeeds{
     Need{"--pipe-epochs", "--pipe --pipe-fanout"},
     Need{"--log-layout", "--log-dir"},
     Need{"--log-on-host", "--log-dir"},
+    Need{"--redirects", "--log-dir"},
+    Need{"--tee", "--log-dir"},
+    Need{"--tee-tag", "--tee"},
 };
 
 std::vector<string_view> words_of(string_view text) {
@@ -739,29 +773,54 @@ Result<std::vector<Occurrence>> read_config(const Occurrence& named, const Surro
   return Error(ErrorKind::Config, fmt::format("{} {}: {}", named.spelling, show(named.value), text.error().message()));
 }
 
-// What the launcher whose name we are called by does by itself.
-std::vector<Occurrence> dialect_layer(Dialect dialect, const Scan& scanned) {
+// As dialects see options, those of variables first.
+std::vector<dialects::Given> given_to(const Scan& scanned) {
   std::vector<dialects::Given> given;
-  for (const Occurrence& o : scanned.options) given.push_back({std::string(main_spelling(*o.row)), o.value});
+  for (const std::vector<Occurrence>* some : {&scanned.of_variables, &scanned.options}) {
+    for (const Occurrence& o : *some) given.push_back({std::string(main_spelling(*o.row)), o.value});
+  }
+  return given;
+}
+
+// What the launcher whose name we are called by does by itself.
+std::vector<Occurrence> dialect_layer(Dialect dialect, const Scan& scanned, const Surroundings& around) {
+  const std::vector<dialects::Given> given = given_to(scanned);
   std::vector<Occurrence> out;
   const std::string name(dialects::name_of(dialect));
-  for (dialects::Given& own : dialects::defaults_of(dialect, given)) {
+  for (dialects::Given& own : dialects::defaults_of(dialect, {given, scanned.meeting, around.environment})) {
     out.push_back({find_row(own.option), name, std::move(own.value), Layer::Dialect, name});
   }
   out.insert(out.end(), scanned.of_variables.begin(), scanned.of_variables.end());
   return out;
 }
 
-// What that launcher's own variables say, as far as the command line says nothing.
+Result<std::vector<dialects::OfVariable>> read_horovod_config(const std::string& path, const Surroundings& around) {
+  if (path.empty() || !around.read_file) return std::vector<dialects::OfVariable>();
+  const Result<std::string> text = around.read_file(path, plan::kMaxSettingsBytes);
+  if (text) return dialects::options_of_horovod_config(*text, path);
+  return Error(ErrorKind::Config, fmt::format("--config-file {}: {}", show(path), text.error().message()));
+}
+
+// What that launcher's own variables and file say, as far as the command line says nothing.
 Result<void> add_dialect_variables(Dialect dialect, const Surroundings& around, Scan& scanned) {
   Scan variables;
-  for (const auto& [variable, word] : dialects::options_of_variables(dialect, around.environment)) {
+  Result<std::vector<dialects::OfVariable>> others = read_horovod_config(scanned.config_file, around);
+  if (!others) return others.error();
+  for (dialects::OfVariable& option : dialects::options_of_variables(dialect, around.environment)) {
+    others->push_back(std::move(option));
+  }
+  for (const auto& [variable, written] : *others) {
     const std::size_t known = variables.options.size();
-    std::span<const std::string> words(&word, 1);
+    const std::size_t refused = variables.meeting.refused.size();
+    std::span<const std::string> words(written);
     if (Result<bool> taken = take_foreign(dialect, words, variables); !taken) return Error(taken.error()).in(variable);
     for (std::size_t i = known; i < variables.options.size(); ++i) {
+      variables.options[i].spelling = fmt::format("{}: {}", variable, variables.options[i].spelling);
       variables.options[i].layer = Layer::Dialect;
       variables.options[i].where = variable;
+    }
+    for (std::size_t i = refused; i < variables.meeting.refused.size(); ++i) {
+      variables.meeting.refused[i] = fmt::format("{}: {}", variable, variables.meeting.refused[i]);
     }
   }
   scanned.of_variables = std::move(variables.options);
@@ -787,7 +846,7 @@ Result<Given> gather(Dialect dialect, const Scan& scanned, const Surroundings& a
     if (!read) return read.error();
     file = std::move(*read);
   }
-  const std::array<std::vector<Occurrence>, 4> layers{dialect_layer(dialect, scanned), std::move(file),
+  const std::array<std::vector<Occurrence>, 4> layers{dialect_layer(dialect, scanned, around), std::move(file),
                                                       std::move(environment->options), scanned.options};
   return Given{merge_layers(layers), std::move(environment->warnings)};
 }
@@ -811,7 +870,13 @@ void add_own(dialects::Meeting& meeting, const std::vector<Occurrence>& given) {
 }
 
 // What other launchers' options tell of the hosts, now that all is known that could name them.
-Result<void> settle_hosts(Scan& scanned, std::vector<Occurrence>& given) {
+// What to do about a secret that is missing; empty: nothing, or an option says it.
+std::string secret_advice(const std::vector<Occurrence>& given, const Surroundings& around) {
+  const bool said = last_of(given, "--secret-file") != nullptr || last_of(given, "--insecure-job-key") != nullptr;
+  return said || !around.secret_advice ? std::string() : std::string(around.secret_advice());
+}
+
+Result<void> settle_hosts(Scan& scanned, std::vector<Occurrence>& given, const Surroundings& around) {
   const auto is_named = [&](string_view option) { return last_of(given, option) != nullptr; };
   const bool any_named = is_named("--hosts") || is_named("--hostfile") || is_named("--resource-config");
   const auto named = any_named ? dialects::HostsNamed::Yes : dialects::HostsNamed::No;
@@ -825,7 +890,7 @@ Result<void> settle_hosts(Scan& scanned, std::vector<Occurrence>& given) {
   dialects::Meeting& meeting = scanned.meeting;
   if (meeting == dialects::Meeting() && !is_started_once(given, named)) return {};
   add_own(meeting, given);
-  Result<dialects::Settled> settled = dialects::settle(meeting, named);
+  Result<dialects::Settled> settled = dialects::settle(meeting, {named, secret_advice(given, around)});
   if (!settled) return settled.error();
   // What settles them takes the place of ours, but not of a source that the user has named.
   std::erase_if(given, [](const Occurrence& o) {
@@ -834,8 +899,10 @@ Result<void> settle_hosts(Scan& scanned, std::vector<Occurrence>& given) {
   });
   const Occurrence* source = last_of(given, "--host-source");
   const bool source_named = source != nullptr && source->layer != Layer::Dialect;
+  const bool timed = last_of(given, "--start-timeout") != nullptr;
   for (dialects::Given& option : settled->options) {
     if (option.option == "--host-source" && source_named) continue;
+    if (option.option == "--start-timeout" && timed) continue;
     given.push_back({find_row(option.option), option.option, std::move(option.value), Layer::CommandLine, ""});
   }
   for (std::string& note : settled->notes) add_note(scanned.notes, std::move(note));
@@ -994,6 +1061,15 @@ dialects::Program kind_of_program(Dialect dialect, const Scan& scanned, const Su
   return !told && is_script(scanned.program, around) ? dialects::Program::Script : scanned.program_is;
 }
 
+// Open MPI and Slurm look for a program in the working directory too, behind PATH.
+bool is_here_only(Dialect dialect, const std::vector<std::string>& program, const Surroundings& around) {
+  const bool looks = dialect == Dialect::Mpirun || dialect == Dialect::Srun;
+  if (!looks || program.empty() || !around.exists || !around.executable) return false;
+  const std::string& word = program.front();
+  return word.find('/') == std::string::npos && around.exists(word) && around.executable(word) &&
+         !in_path(word, around);
+}
+
 // The program of `scanned`; what horovodrun takes for variables becomes options.
 std::vector<std::string> take_command(Dialect dialect, Scan& scanned, const Surroundings& around) {
   dialects::Command command =
@@ -1002,6 +1078,7 @@ std::vector<std::string> take_command(Dialect dialect, Scan& scanned, const Surr
     std::string spelling = std::string(plan::name_of(variable.value)) + "=";
     scanned.options.push_back({find_row(variable.option), std::move(spelling), std::move(variable.value)});
   }
+  if (is_here_only(dialect, command.words, around)) command.words.front().insert(0, "./");
   return std::move(command.words);
 }
 
@@ -1098,16 +1175,23 @@ Result<std::variant<Options, Printed>> parse_command_line(std::span<const std::s
     return Parsed(Printed{version ? "sml-run " SML_VERSION "\n" : help_text()});
   }
   if (Result<void> added = add_dialect_variables(dialect, around, *scanned); !added) return added.error();
+  for (std::string& idle : dialects::idle_options(dialect, given_to(*scanned))) {
+    add_note(scanned->notes, std::move(idle));
+  }
   std::vector<std::string> command = take_command(dialect, *scanned, around);
   Result<Given> given = gather(dialect, *scanned, around);
   if (!given) return given.error();
-  if (Result<void> settled = settle_hosts(*scanned, given->options); !settled) return settled.error();
+  if (Result<void> settled = settle_hosts(*scanned, given->options, around); !settled) return settled.error();
   const std::vector<Occurrence> counting = without_idle(without_refused_flags(given->options));
   Result<Options> options = Parser(counting).parse();
   if (!options) return options.error();
   if (Result<void> met = check_needs(counting); !met) return met.error();
+  const Occurrence* count = last_of(counting, "--nproc-per-node");
+  if (count != nullptr && count->layer == Layer::CommandLine) options->slots_hold = SlotsHold::OnEveryHost;
+  if (options->dial_in.make_secret == MakeSecret::Yes) return Parsed(std::move(*options));
   if (std::optional<Printed> printed = printed_instead(*options, given->options)) return Parsed(std::move(*printed));
   options->mode = scanned->mode;
+  if (dialect == Dialect::Mpirun || dialect == Dialect::Hydra) options->lone_mpi = LoneMpi::Refused;
   options->command = std::move(command);
   options->warnings = std::move(given->warnings);
   options->without_effect = std::move(scanned->notes);

@@ -24,6 +24,8 @@ struct Surroundings {
   std::function<bool(const std::string& path)> exists = {};
   std::function<bool(const std::string& path)> executable = {};
   std::function<Result<std::string>(const std::string& path, std::size_t limit)> read_file = {};  // none: no --config
+  // What to do where the hosts of a job share no secret; empty, or null: they do.
+  std::function<std::string_view()> secret_advice = {};
 };
 
 // Parses argv (without the program's own name). The first word that is not an option, or "--", ends the options; all

@@ -11,8 +11,13 @@
 #include "common/core/text.h"
 #include "launcher/dialin/dialler.h"
 #include "launcher/dialin/key.h"
+#include "launcher/dialin/place_hint.h"
 #include "launcher/host_source.h"
 #include "launcher/job/failure_file.h"
+#include "launcher/job/rank_logs.h"
+#include "launcher/job/session_plans.h"
+#include "launcher/job_key.h"
+#include "launcher/sagemaker/contract.h"
 #include "launcher/sagemaker/failure_text.h"
 
 namespace sml {
@@ -21,17 +26,15 @@ namespace {
 
 using std::string_view;
 
-constexpr std::size_t kLeastSecret = 16;
-constexpr std::size_t kMostSecret = 65536;
-
-std::string variable(const Machine& machine, string_view name) {
-  const std::string* entry = plan::find_variable(machine.environment, name);
-  return entry == nullptr ? std::string() : std::string(plan::value_of(*entry));
+// Whether a platform has given the job this host and no other.
+bool is_alone(const plan::LaunchPlan& plan) {
+  const std::vector<plan::MappedHost>& hosts = plan.map.hosts;
+  return hosts.size() == 1 && plan.calls && hosts.front().host.name == plan.calls->own_name;
 }
 
 bool is_wanted(const Options& options, const Training& training, const plan::LaunchPlan& plan) {
   const DialInOptions& o = options.dial_in;
-  return o.hosts || o.place || !o.head.empty() || training.hosts_call || plan.calls;
+  return o.hosts || o.place || !o.head.empty() || training.hosts_call || (plan.calls && !is_alone(plan));
 }
 
 bool names_are_made_up(const plan::LaunchPlan& plan) {
@@ -46,9 +49,17 @@ auto find_host(const plan::LaunchPlan& plan, const std::string& name) {
 }
 
 Error which_host(const plan::LaunchPlan& plan) {
+  const string_view by_head =
+      names_are_made_up(plan) ? ", or name the head, the same on every host, with --head ADDR[:PORT]" : "";
   return Error(ErrorKind::Usage, fmt::format("{} does not say which of the {} hosts this one is; say it with "
-                                             "--node-rank, from 0, the head",
-                                             show(plan.host_source), plan.map.hosts.size()));
+                                             "--node-rank, from 0, the head{}",
+                                             show(plan.host_source), plan.map.hosts.size(), by_head));
+}
+
+// Where neither an option nor a platform says which host this is, but all of them name the head alike.
+bool head_decides(const Options& options, const plan::LaunchPlan& plan) {
+  return !options.dial_in.place && plan.calls && plan.calls->own_name.empty() && names_are_made_up(plan) &&
+         !options.dial_in.head.empty();
 }
 
 Result<std::uint32_t> place_of(const Options& options, const Training& training, const plan::LaunchPlan& plan) {
@@ -121,14 +132,33 @@ Result<HeadPlace> place_of_head(const Options& options, const plan::LaunchPlan& 
       fmt::format("{} does not name the head, that is host 0: name it with --head ADDR[:PORT]", plan.host_source));
 }
 
-// ---- the key
+// As torch's agents do: whose address it is is the head, the others have their places from it. What starts them all
+// (srun, for one) numbers them, and the head keeps to that; where the name is not known yet, it is the first of these.
+void join_by_head(dialin::Settings& settings, const Machine& machine, std::uint32_t hosts) {
+  const launch::Whose whose = machine.whose_host ? machine.whose_host(settings.head) : launch::Whose::Unknown;
+  const std::optional<dialin::PlaceHint> hint = dialin::place_hint(machine.environment, hosts);
+  const bool first = whose == launch::Whose::Unknown && hint && hint->place == 0;
+  settings.own_index = whose == launch::Whose::Ours || first ? 0 : 1;
+  if (settings.own_index == 0) {
+    const std::string why = first ? fmt::format("{} is 0", hint->variable) : show(settings.head) + " is its own";
+    settings.part =
+        fmt::format("this host is the head, as {}; {} others are to call its port {}", why, hosts - 1, settings.port);
+    return;
+  }
+  settings.place = dialin::PlaceRule::ChosenByHead;
+  if (hint) settings.wished = hint->place;
+}
 
-std::string job_name(const Machine& machine) {
+// ---- which job
+
+// Jobs of one platform's job, or of one head, may have names of their own.
+std::string job_name(const Options& options, const Machine& machine) {
+  const std::string run = options.run_id.empty() ? "" : "run " + options.run_id;
   for (const string_view name : {"TRAINING_JOB_ARN", "TRAINING_JOB_NAME", "AWS_BATCH_JOB_ID"}) {
     const std::string value = variable(machine, name);
-    if (!value.empty()) return value.substr(0, value.find('#'));  // AWS Batch: each host of a job has its own "#N"
+    if (!value.empty()) return value.substr(0, value.find('#')) + run;  // AWS Batch: each host has its own "#N"
   }
-  return "";
+  return sagemaker::processing_job(machine.environment, {machine.read_file, machine.exists}) + run;
 }
 
 std::uint32_t attempt_of(const Options& options, const Machine& machine) {
@@ -137,36 +167,6 @@ std::uint32_t attempt_of(const Options& options, const Machine& machine) {
   std::uint32_t attempt = 0;
   std::from_chars(value.data(), value.data() + value.size(), attempt);
   return attempt;
-}
-
-Result<std::string> given_secret(const Options& options, const Machine& machine) {
-  std::string secret = variable(machine, kSecretVariable);
-  std::string source = "$" + std::string(kSecretVariable);
-  if (!options.dial_in.secret_file.empty()) {
-    source = "--secret-file " + options.dial_in.secret_file;
-    Result<std::string> text = machine.read_file(options.dial_in.secret_file, kMostSecret);
-    if (!text) return Error(ErrorKind::Config, fmt::format("{}: {}", show(source), text.error().message()));
-    secret = std::move(*text);
-    while (secret.ends_with('\n') || secret.ends_with('\r')) secret.pop_back();
-  } else if (secret.empty()) {
-    return secret;
-  }
-  if (secret.size() >= kLeastSecret) return secret;
-  return Error(ErrorKind::Config, fmt::format("{}: the secret has {} bytes; it must have at least {}, and be random",
-                                              show(source), secret.size(), kLeastSecret))
-      .with_hint("head -c 32 /dev/urandom | base64 makes one");
-}
-
-Result<dialin::Key> find_key(const Options& options, const Machine& machine, const dialin::Settings& settings) {
-  const Result<std::string> secret = given_secret(options, machine);
-  if (!secret) return secret.error();
-  if (!secret->empty()) return dialin::derive_key(*secret, "sml-run dial-in: secret");
-  if (settings.job.empty()) {
-    return Error(ErrorKind::Config, "the hosts of this job share no secret by which they know each other")
-        .with_hint("give every host the same with --secret-file FILE, or in the variable SML_JOB_SECRET");
-  }
-  return dialin::derive_key(fmt::format("{}\n{}", settings.job, fmt::join(settings.hosts, "\n")),
-                            "sml-run dial-in: job");
 }
 
 // What hosts must agree on before workers start.
@@ -193,7 +193,114 @@ void leave_text(const Options& options, const std::string& text, const std::func
   if (const Result<void> left = leave_failure(options.failure.path, text); !left) say(left.error().message());
 }
 
+// ---- what the head may want of this host
+
+bool gets_input(const Options& options, Rank rank) {
+  if (options.check == Preflight::Yes) return false;
+  return options.stdin_rule == StdinRule::All ||
+         (options.stdin_rule == StdinRule::OneRank && options.stdin_rank == rank);
+}
+
+std::vector<wire::RankVariables> preset_variables(const plan::LaunchPlan& plan, const plan::MappedHost& host,
+                                                  string_view any_address) {
+  std::vector<wire::RankVariables> out;
+  if (plan.presets.empty()) return out;
+  const std::vector<std::string> addresses(plan.map.hosts.size(), std::string(any_address));
+  const std::vector<plan::PresetPort> ports = plan::preset_ports(plan.presets, plan.map);
+  const plan::PresetFacts facts{addresses, ports, plan.launcher_environment};
+  for (const Rank rank : host.ranks) {
+    const plan::RankAssignment& assignment = plan.map.ranks[rank.value()];
+    out.push_back({rank, plan::preset_environment(plan.presets, plan.map, assignment, plan.job, facts)});
+  }
+  return out;
+}
+
+// As Job and Check make it for other hosts.
+std::optional<dialin::OwnPart> own_part(const Options& options, plan::LaunchPlan plan, std::uint32_t own_index,
+                                        const std::string& job_id) {
+  plan.job.job_id = job_id;
+  plan.own_name = plan.map.hosts[own_index].host.name;
+  const job::SessionSettings settings{.grace = options.grace,
+                                      .heartbeat_timeout = options.heartbeat_timeout,
+                                      .interfaces = options.interfaces,
+                                      .stderr_pipe = job::stderr_pipe_of(options),
+                                      .wants_stdin = [&options](Rank rank) { return gets_input(options, rank); }};
+  std::vector<launch::AgentSession::Plan> sessions = job::session_plans(plan, settings);
+  const auto own = std::find_if(sessions.begin(), sessions.end(),
+                                [&](const launch::AgentSession::Plan& s) { return s.host == HostIndex(own_index); });
+  if (own == sessions.end()) return std::nullopt;
+  if (options.logs.place == LogPlace::Hosts) {
+    const Result<job::RankLogs> logs = job::RankLogs::plan(options.logs, options.output.routes, plan);
+    if (!logs) return std::nullopt;
+    logs->instruct(*own);
+  }
+  dialin::OwnPart part{.host = own->name,
+                       .prepare = std::move(own->prepare_remote),
+                       .starts = options.check == Preflight::Yes ? dialin::Starts::No : dialin::Starts::Yes,
+                       .torch_store = options.torch_store,
+                       .variables = {}};
+  for (std::size_t i = 0; i < part.variables.size(); ++i) {
+    part.variables[i] = preset_variables(plan, plan.map.hosts[own_index], dialin::kAnyAddress[i]);
+  }
+  return part;
+}
+
+// What says which hosts there are, and where they meet.
+Options hosts_only(const Options& options) {
+  Options out;
+  out.mode = options.mode;
+  out.training = options.training;
+  out.dial_in = options.dial_in;
+  out.run_id = options.run_id;
+  out.hosts = options.hosts;
+  out.hostfile = options.hostfile;
+  out.resource_config = options.resource_config;
+  out.include_hosts = options.include_hosts;
+  out.exclude_hosts = options.exclude_hosts;
+  out.host_order = options.host_order;
+  out.host_count = options.host_count;
+  out.host_source = options.host_source;
+  out.groups = options.groups;
+  out.nproc_per_node = 1;
+  out.command = {"true"};
+  return out;
+}
+
 }  // namespace
+
+std::optional<dialin::Settings> find_head(const Options& options, const Machine& machine, const std::string& build) {
+  Options bare = hosts_only(options);
+  Training training;
+  if (bare.mode == Mode::Train) {
+    Result<Training> prepared = prepare_training(bare, machine);
+    if (!prepared) return std::nullopt;
+    training = std::move(*prepared);
+  }
+  const Result<plan::LaunchPlan> plan = make_plan(bare, machine);
+  if (!plan || takes_no_part(bare, training, *plan)) return std::nullopt;
+  Result<std::optional<dialin::Settings>> settings = choose_dial_in(bare, training, *plan, machine, build);
+  if (!settings || !*settings || (*settings)->own_index == 0) return std::nullopt;
+  return std::move(*settings);
+}
+
+void tell_head(const Options& options, const dialin::Settings& settings, const Error& why,
+               const launch::AgentImage& image, const std::function<void(const std::string&)>& say) {
+  const auto tell = [&](const std::string& text) {
+    if (options.verbosity != Verbosity::Quiet) say(text);
+  };
+  tell(fmt::format("telling the head, {} port {}", show(settings.head), settings.port));
+  const dialin::Outcome outcome =
+      dialin::dial({.settings = settings,
+                    .patience = options.start_timeout,
+                    .grace = options.grace,
+                    .heartbeat_timeout = options.heartbeat_timeout,
+                    .environment = {},
+                    .reckon = [](std::uint32_t, const std::string&) { return std::nullopt; },
+                    .chore = nullptr,
+                    .unable = why},
+                   image, tell);
+  if (!outcome.text.empty()) tell("the job has ended: " + outcome.text);
+}
 
 bool takes_no_part(const Options& options, const Training& training, const plan::LaunchPlan& plan) {
   if (!training.hosts_call || plan.calls || options.dial_in.place) return false;
@@ -205,22 +312,25 @@ Result<std::optional<dialin::Settings>> choose_dial_in(const Options& options, c
                                                        const std::string& build) {
   if (!is_wanted(options, training, plan)) return std::optional<dialin::Settings>();
   dialin::Settings settings;
-  const Result<std::uint32_t> place = place_of(options, training, plan);
+  const bool by_head = head_decides(options, plan);
+  const Result<std::uint32_t> place = by_head ? 0 : place_of(options, training, plan);
   if (!place) return place.error();
   settings.own_index = *place;
   const Result<HeadPlace> head = place_of_head(options, plan, settings.own_index);
   if (!head) return head.error();
   settings.head = head->name;
   settings.port = head->port;
+  if (by_head) join_by_head(settings, machine, static_cast<std::uint32_t>(plan.map.hosts.size()));
   for (const plan::MappedHost& host : plan.map.hosts) settings.hosts.push_back(host.host.name);
-  settings.job = job_name(machine);
+  settings.job = job_name(options, machine);
   settings.attempt = attempt_of(options, machine);
   settings.build = build;
   settings.plan = plan_digest(plan, options.check);
   settings.callers = names_are_made_up(plan) ? dialin::Callers::Anywhere : dialin::Callers::ListedHosts;
-  const Result<dialin::Key> key = find_key(options, machine, settings);
+  Result<JobKey> key = find_job_key(options, machine, settings);
   if (!key) return key.error();
-  settings.key = *key;
+  settings.key = key->key;
+  settings.advice = std::move(key->advice);
   return std::optional(std::move(settings));
 }
 
@@ -238,13 +348,15 @@ int serve_head(const Options& options, const plan::LaunchPlan& plan, const diali
   const auto tell = [&](const std::string& text) {
     if (options.verbosity != Verbosity::Quiet) say(text);
   };
-  const dialin::Outcome outcome = dialin::dial({.settings = settings,
-                                                .patience = options.start_timeout,
-                                                .grace = options.grace,
-                                                .heartbeat_timeout = options.heartbeat_timeout,
-                                                .environment = plan.launcher_environment,
-                                                .chore = chore},
-                                               image, tell);
+  const dialin::Outcome outcome = dialin::dial(
+      {.settings = settings,
+       .patience = options.start_timeout,
+       .grace = options.grace,
+       .heartbeat_timeout = options.heartbeat_timeout,
+       .environment = plan.launcher_environment,
+       .reckon = [&](std::uint32_t place, const std::string& job_id) { return own_part(options, plan, place, job_id); },
+       .chore = chore},
+      image, tell);
   if (outcome.fault) {
     say(outcome.fault->message());
     if (!outcome.fault->hint().empty()) say("hint: " + outcome.fault->hint());

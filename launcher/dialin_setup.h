@@ -16,8 +16,8 @@
 namespace sml {
 
 // Nothing: sml-run is started on one host only, and reaches the others. Otherwise the place of this host among those of
-// the plan, the head, and the key: from --secret-file, $SML_JOB_SECRET, or what the platform tells this job's hosts and
-// nobody else. Reads a file. Errors: Usage or Config. `build` tells this sml-run from others.
+// the plan, the head, and the key of job_key.h. Reads files. Errors: Usage or Config. `build` tells this sml-run from
+// others.
 Result<std::optional<dialin::Settings>> choose_dial_in(const Options& options, const Training& training,
                                                        const plan::LaunchPlan& plan, const Machine& machine,
                                                        const std::string& build);
@@ -34,5 +34,15 @@ void adapt_plan(plan::LaunchPlan& plan, const Training& training, const dialin::
 int serve_head(const Options& options, const plan::LaunchPlan& plan, const dialin::Settings& settings,
                const launch::AgentImage& image, launch::Chore* chore,
                const std::function<void(const std::string&)>& say);
+
+// What this host can tell the head when it has no plan of the job, and that is another host: found from what the
+// command line and the machine say of the hosts, whatever is to run there. Nothing: it cannot be found, or the hosts do
+// not call, or this one is the head.
+std::optional<dialin::Settings> find_head(const Options& options, const Machine& machine, const std::string& build);
+
+// Calls the head for as long as a host that takes part would, and tells it why this one does not; the job ends for that
+// reason. Says who is called, and what came of it.
+void tell_head(const Options& options, const dialin::Settings& settings, const Error& why,
+               const launch::AgentImage& image, const std::function<void(const std::string&)>& say);
 
 }  // namespace sml

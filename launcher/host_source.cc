@@ -8,6 +8,7 @@
 #include <set>
 #include <utility>
 
+#include "common/core/letters.h"
 #include "common/core/text.h"
 #include "common/hosts/batch_systems.h"
 #include "common/hosts/host_list.h"
@@ -48,14 +49,18 @@ FoundHosts hosts_of_hostfile(const Subject& s) {
   return std::optional(plan::HostList{std::move(*hosts), source});
 }
 
+// Who reads a file of the platform's: one host, which is to reach the others, or each of them.
+enum class Readers : std::uint8_t { One, EachHost };
+
 // The hosts of the file, or of the groups that are wanted.
-FoundHosts hosts_of_config(const std::string& path, const std::string& source, const Subject& s) {
+FoundHosts hosts_of_config(const std::string& path, const std::string& source, Readers readers, const Subject& s) {
   const Result<std::string> text = s.machine.read_file(path, kMaxConfigBytes);
   if (!text) return Error(ErrorKind::Config, fmt::format("{}: {}", show(source), text.error().message()));
   Result<hosts::ResourceConfig> config = hosts::parse_resource_config(*text, source);
   if (!config) return config.error();
   plan::HostList list{{}, source};
   for (std::string& name : config->hosts) list.hosts.push_back({std::move(name), "", std::nullopt});
+  if (readers == Readers::EachHost) list.calls = {config->current_host, "", plan::CallingHosts::Names::Real};
   hosts::keep_domains_together(list.hosts, *text, source);
   if (s.options.groups.empty()) return std::optional(std::move(list));
   const Result<std::vector<hosts::InstanceGroup>> groups = hosts::parse_instance_groups(*text, source);
@@ -68,7 +73,7 @@ FoundHosts hosts_of_config(const std::string& path, const std::string& source, c
 
 FoundHosts hosts_of_resource_config(const Subject& s) {
   const std::string& path = s.options.resource_config;
-  return path.empty() ? nothing() : hosts_of_config(path, "--resource-config " + path, s);
+  return path.empty() ? nothing() : hosts_of_config(path, "--resource-config " + path, Readers::One, s);
 }
 
 // Known by their number only.
@@ -87,26 +92,37 @@ FoundHosts hosts_of_count(const Subject& s) {
 // Where SageMaker puts the file: of a training job, else of a processing job. SAGEMAKER_BASE_DIR moves both.
 // SageMaker's training toolkit takes that variable for the name of the folder /opt/ml itself, other tools for what
 // stands before it: both places are looked at.
-std::vector<std::string> sagemaker_files(const plan::Environment& environment) {
+struct SagemakerFile {
+  std::string path;
+  Readers readers;  // of a processing job no more is known than which host this one is: the same runs on all
+};
+
+std::vector<SagemakerFile> sagemaker_files(const plan::Environment& environment) {
   constexpr std::string_view kTraining = "/input/config/resourceconfig.json";
   constexpr std::string_view kProcessing = "/config/resourceconfig.json";
   const std::string* entry = plan::find_variable(environment, "SAGEMAKER_BASE_DIR");
   std::string base(entry == nullptr ? std::string_view() : plan::value_of(*entry));
   const bool moved = !base.empty();
   while (base.ends_with('/')) base.pop_back();
-  std::vector<std::string> files;
+  std::vector<SagemakerFile> files;
   for (std::string_view file : {kTraining, kProcessing}) {
-    files.push_back(fmt::format("{}/opt/ml{}", base, file));
-    if (moved) files.push_back(fmt::format("{}{}", base, file));
+    const Readers readers = file == kProcessing ? Readers::EachHost : Readers::One;
+    files.push_back({fmt::format("{}/opt/ml{}", base, file), readers});
+    if (moved) files.push_back({fmt::format("{}{}", base, file), readers});
   }
   return files;
 }
 
-FoundHosts hosts_of_sagemaker(const Subject& s) {
-  for (const std::string& path : sagemaker_files(s.machine.environment)) {
-    if (s.machine.exists(path)) return hosts_of_config(path, path, s);
+std::optional<SagemakerFile> sagemaker_file(const Machine& machine) {
+  for (SagemakerFile& file : sagemaker_files(machine.environment)) {
+    if (machine.exists(file.path)) return std::move(file);
   }
-  return nothing();
+  return std::nullopt;
+}
+
+FoundHosts hosts_of_sagemaker(const Subject& s) {
+  const std::optional<SagemakerFile> file = sagemaker_file(s.machine);
+  return file ? hosts_of_config(file->path, file->path, file->readers, s) : nothing();
 }
 
 // As Open MPI does where nothing else names hosts.
@@ -175,9 +191,45 @@ const std::vector<HostSource>& host_sources() {
 
 bool takes_groups(const HostSource& source) { return source.name == "resource-config" || source.name == "sagemaker"; }
 
+// ---- a file in an image, and the job in which the image runs
+
+struct BatchJob {
+  std::string_view system;  // as --host-source has it
+  plan::HostList list;
+};
+
+// Of the first batch system whose job this is; one that cannot be read is none.
+std::optional<BatchJob> batch_job(const Subject& s) {
+  for (const hosts::BatchSystem& system : hosts::batch_systems()) {
+    FoundHosts found = system.find(surroundings_of(s));
+    if (found && *found) return BatchJob{system.name, std::move(**found)};
+  }
+  return std::nullopt;
+}
+
+std::string first_label(std::string_view name) { return lower(name.substr(0, name.find('.'))); }
+
+std::set<std::string> names_of(const plan::HostList& list) {
+  std::set<std::string> out;
+  for (const plan::Host& host : list.hosts) out.insert(first_label(host.name));
+  return out;
+}
+
+bool runs_here(const plan::HostList& list, const Machine& machine) {
+  const bool knows_us = list.calls && !list.calls->own_name.empty();
+  return knows_us || names_of(list).contains(first_label(machine.host_name));
+}
+
+// Neither the user nor the platform has said which counts.
+bool may_contradict(const Options& options) {
+  return options.host_source.empty() && options.groups.empty() && options.mode == Mode::Program;
+}
+
 // Whether it is worth while to ask for the hosts.
 bool may_call(const Subject& s) {
-  return secret_of(s) == hosts::JobSecret::Given || variable_of(s.machine, "AWS_BATCH_JOB_NUM_NODES");
+  if (secret_of(s) == hosts::JobSecret::Given || variable_of(s.machine, "AWS_BATCH_JOB_NUM_NODES")) return true;
+  const std::optional<SagemakerFile> file = sagemaker_file(s.machine);
+  return file && file->readers == Readers::EachHost;
 }
 
 }  // namespace
@@ -199,6 +251,10 @@ Result<plan::HostList> find_hosts(const Options& options, const Machine& machine
                                                  "come from {}",
                                                  show((*found)->source)));
     }
+    if (*found && source.name == "sagemaker" && may_contradict(options)) {
+      std::optional<BatchJob> job = batch_job({options, machine});
+      if (job && runs_here(job->list, machine) && names_of(job->list) != names_of(**found)) return std::move(job->list);
+    }
     if (*found) return std::move(**found);
     if (forced) {
       return Error(ErrorKind::Usage,
@@ -206,6 +262,19 @@ Result<plan::HostList> find_hosts(const Options& options, const Machine& machine
     }
   }
   return Error(ErrorKind::Internal, "no source of hosts");  // the last one always answers
+}
+
+std::string contradiction(const Options& options, const Machine& machine, const plan::HostList& chosen) {
+  if (!may_contradict(options)) return {};
+  const FoundHosts file = hosts_of_sagemaker({options, machine});
+  if (!file || !*file) return {};
+  const std::optional<BatchJob> job = batch_job({options, machine});
+  if (!job || names_of(job->list) == names_of(**file)) return {};
+  const bool batch = chosen.source == job->list.source;
+  if (!batch && chosen.source != (*file)->source) return {};
+  const plan::HostList& other = batch ? **file : job->list;
+  return fmt::format("{} and {} name different hosts; those of {} are used (--host-source {} takes the others)",
+                     show(chosen.source), show(other.source), show(chosen.source), batch ? "sagemaker" : job->system);
 }
 
 bool hosts_call(const Options& options, const Machine& machine) {

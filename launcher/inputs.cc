@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <iterator>
 #include <optional>
+#include <set>
 #include <string_view>
 #include <utility>
 
@@ -18,6 +19,7 @@
 #include "common/plan/export_words.h"
 #include "common/plan/presets.h"
 #include "common/plan/program_map.h"
+#include "common/plan/secrets.h"
 #include "launcher/host_source.h"
 #include "launcher/sagemaker/contract.h"
 
@@ -27,9 +29,19 @@ namespace {
 
 // ---- slots that the source does not name
 
+std::uint32_t count_cores(const Machine& machine) {
+  std::set<std::uint32_t> cores;
+  for (const plan::Cpu& cpu : machine.cpu_topology ? machine.cpu_topology() : plan::CpuTopology()) {
+    cores.insert(cpu.core);
+  }
+  return cores.empty() ? std::max(1U, machine.count_cpus()) : static_cast<std::uint32_t>(cores.size());
+}
+
 Result<std::uint32_t> counted_slots(SlotsRule rule, const Machine& machine, std::uint32_t gpus_per_rank) {
   if (rule == SlotsRule::Cpu) return std::max(1U, machine.count_cpus());
+  if (rule == SlotsRule::Core) return count_cores(machine);
   if (const std::uint32_t gpus = machine.count_gpus(); gpus > 0) return std::max(1U, gpus / gpus_per_rank);
+  if (rule == SlotsRule::GpuOrCpu) return std::max(1U, machine.count_cpus());
   if (rule == SlotsRule::Gpu) {
     return Error(ErrorKind::Usage, "--nproc-per-node gpu: no GPU is found on this machine; give a number of slots");
   }
@@ -48,23 +60,40 @@ std::optional<std::uint32_t> workers_on_job_hosts(const Options& options) {
   return static_cast<std::uint32_t>(std::min<std::uint64_t>(total, UINT32_MAX));
 }
 
-Result<std::uint32_t> default_slots(const Options& options, const plan::HostList& list, const Machine& machine) {
+// Cores are what mpirun counts by itself.
+bool counted_by_user(const Options& options) {
+  const bool own_way = options.slots_rule == SlotsRule::Core && options.slots_hold == SlotsHold::WhereNoneNamed;
+  return options.nproc_per_node || (options.slots_rule != SlotsRule::Auto && !own_way);
+}
+
+Result<std::uint32_t> default_slots(const Options& options, const plan::RankLayout& layout, const plan::HostList& list,
+                                    const Machine& machine) {
   if (options.nproc_per_node) return *options.nproc_per_node;
-  if (options.layout.per_host && options.slots_rule == SlotsRule::Auto) return *options.layout.per_host;
+  if (layout.per_host && !counted_by_user(options)) return *layout.per_host;
   const std::optional<std::uint32_t> workers = workers_on_job_hosts(options);
-  const bool np_says_it = workers && list.source == kThisMachine && options.slots_rule == SlotsRule::Auto;
+  const bool of_mpirun = options.slots_rule == SlotsRule::Core && !counted_by_user(options);  // which refuses more
+  const bool too_many = of_mpirun && options.layout.oversubscribe == plan::Oversubscribe::No && workers &&
+                        *workers > std::max(count_cores(machine), machine.count_cpus());
+  const bool np_says_it = workers && list.source == kThisMachine && !counted_by_user(options) && !too_many;
   if (np_says_it) return std::min(*workers, plan::kMaxSlotsPerHost);
   return counted_slots(options.slots_rule, machine, options.gpus_per_rank.value_or(1));
 }
 
-Result<void> fill_slots(plan::HostList& list, const Options& options, const Machine& machine) {
-  const bool asked = options.nproc_per_node || options.slots_rule != SlotsRule::Auto;
-  if (asked && list.slots_are == plan::SlotsAre::Capacity) {
+// What the user counts holds on every host; but --ranks-per-host and a rankfile count within the slots that are named,
+// --group names them itself.
+bool counts_every_host(const Options& options, const plan::RankLayout& layout) {
+  return options.slots_hold == SlotsHold::OnEveryHost && !layout.per_host && options.rankfile.empty() &&
+         options.groups.empty();
+}
+
+Result<void> fill_slots(plan::HostList& list, const Options& options, const plan::RankLayout& layout,
+                        const Machine& machine) {
+  if (counted_by_user(options) && (list.slots_are == plan::SlotsAre::Capacity || counts_every_host(options, layout))) {
     for (plan::Host& host : list.hosts) host.slots.reset();
   }
   const auto unnamed = [](const plan::Host& host) { return !host.slots; };
   if (std::none_of(list.hosts.begin(), list.hosts.end(), unnamed)) return {};
-  Result<std::uint32_t> slots = default_slots(options, list, machine);
+  Result<std::uint32_t> slots = default_slots(options, layout, list, machine);
   if (!slots) return slots.error();
   if (*slots > plan::kMaxSlotsPerHost) slots = plan::kMaxSlotsPerHost;
   for (plan::Host& host : list.hosts) host.slots = host.slots.value_or(*slots);
@@ -173,6 +202,24 @@ Result<std::vector<std::string>> arrange(plan::HostList& list, plan::RankLayout&
 
 // ---- what the workers get
 
+// Whoever can write the file chooses what our workers load; whoever can read it has what is secret in it.
+Result<void> check_access(const std::string& path, const plan::Environment& variables, const Machine& machine,
+                          std::vector<std::string>& warnings) {
+  const OthersCan others = machine.others_can ? machine.others_can(path) : OthersCan::Nothing;
+  if (others == OthersCan::Write) {
+    return Error(ErrorKind::Config, fmt::format("--env-file {}: every user of this machine can write it", show(path)))
+        .with_hint("chmod o-w it, and look at what it says");
+  }
+  const auto secret = std::find_if(variables.begin(), variables.end(),
+                                   [](const std::string& entry) { return plan::names_a_secret(plan::name_of(entry)); });
+  if (others == OthersCan::Read && secret != variables.end()) {
+    std::string warning = fmt::format("--env-file {}: every user of this machine can read {} in it; chmod 600 it",
+                                      show(path), plan::name_of(*secret));
+    if (std::find(warnings.begin(), warnings.end(), warning) == warnings.end()) warnings.push_back(std::move(warning));
+  }
+  return {};
+}
+
 // Presets' defaults, unless they are inherited; the files and variables of the program.
 Result<plan::Environment> user_environment(const Options& options, const ProgramOptions& program,
                                            const Machine& machine, std::vector<std::string>& warnings) {
@@ -185,6 +232,7 @@ Result<plan::Environment> user_environment(const Options& options, const Program
     if (!text) return Error(ErrorKind::Config, fmt::format("--env-file {}: {}", show(path), text.error().message()));
     Result<plan::Environment> variables = plan::parse_env_file(*text, path);
     if (!variables) return variables.error();
+    if (Result<void> safe = check_access(path, *variables, machine, warnings); !safe) return safe.error();
     std::move(variables->begin(), variables->end(), std::back_inserter(out));
   }
   out.insert(out.end(), options.extra_variables.begin(), options.extra_variables.end());
@@ -252,6 +300,24 @@ Result<void> check_channels(const plan::LaunchPlan& plan) {
   return {};
 }
 
+// Else each host would say that no key is accepted, and not that one was not even tried.
+Result<void> check_identity(const plan::LaunchPlan& plan, const Options& options, const Machine& machine) {
+  std::string file = options.ssh.identity_file;
+  const auto is_remote = [&machine](const plan::MappedHost& host) {
+    return host.host.name != "localhost" && host.host.name != machine.host_name;
+  };
+  const bool by_ssh = options.ssh.command.empty() && !plan.calls &&
+                      std::any_of(plan.map.hosts.begin(), plan.map.hosts.end(), is_remote);
+  if (file.empty() || !by_ssh) return {};
+  if (file.starts_with("~/")) {
+    const std::string* home = plan::find_variable(machine.environment, "HOME");
+    if (home == nullptr) return {};
+    file.replace(0, 1, plan::value_of(*home));
+  }
+  if (machine.exists(file)) return {};
+  return Error(ErrorKind::Usage, fmt::format("--ssh-identity-file {}: there is no such file", show(file)));
+}
+
 Result<void> check_ranks(std::string_view option, const std::optional<RankSet>& named, const plan::JobMap& map) {
   if (!named || named->empty() || named->largest() < map.world_size()) return {};
   return Error(ErrorKind::Usage, fmt::format("{}: there is no rank {}; the job's ranks are 0 to {}", option,
@@ -275,7 +341,7 @@ Result<plan::ProgramShare> share_of(const Options& options, const ProgramOptions
   Result<std::vector<plan::Host>> hosts = hosts::parse_host_list(program.hosts);
   if (!hosts) return Error(hosts.error()).in("-H");
   plan::HostList list{std::move(*hosts), "-H"};
-  if (Result<void> filled = fill_slots(list, options, machine); !filled) return filled.error();
+  if (Result<void> filled = fill_slots(list, options, options.layout, machine); !filled) return filled.error();
   if (Result<std::vector<std::string>> merged = hosts::merge_machines(list.hosts, machine.machines); !merged) {
     return merged.error();
   }
@@ -316,6 +382,32 @@ Result<void> add_programs(plan::LaunchPlan& plan, const Options& options, const 
   return {};
 }
 
+// ---- parts of hosts: sockets, NUMA nodes and the like
+
+// So many on each part are so many on each host, all of which are taken to be as this machine is.
+Result<void> count_by_parts(plan::RankLayout& layout, const Options& options, const Machine& machine) {
+  if (options.binding.per_part == 0) return {};
+  const plan::CpuTopology topology = machine.cpu_topology ? machine.cpu_topology() : plan::CpuTopology();
+  if (topology.empty()) {
+    return Error(ErrorKind::Usage, "--map-by: the processors of this machine cannot be read; write ppr:N:host");
+  }
+  layout.per_host = options.binding.per_part * plan::count_parts(topology, options.binding.map_by);
+  return {};
+}
+
+// Open MPI 4.1 (rmaps_base_map_job.c) maps and binds by core for up to two workers and by NUMA node for more, if that
+// can be, and binds nothing where a host has more workers than slots.
+void bind_as_open_mpi(plan::BindingWish& wish, const Options& options, const plan::JobMap& map) {
+  if (options.bind_rule != BindRule::OpenMpi || !options.rankfile.empty()) return;
+  const bool few = map.world_size() <= 2;
+  const bool said = options.bind_to_said == SaidByUser::Yes || wish.bind_to != plan::BindTo::None;
+  if (options.map_by_said == SaidByUser::No && !few) wish.map_by = plan::BindTo::Numa;
+  const auto crowded = [](const plan::MappedHost& host) { return host.ranks.size() > host.slots; };
+  if (said || !wish.cores.empty() || std::any_of(map.hosts.begin(), map.hosts.end(), crowded)) return;
+  wish.bind_to = few || wish.cores_per_rank > 0 ? plan::BindTo::Core : plan::BindTo::Numa;
+  if (wish.on_impossible == plan::OnImpossible::Warn) wish.on_impossible = plan::OnImpossible::Ignore;
+}
+
 Result<plan::JobMap> map_ranks(const plan::HostList& hosts, const Options& options,
                                const std::vector<plan::ProgramShare>& shares, const plan::RankLayout& layout) {
   if (is_plain(shares)) return plan::map_job(hosts, options.np, layout);
@@ -324,13 +416,20 @@ Result<plan::JobMap> map_ranks(const plan::HostList& hosts, const Options& optio
 
 }  // namespace
 
+std::string variable(const Machine& machine, std::string_view name) {
+  const std::string* entry = plan::find_variable(machine.environment, name);
+  return entry == nullptr ? std::string() : std::string(plan::value_of(*entry));
+}
+
 Result<plan::LaunchPlan> make_plan(const Options& options, const Machine& machine) {
   Result<plan::RankLayout> layout = read_layout(options, machine);
   if (!layout) return layout.error();
+  if (Result<void> counted = count_by_parts(*layout, options, machine); !counted) return counted.error();
   Result<plan::HostList> hosts = find_hosts(options, machine);
   if (!hosts) return hosts.error();
+  const std::string contradicted = contradiction(options, machine, *hosts);
   if (Result<void> filled = fill_slots_by_rankfile(*hosts, *layout); !filled) return filled.error();
-  if (Result<void> filled = fill_slots(*hosts, options, machine); !filled) return filled.error();
+  if (Result<void> filled = fill_slots(*hosts, options, *layout, machine); !filled) return filled.error();
   Result<std::vector<std::string>> arranged = arrange(*hosts, *layout, options, machine);
   if (!arranged) return arranged.error();
   const Result<std::vector<plan::ProgramShare>> shares = shares_of(options, machine);
@@ -338,26 +437,34 @@ Result<plan::LaunchPlan> make_plan(const Options& options, const Machine& machin
   Result<plan::JobMap> map = map_ranks(*hosts, options, *shares, *layout);
   if (!map) return map.error();
   if (Result<void> there = check_ranks("--show-ranks", options.output.shown_ranks, *map); !there) return there.error();
+  RankSet reader;
+  if (options.stdin_rule == StdinRule::OneRank) reader.add(options.stdin_rank.value());
+  if (Result<void> there = check_ranks("--stdin", reader, *map); !there) return there.error();
   const std::optional<report::WatchRule>& watch = options.progress.watch;
   if (Result<void> there = check_ranks("--watch", watch ? watch->ranks : std::nullopt, *map); !there) {
     return there.error();
   }
   plan::LaunchPlan plan;
   plan.warnings = std::move(*arranged);
+  if (!contradicted.empty()) plan.warnings.push_back(contradicted);
   if (Result<void> added = add_programs(plan, options, machine, *shares); !added) return added.error();
   plan.map = std::move(*map);
   plan.host_source = std::move(hosts->source);
   plan.calls = std::move(hosts->calls);
   plan.job.job_id = machine.job_id;
+  plan.job.run_id = options.run_id;
   plan.presets = options.presets;
   plan.export_policy = options.export_policy;
+  plan.secrets = options.secrets;
   plan.launcher_environment = machine.environment;
   plan.binding = options.binding;
+  bind_as_open_mpi(plan.binding, options, plan.map);
   plan.pipes =
       plan::join_pipes(options.pipes.feeds, options.pipes.fanouts, options.pipes.epochs, plan.working_directory);
   const auto implied = options.gpus_per_rank ? plan::VisibleDevices::PerRank : plan::VisibleDevices::All;
   if (Result<void> added = add_channels(plan, options, machine); !added) return added.error();
   if (Result<void> checked = check_channels(plan); !checked) return checked.error();
+  if (Result<void> checked = check_identity(plan, options, machine); !checked) return checked.error();
   plan.devices = {options.visible_devices.value_or(implied), options.gpus_per_rank.value_or(1)};
   return plan;
 }

@@ -19,7 +19,10 @@
 #include <string>
 #include <vector>
 
+#include "common/os/affinity.h"
+#include "common/os/small_file.h"
 #include "launcher/inputs.h"
+#include "launcher/ssh/local_identity.h"
 
 namespace sml {
 
@@ -59,20 +62,14 @@ Result<std::string> read_file(const std::string& path, std::size_t limit) {
   // Not blocking: opening a FIFO without a writer would never return.
   const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (file.get() < 0) return file_error(errno);
-  std::string text;
-  std::array<char, 65536> buffer;
-  for (;;) {
-    const ssize_t count = ::read(file.get(), buffer.data(), buffer.size());
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0 && errno == EAGAIN) {  // a shell's <(command), which has not answered yet
-      if (!wait_for_data(file.get())) return Error(ErrorKind::Config, "nothing comes from it");
-      continue;
-    }
-    if (count < 0) return file_error(errno);
-    if (count == 0) return text;
-    text.append(buffer.data(), static_cast<std::size_t>(count));
-    if (text.size() > limit) return Error(ErrorKind::Config, "is larger than " + std::to_string(limit) + " bytes");
-  }
+  return read_to_end(file.get(), limit);
+}
+
+OthersCan others_can(const std::string& path) {
+  struct stat info {};
+  if (::stat(path.c_str(), &info) != 0 || !S_ISREG(info.st_mode)) return OthersCan::Nothing;
+  if ((info.st_mode & S_IWOTH) != 0) return OthersCan::Write;
+  return (info.st_mode & S_IROTH) != 0 ? OthersCan::Read : OthersCan::Nothing;
 }
 
 bool exists(const std::string& path) {
@@ -195,7 +192,32 @@ std::string new_job_id() {
   return id;
 }
 
+// Of the user whose rights we have, as the XDG base directory specification has it.
+std::string config_folder(const plan::Environment& environment) {
+  std::string named(variable(environment, "XDG_CONFIG_HOME").value_or(""));
+  if (named.starts_with('/')) return named;
+  const std::string home = ssh::local_identity().home;
+  return home.starts_with('/') ? home + "/.config" : std::string();
+}
+
 }  // namespace
+
+Result<std::string> read_to_end(int fd, std::size_t limit) {
+  std::string text;
+  std::array<char, 65536> buffer;
+  for (;;) {
+    const ssize_t count = ::read(fd, buffer.data(), buffer.size());
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0 && errno == EAGAIN) {  // a shell's <(command), which has not answered yet
+      if (!wait_for_data(fd)) return Error(ErrorKind::Config, "nothing comes from it");
+      continue;
+    }
+    if (count < 0) return file_error(errno);
+    if (count == 0) return text;
+    text.append(buffer.data(), static_cast<std::size_t>(count));
+    if (text.size() > limit) return Error(ErrorKind::Config, "is larger than " + std::to_string(limit) + " bytes");
+  }
+}
 
 std::uint32_t gpus_in_listing(std::string_view nvidia_smi_output) {
   std::uint32_t gpus = 0;
@@ -242,7 +264,9 @@ Machine this_machine(std::span<const char* const> environment) {
     if (entry != nullptr) machine.environment.emplace_back(entry);
   }
   machine.read_file = read_file;
+  machine.read_secret = read_secret_file;
   machine.exists = exists;
+  machine.others_can = others_can;
   machine.count_gpus = [visible = std::optional<std::string>(variable(machine.environment, "CUDA_VISIBLE_DEVICES"))] {
     return visible_gpus(gpus_in_listing(output_of({"nvidia-smi", "-L", nullptr})), visible);
   };
@@ -250,14 +274,20 @@ Machine this_machine(std::span<const char* const> environment) {
     return neuron_cores_in_listing(output_of({"neuron-ls", "--json-output", nullptr}));
   };
   machine.count_cpus = count_cpus;
+  machine.cpu_topology = [] {
+    return plan::usable_part(plan::read_cpu_topology(os::read_small_file), os::allowed_cpus());
+  };
   machine.output_of = [](const std::vector<std::string>& words) {
     std::vector<const char*> argv;
     for (const std::string& word : words) argv.push_back(word.c_str());
     argv.push_back(nullptr);
     return output_of(argv);
   };
+  machine.whose_host = launch::whose_host;
   machine.host_name = host_name();
   machine.working_directory = working_directory(machine.environment);
+  // Only when asked for: who we are may be known to a server far away.
+  machine.config_folder = [environment = machine.environment] { return config_folder(environment); };
   machine.job_id = new_job_id();
   return machine;
 }

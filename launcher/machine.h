@@ -1,8 +1,11 @@
-// What the listings of device tools say. Pure; machine.cc runs the tools.
+// What the listings of device tools say: pure, machine.cc runs the tools. Reading what somebody may still write.
 #pragma once
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
+
+#include "common/core/error.h"
 
 namespace sml {
 
@@ -14,5 +17,9 @@ std::uint32_t visible_gpus(std::uint32_t gpus, std::optional<std::string_view> v
 
 // NeuronCores in the output of `neuron-ls --json-output`: the sum of all "nc_count".
 std::uint32_t neuron_cores_in_listing(std::string_view neuron_ls_output);
+
+// What comes from a non-blocking descriptor until its end, at most `limit` bytes; a pipe may take 30 s for each piece.
+// Error (Config).
+Result<std::string> read_to_end(int fd, std::size_t limit);
 
 }  // namespace sml

@@ -15,17 +15,27 @@
 #include "common/core/text.h"
 #include "common/os/fd.h"
 #include "common/os/init_process.h"
+#include "common/os/private_process.h"
+#include "common/plan/meeting_wishes.h"
 #include "launcher/app_file.h"
 #include "launcher/array_line.h"
 #include "launcher/cli.h"
 #include "launcher/dialin/port.h"
 #include "launcher/dialin_setup.h"
+#include "launcher/host_source.h"
 #include "launcher/inputs.h"
 #include "launcher/job/array_run.h"
 #include "launcher/job/check.h"
 #include "launcher/job/failure_file.h"
 #include "launcher/job/job.h"
+#include "launcher/job_key.h"
+#include "launcher/names/addresses.h"
+#include "launcher/own_address.h"
+#include "launcher/report/own_line.h"
 #include "launcher/sagemaker/failure_text.h"
+#include "launcher/secret_file.h"
+#include "launcher/sources.h"
+#include "launcher/ssh/crypto_library.h"
 #include "launcher/stop_grace.h"
 #include "launcher/training.h"
 
@@ -33,7 +43,7 @@ namespace {
 
 using namespace sml;
 
-void say(const std::string& text) { os::write_all(STDERR_FILENO, "sml-run: " + text + "\n"); }
+void say(const std::string& text) { os::write_all(STDERR_FILENO, report::own_line(text) + "\n"); }
 
 int refuse(const Error& error) {
   say(error.message());
@@ -50,6 +60,25 @@ int fail(const Options& options, const Error& error) {
     if (Result<void> left = leave_failure(options.failure.path, text); !left) say(left.error().message());
   }
   return refuse(error);
+}
+
+Result<launch::AgentImage> agent_image(const Options& options) {
+  if (!options.agent_path.empty()) return launch::AgentImage::load(options.agent_path);
+  return launch::AgentImage::embedded();
+}
+
+// Which sml-run this is.
+std::string build_of(const launch::AgentImage& image) { return SML_VERSION " " + image.id(); }
+
+// Those are reached that wait for this host in vain: the head, where it is another host that is called, and by it all.
+// Only after people and platform have been told: the head may be long in coming.
+int fail_for_all(const Options& options, const Machine& machine, const Error& error) {
+  const int status = fail(options, error);
+  if (options.dry_run) return status;
+  const Result<launch::AgentImage> image = agent_image(options);
+  if (!image) return status;
+  if (const auto head = find_head(options, machine, build_of(*image))) tell_head(options, *head, error, *image, say);
+  return status;
 }
 
 std::string one_line_about(const plan::LaunchPlan& plan) {
@@ -75,8 +104,9 @@ int show_environment(const Options& options, const plan::LaunchPlan& plan) {
   std::vector<std::string> names;  // for addresses
   for (const plan::MappedHost& host : plan.map.hosts) names.push_back(host.host.name);
   const std::vector<plan::PresetPort> ports = plan::preset_ports(plan.presets, plan.map);
-  const plan::Environment preset =
-      plan::preset_environment(plan.presets, plan.map, assignment, plan.job, {names, ports, plan.launcher_environment});
+  const plan::Environment preset = plan::preset_environment(
+      plan.presets, plan.map, assignment, plan.job,
+      {names, ports, plan.launcher_environment, plan.program(assignment.program).user_environment});
   const plan::Environment shown = plan::shown_environment(
       plan.map, assignment, plan.job, plan.program(assignment.program).user_environment, options.torch_store, preset);
   if (*options.dry_run == PlanFormat::Json) {
@@ -87,9 +117,13 @@ int show_environment(const Options& options, const plan::LaunchPlan& plan) {
   return os::write_all(STDOUT_FILENO, text) ? 0 : 1;
 }
 
-Result<launch::AgentImage> agent_image(const Options& options) {
-  if (!options.agent_path.empty()) return launch::AgentImage::load(options.agent_path);
-  return launch::AgentImage::embedded();
+int make_secret(const Machine& machine) {
+  const std::string folder = machine.config_folder();
+  if (folder.empty()) return refuse(Error(ErrorKind::Config, "--make-secret: there is no home folder"));
+  const std::string path = default_secret_file(folder);
+  if (Result<void> made = make_secret_file(path); !made) return refuse(Error(made.error()).in("--make-secret"));
+  say("hosts that do not share this file need a copy of it, mode 600");
+  return os::write_all(STDOUT_FILENO, path + "\n") ? 0 : 1;
 }
 
 // Every line of the array: sml-run again for each, with the arguments that we were given.
@@ -134,7 +168,7 @@ Result<std::optional<dialin::HeadPlan>> open_for_hosts(const Options& options,
 // What is found goes to our output, what is wrong with it to standard error.
 int check(const Options& options, const plan::LaunchPlan& plan, const launch::AgentImage& image,
           const std::optional<dialin::Settings>& dial_in) {
-  const Result<job::RankLogs> logs = job::RankLogs::plan(options.logs, plan);
+  const Result<job::RankLogs> logs = job::RankLogs::plan(options.logs, options.output.routes, plan);
   if (!logs) return refuse(logs.error());
   if (options.verbosity != Verbosity::Quiet) say(one_line_about(plan));
   os::raise_descriptor_limit();
@@ -157,10 +191,21 @@ int check(const Options& options, const plan::LaunchPlan& plan, const launch::Ag
 // An exit status; or nothing was started, as several of the hosts are one machine.
 using Outcome = std::variant<int, std::vector<hosts::OneMachine>>;
 
-Outcome try_launch(const Options& options, const Training& training, const Machine& machine) {
-  Result<plan::LaunchPlan> plan = make_plan(options, machine);
-  if (!plan) return fail(options, plan.error());
-  plan->own_name = training.own_name;
+// Ours serves the job's user alone, is there before the workers and after rank 0; but an address of the program's own
+// is worth more than that.
+plan::TorchStore store_asked_for(const Options& given, const plan::LaunchPlan& plan) {
+  const bool is_said = given.torch_store_said == SaidByUser::Yes || given.torch_store == plan::TorchStore::OfAgent;
+  if (is_said) return given.torch_store;
+  return names_own_address(plan) ? plan::TorchStore::OfRank0 : plan::TorchStore::OfAgent;
+}
+
+Outcome try_launch(const Options& given, const Training& training, const Machine& machine) {
+  Result<plan::LaunchPlan> plan = make_plan(given, machine);
+  if (!plan) return fail_for_all(given, machine, plan.error());
+  Options options = given;
+  options.torch_store = plan::choose_torch_store(*plan, store_asked_for(given, *plan));
+  for (const std::string& ignored : plan::ignored_variables(*plan)) say("warning: " + ignored);
+  plan->own_name = plan->calls ? plan->calls->own_name : training.own_name;
   for (const std::string& warning : plan->warnings) say("warning: " + warning);
   if (options.show_env) return show_environment(options, *plan);
   if (options.dry_run) {
@@ -175,11 +220,13 @@ Outcome try_launch(const Options& options, const Training& training, const Machi
   const Result<launch::AgentImage> image = agent_image(options);
   if (!image) return fail(options, image.error());
   const Result<std::optional<dialin::Settings>> dial_in =
-      choose_dial_in(options, training, *plan, machine, SML_VERSION " " + image->id());
+      choose_dial_in(options, training, *plan, machine, build_of(*image));
   if (!dial_in) return fail(options, dial_in.error());
   Installer installer(training, machine);
   launch::Chore* chore = nullptr;
   if (*dial_in) {
+    if (options.verbosity != Verbosity::Quiet && !(*dial_in)->advice.empty()) say((*dial_in)->advice);
+    if (options.verbosity != Verbosity::Quiet && !(*dial_in)->part.empty()) say((*dial_in)->part);
     adapt_plan(*plan, training, **dial_in);
     const bool works = !plan->map.hosts[(*dial_in)->own_index].ranks.empty();
     if (works && !installer.empty() && options.check == Preflight::No) chore = &installer;
@@ -189,6 +236,8 @@ Outcome try_launch(const Options& options, const Training& training, const Machi
   Result<job::Records> records = job::Records::open(options, *plan);
   if (!records) return fail(options, records.error());
   if (options.verbosity != Verbosity::Quiet) say(one_line_about(*plan));
+  const std::string logs = records->logs().own_folder(plan->job.job_id);
+  if (!logs.empty() && options.verbosity != Verbosity::Quiet) say("the workers' output is written to files in " + logs);
   os::raise_descriptor_limit();
   if (Result<void> enough = enough_descriptors(*plan, options); !enough) return fail(options, enough.error());
   Result<std::optional<dialin::HeadPlan>> head = open_for_hosts(options, *dial_in, chore);
@@ -210,34 +259,43 @@ int launch(const Options& options, const Training& training, Machine machine) {
   }
 }
 
-int run(const std::string& called, const std::vector<std::string>& arguments,
-        std::span<const char* const> environment) {
+int run(const std::string& called, const std::vector<std::string>& arguments, std::span<char* const> environment) {
   os::ensure_standard_descriptors();
   os::serve_as_init();
   const Machine machine = this_machine(environment);
+  forget_variable(environment.data(), std::string(kSecretVariable));
   auto parsed = parse_command_line(
       arguments, {.environment = machine.environment,
                   .called = called,
                   .exists = machine.exists,
                   .executable = [](const std::string& path) { return ::access(path.c_str(), X_OK) == 0; },
-                  .read_file = machine.read_file});
+                  .read_file = machine.read_file,
+                  .secret_advice = [&machine] { return key_is_there(machine) ? "" : advice_on_secrets(); }});
   if (!parsed) return refuse(parsed.error());
   if (const auto* printed = std::get_if<Printed>(&*parsed)) {
     return os::write_all(STDOUT_FILENO, printed->text) ? 0 : 1;
   }
   auto& options = std::get<Options>(*parsed);
+  if (options.dial_in.make_secret == MakeSecret::Yes) return make_secret(machine);
   for (const std::string& warning : options.warnings) say("warning: " + warning);
   if (!options.without_effect.empty() && options.verbosity != Verbosity::Quiet) say(note_about(options.without_effect));
   if (runs_whole_array(options)) return run_whole_array(options, called, arguments, machine);
   choose_failure_file(options, machine);
+  if (Result<void> removed = remove_old_failure(options, machine); !removed) {
+    say("warning: " + removed.error().message());
+  }
   choose_start_timeout(options, machine);
   for (const std::string& warning : choose_stop_grace(options, machine)) say("warning: " + warning);
-  if (Result<void> read = read_app_file(options, machine); !read) return fail(options, read.error());
-  if (Result<void> taken = take_array_line(options, machine); !taken) return fail(options, taken.error());
+  if (Result<void> read = read_app_file(options, machine); !read) return fail_for_all(options, machine, read.error());
+  if (Result<void> taken = take_array_line(options, machine); !taken)
+    return fail_for_all(options, machine, taken.error());
   Training training;
   if (options.mode == Mode::Train) {
+    const Result<std::vector<std::string>> fetched = fetch_sources(options, machine);
+    if (!fetched) return fail_for_all(options, machine, fetched.error());
+    for (const std::string& warning : *fetched) say("warning: " + warning);
     Result<Training> prepared = prepare_training(options, machine);
-    if (!prepared) return fail(options, prepared.error());
+    if (!prepared) return fail_for_all(options, machine, prepared.error());
     training = std::move(*prepared);
   }
   for (const std::string& warning : training.warnings) say("warning: " + warning);
@@ -247,12 +305,15 @@ int run(const std::string& called, const std::vector<std::string>& arguments,
 }  // namespace
 
 int main(int argc, char** argv, char** environment) {
+  os::become_private();
+  names::keep_to_built_in_sources();
+  ssh::keep_to_built_in_crypto();
   int status = 125;
   try {
     std::size_t size = 0;
     while (environment[size] != nullptr) ++size;
     status = run(argc > 0 ? argv[0] : "", std::vector<std::string>(argv + 1, argv + argc),
-                 std::span<const char* const>(environment, size));
+                 std::span<char* const>(environment, size));
   } catch (const std::exception& e) {
     say(std::string("internal error: ") + e.what());
   }

@@ -156,6 +156,8 @@ constexpr std::array kReplacements{
     Replacement{{"--array-index"}, {"--array-all"}},
     Replacement{{"--array-all"}, {"--array-index"}},
     Replacement{{"--np"}, {"--app"}},
+    Replacement{{"--torch-store"}, {"--no-torch-store"}},
+    Replacement{{"--no-torch-store"}, {"--torch-store"}},
 };
 
 template <class Names>

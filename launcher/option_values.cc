@@ -70,14 +70,18 @@ Result<void> set_np(Options& o, string_view value) {
 }
 
 Result<void> set_nproc_per_node(Options& o, string_view value) {
-  constexpr std::array<std::pair<string_view, SlotsRule>, 3> kRules{
-      {{"auto", SlotsRule::Auto}, {"gpu", SlotsRule::Gpu}, {"cpu", SlotsRule::Cpu}}};
+  constexpr std::array<std::pair<string_view, SlotsRule>, 5> kRules{{{"auto", SlotsRule::Auto},
+                                                                     {"gpu", SlotsRule::Gpu},
+                                                                     {"cpu", SlotsRule::Cpu},
+                                                                     {"gpu-or-cpu", SlotsRule::GpuOrCpu},
+                                                                     {"core", SlotsRule::Core}}};
   o.nproc_per_node.reset();  // the last value wins, whichever form the earlier had
   o.slots_rule = SlotsRule::Auto;
   for (const auto& [word, rule] : kRules) {
     if (value == word) return keep(o.slots_rule, rule);
   }
-  return store(o.nproc_per_node, number(value, {1, plan::kMaxSlotsPerHost}, ", nor auto, gpu or cpu"));
+  return store(o.nproc_per_node,
+               number(value, {1, plan::kMaxSlotsPerHost}, ", nor auto, gpu, cpu, gpu-or-cpu or core"));
 }
 
 Result<void> set_oversubscribe(Options& o, string_view) {
@@ -85,19 +89,6 @@ Result<void> set_oversubscribe(Options& o, string_view) {
 }
 Result<void> set_no_oversubscribe(Options& o, string_view) {
   return keep(o.layout.oversubscribe, plan::Oversubscribe::No);
-}
-
-Result<void> set_map_by(Options& o, string_view value) {
-  const Result<plan::MapByText> parsed = plan::parse_map_by(value);
-  if (!parsed) return parsed.error();
-  o.layout.map_by = parsed->map_by;
-  if (parsed->per_host) o.layout.per_host = parsed->per_host;
-  if (parsed->oversubscribe) o.layout.oversubscribe = *parsed->oversubscribe;
-  if (parsed->cores_per_rank) {
-    o.binding.cores_per_rank = *parsed->cores_per_rank;
-    o.binding.bind_to = plan::BindTo::Core;  // as Open MPI does
-  }
-  return {};
 }
 
 Result<void> set_rank_by(Options& o, string_view value) {
@@ -113,22 +104,6 @@ Result<void> set_ranks_per_host(Options& o, string_view value) {
 Result<void> set_rankfile(Options& o, string_view value) { return keep(o.rankfile, value); }
 
 Result<void> set_group(Options& o, string_view value) { return keep(o.groups, value); }
-
-Result<void> set_bind_to(Options& o, string_view value) {
-  constexpr std::array<std::pair<string_view, plan::BindTo>, 7> kWords{{{"none", plan::BindTo::None},
-                                                                        {"core", plan::BindTo::Core},
-                                                                        {"l3", plan::BindTo::L3},
-                                                                        {"l3cache", plan::BindTo::L3},
-                                                                        {"numa", plan::BindTo::Numa},
-                                                                        {"socket", plan::BindTo::Socket},
-                                                                        {"package", plan::BindTo::Socket}}};
-  constexpr string_view kIfSupported = ":if-supported";  // Open MPI's words for what we do anyway
-  const string_view word = value.ends_with(kIfSupported) ? value.substr(0, value.size() - kIfSupported.size()) : value;
-  for (const auto& [name, what] : kWords) {
-    if (word == name) return keep(o.binding.bind_to, what);
-  }
-  return bad_value(value, "none, core, l3, numa or socket");
-}
 
 Result<void> set_cpus_per_rank(Options& o, string_view value) {
   return store(o.binding.cores_per_rank, number(value, {1, plan::kMaxSlotsPerHost}));
@@ -171,6 +146,8 @@ Result<void> set_node_rank(Options& o, string_view value) {
 
 Result<void> set_head(Options& o, string_view value) { return keep(o.dial_in.head, value); }
 Result<void> set_secret_file(Options& o, string_view value) { return keep(o.dial_in.secret_file, value); }
+Result<void> set_make_secret(Options& o, string_view) { return keep(o.dial_in.make_secret, MakeSecret::Yes); }
+Result<void> set_insecure_job_key(Options& o, string_view) { return keep(o.dial_in.key, KeyRule::Insecure); }
 
 Result<void> set_attempt(Options& o, string_view value) {
   return store(o.dial_in.attempt, number(value, {0, UINT32_MAX}));
@@ -212,6 +189,8 @@ Result<void> set_export(Options& o, string_view value) {
   if (value != "all" && value != "none") return bad_value(value, "all or none");
   return keep(o.export_policy, value == "all" ? plan::ExportPolicy::All : plan::ExportPolicy::None);
 }
+
+Result<void> set_export_secrets(Options& o, string_view) { return keep(o.secrets, plan::SecretExport::Sent); }
 
 Result<void> set_grace(Options& o, string_view value) { return store(o.grace, duration(value, 0s)); }
 Result<void> set_stop_grace(Options& o, string_view value) { return store(o.stop_grace, duration(value, 0s)); }
@@ -304,7 +283,14 @@ Result<void> set_show_env(Options& o, string_view value) {
   return store(o.show_env, number(value, {0, plan::kMaxWorldSize - 1}));
 }
 
-Result<void> set_no_torch_store(Options& o, string_view) { return keep(o.torch_store, plan::TorchStore::OfRank0); }
+Result<void> set_torch_store(Options& o, string_view) {
+  o.torch_store_said = SaidByUser::Yes;
+  return keep(o.torch_store, plan::TorchStore::OfAgent);
+}
+Result<void> set_no_torch_store(Options& o, string_view) {
+  o.torch_store_said = SaidByUser::Yes;
+  return keep(o.torch_store, plan::TorchStore::OfRank0);
+}
 
 Result<void> add_timeline(Options& o, string_view value) {
   if (!value.ends_with(".html") && !value.ends_with(".json")) {

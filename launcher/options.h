@@ -16,8 +16,15 @@ namespace sml {
 
 enum class PlanFormat : std::uint8_t { Text, Json };
 enum class Explain : std::uint8_t { No, Yes };
-enum class Preflight : std::uint8_t { No, Yes };         // the hosts are looked at, and nothing is started
-enum class SlotsRule : std::uint8_t { Auto, Gpu, Cpu };  // how slots are counted where no source names them
+enum class Preflight : std::uint8_t { No, Yes };  // the hosts are looked at, and nothing is started
+// How slots are counted where no source names them. GpuOrCpu: the CPUs where there is no GPU; Core: cores of this
+// machine, whatever else it has.
+enum class SlotsRule : std::uint8_t { Auto, Gpu, Cpu, GpuOrCpu, Core };
+enum class SlotsHold : std::uint8_t { WhereNoneNamed, OnEveryHost };  // what the count is worth beside those of a list
+
+// How workers are bound where no option says it.
+enum class BindRule : std::uint8_t { None, OpenMpi };
+enum class SaidByUser : std::uint8_t { No, Yes };
 
 enum class HostOrder : std::uint8_t { Given, Natural };
 
@@ -42,11 +49,19 @@ struct TrainingOptions {
 };
 
 // Where sml-run is started on every host, and the hosts call the first of them.
+// What the key of the job may be made of where there is no secret.
+enum class KeyRule : std::uint8_t {
+  Secret,   // nothing, but where a platform keeps the hosts of a job apart from others
+  Insecure  // names that can be guessed
+};
+enum class MakeSecret : std::uint8_t { No, Yes };  // the user's file is made, and nothing is started
 struct DialInOptions {
   std::optional<std::uint32_t> hosts;  // how many there are; empty: as many as are named
   std::optional<std::uint32_t> place;  // of this one; 0 is the head
   std::string head;                    // ADDR[:PORT]; empty: the name of the first host
   std::string secret_file;             // path; empty: none
+  KeyRule key = KeyRule::Secret;
+  MakeSecret make_secret = MakeSecret::No;
   std::optional<std::uint32_t> attempt;
 };
 
@@ -88,12 +103,17 @@ struct Options : JobOptions, ProgramOptions {
   std::string host_source;                  // the only one that may be used; empty: the first that is there
   std::optional<std::uint32_t> nproc_per_node;
   SlotsRule slots_rule = SlotsRule::Auto;
+  SlotsHold slots_hold = SlotsHold::WhereNoneNamed;
   plan::RankLayout layout;  // its rankfile comes from this one:
   std::string rankfile;     // path; empty: none
   plan::BindingWish binding;
+  BindRule bind_rule = BindRule::None;
+  SaidByUser bind_to_said = SaidByUser::No;             // by --bind-to
+  SaidByUser map_by_said = SaidByUser::No;              // by --map-by
   std::optional<plan::VisibleDevices> visible_devices;  // empty: per rank where gpus_per_rank is given
   std::optional<std::uint32_t> gpus_per_rank;
   plan::ExportPolicy export_policy = plan::ExportPolicy::All;
+  plan::SecretExport secrets = plan::SecretExport::Withheld;
   std::optional<std::uint32_t> show_env;  // rank; only with dry_run
   std::string agent_path;                 // empty: the embedded agent
   std::optional<PlanFormat> dry_run;
@@ -104,10 +124,12 @@ struct Options : JobOptions, ProgramOptions {
   std::string config_file;            // empty: none
   std::vector<std::string> warnings;  // of reading the options
   ArrayOptions array;
-  std::vector<plan::Channel> channels;      // their folders as they were given
-  plan::Environment extra_variables;        // of take_array_line() and prepare_training(); -x has more say
-  bool display_map = false;                 // the plan is printed before the start
-  std::vector<std::string> without_effect;  // options of other launchers, as they were written
+  std::vector<plan::Channel> channels;           // their folders as they were given
+  plan::Environment extra_variables;             // of take_array_line() and prepare_training(); -x has more say
+  std::string run_id;                            // TORCHELASTIC_RUN_ID; empty: the job's id
+  SaidByUser torch_store_said = SaidByUser::No;  // by an option
+  bool display_map = false;                      // the plan is printed before the start
+  std::vector<std::string> without_effect;       // options of other launchers, as they were written
 };
 
 }  // namespace sml

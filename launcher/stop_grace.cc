@@ -28,7 +28,8 @@ std::optional<Platform> platform_of(const Options& options, const Machine& machi
   using std::chrono::seconds;
   const bool trains = options.mode == Mode::Train;
   // Hosts that are reached may be of any kind.
-  if (!trains && !options.dial_in.place && !hosts_call(options, machine)) return std::nullopt;
+  const bool told_to_call = options.dial_in.place || !options.dial_in.head.empty();
+  if (!trains && !told_to_call && !hosts_call(options, machine)) return std::nullopt;
   if (is_set(machine, "AWS_BATCH_JOB_ID")) return Platform{"AWS Batch", seconds(30), seconds(20)};
   if (is_set(machine, "KUBERNETES_SERVICE_HOST")) return Platform{"Kubernetes", seconds(30), seconds(20)};
   if (trains) return Platform{"SageMaker", seconds(120), seconds(100)};

@@ -21,7 +21,7 @@ struct Training {
   std::string program;                                  // a file in it that must be executable; empty: none
   std::vector<std::vector<std::string>> installations;  // to be run in the folder, one after the other
   std::vector<std::string> warnings;
-  bool hosts_call = false;           // sml-run is started on every host of the job, of which there are several
+  bool hosts_call = false;           // sml-run is started on every host of the job, and others than this one take part
   plan::Environment host_variables;  // where they call: what is true of this host
 };
 
@@ -34,8 +34,12 @@ Result<Training> prepare_training(Options& options, const Machine& machine);
 // training container with `sml-run train`, in a processing container always. Changes nothing elsewhere.
 void choose_failure_file(Options& options, const Machine& machine);
 
+// With `sml-run train`: removes what an earlier job has left where the platform looks for the reason of this one's
+// failure. Error (Io) names the file.
+Result<void> remove_old_failure(const Options& options, const Machine& machine);
+
 // Runs the installations; what they print goes to our stdout and stderr. They die with the thread that runs them. Error
-// (Deploy) names the command that failed, and its end.
+// (Deploy) names the command that failed, its end, and what it said.
 class Installer final : public launch::Chore {
  public:
   // Both outlive it.
@@ -47,7 +51,7 @@ class Installer final : public launch::Chore {
 
  private:
   Result<void> step(const std::vector<std::string>& argv);
-  Result<pid_t> start(const std::vector<std::string>& argv, int null);
+  Result<pid_t> start(const std::vector<std::string>& argv, int null, int errors);
   Result<int> await(pid_t pid);
 
   const Training& training_;

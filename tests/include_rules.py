@@ -16,7 +16,7 @@ Row = collections.namedtuple("Row", "ours libraries")
 
 COMMON = ("common/core", "common/plan", "common/hosts", "common/wire", "common/supervise", "common/output", "common/os",
           "common/rendezvous", "common/pipes")
-LAUNCHER = ("launcher/launch", "launcher/dialin", "launcher/ssh", "launcher/job", "launcher/report", "launcher/sagemaker",
+LAUNCHER = ("launcher/names", "launcher/launch", "launcher/dialin", "launcher/ssh", "launcher/job", "launcher/report", "launcher/sagemaker",
             "launcher/dialects")
 FOLDERS = {
     "common/core": Row((), ("boost/system", "fmt")),
@@ -31,9 +31,10 @@ FOLDERS = {
     "launcher/report": Row(("common/core", "common/plan", "common/output", "common/os"), ("fmt",)),
     "launcher/sagemaker": Row(("common/core", "common/plan", "common/hosts", "launcher/report"), ("fmt",)),
     "launcher/dialects": Row(("common/core", "common/plan"), ("fmt",)),
-    "launcher/launch": Row((*COMMON, "launcher/ssh"), ("asio", "fmt")),
-    "launcher/dialin": Row((*COMMON, "launcher/launch", "launcher/ssh"), ("asio", "fmt")),
-    "launcher/ssh": Row((*COMMON, "launcher/launch"), ("asio", "fmt")),
+    "launcher/names": Row(("common/core", "common/os"), ()),
+    "launcher/launch": Row((*COMMON, "launcher/names", "launcher/ssh"), ("asio", "fmt")),
+    "launcher/dialin": Row((*COMMON, "launcher/names", "launcher/launch", "launcher/ssh"), ("asio", "fmt")),
+    "launcher/ssh": Row((*COMMON, "launcher/names", "launcher/launch"), ("asio", "fmt")),
     "launcher/job": Row((*COMMON, *LAUNCHER), ("asio", "fmt")),
     "launcher/agent": Row(COMMON, ("asio",)),
     "launcher": Row((*COMMON, *LAUNCHER), ("asio", "fmt")),
@@ -44,7 +45,7 @@ FOLDERS = {
 EXCEPTIONS = {
     "boost/process": ("common/os/child.h", "common/os/child.cc"),
     "libssh": ("launcher/ssh/*.cc",),
-    "openssl": ("launcher/dialin/*.cc",),
+    "openssl": ("launcher/dialin/*.cc", "launcher/ssh/hashed_name.cc", "launcher/ssh/crypto_library.cc"),
     "boost/beast": ("common/rendezvous/http_request.cc",),
     "boost/unordered": ("common/hosts/host_collector.h",),
     "CLI": ("launcher/cli.cc",),

@@ -30,6 +30,13 @@ bool lists(std::string_view controllers, std::string_view wanted) {
 constexpr std::string_view kName = "/sml-run-";
 constexpr std::string_view kPattern = "XXXXXX";
 constexpr int kAttempts = 5;
+constexpr const char* kMounts[] = {"/sys/fs/cgroup", "/sys/fs/cgroup/unified"};
+
+bool is_name_of_ours(std::string_view path) {
+  const std::size_t name = path.rfind('/');
+  return name != std::string_view::npos && path.substr(name).starts_with(kName) &&
+         path.size() - name == kName.size() + kPattern.size();
+}
 
 std::vector<std::string> groups_in(const std::string& group) {
   std::vector<std::string> out;
@@ -94,7 +101,7 @@ std::vector<std::string> with_ancestors(std::string_view path) {
 std::optional<Cgroup> Cgroup::make() {
   const std::optional<std::string> own = cgroup_path(read_small_file("/proc/self/cgroup"), "");
   if (!own || own->find("/..") != std::string::npos) return std::nullopt;
-  for (const char* mount : {"/sys/fs/cgroup", "/sys/fs/cgroup/unified"}) {
+  for (const char* mount : kMounts) {
     const std::string above = mount + (*own == "/" ? std::string() : *own);
     if (::access((above + "/cgroup.procs").c_str(), W_OK) != 0) continue;
     remove_stale_groups(above);
@@ -109,6 +116,35 @@ std::optional<Cgroup> Cgroup::make() {
     }
   }
   return std::nullopt;
+}
+
+std::string Cgroup::current() {
+  const std::optional<std::string> own = cgroup_path(read_small_file("/proc/self/cgroup"), "");
+  if (!own || !is_name_of_ours(*own)) return {};
+  for (const char* mount : kMounts) {
+    if (std::string path = mount + *own; ::access((path + "/cgroup.procs").c_str(), W_OK) == 0) return path;
+  }
+  return {};
+}
+
+std::optional<Cgroup> Cgroup::take_over(const std::string& path) {
+  if (!path.starts_with(kMounts[0]) || path.find("/..") != std::string::npos || !is_name_of_ours(path)) {
+    return std::nullopt;
+  }
+  UniqueFd directory = lock_group(path);
+  if (!directory) return std::nullopt;
+  return Cgroup(path.substr(0, path.rfind('/')), path, std::move(directory));
+}
+
+std::vector<pid_t> Cgroup::processes() const {
+  const std::string text = read_small_file(path_ + "/cgroup.procs");
+  std::vector<pid_t> out;
+  const char* at = text.c_str();
+  for (char* end = nullptr;; at = end) {
+    const long pid = std::strtol(at, &end, 10);
+    if (end == at) return out;
+    out.push_back(static_cast<pid_t>(pid));
+  }
 }
 
 Cgroup::~Cgroup() {

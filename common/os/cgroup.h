@@ -29,6 +29,11 @@ class Cgroup {
   // Nothing where the system has no v2 hierarchy, or does not let us write there (a container, an ordinary user): that
   // is usual, and everything else must do without.
   static std::optional<Cgroup> make();
+  // The folder of the group of ours in which this process is; empty: in none.
+  static std::string current();
+  // A group that make() made and whose makers are dead; `path` is what current() told one of them. Nothing while one of
+  // them lives, or when it is gone or no group of ours.
+  static std::optional<Cgroup> take_over(const std::string& path);
 
   Cgroup(Cgroup&&) noexcept = default;
   Cgroup& operator=(Cgroup&&) = delete;
@@ -44,6 +49,7 @@ class Cgroup {
   // SIGKILL to all of it; kernels before 5.14 cannot, and then nothing happens.
   void kill();
   bool populated() const;
+  std::vector<pid_t> processes() const;  // without those of groups below it
 
  private:
   Cgroup(std::string above, std::string path, UniqueFd directory)

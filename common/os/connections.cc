@@ -15,11 +15,14 @@ namespace sml::os {
 
 namespace {
 
-// Columns of /proc/net/tcp: 0 number, 1 local address, 2 remote address, 3 state, ... 9 inode.
+// Columns of /proc/net/tcp: 0 number, 1 local address, 2 remote address, 3 state, ... 7 user, ... 9 inode.
+constexpr std::size_t kLocal = 1;
 constexpr std::size_t kRemote = 2;
 constexpr std::size_t kState = 3;
+constexpr std::size_t kUser = 7;
 constexpr std::size_t kInode = 9;
 constexpr std::string_view kEstablished = "01";
+constexpr std::string_view kListening = "0A";
 
 // Takes what comes before `separator` off the front.
 std::string_view cut(std::string_view& text, char separator) {
@@ -103,6 +106,34 @@ std::set<pid_t> groups_connected_to(std::uint16_t port, const std::set<pid_t>& g
     if (groups.contains(group) && !out.contains(group) && holds_one_of(process, sockets)) out.insert(group);
   }
   return out;
+}
+
+std::optional<Listener> listener_on(std::uint16_t port, std::string_view table) {
+  while (!table.empty()) {
+    const std::vector<std::string_view> words = words_of(cut(table, '\n'));
+    if (words.size() <= kInode || words[kState] != kListening || port_of(words[kLocal]) != port) continue;
+    return Listener{number<uid_t>(words[kUser]), number<ino_t>(words[kInode])};
+  }
+  return std::nullopt;
+}
+
+std::optional<PortHolder> holder_of_port(std::uint16_t port) {
+  std::optional<Listener> listener;
+  for (const char* table : {"/proc/self/net/tcp", "/proc/self/net/tcp6"}) {
+    if (!listener) listener = listener_on(port, read_small_file(table));
+  }
+  if (!listener) return std::nullopt;
+  PortHolder holder{listener->user, 0, ""};
+  for (const std::string& name : names_in("/proc")) {
+    if (name.find_first_not_of("0123456789") != std::string::npos) continue;
+    const std::string process = "/proc/" + name;
+    if (!holds_one_of(process, {listener->socket})) continue;
+    holder.pid = number<pid_t>(name);
+    holder.program = read_small_file(process + "/comm");
+    while (holder.program.ends_with('\n')) holder.program.pop_back();
+    break;
+  }
+  return holder;
 }
 
 }  // namespace sml::os

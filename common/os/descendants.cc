@@ -2,6 +2,8 @@
 
 #include <cerrno>
 #include <cstdlib>
+#include <map>
+#include <optional>
 
 #include <dirent.h>
 #include <sys/prctl.h>
@@ -21,9 +23,18 @@ std::string stat_fields(const std::string& pid) {
   return end == std::string::npos ? std::string() : stat.substr(end + 1);
 }
 
-// For kernels without /proc/PID/task/TID/children.
-std::vector<pid_t> children_by_scan() {
-  std::vector<pid_t> out;
+// "Uid:  real effective saved of-files" in /proc/PID/status; nothing when the process is gone.
+std::optional<uid_t> effective_user(pid_t pid) {
+  const std::string status = read_small_file("/proc/" + std::to_string(pid) + "/status");
+  const std::size_t at = status.find("\nUid:");
+  if (at == std::string::npos) return std::nullopt;
+  char* end = nullptr;
+  std::strtoul(status.c_str() + at + 5, &end, 10);
+  return static_cast<uid_t>(std::strtoul(end, nullptr, 10));
+}
+
+std::multimap<pid_t, pid_t> children_by_parent() {
+  std::multimap<pid_t, pid_t> out;
   DIR* proc = ::opendir("/proc");
   if (proc == nullptr) return out;
   while (const dirent* entry = ::readdir(proc)) {
@@ -31,10 +42,18 @@ std::vector<pid_t> children_by_scan() {
     const long pid = std::strtol(entry->d_name, &end, 10);
     if (pid <= 0 || *end != '\0') continue;
     const std::string fields = stat_fields(entry->d_name);
-    if (fields.size() > 3 && std::strtol(fields.c_str() + 3, nullptr, 10) == ::getpid())
-      out.push_back(static_cast<pid_t>(pid));
+    if (fields.size() > 3) out.emplace(std::strtol(fields.c_str() + 3, nullptr, 10), pid);
   }
   ::closedir(proc);
+  return out;
+}
+
+// For kernels without /proc/PID/task/TID/children.
+std::vector<pid_t> children_by_scan() {
+  const std::multimap<pid_t, pid_t> families = children_by_parent();
+  std::vector<pid_t> out;
+  const auto [first, last] = families.equal_range(::getpid());
+  for (auto i = first; i != last; ++i) out.push_back(i->second);
   return out;
 }
 
@@ -47,16 +66,49 @@ ExitStatus status_of(int raw) {
 
 bool become_subreaper() { return ::prctl(PR_SET_CHILD_SUBREAPER, 1L) == 0; }
 
-std::vector<pid_t> children() {
-  const std::string path = "/proc/self/task/" + std::to_string(::getpid()) + "/children";  // one thread, so one list
-  if (::access(path.c_str(), R_OK) != 0) return children_by_scan();
-  const std::string text = read_small_file(path);
+std::vector<pid_t> children_of(pid_t pid) {
+  const std::string number = std::to_string(pid);
+  const std::string text = read_small_file("/proc/" + number + "/task/" + number + "/children");
   std::vector<pid_t> out;
   const char* at = text.c_str();
   for (char* end = nullptr;; at = end) {
-    const long pid = std::strtol(at, &end, 10);
+    const long child = std::strtol(at, &end, 10);
     if (end == at) break;
-    out.push_back(static_cast<pid_t>(pid));
+    out.push_back(static_cast<pid_t>(child));
+  }
+  return out;
+}
+
+std::vector<pid_t> family_of(pid_t pid, std::size_t most) {
+  std::vector<pid_t> out{pid};
+  for (std::size_t i = 0; i < out.size() && out.size() < most; ++i) {
+    const std::vector<pid_t> children = children_of(out[i]);
+    out.insert(out.end(), children.begin(), children.end());
+  }
+  return out;
+}
+
+std::vector<pid_t> children() {
+  const std::string path = "/proc/self/task/" + std::to_string(::getpid()) + "/children";  // one thread, so one list
+  return ::access(path.c_str(), R_OK) == 0 ? children_of(::getpid()) : children_by_scan();
+}
+
+bool is_stopped(pid_t pid) {
+  const std::string fields = stat_fields(std::to_string(pid));
+  return fields.size() > 1 && fields[1] == 'T';
+}
+
+std::set<uid_t> users_of_descendants() {
+  const std::multimap<pid_t, pid_t> families = children_by_parent();
+  std::set<uid_t> out;
+  std::vector<pid_t> todo{::getpid()};
+  while (!todo.empty()) {
+    const auto [first, last] = families.equal_range(todo.back());
+    todo.pop_back();
+    for (auto i = first; i != last; ++i) {
+      todo.push_back(i->second);
+      if (const std::optional<uid_t> user = effective_user(i->second)) out.insert(*user);
+    }
   }
   return out;
 }

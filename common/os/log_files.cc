@@ -1,8 +1,8 @@
 #include "common/os/log_files.h"
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
-#include <cstdio>
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -13,21 +13,39 @@ namespace sml::os {
 namespace {
 
 constexpr std::size_t kMostOpen = 4096;
-constexpr int kFlags = O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY | O_NONBLOCK;
+constexpr mode_t kMode = 0666;  // less the umask
 
-Result<void> make_parents(const std::string& path) {
-  for (std::size_t at = path.find('/', 1); at != std::string::npos; at = path.find('/', at + 1)) {
-    const std::string folder = path.substr(0, at);
-    if (::mkdir(folder.c_str(), 0777) == 0 || errno == EEXIST) continue;
+// Of descriptors, for a walk through folders.
+bool has_room() {
+  const std::array<UniqueFd, 3> needed{UniqueFd(::open("/", O_PATH | O_CLOEXEC)),
+                                       UniqueFd(::open("/", O_PATH | O_CLOEXEC)),
+                                       UniqueFd(::open("/", O_PATH | O_CLOEXEC))};
+  return std::all_of(needed.begin(), needed.end(), [](const UniqueFd& fd) { return static_cast<bool>(fd); });
+}
+
+// Whether open() could make a file and its folders, as far as that can be seen beforehand.
+Result<void> check_folder(const std::string& path) {
+  for (std::string folder = path; !folder.empty();) {
+    folder.resize(folder.rfind('/'));
+    const std::string named = folder.empty() ? "/" : folder;
     struct stat info {};
-    const int why = errno;  // a folder that is there may still be refused, on a read-only file system
-    if (::stat(folder.c_str(), &info) == 0 && S_ISDIR(info.st_mode)) continue;
-    return sys_error(ErrorKind::Io, "cannot make the folder " + folder, why);
+    const int why = ::stat(named.c_str(), &info) == 0 ? 0 : errno;
+    if (why == ENOENT || why == ENOTDIR) continue;  // made then, or one above it is to blame
+    if (why == 0 && S_ISDIR(info.st_mode) && ::access(named.c_str(), W_OK | X_OK) == 0) return {};
+    const int refused = why != 0 ? why : S_ISDIR(info.st_mode) ? errno : ENOTDIR;
+    return sys_error(ErrorKind::Io, "no files can be made in " + named, refused);
   }
   return {};
 }
 
 std::string older(const std::string& path, unsigned number) { return path + "." + std::to_string(number); }
+
+Result<void> remove_older(const std::string& path) {
+  const Result<Place> place = find_place(path, Folders::MustExist);
+  if (!place) return place.error();
+  for (unsigned n = 1; n <= LogFiles::kOlder; ++n) ::unlinkat(place->folder.get(), older(place->name, n).c_str(), 0);
+  return {};
+}
 
 }  // namespace
 
@@ -42,6 +60,14 @@ LogFiles::LogFiles(LogRules rules, std::vector<std::string> paths)
 }
 
 Result<void> LogFiles::check() const {
+  std::string last;
+  for (const File& file : files_) {
+    if (file.given_up || file.path.find('/') == std::string::npos) continue;
+    std::string folder = file.path.substr(0, file.path.rfind('/'));
+    if (folder == last) continue;
+    if (Result<void> usable = check_folder(file.path); !usable) return usable;
+    last = std::move(folder);
+  }
   if (rules_.overwrite == Overwrite::Yes) return {};
   for (const File& file : files_) {
     struct stat info {};
@@ -55,13 +81,10 @@ Result<void> LogFiles::check() const {
 Result<void> LogFiles::create() {
   for (Index i = 0; i < files_.size(); ++i) {
     if (files_[i].given_up) continue;
-    Result<void> made = make_parents(files_[i].path);
     const bool fresh = rules_.overwrite == Overwrite::No;
-    if (made) made = open(i, kFlags | (fresh ? O_EXCL : O_TRUNC));
-    if (made) {
-      for (unsigned n = 1; !fresh && n <= kOlder; ++n) ::unlink(older(files_[i].path, n).c_str());
-      continue;
-    }
+    Result<void> made = open(i, fresh ? IfThere::Refuse : IfThere::Empty);
+    if (made && !fresh) made = remove_older(files_[i].path);
+    if (made) continue;
     for (File& file : files_) file.given_up = true;
     while (!open_.empty()) close_oldest();
     return made;
@@ -74,15 +97,14 @@ void LogFiles::close_oldest() {
   open_.pop_front();
 }
 
-Result<void> LogFiles::open(Index index, int flags) {
+Result<void> LogFiles::open(Index index, IfThere if_there) {
   File& file = files_[index];
   if (open_.size() >= max_open_) close_oldest();
-  file.fd.reset(::open(file.path.c_str(), flags, 0666));
-  while (!file.fd && (errno == EMFILE || errno == ENFILE) && !open_.empty()) {
-    close_oldest();
-    file.fd.reset(::open(file.path.c_str(), flags, 0666));
-  }
-  if (!file.fd) return sys_error(ErrorKind::Io, "cannot open " + file.path, errno);
+  while (!has_room() && !open_.empty()) close_oldest();
+  Result<UniqueFd> fd = open_own_file(
+      file.path, {.if_there = if_there, .folders = Folders::AreMade, .reader = Reader::MustBeThere, .mode = kMode});
+  if (!fd) return fd.error();
+  file.fd = std::move(*fd);
   open_.push_back(index);
   return {};
 }
@@ -95,7 +117,7 @@ Result<void> LogFiles::write(Index index, std::string_view bytes) {
     if (part == 0) {
       done = rotate(index);
     } else {
-      if (!file.fd) done = open(index, kFlags);
+      if (!file.fd) done = open(index, IfThere::Keep);
       if (done) done = append(file, bytes.substr(0, part));
       bytes.remove_prefix(part);
     }
@@ -125,9 +147,14 @@ Result<void> LogFiles::rotate(Index index) {
   File& file = files_[index];
   file.fd.reset();
   open_.erase(std::remove(open_.begin(), open_.end(), index), open_.end());
-  for (unsigned n = kOlder; n > 1; --n) ::rename(older(file.path, n - 1).c_str(), older(file.path, n).c_str());
+  const Result<Place> place = find_place(file.path, Folders::MustExist);
+  if (!place) return place.error();
+  const int folder = place->folder.get();
+  for (unsigned n = kOlder; n > 1; --n) {
+    ::renameat(folder, older(place->name, n - 1).c_str(), folder, older(place->name, n).c_str());
+  }
   // Somebody may have taken it away meanwhile: that is theirs to do.
-  if (::rename(file.path.c_str(), older(file.path, 1).c_str()) != 0 && errno != ENOENT) {
+  if (::renameat(folder, place->name.c_str(), folder, older(place->name, 1).c_str()) != 0 && errno != ENOENT) {
     return sys_error(ErrorKind::Io, "cannot rename " + file.path, errno);
   }
   file.size = 0;

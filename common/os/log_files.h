@@ -9,6 +9,7 @@
 
 #include "common/core/error.h"
 #include "common/os/fd.h"
+#include "common/os/own_file.h"
 
 namespace sml::os {
 
@@ -19,7 +20,8 @@ struct LogRules {
   Overwrite overwrite = Overwrite::No;
 };
 
-// Folders and files are made with modes 0777 and 0666 less the umask. A file that would grow beyond the limit becomes
+// Folders and files are made with modes 0777 and 0666 less the umask; what others can have put there is refused, see
+// own_file.h. A file that would grow beyond the limit becomes
 // file.1, what was that file.2, and so on up to kOlder; a line is cut only when it is longer than the limit or had been
 // begun. At most as many files are open as a quarter of the limit on descriptors. Writing blocks for the time that a
 // disk takes.
@@ -46,7 +48,7 @@ class LogFiles {
     bool given_up = false;
   };
   Result<void> append(File& file, std::string_view bytes);
-  Result<void> open(Index index, int flags);
+  Result<void> open(Index index, IfThere if_there);
   void close_oldest();
   Result<void> rotate(Index index);
   std::size_t part_that_fits(const File& file, std::string_view bytes) const;

@@ -3,7 +3,10 @@
 #include <cerrno>
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
+
+#include "common/os/own_file.h"
 
 namespace sml::os {
 
@@ -19,17 +22,24 @@ std::string read_small_file(const std::string& path) {
 }
 
 Result<void> write_file(const std::string& path, std::string_view text) {
-  const UniqueFd fd(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
-  if (!fd) return sys_error(ErrorKind::Io, "cannot open " + path, errno);
-  if (!write_all(fd.get(), text)) return sys_error(ErrorKind::Io, "cannot write " + path, errno);
+  const Result<UniqueFd> fd = open_own_file(path, {.reader = Reader::IsWaitedFor, .mode = 0600});
+  if (!fd) return fd.error();
+  if (!write_all(fd->get(), text)) return sys_error(ErrorKind::Io, "cannot write " + path, errno);
   return {};
 }
 
-Result<UniqueFd> open_for_output(const std::string& path) {
-  constexpr int kFlags = O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC | O_NOCTTY | O_NONBLOCK;
-  UniqueFd fd(::open(path.c_str(), kFlags, 0666));
-  if (!fd) return sys_error(ErrorKind::Io, "cannot open " + path, errno);
-  return fd;
+Result<void> check_output(const std::string& path) {
+  if (path.empty()) return {};
+  const auto refused = [&path](int why) { return sys_error(ErrorKind::Io, "cannot open " + path, why); };
+  struct stat info {};
+  if (::stat(path.c_str(), &info) == 0) {
+    if (S_ISDIR(info.st_mode)) return refused(EISDIR);
+    return ::access(path.c_str(), W_OK) == 0 ? Result<void>() : refused(errno);
+  }
+  if (errno != ENOENT) return refused(errno);
+  const std::string folder = path.find('/') == std::string::npos ? "." : path.substr(0, path.rfind('/') + 1);
+  if (::stat(folder.c_str(), &info) != 0 || ::access(folder.c_str(), W_OK | X_OK) != 0) return refused(errno);
+  return {};
 }
 
 }  // namespace sml::os

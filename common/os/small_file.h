@@ -4,18 +4,18 @@
 #include <string_view>
 
 #include "common/core/error.h"
-#include "common/os/fd.h"
 
 namespace sml::os {
 
 // All of a file of the kernel's (/proc, /sys); empty when it cannot be read.
 std::string read_small_file(const std::string& path);
 
-// Replaces the file's contents, mode 0644 less the umask. Error (Io) names the file.
+// Replaces the file's contents; a new one has mode 0600. Who else could have put something there: see own_file.h. Error
+// (Io) names the file.
 Result<void> write_file(const std::string& path, std::string_view text);
 
-// Opens a file that is written bit by bit, emptied, appending, with mode 0666 less the umask. Waits for nobody: a FIFO
-// without a reader is an error. Error (Io) names the file.
-Result<UniqueFd> open_for_output(const std::string& path);
+// Whether write_file() could do that, as far as that can be seen without touching it. Error (Io) names the file. Empty:
+// none is meant.
+Result<void> check_output(const std::string& path);
 
 }  // namespace sml::os

@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <linux/close_range.h>
 #include <sched.h>
@@ -156,11 +157,31 @@ Error cannot_enter(const std::string& directory, int sys_errno) {
       .with_hint("make it there, or name another with --wdir");
 }
 
-Error not_found(const std::string& program) {
-  return Error(ErrorKind::NotFound, "there is no program " + program)
-      .with_hint(program.find('/') == std::string::npos
-                     ? "is it installed there, and in the PATH that -x PATH or --export gives the workers?"
-                     : "the path must exist on every host");
+// A program in one of the folders whose name is nearly this one; empty: none.
+std::string similar_program(const std::string& program, std::span<const std::string> environment) {
+  constexpr std::size_t kMostNames = 20'000;
+  std::vector<std::string> names;
+  for (const std::string& candidate : program_candidates(program, environment)) {
+    const std::string folder = candidate.substr(0, candidate.rfind('/'));
+    DIR* open = folder.starts_with('/') ? ::opendir(folder.c_str()) : nullptr;
+    if (open == nullptr) continue;
+    while (const dirent* entry = names.size() < kMostNames ? ::readdir(open) : nullptr) {
+      const std::string_view name = entry->d_name;
+      if (name.size() + 2 >= program.size() && name.size() <= program.size() + 2) names.emplace_back(name);
+    }
+    ::closedir(open);
+  }
+  std::sort(names.begin(), names.end());
+  const std::vector<std::string_view> views(names.begin(), names.end());
+  return std::string(nearest(program, views));
+}
+
+Error not_found(const std::string& program, std::span<const std::string> environment) {
+  const Error error(ErrorKind::NotFound, "there is no program " + program);
+  if (program.find('/') != std::string::npos) return Error(error).with_hint("the path must exist on every host");
+  const std::string similar = similar_program(program, environment);
+  return Error(error).with_hint((similar.empty() ? "is it" : "did you mean " + similar + "? Or is it not") +
+                                " installed there, and in the PATH that -x PATH or --export gives the workers?");
 }
 
 // The interpreter that a script names ("#!/usr/bin/env python3" → "/usr/bin/env"); empty for anything else.
@@ -216,6 +237,7 @@ Result<std::string> find_program(std::span<const std::string> argv, std::span<co
                                  const std::string& working_directory) {
   if (Result<void> there = check_directory(working_directory); !there) return there.error();
   std::string refused;
+  const char* hint = "";
   for (const std::string& candidate : program_candidates(argv[0], environment)) {
     const std::string file = below(working_directory, candidate);
     struct stat info {};
@@ -224,10 +246,13 @@ Result<std::string> find_program(std::span<const std::string> argv, std::span<co
       if (Result<void> usable = check_interpreter(candidate, working_directory); !usable) return usable.error();
       return candidate;
     }
-    if (refused.empty()) refused = candidate + (S_ISDIR(info.st_mode) ? " is a directory" : " may not be executed");
+    if (!refused.empty()) continue;
+    const bool folder = S_ISDIR(info.st_mode);
+    refused = candidate + (folder ? " is a directory" : " may not be executed");
+    hint = folder ? "name a program in it" : "chmod +x it, or name its interpreter (python3 FILE)";
   }
-  if (refused.empty()) return not_found(argv[0]);
-  return Error(ErrorKind::NotExecutable, refused).with_hint("chmod +x it, or name its interpreter (python3 FILE)");
+  if (refused.empty()) return not_found(argv[0], environment);
+  return Error(ErrorKind::NotExecutable, refused).with_hint(hint);
 }
 
 std::vector<int> ignored_signals() {
@@ -299,6 +324,10 @@ Result<pid_t> spawn_helper(const HelperProcess& helper) {
   }
   ::posix_spawn_file_actions_destroy(&actions);
   ::posix_spawnattr_destroy(&attributes);
+  if (error == ENOENT && helper.program_fd >= 0 && ::access("/proc/self/fd", F_OK) != 0) {
+    return Error(ErrorKind::Spawn, "cannot start " + helper.argv[0] + ": /proc is not mounted here")
+        .with_hint("programs are started and watched through it: mount -t proc proc /proc");
+  }
   if (error != 0) return sys_error(ErrorKind::Spawn, "cannot start " + helper.argv[0], error);
   return pid;
 }

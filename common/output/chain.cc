@@ -25,9 +25,14 @@ Chain::Chain(const Settings& settings)
   }
 }
 
+const TagTemplate& Chain::template_of(const TagSubject& subject) const {
+  return subject.tagged == TagSubject::Tagged::AsTeed && settings_.teed_tag ? *settings_.teed_tag : settings_.tag;
+}
+
 Tag Chain::tag_of(const TagSubject& subject) const {
-  Tag tag = settings_.tag.fill(subject, settings_.limits);
-  if (settings_.colours == Colours::PerRank && subject.ranks.size() == 1 && !settings_.tag.empty()) {
+  const TagTemplate& written = template_of(subject);
+  Tag tag = written.fill(subject, settings_.limits);
+  if (settings_.colours == Colours::PerRank && subject.ranks.size() == 1 && !written.empty()) {
     tag.colour(kColours[subject.ranks.largest() % std::size(kColours)]);
   }
   return tag;
@@ -35,7 +40,7 @@ Tag Chain::tag_of(const TagSubject& subject) const {
 
 Chain::Source Chain::add_source(TagSubject subject) {
   Tag tag = tag_of(subject);
-  const bool plain = settings_.tag.empty() && settings_.limits.rank == 0;
+  const bool plain = template_of(subject).empty() && settings_.limits.rank == 0;
   const Source source = plain ? merger_.add_plain_source() : merger_.add_source(tag.at(WallTime()));
   SourceState& state = sources_.emplace_back(SourceState{.subject = std::move(subject), .tag = std::move(tag)});
   if (settings_.control == Control::Show) state.filter.emplace();
@@ -88,6 +93,7 @@ void Chain::emit(Folding& from, std::span<const Dedup::Source> group, std::strin
       subject.local_ranks.add(of.local_ranks.largest());
       if (subject.hosts.empty() || subject.hosts.back() != of.hosts.front()) subject.hosts.push_back(of.hosts.front());
       subject.stream = of.stream;
+      subject.tagged = of.tagged;
     }
     from.last_tag = tag_of(subject);
   }

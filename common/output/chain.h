@@ -28,6 +28,7 @@ class Chain {
   enum class Equal : std::uint8_t { Pass, Fold };         // lines of several workers
   struct Settings {
     TagTemplate tag{};
+    std::optional<TagTemplate> teed_tag{};  // of subjects that are tagged AsTeed; nothing: `tag`
     TagLimits limits{};
     Control control = Control::Pass;
     Colours colours = Colours::None;
@@ -80,6 +81,7 @@ class Chain {
   void fold_or_merge(Source source, std::string_view bytes, const Moment& moment);
   void merge(Source source, std::string_view bytes, WallTime read_at);
   void emit(Folding& folding, std::span<const Dedup::Source> group, std::string_view bytes, WallTime read_at);
+  const TagTemplate& template_of(const TagSubject& subject) const;
   Tag tag_of(const TagSubject& subject) const;
 
   Settings settings_;

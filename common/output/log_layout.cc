@@ -10,15 +10,17 @@ namespace sml::output {
 
 namespace {
 
+constexpr std::string_view kByLargest = "rank:0";  // filled up to the digits of the largest rank
 constexpr std::string_view kWords = "{rank}, {local_rank}, {host}, {stream} and {job}";
 
 Error bad(const std::string& why) { return {ErrorKind::Usage, why}; }
 
 bool dots_alone(std::string_view component) { return component == "." || component == ".."; }
 
-std::string padded(std::uint32_t number, std::uint32_t world_size) {
+// With as many digits as `widest` has.
+std::string padded(std::uint32_t number, std::uint32_t widest) {
   std::string digits = std::to_string(number);
-  const std::size_t width = std::to_string(world_size).size();
+  const std::size_t width = std::to_string(widest).size();
   return digits.size() < width ? std::string(width - digits.size(), '0') + digits : digits;
 }
 
@@ -77,7 +79,8 @@ Result<LogLayout> LogLayout::parse(std::string_view text) {
 }
 
 Result<std::size_t> LogLayout::add_word(std::string_view text, std::size_t at) {
-  static constexpr std::array<std::pair<std::string_view, Word>, 5> kKnown{{{"rank", Word::Rank},
+  static constexpr std::array<std::pair<std::string_view, Word>, 6> kKnown{{{"rank", Word::Rank},
+                                                                            {kByLargest, Word::Rank},
                                                                             {"local_rank", Word::LocalRank},
                                                                             {"host", Word::Host},
                                                                             {"stream", Word::Stream},
@@ -87,7 +90,7 @@ Result<std::size_t> LogLayout::add_word(std::string_view text, std::size_t at) {
   const std::string_view name = text.substr(at + 1, end - at - 1);
   const auto* known = std::find_if(kKnown.begin(), kKnown.end(), [name](const auto& row) { return row.first == name; });
   if (known == kKnown.end()) return bad("has {" + show(name, 40) + "}; the words are " + std::string(kWords));
-  parts_.push_back({known->second, ""});
+  parts_.push_back({known->second, name == kByLargest ? std::string(name) : ""});
   return end + 1;
 }
 
@@ -101,7 +104,9 @@ std::string LogLayout::path(const Place& place) const {
   for (const Part& part : parts_) {
     switch (part.word) {
       case Word::Literal: out += part.text; break;
-      case Word::Rank: out += padded(place.rank.value(), place.world_size); break;
+      case Word::Rank:
+        out += padded(place.rank.value(), part.text.empty() ? place.world_size : place.world_size - 1);
+        break;
       case Word::LocalRank: out += std::to_string(place.local_rank.value()); break;
       case Word::Host: out += harmless(place.host); break;
       case Word::Stream: out += place.stream == Stream::Stdout ? "stdout" : "stderr"; break;

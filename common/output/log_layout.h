@@ -30,7 +30,8 @@ class LogLayout {
     std::uint32_t world_size = 1;
   };
   // Relative to the folder of logs, and never out of it: "/" and control characters in names become "_", and so do
-  // components that are dots alone or empty. {rank} has as many digits as the world size.
+  // components that are dots alone or empty. {rank} has as many digits as the world size,
+  // {rank:0} as many as the largest rank.
   std::string path(const Place& place) const;
 
  private:

@@ -22,6 +22,7 @@ struct TagSubject {
   RankSet local_ranks;
   std::vector<std::string> hosts;  // each once, in the order of the job
   Stream stream = Stream::Stdout;
+  enum class Tagged : std::uint8_t { AsAll, AsTeed } tagged = Tagged::AsAll;
 };
 
 // The largest numbers of the job.

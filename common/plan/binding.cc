@@ -17,14 +17,6 @@ std::string counted(std::size_t count, std::string_view noun) {
   return std::to_string(count) + " " + std::string(noun) + (count == 1 ? "" : "s");
 }
 
-CpuTopology only(const CpuTopology& topology, const CpuSet& allowed) {
-  CpuTopology out;
-  for (const Cpu& cpu : topology) {
-    if (std::binary_search(allowed.begin(), allowed.end(), cpu.number)) out.push_back(cpu);
-  }
-  return out;
-}
-
 // ---- words
 
 // "core 2", "cores 0-3".
@@ -37,7 +29,7 @@ std::string describe(const CpuTopology& topology, const CpuSet& cpus) {
   std::set<std::uint32_t> sockets;
   std::set<std::uint32_t> nodes;
   std::set<std::uint32_t> cores;
-  for (const Cpu& cpu : only(topology, cpus)) {
+  for (const Cpu& cpu : usable_part(topology, cpus)) {
     sockets.insert(cpu.socket);
     nodes.insert(cpu.numa_node);
     cores.insert(cpu.core);
@@ -48,7 +40,7 @@ std::string describe(const CpuTopology& topology, const CpuSet& cpus) {
 
 std::vector<std::uint32_t> nodes_of(const CpuTopology& topology, const CpuSet& cpus) {
   std::set<std::uint32_t> nodes;
-  for (const Cpu& cpu : only(topology, cpus)) nodes.insert(cpu.numa_node);
+  for (const Cpu& cpu : usable_part(topology, cpus)) nodes.insert(cpu.numa_node);
   return {nodes.begin(), nodes.end()};
 }
 
@@ -74,7 +66,7 @@ class CoreFinder {
     }
     std::set<std::uint32_t> found;
     CpuSet out;
-    for (const Cpu& cpu : only(topology_, allowed_)) {
+    for (const Cpu& cpu : usable_part(topology_, allowed_)) {
       if (wanted.count(cpu.core) == 0) continue;
       out.push_back(cpu.number);
       found.insert(cpu.core);
@@ -122,6 +114,7 @@ std::uint32_t object_of(const Cpu& cpu, BindTo what) {
     case BindTo::L3: return cpu.l3;
     case BindTo::Numa: return cpu.numa;
     case BindTo::Socket: return cpu.socket;
+    case BindTo::Hwthread: return cpu.number;
     case BindTo::None:
     case BindTo::Core: break;
   }
@@ -146,37 +139,118 @@ CpuTopology cores_in(const CpuTopology& usable) {
   return out;
 }
 
-// The sets of all workers; empty and `why` when there cannot be any.
-std::vector<CpuSet> deal(const CpuTopology& usable, std::size_t workers, const BindingWish& wish, std::string& why) {
-  const CpuTopology cores = cores_in(usable);
-  const bool own_cores = wish.bind_to == BindTo::Core;
-  const std::size_t each = std::max(1U, wish.cores_per_rank);
-  if ((own_cores || wish.cores_per_rank > 0) && workers * each > cores.size()) {
-    why = counted(workers, "worker") + " with " + counted(each, "core") + " each are more than the " +
-          counted(cores.size(), "core") + " that may be used";
-    return {};
-  }
-  std::vector<CpuSet> out;
-  for (std::size_t i = 0; i < workers && !cores.empty(); ++i) {
-    const Cpu& first = cores[own_cores ? i * each : i * cores.size() / workers];
-    if (wish.bind_to == BindTo::L3 && first.l3 == kNowhere) {
-      why = "no third-level cache is known";
+bool has_own(BindTo what) { return what == BindTo::Core || what == BindTo::Hwthread; }
+
+// Workers are put on units, which are cores or processors: the first unit of each. Empty and `why` when that cannot be.
+class Placing {
+ public:
+  Placing(const CpuTopology& units, std::size_t workers, const BindingWish& wish)
+      : units_(units), workers_(workers), wish_(wish), each_(std::max(1U, wish.cores_per_rank)) {}
+
+  std::vector<std::size_t> place(std::string& why) const {
+    const bool bounded =
+        has_own(wish_.bind_to) || wish_.cores_per_rank > 0 || wish_.on_impossible == OnImpossible::Ignore;
+    if (bounded && workers_ * each_ > units_.size()) {
+      why = counted(workers_, "worker") + " with " + counted(each_, noun()) + " each are more than the " +
+            counted(units_.size(), noun()) + " that may be used";
       return {};
     }
-    CpuSet set = cpus_of(usable, wish.bind_to, object_of(first, wish.bind_to));
-    for (std::size_t more = 1; own_cores && more < each; ++more) {
-      const CpuSet next = cpus_of(usable, BindTo::Core, cores[i * each + more].core);
+    if (wish_.map_by != BindTo::None) return on_parts(why);
+    std::vector<std::size_t> out;
+    for (std::size_t i = 0; i < workers_ && !units_.empty(); ++i) {
+      out.push_back(has_own(wish_.bind_to) ? i * each_ : i * units_.size() / workers_);
+    }
+    return out;
+  }
+
+ private:
+  std::string_view noun() const { return wish_.bind_to == BindTo::Hwthread ? "processor" : "core"; }
+
+  std::vector<std::size_t> on_parts(std::string& why) const {
+    std::vector<std::vector<std::size_t>> parts;  // the units of each
+    for (std::size_t i = 0; i < units_.size(); ++i) {
+      const bool same = i > 0 && object_of(units_[i], wish_.map_by) == object_of(units_[i - 1], wish_.map_by);
+      if (!same) parts.emplace_back();
+      parts.back().push_back(i);
+    }
+    std::vector<std::size_t> taken(parts.size(), 0);
+    std::vector<std::size_t> out;
+    std::size_t next = 0;
+    for (std::size_t i = 0; i < workers_ && !parts.empty(); ++i) {
+      const auto full = [&](std::size_t part) {
+        return has_own(wish_.bind_to) && taken[part] + each_ > parts[part].size();
+      };
+      std::size_t part = wish_.per_part > 0 ? i / wish_.per_part : next;
+      for (std::size_t tries = 0; wish_.per_part == 0 && tries < parts.size() && full(part); ++tries) {
+        part = (part + 1) % parts.size();
+      }
+      if (part >= parts.size() || full(part)) {
+        why = counted(parts.size(), "part") + " of the host, as --map-by counts them, have no room for " +
+              counted(workers_, "worker");
+        return {};
+      }
+      out.push_back(parts[part][taken[part] % parts[part].size()]);
+      taken[part] += each_;
+      next = (part + 1) % parts.size();
+    }
+    return out;
+  }
+
+  const CpuTopology& units_;
+  std::size_t workers_;
+  const BindingWish& wish_;
+  std::size_t each_;
+};
+
+// The sets of all workers; empty and `why` when there cannot be any.
+std::vector<CpuSet> deal(const CpuTopology& usable, std::size_t workers, const BindingWish& wish, std::string& why) {
+  const bool known = wish.bind_to != BindTo::L3 && wish.map_by != BindTo::L3;
+  if (!known && !usable.empty() && usable.front().l3 == kNowhere) {
+    why = "no third-level cache is known";
+    return {};
+  }
+  const CpuTopology units = wish.bind_to == BindTo::Hwthread ? usable : cores_in(usable);
+  const std::vector<std::size_t> places = Placing(units, workers, wish).place(why);
+  const std::size_t each = has_own(wish.bind_to) ? std::max(1U, wish.cores_per_rank) : 1;
+  std::vector<CpuSet> out;
+  for (const std::size_t first : places) {
+    CpuSet& set = out.emplace_back();
+    for (std::size_t unit = first; unit < first + each; ++unit) {
+      const CpuSet next = cpus_of(usable, wish.bind_to, object_of(units[unit], wish.bind_to));
       set.insert(set.end(), next.begin(), next.end());
     }
     std::sort(set.begin(), set.end());
-    out.push_back(std::move(set));
   }
-  if (out.empty()) why = "the processors of the host cannot be read";
+  if (out.empty() && why.empty()) why = "the processors of the host cannot be read";
   return out;
 }
 
+CpuSet numbers_of(const CpuTopology& usable) {
+  CpuSet out;
+  for (const Cpu& cpu : usable) out.push_back(cpu.number);
+  std::sort(out.begin(), out.end());
+  return out;
+}
+
+// The cores that the wish names, as far as they are there.
+CpuTopology named_part(const CpuTopology& topology, const CpuSet& allowed, const BindingWish& wish, Bindings& out) {
+  CpuTopology usable = usable_part(topology, allowed);
+  if (wish.cores.empty()) return usable;
+  std::erase_if(usable,
+                [&](const Cpu& cpu) { return !std::binary_search(wish.cores.begin(), wish.cores.end(), cpu.core); });
+  std::set<std::uint32_t> found;
+  for (const Cpu& cpu : usable) found.insert(cpu.core);
+  if (found.size() < wish.cores.size()) {
+    out.impossible.push_back("not all of the cores " + cpu_list_text(wish.cores) + " may be used here");
+  }
+  return usable;
+}
+
 void apply_wish(const CpuTopology& usable, const BindingWish& wish, Bindings& out) {
-  if (wish.bind_to == BindTo::None) return;
+  if (wish.bind_to == BindTo::None) {
+    for (WorkerCpus& worker : out.workers) worker.cpus = wish.cores.empty() ? CpuSet() : numbers_of(usable);
+    return;
+  }
   std::string why;
   std::vector<CpuSet> sets = deal(usable, out.workers.size(), wish, why);
   if (!why.empty()) {
@@ -217,8 +291,8 @@ void apply_memory(const CpuTopology& usable, const CpuSet& allowed, MemoryPolicy
 
 Bindings bind_workers(const CpuTopology& topology, const CpuSet& allowed, std::span<const std::string> cores,
                       const BindingWish& wish) {
-  const CpuTopology usable = only(topology, allowed);
   Bindings out{std::vector<WorkerCpus>(cores.size()), {}};
+  const CpuTopology usable = named_part(topology, allowed, wish, out);
   apply_wish(usable, wish, out);
   apply_rankfile(topology, allowed, cores, out);
   apply_memory(usable, allowed, wish.memory, out);
@@ -232,6 +306,12 @@ Bindings bind_workers(const CpuTopology& topology, const CpuSet& allowed, std::s
     if (wish.cores_per_rank == 0) worker.threads = std::max(1U, cpus / sharers[worker.cpus]);
   }
   return out;
+}
+
+std::uint32_t count_parts(const CpuTopology& usable, BindTo what) {
+  std::set<std::uint32_t> objects;
+  for (const Cpu& cpu : usable) objects.insert(object_of(cpu, what));
+  return static_cast<std::uint32_t>(objects.size());
 }
 
 }  // namespace sml::plan

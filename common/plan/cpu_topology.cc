@@ -147,4 +147,12 @@ std::string cpu_list_text(const CpuSet& cpus) {
   return out;
 }
 
+CpuTopology usable_part(const CpuTopology& topology, const CpuSet& allowed) {
+  CpuTopology out;
+  for (const Cpu& cpu : topology) {
+    if (std::binary_search(allowed.begin(), allowed.end(), cpu.number)) out.push_back(cpu);
+  }
+  return out;
+}
+
 }  // namespace sml::plan

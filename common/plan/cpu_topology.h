@@ -36,6 +36,8 @@ using ReadText = std::function<std::string(const std::string& path)>;
 // Processors that are online. What a file does not say is taken as one object for all.
 CpuTopology read_cpu_topology(const ReadText& read);
 
+CpuTopology usable_part(const CpuTopology& topology, const CpuSet& allowed);
+
 // "0-3,8": the kernel's form, with a newline or not. Nothing for anything else, and for numbers from kMaxCpus on.
 std::optional<CpuSet> parse_cpu_list(std::string_view text);
 std::string cpu_list_text(const CpuSet& cpus);

@@ -1,11 +1,11 @@
 #include "common/plan/export_words.h"
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
 #include "common/core/text.h"
 #include "common/plan/env_file.h"
+#include "common/plan/secrets.h"
 
 namespace sml::plan {
 
@@ -48,14 +48,6 @@ void add_set(const std::string& word, ExportedVariables& out) {
 }
 
 }  // namespace
-
-bool names_a_secret(std::string_view name) {
-  std::string upper(name);
-  for (char& c : upper) c = c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
-  constexpr std::array<std::string_view, 5> kParts{"TOKEN", "SECRET", "KEY", "PASS", "CREDENTIAL"};
-  return std::any_of(kParts.begin(), kParts.end(),
-                     [&](std::string_view part) { return upper.find(part) != std::string::npos; });
-}
 
 Result<void> check_export_word(std::string_view word) {
   const std::size_t equals = word.find('=');

@@ -24,7 +24,4 @@ struct ExportedVariables {
 ExportedVariables resolve_export_words(std::span<const std::string> words,
                                        std::span<const std::string> launcher_environment);
 
-// By the names that people give to them: *TOKEN*, *SECRET*, *KEY*, *PASS*, *CREDENTIAL*.
-bool names_a_secret(std::string_view name);
-
 }  // namespace sml::plan

@@ -60,6 +60,7 @@ void limit_memory(Memory& memory, std::optional<std::uint64_t> limit, std::uint6
 Memory read_memory(const ReadText& read) {
   const std::string text = read("/proc/meminfo");
   Memory memory{.total = kibibytes(text, "MemTotal:"), .available = kibibytes(text, "MemAvailable:")};
+  memory.available = std::min(memory.available, memory.total);  // what emulates the file may limit one of them only
   for (const std::string& group : own_groups(read)) {
     // "max": no limit
     limit_memory(memory, leading_number(read(group + "/memory.max")),

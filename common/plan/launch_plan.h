@@ -14,6 +14,7 @@
 #include "common/plan/job_map.h"
 #include "common/plan/pipes.h"
 #include "common/plan/presets.h"
+#include "common/plan/secrets.h"
 #include "common/plan/worker_env.h"
 
 namespace sml::plan {
@@ -37,6 +38,7 @@ struct LaunchPlan : Program {  // the first program, of jobs with one the only o
   std::vector<Program> more_programs;  // RankAssignment::program counts from the first
   std::set<Preset> presets;
   ExportPolicy export_policy = ExportPolicy::All;
+  SecretExport secrets = SecretExport::Withheld;
   Environment launcher_environment;  // as we were started
   BindingWish binding;               // what each host is asked for
   DeviceWish devices;

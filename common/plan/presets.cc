@@ -20,7 +20,8 @@ constexpr std::array kPresets{NamedPreset{"tf", Preset::Tf},
                               NamedPreset{"deepspeed", Preset::Deepspeed},
                               NamedPreset{"dmlc", Preset::Dmlc},
                               NamedPreset{"accelerate", Preset::Accelerate},
-                              NamedPreset{"slurm", Preset::Slurm}};
+                              NamedPreset{"slurm", Preset::Slurm},
+                              NamedPreset{"hydra", Preset::Hydra}};
 
 constexpr std::string_view kWorker = "worker";
 constexpr std::string_view kChief = "chief";
@@ -68,6 +69,7 @@ std::string endpoint(const Context& c, const PresetPort& p) {
 }
 
 std::string text(std::uint64_t number) { return std::to_string(number); }
+std::string local_size(const Context& c) { return text(c.rank.local_size); }
 std::string rank_number(const Context& c) { return text(c.rank.rank.value()); }
 std::string members(const Context& c) { return text(c.map.members()); }
 std::string local_rank(const Context& c) { return text(c.rank.local_rank.value()); }
@@ -119,7 +121,13 @@ std::string dmlc_uri(const Context& c) { return address_of(c, find_port(c, Prese
 std::string dmlc_port(const Context& c) { return port_text(*find_port(c, Preset::Dmlc)); }
 std::string dmlc_workers(const Context& c) { return text(count_role(c.map, kWorker)); }
 std::string dmlc_servers(const Context& c) { return text(count_role(c.map, kServer)); }
-std::string own_address(const Context& c) { return address_of(c, c.rank.host); }
+// Its presence makes ps-lite ignore an interface that the user has named.
+std::string own_address(const Context& c) {
+  constexpr std::string_view kInterface = "DMLC_INTERFACE";
+  const bool chosen =
+      find_variable(c.facts.inherited, kInterface) != nullptr || find_variable(c.facts.user, kInterface) != nullptr;
+  return chosen ? "" : address_of(c, c.rank.host);
+}
 std::string index_in_role(const Context& c) { return text(role_rank(c.rank)); }
 std::string attempt(const Context& c) { return text(c.job.attempt); }
 std::string worker_id(const Context& c) { return role_of(c) == kWorker ? index_in_role(c) : ""; }
@@ -228,6 +236,10 @@ constexpr std::array kPresetVariables{
     PresetVariable{Preset::Slurm, "SLURM_STEP_NUM_TASKS", members, "as SLURM_NTASKS"},
     PresetVariable{Preset::Slurm, "SLURM_STEP_TASKS_PER_NODE", slurm_tasks_per_host, "as SLURM_TASKS_PER_NODE"},
     PresetVariable{Preset::Slurm, "SLURM_LAUNCH_NODE_IPADDR", first_address, "address of rank 0's host"},
+    PresetVariable{Preset::Hydra, "PMI_RANK", rank_number, "as RANK"},
+    PresetVariable{Preset::Hydra, "PMI_SIZE", members, "as WORLD_SIZE"},
+    PresetVariable{Preset::Hydra, "MPI_LOCALRANKID", local_rank, "as LOCAL_RANK"},
+    PresetVariable{Preset::Hydra, "MPI_LOCALNRANKS", local_size, "as LOCAL_WORLD_SIZE"},
 };
 
 struct PresetDefault {
@@ -315,7 +327,8 @@ Result<std::set<Preset>> parse_presets(std::string_view list) {
     at = end + 1;
     const auto* found = std::find_if(kPresets.begin(), kPresets.end(), [&](const auto& p) { return p.name == word; });
     if (found == kPresets.end()) {
-      return Error(ErrorKind::Usage, "\"" + show(word, 80) + "\" is not tf, jax, deepspeed, dmlc, accelerate or slurm");
+      return Error(ErrorKind::Usage,
+                   "\"" + show(word, 80) + "\" is not tf, jax, deepspeed, dmlc, accelerate, slurm or hydra");
     }
     out.insert(found->preset);
   }

@@ -2,7 +2,7 @@
 //
 // Sources: TensorFlow's guide to distributed training (TF_CONFIG); JAX, jax/_src/clusters/ompi_cluster.py and
 // distributed.py; DeepSpeed, launcher/launch.py; ps-lite, src/van.cc and postoffice.cc; srun(1), OUTPUT ENVIRONMENT
-// VARIABLES.
+// VARIABLES; mpiexec.hydra of MPICH 4.0, as its processes see it.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -19,7 +19,7 @@
 
 namespace sml::plan {
 
-enum class Preset : std::uint8_t { Tf, Jax, Deepspeed, Dmlc, Accelerate, Slurm };
+enum class Preset : std::uint8_t { Tf, Jax, Deepspeed, Dmlc, Accelerate, Slurm, Hydra };
 
 // "tf,jax" → the presets. The message of an error goes on after "--preset: ".
 Result<std::set<Preset>> parse_presets(std::string_view text);
@@ -46,6 +46,7 @@ struct PresetFacts {
   std::span<const std::string> addresses;  // by host: at which the others reach it
   std::span<const PresetPort> ports;
   std::span<const std::string> inherited{};  // the launcher's own: a Slurm job that there is keeps its name
+  std::span<const std::string> user{};       // of the rank's program: an interface of its own choice is kept
 };
 
 // What is set for one rank. Pure defaults, which the user's and inherited variables outrank, are not among them.

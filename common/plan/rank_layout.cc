@@ -2,8 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <charconv>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "common/core/letters.h"
@@ -38,6 +41,18 @@ std::optional<std::uint32_t> count(std::string_view text) {
   return whole && value >= 1 && value <= kMaxSlotsPerHost ? std::optional(value) : std::nullopt;
 }
 
+BindTo part_named(std::string_view word) {
+  constexpr std::array<std::pair<std::string_view, BindTo>, 7> kParts{{{"socket", BindTo::Socket},
+                                                                       {"package", BindTo::Socket},
+                                                                       {"numa", BindTo::Numa},
+                                                                       {"l3", BindTo::L3},
+                                                                       {"l3cache", BindTo::L3},
+                                                                       {"core", BindTo::Core},
+                                                                       {"hwthread", BindTo::Hwthread}}};
+  const auto* known = std::find_if(kParts.begin(), kParts.end(), [&](const auto& part) { return part.first == word; });
+  return known == kParts.end() ? BindTo::None : known->second;
+}
+
 Result<void> apply_modifier(std::string_view word, MapByText& out) {
   if (word == "oversubscribe" || word == "nooversubscribe") {
     out.oversubscribe = word.starts_with("no") ? Oversubscribe::No : Oversubscribe::Yes;
@@ -59,15 +74,20 @@ Result<MapByText> parse_map_by(std::string_view text) {
   if (words[0] == "ppr") {
     modifiers = 3;
     const bool by_host = words.size() > 2 && is_host(words[2]);
-    out.per_host = by_host ? count(words[1]) : std::nullopt;
-    if (!out.per_host) {
-      return bad(text, fmt::format("gives no number of workers for each host; expected ppr:N:host, N from 1 to {}",
+    if (words.size() > 2) out.part = part_named(words[2]);
+    if (by_host) out.per_host = count(words[1]);
+    if (out.part != BindTo::None) out.per_part = count(words[1]);
+    if (!out.per_host && !out.per_part) {
+      return bad(text, fmt::format("gives no number of workers for each host or part of it; expected ppr:N:host or "
+                                   "ppr:N:socket, numa, l3, core or hwthread, N from 1 to {}",
                                    kMaxSlotsPerHost));
     }
   } else if (is_host(words[0])) {
     out.map_by = MapBy::Host;
-  } else if (words[0] != "slot") {
-    return bad(text, "is no way to place workers that is known; expected slot, host or ppr:N:host");
+  } else if (out.part = part_named(words[0]); out.part == BindTo::None && words[0] != "slot") {
+    return bad(text,
+               "is no way to place workers that is known; expected slot, host, socket, numa, l3, core, hwthread or "
+               "ppr:N:host");
   }
   for (std::size_t i = modifiers; i < words.size(); ++i) {
     if (Result<void> applied = apply_modifier(words[i], out); !applied) return applied.error();

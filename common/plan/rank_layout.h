@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "common/core/error.h"
+#include "common/plan/binding.h"
 #include "common/plan/rankfile.h"
 
 namespace sml::plan {
@@ -23,10 +24,14 @@ struct RankLayout {
   std::optional<Rankfile> rankfile;       // decides alone
 };
 
-// The value of --map-by in Open MPI's grammar: slot, host (or node), ppr:N:host, then modifiers after colons.
+// The value of --map-by in Open MPI's grammar: slot, host (or node), a part of a host (socket or package, numa, l3 or
+// l3cache, core, hwthread), where hosts are filled one after the other; ppr:N:host or ppr:N:PART; then modifiers after
+// colons.
 struct MapByText {
   MapBy map_by = MapBy::Slot;
+  BindTo part = BindTo::None;
   std::optional<std::uint32_t> per_host;
+  std::optional<std::uint32_t> per_part;
   std::optional<Oversubscribe> oversubscribe;
   std::optional<std::uint32_t> cores_per_rank;  // PE=N
 };

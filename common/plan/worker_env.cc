@@ -4,7 +4,8 @@
 #include <array>
 #include <utility>
 
-#include "common/plan/export_words.h"
+#include "common/plan/meeting_wishes.h"
+#include "common/plan/secrets.h"
 
 namespace sml::plan {
 
@@ -30,6 +31,7 @@ std::string group_rank(const RankContext& c) { return text(c.rank.group_rank); }
 std::string group_world_size(const RankContext& c) { return text(c.map.member_hosts()); }
 std::string host_name(const RankContext& c) { return c.host_name(); }
 std::string job_id(const RankContext& c) { return c.job.job_id; }
+std::string run_id(const RankContext& c) { return c.job.run_id.empty() ? c.job.job_id : c.job.run_id; }
 std::string attempt(const RankContext& c) { return text(c.job.attempt); }
 std::string max_restarts(const RankContext& c) { return text(c.job.max_restarts); }
 std::string role(const RankContext& c) { return c.map.roles.empty() ? "default" : c.map.roles[c.rank.program]; }
@@ -54,7 +56,7 @@ constexpr std::array kRankVariables{
     RankVariable{"ROLE_NAME", role, "role of the worker, from --role; else \"default\""},
     RankVariable{"ROLE_RANK", role_rank, "index among the workers of this role"},
     RankVariable{"ROLE_WORLD_SIZE", role_size, "number of workers of this role"},
-    RankVariable{"TORCHELASTIC_RUN_ID", job_id, "id of the job, unique"},
+    RankVariable{"TORCHELASTIC_RUN_ID", run_id, "id of the job, from --run-id; else a unique one"},
     RankVariable{"TORCHELASTIC_RESTART_COUNT", attempt, "restarts of the job before this run"},
     RankVariable{"TORCHELASTIC_MAX_RESTARTS", max_restarts, "restarts that are allowed"},
     RankVariable{"LOCAL_SIZE", local_size, "as LOCAL_WORLD_SIZE"},
@@ -272,7 +274,16 @@ constexpr std::array kSetByLaunchers{
     NamePattern{"JSM_NAMESPACE_", Match::Prefix},
     // frameworks that are told their place under their own names
     NamePattern{"TF_CONFIG"},
-    NamePattern{"DMLC_", Match::Prefix},
+    NamePattern{"DMLC_ROLE"},
+    NamePattern{"DMLC_PS_ROOT_", Match::Prefix},
+    NamePattern{"DMLC_NUM_", Match::Prefix},
+    NamePattern{"DMLC_NODE_HOST"},
+    NamePattern{"DMLC_TASK_ID"},
+    NamePattern{"DMLC_WORKER_ID"},
+    NamePattern{"DMLC_SERVER_ID"},
+    NamePattern{"DMLC_RANK"},
+    NamePattern{"DMLC_TRACKER_", Match::Prefix},
+    NamePattern{"DMLC_JOB_CLUSTER"},
     NamePattern{"JAX_COORDINATOR_ADDRESS"},
     NamePattern{"JAX_PROCESS_ID"},
     NamePattern{"JAX_NUM_PROCESSES"},
@@ -409,6 +420,7 @@ Environment shown_environment(const JobMap& map, const RankAssignment& rank, con
   ours.push_back(entry(kErrorFile, kUnknown));
   for (std::string& e :
        rendezvous_environment({.address = "", .port = 0, .horovod_port = 0, .torch_store = torch_store})) {
+    if (user_decides(name_of(e)) && find_variable(user, name_of(e)) != nullptr) continue;
     const bool met = name_of(e).ends_with("_ADDR") || name_of(e).ends_with("_PORT");
     ours.push_back(met ? entry(name_of(e), kUnknown) : std::move(e));
   }

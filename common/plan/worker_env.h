@@ -46,6 +46,7 @@ struct JobIdentity {
   std::string job_id;         // [A-Za-z0-9-]+, unique
   std::uint32_t attempt = 0;  // restarts before this run
   std::uint32_t max_restarts = 0;
+  std::string run_id{};  // as the user names the job for torch; empty: job_id
 };
 
 // Who hosts the store in which torch's processes meet, at MASTER_PORT.

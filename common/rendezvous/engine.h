@@ -38,6 +38,8 @@ class Engine {
   virtual void sent(ClientId client, std::size_t bytes, TimePoint now) = 0;
   // The connection is no more. Answers what was wrong with that: empty, or a clause.
   virtual std::string closed(ClientId client) = 0;
+  // Whether a whole request of it has been understood. Until then it may be anybody.
+  virtual bool proved(ClientId client) const = 0;
   // Whether received() may be called; otherwise its bytes should wait in the socket.
   virtual bool takes_input(ClientId client) const = 0;
 

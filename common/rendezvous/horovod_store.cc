@@ -38,6 +38,11 @@ void HorovodStore::set_due(ClientId id, Client& client, TimePoint due) {
   dues_.insert({due, id});
 }
 
+bool HorovodStore::proved(ClientId id) const {
+  const auto found = clients_.find(id);
+  return found != clients_.end() && found->second.state > State::Asking;
+}
+
 bool HorovodStore::takes_input(ClientId id) const {
   const auto found = clients_.find(id);
   return found != clients_.end();  // also to notice that it has gone; see received()
@@ -48,7 +53,7 @@ std::string HorovodStore::closed(ClientId id) {
   if (found == clients_.end()) return {};
   Client& client = found->second;
   const bool amid = client.state == State::Asking;
-  memory_ -= client.taken;
+  recount(client, 0);
   dues_.erase({client.due, id});
   if (const auto held = held_.find(client.held_for); client.state == State::Held && held != held_.end()) {
     std::erase(held->second, id);
@@ -62,10 +67,10 @@ void HorovodStore::received(ClientId id, std::string_view bytes, TimePoint now) 
   const auto found = clients_.find(id);
   if (found == clients_.end() || found->second.state > State::Asking) return;  // one request a connection
   Client& client = found->second;
+  if (client.state == State::Silent) client.begun = now;
   client.state = State::Asking;
-  client.taken += bytes.size();
-  memory_ += bytes.size();
-  set_due(id, client, now + kHalf);
+  recount(client, client.memory + bytes.size());
+  set_due(id, client, std::min(now + kHalf, client.begun + kStall));
   if (memory_ > limits_.memory) return answer(id, client, 507, {}, "the store is full");
   switch (client.reader.feed(bytes)) {
     case HttpRequestReader::State::Incomplete: return;
@@ -75,16 +80,28 @@ void HorovodStore::received(ClientId id, std::string_view bytes, TimePoint now) 
   }
 }
 
-void HorovodStore::sent(ClientId id, std::size_t, TimePoint now) {
+void HorovodStore::sent(ClientId id, std::size_t bytes, TimePoint now) {
   const auto found = clients_.find(id);
-  if (found != clients_.end()) set_due(id, found->second, now + kStall);
+  if (found == clients_.end()) return;
+  recount(found->second, found->second.memory - std::min(bytes, found->second.memory));
+  set_due(id, found->second, now + kStall);
+}
+
+void HorovodStore::recount(Client& client, std::size_t memory) {
+  memory_ -= std::exchange(client.memory, memory);
+  memory_ += memory;
 }
 
 void HorovodStore::answer(ClientId id, Client& client, int status, std::string_view body, std::string fault) {
   client.state = State::Answered;
-  memory_ -= std::exchange(client.taken, 0);
-  effects_.push_back(
-      {.client = id, .bytes = http_answer(status, body), .then = Effect::Then::Close, .fault = std::move(fault)});
+  std::string bytes = http_answer(status, body);
+  recount(client, bytes.size());
+  effects_.push_back({.client = id, .bytes = std::move(bytes), .then = Effect::Then::Close, .fault = std::move(fault)});
+}
+
+void HorovodStore::give(ClientId id, Client& client, const std::string& value) {
+  if (memory_ + value.size() > limits_.memory) return answer(id, client, 507, {}, "the store is full");
+  answer(id, client, 200, value);
 }
 
 // ---- requests
@@ -109,17 +126,18 @@ void HorovodStore::put(ClientId id, Client& client, HttpRequest& request) {
   if (held == held_.end()) return;
   const std::vector<ClientId> waiting = std::move(held->second);
   held_.erase(held);
-  for (const ClientId other : waiting) answer(other, clients_.at(other), 200, value);
+  for (const ClientId other : waiting) give(other, clients_.at(other), value);
 }
 
 void HorovodStore::get(ClientId id, Client& client, const HttpRequest& request, TimePoint now) {
   if (const auto found = values_.find(request.target); found != values_.end()) {
-    return answer(id, client, 200, found->second);
+    return give(id, client, found->second);
   }
   if (!is_rank(std::string_view(request.target).substr(key_in(request.target)))) return answer(id, client, 404);
   client.state = State::Held;
   client.held_for = request.target;
   held_[request.target].push_back(id);
+  recount(client, 2 * cost(request.target, {}));
   set_due(id, client, now + kHold);
 }
 

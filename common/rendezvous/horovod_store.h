@@ -22,14 +22,14 @@
 namespace sml::rendezvous {
 
 struct HorovodStoreLimits {
-  std::size_t memory = std::size_t{1} << 30;  // of what is kept, and of requests that are not whole
+  std::size_t memory = std::size_t{1} << 30;  // of what is kept, of requests and of answers
   std::size_t value = std::size_t{16} << 20;  // addresses of 8192 ranks need 1.1 MB
 };
 
 class HorovodStore final : public Engine {
  public:
   static constexpr Duration kHold = std::chrono::milliseconds(500);  // a question for a rank's addresses
-  static constexpr Duration kHalf = std::chrono::seconds(3);         // a request that does not get on
+  static constexpr Duration kHalf = std::chrono::seconds(3);  // a request that does not get on; kStall: that does
 
   explicit HorovodStore(HorovodStoreLimits limits = {}) : limits_(limits) {}
 
@@ -37,6 +37,7 @@ class HorovodStore final : public Engine {
   void received(ClientId client, std::string_view bytes, TimePoint now) override;
   void sent(ClientId client, std::size_t bytes, TimePoint now) override;
   std::string closed(ClientId client) override;
+  bool proved(ClientId client) const override;
   bool takes_input(ClientId client) const override;
   std::vector<Effect> take_effects() override { return std::exchange(effects_, {}); }
   std::optional<TimePoint> deadline() const override;
@@ -53,8 +54,9 @@ class HorovodStore final : public Engine {
     explicit Client(std::size_t most_body) : reader(most_body) {}
     HttpRequestReader reader;
     State state = State::Silent;
-    std::size_t taken = 0;  // bytes of its request
-    std::string held_for;   // target
+    std::size_t memory = 0;  // of its request, of its question that waits, or of its answer that it has not taken
+    TimePoint begun;         // its request
+    std::string held_for;    // target
     TimePoint due;
   };
 
@@ -63,6 +65,8 @@ class HorovodStore final : public Engine {
   void get(ClientId id, Client& client, const HttpRequest& request, TimePoint now);
   void remove(std::string_view target);
   void erase(const std::string& target);
+  void give(ClientId id, Client& client, const std::string& value);
+  void recount(Client& client, std::size_t memory);
   void answer(ClientId id, Client& client, int status, std::string_view body = {}, std::string fault = {});
   void expire(ClientId id, Client& client);
   void set_due(ClientId id, Client& client, TimePoint due);

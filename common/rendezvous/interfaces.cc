@@ -24,6 +24,14 @@ struct Address {
     if (size == 4) return bytes[0] == kLoopbackNetwork;
     return bytes.back() == 1 && std::count(bytes.begin(), bytes.end(), 0) == 15;
   }
+  // "::ffff:10.0.0.1" means 10.0.0.1.
+  Address without_mapping() const {
+    constexpr std::array<unsigned char, 12> kMapped{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
+    if (size == 4 || !std::equal(kMapped.begin(), kMapped.end(), bytes.begin())) return *this;
+    Address out{.bytes = {}, .size = 4};
+    std::copy(bytes.begin() + kMapped.size(), bytes.end(), out.bytes.begin());
+    return out;
+  }
 };
 
 struct Network {
@@ -113,6 +121,20 @@ Result<std::vector<std::string>> parse_interface_list(std::string_view text) {
     }
   }
   return out;
+}
+
+AddressUse use_of_address(std::string_view numeric) {
+  // Unspecified, multicast, reserved with broadcast, metadata.
+  static constexpr std::array<std::string_view, 6> kOfNoHost{"0.0.0.0/8", "224.0.0.0/4",        "240.0.0.0/4",
+                                                             "::/128",    "169.254.169.254/32", "ff00::/8"};
+  const std::optional<Address> parsed = parse_address(numeric);
+  if (!parsed) return AddressUse::Neither;
+  const Address address = parsed->without_mapping();
+  if (address.is_loopback()) return AddressUse::ThisMachine;
+  const bool of_no_host = std::any_of(kOfNoHost.begin(), kOfNoHost.end(), [&](std::string_view network) {
+    return parse_network(network)->contains(address);
+  });
+  return of_no_host ? AddressUse::Neither : AddressUse::OtherHosts;
 }
 
 Result<ChosenInterfaces> choose_interfaces(std::span<const std::string> wanted,

@@ -57,7 +57,7 @@ const OpRow* find_row(Dialect dialect, unsigned char code) {
 // after the first that breaks a limit, fault() tells which.
 class FieldReader {
  public:
-  explicit FieldReader(std::string_view bytes) : bytes_(bytes) {}
+  explicit FieldReader(std::string_view bytes, std::size_t at = 0) : bytes_(bytes), at_(at) {}
 
   template <class T>
   T number() {
@@ -125,6 +125,48 @@ void read_field(FieldReader& reader, Field field, Request& request) {
   }
 }
 
+void skip_one(FieldReader& reader, Field field) {
+  switch (field) {
+    case Field::Key: reader.key(); return;
+    case Field::Value: reader.value(); return;
+    case Field::Number: reader.number<std::int64_t>(); return;
+    case Field::Word: reader.number<std::uint32_t>(); return;
+    default: return;
+  }
+}
+
+// Goes on with a list; false: it is not all there.
+bool skim_list(FieldReader& reader, Field field, Scan& scan) {
+  if (!scan.counted) {
+    scan.left = reader.count() * (field == Field::Pairs ? 2 : 1);
+    if (!reader.ok()) return false;
+    scan.counted = true;
+    scan.at = reader.read();
+  }
+  for (; scan.left > 0; --scan.left) {
+    const bool value = field == Field::Pairs && scan.left % 2 == 1;
+    skip_one(reader, value ? Field::Value : Field::Key);
+    if (!reader.ok()) return false;
+    scan.at = reader.read();
+  }
+  scan.counted = false;
+  return true;
+}
+
+// Goes on over the fields until one is not all there, or wrong.
+void skim(FieldReader& reader, const OpRow& row, Scan& scan) {
+  for (; scan.field < row.fields.size(); ++scan.field) {
+    const Field field = row.fields[scan.field];
+    if (field == Field::Keys || field == Field::Pairs) {
+      if (!skim_list(reader, field, scan)) return;
+    } else {
+      skip_one(reader, field);
+      if (!reader.ok()) return;
+      scan.at = reader.read();
+    }
+  }
+}
+
 Parsed incomplete(std::size_t wanted) {
   Parsed out;
   out.size = wanted;
@@ -165,12 +207,19 @@ int code_of(Op op, Dialect dialect) {
   return dialect == Dialect::New ? row.new_code : row.old_code;
 }
 
-Parsed parse(Dialect& dialect, std::string_view bytes) {
+Parsed parse(Dialect& dialect, std::string_view bytes, Scan& scan) {
   if (!tell_dialect(dialect, bytes)) return incomplete(bytes.empty() ? 1 : 1 + sizeof kMagic);
   if (bytes.empty()) return incomplete(1);
   const auto code = static_cast<unsigned char>(bytes[0]);
   const OpRow* row = find_row(dialect, code);
   if (row == nullptr) return bad("there is no operation " + std::to_string(code));
+  if (scan.begun) {
+    FieldReader rest(bytes.substr(1), scan.at);
+    skim(rest, *row, scan);
+    if (rest.fault() != nullptr) return bad(std::string(row->name) + ": " + rest.fault());
+    if (rest.wanted() != 0) return incomplete(1 + rest.wanted());
+  }
+  scan.begun = true;
   Parsed out;
   out.request.op = row->op;
   FieldReader reader(bytes.substr(1));

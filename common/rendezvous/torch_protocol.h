@@ -73,9 +73,18 @@ struct Parsed {
   std::string fault;     // Bad: a clause
 };
 
+// How far a request that is not whole has been looked at, so that no byte is looked at again when more have come.
+struct Scan {
+  bool begun = false;
+  std::size_t at = 0;      // bytes of whole fields after the operation
+  std::size_t field = 0;   // the next one
+  bool counted = false;    // of a list: its count has been read
+  std::uint64_t left = 0;  // of it: keys and values that are not there yet
+};
+
 // The request at the front of `bytes`; sets an unknown dialect when it can be told. Allocates no more than the bytes
-// justify.
-Parsed parse(Dialect& dialect, std::string_view bytes);
+// justify. `scan` is of this request, and a new one for each: each call has all bytes of the call before, and more.
+Parsed parse(Dialect& dialect, std::string_view bytes, Scan& scan);
 
 // The operation byte; -1 when the dialect has none.
 int code_of(Op op, Dialect dialect);

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <iterator>
 
 namespace sml::rendezvous {
 
@@ -20,13 +19,8 @@ std::optional<std::int64_t> number_in(std::string_view text) {
   return value;
 }
 
-template <class Map>
-void remove_client(Map& map, ClientId client) {
-  for (auto i = map.begin(); i != map.end();) {
-    std::erase(i->second, client);
-    i = i->second.empty() ? map.erase(i) : std::next(i);
-  }
-}
+// Of a client that waits for a key, watches it, or is at a barrier: both know of the other.
+std::size_t interest_cost(std::string_view key) { return 2 * (kPerEntry + key.size()); }
 
 std::string wait_over() { return std::string(1, torch::kWaitOver); }
 
@@ -58,8 +52,13 @@ void TorchSpace::put(std::string_view key, std::string value) {
 void TorchSpace::set(std::string_view key, std::string_view value) { put(key, std::string(value)); }
 
 void TorchSpace::append(std::string_view key, std::string_view value) {
-  std::string whole(get(key));
-  put(key, whole.append(value));
+  const auto found = values_.find(key);
+  if (found == values_.end() || watchers_.contains(key)) {
+    std::string whole(get(key));
+    return put(key, whole.append(value));
+  }
+  count(value.size());
+  found->second.append(value);
 }
 
 std::string TorchSpace::compare_set(std::string_view key, std::string_view expected, std::string_view desired) {
@@ -131,11 +130,18 @@ bool TorchSpace::wait(ClientId client, const std::vector<std::string_view>& keys
     if (waiters == waiters_.end()) waiters = waiters_.emplace(key, std::vector<ClientId>()).first;
     waiters->second.push_back(client);
     waiting.keys.emplace_back(key);
+    waiting.cost += interest_cost(key);
     ++waiting.missing;
   }
   if (waiting.missing == 0) return true;
+  count(waiting.cost);
   waiting_[client] = std::move(waiting);
   return false;
+}
+
+void TorchSpace::end_wait(Waits::iterator wait) {
+  uncount(wait->second.cost);
+  waiting_.erase(wait);
 }
 
 void TorchSpace::wake(std::string_view key) {
@@ -146,7 +152,7 @@ void TorchSpace::wake(std::string_view key) {
   for (const ClientId client : clients) {
     const auto waiting = waiting_.find(client);
     if (waiting == waiting_.end() || --waiting->second.missing > 0) continue;
-    waiting_.erase(waiting);
+    end_wait(waiting);
     send_(client, wait_over());
   }
 }
@@ -161,8 +167,9 @@ void TorchSpace::wake_one(std::string_view key) {
   const ClientId client = *chosen;
   clients.erase(chosen);
   if (clients.empty()) waiters_.erase(found);
-  if (--waiting_[client].missing > 0) return;
-  waiting_.erase(client);
+  const auto waiting = waiting_.find(client);
+  if (--waiting->second.missing > 0) return;
+  end_wait(waiting);
   send_(client, wait_over());
 }
 
@@ -174,12 +181,14 @@ std::optional<bool> TorchSpace::barrier(ClientId client, std::string_view key, s
                                             [&](const Parked& parked) { return parked.size > *come; });
     for (auto i = done; i != found->second.end(); ++i) {
       parked_.erase(i->client);
+      uncount(interest_cost(key));
       send_(i->client, wait_over());
     }
     found->second.erase(done, found->second.end());
     if (found->second.empty()) barriers_.erase(found);
   }
   if (*come >= size) return true;
+  count(interest_cost(key));
   barriers_[std::string(key)].push_back({client, size});
   parked_[client] = key;
   return false;
@@ -193,26 +202,38 @@ void TorchSpace::stop_waiting(ClientId client) {
       std::erase(waiters->second, client);
       if (waiters->second.empty()) waiters_.erase(waiters);
     }
-    waiting_.erase(waiting);
+    end_wait(waiting);
   }
   const auto parked = parked_.find(client);
   if (parked == parked_.end()) return;
   const auto barrier = barriers_.find(parked->second);
   std::erase_if(barrier->second, [&](const Parked& p) { return p.client == client; });
   if (barrier->second.empty()) barriers_.erase(barrier);
+  uncount(interest_cost(parked->second));
   parked_.erase(parked);
 }
 
 void TorchSpace::forget(ClientId client) {
   stop_waiting(client);
-  remove_client(watchers_, client);
+  const auto watched = watched_.find(client);
+  if (watched == watched_.end()) return;
+  for (const std::string& key : watched->second) {
+    const auto watchers = watchers_.find(key);
+    std::erase(watchers->second, client);
+    if (watchers->second.empty()) watchers_.erase(watchers);
+    uncount(interest_cost(key));
+  }
+  watched_.erase(watched);
 }
 
 // ---- watching
 
 void TorchSpace::watch(ClientId client, std::string_view key) {
   std::vector<ClientId>& clients = watchers_[std::string(key)];
-  if (std::find(clients.begin(), clients.end(), client) == clients.end()) clients.push_back(client);
+  if (std::find(clients.begin(), clients.end(), client) != clients.end()) return;
+  clients.push_back(client);
+  watched_[client].emplace_back(key);
+  count(interest_cost(key));
 }
 
 void TorchSpace::tell_watchers(std::string_view key, torch::Watch kind, std::string_view before, std::string_view now) {

@@ -22,7 +22,7 @@ class TorchSpace {
   using Send = std::function<void(ClientId, std::string)>;
 
   // `send` gets answers for clients that have waited or watch. `memory` is a sum over spaces that outlives this one:
-  // what is stored is added to it, and taken off when it is gone.
+  // what is stored, and who waits and watches, is added to it, and taken off when it is gone.
   TorchSpace(Send send, std::size_t& memory);
   ~TorchSpace();
   TorchSpace(const TorchSpace&) = delete;
@@ -57,8 +57,10 @@ class TorchSpace {
  private:
   struct Waiting {
     std::size_t missing = 0;
+    std::size_t cost = 0;  // in memory
     std::vector<std::string> keys;
   };
+  using Waits = std::unordered_map<ClientId, Waiting>;
   struct Parked {
     ClientId client;
     std::int64_t size;
@@ -67,6 +69,7 @@ class TorchSpace {
   void put(std::string_view key, std::string value);
   void wake(std::string_view key);
   void wake_one(std::string_view key);
+  void end_wait(Waits::iterator wait);
   void tell_watchers(std::string_view key, torch::Watch kind, std::string_view before, std::string_view now);
   bool has(std::string_view key) const;
   void count(std::size_t added) { bytes_ += added, memory_ += added; }
@@ -80,7 +83,8 @@ class TorchSpace {
   StringMap<std::vector<ClientId>> waiters_;  // by key, in the order in which they came
   StringMap<std::vector<Parked>> barriers_;
   StringMap<std::vector<ClientId>> watchers_;
-  std::unordered_map<ClientId, Waiting> waiting_;
+  std::unordered_map<ClientId, std::vector<std::string>> watched_;
+  Waits waiting_;
   std::unordered_map<ClientId, std::string> parked_;  // at which barrier
 };
 

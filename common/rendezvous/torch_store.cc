@@ -1,6 +1,7 @@
 #include "common/rendezvous/torch_store.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace sml::rendezvous {
 
@@ -10,7 +11,8 @@ using torch::Op;
 using torch::Request;
 
 constexpr std::string_view kJoinKey = "init/";
-constexpr std::string_view kGroupKeys = "default_pg/";  // begins the keys of process groups, after prefixes
+constexpr std::size_t kKeptInput = std::size_t{64} << 10;  // memory for requests that a client without one may keep
+constexpr std::string_view kGroupKeys = "default_pg/";     // begins the keys of process groups, after prefixes
 
 std::string number_answer(std::int64_t value) {
   std::string out;
@@ -47,6 +49,11 @@ TorchSpace::Send TorchStore::sender() {
 
 void TorchStore::opened(ClientId id, TimePoint now) { clients_[id].progress = now; }
 
+bool TorchStore::proved(ClientId id) const {
+  const auto found = clients_.find(id);
+  return found != clients_.end() && found->second.proved;
+}
+
 bool TorchStore::takes_input(ClientId id) const {
   const auto found = clients_.find(id);
   return found != clients_.end() && !found->second.given_up && found->second.unsent < limits_.unsent;
@@ -57,26 +64,53 @@ void TorchStore::received(ClientId id, std::string_view bytes, TimePoint now) {
   if (found == clients_.end() || found->second.given_up) return;
   Client& client = found->second;
   const std::size_t before = memory_;
+  if (!client.proved && client.in.empty()) client.begun = now;
   client.in += bytes;
   client.progress = now;
-  memory_ += bytes.size();
   work(id, client, now);
-  if (memory_ > limits_.memory && memory_ > before) give_up(id, client, "the store is full");
+  bound(id, client, before);
+}
+
+// What it has room for is what it costs.
+void TorchStore::count_input(Client& client) {
+  if (client.in.empty() && client.in.capacity() > kKeptInput) client.in = {};
+  memory_ -= client.in_memory;
+  client.in_memory = client.in.empty() ? 0 : client.in.capacity();
+  memory_ += client.in_memory;
+}
+
+void TorchStore::bound(ClientId id, Client& client, std::size_t before) {
+  while (memory_ > limits_.memory && memory_ > before && !client.given_up) {
+    if (!give_up_slowest()) give_up(id, client, "the store is full");
+  }
+}
+
+bool TorchStore::give_up_slowest() {
+  const auto slowest = std::max_element(clients_.begin(), clients_.end(),
+                                        [](const auto& a, const auto& b) { return a.second.unsent < b.second.unsent; });
+  if (slowest == clients_.end() || slowest->second.unsent < limits_.unsent) return false;
+  give_up(slowest->first, slowest->second, "it does not take its answers, and the store is full");
+  return true;
 }
 
 void TorchStore::sent(ClientId id, std::size_t bytes, TimePoint now) {
   const auto found = clients_.find(id);
   if (found == clients_.end()) return;
-  found->second.unsent -= std::min(bytes, found->second.unsent);
-  found->second.progress = now;
-  if (!found->second.given_up) work(id, found->second, now);
+  Client& client = found->second;
+  const std::size_t before = memory_;
+  memory_ -= std::min(bytes, client.unsent);
+  client.unsent -= std::min(bytes, client.unsent);
+  client.progress = now;
+  if (client.given_up) return;
+  work(id, client, now);
+  bound(id, client, before);
 }
 
 std::string TorchStore::closed(ClientId id) {
   const auto found = clients_.find(id);
   if (found == clients_.end()) return {};
   Client& client = found->second;
-  memory_ -= client.in.size();
+  memory_ -= client.in_memory + client.unsent;
   const bool amid = !client.given_up && !client.in.empty();
   forget(id, client);
   clients_.erase(found);
@@ -87,21 +121,23 @@ std::string TorchStore::closed(ClientId id) {
 void TorchStore::work(ClientId id, Client& client, TimePoint now) {
   std::size_t done = 0;
   while (!client.given_up && client.unsent < limits_.unsent && client.in.size() - done >= client.wanted) {
-    torch::Parsed parsed = torch::parse(client.dialect, std::string_view(client.in).substr(done));
+    torch::Parsed parsed = torch::parse(client.dialect, std::string_view(client.in).substr(done), client.scan);
     client.wanted = 1;
     if (parsed.state == torch::Parsed::State::Bad) {
       give_up(id, client, std::move(parsed.fault));
     } else if (parsed.state == torch::Parsed::State::Incomplete) {
       client.wanted = parsed.size;
     } else {
+      client.proved = true;
       perform(id, client, parsed.request, now);
       done += parsed.size;
+      client.scan = {};
     }
   }
   if (client.given_up) return;
   client.in.erase(0, done);
-  memory_ -= done;
-  if (client.stalls()) check_later(now);
+  count_input(client);
+  if (client.stalls()) check_later(std::max(client.due(), now));
 }
 
 // A client that asks again while it waits has given the wait up: torch up to 2.0 does not say so when its time is over.
@@ -153,7 +189,12 @@ std::string TorchStore::answer(ClientId id, Client& client, const Request& reque
   const std::string_view key = request.keys.empty() ? std::string_view() : request.keys[0];
   switch (request.op) {
     case Op::Set: space.set(key, request.values[0]); return {};
-    case Op::Append: space.append(key, request.values[0]); return {};
+    case Op::Append:
+      if (space.get(key).size() + request.values[0].size() > limits_.answer) {
+        return refuse(id, client, "APPEND: the value is too long");
+      }
+      space.append(key, request.values[0]);
+      return {};
     case Op::QueuePush: space.push(key, request.values[0]); return {};
     case Op::CompareSet: return bytes_answer(space.compare_set(key, request.values[0], request.values[1]));
     case Op::Get: return bytes_answer(space.get(key));
@@ -215,13 +256,14 @@ void TorchStore::send(ClientId id, std::string bytes) {
   const auto found = clients_.find(id);
   if (found == clients_.end() || found->second.given_up) return;
   found->second.unsent += bytes.size();
+  memory_ += bytes.size();
   effects_.push_back({.client = id, .bytes = std::move(bytes), .then = Effect::Then::Stay, .fault = {}});
 }
 
 void TorchStore::give_up(ClientId id, Client& client, std::string fault) {
   if (client.given_up) return;
   client.given_up = true;
-  memory_ -= client.in.size();
+  memory_ -= std::exchange(client.in_memory, 0) + std::exchange(client.unsent, 0);
   client.in = {};
   forget(id, client);
   effects_.push_back({.client = id, .bytes = {}, .then = Effect::Then::Fault, .fault = std::move(fault)});
@@ -229,17 +271,15 @@ void TorchStore::give_up(ClientId id, Client& client, std::string fault) {
 
 // ---- time
 
-void TorchStore::check_later(TimePoint now) {
-  if (!next_check_) next_check_ = now + kStall;
-}
+void TorchStore::check_later(TimePoint due) { next_check_ = std::min(next_check_.value_or(due), due); }
 
 void TorchStore::pass(TimePoint now) {
   if (!next_check_ || *next_check_ > now) return;
   next_check_.reset();
   for (auto& [id, client] : clients_) {
     if (!client.stalls()) continue;
-    if (now - client.progress < kStall) {
-      next_check_ = std::min(next_check_.value_or(TimePoint::max()), client.progress + kStall);
+    if (client.due() > now) {
+      check_later(client.due());
     } else {
       give_up(id, client, client.unsent > 0 ? "it does not take its answers" : "its request does not get on");
     }
@@ -247,8 +287,11 @@ void TorchStore::pass(TimePoint now) {
 }
 
 void TorchStore::restart_clocks(TimePoint now) {
-  for (auto& [id, client] : clients_) client.progress = now;
-  if (next_check_) next_check_ = now + kStall;
+  for (auto& [id, client] : clients_) client.progress = client.begun = now;
+  next_check_.reset();
+  for (const auto& [id, client] : clients_) {
+    if (client.stalls()) check_later(client.due());
+  }
 }
 
 }  // namespace sml::rendezvous

@@ -19,13 +19,17 @@
 namespace sml::rendezvous {
 
 struct TorchStoreLimits {
-  std::size_t memory = std::size_t{1} << 30;   // values, and requests that are not whole yet
+  std::size_t memory = std::size_t{1} << 30;   // of all that clients cause: values, waits, watches, halves of requests,
+                                               // and answers that they have not taken
   std::size_t unsent = std::size_t{1} << 20;   // of one client: it is not heard beyond
   std::size_t answer = std::size_t{64} << 20;  // the longest
 };
 
+// Beyond the limit of memory the client that takes its answers slowest is given up, or who asks for more.
 class TorchStore final : public Engine {
  public:
+  static constexpr Duration kFirst = std::chrono::seconds(30);  // for a client's first request, once it has begun
+
   // `world_size`: of the job; tells when a group has all its ranks.
   explicit TorchStore(std::uint32_t world_size, TorchStoreLimits limits = {});
 
@@ -33,6 +37,7 @@ class TorchStore final : public Engine {
   void received(ClientId client, std::string_view bytes, TimePoint now) override;
   void sent(ClientId client, std::size_t bytes, TimePoint now) override;
   std::string closed(ClientId client) override;
+  bool proved(ClientId client) const override;
   bool takes_input(ClientId client) const override;
   std::vector<Effect> take_effects() override { return std::exchange(effects_, {}); }
   std::optional<TimePoint> deadline() const override { return next_check_; }
@@ -53,13 +58,18 @@ class TorchStore final : public Engine {
   };
   struct Client {
     std::string in;
-    std::size_t wanted = 1;  // bytes of `in` without which nothing can be done
+    std::size_t in_memory = 0;  // what of `in` is counted
+    std::size_t wanted = 1;     // bytes of `in` without which nothing can be done
+    torch::Scan scan;
     torch::Dialect dialect = torch::Dialect::Unknown;
     bool joined = false;
     std::shared_ptr<Group> group;  // from its first use of a group's keys on
+    bool proved = false;
     bool given_up = false;
     std::size_t unsent = 0;
     TimePoint progress;  // of its request or its answer
+    TimePoint begun;     // its first request
+    TimePoint due() const { return proved ? progress + kStall : begun + kFirst; }
     bool stalls() const { return !given_up && (!in.empty() || unsent > 0); }
   };
 
@@ -77,7 +87,10 @@ class TorchStore final : public Engine {
   void send(ClientId id, std::string bytes);
   void give_up(ClientId id, Client& client, std::string fault);
   std::string refuse(ClientId id, Client& client, std::string fault);  // gives up; there is no answer
-  void check_later(TimePoint now);
+  void count_input(Client& client);
+  void bound(ClientId id, Client& client, std::size_t before);
+  bool give_up_slowest();
+  void check_later(TimePoint due);
 
   std::uint32_t world_size_;
   TorchStoreLimits limits_;

@@ -49,6 +49,8 @@ struct App {
   void fields(auto& a) { a(argv, working_directory, base, launcher_environment, user_environment); }
 };
 
+enum class StderrPipe : std::uint8_t { Own, OfStdout };
+
 struct Worker {
   Rank rank;
   LocalRank local_rank;
@@ -58,7 +60,10 @@ struct Worker {
   std::string stdout_log{};       // absolute file on the agent's host that gets a copy; empty: none
   std::string stderr_log{};
   std::string cores{};  // as a rankfile names them; empty: any
-  void fields(auto& a) { a(rank, local_rank, app, stdin_source, environment, stdout_log, stderr_log, cores); }
+  StderrPipe stderr_pipe = StderrPipe::Own;
+  void fields(auto& a) {
+    a(rank, local_rank, app, stdin_source, environment, stdout_log, stderr_log, cores, stderr_pipe);
+  }
 };
 
 enum class LogOverwrite : std::uint8_t { No, Yes };  // No: files that are there already are an Obstacle
@@ -69,7 +74,10 @@ struct WorkerLogs {
   void fields(auto& a) { a(max_size, overwrite); }
 };
 
-enum class Rendezvous : std::uint8_t { None, Reserve };  // Reserve: this host holds MASTER_PORT
+// Reserve: this host holds MASTER_PORT, and others call it; ReserveAlone: all workers are on this host.
+enum class Rendezvous : std::uint8_t { None, Reserve, ReserveAlone };
+
+enum class MpiLook : std::uint8_t { No, Yes };  // Yes: workers that speak MPI are told of (MpiUse)
 
 // What will run. The agent checks directory and program, reserves a port if asked, starts nothing, answers Prepared.
 struct Prepare {
@@ -83,7 +91,11 @@ struct Prepare {
   plan::DeviceWish devices{};
   plan::PipePlan pipes{};
   std::vector<plan::HostChannel> channels{};
-  void fields(auto& a) { a(apps, workers, rendezvous, logs, interfaces, ports, binding, devices, pipes, channels); }
+  std::string mark{};  // the workers carry it in their environment, for EndLeft
+  MpiLook mpi = MpiLook::No;
+  void fields(auto& a) {
+    a(apps, workers, rendezvous, logs, interfaces, ports, binding, devices, pipes, channels, mark, mpi);
+  }
 };
 
 // "Which of these addresses can you reach?" Answered with Probed within timeout_ms.
@@ -176,9 +188,50 @@ struct AskJoined {
   void fields(auto& a) { a(port); }
 };
 
+// A TCP connection to a store, as the store's agent sees it.
+struct Caller {
+  std::uint32_t id = 0;  // the same in the answer
+  std::string address;   // numeric, of the caller's end
+  std::uint16_t port = 0;
+  std::string store_address;  // of the store's end
+  std::uint16_t store_port = 0;
+  void fields(auto& a) { a(id, address, port, store_address, store_port); }
+};
+inline constexpr std::size_t kMaxCallers = 1024;  // in one message
+
+// No: another user's, or nobody's any more; Unknown: there is no such connection here, or it cannot be told.
+enum class IsOurs : std::uint8_t { No, Yes, Unknown };
+struct CallerRuling {
+  std::uint32_t id = 0;
+  IsOurs is_ours = IsOurs::Unknown;
+  void fields(auto& a) { a(id, is_ours); }
+};
+
+// "Are these connections, which come from your host, of this job?" Answered with Vouched.
+struct Vouch {
+  std::vector<Caller> callers;
+  void fields(auto& a) { a(callers); }
+};
+
+// To the agent that serves the stores: what became of some of its AskVouch.
+struct Ruled {
+  std::vector<CallerRuling> rulings;
+  void fields(auto& a) { a(rulings); }
+};
+
 // "What is your host like?" After Prepare; answered with Inspected.
 struct Inspect {
   void fields(auto& a) { a(); }
+};
+
+// In the place of Prepare: an earlier agent of this job has gone without a Bye. What it has left on this host is to be
+// ended. Answered with LeftEnded and Bye.
+struct EndLeft {
+  std::string mark;        // Prepare::mark, and what HelloAck told:
+  std::int32_t agent = 0;  // pid
+  std::string cgroup;
+  std::string scratch;
+  void fields(auto& a) { a(mark, agent, cgroup, scratch); }
 };
 
 // ---- agent → launcher
@@ -190,7 +243,9 @@ struct HelloAck {
   std::uint64_t now_ns = 0;
   std::vector<std::string> addresses;  // of this host: the one that the login used first, no loopback
   std::string machine{};               // equal for agents on one machine; empty: it cannot be told
-  void fields(auto& a) { a(version, build_id, pid, now_ns, addresses, machine); }
+  std::string cgroup{};                // folder of the one that was made for the workers; empty: none
+  std::string scratch{};               // the agent's folder; empty: none
+  void fields(auto& a) { a(version, build_id, pid, now_ns, addresses, machine, cgroup, scratch); }
 };
 
 // Why a worker could not run here, found before anything is started.
@@ -207,6 +262,16 @@ struct Bound {
   void fields(auto& a) { a(rank, where); }
 };
 
+// A program that speaks MPI, whose ranks nobody here brings together. Once for each host: in Prepared where the program
+// tells it, else while it runs.
+struct MpiUse {
+  Rank rank;
+  std::int32_t pid = 0;  // of the process, the worker's own or another of its; 0: nothing has been started
+  std::string program;
+  std::string library;
+  void fields(auto& a) { a(rank, pid, program, library); }
+};
+
 struct Prepared {
   std::vector<Obstacle> obstacles;
   std::uint16_t port = 0;                // reserved; 0 when none was asked for
@@ -215,7 +280,8 @@ struct Prepared {
   std::vector<std::uint16_t> ports{};    // Prepare::ports of them
   std::vector<std::string> warnings{};   // clauses for the user
   std::vector<Bound> bindings{};         // when they were asked for
-  void fields(auto& a) { a(obstacles, port, horovod_port, addresses, ports, warnings, bindings); }
+  std::vector<MpiUse> mpi{};             // by the first rank of each such program
+  void fields(auto& a) { a(obstacles, port, horovod_port, addresses, ports, warnings, bindings, mpi); }
 };
 
 struct ProbeResult {
@@ -309,10 +375,23 @@ struct OutOfMemory {
 };
 
 struct Joined {
-  std::uint64_t count = 0;           // clients of the store that have joined; from the agent that serves it
+  std::uint64_t count = 0;           // clients of the store that have joined, from the agent that serves it; else
+                                     // workers here that hold a connection to the port that was asked for
   std::uint64_t since_first_ms = 0;  // how long ago the first of them did
   std::vector<Rank> missing;         // workers here that run and hold no connection to the port that was asked for
-  void fields(auto& a) { a(count, since_first_ms, missing); }
+  std::uint64_t with_torch = 0;      // where nobody has joined: workers here that have torch's library loaded
+  void fields(auto& a) { a(count, since_first_ms, missing, with_torch); }
+};
+
+// From the agent that serves the stores: who calls from other hosts. Answered with Ruled, in pieces and in any order.
+struct AskVouch {
+  std::vector<Caller> callers;
+  void fields(auto& a) { a(callers); }
+};
+
+struct Vouched {
+  std::vector<CallerRuling> rulings;
+  void fields(auto& a) { a(rulings); }
 };
 
 // A file of Worker::stdout_log or stderr_log cannot be written and is given up; the worker goes on.
@@ -334,10 +413,16 @@ struct Inspected {
   void fields(auto& a) { a(facts, at_ns, unix_ns); }
 };
 
+struct LeftEnded {
+  std::uint32_t count = 0;  // processes
+  void fields(auto& a) { a(count); }
+};
+
 using ToAgent = std::variant<Hello, Prepare, Probe, Start, Signal, Stop, StdinData, StdinEof, Credit, Ping, Suspend,
-                             Resume, Release, AskJoined, Inspect>;
+                             Resume, Release, AskJoined, Inspect, Vouch, Ruled, EndLeft>;
 using ToLauncher = std::variant<HelloAck, Prepared, Probed, Started, Output, ExitedWorker, Drained, AgentLog, Pong,
-                                StdinCredit, Bye, ErrorFile, OutOfMemory, Joined, LogFailed, Inspected, PipeFailed>;
+                                StdinCredit, Bye, ErrorFile, OutOfMemory, Joined, LogFailed, Inspected, PipeFailed,
+                                MpiUse, AskVouch, Vouched, LeftEnded>;
 
 // ExitStatus travels as three numbers; Lost never travels (it is the launcher's own conclusion).
 ExitedWorker pack_exit(Rank rank, const ExitStatus& status, EndedBy ended_by, std::uint64_t at_ns);

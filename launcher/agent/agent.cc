@@ -9,11 +9,16 @@
 #include <boost/asio/post.hpp>
 
 #include "common/core/text.h"
+#include "common/os/cgroup.h"
 #include "common/os/connections.h"
 #include "common/os/descendants.h"
 #include "common/os/machine_identity.h"
+#include "common/plan/meeting_wishes.h"
+#include "common/wire/limits.h"
 #include "launcher/agent/channel_folders.h"
 #include "launcher/agent/inspection.h"
+#include "launcher/agent/leftovers.h"
+#include "launcher/agent/programs.h"
 #include "launcher/agent/route_interface.h"
 
 namespace sml::agent {
@@ -38,7 +43,9 @@ std::uint64_t nanoseconds(TimePoint t) {
 }
 
 wire::Obstacle obstacle(const Error& e) {
-  return {.kind = static_cast<std::uint8_t>(e.kind()), .message = e.message(), .hint = e.hint()};
+  return {.kind = static_cast<std::uint8_t>(e.kind()),
+          .message = e.message().substr(0, wire::kMaxText),
+          .hint = e.hint().substr(0, wire::kMaxText)};
 }
 
 }  // namespace
@@ -59,8 +66,9 @@ Agent::Agent(boost::asio::io_context& loop, plan::Environment login_environment,
       heartbeat_timeout_(silence),
       last_heard_(Clock::now()),
       scratch_(scratch),
-      pact_(pact) {
-  signals_.add(SIGHUP);
+      pact_(pact),
+      callers_(loop) {
+  for (const int signo : {SIGHUP, kParentDied}) signals_.add(signo);
 }
 
 void Agent::run() {
@@ -97,12 +105,15 @@ void Agent::handle(wire::Hello& m) {
                             .pid = ::getpid(),
                             .now_ns = nanoseconds(Clock::now()),
                             .addresses = own_addresses(),
-                            .machine = os::machine_identity()});
+                            .machine = os::machine_identity(),
+                            .cgroup = os::Cgroup::current(),
+                            .scratch = scratch_.path()});
 }
 
 void Agent::handle(wire::Prepare& m) {
   if (!workers_.empty()) return;
   apps_ = std::move(m.apps);
+  mark_ = m.mark;
   for (wire::Worker& spec : m.workers) {
     if (spec.app >= apps_.size()) continue;
     workers_.push_back(std::make_unique<Worker>(loop_, static_cast<WorkerOwner&>(*this), std::move(spec)));
@@ -110,6 +121,8 @@ void Agent::handle(wire::Prepare& m) {
   }
   compose_environments();
   wire::Prepared answer{.obstacles = find_programs()};
+  looks_for_mpi_ = m.mpi;
+  answer.mpi = find_mpi_programs();
   share_out(m, answer);
   if (Result<void> planned = plan_pipes(m); !planned) answer.obstacles.push_back(obstacle(planned.error()));
   share_channels(m.channels, answer);
@@ -117,8 +130,9 @@ void Agent::handle(wire::Prepare& m) {
   if (Result<void> chosen = choose_interfaces(m.interfaces); !chosen)
     answer.obstacles.push_back(obstacle(chosen.error()));
   answer.addresses = chosen_interfaces_.addresses;
-  if (m.rendezvous == wire::Rendezvous::Reserve) {
-    Result<RendezvousStores> stores = RendezvousStores::reserve();
+  if (m.rendezvous != wire::Rendezvous::None) {
+    const bool alone = m.rendezvous == wire::Rendezvous::ReserveAlone;
+    Result<RendezvousStores> stores = RendezvousStores::reserve(alone ? Reach::ThisMachine : Reach::Network);
     if (stores) {
       answer.port = stores->port();
       answer.horovod_port = stores->horovod_port();
@@ -135,10 +149,20 @@ void Agent::handle(wire::Prepare& m) {
   link_.send(std::move(answer));
 }
 
+// Nothing else is done by this agent, so nobody minds that the loop waits.
+void Agent::handle(wire::EndLeft& m) {
+  if (!workers_.empty()) return;
+  Leftovers leftovers = end_leftovers(m);
+  link_.send(wire::LeftEnded{leftovers.ended});
+  link_.send(wire::Bye{.reason = {}, .left = std::move(leftovers.left)});
+  left_ = true;
+  settle();
+}
+
 Result<std::vector<std::uint16_t>> Agent::reserve_ports(std::uint32_t count) {
   std::vector<std::uint16_t> out;
   for (std::uint32_t i = 0; i < count; ++i) {
-    Result<RendezvousPort> port = RendezvousPort::reserve();
+    Result<RendezvousPort> port = RendezvousPort::reserve(Reach::Network);
     if (!port) return port.error();
     port->stop_listening();
     out.push_back(port->port());
@@ -207,19 +231,38 @@ std::vector<wire::Obstacle> Agent::find_programs() {
   std::vector<wire::Obstacle> out;
   programs_.assign(apps_.size(), {});
   for (std::size_t i = 0; i < apps_.size(); ++i) {
-    if (apps_[i].argv.empty()) {  // nothing is to be started, but the workers' directory must be there
-      const Result<void> there = os::check_directory(apps_[i].working_directory);
-      if (!there) out.push_back(obstacle(there.error()));
-      continue;
-    }
-    const Result<std::string> found = os::find_program(apps_[i].argv, environments_[i], apps_[i].working_directory);
-    if (found) {
-      programs_[i] = *found;
+    if (Result<std::string> found = find_program(apps_[i], environments_[i])) {
+      programs_[i] = std::move(*found);
     } else {
       out.push_back(obstacle(found.error()));
     }
   }
   return out;
+}
+
+std::vector<wire::MpiUse> Agent::find_mpi_programs() const {
+  std::vector<wire::MpiUse> out;
+  if (looks_for_mpi_ == wire::MpiLook::No) return out;
+  for (std::uint32_t i = 0; i < apps_.size(); ++i) {
+    if (programs_[i].empty()) continue;
+    const std::string& folder = apps_[i].working_directory;
+    const std::string file = programs_[i].starts_with('/') ? programs_[i] : folder + "/" + programs_[i];
+    std::string library = linked_mpi_library(file, environments_[i]);
+    const auto runs_it = [i](const auto& worker) { return worker->spec().app == i; };
+    const auto first = std::find_if(workers_.begin(), workers_.end(), runs_it);
+    if (library.empty() || first == workers_.end()) continue;
+    out.push_back({(*first)->rank(), 0, apps_[i].argv.front(), std::move(library)});
+  }
+  return out;
+}
+
+void Agent::look_for_mpi(TimePoint now) {
+  std::vector<MpiWatch::Candidate> candidates;
+  for (const auto& worker : workers_) {
+    if (worker->machine().alive()) candidates.push_back({worker->rank(), worker->pid()});
+  }
+  if (candidates.empty() || machine_.state() != HostState::Running) return mpi_watch_.end();
+  if (std::optional<wire::MpiUse> found = mpi_watch_.look(candidates, now)) link_.send(std::move(*found));
 }
 
 Result<void> Agent::plan_logs(const wire::WorkerLogs& rules) {
@@ -252,9 +295,11 @@ void Agent::handle(wire::Probe& m) {
 
 void Agent::handle(wire::Start& m) {
   if (stores_) {
-    stores_->serve(loop_, m.stores, [this](const std::string& text) {
-      link_.send(wire::AgentLog{wire::LogLevel::Warning, text});
-    });
+    stores_->serve(
+        loop_, m.stores, callers_, [this](const wire::AskVouch& ask) { link_.send(ask); },
+        [this](const std::string& text) {
+          link_.send(wire::AgentLog{wire::LogLevel::Warning, text});
+        });
     leave_ = m.leave;
   }
   rendezvous_ = std::move(m.rendezvous);
@@ -312,7 +357,37 @@ void Agent::resume() {
 void Agent::handle(wire::AskJoined& m) {
   wire::Joined answer = stores_ ? stores_->joined(Clock::now()) : wire::Joined{};
   if (m.port != 0) answer.missing = workers_without_connection(m.port);
+  if (m.port != 0 && answer.count == 0) answer.count = by_pid_.size() - answer.missing.size();
+  if (m.port == 0 && answer.count == 0) {
+    for (const auto& [pid, worker] : by_pid_) answer.with_torch += has_torch(pid) ? 1 : 0;
+  }
   link_.send(std::move(answer));
+}
+
+void Agent::handle(wire::Vouch& m) {
+  for (const wire::Caller& caller : m.callers) {
+    const std::optional<os::TcpEnds> ends = ends_of(caller);
+    const auto answer = [this, id = caller.id](wire::IsOurs ours) { rule(id, ours); };
+    if (ends) {
+      callers_.ask(*ends, answer);
+    } else {
+      answer(wire::IsOurs::Unknown);
+    }
+  }
+}
+
+// What comes in one turn of the loop travels together.
+void Agent::rule(std::uint32_t caller, wire::IsOurs ours) {
+  rulings_.push_back({caller, ours});
+  if (rulings_.size() == 1) boost::asio::post(loop_, [this] { send_rulings(); });
+}
+
+void Agent::send_rulings() {
+  if (!left_) link_.send(wire::Vouched{std::exchange(rulings_, {})});
+}
+
+void Agent::handle(wire::Ruled& m) {
+  if (stores_) stores_->ruled(m);
 }
 
 void Agent::handle(wire::Inspect&) {
@@ -357,8 +432,13 @@ void Agent::perform(HostAction action) {
 
 plan::Environment Agent::environment_of(const Worker& worker, const WorkerShare& share) const {
   plan::Environment job = worker.spec().environment;
+  if (!mark_.empty()) job.push_back(mark_entry(mark_));
   job.insert(job.end(), share.variables.begin(), share.variables.end());
-  job.insert(job.end(), rendezvous_.begin(), rendezvous_.end());
+  const plan::Environment& users = apps_[worker.spec().app].user_environment;
+  for (const std::string& variable : rendezvous_) {
+    const std::string_view name = plan::name_of(variable);
+    if (!plan::user_decides(name) || plan::find_variable(users, name) == nullptr) job.push_back(variable);
+  }
   if (const std::string file = scratch_.error_file(worker.rank()); !file.empty()) {
     job.push_back("TORCHELASTIC_ERROR_FILE=" + file);
   }
@@ -404,6 +484,7 @@ void Agent::spawn_all() {
     by_pid_[worker->pid()] = worker.get();
     started.workers.push_back({worker->rank(), worker->pid()});
   }
+  if (looks_for_mpi_ == wire::MpiLook::Yes) mpi_watch_.begin(Clock::now());
   started.at_ns = nanoseconds(Clock::now());
   link_.send(std::move(started));
   if (pipes_ && by_pid_.empty()) pipes_->end();
@@ -439,7 +520,9 @@ void Agent::leave() {
   if (stays_) return;
   if (stores_) stores_->sum_up();
   wire::Bye bye{.reason = told_to_end_, .left = {}};
-  for (const pid_t pid : os::children()) bye.left.push_back(os::describe_process(pid));
+  for (const pid_t pid : os::children()) {
+    if (bye.left.size() < wire::kMaxLeft) bye.left.push_back(os::describe_process(pid));
+  }
   link_.send(std::move(bye));
   left_ = true;
 }
@@ -516,19 +599,31 @@ void Agent::tell_machine() {
 void Agent::await_signals() {
   signals_.async_wait([this](boost::system::error_code error, int signo) {
     if (error) return;
-    signo == SIGCHLD ? reap() : told_to_end(signo);
+    heed(signo);
     settle();
     await_signals();
   });
 }
 
-// Whoever signals agents (a batch system does) wants the job to end; the workers' ends are reported still.
-void Agent::told_to_end(int signo) {
-  if (machine_.state() == HostState::Idle || machine_.state() == HostState::Running) {
-    // The guardian's death comes as a signal, too.
-    told_to_end_ = ::getppid() == guardian_ ? "its agent was told to end by " + signal_name(signo)
-                                            : std::string("the guardian of its agent was killed");
-  }
+// Whoever signals agents (a batch system does) wants the job to end.
+void Agent::heed(int signo) {
+  if (signo == SIGCHLD) return reap();
+  if (signo == kParentDied) return parent_died();
+  told_to_end("its agent was told to end by " + signal_name(signo));
+}
+
+void Agent::parent_died() {
+  const pid_t parent = ::getppid();
+  if (parent == guardian_) return;  // somebody else's signal
+  if (parent != pact_.keeper) return told_to_end("the guardian of its agent was killed, and its keeper");
+  guardian_ = parent;
+  if (!greeted_ || left_) return;
+  link_.send(wire::AgentLog{wire::LogLevel::Warning, "the guardian of its agent was killed; its keeper guards it now"});
+}
+
+// The workers' ends are reported still.
+void Agent::told_to_end(const std::string& why) {
+  if (machine_.state() == HostState::Idle || machine_.state() == HostState::Running) told_to_end_ = why;
   release();
   perform(machine_.stop(SIGTERM, kDefaultGrace, Clock::now()));
 }
@@ -561,6 +656,7 @@ void Agent::wake_workers() {
 void Agent::arm_timer() {
   TimePoint next = link_.lost() || suspended_ ? TimePoint::max() : last_heard_ + heartbeat_timeout_;
   if (machine_.deadline()) next = std::min(next, *machine_.deadline());
+  if (mpi_watch_.due()) next = std::min(next, *mpi_watch_.due());
   for (const auto& worker : workers_) {
     if (const auto deadline = worker->drain_deadline()) next = std::min(next, *deadline);
   }
@@ -578,6 +674,7 @@ void Agent::on_timer(TimePoint due) {
   const TimePoint now = Clock::now();
   if (machine_.deadline() && *machine_.deadline() <= now) perform(machine_.on(HostEvent::Deadline, now));
   for (const auto& worker : workers_) worker->check_drain(now);
+  if (mpi_watch_.due() && *mpi_watch_.due() <= now) look_for_mpi(now);
   if (now - due > kStoppedFor) last_heard_ = now;  // it was us who stood still: one more period before we judge
   if (!link_.lost() && !suspended_ && now - last_heard_ >= heartbeat_timeout_) {
     // Its own line for a launcher that stood still and goes on later; one that is cut off never reads it.

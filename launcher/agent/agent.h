@@ -27,6 +27,8 @@
 #include "common/wire/messages.h"
 #include "launcher/agent/control_link.h"
 #include "launcher/agent/guardian.h"
+#include "launcher/agent/local_callers.h"
+#include "launcher/agent/mpi_watch.h"
 #include "launcher/agent/pipes.h"
 #include "launcher/agent/rendezvous_port.h"
 #include "launcher/agent/rendezvous_stores.h"
@@ -63,6 +65,9 @@ class Agent final : private WorkerOwner {
   void handle(wire::Release&) { release(); }
   void handle(wire::AskJoined& m);
   void handle(wire::Inspect& m);
+  void handle(wire::Vouch& m);
+  void handle(wire::Ruled& m);
+  void handle(wire::EndLeft& m);
   void handle(wire::Resume&) {}  // any message resumes
 
   // WorkerOwner
@@ -94,7 +99,9 @@ class Agent final : private WorkerOwner {
   void arm_timer();
   void on_timer(TimePoint due);
   void await_signals();
-  void told_to_end(int signo);
+  void heed(int signo);
+  void parent_died();
+  void told_to_end(const std::string& why);
   void launcher_lost(const Error& why);
   plan::Environment environment_of(const Worker& worker, const WorkerShare& share) const;
   void compose_environments();
@@ -102,8 +109,12 @@ class Agent final : private WorkerOwner {
   Result<void> plan_pipes(wire::Prepare& m);
   void share_channels(std::span<const plan::HostChannel> channels, wire::Prepared& answer);
   std::vector<wire::Obstacle> find_programs();
+  std::vector<wire::MpiUse> find_mpi_programs() const;
+  void look_for_mpi(TimePoint now);
   Result<void> choose_interfaces(const std::vector<std::string>& wanted);
   Result<std::vector<std::uint16_t>> reserve_ports(std::uint32_t count);
+  void rule(std::uint32_t caller, wire::IsOurs ours);
+  void send_rulings();
   std::vector<Rank> workers_without_connection(std::uint16_t port) const;
   Result<void> plan_logs(const wire::WorkerLogs& rules);
   void log(Rank rank, wire::Stream stream, std::string_view bytes);
@@ -123,9 +134,10 @@ class Agent final : private WorkerOwner {
   const ScratchFolder& scratch_;
   Pact& pact_;
   os::OomWatch oom_watch_;
-  const pid_t guardian_ = ::getppid();
-  std::string told_to_end_;  // by whom, when it was not the launcher
-  bool suspended_ = false;   // by the launcher, which is silent itself
+  pid_t guardian_ = ::getppid();  // the keeper, once it has taken over
+  std::string mark_;              // Prepare::mark
+  std::string told_to_end_;       // by whom, when it was not the launcher
+  bool suspended_ = false;        // by the launcher, which is silent itself
   bool greeted_ = false;
   bool settling_ = false;
   bool left_ = false;
@@ -145,8 +157,12 @@ class Agent final : private WorkerOwner {
   std::unordered_map<pid_t, Worker*> by_pid_;
   std::unordered_set<pid_t> asked_orphans_;
   std::size_t next_to_wake_ = 0;
+  LocalCallers callers_;
+  std::vector<wire::CallerRuling> rulings_;  // not sent yet
   std::optional<RendezvousStores> stores_;
   std::optional<Pipes> pipes_;  // nothing: the job has no channels
+  wire::MpiLook looks_for_mpi_ = wire::MpiLook::No;
+  MpiWatch mpi_watch_;
   wire::Leave leave_ = wire::Leave::WhenDone;
   bool stays_ = false;  // done, and waiting for Release
   os::UniqueFd dev_null_;

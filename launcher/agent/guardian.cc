@@ -47,14 +47,14 @@ void end_orphans(std::optional<os::Cgroup>& cgroup) {
   }
 }
 
-// How long the agent has been stopped while we were not: where the whole host stands still, nobody is to blame.
+// How long a child has been stopped while we were not: where the whole host stands still, nobody is to blame.
 class StopWatch {
  public:
-  explicit StopWatch(pid_t agent) : agent_(agent) {}
+  explicit StopWatch(pid_t child) : child_(child), stopped_(os::is_stopped(child)) {}
 
   Duration look() {
     siginfo_t news{};
-    while (::waitid(P_PID, static_cast<id_t>(agent_), &news, WSTOPPED | WCONTINUED | WNOHANG) == 0 &&
+    while (::waitid(P_PID, static_cast<id_t>(child_), &news, WSTOPPED | WCONTINUED | WNOHANG) == 0 &&
            news.si_pid != 0) {
       stopped_ = news.si_code == CLD_STOPPED;
       stood_ = Duration::zero();
@@ -70,29 +70,54 @@ class StopWatch {
   bool stopped() const { return stopped_; }
 
  private:
-  pid_t agent_;
-  bool stopped_ = false;
+  pid_t child_;
+  bool stopped_;
   Duration stood_ = Duration::zero();
-  TimePoint last_look_;
+  TimePoint last_look_ = Clock::now();
 };
 
-int watch(pid_t agent, const Pact& pact, std::optional<os::Cgroup>& cgroup) {
+// As opposed to one that the guardian has collected before its own end.
+bool is_our_child(pid_t pid) {
+  siginfo_t news{};
+  return pid > 0 && ::waitid(P_PID, static_cast<id_t>(pid), &news, WEXITED | WNOHANG | WNOWAIT) == 0;
+}
+
+// Until `child`, the guardian or the agent, has ended; its status, or the agent's if that was collected with it.
+int watch_one(pid_t child, const Pact& pact) {
   const sigset_t awaited = awaited_signals();
-  int status = 1;
-  StopWatch stop_watch(agent);
-  for (bool agent_lives = true; agent_lives;) {
+  // Of the guardian's own children it is in charge.
+  const int by_force = child == pact.agent ? SIGKILL : SIGTERM;
+  StopWatch stop_watch(child);
+  for (;;) {
     const int signo =
         stop_watch.stopped() ? ::sigtimedwait(&awaited, nullptr, &kStopLookSpec) : ::sigwaitinfo(&awaited, nullptr);
-    if (signo == SIGTERM) ::kill(agent, SIGKILL);
-    if (stop_watch.look() > std::chrono::milliseconds(pact.stand_still_ms)) ::kill(agent, SIGKILL);
+    if (signo == SIGTERM) ::kill(child, by_force);
+    if (stop_watch.look() > std::chrono::milliseconds(pact.stand_still_ms)) ::kill(child, SIGKILL);
+    std::optional<int> status;
+    std::optional<int> of_agent;
     os::reap_children([&](pid_t pid, const ExitStatus& ended) {
-      if (pid != agent) return;
-      agent_lives = false;
-      status = exit_code_of(ended);
+      if (pid == child) status = exit_code_of(ended);
+      if (pid == pact.agent) of_agent = exit_code_of(ended);
     });
+    if (status) return of_agent.value_or(*status);
   }
+}
+
+int watch(const char* name, pid_t child, const Pact& pact, std::optional<os::Cgroup>& cgroup) {
+  ::prctl(PR_SET_NAME, name);
+  // The launcher must see the end of the agent's output when the agent ends, not when we do.
+  for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) ::close(fd);
+  int status = watch_one(child, pact);
+  if (child != pact.agent && is_our_child(pact.agent)) status = watch_one(pact.agent, pact);
   end_orphans(cgroup);
   return status;
+}
+
+pid_t fork_agent(std::optional<os::Cgroup>& cgroup) {
+  const pid_t agent = cgroup ? cgroup->fork_into() : ::fork();
+  if (agent >= 0 || !cgroup) return agent;
+  cgroup.reset();
+  return ::fork();
 }
 
 }  // namespace
@@ -101,31 +126,33 @@ int guard(const std::function<int(Pact&, const ScratchFolder&)>& serve) {
   void* shared = ::mmap(nullptr, sizeof(Pact), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   if (shared == MAP_FAILED) return 1;
   Pact& pact = *new (shared) Pact;
+  pact.keeper = ::getpid();
   os::become_subreaper();
-  const pid_t guardian = ::getpid();
   sigset_t before;
   const sigset_t awaited = awaited_signals();
   // None may be missed between fork and wait, nor end us before we have cleaned up.
   ::sigprocmask(SIG_BLOCK, &awaited, &before);
   const ScratchFolder scratch;
   std::optional<os::Cgroup> cgroup = os::Cgroup::make();
-  pid_t agent = cgroup ? cgroup->fork_into() : ::fork();
-  if (agent < 0 && cgroup) {
-    cgroup.reset();
-    agent = ::fork();
-  }
+  const pid_t child = ::fork();
+  if (child < 0) return 1;
+  if (child != 0) return watch("sml-run-keeper", child, pact, cgroup);
+
+  os::become_subreaper();
+  const pid_t guardian = ::getpid();
+  const pid_t agent = fork_agent(cgroup);
+  if (agent < 0) return 1;
   if (agent != 0) {
-    if (agent < 0) return 1;
-    ::prctl(PR_SET_NAME, "sml-run-guard");
-    // The launcher must see the end of the agent's output when the agent ends, not when we do.
-    for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) ::close(fd);
-    return watch(agent, pact, cgroup);
+    pact.agent = agent;
+    return watch("sml-run-guard", agent, pact, cgroup);
   }
+  pact.agent = ::getpid();
   ::sigprocmask(SIG_SETMASK, &before, nullptr);
-  ::prctl(PR_SET_PDEATHSIG, SIGTERM);
+  ::prctl(PR_SET_PDEATHSIG, kParentDied);
   if (::getppid() != guardian) return 1;
   const int status = serve(pact, scratch);
-  if (cgroup && ::getppid() != guardian) cgroup->leave();  // nobody else is left who could remove it
+  const pid_t parent = ::getppid();
+  if (cgroup && parent != guardian && parent != pact.keeper) cgroup->leave();  // nobody else is left to remove it
   return status;
 }
 

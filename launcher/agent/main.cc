@@ -3,17 +3,20 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <exception>
 #include <string>
 #include <string_view>
 
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <boost/asio/io_context.hpp>
 
 #include "common/os/descendants.h"
 #include "common/os/fd.h"
+#include "common/os/private_process.h"
 #include "common/wire/handshake.h"
 #include "launcher/agent/agent.h"
 #include "launcher/agent/guardian.h"
@@ -41,6 +44,18 @@ Flags parse(int argc, char** argv) {
   return flags;
 }
 
+// What the login had open beside 0, 1 and 2, and the descriptor by which the start script has executed us.
+void close_what_we_were_given() { ::syscall(SYS_close_range, 3U, ~0U, 0U); }
+
+// The start script knows us by a number in /proc; people look for a name in their lists of processes.
+void show_name(char* word) {
+  constexpr std::string_view kName = "sml-run-agent";
+  const std::size_t size = std::strlen(word);
+  if (size < kName.size()) return;
+  std::memset(word, 0, size);
+  kName.copy(word, kName.size());
+}
+
 int serve(const Flags& flags, const sml::agent::ScratchFolder& scratch, sml::agent::Pact& pact, char** environment) {
   if (!flags.remove_folder.empty()) {
     ::unlink((flags.remove_folder + "/sml-run-agent").c_str());
@@ -63,6 +78,7 @@ int serve(const Flags& flags, const sml::agent::ScratchFolder& scratch, sml::age
 }  // namespace
 
 int main(int argc, char** argv, char** environment) {
+  sml::os::become_private();
   const Flags flags = parse(argc, argv);
   if (flags.version) {
     std::puts("sml-run-agent " SML_VERSION);
@@ -72,7 +88,9 @@ int main(int argc, char** argv, char** environment) {
     std::fputs("sml-run-agent: started by sml-run on the hosts of a job; see sml-run-agent(1)\n", stderr);
     return 2;
   }
+  show_name(argv[0]);
   sml::os::ensure_standard_descriptors();
+  close_what_we_were_given();
   try {
     return sml::agent::guard([&](sml::agent::Pact& pact, const sml::agent::ScratchFolder& scratch) {
       return serve(flags, scratch, pact, environment);

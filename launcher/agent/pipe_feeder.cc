@@ -31,12 +31,21 @@ constexpr Duration kStuck = std::chrono::seconds(60);
 
 // ---- one reader
 
+namespace {
+
+// Where others can put things, they would read what is meant for the workers.
+bool is_fifo_of_ours(const struct stat& status) {
+  return S_ISFIFO(status.st_mode) && (status.st_uid == ::geteuid() || status.st_uid == 0);
+}
+
+}  // namespace
+
 Result<void> PipeSink::make(std::uint32_t epoch) const {
   const std::string path = base_ + std::to_string(epoch);
   if (::mkfifo(path.c_str(), 0600) == 0) return {};
   const int why = errno;
   struct stat status {};
-  if (why == EEXIST && ::lstat(path.c_str(), &status) == 0 && S_ISFIFO(status.st_mode)) return {};
+  if (why == EEXIST && ::lstat(path.c_str(), &status) == 0 && is_fifo_of_ours(status)) return {};
   return sys_error(ErrorKind::Io, "cannot make the FIFO " + show(path), why);
 }
 
@@ -59,6 +68,10 @@ Result<bool> PipeSink::look() {
   fd_.reset(::open(path.c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW));
   if (!fd_ && (errno == ENXIO || errno == EINTR)) return false;  // nobody reads
   if (!fd_) return sys_error(ErrorKind::Io, "cannot open the FIFO " + show(path), errno);
+  struct stat status {};
+  if (::fstat(fd_.get(), &status) != 0 || !is_fifo_of_ours(status)) {
+    return Error(ErrorKind::Io, "cannot open the FIFO " + show(path) + ": something of another user is in its place");
+  }
   awaiting_ = false;
   os::widen_pipe(fd_.get(), kWidePipe);
   return true;

@@ -1,6 +1,7 @@
 #include "launcher/agent/rendezvous_port.h"
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -8,6 +9,7 @@
 
 #include <arpa/inet.h>
 #include <ifaddrs.h>
+#include <linux/filter.h>
 #include <net/if.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
@@ -46,6 +48,21 @@ Result<os::UniqueFd> bind_any(int family, std::uint16_t port) {
     return sys_error(ErrorKind::Io, "cannot bind a port", errno);
   }
   return fd;
+}
+
+// The loopback device carries what this machine sends to any address of its own. To be called over another one is
+// not even answered. (SO_BINDTODEVICE would do for 127.0.0.1 alone.) Without the filter the store closes who calls.
+void hear_this_machine_alone(int fd) {
+  constexpr std::uint32_t kLoopbackIndex = 1;  // in every network namespace
+  constexpr std::uint32_t kAll = 0xffffffff;
+  std::array<sock_filter, 4> code{{
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, static_cast<std::uint32_t>(SKF_AD_OFF + SKF_AD_IFINDEX)),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, kLoopbackIndex, 0, 1),
+      BPF_STMT(BPF_RET | BPF_K, kAll),
+      BPF_STMT(BPF_RET | BPF_K, 0),
+  }};
+  const sock_fprog filter{static_cast<unsigned short>(code.size()), code.data()};
+  ::setsockopt(fd, SOL_SOCKET, SO_ATTACH_FILTER, &filter, sizeof filter);
 }
 
 std::uint16_t port_of(int fd) {
@@ -94,7 +111,7 @@ struct Probing {
 
 }  // namespace
 
-Result<RendezvousPort> RendezvousPort::reserve() {
+Result<RendezvousPort> RendezvousPort::reserve(Reach reach) {
   RendezvousPort reserved;
   int family = AF_INET6;
   Result<os::UniqueFd> holder = bind_any(family, 0);
@@ -104,6 +121,7 @@ Result<RendezvousPort> RendezvousPort::reserve() {
   reserved.holder_ = std::move(*holder);
   Result<os::UniqueFd> listener = bind_any(family, reserved.port_);
   if (!listener) return listener.error();
+  if (reach == Reach::ThisMachine) hear_this_machine_alone(listener->get());
   if (::listen(listener->get(), kBacklog) != 0) return sys_error(ErrorKind::Io, "cannot listen on a port", errno);
   reserved.listener_ = std::move(*listener);
   return reserved;

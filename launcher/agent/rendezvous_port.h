@@ -14,13 +14,17 @@
 
 namespace sml::agent {
 
+// From where it is reached until the start.
+enum class Reach : std::uint8_t { Network, ThisMachine };
+
 // Two sockets on one port, both with SO_REUSEADDR. `listener_` lets the other hosts try the port before workers start;
 // then it is taken for a store that we serve, or closed by stop_listening(). `holder_` is bound but does not listen:
 // programs that set SO_REUSEADDR, as every server does, may still bind and listen, while the kernel gives the port to
 // nobody else.
 class RendezvousPort {
  public:
-  static Result<RendezvousPort> reserve();
+  // With ThisMachine what comes over the network finds nothing; all addresses of this machine can be called from here.
+  static Result<RendezvousPort> reserve(Reach reach);
   std::uint16_t port() const { return port_; }
   void stop_listening() { listener_.reset(); }
   os::UniqueFd take_listener() { return std::move(listener_); }

@@ -4,10 +4,10 @@
 
 namespace sml::agent {
 
-Result<RendezvousStores> RendezvousStores::reserve() {
-  Result<RendezvousPort> port = RendezvousPort::reserve();
+Result<RendezvousStores> RendezvousStores::reserve(Reach reach) {
+  Result<RendezvousPort> port = RendezvousPort::reserve(reach);
   if (!port) return port.error();
-  Result<RendezvousPort> horovod_port = RendezvousPort::reserve();
+  Result<RendezvousPort> horovod_port = RendezvousPort::reserve(reach);
   if (!horovod_port) return horovod_port.error();
   RendezvousStores stores;
   stores.port_ = std::move(*port);
@@ -23,11 +23,18 @@ StoreServer::Settings RendezvousStores::settings(std::string name, const wire::S
           .report = report_};
 }
 
-void RendezvousStores::serve(boost::asio::io_context& loop, const wire::Stores& stores, Report report) {
+void RendezvousStores::serve(boost::asio::io_context& loop, const wire::Stores& stores, LocalCallers& local,
+                             Doorkeeper::Send ask, Report report) {
   report_ = std::move(report);
-  horovod_ = std::make_unique<Horovod>(loop, horovod_port_.take_listener(), settings("Horovod's store", stores));
+  door_ = std::make_unique<Doorkeeper>(loop, local, own_addresses(), std::move(ask));
+  horovod_ =
+      std::make_unique<Horovod>(loop, horovod_port_.take_listener(), *door_, settings("Horovod's store", stores));
   if (stores.torch == plan::TorchStore::OfRank0) return port_.stop_listening();
-  torch_ = std::make_unique<Torch>(loop, port_.take_listener(), stores, settings("torch's store", stores));
+  torch_ = std::make_unique<Torch>(loop, port_.take_listener(), stores, *door_, settings("torch's store", stores));
+}
+
+void RendezvousStores::ruled(const wire::Ruled& m) {
+  if (door_) door_->ruled(m);
 }
 
 void RendezvousStores::suspend() {

@@ -13,6 +13,7 @@
 #include "common/rendezvous/horovod_store.h"
 #include "common/rendezvous/torch_store.h"
 #include "common/wire/messages.h"
+#include "launcher/agent/doorkeeper.h"
 #include "launcher/agent/rendezvous_port.h"
 #include "launcher/agent/store_server.h"
 
@@ -22,14 +23,16 @@ class RendezvousStores {
  public:
   using Report = std::function<void(const std::string&)>;
 
-  // Reserves the ports; other hosts can reach them from now on.
-  static Result<RendezvousStores> reserve();
+  // Reserves the ports; those whom `reach` names can connect to them from now on.
+  static Result<RendezvousStores> reserve(Reach reach);
   std::uint16_t port() const { return port_.port(); }
   std::uint16_t horovod_port() const { return horovod_port_.port(); }
 
   // Begins to serve; torch's port may be left to the workers instead. `report` gets sentences about callers who break
-  // the rules; it and the loop outlive this.
-  void serve(boost::asio::io_context& loop, const wire::Stores& stores, Report report);
+  // the rules; it, the loop and `local` outlive this. `ask` is for the launcher.
+  void serve(boost::asio::io_context& loop, const wire::Stores& stores, LocalCallers& local, Doorkeeper::Send ask,
+             Report report);
+  void ruled(const wire::Ruled& m);
   void suspend();
   void resume();
   // How many have come to torch's store, and when.
@@ -39,15 +42,15 @@ class RendezvousStores {
 
  private:
   struct Torch {
-    Torch(boost::asio::io_context& loop, os::UniqueFd listener, const wire::Stores& stores,
+    Torch(boost::asio::io_context& loop, os::UniqueFd listener, const wire::Stores& stores, Doorkeeper& door,
           StoreServer::Settings settings)
-        : store(stores.world_size), server(loop, std::move(listener), store, std::move(settings)) {}
+        : store(stores.world_size), server(loop, std::move(listener), store, door, std::move(settings)) {}
     rendezvous::TorchStore store;
     StoreServer server;
   };
   struct Horovod {
-    Horovod(boost::asio::io_context& loop, os::UniqueFd listener, StoreServer::Settings settings)
-        : server(loop, std::move(listener), store, std::move(settings)) {}
+    Horovod(boost::asio::io_context& loop, os::UniqueFd listener, Doorkeeper& door, StoreServer::Settings settings)
+        : server(loop, std::move(listener), store, door, std::move(settings)) {}
     rendezvous::HorovodStore store;
     StoreServer server;
   };
@@ -57,6 +60,7 @@ class RendezvousStores {
   RendezvousPort port_;
   RendezvousPort horovod_port_;
   Report report_;
+  std::unique_ptr<Doorkeeper> door_;
   std::unique_ptr<Torch> torch_;
   std::unique_ptr<Horovod> horovod_;
 };

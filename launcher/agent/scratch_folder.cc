@@ -49,6 +49,16 @@ ScratchFolder::~ScratchFolder() {
   ::rmdir(path_.c_str());
 }
 
+void remove_scratch_folder(const std::string& path) {
+  const std::size_t name = path.rfind('/');
+  if (name == std::string::npos || !std::string_view(path).substr(name).starts_with("/sml-run-")) return;
+  os::UniqueFd folder(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  struct stat info {};
+  if (!folder || ::fstat(folder.get(), &info) != 0 || info.st_uid != ::geteuid()) return;
+  remove_contents(folder.release(), kDeepest);
+  ::rmdir(path.c_str());
+}
+
 std::string ScratchFolder::error_file(Rank rank) const {
   return path_.empty() ? std::string() : path_ + "/error-" + std::to_string(rank.value()) + ".json";
 }

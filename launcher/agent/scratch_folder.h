@@ -28,4 +28,8 @@ class ScratchFolder {
   std::string path_;
 };
 
+// The one of an agent that is dead, by ScratchFolder::path(). Does nothing to other folders: it must have such a name
+// and be ours.
+void remove_scratch_folder(const std::string& path);
+
 }  // namespace sml::agent

@@ -37,7 +37,7 @@ os::MemoryMode allowed_mode(const plan::BindingWish& wish, plan::Bindings& bindi
 bool wants_binding(const plan::BindingWish& wish, std::span<const std::string> cores) {
   const bool by_rankfile =
       std::any_of(cores.begin(), cores.end(), [](const std::string& text) { return !text.empty(); });
-  return by_rankfile || wish.bind_to != plan::BindTo::None || wish.cores_per_rank > 0 ||
+  return by_rankfile || wish.bind_to != plan::BindTo::None || wish.cores_per_rank > 0 || !wish.cores.empty() ||
          wish.memory != plan::MemoryPolicy::None;
 }
 
@@ -70,6 +70,7 @@ void bind(const plan::BindingWish& wish, std::span<const ShareRequest> requests,
     out.workers[i].words = std::move(cpus.words);
     set_threads(requests[i], cpus.threads > 0 ? cpus.threads : common, out.workers[i]);
   }
+  if (wish.on_impossible == plan::OnImpossible::Ignore) return;
   if (wish.on_impossible == plan::OnImpossible::Warn) {
     out.warnings = std::move(bindings.impossible);
     return;

@@ -2,6 +2,8 @@
 
 #include <cerrno>
 
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <sys/socket.h>
 
 #include "common/core/text.h"
@@ -22,10 +24,11 @@ boost::asio::ip::tcp protocol_of(int fd) {
   return address.ss_family == AF_INET6 ? boost::asio::ip::tcp::v6() : boost::asio::ip::tcp::v4();
 }
 
-// An IPv4 caller of an IPv6 socket comes as ::ffff:a.b.c.d.
-boost::asio::ip::address plain(const boost::asio::ip::address& address) {
-  if (!address.is_v6() || !address.to_v6().is_v4_mapped()) return address;
-  return boost::asio::ip::make_address_v4(boost::asio::ip::v4_mapped, address.to_v6());
+// Whether the other end has neither ended nor broken the connection, as far as it is known here.
+bool stands(int fd) {
+  tcp_info info{};
+  socklen_t size = sizeof info;
+  return ::getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &size) == 0 && info.tcpi_state == TCP_ESTABLISHED;
 }
 
 std::string counted(std::uint64_t n, std::string_view what) {
@@ -35,8 +38,8 @@ std::string counted(std::uint64_t n, std::string_view what) {
 }  // namespace
 
 StoreServer::StoreServer(boost::asio::io_context& loop, os::UniqueFd listener, rendezvous::Engine& engine,
-                         Settings settings)
-    : acceptor_(loop), pause_(loop), timer_(loop), engine_(engine), settings_(std::move(settings)) {
+                         Doorkeeper& door, Settings settings)
+    : acceptor_(loop), pause_(loop), timer_(loop), engine_(engine), door_(door), settings_(std::move(settings)) {
   for (const std::string& host : settings_.hosts) {
     boost::system::error_code error;
     const auto address = boost::asio::ip::make_address(host, error);
@@ -70,14 +73,62 @@ void StoreServer::accepted(Tcp::socket socket, const Tcp::endpoint& peer) {
   if (!address.is_loopback() && !hosts_.contains(address)) {
     return refuse(address.to_string(), "which is no host of this job");
   }
-  if (connections_.size() >= settings_.most_clients) return refuse(address.to_string(), "there are too many");
-  boost::system::error_code ignored;
-  socket.non_blocking(true, ignored);
-  socket.set_option(Tcp::no_delay(true), ignored);
+  boost::system::error_code error;
+  const Tcp::endpoint here = socket.local_endpoint(error);
+  if (error) return;  // it has gone
+  if (connections_.size() >= settings_.most_clients && !make_room()) {
+    return refuse(address.to_string(), "there are too many");
+  }
+  socket.non_blocking(true, error);
+  socket.set_option(Tcp::no_delay(true), error);
   const ClientId id(next_id_++);
-  auto connection = std::make_unique<Connection>(std::move(socket), id, address.to_string());
-  engine_.opened(id, Clock::now());
-  read(connections_.emplace(id, std::move(connection)).first->first);
+  unproved_[address.to_string()].insert(id);
+  connections_.emplace(id, std::make_unique<Connection>(std::move(socket), id, address.to_string()));
+  door_.ask({{address, peer.port()}, {plain(here.address()), here.port()}},
+            [this, id](wire::IsOurs ours) { ruled(id, ours); });
+}
+
+void StoreServer::ruled(ClientId id, wire::IsOurs ours) {
+  Connection* connection = find(id);
+  if (connection == nullptr) return;
+  // Whose it was cannot be told once it has gone; what it has sent is not looked at then.
+  if (ours != wire::IsOurs::Yes && !stands(connection->socket.native_handle())) return drop(id);
+  if (ours == wire::IsOurs::No) {
+    refuse(connection->peer, "it is another user's than the job");
+    return drop(id);
+  }
+  if (ours == wire::IsOurs::Unknown && tally_.unknown++ == 0) {
+    settings_.report(settings_.name + " cannot tell whose connections from " + connection->peer +
+                     " are, and serves all users there");
+  }
+  admit(*connection);
+}
+
+void StoreServer::admit(Connection& connection) {
+  connection.admitted = true;
+  engine_.opened(connection.id, Clock::now());
+  read(connection.id);
+}
+
+bool StoreServer::make_room() {
+  const auto most = std::max_element(unproved_.begin(), unproved_.end(),
+                                     [](const auto& a, const auto& b) { return a.second.size() < b.second.size(); });
+  if (most == unproved_.end()) return false;
+  if (tally_.gave_way++ == 0) {
+    settings_.report(settings_.name + " closed a connection from " + most->first +
+                     " that had said nothing yet: there are too many");
+  }
+  drop(*most->second.begin());
+  return true;
+}
+
+void StoreServer::note_proof(ClientId id) {
+  Connection* connection = find(id);
+  if (connection == nullptr || connection->proved || !engine_.proved(id)) return;
+  connection->proved = true;
+  const auto of_address = unproved_.find(connection->peer);
+  of_address->second.erase(id);
+  if (of_address->second.empty()) unproved_.erase(of_address);
 }
 
 StoreServer::Connection* StoreServer::find(ClientId id) {
@@ -88,7 +139,14 @@ StoreServer::Connection* StoreServer::find(ClientId id) {
 void StoreServer::drop(ClientId id) {
   const Connection* connection = find(id);
   if (connection == nullptr) return;
-  if (const std::string fault = engine_.closed(id); !fault.empty()) blame(connection->peer, fault);
+  if (!connection->proved) {
+    const auto of_address = unproved_.find(connection->peer);
+    of_address->second.erase(id);
+    if (of_address->second.empty()) unproved_.erase(of_address);
+  }
+  if (const std::string fault = connection->admitted ? engine_.closed(id) : ""; !fault.empty()) {
+    blame(connection->peer, fault);
+  }
   connections_.erase(id);
 }
 
@@ -116,6 +174,7 @@ void StoreServer::read(ClientId id) {
       return settle();
     }
     engine_.received(id, std::string_view(buffer_.data(), static_cast<std::size_t>(n)), Clock::now());
+    note_proof(id);
     settle();
     if (static_cast<std::size_t>(n) < buffer_.size()) break;
   }
@@ -124,12 +183,16 @@ void StoreServer::read(ClientId id) {
 
 void StoreServer::write(Connection& connection) {
   while (!connection.pending.empty() && !connection.writing) {
-    const ssize_t n = ::send(connection.socket.native_handle(), connection.pending.data(), connection.pending.size(),
-                             MSG_NOSIGNAL | MSG_DONTWAIT);
+    const std::string_view left = std::string_view(connection.pending).substr(connection.taken);
+    const ssize_t n = ::send(connection.socket.native_handle(), left.data(), left.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
     if (n < 0 && errno == EINTR) continue;
     if (n < 0 && errno != EAGAIN) return drop(connection.id);
     if (n < 0) return await_room(connection);
-    connection.pending.erase(0, static_cast<std::size_t>(n));
+    connection.taken += static_cast<std::size_t>(n);
+    if (connection.taken * 2 > connection.pending.size()) {  // so that each byte is moved once at most
+      connection.pending.erase(0, std::exchange(connection.taken, 0));
+      if (connection.pending.empty() && connection.pending.capacity() > buffer_.size()) connection.pending = {};
+    }
     engine_.sent(connection.id, static_cast<std::size_t>(n), Clock::now());
   }
   if (connection.pending.empty() && connection.closing) return drop(connection.id);
@@ -182,6 +245,7 @@ void StoreServer::blame(const std::string& peer, const std::string& fault) {
 std::string StoreServer::summary() const {
   std::string out;
   if (tally_.refused > 1) out += counted(tally_.refused, "refused");
+  if (tally_.gave_way > 1) out += (out.empty() ? "" : ", ") + counted(tally_.gave_way, "gave way");
   if (tally_.broken > 1) out += (out.empty() ? "" : ", ") + counted(tally_.broken, "closed for what they sent");
   return out.empty() ? out : settings_.name + ": " + out;
 }

@@ -1,5 +1,5 @@
-// The sockets of a rendezvous::Engine: accepts the job's hosts, carries bytes, closes who breaks the rules. Costs
-// nothing while nobody calls.
+// The sockets of a rendezvous::Engine: accepts what the doorkeeper takes for the job's, carries bytes, closes who
+// breaks the rules. Costs nothing while nobody calls.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -18,11 +18,13 @@
 #include "common/core/clock.h"
 #include "common/os/fd.h"
 #include "common/rendezvous/engine.h"
+#include "launcher/agent/doorkeeper.h"
 
 namespace sml::agent {
 
-// One thread: that of the loop. What goes wrong with a connection concerns nobody else; the first of each kind is
-// reported, the others are counted.
+// One thread: that of the loop. When there are too many connections, the oldest that has not proved itself gives way,
+// of the address that has most of them. What goes wrong with a connection concerns nobody else; the first of each kind
+// is reported, the others are counted.
 class StoreServer {
  public:
   struct Settings {
@@ -32,8 +34,9 @@ class StoreServer {
     std::function<void(const std::string&)> report;
   };
 
-  // Takes a listening socket over. `engine` outlives the server.
-  StoreServer(boost::asio::io_context& loop, os::UniqueFd listener, rendezvous::Engine& engine, Settings settings);
+  // Takes a listening socket over. `engine` and `door` outlive the server.
+  StoreServer(boost::asio::io_context& loop, os::UniqueFd listener, rendezvous::Engine& engine, Doorkeeper& door,
+              Settings settings);
   StoreServer(const StoreServer&) = delete;
   StoreServer& operator=(const StoreServer&) = delete;
 
@@ -51,7 +54,10 @@ class StoreServer {
     Tcp::socket socket;
     ClientId id;
     std::string peer;     // address
-    std::string pending;  // answers that the system has not taken
+    std::string pending;  // answers, of which the system has taken
+    std::size_t taken = 0;
+    bool admitted = false;  // the engine knows it
+    bool proved = false;
     bool reading = false;
     bool writing = false;
     bool closing = false;  // when all has been written
@@ -59,10 +65,16 @@ class StoreServer {
   struct Tally {
     std::uint64_t refused = 0;  // before a word
     std::uint64_t broken = 0;   // the rules
+    std::uint64_t gave_way = 0;
+    std::uint64_t unknown = 0;  // whether they are the job's; served
   };
 
   void accept();
   void accepted(Tcp::socket socket, const Tcp::endpoint& peer);
+  bool make_room();
+  void ruled(ClientId id, wire::IsOurs ours);
+  void admit(Connection& connection);
+  void note_proof(ClientId id);
   void await_bytes(Connection& connection);
   void read(ClientId id);
   void write(Connection& connection);
@@ -79,9 +91,11 @@ class StoreServer {
   boost::asio::steady_timer pause_;  // of accepting
   boost::asio::steady_timer timer_;  // of the engine
   rendezvous::Engine& engine_;
+  Doorkeeper& door_;
   Settings settings_;
   std::set<boost::asio::ip::address> hosts_;
   std::unordered_map<ClientId, std::unique_ptr<Connection>> connections_;
+  std::unordered_map<std::string, std::set<ClientId>> unproved_;  // by address; ids rise with time
   std::uint32_t next_id_ = 0;
   Tally tally_;
   std::optional<TimePoint> armed_for_;

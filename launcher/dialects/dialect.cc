@@ -6,6 +6,7 @@
 
 #include "common/core/letters.h"
 #include "common/plan/env_file.h"
+#include "common/plan/worker_env.h"
 #include "launcher/dialects/rows.h"
 
 namespace sml::dialects {
@@ -111,11 +112,6 @@ std::vector<std::string> ungroup(Dialect dialect, string_view word) {
   return out;
 }
 
-bool is_given(std::span<const Given> given, std::initializer_list<string_view> names) {
-  return std::any_of(given.begin(), given.end(),
-                     [&](const Given& g) { return std::find(names.begin(), names.end(), g.option) != names.end(); });
-}
-
 std::vector<Given> defaults_of_mpi(std::span<const Given> given) {
   std::vector<Given> out{{"--no-tag", ""}};
   if (is_given(given, {"--hosts"})) out.push_back({"--nproc-per-node", "1"});
@@ -125,8 +121,33 @@ std::vector<Given> defaults_of_mpi(std::span<const Given> given) {
 // Slurm deals out tasks as evenly as slots allow, whatever the distribution (_task_layout_block in its
 // src/common/slurm_step_layout.c).
 std::vector<Given> defaults_of_srun(std::span<const Given> given) {
-  std::vector<Given> out{{"--no-tag", ""}, {"--stdin", "all"}, {"--on-failure", "continue"}};
+  std::vector<Given> out{{"--no-tag", ""}, {"--stdin", "all"}, {"--on-failure", "continue"}, {"--preset", "slurm"}};
   if (!is_given(given, {"--rankfile"})) out.insert(out.end(), {{"--map-by", "host"}, {"--rank-by", "slot"}});
+  // -n tasks on the hosts of -w, which name no slots.
+  const bool dealt = is_given(given, {"--hosts"}) && is_given(given, {"--np"});
+  if (dealt && !is_given(given, {"--nproc-per-node"})) {
+    out.insert(out.end(), {{"--nproc-per-node", "1"}, {"--oversubscribe", ""}});
+  }
+  return out;
+}
+
+std::vector<Given> defaults_of_mpirun(std::span<const Given> given) {
+  std::vector<Given> out = defaults_of_mpi(given);
+  out.push_back({"--bind-to", "openmpi"});
+  out.push_back({"--nproc-per-node", is_given(given, {"--hosts"}) ? "1" : "core"});
+  return out;
+}
+
+std::vector<Given> defaults_of_hydra(std::span<const Given> given) {
+  std::vector<Given> out = defaults_of_mpi(given);
+  out.push_back({"--bind-to", "none"});  // also where -map-by says where workers are put
+  out.push_back({"--preset", "hydra"});
+  if (is_given(given, {"--hostfile"}) || !is_given(given, {"--np"})) out.push_back({"--nproc-per-node", "1"});
+  // It goes round again when every host has its share: with one for each that is host by host.
+  if (last_given(given, "--nproc-per-node") == "1" && !is_given(given, {"--map-by"})) {
+    out.push_back({"--map-by", "host"});
+    out.push_back({"--oversubscribe", ""});
+  }
   return out;
 }
 
@@ -204,34 +225,83 @@ std::vector<std::string> without_groups(Dialect dialect, std::span<const std::st
   return out;
 }
 
-std::vector<OfVariable> options_of_variables(Dialect dialect, std::span<const std::string> environment) {
+namespace {
+
+std::vector<OfVariable> options_of_torchrun(std::span<const std::string> environment) {
   std::vector<OfVariable> out;
-  if (dialect != Dialect::Torchrun) return out;
   for (const std::string& entry : environment) {
     const std::string variable(plan::name_of(entry));
     const string_view value = plan::value_of(entry);
     if (!variable.starts_with("PET_") || value.empty()) continue;
     std::string name = variable.substr(4);
     for (char& c : name) c = c == '_' ? '-' : lower(c);
-    const Row* row = name.size() > 1 ? row_named(dialect, name) : nullptr;
+    const Row* row = name.size() > 1 ? row_named(Dialect::Torchrun, name) : nullptr;
     if (row == nullptr || (row->values == 0 && value != "1")) continue;  // a flag is 0 or 1
-    out.push_back({variable, "--" + name + (row->values == 0 ? "" : "=" + std::string(value))});
+    out.push_back({variable, {"--" + name + (row->values == 0 ? "" : "=" + std::string(value))}});
   }
   return out;
 }
 
-std::vector<Given> defaults_of(Dialect dialect, std::span<const Given> given) {
+// Those that the MPI operator sets, and what mpiexec(1) of MPICH names.
+struct VariableOption {
+  Dialect dialect;
+  string_view variable;
+  std::array<string_view, 2> words;  // before the value
+};
+constexpr std::array kVariableOptions{
+    VariableOption{Dialect::Mpirun, "OMPI_MCA_plm_rsh_agent", {"--mca", "plm_rsh_agent"}},
+    VariableOption{Dialect::Mpirun, "OMPI_MCA_orte_rsh_agent", {"--mca", "orte_rsh_agent"}},
+    VariableOption{Dialect::Mpirun, "OMPI_MCA_plm_rsh_args", {"--mca", "plm_rsh_args"}},
+    VariableOption{Dialect::Mpirun, "PRTE_MCA_plm_ssh_agent", {"--mca", "plm_ssh_agent"}},
+    VariableOption{Dialect::Mpirun, "OMPI_MCA_mca_base_env_list", {"--mca", "mca_base_env_list"}},
+    VariableOption{Dialect::Mpirun, "OMPI_MCA_rmaps_base_oversubscribe", {"--mca", "rmaps_base_oversubscribe"}},
+    VariableOption{Dialect::Mpirun, "OMPI_MCA_rmaps_base_mapping_policy", {"--mca", "rmaps_base_mapping_policy"}},
+    VariableOption{Dialect::Mpirun, "OMPI_MCA_hwloc_base_binding_policy", {"--mca", "hwloc_base_binding_policy"}},
+    VariableOption{Dialect::Hydra, "HYDRA_LAUNCHER_EXEC", {"-launcher-exec", ""}},
+    VariableOption{Dialect::Hydra, "MPIEXEC_TIMEOUT", {"-timeout", ""}},
+};
+
+}  // namespace
+
+std::vector<OfVariable> options_of_variables(Dialect dialect, std::span<const std::string> environment) {
+  if (dialect == Dialect::Torchrun) return options_of_torchrun(environment);
+  std::vector<OfVariable> out;
+  for (const VariableOption& known : kVariableOptions) {
+    const std::string* entry = plan::find_variable(environment, known.variable);
+    if (known.dialect != dialect || entry == nullptr || plan::value_of(*entry).empty()) continue;
+    OfVariable& option = out.emplace_back(OfVariable{std::string(known.variable), {}});
+    for (const string_view word : known.words) {
+      if (!word.empty()) option.words.emplace_back(word);
+    }
+    option.words.emplace_back(plan::value_of(*entry));
+  }
+  return out;
+}
+
+bool is_given(std::span<const Given> given, std::initializer_list<string_view> names) {
+  return std::any_of(given.begin(), given.end(),
+                     [&](const Given& g) { return std::find(names.begin(), names.end(), g.option) != names.end(); });
+}
+
+string_view last_given(std::span<const Given> given, string_view option) {
+  const auto last = std::find_if(given.rbegin(), given.rend(), [&](const Given& g) { return g.option == option; });
+  return last == given.rend() ? string_view() : string_view(last->value);
+}
+
+std::vector<std::string> idle_options(Dialect dialect, std::span<const Given> given) {
+  const bool idle =
+      dialect == Dialect::Torchrun && is_given(given, {"--log-dir"}) && !is_given(given, {"--redirects", "--tee"});
+  return idle ? std::vector<std::string>{"--log-dir (nothing is redirected)"} : std::vector<std::string>();
+}
+
+std::vector<Given> defaults_of(Dialect dialect, const Told& told) {
   switch (dialect) {
     case Dialect::Own: return {};
-    case Dialect::Mpirun: return defaults_of_mpi(given);
-    case Dialect::Hydra: {
-      std::vector<Given> out = defaults_of_mpi(given);
-      if (is_given(given, {"--hostfile"})) out.push_back({"--nproc-per-node", "1"});
-      return out;
-    }
+    case Dialect::Mpirun: return defaults_of_mpirun(told.given);
+    case Dialect::Hydra: return defaults_of_hydra(told.given);
     case Dialect::Horovodrun: return {{"--tag", "[{rank}]<{stream}>:"}, {"--host-source", "local"}};
-    case Dialect::Torchrun: return {{"--no-tag", ""}, {"--nproc-per-node", "1"}, {"--host-source", "local"}};
-    case Dialect::Srun: return defaults_of_srun(given);
+    case Dialect::Torchrun: return defaults_of_torchrun(told);
+    case Dialect::Srun: return defaults_of_srun(told.given);
     case Dialect::Deepspeed: return {{"--no-tag", ""}};
   }
   return {};
@@ -241,6 +311,19 @@ Command command_of(Dialect dialect, Program program, std::span<const std::string
   const bool scripts = dialect == Dialect::Torchrun || dialect == Dialect::Deepspeed;
   if (program == Program::Unchanged && scripts) program = Program::Script;
   Command out;
+  // Each is one line, which Python runs.
+  if (program == Program::HorovodVersion) {
+    out.words = {python, "-c",
+                 "import importlib.util as u; print(__import__('horovod').__version__ if u.find_spec('horovod') else "
+                 "'sml-run " SML_VERSION "; Horovod is not installed')"};
+    return out;
+  }
+  if (program == Program::HorovodBuild) {
+    out.words = {python, "-c",
+                 "import importlib.util as u, sys; u.find_spec('horovod') or sys.exit('Horovod is not installed'); "
+                 "from horovod.runner.launch import check_build; check_build(False)"};
+    return out;
+  }
   if (!words.empty() && program == Program::Module) out.words = {python, "-u", "-m"};
   if (!words.empty() && program == Program::Script) out.words = {python, "-u"};
   while (dialect == Dialect::Horovodrun && words.size() > 1 && is_assignment(words.front())) {

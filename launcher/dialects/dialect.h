@@ -28,7 +28,8 @@ struct Given {
 };
 
 // What the word after the options is.
-enum class Program : std::uint8_t { Unchanged, Module, Script, Executable };
+// HorovodVersion, HorovodBuild: there is none; Horovod itself is asked.
+enum class Program : std::uint8_t { Unchanged, Module, Script, Executable, HorovodVersion, HorovodBuild };
 
 // An option as it was written, with its value.
 struct Said {
@@ -43,7 +44,11 @@ struct Meeting {
   std::optional<Said> place;
   std::optional<Said> address;
   std::optional<Said> port;
-  std::optional<Said> endpoint;  // ADDR[:PORT], if there is no address
+  std::optional<Said> endpoint;      // ADDR[:PORT], if there is no address
+  std::optional<Said> own;           // an address of this host
+  std::optional<Said> is_first;      // this host is where the endpoint is, "1", or is not, "0"
+  std::optional<Said> patience;      // seconds, for all to come
+  std::vector<std::string> refused;  // a clause for each option that cannot be had, told together
   bool operator==(const Meeting&) const = default;
 };
 
@@ -54,14 +59,18 @@ struct Meaning {
   Program program = Program::Unchanged;
   std::string needs_hosts;  // an error unless hosts are given in the same line
   Meeting meeting;
+  std::string config_file;  // path of a file of the launcher's own
   bool operator==(const Meaning&) const = default;
 };
+
+enum class OptionalValue : std::uint8_t { No, AfterEquals };  // "--nice[=N]", whose next word is never its value
 
 struct Row {
   std::string_view names;  // without dashes, the longest last; "_" stands for "-" too
   std::size_t values = 0;  // words that follow
   // `values` has as many; `written` is the spelling. The message of an error goes on after "OPTION: ".
   std::function<Result<Meaning>(std::string_view written, std::span<const std::string> values)> meaning;
+  OptionalValue optional = OptionalValue::No;  // then `values` is 0, and there may be one
 };
 
 // A word such as "--bind-to" or "-n": the row of the dialect, else the long option of a relative; for Own, whose own
@@ -75,32 +84,53 @@ const Row* find_cut_short(Dialect dialect, std::string_view word);
 // from the program on.
 std::vector<std::string> without_groups(Dialect dialect, std::span<const std::string> words);
 
-// What the launcher does unless it is told otherwise. `given` are the options of the command line.
-std::vector<Given> defaults_of(Dialect dialect, std::span<const Given> given);
+// What a launcher is told, by its command line and by variables of its own.
+struct Told {
+  std::span<const Given> given;  // as options of ours
+  Meeting meeting{};
+  std::span<const std::string> environment{};
+};
+
+// What the launcher does unless it is told otherwise.
+std::vector<Given> defaults_of(Dialect dialect, const Told& told);
+
+// Options that have no effect without others, which are not there.
+std::vector<std::string> idle_options(Dialect dialect, std::span<const Given> given);
 
 // Adds what `more` tells to `all`; the last counts.
 void merge(Meeting& all, const Meeting& more);
 
-// torchrun's options may be given by variables, PET_NPROC_PER_NODE for --nproc-per-node: the words of those that are
-// set, each with its variable. Empty for all other launchers.
+// Some launchers have options by variables, as torchrun has PET_NPROC_PER_NODE for --nproc-per-node: the words of those
+// that are set, each with its variable.
 struct OfVariable {
   std::string variable;
-  std::string word;  // "--nproc-per-node=2"
+  std::vector<std::string> words;  // "--nproc-per-node=2"
 };
 std::vector<OfVariable> options_of_variables(Dialect dialect, std::span<const std::string> environment);
+
+// The same from the text of the file of horovodrun's --config-file, each with its place, "FILE:3". What Horovod does
+// not look for there is passed over, as it does. Errors (kind Config) name the line.
+Result<std::vector<OfVariable>> options_of_horovod_config(std::string_view text, std::string_view path);
 
 // The N of torchrun's "N" or "N:N" hosts, which need not be a number. The error of "MIN:MAX" goes on after "OPTION: ".
 Result<std::string> fixed_count(std::string_view text);
 
 enum class HostsNamed : std::uint8_t { No, Yes };
 
+// The rest of the line, as far as it matters where hosts call each other.
+struct Rest {
+  HostsNamed named = HostsNamed::No;
+  std::string secret_advice;  // where the hosts share no secret; empty: they do
+};
+
 // What a meeting comes to. Where hosts are named sml-run is started once, for as many of them; one host that nobody
-// names is this machine; else each host calls the first. Errors name the option as it was written.
+// names is this machine; else each host calls the first. The error names the options as they were written, all that
+// cannot be had and all that is missing.
 struct Settled {
   std::vector<Given> options;
   std::vector<std::string> notes;
 };
-Result<Settled> settle(const Meeting& meeting, HostsNamed named);
+Result<Settled> settle(const Meeting& meeting, const Rest& rest);
 
 // The command of the workers from the words after the options. `python` runs scripts and modules. Leading NAME=VALUE
 // words, which horovodrun takes for variables, become -x in `variables`.

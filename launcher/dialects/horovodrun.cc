@@ -3,6 +3,7 @@
 
 #include <array>
 #include <charconv>
+#include <optional>
 #include <utility>
 
 #include "common/core/text.h"
@@ -34,6 +35,7 @@ Result<Meaning> log_level(string_view, Values values) {
 
 Result<Meaning> output_filename(string_view, Values values) {
   Meaning out = one("--log-dir", values[0]);
+  out.options.push_back({"--log-layout", "rank.{rank:0}/{stream}"});  // as many digits as np - 1 has
   out.options.push_back({"--log-overwrite", ""});
   return out;
 }
@@ -63,21 +65,72 @@ constexpr std::array kSwitches{
            "HOROVOD_LOG_HIDE_TIME=1", "HOROVOD_LOG_HIDE_TIME=0"},
 };
 
-constexpr std::array<std::pair<string_view, string_view>, 13> kNumbers{{
-    {"cycle-time-ms", "HOROVOD_CYCLE_TIME"},
-    {"cache-capacity", "HOROVOD_CACHE_CAPACITY"},
-    {"autotune-log-file", "HOROVOD_AUTOTUNE_LOG"},
-    {"autotune-warmup-samples", "HOROVOD_AUTOTUNE_WARMUP_SAMPLES"},
-    {"autotune-steps-per-sample", "HOROVOD_AUTOTUNE_STEPS_PER_SAMPLE"},
-    {"autotune-bayes-opt-max-samples", "HOROVOD_AUTOTUNE_BAYES_OPT_MAX_SAMPLES"},
-    {"autotune-gaussian-process-noise", "HOROVOD_AUTOTUNE_GAUSSIAN_PROCESS_NOISE"},
-    {"timeline-filename", "HOROVOD_TIMELINE"},
-    {"stall-check-warning-time-seconds", "HOROVOD_STALL_CHECK_TIME_SECONDS"},
-    {"stall-check-shutdown-time-seconds", "HOROVOD_STALL_SHUTDOWN_TIME_SECONDS"},
-    {"num-nccl-streams", "HOROVOD_NUM_NCCL_STREAMS"},
-    {"thread-affinity", "HOROVOD_THREAD_AFFINITY"},
-    {"gloo-timeout-seconds", "HOROVOD_GLOO_TIMEOUT_SECONDS"},
-}};
+// As Horovod checks them (runner/common/util/config_parser.py).
+enum class Kind : std::uint8_t { Whole, Decimal, UpToOne, Text };
+struct Knob {
+  string_view name;
+  string_view variable;
+  Kind kind = Kind::Whole;
+};
+constexpr std::array kKnobs{
+    Knob{"cycle-time-ms", "HOROVOD_CYCLE_TIME", Kind::Decimal},
+    Knob{"cache-capacity", "HOROVOD_CACHE_CAPACITY"},
+    Knob{"autotune-log-file", "HOROVOD_AUTOTUNE_LOG", Kind::Text},
+    Knob{"autotune-warmup-samples", "HOROVOD_AUTOTUNE_WARMUP_SAMPLES"},
+    Knob{"autotune-steps-per-sample", "HOROVOD_AUTOTUNE_STEPS_PER_SAMPLE"},
+    Knob{"autotune-bayes-opt-max-samples", "HOROVOD_AUTOTUNE_BAYES_OPT_MAX_SAMPLES"},
+    Knob{"autotune-gaussian-process-noise", "HOROVOD_AUTOTUNE_GAUSSIAN_PROCESS_NOISE", Kind::UpToOne},
+    Knob{"timeline-filename", "HOROVOD_TIMELINE", Kind::Text},
+    Knob{"stall-check-warning-time-seconds", "HOROVOD_STALL_CHECK_TIME_SECONDS"},
+    Knob{"stall-check-shutdown-time-seconds", "HOROVOD_STALL_SHUTDOWN_TIME_SECONDS"},
+    Knob{"num-nccl-streams", "HOROVOD_NUM_NCCL_STREAMS"},
+    Knob{"thread-affinity", "HOROVOD_THREAD_AFFINITY"},
+    Knob{"gloo-timeout-seconds", "HOROVOD_GLOO_TIMEOUT_SECONDS"},
+};
+
+template <class Number>
+std::optional<Number> parse_number(string_view text) {
+  Number value{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+Result<void> check_knob(Kind kind, string_view text) {
+  constexpr double kLargest = 1e18;
+  if (kind == Kind::Text) return {};
+  if (kind == Kind::Whole) {
+    if (parse_number<std::uint64_t>(text)) return {};
+    return bad_value(text, "a whole number from 0 on");
+  }
+  const double most = kind == Kind::UpToOne ? 1 : kLargest;
+  const std::optional<double> value = parse_number<double>(text);
+  if (value && *value >= 0 && *value <= most) return {};
+  return bad_value(text, kind == Kind::UpToOne ? "a number from 0 to 1" : "a number from 0 on");
+}
+
+Row as_knob(const Knob& knob) {
+  return computed(knob.name, 1, [knob](string_view, Values values) -> Result<Meaning> {
+    if (Result<void> good = check_knob(knob.kind, values[0]); !good) return good.error();
+    return one("-x", fmt::format("{}={}", knob.variable, values[0]));
+  });
+}
+
+Result<Meaning> config_file(string_view, Values values) {
+  Meaning out;
+  out.config_file = values[0];
+  return out;
+}
+
+// Only Horovod knows what it was built with, and its own version.
+Row as_question(string_view names, Program question) {
+  return computed(names, 0, [question](string_view, Values) -> Result<Meaning> {
+    Meaning out;
+    out.program = question;
+    out.options = {{"--np", "1"}, {"--no-tag", ""}, {"--quiet", ""}};
+    return out;
+  });
+}
 
 }  // namespace
 
@@ -91,7 +144,9 @@ std::vector<Row> horovodrun_rows() {
       as_option("start-timeout", "--start-timeout"),
       as_option("slots-per-host", "--nproc-per-node"),
       as_fixed("verbose", {{"--verbose", ""}}),
-      as_fixed("v version", {{"--version", ""}}),
+      as_question("v version", Program::HorovodVersion),
+      as_question("cb check-build", Program::HorovodBuild),
+      computed("config-file", 1, config_file),
       as_option("network-interfaces network-interface", "--interface"),
       computed("output-filename", 1, output_filename),
       computed("fusion-threshold-mb", 1, fusion_threshold),
@@ -102,13 +157,11 @@ std::vector<Row> horovodrun_rows() {
       noted("mpi", 0),
       noted("binding-args", 1),
       refused("jsrun", 0, "sml-run starts the workers itself; leave it out"),
-      refused("cb check-build", 0, "ask horovodrun itself what Horovod was built with"),
-      refused("config-file", 1, "Horovod's YAML file is not read; give what stands in it as options"),
       refused("mpi-args", 1, "there is no mpirun; give these words to sml-run itself"),
       refused("host-discovery-script min-np min-num-proc max-np max-num-proc elastic-timeout reset-limit", 1, kElastic),
       refused("blacklist-cooldown-range", 2, kElastic),
   };
-  for (const auto& [name, variable] : kNumbers) rows.push_back(as_variable(name, variable));
+  for (const Knob& knob : kKnobs) rows.push_back(as_knob(knob));
   for (const Switch& s : kSwitches) {
     rows.push_back(as_variable_set(s.yes, s.variable_on));
     rows.push_back(as_variable_set(s.no, s.variable_off));

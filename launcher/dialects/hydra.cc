@@ -30,27 +30,24 @@ Result<Meaning> launcher(string_view written, Values values) {
 
 Result<Meaning> bind_to(string_view, Values values) {
   const std::string& what = values[0];
-  if (what == "l3") return one("--bind-to", "l3");
+  if (what == "l3" || what == "l3cache") return one("--bind-to", "l3");
   constexpr string_view kCores = "core:";
   if (what.starts_with(kCores)) {
     Meaning out = one("--bind-to", "core");
     out.options.push_back({"--cpus-per-rank", what.substr(kCores.size())});
     return out;
   }
-  if (what == "none" || what == "core" || what == "numa" || what == "socket") return one("--bind-to", what);
-  return bad_value(what, "none, core, core:N, l3, numa or socket");
+  if (what == "none" || what == "hwthread" || what == "core" || what == "numa" || what == "socket")
+    return one("--bind-to", what);
+  return bad_value(what, "none, hwthread, core, core:N, l3, numa or socket");
 }
 
 Result<Meaning> map_by(string_view, Values values) {
-  if (values[0] == "core" || values[0] == "rr") return one("--map-by", "slot");
+  if (values[0] == "rr") return one("--map-by", "slot");
   return one("--map-by", values[0]);
 }
 
-Result<Meaning> order(string_view, Values values) {
-  if (values[0] == "ASC") return one("--host-order", "natural");
-  return bad_value(values[0], "ASC; give the hosts in the order that is wanted");
-}
-
+constexpr string_view kTools = "sml-run starts no such tool; start it as the program";
 constexpr string_view kPatterns = "write the pattern for --tag, with {rank} and {host}";
 constexpr string_view kFiles = "write DIR/rank.R/stdout with --log-dir, or other names with --log-layout";
 
@@ -71,7 +68,6 @@ std::vector<Row> hydra_rows() {
       computed("launcher bootstrap", 1, launcher),
       computed("bind-to", 1, bind_to),
       computed("map-by", 1, map_by),
-      computed("order-nodes", 1, order),
       as_fixed("l prepend-rank", {{"--tag", "[{rank}] "}}),
       as_fixed("rr", {{"--map-by", "host"}}),
       as_fixed("genvnone envnone", {{"--export", "none"}}),
@@ -79,12 +75,20 @@ std::vector<Row> hydra_rows() {
       as_fixed("disable-auto-cleanup", {{"--on-failure", "continue"}}),
       as_fixed("V version", {{"--version", ""}}),
       as_fixed("verbose", {{"--verbose", ""}}),
-      as_is("enable-auto-cleanup", 0),
-      noted("rmk localhost topolib membind usize nameserver demux", 1),
-      noted("disable-hostname-propagation print-all-exitcodes profile info pmi-port", 0),
+      as_is("enable-auto-cleanup disable-x silent-abort", 0),
+      as_fixed("print-rank-map", {{"--display-map", ""}}),
+      as_fixed("prepend-timestamp", {{"--tag", "{time} : "}}),
+      as_option("s", "--stdin"),
+      noted("rmk localhost topolib membind usize nameserver demux memory-alloc-kinds", 1),
+      noted("disable-hostname-propagation print-all-exitcodes profile info pmi-port enable-x prot", 0),
       refused("prepend-pattern", 1, kPatterns),
       refused("outfile-pattern errfile-pattern", 1, kFiles),
+      refused("order-nodes", 1, "it sorts by cores; give the hosts in the order that is wanted"),
       refused("skip-launch-node", 0, "leave this host out with --exclude HOST"),
+      refused("hosts-group hybrid-hosts", 1, "name the hosts with -hosts"),
+      refused("cpu-bind", 1, "write -bind-to, or --cpu-set for the processors of each host"),
+      refused("aps mps gdb", 0, kTools),
+      refused("gdb-args gtool gtoolfile", 1, kTools),
       refused("rankmap", 1, "name the hosts of ranks in a file for --rankfile"),
   };
 }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 
 #include "common/core/letters.h"
 #include "common/core/text.h"
@@ -46,44 +47,21 @@ bool steers_mpirun(string_view key) {
   });
 }
 
-Result<Meaning> mca(string_view written, Values values) {
-  const std::string& key = values[0];
-  const std::string& value = values[1];
-  const auto valid = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-  };
-  if (key.empty() || !std::all_of(key.begin(), key.end(), valid)) {
-    return bad_value(key, "the name of an MCA parameter, such as btl");
-  }
-  if (key == "plm_rsh_agent" || key == "orte_rsh_agent") return one("--ssh-command", value);
-  if (key == "plm_rsh_args") return ssh_arguments(written, value);
-  if (key == "orte_abort_on_non_zero_status") {
-    const bool no = value == "0" || value == "false" || value == "no";
-    return one("--on-failure", no ? "continue" : "abort");
-  }
-  if (steers_mpirun(key)) return note_of(written, key);
-  return one("-x", fmt::format("OMPI_MCA_{}={}", key, value));
-}
-
 // ---- placement
 
 Result<Meaning> bind_to(string_view, Values values) {
   constexpr string_view kIfSupported = ":if-supported";  // which is what we do
   std::string what = lower(values[0]);
   if (what.ends_with(kIfSupported)) what.resize(what.size() - kIfSupported.size());
-  constexpr std::array<string_view, 6> kKnown{"none", "core", "l3cache", "numa", "socket", "package"};
+  constexpr std::array<string_view, 7> kKnown{"none", "hwthread", "core", "l3cache", "numa", "socket", "package"};
   if (std::find(kKnown.begin(), kKnown.end(), what) != kKnown.end()) return one("--bind-to", what);
-  return bad_value(values[0], "none, core, l3cache, numa or socket");
+  return bad_value(values[0], "none, hwthread, core, l3cache, numa or socket");
 }
 
 Result<Meaning> map_by(string_view, Values values) {
-  std::string by = lower(values[0]);
-  // Mapped by what a host is made of, the slots of a host are filled before those of the next.
-  constexpr std::array<string_view, 6> kParts{"core", "hwthread", "l3cache", "numa", "socket", "package"};
-  const std::size_t colon = std::min(by.find(':'), by.size());
-  const bool is_part = std::find(kParts.begin(), kParts.end(), string_view(by).substr(0, colon)) != kParts.end();
-  if (is_part) by.replace(0, colon, "slot");
-  if (by == "slot") return Meaning();
+  const std::string by = lower(values[0]);
+  if (by == ":oversubscribe") return one("--oversubscribe", "");
+  if (by == ":nooversubscribe") return one("--oversubscribe", "no");
   if (const Result<plan::MapByText> known = plan::parse_map_by(by); !known) return known.error();
   return one("--map-by", by);
 }
@@ -94,21 +72,73 @@ Result<Meaning> ranks_of_part(string_view, Values values) {
   return map_by("", std::span(&text, 1));
 }
 
+Result<Meaning> ranks_of_socket(string_view, Values values) {
+  const std::string text = fmt::format("ppr:{}:socket", values[0]);
+  return map_by("", std::span(&text, 1));
+}
+
 Result<Meaning> rank_by(string_view, Values values) {
   const std::string by = lower(values[0]);
   if (by == "slot" || by == "node") return one("--rank-by", by);
   return bad_value(values[0], "slot or node");
 }
 
+// "A=1;B": what -x takes, in one parameter.
+Result<Meaning> variables(string_view list) {
+  Meaning out;
+  for (std::size_t at = 0; at <= list.size();) {
+    const std::size_t end = std::min(list.find(';', at), list.size());
+    if (end > at) out.options.push_back({"-x", std::string(list.substr(at, end - at))});
+    at = end + 1;
+  }
+  return out;
+}
+
+bool is_true(string_view value) { return value == "1" || value == "true" || value == "yes" || value == "t"; }
+
+// Nothing: the parameter does not say where workers go.
+std::optional<Result<Meaning>> placement_parameter(string_view key, const std::string& value) {
+  const std::span<const std::string> values(&value, 1);
+  if (key == "rmaps_base_oversubscribe") return one("--oversubscribe", is_true(value) ? "" : "no");
+  if (key == "rmaps_base_no_oversubscribe") return is_true(value) ? one("--oversubscribe", "no") : Meaning();
+  if (key == "rmaps_base_mapping_policy") return map_by("", values);
+  if (key == "rmaps_base_ranking_policy") return rank_by("", values);
+  if (key == "hwloc_base_binding_policy") return bind_to("", values);
+  return std::nullopt;
+}
+
+Result<Meaning> mca(string_view written, Values values) {
+  const std::string& key = values[0];
+  const std::string& value = values[1];
+  const auto valid = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+  };
+  if (key.empty() || !std::all_of(key.begin(), key.end(), valid)) {
+    return bad_value(key, "the name of an MCA parameter, such as btl");
+  }
+  if (key == "plm_rsh_agent" || key == "plm_ssh_agent" || key == "orte_rsh_agent") {
+    return one("--ssh-command", value.substr(0, value.find(" : ")));  // "ssh : rsh": the first that is there
+  }
+  if (key == "plm_rsh_args") return ssh_arguments(written, value);
+  if (key == "orte_abort_on_non_zero_status") {
+    const bool no = value == "0" || value == "false" || value == "no";
+    return one("--on-failure", no ? "continue" : "abort");
+  }
+  if (key == "mca_base_env_list") return variables(value);
+  if (const std::optional<Result<Meaning>> placed = placement_parameter(key, value)) return *placed;
+  if (steers_mpirun(key)) return note_of(written, key);
+  return one("-x", fmt::format("OMPI_MCA_{}={}", key, value));
+}
+
 // ---- output
 
-constexpr string_view kTag = "[1,{rank}]<{stream}>:";
+constexpr string_view kTag = "[1,{rank}]<{stream}>: ";  // 5.0; that of 4.1, --tag-output, has no space
 
 Result<Meaning> output(string_view written, Values values) {
   const std::string& value = values[0];
   if (value == "tag" || value == "tag-detailed" || value == "tag-fullname") return one("--tag", std::string(kTag));
-  if (value == "timestamp") return one("--tag", "{time} ");
-  if (value == "tag,timestamp" || value == "timestamp,tag") return one("--tag", fmt::format("{{time}} {}", kTag));
+  if (value == "timestamp") return one("--tag", "[{time}]<{stream}>: ");
+  if (value == "tag,timestamp" || value == "timestamp,tag") return one("--tag", fmt::format("[{{time}}]{}", kTag));
   if (value.starts_with("dir=")) return one("--output-filename", value.substr(4));
   return bad_value(value, fmt::format("understood after {}; expected tag, timestamp or dir=FOLDER", written));
 }
@@ -124,7 +154,6 @@ Result<Meaning> restarts(string_view, Values values) {
 }
 
 constexpr string_view kNoCopies = "sml-run copies no files to other hosts; put them where every host finds them";
-constexpr string_view kOneOutput = "the two streams of workers stay apart; write 2>&1 after the command instead";
 constexpr string_view kNoFiles = "such files are not read; give what stands in them as options";
 
 }  // namespace
@@ -138,20 +167,19 @@ std::vector<Row> mpirun_rows() {
       as_option("H host", "--hosts"),
       as_option("hostfile machinefile default-hostfile", "--hostfile"),
       as_option("wd wdir", "--wdir"),
-      computed("mca gmca omca pmixmca prtemca", 2, mca),
+      computed("mca gmca omca pmixmca gpmixmca prtemca", 2, mca),
       computed("bind-to", 1, bind_to),
       computed("map-by", 1, map_by),
       computed("rank-by", 1, rank_by),
       as_option("rf rankfile", "--rankfile"),
       as_option("timeout", "--timeout"),
       as_option("cpus-per-proc cpus-per-rank", "--cpus-per-rank"),
-      as_fixed("bynode", {{"--map-by", "host"}}),
       as_fixed("report-bindings", {{"--report-bindings", ""}}),
       computed("output", 1, output),
       computed("display", 1, display),
       computed("max-restarts", 1, restarts),
       as_fixed("nooversubscribe no-oversubscribe", {{"--oversubscribe", "no"}}),
-      as_fixed("timestamp-output", {{"--tag", fmt::format("{{time}} {}", kTag)}}),
+      as_fixed("timestamp-output", {{"--tag", "{time}<{stream}>:"}}),
       as_fixed("do-not-launch", {{"--dry-run", ""}}),
       as_fixed("enable-recovery continuous", {{"--on-failure", "continue"}}),
       as_fixed("V version", {{"--version", ""}}),
@@ -160,23 +188,30 @@ std::vector<Row> mpirun_rows() {
       as_fixed("bind-to-core", {{"--bind-to", "core"}}),
       as_fixed("bind-to-socket", {{"--bind-to", "socket"}}),
       computed("ppr", 1, ranks_of_part),
+      computed("npersocket", 1, ranks_of_socket),
+      as_option("cpu-set cpu-list", "--cpu-set"),
+      as_fixed("merge-stderr-to-stdout", {{"--merge-stderr", ""}}),
   };
   const std::vector<Row> others{
       noted("display-allocation display-devel-map display-topo display-diffable-map", 0),
       noted("report-state-on-timeout get-stack-traces tcp display-devel-allocation do-not-resolve report-events", 0),
       noted("enable-instant-on-support fwd-mpirun-port novm report-child-jobs-separately show-progress use-regexp", 0),
       noted("cartofile cf hnp ompi-server max-vm-size", 1),
-      noted("prefix path personality stream-buffering report-pid report-uri output-proctable runtime-options", 1),
+      noted("prefix path personality stream-buffering report-pid report-uri runtime-options keepalive pset tmpdir", 1),
+      noted("system-server", 0),
+      as_is("hetero-nodes no-app-prefix no-ready-msg set-sid", 0),
+      as_option("spawn-timeout", "--start-timeout"),
+      refused("add-host add-hostfile", 1, "the hosts of a job are fixed; name them with -H or --hostfile"),
+      refused("set-env unset-env append-env prepend-env", 1, "write -x NAME=VALUE"),
+      refused("singleton", 1, "sml-run starts programs, and joins none"),
       refused("tune am", 1, kNoFiles),
-      refused("merge-stderr-to-stdout", 0, kOneOutput),
       refused("s preload-binary", 0, kNoCopies),
       refused("preload-files", 1, kNoCopies),
       refused("xml", 0, "sml-run writes no XML; --events FILE writes JSON"),
       refused("xml-file xterm", 1, "sml-run has no such output; --log-dir and --events write files"),
       refused("nolocal", 0, "leave this host out with --exclude HOST"),
-      refused("npersocket", 1, "write -N for the number of a host, and --bind-to socket"),
-      refused("cpu-set cpu-list", 1, "start sml-run under taskset -c LIST, and give --bind-to core"),
-      refused("tv debug debugger", 0, "sml-run starts no debugger; start it as the program"),
+      refused("tv debug debugger output-proctable stop-in-app stop-in-init stop-on-exec", 0,
+              "sml-run starts no debugger; start it as the program"),
       refused("index-argv-by-rank set-cwd-to-session-dir terminate", 0, "sml-run has no such thing"),
       refused("launch-agent", 1, "sml-run has an agent of its own"),
       refused("dvm", 1, "sml-run keeps no daemons"),

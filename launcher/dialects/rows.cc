@@ -26,6 +26,11 @@ Row computed(std::string_view names, std::size_t values, Translate translate) {
   return {names, values, std::move(translate)};
 }
 
+Row optional(Row flag) {
+  flag.optional = OptionalValue::AfterEquals;
+  return flag;
+}
+
 Row as_option(std::string_view names, std::string_view option) {
   return computed(names, 1, [option](std::string_view, Values values) { return one(std::string(option), values[0]); });
 }

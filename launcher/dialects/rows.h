@@ -1,5 +1,7 @@
 // From which the tables of dialects are made.
 #pragma once
+#include <initializer_list>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -27,11 +29,19 @@ Row noted(std::string_view names, std::size_t values);
 // Would change the result, and cannot be had.
 Row refused(std::string_view names, std::size_t values, std::string_view why);
 Row computed(std::string_view names, std::size_t values, Translate translate);
+// Takes a value after "=" too.
+Row optional(Row flag);
 
 Meaning one(std::string option, std::string value);
 // "-mca plm_base_verbose": an option without effect, with the values that tell it from others.
 Meaning note_of(std::string_view written, std::string_view detail = "");
 Error bad_value(std::string_view value, std::string_view expected);
+
+bool is_given(std::span<const Given> given, std::initializer_list<std::string_view> names);
+// The value of the last one; empty: there is none.
+std::string_view last_given(std::span<const Given> given, std::string_view option);
+
+std::vector<Given> defaults_of_torchrun(const Told& told);
 
 std::vector<Row> mpirun_rows();
 std::vector<Row> hydra_rows();

@@ -26,7 +26,17 @@ Result<Meaning> exported(string_view, Values values) {
   return out;
 }
 
-Result<Meaning> kill_on_bad_exit(string_view, Values) { return one("--on-failure", "abort"); }
+Result<Meaning> cpus_per_task(string_view, Values values) {
+  Meaning out = one("--cpus-per-rank", values[0]);
+  out.options.push_back({"-x", "SLURM_CPUS_PER_TASK=" + values[0]});
+  return out;
+}
+
+Result<Meaning> kill_on_bad_exit(string_view, Values values) {
+  if (values.empty() || values[0] == "1") return one("--on-failure", "abort");
+  if (values[0] == "0") return one("--on-failure", "continue");
+  return bad_value(values[0], "0 or 1");
+}
 
 Result<Meaning> distribution(string_view, Values values) {
   if (values[0] != "block" && values[0] != "cyclic") return bad_value(values[0], "block or cyclic");
@@ -42,11 +52,12 @@ constexpr string_view kForSlurm =
     "acctg-freq b begin bb bbf M clusters cluster-constraint comment C constraint S core-spec cores-per-socket "
     "cpu-freq "
     "cpus-per-gpu deadline delay-boot d dependency B extra-node-info gid gpu-freq gpus-per-socket gres-flags hint L "
-    "licenses mail-type mail-user mcs-label mem-bind mem-per-gpu mincpus msg-timeout network nice ntasks-per-core "
-    "open-mode power prefer priority profile propagate reservation slurmd-debug sockets-per-node switches thread-spec "
+    "licenses mail-type mail-user mcs-label mem-bind mem-per-gpu mincpus msg-timeout network ntasks-per-core "
+    "open-mode power prefer priority profile reservation slurmd-debug sockets-per-node switches thread-spec "
     "T threads threads-per-core time-min tmp uid wckey";
 constexpr string_view kForSlurmAlone =
-    "compress contiguous disable-status X exclusive H hold I immediate k no-kill Z no-allocate E preserve-env "
+    "nice propagate compress contiguous disable-status X exclusive H hold I immediate k no-kill Z no-allocate E "
+    "preserve-env "
     "no-container-remap-root quit-on-interrupt "
     "reboot resv-ports s oversubscribe spread-job use-min-nodes";
 
@@ -61,12 +72,12 @@ std::vector<Row> srun_rows() {
       as_option("w nodelist", "--hosts"),
       as_option("F nodefile", "--hostfile"),
       as_option("D chdir", "--wdir"),
-      as_option("c cpus-per-task", "--cpus-per-rank"),
+      computed("c cpus-per-task", 1, cpus_per_task),
       as_option("gpus-per-task", "--gpus-per-rank"),
       as_option("N nodes", "--host-count"),
       computed("export", 1, exported),
       computed("m distribution", 1, distribution),
-      computed("K kill-on-bad-exit", 0, kill_on_bad_exit),
+      optional(computed("K kill-on-bad-exit", 0, kill_on_bad_exit)),
       as_fixed("l label", {{"--tag", "{rank:0}: "}}),
       as_fixed("V version", {{"--version", ""}}),
       as_fixed("usage", {{"--help", ""}}),
@@ -75,7 +86,7 @@ std::vector<Row> srun_rows() {
       as_fixed("test-only", {{"--dry-run", ""}}),
       as_fixed("Q quiet", {{"--quiet", ""}}),
       noted(kForSlurm, 1),
-      noted(kForSlurmAlone, 0),
+      optional(noted(kForSlurmAlone, 0)),
       refused("x exclude", 1, "write sml-run's --exclude under the name sml-run"),
       refused("o output e error i input", 1, kFiles),
       refused("r relative multi-prog het-group", 1, "sml-run has no such thing"),

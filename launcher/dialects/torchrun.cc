@@ -1,7 +1,12 @@
 // torchrun, which is torch.distributed.run, of torch 2.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <optional>
+
 #include "common/core/text.h"
+#include "common/plan/env_file.h"
+#include "common/plan/worker_env.h"
 #include "launcher/dialects/rows.h"
 
 namespace sml::dialects {
@@ -10,11 +15,16 @@ namespace {
 
 using std::string_view;
 
+// Told with all else that a line lacks.
+void refuse(Meeting& meeting, string_view written, const Error& why) {
+  meeting.refused.push_back(Error(why).in(std::string(written)).message());
+}
+
 Result<Meaning> hosts_count(string_view written, Values values) {
-  Result<std::string> count = fixed_count(values[0]);
-  if (!count) return count.error();
   Meaning out;
-  out.meeting.hosts = {std::string(written), std::move(*count)};
+  const Result<std::string> count = fixed_count(values[0]);
+  if (!count) refuse(out.meeting, written, count.error());
+  out.meeting.hosts = {std::string(written), count ? *count : values[0].substr(values[0].find(':') + 1)};
   return out;
 }
 
@@ -29,25 +39,82 @@ Row as_said(string_view names, std::optional<Said> Meeting::*member) {
 
 Result<Meaning> workers_per_host(string_view, Values values) {
   if (values[0] == "xpu") return bad_value(values[0], "a number, auto, gpu or cpu");
-  return one("--nproc-per-node", values[0]);
+  return one("--nproc-per-node", values[0] == "auto" ? "gpu-or-cpu" : values[0]);
 }
 
-Result<Meaning> restarts(string_view, Values values) {
-  if (values[0] == "0") return Meaning();
-  return bad_value(values[0], "0; sml-run restarts no worker");
-}
-
-Result<Meaning> tee(string_view written, Values values) {
-  if (values[0] == "0") return Meaning();
-  Meaning out = one("--tag", "[default{local_rank}]:");
-  if (values[0] != "3") out.note = fmt::format("{} {}", written, show(values[0], 40));
+Result<Meaning> restarts(string_view written, Values values) {
+  Meaning out;
+  if (values[0] != "0") refuse(out.meeting, written, bad_value(values[0], "0; sml-run restarts no worker"));
   return out;
 }
 
-Result<Meaning> redirects(string_view, Values values) {
-  if (values[0] == "0") return Meaning();
-  if (values[0] == "3") return one("--quiet-workers", "");
-  return bad_value(values[0], "0 or 3; both streams go to --log-dir, or none");
+bool is_whole_number(string_view text) {
+  return !text.empty() && text.find_first_not_of("0123456789") == string_view::npos;
+}
+
+// --rdzv-conf join_timeout=600,is_host=1: what else is there is of no consequence here.
+Result<Meaning> meeting_settings(string_view written, Values values) {
+  Meaning out;
+  for (string_view rest = values[0]; !rest.empty();) {
+    const std::size_t end = std::min(rest.find(','), rest.size());
+    const string_view setting = rest.substr(0, end);
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+    const std::size_t equals = std::min(setting.find('='), setting.size());
+    const string_view key = setting.substr(0, equals);
+    const std::string value(setting.substr(std::min(equals + 1, setting.size())));
+    if (key == "join_timeout") {
+      if (!is_whole_number(value)) return bad_value(value, "a number of seconds for join_timeout");
+      out.meeting.patience = {std::string(written), value};
+    } else if (key == "is_host") {
+      const bool yes = value == "1" || value == "true" || value == "True" || value == "t" || value == "yes";
+      out.meeting.is_first = {std::string(written), yes ? "1" : "0"};
+    } else {
+      out.note = written;
+    }
+  }
+  return out;
+}
+
+// --redirects and --tee, of which 0 means none.
+Row as_streams(string_view names, string_view option) {
+  return computed(names, 1, [option](string_view, Values values) {
+    return values[0] == "0" ? Meaning() : one(std::string(option), values[0]);
+  });
+}
+
+// Where Python's tempfile makes folders.
+std::string temporary_folder(std::span<const std::string> environment) {
+  for (const string_view name : {"TMPDIR", "TEMP", "TMP"}) {
+    const std::string* entry = plan::find_variable(environment, name);
+    if (entry != nullptr && !plan::value_of(*entry).empty()) return std::string(plan::value_of(*entry));
+  }
+  return "/tmp";
+}
+
+// As part of a folder's name, in the grammar of --log-layout.
+std::string in_layout(string_view run_id) {
+  std::string out;
+  for (const char c : run_id) {
+    if (c == '{' || c == '}') out += c;
+    out += c == '/' ? '_' : c;
+  }
+  return out;
+}
+
+// LOG_DIR/RUNID_x/attempt_0/LOCAL_RANK/stdout.log (torch/distributed/elastic/multiprocessing/api.py), where x, which is
+// drawn in torch, is the job's id and the host. Of hosts that are started one by one each has its own files.
+void add_log_defaults(const Told& told, std::vector<Given>& out) {
+  const string_view folder = last_given(told.given, "--log-dir");
+  const string_view run_id = last_given(told.given, "--run-id");
+  const string_view role = last_given(told.given, "--role");
+  out.push_back({"--redirects", "0"});  // a stream that nobody names goes to no file
+  if (folder.empty()) out.push_back({"--log-dir", temporary_folder(told.environment)});
+  out.push_back({"--log-layout", fmt::format("{}{}_{{job}}_{{host}}/attempt_0/{{local_rank}}/{{stream}}.log",
+                                             folder.empty() ? "torchelastic_{job}/" : "",
+                                             run_id.empty() ? "none" : in_layout(run_id))});
+  if (told.meeting.place) out.push_back({"--log-on-host", ""});
+  if (!is_given(told.given, {"--tee"}) || is_given(told.given, {"--tag"})) return;
+  out.push_back({"--tee-tag", fmt::format("[{}{{local_rank}}]:", role.empty() ? "default" : role)});
 }
 
 Result<Meaning> numa_binding(string_view, Values values) {
@@ -82,8 +149,11 @@ Result<Settled> started_once(const Meeting& m) {
   if (m.hosts) out.options.push_back({"--host-count", m.hosts->value});
   const bool address = m.address && is_address(m.address->value);
   if (address) out.options.push_back({"--master-addr", m.address->value});
-  for (const auto& said : {m.place, address ? std::nullopt : m.address, m.port, m.endpoint}) {
-    if (said) out.notes.push_back(said->written);
+  for (const auto& said :
+       {m.place, address ? std::nullopt : m.address, m.port, m.endpoint, m.own, m.is_first, m.patience}) {
+    if (said && std::find(out.notes.begin(), out.notes.end(), said->written) == out.notes.end()) {
+      out.notes.push_back(said->written);
+    }
   }
   return out;
 }
@@ -96,12 +166,59 @@ Result<Settled> on_this_machine(Meeting m) {
   return out;
 }
 
+// torch's own port of an endpoint that names none.
+std::string with_port(const std::string& endpoint) {
+  const bool v6 =
+      endpoint.starts_with('[') ? endpoint.ends_with(']') : std::count(endpoint.begin(), endpoint.end(), ':') > 1;
+  if (!v6 && endpoint.find(':') != std::string::npos) return endpoint;
+  return fmt::format(fmt::runtime(v6 && !endpoint.starts_with('[') ? "[{}]:29400" : "{}:29400"), endpoint);
+}
+
 std::string head_of(const Meeting& m) {
-  if (!m.address) return m.endpoint ? m.endpoint->value : "";
+  if (!m.address) return m.endpoint ? with_port(m.endpoint->value) : "";
   const std::string& address = m.address->value;
   if (!m.port) return address;
   const bool v6 = address.find(':') != std::string::npos;
   return fmt::format(fmt::runtime(v6 ? "[{}]:{}" : "{}:{}"), address, m.port->value);
+}
+
+std::string which_and_where(const Meeting& m) {
+  return fmt::format(
+      "{} {}: name the hosts with -H HOST:SLOTS,... or --hostfile, and start this once; or start it on "
+      "each of them, with --rdzv-endpoint HOST:PORT",
+      m.hosts->written, show(m.hosts->value, 40));
+}
+
+// `calling`: the rest of a line by which hosts call each other; null: they do not.
+std::optional<Error> all_that_lacks(const Meeting& m, const Rest* calling) {
+  std::vector<std::string> clauses = m.refused;
+  if (calling != nullptr && !m.place && head_of(m).empty()) clauses.push_back(which_and_where(m));
+  if (clauses.empty()) return std::nullopt;  // a secret alone is asked for later, where its file is read
+  if (calling != nullptr && !calling->secret_advice.empty()) {
+    clauses.push_back("the hosts share no secret by which they know each other: " + calling->secret_advice);
+  }
+  if (clauses.size() == 1) return Error(ErrorKind::Usage, clauses.front());
+  std::string all;
+  for (std::size_t i = 0; i < clauses.size(); ++i)
+    all += fmt::format("{}({}) {}", i == 0 ? "" : "; ", i + 1, clauses[i]);
+  return Error(ErrorKind::Usage, fmt::format("{} things are missing, or cannot be had: {}", clauses.size(), all));
+}
+
+// Each host is started by itself. Where nothing says which it is, the first one does.
+Settled calling(const Meeting& m) {
+  constexpr string_view kPatience = "600";  // join_timeout, of torch's rendezvous
+  Settled out;
+  out.options = {{"--host-source", "nnodes"},
+                 {"--nnodes", m.hosts->value},
+                 {"--start-timeout", m.patience ? m.patience->value : std::string(kPatience)}};
+  const bool first = !m.place && m.is_first && m.is_first->value == "1";
+  if (m.place || first) out.options.push_back({"--node-rank", first ? "0" : m.place->value});
+  if (std::string head = head_of(m); !head.empty()) out.options.push_back({"--head", std::move(head)});
+  if (m.address && m.endpoint) out.notes.push_back(m.endpoint->written);
+  const bool told = m.own && is_address(m.own->value);
+  if (told) out.options.push_back({"--master-addr", m.own->value});
+  if (m.own && !told) out.notes.push_back(m.own->written);
+  return out;
 }
 
 constexpr string_view kNoFunctions = "sml-run starts programs only; write the script alone";
@@ -116,26 +233,27 @@ Result<std::string> fixed_count(string_view text) {
 }
 
 void merge(Meeting& all, const Meeting& more) {
-  for (const auto member : {&Meeting::hosts, &Meeting::place, &Meeting::address, &Meeting::port, &Meeting::endpoint}) {
+  for (const auto member : {&Meeting::hosts, &Meeting::place, &Meeting::address, &Meeting::port, &Meeting::endpoint,
+                            &Meeting::own, &Meeting::is_first, &Meeting::patience}) {
     if (more.*member) all.*member = more.*member;
+  }
+  for (const std::string& clause : more.refused) {
+    if (std::find(all.refused.begin(), all.refused.end(), clause) == all.refused.end()) all.refused.push_back(clause);
   }
 }
 
-Result<Settled> settle(const Meeting& meeting, HostsNamed named) {
-  if (named == HostsNamed::Yes || !meeting.hosts) return started_once(meeting);
-  if (meeting.hosts->value == "1") return on_this_machine(meeting);
-  if (!meeting.place) {
-    return Error(
-        ErrorKind::Usage,
-        fmt::format("{} {}: name the hosts with -H HOST:SLOTS,... or --hostfile, and start this once; or start "
-                    "it on each of them, with --node-rank I and --master-addr ADDR",
-                    meeting.hosts->written, show(meeting.hosts->value, 40)));
-  }
-  Settled out;
-  out.options = {
-      {"--host-source", "nnodes"}, {"--nnodes", meeting.hosts->value}, {"--node-rank", meeting.place->value}};
-  if (std::string head = head_of(meeting); !head.empty()) out.options.push_back({"--head", std::move(head)});
-  if (meeting.address && meeting.endpoint) out.notes.push_back(meeting.endpoint->written);
+Result<Settled> settle(const Meeting& meeting, const Rest& rest) {
+  const bool once = rest.named == HostsNamed::Yes || !meeting.hosts;
+  const bool calls = !once && meeting.hosts->value != "1";
+  if (std::optional<Error> lacks = all_that_lacks(meeting, calls ? &rest : nullptr)) return *lacks;
+  if (once) return started_once(meeting);
+  return calls ? calling(meeting) : on_this_machine(meeting);
+}
+
+std::vector<Given> defaults_of_torchrun(const Told& told) {
+  std::vector<Given> out{
+      {"--no-tag", ""}, {"--nproc-per-node", "1"}, {"--host-source", "local"}, {"--torch-store", ""}};
+  if (is_given(told.given, {"--log-dir", "--redirects", "--tee"})) add_log_defaults(told, out);
   return out;
 }
 
@@ -148,19 +266,22 @@ std::vector<Row> torchrun_rows() {
       as_said("master-addr", &Meeting::address),
       as_said("master-port", &Meeting::port),
       as_said("rdzv-endpoint", &Meeting::endpoint),
-      computed("t tee", 1, tee),
-      computed("r redirects", 1, redirects),
+      as_streams("t tee", "--tee"),
+      as_streams("r redirects", "--redirects"),
+      as_option("local-ranks-filter", "--show-local-ranks"),
       as_fixed("standalone", {{"--host-source", "local"}}),
       as_option("log-dir", "--log-dir"),
       as_option("role", "--role"),
+      as_option("rdzv-id", "--run-id"),
       as_option("shutdown-timeout", "--grace"),
       as_program("m module", Program::Module),
       as_program("no-python", Program::Executable),
       as_is("use-env", 0),
       noted("monitor-interval start-method event-log-handler logs-specs", 1),
-      noted("rdzv-backend rdzv-id rdzv-conf local-addr signals-to-handle", 1),
+      as_said("local-addr", &Meeting::own),
+      computed("rdzv-conf", 1, meeting_settings),
+      noted("rdzv-backend signals-to-handle", 1),
       refused("run-path", 0, kNoFunctions),
-      refused("local-ranks-filter", 1, "it counts on each host anew; name ranks of the whole job for --show-ranks"),
       refused("log-line-prefix-template", 1, "write it for --tag, with {rank}, {local_rank} and {host}"),
       refused("duplicate-stdout-filters duplicate-stderr-filters", 1,
               "sml-run does not filter lines by what they hold"),

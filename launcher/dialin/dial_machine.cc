@@ -17,7 +17,12 @@ constexpr Row kTable[] = {
     {S::Calling, E::Failed, S::Resting, A::Rest},          {S::Calling, E::Refused, S::Over, A::GiveUp},
     {S::Calling, E::Welcomed, S::Serving, A::None},        {S::Calling, E::Deadline, S::Over, A::GiveUp},
 
+    {S::Calling, E::Proved, S::Waiting, A::None},
+
     {S::Resting, E::Deadline, S::Calling, A::Call},
+
+    {S::Waiting, E::Failed, S::Resting, A::Rest},          {S::Waiting, E::Refused, S::Over, A::GiveUp},
+    {S::Waiting, E::Welcomed, S::Serving, A::None},        {S::Waiting, E::Deadline, S::Over, A::GiveUp},
 
     {S::Serving, E::VerdictCame, S::Leaving, A::EndAgent}, {S::Serving, E::HeadLost, S::Deserted, A::EndAgent},
 
@@ -29,7 +34,8 @@ static_assert(no_pair_twice(kTable));
 }  // namespace
 
 std::string_view name(DialState state) {
-  static constexpr std::string_view names[] = {"calling", "resting", "serving", "leaving", "deserted", "over"};
+  static constexpr std::string_view names[] = {"calling", "resting",  "waiting", "serving",
+                                               "leaving", "deserted", "over"};
   return names[static_cast<std::size_t>(state)];
 }
 
@@ -47,6 +53,7 @@ DialAction DialMachine::on(DialEvent event, TimePoint now) {
   state_ = row->next;
   if (state_ == S::Resting) return rest(now);
   if (state_ == S::Calling) deadline_ = give_up_at_;
+  if (state_ == S::Waiting) deadline_ = give_up_at_ + kLinger;
   if (state_ == S::Serving || state_ == S::Over) deadline_.reset();
   if (state_ == S::Leaving) deadline_ = now + kConfirm;
   if (state_ == S::Deserted) deadline_ = now + grace_ + kConfirm;

@@ -13,6 +13,7 @@ namespace sml::dialin {
 enum class DialState : std::uint8_t {
   Calling,   // a connection is being made, or the head has yet to say that we may come in
   Resting,   // until the next try
+  Waiting,   // the head knows us, and waits for others before it gives us a place
   Serving,   // the head knows us; our agent runs when it says so
   Leaving,   // the head has told the verdict; our agent, if it runs, gets a moment
   Deserted,  // the head has gone; our agent ends its workers
@@ -21,6 +22,7 @@ enum class DialState : std::uint8_t {
 enum class DialEvent : std::uint8_t {
   Failed,   // no connection, or it ended before we were let in
   Refused,  // and that is that
+  Proved,   // the head has the key, and is to give us a place
   Welcomed,
   VerdictCame,
   HeadLost,    // while we serve: the connection has ended, or the head is silent
@@ -45,6 +47,7 @@ class DialMachine {
  public:
   static constexpr Duration kFirstRest = std::chrono::milliseconds(10);
   static constexpr Duration kLongestRest = std::chrono::seconds(1);
+  static constexpr Duration kLinger = std::chrono::seconds(10);   // for the word of a head that waits for others
   static constexpr Duration kConfirm = std::chrono::seconds(12);  // after the grace: KILL, collect
 
   // `patience`: how long the head may take to let us in. `grace`: of the workers when the head has gone.

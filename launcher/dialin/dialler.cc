@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <csignal>
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include <boost/asio/io_context.hpp>
@@ -14,10 +15,13 @@
 #include "common/core/exit_status.h"
 #include "common/core/text.h"
 #include "common/os/spawn.h"
+#include "launcher/dialin/agent_traces.h"
 #include "launcher/dialin/dial_machine.h"
 #include "launcher/dialin/link.h"
 #include "launcher/dialin/port.h"
+#include "launcher/launch/clean_up.h"
 #include "launcher/launch/process_transport.h"
+#include "launcher/names/addresses.h"
 #include "launcher/ssh/tcp_connect.h"
 
 namespace sml::dialin {
@@ -29,6 +33,7 @@ namespace asio = boost::asio;
 constexpr Duration kConnectLimit = std::chrono::seconds(10);
 constexpr Duration kTellWaiting = std::chrono::seconds(5);
 constexpr std::size_t kMaxShown = 500;
+constexpr std::uint32_t kCleanUpSilenceMs = 30'000;  // the clean-up is over before
 
 class Dialler final : private LinkEvents, private launch::TransportEvents {
  public:
@@ -61,6 +66,7 @@ class Dialler final : private LinkEvents, private launch::TransportEvents {
     prepare();
     call();
     loop_->run();
+    end_what_it_left();
     return std::move(outcome_);
   }
 
@@ -68,6 +74,7 @@ class Dialler final : private LinkEvents, private launch::TransportEvents {
   // ---- what comes before the agent
 
   void prepare() {
+    unprepared_ = plan_.unable;
     if (plan_.chore == nullptr) return;
     ready_ = false;
     preparation_.emplace(loop_->get_executor(), *plan_.chore, [this](const Result<void>& done) {
@@ -80,9 +87,36 @@ class Dialler final : private LinkEvents, private launch::TransportEvents {
   // The head is told of a failure in the place of the agent.
   void start_agent() {
     if (machine_.state() != DialState::Serving) return;
-    if (unprepared_) return link_->send(encode(ToHead(AgentEnded{unprepared_->message().substr(0, kMaxPiece)})));
-    agent_ = launch::make_local_transport(loop_->get_executor(), image_, *mark_, plan_.environment);
+    if (unprepared_) {
+      const auto kind = static_cast<std::uint8_t>(unprepared_->kind());
+      return link_->send(encode(ToHead(AgentEnded{unprepared_->message().substr(0, kMaxPiece), kind})));
+    }
+    traces_.emplace(*mark_);
+    agent_ = make_agent(*loop_, *mark_);
     agent_->start(*this);
+  }
+
+  std::unique_ptr<launch::AgentTransport> make_agent(asio::io_context& loop, std::string mark) const {
+    return launch::make_local_transport(loop.get_executor(), image_, std::move(mark), plan_.environment);
+  }
+
+  // Of an agent that was killed together with those that watch over it. The head cannot come here for that.
+  void end_what_it_left() {
+    const bool vanished = agent_ && !(agent_over_ && agent_->far_side_ended_well());
+    agent_.reset();
+    if (!vanished || !traces_->found()) return;
+    asio::io_context loop(1);  // nothing else happens any more
+    const std::string& name = plan_.settings.hosts[plan_.settings.own_index];
+    const launch::SessionRoute route{.local = [&](std::string mark) { return make_agent(loop, std::move(mark)); },
+                                     .remote = {}};
+    launch::CleanUp(loop, image_, say_)
+        .run({{.route = route,
+               .plan = {.host = HostIndex(plan_.settings.own_index),
+                        .name = name,
+                        .hello = {.job_id = {}, .host = name, .heartbeat_timeout_ms = kCleanUpSilenceMs},
+                        .prepare_local = {},
+                        .prepare_remote = {},
+                        .end_left = traces_->found()}}});
   }
 
   // ---- calling
@@ -90,7 +124,7 @@ class Dialler final : private LinkEvents, private launch::TransportEvents {
   void call() {
     asio::post(*pool_, [this, loop = loop_, cancel = cancel_, head = plan_.settings.head, port = plan_.settings.port] {
       auto answer = std::make_shared<Result<os::UniqueFd>>(os::UniqueFd());
-      if (const auto addresses = ssh::resolve(head, port, ssh::AddressFamily::Any); addresses) {
+      if (const auto addresses = names::addresses_of(head, port, AF_UNSPEC); addresses) {
         *answer = ssh::connect_to(*addresses, kConnectLimit, *cancel);
       } else {
         *answer = addresses.error();
@@ -115,8 +149,21 @@ class Dialler final : private LinkEvents, private launch::TransportEvents {
 
   void link_proved() override {
     const Settings& s = plan_.settings;
-    link_->send(
-        encode(ToHead(Hello{kProtocolVersion, s.job, s.attempt, s.build, s.plan, s.own_index, s.hosts[s.own_index]})));
+    Hello hello{.version = kProtocolVersion,
+                .job = s.job,
+                .attempt = s.attempt,
+                .build = s.build,
+                .plan = s.plan,
+                .index = s.own_index,
+                .host = s.hosts[s.own_index],
+                .calls = plan_.unable ? Calls::ToSayWhyNot : Calls::WithPlan};
+    if (s.place == PlaceRule::ChosenByHead) {
+      hello.index = kAnyPlace;
+      hello.host.clear();
+      hello.wished = s.wished.value_or(kAnyPlace);
+    }
+    link_->send(encode(ToHead(hello)));
+    if (s.place == PlaceRule::ChosenByHead) tell(DialEvent::Proved);
   }
 
   void fail(const Error& why) {
@@ -125,12 +172,16 @@ class Dialler final : private LinkEvents, private launch::TransportEvents {
     tell(why.kind() == ErrorKind::Auth ? DialEvent::Refused : DialEvent::Failed);
   }
 
+  // Connected, perhaps, and not let in.
+  bool is_outside() const { return machine_.state() == DialState::Calling || machine_.state() == DialState::Waiting; }
+
   void tell_waiting() {
     waiting_timer_.expires_after(kTellWaiting);
     waiting_timer_.async_wait([this](boost::system::error_code error) {
-      if (error || (machine_.state() != DialState::Calling && machine_.state() != DialState::Resting)) return;
-      say_("waiting for the head, " + where() +
-           (last_fault_.message().empty() ? std::string() : " (" + last_fault_.message() + ")"));
+      if (error || (!is_outside() && machine_.state() != DialState::Resting)) return;
+      const bool proved = machine_.state() == DialState::Waiting;
+      say_((proved ? "waiting for the other hosts of the job at " : "waiting for the head, ") + where() +
+           (proved || last_fault_.message().empty() ? std::string() : " (" + last_fault_.message() + ")"));
       tell_waiting();
     });
   }
@@ -153,13 +204,19 @@ class Dialler final : private LinkEvents, private launch::TransportEvents {
 
   void link_closed(const Error& why) override {
     if (link_) link_->abandon();
-    if (machine_.state() == DialState::Calling) return fail(why);
+    if (is_outside()) return fail(why);
     last_fault_ = why;
     tell(DialEvent::HeadLost);
   }
 
-  void handle(const Welcome&) {
-    say_("the head has answered: " + where() + " (" + peer_ + ")");
+  void handle(const Welcome& m) {
+    if (!is_outside()) return;
+    const Settings& s = plan_.settings;
+    const bool chosen = s.place == PlaceRule::ChosenByHead;
+    if (const Result<void> checked = PlanCheck::check_place(m.place, s); !checked) return fail(checked.error());
+    check_.emplace([this, place = m.place](const std::string& job_id) { return plan_.reckon(place, job_id); });
+    say_("the head has answered: " + where() + " (" + peer_ + ")" +
+         (chosen ? "; this is " + s.hosts[m.place] : std::string()));
     tell(DialEvent::Welcomed);
     watch_silence();
   }
@@ -173,12 +230,25 @@ class Dialler final : private LinkEvents, private launch::TransportEvents {
 
   void handle(const Begin& m) {
     if (machine_.state() != DialState::Serving || mark_) return;
+    if (const Result<void> checked = check_->take_mark(m.mark); !checked) return distrust(checked.error());
     mark_ = m.mark;
     if (ready_) start_agent();
   }
 
   void handle(const Bytes& m) {
-    if (agent_) agent_->send(m.bytes);
+    if (distrust_ || !check_) return;
+    Result<std::string> allowed = check_->pass(m.bytes);
+    if (!allowed) return distrust(allowed.error());
+    if (agent_) agent_->send(std::move(*allowed));
+  }
+
+  // Whoever it is, the head of our job it is not; or somebody has started this host otherwise than the head, which is
+  // told so.
+  void distrust(const Error& why) {
+    distrust_ = why;
+    link_->send(encode(ToHead(AgentEnded{why.message().substr(0, kMaxPiece)})));
+    link_->finish();
+    tell(DialEvent::HeadLost);
   }
 
   void handle(const EndInput&) {
@@ -209,6 +279,7 @@ class Dialler final : private LinkEvents, private launch::TransportEvents {
   void transport_is_local() override {}
   void transport_open(std::string_view, std::string_view) override {}
   void transport_bytes(std::span<const char> bytes) override {
+    traces_->feed(bytes);
     send_in_pieces<ToHead>(std::string_view(bytes.data(), bytes.size()),
                            [this](std::string frame) { link_->send(std::move(frame)); });
   }
@@ -253,12 +324,15 @@ class Dialler final : private LinkEvents, private launch::TransportEvents {
       asio::post(*loop_, [this] { tell(DialEvent::AgentEnded); });
       return;
     }
-    if (machine_.state() == DialState::Deserted) say_("the head has gone: " + last_fault_.message());
+    if (machine_.state() == DialState::Deserted && !distrust_) say_("the head has gone: " + last_fault_.message());
     agent_->finish();
   }
 
   void leave() {
-    if (!judged_) {
+    if (distrust_) {
+      outcome_.fault = distrust_;
+      outcome_.exit_code = exit_code_of(distrust_->kind());
+    } else if (!judged_) {
       outcome_.fault = Error(ErrorKind::Lost, "the head, " + where() + ", has gone: " + last_fault_.message());
       outcome_.exit_code = exit_code_of(ErrorKind::Lost);
     }
@@ -302,6 +376,8 @@ class Dialler final : private LinkEvents, private launch::TransportEvents {
   std::unique_ptr<asio::thread_pool> pool_ = std::make_unique<asio::thread_pool>(1);
   std::shared_ptr<ssh::CancelToken> cancel_ = std::make_shared<ssh::CancelToken>();
   std::unique_ptr<Credentials> credentials_;
+  std::optional<PlanCheck> check_;  // once the head has welcomed us
+  std::optional<Error> distrust_;   // what the head wanted that was not ours
   DialMachine machine_;
   asio::steady_timer deadline_timer_;
   asio::steady_timer silence_timer_;
@@ -312,9 +388,10 @@ class Dialler final : private LinkEvents, private launch::TransportEvents {
   std::string peer_;
   std::optional<launch::Preparation> preparation_;
   bool ready_ = true;                // with the chore
-  std::optional<Error> unprepared_;  // how it failed
+  std::optional<Error> unprepared_;  // how it failed, or why there is no plan
   std::optional<std::string> mark_;  // by which the agent is to open; empty: the head has not asked for it
   std::unique_ptr<launch::AgentTransport> agent_;
+  std::optional<AgentTraces> traces_;  // from when there is an agent
   TimePoint last_heard_ = Clock::now();
   Error last_fault_;
   Outcome outcome_;

@@ -1,6 +1,7 @@
 // The side of every other host: calls the head until it answers, runs an agent for it, relays that agent's bytes, and
 // ends as the job does.
 #pragma once
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
@@ -8,6 +9,7 @@
 
 #include "common/core/clock.h"
 #include "common/core/error.h"
+#include "launcher/dialin/plan_check.h"
 #include "launcher/dialin/settings.h"
 #include "launcher/launch/agent_image.h"
 #include "launcher/launch/preparation.h"
@@ -20,7 +22,10 @@ struct DialPlan {
   Duration grace{};                      // of the workers when the head has gone
   Duration heartbeat_timeout{};          // a head silent for so long has gone
   std::vector<std::string> environment;  // of the agent: what the workers here begin with
-  launch::Chore* chore = nullptr;        // before it, while we call; outlives the job; null: none
+  // What the agent may be told, if this host has that place among those of the job.
+  std::function<std::optional<OwnPart>(std::uint32_t place, const std::string& job_id)> reckon;
+  launch::Chore* chore = nullptr;    // before it, while we call; outlives the job; null: none
+  std::optional<Error> unable = {};  // why there is no plan: we call to say so, and run nothing
 };
 
 // How it ended here.

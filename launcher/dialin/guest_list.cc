@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "common/core/text.h"
 
 namespace sml::dialin {
@@ -12,17 +14,22 @@ GuestList::GuestList(const Settings& settings) : settings_(settings), here_(sett
 
 std::optional<Refused> GuestList::refuse(const Hello& hello) const {
   if (std::optional<Refused> refused = refuse_strangers(hello)) return refused;
-  if (hello.index >= settings_.hosts.size() || settings_.hosts[hello.index] != hello.host) {
+  const bool placed = hello.index != kAnyPlace;
+  if (!placed && settings_.callers == Callers::ListedHosts) {
+    return refusal(Reason::UnknownHost, "it does not say which of the hosts it is, and this job knows them by name");
+  }
+  if (placed && (hello.index >= settings_.hosts.size() || settings_.hosts[hello.index] != hello.host)) {
     return refusal(Reason::UnknownHost, fmt::format("the job has no host \"{}\" at place {}; its hosts are {}",
                                                     show(hello.host), hello.index, fold_names(settings_.hosts)));
   }
-  if (hello.plan != settings_.plan) {
+  if (hello.calls == Calls::WithPlan && hello.plan != settings_.plan) {
     return refusal(
         Reason::Plan,
         "it reckons with other hosts, another number of workers on each, or another command than the head, or "
         "only one of the two was given --check");
   }
   if (closed_) return refusal(Reason::Ending, "the job is ending");
+  if (!placed) return free_places() > 0 ? std::nullopt : std::optional(refuse_surplus());
   if (here_[hello.index]) return refusal(Reason::Twice, fmt::format("host \"{}\" is here already", show(hello.host)));
   return std::nullopt;
 }
@@ -42,6 +49,14 @@ std::optional<Refused> GuestList::refuse_strangers(const Hello& hello) const {
                                                 hello.attempt, settings_.attempt));
   }
   return std::nullopt;
+}
+
+Refused GuestList::refuse_surplus() const {
+  return refusal(Reason::Full, fmt::format("the job has {} hosts, and all of them are here", settings_.hosts.size()));
+}
+
+std::size_t GuestList::free_places() const {
+  return static_cast<std::size_t>(std::count(here_.begin(), here_.end(), false));
 }
 
 bool GuestList::come(std::uint32_t index) {

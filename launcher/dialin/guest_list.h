@@ -1,6 +1,7 @@
 // The head's book of the hosts that have come: whom to let in, and why not. Pure. That a caller has the job's key has
 // been proved before; how long the head waits for the others is the job's start timeout.
 #pragma once
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <vector>
@@ -17,10 +18,15 @@ class GuestList {
 
   // What is wrong with a caller; nothing: it may come in, once its address is found to be right.
   std::optional<Refused> refuse(const Hello& hello) const;
+  // By place; the head's own is taken.
+  const std::vector<bool>& taken() const { return here_; }
+  std::size_t free_places() const;
   // The place is taken from now on; a second host that says to be the same is refused. False: it was taken meanwhile.
   bool come(std::uint32_t index);
   // Nobody is let in any more.
   void close() { closed_ = true; }
+  // One more than the job has places for.
+  Refused refuse_surplus() const;
   Refused refusal(Reason reason, std::string text) const { return {reason, settings_.attempt, std::move(text)}; }
 
  private:

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <csignal>
+#include <optional>
 #include <set>
 #include <utility>
 #include <vector>
@@ -11,9 +12,11 @@
 #include <boost/asio/steady_timer.hpp>
 
 #include "common/core/text.h"
+#include "launcher/dialin/door.h"
 #include "launcher/dialin/guest_list.h"
 #include "launcher/dialin/link.h"
 #include "launcher/dialin/port.h"
+#include "launcher/dialin/seating.h"
 
 namespace sml::dialin {
 
@@ -21,13 +24,17 @@ namespace {
 
 namespace asio = boost::asio;
 
-constexpr std::size_t kMaxUnknown = 256;  // callers who have not shown yet who they are
-constexpr std::size_t kMaxSaid = 100;     // different sentences about callers
+constexpr std::size_t kMaxSaid = 100;  // different sentences about callers
 constexpr Duration kTellLimit = std::chrono::seconds(5);
 constexpr Duration kAliveInterval = std::chrono::seconds(5);
 constexpr Duration kShortOfDescriptors = std::chrono::milliseconds(100);
 
 class Guest;
+
+// Lost: an agent that ran. What else there is happens before.
+ErrorKind kind_of(const AgentEnded& m) {
+  return m.kind <= static_cast<std::uint8_t>(ErrorKind::Internal) ? static_cast<ErrorKind>(m.kind) : ErrorKind::Lost;
+}
 
 // Where a host and its session in the job meet, whoever comes first.
 struct Seat {
@@ -47,8 +54,8 @@ class HeadImpl;
 // One caller.
 class Guest final : private LinkEvents {
  public:
-  Guest(HeadImpl& head, std::shared_ptr<Link> link, int fd)
-      : head_(head), link_(std::move(link)), near_(near_address(fd)), far_(far_address(fd)) {
+  Guest(HeadImpl& head, std::shared_ptr<Link> link, int fd, Door::Id id)
+      : head_(head), link_(std::move(link)), id_(id), near_(near_address(fd)), far_(far_address(fd)) {
     link_->start(*this);
   }
   ~Guest() override { link_->abandon(); }
@@ -62,16 +69,29 @@ class Guest final : private LinkEvents {
   const std::string& near() const { return near_; }
   const std::string& far() const { return far_; }
   const std::shared_ptr<Seat>& seat() const { return seat_; }
-  void take(std::shared_ptr<Seat> seat) {
+  void take(std::shared_ptr<Seat> seat, std::uint32_t place, const std::string& host) {
+    waits_.reset();
     seat_ = std::move(seat);
     seat_->guest = this;
-    send(Welcome{});
+    host_ = host;
+    send(Welcome{place});
   }
+  // For a place, until the others are here.
+  void wait(const Hello& hello) { waits_ = Unplaced{hello.wished, far_}; }
+  const std::optional<Unplaced>& waits() const { return waits_; }
   void turn_away(const Refused& refused) {
     send(refused);
     finish();
   }
   bool gone() const { return gone_; }
+  Door::Id id() const { return id_; }
+  // It is one of ours, as far as it says, and may take its time now.
+  void hear_out() { link_->known(); }
+  // For one that came later.
+  void give_way() {
+    link_->abandon();
+    gone_ = true;
+  }
 
  private:
   void link_proved() override {}
@@ -81,15 +101,17 @@ class Guest final : private LinkEvents {
   void handle(const Bytes& m) {
     if (seat_->events != nullptr) seat_->events->transport_bytes(m.bytes);
   }
-  void handle(const AgentEnded& m) { seat_->tell_end(Error(ErrorKind::Lost, show(m.text, 2000))); }
+  void handle(const AgentEnded& m) { seat_->tell_end(Error(kind_of(m), show(m.text, 2000))); }
   void handle(const StopAsked& m);
 
   HeadImpl& head_;
   std::shared_ptr<Link> link_;
+  Door::Id id_;
   FrameReader<ToHead> reader_;
   std::shared_ptr<Seat> seat_;  // null: it has not been let in
   std::string near_;
   std::string far_;
+  std::optional<Unplaced> waits_;
   std::string host_;
   bool introduced_ = false;
   bool gone_ = false;
@@ -159,14 +181,19 @@ class HeadImpl final : public Head {
 
   std::vector<HostIndex> missing() const override {
     std::vector<HostIndex> out;
+    const std::vector<bool> promised = promised_places();
     for (std::uint32_t i = 0; i < seats_.size(); ++i) {
-      if (i != plan_.settings.own_index && seats_[i]->guest == nullptr) out.push_back(HostIndex(i));
+      const bool here = i == plan_.settings.own_index || seats_[i]->guest != nullptr || promised[i];
+      if (!here) out.push_back(HostIndex(i));
     }
     return out;
   }
 
   void end(const Verdict& verdict, std::optional<HostIndex> culprit, std::function<void()> told) override {
     told_ = std::move(told);
+    for (const auto& [guest, place] : promises()) {
+      if (list_.come(place)) give_place(*guest, place);
+    }
     list_.close();
     alive_timer_.cancel();
     boost::system::error_code ignored;
@@ -187,6 +214,8 @@ class HeadImpl final : public Head {
 
   void introduce(Guest& guest, const Hello& hello) {
     if (const std::optional<Refused> refused = list_.refuse(hello)) return refuse(guest, *refused);
+    guest.hear_out();
+    if (hello.index == kAnyPlace) return let_wait(guest, hello);
     if (plan_.settings.callers == Callers::Anywhere) return let_in(guest, hello);
     asio::post(pool_, [this, here = here_, loop = loop_, hello, weak = weak_to(guest)] {
       Result<std::vector<std::string>> addresses = addresses_of(hello.host);
@@ -203,10 +232,22 @@ class HeadImpl final : public Head {
     guest.turn_away(refused);
   }
   void say_about(const Guest& guest, const std::string& text) {
-    const std::string sentence = "a caller from " + guest.far() + " is turned away: " + text;
-    if (said_.size() < kMaxSaid && said_.insert(sentence).second) events_.say(sentence);
+    say_once("a caller from " + guest.far() + " is turned away: " + text);
   }
+  void known(const Guest& guest) { door_.settled(guest.id()); }
+  void left(const Guest& guest) { door_.left(guest.id(), Clock::now()); }
   void stop_asked(const std::string& host, int signo) { events_.stop_asked(host, signo); }
+
+  // Those who wait for the others have their places when all are here.
+  void seat_waiting() {
+    const std::vector<Promise> all = promises();
+    if (!all.empty() && all.size() == list_.free_places()) {
+      for (const auto& [guest, place] : all) {
+        if (list_.come(place)) welcome(*guest, place);
+      }
+    }
+    tell_steps();
+  }
 
   // Those who are gone are forgotten, but not from within their own calls.
   void sweep() {
@@ -225,16 +266,29 @@ class HeadImpl final : public Head {
       if (error) return;
       os::UniqueFd fd = accept_one(listener_.native_handle());
       if (!fd) return rest_and_accept();
-      const int number = fd.get();
-      const auto unknown = std::count_if(guests_.begin(), guests_.end(), [](const auto& g) { return !g->seat(); });
-      if (static_cast<std::size_t>(unknown) < kMaxUnknown) receive(std::move(fd), number);
+      const std::string from = far_address(fd.get());
+      if (const auto admission = door_.knock(from, Clock::now())) {
+        receive(std::move(fd), *admission);
+      } else {
+        say_once("callers from " + from + " have to wait: too many have not said who they are");
+      }
       accept();
     });
   }
 
-  void receive(os::UniqueFd fd, int number) {
+  void receive(os::UniqueFd fd, const Door::Admission& admission) {
+    for (const auto& guest : guests_) {
+      if (guest->id() == admission.displaced) guest->give_way();
+    }
+    if (admission.displaced) sweep();
+    const int number = fd.get();
     Result<std::shared_ptr<Link>> link = make_link(loop_, std::move(fd), *credentials_);
-    if (link) guests_.push_back(std::make_shared<Guest>(*this, std::move(*link), number));
+    if (!link) return door_.left(admission.id, Clock::now());
+    guests_.push_back(std::make_shared<Guest>(*this, std::move(*link), number, admission.id));
+  }
+
+  void say_once(const std::string& sentence) {
+    if (said_.size() < kMaxSaid && said_.insert(sentence).second) events_.say(sentence);
   }
 
   void rest_and_accept() {
@@ -264,9 +318,59 @@ class HeadImpl final : public Head {
     if (!list_.come(hello.index)) {
       return refuse(guest, list_.refuse(hello).value_or(list_.refusal(Reason::Ending, "the job is ending")));
     }
-    guest.take(seats_[hello.index]);
+    welcome(guest, hello.index);
+    seat_waiting();
+  }
+
+  void welcome(Guest& guest, std::uint32_t place) {
+    give_place(guest, place);
     guest.seat()->begin();
     events_.come();
+  }
+  void give_place(Guest& guest, std::uint32_t place) { guest.take(seats_[place], place, plan_.settings.hosts[place]); }
+
+  void let_wait(Guest& guest, const Hello& hello) {
+    if (promises().size() >= list_.free_places()) return refuse(guest, list_.refuse_surplus());
+    guest.wait(hello);
+    if (hello.calls == Calls::ToSayWhyNot) seat_alone(guest);  // the job need not wait for others to hear it
+    seat_waiting();
+  }
+
+  void seat_alone(const Guest& guest) {
+    for (const auto& [one, place] : promises()) {
+      if (one == &guest && list_.come(place)) return welcome(*one, place);
+    }
+  }
+
+  struct Promise {
+    Guest* guest;
+    std::uint32_t place;  // which it has if nobody else calls
+  };
+  std::vector<Promise> promises() const {
+    std::vector<Promise> out;
+    std::vector<Unplaced> callers;
+    for (const auto& guest : guests_) {
+      if (guest->gone() || !guest->waits()) continue;
+      out.push_back({guest.get(), kAnyPlace});
+      callers.push_back(*guest->waits());
+    }
+    const std::vector<std::uint32_t> places = seat(callers, list_.taken());
+    for (std::size_t i = 0; i < out.size(); ++i) out[i].place = places[i];
+    return out;
+  }
+  std::vector<bool> promised_places() const {
+    std::vector<bool> out(seats_.size());
+    for (const Promise& one : promises()) out[one.place] = true;
+    return out;
+  }
+
+  // What is said of a host where the time is up.
+  void tell_steps() {
+    const std::vector<bool> promised = promised_places();
+    for (std::size_t i = 0; i < seats_.size(); ++i) {
+      if (seats_[i]->guest != nullptr || seats_[i]->events == nullptr || list_.taken()[i]) continue;
+      seats_[i]->events->transport_step(promised[i] ? "it has called, and others have not" : "it has not called");
+    }
   }
 
   void keep_alive() {
@@ -291,6 +395,7 @@ class HeadImpl final : public Head {
   Events events_;
   std::unique_ptr<Credentials> credentials_;
   GuestList list_;
+  Door door_;
   std::vector<std::shared_ptr<Seat>> seats_;  // by place
   std::vector<std::shared_ptr<Guest>> guests_;
   std::set<std::string> said_;
@@ -325,18 +430,20 @@ void Guest::link_bytes(std::span<const char> bytes) {
 
 void Guest::link_closed(const Error& why) {
   gone_ = true;
+  head_.left(*this);
   if (seat_) {
     seat_->guest = nullptr;
     seat_->tell_end(Error(ErrorKind::Lost, "its sml-run has gone: " + why.message()));
   } else if (!introduced_) {
     head_.say_about(*this, why.message());
   }
+  if (waits_) head_.seat_waiting();
   head_.sweep();
 }
 
 void Guest::handle(const Hello& hello) {
   introduced_ = true;
-  host_ = hello.host;
+  head_.known(*this);
   head_.introduce(*this, hello);
 }
 

@@ -8,10 +8,12 @@
 
 namespace sml::dialin {
 
-// From a secret of any length, or from facts that only the hosts of the job know; `purpose` keeps keys of the same
-// secret for different uses apart. A secret that can be guessed gives a key that can be guessed. Error (Internal): the
-// library refuses.
+// From a secret of any length; `purpose` keeps keys of the same secret for different uses apart. A secret that can be
+// guessed gives a key that can be guessed. Error (Internal): the library refuses.
 Result<Key> derive_key(std::string_view secret, std::string_view purpose);
+
+// From facts that can be guessed: scrypt (RFC 7914), of which each guess costs some 0.1 s and 64 MiB. Error (Internal).
+Result<Key> derive_slowly(std::string_view facts, std::string_view purpose);
 
 // SHA-256, in hexadecimal digits.
 std::string digest(std::string_view text);

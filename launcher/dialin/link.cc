@@ -123,11 +123,15 @@ class TlsLink final : public Link, public std::enable_shared_from_this<TlsLink> 
     events_ = &events;
     limit_.expires_after(kProveLimit);
     limit_.async_wait([self = shared_from_this()](boost::system::error_code error) {
-      if (!error) self->close(Error(ErrorKind::Timeout, "it has proved nothing in time"));
+      if (error) return;
+      self->close(Error(ErrorKind::Timeout,
+                        self->proved_ ? "it has not said in time who it is" : "it has proved nothing in time"));
     });
     stream_.async_handshake(side_ == Side::Head ? asio::ssl::stream_base::server : asio::ssl::stream_base::client,
                             [self = shared_from_this()](boost::system::error_code error) { self->shaken(error); });
   }
+
+  void known() override { limit_.cancel(); }
 
   void send(std::string bytes) override {
     if (!proved_ || finishing_) return;
@@ -149,7 +153,7 @@ class TlsLink final : public Link, public std::enable_shared_from_this<TlsLink> 
 
  private:
   void shaken(boost::system::error_code error) {
-    limit_.cancel();
+    if (side_ == Side::Host || error) limit_.cancel();
     if (events_ == nullptr) return;
     // Without the key there is no handshake at all, for there is nothing else; this is to be sure.
     if (error || ::SSL_session_reused(stream_.native_handle()) != 1) return close(why_unproved(error));

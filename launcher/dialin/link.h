@@ -35,7 +35,7 @@ class LinkEvents {
   // The view is valid during the call only.
   virtual void link_bytes(std::span<const char> bytes) = 0;
   // Last call. Auth: the other side has not proved the key, or says that we have not. Timeout: it has proved nothing
-  // within 10 s. Lost: the connection has ended.
+  // within 10 s, or, to the head, not said who it is. Lost: the connection has ended.
   virtual void link_closed(const Error& why) = 0;
 };
 
@@ -45,6 +45,8 @@ class Link {
   virtual ~Link() = default;
   // Call once. `events` must outlive the link or its abandon().
   virtual void start(LinkEvents& events) = 0;
+  // The owner of the head's side has heard who the other is: until then the 10 s go on.
+  virtual void known() = 0;
   // Queues; never blocks. Ignored before link_proved() and after finish().
   virtual void send(std::string bytes) = 0;
   // Bytes queued and not yet handed to the kernel.

@@ -14,9 +14,13 @@
 
 namespace sml::dialin {
 
-inline constexpr std::uint32_t kProtocolVersion = 1;
+inline constexpr std::uint32_t kProtocolVersion = 3;
+inline constexpr std::uint32_t kAnyPlace = 0xffffffff;            // among the hosts: the head is to choose one
 inline constexpr std::size_t kMaxPiece = std::size_t{256} << 10;  // of bytes from or to an agent in one frame
 inline constexpr std::size_t kMaxPayload = kMaxPiece + 64;        // of any frame
+
+// Whether a host has a plan of the job. One that has none calls only to say so, in the place of its agent.
+enum class Calls : std::uint8_t { WithPlan, ToSayWhyNot };
 
 // First from the host: who calls, and what it believes of the job.
 struct Hello {
@@ -25,10 +29,12 @@ struct Hello {
   std::uint32_t attempt = 0;  // which try of the job this is, counted by the platform
   std::string build;          // of sml-run
   std::string plan;           // digest of hosts, slots and command
-  std::uint32_t index = 0;    // its place among the hosts of the job
-  std::string host;           // the name that belongs to that place
+  std::uint32_t index = 0;    // its place among the hosts of the job, or kAnyPlace
+  std::string host;           // the name that belongs to that place; empty for kAnyPlace
+  Calls calls = Calls::WithPlan;
+  std::uint32_t wished = kAnyPlace;  // of kAnyPlace: which it would like to have
 
-  void fields(auto& archive) { archive(version, job, attempt, build, plan, index, host); }
+  void fields(auto& archive) { archive(version, job, attempt, build, plan, index, host, calls, wished); }
   bool operator==(const Hello&) const = default;
 };
 
@@ -43,10 +49,13 @@ enum class Reason : std::uint8_t {
   Plan,         // it reckons with other hosts, slots or another command
   Address,      // it does not call from an address of the host that it says to be
   Ending,       // the job is ending
+  Full,         // every place is taken
 };
 
 struct Welcome {
-  void fields(auto&) {}
+  std::uint32_t place = 0;  // the host's, among those of the job
+
+  void fields(auto& archive) { archive(place); }
   bool operator==(const Welcome&) const = default;
 };
 struct Refused {
@@ -79,8 +88,9 @@ struct EndInput {
 // The agent has ended, or could not be started.
 struct AgentEnded {
   std::string text;
+  std::uint8_t kind = static_cast<std::uint8_t>(ErrorKind::Lost);  // an ErrorKind: decides the job's exit status
 
-  void fields(auto& archive) { archive(text); }
+  void fields(auto& archive) { archive(text, kind); }
   bool operator==(const AgentEnded&) const = default;
 };
 // The platform or somebody stops the host: the head is to do as if it had got the signal.

@@ -1,14 +1,17 @@
 #include "launcher/dialin/port.h"
 
-#include <array>
 #include <cerrno>
+#include <optional>
 #include <string_view>
 
-#include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <sys/socket.h>
 
+#include "common/core/text.h"
+#include "common/os/connections.h"
+#include "launcher/names/accounts.h"
+#include "launcher/names/addresses.h"
 #include "launcher/ssh/tcp_connect.h"
 
 namespace sml::dialin {
@@ -25,14 +28,10 @@ bool bind_to(int fd, const Address& address) {
   return ::bind(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
 }
 
-// errno where it cannot be done.
-Result<os::UniqueFd> make_listener(int family, std::uint16_t port) {
+// Empty, and errno, where it cannot be done.
+os::UniqueFd make_listener(int family, std::uint16_t port) {
   os::UniqueFd fd(::socket(family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
-  const auto failed = [port] {
-    return sys_error(ErrorKind::Io, "cannot listen on port " + std::to_string(port), errno)
-        .with_hint("--head ADDR:PORT, the same on every host, names another port");
-  };
-  if (!fd) return failed();
+  if (!fd) return fd;
   set_option(fd.get(), SOL_SOCKET, SO_REUSEADDR, 1);
   bool bound = false;
   if (family == AF_INET6) {
@@ -47,8 +46,31 @@ Result<os::UniqueFd> make_listener(int family, std::uint16_t port) {
     any.sin_port = htons(port);
     bound = bind_to(fd.get(), any);
   }
-  if (!bound || ::listen(fd.get(), kBacklog) != 0) return failed();
+  if (bound && ::listen(fd.get(), kBacklog) == 0) return fd;
+  const int why = errno;
+  fd.reset();
+  errno = why;
   return fd;
+}
+
+std::string user_name(uid_t user) {
+  const std::optional<names::Account> account = names::account_of(user);
+  return account ? show(account->name) + " (uid " + std::to_string(user) + ")" : std::to_string(user);
+}
+
+// Another job of ours, mostly; or somebody who waits for our hosts to call.
+std::string who_has(std::uint16_t port) {
+  const std::optional<os::PortHolder> holder = os::holder_of_port(port);
+  if (!holder) return "";
+  const std::string process =
+      holder->pid == 0 ? "" : " by process " + std::to_string(holder->pid) + " (" + show(holder->program) + ")";
+  return "; it is held" + process + " of user " + user_name(holder->user);
+}
+
+Error cannot_listen(std::uint16_t port, int why) {
+  return Error(ErrorKind::Io, "cannot listen on port " + std::to_string(port) + ", where the other hosts call: " +
+                                  errno_text(why) + (why == EADDRINUSE ? who_has(port) : ""))
+      .with_hint("--head ADDR:PORT, the same on every host, names another port");
 }
 
 std::string unmapped(const std::string& address) {
@@ -60,9 +82,10 @@ std::string unmapped(const std::string& address) {
 }  // namespace
 
 Result<os::UniqueFd> listen_on(std::uint16_t port) {
-  Result<os::UniqueFd> both = make_listener(AF_INET6, port);
-  if (both || errno == EADDRINUSE) return both;
-  return make_listener(AF_INET, port);  // a machine without IPv6
+  os::UniqueFd fd = make_listener(AF_INET6, port);
+  if (!fd && errno != EADDRINUSE) fd = make_listener(AF_INET, port);  // a machine without IPv6
+  if (!fd) return cannot_listen(port, errno);
+  return fd;
 }
 
 os::UniqueFd accept_one(int listener) {
@@ -78,15 +101,10 @@ std::string near_address(int fd) { return unmapped(ssh::local_address(fd)); }
 std::string far_address(int fd) { return unmapped(ssh::peer_address(fd)); }
 
 Result<std::vector<std::string>> addresses_of(const std::string& name) {
-  const Result<std::vector<ssh::Address>> found = ssh::resolve(name, 1, ssh::AddressFamily::Any);
+  const Result<std::vector<names::Address>> found = names::addresses_of(name, 1, AF_UNSPEC);
   if (!found) return found.error();
   std::vector<std::string> out;
-  for (const ssh::Address& address : *found) {
-    std::array<char, NI_MAXHOST> text{};
-    if (::getnameinfo(&address.any(), address.size, text.data(), text.size(), nullptr, 0, NI_NUMERICHOST) != 0)
-      continue;
-    out.push_back(unmapped(text.data()));
-  }
+  for (const names::Address& address : *found) out.push_back(unmapped(names::numeric(address.any(), address.size)));
   return out;
 }
 

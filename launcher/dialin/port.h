@@ -9,7 +9,8 @@
 
 namespace sml::dialin {
 
-// A non-blocking socket that listens on the port of every interface, IPv4 and IPv6. Error (Io): the port is taken.
+// A non-blocking socket that listens on the port of every interface, IPv4 and IPv6. Error (Io): the port is taken, and
+// by whom.
 Result<os::UniqueFd> listen_on(std::uint16_t port);
 
 // The next caller, as a non-blocking socket without delay that notices a silent peer; empty: there is none, or the

@@ -2,6 +2,7 @@
 #pragma once
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,12 +20,19 @@ enum class Callers : std::uint8_t {
   ListedHosts,  // an address of the host that it says to be
 };
 
+// Whether a host that calls knows its place among the hosts of the job.
+enum class PlaceRule : std::uint8_t { Known, ChosenByHead };
+
 struct Settings {
   std::vector<std::string> hosts;  // of the job, in their order; the first is the head
-  std::uint32_t own_index = 0;
-  std::string head;  // name or address of the head
+  std::uint32_t own_index = 0;     // with ChosenByHead any but the head's
+  PlaceRule place = PlaceRule::Known;
+  std::optional<std::uint32_t> wished;  // with ChosenByHead: the place that it would like to have
+  std::string head;                     // name or address of the head
   std::uint16_t port = kDefaultPort;
   Key key{};
+  std::string advice;  // about the key, for people; empty: none
+  std::string part;    // what has decided that this host is the head, or calls it, for people; empty: the options
   std::string job;
   std::uint32_t attempt = 0;
   std::string build;  // of sml-run

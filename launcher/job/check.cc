@@ -8,6 +8,7 @@
 #include "common/core/exit_status.h"
 #include "common/core/text.h"
 #include "common/hosts/aliases.h"
+#include "launcher/job/lone_mpi.h"
 #include "launcher/job/session_facts.h"
 #include "launcher/job/session_plans.h"
 
@@ -93,6 +94,7 @@ void Check::make_sessions() {
                                  .heartbeat_timeout = options_.heartbeat_timeout,
                                  .start_timeout = options_.start_timeout,
                                  .interfaces = options_.interfaces,
+                                 .stderr_pipe = stderr_pipe_of(options_),
                                  .wants_stdin = {}};
   for (launch::AgentSession::Plan& session : session_plans(plan_, settings)) {
     logs_.instruct(session);
@@ -154,9 +156,16 @@ void Check::session_ready(launch::AgentSession& session, const wire::Prepared& m
   HostEntry& host = entry(session);
   host.prepared = true;
   host.port = message.port;
-  host.chosen_addresses = message.addresses;
+  host.chosen_addresses = believable_addresses(message.addresses, place_of(session));
   for (const wire::Obstacle& o : message.obstacles) host.found.faults.push_back(error_of(o));
   for (const std::string& warning : message.warnings) host.found.warnings.push_back(show(warning, 500));
+  for (const wire::MpiUse& use : message.mpi) {
+    if (options_.lone_mpi == LoneMpi::Refused) {
+      host.found.faults.push_back(lone_mpi_refusal(use, {}));
+    } else {
+      host.found.warnings.push_back(lone_mpi_warning(use, {}));
+    }
+  }
   look_round();
 }
 
@@ -174,7 +183,7 @@ void Check::session_ended(launch::AgentSession& session, const Error* why) {
 }
 
 void Check::handle(HostEntry& host, const wire::HelloAck& m) {
-  host.own_addresses = m.addresses;
+  host.own_addresses = believable_addresses(m.addresses, place_of(*host.session));
   host.machine = m.machine;
 }
 

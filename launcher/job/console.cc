@@ -5,6 +5,8 @@
 
 #include <unistd.h>
 
+#include "launcher/report/own_line.h"
+
 namespace sml::job {
 
 namespace {
@@ -39,11 +41,18 @@ output::Chain::Settings settings_for(int fd, const std::vector<output::TagSubjec
   const bool show = options.sanitize == Sanitize::Always || (options.sanitize == Sanitize::Auto && terminal);
   const bool collapse = options.progress_bars == ProgressBars::Collapse && !terminal;
   return {.tag = options.tag ? *options.tag : default_tag(workers.size()),
+          .teed_tag = options.teed_tag,
           .limits = limits(workers),
           .control = show ? Chain::Control::Show : Chain::Control::Pass,
           .colours = wants_colour(options.color, terminal) ? Chain::Colours::PerRank : Chain::Colours::None,
           .progress = collapse ? Chain::Progress::Collapse : Chain::Progress::Pass,
           .equal = options.equal_lines == EqualLines::Fold ? Chain::Equal::Fold : Chain::Equal::Pass};
+}
+
+bool is_shown(const output::TagSubject& worker, Stream stream, const OutputOptions& options) {
+  const bool rank = !options.shown_ranks || options.shown_ranks->contains(worker.ranks.largest());
+  const bool local = !options.shown_local_ranks || options.shown_local_ranks->contains(worker.local_ranks.largest());
+  return rank && local && options.routes.to_output(LocalRank(worker.local_ranks.largest()), stream);
 }
 
 // A time of our monotonic clock as people know it.
@@ -56,7 +65,9 @@ output::WallTime wall_time(TimePoint time) {
 
 Console::Console(boost::asio::any_io_executor loop, const std::vector<output::TagSubject>& workers,
                  const OutputOptions& options, const Handlers& handlers)
-    : wants_time_(options.tag && options.tag->has_time()), timer_(loop), sanitize_(options.sanitize) {
+    : wants_time_((options.tag && options.tag->has_time()) || (options.teed_tag && options.teed_tag->has_time())),
+      timer_(loop),
+      sanitize_(options.sanitize) {
   const auto drained = [this, on_drained = handlers.drained] {
     flush();
     on_drained();
@@ -78,7 +89,9 @@ void Console::add_targets(const std::vector<output::TagSubject>& workers, const 
   for (output::TagSubject subject : workers) {
     for (const Stream stream : kStreams) {
       Target& to = targets_.emplace_back();
-      if (options.shown_ranks && !options.shown_ranks->contains(subject.ranks.largest())) continue;
+      if (!is_shown(subject, stream, options)) continue;
+      const bool teed = options.routes.teed_is(LocalRank(subject.local_ranks.largest()), stream);
+      subject.tagged = teed ? output::TagSubject::Tagged::AsTeed : output::TagSubject::Tagged::AsAll;
       to.sink = stream == Stream::Stdout ? out_.get() : &err();
       subject.stream = stream;
       to.source = to.sink->chain.add_source(subject);
@@ -127,7 +140,7 @@ void Console::worker_done(Rank rank) {
 }
 
 void Console::say(std::string_view text) {
-  err().chain.add_own_line("sml-run: " + std::string(text));
+  err().chain.add_own_line(report::own_line(text));
   flush();
 }
 

@@ -2,11 +2,11 @@
 
 #include <cerrno>
 
-#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "common/os/fd.h"
+#include "common/os/own_file.h"
 
 namespace sml {
 
@@ -21,11 +21,12 @@ bool is_empty_file(int fd) {
 
 Result<void> leave_failure(const std::string& path, std::string_view text) {
   constexpr mode_t kReadable = 0644;
-  const os::UniqueFd fd(::open(path.c_str(), O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, kReadable));
-  if (!fd && errno == ENOENT) return {};
-  if (!fd) return sys_error(ErrorKind::Io, "cannot open " + path, errno);
-  if (!is_empty_file(fd.get())) return {};
-  if (!os::write_all(fd.get(), text)) return sys_error(ErrorKind::Io, "cannot write " + path, errno);
+  const std::string folder = path.substr(0, path.rfind('/') + 1);
+  if (!folder.empty() && ::access(folder.c_str(), F_OK) != 0 && errno == ENOENT) return {};
+  const Result<os::UniqueFd> fd = os::open_own_file(path, {.if_there = os::IfThere::Keep, .mode = kReadable});
+  if (!fd) return fd.error();
+  if (!is_empty_file(fd->get())) return {};
+  if (!os::write_all(fd->get(), text)) return sys_error(ErrorKind::Io, "cannot write " + path, errno);
   return {};
 }
 

@@ -9,6 +9,7 @@
 #include "common/os/small_file.h"
 #include "common/os/spawn.h"
 #include "launcher/job/failure_file.h"
+#include "launcher/job/lone_mpi.h"
 #include "launcher/job/session_facts.h"
 #include "launcher/job/session_plans.h"
 #include "launcher/sagemaker/failure_text.h"
@@ -35,6 +36,7 @@ report::StopCause stop_cause(JobEvent event) {
     case JobEvent::OutputGone: return report::StopCause::OutputGone;
     case JobEvent::Deadline: return report::StopCause::TimeLimit;
     case JobEvent::NoProgress: return report::StopCause::NoProgress;
+    case JobEvent::RanksAlone: return report::StopCause::Launcher;
     default: return report::StopCause::HostFailed;
   }
 }
@@ -74,7 +76,9 @@ Job::Job(const JobOptions& options, const plan::LaunchPlan& plan, const launch::
                                         },
                                     .end = [this](Rank rank) { host_of(rank).session->send(wire::StdinEof{rank}); }}),
       machine_(options.start_timeout, options.grace, Clock::now(), options.timeout, options.stop_grace),
-      join_watch_(options.join_warn, plan.map.members()),
+      join_watch_(
+          options.join_warn, plan.map.members(),
+          options.torch_store == plan::TorchStore::OfAgent ? JoinWatch::Store::OfAgent : JoinWatch::Store::OfRank0),
       dial_in_(std::move(dial_in)),
       ranks_(plan.map.world_size()),
       last_lines_(plan.map.world_size()),
@@ -99,6 +103,7 @@ int Job::run() {
                                  .start_timeout = options_.start_timeout,
                                  .output_window = first_output_window(static_cast<std::size_t>(with_ranks)),
                                  .interfaces = options_.interfaces,
+                                 .stderr_pipe = stderr_pipe_of(options_),
                                  .wants_stdin = [this](Rank rank) { return wants_stdin(rank); }};
   if (Result<void> open = open_to_hosts(); !open) {
     console_.say(open.error().message());
@@ -111,6 +116,19 @@ int Job::run() {
                                                              image_, std::move(route), std::move(session)),
                       {}});
   }
+  enrol_ranks();
+  await_signals();
+  begin_records();
+  start_sessions();
+  next_ping_ = Clock::now() + ping_interval(options_.heartbeat_timeout);
+  ping_all();
+  arm_deadline();
+  loop_.run();
+  preparation_.reset();
+  return conclude();
+}
+
+void Job::enrol_ranks() {
   for (const plan::RankAssignment& rank : plan_.map.ranks) {
     ranks_[rank.rank.value()].host = plan_.map.hosts[rank.host.value()].host.name;
     if (rank.part == plan::Part::Worker) ++workers_left_;
@@ -120,17 +138,14 @@ int Job::run() {
     }
     if (wants_stdin(rank.rank)) stdin_.add_reader(rank.rank);
   }
-  await_signals();
-  begin_records();
-  start_sessions();
-  next_ping_ = Clock::now() + ping_interval(options_.heartbeat_timeout);
-  ping_all();
-  arm_deadline();
-  loop_.run();
-  preparation_.reset();
+}
 
+// All has been said and has happened: what is told of it, and the exit status.
+int Job::conclude() {
   console_.end_status();
   console_.workers_done();
+  if (mpi_found_ && options_.lone_mpi == LoneMpi::Refused)
+    add_fault(mpi_found_->host, lone_mpi_refusal(mpi_found_->use, {}));
   if (!machines_.empty() && facts_.faults.empty() && !facts_.stop_signal) return leave_unstarted();
   machines_.clear();
   // Only now: its last words may have come after the news of its end.
@@ -140,7 +155,14 @@ int Job::run() {
   const report::Verdict verdict = report::judge(facts_);
   for (const std::string& line : report::job_report(facts_, verdict)) console_.say(line);
   if (!options_.report_file.empty()) write_report(verdict);
+  std::vector<launch::CleanUp::Host> vanished_hosts = vanished();
   tell_hosts(verdict, leave_reason(verdict));
+  if (!vanished_hosts.empty()) {
+    hosts_.clear();
+    launch::CleanUp(loop_, image_, [this](const std::string& text) {
+      console_.say(text);
+    }).run(std::move(vanished_hosts));
+  }
   events_.tell(report::JobEnds{verdict.exit_code, report::in_words(verdict),
                                verdict.culprit != nullptr ? std::optional(verdict.culprit->rank) : std::nullopt});
   records_.finish([this](const std::string& warning) { console_.say(warning); });
@@ -288,7 +310,7 @@ void Job::probe(HostEntry& host) {
 
 void Job::probe_all() {
   if (hosts_.size() == 1) {
-    const bool asked = !options_.master_address.empty() || !options_.interfaces.empty();
+    const bool asked = !options_.master_address.empty() || !hosts_.front().info.chosen_addresses.empty();
     master_address_ = asked ? candidate_addresses().front() : "127.0.0.1";
     return tell(JobEvent::AllProbed);
   }
@@ -331,6 +353,7 @@ void Job::start_all() {
     console_.say("all hosts are ready; the workers meet at " + master_address_ + " port " +
                  std::to_string(master_port_));
   }
+  if (mpi_found_) warn_of_lone_mpi(plan_.map.hosts[mpi_found_->host.value()].host.name, mpi_found_->use);
   facts_.started = Clock::now();
   started_unix_ = unix_now();
   events_.tell(report::WorkersStart{master_address_, master_port_}, facts_.started);

@@ -25,6 +25,7 @@
 #include "launcher/job/stdin_forwarder.h"
 #include "launcher/launch/agent_image.h"
 #include "launcher/launch/agent_session.h"
+#include "launcher/launch/clean_up.h"
 #include "launcher/report/event_feed.h"
 #include "launcher/report/job_report.h"
 #include "launcher/report/last_lines.h"
@@ -58,6 +59,7 @@ class Job final : private launch::SessionOwner {
     bool failed = false;
     bool released = false;  // we let it go; its end is no news
     supervise::AgentClock clock;
+    wire::EndLeft traces;                           // by which its processes are found if the agent vanishes
     std::string machine;                            // by which its agent knows it
     std::vector<std::string> addresses;             // as its agent tells them
     std::vector<std::string> chosen_addresses;      // of the interfaces that the user asks for
@@ -65,6 +67,7 @@ class Job final : private launch::SessionOwner {
     std::optional<std::vector<std::string>> asked;  // the addresses that it was to probe
     std::optional<HostProbe> probe;                 // its answer
     std::string out_of_memory;                      // evidence that belongs to the next worker killed there
+    std::size_t remarks = 0;                        // of its agent, that were shown
   };
   struct HostEntry {
     std::unique_ptr<launch::AgentSession> session;
@@ -91,11 +94,18 @@ class Job final : private launch::SessionOwner {
   void handle(HostEntry& host, const wire::ErrorFile& m);
   void handle(HostEntry& host, const wire::OutOfMemory& m);
   void handle(HostEntry& host, const wire::Joined& m);
+  void handle(HostEntry& host, const wire::AskVouch& m);
+  void handle(HostEntry& host, const wire::Vouched& m);
   void handle(HostEntry& host, const wire::LogFailed& m);
   void handle(HostEntry& host, const wire::PipeFailed& m);
+  void handle(HostEntry& host, const wire::MpiUse& m);
   void handle(HostEntry&, const wire::Prepared&) {}   // comes as session_ready
   void handle(HostEntry&, const wire::Inspected&) {}  // nobody has asked
+  void handle(HostEntry&, const wire::LeftEnded&) {}  // nobody has asked
   void tell_bindings(const HostEntry& host, const wire::Prepared& message);
+  void note_mpi(HostEntry& host, const wire::Prepared& message);
+  void warn_of_lone_mpi(const std::string& host, const wire::MpiUse& use);
+  void tell_of_secrets(const launch::AgentSession& session);
 
   void begin_records();
   void tell(JobEvent event);
@@ -117,6 +127,8 @@ class Job final : private launch::SessionOwner {
   TimePoint on_our_clock(const HostEntry& host, std::uint64_t agent_ns) const;
   void check_settled();
   void look_for_machines();
+  void enrol_ranks();
+  int conclude();
   int leave_unstarted();
   std::uint64_t credit_step(const HostEntry& host) const;
   void give_credit();
@@ -145,11 +157,13 @@ class Job final : private launch::SessionOwner {
   void release_servers();
   void release_stores();
   void arm_join_watch();
+  void ask_who_has_joined();
   HostEntry& entry(const launch::AgentSession& session);
   Result<void> open_to_hosts();
   void start_sessions();
   void prepared(launch::AgentSession& session, const Result<void>& done);
   std::string leave_reason(const report::Verdict& verdict);
+  std::vector<launch::CleanUp::Host> vanished();
   void tell_hosts(const report::Verdict& verdict, std::string failure);
 
   const JobOptions& options_;
@@ -180,6 +194,13 @@ class Job final : private launch::SessionOwner {
   std::vector<report::WorkerError> errors_;    // by rank
   report::Facts facts_;
   bool warned_of_logs_ = false;
+  struct MpiFound {
+    HostIndex host;
+    wire::MpiUse use;
+  };
+  std::optional<MpiFound> mpi_found_;  // before the start, of the lowest rank
+  bool warned_of_mpi_ = false;
+  bool told_of_secrets_ = false;
   std::vector<hosts::OneMachine> machines_;
   std::string master_address_;
   std::uint16_t master_port_ = 0;

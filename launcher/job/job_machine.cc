@@ -29,7 +29,7 @@ constexpr Row kTable[] = {
     {S::Running, E::WorkerFailed, S::Stopping, A::StopAll},     {S::Running, E::HostFailed, S::Stopping, A::StopAll},
     {S::Running, E::UserStop, S::Stopping, A::StopAll},         {S::Running, E::OutputGone, S::Stopping, A::StopAll},
     {S::Running, E::Deadline, S::Stopping, A::TimeOutRun},      {S::Running, E::AllEnded, S::Finished, A::Finish},
-    {S::Running, E::NoProgress, S::Stopping, A::StopAll},
+    {S::Running, E::NoProgress, S::Stopping, A::StopAll},       {S::Running, E::RanksAlone, S::Stopping, A::StopAll},
 
     {S::Stopping, E::UserStop, S::Stopping, A::KillAll},        {S::Stopping, E::OutputGone, S::Stopping, A::None},
     {S::Stopping, E::HostFailed, S::Stopping, A::None},         {S::Stopping, E::WorkerFailed, S::Stopping, A::None},
@@ -47,7 +47,7 @@ std::string_view name(JobState state) {
 std::string_view name(JobEvent event) {
   static constexpr std::string_view names[] = {"all ready",   "all settled",   "one machine", "host failed",
                                                "all probed",  "worker failed", "user stop",   "output gone",
-                                               "no progress", "all ended",     "deadline"};
+                                               "no progress", "ranks alone",   "all ended",   "deadline"};
   return names[static_cast<std::size_t>(event)];
 }
 

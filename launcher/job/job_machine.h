@@ -26,6 +26,7 @@ enum class JobEvent : std::uint8_t {
   UserStop,    // a stop signal
   OutputGone,  // nobody reads our output any more, or what must be kept of it cannot be
   NoProgress,  // ranks do not print what --watch waits for
+  RanksAlone,  // they speak MPI, and the job is one that needs them together
   AllEnded,    // no session is open
   Deadline,
 };

@@ -2,7 +2,10 @@
 #include <algorithm>
 
 #include "common/core/text.h"
+#include "common/plan/secrets.h"
 #include "launcher/job/job.h"
+#include "launcher/job/lone_mpi.h"
+#include "launcher/job/session_facts.h"
 #include "launcher/job/session_plans.h"
 
 namespace sml::job {
@@ -10,6 +13,7 @@ namespace sml::job {
 namespace {
 
 constexpr std::size_t kSlowReader = std::size_t{1} << 20;  // no more credit while so much waits for our reader
+constexpr std::size_t kMostRemarks = 1000;                 // of one agent: no credit bounds them
 
 std::uint64_t nanoseconds(Duration d) {
   return static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(d).count());
@@ -20,12 +24,20 @@ std::uint64_t nanoseconds(Duration d) {
 void Job::session_introduced(launch::AgentSession& session) {
   const std::uint64_t more = output_window(hosts_.size()) - first_output_window(hosts_.size());
   if (!session.is_local() && more > 0) session.send(wire::Credit{more});
+  tell_of_secrets(session);
   probe(entry(session));
+}
+
+// As soon as there is a host that does not get them; once.
+void Job::tell_of_secrets(const launch::AgentSession& session) {
+  if (session.is_local() || options_.verbosity == Verbosity::Quiet || std::exchange(told_of_secrets_, true)) return;
+  const std::vector<std::string> names = withheld_secrets(plan_);
+  if (!names.empty()) console_.say(plan::say_withheld(names));
 }
 
 void Job::session_ready(launch::AgentSession& session, const wire::Prepared& message) {
   HostEntry& host = entry(session);
-  host.info.chosen_addresses = message.addresses;
+  host.info.chosen_addresses = believable_addresses(message.addresses, place_of(session));
   if (message.port != 0 && &host == &hosts_.front()) {
     master_port_ = message.port;
     horovod_port_ = message.horovod_port;
@@ -41,9 +53,32 @@ void Job::session_ready(launch::AgentSession& session, const wire::Prepared& mes
     fail_host(host, Error(kind, o.message).with_hint(o.hint));
   }
   tell_bindings(host, message);
-  host.info.ready = message.obstacles.empty();
+  note_mpi(host, message);
+  host.info.ready = !host.info.failed && message.obstacles.empty();
   if (host.info.ready) events_.tell(report::HostReady{session.host()});
   check_settled();
+}
+
+// All hosts tell the same of one program, so only one of them is named.
+void Job::note_mpi(HostEntry& host, const wire::Prepared& message) {
+  for (const wire::MpiUse& use : message.mpi) {
+    if (!mpi_found_ || use.rank < mpi_found_->use.rank) mpi_found_ = MpiFound{host.session->host(), use};
+  }
+  if (message.mpi.empty() || options_.lone_mpi != LoneMpi::Refused) return;
+  host.info.failed = true;
+  tell(JobEvent::HostFailed);
+}
+
+void Job::warn_of_lone_mpi(const std::string& host, const wire::MpiUse& use) {
+  if (std::exchange(warned_of_mpi_, true) || options_.verbosity == Verbosity::Quiet) return;
+  console_.say("warning: " + lone_mpi_warning(use, host));
+}
+
+void Job::handle(HostEntry& host, const wire::MpiUse& m) {
+  if (options_.lone_mpi == LoneMpi::Warned) return warn_of_lone_mpi(host.session->name(), m);
+  if (machine_.state() != JobState::Running) return;
+  facts_.own_fault = report::Facts::OwnFault{lone_mpi_refusal(m, host.session->name()), Clock::now()};
+  tell(JobEvent::RanksAlone);
 }
 
 void Job::tell_bindings(const HostEntry& host, const wire::Prepared& message) {
@@ -98,12 +133,34 @@ void Job::fail_host(HostEntry& host, Error why) {
   tell(JobEvent::HostFailed);
 }
 
+// A host that calls is not in our reach.
+std::vector<launch::CleanUp::Host> Job::vanished() {
+  std::vector<launch::CleanUp::Host> out;
+  for (const HostEntry& host : hosts_) {
+    const launch::AgentSession& session = *host.session;
+    launch::SessionRoute route = session.agent_vanished() ? routes_.to(session.host()) : launch::SessionRoute();
+    if (!route.local) continue;
+    out.push_back({std::move(route),
+                   {.host = session.host(),
+                    .name = session.name(),
+                    .hello = {.job_id = plan_.job.job_id,
+                              .host = session.name(),
+                              .heartbeat_timeout_ms = milliseconds(options_.heartbeat_timeout),
+                              .grace_ms = milliseconds(options_.grace)},
+                    .prepare_local = {},
+                    .prepare_remote = {},
+                    .end_left = host.info.traces}});
+  }
+  return out;
+}
+
 void Job::session_ended(launch::AgentSession& session, const Error* why) {
   HostEntry& host = entry(session);
   const bool stopping = machine_.state() == JobState::Stopping;
   if (why != nullptr && !host.info.released && !host.info.failed) {
     if (stopping) {
       facts_.unconfirmed.push_back(session.name());
+      if (why->kind() == ErrorKind::Protocol) add_fault(session.host(), *why);
     } else {
       fail_host(host, *why);
     }
@@ -124,8 +181,9 @@ void Job::session_message(launch::AgentSession& session, wire::ToLauncher messag
 }
 
 void Job::handle(HostEntry& host, const wire::HelloAck& m) {
-  host.info.addresses = m.addresses;
+  host.info.addresses = believable_addresses(m.addresses, place_of(*host.session));
   host.info.machine = m.machine;
+  host.info.traces = {.mark = host.session->mark(), .agent = m.pid, .cgroup = m.cgroup, .scratch = m.scratch};
   events_.tell(report::HostConnected{
       host.session->host(), host.session->is_local() ? report::HostPlace::ThisMachine : report::HostPlace::Remote,
       host.session->peer_address(), m.pid});
@@ -266,7 +324,9 @@ void Job::handle(HostEntry& host, const wire::Drained& m) {
 
 void Job::handle(HostEntry& host, const wire::AgentLog& m) {
   if (m.level == wire::LogLevel::Debug && options_.verbosity != Verbosity::Verbose) return;
-  console_.say(host.session->name() + ": " + show(m.text, 500));
+  if (host.info.remarks == kMostRemarks) return;
+  const bool last = ++host.info.remarks == kMostRemarks;
+  console_.say(host.session->name() + ": " + show(m.text, 500) + (last ? " (nothing more of this host is shown)" : ""));
 }
 
 void Job::handle(HostEntry&, const wire::StdinCredit& m) { stdin_.taken(m.rank, m.bytes); }

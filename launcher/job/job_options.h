@@ -12,6 +12,7 @@
 #include "common/core/strong.h"
 #include "common/os/log_files.h"
 #include "common/output/log_layout.h"
+#include "common/output/stream_routes.h"
 #include "common/output/tag_template.h"
 #include "common/plan/launch_plan.h"
 #include "launcher/report/line_watch.h"
@@ -21,6 +22,8 @@ namespace sml {
 
 enum class Verbosity : std::uint8_t { Quiet, Normal, Verbose };
 enum class OnFailure : std::uint8_t { Abort, Continue };
+// What becomes of a job of several ranks that speak MPI, each of which would run alone.
+enum class LoneMpi : std::uint8_t { Warned, Refused };
 // Which workers get the launcher's standard input.
 enum class StdinRule : std::uint8_t { None, All, OneRank };
 
@@ -34,12 +37,17 @@ enum class EqualLines : std::uint8_t { Pass, Fold };
 struct OutputOptions {
   std::optional<output::TagTemplate> tag;  // before each line; nothing: "[RANK] " where there are several workers
   Sanitize sanitize = Sanitize::Auto;
-  Color color = Color::Auto;           // of the tags
-  std::optional<RankSet> shown_ranks;  // whose output goes to ours; nothing: all
+  Color color = Color::Auto;                    // of the tags
+  std::optional<RankSet> shown_ranks;           // whose output goes to ours; nothing: all
+  std::optional<RankSet> shown_local_ranks;     // the same on each host
+  output::StreamRoutes routes;                  // what goes into logs, and what to our output
+  std::optional<output::TagTemplate> teed_tag;  // of streams that routes.teed names; nothing: `tag`
   ProgressBars progress_bars = ProgressBars::Pass;
   EqualLines equal_lines = EqualLines::Pass;
   enum class Gone : std::uint8_t { EndsJob, IsIgnored } when_gone = Gone::EndsJob;  // our stdout has no reader any more
 };
+
+enum class StderrOfWorkers : std::uint8_t { Apart, WithStdout };  // WithStdout: both are one pipe
 
 enum class LogPlace : std::uint8_t { Here, Hosts };     // who writes: the launcher, or each agent on its host
 enum class OnLogFault : std::uint8_t { Warn, EndJob };  // a log that cannot be written
@@ -81,11 +89,13 @@ struct JobOptions {
   Duration heartbeat_timeout = std::chrono::seconds(30);
   std::optional<Duration> timeout;  // of the workers, from their start
   std::vector<int> forward_signals{SIGUSR1, SIGUSR2, SIGWINCH};
-  plan::TorchStore torch_store = plan::TorchStore::OfAgent;
+  plan::TorchStore torch_store = plan::TorchStore::OfRank0;
   std::string master_address;                     // numeric; empty: the first that every host reaches
   std::vector<std::string> interfaces;            // names and networks of those to use; empty: any
   Duration join_warn = std::chrono::seconds(60);  // zero: never
   OnFailure on_failure = OnFailure::Abort;
+  LoneMpi lone_mpi = LoneMpi::Warned;
+  StderrOfWorkers stderr_of_workers = StderrOfWorkers::Apart;
   StdinRule stdin_rule = StdinRule::OneRank;
   Rank stdin_rank;                          // for OneRank
   std::string report_file;                  // empty: none

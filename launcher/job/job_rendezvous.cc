@@ -49,7 +49,9 @@ std::vector<wire::RankVariables> Job::preset_variables(const HostEntry& host, co
   if (plan_.presets.empty()) return out;
   for (const Rank rank : plan_.map.hosts[host.session->host().value()].ranks) {
     const plan::RankAssignment& assignment = plan_.map.ranks[rank.value()];
-    out.push_back({rank, plan::preset_environment(plan_.presets, plan_.map, assignment, plan_.job, facts)});
+    plan::PresetFacts of_program = facts;
+    of_program.user = plan_.program(assignment.program).user_environment;
+    out.push_back({rank, plan::preset_environment(plan_.presets, plan_.map, assignment, plan_.job, of_program)});
   }
   return out;
 }
@@ -82,8 +84,8 @@ void Job::start_workers() {
   if (hosts_.size() > 1) start.leave = wire::Leave::WhenReleased;
   hosts_.front().session->start_workers(start);
 
-  const bool watched = options_.torch_store == plan::TorchStore::OfAgent && plan_.map.members() > 1;
-  if (!watched || options_.join_warn == Duration::zero() || options_.verbosity == Verbosity::Quiet) return;
+  if (plan_.map.members() < 2 || options_.join_warn == Duration::zero()) return;
+  if (options_.verbosity == Verbosity::Quiet) return;
   join_watch_.started(Clock::now());
   arm_join_watch();
 }
@@ -93,24 +95,51 @@ void Job::arm_join_watch() {
   join_timer_.expires_at(*join_watch_.due());
   join_timer_.async_wait([this](boost::system::error_code error) {
     if (error || machine_.state() != JobState::Running) return;
+    if (join_watch_.first() == JoinWatch::Ask::Everybody) return ask_who_has_joined();
     join_watch_.asking_store();
     hosts_.front().session->send(wire::AskJoined{});
   });
 }
 
-void Job::handle(HostEntry& host, const wire::Joined& m) {
-  if (join_watch_.asking() == JoinWatch::Ask::Everybody) {
-    std::vector<Rank> missing = m.missing;  // helpers need not join
-    std::erase_if(missing, [this](Rank rank) { return rank.value() >= plan_.map.members(); });
-    const std::string sentence = join_watch_.host_says(host.session->name(), missing);
-    if (!sentence.empty() && machine_.state() == JobState::Running) console_.say(sentence);
-    return;
-  }
-  const auto since = std::chrono::milliseconds(m.since_first_ms);
-  if (join_watch_.store_says(m.count, since, Clock::now()) == JoinWatch::Ask::Nobody) return arm_join_watch();
+void Job::ask_who_has_joined() {
   const auto runs = [](const HostEntry& h) { return h.session->agent_runs(); };
   join_watch_.asking_everybody(static_cast<std::size_t>(std::count_if(hosts_.begin(), hosts_.end(), runs)));
   for (HostEntry& each : hosts_) each.session->send(wire::AskJoined{master_port_});
+}
+
+void Job::handle(HostEntry& host, const wire::Joined& m) {
+  const auto say = [this](const std::string& sentence) {
+    if (!sentence.empty() && machine_.state() == JobState::Running) console_.say(sentence);
+  };
+  if (join_watch_.asking() == JoinWatch::Ask::Everybody) {
+    std::vector<Rank> missing = m.missing;  // helpers need not join
+    std::erase_if(missing, [this](Rank rank) { return rank.value() >= plan_.map.members(); });
+    say(join_watch_.host_says(host.session->name(), missing, m.count, Clock::now()));
+    return arm_join_watch();
+  }
+  const auto since = std::chrono::milliseconds(m.since_first_ms);
+  if (join_watch_.store_says(m.count, since, Clock::now()) == JoinWatch::Ask::Everybody) return ask_who_has_joined();
+  say(join_watch_.why_nobody(m.with_torch));
+  arm_join_watch();
+}
+
+// A host whose agent has left has no worker any more that could call.
+void Job::handle(HostEntry& host, const wire::AskVouch& m) {
+  if (&host != &hosts_.front() || m.callers.size() > wire::kMaxCallers) return;
+  VouchPlan plan = plan_vouching(m.callers, known_addresses());
+  wire::Ruled& ruled = plan.nobody;
+  for (const auto& [index, vouch] : plan.by_host) {
+    if (hosts_[index].session->agent_runs()) {
+      hosts_[index].session->send(vouch);
+    } else {
+      for (const wire::Caller& caller : vouch.callers) ruled.rulings.push_back({caller.id, wire::IsOurs::No});
+    }
+  }
+  if (!ruled.rulings.empty()) host.session->send(ruled);
+}
+
+void Job::handle(HostEntry&, const wire::Vouched& m) {
+  if (hosts_.front().session->agent_runs()) hosts_.front().session->send(wire::Ruled{m.rulings});
 }
 
 // The stores on rank 0's host are needed until every other host is done.

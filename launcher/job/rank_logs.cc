@@ -1,5 +1,7 @@
 #include "launcher/job/rank_logs.h"
 
+#include <utility>
+
 #include "common/core/text.h"
 #include "common/output/log_layout.h"
 
@@ -13,7 +15,8 @@ std::size_t index_of(Rank rank, Stream stream) {
 
 }  // namespace
 
-Result<std::vector<std::string>> log_paths(const LogOptions& options, const plan::LaunchPlan& plan) {
+Result<std::vector<std::string>> log_paths(const LogOptions& options, const output::StreamRoutes& routes,
+                                           const plan::LaunchPlan& plan) {
   const Result<output::LogLayout> layout = output::LogLayout::parse(options.layout);
   if (!layout) return Error(layout.error()).in("--log-layout " + show(options.layout));
   const bool absolute = options.directory.starts_with('/');
@@ -21,31 +24,44 @@ Result<std::vector<std::string>> log_paths(const LogOptions& options, const plan
   std::vector<std::string> paths;
   for (const plan::RankAssignment& rank : plan.map.ranks) {
     for (const Stream stream : {Stream::Stdout, Stream::Stderr}) {
-      paths.push_back(folder + layout->path({.rank = rank.rank,
-                                             .local_rank = rank.local_rank,
-                                             .host = plan.map.hosts[rank.host.value()].host.name,
-                                             .job = plan.job.job_id,
-                                             .stream = stream,
-                                             .world_size = plan.map.world_size()}));
+      const output::LogLayout::Place place{.rank = rank.rank,
+                                           .local_rank = rank.local_rank,
+                                           .host = plan.map.hosts[rank.host.value()].host.name,
+                                           .job = plan.job.job_id,
+                                           .stream = stream,
+                                           .world_size = plan.map.world_size()};
+      paths.push_back(routes.to_file(rank.local_rank, stream) ? folder + layout->path(place) : std::string());
     }
   }
-  if (Result<void> distinct = output::check_distinct(paths); !distinct) {
+  std::vector<std::string> written = paths;
+  std::erase(written, "");
+  if (Result<void> distinct = output::check_distinct(std::move(written)); !distinct) {
     return Error(distinct.error()).in("--log-layout " + show(options.layout));
   }
   return paths;
 }
 
-Result<RankLogs> RankLogs::plan(const LogOptions& options, const plan::LaunchPlan& plan) {
+Result<RankLogs> RankLogs::plan(const LogOptions& options, const output::StreamRoutes& routes,
+                                const plan::LaunchPlan& plan) {
   RankLogs logs;
   logs.options_ = options;
   if (options.directory.empty()) return logs;
-  Result<std::vector<std::string>> paths = log_paths(options, plan);
+  Result<std::vector<std::string>> paths = log_paths(options, routes, plan);
   if (!paths) return paths.error();
   logs.paths_ = std::move(*paths);
   if (options.place == LogPlace::Hosts) return logs;
   logs.files_.emplace(options.rules, logs.paths_);
   if (Result<void> free = logs.files_->check(); !free) return Error(free.error()).in("--log-dir");
   return logs;
+}
+
+std::string RankLogs::own_folder(const std::string& job_id) const {
+  for (const std::string& path : paths_) {
+    const std::size_t named = path.find(job_id);
+    const std::size_t end = named == std::string::npos ? named : path.find('/', named);
+    if (end != std::string::npos) return path.substr(0, end);
+  }
+  return "";
 }
 
 void RankLogs::begin() {

@@ -14,15 +14,20 @@
 
 namespace sml::job {
 
-// Where every rank's streams go: absolute; two per rank, stdout first. Error (Usage): the layout gives one place to
-// two.
-Result<std::vector<std::string>> log_paths(const LogOptions& options, const plan::LaunchPlan& plan);
+// Where every rank's streams go: absolute; two per rank, stdout first; empty for those that `routes` send to no file.
+// Error (Usage): the layout gives one place to two.
+Result<std::vector<std::string>> log_paths(const LogOptions& options, const output::StreamRoutes& routes,
+                                           const plan::LaunchPlan& plan);
 
 class RankLogs {
  public:
   // Looks whether files of an earlier job are there (error of kind Usage) and makes nothing. On other hosts it is the
   // agents who look.
-  static Result<RankLogs> plan(const LogOptions& options, const plan::LaunchPlan& plan);
+  static Result<RankLogs> plan(const LogOptions& options, const output::StreamRoutes& routes,
+                               const plan::LaunchPlan& plan);
+
+  // The folder whose name no option tells, since the job's id is in it. Empty: there is none.
+  std::string own_folder(const std::string& job_id) const;
 
   // Called for a file that cannot be written.
   void on_failure(std::function<void(Error why)> failed) { failed_ = std::move(failed); }

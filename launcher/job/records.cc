@@ -2,6 +2,7 @@
 
 #include <cerrno>
 
+#include "common/os/own_file.h"
 #include "common/os/small_file.h"
 
 namespace sml::job {
@@ -12,7 +13,7 @@ constexpr int kLastLinesMs = 1000;
 
 Result<os::UniqueFd> open_named(const std::string& option, const std::string& path) {
   if (path.empty()) return os::UniqueFd();
-  Result<os::UniqueFd> file = os::open_for_output(path);
+  Result<os::UniqueFd> file = os::open_own_file(path, {});
   if (!file) return Error(ErrorKind::Usage, option + ": " + file.error().message());
   return file;
 }
@@ -21,9 +22,12 @@ Result<os::UniqueFd> open_named(const std::string& option, const std::string& pa
 
 Result<Records> Records::open(const JobOptions& options, const plan::LaunchPlan& plan) {
   Records records;
-  Result<RankLogs> logs = RankLogs::plan(options.logs, plan);
+  Result<RankLogs> logs = RankLogs::plan(options.logs, options.output.routes, plan);
   if (!logs) return logs.error();
   records.logs_ = std::move(*logs);
+  if (Result<void> report = os::check_output(options.report_file); !report) {
+    return Error(ErrorKind::Usage, "--report: " + report.error().message());
+  }
   Result<os::UniqueFd> events = open_named("--events", options.events_file);
   if (!events) return events.error();
   records.events_file_ = std::move(*events);

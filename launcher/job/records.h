@@ -24,7 +24,7 @@ class Records {
  public:
   using Say = std::function<void(const std::string& warning)>;
 
-  // Error (Usage or Config): a file that cannot be written, named with its option.
+  // Error (Usage, Config or Io): a file that cannot be written, named with its option.
   static Result<Records> open(const JobOptions& options, const plan::LaunchPlan& plan);
 
   // From here on `feed`, which outlives this, is listened to. Files are written on `loop`; the slow reader of a pipe is

@@ -1,6 +1,9 @@
 #include "launcher/job/rendezvous.h"
 
 #include <algorithm>
+#include <unordered_map>
+
+#include "common/rendezvous/interfaces.h"
 
 namespace sml::job {
 
@@ -37,6 +40,17 @@ Error cannot_reach(const HostProbe& probe, std::string_view rank0_host, std::uin
 
 }  // namespace
 
+std::vector<std::string> believable_addresses(std::span<const std::string> told, OnThisMachine here) {
+  constexpr std::size_t kMost = 64;
+  std::vector<std::string> out;
+  for (const std::string& address : told) {
+    const rendezvous::AddressUse use = rendezvous::use_of_address(address);
+    const bool loopback = here == OnThisMachine::Yes && use == rendezvous::AddressUse::ThisMachine;
+    if (out.size() < kMost && (loopback || use == rendezvous::AddressUse::OtherHosts)) out.push_back(address);
+  }
+  return out;
+}
+
 std::vector<std::string> addresses_of_first(std::span<const HostAddresses> hosts) {
   std::vector<std::string> out;
   const auto add = [&out](const std::string& address) {
@@ -54,13 +68,33 @@ std::vector<std::string> addresses_of_first(std::span<const HostAddresses> hosts
 std::vector<std::string> candidate_addresses(const std::string& wanted, std::span<const HostAddresses> hosts) {
   if (!wanted.empty()) return {wanted};
   const std::vector<std::string>& chosen = hosts.front().chosen;
-  return chosen.empty() ? addresses_of_first(hosts) : chosen;
+  std::vector<std::string> out = chosen.empty() ? addresses_of_first(hosts) : chosen;
+  if (out.size() > kMostTried) out.resize(kMostTried);
+  return out;
 }
 
 std::string likely_address(const HostAddresses& host) {
   if (!host.chosen.empty()) return host.chosen.front();
   if (!host.peer.empty()) return host.peer;
   return host.own.empty() ? std::string() : host.own.front();
+}
+
+VouchPlan plan_vouching(std::span<const wire::Caller> callers, std::span<const HostAddresses> hosts) {
+  std::unordered_map<std::string_view, std::size_t> hosts_by_address;
+  for (std::size_t i = 0; i < hosts.size(); ++i) hosts_by_address.emplace(hosts[i].peer, i);
+  for (std::size_t i = 0; i < hosts.size(); ++i) {
+    for (const std::string& address : hosts[i].own) hosts_by_address.emplace(address, i);
+  }
+  VouchPlan out;
+  for (const wire::Caller& caller : callers) {
+    const auto found = hosts_by_address.find(caller.address);
+    if (found == hosts_by_address.end()) {
+      out.nobody.rulings.push_back({caller.id, wire::IsOurs::Unknown});
+    } else {
+      out.by_host[found->second].callers.push_back(caller);
+    }
+  }
+  return out;
 }
 
 ChosenAddress choose_address(std::span<const std::string> candidates, std::span<const HostProbe> probes,

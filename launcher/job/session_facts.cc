@@ -21,8 +21,12 @@ Error unheard_for(Duration heartbeat_timeout) {
       .with_hint("--heartbeat-timeout waits longer");
 }
 
+OnThisMachine place_of(const launch::AgentSession& session) {
+  return session.is_local() ? OnThisMachine::Yes : OnThisMachine::No;
+}
+
 HostAddresses connection_addresses(const launch::AgentSession& session) {
-  return {.here = session.is_local() ? OnThisMachine::Yes : OnThisMachine::No,
+  return {.here = place_of(session),
           .local = session.local_address(),
           .peer = session.peer_address(),
           .own = {},

@@ -15,6 +15,8 @@ Duration ping_interval(Duration heartbeat_timeout);
 Error not_ready(Duration after, const std::string& step);
 Error unheard_for(Duration heartbeat_timeout);
 
+OnThisMachine place_of(const launch::AgentSession& session);
+
 // Those that the connection shows; `own` and `chosen` stay empty.
 HostAddresses connection_addresses(const launch::AgentSession& session);
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "common/plan/secrets.h"
+
 namespace sml::job {
 
 namespace {
@@ -20,6 +22,9 @@ wire::App app_for(const plan::LaunchPlan& plan, const plan::Program& program, pl
   if (base == plan::BaseEnvironment::Launcher) app.launcher_environment = plan.launcher_environment;
   if (base == plan::BaseEnvironment::LauncherOverLogin) {
     app.launcher_environment = plan::for_other_hosts(plan.launcher_environment);
+    if (plan.secrets == plan::SecretExport::Withheld) {
+      std::erase_if(app.launcher_environment, plan::holds_a_secret);
+    }
   }
   return app;
 }
@@ -47,7 +52,8 @@ std::vector<wire::Worker> workers_of(const plan::MappedHost& host, const plan::L
                    .app = static_cast<std::uint32_t>(app),
                    .stdin_source = wants_stdin ? wire::StdinSource::Launcher : wire::StdinSource::Null,
                    .environment = plan::rank_environment(plan.map, assignment, plan.job),
-                   .cores = plan.map.cores.empty() ? std::string() : plan.map.cores[rank.value()]});
+                   .cores = plan.map.cores.empty() ? std::string() : plan.map.cores[rank.value()],
+                   .stderr_pipe = settings.stderr_pipe});
   }
   return out;
 }
@@ -72,6 +78,13 @@ std::vector<plan::HostChannel> channels_of(const plan::MappedHost& host, const p
   return out;
 }
 
+// Of the first host with ranks.
+wire::Rendezvous meeting_point(const plan::JobMap& map) {
+  const auto has_ranks = [](const plan::MappedHost& host) { return !host.ranks.empty(); };
+  const bool alone = std::count_if(map.hosts.begin(), map.hosts.end(), has_ranks) == 1;
+  return alone ? wire::Rendezvous::ReserveAlone : wire::Rendezvous::Reserve;
+}
+
 wire::Hello hello_for(const plan::MappedHost& host, const plan::LaunchPlan& plan, const SessionSettings& settings) {
   return {.version = wire::kProtocolVersion,
           .job_id = plan.job.job_id,
@@ -83,6 +96,18 @@ wire::Hello hello_for(const plan::MappedHost& host, const plan::LaunchPlan& plan
 
 }  // namespace
 
+std::vector<std::string> withheld_secrets(const plan::LaunchPlan& plan) {
+  if (plan.export_policy == plan::ExportPolicy::None || plan.secrets == plan::SecretExport::Sent) return {};
+  std::vector<std::string> names = plan::withheld_secrets(plan.launcher_environment);
+  std::erase_if(names, [&](const std::string& name) {  // every program is given it by name
+    for (std::uint32_t i = 0; i < plan.program_count(); ++i) {
+      if (plan::find_variable(plan.program(i).user_environment, name) == nullptr) return false;
+    }
+    return true;
+  });
+  return names;
+}
+
 std::uint32_t milliseconds(Duration d) {
   const auto count = std::chrono::duration_cast<std::chrono::milliseconds>(d).count();
   return static_cast<std::uint32_t>(std::clamp<std::int64_t>(count, 0, UINT32_MAX));
@@ -93,6 +118,10 @@ std::uint64_t output_window(std::size_t hosts) {
 }
 
 std::uint64_t first_output_window(std::size_t hosts) { return std::min(output_window(hosts), kMaxFirstWindow); }
+
+wire::StderrPipe stderr_pipe_of(const JobOptions& options) {
+  return options.stderr_of_workers == StderrOfWorkers::Apart ? wire::StderrPipe::Own : wire::StderrPipe::OfStdout;
+}
 
 std::vector<launch::AgentSession::Plan> session_plans(const plan::LaunchPlan& plan, const SessionSettings& settings) {
   const auto remote_base = plan.export_policy == plan::ExportPolicy::All ? plan::BaseEnvironment::LauncherOverLogin
@@ -109,7 +138,7 @@ std::vector<launch::AgentSession::Plan> session_plans(const plan::LaunchPlan& pl
                                        .prepare_remote = {},
                                        .start_limit_s = (milliseconds(settings.start_timeout) + 999) / 1000};
     session.prepare_local.workers = workers_of(host, plan, settings);
-    session.prepare_local.rendezvous = out.empty() ? wire::Rendezvous::Reserve : wire::Rendezvous::None;
+    if (out.empty()) session.prepare_local.rendezvous = meeting_point(plan.map);
     session.prepare_local.interfaces = settings.interfaces;
     const auto here = [i](const plan::PresetPort& port) { return port.host == HostIndex(i); };
     session.prepare_local.ports = static_cast<std::uint32_t>(std::count_if(ports.begin(), ports.end(), here));
@@ -117,6 +146,7 @@ std::vector<launch::AgentSession::Plan> session_plans(const plan::LaunchPlan& pl
     session.prepare_local.devices = plan.devices;
     if (!plan.pipes.empty()) session.prepare_local.pipes = pipes_of(host, plan);
     session.prepare_local.channels = channels_of(host, plan);
+    if (plan.map.world_size() > 1) session.prepare_local.mpi = wire::MpiLook::Yes;
     session.prepare_remote = session.prepare_local;
     for (const std::uint32_t index : programs_of(host, plan.map)) {
       const plan::Program& program = plan.program(index);

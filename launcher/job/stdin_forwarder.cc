@@ -1,7 +1,9 @@
 #include "launcher/job/stdin_forwarder.h"
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
+#include <string_view>
 #include <utility>
 
 #include <fcntl.h>
@@ -22,17 +24,25 @@ struct Opened {
   os::UniqueFd waitable;
 };
 
+// A FIFO with a name, opened anew, would not tell that its last writer has gone before.
+bool is_pipe_without_name() {
+  constexpr std::string_view kPipe = "pipe:";
+  std::array<char, kPipe.size()> target{};
+  const ssize_t size = ::readlink("/proc/self/fd/0", target.data(), target.size());
+  return size == static_cast<ssize_t>(kPipe.size()) && std::string_view(target.data(), target.size()) == kPipe;
+}
+
 // Waiting makes a description non-blocking, which would reach those who share it: so it is one of our own, or a watch.
 Opened open_for_us() {
   struct stat info {};
   if (::fstat(STDIN_FILENO, &info) != 0) return {};
-  if (S_ISFIFO(info.st_mode) || ::isatty(STDIN_FILENO) == 1) {
+  if (is_pipe_without_name() || ::isatty(STDIN_FILENO) == 1) {
     os::UniqueFd own(::open("/proc/self/fd/0", O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
     os::UniqueFd waitable(own ? ::fcntl(own.get(), F_DUPFD_CLOEXEC, 3) : -1);
     if (waitable) return {std::move(own), std::move(waitable)};
   }
   Opened opened{os::UniqueFd(::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3)), {}};
-  if (!S_ISSOCK(info.st_mode)) return opened;
+  if (!S_ISSOCK(info.st_mode) && !S_ISFIFO(info.st_mode)) return opened;
   if (Result<os::UniqueFd> watch = os::make_watch(STDIN_FILENO, EPOLLIN)) opened.waitable = std::move(*watch);
   return opened;
 }

@@ -1,5 +1,6 @@
 #include "launcher/launch/agent_image.h"
 
+#include <array>
 #include <cerrno>
 #include <cstdint>
 #include <cstdio>
@@ -14,6 +15,7 @@ extern "C" {
 extern const char sml_agent_image_begin[];
 extern const char sml_agent_image_end[];
 extern const char sml_agent_image_id[];
+extern const char sml_agent_image_cksum[];
 }
 
 namespace sml::launch {
@@ -29,6 +31,21 @@ std::string id_of(std::string_view bytes) {
   return text;
 }
 
+// CRC-32 as cksum has it: from the highest bit on, and of the length too, lowest byte first.
+std::string cksum_of(std::string_view bytes) {
+  std::array<std::uint32_t, 256> table{};
+  for (std::uint32_t i = 0; i < table.size(); ++i) {
+    std::uint32_t crc = i << 24;
+    for (int bit = 0; bit < 8; ++bit) crc = (crc << 1) ^ ((crc >> 31) * 0x04c11db7U);
+    table[i] = crc;
+  }
+  std::uint32_t crc = 0;
+  const auto add = [&](std::size_t byte) { crc = (crc << 8) ^ table[(crc >> 24 ^ byte) & 0xff]; };
+  for (const char c : bytes) add(static_cast<unsigned char>(c));
+  for (std::size_t length = bytes.size(); length != 0; length >>= 8) add(length & 0xff);
+  return std::to_string(~crc) + " " + std::to_string(bytes.size());
+}
+
 Error unusable(const std::string& path, const std::string& why) {
   return Error(ErrorKind::Usage, "--agent-path " + path + ": " + why)
       .with_hint("name a file made by building sml-run-agent");
@@ -41,6 +58,7 @@ AgentImage AgentImage::embedded() {
   image.bytes_ =
       std::string_view(sml_agent_image_begin, static_cast<std::size_t>(sml_agent_image_end - sml_agent_image_begin));
   image.id_ = sml_agent_image_id;
+  image.cksum_ = sml_agent_image_cksum;
   return image;
 }
 
@@ -56,6 +74,7 @@ Result<AgentImage> AgentImage::load(const std::string& path) {
   image.bytes_ = *image.owned_;
   if (!image.bytes_.starts_with(ELFMAG)) return unusable(path, "is not an executable file");
   image.id_ = id_of(image.bytes_);
+  image.cksum_ = cksum_of(image.bytes_);
   return image;
 }
 

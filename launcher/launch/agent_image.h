@@ -21,11 +21,14 @@ class AgentImage {
   const std::string& id() const { return id_; }  // names these bytes and no others; [0-9a-f]{16}
   std::string_view machine() const;              // as uname -m says it: "x86_64", "aarch64"; "" if unknown
   std::string file_name() const;                 // in a host's cache
+  // What cksum(1) of POSIX prints for it: "3779251591 1892704". Finds damage, not deceit.
+  const std::string& cksum() const { return cksum_; }
 
  private:
   std::string_view bytes_;
   std::shared_ptr<std::string> owned_;
   std::string id_;
+  std::string cksum_;
 };
 
 // A descriptor that can be executed (memfd), holding the image.

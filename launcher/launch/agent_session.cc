@@ -1,8 +1,6 @@
 #include "launcher/launch/agent_session.h"
 
-#include <algorithm>
 #include <random>
-#include <type_traits>
 
 #include <boost/asio/post.hpp>
 
@@ -32,6 +30,9 @@ SessionEvent event_for(const wire::Pong&) { return SessionEvent::Chatter; }
 SessionEvent event_for(const wire::AgentLog&) { return SessionEvent::Chatter; }
 SessionEvent event_for(const wire::Joined&) { return SessionEvent::Chatter; }
 SessionEvent event_for(const wire::Inspected&) { return SessionEvent::Chatter; }
+SessionEvent event_for(const wire::AskVouch&) { return SessionEvent::Chatter; }
+SessionEvent event_for(const wire::Vouched&) { return SessionEvent::Chatter; }
+SessionEvent event_for(const wire::LeftEnded&) { return SessionEvent::Chatter; }
 template <class Message>
 SessionEvent event_for(const Message&) {
   return SessionEvent::WorkerNews;
@@ -51,10 +52,11 @@ AgentSession::AgentSession(boost::asio::any_io_executor loop, SessionOwner& owne
       route_(std::move(route)),
       plan_(std::move(plan)),
       mark_(make_mark()),
+      conduct_(plan_.hello, plan_.prepare_local),  // as that of another host in all that counts
       greeting_(mark_),
       last_heard_(Clock::now()) {
-  for (const wire::Worker& worker : plan_.prepare_local.workers) ranks_.push_back(worker.rank);
-  std::sort(ranks_.begin(), ranks_.end());
+  plan_.prepare_local.mark = mark_;
+  plan_.prepare_remote.mark = mark_;
 }
 
 void AgentSession::start() {
@@ -145,6 +147,10 @@ void AgentSession::send_agent(const wire::NeedAgent& need) {
 void AgentSession::introduce() {
   transport_step("preparing");
   transport_->send(wire::encode(plan_.hello));
+  if (plan_.end_left) {
+    conduct_.asked(*plan_.end_left);
+    return transport_->send(wire::encode(*plan_.end_left));
+  }
   transport_->send(wire::encode(local_ ? plan_.prepare_local : plan_.prepare_remote));
   owner_.session_introduced(*this);
 }
@@ -152,7 +158,7 @@ void AgentSession::introduce() {
 void AgentSession::decode() {
   while (machine_.state() != SessionState::Ended) {
     Result<std::optional<wire::ToLauncher>> next = decoder_.next();
-    if (!next) return fail(next.error());
+    if (!next) return break_off(next.error().message());
     if (!next->has_value()) return;
     handle(std::move(**next));
   }
@@ -162,41 +168,32 @@ void AgentSession::handle(wire::ToLauncher message) {
   const SessionEvent event = event_of(message);
   const SessionState before = machine_.state();
   const SessionAction action = machine_.on(event);
-  if (action == SessionAction::Refuse || !about_our_rank(message)) {
-    return fail(Error(ErrorKind::Protocol, std::string("its agent sent \"") + std::string(launch::name(event)) +
-                                               "\" while " + std::string(launch::name(before))));
+  if (action == SessionAction::Refuse) {
+    return break_off("sent \"" + std::string(launch::name(event)) + "\" while " + std::string(launch::name(before)));
   }
+  if (action == SessionAction::None) return;
+  if (Result<void> allowed = conduct_.check(message); !allowed) return break_off(allowed.error().message());
   if (action == SessionAction::TellReady) {
     transport_step("ready");
     return owner_.session_ready(*this, std::get<wire::Prepared>(message));
   }
-  if (action == SessionAction::Deliver) owner_.session_message(*this, std::move(message));
+  owner_.session_message(*this, std::move(message));
 }
 
-bool AgentSession::about_our_rank(const wire::ToLauncher& message) const {
-  return std::visit([this](const auto& m) { return all_ours(m); }, message);
+// Whatever else it says is not listened to.
+void AgentSession::break_off(const std::string& rule) {
+  fail(Error(ErrorKind::Protocol, "broke the protocol: " + rule)
+           .with_hint("what speaks there is not the agent that was started, or it has been tampered with"));
 }
-
-template <class Message>
-bool AgentSession::all_ours(const Message& m) const {
-  if constexpr (requires { m.rank; }) return is_ours(m.rank);
-  if constexpr (std::is_same_v<Message, wire::Started>) {
-    return std::all_of(m.workers.begin(), m.workers.end(), [this](const auto& w) { return is_ours(w.rank); });
-  }
-  if constexpr (std::is_same_v<Message, wire::Joined>) {
-    return std::all_of(m.missing.begin(), m.missing.end(), [this](Rank rank) { return is_ours(rank); });
-  }
-  return true;
-}
-
-bool AgentSession::is_ours(Rank rank) const { return std::binary_search(ranks_.begin(), ranks_.end(), rank); }
 
 bool AgentSession::agent_runs() const {
   return machine_.state() != SessionState::Starting && machine_.state() != SessionState::Greeting && !ended();
 }
 
 void AgentSession::send(const wire::ToAgent& message) {
-  if (agent_runs()) transport_->send(wire::encode(message));
+  if (!agent_runs()) return;
+  conduct_.asked(message);
+  transport_->send(wire::encode(message));
 }
 
 void AgentSession::start_workers(const wire::Start& message) {
@@ -222,6 +219,8 @@ void AgentSession::transport_closed(const Error& why) {
   const SessionAction action = machine_.on(SessionEvent::Closed);
   if (action == SessionAction::TellEnd) return owner_.session_ended(*this, nullptr);
   if (action != SessionAction::TellLost) return;
+  agent_vanished_ =
+      before != SessionState::Starting && before != SessionState::Greeting && transport_->far_side_ended();
   const Error explained = explain(before, why);
   owner_.session_ended(*this, &explained);
 }
@@ -233,12 +232,16 @@ Error AgentSession::explain(SessionState before, const Error& why) const {
   }
   // Between the log-in and the agent's first line it is the login shell that speaks: its words are the best cause.
   if (why.kind() == ErrorKind::Connect || why.kind() == ErrorKind::Auth || why.kind() == ErrorKind::HostKey) return why;
-  std::string text = "the agent did not start: " + why.message();
-  if (const std::string noise = greeting_.noise(); !noise.empty()) text += "; the login said: " + show(noise, 300);
+  // A host that calls has no login; it tells what it could not do beforehand.
+  if (route_.dialled) {
+    const ErrorKind kind = why.kind() == ErrorKind::Lost ? ErrorKind::Deploy : why.kind();
+    return Error(kind, "it could not be made ready: " + why.message());
+  }
+  std::string text = "the agent did not start: " + without_bootstrap_script(why.message());
+  if (const std::string noise = greeting_.noise(); !noise.empty())
+    text += "; the login said: " + show(without_bootstrap_script(noise), 300);
   return Error(ErrorKind::Deploy, std::move(text))
-      .with_hint(
-          "does a plain \"ssh HOST true\" work there, without a question and with a POSIX /bin/sh? If so, the agent "
-          "stored there may be damaged: remove ~/.cache/sml-run");
+      .with_hint("does a plain \"ssh HOST true\" work there, without a question and with a POSIX /bin/sh?");
 }
 
 }  // namespace sml::launch

@@ -2,8 +2,8 @@
 #pragma once
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
-#include <vector>
 
 #include <boost/asio/any_io_executor.hpp>
 
@@ -11,6 +11,7 @@
 #include "common/core/strong.h"
 #include "common/wire/codec.h"
 #include "common/wire/handshake.h"
+#include "launcher/launch/agent_conduct.h"
 #include "launcher/launch/agent_image.h"
 #include "launcher/launch/agent_transport.h"
 #include "launcher/launch/session_machine.h"
@@ -29,7 +30,7 @@ class SessionOwner {
   // The agent runs and knows what to start; `message.obstacles` may say why it cannot.
   virtual void session_ready(AgentSession& session, const wire::Prepared& message) = 0;
   // HelloAck, Probed, Started, Output, ExitedWorker, Drained, AgentLog, Pong, Inspected, StdinCredit or Bye, in an
-  // order that the session machine allows and about ranks of this host only.
+  // order that the session machine allows, and within the bounds of AgentConduct.
   virtual void session_message(AgentSession& session, wire::ToLauncher message) = 0;
   // step() is another. May come from within start() and start_workers(); for those who watch, nothing hangs on it.
   virtual void session_step(const AgentSession&) {}
@@ -55,6 +56,7 @@ class AgentSession final : private TransportEvents {
     wire::Prepare prepare_local;   // sent if the host turns out to be this machine
     wire::Prepare prepare_remote;  // ... or another one
     std::uint32_t start_limit_s = 60;
+    std::optional<wire::EndLeft> end_left{};  // sent in the place of Prepare
   };
 
   // `image` and `owner` outlive the session.
@@ -79,6 +81,9 @@ class AgentSession final : private TransportEvents {
   const std::string& local_address() const { return local_address_; }  // of the connection; empty if unknown
   const std::string& peer_address() const { return peer_address_; }
   TimePoint last_heard() const { return last_heard_; }
+  const std::string& mark() const { return mark_; }
+  // After session_ended: the agent was gone all at once, and its host can be reached as before.
+  bool agent_vanished() const { return agent_vanished_; }
 
  private:
   void transport_step(std::string_view step) override;
@@ -93,11 +98,8 @@ class AgentSession final : private TransportEvents {
   void introduce();
   void decode();
   void handle(wire::ToLauncher message);
-  bool about_our_rank(const wire::ToLauncher& message) const;
-  template <class Message>
-  bool all_ours(const Message& m) const;
-  bool is_ours(Rank rank) const;
   void fail(Error why);
+  void break_off(const std::string& rule);
   Error explain(SessionState before, const Error& why) const;
 
   boost::asio::any_io_executor loop_;
@@ -105,15 +107,16 @@ class AgentSession final : private TransportEvents {
   const AgentImage& image_;
   SessionRoute route_;
   Plan plan_;
-  std::vector<Rank> ranks_;  // of this host, sorted
   std::string mark_;
   SessionMachine machine_;
+  AgentConduct conduct_;
   wire::GreetingReader greeting_;
   wire::Decoder<wire::ToLauncher> decoder_;
   std::unique_ptr<AgentTransport> transport_;
   std::string step_ = "starting";
   int times_sent_ = 0;  // the agent, to this host
   bool local_ = false;
+  bool agent_vanished_ = false;
   std::string local_address_;
   std::string peer_address_;
   TimePoint last_heard_;

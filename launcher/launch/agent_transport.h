@@ -43,6 +43,10 @@ class AgentTransport {
   virtual void send_lasting(std::string_view bytes) { send(std::string(bytes)); }
   // Bytes queued and not yet handed to the kernel or library.
   virtual std::size_t unsent() const = 0;
+  // After transport_closed: it is the far side's program that has ended, and the way there was sound.
+  virtual bool far_side_ended() const { return false; }
+  // After transport_closed: it has ended with status 0, as an agent does after its last word, and then only.
+  virtual bool far_side_ended_well() const { return false; }
   // Sends what is queued, then ends the far side's input. Bytes may still arrive; transport_closed follows.
   virtual void finish() = 0;
 };

@@ -4,44 +4,55 @@ namespace sml::launch {
 
 namespace {
 
-// @MARK@, @NAME@ and @SIZE@ are filled in below. A line break here is only one in this source. What the agent inherits
-// is what the login has: umask and PATH are put back, and no variable has a name that a login might use, because
-// assigning to an exported one would change it for the workers.
+// @MARK@, @NAME@ and the like are filled in below. A line break here is only one in this source. What the agent
+// inherits is what the login has: umask and PATH are put back, and no variable has a name that a login might use,
+// because assigning to an exported one would change it for the workers. No word is left to be split or to match files.
 constexpr char kScript[] =
+    // Whatever the login's shell options and variables are; bash takes both from the environment.
+    "set +aefu; unset sml_path sml_mask sml_why sml_cache sml_base sml_dir sml_new; "
     // Programs that we run ourselves come from the system, whatever the login's PATH holds.
-    "sml_path=$PATH; PATH=/usr/bin:/bin:/usr/sbin:/sbin:$PATH; sml_mask=$(umask); umask 077; trap \"\" PIPE; sml_why=; "
-    "sml_run() { PATH=$sml_path; umask $sml_mask; exec \"$@\" --mark @MARK@ --silence @SILENCE@; }; "
+    "sml_path=$PATH; PATH=/usr/bin:/bin:/usr/sbin:/sbin:$PATH; sml_mask=$(umask); umask 077; trap \"\" PIPE; "
+    "sml_run() { PATH=$sml_path; umask \"$sml_mask\"; exec \"$@\" --mark @MARK@ --silence @SILENCE@; }; "
+    // sml_good FOLDER: descriptor 9 is the agent, whole, and nobody else can write it or its folder.
+    "sml_good() { [ -x /proc/self/fd/9 ] && [ -O /proc/self/fd/9 ] && [ -O \"$1\" ] && "
+    "case $(stat -L -c %a \"$1\" /proc/self/fd/0 <&9) in *700?*700) ;; *) false ;; esac && "
+    "[ \"$(cksum <&9)\" = \"@CKSUM@\" ]; }; "
+    // sml_try FOLDER NAME ARGUMENT...: the file that was looked at is the one that runs, whatever its name is now.
+    "sml_try() { [ -f \"$1/$2\" ] && [ -r \"$1/$2\" ] && "
+    "{ sml_good \"$1\" && { shift 2; sml_run /proc/self/fd/9 \"$@\"; }; } 9< \"$1/$2\"; }; "
     // A launcher that is cut off sends no end: whoever waits for its bytes leaves by itself.
-    "sml_limit=; command -v timeout >/dev/null && sml_limit=\"timeout @START@\"; "
+    "if command -v timeout > /dev/null; then sml_take() { timeout @START@ head -c @SIZE@ ; }; "
+    "else sml_take() { head -c @SIZE@ ; }; fi; "
+    "sml_leave() { rm -f \"$sml_new\"; [ -z \"$sml_dir\" ] || rmdir \"$sml_dir\"; exit 1; }; "
     // sml_put FOLDER NAME: asks for the bytes and stores them; fails, with all bytes consumed, when the folder does not
-    // take them. -x tells noexec mounts before anything is sent.
+    // take them. -x tells noexec mounts before anything is sent. Whose connection has ended asks no further.
     "sml_put() { sml_new=$1/.new-$$; "
-    "(set -C; : > \"$sml_new\") 2>/dev/null || { sml_why=\"$sml_why; $1 cannot be written\"; return 1; }; "
+    "(set -C; : > \"$sml_new\") 2> /dev/null || { sml_why=\"$sml_why; $1 cannot be written\"; return 1; }; "
     "chmod 700 \"$sml_new\"; "
     "[ -x \"$sml_new\" ] || { rm -f \"$sml_new\"; sml_why=\"$sml_why; $1 is mounted noexec\"; return 1; }; "
-    "echo \"@MARK@ NEED $(uname -m) $1\"; "
-    "{ $sml_limit head -c @SIZE@ || { rm -rf \"$sml_new\" \"$sml_dir\"; kill $$; }; } | { cat > \"$sml_new\" "
-    "2>/dev/null || cat > /dev/null; }; "
-    "[ \"$(wc -c < \"$sml_new\")\" -eq @SIZE@ ] || { rm -f \"$sml_new\"; sml_why=\"$sml_why; $1 is full\"; return 1; "
-    "}; "
+    "echo \"@MARK@ NEED $(uname -m) $1\" || sml_leave; "
+    "sml_take | { cat > \"$sml_new\" 2> /dev/null || { cat > /dev/null; false; }; } || "
+    "{ rm -f \"$sml_new\"; sml_why=\"$sml_why; $1 is full\"; return 1; }; "
+    "[ \"$(wc -c < \"$sml_new\")\" -eq @SIZE@ ] || sml_leave; "
     "mv -f \"$sml_new\" \"$1/$2\"; }; "
+    "sml_bad() { rm -f \"$1/$2\"; sml_why=\"$sml_why; $1 does not keep what it is given\"; }; "
     "sml_cache=${XDG_CACHE_HOME:-$HOME/.cache}/sml-run; "
-    // -s: a host that crashed may have kept the name and lost the bytes.
-    "[ -x \"$sml_cache/@NAME@\" ] && [ -s \"$sml_cache/@NAME@\" ] && [ -O \"$sml_cache/@NAME@\" ] && [ -O "
-    "\"$sml_cache\" ] && "
-    "sml_run \"$sml_cache/@NAME@\"; "
-    "mkdir -p \"$sml_cache\" 2>/dev/null; "
+    "sml_try \"$sml_cache\" @NAME@; "
+    "mkdir -p \"$sml_cache\" 2> /dev/null; "
     "if [ -d \"$sml_cache\" ] && [ -O \"$sml_cache\" ]; then "
-    "chmod 700 \"$sml_cache\" 2>/dev/null; "
-    "sml_put \"$sml_cache\" @NAME@ && sml_run \"$sml_cache/@NAME@\"; "
+    "chmod 700 \"$sml_cache\" 2> /dev/null; "
+    "sml_put \"$sml_cache\" @NAME@ && { sml_try \"$sml_cache\" @NAME@; sml_bad \"$sml_cache\" @NAME@; }; "
     "else sml_why=\"$sml_why; $sml_cache cannot be made or belongs to another user\"; fi; "
     "for sml_base in \"$XDG_RUNTIME_DIR\" /dev/shm /tmp /var/tmp \"$HOME\"; do "
-    "[ -n \"$sml_base\" ] && [ -d \"$sml_base\" ] && [ -w \"$sml_base\" ] || continue; "
-    "sml_dir=$(mktemp -d \"$sml_base/sml-run-XXXXXX\" 2>/dev/null) || "
+    "[ -d \"$sml_base\" ] || continue; [ -w \"$sml_base\" ] || continue; "
+    "sml_dir=$(mktemp -d \"$sml_base/sml-run-XXXXXX\" 2> /dev/null) || "
     "{ sml_why=\"$sml_why; $sml_base cannot be written\"; continue; }; "
-    "sml_put \"$sml_dir\" sml-run-agent && sml_run \"$sml_dir/sml-run-agent\" --remove \"$sml_dir\"; "
-    "rm -rf \"$sml_dir\"; done; "
+    "sml_put \"$sml_dir\" sml-run-agent && { sml_try \"$sml_dir\" sml-run-agent --remove \"$sml_dir\"; "
+    "sml_bad \"$sml_dir\" sml-run-agent; }; "
+    "rmdir \"$sml_dir\"; sml_dir=; done; "
     "echo \"@MARK@ FAIL ${sml_why#; }\"";
+
+constexpr std::string_view kBegin = "exec /bin/sh -c ";
 
 void replace_all(std::string& text, std::string_view what, std::string_view with) {
   for (std::size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + with.size())) {
@@ -55,10 +66,23 @@ std::string bootstrap_script(const AgentImage& image, const std::string& mark, c
   std::string script = kScript;
   replace_all(script, "@MARK@", mark);
   replace_all(script, "@NAME@", image.file_name());
+  replace_all(script, "@CKSUM@", image.cksum());
   replace_all(script, "@SIZE@", std::to_string(image.bytes().size()));
   replace_all(script, "@SILENCE@", std::to_string(limits.silence_ms));
   replace_all(script, "@START@", std::to_string(limits.start_s));
-  return "exec /bin/sh -c '" + script + "'";
+  return std::string(kBegin) + "'" + script + "'";
+}
+
+// Shells and commands quote it in ways of their own, but its first words and its last stay.
+std::string without_bootstrap_script(std::string text) {
+  constexpr std::string_view kEnd = "{sml_why#; }";
+  for (std::size_t begin = text.find(kBegin); begin != std::string::npos; begin = text.find(kBegin, begin + 1)) {
+    const std::size_t end = text.find(kEnd, begin);
+    if (end == std::string::npos) break;
+    const std::size_t after = std::min(text.find_first_not_of("\"'\\", end + kEnd.size()), text.size());
+    text.replace(begin, after - begin, "(the script that starts the agent)");
+  }
+  return text;
 }
 
 }  // namespace sml::launch

@@ -18,9 +18,16 @@ struct StartLimits {
 // comes from the user or the host list. It speaks the lines of common/wire/handshake.h, each beginning with `mark`
 // ([a-z0-9]+).
 //
+// What is executed is an open descriptor, after a look through it: a file of the login's own that nobody else can
+// write, in such a folder, with the image's cksum. A file that is not so, cut short for instance, is sent again. A
+// connection that ends before the whole agent has come ends the script.
+//
 // Where the agent goes: ${XDG_CACHE_HOME:-~/.cache}/sml-run (mode 0700, must be the login's own), where it stays for
 // the next job; if that cannot be written or executed from, a new folder of mktemp -d in $XDG_RUNTIME_DIR, /dev/shm,
 // /tmp, /var/tmp or the home, which the agent removes as soon as it runs.
 std::string bootstrap_script(const AgentImage& image, const std::string& mark, const StartLimits& limits = {});
+
+// What somebody who was given the script has said, with the script taken out where it is quoted.
+std::string without_bootstrap_script(std::string text);
 
 }  // namespace sml::launch

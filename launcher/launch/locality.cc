@@ -1,15 +1,17 @@
 #include "launcher/launch/locality.h"
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <memory>
 
 #include <ifaddrs.h>
-#include <netdb.h>
 #include <netinet/in.h>
 #include <strings.h>
 #include <sys/socket.h>
 #include <unistd.h>
+
+#include "launcher/names/addresses.h"
 
 namespace sml::launch {
 namespace {
@@ -64,17 +66,15 @@ bool is_own_name(const std::string& name) {
   return ::gethostname(own.data(), own.size() - 1) == 0 && ::strcasecmp(name.c_str(), own.data()) == 0;
 }
 
-bool is_this_machine(const std::string& name) {
-  if (is_own_name(name)) return true;
-  addrinfo hints{};
-  hints.ai_socktype = SOCK_STREAM;
-  addrinfo* raw = nullptr;
-  if (::getaddrinfo(name.c_str(), nullptr, &hints, &raw) != 0) return false;
-  const std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)> list(raw, &::freeaddrinfo);
-  for (const addrinfo* entry = list.get(); entry != nullptr; entry = entry->ai_next) {
-    if (is_own_address(*entry->ai_addr)) return true;
-  }
-  return false;
+bool is_this_machine(const std::string& name) { return whose_host(name) == Whose::Ours; }
+
+Whose whose_host(const std::string& name) {
+  if (is_own_name(name)) return Whose::Ours;
+  const Result<std::vector<names::Address>> found = names::addresses_of(name, 1, AF_UNSPEC);
+  if (!found) return Whose::Unknown;
+  const bool ours = std::any_of(found->begin(), found->end(),
+                                [](const names::Address& address) { return is_own_address(address.any()); });
+  return ours ? Whose::Ours : Whose::Others;
 }
 
 }  // namespace sml::launch

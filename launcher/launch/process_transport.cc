@@ -82,6 +82,14 @@ class ProcessTransport final : public AgentTransport {
 
   std::size_t unsent() const override { return core_->pending.size() + core_->writing.size(); }
 
+  // ssh ends with 255 for reasons of its own, which it tells, and when the far side was killed.
+  bool far_side_ended() const override {
+    const auto* exited = core_->ended ? std::get_if<Exited>(&*core_->ended) : nullptr;
+    return core_->ended && (start_.image || exited == nullptr || exited->code != 255 || core_->error_text.empty());
+  }
+
+  bool far_side_ended_well() const override { return core_->ended && succeeded(*core_->ended); }
+
   void finish() override {
     core_->finishing = true;
     write(core_);

@@ -24,7 +24,7 @@ enum class SessionEvent : std::uint8_t {
   Probed,
   StartSent,
   WorkerNews,  // Started, Output, Exited, Drained, StdinCredit
-  Chatter,     // Pong, AgentLog, Joined, Inspected
+  Chatter,     // Pong, AgentLog, Joined, Inspected, AskVouch, Vouched
   Bye,
   Closed,  // the transport has ended
 };

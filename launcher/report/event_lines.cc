@@ -165,7 +165,7 @@ void EventLines::on_event(const Event& event) {
     out["stderr_bytes"] = volumes_[drained->rank.value()].err;
   }
   // Names and messages can hold any bytes; JSON must be UTF-8.
-  std::string line = out.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+  std::string line = out.dump(-1, ' ', true, Json::error_handler_t::replace) + "\n";
   write_(line);
 }
 

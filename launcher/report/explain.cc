@@ -67,7 +67,7 @@ std::string explain_json(std::span<const ExplainedValue> values) {
   }
   Json out;
   out["options"] = std::move(options);
-  return out.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return out.dump(-1, ' ', true, Json::error_handler_t::replace);
 }
 
 }  // namespace sml::report

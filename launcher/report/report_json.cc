@@ -76,7 +76,7 @@ std::string report_json(const JobRecord& job, const Facts& facts, const Verdict&
     out["ranks"].push_back(rank_json(rank, job.ranks[rank], facts.started));
   }
   // Workers print any bytes; JSON must be UTF-8.
-  return out.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+  return out.dump(-1, ' ', true, Json::error_handler_t::replace) + "\n";
 }
 
 }  // namespace sml::report

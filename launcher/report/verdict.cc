@@ -12,10 +12,17 @@ namespace sml::report {
 
 namespace {
 
+// What a host has told that broke the protocol later does not count.
+bool is_believed(const Facts& facts, const Facts::WorkerEnd& end) {
+  return std::none_of(facts.faults.begin(), facts.faults.end(), [&](const Facts::HostFault& fault) {
+    return fault.why.kind() == ErrorKind::Protocol && fault.host == end.host;
+  });
+}
+
 const Facts::WorkerEnd* first_failure(const Facts& facts) {
   const Facts::WorkerEnd* first = nullptr;
   for (const Facts::WorkerEnd& end : facts.ends) {
-    if (end.by_itself && (first == nullptr || end.at < first->at)) first = &end;
+    if (end.by_itself && (first == nullptr || end.at < first->at) && is_believed(facts, end)) first = &end;
   }
   return first;
 }
@@ -40,7 +47,7 @@ const Facts::WorkerEnd* find_culprit(const Facts& facts) {
   const Facts::WorkerEnd* killed = nullptr;
   for (const Facts::WorkerEnd& end : facts.ends) {
     const std::optional<Duration> window = end.by_itself ? outranks_for(end.status) : std::nullopt;
-    if (!window || end.at > first->at + *window) continue;
+    if (!window || end.at > first->at + *window || !is_believed(facts, end)) continue;
     if (killed == nullptr || end.at < killed->at) killed = &end;
   }
   return killed != nullptr ? killed : first;

@@ -177,6 +177,18 @@ std::string channel_folder(const Contract& contract, std::string_view channel) {
   return fmt::format("{}/input/data/{}", contract.folder, channel);
 }
 
+std::string processing_job(const plan::Environment& environment, const Files& files) {
+  const Result<Object> config =
+      read_object(files, contract_folder(environment, files) + "/config/processingjobconfig.json");
+  if (!config) return "";
+  for (const char* key : {"ProcessingJobArn", "ProcessingJobName"}) {
+    const Value* value = find(*config, key);
+    const auto* text = value == nullptr ? nullptr : std::get_if<std::string>(&value->data);
+    if (text != nullptr && !text->empty()) return *text;
+  }
+  return "";
+}
+
 Result<std::vector<std::string>> sharded_folders(const plan::Environment& environment, const Files& files) {
   Contract contract;
   contract.folder = contract_folder(environment, files);

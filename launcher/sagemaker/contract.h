@@ -56,6 +56,10 @@ void set_hosts(Contract& contract, std::vector<std::string> hosts, std::string c
 std::vector<std::string> channels_of(const Contract& contract);
 std::string channel_folder(const Contract& contract, std::string_view channel);
 
+// The ARN of the processing job, else its name; empty where this container is none's, or its file cannot be read.
+// Source: "How Amazon SageMaker Processing Configures Your Processing Container" (developer guide).
+std::string processing_job(const plan::Environment& environment, const Files& files);
+
 // The folders of the channels in inputdataconfig.json that the platform has sharded over the hosts; none where the file
 // is not there. Errors as of read_contract().
 Result<std::vector<std::string>> sharded_folders(const plan::Environment& environment, const Files& files);

@@ -146,12 +146,6 @@ bool contains(const std::vector<std::string>& list, const std::string& name) {
   return std::find(list.begin(), list.end(), name) != list.end();
 }
 
-std::string json_list(const std::vector<std::string>& hosts, int port) {
-  List list;
-  for (const std::string& host : hosts) list.push_back(Value{fmt::format("{}:{}", host, port)});
-  return to_json(Value{std::move(list)}, JsonStyle::Compact);
-}
-
 }  // namespace
 
 Result<Distribution> read_distribution(const Contract& contract, const plan::Environment& environment,
@@ -187,7 +181,7 @@ Result<std::vector<std::string>> hosts_of(const Contract& contract, const Distri
     return Error(ErrorKind::Config,
                  fmt::format("the job has the instance groups {}, and does not say which of them {} is for",
                              show(fmt::format("{}", fmt::join(known, ", "))), distribution.source))
-        .with_hint("name them as \"instance_groups\" of the distribution");
+        .with_hint("name them as \"instance_groups\" of the distribution, or with --group");
   }
   if (chosen.empty()) chosen = known;
   std::vector<std::string> members;
@@ -195,7 +189,7 @@ Result<std::vector<std::string>> hosts_of(const Contract& contract, const Distri
     const auto group = std::find_if(contract.groups.begin(), contract.groups.end(),
                                     [&](const InstanceGroup& g) { return g.name == name; });
     if (group == contract.groups.end()) {
-      return bad("sagemaker_distribution_instance_groups", name,
+      return bad(distribution.groups_from, name,
                  fmt::format("one of the job's instance groups: {}", show(fmt::format("{}", fmt::join(known, ", ")))));
     }
     members.insert(members.end(), group->hosts.begin(), group->hosts.end());
@@ -205,14 +199,6 @@ Result<std::vector<std::string>> hosts_of(const Contract& contract, const Distri
     if (contains(members, host)) hosts.push_back(host);
   }
   return hosts;
-}
-
-std::string tf_config(Framework framework, const std::vector<std::string>& hosts, const std::string& host) {
-  if (framework != Framework::MirroredStrategy) return "";
-  constexpr int kPort = 8890;
-  const auto index = std::find(hosts.begin(), hosts.end(), host) - hosts.begin();
-  return fmt::format(R"({{"cluster":{{"worker":{}}},"environment":"cloud","task":{{"index":{},"type":"worker"}}}})",
-                     json_list(hosts, kPort), index);
 }
 
 }  // namespace sml::sagemaker

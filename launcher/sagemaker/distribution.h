@@ -28,6 +28,7 @@ struct Distribution {
   std::optional<std::uint32_t> per_host;   // workers on each host; empty: one for each device
   std::optional<std::uint32_t> processes;  // of the whole job; empty: per_host on every host
   std::vector<std::string> groups;         // instance groups that take part; empty: all
+  std::string groups_from = "sagemaker_distribution_instance_groups";  // who names them, for messages
   MpiOptions mpi;
 };
 
@@ -40,8 +41,5 @@ Result<Distribution> read_distribution(const Contract& contract, const plan::Env
 // The hosts that take part, in the order of Contract::hosts; the first is the head. Error (Config): a group that does
 // not exist; several groups, and none is named.
 Result<std::vector<std::string>> hosts_of(const Contract& contract, const Distribution& distribution);
-
-// TF_CONFIG of one host; empty where the framework has none.
-std::string tf_config(Framework framework, const std::vector<std::string>& hosts, const std::string& host);
 
 }  // namespace sml::sagemaker

@@ -68,13 +68,51 @@ EntryKind kind_of(const std::string& folder, const std::string& name, const File
   return kind_of_command(path, files);
 }
 
-Error cannot_fetch(const std::string& where) {
-  return Error(ErrorKind::Config,
-               fmt::format("sagemaker_submit_directory {}: sml-run fetches and unpacks nothing", show(where)))
+std::string submitted_of(const Contract& contract, const plan::Environment& environment) {
+  std::string submitted = parameter_text(contract, "sagemaker_submit_directory").value_or("");
+  if (submitted.empty()) submitted = variable(environment, "SAGEMAKER_SUBMIT_DIRECTORY");
+  return submitted;
+}
+
+bool is_archive(std::string_view submitted) {
+  return submitted.find("://") != submitted.npos || submitted.ends_with(".tar.gz");
+}
+
+// Those in which the program may be, the first first.
+std::vector<std::string> folders_of(const Contract& contract, const plan::Environment& environment) {
+  std::vector<std::string> folders{contract.folder + "/code", contract.folder + "/input/data/code"};
+  if (const std::string_view source = variable(environment, "SM_SOURCE_DIR"); !source.empty())
+    folders.emplace_back(source);
+  std::string submitted = submitted_of(contract, environment);
+  if (!submitted.empty() && !is_archive(submitted)) folders.push_back(std::move(submitted));
+  return folders;
+}
+
+// Empty: in none of them.
+std::string find_folder(const std::vector<std::string>& folders, const std::string& name, const Files& files) {
+  const auto found = std::find_if(folders.begin(), folders.end(),
+                                  [&](const std::string& folder) { return holds(folder, name, files); });
+  return found == folders.end() ? std::string() : *found;
+}
+
+bool is_taken(std::string_view archive) { return archive.starts_with("s3://") || archive.ends_with(".tar.gz"); }
+
+Error not_in_archive(const std::string& name, const std::string& archive) {
+  const std::string what = "sagemaker_submit_directory " + show(archive);
+  return Error(ErrorKind::Config, is_taken(archive) ? fmt::format("{}: it has no {}", what, show(name, 80))
+                                                    : what + ": sources are fetched from S3 only")
       .with_hint("put the sources into the image's /opt/ml/code, or into an input channel named code");
 }
 
 }  // namespace
+
+Archive find_archive(const Contract& contract, const plan::Environment& environment, const Files& files) {
+  const std::string submitted = submitted_of(contract, environment);
+  if (!is_taken(submitted)) return {};
+  const std::string name = name_of_program(contract, environment);
+  const bool usable = !name.empty() && stays_inside(name);
+  return {submitted, usable ? find_folder(folders_of(contract, environment), name, files) : ""};
+}
 
 Result<EntryPoint> find_entry_point(const Contract& contract, const plan::Environment& environment,
                                     const Files& files) {
@@ -90,17 +128,12 @@ Result<EntryPoint> find_entry_point(const Contract& contract, const plan::Enviro
                                                 "expected a name within it",
                                                 show(name, 80)));
   }
-  std::string submitted = parameter_text(contract, "sagemaker_submit_directory").value_or("");
-  if (submitted.empty()) submitted = variable(environment, "SAGEMAKER_SUBMIT_DIRECTORY");
-  std::vector<std::string> folders{contract.folder + "/code", contract.folder + "/input/data/code"};
-  if (const std::string_view source = variable(environment, "SM_SOURCE_DIR"); !source.empty())
-    folders.emplace_back(source);
-  const bool remote = submitted.find("://") != std::string::npos || submitted.ends_with(".tar.gz");
-  if (!submitted.empty() && !remote) folders.push_back(submitted);
-  for (const std::string& folder : folders) {
-    if (holds(folder, name, files)) return EntryPoint{kind_of(folder, name, files), name, folder};
+  const std::vector<std::string> folders = folders_of(contract, environment);
+  const std::string folder = find_folder(folders, name, files);
+  if (!folder.empty()) return EntryPoint{kind_of(folder, name, files), name, folder};
+  if (const std::string submitted = submitted_of(contract, environment); is_archive(submitted)) {
+    return not_in_archive(name, submitted);
   }
-  if (remote) return cannot_fetch(submitted);
   return Error(ErrorKind::Config, fmt::format("there is no {} in {}", show(name, 80),
                                               show(fmt::format("{}", fmt::join(folders, ", ")), 400)));
 }

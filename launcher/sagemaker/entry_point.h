@@ -25,11 +25,20 @@ struct EntryPoint {
   std::string folder;  // the working directory
 };
 
+// The archive in which the sources of a job lie.
+struct Archive {
+  std::string name;    // s3://..., or a path that ends in .tar.gz; empty: there is none
+  std::string holder;  // the folder that holds the program without it; empty: none does
+};
+
+// That of sagemaker_submit_directory, else of SAGEMAKER_SUBMIT_DIRECTORY.
+Archive find_archive(const Contract& contract, const plan::Environment& environment, const Files& files);
+
 // The name is the hyperparameter sagemaker_program, else SAGEMAKER_PROGRAM, else SM_ENTRY_SCRIPT. The folder is the
 // first that holds it of: FOLDER/code, FOLDER/input/data/code, SM_SOURCE_DIR, the parameter sagemaker_submit_directory,
 // else SAGEMAKER_SUBMIT_DIRECTORY. Kinds are told apart in this order: *.sh; a folder with setup.py; *.py; a module of
 // Python's; a command. Errors (Config): no name, one that leads out of the folder, not found (with the folders that
-// were looked at), sources that would have to be fetched or unpacked.
+// were looked at), sources that are still in an archive.
 Result<EntryPoint> find_entry_point(const Contract& contract, const plan::Environment& environment, const Files& files);
 
 // Program and arguments.

@@ -1,10 +1,10 @@
 #include "launcher/sagemaker/failure_text.h"
 
 #include <algorithm>
-#include <array>
 #include <vector>
 
 #include "common/core/text.h"
+#include "common/plan/secrets.h"
 
 namespace sml::sagemaker {
 
@@ -14,21 +14,6 @@ constexpr std::string_view kBlanks = " \t";
 constexpr std::size_t kMaxLine = 2000;
 
 // ---- secrets
-
-bool names_a_secret(std::string_view name) {
-  std::string upper(name);
-  for (char& c : upper) c = c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
-  constexpr std::array<std::string_view, 8> kParts{"SECRET",  "PASSWORD", "PASSWD",     "TOKEN",
-                                                   "PRIVATE", "CREDS",    "CREDENTIAL", "_KEY"};
-  // What language models count and cut is none, nor is what is raised about one.
-  constexpr std::array<std::string_view, 4> kNone{"TOKENIZ", "TOKENS", "ERROR", "EXCEPTION"};
-  const bool none =
-      std::any_of(kNone.begin(), kNone.end(), [&](std::string_view p) { return upper.find(p) != std::string::npos; });
-  if (none) return false;
-  const bool part =
-      std::any_of(kParts.begin(), kParts.end(), [&](std::string_view p) { return upper.find(p) != std::string::npos; });
-  return part || upper.ends_with("APIKEY") || upper.ends_with("API-KEY") || upper == "KEY" || upper == "--KEY";
-}
 
 bool is_name_char(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-';
@@ -125,7 +110,7 @@ std::string without_secrets(std::string_view text) {
     const std::string_view name = text.substr(at, end - at);
     out += name;
     at = end;
-    if (!names_a_secret(name)) continue;
+    if (!plan::names_a_secret(name)) continue;
     std::size_t skipped = 0;
     const std::size_t value = value_after_name(text.substr(end), name.starts_with("--"), skipped);
     if (value == 0) continue;

@@ -142,8 +142,26 @@ Object shared_properties(const Job& job, const HostFacts& host, const plan::Envi
   add_program(out, job, environment);
   add_folders(out, job.contract.folder);
   out.emplace_back("input_data_config", Value{job.contract.input_data_config});
-  if (const Value* topology = find(job.contract.resource_config, "topology")) out.emplace_back("topology", *topology);
   return out;
+}
+
+// Of hosts that share an NVLink domain; the file has it as null, or not at all, where none do.
+Value topology_of(const Contract& contract) {
+  const Value* topology = find(contract.resource_config, "topology");
+  return topology == nullptr ? Value{List{}} : *topology;
+}
+
+bool has_topology(const Value& topology) {
+  const auto* list = std::get_if<List>(&topology.data);
+  return list != nullptr ? !list->empty() : !std::holds_alternative<None>(topology.data);
+}
+
+// The toolkit looks at the variable before it sets it itself.
+Value is_model_parallel(const plan::Environment& environment) {
+  constexpr std::string_view kParameters = "SM_HP_MP_PARAMETERS";
+  if (plan::find_variable(environment, kParameters) == nullptr) return Value{None{}};
+  const std::string parameters = variable(environment, kParameters);
+  return parameters.empty() ? text("") : Value{parameters != "{}"};
 }
 
 Value training_env(Object properties, const Job& job, const HostFacts& host, const plan::Environment& environment) {
@@ -159,6 +177,10 @@ Value training_env(Object properties, const Job& job, const HostFacts& host, con
   properties.emplace_back("distribution_hosts", list_of(hosts));
   properties.emplace_back("hyperparameters", user_hyperparameters(job.contract));
   properties.emplace_back("is_master", Value{host.name == master});
+  properties.emplace_back("is_modelparallel_enabled", is_model_parallel(environment));
+  properties.emplace_back("is_smddprun_installed", Value{host.has_smddprun});
+  properties.emplace_back("is_smddpmprun_installed", Value{host.has_smddpmprun});
+  properties.emplace_back("topology", topology_of(job.contract));
   properties.emplace_back("job_name", name.empty() ? Value{None{}} : text(name));
   properties.emplace_back("master_hostname", text(master));
   return Value{std::move(properties)};
@@ -197,6 +219,13 @@ class Variables {
   plan::Environment out_;
 };
 
+// The toolkit asks boto3, which does not know AWS_REGION.
+std::string region_of(const Contract& contract, const plan::Environment& environment) {
+  std::string region = parameter_text(contract, "sagemaker_region").value_or("");
+  if (region.empty()) region = variable(environment, "AWS_DEFAULT_REGION");
+  return region.empty() ? variable(environment, "AWS_REGION") : region;
+}
+
 // The names that only the drivers of version 3 of the SDK set.
 void add_v3(Variables& out, const Job& job, const HostFacts& host) {
   const std::vector<std::string>& hosts = job.contract.hosts;
@@ -222,6 +251,7 @@ plan::Environment sm_environment(const Job& job, const HostFacts& host, const pl
   Variables out;
   Object properties = shared_properties(job, host, environment);
   for (const auto& [name, value] : properties) out.add(name, value);
+  if (const Value topology = topology_of(contract); has_topology(topology)) out.add("topology", topology);
   out.add("channels", list_of(channels_of(contract)));
   out.add("hps", user_hyperparameters(contract));
   out.add("framework_params", Value{of_framework(contract.hyperparameters)});
@@ -234,10 +264,7 @@ plan::Environment sm_environment(const Job& job, const HostFacts& host, const pl
   add_v3(out, job, host);
   out.set("CURRENT_HOST", host.name);
   out.set("SAGEMAKER_JOB_NAME", parameter_text(contract, "sagemaker_job_name").value_or(""));
-  const std::string region = parameter_text(contract, "sagemaker_region").value_or("");
-  out.set("SAGEMAKER_REGION", region.empty() ? variable(environment, "AWS_REGION") : region);
-  const std::string tf = tf_config(job.distribution.framework, contract.hosts, host.name);
-  if (!tf.empty()) out.set("TF_CONFIG", tf);
+  out.set("SAGEMAKER_REGION", region_of(contract, environment));
   out.add_twins();
   return std::move(out).finish();
 }

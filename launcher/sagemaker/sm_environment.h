@@ -18,6 +18,8 @@ struct HostFacts {
   std::uint32_t cpus = 1;  // of the machine
   std::uint32_t gpus = 0;
   std::uint32_t neuron_cores = 0;
+  bool has_smddprun = false;  // the launchers of smdistributed, in PATH
+  bool has_smddpmprun = false;
 };
 
 struct Job {
@@ -29,8 +31,7 @@ struct Job {
 // All of them for one host of the job, which need not be the one that has read the contract: what differs by host
 // (SM_CURRENT_*, SM_NUM_*, SM_RESOURCE_CONFIG, SM_TRAINING_ENV) is that host's. A name that a shell cannot use
 // (SM_HP_LEARNING-RATE) is followed by its twin with underscores, unless that is somebody's own name. Also
-// CURRENT_HOST, SAGEMAKER_JOB_NAME, SAGEMAKER_REGION, and TF_CONFIG where the distribution asks for it. PYTHONPATH and
-// MASTER_* are not touched.
+// CURRENT_HOST, SAGEMAKER_JOB_NAME and SAGEMAKER_REGION. PYTHONPATH and MASTER_* are not touched.
 plan::Environment sm_environment(const Job& job, const HostFacts& host, const plan::Environment& environment);
 
 // A value as the toolkit writes it into a variable.

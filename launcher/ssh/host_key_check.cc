@@ -28,9 +28,16 @@ Error refusal(KeyVerdict verdict, const HostKey& shown, const KnownKey& against,
                  shell_quote(against.file) + " -R " + shell_quote(settings.key_name));
 }
 
-Error unknown(const HostKey& shown, const LoginSettings& settings) {
-  return Error(ErrorKind::HostKey, "the host key is not known" + looked_up(settings) + ": " + print_of(shown))
-      .with_hint("if that is the right key: --accept-new-host-keys, or add it with ssh-keyscan");
+Error unknown(const HostKey& shown, const std::optional<KnownKey>& authority, const LoginSettings& settings) {
+  const std::string what = "the host key is not known" + looked_up(settings) + ": " + print_of(shown);
+  if (!authority) {
+    return Error(ErrorKind::HostKey, what)
+        .with_hint("if that is the right key: --accept-new-host-keys, or add it with ssh-keyscan");
+  }
+  return Error(ErrorKind::HostKey, what + "; " + show(authority->file) + " line " + std::to_string(authority->line) +
+                                       " trusts the certificates of an authority (@cert-authority), and the built-in "
+                                       "SSH client checks no host certificates")
+      .with_hint("ssh checks them: --ssh-command 'ssh -o BatchMode=yes'; or add the host's own key to known_hosts");
 }
 
 }  // namespace
@@ -45,7 +52,7 @@ Result<void> check_host_key(const HostKey& shown, std::span<const KnownKey> know
     case KeyVerdict::Revoked: return refusal(judgement.verdict, shown, *judgement.against, settings);
     case KeyVerdict::Unknown: break;
   }
-  if (settings.unknown_host_keys == UnknownHostKeys::Refuse) return unknown(shown, settings);
+  if (settings.unknown_host_keys == UnknownHostKeys::Refuse) return unknown(shown, judgement.against, settings);
   if (settings.known_hosts.empty()) return {};
   auto added = add_known_host(settings.known_hosts.front(), settings.key_name, shown);
   if (!added && added.error().kind() == ErrorKind::HostKey) return added;

@@ -1,15 +1,17 @@
 #include "launcher/ssh/local_identity.h"
 
 #include <array>
+#include <cerrno>
 #include <cstdlib>
 
 #include <fcntl.h>
 #include <glob.h>
-#include <pwd.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "common/core/text.h"
 #include "common/os/fd.h"
+#include "launcher/names/accounts.h"
 
 namespace sml::ssh {
 namespace {
@@ -29,46 +31,79 @@ std::vector<std::string> glob_paths(const std::string& pattern) {
   return paths;
 }
 
+// As ssh asks: ours or root's, and nobody else can write to it.
+Result<void> check_owner(const struct stat& info, const std::string& path) {
+  if (info.st_uid != 0 && info.st_uid != ::geteuid()) {
+    return Error(ErrorKind::Config, show(path) + " belongs to another user (uid " + std::to_string(info.st_uid) +
+                                        "), who could have any program run from there")
+        .with_hint("ssh configurations are to be yours or root's: chown " + std::to_string(::geteuid()) + " " +
+                   shell_quote(path));
+  }
+  if ((info.st_mode & (S_IWGRP | S_IWOTH)) != 0) {
+    return Error(ErrorKind::Config, "others could have written " + show(path))
+        .with_hint("chmod go-w " + shell_quote(path));
+  }
+  return {};
+}
+
+Result<std::optional<std::string>> read_config_file(const std::string& path, FileTrust trust) {
+  const os::UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  if (!fd && (errno == ENOENT || errno == ENOTDIR)) return std::optional<std::string>();
+  struct stat info {};
+  if (!fd || ::fstat(fd.get(), &info) != 0) {
+    return sys_error(ErrorKind::Io, "the ssh config " + show(path) + " cannot be read", errno);
+  }
+  if (trust == FileTrust::OwnersOnly && S_ISREG(info.st_mode)) {
+    if (auto trusted = check_owner(info, path); !trusted) return trusted.error();
+  }
+  if (S_ISDIR(info.st_mode)) return std::optional<std::string>();
+  if (!is_file_or_null(fd.get())) {
+    return Error(ErrorKind::Config, "the ssh config " + show(path) + " cannot be read: it is not a regular file");
+  }
+  std::string text;
+  std::array<char, 16 * 1024> piece{};
+  for (;;) {
+    const auto n = ::read(fd.get(), piece.data(), piece.size());
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) return sys_error(ErrorKind::Io, "the ssh config " + show(path) + " cannot be read", errno);
+    if (n == 0) return std::optional(std::move(text));
+    text.append(piece.data(), static_cast<std::size_t>(n));
+    if (text.size() > kMaxFile)
+      return Error(ErrorKind::Config, "the ssh config " + show(path) + " has more than 4 MiB");
+  }
+}
+
+// In an image without a passwd file, or one that does not have the user that it runs as.
+std::string unlisted_user(uid_t uid) {
+  for (const char* variable : {"LOGNAME", "USER"}) {
+    if (std::string name = environment_value(variable); !name.empty()) return name;
+  }
+  return uid == 0 ? "root" : std::to_string(uid);
+}
+
 }  // namespace
 
 LocalIdentity local_identity() {
   LocalIdentity self{.uid = ::geteuid(), .user = {}, .home = {}, .host_name = {}, .environment = environment_value};
-  std::array<char, 16 * 1024> buffer{};
-  passwd entry{};
-  passwd* found = nullptr;
-  if (::getpwuid_r(self.uid, &entry, buffer.data(), buffer.size(), &found) == 0 && found != nullptr) {
-    self.user = found->pw_name;
-    self.home = found->pw_dir;
-  }
-  if (self.user.empty()) self.user = std::to_string(self.uid);
-  if (self.home.empty()) self.home = environment_value("HOME");
+  const std::optional<names::Account> local = names::local_account(self.uid);
+  self.home = local && !local->home.empty() ? local->home : environment_value("HOME");
+  const std::optional<names::Account> account = local ? local : names::account_of(self.uid);
+  self.user = account ? account->name : unlisted_user(self.uid);
+  if (self.home.empty() && account) self.home = account->home;
   std::array<char, 256> name{};
   if (::gethostname(name.data(), name.size() - 1) == 0) self.host_name = name.data();
   return self;
 }
 
-std::optional<std::string> read_small_file(const std::string& path) {
-  const os::UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-  struct stat info {};
-  if (!fd || ::fstat(fd.get(), &info) != 0 || !S_ISREG(info.st_mode)) return std::nullopt;
-  std::string text;
-  std::array<char, 16 * 1024> piece{};
-  while (text.size() < kMaxFile) {
-    const auto n = ::read(fd.get(), piece.data(), piece.size());
-    if (n < 0) return std::nullopt;
-    if (n == 0) break;
-    text.append(piece.data(), static_cast<std::size_t>(n));
-  }
-  return text;
+bool is_file_or_null(int fd) {
+  struct stat info {
+  }, null{};
+  if (::fstat(fd, &info) != 0) return false;
+  if (S_ISREG(info.st_mode)) return true;
+  return S_ISCHR(info.st_mode) && ::stat("/dev/null", &null) == 0 && info.st_rdev == null.st_rdev;
 }
 
-ConfigFiles local_files() { return {.read = read_small_file, .glob = glob_paths}; }
-
-bool only_owner_can_write(const std::string& path, uid_t uid) {
-  struct stat info {};
-  if (::stat(path.c_str(), &info) != 0) return true;
-  return (info.st_uid == 0 || info.st_uid == uid) && (info.st_mode & (S_IWGRP | S_IWOTH)) == 0;
-}
+ConfigFiles local_files() { return {.read = read_config_file, .glob = glob_paths}; }
 
 bool others_can_read(const std::string& path, uid_t uid) {
   struct stat info {};

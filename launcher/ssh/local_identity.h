@@ -14,21 +14,20 @@ namespace sml::ssh {
 
 struct LocalIdentity {
   uid_t uid = 0;
-  std::string user;  // login name; the number when the passwd file has none
-  std::string home;  // as ssh has it: of the passwd file; $HOME only where that has no entry
+  std::string user;  // login name; where no account has the number: LOGNAME, USER, or the number itself
+  std::string home;  // as ssh has it: of the passwd file; where that has no entry, $HOME, else what getent says
   std::string host_name;
   std::function<std::string(const std::string& name)> environment;  // "" when unset
 };
 
 LocalIdentity local_identity();
 
-// Files through the file system: at most 4 MiB each, regular files only; anything else counts as missing.
+// Files through the file system, at most 4 MiB each. What is asked of a file is asked of the descriptor that is read.
 ConfigFiles local_files();
-std::optional<std::string> read_small_file(const std::string& path);
 
-// May this file of the user be believed? As ssh asks: ours or root's, and nobody else can write to it. True when
-// missing.
-bool only_owner_can_write(const std::string& path, uid_t uid);
+// Is the open file a regular one, or /dev/null? Others may have no end, or none that comes.
+bool is_file_or_null(int fd);
+
 // A private key that others can read is refused by ssh, and by us.
 bool others_can_read(const std::string& path, uid_t uid);
 

@@ -26,19 +26,14 @@ Result<SshConfig> read_config(const SshOptions& options, const SshTarget& target
                               const ConfigFiles& files) {
   SshConfig config({target.name, target.user.empty() ? options.user : target.user, self.user, self.home}, files);
   if (!options.config_file.empty()) {
-    if (!files.read(options.config_file)) {
-      return Error(ErrorKind::Config, "the ssh config " + show(options.config_file) + " cannot be read");
-    }
-    const auto taken = config.read_file(options.config_file, self.home + "/.ssh");
+    const auto taken = config.read_file(options.config_file, ConfigRole::Named, self.home + "/.ssh");
     if (!taken) return taken.error();
     return config;
   }
-  const std::string own = self.home + "/.ssh/config";
-  if (!only_owner_can_write(own, self.uid)) {
-    return Error(ErrorKind::Config, "others could have written " + show(own)).with_hint("chmod 600 " + show(own));
-  }
-  if (const auto taken = config.read_file(own, self.home + "/.ssh"); !taken) return taken.error();
-  if (const auto taken = config.read_file("/etc/ssh/ssh_config", "/etc/ssh"); !taken) return taken.error();
+  const std::string folder = self.home + "/.ssh";
+  if (const auto taken = config.read_file(folder + "/config", ConfigRole::Users, folder); !taken) return taken.error();
+  const auto taken = config.read_file("/etc/ssh/ssh_config", ConfigRole::Systems, "/etc/ssh");
+  if (!taken) return taken.error();
   return config;
 }
 
@@ -105,8 +100,8 @@ class Settler {
       if (!timeout || *timeout <= Duration::zero()) return bad("ConnectTimeout");
       settings_.connect_timeout = *timeout;
     }
-    if (config_.value("addressfamily") == "inet") settings_.family = AddressFamily::V4;
-    if (config_.value("addressfamily") == "inet6") settings_.family = AddressFamily::V6;
+    if (config_.value("addressfamily") == "inet") settings_.family = AF_INET;
+    if (config_.value("addressfamily") == "inet6") settings_.family = AF_INET6;
     return {};
   }
 
@@ -168,6 +163,9 @@ class Settler {
     const bool add =
         strict == "accept-new" || strict == "no" || strict == "off" || options_.host_keys == HostKeyPolicy::AcceptNew;
     settings_.unknown_host_keys = add ? UnknownHostKeys::Add : UnknownHostKeys::Refuse;
+    std::vector<std::string> revoked;
+    if (!set_paths("revokedhostkeys", {}, revoked)) return bad("RevokedHostKeys");
+    if (!revoked.empty()) settings_.revoked_host_keys = revoked.front();
     const std::string folder = self_.home + "/.ssh/";
     return set_paths("userknownhostsfile", {folder + "known_hosts", folder + "known_hosts2"}, settings_.known_hosts) &&
                    set_paths("globalknownhostsfile", {"/etc/ssh/ssh_known_hosts", "/etc/ssh/ssh_known_hosts2"},

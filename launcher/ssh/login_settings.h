@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include <sys/socket.h>
+
 #include "common/core/clock.h"
 #include "common/core/error.h"
 #include "launcher/ssh/local_identity.h"
@@ -16,7 +18,6 @@
 namespace sml::ssh {
 
 enum class UnknownHostKeys : std::uint8_t { Refuse, Add };
-enum class AddressFamily : std::uint8_t { Any, V4, V6 };
 enum class LocalShortcut : std::uint8_t { No, WhenThisMachine };
 // Last: after the identity files, and only if one of them could not be used without it (IdentitiesOnly).
 enum class AgentTurn : std::uint8_t { First, Last, Never };
@@ -29,13 +30,14 @@ struct LoginSettings {
   std::uint16_t port = 22;
   std::string key_name;  // what known_hosts is asked for: HostKeyAlias, "host" or "[host]:port"
   LocalShortcut local = LocalShortcut::No;
-  AddressFamily family = AddressFamily::Any;
+  int family = AF_UNSPEC;      // or AF_INET, AF_INET6
   Duration connect_timeout{};  // of each phase
 
   std::vector<std::string> proxy;  // argv of the program that stands for the connection; empty: none
 
   std::vector<std::string> known_hosts;  // the user's files; the first is written to
   std::vector<std::string> global_known_hosts;
+  std::string revoked_host_keys;  // RevokedHostKeys: a file that must be readable; empty: none
   UnknownHostKeys unknown_host_keys = UnknownHostKeys::Refuse;
 
   KeyLogin key_login = KeyLogin::Allowed;

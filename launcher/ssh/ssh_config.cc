@@ -132,11 +132,15 @@ std::string SshConfig::current_user() const {
   return value("user").empty() ? subject_.local_user : value("user");
 }
 
-Result<void> SshConfig::read_file(const std::string& path, const std::string& include_folder) {
+Result<void> SshConfig::read_file(const std::string& path, ConfigRole role, const std::string& include_folder) {
   active_ = true;
-  const auto text = files_.read(path);
-  if (!text) return {};
-  return read_text(*text, path, include_folder, 0);
+  const auto text = files_.read(path, role == ConfigRole::Users ? FileTrust::OwnersOnly : FileTrust::Any);
+  if (!text && (role == ConfigRole::Named || text.error().kind() != ErrorKind::Io)) {
+    return Error(ErrorKind::Config, text.error().message()).with_hint(text.error().hint());
+  }
+  if (text && *text) return read_text(**text, path, include_folder, 0);
+  if (role == ConfigRole::Named) return Error(ErrorKind::Config, "there is no ssh config " + show(path));
+  return {};
 }
 
 Result<void> SshConfig::read_text(std::string_view text, const std::string& path, const std::string& folder,
@@ -192,9 +196,10 @@ Result<void> SshConfig::include(const std::vector<std::string>& patterns, const 
       pattern = folder + "/" + pattern;
     }
     for (const std::string& path : files_.glob(pattern)) {
-      const auto text = files_.read(path);
-      if (!text) continue;
-      auto taken = read_text(*text, path, folder, depth + 1);
+      const auto text = files_.read(path, FileTrust::OwnersOnly);
+      if (!text) return Error(ErrorKind::Config, text.error().message()).with_hint(text.error().hint());
+      if (!*text) continue;
+      auto taken = read_text(**text, path, folder, depth + 1);
       active_ = true;  // a block that an included file begins ends with it
       if (!taken) return taken;
     }

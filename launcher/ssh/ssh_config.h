@@ -6,6 +6,7 @@
 // first value of a keyword wins, IdentityFile accumulates. `Match exec` never applies: no command is run to find out.
 #pragma once
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <optional>
@@ -17,8 +18,14 @@
 
 namespace sml::ssh {
 
+// OwnersOnly: ours or root's, and nobody else can write to it. Who can write an ssh configuration names programs to
+// run.
+enum class FileTrust : std::uint8_t { Any, OwnersOnly };
+
 struct ConfigFiles {
-  std::function<std::optional<std::string>(const std::string& path)> read;
+  // nullopt: there is none (a folder counts as none). Error: Io when it cannot be read, Config when it is not to be
+  // trusted, is no file or is too large.
+  std::function<Result<std::optional<std::string>>(const std::string& path, FileTrust trust)> read;
   std::function<std::vector<std::string>(const std::string& pattern)> glob;  // paths in order; for Include
 };
 
@@ -30,13 +37,18 @@ struct ConfigSubject {
   std::string home;  // of the local user; "" when unknown
 };
 
+// Whose file it is decides what ssh asks of it. Named (-F) must be there, and is believed as it is. Users must be
+// OwnersOnly; Systems is believed as it is. Both may be missing or unreadable. Files that any of them includes must be
+// readable and OwnersOnly.
+enum class ConfigRole : std::uint8_t { Named, Users, Systems };
+
 class SshConfig {
  public:
   SshConfig(ConfigSubject subject, ConfigFiles files);
 
-  // Reads one file; a missing one is empty. `include_folder` is where relative Includes are looked up. Files read first
-  // win. Error: Config, with file and line.
-  Result<void> read_file(const std::string& path, const std::string& include_folder);
+  // Reads one file. `include_folder` is where relative Includes are looked up. Files read first win. Error: Config,
+  // with file and line.
+  Result<void> read_file(const std::string& path, ConfigRole role, const std::string& include_folder);
 
   // Words of the first line that set `keyword` (lower case); empty when none did. ProxyCommand has one word: the line.
   const std::vector<std::string>& words(std::string_view keyword) const;

@@ -9,6 +9,7 @@
 
 #include "common/core/text.h"
 #include "launcher/launch/locality.h"
+#include "launcher/names/addresses.h"
 #include "launcher/ssh/host_key_check.h"
 #include "launcher/ssh/known_hosts.h"
 #include "launcher/ssh/local_identity.h"
@@ -35,12 +36,12 @@ class Login {
     if (settings_.proxy.empty()) {
       if (settings_.local == LocalShortcut::WhenThisMachine && launch::is_own_name(settings_.host))
         return IsThisMachine{};
-      auto addresses = resolve(settings_.host, settings_.port, settings_.family);
+      auto addresses = names::addresses_of(settings_.host, settings_.port, settings_.family);
       if (!addresses) return unresolved(std::move(addresses).error());
       addresses_ = std::move(*addresses);
       if (settings_.local == LocalShortcut::WhenThisMachine && any_own_address()) return IsThisMachine{};
     }
-    prepare_host_keys();
+    if (auto prepared = prepare_host_keys(); !prepared) return std::move(prepared).error();
     report_("connecting", settings_.connect_timeout * static_cast<int>(addresses_.size() * kAttempts + 1));
     if (auto connected = connect_with_patience(); !connected) return std::move(connected).error();
     if (auto in = log_in(); !in) return std::move(in).error();
@@ -54,7 +55,7 @@ class Login {
  private:
   bool any_own_address() const {
     return std::any_of(addresses_.begin(), addresses_.end(),
-                       [](const Address& a) { return launch::is_own_address(a.any()); });
+                       [](const names::Address& a) { return launch::is_own_address(a.any()); });
   }
 
   // Says which name it was where the ssh config has put another one in place of the user's.
@@ -63,12 +64,20 @@ class Login {
     return std::move(error).in("HostName " + show(settings_.host) + " of the ssh config");
   }
 
-  void prepare_host_keys() {
-    known_ = known_keys(settings_.known_hosts, settings_.key_name);
-    auto global = known_keys(settings_.global_known_hosts, settings_.key_name);
-    std::move(global.begin(), global.end(), std::back_inserter(known_));
+  Result<void> prepare_host_keys() {
+    const auto add = [&](Result<std::vector<KnownKey>> keys) -> Result<void> {
+      if (!keys) return std::move(keys).error();
+      std::move(keys->begin(), keys->end(), std::back_inserter(known_));
+      return {};
+    };
+    if (auto added = add(known_keys(settings_.known_hosts, settings_.key_name)); !added) return added;
+    if (auto added = add(known_keys(settings_.global_known_hosts, settings_.key_name)); !added) return added;
+    if (const std::string& file = settings_.revoked_host_keys; !file.empty()) {
+      if (auto added = add(revoked_keys(file)); !added) return added;
+    }
     auto& algorithms = settings_.session.host_key_algorithms;
     if (algorithms.empty()) algorithms = preferred_algorithms(known_);
+    return {};
   }
 
   // ---- phase: connection and key exchange, again while the host drops us
@@ -185,7 +194,7 @@ class Login {
   const std::string& command_;
   CancelToken& cancel_;
   const StepReport& report_;
-  std::vector<Address> addresses_;
+  std::vector<names::Address> addresses_;
   std::vector<KnownKey> known_;
   TimePoint deadline_;
   bool first_connection_ = true;

@@ -78,14 +78,6 @@ std::string fingerprint(const HostKey& key) {
   return text ? std::string(text.get()) : std::string();
 }
 
-bool hashed_name_matches(const std::string& name, const std::string& field) {
-  // A line without a key: libssh answers "other host" before it looks for one, and fails after a match.
-  ssh_knownhosts_entry* entry = nullptr;
-  const int rc = ssh_known_hosts_parse_line(name.c_str(), field.c_str(), &entry);
-  if (rc == SSH_OK) ssh_knownhosts_entry_free(entry);
-  return rc != SSH_AGAIN;
-}
-
 // ---- private keys
 
 struct PrivateKey::State {

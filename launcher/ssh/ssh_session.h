@@ -33,9 +33,6 @@ struct HostKey {
 // "SHA256:..." of a key; empty when it cannot be parsed.
 std::string fingerprint(const HostKey& key);
 
-// Does the hashed name field ("|1|...|...") of a known_hosts line stand for `name`?
-bool hashed_name_matches(const std::string& name, const std::string& field);
-
 struct SessionSetup {
   std::string user;
   std::string host_key_algorithms;    // comma separated, best first; empty: libssh's

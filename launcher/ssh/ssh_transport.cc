@@ -100,6 +100,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
     finishing_ = true;
     pump_soon();
   }
+  bool far_side_ended() const { return far_side_ended_; }
   std::size_t unsent() const { return unsent_; }
 
   // ---- from the log-in thread, by way of the loop
@@ -248,7 +249,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
     });
   }
 
-  Error ended() const {
+  Error ended() {
+    far_side_ended_ = has_status();
     std::string what = "the remote command closed its output";
     if (const auto status = session_.exit_status())
       what = "the remote command exited with status " + std::to_string(*status);
@@ -322,6 +324,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   bool read_armed_ = false;
   bool write_armed_ = false;
   bool expecting_status_ = false;
+  bool far_side_ended_ = false;
 };
 
 void run_login(const std::shared_ptr<LoginJob>& job) {
@@ -349,6 +352,7 @@ class SshTransport final : public launch::AgentTransport {
   void send(std::string bytes) override { connection_->send(std::move(bytes)); }
   void send_lasting(std::string_view bytes) override { connection_->send_lasting(bytes); }
   std::size_t unsent() const override { return connection_->unsent(); }
+  bool far_side_ended() const override { return connection_->far_side_ended(); }
   void finish() override { connection_->finish(); }
 
  private:

@@ -1,11 +1,8 @@
 #include "launcher/ssh/tcp_connect.h"
 
-#include <array>
 #include <cerrno>
-#include <cstring>
-#include <memory>
+#include <utility>
 
-#include <netdb.h>
 #include <netinet/tcp.h>
 #include <poll.h>
 
@@ -27,21 +24,6 @@ void tune(int fd) {
   set_option(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, kSilentPeerMs);
 }
 
-std::string numeric(const sockaddr_storage& address, socklen_t size) {
-  std::array<char, NI_MAXHOST> text{};
-  if (address.ss_family != AF_INET && address.ss_family != AF_INET6) return {};
-  const auto& any = reinterpret_cast<const sockaddr&>(address);
-  if (::getnameinfo(&any, size, text.data(), text.size(), nullptr, 0, NI_NUMERICHOST) != 0) return {};
-  return text.data();
-}
-
-Error resolve_error(int code) {
-  const int sys_errno = errno;
-  if (code == EAI_SYSTEM) return sys_error(ErrorKind::Resolve, "cannot resolve the host name", sys_errno);
-  if (code == EAI_NONAME || code == EAI_NODATA) return Error(ErrorKind::Resolve, "host name not known");
-  return Error(ErrorKind::Resolve, std::string("cannot resolve the host name: ") + ::gai_strerror(code));
-}
-
 Error connect_error(int sys_errno, Duration timeout) {
   if (sys_errno == ETIMEDOUT) {
     return Error(ErrorKind::Timeout, "no connection within " + format_duration(timeout))
@@ -55,7 +37,7 @@ Error connect_error(int sys_errno, Duration timeout) {
 }
 
 // errno of the attempt; 0: connected.
-int finish_connect(int fd, const Address& address, TimePoint deadline, const CancelToken& cancel) {
+int finish_connect(int fd, const names::Address& address, TimePoint deadline, const CancelToken& cancel) {
   if (::connect(fd, &address.any(), address.size) == 0) return 0;
   if (errno != EINPROGRESS && errno != EINTR) return errno;
   const Waited waited = wait_for(fd, POLLOUT, deadline, cancel);
@@ -67,29 +49,11 @@ int finish_connect(int fd, const Address& address, TimePoint deadline, const Can
 
 }  // namespace
 
-Result<std::vector<Address>> resolve(const std::string& host, std::uint16_t port, AddressFamily family) {
-  addrinfo hints{};
-  hints.ai_socktype = SOCK_STREAM;
-  hints.ai_family = family == AddressFamily::V4 ? AF_INET : family == AddressFamily::V6 ? AF_INET6 : AF_UNSPEC;
-  hints.ai_flags = AI_NUMERICSERV;
-  addrinfo* raw = nullptr;
-  if (const int code = ::getaddrinfo(host.c_str(), std::to_string(port).c_str(), &hints, &raw); code != 0) {
-    return resolve_error(code);
-  }
-  const std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)> list(raw, &::freeaddrinfo);
-  std::vector<Address> addresses;
-  for (const addrinfo* entry = list.get(); entry != nullptr; entry = entry->ai_next) {
-    Address& address = addresses.emplace_back();
-    address.size = std::min<socklen_t>(entry->ai_addrlen, sizeof address.storage);
-    std::memcpy(&address.storage, entry->ai_addr, address.size);
-  }
-  return addresses;
-}
-
-Result<os::UniqueFd> connect_to(const std::vector<Address>& addresses, Duration timeout, const CancelToken& cancel) {
+Result<os::UniqueFd> connect_to(const std::vector<names::Address>& addresses, Duration timeout,
+                                const CancelToken& cancel) {
   std::string tried;
   Error last(ErrorKind::Resolve, "host name has no address");
-  for (const Address& address : addresses) {
+  for (const names::Address& address : addresses) {
     os::UniqueFd fd(::socket(address.storage.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
     if (!fd && (errno == EMFILE || errno == ENFILE)) return sys_error(ErrorKind::Io, "no socket", errno);
     if (fd) tune(fd.get());
@@ -97,7 +61,7 @@ Result<os::UniqueFd> connect_to(const std::vector<Address>& addresses, Duration 
     if (error == 0) return fd;
     if (error == ECANCELED) return Error(ErrorKind::Internal, "cancelled");
     last = connect_error(error, timeout);
-    tried += (tried.empty() ? "" : "; ") + numeric(address.storage, address.size) + ": " + last.message();
+    tried += (tried.empty() ? "" : "; ") + names::numeric(address.any(), address.size) + ": " + last.message();
   }
   if (addresses.size() < 2) return last;
   return Error(last.kind(), tried).with_hint(last.hint());
@@ -107,14 +71,14 @@ std::string local_address(int fd) {
   sockaddr_storage address{};
   socklen_t size = sizeof address;
   if (::getsockname(fd, reinterpret_cast<sockaddr*>(&address), &size) != 0) return {};
-  return numeric(address, size);
+  return names::numeric(reinterpret_cast<const sockaddr&>(address), size);
 }
 
 std::string peer_address(int fd) {
   sockaddr_storage address{};
   socklen_t size = sizeof address;
   if (::getpeername(fd, reinterpret_cast<sockaddr*>(&address), &size) != 0) return {};
-  return numeric(address, size);
+  return names::numeric(reinterpret_cast<const sockaddr&>(address), size);
 }
 
 }  // namespace sml::ssh

@@ -42,6 +42,25 @@ class HereAlone(TestCase):
             self.assertIn(said, done.stderr)
             self.assertIn("localhost", done.stdout)
 
+    def test_a_script_that_is_not_there_is_as_bad_as_a_missing_program(self):
+        folder = self.temporary_directory()
+        (folder / "here.py").write_text("print('ran')\n")
+        for words, status, said in ((["/usr/bin/python3", "-u", "nothere.py"], 2, "there is no file nothere.py for /usr/bin/python3 to run"),
+                                    (["sh", "nothere.sh"], 127, "there is no file nothere.sh for sh to run")):
+            for check in (["--check"], []):
+                done = sml_run(*check, "-np", "2", "--wdir", folder, *words)
+                self.assert_status(done, status)
+                self.assertIn(f"localhost: {said}\n", done.stderr)
+                self.assertIn(f"hint: it is looked for in the working directory, {folder}", done.stderr)
+        self.assertEqual(sml_run("--wdir", folder, "/usr/bin/python3", "-u", "here.py").stdout, "ran\n")
+        self.assert_status(sml_run("--check", "--wdir", "/", "sh", "ls"), 0)  # a shell looks in PATH, too
+
+    def test_a_mistyped_program_and_a_folder(self):
+        for word, status, said in (("pyton3", 127, "hint: did you mean python3?"), ("/usr", 126, "hint: name a program in it")):
+            done = sml_run(word)
+            self.assert_status(done, status)
+            self.assertIn(said, done.stderr)
+
     def test_usage(self):
         done = sml_run("--check", ":", "true")
         self.assert_status(done, 2)

@@ -5,7 +5,7 @@ import random
 import signal
 import time
 
-from harness import PYTHON, SML_RUN, TRAIN_DDP, HostsCase, patience, poll
+from harness import PYTHON, SML_RUN, TRAIN_DDP, Cgroups, HostsCase, patience, poll
 from jobs import rows_of
 
 SECRET = "0123456789abcdef0123456789abcdef"
@@ -44,9 +44,9 @@ class NoSsh(HostsCase):
         return any(f.split()[1].endswith(wanted) and f.split()[3] == "0A" for f in done.stdout.splitlines() if ":" in f)
 
 
-    def calls(self, host):
-        """Whether sml-run there has begun to call: it waits in its loop, which handles signals."""
-        pids = [p["pid"] for p in self.bed.ps(host) if "sml-run" in p["cmd"]]
+    def calls(self, host, name="sml-run"):
+        """Whether sml-run, called by that name, there has begun to call: it waits in its loop, which handles signals."""
+        pids = [p["pid"] for p in self.bed.ps(host) if name in p["cmd"]]
         caught = [line.split()[1] for pid in pids for line in self.bed.exec(host, ["cat", f"/proc/{pid}/status"]).stdout.splitlines()
                   if line.startswith("SigCgt:")]
         return any(int(mask, 16) >> (signal.SIGTERM - 1) & 1 for mask in caught)
@@ -115,6 +115,38 @@ class TwoHosts(NoSsh):
         self.addCleanup(hosts.write_text, before)
         hosts.write_text(before + f"{self.bed.address('algo-1')} late-name\n")
         self.ends([self.start(0, "true", head="late-name"), other], 0)
+
+    def test_a_host_that_has_no_plan_tells_the_head_why(self):
+        """Its own line is at fault, or what that names is there on the others only: nobody waits for it."""
+        run = ("--nproc-per-node", "1", "sh", "-c", "echo started")
+        for words, said in ((("--env-file", "/nothing-here"), "/nothing-here"), (("--show-ranks", "9"), "--show-ranks")):
+            for place in (0, 1):  # who comes first
+                with self.subTest(words=words, first=place):
+                    line = {0: run, 1: (*words, *run)}
+                    first = self.start(place, *line[place])
+                    self.assertTrue(poll(lambda: self.listens() if place == 0 else self.calls("algo-2"), 20))
+                    second = self.start(1 - place, *line[1 - place])
+                    done = self.ends([first, second] if place == 0 else [second, first], 2, 20)
+                    self.assertRegex(done[0].stderr, f"(?m)^sml-run: host-1: it could not be made ready: .*{said}")
+                    self.assertRegex(done[1].stderr, f"(?m)^sml-run: {'' if said[0] == '-' else '.*'}{said}")
+                    self.assertIn("telling the head, algo-1 port 29399", done[1].stderr)
+                    self.assertEqual(done[0].stdout + done[1].stdout, "")
+
+    def test_a_host_whose_program_is_missing_ends_all_at_once(self):
+        self.bed.put("algo-1", "/run/program", "#!/bin/sh\necho started\n", mode=0o755)
+        self.addCleanup(self.bed.exec, "algo-1", ["rm", "/run/program"])
+        done = self.ends(self.start_all("--nproc-per-node", "1", "/run/program"), 127, 20)
+        for one in done:
+            self.assertIn("host-1: there is no program /run/program", one.stderr)
+            self.assertEqual(one.stdout, "")
+
+    def test_a_dry_run_calls_nobody(self):
+        head = self.start(0, "--start-timeout", "3s", "true")
+        self.assertTrue(poll(self.listens, 10))
+        done = self.start(1, "--dry-run", "--show-ranks", "9", "true").finish(20)
+        self.assert_status(done, 2)
+        self.assertNotIn("telling the head", done.stderr)
+        self.assertIn("host-1: not ready after 3 s (it has not called)", head.finish(20).stderr)
 
     def test_a_host_that_never_comes_is_named(self):
         done = self.start(0, "--start-timeout", "2s", "true").finish()
@@ -198,6 +230,21 @@ class TwoHosts(NoSsh):
         self.assertIn("host-1", done.stderr)
         other.finish()
 
+    def test_an_agent_that_is_killed_with_all_that_watch_over_it_leaves_nothing(self):
+        """The head cannot come to a host that calls: that host's own sml-run ends what is left, with a cgroup or without."""
+        daemons = "setsid sleep 601 & setsid sh -c 'sleep 602 & exec sleep 603' & echo up; exec sleep 1000"
+        for user in ("root", "tester"):
+            with self.subTest(user=user):
+                both = self.start_all(*QUICK, "sh", "-c", daemons, user=user)
+                self.assertTrue(poll(lambda: sum(p["cmd"].startswith("sleep ") for p in self.bed.ps()) == 8, 30))
+                for signo in ("STOP", "KILL"):  # so that none sees the end of another
+                    self.bed.exec("algo-2", ["pkill", f"-{signo}", "-x", "sml-run-(agent|guard|keeper)"])
+                done = self.ends(both, 125, 20)
+                self.assertIn("host-1: its agent has gone before its work was done", done[0].stderr)
+                self.assertRegex(done[1].stderr, r"(?m)^sml-run: host-1: ended [1-9]\d* processes of the job that its agent had left there$")
+                self.bed.assert_clean(within=2)
+        self.assertEqual(Cgroups.left(), [])
+
     def test_a_link_that_is_cut_ends_both(self):
         both = self.running()
         self.bed.cut("algo-2")
@@ -223,7 +270,7 @@ class TwoHosts(NoSsh):
     def test_what_is_wrong_is_said_before_anything_is_started(self):
         for words, env, said in (
                 (("--node-rank", "1", "--nnodes", "2"), {}, "name the head"),
-                (("--nnodes", "2"), {}, "say it with --node-rank, from 0, the head"),
+                (("--nnodes", "2"), {}, "or name the head, the same on every host"),
                 (("--node-rank", "2", "--nnodes", "2", "--head", "algo-1"), {}, "the job has 2 hosts; the last is 1"),
                 (("--node-rank", "1", "--nnodes", "2", "--head", "a:0"), {}, "is not ADDR or ADDR:PORT"),
                 (("--node-rank", "1", "--nnodes", "2", "--head", "algo-1"), {}, "share no secret"),
@@ -307,6 +354,106 @@ class LinesOfTorchrun(NoSsh):
                          [f"pair {rank} 4 algo-{rank // 2 + 1}" for rank in range(4)])
 
 
+class SameLineOnEveryHost(NoSsh):
+    """torchrun --rdzv-backend=c10d: no host is told which one it is."""
+    hosts = 3
+    port = 29511
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        for name in ("head", *cls.bed.names()):
+            cls.bed.exec(name, ["ln", "-s", SML_RUN, "/run/torchrun"])
+            cls.bed.put(name, "/run/show.py", "import os; print(os.environ['GROUP_RANK'], os.environ['RANK'], "
+                                              "os.environ['WORLD_SIZE'], os.uname().nodename)")
+
+    def torchrun(self, name, *options, endpoint="algo-2", program=("/run/show.py",), secret=SECRET, env=None):
+        words = [f"--nnodes={self.hosts}", "--nproc-per-node=2", "--rdzv-backend=c10d",
+                 f"--rdzv-endpoint={endpoint}:{self.port}", *options, *program]
+        variables = {"PATH": PATH, "HOME": "/nonexistent", **({"SML_JOB_SECRET": secret} if secret else {}), **(env or {})}
+        return self.enterContext(self.bed.sml_run_popen(name, *words, binary_path="/run/torchrun", env=variables))
+
+    def said(self, done):
+        return sorted(done.stdout.splitlines())
+
+    def test_who_is_the_endpoint_is_the_head_and_the_others_follow_by_address(self):
+        later = [self.torchrun("algo-3"), self.torchrun("algo-1")]
+        head = self.torchrun("algo-2")
+        done = self.ends([head, *later], 0)
+        self.assertEqual(self.said(done[0]),
+                         ["0 0 6 algo-2", "0 1 6 algo-2", "1 2 6 algo-1", "1 3 6 algo-1", "2 4 6 algo-3", "2 5 6 algo-3"])
+        self.assertIn(f"this host is the head, as algo-2 is its own; 2 others are to call its port {self.port}",
+                      done[0].stderr)
+        self.assertIn("this is host-2", done[1].stderr)
+
+    def test_the_numbers_of_slurm_or_kubernetes_stand(self):
+        jobs = [self.torchrun(name, env={"SLURM_NODEID": str(i), "SLURM_NNODES": "3"})
+                for i, name in enumerate(("algo-2", "algo-3", "algo-1"))]
+        done = self.ends(jobs, 0)
+        self.assertEqual(self.said(done[0])[2::2], ["1 2 6 algo-3", "2 4 6 algo-1"])
+
+    def test_unmodified_training(self):
+        program = (TRAIN_DDP, "--epochs", "1", "--points", "512")
+        done = self.ends([self.torchrun(name, program=program) for name in self.bed.names()], 0, timeout=200)
+        self.assertIn("equal parameters on 6 ranks", done[1].stdout)
+
+    def test_a_late_host_is_waited_for(self):
+        early = [self.torchrun("algo-2"), self.torchrun("algo-1")]
+        self.assertTrue(poll(lambda: self.calls("algo-1", "torchrun"), 20))
+        done = self.ends([*early, self.torchrun("algo-3")], 0)
+        self.assertEqual(len(done[0].stdout.splitlines()), 6)
+
+    def test_a_host_that_leaves_while_others_are_waited_for_may_come_again(self):
+        head, gone = self.torchrun("algo-2"), self.torchrun("algo-1")
+        self.assertTrue(poll(lambda: self.calls("algo-1", "torchrun"), 20))
+        gone.kill()
+        self.ends([head, self.torchrun("algo-1"), self.torchrun("algo-3")], 0)
+
+    def test_a_host_that_never_comes_is_told_from_one_that_waits(self):
+        jobs = [self.torchrun(name, "--rdzv-conf=join_timeout=6") for name in ("algo-2", "algo-1")]
+        head, waits = self.ends(jobs, 125)
+        self.assertIn("host-2: not ready after 6 s (it has not called)", head.stderr)
+        self.assertIn("host-1: not ready after 6 s (it has called, and others have not)", head.stderr)
+        self.assertIn("the job has ended: ", waits.stderr)
+
+    def test_one_host_too_many_is_refused(self):
+        jobs = [self.torchrun(name, program=("--no-python", "sleep", "600")) for name in self.bed.names()]
+        self.assertTrue(poll(lambda: len(self.bed.ps("algo-3")) > 3, 20))
+        done = self.torchrun("head", program=("--no-python", "sleep", "600")).finish(20)
+        self.assert_status(done, 125)
+        self.assertIn("the head turns this host away: the job has 3 hosts, and all of them are here", done.stderr)
+        jobs[1].terminate()
+        self.ends(jobs, 143)
+
+    def test_two_that_take_themselves_for_the_head_say_so_and_end(self):
+        jobs = [self.torchrun(name, "--start-timeout=3s", endpoint="localhost") for name in self.bed.names()[:2]]
+        for done in self.ends(jobs, 125):
+            self.assertIn("this host is the head, as localhost is its own", done.stderr)
+            self.assertIn("host-1, host-2", done.stderr.replace("host-[1-2]", "host-1, host-2"))
+
+    def test_jobs_of_two_names_do_not_mix(self):
+        head = self.torchrun("algo-2", "--rdzv-id=one", "--start-timeout=20s")
+        other = self.torchrun("algo-1", "--rdzv-id=two").finish(20)
+        self.assert_status(other, 125)
+        self.assertIn('it belongs to job "run two", and this is job "run one"', other.stderr)
+        head.terminate()
+        self.assert_status(head.finish(20), 143)
+
+    def test_another_secret_is_refused(self):
+        head = self.torchrun("algo-2", "--start-timeout=20s")
+        other = self.torchrun("algo-1", secret="another secret of a length").finish(20)
+        self.assert_status(other, 125)
+        self.assertIn("do not have the same secret", other.stderr)
+        head.terminate()
+        self.assert_status(head.finish(20), 143)
+
+    def test_all_that_is_missing_is_told_at_once(self):
+        done = self.torchrun("algo-2", "--max-restarts=3", secret=None).finish()
+        self.assert_status(done, 2)
+        self.assertRegex(done.stderr, r"\Asml-run: 2 things are missing, or cannot be had: \(1\) --max-restarts: \"3\" .*; "
+                                      r"\(2\) the hosts share no secret .*--make-secret.*\n\Z")
+
+
 class Platforms(NoSsh):
     """The platform numbers the hosts, and the command is the same on all."""
 
@@ -357,6 +504,46 @@ class Platforms(NoSsh):
         self.assertIn("with the same SML_JOB_SECRET, and they call that one", done.stderr)
 
 
+class Processing(NoSsh):
+    """A processing job: the same command in every container, and a file that says which one this is."""
+
+    hosts = 2
+
+    def start_job(self, *words, named=True, hosts=None):
+        names = hosts or self.bed.names()
+        for host in names:
+            config = json.dumps({"current_host": host, "hosts": names})
+            self.bed.put(host, "/run/p/opt/ml/config/resourceconfig.json", config)
+            job = {"ProcessingJobArn": "arn:aws:sagemaker:eu-west-1:1:processing-job/p-1"} if named else {}
+            self.bed.put(host, "/run/p/opt/ml/config/processingjobconfig.json", json.dumps(job))
+            self.bed.exec(host, ["mkdir", "-p", "/run/p/opt/ml/output"])
+            self.bed.exec(host, ["rm", "-f", "/run/p/opt/ml/output/message"])
+        env = {"SAGEMAKER_BASE_DIR": "/run/p", "PATH": PATH}
+        return [self.enterContext(self.bed.sml_run_popen(host, *words, env=env)) for host in names]
+
+    def message(self, host):
+        return self.bed.exec(host, ["sh", "-c", "cat /run/p/opt/ml/output/message 2>/dev/null"]).stdout
+
+    def test_the_hosts_are_one_job(self):
+        done = self.ends(self.start_job("sh", "-c", "echo $RANK/$WORLD_SIZE $SML_HOST $(hostname)"), 0)
+        self.assertEqual(sorted(done[0].stdout.splitlines()), ["[0] 0/2 algo-1 algo-1", "[1] 1/2 algo-2 algo-2"])
+        self.assertEqual(done[1].stdout, "")
+        self.ends(self.start_job("sh", "-c", "[ $RANK != 1 ] || exit 7"), 7)
+        self.assertIn("rank 1 on algo-2 exited with status 7", self.message("algo-1"))
+        self.assertIn("rank 1 on algo-2 exited with status 7", self.message("algo-2"))
+
+    def test_what_is_missing_is_said(self):
+        for one in self.ends(self.start_job("true", named=False), 2, 10):
+            self.assertIn("the hosts of this job share no secret", one.stderr)
+            self.assertIn("--secret-file", one.stderr)
+
+    def test_one_host_needs_no_secret_and_no_ssh(self):
+        self.bed.exec("algo-2", ["hostname", "aws"])
+        self.addCleanup(self.bed.exec, "algo-2", ["hostname", "algo-2"])
+        done = self.ends(self.start_job("sh", "-c", "echo $SML_HOST", named=False, hosts=["algo-2"]), 0)
+        self.assertEqual(done[0].stdout, "algo-2\n")
+
+
 class Containers(NoSsh):
     """`sml-run train`, as a platform starts it: on every host, with one word."""
 
@@ -373,8 +560,8 @@ class Containers(NoSsh):
         process = self.bed.popen(host, ["sh", "-c", f'sleep {delay}; exec "$@"', "sh", SML_RUN, *options, "train"], env=variables)
         return self.enterContext(process)
 
-    def train_all(self, *options, within=0.0, hosts=None):
-        return [self.train(h, *options, delay=round(random.uniform(0, within), 2)) for h in hosts or self.bed.names()]
+    def train_all(self, *options, within=0.0, hosts=None, env=None):
+        return [self.train(h, *options, delay=round(random.uniform(0, within), 2), env=env) for h in hosts or self.bed.names()]
 
     def failure(self, host):
         return self.bed.exec(host, ["sh", "-c", "cat /opt/ml/output/failure 2>/dev/null"]).stdout
@@ -429,15 +616,32 @@ class Training(Containers):
 
     def test_an_installation_that_fails_on_one_host_ends_all_at_once(self):
         self.program("print('started')")
-        self.fake_pip("import os, time\nif os.path.exists('/opt/ml/bad'): raise SystemExit(5)\ntime.sleep(100)\n")
+        self.fake_pip("import os, time\nif os.path.exists('/opt/ml/bad'): raise SystemExit('ERROR: No such package')\ntime.sleep(100)\n")
         for bad in ("algo-1", "algo-3"):
             with self.subTest(bad):
                 self.bed.put(bad, "/opt/ml/bad", "")
-                for one in self.ends(self.train_all(), 125, 20):
-                    self.assertIn("exited with status 5", one.stderr)
+                done = self.ends(self.train_all(), 125, 20)
+                self.assertIn(f"{bad}: ", done[0].stderr)
+                for one in done:
+                    self.assertIn("exited with status 1: ERROR: No such package", one.stderr)
                     self.assertNotIn("started", one.stdout)
+                    self.assertNotIn("ssh HOST", one.stderr)
                 self.assertIn("pip install -r requirements.txt", self.failure(bad))
+                for host in {"algo-1", bad}:
+                    self.assertIn("ERROR: No such package", self.failure(host))
+                    self.assertNotIn("ssh", self.failure(host))
                 self.bed.path(bad, "/opt/ml/bad").unlink()
+
+    def test_a_host_without_the_program_s_folder_ends_all_at_once(self):
+        """Found before that host can plan; every host has the reason, those that wait too."""
+        self.program("print('started')")
+        self.bed.exec("algo-3", ["mv", "/opt/ml/code", "/opt/ml/moved"])
+        self.addCleanup(self.bed.exec, "algo-3", ["mv", "/opt/ml/moved", "/opt/ml/code"])
+        for one in self.ends(self.train_all(), 2, 30):
+            self.assertIn("/opt/ml/code", one.stderr)
+            self.assertNotIn("started", one.stdout)
+        self.assertIn("/opt/ml/code", self.failure("algo-1"))
+        self.assertIn("/opt/ml/code", self.failure("algo-3"))
 
     def test_a_check_starts_and_installs_nothing(self):
         self.program("print('started')", sagemaker_mpi_enabled="true")
@@ -461,6 +665,49 @@ class Training(Containers):
         done = self.ends(self.train_all("--no-tag", "--group", "gpu"), 0)
         self.assertEqual([len(d.stdout.splitlines()) for d in done], [0, 2, 0, 0])
         self.assertIn("this host takes no part in the job: 2 ranks on 2 hosts", done[3].stderr)
+
+    def groups(self, **groups):
+        config = [{"instance_group_name": n, "instance_type": "ml.c5.xlarge", "hosts": h} for n, h in groups.items()]
+        for host in self.bed.names():
+            file = self.bed.path(host, "/opt/ml/input/config/resourceconfig.json")
+            self.addCleanup(file.write_text, file.read_text())
+            file.write_text(json.dumps({**json.loads(file.read_text()), "instance_groups": config}))
+
+    def test_a_group_of_one_host_is_a_job_of_its_own(self):
+        mpi = {"sagemaker_mpi_enabled": "true", "sagemaker_mpi_num_of_processes_per_host": "2"}
+        show = "import os; print(os.environ['WORLD_SIZE'], os.environ['SML_HOST'], os.environ['SM_CURRENT_HOST'])"
+        self.program(show, **mpi, sagemaker_distribution_instance_groups='["one"]')
+        self.groups(one=["algo-3"], rest=["algo-1", "algo-2", "algo-4"])
+        done = self.ends(self.train_all("--no-tag", env={"TRAINING_JOB_NAME": ""}), 0)
+        self.assertEqual([sorted(set(d.stdout.splitlines())) for d in done],
+                         [["1 localhost algo-1"], ["1 localhost algo-2"], ["2 algo-3 algo-3"], ["1 localhost algo-4"]])
+        self.program(show, **mpi)  # the distribution does not say which group it is for
+        for one in self.ends(self.train_all(), 2, 10):
+            self.assertIn("or with --group", one.stderr)
+        done = self.ends(self.train_all("--no-tag", "--group", "one"), 0)
+        self.assertEqual([sorted(set(d.stdout.splitlines())) for d in done], [[], [], ["2 algo-3 algo-3"], []])
+        done = self.ends(self.train_all("--no-tag", "--group", "rest:1", hosts=("algo-1", "algo-2", "algo-4")), 0)
+        self.assertEqual([len(d.stdout.splitlines()) for d in done], [3, 0, 0])
+
+    def test_a_mirrored_strategy_is_told_its_cluster(self):
+        self.program("import os; print(os.environ['TF_CONFIG'])", sagemaker_multi_worker_mirrored_strategy_enabled="true")
+        done = self.ends(self.train_all("--no-tag"), 0)
+        told = [json.loads(line) for line in done[0].stdout.splitlines()]
+        self.assertEqual(sorted(t["task"]["index"] for t in told), [0, 1, 2, 3])
+        workers = told[0]["cluster"]["worker"]
+        self.assertEqual([w.rsplit(":")[0] for w in workers], [self.bed.address(n) for n in self.bed.names()])
+        self.assertTrue(all(t["cluster"] == {"worker": workers} and t["task"]["type"] == "worker" for t in told), told)
+
+    def test_servers_of_mxnet_are_started_beside_the_workers(self):
+        self.program("import os; print(os.environ['DMLC_ROLE'], os.environ['DMLC_NUM_SERVER'], os.environ.get('DMLC_INTERFACE'),"
+                     " 'DMLC_NODE_HOST' in os.environ, flush=True)\n"
+                     "import time; time.sleep(60 if os.environ['DMLC_ROLE'] != 'worker' else 0)",
+                     sagemaker_parameter_server_enabled="true")
+        module = {"SAGEMAKER_TRAINING_MODULE": "sagemaker_mxnet_container.training:main"}
+        done = self.ends(self.train_all("--no-tag", "--grace", "2s", env={**module, "DMLC_INTERFACE": "eth0"}), 0)
+        shown = done[0].stdout.splitlines()
+        self.assertEqual(shown.count("worker 4 eth0 False"), 4, shown)
+        self.assertEqual({line.split()[0] for line in shown}, {"worker", "server", "scheduler"})
 
     def test_a_host_that_is_missing_is_named_everywhere(self):
         self.program("print('started')")

@@ -3,6 +3,8 @@ import json
 import os
 import pathlib
 import shlex
+import subprocess
+import tempfile
 
 from harness import SML_RUN, HostsCase, TestCase, run, sml_run
 
@@ -15,7 +17,7 @@ TOOLKIT = ("--host algo-1:8,algo-2:8 -np 16 --allow-run-as-root --display-map --
            "-x HOROVOD_FUSION_THRESHOLD=16777216 -x NCCL_MIN_NRINGS=8 -x NCCL_LAUNCH_MODE=PARALLEL")
 
 
-class Links(TestCase):
+class LinkCase(TestCase):
     def setUp(self):
         self.folder = pathlib.Path(self.temporary_directory())
 
@@ -25,6 +27,8 @@ class Links(TestCase):
             os.symlink(SML_RUN, link)
         return run([link, *shlex.split(line)], **kw)
 
+
+class Links(LinkCase):
     def test_mpirun_prints_lines_as_they_are(self):
         done = self.call("mpirun", "-np 2 -x A=1 -mca btl tcp,self sh -c 'echo $A $OMPI_MCA_btl $OMPI_COMM_WORLD_SIZE'")
         self.assert_status(done, 0)
@@ -48,6 +52,73 @@ class Links(TestCase):
         done = self.call("torchrun", "--nproc-per-node 2 --no-python echo hello")
         self.assertEqual(done.stdout, "hello\n" * 2)
 
+    def logs_of(self, folder):
+        """What torchrun's files hold, by their names below the folder of the run."""
+        [run_folder] = folder.iterdir()
+        self.assertRegex(run_folder.name, "^none_")
+        return {str(path.relative_to(run_folder)): path.read_text() for path in run_folder.rglob("*.log")}
+
+    def test_torchrun_redirects_and_tees_streams_to_files(self):
+        program = "--no-python sh -c 'echo out $RANK; echo err $RANK >&2'"
+        every = {f"attempt_0/{rank}/{name}.log": f"{name[3:]} {rank}\n" for rank in (0, 1) for name in ("stdout", "stderr")}
+        folder = self.folder / "both"
+        done = self.call("torchrun", f"--nproc-per-node 2 --log-dir {folder} --redirects 3 --tee 3 {program}")
+        self.assert_status(done, 0)
+        self.assertEqual(sorted(done.stdout.splitlines()), ["[default0]:out 0", "[default1]:out 1"])
+        self.assertEqual(self.logs_of(folder), every)
+        done = self.call("torchrun", f"--nproc-per-node 2 --log-dir {folder} --redirects 3 {program}")
+        self.assert_status(done, 0)  # a second run has a folder of its own
+        self.assertEqual((done.stdout, len(list(folder.iterdir()))), ("", 2))
+        folder = self.folder / "some"
+        done = self.call("torchrun", f"--nproc-per-node 2 --log-dir {folder} -r 0:3,1:1 -t 0:1 {program}")
+        self.assert_status(done, 0)
+        self.assertEqual(done.stdout, "[default0]:out 0\n")
+        self.assertIn("\nerr 1\n", "\n" + done.stderr)
+        self.assertNotIn("err 0", done.stderr)
+        self.assertEqual(self.logs_of(folder), {name: text for name, text in every.items() if name != "attempt_0/1/stderr.log"})
+        done = self.call("torchrun", f"--nproc-per-node 2 --local-ranks-filter 1 {program}")
+        self.assertEqual(done.stdout, "out 1\n")
+
+    def test_torchrun_without_a_folder_makes_one_and_tells_it(self):
+        done = self.call("torchrun", "--redirects 3 --no-python sh -c 'echo $TORCHELASTIC_RUN_ID'",
+                         env={"TMPDIR": str(self.folder), "PET_RDZV_ID": "none"})
+        self.assert_status(done, 0)
+        [folder] = self.folder.glob("torchelastic_*")
+        self.assertIn(f"sml-run: the workers' output is written to files in {folder}\n", done.stderr)
+        self.assertEqual(self.logs_of(folder), {"attempt_0/0/stdout.log": "none\n", "attempt_0/0/stderr.log": ""})
+        done = self.call("torchrun", "--nproc-per-node auto --no-python echo x")
+        self.assertEqual(done.stdout, "x\n" * len(os.sched_getaffinity(0)))  # there is no GPU
+
+    def test_mpirun_starts_one_for_each_core_and_binds_as_open_mpi_does(self):
+        show = "sh -c 'echo $OMPI_COMM_WORLD_RANK $(grep -o Cpus_allowed_list.* /proc/self/status | cut -f2)'"
+        cpus = sorted(os.sched_getaffinity(0))
+        done = self.call("mpirun", "-np 1 " + show)
+        self.assert_status(done, 0)
+        self.assertNotIn("-", done.stdout)  # one core, whose processors need not be neighbours
+        done = self.call("mpirun", "-np 2 --oversubscribe -H localhost:1 " + show)  # Open MPI binds nothing then
+        self.assertEqual(len(done.stdout.splitlines()), 2)
+        done = self.call("mpirun", f"-np 1 --cpu-set {len(cpus)}99 true")
+        self.assertIn("may be used here", done.stderr)
+        done = self.call("mpirun", "--merge-stderr-to-stdout -np 1 sh -c 'echo a; echo b >&2; echo c'")
+        self.assertEqual((done.stdout, "b\n" in done.stderr), ("a\nb\nc\n", False))
+
+    def test_horovodrun_asks_horovod_itself_and_reads_its_file(self):
+        env = {"PYTHON_EXEC": "/usr/bin/python3", "PYTHONPATH": str(self.folder)}
+        done = self.call("horovodrun", "--check-build", env=env)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("Horovod is not installed", done.stderr)
+        (self.folder / "horovod").mkdir()
+        (self.folder / "horovod" / "__init__.py").write_text("__version__ = '0.28.1'\n")
+        done = self.call("horovodrun", "--version", env=env)
+        self.assertEqual((done.returncode, done.stdout), (0, "0.28.1\n"))
+        (self.folder / "h.yaml").write_text("params:\n  cycle_time_ms: 3.5\n")
+        out = self.folder / "out"
+        done = self.call("horovodrun", f"-np 10 --oversubscribe --config-file {self.folder}/h.yaml --output-filename {out} "
+                                       "sh -c 'echo $HOROVOD_CYCLE_TIME'")
+        self.assert_status(done, 0)
+        self.assertEqual(sorted(path.name for path in out.iterdir()), [f"rank.{rank}" for rank in range(10)])
+        self.assertEqual((out / "rank.9" / "stdout").read_text(), "3.5\n")
+
     def test_what_has_no_effect_is_named_once(self):
         done = self.call("mpirun", "-np 1 -mca oob_tcp_if_include a -mca oob_tcp_if_include a --display-allocation true")
         self.assert_status(done, 0)
@@ -60,7 +131,7 @@ class Links(TestCase):
                                  ("mpirun", "-np 1 --xml", "--xml: sml-run writes no XML")):
             done = self.call(name, f"{line} touch {started}")
             self.assert_status(done, 2)
-            self.assertIn(f"sml-run: {said}", done.stderr)
+            self.assertIn(said, done.stderr)
         self.assertFalse(started.exists())
 
     def test_an_array_under_another_name_speaks_its_language(self):
@@ -70,6 +141,74 @@ class Links(TestCase):
                                        "'echo $V $HOROVOD_AUTOTUNE'")
         self.assert_status(done, 0)
         self.assertEqual(len([line for line in done.stdout.splitlines() if line.endswith((" 1", ":a 1", ":b 1"))]), 2, done.stdout)
+
+
+HELLO = """
+#include <mpi.h>
+#include <stdio.h>
+#include <unistd.h>
+int main(int argc, char** argv) {
+  int rank, size;
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  printf("%d of %d\\n", rank, size);
+  fflush(stdout);
+  if (argc > 1) pause();
+  return MPI_Finalize();
+}
+"""
+
+
+class MpiPrograms(LinkCase):
+    """Real ones, of both families: under another launcher than its own each rank would be rank 0 of 1."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.programs = {}
+        folder = pathlib.Path(cls.enterClassContext(tempfile.TemporaryDirectory(prefix="sml-e2e-")))
+        (folder / "hello.c").write_text(HELLO)
+        for library, family in (("libmpich.so.12", "mpich"), ("libmpi.so.40", "openmpi")):
+            cls.programs[library] = folder / f"hello.{family}"
+            subprocess.run([f"mpicc.{family}", folder / "hello.c", "-o", cls.programs[library]], check=True, timeout=60)
+
+    def test_under_the_names_of_their_launchers_they_do_not_start(self):
+        for name, library in (("mpirun", "libmpi.so.40"), ("mpiexec", "libmpich.so.12"), ("mpiexec.hydra", "libmpich.so.12")):
+            program = self.programs[library]
+            done = self.call(name, f"-np 2 {program}")
+            self.assert_status(done, 125)
+            self.assertEqual(done.stdout, "")
+            self.assertIn(f"localhost: rank 0 would run alone, as rank 0 of 1: {program} uses the MPI library {library}", done.stderr)
+            self.assertIn("sml-run: hint: the launcher of its MPI library", done.stderr)
+        self.assert_status(self.call("mpirun", f"--check -np 2 {program}"), 125)
+
+    def test_under_our_own_name_it_is_said_once(self):
+        for name in ("sml-run", "horovodrun"):
+            done = self.call(name, f"-np 3 {self.programs['libmpich.so.12']}")
+            self.assert_status(done, 0)
+            self.assertEqual(done.stdout.count("0 of 1"), 3)
+            self.assertEqual(done.stderr.count("runs alone, as rank 0 of 1"), 1, done.stderr)
+
+    def test_one_rank_is_meant_to_be_alone(self):
+        done = self.call("mpirun", f"-np 1 {self.programs['libmpich.so.12']}")
+        self.assert_status(done, 0)
+        self.assertEqual(done.stdout, "0 of 1\n")
+        self.assertNotIn("alone", done.stderr)
+
+    def test_one_that_a_script_starts_ends_the_job(self):
+        """What a shell or an interpreter will load is seen only when it is there."""
+        program = self.programs["libmpich.so.12"]
+        done = self.call("mpirun", f"-np 2 sh -c '{program} stay; true'", timeout=30)
+        self.assert_status(done, 125)
+        self.assertRegex(done.stderr, r"stopped: rank [01] on localhost runs alone, as rank 0 of 1: hello.mpich \(pid \d+\) uses the MPI "
+                                      r"library libmpich.so.12")
+
+    def test_those_whom_another_launcher_brings_together_are_not_alone(self):
+        program = self.programs["libmpich.so.12"]
+        done = self.call("mpirun", f"-np 2 sh -c 'sleep 0.4 & mpiexec.hydra -n 2 {program}; wait'")
+        self.assert_status(done, 0)
+        self.assertEqual(sorted(done.stdout.splitlines()), ["0 of 2"] * 2 + ["1 of 2"] * 2)
+        self.assertNotIn("alone", done.stderr)
 
 
 class ToolkitLine(HostsCase):

@@ -88,6 +88,9 @@ class FaultCase(HostsCase):
             self.assertRegex(report[0] if report else "", "^" + first)
         if within is not None:
             self.assert_within(done, within)
+        self.assert_nothing_runs(hosts)
+
+    def assert_nothing_runs(self, hosts):
         self.assertEqual(self.bed.ps(*hosts), [])
 
 
@@ -162,8 +165,8 @@ class Workers(FaultCase):
     def test_grandchildren_that_write_on_after_a_success(self):
         script = "test $RANK = 3 || exit 0; (while echo more; do :; done) & exit 0"
         with self.popen("sh", "-c", script, stdout=subprocess.DEVNULL) as job:
-            done = job.finish()
-        self.assert_ending(done, 0, None, 15)
+            done = job.finish()  # ten seconds in which we read; how long that takes depends on who else runs
+        self.assert_ending(done, 0, None)
 
     def test_closed_output(self):
         for code in (0, 3):
@@ -237,28 +240,109 @@ class Agents(FaultCase):
                 done = job.finish(3)
                 self.assert_ending(done, 125, f"{host}: {self.GONE}")
 
+    DAEMONS = ("sh", "-c", "setsid sleep 601 & setsid sh -c 'sleep 602 & env -i sleep 603' & echo ready; exec sleep 600")
+    GUARDED = "the guardian of its agent was killed; its keeper guards it now"
+
+    def kill_guardian(self, job, host):
+        """Until sml-run has told it, in one line."""
+        self.await_ready(job)
+        self.signal(host, "KILL", "sml-run-guard")
+        line = b""
+        while self.GUARDED not in line.decode():
+            line = job.stderr.readline()
+            self.assertTrue(line)
+        self.assertEqual(line.decode(), f"sml-run: {host}: {self.GUARDED}\n")
+
     def test_its_guardian_killed(self):
-        """The agent lives, ends its own and says why; over SSH the end of the guardian, of which sshd tells, may be first."""
-        for host, first in (("algo-1", "the guardian of its agent was killed"),
-                            ("algo-3", f"(the guardian of its agent was killed|{self.GONE})")):
+        """The workers go on, one line tells it, and the job ends with its own status."""
+        for host in ("algo-1", "algo-3"):  # the launcher's own host, and another
+            script = self.only(5, f"{self.await_go('algo-3')}; exit 4")
+            with self.subTest(host=host), self.popen(*script) as job:
+                self.kill_guardian(job, host)
+                self.go("algo-3")
+                done = job.finish(5)
+                self.assert_ending(done, 4, "rank 5 on algo-3 exited with status 4 ")
+            sh(self.bed, "algo-3", "rm -f /run/go")
+        self.bed.assert_clean(within=2)
+
+    def test_its_guardian_killed_and_later_the_agent(self):
+        """The agent is guarded as before, with a cgroup and without."""
+        for host, user in (("algo-1", "root"), ("algo-3", "root"), ("algo-1", "tester"), ("algo-3", "tester")):
+            with self.subTest(host=host, user=user), self.popen(*self.DAEMONS, user=user) as job:
+                self.kill_guardian(job, host)
+                self.signal(host, "KILL", "sml-run-agent")
+                done = job.finish(5)
+                self.assert_ending(done, 125, f"{host}: {self.GONE}")
+        self.assertEqual(Cgroups.left(), [])
+
+    def test_its_keeper_killed(self):
+        """Here the job goes on. Over SSH it is the keeper that sshd has started: its end closes the agent's input."""
+        for host, status in (("algo-1", 4), ("algo-3", 125)):
+            script = self.only(5, f"{self.await_go('algo-3')}; exit 4")
+            with self.subTest(host=host), self.popen(*script) as job:
+                self.await_ready(job)
+                self.signal(host, "KILL", "sml-run-keeper")
+                if host == "algo-1":
+                    self.go("algo-3")
+                done = job.finish(5)
+                self.assert_status(done, status)
+                self.bed.assert_clean(within=2)
+            sh(self.bed, "algo-3", "rm -f /run/go")
+
+    def test_its_guardian_and_its_keeper_killed(self):
+        """The agent lives, ends its own and says why; over SSH the end of the keeper, of which sshd tells, may be first."""
+        both = "the guardian of its agent was killed, and its keeper"
+        for host, first in (("algo-1", both), ("algo-3", f"({both}|{self.GONE})")):
             with self.subTest(host=host), self.popen(*self.only(0, "sleep 600 & exec sleep 600")) as job:
                 self.await_ready(job)
-                self.signal(host, "KILL", "sml-run-guard")
+                for signo in ("STOP", "KILL"):  # so that neither sees the other's end
+                    self.signal(host, signo, "'sml-run-(keeper|guard)'")
                 done = job.finish(3)
                 self.bed.assert_clean(within=2)
+                # If the guardian is the first to go, the agent may have seen the keeper in its place.
+                done.stderr = done.stderr.replace(f"sml-run: {host}: {self.GUARDED}\n", "")
                 self.assert_ending(done, 125, f"{host}: {first}")
 
     def test_killed_with_its_guardian(self):
-        """The workers die with them. Nobody is left to remove folder and cgroup; the next guardian removes the cgroup."""
-        for host in ("algo-1", "algo-3"):
-            with self.subTest(host=host), self.popen(*self.only(0, "exec sleep 600")) as job:
+        """The keeper ends what they have left: also what has shed the mark of the job, and where there is no cgroup."""
+        for host, user in (("algo-1", "root"), ("algo-3", "root"), ("algo-1", "tester"), ("algo-3", "tester")):
+            with self.subTest(host=host, user=user), self.popen(*self.DAEMONS, user=user) as job:
                 self.await_ready(job)
-                for signo in ("STOP", "KILL"):  # so that neither sees the other's end
+                for signo in ("STOP", "KILL"):
                     self.signal(host, signo, "'sml-run-(agent|guard)'")
-                self.assert_ending(job.finish(3), 125, f"{host}: {self.GONE}")
-                sh(self.bed, host, "rm -r /tmp/sml-run-*")
-        self.assert_ending(self.job("true"), 0, None)
+                done = job.finish(8)
+                self.assert_ending(done, 125, f"{host}: {self.GONE}")
+        self.bed.assert_clean(within=2)
         self.assertEqual(Cgroups.left(), [])
+
+    def kill_with_its_guardians(self, job, host):
+        self.await_ready(job)
+        for signo in ("STOP", "KILL"):  # so that neither sees the other's end
+            self.signal(host, signo, "'sml-run-(agent|guard|keeper)'")
+        return job.finish(8)
+
+    def assert_nothing_left(self, done, host):
+        self.assert_ending(done, 125, f"{host}: {self.GONE}")
+        self.assertRegex(done.stderr, rf"(?m)^sml-run: {host}: ended [1-9]\d* processes of the job that its agent had left there$")
+        self.bed.assert_clean(within=2)
+
+    def test_killed_with_its_guardians(self):
+        """The workers die with them; the launcher comes back for what these had started, and for folder and cgroup."""
+        for host in ("algo-1", "algo-3"):
+            with self.subTest(host=host), self.popen(*self.DAEMONS) as job:
+                self.assert_nothing_left(self.kill_with_its_guardians(job, host), host)
+        self.assertEqual(Cgroups.left(), [])
+
+    def test_killed_with_its_guardians_where_there_is_no_cgroup(self):
+        """An ordinary user's: what carries the mark of the job is ended, what belongs to another job is not."""
+        other = "env SML_MARK=sml0123456789abcdef sleep 604 < /dev/null > /dev/null 2>&1 & echo $!"
+        for host in ("algo-1", "algo-3"):
+            with self.subTest(host=host), self.popen(*self.DAEMONS, user="tester") as job:
+                pid = sh(self.bed, host, other, user="tester").strip()
+                done = self.kill_with_its_guardians(job, host)
+                sh(self.bed, host, 'kill "$1"', pid)  # fails when it has gone
+                self.assertTrue(poll(lambda: self.bed.ps(host) == [], 5), self.bed.ps(host))
+                self.assert_nothing_left(done, host)
 
     def test_stopped(self):
         for host in ("algo-1", "algo-3"):

@@ -168,6 +168,30 @@ class LostHosts(FaultCase):
         self.bed.assert_clean(within=5)
         self.assertNotIn(".new", sh(self.bed, "algo-3", f"ls -A {CACHE}"))
 
+    def test_a_job_that_ends_while_the_agent_is_sent(self):
+        """What receives it ends with its connection, however late it is, and leaves no part of it."""
+        forget_agents(self.bed)
+        sh(self.bed, "algo-3", "mkfifo /run/door")
+        self.addCleanup(sh, self.bed, "algo-3", "rm -f /run/door")
+        edit_file(self, self.bed, "algo-3", "/home/root/.bashrc", lambda _: "read x < /run/door\n")
+        for host in ("algo-1", "algo-2"):
+            place = self.bed.put(host, "/run/program", "#!/bin/sh\necho started\n", mode=0o755)
+            self.addCleanup(place.unlink, missing_ok=True)
+        self.bed.delay(200, "algo-2")
+        self.addCleanup(self.bed.delay, 0, "algo-2")
+        with self.popen("/run/program") as job:
+            self.assertTrue(poll(lambda: any(p["comm"] == "head" for p in self.bed.ps("algo-2")), patience(20)))
+            sh(self.bed, "algo-2", "pkill -STOP -x head")
+            self.bed.delay(0, "algo-2")
+            sh(self.bed, "algo-3", "echo > /run/door")
+            done = job.finish(10)
+        self.assert_status(done, 127)
+        self.assertNotIn("started", done.stdout)
+        self.assertEqual(self.bed.ps("algo-1", "algo-3"), [])
+        sh(self.bed, "algo-2", "pkill -CONT -x head")
+        self.bed.assert_clean(within=5)
+        self.assertNotIn(".new", sh(self.bed, "algo-2", f"ls -A {CACHE}"))
+
     def test_killed_during_the_start(self):
         ssh_config(self, self.bed, "algo-1", "Host algo-3\n ConnectTimeout 1\n")
         self.addCleanup(self.bed.start, "algo-3")
@@ -273,6 +297,10 @@ class OneOfSixtyFour(FaultCase):
     hosts = 64
     bad = "algo-33"
     within = 30  # seconds; --start-timeout is 60 s
+
+    def assert_nothing_runs(self, hosts):
+        """What is on its way to being ready somewhere when the job ends sees that once it gets a processor."""
+        self.bed.assert_clean(within=2, hosts=hosts)
 
     def start(self, command=("sh", "-c", "echo started")):
         return self.bed.sml_run("head", "-H", "algo-[1-64]", *command)

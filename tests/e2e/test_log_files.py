@@ -94,13 +94,23 @@ class Here(TestCase):
 
     def test_a_folder_that_cannot_be_made(self):
         self.dir.write_text("a file")
-        done = sml_run("--log-dir", self.dir, "echo", "done")
+        mark = self.top / "started"
+        for options in ([], ["--check"], ["--log-strict"]):
+            done = sml_run("--log-dir", self.dir / "a/b", *options, "touch", mark)
+            self.assert_status(done, 125)
+            self.assertIn(f"--log-dir: no files can be made in {self.dir}: not a directory\n", done.stderr)
+            self.assertFalse(mark.exists())
+
+    def test_a_folder_that_goes_away_before_the_start(self):
+        """What could not be seen before is a warning, unless the logs are needed."""
+        # While the agent looks for the program, in this shell's place, the folder becomes a file.
+        self.dir.mkdir()
+        script = self.top / "ssh"
+        script.write_text(f"#!/bin/sh\nrmdir {self.dir}\necho > {self.dir}\nshift\nexec sh -c \"$*\"\n")
+        script.chmod(0o755)
+        done = sml_run("--ssh-command", script, "-H", "elsewhere", "--log-dir", self.dir, "echo", "done")
         self.assertEqual((done.returncode, done.stdout), (0, "done\n"))
         self.assertRegex("\n".join(complaints(done)), r"^the logs of ranks are not complete: cannot make the folder .*; the job goes on$")
-        mark = self.top / "started"
-        done = sml_run("--log-dir", self.dir, "--log-strict", "touch", mark)
-        self.assert_status(done, 125)
-        self.assertFalse(mark.exists())
 
     def test_a_job_that_does_not_start_leaves_no_logs(self):
         self.assert_status(sml_run("--log-dir", self.dir, "no-such-program"), 127)
@@ -175,14 +185,13 @@ class OnHosts(TestCase):
         self.assertRegex(again.stderr, "rank.0/stdout is there already")
         self.assert_status(self.job("--log-on-host", "--log-overwrite"), 0)
 
-    def test_a_host_that_cannot_is_a_warning_or_the_end(self):
+    def test_a_host_that_cannot_keeps_the_job_from_starting(self):
         self.bed.exec("algo-2", ["touch", "/tmp/logs"])
-        done = self.job("--log-on-host")
-        self.assert_status(done, 0)
-        self.assertEqual([ln for ln in complaints(done) if "logs" in ln],
-                         ["the logs of ranks are not complete: algo-2: cannot make the folder "
-                          "/tmp/logs/rank.2: not a directory; the job goes on"])
-        self.assert_status(self.job("--log-on-host", "--log-overwrite", "--log-strict"), 125)
+        for options in ([], ["--log-overwrite", "--log-strict"]):
+            done = self.job("--log-on-host", *options)
+            self.assert_status(done, 125)
+            self.assertEqual(done.stdout, "")
+            self.assertIn("algo-2: no files can be made in /tmp/logs: not a directory", complaints(done))
 
     def test_logs_of_all_hosts_are_here_otherwise(self):
         self.assert_status(self.job(), 0)

@@ -290,6 +290,19 @@ class Contract:
         self.assert_status(done, 0)
         self.assertEqual(by_rank(done.stdout)[1], ["/dev/null"])
 
+    def test_a_fifo_whose_writer_has_gone(self):
+        fifo = self.temporary_directory() / "fifo"
+        os.mkfifo(fifo)
+        reader = os.open(fifo, os.O_RDONLY | os.O_NONBLOCK)
+        os.set_blocking(reader, True)
+        for text in (b"early\n", b""):
+            with open(fifo, "wb") as writer:
+                writer.write(text)
+            with sml_run_popen("cat", stdin=reader) as job:
+                done = job.finish(10)
+            self.assertEqual((done.returncode, done.stdout), (0, text.decode()))
+        os.close(reader)
+
     def test_input_that_stays_open(self):
         with self.popen(2, "true", stdin=subprocess.PIPE) as job:
             self.assertEqual(job.wait(20), 0)

@@ -1,7 +1,10 @@
 """`sml-run train` as the entry point of a SageMaker training container of one host: a made-up /opt/ml, found through
 SAGEMAKER_BASE_DIR, and real programs."""
+import io
 import json
 import os
+import shutil
+import tarfile
 
 from harness import PYTHON, TRAIN_DDP, TestCase, sml_run
 
@@ -129,6 +132,17 @@ class Train(TestCase):
         self.assert_status(self.train(), 3)
         self.assertEqual(self.failure(), "mine")
 
+    def test_the_failure_of_an_earlier_job_is_not_taken_for_that_of_this_one(self):
+        (self.ml / "output/failure").write_text("stale")
+        self.program("bad.py", "raise SystemExit(3)")
+        self.assert_status(self.train("--dry-run"), 0)
+        self.assertEqual(self.failure(), "stale")
+        self.assert_status(self.train(), 3)
+        self.assertIn("exited with status 3", self.failure())
+        self.program("good.py", "pass")
+        self.assert_status(self.train(), 0)
+        self.assertIsNone(self.failure())
+
     def test_no_failure_file_when_none_is_wanted(self):
         self.program("bad.py", "raise SystemExit(3)")
         self.assert_status(self.train("--no-failure-file"), 3)
@@ -163,15 +177,137 @@ class Train(TestCase):
 
     def test_an_installation_that_fails_starts_no_worker(self):
         self.program("show.py", "print('started')")
-        self.fake_pip("raise SystemExit(5)")
+        self.fake_pip("import sys; print('ERROR: No such package\\n[notice] new pip', file=sys.stderr); raise SystemExit(5)")
         done = self.train()
         self.assert_status(done, 125)
+        self.assertIn("\n[notice] new pip\n", done.stderr)
         self.assertNotIn("started", done.stdout)
         self.assertIn("pip install -r requirements.txt", self.failure())
-        self.assertIn("exited with status 5", self.failure())
+        self.assertIn("exited with status 5: ERROR: No such package\n", self.failure())
         done = self.train("--no-install")
         self.assert_status(done, 0)
         self.assertEqual(done.stdout, "started\n")
+
+    def bucket(self, *, aws=True, boto3=False):
+        """A store of our own behind the platform's programs; answers its folder, and the PATH with them."""
+        store, tools = self.base / "s3/b", self.base / "tools"
+        store.mkdir(parents=True)
+        tools.mkdir()
+        for name in ("tar", "gzip", "cp", "sh"):
+            (tools / name).symlink_to(shutil.which(name))
+        if aws:
+            (tools / "aws").write_text(f'#!/bin/sh\necho "$@" >>{self.base}/asked\n'
+                                       'while [ $# -gt 2 ]; do shift; done\n'
+                                       f'exec cp "{self.base}/s3/${{1#s3://}}" "$2"\n')
+            (tools / "aws").chmod(0o755)
+        (tools / "python3").write_text(f'#!/bin/sh\nPYTHONPATH={self.base}/site exec {PYTHON} "$@"\n')
+        (tools / "python3").chmod(0o755)
+        (self.base / "site").mkdir()
+        client = ("import shutil\nclass resource:\n"
+                  "  def __init__(self, name, region_name, endpoint_url): assert (name, region_name) == ('s3', 'r-1')\n"
+                  "  def Bucket(self, name): self.name = name; return self\n"
+                  f"  def download_file(self, key, file): shutil.copy(f'{self.base}/s3/{{self.name}}/{{key}}', file)\n")
+        (self.base / "site/boto3.py").write_text(client if boto3 else "raise ImportError\n")
+        return store, {"PATH": str(tools), "AWS_REGION": "r-1"}
+
+    def pack(self, file, **members):
+        """An archive of files, or of whatever the values are."""
+        with tarfile.open(file, "w:gz") as tar:
+            for name, value in members.items():
+                info = value if isinstance(value, tarfile.TarInfo) else tarfile.TarInfo(name.replace("__", "/") + ".py")
+                data = b"" if isinstance(value, tarfile.TarInfo) else value.encode()
+                info.size = len(data)
+                tar.addfile(info, io.BytesIO(data))
+
+    def submit(self, uri="s3://b/job/source.tar.gz"):
+        self.config("hyperparameters", {"sagemaker_program": "train.py", "sagemaker_submit_directory": json.dumps(uri)})
+
+    def test_sources_in_s3_are_fetched_and_unpacked(self):
+        store, env = self.bucket()
+        (store / "job").mkdir()
+        self.pack(store / "job/source.tar.gz", train="import pkg.part; print(pkg.part.x)", pkg__part="x = 'unpacked'")
+        self.submit()
+        self.assert_status(self.train("--dry-run", env=env), 2)
+        self.assertEqual(os.listdir(self.ml / "code"), [])
+        done = self.train(env=env)
+        self.assert_status(done, 0)
+        self.assertEqual(done.stdout, "unpacked\n")
+        self.assertIn("s3 cp --only-show-errors --region r-1 s3://b/job/source.tar.gz", (self.base / "asked").read_text())
+        self.assertEqual(sorted(f for f in os.listdir(self.ml / "code") if f != "__pycache__"), ["pkg", "train.py"])
+        done = self.train(env=env)  # the code is there now, as it may be in the image
+        self.assert_status(done, 0)
+        self.assertRegex(done.stderr, "s3://b/job/source.tar.gz is not fetched: .*/code holds the program")
+
+    def test_sources_are_fetched_with_boto3_where_there_is_no_aws(self):
+        store, env = self.bucket(aws=False, boto3=True)
+        self.pack(store / "s.tar.gz", train="print('by boto3')")
+        self.submit("s3://b/s.tar.gz")
+        self.assertEqual(self.train(env=env).stdout, "by boto3\n")
+
+    def test_sources_that_cannot_be_fetched_are_told_to_the_platform(self):
+        _, env = self.bucket(aws=False)
+        self.submit()
+        self.assert_status(self.train(env=env), 2)
+        self.assertIn("source.tar.gz: there is neither the program aws nor Python's boto3", self.failure())
+        shutil.rmtree(self.base / "s3"), shutil.rmtree(self.base / "tools"), shutil.rmtree(self.base / "site")
+        _, env = self.bucket()
+        self.assert_status(self.train(env=env), 2)
+        self.assertIn("source.tar.gz: aws exited with status 1", self.failure())
+        (self.ml / "code/other.py").touch()
+        self.assert_status(self.train(env=env), 2)
+        self.assertIn("is not empty, and has no program of that name", self.failure())
+
+    def test_an_archive_that_leads_out_of_its_folder_is_refused(self):
+        def special(name, kind, target="", mode=0o644):
+            info = tarfile.TarInfo(name)
+            info.type, info.linkname, info.mode = kind, target, mode
+            return info
+
+        store, env = self.bucket()
+        self.submit("s3://b/s.tar.gz")
+        outside = self.base / "outside"
+        outside.write_text("before")
+        up = "../" * 12 + str(outside).lstrip("/")
+        script = tarfile.TarInfo(up)
+        attacks = {"a file above": {"a": script}, "an absolute file": {"a": tarfile.TarInfo(str(outside))},
+                   "a link out": {"a": special("x", tarfile.SYMTYPE, str(outside))},
+                   "a link up": {"a": special("x", tarfile.SYMTYPE, up)},
+                   "through a link": {"a": special("x", tarfile.SYMTYPE, str(self.base)), "b": tarfile.TarInfo("x/outside")},
+                   "a second name": {"a": special("x", tarfile.LNKTYPE, str(outside))},
+                   "a FIFO": {"a": special("x", tarfile.FIFOTYPE)}, "a device": {"a": special("x", tarfile.CHRTYPE)}}
+        for name, members in attacks.items():
+            with self.subTest(name):
+                self.pack(store / "s.tar.gz", train="print(open('x').read())", **members)
+                done = self.train(env=env)
+                self.assertNotIn("before", done.stdout)
+                self.assertEqual(outside.read_text(), "before")
+                kept = set(os.listdir(self.ml / "code")) - {"__pycache__"}
+                if "absolute" in name:  # tar takes it for a file within the folder
+                    self.assertIn("train.py", kept)
+                    shutil.rmtree(self.ml / "code")
+                else:
+                    self.assert_status(done, 2)
+                    self.assertIn("sagemaker_submit_directory s3://b/s.tar.gz: ", self.failure())
+                    self.assertEqual(kept, set())
+
+    def test_a_program_of_another_users_rights_loses_them(self):
+        store, env = self.bucket()
+        info = tarfile.TarInfo("suid")
+        info.mode = 0o6755
+        self.pack(store / "s.tar.gz", train="import os; print(oct(os.stat('suid').st_mode))", a=info)
+        self.submit("s3://b/s.tar.gz")
+        self.assertEqual(self.train(env=env).stdout, "0o100755\n")
+
+    def test_the_lines_of_an_array_may_lie_in_s3(self):
+        store, env = self.bucket()
+        (store / "lines.csv").write_text("one\ntwo\n")
+        done = sml_run("--array-file", "s3://b/lines.csv", "--array-vars", "NAME", "--array-index", "1", "sh", "-c", "echo $NAME",
+                       env=env)
+        self.assert_status(done, 0)
+        self.assertEqual(done.stdout, "two\n")
+        done = sml_run("--array-file", "s3://b/none.csv", "--array-vars", "NAME", "--array-index", "1", "true", env=env)
+        self.assert_status(done, 2)
+        self.assertIn("--array-file s3://b/none.csv: aws exited with status 1", done.stderr)
 
     def test_words_that_are_no_options_are_refused(self):
         for words, said in ((["train", "x"], 'train: "x" is no option'), (["serve"], "serve: sml-run trains models")):

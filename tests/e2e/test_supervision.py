@@ -66,10 +66,16 @@ class Report(TestCase):
         self.assertEqual(report["ranks"][1]["status"]["signal"], signal.SIGSEGV)
         self.assertEqual(report["ranks"][0]["stopped_by"], "sml-run")
 
-    def test_a_report_that_cannot_be_written_changes_nothing_else(self):
-        done = sml_run("-np", "1", "--report", str(self.folder / "no/where.json"), "sh", "-c", "exit 5")
-        self.assertEqual(done.returncode, 5, done)
+    def test_a_report_that_cannot_be_written(self):
+        """Is told before the start where it can be seen, and changes nothing else where it is seen afterwards."""
+        done = sml_run("-np", "1", "--report", str(self.folder / "no/where.json"), "sh", "-c", "echo started; exit 5")
+        self.assertEqual((done.returncode, done.stdout), (2, ""), done)
+        self.assertIn("--report: cannot open ", done.stderr)
         self.assertIn("no/where.json: no such file or directory", done.stderr)
+        (self.folder / "gone").mkdir()
+        done = sml_run("-np", "1", "--report", str(self.folder / "gone/r.json"), "sh", "-c", f"rmdir {self.folder}/gone; exit 5")
+        self.assertEqual(done.returncode, 5, done)
+        self.assertIn("gone/r.json: no such file or directory", done.stderr)
 
 
 class Terminal(TestCase):

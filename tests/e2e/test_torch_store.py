@@ -1,4 +1,5 @@
-"""torch.distributed meets at the store that the agent of rank 0's host serves: Debian's torch, unmodified programs."""
+"""torch.distributed meets at rank 0, or at the store that the agent of its host serves: Debian's torch, unmodified
+programs."""
 import contextlib
 import json
 import os
@@ -6,12 +7,24 @@ import pathlib
 import re
 import socket
 
-from harness import PYTHON, TRAIN_DDP, TestCase, Testbed, poll, sml_run, sml_run_popen
+from harness import PYTHON, SML_RUN, TRAIN_DDP, TestCase, Testbed, poll, popen, run, sml_run, sml_run_popen
 from jobs import by_rank, complaints
 
 WORKER = pathlib.Path(__file__).parent / "torch_worker.py"
+OWN_ADDRESS = pathlib.Path(__file__).parent / "own_address_worker.py"
+OURS = "--torch-store"
 OCCUPY = ("import socket, sys, time\n"
           "s = socket.create_server(('', 29500)); print('taken', flush=True); time.sleep(600)")
+# As torch's tutorials do with multiprocessing.spawn.
+SPAWN = """
+import os, socket, torch, torch.distributed as dist
+s = socket.create_server(("127.0.0.1", 0)); port = s.getsockname()[1]; s.close()
+rank = 1 if os.fork() == 0 else 0
+dist.init_process_group("gloo", init_method=f"tcp://127.0.0.1:{port}", rank=rank, world_size=2)
+t = torch.tensor([rank + 1.0]); dist.all_reduce(t); os.write(1, f"{t.item()}\\n".encode())
+dist.barrier()
+if rank == 0: os.wait()
+"""
 SHOW_PORT = "echo $MASTER_ADDR $MASTER_PORT; read line"
 
 
@@ -30,28 +43,52 @@ class OneHost(TestCase):
         self.assertEqual(complaints(done), [])
 
     def test_ranks_1_2_8_by_environment_and_by_address(self):
-        for ranks in (1, 2, 8):
+        self.assert_done(sml_run("-np", "1", *torch("env"), timeout=100), 1, "env")  # opens a store of its own
+        for ranks in (2, 8):
             with self.subTest(ranks=ranks):
-                done = sml_run("-np", str(ranks), *torch("env", "api"), timeout=200)
+                done = sml_run(OURS, "-np", str(ranks), *torch("env", "api"), timeout=200)
                 self.assert_done(done, ranks, "env", "api")
-        self.assert_done(sml_run("-np", "2", *torch("tcp"), timeout=100), 2, "tcp")
+        for store in (("--no-torch-store",), (OURS,)):
+            self.assert_done(sml_run(*store, "-np", "2", *torch("tcp"), timeout=100), 2, "tcp")
 
     def test_a_process_group_can_be_made_again(self):
-        for ranks in (1, 4):
-            self.assert_done(sml_run("-np", str(ranks), *torch("again"), timeout=200), ranks, "again")
+        for store, ranks in (((), 1), ((OURS,), 4)):
+            self.assert_done(sml_run(*store, "-np", str(ranks), *torch("again"), timeout=200), ranks, "again")
 
     def test_one_program_after_another_makes_its_own_process_group(self):
         one_by_one = ["sh", "-ec", '"$@"; "$@"', "sh", *torch("env")]
-        self.assert_done(sml_run("-np", "2", *one_by_one, timeout=100), 2, "env", "env")
+        self.assert_done(sml_run(OURS, "-np", "2", *one_by_one, timeout=100), 2, "env", "env")
 
     def test_rank_0_may_leave_first_or_last(self):
         for step in ("rank0_first", "rank0_last"):
-            self.assert_done(sml_run("-np", "3", *torch(step), timeout=100), 3, step)
+            self.assert_done(sml_run(OURS, "-np", "3", *torch(step), timeout=100), 3, step)
 
-    def test_without_our_store_rank_0_opens_one(self):
+    def test_the_options_decide_who_opens_the_store(self):
         self.assert_done(sml_run("--no-torch-store", "-np", "2", *torch("env"), timeout=100), 2, "env")
-        done = sml_run("--no-torch-store", "-np", "1", "sh", "-c", "echo $TORCHELASTIC_USE_AGENT_STORE")
-        self.assertEqual(done.stdout, "False\n")
+        show = ["-np", "2", "--no-tag", "sh", "-c", "echo $TORCHELASTIC_USE_AGENT_STORE"]
+        for words, env, want in (((), {}, "True"), ((OURS,), {}, "True"), (("--no-torch-store",), {}, "False"),
+                                 (("--no-torch-store",), {"SML_TORCH_STORE": "1"}, "False"),
+                                 ((OURS,), {"SML_NO_TORCH_STORE": "1"}, "True")):
+            self.assertEqual(sml_run(*words, *show, env=env).stdout, f"{want}\n" * 2, (words, env))
+
+    def test_what_the_user_says_of_the_meeting_place_stands(self):
+        show = ["sh", "-c", "echo $MASTER_ADDR $MASTER_PORT $TORCHELASTIC_USE_AGENT_STORE"]
+        with socket.create_server(("127.0.0.1", 0)) as free:
+            port = free.getsockname()[1]
+        for word, want in ((f"MASTER_PORT={port}", rf"127\.0\.0\.1 {port} False"),
+                           ("MASTER_ADDR=127.0.0.2", r"127\.0\.0\.2 \d+ False"),
+                           ("TORCHELASTIC_USE_AGENT_STORE=False", r"127\.0\.0\.1 \d+ False"),
+                           ("USE_LIBUV=0", r"127\.0\.0\.1 \d+ False")):
+            done = sml_run(OURS, "-np", "2", "-x", word, *show)
+            self.assertRegex(done.stdout, rf"\A(\[\d\] {want}\n){{2}}\Z", (word, done))
+        done = sml_run("-np", "2", "-x", "RANK=0", "sh", "-c", "echo $RANK")
+        self.assertEqual(by_rank(done.stdout), {0: ["0"], 1: ["1"]})
+        self.assertIn("warning: RANK is not set to what -x or --env-file says: each rank has its own", done.stderr)
+
+    def test_one_that_starts_the_others_meets_them_where_it_likes(self):
+        done = sml_run("-np", "1", PYTHON, "-c", SPAWN, timeout=100)
+        self.assert_status(done, 0)
+        self.assertEqual(done.stdout.split(), ["3.0", "3.0"])
 
     def job_with_a_port(self, *options):
         job = sml_run_popen(*options, "-np", "2", "--stdin", "all", "sh", "-c", SHOW_PORT, stdin=-1)
@@ -60,7 +97,7 @@ class OneHost(TestCase):
         return job, int(re.search(r"127\.0\.0\.1 (\d+)", text).group(1))
 
     def test_garbage_disturbs_nobody_and_is_reported_once(self):
-        job, port = self.job_with_a_port()
+        job, port = self.job_with_a_port(OURS)
         for bytes_ in (b"GET / HTTP/1.1\r\nHost: x\r\n\r\n", b"\x16\x03\x01\x02\x00", b"\x01" + b"\xff" * 16,
                        b"\x03\x05\0\0\0\0\0\0\0ab"):  # the last one is half a request
             with socket.create_connection(("127.0.0.1", port), 5) as s:
@@ -78,7 +115,7 @@ class OneHost(TestCase):
         self.assertRegex(said[1], r"torch's store: 4 connections closed for what they sent$")
 
     def test_the_store_works_while_others_dawdle(self):
-        job, port = self.job_with_a_port()
+        job, port = self.job_with_a_port(OURS)
         dawdlers = [self.enterContext(socket.create_connection(("127.0.0.1", port), 5)) for _ in range(200)]
         for s in dawdlers:
             s.sendall(b"\x03\x05")  # half of a length
@@ -88,7 +125,7 @@ class OneHost(TestCase):
         self.assert_status(job.finish(input="\n"), 0)
 
     def test_the_port_is_not_to_be_had(self):
-        job, port = self.job_with_a_port()
+        job, port = self.job_with_a_port(OURS)
         with self.assertRaises(OSError):
             socket.create_server(("127.0.0.1", port))
         self.assert_status(job.finish(input="\n"), 0)
@@ -96,14 +133,14 @@ class OneHost(TestCase):
         socket.create_server(("127.0.0.1", port)).close()  # with SO_REUSEADDR, as every server does
         self.assert_status(job.finish(input="\n"), 0)
 
-
     def test_who_has_not_joined_is_named(self):
         argv = ["-np", "4", "--join-warn", "5s", "-x", "DAWDLERS=1,3", *torch("dawdle")]
-        with sml_run_popen(*argv) as job:
-            self.assert_said(job, r"ranks 1, 3 on localhost have not joined the process group after 5 s "
-                                  r"\(2 of 4 have; --join-warn\)")
-            job.terminate()
-            self.assert_status(job.finish(), 143)
+        for store in (("--no-torch-store",), (OURS,)):
+            with self.subTest(store), sml_run_popen(*store, *argv) as job:
+                self.assert_said(job, r"ranks 1, 3 on localhost have not joined the process group after 5 s "
+                                      r"\(2 of 4 have; --join-warn\)")
+                job.terminate()
+                self.assert_status(job.finish(), 143)
 
     def test_nobody_is_named_who_need_not_join(self):
         for argv in (["--join-warn", "100ms", "sleep", "0.5"],
@@ -123,9 +160,60 @@ class OneHost(TestCase):
         os.set_blocking(job.stderr.fileno(), True)
 
 
+class OwnAddress(TestCase):
+    """Programs that name an address of their own, as torch's tutorials and examples do, run as under plain python."""
+    timeout_s = 300
+
+    def link(self, name):
+        link = pathlib.Path(self.temporary_directory()) / name
+        os.symlink(SML_RUN, link)
+        return link
+
+    def free_port(self):
+        with socket.create_server(("127.0.0.1", 0)) as free:
+            return str(free.getsockname()[1])
+
+    def assert_met(self, done, times=1):
+        self.assert_status(done, 0)
+        self.assertEqual(sorted(re.sub(r"^\[\d\](<stdout>:| )", "", line) for line in done.stdout.splitlines()),
+                         sorted(["0 of 2: 3.0", "1 of 2: 3.0"] * times), done)
+        self.assertEqual(complaints(done), [])
+
+    def test_two_ranks_meet_where_they_say(self):
+        for name in ("sml-run", "mpirun", "mpiexec.hydra", "horovodrun"):
+            how = ("tcp", "variables", "rpc", "imagenet") if name == "sml-run" else ("tcp",)
+            for step in how:
+                with self.subTest(name=name, step=step):
+                    done = run([self.link(name), "-np", "2", PYTHON, OWN_ADDRESS, step, self.free_port()], timeout=100)
+                    self.assert_met(done)
+
+    def test_one_that_starts_the_others_meets_them_where_it_likes(self):
+        for step in ("spawn", "imagenet-spawn"):
+            with self.subTest(step):
+                self.assert_met(sml_run("-np", "1", PYTHON, OWN_ADDRESS, step, self.free_port(), timeout=100))
+
+    def test_where_another_module_names_it_the_cause_of_the_hang_is_said(self):
+        argv = ["-np", "2", "--join-warn", "3s", PYTHON, "-m", OWN_ADDRESS.stem, "tcp", self.free_port()]
+        with sml_run_popen(*argv, cwd=OWN_ADDRESS.parent) as job:
+            OneHost.assert_said(self, job, r"no worker has joined the process group after \d+ s; one that names an address "
+                                           r"of its own .* --no-torch-store lets rank 0 open the store")
+            job.terminate()
+            self.assert_status(job.finish(), 143)
+
+    def test_under_torchrun_which_has_a_store_the_cause_of_the_hang_is_said(self):
+        argv = [self.link("torchrun"), "--nproc-per-node", "2", "--join-warn", "3s", OWN_ADDRESS, "tcp", self.free_port()]
+        with popen(argv, env={"PYTHON_EXEC": PYTHON}) as job:
+            OneHost.assert_said(self, job, r"no worker has joined the process group after 6 s; one that names an address "
+                                           r"of its own .* --no-torch-store lets rank 0 open the store")
+            job.terminate()
+            self.assert_status(job.finish(), 143)
+        argv.insert(1, "--no-torch-store")
+        self.assert_met(run(argv, env={"PYTHON_EXEC": PYTHON}, timeout=100))
+
+
 class DryRun(TestCase):
     def test_the_environment_of_a_rank(self):
-        argv = ["--dry-run", "-H", "a:1,b:2", "-x", "A=1", "-x", "MY_TOKEN=x", "--show-env"]
+        argv = [OURS, "--dry-run", "-H", "a:1,b:2", "-x", "A=1", "-x", "MY_TOKEN=x", "--show-env"]
         done = sml_run(*argv, "2", "true")
         self.assert_status(done, 0)
         shown = dict(line.split("=", 1) for line in done.stdout.splitlines())
@@ -159,9 +247,10 @@ class FourHosts(TestCase):
 
     def test_every_step_over_four_hosts(self):
         for start in ("algo-1", "head"):  # rank 0's host is the launcher's, and another
-            done = self.bed.sml_run(start, "-H", self.bed.hosts(2), *torch("env", "api"), timeout=200)
+            done = self.bed.sml_run(start, OURS, "-H", self.bed.hosts(2), *torch("env", "api"), timeout=200)
             self.assert_done(done, 8, "env", "api")
-        done = self.bed.sml_run("algo-1", "-H", self.bed.hosts(1), *torch("tcp", "again"), timeout=200)
+            self.assert_done(self.bed.sml_run(start, "-H", self.bed.hosts(1), *torch("env"), timeout=200), 4, "env")
+        done = self.bed.sml_run("algo-1", OURS, "-H", self.bed.hosts(1), *torch("tcp", "again"), timeout=200)
         self.assert_done(done, 4, "tcp", "again")
 
     def test_many_ranks_on_few_hosts(self):
@@ -172,7 +261,7 @@ class FourHosts(TestCase):
     def test_rank_0_may_leave_first_or_last(self):
         for step in ("rank0_first", "rank0_last"):
             for start in ("algo-1", "head"):
-                done = self.bed.sml_run(start, "-H", self.bed.hosts(1), *torch(step), timeout=100)
+                done = self.bed.sml_run(start, OURS, "-H", self.bed.hosts(1), *torch(step), timeout=100)
                 self.assert_done(done, 4, step)
 
     def test_training_where_port_29500_is_taken_on_every_host(self):
@@ -192,7 +281,7 @@ class FourHosts(TestCase):
                 self.assert_done(job.finish(200), 8, "env")
 
     def test_a_caller_who_is_no_host_of_the_job_is_refused(self):
-        argv = ["-H", self.bed.hosts(1, ["algo-1", "algo-2"]), "--stdin", "all", "sh", "-c", SHOW_PORT]
+        argv = [OURS, "-H", self.bed.hosts(1, ["algo-1", "algo-2"]), "--stdin", "all", "sh", "-c", SHOW_PORT]
         with self.bed.sml_run_popen("algo-1", *argv, stdin=-1) as job:
             address, port = re.search(r"\] (\S+) (\d+)", job.read_until("\n").decode()).groups()
             call = f"import socket; s = socket.create_connection(('{address}', {port}), 5); s.sendall(b'\\x06'); print(len(s.recv(9)))"
@@ -209,14 +298,15 @@ class FourHosts(TestCase):
 
     def test_who_has_not_joined_is_named_by_host(self):
         argv = ["-H", self.bed.hosts(2), "--join-warn", "10s", "-x", "DAWDLERS=3,6,7", *torch("dawdle")]
-        with self.bed.sml_run_popen("head", *argv) as job:
-            OneHost.assert_said(self, job, r"rank 3 on algo-2, ranks 6, 7 on algo-4 have not joined the process group "
-                                           r"after 10 s \(5 of 8 have; --join-warn\)")
-            job.terminate()
-            self.assert_status(job.finish(), 143)
+        for store in (("--no-torch-store",), (OURS,)):
+            with self.subTest(store), self.bed.sml_run_popen("head", *store, *argv) as job:
+                OneHost.assert_said(self, job, r"rank 3 on algo-2, ranks 6, 7 on algo-4 have not joined the process group "
+                                               r"after 10 s \(5 of 8 have; --join-warn\)")
+                job.terminate()
+                self.assert_status(job.finish(), 143)
 
     def test_when_the_job_is_stopped_the_store_goes_too(self):
-        done = self.bed.sml_run("algo-1", "-H", self.bed.hosts(1), "sh", "-c",
+        done = self.bed.sml_run("algo-1", OURS, "-H", self.bed.hosts(1), "sh", "-c",
                                 "case $RANK in 0) exit 0;; 3) sleep 1; exit 5;; esac; sleep 600", timeout=60)
         self.assert_status(done, 5)
         self.assertEqual(self.bed.ps(), [])

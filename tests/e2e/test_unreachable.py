@@ -45,10 +45,13 @@ class Logins(Faults):
         self.assert_refused(self.job(), r"^3 hosts: .*/run/other_key: refused.*: algo-\[2-4\]$")
 
     def test_a_key_that_is_not_there(self):
-        said = self.job("-i", "/nowhere/key", hosts="algo-2")  # the default key is tried too
-        self.assert_status(said, 0)
+        done = self.job("-i", "/nowhere/key", hosts="algo-2")
+        self.assert_status(done, 2)
+        self.assertEqual(done.stderr, "sml-run: --ssh-identity-file /nowhere/key: there is no such file\n")
+        self.edit("algo-1", "/home/root/.ssh/config", lambda old: "IdentityFile /nowhere/key\n" + old)
+        self.assert_status(self.job(hosts="algo-2"), 0)  # the other key is tried too
         self.edit("algo-2", "/home/root/.ssh/authorized_keys", lambda _: "")
-        self.assert_refused(self.job("-i", "/nowhere/key", hosts="algo-2"), r"/nowhere/key: no such file")
+        self.assert_refused(self.job(hosts="algo-2"), r"/nowhere/key: no such file")
 
     def test_a_key_that_others_can_read_is_not_used(self):
         self.edit("algo-1", "/home/root/.ssh/id_ed25519", lambda same: same, mode=0o644)

@@ -571,22 +571,108 @@ TEST_CASE("agent: when the agent is killed its workers die, and what they had st
   CHECK(fake::children_of(::getpid()).empty());  // nothing came to us, the next reaper
 }
 
-TEST_CASE("agent: when its guardian is killed the agent ends the job") {
+TEST_CASE("agent: when its guardian is killed the workers go on, and the keeper guards it") {
+  Init init;
+  Launcher launcher;
+  launcher.start({{kEcho, "daemons"}, {kEcho, "stubborn"}});
+  const pid_t daemon = await_pid(launcher, 0);
+  await_ready(launcher, 1);
+  const std::string group = fake::cgroup_folder(launcher.agent());
+  const bool is_its_own = group != fake::cgroup_folder(::getpid());
+  ::kill(launcher.guardian(), SIGKILL);
+  CHECK(launcher.await<wire::AgentLog>().text == "the guardian of its agent was killed; its keeper guards it now");
+  launcher.round_trip();
+  CHECK(fake::runs(daemon));
+  CHECK(fake::runs(launcher.news(1).pid));
+
+  ::kill(launcher.agent(), SIGKILL);
+  CHECK(launcher.leaves(10s));
+  CHECK(fake::children_of(::getpid()).empty());  // nothing came to us, the next reaper
+  if (is_its_own) CHECK(::access(group.c_str(), F_OK) != 0);
+}
+
+TEST_CASE("agent: after its guardian was killed the workers' statuses and its own are as ever") {
+  Init init;
+  Launcher launcher;
+  launcher.start({{"sh", "-c", "echo ready; exec sleep 1000"}});
+  await_ready(launcher);
+  ::kill(launcher.guardian(), SIGKILL);
+  launcher.await<wire::AgentLog>();
+  launcher.send(wire::Signal{SIGUSR2});
+  launcher.must_leave_well();
+  CHECK(status_of(launcher.news(0).exited) == ExitStatus(Signaled{SIGUSR2, false}));
+  CHECK(init.nothing_left());
+}
+
+TEST_CASE("agent: a guardian that stays stopped gives way to the keeper") {
+  Init init;
+  Launcher launcher;
+  wire::Hello hello = Launcher::hello();
+  hello.heartbeat_timeout_ms = 1000;
+  launcher.start({{kEcho, "daemons"}}, hello);
+  await_pid(launcher);
+  ::kill(launcher.guardian(), SIGSTOP);
+  bool told = false;
+  const auto look = [&](const std::optional<wire::ToLauncher>& message) {
+    told |= message && std::holds_alternative<wire::AgentLog>(*message);
+  };
+  const auto give_up = std::chrono::steady_clock::now() + 20s;
+  while (!told && std::chrono::steady_clock::now() < give_up) {  // a launcher that speaks
+    launcher.send(wire::Ping{1});
+    look(launcher.next(100ms));
+  }
+  CHECK(told);
+  ::kill(launcher.agent(), SIGKILL);
+  CHECK(launcher.leaves(10s));
+  CHECK(init.nothing_left());
+}
+
+TEST_CASE("agent: when its keeper is killed the guardian goes on") {
+  Init init;
+  Launcher launcher;
+  launcher.start({{kEcho, "daemons"}});
+  const pid_t daemon = await_pid(launcher);
+  const std::string group = fake::cgroup_folder(launcher.agent());
+  const bool is_its_own = group != fake::cgroup_folder(::getpid());
+  ::kill(launcher.pid(), SIGKILL);
+  CHECK(launcher.leaves(10s));
+  launcher.round_trip();
+  CHECK(fake::runs(daemon));
+  ::kill(launcher.agent(), SIGKILL);
+  CHECK(init.nothing_left(10s));
+  if (is_its_own) CHECK(::access(group.c_str(), F_OK) != 0);
+}
+
+TEST_CASE("agent: killed with its guardian, its keeper ends what they have left") {
+  Init init;
+  Launcher launcher;
+  launcher.start({{kEcho, "daemons"}, {kEcho, "stubborn"}});
+  await_pid(launcher, 0);
+  await_ready(launcher, 1);
+  for (const int signo : {SIGSTOP, SIGKILL}) {  // so that neither sees the other's end
+    for (const pid_t pid : {launcher.agent(), launcher.guardian()}) ::kill(pid, signo);
+  }
+  CHECK(launcher.leaves(10s));
+  CHECK(fake::children_of(::getpid()).empty());
+}
+
+TEST_CASE("agent: when its guardian and its keeper are killed the agent ends the job") {
   Init init;
   Launcher launcher;
   launcher.start({{kEcho, "daemons"}, {"sleep", "1000"}});
   await_pid(launcher);
   const std::string group = fake::cgroup_folder(launcher.agent());
   const bool is_its_own = group != fake::cgroup_folder(::getpid());
-  ::kill(launcher.pid(), SIGKILL);
+  for (const pid_t pid : {launcher.pid(), launcher.guardian()}) ::kill(pid, SIGKILL);
   while (launcher.next()) {
   }
-  CHECK(launcher.bye().has_value());
+  REQUIRE(launcher.bye().has_value());
+  CHECK(launcher.bye()->reason == "the guardian of its agent was killed, and its keeper");
   CHECK(init.nothing_left(10s));
   if (is_its_own) CHECK(::access(group.c_str(), F_OK) != 0);
 }
 
-TEST_CASE("agent: TERM to its guardian ends it by force") {
+TEST_CASE("agent: TERM to its keeper ends it by force") {
   Init init;
   Launcher launcher;
   launcher.start({{kEcho, "daemons"}, {kEcho, "stubborn"}});

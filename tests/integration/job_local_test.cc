@@ -109,11 +109,13 @@ Words sorted_lines(const std::string& text) {
   return out;
 }
 
-// The agents that a sml-run has started here: the children of their guardians, which are its own.
+// The agents that a sml-run has started here: below each child of its own, the keeper, is the guardian.
 std::vector<pid_t> agents_of(pid_t launcher) {
   std::vector<pid_t> out;
-  for (const pid_t guardian : fake::children_of(launcher)) {
-    for (const pid_t agent : fake::children_of(guardian)) out.push_back(agent);
+  for (const pid_t keeper : fake::children_of(launcher)) {
+    for (const pid_t guardian : fake::children_of(keeper)) {
+      for (const pid_t agent : fake::children_of(guardian)) out.push_back(agent);
+    }
   }
   return out;
 }

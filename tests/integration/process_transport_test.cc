@@ -260,8 +260,8 @@ class Host {
   void set(const std::string& entry) { environment_.push_back(entry); }
 
   // `shell` is the login shell; `inner` what takes the place of /bin/sh.
-  void log_in(const std::string& shell = "sh", const std::string& inner = "/bin/sh") {
-    std::string line = bootstrap_script(image_, kMark);
+  void log_in(const std::string& shell = "sh", const std::string& inner = "/bin/sh", const StartLimits& limits = {}) {
+    std::string line = bootstrap_script(image_, kMark, limits);
     line.replace(line.find("/bin/sh"), 7, inner);
     std::vector<std::string> argv = {"env", "-i"};
     argv.insert(argv.end(), environment_.begin(), environment_.end());
@@ -278,6 +278,7 @@ class Host {
   void send(std::string_view bytes) const { REQUIRE(os::write_all(socket_.get(), bytes)); }
   void send_agent() const { send(image_.bytes()); }
   void hang_up() { socket_.reset(); }
+  void end_input() const { ::shutdown(socket_.get(), SHUT_WR); }
   // The line that asks for the agent: the folder that it is for.
   std::string wanted() const {
     const std::string text = line();
@@ -471,6 +472,79 @@ TEST_CASE("script: an upload that breaks off leaves nothing") {
   CHECK(init.nothing_left(10s));
   CHECK(files_in(home.path()).empty());
   CHECK(std::filesystem::is_empty(runtime.path()));
+}
+
+TEST_CASE("script: who is not sent the whole agent asks for it in no other folder, and leaves") {
+  Init init;
+  ScratchFolder home;
+  Host host(home.path());
+  host.log_in();
+  host.wanted();
+  host.send(host.image().bytes().substr(0, 1000));
+  host.end_input();
+  CHECK(host.line().empty());
+  CHECK(init.nothing_left(10s));
+}
+
+TEST_CASE("script: an agent that is not whole is sent again") {
+  Init init;
+  ScratchFolder home;
+  Host host(home.path());
+  host.log_in();
+  host.wanted();
+  host.send_agent();
+  host.must_run();
+  host.must_work_and_leave();
+  const std::string cached = home / ".cache/sml-run/" + host.image().file_name();
+  std::filesystem::resize_file(cached, 5000);
+  host.log_in();
+  CHECK(host.wanted() == home / ".cache/sml-run");
+  host.send_agent();
+  host.must_run();
+  host.must_work_and_leave();
+  CHECK((fake::read_file(cached) == host.image().bytes()));
+}
+
+TEST_CASE("script: whatever the login's variables are") {
+  Init init(60);
+  for (const std::string inner : {"dash", "bash --posix", "zsh --emulate sh"}) {
+    if (!installed(inner.substr(0, inner.find(' ')))) continue;
+    CAPTURE(inner);
+    ScratchFolder home;
+    const std::string trap = home.write("trap", "echo sprung > " + home / "sprung\n");
+    Host host(home.path());
+    for (const char* name : {"ENV", "BASH_ENV"}) host.set(name + ("=" + trap));
+    for (const char* name : {"sml_path", "sml_mask", "sml_why", "sml_cache", "sml_base", "sml_new", "sml_dir"}) {
+      host.set(name + ("=" + home.path()));
+    }
+    host.set("IFS=/-0");
+    host.set("CDPATH=/tmp:/");
+    host.set("PS4=$(touch " + home / "sprung)");
+    host.set("SHELLOPTS=allexport:errexit:noglob:nounset");
+    host.set("LC_ALL=nowhere");
+    host.set("TMPDIR=/nonexistent");
+    host.log_in("dash", inner);
+    CHECK(host.wanted() == home / ".cache/sml-run");
+    host.send_agent();
+    host.must_run();
+    CHECK(fake::read_file("/proc/" + std::to_string(host.pid()) + "/environ").find("sml_") == std::string::npos);
+    host.must_work_and_leave();
+    CHECK_FALSE(std::filesystem::exists(home / "sprung"));
+  }
+}
+
+TEST_CASE("script: a folder that the login's variables name is not removed when the agent does not come") {
+  Init init;
+  ScratchFolder home;
+  ScratchFolder precious;
+  const std::string kept = precious.write("kept", "");
+  Host host(home.path());
+  for (const char* name : {"sml_dir", "sml_new", "sml_base", "sml_cache"}) host.set(name + ("=" + precious.path()));
+  host.log_in("sh", "/bin/sh", {.start_s = 1});
+  host.wanted();
+  CHECK(host.line().empty());  // it waits no longer
+  CHECK(init.nothing_left(10s));
+  CHECK(std::filesystem::exists(kept));
 }
 
 TEST_CASE("script: the next login after a broken upload works") {

@@ -332,6 +332,9 @@ TEST_CASE("what could not run is told before anything is started") {
   CHECK(find("data", "").error().kind() == ErrorKind::NotExecutable);
   CHECK(find("data", "").error().message() == folder / "bin/data may not be executed");
   CHECK(find("./bin", folder.path()).error().message() == "./bin is a directory");
+  CHECK(find("./bin", folder.path()).error().hint() == "name a program in it");
+  CHECK(find("tol", "").error().hint().starts_with("did you mean tool? "));
+  CHECK(find("missing", "").error().hint().starts_with("is it installed there"));
   CHECK(find("tool", "/nonexistent").error().kind() == ErrorKind::Spawn);
   CHECK(find("tool", "/nonexistent").error().message() ==
         "the working directory /nonexistent cannot be entered: no such file or directory");

@@ -35,15 +35,19 @@ class Launcher {
     pid_ = *pid;
     socket_ = std::move((*sockets)[0]);
     REQUIRE(read_line(socket_.get()) == "m AGENT " + std::to_string(wire::kProtocolVersion));
-    const std::vector<pid_t> children = children_of(pid_);
-    REQUIRE(children.size() == 1);
-    agent_ = children[0];
+    const std::vector<pid_t> guardians = children_of(pid_);
+    REQUIRE(guardians.size() == 1);
+    guardian_ = guardians[0];
+    const std::vector<pid_t> agents = children_of(guardian_);
+    REQUIRE(agents.size() == 1);
+    agent_ = agents[0];
   }
   ~Launcher() {
     if (pid_ > 0) ::kill(pid_, SIGKILL);
   }
 
-  pid_t pid() const { return pid_; }      // of what we started: the agent's guardian
+  pid_t pid() const { return pid_; }  // of what we started: the agent's keeper
+  pid_t guardian() const { return guardian_; }
   pid_t agent() const { return agent_; }  // the agent itself
 
   int socket() const { return socket_.get(); }
@@ -195,6 +199,7 @@ class Launcher {
   }
 
   pid_t pid_ = -1;
+  pid_t guardian_ = -1;
   pid_t agent_ = -1;
   os::UniqueFd socket_;
   wire::Decoder<wire::ToLauncher> decoder_;

@@ -71,6 +71,24 @@ TEST_CASE("a file is taken as it is, and its id is that of its bytes") {
   CHECK(first->id() != third->id());
 }
 
+TEST_CASE("what cksum says of it is known without asking cksum") {
+  const TemporaryFile small("\177ELF and more\n");
+  const TemporaryFile large(elf_of(EM_X86_64) + std::string(100'000, '\xff'));
+  for (const TemporaryFile* file : {&small, &large}) {
+    const auto image = AgentImage::load(file->path());
+    REQUIRE(image.has_value());
+    CHECK(image->cksum() == (file == &small ? "2168263744 14" : "7905005 100064"));
+  }
+}
+
+TEST_CASE("the cksum that was put in at build time is that of the bytes") {
+  const AgentImage built = AgentImage::embedded();
+  const TemporaryFile file{std::string(built.bytes())};
+  const auto loaded = AgentImage::load(file.path());
+  REQUIRE(loaded.has_value());
+  CHECK(loaded->cksum() == built.cksum());
+}
+
 TEST_CASE("a copy of an image does not depend on the first") {
   const TemporaryFile file(elf_of(EM_X86_64) + std::string(1000, 'x'));
   AgentImage copy = AgentImage::embedded();

@@ -28,6 +28,8 @@ struct Stage {
     plan.hello.heartbeat_timeout_ms = 5000;
     plan.start_limit_s = 7;
     plan.prepare_local.workers = {worker(5), worker(2)};
+    plan.prepare_local.rendezvous = wire::Rendezvous::Reserve;
+    plan.hello.credit = 100;
     plan.prepare_remote.workers = plan.prepare_local.workers;
     plan.prepare_local.apps = {
         {.argv = {"local"}, .working_directory = {}, .launcher_environment = {}, .user_environment = {}}};
@@ -323,13 +325,13 @@ TEST_CASE("messages out of order end the session") {
     wire::ToLauncher message;
   };
   const Row rows[] = {
-      {"its agent sent \"worker news\" while preparing", &Stage::greet, wire::Started{}},
-      {"its agent sent \"probed\" while preparing", &Stage::greet, wire::Probed{}},
-      {"its agent sent \"worker news\" while ready", &Stage::make_ready,
+      {"broke the protocol: sent \"worker news\" while preparing", &Stage::greet, wire::Started{}},
+      {"broke the protocol: sent \"probed\" while preparing", &Stage::greet, wire::Probed{}},
+      {"broke the protocol: sent \"worker news\" while ready", &Stage::make_ready,
        wire::Output{Rank(2), wire::Stream::Stdout, "x"}},
-      {"its agent sent \"prepared\" while ready", &Stage::make_ready, wire::Prepared{}},
-      {"its agent sent \"hello\" while running", &Stage::make_running, wire::HelloAck{}},
-      {"its agent sent \"prepared\" while running", &Stage::make_running, wire::Prepared{}},
+      {"broke the protocol: sent \"prepared\" while ready", &Stage::make_ready, wire::Prepared{}},
+      {"broke the protocol: sent \"hello\" while running", &Stage::make_running, wire::HelloAck{}},
+      {"broke the protocol: sent \"prepared\" while running", &Stage::make_running, wire::Prepared{}},
   };
   for (const Row& row : rows) {
     Stage stage;
@@ -365,11 +367,35 @@ TEST_CASE("news about ranks of other hosts end the session, and reach nobody") {
   }
 }
 
+TEST_CASE("a host that says what no agent would is given up, and nothing of it gets through") {
+  Stage stage;
+  stage.make_running();
+  stage.say(wire::Started{{{Rank(2), 1}, {Rank(5), 2}}, 0});
+  stage.say(wire::Output{Rank(2), wire::Stream::Stdout, std::string(60, 'x')});
+  const std::size_t before = stage.owner.messages.size();
+  stage.say(wire::Output{Rank(2), wire::Stream::Stdout, std::string(41, 'x')});
+  CHECK(stage.owner.messages.size() == before);
+  stage.must_have_failed(ErrorKind::Protocol, "broke the protocol: sent 41 bytes of output, and was allowed 40");
+}
+
+TEST_CASE("what a host has been asked for is no breach") {
+  Stage stage;
+  stage.make_running();
+  stage.session->send(wire::Ping{7});
+  stage.session->send(wire::Credit{50});
+  stage.say(wire::Pong{7, 0});
+  stage.say(wire::Started{{{Rank(2), 1}, {Rank(5), 2}}, 0});
+  stage.say(wire::Output{Rank(2), wire::Stream::Stdout, std::string(150, 'x')});
+  CHECK(stage.owner.count<wire::Pong>() == 1);
+  CHECK(stage.owner.count<wire::Output>() == 1);
+  CHECK_FALSE(stage.session->ended());
+}
+
 TEST_CASE("frames that make no sense end the session") {
   Stage stage;
   stage.make_running();
   stage.say("\0\0\0\x01\x01x"s);  // of the other direction
-  stage.must_have_failed(ErrorKind::Protocol, "a message has an unknown type");
+  stage.must_have_failed(ErrorKind::Protocol, "broke the protocol: a message has an unknown type");
 }
 
 TEST_CASE("nothing that comes after a failure is heard") {

@@ -62,6 +62,40 @@ TEST_CASE("workers get cores of their own, or what their cores are part of") {
   CHECK(bound(test::hybrid(), 4, wish_for(BindTo::Core)) == "0-1 2-3 4 5");
 }
 
+TEST_CASE("workers are put on the parts of a host in turn, or so many on each") {
+  const auto xeons = test::two_sockets_smt();
+  const auto mapped = [](BindTo by, BindTo to, std::uint32_t per_part = 0, std::uint32_t cores = 0) {
+    BindingWish wish = wish_for(to, cores);
+    wish.map_by = by;
+    wish.per_part = per_part;
+    return wish;
+  };
+  const std::string first = "0,2,4,6,8,10,12,14";
+  const std::string second = "1,3,5,7,9,11,13,15";
+  CHECK(bound(xeons, 3, mapped(BindTo::Socket, BindTo::Socket)) == first + " " + second + " " + first);
+  CHECK(bound(xeons, 3, mapped(BindTo::Socket, BindTo::Core)) == "0,8 1,9 2,10");
+  CHECK(bound(xeons, 3, mapped(BindTo::Socket, BindTo::Core, 2)) == "0,8 2,10 1,9");
+  CHECK(bound(xeons, 4, mapped(BindTo::Socket, BindTo::Core, 2, 2)) == "0,2,8,10 4,6,12,14 1,3,9,11 5,7,13,15");
+  CHECK(bound(xeons, 2, mapped(BindTo::Core, BindTo::Core)) == "0,8 2,10");
+  CHECK(bound(xeons, 3, wish_for(BindTo::Hwthread)) == "0 8 2");
+  CHECK(bound(xeons, 5, mapped(BindTo::Socket, BindTo::Core, 2)) ==
+        "- - - - -; the workers cannot be bound: 2 parts of the host, as --map-by counts them, have no room for 5 "
+        "workers");
+  CHECK(count_parts(xeons.topology(), BindTo::Socket) == 2);
+  CHECK(count_parts(xeons.topology(), BindTo::Core) == 8);
+}
+
+TEST_CASE("workers stay on the cores that are named") {
+  const auto xeons = test::two_sockets_smt();
+  BindingWish wish = wish_for(BindTo::None);
+  wish.cores = {1, 4};
+  CHECK(bound(xeons, 2, wish) == "1-2,9-10 1-2,9-10");  // Open MPI lets each use all of them
+  wish.bind_to = BindTo::Core;
+  CHECK(bound(xeons, 2, wish) == "2,10 1,9");
+  wish.cores = {1, 99};
+  CHECK(bound(xeons, 1, wish) == "2,10; not all of the cores 1,99 may be used here");
+}
+
 TEST_CASE("only what may be used is used, and workers are spread by it") {
   const CpuTopology topology = test::several_caches().topology();
   const CpuSet allowed{3, 4, 5, 6};  // a cpuset: one core of the first node, three of the second

@@ -273,8 +273,9 @@ TEST_CASE("every usage error is one sentence that names the text and what was ex
       {{"-H", "", "p"}, "-H has an empty value; write -H LIST"},
       {{"--wdir=", "p"}, "--wdir has an empty value; write --wdir DIR"},
       {{"--quiet=1", "p"}, "--quiet takes no value; write --quiet alone"},
-      {{"-N", "0", "p"}, "-N: \"0\" is not a whole number from 1 to 65536, nor auto, gpu or cpu"},
-      {{"-ppn", "many", "p"}, "-ppn: \"many\" is not a whole number from 1 to 65536, nor auto, gpu or cpu"},
+      {{"-N", "0", "p"}, "-N: \"0\" is not a whole number from 1 to 65536, nor auto, gpu, cpu, gpu-or-cpu or core"},
+      {{"-ppn", "many", "p"},
+       "-ppn: \"many\" is not a whole number from 1 to 65536, nor auto, gpu, cpu, gpu-or-cpu or core"},
       {{"--forward-signals", "USR1,INT", "p"},
        "--forward-signals: \"INT\" is not none, or a list of HUP, QUIT, USR1, USR2, ALRM, WINCH, URG and PWR; INT and "
        "TERM "
@@ -368,8 +369,16 @@ TEST_CASE("workers are placed in Open MPI's words and in ours") {
   CHECK(parse_with_program({"--ranks-per-host", "4", "-map-by", "slot"}).layout.per_host == 4U);
   CHECK(parse_with_program({"-rf", "r.txt"}).rankfile == "r.txt");
   CHECK(parse_with_program({"-oversubscribe", "-nooversubscribe"}).layout.oversubscribe == plan::Oversubscribe::No);
-  CHECK(error_of({"--map-by", "socket", "p"}) ==
-        "--map-by: \"socket\" is no way to place workers that is known; expected slot, host or ppr:N:host");
+  CHECK(error_of({"--map-by", "board", "p"}) ==
+        "--map-by: \"board\" is no way to place workers that is known; expected slot, host, socket, numa, l3, core, "
+        "hwthread or ppr:N:host");
+  const plan::BindingWish socket = parse_with_program({"--map-by", "socket"}).binding;
+  CHECK(socket.map_by == plan::BindTo::Socket);
+  CHECK(socket.bind_to == plan::BindTo::Socket);
+  CHECK(parse_with_program({"--bind-to", "none", "--map-by", "socket"}).binding.bind_to == plan::BindTo::None);
+  CHECK(parse_with_program({"--map-by", "slot:PE=2", "--bind-to", "none"}).binding.bind_to == plan::BindTo::None);
+  CHECK(parse_with_program({"--cpu-set", "0-1,4"}).binding.cores == plan::CpuSet{0, 1, 4});
+  CHECK(error_of({"--cpu-set", "x", "p"}) == "--cpu-set: \"x\" is not a list of cores such as 0-3,8");
   CHECK(error_of({"--rank-by", "core", "p"}) == "--rank-by: \"core\" is not slot or host");
   CHECK(error_of({"--ranks-per-host", "0", "p"}) == "--ranks-per-host: \"0\" is not a whole number from 1 to 65536");
 }
@@ -378,8 +387,14 @@ TEST_CASE("processors and devices are asked for in Open MPI's words and in ours"
   CHECK(parse_with_program({}).binding == plan::BindingWish{});
   CHECK(parse_with_program({"-bind-to", "none"}).binding == plan::BindingWish{});
   CHECK(parse_with_program({"-bind-to", "package:if-supported"}).binding.bind_to == plan::BindTo::Socket);
-  const plan::BindingWish all{plan::BindTo::Numa, 4, plan::MemoryPolicy::Prefer, plan::OnImpossible::Fail,
-                              plan::ReportBindings::Yes};
+  const plan::BindingWish all{plan::BindTo::Numa,
+                              4,
+                              plan::MemoryPolicy::Prefer,
+                              plan::OnImpossible::Fail,
+                              plan::ReportBindings::Yes,
+                              plan::BindTo::None,
+                              0,
+                              {}};
   CHECK(parse_with_program({"--bind-to", "numa", "--cpus-per-rank", "4", "--memory-policy", "prefer", "--bind-strict",
                             "-report-bindings"})
             .binding == all);
@@ -388,7 +403,8 @@ TEST_CASE("processors and devices are asked for in Open MPI's words and in ours"
   CHECK(pe.cores_per_rank == 2);
   CHECK(parse_with_program({"--gpus-per-rank", "2"}).gpus_per_rank == 2U);
   CHECK(parse_with_program({"--visible-devices", "none"}).visible_devices == plan::VisibleDevices::None);
-  CHECK(error_of({"--bind-to", "board", "p"}) == "--bind-to: \"board\" is not none, core, l3, numa or socket");
+  CHECK(error_of({"--bind-to", "board", "p"}) ==
+        "--bind-to: \"board\" is not none, hwthread, core, l3, numa, socket or openmpi");
   CHECK(error_of({"--memory-policy", "near", "p"}) ==
         "--memory-policy: \"near\" is not none, bind, prefer or interleave");
   CHECK(error_of({"--visible-devices", "1", "p"}) == "--visible-devices: \"1\" is not all, per-rank or none");

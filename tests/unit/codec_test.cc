@@ -24,9 +24,16 @@ std::vector<ToAgent> to_agent(const std::string& text) {
                 .base = plan::BaseEnvironment::Login,
                 .launcher_environment = {"A=" + text, "B="},
                 .user_environment = {text}};
-  const wire::Worker worker{Rank(7), LocalRank(3), 1, StdinSource::Launcher, {"RANK=7", text}, text, "/err", "0:0-1"};
-  const plan::BindingWish binding{plan::BindTo::Socket, 3, plan::MemoryPolicy::Interleave, plan::OnImpossible::Fail,
-                                  plan::ReportBindings::Yes};
+  const wire::Worker worker{Rank(7), LocalRank(3), 1,       StdinSource::Launcher, {"RANK=7", text},
+                            text,    "/err",       "0:0-1", StderrPipe::OfStdout};
+  const plan::BindingWish binding{plan::BindTo::Socket,
+                                  3,
+                                  plan::MemoryPolicy::Interleave,
+                                  plan::OnImpossible::Fail,
+                                  plan::ReportBindings::Yes,
+                                  plan::BindTo::Numa,
+                                  2,
+                                  {1, 4}};
   const plan::PipeChannel channel{.name = "train",
                                   .path = text,
                                   .wrap = plan::PipeWrap::RecordIo,
@@ -48,7 +55,10 @@ std::vector<ToAgent> to_agent(const std::string& text) {
                   3,
                   binding,
                   {plan::VisibleDevices::PerRank, 2},
-                  {{plan::PipeChannel{}, channel}, {Rank(1), Rank(3)}}},
+                  {{plan::PipeChannel{}, channel}, {Rank(1), Rank(3)}},
+                  {},
+                  text,
+                  MpiLook::Yes},
           Probe{},
           Probe{{"10.0.0.1", "", text}, 65535, 5000},
           Start{},
@@ -74,14 +84,20 @@ std::vector<ToAgent> to_agent(const std::string& text) {
           Release{},
           AskJoined{},
           AskJoined{29500},
-          Inspect{}};
+          Inspect{},
+          Vouch{},
+          Vouch{{Caller{7, "10.0.0.2", 40001, "10.0.0.1", 29500}, Caller{}}},
+          Ruled{},
+          Ruled{{CallerRuling{7, IsOurs::Yes}, CallerRuling{}}},
+          EndLeft{},
+          EndLeft{text, -5, text, text}};
 }
 
 // An Output refers to `lasting`.
 std::vector<ToLauncher> to_launcher(std::string_view lasting) {
   const std::string text(lasting);
   return {HelloAck{},
-          HelloAck{2, text, -5, 17, {"10.0.0.1", text}, text},
+          HelloAck{2, text, -5, 17, {"10.0.0.1", text}, text, text, text},
           Prepared{},
           Prepared{{Obstacle{10, text, "hint"}, Obstacle{}},
                    29500,
@@ -89,7 +105,8 @@ std::vector<ToLauncher> to_launcher(std::string_view lasting) {
                    {"10.0.0.1", text},
                    {9000, 65535},
                    {text},
-                   {{Rank(4), text}}},
+                   {{Rank(4), text}},
+                   {MpiUse{Rank(3), 0, text, "libmpi.so.40"}, MpiUse{}}},
           Probed{},
           Probed{{ProbeResult{"10.0.0.1", 0}, ProbeResult{text, 111}}},
           Started{},
@@ -104,6 +121,8 @@ std::vector<ToLauncher> to_launcher(std::string_view lasting) {
           AgentLog{LogLevel::Debug, text},
           Pong{},
           Pong{1, 2},
+          LeftEnded{},
+          LeftEnded{3},
           StdinCredit{},
           StdinCredit{Rank(2), 65536},
           Bye{},
@@ -113,11 +132,17 @@ std::vector<ToLauncher> to_launcher(std::string_view lasting) {
           OutOfMemory{},
           OutOfMemory{3, text},
           Joined{},
-          Joined{7, 60000, {Rank(5), Rank(9)}},
+          Joined{7, 60000, {Rank(5), Rank(9)}, 2},
           LogFailed{},
           LogFailed{text},
           PipeFailed{},
           PipeFailed{text},
+          MpiUse{},
+          MpiUse{Rank(7), 4711, text, text},
+          AskVouch{},
+          AskVouch{{Caller{7, "10.0.0.2", 40001, text, 29500}, Caller{}}},
+          Vouched{},
+          Vouched{{CallerRuling{7, IsOurs::No}, CallerRuling{}}},
           Inspected{},
           Inspected{{.system = text,
                      .driver = text,

@@ -22,4 +22,8 @@ TEST_CASE("connections of a port are read from the kernel's table") {
   CHECK(sockets_connected_to(0x733C, table) == std::set<ino_t>{101, 105});
   CHECK(sockets_connected_to(1, table).empty());
   CHECK(sockets_connected_to(0x733C, "").empty());
+  REQUIRE(sml::os::listener_on(0x733C, table));
+  CHECK(sml::os::listener_on(0x733C, table)->socket == 100);
+  CHECK(sml::os::listener_on(0x733C, table)->user == 0);
+  CHECK_FALSE(sml::os::listener_on(0x9C46, table));
 }

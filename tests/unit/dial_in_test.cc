@@ -4,13 +4,17 @@
 
 #include <span>
 
+#include <sys/stat.h>
+
 #include "launcher/cli.h"
 #include "launcher/dialin/dial_machine.h"
 #include "launcher/dialin/guest_list.h"
 #include "launcher/dialin/key.h"
 #include "launcher/dialin/messages.h"
+#include "launcher/dialin/seating.h"
 #include "launcher/stop_grace.h"
 #include "tests/support/catch.h"
+#include "tests/support/sagemaker_files.h"
 
 using namespace sml;
 using namespace sml::dialin;
@@ -66,7 +70,7 @@ TEST_CASE("dial-in: every message comes over, in whatever pieces") {
     CHECK(round_trip(m) == m);
   }
   for (const ToHost& m :
-       {ToHost(Welcome{}), ToHost(Refused{Reason::Attempt, 3, "no"}), ToHost(Begin{"mark"}), ToHost(Bytes{"b"}),
+       {ToHost(Welcome{3}), ToHost(Refused{Reason::Attempt, 3, "no"}), ToHost(Begin{"mark"}), ToHost(Bytes{"b"}),
         ToHost(EndInput{}), ToHost(Alive{}), ToHost(Verdict{7, "text", "failure"})}) {
     CHECK(round_trip(m) == m);
   }
@@ -97,11 +101,12 @@ TEST_CASE("dial-in: what is no message is refused") {
 
 // ---- the key
 
-TEST_CASE("dial-in: keys are HKDF's") {  // RFC 5869, test case 3
+TEST_CASE("dial-in: keys are HKDF's, and of what can be guessed scrypt's") {  // RFC 5869, test case 3
   const auto key = derive_key(std::string(22, '\x0b'), "");
   REQUIRE(key.has_value());
   CHECK(hex(*key) == "8da4e775a563c18f715f802a063c5a31b8a11f5c5ee1879ec3454e5f3c738d2d");
   CHECK(*derive_key("secret", "one use") != *derive_key("secret", "another"));
+  CHECK(hex(*derive_slowly("facts", "salt")) == "64250b29c5d54336ffccf0d94d52e5c0b0f29a68991d4e88f316fc892c5d44a1");
   CHECK(digest("abc") == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
 }
 
@@ -142,6 +147,50 @@ TEST_CASE("dial-in: the head turns away whoever does not belong to the job") {
   CHECK(reason([](Hello& h) { h.index = 0, h.host = "a"; }) == Reason::Twice);  // the head itself
 }
 
+TEST_CASE("dial-in: a host of the job that has no plan may say so, a stranger may not") {
+  const Settings settings = three_hosts();
+  const GuestList list(settings);
+  Hello hello = hello_of(1, "b");
+  hello.plan.clear();
+  CHECK(list.refuse(hello).has_value());
+  hello.calls = Calls::ToSayWhyNot;
+  CHECK_FALSE(list.refuse(hello).has_value());
+  CHECK(round_trip(ToHead(hello)) == ToHead(hello));
+  hello.host = "d";
+  CHECK(list.refuse(hello).has_value());
+}
+
+TEST_CASE("dial-in: a host without a place is let in where hosts are only counted, and one is free") {
+  Settings settings = three_hosts();
+  const Hello hello = hello_of(kAnyPlace, "");
+  CHECK(GuestList(settings).refuse(hello)->reason == Reason::UnknownHost);
+  settings.callers = Callers::Anywhere;
+  GuestList list(settings);
+  CHECK_FALSE(list.refuse(hello));
+  CHECK(list.free_places() == 2);
+  CHECK(list.come(1));
+  CHECK(list.come(2));
+  REQUIRE(list.refuse(hello));
+  CHECK(list.refuse(hello)->reason == Reason::Full);
+  CHECK(list.refuse(hello)->text == "the job has 3 hosts, and all of them are here");
+  Hello other = hello;
+  other.plan = "other";
+  CHECK(list.refuse(other)->reason == Reason::Plan);
+}
+
+TEST_CASE("dial-in: places are given by wish, else by address, else by call") {
+  using Places = std::vector<std::uint32_t>;
+  const auto seats = [](std::vector<Unplaced> callers, std::vector<bool> taken) { return seat(callers, taken); };
+  constexpr std::uint32_t kNone = kAnyPlace;
+  CHECK(seats({}, {true}).empty());
+  CHECK(seats({{kNone, "10.0.0.10"}, {kNone, "10.0.0.9"}}, {true, false, false}) == Places{2, 1});
+  CHECK(seats({{kNone, "10.0.0.9"}, {kNone, "10.0.0.9"}}, {true, false, false}) == Places{1, 2});
+  CHECK(seats({{3, "10.0.0.1"}, {kNone, "10.0.0.2"}, {1, "10.0.0.3"}}, {true, false, false, false}) == Places{3, 2, 1});
+  CHECK(seats({{1, "10.0.0.2"}, {1, "10.0.0.1"}}, {true, false, false}) == Places{2, 1});  // both wish the same
+  CHECK(seats({{0, "10.0.0.1"}, {9, "10.0.0.2"}}, {true, false, false}) == Places{1, 2});  // taken, and not there
+  CHECK(seats({{kNone, "10.0.0.1"}}, {true, true, false}) == Places{2});
+}
+
 // ---- a host that calls
 
 TEST_CASE("dial-in: a host calls again, ever more slowly, until its patience ends") {
@@ -170,6 +219,24 @@ TEST_CASE("dial-in: a call that hangs ends with the patience") {
   CHECK(machine.on(DialEvent::Deadline, kStart + 10s) == DialAction::GiveUp);
 }
 
+TEST_CASE("dial-in: a host that waits for its place has the head's word for it") {
+  DialMachine waits(10s, 5s, kStart);
+  CHECK(waits.on(DialEvent::Proved, kStart + 1s) == DialAction::None);
+  CHECK(waits.state() == DialState::Waiting);
+  CHECK(waits.deadline() == kStart + 10s + DialMachine::kLinger);
+  CHECK(waits.on(DialEvent::Failed, kStart + 9s) == DialAction::Rest);
+  waits.on(DialEvent::Deadline, kStart + 9s + 10ms);
+  waits.on(DialEvent::Proved, kStart + 9s + 20ms);
+  CHECK(waits.on(DialEvent::Welcomed, kStart + 11s) == DialAction::None);
+  CHECK(waits.state() == DialState::Serving);
+  DialMachine refused(10s, 5s, kStart);
+  refused.on(DialEvent::Proved, kStart);
+  CHECK(refused.on(DialEvent::Refused, kStart) == DialAction::GiveUp);
+  DialMachine forgotten(10s, 5s, kStart);
+  forgotten.on(DialEvent::Proved, kStart);
+  CHECK(forgotten.on(DialEvent::Deadline, kStart + 20s) == DialAction::GiveUp);
+}
+
 TEST_CASE("dial-in: a host ends as the head says, or when it has gone") {
   DialMachine told(10s, 5s, kStart);
   CHECK(told.on(DialEvent::Welcomed, kStart) == DialAction::None);
@@ -195,7 +262,7 @@ TEST_CASE("dial-in: a refusal is final, unless the head is of an earlier attempt
   CHECK_FALSE(may_change({Reason::Attempt, 3, ""}, 2));
   CHECK(may_change({Reason::Address, 2, ""}, 2));
   for (const Reason reason : {Reason::Version, Reason::Build, Reason::Job, Reason::UnknownHost, Reason::Twice,
-                              Reason::Plan, Reason::Ending}) {
+                              Reason::Plan, Reason::Ending, Reason::Full}) {
     CHECK_FALSE(may_change({reason, 2, ""}, 2));
   }
 }
@@ -207,9 +274,14 @@ namespace {
 Machine machine_with(plan::Environment environment) {
   Machine m;
   m.read_file = [](const std::string& path, std::size_t) -> Result<std::string> {
-    if (path == "/secret") return std::string("0123456789abcdef0\n");
-    return Error(ErrorKind::Io, "no such file");
+    return Error(ErrorKind::Io, "no such file: " + path);
   };
+  m.read_secret = [](const std::string& path, SecretKind kind) -> Result<std::string> {
+    if (path == "/secret" && kind == SecretKind::Named) return std::string("0123456789abcdef0");
+    if (path == "/home/sml-run/secret" && kind == SecretKind::Default) return std::string("0123456789abcdef1");
+    return Error(ErrorKind::Config, "no such file");
+  };
+  m.config_folder = [] { return "/config"; };
   m.exists = [](const std::string&) { return false; };
   m.count_gpus = m.count_neuron_cores = [] { return 0U; };
   m.count_cpus = [] { return 4U; };
@@ -220,13 +292,16 @@ Machine machine_with(plan::Environment environment) {
   return m;
 }
 
-Result<std::optional<Settings>> chosen(const std::vector<std::string>& words, plan::Environment environment = {}) {
+Result<std::optional<Settings>> chosen_on(const Machine& machine, const std::vector<std::string>& words) {
   const auto options = parse_command_line(words);
   if (options.has_error()) FAIL(options.error().message());
-  const Machine machine = machine_with(std::move(environment));
   const auto plan = make_plan(std::get<Options>(*options), machine);
   if (plan.has_error()) FAIL(plan.error().message());
   return choose_dial_in(std::get<Options>(*options), Training(), *plan, machine, "build");
+}
+
+Result<std::optional<Settings>> chosen(const std::vector<std::string>& words, plan::Environment environment = {}) {
+  return chosen_on(machine_with(std::move(environment)), words);
 }
 
 std::string refusal(const std::vector<std::string>& words, plan::Environment environment = {}) {
@@ -260,6 +335,43 @@ TEST_CASE("dial-in: hosts by number, and by name") {
   CHECK((*named)->callers == Callers::ListedHosts);
 }
 
+TEST_CASE("dial-in: where only the head is named, whose name it is is the head") {
+  const auto on = [](launch::Whose whose, const plan::Environment& variables) {
+    plan::Environment environment = kSecret;
+    environment.insert(environment.end(), variables.begin(), variables.end());
+    Machine machine = machine_with(environment);
+    machine.whose_host = [whose](const std::string& name) { return name == "h" ? whose : launch::Whose::Unknown; };
+    const auto settings = chosen_on(machine, {"--nnodes", "3", "--head", "h:7", "--run-id", "r", "true"});
+    REQUIRE(settings.has_value());
+    return **settings;
+  };
+  const Settings head = on(launch::Whose::Ours, {});
+  CHECK(head.own_index == 0);
+  CHECK(head.place == PlaceRule::Known);
+  CHECK(head.port == 7);
+  CHECK(head.job == "run r");
+  CHECK(head.part == "this host is the head, as h is its own; 2 others are to call its port 7");
+  CHECK(on(launch::Whose::Ours, {"NODE_RANK=2"}).own_index == 0);  // it listens where the others call
+
+  const Settings other = on(launch::Whose::Others, {});
+  CHECK(other.own_index != 0);
+  CHECK(other.place == PlaceRule::ChosenByHead);
+  CHECK_FALSE(other.wished);
+  CHECK(other.plan == head.plan);
+  CHECK(on(launch::Whose::Others, {"SLURM_PROCID=2", "SLURM_NTASKS=3"}).wished == 2U);
+  CHECK_FALSE(on(launch::Whose::Others, {"SLURM_PROCID=2", "SLURM_NTASKS=6"}).wished);  // of tasks, not of hosts
+  CHECK(on(launch::Whose::Others, {"SLURM_PROCID=2", "SLURM_NTASKS=6", "SLURM_NODEID=1", "SLURM_NNODES=3"}).wished ==
+        1U);
+  CHECK(on(launch::Whose::Others, {"JOB_COMPLETION_INDEX=1"}).wished == 1U);
+  CHECK_FALSE(on(launch::Whose::Others, {"JOB_COMPLETION_INDEX=3"}).wished);
+  CHECK_FALSE(on(launch::Whose::Others, {"NODE_RANK=1x"}).wished);
+
+  // a name that is not known yet
+  CHECK(on(launch::Whose::Unknown, {"JOB_COMPLETION_INDEX=0"}).own_index == 0);
+  CHECK(on(launch::Whose::Unknown, {"JOB_COMPLETION_INDEX=1"}).place == PlaceRule::ChosenByHead);
+  CHECK(on(launch::Whose::Unknown, {}).place == PlaceRule::ChosenByHead);
+}
+
 TEST_CASE("dial-in: where the platform starts every host nothing needs to be said") {
   const plan::Environment batch{"AWS_BATCH_JOB_NUM_NODES=3", "AWS_BATCH_JOB_NODE_INDEX=0",
                                 "AWS_BATCH_JOB_MAIN_NODE_INDEX=2", "AWS_BATCH_JOB_ID=id#0",
@@ -288,7 +400,8 @@ TEST_CASE("dial-in: where the platform starts every host nothing needs to be sai
   CHECK(refusal({"true"}, {"PET_NNODES=2", "MASTER_ADDR=x y", "PET_NODE_RANK=1", "SML_JOB_SECRET=0123456789abcdef"}) ==
         "PET_NNODES: the address of the first host, \"x y\", is none");
   CHECK(refusal({"--secret-file", "/secret", "true"}, {"PET_NNODES=2", "MASTER_ADDR=10.0.0.1"}) ==
-        "PET_NNODES does not say which of the 2 hosts this one is; say it with --node-rank, from 0, the head");
+        "PET_NNODES does not say which of the 2 hosts this one is; say it with --node-rank, from 0, the head, or name "
+        "the head, the same on every host, with --head ADDR[:PORT]");
 }
 
 TEST_CASE("dial-in: hosts of one job have the same key and digest, others have not") {
@@ -298,13 +411,78 @@ TEST_CASE("dial-in: hosts of one job have the same key and digest, others have n
   CHECK((*from_file)->key == (*from_variable)->key);
   CHECK((*from_file)->plan == (*from_variable)->plan);
   CHECK((*chosen(words, {"SML_JOB_SECRET=another secret of it"}))->key != (*from_variable)->key);
-  CHECK((*chosen(words, {"TRAINING_JOB_NAME=one"}))->key != (*chosen(words, {"TRAINING_JOB_NAME=two"}))->key);
   const auto first = chosen(words, {"AWS_BATCH_JOB_ID=id#0", "AWS_BATCH_JOB_ATTEMPT=2"});
   const auto second = chosen(words, {"AWS_BATCH_JOB_ID=id#1", "AWS_BATCH_JOB_ATTEMPT=2"});
   CHECK((*first)->key == (*second)->key);
   CHECK((*first)->attempt == 2);
   CHECK((*chosen({"-H", "a,b", "--node-rank", "1", "false"}, kSecret))->plan != (*from_variable)->plan);
   CHECK((*chosen({"-H", "a:2,b", "--node-rank", "1", "true"}, kSecret))->plan != (*from_variable)->plan);
+}
+
+TEST_CASE("dial-in: the user's own secret is found; without one a key that can be guessed is a matter of an option") {
+  Machine machine = machine_with({});
+  const std::vector<std::string> words{"-H", "a,b", "--node-rank", "1", "true"};
+  machine.config_folder = [] { return "/home"; };
+  machine.exists = [](const std::string& path) { return path == "/home/sml-run/secret"; };
+  const auto own = chosen_on(machine, words);
+  REQUIRE(own.has_value());
+  CHECK((*own)->key == *derive_key("0123456789abcdef1", "sml-run dial-in: secret"));
+  CHECK((*own)->advice.empty());
+
+  std::vector<std::string> insecure = words;
+  insecure.insert(insecure.begin(), "--insecure-job-key");
+  const auto named = chosen(insecure);
+  REQUIRE(named.has_value());
+  CHECK((*named)->key != (*own)->key);
+  CHECK(
+      (*named)->advice.starts_with("warning: --insecure-job-key: whoever reaches port 29399 of the head and guesses"));
+  CHECK((*chosen(insecure, kSecret))->advice.empty());
+  CHECK(refusal(words, {"TRAINING_JOB_NAME=one"}) ==
+        "the hosts of this job share no secret by which they know each other");
+}
+
+TEST_CASE("dial-in: where a platform keeps a job apart the key is made of all that its hosts are told") {
+  const auto on = [](const std::string& host, const std::string& secret_path, const std::string& job = "arn:1") {
+    Machine machine = machine_with({"TRAINING_JOB_NAME=name", "TRAINING_JOB_ARN=" + job});
+    test::FakeContainer container;
+    container.config(
+        "resourceconfig.json",
+        R"({"current_host":")" + host + R"(","hosts":["algo-1","algo-2"],"current_instance_type":")" + host + R"("})");
+    container.config("hyperparameters.json", R"({"sagemaker_submit_directory":")" + secret_path + R"("})");
+    machine.read_file = [container](const std::string& path, std::size_t limit) {
+      return container.view().read(path, limit);
+    };
+    machine.exists = [container](const std::string& path) { return container.view().exists(path); };
+    const auto settings = chosen_on(machine, {"-H", "algo-1,algo-2", "--node-rank", "1", "true"});
+    REQUIRE(settings.has_value());
+    CHECK((*settings)->advice ==
+          "the hosts know each other by what SageMaker tells this job; an entry SML_JOB_SECRET in "
+          "the job's environment is a real secret");
+    return (*settings)->key;
+  };
+  const Key first = on("algo-1", "s3://a");
+  CHECK(on("algo-2", "s3://a") == first);
+  CHECK(on("algo-1", "s3://b") != first);
+  CHECK(on("algo-1", "s3://a", "arn:2") != first);
+}
+
+TEST_CASE("dial-in: a secret's file belongs to nobody else, and nobody else reads or writes it") {
+  const auto said = [](SecretFileFacts facts, SecretKind kind = SecretKind::Named) {
+    const auto refused = refuse_secret_file(facts, kind, 1000);
+    return refused ? refused->message() : "";
+  };
+  constexpr mode_t kFile = S_IFREG;
+  CHECK(said({kFile | 0600, 1000}) == "");
+  CHECK(said({kFile | 0400, 0}) == "");
+  CHECK(said({kFile | 0400, 0}, SecretKind::Default) == "belongs to user 0, who can read and change it");
+  CHECK(said({kFile | 0600, 1001}) == "belongs to user 1001, who can read and change it");
+  CHECK(said({kFile | 0666, 1000}).starts_with("others can write to it (mode 0666)"));
+  CHECK(said({kFile | 0640, 1000}).starts_with("others can read it (mode 0640)"));
+  CHECK(said({kFile | 0644, 0, true}) == "");
+  CHECK(said({kFile | 0644, 1000, true}, SecretKind::Default).starts_with("others can read it"));
+  CHECK(said({kFile | 0666, 0, true}).starts_with("others can write to it"));
+  CHECK(said({S_IFIFO | 0600, 1000}) == "");
+  CHECK(said({S_IFDIR | 0700, 1000}) == "is no file");
 }
 
 TEST_CASE("dial-in: an address of the head may be of any kind") {
@@ -323,8 +501,10 @@ TEST_CASE("dial-in: an address of the head may be of any kind") {
 }
 
 TEST_CASE("dial-in: what does not fit together is refused with one sentence") {
-  CHECK(refusal({"--nnodes", "2", "true"}, kSecret) ==
-        "--nnodes does not say which of the 2 hosts this one is; say it with --node-rank, from 0, the head");
+  CHECK(
+      refusal({"--nnodes", "2", "true"}, kSecret) ==
+      "--nnodes does not say which of the 2 hosts this one is; say it with --node-rank, from 0, the head, or name the "
+      "head, the same on every host, with --head ADDR[:PORT]");
   CHECK(refusal({"--nnodes", "2", "--node-rank", "1", "true"}, kSecret) ==
         "--nnodes does not name the head, that is host 0: name it with --head ADDR[:PORT]");
   CHECK(refusal({"-H", "a,b", "--nnodes", "3", "--node-rank", "1", "true"}, kSecret) ==

@@ -26,6 +26,8 @@ TEST_CASE("memory is what the machine has") {
   CHECK(read_memory(reader({{"/proc/meminfo", kMeminfo}})) == Memory{16 * kGibi, 8 * kGibi});
   CHECK(read_memory(reader({})) == Memory{0, 0});
   CHECK(read_memory(reader({{"/proc/meminfo", "MemTotal:\nMemAvailable: x kB"}})) == Memory{0, 0});
+  CHECK(read_memory(reader({{"/proc/meminfo", "MemTotal: 1048576 kB\nMemAvailable: 2097152 kB\n"}})) ==
+        Memory{kGibi, kGibi});
 }
 
 TEST_CASE("memory is no more than the tightest cgroup leaves") {

@@ -471,6 +471,65 @@ TEST_CASE("this machine answers without any device tool") {
   CHECK(machine.read_file("/dev/null", 10).has_value());
 }
 
+TEST_CASE("the job that we run in outranks SageMaker's file in the image, and that is said") {
+  const std::string file = "/opt/ml/input/config/resourceconfig.json";
+  FakeMachine fake;
+  fake.files[file] = kTwoHosts;
+  fake.environment = {"SLURM_JOB_NODELIST=head,n2", "SLURM_JOB_CPUS_PER_NODE=2(x2)"};
+  Options o = options();
+  CHECK(hosts_of(plan_of(o, fake)) == "head:2 n2:2");
+  CHECK(plan_of(o, fake).warnings == std::vector<std::string>{"SLURM_JOB_NODELIST and " + file +
+                                                              " name different hosts; those of SLURM_JOB_NODELIST "
+                                                              "are used (--host-source sagemaker takes the others)"});
+  o.host_source = "sagemaker";
+  CHECK(hosts_of(plan_of(o, fake)) == "algo-1:1 algo-2:1");
+  CHECK(plan_of(o, fake).warnings.empty());
+  o.host_source = "";
+  o.hosts = "a:1";
+  CHECK(plan_of(o, fake).warnings.empty());
+  o.hosts = "";
+
+  fake.environment[0] = "SLURM_JOB_NODELIST=n[1-2]";  // another's job, whose variables came with us
+  CHECK(hosts_of(plan_of(o, fake)) == "algo-1:1 algo-2:1");
+  REQUIRE(plan_of(o, fake).warnings.size() == 1);
+  CHECK(
+      plan_of(o, fake).warnings[0].ends_with("those of " + file + " are used (--host-source slurm takes the others)"));
+
+  fake.environment[0] = "SLURM_JOB_NODELIST=algo-[1-2]";
+  CHECK(plan_of(o, fake).warnings.empty());
+}
+
+TEST_CASE("only a rank that exists can have the input") {
+  FakeMachine fake;
+  Options o = options();
+  o.np = 2;
+  o.stdin_rank = Rank(1);
+  CHECK(plan_of(o, fake).map.world_size() == 2);
+  o.stdin_rank = Rank(9);
+  CHECK(error_of(o, fake) == "--stdin: there is no rank 9; the job's ranks are 0 to 1");
+  o.stdin_rule = StdinRule::None;
+  CHECK(plan_of(o, fake).map.world_size() == 2);
+}
+
+TEST_CASE("a private key that is named is there, where hosts are reached with it") {
+  FakeMachine fake;
+  fake.environment = {"HOME=/home/me"};
+  fake.files["/home/me/.ssh/key"] = "";
+  Options o = options();
+  o.hosts = "algo-1";
+  for (const char* there : {"/home/me/.ssh/key", "~/.ssh/key"}) {
+    o.ssh.identity_file = there;
+    CHECK(plan_of(o, fake).map.world_size() == 1);
+  }
+  o.ssh.identity_file = "~/.ssh/none";
+  CHECK(error_of(o, fake) == "--ssh-identity-file /home/me/.ssh/none: there is no such file");
+  o.hosts = "localhost,head";
+  CHECK(plan_of(o, fake).map.world_size() == 2);
+  o.hosts = "algo-1";
+  o.ssh.command = {"my-ssh"};
+  CHECK(plan_of(o, fake).map.world_size() == 1);
+}
+
 TEST_CASE("only ranks that exist can be shown") {
   FakeMachine fake;
   Options o = options();

@@ -19,7 +19,7 @@ constexpr Duration kGrace = 10s;
 
 constexpr S kStates[] = {S::Connecting, S::Failing, S::Probing, S::Running, S::Stopping, S::Finished};
 constexpr E kEvents[] = {E::AllReady, E::AllSettled, E::OneMachine, E::HostFailed, E::AllProbed, E::WorkerFailed,
-                         E::UserStop, E::OutputGone, E::NoProgress, E::AllEnded,   E::Deadline};
+                         E::UserStop, E::OutputGone, E::NoProgress, E::RanksAlone, E::AllEnded,  E::Deadline};
 
 JobMachine at(S state, TimePoint now = kNow) {
   std::vector<E> way;
@@ -58,7 +58,8 @@ const Expectation kExpected[] = {
     {S::Running, E::OutputGone, S::Stopping, A::StopAll},       {S::Running, E::AllEnded, S::Finished, A::Finish},
     {S::Running, E::Deadline, S::Stopping, A::TimeOutRun},      {S::Stopping, E::UserStop, S::Stopping, A::KillAll},
     {S::Stopping, E::AllEnded, S::Finished, A::Finish},         {S::Stopping, E::Deadline, S::Finished, A::GiveUp},
-    {S::Running, E::NoProgress, S::Stopping, A::StopAll},       {S::Connecting, E::OneMachine, S::Stopping, A::StopAll},
+    {S::Running, E::RanksAlone, S::Stopping, A::StopAll},       {S::Running, E::NoProgress, S::Stopping, A::StopAll},
+    {S::Connecting, E::OneMachine, S::Stopping, A::StopAll},
 };
 
 }  // namespace

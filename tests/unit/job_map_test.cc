@@ -212,12 +212,21 @@ TEST_CASE("the words of --map-by that are not known are refused") {
     const char* message;
   };
   const Row rows[] = {
-      {"", "\"\" is no way to place workers that is known; expected slot, host or ppr:N:host"},
-      {"socket", "\"socket\" is no way to place workers that is known; expected slot, host or ppr:N:host"},
-      {"ppr", "\"ppr\" gives no number of workers for each host; expected ppr:N:host, N from 1 to 65536"},
-      {"ppr:0:node", "\"ppr:0:node\" gives no number of workers for each host; expected ppr:N:host, N from 1 to 65536"},
-      {"ppr:2:socket",
-       "\"ppr:2:socket\" gives no number of workers for each host; expected ppr:N:host, N from 1 to 65536"},
+      {"",
+       "\"\" is no way to place workers that is known; expected slot, host, socket, numa, l3, core, hwthread or "
+       "ppr:N:host"},
+      {"board",
+       "\"board\" is no way to place workers that is known; expected slot, host, socket, numa, l3, core, hwthread or "
+       "ppr:N:host"},
+      {"ppr",
+       "\"ppr\" gives no number of workers for each host or part of it; expected ppr:N:host or ppr:N:socket, numa, l3, "
+       "core or hwthread, N from 1 to 65536"},
+      {"ppr:0:node",
+       "\"ppr:0:node\" gives no number of workers for each host or part of it; expected ppr:N:host or ppr:N:socket, "
+       "numa, l3, core or hwthread, N from 1 to 65536"},
+      {"ppr:2:board",
+       "\"ppr:2:board\" gives no number of workers for each host or part of it; expected ppr:N:host or ppr:N:socket, "
+       "numa, l3, core or hwthread, N from 1 to 65536"},
       {"slot:pe=x", "\"pe=x\" is no modifier that is known; expected oversubscribe, nooversubscribe, span or pe=N"},
       {"slot:", "\"\" is no modifier that is known; expected oversubscribe, nooversubscribe, span or pe=N"},
   };

@@ -8,8 +8,10 @@
 #include "launcher/inputs.h"
 #include "launcher/option_table.h"
 #include "tests/support/catch.h"
+#include "tests/support/fake_machines.h"
 
 using namespace sml;
+using namespace std::chrono_literals;
 
 namespace {
 
@@ -23,6 +25,7 @@ Machine the_machine() {
       {"/etc/mpi/hostfile", "job-worker-0.job.default.svc slots=2\njob-worker-1.job.default.svc slots=2\n"},
       {"/job/hostfile", "worker-1 slots=4\nworker-2 slots=4\n"},
       {"/usr/bin/python", ""},
+      {"horovod.yaml", "params:\n  cycle_time_ms: 2\n  cache_capacity: 7\n"},
       {"script.py", ""},
       {"run.py", ""},
   };
@@ -36,6 +39,7 @@ Machine the_machine() {
   m.count_gpus = [] { return 4U; };
   m.count_neuron_cores = [] { return 0U; };
   m.count_cpus = [] { return 16U; };
+  m.cpu_topology = [] { return test::two_sockets_smt().topology(); };
   m.output_of = [](const std::vector<std::string>&) { return std::string(); };
   m.host_name = "head";
   m.working_directory = "/home/me";
@@ -281,14 +285,15 @@ TEST_CASE("launch lines of torchrun", "[dialects]") {
       {"torchrun --nproc-per-node cpu --no-python ./train.sh", "localhost*16", "", "./train.sh"},
       {"torchrun --nproc_per_node=2 --max-restarts=0 --master_port=29501 --monitor-interval 5 main.py", "localhost*2",
        "", "python -u main.py", "--monitor-interval, --master_port"},
-      {"torchrun --nproc-per-node 2 --log-dir /tmp/logs --tee 3 main.py", "localhost*2", "", "python -u main.py"},
+      {"torchrun --nproc-per-node 2 --local-ranks-filter 0 --log-dir /tmp/logs --tee 3 main.py", "localhost*2", "",
+       "python -u main.py"},
       {"torchrun --nproc-per-n 2 --role trainer main.py -m", "localhost*2", "", "python -u main.py -m"},
       // docs/source/elastic/quickstart.rst and the tutorials: started on every host
       {"torchrun --nproc_per_node=2 --nnodes=2 --node_rank=1 --master_addr=\"192.168.1.1\" --master_port=1234 train.py",
        "host-0*2 host-1*2", "", "python -u train.py"},
       {"torchrun --nnodes=2:2 --node-rank=0 --nproc-per-node=8 --rdzv-id=100 --rdzv-backend=c10d "
        "--rdzv-endpoint=node0:29400 train.py",
-       "host-0*8 host-1*8", "", "python -u train.py", "--rdzv-id, --rdzv-backend"},
+       "host-0*8 host-1*8", "", "python -u train.py", "--rdzv-backend"},
       // named hosts take the place of --node-rank and --rdzv-*
       {"torchrun --nnodes 2 -H a:4,b:4 --nproc-per-node 4 train.py", "a*4 b*4", "", "python -u train.py"},
       {"torchrun --nnodes 2 -H a:4,b:4,c:4 --nproc-per-node 4 train.py", "a*4 b*4", "", "python -u train.py"},
@@ -318,7 +323,7 @@ TEST_CASE("launch lines of mpiexec.hydra, srun and deepspeed", "[dialects]") {
       {"srun -lN2 -n8 -w n[1-3] sleep 60", "n1*4 n2*4", "", "sleep 60"},
       {"srun -N2 -n3 -w n[1-3] sleep 60", "n1*2 n2*1", "", "sleep 60"},
       {"srun -n2 -w n[1-3] sleep 60", "n1*1 n2*1", "", "sleep 60"},
-      {"srun -n1 -c16 --mem-per-cpu=1gb server", "localhost*1", "", "server", "--mem-per-cpu"},
+      {"srun -n1 -c16 --mem-per-cpu=1gb server", "localhost*1", "SLURM_CPUS_PER_TASK=16", "server", "--mem-per-cpu"},
       {"srun -pdebug -t10 -n2 --exclusive hostname -lN2", "localhost*2", "", "hostname -lN2", "-p, -t, --exclusive"},
       // Slurm's multi-node training guides
       {"srun --jobid 7 --nodes=1 --nodelist=n1 --ntasks=1 --exclusive bash -c wait", "n1*1", "", "bash -c wait",
@@ -367,7 +372,11 @@ TEST_CASE("what another launcher does by itself is done under its name", "[diale
   CHECK(tag("mpirun -np 2 --tag-output p") == *output::TagTemplate::parse("[1,{rank}]<{stream}>:"));
   CHECK(tag("horovodrun -np 2 p") == *output::TagTemplate::parse("[{rank}]<{stream}>:"));
   CHECK(tag("srun -n 2 -l p") == *output::TagTemplate::parse("{rank:0}: "));
-  CHECK(tag("torchrun --nproc-per-node 2 --tee 3 p") == *output::TagTemplate::parse("[default{local_rank}]:"));
+  CHECK(tag("torchrun --nproc-per-node 2 --tee 3 p") == output::TagTemplate());
+  CHECK(plan_of("torchrun --tee 3 p")->options.output.teed_tag ==
+        *output::TagTemplate::parse("[default{local_rank}]:"));
+  CHECK(plan_of("torchrun --tee 3 --role r p")->options.output.teed_tag ==
+        *output::TagTemplate::parse("[r{local_rank}]:"));
   CHECK(plan_of("srun -n 2 p")->options.on_failure == OnFailure::Continue);
   CHECK(plan_of("srun -n 2 -K p")->options.on_failure == OnFailure::Abort);
   CHECK(plan_of("mpirun -np 2 -mca orte_abort_on_non_zero_status 0 p")->options.on_failure == OnFailure::Continue);
@@ -378,7 +387,7 @@ TEST_CASE("what another launcher does by itself is done under its name", "[diale
   CHECK(plan_of("torchrun --shutdown-timeout 5 p")->options.grace == std::chrono::seconds(5));
   const LogOptions logs = plan_of("horovodrun -np 2 --output-filename d p")->options.logs;
   CHECK(logs.directory == "d");
-  CHECK(logs.layout == "rank.{rank}/{stream}");
+  CHECK(logs.layout == "rank.{rank:0}/{stream}");  // as many digits as np - 1 has
 }
 
 TEST_CASE("a line of torchrun that is started on every host makes the hosts call each other", "[dialects]") {
@@ -401,6 +410,128 @@ TEST_CASE("a line of torchrun that is started on every host makes the hosts call
   CHECK_FALSE(dial_in("torchrun --nnodes 1 --node-rank 0 --master-addr h0 p").hosts);
 }
 
+// As Open MPI 4.1.4 on a machine of as many cores.
+TEST_CASE("mpirun starts no more than there are slots, unless it is told to", "[dialects]") {
+  const std::string refused =
+      "-np 17 is more than the 8 slots of 1 host; lower -np, name more slots or hosts, or give "
+      "--oversubscribe";
+  CHECK(error_of("mpirun -np 17 p") == refused);
+  CHECK(error_of("mpirun -np 17 --map-by node p") == refused);
+  CHECK(error_of("mpirun -np 17 --oversubscribe --nooversubscribe p") == refused);
+  CHECK(error_of("mpirun -np 9 p : -np 8 q") != "(accepted)");
+  CHECK(error_of("mpirun -np 2 -H localhost p").starts_with("-np 2 is more than the 1 slot of 1 host"));
+  for (const char* line : {"mpirun -np 17 --oversubscribe p", "mpirun -np 17 --map-by slot:OVERSUBSCRIBE p",
+                           "mpirun -np 17 -H localhost:17 p", "mpirun -np 17 -mca rmaps_base_oversubscribe 1 p",
+                           "sml-run -np 17 p", "horovodrun -np 17 p"}) {
+    CAPTURE(line);
+    const Result<Planned> planned = plan_of(line);
+    REQUIRE(planned.has_value());
+    CHECK(places(planned->plan) == "localhost*17");
+  }
+  CHECK(plan_of("mpirun -np 17 p", {"OMPI_MCA_rmaps_base_oversubscribe=1"})->plan.map.world_size() == 17);
+  CHECK(plan_of("mpirun -np 17 p", {"OMPI_MCA_rmaps_base_oversubscribe=0"}).has_error());
+}
+
+TEST_CASE("what mpirun's parameters say of variables and places counts", "[dialects]") {
+  using Words = std::vector<std::string>;
+  const auto exported = [](const std::string& line, const Words& variables = {}) {
+    return plan_of(line, variables)->options.export_variables;
+  };
+  CHECK(exported("mpirun -np 1 -mca mca_base_env_list 'A=1;B=2;PATH' p") == Words{"A=1", "B=2", "PATH"});
+  CHECK(exported("mpirun -np 1 -mca btl tcp -x A=1 p") == Words{"OMPI_MCA_btl=tcp", "A=1"});
+  CHECK(exported("mpirun -np 1 p", {"OMPI_MCA_mca_base_env_list=A=1"}) == Words{"A=1"});
+  CHECK(plan_of("mpirun -np 2 p", {"OMPI_MCA_hwloc_base_binding_policy=none"})->options.binding.bind_to ==
+        plan::BindTo::None);
+  CHECK(places(plan_of("mpirun -np 3 -H a:2,b:2 -mca rmaps_base_mapping_policy node p")->plan) == "a*2 b*1");
+  CHECK(plan_of("mpirun -np 3 -H a:2,b:2 -mca rmaps_base_mapping_policy node p")->options.without_effect.empty());
+}
+
+TEST_CASE("mpiexec.hydra goes round again with -ppn 1", "[dialects]") {
+  const auto hosts = [](const char* line) {
+    std::string out;
+    const Result<Planned> planned = plan_of(line);
+    REQUIRE(planned.has_value());
+    for (const auto& rank : planned->plan.map.ranks) out += planned->plan.map.hosts[rank.host.value()].host.name;
+    return out;
+  };
+  CHECK(hosts("mpiexec.hydra -np 4 -ppn 1 -hosts a:2,b:2 p") == "abab");
+  CHECK(hosts("mpiexec.hydra -np 2 -ppn 1 -hosts a:2,b:2 p") == "ab");
+  CHECK(hosts("mpiexec.hydra -np 4 -ppn 2 -hosts a:2,b:2 p") == "aabb");
+}
+
+TEST_CASE("the same line of torchrun on every host names the head, and no place", "[dialects]") {
+  const auto options = [](const std::string& line) {
+    CAPTURE(line);
+    CHECK(error_of(line) == "(accepted)");
+    const Result<Planned> planned = plan_of(line);
+    return planned ? planned->options : Options();
+  };
+  const Options line = options(
+      "torchrun --nnodes=2 --nproc-per-node=8 --rdzv-backend=c10d --rdzv-endpoint=h0:29500 --rdzv-id=j "
+      "--max-restarts=0 "
+      "train.py");
+  CHECK(line.dial_in.hosts == 2U);
+  CHECK_FALSE(line.dial_in.place);
+  CHECK(line.dial_in.head == "h0:29500");
+  CHECK(line.run_id == "j");
+  CHECK(line.start_timeout == 600s);
+  CHECK(options("torchrun --nnodes 2 --rdzv-endpoint h0 p").dial_in.head == "h0:29400");
+  CHECK(options("torchrun --nnodes 2 --rdzv-endpoint fd00::1 p").dial_in.head == "[fd00::1]:29400");
+  CHECK(options("torchrun --nnodes 2 --rdzv-endpoint [fd00::1]:7 p").dial_in.head == "[fd00::1]:7");
+
+  const Options told = options(
+      "torchrun --nnodes 2 --rdzv-endpoint h0 --rdzv-conf join_timeout=9,is_host=1,x=y --local-addr 10.0.0.2 p");
+  CHECK(told.start_timeout == 9s);
+  CHECK(told.dial_in.place == 0U);
+  CHECK(told.master_address == "10.0.0.2");
+  CHECK(told.without_effect == std::vector<std::string>{"--rdzv-conf"});
+  CHECK(
+      options("torchrun --nnodes 2 --rdzv-endpoint h0 --rdzv-conf join_timeout=9 --start-timeout 3s p").start_timeout ==
+      3s);
+  CHECK(options("torchrun --standalone --rdzv-conf join_timeout=9 p").without_effect ==
+        std::vector<std::string>{"--rdzv-conf"});
+}
+
+TEST_CASE("all that a line of torchrun lacks is told at once", "[dialects]") {
+  const auto said = [](const std::vector<std::string>& words) {
+    const auto parsed = parse_command_line(words, {.called = "torchrun", .secret_advice = [] { return "make one"; }});
+    return parsed.has_error() ? parsed.error().message() : "(accepted)";
+  };
+  CHECK(
+      said({"--nnodes", "2", "--rdzv-endpoint", "h", "--max-restarts", "3", "p"}) ==
+      "2 things are missing, or cannot be had: (1) --max-restarts: \"3\" is not 0; sml-run restarts no worker; (2) the "
+      "hosts share no secret by which they know each other: make one");
+  CHECK(said({"--nnodes", "2", "--rdzv-endpoint", "h", "--max-restarts", "3", "--secret-file", "f", "p"}) ==
+        "--max-restarts: \"3\" is not 0; sml-run restarts no worker");
+  CHECK(said({"--nnodes", "1", "--max-restarts", "3", "p"}) ==
+        "--max-restarts: \"3\" is not 0; sml-run restarts no worker");
+  CHECK(said({"--nnodes", "2", "--rdzv-endpoint", "h", "p"}) ==
+        "(accepted)");  // the secret is asked for where it is read
+}
+
+TEST_CASE("torchrun's files are where torch has them", "[dialects]") {
+  const auto logs = [](const std::string& line, const std::vector<std::string>& variables = {}) {
+    CAPTURE(line);
+    const Result<Planned> planned = plan_of(line, variables);
+    REQUIRE(planned.has_value());
+    return planned->options.logs.directory + " " + planned->options.logs.layout;
+  };
+  CHECK(logs("torchrun --log-dir d -r 3 p") == "d none_{job}_{host}/attempt_0/{local_rank}/{stream}.log");
+  CHECK(logs("torchrun --log-dir d --rdzv-id a/{b} -t 0:3 p") ==
+        "d a_{{b}}_{job}_{host}/attempt_0/{local_rank}/{stream}.log");
+  CHECK(logs("torchrun --redirects 1 p") ==
+        "/tmp torchelastic_{job}/none_{job}_{host}/attempt_0/{local_rank}/{stream}.log");
+  CHECK(logs("torchrun p", {"PET_TEE=3", "TMPDIR=/scratch"}).starts_with("/scratch torchelastic_{job}/"));
+  CHECK(logs("torchrun --redirects 0 --tee 0 p") == " rank.{rank}/{stream}");
+  CHECK(plan_of("torchrun -r 3 p")->options.logs.place == LogPlace::Here);
+  CHECK(plan_of("torchrun --nnodes 2 --node-rank 1 -r 3 p")->options.logs.place == LogPlace::Hosts);
+  // torch makes an empty folder, and prints what it prints without
+  const Result<Planned> idle = plan_of("torchrun --log-dir d p");
+  CHECK_FALSE(idle->options.output.routes.to_file(LocalRank(0), Stream::Stdout));
+  CHECK(idle->options.without_effect == std::vector<std::string>{"--log-dir (nothing is redirected)"});
+  CHECK(plan_of("torchrun --rdzv-id job7 p")->plan.job.run_id == "job7");
+}
+
 TEST_CASE("torchrun's variables say what its command line does not", "[dialects]") {
   const std::vector<std::string> pod{"PET_NNODES=2",           "PET_NODE_RANK=1",         "PET_NPROC_PER_NODE=4",
                                      "PET_MASTER_ADDR=job-m0", "PET_MASTER_PORT=29500",   "PET_STANDALONE=0",
@@ -415,7 +546,7 @@ TEST_CASE("torchrun's variables say what its command line does not", "[dialects]
   CHECK(plan_of("torchrun -H a,b train.py", {"PET_NPROC_PER_NODE=2"})->plan.map.world_size() == 4);
   CHECK(plan_of("torchrun package", {"PET_MODULE=1"})->plan.command ==
         std::vector<std::string>{"python", "-u", "-m", "package"});
-  CHECK(plan_of("mpirun p", {"PET_NPROC_PER_NODE=2"})->plan.map.world_size() == 4);  // as many as there are GPUs
+  CHECK(plan_of("mpirun p", {"PET_NPROC_PER_NODE=2"})->plan.map.world_size() == 8);  // as many as there are cores
   CHECK(plan_of("torchrun p", {"PET_MAX_RESTARTS=3"}).error().message() ==
         "PET_MAX_RESTARTS: --max-restarts: \"3\" is not 0; sml-run restarts no worker");
 }
@@ -448,6 +579,128 @@ TEST_CASE("one host that is not named is this machine, also in a batch job of se
   CHECK(plan_of("torchrun --nnodes=1 --master_addr=10.0.0.5 p")->options.master_address == "10.0.0.5");
 }
 
+TEST_CASE("a count for each host is worth more than the slots of a list", "[dialects]") {
+  const Line rows[] = {
+      {"mpiexec.hydra -np 2 -ppn 1 -hosts a:2,b:2 ./app", "a*1 b*1", "", "./app"},
+      {"mpiexec.hydra -ppn 4 -hosts a:2,b:2 ./app", "a*4 b*4", "", "./app"},  // MPICH 4.0 starts as many too
+      {"mpiexec.hydra -np 3 -ppn 2 -f machines ./app", "h1*2 h2*1", "", "./app"},
+      {"mpiexec.hydra -hosts a:2,b:1 ./app", "a*2 b*1", "", "./app"},
+      {"deepspeed --hostfile machines --num_gpus 1 --num_nodes 2 train.py", "h1*1 h2*1", "", "python -u train.py"},
+      {"deepspeed --hostfile machines --num_gpus 3 train.py", "h1*3 h2*3", "", "python -u train.py"},
+      {"sml-run --nproc-per-node 1 -H a:2,b:2 ./app", "a*1 b*1", "", "./app"},
+      {"sml-run --nproc-per-node gpu -H a:2,b:2 ./app", "a*4 b*4", "", "./app"},
+      // What counts the slots only where nothing names them.
+      {"sml-run --nproc-per-node auto -H a:2,b ./app", "a*2 b*4", "", "./app"},
+      {"torchrun --nnodes 2 -H a:2,b:2 train.py", "a*2 b*2", "", "python -u train.py"},
+      {"mpirun -H a:2,b:2 -N 1 ./app", "a*1 b*1", "", "./app"},
+  };
+  for (const Line& row : rows) check(row);
+  // Open MPI 4.1: "There are not enough slots available in the system"
+  CHECK(error_of("mpirun -H a:2,b:2 -N 4 ./app") ==
+        "4 workers on each host are more than the 2 slots of a; ask for fewer, give the host more slots, or give "
+        "--oversubscribe");
+  const Result<Planned> of_variable = plan_of("sml-run -H a:2,b ./app", {"SML_NPROC_PER_NODE=1"});
+  REQUIRE(of_variable.has_value());
+  CHECK(places(of_variable->plan) == "a*2 b*1");
+}
+
+TEST_CASE("workers are bound under mpirun's name as Open MPI binds them", "[dialects]") {
+  using plan::BindTo;
+  // "map_by>bind_to", by the policies that mpirun 4.1 shows with --display-devel-map
+  const auto policy = [](const std::string& line) {
+    static constexpr std::array kNames{"none", "core", "l3", "numa", "socket", "hwthread"};
+    CAPTURE(line);
+    const Result<Planned> planned = plan_of(line);
+    REQUIRE(planned.has_value());
+    const plan::BindingWish& wish = planned->plan.binding;
+    return std::string(kNames[static_cast<std::size_t>(wish.map_by)]) + ">" +
+           kNames[static_cast<std::size_t>(wish.bind_to)];
+  };
+  CHECK(policy("mpirun -np 1 p") == "none>core");
+  CHECK(policy("mpirun -np 2 p") == "none>core");
+  CHECK(policy("mpirun -np 3 p") == "numa>numa");
+  CHECK(policy("mpirun -H a:8 p") == "numa>numa");
+  CHECK(policy("mpirun -np 9 -H a:8 --oversubscribe p") == "numa>none");
+  CHECK(policy("mpirun -np 4 --map-by socket p") == "socket>socket");
+  CHECK(policy("mpirun -np 4 --map-by core p") == "core>core");
+  CHECK(policy("mpirun -np 4 --map-by hwthread p") == "hwthread>hwthread");
+  CHECK(policy("mpirun -np 4 --map-by socket --bind-to core p") == "socket>core");
+  CHECK(policy("mpirun -np 4 --map-by socket:PE=2 p") == "socket>core");
+  CHECK(policy("mpirun -np 4 --map-by slot p") == "none>numa");
+  CHECK(policy("mpirun -np 4 -bind-to none -map-by slot p") == "none>none");
+  CHECK(policy("mpirun -np 4 --bind-to core p") == "numa>core");
+  CHECK(policy("mpirun --map-by ppr:2:socket p") == "socket>numa");
+  CHECK(policy("mpirun --map-by ppr:2:socket:pe=2 p") == "socket>core");
+  CHECK(policy("mpiexec.hydra -np 4 -map-by socket p") == "socket>none");
+  CHECK(policy("mpiexec.hydra -np 4 -map-by socket -bind-to hwthread p") == "socket>hwthread");
+  CHECK(policy("sml-run -np 4 p") == "none>none");
+  CHECK(plan_of("mpirun --map-by ppr:2:socket p")->plan.map.world_size() == 4);
+  CHECK(plan_of("mpirun -H a:8,b:8 --npersocket 1 p")->plan.map.world_size() == 4);
+  CHECK(plan_of("mpirun hostname")->plan.map.world_size() == 8);  // a core each
+  CHECK(plan_of("mpiexec.hydra hostname")->plan.map.world_size() == 1);
+  CHECK(plan_of("mpirun -np 2 --cpu-set 1,3 p")->plan.binding.cores == plan::CpuSet{1, 3});
+  CHECK(plan_of("mpirun -np 2 --merge-stderr-to-stdout p")->options.stderr_of_workers == StderrOfWorkers::WithStdout);
+}
+
+TEST_CASE("launchers' variables for the way to hosts and for limits are read", "[dialects]") {
+  const auto options = [](const std::string& line, const std::vector<std::string>& variables) {
+    return plan_of(line, variables)->options;
+  };
+  const std::vector<std::string> kubexec{"OMPI_MCA_plm_rsh_agent=/etc/mpi/kubexec.sh"};
+  CHECK(options("mpirun -np 2 p", kubexec).ssh.command == std::vector<std::string>{"/etc/mpi/kubexec.sh"});
+  CHECK(options("mpirun -np 2 --mca plm_rsh_agent other p", kubexec).ssh.command == std::vector<std::string>{"other"});
+  CHECK(options("mpirun -np 2 p", {"OMPI_MCA_plm_rsh_agent=ssh : rsh"}).ssh.command == std::vector<std::string>{"ssh"});
+  CHECK(options("sml-run -np 2 p", kubexec).ssh.command.empty());
+  CHECK(options("mpiexec.hydra -np 2 p", {"MPIEXEC_TIMEOUT=5"}).timeout == std::chrono::seconds(5));
+  CHECK(plan_of("mpiexec.hydra p", {"MPIEXEC_TIMEOUT=x"}).error().message().starts_with("MPIEXEC_TIMEOUT"));
+}
+
+TEST_CASE("horovodrun's file of options", "[dialects]") {
+  const auto read = [](const char* text) {
+    const auto options = dialects::options_of_horovod_config(text, "f");
+    if (!options) return options.error().message();
+    std::string out;
+    for (const dialects::OfVariable& option : *options) out += option.variable + " " + joined(option.words, " ") + ";";
+    return out;
+  };
+  CHECK(read("params:\n    fusion_threshold_mb: 32  # of memory\n    hierarchical_allreduce: False\n") ==
+        "f:2 --fusion-threshold-mb=32;f:3 --no-hierarchical-allreduce;");
+  CHECK(read("---\ncontroller: gloo\n\nautotune:\n  enabled: true\n  log_file: \"a # b.txt\"\n") ==
+        "f:2 --gloo;f:5 --autotune;f:6 --autotune-log-file=a # b.txt;");
+  CHECK(read("stall_check:\n  enabled: no\nlogging:\n  level: 'INFO'\n  with_timestamp: on\nelse:\n  level: 1\n") ==
+        "f:2 --no-stall-check;f:4 --log-level=INFO;f:5 --log-with-timestamp;");
+  CHECK(read("params:\n  cycle_time_ms: -3\n  cache_capacity: null\n") == "f:2 --cycle-time-ms=-3;");
+  CHECK(read("params: {cycle_time_ms: 3}\n") ==
+        "f:1: is no line of the form \"key: value\", one value each, that is known");
+  CHECK(read("autotune:\n  enabled: perhaps\n") == "f:2: enabled: \"perhaps\" is not true or false");
+  CHECK(read("controller: ssh\n") == "f:1: controller: \"ssh\" is not gloo or mpi");
+  const Result<Planned> planned = plan_of("horovodrun -np 2 --config-file horovod.yaml --cycle-time-ms 4 p");
+  REQUIRE(planned.has_value());
+  CHECK(variables(planned->plan) == "HOROVOD_CACHE_CAPACITY=7 HOROVOD_CYCLE_TIME=4");
+  CHECK(error_of("horovodrun -np 2 --config-file nowhere p") == "--config-file nowhere: no such file");
+}
+
+TEST_CASE("launch lines that meant something else under the real launcher", "[dialects]") {
+  const Line rows[] = {
+      {"mpirun -np 2 run.py", "localhost*2", "", "./run.py"},  // in the working directory, and not in PATH
+      {"srun -n 2 run.py", "localhost*2", "", "./run.py"},
+      {"mpiexec.hydra -n 2 run.py", "localhost*2", "", "run.py"},
+      {"mpirun -np 1 --mca mca_base_env_list 'A=1;B=2' p", "localhost*1", "A=1 B=2", "p"},
+      {"srun -n 2 -c 3 p", "localhost*2", "SLURM_CPUS_PER_TASK=3", "p"},
+      {"srun -n 2 --nice p", "localhost*2", "", "p", "--nice"},  // a value only behind "="
+      {"srun -n 2 --nice=5 p", "localhost*2", "", "p", "--nice"},
+      {"deepspeed --save_pid --num_gpus 2 train.py", "localhost*2", "", "python -u train.py", "--save_pid"},
+  };
+  for (const Line& row : rows) check(row);
+  const auto continues = [](const char* line) { return plan_of(line)->options.on_failure; };
+  CHECK(continues("srun -n 2 --kill-on-bad-exit=0 p") == continues("srun -n 2 p"));
+  CHECK(continues("srun -n 2 --kill-on-bad-exit=1 p") == continues("srun -n 2 -K p"));
+  CHECK(continues("srun -n 2 -K p") != continues("srun -n 2 p"));
+  CHECK(error_of("srun -n 2 --kill-on-bad-exit=2 p") == "--kill-on-bad-exit: \"2\" is not 0 or 1");
+  CHECK(error_of("mpiexec.hydra -order-nodes ASCENDING p") ==
+        "-order-nodes: it sorts by cores; give the hosts in the order that is wanted");
+}
+
 TEST_CASE("srun's distributions", "[dialects]") {
   const auto hosts_of_ranks = [](const char* line) {
     const Result<Planned> planned = plan_of(line);
@@ -459,6 +712,7 @@ TEST_CASE("srun's distributions", "[dialects]") {
   };
   CHECK(hosts_of_ranks("srun -w a,b -n 5 p") == "aaabb");
   CHECK(hosts_of_ranks("srun -w a,b -n 5 -m block p") == "aaabb");
+  CHECK(hosts_of_ranks("srun -n4 -N2 -w a,b p") == "aabb");
   CHECK(hosts_of_ranks("srun -w a,b -n 5 -m cyclic p") == "ababa");
   CHECK(hosts_of_ranks("sml-run -H a,b -n 5 --distribution=cyclic p") == "ababa");
   CHECK(hosts_of_ranks("sml-run -H a,b -n 5 p") == "aaaab");
@@ -480,15 +734,26 @@ TEST_CASE("whatever another launcher's option comes to is an option of ours", "[
   }
 }
 
+TEST_CASE("launch lines: ranks of MPI that would each be alone are refused by the names of its launchers only") {
+  for (const char* line :
+       {"mpirun -np 2 a", "mpiexec -n 2 a", "mpiexec.hydra -n 2 a", "/usr/bin/mpirun.mpich -n 2 a"}) {
+    CHECK(plan_of(line)->options.lone_mpi == LoneMpi::Refused);
+  }
+  for (const char* line : {"sml-run -np 2 a", "horovodrun -np 2 a", "torchrun --nproc-per-node 2 run.py"}) {
+    CHECK(plan_of(line)->options.lone_mpi == LoneMpi::Warned);
+  }
+}
+
 TEST_CASE("what cannot be had is an error that says why", "[dialects]") {
   struct Row {
     const char* line;
     const char* message;
   };
   const Row rows[] = {
-      {"mpirun -np 2 --bind-to board p", "--bind-to: \"board\" is not none, core, l3cache, numa or socket"},
+      {"mpirun -np 2 --bind-to board p", "--bind-to: \"board\" is not none, hwthread, core, l3cache, numa or socket"},
       {"mpirun -np 2 --map-by seq p",
-       "--map-by: \"seq\" is no way to place workers that is known; expected slot, host or ppr:N:host"},
+       "--map-by: \"seq\" is no way to place workers that is known; expected slot, host, socket, numa, l3, core, "
+       "hwthread or ppr:N:host"},
       {"mpirun -np 2 --rank-by core p", "--rank-by: \"core\" is not slot or node"},
       {"mpirun -np 2 -mca 'a b' 1 p", "-mca: \"a b\" is not the name of an MCA parameter, such as btl"},
       {"mpirun -np 2 -mca btl", "-mca needs a value"},
@@ -498,16 +763,30 @@ TEST_CASE("what cannot be had is an error that says why", "[dialects]") {
       {"horovodrun -np 2 --min-np 1 p", "--min-np: the number of workers of a job is fixed; give it with -np"},
       {"horovodrun -np 2 --log-level LOUD p",
        "--log-level: \"LOUD\" is not TRACE, DEBUG, INFO, WARNING, ERROR or FATAL"},
+      {"horovodrun -np 2 --cycle-time-ms -3 p", "--cycle-time-ms: \"-3\" is not a number from 0 on"},
+      {"horovodrun -np 2 --cache-capacity many p", "--cache-capacity: \"many\" is not a whole number from 0 on"},
+      {"horovodrun -np 2 --autotune-gaussian-process-noise 2 p",
+       "--autotune-gaussian-process-noise: \"2\" is not a number from 0 to 1"},
       {"horovodrun -np 2 --fusion-threshold-mb -1 p",
        "--fusion-threshold-mb: \"-1\" is not a whole number from 0 to 1048576"},
       {"torchrun --nnodes 2 train.py",
        "--nnodes 2: name the hosts with -H HOST:SLOTS,... or --hostfile, and start this once; or start it on each of "
-       "them, with --node-rank I and --master-addr ADDR"},
-      {"torchrun --nnodes 1:4 train.py", "--nnodes: \"1:4\" is not one number; the hosts of a job are fixed"},
+       "them, with --rdzv-endpoint HOST:PORT"},
+      {"torchrun --nnodes 1:4 --max-restarts 3 train.py",
+       "3 things are missing, or cannot be had: (1) --nnodes: \"1:4\" is not one number; the hosts of a job are fixed; "
+       "(2) --max-restarts: \"3\" is not 0; sml-run restarts no worker; (3) --nnodes 4: name the hosts with -H "
+       "HOST:SLOTS,... or --hostfile, and start this once; or start it on each of them, with --rdzv-endpoint "
+       "HOST:PORT"},
+      {"torchrun --nnodes 2 --rdzv-endpoint h:1 --rdzv-conf join_timeout=soon train.py",
+       "--rdzv-conf: \"soon\" is not a number of seconds for join_timeout"},
+      {"torchrun --nnodes 1:4 --rdzv-endpoint h train.py",
+       "--nnodes: \"1:4\" is not one number; the hosts of a job are fixed"},
       {"torchrun --node-rank 1 train.py",
        "--node-rank: \"1\" is not 0; sml-run is called once, on one host, and starts the workers of all"},
-      {"torchrun --local-ranks-filter 0 train.py",
-       "--local-ranks-filter: it counts on each host anew; name ranks of the whole job for --show-ranks"},
+      {"torchrun --redirects 4 train.py",
+       "--redirects: \"4\" is not 0 for no stream, 1 for stdout, 2 for stderr or 3 for both, nor a list of these by "
+       "local rank such as 0:3,1:1"},
+      {"sml-run --redirects 3 ./app", "--redirects requires --log-dir"},
       {"torchrun --max-restarts 3 train.py", "--max-restarts: \"3\" is not 0; sml-run restarts no worker"},
       {"torchrun --rdzv train.py", "unknown option --rdzv; sml-run --help lists them all"},
       {"torchrun", "no program to start; give one after the options, as in sml-run -np 2 python3 train.py"},

@@ -1,5 +1,7 @@
 #include "common/output/log_layout.h"
 
+#include "common/output/stream_routes.h"
+
 #include "tests/support/catch.h"
 
 using namespace sml;
@@ -28,6 +30,32 @@ std::string refusal(std::string_view layout) {
 }
 
 }  // namespace
+
+TEST_CASE("streams go where torchrun's numbers send them", "[log_layout]") {
+  const auto ways = [](const StreamRoutes& routes) {
+    std::string out;
+    for (const std::uint32_t rank : {0U, 1U}) {
+      for (const Stream stream : {Stream::Stdout, Stream::Stderr}) {
+        const bool file = routes.to_file(LocalRank(rank), stream);
+        out += routes.to_output(LocalRank(rank), stream) ? (file ? 'b' : 'o') : (file ? 'f' : '-');
+      }
+    }
+    return out;
+  };
+  const auto choice = [](std::string_view text) { return *StreamChoice::parse(text); };
+  CHECK(ways({}) == "bbbb");
+  CHECK(ways({choice("0"), {}}) == "oooo");
+  CHECK(ways({choice("3"), {}}) == "ffff");
+  CHECK(ways({choice("1"), {}}) == "fofo");
+  CHECK(ways({choice("0:3,1:2"), {}}) == "ffof");
+  CHECK(ways({{}, choice("1:1")}) == "oobo");
+  CHECK(ways({choice("3"), choice("3")}) == "bbbb");
+  CHECK(ways({choice("3"), choice("0:1,1:2")}) == "bffb");
+  for (const char* bad : {"", "4", "-1", "0:", ":3", "0:4", "0:3,", "a:1", "0;3", "3,0:1"}) {
+    CAPTURE(bad);
+    CHECK(StreamChoice::parse(bad).has_error());
+  }
+}
 
 TEST_CASE("the layouts that have names of their own") {
   CHECK(path(LogLayout::kDefault) == "rank.0007/stderr");
@@ -58,6 +86,10 @@ TEST_CASE("no name leads out of the folder") {
   CHECK(path("x/{host}{host}", place) == "x/__");
   place.host = "a\nb";
   CHECK(path("{host}", place) == "a_b");
+  LogLayout::Place of_ten = kPlace;
+  of_ten.world_size = 10;
+  CHECK(path("{rank}", of_ten) == "07");
+  CHECK(path("{rank:0}", of_ten) == "7");  // as many digits as the largest rank, as Horovod has them
   place.job = "";
   CHECK(path("{job}/{rank}", place) == "_/0007");
   CHECK(path("{rank}/{job}", place) == "0007/_");

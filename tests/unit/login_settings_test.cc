@@ -17,7 +17,7 @@ LocalIdentity me() {
 }
 
 sml::Result<LoginSettings> settle_with(const std::string& config, const SshTarget& target, SshOptions options = {}) {
-  const auto read = [&](const std::string& path) {
+  const auto read = [&](const std::string& path, FileTrust) -> sml::Result<std::optional<std::string>> {
     return path == "/nonexistent/me/.ssh/config" || path == options.config_file ? std::optional(config) : std::nullopt;
   };
   return settle(options, target, me(), {read, [](const std::string&) { return std::vector<std::string>(); }});
@@ -116,7 +116,16 @@ TEST_CASE("a config file that was asked for must be there", "[ssh]") {
   SshOptions options;
   options.config_file = "/given";
   CHECK(settled("Port 9", {"a", "", ""}, options).port == 9);
-  const auto missing = settle(options, {"a", "", ""}, me(), {[](const std::string&) { return std::nullopt; }, {}});
+  const auto nothing = [](const std::string&, FileTrust) -> sml::Result<std::optional<std::string>> {
+    return std::nullopt;
+  };
+  const auto missing = settle(options, {"a", "", ""}, me(), {nothing, {}});
   REQUIRE_FALSE(missing.has_value());
   CHECK(missing.error().kind() == sml::ErrorKind::Config);
+}
+
+TEST_CASE("a list of revoked keys", "[ssh]") {
+  CHECK(settled("", {"a", "", ""}).revoked_host_keys.empty());
+  CHECK(settled("RevokedHostKeys none", {"a", "", ""}).revoked_host_keys.empty());
+  CHECK(settled("RevokedHostKeys ~/revoked", {"a", "", ""}).revoked_host_keys == "/nonexistent/me/revoked");
 }

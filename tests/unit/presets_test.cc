@@ -55,7 +55,7 @@ TEST_CASE("presets have names", "[presets]") {
   CHECK(*parse_presets("slurm") == std::set{Preset::Slurm});
   for (const char* bad : {"", "torch", "tf,", "TF", "tf jax"}) CHECK_FALSE(parse_presets(bad).has_value());
   CHECK(parse_presets("tf,mxnet").error().message() ==
-        "\"mxnet\" is not tf, jax, deepspeed, dmlc, accelerate or slurm");
+        "\"mxnet\" is not tf, jax, deepspeed, dmlc, accelerate, slurm or hydra");
 }
 
 TEST_CASE("tf: workers of one program are a cluster of workers, each at a port of its own", "[presets]") {
@@ -98,6 +98,17 @@ TEST_CASE("an address of IPv6 stands in brackets before a port", "[presets]") {
         R"({"cluster":{"worker":["[fd00::1]:9000"]},"task":{"type":"worker","index":0}})");
   CHECK(get(environment_of(presets, job, 0), "JAX_COORDINATOR_ADDRESS") == "[fd00::1]:9001");
   CHECK(get(environment_of(presets, job, 0), "OMPI_MCA_orte_hnp_uri") == "4096.0;tcp6://[fd00::1]:9001");
+}
+
+TEST_CASE("dmlc: an interface that the user names is not outdone by an address", "[presets]") {
+  const std::set presets{Preset::Dmlc};
+  const Job job = job_of(presets, "a:1", {role("default", 1)});
+  CHECK(get(environment_of(presets, job, 0), "DMLC_NODE_HOST") == "10.0.0.1");
+  CHECK(get(environment_of(presets, job, 0, {"DMLC_INTERFACE=eth1"}), "DMLC_NODE_HOST") == "(unset)");
+  const Environment user{"DMLC_INTERFACE=eth1"};
+  const PresetFacts facts{.addresses = job.addresses, .ports = job.ports, .inherited = {}, .user = user};
+  const Environment set = preset_environment(presets, job.map, job.map.ranks[0], {"j", 3, 5}, facts);
+  CHECK(get(set, "DMLC_NODE_HOST") == "(unset)");
 }
 
 TEST_CASE("jax: all find the coordinator at rank 0's host", "[presets]") {
@@ -174,6 +185,13 @@ TEST_CASE("slurm: a job that there is keeps its number and name", "[presets]") {
   const Job job = job_of(presets, "a:1", {role("default", 1)});
   const Environment environment = environment_of(presets, job, 0, {"SLURM_JOB_ID=77", "SLURM_JOB_NAME=x"});
   for (const char* name : {"SLURM_JOB_ID", "SLURM_JOBID", "SLURM_JOB_NAME"}) CHECK(get(environment, name) == "(unset)");
+}
+
+TEST_CASE("hydra: what MPICH's launcher tells its processes", "[presets]") {
+  const std::set presets{Preset::Hydra};
+  const Job job = job_of(presets, "a:1,b:2", {role("default", 3)});
+  CHECK(environment_of(presets, job, 2) ==
+        Environment{"PMI_RANK=2", "PMI_SIZE=3", "MPI_LOCALRANKID=1", "MPI_LOCALNRANKS=2"});
 }
 
 TEST_CASE("helpers are given nothing that counts ranks", "[presets]") {

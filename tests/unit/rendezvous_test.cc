@@ -133,3 +133,47 @@ TEST_CASE("the user's address or interfaces have more say") {
   CHECK(likely_address(first) == "10.0.0.1");
   CHECK(likely_address(HostAddresses{}).empty());
 }
+
+TEST_CASE("each caller is vouched for by the host whose address it shows") {
+  std::vector<HostAddresses> hosts(3);
+  hosts[0].own = {"10.0.0.1", "172.17.0.1"};
+  hosts[1].peer = "10.0.0.2";
+  hosts[1].own = {"10.0.0.2", "172.17.0.1"};
+  hosts[2].peer = "192.0.2.3";
+  hosts[2].own = {"10.0.0.3"};
+  const auto caller = [](std::uint32_t id, std::string address) {
+    return wire::Caller{id, std::move(address), 40000, "10.0.0.1", 29500};
+  };
+  const std::vector<wire::Caller> callers{caller(1, "10.0.0.2"), caller(2, "192.0.2.3"),  caller(3, "10.0.0.3"),
+                                          caller(4, "10.9.9.9"), caller(5, "172.17.0.1"), caller(6, "10.0.0.2")};
+  const VouchPlan plan = plan_vouching(callers, hosts);
+  const auto ids = [&](std::size_t host) {
+    std::vector<std::uint32_t> out;
+    if (!plan.by_host.contains(host)) return out;
+    for (const wire::Caller& one : plan.by_host.at(host).callers) out.push_back(one.id);
+    return out;
+  };
+  CHECK(ids(0) == std::vector<std::uint32_t>{5});
+  CHECK(ids(1) == std::vector<std::uint32_t>{1, 6});
+  CHECK(ids(2) == std::vector<std::uint32_t>{2, 3});
+  REQUIRE(plan.nobody.rulings.size() == 1);
+  CHECK(plan.nobody.rulings[0].id == 4);
+  CHECK(plan.nobody.rulings[0].is_ours == wire::IsOurs::Unknown);
+}
+
+TEST_CASE("of what a host tells of its addresses, only those are believed that it can have, and not many") {
+  const std::vector<std::string> told{
+      "127.0.0.1",       "10.0.0.1", "::1", "224.0.0.1",    "255.255.255.255",  "0.0.0.0", "::",         "ff02::1",
+      "169.254.169.254", "nonsense", "",    "10.0.0.1\x1b", "::ffff:127.0.0.1", "fd00::1", "169.254.3.4"};
+  CHECK(believable_addresses(told, OnThisMachine::No) ==
+        std::vector<std::string>{"10.0.0.1", "fd00::1", "169.254.3.4"});
+  CHECK(believable_addresses(std::vector<std::string>{"127.0.0.1"}, OnThisMachine::Yes).size() == 1);
+  std::vector<std::string> many;
+  for (int i = 0; i < 3000; ++i) many.push_back("10.0." + std::to_string(i / 250) + "." + std::to_string(i % 250));
+  CHECK(believable_addresses(many, OnThisMachine::No).size() == 64);
+  HostAddresses first;
+  first.own = many;
+  CHECK(candidate_addresses("", std::vector{first}).size() == kMostTried);
+  first.chosen = many;
+  CHECK(candidate_addresses("", std::vector{first}).size() == kMostTried);
+}

@@ -200,13 +200,6 @@ TEST_CASE("instance groups choose the hosts, in the order of the job") {
         "sagemaker_distribution_instance_groups: \"tpu\" is not one of the job's instance groups: gpu, cpu");
 }
 
-TEST_CASE("a mirrored strategy is told its cluster") {
-  CHECK(
-      tf_config(Framework::MirroredStrategy, {"algo-1", "algo-2"}, "algo-2") ==
-      R"({"cluster":{"worker":["algo-1:8890","algo-2:8890"]},"environment":"cloud","task":{"index":1,"type":"worker"}})");
-  CHECK(tf_config(Framework::Mpi, {"algo-1"}, "algo-1").empty());
-}
-
 TEST_CASE("the program is found, and of the kind that the toolkit takes it for") {
   struct Row {
     Words files;
@@ -277,6 +270,30 @@ TEST_CASE("what is to be installed is known before any worker") {
         std::vector<Words>{{"python3", "-m", "pip", "install", ".", "-r", "requirements.txt"}});
 }
 
+TEST_CASE("sources in an archive are known, and whether they are needed") {
+  struct Row {
+    const char* submitted;
+    const char* there;
+    const char* archive;
+    const char* holder;
+  };
+  const Row rows[] = {{"s3://b/source.tar.gz", "", "s3://b/source.tar.gz", ""},
+                      {"s3://b/source.tar.gz", "/opt/ml/code/t.py", "s3://b/source.tar.gz", "/opt/ml/code"},
+                      {"/tmp/s.tar.gz", "", "/tmp/s.tar.gz", ""},
+                      {"/opt/ml/code", "", "", ""},
+                      {"https://b/x", "", "", ""}};
+  for (const Row& row : rows) {
+    CAPTURE(row.submitted, row.there);
+    FakeContainer container;
+    container.config("hyperparameters.json", R"({"sagemaker_program":"t.py"})");
+    if (*row.there != '\0') container.files[row.there] = "";
+    const plan::Environment environment{std::string("SAGEMAKER_SUBMIT_DIRECTORY=") + row.submitted};
+    const Archive archive = find_archive(contract_of(container), environment, container.view());
+    CHECK(archive.name == row.archive);
+    CHECK(archive.holder == row.holder);
+  }
+}
+
 TEST_CASE("a program that cannot be is refused with one sentence") {
   struct Row {
     const char* hyperparameters;
@@ -293,7 +310,9 @@ TEST_CASE("a program that cannot be is refused with one sentence") {
       {R"({"sagemaker_program":"t.py"})", "there is no t.py in /opt/ml/code, /opt/ml/input/data/code"},
       {R"({"sagemaker_program":"t.py; id"})", "there is no t.py; id in /opt/ml/code, /opt/ml/input/data/code"},
       {R"({"sagemaker_program":"t.py","sagemaker_submit_directory":"\"s3://b/source.tar.gz\""})",
-       "sagemaker_submit_directory s3://b/source.tar.gz: sml-run fetches and unpacks nothing"},
+       "sagemaker_submit_directory s3://b/source.tar.gz: it has no t.py"},
+      {R"({"sagemaker_program":"t.py","sagemaker_submit_directory":"\"https://b/source\""})",
+       "sagemaker_submit_directory https://b/source: sources are fetched from S3 only"},
   };
   for (const Row& row : rows) {
     CAPTURE(row.hyperparameters);

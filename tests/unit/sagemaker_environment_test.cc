@@ -95,7 +95,6 @@ TEST_CASE("user code finds the variables of the training toolkit") {
       {"CURRENT_HOST", "algo-2"},
       {"SAGEMAKER_JOB_NAME", "job"},
       {"SAGEMAKER_REGION", "eu-west-1"},
-      {"TF_CONFIG", "(not set)"},
   };
   for (const Row& row : rows) {
     CAPTURE(row.name);
@@ -107,6 +106,26 @@ TEST_CASE("user code finds the variables of the training toolkit") {
   CHECK(to_json(*find(object, "is_master"), JsonStyle::Compact) == "true");
   CHECK(to_str(*find(object, "master_hostname")) == "algo-2");
   CHECK(to_str(*find(object, "job_name")) == "job-1");
+  CHECK(to_json(*find(object, "is_smddprun_installed"), JsonStyle::Compact) == "false");
+  CHECK(to_json(*find(object, "is_modelparallel_enabled"), JsonStyle::Compact) == "null");
+  CHECK(to_json(*find(object, "topology"), JsonStyle::Compact) == "[]");
+}
+
+TEST_CASE("hosts close to each other, smdistributed and the region are told as the toolkit tells them") {
+  FakeContainer files;
+  files.config("resourceconfig.json", R"({"current_host":"a","hosts":["a"],
+    "topology":[{"hostName":"a","capacityUnitId":"u"}]})");
+  const auto contract = read_contract({}, files.view(), "box");
+  const Distribution none;
+  const EntryPoint entry{EntryKind::Script, "t.py", "/opt/ml/code"};
+  const plan::Environment inherited{"AWS_REGION=b", "AWS_DEFAULT_REGION=c", "SM_HP_MP_PARAMETERS={\"x\":1}"};
+  const plan::Environment v = sm_environment({*contract, none, entry}, {.name = "a", .has_smddprun = true}, inherited);
+  CHECK(value(v, "SM_TOPOLOGY") == R"([{"capacityUnitId":"u","hostName":"a"}])");
+  CHECK(value(v, "SAGEMAKER_REGION") == "c");
+  const auto whole = parse_json(value(v, "SM_TRAINING_ENV"));
+  const auto& object = std::get<Object>(whole->data);
+  CHECK(to_json(*find(object, "is_smddprun_installed"), JsonStyle::Compact) == "true");
+  CHECK(to_json(*find(object, "is_modelparallel_enabled"), JsonStyle::Compact) == "true");
 }
 
 TEST_CASE("what differs by host is that host's") {

@@ -80,6 +80,13 @@ TEST_CASE("the meeting point is on the first host that has ranks") {
   CHECK(plans[1].prepare_local.rendezvous == wire::Rendezvous::None);
 }
 
+TEST_CASE("where all ranks are on one host, nobody calls from elsewhere") {
+  const auto plans = session_plans(make_plan({{"empty", 0}, {"algo-1", 4}}), kSettings);
+  REQUIRE(plans.size() == 1);
+  CHECK(plans[0].prepare_local.rendezvous == wire::Rendezvous::ReserveAlone);
+  CHECK(plans[0].prepare_remote.rendezvous == wire::Rendezvous::ReserveAlone);
+}
+
 TEST_CASE("every rank is on its host, with its own variables; an input has who wants it") {
   const plan::LaunchPlan plan = make_plan({{"algo-1", 2}, {"algo-2", 3}});
   const auto plans = session_plans(plan, kSettings);
@@ -209,4 +216,24 @@ TEST_CASE("a host reserves as many ports as presets need there") {
   const auto plans = session_plans(plan, kSettings);
   CHECK(plans[0].prepare_remote.ports == 3);
   CHECK(plans[1].prepare_remote.ports == 1);
+}
+
+TEST_CASE("what looks like a secret goes to other hosts only when it is asked for") {
+  auto plan = make_plan({{"algo-1", 1}});
+  plan.launcher_environment = {"HF_TOKEN=t", "API_KEY=k", "MINE=1"};
+  plan.user_environment = {"API_KEY=k"};
+  const auto remote = [&] { return session_plans(plan, kSettings)[0].prepare_remote.apps[0]; };
+  CHECK(remote().launcher_environment == plan::Environment{"MINE=1"});
+  CHECK(remote().user_environment == plan.user_environment);
+  CHECK(withheld_secrets(plan) == std::vector<std::string>{"HF_TOKEN"});
+  CHECK(session_plans(plan, kSettings)[0].prepare_local.apps[0].launcher_environment == plan.launcher_environment);
+
+  plan.more_programs.push_back({});  // which is not given the key
+  CHECK(withheld_secrets(plan) == std::vector<std::string>{"API_KEY", "HF_TOKEN"});
+  plan.secrets = plan::SecretExport::Sent;
+  CHECK(remote().launcher_environment == plan.launcher_environment);
+  CHECK(withheld_secrets(plan).empty());
+  plan.secrets = plan::SecretExport::Withheld;
+  plan.export_policy = plan::ExportPolicy::None;
+  CHECK(withheld_secrets(plan).empty());
 }

@@ -11,7 +11,7 @@ namespace {
 using Disk = std::map<std::string, std::string>;
 
 ConfigFiles files_of(const Disk& disk) {
-  const auto read = [&disk](const std::string& path) -> std::optional<std::string> {
+  const auto read = [&disk](const std::string& path, FileTrust) -> sml::Result<std::optional<std::string>> {
     const auto found = disk.find(path);
     return found == disk.end() ? std::nullopt : std::optional(found->second);
   };
@@ -27,7 +27,7 @@ ConfigFiles files_of(const Disk& disk) {
 
 SshConfig config_of(const Disk& disk, const std::string& host, const std::string& user = "") {
   SshConfig config({host, user, "me", "/home/me"}, files_of(disk));
-  const auto taken = config.read_file("/config", "/home/me/.ssh");
+  const auto taken = config.read_file("/config", ConfigRole::Users, "/home/me/.ssh");
   INFO((taken ? "" : taken.error().message()));
   REQUIRE(taken.has_value());
   return config;
@@ -96,20 +96,20 @@ TEST_CASE("Include reads files in place, within its block, and not for ever", "[
 
   const Disk loop{{"/config", "Include /config\n"}};
   SshConfig endless({"a", "", "me", "/home/me"}, files_of(loop));
-  CHECK_FALSE(endless.read_file("/config", "/x").has_value());
+  CHECK_FALSE(endless.read_file("/config", ConfigRole::Users, "/x").has_value());
 }
 
 TEST_CASE("errors name file and line; any bytes are survived", "[ssh]") {
   const Disk disk{{"/config", "Port 1\nUser \"x\n"}};
   SshConfig config({"a", "", "me", "/home/me"}, files_of(disk));
-  const auto taken = config.read_file("/config", "/x");
+  const auto taken = config.read_file("/config", ConfigRole::Users, "/x");
   REQUIRE_FALSE(taken.has_value());
   CHECK(taken.error().kind() == sml::ErrorKind::Config);
   CHECK(taken.error().message() == "/config line 2: a quote is not closed");
 
   const Disk noise{{"/config", std::string("\0\xff=\n=\n\"\nHost\nMatch\n", 17) + std::string(100'000, '*')}};
   SshConfig other({"a", "", "me", "/home/me"}, files_of(noise));
-  static_cast<void>(other.read_file("/config", "/x"));
+  static_cast<void>(other.read_file("/config", ConfigRole::Users, "/x"));
 }
 
 TEST_CASE("IdentityFile accumulates", "[ssh]") {
@@ -121,4 +121,37 @@ TEST_CASE("tokens", "[ssh]") {
   CHECK(*expand_tokens("%h:%p%%", {{'h', "x"}, {'p', "22"}}) == "x:22%");
   CHECK_FALSE(expand_tokens("%q", {}).has_value());
   CHECK_FALSE(expand_tokens("100%", {}).has_value());
+}
+
+TEST_CASE("what is asked of a file depends on whose it is", "[ssh]") {
+  std::map<std::string, FileTrust> asked;
+  std::map<std::string, sml::Error> refused;
+  const auto read = [&](const std::string& path, FileTrust trust) -> sml::Result<std::optional<std::string>> {
+    asked[path] = trust;
+    if (const auto found = refused.find(path); found != refused.end()) return found->second;
+    return path == "/inc" ? std::optional<std::string>("User x\n") : std::optional<std::string>("Include /inc\n");
+  };
+  const auto config_in = [&](ConfigRole role) {
+    SshConfig config({"a", "", "me", "/home/me"}, {read, [](const std::string& p) { return std::vector{p}; }});
+    return config.read_file("/config", role, "/x");
+  };
+  CHECK(config_in(ConfigRole::Users).has_value());
+  CHECK(asked["/config"] == FileTrust::OwnersOnly);
+  CHECK(asked["/inc"] == FileTrust::OwnersOnly);
+  for (const ConfigRole role : {ConfigRole::Named, ConfigRole::Systems}) {
+    CHECK(config_in(role).has_value());
+    CHECK(asked["/config"] == FileTrust::Any);
+    CHECK(asked["/inc"] == FileTrust::OwnersOnly);
+  }
+  // As ssh: what the user names or includes must be readable, its own two files need not.
+  refused.emplace("/inc", sml::Error(sml::ErrorKind::Io, "cannot be read"));
+  const auto error = config_in(ConfigRole::Systems).error();
+  CHECK(error.kind() == sml::ErrorKind::Config);
+  CHECK(error.message() == "/config line 1: cannot be read");
+  refused = {{"/config", sml::Error(sml::ErrorKind::Io, "cannot be read")}};
+  CHECK(config_in(ConfigRole::Users).has_value());
+  CHECK(config_in(ConfigRole::Systems).has_value());
+  CHECK(config_in(ConfigRole::Named).error().message() == "cannot be read");
+  refused = {{"/config", sml::Error(sml::ErrorKind::Config, "others could have written it")}};
+  CHECK_FALSE(config_in(ConfigRole::Users).has_value());
 }

@@ -45,7 +45,10 @@ const std::vector<TableRow>& table() {
   return rows;
 }
 
-Parsed parse_as(Dialect dialect, std::string_view request) { return parse(dialect, request); }
+Parsed parse_as(Dialect dialect, std::string_view request) {
+  Scan scan;
+  return parse(dialect, request, scan);
+}
 
 void check_row(Dialect dialect, int code, const TableRow& row) {
   if (code < 0) return;
@@ -68,7 +71,7 @@ void check_row(Dialect dialect, int code, const TableRow& row) {
 }
 
 std::string fault_of(Dialect dialect, std::string_view request) {
-  const Parsed parsed = parse(dialect, request);
+  const Parsed parsed = parse_as(dialect, request);
   return parsed.state == State::Bad ? parsed.fault : "(none)";
 }
 
@@ -84,6 +87,30 @@ TEST_CASE("torch protocol: every operation of every dialect, whole and cut at ev
   }
 }
 
+TEST_CASE("torch protocol: a request in pieces is looked at once") {
+  std::string request = u8(11) + u64(3);
+  for (const char* pair : {"1", "2", "3"}) request += bytes("key"s + pair) + bytes("value"s + pair);
+  Dialect dialect = Dialect::New;
+  Scan scan;
+  for (std::size_t size = 1; size < request.size(); ++size) {
+    const std::size_t before = scan.at;
+    CHECK(parse(dialect, std::string_view(request).substr(0, size), scan).state == State::Incomplete);
+    CHECK(scan.at >= before);
+  }
+  CHECK(scan.at > request.size() - 16);  // all but the value that is not whole
+  CHECK(scan.left == 1);
+  const std::string longer = request + "rest";  // what is parsed refers to it
+  const Parsed parsed = parse(dialect, longer, scan);
+  REQUIRE(parsed.state == State::Complete);
+  CHECK(parsed.size == request.size());
+  CHECK(parsed.request.keys == std::vector<std::string_view>{"key1", "key2", "key3"});
+  CHECK(parsed.request.values == std::vector<std::string_view>{"value1", "value2", "value3"});
+  Scan of_bad;
+  const std::string bad = u8(11) + u64(2) + bytes("k") + bytes("v");
+  CHECK(parse(dialect, bad, of_bad).state == State::Incomplete);
+  CHECK(parse(dialect, bad + u64(9000), of_bad).fault == "MULTI_SET: a key is longer than 8 KiB");
+}
+
 TEST_CASE("torch protocol: fields come out as they went in") {
   const std::string request = u8(2) + bytes("key\0\xff"s) + bytes("") + bytes("desired\n");
   const Parsed parsed = parse_as(Dialect::New, request);
@@ -97,7 +124,8 @@ TEST_CASE("torch protocol: fields come out as they went in") {
 TEST_CASE("torch protocol: the first bytes tell the dialect") {
   const auto told = [](const std::string& first) {
     Dialect dialect = Dialect::Unknown;
-    (void)parse(dialect, first);
+    Scan scan;
+    (void)parse(dialect, first, scan);
     return dialect;
   };
   CHECK(told("") == Dialect::Unknown);

@@ -377,7 +377,7 @@ TEST_CASE("torch store: garbage is given up, and nobody else notices") {
 TEST_CASE("torch store: a request that does not get on is given up, silence is not") {
   Clients c;
   const int silent = c.open();
-  const int slow = c.open();
+  const int slow = c.open_new();
   CHECK_FALSE(c.store.deadline());
   c.say(slow, u8(3));
   c.now += 40s;
@@ -396,9 +396,27 @@ TEST_CASE("torch store: a request that does not get on is given up, silence is n
   CHECK_FALSE(c.store.deadline());
 }
 
+TEST_CASE("torch store: the first request has little time, however it is fed") {
+  Clients c;
+  const int fed = c.open();
+  const int known = c.open_new();
+  const std::string request = set("k", std::string(100, 'v'));
+  for (std::size_t i = 0; i < 40 && !c.faults.contains(fed); ++i) {
+    for (const int client : {fed, known}) c.say(client, request.substr(i, 1));
+    c.now += 1s;
+    c.store.pass(c.now);
+    c.settle();
+  }
+  CHECK(c.faults[fed] == "its request does not get on");
+  CHECK(c.now == kStart + 30s);
+  CHECK_FALSE(c.store.proved(Clients::id(fed)));
+  CHECK(c.store.proved(Clients::id(known)));
+  CHECK_FALSE(c.faults.contains(known));
+}
+
 TEST_CASE("torch store: clients that were stopped are not blamed") {
   Clients c;
-  const int slow = c.open();
+  const int slow = c.open_new();
   c.say(slow, u8(3));
   c.now += 1h;
   c.store.restart_clocks(c.now);
@@ -440,4 +458,70 @@ TEST_CASE("torch store: memory is bounded, and given back") {
   CHECK(c.store.memory() == 0);
   c.say(b, push("q", "item") + pop("q"));
   CHECK(c.store.memory() == 0);
+}
+
+TEST_CASE("torch store: waits, watches and barriers are counted, and given back with their client") {
+  const auto waits = [](int i) { return wait({"a" + std::to_string(i), "b" + std::to_string(i)}); };
+  const auto watches = [](int i) { return u8(7) + bytes("k" + std::to_string(i)); };
+  const auto barriers = [](int i) { return barrier("b" + std::to_string(i), 9); };
+  SECTION("waits") {
+    Clients c;
+    std::vector<int> clients;
+    for (int i = 0; i < 100; ++i) c.say(clients.emplace_back(c.open_new()), waits(i));
+    CHECK(c.store.memory() > 100 * 2 * 2 * 96);
+    for (std::size_t i = 0; i < 50; ++i) c.close(clients[i]);
+    for (std::size_t i = 50; i < 75; ++i) c.say(clients[i], cancel_wait());
+    const int other = c.open_new();
+    for (int i = 75; i < 100; ++i) {
+      for (const char* key : {"a", "b"}) c.say(other, set(key + std::to_string(i), ""));
+      for (const char* key : {"a", "b"}) c.say(other, delete_key(key + std::to_string(i)));
+    }
+    CHECK(c.store.memory() == 0);
+  }
+  SECTION("watches, each once") {
+    Clients c;
+    const int a = c.open();
+    for (int i = 0; i < 100; ++i) c.say(a, watches(i) + watches(i));
+    CHECK(c.store.memory() > 100 * 2 * 96);
+    CHECK(c.store.memory() < 100 * 3 * 96);
+    c.close(a);
+    CHECK(c.store.memory() == 0);
+  }
+  SECTION("barriers") {
+    Clients c;
+    std::vector<int> clients;
+    for (int i = 0; i < 10; ++i) c.say(clients.emplace_back(c.open_new()), barriers(i));
+    const std::size_t before = c.store.memory();
+    for (const int client : clients) c.close(client);
+    CHECK(before - c.store.memory() > 10 * 2 * 96);
+  }
+  SECTION("too many") {
+    Clients c(2, {.memory = 10'000, .unsent = 1000, .answer = 1000});
+    const int a = c.open();
+    const int b = c.open_new();
+    for (int i = 0; i < 100; ++i) c.say(a, watches(i));
+    CHECK(c.faults[a] == "the store is full");
+    CHECK(c.ask(b, set("k", "v") + get("k")) == bytes("v"));
+  }
+}
+
+TEST_CASE("torch store: who watches and does not read gives way, not who writes") {
+  Clients c(2, {.memory = 100'000, .unsent = 1000, .answer = 50'000});
+  const int a = c.open_new();
+  const int watcher = c.open();
+  c.slow.insert(watcher);
+  c.say(watcher, u8(7) + bytes("k"));
+  for (int i = 0; i < 100; ++i) c.say(a, set("k", std::string(1000, 'v')));
+  CHECK(c.faults[watcher] == "it does not take its answers, and the store is full");
+  CHECK_FALSE(c.faults.contains(a));
+  c.close(watcher);
+  CHECK(c.ask(a, delete_key("k")) == i64(1));
+  CHECK(c.store.memory() == 0);
+}
+
+TEST_CASE("torch store: a value that grows piece by piece is bounded") {
+  Clients c(2, {.memory = 1U << 20, .unsent = 1000, .answer = 1000});
+  const int a = c.open_new();
+  for (int i = 0; i < 20; ++i) c.say(a, append("k", std::string(100, 'v')));
+  CHECK(c.faults[a] == "APPEND: the value is too long");
 }

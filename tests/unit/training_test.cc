@@ -77,6 +77,17 @@ TEST_CASE("train is a word of ours only where a program could stand") {
         "serve: sml-run trains models and serves none; to start a program of that name write ./serve");
 }
 
+TEST_CASE("ranks of the mpi distribution that would each be alone are refused, those of others warned of") {
+  const auto rule_of = [](const std::string& key) {
+    FakeMachine fake = one_host(R"({"sagemaker_program":"train.py",")" + key + R"(":"true"})");
+    Options options = parsed({"train"});
+    REQUIRE(prepare_training(options, fake.machine()).has_value());
+    return options.lone_mpi;
+  };
+  CHECK(rule_of("sagemaker_mpi_enabled") == LoneMpi::Refused);
+  CHECK(rule_of("sagemaker_torch_distributed_enabled") == LoneMpi::Warned);
+}
+
 TEST_CASE("the distribution of the job says how many workers a host has") {
   const std::string program = R"("sagemaker_program":"train.py")";
   const std::string mpi = "{" + program + R"(,"sagemaker_mpi_enabled":"true")";
@@ -142,6 +153,78 @@ TEST_CASE("several hosts call each other, or are reached with -H; none of them g
     CAPTURE(name);
     CHECK(plan::find_variable(options.extra_variables, name) == nullptr);
   }
+}
+
+TEST_CASE("a group of one host is a job of its own; --group settles which group a distribution is for") {
+  FakeMachine fake = one_host(R"({"sagemaker_program":"train.py","sagemaker_mpi_enabled":"true",
+    "sagemaker_distribution_instance_groups":"[\"one\"]"})");
+  const auto on = [&](const char* host) {
+    fake.container.config("resourceconfig.json",
+                          std::string(R"({"current_host":")") + host + R"(","hosts":["algo-1","algo-2","algo-3"],
+      "instance_groups":[{"instance_group_name":"one","instance_type":"t","hosts":["algo-2"]},
+                         {"instance_group_name":"two","instance_type":"t","hosts":["algo-1","algo-3"]}]})");
+  };
+  const auto hosts_of_plan = [&](Options& options) {
+    const auto plan = make_plan(options, fake.machine());
+    if (plan.has_error()) FAIL(plan.error().message());
+    Words names;
+    for (const plan::MappedHost& host : plan->map.hosts) names.push_back(host.host.name);
+    return names;
+  };
+  on("algo-2");
+  Options options = parsed({"train"});
+  auto training = prepare_training(options, fake.machine());
+  REQUIRE(training.has_value());
+  CHECK_FALSE(training->hosts_call);
+  CHECK(training->own_name == "algo-2");
+  CHECK(hosts_of_plan(options) == Words{"algo-2"});
+  CHECK(*plan::find_variable(options.extra_variables, "SM_CURRENT_HOST") == "SM_CURRENT_HOST=algo-2");
+  on("algo-1");  // stands aside
+  options = parsed({"train"});
+  CHECK_FALSE(prepare_training(options, fake.machine())->hosts_call);
+  CHECK(hosts_of_plan(options) == Words{"localhost"});
+
+  fake.container.config("hyperparameters.json", R"({"sagemaker_program":"train.py","sagemaker_mpi_enabled":"true"})");
+  options = parsed({"train"});
+  CHECK(prepare_training(options, fake.machine()).error().hint().find("or with --group") != std::string::npos);
+  options = parsed({"train", "--group", " one:4 "});
+  training = prepare_training(options, fake.machine());  // not of that group: it has nothing to do
+  REQUIRE(training.has_value());
+  CHECK(training->hosts_call);
+  options = parsed({"train", "--group", "two"});
+  CHECK(prepare_training(options, fake.machine())->hosts_call);
+  CHECK(hosts_of_plan(options) == Words{"algo-1", "algo-3"});
+  options = parsed({"train", "--group", "three"});
+  CHECK(prepare_training(options, fake.machine()).error().message() ==
+        "--group: \"three\" is not one of the job's instance groups: one, two");
+}
+
+TEST_CASE("the framework of the distribution gets its preset, unless another is given") {
+  FakeMachine fake = one_host(R"({"sagemaker_program":"train.py","sagemaker_parameter_server_enabled":"true"})");
+  fake.container.config("resourceconfig.json", R"({"current_host":"algo-1","hosts":["algo-1","algo-2"]})");
+  Options options = parsed({"train"});
+  const auto training = prepare_training(options, fake.machine());
+  REQUIRE(training.has_value());
+  CHECK(options.presets == std::set{plan::Preset::Tf});
+  REQUIRE(training->warnings.size() == 1);
+  CHECK(training->warnings.front().find("no parameter servers") != std::string::npos);
+  options = parsed({"train", "--preset", "dmlc"});
+  CHECK(prepare_training(options, fake.machine())->warnings.empty());
+  CHECK(options.presets == std::set{plan::Preset::Dmlc});
+}
+
+TEST_CASE("what the user has set of a network's variables stays") {
+  FakeMachine fake = one_host(R"({"sagemaker_program":"train.py","sagemaker_torch_distributed_enabled":"true"})");
+  fake.container.config("resourceconfig.json",
+                        R"({"current_host":"algo-1","hosts":["algo-1"],"current_instance_type":"ml.p5.48xlarge"})");
+  fake.container.files["/sys/module/efa/version"] = "2.1";
+  fake.container.files["/dev/infiniband/uverbs0"] = "";
+  Machine machine = fake.machine();
+  machine.environment = {"NCCL_PROTO=LL"};
+  Options options = parsed({"train"});
+  REQUIRE(prepare_training(options, machine).has_value());
+  CHECK(*plan::find_variable(options.extra_variables, "FI_PROVIDER") == "FI_PROVIDER=efa");
+  CHECK(plan::find_variable(options.extra_variables, "NCCL_PROTO") == nullptr);
 }
 
 TEST_CASE("the hosts of another platform's job call as those of a training job") {

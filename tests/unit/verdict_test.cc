@@ -148,6 +148,19 @@ TEST_CASE("between a fault and a worker's end the earlier one decides") {
                                "algo-3: lost: nothing heard for 30 s", "hint: --heartbeat-timeout waits longer"});
 }
 
+TEST_CASE("what a host told that broke the protocol later does not count") {
+  Facts f = facts();
+  f.ends = {end_of(1, "algo-2", Signaled{SIGKILL, false}, 1s), end_of(0, "algo-1", Exited{1}, 1500ms)};
+  f.faults = {fault_of("algo-2", Error(ErrorKind::Protocol, "broke the protocol: lied"), 2s)};
+  const Verdict other = judge(f);
+  CHECK(other.exit_code == 1);
+  CHECK(other.lines.front() == "rank 0 on algo-1 exited with status 1 after 1.5 s");
+  f.ends.pop_back();
+  const Verdict verdict = judge(f);
+  CHECK(verdict.exit_code == 125);
+  CHECK(verdict.lines == Lines{"algo-2: broke the protocol: lied"});
+}
+
 TEST_CASE("faults of the same words fold into one line that names all their hosts") {
   const auto refused = [] { return Error(ErrorKind::Connect, "connection refused").with_hint("is sshd running?"); };
   Facts f = facts();

@@ -1,0 +1,40 @@
+// Which streams of the workers go to files of their own, to our output, or to both, as torchrun's --redirects and --tee
+// say it. Pure.
+#pragma once
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string_view>
+
+#include "common/core/error.h"
+#include "common/core/stream.h"
+#include "common/core/strong.h"
+
+namespace sml::output {
+
+// "3" for all workers, or "0:3,1:1" by local rank, where those that are not named have none. The numbers are torch's
+// Std: 0 no stream, 1 stdout, 2 stderr, 3 both.
+class StreamChoice {
+ public:
+  // An error (kind Usage) quotes the text and says what was expected.
+  static Result<StreamChoice> parse(std::string_view text);
+
+  bool has(LocalRank local_rank, Stream stream) const;
+  bool operator==(const StreamChoice&) const = default;
+
+ private:
+  std::uint32_t of_all_ = 0;
+  std::map<std::uint32_t, std::uint32_t> by_local_rank_;
+};
+
+// Where neither is given, each stream goes to both; that there are files at all is said elsewhere.
+struct StreamRoutes {
+  std::optional<StreamChoice> redirected;  // to the file alone, unless it is teed too
+  std::optional<StreamChoice> teed;        // to the file and to our output
+
+  bool teed_is(LocalRank local_rank, Stream stream) const { return teed && teed->has(local_rank, stream); }
+  bool to_output(LocalRank local_rank, Stream stream) const;
+  bool to_file(LocalRank local_rank, Stream stream) const;
+};
+
+}  // namespace sml::output

@@ -1,0 +1,40 @@
+// Whether a program speaks MPI: then its ranks wait for a launcher that knows PMI or PMIx, and where there is none each
+// of them runs alone, as rank 0 of 1. Pure: bytes of files and of /proc in, names out.
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace sml::plan {
+
+// At most `size` bytes of a file from `offset` on; fewer at its end, none where it cannot be read.
+using ReadAt = std::function<std::string(std::uint64_t offset, std::size_t size)>;
+// The same of any file, by its path.
+using ReadFileAt = std::function<std::string(const std::string& path, std::uint64_t offset, std::size_t size)>;
+
+// The shared libraries that an ELF file of 64 bits, little-endian, says it needs (DT_NEEDED); none for anything else.
+// Reads a few kilobytes at most.
+std::vector<std::string> needed_libraries(const ReadAt& read);
+
+// "/usr/lib/libmpi.so.40", "libmpich.so.12", "libmpi_cray.so.12", but not "libmpir.so.1".
+bool is_mpi_library(std::string_view path);
+
+// The MPI library that an ELF program is linked with; empty: none.
+std::string linked_mpi_library(const ReadAt& program);
+
+// Whether some other launcher, such as an mpirun that a worker has started, serves a process with these variables.
+bool has_process_manager(std::span<const std::string> environment);
+
+// The files in the text of /proc/PID/maps, each once.
+std::vector<std::string> mapped_files(std::string_view maps);
+
+// The MPI library by which a process with these files runs alone; empty: none. Horovod (unless `environment` has it use
+// MPI) and torch are linked with MPI in some builds, but meet otherwise: a library that only they need is none. Reads
+// the mapped files only where MPI is among them.
+std::string mpi_library_in_use(std::span<const std::string> mapped, std::span<const std::string> environment,
+                               const ReadFileAt& read);
+
+}  // namespace sml::plan

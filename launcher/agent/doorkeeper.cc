@@ -1,0 +1,64 @@
+#include "launcher/agent/doorkeeper.h"
+
+#include <utility>
+
+#include <boost/asio/post.hpp>
+
+namespace sml::agent {
+
+using boost::asio::ip::address;
+
+address plain(const address& any) {
+  if (!any.is_v6() || !any.to_v6().is_v4_mapped()) return any;
+  return boost::asio::ip::make_address_v4(boost::asio::ip::v4_mapped, any.to_v6());
+}
+
+std::optional<os::TcpEnds> ends_of(const wire::Caller& caller) {
+  boost::system::error_code bad_caller;
+  boost::system::error_code bad_store;
+  const address from = boost::asio::ip::make_address(caller.address, bad_caller);
+  const address to = boost::asio::ip::make_address(caller.store_address, bad_store);
+  if (bad_caller || bad_store || from.is_v4() != to.is_v4()) return std::nullopt;
+  return os::TcpEnds{{from, caller.port}, {to, caller.store_port}};
+}
+
+Doorkeeper::Doorkeeper(boost::asio::io_context& loop, LocalCallers& local, const std::vector<std::string>& own,
+                       Send send)
+    : loop_(loop), local_(local), send_(std::move(send)) {
+  for (const std::string& text : own) {
+    boost::system::error_code error;
+    const address one = boost::asio::ip::make_address(text, error);
+    if (!error) own_.insert(plain(one));
+  }
+}
+
+void Doorkeeper::ask(const os::TcpEnds& ends, Answer answer) {
+  const address from = ends.local.address();
+  if (from.is_loopback() || own_.contains(from)) return local_.ask(ends, std::move(answer));
+  gathered_.push_back({.id = next_id_,
+                       .address = from.to_string(),
+                       .port = ends.local.port(),
+                       .store_address = ends.remote.address().to_string(),
+                       .store_port = ends.remote.port()});
+  asked_.emplace(next_id_++, std::move(answer));
+  if (gathered_.size() == wire::kMaxCallers) return flush();
+  if (gathered_.size() == 1) {
+    boost::asio::post(loop_, [this] { flush(); });
+  }
+}
+
+void Doorkeeper::flush() {
+  if (!gathered_.empty()) send_(wire::AskVouch{std::exchange(gathered_, {})});
+}
+
+void Doorkeeper::ruled(const wire::Ruled& m) {
+  for (const wire::CallerRuling& ruling : m.rulings) {
+    const auto found = asked_.find(ruling.id);
+    if (found == asked_.end()) continue;
+    const Answer answer = std::move(found->second);
+    asked_.erase(found);
+    answer(ruling.is_ours);
+  }
+}
+
+}  // namespace sml::agent

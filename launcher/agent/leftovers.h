@@ -1,0 +1,24 @@
+// What is left on a host where an agent and its guardian were killed at once.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "common/wire/messages.h"
+
+namespace sml::agent {
+
+// The variable by which the workers of a host, and what they start, are known to be of the job.
+std::string mark_entry(const std::string& mark);
+
+struct Leftovers {
+  std::uint32_t ended = 0;        // processes
+  std::vector<std::string> left;  // those that would not end, in words
+};
+
+// Ends it, waiting some seconds at most: all of that agent's cgroup if it had one, what carries the mark and has nobody
+// above it (os::abandoned), and last the agent's folder. What has shed the mark is found by the cgroup only. While that
+// agent or its guardian lives, its host is their business: the agent is waited for, the guardian's is left to it.
+Leftovers end_leftovers(const wire::EndLeft& job);
+
+}  // namespace sml::agent

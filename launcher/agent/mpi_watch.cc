@@ -1,0 +1,93 @@
+#include "launcher/agent/mpi_watch.h"
+
+#include <algorithm>
+#include <array>
+#include <vector>
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "common/os/descendants.h"
+#include "common/os/fd.h"
+#include "common/os/small_file.h"
+#include "common/plan/mpi_use.h"
+
+namespace sml::agent {
+
+namespace {
+
+using std::chrono::milliseconds;
+
+// After the start. The first are for programs that end soon, the last for those that import much first. A script that
+// maps the library and ends between two of them is not seen.
+constexpr std::array kLooks{milliseconds(30),   milliseconds(100),  milliseconds(200),  milliseconds(300),
+                            milliseconds(450),  milliseconds(650),  milliseconds(900),  milliseconds(1300),
+                            milliseconds(2000), milliseconds(3000), milliseconds(5000), milliseconds(10000)};
+constexpr std::size_t kMostProcesses = 64;  // of one worker
+
+std::string read_file_at(const std::string& path, std::uint64_t offset, std::size_t size) {
+  const os::UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+  std::string bytes(size, '\0');
+  const ssize_t got = fd ? ::pread(fd.get(), bytes.data(), size, static_cast<off_t>(offset)) : -1;
+  bytes.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
+  return bytes;
+}
+
+plan::Environment environment_of(const std::string& process) {
+  plan::Environment out;
+  std::string text = os::read_small_file(process + "environ");
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find('\0', begin), text.size());
+    out.push_back(text.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return out;
+}
+
+std::string mpi_library_of(const std::string& process) {
+  const std::string maps = os::read_small_file(process + "maps");
+  if (maps.find("/libmpi") == std::string::npos) return {};
+  return plan::mpi_library_in_use(plan::mapped_files(maps), environment_of(process), read_file_at);
+}
+
+std::string name_of(const std::string& process) {
+  std::string name = os::read_small_file(process + "comm");
+  while (!name.empty() && name.back() == '\n') name.pop_back();
+  return name;
+}
+
+}  // namespace
+
+std::string linked_mpi_library(const std::string& program, const plan::Environment& environment) {
+  if (plan::has_process_manager(environment)) return {};
+  return plan::linked_mpi_library(
+      [&program](std::uint64_t offset, std::size_t size) { return read_file_at(program, offset, size); });
+}
+
+bool has_torch(pid_t worker) {
+  const std::vector<pid_t> family = os::family_of(worker, kMostProcesses);
+  return std::any_of(family.begin(), family.end(), [](pid_t pid) {
+    return os::read_small_file("/proc/" + std::to_string(pid) + "/maps").find("/libtorch") != std::string::npos;
+  });
+}
+
+void MpiWatch::begin(TimePoint now) {
+  began_ = now;
+  due_ = now + kLooks.front();
+}
+
+std::optional<wire::MpiUse> MpiWatch::look(std::span<const Candidate> workers, TimePoint now) {
+  while (looks_ < kLooks.size() && began_ + kLooks[looks_] <= now) ++looks_;
+  due_.reset();
+  for (const Candidate& worker : workers) {
+    for (const pid_t pid : os::family_of(worker.pid, kMostProcesses)) {
+      const std::string process = "/proc/" + std::to_string(pid) + "/";
+      std::string library = mpi_library_of(process);
+      if (!library.empty()) return wire::MpiUse{worker.rank, pid, name_of(process), std::move(library)};
+    }
+  }
+  if (looks_ < kLooks.size()) due_ = began_ + kLooks[looks_];
+  return std::nullopt;
+}
+
+}  // namespace sml::agent

@@ -1,0 +1,42 @@
+// Finds workers that speak MPI: by what their program is linked with, before the start, and by the libraries that they
+// and their children have mapped, at a few moments after it. Between those it costs nothing.
+#pragma once
+#include <optional>
+#include <span>
+#include <string>
+
+#include <sys/types.h>
+
+#include "common/core/clock.h"
+#include "common/plan/worker_env.h"
+#include "common/wire/messages.h"
+
+namespace sml::agent {
+
+// The MPI library that a program file is linked with; empty: none, or another launcher's variables are among those that
+// its workers get.
+std::string linked_mpi_library(const std::string& program, const plan::Environment& environment);
+
+// Whether the process, or one that it has started, has torch's library loaded.
+bool has_torch(pid_t worker);
+
+class MpiWatch {
+ public:
+  void begin(TimePoint now);
+  void end() { due_.reset(); }
+  std::optional<TimePoint> due() const { return due_; }  // when to look; nothing: no more
+
+  struct Candidate {
+    Rank rank;
+    pid_t pid = 0;
+  };
+  // Looks at the workers and their children; ends with the first that is found.
+  std::optional<wire::MpiUse> look(std::span<const Candidate> workers, TimePoint now);
+
+ private:
+  TimePoint began_;
+  std::size_t looks_ = 0;
+  std::optional<TimePoint> due_;
+};
+
+}  // namespace sml::agent

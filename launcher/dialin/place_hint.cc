@@ -1,0 +1,52 @@
+#include "launcher/dialin/place_hint.h"
+
+#include <array>
+#include <charconv>
+
+namespace sml::dialin {
+
+namespace {
+
+using std::string_view;
+
+struct Numbering {
+  string_view place;
+  string_view count;  // must be that of the hosts: more tasks than that are no hosts; empty: nothing tells it
+};
+// srun's tasks before its nodes: with one task for each host both count alike, but nodes may have several.
+constexpr std::array kNumberings{
+    Numbering{"SLURM_PROCID", "SLURM_NTASKS"},
+    Numbering{"SLURM_NODEID", "SLURM_NNODES"},
+    Numbering{"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"},
+    Numbering{"PMI_RANK", "PMI_SIZE"},
+    Numbering{"GROUP_RANK", "GROUP_WORLD_SIZE"},
+    Numbering{"FLUX_TASK_RANK", "FLUX_JOB_SIZE"},
+    Numbering{"AWS_BATCH_JOB_NODE_INDEX", "AWS_BATCH_JOB_NUM_NODES"},
+    Numbering{"JOB_COMPLETION_INDEX", ""},
+    Numbering{"NODE_RANK", ""},
+};
+
+std::optional<std::uint32_t> number_in(const plan::Environment& environment, string_view name) {
+  const std::string* entry = plan::find_variable(environment, name);
+  if (entry == nullptr) return std::nullopt;
+  const string_view text = plan::value_of(*entry);
+  std::uint32_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (text.empty() || error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+}  // namespace
+
+std::optional<PlaceHint> place_hint(const plan::Environment& environment, std::uint32_t hosts) {
+  for (const Numbering& numbering : kNumberings) {
+    const std::optional<std::uint32_t> place = number_in(environment, numbering.place);
+    if (!place || *place >= hosts) continue;
+    if (numbering.count.empty() || number_in(environment, numbering.count) == hosts) {
+      return PlaceHint{*place, numbering.place};
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace sml::dialin

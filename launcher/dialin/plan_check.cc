@@ -1,0 +1,256 @@
+#include "launcher/dialin/plan_check.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+
+#include "common/core/text.h"
+#include "common/plan/worker_env.h"
+
+namespace sml::dialin {
+
+namespace {
+
+using std::string_view;
+
+constexpr std::size_t kMaxShown = 300;
+constexpr std::size_t kMaxName = 100;  // of a job, or a mark
+constexpr std::size_t kMaxAddress = 255;
+constexpr string_view kAnyPort = "(port)";
+
+Error differs(const std::string& what) {
+  return Error(ErrorKind::Auth, "the head wants what this host has not been asked for: " + what)
+      .with_hint(
+          "start every host with the same command, options and variables of -x; if they are the same, somebody "
+          "has answered in the place of the head");
+}
+
+Result<void> agree(bool equal, const std::string& what) {
+  if (equal) return {};
+  return differs(what);
+}
+
+std::string in_words(const std::vector<std::string>& argv) {
+  std::string out;
+  for (const std::string& word : argv) out += (out.empty() ? "" : " ") + shell_quote(word);
+  return "\"" + show(out, kMaxShown) + "\"";
+}
+
+bool is_plain_name(string_view text) {
+  constexpr string_view kKnown = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-";
+  return !text.empty() && text.size() <= kMaxName && text.find_first_not_of(kKnown) == text.npos && text.front() != '-';
+}
+
+// ---- addresses
+
+// A numeric address of any family, or a host name: nothing that could be a list, a path or a command.
+bool is_of_address(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+         string_view(".:%-[]").find(c) != string_view::npos;
+}
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+bool is_address(string_view text) {
+  return !text.empty() && text.size() <= kMaxAddress && std::all_of(text.begin(), text.end(), is_of_address);
+}
+
+// Whether `value` is `form` with an address in each place of `any`, and a number in each of kAnyPort.
+bool has_form(string_view value, string_view form, string_view any) {
+  while (!form.empty()) {
+    const bool address = form.starts_with(any);
+    if (!address && !form.starts_with(kAnyPort)) {
+      if (value.empty() || value.front() != form.front()) return false;
+      value.remove_prefix(1);
+      form.remove_prefix(1);
+      continue;
+    }
+    form.remove_prefix(address ? any.size() : kAnyPort.size());
+    const auto belongs = address ? is_of_address : is_digit;
+    const auto end = std::find_if_not(value.begin(), value.end(), belongs);
+    for (auto length = static_cast<std::size_t>(end - value.begin()); length > 0; --length) {
+      if (has_form(value.substr(length), form, any)) return true;
+    }
+    return false;
+  }
+  return value.empty();
+}
+
+// ---- variables
+
+const std::string* find_entry(const plan::Environment& environment, string_view name) {
+  return plan::find_variable(environment, name);
+}
+
+// Names the variable of which the two differ; empty: they are the same.
+std::string differing_name(const plan::Environment& theirs, const plan::Environment& own) {
+  for (const std::string& entry : theirs) {
+    const std::string* mine = find_entry(own, plan::name_of(entry));
+    if (mine == nullptr || *mine != *find_entry(theirs, plan::name_of(entry))) return std::string(plan::name_of(entry));
+  }
+  for (const std::string& entry : own) {
+    if (find_entry(theirs, plan::name_of(entry)) == nullptr) return std::string(plan::name_of(entry));
+  }
+  return theirs == own ? "" : std::string(plan::name_of(theirs.front()));  // one is there twice, or in another place
+}
+
+Result<void> compare_variables(const plan::Environment& theirs, const plan::Environment& own) {
+  const std::string name = differing_name(theirs, own);
+  return agree(name.empty(), "another value of the variable " + show(name, kMaxName));
+}
+
+bool may_be_told(const std::string& entry, const std::string& first, const std::string& second) {
+  return has_form(entry, first, kAnyAddress[0]) || has_form(entry, second, kAnyAddress[1]);
+}
+
+Result<void> check_variables(const std::vector<wire::RankVariables>& theirs, const OwnPart& own) {
+  const auto& [first, second] = own.variables;
+  const Error others = differs("variables that follow from no preset");
+  if (theirs.size() != first.size()) return others;
+  for (std::size_t i = 0; i < theirs.size(); ++i) {
+    const plan::Environment& entries = theirs[i].environment;
+    if (theirs[i].rank != first[i].rank || entries.size() != first[i].environment.size()) return others;
+    for (std::size_t k = 0; k < entries.size(); ++k) {
+      if (may_be_told(entries[k], first[i].environment[k], second[i].environment[k])) continue;
+      return differs("another value of the variable " + show(plan::name_of(entries[k]), kMaxName));
+    }
+  }
+  return {};
+}
+
+// ---- programs and workers
+
+Result<void> compare_app(const wire::App& theirs, const wire::App& own) {
+  if (theirs.argv != own.argv) {
+    return differs(fmt::format("to run {}, and this host has {}", in_words(theirs.argv), in_words(own.argv)));
+  }
+  if (theirs.working_directory != own.working_directory) {
+    return differs(fmt::format("the folder \"{}\" to run in, and this host has \"{}\"",
+                               show(theirs.working_directory, kMaxShown), show(own.working_directory, kMaxShown)));
+  }
+  if (theirs.base != own.base || theirs.launcher_environment != own.launcher_environment) {
+    return differs("its own environment for the workers here");
+  }
+  return compare_variables(theirs.user_environment, own.user_environment);
+}
+
+Result<void> compare_worker(const wire::Worker& theirs, const wire::Worker& own) {
+  const std::string rank = fmt::format("rank {}", own.rank.value());
+  if (theirs.rank != own.rank || theirs.local_rank != own.local_rank || theirs.app != own.app) {
+    return differs("other ranks");
+  }
+  if (theirs.stdin_source != own.stdin_source) return differs("another standard input of " + rank);
+  if (theirs.stdout_log != own.stdout_log || theirs.stderr_log != own.stderr_log) {
+    return differs("another file for the output of " + rank);
+  }
+  return compare_variables(theirs.environment, own.environment);
+}
+
+std::uint16_t port_in(const plan::Environment& environment, string_view name) {
+  const std::string* entry = find_entry(environment, name);
+  const string_view text = entry == nullptr ? string_view() : plan::value_of(*entry);
+  std::uint16_t port = 0;
+  std::from_chars(text.data(), text.data() + text.size(), port);
+  return port;
+}
+
+// Where the workers meet: an address and two ports, the rest follows.
+Result<void> check_meeting(const plan::Environment& theirs, plan::TorchStore torch_store) {
+  const std::string* address = find_entry(theirs, "MASTER_ADDR");
+  plan::Rendezvous meeting{.address = address == nullptr ? "" : std::string(plan::value_of(*address)),
+                           .port = port_in(theirs, "MASTER_PORT"),
+                           .horovod_port = port_in(theirs, "HOROVOD_GLOO_RENDEZVOUS_PORT"),
+                           .torch_store = torch_store};
+  if (!is_address(meeting.address)) return differs("a meeting point that is no address");
+  return compare_variables(theirs, plan::rendezvous_environment(meeting));
+}
+
+Result<void> check_stores(const wire::Start& start, const OwnPart& own) {
+  const bool serves = own.prepare.rendezvous == wire::Rendezvous::Reserve;
+  const plan::TorchStore torch = serves ? own.torch_store : wire::Stores().torch;
+  const bool plain = start.stores.torch == torch &&
+                     std::all_of(start.stores.hosts.begin(), start.stores.hosts.end(), is_address) &&
+                     (serves || (start.stores.hosts.empty() && start.leave == wire::Leave::WhenDone));
+  return agree(plain, "a store for others");
+}
+
+}  // namespace
+
+Result<void> PlanCheck::check_place(std::uint32_t place, const Settings& own) {
+  const bool chosen = own.place == PlaceRule::ChosenByHead;
+  return agree(chosen ? place > 0 && place < own.hosts.size() : place == own.own_index,
+               fmt::format("place {} among the {} hosts", place, own.hosts.size()));
+}
+
+Result<void> PlanCheck::take_mark(string_view mark) {
+  mark_ = mark;
+  return agree(is_plain_name(mark), "a mark that is none");
+}
+
+Result<std::string> PlanCheck::pass(std::span<const char> bytes) {
+  decoder_.feed(bytes);
+  std::string out;
+  for (;;) {
+    const Result<std::optional<wire::ToAgent>> next = decoder_.next();
+    if (!next) return Error(ErrorKind::Auth, "the head sends what an agent does not take: " + next.error().message());
+    if (!next->has_value()) return out;
+    if (Result<void> checked = check(**next); !checked) return checked.error();
+    out += wire::encode(**next);
+  }
+}
+
+Result<void> PlanCheck::check(const wire::ToAgent& message) {
+  const bool is_hello = std::holds_alternative<wire::Hello>(message);
+  if (is_hello != (due_ == Due::Hello)) return differs("a conversation in another order");
+  return std::visit([this](const auto& m) { return check_one(m); }, message);
+}
+
+Result<void> PlanCheck::check_one(const wire::Hello& hello) {
+  due_ = Due::Prepare;
+  if (!is_plain_name(hello.job_id)) return differs("a job whose name is none");
+  own_ = reckon_(hello.job_id);
+  if (!own_) return differs("workers, and this host has none");
+  own_->prepare.mark = mark_;
+  return agree(hello.host == own_->host,
+               fmt::format("that it is host \"{}\", and it is \"{}\"", show(hello.host, kMaxName), show(own_->host)));
+}
+
+Result<void> PlanCheck::check_one(const wire::Prepare& prepare) {
+  if (due_ != Due::Prepare) return differs("a second plan");
+  due_ = own_->starts == Starts::Yes ? Due::Start : Due::Nothing;
+  const wire::Prepare& own = own_->prepare;
+  if (prepare.apps.size() != own.apps.size()) return differs("another number of programs");
+  for (std::size_t i = 0; i < own.apps.size(); ++i) {
+    if (Result<void> same = compare_app(prepare.apps[i], own.apps[i]); !same) return same;
+  }
+  if (prepare.workers.size() != own.workers.size()) return differs("another number of workers");
+  for (std::size_t i = 0; i < own.workers.size(); ++i) {
+    if (Result<void> same = compare_worker(prepare.workers[i], own.workers[i]); !same) return same;
+  }
+  // Whatever else there is, and may come to be.
+  return agree(wire::encode(wire::ToAgent(prepare)) == wire::encode(wire::ToAgent(own)),
+               "other options of binding, devices, interfaces, channels or logs");
+}
+
+Result<void> PlanCheck::check_one(const wire::Start& start) {
+  if (due_ != Due::Start)
+    return differs(own_->starts == Starts::No ? "a start, and this is a check" : "a start out of turn");
+  due_ = Due::Nothing;
+  if (Result<void> meeting = check_meeting(start.rendezvous, own_->torch_store); !meeting) return meeting;
+  if (Result<void> stores = check_stores(start, *own_); !stores) return stores;
+  return check_variables(start.variables, *own_);
+}
+
+// A head never sends it: it would kill, and remove a folder, in the place of the plan.
+Result<void> PlanCheck::check_one(const wire::EndLeft&) const {
+  return differs("an end to an earlier agent's processes");
+}
+
+Result<void> PlanCheck::check_input(Rank rank) const {
+  const auto reads = [rank](const wire::Worker& w) {
+    return w.rank == rank && w.stdin_source == wire::StdinSource::Launcher;
+  };
+  const std::vector<wire::Worker>& workers = own_->prepare.workers;
+  return agree(std::any_of(workers.begin(), workers.end(), reads), "input for a rank that reads none");
+}
+
+}  // namespace sml::dialin

@@ -1,0 +1,74 @@
+// What a head may tell the agent of a host that called it: what that host has reckoned itself, and no more. A key can
+// be guessed or stolen; whoever has it starts nothing here that this host was not asked to start anyway. Pure.
+#pragma once
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/core/error.h"
+#include "common/wire/codec.h"
+#include "common/wire/messages.h"
+#include "launcher/dialin/settings.h"
+
+namespace sml::dialin {
+
+// Stand for any address in what a host reckons: it cannot know those of the others. In the first form in brackets where
+// an IPv6 address would be.
+inline constexpr std::array<std::string_view, 2> kAnyAddress{"\x01", "::"};
+
+enum class Starts : std::uint8_t { No, Yes };  // No: the hosts are only looked at
+
+// What this host would be told if it was the head that reckoned as it does.
+struct OwnPart {
+  std::string host;  // its name in the job
+  wire::Prepare prepare;
+  Starts starts = Starts::Yes;
+  plan::TorchStore torch_store = plan::TorchStore::OfAgent;
+  // Of each rank, for each of kAnyAddress; ports as plan::preset_environment() writes those that are not known.
+  std::array<std::vector<wire::RankVariables>, kAnyAddress.size()> variables;
+};
+
+// The part of this host in a job of that id, which the head chooses. Nothing: it has none.
+using Reckon = std::function<std::optional<OwnPart>(const std::string& job_id)>;
+
+class PlanCheck {
+ public:
+  explicit PlanCheck(Reckon reckon) : reckon_(std::move(reckon)) {}
+
+  // The place that a head has given to this host: its own, or if the head chooses, any of the job but the head's.
+  static Result<void> check_place(std::uint32_t place, const Settings& own);
+  // By which an agent may be told to open, and the workers of the job are known.
+  Result<void> take_mark(std::string_view mark);
+  // Takes the head's bytes in whatever pieces, and answers those that the agent may have: whole messages. Error (Auth):
+  // the head wants something else than this host has reckoned, in a clause that shows no value of a variable. Nothing
+  // more may go to the agent then.
+  Result<std::string> pass(std::span<const char> bytes);
+
+ private:
+  Result<void> check(const wire::ToAgent& message);
+  Result<void> check_one(const wire::Hello& hello);
+  Result<void> check_one(const wire::Prepare& prepare);
+  Result<void> check_one(const wire::Start& start);
+  Result<void> check_one(const wire::EndLeft& what) const;
+  Result<void> check_one(const wire::StdinData& data) const { return check_input(data.rank); }
+  Result<void> check_one(const wire::StdinEof& end) const { return check_input(end.rank); }
+  template <class Message>
+  Result<void> check_one(const Message&) const {
+    return {};  // starts nothing
+  }
+  Result<void> check_input(Rank rank) const;
+
+  enum class Due : std::uint8_t { Hello, Prepare, Start, Nothing };
+  Reckon reckon_;
+  Due due_ = Due::Hello;
+  std::string mark_;
+  std::optional<OwnPart> own_;  // once the head has named the job
+  wire::Decoder<wire::ToAgent> decoder_;
+};
+
+}  // namespace sml::dialin

@@ -1,0 +1,299 @@
+#include "launcher/launch/agent_conduct.h"
+
+#include <algorithm>
+#include <string_view>
+#include <utility>
+
+#include "common/wire/limits.h"
+
+namespace sml::launch {
+
+namespace {
+
+using Judgement = Result<void>;
+
+// More than any agent has to say.
+constexpr std::size_t kMostWords = 100'000;
+constexpr std::size_t kMostCallers = 100'000;  // that wait for an answer
+constexpr std::size_t kMostRemarks = 1000;     // warnings and failures that belong to no rank
+constexpr std::size_t kMostObstacles = 100;    // likewise
+static_assert(wire::kMaxErrorFile <= wire::kMaxText);
+
+Error broken(std::string rule) { return Error(ErrorKind::Protocol, std::move(rule)); }
+std::string number(std::uint64_t value) { return std::to_string(value); }
+
+Judgement answered(std::size_t& open, std::string_view what) {
+  if (open == 0) return broken("sent " + std::string(what) + " that nobody had asked for");
+  --open;
+  return {};
+}
+
+Judgement at_most(std::size_t count, std::size_t limit, std::string_view what) {
+  if (count <= limit) return {};
+  return broken("sent " + number(count) + " " + std::string(what) + ", more than " + number(limit));
+}
+
+Judgement fits(std::string_view text) {
+  if (text.size() <= wire::kMaxText) return {};
+  return broken("sent a text of " + number(text.size()) + " bytes, more than " + number(wire::kMaxText));
+}
+
+template <class Texts>
+Judgement all_fit(const Texts& texts) {
+  for (const auto& text : texts) {
+    if (Judgement one = fits(text); !one) return one;
+  }
+  return {};
+}
+
+}  // namespace
+
+AgentConduct::AgentConduct(const wire::Hello& hello, const wire::Prepare& prepare)
+    : apps_(prepare.apps.size()),
+      ports_(prepare.ports),
+      reserves_(prepare.rendezvous != wire::Rendezvous::None),
+      chooses_interfaces_(!prepare.interfaces.empty()),
+      reports_bindings_(prepare.binding.report != plan::ReportBindings::No),
+      looks_for_mpi_(prepare.mpi == wire::MpiLook::Yes),
+      credit_(hello.credit) {
+  for (const wire::Worker& worker : prepare.workers) ranks_.push_back({worker.rank});
+  std::sort(ranks_.begin(), ranks_.end(), [](const RankEntry& a, const RankEntry& b) { return a.rank < b.rank; });
+}
+
+void AgentConduct::asked(const wire::ToAgent& message) {
+  std::visit([this](const auto& m) { note(m); }, message);
+}
+
+void AgentConduct::note(const wire::Credit& m) { credit_ += m.bytes; }
+void AgentConduct::note(const wire::Ping& m) { pings_.push_back(m.token); }
+void AgentConduct::note(const wire::Probe& m) {
+  ++probes_;
+  probed_.insert(probed_.end(), m.addresses.begin(), m.addresses.end());
+}
+void AgentConduct::note(const wire::Inspect&) { ++inspections_; }
+void AgentConduct::note(const wire::AskJoined&) { ++joins_; }
+void AgentConduct::note(const wire::EndLeft&) { ++clean_ups_; }
+void AgentConduct::note(const wire::Vouch& m) {
+  for (const wire::Caller& caller : m.callers) to_vouch_for_.insert(caller.id);
+}
+void AgentConduct::note(const wire::Ruled& m) { callers_ -= std::min(callers_, m.rulings.size()); }
+void AgentConduct::note(const wire::StdinData& m) {
+  if (Result<RankEntry*> entry = of_rank(m.rank)) (*entry)->input_out += m.bytes.size();
+}
+
+Result<AgentConduct::RankEntry*> AgentConduct::of_rank(Rank rank) {
+  const auto before = [](const RankEntry& entry, Rank wanted) { return entry.rank < wanted; };
+  const auto found = std::lower_bound(ranks_.begin(), ranks_.end(), rank, before);
+  if (found == ranks_.end() || found->rank != rank) {
+    return broken("spoke of rank " + number(rank.value()) + ", which is not on this host");
+  }
+  return &*found;
+}
+
+Result<AgentConduct::RankEntry*> AgentConduct::started_one(Rank rank) {
+  if (!started_) return broken("told news of rank " + number(rank.value()) + " before it had started its workers");
+  return of_rank(rank);
+}
+
+Judgement AgentConduct::check(const wire::ToLauncher& message) {
+  return std::visit([this](const auto& m) { return judge(m); }, message);
+}
+
+Judgement AgentConduct::judge(const wire::HelloAck& m) {
+  if (std::exchange(greeted_, true)) return broken("greeted twice");
+  if (Judgement texts = all_fit(std::initializer_list<std::string_view>{m.build_id, m.machine, m.cgroup, m.scratch});
+      !texts)
+    return texts;
+  return all_fit(m.addresses);
+}
+
+Judgement AgentConduct::judge(const wire::Prepared& m) {
+  for (const wire::Obstacle& obstacle : m.obstacles) {
+    const std::initializer_list<std::string_view> words{obstacle.message, obstacle.hint};
+    if (Judgement texts = all_fit(words); !texts) return texts;
+  }
+  if (Judgement few = at_most(m.obstacles.size(), apps_ + ranks_.size() + kMostObstacles, "obstacles"); !few)
+    return few;
+  if (Judgement few = at_most(m.warnings.size(), ranks_.size() + kMostRemarks, "warnings"); !few) return few;
+  if (Judgement texts = all_fit(m.warnings); !texts) return texts;
+  if (Judgement texts = all_fit(m.addresses); !texts) return texts;
+  if (!reserves_ && (m.port != 0 || m.horovod_port != 0)) return broken("told a port that it was not to reserve");
+  if (!chooses_interfaces_ && !m.addresses.empty()) return broken("told interfaces that it was not to choose");
+  if (Judgement few = at_most(m.ports.size(), ports_, "ports"); !few) return few;
+  if (Judgement few = at_most(m.bindings.size(), reports_bindings_ ? ranks_.size() : 0, "bindings"); !few) return few;
+  for (const wire::Bound& bound : m.bindings) {
+    if (auto entry = of_rank(bound.rank); !entry) return entry.error();
+    if (Judgement text = fits(bound.where); !text) return text;
+  }
+  if (Judgement few = at_most(m.mpi.size(), looks_for_mpi_ ? apps_ : 0, "programs that speak MPI"); !few) return few;
+  for (const wire::MpiUse& use : m.mpi) {
+    if (Judgement one = judge_mpi(use); !one) return one;
+  }
+  return {};
+}
+
+Judgement AgentConduct::judge_mpi(const wire::MpiUse& m) {
+  if (auto entry = of_rank(m.rank); !entry) return entry.error();
+  return all_fit(std::initializer_list<std::string_view>{m.program, m.library});
+}
+
+Judgement AgentConduct::judge(const wire::MpiUse& m) {
+  const std::size_t limit = looks_for_mpi_ ? ranks_.size() : 0;
+  if (Judgement few = at_most(++mpi_uses_, limit, "programs that speak MPI"); !few) return few;
+  return judge_mpi(m);
+}
+
+Judgement AgentConduct::judge(const wire::Probed& m) {
+  if (Judgement open = answered(probes_, "what it had probed,"); !open) return open;
+  if (Judgement few = at_most(m.results.size(), probed_.size(), "results of probes"); !few) return few;
+  const auto tried = [this](const wire::ProbeResult& result) {
+    return std::find(probed_.begin(), probed_.end(), result.address) != probed_.end();
+  };
+  if (std::all_of(m.results.begin(), m.results.end(), tried)) return {};
+  return broken("told of an address that it was not to try");
+}
+
+Judgement AgentConduct::judge(const wire::Started& m) {
+  if (std::exchange(started_, true)) return broken("started its workers twice");
+  for (const wire::StartedWorker& worker : m.workers) {
+    Result<RankEntry*> entry = of_rank(worker.rank);
+    if (!entry) return entry.error();
+    if (std::exchange((*entry)->state, RankState::Started) != RankState::Waiting) {
+      return broken("started rank " + number(worker.rank.value()) + " twice");
+    }
+  }
+  return {};
+}
+
+Judgement AgentConduct::judge(const wire::Output& m) {
+  Result<RankEntry*> entry = started_one(m.rank);
+  if (!entry) return entry.error();
+  if ((*entry)->state == RankState::Drained) {
+    return broken("sent output of rank " + number(m.rank.value()) + " after the last of it");
+  }
+  if (m.bytes.size() > credit_) {
+    return broken("sent " + number(m.bytes.size()) + " bytes of output, and was allowed " + number(credit_));
+  }
+  credit_ -= m.bytes.size();
+  return {};
+}
+
+// Of one that could not be started it is the first news.
+Judgement AgentConduct::judge(const wire::ExitedWorker& m) {
+  Result<RankEntry*> entry = started_one(m.rank);
+  if (!entry) return entry.error();
+  if ((*entry)->state == RankState::Exited || (*entry)->state == RankState::Drained) {
+    return broken("told the end of rank " + number(m.rank.value()) + " twice");
+  }
+  (*entry)->state = RankState::Exited;
+  return {};
+}
+
+Judgement AgentConduct::judge(const wire::Drained& m) {
+  Result<RankEntry*> entry = started_one(m.rank);
+  if (!entry) return entry.error();
+  if ((*entry)->state != RankState::Exited) {
+    return broken("told the last output of rank " + number(m.rank.value()) +
+                  ((*entry)->state == RankState::Drained ? " twice" : ", which had not ended"));
+  }
+  (*entry)->state = RankState::Drained;
+  return {};
+}
+
+Judgement AgentConduct::judge(const wire::AgentLog& m) {
+  if (Judgement few = at_most(++words_, kMostWords, "remarks"); !few) return few;
+  return fits(m.text);
+}
+
+Judgement AgentConduct::judge(const wire::Pong& m) {
+  if (pings_.empty() || pings_.front() != m.token) return broken("answered a ping that nobody had sent");
+  pings_.pop_front();
+  return {};
+}
+
+Judgement AgentConduct::judge(const wire::StdinCredit& m) {
+  Result<RankEntry*> entry = started_one(m.rank);
+  if (!entry) return entry.error();
+  if (m.bytes > (*entry)->input_out) {
+    return broken("took " + number(m.bytes) + " bytes of input for rank " + number(m.rank.value()) +
+                  ", and had been sent " + number((*entry)->input_out));
+  }
+  (*entry)->input_out -= m.bytes;
+  return {};
+}
+
+Judgement AgentConduct::judge(const wire::Bye& m) {
+  if (Judgement few = at_most(m.left.size(), wire::kMaxLeft, "processes that are left"); !few) return few;
+  if (Judgement texts = all_fit(m.left); !texts) return texts;
+  return fits(m.reason);
+}
+
+Judgement AgentConduct::judge(const wire::ErrorFile& m) {
+  Result<RankEntry*> entry = started_one(m.rank);
+  if (!entry) return entry.error();
+  const bool ended = (*entry)->state == RankState::Exited || (*entry)->state == RankState::Drained;
+  if (std::exchange((*entry)->error_file, true) || ended) {
+    return broken("sent an error file of rank " + number(m.rank.value()) + " again, or after its end");
+  }
+  return fits(m.text);
+}
+
+Judgement AgentConduct::judge(const wire::OutOfMemory& m) {
+  if (Judgement few = at_most(++kills_, ranks_.size(), "words on lack of memory"); !few) return few;
+  return fits(m.evidence);
+}
+
+Judgement AgentConduct::judge(const wire::Joined& m) {
+  if (Judgement open = answered(joins_, "who has joined,"); !open) return open;
+  if (Judgement few = at_most(m.missing.size(), ranks_.size(), "ranks that are missing"); !few) return few;
+  if (Judgement few = at_most(m.with_torch, ranks_.size(), "workers with torch"); !few) return few;
+  for (const Rank rank : m.missing) {
+    if (auto entry = of_rank(rank); !entry) return entry.error();
+  }
+  return {};
+}
+
+Judgement AgentConduct::judge(const wire::LogFailed& m) {
+  if (Judgement few = at_most(++failures_, 2 * ranks_.size() + kMostRemarks, "failures"); !few) return few;
+  return fits(m.why);
+}
+
+Judgement AgentConduct::judge(const wire::PipeFailed& m) {
+  if (Judgement few = at_most(++failures_, 2 * ranks_.size() + kMostRemarks, "failures"); !few) return few;
+  return fits(m.why);
+}
+
+Judgement AgentConduct::judge(const wire::AskVouch& m) {
+  if (!reserves_) return broken("asked about callers of stores that it does not serve");
+  callers_ += m.callers.size();
+  if (Judgement few = at_most(m.callers.size(), wire::kMaxCallers, "callers at once"); !few) return few;
+  if (Judgement few = at_most(callers_, kMostCallers, "callers"); !few) return few;
+  for (const wire::Caller& caller : m.callers) {
+    const std::initializer_list<std::string_view> words{caller.address, caller.store_address};
+    if (Judgement texts = all_fit(words); !texts) return texts;
+  }
+  return {};
+}
+
+Judgement AgentConduct::judge(const wire::Vouched& m) {
+  for (const wire::CallerRuling& ruling : m.rulings) {
+    const auto asked = to_vouch_for_.find(ruling.id);
+    if (asked == to_vouch_for_.end()) return broken("vouched for a caller that it was not asked about");
+    to_vouch_for_.erase(asked);
+  }
+  return {};
+}
+
+Judgement AgentConduct::judge(const wire::LeftEnded&) { return answered(clean_ups_, "what it had ended,"); }
+
+Judgement AgentConduct::judge(const wire::Inspected& m) {
+  if (Judgement open = answered(inspections_, "what its host is like,"); !open) return open;
+  const plan::HostFacts& f = m.facts;
+  const std::initializer_list<std::string_view> words{
+      f.system, f.driver, f.user, f.device, f.shared_memory.path, f.agent_folder.path, f.working_directory.path};
+  if (Judgement texts = all_fit(words); !texts) return texts;
+  if (Judgement few = at_most(f.programs.size(), apps_, "programs"); !few) return few;
+  return all_fit(f.programs);
+}
+
+}  // namespace sml::launch

@@ -1,0 +1,43 @@
+// After a job: hosts on which an agent and those that watch over it were killed at once are reached once more, and what
+// the job has left there is ended.
+#pragma once
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <boost/asio/io_context.hpp>
+
+#include "launcher/launch/agent_image.h"
+#include "launcher/launch/agent_session.h"
+
+namespace sml::launch {
+
+class CleanUp final : private SessionOwner {
+ public:
+  struct Host {
+    SessionRoute route;
+    AgentSession::Plan plan;  // with end_left
+  };
+
+  // `image` outlives this. `say` gets one sentence for each host on which something was ended or could not be; nothing
+  // that happens here changes how the job has ended.
+  CleanUp(boost::asio::io_context& loop, const AgentImage& image, std::function<void(const std::string&)> say);
+
+  // Runs the loop until all have answered, for five seconds at most, or until somebody stops it.
+  void run(std::vector<Host> hosts);
+
+ private:
+  void session_introduced(AgentSession&) override {}
+  void session_ready(AgentSession&, const wire::Prepared&) override {}
+  void session_message(AgentSession& session, wire::ToLauncher message) override;
+  void session_ended(AgentSession& session, const Error* why) override;
+
+  boost::asio::io_context& loop_;
+  const AgentImage& image_;
+  std::function<void(const std::string&)> say_;
+  std::vector<std::unique_ptr<AgentSession>> sessions_;
+  std::size_t awaited_ = 0;
+};
+
+}  // namespace sml::launch

@@ -1,0 +1,82 @@
+#include "launcher/sagemaker/frameworks.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+namespace sml::sagemaker {
+
+namespace {
+
+struct EfaType {
+  std::string_view instance_type;
+  bool rdma;
+};
+constexpr std::array kEfaTypes{
+    EfaType{"ml.g4dn.8xlarge", false},      EfaType{"ml.g4dn.12xlarge", false}, EfaType{"ml.g5.48xlarge", false},
+    EfaType{"ml.p3dn.24xlarge", false},     EfaType{"ml.p4d.24xlarge", true},   EfaType{"ml.p4de.24xlarge", true},
+    EfaType{"ml.p5.48xlarge", true},        EfaType{"ml.p5e.48xlarge", true},   EfaType{"ml.trn1.32xlarge", true},
+    EfaType{"ml.p6e-gb200.36xlarge", true},
+};
+
+bool uses_efa(Framework framework) {
+  return framework == Framework::Mpi || framework == Framework::DataParallel ||
+         framework == Framework::TorchDistributed;
+}
+
+// The toolkit's mpirun line for mpi says nothing of forks.
+void add_efa(plan::Environment& out, Framework framework, bool rdma) {
+  out.insert(out.end(), {"FI_PROVIDER=efa", "NCCL_PROTO=simple"});
+  if (rdma) out.emplace_back("FI_EFA_USE_DEVICE_RDMA=1");
+  const bool forks = framework == Framework::DataParallel || (framework == Framework::TorchDistributed && rdma);
+  if (forks) out.emplace_back("RDMAV_FORK_SAFE=1");
+}
+
+// Of this host; that of the job, which smdistributed is told, may be another in a heterogeneous one.
+std::string instance_type_of(const Contract& contract) {
+  return parameter_text(contract, "sagemaker_instance_type").value_or(contract.instance_type);
+}
+
+void add_data_parallel(plan::Environment& out, const Contract& contract, const std::vector<std::string>& hosts) {
+  constexpr int kServerPort = 7592;
+  if (hosts.size() < 2) {
+    out.emplace_back("SMDATAPARALLEL_USE_SINGLENODE=1");
+    return;
+  }
+  out.emplace_back("SMDATAPARALLEL_USE_HOMOGENEOUS=1");
+  out.push_back("SMDATAPARALLEL_SERVER_ADDR=" + hosts.front());
+  out.push_back(fmt::format("SMDATAPARALLEL_SERVER_PORT={}", kServerPort));
+  out.push_back("SAGEMAKER_INSTANCE_TYPE=" + instance_type_of(contract));
+}
+
+}  // namespace
+
+std::optional<plan::Preset> preset_of(const Distribution& distribution, const plan::Environment& environment,
+                                      std::size_t hosts) {
+  if (distribution.framework == Framework::MirroredStrategy) return plan::Preset::Tf;
+  if (distribution.framework != Framework::ParameterServer) return std::nullopt;
+  const std::string* module = plan::find_variable(environment, "SAGEMAKER_TRAINING_MODULE");
+  if (module != nullptr && plan::value_of(*module).find("mxnet") != std::string_view::npos) return plan::Preset::Dmlc;
+  return hosts > 1 ? std::optional(plan::Preset::Tf) : std::nullopt;
+}
+
+// The driver's folder is that of the machine; the devices are only there where the container was given them.
+Efa find_efa(const Files& files) {
+  const bool present = files.exists("/sys/module/efa") && files.exists("/dev/infiniband/uverbs0");
+  return present ? Efa::Present : Efa::Absent;
+}
+
+plan::Environment framework_variables(const Contract& contract, const Distribution& distribution,
+                                      const std::vector<std::string>& hosts, Efa efa) {
+  plan::Environment out;
+  const auto* type = std::find_if(kEfaTypes.begin(), kEfaTypes.end(),
+                                  [&](const EfaType& row) { return row.instance_type == contract.instance_type; });
+  const bool known = type != kEfaTypes.end() && efa == Efa::Present;
+  if (known && uses_efa(distribution.framework)) add_efa(out, distribution.framework, type->rdma);
+  if (distribution.framework == Framework::DataParallel) add_data_parallel(out, contract, hosts);
+  return out;
+}
+
+}  // namespace sml::sagemaker

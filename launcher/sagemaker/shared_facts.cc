@@ -1,0 +1,60 @@
+#include "launcher/sagemaker/shared_facts.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+namespace sml::sagemaker {
+
+namespace {
+
+using std::string_view;
+
+constexpr std::size_t kMaxBytes = std::size_t{4} << 20;
+constexpr string_view kResourceConfig = "resourceconfig.json";
+constexpr std::array<string_view, 4> kFiles{kResourceConfig, "hyperparameters.json", "inputdataconfig.json",
+                                            "processingjobconfig.json"};
+constexpr std::array<string_view, 3> kOfAllHosts{"hosts", "instance_groups", "network_interface_name"};
+
+std::string variable(const plan::Environment& environment, string_view name) {
+  const std::string* entry = plan::find_variable(environment, name);
+  return entry == nullptr ? std::string() : std::string(plan::value_of(*entry));
+}
+
+void keep_what_all_have(Value& value) {
+  auto* object = std::get_if<Object>(&value.data);
+  if (object == nullptr) return;
+  std::erase_if(*object, [](const Member& member) {
+    return std::find(kOfAllHosts.begin(), kOfAllHosts.end(), member.first) == kOfAllHosts.end();
+  });
+}
+
+std::string canonical(const std::string& text, string_view name) {
+  Result<Value> value = parse_json(text);
+  if (!value) return name == kResourceConfig ? "" : text;
+  if (name == kResourceConfig) keep_what_all_have(*value);
+  return to_json(*value, JsonStyle::Compact);
+}
+
+}  // namespace
+
+std::string shared_facts(const plan::Environment& environment, const Files& files) {
+  const std::string folder = contract_folder(environment, files);
+  const std::string training = folder + "/input/config/";
+  const std::string processing = folder + "/config/";
+  const std::string arn = variable(environment, "TRAINING_JOB_ARN");
+  const std::string name = variable(environment, "TRAINING_JOB_NAME");
+  const bool trains = (!arn.empty() || !name.empty()) && files.exists(training + std::string(kResourceConfig));
+  if (!trains && processing_job(environment, files).empty()) return "";
+  std::string out = fmt::format("{}\n{}\n", arn, name);
+  for (const string_view file : kFiles) {
+    const std::string path = (trains ? training : processing) + std::string(file);
+    const Result<std::string> text = files.exists(path) ? files.read(path, kMaxBytes) : Result<std::string>("");
+    out += fmt::format("{}\n{}\n", file, text ? canonical(*text, file) : "");
+  }
+  return out;
+}
+
+}  // namespace sml::sagemaker

@@ -1,0 +1,72 @@
+// What the lines of known_hosts say of a host's key. Pure.
+//
+// Read here rather than by libssh, which skips @revoked lines and "!pattern", reads one file only, and does not say
+// where the key that differs is written. libssh knows no host certificates: @cert-authority lines are found, so that a
+// refusal can say what is the matter, and make no key known.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/core/error.h"
+#include "launcher/ssh/ssh_session.h"
+
+namespace sml::ssh {
+
+enum class KeyMark : std::uint8_t { None, Revoked, Authority };
+
+struct KnownKey {
+  HostKey key;
+  std::string file;
+  std::size_t line = 0;
+  KeyMark mark = KeyMark::None;
+};
+
+// Does a hashed name field stand for the name? Injected, as it takes cryptography.
+using HashedMatch = std::function<bool(const std::string& name, const std::string& field)>;
+
+// RevokedKeys: the text form of RevokedHostKeys, a key in each line, for all hosts.
+enum class KeyFile : std::uint8_t { KnownHosts, RevokedKeys };
+
+// Finds the keys that one file has for `name` ("host" or "[host]:port", lower case), whose bytes come piece by piece.
+// Any bytes may come: lines that are not understood are skipped, as ssh does. Holds a line, not the file.
+class KeyScan {
+ public:
+  static constexpr std::size_t kMaxLine = 1024 * 1024;
+
+  KeyScan(KeyFile kind, std::string file, std::string name, HashedMatch hashed);
+
+  // Error: HostKey, with file and line, at a line of more than kMaxLine, and at a list of revoked keys in the binary
+  // form: what it would say is not known, so no host can be trusted. Not to be called again then.
+  Result<void> take(std::string_view bytes);
+  Result<std::vector<KnownKey>> finish();
+
+ private:
+  Result<void> take_line(std::string_view line);
+
+  KeyFile kind_;
+  std::string file_;
+  std::string name_;
+  HashedMatch hashed_;
+  std::string begun_;  // a line whose end has not come
+  std::size_t number_ = 0;
+  std::vector<KnownKey> keys_;
+};
+
+enum class KeyVerdict : std::uint8_t { Known, Unknown, Changed, OtherType, Revoked };
+struct KeyJudgement {
+  KeyVerdict verdict = KeyVerdict::Unknown;
+  std::optional<KnownKey> against;  // the line that decided; of an unknown key: that of an authority, if there is one
+};
+KeyJudgement judge(std::span<const KnownKey> known, const HostKey& shown);
+
+// Host key algorithms to ask for, best first: those of the known keys before all others, so that a host that has
+// several keys shows one that is known. Comma separated.
+std::string preferred_algorithms(std::span<const KnownKey> known);
+
+}  // namespace sml::ssh

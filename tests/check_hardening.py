@@ -1,0 +1,126 @@
+#!/usr/bin/env python3
+"""Reads off both programs what they were built with: tests/check_hardening.py [--self-test] BUILD_DIRECTORY
+
+Not what the compiler was asked for, but what is there: in the programs, and in the objects of ours that they are made
+of. Prints a line for each thing that is missing; exits 1 when there is any.
+"""
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+LIBRARIES = {  # what each program is made of
+    "sml-run-agent": ("libsml_agent.a", "libsml_os.a", "libsml_core.a"),
+    "sml-run": ("libsml_launch.a", "libsml_report.a", "libsml_dialects.a", "libsml_os.a", "libsml_core.a"),
+}
+ASSERTION = "_ZSt21__glibcxx_assert_fail"
+CHECKED = re.compile(r"\b__(?!stack)\w+_chk\b")  # the functions of _FORTIFY_SOURCE
+PROBE = re.compile(r"\b(orq?|movq)\s+\$0x0,\(%rsp\)")  # a page of the stack is touched before the next
+
+
+def read(*words):
+    done = subprocess.run([str(word) for word in words], capture_output=True, text=True, env={"LC_ALL": "C", "PATH": "/usr/bin:/bin"})
+    if done.returncode != 0:
+        sys.exit(f"check_hardening: {' '.join(map(str, words))}: {done.stderr.strip()}")
+    return done.stdout
+
+
+def lacks_of_layout(program):
+    """What the program's headers do not say."""
+    headers, dynamic = read("readelf", "-hlW", program), read("readelf", "-dW", program)
+    found = {
+        "is not position independent": re.search(r"Type:\s+DYN", headers) and "PIE" in dynamic,
+        "has an executable stack, or none that is marked": re.search(r"GNU_STACK\s.*\sRW\s", headers),
+        "has pages that can be written and executed": not re.search(r"LOAD\s.*\sR?WE\s", headers),
+        "has no RELRO": "GNU_RELRO" in headers,
+        "binds functions late": re.search(r"FLAGS.*\b(BIND_NOW|NOW)\b", dynamic),
+        "has a search path for libraries, or relocations in its code": not re.search("RPATH|RUNPATH|TEXTREL", dynamic),
+    }
+    return [what for what, good in found.items() if not good]
+
+
+def lacks_of_code(program, symbols):
+    """What the program's code does not do; SYMBOLS names a file that has its symbols."""
+    names = read("readelf", "-sW", symbols)
+    found = {
+        "has no stack protector": "__stack_chk_fail" in names,
+        "calls none of the checked functions of libc (_FORTIFY_SOURCE)": CHECKED.search(names),
+        "checks no index and no iterator (_GLIBCXX_ASSERTIONS)": ASSERTION in names,
+    }
+    if "X86-64" in read("readelf", "-hW", program):
+        code = read("objdump", "-d", "--no-show-raw-insn", program)
+        found["does not probe its stack (-fstack-clash-protection)"] = PROBE.search(code)
+    return [what for what, good in found.items() if not good]
+
+
+def lacks_of_objects(archive):
+    """What objects of ours lack: the programs hold those of the system's archives, too, which may have what ours lack."""
+    names = read("nm", archive)
+    lacks = []
+    if not CHECKED.search(names):
+        lacks.append("has no object that calls a checked function (_FORTIFY_SOURCE)")
+    if "__stack_chk_fail" not in names:
+        lacks.append("has no object with a stack protector")
+    if ASSERTION not in names:
+        lacks.append("has no object that checks indexes (_GLIBCXX_ASSERTIONS)")
+    if "X86-64" in read("readelf", "-hW", archive):
+        objects = len(read("ar", "t", archive).split())
+        marked = len(re.findall(r"x86 feature: IBT, SHSTK", read("readelf", "-nW", archive)))
+        if marked != objects:
+            lacks.append(f"has {objects - marked} of {objects} objects without the notes of -fcf-protection")
+    return lacks
+
+
+def check(build):
+    lacks = []
+    for name, archives in LIBRARIES.items():
+        program, symbols = build / name, build / f"{name}.symbols"  # the agent's are cut off it
+        lacks += [f"{name} {lack}" for lack in lacks_of_layout(program)]
+        lacks += [f"{name} {lack}" for lack in lacks_of_code(program, symbols if symbols.exists() else program)]
+        lacks += [f"{archive}, of {name}, {lack}" for archive in archives for lack in lacks_of_objects(build / archive)]
+    return lacks
+
+
+def self_test():
+    """A program with everything passes, and each of the flags is missed when it is not given."""
+    source = ("#include <cstdio>\n#include <cstring>\n#include <vector>\n"
+              "int main(int count, char** words) {\n"
+              "  volatile char large[65536] = {};\n  char text[16];\n  std::vector<int> numbers(2);\n"
+              "  std::snprintf(text, static_cast<std::size_t>(count), \"%s\", words[0]);\n"
+              "  return numbers[static_cast<std::size_t>(count)] + large[count * 100] + text[count];\n}\n")
+    layout = {"-fPIE -pie": "position independent", "-Wl,-z,noexecstack": "executable stack", "-Wl,-z,relro": "RELRO",
+              "-Wl,-z,now": "binds functions late"}
+    code = {"-fstack-protector-strong": "stack protector", "-D_FORTIFY_SOURCE=3": "checked functions",
+            "-D_GLIBCXX_ASSERTIONS": "_GLIBCXX_ASSERTIONS", "-fstack-clash-protection": "probe", "-fcf-protection=full": "notes of -fcf-protection"}
+    instead = {"-fPIE -pie": "-fno-pie -no-pie", "-Wl,-z,noexecstack": "-Wl,-z,execstack", "-Wl,-z,relro": "-Wl,-z,norelro",
+               "-Wl,-z,now": "-Wl,-z,lazy", "-fstack-protector-strong": "-fno-stack-protector", "-D_FORTIFY_SOURCE=3": "",
+               "-D_GLIBCXX_ASSERTIONS": "", "-fstack-clash-protection": "-fno-stack-clash-protection",
+               "-fcf-protection=full": "-fcf-protection=none"}
+    with tempfile.TemporaryDirectory() as folder:
+        program, archive = pathlib.Path(folder) / "program", pathlib.Path(folder) / "archive.a"
+        (pathlib.Path(folder) / "source.cc").write_text(source)
+        for missing in (None, *instead):
+            flags = [instead[flag] if flag == missing else flag for flag in (*layout, *code)]
+            compiler = ("g++", "-std=c++20", "-O2", "-U_FORTIFY_SOURCE", *" ".join(flags).split(), "-o")
+            read(*compiler, program, f"{folder}/source.cc")
+            read(*compiler, f"{folder}/object.o", "-c", f"{folder}/source.cc")
+            read("ar", "rcs", archive, f"{folder}/object.o")
+            lacks = lacks_of_layout(program) + lacks_of_code(program, program) + lacks_of_objects(archive)
+            expected = {**layout, **code}.get(missing)
+            if (expected is None and lacks) or (expected is not None and not any(expected in lack for lack in lacks)):
+                sys.exit(f"check_hardening: self-test without {missing}: {lacks}")
+
+
+def main():
+    words = [word for word in sys.argv[1:] if word != "--self-test"]
+    if "--self-test" in sys.argv:
+        self_test()
+    lacks = check(pathlib.Path(words[0])) if words else []
+    for lack in lacks:
+        print(lack)
+    sys.exit(1 if lacks else 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,74 @@
+"""What the tests of real frameworks share: the interpreter that has them, links with the names of launchers, and hosts."""
+import hashlib
+import os
+import pathlib
+import subprocess
+import tempfile
+
+from harness import REPO, SML_RUN, HostsCase, run
+
+HERE = pathlib.Path(__file__).resolve().parent
+SCRIPTS = HERE / "scripts"
+# pynvml, which NVIDIA's package brings, makes every import of torch warn.
+QUIET = {"PYTHONWARNINGS": "ignore", "TF_CPP_MIN_LOG_LEVEL": "3", "OMP_NUM_THREADS": "1",
+         "PYTHONDONTWRITEBYTECODE": "1"}
+
+
+def _venv():
+    """As tests/frameworks/venv, which has made it, says."""
+    version = subprocess.run(["/usr/bin/python3", "--version"], capture_output=True, check=True).stdout
+    key = hashlib.sha256((HERE / "requirements.txt").read_bytes() + version).hexdigest()[:12]
+    return REPO / "build-frameworks" / key
+
+
+VENV = _venv()
+PYTHON = VENV / "bin" / "python"
+
+
+def script(name):
+    return SCRIPTS / name
+
+
+class FrameworkCase(HostsCase):
+    """Three hosts, and this machine. Launchers are called by name, through links, with the frameworks' python first on
+    PATH, as in an activated environment."""
+
+    hosts = 3
+    timeout_s = 240
+    # What frameworks keep for themselves.
+    allowed_files = ("/tmp/torchinductor_*", "/tmp/torchelastic_*", "/home/*/.cache/*", "/home/*/.triton*", "/home/*/.keras*")
+
+    @classmethod
+    def setUpClass(cls):
+        if not (VENV / "complete").exists():
+            raise AssertionError("there is no environment with the frameworks: run tests/frameworks/venv")
+        super().setUpClass()
+        # Below the source, as every host sees that.
+        folder = cls.enterClassContext(tempfile.TemporaryDirectory(prefix="links-", dir=VENV.parent))
+        cls.links = pathlib.Path(folder)
+        for name in ("sml-run", "torchrun", "deepspeed", "horovodrun", "mpirun", "srun"):
+            (cls.links / name).symlink_to(SML_RUN)
+        path = f"{cls.links}:{VENV}/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+        cls.environment = {**QUIET, "TORCH_EXTENSIONS_DIR": str(VENV / "extensions"), "PATH": path}
+
+    def here(self, name, *words, env=None, timeout=100):
+        """A launcher on this machine."""
+        return run([self.links / name, *words], env={**self.environment, **(env or {})}, timeout=timeout,
+                   cwd=self.temporary_directory())
+
+    def on_hosts(self, name, *words, env=None, timeout=100):
+        """A launcher on the first host. Workers on the others inherit PATH and what quietens them."""
+        return self.bed.exec("algo-1", [self.links / name, *words], env={**self.environment, **(env or {})}, timeout=timeout)
+
+    def assert_said(self, done, line, ranks):
+        """Each rank said its line, in which {} stands for its number, and nothing else was wrong."""
+        self.assert_status(done, 0)
+        for rank in range(ranks):
+            want = line.replace("{}", str(rank))
+            self.assertEqual(done.stdout.count(want), 1, f"{want}\n{done}")
+
+    def assert_failed(self, done, status, *reasons):
+        """The job's status is that of the rank which failed first, and the report names it."""
+        self.assert_status(done, status)
+        for reason in reasons:
+            self.assertRegex(done.stderr, reason)

@@ -1,0 +1,29 @@
+"""DeepSpeed trains, started by the lines of its own launcher."""
+from frameworks import FrameworkCase, script
+
+LINE = "stepped on rank {} of "
+
+
+class DeepSpeed(FrameworkCase):
+    def hostfile(self):
+        text = "".join(f"{name} slots=1\n" for name in self.bed.names())
+        self.addCleanup(self.bed.put("algo-1", "/run/hostfile", text).unlink)
+        return ["--hostfile", "/run/hostfile"]
+
+    def test_on_this_machine(self):
+        done = self.here("deepspeed", "--num_gpus", "2", script("deepspeed_train.py"), "--deepspeed", env={"STAGE": "1"})
+        self.assert_said(done, LINE, 2)
+
+    def test_hostfile(self):
+        done = self.on_hosts("deepspeed", *self.hostfile(), script("deepspeed_train.py"), "--deepspeed")
+        self.assert_said(done, LINE, 3)
+
+    def test_hostfile_in_part_and_another_launcher_named(self):
+        done = self.on_hosts("deepspeed", *self.hostfile(), "--include", "algo-2@algo-3", "--launcher", "openmpi",
+                             script("deepspeed_train.py"), "--deepspeed")
+        self.assert_said(done, LINE, 2)
+        self.assertIn("--launcher openmpi", done.stderr)
+
+    def test_a_failing_rank(self):
+        done = self.on_hosts("deepspeed", *self.hostfile(), script("deepspeed_train.py"), env={"FAILS": "1"})
+        self.assert_failed(done, 7, "sml-run: rank 1 on algo-2 exited with status 7")

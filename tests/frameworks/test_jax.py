@@ -1,0 +1,30 @@
+"""JAX: jax.distributed.initialize() and a sum over the devices of all processes."""
+import socket
+
+from frameworks import PYTHON, FrameworkCase, script
+
+LINE = "summed by process {} of "
+
+
+class Jax(FrameworkCase):
+    def test_initialize_needs_no_arguments_with_the_preset(self):
+        job = ["--preset", "jax", PYTHON, script("jax_train.py")]
+        self.assert_said(self.here("sml-run", "-np", "2", *job), LINE, 2)
+        self.assert_said(self.on_hosts("sml-run", "-H", self.bed.hosts(1), *job), LINE, 3)
+
+    def test_its_own_arguments_need_no_preset(self):
+        with socket.create_server(("127.0.0.1", 0)) as free:
+            port = free.getsockname()[1]
+        exports = ["-x", "SAY_IT=1", "-x", f"COORDINATOR_PORT={port}"]
+        self.assert_said(self.here("sml-run", "-np", "2", *exports, PYTHON, script("jax_train.py")), LINE, 2)
+        self.assert_said(self.on_hosts("sml-run", "-H", self.bed.hosts(1), *exports, PYTHON, script("jax_train.py")), LINE, 3)
+
+    def test_without_either_no_rank_runs_alone(self):
+        done = self.here("sml-run", "-np", "2", PYTHON, script("jax_train.py"))
+        self.assert_failed(done, 1, "coordinator_address should be defined")
+        self.assertNotIn("summed by", done.stdout)
+
+    def test_a_failing_rank(self):
+        done = self.on_hosts("sml-run", "-H", self.bed.hosts(1), "--preset", "jax", "-x", "FAILS=1", PYTHON,
+                             script("jax_train.py"))
+        self.assert_failed(done, 7, "sml-run: rank 1 on algo-2 exited with status 7")

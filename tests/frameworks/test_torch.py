@@ -1,0 +1,79 @@
+"""torch as it is now, on one machine and on three hosts: its own examples, started by the lines of its documentation."""
+from frameworks import PYTHON, FrameworkCase, script
+
+
+class Torch(FrameworkCase):
+    def both(self, name, line, env=None, options=()):
+        """On two ranks here, and on one of each of three hosts."""
+        self.assert_said(self.here("torchrun", "--standalone", "--nproc-per-node=2", script(name), env=env), line, 2)
+        exports = [word for key, value in (env or {}).items() for word in ("-x", f"{key}={value}")]
+        done = self.on_hosts("sml-run", *options, "-H", self.bed.hosts(1), *exports, PYTHON, script(name))
+        self.assert_said(done, line, 3)
+        return done
+
+    def test_ddp(self):
+        done = self.both("torch_ddp.py", "trained by rank {} of ")
+        self.assertEqual(done.stdout.count("True"), 3, done)
+
+    def test_fsdp2(self):
+        self.both("torch_fsdp.py", "sharded on rank {} of ")
+
+    def test_rpc(self):
+        self.both("torch_rpc.py", "called from rank {} of ")
+
+    def test_monitored_barrier(self):
+        self.both("torch_barrier.py", "past the barrier: rank {}")
+
+    def test_monitored_barrier_names_who_stays_away(self):
+        done = self.on_hosts("sml-run", "-H", self.bed.hosts(1), "-x", "STAYS_AWAY=1", PYTHON, script("torch_barrier.py"))
+        # Rank 2 hears of it from rank 0, and may be the first to end.
+        self.assert_failed(done, 1, r"sml-run: rank [02] on algo-[13] exited with status 1",
+                           r"Ranks 1 failed to pass monitoredBarrier")
+
+    def test_stores_with_libuv_and_without(self):
+        line = "met at every store: rank {}"
+        self.both("torch_stores.py", line, options=("--torch-store",))
+        for backend in ("0", "1"):
+            done = self.here("sml-run", "--torch-store", "-np", "2", "-x", f"USE_LIBUV={backend}", PYTHON, script("torch_stores.py"))
+            self.assert_said(done, line, 2)
+
+    def test_a_failing_rank(self):
+        fails = {"FAILS": "1"}
+        done = self.here("torchrun", "--standalone", "--nproc-per-node=2", script("torch_ddp.py"), env=fails)
+        self.assert_failed(done, 7, "sml-run: rank 1 on localhost exited with status 7")
+        done = self.on_hosts("sml-run", "-H", self.bed.hosts(1), "-x", "FAILS=2", PYTHON, script("torch_ddp.py"))
+        self.assert_failed(done, 7, "sml-run: rank 2 on algo-3 exited with status 7")
+
+
+class Torchrun(FrameworkCase):
+    """torch.distributed.run, the real one, as the program of a job: one on each host."""
+
+    RUN = f"{PYTHON} -m torch.distributed.run --nproc-per-node=1 "
+    LINE = "trained by rank {} of "
+
+    def inside(self, options, tail=""):
+        return self.on_hosts("sml-run", "-H", self.bed.hosts(1), "sh", "-c",
+                             f"exec {self.RUN} {options} {script('torch_ddp.py')} {tail}")
+
+    def test_alone_on_this_machine(self):
+        done = self.here("sml-run", "-np", "1", PYTHON, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2",
+                         script("torch_ddp.py"))
+        self.assert_said(done, self.LINE, 2)
+
+    def test_static_rendezvous(self):
+        done = self.inside("--nnodes=3 --node-rank=$RANK --master-addr=$MASTER_ADDR --master-port=29500")
+        self.assert_said(done, self.LINE, 3)
+
+    def test_static_rendezvous_at_the_place_of_the_job(self):
+        done = self.inside("--nnodes=3 --node-rank=$RANK --master-addr=$MASTER_ADDR --master-port=$MASTER_PORT")
+        self.assert_said(done, self.LINE, 3)
+
+    def test_c10d_rendezvous(self):
+        done = self.inside("--nnodes=3 --rdzv-backend=c10d --rdzv-id=job --rdzv-endpoint=$MASTER_ADDR:29500")
+        self.assert_said(done, self.LINE, 3)
+
+    def test_a_failing_rank(self):
+        done = self.on_hosts("sml-run", "-H", self.bed.hosts(1), "-x", "FAILS=2", "sh", "-c",
+                             f"exec {self.RUN} --nnodes=3 --node-rank=$RANK --master-addr=$MASTER_ADDR --master-port=29500 "
+                             f"{script('torch_ddp.py')}")
+        self.assert_failed(done, 1, r"sml-run: rank \d on algo-\d exited with status 1", r"exitcode  : 7")

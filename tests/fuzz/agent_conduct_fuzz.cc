@@ -1,0 +1,128 @@
+// Any bytes of an agent, and an honest agent's with changes: whatever is not refused keeps to the rules on which the
+// launcher's memory and the other hosts depend.
+#include "launcher/launch/agent_conduct.h"
+
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+
+#include "common/wire/codec.h"
+#include "common/wire/limits.h"
+#include "tests/fuzz/edited.h"
+#include "tests/fuzz/require.h"
+
+using namespace sml;
+using namespace sml::launch;
+using sml::fuzz::require;
+
+namespace {
+
+constexpr std::uint64_t kCredit = 300;
+constexpr std::uint32_t kStdin = 5;
+
+AgentConduct conduct_of_two() {
+  wire::Prepare prepare;
+  prepare.apps.resize(1);
+  prepare.rendezvous = wire::Rendezvous::Reserve;
+  prepare.ports = 2;
+  for (const std::uint32_t rank : {2U, 5U}) {
+    wire::Worker worker;
+    worker.rank = Rank(rank);
+    prepare.workers.push_back(worker);
+  }
+  wire::Hello hello;
+  hello.credit = kCredit;
+  AgentConduct conduct(hello, prepare);
+  conduct.asked(wire::Probe{{"10.0.0.2"}, 1, 1});
+  conduct.asked(wire::Ping{1});
+  conduct.asked(wire::Inspect{});
+  conduct.asked(wire::AskJoined{});
+  conduct.asked(wire::StdinData{Rank(2), std::string(kStdin, 'x')});
+  return conduct;
+}
+
+std::string honest_bytes() {
+  const std::string text(100, 'x');
+  std::string out;
+  for (const wire::ToLauncher& m : {
+           wire::ToLauncher(wire::HelloAck{.build_id = "1", .addresses = {"10.0.0.1"}, .machine = "m"}),
+           wire::ToLauncher(wire::Prepared{{}, 29500, 29501, {}, {1, 2}, {"a warning"}, {}}),
+           wire::ToLauncher(wire::Probed{{{"10.0.0.2", 0}}}),
+           wire::ToLauncher(wire::Pong{1, 5}),
+           wire::ToLauncher(wire::Inspected{}),
+           wire::ToLauncher(wire::Started{{{Rank(2), 10}, {Rank(5), 11}}, 1}),
+           wire::ToLauncher(wire::StdinCredit{Rank(2), kStdin}),
+           wire::ToLauncher(wire::Output{Rank(2), Stream::Stdout, text}),
+           wire::ToLauncher(wire::Joined{.count = 1, .since_first_ms = 1, .missing = {Rank(5)}, .with_torch = 0}),
+           wire::ToLauncher(wire::ErrorFile{text, Rank(5)}),
+           wire::ToLauncher(wire::ExitedWorker{.rank = Rank(5)}),
+           wire::ToLauncher(wire::Drained{Rank(5), wire::DrainEnd::Eof}),
+           wire::ToLauncher(wire::Output{Rank(2), Stream::Stderr, text}),
+           wire::ToLauncher(wire::ExitedWorker{.rank = Rank(2)}),
+           wire::ToLauncher(wire::Drained{Rank(2), wire::DrainEnd::Eof}),
+           wire::ToLauncher(wire::Bye{}),
+       }) {
+    out += wire::encode(m);
+  }
+  return out;
+}
+
+// What was let through, counted in another way.
+struct Counted {
+  std::uint64_t output = 0;
+  std::map<std::uint32_t, int> exits, files;
+  int greetings = 0, pongs = 0, inspections = 0, probes = 0;
+
+  static void require_ours(Rank rank) { require(rank == Rank(2) || rank == Rank(5)); }
+  void operator()(const wire::HelloAck&) { require(++greetings == 1); }
+  void operator()(const wire::Output& m) {
+    require_ours(m.rank);
+    require(exits[m.rank.value()] <= 1 && (output += m.bytes.size()) <= kCredit);
+  }
+  void operator()(const wire::ExitedWorker& m) {
+    require_ours(m.rank);
+    require(++exits[m.rank.value()] == 1);
+  }
+  void operator()(const wire::ErrorFile& m) {
+    require_ours(m.rank);
+    require(++files[m.rank.value()] == 1 && m.text.size() <= wire::kMaxErrorFile);
+  }
+  void operator()(const wire::AgentLog& m) const { require(m.text.size() <= wire::kMaxText); }
+  void operator()(const wire::Pong&) { require(++pongs == 1); }
+  void operator()(const wire::Inspected&) { require(++inspections == 1); }
+  void operator()(const wire::Probed&) { require(++probes == 1); }
+  void operator()(const wire::Vouched&) const { require(false); }
+  void operator()(const wire::LeftEnded&) const { require(false); }
+  template <class Message>
+  void operator()(const Message&) const {}
+};
+
+// How many bytes of messages are let through.
+std::size_t judge(const std::string& bytes) {
+  AgentConduct conduct = conduct_of_two();
+  wire::Decoder<wire::ToLauncher> decoder;
+  decoder.feed(bytes);
+  Counted counted;
+  std::size_t good = 0;
+  for (;;) {
+    const auto next = decoder.next();
+    if (!next || !next->has_value()) return good;
+    if (const auto allowed = conduct.check(**next); !allowed) {
+      require(allowed.error().kind() == ErrorKind::Protocol && !allowed.error().message().empty());
+      return good;
+    }
+    std::visit(counted, **next);
+    good += wire::encode(**next).size();
+  }
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  static const std::string honest = honest_bytes();
+  static const bool passes = judge(honest) == honest.size();
+  require(passes);
+  (void)judge(sml::fuzz::edited(std::string_view(reinterpret_cast<const char*>(data), size), honest));
+  return 0;
+}

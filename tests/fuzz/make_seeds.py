@@ -1,0 +1,210 @@
+#!/usr/bin/python3
+"""Writes the seeds of fuzz targets whose inputs are binary into tests/fuzz/corpus, by the formats that the targets and the
+headers of what they try describe. Run it again when a format has changed; the rest of the corpus is written by hand."""
+import gzip
+import pathlib
+import re
+import struct
+
+REPO = pathlib.Path(__file__).resolve().parents[2]
+CORPUS = REPO / "tests/fuzz/corpus"
+
+
+def put(target, name, data):
+    folder = CORPUS / f"{target}_fuzz"
+    folder.mkdir(exist_ok=True)
+    (folder / name).write_bytes(data)
+
+
+# ---- frames (common/wire/frame.h, bytes.h)
+def types_of(header, side, first):
+    text = (REPO / header).read_text()
+    names = re.search(rf"{side} =\s+std::variant<([^>]*)>", text)[1].replace(",", " ").split()
+    return {name: first + i for i, name in enumerate(names)}
+
+
+TO_AGENT = types_of("common/wire/messages.h", "ToAgent", 1)
+TO_LAUNCHER = types_of("common/wire/messages.h", "ToLauncher", 64)
+
+
+def text(data):
+    return struct.pack(">I", len(data)) + data
+
+
+def texts(*all_of):
+    return struct.pack(">I", len(all_of)) + b"".join(map(text, all_of))
+
+
+def u8(*values):
+    return bytes(values)
+
+
+def u32(*values):
+    return struct.pack(f">{len(values)}I", *values)
+
+
+def u64(*values):
+    return struct.pack(f">{len(values)}Q", *values)
+
+
+def frame(kind, payload):
+    return struct.pack(">IB", len(payload), kind) + payload
+
+
+def codecs():
+    app = texts(b"python3", b"train.py") + text(b"/work") + u8(1) + texts(b"PATH=/bin") + texts(b"LR=0.1")
+    hello = u32(6) + text(b"job") + text(b"algo-2") + u32(30000, 10000) + u64(65536)
+    start = texts(b"MASTER_ADDR=10.0.0.1", b"MASTER_PORT=29500") + u8(1) + u32(2) + texts(b"10.0.0.1", b"10.0.0.2") + u8(1)
+    start += u32(1, 0) + texts(b"TF_CONFIG={}")
+    caller = u32(1) + text(b"10.0.0.2") + struct.pack(">H", 4000) + text(b"10.0.0.1") + struct.pack(">H", 29500)
+    one = {"Hello": hello, "Probe": texts(b"10.0.0.1", b"fe80::1") + struct.pack(">HI", 29500, 1000), "Start": start,
+           "Signal": u32(10), "Stop": u32(15, 1000), "StdinData": u32(0) + text(b"in\n"), "StdinEof": u32(0),
+           "Credit": u64(65536), "Ping": u64(7), "Suspend": b"", "Resume": b"", "Release": b"",
+           "AskJoined": struct.pack(">H", 29500), "Inspect": b"", "Vouch": u32(1) + caller, "Ruled": u32(1, 1) + u8(1),
+           "EndLeft": text(b"sml0") + u32(17) + text(b"/sys/fs/cgroup/sml-run-a") + text(b"/tmp/sml-run-a")}
+    for name, payload in one.items():
+        put("codec_to_agent", name.lower(), frame(TO_AGENT[name], payload))
+    worker = u32(2, 0, 0) + u8(1) + texts(b"RANK=2") + text(b"/logs/2/stdout") + text(b"") + text(b"0-3") + u8(0)
+    wishes = u8(1) + u32(2) + u8(0, 0, 1, 0) + u32(0, 1, 4) + u8(1) + u32(1)  # of binding and devices
+    prepare = u32(1) + app + u32(1) + worker + u8(1) + u64(65536) + u8(0) + texts(b"eth0") + u32(1) + wishes
+    put("codec_to_agent", "prepare", frame(TO_AGENT["Prepare"], prepare + u32(0, 0) + u32(0) + text(b"mark") + u8(1)))
+    put("codec_to_agent", "conversation", b"".join(frame(TO_AGENT[n], one[n]) for n in ("Hello", "Ping", "Start", "Stop")))
+    put("codec_to_agent", "cut_short", frame(TO_AGENT["Hello"], hello)[:-3])
+
+    ack = u32(6) + text(b"b") + u32(17) + u64(5) + texts(b"10.0.0.2") + text(b"machine") + text(b"") + text(b"/tmp/s")
+    one = {"HelloAck": ack,
+           "Prepared": u32(1) + u8(9) + text(b"no such program") + text(b"install it") + struct.pack(">HH", 29500, 29501) +
+           texts(b"10.0.0.2") + u32(1) + struct.pack(">H", 4000) + texts(b"a warning") + u32(1, 2) + text(b"core 1") +
+           u32(1, 2, 0) + text(b"a.out") + text(b"libmpi.so"),
+           "Probed": u32(1) + text(b"10.0.0.1") + u32(111), "Started": u32(1, 2, 40) + u64(9),
+           "Output": u32(2) + u8(1) + u64(9) + text(b"epoch 1\n"), "ExitedWorker": u32(2) + u8(0) + u32(1) + u8(0, 0) + u64(9),
+           "Drained": u32(2) + u8(0), "AgentLog": u8(1) + text(b"words"), "Pong": u64(7, 9), "StdinCredit": u32(2) + u64(4),
+           "Bye": text(b"") + texts(b"pid 4 (sleep)"), "ErrorFile": text(b'{"message":"E"}') + u32(2),
+           "OutOfMemory": u64(1) + text(b"oom_kill rose"), "Joined": u64(2, 30) + u32(1, 2), "LogFailed": text(b"disk full"),
+           "PipeFailed": text(b"train"), "MpiUse": u32(2, 40) + text(b"a.out") + text(b"libmpi.so"),
+           "AskVouch": u32(1) + caller, "Vouched": u32(1, 1) + u8(2), "LeftEnded": u32(3)}
+    for name, payload in one.items():
+        put("codec_to_launcher", name.lower(), frame(TO_LAUNCHER[name], payload))
+    put("codec_to_launcher", "conversation", b"".join(
+        frame(TO_LAUNCHER[n], one[n]) for n in ("HelloAck", "Prepared", "Started", "Output", "ExitedWorker", "Drained", "Bye")))
+
+
+def dial_in():
+    header = "launcher/dialin/messages.h"
+    for side, own in (("ToHead", {"Hello": u32(1) + text(b"job") + u32(1) + text(b"b") + text(b"digest") + u32(1) + text(b"h"),
+                                  "Bytes": text(b"sml0 AGENT 6\n"), "AgentEnded": text(b"gone"), "StopAsked": u8(15)}),
+                      ("ToHost", {"Welcome": b"", "Refused": u8(5) + u32(2) + text(b"twice"), "Begin": text(b"sml0"),
+                                  "Bytes": text(b"x"), "EndInput": b"", "Alive": b"",
+                                  "Verdict": u8(1) + text(b"rank 1 failed") + text(b"ValueError")})):
+        kinds = types_of(header, side, {"ToHead": 1, "ToHost": 64}[side])
+        for name, payload in own.items():
+            put("dial_in", f"{side.lower()}_{name.lower()}", frame(kinds[name], payload))
+        put("dial_in", f"{side.lower()}_all", b"".join(frame(kinds[n], p) for n, p in own.items()))
+
+
+def plans():
+    put("plan_check", "honest", b"\x01")
+    put("plan_check", "repeated", b"\x01\x03\x00\x00\xff")
+    put("plan_check", "a_byte_exchanged", b"\x01\x00\x00\x20X")
+    put("agent_conduct", "honest", b"\x01")
+    put("agent_conduct", "repeated", b"\x01\x03\x00\x60\xff")
+    put("agent_conduct", "bytes", b"\x00" + frame(TO_LAUNCHER["Pong"], u64(1, 5)))
+    put("door", "flood", bytes([127, 1, 0] * 40 + [0, 2, 0] + [255, 1, 1] * 20 + [0, 1, 0] * 5 + [129, 0, 255]))
+
+
+# ---- first lines (common/wire/handshake.h); the target's mark is "m"
+def handshake():
+    for name, line in (("agent", "m AGENT 6"), ("need", "m NEED x86_64 /home/u/.cache/sml-run"), ("fail", "m FAIL no space"),
+                       ("noise", "Welcome\nm\n\x1b[2Jm AGENT\nm AGENT 6")):
+        put("handshake", name, line.encode() + b"\nrest")
+    put("handshake", "without_its_end", b"Welcome\nm AGENT 6")
+
+
+# ---- the stores: runs of bytes, each with a byte before it that tells whose and how long (see the targets)
+def native(data):
+    return struct.pack("=Q", len(data)) + data
+
+
+def torch_run(client, data, clients=3):
+    return bytes([len(data) * clients + client]) + data
+
+
+def stores():
+    hello = b"\0" + struct.pack("=I", 0x3C85F7CE)
+    key = native(b"init/")
+    asks = {"set_get": b"\1" + native(b"k") + native(b"v") + b"\3" + native(b"k"), "add": b"\4" + key + struct.pack("=q", 1),
+            "check": b"\5" + struct.pack("=Q", 1) + native(b"k"), "wait": b"\6" + struct.pack("=Q", 1) + native(b"w"),
+            "compare": b"\2" + native(b"k") + native(b"") + native(b"v"), "keys": b"\7", "delete": b"\x08" + native(b"k"),
+            "append": b"\x09" + native(b"k") + native(b"v"), "multi": b"\x0a" + struct.pack("=Q", 1) + native(b"k"),
+            "queue": b"\x0e" + native(b"q") + native(b"v") + b"\x0f" + native(b"q")}
+    for name, ask in asks.items():
+        put("torch_store", f"new_{name}", torch_run(0, hello + ask))
+        put("torch_store", f"old_{name}", torch_run(0, bytes([ask[0] - 1]) + ask[1:]))
+    put("torch_store", "waiter_and_setter", torch_run(0, hello + asks["wait"]) + torch_run(1, hello + b"\1" + native(b"w") + native(b"v")))
+    put("torch_store", "half", torch_run(0, hello) + torch_run(1, hello + b"\3\5"))
+
+    def run(data):
+        return bytes([len(data)]) + data
+    put_one = b"PUT /global/k HTTP/1.1\r\nContent-Length: 4\r\n\r\nevil"
+    get_one = b"GET /global/k HTTP/1.1\r\n\r\n"
+    put("horovod_store", "put_get", run(put_one) + run(get_one))
+    put("horovod_store", "get_before_put", run(get_one) + run(put_one))
+    put("horovod_store", "delete", run(put_one) + run(b"DELETE /global/k HTTP/1.0\r\nContent-Length: 0\r\n\r\n"))
+    put("horovod_store", "chunked", run(b"PUT /a/b HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nevil\r\n0\r\n\r\n"))
+
+
+# ---- channels: two bytes of choices, then the stream (see the target); RecordIO of MXNet
+def record(data, part=0):
+    return struct.pack("<II", 0xCED7230A, len(data) | part << 29) + data + bytes(-len(data) % 4)
+
+
+def pipes():
+    for framing in range(4):
+        for readers in (0, 48):
+            put("pipes", f"framing_{framing}_{readers}", bytes([framing + readers, 5]) + record(b"first") + record(b"second\n") + b"a\nb\n")
+    put("pipes", "record_in_parts", bytes([1, 7]) + record(b"one", 1) + record(b"two", 2) + record(b"end", 3))
+    put("pipes", "manifest", b'[{"prefix": "/data/"}, "a", "b/c"]')
+    put("pipes", "words", b"train=/data/*.rec,framing=recordio,group=2")
+
+
+def packed():
+    stored = gzip.compress(b"some text " * 40, mtime=0)
+    put("gunzip", "in_pieces", b"\x03" + stored)
+    put("gunzip", "wrong_sum", b"\x20" + stored[:-8] + bytes(8))
+    name = b"\x1f\x8b\x08\x1e" + bytes(6) + struct.pack("<H", 2) + b"xx" + b"name\0" + b"note\0" + bytes(2)
+    put("gunzip", "all_fields", b"\x07" + name + stored[10:])
+    put("gunzip", "bomb", b"\x1f" + gzip.compress(bytes(200000), mtime=0))
+
+
+def sockets():
+    def line(local, remote, state=1, uid=1000, inode=99):
+        return f"   0: {local} {remote} {state:02X} 00000000:00000000 00:00000000 00000000  {uid:4}        0 {inode} 1\n".encode()
+    head = b"  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode\n"
+    ports = bytes([0x73, 0x3C, 0x10, 0x92])
+    put("socket_tables", "tcp", ports + b"\0" + head + line("0100007F:733C", "0100007F:1092") + line("0100007F:733C", "00000000:0000", 10))
+    put("socket_tables", "closed", ports + b"\0" + head + line("0100007F:733C", "0100007F:1092", 6, 0, 0))
+    six = "000080FE000000000000000001000000"
+    put("socket_tables", "tcp6", ports + b"\1" + head + line(f"{six}:733C", f"{six}:1092"))
+    mapped = "0000000000000000FFFF00000100007F"
+    put("socket_tables", "mapped", ports + b"\0" + head + line(f"{mapped}:733C", f"{mapped}:1092"))
+    ends = struct.pack(">HH", 0x733C, 0x1092) + bytes(40)
+    answer = struct.pack("=IHHII", 88, 20, 0, 0, 0) + struct.pack("=BBBB", 2, 1, 0, 0) + ends + struct.pack("=IIIII", 0, 0, 0, 4711, 99)
+    put("socket_tables", "diag", ports + b"\0" + answer)
+    put("socket_tables", "diag_error", ports + b"\0" + struct.pack("=IHHII", 36, 2, 0, 0, 0) + struct.pack("=i", -2) + bytes(16))
+
+
+def texts_of_others():
+    put("cgroup_path", "v1", b"12:cpuset:/docker/a\n3:cpu,memory:/docker/b\n0::/\n")
+    put("cgroup_path", "v2", b"0::/user.slice/sml-run-abcdef\n")
+    put("cgroup_path", "path", b"/a/b//c/../d")
+    put("app_file", "programs", b"# two\n-np 2 -x A='b c' python3 train.py --lr 1\n\n--role ps --wdir /w ps --flag\n")
+    put("app_file", "crlf", b"-np 1 true\r\n")
+    put("app_file", "unknown", b"--nq 1 true\n")
+    put("secret_file", "private", b"\x81\x80" + b"0123456789abcdef\n")
+    put("secret_file", "open", b"\x81\xb6" + b"0123456789abcdef\r\n\n")
+    put("own_words", "escapes", b"\x1b[2J\x1b]0;x\x07\xc2\x9b31m\rsml-run: all is well\n\xff\xe2\x80\xae")
+    put("own_words", "secrets", b"--hf_token abc PASSWORD='x y' {\"api_key\": \"1\"} n001 n002")
+
+
+for part in (codecs, dial_in, plans, handshake, stores, pipes, packed, sockets, texts_of_others):
+    part()

@@ -1,0 +1,58 @@
+"""Judges what tests/gpu/run has seen: answers.py WHAT GPUS [WANTED...] <OUTPUT. Says what is there, or exits with 1."""
+import json
+import sys
+
+
+def lines(text):
+    return sorted((json.loads(line) for line in text.splitlines() if line.startswith("{")), key=lambda row: row["rank"])
+
+
+def wrong(message):
+    print(message)
+    sys.exit(1)
+
+
+def seen(text, ranks, each):
+    """So many ranks see so many GPUs each, and none sees another's."""
+    rows = lines(text)
+    if [row["rank"] for row in rows] != list(range(ranks)):
+        wrong(f"wanted ranks 0 to {ranks - 1}, there were {[row['rank'] for row in rows]}")
+    for row in rows:
+        if len(row["gpus"]) != each:
+            wrong(f"rank {row['rank']} sees {len(row['gpus'])} GPUs instead of {each}: "
+                  f"CUDA_VISIBLE_DEVICES={row['variable']}")
+    every = [gpu for row in rows for gpu in row["gpus"]]
+    if len(set(every)) != ranks * each:
+        wrong(f"a GPU is seen by several ranks: {every}")
+    return "CUDA_VISIBLE_DEVICES by rank: " + " ".join(str(row["variable"]) for row in rows)
+
+
+def reduced(text, ranks):
+    rows = lines(text)
+    want = ranks * (ranks + 1) / 2
+    if [row["rank"] for row in rows] != list(range(ranks)) or any(row["world"] != ranks for row in rows):
+        wrong(f"wanted ranks 0 to {ranks - 1} of {ranks}, there were {[(row['rank'], row['world']) for row in rows]}")
+    if any(row["total"] != want for row in rows):
+        wrong(f"the sum is {[row['total'] for row in rows]} instead of {want}")
+    if len({row["gpus"][0] for row in rows}) != ranks:
+        wrong(f"ranks share GPUs: {[row['gpus'][0] for row in rows]}")
+    return f"{ranks} ranks, each on a GPU of its own, summed to {want:g}"
+
+
+def table(text, gpus, driver):
+    devices = json.loads(text)["hosts"][0]["facts"]["devices"]
+    if devices != {"kind": "NVIDIA GPU", "count": gpus, "driver": driver}:
+        wrong(f"--check says {devices}; nvidia-smi says {gpus} with driver {driver}")
+    return f"{gpus} with driver {driver}"
+
+
+def slots(text, gpus):
+    world = json.loads(text)["world_size"]
+    if world != gpus:
+        wrong(f"{world} ranks instead of {gpus}")
+    return f"{world} ranks"
+
+
+what, *rest = sys.argv[1:]
+numbers = [int(word) if word.isdigit() else word for word in rest]
+print({"seen": seen, "reduced": reduced, "table": table, "slots": slots}[what](sys.stdin.read(), *numbers))

@@ -1,0 +1,240 @@
+#include "launcher/launch/agent_conduct.h"
+
+#include <functional>
+
+#include "common/wire/limits.h"
+#include "tests/support/catch.h"
+
+using namespace sml;
+using namespace sml::launch;
+using namespace std::string_literals;
+
+namespace {
+
+wire::Worker worker(std::uint32_t rank) {
+  wire::Worker out;
+  out.rank = Rank(rank);
+  return out;
+}
+
+// Of a host with ranks 2 and 5 that may send 100 bytes of output.
+struct Host {
+  static AgentConduct make(const std::function<void(wire::Prepare&)>& change = {}) {
+    wire::Prepare prepare;
+    prepare.workers = {worker(5), worker(2)};
+    prepare.apps.resize(1);
+    if (change) change(prepare);
+    wire::Hello hello;
+    hello.credit = 100;
+    return AgentConduct(hello, prepare);
+  }
+  explicit Host(const std::function<void(wire::Prepare&)>& change = {}) : conduct(make(change)) {}
+
+  void may(const wire::ToLauncher& message) {
+    const auto allowed = conduct.check(message);
+    CHECK(allowed.has_value());
+    if (!allowed) FAIL_CHECK(allowed.error().message());
+  }
+  void may_not(const wire::ToLauncher& message, const std::string& rule) {
+    const auto allowed = conduct.check(message);
+    REQUIRE_FALSE(allowed.has_value());
+    CHECK(allowed.error().kind() == ErrorKind::Protocol);
+    CHECK(allowed.error().message() == rule);
+  }
+  void start() { may(wire::Started{{{Rank(2), 10}, {Rank(5), 11}}, 1}); }
+
+  AgentConduct conduct;
+};
+
+wire::Output output(std::uint32_t rank, std::string_view bytes) { return {Rank(rank), Stream::Stdout, bytes}; }
+wire::ExitedWorker exited(std::uint32_t rank) { return {.rank = Rank(rank)}; }
+wire::Drained drained(std::uint32_t rank) { return {Rank(rank), wire::DrainEnd::Eof}; }
+const std::string kLong(wire::kMaxText + 1, 'x');
+
+}  // namespace
+
+TEST_CASE("conduct: a whole conversation breaks no rule") {
+  Host host([](wire::Prepare& p) {
+    p.rendezvous = wire::Rendezvous::Reserve;
+    p.ports = 2;
+    p.interfaces = {"eth0"};
+    p.binding.report = plan::ReportBindings::Yes;
+  });
+  host.may(wire::HelloAck{.build_id = "1", .addresses = {"10.0.0.1"}, .machine = "m"});
+  host.may(wire::Prepared{{}, 29500, 29501, {"10.0.0.1"}, {1, 2}, {"a warning"}, {{Rank(2), "core 1"}, {Rank(5), ""}}});
+  host.conduct.asked(wire::Probe{{"10.0.0.2"}, 1, 1});
+  host.may(wire::Probed{{{"10.0.0.2", 0}}});
+  host.conduct.asked(wire::Ping{1});
+  host.conduct.asked(wire::Ping{2});
+  host.may(wire::Pong{1, 5});
+  host.may(wire::Pong{2, 6});
+  host.conduct.asked(wire::Inspect{});
+  host.may(wire::Inspected{});
+  host.start();
+  host.conduct.asked(wire::StdinData{Rank(2), "12345"});
+  host.may(wire::StdinCredit{Rank(2), 2});
+  host.may(output(2, std::string(100, 'x')));
+  host.conduct.asked(wire::Credit{10});
+  host.may(output(5, std::string(10, 'x')));
+  host.conduct.asked(wire::AskJoined{});
+  host.may(wire::Joined{.count = 1, .since_first_ms = 1, .missing = {Rank(5)}, .with_torch = 0});
+  host.may(wire::ErrorFile{"{}", Rank(2)});
+  host.may(wire::OutOfMemory{1, "oom_kill"});
+  host.may(exited(2));
+  host.may(wire::StdinCredit{Rank(2), 3});
+  host.may(drained(2));
+  host.may(exited(5));
+  host.conduct.asked(wire::Credit{1});
+  host.may(output(5, "x"));  // was on its way
+  host.may(drained(5));
+  host.may(wire::Bye{"", {"pid 1"}});
+}
+
+TEST_CASE("conduct: a worker that could not be started ends without having run") {
+  Host host;
+  host.may(wire::Started{{{Rank(2), 10}}, 1});
+  host.may(exited(5));
+  host.may(drained(5));
+}
+
+TEST_CASE("conduct: output beyond its credit") {
+  Host host;
+  host.start();
+  host.may(output(2, std::string(60, 'x')));
+  host.may_not(output(5, std::string(41, 'x')), "sent 41 bytes of output, and was allowed 40");
+}
+
+TEST_CASE("conduct: news of ranks in an order that cannot be") {
+  {
+    Host host;
+    host.may_not(output(2, "x"), "told news of rank 2 before it had started its workers");
+    host.may_not(exited(2), "told news of rank 2 before it had started its workers");
+    host.may_not(wire::ErrorFile{"x", Rank(2)}, "told news of rank 2 before it had started its workers");
+  }
+  Host host;
+  host.start();
+  host.may_not(wire::Started{}, "started its workers twice");
+  host.may_not(drained(2), "told the last output of rank 2, which had not ended");
+  host.may(exited(2));
+  host.may_not(exited(2), "told the end of rank 2 twice");
+  host.may_not(wire::ErrorFile{"x", Rank(2)}, "sent an error file of rank 2 again, or after its end");
+  host.may(drained(2));
+  host.may_not(drained(2), "told the last output of rank 2 twice");
+  host.may_not(output(2, "x"), "sent output of rank 2 after the last of it");
+  host.may_not(exited(2), "told the end of rank 2 twice");
+}
+
+TEST_CASE("conduct: ranks of other hosts") {
+  const std::string rule = "spoke of rank 3, which is not on this host";
+  Host host([](wire::Prepare& p) { p.binding.report = plan::ReportBindings::Yes; });
+  host.may_not(wire::Prepared{.obstacles = {}, .bindings = {{Rank(3), "x"}}}, rule);
+  host.conduct.asked(wire::AskJoined{});
+  host.may_not(wire::Joined{.count = 0, .since_first_ms = 0, .missing = {Rank(3)}, .with_torch = 0}, rule);
+  host.start();
+  for (const wire::ToLauncher& message :
+       {wire::ToLauncher(output(3, "x")), wire::ToLauncher(exited(3)), wire::ToLauncher(drained(3)),
+        wire::ToLauncher(wire::StdinCredit{Rank(3), 0}), wire::ToLauncher(wire::ErrorFile{"", Rank(3)})}) {
+    host.may_not(message, rule);
+  }
+}
+
+TEST_CASE("conduct: a rank that starts twice") {
+  Host host;
+  host.may_not(wire::Started{{{Rank(2), 1}, {Rank(2), 2}}, 0}, "started rank 2 twice");
+}
+
+TEST_CASE("conduct: answers that nobody asked for") {
+  Host host;
+  host.may_not(wire::Pong{1, 1}, "answered a ping that nobody had sent");
+  host.conduct.asked(wire::Ping{7});
+  host.may_not(wire::Pong{8, 1}, "answered a ping that nobody had sent");
+  host.may(wire::Pong{7, 1});
+  host.may_not(wire::Pong{7, 1}, "answered a ping that nobody had sent");
+  host.may_not(wire::Inspected{}, "sent what its host is like, that nobody had asked for");
+  host.may_not(wire::LeftEnded{}, "sent what it had ended, that nobody had asked for");
+  host.conduct.asked(wire::EndLeft{});
+  host.may(wire::LeftEnded{});
+  host.may_not(wire::Joined{}, "sent who has joined, that nobody had asked for");
+  host.may_not(wire::Probed{}, "sent what it had probed, that nobody had asked for");
+  host.conduct.asked(wire::Probe{{"10.0.0.2"}, 1, 1});
+  host.may_not(wire::Probed{{{"\x1b[2J", 0}}}, "told of an address that it was not to try");
+  host.conduct.asked(wire::Probe{{"10.0.0.2"}, 1, 1});
+  host.may_not(wire::Probed{{{"10.0.0.2", 0}, {"10.0.0.2", 0}, {"10.0.0.2", 0}}},
+               "sent 3 results of probes, more than 2");
+  host.may(wire::HelloAck{});
+  host.may_not(wire::HelloAck{}, "greeted twice");
+  host.start();
+  host.conduct.asked(wire::StdinData{Rank(2), "123"});
+  host.may_not(wire::StdinCredit{Rank(2), 4}, "took 4 bytes of input for rank 2, and had been sent 3");
+  host.may_not(wire::StdinCredit{Rank(5), 1}, "took 1 bytes of input for rank 5, and had been sent 0");
+}
+
+TEST_CASE("conduct: what it was not to prepare") {
+  const auto breaks = [](const wire::Prepared& prepared, const std::string& rule) { Host().may_not(prepared, rule); };
+  breaks({.obstacles = {}, .port = 1}, "told a port that it was not to reserve");
+  breaks({.obstacles = {}, .horovod_port = 1}, "told a port that it was not to reserve");
+  breaks({.obstacles = {}, .addresses = {"10.0.0.1"}}, "told interfaces that it was not to choose");
+  breaks({.obstacles = {}, .ports = {1}}, "sent 1 ports, more than 0");
+  breaks({.obstacles = {}, .bindings = {{Rank(2), ""}}}, "sent 1 bindings, more than 0");
+}
+
+TEST_CASE("conduct: texts that are too long, and too many of them") {
+  const std::string rule = "sent a text of 65537 bytes, more than 65536";
+  Host host;
+  host.conduct.asked(wire::Inspect{});
+  wire::Inspected inspected;
+  inspected.facts.system = kLong;
+  for (const wire::ToLauncher& message :
+       {wire::ToLauncher(wire::HelloAck{.build_id = kLong, .addresses = {}}),
+        wire::ToLauncher(wire::Prepared{.obstacles = {{0, kLong, ""}}}),
+        wire::ToLauncher(wire::Prepared{.obstacles = {{0, "", kLong}}}),
+        wire::ToLauncher(wire::Prepared{.obstacles = {}, .warnings = {kLong}}),
+        wire::ToLauncher(wire::AgentLog{wire::LogLevel::Info, kLong}), wire::ToLauncher(inspected),
+        wire::ToLauncher(wire::LogFailed{kLong}), wire::ToLauncher(wire::PipeFailed{kLong}),
+        wire::ToLauncher(wire::OutOfMemory{1, kLong}), wire::ToLauncher(wire::Bye{kLong, {}}),
+        wire::ToLauncher(wire::Bye{"", {kLong}})}) {
+    CAPTURE(message.index());
+    host.may_not(message, rule);
+  }
+  host.start();
+  host.may_not(wire::ErrorFile{kLong, Rank(2)}, rule);
+  host.may_not(wire::Bye{"", std::vector<std::string>(257)}, "sent 257 processes that are left, more than 256");
+  host.may_not(wire::Prepared{.obstacles = std::vector<wire::Obstacle>(104)}, "sent 104 obstacles, more than 103");
+  host.may(wire::OutOfMemory{1, ""});
+  host.may_not(wire::OutOfMemory{1, ""}, "sent 3 words on lack of memory, more than 2");
+}
+
+TEST_CASE("conduct: remarks without end") {
+  Host host;
+  int refused = 0;
+  for (int i = 0; i < 100'000; ++i) refused += host.conduct.check(wire::AgentLog{}).has_value() ? 0 : 1;
+  CHECK(refused == 0);
+  host.may_not(wire::AgentLog{}, "sent 100001 remarks, more than 100000");
+}
+
+TEST_CASE("conduct: who vouches for whom") {
+  Host server([](wire::Prepare& p) { p.rendezvous = wire::Rendezvous::Reserve; });
+  const wire::Caller caller{7, "10.0.0.2", 40000, "10.0.0.1", 29500};
+  server.may(wire::AskVouch{{caller}});
+  server.conduct.asked(wire::Ruled{{{7, wire::IsOurs::Yes}}});
+  server.may_not(wire::AskVouch{std::vector<wire::Caller>(1025)}, "sent 1025 callers at once, more than 1024");
+  Host host;
+  host.may_not(wire::AskVouch{{caller}}, "asked about callers of stores that it does not serve");
+  const wire::Vouched vouched{{{7, wire::IsOurs::Yes}}};
+  host.may_not(vouched, "vouched for a caller that it was not asked about");
+  host.conduct.asked(wire::Vouch{{caller}});
+  host.may(vouched);
+  host.may_not(vouched, "vouched for a caller that it was not asked about");
+}
+
+TEST_CASE("conduct: programs that speak MPI are told when that is asked for") {
+  const wire::MpiUse use{.rank = Rank(2), .pid = 1, .program = "a", .library = "libmpi.so"};
+  Host asked([](wire::Prepare& p) { p.mpi = wire::MpiLook::Yes; });
+  asked.may(wire::Prepared{.obstacles = {}, .mpi = {use}});
+  asked.may(use);
+  asked.may(use);
+  asked.may_not(use, "sent 3 programs that speak MPI, more than 2");
+  Host host;
+  host.may_not(use, "sent 1 programs that speak MPI, more than 0");
+  host.may_not(wire::Prepared{.obstacles = {}, .mpi = {use}}, "sent 1 programs that speak MPI, more than 0");
+}

@@ -1,0 +1,127 @@
+#include "common/plan/mpi_use.h"
+
+#include <map>
+
+#include "tests/support/catch.h"
+
+using namespace sml::plan;
+using Words = std::vector<std::string>;
+
+namespace {
+
+std::string number(std::uint64_t value, std::size_t size) {
+  std::string out;
+  for (std::size_t i = 0; i < size; ++i, value >>= 8) out += static_cast<char>(value & 0xff);
+  return out;
+}
+
+std::string segment(std::uint32_t type, std::uint64_t offset, std::uint64_t address, std::uint64_t size) {
+  return number(type, 4) + number(0, 4) + number(offset, 8) + number(address, 8) + number(address, 8) +
+         number(size, 8) + number(size, 8) + number(8, 8);
+}
+
+// As ld makes one: header, two segments, the dynamic section at 0x1000 (mapped at 0x401000), the names behind it.
+std::string elf(const Words& needed) {
+  constexpr std::uint64_t kDynamic = 0x1000, kNames = 0x1800, kBase = 0x400000;
+  std::string names(1, '\0'), dynamic;
+  for (const std::string& one : needed) {
+    dynamic += number(1, 8) + number(names.size(), 8);
+    names += one + '\0';
+  }
+  dynamic += number(5, 8) + number(kBase + kNames, 8) + number(0, 16) + number(1, 8) + number(1, 8);
+  std::string out("\177ELF\2\1\1", 7);
+  out.resize(32);
+  out += number(64, 8) + number(0, 14) + number(56, 2) + number(2, 2);
+  out.resize(64);
+  out += segment(1, 0, kBase, 0x2000) + segment(2, kDynamic, kBase + kDynamic, dynamic.size());
+  out.resize(kDynamic);
+  out += dynamic;
+  out.resize(kNames);
+  return out + names;
+}
+
+ReadAt reader(const std::string& bytes) {
+  return [bytes](std::uint64_t offset, std::size_t size) {
+    return offset < bytes.size() ? bytes.substr(offset, size) : std::string();
+  };
+}
+
+struct Files {
+  std::map<std::string, std::string> bytes;
+  std::string in_use(const Words& mapped, const Words& environment = {}) const {
+    return mpi_library_in_use(mapped, environment,
+                              [this](const std::string& path, std::uint64_t offset, std::size_t size) {
+                                const auto found = bytes.find(path);
+                                return found == bytes.end() ? std::string() : reader(found->second)(offset, size);
+                              });
+  }
+};
+
+}  // namespace
+
+TEST_CASE("mpi: what an ELF file needs") {
+  const Words needed{"libm.so.6", "libmpi.so.40", "libc.so.6"};
+  CHECK(needed_libraries(reader(elf(needed))) == needed);
+  CHECK(linked_mpi_library(reader(elf(needed))) == "libmpi.so.40");
+  CHECK(linked_mpi_library(reader(elf({"libc.so.6"}))).empty());
+  CHECK(needed_libraries(reader("#!/bin/sh\n")).empty());
+  CHECK(needed_libraries(reader("")).empty());
+  std::string other = elf(needed);
+  other[5] = 2;  // big-endian
+  CHECK(needed_libraries(reader(other)).empty());
+}
+
+TEST_CASE("mpi: a file that is cut off anywhere is read as far as it goes") {
+  const std::string whole = elf({"libmpich.so.12"});
+  for (std::size_t size = 0; size < whole.size(); ++size) {
+    const Words found = needed_libraries(reader(whole.substr(0, size)));
+    CHECK((found.empty() || (found.size() == 1 && std::string("libmpich.so.12").starts_with(found[0]))));
+  }
+}
+
+TEST_CASE("mpi: the names of its libraries") {
+  for (const char* name : {"libmpi.so", "/usr/lib/x/libmpi.so.40.30.4", "libmpich.so.12", "libmpi_cray.so.12",
+                           "libmpi_usempif08.so.40", "libmpicxx.so.12", "libmpifort.so.12"}) {
+    CHECK(is_mpi_library(name));
+  }
+  for (const char* name : {"libmpir.so.23", "libmpi", "/libmpi.so/libc.so.6", "libimpi.so", "libmpi4py.so", ""}) {
+    CHECK_FALSE(is_mpi_library(name));
+  }
+}
+
+TEST_CASE("mpi: another launcher serves whom it has told where") {
+  CHECK(has_process_manager(Words{"A=1", "PMI_FD=7"}));
+  CHECK(has_process_manager(Words{"PMI_PORT=h:1"}));
+  CHECK(has_process_manager(Words{"PMIX_NAMESPACE=x"}));
+  CHECK_FALSE(has_process_manager(Words{"PMI_RANK=0", "PMI_SIZE=2", "PMIX_MCA_gds=hash", "OMPI_COMM_WORLD_SIZE=2"}));
+}
+
+TEST_CASE("mpi: the files of a process") {
+  CHECK(mapped_files("55d0-55d1 r--p 00000000 08:01 12 /usr/bin/x\n"
+                     "7f00-7f01 r--p 0 08:01 13 /lib/b c.so\n"
+                     "7f01-7f02 rw-p 0 00:00 0 \n"
+                     "55d2-55d3 r--p 00000000 08:01 12 /usr/bin/x\n"
+                     "7ffd-7ffe rw-p 00000000 00:00 0 [stack]") == Words{"/lib/b c.so", "/usr/bin/x"});
+  CHECK(mapped_files("").empty());
+}
+
+TEST_CASE("mpi: it is in use by whoever needs it and has no other way to meet") {
+  const std::string library = "/usr/lib/libmpi.so.40.30.4";
+  const Files files{{{"/app/hello", elf({"libmpi.so.40"})},
+                     {"/usr/lib/mpi4py/MPI.so", elf({"libmpi.so.40"})},
+                     {"/usr/lib/libtorch_cpu.so", elf({"libmpi.so.40"})},
+                     {"/usr/lib/horovod/torch/mpi_lib_v2.so", elf({"libmpi.so.40"})},
+                     {"/usr/lib/openmpi/mca_btl_tcp.so", elf({"libmpi.so.40"})},
+                     {library, elf({"libopen-pal.so.40"})},
+                     {"/usr/bin/python3", elf({"libc.so.6"})}}};
+  CHECK(files.in_use({"/usr/bin/python3"}).empty());
+  CHECK(files.in_use({"/app/hello", library}) == library);
+  CHECK(files.in_use({"/usr/bin/python3", "/usr/lib/mpi4py/MPI.so", library}) == library);
+  CHECK(files.in_use({"/usr/bin/python3", library}) == library);  // loaded by hand
+  // Builds of torch and Horovod that can do both meet by Gloo or NCCL here.
+  CHECK(files.in_use({"/usr/lib/libtorch_cpu.so", library}).empty());
+  CHECK(files.in_use({"/usr/lib/horovod/torch/mpi_lib_v2.so", library, "/usr/lib/openmpi/mca_btl_tcp.so"}).empty());
+  CHECK(files.in_use({"/usr/lib/libtorch_cpu.so", "/usr/lib/mpi4py/MPI.so", library}) == library);
+  CHECK(files.in_use({"/usr/lib/horovod/torch/mpi_lib_v2.so", library}, {"HOROVOD_CONTROLLER=mpi"}) == library);
+  CHECK(files.in_use({"/app/hello", library}, {"PMIX_NAMESPACE=job"}).empty());
+}

@@ -1,0 +1,270 @@
+#include "launcher/dialin/plan_check.h"
+#include "launcher/dialin/agent_traces.h"
+
+#include "launcher/job/session_plans.h"
+#include "tests/support/catch.h"
+
+using namespace sml;
+using namespace sml::dialin;
+
+namespace {
+
+const std::string kJob = "sml-0123";
+
+plan::LaunchPlan plan_of_two(std::set<plan::Preset> presets = {}) {
+  plan::HostList list;
+  for (const char* name : {"host-0", "host-1"}) list.hosts.push_back({.name = name, .user = {}, .slots = 2});
+  plan::LaunchPlan plan;
+  plan.map = *plan::map_job(list, std::nullopt, plan::Oversubscribe::No);
+  plan.job.job_id = kJob;
+  plan.command = {"python3", "train.py"};
+  plan.working_directory = "/work";
+  plan.user_environment = {"LR=0.1", "TOKEN=hidden"};
+  plan.export_policy = plan::ExportPolicy::None;
+  plan.presets = std::move(presets);
+  return plan;
+}
+
+std::vector<wire::RankVariables> variables_of(const plan::LaunchPlan& plan, const std::vector<std::string>& addresses,
+                                              std::uint16_t port) {
+  std::vector<wire::RankVariables> out;
+  if (plan.presets.empty()) return out;
+  std::vector<plan::PresetPort> ports = plan::preset_ports(plan.presets, plan.map);
+  for (plan::PresetPort& one : ports) one.port = port;
+  for (const Rank rank : plan.map.hosts[1].ranks) {
+    out.push_back({rank, plan::preset_environment(plan.presets, plan.map, plan.map.ranks[rank.value()], plan.job,
+                                                  {addresses, ports})});
+  }
+  return out;
+}
+
+OwnPart part_of(const plan::LaunchPlan& plan) {
+  OwnPart part{.host = "host-1",
+               .prepare = job::session_plans(plan, {})[1].prepare_remote,
+               .starts = Starts::Yes,
+               .torch_store = plan::TorchStore::OfAgent,
+               .variables = {}};
+  for (std::size_t i = 0; i < kAnyAddress.size(); ++i) {
+    part.variables[i] = variables_of(plan, {std::string(kAnyAddress[i]), std::string(kAnyAddress[i])}, 0);
+  }
+  return part;
+}
+
+PlanCheck check_of(const OwnPart& part) {
+  return PlanCheck([part](const std::string& job) { return job == kJob ? std::optional(part) : std::nullopt; });
+}
+
+std::string feed(PlanCheck& check, const wire::ToAgent& message) {
+  const std::string bytes = wire::encode(message);
+  const Result<std::string> passed = check.pass(bytes);
+  if (!passed) return passed.error().message();
+  return *passed == bytes ? "" : "(changed)";
+}
+
+const std::string kRefused = "the head wants what this host has not been asked for: ";
+
+wire::Hello hello() {
+  wire::Hello out;
+  out.job_id = kJob;
+  out.host = "host-1";
+  out.heartbeat_timeout_ms = 5;
+  return out;
+}
+
+wire::Start start_at(const std::string& address) {
+  return {.rendezvous = plan::rendezvous_environment({.address = address, .port = 1024, .horovod_port = 1025})};
+}
+
+// What comes of a plan that is changed, or of a start.
+template <class Change>
+std::string plan_with(Change change, const OwnPart& part) {
+  PlanCheck check = check_of(part);
+  REQUIRE(feed(check, hello()).empty());
+  wire::Prepare prepare = part.prepare;
+  change(prepare);
+  const std::string said = feed(check, prepare);
+  return said.starts_with(kRefused) ? said.substr(kRefused.size()) : said;
+}
+std::string start_with(const wire::Start& start, const OwnPart& part) {
+  PlanCheck check = check_of(part);
+  REQUIRE(feed(check, hello()).empty());
+  REQUIRE(feed(check, part.prepare).empty());
+  const std::string said = feed(check, start);
+  return said.starts_with(kRefused) ? said.substr(kRefused.size()) : said;
+}
+
+}  // namespace
+
+TEST_CASE("dial-in: what a host has reckoned itself passes, whatever the pieces") {
+  const OwnPart part = part_of(plan_of_two());
+  PlanCheck check = check_of(part);
+  std::string sent;
+  for (const wire::ToAgent& m :
+       {wire::ToAgent(hello()), wire::ToAgent(part.prepare), wire::ToAgent(wire::Ping{7}),
+        wire::ToAgent(start_at("fe80::1%eth0")), wire::ToAgent(wire::Stop{15, 1}), wire::ToAgent(wire::Release{})}) {
+    sent += wire::encode(m);
+  }
+  std::string passed;
+  for (const char& byte : sent) passed += *check.pass(std::span<const char>(&byte, 1));
+  CHECK(passed == sent);
+}
+
+TEST_CASE("dial-in: workers carry the mark by which their agent was told to open, and no other") {
+  const OwnPart part = part_of(plan_of_two());
+  for (const char* mark : {"sml0", "sml1"}) {
+    PlanCheck check = check_of(part);
+    REQUIRE(check.take_mark("sml0").has_value());
+    CHECK(feed(check, hello()) == "");
+    wire::Prepare prepare = part.prepare;
+    prepare.mark = mark;
+    CHECK(feed(check, prepare).empty() == (prepare.mark == "sml0"));
+  }
+}
+
+TEST_CASE("dial-in: a head gives no other place than the host's own, or none but its own where it is to choose") {
+  Settings own;
+  own.hosts = {"host-0", "host-1", "host-2"};
+  own.own_index = 1;
+  const auto allowed = [&own](std::uint32_t place) { return PlanCheck::check_place(place, own).has_value(); };
+  CHECK(allowed(1));
+  CHECK_FALSE(allowed(2));
+  own.place = PlaceRule::ChosenByHead;
+  CHECK(allowed(1));
+  CHECK(allowed(2));
+  CHECK_FALSE(allowed(0));
+  CHECK_FALSE(allowed(3));
+  CHECK(PlanCheck::check_place(3, own).error().message() ==
+        "the head wants what this host has not been asked for: place 3 among the 3 hosts");
+}
+
+TEST_CASE("dial-in: a head ends nothing that an earlier agent has left") {
+  PlanCheck check = check_of(part_of(plan_of_two()));
+  CHECK(feed(check, hello()) == "");
+  CHECK(feed(check, wire::EndLeft{"sml0", 1, "/sys/fs/cgroup/sml-run-abcdef", "/tmp/sml-run-abcdef"}) ==
+        kRefused + "an end to an earlier agent's processes");
+}
+
+TEST_CASE("dial-in: a head that wants another program, place, variable or input is refused") {
+  const OwnPart part = part_of(plan_of_two());
+  CHECK(plan_with([](wire::Prepare&) {}, part) == "");
+  CHECK(plan_with(
+            [](auto& p) {
+              p.apps[0].argv = {"sh", "-c", "evil\n"};
+            },
+            part) == "to run \"sh -c 'evil\\n'\", and this host has \"python3 train.py\"");
+  CHECK(plan_with([](auto& p) { p.apps[0].working_directory = "/tmp"; }, part) ==
+        "the folder \"/tmp\" to run in, and this host has \"/work\"");
+  CHECK(plan_with([](auto& p) { p.apps[0].user_environment.push_back("LD_PRELOAD=/x"); }, part) ==
+        "another value of the variable LD_PRELOAD");
+  CHECK(plan_with([](auto& p) { p.apps[0].user_environment.pop_back(); }, part) ==
+        "another value of the variable TOKEN");
+  CHECK(plan_with([](auto& p) { p.apps[0].user_environment.insert(p.apps[0].user_environment.begin(), "LR=9"); },
+                  part) == "another value of the variable LR");
+  CHECK(plan_with([](auto& p) { p.apps[0].launcher_environment = {"PATH=/x"}; }, part) ==
+        "its own environment for the workers here");
+  CHECK(plan_with([](auto& p) { p.workers[0].environment.push_back("PATH=/x"); }, part) ==
+        "another value of the variable PATH");
+  CHECK(plan_with([](auto& p) { p.workers[1].rank = Rank(9); }, part) == "other ranks");
+  CHECK(plan_with([](auto& p) { p.workers.pop_back(); }, part) == "another number of workers");
+  CHECK(plan_with([](auto& p) { p.workers[0].stdin_source = wire::StdinSource::Launcher; }, part) ==
+        "another standard input of rank 2");
+  CHECK(plan_with([](auto& p) { p.workers[0].stdout_log = "/etc/cron.d/x"; }, part) ==
+        "another file for the output of rank 2");
+  CHECK(plan_with(
+            [](auto& p) {
+              p.channels.push_back({"a", "/etc", {}, {}});
+            },
+            part) == "other options of binding, devices, interfaces, channels or logs");
+  CHECK(plan_with([](auto& p) { p.rendezvous = wire::Rendezvous::Reserve; }, part) ==
+        "other options of binding, devices, interfaces, channels or logs");
+}
+
+TEST_CASE("dial-in: a head tells where to meet, and nothing else") {
+  const OwnPart part = part_of(plan_of_two());
+  CHECK(start_with(start_at("10.0.0.1"), part) == "");
+  CHECK(start_with(start_at("a b"), part) == "a meeting point that is no address");
+  CHECK(start_with(start_at(""), part) == "a meeting point that is no address");
+  wire::Start start = start_at("10.0.0.1");
+  start.rendezvous.push_back("LD_PRELOAD=/x");
+  CHECK(start_with(start, part) == "another value of the variable LD_PRELOAD");
+  start = start_at("10.0.0.1");
+  start.stores = {plan::TorchStore::OfAgent, 2, {"10.0.0.1"}};
+  CHECK(start_with(start, part) == "a store for others");
+  start = start_at("10.0.0.1");
+  start.variables = {{Rank(2), {"PATH=/x"}}};
+  CHECK(start_with(start, part) == "variables that follow from no preset");
+}
+
+TEST_CASE("dial-in: variables of presets may differ in addresses and ports only") {
+  const plan::LaunchPlan plan = plan_of_two({plan::Preset::Tf, plan::Preset::Jax, plan::Preset::Slurm});
+  const OwnPart part = part_of(plan);
+  for (const auto& addresses : {std::vector<std::string>{"10.0.0.1", "10.0.0.22"}, {"fd00::1", "fe80::2%eth0"}}) {
+    wire::Start start = start_at(addresses[0]);
+    start.variables = variables_of(plan, addresses, 4711);
+    CHECK(start_with(start, part) == "");
+    for (const std::string& change : {std::string("x=1"), std::string("\"},\"x\":{\"")}) {
+      wire::Start evil = start;
+      std::string& entry = evil.variables[0].environment.front();
+      entry.insert(entry.find(addresses[0]) + 2, change);
+      CHECK(start_with(evil, part) == "another value of the variable TF_CONFIG");
+    }
+    start.variables[1].environment.back() = "PATH=/x";
+    CHECK(start_with(start, part) == "another value of the variable PATH");
+  }
+}
+
+TEST_CASE("dial-in: a head says each thing once, in its order, and a check starts nothing") {
+  const OwnPart part = part_of(plan_of_two());
+  PlanCheck hasty = check_of(part);
+  CHECK(feed(hasty, part.prepare) == kRefused + "a conversation in another order");
+  PlanCheck again = check_of(part);
+  CHECK(feed(again, hello()).empty());
+  CHECK(feed(again, start_at("10.0.0.1")) == kRefused + "a start out of turn");
+  CHECK(feed(again, part.prepare).empty());
+  CHECK(feed(again, part.prepare) == kRefused + "a second plan");
+  CHECK(feed(again, wire::StdinData{Rank(2), "x"}) == kRefused + "input for a rank that reads none");
+  CHECK(feed(again, hello()) == kRefused + "a conversation in another order");
+
+  OwnPart looked_at = part;
+  looked_at.starts = Starts::No;
+  CHECK(start_with(start_at("10.0.0.1"), looked_at) == "a start, and this is a check");
+
+  PlanCheck other = check_of(part);
+  wire::Hello strange = hello();
+  strange.job_id = "../x";
+  CHECK(feed(other, strange) == kRefused + "a job whose name is none");
+  strange.job_id = "another";  // in which this host has no part
+  CHECK(feed(other = check_of(part), strange) == kRefused + "workers, and this host has none");
+  strange = hello();
+  strange.host = "host-0";
+  CHECK(feed(other = check_of(part), strange) == kRefused + "that it is host \"host-0\", and it is \"host-1\"");
+  CHECK(other.pass(std::string("\xff\xff\xff\xff\1", 5)).has_error());
+  CHECK(other.take_mark("sml0123456789abcdef").has_value());
+  for (const char* bad : {"", "--help", "a b", "a\n"}) CHECK(other.take_mark(bad).has_error());
+}
+
+TEST_CASE("dial-in: what an agent tells of itself is found, whatever the pieces, and nothing in what is none") {
+  const wire::HelloAck greeting{.build_id = "1",
+                                .pid = 42,
+                                .addresses = {},
+                                .machine = {},
+                                .cgroup = "/sys/fs/cgroup/sml-run-abcdef",
+                                .scratch = "/tmp/sml-run-abcdef"};
+  const std::string words =
+      wire::agent_line("sml0") + wire::encode(wire::ToLauncher(greeting)) + wire::encode(wire::ToLauncher(wire::Bye{}));
+  AgentTraces in_pieces("sml0");
+  for (const char& byte : words) in_pieces.feed(std::span<const char>(&byte, 1));
+  REQUIRE(in_pieces.found().has_value());
+  CHECK(in_pieces.found()->mark == "sml0");
+  CHECK(in_pieces.found()->agent == 42);
+  CHECK(in_pieces.found()->cgroup == greeting.cgroup);
+  CHECK(in_pieces.found()->scratch == greeting.scratch);
+
+  for (const std::string& other :
+       {std::string(), wire::agent_line("sml0"), wire::agent_line("sml1") + words.substr(words.find('\n') + 1),
+        wire::agent_line("sml0") + wire::encode(wire::ToLauncher(wire::Bye{})) + words, std::string(100, '\xff')}) {
+    AgentTraces traces("sml0");
+    traces.feed(std::span<const char>(other));
+    CHECK_FALSE(traces.found().has_value());
+  }
+}

@@ -1,0 +1,67 @@
+#include "launcher/sagemaker/frameworks.h"
+
+#include "tests/support/catch.h"
+#include "tests/support/sagemaker_files.h"
+
+using namespace sml;
+using namespace sml::sagemaker;
+using plan::Preset;
+using sml::test::FakeContainer;
+
+namespace {
+Distribution of(Framework framework) {
+  Distribution out;
+  out.framework = framework;
+  return out;
+}
+
+plan::Environment variables(Framework framework, const char* type, const std::vector<std::string>& hosts, Efa efa) {
+  Contract contract;
+  contract.instance_type = type;
+  return framework_variables(contract, of(framework), hosts, efa);
+}
+}  // namespace
+
+TEST_CASE("the distribution decides the preset") {
+  const plan::Environment mxnet{"SAGEMAKER_TRAINING_MODULE=sagemaker_mxnet_container.training:main"};
+  const plan::Environment tf{"SAGEMAKER_TRAINING_MODULE=sagemaker_tensorflow_container.training:main"};
+  CHECK(preset_of(of(Framework::MirroredStrategy), {}, 1) == Preset::Tf);
+  CHECK(preset_of(of(Framework::ParameterServer), tf, 2) == Preset::Tf);
+  CHECK(preset_of(of(Framework::ParameterServer), {}, 2) == Preset::Tf);
+  CHECK_FALSE(preset_of(of(Framework::ParameterServer), tf, 1));
+  CHECK(preset_of(of(Framework::ParameterServer), mxnet, 1) == Preset::Dmlc);
+  for (const Framework other : {Framework::None, Framework::Mpi, Framework::TorchDistributed, Framework::DataParallel})
+    CHECK_FALSE(preset_of(of(other), mxnet, 2));
+}
+
+TEST_CASE("EFA's variables are the toolkit's, where there is a device") {
+  using Words = plan::Environment;
+  const std::vector<std::string> hosts{"algo-1", "algo-2"};
+  CHECK(variables(Framework::Mpi, "ml.p4d.24xlarge", hosts, Efa::Absent).empty());
+  CHECK(variables(Framework::Mpi, "ml.c5.xlarge", hosts, Efa::Present).empty());
+  CHECK(variables(Framework::None, "ml.p4d.24xlarge", hosts, Efa::Present).empty());
+  CHECK(variables(Framework::Mpi, "ml.g5.48xlarge", hosts, Efa::Present) ==
+        Words{"FI_PROVIDER=efa", "NCCL_PROTO=simple"});
+  CHECK(variables(Framework::Mpi, "ml.p4d.24xlarge", hosts, Efa::Present) ==
+        Words{"FI_PROVIDER=efa", "NCCL_PROTO=simple", "FI_EFA_USE_DEVICE_RDMA=1"});
+  CHECK(variables(Framework::TorchDistributed, "ml.p5.48xlarge", hosts, Efa::Present) ==
+        Words{"FI_PROVIDER=efa", "NCCL_PROTO=simple", "FI_EFA_USE_DEVICE_RDMA=1", "RDMAV_FORK_SAFE=1"});
+  CHECK(variables(Framework::TorchDistributed, "ml.g5.48xlarge", hosts, Efa::Present) ==
+        Words{"FI_PROVIDER=efa", "NCCL_PROTO=simple"});
+
+  FakeContainer container;
+  CHECK(find_efa(container.view()) == Efa::Absent);
+  container.files["/sys/module/efa/version"] = "2.1";
+  CHECK(find_efa(container.view()) == Efa::Absent);
+  container.files["/dev/infiniband/uverbs0"] = "";
+  CHECK(find_efa(container.view()) == Efa::Present);
+}
+
+TEST_CASE("smdistributed dataparallel is told of its hosts") {
+  using Words = plan::Environment;
+  CHECK(variables(Framework::DataParallel, "ml.c5.xlarge", {"algo-1"}, Efa::Absent) ==
+        Words{"SMDATAPARALLEL_USE_SINGLENODE=1"});
+  CHECK(variables(Framework::DataParallel, "ml.p4d.24xlarge", {"algo-2", "algo-3"}, Efa::Absent) ==
+        Words{"SMDATAPARALLEL_USE_HOMOGENEOUS=1", "SMDATAPARALLEL_SERVER_ADDR=algo-2",
+              "SMDATAPARALLEL_SERVER_PORT=7592", "SAGEMAKER_INSTANCE_TYPE=ml.p4d.24xlarge"});
+}
