@@ -16,8 +16,8 @@ Row = collections.namedtuple("Row", "ours libraries")
 
 COMMON = ("common/core", "common/plan", "common/hosts", "common/wire", "common/supervise", "common/output", "common/os",
           "common/rendezvous", "common/pipes")
-LAUNCHER = ("launcher/names", "launcher/launch", "launcher/dialin", "launcher/ssh", "launcher/job", "launcher/report", "launcher/sagemaker",
-            "launcher/dialects")
+LAUNCHER = ("launcher/options", "launcher/inputs", "launcher/names", "launcher/net", "launcher/launch", "launcher/dialin",
+            "launcher/ssh", "launcher/job", "launcher/report", "launcher/sagemaker", "launcher/dialects")
 FOLDERS = {
     "common/core": Row((), ("boost/system", "fmt")),
     "common/plan": Row(("common/core",), ("fmt",)),
@@ -29,12 +29,15 @@ FOLDERS = {
     "common/pipes": Row(("common/core", "common/plan"), ("fmt",)),
     "common/os": Row(("common/core",), ("asio", "fmt")),
     "launcher/report": Row(("common/core", "common/plan", "common/output", "common/os"), ("fmt",)),
-    "launcher/sagemaker": Row(("common/core", "common/plan", "common/hosts", "launcher/report"), ("fmt",)),
+    "launcher/options": Row((*COMMON, *LAUNCHER), ("fmt",)),
+    "launcher/inputs": Row((*COMMON, *LAUNCHER), ("fmt",)),
+    "launcher/sagemaker": Row((*COMMON, *LAUNCHER), ("fmt",)),
     "launcher/dialects": Row(("common/core", "common/plan"), ("fmt",)),
     "launcher/names": Row(("common/core", "common/os"), ()),
-    "launcher/launch": Row((*COMMON, "launcher/names", "launcher/ssh"), ("asio", "fmt")),
-    "launcher/dialin": Row((*COMMON, "launcher/names", "launcher/launch", "launcher/ssh"), ("asio", "fmt")),
-    "launcher/ssh": Row((*COMMON, "launcher/names", "launcher/launch"), ("asio", "fmt")),
+    "launcher/net": Row(("common/core", "common/os", "launcher/names"), ()),
+    "launcher/launch": Row((*COMMON, "launcher/names"), ("asio", "fmt")),
+    "launcher/dialin": Row((*COMMON, *LAUNCHER), ("asio", "fmt")),
+    "launcher/ssh": Row((*COMMON, "launcher/names", "launcher/net", "launcher/launch"), ("asio", "fmt")),
     "launcher/job": Row((*COMMON, *LAUNCHER), ("asio", "fmt")),
     "launcher/agent": Row(COMMON, ("asio",)),
     "launcher": Row((*COMMON, *LAUNCHER), ("asio", "fmt")),
@@ -48,7 +51,7 @@ EXCEPTIONS = {
     "openssl": ("launcher/dialin/*.cc", "launcher/ssh/hashed_name.cc", "launcher/ssh/crypto_library.cc"),
     "boost/beast": ("common/rendezvous/http_request.cc",),
     "boost/unordered": ("common/hosts/host_collector.h",),
-    "CLI": ("launcher/cli.cc",),
+    "CLI": ("launcher/options/command_line.cc",),
     "zlib": ("launcher/agent/gunzip.cc",),
     "re2": ("launcher/report/line_pattern.cc",),
     "nlohmann": ("common/hosts/json_text.h", "common/plan/launch_plan.cc", "launcher/report/*"),

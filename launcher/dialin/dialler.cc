@@ -22,7 +22,7 @@
 #include "launcher/launch/clean_up.h"
 #include "launcher/launch/process_transport.h"
 #include "launcher/names/addresses.h"
-#include "launcher/ssh/tcp_connect.h"
+#include "launcher/net/tcp_connect.h"
 
 namespace sml::dialin {
 
@@ -125,7 +125,7 @@ class Dialler final : private LinkEvents, private launch::TransportEvents {
     asio::post(*pool_, [this, loop = loop_, cancel = cancel_, head = plan_.settings.head, port = plan_.settings.port] {
       auto answer = std::make_shared<Result<os::UniqueFd>>(os::UniqueFd());
       if (const auto addresses = names::addresses_of(head, port, AF_UNSPEC); addresses) {
-        *answer = ssh::connect_to(*addresses, kConnectLimit, *cancel);
+        *answer = net::connect_to(*addresses, kConnectLimit, *cancel);
       } else {
         *answer = addresses.error();
       }
@@ -374,7 +374,7 @@ class Dialler final : private LinkEvents, private launch::TransportEvents {
   const std::function<void(const std::string&)>& say_;
   std::shared_ptr<asio::io_context> loop_ = std::make_shared<asio::io_context>(1);
   std::unique_ptr<asio::thread_pool> pool_ = std::make_unique<asio::thread_pool>(1);
-  std::shared_ptr<ssh::CancelToken> cancel_ = std::make_shared<ssh::CancelToken>();
+  std::shared_ptr<net::CancelToken> cancel_ = std::make_shared<net::CancelToken>();
   std::unique_ptr<Credentials> credentials_;
   std::optional<PlanCheck> check_;  // once the head has welcomed us
   std::optional<Error> distrust_;   // what the head wanted that was not ours

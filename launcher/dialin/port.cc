@@ -12,7 +12,7 @@
 #include "common/os/connections.h"
 #include "launcher/names/accounts.h"
 #include "launcher/names/addresses.h"
-#include "launcher/ssh/tcp_connect.h"
+#include "launcher/net/tcp_connect.h"
 
 namespace sml::dialin {
 
@@ -97,8 +97,8 @@ os::UniqueFd accept_one(int listener) {
   return fd;
 }
 
-std::string near_address(int fd) { return unmapped(ssh::local_address(fd)); }
-std::string far_address(int fd) { return unmapped(ssh::peer_address(fd)); }
+std::string near_address(int fd) { return unmapped(net::local_address(fd)); }
+std::string far_address(int fd) { return unmapped(net::peer_address(fd)); }
 
 Result<std::vector<std::string>> addresses_of(const std::string& name) {
   const Result<std::vector<names::Address>> found = names::addresses_of(name, 1, AF_UNSPEC);

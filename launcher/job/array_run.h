@@ -15,7 +15,7 @@
 #include "common/os/child.h"
 #include "common/plan/array_file.h"
 #include "launcher/job/console.h"
-#include "launcher/job/job_options.h"
+#include "launcher/options/job_options.h"
 #include "launcher/report/array_summary.h"
 
 namespace sml::job {

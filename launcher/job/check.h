@@ -15,12 +15,12 @@
 #include "common/supervise/agent_clock.h"
 #include "launcher/dialin/head.h"
 #include "launcher/job/check_machine.h"
-#include "launcher/job/job_options.h"
 #include "launcher/job/rank_logs.h"
 #include "launcher/job/rendezvous.h"
 #include "launcher/job/session_routes.h"
 #include "launcher/launch/agent_image.h"
 #include "launcher/launch/agent_session.h"
+#include "launcher/options/job_options.h"
 #include "launcher/report/check_report.h"
 
 namespace sml::job {

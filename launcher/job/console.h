@@ -16,8 +16,8 @@
 #include "common/os/out_stream.h"
 #include "common/output/chain.h"
 #include "common/plan/job_map.h"
-#include "launcher/job/job_options.h"
 #include "launcher/job/status_line.h"
+#include "launcher/options/job_options.h"
 
 namespace sml::job {
 

@@ -11,7 +11,7 @@
 #include <boost/asio/steady_timer.hpp>
 
 #include "common/core/stream.h"
-#include "launcher/job/job_options.h"
+#include "launcher/options/job_options.h"
 #include "launcher/report/job_progress.h"
 #include "launcher/report/line_watch.h"
 #include "launcher/report/silence_watch.h"

@@ -9,8 +9,8 @@
 #include "common/core/error.h"
 #include "common/os/log_files.h"
 #include "common/plan/launch_plan.h"
-#include "launcher/job/job_options.h"
 #include "launcher/launch/agent_session.h"
+#include "launcher/options/job_options.h"
 
 namespace sml::job {
 

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "common/plan/launch_plan.h"
-#include "launcher/job/job_options.h"
 #include "launcher/launch/agent_session.h"
+#include "launcher/options/job_options.h"
 
 namespace sml::job {
 

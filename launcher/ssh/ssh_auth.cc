@@ -24,12 +24,12 @@ namespace {
 
 constexpr auto kAgentAnswer = std::chrono::seconds(5);
 
-bool receive_all(int fd, std::span<char> into, TimePoint deadline, const CancelToken& cancel) {
+bool receive_all(int fd, std::span<char> into, TimePoint deadline, const net::CancelToken& cancel) {
   while (!into.empty()) {
     const auto n = ::recv(fd, into.data(), into.size(), 0);
     if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR)) return false;
     if (n > 0) into = into.subspan(static_cast<std::size_t>(n));
-    if (n < 0 && wait_for(fd, POLLIN, deadline, cancel) != Waited::Ready) return false;
+    if (n < 0 && net::wait_for(fd, POLLIN, deadline, cancel) != net::Waited::Ready) return false;
   }
   return true;
 }
@@ -41,7 +41,7 @@ std::uint32_t number_at(const char* bytes) {
 }
 
 // Number of keys; nothing when the agent does not answer as one.
-std::optional<std::uint32_t> count_keys(int fd, TimePoint deadline, const CancelToken& cancel) {
+std::optional<std::uint32_t> count_keys(int fd, TimePoint deadline, const net::CancelToken& cancel) {
   constexpr std::array<char, 5> kRequest{0, 0, 0, 1, 11};  // SSH2_AGENTC_REQUEST_IDENTITIES
   constexpr char kAnswer = 12;
   constexpr std::uint32_t kMaxAnswer = 256 * 1024;
@@ -75,7 +75,7 @@ void block_sigpipe() {
 
 class Authenticator {
  public:
-  Authenticator(SshSession& session, const LoginSettings& settings, TimePoint deadline, CancelToken& cancel,
+  Authenticator(SshSession& session, const LoginSettings& settings, TimePoint deadline, net::CancelToken& cancel,
                 const WaitForSession& wait)
       : session_(session), settings_(settings), deadline_(deadline), cancel_(cancel), wait_(wait) {}
 
@@ -138,7 +138,7 @@ class Authenticator {
     if (!keys) return note("agent", "no answer");
     if (*keys == 0) return note("agent", "no keys");
     block_sigpipe();
-    const ShutdownOnCancel guard(cancel_, fd.get());
+    const net::ShutdownOnCancel guard(cancel_, fd.get());
     int agent_fd = fd.get();
     const AuthStep step = drive([&] { return session_.authenticate_with_agent(std::exchange(agent_fd, -1)); });
     return step == AuthStep::Accepted ||
@@ -150,14 +150,14 @@ class Authenticator {
     offered_ = Offered::Something;
     AuthStep step = call();
     for (; step == AuthStep::Again; step = call()) {
-      const Waited waited = wait_();
-      if (waited == Waited::Ready) continue;
-      if (waited == Waited::Flooded) {
+      const net::Waited waited = wait_();
+      if (waited == net::Waited::Ready) continue;
+      if (waited == net::Waited::Flooded) {
         broken_ = flooded();
         return AuthStep::Failed;
       }
-      broken_ = waited == Waited::TimedOut ? Error(ErrorKind::Timeout, "the host did not answer during the login")
-                                           : Error(ErrorKind::Internal, "cancelled");
+      broken_ = waited == net::Waited::TimedOut ? Error(ErrorKind::Timeout, "the host did not answer during the login")
+                                                : Error(ErrorKind::Internal, "cancelled");
       return AuthStep::Failed;
     }
     if (step == AuthStep::Failed) broken_ = explain(LoginStage::Authentication, session_.last_error());
@@ -173,7 +173,7 @@ class Authenticator {
   SshSession& session_;
   const LoginSettings& settings_;
   TimePoint deadline_;
-  CancelToken& cancel_;
+  net::CancelToken& cancel_;
   const WaitForSession& wait_;
   std::string tried_;
   Offered offered_ = Offered::Nothing;
@@ -183,8 +183,8 @@ class Authenticator {
 
 }  // namespace
 
-Result<void> authenticate(SshSession& session, const LoginSettings& settings, TimePoint deadline, CancelToken& cancel,
-                          const WaitForSession& wait) {
+Result<void> authenticate(SshSession& session, const LoginSettings& settings, TimePoint deadline,
+                          net::CancelToken& cancel, const WaitForSession& wait) {
   return Authenticator(session, settings, deadline, cancel, wait).run();
 }
 

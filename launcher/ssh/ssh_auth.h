@@ -4,19 +4,19 @@
 #include <string>
 
 #include "common/core/error.h"
+#include "launcher/net/waiting.h"
 #include "launcher/ssh/login_settings.h"
 #include "launcher/ssh/ssh_session.h"
-#include "launcher/ssh/waiting.h"
 
 namespace sml::ssh {
 
 // Waits until the session can go on.
-using WaitForSession = std::function<Waited()>;
+using WaitForSession = std::function<net::Waited()>;
 
 // Order: the identity file of the command line, the agent, the other identity files; with IdentitiesOnly the agent
 // comes last, and only if one of the files is encrypted or unreadable. Blocks; the waits end with `deadline` or
 // `cancel`. Errors: Auth, with all that was tried; Timeout; Connect, when the connection broke.
-Result<void> authenticate(SshSession& session, const LoginSettings& settings, TimePoint deadline, CancelToken& cancel,
-                          const WaitForSession& wait);
+Result<void> authenticate(SshSession& session, const LoginSettings& settings, TimePoint deadline,
+                          net::CancelToken& cancel, const WaitForSession& wait);
 
 }  // namespace sml::ssh

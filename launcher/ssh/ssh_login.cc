@@ -10,13 +10,13 @@
 #include "common/core/text.h"
 #include "launcher/launch/locality.h"
 #include "launcher/names/addresses.h"
+#include "launcher/net/tcp_connect.h"
 #include "launcher/ssh/host_key_check.h"
 #include "launcher/ssh/known_hosts.h"
 #include "launcher/ssh/local_identity.h"
 #include "launcher/ssh/login_settings.h"
 #include "launcher/ssh/ssh_auth.h"
 #include "launcher/ssh/ssh_error.h"
-#include "launcher/ssh/tcp_connect.h"
 
 namespace sml::ssh {
 namespace {
@@ -29,7 +29,7 @@ constexpr auto kFirstPause = std::chrono::milliseconds(100);
 
 class Login {
  public:
-  Login(LoginSettings settings, const std::string& command, CancelToken& cancel, const StepReport& report)
+  Login(LoginSettings settings, const std::string& command, net::CancelToken& cancel, const StepReport& report)
       : settings_(std::move(settings)), command_(command), cancel_(cancel), report_(report) {}
 
   LoginOutcome run() {
@@ -46,8 +46,8 @@ class Login {
     if (auto connected = connect_with_patience(); !connected) return std::move(connected).error();
     if (auto in = log_in(); !in) return std::move(in).error();
     if (settings_.proxy.empty()) {
-      result_.local_address = local_address(result_.socket.get());
-      result_.peer_address = peer_address(result_.socket.get());
+      result_.local_address = net::local_address(result_.socket.get());
+      result_.peer_address = net::peer_address(result_.socket.get());
     }
     return std::move(result_);
   }
@@ -91,7 +91,7 @@ class Login {
       if (connected || !dropped_) return connected;
       const TimePoint next = std::min(deadline_, Clock::now() + jittered(pause));
       const bool last = attempt == kAttempts || next == deadline_;
-      if (last || wait_for(-1, 0, next, cancel_) == Waited::Cancelled) return overloaded(connected.error());
+      if (last || net::wait_for(-1, 0, next, cancel_) == net::Waited::Cancelled) return overloaded(connected.error());
       pause *= 2;
     }
   }
@@ -112,7 +112,8 @@ class Login {
 
   Result<void> connect_once() {
     result_ = LoggedIn{};
-    auto socket = settings_.proxy.empty() ? connect_to(addresses_, settings_.connect_timeout, cancel_) : start_proxy();
+    auto socket =
+        settings_.proxy.empty() ? net::connect_to(addresses_, settings_.connect_timeout, cancel_) : start_proxy();
     if (!socket) return std::move(socket).error();
     start_phase_unless_retrying();
     result_.socket = std::move(*socket);
@@ -151,22 +152,23 @@ class Login {
     if (std::exchange(first_connection_, false)) start_phase();
   }
 
-  Waited wait() {
+  net::Waited wait() {
     const int fd = result_.socket.get();
     if (result_.proxy) result_.proxy.take_errors();
-    arm_quick_ack(fd);
-    if (bytes_received(fd) > kMostBeforeCommand) return Waited::Flooded;
-    return wait_for(fd, static_cast<short>(POLLIN | (result_.session.wants_write() ? POLLOUT : 0)), deadline_, cancel_);
+    net::arm_quick_ack(fd);
+    if (net::bytes_received(fd) > kMostBeforeCommand) return net::Waited::Flooded;
+    return net::wait_for(fd, static_cast<short>(POLLIN | (result_.session.wants_write() ? POLLOUT : 0)), deadline_,
+                         cancel_);
   }
 
   template <class Call>
   Result<void> drive(const Call& call, LoginStage stage) {
     Step step = call();
     for (; step == Step::Again; step = call()) {
-      const Waited waited = wait();
-      if (waited == Waited::Cancelled) return Error(ErrorKind::Internal, "cancelled");
-      if (waited == Waited::TimedOut) return too_slow(stage);
-      if (waited == Waited::Flooded) return flooded();
+      const net::Waited waited = wait();
+      if (waited == net::Waited::Cancelled) return Error(ErrorKind::Internal, "cancelled");
+      if (waited == net::Waited::TimedOut) return too_slow(stage);
+      if (waited == net::Waited::Flooded) return flooded();
     }
     if (step == Step::Done) return {};
     return failure(stage);
@@ -192,7 +194,7 @@ class Login {
 
   LoginSettings settings_;
   const std::string& command_;
-  CancelToken& cancel_;
+  net::CancelToken& cancel_;
   const StepReport& report_;
   std::vector<names::Address> addresses_;
   std::vector<KnownKey> known_;
@@ -204,7 +206,8 @@ class Login {
 
 }  // namespace
 
-LoginOutcome log_in(const SshOptions& options, const SshTarget& target, CancelToken& cancel, const StepReport& report) {
+LoginOutcome log_in(const SshOptions& options, const SshTarget& target, net::CancelToken& cancel,
+                    const StepReport& report) {
   report("resolving", options.connect_timeout);
   auto settings = settle(options, target, local_identity(), local_files());
   if (!settings) return std::move(settings).error();

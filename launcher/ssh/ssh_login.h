@@ -8,11 +8,11 @@
 #include "common/core/clock.h"
 #include "common/core/error.h"
 #include "common/os/fd.h"
+#include "launcher/net/waiting.h"
 #include "launcher/ssh/proxy_command.h"
 #include "launcher/ssh/ssh_options.h"
 #include "launcher/ssh/ssh_session.h"
 #include "launcher/ssh/ssh_transport.h"
-#include "launcher/ssh/waiting.h"
 
 namespace sml::ssh {
 
@@ -33,6 +33,7 @@ using StepReport = std::function<void(std::string_view step, Duration limit)>;
 
 // Once `cancel` is set it returns at its next wait, with some Error; only a hanging resolver (getaddrinfo cannot be
 // cancelled) or file system makes that late.
-LoginOutcome log_in(const SshOptions& options, const SshTarget& target, CancelToken& cancel, const StepReport& report);
+LoginOutcome log_in(const SshOptions& options, const SshTarget& target, net::CancelToken& cancel,
+                    const StepReport& report);
 
 }  // namespace sml::ssh

@@ -49,7 +49,7 @@ struct LoginJob {
     if (attached) asio::post(loop, std::move(handler));
   }
 
-  CancelToken cancel;
+  net::CancelToken cancel;
   std::mutex mutex;
   bool attached = true;  // under mutex
   asio::any_io_executor loop;
@@ -208,7 +208,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   // socket ends both.
   void wait_for_socket() {
     if (!std::exchange(read_armed_, true)) {
-      arm_quick_ack(socket_.native_handle());
+      net::arm_quick_ack(socket_.native_handle());
       socket_.async_wait(stream_descriptor::wait_read, [self = shared_from_this()](boost::system::error_code error) {
         self->read_armed_ = false;
         if (!error) self->pump();

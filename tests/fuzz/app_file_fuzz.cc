@@ -2,7 +2,7 @@
 #include <cstdint>
 #include <string>
 
-#include "launcher/app_file.h"
+#include "launcher/options/app_file.h"
 #include "tests/fuzz/require.h"
 
 using sml::fuzz::require;

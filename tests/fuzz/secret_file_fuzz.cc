@@ -1,6 +1,6 @@
 // Any bytes in a file of any mode as a job's secret: one that others can write to, or read, is never believed, and what
 // is read is the file's beginning without the ends of its last lines. The first two bytes of the input are the mode.
-#include "launcher/secret_file.h"
+#include "launcher/inputs/secret_file.h"
 
 #include <cstdint>
 #include <string>

@@ -1,4 +1,4 @@
-#include "launcher/ssh/waiting.h"
+#include "launcher/net/waiting.h"
 
 #include <netinet/in.h>
 #include <sys/socket.h>
@@ -24,14 +24,14 @@ TEST_CASE("what has come on a TCP connection is counted before and after it is r
   const os::UniqueFd sender(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   REQUIRE(::connect(sender.get(), place, size) == 0);
   const os::UniqueFd receiver(::accept4(listener.get(), nullptr, nullptr, SOCK_CLOEXEC));
-  CHECK(ssh::bytes_received(receiver.get()) == 0);
+  CHECK(net::bytes_received(receiver.get()) == 0);
 
   std::string text(5000, 'x');
   REQUIRE(::send(sender.get(), text.data(), text.size(), MSG_NOSIGNAL) == 5000);
   REQUIRE(::recv(receiver.get(), text.data(), text.size(), MSG_PEEK | MSG_WAITALL) == 5000);
-  CHECK(ssh::bytes_received(receiver.get()) == 5000);
+  CHECK(net::bytes_received(receiver.get()) == 5000);
   REQUIRE(::recv(receiver.get(), text.data(), text.size(), MSG_WAITALL) == 5000);
-  CHECK(ssh::bytes_received(receiver.get()) == 5000);
+  CHECK(net::bytes_received(receiver.get()) == 5000);
 }
 
 TEST_CASE("on other sockets nothing is counted") {
@@ -40,5 +40,5 @@ TEST_CASE("on other sockets nothing is counted") {
   const os::UniqueFd one(ends[0]);
   const os::UniqueFd other(ends[1]);
   REQUIRE(::send(one.get(), "x", 1, MSG_NOSIGNAL) == 1);
-  CHECK(ssh::bytes_received(other.get()) == 0);
+  CHECK(net::bytes_received(other.get()) == 0);
 }

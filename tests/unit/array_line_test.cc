@@ -1,4 +1,4 @@
-#include "launcher/array_line.h"
+#include "launcher/options/array_line.h"
 
 #include "tests/support/catch.h"
 

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "launcher/cli.h"
-#include "launcher/inputs.h"
+#include "launcher/inputs/inputs.h"
 #include "launcher/job/session_plans.h"
+#include "launcher/options/command_line.h"
 #include "tests/support/catch.h"
 #include "tests/support/sagemaker_files.h"
 

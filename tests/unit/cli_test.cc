@@ -1,4 +1,4 @@
-#include "launcher/cli.h"
+#include "launcher/options/command_line.h"
 
 #include <sstream>
 

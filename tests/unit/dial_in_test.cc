@@ -1,4 +1,4 @@
-#include "launcher/dialin_setup.h"
+#include "launcher/dialin/setup.h"
 
 #include <fmt/format.h>
 
@@ -6,13 +6,13 @@
 
 #include <sys/stat.h>
 
-#include "launcher/cli.h"
 #include "launcher/dialin/dial_machine.h"
 #include "launcher/dialin/guest_list.h"
 #include "launcher/dialin/key.h"
 #include "launcher/dialin/messages.h"
 #include "launcher/dialin/seating.h"
-#include "launcher/stop_grace.h"
+#include "launcher/inputs/stop_grace.h"
+#include "launcher/options/command_line.h"
 #include "tests/support/catch.h"
 #include "tests/support/sagemaker_files.h"
 

@@ -1,10 +1,10 @@
-#include "launcher/inputs.h"
+#include "launcher/inputs/inputs.h"
 
 #include <cerrno>
 #include <map>
 
 #include "common/hosts/host_list.h"
-#include "launcher/machine.h"
+#include "launcher/inputs/machine.h"
 #include "tests/support/catch.h"
 
 using namespace sml;

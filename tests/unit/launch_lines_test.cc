@@ -3,10 +3,10 @@
 #include <sstream>
 
 #include "common/core/text.h"
-#include "launcher/cli.h"
 #include "launcher/dialects/dialect.h"
-#include "launcher/inputs.h"
-#include "launcher/option_table.h"
+#include "launcher/inputs/inputs.h"
+#include "launcher/options/command_line.h"
+#include "launcher/options/option_table.h"
 #include "tests/support/catch.h"
 #include "tests/support/fake_machines.h"
 

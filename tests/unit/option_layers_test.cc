@@ -1,9 +1,9 @@
-#include "launcher/option_layers.h"
+#include "launcher/options/option_layers.h"
 
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "launcher/cli.h"
+#include "launcher/options/command_line.h"
 #include "tests/support/catch.h"
 
 using namespace sml;

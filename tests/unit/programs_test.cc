@@ -1,9 +1,9 @@
 // Several programs on one command line, and in a file: from words to a plan.
 #include <map>
 
-#include "launcher/app_file.h"
-#include "launcher/cli.h"
-#include "launcher/inputs.h"
+#include "launcher/inputs/inputs.h"
+#include "launcher/options/app_file.h"
+#include "launcher/options/command_line.h"
 #include "tests/support/catch.h"
 
 using namespace sml;

@@ -1,7 +1,7 @@
 // --no-status, --status-signal, --warn-silent, --watch: what of the command line is taken and what is refused.
 #include <csignal>
 
-#include "launcher/cli.h"
+#include "launcher/options/command_line.h"
 #include "tests/support/catch.h"
 
 using namespace sml;

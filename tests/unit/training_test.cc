@@ -1,9 +1,9 @@
-#include "launcher/training.h"
+#include "launcher/sagemaker/training.h"
 
 #include <algorithm>
 #include <memory>
 
-#include "launcher/cli.h"
+#include "launcher/options/command_line.h"
 #include "tests/support/catch.h"
 #include "tests/support/sagemaker_files.h"
 

@@ -1,0 +1,129 @@
+#include "launcher/dialin/job_key.h"
+
+#include <fmt/format.h>
+
+#include <optional>
+#include <string_view>
+
+#include "common/core/text.h"
+#include "launcher/dialin/key.h"
+#include "launcher/inputs/host_source.h"
+#include "launcher/inputs/secret_file.h"
+#include "launcher/sagemaker/shared_facts.h"
+
+namespace sml {
+
+namespace {
+
+using std::string_view;
+
+// ---- secrets
+
+struct Secret {
+  std::string text;
+  std::string source;
+};
+using FoundSecret = Result<std::optional<Secret>>;
+
+FoundSecret secret_of_file(const Machine& machine, const std::string& path, SecretKind kind, std::string source) {
+  Result<std::string> text = machine.read_secret(path, kind);
+  if (!text) return Error(text.error()).in(show(source));
+  return std::optional(Secret{std::move(*text), std::move(source)});
+}
+
+FoundSecret find_secret(const Options& options, const Machine& machine) {
+  const DialInOptions& o = options.dial_in;
+  if (!o.secret_file.empty()) {
+    return secret_of_file(machine, o.secret_file, SecretKind::Named, "--secret-file " + o.secret_file);
+  }
+  if (std::string text = variable(machine, kSecretVariable); !text.empty()) {
+    return std::optional(Secret{std::move(text), fmt::format("${}", kSecretVariable)});
+  }
+  if (o.key == KeyRule::Insecure) return std::optional<Secret>();
+  const std::string folder = machine.config_folder();
+  const std::string own = default_secret_file(folder);
+  if (folder.empty() || !machine.exists(own)) return std::optional<Secret>();
+  return secret_of_file(machine, own, SecretKind::Default, own);
+}
+
+Result<void> check_length(const Secret& secret) {
+  if (secret.text.size() >= kLeastSecret) return {};
+  return Error(ErrorKind::Config, fmt::format("{}: the secret has {} bytes; it must have at least {}, and be random",
+                                              show(secret.source), secret.text.size(), kLeastSecret))
+      .with_hint("sml-run --make-secret makes one, and so does head -c 32 /dev/urandom | base64");
+}
+
+// ---- without one
+
+// A platform that lets nobody else into the network of a job's hosts, and what it tells them.
+struct Platform {
+  string_view name;
+  std::string facts;
+};
+
+// The job's id has 122 random bits; of the rest, what nodes of one job cannot differ in.
+std::string facts_of_batch(const Machine& machine) {
+  const std::string id = variable(machine, "AWS_BATCH_JOB_ID");
+  if (id.empty()) return "";
+  return fmt::format("{}\n{}\n{}", id.substr(0, id.find('#')),  // each node of a job has its own "#N"
+                     variable(machine, "AWS_BATCH_JQ_NAME"), variable(machine, "AWS_BATCH_JOB_NUM_NODES"));
+}
+
+std::optional<Platform> find_platform(const Machine& machine) {
+  if (std::string facts = facts_of_batch(machine); !facts.empty()) return Platform{"AWS Batch", std::move(facts)};
+  std::string facts = sagemaker::shared_facts(machine.environment, {machine.read_file, machine.exists});
+  if (!facts.empty()) return Platform{"SageMaker", std::move(facts)};
+  return std::nullopt;
+}
+
+Error no_secret() {
+  return Error(ErrorKind::Config, "the hosts of this job share no secret by which they know each other")
+      .with_hint(std::string(advice_on_secrets()));
+}
+
+Result<JobKey> key_of_facts(const std::string& facts, const dialin::Settings& settings, std::string advice) {
+  const std::string all = fmt::format("{}\n{}\n{}", facts, settings.job, fmt::join(settings.hosts, "\n"));
+  const Result<dialin::Key> key = dialin::derive_slowly(all, "sml-run dial-in: job");
+  if (!key) return key.error();
+  return JobKey{*key, std::move(advice)};
+}
+
+}  // namespace
+
+string_view advice_on_secrets() {
+  return "sml-run --make-secret makes one in ~/.config/sml-run/secret, where it is found without an option if the "
+         "hosts share a home, else copy it there; or give every host the same with --secret-file FILE or in the "
+         "variable SML_JOB_SECRET; or, where nobody else reaches the hosts, do without by --insecure-job-key";
+}
+
+bool key_is_there(const Machine& machine) {
+  if (!variable(machine, kSecretVariable).empty() || find_platform(machine)) return true;
+  const std::string folder = machine.config_folder();
+  return !folder.empty() && machine.exists(default_secret_file(folder));
+}
+
+Result<JobKey> find_job_key(const Options& options, const Machine& machine, const dialin::Settings& settings) {
+  const FoundSecret secret = find_secret(options, machine);
+  if (!secret) return secret.error();
+  if (*secret) {
+    if (Result<void> checked = check_length(**secret); !checked) return checked.error();
+    const Result<dialin::Key> key = dialin::derive_key((*secret)->text, "sml-run dial-in: secret");
+    if (!key) return key.error();
+    return JobKey{*key, ""};
+  }
+  const std::optional<Platform> platform = find_platform(machine);
+  if (platform) {
+    return key_of_facts(
+        platform->facts, settings,
+        fmt::format("the hosts know each other by what {} tells this job; an entry SML_JOB_SECRET in the "
+                    "job's environment is a real secret",
+                    platform->name));
+  }
+  if (options.dial_in.key == KeyRule::Secret) return no_secret();
+  return key_of_facts("", settings,
+                      fmt::format("warning: --insecure-job-key: whoever reaches port {} of the head and guesses the "
+                                  "names of the job and its hosts can take the place of a host or of the head",
+                                  settings.port));
+}
+
+}  // namespace sml

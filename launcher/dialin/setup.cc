@@ -1,0 +1,374 @@
+#include "launcher/dialin/setup.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <string_view>
+#include <utility>
+
+#include "common/core/text.h"
+#include "launcher/dialin/dialler.h"
+#include "launcher/dialin/job_key.h"
+#include "launcher/dialin/key.h"
+#include "launcher/dialin/place_hint.h"
+#include "launcher/inputs/host_source.h"
+#include "launcher/job/failure_file.h"
+#include "launcher/job/rank_logs.h"
+#include "launcher/job/session_plans.h"
+#include "launcher/sagemaker/contract.h"
+#include "launcher/sagemaker/failure_text.h"
+
+namespace sml {
+
+namespace {
+
+using std::string_view;
+
+// Whether a platform has given the job this host and no other.
+bool is_alone(const plan::LaunchPlan& plan) {
+  const std::vector<plan::MappedHost>& hosts = plan.map.hosts;
+  return hosts.size() == 1 && plan.calls && hosts.front().host.name == plan.calls->own_name;
+}
+
+bool is_wanted(const Options& options, const Training& training, const plan::LaunchPlan& plan) {
+  const DialInOptions& o = options.dial_in;
+  return o.hosts || o.place || !o.head.empty() || training.hosts_call || (plan.calls && !is_alone(plan));
+}
+
+bool names_are_made_up(const plan::LaunchPlan& plan) {
+  return plan.calls && plan.calls->names == plan::CallingHosts::Names::MadeUp;
+}
+
+// ---- which host
+
+auto find_host(const plan::LaunchPlan& plan, const std::string& name) {
+  const std::vector<plan::MappedHost>& hosts = plan.map.hosts;
+  return std::find_if(hosts.begin(), hosts.end(), [&](const plan::MappedHost& h) { return h.host.name == name; });
+}
+
+Error which_host(const plan::LaunchPlan& plan) {
+  const string_view by_head =
+      names_are_made_up(plan) ? ", or name the head, the same on every host, with --head ADDR[:PORT]" : "";
+  return Error(ErrorKind::Usage, fmt::format("{} does not say which of the {} hosts this one is; say it with "
+                                             "--node-rank, from 0, the head{}",
+                                             show(plan.host_source), plan.map.hosts.size(), by_head));
+}
+
+// Where neither an option nor a platform says which host this is, but all of them name the head alike.
+bool head_decides(const Options& options, const plan::LaunchPlan& plan) {
+  return !options.dial_in.place && plan.calls && plan.calls->own_name.empty() && names_are_made_up(plan) &&
+         !options.dial_in.head.empty();
+}
+
+Result<std::uint32_t> place_of(const Options& options, const Training& training, const plan::LaunchPlan& plan) {
+  const std::vector<plan::MappedHost>& hosts = plan.map.hosts;
+  const DialInOptions& o = options.dial_in;
+  if (o.hosts && *o.hosts != hosts.size()) {
+    return Error(ErrorKind::Usage, fmt::format("--nnodes {}: there are {} hosts, from {}", *o.hosts, hosts.size(),
+                                               show(plan.host_source)));
+  }
+  if (o.place && *o.place >= hosts.size()) {
+    return Error(ErrorKind::Usage, fmt::format("--node-rank {}: the job has {} hosts; the last is {}", *o.place,
+                                               hosts.size(), hosts.size() - 1));
+  }
+  if (o.place) return *o.place;
+  const std::string& own_name = plan.calls ? plan.calls->own_name : training.own_name;
+  if (own_name.empty()) return which_host(plan);
+  const auto own = find_host(plan, own_name);
+  if (own == hosts.end()) {
+    return Error(ErrorKind::Config, fmt::format("this host, \"{}\", takes no part in the job, whose hosts come from {}",
+                                                show(own_name), show(plan.host_source)));
+  }
+  return static_cast<std::uint32_t>(own - hosts.begin());
+}
+
+// ---- where the head is
+
+struct HeadPlace {
+  std::string name;
+  std::uint16_t port = dialin::kDefaultPort;
+};
+
+// ADDR, ADDR:PORT, [V6], [V6]:PORT, or an IPv6 address alone.
+Result<HeadPlace> parse_head(string_view text) {
+  const Error bad(
+      ErrorKind::Usage,
+      fmt::format("--head: \"{}\" is not ADDR or ADDR:PORT; an IPv6 address stands in brackets", show(text)));
+  HeadPlace out;
+  string_view port;
+  if (text.starts_with('[')) {
+    const std::size_t end = text.find(']');
+    if (end == string_view::npos) return bad;
+    out.name = text.substr(1, end - 1);
+    port = text.substr(end + 1);
+  } else if (std::count(text.begin(), text.end(), ':') == 1) {
+    out.name = text.substr(0, text.find(':'));
+    port = text.substr(text.find(':'));
+  } else {
+    out.name = text;
+  }
+  if (!plan::valid_host_name(out.name)) return bad;
+  if (port.empty()) return out;
+  const auto [end, error] = std::from_chars(port.data() + 1, port.data() + port.size(), out.port);
+  const bool whole = error == std::errc() && end == port.data() + port.size() && port.front() == ':' && out.port != 0;
+  return whole ? Result<HeadPlace>(out) : bad;
+}
+
+Result<HeadPlace> named_head(const plan::LaunchPlan& plan) {
+  if (plan::valid_host_name(plan.calls->head)) return HeadPlace{plan.calls->head};
+  return Error(ErrorKind::Config, fmt::format("{}: the address of the first host, \"{}\", is none", plan.host_source,
+                                              show(plan.calls->head, 100)));
+}
+
+// The head itself need not know by which address the others call it.
+Result<HeadPlace> place_of_head(const Options& options, const plan::LaunchPlan& plan, std::uint32_t own_index) {
+  if (!options.dial_in.head.empty()) return parse_head(options.dial_in.head);
+  if (plan.calls && !plan.calls->head.empty()) return named_head(plan);
+  if (own_index == 0 || !names_are_made_up(plan)) return HeadPlace{plan.map.hosts.front().host.name};
+  return Error(
+      ErrorKind::Usage,
+      fmt::format("{} does not name the head, that is host 0: name it with --head ADDR[:PORT]", plan.host_source));
+}
+
+// As torch's agents do: whose address it is is the head, the others have their places from it. What starts them all
+// (srun, for one) numbers them, and the head keeps to that; where the name is not known yet, it is the first of these.
+void join_by_head(dialin::Settings& settings, const Machine& machine, std::uint32_t hosts) {
+  const launch::Whose whose = machine.whose_host ? machine.whose_host(settings.head) : launch::Whose::Unknown;
+  const std::optional<dialin::PlaceHint> hint = dialin::place_hint(machine.environment, hosts);
+  const bool first = whose == launch::Whose::Unknown && hint && hint->place == 0;
+  settings.own_index = whose == launch::Whose::Ours || first ? 0 : 1;
+  if (settings.own_index == 0) {
+    const std::string why = first ? fmt::format("{} is 0", hint->variable) : show(settings.head) + " is its own";
+    settings.part =
+        fmt::format("this host is the head, as {}; {} others are to call its port {}", why, hosts - 1, settings.port);
+    return;
+  }
+  settings.place = dialin::PlaceRule::ChosenByHead;
+  if (hint) settings.wished = hint->place;
+}
+
+// ---- which job
+
+// Jobs of one platform's job, or of one head, may have names of their own.
+std::string job_name(const Options& options, const Machine& machine) {
+  const std::string run = options.run_id.empty() ? "" : "run " + options.run_id;
+  for (const string_view name : {"TRAINING_JOB_ARN", "TRAINING_JOB_NAME", "AWS_BATCH_JOB_ID"}) {
+    const std::string value = variable(machine, name);
+    if (!value.empty()) return value.substr(0, value.find('#')) + run;  // AWS Batch: each host has its own "#N"
+  }
+  return sagemaker::processing_job(machine.environment, {machine.read_file, machine.exists}) + run;
+}
+
+std::uint32_t attempt_of(const Options& options, const Machine& machine) {
+  if (options.dial_in.attempt) return *options.dial_in.attempt;
+  const std::string value = variable(machine, "AWS_BATCH_JOB_ATTEMPT");
+  std::uint32_t attempt = 0;
+  std::from_chars(value.data(), value.data() + value.size(), attempt);
+  return attempt;
+}
+
+// What hosts must agree on before workers start.
+std::string plan_digest(const plan::LaunchPlan& plan, Preflight check) {
+  std::string text = check == Preflight::Yes ? "check\n" : "";
+  for (const plan::MappedHost& host : plan.map.hosts) {
+    text += fmt::format("{} {}\n", host.host.name, host.ranks.size());
+  }
+  for (std::size_t i = 0; i < plan.program_count(); ++i) {
+    for (const std::string& word : plan.program(i).command) text += fmt::format("{} {}\n", word.size(), word);
+    text += '\n';
+  }
+  return dialin::digest(text);
+}
+
+void set_variable(plan::Environment& environment, const std::string& entry) {
+  const string_view name = plan::name_of(entry);
+  std::erase_if(environment, [name](const std::string& other) { return plan::name_of(other) == name; });
+  environment.push_back(entry);
+}
+
+void leave_text(const Options& options, const std::string& text, const std::function<void(const std::string&)>& say) {
+  if (options.failure.path.empty() || text.empty()) return;
+  if (const Result<void> left = leave_failure(options.failure.path, text); !left) say(left.error().message());
+}
+
+// ---- what the head may want of this host
+
+bool gets_input(const Options& options, Rank rank) {
+  if (options.check == Preflight::Yes) return false;
+  return options.stdin_rule == StdinRule::All ||
+         (options.stdin_rule == StdinRule::OneRank && options.stdin_rank == rank);
+}
+
+std::vector<wire::RankVariables> preset_variables(const plan::LaunchPlan& plan, const plan::MappedHost& host,
+                                                  string_view any_address) {
+  std::vector<wire::RankVariables> out;
+  if (plan.presets.empty()) return out;
+  const std::vector<std::string> addresses(plan.map.hosts.size(), std::string(any_address));
+  const std::vector<plan::PresetPort> ports = plan::preset_ports(plan.presets, plan.map);
+  const plan::PresetFacts facts{addresses, ports, plan.launcher_environment};
+  for (const Rank rank : host.ranks) {
+    const plan::RankAssignment& assignment = plan.map.ranks[rank.value()];
+    out.push_back({rank, plan::preset_environment(plan.presets, plan.map, assignment, plan.job, facts)});
+  }
+  return out;
+}
+
+// As Job and Check make it for other hosts.
+std::optional<dialin::OwnPart> own_part(const Options& options, plan::LaunchPlan plan, std::uint32_t own_index,
+                                        const std::string& job_id) {
+  plan.job.job_id = job_id;
+  plan.own_name = plan.map.hosts[own_index].host.name;
+  const job::SessionSettings settings{.grace = options.grace,
+                                      .heartbeat_timeout = options.heartbeat_timeout,
+                                      .interfaces = options.interfaces,
+                                      .stderr_pipe = job::stderr_pipe_of(options),
+                                      .wants_stdin = [&options](Rank rank) { return gets_input(options, rank); }};
+  std::vector<launch::AgentSession::Plan> sessions = job::session_plans(plan, settings);
+  const auto own = std::find_if(sessions.begin(), sessions.end(),
+                                [&](const launch::AgentSession::Plan& s) { return s.host == HostIndex(own_index); });
+  if (own == sessions.end()) return std::nullopt;
+  if (options.logs.place == LogPlace::Hosts) {
+    const Result<job::RankLogs> logs = job::RankLogs::plan(options.logs, options.output.routes, plan);
+    if (!logs) return std::nullopt;
+    logs->instruct(*own);
+  }
+  dialin::OwnPart part{.host = own->name,
+                       .prepare = std::move(own->prepare_remote),
+                       .starts = options.check == Preflight::Yes ? dialin::Starts::No : dialin::Starts::Yes,
+                       .torch_store = options.torch_store,
+                       .variables = {}};
+  for (std::size_t i = 0; i < part.variables.size(); ++i) {
+    part.variables[i] = preset_variables(plan, plan.map.hosts[own_index], dialin::kAnyAddress[i]);
+  }
+  return part;
+}
+
+// What says which hosts there are, and where they meet.
+Options hosts_only(const Options& options) {
+  Options out;
+  out.mode = options.mode;
+  out.training = options.training;
+  out.dial_in = options.dial_in;
+  out.run_id = options.run_id;
+  out.hosts = options.hosts;
+  out.hostfile = options.hostfile;
+  out.resource_config = options.resource_config;
+  out.include_hosts = options.include_hosts;
+  out.exclude_hosts = options.exclude_hosts;
+  out.host_order = options.host_order;
+  out.host_count = options.host_count;
+  out.host_source = options.host_source;
+  out.groups = options.groups;
+  out.nproc_per_node = 1;
+  out.command = {"true"};
+  return out;
+}
+
+}  // namespace
+
+std::optional<dialin::Settings> find_head(const Options& options, const Machine& machine, const std::string& build) {
+  Options bare = hosts_only(options);
+  Training training;
+  if (bare.mode == Mode::Train) {
+    Result<Training> prepared = prepare_training(bare, machine);
+    if (!prepared) return std::nullopt;
+    training = std::move(*prepared);
+  }
+  const Result<plan::LaunchPlan> plan = make_plan(bare, machine);
+  if (!plan || takes_no_part(bare, training, *plan)) return std::nullopt;
+  Result<std::optional<dialin::Settings>> settings = choose_dial_in(bare, training, *plan, machine, build);
+  if (!settings || !*settings || (*settings)->own_index == 0) return std::nullopt;
+  return std::move(*settings);
+}
+
+void tell_head(const Options& options, const dialin::Settings& settings, const Error& why,
+               const launch::AgentImage& image, const std::function<void(const std::string&)>& say) {
+  const auto tell = [&](const std::string& text) {
+    if (options.verbosity != Verbosity::Quiet) say(text);
+  };
+  tell(fmt::format("telling the head, {} port {}", show(settings.head), settings.port));
+  const dialin::Outcome outcome =
+      dialin::dial({.settings = settings,
+                    .patience = options.start_timeout,
+                    .grace = options.grace,
+                    .heartbeat_timeout = options.heartbeat_timeout,
+                    .environment = {},
+                    .reckon = [](std::uint32_t, const std::string&) { return std::nullopt; },
+                    .chore = nullptr,
+                    .unable = why},
+                   image, tell);
+  if (!outcome.text.empty()) tell("the job has ended: " + outcome.text);
+}
+
+bool takes_no_part(const Options& options, const Training& training, const plan::LaunchPlan& plan) {
+  if (!training.hosts_call || plan.calls || options.dial_in.place) return false;
+  return find_host(plan, training.own_name) == plan.map.hosts.end();
+}
+
+Result<std::optional<dialin::Settings>> choose_dial_in(const Options& options, const Training& training,
+                                                       const plan::LaunchPlan& plan, const Machine& machine,
+                                                       const std::string& build) {
+  if (!is_wanted(options, training, plan)) return std::optional<dialin::Settings>();
+  dialin::Settings settings;
+  const bool by_head = head_decides(options, plan);
+  const Result<std::uint32_t> place = by_head ? 0 : place_of(options, training, plan);
+  if (!place) return place.error();
+  settings.own_index = *place;
+  const Result<HeadPlace> head = place_of_head(options, plan, settings.own_index);
+  if (!head) return head.error();
+  settings.head = head->name;
+  settings.port = head->port;
+  if (by_head) join_by_head(settings, machine, static_cast<std::uint32_t>(plan.map.hosts.size()));
+  for (const plan::MappedHost& host : plan.map.hosts) settings.hosts.push_back(host.host.name);
+  settings.job = job_name(options, machine);
+  settings.attempt = attempt_of(options, machine);
+  settings.build = build;
+  settings.plan = plan_digest(plan, options.check);
+  settings.callers = names_are_made_up(plan) ? dialin::Callers::Anywhere : dialin::Callers::ListedHosts;
+  Result<JobKey> key = find_job_key(options, machine, settings);
+  if (!key) return key.error();
+  settings.key = key->key;
+  settings.advice = std::move(key->advice);
+  return std::optional(std::move(settings));
+}
+
+void adapt_plan(plan::LaunchPlan& plan, const Training& training, const dialin::Settings& settings) {
+  plan.own_name = settings.hosts[settings.own_index];
+  plan.export_policy = plan::ExportPolicy::None;
+  for (const std::string& entry : training.host_variables) set_variable(plan.launcher_environment, entry);
+  std::erase_if(plan.launcher_environment,
+                [](const std::string& entry) { return plan::name_of(entry) == kSecretVariable; });
+}
+
+int serve_head(const Options& options, const plan::LaunchPlan& plan, const dialin::Settings& settings,
+               const launch::AgentImage& image, launch::Chore* chore,
+               const std::function<void(const std::string&)>& say) {
+  const auto tell = [&](const std::string& text) {
+    if (options.verbosity != Verbosity::Quiet) say(text);
+  };
+  const dialin::Outcome outcome = dialin::dial(
+      {.settings = settings,
+       .patience = options.start_timeout,
+       .grace = options.grace,
+       .heartbeat_timeout = options.heartbeat_timeout,
+       .environment = plan.launcher_environment,
+       .reckon = [&](std::uint32_t place, const std::string& job_id) { return own_part(options, plan, place, job_id); },
+       .chore = chore},
+      image, tell);
+  if (outcome.fault) {
+    say(outcome.fault->message());
+    if (!outcome.fault->hint().empty()) say("hint: " + outcome.fault->hint());
+    const bool message = options.failure.kind == FailureKind::Message;
+    leave_text(options,
+               sagemaker::failure_text(*outcome.fault, message ? sagemaker::kMessageLimit : sagemaker::kFailureLimit),
+               say);
+  } else if (outcome.exit_code != 0) {
+    say((options.check == Preflight::Yes ? "the check has ended: " : "the job has ended: ") + outcome.text);
+    leave_text(options, outcome.failure, say);
+  }
+  return outcome.exit_code;
+}
+
+}  // namespace sml

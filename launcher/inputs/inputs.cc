@@ -1,0 +1,472 @@
+#include "launcher/inputs/inputs.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <iterator>
+#include <optional>
+#include <set>
+#include <string_view>
+#include <utility>
+
+#include "common/core/text.h"
+#include "common/hosts/aliases.h"
+#include "common/hosts/host_filter.h"
+#include "common/hosts/host_list.h"
+#include "common/hosts/host_order.h"
+#include "common/plan/env_file.h"
+#include "common/plan/export_words.h"
+#include "common/plan/presets.h"
+#include "common/plan/program_map.h"
+#include "common/plan/secrets.h"
+#include "launcher/inputs/host_source.h"
+#include "launcher/sagemaker/contract.h"
+
+namespace sml {
+
+namespace {
+
+// ---- slots that the source does not name
+
+std::uint32_t count_cores(const Machine& machine) {
+  std::set<std::uint32_t> cores;
+  for (const plan::Cpu& cpu : machine.cpu_topology ? machine.cpu_topology() : plan::CpuTopology()) {
+    cores.insert(cpu.core);
+  }
+  return cores.empty() ? std::max(1U, machine.count_cpus()) : static_cast<std::uint32_t>(cores.size());
+}
+
+Result<std::uint32_t> counted_slots(SlotsRule rule, const Machine& machine, std::uint32_t gpus_per_rank) {
+  if (rule == SlotsRule::Cpu) return std::max(1U, machine.count_cpus());
+  if (rule == SlotsRule::Core) return count_cores(machine);
+  if (const std::uint32_t gpus = machine.count_gpus(); gpus > 0) return std::max(1U, gpus / gpus_per_rank);
+  if (rule == SlotsRule::GpuOrCpu) return std::max(1U, machine.count_cpus());
+  if (rule == SlotsRule::Gpu) {
+    return Error(ErrorKind::Usage, "--nproc-per-node gpu: no GPU is found on this machine; give a number of slots");
+  }
+  return std::max(1U, machine.count_neuron_cores() / gpus_per_rank);
+}
+
+// How many workers there are to be on the hosts of the job, when all programs say it.
+std::optional<std::uint32_t> workers_on_job_hosts(const Options& options) {
+  if (!options.np) return std::nullopt;
+  std::uint64_t total = *options.np;
+  for (const ProgramOptions& program : options.more_programs) {
+    if (!program.hosts.empty()) continue;
+    if (!program.np) return std::nullopt;
+    total += *program.np;
+  }
+  return static_cast<std::uint32_t>(std::min<std::uint64_t>(total, UINT32_MAX));
+}
+
+// Cores are what mpirun counts by itself.
+bool counted_by_user(const Options& options) {
+  const bool own_way = options.slots_rule == SlotsRule::Core && options.slots_hold == SlotsHold::WhereNoneNamed;
+  return options.nproc_per_node || (options.slots_rule != SlotsRule::Auto && !own_way);
+}
+
+Result<std::uint32_t> default_slots(const Options& options, const plan::RankLayout& layout, const plan::HostList& list,
+                                    const Machine& machine) {
+  if (options.nproc_per_node) return *options.nproc_per_node;
+  if (layout.per_host && !counted_by_user(options)) return *layout.per_host;
+  const std::optional<std::uint32_t> workers = workers_on_job_hosts(options);
+  const bool of_mpirun = options.slots_rule == SlotsRule::Core && !counted_by_user(options);  // which refuses more
+  const bool too_many = of_mpirun && options.layout.oversubscribe == plan::Oversubscribe::No && workers &&
+                        *workers > std::max(count_cores(machine), machine.count_cpus());
+  const bool np_says_it = workers && list.source == kThisMachine && !counted_by_user(options) && !too_many;
+  if (np_says_it) return std::min(*workers, plan::kMaxSlotsPerHost);
+  return counted_slots(options.slots_rule, machine, options.gpus_per_rank.value_or(1));
+}
+
+// What the user counts holds on every host; but --ranks-per-host and a rankfile count within the slots that are named,
+// --group names them itself.
+bool counts_every_host(const Options& options, const plan::RankLayout& layout) {
+  return options.slots_hold == SlotsHold::OnEveryHost && !layout.per_host && options.rankfile.empty() &&
+         options.groups.empty();
+}
+
+Result<void> fill_slots(plan::HostList& list, const Options& options, const plan::RankLayout& layout,
+                        const Machine& machine) {
+  if (counted_by_user(options) && (list.slots_are == plan::SlotsAre::Capacity || counts_every_host(options, layout))) {
+    for (plan::Host& host : list.hosts) host.slots.reset();
+  }
+  const auto unnamed = [](const plan::Host& host) { return !host.slots; };
+  if (std::none_of(list.hosts.begin(), list.hosts.end(), unnamed)) return {};
+  Result<std::uint32_t> slots = default_slots(options, layout, list, machine);
+  if (!slots) return slots.error();
+  if (*slots > plan::kMaxSlotsPerHost) slots = plan::kMaxSlotsPerHost;
+  for (plan::Host& host : list.hosts) host.slots = host.slots.value_or(*slots);
+  return {};
+}
+
+// ---- layout
+
+Result<plan::RankLayout> read_layout(const Options& options, const Machine& machine) {
+  plan::RankLayout layout = options.layout;
+  if (options.rankfile.empty()) return layout;
+  if (layout.per_host || layout.rank_by || layout.map_by != plan::MapBy::Slot) {
+    return Error(
+        ErrorKind::Usage,
+        "--rankfile says where each rank is; --map-by, --rank-by and --ranks-per-host cannot be given with it");
+  }
+  const Result<std::string> text = machine.read_file(options.rankfile, plan::kMaxRankfileBytes);
+  if (!text) {
+    return Error(ErrorKind::Config, fmt::format("--rankfile {}: {}", show(options.rankfile), text.error().message()));
+  }
+  Result<plan::Rankfile> file = plan::parse_rankfile(*text, options.rankfile);
+  if (!file) return file.error();
+  layout.rankfile = std::move(*file);
+  return layout;
+}
+
+// Where nothing else names the slots of a host, the ranks that the file puts there do.
+Result<void> fill_slots_by_rankfile(plan::HostList& list, const plan::RankLayout& layout) {
+  if (!layout.rankfile) return {};
+  const Result<std::vector<HostIndex>> hosts_of = plan::hosts_of_ranks(*layout.rankfile, list.hosts);
+  if (!hosts_of) return hosts_of.error();
+  std::vector<std::uint32_t> counts(list.hosts.size(), 0);
+  for (const HostIndex host : *hosts_of)
+    counts[host.value()] = std::min(counts[host.value()] + 1, plan::kMaxSlotsPerHost);
+  for (std::size_t i = 0; i < counts.size(); ++i) list.hosts[i].slots = list.hosts[i].slots.value_or(counts[i]);
+  return {};
+}
+
+// ---- which of the hosts are used, and in which order
+
+Result<void> filter(plan::HostList& list, const Options& options) {
+  if (!options.include_hosts.empty() && !options.exclude_hosts.empty()) {
+    return Error(ErrorKind::Usage, "--include and --exclude cannot both be given; name the hosts in one of them");
+  }
+  if (!options.include_hosts.empty()) {
+    const Result<void> done = hosts::filter_hosts(list.hosts, options.include_hosts, hosts::Filter::Include);
+    if (!done) return Error(done.error()).in("--include");
+  }
+  if (!options.exclude_hosts.empty()) {
+    const Result<void> done = hosts::filter_hosts(list.hosts, options.exclude_hosts, hosts::Filter::Exclude);
+    if (!done) return Error(done.error()).in("--exclude");
+  }
+  return {};
+}
+
+Result<void> take_first(plan::HostList& list, std::optional<std::uint32_t> count) {
+  if (!count || *count == list.hosts.size()) return {};
+  if (*count > list.hosts.size()) {
+    const bool one = list.hosts.size() == 1;
+    return Error(
+        ErrorKind::Usage,
+        fmt::format(
+            "{} hosts are asked for (--host-count or --nnodes), but there {} only {}, from {}; name more with -H or "
+            "--hostfile",
+            *count, one ? "is" : "are", list.hosts.size(), list.source));
+  }
+  if (list.calls) {
+    return Error(ErrorKind::Usage, "--host-count: all hosts that call each other are used; start it on fewer");
+  }
+  list.hosts.resize(*count);
+  return {};
+}
+
+// In a rankfile: hosts that are one machine go by one name.
+void rename_hosts(plan::RankLayout& layout, const std::vector<plan::Host>& listed,
+                  std::span<const hosts::OneMachine> machines) {
+  if (!layout.rankfile || machines.empty()) return;
+  for (plan::RankfileEntry& entry : layout.rankfile->entries) {
+    if (entry.host_index && *entry.host_index < listed.size()) {
+      entry.host = listed[*entry.host_index].name;
+      entry.host_index.reset();
+    }
+    entry.host = hosts::name_of_machine(entry.host, machines);
+  }
+}
+
+// Answers warnings.
+Result<std::vector<std::string>> arrange(plan::HostList& list, plan::RankLayout& layout, const Options& options,
+                                         const Machine& machine) {
+  const std::vector<std::string> own_names{"localhost", "127.0.0.1", "::1", machine.host_name};
+  Result<std::vector<std::string>> warnings = hosts::merge_aliases(list.hosts, own_names);
+  if (!warnings) return warnings;
+  if (Result<void> filtered = filter(list, options); !filtered) return filtered.error();
+  const std::vector<plan::Host> before_merge = machine.machines.empty() ? std::vector<plan::Host>() : list.hosts;
+  const Result<std::vector<std::string>> merged = hosts::merge_machines(list.hosts, machine.machines);
+  if (!merged) return merged.error();
+  warnings->insert(warnings->end(), merged->begin(), merged->end());
+  rename_hosts(layout, before_merge, machine.machines);
+  if (options.host_order == HostOrder::Natural) {
+    const auto before = [](const plan::Host& a, const plan::Host& b) { return hosts::natural_less(a.name, b.name); };
+    std::stable_sort(list.hosts.begin(), list.hosts.end(), before);
+  }
+  if (Result<void> taken = take_first(list, options.host_count); !taken) return taken.error();
+  return warnings;
+}
+
+// ---- what the workers get
+
+// Whoever can write the file chooses what our workers load; whoever can read it has what is secret in it.
+Result<void> check_access(const std::string& path, const plan::Environment& variables, const Machine& machine,
+                          std::vector<std::string>& warnings) {
+  const OthersCan others = machine.others_can ? machine.others_can(path) : OthersCan::Nothing;
+  if (others == OthersCan::Write) {
+    return Error(ErrorKind::Config, fmt::format("--env-file {}: every user of this machine can write it", show(path)))
+        .with_hint("chmod o-w it, and look at what it says");
+  }
+  const auto secret = std::find_if(variables.begin(), variables.end(),
+                                   [](const std::string& entry) { return plan::names_a_secret(plan::name_of(entry)); });
+  if (others == OthersCan::Read && secret != variables.end()) {
+    std::string warning = fmt::format("--env-file {}: every user of this machine can read {} in it; chmod 600 it",
+                                      show(path), plan::name_of(*secret));
+    if (std::find(warnings.begin(), warnings.end(), warning) == warnings.end()) warnings.push_back(std::move(warning));
+  }
+  return {};
+}
+
+// Presets' defaults, unless they are inherited; the files and variables of the program.
+Result<plan::Environment> user_environment(const Options& options, const ProgramOptions& program,
+                                           const Machine& machine, std::vector<std::string>& warnings) {
+  plan::Environment out = plan::preset_defaults(options.presets);
+  std::erase_if(out, [&](const std::string& entry) {
+    return plan::find_variable(machine.environment, plan::name_of(entry)) != nullptr;
+  });
+  for (const std::string& path : program.env_files) {
+    const Result<std::string> text = machine.read_file(path, plan::kMaxEnvFileBytes);
+    if (!text) return Error(ErrorKind::Config, fmt::format("--env-file {}: {}", show(path), text.error().message()));
+    Result<plan::Environment> variables = plan::parse_env_file(*text, path);
+    if (!variables) return variables.error();
+    if (Result<void> safe = check_access(path, *variables, machine, warnings); !safe) return safe.error();
+    std::move(variables->begin(), variables->end(), std::back_inserter(out));
+  }
+  out.insert(out.end(), options.extra_variables.begin(), options.extra_variables.end());
+  plan::ExportedVariables exported = plan::resolve_export_words(program.export_variables, machine.environment);
+  std::move(exported.variables.begin(), exported.variables.end(), std::back_inserter(out));
+  for (std::string& warning : exported.warnings) {
+    if (std::find(warnings.begin(), warnings.end(), warning) == warnings.end()) warnings.push_back(std::move(warning));
+  }
+  return out;
+}
+
+Result<std::string> working_directory(const ProgramOptions& program, const Machine& machine) {
+  const std::string& wanted = program.working_directory;
+  if (wanted.starts_with('/')) return wanted;
+  if (machine.working_directory.empty()) {
+    return Error(ErrorKind::Config, "the working directory does not exist any more; name one with --wdir");
+  }
+  if (wanted.empty() || wanted == ".") return machine.working_directory;
+  const bool at_root = machine.working_directory.ends_with('/');
+  return machine.working_directory + (at_root ? "" : "/") + wanted;
+}
+
+// Absolute, without "." and a slash at the end: so that two that are the same are equal.
+std::string whole_path(const std::string& folder, const Machine& machine) {
+  std::string path = (std::filesystem::path(machine.working_directory) / folder).lexically_normal();
+  while (path.size() > 1 && path.ends_with('/')) path.pop_back();
+  return path;
+}
+
+// What the platform has sharded over the hosts is not sharded over them again.
+Result<void> add_channels(plan::LaunchPlan& plan, const Options& options, const Machine& machine) {
+  if (options.channels.empty()) return {};
+  const Result<std::vector<std::string>> sharded =
+      sagemaker::sharded_folders(machine.environment, {machine.read_file, machine.exists});
+  if (!sharded) return sharded.error();
+  for (plan::Channel channel : options.channels) {
+    if (machine.working_directory.empty() && !channel.folder.starts_with('/')) {
+      return Error(ErrorKind::Config,
+                   fmt::format("--channel {}: the working directory does not exist any more", channel.name));
+    }
+    channel.folder = whole_path(channel.folder, machine);
+    const bool twice = channel.mode == plan::ChannelMode::Sharded &&
+                       std::find(sharded->begin(), sharded->end(), channel.folder) != sharded->end();
+    if (twice) {
+      channel.on_hosts = plan::OnHosts::Sharded;
+      plan.warnings.push_back(fmt::format(
+          "channel {}: the platform has sharded {} over the hosts already; {}", channel.name, show(channel.folder),
+          channel.by == plan::ShareBy::Host ? "each has its share as it is" : "the workers of each share what it has"));
+    }
+    plan.channels.push_back(std::move(channel));
+  }
+  return {};
+}
+
+// Both would say where its data is.
+Result<void> check_channels(const plan::LaunchPlan& plan) {
+  for (const plan::Channel& channel : plan.channels) {
+    const auto same = [&](const plan::PipeChannel& other) { return other.name == channel.name; };
+    if (std::none_of(plan.pipes.begin(), plan.pipes.end(), same)) continue;
+    return Error(ErrorKind::Usage,
+                 fmt::format("--channel {0}: --pipe and --pipe-fanout make {0} a channel of FIFOs; it "
+                             "cannot be a folder too",
+                             channel.name));
+  }
+  return {};
+}
+
+// Else each host would say that no key is accepted, and not that one was not even tried.
+Result<void> check_identity(const plan::LaunchPlan& plan, const Options& options, const Machine& machine) {
+  std::string file = options.ssh.identity_file;
+  const auto is_remote = [&machine](const plan::MappedHost& host) {
+    return host.host.name != "localhost" && host.host.name != machine.host_name;
+  };
+  const bool by_ssh = options.ssh.command.empty() && !plan.calls &&
+                      std::any_of(plan.map.hosts.begin(), plan.map.hosts.end(), is_remote);
+  if (file.empty() || !by_ssh) return {};
+  if (file.starts_with("~/")) {
+    const std::string* home = plan::find_variable(machine.environment, "HOME");
+    if (home == nullptr) return {};
+    file.replace(0, 1, plan::value_of(*home));
+  }
+  if (machine.exists(file)) return {};
+  return Error(ErrorKind::Usage, fmt::format("--ssh-identity-file {}: there is no such file", show(file)));
+}
+
+Result<void> check_ranks(std::string_view option, const std::optional<RankSet>& named, const plan::JobMap& map) {
+  if (!named || named->empty() || named->largest() < map.world_size()) return {};
+  return Error(ErrorKind::Usage, fmt::format("{}: there is no rank {}; the job's ranks are 0 to {}", option,
+                                             named->largest(), map.world_size() - 1));
+}
+
+Result<plan::Program> make_program(const Options& options, const ProgramOptions& program, const Machine& machine,
+                                   std::vector<std::string>& warnings) {
+  Result<std::string> directory = working_directory(program, machine);
+  if (!directory) return directory.error();
+  Result<plan::Environment> user = user_environment(options, program, machine, warnings);
+  if (!user) return user.error();
+  return plan::Program{program.command, std::move(*directory), std::move(*user)};
+}
+
+// ---- several programs
+
+Result<plan::ProgramShare> share_of(const Options& options, const ProgramOptions& program, const Machine& machine) {
+  plan::ProgramShare share{.np = program.np, .hosts = {}, .role = program.role, .part = program.part};
+  if (program.hosts.empty()) return share;
+  Result<std::vector<plan::Host>> hosts = hosts::parse_host_list(program.hosts);
+  if (!hosts) return Error(hosts.error()).in("-H");
+  plan::HostList list{std::move(*hosts), "-H"};
+  if (Result<void> filled = fill_slots(list, options, options.layout, machine); !filled) return filled.error();
+  if (Result<std::vector<std::string>> merged = hosts::merge_machines(list.hosts, machine.machines); !merged) {
+    return merged.error();
+  }
+  share.hosts = std::move(list.hosts);
+  return share;
+}
+
+// The last are those that presets add.
+Result<std::vector<plan::ProgramShare>> shares_of(const Options& options, const Machine& machine) {
+  std::vector<plan::ProgramShare> shares{{.np = options.np, .hosts = {}, .role = options.role, .part = options.part}};
+  for (const ProgramOptions& program : options.more_programs) {
+    Result<plan::ProgramShare> share = share_of(options, program, machine);
+    if (!share) return Error(share.error()).in(fmt::format("program {}", shares.size() + 1));
+    shares.push_back(std::move(*share));
+  }
+  if (Result<void> arranged = plan::arrange_programs(options.presets, shares); !arranged) return arranged.error();
+  return shares;
+}
+
+bool is_plain(const std::vector<plan::ProgramShare>& shares) {
+  return shares.size() == 1 && shares[0].role == plan::ProgramShare{}.role && shares[0].part == plan::Part::Worker;
+}
+
+// All programs, in the order of their shares.
+Result<void> add_programs(plan::LaunchPlan& plan, const Options& options, const Machine& machine,
+                          const std::vector<plan::ProgramShare>& shares) {
+  Result<plan::Program> first = make_program(options, options, machine, plan.warnings);
+  if (!first) return first.error();
+  static_cast<plan::Program&>(plan) = std::move(*first);
+  for (const ProgramOptions& program : options.more_programs) {
+    Result<plan::Program> made = make_program(options, program, machine, plan.warnings);
+    if (!made) return made.error();
+    plan.more_programs.push_back(std::move(*made));
+  }
+  const auto works = [](const plan::ProgramShare& s) { return s.part == plan::Part::Worker; };
+  const auto worker = static_cast<std::size_t>(std::find_if(shares.begin(), shares.end(), works) - shares.begin());
+  while (plan.program_count() < shares.size()) plan.more_programs.push_back(plan::Program(plan.program(worker)));
+  return {};
+}
+
+// ---- parts of hosts: sockets, NUMA nodes and the like
+
+// So many on each part are so many on each host, all of which are taken to be as this machine is.
+Result<void> count_by_parts(plan::RankLayout& layout, const Options& options, const Machine& machine) {
+  if (options.binding.per_part == 0) return {};
+  const plan::CpuTopology topology = machine.cpu_topology ? machine.cpu_topology() : plan::CpuTopology();
+  if (topology.empty()) {
+    return Error(ErrorKind::Usage, "--map-by: the processors of this machine cannot be read; write ppr:N:host");
+  }
+  layout.per_host = options.binding.per_part * plan::count_parts(topology, options.binding.map_by);
+  return {};
+}
+
+// Open MPI 4.1 (rmaps_base_map_job.c) maps and binds by core for up to two workers and by NUMA node for more, if that
+// can be, and binds nothing where a host has more workers than slots.
+void bind_as_open_mpi(plan::BindingWish& wish, const Options& options, const plan::JobMap& map) {
+  if (options.bind_rule != BindRule::OpenMpi || !options.rankfile.empty()) return;
+  const bool few = map.world_size() <= 2;
+  const bool said = options.bind_to_said == SaidByUser::Yes || wish.bind_to != plan::BindTo::None;
+  if (options.map_by_said == SaidByUser::No && !few) wish.map_by = plan::BindTo::Numa;
+  const auto crowded = [](const plan::MappedHost& host) { return host.ranks.size() > host.slots; };
+  if (said || !wish.cores.empty() || std::any_of(map.hosts.begin(), map.hosts.end(), crowded)) return;
+  wish.bind_to = few || wish.cores_per_rank > 0 ? plan::BindTo::Core : plan::BindTo::Numa;
+  if (wish.on_impossible == plan::OnImpossible::Warn) wish.on_impossible = plan::OnImpossible::Ignore;
+}
+
+Result<plan::JobMap> map_ranks(const plan::HostList& hosts, const Options& options,
+                               const std::vector<plan::ProgramShare>& shares, const plan::RankLayout& layout) {
+  if (is_plain(shares)) return plan::map_job(hosts, options.np, layout);
+  return plan::map_programs(hosts, shares, layout);
+}
+
+}  // namespace
+
+std::string variable(const Machine& machine, std::string_view name) {
+  const std::string* entry = plan::find_variable(machine.environment, name);
+  return entry == nullptr ? std::string() : std::string(plan::value_of(*entry));
+}
+
+Result<plan::LaunchPlan> make_plan(const Options& options, const Machine& machine) {
+  Result<plan::RankLayout> layout = read_layout(options, machine);
+  if (!layout) return layout.error();
+  if (Result<void> counted = count_by_parts(*layout, options, machine); !counted) return counted.error();
+  Result<plan::HostList> hosts = find_hosts(options, machine);
+  if (!hosts) return hosts.error();
+  const std::string contradicted = contradiction(options, machine, *hosts);
+  if (Result<void> filled = fill_slots_by_rankfile(*hosts, *layout); !filled) return filled.error();
+  if (Result<void> filled = fill_slots(*hosts, options, *layout, machine); !filled) return filled.error();
+  Result<std::vector<std::string>> arranged = arrange(*hosts, *layout, options, machine);
+  if (!arranged) return arranged.error();
+  const Result<std::vector<plan::ProgramShare>> shares = shares_of(options, machine);
+  if (!shares) return shares.error();
+  Result<plan::JobMap> map = map_ranks(*hosts, options, *shares, *layout);
+  if (!map) return map.error();
+  if (Result<void> there = check_ranks("--show-ranks", options.output.shown_ranks, *map); !there) return there.error();
+  RankSet reader;
+  if (options.stdin_rule == StdinRule::OneRank) reader.add(options.stdin_rank.value());
+  if (Result<void> there = check_ranks("--stdin", reader, *map); !there) return there.error();
+  const std::optional<report::WatchRule>& watch = options.progress.watch;
+  if (Result<void> there = check_ranks("--watch", watch ? watch->ranks : std::nullopt, *map); !there) {
+    return there.error();
+  }
+  plan::LaunchPlan plan;
+  plan.warnings = std::move(*arranged);
+  if (!contradicted.empty()) plan.warnings.push_back(contradicted);
+  if (Result<void> added = add_programs(plan, options, machine, *shares); !added) return added.error();
+  plan.map = std::move(*map);
+  plan.host_source = std::move(hosts->source);
+  plan.calls = std::move(hosts->calls);
+  plan.job.job_id = machine.job_id;
+  plan.job.run_id = options.run_id;
+  plan.presets = options.presets;
+  plan.export_policy = options.export_policy;
+  plan.secrets = options.secrets;
+  plan.launcher_environment = machine.environment;
+  plan.binding = options.binding;
+  bind_as_open_mpi(plan.binding, options, plan.map);
+  plan.pipes =
+      plan::join_pipes(options.pipes.feeds, options.pipes.fanouts, options.pipes.epochs, plan.working_directory);
+  const auto implied = options.gpus_per_rank ? plan::VisibleDevices::PerRank : plan::VisibleDevices::All;
+  if (Result<void> added = add_channels(plan, options, machine); !added) return added.error();
+  if (Result<void> checked = check_channels(plan); !checked) return checked.error();
+  if (Result<void> checked = check_identity(plan, options, machine); !checked) return checked.error();
+  plan.devices = {options.visible_devices.value_or(implied), options.gpus_per_rank.value_or(1)};
+  return plan;
+}
+
+}  // namespace sml

@@ -1,0 +1,295 @@
+// The machine that the launcher runs on, as make_plan() asks for it.
+#include "launcher/inputs/machine.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <charconv>
+#include <chrono>
+#include <string>
+#include <vector>
+
+#include "common/os/affinity.h"
+#include "common/os/small_file.h"
+#include "launcher/inputs/inputs.h"
+#include "launcher/ssh/local_identity.h"
+
+namespace sml {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+// ---- files
+
+class Descriptor {
+ public:
+  explicit Descriptor(int fd) : fd_(fd) {}
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  ~Descriptor() { close(); }
+  int get() const { return fd_; }
+  void close() {
+    if (fd_ >= 0) ::close(fd_);
+    fd_ = -1;
+  }
+
+ private:
+  int fd_;
+};
+
+Error file_error(int sys_errno) { return Error(ErrorKind::Config, errno_text(sys_errno)); }
+
+bool wait_for_data(int fd) {
+  constexpr int kMilliseconds = 30'000;
+  pollfd event{fd, POLLIN, 0};
+  int ready = ::poll(&event, 1, kMilliseconds);
+  while (ready < 0 && errno == EINTR) ready = ::poll(&event, 1, kMilliseconds);
+  return ready > 0;
+}
+
+Result<std::string> read_file(const std::string& path, std::size_t limit) {
+  // Not blocking: opening a FIFO without a writer would never return.
+  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  if (file.get() < 0) return file_error(errno);
+  return read_to_end(file.get(), limit);
+}
+
+OthersCan others_can(const std::string& path) {
+  struct stat info {};
+  if (::stat(path.c_str(), &info) != 0 || !S_ISREG(info.st_mode)) return OthersCan::Nothing;
+  if ((info.st_mode & S_IWOTH) != 0) return OthersCan::Write;
+  return (info.st_mode & S_IROTH) != 0 ? OthersCan::Read : OthersCan::Nothing;
+}
+
+bool exists(const std::string& path) {
+  // What is there but cannot be looked at is read, and fails with its reason, rather than passed over.
+  return ::access(path.c_str(), F_OK) == 0 || (errno != ENOENT && errno != ENOTDIR);
+}
+
+// ---- device tools
+
+constexpr auto kToolLimit = 5s;
+constexpr std::size_t kToolOutput = 1 << 20;
+
+// What comes through the pipe until its end, the limit in time or the limit in size.
+std::string read_for_a_while(int fd) {
+  const TimePoint end = Clock::now() + kToolLimit;
+  std::string text;
+  std::array<char, 65536> buffer;
+  while (text.size() < kToolOutput) {
+    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(end - Clock::now()).count();
+    pollfd event{fd, POLLIN, 0};
+    const int ready = left > 0 ? ::poll(&event, 1, static_cast<int>(left)) : 0;
+    if (ready < 0 && errno == EINTR) continue;
+    if (ready <= 0) return text;
+    const ssize_t count = ::read(fd, buffer.data(), buffer.size());
+    if (count <= 0) return text;
+    text.append(buffer.data(), static_cast<std::size_t>(count));
+  }
+  return text;
+}
+
+// A tool with its stdout on `out`, the rest of its descriptors on /dev/null, in a process group of its own. No shell.
+std::optional<pid_t> start_tool(const std::vector<const char*>& argv, int out, char* const* environment) {
+  posix_spawn_file_actions_t actions;
+  posix_spawnattr_t attributes;
+  ::posix_spawn_file_actions_init(&actions);
+  ::posix_spawnattr_init(&attributes);
+  ::posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+  ::posix_spawn_file_actions_adddup2(&actions, out, STDOUT_FILENO);
+  ::posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+  ::posix_spawnattr_setpgroup(&attributes, 0);
+  ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
+  pid_t pid = -1;
+  // posix_spawn takes pointers to char for the sake of old C; it changes nothing.
+  char* const* arguments = const_cast<char* const*>(argv.data());
+  const int error = ::posix_spawnp(&pid, argv.front(), &actions, &attributes, arguments, environment);
+  ::posix_spawnattr_destroy(&attributes);
+  ::posix_spawn_file_actions_destroy(&actions);
+  return error == 0 ? std::optional<pid_t>(pid) : std::nullopt;
+}
+
+// The output of a tool; empty when there is no such tool, or it hangs. `argv` ends with a null pointer.
+std::string output_of(const std::vector<const char*>& argv) {
+  std::array<int, 2> ends{};
+  if (::pipe2(ends.data(), O_CLOEXEC) != 0) return {};
+  const Descriptor read_end(ends[0]);
+  Descriptor write_end(ends[1]);
+  const std::optional<pid_t> pid = start_tool(argv, write_end.get(), environ);
+  write_end.close();
+  if (!pid) return {};
+  std::string text = read_for_a_while(read_end.get());
+  ::kill(-*pid, SIGKILL);  // its output has ended or we do not wait for it: either way nothing of it may stay
+  while (::waitpid(*pid, nullptr, 0) < 0 && errno == EINTR) continue;
+  return text;
+}
+
+std::optional<std::string_view> variable(const plan::Environment& environment, std::string_view name) {
+  const std::string* entry = plan::find_variable(environment, name);
+  return entry == nullptr ? std::nullopt : std::optional(plan::value_of(*entry));
+}
+
+// The CPUs that we may run on, which in a container are fewer than the machine has.
+std::uint32_t count_cpus() {
+  constexpr std::size_t kMostCpus = 1 << 16;
+  for (std::size_t cpus = CPU_SETSIZE; cpus <= kMostCpus; cpus *= 2) {
+    std::vector<unsigned char> bits(CPU_ALLOC_SIZE(cpus));
+    auto* set = reinterpret_cast<cpu_set_t*>(bits.data());
+    if (::sched_getaffinity(0, bits.size(), set) == 0) return static_cast<std::uint32_t>(CPU_COUNT_S(bits.size(), set));
+    if (errno != EINVAL) break;  // EINVAL: the kernel has more CPUs than the set has room for
+  }
+  return 1;
+}
+
+// ---- names
+
+std::string host_name() {
+  std::array<char, 256> name{};
+  return ::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "localhost";
+}
+
+bool same_file(const std::string& a, const std::string& b) {
+  struct stat first {};
+  struct stat second {};
+  return ::stat(a.c_str(), &first) == 0 && ::stat(b.c_str(), &second) == 0 && first.st_dev == second.st_dev &&
+         first.st_ino == second.st_ino;
+}
+
+// As the shell calls it where that is true: behind a link such as /home → /data/home the name with the link is the one
+// that other hosts know too.
+std::string working_directory(const plan::Environment& environment) {
+  std::vector<char> buffer(1 << 16);
+  const char* real = ::getcwd(buffer.data(), buffer.size());
+  if (real == nullptr || real[0] != '/') return {};
+  const std::string logical(variable(environment, "PWD").value_or(""));
+  const bool plain = logical.starts_with('/') && logical.find("/.") == std::string::npos;
+  return plain && same_file(logical, real) ? logical : real;
+}
+
+std::string new_job_id() {
+  constexpr std::string_view kHex = "0123456789abcdef";
+  std::array<unsigned char, 8> bytes{};
+  if (::getrandom(bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size())) {
+    const auto now = static_cast<std::uint64_t>(Clock::now().time_since_epoch().count());
+    for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<unsigned char>(now >> (8 * i));
+  }
+  std::string id = "sml-";
+  for (const unsigned char byte : bytes) {
+    id += kHex[byte >> 4U];
+    id += kHex[byte & 0xFU];
+  }
+  return id;
+}
+
+// Of the user whose rights we have, as the XDG base directory specification has it.
+std::string config_folder(const plan::Environment& environment) {
+  std::string named(variable(environment, "XDG_CONFIG_HOME").value_or(""));
+  if (named.starts_with('/')) return named;
+  const std::string home = ssh::local_identity().home;
+  return home.starts_with('/') ? home + "/.config" : std::string();
+}
+
+}  // namespace
+
+Result<std::string> read_to_end(int fd, std::size_t limit) {
+  std::string text;
+  std::array<char, 65536> buffer;
+  for (;;) {
+    const ssize_t count = ::read(fd, buffer.data(), buffer.size());
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0 && errno == EAGAIN) {  // a shell's <(command), which has not answered yet
+      if (!wait_for_data(fd)) return Error(ErrorKind::Config, "nothing comes from it");
+      continue;
+    }
+    if (count < 0) return file_error(errno);
+    if (count == 0) return text;
+    text.append(buffer.data(), static_cast<std::size_t>(count));
+    if (text.size() > limit) return Error(ErrorKind::Config, "is larger than " + std::to_string(limit) + " bytes");
+  }
+}
+
+std::uint32_t gpus_in_listing(std::string_view nvidia_smi_output) {
+  std::uint32_t gpus = 0;
+  for (std::size_t at = 0; at < nvidia_smi_output.size();) {
+    const std::size_t end = std::min(nvidia_smi_output.find('\n', at), nvidia_smi_output.size());
+    if (nvidia_smi_output.substr(at, end - at).starts_with("GPU ")) ++gpus;
+    at = end + 1;
+  }
+  return gpus;
+}
+
+std::uint32_t visible_gpus(std::uint32_t gpus, std::optional<std::string_view> visible_devices) {
+  if (!visible_devices) return gpus;
+  std::uint32_t visible = 0;
+  for (std::size_t at = 0; at < visible_devices->size();) {
+    const std::size_t end = std::min(visible_devices->find(',', at), visible_devices->size());
+    std::string_view device = visible_devices->substr(at, end - at);
+    while (device.starts_with(' ')) device.remove_prefix(1);
+    std::uint32_t index = 0;
+    const bool is_index = std::from_chars(device.data(), device.data() + device.size(), index).ec == std::errc();
+    if (device.empty() || device.starts_with('-') || (is_index && index >= gpus)) break;  // CUDA sees none from here on
+    ++visible;
+    at = end + 1;
+  }
+  return visible;
+}
+
+std::uint32_t neuron_cores_in_listing(std::string_view neuron_ls_output) {
+  constexpr std::string_view kKey = "\"nc_count\"";
+  std::uint32_t cores = 0;
+  for (std::size_t at = neuron_ls_output.find(kKey); at != std::string_view::npos;
+       at = neuron_ls_output.find(kKey, at)) {
+    at = std::min(neuron_ls_output.find_first_not_of(" \t\r\n:", at + kKey.size()), neuron_ls_output.size());
+    std::uint32_t count = 0;
+    const char* end = neuron_ls_output.data() + neuron_ls_output.size();
+    if (std::from_chars(neuron_ls_output.data() + at, end, count).ec == std::errc()) cores += std::min(count, 1024U);
+  }
+  return cores;
+}
+
+Machine this_machine(std::span<const char* const> environment) {
+  Machine machine;
+  for (const char* entry : environment) {
+    if (entry != nullptr) machine.environment.emplace_back(entry);
+  }
+  machine.read_file = read_file;
+  machine.read_secret = read_secret_file;
+  machine.exists = exists;
+  machine.others_can = others_can;
+  machine.count_gpus = [visible = std::optional<std::string>(variable(machine.environment, "CUDA_VISIBLE_DEVICES"))] {
+    return visible_gpus(gpus_in_listing(output_of({"nvidia-smi", "-L", nullptr})), visible);
+  };
+  machine.count_neuron_cores = [] {
+    return neuron_cores_in_listing(output_of({"neuron-ls", "--json-output", nullptr}));
+  };
+  machine.count_cpus = count_cpus;
+  machine.cpu_topology = [] {
+    return plan::usable_part(plan::read_cpu_topology(os::read_small_file), os::allowed_cpus());
+  };
+  machine.output_of = [](const std::vector<std::string>& words) {
+    std::vector<const char*> argv;
+    for (const std::string& word : words) argv.push_back(word.c_str());
+    argv.push_back(nullptr);
+    return output_of(argv);
+  };
+  machine.whose_host = launch::whose_host;
+  machine.host_name = host_name();
+  machine.working_directory = working_directory(machine.environment);
+  // Only when asked for: who we are may be known to a server far away.
+  machine.config_folder = [environment = machine.environment] { return config_folder(environment); };
+  machine.job_id = new_job_id();
+  return machine;
+}
+
+}  // namespace sml

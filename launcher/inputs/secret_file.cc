@@ -1,0 +1,111 @@
+#include "launcher/inputs/secret_file.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cerrno>
+#include <cstdlib>
+#include <string_view>
+
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <sys/statfs.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include "common/core/text.h"
+#include "common/os/fd.h"
+#include "common/os/own_file.h"
+#include "launcher/inputs/machine.h"
+
+namespace sml {
+
+namespace {
+
+constexpr mode_t kOthersRead = 0044;
+constexpr mode_t kOthersWrite = 0022;
+constexpr mode_t kPermissions = 07777;
+
+Error bad(std::string text) { return Error(ErrorKind::Config, std::move(text)); }
+
+bool is_mounted_secret(int fd) {
+  struct statfs system {};
+  struct statvfs mount {};
+  return ::fstatfs(fd, &system) == 0 && system.f_type == TMPFS_MAGIC && ::fstatvfs(fd, &mount) == 0 &&
+         (mount.f_flag & ST_RDONLY) != 0;
+}
+
+Result<std::string> random_text() {
+  std::array<unsigned char, 32> bytes{};
+  if (::getrandom(bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size())) {
+    return bad("the system gives no random bytes");
+  }
+  std::string out;
+  for (const unsigned char byte : bytes) out += fmt::format("{:02x}", byte);
+  return out + "\n";
+}
+
+}  // namespace
+
+std::optional<Error> refuse_secret_file(const SecretFileFacts& facts, SecretKind kind, uid_t self) {
+  const bool named = kind == SecretKind::Named;
+  const auto mode = facts.mode & kPermissions;
+  if (!S_ISREG(facts.mode) && !(named && S_ISFIFO(facts.mode))) return bad("is no file");
+  if (facts.owner != self && !(named && facts.owner == 0)) {
+    return bad(fmt::format("belongs to user {}, who can read and change it", facts.owner));
+  }
+  const bool readable = (mode & kOthersRead) != 0 && !(named && facts.is_mounted_secret);
+  if ((mode & kOthersWrite) == 0 && !readable) return std::nullopt;
+  return bad(fmt::format("others can {} it (mode {:04o}), and who knows the secret can act as a host of the job",
+                         (mode & kOthersWrite) != 0 ? "write to" : "read", mode))
+      .with_hint("chmod 600 closes it; then make another secret if somebody may have read this one");
+}
+
+Result<std::string> read_secret_file(const std::string& path, SecretKind kind) {
+  const int follow = kind == SecretKind::Default ? O_NOFOLLOW : 0;
+  const os::UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | follow));
+  if (!file) return bad(errno == ELOOP && follow != 0 ? "is a link" : errno_text(errno));
+  struct stat status {};
+  if (::fstat(file.get(), &status) != 0) return bad(errno_text(errno));
+  const SecretFileFacts facts{status.st_mode, status.st_uid, is_mounted_secret(file.get())};
+  if (std::optional<Error> refused = refuse_secret_file(facts, kind, ::geteuid())) return std::move(*refused);
+  Result<std::string> text = read_to_end(file.get(), kMostSecret);
+  if (!text) return text;
+  while (text->ends_with('\n') || text->ends_with('\r')) text->pop_back();
+  return text;
+}
+
+std::string default_secret_file(const std::string& config_folder) { return config_folder + "/sml-run/secret"; }
+
+Result<void> make_secret_file(const std::string& path) {
+  const Result<std::string> text = random_text();
+  if (!text) return text.error();
+  const Result<os::Place> place = os::find_place(path, os::Folders::AreMade, 0700);
+  if (!place) return bad(place.error().message());
+  const int folder = place->folder.get();
+  const os::UniqueFd file(
+      ::openat(folder, place->name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
+  if (!file && errno == EEXIST) {
+    return bad(show(path) + " is there already").with_hint("hosts that have it would be shut out: remove it first");
+  }
+  if (!file) return bad(show(path) + ": " + errno_text(errno));
+  const bool written = ::fchmod(file.get(), 0600) == 0 && os::write_all(file.get(), *text);
+  if (written) return {};
+  const int why = errno;
+  ::unlinkat(folder, place->name.c_str(), 0);
+  return bad(show(path) + ": " + errno_text(why));
+}
+
+void forget_variable(char* const* environment, const std::string& name) {
+  const std::string start = name + "=";
+  for (char* const* entry = environment; *entry != nullptr; ++entry) {
+    if (std::string_view(*entry).starts_with(start))
+      ::explicit_bzero(*entry + start.size(), ::strlen(*entry) - start.size());
+  }
+  ::unsetenv(name.c_str());
+}
+
+}  // namespace sml

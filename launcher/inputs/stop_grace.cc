@@ -1,0 +1,55 @@
+#include "launcher/inputs/stop_grace.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <string_view>
+
+#include "common/core/text.h"
+#include "launcher/inputs/host_source.h"
+
+namespace sml {
+
+namespace {
+
+struct Platform {
+  std::string_view name;
+  Duration limit;    // from its TERM to its KILL
+  Duration at_most;  // of that, what workers may have
+};
+
+bool is_set(const Machine& machine, std::string_view name) {
+  const std::string* entry = plan::find_variable(machine.environment, name);
+  return entry != nullptr && !plan::value_of(*entry).empty();
+}
+
+std::optional<Platform> platform_of(const Options& options, const Machine& machine) {
+  using std::chrono::seconds;
+  const bool trains = options.mode == Mode::Train;
+  // Hosts that are reached may be of any kind.
+  const bool told_to_call = options.dial_in.place || !options.dial_in.head.empty();
+  if (!trains && !told_to_call && !hosts_call(options, machine)) return std::nullopt;
+  if (is_set(machine, "AWS_BATCH_JOB_ID")) return Platform{"AWS Batch", seconds(30), seconds(20)};
+  if (is_set(machine, "KUBERNETES_SERVICE_HOST")) return Platform{"Kubernetes", seconds(30), seconds(20)};
+  if (trains) return Platform{"SageMaker", seconds(120), seconds(100)};
+  return std::nullopt;
+}
+
+}  // namespace
+
+void choose_start_timeout(Options& options, const Machine& machine) {
+  if (!options.start_timeout_given && hosts_call(options, machine)) options.start_timeout = kContainersStart;
+}
+
+std::vector<std::string> choose_stop_grace(Options& options, const Machine& machine) {
+  const std::optional<Platform> platform = platform_of(options, machine);
+  if (!platform) return {};
+  const Duration wanted = options.stop_grace.value_or(platform->at_most);
+  options.stop_grace = std::min(wanted, platform->at_most);
+  if (wanted <= platform->at_most) return {};
+  return {fmt::format("--stop-grace: {} kills what has not ended after {}; workers get {}", platform->name,
+                      format_duration(platform->limit), format_duration(platform->at_most))};
+}
+
+}  // namespace sml

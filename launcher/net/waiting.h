@@ -1,0 +1,60 @@
+// How the log-in threads wait: with an end, and so that the loop thread can end any wait at once.
+#pragma once
+#include <atomic>
+#include <cstdint>
+#include <mutex>
+
+#include "common/core/clock.h"
+#include "common/os/fd.h"
+
+namespace sml::net {
+
+// Set once by the loop thread, seen by the log-in thread. Owned by both (shared state), so that neither can outlive it.
+// Thread-safe.
+class CancelToken {
+ public:
+  CancelToken();
+  CancelToken(const CancelToken&) = delete;
+  CancelToken& operator=(const CancelToken&) = delete;
+
+  void cancel();
+  bool cancelled() const { return cancelled_.load(std::memory_order_acquire); }
+  int fd() const { return event_.get(); }  // readable once cancelled; -1 when the system had no descriptor left
+
+ private:
+  friend class ShutdownOnCancel;
+  void guard(int fd);  // -1: nothing
+
+  std::atomic<bool> cancelled_{false};
+  os::UniqueFd event_;
+  std::mutex mutex_;
+  int guarded_ = -1;  // under mutex_
+};
+
+// For a library call that waits on a socket without an end: cancel() shuts `fd` down while this lives. `fd` stays the
+// caller's and must outlive this.
+class ShutdownOnCancel {
+ public:
+  ShutdownOnCancel(CancelToken& token, int fd) : token_(token) { token_.guard(fd); }
+  ~ShutdownOnCancel() { token_.guard(-1); }
+  ShutdownOnCancel(const ShutdownOnCancel&) = delete;
+  ShutdownOnCancel& operator=(const ShutdownOnCancel&) = delete;
+
+ private:
+  CancelToken& token_;
+};
+
+enum class Waited { Ready, TimedOut, Cancelled, Flooded };
+
+// Never Flooded: that is for callers who look at bytes_received(). Waits until `fd` has one of the poll(2) `events` (or
+// an error, or the end of the connection). A negative `fd` waits for the deadline only.
+Waited wait_for(int fd, short events, TimePoint deadline, const CancelToken& cancel);
+
+// Acknowledge at once whatever arrives next. Not sticky in the kernel: call before every wait. Nothing on other
+// sockets.
+void arm_quick_ack(int fd);
+
+// What has come on this TCP connection, read or not; 0 for other sockets.
+std::uint64_t bytes_received(int fd);
+
+}  // namespace sml::net

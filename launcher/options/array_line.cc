@@ -1,0 +1,72 @@
+#include "launcher/options/array_line.h"
+
+#include <fmt/format.h>
+
+#include <string>
+#include <vector>
+
+#include "common/core/text.h"
+#include "launcher/sagemaker/sources.h"
+
+namespace sml {
+
+namespace {
+
+Result<plan::ArrayIndex> index_of_run(const Options& options, const Machine& machine) {
+  if (options.array.index) {
+    return plan::ArrayIndex{*options.array.index, options.array.base.value_or(0), "--array-index"};
+  }
+  Result<std::optional<plan::ArrayIndex>> found = plan::find_array_index(machine.environment);
+  if (!found) return found.error();
+  if (*found) {
+    (*found)->base = options.array.base.value_or((*found)->base);
+    return **found;
+  }
+  return Error(ErrorKind::Config,
+               "--array-file: no array index; AWS_BATCH_JOB_ARRAY_INDEX or that of another batch "
+               "system is not set")
+      .with_hint("--array-index I takes one line, --array-all all of them");
+}
+
+}  // namespace
+
+bool runs_whole_array(const Options& options) { return options.array.scope == ArrayScope::All && !options.array.index; }
+
+Result<plan::ArrayFile> read_array_file(const Options& options, const Machine& machine) {
+  const std::string& path = options.array.file;
+  const auto is_one = [](const std::string& name) { return !name.empty() && name.find('{') == std::string::npos; };
+  if (runs_whole_array(options) && (is_one(options.report_file) || is_one(options.events_file))) {
+    return Error(ErrorKind::Usage, fmt::format("{}: every run of the array would write it; put {{array_index}} into "
+                                               "the name",
+                                               is_one(options.report_file) ? "--report " + show(options.report_file)
+                                                                           : "--events " + show(options.events_file)));
+  }
+  const Result<std::string> text = is_in_s3(path) ? read_from_s3(path, plan::kMaxArrayFileBytes, machine)
+                                                  : machine.read_file(path, plan::kMaxArrayFileBytes);
+  if (!text) return Error(ErrorKind::Config, fmt::format("--array-file {}: {}", show(path), text.error().message()));
+  return plan::parse_array_file(*text, path, options.array.names);
+}
+
+Result<void> take_array_line(Options& options, const Machine& machine) {
+  if (options.array.file.empty()) return {};
+  const Result<plan::ArrayIndex> index = index_of_run(options, machine);
+  if (!index) return index.error();
+  const Result<plan::ArrayFile> file = read_array_file(options, machine);
+  if (!file) return file.error();
+  const Result<plan::ArrayTask> task = plan::find_task(*file, *index);
+  if (!task) return task.error();
+  const auto fill = [&](std::string& text) { text = plan::fill_in(text, file->names, *task); };
+  const auto fill_program = [&](ProgramOptions& program) {
+    for (std::string& word : program.command) fill(word);
+    for (std::string& word : program.export_variables) fill(word);
+    fill(program.working_directory);
+  };
+  fill_program(options);
+  for (ProgramOptions& program : options.more_programs) fill_program(program);
+  fill(options.report_file);
+  fill(options.events_file);
+  options.extra_variables = plan::array_environment(file->names, *task);
+  return {};
+}
+
+}  // namespace sml

@@ -1,0 +1,21 @@
+// --array-file: which line of the file this run is, and what that makes of the options. Reads the file; starts nothing.
+#pragma once
+#include "common/core/error.h"
+#include "common/plan/array_file.h"
+#include "launcher/inputs/inputs.h"
+#include "launcher/options/options.h"
+
+namespace sml {
+
+// True when sml-run is to start itself once for each line. (A run for one --array-index is one of those.)
+bool runs_whole_array(const Options& options);
+
+// Errors (Config) name the file, and the line where there is one. With runs_whole_array() also those of options that
+// would make the runs write over each other (Usage).
+Result<plan::ArrayFile> read_array_file(const Options& options, const Machine& machine);
+
+// Puts the values of our line into the program's arguments, --wdir, --report, --events and the values of -x, and into
+// extra_variables. Does nothing without --array-file. Errors (Config): as read_array_file; no index; no such line.
+Result<void> take_array_line(Options& options, const Machine& machine);
+
+}  // namespace sml

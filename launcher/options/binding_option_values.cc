@@ -1,0 +1,78 @@
+// Options of option_values.h that say where the workers of a host are put, and to what they are bound.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "common/core/text.h"
+#include "launcher/options/option_values.h"
+
+namespace sml {
+
+namespace {
+
+using plan::BindTo;
+using std::string_view;
+
+Error bad_value(string_view value, string_view expected) {
+  return Error(ErrorKind::Usage, fmt::format("\"{}\" is not {}", show(value, 80), expected));
+}
+
+}  // namespace
+
+// As Open MPI does, workers that are put on parts are bound to them, and those with PE cores to these, unless --bind-to
+// says something else.
+Result<void> set_map_by(Options& o, string_view value) {
+  const Result<plan::MapByText> parsed = plan::parse_map_by(value);
+  if (!parsed) return parsed.error();
+  o.map_by_said = SaidByUser::Yes;
+  o.layout.map_by = parsed->map_by;
+  o.binding.map_by = parsed->part;
+  o.binding.per_part = parsed->per_part.value_or(0);
+  if (parsed->per_host) o.layout.per_host = parsed->per_host;
+  if (parsed->oversubscribe) o.layout.oversubscribe = *parsed->oversubscribe;
+  BindTo bind_to = parsed->per_part ? BindTo::None : parsed->part;
+  if (parsed->cores_per_rank) {
+    o.binding.cores_per_rank = *parsed->cores_per_rank;
+    bind_to = BindTo::Core;
+  }
+  if (o.bind_to_said == SaidByUser::No) o.binding.bind_to = bind_to;
+  return {};
+}
+
+Result<void> set_bind_to(Options& o, string_view value) {
+  constexpr std::array<std::pair<string_view, BindTo>, 8> kWords{{{"none", BindTo::None},
+                                                                  {"hwthread", BindTo::Hwthread},
+                                                                  {"core", BindTo::Core},
+                                                                  {"l3", BindTo::L3},
+                                                                  {"l3cache", BindTo::L3},
+                                                                  {"numa", BindTo::Numa},
+                                                                  {"socket", BindTo::Socket},
+                                                                  {"package", BindTo::Socket}}};
+  constexpr string_view kIfSupported = ":if-supported";  // Open MPI's words for what we do anyway
+  const string_view word = value.ends_with(kIfSupported) ? value.substr(0, value.size() - kIfSupported.size()) : value;
+  const bool rule = word == "openmpi";
+  const auto* known = std::find_if(kWords.begin(), kWords.end(), [&](const auto& row) { return row.first == word; });
+  if (!rule && known == kWords.end()) {
+    return bad_value(value, "none, hwthread, core, l3, numa, socket or openmpi");
+  }
+  o.bind_rule = rule ? BindRule::OpenMpi : o.bind_rule;
+  o.bind_to_said = rule ? SaidByUser::No : SaidByUser::Yes;
+  o.binding.bind_to = rule ? BindTo::None : known->second;
+  return {};
+}
+
+Result<void> set_cpu_set(Options& o, string_view value) {
+  std::optional<plan::CpuSet> cores = plan::parse_cpu_list(value);
+  if (!cores || cores->empty()) return bad_value(value, "a list of cores such as 0-3,8");
+  o.binding.cores = std::move(*cores);
+  return {};
+}
+
+Result<void> set_merge_stderr(Options& o, string_view) {
+  o.stderr_of_workers = StderrOfWorkers::WithStdout;
+  return {};
+}
+
+}  // namespace sml

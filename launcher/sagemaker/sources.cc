@@ -1,0 +1,271 @@
+#include "launcher/sagemaker/sources.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <system_error>
+#include <utility>
+#include <variant>
+
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "common/core/text.h"
+#include "common/os/fd.h"
+#include "common/os/own_file.h"
+#include "common/os/spawn.h"
+#include "launcher/sagemaker/contract.h"
+#include "launcher/sagemaker/entry_point.h"
+
+namespace sml {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kUnfinished = ".sml-sources-";
+
+Error bad(std::string what) { return Error(ErrorKind::Config, std::move(what)); }
+
+// ---- programs
+
+// How it ended; what it prints goes to our stderr.
+Result<ExitStatus> run(const std::vector<std::string>& argv, const Machine& machine) {
+  const Result<os::UniqueFd> null = os::open_dev_null();
+  if (!null) return null.error();
+  const std::vector<int> ignored = os::ignored_signals();
+  const auto spawned = os::spawn_worker({.program = {},
+                                         .argv = argv,
+                                         .environment = machine.environment,
+                                         .working_directory = "/",
+                                         .stdin_fd = null->get(),
+                                         .stdout_fd = STDERR_FILENO,
+                                         .stderr_fd = STDERR_FILENO,
+                                         .descriptor_limit = 0,
+                                         .ignored_signals = ignored});
+  if (const auto* why = std::get_if<SpawnFailed>(&spawned)) return ExitStatus(*why);
+  int raw = 0;
+  while (::waitpid(std::get<pid_t>(spawned), &raw, 0) < 0) {
+    if (errno != EINTR) return sys_error(ErrorKind::Config, argv.front(), errno);
+  }
+  if (WIFSIGNALED(raw)) return ExitStatus(Signaled{WTERMSIG(raw), false});
+  return ExitStatus(Exited{WEXITSTATUS(raw)});
+}
+
+bool is_there(const std::string& program, const Machine& machine) {
+  const std::vector<std::string> files = os::program_candidates(program, machine.environment);
+  return std::any_of(files.begin(), files.end(),
+                     [](const std::string& file) { return ::access(file.c_str(), X_OK) == 0; });
+}
+
+Result<void> expect_success(const std::vector<std::string>& argv, const Machine& machine) {
+  const Result<ExitStatus> status = run(argv, machine);
+  if (!status) return status.error();
+  const auto* exited = std::get_if<Exited>(&*status);
+  if (exited != nullptr && exited->code == 0) return {};
+  return bad(fmt::format("{} {}", argv.front(), describe(*status)));
+}
+
+// ---- S3
+
+constexpr int kNoBoto3 = 97;
+constexpr std::string_view kFetchScript =
+    "import os, sys\n"
+    "try:\n"
+    "    import boto3\n"
+    "except ImportError:\n"
+    "    sys.exit(97)\n"
+    "bucket, _, key = sys.argv[1][5:].partition('/')\n"
+    "s3 = boto3.resource('s3', region_name=sys.argv[3] or None, endpoint_url=sys.argv[4] or None)\n"
+    "s3.Bucket(bucket).download_file(key, sys.argv[2])\n";
+
+Result<void> fetch(const std::string& uri, const std::string& file, const Machine& machine) {
+  if (uri.find('\0') != std::string::npos) return bad("the name holds a NUL byte");
+  const std::string region = variable(machine, "AWS_REGION");
+  const std::string endpoint = variable(machine, "S3_ENDPOINT_URL");
+  if (is_there("aws", machine)) {
+    std::vector<std::string> argv{"aws", "s3", "cp", "--only-show-errors"};
+    if (!region.empty()) argv.insert(argv.end(), {"--region", region});
+    if (!endpoint.empty()) argv.insert(argv.end(), {"--endpoint-url", endpoint});
+    argv.insert(argv.end(), {uri, file});
+    return expect_success(argv, machine);
+  }
+  const Error neither = bad("there is neither the program aws nor Python's boto3 to fetch it with");
+  if (!is_there("python3", machine)) return neither;
+  const Result<ExitStatus> status =
+      run({"python3", "-c", std::string(kFetchScript), uri, file, region, endpoint}, machine);
+  if (!status) return status.error();
+  const auto* exited = std::get_if<Exited>(&*status);
+  if (exited != nullptr && exited->code == kNoBoto3) return neither;
+  if (exited != nullptr && exited->code == 0) return {};
+  return bad("python3, with boto3, " + describe(*status));
+}
+
+// A folder of our own, with all that is in it; gone with this.
+class Scratch {
+ public:
+  static Result<Scratch> make(const std::string& where) {
+    std::string path = fmt::format("{}/{}XXXXXX", where, kUnfinished);
+    if (::mkdtemp(path.data()) == nullptr) return sys_error(ErrorKind::Config, where, errno);
+    return Scratch(std::move(path));
+  }
+  Scratch(Scratch&& other) noexcept : path_(std::exchange(other.path_, {})) {}
+  Scratch(const Scratch&) = delete;
+  Scratch& operator=(const Scratch&) = delete;
+  Scratch& operator=(Scratch&&) = delete;
+  ~Scratch() {
+    std::error_code ignored;
+    if (!path_.empty()) fs::remove_all(path_, ignored);
+  }
+  const std::string& path() const { return path_; }
+
+ private:
+  explicit Scratch(std::string path) : path_(std::move(path)) {}
+  std::string path_;
+};
+
+// ---- archives
+
+bool is_below(const fs::path& path, const fs::path& folder) {
+  const auto [end, unused] = std::mismatch(folder.begin(), folder.end(), path.begin(), path.end());
+  return end == folder.end();
+}
+
+// Files with several names must have all of them in the folder: another one would be somebody else's file.
+using Links = std::map<std::pair<dev_t, ino_t>, std::pair<nlink_t, nlink_t>>;  // names found, names there are
+
+Result<void> check_entry(const fs::path& path, const fs::path& root, Links& links) {
+  const auto shown = [&] { return show(path.lexically_relative(root).string(), 100); };
+  struct stat status {};
+  if (::lstat(path.c_str(), &status) != 0) return sys_error(ErrorKind::Config, shown(), errno);
+  if (S_ISLNK(status.st_mode)) {
+    std::error_code error;
+    const fs::path target = fs::read_symlink(path, error);
+    const fs::path whole = (path.parent_path() / target).lexically_normal();
+    if (!error && target.is_relative() && is_below(whole, root)) return {};
+    return bad(fmt::format("{} is a link that leads out of the folder", shown()));
+  }
+  if (S_ISDIR(status.st_mode)) return {};
+  if (!S_ISREG(status.st_mode)) return bad(fmt::format("{} is no file, folder or link", shown()));
+  if (status.st_nlink > 1) {
+    auto& [found, all] = links[{status.st_dev, status.st_ino}];
+    found += 1;
+    all = status.st_nlink;
+  }
+  constexpr mode_t kUsual = 0777;  // without bits by which a program gets another user's rights
+  return ::chmod(path.c_str(), status.st_mode & kUsual) == 0 ? Result<void>()
+                                                             : sys_error(ErrorKind::Config, shown(), errno);
+}
+
+Result<void> check_tree(const fs::path& root) {
+  Links links;
+  std::error_code error;
+  for (fs::recursive_directory_iterator at(root, error), end; !error && at != end; at.increment(error)) {
+    if (Result<void> checked = check_entry(at->path(), root, links); !checked) return checked;
+  }
+  if (error) return bad(error.message());
+  for (const auto& [file, counts] : links) {
+    if (counts.first != counts.second) return bad("it holds a link to a file outside");
+  }
+  return {};
+}
+
+// GNU's and BusyBox's tar write nothing outside of the folder; what lies in it then is looked at before it is used.
+Result<void> unpack(const std::string& archive, const std::string& folder, const Scratch& scratch,
+                    const Machine& machine) {
+  const fs::path tree = fs::path(scratch.path()) / "tree";
+  std::error_code error;
+  fs::create_directory(tree, error);
+  if (error) return bad(error.message());
+  Result<void> unpacked = expect_success({"tar", "-x", "-z", "-o", "-f", archive, "-C", tree.string()}, machine);
+  if (!unpacked) return unpacked;
+  if (Result<void> checked = check_tree(tree); !checked) return checked;
+  for (fs::directory_iterator at(tree, error), end; !error && at != end; at.increment(error)) {
+    fs::rename(at->path(), fs::path(folder) / at->path().filename(), error);
+    if (error) break;
+  }
+  return error ? Result<void>(bad(error.message())) : Result<void>();
+}
+
+// But for what an attempt has left that was cut off.
+bool is_empty(const std::string& folder) {
+  std::error_code error;
+  for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
+    if (!at->path().filename().string().starts_with(kUnfinished)) return false;
+  }
+  return true;
+}
+
+// Made if need be. What runs from there, nobody else has put there, and nobody will.
+Result<void> claim_folder(const std::string& folder) {
+  const Result<os::Place> place = os::find_place(folder + "/" + std::string(kUnfinished), os::Folders::AreMade);
+  if (!place) return bad(place.error().message());
+  struct stat status {};
+  const int fd = place->folder.get();
+  if (::fstat(fd, &status) != 0) return bad(fmt::format("{}: {}", show(folder), errno_text(errno)));
+  if (status.st_uid != 0 && status.st_uid != ::geteuid()) {
+    return bad(fmt::format("{} belongs to user {}, who could change the program", show(folder), status.st_uid));
+  }
+  constexpr mode_t kWithoutOthersWriting = 07775;
+  const std::string name = fmt::format("/proc/self/fd/{}", fd);
+  if ((status.st_mode & S_IWOTH) == 0 || ::chmod(name.c_str(), status.st_mode & kWithoutOthersWriting) == 0) return {};
+  return bad(fmt::format("every user can write in {}, and so change the program", show(folder)));
+}
+
+Result<void> put_sources(const std::string& archive, const std::string& folder, const Machine& machine) {
+  if (Result<void> claimed = claim_folder(folder); !claimed) return claimed;
+  const Result<Scratch> scratch = Scratch::make(folder);
+  if (!scratch) return scratch.error();
+  if (!is_in_s3(archive)) return unpack(archive, folder, *scratch, machine);
+  const std::string file = scratch->path() + "/archive";
+  if (Result<void> fetched = fetch(archive, file, machine); !fetched) return fetched;
+  return unpack(file, folder, *scratch, machine);
+}
+
+}  // namespace
+
+bool is_in_s3(std::string_view path) { return path.starts_with("s3://"); }
+
+Result<std::string> read_from_s3(const std::string& uri, std::size_t limit, const Machine& machine) {
+  const std::string temporary = variable(machine, "TMPDIR");
+  const Result<Scratch> scratch = Scratch::make(temporary.empty() ? "/tmp" : temporary);
+  if (!scratch) return scratch.error();
+  const std::string file = scratch->path() + "/object";
+  if (Result<void> fetched = fetch(uri, file, machine); !fetched) return fetched.error();
+  return machine.read_file(file, limit);
+}
+
+Result<std::vector<std::string>> fetch_sources(const Options& options, const Machine& machine) {
+  const sagemaker::Files files{machine.read_file, machine.exists};
+  const Result<sagemaker::Contract> contract = sagemaker::read_contract(machine.environment, files, machine.host_name);
+  if (!contract) return contract.error();
+  const sagemaker::Archive archive = sagemaker::find_archive(*contract, machine.environment, files);
+  std::vector<std::string> warnings;
+  if (archive.name.empty()) return warnings;
+  const std::string what = "sagemaker_submit_directory " + show(archive.name);
+  if (!options.command.empty() || !archive.holder.empty()) {
+    const std::string why =
+        options.command.empty() ? archive.holder + " holds the program" : "the command line names one";
+    warnings.push_back(fmt::format("{} is not fetched: {}", what, show(why)));
+    return warnings;
+  }
+  const std::string folder = contract->folder + "/code";
+  if (!is_empty(folder)) {
+    return bad(fmt::format("{} is not fetched: {} is not empty, and has no program of that name", what, show(folder)));
+  }
+  if (options.dry_run || options.check == Preflight::Yes) {
+    return bad(fmt::format("{}: --dry-run and --check fetch nothing, and the program is in there", what));
+  }
+  if (Result<void> put = put_sources(archive.name, folder, machine); !put) {
+    return Error(ErrorKind::Config, fmt::format("{}: {}", what, put.error().message()))
+        .with_hint("put the sources into the image's /opt/ml/code, or into an input channel named code");
+  }
+  return warnings;
+}
+
+}  // namespace sml

@@ -1,0 +1,363 @@
+#include "launcher/sagemaker/training.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <iterator>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <utility>
+#include <variant>
+
+#include <poll.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "common/core/text.h"
+#include "common/hosts/fields.h"
+#include "common/os/fd.h"
+#include "common/os/spawn.h"
+#include "launcher/inputs/host_source.h"
+#include "launcher/inputs/stop_grace.h"
+#include "launcher/report/last_lines.h"
+#include "launcher/sagemaker/contract.h"
+#include "launcher/sagemaker/distribution.h"
+#include "launcher/sagemaker/entry_point.h"
+#include "launcher/sagemaker/frameworks.h"
+#include "launcher/sagemaker/sm_environment.h"
+
+namespace sml {
+
+namespace {
+
+using sagemaker::Framework;
+
+std::string join(const std::string& folder, const std::string& name) { return folder + "/" + name; }
+
+// The program of the job, or that of the command line, which then runs where it would run anyway.
+Result<sagemaker::EntryPoint> choose_entry(Options& options, Training& training, const sagemaker::Contract& contract,
+                                           const Machine& machine, const sagemaker::Files& files) {
+  if (!options.command.empty()) {
+    return sagemaker::EntryPoint{sagemaker::EntryKind::Executable, options.command.front(), machine.working_directory};
+  }
+  Result<sagemaker::EntryPoint> entry = sagemaker::find_entry_point(contract, machine.environment, files);
+  if (!entry) return entry.error();
+  const auto style = options.training.style == HyperparameterStyle::V3 ? sagemaker::ArgumentStyle::V3
+                                                                       : sagemaker::ArgumentStyle::Toolkit;
+  options.command = sagemaker::command_of(*entry, sagemaker::arguments_of(contract.hyperparameters, style));
+  if (options.working_directory.empty()) options.working_directory = entry->folder;
+  training.folder = entry->folder;
+  if (entry->kind == sagemaker::EntryKind::Executable) training.program = join(entry->folder, entry->name);
+  if (options.training.install == Installation::Yes)
+    training.installations = sagemaker::installations_of(*entry, files);
+  return entry;
+}
+
+Result<void> check_arguments(const std::vector<std::string>& words) {
+  const auto holds_nul = [](const std::string& word) { return word.find('\0') != std::string::npos; };
+  if (std::none_of(words.begin(), words.end(), holds_nul)) return {};
+  return Error(ErrorKind::Config, "hyperparameters.json: a value holds a NUL byte, which no argument of a program can");
+}
+
+// One worker for the whole host where the program makes its own, or knows of no others.
+bool one_worker_each(Framework framework) {
+  return framework == Framework::None || framework == Framework::ParameterServer ||
+         framework == Framework::MirroredStrategy;
+}
+
+void choose_workers(Options& options, const sagemaker::Distribution& distribution) {
+  const bool slots_are_said = options.nproc_per_node || options.slots_rule != SlotsRule::Auto || options.np;
+  if (!options.np) options.np = distribution.processes;
+  if (!slots_are_said) options.nproc_per_node = distribution.per_host;
+  if (!slots_are_said && one_worker_each(distribution.framework)) options.nproc_per_node = 1;
+  if (distribution.framework == Framework::Mpi) options.lone_mpi = LoneMpi::Refused;
+  const bool torchrun = distribution.framework == Framework::TorchDistributed;
+  if (torchrun && options.torch_store_said == SaidByUser::No) options.torch_store = plan::TorchStore::OfAgent;
+  if (distribution.mpi.oversubscribe) options.layout.oversubscribe = plan::Oversubscribe::Yes;
+  if (distribution.mpi.verbose && options.verbosity == Verbosity::Normal) options.verbosity = Verbosity::Verbose;
+  const std::vector<std::string>& words = distribution.mpi.export_words;
+  options.export_variables.insert(options.export_variables.begin(), words.begin(), words.end());
+}
+
+// Hosts that the user names are reached by SSH; those of the job could not be.
+bool names_hosts(const Options& options) { return !options.hosts.empty() || !options.hostfile.empty(); }
+
+// What is true of this host only must not reach others.
+bool of_one_host(std::string_view name) {
+  return plan::bound_to_host(name) || name.starts_with("SM_NUM_") || name == "SM_TRAINING_ENV";
+}
+
+bool has_program(const std::string& name, const Machine& machine) {
+  const std::vector<std::string> files = os::program_candidates(name, machine.environment);
+  return std::any_of(files.begin(), files.end(), machine.exists);
+}
+
+// What somebody has set already stays.
+plan::Environment unless_set(plan::Environment variables, const Machine& machine) {
+  std::erase_if(variables, [&](const std::string& entry) {
+    return plan::find_variable(machine.environment, plan::name_of(entry)) != nullptr;
+  });
+  return variables;
+}
+
+// `further` come beside the SM_* variables.
+void add_variables(Options& options, Training& training, const sagemaker::Job& job, const plan::Environment& further,
+                   const Machine& machine) {
+  const sagemaker::HostFacts host{.name = job.contract.current_host,
+                                  .cpus = machine.count_cpus(),
+                                  .gpus = machine.count_gpus(),
+                                  .neuron_cores = machine.count_neuron_cores(),
+                                  .has_smddprun = has_program("smddprun", machine),
+                                  .has_smddpmprun = has_program("smddpmprun", machine)};
+  plan::Environment variables = sagemaker::sm_environment(job, host, machine.environment);
+  variables.insert(variables.end(), further.begin(), further.end());
+  if (training.hosts_call) {
+    training.host_variables = std::move(variables);
+    return;
+  }
+  if (names_hosts(options)) {
+    std::erase_if(variables, [](const std::string& entry) { return of_one_host(plan::name_of(entry)); });
+  }
+  std::move(variables.begin(), variables.end(), std::back_inserter(options.extra_variables));
+}
+
+// --group has more say than the job; without its ":SLOTS".
+void take_groups(sagemaker::Distribution& distribution, std::string_view option) {
+  if (option.empty()) return;
+  distribution.groups_from = "--group";
+  distribution.groups.clear();
+  while (!option.empty()) {
+    const std::string_view word = hosts::trim(hosts::take_until(option, ','));
+    distribution.groups.emplace_back(word.substr(0, word.find(':')));
+  }
+}
+
+bool takes_part(const sagemaker::Contract& contract, const std::vector<std::string>& hosts) {
+  return std::find(hosts.begin(), hosts.end(), contract.current_host) != hosts.end();
+}
+
+// A host that works by itself calls nobody; one of another group than --group names finds that it has nothing to do.
+void choose_hosts(Options& options, Training& training, const sagemaker::Distribution& distribution,
+                  const sagemaker::Contract& contract, const std::vector<std::string>& hosts) {
+  if (contract.hosts.size() < 2 || names_hosts(options)) return;
+  if (options.groups.empty()) options.groups = fmt::format("{}", fmt::join(distribution.groups, ","));
+  if (!options.start_timeout_given) options.start_timeout = kContainersStart;
+  training.hosts_call = hosts.size() > 1 || !takes_part(contract, hosts);
+}
+
+// Whether this host is in none of the groups that the distribution of the job names.
+bool stands_aside(const Options& options, const sagemaker::Contract& contract, const std::vector<std::string>& hosts) {
+  if (names_hosts(options) || !options.groups.empty()) return false;
+  return !takes_part(contract, hosts);
+}
+
+void choose_preset(Options& options, Training& training, const sagemaker::Distribution& distribution, std::size_t hosts,
+                   const Machine& machine) {
+  using plan::Preset;
+  const std::optional<Preset> preset = sagemaker::preset_of(distribution, machine.environment, hosts);
+  const bool given = options.presets.contains(Preset::Tf) || options.presets.contains(Preset::Dmlc);
+  if (!preset || given) return;
+  options.presets.insert(*preset);
+  if (distribution.framework != Framework::ParameterServer || *preset != Preset::Tf) return;
+  training.warnings.push_back(
+      fmt::format("{}: TF_CONFIG names the hosts as workers; sml-run train starts no parameter "
+                  "servers of TensorFlow",
+                  distribution.source));
+}
+
+// As the training toolkit has it: such a host runs the program by itself, to serve the others perhaps.
+void work_alone(Options& options, sagemaker::Distribution& distribution) {
+  sagemaker::Distribution none;
+  none.groups = std::move(distribution.groups);
+  distribution = std::move(none);
+  options.host_source = "local";
+}
+
+// Where no file of SageMaker's says it, the platform's job does.
+Result<void> take_hosts_that_call(sagemaker::Contract& contract, const Options& options, const Machine& machine) {
+  if (!contract.source.empty() || names_hosts(options)) return {};
+  const Result<plan::HostList> found = find_hosts(options, machine);
+  if (!found) return found.error();
+  if (!found->calls || found->calls->own_name.empty()) return {};
+  std::vector<std::string> names;
+  for (const plan::Host& host : found->hosts) names.push_back(host.name);
+  sagemaker::set_hosts(contract, std::move(names), found->calls->own_name);
+  return {};
+}
+
+// ---- the failure file
+
+constexpr std::string_view kFailure = "/output/failure";
+
+std::string folder_of_platform(const Machine& machine) {
+  return sagemaker::contract_folder(machine.environment, {machine.read_file, machine.exists});
+}
+
+// ---- installing
+
+// What pip says of why is a line "ERROR: ..."; it may go on about newer releases afterwards.
+std::string reason_in(const std::vector<std::string>& lines) {
+  constexpr std::size_t kLongest = 300;
+  const auto is_error = [](const std::string& line) { return line.starts_with("ERROR: "); };
+  const auto error = std::find_if(lines.rbegin(), lines.rend(), is_error);
+  if (error != lines.rend()) return show(*error, kLongest);
+  return lines.empty() ? std::string() : show(lines.back(), kLongest);
+}
+
+bool has_ended(pid_t pid) {
+  siginfo_t ended{};
+  return ::waitid(P_PID, static_cast<id_t>(pid), &ended, WEXITED | WNOWAIT | WNOHANG) == 0 && ended.si_pid != 0;
+}
+
+// Passes on what a process writes to the pipe, until that or the process has ended; answers the last of it.
+std::vector<std::string> pass_on(int pipe, pid_t pid) {
+  constexpr int kLookMs = 100;  // something that it has started may hold the pipe
+  report::LastLines last;
+  std::array<char, 4096> piece;
+  for (;;) {
+    pollfd readable{.fd = pipe, .events = POLLIN, .revents = 0};
+    const int ready = ::poll(&readable, 1, kLookMs);
+    if (ready == 0 && has_ended(pid)) break;
+    if (ready <= 0) continue;
+    const ssize_t size = ::read(pipe, piece.data(), piece.size());
+    if (size <= 0) break;
+    const std::string_view text(piece.data(), static_cast<std::size_t>(size));
+    os::write_all(STDERR_FILENO, text);
+    last.add(text);
+  }
+  return last.lines();
+}
+
+Error failed_step(const std::vector<std::string>& argv, const Training& training, const ExitStatus& status,
+                  const std::string& reason) {
+  const std::string shown = show(fmt::format("{}", fmt::join(argv, " ")));
+  return Error(ErrorKind::Deploy, fmt::format("\"{}\" in {} {}{}{}", shown, show(training.folder), describe(status),
+                                              reason.empty() ? "" : ": ", reason))
+      .with_hint("--no-install leaves out what the image has already");
+}
+
+}  // namespace
+
+Result<Training> prepare_training(Options& options, const Machine& machine) {
+  const sagemaker::Files files{machine.read_file, machine.exists};
+  Training training;
+  Result<sagemaker::Contract> contract = sagemaker::read_contract(machine.environment, files, machine.host_name);
+  if (!contract) return contract.error();
+  if (Result<void> taken = take_hosts_that_call(*contract, options, machine); !taken) return taken.error();
+  Result<sagemaker::Distribution> distribution = sagemaker::read_distribution(*contract, machine.environment, files);
+  if (!distribution) return distribution.error();
+  take_groups(*distribution, options.groups);
+  const Result<std::vector<std::string>> hosts = sagemaker::hosts_of(*contract, *distribution);
+  if (!hosts) return hosts.error();
+  if (stands_aside(options, *contract, *hosts)) {
+    work_alone(options, *distribution);
+  } else {
+    choose_hosts(options, training, *distribution, *contract, *hosts);
+  }
+  const Result<sagemaker::EntryPoint> entry = choose_entry(options, training, *contract, machine, files);
+  if (!entry) return entry.error();
+  if (Result<void> checked = check_arguments(options.command); !checked) return checked.error();
+  choose_workers(options, *distribution);
+  choose_preset(options, training, *distribution, hosts->size(), machine);
+  plan::Environment further =
+      sagemaker::framework_variables(*contract, *distribution, *hosts, sagemaker::find_efa(files));
+  add_variables(options, training, {*contract, *distribution, *entry}, unless_set(std::move(further), machine),
+                machine);
+  training.own_name = contract->current_host;
+  for (const std::string& option : distribution->mpi.ignored) {
+    training.warnings.push_back(fmt::format("custom_mpi_options: {} is for mpirun itself; ignored", show(option)));
+  }
+  return training;
+}
+
+void choose_failure_file(Options& options, const Machine& machine) {
+  if (options.failure.wanted == FailureFile::None || !options.failure.path.empty()) return;
+  const std::string folder = folder_of_platform(machine);
+  if (options.mode == Mode::Train) {
+    options.failure.path = folder + std::string(kFailure);
+  } else if (machine.exists(folder + "/config/resourceconfig.json")) {
+    options.failure.path = folder + "/output/message";
+    options.failure.kind = FailureKind::Message;
+  }
+}
+
+Result<void> remove_old_failure(const Options& options, const Machine& machine) {
+  if (options.mode != Mode::Train || options.dry_run || options.check == Preflight::Yes) return {};
+  const std::string path = folder_of_platform(machine) + std::string(kFailure);
+  if (options.failure.path != path) return {};
+  if (::unlink(path.c_str()) == 0 || errno == ENOENT || errno == ENOTDIR) return {};
+  return sys_error(ErrorKind::Io, path + ", which an earlier job has left", errno);
+}
+
+Result<void> Installer::run() {
+  constexpr mode_t kExecutable = 0111;
+  struct stat status {};
+  const std::string& program = training_.program;
+  const bool is_file = !program.empty() && ::stat(program.c_str(), &status) == 0;
+  // Where that cannot be done the start of the workers says why.
+  if (is_file) static_cast<void>(::chmod(program.c_str(), status.st_mode | kExecutable));
+  for (const std::vector<std::string>& argv : training_.installations) {
+    if (Result<void> done = step(argv); !done) return done;
+  }
+  return {};
+}
+
+void Installer::cancel() {
+  const std::lock_guard lock(mutex_);
+  cancelled_ = true;
+  if (running_ != 0) ::kill(-running_, SIGKILL);
+}
+
+Result<void> Installer::step(const std::vector<std::string>& argv) {
+  const Result<os::UniqueFd> null = os::open_dev_null();
+  if (!null) return null.error();
+  Result<os::Pipe> errors = os::make_pipe();
+  if (!errors) return errors.error();
+  const Result<pid_t> pid = start(argv, null->get(), errors->write.get());
+  if (!pid) return pid.error();
+  errors->write.reset();
+  const std::string reason = reason_in(pass_on(errors->read.get(), *pid));
+  const Result<int> raw = await(*pid);
+  if (!raw) return raw.error();
+  if (*raw == 0) return {};
+  const auto status =
+      WIFSIGNALED(*raw) ? ExitStatus(Signaled{WTERMSIG(*raw), false}) : ExitStatus(Exited{WEXITSTATUS(*raw)});
+  return failed_step(argv, training_, status, reason);
+}
+
+Result<pid_t> Installer::start(const std::vector<std::string>& argv, int null, int errors) {
+  const std::lock_guard lock(mutex_);
+  if (cancelled_) return Error(ErrorKind::Deploy, "the installation was not finished");
+  const auto spawned = os::spawn_worker({.program = {},
+                                         .argv = argv,
+                                         .environment = machine_.environment,
+                                         .working_directory = training_.folder,
+                                         .stdin_fd = null,
+                                         .stdout_fd = STDOUT_FILENO,
+                                         .stderr_fd = errors,
+                                         .descriptor_limit = 0,
+                                         .ignored_signals = os::ignored_signals()});
+  if (const auto* why = std::get_if<SpawnFailed>(&spawned)) return failed_step(argv, training_, *why, {});
+  running_ = std::get<pid_t>(spawned);
+  return running_;
+}
+
+// Reaps it only when nobody can mean it any more.
+Result<int> Installer::await(pid_t pid) {
+  siginfo_t ended{};
+  while (::waitid(P_PID, static_cast<id_t>(pid), &ended, WEXITED | WNOWAIT) < 0) {
+    if (errno != EINTR) return sys_error(ErrorKind::Deploy, "an installation", errno);
+  }
+  const std::lock_guard lock(mutex_);
+  running_ = 0;
+  int raw = 0;
+  if (::waitpid(pid, &raw, 0) < 0) return sys_error(ErrorKind::Deploy, "an installation", errno);
+  return raw;
+}
+
+}  // namespace sml
