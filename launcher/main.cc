@@ -126,10 +126,15 @@ int make_secret(const Machine& machine) {
   return os::write_all(STDOUT_FILENO, path + "\n") ? 0 : 1;
 }
 
+// For options that may name an object in S3.
+ReadFile reader_of(const Machine& machine) {
+  return [&machine](const std::string& path, std::size_t limit) { return read_file_or_object(path, limit, machine); };
+}
+
 // Every line of the array: sml-run again for each, with the arguments that we were given.
 int run_whole_array(const Options& options, const std::string& called, const std::vector<std::string>& arguments,
                     const Machine& machine) {
-  const Result<plan::ArrayFile> file = read_array_file(options, machine);
+  const Result<plan::ArrayFile> file = read_array_file(options, reader_of(machine));
   if (!file) return refuse(file.error());
   return job::ArrayRun({.names = file->names,
                         .tasks = plan::all_tasks(*file, options.array.base.value_or(0)),
@@ -286,8 +291,9 @@ int run(const std::string& called, const std::vector<std::string>& arguments, st
   }
   choose_start_timeout(options, machine);
   for (const std::string& warning : choose_stop_grace(options, machine)) say("warning: " + warning);
-  if (Result<void> read = read_app_file(options, machine); !read) return fail_for_all(options, machine, read.error());
-  if (Result<void> taken = take_array_line(options, machine); !taken)
+  if (Result<void> read = read_app_file(options, machine.read_file); !read)
+    return fail_for_all(options, machine, read.error());
+  if (Result<void> taken = take_array_line(options, machine.environment, reader_of(machine)); !taken)
     return fail_for_all(options, machine, taken.error());
   Training training;
   if (options.mode == Mode::Train) {

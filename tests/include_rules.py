@@ -51,7 +51,7 @@ EXCEPTIONS = {
     "openssl": ("launcher/dialin/*.cc", "launcher/ssh/hashed_name.cc", "launcher/ssh/crypto_library.cc"),
     "boost/beast": ("common/rendezvous/http_request.cc",),
     "boost/unordered": ("common/hosts/host_collector.h",),
-    "CLI": ("launcher/options/command_line.cc",),
+    "CLI": ("launcher/options/parser.cc",),
     "zlib": ("launcher/agent/gunzip.cc",),
     "re2": ("launcher/report/line_pattern.cc",),
     "nlohmann": ("common/hosts/json_text.h", "common/plan/launch_plan.cc", "launcher/report/*"),

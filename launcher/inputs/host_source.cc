@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <functional>
 #include <optional>
 #include <set>
@@ -15,6 +16,7 @@
 #include "common/hosts/hostfile.h"
 #include "common/hosts/instance_groups.h"
 #include "common/hosts/resource_config.h"
+#include "launcher/options/host_source_names.h"
 
 namespace sml {
 
@@ -172,15 +174,25 @@ HostSource source_of(const hosts::BatchSystem& system) {
   return {system.name, system.needs, [&system](const Subject& s) { return system.find(surroundings_of(s)); }};
 }
 
+// Of one of the names of host_source_names().
+HostSource source_named(std::string_view name) {
+  const std::array own{HostSource{"hosts", "--hosts", hosts_of_option},
+                       HostSource{"hostfile", "--hostfile", hosts_of_hostfile},
+                       HostSource{"resource-config", "--resource-config", hosts_of_resource_config},
+                       HostSource{"nnodes", kCountedHosts, hosts_of_count},
+                       HostSource{"sagemaker", "/opt/ml/input/config/resourceconfig.json", hosts_of_sagemaker},
+                       HostSource{"rankfile", "--rankfile", hosts_of_rankfile},
+                       HostSource{"local", "", this_machine_alone}};
+  const auto* found = std::find_if(own.begin(), own.end(), [name](const HostSource& s) { return s.name == name; });
+  if (found != own.end()) return *found;
+  const auto systems = hosts::batch_systems();
+  const auto system = std::find_if(systems.begin(), systems.end(), [name](const auto& s) { return s.name == name; });
+  return source_of(*system);
+}
+
 std::vector<HostSource> make_host_sources() {
-  std::vector<HostSource> all{{"hosts", "--hosts", hosts_of_option},
-                              {"hostfile", "--hostfile", hosts_of_hostfile},
-                              {"resource-config", "--resource-config", hosts_of_resource_config},
-                              {"nnodes", kCountedHosts, hosts_of_count},
-                              {"sagemaker", "/opt/ml/input/config/resourceconfig.json", hosts_of_sagemaker}};
-  for (const hosts::BatchSystem& system : hosts::batch_systems()) all.push_back(source_of(system));
-  all.push_back({"rankfile", "--rankfile", hosts_of_rankfile});
-  all.push_back({"local", "", this_machine_alone});
+  std::vector<HostSource> all;
+  for (const std::string_view name : host_source_names()) all.push_back(source_named(name));
   return all;
 }
 
@@ -233,12 +245,6 @@ bool may_call(const Subject& s) {
 }
 
 }  // namespace
-
-std::vector<std::string_view> host_source_names() {
-  std::vector<std::string_view> names;
-  for (const HostSource& source : host_sources()) names.push_back(source.name);
-  return names;
-}
 
 Result<plan::HostList> find_hosts(const Options& options, const Machine& machine) {
   for (const HostSource& source : host_sources()) {

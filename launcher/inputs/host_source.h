@@ -2,7 +2,6 @@
 #pragma once
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "common/core/error.h"
 #include "common/plan/host.h"
@@ -27,8 +26,5 @@ std::string contradiction(const Options& options, const Machine& machine, const 
 
 // Whether a platform starts sml-run on every host of its job, so that they call the first.
 bool hosts_call(const Options& options, const Machine& machine);
-
-// The names that --host-source takes, in the order in which the sources are asked.
-std::vector<std::string_view> host_source_names();
 
 }  // namespace sml

@@ -43,10 +43,10 @@ void prepend(std::vector<std::string>& list, const std::vector<std::string>& fro
 
 }  // namespace
 
-Result<void> read_app_file(Options& options, const Machine& machine) {
+Result<void> read_app_file(Options& options, const ReadFile& read_file) {
   if (options.app_file.empty()) return {};
   const std::string path = show(options.app_file);
-  const Result<std::string> text = machine.read_file(options.app_file, kMaxAppFileBytes);
+  const Result<std::string> text = read_file(options.app_file, kMaxAppFileBytes);
   if (!text) return Error(ErrorKind::Config, fmt::format("--app {}: {}", path, text.error().message()));
   Result<std::vector<ProgramOptions>> programs = parse_lines(*text);
   if (!programs) return Error(ErrorKind::Config, path + ":" + programs.error().message());

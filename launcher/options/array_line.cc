@@ -6,17 +6,16 @@
 #include <vector>
 
 #include "common/core/text.h"
-#include "launcher/sagemaker/sources.h"
 
 namespace sml {
 
 namespace {
 
-Result<plan::ArrayIndex> index_of_run(const Options& options, const Machine& machine) {
+Result<plan::ArrayIndex> index_of_run(const Options& options, const plan::Environment& environment) {
   if (options.array.index) {
     return plan::ArrayIndex{*options.array.index, options.array.base.value_or(0), "--array-index"};
   }
-  Result<std::optional<plan::ArrayIndex>> found = plan::find_array_index(machine.environment);
+  Result<std::optional<plan::ArrayIndex>> found = plan::find_array_index(environment);
   if (!found) return found.error();
   if (*found) {
     (*found)->base = options.array.base.value_or((*found)->base);
@@ -32,7 +31,7 @@ Result<plan::ArrayIndex> index_of_run(const Options& options, const Machine& mac
 
 bool runs_whole_array(const Options& options) { return options.array.scope == ArrayScope::All && !options.array.index; }
 
-Result<plan::ArrayFile> read_array_file(const Options& options, const Machine& machine) {
+Result<plan::ArrayFile> read_array_file(const Options& options, const ReadFile& read_file) {
   const std::string& path = options.array.file;
   const auto is_one = [](const std::string& name) { return !name.empty() && name.find('{') == std::string::npos; };
   if (runs_whole_array(options) && (is_one(options.report_file) || is_one(options.events_file))) {
@@ -41,17 +40,16 @@ Result<plan::ArrayFile> read_array_file(const Options& options, const Machine& m
                                                is_one(options.report_file) ? "--report " + show(options.report_file)
                                                                            : "--events " + show(options.events_file)));
   }
-  const Result<std::string> text = is_in_s3(path) ? read_from_s3(path, plan::kMaxArrayFileBytes, machine)
-                                                  : machine.read_file(path, plan::kMaxArrayFileBytes);
+  const Result<std::string> text = read_file(path, plan::kMaxArrayFileBytes);
   if (!text) return Error(ErrorKind::Config, fmt::format("--array-file {}: {}", show(path), text.error().message()));
   return plan::parse_array_file(*text, path, options.array.names);
 }
 
-Result<void> take_array_line(Options& options, const Machine& machine) {
+Result<void> take_array_line(Options& options, const plan::Environment& environment, const ReadFile& read_file) {
   if (options.array.file.empty()) return {};
-  const Result<plan::ArrayIndex> index = index_of_run(options, machine);
+  const Result<plan::ArrayIndex> index = index_of_run(options, environment);
   if (!index) return index.error();
-  const Result<plan::ArrayFile> file = read_array_file(options, machine);
+  const Result<plan::ArrayFile> file = read_array_file(options, read_file);
   if (!file) return file.error();
   const Result<plan::ArrayTask> task = plan::find_task(*file, *index);
   if (!task) return task.error();

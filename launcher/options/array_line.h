@@ -2,7 +2,8 @@
 #pragma once
 #include "common/core/error.h"
 #include "common/plan/array_file.h"
-#include "launcher/inputs/inputs.h"
+#include "common/plan/worker_env.h"
+#include "launcher/options/gather.h"
 #include "launcher/options/options.h"
 
 namespace sml {
@@ -11,11 +12,11 @@ namespace sml {
 bool runs_whole_array(const Options& options);
 
 // Errors (Config) name the file, and the line where there is one. With runs_whole_array() also those of options that
-// would make the runs write over each other (Usage).
-Result<plan::ArrayFile> read_array_file(const Options& options, const Machine& machine);
+// would make the runs write over each other (Usage). `read_file` reads s3://BUCKET/KEY too.
+Result<plan::ArrayFile> read_array_file(const Options& options, const ReadFile& read_file);
 
 // Puts the values of our line into the program's arguments, --wdir, --report, --events and the values of -x, and into
 // extra_variables. Does nothing without --array-file. Errors (Config): as read_array_file; no index; no such line.
-Result<void> take_array_line(Options& options, const Machine& machine);
+Result<void> take_array_line(Options& options, const plan::Environment& environment, const ReadFile& read_file);
 
 }  // namespace sml

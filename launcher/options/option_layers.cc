@@ -248,4 +248,12 @@ std::vector<Occurrence> without_refused_flags(std::span<const Occurrence> option
   return out;
 }
 
+const Occurrence* last_of(std::span<const Occurrence> given, string_view option) {
+  const Occurrence* last = nullptr;
+  for (const Occurrence& o : given) {
+    if (main_spelling(*o.row) == option) last = &o;
+  }
+  return last;
+}
+
 }  // namespace sml

@@ -49,4 +49,7 @@ std::vector<Occurrence> merge_layers(std::span<const std::vector<Occurrence>> la
 // What a flag that was given as "no" takes back is left out, and so is that "no".
 std::vector<Occurrence> without_refused_flags(std::span<const Occurrence> options);
 
+// The last of `given` that is this option, by its main spelling; null: there is none.
+const Occurrence* last_of(std::span<const Occurrence> given, std::string_view option);
+
 }  // namespace sml

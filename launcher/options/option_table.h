@@ -1,4 +1,5 @@
-// The one table of all options. Its rows stand in cli.cc.
+// The one table of all options: parser, --help, completion, --config, SML_* variables and --explain read it, and the
+// manual is checked against it. A new option is a row in option_table.cc and a SetOption of option_values.h.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -12,6 +13,7 @@
 namespace sml {
 
 enum class Repeat : std::uint8_t { LastCounts, AddsUp };
+enum class HoldsFor : std::uint8_t { Job, Program };  // Program: each of several says it for itself
 
 struct OptionRow {
   std::string_view spellings;  // the documented form first
@@ -20,6 +22,8 @@ struct OptionRow {
   std::string_view help;
   std::string_view built_in = "";  // what counts when nothing is given; empty: nothing is set
   Repeat repeat = Repeat::LastCounts;
+  std::string_view needs = "";  // main spellings: it means nothing without one of these; empty: nothing is needed
+  HoldsFor holds_for = HoldsFor::Job;
 
   bool is_flag() const { return value.empty(); }
 };
@@ -40,6 +44,7 @@ void for_each_row(Visit visit) {
 
 std::vector<std::string_view> spellings_of(const OptionRow& row);
 std::string_view main_spelling(const OptionRow& row);
+std::vector<std::string_view> needs_of(const OptionRow& row);
 std::string_view without_dashes(std::string_view word);
 
 // The row that has this spelling; null when there is none.

@@ -17,7 +17,7 @@
 #include "common/plan/export_words.h"
 #include "common/plan/host.h"
 #include "common/rendezvous/interfaces.h"
-#include "launcher/inputs/host_source.h"
+#include "launcher/options/host_source_names.h"
 
 namespace sml {
 

@@ -240,6 +240,10 @@ Result<std::string> read_from_s3(const std::string& uri, std::size_t limit, cons
   return machine.read_file(file, limit);
 }
 
+Result<std::string> read_file_or_object(const std::string& path, std::size_t limit, const Machine& machine) {
+  return is_in_s3(path) ? read_from_s3(path, limit, machine) : machine.read_file(path, limit);
+}
+
 Result<std::vector<std::string>> fetch_sources(const Options& options, const Machine& machine) {
   const sagemaker::Files files{machine.read_file, machine.exists};
   const Result<sagemaker::Contract> contract = sagemaker::read_contract(machine.environment, files, machine.host_name);

@@ -18,6 +18,9 @@ bool is_in_s3(std::string_view path);  // "s3://..."
 // our stderr. Error (Config) says what could not be done, without the object's name.
 Result<std::string> read_from_s3(const std::string& uri, std::size_t limit, const Machine& machine);
 
+// A file, or an object where `path` is s3://BUCKET/KEY.
+Result<std::string> read_file_or_object(const std::string& path, std::size_t limit, const Machine& machine);
+
 // Puts the sources of a training job where its program is looked for: fetches the archive that
 // sagemaker_submit_directory names, or takes it from a file, and unpacks it into FOLDER/code, if that is empty or not
 // there; a folder that holds the program already is left alone. Nothing that is unpacked leads out of the folder: an

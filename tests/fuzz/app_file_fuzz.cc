@@ -19,11 +19,10 @@ void check(const sml::ProgramOptions& program) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (size > 4096) return 0;  // lines are independent of each other
   const std::string text(reinterpret_cast<const char*>(data), size);
-  sml::Machine machine;
-  machine.read_file = [&text](const std::string&, std::size_t) { return sml::Result<std::string>(text); };
+  const sml::ReadFile read_file = [&text](const std::string&, std::size_t) { return sml::Result<std::string>(text); };
   sml::Options options;
   options.app_file = "f";
-  const auto read = sml::read_app_file(options, machine);
+  const auto read = sml::read_app_file(options, read_file);
   if (!read) {
     require(read.error().kind() == sml::ErrorKind::Config && read.error().message().starts_with("f:"));
     require(read.error().message().find('\n') == std::string::npos);

@@ -5,14 +5,9 @@
 using namespace sml;
 
 namespace {
-Machine machine_with(plan::Environment environment) {
-  Machine machine;
-  machine.read_file = [](const std::string& path, std::size_t) -> Result<std::string> {
-    if (path != "regions.csv") return Error(ErrorKind::Config, "no such file or directory");
-    return std::string("us-east-1,Ashburn\neu-west-1,Dublin\n");
-  };
-  machine.environment = std::move(environment);
-  return machine;
+Result<std::string> read_regions(const std::string& path, std::size_t) {
+  if (path != "regions.csv") return Error(ErrorKind::Config, "no such file or directory");
+  return std::string("us-east-1,Ashburn\neu-west-1,Dublin\n");
 }
 
 Options array_options() {
@@ -28,7 +23,7 @@ Options array_options() {
 
 TEST_CASE("the line of the index fills arguments, variables and names of files") {
   Options o = array_options();
-  REQUIRE(take_array_line(o, machine_with({"AWS_BATCH_JOB_ARRAY_INDEX=1"})).has_value());
+  REQUIRE(take_array_line(o, {"AWS_BATCH_JOB_ARRAY_INDEX=1"}, read_regions).has_value());
   CHECK(o.command == std::vector<std::string>{"train.py", "--out", "eu-west-1/1", "{\"a\":1}"});
   CHECK(o.export_variables == std::vector<std::string>{"RUN=r1"});
   CHECK(o.report_file == "r-Dublin.json");
@@ -38,33 +33,33 @@ TEST_CASE("the line of the index fills arguments, variables and names of files")
 TEST_CASE("--array-index and --array-base have more say than the batch system") {
   Options o = array_options();
   o.array.index = 0;
-  REQUIRE(take_array_line(o, machine_with({"AWS_BATCH_JOB_ARRAY_INDEX=1"})).has_value());
+  REQUIRE(take_array_line(o, {"AWS_BATCH_JOB_ARRAY_INDEX=1"}, read_regions).has_value());
   CHECK(o.extra_variables[0] == "REGION=us-east-1");
 
   o = array_options();
   o.array.base = 1;
-  REQUIRE(take_array_line(o, machine_with({"SLURM_ARRAY_TASK_ID=1"})).has_value());
+  REQUIRE(take_array_line(o, {"SLURM_ARRAY_TASK_ID=1"}, read_regions).has_value());
   CHECK(o.extra_variables[0] == "REGION=us-east-1");
 }
 
 TEST_CASE("what is missing for a line of the array is said") {
   Options o = array_options();
-  CHECK(take_array_line(o, machine_with({})).error().message() ==
+  CHECK(take_array_line(o, {}, read_regions).error().message() ==
         "--array-file: no array index; AWS_BATCH_JOB_ARRAY_INDEX or that of another batch system is not set");
-  CHECK(take_array_line(o, machine_with({"AWS_BATCH_JOB_ARRAY_INDEX=2"})).error().message() ==
+  CHECK(take_array_line(o, {"AWS_BATCH_JOB_ARRAY_INDEX=2"}, read_regions).error().message() ==
         "regions.csv: has 2 lines, for index 0 to 1, and so none for 2 (AWS_BATCH_JOB_ARRAY_INDEX)");
   o.array.file = "other.csv";
   o.array.index = 0;
-  CHECK(take_array_line(o, machine_with({})).error().message() == "--array-file other.csv: no such file or directory");
+  CHECK(take_array_line(o, {}, read_regions).error().message() == "--array-file other.csv: no such file or directory");
 }
 
 TEST_CASE("runs of a whole array must not write one report") {
   Options o = array_options();
   o.array.scope = ArrayScope::All;
   CHECK(runs_whole_array(o));
-  CHECK(read_array_file(o, machine_with({})).has_value());
+  CHECK(read_array_file(o, read_regions).has_value());
   o.report_file = "r.json";
-  CHECK(read_array_file(o, machine_with({})).error().message() ==
+  CHECK(read_array_file(o, read_regions).error().message() ==
         "--report r.json: every run of the array would write it; put {array_index} into the name");
   o.array.index = 1;
   CHECK_FALSE(runs_whole_array(o));

@@ -5,6 +5,7 @@
 
 #include "common/hosts/host_list.h"
 #include "launcher/inputs/machine.h"
+#include "launcher/options/host_source_names.h"
 #include "tests/support/catch.h"
 
 using namespace sml;
@@ -190,6 +191,18 @@ TEST_CASE("batch systems come after SageMaker's files, and before host files of 
   CHECK(plan_of(options(), fake).host_source == "HYDRA_HOST_FILE mpi.txt");
   fake.environment.back() = "HYDRA_HOST_FILE=";
   CHECK(plan_of(options(), fake).host_source == "this machine");
+}
+
+TEST_CASE("each name that --host-source takes is that of a source") {
+  for (const std::string_view name : host_source_names()) {
+    INFO(name);
+    FakeMachine fake;
+    Options o = options();
+    o.host_source = name;
+    const std::string error = error_of(o, fake);
+    if (name == "local") CHECK(error == "(accepted)");
+    if (name != "local") CHECK(error.starts_with("--host-source " + o.host_source + ": not there; it needs "));
+  }
 }
 
 TEST_CASE("--host-source takes one source and no other") {

@@ -228,3 +228,20 @@ TEST_CASE("what is built in is what the options say it is") {
   CHECK(given.logs.layout == defaults.logs.layout);
   CHECK(given.stdin_rank == defaults.stdin_rank);
 }
+
+TEST_CASE("every option that a row of the table needs is one, and every spelling is of one row", "[cli]") {
+  std::map<std::string_view, int> times;
+  for_each_row([&](const OptionRow& row) {
+    for (const std::string_view spelling : spellings_of(row)) ++times[spelling];
+    for (const std::string_view needed : needs_of(row)) {
+      INFO(main_spelling(row));
+      const OptionRow* other = find_row(needed);
+      REQUIRE(other != nullptr);
+      CHECK(main_spelling(*other) == needed);  // which is what needs.cc compares with
+    }
+  });
+  for (const auto& [spelling, count] : times) {
+    INFO(spelling);
+    CHECK(count == 1);
+  }
+}

@@ -1,0 +1,164 @@
+#include "launcher/options/gather.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+#include <utility>
+
+#include "common/core/text.h"
+#include "common/plan/settings_file.h"
+
+namespace sml {
+
+namespace {
+
+using dialects::Dialect;
+using std::string_view;
+
+Result<std::vector<Occurrence>> read_config(const Occurrence& named, const OptionSources& around) {
+  const Result<std::string> text = around.read_file(named.value, plan::kMaxSettingsBytes);
+  if (text) return options_of_file(*text, named.value);
+  return Error(ErrorKind::Config, fmt::format("{} {}: {}", named.spelling, show(named.value), text.error().message()));
+}
+
+}  // namespace
+
+std::vector<dialects::Given> given_to(const Scan& scanned) {
+  std::vector<dialects::Given> given;
+  for (const std::vector<Occurrence>* some : {&scanned.of_variables, &scanned.options}) {
+    for (const Occurrence& o : *some) given.push_back({std::string(main_spelling(*o.row)), o.value});
+  }
+  return given;
+}
+
+namespace {
+
+// What the launcher whose name we are called by does by itself.
+std::vector<Occurrence> dialect_layer(Dialect dialect, const Scan& scanned, const OptionSources& around) {
+  const std::vector<dialects::Given> given = given_to(scanned);
+  std::vector<Occurrence> out;
+  const std::string name(dialects::name_of(dialect));
+  for (dialects::Given& own : dialects::defaults_of(dialect, {given, scanned.meeting, around.environment})) {
+    out.push_back({find_row(own.option), name, std::move(own.value), Layer::Dialect, name});
+  }
+  out.insert(out.end(), scanned.of_variables.begin(), scanned.of_variables.end());
+  return out;
+}
+
+Result<std::vector<dialects::OfVariable>> read_horovod_config(const std::string& path, const OptionSources& around) {
+  if (path.empty() || !around.read_file) return std::vector<dialects::OfVariable>();
+  const Result<std::string> text = around.read_file(path, plan::kMaxSettingsBytes);
+  if (text) return dialects::options_of_horovod_config(*text, path);
+  return Error(ErrorKind::Config, fmt::format("--config-file {}: {}", show(path), text.error().message()));
+}
+
+}  // namespace
+
+Result<void> add_dialect_variables(Dialect dialect, const OptionSources& around, Scan& scanned) {
+  Scan variables;
+  Result<std::vector<dialects::OfVariable>> others = read_horovod_config(scanned.config_file, around);
+  if (!others) return others.error();
+  for (dialects::OfVariable& option : dialects::options_of_variables(dialect, around.environment)) {
+    others->push_back(std::move(option));
+  }
+  for (const auto& [variable, written] : *others) {
+    const std::size_t known = variables.options.size();
+    const std::size_t refused = variables.meeting.refused.size();
+    std::span<const std::string> words(written);
+    if (Result<bool> taken = take_foreign(dialect, words, variables); !taken) return Error(taken.error()).in(variable);
+    for (std::size_t i = known; i < variables.options.size(); ++i) {
+      variables.options[i].spelling = fmt::format("{}: {}", variable, variables.options[i].spelling);
+      variables.options[i].layer = Layer::Dialect;
+      variables.options[i].where = variable;
+    }
+    for (std::size_t i = refused; i < variables.meeting.refused.size(); ++i) {
+      variables.meeting.refused[i] = fmt::format("{}: {}", variable, variables.meeting.refused[i]);
+    }
+  }
+  scanned.of_variables = std::move(variables.options);
+  dialects::merge(variables.meeting, scanned.meeting);
+  scanned.meeting = std::move(variables.meeting);
+  if (scanned.program_is == dialects::Program::Unchanged) scanned.program_is = variables.program_is;
+  return {};
+}
+
+Result<Given> gather(Dialect dialect, const Scan& scanned, const OptionSources& around) {
+  Result<EnvironmentLayer> environment = options_of_environment(around.environment);
+  if (!environment) return environment.error();
+  std::vector<Occurrence> file;
+  const Occurrence* named = last_of(scanned.options, "--config");
+  if (named == nullptr) named = last_of(environment->options, "--config");
+  if (named != nullptr && around.read_file) {
+    Result<std::vector<Occurrence>> read = read_config(*named, around);
+    if (!read) return read.error();
+    file = std::move(*read);
+  }
+  const std::array<std::vector<Occurrence>, 4> layers{dialect_layer(dialect, scanned, around), std::move(file),
+                                                      std::move(environment->options), scanned.options};
+  return Given{merge_layers(layers), std::move(environment->warnings)};
+}
+
+namespace {
+
+// Our --nnodes for a program that is started once means the hosts of the job, as other launchers' options do, and not
+// that each of them calls: 1 is this machine, and where hosts are named nothing says which of them this one is.
+bool is_started_once(const std::vector<Occurrence>& given, dialects::HostsNamed named) {
+  const Occurrence* count = last_of(given, "--nnodes");
+  if (count == nullptr) return false;
+  const bool calls = last_of(given, "--node-rank") != nullptr || last_of(given, "--head") != nullptr;
+  return count->value == "1" || (named == dialects::HostsNamed::Yes && !calls);
+}
+
+void add_own(dialects::Meeting& meeting, const std::vector<Occurrence>& given) {
+  for (const auto& [member, option] : {std::pair(&dialects::Meeting::hosts, string_view("--nnodes")),
+                                       std::pair(&dialects::Meeting::place, string_view("--node-rank")),
+                                       std::pair(&dialects::Meeting::address, string_view("--master-addr"))}) {
+    const Occurrence* own = last_of(given, option);
+    if (own != nullptr && !(meeting.*member)) meeting.*member = {own->spelling, own->value};
+  }
+}
+
+// What to do about a secret that is missing; empty: nothing, or an option says it.
+std::string secret_advice(const std::vector<Occurrence>& given, const OptionSources& around) {
+  const bool said = last_of(given, "--secret-file") != nullptr || last_of(given, "--insecure-job-key") != nullptr;
+  return said || !around.secret_advice ? std::string() : std::string(around.secret_advice());
+}
+
+}  // namespace
+
+Result<void> settle_hosts(Scan& scanned, std::vector<Occurrence>& given, const OptionSources& around) {
+  const auto is_named = [&](string_view option) { return last_of(given, option) != nullptr; };
+  const bool any_named = is_named("--hosts") || is_named("--hostfile") || is_named("--resource-config");
+  const auto named = any_named ? dialects::HostsNamed::Yes : dialects::HostsNamed::No;
+  if (!any_named && !scanned.needs_hosts.empty()) return Error(ErrorKind::Usage, scanned.needs_hosts.front());
+  for (Occurrence& o : given) {
+    if (main_spelling(*o.row) != "--nnodes") continue;
+    Result<std::string> count = dialects::fixed_count(o.value);
+    if (!count) return Error(count.error()).in(o.spelling);
+    o.value = std::move(*count);
+  }
+  dialects::Meeting& meeting = scanned.meeting;
+  if (meeting == dialects::Meeting() && !is_started_once(given, named)) return {};
+  add_own(meeting, given);
+  Result<dialects::Settled> settled = dialects::settle(meeting, {named, secret_advice(given, around)});
+  if (!settled) return settled.error();
+  // What settles them takes the place of ours, but not of a source that the user has named.
+  std::erase_if(given, [](const Occurrence& o) {
+    const string_view name = main_spelling(*o.row);
+    return name == "--nnodes" || name == "--node-rank";
+  });
+  const Occurrence* source = last_of(given, "--host-source");
+  const bool source_named = source != nullptr && source->layer != Layer::Dialect;
+  const bool timed = last_of(given, "--start-timeout") != nullptr;
+  for (dialects::Given& option : settled->options) {
+    if (option.option == "--host-source" && source_named) continue;
+    if (option.option == "--start-timeout" && timed) continue;
+    given.push_back({find_row(option.option), option.option, std::move(option.value), Layer::CommandLine, ""});
+  }
+  for (std::string& note : settled->notes) add_note(scanned.notes, std::move(note));
+  return {};
+}
+
+}  // namespace sml

@@ -1,0 +1,429 @@
+#include "launcher/options/option_table.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace sml {
+
+namespace {
+
+using std::string_view;
+
+// Means nothing where none of the options `needed` is given.
+OptionRow needing(string_view needed, OptionRow row) {
+  row.needs = needed;
+  return row;
+}
+
+// What each of several programs may say for itself.
+OptionRow of_program(OptionRow row) {
+  row.holds_for = HoldsFor::Program;
+  return row;
+}
+
+// What runs where, and with what.
+std::vector<OptionGroup> options_of_the_plan() {
+  return {
+      {"Workers",
+       {of_program({"--np -np -n -c --num-proc --n", "N", set_np, "Number of workers; default: one for every slot."}),
+        {"--nproc-per-node -N -ppn --npernode --nproc_per_node --slots-per-host", "N|auto|gpu|cpu|gpu-or-cpu|core",
+         set_nproc_per_node,
+         "Slots of each host, whatever a list says: a number, or the GPUs, CPUs or cores of this machine. The default, "
+         "auto, is what the list says, else the GPUs, else the Neuron cores, else 1.",
+         "auto"},
+        {"--oversubscribe -oversubscribe", "", set_oversubscribe,
+         "Allow more workers than slots; the rest is dealt evenly."},
+        of_program({"--wdir -wd -wdir --chdir", "DIR", set_working_directory,
+                    "Working directory on every host; default: the one in which sml-run is started."})}},
+      {"Hosts",
+       {of_program({"--hosts -H -host --host", "LIST", set_hosts,
+                    "[USER@]HOST[:SLOTS],... or [USER@]HOST:PORT/SLOTS, with ranges such as algo-[1-4]:8; an IPv6 "
+                    "address stands "
+                    "in brackets."}),
+        {"--hostfile -f -hostfile -machinefile --machinefile", "FILE", set_hostfile,
+         "Read the hosts from FILE, one a line: HOST slots=N, HOST:N, or HOST again for each slot."},
+        {"--resource-config", "FILE", set_resource_config,
+         "Read the hosts from this resourceconfig.json. Without any of these they come from SageMaker's own file or "
+         "from the batch system when there is one; else the job runs on this machine."},
+        {"--group", "NAME[:SLOTS],...", set_group,
+         "Of the hosts of resourceconfig.json use those of these instance groups only."},
+        {"--include", "FILTER", set_include,
+         "Use these hosts only, or these slots of them, as DeepSpeed does: HOST[:SLOT,...][@HOST...]."},
+        {"--exclude", "FILTER", set_exclude, "Leave these hosts out, or these slots of them."},
+        {"--host-order", "given|natural", set_host_order,
+         "Give ranks to the hosts in the order of their source, or by name with algo-2 before algo-10. Default: "
+         "given.",
+         "given"},
+        {"--host-count", "N", set_host_count, "Use the first N of these hosts only; fewer are an error."},
+        {"--host-source", "NAME", set_host_source,
+         "Take the hosts from there and nowhere else: hosts, hostfile, resource-config, nnodes, sagemaker, slurm, pbs, "
+         "lsf, "
+         "sge, flux, oar, cobalt, aws-batch, pytorchjob, kubernetes, mpi, rankfile or local."}}},
+      {"Environment of the workers",
+       {of_program(
+            {"-x", "NAME[=VALUE]", add_export_word,
+             "Set a variable, or pass the one that sml-run has; 'PREFIX_*' passes all that begin so. Repeatable.", "",
+             Repeat::AddsUp}),
+        of_program({"--env-file", "FILE", add_env_file,
+                    "Set the variables of a file, one NAME=VALUE a line. Repeatable; -x wins over it.", "",
+                    Repeat::AddsUp}),
+        {"--export", "all|none", set_export,
+         "What workers on other hosts inherit from sml-run: everything but what belongs to this host or log-in, or "
+         "nothing. Default: all. What looks like a secret stays here, see --export-secrets.",
+         "all"},
+        {"--export-secrets", "", set_export_secrets,
+         "Let variables whose names look like those of secrets (*_TOKEN, *_API_KEY, ...) go to other hosts with the "
+         "rest. "
+         "Default: only those that -x or --env-file names."}}}};
+}
+
+// How workers meet, and what becomes of those that fail.
+std::vector<OptionGroup> options_of_the_run() {
+  return {
+      {"Rendezvous of the workers",
+       {{"--master-addr --master_addr", "ADDRESS", set_master_address,
+         "Numeric address of rank 0's host at which the workers meet; default: the first that every host can reach."},
+        {"--interface --network-interface --network-interfaces -iface", "LIST", set_interface,
+         "Interfaces that the workers use on each host, by name or network: eth0,10.0.0.0/8. They meet at the first "
+         "that rank 0's host has. Default: by the routes between the hosts."},
+        {"--preset", "NAME,...", set_preset,
+         "Set the variables of these frameworks too: tf, jax, deepspeed, dmlc, accelerate, slurm, hydra. torch, "
+         "Horovod and "
+         "programs that read Open MPI's variables need none."},
+        {"--run-id", "ID", set_run_id, "What workers find as TORCHELASTIC_RUN_ID; default: an id of the job's own."},
+        {"--torch-store", "", set_torch_store,
+         "Serve torch's store at MASTER_PORT, for the job's hosts and user alone, also to a program that seems to name "
+         "an "
+         "address of its own (tcp://, MASTER_PORT); others are served without this option."},
+        {"--no-torch-store", "", set_no_torch_store,
+         "Leave MASTER_PORT to the program: rank 0 opens torch's store, as it does for a program that seems to name an "
+         "address of its own."},
+        {"--join-warn", "D", set_join_warn,
+         "Name the workers that have not joined the process group so long after the first; 0: never. Default: 60s.",
+         "60s"}}},
+      {"Supervision",
+       {{"--on-failure", "abort|continue", set_on_failure,
+         "What to do when a worker fails: stop all others, or let them finish. Default: abort.", "abort"},
+        {"--forward-signals", "none|LIST", set_forward_signals,
+         "Signals to sml-run that are passed on to every worker and stop nothing; default: USR1,USR2,WINCH.",
+         "USR1,USR2,WINCH"},
+        {"--stdin -stdin", "none|all|RANK", set_stdin, "Which workers get the input of sml-run; default: rank 0.", "0"},
+        {"--report", "FILE", set_report, "Write how the job ended to FILE, as JSON."}}}};
+}
+
+// What is told of the job, and asked of it, while it runs.
+OptionGroup options_of_the_progress() {
+  return {
+      "Progress of the job",
+      {{"--no-status", "", set_no_status,
+        "Draw no line with hosts, ranks and time below the output, which is there when standard output and standard "
+        "error are one terminal."},
+       {"--status-signal", "SIG", set_status_signal,
+        "Print a table of all hosts and ranks when this signal comes, such as USR1 or QUIT, instead of passing it on."},
+       {"--warn-silent", "D", set_warn_silent, "Name the workers that have printed nothing for D while others have."},
+       {"--watch", "'REGEX;first=D;every=D'", set_watch,
+        "Stop the job, with status 123, when a worker prints no line that matches within the first D, or for D after "
+        "the last one; with ;ranks=LIST only these are watched."}}};
+}
+
+// Jobs of several programs.
+OptionGroup options_of_programs() {
+  return {
+      "Several programs, with \":\" between them; each has its own -np, -H, -x, --env-file and --wdir",
+      {{"--app -app -configfile", "FILE", set_app_file,
+        "Read the programs from FILE, one a line with its options. Lines that begin with # say nothing."},
+       of_program(
+           {"--role", "NAME", set_role,
+            "Role of the program's workers, which get it as ROLE_NAME; some presets ask for roles. Default: default."}),
+       of_program(
+           {"--helper", "", set_helper,
+            "The program serves the others: its processes are no ranks of theirs, and are stopped when all others "
+            "have ended."})}};
+}
+
+// What is left in files.
+std::vector<OptionGroup> options_of_the_records() {
+  return {
+      {"Records of the job",
+       {{"--events", "FILE", set_events, "Write what happens to FILE as it happens, as JSON Lines."},
+        {"--timeline", "FILE", add_timeline,
+         "Draw the job: a page for a browser when FILE ends in .html, a trace for Perfetto when it ends in .json. "
+         "Repeatable.",
+         "", Repeat::AddsUp},
+        {"--log-dir", "DIR", set_log_dir,
+         "Write what each rank prints to files of its own, byte for byte: DIR/rank.R/stdout and stderr."},
+        needing(
+            "--log-dir",
+            {"--log-layout", "TEMPLATE", set_log_layout,
+             "Name the files of --log-dir otherwise, with {rank}, {local_rank}, {host}, {stream} and {job}; default: "
+             "rank.{rank}/{stream}.",
+             "rank.{rank}/{stream}"}),
+        needing(
+            "--log-dir",
+            {"--redirects", "STREAMS", set_redirects,
+             "As torchrun does: write these streams to files only, and no others. 0 none, 1 stdout, 2 stderr, 3 both; "
+             "or by local rank, 0:3,1:1."}),
+        needing("--log-dir",
+                {"--tee", "STREAMS", set_tee, "The same for streams that are written to files and printed too."}),
+        needing("--tee", {"--tee-tag", "TEMPLATE", set_tee_tag,
+                          "Put this before the lines of --tee, instead of what --tag says."}),
+        needing("--log-dir",
+                {"--log-on-host", "", set_log_on_host,
+                 "Write the files of --log-dir on the host of each rank instead of here. The output comes here too."}),
+        {"--log-max-size", "SIZE", set_log_max_size,
+         "Begin a new file when one would grow beyond SIZE (64K, 10M, 2G); the last four older ones are kept."},
+        {"--log-overwrite", "", set_log_overwrite, "Replace files of an earlier job, which is refused otherwise."},
+        {"--log-strict", "", set_log_strict,
+         "End the job, with status 125, when a log cannot be written, instead of warning."},
+        {"--output-filename -output-filename", "DIR[:nocopy]", set_output_filename,
+         "As Open MPI does: write DIR/1/rank.R/stdout and stderr, over those of an earlier job; with :nocopy print "
+         "nothing of it here."}}}};
+}
+
+// Which rank is where.
+OptionGroup options_of_placement() {
+  return {"Placement of the workers",
+          {{"--map-by -map-by", "slot|host|PART|ppr:N:host|ppr:N:PART", set_map_by,
+            "Fill the slots host after host, which is the default, give each host one worker in turn, or start N on "
+            "each host. Within a host put workers on sockets (or numa, l3, core, hwthread) in turn, or N on each, and "
+            "bind them there. \":oversubscribe\" or \":pe=N\" may follow; node is host."},
+           {"--rank-by -rank-by", "slot|host", set_rank_by,
+            "Number the workers host after host, or one of each host in turn; default: as --map-by places them."},
+           {"--ranks-per-host", "N", set_ranks_per_host,
+            "Start N workers on each host, and fewer on the last ones where --np says so."},
+           {"--rankfile -rankfile -rf", "FILE", set_rankfile,
+            "Take each rank's host and cores from FILE, in lines such as \"rank 0=algo-1 slot=0:0-3\"."},
+           {"--nooversubscribe -nooversubscribe", "", set_no_oversubscribe,
+            "Allow no more workers than slots, which is the default."}}};
+}
+
+// What each worker has of its host.
+OptionGroup options_of_shares() {
+  return {
+      "Processors and devices of the workers",
+      {{"--bind-to -bind-to", "none|hwthread|core|l3|numa|socket|openmpi", set_bind_to,
+        "Let each worker run on processors or cores of its own only, or on the L3 cache, NUMA node or socket to which "
+        "the workers are spread. openmpi: core for up to two workers, else numa, as Open MPI does where nothing is "
+        "said. Default: none."},
+       {"--cpu-set", "LIST", set_cpu_set, "Let workers run on these cores of each host only, such as 0-3,8."},
+       {"--cpus-per-rank -cpus-per-proc -cpus-per-rank --cpus-per-proc --cpus-per-task", "N", set_cpus_per_rank,
+        "Cores of each worker with --bind-to core, and its OMP_NUM_THREADS."},
+       {"--memory-policy", "none|bind|prefer|interleave", set_memory_policy,
+        "Take memory only or first from the NUMA nodes of the worker's cores, or from all in turn."},
+       {"--bind-strict", "", set_bind_strict, "Start nothing when a worker cannot be bound, instead of warning."},
+       {"--report-bindings -report-bindings", "", set_report_bindings, "Say where each worker is bound to."},
+       {"--gpus-per-rank -gpus-per-proc --gpus-per-task", "N", set_gpus_per_rank,
+        "Let each worker see N GPUs of its own; implies --visible-devices per-rank."},
+       {"--visible-devices", "all|per-rank|none", set_visible_devices,
+        "Which GPUs or other accelerators of its host a worker sees: all, which is the default, its own, in the "
+        "order of the local ranks, or none."}}};
+}
+
+// One run for each line of a file.
+OptionGroup options_of_arrays() {
+  return {
+      "Array jobs",
+      {needing(
+           "--array-vars",
+           {"--array-file", "FILE", set_array_file,
+            "Take a line of this file, which may be s3://BUCKET/KEY, with commas between its fields: that of the array "
+            "index "
+            "of AWS Batch, Slurm, PBS, Grid Engine, LSF or Kubernetes. {array_index} and {NAME} stand for it in the "
+            "program's arguments."}),
+       needing("--array-file",
+               {"--array-vars", "NAME,...", set_array_vars, "Names of the fields; workers get them as variables."}),
+       needing("--array-file",
+               {"--array-index", "I", set_array_index, "Take the line of this index instead of the batch system's."}),
+       needing("--array-file", {"--array-base", "0|1", set_array_base,
+                                "Index of the file's first line; default: 0, and 1 for Grid Engine and LSF."}),
+       needing("--array-file", {"--array-all", "", set_array_all,
+                                "Run all lines on this machine, one after the other or --jobs at a time."}),
+       needing("--array-all",
+               {"--jobs", "K", set_array_jobs, "How many of --array-all run at the same time; default 1.", "1"})}};
+}
+
+OptionGroup options_of_data() {
+  return {"Data",
+          {{"--channel", "NAME=DIR[,SETTING...]", set_channel,
+            "Lead workers to a folder by SM_CHANNEL_NAME. With mode=ShardedByS3Key each host, or with by=rank each "
+            "worker, finds its share of the files there, as a folder of links; order=block gives consecutive files "
+            "instead of every n-th. Repeatable.",
+            "", Repeat::AddsUp}}};
+}
+
+OptionGroup options_of_dial_in() {
+  return {
+      "Started on every host (they call the first, and need no SSH)",
+      {{"--nnodes", "N", set_nnodes,
+        "How many hosts the job has, where nothing names them; 1 is this machine. With -H as --host-count."},
+       {"--node-rank", "I", set_node_rank, "Which of them this one is; 0 is the head, to which the others connect."},
+       {"--head", "ADDR[:PORT]", set_head,
+        "Address of the head, on every host the same; default: the name of the first host, and port 29399."},
+       {"--secret-file", "FILE", set_secret_file,
+        "A secret, the same on every host, by which they know each other; default: the variable SML_JOB_SECRET, "
+        "else ~/.config/sml-run/secret; SageMaker and AWS Batch need none."},
+       {"--make-secret", "", set_make_secret,
+        "Make ~/.config/sml-run/secret for all jobs of this user, unless it is there; start nothing."},
+       {"--insecure-job-key", "", set_insecure_job_key,
+        "Do without a secret: whoever reaches the hosts and guesses their names can take part in the job."},
+       {"--attempt", "N", set_attempt,
+        "Which try of the job this is: hosts of another are turned away. Default: that of AWS Batch, else 0."}}};
+}
+
+OptionGroup options_of_sagemaker() {
+  return {"SageMaker",
+          {{"--hp-style", "toolkit|v3", set_hp_style,
+            "How train makes arguments of hyperparameters: as the training toolkit does, which is the default, or as "
+            "version 3 of the Python SDK.",
+            "toolkit"},
+           {"--no-install", "", set_no_install, "Install neither requirements.txt nor the package of the sources."},
+           {"--failure-file", "FILE", set_failure_file,
+            "Leave the reason of a failure in FILE, unless somebody has written to it; default: SageMaker's own."},
+           {"--no-failure-file", "", set_no_failure_file, "Leave no such file."}}};
+}
+
+OptionGroup options_of_pipes() {
+  return {"Channels that workers read from FIFOs, as SageMaker's Pipe mode has them",
+          {{"--pipe", "NAME=DIR|MANIFEST", add_pipe,
+            "On every host, write the files of DIR, or those that MANIFEST lists, to FIFOs NAME_0, NAME_1 and so on, "
+            "once for each epoch. After a comma may follow wrap=recordio (each file becomes a record), gunzip, and "
+            "shuffle=SEED. Repeatable.",
+            "", Repeat::AddsUp},
+           {"--pipe-fanout", "NAME[:records|lines|bytes]", add_pipe_fanout,
+            "On every host, read the FIFOs of this channel and deal its RecordIO records, lines or pieces out to its "
+            "ranks, each of which has FIFOs of its own. After a comma may follow group=K (so many in a row; the size "
+            "of a piece) and equalize=drop (all ranks get equally many). Repeatable.",
+            "", Repeat::AddsUp},
+           needing("--pipe --pipe-fanout", {"--pipe-epochs", "N", set_pipe_epochs,
+                                            "Feed no more than N epochs; default: as many as are read."})}};
+}
+
+OptionGroup options_of_the_output() {
+  return {
+      "Output of the workers",
+      {{"--tag", "TEMPLATE", set_tag,
+        "Put this before each line of a worker, with {rank}, {local_rank}, {host}, {stream} and {time}; {rank:4} has "
+        "at "
+        "least four digits, {rank:0} as many as the largest rank. Default: \"[{rank}] \" for more than one worker."},
+       {"--tag-output -tag-output", "", set_tag_output, "The same as --tag '[1,{rank}]<{stream}>:', Open MPI's."},
+       {"--prepend-rank -prepend-rank -l", "", set_prepend_rank, "The same as --tag '[{rank}] ', for one worker too."},
+       {"--no-tag", "", set_no_tag, "Put nothing before the lines of workers."},
+       {"--color", "auto|always|never", set_color,
+        "Colour the tags, one colour for each rank; default: auto, on a terminal unless NO_COLOR is set.", "auto"},
+       {"--show-ranks", "LIST", set_show_ranks, "Print the output of these ranks only, such as 0,8-15."},
+       {"--show-local-ranks", "LIST", set_show_local_ranks, "On each host print the output of these local ranks only."},
+       {"--quiet-workers", "", set_quiet_workers, "Print no output of workers."},
+       {"--dedup", "", set_dedup,
+        "Print lines that workers have in common once, with all their ranks in the tag; lines wait half a second for "
+        "their like."},
+       {"--merge-stderr", "", set_merge_stderr,
+        "Give workers one pipe for both streams: what they write to standard error comes with their standard output."},
+       {"--collapse-cr", "", set_collapse_cr,
+        "Of progress bars print only the last state of each second, unless the output is a terminal."},
+       {"--sanitize", "auto|always|never", set_sanitize,
+        "Show control characters of workers, all but colours, as \\xNN instead of passing them on: when the output "
+        "goes to a terminal, always, or never. Default: auto.",
+        "auto"},
+       {"--keep-going-without-output", "", set_keep_going_without_output,
+        "Go on, and drop the output, when nobody reads it any more. Without this the job ends with status 141."}}};
+}
+
+// How it is done, and what is said of it.
+std::vector<OptionGroup> options_of_the_launcher() {
+  return {
+      {"Time limits (D is 90, 90s, 1.5m, 2h or 250ms)",
+       {{"--grace", "D", set_grace, "Time between TERM and KILL when the job is stopped; default 10s.", "10s"},
+        {"--stop-grace", "D", set_stop_grace,
+         "The same when it is a signal that stops the job. Default: in containers as long as the platform allows, else "
+         "that of --grace."},
+        {"--timeout", "D", set_timeout, "Stop the job, with status 124, when its workers have run so long."},
+        {"--start-timeout", "D", set_start_timeout, "Give up when not all hosts are ready by then; default 60s.",
+         "60s"},
+        {"--heartbeat-timeout", "D", set_heartbeat_timeout, "A host silent for so long is lost; default 30s.", "30s"},
+        {"--connect-timeout", "D", set_connect_timeout,
+         "Limit for each host's connection, and again for its log-in; default 15s.", "15s"}}},
+      {"Reaching the hosts",
+       {{"--ssh-port -p", "PORT", set_ssh_port, "Port of the SSH servers; default: that of the ssh configuration."},
+        {"--ssh-user", "USER", set_ssh_user, "User on hosts that are given without USER@."},
+        {"--ssh-identity-file -i", "FILE", set_ssh_identity_file, "Private key to log in with."},
+        {"--ssh-config", "FILE", set_ssh_config,
+         "Use this ssh configuration instead of ~/.ssh/config and /etc/ssh/ssh_config."},
+        {"--ssh-command", "COMMAND", set_ssh_command,
+         "Reach hosts through a command that is called as ssh is, instead of the built-in client."},
+        {"--accept-new-host-keys", "", set_accept_new_host_keys,
+         "Trust and remember keys of hosts that are not known yet. A changed key is always refused."},
+        {"--fanout", "N", set_fanout, "Log-ins under way at the same time; default 64.", "64"},
+        {"--agent-path", "FILE", set_agent_path, "Send this sml-run-agent instead of the one built in."}}},
+      {"Information",
+       {{"--config", "FILE", set_config,
+         "Take options from FILE too, a line KEY = VALUE each: --np 4 is np = 4. SML_NP=4 in the environment has more "
+         "say, and the command line most."},
+        {"--explain", "", set_explain, "Print every option, its value and who gave it; start nothing."},
+        {"--dry-run --plan", "", set_dry_run, "Print which rank would run where; start and connect to nothing."},
+        {"--check", "", set_check,
+         "Connect to the hosts as the job would, print what they are like and what would go wrong, start nothing. The "
+         "exit status is 0 when the job would start. No program needs to be given."},
+        needing("--dry-run", {"--show-env", "RANK", set_show_env,
+                              "With --dry-run: print the variables that are set for this rank instead."}),
+        needing("--dry-run --explain --check", {"--format", "text|json", set_format,
+                                                "Format of --dry-run, --check and --explain; default text.", "text"}),
+        {"--completion", "bash|zsh|fish", set_completion,
+         "Print a script with which this shell completes the options of sml-run."},
+        {"--display-map -display-map", "", set_display_map, "Print which rank runs where, then start them."},
+        {"--verbose -v", "", set_verbose, "Say what is being done."},
+        {"--quiet -q", "", set_quiet, "Say nothing but errors."},
+        {"--version", "", nullptr, "Print the version and leave."},
+        {"--help -h", "", nullptr, "Print this text and leave."}}}};
+}
+
+std::vector<string_view> words_of(string_view text) {
+  std::vector<string_view> out;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = std::min(text.find(' ', at), text.size());
+    out.push_back(text.substr(at, end - at));
+    at = end + 1;
+  }
+  return out;
+}
+
+}  // namespace
+
+const std::vector<OptionGroup>& option_groups() {
+  static const std::vector<OptionGroup> groups = [] {
+    std::vector<OptionGroup> all = options_of_the_plan();
+    for (OptionGroup& group : options_of_the_run()) all.push_back(std::move(group));
+    all.push_back(options_of_the_output());
+    all.push_back(options_of_the_progress());
+    all.push_back(options_of_programs());
+    all.push_back(options_of_placement());
+    all.push_back(options_of_shares());
+    all.push_back(options_of_arrays());
+    all.push_back(options_of_data());
+    for (OptionGroup& group : options_of_the_records()) all.push_back(std::move(group));
+    all.push_back(options_of_dial_in());
+    all.push_back(options_of_sagemaker());
+    all.push_back(options_of_pipes());
+    for (OptionGroup& group : options_of_the_launcher()) all.push_back(std::move(group));
+    return all;
+  }();
+  return groups;
+}
+
+std::vector<string_view> spellings_of(const OptionRow& row) { return words_of(row.spellings); }
+
+std::vector<string_view> needs_of(const OptionRow& row) { return words_of(row.needs); }
+
+string_view main_spelling(const OptionRow& row) { return row.spellings.substr(0, row.spellings.find(' ')); }
+
+const OptionRow* find_row(string_view spelling) {
+  const OptionRow* found = nullptr;
+  for_each_row([&](const OptionRow& row) {
+    const std::vector<string_view> known = spellings_of(row);
+    if (std::find(known.begin(), known.end(), spelling) != known.end()) found = &row;
+  });
+  return found;
+}
+
+string_view without_dashes(string_view word) { return word.substr(std::min(word.find_first_not_of('-'), word.size())); }
+
+}  // namespace sml

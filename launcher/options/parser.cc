@@ -1,0 +1,71 @@
+#include "launcher/options/parser.h"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "launcher/options/option_values.h"
+
+namespace sml {
+
+namespace {
+
+using std::string_view;
+
+// CLI11 knows no single-dash long options, so it sees each option under one long name.
+std::string parser_name(const OptionRow& row) { return "--" + std::string(without_dashes(main_spelling(row))); }
+
+class Parser {
+ public:
+  // Every value is checked, also where a later one replaces it.
+  explicit Parser(std::span<const Occurrence> given) : given_(given) {
+    app_.set_help_flag();
+    for_each_row([this](const OptionRow& row) { add(row); });
+  }
+
+  Result<Options> parse() {
+    std::vector<std::string> words;
+    for (const Occurrence& o : given_) words.push_back(parser_name(*o.row) + (o.row->is_flag() ? "" : "=" + o.value));
+    std::reverse(words.begin(), words.end());  // as CLI11 wants them
+    try {
+      app_.parse(std::move(words));
+    } catch (const CLI::ParseError& error) {
+      return Error(ErrorKind::Usage, error.what());
+    }
+    const auto forward =
+        app_.get_option("--forward-signals")->count() > 0 ? ForwardSignals::Given : ForwardSignals::Default;
+    if (Result<void> settled = settle_status_signal(options_, forward); !settled) return settled.error();
+    if (options_.dry_run) options_.dry_run = options_.format;
+    return std::move(options_);
+  }
+
+ private:
+  void add(const OptionRow& row) {
+    // Called at each occurrence in its order, so that the last value wins and repeated options add up.
+    const auto set = [this](const std::string& value) { set_next(value); };
+    if (row.is_flag()) {
+      app_.add_flag_callback(parser_name(row), [set] { set(""); })->trigger_on_parse();
+    } else {
+      app_.add_option_function<std::string>(parser_name(row), set)->trigger_on_parse();
+    }
+  }
+  void set_next(string_view value) {
+    const Occurrence& occurrence = given_[next_++];
+    const Result<void> done = occurrence.row->set(options_, value);
+    if (!done) throw CLI::ValidationError(occurrence.spelling + ": " + done.error().message());
+  }
+
+  std::span<const Occurrence> given_;
+  std::size_t next_ = 0;
+  Options options_;
+  CLI::App app_;
+};
+
+}  // namespace
+
+Result<Options> parse_options(std::span<const Occurrence> given) { return Parser(given).parse(); }
+
+}  // namespace sml

@@ -1,0 +1,239 @@
+#include "launcher/options/scan.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include "common/core/text.h"
+
+namespace sml {
+
+namespace {
+
+using dialects::Dialect;
+using std::string_view;
+
+Error unknown_option(string_view word) {
+  std::vector<string_view> spellings;
+  for_each_row([&](const OptionRow& row) {
+    for (string_view s : spellings_of(row)) spellings.push_back(s);
+  });
+  std::vector<string_view> names;
+  for (string_view s : spellings) names.push_back(without_dashes(s));
+  const string_view best = nearest(without_dashes(word), names);
+  const auto index = static_cast<std::size_t>(std::find(names.begin(), names.end(), best) - names.begin());
+  return Error(ErrorKind::Usage,
+               index == names.size()
+                   ? fmt::format("unknown option {}; sml-run --help lists them all", show(word, 80))
+                   : fmt::format("unknown option {}; did you mean {}?", show(word, 80), spellings[index]));
+}
+
+// One word of the command line, cut into option and value: "-np", "--np=4", "-n4".
+struct Word {
+  const OptionRow* row = nullptr;
+  string_view spelling;
+  std::optional<string_view> value;
+};
+
+Word cut_word(string_view word) {
+  if (const OptionRow* row = find_row(word)) return {row, word, std::nullopt};
+  const std::size_t equals = word.find('=');
+  if (equals != string_view::npos)
+    return {find_row(word.substr(0, equals)), word.substr(0, equals), word.substr(equals + 1)};
+  const bool number_follows =
+      word.size() > 2 && word[1] != '-' && word.find_first_not_of("0123456789", 2) == string_view::npos;
+  const OptionRow* row = number_follows ? find_row(word.substr(0, 2)) : nullptr;
+  if (row != nullptr && !row->value.empty()) return {row, word.substr(0, 2), word.substr(2)};
+  return {nullptr, word, std::nullopt};
+}
+
+// ---- options of other launchers
+
+// Such an option, and the value that is written in the same word.
+struct ForeignWord {
+  const dialects::Row* row = nullptr;
+  string_view spelling;
+  std::optional<std::string> value;
+};
+
+ForeignWord cut_foreign(Dialect dialect, string_view word) {
+  if (const dialects::Row* row = dialects::find_row(dialect, word)) return {row, word, std::nullopt};
+  const std::size_t equals = std::min(word.find('='), word.size());
+  const string_view front = word.substr(0, equals);
+  std::optional<std::string> value;
+  if (equals < word.size()) value = std::string(word.substr(equals + 1));
+  if (const dialects::Row* row = dialects::find_row(dialect, front)) return {row, front, value};
+  const bool number_follows =
+      word.size() > 2 && word[1] != '-' && word.find_first_not_of("0123456789", 2) == string_view::npos;
+  const dialects::Row* row = number_follows ? dialects::find_row(dialect, word.substr(0, 2)) : nullptr;
+  if (row != nullptr && row->values == 1) return {row, word.substr(0, 2), std::string(word.substr(2))};
+  if (cut_word(word).row != nullptr) return {};  // ours
+  return {dialects::find_cut_short(dialect, front), front, value};
+}
+
+}  // namespace
+
+void add_note(std::vector<std::string>& notes, std::string note) {
+  if (std::find(notes.begin(), notes.end(), note) == notes.end()) notes.push_back(std::move(note));
+}
+
+Result<bool> take_foreign(Dialect dialect, std::span<const std::string>& words, Scan& out) {
+  const ForeignWord word = cut_foreign(dialect, words.front());
+  if (word.row == nullptr) return false;
+  words = words.subspan(1);
+  std::vector<std::string> values;
+  if (word.value) values.push_back(*word.value);
+  if (values.size() > word.row->values && word.row->optional == dialects::OptionalValue::No) {
+    return Error(ErrorKind::Usage, fmt::format("{0} takes no value; write {0} alone", word.spelling));
+  }
+  for (; values.size() < word.row->values; words = words.subspan(1)) {
+    if (words.empty()) return Error(ErrorKind::Usage, fmt::format("{} needs a value", word.spelling));
+    values.push_back(words.front());
+  }
+  if (std::any_of(values.begin(), values.end(), [](const std::string& value) { return value.empty(); })) {
+    return Error(ErrorKind::Usage, fmt::format("{} has an empty value", word.spelling));
+  }
+  Result<dialects::Meaning> meaning = word.row->meaning(word.spelling, values);
+  if (!meaning) return Error(meaning.error()).in(word.spelling);
+  for (dialects::Given& given : meaning->options) {
+    out.options.push_back({find_row(given.option), std::string(word.spelling), std::move(given.value)});
+  }
+  if (!meaning->note.empty()) add_note(out.notes, std::move(meaning->note));
+  dialects::merge(out.meeting, meaning->meeting);
+  if (!meaning->needs_hosts.empty()) out.needs_hosts.push_back(std::move(meaning->needs_hosts));
+  if (!meaning->config_file.empty()) out.config_file = std::move(meaning->config_file);
+  if (meaning->program != dialects::Program::Unchanged) out.program_is = meaning->program;
+  return true;
+}
+
+namespace {
+
+// Takes one option off the front of `words`, with its value.
+Result<Occurrence> take_option(std::span<const std::string>& words) {
+  const Word word = cut_word(words.front());
+  words = words.subspan(1);
+  if (word.row == nullptr) return unknown_option(word.spelling);
+  Occurrence out{word.row, std::string(word.spelling), "", Layer::CommandLine, ""};
+  if (word.row->value.empty()) {
+    if (word.value) return Error(ErrorKind::Usage, fmt::format("{0} takes no value; write {0} alone", word.spelling));
+    return out;
+  }
+  if (word.value) {
+    out.value = *word.value;
+  } else if (!words.empty()) {
+    out.value = words.front();
+    words = words.subspan(1);
+  } else {
+    return Error(ErrorKind::Usage, fmt::format("{0} needs a value; write {0} {1}", word.spelling, word.row->value));
+  }
+  if (!out.value.empty()) return out;
+  return Error(ErrorKind::Usage, fmt::format("{0} has an empty value; write {0} {1}", word.spelling, word.row->value));
+}
+
+bool is_option(const std::string& word) { return word.size() > 1 && word[0] == '-'; }
+
+// SageMaker calls a container with the word "train", or "serve"; options may stand before it and after it.
+Result<Mode> take_mode(std::span<const std::string>& words) {
+  if (words.size() == 1 && words.front() == "serve") {
+    return Error(ErrorKind::Usage,
+                 "serve: sml-run trains models and serves none; to start a program of that name write "
+                 "./serve");
+  }
+  if (words.empty() || words.front() != "train") return Mode::Program;
+  if (words.size() > 1 && !is_option(words[1])) {
+    return Error(ErrorKind::Usage, fmt::format("train: \"{}\" is no option; write sml-run train -- PROGRAM, or ./train "
+                                               "for a program of that name",
+                                               show(words[1], 60)));
+  }
+  words = words.subspan(1);
+  return Mode::Train;
+}
+
+// Takes the options at the front of `words`; answers what may follow them.
+enum class After : std::uint8_t { Anything, Program };
+Result<After> take_options(Dialect dialect, std::span<const std::string>& words, Scan& out) {
+  while (!words.empty() && is_option(words.front())) {
+    if (words.front() == "--") {
+      words = words.subspan(1);
+      return After::Program;
+    }
+    const bool ours_first = dialect == Dialect::Own && cut_word(words.front()).row != nullptr;
+    const Result<bool> foreign = ours_first ? Result<bool>(false) : take_foreign(dialect, words, out);
+    if (!foreign) return foreign.error();
+    if (!*foreign) {
+      Result<Occurrence> option = take_option(words);
+      if (!option) return option.error();
+      out.options.push_back(std::move(*option));
+    }
+    if (!out.options.empty() && out.options.back().row->set == nullptr)
+      return After::Program;  // --help, --version: nothing after it counts
+  }
+  return After::Anything;
+}
+
+// The first program of `words`, with its options; takes them off, and the ":" behind. After "--" all words are its own.
+Result<void> take_program(std::span<const std::string>& words, After after, Scan& out) {
+  const auto is_word = [](string_view wanted) { return [wanted](const std::string& word) { return word == wanted; }; };
+  if (after == After::Anything && std::any_of(words.begin(), words.end(), is_word("::"))) {
+    return Error(
+        ErrorKind::Usage,
+        "\"::\" separates nothing; write one \":\" between two programs, or -- before a program that takes it");
+  }
+  const auto end = after == After::Program ? words.end() : std::find_if(words.begin(), words.end(), is_word(":"));
+  const auto size = static_cast<std::size_t>(end - words.begin());
+  out.program = words.subspan(0, size);
+  out.another_follows = end != words.end();
+  words = words.subspan(size + (out.another_follows ? 1 : 0));
+  return {};
+}
+
+// mpirun's -H adds to an earlier one.
+void join_hosts(std::vector<Occurrence>& options) {
+  const OptionRow* row = find_row("--hosts");
+  std::string all;
+  for (const Occurrence& o : options) {
+    if (o.row == row) all += (all.empty() ? "" : ",") + o.value;
+  }
+  for (Occurrence& o : options) {
+    if (o.row == row) o.value = all;
+  }
+}
+
+}  // namespace
+
+Result<Scan> scan(Dialect dialect, std::span<const std::string>& words) {
+  Scan out;
+  Result<After> after = take_options(dialect, words, out);
+  if (!after) return after.error();
+  if (dialect == Dialect::Mpirun) join_hosts(out.options);
+  if (*after == After::Anything && dialect == Dialect::Own) {
+    const Result<Mode> mode = take_mode(words);
+    if (!mode) return mode.error();
+    out.mode = *mode;
+    if (*mode == Mode::Train) after = take_options(dialect, words, out);
+    if (!after) return after.error();
+  }
+  if (Result<void> taken = take_program(words, *after, out); !taken) return taken.error();
+  if (out.mode == Mode::Train && out.another_follows) {
+    return Error(ErrorKind::Usage, "train: the job has one program; \":\" begins another");
+  }
+  return out;
+}
+
+Result<Scan> scan_further(Dialect dialect, std::span<const std::string>& words) {
+  Scan out;
+  const Result<After> after = take_options(dialect, words, out);
+  if (!after) return after.error();
+  for (const Occurrence& o : out.options) {
+    if (o.row->holds_for == HoldsFor::Program) continue;
+    return Error(ErrorKind::Usage,
+                 fmt::format("{} holds for the whole job; give it before the first program", o.spelling));
+  }
+  if (Result<void> taken = take_program(words, *after, out); !taken) return taken.error();
+  return out;
+}
+
+}  // namespace sml
