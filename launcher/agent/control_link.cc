@@ -12,15 +12,13 @@
 #include <boost/asio/post.hpp>
 #include <boost/asio/write.hpp>
 
+#include "launcher/agent/own_clock.h"
+
 namespace sml::agent {
 
 namespace {
 constexpr std::size_t kReadSize = std::size_t{64} << 10;
 constexpr std::size_t kQueueLimit = std::size_t{64} << 10;  // output waits in the workers' pipes, not with us
-
-std::uint64_t nanoseconds(TimePoint t) {
-  return static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(t.time_since_epoch()).count());
-}
 }  // namespace
 
 ControlLink::ControlLink(boost::asio::io_context& loop, int in, int out, Handlers handlers)
@@ -52,14 +50,19 @@ void ControlLink::on_bytes(std::size_t size) {
 }
 
 void ControlLink::send_bytes(std::string_view frames) {
-  if (lost_) return;
+  if (lost_ || last_sent_) return;
   pending_ += frames;
   write();
 }
 
+void ControlLink::send_last(const wire::ToLauncher& message) {
+  send(message);
+  last_sent_ = true;
+}
+
 // Straight from the caller's buffer, which is warm in the cache, as far as the system takes it; the rest is queued.
 void ControlLink::send_output(Rank rank, wire::Stream stream, TimePoint read_at, std::string_view bytes) {
-  if (lost_) return;
+  if (lost_ || last_sent_) return;
   credit_ -= std::min<std::uint64_t>(credit_, bytes.size());
   head_.clear();
   wire::append_output_head(head_, rank, stream, nanoseconds(read_at), bytes.size());
@@ -78,7 +81,7 @@ void ControlLink::send_output(Rank rank, wire::Stream stream, TimePoint read_at,
 
 // What the system does not take is read after all, and queued.
 void ControlLink::send_output_of(int pipe, Rank rank, wire::Stream stream, TimePoint read_at, std::size_t size) {
-  if (lost_) return;
+  if (lost_ || last_sent_) return;
   credit_ -= std::min<std::uint64_t>(credit_, size);
   head_.clear();
   wire::append_output_head(head_, rank, stream, nanoseconds(read_at), size);

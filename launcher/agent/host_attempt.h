@@ -1,0 +1,139 @@
+// The workers of one host from their plan to the last of what they leave behind, with all that they are given: what
+// lives for one attempt at the job and is destroyed with it.
+//
+// Decisions are made by supervise::HostMachine and WorkerMachine; this turns signals and timers into their events and
+// their actions into system calls.
+#pragma once
+#include <optional>
+#include <span>
+#include <string>
+#include <unordered_set>
+#include <vector>
+
+#include <boost/asio/io_context.hpp>
+
+#include "common/os/log_files.h"
+#include "common/os/oom_watch.h"
+#include "common/plan/worker_env.h"
+#include "common/supervise/host_machine.h"
+#include "common/wire/messages.h"
+#include "launcher/agent/control_link.h"
+#include "launcher/agent/local_callers.h"
+#include "launcher/agent/mpi_watch.h"
+#include "launcher/agent/pipes.h"
+#include "launcher/agent/rendezvous_port.h"
+#include "launcher/agent/rendezvous_stores.h"
+#include "launcher/agent/scratch_folder.h"
+#include "launcher/agent/shares.h"
+#include "launcher/agent/worker_environments.h"
+#include "launcher/agent/worker_group.h"
+
+namespace sml::agent {
+
+// What the agent has for all its attempts. All of it outlives them.
+struct AttemptSurroundings {
+  boost::asio::io_context& loop;
+  ControlLink& link;
+  LocalCallers& callers;
+  const ScratchFolder& scratch;
+  os::OomWatch& oom_watch;
+  const plan::Environment& login;
+  std::span<const int> ignored_signals;
+  unsigned long descriptor_limit = 0;  // soft limit that workers get
+};
+
+class AttemptOwner {
+ public:
+  virtual ~AttemptOwner() = default;
+  // There is news of workers: call settle(), not from within this.
+  virtual void attempt_changed() = 0;
+};
+
+class HostAttempt final : private WorkerOwner {
+ public:
+  // `grace` serves when the launcher is lost.
+  HostAttempt(const AttemptSurroundings& around, AttemptOwner& owner, Duration grace);
+  HostAttempt(const HostAttempt&) = delete;
+  HostAttempt& operator=(const HostAttempt&) = delete;
+
+  // First, and once. Starts nothing; answers what the launcher is to know beforehand.
+  wire::Prepared prepare(wire::Prepare plan);
+  void start(wire::Start message);
+  // See HostMachine::stop(). Whoever waits for the end of what has not been started need not wait.
+  void stop(int signo, Duration grace);
+  void launcher_lost();
+
+  // Nothing of the workers is left, or could not be ended: those that remain are children of this process.
+  bool over() const { return machine_.state() == supervise::HostState::Gone; }
+  bool ending() const;  // nobody need ask for it any more
+  bool serves() const { return stores_.has_value(); }
+
+  // Reports what workers have to report, and moves on. After each of the calls below and above.
+  void settle();
+  void reaped(pid_t pid, const ExitStatus& status, TimePoint now);
+  std::optional<TimePoint> due() const;  // when to call on_time()
+  void on_time(TimePoint now);
+
+  void signal(int signo) const { workers_.signal(signo); }
+  void feed(const wire::StdinData& m);
+  void feed_end(Rank rank);
+  void wake() { workers_.wake(*this); }  // output may be sent again
+  void suspend();
+  void resume();
+  void ruled(const wire::Ruled& m);
+  wire::Joined joined(std::uint16_t port) const;
+  // What has only been counted so far is told.
+  void sum_up() const;
+  const WorkerEnvironments* environments() const { return environments_ ? &*environments_ : nullptr; }
+
+ private:
+  // WorkerOwner
+  std::size_t output_allowance() const override { return around_.link.allowance(); }
+  bool looks_at_output() const override { return logs_.has_value(); }
+  void worker_output(Rank rank, wire::Stream stream, TimePoint read_at, std::string_view bytes) override;
+  void worker_output_of(int pipe, Rank rank, wire::Stream stream, TimePoint read_at, std::size_t size) override {
+    around_.link.send_output_of(pipe, rank, stream, read_at, size);
+  }
+  void worker_took_input(Rank rank, std::size_t bytes) override;
+  void worker_changed() override { owner_.attempt_changed(); }
+
+  // before the start
+  void share_out(const wire::Prepare& m, wire::Prepared& answer);
+  Result<void> plan_pipes(wire::Prepare& m);
+  void share_channels(std::span<const plan::HostChannel> channels, wire::Prepared& answer);
+  Result<void> plan_logs(const wire::WorkerLogs& rules);
+  void reserve_stores(wire::Rendezvous wish, wire::Prepared& answer);
+  Result<std::vector<std::uint16_t>> reserve_ports(std::uint32_t count);
+
+  // what the machine asks for
+  void perform(supervise::HostAction action);
+  void spawn_all();
+  plan::Environment own_variables(const Worker& worker, const WorkerShare& share) const;
+  void signal_all(int signo);  // workers by their process groups, and orphans
+  void signal_orphans(int signo);
+
+  void tell_machine();
+  void report(Worker& worker);
+  void send_evidence(const Worker& worker);
+  void look_for_mpi(TimePoint now);
+  void log(Rank rank, wire::Stream stream, std::string_view bytes);
+  void warn(const std::string& text) const { around_.link.send(wire::AgentLog{wire::LogLevel::Warning, text}); }
+
+  AttemptSurroundings around_;
+  AttemptOwner& owner_;
+  supervise::HostMachine machine_;
+  std::string mark_;  // Prepare::mark
+  std::optional<WorkerEnvironments> environments_;
+  WorkerGroup workers_;
+  std::vector<WorkerShare> shares_;                          // by worker
+  std::vector<RendezvousPort> reserved_ports_;               // the workers listen on them
+  std::optional<os::LogFiles> logs_;                         // of the workers; nothing: none are kept here
+  std::unordered_map<Rank, os::LogFiles::Index> log_index_;  // of a rank's stdout; its stderr follows
+  std::unordered_set<pid_t> asked_orphans_;
+  std::optional<RendezvousStores> stores_;
+  std::optional<Pipes> pipes_;  // nothing: the job has no channels
+  wire::MpiLook looks_for_mpi_ = wire::MpiLook::No;
+  MpiWatch mpi_watch_;
+};
+
+}  // namespace sml::agent

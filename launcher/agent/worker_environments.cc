@@ -1,0 +1,91 @@
+#include "launcher/agent/worker_environments.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "common/plan/meeting_wishes.h"
+#include "common/rendezvous/interfaces.h"
+#include "launcher/agent/mpi_watch.h"
+#include "launcher/agent/programs.h"
+#include "launcher/agent/route_interface.h"
+
+namespace sml::agent {
+
+WorkerEnvironments::WorkerEnvironments(std::vector<wire::App> apps, const plan::Environment& login)
+    : apps_(std::move(apps)) {
+  for (const wire::App& app : apps_) {
+    shared_.push_back(plan::compose({.base = app.base,
+                                     .login = login,
+                                     .launcher = app.launcher_environment,
+                                     .user = app.user_environment,
+                                     .job = {},
+                                     .working_directory = app.working_directory}));
+  }
+}
+
+std::vector<Error> WorkerEnvironments::find_programs() {
+  std::vector<Error> out;
+  programs_.assign(apps_.size(), {});
+  for (std::size_t i = 0; i < apps_.size(); ++i) {
+    if (Result<std::string> found = find_program(apps_[i], shared_[i])) {
+      programs_[i] = std::move(*found);
+    } else {
+      out.push_back(found.error());
+    }
+  }
+  return out;
+}
+
+std::vector<wire::MpiUse> WorkerEnvironments::find_mpi_programs(std::span<const wire::Worker* const> workers) const {
+  std::vector<wire::MpiUse> out;
+  for (std::uint32_t i = 0; i < apps_.size(); ++i) {
+    if (programs_[i].empty()) continue;
+    const std::string& folder = apps_[i].working_directory;
+    const std::string file = programs_[i].starts_with('/') ? programs_[i] : folder + "/" + programs_[i];
+    std::string library = linked_mpi_library(file, shared_[i]);
+    const auto runs_it = [i](const wire::Worker* worker) { return worker->app == i; };
+    const auto first = std::find_if(workers.begin(), workers.end(), runs_it);
+    if (library.empty() || first == workers.end()) continue;
+    out.push_back({(*first)->rank, 0, apps_[i].argv.front(), std::move(library)});
+  }
+  return out;
+}
+
+Result<std::vector<std::string>> WorkerEnvironments::choose_interfaces(const std::vector<std::string>& wanted) {
+  if (wanted.empty()) return std::vector<std::string>();
+  Result<rendezvous::ChosenInterfaces> chosen = rendezvous::choose_interfaces(wanted, interface_addresses());
+  if (!chosen) return chosen.error();
+  interfaces_ = std::move(chosen->names);
+  return std::move(chosen->addresses);
+}
+
+void WorkerEnvironments::meet(wire::Start& message) {
+  rendezvous_ = std::move(message.rendezvous);
+  for (wire::RankVariables& of_rank : message.variables) of_rank_[of_rank.rank] = std::move(of_rank.environment);
+  if (!interfaces_.empty()) {
+    interface_ = interface_variables(std::span<const std::string>(interfaces_));
+  } else if (const std::string* address = plan::find_variable(rendezvous_, "MASTER_ADDR")) {
+    interface_ = interface_variables(std::string(plan::value_of(*address)));
+  }
+}
+
+plan::Environment WorkerEnvironments::of(const wire::Worker& worker, const plan::Environment& own) const {
+  plan::Environment job = worker.environment;
+  job.insert(job.end(), own.begin(), own.end());
+  const plan::Environment& users = apps_[worker.app].user_environment;
+  for (const std::string& variable : rendezvous_) {
+    const std::string_view name = plan::name_of(variable);
+    if (!plan::user_decides(name) || plan::find_variable(users, name) == nullptr) job.push_back(variable);
+  }
+  // What --interface says outranks what is inherited, but not -x.
+  const plan::Environment& stronger = interfaces_.empty() ? shared_[worker.app] : users;
+  for (const std::string& variable : interface_) {
+    if (plan::find_variable(stronger, plan::name_of(variable)) == nullptr) job.push_back(variable);
+  }
+  if (const auto more = of_rank_.find(worker.rank); more != of_rank_.end()) {
+    job.insert(job.end(), more->second.begin(), more->second.end());
+  }
+  return plan::with_job(shared_[worker.app], job);
+}
+
+}  // namespace sml::agent

@@ -1,0 +1,49 @@
+// What the workers of a host run, and the variables that they get: what their programs share, what the hosts' meeting
+// brought, and what each has of its own.
+#pragma once
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "common/core/error.h"
+#include "common/plan/worker_env.h"
+#include "common/wire/messages.h"
+
+namespace sml::agent {
+
+class WorkerEnvironments {
+ public:
+  // `login` is what the agent was started with.
+  WorkerEnvironments(std::vector<wire::App> apps, const plan::Environment& login);
+
+  // Where each program is on this host, once per program: nothing that we set decides where it is found. The errors of
+  // those that cannot run.
+  std::vector<Error> find_programs();
+  // The programs that speak MPI, by the first rank of each.
+  std::vector<wire::MpiUse> find_mpi_programs(std::span<const wire::Worker* const> workers) const;
+  // Those that the workers are to use, as names and networks; answers the addresses of those chosen, none without a
+  // wish.
+  Result<std::vector<std::string>> choose_interfaces(const std::vector<std::string>& wanted);
+  // What became known when the hosts met.
+  void meet(wire::Start& message);
+
+  std::size_t count() const { return apps_.size(); }  // of programs
+  const wire::App& app(std::uint32_t index) const { return apps_[index]; }
+  const plan::Environment& shared(std::uint32_t index) const { return shared_[index]; }  // by all ranks of that program
+  const std::string& program(std::uint32_t index) const { return programs_[index]; }     // the file
+  const std::vector<std::string>& programs() const { return programs_; }
+  // `own` outranks what the plan says of the worker.
+  plan::Environment of(const wire::Worker& worker, const plan::Environment& own) const;
+
+ private:
+  std::vector<wire::App> apps_;
+  std::vector<plan::Environment> shared_;  // by app
+  std::vector<std::string> programs_;      // by app: the file that argv[0] is
+  plan::Environment rendezvous_;
+  std::unordered_map<Rank, plan::Environment> of_rank_;
+  std::vector<std::string> interfaces_;  // chosen ones, when the user says which
+  plan::Environment interface_;          // variables that name it, or the one towards MASTER_ADDR
+};
+
+}  // namespace sml::agent

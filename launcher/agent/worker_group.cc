@@ -1,0 +1,102 @@
+#include "launcher/agent/worker_group.h"
+
+#include <algorithm>
+#include <csignal>
+
+#include "common/os/connections.h"
+
+namespace sml::agent {
+
+void WorkerGroup::add(boost::asio::io_context& loop, WorkerOwner& owner, wire::Worker spec) {
+  workers_.push_back(std::make_unique<Worker>(loop, owner, std::move(spec)));
+  by_rank_[workers_.back()->rank()] = workers_.back().get();
+}
+
+std::vector<const wire::Worker*> WorkerGroup::specs() const {
+  std::vector<const wire::Worker*> out;
+  for (const auto& worker : workers_) out.push_back(&worker->spec());
+  return out;
+}
+
+Worker* WorkerGroup::find(Rank rank) const {
+  const auto found = by_rank_.find(rank);
+  return found == by_rank_.end() ? nullptr : found->second;
+}
+
+Worker* WorkerGroup::reaped(pid_t pid, const ExitStatus& status, TimePoint now) {
+  const auto found = by_pid_.find(pid);
+  if (found == by_pid_.end()) return nullptr;
+  Worker* worker = found->second;
+  by_pid_.erase(found);
+  worker->reaped(status, now);
+  return worker;
+}
+
+std::set<pid_t> WorkerGroup::pids() const {
+  std::set<pid_t> out;
+  for (const auto& [pid, worker] : by_pid_) out.insert(pid);
+  return out;
+}
+
+bool WorkerGroup::all_reaped() const {
+  return std::none_of(workers_.begin(), workers_.end(), [](const auto& w) { return w->machine().alive(); });
+}
+
+bool WorkerGroup::all_done() const {
+  return std::all_of(workers_.begin(), workers_.end(), [](const auto& w) { return w->machine().done(); });
+}
+
+std::vector<MpiWatch::Candidate> WorkerGroup::candidates() const {
+  std::vector<MpiWatch::Candidate> out;
+  for (const auto& worker : workers_) {
+    if (worker->machine().alive()) out.push_back({worker->rank(), worker->pid()});
+  }
+  return out;
+}
+
+std::vector<Rank> WorkerGroup::without_connection(std::uint16_t port) const {
+  const std::set<pid_t> connected = os::groups_connected_to(port, pids());  // each worker leads a group
+  std::vector<Rank> out;
+  for (const auto& [pid, worker] : by_pid_) {
+    if (!connected.contains(pid)) out.push_back(worker->rank());
+  }
+  return out;
+}
+
+void WorkerGroup::signal(int signo) const {
+  for (const auto& worker : workers_) worker->signal(signo);
+}
+
+void WorkerGroup::ask_to_stop(int signo) const {
+  for (const auto& worker : workers_) {
+    worker->ask_to_stop();
+    worker->signal(signo);
+    if (signo != SIGKILL) worker->signal(SIGCONT);  // a stopped process cannot end politely
+  }
+}
+
+void WorkerGroup::discard_output() const {
+  for (const auto& worker : workers_) worker->discard_output();
+}
+
+void WorkerGroup::wake(const WorkerOwner& owner) {
+  for (std::size_t i = 0; i < workers_.size() && owner.output_allowance() > 0; ++i) {
+    next_to_wake_ = (next_to_wake_ + 1) % workers_.size();
+    workers_[next_to_wake_]->wake();
+  }
+}
+
+std::optional<TimePoint> WorkerGroup::drain_deadline() const {
+  std::optional<TimePoint> first;
+  for (const auto& worker : workers_) {
+    const std::optional<TimePoint> deadline = worker->drain_deadline();
+    if (deadline && (!first || *deadline < *first)) first = deadline;
+  }
+  return first;
+}
+
+void WorkerGroup::check_drain(TimePoint now) const {
+  for (const auto& worker : workers_) worker->check_drain(now);
+}
+
+}  // namespace sml::agent

@@ -1,0 +1,60 @@
+// The workers of one host: by rank and by process, and what is done with all of them at once.
+#pragma once
+#include <memory>
+#include <optional>
+#include <set>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+#include <sys/types.h>
+
+#include <boost/asio/io_context.hpp>
+
+#include "common/core/clock.h"
+#include "common/core/exit_status.h"
+#include "launcher/agent/mpi_watch.h"
+#include "launcher/agent/worker.h"
+
+namespace sml::agent {
+
+class WorkerGroup {
+ public:
+  // Before any is started.
+  void add(boost::asio::io_context& loop, WorkerOwner& owner, wire::Worker spec);
+
+  std::span<const std::unique_ptr<Worker>> all() const { return workers_; }
+  std::size_t count() const { return workers_.size(); }
+  std::vector<const wire::Worker*> specs() const;
+  Worker* find(Rank rank) const;
+
+  // It runs as its process from now on.
+  void started(Worker& worker) { by_pid_[worker.pid()] = &worker; }
+  // The worker that this process was, and the process is it no more; null: it was none.
+  Worker* reaped(pid_t pid, const ExitStatus& status, TimePoint now);
+  bool is_worker(pid_t pid) const { return by_pid_.contains(pid); }
+  std::set<pid_t> pids() const;  // of those that have not been reaped
+  std::size_t alive() const { return by_pid_.size(); }
+  bool all_reaped() const;
+  bool all_done() const;  // and their output has ended
+  std::vector<MpiWatch::Candidate> candidates() const;
+  // Those that hold no connection to a port.
+  std::vector<Rank> without_connection(std::uint16_t port) const;
+
+  void signal(int signo) const;
+  void ask_to_stop(int signo) const;
+  void discard_output() const;
+  // Output may be read again: in turn, for as long as `owner` allows some, so that a flood of one does not take the
+  // credit of all.
+  void wake(const WorkerOwner& owner);
+  std::optional<TimePoint> drain_deadline() const;  // the first
+  void check_drain(TimePoint now) const;
+
+ private:
+  std::vector<std::unique_ptr<Worker>> workers_;
+  std::unordered_map<Rank, Worker*> by_rank_;
+  std::unordered_map<pid_t, Worker*> by_pid_;
+  std::size_t next_to_wake_ = 0;
+};
+
+}  // namespace sml::agent
