@@ -22,6 +22,7 @@
 #include "launcher/dialin/setup.h"
 #include "launcher/inputs/host_source.h"
 #include "launcher/inputs/inputs.h"
+#include "launcher/inputs/install_links.h"
 #include "launcher/inputs/own_address.h"
 #include "launcher/inputs/secret_file.h"
 #include "launcher/inputs/stop_grace.h"
@@ -129,6 +130,16 @@ int make_secret(const Machine& machine) {
 // For options that may name an object in S3.
 ReadFile reader_of(const Machine& machine) {
   return [&machine](const std::string& path, std::size_t limit) { return read_file_or_object(path, limit, machine); };
+}
+
+int make_links(const std::string& folder) {
+  const Result<std::string> program = own_program();
+  if (!program) return refuse(Error(program.error()).in("--install-links"));
+  const Result<std::vector<std::string>> made = install_links(folder, *program);
+  if (!made) return refuse(Error(made.error()).in("--install-links"));
+  std::string text;
+  for (const std::string& path : *made) text += path + "\n";
+  return os::write_all(STDOUT_FILENO, text) ? 0 : 1;
 }
 
 // Every line of the array: sml-run again for each, with the arguments that we were given.
@@ -282,6 +293,7 @@ int run(const std::string& called, const std::vector<std::string>& arguments, st
   }
   auto& options = std::get<Options>(*parsed);
   if (options.dial_in.make_secret == MakeSecret::Yes) return make_secret(machine);
+  if (!options.links_folder.empty()) return make_links(options.links_folder);
   for (const std::string& warning : options.warnings) say("warning: " + warning);
   if (!options.without_effect.empty() && options.verbosity != Verbosity::Quiet) say(note_about(options.without_effect));
   if (runs_whole_array(options)) return run_whole_array(options, called, arguments, machine);

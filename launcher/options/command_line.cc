@@ -134,7 +134,8 @@ Result<std::variant<Options, Printed>> parse_command_line(std::span<const std::s
   if (Result<void> met = check_needs(counting); !met) return met.error();
   const Occurrence* count = last_of(counting, "--nproc-per-node");
   if (count != nullptr && count->layer == Layer::CommandLine) options->slots_hold = SlotsHold::OnEveryHost;
-  if (options->dial_in.make_secret == MakeSecret::Yes) return Parsed(std::move(*options));
+  const bool makes_files = options->dial_in.make_secret == MakeSecret::Yes || !options->links_folder.empty();
+  if (makes_files) return Parsed(std::move(*options));
   if (std::optional<Printed> printed = printed_instead(*options, given->options)) return Parsed(std::move(*printed));
   options->mode = scanned->mode;
   if (dialect == Dialect::Mpirun || dialect == Dialect::Hydra) options->lone_mpi = LoneMpi::Refused;

@@ -147,6 +147,7 @@ Result<void> set_node_rank(Options& o, string_view value) {
 Result<void> set_head(Options& o, string_view value) { return keep(o.dial_in.head, value); }
 Result<void> set_secret_file(Options& o, string_view value) { return keep(o.dial_in.secret_file, value); }
 Result<void> set_make_secret(Options& o, string_view) { return keep(o.dial_in.make_secret, MakeSecret::Yes); }
+Result<void> set_install_links(Options& o, string_view value) { return keep(o.links_folder, value); }
 Result<void> set_insecure_job_key(Options& o, string_view) { return keep(o.dial_in.key, KeyRule::Insecure); }
 
 Result<void> set_attempt(Options& o, string_view value) {

@@ -37,6 +37,7 @@ Result<void> set_node_rank(Options& o, std::string_view value);
 Result<void> set_head(Options& o, std::string_view value);
 Result<void> set_secret_file(Options& o, std::string_view value);
 Result<void> set_make_secret(Options& o, std::string_view);
+Result<void> set_install_links(Options& o, std::string_view);
 Result<void> set_insecure_job_key(Options& o, std::string_view);
 Result<void> set_attempt(Options& o, std::string_view value);
 Result<void> set_hostfile(Options& o, std::string_view value);

@@ -121,6 +121,7 @@ struct Options : JobOptions, ProgramOptions {
   PlanFormat format = PlanFormat::Text;  // of what is printed instead of a job
   Explain explain = Explain::No;
   std::optional<Shell> completion;    // whose script is printed
+  std::string links_folder;           // where links for other launchers are made, and nothing is started; empty: none
   std::string config_file;            // empty: none
   std::vector<std::string> warnings;  // of reading the options
   ArrayOptions array;

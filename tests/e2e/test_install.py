@@ -1,0 +1,106 @@
+"""What `cmake --install` puts on a machine, and the links for other launchers."""
+import os
+import pathlib
+import re
+import subprocess
+import tempfile
+import unittest
+
+from harness import BUILD, SML_RUN, TestCase, run, sml_run
+
+NAMES = ["mpirun", "mpiexec", "mpiexec.hydra", "horovodrun", "torchrun", "srun", "deepspeed"]
+
+
+class Install(TestCase):
+    """In a folder of its own, of the build that is tested."""
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        folder = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(folder.cleanup)
+        cls.root = pathlib.Path(folder.name)
+        subprocess.run(["cmake", "--install", BUILD, "--prefix", cls.root / "usr"], check=True, timeout=60,
+                       stdout=subprocess.DEVNULL)
+
+    def test_both_programs(self):
+        for name in ("sml-run", "sml-run-agent"):
+            done = run([self.root / "usr/bin" / name, "--version"])
+            self.assert_status(done, 0)
+            self.assertRegex(done.stdout, rf"^{name} \d+\.\d+\.\d+$")
+
+    def test_both_manuals(self):
+        for name in ("sml-run", "sml-run-agent"):
+            done = run(["man", "--warnings", "-l", self.root / f"usr/share/man/man1/{name}.1"], env={"MANPAGER": "cat"})
+            self.assert_status(done, 0)
+            self.assertIn(f"{name} — ", done.stdout)
+
+    def test_completions_are_those_of_the_program(self):
+        for shell, path in (("bash", "bash-completion/completions/sml-run"), ("zsh", "zsh/vendor-completions/_sml-run"),
+                            ("fish", "fish/vendor_completions.d/sml-run.fish")):
+            installed = (self.root / "usr/share" / path).read_text()
+            self.assertEqual(installed, sml_run("--completion", shell).stdout)
+            self.assertGreater(len(installed), 1000)
+
+    def test_licences_and_examples(self):
+        documents = self.root / "usr/share/doc/sml-run"
+        for name in ("LICENSE", "LICENSES/README.md", "LICENSES/LGPL-2.1.txt", "examples/train_ddp.py"):
+            self.assertTrue((documents / name).is_file(), name)
+
+
+class QuickstartBuild(TestCase):
+    def test_all_that_is_installed_comes_of_the_programs(self):
+        """The quickstart builds these two targets only."""
+        installed = re.findall(r'FILES "([^"]+)"', (BUILD / "cmake_install.cmake").read_text())
+        built = [path for path in installed if path.startswith(f"{BUILD}/completion/")]
+        self.assertEqual(len(built), 3, installed)
+        script = (BUILD / "build.ninja").read_text()
+        made_with_program = re.search(r"^build ([^\n]*?): CXX_EXECUTABLE_LINKER__sml-run_", script, re.M).group(1)
+        for path in built:
+            self.assertIn(os.path.relpath(path, BUILD), made_with_program)
+
+
+class Links(TestCase):
+    def setUp(self):
+        super().setUp()
+        self.folder = pathlib.Path(self.temporary_directory())
+
+    def names(self):
+        return sorted(p.name for p in self.folder.iterdir())
+
+    def test_lines_of_other_launchers_run(self):
+        done = sml_run("--install-links", self.folder)
+        self.assert_status(done, 0)
+        self.assertEqual(done.stdout.split(), [f"{self.folder}/{name}" for name in NAMES])
+        self.assertEqual(os.readlink(self.folder / "srun"), str(SML_RUN))
+        done = run(["mpirun", "-np", "2", "--tag-output", "printenv", "OMPI_COMM_WORLD_RANK"],
+                   env={**os.environ, "PATH": f"{self.folder}:{os.environ['PATH']}"})
+        self.assert_status(done, 0)
+        self.assertEqual(sorted(re.findall(r"\d$", done.stdout, re.M)), ["0", "1"])
+
+    def test_ours_are_made_anew(self):
+        os.symlink("/nowhere/sml-run", self.folder / "torchrun")
+        self.assert_status(sml_run("--install-links", self.folder), 0)
+        self.assert_status(sml_run("--install-links", self.folder), 0)
+        self.assertEqual(os.readlink(self.folder / "torchrun"), str(SML_RUN))
+        self.assertEqual(self.names(), sorted(NAMES))
+
+    def test_files_of_others_stay(self):
+        (self.folder / "mpirun").write_text("theirs")
+        os.symlink("/opt/slurm/bin/srun", self.folder / "srun")
+        (self.folder / "torchrun").mkdir()
+        done = sml_run("--install-links", self.folder)
+        self.assert_status(done, 2)
+        self.assertIn("files of others: mpirun, torchrun, srun; nothing was changed", done.stderr)
+        self.assertEqual(self.names(), ["mpirun", "srun", "torchrun"])
+        self.assertEqual((self.folder / "mpirun").read_text(), "theirs")
+        self.assertEqual(os.readlink(self.folder / "srun"), "/opt/slurm/bin/srun")
+
+    def test_a_folder_that_is_not_there(self):
+        done = sml_run("--install-links", self.folder / "none")
+        self.assert_status(done, 2)
+        self.assertRegex(done.stderr, r"--install-links: .*/none: ([Nn]o such file)")
+
+
+if __name__ == "__main__":
+    unittest.main()
