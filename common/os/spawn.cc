@@ -224,6 +224,14 @@ std::vector<std::string> program_candidates(const std::string& program, std::spa
   return out;
 }
 
+bool has_program(const std::string& program, std::span<const std::string> environment) {
+  const std::vector<std::string> files = program_candidates(program, environment);
+  return std::any_of(files.begin(), files.end(), [](const std::string& file) {
+    struct stat info {};
+    return ::stat(file.c_str(), &info) == 0 && S_ISREG(info.st_mode) && ::access(file.c_str(), X_OK) == 0;
+  });
+}
+
 Result<void> check_directory(const std::string& working_directory) {
   if (working_directory.empty()) return {};
   struct stat info {};

@@ -39,6 +39,9 @@ std::variant<pid_t, SpawnFailed> spawn_worker(const WorkerProcess& worker);
 // The files that execve would be tried on for argv[0], in order: one if it has a '/', else one per folder of PATH.
 std::vector<std::string> program_candidates(const std::string& program, std::span<const std::string> environment);
 
+// Whether one of them is a file that we may execute. Starts nothing.
+bool has_program(const std::string& program, std::span<const std::string> environment);
+
 // Whether a worker's directory can be entered: kind Spawn. Empty: ours.
 Result<void> check_directory(const std::string& working_directory);
 

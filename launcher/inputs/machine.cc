@@ -21,6 +21,7 @@
 
 #include "common/os/affinity.h"
 #include "common/os/small_file.h"
+#include "common/os/spawn.h"
 #include "launcher/inputs/inputs.h"
 #include "launcher/ssh/local_identity.h"
 
@@ -120,8 +121,12 @@ std::optional<pid_t> start_tool(const std::vector<const char*>& argv, int out, c
   return error == 0 ? std::optional<pid_t>(pid) : std::nullopt;
 }
 
-// The output of a tool; empty when there is no such tool, or it hangs. `argv` ends with a null pointer.
-std::string output_of(const std::vector<const char*>& argv) {
+// The output of a tool; empty when there is no such tool, for which nothing is started, or it hangs.
+std::string output_of(const std::vector<std::string>& words, const plan::Environment& environment) {
+  if (!os::has_program(words.front(), environment)) return {};
+  std::vector<const char*> argv;
+  for (const std::string& word : words) argv.push_back(word.c_str());
+  argv.push_back(nullptr);
   std::array<int, 2> ends{};
   if (::pipe2(ends.data(), O_CLOEXEC) != 0) return {};
   const Descriptor read_end(ends[0]);
@@ -267,21 +272,19 @@ Machine this_machine(std::span<const char* const> environment) {
   machine.read_secret = read_secret_file;
   machine.exists = exists;
   machine.others_can = others_can;
-  machine.count_gpus = [visible = std::optional<std::string>(variable(machine.environment, "CUDA_VISIBLE_DEVICES"))] {
-    return visible_gpus(gpus_in_listing(output_of({"nvidia-smi", "-L", nullptr})), visible);
+  machine.output_of = [environment = machine.environment](const std::vector<std::string>& words) {
+    return output_of(words, environment);
   };
-  machine.count_neuron_cores = [] {
-    return neuron_cores_in_listing(output_of({"neuron-ls", "--json-output", nullptr}));
+  machine.count_gpus = [environment = machine.environment] {
+    const std::string listing = output_of({"nvidia-smi", "-L"}, environment);
+    return visible_gpus(gpus_in_listing(listing), variable(environment, "CUDA_VISIBLE_DEVICES"));
+  };
+  machine.count_neuron_cores = [environment = machine.environment] {
+    return neuron_cores_in_listing(output_of({"neuron-ls", "--json-output"}, environment));
   };
   machine.count_cpus = count_cpus;
   machine.cpu_topology = [] {
     return plan::usable_part(plan::read_cpu_topology(os::read_small_file), os::allowed_cpus());
-  };
-  machine.output_of = [](const std::vector<std::string>& words) {
-    std::vector<const char*> argv;
-    for (const std::string& word : words) argv.push_back(word.c_str());
-    argv.push_back(nullptr);
-    return output_of(argv);
   };
   machine.whose_host = launch::whose_host;
   machine.host_name = host_name();

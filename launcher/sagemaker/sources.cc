@@ -57,12 +57,6 @@ Result<ExitStatus> run(const std::vector<std::string>& argv, const Machine& mach
   return ExitStatus(Exited{WEXITSTATUS(raw)});
 }
 
-bool is_there(const std::string& program, const Machine& machine) {
-  const std::vector<std::string> files = os::program_candidates(program, machine.environment);
-  return std::any_of(files.begin(), files.end(),
-                     [](const std::string& file) { return ::access(file.c_str(), X_OK) == 0; });
-}
-
 Result<void> expect_success(const std::vector<std::string>& argv, const Machine& machine) {
   const Result<ExitStatus> status = run(argv, machine);
   if (!status) return status.error();
@@ -88,7 +82,7 @@ Result<void> fetch(const std::string& uri, const std::string& file, const Machin
   if (uri.find('\0') != std::string::npos) return bad("the name holds a NUL byte");
   const std::string region = variable(machine, "AWS_REGION");
   const std::string endpoint = variable(machine, "S3_ENDPOINT_URL");
-  if (is_there("aws", machine)) {
+  if (os::has_program("aws", machine.environment)) {
     std::vector<std::string> argv{"aws", "s3", "cp", "--only-show-errors"};
     if (!region.empty()) argv.insert(argv.end(), {"--region", region});
     if (!endpoint.empty()) argv.insert(argv.end(), {"--endpoint-url", endpoint});
@@ -96,7 +90,7 @@ Result<void> fetch(const std::string& uri, const std::string& file, const Machin
     return expect_success(argv, machine);
   }
   const Error neither = bad("there is neither the program aws nor Python's boto3 to fetch it with");
-  if (!is_there("python3", machine)) return neither;
+  if (!os::has_program("python3", machine.environment)) return neither;
   const Result<ExitStatus> status =
       run({"python3", "-c", std::string(kFetchScript), uri, file, region, endpoint}, machine);
   if (!status) return status.error();
@@ -201,7 +195,8 @@ bool is_empty(const std::string& folder) {
   return true;
 }
 
-// Made if need be. What runs from there, nobody else has put there, and nobody will.
+// Made if need be. What runs from there, nobody else has put there, and nobody will. A folder in which all may write,
+// but remove only what is theirs, as in /tmp, is for all on purpose: it stays as it is, and no program's.
 Result<void> claim_folder(const std::string& folder) {
   const Result<os::Place> place = os::find_place(folder + "/" + std::string(kUnfinished), os::Folders::AreMade);
   if (!place) return bad(place.error().message());
@@ -211,9 +206,11 @@ Result<void> claim_folder(const std::string& folder) {
   if (status.st_uid != 0 && status.st_uid != ::geteuid()) {
     return bad(fmt::format("{} belongs to user {}, who could change the program", show(folder), status.st_uid));
   }
+  if ((status.st_mode & S_IWOTH) == 0) return {};
   constexpr mode_t kWithoutOthersWriting = 07775;
   const std::string name = fmt::format("/proc/self/fd/{}", fd);
-  if ((status.st_mode & S_IWOTH) == 0 || ::chmod(name.c_str(), status.st_mode & kWithoutOthersWriting) == 0) return {};
+  const bool shared = (status.st_mode & S_ISVTX) != 0;
+  if (!shared && ::chmod(name.c_str(), status.st_mode & kWithoutOthersWriting) == 0) return {};
   return bad(fmt::format("every user can write in {}, and so change the program", show(folder)));
 }
 

@@ -4,7 +4,7 @@ import os
 import re
 import subprocess
 
-from harness import HostsCase, TestCase, Testbed, sml_run
+from harness import SML_RUN, HostsCase, TestCase, Testbed, run, sml_run
 from jobs import by_rank, complaints, ssh_config
 
 AFFINITY = "import os; print(*sorted(os.sched_getaffinity(0)), os.environ.get('OMP_NUM_THREADS'))"
@@ -30,6 +30,21 @@ class Placement(TestCase):
         self.assertEqual(self.hosts_of(*hosts, "-map-by", "node"), list("abab" "bb"))
         self.assertEqual(self.hosts_of(*hosts, "--ranks-per-host", "2", "--rank-by", "host"), list("abab"))
         self.assertEqual(self.hosts_of(*hosts, "--map-by", "ppr:2:node", "-np", "3"), list("aab"))
+
+    def test_what_counts_devices_is_started_only_where_it_is(self):
+        tools = self.temporary_directory()
+
+        def last_pid():
+            """The last process of a namespace in which sml-run was the second."""
+            script = '"$0" --dry-run -x PATH=/bin true >&2; read -r a </proc/loadavg; echo "$a"'
+            done = run(["/usr/bin/unshare", "--fork", "--pid", "--mount-proc", "/bin/sh", "-c", script, SML_RUN],
+                       env={"PATH": str(tools)})
+            return int(done.stdout.split()[-1])
+
+        self.assertEqual(last_pid(), 2)
+        (tools / "nvidia-smi").write_text("#!/bin/sh\necho 'GPU 0: of a test'\n")
+        (tools / "nvidia-smi").chmod(0o755)
+        self.assertEqual(last_pid(), 3)
 
     def test_a_rankfile_that_is_wrong_starts_nothing_and_names_its_line(self):
         path = os.path.join(self.temporary_directory(), "ranks")

@@ -238,6 +238,18 @@ class Train(TestCase):
         self.assert_status(done, 0)
         self.assertRegex(done.stderr, "s3://b/job/source.tar.gz is not fetched: .*/code holds the program")
 
+    def test_a_folder_that_others_can_write_in(self):
+        store, env = self.bucket()
+        self.pack(store / "s.tar.gz", train="print('unpacked')")
+        self.submit("s3://b/s.tar.gz")
+        (self.ml / "code").chmod(0o1777)  # as /tmp, for all on purpose
+        self.assert_status(self.train(env=env), 2)
+        self.assertIn("every user can write in ", self.failure())
+        self.assertEqual((self.ml / "code").stat().st_mode & 0o7777, 0o1777)
+        (self.ml / "code").chmod(0o777)
+        self.assertEqual(self.train(env=env).stdout, "unpacked\n")
+        self.assertEqual((self.ml / "code").stat().st_mode & 0o7777, 0o775)
+
     def test_sources_are_fetched_with_boto3_where_there_is_no_aws(self):
         store, env = self.bucket(aws=False, boto3=True)
         self.pack(store / "s.tar.gz", train="print('by boto3')")

@@ -297,7 +297,8 @@ TEST_CASE("programs are looked up in the PATH of the worker's environment, folde
 TEST_CASE("the look-up finds what execve would, and steps over what it would not") {
   Init init;
   ScratchFolder folder;
-  for (const char* name : {"/first", "/second", "/third"}) REQUIRE(::mkdir((folder.path() + name).c_str(), 0755) == 0);
+  for (const char* name : {"/first", "/second", "/third", "/a-folder"})
+    REQUIRE(::mkdir((folder.path() + name).c_str(), 0755) == 0);
   folder.write("first/tool", "#!/bin/sh\necho never\n", 0644);  // may not be executed: the next
   folder.write("second/tool", "#!/bin/sh\necho second\n");
   folder.write("third/tool", "#!/bin/sh\necho third\n");
@@ -305,6 +306,9 @@ TEST_CASE("the look-up finds what execve would, and steps over what it would not
                            ":" + folder / "third";
   folder.write("a-file", "");
   CHECK(launch({"tool"}, {path}).out == "second\n");
+  CHECK(os::has_program("tool", std::vector<std::string>{path}));
+  CHECK_FALSE(os::has_program("tool", std::vector<std::string>{"PATH=" + folder / "first"}));
+  CHECK_FALSE(os::has_program("a-folder", std::vector<std::string>{"PATH=" + folder.path()}));
   must_fail(launch({"tool"}, {"PATH=" + folder / "first"}), SpawnStep::Exec, EACCES);
   must_fail(launch({"tool"}, {"PATH=" + folder / "nowhere"}), SpawnStep::Exec, ENOENT);
   // an empty entry is the worker's directory
