@@ -112,8 +112,8 @@ std::vector<std::string> ungroup(Dialect dialect, string_view word) {
   return out;
 }
 
-std::vector<Given> defaults_of_mpi(std::span<const Given> given) {
-  std::vector<Given> out{{"--no-tag", ""}};
+std::vector<Given> defaults_of_mpi(std::span<const Given> given, std::string_view timeout_status) {
+  std::vector<Given> out{{"--no-tag", ""}, {"--timeout-status", std::string(timeout_status)}};
   if (is_given(given, {"--hosts"})) out.push_back({"--nproc-per-node", "1"});
   return out;
 }
@@ -132,14 +132,14 @@ std::vector<Given> defaults_of_srun(std::span<const Given> given) {
 }
 
 std::vector<Given> defaults_of_mpirun(std::span<const Given> given) {
-  std::vector<Given> out = defaults_of_mpi(given);
+  std::vector<Given> out = defaults_of_mpi(given, "110");
   out.push_back({"--bind-to", "openmpi"});
   out.push_back({"--nproc-per-node", is_given(given, {"--hosts"}) ? "1" : "core"});
   return out;
 }
 
 std::vector<Given> defaults_of_hydra(std::span<const Given> given) {
-  std::vector<Given> out = defaults_of_mpi(given);
+  std::vector<Given> out = defaults_of_mpi(given, "255");
   out.push_back({"--bind-to", "none"});  // also where -map-by says where workers are put
   out.push_back({"--preset", "hydra"});
   if (is_given(given, {"--hostfile"}) || !is_given(given, {"--np"})) out.push_back({"--nproc-per-node", "1"});

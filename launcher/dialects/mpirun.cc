@@ -104,6 +104,7 @@ std::optional<Result<Meaning>> placement_parameter(string_view key, const std::s
   if (key == "rmaps_base_mapping_policy") return map_by("", values);
   if (key == "rmaps_base_ranking_policy") return rank_by("", values);
   if (key == "hwloc_base_binding_policy") return bind_to("", values);
+  if (key == "hwloc_base_use_hwthreads_as_cpus") return is_true(value) ? one("--use-hwthread-cpus", "") : Meaning();
   return std::nullopt;
 }
 
@@ -175,6 +176,7 @@ std::vector<Row> mpirun_rows() {
       as_option("timeout", "--timeout"),
       as_option("cpus-per-proc cpus-per-rank", "--cpus-per-rank"),
       as_fixed("report-bindings", {{"--report-bindings", ""}}),
+      as_fixed("use-hwthread-cpus", {{"--use-hwthread-cpus", ""}}),
       computed("output", 1, output),
       computed("display", 1, display),
       computed("max-restarts", 1, restarts),
@@ -183,7 +185,7 @@ std::vector<Row> mpirun_rows() {
       as_fixed("do-not-launch", {{"--dry-run", ""}}),
       as_fixed("enable-recovery continuous", {{"--on-failure", "continue"}}),
       as_fixed("V version", {{"--version", ""}}),
-      as_is("allow-run-as-root use-hwthread-cpus noprefix bind-to-none byslot leave-session-attached", 0),
+      as_is("allow-run-as-root noprefix bind-to-none byslot leave-session-attached", 0),
       as_is("d debug-daemons debug-daemons-file debug-devel bycore bysocket disable-recovery", 0),
       as_fixed("bind-to-core", {{"--bind-to", "core"}}),
       as_fixed("bind-to-socket", {{"--bind-to", "socket"}}),

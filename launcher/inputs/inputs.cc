@@ -37,7 +37,10 @@ std::uint32_t count_cores(const Machine& machine) {
   return cores.empty() ? std::max(1U, machine.count_cpus()) : static_cast<std::uint32_t>(cores.size());
 }
 
-Result<std::uint32_t> counted_slots(SlotsRule rule, const Machine& machine, std::uint32_t gpus_per_rank) {
+Result<std::uint32_t> counted_slots(const Options& options, const Machine& machine) {
+  const bool cores = options.processors == Processors::Cores;
+  const SlotsRule rule = options.slots_rule == SlotsRule::Core && !cores ? SlotsRule::Cpu : options.slots_rule;
+  const std::uint32_t gpus_per_rank = options.gpus_per_rank.value_or(1);
   if (rule == SlotsRule::Cpu) return std::max(1U, machine.count_cpus());
   if (rule == SlotsRule::Core) return count_cores(machine);
   if (const std::uint32_t gpus = machine.count_gpus(); gpus > 0) return std::max(1U, gpus / gpus_per_rank);
@@ -76,7 +79,7 @@ Result<std::uint32_t> default_slots(const Options& options, const plan::RankLayo
                         *workers > std::max(count_cores(machine), machine.count_cpus());
   const bool np_says_it = workers && list.source == kThisMachine && !counted_by_user(options) && !too_many;
   if (np_says_it) return std::min(*workers, plan::kMaxSlotsPerHost);
-  return counted_slots(options.slots_rule, machine, options.gpus_per_rank.value_or(1));
+  return counted_slots(options, machine);
 }
 
 // What the user counts holds on every host; but --ranks-per-host and a rankfile count within the slots that are named,
@@ -395,16 +398,28 @@ Result<void> count_by_parts(plan::RankLayout& layout, const Options& options, co
   return {};
 }
 
+// --map-by slot:PE=N binds to N of what is counted.
+Result<void> count_hwthreads(plan::BindingWish& wish, const Options& options) {
+  if (options.processors == Processors::Cores) return {};
+  if (!wish.cores.empty()) {
+    return Error(ErrorKind::Usage, "--cpu-set names cores, so that it cannot be had with --use-hwthread-cpus");
+  }
+  const bool by_count = options.bind_to_said == SaidByUser::No && wish.cores_per_rank > 0;
+  if (by_count && wish.bind_to == plan::BindTo::Core) wish.bind_to = plan::BindTo::Hwthread;
+  return {};
+}
+
 // Open MPI 4.1 (rmaps_base_map_job.c) maps and binds by core for up to two workers and by NUMA node for more, if that
 // can be, and binds nothing where a host has more workers than slots.
 void bind_as_open_mpi(plan::BindingWish& wish, const Options& options, const plan::JobMap& map) {
   if (options.bind_rule != BindRule::OpenMpi || !options.rankfile.empty()) return;
+  const plan::BindTo own = options.processors == Processors::Cores ? plan::BindTo::Core : plan::BindTo::Hwthread;
   const bool few = map.world_size() <= 2;
   const bool said = options.bind_to_said == SaidByUser::Yes || wish.bind_to != plan::BindTo::None;
   if (options.map_by_said == SaidByUser::No && !few) wish.map_by = plan::BindTo::Numa;
   const auto crowded = [](const plan::MappedHost& host) { return host.ranks.size() > host.slots; };
   if (said || !wish.cores.empty() || std::any_of(map.hosts.begin(), map.hosts.end(), crowded)) return;
-  wish.bind_to = few || wish.cores_per_rank > 0 ? plan::BindTo::Core : plan::BindTo::Numa;
+  wish.bind_to = few || wish.cores_per_rank > 0 ? own : plan::BindTo::Numa;
   if (wish.on_impossible == plan::OnImpossible::Warn) wish.on_impossible = plan::OnImpossible::Ignore;
 }
 
@@ -458,6 +473,7 @@ Result<plan::LaunchPlan> make_plan(const Options& options, const Machine& machin
   plan.secrets = options.secrets;
   plan.launcher_environment = machine.environment;
   plan.binding = options.binding;
+  if (Result<void> counted = count_hwthreads(plan.binding, options); !counted) return counted.error();
   bind_as_open_mpi(plan.binding, options, plan.map);
   plan.pipes =
       plan::join_pipes(options.pipes.feeds, options.pipes.fanouts, options.pipes.epochs, plan.working_directory);

@@ -90,6 +90,7 @@ Job::Job(const JobOptions& options, const plan::LaunchPlan& plan, const launch::
   if (options.progress.status_signal) signals_.add(*options.progress.status_signal);
   facts_.program = plan.command.front();
   facts_.started = Clock::now();
+  facts_.timeout_status = options.timeout_status;
 }
 
 Job::~Job() = default;

@@ -16,6 +16,7 @@
 #include "common/output/tag_template.h"
 #include "common/plan/launch_plan.h"
 #include "launcher/report/line_watch.h"
+#include "launcher/report/verdict.h"
 #include "launcher/ssh/ssh_options.h"
 
 namespace sml {
@@ -88,6 +89,7 @@ struct JobOptions {
   Duration start_timeout = std::chrono::seconds(60);
   Duration heartbeat_timeout = std::chrono::seconds(30);
   std::optional<Duration> timeout;  // of the workers, from their start
+  int timeout_status = report::kTimedOutExit;
   std::vector<int> forward_signals{SIGUSR1, SIGUSR2, SIGWINCH};
   plan::TorchStore torch_store = plan::TorchStore::OfRank0;
   std::string master_address;                     // numeric; empty: the first that every host reaches

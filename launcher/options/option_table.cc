@@ -211,6 +211,9 @@ OptionGroup options_of_shares() {
        {"--memory-policy", "none|bind|prefer|interleave", set_memory_policy,
         "Take memory only or first from the NUMA nodes of the worker's cores, or from all in turn."},
        {"--bind-strict", "", set_bind_strict, "Start nothing when a worker cannot be bound, instead of warning."},
+       {"--use-hwthread-cpus -use-hwthread-cpus", "", set_hwthreads,
+        "Count the hardware threads of cores, not cores: for --nproc-per-node core, --cpus-per-rank and --bind-to "
+        "openmpi."},
        {"--report-bindings -report-bindings", "", set_report_bindings, "Say where each worker is bound to."},
        {"--gpus-per-rank -gpus-per-proc --gpus-per-task", "N", set_gpus_per_rank,
         "Let each worker see N GPUs of its own; implies --visible-devices per-rank."},
@@ -337,6 +340,8 @@ std::vector<OptionGroup> options_of_the_launcher() {
          "The same when it is a signal that stops the job. Default: in containers as long as the platform allows, else "
          "that of --grace."},
         {"--timeout", "D", set_timeout, "Stop the job, with status 124, when its workers have run so long."},
+        {"--timeout-status", "N", set_timeout_status,
+         "Then end with status N, 1 to 255; default 124, and as mpirun 110, as mpiexec.hydra 255."},
         {"--start-timeout", "D", set_start_timeout, "Give up when not all hosts are ready by then; default 60s.",
          "60s"},
         {"--heartbeat-timeout", "D", set_heartbeat_timeout, "A host silent for so long is lost; default 30s.", "30s"},

@@ -120,6 +120,7 @@ Result<void> set_memory_policy(Options& o, string_view value) {
 Result<void> set_bind_strict(Options& o, string_view) {
   return keep(o.binding.on_impossible, plan::OnImpossible::Fail);
 }
+Result<void> set_hwthreads(Options& o, string_view) { return keep(o.processors, Processors::Hwthreads); }
 Result<void> set_report_bindings(Options& o, string_view) { return keep(o.binding.report, plan::ReportBindings::Yes); }
 
 Result<void> set_gpus_per_rank(Options& o, string_view value) {
@@ -196,6 +197,12 @@ Result<void> set_export_secrets(Options& o, string_view) { return keep(o.secrets
 Result<void> set_grace(Options& o, string_view value) { return store(o.grace, duration(value, 0s)); }
 Result<void> set_stop_grace(Options& o, string_view value) { return store(o.stop_grace, duration(value, 0s)); }
 Result<void> set_timeout(Options& o, string_view value) { return store(o.timeout, duration(value, 1ms)); }
+
+Result<void> set_timeout_status(Options& o, string_view value) {
+  const Result<std::uint32_t> status = number(value, {1, 255});
+  if (!status) return status.error();
+  return keep(o.timeout_status, static_cast<int>(*status));
+}
 
 Result<void> set_on_failure(Options& o, string_view value) {
   if (value != "abort" && value != "continue") return bad_value(value, "abort or continue");

@@ -24,6 +24,8 @@ enum class SlotsHold : std::uint8_t { WhereNoneNamed, OnEveryHost };  // what th
 
 // How workers are bound where no option says it.
 enum class BindRule : std::uint8_t { None, OpenMpi };
+// What that rule binds to, what slots are counted by with SlotsRule::Core, and what --cpus-per-rank counts.
+enum class Processors : std::uint8_t { Cores, Hwthreads };
 enum class SaidByUser : std::uint8_t { No, Yes };
 
 enum class HostOrder : std::uint8_t { Given, Natural };
@@ -108,6 +110,7 @@ struct Options : JobOptions, ProgramOptions {
   std::string rankfile;     // path; empty: none
   plan::BindingWish binding;
   BindRule bind_rule = BindRule::None;
+  Processors processors = Processors::Cores;
   SaidByUser bind_to_said = SaidByUser::No;             // by --bind-to
   SaidByUser map_by_said = SaidByUser::No;              // by --map-by
   std::optional<plan::VisibleDevices> visible_devices;  // empty: per rank where gpus_per_rank is given

@@ -151,7 +151,7 @@ Verdict judge(const Facts& facts) {
     verdict.lines.push_back("stopped: " + facts.own_fault->why.message());
     if (!facts.own_fault->why.hint().empty()) verdict.lines.push_back("hint: " + facts.own_fault->why.hint());
   } else if (facts.timed_out && *facts.timed_out <= failed_at) {
-    verdict.exit_code = 124;
+    verdict.exit_code = facts.timeout_status;
     verdict.lines.push_back("stopped: the workers had run for " + seconds_since(facts.started, *facts.timed_out) +
                             ", the limit of --timeout");
   } else if (fault_first) {

@@ -14,6 +14,9 @@
 
 namespace sml::report {
 
+inline constexpr int kNoProgressExit = 123;
+inline constexpr int kTimedOutExit = 124;
+
 // Everything that counts, gathered while the job ran. Times are the launcher's clock.
 struct Facts {
   struct WorkerEnd {
@@ -41,6 +44,7 @@ struct Facts {
   std::optional<int> stop_signal;  // the user's first
   TimePoint stop_at;
   std::optional<TimePoint> timed_out;  // --timeout passed
+  int timeout_status = kTimedOutExit;
   struct OwnFault {
     Error why;
     TimePoint at;
@@ -58,8 +62,6 @@ struct Facts {
   std::size_t unseen = 0;                // ranks whose end nobody saw, or that never ran
   std::vector<std::string> unconfirmed;  // hosts whose agent did not say that all is over
 };
-
-inline constexpr int kNoProgressExit = 123;
 
 struct Verdict {
   int exit_code = 0;

@@ -631,6 +631,14 @@ TEST_CASE("workers are bound under mpirun's name as Open MPI binds them", "[dial
   CHECK(policy("mpirun -np 4 --bind-to core p") == "numa>core");
   CHECK(policy("mpirun --map-by ppr:2:socket p") == "socket>numa");
   CHECK(policy("mpirun --map-by ppr:2:socket:pe=2 p") == "socket>core");
+  CHECK(policy("mpirun -np 2 --use-hwthread-cpus p") == "none>hwthread");
+  CHECK(policy("mpirun -np 4 --use-hwthread-cpus p") == "numa>numa");
+  CHECK(policy("mpirun -np 2 --use-hwthread-cpus --bind-to core p") == "none>core");
+  CHECK(policy("mpirun -np 4 --use-hwthread-cpus --map-by core p") == "core>core");
+  CHECK(policy("mpirun -np 1 --mca hwloc_base_use_hwthreads_as_cpus 1 --map-by slot:PE=2 p") == "none>hwthread");
+  CHECK(plan_of("mpirun --use-hwthread-cpus hostname")->plan.map.world_size() == 16);
+  CHECK(error_of("mpirun --use-hwthread-cpus --cpu-set 0 p") ==
+        "--cpu-set names cores, so that it cannot be had with --use-hwthread-cpus");
   CHECK(policy("mpiexec.hydra -np 4 -map-by socket p") == "socket>none");
   CHECK(policy("mpiexec.hydra -np 4 -map-by socket -bind-to hwthread p") == "socket>hwthread");
   CHECK(policy("sml-run -np 4 p") == "none>none");
@@ -652,6 +660,10 @@ TEST_CASE("launchers' variables for the way to hosts and for limits are read", "
   CHECK(options("mpirun -np 2 p", {"OMPI_MCA_plm_rsh_agent=ssh : rsh"}).ssh.command == std::vector<std::string>{"ssh"});
   CHECK(options("sml-run -np 2 p", kubexec).ssh.command.empty());
   CHECK(options("mpiexec.hydra -np 2 p", {"MPIEXEC_TIMEOUT=5"}).timeout == std::chrono::seconds(5));
+  CHECK(options("mpiexec.hydra -np 2 p", {}).timeout_status == 255);
+  CHECK(options("mpirun -np 2 p", {}).timeout_status == 110);
+  CHECK(options("mpirun -np 2 --timeout-status 9 p", {}).timeout_status == 9);
+  CHECK(options("sml-run -np 2 p", {}).timeout_status == 124);
   CHECK(plan_of("mpiexec.hydra p", {"MPIEXEC_TIMEOUT=x"}).error().message().starts_with("MPIEXEC_TIMEOUT"));
 }
 

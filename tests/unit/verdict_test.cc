@@ -325,6 +325,8 @@ TEST_CASE("the limit on the time decides when nothing had failed before") {
   const Verdict verdict = judge(f);
   CHECK(verdict.exit_code == 124);
   CHECK(verdict.lines == Lines{"stopped: the workers had run for 90.0 s, the limit of --timeout"});
+  f.timeout_status = 110;
+  CHECK(judge(f).exit_code == 110);
   f.ends.push_back(end_of(1, "a", Exited{5}, 89s));
   CHECK(judge(f).exit_code == 5);
 }
