@@ -14,8 +14,8 @@ import unittest
 
 sys.dont_write_bytecode = True
 HERE = pathlib.Path(__file__).resolve().parent
-# Modules are known by their name alone; those of ../frameworks run when they are named.
-sys.path[:0] = [str(HERE), str(HERE / "security"), str(HERE.parent / "frameworks")]
+# Modules are known by their name alone; those of ../frameworks and ../release run when they are named.
+sys.path[:0] = [str(HERE), str(HERE / "security"), str(HERE.parent / "frameworks"), str(HERE.parent / "release")]
 import harness  # noqa: E402
 
 

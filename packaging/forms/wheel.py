@@ -1,0 +1,55 @@
+"""A wheel that holds a program and no Python: `pip install` puts sml-run into the folder of programs."""
+import base64
+import hashlib
+import zipfile
+
+import release as rel
+
+
+def record_of(name, data):
+    digest = base64.urlsafe_b64encode(hashlib.sha256(data).digest()).decode().rstrip("=")
+    return f"{name},sha256={digest},{len(data)}\n"
+
+
+def metadata(release, licences):
+    lines = ["Metadata-Version: 2.1", f"Name: {rel.NAME}", f"Version: {release.version}", f"Summary: {rel.SUMMARY}",
+             f"Home-page: {rel.HOMEPAGE}", "License: Apache-2.0", "Requires-Python: >=3.7"]
+    lines += [f"License-File: {name}" for name in licences]
+    lines += ["Classifier: Environment :: Console", "Classifier: Operating System :: POSIX :: Linux",
+              "Classifier: License :: OSI Approved :: Apache Software License", "Description-Content-Type: text/plain"]
+    return ("\n".join(lines) + "\n\n" + rel.DESCRIPTION + "\n").encode()
+
+
+def platforms(machine):
+    """A static program runs with any C library."""
+    return [f"manylinux_2_17_{machine}", f"manylinux2014_{machine}", f"musllinux_1_1_{machine}"]
+
+
+def write(release):
+    """The agent stays out, as sml-run carries it."""
+    stem = f"sml_run-{release.version}"
+    tags = platforms(release.machine)
+    licences = [(name, data) for name, data in release.notices()]
+    licences += [(f.path.rsplit("/", 1)[1], f.data) for f in release.files
+                 if f.path in ("share/doc/sml-run/LICENSE", "share/doc/sml-run/LICENSES/LGPL-2.1.txt")]
+    licences.sort()
+    files = []
+    for file in release.files:
+        if file.path == "bin/sml-run":
+            files.append((f"{stem}.data/scripts/sml-run", file.data, 0o755))
+        elif file.path.startswith("share/") and "/doc/" not in file.path and "agent" not in file.path:
+            files.append((f"{stem}.data/data/{file.path}", file.data, 0o644))
+    info = f"{stem}.dist-info"
+    files += [(f"{info}/licenses/{name}", data, 0o644) for name, data in licences]
+    files.append((f"{info}/METADATA", metadata(release, [name for name, _ in licences]), 0o644))
+    wheel = f"Wheel-Version: 1.0\nGenerator: {rel.NAME}\nRoot-Is-Purelib: false\n"
+    files.append((f"{info}/WHEEL", (wheel + "".join(f"Tag: py3-none-{tag}\n" for tag in tags)).encode(), 0o644))
+    record = "".join(record_of(name, data) for name, data, _ in files) + f"{info}/RECORD,,\n"
+    files.append((f"{info}/RECORD", record.encode(), 0o644))
+    with zipfile.ZipFile(release.out / f"{stem}-py3-none-{'.'.join(tags)}.whl", "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, data, mode in files:
+            entry = zipfile.ZipInfo(name, max(release.date.timetuple()[:6], (1980, 1, 1, 0, 0, 0)))
+            entry.external_attr = (0o100000 | mode) << 16
+            entry.create_system = 3
+            entry.compress_type = zipfile.ZIP_DEFLATED
+            archive.writestr(entry, data)

@@ -1,0 +1,258 @@
+"""packaging/release: each form is made twice, looked into, installed, and starts a job of two workers."""
+import gzip
+import hashlib
+import io
+import json
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tarfile
+import tempfile
+import unittest
+import zipfile
+
+from harness import BUILD, PYTHON, REPO, TestCase, run
+
+MAKE = REPO / "packaging" / "release"
+VERSION = re.search(r"project\(sml-run VERSION (\S+)", (REPO / "CMakeLists.txt").read_text()).group(1)
+MACHINE = os.uname().machine
+ELSEWHERE = {"TZ": "Pacific/Apia", "LANG": "de_DE.UTF-8", "HOME": "/nowhere", "USER": "somebody"}
+
+for tool in ("dpkg-deb", "rpmbuild", "lintian", "minisign"):
+    if not shutil.which(tool):
+        raise unittest.SkipTest(f"{tool} is not installed (packaging/dependencies install release)")
+
+
+def make(folder, *words, umask=0o022, **env):
+    done = subprocess.run([PYTHON, MAKE, "--build", BUILD, "--no-build", "--out", folder, *words], capture_output=True, text=True,
+                          timeout=300, check=False, umask=umask, stdin=subprocess.DEVNULL, env={**os.environ, "SOURCE_DATE_EPOCH": "1795000000", **env})
+    if done.returncode != 0:
+        raise AssertionError(done.stdout + done.stderr)
+
+
+def setUpModule():
+    """One release for all tests; with a key, which adds a file and changes none."""
+    global OUT
+    folder = tempfile.TemporaryDirectory()
+    unittest.addModuleCleanup(folder.cleanup)
+    top = pathlib.Path(folder.name)
+    subprocess.run(["minisign", "-G", "-W", "-s", top / "key", "-p", top / "key.pub"], check=True, stdout=subprocess.DEVNULL)
+    OUT = top / "out"
+    make(OUT, "--key", top / "key")
+
+
+def form(pattern):
+    found, = OUT.glob(pattern)
+    return found
+
+
+def sums(folder):
+    return {str(p.relative_to(folder)): hashlib.sha256(p.read_bytes()).hexdigest()
+            for p in folder.rglob("*") if p.is_file() and p.suffix != ".minisig"}
+
+
+class ReleaseCase(TestCase):
+    timeout_s = 300
+
+    def assert_starts_workers(self, program, **kw):
+        done = run([program, "-np", "2", "sh", "-c", "echo rank $RANK of $WORLD_SIZE"], **kw)
+        self.assert_status(done, 0)
+        self.assertEqual(sorted(re.findall(r"rank \d of 2", done.stdout)), ["rank 0 of 2", "rank 1 of 2"])
+
+    def assert_is_complete(self, names):
+        """What every form has below its prefix, manuals perhaps compressed."""
+        names = {name.removesuffix(".gz") for name in names}
+        wanted = {"bin/sml-run", "share/man/man1/sml-run.1", "share/bash-completion/completions/sml-run",
+                  "share/zsh/vendor-completions/_sml-run", "share/fish/vendor_completions.d/sml-run.fish"}
+        self.assertEqual(wanted - names, set())
+
+
+class Bytes(ReleaseCase):
+    def test_a_second_run_gives_the_same(self):
+        """By another user's habits, in another place of the disk."""
+        other = pathlib.Path(self.temporary_directory()) / "a" / "longer name"
+        make(other, umask=0o077, **ELSEWHERE)
+        self.assertEqual(sums(OUT), sums(other))
+
+    def test_another_time_is_another_release(self):
+        """So that the test above can fail."""
+        other = pathlib.Path(self.temporary_directory()) / "other"
+        make(other, SOURCE_DATE_EPOCH="1700000000")
+        same = {name for name, value in sums(other).items() if sums(OUT)[name] == value}
+        self.assertEqual(same, set())
+
+    def test_sums_and_signature(self):
+        self.assert_status(run(["sha256sum", "--check", "--strict", "--quiet", "SHA256SUMS"], cwd=OUT), 0)
+        listed = set(re.findall(r"^\w+  (.*)$", (OUT / "SHA256SUMS").read_text(), re.M))
+        self.assertEqual(listed, set(sums(OUT)) - {"SHA256SUMS"})
+        done = run(["minisign", "-V", "-p", OUT.parent / "key.pub", "-m", OUT / "SHA256SUMS"])
+        self.assert_status(done, 0)
+
+
+class Tarball(ReleaseCase):
+    def test_it_runs_where_it_is_unpacked(self):
+        folder = pathlib.Path(self.temporary_directory())
+        run(["tar", "-C", folder, "-xf", form("*-{}.tar.gz".format(MACHINE))])
+        top, = folder.iterdir()
+        self.assertEqual(top.name, f"sml-run-{VERSION}-{MACHINE}")
+        names = [str(p.relative_to(top)) for p in top.rglob("*")]
+        self.assert_is_complete(names)
+        self.assertEqual({"LICENSE", "README.md", "share/doc/sml-run/examples/train_ddp.py", "share/man/man1/sml-run-agent.1",
+                          "share/doc/sml-run/LICENSES/libssh.txt", "bin/sml-run-agent"} - set(names), set())
+        self.assert_starts_workers(top / "bin/sml-run")
+
+
+class Deb(ReleaseCase):
+    def test_lintian_is_silent(self):
+        done = run(["lintian", "--fail-on", "error,warning,info", "--display-info", form("*.deb")], timeout=200)
+        self.assertEqual((done.stdout, done.returncode), ("", 0))
+
+    def test_it_is_installed_and_removed(self):
+        root = pathlib.Path(self.temporary_directory())
+        (root / "var/lib/dpkg/updates").mkdir(parents=True)
+        (root / "var/lib/dpkg/info").mkdir()
+        (root / "var/lib/dpkg/status").touch()
+        dpkg = ["dpkg", f"--root={root}", "--force-script-chrootless", "--force-not-root", f"--log={root}/log"]
+        self.assert_status(run([*dpkg, "--install", form("*.deb")]), 0)
+        self.assert_is_complete(str(p.relative_to(root / "usr")) for p in (root / "usr").rglob("*"))
+        self.assert_starts_workers(root / "usr/bin/sml-run")
+        done = run(["man", "-l", root / "usr/share/man/man1/sml-run.1.gz"], env={**os.environ, "MANPAGER": "cat"})
+        self.assertIn("start one distributed job", done.stdout)
+        self.assert_status(run([*dpkg, "--purge", "sml-run"]), 0)
+        self.assertEqual([p for p in (root / "usr").rglob("*") if p.is_file()] if (root / "usr").exists() else [], [])
+
+
+class Rpm(ReleaseCase):
+    def query(self, *words):
+        folder = self.temporary_directory()
+        done = run(["rpm", "--dbpath", folder, "-qp", *words, form("*.rpm")])
+        self.assert_status(done, 0)
+        return done.stdout.splitlines()
+
+    def test_it_needs_nothing(self):
+        needed = [line for line in self.query("--requires") if not line.startswith("rpmlib(")]
+        self.assertEqual(needed, [])
+        self.assertEqual(self.query("--queryformat", "%{NAME} %{VERSION} %{ARCH} %{BUILDHOST}"), [f"sml-run {VERSION} {MACHINE} sml-run"])
+
+    def test_what_is_in_it_runs(self):
+        folder = pathlib.Path(self.temporary_directory())
+        with form("*.rpm").open("rb") as package:
+            cpio = subprocess.run(["rpm2cpio"], stdin=package, stdout=subprocess.PIPE, check=True, timeout=60).stdout
+        self.assert_status(run(["cpio", "-idm", "--quiet"], input=cpio, binary=True, cwd=folder), 0)
+        self.assert_is_complete(str(p.relative_to(folder / "usr")) for p in (folder / "usr").rglob("*"))
+        self.assert_starts_workers(folder / "usr/bin/sml-run")
+
+
+class Wheel(ReleaseCase):
+    def test_pip_puts_it_on_the_path(self):
+        venv = pathlib.Path(self.temporary_directory()) / "venv"
+        subprocess.run([PYTHON, "-m", "venv", venv], check=True, timeout=120)
+        done = run([venv / "bin/pip", "install", "--no-index", "--disable-pip-version-check", form("*.whl")], timeout=120)
+        self.assert_status(done, 0)
+        done = run([venv / "bin/sml-run", "--version"])
+        self.assertEqual(done.stdout, f"sml-run {VERSION}\n")
+        self.assert_starts_workers(venv / "bin/sml-run")
+        self.assert_is_complete(str(p.relative_to(venv)) for p in venv.rglob("*"))
+        self.assert_status(run([venv / "bin/pip", "uninstall", "-y", "sml-run"], timeout=120), 0)
+        self.assertFalse((venv / "bin/sml-run").exists())
+
+    def test_tags_and_record(self):
+        name = form("*.whl").name
+        for tag in ("py3-none-manylinux_2_17_", "manylinux2014_", "musllinux_1_1_"):
+            self.assertIn(tag, name)
+        with zipfile.ZipFile(form("*.whl")) as wheel:
+            self.assertIsNone(wheel.testzip())
+            record = wheel.read(f"sml_run-{VERSION}.dist-info/RECORD").decode().splitlines()
+            self.assertEqual([line.split(",")[0] for line in record], wheel.namelist())
+
+
+class Image(ReleaseCase):
+    def blob(self, layout, descriptor):
+        algorithm, digest = descriptor["digest"].split(":")
+        data = layout[f"blobs/{algorithm}/{digest}"]
+        self.assertEqual((len(data), hashlib.sha256(data).hexdigest()), (descriptor["size"], digest))
+        return data
+
+    def test_its_root_runs(self):
+        """The layout is followed from its index, and what it holds is the whole root of a process."""
+        with tarfile.open(form("*.oci.tar")) as archive:
+            layout = {m.name: archive.extractfile(m).read() for m in archive.getmembers() if m.isfile()}
+        self.assertEqual(json.loads(layout["oci-layout"])["imageLayoutVersion"], "1.0.0")
+        index = json.loads(layout["index.json"])
+        manifest = json.loads(self.blob(layout, index["manifests"][0]))
+        config = json.loads(self.blob(layout, manifest["config"]))
+        packed, = manifest["layers"]
+        layer = gzip.decompress(self.blob(layout, packed))
+        self.assertEqual(config["rootfs"]["diff_ids"], [f"sha256:{hashlib.sha256(layer).hexdigest()}"])
+        root = pathlib.Path(self.temporary_directory())
+        with tarfile.open(fileobj=io.BytesIO(layer)) as files:
+            files.extractall(root)
+        self.assertTrue((root / "usr/local/share/doc/sml-run/LICENSES/libssh.txt").is_file())
+        program, = config["config"]["Entrypoint"]
+        script = f"mkdir -p {root}/proc {root}/dev {root}/tmp && mount -t proc proc {root}/proc && mount --bind /dev {root}/dev && " \
+                 f"exec chroot {root} {program} -np 2 {program} --version"
+        done = run(["unshare", "--mount", "--pid", "--fork", "sh", "-c", script])
+        self.assert_status(done, 0)
+        self.assertEqual(done.stdout.count(f"sml-run {VERSION}"), 2)
+
+
+class Recipe(ReleaseCase):
+    def test_it_names_the_tarball(self):
+        import yaml
+        recipe = yaml.safe_load((OUT / "conda/recipe.yaml").read_text())
+        self.assertEqual(set(recipe), {"package", "source", "build", "tests", "about"})
+        self.assertEqual(recipe["package"], {"name": "sml-run", "version": VERSION})
+        tarball = (OUT / "conda" / recipe["source"]["path"]).resolve()
+        self.assertEqual(recipe["source"]["sha256"], hashlib.sha256(tarball.read_bytes()).hexdigest())
+
+    def test_its_script_fills_a_prefix(self):
+        import yaml
+        recipe = yaml.safe_load((OUT / "conda/recipe.yaml").read_text())
+        folder = pathlib.Path(self.temporary_directory())
+        run(["tar", "-C", folder, "--strip-components=1", "-xf", OUT / "conda" / recipe["source"]["path"]])
+        env = {**os.environ, "PREFIX": str(folder / "prefix"), "PATH": f"{folder}/prefix/bin:{os.environ['PATH']}"}
+        for name in recipe["about"]["license_file"]:
+            self.assertTrue((folder / name).exists(), name)
+        for line in recipe["build"]["script"] + recipe["tests"][0]["script"]:
+            self.assert_status(run(["sh", "-c", line], env=env, cwd=folder), 0)
+
+
+class Inside(ReleaseCase):
+    def test_versions_are_those_of_the_packages(self):
+        document = json.loads(form("*.spdx.json").read_text())
+        packages = {p["name"]: p for p in document["packages"]}
+        self.assertLessEqual({"sml-run", "glibc", "libssh", "openssl", "zlib", "re2", "boost1.81", "gcc-12", "fmtlib",
+                              "cli11", "nlohmann-json3"}, set(packages))
+        for name, package in (("libssh", "libssh-dev"), ("openssl", "libssl-dev"), ("glibc", "libc6-dev")):
+            done = run(["dpkg-query", "--show", "--showformat=${source:Version}", package])
+            self.assertEqual(packages[name]["versionInfo"], done.stdout)
+        ids = {p["SPDXID"] for p in document["packages"] + document["files"]} | {"SPDXRef-DOCUMENT"}
+        for relation in document["relationships"]:
+            self.assertIn(relation["spdxElementId"], ids)
+            self.assertIn(relation["relatedSpdxElement"], ids)
+        for file in document["files"]:
+            sums = {c["algorithm"]: c["checksumValue"] for c in file["checksums"]}
+            program = BUILD / file["fileName"].rsplit("/", 1)[1]
+            self.assertEqual(sums["SHA256"], hashlib.sha256(program.read_bytes()).hexdigest())
+
+    def test_it_can_be_linked_with_another_libssh(self):
+        """Anew from the parts that are given away, with a libssh that is told apart by its greeting."""
+        folder = pathlib.Path(self.temporary_directory())
+        run(["tar", "-C", folder, "--strip-components=1", "-xf", form("*-relink.tar.gz")])
+        self.assertFalse((folder / "lib/libssh.a").exists())
+        libssh = run(["c++", "-print-file-name=libssh.a"]).stdout.strip()
+        changed = pathlib.Path(libssh).read_bytes().replace(b"SSH-2.0-libssh_", b"SSH-2.0-mylssh_")
+        self.assertNotEqual(changed, pathlib.Path(libssh).read_bytes())
+        (folder / "libssh.a").write_bytes(changed)
+        done = run([folder / "relink", "--libssh", "libssh.a"], timeout=200)
+        self.assert_status(done, 0)
+        self.assertIn(b"SSH-2.0-mylssh_", (folder / "sml-run").read_bytes())
+        self.assertNotIn(b"SSH-2.0-libssh_", (folder / "sml-run").read_bytes())
+        self.assert_starts_workers(folder / "sml-run")
+
+
+if __name__ == "__main__":
+    sys.exit("run by tests/run release")
