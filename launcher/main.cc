@@ -25,19 +25,19 @@
 #include "launcher/inputs/install_links.h"
 #include "launcher/inputs/own_address.h"
 #include "launcher/inputs/secret_file.h"
-#include "launcher/inputs/stop_grace.h"
 #include "launcher/job/array_run.h"
 #include "launcher/job/check.h"
 #include "launcher/job/failure_file.h"
 #include "launcher/job/job.h"
 #include "launcher/names/addresses.h"
-#include "launcher/options/app_file.h"
 #include "launcher/options/array_line.h"
 #include "launcher/options/command_line.h"
 #include "launcher/report/own_line.h"
+#include "launcher/sagemaker/contract.h"
 #include "launcher/sagemaker/failure_text.h"
-#include "launcher/sagemaker/sources.h"
 #include "launcher/sagemaker/training.h"
+#include "launcher/serve_head.h"
+#include "launcher/settle.h"
 #include "launcher/ssh/crypto_library.h"
 
 namespace {
@@ -73,12 +73,14 @@ std::string build_of(const launch::AgentImage& image) { return SML_VERSION " " +
 
 // Those are reached that wait for this host in vain: the head, where it is another host that is called, and by it all.
 // Only after people and platform have been told: the head may be long in coming.
-int fail_for_all(const Options& options, const Machine& machine, const Error& error) {
+int fail_for_all(const Options& options, const Machine& machine, HostFinder& finder, const Error& error) {
   const int status = fail(options, error);
   if (options.dry_run) return status;
   const Result<launch::AgentImage> image = agent_image(options);
   if (!image) return status;
-  if (const auto head = find_head(options, machine, build_of(*image))) tell_head(options, *head, error, *image, say);
+  if (const auto head = find_head(options, machine, finder, build_of(*image))) {
+    tell_head(options, *head, error, *image, say);
+  }
   return status;
 }
 
@@ -127,11 +129,6 @@ int make_secret(const Machine& machine) {
   return os::write_all(STDOUT_FILENO, path + "\n") ? 0 : 1;
 }
 
-// For options that may name an object in S3.
-ReadFile reader_of(const Machine& machine) {
-  return [&machine](const std::string& path, std::size_t limit) { return read_file_or_object(path, limit, machine); };
-}
-
 int make_links(const std::string& folder) {
   const Result<std::string> program = own_program();
   if (!program) return refuse(Error(program.error()).in("--install-links"));
@@ -145,7 +142,7 @@ int make_links(const std::string& folder) {
 // Every line of the array: sml-run again for each, with the arguments that we were given.
 int run_whole_array(const Options& options, const std::string& called, const std::vector<std::string>& arguments,
                     const Machine& machine) {
-  const Result<plan::ArrayFile> file = read_array_file(options, reader_of(machine));
+  const Result<plan::ArrayFile> file = read_array_file(options, reader_of_objects(machine));
   if (!file) return refuse(file.error());
   return job::ArrayRun({.names = file->names,
                         .tasks = plan::all_tasks(*file, options.array.base.value_or(0)),
@@ -215,9 +212,9 @@ plan::TorchStore store_asked_for(const Options& given, const plan::LaunchPlan& p
   return names_own_address(plan) ? plan::TorchStore::OfRank0 : plan::TorchStore::OfAgent;
 }
 
-Outcome try_launch(const Options& given, const Training& training, const Machine& machine) {
-  Result<plan::LaunchPlan> plan = make_plan(given, machine);
-  if (!plan) return fail_for_all(given, machine, plan.error());
+Outcome try_launch(const Options& given, const Training& training, const Machine& machine, HostFinder& finder) {
+  Result<plan::LaunchPlan> plan = make_plan(given, machine, finder);
+  if (!plan) return fail_for_all(given, machine, finder, plan.error());
   Options options = given;
   options.torch_store = plan::choose_torch_store(*plan, store_asked_for(given, *plan));
   for (const std::string& ignored : plan::ignored_variables(*plan)) say("warning: " + ignored);
@@ -267,9 +264,9 @@ Outcome try_launch(const Options& given, const Training& training, const Machine
   return job.machines();
 }
 
-int launch(const Options& options, const Training& training, Machine machine) {
+int launch(const Options& options, const Training& training, Machine machine, HostFinder& finder) {
   for (;;) {
-    Outcome outcome = try_launch(options, training, machine);
+    Outcome outcome = try_launch(options, training, machine, finder);
     if (const int* status = std::get_if<int>(&outcome)) return *status;
     hosts::add_machines(machine.machines, std::get<std::vector<hosts::OneMachine>>(std::move(outcome)));
   }
@@ -278,7 +275,10 @@ int launch(const Options& options, const Training& training, Machine machine) {
 int run(const std::string& called, const std::vector<std::string>& arguments, std::span<char* const> environment) {
   os::ensure_standard_descriptors();
   os::serve_as_init();
-  const Machine machine = this_machine(environment);
+  Machine machine = this_machine(environment);
+  machine.sharded_folders = [here = machine] {
+    return sagemaker::sharded_folders(here.environment, {here.read_file, here.exists});
+  };
   forget_variable(environment.data(), std::string(kSecretVariable));
   auto parsed = parse_command_line(
       arguments, {.environment = machine.environment,
@@ -297,27 +297,13 @@ int run(const std::string& called, const std::vector<std::string>& arguments, st
   for (const std::string& warning : options.warnings) say("warning: " + warning);
   if (!options.without_effect.empty() && options.verbosity != Verbosity::Quiet) say(note_about(options.without_effect));
   if (runs_whole_array(options)) return run_whole_array(options, called, arguments, machine);
-  choose_failure_file(options, machine);
-  if (Result<void> removed = remove_old_failure(options, machine); !removed) {
-    say("warning: " + removed.error().message());
-  }
-  choose_start_timeout(options, machine);
-  for (const std::string& warning : choose_stop_grace(options, machine)) say("warning: " + warning);
-  if (Result<void> read = read_app_file(options, machine.read_file); !read)
-    return fail_for_all(options, machine, read.error());
-  if (Result<void> taken = take_array_line(options, machine.environment, reader_of(machine)); !taken)
-    return fail_for_all(options, machine, taken.error());
+  HostFinder finder(machine);
   Training training;
-  if (options.mode == Mode::Train) {
-    const Result<std::vector<std::string>> fetched = fetch_sources(options, machine);
-    if (!fetched) return fail_for_all(options, machine, fetched.error());
-    for (const std::string& warning : *fetched) say("warning: " + warning);
-    Result<Training> prepared = prepare_training(options, machine);
-    if (!prepared) return fail_for_all(options, machine, prepared.error());
-    training = std::move(*prepared);
+  const auto warn = [](const std::string& warning) { say("warning: " + warning); };
+  if (Result<void> settled = settle_options(options, training, finder, machine, warn); !settled) {
+    return fail_for_all(options, machine, finder, settled.error());
   }
-  for (const std::string& warning : training.warnings) say("warning: " + warning);
-  return launch(options, training, machine);
+  return launch(options, training, machine, finder);
 }
 
 }  // namespace

@@ -5,7 +5,7 @@
 
 #include "common/core/error.h"
 #include "launcher/dialin/settings.h"
-#include "launcher/inputs/inputs.h"
+#include "launcher/inputs/machine.h"
 #include "launcher/options/options.h"
 
 namespace sml {

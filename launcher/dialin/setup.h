@@ -7,9 +7,9 @@
 #include "common/core/error.h"
 #include "common/plan/launch_plan.h"
 #include "launcher/dialin/settings.h"
-#include "launcher/inputs/inputs.h"
+#include "launcher/inputs/host_source.h"
+#include "launcher/inputs/machine.h"
 #include "launcher/launch/agent_image.h"
-#include "launcher/launch/preparation.h"
 #include "launcher/options/options.h"
 #include "launcher/sagemaker/training.h"
 
@@ -28,17 +28,11 @@ bool takes_no_part(const Options& options, const Training& training, const plan:
 // Completes the plan of such a job: each host starts with its own environment, and this one has a name.
 void adapt_plan(plan::LaunchPlan& plan, const Training& training, const dialin::Settings& settings);
 
-// What every host but the head does, to the end of the job; answers the exit status. Leaves a failure file where this
-// host's worker decided, or where there is no head to say so.
-// `chore` may be null.
-int serve_head(const Options& options, const plan::LaunchPlan& plan, const dialin::Settings& settings,
-               const launch::AgentImage& image, launch::Chore* chore,
-               const std::function<void(const std::string&)>& say);
-
 // What this host can tell the head when it has no plan of the job, and that is another host: found from what the
 // command line and the machine say of the hosts, whatever is to run there. Nothing: it cannot be found, or the hosts do
 // not call, or this one is the head.
-std::optional<dialin::Settings> find_head(const Options& options, const Machine& machine, const std::string& build);
+std::optional<dialin::Settings> find_head(const Options& options, const Machine& machine, HostFinder& finder,
+                                          const std::string& build);
 
 // Calls the head for as long as a host that takes part would, and tells it why this one does not; the job ends for that
 // reason. Says who is called, and what came of it.

@@ -99,11 +99,10 @@ struct SagemakerFile {
   Readers readers;  // of a processing job no more is known than which host this one is: the same runs on all
 };
 
-std::vector<SagemakerFile> sagemaker_files(const plan::Environment& environment) {
+std::vector<SagemakerFile> sagemaker_files(const Machine& machine) {
   constexpr std::string_view kTraining = "/input/config/resourceconfig.json";
   constexpr std::string_view kProcessing = "/config/resourceconfig.json";
-  const std::string* entry = plan::find_variable(environment, "SAGEMAKER_BASE_DIR");
-  std::string base(entry == nullptr ? std::string_view() : plan::value_of(*entry));
+  std::string base = variable(machine, "SAGEMAKER_BASE_DIR");
   const bool moved = !base.empty();
   while (base.ends_with('/')) base.pop_back();
   std::vector<SagemakerFile> files;
@@ -116,7 +115,7 @@ std::vector<SagemakerFile> sagemaker_files(const plan::Environment& environment)
 }
 
 std::optional<SagemakerFile> sagemaker_file(const Machine& machine) {
-  for (SagemakerFile& file : sagemaker_files(machine.environment)) {
+  for (SagemakerFile& file : sagemaker_files(machine)) {
     if (machine.exists(file.path)) return std::move(file);
   }
   return std::nullopt;
@@ -148,41 +147,57 @@ FoundHosts this_machine_alone(const Subject&) {
   return std::optional(plan::HostList{{{"localhost", "", std::nullopt}}, std::string(kThisMachine)});
 }
 
-std::optional<std::string> variable_of(const Machine& machine, const std::string& name) {
-  const std::string* entry = plan::find_variable(machine.environment, name);
-  if (entry == nullptr || plan::value_of(*entry).empty()) return std::nullopt;
-  return std::string(plan::value_of(*entry));
+std::optional<std::string> set_variable(const Machine& machine, const std::string& name) {
+  std::string value = variable(machine, name);
+  return value.empty() ? std::nullopt : std::optional(std::move(value));
 }
 
 hosts::JobSecret secret_of(const Subject& s) {
-  const bool given = !s.options.dial_in.secret_file.empty() || variable_of(s.machine, std::string(kSecretVariable));
+  const bool given = !s.options.dial_in.secret_file.empty() || !variable(s.machine, kSecretVariable).empty();
   return given ? hosts::JobSecret::Given : hosts::JobSecret::None;
 }
 
 hosts::Surroundings surroundings_of(const Subject& s) {
-  return {[&machine = s.machine](const std::string& name) { return variable_of(machine, name); }, s.machine.read_file,
+  return {[&machine = s.machine](const std::string& name) { return set_variable(machine, name); }, s.machine.read_file,
           s.machine.output_of, s.machine.host_name, secret_of(s)};
 }
+
+// ---- the sources, and what each of them looks at in the options
+
+std::string no_option(const Options&) { return {}; }
+std::string given_groups(const Options& o) { return o.groups; }
+std::string given_config(const Options& o) { return o.resource_config + '\n' + o.groups; }
+std::string given_counts(const Options& o) {
+  const auto text = [](const std::optional<std::uint32_t>& n) { return n ? std::to_string(*n) : std::string("-"); };
+  return text(o.dial_in.hosts) + ' ' + text(o.dial_in.place);
+}
+
+}  // namespace
 
 struct HostSource {
   std::string_view name;
   std::string_view needs;
   std::function<FoundHosts(const Subject&)> find;
+  std::function<std::string(const Options&)> asked_with;  // two that are equal get the same answer
 };
 
+namespace {
+
 HostSource source_of(const hosts::BatchSystem& system) {
-  return {system.name, system.needs, [&system](const Subject& s) { return system.find(surroundings_of(s)); }};
+  return {system.name, system.needs, [&system](const Subject& s) { return system.find(surroundings_of(s)); },
+          [](const Options& o) { return std::string(o.dial_in.secret_file.empty() ? "" : "secret"); }};
 }
 
 // Of one of the names of host_source_names().
 HostSource source_named(std::string_view name) {
-  const std::array own{HostSource{"hosts", "--hosts", hosts_of_option},
-                       HostSource{"hostfile", "--hostfile", hosts_of_hostfile},
-                       HostSource{"resource-config", "--resource-config", hosts_of_resource_config},
-                       HostSource{"nnodes", kCountedHosts, hosts_of_count},
-                       HostSource{"sagemaker", "/opt/ml/input/config/resourceconfig.json", hosts_of_sagemaker},
-                       HostSource{"rankfile", "--rankfile", hosts_of_rankfile},
-                       HostSource{"local", "", this_machine_alone}};
+  const std::array own{
+      HostSource{"hosts", "--hosts", hosts_of_option, [](const Options& o) { return o.hosts; }},
+      HostSource{"hostfile", "--hostfile", hosts_of_hostfile, [](const Options& o) { return o.hostfile; }},
+      HostSource{"resource-config", "--resource-config", hosts_of_resource_config, given_config},
+      HostSource{"nnodes", kCountedHosts, hosts_of_count, given_counts},
+      HostSource{"sagemaker", "/opt/ml/input/config/resourceconfig.json", hosts_of_sagemaker, given_groups},
+      HostSource{"rankfile", "--rankfile", hosts_of_rankfile, [](const Options& o) { return o.rankfile; }},
+      HostSource{"local", "", this_machine_alone, no_option}};
   const auto* found = std::find_if(own.begin(), own.end(), [name](const HostSource& s) { return s.name == name; });
   if (found != own.end()) return *found;
   const auto systems = hosts::batch_systems();
@@ -201,23 +216,14 @@ const std::vector<HostSource>& host_sources() {
   return sources;
 }
 
+const HostSource& source_called(std::string_view name) {
+  const std::vector<HostSource>& all = host_sources();
+  return *std::find_if(all.begin(), all.end(), [name](const HostSource& s) { return s.name == name; });
+}
+
 bool takes_groups(const HostSource& source) { return source.name == "resource-config" || source.name == "sagemaker"; }
 
 // ---- a file in an image, and the job in which the image runs
-
-struct BatchJob {
-  std::string_view system;  // as --host-source has it
-  plan::HostList list;
-};
-
-// Of the first batch system whose job this is; one that cannot be read is none.
-std::optional<BatchJob> batch_job(const Subject& s) {
-  for (const hosts::BatchSystem& system : hosts::batch_systems()) {
-    FoundHosts found = system.find(surroundings_of(s));
-    if (found && *found) return BatchJob{system.name, std::move(**found)};
-  }
-  return std::nullopt;
-}
 
 std::string first_label(std::string_view name) { return lower(name.substr(0, name.find('.'))); }
 
@@ -239,18 +245,34 @@ bool may_contradict(const Options& options) {
 
 // Whether it is worth while to ask for the hosts.
 bool may_call(const Subject& s) {
-  if (secret_of(s) == hosts::JobSecret::Given || variable_of(s.machine, "AWS_BATCH_JOB_NUM_NODES")) return true;
+  if (secret_of(s) == hosts::JobSecret::Given || !variable(s.machine, "AWS_BATCH_JOB_NUM_NODES").empty()) return true;
   const std::optional<SagemakerFile> file = sagemaker_file(s.machine);
   return file && file->readers == Readers::EachHost;
 }
 
 }  // namespace
 
-Result<plan::HostList> find_hosts(const Options& options, const Machine& machine) {
+const FoundHosts& HostFinder::ask(const HostSource& source, const Options& options) {
+  const std::string key = fmt::format("{}\n{}", source.name, source.asked_with(options));
+  const auto known = answers_.find(key);
+  if (known != answers_.end()) return known->second;
+  return answers_.emplace(key, source.find({options, machine_})).first->second;
+}
+
+// Of the first batch system whose job this is; one that cannot be read is none.
+std::optional<HostFinder::BatchJob> HostFinder::batch_job(const Options& options) {
+  for (const hosts::BatchSystem& system : hosts::batch_systems()) {
+    const FoundHosts& found = ask(source_called(system.name), options);
+    if (found && *found) return BatchJob{system.name, **found};
+  }
+  return std::nullopt;
+}
+
+Result<plan::HostList> HostFinder::find(const Options& options) {
   for (const HostSource& source : host_sources()) {
     const bool forced = source.name == options.host_source;
     if (!options.host_source.empty() && !forced) continue;
-    FoundHosts found = source.find({options, machine});
+    const FoundHosts& found = ask(source, options);
     if (!found) return found.error();
     if (*found && !options.groups.empty() && !takes_groups(source)) {
       return Error(ErrorKind::Usage, fmt::format("--group: only resourceconfig.json has instance groups, and the hosts "
@@ -258,10 +280,11 @@ Result<plan::HostList> find_hosts(const Options& options, const Machine& machine
                                                  show((*found)->source)));
     }
     if (*found && source.name == "sagemaker" && may_contradict(options)) {
-      std::optional<BatchJob> job = batch_job({options, machine});
-      if (job && runs_here(job->list, machine) && names_of(job->list) != names_of(**found)) return std::move(job->list);
+      std::optional<BatchJob> job = batch_job(options);
+      if (job && runs_here(job->list, machine_) && names_of(job->list) != names_of(**found))
+        return std::move(job->list);
     }
-    if (*found) return std::move(**found);
+    if (*found) return **found;
     if (forced) {
       return Error(ErrorKind::Usage,
                    fmt::format("--host-source {}: not there; it needs {}", source.name, source.needs));
@@ -270,11 +293,11 @@ Result<plan::HostList> find_hosts(const Options& options, const Machine& machine
   return Error(ErrorKind::Internal, "no source of hosts");  // the last one always answers
 }
 
-std::string contradiction(const Options& options, const Machine& machine, const plan::HostList& chosen) {
+std::string HostFinder::contradiction(const Options& options, const plan::HostList& chosen) {
   if (!may_contradict(options)) return {};
-  const FoundHosts file = hosts_of_sagemaker({options, machine});
+  const FoundHosts& file = ask(source_called("sagemaker"), options);
   if (!file || !*file) return {};
-  const std::optional<BatchJob> job = batch_job({options, machine});
+  const std::optional<BatchJob> job = batch_job(options);
   if (!job || names_of(job->list) == names_of(**file)) return {};
   const bool batch = chosen.source == job->list.source;
   if (!batch && chosen.source != (*file)->source) return {};
@@ -283,9 +306,9 @@ std::string contradiction(const Options& options, const Machine& machine, const 
                      show(chosen.source), show(other.source), show(chosen.source), batch ? "sagemaker" : job->system);
 }
 
-bool hosts_call(const Options& options, const Machine& machine) {
-  if (options.dial_in.hosts || !may_call({options, machine})) return false;
-  const Result<plan::HostList> found = find_hosts(options, machine);
+bool HostFinder::hosts_call(const Options& options) {
+  if (options.dial_in.hosts || !may_call({options, machine_})) return false;
+  const Result<plan::HostList> found = find(options);
   return found && found->calls;
 }
 

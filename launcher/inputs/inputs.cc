@@ -20,8 +20,6 @@
 #include "common/plan/presets.h"
 #include "common/plan/program_map.h"
 #include "common/plan/secrets.h"
-#include "launcher/inputs/host_source.h"
-#include "launcher/sagemaker/contract.h"
 
 namespace sml {
 
@@ -269,7 +267,7 @@ std::string whole_path(const std::string& folder, const Machine& machine) {
 Result<void> add_channels(plan::LaunchPlan& plan, const Options& options, const Machine& machine) {
   if (options.channels.empty()) return {};
   const Result<std::vector<std::string>> sharded =
-      sagemaker::sharded_folders(machine.environment, {machine.read_file, machine.exists});
+      machine.sharded_folders ? machine.sharded_folders() : std::vector<std::string>();
   if (!sharded) return sharded.error();
   for (plan::Channel channel : options.channels) {
     if (machine.working_directory.empty() && !channel.folder.starts_with('/')) {
@@ -431,18 +429,18 @@ Result<plan::JobMap> map_ranks(const plan::HostList& hosts, const Options& optio
 
 }  // namespace
 
-std::string variable(const Machine& machine, std::string_view name) {
-  const std::string* entry = plan::find_variable(machine.environment, name);
-  return entry == nullptr ? std::string() : std::string(plan::value_of(*entry));
+Result<plan::LaunchPlan> make_plan(const Options& options, const Machine& machine) {
+  HostFinder finder(machine);
+  return make_plan(options, machine, finder);
 }
 
-Result<plan::LaunchPlan> make_plan(const Options& options, const Machine& machine) {
+Result<plan::LaunchPlan> make_plan(const Options& options, const Machine& machine, HostFinder& finder) {
   Result<plan::RankLayout> layout = read_layout(options, machine);
   if (!layout) return layout.error();
   if (Result<void> counted = count_by_parts(*layout, options, machine); !counted) return counted.error();
-  Result<plan::HostList> hosts = find_hosts(options, machine);
+  Result<plan::HostList> hosts = finder.find(options);
   if (!hosts) return hosts.error();
-  const std::string contradicted = contradiction(options, machine, *hosts);
+  const std::string contradicted = finder.contradiction(options, *hosts);
   if (Result<void> filled = fill_slots_by_rankfile(*hosts, *layout); !filled) return filled.error();
   if (Result<void> filled = fill_slots(*hosts, options, *layout, machine); !filled) return filled.error();
   Result<std::vector<std::string>> arranged = arrange(*hosts, *layout, options, machine);

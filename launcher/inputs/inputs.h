@@ -1,55 +1,17 @@
-// From options to a plan: reads the files and the machine that the options point to, decides which host source wins.
+// From options to a plan.
 #pragma once
-#include <cstdint>
-#include <functional>
-#include <span>
-#include <string>
-#include <vector>
-
 #include "common/core/error.h"
-#include "common/hosts/aliases.h"
-#include "common/plan/cpu_topology.h"
 #include "common/plan/launch_plan.h"
-#include "launcher/inputs/secret_file.h"
-#include "launcher/launch/locality.h"
+#include "launcher/inputs/host_source.h"
+#include "launcher/inputs/machine.h"
 #include "launcher/options/options.h"
 
 namespace sml {
 
-// What users other than the owner and their group can do with a file.
-enum class OthersCan : std::uint8_t { Nothing, Read, Write };
-
-// The machine as the planner sees it; injected so that tests need none.
-struct Machine {
-  std::function<Result<std::string>(const std::string& path, std::size_t limit)> read_file;  // at most `limit` bytes
-  std::function<Result<std::string>(const std::string& path, SecretKind kind)> read_secret;
-  std::function<bool(const std::string& path)> exists;
-  std::function<std::uint32_t()> count_gpus;          // nvidia-smi -L; 0 without
-  std::function<std::uint32_t()> count_neuron_cores;  // neuron-ls; 0 without
-  std::function<std::uint32_t()> count_cpus;          // usable ones
-  std::function<plan::CpuTopology()> cpu_topology{};  // what may be used of it; empty, or none: it is not known
-  // What a program prints on its standard output; empty when it is not there or hangs.
-  std::function<std::string(const std::vector<std::string>& argv)> output_of;
-  std::string host_name;                       // this machine's
-  std::string working_directory;               // absolute; empty when it does not exist any more
-  std::function<std::string()> config_folder;  // of the user's configurations, absolute; empty: there is none
-  plan::Environment environment;
-  std::function<launch::Whose(const std::string& host)> whose_host{};  // may wait for a name server; null: not known
-  std::string job_id;                                                  // a new one
-  std::vector<hosts::OneMachine> machines{};                           // hosts that have turned out to be one
-  // With a regular file, by its mode; null: not known.
-  std::function<OthersCan(const std::string& path)> others_can{};
-};
-
-// Of its environment; empty when it is not set.
-std::string variable(const Machine& machine, std::string_view name);
-
-// The real one. Implemented in machine.cc.
-Machine this_machine(std::span<const char* const> environment);
-
-// Host source: see host_source.h. Slots that the source does not name: --nproc-per-node, else GPUs, else
-// Neuron cores, else 1, counted on this machine and only when needed; when this machine is the source, --np alone is as
-// good as slots. Nothing is connected. Errors are of kind Usage or Config.
-Result<plan::LaunchPlan> make_plan(const Options& options, const Machine& machine);
+// Reads the files and the machine that the options point to. Host source: see host_source.h. Slots that the source does
+// not name: --nproc-per-node, else GPUs, else Neuron cores, else 1, counted on this machine and only when needed; when
+// this machine is the source, --np alone is as good as slots. Nothing is connected. Errors are of kind Usage or Config.
+Result<plan::LaunchPlan> make_plan(const Options& options, const Machine& machine, HostFinder& finder);
+Result<plan::LaunchPlan> make_plan(const Options& options, const Machine& machine);  // asks all sources anew
 
 }  // namespace sml

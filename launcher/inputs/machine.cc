@@ -1,4 +1,3 @@
-// The machine that the launcher runs on, as make_plan() asks for it.
 #include "launcher/inputs/machine.h"
 
 #include <fcntl.h>
@@ -14,15 +13,16 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <charconv>
 #include <chrono>
 #include <string>
 #include <vector>
 
+#include "common/core/clock.h"
 #include "common/os/affinity.h"
 #include "common/os/small_file.h"
 #include "common/os/spawn.h"
-#include "launcher/inputs/inputs.h"
+#include "launcher/inputs/device_listings.h"
+#include "launcher/inputs/read_to_end.h"
 #include "launcher/ssh/local_identity.h"
 
 namespace sml {
@@ -50,14 +50,6 @@ class Descriptor {
 };
 
 Error file_error(int sys_errno) { return Error(ErrorKind::Config, errno_text(sys_errno)); }
-
-bool wait_for_data(int fd) {
-  constexpr int kMilliseconds = 30'000;
-  pollfd event{fd, POLLIN, 0};
-  int ready = ::poll(&event, 1, kMilliseconds);
-  while (ready < 0 && errno == EINTR) ready = ::poll(&event, 1, kMilliseconds);
-  return ready > 0;
-}
 
 Result<std::string> read_file(const std::string& path, std::size_t limit) {
   // Not blocking: opening a FIFO without a writer would never return.
@@ -207,60 +199,9 @@ std::string config_folder(const plan::Environment& environment) {
 
 }  // namespace
 
-Result<std::string> read_to_end(int fd, std::size_t limit) {
-  std::string text;
-  std::array<char, 65536> buffer;
-  for (;;) {
-    const ssize_t count = ::read(fd, buffer.data(), buffer.size());
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0 && errno == EAGAIN) {  // a shell's <(command), which has not answered yet
-      if (!wait_for_data(fd)) return Error(ErrorKind::Config, "nothing comes from it");
-      continue;
-    }
-    if (count < 0) return file_error(errno);
-    if (count == 0) return text;
-    text.append(buffer.data(), static_cast<std::size_t>(count));
-    if (text.size() > limit) return Error(ErrorKind::Config, "is larger than " + std::to_string(limit) + " bytes");
-  }
-}
-
-std::uint32_t gpus_in_listing(std::string_view nvidia_smi_output) {
-  std::uint32_t gpus = 0;
-  for (std::size_t at = 0; at < nvidia_smi_output.size();) {
-    const std::size_t end = std::min(nvidia_smi_output.find('\n', at), nvidia_smi_output.size());
-    if (nvidia_smi_output.substr(at, end - at).starts_with("GPU ")) ++gpus;
-    at = end + 1;
-  }
-  return gpus;
-}
-
-std::uint32_t visible_gpus(std::uint32_t gpus, std::optional<std::string_view> visible_devices) {
-  if (!visible_devices) return gpus;
-  std::uint32_t visible = 0;
-  for (std::size_t at = 0; at < visible_devices->size();) {
-    const std::size_t end = std::min(visible_devices->find(',', at), visible_devices->size());
-    std::string_view device = visible_devices->substr(at, end - at);
-    while (device.starts_with(' ')) device.remove_prefix(1);
-    std::uint32_t index = 0;
-    const bool is_index = std::from_chars(device.data(), device.data() + device.size(), index).ec == std::errc();
-    if (device.empty() || device.starts_with('-') || (is_index && index >= gpus)) break;  // CUDA sees none from here on
-    ++visible;
-    at = end + 1;
-  }
-  return visible;
-}
-
-std::uint32_t neuron_cores_in_listing(std::string_view neuron_ls_output) {
-  constexpr std::string_view kKey = "\"nc_count\"";
-  std::uint32_t cores = 0;
-  for (std::size_t at = neuron_ls_output.find(kKey); at != std::string_view::npos;
-       at = neuron_ls_output.find(kKey, at)) {
-    at = std::min(neuron_ls_output.find_first_not_of(" \t\r\n:", at + kKey.size()), neuron_ls_output.size());
-    std::uint32_t count = 0;
-    const char* end = neuron_ls_output.data() + neuron_ls_output.size();
-    if (std::from_chars(neuron_ls_output.data() + at, end, count).ec == std::errc()) cores += std::min(count, 1024U);
-  }
-  return cores;
+std::string variable(const Machine& machine, std::string_view name) {
+  const std::string* entry = plan::find_variable(machine.environment, name);
+  return entry == nullptr ? std::string() : std::string(plan::value_of(*entry));
 }
 
 Machine this_machine(std::span<const char* const> environment) {

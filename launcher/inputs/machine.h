@@ -1,25 +1,52 @@
-// What the listings of device tools say: pure, machine.cc runs the tools. Reading what somebody may still write.
+// The machine that the launcher runs on.
 #pragma once
 #include <cstdint>
-#include <optional>
+#include <functional>
+#include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "common/core/error.h"
+#include "common/hosts/aliases.h"
+#include "common/plan/cpu_topology.h"
+#include "common/plan/worker_env.h"
+#include "launcher/inputs/secret_file.h"
+#include "launcher/launch/locality.h"
 
 namespace sml {
 
-// GPUs in the output of `nvidia-smi -L`; slices of a GPU (MIG) are not counted.
-std::uint32_t gpus_in_listing(std::string_view nvidia_smi_output);
+// What users other than the owner and their group can do with a file.
+enum class OthersCan : std::uint8_t { Nothing, Read, Write };
 
-// How many of them CUDA_VISIBLE_DEVICES leaves: workers on this machine see no others. Unset leaves all.
-std::uint32_t visible_gpus(std::uint32_t gpus, std::optional<std::string_view> visible_devices);
+// The machine as the planner sees it; injected so that tests need none.
+struct Machine {
+  std::function<Result<std::string>(const std::string& path, std::size_t limit)> read_file;  // at most `limit` bytes
+  std::function<Result<std::string>(const std::string& path, SecretKind kind)> read_secret;
+  std::function<bool(const std::string& path)> exists;
+  std::function<std::uint32_t()> count_gpus;          // nvidia-smi -L; 0 without
+  std::function<std::uint32_t()> count_neuron_cores;  // neuron-ls; 0 without
+  std::function<std::uint32_t()> count_cpus;          // usable ones
+  std::function<plan::CpuTopology()> cpu_topology{};  // what may be used of it; empty, or none: it is not known
+  // What a program prints on its standard output; empty when it is not there or hangs.
+  std::function<std::string(const std::vector<std::string>& argv)> output_of;
+  std::string host_name;                       // this machine's
+  std::string working_directory;               // absolute; empty when it does not exist any more
+  std::function<std::string()> config_folder;  // of the user's configurations, absolute; empty: there is none
+  plan::Environment environment;
+  std::function<launch::Whose(const std::string& host)> whose_host{};  // may wait for a name server; null: not known
+  std::string job_id;                                                  // a new one
+  std::vector<hosts::OneMachine> machines{};                           // hosts that have turned out to be one
+  // With a regular file, by its mode; null: not known.
+  std::function<OthersCan(const std::string& path)> others_can{};
+  // Folders that the platform has dealt out over the hosts of the job; null: it is none that does so.
+  std::function<Result<std::vector<std::string>>()> sharded_folders{};
+};
 
-// NeuronCores in the output of `neuron-ls --json-output`: the sum of all "nc_count".
-std::uint32_t neuron_cores_in_listing(std::string_view neuron_ls_output);
+// Of its environment; empty when it is not set.
+std::string variable(const Machine& machine, std::string_view name);
 
-// What comes from a non-blocking descriptor until its end, at most `limit` bytes; a pipe may take 30 s for each piece.
-// Error (Config).
-Result<std::string> read_to_end(int fd, std::size_t limit);
+// The real one.
+Machine this_machine(std::span<const char* const> environment);
 
 }  // namespace sml

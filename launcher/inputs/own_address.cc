@@ -11,7 +11,7 @@
 #include "common/os/fd.h"
 #include "common/plan/meeting_wishes.h"
 #include "common/plan/script.h"
-#include "launcher/inputs/machine.h"
+#include "launcher/inputs/read_to_end.h"
 
 namespace sml {
 

@@ -19,7 +19,7 @@
 #include "common/core/text.h"
 #include "common/os/fd.h"
 #include "common/os/own_file.h"
-#include "launcher/inputs/machine.h"
+#include "launcher/inputs/read_to_end.h"
 
 namespace sml {
 

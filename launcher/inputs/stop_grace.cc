@@ -7,7 +7,6 @@
 #include <string_view>
 
 #include "common/core/text.h"
-#include "launcher/inputs/host_source.h"
 
 namespace sml {
 
@@ -19,31 +18,26 @@ struct Platform {
   Duration at_most;  // of that, what workers may have
 };
 
-bool is_set(const Machine& machine, std::string_view name) {
-  const std::string* entry = plan::find_variable(machine.environment, name);
-  return entry != nullptr && !plan::value_of(*entry).empty();
-}
-
-std::optional<Platform> platform_of(const Options& options, const Machine& machine) {
+std::optional<Platform> platform_of(const Options& options, const Machine& machine, HostFinder& finder) {
   using std::chrono::seconds;
   const bool trains = options.mode == Mode::Train;
   // Hosts that are reached may be of any kind.
   const bool told_to_call = options.dial_in.place || !options.dial_in.head.empty();
-  if (!trains && !told_to_call && !hosts_call(options, machine)) return std::nullopt;
-  if (is_set(machine, "AWS_BATCH_JOB_ID")) return Platform{"AWS Batch", seconds(30), seconds(20)};
-  if (is_set(machine, "KUBERNETES_SERVICE_HOST")) return Platform{"Kubernetes", seconds(30), seconds(20)};
+  if (!trains && !told_to_call && !finder.hosts_call(options)) return std::nullopt;
+  if (!variable(machine, "AWS_BATCH_JOB_ID").empty()) return Platform{"AWS Batch", seconds(30), seconds(20)};
+  if (!variable(machine, "KUBERNETES_SERVICE_HOST").empty()) return Platform{"Kubernetes", seconds(30), seconds(20)};
   if (trains) return Platform{"SageMaker", seconds(120), seconds(100)};
   return std::nullopt;
 }
 
 }  // namespace
 
-void choose_start_timeout(Options& options, const Machine& machine) {
-  if (!options.start_timeout_given && hosts_call(options, machine)) options.start_timeout = kContainersStart;
+void choose_start_timeout(Options& options, HostFinder& finder) {
+  if (!options.start_timeout_given && finder.hosts_call(options)) options.start_timeout = kContainersStart;
 }
 
-std::vector<std::string> choose_stop_grace(Options& options, const Machine& machine) {
-  const std::optional<Platform> platform = platform_of(options, machine);
+std::vector<std::string> choose_stop_grace(Options& options, const Machine& machine, HostFinder& finder) {
+  const std::optional<Platform> platform = platform_of(options, machine, finder);
   if (!platform) return {};
   const Duration wanted = options.stop_grace.value_or(platform->at_most);
   options.stop_grace = std::min(wanted, platform->at_most);

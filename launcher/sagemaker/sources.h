@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "common/core/error.h"
-#include "launcher/inputs/inputs.h"
+#include "launcher/inputs/machine.h"
 #include "launcher/options/options.h"
 
 namespace sml {

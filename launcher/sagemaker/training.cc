@@ -22,7 +22,6 @@
 #include "common/hosts/fields.h"
 #include "common/os/fd.h"
 #include "common/os/spawn.h"
-#include "launcher/inputs/host_source.h"
 #include "launcher/inputs/stop_grace.h"
 #include "launcher/report/last_lines.h"
 #include "launcher/sagemaker/contract.h"
@@ -179,9 +178,9 @@ void work_alone(Options& options, sagemaker::Distribution& distribution) {
 }
 
 // Where no file of SageMaker's says it, the platform's job does.
-Result<void> take_hosts_that_call(sagemaker::Contract& contract, const Options& options, const Machine& machine) {
+Result<void> take_hosts_that_call(sagemaker::Contract& contract, const Options& options, HostFinder& finder) {
   if (!contract.source.empty() || names_hosts(options)) return {};
-  const Result<plan::HostList> found = find_hosts(options, machine);
+  const Result<plan::HostList> found = finder.find(options);
   if (!found) return found.error();
   if (!found->calls || found->calls->own_name.empty()) return {};
   std::vector<std::string> names;
@@ -243,12 +242,12 @@ Error failed_step(const std::vector<std::string>& argv, const Training& training
 
 }  // namespace
 
-Result<Training> prepare_training(Options& options, const Machine& machine) {
+Result<Training> prepare_training(Options& options, const Machine& machine, HostFinder& finder) {
   const sagemaker::Files files{machine.read_file, machine.exists};
   Training training;
   Result<sagemaker::Contract> contract = sagemaker::read_contract(machine.environment, files, machine.host_name);
   if (!contract) return contract.error();
-  if (Result<void> taken = take_hosts_that_call(*contract, options, machine); !taken) return taken.error();
+  if (Result<void> taken = take_hosts_that_call(*contract, options, finder); !taken) return taken.error();
   Result<sagemaker::Distribution> distribution = sagemaker::read_distribution(*contract, machine.environment, files);
   if (!distribution) return distribution.error();
   take_groups(*distribution, options.groups);

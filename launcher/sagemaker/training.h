@@ -8,7 +8,8 @@
 #include <sys/types.h>
 
 #include "common/core/error.h"
-#include "launcher/inputs/inputs.h"
+#include "launcher/inputs/host_source.h"
+#include "launcher/inputs/machine.h"
 #include "launcher/launch/preparation.h"
 #include "launcher/options/options.h"
 
@@ -28,7 +29,7 @@ struct Training {
 // Completes `options`: program and arguments, working directory, number of workers, variables. What the command line
 // says has more say. Reads files; starts nothing. Errors are of kind Config. The hosts of a job of several call
 // each other, unless -H says which of them are to be reached by SSH.
-Result<Training> prepare_training(Options& options, const Machine& machine);
+Result<Training> prepare_training(Options& options, const Machine& machine, HostFinder& finder);
 
 // Where the platform looks for the reason of a failure, unless --failure-file or --no-failure-file says otherwise: in a
 // training container with `sml-run train`, in a processing container always. Changes nothing elsewhere.

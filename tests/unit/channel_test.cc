@@ -5,6 +5,7 @@
 #include "launcher/inputs/inputs.h"
 #include "launcher/job/session_plans.h"
 #include "launcher/options/command_line.h"
+#include "launcher/sagemaker/contract.h"
 #include "tests/support/catch.h"
 #include "tests/support/sagemaker_files.h"
 
@@ -119,6 +120,7 @@ TEST_CASE("each host is told the shares of its workers, and the platform's shard
   Machine machine;
   machine.read_file = container.view().read;
   machine.exists = container.view().exists;
+  machine.sharded_folders = [&container] { return sagemaker::sharded_folders({}, container.view()); };
   machine.count_gpus = machine.count_neuron_cores = [] { return 0U; };
   machine.count_cpus = [] { return 1U; };
   machine.working_directory = "/root";

@@ -11,6 +11,7 @@
 #include "launcher/dialin/key.h"
 #include "launcher/dialin/messages.h"
 #include "launcher/dialin/seating.h"
+#include "launcher/inputs/inputs.h"
 #include "launcher/inputs/stop_grace.h"
 #include "launcher/options/command_line.h"
 #include "tests/support/catch.h"
@@ -537,7 +538,9 @@ TEST_CASE("a stop leaves workers what the platform allows") {
     auto parsed = parse_command_line(words);
     if (parsed.has_error()) FAIL(parsed.error().message());
     auto& options = std::get<Options>(*parsed);
-    CHECK(choose_stop_grace(options, machine_with(std::move(environment))).size() == warnings);
+    const Machine machine = machine_with(std::move(environment));
+    HostFinder finder(machine);
+    CHECK(choose_stop_grace(options, machine, finder).size() == warnings);
     return options.stop_grace;
   };
   const std::vector<std::string> dialled{"--node-rank", "0", "true"};
@@ -559,7 +562,9 @@ TEST_CASE("containers that a platform starts have the time to come together") {
     auto parsed = parse_command_line(words);
     if (parsed.has_error()) FAIL(parsed.error().message());
     auto& options = std::get<Options>(*parsed);
-    choose_start_timeout(options, machine_with(std::move(environment)));
+    const Machine machine = machine_with(std::move(environment));
+    HostFinder finder(machine);
+    choose_start_timeout(options, finder);
     return options.start_timeout;
   };
   const plan::Environment batch{"AWS_BATCH_JOB_NUM_NODES=2", "AWS_BATCH_JOB_NODE_INDEX=0"};

@@ -4,7 +4,7 @@
 #include <map>
 
 #include "common/hosts/host_list.h"
-#include "launcher/inputs/machine.h"
+#include "launcher/inputs/device_listings.h"
 #include "launcher/options/host_source_names.h"
 #include "tests/support/catch.h"
 
@@ -191,6 +191,29 @@ TEST_CASE("batch systems come after SageMaker's files, and before host files of 
   CHECK(plan_of(options(), fake).host_source == "HYDRA_HOST_FILE mpi.txt");
   fake.environment.back() = "HYDRA_HOST_FILE=";
   CHECK(plan_of(options(), fake).host_source == "this machine");
+}
+
+TEST_CASE("each source of hosts is asked once, and again where other options ask") {
+  FakeMachine fake;
+  fake.files = {{"/opt/ml/input/config/resourceconfig.json", kTwoHosts}};
+  int reads = 0;
+  Machine machine = fake.machine();
+  machine.read_file = [&reads, read = machine.read_file](const std::string& path, std::size_t limit) {
+    return ++reads, read(path, limit);
+  };
+  HostFinder finder(machine);
+  Options o = options();
+  for (int times = 0; times < 3; ++times) CHECK(finder.find(o)->hosts.size() == 2);
+  CHECK(reads == 1);
+  o.groups = "g";
+  CHECK(finder.find(o).has_error());  // the file has no groups
+  CHECK(reads == 2);
+  o.groups.clear();
+  o.hosts = "a,b,c";
+  CHECK(finder.find(o)->hosts.size() == 3);
+  o.hosts = "a";
+  CHECK(finder.find(o)->hosts.size() == 1);
+  CHECK(reads == 2);
 }
 
 TEST_CASE("each name that --host-source takes is that of a source") {

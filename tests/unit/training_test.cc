@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "launcher/inputs/inputs.h"
 #include "launcher/options/command_line.h"
 #include "tests/support/catch.h"
 #include "tests/support/sagemaker_files.h"
@@ -41,6 +42,11 @@ struct FakeMachine {
   }
 };
 
+Result<Training> prepare(Options& options, const Machine& machine) {
+  HostFinder finder(machine);
+  return prepare_training(options, machine, finder);
+}
+
 FakeMachine one_host(const std::string& hyperparameters) {
   FakeMachine fake;
   fake.container.files["/opt/ml/code/train.py"] = "";
@@ -53,7 +59,7 @@ std::uint32_t workers_of(const Words& words, const std::string& hyperparameters)
   FakeMachine fake = one_host(hyperparameters);
   fake.gpus = 8;
   Options options = parsed(words);
-  if (const auto training = prepare_training(options, fake.machine()); training.has_error()) {
+  if (const auto training = prepare(options, fake.machine()); training.has_error()) {
     FAIL(training.error().message());
   }
   const auto plan = make_plan(options, fake.machine());
@@ -81,7 +87,7 @@ TEST_CASE("ranks of the mpi distribution that would each be alone are refused, t
   const auto rule_of = [](const std::string& key) {
     FakeMachine fake = one_host(R"({"sagemaker_program":"train.py",")" + key + R"(":"true"})");
     Options options = parsed({"train"});
-    REQUIRE(prepare_training(options, fake.machine()).has_value());
+    REQUIRE(prepare(options, fake.machine()).has_value());
     return options.lone_mpi;
   };
   CHECK(rule_of("sagemaker_mpi_enabled") == LoneMpi::Refused);
@@ -106,7 +112,7 @@ TEST_CASE("a training job becomes options; the command line has more say") {
     "sagemaker_mpi_custom_mpi_options":"\"-x A=1 -x B=1 -map-by node\""})");
   fake.container.files["/opt/ml/code/requirements.txt"] = "numpy";
   Options options = parsed({"train", "-x", "A=2"});
-  const auto training = prepare_training(options, fake.machine());
+  const auto training = prepare(options, fake.machine());
   REQUIRE(training.has_value());
   CHECK(options.command == Words{"python3", "train.py", "--lr", "0.1"});
   CHECK(options.working_directory == "/opt/ml/code");
@@ -117,18 +123,18 @@ TEST_CASE("a training job becomes options; the command line has more say") {
   CHECK(*plan::find_variable(options.extra_variables, "SM_CURRENT_HOST") == "SM_CURRENT_HOST=algo-1");
 
   options = parsed({"train", "--no-install", "--wdir", "/w"});
-  CHECK(prepare_training(options, fake.machine())->installations.empty());
+  CHECK(prepare(options, fake.machine())->installations.empty());
   CHECK(options.working_directory == "/w");
 
   options = parsed({"train", "--", "prog", "a b"});
-  CHECK(prepare_training(options, fake.machine())->installations.empty());
+  CHECK(prepare(options, fake.machine())->installations.empty());
   CHECK(options.command == Words{"prog", "a b"});
 }
 
 TEST_CASE("what no program can be given is refused") {
   FakeMachine fake = one_host(R"({"sagemaker_program":"train.py","a":"\"\\u0000\""})");
   Options options = parsed({"train"});
-  CHECK(prepare_training(options, fake.machine()).error().message() ==
+  CHECK(prepare(options, fake.machine()).error().message() ==
         "hyperparameters.json: a value holds a NUL byte, which no argument of a program can");
 }
 
@@ -136,18 +142,18 @@ TEST_CASE("several hosts call each other, or are reached with -H; none of them g
   FakeMachine fake = one_host(R"({"sagemaker_program":"train.py"})");
   fake.container.config("resourceconfig.json", R"({"current_host":"algo-1","hosts":["algo-1","algo-2"]})");
   Options options = parsed({"train"});
-  const auto training = prepare_training(options, fake.machine());
+  const auto training = prepare(options, fake.machine());
   REQUIRE(training.has_value());
   CHECK(training->hosts_call);
   CHECK(plan::find_variable(training->host_variables, "SM_CURRENT_HOST") != nullptr);
   CHECK(options.extra_variables.empty());
   CHECK(options.start_timeout == std::chrono::minutes(15));
   options = parsed({"train", "--start-timeout", "60s"});
-  REQUIRE(prepare_training(options, fake.machine()).has_value());
+  REQUIRE(prepare(options, fake.machine()).has_value());
   CHECK(options.start_timeout == std::chrono::seconds(60));
   options = parsed({"train", "-H", "algo-1:1,algo-2:1"});
-  REQUIRE(prepare_training(options, fake.machine()).has_value());
-  CHECK(prepare_training(*std::make_unique<Options>(parsed({"train", "--hostfile", "h"})), fake.machine()).has_value());
+  REQUIRE(prepare(options, fake.machine()).has_value());
+  CHECK(prepare(*std::make_unique<Options>(parsed({"train", "--hostfile", "h"})), fake.machine()).has_value());
   CHECK(plan::find_variable(options.extra_variables, "SM_HOSTS") != nullptr);
   for (const char* name : {"SM_CURRENT_HOST", "CURRENT_HOST", "SM_NUM_GPUS", "SM_TRAINING_ENV", "SM_RESOURCE_CONFIG"}) {
     CAPTURE(name);
@@ -173,7 +179,7 @@ TEST_CASE("a group of one host is a job of its own; --group settles which group 
   };
   on("algo-2");
   Options options = parsed({"train"});
-  auto training = prepare_training(options, fake.machine());
+  auto training = prepare(options, fake.machine());
   REQUIRE(training.has_value());
   CHECK_FALSE(training->hosts_call);
   CHECK(training->own_name == "algo-2");
@@ -181,21 +187,21 @@ TEST_CASE("a group of one host is a job of its own; --group settles which group 
   CHECK(*plan::find_variable(options.extra_variables, "SM_CURRENT_HOST") == "SM_CURRENT_HOST=algo-2");
   on("algo-1");  // stands aside
   options = parsed({"train"});
-  CHECK_FALSE(prepare_training(options, fake.machine())->hosts_call);
+  CHECK_FALSE(prepare(options, fake.machine())->hosts_call);
   CHECK(hosts_of_plan(options) == Words{"localhost"});
 
   fake.container.config("hyperparameters.json", R"({"sagemaker_program":"train.py","sagemaker_mpi_enabled":"true"})");
   options = parsed({"train"});
-  CHECK(prepare_training(options, fake.machine()).error().hint().find("or with --group") != std::string::npos);
+  CHECK(prepare(options, fake.machine()).error().hint().find("or with --group") != std::string::npos);
   options = parsed({"train", "--group", " one:4 "});
-  training = prepare_training(options, fake.machine());  // not of that group: it has nothing to do
+  training = prepare(options, fake.machine());  // not of that group: it has nothing to do
   REQUIRE(training.has_value());
   CHECK(training->hosts_call);
   options = parsed({"train", "--group", "two"});
-  CHECK(prepare_training(options, fake.machine())->hosts_call);
+  CHECK(prepare(options, fake.machine())->hosts_call);
   CHECK(hosts_of_plan(options) == Words{"algo-1", "algo-3"});
   options = parsed({"train", "--group", "three"});
-  CHECK(prepare_training(options, fake.machine()).error().message() ==
+  CHECK(prepare(options, fake.machine()).error().message() ==
         "--group: \"three\" is not one of the job's instance groups: one, two");
 }
 
@@ -203,13 +209,13 @@ TEST_CASE("the framework of the distribution gets its preset, unless another is 
   FakeMachine fake = one_host(R"({"sagemaker_program":"train.py","sagemaker_parameter_server_enabled":"true"})");
   fake.container.config("resourceconfig.json", R"({"current_host":"algo-1","hosts":["algo-1","algo-2"]})");
   Options options = parsed({"train"});
-  const auto training = prepare_training(options, fake.machine());
+  const auto training = prepare(options, fake.machine());
   REQUIRE(training.has_value());
   CHECK(options.presets == std::set{plan::Preset::Tf});
   REQUIRE(training->warnings.size() == 1);
   CHECK(training->warnings.front().find("no parameter servers") != std::string::npos);
   options = parsed({"train", "--preset", "dmlc"});
-  CHECK(prepare_training(options, fake.machine())->warnings.empty());
+  CHECK(prepare(options, fake.machine())->warnings.empty());
   CHECK(options.presets == std::set{plan::Preset::Dmlc});
 }
 
@@ -222,7 +228,7 @@ TEST_CASE("what the user has set of a network's variables stays") {
   Machine machine = fake.machine();
   machine.environment = {"NCCL_PROTO=LL"};
   Options options = parsed({"train"});
-  REQUIRE(prepare_training(options, machine).has_value());
+  REQUIRE(prepare(options, machine).has_value());
   CHECK(*plan::find_variable(options.extra_variables, "FI_PROVIDER") == "FI_PROVIDER=efa");
   CHECK(plan::find_variable(options.extra_variables, "NCCL_PROTO") == nullptr);
 }
@@ -233,7 +239,7 @@ TEST_CASE("the hosts of another platform's job call as those of a training job")
   Machine machine = fake.machine();
   machine.environment = {"AWS_BATCH_JOB_NUM_NODES=2", "AWS_BATCH_JOB_NODE_INDEX=1"};
   Options options = parsed({"train"});
-  const auto training = prepare_training(options, machine);
+  const auto training = prepare(options, machine);
   if (training.has_error()) FAIL(training.error().message());
   CHECK(training->hosts_call);
   const auto shows = [&](const char* entry) {

@@ -1,0 +1,14 @@
+// Reading what somebody may still write.
+#pragma once
+#include <cstddef>
+#include <string>
+
+#include "common/core/error.h"
+
+namespace sml {
+
+// What comes from a non-blocking descriptor until its end, at most `limit` bytes; a pipe may take 30 s for each piece.
+// Error (Config).
+Result<std::string> read_to_end(int fd, std::size_t limit);
+
+}  // namespace sml

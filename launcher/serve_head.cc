@@ -1,0 +1,109 @@
+#include "launcher/serve_head.h"
+
+#include <algorithm>
+#include <optional>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "launcher/dialin/dialler.h"
+#include "launcher/job/failure_file.h"
+#include "launcher/job/rank_logs.h"
+#include "launcher/job/session_plans.h"
+#include "launcher/sagemaker/failure_text.h"
+
+namespace sml {
+
+namespace {
+
+using std::string_view;
+
+void leave_text(const Options& options, const std::string& text, const std::function<void(const std::string&)>& say) {
+  if (options.failure.path.empty() || text.empty()) return;
+  if (const Result<void> left = leave_failure(options.failure.path, text); !left) say(left.error().message());
+}
+
+// ---- what the head may want of this host
+
+bool gets_input(const Options& options, Rank rank) {
+  if (options.check == Preflight::Yes) return false;
+  return options.stdin_rule == StdinRule::All ||
+         (options.stdin_rule == StdinRule::OneRank && options.stdin_rank == rank);
+}
+
+std::vector<wire::RankVariables> preset_variables(const plan::LaunchPlan& plan, const plan::MappedHost& host,
+                                                  string_view any_address) {
+  std::vector<wire::RankVariables> out;
+  if (plan.presets.empty()) return out;
+  const std::vector<std::string> addresses(plan.map.hosts.size(), std::string(any_address));
+  const std::vector<plan::PresetPort> ports = plan::preset_ports(plan.presets, plan.map);
+  const plan::PresetFacts facts{addresses, ports, plan.launcher_environment};
+  for (const Rank rank : host.ranks) {
+    const plan::RankAssignment& assignment = plan.map.ranks[rank.value()];
+    out.push_back({rank, plan::preset_environment(plan.presets, plan.map, assignment, plan.job, facts)});
+  }
+  return out;
+}
+
+// As Job and Check make it for other hosts.
+std::optional<dialin::OwnPart> own_part(const Options& options, plan::LaunchPlan plan, std::uint32_t own_index,
+                                        const std::string& job_id) {
+  plan.job.job_id = job_id;
+  plan.own_name = plan.map.hosts[own_index].host.name;
+  const job::SessionSettings settings{.grace = options.grace,
+                                      .heartbeat_timeout = options.heartbeat_timeout,
+                                      .interfaces = options.interfaces,
+                                      .stderr_pipe = job::stderr_pipe_of(options),
+                                      .wants_stdin = [&options](Rank rank) { return gets_input(options, rank); }};
+  std::vector<launch::AgentSession::Plan> sessions = job::session_plans(plan, settings);
+  const auto own = std::find_if(sessions.begin(), sessions.end(),
+                                [&](const launch::AgentSession::Plan& s) { return s.host == HostIndex(own_index); });
+  if (own == sessions.end()) return std::nullopt;
+  if (options.logs.place == LogPlace::Hosts) {
+    const Result<job::RankLogs> logs = job::RankLogs::plan(options.logs, options.output.routes, plan);
+    if (!logs) return std::nullopt;
+    logs->instruct(*own);
+  }
+  dialin::OwnPart part{.host = own->name,
+                       .prepare = std::move(own->prepare_remote),
+                       .starts = options.check == Preflight::Yes ? dialin::Starts::No : dialin::Starts::Yes,
+                       .torch_store = options.torch_store,
+                       .variables = {}};
+  for (std::size_t i = 0; i < part.variables.size(); ++i) {
+    part.variables[i] = preset_variables(plan, plan.map.hosts[own_index], dialin::kAnyAddress[i]);
+  }
+  return part;
+}
+
+}  // namespace
+
+int serve_head(const Options& options, const plan::LaunchPlan& plan, const dialin::Settings& settings,
+               const launch::AgentImage& image, launch::Chore* chore,
+               const std::function<void(const std::string&)>& say) {
+  const auto tell = [&](const std::string& text) {
+    if (options.verbosity != Verbosity::Quiet) say(text);
+  };
+  const dialin::Outcome outcome = dialin::dial(
+      {.settings = settings,
+       .patience = options.start_timeout,
+       .grace = options.grace,
+       .heartbeat_timeout = options.heartbeat_timeout,
+       .environment = plan.launcher_environment,
+       .reckon = [&](std::uint32_t place, const std::string& job_id) { return own_part(options, plan, place, job_id); },
+       .chore = chore},
+      image, tell);
+  if (outcome.fault) {
+    say(outcome.fault->message());
+    if (!outcome.fault->hint().empty()) say("hint: " + outcome.fault->hint());
+    const bool message = options.failure.kind == FailureKind::Message;
+    leave_text(options,
+               sagemaker::failure_text(*outcome.fault, message ? sagemaker::kMessageLimit : sagemaker::kFailureLimit),
+               say);
+  } else if (outcome.exit_code != 0) {
+    say((options.check == Preflight::Yes ? "the check has ended: " : "the job has ended: ") + outcome.text);
+    leave_text(options, outcome.failure, say);
+  }
+  return outcome.exit_code;
+}
+
+}  // namespace sml
