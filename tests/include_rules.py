@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """Checks who includes whom: tests/include_rules.py [--self-test] [TOP]
 
-Each folder may include itself, the standard library, the system's own headers, and what its row allows. Prints
-FILE:LINE, the offending include and the rule; exits 1 when there is any.
+Each folder may include itself, the standard library, the system's own headers, and what its row allows; in CMakeLists.txt
+it is a library that is linked with the same rooms, and no rooms include each other in a circle. Prints FILE:LINE, the
+offending include and the rule; exits 1 when there is any.
 """
 import collections
 import pathlib
@@ -29,18 +30,22 @@ FOLDERS = {
     "common/pipes": Row(("common/core", "common/plan"), ("fmt",)),
     "common/os": Row(("common/core",), ("asio", "fmt")),
     "launcher/report": Row(("common/core", "common/plan", "common/output", "common/os"), ("fmt",)),
-    "launcher/options": Row((*COMMON, *LAUNCHER), ("fmt",)),
-    "launcher/inputs": Row((*COMMON, *LAUNCHER), ("fmt",)),
-    "launcher/sagemaker": Row((*COMMON, *LAUNCHER), ("fmt",)),
     "launcher/dialects": Row(("common/core", "common/plan"), ("fmt",)),
     "launcher/names": Row(("common/core", "common/os"), ()),
     "launcher/net": Row(("common/core", "common/os", "launcher/names"), ()),
     "launcher/launch": Row((*COMMON, "launcher/names"), ("asio", "fmt")),
-    "launcher/dialin": Row((*COMMON, *LAUNCHER), ("asio", "fmt")),
     "launcher/ssh": Row((*COMMON, "launcher/names", "launcher/net", "launcher/launch"), ("asio", "fmt")),
-    "launcher/job": Row((*COMMON, *LAUNCHER), ("asio", "fmt")),
+    "launcher/options": Row((*COMMON, "launcher/dialects", "launcher/report", "launcher/ssh"), ("fmt",)),
+    "launcher/inputs": Row((*COMMON, "launcher/launch", "launcher/options", "launcher/ssh"), ("fmt",)),
+    "launcher/sagemaker": Row((*COMMON, "launcher/inputs", "launcher/launch", "launcher/options", "launcher/report"),
+                              ("fmt",)),
+    "launcher/dialin": Row((*COMMON, "launcher/inputs", "launcher/launch", "launcher/names", "launcher/net",
+                            "launcher/options", "launcher/sagemaker"), ("asio", "fmt")),
+    "launcher/job": Row((*COMMON, "launcher/dialin", "launcher/launch", "launcher/names", "launcher/options",
+                         "launcher/report", "launcher/sagemaker", "launcher/ssh"), ("asio", "fmt")),
     "launcher/agent": Row(COMMON, ("asio",)),
-    "launcher": Row((*COMMON, *LAUNCHER), ("asio", "fmt")),
+    "launcher": Row((*COMMON, "launcher/dialin", "launcher/inputs", "launcher/job", "launcher/launch", "launcher/names",
+                     "launcher/options", "launcher/report", "launcher/sagemaker", "launcher/ssh"), ("asio", "fmt")),
     "tests": Row((*COMMON, *LAUNCHER, "launcher", "launcher/agent", "tests"),
                  ("asio", "boost/system", "catch2", "fmt", "nlohmann")),
 }
@@ -134,6 +139,27 @@ def check(top):
     return found
 
 
+ROOM = re.compile(r"^sml_room\(([^)]*)\)", re.M)
+LIST = re.compile(r"^set\((\w+) ([^)]*)\)", re.M)
+
+
+def check_rooms(text):
+    """The same for the rooms of a CMakeLists.txt: each linked as its row says."""
+    lists = {name: words.split() for name, words in LIST.findall(text)}
+    found, seen = [], set()
+    for match in ROOM.finditer(text):
+        words = [w for word in match.group(1).split() for w in lists.get(word.strip("${}"), [word])]
+        folder, number = words[0], text.count("\n", 0, match.start()) + 1
+        row = FOLDERS.get(folder)
+        if row is None or set(words[1:]) != set(row.ours):
+            found.append(("CMakeLists.txt", number, folder, "its row in tests/include_rules.py names other rooms"))
+        unknown = [w for w in words[1:] if w not in seen]
+        if unknown:
+            found.append(("CMakeLists.txt", number, folder, f"comes before {', '.join(unknown)}, or includes in a circle"))
+        seen.add(folder)
+    return found + [("CMakeLists.txt", 1, f, "this folder is no room") for f in FOLDERS if f not in seen | {"tests"}]
+
+
 def self_test():
     """Each of these files must be refused, for the words given; the first few must pass."""
     good = {
@@ -177,6 +203,11 @@ def self_test():
         rows = [r for r in found if r[0] == path]
         if len(rows) != 1 or words not in rows[0][3] or rows[0][1] != max(1, len(text.splitlines())):
             errors.append(f"{path} should be refused for '{words}', once: {rows}")
+    rooms = (pathlib.Path(__file__).parent.parent / "CMakeLists.txt").read_text()
+    for old, new in (("sml_room(common/wire common/core common/plan)", "sml_room(common/wire common/core)"),
+                     ("sml_room(common/core)\n", ""), ("sml_room(common/plan common/core)", "sml_room(common/plan common/os)")):
+        if old not in rooms or not check_rooms(rooms.replace(old, new)):
+            errors.append(f"CMakeLists.txt should be refused with '{new}' for '{old}'")
     print("\n".join(errors) or f"include_rules: self-test: {len(bad)} violations seen")
     return 1 if errors else 0
 
@@ -186,7 +217,7 @@ def main():
     if words[:1] == ["--self-test"]:
         return self_test()
     top = pathlib.Path(words[0] if words else pathlib.Path(__file__).parent.parent).resolve()
-    found = check(top)
+    found = check(top) + check_rooms((top / "CMakeLists.txt").read_text())
     for path, number, name, rule in found:
         print(f"{path}:{number}: {name}: {rule}")
     return 1 if found else 0
