@@ -284,6 +284,22 @@ std::optional<std::uint64_t> parse_size(std::string_view text) {
   return number << shift;
 }
 
+std::string_view trim(std::string_view text, std::string_view blanks) {
+  const std::size_t first = text.find_first_not_of(blanks);
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(blanks) - first + 1);
+}
+
+std::vector<std::string_view> split(std::string_view text, char separator) {
+  std::vector<std::string_view> out;
+  for (;;) {
+    const std::size_t end = text.find(separator);
+    out.push_back(text.substr(0, end));
+    if (end == std::string_view::npos) return out;
+    text.remove_prefix(end + 1);
+  }
+}
+
 Result<Duration> parse_duration(std::string_view text) {
   if (const std::optional<Duration> duration = duration_of(text)) return *duration;
   return Error(ErrorKind::Usage,

@@ -12,6 +12,12 @@
 
 namespace sml {
 
+// Without the blanks at both ends.
+std::string_view trim(std::string_view text, std::string_view blanks = " \t\r\n");
+
+// "a,b,,c" → "a", "b", "", "c"; always one more than there are separators.
+std::vector<std::string_view> split(std::string_view text, char separator);
+
 // "90", "90s", "1.5m", "2h", "250ms" → duration. Anything else, negative values and more than a year are errors that
 // quote the text and name the accepted forms.
 Result<Duration> parse_duration(std::string_view text);

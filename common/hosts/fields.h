@@ -6,19 +6,12 @@
 #include <string_view>
 
 #include "common/core/letters.h"
+#include "common/core/text.h"
 
 namespace sml::hosts {
 
-inline constexpr std::string_view kBlanks = " \t\r\n";
-
 constexpr bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
 constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
-
-inline std::string_view trim(std::string_view text) {
-  const std::size_t first = text.find_first_not_of(kBlanks);
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(kBlanks) - first + 1);
-}
 
 // A whole number of at most 18 digits, so that sums of two fit; empty for anything else.
 inline std::optional<std::uint64_t> whole_number(std::string_view text) {

@@ -18,22 +18,6 @@ constexpr auto npos = std::string_view::npos;
 constexpr std::string_view kIndexVariable = "SML_ARRAY_INDEX";
 constexpr std::string_view kIndexPlace = "array_index";
 
-std::string_view trim(std::string_view text) {
-  constexpr std::string_view kBlanks = " \t\r";
-  const std::size_t first = text.find_first_not_of(kBlanks);
-  return first == npos ? std::string_view() : text.substr(first, text.find_last_not_of(kBlanks) - first + 1);
-}
-
-std::vector<std::string_view> split(std::string_view text, char separator) {
-  std::vector<std::string_view> out;
-  for (;;) {
-    const std::size_t end = text.find(separator);
-    out.push_back(text.substr(0, end));
-    if (end == npos) return out;
-    text.remove_prefix(end + 1);
-  }
-}
-
 std::string counted(std::size_t count, std::string_view noun) {
   return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
 }

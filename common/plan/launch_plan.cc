@@ -15,7 +15,7 @@ namespace sml::plan {
 
 namespace {
 
-using Json = nlohmann::ordered_json;  // keys stay in the order in which the design lists them
+using Json = nlohmann::ordered_json;  // keys stay in the order in which they are written here
 
 std::string_view name(Part part) {
   switch (part) {

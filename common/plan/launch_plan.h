@@ -50,7 +50,7 @@ struct LaunchPlan : Program {  // the first program, of jobs with one the only o
   const Program& program(std::size_t index) const { return index == 0 ? *this : more_programs[index - 1]; }
 };
 
-// The JSON object of design §3.2 on one line, without a newline. Of the user's variables it holds the names only:
+// What --dry-run --format json prints, on one line, without a newline. Of the user's variables it holds the names only:
 // values may be secrets. Bytes that are not UTF-8 are shown as U+FFFD: the plan is for people and scripts, not the
 // transport.
 std::string to_json(const LaunchPlan& plan);

@@ -18,12 +18,6 @@ bool is_key_char(char c) {
 }
 bool is_key(std::string_view text) { return !text.empty() && std::all_of(text.begin(), text.end(), is_key_char); }
 
-std::string_view trim(std::string_view text) {
-  while (!text.empty() && is_blank(text.front())) text.remove_prefix(1);
-  while (!text.empty() && is_blank(text.back())) text.remove_suffix(1);
-  return text;
-}
-
 class Reader {
  public:
   Reader(std::string_view text, std::string_view path) : text_(text), path_(path) {}

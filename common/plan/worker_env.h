@@ -29,7 +29,7 @@ std::string_view value_of(std::string_view entry);  // "A=b" → "b"; empty with
 const std::string* find_variable(std::span<const std::string> environment, std::string_view name);
 
 // Names that mean something only on the host or in the login where they were set (HOME, PWD, SSH_*, XDG_*, DISPLAY,
-// *_VISIBLE_DEVICES, BASH_FUNC_*, ...): they do not travel to another host. The list is that of design §3.3.
+// *_VISIBLE_DEVICES, BASH_FUNC_*, ...): they do not travel to another host. The manual lists them.
 bool bound_to_host(std::string_view name);
 
 // Names by which a launcher tells a worker its place (RANK, WORLD_SIZE, LOCAL_RANK, MASTER_*, OMPI_COMM_WORLD_*, PMI_*,

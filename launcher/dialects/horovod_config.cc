@@ -48,12 +48,6 @@ constexpr std::array kKeys{
     Key{"logging", "with_timestamp", "--log-with-timestamp", "--log-without-timestamp"},
 };
 
-string_view trimmed(string_view text) {
-  const std::size_t first = text.find_first_not_of(" \t\r");
-  if (first == string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(" \t\r") - first + 1);
-}
-
 // Without a comment, which begins the line or follows a space, and is no part of a quoted value.
 string_view without_comment(string_view line) {
   char quote = 0;
@@ -78,18 +72,18 @@ struct Entry {
 // Nothing for what is no "key: value" of plain values: lists, aliases, values of several lines.
 std::optional<Entry> entry_of(string_view line) {
   const bool indented = line.front() == ' ';
-  const string_view text = trimmed(line);
+  const string_view text = trim(line);
   const std::size_t colon = text.find(':');
   if (line.front() == '\t' || colon == string_view::npos) return std::nullopt;
   if (colon + 1 < text.size() && text[colon + 1] != ' ') return std::nullopt;
-  string_view value = trimmed(text.substr(colon + 1));
+  string_view value = trim(text.substr(colon + 1));
   constexpr string_view kOtherYaml = "[{&*|>!%@`-";
   const bool negative = value.size() > 1 && value[0] == '-' && value[1] >= '0' && value[1] <= '9';
   if (!value.empty() && !negative && kOtherYaml.find(value.front()) != string_view::npos) return std::nullopt;
   const bool quoted = value.size() >= 2 && (value.front() == '"' || value.front() == '\'');
   if (quoted && (value.back() != value.front() || value.find('\\') != string_view::npos)) return std::nullopt;
   if (quoted) value = value.substr(1, value.size() - 2);
-  return Entry{indented, trimmed(text.substr(0, colon)), value};
+  return Entry{indented, trim(text.substr(0, colon)), value};
 }
 
 // YAML 1.1, as Horovod reads it.
@@ -133,7 +127,7 @@ Result<std::vector<OfVariable>> options_of_horovod_config(string_view text, stri
     const string_view line = without_comment(text.substr(at, end - at));
     at = end + 1;
     std::string where = fmt::format("{}:{}", show(path), ++number);
-    if (trimmed(line).empty() || trimmed(line) == "---") continue;
+    if (trim(line).empty() || trim(line) == "---") continue;
     const std::optional<Entry> entry = entry_of(line);
     if (!entry) {
       return Error(ErrorKind::Config, where + ": is no line of the form \"key: value\", one value each, that is known");

@@ -149,20 +149,20 @@ class Dialler final : private LinkEvents, private launch::TransportEvents {
 
   void link_proved() override {
     const Settings& s = plan_.settings;
-    Hello hello{.version = kProtocolVersion,
-                .job = s.job,
-                .attempt = s.attempt,
-                .build = s.build,
-                .plan = s.plan,
-                .index = s.own_index,
-                .host = s.hosts[s.own_index],
-                .calls = plan_.unable ? Calls::ToSayWhyNot : Calls::WithPlan};
+    Introduction introduction{.version = kProtocolVersion,
+                              .job = s.job,
+                              .attempt = s.attempt,
+                              .build = s.build,
+                              .plan = s.plan,
+                              .index = s.own_index,
+                              .host = s.hosts[s.own_index],
+                              .calls = plan_.unable ? Calls::ToSayWhyNot : Calls::WithPlan};
     if (s.place == PlaceRule::ChosenByHead) {
-      hello.index = kAnyPlace;
-      hello.host.clear();
-      hello.wished = s.wished.value_or(kAnyPlace);
+      introduction.index = kAnyPlace;
+      introduction.host.clear();
+      introduction.wished = s.wished.value_or(kAnyPlace);
     }
-    link_->send(encode(ToHead(hello)));
+    link_->send(encode(ToHead(introduction)));
     if (s.place == PlaceRule::ChosenByHead) tell(DialEvent::Proved);
   }
 
@@ -257,7 +257,7 @@ class Dialler final : private LinkEvents, private launch::TransportEvents {
 
   void handle(const Alive&) {}
 
-  void handle(const Verdict& m) {
+  void handle(const JobEnd& m) {
     if (machine_.state() != DialState::Serving) return;
     outcome_ = {m.exit_code, show(m.text, kMaxShown), m.failure, unprepared_};
     judged_ = true;

@@ -12,17 +12,19 @@ GuestList::GuestList(const Settings& settings) : settings_(settings), here_(sett
   here_[settings.own_index] = true;
 }
 
-std::optional<Refused> GuestList::refuse(const Hello& hello) const {
-  if (std::optional<Refused> refused = refuse_strangers(hello)) return refused;
-  const bool placed = hello.index != kAnyPlace;
+std::optional<Refused> GuestList::refuse(const Introduction& introduction) const {
+  if (std::optional<Refused> refused = refuse_strangers(introduction)) return refused;
+  const bool placed = introduction.index != kAnyPlace;
   if (!placed && settings_.callers == Callers::ListedHosts) {
     return refusal(Reason::UnknownHost, "it does not say which of the hosts it is, and this job knows them by name");
   }
-  if (placed && (hello.index >= settings_.hosts.size() || settings_.hosts[hello.index] != hello.host)) {
-    return refusal(Reason::UnknownHost, fmt::format("the job has no host \"{}\" at place {}; its hosts are {}",
-                                                    show(hello.host), hello.index, fold_names(settings_.hosts)));
+  if (placed &&
+      (introduction.index >= settings_.hosts.size() || settings_.hosts[introduction.index] != introduction.host)) {
+    return refusal(Reason::UnknownHost,
+                   fmt::format("the job has no host \"{}\" at place {}; its hosts are {}", show(introduction.host),
+                               introduction.index, fold_names(settings_.hosts)));
   }
-  if (hello.calls == Calls::WithPlan && hello.plan != settings_.plan) {
+  if (introduction.calls == Calls::WithPlan && introduction.plan != settings_.plan) {
     return refusal(
         Reason::Plan,
         "it reckons with other hosts, another number of workers on each, or another command than the head, or "
@@ -30,23 +32,25 @@ std::optional<Refused> GuestList::refuse(const Hello& hello) const {
   }
   if (closed_) return refusal(Reason::Ending, "the job is ending");
   if (!placed) return free_places() > 0 ? std::nullopt : std::optional(refuse_surplus());
-  if (here_[hello.index]) return refusal(Reason::Twice, fmt::format("host \"{}\" is here already", show(hello.host)));
+  if (here_[introduction.index])
+    return refusal(Reason::Twice, fmt::format("host \"{}\" is here already", show(introduction.host)));
   return std::nullopt;
 }
 
 // Those of another job or program.
-std::optional<Refused> GuestList::refuse_strangers(const Hello& hello) const {
-  if (hello.version != kProtocolVersion || hello.build != settings_.build) {
-    return refusal(hello.version != kProtocolVersion ? Reason::Version : Reason::Build,
-                   fmt::format("it runs another sml-run ({}) than the head ({})", show(hello.build), settings_.build));
+std::optional<Refused> GuestList::refuse_strangers(const Introduction& introduction) const {
+  if (introduction.version != kProtocolVersion || introduction.build != settings_.build) {
+    return refusal(
+        introduction.version != kProtocolVersion ? Reason::Version : Reason::Build,
+        fmt::format("it runs another sml-run ({}) than the head ({})", show(introduction.build), settings_.build));
   }
-  if (hello.job != settings_.job) {
-    return refusal(Reason::Job, fmt::format("it belongs to job \"{}\", and this is job \"{}\"", show(hello.job),
+  if (introduction.job != settings_.job) {
+    return refusal(Reason::Job, fmt::format("it belongs to job \"{}\", and this is job \"{}\"", show(introduction.job),
                                             show(settings_.job)));
   }
-  if (hello.attempt != settings_.attempt) {
+  if (introduction.attempt != settings_.attempt) {
     return refusal(Reason::Attempt, fmt::format("it belongs to attempt {} of the job, and this is attempt {}",
-                                                hello.attempt, settings_.attempt));
+                                                introduction.attempt, settings_.attempt));
   }
   return std::nullopt;
 }

@@ -17,7 +17,7 @@ class GuestList {
   explicit GuestList(const Settings& settings);
 
   // What is wrong with a caller; nothing: it may come in, once its address is found to be right.
-  std::optional<Refused> refuse(const Hello& hello) const;
+  std::optional<Refused> refuse(const Introduction& introduction) const;
   // By place; the head's own is taken.
   const std::vector<bool>& taken() const { return here_; }
   std::size_t free_places() const;
@@ -30,7 +30,7 @@ class GuestList {
   Refused refusal(Reason reason, std::string text) const { return {reason, settings_.attempt, std::move(text)}; }
 
  private:
-  std::optional<Refused> refuse_strangers(const Hello& hello) const;
+  std::optional<Refused> refuse_strangers(const Introduction& introduction) const;
 
   const Settings& settings_;
   std::vector<bool> here_;  // by place

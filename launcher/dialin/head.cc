@@ -77,7 +77,7 @@ class Guest final : private LinkEvents {
     send(Welcome{place});
   }
   // For a place, until the others are here.
-  void wait(const Hello& hello) { waits_ = Unplaced{hello.wished, far_}; }
+  void wait(const Introduction& introduction) { waits_ = Unplaced{introduction.wished, far_}; }
   const std::optional<Unplaced>& waits() const { return waits_; }
   void turn_away(const Refused& refused) {
     send(refused);
@@ -97,7 +97,7 @@ class Guest final : private LinkEvents {
   void link_proved() override {}
   void link_bytes(std::span<const char> bytes) override;
   void link_closed(const Error& why) override;
-  void handle(const Hello& hello);
+  void handle(const Introduction& introduction);
   void handle(const Bytes& m) {
     if (seat_->events != nullptr) seat_->events->transport_bytes(m.bytes);
   }
@@ -189,7 +189,7 @@ class HeadImpl final : public Head {
     return out;
   }
 
-  void end(const Verdict& verdict, std::optional<HostIndex> culprit, std::function<void()> told) override {
+  void end(const JobEnd& how, std::optional<HostIndex> culprit, std::function<void()> told) override {
     told_ = std::move(told);
     for (const auto& [guest, place] : promises()) {
       if (list_.come(place)) give_place(*guest, place);
@@ -200,7 +200,7 @@ class HeadImpl final : public Head {
     listener_.close(ignored);
     for (const auto& guest : guests_) {
       if (guest->gone() || !guest->seat()) continue;
-      Verdict own = verdict;
+      JobEnd own = how;
       if (!culprit || seats_[culprit->value()] != guest->seat()) own.failure.clear();
       guest->send(own);
       guest->finish();
@@ -212,16 +212,16 @@ class HeadImpl final : public Head {
     sweep();
   }
 
-  void introduce(Guest& guest, const Hello& hello) {
-    if (const std::optional<Refused> refused = list_.refuse(hello)) return refuse(guest, *refused);
+  void introduce(Guest& guest, const Introduction& introduction) {
+    if (const std::optional<Refused> refused = list_.refuse(introduction)) return refuse(guest, *refused);
     guest.hear_out();
-    if (hello.index == kAnyPlace) return let_wait(guest, hello);
-    if (plan_.settings.callers == Callers::Anywhere) return let_in(guest, hello);
-    asio::post(pool_, [this, here = here_, loop = loop_, hello, weak = weak_to(guest)] {
-      Result<std::vector<std::string>> addresses = addresses_of(hello.host);
-      asio::post(loop, [this, here, hello, weak, addresses = std::move(addresses)] {
+    if (introduction.index == kAnyPlace) return let_wait(guest, introduction);
+    if (plan_.settings.callers == Callers::Anywhere) return let_in(guest, introduction);
+    asio::post(pool_, [this, here = here_, loop = loop_, introduction, weak = weak_to(guest)] {
+      Result<std::vector<std::string>> addresses = addresses_of(introduction.host);
+      asio::post(loop, [this, here, introduction, weak, addresses = std::move(addresses)] {
         const std::shared_ptr<Guest> caller = weak.lock();
-        if (*here && caller && !caller->gone()) check_address(*caller, hello, addresses);
+        if (*here && caller && !caller->gone()) check_address(*caller, introduction, addresses);
       });
     });
   }
@@ -304,21 +304,22 @@ class HeadImpl final : public Head {
     return found == guests_.end() ? std::weak_ptr<Guest>() : std::weak_ptr<Guest>(*found);
   }
 
-  void check_address(Guest& guest, const Hello& hello, const Result<std::vector<std::string>>& addresses) {
+  void check_address(Guest& guest, const Introduction& introduction,
+                     const Result<std::vector<std::string>>& addresses) {
     if (!addresses) {
-      return refuse(guest, list_.refusal(Reason::Address, hello.host + ": " + addresses.error().message()));
+      return refuse(guest, list_.refusal(Reason::Address, introduction.host + ": " + addresses.error().message()));
     }
     if (std::find(addresses->begin(), addresses->end(), guest.far()) == addresses->end()) {
-      return refuse(guest, list_.refusal(Reason::Address, guest.far() + " is not an address of " + hello.host));
+      return refuse(guest, list_.refusal(Reason::Address, guest.far() + " is not an address of " + introduction.host));
     }
-    let_in(guest, hello);
+    let_in(guest, introduction);
   }
 
-  void let_in(Guest& guest, const Hello& hello) {
-    if (!list_.come(hello.index)) {
-      return refuse(guest, list_.refuse(hello).value_or(list_.refusal(Reason::Ending, "the job is ending")));
+  void let_in(Guest& guest, const Introduction& introduction) {
+    if (!list_.come(introduction.index)) {
+      return refuse(guest, list_.refuse(introduction).value_or(list_.refusal(Reason::Ending, "the job is ending")));
     }
-    welcome(guest, hello.index);
+    welcome(guest, introduction.index);
     seat_waiting();
   }
 
@@ -329,10 +330,10 @@ class HeadImpl final : public Head {
   }
   void give_place(Guest& guest, std::uint32_t place) { guest.take(seats_[place], place, plan_.settings.hosts[place]); }
 
-  void let_wait(Guest& guest, const Hello& hello) {
+  void let_wait(Guest& guest, const Introduction& introduction) {
     if (promises().size() >= list_.free_places()) return refuse(guest, list_.refuse_surplus());
-    guest.wait(hello);
-    if (hello.calls == Calls::ToSayWhyNot) seat_alone(guest);  // the job need not wait for others to hear it
+    guest.wait(introduction);
+    if (introduction.calls == Calls::ToSayWhyNot) seat_alone(guest);  // the job need not wait for others to hear it
     seat_waiting();
   }
 
@@ -419,7 +420,8 @@ void Guest::link_bytes(std::span<const char> bytes) {
   while (!gone_) {
     Result<std::optional<ToHead>> next = reader_.next();
     if (next && !next->has_value()) return;
-    const bool expected = next && std::holds_alternative<Hello>(**next) != introduced_ && (seat_ || !introduced_);
+    const bool expected =
+        next && std::holds_alternative<Introduction>(**next) != introduced_ && (seat_ || !introduced_);
     if (!expected) {
       link_->abandon();
       return link_closed(next ? Error(ErrorKind::Protocol, "it speaks out of turn") : next.error());
@@ -441,10 +443,10 @@ void Guest::link_closed(const Error& why) {
   head_.sweep();
 }
 
-void Guest::handle(const Hello& hello) {
+void Guest::handle(const Introduction& introduction) {
   introduced_ = true;
   head_.known(*this);
-  head_.introduce(*this, hello);
+  head_.introduce(*this, introduction);
 }
 
 void Guest::handle(const StopAsked& m) {

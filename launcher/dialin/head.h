@@ -48,7 +48,7 @@ class Head {
   virtual std::vector<HostIndex> missing() const = 0;
   // Tells every host that is here, and lets nobody in any more. `failure` goes to the host `culprit` only. `told` is
   // called when all have left, or after 5 s.
-  virtual void end(const Verdict& verdict, std::optional<HostIndex> culprit, std::function<void()> told) = 0;
+  virtual void end(const JobEnd& how, std::optional<HostIndex> culprit, std::function<void()> told) = 0;
 };
 
 // `pool` looks up names. Error (Internal): the TLS library refuses.

@@ -23,7 +23,7 @@ inline constexpr std::size_t kMaxPayload = kMaxPiece + 64;        // of any fram
 enum class Calls : std::uint8_t { WithPlan, ToSayWhyNot };
 
 // First from the host: who calls, and what it believes of the job.
-struct Hello {
+struct Introduction {
   std::uint32_t version = kProtocolVersion;
   std::string job;            // name of the job; may be empty
   std::uint32_t attempt = 0;  // which try of the job this is, counted by the platform
@@ -35,7 +35,7 @@ struct Hello {
   std::uint32_t wished = kAnyPlace;  // of kAnyPlace: which it would like to have
 
   void fields(auto& archive) { archive(version, job, attempt, build, plan, index, host, calls, wished); }
-  bool operator==(const Hello&) const = default;
+  bool operator==(const Introduction&) const = default;
 };
 
 // Why a host is not let in.
@@ -106,17 +106,17 @@ struct Alive {
   bool operator==(const Alive&) const = default;
 };
 // The last: how the job ended.
-struct Verdict {
+struct JobEnd {
   std::uint8_t exit_code = 0;
   std::string text;     // in words
   std::string failure;  // for the failure file of this host; empty: none
 
   void fields(auto& archive) { archive(exit_code, text, failure); }
-  bool operator==(const Verdict&) const = default;
+  bool operator==(const JobEnd&) const = default;
 };
 
-using ToHead = std::variant<Hello, Bytes, AgentEnded, StopAsked>;
-using ToHost = std::variant<Welcome, Refused, Begin, Bytes, EndInput, Alive, Verdict>;
+using ToHead = std::variant<Introduction, Bytes, AgentEnded, StopAsked>;
+using ToHost = std::variant<Welcome, Refused, Begin, Bytes, EndInput, Alive, JobEnd>;
 
 std::string encode(const ToHead& message);
 std::string encode(const ToHost& message);

@@ -131,7 +131,7 @@ void take_groups(sagemaker::Distribution& distribution, std::string_view option)
   distribution.groups_from = "--group";
   distribution.groups.clear();
   while (!option.empty()) {
-    const std::string_view word = hosts::trim(hosts::take_until(option, ','));
+    const std::string_view word = trim(hosts::take_until(option, ','));
     distribution.groups.emplace_back(word.substr(0, word.find(':')));
   }
 }

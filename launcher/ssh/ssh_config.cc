@@ -11,13 +11,7 @@ namespace {
 
 constexpr std::size_t kMaxIncludeDepth = 16;
 
-bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\f' || c == '\v'; }
-
-std::string_view trimmed(std::string_view text) {
-  while (!text.empty() && is_blank(text.front())) text.remove_prefix(1);
-  while (!text.empty() && is_blank(text.back())) text.remove_suffix(1);
-  return text;
-}
+std::string_view trimmed(std::string_view text) { return trim(text, " \t\r\f\v"); }
 
 // "a "b c" d" → words; double quotes group, '#' at a word's start ends the line.
 Result<std::vector<std::string>> split_words(std::string_view text) {

@@ -55,7 +55,7 @@ Settings three_hosts() {
   return s;
 }
 
-Hello hello_of(std::uint32_t index, const std::string& host) {
+Introduction hello_of(std::uint32_t index, const std::string& host) {
   return {kProtocolVersion, "job", 2, "1", "digest", index, host};
 }
 
@@ -72,7 +72,7 @@ TEST_CASE("dial-in: every message comes over, in whatever pieces") {
   }
   for (const ToHost& m :
        {ToHost(Welcome{3}), ToHost(Refused{Reason::Attempt, 3, "no"}), ToHost(Begin{"mark"}), ToHost(Bytes{"b"}),
-        ToHost(EndInput{}), ToHost(Alive{}), ToHost(Verdict{7, "text", "failure"})}) {
+        ToHost(EndInput{}), ToHost(Alive{}), ToHost(JobEnd{7, "text", "failure"})}) {
     CHECK(round_trip(m) == m);
   }
 }
@@ -131,27 +131,27 @@ TEST_CASE("dial-in: the head turns away whoever does not belong to the job") {
   const Settings settings = three_hosts();
   const GuestList list(settings);
   const auto reason = [&](auto change) {
-    Hello hello = hello_of(1, "b");
+    Introduction hello = hello_of(1, "b");
     change(hello);
     const auto refused = list.refuse(hello);
     REQUIRE(refused);
     CHECK(refused->attempt == 2);
     return refused->reason;
   };
-  CHECK(reason([](Hello& h) { h.version = 9; }) == Reason::Version);
-  CHECK(reason([](Hello& h) { h.build = "2"; }) == Reason::Build);
-  CHECK(reason([](Hello& h) { h.job = "other"; }) == Reason::Job);
-  CHECK(reason([](Hello& h) { h.attempt = 1; }) == Reason::Attempt);
-  CHECK(reason([](Hello& h) { h.plan = "other"; }) == Reason::Plan);
-  CHECK(reason([](Hello& h) { h.host = "c"; }) == Reason::UnknownHost);
-  CHECK(reason([](Hello& h) { h.index = 3; }) == Reason::UnknownHost);
-  CHECK(reason([](Hello& h) { h.index = 0, h.host = "a"; }) == Reason::Twice);  // the head itself
+  CHECK(reason([](Introduction& h) { h.version = 9; }) == Reason::Version);
+  CHECK(reason([](Introduction& h) { h.build = "2"; }) == Reason::Build);
+  CHECK(reason([](Introduction& h) { h.job = "other"; }) == Reason::Job);
+  CHECK(reason([](Introduction& h) { h.attempt = 1; }) == Reason::Attempt);
+  CHECK(reason([](Introduction& h) { h.plan = "other"; }) == Reason::Plan);
+  CHECK(reason([](Introduction& h) { h.host = "c"; }) == Reason::UnknownHost);
+  CHECK(reason([](Introduction& h) { h.index = 3; }) == Reason::UnknownHost);
+  CHECK(reason([](Introduction& h) { h.index = 0, h.host = "a"; }) == Reason::Twice);  // the head itself
 }
 
 TEST_CASE("dial-in: a host of the job that has no plan may say so, a stranger may not") {
   const Settings settings = three_hosts();
   const GuestList list(settings);
-  Hello hello = hello_of(1, "b");
+  Introduction hello = hello_of(1, "b");
   hello.plan.clear();
   CHECK(list.refuse(hello).has_value());
   hello.calls = Calls::ToSayWhyNot;
@@ -163,7 +163,7 @@ TEST_CASE("dial-in: a host of the job that has no plan may say so, a stranger ma
 
 TEST_CASE("dial-in: a host without a place is let in where hosts are only counted, and one is free") {
   Settings settings = three_hosts();
-  const Hello hello = hello_of(kAnyPlace, "");
+  const Introduction hello = hello_of(kAnyPlace, "");
   CHECK(GuestList(settings).refuse(hello)->reason == Reason::UnknownHost);
   settings.callers = Callers::Anywhere;
   GuestList list(settings);
@@ -174,7 +174,7 @@ TEST_CASE("dial-in: a host without a place is let in where hosts are only counte
   REQUIRE(list.refuse(hello));
   CHECK(list.refuse(hello)->reason == Reason::Full);
   CHECK(list.refuse(hello)->text == "the job has 3 hosts, and all of them are here");
-  Hello other = hello;
+  Introduction other = hello;
   other.plan = "other";
   CHECK(list.refuse(other)->reason == Reason::Plan);
 }

@@ -239,3 +239,15 @@ TEST_CASE("sizes") {
     CHECK(!parse_size(text));
   }
 }
+
+TEST_CASE("blanks at both ends are cut off, and text at separators") {
+  CHECK(trim(" \t a b\r\n") == "a b");
+  CHECK(trim("a") == "a");
+  CHECK(trim(" \n ").empty());
+  CHECK(trim("").empty());
+  CHECK(trim("\f a\n", " \f") == "a\n");
+  using Pieces = std::vector<std::string_view>;
+  CHECK(split("a,b,,c", ',') == Pieces{"a", "b", "", "c"});
+  CHECK(split(",", ',') == Pieces{"", ""});
+  CHECK(split("", ',') == Pieces{""});
+}
