@@ -73,12 +73,12 @@ std::string build_of(const launch::AgentImage& image) { return SML_VERSION " " +
 
 // Those are reached that wait for this host in vain: the head, where it is another host that is called, and by it all.
 // Only after people and platform have been told: the head may be long in coming.
-int fail_for_all(const Options& options, const Machine& machine, HostFinder& finder, const Error& error) {
+int fail_for_all(const Options& options, const ThisHost& here, HostFinder& finder, const Error& error) {
   const int status = fail(options, error);
   if (options.dry_run) return status;
   const Result<launch::AgentImage> image = agent_image(options);
   if (!image) return status;
-  if (const auto head = find_head(options, machine, finder, build_of(*image))) {
+  if (const auto head = find_head(options, here, finder, build_of(*image))) {
     tell_head(options, *head, error, *image, say);
   }
   return status;
@@ -120,8 +120,8 @@ int show_environment(const Options& options, const plan::LaunchPlan& plan) {
   return os::write_all(STDOUT_FILENO, text) ? 0 : 1;
 }
 
-int make_secret(const Machine& machine) {
-  const std::string folder = machine.config_folder();
+int make_secret(const ThisHost& here) {
+  const std::string folder = here.config_folder();
   if (folder.empty()) return refuse(Error(ErrorKind::Config, "--make-secret: there is no home folder"));
   const std::string path = default_secret_file(folder);
   if (Result<void> made = make_secret_file(path); !made) return refuse(Error(made.error()).in("--make-secret"));
@@ -141,14 +141,14 @@ int make_links(const std::string& folder) {
 
 // Every line of the array: sml-run again for each, with the arguments that we were given.
 int run_whole_array(const Options& options, const std::string& called, const std::vector<std::string>& arguments,
-                    const Machine& machine) {
-  const Result<plan::ArrayFile> file = read_array_file(options, reader_of_objects(machine));
+                    const ThisHost& here) {
+  const Result<plan::ArrayFile> file = read_array_file(options, reader_of_objects(here));
   if (!file) return refuse(file.error());
   return job::ArrayRun({.names = file->names,
                         .tasks = plan::all_tasks(*file, options.array.base.value_or(0)),
                         .called = called,
                         .arguments = arguments,
-                        .environment = machine.environment,
+                        .environment = here.environment,
                         .at_once = options.array.jobs.value_or(1),
                         .output = options.output})
       .run();
@@ -212,9 +212,9 @@ plan::TorchStore store_asked_for(const Options& given, const plan::LaunchPlan& p
   return names_own_address(plan) ? plan::TorchStore::OfRank0 : plan::TorchStore::OfAgent;
 }
 
-Outcome try_launch(const Options& given, const Training& training, const Machine& machine, HostFinder& finder) {
-  Result<plan::LaunchPlan> plan = make_plan(given, machine, finder);
-  if (!plan) return fail_for_all(given, machine, finder, plan.error());
+Outcome try_launch(const Options& given, const Training& training, const ThisHost& here, HostFinder& finder) {
+  Result<plan::LaunchPlan> plan = make_plan(given, here, finder);
+  if (!plan) return fail_for_all(given, here, finder, plan.error());
   Options options = given;
   options.torch_store = plan::choose_torch_store(*plan, store_asked_for(given, *plan));
   for (const std::string& ignored : plan::ignored_variables(*plan)) say("warning: " + ignored);
@@ -233,9 +233,9 @@ Outcome try_launch(const Options& given, const Training& training, const Machine
   const Result<launch::AgentImage> image = agent_image(options);
   if (!image) return fail(options, image.error());
   const Result<std::optional<dialin::Settings>> dial_in =
-      choose_dial_in(options, training, *plan, machine, build_of(*image));
+      choose_dial_in(options, training, *plan, here, build_of(*image));
   if (!dial_in) return fail(options, dial_in.error());
-  Installer installer(training, machine);
+  Installer installer(training, here);
   launch::Chore* chore = nullptr;
   if (*dial_in) {
     if (options.verbosity != Verbosity::Quiet && !(*dial_in)->advice.empty()) say((*dial_in)->advice);
@@ -264,46 +264,44 @@ Outcome try_launch(const Options& given, const Training& training, const Machine
   return job.machines();
 }
 
-int launch(const Options& options, const Training& training, Machine machine, HostFinder& finder) {
+int launch(const Options& options, const Training& training, ThisHost here, HostFinder& finder) {
   for (;;) {
-    Outcome outcome = try_launch(options, training, machine, finder);
+    Outcome outcome = try_launch(options, training, here, finder);
     if (const int* status = std::get_if<int>(&outcome)) return *status;
-    hosts::add_machines(machine.machines, std::get<std::vector<hosts::OneMachine>>(std::move(outcome)));
+    hosts::add_machines(here.machines, std::get<std::vector<hosts::OneMachine>>(std::move(outcome)));
   }
 }
 
 int run(const std::string& called, const std::vector<std::string>& arguments, std::span<char* const> environment) {
   os::ensure_standard_descriptors();
   os::serve_as_init();
-  Machine machine = this_machine(environment);
-  machine.sharded_folders = [here = machine] {
-    return sagemaker::sharded_folders(here.environment, {here.read_file, here.exists});
-  };
+  ThisHost here = this_host(environment);
+  here.sharded_folders = [here] { return sagemaker::sharded_folders(here.environment, {here.read_file, here.exists}); };
   forget_variable(environment.data(), std::string(kSecretVariable));
   auto parsed = parse_command_line(
-      arguments, {.environment = machine.environment,
+      arguments, {.environment = here.environment,
                   .called = called,
-                  .exists = machine.exists,
+                  .exists = here.exists,
                   .executable = [](const std::string& path) { return ::access(path.c_str(), X_OK) == 0; },
-                  .read_file = machine.read_file,
-                  .secret_advice = [&machine] { return key_is_there(machine) ? "" : advice_on_secrets(); }});
+                  .read_file = here.read_file,
+                  .secret_advice = [&here] { return key_is_there(here) ? "" : advice_on_secrets(); }});
   if (!parsed) return refuse(parsed.error());
   if (const auto* printed = std::get_if<Printed>(&*parsed)) {
     return os::write_all(STDOUT_FILENO, printed->text) ? 0 : 1;
   }
   auto& options = std::get<Options>(*parsed);
-  if (options.dial_in.make_secret == MakeSecret::Yes) return make_secret(machine);
+  if (options.dial_in.make_secret == MakeSecret::Yes) return make_secret(here);
   if (!options.links_folder.empty()) return make_links(options.links_folder);
   for (const std::string& warning : options.warnings) say("warning: " + warning);
   if (!options.without_effect.empty() && options.verbosity != Verbosity::Quiet) say(note_about(options.without_effect));
-  if (runs_whole_array(options)) return run_whole_array(options, called, arguments, machine);
-  HostFinder finder(machine);
+  if (runs_whole_array(options)) return run_whole_array(options, called, arguments, here);
+  HostFinder finder(here);
   Training training;
   const auto warn = [](const std::string& warning) { say("warning: " + warning); };
-  if (Result<void> settled = settle_options(options, training, finder, machine, warn); !settled) {
-    return fail_for_all(options, machine, finder, settled.error());
+  if (Result<void> settled = settle_options(options, training, finder, here, warn); !settled) {
+    return fail_for_all(options, here, finder, settled.error());
   }
-  return launch(options, training, machine, finder);
+  return launch(options, training, here, finder);
 }
 
 }  // namespace

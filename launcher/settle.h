@@ -5,7 +5,7 @@
 
 #include "common/core/error.h"
 #include "launcher/inputs/host_source.h"
-#include "launcher/inputs/machine.h"
+#include "launcher/inputs/this_host.h"
 #include "launcher/options/gather.h"
 #include "launcher/options/options.h"
 #include "launcher/sagemaker/training.h"
@@ -19,10 +19,10 @@ namespace sml {
 //   4. the programs of --app
 // What the user has said has more say each time. `warn` is told what is odd. After an error `options` are as far as
 // they came; it is of kind Usage or Config.
-Result<void> settle_options(Options& options, Training& training, HostFinder& finder, const Machine& machine,
+Result<void> settle_options(Options& options, Training& training, HostFinder& finder, const ThisHost& here,
                             const std::function<void(const std::string&)>& warn);
 
-// For files that may be objects in S3. `machine` outlives it.
-ReadFile reader_of_objects(const Machine& machine);
+// For files that may be objects in S3. `here` outlives it.
+ReadFile reader_of_objects(const ThisHost& here);
 
 }  // namespace sml

@@ -25,25 +25,25 @@ struct Secret {
 };
 using FoundSecret = Result<std::optional<Secret>>;
 
-FoundSecret secret_of_file(const Machine& machine, const std::string& path, SecretKind kind, std::string source) {
-  Result<std::string> text = machine.read_secret(path, kind);
+FoundSecret secret_of_file(const ThisHost& here, const std::string& path, SecretKind kind, std::string source) {
+  Result<std::string> text = here.read_secret(path, kind);
   if (!text) return Error(text.error()).in(show(source));
   return std::optional(Secret{std::move(*text), std::move(source)});
 }
 
-FoundSecret find_secret(const Options& options, const Machine& machine) {
+FoundSecret find_secret(const Options& options, const ThisHost& here) {
   const DialInOptions& o = options.dial_in;
   if (!o.secret_file.empty()) {
-    return secret_of_file(machine, o.secret_file, SecretKind::Named, "--secret-file " + o.secret_file);
+    return secret_of_file(here, o.secret_file, SecretKind::Named, "--secret-file " + o.secret_file);
   }
-  if (std::string text = variable(machine, kSecretVariable); !text.empty()) {
+  if (std::string text = variable(here, kSecretVariable); !text.empty()) {
     return std::optional(Secret{std::move(text), fmt::format("${}", kSecretVariable)});
   }
   if (o.key == KeyRule::Insecure) return std::optional<Secret>();
-  const std::string folder = machine.config_folder();
+  const std::string folder = here.config_folder();
   const std::string own = default_secret_file(folder);
-  if (folder.empty() || !machine.exists(own)) return std::optional<Secret>();
-  return secret_of_file(machine, own, SecretKind::Default, own);
+  if (folder.empty() || !here.exists(own)) return std::optional<Secret>();
+  return secret_of_file(here, own, SecretKind::Default, own);
 }
 
 Result<void> check_length(const Secret& secret) {
@@ -62,16 +62,16 @@ struct Platform {
 };
 
 // The job's id has 122 random bits; of the rest, what nodes of one job cannot differ in.
-std::string facts_of_batch(const Machine& machine) {
-  const std::string id = variable(machine, "AWS_BATCH_JOB_ID");
+std::string facts_of_batch(const ThisHost& here) {
+  const std::string id = variable(here, "AWS_BATCH_JOB_ID");
   if (id.empty()) return "";
   return fmt::format("{}\n{}\n{}", id.substr(0, id.find('#')),  // each node of a job has its own "#N"
-                     variable(machine, "AWS_BATCH_JQ_NAME"), variable(machine, "AWS_BATCH_JOB_NUM_NODES"));
+                     variable(here, "AWS_BATCH_JQ_NAME"), variable(here, "AWS_BATCH_JOB_NUM_NODES"));
 }
 
-std::optional<Platform> find_platform(const Machine& machine) {
-  if (std::string facts = facts_of_batch(machine); !facts.empty()) return Platform{"AWS Batch", std::move(facts)};
-  std::string facts = sagemaker::shared_facts(machine.environment, {machine.read_file, machine.exists});
+std::optional<Platform> find_platform(const ThisHost& here) {
+  if (std::string facts = facts_of_batch(here); !facts.empty()) return Platform{"AWS Batch", std::move(facts)};
+  std::string facts = sagemaker::shared_facts(here.environment, {here.read_file, here.exists});
   if (!facts.empty()) return Platform{"SageMaker", std::move(facts)};
   return std::nullopt;
 }
@@ -96,14 +96,14 @@ string_view advice_on_secrets() {
          "variable SML_JOB_SECRET; or, where nobody else reaches the hosts, do without by --insecure-job-key";
 }
 
-bool key_is_there(const Machine& machine) {
-  if (!variable(machine, kSecretVariable).empty() || find_platform(machine)) return true;
-  const std::string folder = machine.config_folder();
-  return !folder.empty() && machine.exists(default_secret_file(folder));
+bool key_is_there(const ThisHost& here) {
+  if (!variable(here, kSecretVariable).empty() || find_platform(here)) return true;
+  const std::string folder = here.config_folder();
+  return !folder.empty() && here.exists(default_secret_file(folder));
 }
 
-Result<JobKey> find_job_key(const Options& options, const Machine& machine, const dialin::Settings& settings) {
-  const FoundSecret secret = find_secret(options, machine);
+Result<JobKey> find_job_key(const Options& options, const ThisHost& here, const dialin::Settings& settings) {
+  const FoundSecret secret = find_secret(options, here);
   if (!secret) return secret.error();
   if (*secret) {
     if (Result<void> checked = check_length(**secret); !checked) return checked.error();
@@ -111,7 +111,7 @@ Result<JobKey> find_job_key(const Options& options, const Machine& machine, cons
     if (!key) return key.error();
     return JobKey{*key, ""};
   }
-  const std::optional<Platform> platform = find_platform(machine);
+  const std::optional<Platform> platform = find_platform(here);
   if (platform) {
     return key_of_facts(
         platform->facts, settings,

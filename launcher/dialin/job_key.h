@@ -5,7 +5,7 @@
 
 #include "common/core/error.h"
 #include "launcher/dialin/settings.h"
-#include "launcher/inputs/machine.h"
+#include "launcher/inputs/this_host.h"
 #include "launcher/options/options.h"
 
 namespace sml {
@@ -19,11 +19,11 @@ struct JobKey {
 // --insecure-job-key asks for it or a platform keeps the hosts of the job apart from others, from what all of them are
 // told; that takes a tenth of a second, and so does each guess of somebody else. Error (Usage or Config): neither is
 // there, and how it could be; or a file cannot be believed.
-Result<JobKey> find_job_key(const Options& options, const Machine& machine, const dialin::Settings& settings);
+Result<JobKey> find_job_key(const Options& options, const ThisHost& here, const dialin::Settings& settings);
 
 // Whether there is a key without an option that says so: of the variable, the user's own file or a platform. It need
 // not be one that can be believed.
-bool key_is_there(const Machine& machine);
+bool key_is_there(const ThisHost& here);
 
 // What to do where there is none.
 std::string_view advice_on_secrets();

@@ -130,9 +130,9 @@ Result<HeadPlace> place_of_head(const Options& options, const plan::LaunchPlan& 
 
 // As torch's agents do: whose address it is is the head, the others have their places from it. What starts them all
 // (srun, for one) numbers them, and the head keeps to that; where the name is not known yet, it is the first of these.
-void join_by_head(dialin::Settings& settings, const Machine& machine, std::uint32_t hosts) {
-  const launch::Whose whose = machine.whose_host ? machine.whose_host(settings.head) : launch::Whose::Unknown;
-  const std::optional<dialin::PlaceHint> hint = dialin::place_hint(machine.environment, hosts);
+void join_by_head(dialin::Settings& settings, const ThisHost& here, std::uint32_t hosts) {
+  const launch::Whose whose = here.whose_host ? here.whose_host(settings.head) : launch::Whose::Unknown;
+  const std::optional<dialin::PlaceHint> hint = dialin::place_hint(here.environment, hosts);
   const bool first = whose == launch::Whose::Unknown && hint && hint->place == 0;
   settings.own_index = whose == launch::Whose::Ours || first ? 0 : 1;
   if (settings.own_index == 0) {
@@ -148,18 +148,18 @@ void join_by_head(dialin::Settings& settings, const Machine& machine, std::uint3
 // ---- which job
 
 // Jobs of one platform's job, or of one head, may have names of their own.
-std::string job_name(const Options& options, const Machine& machine) {
+std::string job_name(const Options& options, const ThisHost& here) {
   const std::string run = options.run_id.empty() ? "" : "run " + options.run_id;
   for (const string_view name : {"TRAINING_JOB_ARN", "TRAINING_JOB_NAME", "AWS_BATCH_JOB_ID"}) {
-    const std::string value = variable(machine, name);
+    const std::string value = variable(here, name);
     if (!value.empty()) return value.substr(0, value.find('#')) + run;  // AWS Batch: each host has its own "#N"
   }
-  return sagemaker::processing_job(machine.environment, {machine.read_file, machine.exists}) + run;
+  return sagemaker::processing_job(here.environment, {here.read_file, here.exists}) + run;
 }
 
-std::uint32_t attempt_of(const Options& options, const Machine& machine) {
+std::uint32_t attempt_of(const Options& options, const ThisHost& here) {
   if (options.dial_in.attempt) return *options.dial_in.attempt;
-  const std::string value = variable(machine, "AWS_BATCH_JOB_ATTEMPT");
+  const std::string value = variable(here, "AWS_BATCH_JOB_ATTEMPT");
   std::uint32_t attempt = 0;
   std::from_chars(value.data(), value.data() + value.size(), attempt);
   return attempt;
@@ -207,18 +207,18 @@ Options hosts_only(const Options& options) {
 
 }  // namespace
 
-std::optional<dialin::Settings> find_head(const Options& options, const Machine& machine, HostFinder& finder,
+std::optional<dialin::Settings> find_head(const Options& options, const ThisHost& here, HostFinder& finder,
                                           const std::string& build) {
   Options bare = hosts_only(options);
   Training training;
   if (bare.mode == Mode::Train) {
-    Result<Training> prepared = prepare_training(bare, machine, finder);
+    Result<Training> prepared = prepare_training(bare, here, finder);
     if (!prepared) return std::nullopt;
     training = std::move(*prepared);
   }
-  const Result<plan::LaunchPlan> plan = make_plan(bare, machine, finder);
+  const Result<plan::LaunchPlan> plan = make_plan(bare, here, finder);
   if (!plan || takes_no_part(bare, training, *plan)) return std::nullopt;
-  Result<std::optional<dialin::Settings>> settings = choose_dial_in(bare, training, *plan, machine, build);
+  Result<std::optional<dialin::Settings>> settings = choose_dial_in(bare, training, *plan, here, build);
   if (!settings || !*settings || (*settings)->own_index == 0) return std::nullopt;
   return std::move(*settings);
 }
@@ -248,7 +248,7 @@ bool takes_no_part(const Options& options, const Training& training, const plan:
 }
 
 Result<std::optional<dialin::Settings>> choose_dial_in(const Options& options, const Training& training,
-                                                       const plan::LaunchPlan& plan, const Machine& machine,
+                                                       const plan::LaunchPlan& plan, const ThisHost& here,
                                                        const std::string& build) {
   if (!is_wanted(options, training, plan)) return std::optional<dialin::Settings>();
   dialin::Settings settings;
@@ -260,14 +260,14 @@ Result<std::optional<dialin::Settings>> choose_dial_in(const Options& options, c
   if (!head) return head.error();
   settings.head = head->name;
   settings.port = head->port;
-  if (by_head) join_by_head(settings, machine, static_cast<std::uint32_t>(plan.map.hosts.size()));
+  if (by_head) join_by_head(settings, here, static_cast<std::uint32_t>(plan.map.hosts.size()));
   for (const plan::MappedHost& host : plan.map.hosts) settings.hosts.push_back(host.host.name);
-  settings.job = job_name(options, machine);
-  settings.attempt = attempt_of(options, machine);
+  settings.job = job_name(options, here);
+  settings.attempt = attempt_of(options, here);
   settings.build = build;
   settings.plan = plan_digest(plan, options.check);
   settings.callers = names_are_made_up(plan) ? dialin::Callers::Anywhere : dialin::Callers::ListedHosts;
-  Result<JobKey> key = find_job_key(options, machine, settings);
+  Result<JobKey> key = find_job_key(options, here, settings);
   if (!key) return key.error();
   settings.key = key->key;
   settings.advice = std::move(key->advice);

@@ -1,4 +1,4 @@
-// What the listings of device tools say: pure, machine.cc runs the tools.
+// What the listings of device tools say: pure, this_host.cc runs the tools.
 #pragma once
 #include <cstdint>
 #include <optional>

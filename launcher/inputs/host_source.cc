@@ -28,7 +28,7 @@ constexpr std::string_view kCountedHosts = "--nnodes";
 
 struct Subject {
   const Options& options;
-  const Machine& machine;
+  const ThisHost& here;
 };
 
 FoundHosts nothing() { return std::optional<plan::HostList>(); }
@@ -44,7 +44,7 @@ FoundHosts hosts_of_hostfile(const Subject& s) {
   const std::string& path = s.options.hostfile;
   if (path.empty()) return nothing();
   const std::string source = "--hostfile " + path;
-  const Result<std::string> text = s.machine.read_file(path, hosts::kMaxHostfileBytes);
+  const Result<std::string> text = s.here.read_file(path, hosts::kMaxHostfileBytes);
   if (!text) return Error(ErrorKind::Config, fmt::format("{}: {}", show(source), text.error().message()));
   Result<std::vector<plan::Host>> hosts = hosts::parse_hostfile(*text, path);
   if (!hosts) return hosts.error();
@@ -56,7 +56,7 @@ enum class Readers : std::uint8_t { One, EachHost };
 
 // The hosts of the file, or of the groups that are wanted.
 FoundHosts hosts_of_config(const std::string& path, const std::string& source, Readers readers, const Subject& s) {
-  const Result<std::string> text = s.machine.read_file(path, kMaxConfigBytes);
+  const Result<std::string> text = s.here.read_file(path, kMaxConfigBytes);
   if (!text) return Error(ErrorKind::Config, fmt::format("{}: {}", show(source), text.error().message()));
   Result<hosts::ResourceConfig> config = hosts::parse_resource_config(*text, source);
   if (!config) return config.error();
@@ -99,10 +99,10 @@ struct SagemakerFile {
   Readers readers;  // of a processing job no more is known than which host this one is: the same runs on all
 };
 
-std::vector<SagemakerFile> sagemaker_files(const Machine& machine) {
+std::vector<SagemakerFile> sagemaker_files(const ThisHost& here) {
   constexpr std::string_view kTraining = "/input/config/resourceconfig.json";
   constexpr std::string_view kProcessing = "/config/resourceconfig.json";
-  std::string base = variable(machine, "SAGEMAKER_BASE_DIR");
+  std::string base = variable(here, "SAGEMAKER_BASE_DIR");
   const bool moved = !base.empty();
   while (base.ends_with('/')) base.pop_back();
   std::vector<SagemakerFile> files;
@@ -114,15 +114,15 @@ std::vector<SagemakerFile> sagemaker_files(const Machine& machine) {
   return files;
 }
 
-std::optional<SagemakerFile> sagemaker_file(const Machine& machine) {
-  for (SagemakerFile& file : sagemaker_files(machine)) {
-    if (machine.exists(file.path)) return std::move(file);
+std::optional<SagemakerFile> sagemaker_file(const ThisHost& here) {
+  for (SagemakerFile& file : sagemaker_files(here)) {
+    if (here.exists(file.path)) return std::move(file);
   }
   return std::nullopt;
 }
 
 FoundHosts hosts_of_sagemaker(const Subject& s) {
-  const std::optional<SagemakerFile> file = sagemaker_file(s.machine);
+  const std::optional<SagemakerFile> file = sagemaker_file(s.here);
   return file ? hosts_of_config(file->path, file->path, file->readers, s) : nothing();
 }
 
@@ -131,7 +131,7 @@ FoundHosts hosts_of_rankfile(const Subject& s) {
   const std::string& path = s.options.rankfile;
   if (path.empty()) return nothing();
   const std::string source = "--rankfile " + path;
-  const Result<std::string> text = s.machine.read_file(path, plan::kMaxRankfileBytes);
+  const Result<std::string> text = s.here.read_file(path, plan::kMaxRankfileBytes);
   if (!text) return Error(ErrorKind::Config, fmt::format("{}: {}", show(source), text.error().message()));
   const Result<plan::Rankfile> file = plan::parse_rankfile(*text, path);
   if (!file) return file.error();
@@ -143,23 +143,23 @@ FoundHosts hosts_of_rankfile(const Subject& s) {
   return list.hosts.empty() ? nothing() : std::optional(std::move(list));
 }
 
-FoundHosts this_machine_alone(const Subject&) {
-  return std::optional(plan::HostList{{{"localhost", "", std::nullopt}}, std::string(kThisMachine)});
+FoundHosts this_host_alone(const Subject&) {
+  return std::optional(plan::HostList{{{"localhost", "", std::nullopt}}, std::string(kThisHost)});
 }
 
-std::optional<std::string> set_variable(const Machine& machine, const std::string& name) {
-  std::string value = variable(machine, name);
+std::optional<std::string> set_variable(const ThisHost& here, const std::string& name) {
+  std::string value = variable(here, name);
   return value.empty() ? std::nullopt : std::optional(std::move(value));
 }
 
 hosts::JobSecret secret_of(const Subject& s) {
-  const bool given = !s.options.dial_in.secret_file.empty() || !variable(s.machine, kSecretVariable).empty();
+  const bool given = !s.options.dial_in.secret_file.empty() || !variable(s.here, kSecretVariable).empty();
   return given ? hosts::JobSecret::Given : hosts::JobSecret::None;
 }
 
 hosts::Surroundings surroundings_of(const Subject& s) {
-  return {[&machine = s.machine](const std::string& name) { return set_variable(machine, name); }, s.machine.read_file,
-          s.machine.output_of, s.machine.host_name, secret_of(s)};
+  return {[&here = s.here](const std::string& name) { return set_variable(here, name); }, s.here.read_file,
+          s.here.output_of, s.here.host_name, secret_of(s)};
 }
 
 // ---- the sources, and what each of them looks at in the options
@@ -197,7 +197,7 @@ HostSource source_named(std::string_view name) {
       HostSource{"nnodes", kCountedHosts, hosts_of_count, given_counts},
       HostSource{"sagemaker", "/opt/ml/input/config/resourceconfig.json", hosts_of_sagemaker, given_groups},
       HostSource{"rankfile", "--rankfile", hosts_of_rankfile, [](const Options& o) { return o.rankfile; }},
-      HostSource{"local", "", this_machine_alone, no_option}};
+      HostSource{"local", "", this_host_alone, no_option}};
   const auto* found = std::find_if(own.begin(), own.end(), [name](const HostSource& s) { return s.name == name; });
   if (found != own.end()) return *found;
   const auto systems = hosts::batch_systems();
@@ -233,9 +233,9 @@ std::set<std::string> names_of(const plan::HostList& list) {
   return out;
 }
 
-bool runs_here(const plan::HostList& list, const Machine& machine) {
+bool runs_here(const plan::HostList& list, const ThisHost& here) {
   const bool knows_us = list.calls && !list.calls->own_name.empty();
-  return knows_us || names_of(list).contains(first_label(machine.host_name));
+  return knows_us || names_of(list).contains(first_label(here.host_name));
 }
 
 // Neither the user nor the platform has said which counts.
@@ -245,8 +245,8 @@ bool may_contradict(const Options& options) {
 
 // Whether it is worth while to ask for the hosts.
 bool may_call(const Subject& s) {
-  if (secret_of(s) == hosts::JobSecret::Given || !variable(s.machine, "AWS_BATCH_JOB_NUM_NODES").empty()) return true;
-  const std::optional<SagemakerFile> file = sagemaker_file(s.machine);
+  if (secret_of(s) == hosts::JobSecret::Given || !variable(s.here, "AWS_BATCH_JOB_NUM_NODES").empty()) return true;
+  const std::optional<SagemakerFile> file = sagemaker_file(s.here);
   return file && file->readers == Readers::EachHost;
 }
 
@@ -256,7 +256,7 @@ const FoundHosts& HostFinder::ask(const HostSource& source, const Options& optio
   const std::string key = fmt::format("{}\n{}", source.name, source.asked_with(options));
   const auto known = answers_.find(key);
   if (known != answers_.end()) return known->second;
-  return answers_.emplace(key, source.find({options, machine_})).first->second;
+  return answers_.emplace(key, source.find({options, here_})).first->second;
 }
 
 // Of the first batch system whose job this is; one that cannot be read is none.
@@ -281,8 +281,7 @@ Result<plan::HostList> HostFinder::find(const Options& options) {
     }
     if (*found && source.name == "sagemaker" && may_contradict(options)) {
       std::optional<BatchJob> job = batch_job(options);
-      if (job && runs_here(job->list, machine_) && names_of(job->list) != names_of(**found))
-        return std::move(job->list);
+      if (job && runs_here(job->list, here_) && names_of(job->list) != names_of(**found)) return std::move(job->list);
     }
     if (*found) return **found;
     if (forced) {
@@ -307,7 +306,7 @@ std::string HostFinder::contradiction(const Options& options, const plan::HostLi
 }
 
 bool HostFinder::hosts_call(const Options& options) {
-  if (options.dial_in.hosts || !may_call({options, machine_})) return false;
+  if (options.dial_in.hosts || !may_call({options, here_})) return false;
   const Result<plan::HostList> found = find(options);
   return found && found->calls;
 }

@@ -7,12 +7,12 @@
 #include "common/core/error.h"
 #include "common/hosts/batch_systems.h"
 #include "common/plan/host.h"
-#include "launcher/inputs/machine.h"
+#include "launcher/inputs/this_host.h"
 #include "launcher/options/options.h"
 
 namespace sml {
 
-inline constexpr std::string_view kThisMachine = "this machine";
+inline constexpr std::string_view kThisHost = "this machine";
 inline constexpr std::string_view kSecretVariable = "SML_JOB_SECRET";
 
 struct HostSource;
@@ -21,7 +21,7 @@ struct HostSource;
 // ours. Outlived by the machine.
 class HostFinder {
  public:
-  explicit HostFinder(const Machine& machine) : machine_(machine) {}
+  explicit HostFinder(const ThisHost& here) : here_(here) {}
 
   // The first of --hosts, --hostfile, --resource-config, --nnodes, SageMaker's files (training, then processing, below
   // $SAGEMAKER_BASE_DIR), the batch systems (common/hosts/batch_systems.h) that is there, else this machine; or the one
@@ -46,7 +46,7 @@ class HostFinder {
   const hosts::FoundHosts& ask(const HostSource& source, const Options& options);
   std::optional<BatchJob> batch_job(const Options& options);
 
-  const Machine& machine_;
+  const ThisHost& here_;
   std::map<std::string, hosts::FoundHosts> answers_;  // by the source, and what of the options it was asked with
 };
 

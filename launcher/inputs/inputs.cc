@@ -27,26 +27,26 @@ namespace {
 
 // ---- slots that the source does not name
 
-std::uint32_t count_cores(const Machine& machine) {
+std::uint32_t count_cores(const ThisHost& here) {
   std::set<std::uint32_t> cores;
-  for (const plan::Cpu& cpu : machine.cpu_topology ? machine.cpu_topology() : plan::CpuTopology()) {
+  for (const plan::Cpu& cpu : here.cpu_topology ? here.cpu_topology() : plan::CpuTopology()) {
     cores.insert(cpu.core);
   }
-  return cores.empty() ? std::max(1U, machine.count_cpus()) : static_cast<std::uint32_t>(cores.size());
+  return cores.empty() ? std::max(1U, here.count_cpus()) : static_cast<std::uint32_t>(cores.size());
 }
 
-Result<std::uint32_t> counted_slots(const Options& options, const Machine& machine) {
+Result<std::uint32_t> counted_slots(const Options& options, const ThisHost& here) {
   const bool cores = options.processors == Processors::Cores;
   const SlotsRule rule = options.slots_rule == SlotsRule::Core && !cores ? SlotsRule::Cpu : options.slots_rule;
   const std::uint32_t gpus_per_rank = options.gpus_per_rank.value_or(1);
-  if (rule == SlotsRule::Cpu) return std::max(1U, machine.count_cpus());
-  if (rule == SlotsRule::Core) return count_cores(machine);
-  if (const std::uint32_t gpus = machine.count_gpus(); gpus > 0) return std::max(1U, gpus / gpus_per_rank);
-  if (rule == SlotsRule::GpuOrCpu) return std::max(1U, machine.count_cpus());
+  if (rule == SlotsRule::Cpu) return std::max(1U, here.count_cpus());
+  if (rule == SlotsRule::Core) return count_cores(here);
+  if (const std::uint32_t gpus = here.count_gpus(); gpus > 0) return std::max(1U, gpus / gpus_per_rank);
+  if (rule == SlotsRule::GpuOrCpu) return std::max(1U, here.count_cpus());
   if (rule == SlotsRule::Gpu) {
     return Error(ErrorKind::Usage, "--nproc-per-node gpu: no GPU is found on this machine; give a number of slots");
   }
-  return std::max(1U, machine.count_neuron_cores() / gpus_per_rank);
+  return std::max(1U, here.count_neuron_cores() / gpus_per_rank);
 }
 
 // How many workers there are to be on the hosts of the job, when all programs say it.
@@ -68,16 +68,16 @@ bool counted_by_user(const Options& options) {
 }
 
 Result<std::uint32_t> default_slots(const Options& options, const plan::RankLayout& layout, const plan::HostList& list,
-                                    const Machine& machine) {
+                                    const ThisHost& here) {
   if (options.nproc_per_node) return *options.nproc_per_node;
   if (layout.per_host && !counted_by_user(options)) return *layout.per_host;
   const std::optional<std::uint32_t> workers = workers_on_job_hosts(options);
   const bool of_mpirun = options.slots_rule == SlotsRule::Core && !counted_by_user(options);  // which refuses more
   const bool too_many = of_mpirun && options.layout.oversubscribe == plan::Oversubscribe::No && workers &&
-                        *workers > std::max(count_cores(machine), machine.count_cpus());
-  const bool np_says_it = workers && list.source == kThisMachine && !counted_by_user(options) && !too_many;
+                        *workers > std::max(count_cores(here), here.count_cpus());
+  const bool np_says_it = workers && list.source == kThisHost && !counted_by_user(options) && !too_many;
   if (np_says_it) return std::min(*workers, plan::kMaxSlotsPerHost);
-  return counted_slots(options, machine);
+  return counted_slots(options, here);
 }
 
 // What the user counts holds on every host; but --ranks-per-host and a rankfile count within the slots that are named,
@@ -88,13 +88,13 @@ bool counts_every_host(const Options& options, const plan::RankLayout& layout) {
 }
 
 Result<void> fill_slots(plan::HostList& list, const Options& options, const plan::RankLayout& layout,
-                        const Machine& machine) {
+                        const ThisHost& here) {
   if (counted_by_user(options) && (list.slots_are == plan::SlotsAre::Capacity || counts_every_host(options, layout))) {
     for (plan::Host& host : list.hosts) host.slots.reset();
   }
   const auto unnamed = [](const plan::Host& host) { return !host.slots; };
   if (std::none_of(list.hosts.begin(), list.hosts.end(), unnamed)) return {};
-  Result<std::uint32_t> slots = default_slots(options, layout, list, machine);
+  Result<std::uint32_t> slots = default_slots(options, layout, list, here);
   if (!slots) return slots.error();
   if (*slots > plan::kMaxSlotsPerHost) slots = plan::kMaxSlotsPerHost;
   for (plan::Host& host : list.hosts) host.slots = host.slots.value_or(*slots);
@@ -103,7 +103,7 @@ Result<void> fill_slots(plan::HostList& list, const Options& options, const plan
 
 // ---- layout
 
-Result<plan::RankLayout> read_layout(const Options& options, const Machine& machine) {
+Result<plan::RankLayout> read_layout(const Options& options, const ThisHost& here) {
   plan::RankLayout layout = options.layout;
   if (options.rankfile.empty()) return layout;
   if (layout.per_host || layout.rank_by || layout.map_by != plan::MapBy::Slot) {
@@ -111,7 +111,7 @@ Result<plan::RankLayout> read_layout(const Options& options, const Machine& mach
         ErrorKind::Usage,
         "--rankfile says where each rank is; --map-by, --rank-by and --ranks-per-host cannot be given with it");
   }
-  const Result<std::string> text = machine.read_file(options.rankfile, plan::kMaxRankfileBytes);
+  const Result<std::string> text = here.read_file(options.rankfile, plan::kMaxRankfileBytes);
   if (!text) {
     return Error(ErrorKind::Config, fmt::format("--rankfile {}: {}", show(options.rankfile), text.error().message()));
   }
@@ -183,16 +183,16 @@ void rename_hosts(plan::RankLayout& layout, const std::vector<plan::Host>& liste
 
 // Answers warnings.
 Result<std::vector<std::string>> arrange(plan::HostList& list, plan::RankLayout& layout, const Options& options,
-                                         const Machine& machine) {
-  const std::vector<std::string> own_names{"localhost", "127.0.0.1", "::1", machine.host_name};
+                                         const ThisHost& here) {
+  const std::vector<std::string> own_names{"localhost", "127.0.0.1", "::1", here.host_name};
   Result<std::vector<std::string>> warnings = hosts::merge_aliases(list.hosts, own_names);
   if (!warnings) return warnings;
   if (Result<void> filtered = filter(list, options); !filtered) return filtered.error();
-  const std::vector<plan::Host> before_merge = machine.machines.empty() ? std::vector<plan::Host>() : list.hosts;
-  const Result<std::vector<std::string>> merged = hosts::merge_machines(list.hosts, machine.machines);
+  const std::vector<plan::Host> before_merge = here.machines.empty() ? std::vector<plan::Host>() : list.hosts;
+  const Result<std::vector<std::string>> merged = hosts::merge_machines(list.hosts, here.machines);
   if (!merged) return merged.error();
   warnings->insert(warnings->end(), merged->begin(), merged->end());
-  rename_hosts(layout, before_merge, machine.machines);
+  rename_hosts(layout, before_merge, here.machines);
   if (options.host_order == HostOrder::Natural) {
     const auto before = [](const plan::Host& a, const plan::Host& b) { return hosts::natural_less(a.name, b.name); };
     std::stable_sort(list.hosts.begin(), list.hosts.end(), before);
@@ -204,9 +204,9 @@ Result<std::vector<std::string>> arrange(plan::HostList& list, plan::RankLayout&
 // ---- what the workers get
 
 // Whoever can write the file chooses what our workers load; whoever can read it has what is secret in it.
-Result<void> check_access(const std::string& path, const plan::Environment& variables, const Machine& machine,
+Result<void> check_access(const std::string& path, const plan::Environment& variables, const ThisHost& here,
                           std::vector<std::string>& warnings) {
-  const OthersCan others = machine.others_can ? machine.others_can(path) : OthersCan::Nothing;
+  const OthersCan others = here.others_can ? here.others_can(path) : OthersCan::Nothing;
   if (others == OthersCan::Write) {
     return Error(ErrorKind::Config, fmt::format("--env-file {}: every user of this machine can write it", show(path)))
         .with_hint("chmod o-w it, and look at what it says");
@@ -222,22 +222,22 @@ Result<void> check_access(const std::string& path, const plan::Environment& vari
 }
 
 // Presets' defaults, unless they are inherited; the files and variables of the program.
-Result<plan::Environment> user_environment(const Options& options, const ProgramOptions& program,
-                                           const Machine& machine, std::vector<std::string>& warnings) {
+Result<plan::Environment> user_environment(const Options& options, const ProgramOptions& program, const ThisHost& here,
+                                           std::vector<std::string>& warnings) {
   plan::Environment out = plan::preset_defaults(options.presets);
   std::erase_if(out, [&](const std::string& entry) {
-    return plan::find_variable(machine.environment, plan::name_of(entry)) != nullptr;
+    return plan::find_variable(here.environment, plan::name_of(entry)) != nullptr;
   });
   for (const std::string& path : program.env_files) {
-    const Result<std::string> text = machine.read_file(path, plan::kMaxEnvFileBytes);
+    const Result<std::string> text = here.read_file(path, plan::kMaxEnvFileBytes);
     if (!text) return Error(ErrorKind::Config, fmt::format("--env-file {}: {}", show(path), text.error().message()));
     Result<plan::Environment> variables = plan::parse_env_file(*text, path);
     if (!variables) return variables.error();
-    if (Result<void> safe = check_access(path, *variables, machine, warnings); !safe) return safe.error();
+    if (Result<void> safe = check_access(path, *variables, here, warnings); !safe) return safe.error();
     std::move(variables->begin(), variables->end(), std::back_inserter(out));
   }
   out.insert(out.end(), options.extra_variables.begin(), options.extra_variables.end());
-  plan::ExportedVariables exported = plan::resolve_export_words(program.export_variables, machine.environment);
+  plan::ExportedVariables exported = plan::resolve_export_words(program.export_variables, here.environment);
   std::move(exported.variables.begin(), exported.variables.end(), std::back_inserter(out));
   for (std::string& warning : exported.warnings) {
     if (std::find(warnings.begin(), warnings.end(), warning) == warnings.end()) warnings.push_back(std::move(warning));
@@ -245,36 +245,36 @@ Result<plan::Environment> user_environment(const Options& options, const Program
   return out;
 }
 
-Result<std::string> working_directory(const ProgramOptions& program, const Machine& machine) {
+Result<std::string> working_directory(const ProgramOptions& program, const ThisHost& here) {
   const std::string& wanted = program.working_directory;
   if (wanted.starts_with('/')) return wanted;
-  if (machine.working_directory.empty()) {
+  if (here.working_directory.empty()) {
     return Error(ErrorKind::Config, "the working directory does not exist any more; name one with --wdir");
   }
-  if (wanted.empty() || wanted == ".") return machine.working_directory;
-  const bool at_root = machine.working_directory.ends_with('/');
-  return machine.working_directory + (at_root ? "" : "/") + wanted;
+  if (wanted.empty() || wanted == ".") return here.working_directory;
+  const bool at_root = here.working_directory.ends_with('/');
+  return here.working_directory + (at_root ? "" : "/") + wanted;
 }
 
 // Absolute, without "." and a slash at the end: so that two that are the same are equal.
-std::string whole_path(const std::string& folder, const Machine& machine) {
-  std::string path = (std::filesystem::path(machine.working_directory) / folder).lexically_normal();
+std::string whole_path(const std::string& folder, const ThisHost& here) {
+  std::string path = (std::filesystem::path(here.working_directory) / folder).lexically_normal();
   while (path.size() > 1 && path.ends_with('/')) path.pop_back();
   return path;
 }
 
 // What the platform has sharded over the hosts is not sharded over them again.
-Result<void> add_channels(plan::LaunchPlan& plan, const Options& options, const Machine& machine) {
+Result<void> add_channels(plan::LaunchPlan& plan, const Options& options, const ThisHost& here) {
   if (options.channels.empty()) return {};
   const Result<std::vector<std::string>> sharded =
-      machine.sharded_folders ? machine.sharded_folders() : std::vector<std::string>();
+      here.sharded_folders ? here.sharded_folders() : std::vector<std::string>();
   if (!sharded) return sharded.error();
   for (plan::Channel channel : options.channels) {
-    if (machine.working_directory.empty() && !channel.folder.starts_with('/')) {
+    if (here.working_directory.empty() && !channel.folder.starts_with('/')) {
       return Error(ErrorKind::Config,
                    fmt::format("--channel {}: the working directory does not exist any more", channel.name));
     }
-    channel.folder = whole_path(channel.folder, machine);
+    channel.folder = whole_path(channel.folder, here);
     const bool twice = channel.mode == plan::ChannelMode::Sharded &&
                        std::find(sharded->begin(), sharded->end(), channel.folder) != sharded->end();
     if (twice) {
@@ -302,20 +302,20 @@ Result<void> check_channels(const plan::LaunchPlan& plan) {
 }
 
 // Else each host would say that no key is accepted, and not that one was not even tried.
-Result<void> check_identity(const plan::LaunchPlan& plan, const Options& options, const Machine& machine) {
+Result<void> check_identity(const plan::LaunchPlan& plan, const Options& options, const ThisHost& here) {
   std::string file = options.ssh.identity_file;
-  const auto is_remote = [&machine](const plan::MappedHost& host) {
-    return host.host.name != "localhost" && host.host.name != machine.host_name;
+  const auto is_remote = [&here](const plan::MappedHost& host) {
+    return host.host.name != "localhost" && host.host.name != here.host_name;
   };
   const bool by_ssh = options.ssh.command.empty() && !plan.calls &&
                       std::any_of(plan.map.hosts.begin(), plan.map.hosts.end(), is_remote);
   if (file.empty() || !by_ssh) return {};
   if (file.starts_with("~/")) {
-    const std::string* home = plan::find_variable(machine.environment, "HOME");
+    const std::string* home = plan::find_variable(here.environment, "HOME");
     if (home == nullptr) return {};
     file.replace(0, 1, plan::value_of(*home));
   }
-  if (machine.exists(file)) return {};
+  if (here.exists(file)) return {};
   return Error(ErrorKind::Usage, fmt::format("--ssh-identity-file {}: there is no such file", show(file)));
 }
 
@@ -325,25 +325,25 @@ Result<void> check_ranks(std::string_view option, const std::optional<RankSet>& 
                                              named->largest(), map.world_size() - 1));
 }
 
-Result<plan::Program> make_program(const Options& options, const ProgramOptions& program, const Machine& machine,
+Result<plan::Program> make_program(const Options& options, const ProgramOptions& program, const ThisHost& here,
                                    std::vector<std::string>& warnings) {
-  Result<std::string> directory = working_directory(program, machine);
+  Result<std::string> directory = working_directory(program, here);
   if (!directory) return directory.error();
-  Result<plan::Environment> user = user_environment(options, program, machine, warnings);
+  Result<plan::Environment> user = user_environment(options, program, here, warnings);
   if (!user) return user.error();
   return plan::Program{program.command, std::move(*directory), std::move(*user)};
 }
 
 // ---- several programs
 
-Result<plan::ProgramShare> share_of(const Options& options, const ProgramOptions& program, const Machine& machine) {
+Result<plan::ProgramShare> share_of(const Options& options, const ProgramOptions& program, const ThisHost& here) {
   plan::ProgramShare share{.np = program.np, .hosts = {}, .role = program.role, .part = program.part};
   if (program.hosts.empty()) return share;
   Result<std::vector<plan::Host>> hosts = hosts::parse_host_list(program.hosts);
   if (!hosts) return Error(hosts.error()).in("-H");
   plan::HostList list{std::move(*hosts), "-H"};
-  if (Result<void> filled = fill_slots(list, options, options.layout, machine); !filled) return filled.error();
-  if (Result<std::vector<std::string>> merged = hosts::merge_machines(list.hosts, machine.machines); !merged) {
+  if (Result<void> filled = fill_slots(list, options, options.layout, here); !filled) return filled.error();
+  if (Result<std::vector<std::string>> merged = hosts::merge_machines(list.hosts, here.machines); !merged) {
     return merged.error();
   }
   share.hosts = std::move(list.hosts);
@@ -351,10 +351,10 @@ Result<plan::ProgramShare> share_of(const Options& options, const ProgramOptions
 }
 
 // The last are those that presets add.
-Result<std::vector<plan::ProgramShare>> shares_of(const Options& options, const Machine& machine) {
+Result<std::vector<plan::ProgramShare>> shares_of(const Options& options, const ThisHost& here) {
   std::vector<plan::ProgramShare> shares{{.np = options.np, .hosts = {}, .role = options.role, .part = options.part}};
   for (const ProgramOptions& program : options.more_programs) {
-    Result<plan::ProgramShare> share = share_of(options, program, machine);
+    Result<plan::ProgramShare> share = share_of(options, program, here);
     if (!share) return Error(share.error()).in(fmt::format("program {}", shares.size() + 1));
     shares.push_back(std::move(*share));
   }
@@ -367,13 +367,13 @@ bool is_plain(const std::vector<plan::ProgramShare>& shares) {
 }
 
 // All programs, in the order of their shares.
-Result<void> add_programs(plan::LaunchPlan& plan, const Options& options, const Machine& machine,
+Result<void> add_programs(plan::LaunchPlan& plan, const Options& options, const ThisHost& here,
                           const std::vector<plan::ProgramShare>& shares) {
-  Result<plan::Program> first = make_program(options, options, machine, plan.warnings);
+  Result<plan::Program> first = make_program(options, options, here, plan.warnings);
   if (!first) return first.error();
   static_cast<plan::Program&>(plan) = std::move(*first);
   for (const ProgramOptions& program : options.more_programs) {
-    Result<plan::Program> made = make_program(options, program, machine, plan.warnings);
+    Result<plan::Program> made = make_program(options, program, here, plan.warnings);
     if (!made) return made.error();
     plan.more_programs.push_back(std::move(*made));
   }
@@ -386,9 +386,9 @@ Result<void> add_programs(plan::LaunchPlan& plan, const Options& options, const 
 // ---- parts of hosts: sockets, NUMA nodes and the like
 
 // So many on each part are so many on each host, all of which are taken to be as this machine is.
-Result<void> count_by_parts(plan::RankLayout& layout, const Options& options, const Machine& machine) {
+Result<void> count_by_parts(plan::RankLayout& layout, const Options& options, const ThisHost& here) {
   if (options.binding.per_part == 0) return {};
-  const plan::CpuTopology topology = machine.cpu_topology ? machine.cpu_topology() : plan::CpuTopology();
+  const plan::CpuTopology topology = here.cpu_topology ? here.cpu_topology() : plan::CpuTopology();
   if (topology.empty()) {
     return Error(ErrorKind::Usage, "--map-by: the processors of this machine cannot be read; write ppr:N:host");
   }
@@ -429,23 +429,23 @@ Result<plan::JobMap> map_ranks(const plan::HostList& hosts, const Options& optio
 
 }  // namespace
 
-Result<plan::LaunchPlan> make_plan(const Options& options, const Machine& machine) {
-  HostFinder finder(machine);
-  return make_plan(options, machine, finder);
+Result<plan::LaunchPlan> make_plan(const Options& options, const ThisHost& here) {
+  HostFinder finder(here);
+  return make_plan(options, here, finder);
 }
 
-Result<plan::LaunchPlan> make_plan(const Options& options, const Machine& machine, HostFinder& finder) {
-  Result<plan::RankLayout> layout = read_layout(options, machine);
+Result<plan::LaunchPlan> make_plan(const Options& options, const ThisHost& here, HostFinder& finder) {
+  Result<plan::RankLayout> layout = read_layout(options, here);
   if (!layout) return layout.error();
-  if (Result<void> counted = count_by_parts(*layout, options, machine); !counted) return counted.error();
+  if (Result<void> counted = count_by_parts(*layout, options, here); !counted) return counted.error();
   Result<plan::HostList> hosts = finder.find(options);
   if (!hosts) return hosts.error();
   const std::string contradicted = finder.contradiction(options, *hosts);
   if (Result<void> filled = fill_slots_by_rankfile(*hosts, *layout); !filled) return filled.error();
-  if (Result<void> filled = fill_slots(*hosts, options, *layout, machine); !filled) return filled.error();
-  Result<std::vector<std::string>> arranged = arrange(*hosts, *layout, options, machine);
+  if (Result<void> filled = fill_slots(*hosts, options, *layout, here); !filled) return filled.error();
+  Result<std::vector<std::string>> arranged = arrange(*hosts, *layout, options, here);
   if (!arranged) return arranged.error();
-  const Result<std::vector<plan::ProgramShare>> shares = shares_of(options, machine);
+  const Result<std::vector<plan::ProgramShare>> shares = shares_of(options, here);
   if (!shares) return shares.error();
   Result<plan::JobMap> map = map_ranks(*hosts, options, *shares, *layout);
   if (!map) return map.error();
@@ -460,25 +460,25 @@ Result<plan::LaunchPlan> make_plan(const Options& options, const Machine& machin
   plan::LaunchPlan plan;
   plan.warnings = std::move(*arranged);
   if (!contradicted.empty()) plan.warnings.push_back(contradicted);
-  if (Result<void> added = add_programs(plan, options, machine, *shares); !added) return added.error();
+  if (Result<void> added = add_programs(plan, options, here, *shares); !added) return added.error();
   plan.map = std::move(*map);
   plan.host_source = std::move(hosts->source);
   plan.calls = std::move(hosts->calls);
-  plan.job.job_id = machine.job_id;
+  plan.job.job_id = here.job_id;
   plan.job.run_id = options.run_id;
   plan.presets = options.presets;
   plan.export_policy = options.export_policy;
   plan.secrets = options.secrets;
-  plan.launcher_environment = machine.environment;
+  plan.launcher_environment = here.environment;
   plan.binding = options.binding;
   if (Result<void> counted = count_hwthreads(plan.binding, options); !counted) return counted.error();
   bind_as_open_mpi(plan.binding, options, plan.map);
   plan.pipes =
       plan::join_pipes(options.pipes.feeds, options.pipes.fanouts, options.pipes.epochs, plan.working_directory);
   const auto implied = options.gpus_per_rank ? plan::VisibleDevices::PerRank : plan::VisibleDevices::All;
-  if (Result<void> added = add_channels(plan, options, machine); !added) return added.error();
+  if (Result<void> added = add_channels(plan, options, here); !added) return added.error();
   if (Result<void> checked = check_channels(plan); !checked) return checked.error();
-  if (Result<void> checked = check_identity(plan, options, machine); !checked) return checked.error();
+  if (Result<void> checked = check_identity(plan, options, here); !checked) return checked.error();
   plan.devices = {options.visible_devices.value_or(implied), options.gpus_per_rank.value_or(1)};
   return plan;
 }

@@ -18,14 +18,14 @@ struct Platform {
   Duration at_most;  // of that, what workers may have
 };
 
-std::optional<Platform> platform_of(const Options& options, const Machine& machine, HostFinder& finder) {
+std::optional<Platform> platform_of(const Options& options, const ThisHost& here, HostFinder& finder) {
   using std::chrono::seconds;
   const bool trains = options.mode == Mode::Train;
   // Hosts that are reached may be of any kind.
   const bool told_to_call = options.dial_in.place || !options.dial_in.head.empty();
   if (!trains && !told_to_call && !finder.hosts_call(options)) return std::nullopt;
-  if (!variable(machine, "AWS_BATCH_JOB_ID").empty()) return Platform{"AWS Batch", seconds(30), seconds(20)};
-  if (!variable(machine, "KUBERNETES_SERVICE_HOST").empty()) return Platform{"Kubernetes", seconds(30), seconds(20)};
+  if (!variable(here, "AWS_BATCH_JOB_ID").empty()) return Platform{"AWS Batch", seconds(30), seconds(20)};
+  if (!variable(here, "KUBERNETES_SERVICE_HOST").empty()) return Platform{"Kubernetes", seconds(30), seconds(20)};
   if (trains) return Platform{"SageMaker", seconds(120), seconds(100)};
   return std::nullopt;
 }
@@ -36,8 +36,8 @@ void choose_start_timeout(Options& options, HostFinder& finder) {
   if (!options.start_timeout_given && finder.hosts_call(options)) options.start_timeout = kContainersStart;
 }
 
-std::vector<std::string> choose_stop_grace(Options& options, const Machine& machine, HostFinder& finder) {
-  const std::optional<Platform> platform = platform_of(options, machine, finder);
+std::vector<std::string> choose_stop_grace(Options& options, const ThisHost& here, HostFinder& finder) {
+  const std::optional<Platform> platform = platform_of(options, here, finder);
   if (!platform) return {};
   const Duration wanted = options.stop_grace.value_or(platform->at_most);
   options.stop_grace = std::min(wanted, platform->at_most);

@@ -5,7 +5,7 @@
 
 #include "common/core/clock.h"
 #include "launcher/inputs/host_source.h"
-#include "launcher/inputs/machine.h"
+#include "launcher/inputs/this_host.h"
 #include "launcher/options/options.h"
 
 namespace sml {
@@ -21,6 +21,6 @@ void choose_start_timeout(Options& options, HostFinder& finder);
 // some time after TERM: SageMaker after 120 s, AWS Batch and Kubernetes after 30 s. Sets options.stop_grace, where it
 // is not given, to what leaves us time to end in order; takes back what is longer, and answers a warning then.
 // Elsewhere changes nothing.
-std::vector<std::string> choose_stop_grace(Options& options, const Machine& machine, HostFinder& finder);
+std::vector<std::string> choose_stop_grace(Options& options, const ThisHost& here, HostFinder& finder);
 
 }  // namespace sml

@@ -35,13 +35,13 @@ Error bad(std::string what) { return Error(ErrorKind::Config, std::move(what)); 
 // ---- programs
 
 // How it ended; what it prints goes to our stderr.
-Result<ExitStatus> run(const std::vector<std::string>& argv, const Machine& machine) {
+Result<ExitStatus> run(const std::vector<std::string>& argv, const ThisHost& here) {
   const Result<os::UniqueFd> null = os::open_dev_null();
   if (!null) return null.error();
   const std::vector<int> ignored = os::ignored_signals();
   const auto spawned = os::spawn_worker({.program = {},
                                          .argv = argv,
-                                         .environment = machine.environment,
+                                         .environment = here.environment,
                                          .working_directory = "/",
                                          .stdin_fd = null->get(),
                                          .stdout_fd = STDERR_FILENO,
@@ -57,8 +57,8 @@ Result<ExitStatus> run(const std::vector<std::string>& argv, const Machine& mach
   return ExitStatus(Exited{WEXITSTATUS(raw)});
 }
 
-Result<void> expect_success(const std::vector<std::string>& argv, const Machine& machine) {
-  const Result<ExitStatus> status = run(argv, machine);
+Result<void> expect_success(const std::vector<std::string>& argv, const ThisHost& here) {
+  const Result<ExitStatus> status = run(argv, here);
   if (!status) return status.error();
   const auto* exited = std::get_if<Exited>(&*status);
   if (exited != nullptr && exited->code == 0) return {};
@@ -78,21 +78,21 @@ constexpr std::string_view kFetchScript =
     "s3 = boto3.resource('s3', region_name=sys.argv[3] or None, endpoint_url=sys.argv[4] or None)\n"
     "s3.Bucket(bucket).download_file(key, sys.argv[2])\n";
 
-Result<void> fetch(const std::string& uri, const std::string& file, const Machine& machine) {
+Result<void> fetch(const std::string& uri, const std::string& file, const ThisHost& here) {
   if (uri.find('\0') != std::string::npos) return bad("the name holds a NUL byte");
-  const std::string region = variable(machine, "AWS_REGION");
-  const std::string endpoint = variable(machine, "S3_ENDPOINT_URL");
-  if (os::has_program("aws", machine.environment)) {
+  const std::string region = variable(here, "AWS_REGION");
+  const std::string endpoint = variable(here, "S3_ENDPOINT_URL");
+  if (os::has_program("aws", here.environment)) {
     std::vector<std::string> argv{"aws", "s3", "cp", "--only-show-errors"};
     if (!region.empty()) argv.insert(argv.end(), {"--region", region});
     if (!endpoint.empty()) argv.insert(argv.end(), {"--endpoint-url", endpoint});
     argv.insert(argv.end(), {uri, file});
-    return expect_success(argv, machine);
+    return expect_success(argv, here);
   }
   const Error neither = bad("there is neither the program aws nor Python's boto3 to fetch it with");
-  if (!os::has_program("python3", machine.environment)) return neither;
+  if (!os::has_program("python3", here.environment)) return neither;
   const Result<ExitStatus> status =
-      run({"python3", "-c", std::string(kFetchScript), uri, file, region, endpoint}, machine);
+      run({"python3", "-c", std::string(kFetchScript), uri, file, region, endpoint}, here);
   if (!status) return status.error();
   const auto* exited = std::get_if<Exited>(&*status);
   if (exited != nullptr && exited->code == kNoBoto3) return neither;
@@ -171,12 +171,12 @@ Result<void> check_tree(const fs::path& root) {
 
 // GNU's and BusyBox's tar write nothing outside of the folder; what lies in it then is looked at before it is used.
 Result<void> unpack(const std::string& archive, const std::string& folder, const Scratch& scratch,
-                    const Machine& machine) {
+                    const ThisHost& here) {
   const fs::path tree = fs::path(scratch.path()) / "tree";
   std::error_code error;
   fs::create_directory(tree, error);
   if (error) return bad(error.message());
-  Result<void> unpacked = expect_success({"tar", "-x", "-z", "-o", "-f", archive, "-C", tree.string()}, machine);
+  Result<void> unpacked = expect_success({"tar", "-x", "-z", "-o", "-f", archive, "-C", tree.string()}, here);
   if (!unpacked) return unpacked;
   if (Result<void> checked = check_tree(tree); !checked) return checked;
   for (fs::directory_iterator at(tree, error), end; !error && at != end; at.increment(error)) {
@@ -214,38 +214,38 @@ Result<void> claim_folder(const std::string& folder) {
   return bad(fmt::format("every user can write in {}, and so change the program", show(folder)));
 }
 
-Result<void> put_sources(const std::string& archive, const std::string& folder, const Machine& machine) {
+Result<void> put_sources(const std::string& archive, const std::string& folder, const ThisHost& here) {
   if (Result<void> claimed = claim_folder(folder); !claimed) return claimed;
   const Result<Scratch> scratch = Scratch::make(folder);
   if (!scratch) return scratch.error();
-  if (!is_in_s3(archive)) return unpack(archive, folder, *scratch, machine);
+  if (!is_in_s3(archive)) return unpack(archive, folder, *scratch, here);
   const std::string file = scratch->path() + "/archive";
-  if (Result<void> fetched = fetch(archive, file, machine); !fetched) return fetched;
-  return unpack(file, folder, *scratch, machine);
+  if (Result<void> fetched = fetch(archive, file, here); !fetched) return fetched;
+  return unpack(file, folder, *scratch, here);
 }
 
 }  // namespace
 
 bool is_in_s3(std::string_view path) { return path.starts_with("s3://"); }
 
-Result<std::string> read_from_s3(const std::string& uri, std::size_t limit, const Machine& machine) {
-  const std::string temporary = variable(machine, "TMPDIR");
+Result<std::string> read_from_s3(const std::string& uri, std::size_t limit, const ThisHost& here) {
+  const std::string temporary = variable(here, "TMPDIR");
   const Result<Scratch> scratch = Scratch::make(temporary.empty() ? "/tmp" : temporary);
   if (!scratch) return scratch.error();
   const std::string file = scratch->path() + "/object";
-  if (Result<void> fetched = fetch(uri, file, machine); !fetched) return fetched.error();
-  return machine.read_file(file, limit);
+  if (Result<void> fetched = fetch(uri, file, here); !fetched) return fetched.error();
+  return here.read_file(file, limit);
 }
 
-Result<std::string> read_file_or_object(const std::string& path, std::size_t limit, const Machine& machine) {
-  return is_in_s3(path) ? read_from_s3(path, limit, machine) : machine.read_file(path, limit);
+Result<std::string> read_file_or_object(const std::string& path, std::size_t limit, const ThisHost& here) {
+  return is_in_s3(path) ? read_from_s3(path, limit, here) : here.read_file(path, limit);
 }
 
-Result<std::vector<std::string>> fetch_sources(const Options& options, const Machine& machine) {
-  const sagemaker::Files files{machine.read_file, machine.exists};
-  const Result<sagemaker::Contract> contract = sagemaker::read_contract(machine.environment, files, machine.host_name);
+Result<std::vector<std::string>> fetch_sources(const Options& options, const ThisHost& here) {
+  const sagemaker::Files files{here.read_file, here.exists};
+  const Result<sagemaker::Contract> contract = sagemaker::read_contract(here.environment, files, here.host_name);
   if (!contract) return contract.error();
-  const sagemaker::Archive archive = sagemaker::find_archive(*contract, machine.environment, files);
+  const sagemaker::Archive archive = sagemaker::find_archive(*contract, here.environment, files);
   std::vector<std::string> warnings;
   if (archive.name.empty()) return warnings;
   const std::string what = "sagemaker_submit_directory " + show(archive.name);
@@ -262,7 +262,7 @@ Result<std::vector<std::string>> fetch_sources(const Options& options, const Mac
   if (options.dry_run || options.check == Preflight::Yes) {
     return bad(fmt::format("{}: --dry-run and --check fetch nothing, and the program is in there", what));
   }
-  if (Result<void> put = put_sources(archive.name, folder, machine); !put) {
+  if (Result<void> put = put_sources(archive.name, folder, here); !put) {
     return Error(ErrorKind::Config, fmt::format("{}: {}", what, put.error().message()))
         .with_hint("put the sources into the image's /opt/ml/code, or into an input channel named code");
   }

@@ -40,11 +40,11 @@ std::string join(const std::string& folder, const std::string& name) { return fo
 
 // The program of the job, or that of the command line, which then runs where it would run anyway.
 Result<sagemaker::EntryPoint> choose_entry(Options& options, Training& training, const sagemaker::Contract& contract,
-                                           const Machine& machine, const sagemaker::Files& files) {
+                                           const ThisHost& here, const sagemaker::Files& files) {
   if (!options.command.empty()) {
-    return sagemaker::EntryPoint{sagemaker::EntryKind::Executable, options.command.front(), machine.working_directory};
+    return sagemaker::EntryPoint{sagemaker::EntryKind::Executable, options.command.front(), here.working_directory};
   }
-  Result<sagemaker::EntryPoint> entry = sagemaker::find_entry_point(contract, machine.environment, files);
+  Result<sagemaker::EntryPoint> entry = sagemaker::find_entry_point(contract, here.environment, files);
   if (!entry) return entry.error();
   const auto style = options.training.style == HyperparameterStyle::V3 ? sagemaker::ArgumentStyle::V3
                                                                        : sagemaker::ArgumentStyle::Toolkit;
@@ -91,29 +91,29 @@ bool of_one_host(std::string_view name) {
   return plan::bound_to_host(name) || name.starts_with("SM_NUM_") || name == "SM_TRAINING_ENV";
 }
 
-bool has_program(const std::string& name, const Machine& machine) {
-  const std::vector<std::string> files = os::program_candidates(name, machine.environment);
-  return std::any_of(files.begin(), files.end(), machine.exists);
+bool has_program(const std::string& name, const ThisHost& here) {
+  const std::vector<std::string> files = os::program_candidates(name, here.environment);
+  return std::any_of(files.begin(), files.end(), here.exists);
 }
 
 // What somebody has set already stays.
-plan::Environment unless_set(plan::Environment variables, const Machine& machine) {
+plan::Environment unless_set(plan::Environment variables, const ThisHost& here) {
   std::erase_if(variables, [&](const std::string& entry) {
-    return plan::find_variable(machine.environment, plan::name_of(entry)) != nullptr;
+    return plan::find_variable(here.environment, plan::name_of(entry)) != nullptr;
   });
   return variables;
 }
 
 // `further` come beside the SM_* variables.
 void add_variables(Options& options, Training& training, const sagemaker::Job& job, const plan::Environment& further,
-                   const Machine& machine) {
+                   const ThisHost& here) {
   const sagemaker::HostFacts host{.name = job.contract.current_host,
-                                  .cpus = machine.count_cpus(),
-                                  .gpus = machine.count_gpus(),
-                                  .neuron_cores = machine.count_neuron_cores(),
-                                  .has_smddprun = has_program("smddprun", machine),
-                                  .has_smddpmprun = has_program("smddpmprun", machine)};
-  plan::Environment variables = sagemaker::sm_environment(job, host, machine.environment);
+                                  .cpus = here.count_cpus(),
+                                  .gpus = here.count_gpus(),
+                                  .neuron_cores = here.count_neuron_cores(),
+                                  .has_smddprun = has_program("smddprun", here),
+                                  .has_smddpmprun = has_program("smddpmprun", here)};
+  plan::Environment variables = sagemaker::sm_environment(job, host, here.environment);
   variables.insert(variables.end(), further.begin(), further.end());
   if (training.hosts_call) {
     training.host_variables = std::move(variables);
@@ -156,9 +156,9 @@ bool stands_aside(const Options& options, const sagemaker::Contract& contract, c
 }
 
 void choose_preset(Options& options, Training& training, const sagemaker::Distribution& distribution, std::size_t hosts,
-                   const Machine& machine) {
+                   const ThisHost& here) {
   using plan::Preset;
-  const std::optional<Preset> preset = sagemaker::preset_of(distribution, machine.environment, hosts);
+  const std::optional<Preset> preset = sagemaker::preset_of(distribution, here.environment, hosts);
   const bool given = options.presets.contains(Preset::Tf) || options.presets.contains(Preset::Dmlc);
   if (!preset || given) return;
   options.presets.insert(*preset);
@@ -193,8 +193,8 @@ Result<void> take_hosts_that_call(sagemaker::Contract& contract, const Options& 
 
 constexpr std::string_view kFailure = "/output/failure";
 
-std::string folder_of_platform(const Machine& machine) {
-  return sagemaker::contract_folder(machine.environment, {machine.read_file, machine.exists});
+std::string folder_of_platform(const ThisHost& here) {
+  return sagemaker::contract_folder(here.environment, {here.read_file, here.exists});
 }
 
 // ---- installing
@@ -242,13 +242,13 @@ Error failed_step(const std::vector<std::string>& argv, const Training& training
 
 }  // namespace
 
-Result<Training> prepare_training(Options& options, const Machine& machine, HostFinder& finder) {
-  const sagemaker::Files files{machine.read_file, machine.exists};
+Result<Training> prepare_training(Options& options, const ThisHost& here, HostFinder& finder) {
+  const sagemaker::Files files{here.read_file, here.exists};
   Training training;
-  Result<sagemaker::Contract> contract = sagemaker::read_contract(machine.environment, files, machine.host_name);
+  Result<sagemaker::Contract> contract = sagemaker::read_contract(here.environment, files, here.host_name);
   if (!contract) return contract.error();
   if (Result<void> taken = take_hosts_that_call(*contract, options, finder); !taken) return taken.error();
-  Result<sagemaker::Distribution> distribution = sagemaker::read_distribution(*contract, machine.environment, files);
+  Result<sagemaker::Distribution> distribution = sagemaker::read_distribution(*contract, here.environment, files);
   if (!distribution) return distribution.error();
   take_groups(*distribution, options.groups);
   const Result<std::vector<std::string>> hosts = sagemaker::hosts_of(*contract, *distribution);
@@ -258,15 +258,14 @@ Result<Training> prepare_training(Options& options, const Machine& machine, Host
   } else {
     choose_hosts(options, training, *distribution, *contract, *hosts);
   }
-  const Result<sagemaker::EntryPoint> entry = choose_entry(options, training, *contract, machine, files);
+  const Result<sagemaker::EntryPoint> entry = choose_entry(options, training, *contract, here, files);
   if (!entry) return entry.error();
   if (Result<void> checked = check_arguments(options.command); !checked) return checked.error();
   choose_workers(options, *distribution);
-  choose_preset(options, training, *distribution, hosts->size(), machine);
+  choose_preset(options, training, *distribution, hosts->size(), here);
   plan::Environment further =
       sagemaker::framework_variables(*contract, *distribution, *hosts, sagemaker::find_efa(files));
-  add_variables(options, training, {*contract, *distribution, *entry}, unless_set(std::move(further), machine),
-                machine);
+  add_variables(options, training, {*contract, *distribution, *entry}, unless_set(std::move(further), here), here);
   training.own_name = contract->current_host;
   for (const std::string& option : distribution->mpi.ignored) {
     training.warnings.push_back(fmt::format("custom_mpi_options: {} is for mpirun itself; ignored", show(option)));
@@ -274,20 +273,20 @@ Result<Training> prepare_training(Options& options, const Machine& machine, Host
   return training;
 }
 
-void choose_failure_file(Options& options, const Machine& machine) {
+void choose_failure_file(Options& options, const ThisHost& here) {
   if (options.failure.wanted == FailureFile::None || !options.failure.path.empty()) return;
-  const std::string folder = folder_of_platform(machine);
+  const std::string folder = folder_of_platform(here);
   if (options.mode == Mode::Train) {
     options.failure.path = folder + std::string(kFailure);
-  } else if (machine.exists(folder + "/config/resourceconfig.json")) {
+  } else if (here.exists(folder + "/config/resourceconfig.json")) {
     options.failure.path = folder + "/output/message";
     options.failure.kind = FailureKind::Message;
   }
 }
 
-Result<void> remove_old_failure(const Options& options, const Machine& machine) {
+Result<void> remove_old_failure(const Options& options, const ThisHost& here) {
   if (options.mode != Mode::Train || options.dry_run || options.check == Preflight::Yes) return {};
-  const std::string path = folder_of_platform(machine) + std::string(kFailure);
+  const std::string path = folder_of_platform(here) + std::string(kFailure);
   if (options.failure.path != path) return {};
   if (::unlink(path.c_str()) == 0 || errno == ENOENT || errno == ENOTDIR) return {};
   return sys_error(ErrorKind::Io, path + ", which an earlier job has left", errno);
@@ -334,7 +333,7 @@ Result<pid_t> Installer::start(const std::vector<std::string>& argv, int null, i
   if (cancelled_) return Error(ErrorKind::Deploy, "the installation was not finished");
   const auto spawned = os::spawn_worker({.program = {},
                                          .argv = argv,
-                                         .environment = machine_.environment,
+                                         .environment = here_.environment,
                                          .working_directory = training_.folder,
                                          .stdin_fd = null,
                                          .stdout_fd = STDOUT_FILENO,

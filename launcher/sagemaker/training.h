@@ -9,7 +9,7 @@
 
 #include "common/core/error.h"
 #include "launcher/inputs/host_source.h"
-#include "launcher/inputs/machine.h"
+#include "launcher/inputs/this_host.h"
 #include "launcher/launch/preparation.h"
 #include "launcher/options/options.h"
 
@@ -29,22 +29,22 @@ struct Training {
 // Completes `options`: program and arguments, working directory, number of workers, variables. What the command line
 // says has more say. Reads files; starts nothing. Errors are of kind Config. The hosts of a job of several call
 // each other, unless -H says which of them are to be reached by SSH.
-Result<Training> prepare_training(Options& options, const Machine& machine, HostFinder& finder);
+Result<Training> prepare_training(Options& options, const ThisHost& here, HostFinder& finder);
 
 // Where the platform looks for the reason of a failure, unless --failure-file or --no-failure-file says otherwise: in a
 // training container with `sml-run train`, in a processing container always. Changes nothing elsewhere.
-void choose_failure_file(Options& options, const Machine& machine);
+void choose_failure_file(Options& options, const ThisHost& here);
 
 // With `sml-run train`: removes what an earlier job has left where the platform looks for the reason of this one's
 // failure. Error (Io) names the file.
-Result<void> remove_old_failure(const Options& options, const Machine& machine);
+Result<void> remove_old_failure(const Options& options, const ThisHost& here);
 
 // Runs the installations; what they print goes to our stdout and stderr. They die with the thread that runs them. Error
 // (Deploy) names the command that failed, its end, and what it said.
 class Installer final : public launch::Chore {
  public:
   // Both outlive it.
-  Installer(const Training& training, const Machine& machine) : training_(training), machine_(machine) {}
+  Installer(const Training& training, const ThisHost& here) : training_(training), here_(here) {}
 
   bool empty() const { return training_.program.empty() && training_.installations.empty(); }
   Result<void> run() override;
@@ -56,7 +56,7 @@ class Installer final : public launch::Chore {
   Result<int> await(pid_t pid);
 
   const Training& training_;
-  const Machine& machine_;
+  const ThisHost& here_;
   std::mutex mutex_;
   pid_t running_ = 0;  // leads a process group; 0: none
   bool cancelled_ = false;

@@ -117,20 +117,20 @@ TEST_CASE("hosts or ranks have shares; what is sharded already is dealt on its h
 TEST_CASE("each host is told the shares of its workers, and the platform's sharding counts") {
   sml::test::FakeContainer container;
   container.config("inputdataconfig.json", R"({"train":{"S3DistributionType":"ShardedByS3Key"},"test":{}})");
-  Machine machine;
-  machine.read_file = container.view().read;
-  machine.exists = container.view().exists;
-  machine.sharded_folders = [&container] { return sagemaker::sharded_folders({}, container.view()); };
-  machine.count_gpus = machine.count_neuron_cores = [] { return 0U; };
-  machine.count_cpus = [] { return 1U; };
-  machine.working_directory = "/root";
+  ThisHost here;
+  here.read_file = container.view().read;
+  here.exists = container.view().exists;
+  here.sharded_folders = [&container] { return sagemaker::sharded_folders({}, container.view()); };
+  here.count_gpus = here.count_neuron_cores = [] { return 0U; };
+  here.count_cpus = [] { return 1U; };
+  here.working_directory = "/root";
   const auto planned = [&](const std::vector<std::string>& channels) {
     std::vector<std::string> words{"-H", "a:1,b:2"};
     for (const std::string& channel : channels) words.insert(words.end(), {"--channel", channel});
     words.emplace_back("true");
     const auto options = parse_command_line(words);
     if (options.has_error()) FAIL(options.error().message());
-    auto plan = make_plan(std::get<Options>(*options), machine);
+    auto plan = make_plan(std::get<Options>(*options), here);
     if (plan.has_error()) FAIL(plan.error().message());
     return *plan;
   };

@@ -195,29 +195,29 @@ TEST_CASE("dial-in: places are given by wish, else by address, else by call") {
 // ---- a host that calls
 
 TEST_CASE("dial-in: a host calls again, ever more slowly, until its patience ends") {
-  DialMachine machine(10s, 5s, kStart);
+  DialMachine here(10s, 5s, kStart);
   TimePoint now = kStart;
   std::vector<Duration> rests;
   for (;;) {
-    const DialAction action = machine.on(DialEvent::Failed, now);
+    const DialAction action = here.on(DialEvent::Failed, now);
     if (action == DialAction::GiveUp) break;
     REQUIRE(action == DialAction::Rest);
-    rests.push_back(*machine.deadline() - now);
-    now = *machine.deadline();
-    REQUIRE(machine.on(DialEvent::Deadline, now) == DialAction::Call);
+    rests.push_back(*here.deadline() - now);
+    now = *here.deadline();
+    REQUIRE(here.on(DialEvent::Deadline, now) == DialAction::Call);
   }
   CHECK(now == kStart + 10s);
   CHECK(rests.at(0) == 10ms);
   CHECK(rests.at(1) == 20ms);
   CHECK(rests.at(7) == 1s);
-  CHECK(machine.state() == DialState::Over);
-  CHECK_FALSE(machine.deadline());
+  CHECK(here.state() == DialState::Over);
+  CHECK_FALSE(here.deadline());
 }
 
 TEST_CASE("dial-in: a call that hangs ends with the patience") {
-  DialMachine machine(10s, 5s, kStart);
-  CHECK(machine.deadline() == kStart + 10s);
-  CHECK(machine.on(DialEvent::Deadline, kStart + 10s) == DialAction::GiveUp);
+  DialMachine here(10s, 5s, kStart);
+  CHECK(here.deadline() == kStart + 10s);
+  CHECK(here.on(DialEvent::Deadline, kStart + 10s) == DialAction::GiveUp);
 }
 
 TEST_CASE("dial-in: a host that waits for its place has the head's word for it") {
@@ -272,8 +272,8 @@ TEST_CASE("dial-in: a refusal is final, unless the head is of an earlier attempt
 
 namespace {
 
-Machine machine_with(plan::Environment environment) {
-  Machine m;
+ThisHost host_with(plan::Environment environment) {
+  ThisHost m;
   m.read_file = [](const std::string& path, std::size_t) -> Result<std::string> {
     return Error(ErrorKind::Io, "no such file: " + path);
   };
@@ -293,16 +293,16 @@ Machine machine_with(plan::Environment environment) {
   return m;
 }
 
-Result<std::optional<Settings>> chosen_on(const Machine& machine, const std::vector<std::string>& words) {
+Result<std::optional<Settings>> chosen_on(const ThisHost& here, const std::vector<std::string>& words) {
   const auto options = parse_command_line(words);
   if (options.has_error()) FAIL(options.error().message());
-  const auto plan = make_plan(std::get<Options>(*options), machine);
+  const auto plan = make_plan(std::get<Options>(*options), here);
   if (plan.has_error()) FAIL(plan.error().message());
-  return choose_dial_in(std::get<Options>(*options), Training(), *plan, machine, "build");
+  return choose_dial_in(std::get<Options>(*options), Training(), *plan, here, "build");
 }
 
 Result<std::optional<Settings>> chosen(const std::vector<std::string>& words, plan::Environment environment = {}) {
-  return chosen_on(machine_with(std::move(environment)), words);
+  return chosen_on(host_with(std::move(environment)), words);
 }
 
 std::string refusal(const std::vector<std::string>& words, plan::Environment environment = {}) {
@@ -340,9 +340,9 @@ TEST_CASE("dial-in: where only the head is named, whose name it is is the head")
   const auto on = [](launch::Whose whose, const plan::Environment& variables) {
     plan::Environment environment = kSecret;
     environment.insert(environment.end(), variables.begin(), variables.end());
-    Machine machine = machine_with(environment);
-    machine.whose_host = [whose](const std::string& name) { return name == "h" ? whose : launch::Whose::Unknown; };
-    const auto settings = chosen_on(machine, {"--nnodes", "3", "--head", "h:7", "--run-id", "r", "true"});
+    ThisHost here = host_with(environment);
+    here.whose_host = [whose](const std::string& name) { return name == "h" ? whose : launch::Whose::Unknown; };
+    const auto settings = chosen_on(here, {"--nnodes", "3", "--head", "h:7", "--run-id", "r", "true"});
     REQUIRE(settings.has_value());
     return **settings;
   };
@@ -421,11 +421,11 @@ TEST_CASE("dial-in: hosts of one job have the same key and digest, others have n
 }
 
 TEST_CASE("dial-in: the user's own secret is found; without one a key that can be guessed is a matter of an option") {
-  Machine machine = machine_with({});
+  ThisHost here = host_with({});
   const std::vector<std::string> words{"-H", "a,b", "--node-rank", "1", "true"};
-  machine.config_folder = [] { return "/home"; };
-  machine.exists = [](const std::string& path) { return path == "/home/sml-run/secret"; };
-  const auto own = chosen_on(machine, words);
+  here.config_folder = [] { return "/home"; };
+  here.exists = [](const std::string& path) { return path == "/home/sml-run/secret"; };
+  const auto own = chosen_on(here, words);
   REQUIRE(own.has_value());
   CHECK((*own)->key == *derive_key("0123456789abcdef1", "sml-run dial-in: secret"));
   CHECK((*own)->advice.empty());
@@ -444,17 +444,17 @@ TEST_CASE("dial-in: the user's own secret is found; without one a key that can b
 
 TEST_CASE("dial-in: where a platform keeps a job apart the key is made of all that its hosts are told") {
   const auto on = [](const std::string& host, const std::string& secret_path, const std::string& job = "arn:1") {
-    Machine machine = machine_with({"TRAINING_JOB_NAME=name", "TRAINING_JOB_ARN=" + job});
+    ThisHost here = host_with({"TRAINING_JOB_NAME=name", "TRAINING_JOB_ARN=" + job});
     test::FakeContainer container;
     container.config(
         "resourceconfig.json",
         R"({"current_host":")" + host + R"(","hosts":["algo-1","algo-2"],"current_instance_type":")" + host + R"("})");
     container.config("hyperparameters.json", R"({"sagemaker_submit_directory":")" + secret_path + R"("})");
-    machine.read_file = [container](const std::string& path, std::size_t limit) {
+    here.read_file = [container](const std::string& path, std::size_t limit) {
       return container.view().read(path, limit);
     };
-    machine.exists = [container](const std::string& path) { return container.view().exists(path); };
-    const auto settings = chosen_on(machine, {"-H", "algo-1,algo-2", "--node-rank", "1", "true"});
+    here.exists = [container](const std::string& path) { return container.view().exists(path); };
+    const auto settings = chosen_on(here, {"-H", "algo-1,algo-2", "--node-rank", "1", "true"});
     REQUIRE(settings.has_value());
     CHECK((*settings)->advice ==
           "the hosts know each other by what SageMaker tells this job; an entry SML_JOB_SECRET in "
@@ -538,9 +538,9 @@ TEST_CASE("a stop leaves workers what the platform allows") {
     auto parsed = parse_command_line(words);
     if (parsed.has_error()) FAIL(parsed.error().message());
     auto& options = std::get<Options>(*parsed);
-    const Machine machine = machine_with(std::move(environment));
-    HostFinder finder(machine);
-    CHECK(choose_stop_grace(options, machine, finder).size() == warnings);
+    const ThisHost here = host_with(std::move(environment));
+    HostFinder finder(here);
+    CHECK(choose_stop_grace(options, here, finder).size() == warnings);
     return options.stop_grace;
   };
   const std::vector<std::string> dialled{"--node-rank", "0", "true"};
@@ -562,8 +562,8 @@ TEST_CASE("containers that a platform starts have the time to come together") {
     auto parsed = parse_command_line(words);
     if (parsed.has_error()) FAIL(parsed.error().message());
     auto& options = std::get<Options>(*parsed);
-    const Machine machine = machine_with(std::move(environment));
-    HostFinder finder(machine);
+    const ThisHost here = host_with(std::move(environment));
+    HostFinder finder(here);
     choose_start_timeout(options, finder);
     return options.start_timeout;
   };

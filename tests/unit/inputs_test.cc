@@ -15,7 +15,7 @@ constexpr const char* kTwoHosts = R"({"current_host":"algo-1","hosts":["algo-1",
 constexpr const char* kOneHost = R"({"current_host":"algo-9","hosts":["algo-9"]})";
 
 // A machine made of values, which counts how often its devices were asked for.
-struct FakeMachine {
+struct FakeHost {
   std::map<std::string, std::string> files;
   std::uint32_t gpus = 0;
   std::uint32_t neuron_cores = 0;
@@ -24,8 +24,8 @@ struct FakeMachine {
   plan::Environment environment;
   std::string working_directory = "/home/me";
 
-  Machine machine() {
-    Machine m;
+  ThisHost here() {
+    ThisHost m;
     m.read_file = [this](const std::string& path, std::size_t) -> Result<std::string> {
       const auto found = files.find(path);
       if (found == files.end()) return Error(ErrorKind::Config, errno_text(ENOENT));
@@ -50,8 +50,8 @@ Options options() {
   return o;
 }
 
-plan::LaunchPlan plan_of(const Options& o, FakeMachine& fake) {
-  const auto plan = make_plan(o, fake.machine());
+plan::LaunchPlan plan_of(const Options& o, FakeHost& fake) {
+  const auto plan = make_plan(o, fake.here());
   if (plan.has_error()) FAIL(plan.error().message());
   return *plan;
 }
@@ -65,8 +65,8 @@ std::string hosts_of(const plan::LaunchPlan& plan) {
   return out;
 }
 
-std::string error_of(const Options& o, FakeMachine& fake) {
-  const auto plan = make_plan(o, fake.machine());
+std::string error_of(const Options& o, FakeHost& fake) {
+  const auto plan = make_plan(o, fake.here());
   if (plan.has_value()) return "(accepted)";
   CHECK(exit_code_of(plan.error().kind()) == 2);
   return plan.error().message();
@@ -74,7 +74,7 @@ std::string error_of(const Options& o, FakeMachine& fake) {
 }  // namespace
 
 TEST_CASE("the host source with the most say wins, and the plan tells which") {
-  FakeMachine fake;
+  FakeHost fake;
   fake.files = {{"/opt/ml/input/config/resourceconfig.json", kTwoHosts},
                 {"/opt/ml/config/resourceconfig.json", kOneHost},
                 {"mine.json", R"({"current_host":"m","hosts":["m"]})"},
@@ -109,7 +109,7 @@ TEST_CASE("the host source with the most say wins, and the plan tells which") {
 }
 
 TEST_CASE("a rankfile says where each rank is, and names the hosts where nothing else does") {
-  FakeMachine fake;
+  FakeHost fake;
   fake.files = {{"r.txt", "rank 0=b slot=0:0\nrank 1=a\nrank 2=b\n"}, {"bad.txt", "rank 0=a\nrank 1\n"}};
   Options o = options();
   o.rankfile = "r.txt";
@@ -134,7 +134,7 @@ TEST_CASE("a rankfile says where each rank is, and names the hosts where nothing
 }
 
 TEST_CASE("so many workers on each host are as good as slots that nobody names") {
-  FakeMachine fake;
+  FakeHost fake;
   Options o = options();
   o.layout.per_host = 3;
   CHECK(hosts_of(plan_of(o, fake)) == "localhost:3");
@@ -144,7 +144,7 @@ TEST_CASE("so many workers on each host are as good as slots that nobody names")
 }
 
 TEST_CASE("slots are the GPUs by those of a worker, and each worker sees its own") {
-  FakeMachine fake;
+  FakeHost fake;
   fake.gpus = 8;
   Options o = options();
   CHECK(plan_of(o, fake).devices == plan::DeviceWish{plan::VisibleDevices::All, 1});
@@ -158,7 +158,7 @@ TEST_CASE("slots are the GPUs by those of a worker, and each worker sees its own
 }
 
 TEST_CASE("instance groups are those of the resource config") {
-  FakeMachine fake;
+  FakeHost fake;
   fake.files = {{"/opt/ml/input/config/resourceconfig.json",
                  R"({"current_host":"a","hosts":["a","b","c"],"topology":[{"hostName":"a","capacityUnitId":"u"},
                      {"hostName":"c","capacityUnitId":"u"}],"instance_groups":[
@@ -176,7 +176,7 @@ TEST_CASE("instance groups are those of the resource config") {
 }
 
 TEST_CASE("batch systems come after SageMaker's files, and before host files of MPI launchers") {
-  FakeMachine fake;
+  FakeHost fake;
   fake.files = {{"/opt/ml/input/config/resourceconfig.json", kTwoHosts}, {"mpi.txt", "w:2\n"}, {"pbs.txt", "p\np\n"}};
   fake.environment = {"SLURM_JOB_NODELIST=n[1-3]", "SLURM_TASKS_PER_NODE=8(x2),4", "SLURM_NTASKS=20", "PBS_JOBID=1",
                       "PBS_NODEFILE=pbs.txt",      "HYDRA_HOST_FILE=mpi.txt"};
@@ -194,14 +194,14 @@ TEST_CASE("batch systems come after SageMaker's files, and before host files of 
 }
 
 TEST_CASE("each source of hosts is asked once, and again where other options ask") {
-  FakeMachine fake;
+  FakeHost fake;
   fake.files = {{"/opt/ml/input/config/resourceconfig.json", kTwoHosts}};
   int reads = 0;
-  Machine machine = fake.machine();
-  machine.read_file = [&reads, read = machine.read_file](const std::string& path, std::size_t limit) {
+  ThisHost here = fake.here();
+  here.read_file = [&reads, read = here.read_file](const std::string& path, std::size_t limit) {
     return ++reads, read(path, limit);
   };
-  HostFinder finder(machine);
+  HostFinder finder(here);
   Options o = options();
   for (int times = 0; times < 3; ++times) CHECK(finder.find(o)->hosts.size() == 2);
   CHECK(reads == 1);
@@ -219,7 +219,7 @@ TEST_CASE("each source of hosts is asked once, and again where other options ask
 TEST_CASE("each name that --host-source takes is that of a source") {
   for (const std::string_view name : host_source_names()) {
     INFO(name);
-    FakeMachine fake;
+    FakeHost fake;
     Options o = options();
     o.host_source = name;
     const std::string error = error_of(o, fake);
@@ -229,7 +229,7 @@ TEST_CASE("each name that --host-source takes is that of a source") {
 }
 
 TEST_CASE("--host-source takes one source and no other") {
-  FakeMachine fake;
+  FakeHost fake;
   fake.environment = {"SLURM_JOB_NODELIST=n[1-3", "PBS_JOBID=1", "PBS_NODEFILE=pbs.txt"};
   fake.files = {{"pbs.txt", "p\np\n"}};
   Options o = options();
@@ -249,7 +249,7 @@ TEST_CASE("--host-source takes one source and no other") {
 }
 
 TEST_CASE("hosts are filtered and ordered") {
-  FakeMachine fake;
+  FakeHost fake;
   Options o = options();
   o.hosts = "n10:4,n2:4,n1:4";
   o.include_hosts = "n1@n10:0,2";
@@ -267,7 +267,7 @@ TEST_CASE("hosts are filtered and ordered") {
 }
 
 TEST_CASE("the names of this machine are one host") {
-  FakeMachine fake;
+  FakeHost fake;
   Options o = options();
   o.hosts = "a:1,localhost:2,b:1,HEAD:3";
   const plan::LaunchPlan plan = plan_of(o, fake);
@@ -282,7 +282,7 @@ TEST_CASE("the names of this machine are one host") {
 }
 
 TEST_CASE("--nproc-per-node wins over what the machines have, not over what was asked for") {
-  FakeMachine fake;
+  FakeHost fake;
   fake.environment = {"SLURM_JOB_NODELIST=n[1-2]", "SLURM_JOB_CPUS_PER_NODE=16(x2)"};
   Options o = options();
   CHECK(hosts_of(plan_of(o, fake)) == "n1:16 n2:16");
@@ -310,7 +310,7 @@ TEST_CASE("SAGEMAKER_BASE_DIR moves SageMaker's files") {
   };
   for (const Row& row : rows) {
     CAPTURE(row.base, row.file);
-    FakeMachine fake;
+    FakeHost fake;
     fake.environment = {"SAGEMAKER_BASE_DIR=" + std::string(row.base)};
     fake.files = {{row.file, kTwoHosts}};
     CHECK(plan_of(options(), fake).host_source == row.source);
@@ -333,7 +333,7 @@ TEST_CASE("slots that are not named are counted on this machine") {
   };
   for (const Row& row : rows) {
     CAPTURE(row.what);
-    FakeMachine fake;
+    FakeHost fake;
     fake.gpus = row.gpus;
     fake.neuron_cores = row.neuron_cores;
     fake.cpus = 6;
@@ -346,7 +346,7 @@ TEST_CASE("slots that are not named are counted on this machine") {
 }
 
 TEST_CASE("devices are not looked for when nobody needs their number") {
-  FakeMachine fake;
+  FakeHost fake;
   fake.gpus = 8;
   Options o = options();
   o.hosts = "a:1,b:2";
@@ -361,7 +361,7 @@ TEST_CASE("devices are not looked for when nobody needs their number") {
 }
 
 TEST_CASE("on this machine --np alone is as good as slots") {
-  FakeMachine fake;
+  FakeHost fake;
   fake.gpus = 2;
   Options o = options();
   o.np = 5;
@@ -383,7 +383,7 @@ TEST_CASE("on this machine --np alone is as good as slots") {
 }
 
 TEST_CASE("bad input is refused with one sentence that names it") {
-  FakeMachine fake;
+  FakeHost fake;
   fake.files = {{"bad.json", "{"}, {"bad.env", "A=1\noops"}, {"bad.txt", "a slots=1\nb slots=x\n"}};
   Options o = options();
   o.hosts = "a:1,h:";
@@ -414,7 +414,7 @@ TEST_CASE("bad input is refused with one sentence that names it") {
 }
 
 TEST_CASE("a SageMaker file that is there but bad is an error, not passed over") {
-  FakeMachine fake;
+  FakeHost fake;
   fake.files = {{"/opt/ml/input/config/resourceconfig.json", "{}"}, {"/opt/ml/config/resourceconfig.json", kOneHost}};
   CHECK(error_of(options(), fake) ==
         "/opt/ml/input/config/resourceconfig.json: has no \"hosts\"; expected an array of host names");
@@ -434,19 +434,19 @@ TEST_CASE("the working directory is absolute") {
                       {"", "/data", "/data"}};
   for (const Row& row : rows) {
     CAPTURE(row.current, row.wanted);
-    FakeMachine fake;
+    FakeHost fake;
     fake.working_directory = row.current;
     Options o = options();
     o.working_directory = row.wanted;
     CHECK(plan_of(o, fake).working_directory == row.expected);
   }
-  FakeMachine gone;
+  FakeHost gone;
   gone.working_directory = "";
   CHECK(error_of(options(), gone) == "the working directory does not exist any more; name one with --wdir");
 }
 
 TEST_CASE("the user's variables come from the files first, then from -x") {
-  FakeMachine fake;
+  FakeHost fake;
   fake.environment = {"PASSED=1", "PRE_A=2"};
   fake.files = {{"one", "A=one\nB=one\n"}, {"two", "B=two\n"}};
   Options o = options();
@@ -459,7 +459,7 @@ TEST_CASE("the user's variables come from the files first, then from -x") {
 }
 
 TEST_CASE("the rest of the plan is what was asked for") {
-  FakeMachine fake;
+  FakeHost fake;
   Options o = options();
   o.command = {"prog", "", "a b"};
   o.export_policy = plan::ExportPolicy::None;
@@ -493,23 +493,23 @@ TEST_CASE("CUDA_VISIBLE_DEVICES leaves as many GPUs as CUDA would see") {
 
 TEST_CASE("this machine answers without any device tool") {
   const char* environment[] = {"PATH=/nonexistent", "A=1", nullptr};
-  const Machine machine = this_machine(environment);
-  CHECK(machine.environment == plan::Environment{"PATH=/nonexistent", "A=1"});
-  CHECK(machine.count_cpus() >= 1);
-  CHECK(machine.working_directory.front() == '/');
-  CHECK(machine.job_id.size() == 20);
-  CHECK(machine.job_id != this_machine(environment).job_id);
-  CHECK(machine.exists("/"));
-  CHECK_FALSE(machine.exists("/nonexistent/file"));
-  CHECK(machine.read_file("/nonexistent", 10).error().message() == "no such file or directory");
-  CHECK(machine.read_file("/", 10).error().message() == "is a directory");
-  CHECK(machine.read_file("/proc/self/status", 10).error().message() == "is larger than 10 bytes");
-  CHECK(machine.read_file("/dev/null", 10).has_value());
+  const ThisHost here = this_host(environment);
+  CHECK(here.environment == plan::Environment{"PATH=/nonexistent", "A=1"});
+  CHECK(here.count_cpus() >= 1);
+  CHECK(here.working_directory.front() == '/');
+  CHECK(here.job_id.size() == 20);
+  CHECK(here.job_id != this_host(environment).job_id);
+  CHECK(here.exists("/"));
+  CHECK_FALSE(here.exists("/nonexistent/file"));
+  CHECK(here.read_file("/nonexistent", 10).error().message() == "no such file or directory");
+  CHECK(here.read_file("/", 10).error().message() == "is a directory");
+  CHECK(here.read_file("/proc/self/status", 10).error().message() == "is larger than 10 bytes");
+  CHECK(here.read_file("/dev/null", 10).has_value());
 }
 
 TEST_CASE("the job that we run in outranks SageMaker's file in the image, and that is said") {
   const std::string file = "/opt/ml/input/config/resourceconfig.json";
-  FakeMachine fake;
+  FakeHost fake;
   fake.files[file] = kTwoHosts;
   fake.environment = {"SLURM_JOB_NODELIST=head,n2", "SLURM_JOB_CPUS_PER_NODE=2(x2)"};
   Options o = options();
@@ -536,7 +536,7 @@ TEST_CASE("the job that we run in outranks SageMaker's file in the image, and th
 }
 
 TEST_CASE("only a rank that exists can have the input") {
-  FakeMachine fake;
+  FakeHost fake;
   Options o = options();
   o.np = 2;
   o.stdin_rank = Rank(1);
@@ -548,7 +548,7 @@ TEST_CASE("only a rank that exists can have the input") {
 }
 
 TEST_CASE("a private key that is named is there, where hosts are reached with it") {
-  FakeMachine fake;
+  FakeHost fake;
   fake.environment = {"HOME=/home/me"};
   fake.files["/home/me/.ssh/key"] = "";
   Options o = options();
@@ -567,27 +567,27 @@ TEST_CASE("a private key that is named is there, where hosts are reached with it
 }
 
 TEST_CASE("only ranks that exist can be shown") {
-  FakeMachine fake;
+  FakeHost fake;
   Options o = options();
   o.np = 4;
   o.output.shown_ranks = *RankSet::parse("0,3", 1000);
   CHECK(plan_of(o, fake).map.world_size() == 4);
   o.output.shown_ranks = *RankSet::parse("0,4-9", 1000);
-  const auto refused = make_plan(o, fake.machine());
+  const auto refused = make_plan(o, fake.here());
   REQUIRE(refused.has_error());
   CHECK(refused.error().message() == "--show-ranks: there is no rank 9; the job's ranks are 0 to 3");
   o.output.shown_ranks = RankSet();
-  CHECK(make_plan(o, fake.machine()).has_value());
+  CHECK(make_plan(o, fake.here()).has_value());
 }
 
 TEST_CASE("only ranks that exist can be watched") {
-  FakeMachine fake;
+  FakeHost fake;
   Options o = options();
   o.np = 4;
   o.progress.watch = *report::WatchRule::parse("x;first=1;ranks=0,3", 1000);
-  CHECK(make_plan(o, fake.machine()).has_value());
+  CHECK(make_plan(o, fake.here()).has_value());
   o.progress.watch = *report::WatchRule::parse("x;first=1;ranks=4", 1000);
-  const auto refused = make_plan(o, fake.machine());
+  const auto refused = make_plan(o, fake.here());
   REQUIRE(refused.has_error());
   CHECK(refused.error().message() == "--watch: there is no rank 4; the job's ranks are 0 to 3");
 }

@@ -15,7 +15,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-Machine the_machine() {
+ThisHost the_machine() {
   static const std::map<std::string, std::string> files{
       {"hosts", "host1 slots=8\nhost2 slots=8\n"},
       {"my-hosts", "compute-1 slots=8\ncompute-2 slots=8\n"},
@@ -29,7 +29,7 @@ Machine the_machine() {
       {"script.py", ""},
       {"run.py", ""},
   };
-  Machine m;
+  ThisHost m;
   m.read_file = [](const std::string& path, std::size_t) -> Result<std::string> {
     const auto found = files.find(path);
     if (found == files.end()) return Error(ErrorKind::Config, "no such file");
@@ -56,18 +56,18 @@ struct Planned {
 Result<Planned> plan_of(const std::string& line, const std::vector<std::string>& variables = {}) {
   const auto words = shell_words(line);
   REQUIRE(words.has_value());
-  Machine machine = the_machine();
-  machine.environment.insert(machine.environment.end(), variables.begin(), variables.end());
+  ThisHost here = the_machine();
+  here.environment.insert(here.environment.end(), variables.begin(), variables.end());
   const std::vector<std::string> arguments(words->begin() + 1, words->end());
-  auto parsed = parse_command_line(arguments, {.environment = machine.environment,
+  auto parsed = parse_command_line(arguments, {.environment = here.environment,
                                                .called = words->front(),
-                                               .exists = machine.exists,
+                                               .exists = here.exists,
                                                .executable = [](const std::string& path) { return path == "run.py"; },
-                                               .read_file = machine.read_file});
+                                               .read_file = here.read_file});
   if (!parsed) return parsed.error();
   REQUIRE(std::holds_alternative<Options>(*parsed));
   auto& options = std::get<Options>(*parsed);
-  Result<plan::LaunchPlan> plan = make_plan(options, machine);
+  Result<plan::LaunchPlan> plan = make_plan(options, here);
   if (!plan) return plan.error();
   return Planned{std::move(options), std::move(*plan)};
 }

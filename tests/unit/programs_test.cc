@@ -22,8 +22,8 @@ std::string refusal(const Words& words) {
   return parsed ? "(taken)" : parsed.error().message();
 }
 
-Machine machine(const std::map<std::string, std::string>& files = {}) {
-  Machine out;
+ThisHost here(const std::map<std::string, std::string>& files = {}) {
+  ThisHost out;
   out.read_file = [files](const std::string& path, std::size_t) -> Result<std::string> {
     const auto found = files.find(path);
     if (found == files.end()) return Error(ErrorKind::Config, "no such file or directory");
@@ -41,13 +41,13 @@ Machine machine(const std::map<std::string, std::string>& files = {}) {
 }
 
 plan::LaunchPlan plan_of(const Words& words) {
-  const auto plan = make_plan(parse(words), machine());
+  const auto plan = make_plan(parse(words), here());
   if (plan.has_error()) FAIL(plan.error().message());
   return *plan;
 }
 
 std::string plan_refusal(const Words& words) {
-  const auto plan = make_plan(parse(words), machine());
+  const auto plan = make_plan(parse(words), here());
   return plan ? "(taken)" : plan.error().message();
 }
 
@@ -55,7 +55,7 @@ std::string app_refusal(const std::string& text, const Words& words = {}) {
   Words all = words;
   all.insert(all.end(), {"--app", "F"});
   Options options = parse(all);
-  const auto read = read_app_file(options, machine({{"F", text}}).read_file);
+  const auto read = read_app_file(options, here({{"F", text}}).read_file);
   return read ? "(taken)" : read.error().message();
 }
 }  // namespace
@@ -171,7 +171,7 @@ TEST_CASE("presets add programs, and defaults that nobody has set", "[programs]"
 TEST_CASE("programs of a file", "[programs]") {
   Options o = parse({"-x", "ALL=1", "-H", "a:3", "--app", "F"});
   const std::string text = "# first\n\n  -np 1 -x 'A=b c' prog \"x y\"\r\n-np 2 --wdir /w other :x\n";
-  REQUIRE(read_app_file(o, machine({{"F", text}}).read_file).has_value());
+  REQUIRE(read_app_file(o, here({{"F", text}}).read_file).has_value());
   CHECK(o.np == 1U);
   CHECK(o.hosts == "a:3");
   CHECK(o.export_variables == Words{"ALL=1", "A=b c"});
@@ -181,7 +181,7 @@ TEST_CASE("programs of a file", "[programs]") {
   CHECK(o.more_programs[0].export_variables == Words{"ALL=1"});
   CHECK(o.more_programs[0].working_directory == "/w");
   CHECK(o.more_programs[0].hosts.empty());
-  REQUIRE(make_plan(o, machine()).has_value());
+  REQUIRE(make_plan(o, here()).has_value());
 }
 
 TEST_CASE("a bad file of programs is refused, with its line", "[programs]") {
@@ -194,5 +194,5 @@ TEST_CASE("a bad file of programs is refused, with its line", "[programs]") {
   CHECK(app_refusal("--timeout 3 a\n") == "F:1: --timeout holds for the whole job; give it before the first program");
   CHECK(app_refusal(std::string("a\nb\0c\n", 6)) == "F:2: a NUL byte");
   Options o = parse({"--app", "missing"});
-  CHECK(read_app_file(o, machine().read_file).error().message() == "--app missing: no such file or directory");
+  CHECK(read_app_file(o, here().read_file).error().message() == "--app missing: no such file or directory");
 }

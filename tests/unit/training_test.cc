@@ -25,11 +25,11 @@ std::string usage_error(const Words& words) {
   return result.has_error() ? result.error().message() : "(accepted)";
 }
 
-struct FakeMachine {
+struct FakeHost {
   FakeContainer container;
   std::uint32_t gpus = 0;
-  Machine machine() const {
-    Machine m;
+  ThisHost here() const {
+    ThisHost m;
     m.read_file = container.view().read;
     m.exists = container.view().exists;
     m.count_gpus = [this] { return gpus; };
@@ -42,13 +42,13 @@ struct FakeMachine {
   }
 };
 
-Result<Training> prepare(Options& options, const Machine& machine) {
-  HostFinder finder(machine);
-  return prepare_training(options, machine, finder);
+Result<Training> prepare(Options& options, const ThisHost& here) {
+  HostFinder finder(here);
+  return prepare_training(options, here, finder);
 }
 
-FakeMachine one_host(const std::string& hyperparameters) {
-  FakeMachine fake;
+FakeHost one_host(const std::string& hyperparameters) {
+  FakeHost fake;
   fake.container.files["/opt/ml/code/train.py"] = "";
   fake.container.config("resourceconfig.json", R"({"current_host":"algo-1","hosts":["algo-1"]})");
   fake.container.config("hyperparameters.json", hyperparameters);
@@ -56,13 +56,13 @@ FakeMachine one_host(const std::string& hyperparameters) {
 }
 
 std::uint32_t workers_of(const Words& words, const std::string& hyperparameters) {
-  FakeMachine fake = one_host(hyperparameters);
+  FakeHost fake = one_host(hyperparameters);
   fake.gpus = 8;
   Options options = parsed(words);
-  if (const auto training = prepare(options, fake.machine()); training.has_error()) {
+  if (const auto training = prepare(options, fake.here()); training.has_error()) {
     FAIL(training.error().message());
   }
-  const auto plan = make_plan(options, fake.machine());
+  const auto plan = make_plan(options, fake.here());
   if (plan.has_error()) FAIL(plan.error().message());
   return plan->map.world_size();
 }
@@ -85,9 +85,9 @@ TEST_CASE("train is a word of ours only where a program could stand") {
 
 TEST_CASE("ranks of the mpi distribution that would each be alone are refused, those of others warned of") {
   const auto rule_of = [](const std::string& key) {
-    FakeMachine fake = one_host(R"({"sagemaker_program":"train.py",")" + key + R"(":"true"})");
+    FakeHost fake = one_host(R"({"sagemaker_program":"train.py",")" + key + R"(":"true"})");
     Options options = parsed({"train"});
-    REQUIRE(prepare(options, fake.machine()).has_value());
+    REQUIRE(prepare(options, fake.here()).has_value());
     return options.lone_mpi;
   };
   CHECK(rule_of("sagemaker_mpi_enabled") == LoneMpi::Refused);
@@ -108,11 +108,11 @@ TEST_CASE("the distribution of the job says how many workers a host has") {
 }
 
 TEST_CASE("a training job becomes options; the command line has more say") {
-  FakeMachine fake = one_host(R"({"sagemaker_program":"train.py","lr":"0.1","sagemaker_mpi_enabled":"true",
+  FakeHost fake = one_host(R"({"sagemaker_program":"train.py","lr":"0.1","sagemaker_mpi_enabled":"true",
     "sagemaker_mpi_custom_mpi_options":"\"-x A=1 -x B=1 -map-by node\""})");
   fake.container.files["/opt/ml/code/requirements.txt"] = "numpy";
   Options options = parsed({"train", "-x", "A=2"});
-  const auto training = prepare(options, fake.machine());
+  const auto training = prepare(options, fake.here());
   REQUIRE(training.has_value());
   CHECK(options.command == Words{"python3", "train.py", "--lr", "0.1"});
   CHECK(options.working_directory == "/opt/ml/code");
@@ -123,37 +123,37 @@ TEST_CASE("a training job becomes options; the command line has more say") {
   CHECK(*plan::find_variable(options.extra_variables, "SM_CURRENT_HOST") == "SM_CURRENT_HOST=algo-1");
 
   options = parsed({"train", "--no-install", "--wdir", "/w"});
-  CHECK(prepare(options, fake.machine())->installations.empty());
+  CHECK(prepare(options, fake.here())->installations.empty());
   CHECK(options.working_directory == "/w");
 
   options = parsed({"train", "--", "prog", "a b"});
-  CHECK(prepare(options, fake.machine())->installations.empty());
+  CHECK(prepare(options, fake.here())->installations.empty());
   CHECK(options.command == Words{"prog", "a b"});
 }
 
 TEST_CASE("what no program can be given is refused") {
-  FakeMachine fake = one_host(R"({"sagemaker_program":"train.py","a":"\"\\u0000\""})");
+  FakeHost fake = one_host(R"({"sagemaker_program":"train.py","a":"\"\\u0000\""})");
   Options options = parsed({"train"});
-  CHECK(prepare(options, fake.machine()).error().message() ==
+  CHECK(prepare(options, fake.here()).error().message() ==
         "hyperparameters.json: a value holds a NUL byte, which no argument of a program can");
 }
 
 TEST_CASE("several hosts call each other, or are reached with -H; none of them gets what is another's") {
-  FakeMachine fake = one_host(R"({"sagemaker_program":"train.py"})");
+  FakeHost fake = one_host(R"({"sagemaker_program":"train.py"})");
   fake.container.config("resourceconfig.json", R"({"current_host":"algo-1","hosts":["algo-1","algo-2"]})");
   Options options = parsed({"train"});
-  const auto training = prepare(options, fake.machine());
+  const auto training = prepare(options, fake.here());
   REQUIRE(training.has_value());
   CHECK(training->hosts_call);
   CHECK(plan::find_variable(training->host_variables, "SM_CURRENT_HOST") != nullptr);
   CHECK(options.extra_variables.empty());
   CHECK(options.start_timeout == std::chrono::minutes(15));
   options = parsed({"train", "--start-timeout", "60s"});
-  REQUIRE(prepare(options, fake.machine()).has_value());
+  REQUIRE(prepare(options, fake.here()).has_value());
   CHECK(options.start_timeout == std::chrono::seconds(60));
   options = parsed({"train", "-H", "algo-1:1,algo-2:1"});
-  REQUIRE(prepare(options, fake.machine()).has_value());
-  CHECK(prepare(*std::make_unique<Options>(parsed({"train", "--hostfile", "h"})), fake.machine()).has_value());
+  REQUIRE(prepare(options, fake.here()).has_value());
+  CHECK(prepare(*std::make_unique<Options>(parsed({"train", "--hostfile", "h"})), fake.here()).has_value());
   CHECK(plan::find_variable(options.extra_variables, "SM_HOSTS") != nullptr);
   for (const char* name : {"SM_CURRENT_HOST", "CURRENT_HOST", "SM_NUM_GPUS", "SM_TRAINING_ENV", "SM_RESOURCE_CONFIG"}) {
     CAPTURE(name);
@@ -162,7 +162,7 @@ TEST_CASE("several hosts call each other, or are reached with -H; none of them g
 }
 
 TEST_CASE("a group of one host is a job of its own; --group settles which group a distribution is for") {
-  FakeMachine fake = one_host(R"({"sagemaker_program":"train.py","sagemaker_mpi_enabled":"true",
+  FakeHost fake = one_host(R"({"sagemaker_program":"train.py","sagemaker_mpi_enabled":"true",
     "sagemaker_distribution_instance_groups":"[\"one\"]"})");
   const auto on = [&](const char* host) {
     fake.container.config("resourceconfig.json",
@@ -171,7 +171,7 @@ TEST_CASE("a group of one host is a job of its own; --group settles which group 
                          {"instance_group_name":"two","instance_type":"t","hosts":["algo-1","algo-3"]}]})");
   };
   const auto hosts_of_plan = [&](Options& options) {
-    const auto plan = make_plan(options, fake.machine());
+    const auto plan = make_plan(options, fake.here());
     if (plan.has_error()) FAIL(plan.error().message());
     Words names;
     for (const plan::MappedHost& host : plan->map.hosts) names.push_back(host.host.name);
@@ -179,7 +179,7 @@ TEST_CASE("a group of one host is a job of its own; --group settles which group 
   };
   on("algo-2");
   Options options = parsed({"train"});
-  auto training = prepare(options, fake.machine());
+  auto training = prepare(options, fake.here());
   REQUIRE(training.has_value());
   CHECK_FALSE(training->hosts_call);
   CHECK(training->own_name == "algo-2");
@@ -187,59 +187,59 @@ TEST_CASE("a group of one host is a job of its own; --group settles which group 
   CHECK(*plan::find_variable(options.extra_variables, "SM_CURRENT_HOST") == "SM_CURRENT_HOST=algo-2");
   on("algo-1");  // stands aside
   options = parsed({"train"});
-  CHECK_FALSE(prepare(options, fake.machine())->hosts_call);
+  CHECK_FALSE(prepare(options, fake.here())->hosts_call);
   CHECK(hosts_of_plan(options) == Words{"localhost"});
 
   fake.container.config("hyperparameters.json", R"({"sagemaker_program":"train.py","sagemaker_mpi_enabled":"true"})");
   options = parsed({"train"});
-  CHECK(prepare(options, fake.machine()).error().hint().find("or with --group") != std::string::npos);
+  CHECK(prepare(options, fake.here()).error().hint().find("or with --group") != std::string::npos);
   options = parsed({"train", "--group", " one:4 "});
-  training = prepare(options, fake.machine());  // not of that group: it has nothing to do
+  training = prepare(options, fake.here());  // not of that group: it has nothing to do
   REQUIRE(training.has_value());
   CHECK(training->hosts_call);
   options = parsed({"train", "--group", "two"});
-  CHECK(prepare(options, fake.machine())->hosts_call);
+  CHECK(prepare(options, fake.here())->hosts_call);
   CHECK(hosts_of_plan(options) == Words{"algo-1", "algo-3"});
   options = parsed({"train", "--group", "three"});
-  CHECK(prepare(options, fake.machine()).error().message() ==
+  CHECK(prepare(options, fake.here()).error().message() ==
         "--group: \"three\" is not one of the job's instance groups: one, two");
 }
 
 TEST_CASE("the framework of the distribution gets its preset, unless another is given") {
-  FakeMachine fake = one_host(R"({"sagemaker_program":"train.py","sagemaker_parameter_server_enabled":"true"})");
+  FakeHost fake = one_host(R"({"sagemaker_program":"train.py","sagemaker_parameter_server_enabled":"true"})");
   fake.container.config("resourceconfig.json", R"({"current_host":"algo-1","hosts":["algo-1","algo-2"]})");
   Options options = parsed({"train"});
-  const auto training = prepare(options, fake.machine());
+  const auto training = prepare(options, fake.here());
   REQUIRE(training.has_value());
   CHECK(options.presets == std::set{plan::Preset::Tf});
   REQUIRE(training->warnings.size() == 1);
   CHECK(training->warnings.front().find("no parameter servers") != std::string::npos);
   options = parsed({"train", "--preset", "dmlc"});
-  CHECK(prepare(options, fake.machine())->warnings.empty());
+  CHECK(prepare(options, fake.here())->warnings.empty());
   CHECK(options.presets == std::set{plan::Preset::Dmlc});
 }
 
 TEST_CASE("what the user has set of a network's variables stays") {
-  FakeMachine fake = one_host(R"({"sagemaker_program":"train.py","sagemaker_torch_distributed_enabled":"true"})");
+  FakeHost fake = one_host(R"({"sagemaker_program":"train.py","sagemaker_torch_distributed_enabled":"true"})");
   fake.container.config("resourceconfig.json",
                         R"({"current_host":"algo-1","hosts":["algo-1"],"current_instance_type":"ml.p5.48xlarge"})");
   fake.container.files["/sys/module/efa/version"] = "2.1";
   fake.container.files["/dev/infiniband/uverbs0"] = "";
-  Machine machine = fake.machine();
-  machine.environment = {"NCCL_PROTO=LL"};
+  ThisHost here = fake.here();
+  here.environment = {"NCCL_PROTO=LL"};
   Options options = parsed({"train"});
-  REQUIRE(prepare(options, machine).has_value());
+  REQUIRE(prepare(options, here).has_value());
   CHECK(*plan::find_variable(options.extra_variables, "FI_PROVIDER") == "FI_PROVIDER=efa");
   CHECK(plan::find_variable(options.extra_variables, "NCCL_PROTO") == nullptr);
 }
 
 TEST_CASE("the hosts of another platform's job call as those of a training job") {
-  FakeMachine fake = one_host(R"({"sagemaker_program":"train.py"})");
+  FakeHost fake = one_host(R"({"sagemaker_program":"train.py"})");
   fake.container.files.erase("/opt/ml/input/config/resourceconfig.json");
-  Machine machine = fake.machine();
-  machine.environment = {"AWS_BATCH_JOB_NUM_NODES=2", "AWS_BATCH_JOB_NODE_INDEX=1"};
+  ThisHost here = fake.here();
+  here.environment = {"AWS_BATCH_JOB_NUM_NODES=2", "AWS_BATCH_JOB_NODE_INDEX=1"};
   Options options = parsed({"train"});
-  const auto training = prepare(options, machine);
+  const auto training = prepare(options, here);
   if (training.has_error()) FAIL(training.error().message());
   CHECK(training->hosts_call);
   const auto shows = [&](const char* entry) {
@@ -251,10 +251,10 @@ TEST_CASE("the hosts of another platform's job call as those of a training job")
 }
 
 TEST_CASE("the platform's file for failures is chosen by the kind of the job") {
-  FakeMachine fake;
+  FakeHost fake;
   const auto path = [&](const Words& words) {
     Options options = parsed(words);
-    choose_failure_file(options, fake.machine());
+    choose_failure_file(options, fake.here());
     return options.failure.path;
   };
   CHECK(path({"train"}) == "/opt/ml/output/failure");

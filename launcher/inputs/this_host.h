@@ -20,7 +20,7 @@ namespace sml {
 enum class OthersCan : std::uint8_t { Nothing, Read, Write };
 
 // The machine as the planner sees it; injected so that tests need none.
-struct Machine {
+struct ThisHost {
   std::function<Result<std::string>(const std::string& path, std::size_t limit)> read_file;  // at most `limit` bytes
   std::function<Result<std::string>(const std::string& path, SecretKind kind)> read_secret;
   std::function<bool(const std::string& path)> exists;
@@ -44,9 +44,9 @@ struct Machine {
 };
 
 // Of its environment; empty when it is not set.
-std::string variable(const Machine& machine, std::string_view name);
+std::string variable(const ThisHost& here, std::string_view name);
 
 // The real one.
-Machine this_machine(std::span<const char* const> environment);
+ThisHost this_host(std::span<const char* const> environment);
 
 }  // namespace sml

@@ -1,4 +1,4 @@
-#include "launcher/inputs/machine.h"
+#include "launcher/inputs/this_host.h"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -199,41 +199,41 @@ std::string config_folder(const plan::Environment& environment) {
 
 }  // namespace
 
-std::string variable(const Machine& machine, std::string_view name) {
-  const std::string* entry = plan::find_variable(machine.environment, name);
+std::string variable(const ThisHost& here, std::string_view name) {
+  const std::string* entry = plan::find_variable(here.environment, name);
   return entry == nullptr ? std::string() : std::string(plan::value_of(*entry));
 }
 
-Machine this_machine(std::span<const char* const> environment) {
-  Machine machine;
+ThisHost this_host(std::span<const char* const> environment) {
+  ThisHost here;
   for (const char* entry : environment) {
-    if (entry != nullptr) machine.environment.emplace_back(entry);
+    if (entry != nullptr) here.environment.emplace_back(entry);
   }
-  machine.read_file = read_file;
-  machine.read_secret = read_secret_file;
-  machine.exists = exists;
-  machine.others_can = others_can;
-  machine.output_of = [environment = machine.environment](const std::vector<std::string>& words) {
+  here.read_file = read_file;
+  here.read_secret = read_secret_file;
+  here.exists = exists;
+  here.others_can = others_can;
+  here.output_of = [environment = here.environment](const std::vector<std::string>& words) {
     return output_of(words, environment);
   };
-  machine.count_gpus = [environment = machine.environment] {
+  here.count_gpus = [environment = here.environment] {
     const std::string listing = output_of({"nvidia-smi", "-L"}, environment);
     return visible_gpus(gpus_in_listing(listing), variable(environment, "CUDA_VISIBLE_DEVICES"));
   };
-  machine.count_neuron_cores = [environment = machine.environment] {
+  here.count_neuron_cores = [environment = here.environment] {
     return neuron_cores_in_listing(output_of({"neuron-ls", "--json-output"}, environment));
   };
-  machine.count_cpus = count_cpus;
-  machine.cpu_topology = [] {
+  here.count_cpus = count_cpus;
+  here.cpu_topology = [] {
     return plan::usable_part(plan::read_cpu_topology(os::read_small_file), os::allowed_cpus());
   };
-  machine.whose_host = launch::whose_host;
-  machine.host_name = host_name();
-  machine.working_directory = working_directory(machine.environment);
+  here.whose_host = launch::whose_host;
+  here.host_name = host_name();
+  here.working_directory = working_directory(here.environment);
   // Only when asked for: who we are may be known to a server far away.
-  machine.config_folder = [environment = machine.environment] { return config_folder(environment); };
-  machine.job_id = new_job_id();
-  return machine;
+  here.config_folder = [environment = here.environment] { return config_folder(environment); };
+  here.job_id = new_job_id();
+  return here;
 }
 
 }  // namespace sml
