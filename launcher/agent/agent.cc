@@ -117,7 +117,7 @@ void Agent::handle(wire::Probe& m) {
 
 void Agent::handle(wire::Start& m) {
   if (!attempt_) return;
-  if (attempt_->serves()) leave_ = m.leave;
+  if (attempt_->serves_all_hosts()) leave_ = m.leave;
   attempt_->start(std::move(m));
   settle();
 }
@@ -187,7 +187,7 @@ void Agent::rule(std::uint32_t caller, wire::IsOurs ours) {
 void Agent::send_rulings() { link_.send(wire::Vouched{std::exchange(rulings_, {})}); }
 
 void Agent::handle(wire::Ruled& m) {
-  if (attempt_) attempt_->ruled(m);
+  if (attempt_) attempt_->hear(std::move(m));
 }
 
 void Agent::handle(wire::Inspect&) {

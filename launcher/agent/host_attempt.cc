@@ -7,7 +7,6 @@
 #include "common/os/descendants.h"
 #include "common/os/fd.h"
 #include "common/wire/limits.h"
-#include "launcher/agent/channel_folders.h"
 #include "launcher/agent/leftovers.h"
 #include "launcher/agent/own_clock.h"
 
@@ -36,7 +35,11 @@ void append(plan::Environment& to, const plan::Environment& more) { to.insert(to
 }  // namespace
 
 HostAttempt::HostAttempt(const AttemptSurroundings& around, AttemptOwner& owner, Duration grace)
-    : around_(around), owner_(owner), machine_(grace) {}
+    : around_(around),
+      owner_(owner),
+      machine_(grace),
+      service_context_{around.loop, around.callers, around.scratch,
+                       [&link = around.link](const wire::ToLauncher& m) { link.send(m); }} {}
 
 // ---- before the start
 
@@ -52,19 +55,15 @@ wire::Prepared HostAttempt::prepare(wire::Prepare m) {
   looks_for_mpi_ = m.mpi;
   if (looks_for_mpi_ == wire::MpiLook::Yes) answer.mpi = environments_->find_mpi_programs(workers_.specs());
   share_out(m, answer);
-  if (Result<void> planned = plan_pipes(m); !planned) hinders(planned.error());
-  share_channels(m.channels, answer);
-  if (Result<void> planned = plan_logs(m.logs); !planned) hinders(planned.error());
   if (Result<std::vector<std::string>> chosen = environments_->choose_interfaces(m.interfaces)) {
     answer.addresses = std::move(*chosen);
   } else {
     hinders(chosen.error());
   }
-  reserve_stores(m.rendezvous, answer);
-  if (Result<std::vector<std::uint16_t>> ports = reserve_ports(m.ports)) {
-    answer.ports = std::move(*ports);
-  } else {
-    hinders(ports.error());
+  services_ = make_services(m, workers_.specs(), *environments_, service_context_);
+  for (const auto& service : services_) {
+    if (Result<void> checked = service->check(answer); !checked) hinders(checked.error());
+    if (service->reads_output()) readers_.push_back(service.get());
   }
   return answer;
 }
@@ -82,67 +81,11 @@ void HostAttempt::share_out(const wire::Prepare& m, wire::Prepared& answer) {
   }
 }
 
-Result<void> HostAttempt::plan_pipes(wire::Prepare& m) {
-  if (m.pipes.channels.empty() || m.pipes.readers.empty() || environments_->count() == 0) return {};
-  pipes_.emplace(
-      around_.loop, around_.scratch, std::move(m.pipes), environments_->shared(0),
-      Pipes::Owner{.failed = [this](const Error& why) { around_.link.send(wire::PipeFailed{why.message()}); },
-                   .warn = [this](const std::string& text) { warn(text); }});
-  return pipes_->check();
-}
-
-void HostAttempt::share_channels(std::span<const plan::HostChannel> channels, wire::Prepared& answer) {
-  if (channels.empty()) return;
-  Result<ChannelFolders> made = make_channel_folders(channels, workers_.count(), around_.scratch.path());
-  if (!made) return answer.obstacles.push_back(obstacle(made.error()));
-  for (std::size_t i = 0; i < shares_.size(); ++i) append(shares_[i].variables, made->variables[i]);
-  answer.warnings.insert(answer.warnings.end(), made->warnings.begin(), made->warnings.end());
-}
-
-Result<void> HostAttempt::plan_logs(const wire::WorkerLogs& rules) {
-  std::vector<std::string> paths;
-  for (const wire::Worker* spec : workers_.specs()) {
-    log_index_[spec->rank] = paths.size();
-    paths.push_back(spec->stdout_log);
-    paths.push_back(spec->stderr_log);
-  }
-  if (std::all_of(paths.begin(), paths.end(), [](const std::string& path) { return path.empty(); })) return {};
-  const auto overwrite = rules.overwrite == wire::LogOverwrite::Yes ? os::Overwrite::Yes : os::Overwrite::No;
-  logs_.emplace(os::LogRules{.max_size = rules.max_size, .overwrite = overwrite}, std::move(paths));
-  return logs_->check();
-}
-
-void HostAttempt::reserve_stores(wire::Rendezvous wish, wire::Prepared& answer) {
-  if (wish == wire::Rendezvous::None) return;
-  const bool alone = wish == wire::Rendezvous::ReserveAlone;
-  Result<RendezvousStores> stores = RendezvousStores::reserve(alone ? Reach::ThisMachine : Reach::Network);
-  if (!stores) return answer.obstacles.push_back(obstacle(stores.error()));
-  answer.port = stores->port();
-  answer.horovod_port = stores->horovod_port();
-  stores_ = std::move(*stores);
-}
-
-Result<std::vector<std::uint16_t>> HostAttempt::reserve_ports(std::uint32_t count) {
-  std::vector<std::uint16_t> out;
-  for (std::uint32_t i = 0; i < count; ++i) {
-    Result<RendezvousPort> port = RendezvousPort::reserve(Reach::Network);
-    if (!port) return port.error();
-    port->stop_listening();
-    out.push_back(port->port());
-    reserved_ports_.push_back(std::move(*port));
-  }
-  return out;
-}
-
 // ---- from start to end
 
 void HostAttempt::start(wire::Start m) {
-  if (stores_) {
-    stores_->serve(
-        around_.loop, m.stores, around_.callers, [this](const wire::AskVouch& ask) { around_.link.send(ask); },
-        [this](const std::string& text) { warn(text); });
-  }
   environments_->meet(m);
+  start_ = std::move(m);
   perform(machine_.start(Clock::now()));
 }
 
@@ -174,18 +117,24 @@ plan::Environment HostAttempt::own_variables(const Worker& worker, const WorkerS
   if (const std::string file = around_.scratch.error_file(worker.rank()); !file.empty()) {
     out.push_back("TORCHELASTIC_ERROR_FILE=" + file);
   }
-  if (pipes_) append(out, pipes_->variables(worker.rank()));
+  for (const auto& service : services_) append(out, service->variables(worker.rank()));
   return out;
 }
 
 void HostAttempt::spawn_all() {
+  for (const auto& service : services_) service->start(start_);
+  start_ = {};
+  wire::Started started{.workers = spawn_workers()};
+  if (looks_for_mpi_ == wire::MpiLook::Yes) mpi_watch_.begin(Clock::now());
+  started.at_ns = nanoseconds(Clock::now());
+  around_.link.send(std::move(started));
+  if (workers_.alive() == 0) end_services();
+}
+
+std::vector<wire::StartedWorker> HostAttempt::spawn_workers() {
   os::UniqueFd dev_null;
   if (Result<os::UniqueFd> null = os::open_dev_null()) dev_null = std::move(*null);
-  if (logs_) {
-    if (Result<void> made = logs_->create(); !made) around_.link.send(wire::LogFailed{made.error().message()});
-  }
-  if (pipes_) pipes_->start();
-  wire::Started started;
+  std::vector<wire::StartedWorker> out;
   const auto pipes = static_cast<int>(workers_.count()) * 2;
   for (std::size_t i = 0; i < workers_.count(); ++i) {
     Worker& worker = *workers_.all()[i];
@@ -202,16 +151,13 @@ void HostAttempt::spawn_all() {
                   .binding = shares_[i].binding ? &*shares_[i].binding : nullptr});
     if (!worker.machine().alive()) continue;
     workers_.started(worker);
-    started.workers.push_back({worker.rank(), worker.pid()});
+    out.push_back({worker.rank(), worker.pid()});
   }
-  if (looks_for_mpi_ == wire::MpiLook::Yes) mpi_watch_.begin(Clock::now());
-  started.at_ns = nanoseconds(Clock::now());
-  around_.link.send(std::move(started));
-  if (pipes_ && workers_.alive() == 0) pipes_->end();
+  return out;
 }
 
 void HostAttempt::signal_all(int signo) {
-  if (pipes_ && signo == SIGKILL) pipes_->end();
+  if (signo == SIGKILL) end_services();
   workers_.ask_to_stop(signo);
   asked_orphans_.clear();
   signal_orphans(signo);
@@ -229,11 +175,18 @@ void HostAttempt::signal_orphans(int signo) {
 
 void HostAttempt::reaped(pid_t pid, const ExitStatus& status, TimePoint now) {
   asked_orphans_.erase(pid);
-  if (pipes_ && pipes_->is_feeder(pid)) return pipes_->feeder_ended(status);
-  const Worker* worker = workers_.reaped(pid, status, now);
-  if (worker == nullptr || !pipes_) return;  // else an orphan that had come to us
-  pipes_->worker_ended(worker->rank());
-  if (workers_.alive() == 0) pipes_->end();
+  if (const Worker* worker = workers_.reaped(pid, status, now)) {
+    for (const auto& service : services_) service->worker_ended(worker->rank());
+    if (workers_.alive() == 0) end_services();
+    return;
+  }
+  for (const auto& service : services_) {
+    if (service->process_ended(pid, status)) return;
+  }  // else an orphan that had come to us
+}
+
+void HostAttempt::end_services() const {
+  for (const auto& service : services_) service->end();
 }
 
 void HostAttempt::settle() {
@@ -299,13 +252,8 @@ void HostAttempt::look_for_mpi(TimePoint now) {
 }
 
 void HostAttempt::worker_output(Rank rank, wire::Stream stream, TimePoint read_at, std::string_view bytes) {
-  if (logs_) log(rank, stream, bytes);
+  for (HostService* reader : readers_) reader->output(rank, stream, bytes);
   around_.link.send_output(rank, stream, read_at, bytes);
-}
-
-void HostAttempt::log(Rank rank, wire::Stream stream, std::string_view bytes) {
-  const std::size_t file = log_index_.at(rank) + (stream == wire::Stream::Stderr ? 1 : 0);
-  if (Result<void> kept = logs_->write(file, bytes); !kept) around_.link.send(wire::LogFailed{kept.error().message()});
 }
 
 void HostAttempt::worker_took_input(Rank rank, std::size_t bytes) { around_.link.send(wire::StdinCredit{rank, bytes}); }
@@ -323,21 +271,33 @@ void HostAttempt::feed_end(Rank rank) {
 void HostAttempt::suspend() {
   workers_.signal(SIGSTOP);
   for (const pid_t pid : os::children()) ::kill(pid, SIGSTOP);
-  if (stores_) stores_->suspend();
+  for (const auto& service : services_) service->suspend();
 }
 
 void HostAttempt::resume() {
   workers_.signal(SIGCONT);
   for (const pid_t pid : os::children()) ::kill(pid, SIGCONT);
-  if (stores_) stores_->resume();
+  for (const auto& service : services_) service->resume();
 }
 
-void HostAttempt::ruled(const wire::Ruled& m) {
-  if (stores_) stores_->ruled(m);
+void HostAttempt::hear(const wire::ToAgent& message) const {
+  for (const auto& service : services_) service->hear(message);
+}
+
+bool HostAttempt::serves_all_hosts() const {
+  return std::any_of(services_.begin(), services_.end(), [](const auto& one) { return one->is_for_all_hosts(); });
 }
 
 wire::Joined HostAttempt::joined(std::uint16_t port) const {
-  wire::Joined answer = stores_ ? stores_->joined(Clock::now()) : wire::Joined{};
+  wire::Joined answer;
+  for (const auto& service : services_) {
+    const std::optional<HostService::Joiners> came = service->joiners();
+    if (!came) continue;
+    const Duration since = Clock::now() - came->first;
+    answer.count = came->count;
+    answer.since_first_ms =
+        static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::milliseconds>(since).count());
+  }
   if (port != 0) answer.missing = workers_.without_connection(port);
   if (port != 0 && answer.count == 0) answer.count = workers_.alive() - answer.missing.size();
   if (port == 0 && answer.count == 0) {
@@ -347,7 +307,7 @@ wire::Joined HostAttempt::joined(std::uint16_t port) const {
 }
 
 void HostAttempt::sum_up() const {
-  if (stores_) stores_->sum_up();
+  for (const auto& service : services_) service->sum_up();
 }
 
 }  // namespace sml::agent

@@ -12,7 +12,6 @@
 
 #include <boost/asio/io_context.hpp>
 
-#include "common/os/log_files.h"
 #include "common/os/oom_watch.h"
 #include "common/plan/worker_env.h"
 #include "common/supervise/host_machine.h"
@@ -20,10 +19,8 @@
 #include "launcher/agent/control_link.h"
 #include "launcher/agent/local_callers.h"
 #include "launcher/agent/mpi_watch.h"
-#include "launcher/agent/pipes.h"
-#include "launcher/agent/rendezvous_port.h"
-#include "launcher/agent/rendezvous_stores.h"
 #include "launcher/agent/scratch_folder.h"
+#include "launcher/agent/services.h"
 #include "launcher/agent/shares.h"
 #include "launcher/agent/worker_environments.h"
 #include "launcher/agent/worker_group.h"
@@ -66,7 +63,7 @@ class HostAttempt final : private WorkerOwner {
   // Nothing of the workers is left, or could not be ended: those that remain are children of this process.
   bool over() const { return machine_.state() == supervise::HostState::Gone; }
   bool ending() const;  // nobody need ask for it any more
-  bool serves() const { return stores_.has_value(); }
+  bool serves_all_hosts() const;
 
   // Reports what workers have to report, and moves on. After each of the calls below and above.
   void settle();
@@ -80,7 +77,7 @@ class HostAttempt final : private WorkerOwner {
   void wake() { workers_.wake(*this); }  // output may be sent again
   void suspend();
   void resume();
-  void ruled(const wire::Ruled& m);
+  void hear(const wire::ToAgent& message) const;  // what is for services
   wire::Joined joined(std::uint16_t port) const;
   // What has only been counted so far is told.
   void sum_up() const;
@@ -89,7 +86,7 @@ class HostAttempt final : private WorkerOwner {
  private:
   // WorkerOwner
   std::size_t output_allowance() const override { return around_.link.allowance(); }
-  bool looks_at_output() const override { return logs_.has_value(); }
+  bool looks_at_output() const override { return !readers_.empty(); }
   void worker_output(Rank rank, wire::Stream stream, TimePoint read_at, std::string_view bytes) override;
   void worker_output_of(int pipe, Rank rank, wire::Stream stream, TimePoint read_at, std::size_t size) override {
     around_.link.send_output_of(pipe, rank, stream, read_at, size);
@@ -97,17 +94,11 @@ class HostAttempt final : private WorkerOwner {
   void worker_took_input(Rank rank, std::size_t bytes) override;
   void worker_changed() override { owner_.attempt_changed(); }
 
-  // before the start
   void share_out(const wire::Prepare& m, wire::Prepared& answer);
-  Result<void> plan_pipes(wire::Prepare& m);
-  void share_channels(std::span<const plan::HostChannel> channels, wire::Prepared& answer);
-  Result<void> plan_logs(const wire::WorkerLogs& rules);
-  void reserve_stores(wire::Rendezvous wish, wire::Prepared& answer);
-  Result<std::vector<std::uint16_t>> reserve_ports(std::uint32_t count);
-
   // what the machine asks for
   void perform(supervise::HostAction action);
   void spawn_all();
+  std::vector<wire::StartedWorker> spawn_workers();
   plan::Environment own_variables(const Worker& worker, const WorkerShare& share) const;
   void signal_all(int signo);  // workers by their process groups, and orphans
   void signal_orphans(int signo);
@@ -116,8 +107,7 @@ class HostAttempt final : private WorkerOwner {
   void report(Worker& worker);
   void send_evidence(const Worker& worker);
   void look_for_mpi(TimePoint now);
-  void log(Rank rank, wire::Stream stream, std::string_view bytes);
-  void warn(const std::string& text) const { around_.link.send(wire::AgentLog{wire::LogLevel::Warning, text}); }
+  void end_services() const;
 
   AttemptSurroundings around_;
   AttemptOwner& owner_;
@@ -125,13 +115,12 @@ class HostAttempt final : private WorkerOwner {
   std::string mark_;  // Prepare::mark
   std::optional<WorkerEnvironments> environments_;
   WorkerGroup workers_;
-  std::vector<WorkerShare> shares_;                          // by worker
-  std::vector<RendezvousPort> reserved_ports_;               // the workers listen on them
-  std::optional<os::LogFiles> logs_;                         // of the workers; nothing: none are kept here
-  std::unordered_map<Rank, os::LogFiles::Index> log_index_;  // of a rank's stdout; its stderr follows
+  std::vector<WorkerShare> shares_;  // by worker
   std::unordered_set<pid_t> asked_orphans_;
-  std::optional<RendezvousStores> stores_;
-  std::optional<Pipes> pipes_;  // nothing: the job has no channels
+  ServiceContext service_context_;
+  HostServices services_;
+  std::vector<HostService*> readers_;  // of output
+  wire::Start start_;                  // for services, until they have it
   wire::MpiLook looks_for_mpi_ = wire::MpiLook::No;
   MpiWatch mpi_watch_;
 };

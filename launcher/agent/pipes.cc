@@ -78,15 +78,14 @@ Result<void> make_first_fifos(const std::vector<PipeFeed>& feeds) {
 
 }  // namespace
 
-Pipes::Pipes(boost::asio::io_context& loop, const ScratchFolder& scratch, plan::PipePlan plan,
-             const plan::Environment& environment, Owner owner)
-    : report_(loop),
-      folder_(scratch.path().empty() ? "" : scratch.path() + "/pipes"),
+Pipes::Pipes(const ServiceContext& context, plan::PipePlan plan, const plan::Environment& environment)
+    : context_(context),
+      report_(context.loop),
+      folder_(context.scratch.path().empty() ? "" : context.scratch.path() + "/pipes"),
       plan_(std::move(plan)),
-      data_folder_(platform_folder(environment)),
-      owner_(std::move(owner)) {}
+      data_folder_(platform_folder(environment)) {}
 
-Result<void> Pipes::check() const {
+Result<void> Pipes::check(wire::Prepared&) {
   if (folder_.empty()) return Error(ErrorKind::Spawn, "no folder for FIFOs can be made in TMPDIR or /tmp");
   for (const plan::PipeChannel& channel : plan_.channels) {
     if (Result<void> there = check_source(channel); !there) return there;
@@ -166,10 +165,10 @@ void Pipes::remove_old() const {
   }
 }
 
-void Pipes::start() {
+void Pipes::start(const wire::Start&) {
   Result<void> started = make_folders();
   if (started) started = fork_feeder();
-  if (!started) owner_.failed(started.error());
+  if (!started) fail(started.error().message());
 }
 
 Result<void> Pipes::fork_feeder() {
@@ -194,18 +193,18 @@ void Pipes::listen() {
   report_.async_read_some(boost::asio::buffer(buffer_), [this](boost::system::error_code error, std::size_t size) {
     heard_.append(buffer_.data(), size);
     for (std::size_t end = heard_.find('\n'); end != std::string::npos; end = heard_.find('\n')) {
-      hear(std::string_view(heard_).substr(0, end));
+      note(std::string_view(heard_).substr(0, end));
       heard_.erase(0, end + 1);
     }
     if (!error) listen();
   });
 }
 
-void Pipes::hear(std::string_view line) {
+void Pipes::note(std::string_view line) {
   if (line.empty()) return;
   const std::string text(line.substr(1));
-  if (line.front() != '!') return owner_.warn(text);
-  if (!std::exchange(ending_, true)) owner_.failed(Error(ErrorKind::Io, text));
+  if (line.front() != '!') return context_.warn(text);
+  if (!std::exchange(ending_, true)) fail(text);
 }
 
 void Pipes::worker_ended(Rank rank) {
@@ -220,12 +219,13 @@ void Pipes::end() {
   control_.reset();
 }
 
-void Pipes::feeder_ended(const ExitStatus& status) {
+bool Pipes::process_ended(pid_t pid, const ExitStatus& status) {
+  if (pid != feeder_) return false;
   feeder_ = -1;
   control_.reset();
   remove_old();
-  if (std::exchange(ending_, true)) return;
-  owner_.failed(Error(ErrorKind::Io, "the process that feeds the pipes " + describe(status)));
+  if (!std::exchange(ending_, true)) fail("the process that feeds the pipes " + describe(status));
+  return true;
 }
 
 }  // namespace sml::agent

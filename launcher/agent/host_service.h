@@ -1,0 +1,77 @@
+// What an agent offers the workers of its host for one attempt: a store where they meet, data, files for their output.
+// Each is a HostService; who has the workers tells all of them the same and knows none by name. services.cc lists them.
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include <sys/types.h>
+
+#include <boost/asio/io_context.hpp>
+
+#include "common/core/clock.h"
+#include "common/core/error.h"
+#include "common/core/exit_status.h"
+#include "common/plan/worker_env.h"
+#include "common/wire/messages.h"
+#include "launcher/agent/local_callers.h"
+#include "launcher/agent/scratch_folder.h"
+
+namespace sml::agent {
+
+// What services get for their work. Outlives them.
+struct ServiceContext {
+  boost::asio::io_context& loop;
+  LocalCallers& callers;
+  const ScratchFolder& scratch;
+  std::function<void(const wire::ToLauncher&)> tell;
+
+  void warn(const std::string& sentence) const { tell(wire::AgentLog{wire::LogLevel::Warning, sentence}); }
+};
+
+// One thread: that of the loop. Called in the order in which the functions stand here; those that take a rank, and
+// suspend, resume and hear, at any time from the start on. Destroyed while its loop runs on.
+class HostService {
+ public:
+  HostService() = default;
+  HostService(const HostService&) = delete;
+  HostService& operator=(const HostService&) = delete;
+  virtual ~HostService() = default;
+
+  // Long before the start, which may never come. What the launcher is to know is added to `answer`. The error says why
+  // no worker can be started.
+  virtual Result<void> check(wire::Prepared& answer) = 0;
+  // Just before the first worker is started. What fails now is told to the launcher.
+  virtual void start(const wire::Start&) {}
+  // Those that a worker is to get; others outrank the plan's.
+  virtual plan::Environment variables(Rank) const { return {}; }
+  // Its process has ended, by whatever cause.
+  virtual void worker_ended(Rank) {}
+  // No worker is left, or all are being killed. May come again.
+  virtual void end() {}
+  // What has only been counted so far is told.
+  virtual void sum_up() {}
+
+  virtual void suspend() {}  // the workers stand still, and their silence means nothing
+  virtual void resume() {}
+  // Whatever the launcher says that is for services; most of it is for another.
+  virtual void hear(const wire::ToAgent&) {}
+  // A child of the agent has ended that is no worker. True: it was this service's.
+  virtual bool process_ended(pid_t, const ExitStatus&) { return false; }
+
+  // Workers' output is to come to output(), too, before it goes to the launcher. Asked once, after check().
+  virtual bool reads_output() const { return false; }
+  virtual void output(Rank, Stream, std::string_view) {}
+  // Workers of other hosts use it as well: it goes on when ours have ended.
+  virtual bool is_for_all_hosts() const { return false; }
+  // Those who have come to it, where that means that they have joined the others.
+  struct Joiners {
+    std::uint64_t count = 0;
+    TimePoint first;
+  };
+  virtual std::optional<Joiners> joiners() const { return std::nullopt; }
+};
+
+}  // namespace sml::agent

@@ -1,0 +1,37 @@
+#include "launcher/agent/log_service.h"
+
+namespace sml::agent {
+
+namespace {
+
+os::LogRules rules_of(const wire::WorkerLogs& rules) {
+  const auto overwrite = rules.overwrite == wire::LogOverwrite::Yes ? os::Overwrite::Yes : os::Overwrite::No;
+  return {.max_size = rules.max_size, .overwrite = overwrite};
+}
+
+std::vector<std::string> paths_of(const std::vector<const wire::Worker*>& workers) {
+  std::vector<std::string> out;
+  for (const wire::Worker* worker : workers) {
+    out.push_back(worker->stdout_log);
+    out.push_back(worker->stderr_log);
+  }
+  return out;
+}
+
+}  // namespace
+
+LogService::LogService(const ServiceContext& context, const wire::WorkerLogs& rules,
+                       const std::vector<const wire::Worker*>& workers)
+    : context_(context), files_(rules_of(rules), paths_of(workers)) {
+  for (std::size_t i = 0; i < workers.size(); ++i) index_[workers[i]->rank] = 2 * i;
+}
+
+void LogService::output(Rank rank, Stream stream, std::string_view bytes) {
+  tell(files_.write(index_.at(rank) + (stream == Stream::Stderr ? 1 : 0), bytes));
+}
+
+void LogService::tell(const Result<void>& result) const {
+  if (!result) context_.tell(wire::LogFailed{result.error().message()});
+}
+
+}  // namespace sml::agent

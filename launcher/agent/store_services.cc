@@ -1,0 +1,58 @@
+#include "launcher/agent/store_services.h"
+
+#include "common/os/fd.h"
+
+namespace sml::agent {
+
+void StoreDoor::start(const wire::Start&) {
+  keeper_ = std::make_unique<Doorkeeper>(context_.loop, context_.callers, own_addresses(),
+                                         [this](const wire::AskVouch& ask) { context_.tell(ask); });
+}
+
+void StoreDoor::hear(const wire::ToAgent& message) {
+  if (const auto* ruled = std::get_if<wire::Ruled>(&message); ruled != nullptr && keeper_) keeper_->ruled(*ruled);
+}
+
+Result<void> StoreService::check(wire::Prepared& answer) {
+  Result<RendezvousPort> port = RendezvousPort::reserve(reach_);
+  if (!port) return port.error();
+  port_ = std::move(*port);
+  tell_port(answer, port_.port());
+  return {};
+}
+
+void StoreService::start(const wire::Start& message) {
+  constexpr std::size_t kShare = 3;  // of the descriptors: a third for each store, the rest for the workers
+  rendezvous::Engine* engine = open(message.stores);
+  if (engine == nullptr) return port_.stop_listening();
+  server_.emplace(context_.loop, port_.take_listener(), *engine, door_.keeper(),
+                  StoreServer::Settings{.name = name(),
+                                        .hosts = message.stores.hosts,
+                                        .most_clients = os::descriptor_limit() / kShare,
+                                        .report = [this](const std::string& text) { context_.warn(text); }});
+}
+
+void StoreService::suspend() {
+  if (server_) server_->suspend();
+}
+
+void StoreService::resume() {
+  if (server_) server_->resume();
+}
+
+void StoreService::sum_up() {
+  if (!server_) return;
+  if (const std::string summary = server_->summary(); !summary.empty()) context_.warn(summary);
+}
+
+rendezvous::Engine* TorchStoreService::open(const wire::Stores& stores) {
+  if (stores.torch == plan::TorchStore::OfRank0) return nullptr;
+  return &store_.emplace(stores.world_size);
+}
+
+std::optional<HostService::Joiners> TorchStoreService::joiners() const {
+  if (!store_ || !store_->first_joined()) return std::nullopt;
+  return Joiners{store_->joined(), *store_->first_joined()};
+}
+
+}  // namespace sml::agent

@@ -1,0 +1,89 @@
+// The stores that the agent of rank 0's host keeps for the rendezvous of all workers, each behind a port of its own.
+#pragma once
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "common/rendezvous/engine.h"
+#include "common/rendezvous/horovod_store.h"
+#include "common/rendezvous/torch_store.h"
+#include "launcher/agent/doorkeeper.h"
+#include "launcher/agent/host_service.h"
+#include "launcher/agent/rendezvous_port.h"
+#include "launcher/agent/store_server.h"
+
+namespace sml::agent {
+
+// The one who is asked about the callers of all stores. Started before them.
+class StoreDoor final : public HostService {
+ public:
+  explicit StoreDoor(const ServiceContext& context) : context_(context) {}
+  Result<void> check(wire::Prepared&) override { return {}; }
+  void start(const wire::Start&) override;
+  void hear(const wire::ToAgent& message) override;
+
+  Doorkeeper& keeper() { return *keeper_; }  // from the start on
+
+ private:
+  const ServiceContext& context_;
+  std::unique_ptr<Doorkeeper> keeper_;
+};
+
+// A port that is reserved by check(): those whom `reach` names can connect to it from then on, and are served from the
+// start on.
+class StoreService : public HostService {
+ public:
+  // `door` outlives this.
+  StoreService(const ServiceContext& context, StoreDoor& door, Reach reach)
+      : context_(context), door_(door), reach_(reach) {}
+
+  Result<void> check(wire::Prepared& answer) override;
+  void start(const wire::Start& message) override;
+  void sum_up() override;
+  void suspend() override;
+  void resume() override;
+  bool is_for_all_hosts() const override { return true; }
+
+ protected:
+  virtual void tell_port(wire::Prepared& answer, std::uint16_t port) const = 0;
+  virtual const char* name() const = 0;  // for messages
+  // Null: the port is left to the workers.
+  virtual rendezvous::Engine* open(const wire::Stores& stores) = 0;
+  void close() { server_.reset(); }  // before the engine goes
+
+ private:
+  const ServiceContext& context_;
+  StoreDoor& door_;
+  Reach reach_;
+  RendezvousPort port_;
+  std::optional<StoreServer> server_;
+};
+
+class TorchStoreService final : public StoreService {
+ public:
+  using StoreService::StoreService;
+  ~TorchStoreService() override { close(); }
+  std::optional<Joiners> joiners() const override;
+
+ private:
+  void tell_port(wire::Prepared& answer, std::uint16_t port) const override { answer.port = port; }
+  const char* name() const override { return "torch's store"; }
+  rendezvous::Engine* open(const wire::Stores& stores) override;
+
+  std::optional<rendezvous::TorchStore> store_;
+};
+
+class HorovodStoreService final : public StoreService {
+ public:
+  using StoreService::StoreService;
+  ~HorovodStoreService() override { close(); }
+
+ private:
+  void tell_port(wire::Prepared& answer, std::uint16_t port) const override { answer.horovod_port = port; }
+  const char* name() const override { return "Horovod's store"; }
+  rendezvous::Engine* open(const wire::Stores&) override { return &store_; }
+
+  rendezvous::HorovodStore store_;
+};
+
+}  // namespace sml::agent
