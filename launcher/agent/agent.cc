@@ -1,6 +1,9 @@
 #include "launcher/agent/agent.h"
 
+#include <algorithm>
 #include <csignal>
+#include <string_view>
+#include <type_traits>
 #include <utility>
 
 #include <unistd.h>
@@ -20,10 +23,33 @@
 
 namespace sml::agent {
 
+using supervise::AgentAction;
+using supervise::AgentEvent;
+
 namespace {
 
-constexpr Duration kDefaultGrace = std::chrono::seconds(10);
+constexpr std::uint32_t kDefaultGraceMs = 10'000;
 constexpr Duration kStoppedFor = std::chrono::seconds(1);  // a timer that is so late did not run
+
+template <class Message>
+constexpr bool kForWorkers = std::is_same_v<Message, wire::Signal> || std::is_same_v<Message, wire::StdinData> ||
+                             std::is_same_v<Message, wire::StdinEof> || std::is_same_v<Message, wire::Ruled>;
+
+template <class Message>
+AgentEvent event_for(const Message&, const HostAttempt*) {
+  return kForWorkers<Message> ? AgentEvent::ForWorkers : AgentEvent::Question;
+}
+AgentEvent event_for(const wire::Hello& m, const HostAttempt*) {
+  return m.version == wire::kProtocolVersion ? AgentEvent::Hello : AgentEvent::OtherVersion;
+}
+AgentEvent event_for(const wire::Prepare&, const HostAttempt*) { return AgentEvent::Prepare; }
+AgentEvent event_for(const wire::Start& m, const HostAttempt* attempt) {
+  const bool stays = m.leave == wire::Leave::WhenReleased && attempt != nullptr && attempt->serves_all_hosts();
+  return stays ? AgentEvent::Start : AgentEvent::StartLast;
+}
+AgentEvent event_for(const wire::Stop&, const HostAttempt*) { return AgentEvent::Stop; }
+AgentEvent event_for(const wire::Release&, const HostAttempt*) { return AgentEvent::Release; }
+AgentEvent event_for(const wire::EndLeft&, const HostAttempt*) { return AgentEvent::EndLeft; }
 
 }  // namespace
 
@@ -40,7 +66,7 @@ Agent::Agent(boost::asio::io_context& loop, plan::Environment login_environment,
       signals_(loop, SIGCHLD, SIGTERM, SIGINT),
       timer_(loop),
       heartbeat_timeout_(silence),
-      grace_(kDefaultGrace),
+      grace_(std::chrono::milliseconds(kDefaultGraceMs)),
       last_heard_(Clock::now()),
       scratch_(scratch),
       pact_(pact),
@@ -59,20 +85,47 @@ void Agent::run() {
 
 void Agent::on_message(wire::ToAgent message) {
   last_heard_ = Clock::now();
-  if (left_) return;
-  if (!greeted_ && !std::holds_alternative<wire::Hello>(message)) return;  // nobody whom we know
-  resume();
-  std::visit([this](auto& m) { handle(m); }, message);
+  if (machine_.greeted()) resume();
+  const AgentEvent event = std::visit([this](const auto& m) { return event_for(m, attempt_.get()); }, message);
+  const std::string_view before = name(machine_.state());
+  const AgentAction action = machine_.on(event);
+  if (action == AgentAction::Unexpected) {
+    const std::string text = "its agent ignored a " + std::string(name(event)) + " while " + std::string(before);
+    return link_.send(wire::AgentLog{wire::LogLevel::Debug, text});
+  }
+  perform(action, message);
+  if (action != AgentAction::Answer && action != AgentAction::Pass) settle();
 }
 
-void Agent::handle(wire::Hello& m) {
-  if (m.version != wire::kProtocolVersion) {
-    say_last({.reason = "this agent speaks protocol " + std::to_string(wire::kProtocolVersion) + ", the launcher " +
-                        std::to_string(m.version),
-              .left = {}});
-    return settle();
+void Agent::tell(AgentEvent event) {
+  wire::ToAgent default_stop = wire::Stop{SIGTERM, kDefaultGraceMs};
+  perform(machine_.on(event), default_stop);
+}
+
+void Agent::perform(AgentAction action, wire::ToAgent& message) {
+  switch (action) {
+    case AgentAction::None:
+    case AgentAction::Unexpected: return;
+    case AgentAction::Greet: return greet(std::get<wire::Hello>(message));
+    case AgentAction::RefuseVersion: return refuse(std::get<wire::Hello>(message));
+    case AgentAction::Prepare: return prepare(std::get<wire::Prepare>(message));
+    case AgentAction::Start: return start(std::get<wire::Start>(message));
+    case AgentAction::Stop: return stop(std::get<wire::Stop>(message));
+    case AgentAction::Abandon: return attempt_->launcher_lost();
+    case AgentAction::EndLeft: return end_left(std::get<wire::EndLeft>(message));
+    case AgentAction::Answer: return std::visit([this](const auto& m) { answer(m); }, message);
+    case AgentAction::Pass: return attempt_->hear(message);
+    case AgentAction::Leave: return leave();
   }
-  greeted_ = true;
+}
+
+void Agent::refuse(const wire::Hello& m) {
+  link_.send_last(wire::Bye{.reason = "this agent speaks protocol " + std::to_string(wire::kProtocolVersion) +
+                                      ", the launcher " + std::to_string(m.version),
+                            .left = {}});
+}
+
+void Agent::greet(const wire::Hello& m) {
   heartbeat_timeout_ = std::chrono::milliseconds(m.heartbeat_timeout_ms);
   pact_.stand_still_ms = m.heartbeat_timeout_ms * 2;  // after the launcher has judged: its words tell more
   grace_ = std::chrono::milliseconds(m.grace_ms);
@@ -87,8 +140,7 @@ void Agent::handle(wire::Hello& m) {
                             .scratch = scratch_.path()});
 }
 
-void Agent::handle(wire::Prepare& m) {
-  if (attempt_) return;
+void Agent::prepare(wire::Prepare& m) {
   attempt_ = std::make_unique<HostAttempt>(AttemptSurroundings{.loop = loop_,
                                                                .link = link_,
                                                                .callers = callers_,
@@ -102,57 +154,29 @@ void Agent::handle(wire::Prepare& m) {
 }
 
 // Nothing else is done by this agent, so nobody minds that the loop waits.
-void Agent::handle(wire::EndLeft& m) {
-  if (attempt_) return;
+void Agent::end_left(const wire::EndLeft& m) {
   Leftovers leftovers = end_leftovers(m);
   link_.send(wire::LeftEnded{leftovers.ended});
-  say_last({.reason = {}, .left = std::move(leftovers.left)});
-  settle();
+  link_.send_last(wire::Bye{.reason = {}, .left = std::move(leftovers.left)});
 }
 
-void Agent::handle(wire::Probe& m) {
+void Agent::answer(const wire::Probe& m) {
   probe_addresses(loop_, m.addresses, m.port, std::chrono::milliseconds(m.timeout_ms),
                   [this](std::vector<wire::ProbeResult> results) { link_.send(wire::Probed{std::move(results)}); });
 }
 
-void Agent::handle(wire::Start& m) {
-  if (!attempt_) return;
-  if (attempt_->serves_all_hosts()) leave_ = m.leave;
-  attempt_->start(std::move(m));
-  settle();
-}
+void Agent::start(wire::Start& m) { attempt_->start(std::move(m)); }
 
-void Agent::handle(wire::Signal& m) {
-  if (attempt_) attempt_->signal(m.signo);
-}
+void Agent::stop(const wire::Stop& m) { attempt_->stop(m.signo, std::chrono::milliseconds(m.grace_ms)); }
 
-void Agent::handle(wire::Stop& m) {
-  leave_ = wire::Leave::WhenDone;
-  stop(m.signo, std::chrono::milliseconds(m.grace_ms));
-  settle();
-}
-
-void Agent::stop(int signo, Duration grace) {
-  ends_ = true;
-  if (attempt_) attempt_->stop(signo, grace);
-}
-
-void Agent::handle(wire::StdinData& m) {
-  if (attempt_) attempt_->feed(m);
-}
-
-void Agent::handle(wire::StdinEof& m) {
-  if (attempt_) attempt_->feed_end(m.rank);
-}
-
-void Agent::handle(wire::Credit& m) {
+void Agent::answer(const wire::Credit& m) {
   link_.grant(m.bytes);
   wake_workers();
 }
 
-void Agent::handle(wire::Ping& m) { link_.send(wire::Pong{m.token, nanoseconds(Clock::now())}); }
+void Agent::answer(const wire::Ping& m) { link_.send(wire::Pong{m.token, nanoseconds(Clock::now())}); }
 
-void Agent::handle(wire::Suspend&) {
+void Agent::answer(const wire::Suspend&) {
   suspended_ = true;
   if (attempt_) attempt_->suspend();
   arm_timer();
@@ -164,9 +188,9 @@ void Agent::resume() {
   arm_timer();
 }
 
-void Agent::handle(wire::AskJoined& m) { link_.send(attempt_ ? attempt_->joined(m.port) : wire::Joined{}); }
+void Agent::answer(const wire::AskJoined& m) { link_.send(attempt_ ? attempt_->joined(m.port) : wire::Joined{}); }
 
-void Agent::handle(wire::Vouch& m) {
+void Agent::answer(const wire::Vouch& m) {
   for (const wire::Caller& caller : m.callers) {
     const std::optional<os::TcpEnds> ends = ends_of(caller);
     const auto answer = [this, id = caller.id](wire::IsOurs ours) { rule(id, ours); };
@@ -186,11 +210,7 @@ void Agent::rule(std::uint32_t caller, wire::IsOurs ours) {
 
 void Agent::send_rulings() { link_.send(wire::Vouched{std::exchange(rulings_, {})}); }
 
-void Agent::handle(wire::Ruled& m) {
-  if (attempt_) attempt_->hear(std::move(m));
-}
-
-void Agent::handle(wire::Inspect&) {
+void Agent::answer(const wire::Inspect&) {
   const WorkerEnvironments* workers = attempt_ ? attempt_->environments() : nullptr;
   const bool prepared = workers != nullptr && workers->count() > 0;
   wire::Inspected answer;
@@ -213,32 +233,18 @@ void Agent::leave() {
   for (const pid_t pid : os::children()) {
     if (bye.left.size() < wire::kMaxLeft) bye.left.push_back(os::describe_process(pid));
   }
-  say_last(std::move(bye));
-}
-
-void Agent::say_last(wire::Bye bye) {
   link_.send_last(std::move(bye));
-  left_ = true;
-}
-
-// Workers of other hosts need the stores for as long as they run, whatever has become of ours.
-void Agent::release() {
-  leave_ = wire::Leave::WhenDone;
-  settle();
 }
 
 // The workers' ends are reported still.
 void Agent::told_to_end(const std::string& why) {
   if (!attempt_ || !attempt_->ending()) told_to_end_ = why;
-  leave_ = wire::Leave::WhenDone;
-  stop(SIGTERM, kDefaultGrace);
+  tell(AgentEvent::ToldToEnd);
 }
 
 void Agent::launcher_lost(const Error&) {
   link_.abandon();
-  leave_ = wire::Leave::WhenDone;
-  ends_ = true;
-  if (attempt_) attempt_->launcher_lost();
+  tell(AgentEvent::LauncherLost);
   settle();
 }
 
@@ -255,14 +261,13 @@ void Agent::attempt_changed() {
 
 void Agent::settle() {
   if (attempt_) attempt_->settle();
-  const bool done = attempt_ ? attempt_->over() && leave_ == wire::Leave::WhenDone : ends_;
-  if (done && !left_) leave();
-  if (left_ && (link_.idle() || link_.lost())) loop_.stop();
+  if (attempt_ && attempt_->take_end()) tell(AgentEvent::Over);
+  if (machine_.gone() && (link_.idle() || link_.lost())) loop_.stop();
   arm_timer();
 }
 
 void Agent::wake_workers() {
-  if (left_ && link_.idle()) return loop_.stop();
+  if (machine_.gone() && link_.idle()) return loop_.stop();
   if (attempt_) attempt_->wake();
 }
 
@@ -293,7 +298,7 @@ void Agent::parent_died() {
   if (parent == guardian_) return;  // somebody else's signal
   if (parent != pact_.keeper) return told_to_end("the guardian of its agent was killed, and its keeper");
   guardian_ = parent;
-  if (!greeted_ || left_) return;
+  if (!machine_.greeted()) return;
   link_.send(wire::AgentLog{wire::LogLevel::Warning, "the guardian of its agent was killed; its keeper guards it now"});
 }
 

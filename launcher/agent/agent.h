@@ -17,6 +17,7 @@
 
 #include "common/os/oom_watch.h"
 #include "common/plan/worker_env.h"
+#include "common/supervise/agent_machine.h"
 #include "common/wire/messages.h"
 #include "launcher/agent/control_link.h"
 #include "launcher/agent/guardian.h"
@@ -37,32 +38,29 @@ class Agent final : private AttemptOwner {
   void run();
 
  private:
-  // messages
   void on_message(wire::ToAgent message);
-  void handle(wire::Hello& m);
-  void handle(wire::Prepare& m);
-  void handle(wire::Probe& m);
-  void handle(wire::Start& m);
-  void handle(wire::Signal& m);
-  void handle(wire::Stop& m);
-  void handle(wire::StdinData& m);
-  void handle(wire::StdinEof& m);
-  void handle(wire::Credit& m);
-  void handle(wire::Ping& m);
-  void handle(wire::Suspend& m);
-  void handle(wire::Release&) { release(); }
-  void handle(wire::AskJoined& m);
-  void handle(wire::Inspect& m);
-  void handle(wire::Vouch& m);
-  void handle(wire::Ruled& m);
-  void handle(wire::EndLeft& m);
-  void handle(wire::Resume&) {}  // any message resumes
+  void tell(supervise::AgentEvent event);  // that comes with no message
+  void perform(supervise::AgentAction action, wire::ToAgent& message);
+  void greet(const wire::Hello& m);
+  void refuse(const wire::Hello& m);
+  void prepare(wire::Prepare& m);
+  void end_left(const wire::EndLeft& m);
+  void start(wire::Start& m);
+  void stop(const wire::Stop& m);
+  // What is answered or noted at any time.
+  void answer(const wire::Probe& m);
+  void answer(const wire::Credit& m);
+  void answer(const wire::Ping& m);
+  void answer(const wire::Suspend&);
+  void answer(const wire::Resume&) {}  // any message resumes
+  void answer(const wire::AskJoined& m);
+  void answer(const wire::Inspect&);
+  void answer(const wire::Vouch& m);
+  template <class Message>
+  void answer(const Message&) {}  // no question
 
   void attempt_changed() override;
-  void stop(int signo, Duration grace);
   void leave();
-  void say_last(wire::Bye bye);
-  void release();
   void settle();
   void resume();
   void wake_workers();
@@ -85,6 +83,7 @@ class Agent final : private AttemptOwner {
   boost::asio::signal_set signals_;
   boost::asio::steady_timer timer_;
   std::optional<TimePoint> armed_for_;
+  supervise::AgentMachine machine_;
   Duration heartbeat_timeout_;
   Duration grace_;  // when nobody is there to say
   TimePoint last_heard_;
@@ -94,13 +93,9 @@ class Agent final : private AttemptOwner {
   pid_t guardian_ = ::getppid();  // the keeper, once it has taken over
   std::string told_to_end_;       // by whom, when it was not the launcher
   bool suspended_ = false;        // by the launcher, which is silent itself
-  bool greeted_ = false;
   bool settling_ = false;
-  bool ends_ = false;  // no attempt is wanted any more
-  bool left_ = false;
   LocalCallers callers_;
   std::vector<wire::CallerRuling> rulings_;  // not sent yet
-  wire::Leave leave_ = wire::Leave::WhenDone;
   std::unique_ptr<HostAttempt> attempt_;
 };
 

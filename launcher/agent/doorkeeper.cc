@@ -43,7 +43,7 @@ void Doorkeeper::ask(const os::TcpEnds& ends, Answer answer) {
   asked_.emplace(next_id_++, std::move(answer));
   if (gathered_.size() == wire::kMaxCallers) return flush();
   if (gathered_.size() == 1) {
-    boost::asio::post(loop_, [this] { flush(); });
+    boost::asio::post(loop_, lifetime_.guard([this] { flush(); }));
   }
 }
 

@@ -12,6 +12,7 @@
 
 #include "common/os/socket_owner.h"
 #include "common/wire/messages.h"
+#include "launcher/agent/lifetime.h"
 #include "launcher/agent/local_callers.h"
 
 namespace sml::agent {
@@ -41,6 +42,7 @@ class Doorkeeper {
   std::uint32_t next_id_ = 0;
   std::vector<wire::Caller> gathered_;
   std::unordered_map<std::uint32_t, Answer> asked_;
+  Lifetime lifetime_;
 };
 
 // An IPv4 address that came as ::ffff:a.b.c.d as such.

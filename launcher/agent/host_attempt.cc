@@ -260,14 +260,6 @@ void HostAttempt::worker_took_input(Rank rank, std::size_t bytes) { around_.link
 
 // ---- what the launcher asks
 
-void HostAttempt::feed(const wire::StdinData& m) {
-  if (Worker* worker = workers_.find(m.rank)) worker->feed(m.bytes);
-}
-
-void HostAttempt::feed_end(Rank rank) {
-  if (Worker* worker = workers_.find(rank)) worker->feed_end();
-}
-
 void HostAttempt::suspend() {
   workers_.signal(SIGSTOP);
   for (const pid_t pid : os::children()) ::kill(pid, SIGSTOP);
@@ -280,7 +272,10 @@ void HostAttempt::resume() {
   for (const auto& service : services_) service->resume();
 }
 
-void HostAttempt::hear(const wire::ToAgent& message) const {
+void HostAttempt::hear(const wire::ToAgent& message) {
+  if (const auto* m = std::get_if<wire::Signal>(&message)) return workers_.signal(m->signo);
+  if (const auto* m = std::get_if<wire::StdinData>(&message)) return workers_.feed(m->rank, m->bytes);
+  if (const auto* m = std::get_if<wire::StdinEof>(&message)) return workers_.feed_end(m->rank);
   for (const auto& service : services_) service->hear(message);
 }
 

@@ -8,6 +8,7 @@
 #include <span>
 #include <string>
 #include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include <boost/asio/io_context.hpp>
@@ -60,8 +61,8 @@ class HostAttempt final : private WorkerOwner {
   void stop(int signo, Duration grace);
   void launcher_lost();
 
-  // Nothing of the workers is left, or could not be ended: those that remain are children of this process.
-  bool over() const { return machine_.state() == supervise::HostState::Gone; }
+  // Once: nothing of the workers is left, or could not be ended; those that remain are children of this process.
+  bool take_end() { return over() && !std::exchange(end_taken_, true); }
   bool ending() const;  // nobody need ask for it any more
   bool serves_all_hosts() const;
 
@@ -71,13 +72,10 @@ class HostAttempt final : private WorkerOwner {
   std::optional<TimePoint> due() const;  // when to call on_time()
   void on_time(TimePoint now);
 
-  void signal(int signo) const { workers_.signal(signo); }
-  void feed(const wire::StdinData& m);
-  void feed_end(Rank rank);
   void wake() { workers_.wake(*this); }  // output may be sent again
   void suspend();
   void resume();
-  void hear(const wire::ToAgent& message) const;  // what is for services
+  void hear(const wire::ToAgent& message);  // what is for workers, or for services
   wire::Joined joined(std::uint16_t port) const;
   // What has only been counted so far is told.
   void sum_up() const;
@@ -94,6 +92,7 @@ class HostAttempt final : private WorkerOwner {
   void worker_took_input(Rank rank, std::size_t bytes) override;
   void worker_changed() override { owner_.attempt_changed(); }
 
+  bool over() const { return machine_.state() == supervise::HostState::Gone; }
   void share_out(const wire::Prepare& m, wire::Prepared& answer);
   // what the machine asks for
   void perform(supervise::HostAction action);
@@ -123,6 +122,7 @@ class HostAttempt final : private WorkerOwner {
   wire::Start start_;                  // for services, until they have it
   wire::MpiLook looks_for_mpi_ = wire::MpiLook::No;
   MpiWatch mpi_watch_;
+  bool end_taken_ = false;
 };
 
 }  // namespace sml::agent

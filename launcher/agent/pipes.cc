@@ -190,14 +190,15 @@ Result<void> Pipes::fork_feeder() {
 }
 
 void Pipes::listen() {
-  report_.async_read_some(boost::asio::buffer(buffer_), [this](boost::system::error_code error, std::size_t size) {
+  const auto handler = [this](boost::system::error_code error, std::size_t size) {
     heard_.append(buffer_.data(), size);
     for (std::size_t end = heard_.find('\n'); end != std::string::npos; end = heard_.find('\n')) {
       note(std::string_view(heard_).substr(0, end));
       heard_.erase(0, end + 1);
     }
     if (!error) listen();
-  });
+  };
+  report_.async_read_some(boost::asio::buffer(buffer_), lifetime_.guard(handler));
 }
 
 void Pipes::note(std::string_view line) {

@@ -11,6 +11,7 @@
 #include "common/os/fd.h"
 #include "common/plan/pipes.h"
 #include "launcher/agent/host_service.h"
+#include "launcher/agent/lifetime.h"
 #include "launcher/agent/pipe_feeder.h"
 
 namespace sml::agent {
@@ -56,6 +57,7 @@ class Pipes final : public HostService {
   bool ending_ = false;
   std::string heard_;
   std::array<char, 1024> buffer_{};
+  Lifetime lifetime_;
 };
 
 }  // namespace sml::agent

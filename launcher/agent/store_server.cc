@@ -54,7 +54,7 @@ StoreServer::StoreServer(boost::asio::io_context& loop, os::UniqueFd listener, r
 
 void StoreServer::accept() {
   auto peer = std::make_shared<Tcp::endpoint>();
-  acceptor_.async_accept(*peer, [this, peer](boost::system::error_code error, Tcp::socket socket) {
+  const auto handler = [this, peer](boost::system::error_code error, Tcp::socket socket) {
     if (error == boost::asio::error::operation_aborted) return;
     if (!error) {
       accepted(std::move(socket), *peer);
@@ -62,10 +62,11 @@ void StoreServer::accept() {
     }
     if (error != boost::asio::error::connection_aborted) refuse("somebody", error.message());
     pause_.expires_after(kAcceptPause);
-    pause_.async_wait([this](boost::system::error_code aborted) {
+    pause_.async_wait(lifetime_.guard([this](boost::system::error_code aborted) {
       if (!aborted) accept();
-    });
-  });
+    }));
+  };
+  acceptor_.async_accept(*peer, lifetime_.guard(handler));
 }
 
 void StoreServer::accepted(Tcp::socket socket, const Tcp::endpoint& peer) {
@@ -85,7 +86,7 @@ void StoreServer::accepted(Tcp::socket socket, const Tcp::endpoint& peer) {
   unproved_[address.to_string()].insert(id);
   connections_.emplace(id, std::make_unique<Connection>(std::move(socket), id, address.to_string()));
   door_.ask({{address, peer.port()}, {plain(here.address()), here.port()}},
-            [this, id](wire::IsOurs ours) { ruled(id, ours); });
+            lifetime_.guard([this, id](wire::IsOurs ours) { ruled(id, ours); }));
 }
 
 void StoreServer::ruled(ClientId id, wire::IsOurs ours) {
@@ -155,12 +156,13 @@ void StoreServer::drop(ClientId id) {
 void StoreServer::await_bytes(Connection& connection) {
   if (connection.reading || !engine_.takes_input(connection.id)) return;
   connection.reading = true;
-  connection.socket.async_wait(Tcp::socket::wait_read, [this, id = connection.id](boost::system::error_code error) {
+  const auto handler = [this, id = connection.id](boost::system::error_code error) {
     Connection* waiting = find(id);
     if (waiting == nullptr) return;
     waiting->reading = false;
     if (!error) read(id);
-  });
+  };
+  connection.socket.async_wait(Tcp::socket::wait_read, lifetime_.guard(handler));
 }
 
 void StoreServer::read(ClientId id) {
@@ -201,13 +203,14 @@ void StoreServer::write(Connection& connection) {
 
 void StoreServer::await_room(Connection& connection) {
   connection.writing = true;
-  connection.socket.async_wait(Tcp::socket::wait_write, [this, id = connection.id](boost::system::error_code) {
+  const auto handler = [this, id = connection.id](boost::system::error_code) {
     Connection* waiting = find(id);
     if (waiting == nullptr) return;
     waiting->writing = false;
     write(*waiting);
     settle();
-  });
+  };
+  connection.socket.async_wait(Tcp::socket::wait_write, lifetime_.guard(handler));
 }
 
 void StoreServer::apply(const Effect& effect) {
@@ -257,12 +260,12 @@ void StoreServer::arm_timer() {
   if (!due || armed_for_ == due) return;
   armed_for_ = due;
   timer_.expires_at(*due);
-  timer_.async_wait([this](boost::system::error_code error) {
+  timer_.async_wait(lifetime_.guard([this](boost::system::error_code error) {
     if (error) return;
     armed_for_.reset();
     if (!suspended_) engine_.pass(Clock::now());
     settle();
-  });
+  }));
 }
 
 void StoreServer::suspend() { suspended_ = true; }

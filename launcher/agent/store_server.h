@@ -19,6 +19,7 @@
 #include "common/os/fd.h"
 #include "common/rendezvous/engine.h"
 #include "launcher/agent/doorkeeper.h"
+#include "launcher/agent/lifetime.h"
 
 namespace sml::agent {
 
@@ -101,6 +102,7 @@ class StoreServer {
   std::optional<TimePoint> armed_for_;
   bool suspended_ = false;
   std::array<char, std::size_t{64} << 10> buffer_;
+  Lifetime lifetime_;
 };
 
 }  // namespace sml::agent

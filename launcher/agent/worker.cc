@@ -103,10 +103,10 @@ void Worker::check_drain(TimePoint now) {
 }
 
 void Worker::await_output(Output& output) {
-  output.pipe.async_wait(boost::asio::posix::stream_descriptor::wait_read,
-                         [this, &output](boost::system::error_code error) {
-                           if (!error) read_output(output);
-                         });
+  const auto handler = [this, &output](boost::system::error_code error) {
+    if (!error) read_output(output);
+  };
+  output.pipe.async_wait(boost::asio::posix::stream_descriptor::wait_read, lifetime_.guard(handler));
 }
 
 void Worker::read_output(Output& output) {
@@ -183,12 +183,13 @@ void Worker::write_input() {
     return;
   }
   writing_.swap(input_);
-  boost::asio::async_write(stdin_, boost::asio::buffer(writing_), [this](boost::system::error_code error, std::size_t) {
+  const auto handler = [this](boost::system::error_code error, std::size_t) {
     if (error == boost::asio::error::operation_aborted) return;
     owner_.worker_took_input(rank(), std::exchange(writing_, {}).size());
     if (error) return close_input();
     write_input();
-  });
+  };
+  boost::asio::async_write(stdin_, boost::asio::buffer(writing_), lifetime_.guard(handler));
 }
 
 void Worker::close_input() {

@@ -13,6 +13,7 @@
 #include "common/os/spawn.h"
 #include "common/supervise/worker_machine.h"
 #include "common/wire/messages.h"
+#include "launcher/agent/lifetime.h"
 
 namespace sml::agent {
 
@@ -104,6 +105,7 @@ class Worker {
   std::string input_;
   std::string writing_;
   bool input_ends_ = false;
+  Lifetime lifetime_;
 };
 
 }  // namespace sml::agent

@@ -23,6 +23,14 @@ Worker* WorkerGroup::find(Rank rank) const {
   return found == by_rank_.end() ? nullptr : found->second;
 }
 
+void WorkerGroup::feed(Rank rank, const std::string& bytes) const {
+  if (Worker* worker = find(rank)) worker->feed(bytes);
+}
+
+void WorkerGroup::feed_end(Rank rank) const {
+  if (Worker* worker = find(rank)) worker->feed_end();
+}
+
 Worker* WorkerGroup::reaped(pid_t pid, const ExitStatus& status, TimePoint now) {
   const auto found = by_pid_.find(pid);
   if (found == by_pid_.end()) return nullptr;

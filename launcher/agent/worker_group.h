@@ -4,6 +4,7 @@
 #include <optional>
 #include <set>
 #include <span>
+#include <string>
 #include <unordered_map>
 #include <vector>
 
@@ -26,7 +27,9 @@ class WorkerGroup {
   std::span<const std::unique_ptr<Worker>> all() const { return workers_; }
   std::size_t count() const { return workers_.size(); }
   std::vector<const wire::Worker*> specs() const;
-  Worker* find(Rank rank) const;
+  // To the standard input of a worker, if it is here.
+  void feed(Rank rank, const std::string& bytes) const;
+  void feed_end(Rank rank) const;
 
   // It runs as its process from now on.
   void started(Worker& worker) { by_pid_[worker.pid()] = &worker; }
@@ -51,6 +54,8 @@ class WorkerGroup {
   void check_drain(TimePoint now) const;
 
  private:
+  Worker* find(Rank rank) const;
+
   std::vector<std::unique_ptr<Worker>> workers_;
   std::unordered_map<Rank, Worker*> by_rank_;
   std::unordered_map<pid_t, Worker*> by_pid_;

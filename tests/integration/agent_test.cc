@@ -176,6 +176,22 @@ TEST_CASE("agent: nobody is obeyed before Hello") {
   CHECK(launcher.leaves(5s));
 }
 
+TEST_CASE("agent: what comes out of turn is ignored, and told to those who debug") {
+  Init init;
+  Launcher launcher;
+  launcher.send(Launcher::hello());
+  launcher.send(wire::Start{});
+  CHECK(launcher.await<wire::AgentLog>().text == "its agent ignored a last start while idle");
+  launcher.send(Launcher::plan({{"sh", "-c", "echo first"}}));
+  launcher.send(Launcher::plan({{"sh", "-c", "echo second"}}));
+  const auto told = launcher.await<wire::AgentLog>();
+  CHECK(told.level == wire::LogLevel::Debug);
+  CHECK(told.text == "its agent ignored a prepare while prepared");
+  launcher.send(wire::Start{});
+  launcher.must_leave_well();
+  CHECK(launcher.news(0).out == "first\n");
+}
+
 TEST_CASE("agent: nonsense on its pipe ends it") {
   Init init;
   Launcher launcher;

@@ -1,0 +1,138 @@
+#include "common/supervise/agent_machine.h"
+
+#include <map>
+#include <set>
+#include <vector>
+
+#include "tests/support/catch.h"
+
+using namespace sml::supervise;
+using S = AgentState;
+using E = AgentEvent;
+using A = AgentAction;
+
+namespace {
+
+constexpr S kStates[] = {S::Awaiting, S::Idle, S::Prepared, S::Running, S::Last, S::Cleared, S::Gone};
+constexpr E kEvents[] = {E::Hello,    E::OtherVersion, E::Prepare, E::Start, E::StartLast,    E::Stop,     E::EndLeft,
+                         E::Question, E::ForWorkers,   E::Release, E::Over,  E::LauncherLost, E::ToldToEnd};
+constexpr A kActions[] = {A::None, A::Unexpected, A::Greet,   A::RefuseVersion, A::Prepare, A::Start,
+                          A::Stop, A::Abandon,    A::EndLeft, A::Answer,        A::Pass,    A::Leave};
+
+AgentMachine after(AgentMachine machine, std::initializer_list<E> events) {
+  for (const E event : events) static_cast<void>(machine.on(event));
+  return machine;
+}
+
+// A machine in each state that can be reached.
+std::map<S, AgentMachine> reachable() {
+  std::map<S, AgentMachine> found;
+  std::vector<AgentMachine> open{AgentMachine()};
+  while (!open.empty()) {
+    const AgentMachine machine = open.back();
+    open.pop_back();
+    if (!found.emplace(machine.state(), machine).second) continue;
+    for (const E event : kEvents) open.push_back(after(machine, {event}));
+  }
+  return found;
+}
+
+}  // namespace
+
+TEST_CASE("agent machine: every state is reached, and has a name of its own") {
+  CHECK(reachable().size() == std::size(kStates));
+  std::set<std::string_view> names;
+  for (const S state : kStates) names.insert(name(state));
+  CHECK(names.size() == std::size(kStates));
+  names.clear();
+  for (const E event : kEvents) names.insert(name(event));
+  CHECK(names.size() == std::size(kEvents));
+}
+
+TEST_CASE("agent machine: every action is asked for by some pair") {
+  std::set<A> asked;
+  for (auto& [state, machine] : reachable()) {
+    for (const E event : kEvents) asked.insert(AgentMachine(machine).on(event));
+  }
+  CHECK(asked.size() == std::size(kActions));
+}
+
+TEST_CASE("agent machine: whatever state it is in, without a launcher it leaves once what runs is over") {
+  for (const E why : {E::LauncherLost, E::ToldToEnd}) {
+    for (auto& [state, machine] : reachable()) {
+      CAPTURE(name(state), name(why));
+      AgentMachine ending = machine;
+      const A first = ending.on(why);
+      if (state == S::Gone) {
+        CHECK(first == A::None);
+      } else if (first == A::Leave) {
+        CHECK(ending.gone());
+      } else {
+        CHECK((first == A::Abandon || first == A::Stop));
+        CHECK(ending.on(E::Over) == A::Leave);
+        CHECK(ending.gone());
+      }
+    }
+  }
+}
+
+TEST_CASE("agent machine: the last word is said once, and nothing follows it") {
+  for (auto& [state, machine] : reachable()) {
+    for (const E event : kEvents) {
+      CAPTURE(name(state), name(event));
+      AgentMachine next = machine;
+      const A action = next.on(event);
+      const bool last_word = action == A::Leave || action == A::RefuseVersion || action == A::EndLeft;
+      CHECK(last_word == (next.gone() && !machine.gone()));
+      if (!next.gone()) continue;
+      for (const E late : kEvents) CHECK(next.on(late) == A::None);
+    }
+  }
+}
+
+TEST_CASE("agent machine: workers are asked for only while an attempt has them") {
+  for (auto& [state, machine] : reachable()) {
+    for (const E event : kEvents) {
+      CAPTURE(name(state), name(event));
+      const A action = AgentMachine(machine).on(event);
+      const bool for_attempt = action == A::Start || action == A::Stop || action == A::Abandon || action == A::Pass;
+      if (for_attempt) CHECK((state != S::Awaiting && state != S::Idle && state != S::Gone));
+    }
+  }
+}
+
+TEST_CASE("agent machine: nobody is obeyed before a Hello, and one is enough") {
+  for (const E event :
+       {E::Prepare, E::Start, E::StartLast, E::Stop, E::EndLeft, E::Question, E::ForWorkers, E::Release}) {
+    AgentMachine machine;
+    CHECK(machine.on(event) == A::None);
+    CHECK_FALSE(machine.greeted());
+  }
+  for (auto& [state, machine] : reachable()) {
+    if (state == S::Awaiting || state == S::Gone) continue;
+    CHECK(AgentMachine(machine).on(E::Hello) == A::Unexpected);
+  }
+}
+
+TEST_CASE("agent machine: what no row names changes nothing") {
+  for (auto& [state, machine] : reachable()) {
+    for (const E event : kEvents) {
+      AgentMachine next = machine;
+      if (next.on(event) == A::Unexpected) CHECK(next.state() == state);
+    }
+  }
+  AgentMachine prepared = after(AgentMachine(), {E::Hello, E::Prepare});
+  CHECK(prepared.on(E::Prepare) == A::Unexpected);
+  CHECK(prepared.on(E::EndLeft) == A::Unexpected);
+}
+
+TEST_CASE("agent machine: who serves other hosts stays until it is released") {
+  AgentMachine machine = after(AgentMachine(), {E::Hello, E::Prepare, E::Start});
+  CHECK(machine.on(E::Over) == A::None);
+  CHECK(machine.on(E::ForWorkers) == A::Pass);
+  CHECK(machine.on(E::Release) == A::Leave);
+  AgentMachine released = after(AgentMachine(), {E::Hello, E::Prepare, E::Start, E::Release});
+  CHECK(released.on(E::Over) == A::Leave);
+  AgentMachine last = after(AgentMachine(), {E::Hello, E::Prepare, E::StartLast});
+  CHECK(last.on(E::Over) == A::Leave);
+}
