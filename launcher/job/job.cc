@@ -80,9 +80,7 @@ Job::Job(const JobOptions& options, const plan::LaunchPlan& plan, const launch::
           options.join_warn, plan.map.members(),
           options.torch_store == plan::TorchStore::OfAgent ? JoinWatch::Store::OfAgent : JoinWatch::Store::OfRank0),
       dial_in_(std::move(dial_in)),
-      ranks_(plan.map.world_size()),
-      last_lines_(plan.map.world_size()),
-      errors_(plan.map.world_size()),
+      ranks_(plan),
       preset_ports_(plan::preset_ports(plan.presets, plan.map)) {
   for (const int signo : {SIGUSR1, SIGUSR2, SIGWINCH, SIGCONT, SIGTSTP}) signals_.add(signo);
   if (!contains(os::ignored_signals(), SIGHUP)) signals_.add(SIGHUP);  // else nohup(1) has asked for that
@@ -117,7 +115,7 @@ int Job::run() {
                                                              image_, std::move(route), std::move(session)),
                       {}});
   }
-  enrol_ranks();
+  enrol_readers();
   await_signals();
   begin_records();
   start_sessions();
@@ -129,14 +127,8 @@ int Job::run() {
   return conclude();
 }
 
-void Job::enrol_ranks() {
+void Job::enrol_readers() {
   for (const plan::RankAssignment& rank : plan_.map.ranks) {
-    ranks_[rank.rank.value()].host = plan_.map.hosts[rank.host.value()].host.name;
-    if (rank.part == plan::Part::Worker) ++workers_left_;
-    if (!plan_.map.roles.empty()) {
-      ranks_[rank.rank.value()].program = plan_.program(rank.program).command.front();
-      ranks_[rank.rank.value()].role = plan_.map.roles[rank.program];
-    }
     if (wants_stdin(rank.rank)) stdin_.add_reader(rank.rank);
   }
 }
@@ -150,9 +142,8 @@ int Job::conclude() {
   if (!machines_.empty() && facts_.faults.empty() && !facts_.stop_signal) return leave_unstarted();
   machines_.clear();
   // Only now: its last words may have come after the news of its end.
-  for (report::Facts::WorkerEnd& end : facts_.ends) end.last_lines = last_lines_[end.rank.value()].lines();
-  facts_.unseen = static_cast<std::size_t>(
-      std::count_if(ranks_.begin(), ranks_.end(), [](const report::RankRecord& r) { return !r.status; }));
+  facts_.ends = ranks_.failures();
+  facts_.unseen = ranks_.unseen();
   const report::Verdict verdict = report::judge(facts_);
   for (const std::string& line : report::job_report(facts_, verdict)) console_.say(line);
   if (!options_.report_file.empty()) write_report(verdict);
@@ -195,7 +186,7 @@ std::string Job::leave_reason(const report::Verdict& verdict) {
 
 void Job::write_report(const report::Verdict& verdict) {
   const report::JobRecord record{
-      .job_id = plan_.job.job_id, .started_unix = started_unix_, .now = Clock::now(), .ranks = ranks_};
+      .job_id = plan_.job.job_id, .started_unix = started_unix_, .now = Clock::now(), .ranks = ranks_.records()};
   const Result<void> written = os::write_file(options_.report_file, report::report_json(record, facts_, verdict));
   if (!written) console_.say("--report: " + written.error().message());
 }

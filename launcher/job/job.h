@@ -13,6 +13,7 @@
 #include "common/hosts/aliases.h"
 #include "common/plan/launch_plan.h"
 #include "common/supervise/agent_clock.h"
+#include "launcher/attempt/rank_table.h"
 #include "launcher/dialin/head.h"
 #include "launcher/job/console.h"
 #include "launcher/job/job_machine.h"
@@ -28,8 +29,6 @@
 #include "launcher/options/job_options.h"
 #include "launcher/report/event_feed.h"
 #include "launcher/report/job_report.h"
-#include "launcher/report/last_lines.h"
-#include "launcher/report/report_json.h"
 #include "launcher/report/verdict.h"
 
 namespace sml::job {
@@ -127,7 +126,7 @@ class Job final : private launch::SessionOwner {
   TimePoint on_our_clock(const HostEntry& host, std::uint64_t agent_ns) const;
   void check_settled();
   void look_for_machines();
-  void enrol_ranks();
+  void enrol_readers();
   int conclude();
   int leave_unstarted();
   std::uint64_t credit_step(const HostEntry& host) const;
@@ -188,10 +187,8 @@ class Job final : private launch::SessionOwner {
   launch::Chore* chore_ = nullptr;           // HeadPlan::chore, of this host:
   HostIndex own_host_;
   std::optional<launch::Preparation> preparation_;
-  std::vector<HostEntry> hosts_;               // those with ranks, in host order; rank 0 is on the first
-  std::vector<report::RankRecord> ranks_;      // by rank
-  std::vector<report::LastLines> last_lines_;  // by rank
-  std::vector<report::WorkerError> errors_;    // by rank
+  std::vector<HostEntry> hosts_;  // those with ranks, in host order; rank 0 is on the first
+  attempt::RankTable ranks_;
   report::Facts facts_;
   bool warned_of_logs_ = false;
   struct MpiFound {
@@ -206,7 +203,6 @@ class Job final : private launch::SessionOwner {
   std::uint16_t master_port_ = 0;
   std::uint16_t horovod_port_ = 0;
   std::vector<plan::PresetPort> preset_ports_;
-  std::uint32_t workers_left_ = 0;  // ranks that are Part::Worker and have not ended
   TimePoint next_ping_;
   double started_unix_ = 0;
 };

@@ -209,7 +209,7 @@ void Job::handle(HostEntry& host, const wire::Probed& m) {
 
 void Job::handle(HostEntry& host, const wire::Started& m) {
   for (const wire::StartedWorker& worker : m.workers) {
-    ranks_[worker.rank.value()].pid = worker.pid;
+    ranks_.started(worker.rank, worker.pid);
     events_.tell(report::RankStarted{worker.rank, worker.pid}, on_our_clock(host, m.at_ns));
   }
   host.info.started = true;
@@ -226,7 +226,7 @@ void Job::handle(HostEntry& host, const wire::Output& m) {
   records_.logs().write(m.rank, m.stream, m.bytes);
   events_.tell(report::RankOutput{m.rank, m.stream, m.bytes.size()});
   progress_.output(m.rank, m.stream, m.bytes);
-  if (m.stream == Stream::Stderr) last_lines_[m.rank.value()].add(m.bytes);
+  if (m.stream == Stream::Stderr) ranks_.wrote_errors(m.rank, m.bytes);
   console_.flush();
   host.info.owed += m.bytes.size();
   give_credit();
@@ -290,25 +290,13 @@ void Job::handle(HostEntry& host, const wire::ExitedWorker& m) {
   stdin_.remove_reader(m.rank);
   const TimePoint at = on_our_clock(host, m.at_ns);
   const bool by_itself = m.ended_by == wire::EndedBy::Itself;
-  report::RankRecord& record = ranks_[m.rank.value()];
-  record.ended = at;
-  record.status = status;
-  record.by_itself = by_itself;
-  events_.tell(report::RankExited{m.rank, status, by_itself ? report::Ending::ByItself : report::Ending::Stopped}, at);
-  const bool works = plan_.map.ranks[m.rank.value()].part == plan::Part::Worker;
-  const bool not_needed = !works && workers_left_ == 0;
-  if (works && --workers_left_ == 0) release_servers();
-  if (succeeded(status) || not_needed) return;
-  facts_.ends.push_back({.rank = m.rank,
-                         .host = host.session->name(),
-                         .pid = record.pid,
-                         .status = status,
-                         .by_itself = by_itself,
-                         .at = at,
-                         .error = errors_[m.rank.value()],
-                         .last_lines = {},
-                         .out_of_memory = std::exchange(host.info.out_of_memory, {}),
-                         .program = record.program});
+  const auto ending = by_itself ? report::Ending::ByItself : report::Ending::Stopped;
+  events_.tell(report::RankExited{m.rank, status, ending}, at);
+  const bool some_worked = ranks_.workers_left() > 0;
+  const auto weight = ranks_.ended(m.rank, status, ending, at);
+  if (some_worked && ranks_.workers_left() == 0) release_servers();
+  if (weight == attempt::RankTable::Weight::Nothing) return;
+  ranks_.ran_out_of_memory(m.rank, std::exchange(host.info.out_of_memory, {}));
   if (by_itself && options_.on_failure == OnFailure::Abort) tell(JobEvent::WorkerFailed);
 }
 
@@ -339,7 +327,7 @@ void Job::handle(HostEntry& host, const wire::Bye& m) {
   if (before_start && !host.info.failed) fail_host(host, Error(ErrorKind::Lost, "its agent left before the start"));
 }
 
-void Job::handle(HostEntry&, const wire::ErrorFile& m) { errors_[m.rank.value()] = report::parse_error_file(m.text); }
+void Job::handle(HostEntry&, const wire::ErrorFile& m) { ranks_.explained(m.rank, report::parse_error_file(m.text)); }
 
 void Job::handle(HostEntry& host, const wire::OutOfMemory& m) { host.info.out_of_memory = m.evidence; }
 

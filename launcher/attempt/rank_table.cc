@@ -1,0 +1,75 @@
+#include "launcher/attempt/rank_table.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace sml::attempt {
+
+RankTable::RankTable(const plan::LaunchPlan& plan) : ranks_(plan.map.world_size()) {
+  for (const plan::RankAssignment& rank : plan.map.ranks) {
+    Entry& entry = ranks_[rank.rank.value()];
+    entry.record.host = plan.map.hosts[rank.host.value()].host.name;
+    entry.part = rank.part;
+    if (rank.part == plan::Part::Worker) ++workers_left_;
+    if (plan.map.roles.empty()) continue;
+    entry.record.program = plan.program(rank.program).command.front();
+    entry.record.role = plan.map.roles[rank.program];
+  }
+}
+
+void RankTable::started(Rank rank, std::int32_t pid) { ranks_[rank.value()].record.pid = pid; }
+
+void RankTable::wrote_errors(Rank rank, std::string_view bytes) { ranks_[rank.value()].last_lines.add(bytes); }
+
+void RankTable::explained(Rank rank, report::WorkerError error) {
+  Entry& entry = ranks_[rank.value()];
+  if (!entry.record.status) entry.error = std::move(error);
+}
+
+RankTable::Weight RankTable::ended(Rank rank, const ExitStatus& status, report::Ending ending, TimePoint at) {
+  Entry& entry = ranks_[rank.value()];
+  entry.record.ended = at;
+  entry.record.status = status;
+  entry.record.by_itself = ending == report::Ending::ByItself;
+  const bool works = entry.part == plan::Part::Worker;
+  const bool not_needed = !works && workers_left_ == 0;
+  if (works) --workers_left_;
+  if (succeeded(status) || not_needed) return Weight::Nothing;
+  failed_.push_back(rank);
+  return Weight::Failure;
+}
+
+void RankTable::ran_out_of_memory(Rank rank, std::string evidence) {
+  ranks_[rank.value()].out_of_memory = std::move(evidence);
+}
+
+std::size_t RankTable::unseen() const {
+  const auto nobody_saw = [](const Entry& entry) { return !entry.record.status; };
+  return static_cast<std::size_t>(std::count_if(ranks_.begin(), ranks_.end(), nobody_saw));
+}
+
+std::vector<report::Facts::WorkerEnd> RankTable::failures() const {
+  std::vector<report::Facts::WorkerEnd> out;
+  for (const Rank rank : failed_) {
+    const Entry& entry = ranks_[rank.value()];
+    out.push_back({.rank = rank,
+                   .host = entry.record.host,
+                   .pid = entry.record.pid,
+                   .status = *entry.record.status,
+                   .by_itself = entry.record.by_itself,
+                   .at = *entry.record.ended,
+                   .error = entry.error,
+                   .last_lines = entry.last_lines.lines(),
+                   .out_of_memory = entry.out_of_memory,
+                   .program = entry.record.program});
+  }
+  return out;
+}
+
+std::vector<report::RankRecord> RankTable::records() const {
+  std::vector<report::RankRecord> out;
+  for (const Entry& entry : ranks_) out.push_back(entry.record);
+  return out;
+}
+
+}  // namespace sml::attempt

@@ -1,0 +1,61 @@
+// What has become of each rank of one attempt, and nobody else keeps it. Pure.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/core/clock.h"
+#include "common/core/exit_status.h"
+#include "common/core/strong.h"
+#include "common/plan/launch_plan.h"
+#include "launcher/report/error_file.h"
+#include "launcher/report/event_feed.h"
+#include "launcher/report/last_lines.h"
+#include "launcher/report/report_json.h"
+#include "launcher/report/verdict.h"
+
+namespace sml::attempt {
+
+class RankTable {
+ public:
+  explicit RankTable(const plan::LaunchPlan& plan);
+
+  void started(Rank rank, std::int32_t pid);
+  // What it has written to its stderr.
+  void wrote_errors(Rank rank, std::string_view bytes);
+  // Its own account of its failure, which comes before its end.
+  void explained(Rank rank, report::WorkerError error);
+
+  enum class Weight : std::uint8_t {
+    Nothing,
+    Failure
+  };  // Nothing: it succeeded, or only served others, who have ended
+  // Once for each rank.
+  [[nodiscard]] Weight ended(Rank rank, const ExitStatus& status, report::Ending ending, TimePoint at);
+  // Evidence that it was killed for lack of memory.
+  void ran_out_of_memory(Rank rank, std::string evidence);
+
+  // Those that do the job's work, and have not ended.
+  std::uint32_t workers_left() const { return workers_left_; }
+  // Ranks whose end nobody saw, or that never ran.
+  std::size_t unseen() const;
+  // In the order in which they came to be known.
+  std::vector<report::Facts::WorkerEnd> failures() const;
+  std::vector<report::RankRecord> records() const;
+
+ private:
+  struct Entry {
+    report::RankRecord record;
+    report::LastLines last_lines;
+    report::WorkerError error;
+    std::string out_of_memory;
+    plan::Part part = plan::Part::Worker;
+  };
+  std::vector<Entry> ranks_;  // by rank
+  std::vector<Rank> failed_;
+  std::uint32_t workers_left_ = 0;
+};
+
+}  // namespace sml::attempt

@@ -1,0 +1,97 @@
+#include "launcher/attempt/rank_table.h"
+
+#include <csignal>
+
+#include "tests/support/catch.h"
+
+using namespace sml;
+using namespace std::chrono_literals;
+using attempt::RankTable;
+using report::Ending;
+using Weight = RankTable::Weight;
+
+namespace {
+
+const TimePoint kNow = TimePoint(1000h);
+
+// Two hosts with two ranks each; the last rank serves the others.
+plan::LaunchPlan make_plan() {
+  plan::HostList list;
+  list.hosts = {{.name = "a", .user = {}, .slots = 2}, {.name = "b", .user = {}, .slots = 2}};
+  plan::LaunchPlan plan;
+  plan.map = *plan::map_job(list, std::nullopt, plan::Oversubscribe::No);
+  plan.map.ranks[3].part = plan::Part::Helper;
+  plan.command = {"train"};
+  return plan;
+}
+
+}  // namespace
+
+TEST_CASE("of a rank that failed the table tells all that is known") {
+  RankTable table(make_plan());
+  table.started(Rank(2), 4711);
+  table.wrote_errors(Rank(2), "first\nOh\n");
+  table.explained(Rank(2), {"ValueError: no", ""});
+  CHECK(table.ended(Rank(2), Exited{3}, Ending::ByItself, kNow) == Weight::Failure);
+  table.ran_out_of_memory(Rank(2), "oom_kill 1");
+  table.wrote_errors(Rank(2), "last\n");  // what was under way when it ended
+  const auto failures = table.failures();
+  REQUIRE(failures.size() == 1);
+  CHECK(failures[0].rank == Rank(2));
+  CHECK(failures[0].host == "b");
+  CHECK(failures[0].pid == 4711);
+  CHECK(failures[0].status == ExitStatus(Exited{3}));
+  CHECK(failures[0].by_itself);
+  CHECK(failures[0].at == kNow);
+  CHECK(failures[0].error.message == "ValueError: no");
+  CHECK(failures[0].out_of_memory == "oom_kill 1");
+  CHECK(failures[0].last_lines == std::vector<std::string>{"first", "Oh", "last"});
+}
+
+TEST_CASE("failures come in the order in which they came to be known") {
+  RankTable table(make_plan());
+  CHECK(table.ended(Rank(1), Signaled{SIGKILL}, Ending::Stopped, kNow) == Weight::Failure);
+  CHECK(table.ended(Rank(0), Exited{1}, Ending::ByItself, kNow - 1s) == Weight::Failure);
+  const auto failures = table.failures();
+  REQUIRE(failures.size() == 2);
+  CHECK(failures[0].rank == Rank(1));
+  CHECK_FALSE(failures[0].by_itself);
+  CHECK(failures[1].rank == Rank(0));
+}
+
+TEST_CASE("whoever only serves others is not needed once they have ended") {
+  RankTable table(make_plan());
+  CHECK(table.workers_left() == 3);
+  for (const std::uint32_t rank : {0, 1, 2}) {
+    CHECK(table.ended(Rank(rank), Exited{0}, Ending::ByItself, kNow) == Weight::Nothing);
+  }
+  CHECK(table.workers_left() == 0);
+  CHECK(table.unseen() == 1);
+  SECTION("its end is no failure then") {
+    CHECK(table.ended(Rank(3), Signaled{SIGTERM}, Ending::Stopped, kNow) == Weight::Nothing);
+    CHECK(table.failures().empty());
+    CHECK(table.unseen() == 0);
+    CHECK(table.records()[3].status == ExitStatus(Signaled{SIGTERM}));
+  }
+}
+
+TEST_CASE("whoever only serves others is needed while one of them runs") {
+  RankTable table(make_plan());
+  CHECK(table.ended(Rank(3), Exited{1}, Ending::ByItself, kNow) == Weight::Failure);
+  CHECK(table.workers_left() == 3);
+}
+
+TEST_CASE("every rank has a record, whether it was started or not") {
+  RankTable table(make_plan());
+  table.started(Rank(1), 7);
+  CHECK(table.ended(Rank(1), Exited{0}, Ending::ByItself, kNow) == Weight::Nothing);
+  const auto records = table.records();
+  REQUIRE(records.size() == 4);
+  CHECK(records[0].host == "a");
+  CHECK_FALSE(records[0].status);
+  CHECK(records[0].pid == -1);
+  CHECK(records[1].pid == 7);
+  CHECK(records[1].ended == kNow);
+  CHECK(records[3].host == "b");
+  CHECK(records[0].program.empty());  // the job has one
+}
