@@ -57,7 +57,7 @@ std::optional<dialin::OwnPart> own_part(const Options& options, plan::LaunchPlan
                                       .wants_stdin = [&options](Rank rank) { return gets_input(options, rank); }};
   std::vector<launch::AgentSession::Plan> sessions = job::session_plans(plan, settings);
   const auto own = std::find_if(sessions.begin(), sessions.end(),
-                                [&](const launch::AgentSession::Plan& s) { return s.host == HostIndex(own_index); });
+                                [&](const launch::AgentSession::Plan& s) { return s.host == HostId(own_index); });
   if (own == sessions.end()) return std::nullopt;
   if (options.logs.place == LogPlace::Hosts) {
     const Result<job::RankLogs> logs = job::RankLogs::plan(options.logs, options.output.routes, plan);

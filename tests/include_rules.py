@@ -18,7 +18,7 @@ Row = collections.namedtuple("Row", "ours libraries")
 COMMON = ("common/core", "common/plan", "common/hosts", "common/wire", "common/supervise", "common/output", "common/os",
           "common/rendezvous", "common/pipes")
 LAUNCHER = ("launcher/options", "launcher/inputs", "launcher/names", "launcher/net", "launcher/launch", "launcher/dialin",
-            "launcher/ssh", "launcher/attempt", "launcher/job", "launcher/report", "launcher/sagemaker", "launcher/dialects")
+            "launcher/ssh", "launcher/fleet", "launcher/attempt", "launcher/job", "launcher/report", "launcher/sagemaker", "launcher/dialects")
 FOLDERS = {
     "common/core": Row((), ("boost/system", "fmt")),
     "common/plan": Row(("common/core",), ("fmt",)),
@@ -41,8 +41,9 @@ FOLDERS = {
                               ("fmt",)),
     "launcher/dialin": Row((*COMMON, "launcher/inputs", "launcher/launch", "launcher/names", "launcher/net",
                             "launcher/options", "launcher/sagemaker"), ("asio", "fmt")),
+    "launcher/fleet": Row((*COMMON, "launcher/dialin", "launcher/launch", "launcher/ssh"), ("asio", "fmt")),
     "launcher/attempt": Row((*COMMON, "launcher/report"), ("asio", "fmt")),
-    "launcher/job": Row((*COMMON, "launcher/attempt", "launcher/dialin", "launcher/launch", "launcher/names", "launcher/options",
+    "launcher/job": Row((*COMMON, "launcher/attempt", "launcher/dialin", "launcher/fleet", "launcher/launch", "launcher/options",
                          "launcher/report", "launcher/sagemaker", "launcher/ssh"), ("asio", "fmt")),
     "launcher/agent": Row(COMMON, ("asio",)),
     "launcher": Row((*COMMON, "launcher/dialin", "launcher/inputs", "launcher/job", "launcher/launch", "launcher/names",

@@ -20,6 +20,7 @@
 #include "launcher/dialin/link.h"
 #include "launcher/dialin/port.h"
 #include "launcher/launch/clean_up.h"
+#include "launcher/launch/local_reach.h"
 #include "launcher/launch/process_transport.h"
 #include "launcher/names/addresses.h"
 #include "launcher/net/tcp_connect.h"
@@ -92,12 +93,8 @@ class Dialler final : private LinkEvents, private launch::TransportEvents {
       return link_->send(encode(ToHead(AgentEnded{unprepared_->message().substr(0, kMaxPiece), kind})));
     }
     traces_.emplace(*mark_);
-    agent_ = make_agent(*loop_, *mark_);
+    agent_ = launch::make_local_transport(loop_->get_executor(), image_, *mark_, plan_.environment);
     agent_->start(*this);
-  }
-
-  std::unique_ptr<launch::AgentTransport> make_agent(asio::io_context& loop, std::string mark) const {
-    return launch::make_local_transport(loop.get_executor(), image_, std::move(mark), plan_.environment);
   }
 
   // Of an agent that was killed together with those that watch over it. The head cannot come here for that.
@@ -107,16 +104,14 @@ class Dialler final : private LinkEvents, private launch::TransportEvents {
     if (!vanished || !traces_->found()) return;
     asio::io_context loop(1);  // nothing else happens any more
     const std::string& name = plan_.settings.hosts[plan_.settings.own_index];
-    const launch::SessionRoute route{.local = [&](std::string mark) { return make_agent(loop, std::move(mark)); },
-                                     .remote = {}};
-    launch::CleanUp(loop, image_, say_)
-        .run({{.route = route,
-               .plan = {.host = HostIndex(plan_.settings.own_index),
-                        .name = name,
-                        .hello = {.job_id = {}, .host = name, .heartbeat_timeout_ms = kCleanUpSilenceMs},
-                        .prepare_local = {},
-                        .prepare_remote = {},
-                        .end_left = traces_->found()}}});
+    launch::LocalReach reach(loop.get_executor(), image_, plan_.environment);
+    launch::CleanUp(loop, image_, reach, say_)
+        .run({{.host = HostId(plan_.settings.own_index),
+               .name = name,
+               .hello = {.job_id = {}, .host = name, .heartbeat_timeout_ms = kCleanUpSilenceMs},
+               .prepare_local = {},
+               .prepare_remote = {},
+               .end_left = traces_->found()}});
   }
 
   // ---- calling

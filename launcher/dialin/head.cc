@@ -175,21 +175,21 @@ class HeadImpl final : public Head {
     keep_alive();
   }
 
-  std::unique_ptr<launch::AgentTransport> make_transport(HostIndex host, std::string mark) override {
+  std::unique_ptr<launch::AgentTransport> make_transport(HostId host, std::string mark) override {
     return std::make_unique<DialledTransport>(loop_, seats_[host.value()], std::move(mark));
   }
 
-  std::vector<HostIndex> missing() const override {
-    std::vector<HostIndex> out;
+  std::vector<HostId> missing() const override {
+    std::vector<HostId> out;
     const std::vector<bool> promised = promised_places();
     for (std::uint32_t i = 0; i < seats_.size(); ++i) {
       const bool here = i == plan_.settings.own_index || seats_[i]->guest != nullptr || promised[i];
-      if (!here) out.push_back(HostIndex(i));
+      if (!here) out.push_back(HostId(i));
     }
     return out;
   }
 
-  void end(const JobEnd& how, std::optional<HostIndex> culprit, std::function<void()> told) override {
+  void end(const JobEnd& how, std::optional<HostId> culprit, std::function<void()> told) override {
     told_ = std::move(told);
     for (const auto& [guest, place] : promises()) {
       if (list_.come(place)) give_place(*guest, place);

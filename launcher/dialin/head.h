@@ -12,11 +12,11 @@
 
 #include "common/core/clock.h"
 #include "common/core/error.h"
-#include "common/core/strong.h"
 #include "common/os/fd.h"
 #include "launcher/dialin/messages.h"
 #include "launcher/dialin/settings.h"
 #include "launcher/launch/agent_transport.h"
+#include "launcher/launch/host_id.h"
 #include "launcher/launch/preparation.h"
 
 namespace sml::dialin {
@@ -29,7 +29,7 @@ struct HeadPlan {
   launch::Chore* chore = nullptr;  // before the head's own agent, while hosts call; outlives the job; null: none
 };
 
-// One thread. Destroying it closes every connection.
+// One thread. A host's id is its place among Settings::hosts. Destroying it closes every connection.
 class Head {
  public:
   struct Events {
@@ -43,12 +43,12 @@ class Head {
   virtual void begin() = 0;
   // The pipe to that host's agent, which opens with `mark`. It waits for the host's call as long as its owner does.
   // Must not outlive the head.
-  virtual std::unique_ptr<launch::AgentTransport> make_transport(HostIndex host, std::string mark) = 0;
+  virtual std::unique_ptr<launch::AgentTransport> make_transport(HostId host, std::string mark) = 0;
   // The hosts that are not here, itself apart.
-  virtual std::vector<HostIndex> missing() const = 0;
+  virtual std::vector<HostId> missing() const = 0;
   // Tells every host that is here, and lets nobody in any more. `failure` goes to the host `culprit` only. `told` is
   // called when all have left, or after 5 s.
-  virtual void end(const JobEnd& how, std::optional<HostIndex> culprit, std::function<void()> told) = 0;
+  virtual void end(const JobEnd& how, std::optional<HostId> culprit, std::function<void()> told) = 0;
 };
 
 // `pool` looks up names. Error (Internal): the TLS library refuses.

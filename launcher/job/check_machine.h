@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "common/core/clock.h"
+#include "launcher/fleet/addresses.h"
 
 namespace sml::job {
 
@@ -30,8 +31,7 @@ enum class CheckAction : std::uint8_t {
 
 class CheckMachine {
  public:
-  static constexpr Duration kProbeTimeout = std::chrono::seconds(5);  // what the hosts are told
-  static constexpr Duration kProbing = kProbeTimeout + std::chrono::seconds(5);
+  static constexpr Duration kProbing = fleet::kProbeTimeout + std::chrono::seconds(5);
   static constexpr Duration kLeaving = std::chrono::seconds(5);  // whoever is late leaves when our end closes
 
   CheckMachine(Duration start_timeout, TimePoint now) : deadline_(now + start_timeout) {}

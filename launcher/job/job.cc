@@ -8,9 +8,9 @@
 #include "common/core/text.h"
 #include "common/os/small_file.h"
 #include "common/os/spawn.h"
+#include "launcher/fleet/ways.h"
 #include "launcher/job/failure_file.h"
 #include "launcher/job/lone_mpi.h"
-#include "launcher/job/session_facts.h"
 #include "launcher/job/session_plans.h"
 #include "launcher/sagemaker/failure_text.h"
 
@@ -18,13 +18,7 @@ namespace sml::job {
 
 namespace {
 
-constexpr Duration kProbeTimeout = std::chrono::seconds(5);
-constexpr Duration kLate = std::chrono::seconds(1);  // a timer that is so late shows that we stood still
 constexpr int kLastWordsMs = 1000;
-
-std::uint64_t nanoseconds(Duration d) {
-  return static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(d).count());
-}
 
 double unix_now() { return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count(); }
 
@@ -43,11 +37,6 @@ report::StopCause stop_cause(JobEvent event) {
 
 bool contains(const std::vector<int>& list, int signo) { return std::count(list.begin(), list.end(), signo) > 0; }
 
-bool contains_all(const std::vector<std::string>& list, const std::vector<std::string>& wanted) {
-  return std::all_of(wanted.begin(), wanted.end(),
-                     [&list](const auto& one) { return std::count(list.begin(), list.end(), one) > 0; });
-}
-
 bool ends_the_job(int signo) { return signo == SIGINT || signo == SIGTERM || signo == SIGHUP || signo == SIGQUIT; }
 
 }  // namespace
@@ -56,12 +45,8 @@ Job::Job(const JobOptions& options, const plan::LaunchPlan& plan, const launch::
          std::optional<dialin::HeadPlan> dial_in)
     : options_(options),
       plan_(plan),
-      image_(image),
-      routes_(loop_.get_executor(), options.ssh, plan, image),
       signals_(loop_, SIGINT, SIGTERM, SIGQUIT),
       deadline_timer_(loop_),
-      ping_timer_(loop_),
-      suspend_timer_(loop_),
       join_timer_(loop_),
       console_(loop_.get_executor(), tag_subjects(plan.map), options.output,
                {.drained = [this] { give_credit(); }, .gone = [this](int sys_errno) { output_gone(sys_errno); }}),
@@ -79,7 +64,8 @@ Job::Job(const JobOptions& options, const plan::LaunchPlan& plan, const launch::
       join_watch_(
           options.join_warn, plan.map.members(),
           options.torch_store == plan::TorchStore::OfAgent ? JoinWatch::Store::OfAgent : JoinWatch::Store::OfRank0),
-      dial_in_(std::move(dial_in)),
+      fleet_(loop_, image, fleet::make_reach(loop_.get_executor(), image, plan, options.ssh, std::move(dial_in)),
+             options.heartbeat_timeout, static_cast<FleetListener&>(*this)),
       ranks_(plan),
       preset_ports_(plan::preset_ports(plan.presets, plan.map)) {
   for (const int signo : {SIGUSR1, SIGUSR2, SIGWINCH, SIGCONT, SIGTSTP}) signals_.add(signo);
@@ -95,6 +81,32 @@ Job::~Job() = default;
 
 int Job::run() {
   ::signal(SIGPIPE, SIG_IGN);
+  if (Result<void> open = fleet_.open(events_of_reach()); !open) {
+    console_.say(open.error().message());
+    return exit_code_of(open.error().kind());
+  }
+  make_sessions();
+  enrol_readers();
+  await_signals();
+  begin_records();
+  fleet_.start();
+  arm_deadline();
+  loop_.run();
+  fleet_.stop_preparing();
+  return conclude();
+}
+
+launch::Reach::Events Job::events_of_reach() {
+  return {.say = [this](const std::string& text) { console_.say(text); },
+          .come = [this] { check_settled(); },
+          .stop_asked =
+              [this](const std::string& host, int signo) {
+                console_.say(host + " has been told to stop (" + signal_name(signo) + ")");
+                on_signal(signo);
+              }};
+}
+
+void Job::make_sessions() {
   const auto with_ranks = std::count_if(plan_.map.hosts.begin(), plan_.map.hosts.end(),
                                         [](const plan::MappedHost& h) { return !h.ranks.empty(); });
   const SessionSettings settings{.grace = options_.grace,
@@ -104,27 +116,13 @@ int Job::run() {
                                  .interfaces = options_.interfaces,
                                  .stderr_pipe = stderr_pipe_of(options_),
                                  .wants_stdin = [this](Rank rank) { return wants_stdin(rank); }};
-  if (Result<void> open = open_to_hosts(); !open) {
-    console_.say(open.error().message());
-    return exit_code_of(open.error().kind());
-  }
   for (launch::AgentSession::Plan& session : session_plans(plan_, settings)) {
     records_.logs().instruct(session);
-    launch::SessionRoute route = routes_.to(session.host);
-    hosts_.push_back({std::make_unique<launch::AgentSession>(loop_.get_executor(), static_cast<SessionOwner&>(*this),
-                                                             image_, std::move(route), std::move(session)),
-                      {}});
+    const HostIndex index(session.host.value());
+    fleet_.add(index, std::move(session));
   }
-  enrol_readers();
-  await_signals();
-  begin_records();
-  start_sessions();
-  next_ping_ = Clock::now() + ping_interval(options_.heartbeat_timeout);
-  ping_all();
-  arm_deadline();
-  loop_.run();
-  preparation_.reset();
-  return conclude();
+  infos_.resize(fleet_.hosts().size());
+  search_.emplace(fleet_.hosts(), options_.master_address);
 }
 
 void Job::enrol_readers() {
@@ -147,28 +145,22 @@ int Job::conclude() {
   const report::Verdict verdict = report::judge(facts_);
   for (const std::string& line : report::job_report(facts_, verdict)) console_.say(line);
   if (!options_.report_file.empty()) write_report(verdict);
-  std::vector<launch::CleanUp::Host> vanished_hosts = vanished();
+  fleet_.dismiss();
   tell_hosts(verdict, leave_reason(verdict));
-  if (!vanished_hosts.empty()) {
-    hosts_.clear();
-    launch::CleanUp(loop_, image_, [this](const std::string& text) {
-      console_.say(text);
-    }).run(std::move(vanished_hosts));
-  }
+  fleet_.clean_up([this](const std::string& text) { console_.say(text); });
   events_.tell(report::JobEnds{verdict.exit_code, report::in_words(verdict),
                                verdict.culprit != nullptr ? std::optional(verdict.culprit->rank) : std::nullopt});
   records_.finish([this](const std::string& warning) { console_.say(warning); });
   console_.flush_last(kLastWordsMs);
-  hosts_.clear();
-  routes_.leave();
+  fleet_.close();
   return verdict.exit_code;
 }
 
 // What has been written of it goes when the files are opened again.
 int Job::leave_unstarted() {
   console_.flush_last(kLastWordsMs);
-  hosts_.clear();
-  routes_.leave();
+  fleet_.dismiss();
+  fleet_.close();
   return 0;
 }
 
@@ -196,67 +188,14 @@ bool Job::wants_stdin(Rank rank) const {
   return options_.stdin_rule == StdinRule::All;
 }
 
-Job::HostEntry& Job::host_of(Rank rank) {
-  const HostIndex index = plan_.map.ranks[rank.value()].host;
-  return *std::find_if(hosts_.begin(), hosts_.end(), [&](const HostEntry& h) { return h.session->host() == index; });
-}
-
-// Where the others call us.
-Result<void> Job::open_to_hosts() {
-  if (!dial_in_) return {};
-  chore_ = dial_in_->chore;
-  own_host_ = HostIndex(dial_in_->settings.own_index);
-  Result<std::unique_ptr<dialin::Head>> head =
-      dialin::make_head(loop_.get_executor(), routes_.pool(), std::move(*dial_in_),
-                        {.say = [this](const std::string& text) { console_.say(text); },
-                         .come = [this] { check_settled(); },
-                         .stop_asked =
-                             [this](const std::string& host, int signo) {
-                               console_.say(host + " has been told to stop (" + signal_name(signo) + ")");
-                               on_signal(signo);
-                             }});
-  if (!head) return head.error();
-  head_ = std::move(*head);
-  routes_.be_called(*head_);
-  head_->begin();
-  return {};
-}
-
-// The others may come while we are still busy with our own host.
-void Job::start_sessions() {
-  for (HostEntry& host : hosts_) {
-    launch::AgentSession& session = *host.session;
-    if (chore_ == nullptr || session.host() != own_host_) {
-      session.start();
-      continue;
-    }
-    preparation_.emplace(loop_.get_executor(), *chore_,
-                         [this, &session](const Result<void>& done) { prepared(session, done); });
-  }
-}
-
-void Job::prepared(launch::AgentSession& session, const Result<void>& done) {
-  if (session.ended()) return;
-  if (done) return session.start();
-  fail_host(entry(session), done.error());
-  session.abandon(done.error());
-}
+fleet::Host& Job::host_of(Rank rank) { return fleet_.at(plan_.map.ranks[rank.value()].host); }
 
 // All is over but for that.
 void Job::tell_hosts(const report::Verdict& verdict, std::string failure) {
-  if (!head_) return;
-  std::optional<HostIndex> culprit;
-  if (verdict.culprit != nullptr) culprit = plan_.map.ranks[verdict.culprit->rank.value()].host;
-  hosts_.clear();
-  loop_.restart();
-  head_->end({static_cast<std::uint8_t>(verdict.exit_code), report::in_words(verdict), std::move(failure)}, culprit,
-             [this] { loop_.stop(); });
-  loop_.run();
-  head_.reset();
-}
-
-Job::HostEntry& Job::entry(const launch::AgentSession& session) {
-  return *std::find_if(hosts_.begin(), hosts_.end(), [&](const HostEntry& h) { return h.session.get() == &session; });
+  std::optional<HostId> culprit;
+  if (verdict.culprit != nullptr) culprit = HostId(plan_.map.ranks[verdict.culprit->rank.value()].host.value());
+  fleet_.tell_end(
+      {static_cast<std::uint8_t>(verdict.exit_code), report::in_words(verdict), std::move(failure), culprit});
 }
 
 // ---- what the machine asks for
@@ -292,49 +231,22 @@ void Job::perform(JobAction action) {
   }
 }
 
-// As soon as the host's agent runs and that of rank 0's host is ready, whatever the other hosts do meanwhile.
-void Job::probe(HostEntry& host) {
-  if (master_port_ == 0 || &host == &hosts_.front() || !host.session->agent_runs()) return;
-  if (host.info.asked) return;
-  host.info.asked = candidate_addresses();
-  host.session->send(wire::Probe{*host.info.asked, master_port_, milliseconds(kProbeTimeout)});
-}
-
 void Job::probe_all() {
-  if (hosts_.size() == 1) {
-    const bool asked = !options_.master_address.empty() || !hosts_.front().info.chosen_addresses.empty();
-    master_address_ = asked ? candidate_addresses().front() : "127.0.0.1";
+  if (fleet_.hosts().size() == 1) {
+    master_address_ = search_->address_of_lone_host();
     return tell(JobEvent::AllProbed);
   }
-  for (HostEntry& host : hosts_) probe(host);
+  for (const fleet::Host& host : fleet_.hosts()) search_->ask(host);
   finish_probing();
 }
 
-// Those that were asked before all candidates were known. True: there are some, and their answers are to come.
-bool Job::probe_again(const std::vector<std::string>& candidates) {
-  bool asked = false;
-  for (HostEntry& host : hosts_) {
-    if (!host.info.asked || contains_all(*host.info.asked, candidates)) continue;
-    host.info.probe.reset();
-    host.info.asked.reset();
-    probe(host);
-    asked = true;
-  }
-  return asked;
-}
-
 void Job::finish_probing() {
-  std::vector<HostProbe> probes;
-  for (std::size_t i = 1; i < hosts_.size(); ++i) {
-    if (!hosts_[i].info.probe) return;
-    probes.push_back(*hosts_[i].info.probe);
-  }
-  const std::vector<std::string> candidates = candidate_addresses();
-  const ChosenAddress chosen = choose_address(candidates, probes, hosts_[0].session->name(), master_port_);
-  master_address_ = chosen.address;
-  if (!chosen.address.empty()) return tell(JobEvent::AllProbed);
-  if (probe_again(candidates)) return;
-  for (const ProbeFault& fault : chosen.faults) add_fault(fault.index, fault.why);
+  const std::optional<fleet::ChosenAddress> chosen = search_->outcome(fleet::AddressSearch::Of::All);
+  if (!chosen) return;
+  master_address_ = chosen->address;
+  if (!chosen->address.empty()) return tell(JobEvent::AllProbed);
+  if (search_->ask_again()) return;
+  for (const fleet::ProbeFault& fault : chosen->faults) add_fault(fault.index, fault.why);
   tell(JobEvent::HostFailed);
 }
 
@@ -354,31 +266,30 @@ void Job::start_all() {
 
 void Job::stop_all() {
   const Duration grace = facts_.stop_signal ? options_.stop_grace.value_or(options_.grace) : options_.grace;
-  const wire::Stop stop{facts_.stop_signal.value_or(SIGTERM), milliseconds(grace)};
-  for (HostEntry& host : hosts_) {
-    if (host.session->agent_runs()) {
+  const wire::Stop stop{facts_.stop_signal.value_or(SIGTERM), launch::milliseconds(grace)};
+  for (fleet::Host& host : fleet_.hosts()) {
+    if (host.runs()) {
       host.session->send(stop);
     } else if (!host.session->ended()) {
-      host.info.released = true;
+      info(host).released = true;
       host.session->abandon(Error(ErrorKind::Lost, "not needed any more"));
     }
   }
 }
 
-void Job::kill_all() {
-  for (HostEntry& host : hosts_) host.session->send(wire::Stop{SIGKILL, 0});
-}
+void Job::kill_all() { fleet_.tell_all(wire::Stop{SIGKILL, 0}); }
 
 void Job::time_out_start() {
   const auto blame = [this](HostIndex host, const std::string& step) {
-    add_fault(host, not_ready(options_.start_timeout, step));
+    add_fault(host, fleet::not_ready(options_.start_timeout, step));
   };
-  for (HostEntry& host : hosts_) {
-    if (host.info.ready || host.info.failed) continue;
-    host.info.failed = true;
-    blame(host.session->host(), host.session->step());
+  for (const fleet::Host& host : fleet_.hosts()) {
+    if (info(host).ready || info(host).failed) continue;
+    info(host).failed = true;
+    blame(host.index, host.session->step());
   }
-  for (const HostIndex host : head_ ? head_->missing() : std::vector<HostIndex>()) {
+  for (const HostId missing : fleet_.missing()) {
+    const HostIndex host(missing.value());
     if (plan_.map.hosts[host.value()].ranks.empty()) blame(host, "it has not called");
   }
   if (facts_.faults.empty()) blame_unprobed();
@@ -387,16 +298,15 @@ void Job::time_out_start() {
 
 // All were ready, and some have not said whether they reach rank 0's host.
 void Job::blame_unprobed() {
-  for (std::size_t i = 1; i < hosts_.size(); ++i) {
-    if (hosts_[i].info.probe) continue;
-    add_fault(hosts_[i].session->host(),
-              not_ready(options_.start_timeout, "trying to reach " + hosts_.front().session->name()));
+  for (const fleet::Host& host : fleet_.hosts()) {
+    if (host.position == 0 || search_->has_answered(host)) continue;
+    add_fault(host.index, fleet::not_ready(options_.start_timeout, "trying to reach " + fleet_.first().name()));
   }
 }
 
 void Job::give_up() {
-  for (const HostEntry& host : hosts_) {
-    if (!host.session->ended()) facts_.unconfirmed.push_back(host.session->name());
+  for (const fleet::Host& host : fleet_.hosts()) {
+    if (!host.session->ended()) facts_.unconfirmed.push_back(host.name());
   }
   loop_.stop();
 }
@@ -418,29 +328,11 @@ void Job::arm_deadline() {
   });
 }
 
-void Job::ping_all() {
-  ping_timer_.expires_at(next_ping_);
-  ping_timer_.async_wait([this](boost::system::error_code error) {
-    if (error) return;
-    const TimePoint now = Clock::now();
-    const bool we_stood_still = now - next_ping_ > kLate;
-    for (HostEntry& host : hosts_) {
-      if (!host.session->agent_runs()) continue;
-      host.session->send(wire::Ping{nanoseconds(now.time_since_epoch())});
-      if (we_stood_still || now - host.session->last_heard() < options_.heartbeat_timeout) continue;
-      host.session->abandon(unheard_for(options_.heartbeat_timeout));
-    }
-    name_slow_hosts();
-    next_ping_ = now + ping_interval(options_.heartbeat_timeout);
-    ping_all();
-  });
-}
-
 void Job::name_slow_hosts() {
   if (machine_.state() != JobState::Connecting || options_.verbosity == Verbosity::Quiet) return;
   std::map<std::string, std::vector<std::string>> by_step;
-  for (const HostEntry& host : hosts_) {
-    if (!host.info.ready) by_step[host.session->step()].push_back(host.session->name());
+  for (const fleet::Host& host : fleet_.hosts()) {
+    if (!info(host).ready) by_step[host.session->step()].push_back(host.name());
   }
   for (const auto& [step, names] : by_step) console_.say("waiting for " + fold_names(names) + " (" + step + ")");
 }
@@ -453,18 +345,11 @@ void Job::await_signals() {
   });
 }
 
-// Ctrl-Z. The agents are told first: they stop the workers, and do not take our silence for our end. What has been sent
-// needs a moment on its way through the library before we stop ourselves.
+// Ctrl-Z.
 void Job::suspend() {
-  constexpr auto kOnItsWay = std::chrono::milliseconds(50);
   if (console_.status() != nullptr) console_.status()->hide();
-  for (HostEntry& host : hosts_) host.session->send(wire::Suspend{});
-  suspend_timer_.expires_after(kOnItsWay);
-  suspend_timer_.async_wait([this](boost::system::error_code error) {
-    if (error) return;
-    ::raise(SIGSTOP);  // until somebody continues us
+  fleet_.suspend([this] {
     if (console_.status() != nullptr) console_.status()->show();
-    for (HostEntry& host : hosts_) host.session->send(wire::Resume{});
   });
 }
 
@@ -477,7 +362,7 @@ void Job::on_signal(int signo) {
     return suspend();
   }
   if (signo == SIGCONT || contains(options_.forward_signals, signo)) {
-    for (HostEntry& host : hosts_) host.session->send(wire::Signal{signo});
+    fleet_.tell_all(wire::Signal{signo});
     return events_.tell(report::SignalCame{signo, report::SignalUse::PassedOn});
   }
   if (!ends_the_job(signo)) return;

@@ -3,30 +3,15 @@
 #include <csignal>
 
 #include "launcher/job/job.h"
-#include "launcher/job/session_facts.h"
 #include "launcher/job/session_plans.h"
 
 namespace sml::job {
 
-std::vector<HostAddresses> Job::known_addresses() const {
-  std::vector<HostAddresses> out;
-  for (const HostEntry& host : hosts_) {
-    HostAddresses& one = out.emplace_back(connection_addresses(*host.session));
-    one.own = host.info.addresses;
-    one.chosen = host.info.chosen_addresses;
-  }
-  return out;
-}
-
-std::vector<std::string> Job::candidate_addresses() const {
-  return job::candidate_addresses(options_.master_address, known_addresses());
-}
-
 // Every address from which a worker may call rank 0's host.
 std::vector<std::string> Job::job_addresses() const {
-  std::vector<std::string> out = addresses_of_first(known_addresses());
-  for (const HostEntry& host : hosts_) {
-    out.insert(out.end(), host.info.addresses.begin(), host.info.addresses.end());
+  std::vector<std::string> out = addresses_of_first(known_addresses(fleet_.hosts()));
+  for (const fleet::Host& host : fleet_.hosts()) {
+    out.insert(out.end(), host.addresses.begin(), host.addresses.end());
     if (!host.session->peer_address().empty()) out.push_back(host.session->peer_address());
   }
   std::sort(out.begin(), out.end());
@@ -38,16 +23,16 @@ std::vector<std::string> Job::job_addresses() const {
 // their agents tell.
 std::vector<std::string> Job::host_addresses() const {
   std::vector<std::string> out(plan_.map.hosts.size());
-  const std::vector<HostAddresses> known = known_addresses();
-  for (std::size_t i = 0; i < hosts_.size(); ++i) out[hosts_[i].session->host().value()] = likely_address(known[i]);
-  out[hosts_.front().session->host().value()] = master_address_;
+  const std::vector<fleet::HostAddresses> known = known_addresses(fleet_.hosts());
+  for (const fleet::Host& host : fleet_.hosts()) out[host.index.value()] = likely_address(known[host.position]);
+  out[fleet_.hosts().front().index.value()] = master_address_;
   return out;
 }
 
-std::vector<wire::RankVariables> Job::preset_variables(const HostEntry& host, const plan::PresetFacts& facts) const {
+std::vector<wire::RankVariables> Job::preset_variables(const fleet::Host& host, const plan::PresetFacts& facts) const {
   std::vector<wire::RankVariables> out;
   if (plan_.presets.empty()) return out;
-  for (const Rank rank : plan_.map.hosts[host.session->host().value()].ranks) {
+  for (const Rank rank : plan_.map.hosts[host.index.value()].ranks) {
     const plan::RankAssignment& assignment = plan_.map.ranks[rank.value()];
     plan::PresetFacts of_program = facts;
     of_program.user = plan_.program(assignment.program).user_environment;
@@ -61,9 +46,7 @@ void Job::release_servers() {
   if (machine_.state() != JobState::Running) return;
   const auto serves = [](const plan::RankAssignment& rank) { return rank.part != plan::Part::Worker; };
   if (std::none_of(plan_.map.ranks.begin(), plan_.map.ranks.end(), serves)) return;
-  for (HostEntry& host : hosts_) {
-    if (host.session->agent_runs()) host.session->send(wire::Stop{SIGTERM, milliseconds(options_.grace)});
-  }
+  fleet_.tell_all(wire::Stop{SIGTERM, launch::milliseconds(options_.grace)});
 }
 
 // On every host; the first serves the stores.
@@ -75,14 +58,15 @@ void Job::start_workers() {
   const std::vector<std::string> addresses = host_addresses();
   const plan::PresetFacts facts{addresses, preset_ports_, plan_.launcher_environment};
   wire::Start start{.rendezvous = plan::rendezvous_environment(rendezvous)};
-  for (std::size_t i = 1; i < hosts_.size(); ++i) {
-    start.variables = preset_variables(hosts_[i], facts);
-    hosts_[i].session->start_workers(start);
+  for (fleet::Host& host : fleet_.hosts()) {
+    if (host.position == 0) continue;
+    start.variables = preset_variables(host, facts);
+    host.session->start_workers(start);
   }
-  start.variables = preset_variables(hosts_.front(), facts);
+  start.variables = preset_variables(fleet_.first(), facts);
   start.stores = {options_.torch_store, plan_.map.members(), job_addresses()};
-  if (hosts_.size() > 1) start.leave = wire::Leave::WhenReleased;
-  hosts_.front().session->start_workers(start);
+  if (fleet_.hosts().size() > 1) start.leave = wire::Leave::WhenReleased;
+  fleet_.first().session->start_workers(start);
 
   if (plan_.map.members() < 2 || options_.join_warn == Duration::zero()) return;
   if (options_.verbosity == Verbosity::Quiet) return;
@@ -97,24 +81,25 @@ void Job::arm_join_watch() {
     if (error || machine_.state() != JobState::Running) return;
     if (join_watch_.first() == JoinWatch::Ask::Everybody) return ask_who_has_joined();
     join_watch_.asking_store();
-    hosts_.front().session->send(wire::AskJoined{});
+    fleet_.first().session->send(wire::AskJoined{});
   });
 }
 
 void Job::ask_who_has_joined() {
-  const auto runs = [](const HostEntry& h) { return h.session->agent_runs(); };
-  join_watch_.asking_everybody(static_cast<std::size_t>(std::count_if(hosts_.begin(), hosts_.end(), runs)));
-  for (HostEntry& each : hosts_) each.session->send(wire::AskJoined{master_port_});
+  const std::vector<fleet::Host>& hosts = fleet_.hosts();
+  const auto running = std::count_if(hosts.begin(), hosts.end(), [](const fleet::Host& h) { return h.runs(); });
+  join_watch_.asking_everybody(static_cast<std::size_t>(running));
+  fleet_.tell_all(wire::AskJoined{master_port_});
 }
 
-void Job::handle(HostEntry& host, const wire::Joined& m) {
+void Job::handle(fleet::Host& host, const wire::Joined& m) {
   const auto say = [this](const std::string& sentence) {
     if (!sentence.empty() && machine_.state() == JobState::Running) console_.say(sentence);
   };
   if (join_watch_.asking() == JoinWatch::Ask::Everybody) {
     std::vector<Rank> missing = m.missing;  // helpers need not join
     std::erase_if(missing, [this](Rank rank) { return rank.value() >= plan_.map.members(); });
-    say(join_watch_.host_says(host.session->name(), missing, m.count, Clock::now()));
+    say(join_watch_.host_says(host.name(), missing, m.count, Clock::now()));
     return arm_join_watch();
   }
   const auto since = std::chrono::milliseconds(m.since_first_ms);
@@ -124,13 +109,14 @@ void Job::handle(HostEntry& host, const wire::Joined& m) {
 }
 
 // A host whose agent has left has no worker any more that could call.
-void Job::handle(HostEntry& host, const wire::AskVouch& m) {
-  if (&host != &hosts_.front() || m.callers.size() > wire::kMaxCallers) return;
-  VouchPlan plan = plan_vouching(m.callers, known_addresses());
+void Job::handle(fleet::Host& host, const wire::AskVouch& m) {
+  if (host.position != 0 || m.callers.size() > wire::kMaxCallers) return;
+  fleet::VouchPlan plan = plan_vouching(m.callers, known_addresses(fleet_.hosts()));
   wire::Ruled& ruled = plan.nobody;
-  for (const auto& [index, vouch] : plan.by_host) {
-    if (hosts_[index].session->agent_runs()) {
-      hosts_[index].session->send(vouch);
+  for (const auto& [position, vouch] : plan.by_host) {
+    const fleet::Host& asked = fleet_.hosts()[position];
+    if (asked.runs()) {
+      asked.session->send(vouch);
     } else {
       for (const wire::Caller& caller : vouch.callers) ruled.rulings.push_back({caller.id, wire::IsOurs::No});
     }
@@ -138,14 +124,14 @@ void Job::handle(HostEntry& host, const wire::AskVouch& m) {
   if (!ruled.rulings.empty()) host.session->send(ruled);
 }
 
-void Job::handle(HostEntry&, const wire::Vouched& m) {
-  if (hosts_.front().session->agent_runs()) hosts_.front().session->send(wire::Ruled{m.rulings});
-}
+void Job::handle(fleet::Host&, const wire::Vouched& m) { fleet_.first().session->send(wire::Ruled{m.rulings}); }
 
 // The stores on rank 0's host are needed until every other host is done.
 void Job::release_stores() {
-  const auto ended = [](const HostEntry& h) { return h.session->ended(); };
-  if (std::all_of(hosts_.begin() + 1, hosts_.end(), ended)) hosts_.front().session->send(wire::Release{});
+  const auto ended = [](const fleet::Host& h) { return h.session->ended(); };
+  if (std::all_of(fleet_.hosts().begin() + 1, fleet_.hosts().end(), ended)) {
+    fleet_.first().session->send(wire::Release{});
+  }
 }
 
 }  // namespace sml::job

@@ -6,6 +6,8 @@
 
 namespace sml::job {
 
+using launch::milliseconds;
+
 namespace {
 
 constexpr std::uint64_t kTotalWindow = std::uint64_t{8} << 20;
@@ -108,11 +110,6 @@ std::vector<std::string> withheld_secrets(const plan::LaunchPlan& plan) {
   return names;
 }
 
-std::uint32_t milliseconds(Duration d) {
-  const auto count = std::chrono::duration_cast<std::chrono::milliseconds>(d).count();
-  return static_cast<std::uint32_t>(std::clamp<std::int64_t>(count, 0, UINT32_MAX));
-}
-
 std::uint64_t output_window(std::size_t hosts) {
   return std::clamp(kTotalWindow / std::max<std::uint64_t>(hosts, 1), kMinWindow, kMaxWindow);
 }
@@ -131,7 +128,7 @@ std::vector<launch::AgentSession::Plan> session_plans(const plan::LaunchPlan& pl
   for (std::uint32_t i = 0; i < plan.map.hosts.size(); ++i) {
     const plan::MappedHost& host = plan.map.hosts[i];
     if (host.ranks.empty()) continue;
-    launch::AgentSession::Plan session{.host = HostIndex(i),
+    launch::AgentSession::Plan session{.host = HostId(i),
                                        .name = host.host.name,
                                        .hello = hello_for(host, plan, settings),
                                        .prepare_local = {},

@@ -6,6 +6,7 @@
 
 #include "common/plan/launch_plan.h"
 #include "launcher/launch/agent_session.h"
+#include "launcher/launch/wire_time.h"
 #include "launcher/options/job_options.h"
 
 namespace sml::job {
@@ -21,9 +22,6 @@ struct SessionSettings {
 };
 
 wire::StderrPipe stderr_pipe_of(const JobOptions& options);
-
-// For messages: whole milliseconds; the longest that fits for anything longer.
-std::uint32_t milliseconds(Duration d);
 
 // Output that may wait in the launcher for a slow reader, over all hosts.
 std::uint64_t output_window(std::size_t hosts);

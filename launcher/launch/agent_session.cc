@@ -45,11 +45,11 @@ SessionEvent event_of(const wire::ToLauncher& message) {
 }  // namespace
 
 AgentSession::AgentSession(boost::asio::any_io_executor loop, SessionOwner& owner, const AgentImage& image,
-                           SessionRoute route, Plan plan)
+                           Reach& reach, Plan plan)
     : loop_(std::move(loop)),
       owner_(owner),
       image_(image),
-      route_(std::move(route)),
+      reach_(reach),
       plan_(std::move(plan)),
       mark_(make_mark()),
       conduct_(plan_.hello, plan_.prepare_local),  // as that of another host in all that counts
@@ -60,12 +60,9 @@ AgentSession::AgentSession(boost::asio::any_io_executor loop, SessionOwner& owne
 }
 
 void AgentSession::start() {
-  if (route_.dialled) {
-    transport_ = route_.dialled(mark_);
-    return transport_->start(*this);
-  }
-  if (!route_.remote) return transport_is_local();
-  transport_ = route_.remote(bootstrap_script(image_, mark_, {plan_.start_limit_s, plan_.hello.heartbeat_timeout_ms}));
+  transport_ = reach_.transport(
+      plan_.host, mark_, bootstrap_script(image_, mark_, {plan_.start_limit_s, plan_.hello.heartbeat_timeout_ms}));
+  if (!transport_) return transport_is_local();
   transport_->start(*this);
 }
 
@@ -77,7 +74,7 @@ void AgentSession::transport_step(std::string_view step) {
 
 void AgentSession::transport_is_local() {
   local_ = true;
-  transport_ = route_.local(mark_);
+  transport_ = reach_.local_transport(mark_);
   transport_->start(*this);
 }
 
@@ -202,6 +199,18 @@ void AgentSession::start_workers(const wire::Start& message) {
   transport_->send(wire::encode(message));
 }
 
+AgentSession::Plan AgentSession::plan_of_clean_up(wire::EndLeft left) const {
+  return {.host = plan_.host,
+          .name = plan_.name,
+          .hello = {.job_id = plan_.hello.job_id,
+                    .host = plan_.name,
+                    .heartbeat_timeout_ms = plan_.hello.heartbeat_timeout_ms,
+                    .grace_ms = plan_.hello.grace_ms},
+          .prepare_local = {},
+          .prepare_remote = {},
+          .end_left = std::move(left)};
+}
+
 void AgentSession::abandon(Error why) {
   if (ended()) return;
   machine_.end();
@@ -233,7 +242,7 @@ Error AgentSession::explain(SessionState before, const Error& why) const {
   // Between the log-in and the agent's first line it is the login shell that speaks: its words are the best cause.
   if (why.kind() == ErrorKind::Connect || why.kind() == ErrorKind::Auth || why.kind() == ErrorKind::HostKey) return why;
   // A host that calls has no login; it tells what it could not do beforehand.
-  if (route_.dialled) {
+  if (reach_.start() == Reach::Start::ByHost && !local_) {
     const ErrorKind kind = why.kind() == ErrorKind::Lost ? ErrorKind::Deploy : why.kind();
     return Error(kind, "it could not be made ready: " + why.message());
   }

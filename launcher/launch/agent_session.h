@@ -1,6 +1,5 @@
 // One host of the job as the launcher sees it: transport, greeting, messages. Knows nothing of other hosts.
 #pragma once
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -14,6 +13,7 @@
 #include "launcher/launch/agent_conduct.h"
 #include "launcher/launch/agent_image.h"
 #include "launcher/launch/agent_transport.h"
+#include "launcher/launch/reach.h"
 #include "launcher/launch/session_machine.h"
 
 namespace sml::launch {
@@ -38,19 +38,10 @@ class SessionOwner {
   virtual void session_ended(AgentSession& session, const Error* why) = 0;
 };
 
-// How a session reaches its host.
-struct SessionRoute {
-  std::function<std::unique_ptr<AgentTransport>(std::string mark)> local;
-  // Null: the host is this machine and nothing else.
-  std::function<std::unique_ptr<AgentTransport>(std::string remote_command)> remote;
-  // Not null: the host calls us and starts the agent itself; the others do not count.
-  std::function<std::unique_ptr<AgentTransport>(std::string mark)> dialled{};
-};
-
 class AgentSession final : private TransportEvents {
  public:
   struct Plan {
-    HostIndex host;
+    HostId host;
     std::string name;
     wire::Hello hello;
     wire::Prepare prepare_local;   // sent if the host turns out to be this machine
@@ -59,8 +50,8 @@ class AgentSession final : private TransportEvents {
     std::optional<wire::EndLeft> end_left{};  // sent in the place of Prepare
   };
 
-  // `image` and `owner` outlive the session.
-  AgentSession(boost::asio::any_io_executor loop, SessionOwner& owner, const AgentImage& image, SessionRoute route,
+  // What is given outlives the session.
+  AgentSession(boost::asio::any_io_executor loop, SessionOwner& owner, const AgentImage& image, Reach& reach,
                Plan plan);
 
   void start();
@@ -70,7 +61,7 @@ class AgentSession final : private TransportEvents {
   // Gives the host up now, whatever it does; session_ended follows from the loop.
   void abandon(Error why);
 
-  HostIndex host() const { return plan_.host; }
+  HostId host() const { return plan_.host; }
   const std::string& name() const { return plan_.name; }
   SessionState state() const { return machine_.state(); }
   bool ended() const { return machine_.state() == SessionState::Ended; }
@@ -84,6 +75,8 @@ class AgentSession final : private TransportEvents {
   const std::string& mark() const { return mark_; }
   // After session_ended: the agent was gone all at once, and its host can be reached as before.
   bool agent_vanished() const { return agent_vanished_; }
+  // Of another session with that host, which ends what an agent has left there.
+  Plan plan_of_clean_up(wire::EndLeft left) const;
 
  private:
   void transport_step(std::string_view step) override;
@@ -105,7 +98,7 @@ class AgentSession final : private TransportEvents {
   boost::asio::any_io_executor loop_;
   SessionOwner& owner_;
   const AgentImage& image_;
-  SessionRoute route_;
+  Reach& reach_;
   Plan plan_;
   std::string mark_;
   SessionMachine machine_;

@@ -20,10 +20,11 @@ std::string not_ended(const std::string& host, const std::string& why) {
 
 }  // namespace
 
-CleanUp::CleanUp(boost::asio::io_context& loop, const AgentImage& image, std::function<void(const std::string&)> say)
-    : loop_(loop), image_(image), say_(std::move(say)) {}
+CleanUp::CleanUp(boost::asio::io_context& loop, const AgentImage& image, Reach& reach,
+                 std::function<void(const std::string&)> say)
+    : loop_(loop), image_(image), reach_(reach), say_(std::move(say)) {}
 
-void CleanUp::run(std::vector<Host> hosts) {
+void CleanUp::run(std::vector<AgentSession::Plan> hosts) {
   if (hosts.empty()) return;
   loop_.restart();
   boost::asio::steady_timer limit(loop_, kLimit);
@@ -31,9 +32,9 @@ void CleanUp::run(std::vector<Host> hosts) {
     if (!error) loop_.stop();
   });
   awaited_ = hosts.size();
-  for (Host& host : hosts) {
+  for (AgentSession::Plan& host : hosts) {
     sessions_.push_back(std::make_unique<AgentSession>(loop_.get_executor(), static_cast<SessionOwner&>(*this), image_,
-                                                       std::move(host.route), std::move(host.plan)));
+                                                       reach_, std::move(host)));
     sessions_.back()->start();
   }
   loop_.run();

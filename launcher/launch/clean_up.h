@@ -15,17 +15,14 @@ namespace sml::launch {
 
 class CleanUp final : private SessionOwner {
  public:
-  struct Host {
-    SessionRoute route;
-    AgentSession::Plan plan;  // with end_left
-  };
-
-  // `image` outlives this. `say` gets one sentence for each host on which something was ended or could not be; nothing
-  // that happens here changes how the job has ended.
-  CleanUp(boost::asio::io_context& loop, const AgentImage& image, std::function<void(const std::string&)> say);
+  // `image` and `reach` outlive this. `say` gets one sentence for each host on which something was ended or could not
+  // be; nothing that happens here changes how the job has ended.
+  CleanUp(boost::asio::io_context& loop, const AgentImage& image, Reach& reach,
+          std::function<void(const std::string&)> say);
 
   // Runs the loop until all have answered, for five seconds at most, or until somebody stops it.
-  void run(std::vector<Host> hosts);
+  // Each plan has end_left.
+  void run(std::vector<AgentSession::Plan> hosts);
 
  private:
   void session_introduced(AgentSession&) override {}
@@ -35,6 +32,7 @@ class CleanUp final : private SessionOwner {
 
   boost::asio::io_context& loop_;
   const AgentImage& image_;
+  Reach& reach_;
   std::function<void(const std::string&)> say_;
   std::vector<std::unique_ptr<AgentSession>> sessions_;
   std::size_t awaited_ = 0;

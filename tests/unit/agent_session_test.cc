@@ -18,11 +18,9 @@ enum class Where { Remote, Local };
 // A session with ranks 2 and 5, its owner, and the transports that it asked for.
 struct Stage {
   explicit Stage(Where where = Where::Remote) {
-    SessionRoute route;
-    route.local = [this](std::string mark) { return make(local, std::move(mark)); };
-    if (where == Where::Remote) route.remote = [this](std::string command) { return make(remote, std::move(command)); };
+    reach.is_remote = where == Where::Remote;
     AgentSession::Plan plan;
-    plan.host = HostIndex(3);
+    plan.host = HostId(3);
     plan.name = "algo-4";
     plan.hello.job_id = "job-1";
     plan.hello.heartbeat_timeout_ms = 5000;
@@ -35,7 +33,7 @@ struct Stage {
         {.argv = {"local"}, .working_directory = {}, .launcher_environment = {}, .user_environment = {}}};
     plan.prepare_remote.apps = {
         {.argv = {"remote"}, .working_directory = {}, .launcher_environment = {}, .user_environment = {}}};
-    session = std::make_unique<AgentSession>(loop.get_executor(), owner, image, std::move(route), std::move(plan));
+    session = std::make_unique<AgentSession>(loop.get_executor(), owner, image, reach, std::move(plan));
   }
 
   static wire::Worker worker(std::uint32_t rank) {
@@ -97,8 +95,23 @@ struct Stage {
     CHECK(far().destroyed);
   }
 
+  struct StageReach final : Reach {
+    explicit StageReach(Stage& s) : stage(s) {}
+    std::unique_ptr<AgentTransport> transport(HostId, const std::string&, const std::string& script) override {
+      return is_remote ? stage.make(stage.remote, script) : nullptr;
+    }
+    std::unique_ptr<AgentTransport> local_transport(const std::string& mark) override {
+      return stage.make(stage.local, mark);
+    }
+    Start start() const override { return way; }
+    Stage& stage;
+    bool is_remote = false;
+    Start way = Start::ByLogin;
+  };
+
   boost::asio::io_context loop;
   fake::RecordingOwner owner;
+  StageReach reach{*this};
   AgentImage image = AgentImage::embedded();
   std::shared_ptr<fake::TransportLog> local;
   std::shared_ptr<fake::TransportLog> remote;

@@ -45,9 +45,9 @@ bool has(const plan::Environment& environment, const std::string& entry) {
 TEST_CASE("hosts with ranks get a plan each, in order, the first one holds the meeting point") {
   const auto plans = session_plans(make_plan({{"algo-1", 2}, {"empty", 0}, {"algo-2", 1}}), kSettings);
   REQUIRE(plans.size() == 2);
-  CHECK(plans[0].host == HostIndex(0));
+  CHECK(plans[0].host == HostId(0));
   CHECK(plans[0].name == "algo-1");
-  CHECK(plans[1].host == HostIndex(2));
+  CHECK(plans[1].host == HostId(2));
   CHECK(plans[1].name == "algo-2");
   for (const auto* prepare : {&plans[0].prepare_local, &plans[0].prepare_remote}) {
     CHECK(prepare->rendezvous == wire::Rendezvous::Reserve);

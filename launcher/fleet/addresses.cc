@@ -1,11 +1,11 @@
-#include "launcher/job/rendezvous.h"
+#include "launcher/fleet/addresses.h"
 
 #include <algorithm>
 #include <unordered_map>
 
 #include "common/rendezvous/interfaces.h"
 
-namespace sml::job {
+namespace sml::fleet {
 
 namespace {
 
@@ -123,4 +123,4 @@ ChosenAddress choose_address(std::span<const std::string> candidates, std::span<
   return chosen;
 }
 
-}  // namespace sml::job
+}  // namespace sml::fleet

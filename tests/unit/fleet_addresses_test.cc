@@ -1,11 +1,11 @@
-#include "launcher/job/rendezvous.h"
+#include "launcher/fleet/addresses.h"
 
 #include <cerrno>
 
 #include "tests/support/catch.h"
 
 using namespace sml;
-using namespace sml::job;
+using namespace sml::fleet;
 
 namespace {
 

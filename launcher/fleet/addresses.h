@@ -1,4 +1,4 @@
-// Which address of rank 0's host the workers are told. Pure.
+// Which address of rank 0's host the workers are told, and who is behind an address. Pure.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -7,11 +7,15 @@
 #include <string>
 #include <vector>
 
+#include "common/core/clock.h"
 #include "common/core/error.h"
 #include "common/core/strong.h"
 #include "common/wire/messages.h"
 
-namespace sml::job {
+namespace sml::fleet {
+
+// How long a host tries an address.
+inline constexpr Duration kProbeTimeout = std::chrono::seconds(5);
 
 enum class OnThisMachine : std::uint8_t { No, Yes };
 
@@ -72,4 +76,4 @@ struct ChosenAddress {
 ChosenAddress choose_address(std::span<const std::string> candidates, std::span<const HostProbe> probes,
                              std::string_view rank0_host, std::uint16_t port);
 
-}  // namespace sml::job
+}  // namespace sml::fleet

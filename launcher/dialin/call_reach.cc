@@ -1,0 +1,41 @@
+#include "launcher/dialin/call_reach.h"
+
+#include <utility>
+
+namespace sml::dialin {
+
+CallReach::CallReach(boost::asio::any_io_executor loop, const launch::AgentImage& image, HeadPlan plan,
+                     std::vector<std::string> environment, std::uint32_t fanout)
+    : LocalReach(std::move(loop), image, std::move(environment)),
+      own_(plan.settings.own_index),
+      chore_(plan.chore),
+      threads_(fanout, plan.settings.hosts.size()),
+      plan_(std::move(plan)) {}
+
+Result<void> CallReach::open(Events events) {
+  Result<std::unique_ptr<Head>> head =
+      make_head(loop(), threads_.pool(), std::move(*plan_),
+                {std::move(events.say), std::move(events.come), std::move(events.stop_asked)});
+  if (!head) return head.error();
+  head_ = std::move(*head);
+  head_->begin();
+  return {};
+}
+
+std::unique_ptr<launch::AgentTransport> CallReach::transport(HostId host, const std::string& mark, const std::string&) {
+  return host == own_ ? nullptr : head_->make_transport(host, mark);
+}
+
+std::vector<HostId> CallReach::missing() const { return head_->missing(); }
+
+bool CallReach::tell_end(const launch::RunEnd& end, std::function<void()> told) {
+  head_->end({end.exit_code, end.words, end.failure}, end.culprit, std::move(told));
+  return true;
+}
+
+void CallReach::close() {
+  head_.reset();
+  threads_.leave();
+}
+
+}  // namespace sml::dialin

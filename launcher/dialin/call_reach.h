@@ -1,0 +1,41 @@
+// Hosts that call this one, the head, and start their agents themselves; this one's is started here.
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "launcher/dialin/head.h"
+#include "launcher/launch/local_reach.h"
+#include "launcher/launch/waiting_threads.h"
+
+namespace sml::dialin {
+
+class CallReach final : public launch::LocalReach {
+ public:
+  // `image` outlives this. `environment`: of our own agent, as we see ours, which need not be how we were started.
+  // `fanout`: names that are looked up at the same time.
+  CallReach(boost::asio::any_io_executor loop, const launch::AgentImage& image, HeadPlan plan,
+            std::vector<std::string> environment, std::uint32_t fanout);
+
+  Result<void> open(Events events) override;
+  std::unique_ptr<launch::AgentTransport> transport(HostId host, const std::string& mark,
+                                                    const std::string& script) override;
+  launch::Chore* chore_of(HostId host) override { return host == own_ ? chore_ : nullptr; }
+  std::vector<HostId> missing() const override;
+  bool reaches_again(HostId host) const override { return host == own_; }
+  Sameness sameness() const override { return Sameness::OfNames; }
+  Start start() const override { return Start::ByHost; }
+  [[nodiscard]] bool tell_end(const launch::RunEnd& end, std::function<void()> told) override;
+  void close() override;
+
+ private:
+  HostId own_;
+  launch::Chore* chore_;
+  launch::WaitingThreads threads_;
+  std::optional<HeadPlan> plan_;  // until it is opened
+  std::unique_ptr<Head> head_;    // from then on
+};
+
+}  // namespace sml::dialin

@@ -1,0 +1,72 @@
+#include "launcher/fleet/address_search.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "launcher/launch/wire_time.h"
+
+namespace sml::fleet {
+
+namespace {
+
+bool contains_all(const std::vector<std::string>& list, const std::vector<std::string>& wanted) {
+  return std::all_of(wanted.begin(), wanted.end(),
+                     [&list](const auto& one) { return std::count(list.begin(), list.end(), one) > 0; });
+}
+
+}  // namespace
+
+AddressSearch::AddressSearch(const std::vector<Host>& hosts, std::string wanted)
+    : hosts_(hosts), wanted_(std::move(wanted)), asked_(hosts.size()) {}
+
+std::vector<std::string> AddressSearch::candidates() const {
+  return candidate_addresses(wanted_, known_addresses(hosts_));
+}
+
+void AddressSearch::begin(std::uint16_t port) {
+  port_ = port;
+  for (const Host& host : hosts_) ask(host);
+}
+
+void AddressSearch::ask(const Host& host) {
+  Asked& asked = asked_[host.position];
+  if (port_ == 0 || host.position == 0 || !host.runs() || asked.candidates) return;
+  asked.candidates = candidates();
+  host.session->send(wire::Probe{*asked.candidates, port_, launch::milliseconds(kProbeTimeout)});
+}
+
+bool AddressSearch::ask_again() {
+  const std::vector<std::string> all = candidates();
+  bool some = false;
+  for (const Host& host : hosts_) {
+    Asked& asked = asked_[host.position];
+    if (!asked.candidates || contains_all(*asked.candidates, all)) continue;
+    asked = {};
+    ask(host);
+    some = true;
+  }
+  return some;
+}
+
+void AddressSearch::note(const Host& host, const wire::Probed& answer) {
+  asked_[host.position].answer = HostProbe{host.index, answer.results};
+}
+
+std::optional<ChosenAddress> AddressSearch::outcome(Of hosts) const {
+  std::vector<HostProbe> answers;
+  for (const Host& host : hosts_) {
+    if (host.position == 0) continue;
+    const std::optional<HostProbe>& answer = asked_[host.position].answer;
+    if (!answer && (hosts == Of::All || host.runs())) return std::nullopt;
+    if (answer) answers.push_back(*answer);
+  }
+  if (answers.empty()) return ChosenAddress{};
+  return choose_address(candidates(), answers, hosts_.front().name(), port_);
+}
+
+std::string AddressSearch::address_of_lone_host() const {
+  const bool asked = !wanted_.empty() || !hosts_.front().chosen_addresses.empty();
+  return asked ? candidates().front() : "127.0.0.1";
+}
+
+}  // namespace sml::fleet

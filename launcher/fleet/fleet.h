@@ -1,0 +1,114 @@
+// The hosts of a run: a session with the agent of each, for as long as sml-run needs them, whatever runs there.
+#pragma once
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/steady_timer.hpp>
+
+#include "common/core/clock.h"
+#include "common/core/error.h"
+#include "common/hosts/aliases.h"
+#include "common/plan/job_map.h"
+#include "launcher/fleet/host.h"
+#include "launcher/launch/agent_image.h"
+#include "launcher/launch/agent_session.h"
+#include "launcher/launch/preparation.h"
+#include "launcher/launch/reach.h"
+
+namespace sml::fleet {
+
+// What a fleet tells; as SessionOwner does.
+class FleetListener {
+ public:
+  virtual ~FleetListener() = default;
+  // Its agent runs, and has been told what to prepare. What is sent now saves a round trip.
+  virtual void host_introduced(Host& host) = 0;
+  // It knows what to start; `message.obstacles` may say why it cannot.
+  virtual void host_prepared(Host& host, const wire::Prepared& message) = 0;
+  // All else that an agent says. The facts of HelloAck and Pong have been noted.
+  virtual void host_message(Host& host, wire::ToLauncher message) = 0;
+  // The session's step() is another; for those who watch.
+  virtual void host_step(const Host&) {}
+  // Last call for that host. Null: its agent has left after its Bye. Otherwise the host could not be reached, or made
+  // ready, or was lost.
+  virtual void host_ended(Host& host, const Error* why) = 0;
+  // A moment has passed.
+  virtual void hosts_pinged() {}
+};
+
+// One thread. Leave by _Exit() after close(): a name look-up may still be under way on a thread that nothing can end.
+class Fleet final : private launch::SessionOwner {
+ public:
+  // What is given outlives the fleet.
+  Fleet(boost::asio::io_context& loop, const launch::AgentImage& image, std::unique_ptr<launch::Reach> reach,
+        Duration heartbeat_timeout, FleetListener& listener);
+  ~Fleet() override;
+
+  // First of all. Error (Internal): hosts cannot be let in.
+  Result<void> open(launch::Reach::Events events);
+  // All of them, before start(), in host order; rank 0 is on the first.
+  void add(HostIndex index, launch::AgentSession::Plan plan);
+  // Reaches them, or lets them come; pings those that are there, and gives up those that are silent.
+  void start();
+
+  std::vector<Host>& hosts() { return hosts_; }
+  const std::vector<Host>& hosts() const { return hosts_; }
+  Host& first() { return hosts_.front(); }
+  Host& at(HostIndex index);
+  bool all_ended() const;
+  // Hosts of the run, those without workers too, that should have come by themselves.
+  std::vector<HostId> missing() const { return reach_->missing(); }
+  // Machines that have several names in `map`, which then counts too many hosts.
+  std::vector<hosts::OneMachine> machines(const plan::JobMap& map) const;
+
+  static void ping(Host& host);
+  // To all whose agents run.
+  void tell_all(const wire::ToAgent& message);
+  // Ctrl-Z: stops what runs there, then this process; `continued` is called when somebody continues us, and the rest
+  // follows.
+  void suspend(std::function<void()> continued);
+
+  // The loop has ended for good; what this host was doing beforehand is broken off.
+  void stop_preparing() { preparation_.reset(); }
+  // Ends all sessions, whatever they do.
+  void dismiss();
+  // After dismiss(): tells the hosts that wait for it; ends what agents that have vanished have left. Both run the loop
+  // for a while.
+  void tell_end(const launch::RunEnd& end);
+  void clean_up(const std::function<void(const std::string&)>& say);
+  void close() { reach_->close(); }
+
+ private:
+  // SessionOwner
+  void session_introduced(launch::AgentSession& session) override;
+  void session_ready(launch::AgentSession& session, const wire::Prepared& message) override;
+  void session_message(launch::AgentSession& session, wire::ToLauncher message) override;
+  void session_step(const launch::AgentSession& session) override;
+  void session_ended(launch::AgentSession& session, const Error* why) override;
+
+  Host& of(const launch::AgentSession& session);
+  void note(Host& host, const wire::HelloAck& m);
+  void note(Host& host, const wire::Pong& m) const;
+  template <class Message>
+  void note(Host&, const Message&) const {}
+  void ping_all();
+
+  boost::asio::io_context& loop_;
+  const launch::AgentImage& image_;
+  std::unique_ptr<launch::Reach> reach_;
+  Duration heartbeat_timeout_;
+  FleetListener& listener_;
+  boost::asio::steady_timer ping_timer_;
+  boost::asio::steady_timer suspend_timer_;
+  TimePoint next_ping_;
+  std::vector<Host> hosts_;
+  std::vector<std::size_t> positions_;  // by HostId
+  std::optional<launch::Preparation> preparation_;
+  std::vector<launch::AgentSession::Plan> vanished_;  // once all are dismissed
+};
+
+}  // namespace sml::fleet

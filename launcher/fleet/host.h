@@ -1,0 +1,45 @@
+// One host of the run that has workers: the session with its agent, and what is known of the machine.
+#pragma once
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "common/core/clock.h"
+#include "common/core/error.h"
+#include "common/core/strong.h"
+#include "common/supervise/agent_clock.h"
+#include "common/wire/messages.h"
+#include "launcher/fleet/addresses.h"
+#include "launcher/launch/agent_session.h"
+#include "launcher/launch/host_id.h"
+
+namespace sml::fleet {
+
+struct Host {
+  HostId id;
+  HostIndex index;           // in the plan
+  std::size_t position = 0;  // in the fleet; rank 0 is on the first
+  std::unique_ptr<launch::AgentSession> session;
+  supervise::AgentClock clock;
+  wire::EndLeft traces;                       // by which its processes are found if the agent vanishes
+  std::string machine;                        // by which its agent knows it
+  std::vector<std::string> addresses;         // as its agent tells them
+  std::vector<std::string> chosen_addresses;  // of the interfaces that the user asks for
+
+  const std::string& name() const { return session->name(); }
+  bool runs() const { return session->agent_runs(); }
+};
+
+OnThisMachine place_of(const launch::AgentSession& session);
+
+// What is known of the addresses of each, in the order of the fleet.
+std::vector<HostAddresses> known_addresses(const std::vector<Host>& hosts);
+
+// Why a host has failed that was not ready in time; `step` is what it was waited for.
+Error not_ready(Duration after, const std::string& step);
+
+// What its agent says stands in the way.
+Error error_of(const wire::Obstacle& obstacle);
+
+}  // namespace sml::fleet

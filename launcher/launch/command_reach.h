@@ -1,0 +1,21 @@
+// --ssh-command: a command that the user names starts the agent on each host.
+#pragma once
+#include "launcher/launch/login_reach.h"
+
+namespace sml::launch {
+
+// `command`: see CommandTarget. It is the command that knows what a host is.
+class CommandReach final : public LoginReach {
+ public:
+  CommandReach(boost::asio::any_io_executor loop, const AgentImage& image, Hosts hosts,
+               std::vector<std::string> command);
+
+  Sameness sameness() const override { return Sameness::OfNames; }
+
+ private:
+  std::unique_ptr<AgentTransport> log_in(const plan::Host& host, const std::string& script) override;
+
+  std::vector<std::string> command_;
+};
+
+}  // namespace sml::launch

@@ -1,0 +1,31 @@
+// The hosts are this machine; and what the other ways have in common.
+#pragma once
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <boost/asio/any_io_executor.hpp>
+
+#include "launcher/launch/agent_image.h"
+#include "launcher/launch/reach.h"
+
+namespace sml::launch {
+
+class LocalReach : public Reach {
+ public:
+  // `image` outlives this. `environment`: of the agents, in the place of ours, unless it is empty.
+  LocalReach(boost::asio::any_io_executor loop, const AgentImage& image, std::vector<std::string> environment = {});
+
+  std::unique_ptr<AgentTransport> transport(HostId, const std::string&, const std::string&) override { return nullptr; }
+  std::unique_ptr<AgentTransport> local_transport(const std::string& mark) override;
+
+ protected:
+  const boost::asio::any_io_executor& loop() const { return loop_; }
+
+ private:
+  boost::asio::any_io_executor loop_;
+  const AgentImage& image_;
+  std::vector<std::string> environment_;
+};
+
+}  // namespace sml::launch

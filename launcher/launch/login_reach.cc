@@ -1,0 +1,23 @@
+#include "launcher/launch/login_reach.h"
+
+#include <utility>
+
+#include "launcher/launch/locality.h"
+
+namespace sml::launch {
+
+LoginReach::LoginReach(boost::asio::any_io_executor loop, const AgentImage& image, Hosts hosts)
+    : LocalReach(std::move(loop), image), hosts_(std::move(hosts)), threads_(hosts_.fanout, hosts_.list.size()) {}
+
+// Whoever names a user or a port wants a log-in.
+bool LoginReach::is_ours(const plan::Host& host) const {
+  if (!host.user.empty() || host.port || !hosts_.user.empty()) return false;
+  return host.name == hosts_.own_name || is_own_name(host.name);
+}
+
+std::unique_ptr<AgentTransport> LoginReach::transport(HostId host, const std::string&, const std::string& script) {
+  const plan::Host& there = hosts_.list[host.value()];
+  return is_ours(there) ? nullptr : log_in(there, script);
+}
+
+}  // namespace sml::launch

@@ -1,0 +1,19 @@
+// Hosts that are reached by SSH.
+#pragma once
+#include "launcher/launch/login_reach.h"
+#include "launcher/ssh/ssh_options.h"
+
+namespace sml::ssh {
+
+class SshReach final : public launch::LoginReach {
+ public:
+  // `image` and `options` outlive this.
+  SshReach(boost::asio::any_io_executor loop, const launch::AgentImage& image, Hosts hosts, const SshOptions& options);
+
+ private:
+  std::unique_ptr<launch::AgentTransport> log_in(const plan::Host& host, const std::string& script) override;
+
+  const SshOptions& options_;
+};
+
+}  // namespace sml::ssh
