@@ -301,22 +301,27 @@ Result<void> check_channels(const plan::LaunchPlan& plan) {
   return {};
 }
 
-// Else each host would say that no key is accepted, and not that one was not even tried.
-Result<void> check_identity(const plan::LaunchPlan& plan, const Options& options, const ThisHost& here) {
-  std::string file = options.ssh.identity_file;
-  const auto is_remote = [&here](const plan::MappedHost& host) {
-    return host.host.name != "localhost" && host.host.name != here.host_name;
-  };
-  const bool by_ssh = options.ssh.command.empty() && !plan.calls &&
-                      std::any_of(plan.map.hosts.begin(), plan.map.hosts.end(), is_remote);
-  if (file.empty() || !by_ssh) return {};
+Result<void> check_ssh_file(std::string_view option, std::string file, const ThisHost& here) {
   if (file.starts_with("~/")) {
     const std::string* home = plan::find_variable(here.environment, "HOME");
     if (home == nullptr) return {};
     file.replace(0, 1, plan::value_of(*home));
   }
-  if (here.exists(file)) return {};
-  return Error(ErrorKind::Usage, fmt::format("--ssh-identity-file {}: there is no such file", show(file)));
+  if (file.empty() || here.exists(file)) return {};
+  return Error(ErrorKind::Usage, fmt::format("{} {}: there is no such file", option, show(file)));
+}
+
+// Else each host would say that no key is accepted, and not that one was not even tried.
+Result<void> check_ssh_files(const plan::LaunchPlan& plan, const Options& options, const ThisHost& here) {
+  const auto is_remote = [&here](const plan::MappedHost& host) {
+    return host.host.name != "localhost" && host.host.name != here.host_name;
+  };
+  const bool by_ssh = options.ssh.command.empty() && !plan.calls &&
+                      std::any_of(plan.map.hosts.begin(), plan.map.hosts.end(), is_remote);
+  if (!by_ssh) return {};
+  if (Result<void> key = check_ssh_file("--ssh-identity-file", options.ssh.identity_file, here); !key) return key;
+  const std::string& config = options.ssh.config_file;
+  return config == "none" ? Result<void>() : check_ssh_file("--ssh-config", config, here);
 }
 
 Result<void> check_ranks(std::string_view option, const std::optional<RankSet>& named, const plan::JobMap& map) {
@@ -478,7 +483,7 @@ Result<plan::LaunchPlan> make_plan(const Options& options, const ThisHost& here,
   const auto implied = options.gpus_per_rank ? plan::VisibleDevices::PerRank : plan::VisibleDevices::All;
   if (Result<void> added = add_channels(plan, options, here); !added) return added.error();
   if (Result<void> checked = check_channels(plan); !checked) return checked.error();
-  if (Result<void> checked = check_identity(plan, options, here); !checked) return checked.error();
+  if (Result<void> checked = check_ssh_files(plan, options, here); !checked) return checked.error();
   plan.devices = {options.visible_devices.value_or(implied), options.gpus_per_rank.value_or(1)};
   return plan;
 }

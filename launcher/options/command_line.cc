@@ -117,8 +117,11 @@ Result<std::variant<Options, Printed>> parse_command_line(std::span<const std::s
   Result<Scan> scanned = scan(dialect, words);
   if (!scanned) return scanned.error();
   if (!scanned->options.empty() && scanned->options.back().row->set == nullptr) {
-    const bool version = main_spelling(*scanned->options.back().row) == "--version";
-    return Parsed(Printed{version ? "sml-run " SML_VERSION "\n" : help_text()});
+    const Occurrence& asked = scanned->options.back();
+    if (main_spelling(*asked.row) == "--version") return Parsed(Printed{"sml-run " SML_VERSION "\n"});
+    Result<std::string> help = help_text(dialect, asked.value);
+    if (!help) return help.error();
+    return Parsed(Printed{std::move(*help)});
   }
   if (Result<void> added = add_dialect_variables(dialect, around, *scanned); !added) return added.error();
   for (std::string& idle : dialects::idle_options(dialect, given_to(*scanned))) {

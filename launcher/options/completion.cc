@@ -16,19 +16,7 @@ using std::string_view;
 
 enum class Kind : std::uint8_t { Flag, File, Folder, Variable, Host, Words, Any };
 
-bool is_word(string_view text) { return !text.empty() && text.front() >= 'a' && text.front() <= 'z'; }
-
-// "none|all|RANK" → "none all": what is in capitals stands for something else.
-std::string words_of_value(string_view value) {
-  std::string out;
-  for (std::size_t at = 0; at <= value.size();) {
-    const std::size_t end = std::min(value.find('|', at), value.size());
-    const string_view word = value.substr(at, end - at);
-    if (is_word(word)) out += (out.empty() ? "" : " ") + std::string(word);
-    at = end + 1;
-  }
-  return out;
-}
+std::string fixed_values(const OptionRow& row) { return fmt::format("{}", fmt::join(fixed_values_of(row), " ")); }
 
 Kind kind_of(const OptionRow& row) {
   if (row.is_flag()) return Kind::Flag;
@@ -36,7 +24,7 @@ Kind kind_of(const OptionRow& row) {
   if (row.value.starts_with("DIR")) return Kind::Folder;
   if (row.value.starts_with("NAME[")) return Kind::Variable;
   if (main_spelling(row) == "--hosts") return Kind::Host;
-  return words_of_value(row.value).empty() ? Kind::Any : Kind::Words;
+  return fixed_values_of(row).empty() ? Kind::Any : Kind::Words;
 }
 
 // The first sentence of the help.
@@ -84,8 +72,7 @@ std::string bash_action(const OptionRow& row) {
     case Kind::Folder: return "compopt -o filenames; mapfile -t COMPREPLY < <(compgen -d -- \"$1\")";
     case Kind::Variable: return "mapfile -t COMPREPLY < <(compgen -e -- \"$1\")";
     case Kind::Host: return "mapfile -t COMPREPLY < <(compgen -A hostname -- \"$1\")";
-    case Kind::Words:
-      return fmt::format("mapfile -t COMPREPLY < <(compgen -W '{}' -- \"$1\")", words_of_value(row.value));
+    case Kind::Words: return fmt::format("mapfile -t COMPREPLY < <(compgen -W '{}' -- \"$1\")", fixed_values(row));
     case Kind::Flag:
     case Kind::Any: break;
   }
@@ -150,7 +137,7 @@ std::string zsh_action(const OptionRow& row) {
     case Kind::Folder: return ":folder:_files -/";
     case Kind::Variable: return ":variable:_parameters -g \"*export*\"";
     case Kind::Host: return ":hosts:_hosts";
-    case Kind::Words: return fmt::format(":value:({})", words_of_value(row.value));
+    case Kind::Words: return fmt::format(":value:({})", fixed_values(row));
     case Kind::Any: return fmt::format(":{}: ", replaced(row.value, ":[]\\", "\\"));
     case Kind::Flag: break;
   }
@@ -185,7 +172,7 @@ std::string fish_action(const OptionRow& row) {
     case Kind::Folder: return " -x -a '(__fish_complete_directories)'";
     case Kind::Variable: return " -x -a '(set --names --export)'";
     case Kind::Host: return " -x -a '(__fish_print_hostnames)'";
-    case Kind::Words: return fmt::format(" -x -a '{}'", words_of_value(row.value));
+    case Kind::Words: return fmt::format(" -x -a '{}'", fixed_values(row));
     case Kind::Any: return " -x";
     case Kind::Flag: break;
   }

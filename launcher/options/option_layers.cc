@@ -115,7 +115,7 @@ Error unknown_key(string_view key, const std::string& where) {
   const string_view best = nearest(with_dashes(key), names);
   return Error(ErrorKind::Config,
                best.empty() ? fmt::format("{}: unknown key {}; keys are the long options of sml-run "
-                                          "--help, without dashes",
+                                          "--help all, without dashes",
                                           where, show(key, 80))
                             : fmt::format("{}: unknown key {}; did you mean {}?", where, show(key, 80), best));
 }

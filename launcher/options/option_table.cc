@@ -21,10 +21,17 @@ OptionRow of_program(OptionRow row) {
   return row;
 }
 
+// `value` of the row only tells what these are.
+OptionRow of_these(std::string_view values, OptionRow row) {
+  row.fixed_values = values;
+  return row;
+}
+
 // What runs where, and with what.
 std::vector<OptionGroup> options_of_the_plan() {
   return {
       {"Workers",
+       "workers",
        {of_program({"--np -np -n -c --num-proc --n", "N", set_np, "Number of workers; default: one for every slot."}),
         {"--nproc-per-node -N -ppn --npernode --nproc_per_node --slots-per-host", "N|auto|gpu|cpu|gpu-or-cpu|core",
          set_nproc_per_node,
@@ -36,6 +43,7 @@ std::vector<OptionGroup> options_of_the_plan() {
         of_program({"--wdir -wd -wdir --chdir", "DIR", set_working_directory,
                     "Working directory on every host; default: the one in which sml-run is started."})}},
       {"Hosts",
+       "hosts",
        {of_program({"--hosts -H -host --host", "LIST", set_hosts,
                     "[USER@]HOST[:SLOTS],... or [USER@]HOST:PORT/SLOTS, with ranges such as algo-[1-4]:8; an IPv6 "
                     "address stands "
@@ -55,11 +63,15 @@ std::vector<OptionGroup> options_of_the_plan() {
          "given.",
          "given"},
         {"--host-count", "N", set_host_count, "Use the first N of these hosts only; fewer are an error."},
-        {"--host-source", "NAME", set_host_source,
-         "Take the hosts from there and nowhere else: hosts, hostfile, resource-config, nnodes, sagemaker, slurm, pbs, "
-         "lsf, "
-         "sge, flux, oar, cobalt, aws-batch, pytorchjob, kubernetes, mpi, rankfile or local."}}},
+        of_these(
+            "hosts hostfile resource-config nnodes sagemaker slurm pbs lsf sge flux oar cobalt aws-batch pytorchjob "
+            "kubernetes mpi rankfile local",
+            {"--host-source", "NAME", set_host_source,
+             "Take the hosts from there and nowhere else: hosts, hostfile, resource-config, nnodes, sagemaker, "
+             "slurm, pbs, lsf, sge, flux, oar, cobalt, aws-batch, pytorchjob, kubernetes, mpi, rankfile or "
+             "local."})}},
       {"Environment of the workers",
+       "environment",
        {of_program(
             {"-x", "NAME[=VALUE]", add_export_word,
              "Set a variable, or pass the one that sml-run has; 'PREFIX_*' passes all that begin so. Repeatable.", "",
@@ -81,15 +93,17 @@ std::vector<OptionGroup> options_of_the_plan() {
 std::vector<OptionGroup> options_of_the_run() {
   return {
       {"Rendezvous of the workers",
+       "rendezvous",
        {{"--master-addr --master_addr", "ADDRESS", set_master_address,
          "Numeric address of rank 0's host at which the workers meet; default: the first that every host can reach."},
         {"--interface --network-interface --network-interfaces -iface", "LIST", set_interface,
          "Interfaces that the workers use on each host, by name or network: eth0,10.0.0.0/8. They meet at the first "
          "that rank 0's host has. Default: by the routes between the hosts."},
-        {"--preset", "NAME,...", set_preset,
-         "Set the variables of these frameworks too: tf, jax, deepspeed, dmlc, accelerate, slurm, hydra. torch, "
-         "Horovod and "
-         "programs that read Open MPI's variables need none."},
+        of_these(
+            "tf jax deepspeed dmlc accelerate slurm hydra",
+            {"--preset", "NAME,...", set_preset,
+             "Set the variables of these frameworks too: tf, jax, deepspeed, dmlc, accelerate, slurm, hydra. torch, "
+             "Horovod and programs that read Open MPI's variables need none."}),
         {"--run-id", "ID", set_run_id, "What workers find as TORCHELASTIC_RUN_ID; default: an id of the job's own."},
         {"--torch-store", "", set_torch_store,
          "Serve torch's store at MASTER_PORT, for the job's hosts and user alone, also to a program that seems to name "
@@ -102,6 +116,7 @@ std::vector<OptionGroup> options_of_the_run() {
          "Name the workers that have not joined the process group so long after the first; 0: never. Default: 60s.",
          "60s"}}},
       {"Supervision",
+       "supervision",
        {{"--on-failure", "abort|continue", set_on_failure,
          "What to do when a worker fails: stop all others, or let them finish. Default: abort.", "abort"},
         {"--forward-signals", "none|LIST", set_forward_signals,
@@ -115,6 +130,7 @@ std::vector<OptionGroup> options_of_the_run() {
 OptionGroup options_of_the_progress() {
   return {
       "Progress of the job",
+      "progress",
       {{"--no-status", "", set_no_status,
         "Draw no line with hosts, ranks and time below the output, which is there when standard output and standard "
         "error are one terminal."},
@@ -130,6 +146,7 @@ OptionGroup options_of_the_progress() {
 OptionGroup options_of_programs() {
   return {
       "Several programs, with \":\" between them; each has its own -np, -H, -x, --env-file and --wdir",
+      "programs",
       {{"--app -app -configfile", "FILE", set_app_file,
         "Read the programs from FILE, one a line with its options. Lines that begin with # say nothing."},
        of_program(
@@ -145,6 +162,7 @@ OptionGroup options_of_programs() {
 std::vector<OptionGroup> options_of_the_records() {
   return {
       {"Records of the job",
+       "records",
        {{"--events", "FILE", set_events, "Write what happens to FILE as it happens, as JSON Lines."},
         {"--timeline", "FILE", add_timeline,
          "Draw the job: a page for a browser when FILE ends in .html, a trace for Perfetto when it ends in .json. "
@@ -183,6 +201,7 @@ std::vector<OptionGroup> options_of_the_records() {
 // Which rank is where.
 OptionGroup options_of_placement() {
   return {"Placement of the workers",
+          "placement",
           {{"--map-by -map-by", "slot|host|PART|ppr:N:host|ppr:N:PART", set_map_by,
             "Fill the slots host after host, which is the default, give each host one worker in turn, or start N on "
             "each host. Within a host put workers on sockets (or numa, l3, core, hwthread) in turn, or N on each, and "
@@ -201,6 +220,7 @@ OptionGroup options_of_placement() {
 OptionGroup options_of_shares() {
   return {
       "Processors and devices of the workers",
+      "devices",
       {{"--bind-to -bind-to", "none|hwthread|core|l3|numa|socket|openmpi", set_bind_to,
         "Let each worker run on processors or cores of its own only, or on the L3 cache, NUMA node or socket to which "
         "the workers are spread. openmpi: core for up to two workers, else numa, as Open MPI does where nothing is "
@@ -226,6 +246,7 @@ OptionGroup options_of_shares() {
 OptionGroup options_of_arrays() {
   return {
       "Array jobs",
+      "arrays",
       {needing(
            "--array-vars",
            {"--array-file", "FILE", set_array_file,
@@ -247,6 +268,7 @@ OptionGroup options_of_arrays() {
 
 OptionGroup options_of_data() {
   return {"Data",
+          "data",
           {{"--channel", "NAME=DIR[,SETTING...]", set_channel,
             "Lead workers to a folder by SM_CHANNEL_NAME. With mode=ShardedByS3Key each host, or with by=rank each "
             "worker, finds its share of the files there, as a folder of links; order=block gives consecutive files "
@@ -257,6 +279,7 @@ OptionGroup options_of_data() {
 OptionGroup options_of_dial_in() {
   return {
       "Started on every host (they call the first, and need no SSH)",
+      "every-host",
       {{"--nnodes", "N", set_nnodes,
         "How many hosts the job has, where nothing names them; 1 is this machine. With -H as --host-count."},
        {"--node-rank", "I", set_node_rank, "Which of them this one is; 0 is the head, to which the others connect."},
@@ -275,6 +298,7 @@ OptionGroup options_of_dial_in() {
 
 OptionGroup options_of_sagemaker() {
   return {"SageMaker",
+          "sagemaker",
           {{"--hp-style", "toolkit|v3", set_hp_style,
             "How train makes arguments of hyperparameters: as the training toolkit does, which is the default, or as "
             "version 3 of the Python SDK.",
@@ -287,6 +311,7 @@ OptionGroup options_of_sagemaker() {
 
 OptionGroup options_of_pipes() {
   return {"Channels that workers read from FIFOs, as SageMaker's Pipe mode has them",
+          "pipes",
           {{"--pipe", "NAME=DIR|MANIFEST", add_pipe,
             "On every host, write the files of DIR, or those that MANIFEST lists, to FIFOs NAME_0, NAME_1 and so on, "
             "once for each epoch. After a comma may follow wrap=recordio (each file becomes a record), gunzip, and "
@@ -304,6 +329,7 @@ OptionGroup options_of_pipes() {
 OptionGroup options_of_the_output() {
   return {
       "Output of the workers",
+      "output",
       {{"--tag", "TEMPLATE", set_tag,
         "Put this before each line of a worker, with {rank}, {local_rank}, {host}, {stream} and {time}; {rank:4} has "
         "at "
@@ -335,6 +361,7 @@ OptionGroup options_of_the_output() {
 std::vector<OptionGroup> options_of_the_launcher() {
   return {
       {"Time limits (D is 90, 90s, 1.5m, 2h or 250ms)",
+       "limits",
        {{"--grace", "D", set_grace, "Time between TERM and KILL when the job is stopped; default 10s.", "10s"},
         {"--stop-grace", "D", set_stop_grace,
          "The same when it is a signal that stops the job. Default: in containers as long as the platform allows, else "
@@ -348,6 +375,7 @@ std::vector<OptionGroup> options_of_the_launcher() {
         {"--connect-timeout", "D", set_connect_timeout,
          "Limit for each host's connection, and again for its log-in; default 15s.", "15s"}}},
       {"Reaching the hosts",
+       "ssh",
        {{"--ssh-port -p", "PORT", set_ssh_port, "Port of the SSH servers; default: that of the ssh configuration."},
         {"--ssh-user", "USER", set_ssh_user, "User on hosts that are given without USER@."},
         {"--ssh-identity-file -i", "FILE", set_ssh_identity_file, "Private key to log in with."},
@@ -360,6 +388,7 @@ std::vector<OptionGroup> options_of_the_launcher() {
         {"--fanout", "N", set_fanout, "Log-ins under way at the same time; default 64.", "64"},
         {"--agent-path", "FILE", set_agent_path, "Send this sml-run-agent instead of the one built in."}}},
       {"Information",
+       "information",
        {{"--config", "FILE", set_config,
          "Take options from FILE too, a line KEY = VALUE each: --np 4 is np = 4. SML_NP=4 in the environment has more "
          "say, and the command line most."},
@@ -381,7 +410,8 @@ std::vector<OptionGroup> options_of_the_launcher() {
         {"--verbose -v", "", set_verbose, "Say what is being done."},
         {"--quiet -q", "", set_quiet, "Say nothing but errors."},
         {"--version", "", nullptr, "Print the version and leave."},
-        {"--help -h", "", nullptr, "Print this text and leave."}}}};
+        {"--help -h", "", nullptr,
+         "Print a screen of help and leave. A word may follow: a topic, an option, or all, for this text."}}}};
 }
 
 std::vector<string_view> words_of(string_view text) {
@@ -420,6 +450,21 @@ const std::vector<OptionGroup>& option_groups() {
 std::vector<string_view> spellings_of(const OptionRow& row) { return words_of(row.spellings); }
 
 std::vector<string_view> needs_of(const OptionRow& row) { return words_of(row.needs); }
+
+std::vector<string_view> fixed_values_of(const OptionRow& row) {
+  if (!row.fixed_values.empty()) return words_of(row.fixed_values);
+  if (row.value.find('[') != string_view::npos) return {};  // they stand behind something else
+  std::vector<string_view> out;
+  for (std::size_t at = 0; at < row.value.size();) {
+    const std::size_t end = std::min(row.value.find('|', at), row.value.size());
+    const string_view word = row.value.substr(at, end - at);
+    // What is in capitals stands for something else.
+    const bool is_fixed = std::none_of(word.begin(), word.end(), [](char c) { return c >= 'A' && c <= 'Z'; });
+    if (!word.empty() && is_fixed && word.front() >= 'a' && word.front() <= 'z') out.push_back(word);
+    at = end + 1;
+  }
+  return out;
+}
 
 string_view main_spelling(const OptionRow& row) { return row.spellings.substr(0, row.spellings.find(' ')); }
 

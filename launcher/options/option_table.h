@@ -24,12 +24,14 @@ struct OptionRow {
   Repeat repeat = Repeat::LastCounts;
   std::string_view needs = "";  // main spellings: it means nothing without one of these; empty: nothing is needed
   HoldsFor holds_for = HoldsFor::Job;
+  std::string_view fixed_values = "";  // those of which `value` is only the name; empty: it has them all
 
   bool is_flag() const { return value.empty(); }
 };
 
 struct OptionGroup {
   std::string_view title;
+  std::string_view topic;  // for --help
   std::vector<OptionRow> rows;
 };
 
@@ -44,6 +46,8 @@ void for_each_row(Visit visit) {
 
 std::vector<std::string_view> spellings_of(const OptionRow& row);
 std::string_view main_spelling(const OptionRow& row);
+// The words that a value may be; "N|auto|gpu" has auto and gpu.
+std::vector<std::string_view> fixed_values_of(const OptionRow& row);
 std::vector<std::string_view> needs_of(const OptionRow& row);
 std::string_view without_dashes(std::string_view word);
 

@@ -1,5 +1,7 @@
 #include "launcher/options/parser.h"
 
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <string>
@@ -7,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "common/core/text.h"
 #include "launcher/options/option_values.h"
 
 namespace sml {
@@ -17,6 +20,20 @@ using std::string_view;
 
 // CLI11 knows no single-dash long options, so it sees each option under one long name.
 std::string parser_name(const OptionRow& row) { return "--" + std::string(without_dashes(main_spelling(row))); }
+
+// Which of the words that the option takes was meant; empty: none is near.
+std::string suggestion(const OptionRow& row, string_view value) {
+  const std::vector<string_view> known = fixed_values_of(row);
+  for (std::size_t at = 0; at <= value.size();) {
+    const std::size_t end = std::min(value.find(',', at), value.size());
+    const string_view word = value.substr(at, end - at);
+    at = end + 1;
+    if (std::find(known.begin(), known.end(), word) != known.end()) continue;
+    const string_view meant = nearest(word, known);
+    return meant.empty() ? "" : fmt::format("; did you mean {}?", meant);
+  }
+  return "";
+}
 
 class Parser {
  public:
@@ -55,7 +72,9 @@ class Parser {
   void set_next(string_view value) {
     const Occurrence& occurrence = given_[next_++];
     const Result<void> done = occurrence.row->set(options_, value);
-    if (!done) throw CLI::ValidationError(occurrence.spelling + ": " + done.error().message());
+    if (done) return;
+    throw CLI::ValidationError(
+        fmt::format("{}: {}{}", occurrence.spelling, done.error().message(), suggestion(*occurrence.row, value)));
   }
 
   std::span<const Occurrence> given_;

@@ -27,7 +27,7 @@ Error unknown_option(string_view word) {
   const auto index = static_cast<std::size_t>(std::find(names.begin(), names.end(), best) - names.begin());
   return Error(ErrorKind::Usage,
                index == names.size()
-                   ? fmt::format("unknown option {}; sml-run --help lists them all", show(word, 80))
+                   ? fmt::format("unknown option {}; sml-run --help all lists them", show(word, 80))
                    : fmt::format("unknown option {}; did you mean {}?", show(word, 80), spellings[index]));
 }
 
@@ -117,6 +117,10 @@ Result<Occurrence> take_option(std::span<const std::string>& words) {
   words = words.subspan(1);
   if (word.row == nullptr) return unknown_option(word.spelling);
   Occurrence out{word.row, std::string(word.spelling), "", Layer::CommandLine, ""};
+  if (main_spelling(*word.row) == "--help") {
+    if (word.value || !words.empty()) out.value = word.value ? *word.value : words.front();
+    return out;
+  }
   if (word.row->value.empty()) {
     if (word.value) return Error(ErrorKind::Usage, fmt::format("{0} takes no value; write {0} alone", word.spelling));
     return out;

@@ -46,7 +46,8 @@ def write(release):
     with tempfile.TemporaryDirectory() as folder:
         top = pathlib.Path(folder)
         release.lay_out(top / "tree", files)
-        own = f"%dir /usr/share/doc/{rel.NAME}\n%dir /usr/share/doc/{rel.NAME}/LICENSES\n%dir /usr/share/doc/{rel.NAME}/examples\n"
+        own = f"%dir /usr/share/doc/{rel.NAME}\n%dir /usr/share/doc/{rel.NAME}/LICENSES\n%dir /usr/share/doc/{rel.NAME}/examples\n" \
+              f"%dir /usr/share/doc/{rel.NAME}/kubernetes\n"
         (top / "spec").write_text(SPEC.format(name=rel.NAME, version=release.version, summary=rel.SUMMARY,
                                               homepage=rel.HOMEPAGE, description=rel.DESCRIPTION, tree=top / "tree",
                                               files=own + "\n".join(listed(f) for f in release.all_files())))

@@ -65,8 +65,8 @@ def zsh(line):
 
 
 def options():
-    """Every spelling that --help has."""
-    text = subprocess.run([SML_RUN, "--help"], capture_output=True, text=True, check=True, timeout=60).stdout
+    """Every spelling that --help all has."""
+    text = subprocess.run([SML_RUN, "--help", "all"], capture_output=True, text=True, check=True, timeout=60).stdout
     found = set()
     for paragraph in re.findall(r"^ {1,8}-.*(?:\n {20,}.*)*", text, re.M):
         head, _, rest = re.sub(r"\n {20,}", "  ", paragraph).strip().partition("  ")

@@ -800,7 +800,7 @@ TEST_CASE("what cannot be had is an error that says why", "[dialects]") {
        "local rank such as 0:3,1:1"},
       {"sml-run --redirects 3 ./app", "--redirects requires --log-dir"},
       {"torchrun --max-restarts 3 train.py", "--max-restarts: \"3\" is not 0; sml-run restarts no worker"},
-      {"torchrun --rdzv train.py", "unknown option --rdzv; sml-run --help lists them all"},
+      {"torchrun --rdzv train.py", "unknown option --rdzv; sml-run --help all lists them"},
       {"torchrun", "no program to start; give one after the options, as in sml-run -np 2 python3 train.py"},
       {"deepspeed --no_ssh train.py", "--no_ssh: sml-run is called once, on one host, and starts the workers of all"},
       {"srun -o out.%t ./app",
@@ -814,7 +814,7 @@ TEST_CASE("what cannot be had is an error that says why", "[dialects]") {
        "more with -H or --hostfile"},
       {"sml-run --host-count 0 ./app", "--host-count: \"0\" is not a whole number from 1 to 100000"},
       {"sml-run --nnodes 1:4 -H a,b ./app", "--nnodes: \"1:4\" is not one number; the hosts of a job are fixed"},
-      {"sml-run -m mod", "unknown option -m; sml-run --help lists them all"},
+      {"sml-run -m mod", "unknown option -m; sml-run --help all lists them"},
   };
   for (const Row& row : rows) {
     CAPTURE(row.line);

@@ -157,7 +157,7 @@ TEST_CASE("bad values say which variable or which line they are from") {
       {{{"--config", "f"}, {}, {{"f", "strat-timeout = 1s"}}},
        "f:1: unknown key strat-timeout; did you mean start-timeout?"},
       {{{"--config", "f"}, {}, {{"f", "zzzzzz = 1"}}},
-       "f:1: unknown key zzzzzz; keys are the long options of sml-run --help, without dashes"},
+       "f:1: unknown key zzzzzz; keys are the long options of sml-run --help all, without dashes"},
       {{{"--config", "f"}, {}, {{"f", "help = 1"}}}, "f:1: unknown key help; did you mean helper?"},
       {{{"--config", "f"}, {}, {{"f", "config = g"}}}, "f:1: a file cannot name another with config"},
       {{{"--config", "f"}, {}, {{"f", "[workers]\nnp = 4"}}},

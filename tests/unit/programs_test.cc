@@ -105,7 +105,7 @@ TEST_CASE("what is no list of programs is refused", "[programs]") {
       {{"a", ":", "--help"}, "program 2: --help holds for the whole job; give it before the first program"},
       {{"a", ":", "-np", "x", "b"},
        "program 2: -np: \"x\" is not a whole number from 1 to 1000000; leave it out to use every slot"},
-      {{"a", ":", "--bogus", "b"}, "program 2: unknown option --bogus; sml-run --help lists them all"},
+      {{"a", ":", "--bogus", "b"}, "program 2: unknown option --bogus; sml-run --help all lists them"},
       {{"a", ":", ""}, "program 2: the program's name is empty; give one after the options"},
       {{"train", "-np", "1", ":", "b"}, "train: the job has one program; \":\" begins another"},
       {{"train", "--app", "F"}, "train: the job has one program; --app names several"},

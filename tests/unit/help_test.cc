@@ -1,0 +1,113 @@
+#include <catch2/catch.hpp>
+#include <sstream>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "launcher/options/command_line.h"
+#include "launcher/options/help.h"
+#include "launcher/options/host_source_names.h"
+#include "launcher/options/option_table.h"
+
+using namespace sml;
+using dialects::Dialect;
+
+namespace {
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::istringstream stream(text);
+  std::vector<std::string> out;
+  for (std::string line; std::getline(stream, line);) out.push_back(line);
+  return out;
+}
+
+std::string help(std::string_view topic, Dialect dialect = Dialect::Own) {
+  const Result<std::string> text = help_text(dialect, topic);
+  return text ? *text : "error: " + text.error().message();
+}
+
+std::string error_of(const std::vector<std::string>& words) {
+  const auto parsed = parse_command_line(words);
+  return parsed ? "no error" : parsed.error().message();
+}
+
+}  // namespace
+
+TEST_CASE("help without a topic is one screen with fifteen options that are there") {
+  const std::vector<std::string> lines = lines_of(help(""));
+  CHECK(lines.size() <= 24);
+  std::size_t options = 0;
+  for (const std::string& line : lines) {
+    CAPTURE(line);
+    CHECK(line.size() <= 80);
+    if (!line.starts_with("  -")) continue;
+    ++options;
+    CHECK(find_row(line.substr(2, line.find(' ', 2) - 2)) != nullptr);
+  }
+  CHECK(options == 15);
+}
+
+TEST_CASE("the screen names every topic, and each topic shows its options") {
+  const std::string screen = help("");
+  std::size_t rows = 0;
+  for (const OptionGroup& group : option_groups()) {
+    CAPTURE(group.topic);
+    CHECK(screen.find(std::string(group.topic)) != std::string::npos);
+    const std::string text = help(group.topic);
+    for (const OptionRow& row : group.rows) CHECK(text.find(std::string(main_spelling(row))) != std::string::npos);
+    rows += group.rows.size();
+    CHECK(help("all").find(text) != std::string::npos);
+  }
+  CHECK(rows > 100);
+}
+
+TEST_CASE("help tells one option, by any of its spellings") {
+  CHECK(help("--grace").find("--grace D") != std::string::npos);
+  CHECK(help("grace") == help("--grace"));
+  CHECK(help("-H") == help("--hosts"));
+  CHECK(help("hostz") == "error: there is no help on hostz; did you mean hosts?");
+  CHECK(help("zzzzzzzz").starts_with("error: there is no help on zzzzzzzz; topics are arrays, "));
+}
+
+TEST_CASE("by another launcher's name its own options come first") {
+  for (const Dialect dialect :
+       {Dialect::Mpirun, Dialect::Hydra, Dialect::Horovodrun, Dialect::Torchrun, Dialect::Srun, Dialect::Deepspeed}) {
+    const std::string text = help("", dialect);
+    CAPTURE(text);
+    CHECK(text.starts_with("Usage: " + std::string(dialects::name_of(dialect)) + " "));
+    CHECK(text.find("--help TOPIC") != std::string::npos);
+    for (const std::string& line : lines_of(text)) CHECK(line.size() <= 80);
+  }
+  const std::string torchrun = help("", Dialect::Torchrun);
+  CHECK(torchrun.find("--rdzv-endpoint V") < torchrun.find("  -np N"));
+  CHECK(help("train.py", Dialect::Torchrun) == torchrun);
+}
+
+TEST_CASE("a value that is nearly one of the option's is named") {
+  const std::vector<std::pair<std::vector<std::string>, std::string>> wrong{
+      {{"--export", "al", "p"}, "did you mean all?"},
+      {{"--bind-to", "cor", "p"}, "did you mean core?"},
+      {{"--completion", "fihs"}, "did you mean fish?"},
+      {{"--host-source", "slrum", "p"}, "did you mean slurm?"},
+      {{"--preset", "jax,deepsped", "p"}, "did you mean deepspeed?"},
+  };
+  for (const auto& [words, wanted] : wrong) {
+    CAPTURE(words);
+    CHECK(error_of(words).ends_with("; " + wanted));
+  }
+  CHECK(error_of({"--rank-by", "xyzzy", "p"}) == "--rank-by: \"xyzzy\" is not slot or host");
+}
+
+TEST_CASE("every fixed value is one that its option takes") {
+  std::size_t values = 0;
+  for_each_row([&](const OptionRow& row) {
+    for (const std::string_view value : fixed_values_of(row)) {
+      CAPTURE(row.spellings, value);
+      Options options;
+      CHECK(row.set(options, value).has_value());
+      ++values;
+    }
+  });
+  CHECK(values > 50);
+  CHECK(fixed_values_of(*find_row("--host-source")) == host_source_names());
+}
