@@ -250,7 +250,11 @@ struct PresetDefault {
 };
 constexpr std::array kPresetDefaults{
     PresetDefault{Preset::Accelerate, "ACCELERATE_MIXED_PRECISION", "no", "unless set: no"},
-    PresetDefault{Preset::Accelerate, "ACCELERATE_DYNAMO_BACKEND", "no", "unless set: no"},
+    PresetDefault{Preset::Accelerate, "ACCELERATE_DYNAMO_BACKEND", "NO", "unless set: NO"},
+    PresetDefault{Preset::Accelerate, "ACCELERATE_DYNAMO_MODE", "default", "unless set: default"},
+    PresetDefault{Preset::Accelerate, "ACCELERATE_DYNAMO_USE_DYNAMIC", "False", "unless set: False"},
+    PresetDefault{Preset::Accelerate, "ACCELERATE_DYNAMO_USE_FULLGRAPH", "False", "unless set: False"},
+    PresetDefault{Preset::Accelerate, "ACCELERATE_DYNAMO_USE_REGIONAL_COMPILATION", "False", "unless set: False"},
 };
 
 // ---- roles

@@ -257,6 +257,7 @@ constexpr std::array kVariableOptions{
     VariableOption{Dialect::Mpirun, "OMPI_MCA_rmaps_base_oversubscribe", {"--mca", "rmaps_base_oversubscribe"}},
     VariableOption{Dialect::Mpirun, "OMPI_MCA_rmaps_base_mapping_policy", {"--mca", "rmaps_base_mapping_policy"}},
     VariableOption{Dialect::Mpirun, "OMPI_MCA_hwloc_base_binding_policy", {"--mca", "hwloc_base_binding_policy"}},
+    VariableOption{Dialect::Mpirun, "MPIEXEC_TIMEOUT", {"--timeout", ""}},
     VariableOption{Dialect::Hydra, "HYDRA_LAUNCHER_EXEC", {"-launcher-exec", ""}},
     VariableOption{Dialect::Hydra, "MPIEXEC_TIMEOUT", {"-timeout", ""}},
 };

@@ -63,14 +63,15 @@ struct Meaning {
   bool operator==(const Meaning&) const = default;
 };
 
-enum class OptionalValue : std::uint8_t { No, AfterEquals };  // "--nice[=N]", whose next word is never its value
+// AfterEquals: "--nice[=N]", whose next word is never its value. InFirst: "-genv NAME VALUE" may be "-genv NAME=VALUE".
+enum class OptionalValue : std::uint8_t { No, AfterEquals, InFirst };
 
 struct Row {
   std::string_view names;  // without dashes, the longest last; "_" stands for "-" too
   std::size_t values = 0;  // words that follow
   // `values` has as many; `written` is the spelling. The message of an error goes on after "OPTION: ".
   std::function<Result<Meaning>(std::string_view written, std::span<const std::string> values)> meaning;
-  OptionalValue optional = OptionalValue::No;  // then `values` is 0, and there may be one
+  OptionalValue optional = OptionalValue::No;  // AfterEquals: then `values` is 0, and there may be one
 };
 
 // A word such as "--bind-to" or "-n": the row of the dialect, else the long option of a relative; for Own, whose own

@@ -10,7 +10,9 @@ namespace {
 
 using std::string_view;
 
-Result<Meaning> variable(string_view, Values values) { return one("-x", values[0] + "=" + values[1]); }
+Result<Meaning> variable(string_view, Values values) {
+  return one("-x", values.size() == 1 ? values[0] : values[0] + "=" + values[1]);
+}
 
 Result<Meaning> variables(string_view, Values values) {
   Meaning out;
@@ -63,7 +65,7 @@ std::vector<Row> hydra_rows() {
       as_option("iface", "--interface"),
       as_option("gpus-per-proc", "--gpus-per-rank"),
       as_option("launcher-exec bootstrap-exec", "--ssh-command"),
-      computed("env genv", 2, variable),
+      {"env genv", 2, variable, OptionalValue::InFirst},
       computed("envlist genvlist", 1, variables),
       computed("launcher bootstrap", 1, launcher),
       computed("bind-to", 1, bind_to),

@@ -86,10 +86,14 @@ Result<bool> take_foreign(Dialect dialect, std::span<const std::string>& words, 
   words = words.subspan(1);
   std::vector<std::string> values;
   if (word.value) values.push_back(*word.value);
-  if (values.size() > word.row->values && word.row->optional == dialects::OptionalValue::No) {
+  if (values.size() > word.row->values && word.row->optional != dialects::OptionalValue::AfterEquals) {
     return Error(ErrorKind::Usage, fmt::format("{0} takes no value; write {0} alone", word.spelling));
   }
-  for (; values.size() < word.row->values; words = words.subspan(1)) {
+  const auto is_whole = [&] {
+    const bool first = word.row->optional == dialects::OptionalValue::InFirst && values.size() == 1;
+    return values.size() >= word.row->values || (first && values.front().find('=') != std::string::npos);
+  };
+  for (; !is_whole(); words = words.subspan(1)) {
     if (words.empty()) return Error(ErrorKind::Usage, fmt::format("{} needs a value", word.spelling));
     values.push_back(words.front());
   }

@@ -101,5 +101,7 @@ ALL = (
     Launcher("srun", "22.05", {"srun": "/usr/bin/srun"}, "/usr/bin/srun --version", slurm=True, along=1),
     Launcher("deepspeed", "0.19", {"deepspeed": DEEPSPEED},
              f"{TORCH} -c 'from importlib.metadata import version; print(version(\"deepspeed\"))'", TORCH_PACKAGES, along=1),
+    Launcher("accelerate", "1.15", {"accelerate": f"{TORCH} -m accelerate.commands.accelerate_cli"},
+             f"{TORCH} -c 'import accelerate; print(accelerate.__version__)'", TORCH_PACKAGES, along=1),
 )
-OUR_NAMES = (*MPIRUN, *HYDRA, "torchrun", "horovodrun", "srun", "deepspeed", "accelerate", "sml-run")
+OUR_NAMES = (*MPIRUN, *HYDRA, "torchrun", "horovodrun", "srun", "deepspeed", "sml-run")

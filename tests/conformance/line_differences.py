@@ -61,7 +61,7 @@ def variables_of(worker, workers, line):
     """Those that are compared."""
     out = {}
     for name, value in worker["env"].items():
-        if WIRE_UP.match(name) or OF_LOGIN.match(name):
+        if WIRE_UP.match(name) or OF_LOGIN.match(name) or name == "SML_JOB_SECRET":  # of on_hosts.sh
             continue
         if name.endswith(("_ADDR", "_HOSTNAME")) and "addr" not in line:
             value = address(value, workers)
@@ -116,8 +116,11 @@ def statuses(theirs, ours):
 
 
 def contents(files):
-    """torchrun's folder of a run has a name that was drawn."""
-    return {re.sub(r"[^/]+/attempt_", "RUN/attempt_", name): lines_of_workers(text) for name, text in files.items()}
+    """torchrun's folder of a run has a name that was drawn, DeepSpeed's files have the time, prterun's its pid."""
+    def name_of(name):
+        name = re.sub(r"[^/]+/attempt_", "RUN/attempt_", name)
+        return re.sub(r"(?<=prterun-head-)\d+(?=@)", "PID", re.sub(r"\d{14}(?=_rank)", "TIME", name))
+    return {name_of(name): lines_of_workers(text) for name, text in files.items() if "__pycache__" not in name}
 
 
 def differences(line, theirs, ours):

@@ -32,6 +32,17 @@ FILES = {
     "ds_config.json": '{"train_batch_size": 8}\n',
     "accelerate.yaml": "compute_environment: LOCAL_MACHINE\ndistributed_type: MULTI_CPU\nnum_processes: 2\n"
                        "num_machines: 1\nmachine_rank: 0\nmixed_precision: 'no'\nuse_cpu: true\n",
+    "accelerate-gpus.yaml": "compute_environment: LOCAL_MACHINE\ndistributed_type: MULTI_GPU\nnum_processes: 2\n"
+                            "num_machines: 1\nmachine_rank: 0\nmixed_precision: 'no'\n",
+    "accelerate-hosts.yaml": "compute_environment: LOCAL_MACHINE\ndistributed_type: MULTI_GPU\nnum_processes: 2\n"
+                             "num_machines: 2\nmain_process_ip: node1\nmain_process_port: 29801\nmixed_precision: 'no'\n",
+    # The same on so many hosts, by each itself, with its number for {}; the status is the highest.
+    "on_hosts.sh": "#!/bin/bash\nhosts=$1 worst=0\nshift\nfor ((n = 0; n < hosts; ++n)); do\n"
+                   "  printf -v line '%q ' \"${@//\\{\\}/$n}\"\n"
+                   "  ssh -o BatchMode=yes \"node$((n + 1))\" \"cd $PWD && SML_JOB_SECRET=shared-by-all-of-a-line "
+                   "CALLER=here PATH=$PATH exec timeout 80 $line\" &\ndone\n"
+                   "for child in $(jobs -p); do\n  wait \"$child\"\n  status=$?\n"
+                   "  ((status <= worst)) || worst=$status\ndone\nexit \"$worst\"\n",
     "script.sh": "#!/bin/sh\nexec ./probe \"$@\"\n",
     "env.sh": "#!/bin/sh\nexec ./probe \"$A\" \"$OMPI_COMM_WORLD_RANK$PMI_RANK\"\n",
 }

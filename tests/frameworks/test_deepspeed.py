@@ -1,5 +1,5 @@
 """DeepSpeed trains, started by the lines of its own launcher."""
-from frameworks import FrameworkCase, script
+from frameworks import VENV, FrameworkCase, script
 
 LINE = "stepped on rank {} of "
 
@@ -23,6 +23,18 @@ class DeepSpeed(FrameworkCase):
                              script("deepspeed_train.py"), "--deepspeed")
         self.assert_said(done, LINE, 2)
         self.assertIn("--launcher openmpi", done.stderr)
+
+    def test_its_own_launcher_calls_ours(self):
+        slurm = {"SLURM_JOB_ID": "7", "SLURM_JOB_NODELIST": "algo-[1-3]", "SLURM_TASKS_PER_NODE": "1(x3)",
+                 "SLURM_JOB_NUM_NODES": "3", "SLURM_NODEID": "0", "SLURM_PROCID": "0"}
+        hostfile = self.hostfile()
+        for launcher, env in (("openmpi", {}), ("mpich", {"SML_PRESET": "hydra"}), ("slurm", slurm)):
+            with self.subTest(launcher):
+                done = self.bed.exec("algo-1", [VENV / "bin/deepspeed", *hostfile, "--launcher", launcher,
+                                                "--master_addr", "algo-1", script("deepspeed_train.py"), "--deepspeed"],
+                                     env={**self.environment, **env}, timeout=100)
+                self.assert_said(done, LINE, 3)
+                self.assertIn("sml-run: 3 ranks on 3 hosts", done.stderr)
 
     def test_a_failing_rank(self):
         done = self.on_hosts("deepspeed", *self.hostfile(), script("deepspeed_train.py"), env={"FAILS": "1"})

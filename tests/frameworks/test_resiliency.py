@@ -8,3 +8,23 @@ class Resiliency(FrameworkCase):
         self.assert_said(done, "resilient rank {} of 2, after 1 restarts", 2)
         done = self.on_hosts("sml-run", "-H", self.bed.hosts(1), PYTHON, script("resilient_train.py"))
         self.assert_said(done, "resilient rank {} of 3, after 1 restarts", 3)
+
+    def test_a_failing_rank(self):
+        done = self.on_hosts("sml-run", "-H", self.bed.hosts(1), "-x", "FAILS=2", PYTHON, script("resilient_train.py"))
+        self.assert_failed(done, 7, "sml-run: rank 2 on algo-3 exited with status 7")
+
+
+class FtLauncher(FrameworkCase):
+    """Its launcher, started by us once on each host, as by its documentation."""
+
+    def line(self, hosts, ranks):
+        return ["ft_launcher", f"--nnodes={hosts}", f"--nproc-per-node={ranks}", "--max-restarts=1", "--rdzv-backend=c10d",
+                "--rdzv-endpoint=" + ("127.0.0.1" if hosts == 1 else "algo-1") + ":29577", script("watched_train.py")]
+
+    def test_on_hosts(self):
+        done = self.on_hosts("sml-run", "-H", self.bed.hosts(1), *self.line(3, 1))
+        self.assert_said(done, "watched rank {} of 3, after 0 restarts", 3)
+
+    def test_a_rank_that_fails_once_begins_again(self):
+        done = self.here("sml-run", "-np", "1", *self.line(1, 2), env={"FAILS_ONCE": "1"})
+        self.assert_said(done, "watched rank {} of 2, after 1 restarts", 2)

@@ -316,6 +316,9 @@ TEST_CASE("launch lines of mpiexec.hydra, srun and deepspeed", "[dialects]") {
        "train.py",
        "h1*2 h2*2", "NCCL_SOCKET_IFNAME=eth0", "python train.py"},
       {"mpiexec -n 2 -genv A 1 ./app", "localhost*2", "A=1", "./app"},
+      // as DeepSpeed composes it for MPICH
+      {"mpirun -n 2 -ppn 1 -genv A=1 -genv B 2 -hosts h1,h2 python train.py", "h1*1 h2*1", "A=1 B=2",
+       "python train.py"},
       // mpiexec.hydra --help
       {"mpiexec.hydra -n 2 -bind-to core:2 -demux poll ./app", "localhost*2", "", "./app", "-demux"},
       // srun(1), EXAMPLES
@@ -660,6 +663,7 @@ TEST_CASE("launchers' variables for the way to hosts and for limits are read", "
   CHECK(options("mpirun -np 2 p", {"OMPI_MCA_plm_rsh_agent=ssh : rsh"}).ssh.command == std::vector<std::string>{"ssh"});
   CHECK(options("sml-run -np 2 p", kubexec).ssh.command.empty());
   CHECK(options("mpiexec.hydra -np 2 p", {"MPIEXEC_TIMEOUT=5"}).timeout == std::chrono::seconds(5));
+  CHECK(options("mpirun -np 2 p", {"MPIEXEC_TIMEOUT=5"}).timeout == std::chrono::seconds(5));
   CHECK(options("mpiexec.hydra -np 2 p", {}).timeout_status == 255);
   CHECK(options("mpirun -np 2 p", {}).timeout_status == 110);
   CHECK(options("mpirun -np 2 --timeout-status 9 p", {}).timeout_status == 9);

@@ -224,6 +224,8 @@ TEST_CASE("every variable of a preset is documented, and no launcher's own survi
     CHECK_FALSE(v.meaning.empty());
   }
   CHECK(preset_defaults({Preset::Accelerate}) ==
-        Environment{"ACCELERATE_MIXED_PRECISION=no", "ACCELERATE_DYNAMO_BACKEND=no"});
+        Environment{"ACCELERATE_MIXED_PRECISION=no", "ACCELERATE_DYNAMO_BACKEND=NO", "ACCELERATE_DYNAMO_MODE=default",
+                    "ACCELERATE_DYNAMO_USE_DYNAMIC=False", "ACCELERATE_DYNAMO_USE_FULLGRAPH=False",
+                    "ACCELERATE_DYNAMO_USE_REGIONAL_COMPILATION=False"});
   CHECK(preset_defaults({Preset::Tf}).empty());
 }

@@ -165,7 +165,10 @@ TEST_CASE("presets add programs, and defaults that nobody has set", "[programs]"
   CHECK(plan.program_count() == 3);
   CHECK(plan.program(2).command == Words{"prog", "x"});
   CHECK(plan.map.roles == Words{"worker", "scheduler", "server"});
-  CHECK(plan.program(0).user_environment == plan::Environment{"ACCELERATE_DYNAMO_BACKEND=no"});
+  CHECK(plan.program(0).user_environment ==
+        plan::Environment{"ACCELERATE_DYNAMO_BACKEND=NO", "ACCELERATE_DYNAMO_MODE=default",
+                          "ACCELERATE_DYNAMO_USE_DYNAMIC=False", "ACCELERATE_DYNAMO_USE_FULLGRAPH=False",
+                          "ACCELERATE_DYNAMO_USE_REGIONAL_COMPILATION=False"});
 }
 
 TEST_CASE("programs of a file", "[programs]") {

@@ -10,6 +10,8 @@ import torch.distributed as dist
 def train(call_wrapper: inprocess.CallWrapper = None):
     dist.init_process_group("gloo")
     rank, world = dist.get_rank(), dist.get_world_size()
+    if rank == int(os.environ.get("FAILS", -1)):
+        os._exit(7)
     total = torch.ones(1) * (rank + 1)
     dist.all_reduce(total)
     assert total.item() == world * (world + 1) / 2, total
