@@ -43,7 +43,7 @@ Result<void> settle_options(Options& options, Training& training, HostFinder& fi
   choose_start_timeout(options, finder);
   warn_all(choose_stop_grace(options, here, finder), warn);
   if (Result<void> read = read_app_file(options, here.read_file); !read) return read;
-  const Result<void> taken = take_array_line(options, here.environment, reader_of_objects(here));
+  Result<void> taken = take_array_line(options, here.environment, reader_of_objects(here));
   if (!taken) return taken;
   if (options.mode != Mode::Train) return {};
   return settle_training(options, training, finder, here, warn);

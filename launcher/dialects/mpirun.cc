@@ -157,6 +157,34 @@ Result<Meaning> restarts(string_view, Values values) {
 constexpr string_view kNoCopies = "sml-run copies no files to other hosts; put them where every host finds them";
 constexpr string_view kNoFiles = "such files are not read; give what stands in them as options";
 
+// What changes nothing of the job here, and what we do not do.
+std::vector<Row> noted_and_refused_rows() {
+  return {
+      noted("display-allocation display-devel-map display-topo display-diffable-map", 0),
+      noted("report-state-on-timeout get-stack-traces tcp display-devel-allocation do-not-resolve report-events", 0),
+      noted("enable-instant-on-support fwd-mpirun-port novm report-child-jobs-separately show-progress use-regexp", 0),
+      noted("cartofile cf hnp ompi-server max-vm-size", 1),
+      noted("prefix path personality stream-buffering report-pid report-uri runtime-options keepalive pset tmpdir", 1),
+      noted("system-server", 0),
+      as_is("hetero-nodes no-app-prefix no-ready-msg set-sid", 0),
+      as_option("spawn-timeout", "--start-timeout"),
+      refused("add-host add-hostfile", 1, "the hosts of a job are fixed; name them with -H or --hostfile"),
+      refused("set-env unset-env append-env prepend-env", 1, "write -x NAME=VALUE"),
+      refused("singleton", 1, "sml-run starts programs, and joins none"),
+      refused("tune am", 1, kNoFiles),
+      refused("s preload-binary", 0, kNoCopies),
+      refused("preload-files", 1, kNoCopies),
+      refused("xml", 0, "sml-run writes no XML; --events FILE writes JSON"),
+      refused("xml-file xterm", 1, "sml-run has no such output; --log-dir and --events write files"),
+      refused("nolocal", 0, "leave this host out with --exclude HOST"),
+      refused("tv debug debugger output-proctable stop-in-app stop-in-init stop-on-exec", 0,
+              "sml-run starts no debugger; start it as the program"),
+      refused("index-argv-by-rank set-cwd-to-session-dir terminate", 0, "sml-run has no such thing"),
+      refused("launch-agent", 1, "sml-run has an agent of its own"),
+      refused("dvm", 1, "sml-run keeps no daemons"),
+  };
+}
+
 }  // namespace
 
 std::vector<Row> mpirun_rows() {
@@ -194,30 +222,7 @@ std::vector<Row> mpirun_rows() {
       as_option("cpu-set cpu-list", "--cpu-set"),
       as_fixed("merge-stderr-to-stdout", {{"--merge-stderr", ""}}),
   };
-  const std::vector<Row> others{
-      noted("display-allocation display-devel-map display-topo display-diffable-map", 0),
-      noted("report-state-on-timeout get-stack-traces tcp display-devel-allocation do-not-resolve report-events", 0),
-      noted("enable-instant-on-support fwd-mpirun-port novm report-child-jobs-separately show-progress use-regexp", 0),
-      noted("cartofile cf hnp ompi-server max-vm-size", 1),
-      noted("prefix path personality stream-buffering report-pid report-uri runtime-options keepalive pset tmpdir", 1),
-      noted("system-server", 0),
-      as_is("hetero-nodes no-app-prefix no-ready-msg set-sid", 0),
-      as_option("spawn-timeout", "--start-timeout"),
-      refused("add-host add-hostfile", 1, "the hosts of a job are fixed; name them with -H or --hostfile"),
-      refused("set-env unset-env append-env prepend-env", 1, "write -x NAME=VALUE"),
-      refused("singleton", 1, "sml-run starts programs, and joins none"),
-      refused("tune am", 1, kNoFiles),
-      refused("s preload-binary", 0, kNoCopies),
-      refused("preload-files", 1, kNoCopies),
-      refused("xml", 0, "sml-run writes no XML; --events FILE writes JSON"),
-      refused("xml-file xterm", 1, "sml-run has no such output; --log-dir and --events write files"),
-      refused("nolocal", 0, "leave this host out with --exclude HOST"),
-      refused("tv debug debugger output-proctable stop-in-app stop-in-init stop-on-exec", 0,
-              "sml-run starts no debugger; start it as the program"),
-      refused("index-argv-by-rank set-cwd-to-session-dir terminate", 0, "sml-run has no such thing"),
-      refused("launch-agent", 1, "sml-run has an agent of its own"),
-      refused("dvm", 1, "sml-run keeps no daemons"),
-  };
+  const std::vector<Row> others = noted_and_refused_rows();
   rows.insert(rows.end(), others.begin(), others.end());
   return rows;
 }
