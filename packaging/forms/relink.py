@@ -22,7 +22,7 @@ done
 [ -n "$libssh" ] || libssh=$("$cxx" -print-file-name=libssh.a)
 [ -f "$libssh" ] || { echo "relink: there is no $libssh; name one with --libssh" >&2; exit 1; }
 @AGENT@
-strip sml-run-agent
+strip --remove-section=.comment sml-run-agent
 # The agent is carried inside sml-run; as packaging/static-agent/embed.cmake does it.
 cat >agent_image.S <<IMAGE
   .section .rodata.sml_agent, "a"
@@ -41,8 +41,10 @@ sml_agent_image_cksum:
   .section .note.GNU-stack, "", %progbits
 IMAGE
 "$cxx" -c agent_image.S -o agent_image.o
+rm -f libsml_agent_image.a
+ar rc libsml_agent_image.a agent_image.o
 @PROGRAM@
-strip sml-run
+strip --remove-section=.comment sml-run
 echo "relink: made sml-run and sml-run-agent"
 """
 
@@ -69,7 +71,7 @@ def spoken(command):
         if name == "libssh.a":
             words.append('"$libssh"')
         elif name == "libsml_agent_image.a":
-            words.append("agent_image.o")
+            words.append(name)
         else:
             words.append(place_of(word) if is_part(word) else word)
     return " ".join(words)

@@ -239,10 +239,12 @@ class Inside(ReleaseCase):
             self.assertEqual(sums["SHA256"], hashlib.sha256(program.read_bytes()).hexdigest())
 
     def test_it_can_be_linked_with_another_libssh(self):
-        """Anew from the parts that are given away, with a libssh that is told apart by its greeting."""
+        """Anew from the parts that are given away: the same bytes; and with a libssh that is told apart by its greeting."""
         folder = pathlib.Path(self.temporary_directory())
         run(["tar", "-C", folder, "--strip-components=1", "-xf", form("*-relink.tar.gz")])
         self.assertFalse((folder / "lib/libssh.a").exists())
+        self.assert_status(run([folder / "relink"], timeout=200), 0)
+        self.assertEqual((folder / "sml-run").read_bytes(), (BUILD / "sml-run").read_bytes())
         libssh = run(["c++", "-print-file-name=libssh.a"]).stdout.strip()
         changed = pathlib.Path(libssh).read_bytes().replace(b"SSH-2.0-libssh_", b"SSH-2.0-mylssh_")
         self.assertNotEqual(changed, pathlib.Path(libssh).read_bytes())
