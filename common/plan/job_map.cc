@@ -99,7 +99,7 @@ std::vector<HostIndex> place(const JobMap& map, std::uint32_t np, const RankLayo
   for (const MappedHost& host : map.hosts) rooms.push_back({host.slots, host.slots});
   std::vector<HostIndex> out;
   out.reserve(np);
-  for (const std::uint32_t host : number_ranks(deal_ranks(rooms, np, layout), layout)) out.emplace_back(host);
+  for (const std::uint32_t host : number_ranks(deal_ranks(rooms, np, layout), rooms, layout)) out.emplace_back(host);
   return out;
 }
 

@@ -112,7 +112,7 @@ void take(std::vector<Place>& places, std::uint32_t np, std::uint32_t program, c
   std::vector<std::uint32_t> counts = deal_ranks(rooms, np, layout);
   for (std::size_t i = 0; i < places.size(); ++i) places[i].room.free -= std::min(places[i].room.free, counts[i]);
   const std::size_t begin = out.size();
-  for (const std::uint32_t place : number_ranks(std::move(counts), layout)) {
+  for (const std::uint32_t place : number_ranks(std::move(counts), rooms, layout)) {
     const std::size_t host = places[place].host;
     if (out.size() > begin && out.back().host == host) {
       ++out.back().count;

@@ -51,6 +51,41 @@ Counts deal_by_host(std::span<const Room> rooms, std::uint32_t np) {
   return counts;
 }
 
+// Gives each host as many ranks as it has free slots, then slots, again and again until `give` takes none.
+template <class Give>
+void go_round(std::span<const Room> rooms, Give give) {
+  for (bool first = true, some = true; some; first = false) {
+    some = false;
+    for (std::uint32_t host = 0; host < rooms.size(); ++host) {
+      const std::uint32_t places = first ? rooms[host].free : rooms[host].slots;
+      if (give(host, places)) some = true;
+    }
+    some = some || first;  // no slot may be free
+  }
+}
+
+Counts deal_in_rounds(std::span<const Room> rooms, std::uint32_t np) {
+  Counts counts(rooms.size(), 0);
+  go_round(rooms, [&, left = np](std::uint32_t host, std::uint32_t places) mutable {
+    const std::uint32_t taken = std::min(places, left);
+    counts[host] += taken;
+    left -= taken;
+    return taken > 0;
+  });
+  return counts;
+}
+
+std::vector<std::uint32_t> number_in_rounds(Counts left, std::span<const Room> rooms) {
+  std::vector<std::uint32_t> out;
+  go_round(rooms, [&](std::uint32_t host, std::uint32_t places) {
+    const std::uint32_t taken = std::min(places, left[host]);
+    out.insert(out.end(), taken, host);
+    left[host] -= taken;
+    return taken > 0;
+  });
+  return out;
+}
+
 Counts deal_per_host(std::span<const Room> rooms, std::uint32_t np, std::uint32_t per_host) {
   Counts counts(rooms.size(), 0);
   std::uint32_t left = np;
@@ -87,10 +122,13 @@ std::vector<std::uint32_t> number_by_host(Counts left) {
 
 Counts deal_ranks(std::span<const Room> rooms, std::uint32_t np, const RankLayout& layout) {
   if (layout.per_host) return deal_per_host(rooms, np, *layout.per_host);
+  if (layout.map_by == MapBy::Rounds) return deal_in_rounds(rooms, np);
   return layout.map_by == MapBy::Host ? deal_by_host(rooms, np) : deal_by_slot(rooms, np);
 }
 
-std::vector<std::uint32_t> number_ranks(Counts counts, const RankLayout& layout) {
+std::vector<std::uint32_t> number_ranks(Counts counts, std::span<const Room> rooms, const RankLayout& layout) {
+  const bool in_rounds = layout.map_by == MapBy::Rounds && !layout.per_host;
+  if (in_rounds && !layout.rank_by) return number_in_rounds(std::move(counts), rooms);
   const RankBy natural = layout.map_by == MapBy::Host ? RankBy::Host : RankBy::Slot;
   const bool by_host = layout.rank_by.value_or(natural) == RankBy::Host;
   return by_host ? number_by_host(std::move(counts)) : number_by_slot(counts);

@@ -84,6 +84,8 @@ Result<MapByText> parse_map_by(std::string_view text) {
     }
   } else if (is_host(words[0])) {
     out.map_by = MapBy::Host;
+  } else if (words[0] == "rounds") {
+    out.map_by = MapBy::Rounds;
   } else if (out.part = part_named(words[0]); out.part == BindTo::None && words[0] != "slot") {
     return bad(text,
                "is no way to place workers that is known; expected slot, host, socket, numa, l3, core, hwthread or "

@@ -13,7 +13,8 @@ namespace sml::plan {
 inline constexpr std::uint32_t kMaxWorldSize = 1'000'000;  // bounds what a typing mistake can make us allocate
 
 enum class Oversubscribe : std::uint8_t { No, Yes };
-enum class MapBy : std::uint8_t { Slot, Host };   // fill host after host, or give each host one rank in turn
+// Fill host after host; give each host one rank in turn; or fill host after host, and begin again when all are full.
+enum class MapBy : std::uint8_t { Slot, Host, Rounds };
 enum class RankBy : std::uint8_t { Slot, Host };  // number host after host, or one of each host in turn
 
 struct RankLayout {
@@ -24,9 +25,9 @@ struct RankLayout {
   std::optional<Rankfile> rankfile;       // decides alone
 };
 
-// The value of --map-by in Open MPI's grammar: slot, host (or node), a part of a host (socket or package, numa, l3 or
-// l3cache, core, hwthread), where hosts are filled one after the other; ppr:N:host or ppr:N:PART; then modifiers after
-// colons.
+// The value of --map-by in Open MPI's grammar: slot, host (or node), rounds (which is ours), a part of a host (socket
+// or package, numa, l3 or l3cache, core, hwthread), where hosts are filled one after the other; ppr:N:host or
+// ppr:N:PART; then modifiers after colons.
 struct MapByText {
   MapBy map_by = MapBy::Slot;
   BindTo part = BindTo::None;

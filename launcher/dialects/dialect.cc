@@ -143,10 +143,9 @@ std::vector<Given> defaults_of_hydra(std::span<const Given> given) {
   out.push_back({"--bind-to", "none"});  // also where -map-by says where workers are put
   out.push_back({"--preset", "hydra"});
   if (is_given(given, {"--hostfile"}) || !is_given(given, {"--np"})) out.push_back({"--nproc-per-node", "1"});
-  // It goes round again when every host has its share: with one for each that is host by host.
-  if (last_given(given, "--nproc-per-node") == "1" && !is_given(given, {"--map-by"})) {
-    out.push_back({"--map-by", "host"});
-    out.push_back({"--oversubscribe", ""});
+  // It goes round again when every host has its share.
+  if (!is_given(given, {"--map-by", "--rankfile", "--ranks-per-host"})) {
+    out.insert(out.end(), {{"--map-by", "rounds"}, {"--oversubscribe", ""}});
   }
   return out;
 }

@@ -202,9 +202,10 @@ std::vector<OptionGroup> options_of_the_records() {
 OptionGroup options_of_placement() {
   return {"Placement of the workers",
           "placement",
-          {{"--map-by -map-by", "slot|host|PART|ppr:N:host|ppr:N:PART", set_map_by,
-            "Fill the slots host after host, which is the default, give each host one worker in turn, or start N on "
-            "each host. Within a host put workers on sockets (or numa, l3, core, hwthread) in turn, or N on each, and "
+          {{"--map-by -map-by", "slot|host|rounds|PART|ppr:N:host|ppr:N:PART", set_map_by,
+            "Fill the slots host after host, which is the default, give each host one worker in turn, fill "
+            "them again when all are full, or start N on each host. Within a host put workers on sockets (or numa, l3, "
+            "core, hwthread) in turn, or N on each, and "
             "bind them there. \":oversubscribe\" or \":pe=N\" may follow; node is host."},
            {"--rank-by -rank-by", "slot|host", set_rank_by,
             "Number the workers host after host, or one of each host in turn; default: as --map-by places them."},

@@ -1,6 +1,7 @@
 #include "common/plan/job_map.h"
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <random>
 #include <set>
@@ -254,7 +255,7 @@ TEST_CASE("the invariants hold for any hosts") {
     const auto np = static_cast<std::uint32_t>(1 + random() % (over ? 2 * slots : slots));
     RankLayout layout;
     layout.oversubscribe = over ? Oversubscribe::Yes : Oversubscribe::No;
-    layout.map_by = random() % 2 == 0 ? MapBy::Slot : MapBy::Host;
+    layout.map_by = std::array{MapBy::Slot, MapBy::Host, MapBy::Rounds}[random() % 3];
     if (random() % 2 == 0) layout.rank_by = random() % 2 == 0 ? RankBy::Slot : RankBy::Host;
     const auto map = map_job(list, np, layout);
     REQUIRE(map.has_value());

@@ -311,6 +311,8 @@ TEST_CASE("launch lines of mpiexec.hydra, srun and deepspeed", "[dialects]") {
        "OMP_NUM_THREADS=4 PATH=/usr/local/bin:/usr/bin PYTHONPATH=/py", "./app"},
       {"mpiexec.hydra -launcher ssh -bind-to none -prepend-rank -n 2 ./app", "localhost*2", "", "./app"},
       {"mpiexec.hydra -iface eth0 -rmk pbs -n 2 ./app", "localhost*2", "", "./app", "-rmk"},
+      {"mpiexec.hydra -n 9 -ppn 2 -hosts h1,h2,h3 ./app", "h1*4 h2*3 h3*2", "", "./app"},
+      {"mpiexec.hydra -n 6 -hosts h1:2,h2 ./app", "h1*4 h2*2", "", "./app"},
       // as horovodrun composes it for MPICH
       {"mpiexec.hydra -l -np 4 -ppn 2 -hosts h1,h2 -bind-to none -map-by slot -genv NCCL_SOCKET_IFNAME eth0 python "
        "train.py",
