@@ -15,20 +15,19 @@ enum class AgentState : std::uint8_t {
   Prepared,  // an attempt knows what to start
   Running,   // it has been started; what comes after it is open
   Last,      // it runs, or is being ended; the agent leaves when it is over
-  Cleared,   // it is over, but for what it serves to other hosts
+  Cleared,   // it is over, but for what it serves to other hosts; another may follow
   Gone,      // the last word has been said
 };
 enum class AgentEvent : std::uint8_t {
   Hello,
   OtherVersion,  // a Hello that we do not speak
   Prepare,
-  Start,      // and be there for the other hosts when the workers are done
-  StartLast,  // and leave when the workers are done
+  Start,
   Stop,
   EndLeft,
   Question,    // that an agent answers or notes at any time: Ping, Credit, Probe, Inspect, Vouch, AskJoined, ...
   ForWorkers,  // Signal, StdinData, StdinEof, Ruled: for an attempt, or too late
-  Release,
+  Leave,
   Over,          // the attempt: nothing of it is left, or has been named
   LauncherLost,  // its end of the pipe closed, or it was silent for too long
   ToldToEnd,     // by somebody else
@@ -42,10 +41,12 @@ enum class AgentAction : std::uint8_t {
   Start,
   Stop,     // the workers
   Abandon,  // the launcher, and end the workers
-  EndLeft,  // what an earlier agent has left; and leave
+  EndLeft,  // what an earlier agent has left
   Answer,
-  Pass,   // on to the attempt
-  Leave,  // say Bye
+  Pass,           // on to the attempt
+  Clear,          // say that the attempt is over
+  ClearAndLeave,  // ... and Bye
+  Leave,          // say Bye
 };
 
 std::string_view name(AgentState state);

@@ -5,6 +5,6 @@
 namespace sml::wire {
 
 inline constexpr std::size_t kMaxText = std::size_t{64} << 10;  // bytes of one text
-inline constexpr std::size_t kMaxLeft = 256;                    // processes that a Bye names
+inline constexpr std::size_t kMaxLeft = 256;                    // processes that a Cleared or LeftEnded names
 
 }  // namespace sml::wire

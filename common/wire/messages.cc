@@ -6,6 +6,19 @@ namespace {
 enum How : std::uint8_t { kExited, kSignaled, kSpawnFailed };
 }
 
+std::vector<std::uint16_t> ports_of(const Prepared& message, ServiceKind kind) {
+  std::vector<std::uint16_t> out;
+  for (const Service& service : message.services) {
+    if (service.kind == kind) out.push_back(service.port);
+  }
+  return out;
+}
+
+std::uint16_t port_of(const Prepared& message, ServiceKind kind) {
+  const std::vector<std::uint16_t> ports = ports_of(message, kind);
+  return ports.empty() ? std::uint16_t{0} : ports.front();
+}
+
 ExitedWorker pack_exit(Rank rank, const ExitStatus& status, EndedBy ended_by, std::uint64_t at_ns) {
   ExitedWorker m{.rank = rank, .how = kExited, .value = 125, .detail = 0, .ended_by = ended_by, .at_ns = at_ns};
   if (const auto* e = std::get_if<Exited>(&status)) {

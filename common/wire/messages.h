@@ -21,14 +21,15 @@
 
 namespace sml::wire {
 
-inline constexpr std::uint32_t kProtocolVersion = 6;
+inline constexpr std::uint32_t kProtocolVersion = 7;
 
 using sml::Stream;
 enum class StdinSource : std::uint8_t { Null, Launcher };
 
 // ---- launcher → agent
 
-// First message. The agent answers HelloAck, or Bye when it does not speak `version`.
+// First message, and once. The agent answers HelloAck, or Bye when it does not speak `version`. What follows are
+// attempts, one after the other: Prepare, Prepared, Start, Started, news of workers, Cleared; and at last Leave, Bye.
 struct Hello {
   std::uint32_t version = kProtocolVersion;
   std::string job_id;
@@ -74,27 +75,34 @@ struct WorkerLogs {
   void fields(auto& a) { a(max_size, overwrite); }
 };
 
-// Reserve: this host holds MASTER_PORT, and others call it; ReserveAlone: all workers are on this host.
-enum class Rendezvous : std::uint8_t { None, Reserve, ReserveAlone };
+// What an agent offers for an attempt behind a port of its host. WorkerPort: a free one that a worker listens on.
+enum class ServiceKind : std::uint8_t { TorchStore, HorovodStore, WorkerPort };
+enum class ServiceReach : std::uint8_t { ThisMachine, Network };  // from where it is called
+struct ServiceWish {
+  ServiceKind kind = ServiceKind::WorkerPort;
+  ServiceReach reach = ServiceReach::Network;
+  void fields(auto& a) { a(kind, reach); }
+};
 
 enum class MpiLook : std::uint8_t { No, Yes };  // Yes: workers that speak MPI are told of (MpiUse)
 
-// What will run. The agent checks directory and program, reserves a port if asked, starts nothing, answers Prepared.
+// What will run. The agent checks directory and program, reserves ports if asked, starts nothing, answers Prepared. All
+// that an earlier attempt had goes first.
 struct Prepare {
   std::vector<App> apps;
   std::vector<Worker> workers;
-  Rendezvous rendezvous = Rendezvous::None;
+  std::vector<ServiceWish> services{};
   WorkerLogs logs{};
   std::vector<std::string> interfaces{};  // the workers are to use these: names and networks; empty: any
-  std::uint32_t ports = 0;                // so many more are to be reserved, for what the workers listen on
   plan::BindingWish binding{};
   plan::DeviceWish devices{};
   plan::PipePlan pipes{};
   std::vector<plan::HostChannel> channels{};
   std::string mark{};  // the workers carry it in their environment, for EndLeft
   MpiLook mpi = MpiLook::No;
+  std::uint32_t attempt = 1;  // counts from the first
   void fields(auto& a) {
-    a(apps, workers, rendezvous, logs, interfaces, ports, binding, devices, pipes, channels, mark, mpi);
+    a(apps, workers, services, logs, interfaces, binding, devices, pipes, channels, mark, mpi, attempt);
   }
 };
 
@@ -114,8 +122,6 @@ struct Stores {
   void fields(auto& a) { a(torch, world_size, hosts); }
 };
 
-enum class Leave : std::uint8_t { WhenDone, WhenReleased };
-
 // Variables of one rank that are known only when the hosts have met.
 struct RankVariables {
   Rank rank;
@@ -123,14 +129,12 @@ struct RankVariables {
   void fields(auto& a) { a(rank, environment); }
 };
 
-// Starts every worker of Prepare. `rendezvous` comes after the workers' own variables. With WhenReleased the agent goes
-// on serving its stores when its own workers are done, until Release, Stop, or the loss of the launcher.
+// Starts every worker of Prepare. `rendezvous` comes after the workers' own variables.
 struct Start {
   plan::Environment rendezvous;
   Stores stores{};
-  Leave leave = Leave::WhenDone;
   std::vector<RankVariables> variables{};  // after all others
-  void fields(auto& a) { a(rendezvous, stores, leave, variables); }
+  void fields(auto& a) { a(rendezvous, stores, variables); }
 };
 
 // To the process groups of all workers, once; nothing else happens.
@@ -177,8 +181,8 @@ struct Resume {
   void fields(auto& a) { a(); }
 };
 
-// Nobody needs the stores any more.
-struct Release {
+// No attempt will follow. The agent leaves, saying Bye: now, or when the attempt that runs is over.
+struct Leave {
   void fields(auto& a) { a(); }
 };
 
@@ -225,7 +229,7 @@ struct Inspect {
 };
 
 // In the place of Prepare: an earlier agent of this job has gone without a Bye. What it has left on this host is to be
-// ended. Answered with LeftEnded and Bye.
+// ended. Answered with LeftEnded.
 struct EndLeft {
   std::string mark;        // Prepare::mark, and what HelloAck told:
   std::int32_t agent = 0;  // pid
@@ -272,16 +276,20 @@ struct MpiUse {
   void fields(auto& a) { a(rank, pid, program, library); }
 };
 
+struct Service {
+  ServiceKind kind = ServiceKind::WorkerPort;
+  std::uint16_t port = 0;
+  void fields(auto& a) { a(kind, port); }
+};
+
 struct Prepared {
   std::vector<Obstacle> obstacles;
-  std::uint16_t port = 0;                // reserved; 0 when none was asked for
-  std::uint16_t horovod_port = 0;        // of Horovod's store, likewise
+  std::vector<Service> services{};       // Prepare::services, those of one kind in their order
   std::vector<std::string> addresses{};  // of the interfaces that were asked for
-  std::vector<std::uint16_t> ports{};    // Prepare::ports of them
   std::vector<std::string> warnings{};   // clauses for the user
   std::vector<Bound> bindings{};         // when they were asked for
   std::vector<MpiUse> mpi{};             // by the first rank of each such program
-  void fields(auto& a) { a(obstacles, port, horovod_port, addresses, ports, warnings, bindings, mpi); }
+  void fields(auto& a) { a(obstacles, services, addresses, warnings, bindings, mpi); }
 };
 
 struct ProbeResult {
@@ -351,11 +359,18 @@ struct StdinCredit {
   void fields(auto& a) { a(rank, bytes); }
 };
 
-// Last message: every worker and everything that descended from it is gone, or is named in `left`.
-struct Bye {
-  std::string reason;             // empty: all done
+// The attempt is over: every worker and everything that descended from it is gone, or is named in `left`. What it
+// serves to other hosts goes on until the next Prepare, or Leave.
+struct Cleared {
+  std::uint32_t attempt = 1;
   std::vector<std::string> left;  // "pid 4711 (python3), state D, in nfs_wait": could not be ended
-  void fields(auto& a) { a(reason, left); }
+  void fields(auto& a) { a(attempt, left); }
+};
+
+// Last message: after Leave, or for a reason of the agent's own.
+struct Bye {
+  std::string reason;  // empty: it was told to leave
+  void fields(auto& a) { a(reason); }
 };
 
 // What a failed worker left in its TORCHELASTIC_ERROR_FILE; before its ExitedWorker.
@@ -414,15 +429,21 @@ struct Inspected {
 };
 
 struct LeftEnded {
-  std::uint32_t count = 0;  // processes
-  void fields(auto& a) { a(count); }
+  std::uint32_t count = 0;        // processes
+  std::vector<std::string> left;  // as Cleared has them
+  void fields(auto& a) { a(count, left); }
 };
 
 using ToAgent = std::variant<Hello, Prepare, Probe, Start, Signal, Stop, StdinData, StdinEof, Credit, Ping, Suspend,
-                             Resume, Release, AskJoined, Inspect, Vouch, Ruled, EndLeft>;
+                             Resume, Leave, AskJoined, Inspect, Vouch, Ruled, EndLeft>;
 using ToLauncher = std::variant<HelloAck, Prepared, Probed, Started, Output, ExitedWorker, Drained, AgentLog, Pong,
                                 StdinCredit, Bye, ErrorFile, OutOfMemory, Joined, LogFailed, Inspected, PipeFailed,
-                                MpiUse, AskVouch, Vouched, LeftEnded>;
+                                MpiUse, AskVouch, Vouched, LeftEnded, Cleared>;
+
+// The ports of that kind, in the order of the wishes.
+std::vector<std::uint16_t> ports_of(const Prepared& message, ServiceKind kind);
+// Of the first of that kind; 0: there is none.
+std::uint16_t port_of(const Prepared& message, ServiceKind kind);
 
 // ExitStatus travels as three numbers; Lost never travels (it is the launcher's own conclusion).
 ExitedWorker pack_exit(Rank rank, const ExitStatus& status, EndedBy ended_by, std::uint64_t at_ns);

@@ -36,20 +36,17 @@ constexpr bool kForWorkers = std::is_same_v<Message, wire::Signal> || std::is_sa
                              std::is_same_v<Message, wire::StdinEof> || std::is_same_v<Message, wire::Ruled>;
 
 template <class Message>
-AgentEvent event_for(const Message&, const HostAttempt*) {
+AgentEvent event_for(const Message&) {
   return kForWorkers<Message> ? AgentEvent::ForWorkers : AgentEvent::Question;
 }
-AgentEvent event_for(const wire::Hello& m, const HostAttempt*) {
+AgentEvent event_for(const wire::Hello& m) {
   return m.version == wire::kProtocolVersion ? AgentEvent::Hello : AgentEvent::OtherVersion;
 }
-AgentEvent event_for(const wire::Prepare&, const HostAttempt*) { return AgentEvent::Prepare; }
-AgentEvent event_for(const wire::Start& m, const HostAttempt* attempt) {
-  const bool stays = m.leave == wire::Leave::WhenReleased && attempt != nullptr && attempt->serves_all_hosts();
-  return stays ? AgentEvent::Start : AgentEvent::StartLast;
-}
-AgentEvent event_for(const wire::Stop&, const HostAttempt*) { return AgentEvent::Stop; }
-AgentEvent event_for(const wire::Release&, const HostAttempt*) { return AgentEvent::Release; }
-AgentEvent event_for(const wire::EndLeft&, const HostAttempt*) { return AgentEvent::EndLeft; }
+AgentEvent event_for(const wire::Prepare&) { return AgentEvent::Prepare; }
+AgentEvent event_for(const wire::Start&) { return AgentEvent::Start; }
+AgentEvent event_for(const wire::Stop&) { return AgentEvent::Stop; }
+AgentEvent event_for(const wire::Leave&) { return AgentEvent::Leave; }
+AgentEvent event_for(const wire::EndLeft&) { return AgentEvent::EndLeft; }
 
 }  // namespace
 
@@ -86,7 +83,7 @@ void Agent::run() {
 void Agent::on_message(wire::ToAgent message) {
   last_heard_ = Clock::now();
   if (machine_.greeted()) resume();
-  const AgentEvent event = std::visit([this](const auto& m) { return event_for(m, attempt_.get()); }, message);
+  const AgentEvent event = std::visit([](const auto& m) { return event_for(m); }, message);
   const std::string_view before = name(machine_.state());
   const AgentAction action = machine_.on(event);
   if (action == AgentAction::Unexpected) {
@@ -98,8 +95,8 @@ void Agent::on_message(wire::ToAgent message) {
 }
 
 void Agent::tell(AgentEvent event) {
-  wire::ToAgent default_stop = wire::Stop{SIGTERM, kDefaultGraceMs};
-  perform(machine_.on(event), default_stop);
+  wire::ToAgent none = wire::Leave{};
+  perform(machine_.on(event), none);
 }
 
 void Agent::perform(AgentAction action, wire::ToAgent& message) {
@@ -110,19 +107,21 @@ void Agent::perform(AgentAction action, wire::ToAgent& message) {
     case AgentAction::RefuseVersion: return refuse(std::get<wire::Hello>(message));
     case AgentAction::Prepare: return prepare(std::get<wire::Prepare>(message));
     case AgentAction::Start: return start(std::get<wire::Start>(message));
-    case AgentAction::Stop: return stop(std::get<wire::Stop>(message));
+    case AgentAction::Stop: return stop(std::get_if<wire::Stop>(&message));
     case AgentAction::Abandon: return attempt_->launcher_lost();
     case AgentAction::EndLeft: return end_left(std::get<wire::EndLeft>(message));
     case AgentAction::Answer: return std::visit([this](const auto& m) { answer(m); }, message);
     case AgentAction::Pass: return attempt_->hear(message);
-    case AgentAction::Leave: return leave();
+    case AgentAction::Clear: return link_.send(cleared());
+    case AgentAction::ClearAndLeave: return leave(wire::encode(cleared()));
+    case AgentAction::Leave: return leave({});
   }
 }
 
 void Agent::refuse(const wire::Hello& m) {
-  link_.send_last(wire::Bye{.reason = "this agent speaks protocol " + std::to_string(wire::kProtocolVersion) +
-                                      ", the launcher " + std::to_string(m.version),
-                            .left = {}});
+  link_.send_last(
+      wire::encode(wire::ToLauncher(wire::Bye{"this agent speaks protocol " + std::to_string(wire::kProtocolVersion) +
+                                              ", the launcher " + std::to_string(m.version)})));
 }
 
 void Agent::greet(const wire::Hello& m) {
@@ -140,7 +139,13 @@ void Agent::greet(const wire::Hello& m) {
                             .scratch = scratch_.path()});
 }
 
+// What an earlier attempt had is gone before the next gets its own.
 void Agent::prepare(wire::Prepare& m) {
+  if (attempt_) {
+    attempt_->sum_up();
+    attempt_.reset();
+    scratch_.clear();
+  }
   attempt_ = std::make_unique<HostAttempt>(AttemptSurroundings{.loop = loop_,
                                                                .link = link_,
                                                                .callers = callers_,
@@ -156,8 +161,7 @@ void Agent::prepare(wire::Prepare& m) {
 // Nothing else is done by this agent, so nobody minds that the loop waits.
 void Agent::end_left(const wire::EndLeft& m) {
   Leftovers leftovers = end_leftovers(m);
-  link_.send(wire::LeftEnded{leftovers.ended});
-  link_.send_last(wire::Bye{.reason = {}, .left = std::move(leftovers.left)});
+  link_.send(wire::LeftEnded{leftovers.ended, std::move(leftovers.left)});
 }
 
 void Agent::answer(const wire::Probe& m) {
@@ -167,7 +171,12 @@ void Agent::answer(const wire::Probe& m) {
 
 void Agent::start(wire::Start& m) { attempt_->start(std::move(m)); }
 
-void Agent::stop(const wire::Stop& m) { attempt_->stop(m.signo, std::chrono::milliseconds(m.grace_ms)); }
+// Null: it is we who end them.
+void Agent::stop(const wire::Stop* m) {
+  const wire::Stop own{SIGTERM, kDefaultGraceMs};
+  const wire::Stop& stop = m == nullptr ? own : *m;
+  attempt_->stop(stop.signo, std::chrono::milliseconds(stop.grace_ms));
+}
 
 void Agent::answer(const wire::Credit& m) {
   link_.grant(m.bytes);
@@ -227,13 +236,18 @@ void Agent::answer(const wire::Inspect&) {
 
 // ---- leaving
 
-void Agent::leave() {
-  if (attempt_) attempt_->sum_up();
-  wire::Bye bye{.reason = told_to_end_, .left = {}};
+wire::ToLauncher Agent::cleared() const {
+  wire::Cleared out{.attempt = attempt_->number(), .left = {}};
   for (const pid_t pid : os::children()) {
-    if (bye.left.size() < wire::kMaxLeft) bye.left.push_back(os::describe_process(pid));
+    if (out.left.size() < wire::kMaxLeft) out.left.push_back(os::describe_process(pid));
   }
-  link_.send_last(std::move(bye));
+  return out;
+}
+
+// In one piece with what goes before it.
+void Agent::leave(std::string words) {
+  if (attempt_) attempt_->sum_up();
+  link_.send_last(words + wire::encode(wire::ToLauncher(wire::Bye{told_to_end_})));
 }
 
 // The workers' ends are reported still.
@@ -322,8 +336,7 @@ void Agent::on_timer(TimePoint due) {
   if (!link_.lost() && !suspended_ && now - last_heard_ >= heartbeat_timeout_) {
     // Its own line for a launcher that stood still and goes on later; one that is cut off never reads it.
     link_.send(wire::Bye{.reason = "its agent heard nothing from sml-run for " + format_duration(heartbeat_timeout_) +
-                                   " and ended the workers (--heartbeat-timeout)",
-                         .left = {}});
+                                   " and ended the workers (--heartbeat-timeout)"});
     return launcher_lost(Error(ErrorKind::Lost, "the launcher has been silent for too long"));
   }
   settle();

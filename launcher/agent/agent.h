@@ -46,7 +46,7 @@ class Agent final : private AttemptOwner {
   void prepare(wire::Prepare& m);
   void end_left(const wire::EndLeft& m);
   void start(wire::Start& m);
-  void stop(const wire::Stop& m);
+  void stop(const wire::Stop* m);
   // What is answered or noted at any time.
   void answer(const wire::Probe& m);
   void answer(const wire::Credit& m);
@@ -60,7 +60,8 @@ class Agent final : private AttemptOwner {
   void answer(const Message&) {}  // no question
 
   void attempt_changed() override;
-  void leave();
+  wire::ToLauncher cleared() const;
+  void leave(std::string words);
   void settle();
   void resume();
   void wake_workers();

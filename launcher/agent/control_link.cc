@@ -55,8 +55,8 @@ void ControlLink::send_bytes(std::string_view frames) {
   write();
 }
 
-void ControlLink::send_last(const wire::ToLauncher& message) {
-  send(message);
+void ControlLink::send_last(std::string_view frames) {
+  send_bytes(frames);
   last_sent_ = true;
 }
 

@@ -30,7 +30,7 @@ class ControlLink {
   void send(const wire::ToLauncher& message) { send_bytes(wire::encode(message)); }
   void send_bytes(std::string_view frames);
   // The last word: whatever is sent afterwards is not.
-  void send_last(const wire::ToLauncher& message);
+  void send_last(std::string_view frames);
   // Output, which counts against the credit that the launcher has granted. At most allowance() bytes.
   void send_output(Rank rank, wire::Stream stream, TimePoint read_at, std::string_view bytes);
   // The same with `size` bytes that a pipe of ours holds at least; they are moved without being copied where the system

@@ -45,6 +45,7 @@ HostAttempt::HostAttempt(const AttemptSurroundings& around, AttemptOwner& owner,
 
 wire::Prepared HostAttempt::prepare(wire::Prepare m) {
   environments_.emplace(std::move(m.apps), around_.login);
+  number_ = m.attempt;
   mark_ = m.mark;
   for (wire::Worker& spec : m.workers) {
     if (spec.app < environments_->count()) workers_.add(around_.loop, *this, std::move(spec));
@@ -277,10 +278,6 @@ void HostAttempt::hear(const wire::ToAgent& message) {
   if (const auto* m = std::get_if<wire::StdinData>(&message)) return workers_.feed(m->rank, m->bytes);
   if (const auto* m = std::get_if<wire::StdinEof>(&message)) return workers_.feed_end(m->rank);
   for (const auto& service : services_) service->hear(message);
-}
-
-bool HostAttempt::serves_all_hosts() const {
-  return std::any_of(services_.begin(), services_.end(), [](const auto& one) { return one->is_for_all_hosts(); });
 }
 
 wire::Joined HostAttempt::joined(std::uint16_t port) const {

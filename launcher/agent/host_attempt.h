@@ -56,6 +56,7 @@ class HostAttempt final : private WorkerOwner {
 
   // First, and once. Starts nothing; answers what the launcher is to know beforehand.
   wire::Prepared prepare(wire::Prepare plan);
+  std::uint32_t number() const { return number_; }
   void start(wire::Start message);
   // See HostMachine::stop(). Whoever waits for the end of what has not been started need not wait.
   void stop(int signo, Duration grace);
@@ -64,7 +65,6 @@ class HostAttempt final : private WorkerOwner {
   // Once: nothing of the workers is left, or could not be ended; those that remain are children of this process.
   bool take_end() { return over() && !std::exchange(end_taken_, true); }
   bool ending() const;  // nobody need ask for it any more
-  bool serves_all_hosts() const;
 
   // Reports what workers have to report, and moves on. After each of the calls below and above.
   void settle();
@@ -111,7 +111,8 @@ class HostAttempt final : private WorkerOwner {
   AttemptSurroundings around_;
   AttemptOwner& owner_;
   supervise::HostMachine machine_;
-  std::string mark_;  // Prepare::mark
+  std::uint32_t number_ = 0;  // Prepare::attempt
+  std::string mark_;          // Prepare::mark
   std::optional<WorkerEnvironments> environments_;
   WorkerGroup workers_;
   std::vector<WorkerShare> shares_;  // by worker

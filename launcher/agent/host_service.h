@@ -64,8 +64,6 @@ class HostService {
   // Workers' output is to come to output(), too, before it goes to the launcher. Asked once, after check().
   virtual bool reads_output() const { return false; }
   virtual void output(Rank, Stream, std::string_view) {}
-  // Workers of other hosts use it as well: it goes on when ours have ended.
-  virtual bool is_for_all_hosts() const { return false; }
   // Those who have come to it, where that means that they have joined the others.
   struct Joiners {
     std::uint64_t count = 0;

@@ -1,16 +1,15 @@
 #include "launcher/agent/port_service.h"
 
+#include <utility>
+
 namespace sml::agent {
 
-// All or none.
 Result<void> PortService::check(wire::Prepared& answer) {
-  for (std::uint32_t i = 0; i < count_; ++i) {
-    Result<RendezvousPort> port = RendezvousPort::reserve(Reach::Network);
-    if (!port) return port.error();
-    port->stop_listening();
-    ports_.push_back(std::move(*port));
-  }
-  for (const RendezvousPort& port : ports_) answer.ports.push_back(port.port());
+  Result<RendezvousPort> port = RendezvousPort::reserve(reach_);
+  if (!port) return port.error();
+  port_ = std::move(*port);
+  port_.stop_listening();
+  answer.services.push_back({wire::ServiceKind::WorkerPort, port_.port()});
   return {};
 }
 

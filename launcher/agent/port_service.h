@@ -1,8 +1,5 @@
-// Ports that workers listen on, kept free for them.
+// A port that a worker listens on, kept free for it.
 #pragma once
-#include <cstdint>
-#include <vector>
-
 #include "launcher/agent/host_service.h"
 #include "launcher/agent/rendezvous_port.h"
 
@@ -10,12 +7,12 @@ namespace sml::agent {
 
 class PortService final : public HostService {
  public:
-  explicit PortService(std::uint32_t count) : count_(count) {}
+  explicit PortService(wire::ServiceReach reach) : reach_(reach) {}
   Result<void> check(wire::Prepared& answer) override;
 
  private:
-  std::uint32_t count_;
-  std::vector<RendezvousPort> ports_;
+  wire::ServiceReach reach_;
+  RendezvousPort port_;
 };
 
 }  // namespace sml::agent

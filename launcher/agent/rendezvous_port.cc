@@ -111,7 +111,7 @@ struct Probing {
 
 }  // namespace
 
-Result<RendezvousPort> RendezvousPort::reserve(Reach reach) {
+Result<RendezvousPort> RendezvousPort::reserve(wire::ServiceReach reach) {
   RendezvousPort reserved;
   int family = AF_INET6;
   Result<os::UniqueFd> holder = bind_any(family, 0);
@@ -121,7 +121,7 @@ Result<RendezvousPort> RendezvousPort::reserve(Reach reach) {
   reserved.holder_ = std::move(*holder);
   Result<os::UniqueFd> listener = bind_any(family, reserved.port_);
   if (!listener) return listener.error();
-  if (reach == Reach::ThisMachine) hear_this_machine_alone(listener->get());
+  if (reach == wire::ServiceReach::ThisMachine) hear_this_machine_alone(listener->get());
   if (::listen(listener->get(), kBacklog) != 0) return sys_error(ErrorKind::Io, "cannot listen on a port", errno);
   reserved.listener_ = std::move(*listener);
   return reserved;

@@ -14,9 +14,6 @@
 
 namespace sml::agent {
 
-// From where it is reached until the start.
-enum class Reach : std::uint8_t { Network, ThisMachine };
-
 // Two sockets on one port, both with SO_REUSEADDR. `listener_` lets the other hosts try the port before workers start;
 // then it is taken for a store that we serve, or closed by stop_listening(). `holder_` is bound but does not listen:
 // programs that set SO_REUSEADDR, as every server does, may still bind and listen, while the kernel gives the port to
@@ -24,7 +21,7 @@ enum class Reach : std::uint8_t { Network, ThisMachine };
 class RendezvousPort {
  public:
   // With ThisMachine what comes over the network finds nothing; all addresses of this machine can be called from here.
-  static Result<RendezvousPort> reserve(Reach reach);
+  static Result<RendezvousPort> reserve(wire::ServiceReach reach);
   std::uint16_t port() const { return port_; }
   void stop_listening() { listener_.reset(); }
   os::UniqueFd take_listener() { return std::move(listener_); }

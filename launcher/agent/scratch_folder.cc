@@ -44,9 +44,13 @@ ScratchFolder::ScratchFolder() {
 
 // Workers may have put other files beside theirs; whatever is in our folder is the job's.
 ScratchFolder::~ScratchFolder() {
+  clear();
+  if (!path_.empty()) ::rmdir(path_.c_str());
+}
+
+void ScratchFolder::clear() const {
   if (path_.empty()) return;
   remove_contents(::open(path_.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC), kDeepest);
-  ::rmdir(path_.c_str());
 }
 
 void remove_scratch_folder(const std::string& path) {

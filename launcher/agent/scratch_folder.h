@@ -17,6 +17,8 @@ class ScratchFolder {
   ScratchFolder(const ScratchFolder&) = delete;
   ScratchFolder& operator=(const ScratchFolder&) = delete;
 
+  // Removes all that is in it: the next attempt finds nothing of this one.
+  void clear() const;
   // Empty when there is no folder.
   const std::string& path() const { return path_; }
   // The file of a rank, whether it exists or not; empty when there is no folder.

@@ -21,13 +21,24 @@ std::vector<Rank> ranks_of(const std::vector<const wire::Worker*>& workers) {
 
 bool has_log(const wire::Worker* worker) { return !worker->stdout_log.empty() || !worker->stderr_log.empty(); }
 
-void add_stores(HostServices& out, wire::Rendezvous wish, const ServiceContext& context) {
-  const Reach reach = wish == wire::Rendezvous::ReserveAlone ? Reach::ThisMachine : Reach::Network;
+bool is_store(const wire::ServiceWish& wish) { return wish.kind != wire::ServiceKind::WorkerPort; }
+
+std::unique_ptr<HostService> make_wished(const wire::ServiceWish& wish, const ServiceContext& context,
+                                         StoreDoor& door) {
+  switch (wish.kind) {
+    case wire::ServiceKind::TorchStore: return std::make_unique<TorchStoreService>(context, door, wish.reach);
+    case wire::ServiceKind::HorovodStore: return std::make_unique<HorovodStoreService>(context, door, wish.reach);
+    case wire::ServiceKind::WorkerPort: return std::make_unique<PortService>(wish.reach);
+  }
+  return std::make_unique<PortService>(wish.reach);  // of a launcher that is wrong
+}
+
+// Those with a port.
+void add_wished(HostServices& out, const std::vector<wire::ServiceWish>& wishes, const ServiceContext& context) {
   auto door = std::make_unique<StoreDoor>(context);
   StoreDoor& of_all = *door;
-  out.push_back(std::move(door));
-  out.push_back(std::make_unique<TorchStoreService>(context, of_all, reach));
-  out.push_back(std::make_unique<HorovodStoreService>(context, of_all, reach));
+  if (std::any_of(wishes.begin(), wishes.end(), is_store)) out.push_back(std::move(door));
+  for (const wire::ServiceWish& wish : wishes) out.push_back(make_wished(wish, context, of_all));
 }
 
 }  // namespace
@@ -44,8 +55,7 @@ HostServices make_services(wire::Prepare& plan, const std::vector<const wire::Wo
   if (std::any_of(workers.begin(), workers.end(), has_log)) {
     out.push_back(std::make_unique<LogService>(context, plan.logs, workers));
   }
-  if (plan.rendezvous != wire::Rendezvous::None) add_stores(out, plan.rendezvous, context);
-  if (plan.ports > 0) out.push_back(std::make_unique<PortService>(plan.ports));
+  add_wished(out, plan.services, context);
   return out;
 }
 

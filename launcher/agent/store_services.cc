@@ -17,7 +17,7 @@ Result<void> StoreService::check(wire::Prepared& answer) {
   Result<RendezvousPort> port = RendezvousPort::reserve(reach_);
   if (!port) return port.error();
   port_ = std::move(*port);
-  tell_port(answer, port_.port());
+  answer.services.push_back({kind(), port_.port()});
   return {};
 }
 

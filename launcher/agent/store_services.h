@@ -34,7 +34,7 @@ class StoreDoor final : public HostService {
 class StoreService : public HostService {
  public:
   // `door` outlives this.
-  StoreService(const ServiceContext& context, StoreDoor& door, Reach reach)
+  StoreService(const ServiceContext& context, StoreDoor& door, wire::ServiceReach reach)
       : context_(context), door_(door), reach_(reach) {}
 
   Result<void> check(wire::Prepared& answer) override;
@@ -42,10 +42,9 @@ class StoreService : public HostService {
   void sum_up() override;
   void suspend() override;
   void resume() override;
-  bool is_for_all_hosts() const override { return true; }
 
  protected:
-  virtual void tell_port(wire::Prepared& answer, std::uint16_t port) const = 0;
+  virtual wire::ServiceKind kind() const = 0;
   virtual const char* name() const = 0;  // for messages
   // Null: the port is left to the workers.
   virtual rendezvous::Engine* open(const wire::Stores& stores) = 0;
@@ -54,7 +53,7 @@ class StoreService : public HostService {
  private:
   const ServiceContext& context_;
   StoreDoor& door_;
-  Reach reach_;
+  wire::ServiceReach reach_;
   RendezvousPort port_;
   std::optional<StoreServer> server_;
 };
@@ -66,7 +65,7 @@ class TorchStoreService final : public StoreService {
   std::optional<Joiners> joiners() const override;
 
  private:
-  void tell_port(wire::Prepared& answer, std::uint16_t port) const override { answer.port = port; }
+  wire::ServiceKind kind() const override { return wire::ServiceKind::TorchStore; }
   const char* name() const override { return "torch's store"; }
   rendezvous::Engine* open(const wire::Stores& stores) override;
 
@@ -79,7 +78,7 @@ class HorovodStoreService final : public StoreService {
   ~HorovodStoreService() override { close(); }
 
  private:
-  void tell_port(wire::Prepared& answer, std::uint16_t port) const override { answer.horovod_port = port; }
+  wire::ServiceKind kind() const override { return wire::ServiceKind::HorovodStore; }
   const char* name() const override { return "Horovod's store"; }
   rendezvous::Engine* open(const wire::Stores&) override { return &store_; }
 

@@ -165,11 +165,15 @@ Result<void> check_meeting(const plan::Environment& theirs, plan::TorchStore tor
 }
 
 Result<void> check_stores(const wire::Start& start, const OwnPart& own) {
-  const bool serves = own.prepare.rendezvous == wire::Rendezvous::Reserve;
+  const auto for_others = [](const wire::ServiceWish& wish) {
+    return wish.kind == wire::ServiceKind::TorchStore && wish.reach == wire::ServiceReach::Network;
+  };
+  const std::vector<wire::ServiceWish>& wishes = own.prepare.services;
+  const bool serves = std::any_of(wishes.begin(), wishes.end(), for_others);
   const plan::TorchStore torch = serves ? own.torch_store : wire::Stores().torch;
   const bool plain = start.stores.torch == torch &&
                      std::all_of(start.stores.hosts.begin(), start.stores.hosts.end(), is_address) &&
-                     (serves || (start.stores.hosts.empty() && start.leave == wire::Leave::WhenDone));
+                     (serves || start.stores.hosts.empty());
   return agree(plain, "a store for others");
 }
 

@@ -108,7 +108,7 @@ void Check::host_prepared(fleet::Host& host, const wire::Prepared& message) {
   Findings& findings = of(host);
   report::HostCheck& found = findings.found;
   findings.prepared = true;
-  if (host.position == 0) port_ = message.port;
+  if (host.position == 0) port_ = wire::port_of(message, wire::ServiceKind::TorchStore);
   for (const wire::Obstacle& o : message.obstacles) found.faults.push_back(fleet::error_of(o));
   for (const std::string& warning : message.warnings) found.warnings.push_back(show(warning, 500));
   for (const wire::MpiUse& use : message.mpi) {
@@ -263,7 +263,7 @@ void Check::dismiss_all() {
   for (fleet::Host& host : fleet_.hosts()) {
     of(host).dismissed = true;
     if (host.runs()) {
-      host.session->send(wire::Stop{SIGTERM, 0});
+      host.session->end_workers({SIGTERM, 0}, launch::Afterwards::Leave);
     } else {
       host.session->abandon(Error(ErrorKind::Lost, "not needed any more"));
     }

@@ -269,7 +269,7 @@ void Job::stop_all() {
   const wire::Stop stop{facts_.stop_signal.value_or(SIGTERM), launch::milliseconds(grace)};
   for (fleet::Host& host : fleet_.hosts()) {
     if (host.runs()) {
-      host.session->send(stop);
+      host.session->end_workers(stop, launch::Afterwards::Leave);
     } else if (!host.session->ended()) {
       info(host).released = true;
       host.session->abandon(Error(ErrorKind::Lost, "not needed any more"));
@@ -277,7 +277,9 @@ void Job::stop_all() {
   }
 }
 
-void Job::kill_all() { fleet_.tell_all(wire::Stop{SIGKILL, 0}); }
+void Job::kill_all() {
+  for (const fleet::Host& host : fleet_.hosts()) host.session->end_workers({SIGKILL, 0}, launch::Afterwards::Leave);
+}
 
 void Job::time_out_start() {
   const auto blame = [this](HostIndex host, const std::string& step) {

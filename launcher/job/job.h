@@ -74,6 +74,7 @@ class Job final : private fleet::FleetListener {
   void handle(fleet::Host& host, const wire::Drained& m);
   void handle(fleet::Host& host, const wire::AgentLog& m);
   void handle(fleet::Host& host, const wire::StdinCredit& m);
+  void handle(fleet::Host& host, const wire::Cleared& m);
   void handle(fleet::Host& host, const wire::Bye& m);
   void handle(fleet::Host& host, const wire::ErrorFile& m);
   void handle(fleet::Host& host, const wire::OutOfMemory& m);

@@ -33,14 +33,16 @@ void Job::tell_of_secrets(const fleet::Host& host) {
 }
 
 void Job::host_prepared(fleet::Host& host, const wire::Prepared& message) {
-  if (message.port != 0 && host.position == 0) {
-    master_port_ = message.port;
-    horovod_port_ = message.horovod_port;
+  const std::uint16_t torch_port = wire::port_of(message, wire::ServiceKind::TorchStore);
+  if (torch_port != 0 && host.position == 0) {
+    master_port_ = torch_port;
+    horovod_port_ = wire::port_of(message, wire::ServiceKind::HorovodStore);
     search_->begin(master_port_);
   }
-  auto port = message.ports.begin();
+  const std::vector<std::uint16_t> ports = wire::ports_of(message, wire::ServiceKind::WorkerPort);
+  auto port = ports.begin();
   for (plan::PresetPort& reserved : preset_ports_) {
-    if (reserved.host == host.index && port != message.ports.end()) reserved.port = *port++;
+    if (reserved.host == host.index && port != ports.end()) reserved.port = *port++;
   }
   for (const wire::Obstacle& o : message.obstacles) fail_host(host, fleet::error_of(o));
   tell_bindings(host, message);
@@ -267,8 +269,11 @@ void Job::handle(fleet::Host& host, const wire::AgentLog& m) {
 
 void Job::handle(fleet::Host&, const wire::StdinCredit& m) { stdin_.taken(m.rank, m.bytes); }
 
-void Job::handle(fleet::Host& host, const wire::Bye& m) {
+void Job::handle(fleet::Host& host, const wire::Cleared& m) {
   for (const std::string& left : m.left) facts_.left_behind.push_back(host.name() + ": " + show(left));
+}
+
+void Job::handle(fleet::Host& host, const wire::Bye& m) {
   if (!m.reason.empty()) return fail_host(host, Error(ErrorKind::Lost, show(m.reason)));
   const bool before_start = machine_.state() == JobState::Connecting || machine_.state() == JobState::Failing ||
                             machine_.state() == JobState::Probing;

@@ -46,7 +46,9 @@ void Job::release_servers() {
   if (machine_.state() != JobState::Running) return;
   const auto serves = [](const plan::RankAssignment& rank) { return rank.part != plan::Part::Worker; };
   if (std::none_of(plan_.map.ranks.begin(), plan_.map.ranks.end(), serves)) return;
-  fleet_.tell_all(wire::Stop{SIGTERM, launch::milliseconds(options_.grace)});
+  for (const fleet::Host& host : fleet_.hosts()) {
+    host.session->end_workers({SIGTERM, launch::milliseconds(options_.grace)}, launch::Afterwards::Leave);
+  }
 }
 
 // On every host; the first serves the stores.
@@ -61,12 +63,12 @@ void Job::start_workers() {
   for (fleet::Host& host : fleet_.hosts()) {
     if (host.position == 0) continue;
     start.variables = preset_variables(host, facts);
-    host.session->start_workers(start);
+    host.session->start_workers(start, launch::Afterwards::Leave);
   }
   start.variables = preset_variables(fleet_.first(), facts);
   start.stores = {options_.torch_store, plan_.map.members(), job_addresses()};
-  if (fleet_.hosts().size() > 1) start.leave = wire::Leave::WhenReleased;
-  fleet_.first().session->start_workers(start);
+  const bool others = fleet_.hosts().size() > 1;
+  fleet_.first().session->start_workers(start, others ? launch::Afterwards::Stay : launch::Afterwards::Leave);
 
   if (plan_.map.members() < 2 || options_.join_warn == Duration::zero()) return;
   if (options_.verbosity == Verbosity::Quiet) return;
@@ -129,9 +131,7 @@ void Job::handle(fleet::Host&, const wire::Vouched& m) { fleet_.first().session-
 // The stores on rank 0's host are needed until every other host is done.
 void Job::release_stores() {
   const auto ended = [](const fleet::Host& h) { return h.session->ended(); };
-  if (std::all_of(fleet_.hosts().begin() + 1, fleet_.hosts().end(), ended)) {
-    fleet_.first().session->send(wire::Release{});
-  }
+  if (std::all_of(fleet_.hosts().begin() + 1, fleet_.hosts().end(), ended)) fleet_.first().session->release();
 }
 
 }  // namespace sml::job

@@ -80,11 +80,12 @@ std::vector<plan::HostChannel> channels_of(const plan::MappedHost& host, const p
   return out;
 }
 
-// Of the first host with ranks.
-wire::Rendezvous meeting_point(const plan::JobMap& map) {
+// On the first host with ranks.
+std::vector<wire::ServiceWish> stores_for(const plan::JobMap& map) {
   const auto has_ranks = [](const plan::MappedHost& host) { return !host.ranks.empty(); };
   const bool alone = std::count_if(map.hosts.begin(), map.hosts.end(), has_ranks) == 1;
-  return alone ? wire::Rendezvous::ReserveAlone : wire::Rendezvous::Reserve;
+  const auto reach = alone ? wire::ServiceReach::ThisMachine : wire::ServiceReach::Network;
+  return {{wire::ServiceKind::TorchStore, reach}, {wire::ServiceKind::HorovodStore, reach}};
 }
 
 wire::Hello hello_for(const plan::MappedHost& host, const plan::LaunchPlan& plan, const SessionSettings& settings) {
@@ -135,10 +136,12 @@ std::vector<launch::AgentSession::Plan> session_plans(const plan::LaunchPlan& pl
                                        .prepare_remote = {},
                                        .start_limit_s = (milliseconds(settings.start_timeout) + 999) / 1000};
     session.prepare_local.workers = workers_of(host, plan, settings);
-    if (out.empty()) session.prepare_local.rendezvous = meeting_point(plan.map);
+    std::vector<wire::ServiceWish>& services = session.prepare_local.services;
+    if (out.empty()) services = stores_for(plan.map);
     session.prepare_local.interfaces = settings.interfaces;
     const auto here = [i](const plan::PresetPort& port) { return port.host == HostIndex(i); };
-    session.prepare_local.ports = static_cast<std::uint32_t>(std::count_if(ports.begin(), ports.end(), here));
+    const auto worker_ports = static_cast<std::size_t>(std::count_if(ports.begin(), ports.end(), here));
+    services.resize(services.size() + worker_ports);  // reached from other hosts
     session.prepare_local.binding = plan.binding;
     session.prepare_local.devices = plan.devices;
     if (!plan.pipes.empty()) session.prepare_local.pipes = pipes_of(host, plan);

@@ -48,17 +48,28 @@ Judgement all_fit(const Texts& texts) {
 
 }  // namespace
 
-AgentConduct::AgentConduct(const wire::Hello& hello, const wire::Prepare& prepare)
-    : apps_(prepare.apps.size()),
-      ports_(prepare.ports),
-      reserves_(prepare.rendezvous != wire::Rendezvous::None),
-      chooses_interfaces_(!prepare.interfaces.empty()),
-      reports_bindings_(prepare.binding.report != plan::ReportBindings::No),
-      looks_for_mpi_(prepare.mpi == wire::MpiLook::Yes),
-      credit_(hello.credit) {
-  for (const wire::Worker& worker : prepare.workers) ranks_.push_back({worker.rank});
-  std::sort(ranks_.begin(), ranks_.end(), [](const RankEntry& a, const RankEntry& b) { return a.rank < b.rank; });
+AgentConduct::Attempt::Attempt(const wire::Prepare& prepare)
+    : number(prepare.attempt),
+      apps(prepare.apps.size()),
+      services(prepare.services),
+      chooses_interfaces(!prepare.interfaces.empty()),
+      reports_bindings(prepare.binding.report != plan::ReportBindings::No),
+      looks_for_mpi(prepare.mpi == wire::MpiLook::Yes) {
+  for (const wire::Worker& worker : prepare.workers) ranks.push_back({worker.rank});
+  std::sort(ranks.begin(), ranks.end(), [](const RankEntry& a, const RankEntry& b) { return a.rank < b.rank; });
 }
+
+std::size_t AgentConduct::Attempt::wishes(wire::ServiceKind kind) const {
+  const auto is_it = [kind](const wire::ServiceWish& wish) { return wish.kind == kind; };
+  return static_cast<std::size_t>(std::count_if(services.begin(), services.end(), is_it));
+}
+
+bool AgentConduct::Attempt::serves_stores() const {
+  return wishes(wire::ServiceKind::TorchStore) + wishes(wire::ServiceKind::HorovodStore) > 0;
+}
+
+AgentConduct::AgentConduct(const wire::Hello& hello, const wire::Prepare& prepare)
+    : now_(prepare), credit_(hello.credit) {}
 
 void AgentConduct::asked(const wire::ToAgent& message) {
   std::visit([this](const auto& m) { note(m); }, message);
@@ -83,15 +94,15 @@ void AgentConduct::note(const wire::StdinData& m) {
 
 Result<AgentConduct::RankEntry*> AgentConduct::of_rank(Rank rank) {
   const auto before = [](const RankEntry& entry, Rank wanted) { return entry.rank < wanted; };
-  const auto found = std::lower_bound(ranks_.begin(), ranks_.end(), rank, before);
-  if (found == ranks_.end() || found->rank != rank) {
+  const auto found = std::lower_bound(now_.ranks.begin(), now_.ranks.end(), rank, before);
+  if (found == now_.ranks.end() || found->rank != rank) {
     return broken("spoke of rank " + number(rank.value()) + ", which is not on this host");
   }
   return &*found;
 }
 
 Result<AgentConduct::RankEntry*> AgentConduct::started_one(Rank rank) {
-  if (!started_) return broken("told news of rank " + number(rank.value()) + " before it had started its workers");
+  if (!now_.started) return broken("told news of rank " + number(rank.value()) + " before it had started its workers");
   return of_rank(rank);
 }
 
@@ -107,27 +118,41 @@ Judgement AgentConduct::judge(const wire::HelloAck& m) {
   return all_fit(m.addresses);
 }
 
+// What was under way before belongs to the attempt before.
 Judgement AgentConduct::judge(const wire::Prepared& m) {
+  if (next_) now_ = *std::exchange(next_, std::nullopt);
   for (const wire::Obstacle& obstacle : m.obstacles) {
     const std::initializer_list<std::string_view> words{obstacle.message, obstacle.hint};
     if (Judgement texts = all_fit(words); !texts) return texts;
   }
-  if (Judgement few = at_most(m.obstacles.size(), apps_ + ranks_.size() + kMostObstacles, "obstacles"); !few)
+  if (Judgement few = at_most(m.obstacles.size(), now_.apps + now_.ranks.size() + kMostObstacles, "obstacles"); !few)
     return few;
-  if (Judgement few = at_most(m.warnings.size(), ranks_.size() + kMostRemarks, "warnings"); !few) return few;
+  if (Judgement few = at_most(m.warnings.size(), now_.ranks.size() + kMostRemarks, "warnings"); !few) return few;
   if (Judgement texts = all_fit(m.warnings); !texts) return texts;
   if (Judgement texts = all_fit(m.addresses); !texts) return texts;
-  if (!reserves_ && (m.port != 0 || m.horovod_port != 0)) return broken("told a port that it was not to reserve");
-  if (!chooses_interfaces_ && !m.addresses.empty()) return broken("told interfaces that it was not to choose");
-  if (Judgement few = at_most(m.ports.size(), ports_, "ports"); !few) return few;
-  if (Judgement few = at_most(m.bindings.size(), reports_bindings_ ? ranks_.size() : 0, "bindings"); !few) return few;
+  if (Judgement services = judge_services(m.services); !services) return services;
+  if (!now_.chooses_interfaces && !m.addresses.empty()) return broken("told interfaces that it was not to choose");
+  if (Judgement few = at_most(m.bindings.size(), now_.reports_bindings ? now_.ranks.size() : 0, "bindings"); !few)
+    return few;
   for (const wire::Bound& bound : m.bindings) {
     if (auto entry = of_rank(bound.rank); !entry) return entry.error();
     if (Judgement text = fits(bound.where); !text) return text;
   }
-  if (Judgement few = at_most(m.mpi.size(), looks_for_mpi_ ? apps_ : 0, "programs that speak MPI"); !few) return few;
+  if (Judgement few = at_most(m.mpi.size(), now_.looks_for_mpi ? now_.apps : 0, "programs that speak MPI"); !few)
+    return few;
   for (const wire::MpiUse& use : m.mpi) {
     if (Judgement one = judge_mpi(use); !one) return one;
+  }
+  return {};
+}
+
+Judgement AgentConduct::judge_services(const std::vector<wire::Service>& services) const {
+  const Error others = broken("told a port that it was not to reserve");
+  if (services.size() > now_.services.size()) return others;
+  for (const wire::Service& service : services) {
+    const auto same = [&](const wire::Service& other) { return other.kind == service.kind; };
+    const auto told = static_cast<std::size_t>(std::count_if(services.begin(), services.end(), same));
+    if (told > now_.wishes(service.kind)) return others;
   }
   return {};
 }
@@ -138,8 +163,8 @@ Judgement AgentConduct::judge_mpi(const wire::MpiUse& m) {
 }
 
 Judgement AgentConduct::judge(const wire::MpiUse& m) {
-  const std::size_t limit = looks_for_mpi_ ? ranks_.size() : 0;
-  if (Judgement few = at_most(++mpi_uses_, limit, "programs that speak MPI"); !few) return few;
+  const std::size_t limit = now_.looks_for_mpi ? now_.ranks.size() : 0;
+  if (Judgement few = at_most(++now_.mpi_uses, limit, "programs that speak MPI"); !few) return few;
   return judge_mpi(m);
 }
 
@@ -154,7 +179,7 @@ Judgement AgentConduct::judge(const wire::Probed& m) {
 }
 
 Judgement AgentConduct::judge(const wire::Started& m) {
-  if (std::exchange(started_, true)) return broken("started its workers twice");
+  if (std::exchange(now_.started, true)) return broken("started its workers twice");
   for (const wire::StartedWorker& worker : m.workers) {
     Result<RankEntry*> entry = of_rank(worker.rank);
     if (!entry) return entry.error();
@@ -222,11 +247,13 @@ Judgement AgentConduct::judge(const wire::StdinCredit& m) {
   return {};
 }
 
-Judgement AgentConduct::judge(const wire::Bye& m) {
+Judgement AgentConduct::judge(const wire::Cleared& m) {
+  if (m.attempt != now_.number) return broken("told the end of attempt " + number(m.attempt) + ", which it is not at");
   if (Judgement few = at_most(m.left.size(), wire::kMaxLeft, "processes that are left"); !few) return few;
-  if (Judgement texts = all_fit(m.left); !texts) return texts;
-  return fits(m.reason);
+  return all_fit(m.left);
 }
+
+Judgement AgentConduct::judge(const wire::Bye& m) { return fits(m.reason); }
 
 Judgement AgentConduct::judge(const wire::ErrorFile& m) {
   Result<RankEntry*> entry = started_one(m.rank);
@@ -239,14 +266,14 @@ Judgement AgentConduct::judge(const wire::ErrorFile& m) {
 }
 
 Judgement AgentConduct::judge(const wire::OutOfMemory& m) {
-  if (Judgement few = at_most(++kills_, ranks_.size(), "words on lack of memory"); !few) return few;
+  if (Judgement few = at_most(++now_.kills, now_.ranks.size(), "words on lack of memory"); !few) return few;
   return fits(m.evidence);
 }
 
 Judgement AgentConduct::judge(const wire::Joined& m) {
   if (Judgement open = answered(joins_, "who has joined,"); !open) return open;
-  if (Judgement few = at_most(m.missing.size(), ranks_.size(), "ranks that are missing"); !few) return few;
-  if (Judgement few = at_most(m.with_torch, ranks_.size(), "workers with torch"); !few) return few;
+  if (Judgement few = at_most(m.missing.size(), now_.ranks.size(), "ranks that are missing"); !few) return few;
+  if (Judgement few = at_most(m.with_torch, now_.ranks.size(), "workers with torch"); !few) return few;
   for (const Rank rank : m.missing) {
     if (auto entry = of_rank(rank); !entry) return entry.error();
   }
@@ -254,17 +281,17 @@ Judgement AgentConduct::judge(const wire::Joined& m) {
 }
 
 Judgement AgentConduct::judge(const wire::LogFailed& m) {
-  if (Judgement few = at_most(++failures_, 2 * ranks_.size() + kMostRemarks, "failures"); !few) return few;
+  if (Judgement few = at_most(++now_.failures, 2 * now_.ranks.size() + kMostRemarks, "failures"); !few) return few;
   return fits(m.why);
 }
 
 Judgement AgentConduct::judge(const wire::PipeFailed& m) {
-  if (Judgement few = at_most(++failures_, 2 * ranks_.size() + kMostRemarks, "failures"); !few) return few;
+  if (Judgement few = at_most(++now_.failures, 2 * now_.ranks.size() + kMostRemarks, "failures"); !few) return few;
   return fits(m.why);
 }
 
 Judgement AgentConduct::judge(const wire::AskVouch& m) {
-  if (!reserves_) return broken("asked about callers of stores that it does not serve");
+  if (!now_.serves_stores()) return broken("asked about callers of stores that it does not serve");
   callers_ += m.callers.size();
   if (Judgement few = at_most(m.callers.size(), wire::kMaxCallers, "callers at once"); !few) return few;
   if (Judgement few = at_most(callers_, kMostCallers, "callers"); !few) return few;
@@ -284,7 +311,11 @@ Judgement AgentConduct::judge(const wire::Vouched& m) {
   return {};
 }
 
-Judgement AgentConduct::judge(const wire::LeftEnded&) { return answered(clean_ups_, "what it had ended,"); }
+Judgement AgentConduct::judge(const wire::LeftEnded& m) {
+  if (Judgement open = answered(clean_ups_, "what it had ended,"); !open) return open;
+  if (Judgement few = at_most(m.left.size(), wire::kMaxLeft, "processes that are left"); !few) return few;
+  return all_fit(m.left);
+}
 
 Judgement AgentConduct::judge(const wire::Inspected& m) {
   if (Judgement open = answered(inspections_, "what its host is like,"); !open) return open;
@@ -292,7 +323,7 @@ Judgement AgentConduct::judge(const wire::Inspected& m) {
   const std::initializer_list<std::string_view> words{
       f.system, f.driver, f.user, f.device, f.shared_memory.path, f.agent_folder.path, f.working_directory.path};
   if (Judgement texts = all_fit(words); !texts) return texts;
-  if (Judgement few = at_most(f.programs.size(), apps_, "programs"); !few) return few;
+  if (Judgement few = at_most(f.programs.size(), now_.apps, "programs"); !few) return few;
   return all_fit(f.programs);
 }
 

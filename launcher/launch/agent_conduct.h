@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -17,7 +18,7 @@ namespace sml::launch {
 
 class AgentConduct {
  public:
-  // What it is told first.
+  // What it is told first; of a further Prepare it is told by asked().
   AgentConduct(const wire::Hello& hello, const wire::Prepare& prepare);
 
   // We send it this: it may answer.
@@ -34,6 +35,26 @@ class AgentConduct {
     std::uint64_t input_out = 0;  // bytes that we have sent it and that it has not taken
   };
 
+  // What one attempt allows.
+  struct Attempt {
+    Attempt() = default;
+    explicit Attempt(const wire::Prepare& prepare);
+    std::uint32_t number = 0;
+    std::vector<RankEntry> ranks;  // sorted
+    std::size_t apps = 0;
+    std::vector<wire::ServiceWish> services;
+    bool chooses_interfaces = false;
+    bool reports_bindings = false;
+    bool looks_for_mpi = false;
+    bool started = false;
+    std::size_t failures = 0;  // of logs, of pipes
+    std::size_t kills = 0;     // for lack of memory, told
+    std::size_t mpi_uses = 0;  // told while they run
+    std::size_t wishes(wire::ServiceKind kind) const;
+    bool serves_stores() const;
+  };
+
+  void note(const wire::Prepare& m) { next_.emplace(m); }
   void note(const wire::Credit& m);
   void note(const wire::Ping& m);
   void note(const wire::Probe& m);
@@ -67,21 +88,17 @@ class AgentConduct {
   Result<void> judge(const wire::AskVouch& m);
   Result<void> judge(const wire::Vouched& m);
   Result<void> judge(const wire::LeftEnded& m);
+  Result<void> judge(const wire::Cleared& m);
+  Result<void> judge_services(const std::vector<wire::Service>& services) const;
   Result<void> judge_mpi(const wire::MpiUse& m);
 
   Result<RankEntry*> of_rank(Rank rank);      // one of this host
   Result<RankEntry*> started_one(Rank rank);  // ... whose host has said what runs
 
-  std::vector<RankEntry> ranks_;  // sorted
-  std::size_t apps_ = 0;
-  std::size_t ports_ = 0;
-  bool reserves_ = false;
-  bool chooses_interfaces_ = false;
-  bool reports_bindings_ = false;
-  bool looks_for_mpi_ = false;
-  std::uint64_t credit_ = 0;  // output bytes that it may send
+  Attempt now_;
+  std::optional<Attempt> next_;  // from its Prepared on
+  std::uint64_t credit_ = 0;     // output bytes that it may send
   bool greeted_ = false;
-  bool started_ = false;
   std::deque<std::uint64_t> pings_;  // not answered, the oldest first
   std::size_t probes_ = 0;           // likewise
   std::size_t inspections_ = 0;
@@ -91,9 +108,6 @@ class AgentConduct {
   std::multiset<std::uint32_t> to_vouch_for_;  // callers about whom it was asked
   std::size_t callers_ = 0;                    // about whom it has asked, and has no answer
   std::size_t words_ = 0;                      // of its own: AgentLog
-  std::size_t failures_ = 0;                   // of logs, of pipes
-  std::size_t kills_ = 0;                      // for lack of memory, told
-  std::size_t mpi_uses_ = 0;                   // told while they run
 };
 
 }  // namespace sml::launch

@@ -25,6 +25,8 @@ std::string make_mark() {
 SessionEvent event_for(const wire::HelloAck&) { return SessionEvent::HelloAck; }
 SessionEvent event_for(const wire::Prepared&) { return SessionEvent::Prepared; }
 SessionEvent event_for(const wire::Probed&) { return SessionEvent::Probed; }
+SessionEvent event_for(const wire::Cleared&) { return SessionEvent::Cleared; }
+SessionEvent event_for(const wire::StdinCredit&) { return SessionEvent::InputTaken; }
 SessionEvent event_for(const wire::Bye&) { return SessionEvent::Bye; }
 SessionEvent event_for(const wire::Pong&) { return SessionEvent::Chatter; }
 SessionEvent event_for(const wire::AgentLog&) { return SessionEvent::Chatter; }
@@ -82,7 +84,7 @@ void AgentSession::transport_open(std::string_view local_address, std::string_vi
   local_address_ = local_address;
   peer_address_ = peer_address;
   transport_step("starting the agent");
-  machine_.on(SessionEvent::Opened);
+  static_cast<void>(machine_.on(SessionEvent::Opened));  // asks for nothing
 }
 
 void AgentSession::transport_bytes(std::span<const char> bytes) {
@@ -110,7 +112,10 @@ void AgentSession::greet() {
 }
 
 void AgentSession::handle_greeting(const wire::Greeting& greeting) {
-  if (const auto* need = std::get_if<wire::NeedAgent>(&greeting)) return send_agent(*need);
+  if (const auto* need = std::get_if<wire::NeedAgent>(&greeting)) {
+    if (machine_.on(SessionEvent::NeedAgent) == SessionAction::SendAgent) send_agent(*need);
+    return;
+  }
   if (const auto* cannot = std::get_if<wire::CannotDeploy>(&greeting)) {
     return fail(
         Error(ErrorKind::Deploy, "no folder takes the agent: " + show(cannot->text, 500))
@@ -122,12 +127,10 @@ void AgentSession::handle_greeting(const wire::Greeting& greeting) {
                                                ", this sml-run " + std::to_string(wire::kProtocolVersion))
                     .with_hint("remove ~/.cache/sml-run there"));
   }
-  machine_.on(SessionEvent::AgentRuns);
-  introduce();
+  if (machine_.on(SessionEvent::AgentRuns) == SessionAction::Introduce) introduce();
 }
 
 void AgentSession::send_agent(const wire::NeedAgent& need) {
-  machine_.on(SessionEvent::NeedAgent);
   // The script asks once for each folder, and only after it has consumed what was sent before.
   if (++times_sent_ > kMaxFolders || transport_->unsent() > 0) {
     return fail(Error(ErrorKind::Protocol, "asks for the agent again and again"));
@@ -146,7 +149,7 @@ void AgentSession::introduce() {
   transport_->send(wire::encode(plan_.hello));
   if (plan_.end_left) {
     conduct_.asked(*plan_.end_left);
-    return transport_->send(wire::encode(*plan_.end_left));
+    return transport_->send(wire::encode(*plan_.end_left) + wire::encode(wire::ToAgent(wire::Leave{})));
   }
   transport_->send(wire::encode(local_ ? plan_.prepare_local : plan_.prepare_remote));
   owner_.session_introduced(*this);
@@ -193,10 +196,32 @@ void AgentSession::send(const wire::ToAgent& message) {
   transport_->send(wire::encode(message));
 }
 
-void AgentSession::start_workers(const wire::Start& message) {
+void AgentSession::prepare(wire::Prepare message) {
+  if (machine_.on(SessionEvent::PrepareSent) == SessionAction::Refuse) return;
+  transport_step("preparing");
+  message.mark = mark_;
+  conduct_.asked(message);
+  transport_->send(wire::encode(wire::ToAgent(std::move(message))));
+}
+
+void AgentSession::start_workers(const wire::Start& message, Afterwards afterwards) {
   if (machine_.on(SessionEvent::StartSent) == SessionAction::Refuse) return;
   transport_step("running");
-  transport_->send(wire::encode(message));
+  std::string frames = wire::encode(message);
+  if (afterwards == Afterwards::Leave) frames += wire::encode(wire::ToAgent(wire::Leave{}));
+  transport_->send(std::move(frames));
+}
+
+void AgentSession::release() {
+  const bool started = machine_.state() == SessionState::Running || machine_.state() == SessionState::Cleared;
+  if (started) transport_->send(wire::encode(wire::ToAgent(wire::Leave{})));
+}
+
+void AgentSession::end_workers(const wire::Stop& message, Afterwards afterwards) {
+  if (!agent_runs()) return;
+  std::string frames = wire::encode(message);
+  if (afterwards == Afterwards::Leave) frames += wire::encode(wire::ToAgent(wire::Leave{}));
+  transport_->send(std::move(frames));
 }
 
 AgentSession::Plan AgentSession::plan_of_clean_up(wire::EndLeft left) const {

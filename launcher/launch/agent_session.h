@@ -29,14 +29,17 @@ class SessionOwner {
   virtual void session_introduced(AgentSession& session) = 0;
   // The agent runs and knows what to start; `message.obstacles` may say why it cannot.
   virtual void session_ready(AgentSession& session, const wire::Prepared& message) = 0;
-  // HelloAck, Probed, Started, Output, ExitedWorker, Drained, AgentLog, Pong, Inspected, StdinCredit or Bye, in an
-  // order that the session machine allows, and within the bounds of AgentConduct.
+  // HelloAck, Probed, Started, Output, ExitedWorker, Drained, AgentLog, Pong, Inspected, StdinCredit, Cleared or Bye,
+  // in an order that the session machine allows, and within the bounds of AgentConduct.
   virtual void session_message(AgentSession& session, wire::ToLauncher message) = 0;
   // step() is another. May come from within start() and start_workers(); for those who watch, nothing hangs on it.
   virtual void session_step(const AgentSession&) {}
   // Last call. Null: the agent has left after its Bye. Otherwise the host could not be reached, or was lost.
   virtual void session_ended(AgentSession& session, const Error* why) = 0;
 };
+
+// What the agent does when the attempt is over. Stay: it serves other hosts, and waits for Leave or another attempt.
+enum class Afterwards : std::uint8_t { Stay, Leave };
 
 class AgentSession final : private TransportEvents {
  public:
@@ -57,7 +60,13 @@ class AgentSession final : private TransportEvents {
   void start();
   // To the agent; ignored unless it runs.
   void send(const wire::ToAgent& message);
-  void start_workers(const wire::Start& message);
+  // For another attempt, once the one before is over (Cleared).
+  void prepare(wire::Prepare message);
+  void start_workers(const wire::Start& message, Afterwards afterwards);
+  // Of one that stays: no attempt will follow. Ignored unless it has been told to start.
+  void release();
+  // Ignored unless the agent runs.
+  void end_workers(const wire::Stop& message, Afterwards afterwards);
   // Gives the host up now, whatever it does; session_ended follows from the loop.
   void abandon(Error why);
 

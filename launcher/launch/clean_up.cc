@@ -45,13 +45,13 @@ void CleanUp::run(std::vector<AgentSession::Plan> hosts) {
 }
 
 void CleanUp::session_message(AgentSession& session, wire::ToLauncher message) {
-  if (const auto* ended = std::get_if<wire::LeftEnded>(&message); ended != nullptr && ended->count > 0) {
+  const auto* ended = std::get_if<wire::LeftEnded>(&message);
+  if (ended == nullptr) return;
+  if (ended->count > 0) {
     say_(session.name() + ": ended " + std::to_string(ended->count) + (ended->count == 1 ? " process" : " processes") +
          " of the job that its agent had left there");
   }
-  if (const auto* bye = std::get_if<wire::Bye>(&message)) {
-    for (const std::string& left : bye->left) say_(session.name() + ": cannot be ended: " + show(left));
-  }
+  for (const std::string& left : ended->left) say_(session.name() + ": cannot be ended: " + show(left));
 }
 
 void CleanUp::session_ended(AgentSession& session, const Error* why) {

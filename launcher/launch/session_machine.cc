@@ -22,20 +22,32 @@ constexpr Row kTable[] = {
     {S::Preparing, E::HelloAck, S::Preparing, A::Deliver},
     {S::Preparing, E::Prepared, S::Ready, A::TellReady},
     {S::Preparing, E::Chatter, S::Preparing, A::Deliver},
+    {S::Preparing, E::Probed, S::Preparing, A::None},  // late, of an attempt before
+    {S::Preparing, E::InputTaken, S::Preparing, A::None},
     {S::Preparing, E::Bye, S::Leaving, A::Deliver},
     {S::Preparing, E::Closed, S::Ended, A::TellLost},
 
     {S::Ready, E::Probed, S::Ready, A::Deliver},
     {S::Ready, E::StartSent, S::Running, A::None},
     {S::Ready, E::Chatter, S::Ready, A::Deliver},
+    {S::Ready, E::Cleared, S::Cleared, A::Deliver},
     {S::Ready, E::Bye, S::Leaving, A::Deliver},
     {S::Ready, E::Closed, S::Ended, A::TellLost},
 
     {S::Running, E::WorkerNews, S::Running, A::Deliver},
+    {S::Running, E::InputTaken, S::Running, A::Deliver},
+    {S::Running, E::Cleared, S::Cleared, A::Deliver},
     {S::Running, E::Probed, S::Running, A::None},  // late
     {S::Running, E::Chatter, S::Running, A::Deliver},
     {S::Running, E::Bye, S::Leaving, A::Deliver},
     {S::Running, E::Closed, S::Ended, A::TellLost},
+
+    {S::Cleared, E::PrepareSent, S::Preparing, A::None},
+    {S::Cleared, E::InputTaken, S::Cleared, A::Deliver},
+    {S::Cleared, E::Probed, S::Cleared, A::None},  // late
+    {S::Cleared, E::Chatter, S::Cleared, A::Deliver},
+    {S::Cleared, E::Bye, S::Leaving, A::Deliver},
+    {S::Cleared, E::Closed, S::Ended, A::TellLost},
 
     {S::Leaving, E::Closed, S::Ended, A::TellEnd},
     {S::Leaving, E::Chatter, S::Leaving, A::None},
@@ -47,14 +59,14 @@ static_assert(no_pair_twice(kTable));
 
 std::string_view name(SessionState state) {
   static constexpr std::string_view names[] = {"starting", "greeting", "preparing", "ready",
-                                               "running",  "leaving",  "ended"};
+                                               "running",  "cleared",  "leaving",   "ended"};
   return names[static_cast<std::size_t>(state)];
 }
 
 std::string_view name(SessionEvent event) {
-  static constexpr std::string_view names[] = {"opened",   "agent wanted", "agent runs", "hello",
-                                               "prepared", "probed",       "start sent", "worker news",
-                                               "chatter",  "bye",          "closed"};
+  static constexpr std::string_view names[] = {"opened",  "agent wanted", "agent runs", "hello",       "prepared",
+                                               "probed",  "prepare sent", "start sent", "worker news", "input taken",
+                                               "chatter", "cleared",      "bye",        "closed"};
   return names[static_cast<std::size_t>(event)];
 }
 

@@ -12,6 +12,7 @@ enum class SessionState : std::uint8_t {
   Preparing,  // the agent runs and has been told the plan
   Ready,      // it can start the workers
   Running,
+  Cleared,  // nothing runs any more; another attempt may follow
   Leaving,  // it has said Bye
   Ended,
 };
@@ -22,9 +23,12 @@ enum class SessionEvent : std::uint8_t {
   HelloAck,
   Prepared,
   Probed,
+  PrepareSent,  // again
   StartSent,
-  WorkerNews,  // Started, Output, Exited, Drained, StdinCredit
+  WorkerNews,  // Started, Output, Exited, Drained
+  InputTaken,  // StdinCredit
   Chatter,     // Pong, AgentLog, Joined, Inspected, AskVouch, Vouched
+  Cleared,
   Bye,
   Closed,  // the transport has ended
 };
@@ -44,7 +48,7 @@ std::string_view name(SessionEvent event);
 
 class SessionMachine {
  public:
-  SessionAction on(SessionEvent event);
+  [[nodiscard]] SessionAction on(SessionEvent event);
   SessionState state() const { return state_; }
   // After something was refused or a deadline passed: nothing more is expected.
   void end() { state_ = SessionState::Ended; }

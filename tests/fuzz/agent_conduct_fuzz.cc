@@ -24,8 +24,7 @@ constexpr std::uint32_t kStdin = 5;
 AgentConduct conduct_of_two() {
   wire::Prepare prepare;
   prepare.apps.resize(1);
-  prepare.rendezvous = wire::Rendezvous::Reserve;
-  prepare.ports = 2;
+  prepare.services = {{wire::ServiceKind::TorchStore}, {wire::ServiceKind::WorkerPort}};
   for (const std::uint32_t rank : {2U, 5U}) {
     wire::Worker worker;
     worker.rank = Rank(rank);
@@ -47,7 +46,11 @@ std::string honest_bytes() {
   std::string out;
   for (const wire::ToLauncher& m : {
            wire::ToLauncher(wire::HelloAck{.build_id = "1", .addresses = {"10.0.0.1"}, .machine = "m"}),
-           wire::ToLauncher(wire::Prepared{{}, 29500, 29501, {}, {1, 2}, {"a warning"}, {}}),
+           wire::ToLauncher(wire::Prepared{{},
+                                           {{wire::ServiceKind::TorchStore, 29500}, {wire::ServiceKind::WorkerPort, 1}},
+                                           {},
+                                           {"a warning"},
+                                           {}}),
            wire::ToLauncher(wire::Probed{{{"10.0.0.2", 0}}}),
            wire::ToLauncher(wire::Pong{1, 5}),
            wire::ToLauncher(wire::Inspected{}),
@@ -61,6 +64,7 @@ std::string honest_bytes() {
            wire::ToLauncher(wire::Output{Rank(2), Stream::Stderr, text}),
            wire::ToLauncher(wire::ExitedWorker{.rank = Rank(2)}),
            wire::ToLauncher(wire::Drained{Rank(2), wire::DrainEnd::Eof}),
+           wire::ToLauncher(wire::Cleared{}),
            wire::ToLauncher(wire::Bye{}),
        }) {
     out += wire::encode(m);

@@ -53,49 +53,49 @@ def frame(kind, payload):
 
 def codecs():
     app = texts(b"python3", b"train.py") + text(b"/work") + u8(1) + texts(b"PATH=/bin") + texts(b"LR=0.1")
-    hello = u32(6) + text(b"job") + text(b"algo-2") + u32(30000, 10000) + u64(65536)
-    start = texts(b"MASTER_ADDR=10.0.0.1", b"MASTER_PORT=29500") + u8(1) + u32(2) + texts(b"10.0.0.1", b"10.0.0.2") + u8(1)
+    hello = u32(7) + text(b"job") + text(b"algo-2") + u32(30000, 10000) + u64(65536)
+    start = texts(b"MASTER_ADDR=10.0.0.1", b"MASTER_PORT=29500") + u8(1) + u32(2) + texts(b"10.0.0.1", b"10.0.0.2")
     start += u32(1, 0) + texts(b"TF_CONFIG={}")
     caller = u32(1) + text(b"10.0.0.2") + struct.pack(">H", 4000) + text(b"10.0.0.1") + struct.pack(">H", 29500)
     one = {"Hello": hello, "Probe": texts(b"10.0.0.1", b"fe80::1") + struct.pack(">HI", 29500, 1000), "Start": start,
            "Signal": u32(10), "Stop": u32(15, 1000), "StdinData": u32(0) + text(b"in\n"), "StdinEof": u32(0),
-           "Credit": u64(65536), "Ping": u64(7), "Suspend": b"", "Resume": b"", "Release": b"",
+           "Credit": u64(65536), "Ping": u64(7), "Suspend": b"", "Resume": b"", "Leave": b"",
            "AskJoined": struct.pack(">H", 29500), "Inspect": b"", "Vouch": u32(1) + caller, "Ruled": u32(1, 1) + u8(1),
            "EndLeft": text(b"sml0") + u32(17) + text(b"/sys/fs/cgroup/sml-run-a") + text(b"/tmp/sml-run-a")}
     for name, payload in one.items():
         put("codec_to_agent", name.lower(), frame(TO_AGENT[name], payload))
     worker = u32(2, 0, 0) + u8(1) + texts(b"RANK=2") + text(b"/logs/2/stdout") + text(b"") + text(b"0-3") + u8(0)
     wishes = u8(1) + u32(2) + u8(0, 0, 1, 0) + u32(0, 1, 4) + u8(1) + u32(1)  # of binding and devices
-    prepare = u32(1) + app + u32(1) + worker + u8(1) + u64(65536) + u8(0) + texts(b"eth0") + u32(1) + wishes
-    put("codec_to_agent", "prepare", frame(TO_AGENT["Prepare"], prepare + u32(0, 0) + u32(0) + text(b"mark") + u8(1)))
+    prepare = u32(1) + app + u32(1) + worker + u32(2) + u8(0, 1, 2, 1) + u64(65536) + u8(0) + texts(b"eth0") + wishes
+    put("codec_to_agent", "prepare", frame(TO_AGENT["Prepare"], prepare + u32(0, 0) + u32(0) + text(b"mark") + u8(1) + u32(2)))
     put("codec_to_agent", "conversation", b"".join(frame(TO_AGENT[n], one[n]) for n in ("Hello", "Ping", "Start", "Stop")))
     put("codec_to_agent", "cut_short", frame(TO_AGENT["Hello"], hello)[:-3])
 
-    ack = u32(6) + text(b"b") + u32(17) + u64(5) + texts(b"10.0.0.2") + text(b"machine") + text(b"") + text(b"/tmp/s")
+    ack = u32(7) + text(b"b") + u32(17) + u64(5) + texts(b"10.0.0.2") + text(b"machine") + text(b"") + text(b"/tmp/s")
     one = {"HelloAck": ack,
-           "Prepared": u32(1) + u8(9) + text(b"no such program") + text(b"install it") + struct.pack(">HH", 29500, 29501) +
-           texts(b"10.0.0.2") + u32(1) + struct.pack(">H", 4000) + texts(b"a warning") + u32(1, 2) + text(b"core 1") +
+           "Prepared": u32(1) + u8(9) + text(b"no such program") + text(b"install it") +
+           struct.pack(">IBHBH", 2, 0, 29500, 2, 4000) + texts(b"10.0.0.2") + texts(b"a warning") + u32(1, 2) + text(b"core 1") +
            u32(1, 2, 0) + text(b"a.out") + text(b"libmpi.so"),
            "Probed": u32(1) + text(b"10.0.0.1") + u32(111), "Started": u32(1, 2, 40) + u64(9),
            "Output": u32(2) + u8(1) + u64(9) + text(b"epoch 1\n"), "ExitedWorker": u32(2) + u8(0) + u32(1) + u8(0, 0) + u64(9),
            "Drained": u32(2) + u8(0), "AgentLog": u8(1) + text(b"words"), "Pong": u64(7, 9), "StdinCredit": u32(2) + u64(4),
-           "Bye": text(b"") + texts(b"pid 4 (sleep)"), "ErrorFile": text(b'{"message":"E"}') + u32(2),
+           "Cleared": u32(1) + texts(b"pid 4 (sleep)"), "Bye": text(b""), "ErrorFile": text(b'{"message":"E"}') + u32(2),
            "OutOfMemory": u64(1) + text(b"oom_kill rose"), "Joined": u64(2, 30) + u32(1, 2), "LogFailed": text(b"disk full"),
            "PipeFailed": text(b"train"), "MpiUse": u32(2, 40) + text(b"a.out") + text(b"libmpi.so"),
-           "AskVouch": u32(1) + caller, "Vouched": u32(1, 1) + u8(2), "LeftEnded": u32(3)}
+           "AskVouch": u32(1) + caller, "Vouched": u32(1, 1) + u8(2), "LeftEnded": u32(3) + texts(b"pid 4 (sleep)")}
     for name, payload in one.items():
         put("codec_to_launcher", name.lower(), frame(TO_LAUNCHER[name], payload))
     put("codec_to_launcher", "conversation", b"".join(
-        frame(TO_LAUNCHER[n], one[n]) for n in ("HelloAck", "Prepared", "Started", "Output", "ExitedWorker", "Drained", "Bye")))
+        frame(TO_LAUNCHER[n], one[n]) for n in ("HelloAck", "Prepared", "Started", "Output", "ExitedWorker", "Drained", "Cleared", "Bye")))
 
 
 def dial_in():
     header = "launcher/dialin/messages.h"
-    for side, own in (("ToHead", {"Hello": u32(1) + text(b"job") + u32(1) + text(b"b") + text(b"digest") + u32(1) + text(b"h"),
-                                  "Bytes": text(b"sml0 AGENT 6\n"), "AgentEnded": text(b"gone"), "StopAsked": u8(15)}),
+    for side, own in (("ToHead", {"Introduction": u32(1) + text(b"job") + u32(1) + text(b"b") + text(b"digest") + u32(1) + text(b"h"),
+                                  "Bytes": text(b"sml0 AGENT 7\n"), "AgentEnded": text(b"gone"), "StopAsked": u8(15)}),
                       ("ToHost", {"Welcome": b"", "Refused": u8(5) + u32(2) + text(b"twice"), "Begin": text(b"sml0"),
                                   "Bytes": text(b"x"), "EndInput": b"", "Alive": b"",
-                                  "Verdict": u8(1) + text(b"rank 1 failed") + text(b"ValueError")})):
+                                  "JobEnd": u8(1) + text(b"rank 1 failed") + text(b"ValueError")})):
         kinds = types_of(header, side, {"ToHead": 1, "ToHost": 64}[side])
         for name, payload in own.items():
             put("dial_in", f"{side.lower()}_{name.lower()}", frame(kinds[name], payload))
@@ -114,10 +114,10 @@ def plans():
 
 # ---- first lines (common/wire/handshake.h); the target's mark is "m"
 def handshake():
-    for name, line in (("agent", "m AGENT 6"), ("need", "m NEED x86_64 /home/u/.cache/sml-run"), ("fail", "m FAIL no space"),
-                       ("noise", "Welcome\nm\n\x1b[2Jm AGENT\nm AGENT 6")):
+    for name, line in (("agent", "m AGENT 7"), ("need", "m NEED x86_64 /home/u/.cache/sml-run"), ("fail", "m FAIL no space"),
+                       ("noise", "Welcome\nm\n\x1b[2Jm AGENT\nm AGENT 7")):
         put("handshake", name, line.encode() + b"\nrest")
-    put("handshake", "without_its_end", b"Welcome\nm AGENT 6")
+    put("handshake", "without_its_end", b"Welcome\nm AGENT 7")
 
 
 # ---- the stores: runs of bytes, each with a byte before it that tells whose and how long (see the targets)

@@ -76,7 +76,7 @@ TEST_CASE("agent: two workers from start to end") {
   CHECK(status_of(launcher.news(1).exited) == ExitStatus(Exited{0}));
   CHECK(launcher.news(0).drained == wire::DrainEnd::Eof);
   CHECK(launcher.news(1).drained == wire::DrainEnd::Eof);
-  CHECK(launcher.bye()->left.empty());
+  CHECK(launcher.cleared()->left.empty());
   CHECK(launcher.bye()->reason.empty());
   CHECK(init.nothing_left());
 }
@@ -181,7 +181,7 @@ TEST_CASE("agent: what comes out of turn is ignored, and told to those who debug
   Launcher launcher;
   launcher.send(Launcher::hello());
   launcher.send(wire::Start{});
-  CHECK(launcher.await<wire::AgentLog>().text == "its agent ignored a last start while idle");
+  CHECK(launcher.await<wire::AgentLog>().text == "its agent ignored a start while idle");
   launcher.send(Launcher::plan({{"sh", "-c", "echo first"}}));
   launcher.send(Launcher::plan({{"sh", "-c", "echo second"}}));
   const auto told = launcher.await<wire::AgentLog>();
@@ -190,6 +190,72 @@ TEST_CASE("agent: what comes out of turn is ignored, and told to those who debug
   launcher.send(wire::Start{});
   launcher.must_leave_well();
   CHECK(launcher.news(0).out == "first\n");
+}
+
+TEST_CASE("agent: one attempt after the other, each with all of its own") {
+  Init init;
+  fake::ScratchFolder folder;
+  Launcher launcher({"env", "TMPDIR=" + folder.path()});
+  launcher.send(Launcher::hello());
+  std::uint16_t before = 0;
+  for (std::uint32_t attempt = 1; attempt <= 3; ++attempt) {
+    CAPTURE(attempt);
+    wire::Prepare plan = Launcher::plan({{"sh", "-c", "echo $MASTER_PORT; exec sleep 1000"}, {kEcho, "daemon"}});
+    plan.attempt = attempt;
+    plan.services = {{wire::ServiceKind::TorchStore, wire::ServiceReach::Network},
+                     {wire::ServiceKind::HorovodStore, wire::ServiceReach::Network},
+                     {wire::ServiceKind::WorkerPort, wire::ServiceReach::Network}};
+    for (wire::Worker& worker : plan.workers) worker.rank = Rank(worker.rank.value() + attempt * 10);
+    launcher.send(plan);
+    const auto prepared = launcher.await<wire::Prepared>();
+    CHECK(prepared.obstacles.empty());
+    REQUIRE(prepared.services.size() == 3);
+    const std::uint16_t port = wire::port_of(prepared, wire::ServiceKind::TorchStore);
+    CHECK(port != 0);
+    const auto is_before = [&](const wire::Service& service) { return service.port == before; };
+    if (std::none_of(prepared.services.begin(), prepared.services.end(), is_before)) {
+      CHECK_FALSE(can_connect(before));  // the store of the attempt before has gone
+    }
+    wire::Start start{.rendezvous = {"MASTER_PORT=" + std::to_string(port)}};
+    start.stores = {.torch = plan::TorchStore::OfAgent, .world_size = 2, .hosts = {}};
+    launcher.send(start);
+    CHECK(launcher.await<wire::Started>().workers.size() == 2);
+    const std::uint32_t first = attempt * 10;
+    launcher.until([&] { return launcher.news(first).out == std::to_string(port) + "\n"; });
+    const pid_t daemon = await_pid(launcher, first + 1);
+    CHECK(can_connect(port));
+    launcher.send(wire::Stop{SIGTERM, 1000});
+    const auto cleared = launcher.await<wire::Cleared>();
+    CHECK(cleared.attempt == attempt);
+    CHECK(cleared.left.empty());
+    CHECK(launcher.news(first).drained.has_value());
+    CHECK_FALSE(fake::runs(daemon));
+    CHECK(can_connect(port));  // for other hosts
+    before = port;
+  }
+  launcher.must_leave_well();
+  CHECK(init.nothing_left());
+  CHECK(std::filesystem::is_empty(folder.path()));
+}
+
+TEST_CASE("agent: what one attempt has left in its folder is not taken for the next one's") {
+  Init init;
+  fake::ScratchFolder folder;
+  Launcher launcher({"env", "TMPDIR=" + folder.path()});
+  launcher.send(Launcher::hello());
+  launcher.send(Launcher::plan({{"sh", "-c", "echo no error > $TORCHELASTIC_ERROR_FILE"}}));
+  launcher.send(wire::Start{});
+  launcher.await<wire::Cleared>();
+  wire::Prepare plan = Launcher::plan({{"false"}});
+  plan.attempt = 2;
+  launcher.forget();
+  launcher.send(plan);
+  launcher.send(wire::Start{});
+  launcher.send(wire::Leave{});
+  while (auto message = launcher.next()) CHECK_FALSE(std::holds_alternative<wire::ErrorFile>(*message));
+  CHECK(status_of(launcher.news(0).exited) == ExitStatus(Exited{1}));
+  CHECK(launcher.cleared()->attempt == 2);
+  launcher.must_leave_well();
 }
 
 TEST_CASE("agent: nonsense on its pipe ends it") {
@@ -218,7 +284,7 @@ TEST_CASE("agent: what cannot run is told before anything is started") {
   CHECK(prepared.obstacles[0].message == "there is no program no-such-program");
   CHECK(prepared.obstacles[1].kind == static_cast<std::uint8_t>(ErrorKind::NotExecutable));
   CHECK(prepared.obstacles[2].kind == static_cast<std::uint8_t>(ErrorKind::Spawn));
-  CHECK(prepared.port == 0);
+  CHECK(prepared.services.empty());
   CHECK(fake::children_of(launcher.agent()).empty());
   launcher.send(wire::Stop{SIGTERM, 1000});
   launcher.must_leave_well();
@@ -465,7 +531,7 @@ TEST_CASE("agent: a daemon that holds the output is not waited for, and does not
   CHECK(launcher.news(0).drained == wire::DrainEnd::Quiet);
   CHECK(std::chrono::steady_clock::now() - begin < 5s);
   CHECK_FALSE(fake::runs(daemon));
-  CHECK(launcher.bye()->left.empty());
+  CHECK(launcher.cleared()->left.empty());
   CHECK(init.nothing_left());
 }
 
@@ -484,7 +550,7 @@ TEST_CASE("agent: daemons that ignore TERM are killed, those that come to light 
   const auto begin = std::chrono::steady_clock::now();
   launcher.must_leave_well();
   CHECK(std::chrono::steady_clock::now() - begin < supervise::HostMachine::kReapLimit - 1s);
-  CHECK(launcher.bye()->left.empty());
+  CHECK(launcher.cleared()->left.empty());
   CHECK(fake::children_of(::getpid()).empty());
 }
 
@@ -813,14 +879,15 @@ TEST_CASE("agent: input that is under way when it is released is not answered af
   Launcher launcher;
   wire::Prepare plan = Launcher::plan({{"true"}});
   plan.workers[0].stdin_source = wire::StdinSource::Launcher;
-  plan.rendezvous = wire::Rendezvous::Reserve;  // its stores wait for the release
+  plan.services = {{wire::ServiceKind::TorchStore, wire::ServiceReach::Network}};
   launcher.send(Launcher::hello());
   launcher.send(plan);
   launcher.await<wire::Prepared>();
-  launcher.send(wire::Start{.rendezvous = {}, .leave = wire::Leave::WhenReleased});
-  launcher.until([&] { return launcher.news(0).drained.has_value(); });
+  launcher.send(wire::Start{});
+  launcher.await<wire::Cleared>();
   const std::string input = wire::encode(wire::StdinData{Rank(0), "late"});
-  REQUIRE(os::write_all(launcher.socket(), input + wire::encode(wire::Release{}) + input));  // found together
+  REQUIRE(
+      os::write_all(launcher.socket(), input + wire::encode(wire::ToAgent(wire::Leave{})) + input));  // found together
   launcher.must_leave_well();
   CHECK(init.nothing_left());
 }
@@ -829,22 +896,23 @@ TEST_CASE("agent: the meeting point is reachable until the start and free for ra
   Init init;
   Launcher launcher;
   wire::Prepare plan = Launcher::plan({{kEcho, "await_signal"}});
-  plan.rendezvous = wire::Rendezvous::Reserve;
+  plan.services = {{wire::ServiceKind::TorchStore, wire::ServiceReach::Network}};
   launcher.send(Launcher::hello());
   launcher.send(plan);
   const auto prepared = launcher.await<wire::Prepared>();
-  REQUIRE(prepared.port != 0);
-  CHECK(can_connect(prepared.port));
+  const std::uint16_t port = wire::port_of(prepared, wire::ServiceKind::TorchStore);
+  REQUIRE(port != 0);
+  CHECK(can_connect(port));
   launcher.send(wire::Start{});
   await_ready(launcher);
-  CHECK_FALSE(can_connect(prepared.port));
+  CHECK_FALSE(can_connect(port));
   // as every server does
   const os::UniqueFd server(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   const int on = 1;
   ::setsockopt(server.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
   sockaddr_in address{};
   address.sin_family = AF_INET;
-  address.sin_port = htons(prepared.port);
+  address.sin_port = htons(port);
   CHECK(::bind(server.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0);
   CHECK(::listen(server.get(), 1) == 0);
   launcher.send(wire::Signal{SIGUSR1});

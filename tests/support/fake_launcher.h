@@ -9,6 +9,7 @@
 
 #include <poll.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 
 #include "common/os/fd.h"
@@ -97,7 +98,7 @@ class Launcher {
     }
   }
 
-  // Hello, Prepare, Start.
+  // Hello, Prepare, Start, and Leave when that is done.
   static wire::Hello hello(std::uint64_t credit = kPlenty) {
     return {.version = wire::kProtocolVersion,
             .job_id = "test",
@@ -125,6 +126,7 @@ class Launcher {
     send(prepare);
     CHECK(await<wire::Prepared>().obstacles.empty());
     send(wire::Start{});
+    send(wire::Leave{});
     await<wire::Started>();
   }
   void start(const std::vector<Argv>& workers, const wire::Hello& greeting = hello()) {
@@ -144,11 +146,17 @@ class Launcher {
     if (news_.size() <= rank) news_.resize(rank + 1);
     return news_[rank];
   }
+  void forget() { news_.clear(); }  // an attempt begins
   std::uint64_t output_bytes() const { return output_bytes_; }
+  const std::optional<wire::Cleared>& cleared() const { return cleared_; }  // the last
   const std::optional<wire::Bye>& bye() const { return bye_; }
 
-  // The agent has said Bye, closed its end and exited with 0.
+  // Told to leave when it is done, the agent has said Bye, closed its end and exited with 0.
   void must_leave_well() {
+    if (!bye_) {
+      const std::string leave = wire::encode(wire::ToAgent(wire::Leave{}));
+      ::send(socket_.get(), leave.data(), leave.size(), MSG_NOSIGNAL);
+    }
     while (next()) {
     }
     CHECK(closed_);
@@ -193,6 +201,8 @@ class Launcher {
     } else if (const auto* credit = std::get_if<wire::StdinCredit>(&message)) {
       CHECK_FALSE(bye_.has_value());  // the last word
       news(credit->rank.value()).input_taken += credit->bytes;
+    } else if (const auto* cleared = std::get_if<wire::Cleared>(&message)) {
+      cleared_ = *cleared;
     } else if (const auto* last = std::get_if<wire::Bye>(&message)) {
       bye_ = *last;
     }
@@ -204,6 +214,7 @@ class Launcher {
   os::UniqueFd socket_;
   wire::Decoder<wire::ToLauncher> decoder_;
   std::deque<News> news_;
+  std::optional<wire::Cleared> cleared_;
   std::optional<wire::Bye> bye_;
   std::uint64_t output_bytes_ = 0;
   std::uint64_t pings_ = 0;

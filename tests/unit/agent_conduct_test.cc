@@ -51,17 +51,24 @@ wire::ExitedWorker exited(std::uint32_t rank) { return {.rank = Rank(rank)}; }
 wire::Drained drained(std::uint32_t rank) { return {Rank(rank), wire::DrainEnd::Eof}; }
 const std::string kLong(wire::kMaxText + 1, 'x');
 
+using Kind = wire::ServiceKind;
+const std::vector<wire::ServiceWish> kWishes{{Kind::TorchStore, wire::ServiceReach::Network},
+                                             {Kind::HorovodStore, wire::ServiceReach::Network},
+                                             {Kind::WorkerPort, wire::ServiceReach::Network},
+                                             {Kind::WorkerPort, wire::ServiceReach::Network}};
+const std::vector<wire::Service> kServices{
+    {Kind::TorchStore, 29500}, {Kind::HorovodStore, 29501}, {Kind::WorkerPort, 1}, {Kind::WorkerPort, 2}};
+
 }  // namespace
 
 TEST_CASE("conduct: a whole conversation breaks no rule") {
   Host host([](wire::Prepare& p) {
-    p.rendezvous = wire::Rendezvous::Reserve;
-    p.ports = 2;
+    p.services = kWishes;
     p.interfaces = {"eth0"};
     p.binding.report = plan::ReportBindings::Yes;
   });
   host.may(wire::HelloAck{.build_id = "1", .addresses = {"10.0.0.1"}, .machine = "m"});
-  host.may(wire::Prepared{{}, 29500, 29501, {"10.0.0.1"}, {1, 2}, {"a warning"}, {{Rank(2), "core 1"}, {Rank(5), ""}}});
+  host.may(wire::Prepared{{}, kServices, {"10.0.0.1"}, {"a warning"}, {{Rank(2), "core 1"}, {Rank(5), ""}}});
   host.conduct.asked(wire::Probe{{"10.0.0.2"}, 1, 1});
   host.may(wire::Probed{{{"10.0.0.2", 0}}});
   host.conduct.asked(wire::Ping{1});
@@ -87,7 +94,8 @@ TEST_CASE("conduct: a whole conversation breaks no rule") {
   host.conduct.asked(wire::Credit{1});
   host.may(output(5, "x"));  // was on its way
   host.may(drained(5));
-  host.may(wire::Bye{"", {"pid 1"}});
+  host.may(wire::Cleared{1, {"pid 1"}});
+  host.may(wire::Bye{""});
 }
 
 TEST_CASE("conduct: a worker that could not be started ends without having run") {
@@ -171,10 +179,11 @@ TEST_CASE("conduct: answers that nobody asked for") {
 
 TEST_CASE("conduct: what it was not to prepare") {
   const auto breaks = [](const wire::Prepared& prepared, const std::string& rule) { Host().may_not(prepared, rule); };
-  breaks({.obstacles = {}, .port = 1}, "told a port that it was not to reserve");
-  breaks({.obstacles = {}, .horovod_port = 1}, "told a port that it was not to reserve");
+  const std::string unasked = "told a port that it was not to reserve";
+  for (const wire::Service& service : kServices) breaks({.obstacles = {}, .services = {service}}, unasked);
+  Host host([](wire::Prepare& p) { p.services = kWishes; });
+  host.may_not(wire::Prepared{.obstacles = {}, .services = {kServices[0], kServices[0]}}, unasked);
   breaks({.obstacles = {}, .addresses = {"10.0.0.1"}}, "told interfaces that it was not to choose");
-  breaks({.obstacles = {}, .ports = {1}}, "sent 1 ports, more than 0");
   breaks({.obstacles = {}, .bindings = {{Rank(2), ""}}}, "sent 1 bindings, more than 0");
 }
 
@@ -191,17 +200,43 @@ TEST_CASE("conduct: texts that are too long, and too many of them") {
         wire::ToLauncher(wire::Prepared{.obstacles = {}, .warnings = {kLong}}),
         wire::ToLauncher(wire::AgentLog{wire::LogLevel::Info, kLong}), wire::ToLauncher(inspected),
         wire::ToLauncher(wire::LogFailed{kLong}), wire::ToLauncher(wire::PipeFailed{kLong}),
-        wire::ToLauncher(wire::OutOfMemory{1, kLong}), wire::ToLauncher(wire::Bye{kLong, {}}),
-        wire::ToLauncher(wire::Bye{"", {kLong}})}) {
+        wire::ToLauncher(wire::OutOfMemory{1, kLong}), wire::ToLauncher(wire::Bye{kLong}),
+        wire::ToLauncher(wire::Cleared{1, {kLong}})}) {
     CAPTURE(message.index());
     host.may_not(message, rule);
   }
   host.start();
   host.may_not(wire::ErrorFile{kLong, Rank(2)}, rule);
-  host.may_not(wire::Bye{"", std::vector<std::string>(257)}, "sent 257 processes that are left, more than 256");
+  host.may_not(wire::Cleared{1, std::vector<std::string>(257)}, "sent 257 processes that are left, more than 256");
   host.may_not(wire::Prepared{.obstacles = std::vector<wire::Obstacle>(104)}, "sent 104 obstacles, more than 103");
   host.may(wire::OutOfMemory{1, ""});
   host.may_not(wire::OutOfMemory{1, ""}, "sent 3 words on lack of memory, more than 2");
+}
+
+TEST_CASE("conduct: a further attempt is held to its own plan from its Prepared on") {
+  Host host;
+  host.start();
+  host.conduct.asked(wire::StdinData{Rank(2), "12"});
+  for (const std::uint32_t rank : {2U, 5U}) {
+    host.may(exited(rank));
+    host.may(drained(rank));
+  }
+  host.may_not(wire::Cleared{2, {}}, "told the end of attempt 2, which it is not at");
+  host.may(wire::Cleared{1, {}});
+  wire::Prepare next;
+  next.attempt = 2;
+  next.apps.resize(1);
+  next.workers.resize(1);
+  next.workers[0].rank = Rank(7);
+  host.conduct.asked(next);
+  host.may(wire::StdinCredit{Rank(2), 2});  // was under way
+  host.may(wire::Prepared{});
+  host.may_not(wire::StdinCredit{Rank(2), 0}, "told news of rank 2 before it had started its workers");
+  host.may(wire::Started{{{Rank(7), 10}}, 1});
+  host.may_not(exited(5), "spoke of rank 5, which is not on this host");
+  host.may(exited(7));
+  host.may(drained(7));
+  host.may(wire::Cleared{2, {}});
 }
 
 TEST_CASE("conduct: remarks without end") {
@@ -213,7 +248,7 @@ TEST_CASE("conduct: remarks without end") {
 }
 
 TEST_CASE("conduct: who vouches for whom") {
-  Host server([](wire::Prepare& p) { p.rendezvous = wire::Rendezvous::Reserve; });
+  Host server([](wire::Prepare& p) { p.services = kWishes; });
   const wire::Caller caller{7, "10.0.0.2", 40000, "10.0.0.1", 29500};
   server.may(wire::AskVouch{{caller}});
   server.conduct.asked(wire::Ruled{{{7, wire::IsOurs::Yes}}});

@@ -14,10 +14,11 @@ using A = AgentAction;
 namespace {
 
 constexpr S kStates[] = {S::Awaiting, S::Idle, S::Prepared, S::Running, S::Last, S::Cleared, S::Gone};
-constexpr E kEvents[] = {E::Hello,    E::OtherVersion, E::Prepare, E::Start, E::StartLast,    E::Stop,     E::EndLeft,
-                         E::Question, E::ForWorkers,   E::Release, E::Over,  E::LauncherLost, E::ToldToEnd};
-constexpr A kActions[] = {A::None, A::Unexpected, A::Greet,   A::RefuseVersion, A::Prepare, A::Start,
-                          A::Stop, A::Abandon,    A::EndLeft, A::Answer,        A::Pass,    A::Leave};
+constexpr E kEvents[] = {E::Hello,    E::OtherVersion, E::Prepare, E::Start, E::Stop,         E::EndLeft,
+                         E::Question, E::ForWorkers,   E::Leave,   E::Over,  E::LauncherLost, E::ToldToEnd};
+constexpr A kActions[] = {A::None,  A::Unexpected, A::Greet,         A::RefuseVersion, A::Prepare,
+                          A::Start, A::Stop,       A::Abandon,       A::EndLeft,       A::Answer,
+                          A::Pass,  A::Clear,      A::ClearAndLeave, A::Leave};
 
 AgentMachine after(AgentMachine machine, std::initializer_list<E> events) {
   for (const E event : events) static_cast<void>(machine.on(event));
@@ -69,7 +70,7 @@ TEST_CASE("agent machine: whatever state it is in, without a launcher it leaves 
         CHECK(ending.gone());
       } else {
         CHECK((first == A::Abandon || first == A::Stop));
-        CHECK(ending.on(E::Over) == A::Leave);
+        CHECK(ending.on(E::Over) == A::ClearAndLeave);
         CHECK(ending.gone());
       }
     }
@@ -82,7 +83,7 @@ TEST_CASE("agent machine: the last word is said once, and nothing follows it") {
       CAPTURE(name(state), name(event));
       AgentMachine next = machine;
       const A action = next.on(event);
-      const bool last_word = action == A::Leave || action == A::RefuseVersion || action == A::EndLeft;
+      const bool last_word = action == A::Leave || action == A::RefuseVersion || action == A::ClearAndLeave;
       CHECK(last_word == (next.gone() && !machine.gone()));
       if (!next.gone()) continue;
       for (const E late : kEvents) CHECK(next.on(late) == A::None);
@@ -102,8 +103,7 @@ TEST_CASE("agent machine: workers are asked for only while an attempt has them")
 }
 
 TEST_CASE("agent machine: nobody is obeyed before a Hello, and one is enough") {
-  for (const E event :
-       {E::Prepare, E::Start, E::StartLast, E::Stop, E::EndLeft, E::Question, E::ForWorkers, E::Release}) {
+  for (const E event : {E::Prepare, E::Start, E::Stop, E::EndLeft, E::Question, E::ForWorkers, E::Leave}) {
     AgentMachine machine;
     CHECK(machine.on(event) == A::None);
     CHECK_FALSE(machine.greeted());
@@ -126,13 +126,27 @@ TEST_CASE("agent machine: what no row names changes nothing") {
   CHECK(prepared.on(E::EndLeft) == A::Unexpected);
 }
 
-TEST_CASE("agent machine: who serves other hosts stays until it is released") {
-  AgentMachine machine = after(AgentMachine(), {E::Hello, E::Prepare, E::Start});
-  CHECK(machine.on(E::Over) == A::None);
-  CHECK(machine.on(E::ForWorkers) == A::Pass);
-  CHECK(machine.on(E::Release) == A::Leave);
-  AgentMachine released = after(AgentMachine(), {E::Hello, E::Prepare, E::Start, E::Release});
-  CHECK(released.on(E::Over) == A::Leave);
-  AgentMachine last = after(AgentMachine(), {E::Hello, E::Prepare, E::StartLast});
-  CHECK(last.on(E::Over) == A::Leave);
+TEST_CASE("agent machine: attempts follow each other, and it leaves only when it is told to") {
+  AgentMachine machine = after(AgentMachine(), {E::Hello});
+  for (int attempt = 0; attempt < 3; ++attempt) {
+    CHECK(machine.on(E::Prepare) == A::Prepare);
+    CHECK(machine.on(E::Start) == A::Start);
+    CHECK(machine.on(E::Prepare) == A::Unexpected);  // before it is over
+    CHECK(machine.on(E::Over) == A::Clear);
+    CHECK(machine.on(E::ForWorkers) == A::Pass);  // it serves other hosts still
+    CHECK(machine.on(E::Stop) == A::None);
+  }
+  CHECK(machine.on(E::Leave) == A::Leave);
+}
+
+TEST_CASE("agent machine: told to leave beforehand, it does when the attempt is over") {
+  for (const E end : {E::Stop, E::Start}) {
+    AgentMachine machine = after(AgentMachine(), {E::Hello, E::Prepare, end});
+    CHECK(machine.on(E::Leave) == A::None);
+    CHECK(machine.on(E::Prepare) == A::Unexpected);
+    CHECK(machine.on(E::Over) == A::ClearAndLeave);
+  }
+  AgentMachine prepared = after(AgentMachine(), {E::Hello, E::Prepare});
+  CHECK(prepared.on(E::Leave) == A::Stop);  // nobody will start it
+  CHECK(prepared.on(E::Over) == A::ClearAndLeave);
 }

@@ -26,7 +26,7 @@ struct Stage {
     plan.hello.heartbeat_timeout_ms = 5000;
     plan.start_limit_s = 7;
     plan.prepare_local.workers = {worker(5), worker(2)};
-    plan.prepare_local.rendezvous = wire::Rendezvous::Reserve;
+    plan.prepare_local.services = {{wire::ServiceKind::TorchStore}};
     plan.hello.credit = 100;
     plan.prepare_remote.workers = plan.prepare_local.workers;
     plan.prepare_local.apps = {
@@ -81,7 +81,7 @@ struct Stage {
   }
   void make_running() {
     make_ready();
-    session->start_workers(wire::Start{});
+    session->start_workers(wire::Start{}, Afterwards::Leave);
   }
 
   // It was given up, with these words; nothing of it is left open.
@@ -157,29 +157,82 @@ TEST_CASE("a host whose agent is cached: greeting, plan, ready, running, end") {
   CHECK(std::get<wire::Prepare>(told[1]).apps[0].argv == std::vector<std::string>{"remote"});
 
   stage.say(wire::HelloAck{});
-  stage.say(wire::Prepared{{}, 29500});
+  stage.say(wire::Prepared{{}, {{wire::ServiceKind::TorchStore, 29500}}});
   CHECK(stage.session->step() == "ready");
   REQUIRE(stage.owner.ready.size() == 1);
-  CHECK(stage.owner.ready[0].port == 29500);
+  CHECK(wire::port_of(stage.owner.ready[0], wire::ServiceKind::TorchStore) == 29500);
 
-  stage.session->start_workers(wire::Start{{"MASTER_PORT=29500"}});
+  stage.session->start_workers(wire::Start{{"MASTER_PORT=29500"}}, Afterwards::Leave);
   CHECK(stage.session->step() == "running");
-  CHECK(std::get<wire::Start>(frames_in(stage.remote->sent.back())[0]).rendezvous[0] == "MASTER_PORT=29500");
+  const auto started = frames_in(stage.remote->sent.back());
+  REQUIRE(started.size() == 2);  // in one piece
+  CHECK(std::get<wire::Start>(started[0]).rendezvous[0] == "MASTER_PORT=29500");
+  CHECK(std::holds_alternative<wire::Leave>(started[1]));
 
   stage.say(wire::Started{{{Rank(2), 10}, {Rank(5), 11}}, 1});
   stage.say(wire::Output{Rank(2), wire::Stream::Stdout, "hello\n"});
   stage.say(wire::ExitedWorker{.rank = Rank(2)});
   stage.say(wire::Drained{Rank(2), wire::DrainEnd::Eof});
+  stage.say(wire::Cleared{});
+  CHECK(stage.session->state() == SessionState::Cleared);
   stage.say(wire::Bye{});
   CHECK(stage.session->state() == SessionState::Leaving);
   CHECK(stage.owner.ends == 0);
   stage.remote->events->transport_closed(Error(ErrorKind::Lost, "exited with status 0"));
   CHECK(stage.owner.ends == 1);
   CHECK_FALSE(stage.owner.error.has_value());
-  CHECK(stage.owner.messages.size() == 6);
+  CHECK(stage.owner.messages.size() == 7);
   CHECK(stage.owner.count<wire::HelloAck>() == 1);
   CHECK(stage.owner.count<wire::Prepared>() == 0);  // came as ready
   CHECK(stage.owner.count<wire::Bye>() == 1);
+}
+
+TEST_CASE("an agent that stays makes another attempt, with ranks of its own") {
+  Stage stage;
+  stage.make_ready();
+  stage.session->start_workers(wire::Start{}, Afterwards::Stay);
+  REQUIRE(frames_in(stage.remote->sent.back()).size() == 1);
+  stage.say(wire::Started{{{Rank(2), 10}, {Rank(5), 11}}, 1});
+  wire::Prepare next;
+  next.attempt = 2;
+  next.workers = {Stage::worker(7)};
+  const std::size_t sent = stage.remote->sent.size();
+  stage.session->prepare(next);  // out of turn
+  CHECK(stage.remote->sent.size() == sent);
+  stage.session->end_workers({15, 1000}, Afterwards::Stay);
+  for (const std::uint32_t rank : {2U, 5U}) {
+    stage.say(wire::ExitedWorker{.rank = Rank(rank)});
+    stage.say(wire::Drained{Rank(rank), wire::DrainEnd::Eof});
+  }
+  stage.say(wire::Cleared{});
+  stage.session->prepare(next);
+  const auto told = frames_in(stage.remote->sent.back());
+  REQUIRE(told.size() == 1);
+  CHECK(std::get<wire::Prepare>(told[0]).mark == stage.mark());
+  CHECK(std::get<wire::Prepare>(told[0]).attempt == 2);
+  stage.say(wire::Prepared{});
+  CHECK(stage.owner.ready.size() == 2);
+  stage.session->start_workers(wire::Start{}, Afterwards::Leave);
+  stage.say(wire::Started{{{Rank(7), 12}}, 1});
+  stage.say(wire::ExitedWorker{.rank = Rank(7)});
+  stage.say(wire::Drained{Rank(7), wire::DrainEnd::Eof});
+  stage.say(wire::Cleared{2, {}});
+  stage.say(wire::Bye{});
+  CHECK_FALSE(stage.session->ended());
+  stage.remote->events->transport_closed(Error(ErrorKind::Lost, "exited with status 0"));
+  CHECK(stage.owner.ends == 1);
+  CHECK_FALSE(stage.owner.error.has_value());
+}
+
+TEST_CASE("an agent is released only after it has been told to start") {
+  Stage stage;
+  stage.make_ready();
+  const std::size_t sent = stage.remote->sent.size();
+  stage.session->release();  // it would end what is to be started
+  CHECK(stage.remote->sent.size() == sent);
+  stage.session->start_workers(wire::Start{}, Afterwards::Stay);
+  stage.session->release();
+  CHECK(std::holds_alternative<wire::Leave>(frames_in(stage.remote->sent.back())[0]));
 }
 
 TEST_CASE("marks cannot be known beforehand") {
@@ -339,7 +392,7 @@ TEST_CASE("messages out of order end the session") {
   };
   const Row rows[] = {
       {"broke the protocol: sent \"worker news\" while preparing", &Stage::greet, wire::Started{}},
-      {"broke the protocol: sent \"probed\" while preparing", &Stage::greet, wire::Probed{}},
+      {"broke the protocol: sent \"cleared\" while preparing", &Stage::greet, wire::Cleared{}},
       {"broke the protocol: sent \"worker news\" while ready", &Stage::make_ready,
        wire::Output{Rank(2), wire::Stream::Stdout, "x"}},
       {"broke the protocol: sent \"prepared\" while ready", &Stage::make_ready, wire::Prepared{}},
@@ -440,7 +493,7 @@ TEST_CASE("a transport that ends before the agent's last word is a loss") {
 TEST_CASE("an agent may leave with a reason before it has started anything") {
   Stage stage;
   stage.greet();
-  stage.say(wire::Bye{"this agent speaks protocol 2, the launcher 1", {}});
+  stage.say(wire::Bye{"this agent speaks protocol 2, the launcher 1"});
   CHECK(stage.owner.count<wire::Bye>() == 1);
   stage.far().events->transport_closed(Error(ErrorKind::Lost, "exited with status 0"));
   CHECK(stage.owner.ends == 1);
@@ -467,7 +520,7 @@ TEST_CASE("nothing is sent to an agent that does not run, or has gone") {
   const std::size_t introduced = stage.remote->sent.size();
   stage.session->send(wire::Ping{1});
   CHECK(stage.remote->sent.size() == introduced + 1);
-  stage.session->start_workers(wire::Start{});  // not ready yet
+  stage.session->start_workers(wire::Start{}, Afterwards::Leave);  // not ready yet
   CHECK(stage.remote->sent.size() == introduced + 1);
   stage.session->abandon(Error(ErrorKind::Lost, "silent"));
   stage.session->send(wire::Ping{2});

@@ -49,22 +49,21 @@ std::vector<ToAgent> to_agent(const std::string& text) {
           Prepare{},
           Prepare{{app, App{}},
                   {worker, wire::Worker{}},
-                  Rendezvous::Reserve,
+                  {{ServiceKind::TorchStore, ServiceReach::ThisMachine}, ServiceWish{}},
                   {std::uint64_t{1} << 40, LogOverwrite::Yes},
                   {"eth0", text},
-                  3,
                   binding,
                   {plan::VisibleDevices::PerRank, 2},
                   {{plan::PipeChannel{}, channel}, {Rank(1), Rank(3)}},
                   {},
                   text,
-                  MpiLook::Yes},
+                  MpiLook::Yes,
+                  2},
           Probe{},
           Probe{{"10.0.0.1", "", text}, 65535, 5000},
           Start{},
           Start{{"MASTER_ADDR=10.0.0.1", text},
                 {plan::TorchStore::OfAgent, 8, {"10.0.0.2", text}},
-                Leave::WhenReleased,
                 {RankVariables{Rank(2), {"A=" + text}}, RankVariables{}}},
           Signal{},
           Signal{SIGUSR1},
@@ -81,7 +80,7 @@ std::vector<ToAgent> to_agent(const std::string& text) {
           Ping{0x0123456789abcdef},
           Suspend{},
           Resume{},
-          Release{},
+          Leave{},
           AskJoined{},
           AskJoined{29500},
           Inspect{},
@@ -100,10 +99,8 @@ std::vector<ToLauncher> to_launcher(std::string_view lasting) {
           HelloAck{2, text, -5, 17, {"10.0.0.1", text}, text, text, text},
           Prepared{},
           Prepared{{Obstacle{10, text, "hint"}, Obstacle{}},
-                   29500,
-                   29501,
+                   {{ServiceKind::HorovodStore, 29501}, Service{}},
                    {"10.0.0.1", text},
-                   {9000, 65535},
                    {text},
                    {{Rank(4), text}},
                    {MpiUse{Rank(3), 0, text, "libmpi.so.40"}, MpiUse{}}},
@@ -122,11 +119,13 @@ std::vector<ToLauncher> to_launcher(std::string_view lasting) {
           Pong{},
           Pong{1, 2},
           LeftEnded{},
-          LeftEnded{3},
+          LeftEnded{3, {text, ""}},
           StdinCredit{},
           StdinCredit{Rank(2), 65536},
           Bye{},
-          Bye{text, {text, ""}},
+          Bye{text},
+          Cleared{},
+          Cleared{7, {text, ""}},
           ErrorFile{},
           ErrorFile{text, Rank(8)},
           OutOfMemory{},
@@ -199,7 +198,8 @@ TEST_CASE("the wire format stays what it is") {  // agents and launchers of diff
         "\0\0\0\x1e\x01\0\0\0\x01\0\0\0\x01j\0\0\0\x01h\0\0\0\x02\0\0\0\x03\0\0\0\0\0\0\0\x04"s);
   CHECK(encode(ToLauncher(Output{Rank(3), Stream::Stderr, "hi", 5})) ==
         "\0\0\0\x13\x44\0\0\0\x03\x02\0\0\0\0\0\0\0\x05\0\0\0\x02hi"s);
-  CHECK(encode(ToLauncher(Bye{"", {}})) == "\0\0\0\x08\x4a\0\0\0\0\0\0\0\0"s);
+  CHECK(encode(ToLauncher(Bye{""})) == "\0\0\0\x04\x4a\0\0\0\0"s);
+  CHECK(encode(ToLauncher(Cleared{2, {}})) == "\0\0\0\x08\x55\0\0\0\x02\0\0\0\0"s);
 }
 
 TEMPLATE_TEST_CASE("every message comes back whole", "", ToAgent, ToLauncher) {
@@ -244,7 +244,10 @@ TEST_CASE("the fields of a message arrive in their places") {
   CHECK(prepare.workers[0].app == 1);
   CHECK(prepare.workers[0].stdin_source == StdinSource::Launcher);
   CHECK(prepare.workers[0].environment == plan::Environment{"RANK=7", "t\0t"s});
-  CHECK(prepare.rendezvous == Rendezvous::Reserve);
+  REQUIRE(prepare.services.size() == 2);
+  CHECK(prepare.services[0].kind == ServiceKind::TorchStore);
+  CHECK(prepare.services[0].reach == ServiceReach::ThisMachine);
+  CHECK(prepare.attempt == 2);
 
   Decoder<ToLauncher> launcher;
   launcher.feed(encode(ToLauncher(ExitedWorker{Rank(3), 1, SIGSEGV, 1, EndedBy::Us, 12345})));

@@ -101,7 +101,7 @@ TEST_CASE("dial-in: what a host has reckoned itself passes, whatever the pieces"
   std::string sent;
   for (const wire::ToAgent& m :
        {wire::ToAgent(hello()), wire::ToAgent(part.prepare), wire::ToAgent(wire::Ping{7}),
-        wire::ToAgent(start_at("fe80::1%eth0")), wire::ToAgent(wire::Stop{15, 1}), wire::ToAgent(wire::Release{})}) {
+        wire::ToAgent(start_at("fe80::1%eth0")), wire::ToAgent(wire::Stop{15, 1}), wire::ToAgent(wire::Leave{})}) {
     sent += wire::encode(m);
   }
   std::string passed;
@@ -175,7 +175,7 @@ TEST_CASE("dial-in: a head that wants another program, place, variable or input 
               p.channels.push_back({"a", "/etc", {}, {}});
             },
             part) == "other options of binding, devices, interfaces, channels or logs");
-  CHECK(plan_with([](auto& p) { p.rendezvous = wire::Rendezvous::Reserve; }, part) ==
+  CHECK(plan_with([](auto& p) { p.services.emplace_back(); }, part) ==
         "other options of binding, devices, interfaces, channels or logs");
 }
 

@@ -11,16 +11,18 @@ using A = SessionAction;
 
 namespace {
 
-constexpr S kStates[] = {S::Starting, S::Greeting, S::Preparing, S::Ready, S::Running, S::Leaving, S::Ended};
-constexpr E kEvents[] = {E::Opened,    E::NeedAgent,  E::AgentRuns, E::HelloAck, E::Prepared, E::Probed,
-                         E::StartSent, E::WorkerNews, E::Chatter,   E::Bye,      E::Closed};
+constexpr S kStates[] = {S::Starting, S::Greeting, S::Preparing, S::Ready,
+                         S::Running,  S::Cleared,  S::Leaving,   S::Ended};
+constexpr E kEvents[] = {E::Opened,  E::NeedAgent,   E::AgentRuns, E::HelloAck,   E::Prepared,
+                         E::Probed,  E::PrepareSent, E::StartSent, E::WorkerNews, E::InputTaken,
+                         E::Chatter, E::Cleared,     E::Bye,       E::Closed};
 
 SessionMachine at(S state) {
-  const std::vector<E> way = {E::Opened, E::AgentRuns, E::Prepared, E::StartSent, E::Bye, E::Closed};
+  const std::vector<E> way = {E::Opened, E::AgentRuns, E::Prepared, E::StartSent, E::Cleared, E::Bye, E::Closed};
   SessionMachine machine;
   for (const E event : way) {
     if (machine.state() == state) break;
-    machine.on(event);
+    static_cast<void>(machine.on(event));
   }
   REQUIRE(machine.state() == state);
   return machine;
@@ -43,18 +45,29 @@ const Expectation kExpected[] = {
     {S::Preparing, E::HelloAck, S::Preparing, A::Deliver},
     {S::Preparing, E::Prepared, S::Ready, A::TellReady},
     {S::Preparing, E::Chatter, S::Preparing, A::Deliver},
+    {S::Preparing, E::Probed, S::Preparing, A::None},
+    {S::Preparing, E::InputTaken, S::Preparing, A::None},
     {S::Preparing, E::Bye, S::Leaving, A::Deliver},
     {S::Preparing, E::Closed, S::Ended, A::TellLost},
     {S::Ready, E::Probed, S::Ready, A::Deliver},
     {S::Ready, E::StartSent, S::Running, A::None},
     {S::Ready, E::Chatter, S::Ready, A::Deliver},
+    {S::Ready, E::Cleared, S::Cleared, A::Deliver},
     {S::Ready, E::Bye, S::Leaving, A::Deliver},
     {S::Ready, E::Closed, S::Ended, A::TellLost},
     {S::Running, E::WorkerNews, S::Running, A::Deliver},
+    {S::Running, E::InputTaken, S::Running, A::Deliver},
+    {S::Running, E::Cleared, S::Cleared, A::Deliver},
     {S::Running, E::Probed, S::Running, A::None},
     {S::Running, E::Chatter, S::Running, A::Deliver},
     {S::Running, E::Bye, S::Leaving, A::Deliver},
     {S::Running, E::Closed, S::Ended, A::TellLost},
+    {S::Cleared, E::PrepareSent, S::Preparing, A::None},
+    {S::Cleared, E::InputTaken, S::Cleared, A::Deliver},
+    {S::Cleared, E::Probed, S::Cleared, A::None},
+    {S::Cleared, E::Chatter, S::Cleared, A::Deliver},
+    {S::Cleared, E::Bye, S::Leaving, A::Deliver},
+    {S::Cleared, E::Closed, S::Ended, A::TellLost},
     {S::Leaving, E::Chatter, S::Leaving, A::None},
     {S::Leaving, E::Probed, S::Leaving, A::None},
     {S::Leaving, E::Closed, S::Ended, A::TellEnd},
@@ -89,6 +102,24 @@ TEST_CASE("a session ends from anywhere, and stays so") {
       CHECK(machine.state() == S::Ended);
     }
   }
+}
+
+TEST_CASE("a session: whatever state it is in, a transport that closes ends it") {
+  for (const S state : kStates) {
+    SessionMachine machine = at(state);
+    const A action = machine.on(E::Closed);
+    CHECK(machine.state() == S::Ended);
+    CHECK(action == (state == S::Ended ? A::None : state == S::Leaving ? A::TellEnd : A::TellLost));
+  }
+}
+
+TEST_CASE("a session: every action is asked for by some pair") {
+  std::set<A> asked;
+  for (const S state : kStates) {
+    for (const E event : kEvents) asked.insert(at(state).on(event));
+  }
+  CHECK(asked ==
+        std::set<A>{A::None, A::Refuse, A::SendAgent, A::Introduce, A::TellReady, A::Deliver, A::TellEnd, A::TellLost});
 }
 
 TEST_CASE("the names of a session's states and events are words of their own") {

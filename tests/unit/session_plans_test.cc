@@ -40,6 +40,21 @@ bool has(const plan::Environment& environment, const std::string& entry) {
   return std::find(environment.begin(), environment.end(), entry) != environment.end();
 }
 
+// Of torch's and of Horovod's.
+std::vector<wire::ServiceReach> stores_of(const wire::Prepare& prepare) {
+  std::vector<wire::ServiceReach> out;
+  for (const wire::ServiceKind kind : {wire::ServiceKind::TorchStore, wire::ServiceKind::HorovodStore}) {
+    for (const wire::ServiceWish& wish : prepare.services) {
+      if (wish.kind == kind) out.push_back(wish.reach);
+    }
+  }
+  return out;
+}
+
+std::size_t worker_ports_of(const wire::Prepare& prepare) {
+  return prepare.services.size() - stores_of(prepare).size();
+}
+
 }  // namespace
 
 TEST_CASE("hosts with ranks get a plan each, in order, the first one holds the meeting point") {
@@ -50,10 +65,10 @@ TEST_CASE("hosts with ranks get a plan each, in order, the first one holds the m
   CHECK(plans[1].host == HostId(2));
   CHECK(plans[1].name == "algo-2");
   for (const auto* prepare : {&plans[0].prepare_local, &plans[0].prepare_remote}) {
-    CHECK(prepare->rendezvous == wire::Rendezvous::Reserve);
+    CHECK(stores_of(*prepare) == std::vector{wire::ServiceReach::Network, wire::ServiceReach::Network});
   }
   for (const auto* prepare : {&plans[1].prepare_local, &plans[1].prepare_remote}) {
-    CHECK(prepare->rendezvous == wire::Rendezvous::None);
+    CHECK(prepare->services.empty());
   }
 }
 
@@ -76,15 +91,16 @@ TEST_CASE("every host is told what its workers want of it") {
 TEST_CASE("the meeting point is on the first host that has ranks") {
   const auto plans = session_plans(make_plan({{"empty", 0}, {"algo-1", 1}, {"algo-2", 1}}), kSettings);
   REQUIRE(plans.size() == 2);
-  CHECK(plans[0].prepare_local.rendezvous == wire::Rendezvous::Reserve);
-  CHECK(plans[1].prepare_local.rendezvous == wire::Rendezvous::None);
+  CHECK(stores_of(plans[0].prepare_local).size() == 2);
+  CHECK(stores_of(plans[1].prepare_local).empty());
 }
 
 TEST_CASE("where all ranks are on one host, nobody calls from elsewhere") {
   const auto plans = session_plans(make_plan({{"empty", 0}, {"algo-1", 4}}), kSettings);
   REQUIRE(plans.size() == 1);
-  CHECK(plans[0].prepare_local.rendezvous == wire::Rendezvous::ReserveAlone);
-  CHECK(plans[0].prepare_remote.rendezvous == wire::Rendezvous::ReserveAlone);
+  const std::vector alone{wire::ServiceReach::ThisMachine, wire::ServiceReach::ThisMachine};
+  CHECK(stores_of(plans[0].prepare_local) == alone);
+  CHECK(stores_of(plans[0].prepare_remote) == alone);
 }
 
 TEST_CASE("every rank is on its host, with its own variables; an input has who wants it") {
@@ -207,15 +223,15 @@ TEST_CASE("each host is told the programs that it runs, and no others") {
   CHECK(there.apps[0].user_environment == plan::Environment{"V=1"});
   REQUIRE(there.workers.size() == 2);
   CHECK(there.workers[1].app == 0);
-  CHECK(there.ports == 0);
+  CHECK(there.services.empty());
 }
 
 TEST_CASE("a host reserves as many ports as presets need there") {
   plan::LaunchPlan plan = make_plan({{"a", 2}, {"b", 1}});
   plan.presets = {plan::Preset::Tf, plan::Preset::Jax};
   const auto plans = session_plans(plan, kSettings);
-  CHECK(plans[0].prepare_remote.ports == 3);
-  CHECK(plans[1].prepare_remote.ports == 1);
+  CHECK(worker_ports_of(plans[0].prepare_remote) == 3);
+  CHECK(worker_ports_of(plans[1].prepare_remote) == 1);
 }
 
 TEST_CASE("what looks like a secret goes to other hosts only when it is asked for") {

@@ -64,9 +64,14 @@ def hello(*addresses, build=b"", machine=b""):
                  text(b"") * 2)
 
 
+def services(port):
+    """The two stores' ports, or none."""
+    return struct.pack(">IBHBH", 2, 0, port, 1, port) if port else texts()
+
+
 def prepared(obstacles=(), port=0, warnings=()):
     said = struct.pack(">I", len(obstacles)) + b"".join(b"\x08" + text(m) + text(h) for m, h in obstacles)
-    return frame("Prepared", said + struct.pack(">HH", port, port) + texts() + texts() + texts(*warnings) + texts() + texts())
+    return frame("Prepared", said + services(port) + texts() + texts(*warnings) + texts() + texts())
 
 
 def started(*ranks):
@@ -179,7 +184,7 @@ def escapes_while_it_runs():
     run_ranks()
     send(frame("AgentLog", b"\x01" + text(ESCAPES)), frame("OutOfMemory", bytes(8) + text(ESCAPES)),
          error_file(0, json.dumps({"message": {"message": ESCAPES.decode()}}).encode()), exited(0, how=1, value=9), drained(0),
-         frame("Bye", text(b"") + texts(ESCAPES)))
+         frame("Cleared", struct.pack(">I", 1) + texts(ESCAPES)), frame("Bye", text(b"")))
     sys.exit(0)
 
 
@@ -214,7 +219,7 @@ def main():
             if came == "Ping":
                 send(frame("Pong", payload + bytes(8)))
             elif came == "Stop":
-                send(frame("Bye", text(b"") + texts()))
+                send(frame("Bye", text(b"")))
                 return
     except BrokenPipeError:
         pass
