@@ -25,14 +25,14 @@
 #include "launcher/inputs/install_links.h"
 #include "launcher/inputs/own_address.h"
 #include "launcher/inputs/secret_file.h"
-#include "launcher/job/array_run.h"
-#include "launcher/job/check.h"
-#include "launcher/job/failure_file.h"
-#include "launcher/job/job.h"
 #include "launcher/names/addresses.h"
 #include "launcher/options/array_line.h"
 #include "launcher/options/command_line.h"
 #include "launcher/report/own_line.h"
+#include "launcher/run/array_run.h"
+#include "launcher/run/check.h"
+#include "launcher/run/failure_file.h"
+#include "launcher/run/run.h"
 #include "launcher/sagemaker/contract.h"
 #include "launcher/sagemaker/failure_text.h"
 #include "launcher/sagemaker/training.h"
@@ -144,7 +144,7 @@ int run_whole_array(const Options& options, const std::string& called, const std
                     const ThisHost& here) {
   const Result<plan::ArrayFile> file = read_array_file(options, reader_of_objects(here));
   if (!file) return refuse(file.error());
-  return job::ArrayRun({.names = file->names,
+  return run::ArrayRun({.names = file->names,
                         .tasks = plan::all_tasks(*file, options.array.base.value_or(0)),
                         .called = called,
                         .arguments = arguments,
@@ -181,14 +181,14 @@ Result<std::optional<dialin::HeadPlan>> open_for_hosts(const Options& options,
 // What is found goes to our output, what is wrong with it to standard error.
 int check(const Options& options, const plan::LaunchPlan& plan, const launch::AgentImage& image,
           const std::optional<dialin::Settings>& dial_in) {
-  const Result<job::RankLogs> logs = job::RankLogs::plan(options.logs, options.output.routes, plan);
+  const Result<run::RankLogs> logs = run::RankLogs::plan(options.logs, options.output.routes, plan);
   if (!logs) return refuse(logs.error());
   if (options.verbosity != Verbosity::Quiet) say(one_line_about(plan));
   os::raise_descriptor_limit();
   if (Result<void> enough = enough_descriptors(plan, options); !enough) return refuse(enough.error());
   Result<std::optional<dialin::HeadPlan>> head = open_for_hosts(options, dial_in, nullptr);
   if (!head) return refuse(head.error());
-  const Result<report::CheckReport> found = job::Check(options, plan, image, *logs, std::move(*head), say).run();
+  const Result<report::CheckReport> found = run::Check(options, plan, image, *logs, std::move(*head), say).run();
   if (!found) return refuse(found.error());
   const bool json = options.format == PlanFormat::Json;
   const bool printed = os::write_all(STDOUT_FILENO, json ? check_json(*found) + "\n" : check_table(*found));
@@ -246,7 +246,7 @@ Outcome try_launch(const Options& given, const Training& training, const ThisHos
     if ((*dial_in)->own_index != 0) return serve_head(options, *plan, **dial_in, *image, chore, say);
   }
   if (options.check == Preflight::Yes) return check(options, *plan, *image, *dial_in);
-  Result<job::Records> records = job::Records::open(options, *plan);
+  Result<run::Records> records = run::Records::open(options, *plan);
   if (!records) return fail(options, records.error());
   if (options.verbosity != Verbosity::Quiet) say(one_line_about(*plan));
   const std::string logs = records->logs().own_folder(plan->job.job_id);
@@ -258,7 +258,7 @@ Outcome try_launch(const Options& given, const Training& training, const ThisHos
   if (!*head) {
     if (Result<void> installed = installer.run(); !installed) return fail(options, installed.error());
   }
-  job::Job job(options, *plan, *image, std::move(*records), std::move(*head));
+  run::Run job(options, std::move(*plan), *image, std::move(*records), std::move(*head));
   const int status = job.run();
   if (job.machines().empty()) return status;
   return job.machines();
@@ -272,7 +272,7 @@ int launch(const Options& options, const Training& training, ThisHost here, Host
   }
 }
 
-int run(const std::string& called, const std::vector<std::string>& arguments, std::span<char* const> environment) {
+int obey(const std::string& called, const std::vector<std::string>& arguments, std::span<char* const> environment) {
   os::ensure_standard_descriptors();
   os::serve_as_init();
   ThisHost here = this_host(environment);
@@ -314,8 +314,8 @@ int main(int argc, char** argv, char** environment) {
   try {
     std::size_t size = 0;
     while (environment[size] != nullptr) ++size;
-    status = run(argc > 0 ? argv[0] : "", std::vector<std::string>(argv + 1, argv + argc),
-                 std::span<char* const>(environment, size));
+    status = obey(argc > 0 ? argv[0] : "", std::vector<std::string>(argv + 1, argv + argc),
+                  std::span<char* const>(environment, size));
   } catch (const std::exception& e) {
     say(std::string("internal error: ") + e.what());
   }

@@ -6,10 +6,10 @@
 #include <utility>
 #include <vector>
 
+#include "launcher/attempt/session_plans.h"
 #include "launcher/dialin/dialler.h"
-#include "launcher/job/failure_file.h"
-#include "launcher/job/rank_logs.h"
-#include "launcher/job/session_plans.h"
+#include "launcher/run/failure_file.h"
+#include "launcher/run/rank_logs.h"
 #include "launcher/sagemaker/failure_text.h"
 
 namespace sml {
@@ -26,9 +26,7 @@ void leave_text(const Options& options, const std::string& text, const std::func
 // ---- what the head may want of this host
 
 bool gets_input(const Options& options, Rank rank) {
-  if (options.check == Preflight::Yes) return false;
-  return options.stdin_rule == StdinRule::All ||
-         (options.stdin_rule == StdinRule::OneRank && options.stdin_rank == rank);
+  return options.check == Preflight::No && attempt::wants_stdin(options, rank);
 }
 
 std::vector<wire::RankVariables> preset_variables(const plan::LaunchPlan& plan, const plan::MappedHost& host,
@@ -45,22 +43,22 @@ std::vector<wire::RankVariables> preset_variables(const plan::LaunchPlan& plan, 
   return out;
 }
 
-// As Job and Check make it for other hosts.
+// As Attempt and Check make it for other hosts.
 std::optional<dialin::OwnPart> own_part(const Options& options, plan::LaunchPlan plan, std::uint32_t own_index,
                                         const std::string& job_id) {
   plan.job.job_id = job_id;
   plan.own_name = plan.map.hosts[own_index].host.name;
-  const job::SessionSettings settings{.grace = options.grace,
-                                      .heartbeat_timeout = options.heartbeat_timeout,
-                                      .interfaces = options.interfaces,
-                                      .stderr_pipe = job::stderr_pipe_of(options),
-                                      .wants_stdin = [&options](Rank rank) { return gets_input(options, rank); }};
-  std::vector<launch::AgentSession::Plan> sessions = job::session_plans(plan, settings);
+  const attempt::SessionSettings settings{.grace = options.grace,
+                                          .heartbeat_timeout = options.heartbeat_timeout,
+                                          .interfaces = options.interfaces,
+                                          .stderr_pipe = attempt::stderr_pipe_of(options),
+                                          .wants_stdin = [&options](Rank rank) { return gets_input(options, rank); }};
+  std::vector<launch::AgentSession::Plan> sessions = attempt::session_plans(plan, settings);
   const auto own = std::find_if(sessions.begin(), sessions.end(),
                                 [&](const launch::AgentSession::Plan& s) { return s.host == HostId(own_index); });
   if (own == sessions.end()) return std::nullopt;
   if (options.logs.place == LogPlace::Hosts) {
-    const Result<job::RankLogs> logs = job::RankLogs::plan(options.logs, options.output.routes, plan);
+    const Result<run::RankLogs> logs = run::RankLogs::plan(options.logs, options.output.routes, plan);
     if (!logs) return std::nullopt;
     logs->instruct(*own);
   }

@@ -18,7 +18,7 @@ Row = collections.namedtuple("Row", "ours libraries")
 COMMON = ("common/core", "common/plan", "common/hosts", "common/wire", "common/supervise", "common/output", "common/os",
           "common/rendezvous", "common/pipes")
 LAUNCHER = ("launcher/options", "launcher/inputs", "launcher/names", "launcher/net", "launcher/launch", "launcher/dialin",
-            "launcher/ssh", "launcher/fleet", "launcher/attempt", "launcher/job", "launcher/report", "launcher/sagemaker", "launcher/dialects")
+            "launcher/ssh", "launcher/fleet", "launcher/attempt", "launcher/run", "launcher/report", "launcher/sagemaker", "launcher/dialects")
 FOLDERS = {
     "common/core": Row((), ("boost/system", "fmt")),
     "common/plan": Row(("common/core",), ("fmt",)),
@@ -42,12 +42,14 @@ FOLDERS = {
     "launcher/dialin": Row((*COMMON, "launcher/inputs", "launcher/launch", "launcher/names", "launcher/net",
                             "launcher/options", "launcher/sagemaker"), ("asio", "fmt")),
     "launcher/fleet": Row((*COMMON, "launcher/dialin", "launcher/launch", "launcher/ssh"), ("asio", "fmt")),
-    "launcher/attempt": Row((*COMMON, "launcher/report"), ("asio", "fmt")),
-    "launcher/job": Row((*COMMON, "launcher/attempt", "launcher/dialin", "launcher/fleet", "launcher/launch", "launcher/options",
-                         "launcher/report", "launcher/sagemaker", "launcher/ssh"), ("asio", "fmt")),
+    "launcher/attempt": Row((*COMMON, "launcher/fleet", "launcher/launch", "launcher/options", "launcher/report"),
+                            ("asio", "fmt")),
+    "launcher/run": Row((*COMMON, "launcher/attempt", "launcher/dialin", "launcher/fleet", "launcher/launch",
+                         "launcher/options", "launcher/report", "launcher/sagemaker"), ("asio", "fmt")),
     "launcher/agent": Row(COMMON, ("asio",)),
-    "launcher": Row((*COMMON, "launcher/dialin", "launcher/inputs", "launcher/job", "launcher/launch", "launcher/names",
-                     "launcher/options", "launcher/report", "launcher/sagemaker", "launcher/ssh"), ("asio", "fmt")),
+    "launcher": Row((*COMMON, "launcher/attempt", "launcher/dialin", "launcher/inputs", "launcher/launch",
+                     "launcher/names", "launcher/options", "launcher/report", "launcher/run", "launcher/sagemaker",
+                     "launcher/ssh"), ("asio", "fmt")),
     "tests": Row((*COMMON, *LAUNCHER, "launcher", "launcher/agent", "tests"),
                  ("asio", "boost/system", "catch2", "fmt", "nlohmann")),
 }
@@ -187,11 +189,11 @@ def self_test():
         "launcher/ssh/b.h": ("#include <libssh/libssh.h>\n", "libssh is for"),
         "launcher/main.cc": ("#include <CLI/CLI.hpp>\n", "CLI is for"),
         "launcher/report/a.cc": ("#include <re2/re2.h>\n", "re2 is for"),
-        "launcher/job/a.cc": ('#include "launcher/agent/a.h"\n', "may include only"),
-        "launcher/job/b.cc": ('#include "tests/support/catch.h"\n', "nothing outside tests"),
-        "launcher/job/c.cc": ("#include <common/core/a.h>\n", 'with "..."'),
-        "launcher/job/d.cc": ("#include <zmq/zmq.hpp>\n", "neither"),
-        "launcher/job/e.cc": ("#include <catch2/catch.hpp>\n", "catch2 is for tests"),
+        "launcher/run/a.cc": ('#include "launcher/agent/a.h"\n', "may include only"),
+        "launcher/run/b.cc": ('#include "tests/support/catch.h"\n', "nothing outside tests"),
+        "launcher/run/c.cc": ("#include <common/core/a.h>\n", 'with "..."'),
+        "launcher/run/d.cc": ("#include <zmq/zmq.hpp>\n", "neither"),
+        "launcher/run/e.cc": ("#include <catch2/catch.hpp>\n", "catch2 is for tests"),
         "launcher/new/a.h": ("", "no row"),
     }
     with tempfile.TemporaryDirectory() as name:

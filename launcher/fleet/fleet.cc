@@ -28,12 +28,11 @@ Error unheard_for(Duration heartbeat_timeout) {
 }  // namespace
 
 Fleet::Fleet(boost::asio::io_context& loop, const launch::AgentImage& image, std::unique_ptr<launch::Reach> reach,
-             Duration heartbeat_timeout, FleetListener& listener)
+             Duration heartbeat_timeout)
     : loop_(loop),
       image_(image),
       reach_(std::move(reach)),
       heartbeat_timeout_(heartbeat_timeout),
-      listener_(listener),
       ping_timer_(loop),
       suspend_timer_(loop) {}
 
@@ -72,10 +71,6 @@ void Fleet::start() {
 
 Host& Fleet::of(const launch::AgentSession& session) { return hosts_[positions_[session.host().value()]]; }
 
-Host& Fleet::at(HostIndex index) {
-  return *std::find_if(hosts_.begin(), hosts_.end(), [index](const Host& host) { return host.index == index; });
-}
-
 bool Fleet::all_ended() const {
   return std::all_of(hosts_.begin(), hosts_.end(), [](const Host& host) { return host.session->ended(); });
 }
@@ -89,23 +84,23 @@ std::vector<hosts::OneMachine> Fleet::machines(const plan::JobMap& map) const {
 
 // ---- what sessions tell
 
-void Fleet::session_introduced(launch::AgentSession& session) { listener_.host_introduced(of(session)); }
+void Fleet::session_introduced(launch::AgentSession& session) { listener_->host_introduced(of(session)); }
 
 void Fleet::session_ready(launch::AgentSession& session, const wire::Prepared& message) {
   Host& host = of(session);
   host.chosen_addresses = believable_addresses(message.addresses, place_of(session));
-  listener_.host_prepared(host, message);
+  listener_->host_prepared(host, message);
 }
 
 void Fleet::session_message(launch::AgentSession& session, wire::ToLauncher message) {
   Host& host = of(session);
   std::visit([&](const auto& m) { note(host, m); }, message);
-  listener_.host_message(host, std::move(message));
+  listener_->host_message(host, std::move(message));
 }
 
-void Fleet::session_step(const launch::AgentSession& session) { listener_.host_step(of(session)); }
+void Fleet::session_step(const launch::AgentSession& session) { listener_->host_step(of(session)); }
 
-void Fleet::session_ended(launch::AgentSession& session, const Error* why) { listener_.host_ended(of(session), why); }
+void Fleet::session_ended(launch::AgentSession& session, const Error* why) { listener_->host_ended(of(session), why); }
 
 void Fleet::note(Host& host, const wire::HelloAck& m) {
   host.addresses = believable_addresses(m.addresses, place_of(*host.session));
@@ -137,14 +132,24 @@ void Fleet::ping_all() {
       if (we_stood_still || now - host.session->last_heard() < heartbeat_timeout_) continue;
       host.session->abandon(unheard_for(heartbeat_timeout_));
     }
-    listener_.hosts_pinged();
+    listener_->hosts_pinged();
     next_ping_ = now + ping_interval(heartbeat_timeout_);
     ping_all();
   });
 }
 
+void Fleet::tell(HostIndex index, const wire::ToAgent& message) {
+  for (Host& host : hosts_) {
+    if (host.index == index) host.session->send(message);
+  }
+}
+
 void Fleet::tell_all(const wire::ToAgent& message) {
   for (Host& host : hosts_) host.session->send(message);
+}
+
+void Fleet::end_workers(const wire::Stop& how) {
+  for (Host& host : hosts_) host.session->end_workers(how, launch::Afterwards::Leave);
 }
 
 // The agents are told first: they stop the workers, and do not take our silence for our end. What has been sent needs a

@@ -45,10 +45,12 @@ class Fleet final : private launch::SessionOwner {
  public:
   // What is given outlives the fleet.
   Fleet(boost::asio::io_context& loop, const launch::AgentImage& image, std::unique_ptr<launch::Reach> reach,
-        Duration heartbeat_timeout, FleetListener& listener);
+        Duration heartbeat_timeout);
   ~Fleet() override;
 
-  // First of all. Error (Internal): hosts cannot be let in.
+  // From now on `listener`, which outlives the sessions, is told of them; before start().
+  void serve(FleetListener& listener) { listener_ = &listener; }
+  // First of all that reaches a host. Error (Internal): hosts cannot be let in.
   Result<void> open(launch::Reach::Events events);
   // All of them, before start(), in host order; rank 0 is on the first.
   void add(HostIndex index, launch::AgentSession::Plan plan);
@@ -58,7 +60,6 @@ class Fleet final : private launch::SessionOwner {
   std::vector<Host>& hosts() { return hosts_; }
   const std::vector<Host>& hosts() const { return hosts_; }
   Host& first() { return hosts_.front(); }
-  Host& at(HostIndex index);
   bool all_ended() const;
   // Hosts of the run, those without workers too, that should have come by themselves.
   std::vector<HostId> missing() const { return reach_->missing(); }
@@ -66,8 +67,12 @@ class Fleet final : private launch::SessionOwner {
   std::vector<hosts::OneMachine> machines(const plan::JobMap& map) const;
 
   static void ping(Host& host);
+  // To the agent of that host, unless it does not run, or all have been dismissed.
+  void tell(HostIndex index, const wire::ToAgent& message);
   // To all whose agents run.
   void tell_all(const wire::ToAgent& message);
+  // The workers of all, whose agents leave then.
+  void end_workers(const wire::Stop& how);
   // Ctrl-Z: stops what runs there, then this process; `continued` is called when somebody continues us, and the rest
   // follows.
   void suspend(std::function<void()> continued);
@@ -101,7 +106,7 @@ class Fleet final : private launch::SessionOwner {
   const launch::AgentImage& image_;
   std::unique_ptr<launch::Reach> reach_;
   Duration heartbeat_timeout_;
-  FleetListener& listener_;
+  FleetListener* listener_ = nullptr;
   boost::asio::steady_timer ping_timer_;
   boost::asio::steady_timer suspend_timer_;
   TimePoint next_ping_;

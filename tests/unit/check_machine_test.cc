@@ -1,9 +1,9 @@
-#include "launcher/job/check_machine.h"
+#include "launcher/run/check_machine.h"
 
 #include "tests/support/catch.h"
 
 using namespace sml;
-using namespace sml::job;
+using namespace sml::run;
 using namespace std::chrono_literals;
 
 namespace {
@@ -13,9 +13,9 @@ constexpr TimePoint kBegin{1000s};
 TEST_CASE("a check asks, lets the hosts try each other, and lets them go") {
   CheckMachine machine(60s, kBegin);
   CHECK(machine.deadline() == kBegin + 60s);
-  CHECK(machine.on(CheckEvent::AllProbed, kBegin) == CheckAction::None);
+  CHECK(machine.on(CheckEvent::AllProbed, kBegin) == CheckAction::Unexpected);
   CHECK(machine.on(CheckEvent::AllAnswered, kBegin + 1s) == CheckAction::Probe);
-  CHECK(machine.on(CheckEvent::AllAnswered, kBegin + 1s) == CheckAction::None);
+  CHECK(machine.on(CheckEvent::AllAnswered, kBegin + 1s) == CheckAction::Unexpected);
   CHECK(machine.deadline() == kBegin + 1s + CheckMachine::kProbing);
   CHECK(machine.on(CheckEvent::AllProbed, kBegin + 2s) == CheckAction::Dismiss);
   CHECK(machine.deadline() == kBegin + 2s + CheckMachine::kLeaving);

@@ -1,9 +1,9 @@
-#include "launcher/job/join_watch.h"
+#include "launcher/attempt/join_watch.h"
 
 #include "tests/support/catch.h"
 
 using namespace sml;
-using namespace sml::job;
+using namespace sml::attempt;
 using namespace std::chrono_literals;
 using Ask = JoinWatch::Ask;
 

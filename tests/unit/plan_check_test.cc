@@ -1,7 +1,7 @@
 #include "launcher/dialin/plan_check.h"
 #include "launcher/dialin/agent_traces.h"
 
-#include "launcher/job/session_plans.h"
+#include "launcher/attempt/session_plans.h"
 #include "tests/support/catch.h"
 
 using namespace sml;
@@ -40,7 +40,7 @@ std::vector<wire::RankVariables> variables_of(const plan::LaunchPlan& plan, cons
 
 OwnPart part_of(const plan::LaunchPlan& plan) {
   OwnPart part{.host = "host-1",
-               .prepare = job::session_plans(plan, {})[1].prepare_remote,
+               .prepare = attempt::session_plans(plan, {})[1].prepare_remote,
                .starts = Starts::Yes,
                .torch_store = plan::TorchStore::OfAgent,
                .variables = {}};

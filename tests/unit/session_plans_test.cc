@@ -1,4 +1,4 @@
-#include "launcher/job/session_plans.h"
+#include "launcher/attempt/session_plans.h"
 
 #include <algorithm>
 
@@ -6,7 +6,7 @@
 #include "tests/support/catch.h"
 
 using namespace sml;
-using namespace sml::job;
+using namespace sml::attempt;
 using namespace std::chrono_literals;
 
 namespace {

@@ -1,0 +1,404 @@
+#include "launcher/attempt/attempt.h"
+
+#include <algorithm>
+#include <csignal>
+#include <map>
+#include <type_traits>
+#include <utility>
+
+#include "common/core/exit_status.h"
+#include "common/core/text.h"
+#include "common/plan/secrets.h"
+#include "launcher/attempt/lone_mpi.h"
+#include "launcher/attempt/session_plans.h"
+#include "launcher/launch/wire_time.h"
+#include "launcher/report/rank_words.h"
+
+namespace sml::attempt {
+
+namespace {
+
+double unix_now() { return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count(); }
+
+// Of the event that made the attempt stop.
+report::StopCause stop_cause(AttemptEvent event) {
+  switch (event) {
+    case AttemptEvent::WorkerFailed: return report::StopCause::WorkerFailed;
+    case AttemptEvent::UserStop: return report::StopCause::Signal;
+    case AttemptEvent::OutputGone: return report::StopCause::OutputGone;
+    case AttemptEvent::Deadline: return report::StopCause::TimeLimit;
+    case AttemptEvent::NoProgress: return report::StopCause::NoProgress;
+    case AttemptEvent::LogFailed:
+    case AttemptEvent::RanksAlone: return report::StopCause::Launcher;
+    default: return report::StopCause::HostFailed;
+  }
+}
+
+SessionSettings settings_for(const JobOptions& options, const plan::JobMap& map) {
+  const auto with_ranks = std::count_if(map.hosts.begin(), map.hosts.end(),
+                                        [](const plan::MappedHost& host) { return !host.ranks.empty(); });
+  return {.grace = options.grace,
+          .heartbeat_timeout = options.heartbeat_timeout,
+          .start_timeout = options.start_timeout,
+          .output_window = first_output_window(static_cast<std::size_t>(with_ranks)),
+          .interfaces = options.interfaces,
+          .stderr_pipe = stderr_pipe_of(options),
+          .wants_stdin = [&options](Rank rank) { return wants_stdin(options, rank); }};
+}
+
+}  // namespace
+
+Attempt::Attempt(boost::asio::io_context& loop, const JobOptions& options, plan::LaunchPlan plan, fleet::Fleet& fleet,
+                 const report::EventFeed& events, AttemptOwner& owner)
+    : options_(options),
+      plan_(std::move(plan)),
+      owner_(owner),
+      fleet_(enlist(fleet)),
+      events_(events),
+      machine_(options.start_timeout, options.grace, Clock::now(), options.timeout, options.stop_grace),
+      deadline_timer_(loop),
+      hosts_(fleet.hosts().size()),
+      workers_(fleet, plan_, options, events, owner),
+      meeting_(loop.get_executor(), fleet, plan_, options, [&owner](const std::string& text) { owner.say(text); }) {
+  facts_.program = plan_.command.front();
+  facts_.started = Clock::now();
+  facts_.timeout_status = options.timeout_status;
+}
+
+fleet::Fleet& Attempt::enlist(fleet::Fleet& fleet) {
+  for (launch::AgentSession::Plan& session : session_plans(plan_, settings_for(options_, plan_.map))) {
+    owner_.complete(session);
+    const HostIndex index(session.host.value());
+    fleet.add(index, std::move(session));
+  }
+  fleet.serve(*this);
+  return fleet;
+}
+
+void Attempt::begin() { arm_deadline(); }
+
+AttemptOutcome Attempt::outcome() const {
+  AttemptOutcome out{facts_, workers_.table().records(), started_unix_, {}};
+  // Only now: its last words may have come after the news of its end.
+  out.facts.ends = workers_.table().failures();
+  out.facts.unseen = workers_.table().unseen();
+  if (facts_.faults.empty() && !facts_.stop_signal) out.machines = machines_;
+  return out;
+}
+
+// ---- the machine
+
+void Attempt::tell(AttemptEvent event) {
+  const AttemptState before = machine_.state();
+  const AttemptAction action = machine_.on(event, Clock::now());
+  arm_deadline();
+  if (machine_.state() != AttemptState::Running) meeting_.leave();
+  if (before != AttemptState::Stopping && machine_.state() == AttemptState::Stopping) {
+    events_.tell(report::JobStops{stop_cause(event)});
+  }
+  if (action == AttemptAction::Unexpected && options_.verbosity == Verbosity::Verbose) {
+    owner_.say("ignored \"" + std::string(name(event)) + "\" while " + std::string(name(before)));
+  }
+  perform(action);
+}
+
+void Attempt::perform(AttemptAction action) {
+  switch (action) {
+    case AttemptAction::None:
+    case AttemptAction::Unexpected: return;
+    case AttemptAction::Probe: search(meeting_.ask()); return look_at_probes();
+    case AttemptAction::StartAll: return start_all();
+    case AttemptAction::StopAll: return stop_all();
+    case AttemptAction::KillAll: return fleet_.end_workers({SIGKILL, 0});
+    case AttemptAction::TimeOutStart: return time_out_start();
+    case AttemptAction::TimeOutRun: facts_.timed_out = Clock::now(); return stop_all();
+    case AttemptAction::GiveUp: return give_up();
+    case AttemptAction::Finish: return finish(AttemptOwner::End::Seen);
+  }
+}
+
+void Attempt::search(Meeting::Search found) {
+  if (found == Meeting::Search::Found) tell(AttemptEvent::AllProbed);
+  if (found == Meeting::Search::Failed) tell(AttemptEvent::HostFailed);
+}
+
+void Attempt::look_at_probes() {
+  if (machine_.state() != AttemptState::Probing) return;
+  std::vector<fleet::ProbeFault> faults;
+  const Meeting::Search found = meeting_.look(faults);
+  for (fleet::ProbeFault& fault : faults) add_fault(fault.index, std::move(fault.why));
+  search(found);
+}
+
+void Attempt::start_all() {
+  owner_.begin_logs();
+  if (!runs()) return;  // a log that must be kept cannot be
+  if (options_.verbosity == Verbosity::Verbose) {
+    owner_.say("all hosts are ready; the workers meet at " + meeting_.address() + " port " +
+               std::to_string(meeting_.port()));
+  }
+  if (mpi_found_) warn_of_lone_mpi(plan_.map.hosts[mpi_found_->host.value()].host.name, mpi_found_->use);
+  facts_.started = Clock::now();
+  started_unix_ = unix_now();
+  workers_.begin(facts_.started);
+  events_.tell(report::WorkersStart{meeting_.address(), meeting_.port()}, facts_.started);
+  meeting_.start_workers();
+}
+
+void Attempt::stop_all() {
+  const wire::Stop stop{facts_.stop_signal.value_or(SIGTERM), launch::milliseconds(machine_.grace())};
+  for (fleet::Host& host : fleet_.hosts()) {
+    if (host.runs()) {
+      host.session->end_workers(stop, launch::Afterwards::Leave);
+    } else if (!host.session->ended()) {
+      of(host).released = true;
+      host.session->abandon(Error(ErrorKind::Lost, "not needed any more"));
+    }
+  }
+}
+
+void Attempt::time_out_start() {
+  const auto blame = [this](HostIndex host, const std::string& step) {
+    add_fault(host, fleet::not_ready(options_.start_timeout, step));
+  };
+  for (const fleet::Host& host : fleet_.hosts()) {
+    if (of(host).ready || of(host).failed) continue;
+    of(host).failed = true;
+    blame(host.index, host.session->step());
+  }
+  for (const HostId missing : fleet_.missing()) {
+    const HostIndex host(missing.value());
+    if (plan_.map.hosts[host.value()].ranks.empty()) blame(host, "it has not called");
+  }
+  // All were ready, and some have not said whether they reach rank 0's host.
+  const bool unprobed = facts_.faults.empty();
+  for (const fleet::Host& host : fleet_.hosts()) {
+    if (!unprobed || host.position == 0 || meeting_.has_answered(host)) continue;
+    blame(host.index, "trying to reach " + fleet_.first().name());
+  }
+  stop_all();
+}
+
+void Attempt::give_up() {
+  for (const fleet::Host& host : fleet_.hosts()) {
+    if (!host.session->ended()) facts_.unconfirmed.push_back(host.name());
+  }
+  finish(AttemptOwner::End::GivenUp);
+}
+
+void Attempt::finish(AttemptOwner::End end) {
+  if (mpi_found_ && options_.lone_mpi == LoneMpi::Refused) {
+    add_fault(mpi_found_->host, lone_mpi_refusal(mpi_found_->use, {}));
+  }
+  owner_.attempt_over(end);
+}
+
+void Attempt::arm_deadline() {
+  if (!machine_.deadline()) {
+    deadline_timer_.cancel();
+    return;
+  }
+  deadline_timer_.expires_at(*machine_.deadline());
+  deadline_timer_.async_wait([this](boost::system::error_code error) {
+    if (!error) tell(AttemptEvent::Deadline);
+  });
+}
+
+// ---- what ends it from outside
+
+void Attempt::stop(int signo) {
+  if (!facts_.stop_signal) {
+    facts_.stop_signal = signo;
+    facts_.stop_at = Clock::now();
+    if (machine_.state() != AttemptState::Stopping) {
+      owner_.say("stopping the workers (" + signal_name(signo) + "); " +
+                 (signo == SIGINT ? "press Ctrl-C again" : "send it again") + " to kill them at once");
+    }
+  }
+  tell(AttemptEvent::UserStop);
+}
+
+void Attempt::stop_for_lost_output(int sys_errno) {
+  if (std::exchange(facts_.output_gone, true)) return;
+  facts_.output_errno = sys_errno;
+  tell(AttemptEvent::OutputGone);
+}
+
+void Attempt::stop_for_lost_log(Error why) {
+  facts_.own_fault = report::Facts::OwnFault{std::move(why), Clock::now()};
+  tell(AttemptEvent::LogFailed);
+}
+
+void Attempt::stop_for_no_progress(report::NoProgress what) {
+  if (!runs()) return;
+  std::string who = report::ranks_in_words(what.ranks, plan_.map);
+  facts_.stalled = report::Facts::Stalled{std::move(what), std::move(who), Clock::now()};
+  tell(AttemptEvent::NoProgress);
+}
+
+// ---- what the hosts tell
+
+void Attempt::host_introduced(fleet::Host& host) {
+  workers_.greet(host);
+  tell_of_secrets(host);
+  meeting_.introduced(host);
+}
+
+// As soon as there is a host that does not get them; once.
+void Attempt::tell_of_secrets(const fleet::Host& host) {
+  if (host.session->is_local() || options_.verbosity == Verbosity::Quiet) return;
+  if (std::exchange(told_of_secrets_, true)) return;
+  const std::vector<std::string> names = withheld_secrets(plan_);
+  if (!names.empty()) owner_.say(plan::say_withheld(names));
+}
+
+void Attempt::host_prepared(fleet::Host& host, const wire::Prepared& message) {
+  meeting_.prepared(host, message);
+  for (const wire::Obstacle& obstacle : message.obstacles) fail_host(host, fleet::error_of(obstacle));
+  tell_bindings(host, message);
+  note_mpi(host, message);
+  of(host).ready = !of(host).failed && message.obstacles.empty();
+  if (of(host).ready) events_.tell(report::HostReady{host.index});
+  check_settled();
+}
+
+void Attempt::tell_bindings(const fleet::Host& host, const wire::Prepared& message) {
+  constexpr std::size_t kLongest = 500;
+  const std::string on_host = " on " + host.name();
+  for (const wire::Bound& bound : message.bindings) {
+    const std::string where = bound.where.empty() ? "is not bound" : "is bound to " + show(bound.where, kLongest);
+    owner_.say("rank " + std::to_string(bound.rank.value()) + on_host + " " + where);
+  }
+  if (options_.verbosity == Verbosity::Quiet) return;
+  for (const std::string& warning : message.warnings) owner_.say(host.name() + ": " + show(warning, kLongest));
+}
+
+// All hosts tell the same of one program, so only one of them is named.
+void Attempt::note_mpi(fleet::Host& host, const wire::Prepared& message) {
+  for (const wire::MpiUse& use : message.mpi) {
+    if (!mpi_found_ || use.rank < mpi_found_->use.rank) mpi_found_ = MpiFound{host.index, use};
+  }
+  if (message.mpi.empty() || options_.lone_mpi != LoneMpi::Refused) return;
+  of(host).failed = true;
+  tell(AttemptEvent::HostFailed);
+}
+
+void Attempt::warn_of_lone_mpi(const std::string& host, const wire::MpiUse& use) {
+  if (std::exchange(warned_of_mpi_, true) || options_.verbosity == Verbosity::Quiet) return;
+  owner_.say("warning: " + lone_mpi_warning(use, host));
+}
+
+void Attempt::found_mpi(const fleet::Host& host, const wire::MpiUse& use) {
+  if (options_.lone_mpi == LoneMpi::Warned) return warn_of_lone_mpi(host.name(), use);
+  if (!runs()) return;
+  facts_.own_fault = report::Facts::OwnFault{lone_mpi_refusal(use, host.name()), Clock::now()};
+  tell(AttemptEvent::RanksAlone);
+}
+
+void Attempt::host_step(const fleet::Host& host) { events_.tell(report::HostStep{host.index, host.session->step()}); }
+
+// While they are awaited, people learn what for.
+void Attempt::hosts_pinged() {
+  if (machine_.state() != AttemptState::Connecting || options_.verbosity == Verbosity::Quiet) return;
+  std::map<std::string, std::vector<std::string>> by_step;
+  for (const fleet::Host& host : fleet_.hosts()) {
+    if (!of(host).ready) by_step[host.session->step()].push_back(host.name());
+  }
+  for (const auto& [step, names] : by_step) owner_.say("waiting for " + fold_names(names) + " (" + step + ")");
+}
+
+void Attempt::check_settled() {
+  const bool waits = machine_.state() == AttemptState::Connecting || machine_.state() == AttemptState::Failing;
+  if (!waits) return;
+  const auto ready = std::count_if(hosts_.begin(), hosts_.end(), [](const OfHost& h) { return h.ready; });
+  const auto failed = std::count_if(hosts_.begin(), hosts_.end(), [](const OfHost& h) { return h.failed; });
+  if (static_cast<std::size_t>(ready) == hosts_.size()) {
+    if (!fleet_.missing().empty()) return;  // hosts without workers are to hear of the end, too
+    machines_ = fleet_.machines(plan_.map);
+    return tell(machines_.empty() ? AttemptEvent::AllReady : AttemptEvent::OneMachine);
+  }
+  if (machine_.state() == AttemptState::Failing && static_cast<std::size_t>(ready + failed) == hosts_.size()) {
+    tell(AttemptEvent::AllSettled);
+  }
+}
+
+void Attempt::add_fault(HostIndex host, Error why) {
+  const TimePoint now = Clock::now();
+  events_.tell(report::HostFailed{host, why}, now);
+  facts_.faults.push_back({host, plan_.map.hosts[host.value()].host.name, std::move(why), now});
+}
+
+void Attempt::fail_host(fleet::Host& host, Error why) {
+  add_fault(host.index, std::move(why));
+  of(host).ready = false;
+  of(host).failed = true;
+  tell(AttemptEvent::HostFailed);
+}
+
+void Attempt::host_ended(fleet::Host& host, const Error* why) {
+  const bool stopping = machine_.state() == AttemptState::Stopping;
+  if (why != nullptr && !of(host).released && !of(host).failed) {
+    if (stopping) {
+      facts_.unconfirmed.push_back(host.name());
+      if (why->kind() == ErrorKind::Protocol) add_fault(host.index, *why);
+    } else {
+      fail_host(host, *why);
+    }
+  }
+  // Of a host that was lost nobody has said so.
+  for (const Rank rank : plan_.map.hosts[host.index.value()].ranks) owner_.worker_drained(rank);
+  if (why == nullptr || of(host).released) events_.tell(report::HostEnded{host.index});
+  check_settled();
+  meeting_.release_stores();
+  if (fleet_.all_ended()) tell(AttemptEvent::AllEnded);
+}
+
+void Attempt::host_message(fleet::Host& host, wire::ToLauncher message) {
+  std::visit([&](const auto& m) { handle(host, m); }, message);
+}
+
+template <class Message>
+void Attempt::handle(fleet::Host& host, const Message& m) {
+  if constexpr (std::is_same_v<Message, wire::HelloAck>) {
+    const auto place = host.session->is_local() ? report::HostPlace::ThisMachine : report::HostPlace::Remote;
+    events_.tell(report::HostConnected{host.index, place, host.session->peer_address(), m.pid});
+  } else if constexpr (std::is_same_v<Message, wire::Probed>) {
+    meeting_.note(host, m);
+    look_at_probes();
+  } else if constexpr (std::is_same_v<Message, wire::ExitedWorker>) {
+    worker_ended(host, m);
+  } else if constexpr (std::is_same_v<Message, wire::Cleared>) {
+    for (const std::string& left : m.left) facts_.left_behind.push_back(host.name() + ": " + show(left));
+  } else if constexpr (std::is_same_v<Message, wire::Bye>) {
+    left(host, m);
+  } else if constexpr (std::is_same_v<Message, wire::MpiUse>) {
+    found_mpi(host, m);
+  } else if constexpr (std::is_same_v<Message, wire::LogFailed>) {
+    owner_.host_log_failed(Error(ErrorKind::Io, host.name() + ": " + show(m.why, 500)));
+  } else if constexpr (std::is_same_v<Message, wire::PipeFailed>) {
+    if (!of(host).failed) fail_host(host, Error(ErrorKind::Io, show(m.why, 1000)));
+  } else if constexpr (requires { workers_.handle(host, m); }) {
+    workers_.handle(host, m);
+  } else if constexpr (requires { meeting_.handle(host, m); }) {
+    meeting_.handle(host, m);
+  }
+}
+
+void Attempt::worker_ended(const fleet::Host& host, const wire::ExitedWorker& m) {
+  const Workers::End end = workers_.ended(host, m);
+  const auto serves = [](const plan::RankAssignment& rank) { return rank.part != plan::Part::Worker; };
+  // Those whom they have served have all ended, and nothing else runs.
+  if (end.was_last && runs() && std::any_of(plan_.map.ranks.begin(), plan_.map.ranks.end(), serves)) {
+    fleet_.end_workers({SIGTERM, launch::milliseconds(options_.grace)});
+  }
+  if (end.failed_by_itself && options_.on_failure == OnFailure::Abort) tell(AttemptEvent::WorkerFailed);
+}
+
+void Attempt::left(fleet::Host& host, const wire::Bye& m) {
+  if (!m.reason.empty()) return fail_host(host, Error(ErrorKind::Lost, show(m.reason)));
+  const bool before_start = machine_.state() == AttemptState::Connecting || machine_.state() == AttemptState::Failing ||
+                            machine_.state() == AttemptState::Probing;
+  if (before_start && !of(host).failed) fail_host(host, Error(ErrorKind::Lost, "its agent left before the start"));
+}
+
+}  // namespace sml::attempt

@@ -1,0 +1,112 @@
+// One run of all workers of a plan, from the first host to the last end. Drives its machine and the fleet's hosts; what
+// lasts longer than the workers belongs to the run.
+#pragma once
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/steady_timer.hpp>
+
+#include "common/plan/launch_plan.h"
+#include "launcher/attempt/attempt_machine.h"
+#include "launcher/attempt/attempt_outcome.h"
+#include "launcher/attempt/attempt_owner.h"
+#include "launcher/attempt/meeting.h"
+#include "launcher/attempt/workers.h"
+#include "launcher/fleet/fleet.h"
+#include "launcher/options/job_options.h"
+#include "launcher/report/event_feed.h"
+
+namespace sml::attempt {
+
+class Attempt final : public fleet::FleetListener {
+ public:
+  // What is given outlives the attempt. Its hosts go into `fleet`, which tells it what they do from when it is started.
+  Attempt(boost::asio::io_context& loop, const JobOptions& options, plan::LaunchPlan plan, fleet::Fleet& fleet,
+          const report::EventFeed& events, AttemptOwner& owner);
+
+  const plan::LaunchPlan& plan() const { return plan_; }
+  AttemptState state() const { return machine_.state(); }
+  bool runs() const { return state() == AttemptState::Running; }
+
+  // The time to start begins.
+  void begin();
+  // One that was missing.
+  void host_has_come() { check_settled(); }
+  // By the user.
+  void stop(int signo);
+  void stop_for_lost_output(int sys_errno);
+  void stop_for_lost_log(Error why);
+  void stop_for_no_progress(report::NoProgress what);
+  void reader_caught_up() { workers_.give_credit(); }
+  report::OutputFlow flow() const { return workers_.flow(); }
+
+  // After AttemptOwner::attempt_over(); what comes to be known later is in it, too.
+  AttemptOutcome outcome() const;
+
+  // FleetListener
+  void host_introduced(fleet::Host& host) override;
+  void host_prepared(fleet::Host& host, const wire::Prepared& message) override;
+  void host_message(fleet::Host& host, wire::ToLauncher message) override;
+  void host_step(const fleet::Host& host) override;
+  void host_ended(fleet::Host& host, const Error* why) override;
+  void hosts_pinged() override;
+
+ private:
+  struct OfHost {
+    bool ready = false;
+    bool failed = false;
+    bool released = false;  // we let it go; its end is no news
+  };
+
+  fleet::Fleet& enlist(fleet::Fleet& fleet);
+  // What Workers and Meeting make of it concerns nobody else; what is left is noted or not asked for.
+  template <class Message>
+  void handle(fleet::Host& host, const Message& m);
+  void tell_bindings(const fleet::Host& host, const wire::Prepared& message);
+  void tell_of_secrets(const fleet::Host& host);
+  void note_mpi(fleet::Host& host, const wire::Prepared& message);
+  void warn_of_lone_mpi(const std::string& host, const wire::MpiUse& use);
+  void found_mpi(const fleet::Host& host, const wire::MpiUse& use);
+  void left(fleet::Host& host, const wire::Bye& m);
+  void worker_ended(const fleet::Host& host, const wire::ExitedWorker& m);
+
+  void tell(AttemptEvent event);
+  void perform(AttemptAction action);
+  void search(Meeting::Search found);
+  void look_at_probes();
+  void start_all();
+  void stop_all();
+  void time_out_start();
+  void give_up();
+  void finish(AttemptOwner::End end);
+  void arm_deadline();
+  void check_settled();
+  void add_fault(HostIndex host, Error why);
+  void fail_host(fleet::Host& host, Error why);
+  OfHost& of(const fleet::Host& host) { return hosts_[host.position]; }
+
+  const JobOptions& options_;
+  plan::LaunchPlan plan_;
+  AttemptOwner& owner_;
+  fleet::Fleet& fleet_;
+  const report::EventFeed& events_;
+  AttemptMachine machine_;
+  boost::asio::steady_timer deadline_timer_;
+  std::vector<OfHost> hosts_;  // by position in the fleet
+  Workers workers_;
+  Meeting meeting_;
+  report::Facts facts_;
+  double started_unix_ = 0;
+  struct MpiFound {
+    HostIndex host;
+    wire::MpiUse use;
+  };
+  std::optional<MpiFound> mpi_found_;  // before the start, of the lowest rank
+  bool warned_of_mpi_ = false;
+  bool told_of_secrets_ = false;
+  std::vector<hosts::OneMachine> machines_;
+};
+
+}  // namespace sml::attempt

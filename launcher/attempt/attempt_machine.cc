@@ -1,0 +1,109 @@
+#include "launcher/attempt/attempt_machine.h"
+
+#include <algorithm>
+
+#include "common/core/transition_table.h"
+
+namespace sml::attempt {
+
+namespace {
+
+using S = AttemptState;
+using E = AttemptEvent;
+using A = AttemptAction;
+using Row = Transition<S, E, A>;
+
+constexpr Row kTable[] = {
+    {S::Connecting, E::AllReady, S::Probing, A::Probe},
+    {S::Connecting, E::OneMachine, S::Stopping, A::StopAll},
+    {S::Connecting, E::HostFailed, S::Failing, A::None},
+    {S::Connecting, E::UserStop, S::Stopping, A::StopAll},
+    {S::Connecting, E::OutputGone, S::Stopping, A::StopAll},
+    {S::Connecting, E::LogFailed, S::Stopping, A::StopAll},
+    {S::Connecting, E::Deadline, S::Stopping, A::TimeOutStart},
+
+    {S::Failing, E::HostFailed, S::Failing, A::None},
+    {S::Failing, E::AllSettled, S::Stopping, A::StopAll},
+    {S::Failing, E::AllEnded, S::Finished, A::Finish},
+    {S::Failing, E::UserStop, S::Stopping, A::StopAll},
+    {S::Failing, E::OutputGone, S::Stopping, A::StopAll},
+    {S::Failing, E::LogFailed, S::Stopping, A::StopAll},
+    {S::Failing, E::Deadline, S::Stopping, A::StopAll},
+
+    {S::Probing, E::AllProbed, S::Running, A::StartAll},
+    {S::Probing, E::HostFailed, S::Stopping, A::StopAll},
+    {S::Probing, E::UserStop, S::Stopping, A::StopAll},
+    {S::Probing, E::OutputGone, S::Stopping, A::StopAll},
+    {S::Probing, E::LogFailed, S::Stopping, A::StopAll},
+    {S::Probing, E::Deadline, S::Stopping, A::TimeOutStart},
+
+    {S::Running, E::WorkerFailed, S::Stopping, A::StopAll},
+    {S::Running, E::HostFailed, S::Stopping, A::StopAll},
+    {S::Running, E::UserStop, S::Stopping, A::StopAll},
+    {S::Running, E::OutputGone, S::Stopping, A::StopAll},
+    {S::Running, E::LogFailed, S::Stopping, A::StopAll},
+    {S::Running, E::Deadline, S::Stopping, A::TimeOutRun},
+    {S::Running, E::AllEnded, S::Finished, A::Finish},
+    {S::Running, E::NoProgress, S::Stopping, A::StopAll},
+    {S::Running, E::RanksAlone, S::Stopping, A::StopAll},
+
+    {S::Stopping, E::UserStop, S::Stopping, A::KillAll},
+    {S::Stopping, E::AllEnded, S::Finished, A::Finish},
+    {S::Stopping, E::Deadline, S::Finished, A::GiveUp},
+    {S::Stopping, E::OutputGone, S::Stopping, A::None},  // news of what ends anyway
+    {S::Stopping, E::LogFailed, S::Stopping, A::None},
+    {S::Stopping, E::HostFailed, S::Stopping, A::None},
+    {S::Stopping, E::WorkerFailed, S::Stopping, A::None},
+
+    {S::Finished, E::OutputGone, S::Finished, A::None},  // of what our reader had not taken
+    {S::Finished, E::LogFailed, S::Finished, A::None},
+    {S::Finished, E::HostFailed, S::Finished, A::None},  // of hosts that were given up
+    {S::Finished, E::WorkerFailed, S::Finished, A::None},
+    {S::Finished, E::AllEnded, S::Finished, A::None},
+};
+static_assert(no_pair_twice(kTable));
+
+}  // namespace
+
+std::string_view name(AttemptState state) {
+  static constexpr std::string_view names[] = {"connecting", "failing", "probing", "running", "stopping", "finished"};
+  return names[static_cast<std::size_t>(state)];
+}
+
+std::string_view name(AttemptEvent event) {
+  static constexpr std::string_view names[] = {
+      "all ready",   "all settled", "one machine", "host failed", "all probed", "worker failed", "user stop",
+      "output gone", "log failed",  "no progress", "ranks alone", "all ended",  "deadline"};
+  return names[static_cast<std::size_t>(event)];
+}
+
+AttemptMachine::AttemptMachine(Duration start_timeout, Duration grace, TimePoint now,
+                               std::optional<Duration> run_timeout, std::optional<Duration> stop_grace)
+    : grace_(grace),
+      stop_grace_(stop_grace.value_or(grace)),
+      run_timeout_(run_timeout),
+      deadline_(now + start_timeout) {}
+
+std::optional<TimePoint> AttemptMachine::deadline_of(AttemptState state, TimePoint now) const {
+  switch (state) {
+    case S::Connecting:
+    case S::Probing: return deadline_;
+    case S::Failing: return std::min(*deadline_, now + kGather);
+    case S::Running: return run_timeout_ ? std::optional(now + *run_timeout_) : std::nullopt;
+    case S::Stopping: return now + grace_ + kConfirm;
+    case S::Finished: return std::nullopt;
+  }
+  return std::nullopt;
+}
+
+AttemptAction AttemptMachine::on(AttemptEvent event, TimePoint now) {
+  const Row* row = find_row(kTable, state_, event);
+  if (row == nullptr) return A::Unexpected;
+  if (event == E::UserStop && state_ != S::Stopping) grace_ = stop_grace_;
+  if (row->next != state_) deadline_ = deadline_of(row->next, now);
+  if (row->action == A::KillAll) deadline_ = std::min(*deadline_, now + kConfirm);
+  state_ = row->next;
+  return row->action;
+}
+
+}  // namespace sml::attempt

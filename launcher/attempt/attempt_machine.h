@@ -1,0 +1,76 @@
+// One attempt: when to start, when to stop, when it is over. Pure: told what happened and when, answers what to do.
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "common/core/clock.h"
+
+namespace sml::attempt {
+
+enum class AttemptState : std::uint8_t {
+  Connecting,  // agents are being started
+  Failing,     // a host has failed; the others get a moment to say whether they fail too, so that one message names all
+  Probing,     // the other hosts try the address of rank 0's host
+  Running,
+  Stopping,  // ended by a failure, the user, or a deadline; agents end their workers
+  Finished,
+};
+enum class AttemptEvent : std::uint8_t {
+  AllReady,    // every host can start its workers
+  AllSettled,  // every host is ready or has failed
+  OneMachine,  // every host is ready, and some are one machine under several names
+  HostFailed,  // could not be reached or prepared, or was lost
+  AllProbed,   // an address that all hosts reach has been found
+  WorkerFailed,
+  UserStop,    // a stop signal
+  OutputGone,  // nobody reads our output any more
+  LogFailed,   // what must be kept of it cannot be
+  NoProgress,  // ranks do not print what --watch waits for
+  RanksAlone,  // they speak MPI, and the job is one that needs them together
+  AllEnded,    // no session is open
+  Deadline,
+};
+enum class AttemptAction : std::uint8_t {
+  None,
+  Unexpected,  // there is no such row: nothing is done, and nothing has changed
+  Probe,
+  StartAll,
+  StopAll,  // SIGTERM (or the user's signal), grace, SIGKILL; hosts that are not ready are let go at once
+  KillAll,  // the grace is over now
+  Finish,
+  TimeOutStart,  // StopAll; the hosts that are not ready are to blame
+  TimeOutRun,    // StopAll; the user's own limit has passed
+  GiveUp,        // hosts that have not confirmed the end are named, then Finish
+};
+
+std::string_view name(AttemptState state);
+std::string_view name(AttemptEvent event);
+
+class AttemptMachine {
+ public:
+  static constexpr Duration kGather = std::chrono::seconds(2);    // Failing
+  static constexpr Duration kConfirm = std::chrono::seconds(12);  // after the grace: KILL, collect, say Bye
+
+  // `run_timeout`: how long the workers may run; nothing: for ever. `stop_grace`: of a UserStop; nothing: as of any
+  // end.
+  AttemptMachine(Duration start_timeout, Duration grace, TimePoint now,
+                 std::optional<Duration> run_timeout = std::nullopt, std::optional<Duration> stop_grace = std::nullopt);
+
+  [[nodiscard]] AttemptAction on(AttemptEvent event, TimePoint now);
+  AttemptState state() const { return state_; }
+  std::optional<TimePoint> deadline() const { return deadline_; }
+  // That the workers have to end, of the stop that has begun or would begin now.
+  Duration grace() const { return grace_; }
+
+ private:
+  std::optional<TimePoint> deadline_of(AttemptState state, TimePoint now) const;
+
+  Duration grace_;  // of the end that comes
+  Duration stop_grace_;
+  std::optional<Duration> run_timeout_;
+  AttemptState state_ = AttemptState::Connecting;
+  std::optional<TimePoint> deadline_;
+};
+
+}  // namespace sml::attempt

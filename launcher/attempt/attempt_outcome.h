@@ -1,0 +1,20 @@
+// What one attempt came to.
+#pragma once
+#include <vector>
+
+#include "common/hosts/aliases.h"
+#include "launcher/report/report_json.h"
+#include "launcher/report/verdict.h"
+
+namespace sml::attempt {
+
+struct AttemptOutcome {
+  report::Facts facts;
+  std::vector<report::RankRecord> ranks;
+  double started_unix = 0;  // of the workers, wall clock; 0: none was started
+  // Not empty: the hosts are fewer machines than the plan has them, so nothing was started, and the rest says nothing.
+  // Each list has the names of one machine.
+  std::vector<hosts::OneMachine> machines;
+};
+
+}  // namespace sml::attempt

@@ -1,0 +1,18 @@
+// Ranks that speak MPI and run alone: what is said of it. Pure.
+#pragma once
+#include <string>
+
+#include "common/core/error.h"
+#include "common/wire/messages.h"
+
+namespace sml::attempt {
+
+// `host` is empty where it is named otherwise.
+
+// A clause for the user, who may want it so.
+std::string lone_mpi_warning(const wire::MpiUse& use, const std::string& host);
+
+// Why the job does not start, or is ended (Spawn).
+Error lone_mpi_refusal(const wire::MpiUse& use, const std::string& host);
+
+}  // namespace sml::attempt

@@ -1,0 +1,185 @@
+#include "launcher/attempt/meeting.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace sml::attempt {
+
+Meeting::Meeting(const boost::asio::any_io_executor& loop, fleet::Fleet& fleet, const plan::LaunchPlan& plan,
+                 const JobOptions& options, Say say)
+    : fleet_(fleet),
+      plan_(plan),
+      options_(options),
+      say_(std::move(say)),
+      search_(fleet.hosts(), options.master_address),
+      join_watch_(
+          options.join_warn, plan.map.members(),
+          options.torch_store == plan::TorchStore::OfAgent ? JoinWatch::Store::OfAgent : JoinWatch::Store::OfRank0),
+      timer_(loop),
+      preset_ports_(plan::preset_ports(plan.presets, plan.map)) {}
+
+void Meeting::prepared(const fleet::Host& host, const wire::Prepared& message) {
+  const std::uint16_t torch_port = wire::port_of(message, wire::ServiceKind::TorchStore);
+  if (torch_port != 0 && host.position == 0) {
+    port_ = torch_port;
+    horovod_port_ = wire::port_of(message, wire::ServiceKind::HorovodStore);
+    search_.begin(port_);
+  }
+  const std::vector<std::uint16_t> ports = wire::ports_of(message, wire::ServiceKind::WorkerPort);
+  auto port = ports.begin();
+  for (plan::PresetPort& reserved : preset_ports_) {
+    if (reserved.host == host.index && port != ports.end()) reserved.port = *port++;
+  }
+}
+
+// ---- the address
+
+Meeting::Search Meeting::ask() {
+  if (fleet_.hosts().size() == 1) {
+    address_ = search_.address_of_lone_host();
+    return Search::Found;
+  }
+  for (const fleet::Host& host : fleet_.hosts()) search_.ask(host);
+  return Search::GoesOn;
+}
+
+Meeting::Search Meeting::look(std::vector<fleet::ProbeFault>& faults) {
+  std::optional<fleet::ChosenAddress> chosen = search_.outcome(fleet::AddressSearch::Of::All);
+  if (!chosen) return Search::GoesOn;
+  address_ = chosen->address;
+  if (!address_.empty()) return Search::Found;
+  if (search_.ask_again()) return Search::GoesOn;
+  faults = std::move(chosen->faults);
+  return Search::Failed;
+}
+
+// Every address from which a worker may call rank 0's host.
+std::vector<std::string> Meeting::all_addresses() const {
+  std::vector<std::string> out = addresses_of_first(known_addresses(fleet_.hosts()));
+  for (const fleet::Host& host : fleet_.hosts()) {
+    out.insert(out.end(), host.addresses.begin(), host.addresses.end());
+    if (!host.session->peer_address().empty()) out.push_back(host.session->peer_address());
+  }
+  std::sort(out.begin(), out.end());
+  out.erase(std::unique(out.begin(), out.end()), out.end());
+  return out;
+}
+
+// At which the other hosts reach each host, by its index in the plan: rank 0's proven, the others' as connections and
+// their agents tell.
+std::vector<std::string> Meeting::host_addresses() const {
+  std::vector<std::string> out(plan_.map.hosts.size());
+  const std::vector<fleet::HostAddresses> known = known_addresses(fleet_.hosts());
+  for (const fleet::Host& host : fleet_.hosts()) out[host.index.value()] = likely_address(known[host.position]);
+  out[fleet_.hosts().front().index.value()] = address_;
+  return out;
+}
+
+// ---- the start
+
+std::vector<wire::RankVariables> Meeting::preset_variables(const fleet::Host& host,
+                                                           const plan::PresetFacts& facts) const {
+  std::vector<wire::RankVariables> out;
+  if (plan_.presets.empty()) return out;
+  for (const Rank rank : plan_.map.hosts[host.index.value()].ranks) {
+    const plan::RankAssignment& assignment = plan_.map.ranks[rank.value()];
+    plan::PresetFacts of_program = facts;
+    of_program.user = plan_.program(assignment.program).user_environment;
+    out.push_back({rank, plan::preset_environment(plan_.presets, plan_.map, assignment, plan_.job, of_program)});
+  }
+  return out;
+}
+
+// On every host; the first serves the stores.
+void Meeting::start_workers() {
+  const plan::Rendezvous rendezvous{
+      .address = address_, .port = port_, .horovod_port = horovod_port_, .torch_store = options_.torch_store};
+  const std::vector<std::string> addresses = host_addresses();
+  const plan::PresetFacts facts{addresses, preset_ports_, plan_.launcher_environment};
+  wire::Start start{.rendezvous = plan::rendezvous_environment(rendezvous)};
+  for (fleet::Host& host : fleet_.hosts()) {
+    if (host.position == 0) continue;
+    start.variables = preset_variables(host, facts);
+    host.session->start_workers(start, launch::Afterwards::Leave);
+  }
+  start.variables = preset_variables(fleet_.first(), facts);
+  start.stores = {options_.torch_store, plan_.map.members(), all_addresses()};
+  const bool others = fleet_.hosts().size() > 1;
+  fleet_.first().session->start_workers(start, others ? launch::Afterwards::Stay : launch::Afterwards::Leave);
+  watching_ = true;
+  watch();
+}
+
+void Meeting::watch() {
+  if (plan_.map.members() < 2 || options_.join_warn == Duration::zero()) return;
+  if (options_.verbosity == Verbosity::Quiet) return;
+  join_watch_.started(Clock::now());
+  arm();
+}
+
+// The stores on rank 0's host are needed until every other host is done.
+void Meeting::release_stores() {
+  const auto ended = [](const fleet::Host& h) { return h.session->ended(); };
+  if (std::all_of(fleet_.hosts().begin() + 1, fleet_.hosts().end(), ended)) fleet_.first().session->release();
+}
+
+// ---- who has not come
+
+void Meeting::tell(const std::string& sentence) const {
+  if (!sentence.empty() && watching_) say_(sentence);
+}
+
+void Meeting::arm() {
+  if (!join_watch_.due()) return;
+  timer_.expires_at(*join_watch_.due());
+  timer_.async_wait([this](boost::system::error_code error) {
+    if (error || !watching_) return;
+    if (join_watch_.first() == JoinWatch::Ask::Everybody) return ask_everybody();
+    join_watch_.asking_store();
+    fleet_.first().session->send(wire::AskJoined{});
+  });
+}
+
+void Meeting::ask_everybody() {
+  const std::vector<fleet::Host>& hosts = fleet_.hosts();
+  const auto running = std::count_if(hosts.begin(), hosts.end(), [](const fleet::Host& h) { return h.runs(); });
+  join_watch_.asking_everybody(static_cast<std::size_t>(running));
+  fleet_.tell_all(wire::AskJoined{port_});
+}
+
+void Meeting::handle(const fleet::Host& host, const wire::Joined& m) {
+  if (join_watch_.asking() == JoinWatch::Ask::Everybody) {
+    std::vector<Rank> missing = m.missing;  // helpers need not join
+    std::erase_if(missing, [this](Rank rank) { return rank.value() >= plan_.map.members(); });
+    tell(join_watch_.host_says(host.name(), missing, m.count, Clock::now()));
+    return arm();
+  }
+  const auto since = std::chrono::milliseconds(m.since_first_ms);
+  if (join_watch_.store_says(m.count, since, Clock::now()) == JoinWatch::Ask::Everybody) return ask_everybody();
+  tell(join_watch_.why_nobody(m.with_torch));
+  arm();
+}
+
+// ---- who serves whom
+
+// A host whose agent has left has no worker any more that could call.
+void Meeting::handle(const fleet::Host& host, const wire::AskVouch& m) {
+  if (host.position != 0 || m.callers.size() > wire::kMaxCallers) return;
+  fleet::VouchPlan plan = plan_vouching(m.callers, known_addresses(fleet_.hosts()));
+  wire::Ruled& ruled = plan.nobody;
+  for (const auto& [position, vouch] : plan.by_host) {
+    const fleet::Host& asked = fleet_.hosts()[position];
+    if (asked.runs()) {
+      asked.session->send(vouch);
+    } else {
+      for (const wire::Caller& caller : vouch.callers) ruled.rulings.push_back({caller.id, wire::IsOurs::No});
+    }
+  }
+  if (!ruled.rulings.empty()) host.session->send(ruled);
+}
+
+void Meeting::handle(const fleet::Host&, const wire::Vouched& m) {
+  fleet_.first().session->send(wire::Ruled{m.rulings});
+}
+
+}  // namespace sml::attempt

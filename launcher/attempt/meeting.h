@@ -1,0 +1,76 @@
+// Where the workers of one attempt meet: which address and ports they are told, who serves the stores and for whom, and
+// who has not come.
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/steady_timer.hpp>
+
+#include "common/plan/launch_plan.h"
+#include "launcher/attempt/join_watch.h"
+#include "launcher/fleet/address_search.h"
+#include "launcher/fleet/fleet.h"
+#include "launcher/options/job_options.h"
+
+namespace sml::attempt {
+
+class Meeting {
+ public:
+  using Say = std::function<void(const std::string&)>;
+
+  // What is given outlives this; the fleet has its hosts. `say`: who has not come.
+  Meeting(const boost::asio::any_io_executor& loop, fleet::Fleet& fleet, const plan::LaunchPlan& plan,
+          const JobOptions& options, Say say);
+
+  void introduced(const fleet::Host& host) { search_.ask(host); }
+  void prepared(const fleet::Host& host, const wire::Prepared& message);
+  void note(const fleet::Host& host, const wire::Probed& m) { search_.note(host, m); }
+  bool has_answered(const fleet::Host& host) const { return search_.has_answered(host); }
+
+  enum class Search : std::uint8_t { GoesOn, Found, Failed };
+  // All hosts are ready: those that have not been are asked to try the addresses of the first.
+  Search ask();
+  // What has come of it; `faults` where it has failed.
+  Search look(std::vector<fleet::ProbeFault>& faults);
+  const std::string& address() const { return address_; }
+  std::uint16_t port() const { return port_; }
+
+  // On every host; the first serves the stores.
+  void start_workers();
+  // They are being ended: nobody need come any more.
+  void leave() { watching_ = false; }
+  // The stores on rank 0's host are needed until every other host is done.
+  void release_stores();
+
+  void handle(const fleet::Host& host, const wire::Joined& m);
+  void handle(const fleet::Host& host, const wire::AskVouch& m);
+  void handle(const fleet::Host& host, const wire::Vouched& m);
+
+ private:
+  std::vector<std::string> all_addresses() const;
+  std::vector<std::string> host_addresses() const;
+  std::vector<wire::RankVariables> preset_variables(const fleet::Host& host, const plan::PresetFacts& facts) const;
+  void watch();
+  void arm();
+  void ask_everybody();
+  void tell(const std::string& sentence) const;
+
+  fleet::Fleet& fleet_;
+  const plan::LaunchPlan& plan_;
+  const JobOptions& options_;
+  Say say_;
+  fleet::AddressSearch search_;
+  JoinWatch join_watch_;
+  boost::asio::steady_timer timer_;
+  bool watching_ = false;
+  std::string address_;
+  std::uint16_t port_ = 0;
+  std::uint16_t horovod_port_ = 0;
+  std::vector<plan::PresetPort> preset_ports_;
+};
+
+}  // namespace sml::attempt

@@ -1,0 +1,166 @@
+#include "launcher/attempt/session_plans.h"
+
+#include <algorithm>
+
+#include "common/plan/secrets.h"
+
+namespace sml::attempt {
+
+using launch::milliseconds;
+
+namespace {
+
+constexpr std::uint64_t kTotalWindow = std::uint64_t{8} << 20;
+constexpr std::uint64_t kMaxWindow = std::uint64_t{2} << 20;
+constexpr std::uint64_t kMaxFirstWindow = std::uint64_t{768} << 10;
+constexpr std::uint64_t kMinWindow = std::uint64_t{64} << 10;
+
+wire::App app_for(const plan::LaunchPlan& plan, const plan::Program& program, plan::BaseEnvironment base) {
+  wire::App app{.argv = program.command,
+                .working_directory = program.working_directory,
+                .base = base,
+                .launcher_environment = {},
+                .user_environment = program.user_environment};
+  if (base == plan::BaseEnvironment::Launcher) app.launcher_environment = plan.launcher_environment;
+  if (base == plan::BaseEnvironment::LauncherOverLogin) {
+    app.launcher_environment = plan::for_other_hosts(plan.launcher_environment);
+    if (plan.secrets == plan::SecretExport::Withheld) {
+      std::erase_if(app.launcher_environment, plan::holds_a_secret);
+    }
+  }
+  return app;
+}
+
+// Those that ranks of the host run, and no others: they need be on no other host.
+std::vector<std::uint32_t> programs_of(const plan::MappedHost& host, const plan::JobMap& map) {
+  std::vector<std::uint32_t> out;
+  for (const Rank rank : host.ranks) {
+    const std::uint32_t program = map.ranks[rank.value()].program;
+    if (std::find(out.begin(), out.end(), program) == out.end()) out.push_back(program);
+  }
+  return out;
+}
+
+std::vector<wire::Worker> workers_of(const plan::MappedHost& host, const plan::LaunchPlan& plan,
+                                     const SessionSettings& settings) {
+  std::vector<wire::Worker> out;
+  const std::vector<std::uint32_t> programs = programs_of(host, plan.map);
+  for (const Rank rank : host.ranks) {
+    const plan::RankAssignment& assignment = plan.map.ranks[rank.value()];
+    const bool wants_stdin = settings.wants_stdin && settings.wants_stdin(rank);
+    const auto app = std::find(programs.begin(), programs.end(), assignment.program) - programs.begin();
+    out.push_back({.rank = rank,
+                   .local_rank = assignment.local_rank,
+                   .app = static_cast<std::uint32_t>(app),
+                   .stdin_source = wants_stdin ? wire::StdinSource::Launcher : wire::StdinSource::Null,
+                   .environment = plan::rank_environment(plan.map, assignment, plan.job),
+                   .cores = plan.map.cores.empty() ? std::string() : plan.map.cores[rank.value()],
+                   .stderr_pipe = settings.stderr_pipe});
+  }
+  return out;
+}
+
+// Those that serve the others read nothing.
+plan::PipePlan pipes_of(const plan::MappedHost& host, const plan::LaunchPlan& plan) {
+  plan::PipePlan out{plan.pipes, {}};
+  for (const Rank rank : host.ranks) {
+    if (plan.map.ranks[rank.value()].part == plan::Part::Worker) out.readers.push_back(rank);
+  }
+  return out;
+}
+
+std::vector<plan::HostChannel> channels_of(const plan::MappedHost& host, const plan::LaunchPlan& plan) {
+  std::vector<plan::HostChannel> out;
+  for (const plan::Channel& channel : plan.channels) {
+    out.push_back({channel.name, channel.folder, channel.order, {}});
+    for (const Rank rank : host.ranks) {
+      out.back().shares.push_back(plan::share_of(channel, plan.map, plan.map.ranks[rank.value()]));
+    }
+  }
+  return out;
+}
+
+// On the first host with ranks.
+std::vector<wire::ServiceWish> stores_for(const plan::JobMap& map) {
+  const auto has_ranks = [](const plan::MappedHost& host) { return !host.ranks.empty(); };
+  const bool alone = std::count_if(map.hosts.begin(), map.hosts.end(), has_ranks) == 1;
+  const auto reach = alone ? wire::ServiceReach::ThisMachine : wire::ServiceReach::Network;
+  return {{wire::ServiceKind::TorchStore, reach}, {wire::ServiceKind::HorovodStore, reach}};
+}
+
+wire::Hello hello_for(const plan::MappedHost& host, const plan::LaunchPlan& plan, const SessionSettings& settings) {
+  return {.version = wire::kProtocolVersion,
+          .job_id = plan.job.job_id,
+          .host = host.host.name,
+          .heartbeat_timeout_ms = milliseconds(settings.heartbeat_timeout),
+          .grace_ms = milliseconds(settings.grace),
+          .credit = settings.output_window};
+}
+
+}  // namespace
+
+std::vector<std::string> withheld_secrets(const plan::LaunchPlan& plan) {
+  if (plan.export_policy == plan::ExportPolicy::None || plan.secrets == plan::SecretExport::Sent) return {};
+  std::vector<std::string> names = plan::withheld_secrets(plan.launcher_environment);
+  std::erase_if(names, [&](const std::string& name) {  // every program is given it by name
+    for (std::uint32_t i = 0; i < plan.program_count(); ++i) {
+      if (plan::find_variable(plan.program(i).user_environment, name) == nullptr) return false;
+    }
+    return true;
+  });
+  return names;
+}
+
+std::uint64_t output_window(std::size_t hosts) {
+  return std::clamp(kTotalWindow / std::max<std::uint64_t>(hosts, 1), kMinWindow, kMaxWindow);
+}
+
+std::uint64_t first_output_window(std::size_t hosts) { return std::min(output_window(hosts), kMaxFirstWindow); }
+
+wire::StderrPipe stderr_pipe_of(const JobOptions& options) {
+  return options.stderr_of_workers == StderrOfWorkers::Apart ? wire::StderrPipe::Own : wire::StderrPipe::OfStdout;
+}
+
+bool wants_stdin(const JobOptions& options, Rank rank) {
+  if (options.stdin_rule == StdinRule::OneRank) return rank == options.stdin_rank;
+  return options.stdin_rule == StdinRule::All;
+}
+
+std::vector<launch::AgentSession::Plan> session_plans(const plan::LaunchPlan& plan, const SessionSettings& settings) {
+  const auto remote_base = plan.export_policy == plan::ExportPolicy::All ? plan::BaseEnvironment::LauncherOverLogin
+                                                                         : plan::BaseEnvironment::Login;
+  const std::vector<plan::PresetPort> ports = plan::preset_ports(plan.presets, plan.map);
+  std::vector<launch::AgentSession::Plan> out;
+  for (std::uint32_t i = 0; i < plan.map.hosts.size(); ++i) {
+    const plan::MappedHost& host = plan.map.hosts[i];
+    if (host.ranks.empty()) continue;
+    launch::AgentSession::Plan session{.host = HostId(i),
+                                       .name = host.host.name,
+                                       .hello = hello_for(host, plan, settings),
+                                       .prepare_local = {},
+                                       .prepare_remote = {},
+                                       .start_limit_s = (milliseconds(settings.start_timeout) + 999) / 1000};
+    session.prepare_local.workers = workers_of(host, plan, settings);
+    std::vector<wire::ServiceWish>& services = session.prepare_local.services;
+    if (out.empty()) services = stores_for(plan.map);
+    session.prepare_local.interfaces = settings.interfaces;
+    const auto here = [i](const plan::PresetPort& port) { return port.host == HostIndex(i); };
+    const auto worker_ports = static_cast<std::size_t>(std::count_if(ports.begin(), ports.end(), here));
+    services.resize(services.size() + worker_ports);  // reached from other hosts
+    session.prepare_local.binding = plan.binding;
+    session.prepare_local.devices = plan.devices;
+    if (!plan.pipes.empty()) session.prepare_local.pipes = pipes_of(host, plan);
+    session.prepare_local.channels = channels_of(host, plan);
+    if (plan.map.world_size() > 1) session.prepare_local.mpi = wire::MpiLook::Yes;
+    session.prepare_remote = session.prepare_local;
+    for (const std::uint32_t index : programs_of(host, plan.map)) {
+      const plan::Program& program = plan.program(index);
+      session.prepare_local.apps.push_back(app_for(plan, program, plan::BaseEnvironment::Launcher));
+      session.prepare_remote.apps.push_back(app_for(plan, program, remote_base));
+    }
+    out.push_back(std::move(session));
+  }
+  return out;
+}
+
+}  // namespace sml::attempt

@@ -1,0 +1,39 @@
+// From the plan of a job to what each host's agent is told. Pure.
+#pragma once
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "common/plan/launch_plan.h"
+#include "launcher/launch/agent_session.h"
+#include "launcher/launch/wire_time.h"
+#include "launcher/options/job_options.h"
+
+namespace sml::attempt {
+
+struct SessionSettings {
+  Duration grace;
+  Duration heartbeat_timeout;
+  Duration start_timeout = std::chrono::seconds(60);
+  std::uint64_t output_window = 0;        // bytes of output that a host may send ahead
+  std::vector<std::string> interfaces{};  // that the workers are to use; empty: any
+  wire::StderrPipe stderr_pipe = wire::StderrPipe::Own;
+  std::function<bool(Rank)> wants_stdin;  // gets the launcher's input; empty: no rank does
+};
+
+wire::StderrPipe stderr_pipe_of(const JobOptions& options);
+bool wants_stdin(const JobOptions& options, Rank rank);
+
+// Output that may wait in the launcher for a slow reader, over all hosts.
+std::uint64_t output_window(std::size_t hosts);
+// Of that, what a host gets before it is known to be another machine. It fits into the pipe to an agent of this one,
+// which then never finds that pipe full.
+std::uint64_t first_output_window(std::size_t hosts);
+
+// Names of the variables that look like secrets and so do not reach the workers of other hosts.
+std::vector<std::string> withheld_secrets(const plan::LaunchPlan& plan);
+
+// One per host that has ranks, in host order. Rank 0's host is the first: it reserves the rendezvous port.
+std::vector<launch::AgentSession::Plan> session_plans(const plan::LaunchPlan& plan, const SessionSettings& settings);
+
+}  // namespace sml::attempt

@@ -1,0 +1,118 @@
+#include "launcher/attempt/workers.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "common/core/text.h"
+#include "launcher/attempt/session_plans.h"
+
+namespace sml::attempt {
+
+namespace {
+
+constexpr std::size_t kSlowReader = std::size_t{1} << 20;  // no more credit while so much waits for our reader
+constexpr std::size_t kMostRemarks = 1000;                 // of one agent: no credit bounds them
+
+}  // namespace
+
+Workers::Workers(fleet::Fleet& fleet, const plan::LaunchPlan& plan, const JobOptions& options,
+                 const report::EventFeed& events, AttemptOwner& owner)
+    : fleet_(fleet), options_(options), events_(events), owner_(owner), table_(plan), hosts_(fleet.hosts().size()) {}
+
+// Of something that workers did: not before they were started, and not after this moment.
+TimePoint Workers::on_our_clock(const fleet::Host& host, std::uint64_t agent_ns) const {
+  const TimePoint at = host.clock.ours(std::chrono::nanoseconds(agent_ns));
+  return std::clamp(at, started_, Clock::now());
+}
+
+void Workers::greet(const fleet::Host& host) {
+  const std::uint64_t more = output_window(hosts_.size()) - first_output_window(hosts_.size());
+  if (!host.session->is_local() && more > 0) host.session->send(wire::Credit{more});
+}
+
+void Workers::handle(const fleet::Host& host, const wire::Started& m) {
+  for (const wire::StartedWorker& worker : m.workers) {
+    table_.started(worker.rank, worker.pid);
+    events_.tell(report::RankStarted{worker.rank, worker.pid}, on_our_clock(host, m.at_ns));
+  }
+  hosts_[host.position].started = true;
+  // Input for a worker that does not run yet would be lost.
+  if (std::all_of(hosts_.begin(), hosts_.end(), [](const OfHost& h) { return h.started; })) owner_.workers_run();
+  if (options_.verbosity == Verbosity::Verbose) {
+    owner_.say(host.name() + ": " + std::to_string(m.workers.size()) + " workers run");
+  }
+}
+
+void Workers::handle(const fleet::Host& host, const wire::Output& m) {
+  if (m.stream == Stream::Stderr) table_.wrote_errors(m.rank, m.bytes);
+  owner_.worker_output(m.rank, m.stream, m.bytes, on_our_clock(host, m.at_ns));
+  hosts_[host.position].owed += m.bytes.size();
+  give_credit();
+}
+
+void Workers::handle(const fleet::Host& host, const wire::Drained& m) {
+  owner_.worker_drained(m.rank);
+  events_.tell(report::RankDrained{m.rank});
+  if (m.end == wire::DrainEnd::Quiet) {
+    owner_.say("rank " + std::to_string(m.rank.value()) + " on " + host.name() +
+               " has ended, but something that it started still holds its output; not waiting for it");
+  }
+}
+
+void Workers::handle(const fleet::Host& host, const wire::AgentLog& m) {
+  if (m.level == wire::LogLevel::Debug && options_.verbosity != Verbosity::Verbose) return;
+  std::size_t& remarks = hosts_[host.position].remarks;
+  if (remarks == kMostRemarks) return;
+  const bool last = ++remarks == kMostRemarks;
+  owner_.say(host.name() + ": " + show(m.text, 500) + (last ? " (nothing more of this host is shown)" : ""));
+}
+
+void Workers::handle(const fleet::Host&, const wire::StdinCredit& m) { owner_.input_taken(m.rank, m.bytes); }
+
+void Workers::handle(const fleet::Host&, const wire::ErrorFile& m) {
+  table_.explained(m.rank, report::parse_error_file(m.text));
+}
+
+void Workers::handle(const fleet::Host& host, const wire::OutOfMemory& m) {
+  hosts_[host.position].out_of_memory = m.evidence;
+}
+
+Workers::End Workers::ended(const fleet::Host& host, const wire::ExitedWorker& m) {
+  owner_.worker_ended(m.rank);
+  const ExitStatus status = wire::unpack_exit(m);
+  const TimePoint at = on_our_clock(host, m.at_ns);
+  const bool by_itself = m.ended_by == wire::EndedBy::Itself;
+  const auto ending = by_itself ? report::Ending::ByItself : report::Ending::Stopped;
+  events_.tell(report::RankExited{m.rank, status, ending}, at);
+  const bool some_worked = table_.workers_left() > 0;
+  const bool failed = table_.ended(m.rank, status, ending, at) == RankTable::Weight::Failure;
+  if (failed) table_.ran_out_of_memory(m.rank, std::exchange(hosts_[host.position].out_of_memory, {}));
+  return {.failed_by_itself = failed && by_itself, .was_last = some_worked && table_.workers_left() == 0};
+}
+
+// How much a host may have had taken from it before it is told.
+std::uint64_t Workers::credit_step(const fleet::Host& host) const {
+  const bool local = host.session->is_local();
+  return (local ? first_output_window(hosts_.size()) : output_window(hosts_.size())) / 4;
+}
+
+report::OutputFlow Workers::flow() const {
+  const std::size_t pending = owner_.pending_output();
+  if (pending == 0) return report::OutputFlow::Open;
+  const std::vector<fleet::Host>& hosts = fleet_.hosts();
+  const bool owing = std::any_of(hosts.begin(), hosts.end(), [this](const fleet::Host& host) {
+    return hosts_[host.position].owed >= credit_step(host);
+  });
+  return owing || pending > kSlowReader ? report::OutputFlow::Held : report::OutputFlow::Open;
+}
+
+void Workers::give_credit() {
+  if (owner_.pending_output() > kSlowReader) return;
+  for (const fleet::Host& host : fleet_.hosts()) {
+    std::uint64_t& owed = hosts_[host.position].owed;
+    if (owed < credit_step(host)) continue;
+    host.session->send(wire::Credit{std::exchange(owed, 0)});
+  }
+}
+
+}  // namespace sml::attempt

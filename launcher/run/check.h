@@ -1,0 +1,98 @@
+// --check: what a job would find. Connects to its hosts as the job would, or lets them call, lets the agents say what
+// their hosts are like and try the address of rank 0's host, and starts nothing.
+#pragma once
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/signal_set.hpp>
+#include <boost/asio/steady_timer.hpp>
+
+#include "common/plan/launch_plan.h"
+#include "launcher/dialin/head.h"
+#include "launcher/fleet/address_search.h"
+#include "launcher/fleet/fleet.h"
+#include "launcher/launch/agent_image.h"
+#include "launcher/options/job_options.h"
+#include "launcher/report/check_report.h"
+#include "launcher/run/check_machine.h"
+#include "launcher/run/rank_logs.h"
+
+namespace sml::run {
+
+class Check final : private fleet::FleetListener {
+ public:
+  using Say = std::function<void(const std::string&)>;
+
+  // What is given outlives the check. `dial_in`: the hosts call, and are told what judge() says of the report. `say`
+  // tells people of callers.
+  Check(const JobOptions& options, const plan::LaunchPlan& plan, const launch::AgentImage& image, const RankLogs& logs,
+        std::optional<dialin::HeadPlan> dial_in, Say say);
+  ~Check() override;
+
+  // Uses this thread as loop thread. Leave by _Exit() afterwards, as after Run::run(). Error (Internal): hosts cannot
+  // be let in.
+  Result<report::CheckReport> run();
+
+ private:
+  struct Findings {
+    report::HostCheck found;
+    bool prepared = false;
+    std::optional<wire::Inspected> inspected;
+    std::uint32_t pongs = 0;
+    bool dismissed = false;  // its end is no news
+  };
+
+  // FleetListener
+  void host_introduced(fleet::Host& host) override;
+  void host_prepared(fleet::Host& host, const wire::Prepared& message) override;
+  void host_message(fleet::Host& host, wire::ToLauncher message) override;
+  void host_ended(fleet::Host& host, const Error* why) override;
+
+  void handle(fleet::Host& host, const wire::Pong& m);
+  void handle(fleet::Host& host, wire::Inspected& m);
+  void handle(fleet::Host& host, const wire::Probed& m);
+  void handle(fleet::Host& host, const wire::Bye& m);
+  template <class Message>
+  void handle(fleet::Host&, const Message&) {}
+
+  launch::Reach::Events events_of_reach();
+  void make_sessions();
+  void tell(CheckEvent event);
+  void perform(CheckAction action);
+  void look_round();  // has everybody answered?
+  void time_out();
+  void miss(HostId host);
+  void probe_all();
+  void judge_probes();
+  void take_address(const fleet::ChosenAddress& chosen);
+  void dismiss_all();
+  void arm_deadline();
+  void await_signals();
+  void stop(int signo);
+  void measure_clock(const fleet::Host& host);
+  report::CheckReport report();
+  bool has_answered(const fleet::Host& host) const;
+  Findings& of(const fleet::Host& host) { return findings_[host.position]; }
+
+  const JobOptions& options_;
+  const plan::LaunchPlan& plan_;
+  const RankLogs& logs_;
+  boost::asio::io_context loop_{1};
+  Say say_;
+  boost::asio::signal_set signals_;
+  boost::asio::steady_timer deadline_timer_;
+  CheckMachine machine_;
+  fleet::Fleet fleet_;
+  std::vector<Findings> findings_;         // by position in the fleet
+  std::vector<report::HostCheck> absent_;  // those without ranks that should have called
+  std::optional<fleet::AddressSearch> search_;
+  std::uint16_t port_ = 0;  // that the first host has reserved for the others to try
+  std::string master_address_;
+  std::optional<int> stop_signal_;
+};
+
+}  // namespace sml::run

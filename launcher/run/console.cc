@@ -1,0 +1,203 @@
+#include "launcher/run/console.h"
+
+#include <algorithm>
+#include <cstdlib>
+
+#include <unistd.h>
+
+#include "launcher/report/own_line.h"
+
+namespace sml::run {
+
+namespace {
+
+constexpr Stream kStreams[] = {Stream::Stdout, Stream::Stderr};
+
+output::TagTemplate default_tag(std::size_t workers) {
+  return workers == 1 ? output::TagTemplate() : *output::TagTemplate::parse("[{rank}] ");
+}
+
+output::TagLimits limits(const std::vector<output::TagSubject>& workers) {
+  output::TagLimits out;
+  for (const output::TagSubject& worker : workers) {
+    out.rank = std::max(out.rank, worker.ranks.largest());
+    out.local_rank = std::max(out.local_rank, worker.local_ranks.largest());
+  }
+  return out;
+}
+
+bool wants_colour(Color color, bool terminal) {
+  if (color != Color::Auto) return color == Color::Always;
+  const char* no_color = std::getenv("NO_COLOR");  // see no-color.org
+  const char* term = std::getenv("TERM");
+  return terminal && (no_color == nullptr || *no_color == '\0') &&
+         (term == nullptr || std::string_view(term) != "dumb");
+}
+
+output::Chain::Settings settings_for(int fd, const std::vector<output::TagSubject>& workers,
+                                     const OutputOptions& options) {
+  using output::Chain;
+  const bool terminal = ::isatty(fd) == 1;
+  const bool show = options.sanitize == Sanitize::Always || (options.sanitize == Sanitize::Auto && terminal);
+  const bool collapse = options.progress_bars == ProgressBars::Collapse && !terminal;
+  return {.tag = options.tag ? *options.tag : default_tag(workers.size()),
+          .teed_tag = options.teed_tag,
+          .limits = limits(workers),
+          .control = show ? Chain::Control::Show : Chain::Control::Pass,
+          .colours = wants_colour(options.color, terminal) ? Chain::Colours::PerRank : Chain::Colours::None,
+          .progress = collapse ? Chain::Progress::Collapse : Chain::Progress::Pass,
+          .equal = options.equal_lines == EqualLines::Fold ? Chain::Equal::Fold : Chain::Equal::Pass};
+}
+
+bool is_shown(const output::TagSubject& worker, Stream stream, const OutputOptions& options) {
+  const bool rank = !options.shown_ranks || options.shown_ranks->contains(worker.ranks.largest());
+  const bool local = !options.shown_local_ranks || options.shown_local_ranks->contains(worker.local_ranks.largest());
+  return rank && local && options.routes.to_output(LocalRank(worker.local_ranks.largest()), stream);
+}
+
+// A time of our monotonic clock as people know it.
+output::WallTime wall_time(TimePoint time) {
+  using namespace std::chrono;
+  return floor<milliseconds>(system_clock::now() - duration_cast<system_clock::duration>(Clock::now() - time));
+}
+
+}  // namespace
+
+Console::Console(boost::asio::any_io_executor loop, const std::vector<output::TagSubject>& workers,
+                 const OutputOptions& options, const Handlers& handlers)
+    : wants_time_((options.tag && options.tag->has_time()) || (options.teed_tag && options.teed_tag->has_time())),
+      timer_(loop),
+      sanitize_(options.sanitize) {
+  const auto drained = [this, on_drained = handlers.drained] {
+    flush();
+    on_drained();
+  };
+  const auto broken = [drained, on_gone = handlers.gone](int sys_errno) {
+    on_gone(sys_errno);
+    drained();  // what was pending has been dropped
+  };
+  out_ = std::make_unique<Sink>(loop, STDOUT_FILENO, settings_for(STDOUT_FILENO, workers, options),
+                                os::OutStream::Handlers{drained, broken});
+  if (!os::same_file(STDOUT_FILENO, STDERR_FILENO)) {
+    separate_err_ = std::make_unique<Sink>(loop, STDERR_FILENO, settings_for(STDERR_FILENO, workers, options),
+                                           os::OutStream::Handlers{drained, [drained](int) { drained(); }});
+  }
+  add_targets(workers, options);
+}
+
+void Console::add_targets(const std::vector<output::TagSubject>& workers, const OutputOptions& options) {
+  for (output::TagSubject subject : workers) {
+    for (const Stream stream : kStreams) {
+      Target& to = targets_.emplace_back();
+      if (!is_shown(subject, stream, options)) continue;
+      const bool teed = options.routes.teed_is(LocalRank(subject.local_ranks.largest()), stream);
+      subject.tagged = teed ? output::TagSubject::Tagged::AsTeed : output::TagSubject::Tagged::AsAll;
+      to.sink = stream == Stream::Stdout ? out_.get() : &err();
+      subject.stream = stream;
+      to.source = to.sink->chain.add_source(subject);
+    }
+  }
+}
+
+Console::Target& Console::target(Rank rank, Stream stream) {
+  return targets_[std::size_t{rank.value()} * 2 + (stream == Stream::Stderr ? 1 : 0)];
+}
+
+void Console::worker_output(Rank rank, Stream stream, std::string_view bytes, TimePoint read_at) {
+  const Target& to = target(rank, stream);
+  if (to.sink == nullptr) return;
+  to.sink->chain.add(to.source, bytes, {Clock::now(), wants_time_ ? wall_time(read_at) : output::WallTime()});
+  arm_timer();
+}
+
+// What waits is never due before what has waited longer, so that one time will do.
+void Console::arm_timer() {
+  if (timer_armed_) return;
+  std::optional<TimePoint> first = out_->chain.deadline();
+  if (separate_err_) {
+    const std::optional<TimePoint> other = separate_err_->chain.deadline();
+    if (other && (!first || *other < *first)) first = other;
+  }
+  if (!first) return;
+  timer_armed_ = true;
+  timer_.expires_at(*first);
+  timer_.async_wait([this](boost::system::error_code error) {
+    timer_armed_ = false;
+    if (error) return;
+    for (Sink* sink : {out_.get(), separate_err_.get()}) {
+      if (sink != nullptr) sink->chain.on_time(Clock::now());
+    }
+    flush();
+    arm_timer();
+  });
+}
+
+void Console::worker_done(Rank rank) {
+  for (const Stream stream : kStreams) {
+    const Target& to = target(rank, stream);
+    if (to.sink != nullptr) to.sink->chain.finish(to.source);
+  }
+}
+
+void Console::say(std::string_view text) {
+  err().chain.add_own_line(report::own_line(text));
+  flush();
+}
+
+void Console::flush() {
+  for (Sink* sink : {out_.get(), separate_err_.get()}) {
+    // While the system does not take what it has, more is gathered here, where it is copied no further.
+    if (sink == nullptr || sink->stream.pending() > 0 || sink->chain.output().empty()) continue;
+    if (status_) status_->let_pass(sink->chain.output());
+    sink->stream.write(sink->chain.output());
+  }
+}
+
+void Console::workers_done() {
+  for (Sink* sink : {out_.get(), separate_err_.get()}) {
+    if (sink != nullptr) sink->chain.finish_all();
+  }
+  flush();
+}
+
+// Workers that may move the cursor have the terminal for themselves.
+void Console::show_status(StatusLine::Text text) {
+  if (separate_err_ || sanitize_ == Sanitize::Never || !StatusLine::can_be_drawn_on(STDOUT_FILENO)) return;
+  status_ =
+      std::make_unique<StatusLine>(timer_.get_executor(), STDOUT_FILENO, out_->stream, out_->chain, std::move(text));
+}
+
+void Console::end_status() {
+  if (status_) status_->hide();
+  status_.reset();
+}
+
+std::size_t Console::pending() const {
+  std::size_t size = 0;
+  for (const Sink* sink : {out_.get(), separate_err_.get()}) {
+    if (sink != nullptr) size += sink->stream.pending() + sink->chain.output().size();
+  }
+  return size;
+}
+
+void Console::flush_last(int limit_ms) {
+  workers_done();
+  for (Sink* sink : {out_.get(), separate_err_.get()}) {
+    if (sink == nullptr) continue;
+    sink->stream.write(sink->chain.output());
+    sink->stream.flush(limit_ms);
+  }
+}
+
+std::vector<output::TagSubject> tag_subjects(const plan::JobMap& map) {
+  std::vector<output::TagSubject> out;
+  for (const plan::RankAssignment& rank : map.ranks) {
+    output::TagSubject& subject = out.emplace_back();
+    subject.ranks.add(rank.rank.value());
+    subject.local_ranks.add(rank.local_rank.value());
+    subject.hosts = {map.hosts[rank.host.value()].host.name};
+  }
+  return out;
+}
+
+}  // namespace sml::run

@@ -1,0 +1,83 @@
+// Where the workers' output and our own words go: our stdout and stderr.
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/steady_timer.hpp>
+
+#include "common/core/clock.h"
+#include "common/core/stream.h"
+#include "common/core/strong.h"
+#include "common/os/out_stream.h"
+#include "common/output/chain.h"
+#include "common/plan/job_map.h"
+#include "launcher/options/job_options.h"
+#include "launcher/run/status_line.h"
+
+namespace sml::run {
+
+class Console {
+ public:
+  struct Handlers {
+    std::function<void()> drained;            // pending() has become less
+    std::function<void(int sys_errno)> gone;  // our stdout takes nothing any more: EPIPE, ENOSPC, ...
+  };
+  // `workers` by rank; their streams are of no matter.
+  Console(boost::asio::any_io_executor loop, const std::vector<output::TagSubject>& workers,
+          const OutputOptions& options, const Handlers& handlers);
+
+  // `read_at`: when the worker's host read it, by our clock.
+  void worker_output(Rank rank, Stream stream, std::string_view bytes, TimePoint read_at);
+  void worker_done(Rank rank);
+  // A line of the launcher's own, "sml-run: " before it, on stderr.
+  void say(std::string_view text);
+  // Hands what has been gathered to the system, as far as it takes it; the rest follows when it takes more.
+  void flush();
+  std::size_t pending() const;
+  // Nothing more comes from any worker, lost ones included.
+  void workers_done();
+  // From here on a line with `text` stands below the output, if that goes to one terminal and TERM tells that it can.
+  void show_status(StatusLine::Text text);
+  // That line; null: there is none.
+  StatusLine* status() { return status_.get(); }
+  // It is gone for good.
+  void end_status();
+  // Waits for slow readers of our last words, but not for ever.
+  void flush_last(int limit_ms);
+
+ private:
+  // One destination; stdout and stderr share it when they are the same file.
+  struct Sink {
+    Sink(boost::asio::any_io_executor loop, int fd, const output::Chain::Settings& settings,
+         os::OutStream::Handlers handlers)
+        : chain(settings), stream(std::move(loop), fd, std::move(handlers)) {}
+    output::Chain chain;
+    os::OutStream stream;
+  };
+  struct Target {
+    Sink* sink = nullptr;  // null: not shown
+    output::Chain::Source source = 0;
+  };
+  void add_targets(const std::vector<output::TagSubject>& workers, const OutputOptions& options);
+  void arm_timer();
+  Target& target(Rank rank, Stream stream);
+  Sink& err() { return separate_err_ ? *separate_err_ : *out_; }
+
+  std::unique_ptr<Sink> out_;
+  std::unique_ptr<Sink> separate_err_;
+  std::vector<Target> targets_;  // two per rank
+  const bool wants_time_;        // of day, for the tags
+  boost::asio::steady_timer timer_;
+  bool timer_armed_ = false;
+  const Sanitize sanitize_;
+  std::unique_ptr<StatusLine> status_;
+};
+
+std::vector<output::TagSubject> tag_subjects(const plan::JobMap& map);
+
+}  // namespace sml::run

@@ -1,0 +1,76 @@
+#include "launcher/run/progress_watch.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace sml::run {
+
+namespace {
+
+constexpr Duration kShortest = std::chrono::milliseconds(10);
+constexpr Duration kLongest = std::chrono::seconds(1);
+
+// Often enough that nobody sees how often.
+Duration interval_of(const ProgressOptions& options) {
+  Duration least = kLongest * 20;
+  const auto consider = [&least](const std::optional<Duration>& limit) {
+    if (limit) least = std::min(least, *limit);
+  };
+  consider(options.warn_silent);
+  if (options.watch) consider(options.watch->first);
+  if (options.watch) consider(options.watch->every);
+  return std::max(kShortest, least / 20);
+}
+
+}  // namespace
+
+ProgressWatch::ProgressWatch(const boost::asio::any_io_executor& loop, const ProgressOptions& options,
+                             const plan::JobMap& map, Handlers handlers)
+    : handlers_(std::move(handlers)), interval_(interval_of(options)), clock_(2 * interval_), timer_(loop) {
+  if (options.warn_silent) silence_.emplace(*options.warn_silent, map);
+  if (options.watch) lines_.emplace(*options.watch, map.world_size());
+}
+
+void ProgressWatch::begin(report::EventFeed& feed, Status status) {
+  if (status == Status::Wanted) feed.add(so_far_);
+  if (!silence_ && !lines_) return;
+  feed.add(*this);
+  arm_timer();
+}
+
+TimePoint ProgressWatch::now() { return clock_.advance(Clock::now(), handlers_.flow()); }
+
+void ProgressWatch::on_event(const report::Event& event) {
+  if (const auto* started = std::get_if<report::RankStarted>(&event.what)) {
+    if (silence_) silence_->started(started->rank, now());
+    if (lines_) lines_->started(started->rank, now());
+  } else if (const auto* exited = std::get_if<report::RankExited>(&event.what)) {
+    if (silence_) silence_->ended(exited->rank);
+    if (lines_) lines_->ended(exited->rank);
+  }
+}
+
+void ProgressWatch::output(Rank rank, Stream stream, std::string_view bytes) {
+  if (silence_) silence_->spoke(rank, now());
+  if (lines_) lines_->add(rank, stream, bytes, now());
+}
+
+void ProgressWatch::arm_timer() {
+  timer_.expires_after(interval_);
+  timer_.async_wait([this](boost::system::error_code error) {
+    if (error) return;
+    look();
+    arm_timer();
+  });
+}
+
+void ProgressWatch::look() {
+  const TimePoint at = now();
+  if (silence_) {
+    for (const std::string& sentence : silence_->on_time()) handlers_.say(sentence);
+  }
+  if (!lines_) return;
+  if (std::optional<report::NoProgress> what = lines_->on_time(at)) handlers_.no_progress(std::move(*what));
+}
+
+}  // namespace sml::run

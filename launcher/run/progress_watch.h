@@ -1,0 +1,55 @@
+// What is known and asked of a job while it runs: its status, and whether its ranks print. The timers of what
+// launcher/report decides.
+#pragma once
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/steady_timer.hpp>
+
+#include "common/core/stream.h"
+#include "launcher/options/job_options.h"
+#include "launcher/report/job_progress.h"
+#include "launcher/report/line_watch.h"
+#include "launcher/report/silence_watch.h"
+#include "launcher/report/work_clock.h"
+
+namespace sml::run {
+
+class ProgressWatch final : private report::EventListener {
+ public:
+  struct Handlers {
+    std::function<report::OutputFlow()> flow;             // whether the workers' output is taken
+    std::function<void(const std::string&)> say;          // about silent ranks
+    std::function<void(report::NoProgress)> no_progress;  // may come again
+  };
+  // `options` and `map` outlive this.
+  ProgressWatch(const boost::asio::any_io_executor& loop, const ProgressOptions& options, const plan::JobMap& map,
+                Handlers handlers);
+
+  // From here on `feed`, which outlives this, is listened to, if there is anything to know of it.
+  enum class Status : std::uint8_t { Wanted, NotWanted };
+  void begin(report::EventFeed& feed, Status status);
+  // What a rank has printed.
+  void output(Rank rank, Stream stream, std::string_view bytes);
+  const report::JobProgress& so_far() const { return so_far_; }
+
+ private:
+  void on_event(const report::Event& event) override;
+  void arm_timer();
+  void look();
+  TimePoint now();
+
+  Handlers handlers_;
+  report::JobProgress so_far_;
+  std::optional<report::SilenceWatch> silence_;
+  std::optional<report::LineWatch> lines_;
+  Duration interval_;  // between looks
+  report::WorkClock clock_;
+  boost::asio::steady_timer timer_;
+};
+
+}  // namespace sml::run

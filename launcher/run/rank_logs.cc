@@ -1,0 +1,90 @@
+#include "launcher/run/rank_logs.h"
+
+#include <utility>
+
+#include "common/core/text.h"
+#include "common/output/log_layout.h"
+
+namespace sml::run {
+
+namespace {
+
+std::size_t index_of(Rank rank, Stream stream) {
+  return std::size_t{rank.value()} * 2 + (stream == Stream::Stderr ? 1 : 0);
+}
+
+}  // namespace
+
+Result<std::vector<std::string>> log_paths(const LogOptions& options, const output::StreamRoutes& routes,
+                                           const plan::LaunchPlan& plan) {
+  const Result<output::LogLayout> layout = output::LogLayout::parse(options.layout);
+  if (!layout) return Error(layout.error()).in("--log-layout " + show(options.layout));
+  const bool absolute = options.directory.starts_with('/');
+  const std::string folder = (absolute ? "" : plan.working_directory + "/") + options.directory + "/";
+  std::vector<std::string> paths;
+  for (const plan::RankAssignment& rank : plan.map.ranks) {
+    for (const Stream stream : {Stream::Stdout, Stream::Stderr}) {
+      const output::LogLayout::Place place{.rank = rank.rank,
+                                           .local_rank = rank.local_rank,
+                                           .host = plan.map.hosts[rank.host.value()].host.name,
+                                           .job = plan.job.job_id,
+                                           .stream = stream,
+                                           .world_size = plan.map.world_size()};
+      paths.push_back(routes.to_file(rank.local_rank, stream) ? folder + layout->path(place) : std::string());
+    }
+  }
+  std::vector<std::string> written = paths;
+  std::erase(written, "");
+  if (Result<void> distinct = output::check_distinct(std::move(written)); !distinct) {
+    return Error(distinct.error()).in("--log-layout " + show(options.layout));
+  }
+  return paths;
+}
+
+Result<RankLogs> RankLogs::plan(const LogOptions& options, const output::StreamRoutes& routes,
+                                const plan::LaunchPlan& plan) {
+  RankLogs logs;
+  logs.options_ = options;
+  if (options.directory.empty()) return logs;
+  Result<std::vector<std::string>> paths = log_paths(options, routes, plan);
+  if (!paths) return paths.error();
+  logs.paths_ = std::move(*paths);
+  if (options.place == LogPlace::Hosts) return logs;
+  logs.files_.emplace(options.rules, logs.paths_);
+  if (Result<void> free = logs.files_->check(); !free) return Error(free.error()).in("--log-dir");
+  return logs;
+}
+
+std::string RankLogs::own_folder(const std::string& job_id) const {
+  for (const std::string& path : paths_) {
+    const std::size_t named = path.find(job_id);
+    const std::size_t end = named == std::string::npos ? named : path.find('/', named);
+    if (end != std::string::npos) return path.substr(0, end);
+  }
+  return "";
+}
+
+void RankLogs::begin() {
+  if (!files_) return;
+  if (Result<void> made = files_->create(); !made) failed_(made.error());
+}
+
+void RankLogs::write(Rank rank, Stream stream, std::string_view bytes) {
+  if (!files_) return;
+  if (Result<void> written = files_->write(index_of(rank, stream), bytes); !written) failed_(written.error());
+}
+
+void RankLogs::instruct(launch::AgentSession::Plan& session) const {
+  if (options_.directory.empty() || options_.place != LogPlace::Hosts) return;
+  for (wire::Prepare* prepare : {&session.prepare_local, &session.prepare_remote}) {
+    prepare->logs = {
+        .max_size = options_.rules.max_size,
+        .overwrite = options_.rules.overwrite == os::Overwrite::Yes ? wire::LogOverwrite::Yes : wire::LogOverwrite::No};
+    for (wire::Worker& worker : prepare->workers) {
+      worker.stdout_log = paths_[index_of(worker.rank, Stream::Stdout)];
+      worker.stderr_log = paths_[index_of(worker.rank, Stream::Stderr)];
+    }
+  }
+}
+
+}  // namespace sml::run

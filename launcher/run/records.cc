@@ -1,0 +1,68 @@
+#include "launcher/run/records.h"
+
+#include <cerrno>
+
+#include "common/os/own_file.h"
+#include "common/os/small_file.h"
+
+namespace sml::run {
+
+namespace {
+
+constexpr int kLastLinesMs = 1000;
+
+Result<os::UniqueFd> open_named(const std::string& option, const std::string& path) {
+  if (path.empty()) return os::UniqueFd();
+  Result<os::UniqueFd> file = os::open_own_file(path, {});
+  if (!file) return Error(ErrorKind::Usage, option + ": " + file.error().message());
+  return file;
+}
+
+}  // namespace
+
+Result<Records> Records::open(const JobOptions& options, const plan::LaunchPlan& plan) {
+  Records records;
+  Result<RankLogs> logs = RankLogs::plan(options.logs, options.output.routes, plan);
+  if (!logs) return logs.error();
+  records.logs_ = std::move(*logs);
+  if (Result<void> report = os::check_output(options.report_file); !report) {
+    return Error(ErrorKind::Usage, "--report: " + report.error().message());
+  }
+  Result<os::UniqueFd> events = open_named("--events", options.events_file);
+  if (!events) return events.error();
+  records.events_file_ = std::move(*events);
+  for (const std::string& path : options.timeline_files) {
+    Result<os::UniqueFd> file = open_named("--timeline", path);
+    if (!file) return file.error();
+    records.timeline_files_.push_back({path, std::move(*file)});
+  }
+  return records;
+}
+
+void Records::begin(const boost::asio::any_io_executor& loop, report::EventFeed& feed, const Say& say) {
+  if (!timeline_files_.empty()) {
+    timeline_ = std::make_unique<report::Timeline>();
+    feed.add(*timeline_);
+  }
+  if (!events_file_) return;
+  const auto broken = [say](int sys_errno) {
+    say("--events: cannot write any more: " + errno_text(sys_errno) + "; the job goes on without");
+  };
+  events_stream_ = std::make_unique<os::OutStream>(loop, events_file_.get(), os::OutStream::Handlers{[] {}, broken});
+  events_ =
+      std::make_unique<report::EventLines>([stream = events_stream_.get()](std::string& line) { stream->write(line); });
+  feed.add(*events_);
+}
+
+void Records::finish(const Say& say) {
+  for (const TimelineFile& file : timeline_files_) {
+    const bool page = file.path.ends_with(".html");
+    const std::string text = page ? report::timeline_html(*timeline_) : report::timeline_trace(*timeline_);
+    if (!os::write_all(file.fd.get(), text)) {
+      say("--timeline: " + sys_error(ErrorKind::Io, "cannot write " + file.path, errno).message());
+    }
+  }
+  if (events_stream_) events_stream_->flush(kLastLinesMs);
+}
+
+}  // namespace sml::run

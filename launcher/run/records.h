@@ -1,0 +1,50 @@
+// What a job leaves in files as it runs. Everything here is opened before the job begins, and none of it decides
+// anything: a file that cannot be written any more is one warning.
+#pragma once
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <boost/asio/any_io_executor.hpp>
+
+#include "common/core/error.h"
+#include "common/os/fd.h"
+#include "common/os/out_stream.h"
+#include "common/plan/launch_plan.h"
+#include "launcher/options/job_options.h"
+#include "launcher/report/event_feed.h"
+#include "launcher/report/event_lines.h"
+#include "launcher/report/timeline.h"
+#include "launcher/run/rank_logs.h"
+
+namespace sml::run {
+
+class Records {
+ public:
+  using Say = std::function<void(const std::string& warning)>;
+
+  // Error (Usage, Config or Io): a file that cannot be written, named with its option.
+  static Result<Records> open(const JobOptions& options, const plan::LaunchPlan& plan);
+
+  // From here on `feed`, which outlives this, is listened to. Files are written on `loop`; the slow reader of a pipe is
+  // not waited for.
+  void begin(const boost::asio::any_io_executor& loop, report::EventFeed& feed, const Say& say);
+  RankLogs& logs() { return logs_; }
+  // After the last event: draws the timeline, waits a moment for slow readers.
+  void finish(const Say& say);
+
+ private:
+  RankLogs logs_;
+  os::UniqueFd events_file_;
+  std::unique_ptr<os::OutStream> events_stream_;
+  std::unique_ptr<report::EventLines> events_;
+  struct TimelineFile {
+    std::string path;
+    os::UniqueFd fd;
+  };
+  std::vector<TimelineFile> timeline_files_;
+  std::unique_ptr<report::Timeline> timeline_;
+};
+
+}  // namespace sml::run

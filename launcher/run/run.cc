@@ -1,0 +1,288 @@
+#include "launcher/run/run.h"
+
+#include <algorithm>
+#include <csignal>
+#include <utility>
+
+#include "common/core/exit_status.h"
+#include "common/core/text.h"
+#include "common/os/small_file.h"
+#include "common/os/spawn.h"
+#include "launcher/attempt/session_plans.h"
+#include "launcher/fleet/ways.h"
+#include "launcher/report/job_report.h"
+#include "launcher/report/status_text.h"
+#include "launcher/run/failure_file.h"
+#include "launcher/sagemaker/failure_text.h"
+
+namespace sml::run {
+
+namespace {
+
+constexpr int kLastWordsMs = 1000;
+
+double unix_now() { return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count(); }
+
+bool contains(const std::vector<int>& list, int signo) { return std::count(list.begin(), list.end(), signo) > 0; }
+
+bool ends_the_job(int signo) { return signo == SIGINT || signo == SIGTERM || signo == SIGHUP || signo == SIGQUIT; }
+
+}  // namespace
+
+Run::Run(const JobOptions& options, plan::LaunchPlan plan, const launch::AgentImage& image, Records records,
+         std::optional<dialin::HeadPlan> dial_in)
+    : options_(options),
+      signals_(loop_, SIGINT, SIGTERM, SIGQUIT),
+      console_(loop_.get_executor(), tag_subjects(plan.map), options.output,
+               {.drained = [this] { reader_caught_up(); }, .gone = [this](int sys_errno) { output_gone(sys_errno); }}),
+      records_(std::move(records)),
+      fleet_(loop_, image, fleet::make_reach(loop_.get_executor(), image, plan, options.ssh, std::move(dial_in)),
+             options.heartbeat_timeout),
+      attempt_(std::make_unique<attempt::Attempt>(loop_, options, std::move(plan), fleet_, events_,
+                                                  static_cast<AttemptOwner&>(*this))),
+      progress_(loop_.get_executor(), options.progress, attempt_->plan().map,
+                {.flow = [this] { return attempt_->flow(); },
+                 .say =
+                     [this](const std::string& text) {
+                       if (attempt_->runs()) console_.say(text);
+                     },
+                 .no_progress = [this](report::NoProgress what) { attempt_->stop_for_no_progress(std::move(what)); }}),
+      stdin_(loop_.get_executor(), {.data =
+                                        [this](Rank rank, const std::string& bytes) {
+                                          send_to(rank, wire::StdinData{rank, bytes});
+                                        },
+                                    .end = [this](Rank rank) { send_to(rank, wire::StdinEof{rank}); }}) {
+  for (const int signo : {SIGUSR1, SIGUSR2, SIGWINCH, SIGCONT, SIGTSTP}) signals_.add(signo);
+  if (!contains(os::ignored_signals(), SIGHUP)) signals_.add(SIGHUP);  // else nohup(1) has asked for that
+  for (const int signo : options.forward_signals) signals_.add(signo);
+  if (options.progress.status_signal) signals_.add(*options.progress.status_signal);
+}
+
+Run::~Run() = default;
+
+int Run::run() {
+  ::signal(SIGPIPE, SIG_IGN);
+  if (Result<void> open = fleet_.open(events_of_reach()); !open) {
+    console_.say(open.error().message());
+    return exit_code_of(open.error().kind());
+  }
+  for (const plan::RankAssignment& rank : attempt_->plan().map.ranks) {
+    if (attempt::wants_stdin(options_, rank.rank)) stdin_.add_reader(rank.rank);
+  }
+  await_signals();
+  begin_records();
+  fleet_.start();
+  attempt_->begin();
+  loop_.run();
+  fleet_.stop_preparing();
+  return conclude();
+}
+
+launch::Reach::Events Run::events_of_reach() {
+  return {.say = [this](const std::string& text) { console_.say(text); },
+          .come = [this] { attempt_->host_has_come(); },
+          .stop_asked =
+              [this](const std::string& host, int signo) {
+                console_.say(host + " has been told to stop (" + signal_name(signo) + ")");
+                on_signal(signo);
+              }};
+}
+
+void Run::begin_records() {
+  begin_progress();
+  records_.begin(loop_.get_executor(), events_, [this](const std::string& warning) { console_.say(warning); });
+  records_.logs().on_failure([this](const Error& why) { log_failed(why); });
+  events_.tell(report::JobBegins{&attempt_->plan(), unix_now()}, began_);
+}
+
+void Run::begin_progress() {
+  if (options_.progress.live == LiveStatus::OnTerminal && options_.verbosity != Verbosity::Quiet) {
+    console_.show_status(
+        [this](std::size_t columns) { return report::status_line(progress_.so_far(), Clock::now(), columns); });
+  }
+  const bool wanted = console_.status() != nullptr || options_.progress.status_signal;
+  progress_.begin(events_, wanted ? ProgressWatch::Status::Wanted : ProgressWatch::Status::NotWanted);
+}
+
+// ---- the machine
+
+void Run::tell(RunEvent event) {
+  const RunState before = machine_.state();
+  const RunAction action = machine_.on(event);
+  if (action == RunAction::Unexpected && options_.verbosity == Verbosity::Verbose) {
+    console_.say("ignored \"" + std::string(name(event)) + "\" while " + std::string(name(before)));
+  }
+  perform(action);
+}
+
+void Run::perform(RunAction action) {
+  switch (action) {
+    case RunAction::None:
+    case RunAction::Unexpected: return;
+    case RunAction::AwaitReader: return look_at_reader();
+    case RunAction::Finish: return loop_.stop();
+  }
+}
+
+void Run::attempt_over(End end) {
+  if (end == End::GivenUp) return tell(RunEvent::AttemptGivenUp);
+  tell(attempt_->outcome().machines.empty() ? RunEvent::AttemptOver : RunEvent::OneMachine);
+}
+
+// ---- what the workers print and read
+
+void Run::begin_logs() {
+  tell(RunEvent::WorkersStart);
+  records_.logs().begin();
+}
+
+void Run::worker_output(Rank rank, Stream stream, std::string_view bytes, TimePoint read_at) {
+  if (options_.logs.copy == CopyToOutput::Yes) console_.worker_output(rank, stream, bytes, read_at);
+  records_.logs().write(rank, stream, bytes);
+  events_.tell(report::RankOutput{rank, stream, bytes.size()});
+  progress_.output(rank, stream, bytes);
+  console_.flush();
+}
+
+void Run::worker_drained(Rank rank) {
+  console_.worker_done(rank);
+  console_.flush();
+}
+
+void Run::send_to(Rank rank, const wire::ToAgent& message) {
+  fleet_.tell(attempt_->plan().map.ranks[rank.value()].host, message);
+}
+
+void Run::reader_caught_up() {
+  attempt_->reader_caught_up();
+  if (machine_.state() == RunState::Leaving || machine_.state() == RunState::Regrouping) look_at_reader();
+}
+
+void Run::look_at_reader() {
+  if (console_.pending() == 0 || output_gone_) tell(RunEvent::ReaderDone);
+}
+
+void Run::output_gone(int sys_errno) {
+  if (options_.output.when_gone == OutputOptions::Gone::IsIgnored) {
+    return console_.say("cannot write the workers' output (" + errno_text(sys_errno) + "); the job goes on without it");
+  }
+  output_gone_ = true;
+  attempt_->stop_for_lost_output(sys_errno);
+}
+
+// The first is enough: those that follow have the same cause.
+void Run::log_failed(const Error& why) {
+  if (std::exchange(warned_of_logs_, true)) return;
+  if (options_.logs.on_fault == OnLogFault::Warn) {
+    return console_.say("the logs of ranks are not complete: " + why.message() + "; the job goes on");
+  }
+  attempt_->stop_for_lost_log(Error(ErrorKind::Io, "the logs of ranks cannot be kept: " + why.message())
+                                  .with_hint("--log-strict asks for that"));
+}
+
+// ---- signals
+
+void Run::await_signals() {
+  signals_.async_wait([this](boost::system::error_code error, int signo) {
+    if (error) return;
+    on_signal(signo);
+    await_signals();
+  });
+}
+
+// Ctrl-Z.
+void Run::suspend() {
+  if (console_.status() != nullptr) console_.status()->hide();
+  fleet_.suspend([this] {
+    if (console_.status() != nullptr) console_.status()->show();
+  });
+}
+
+void Run::print_status(int signo) {
+  events_.tell(report::SignalCame{signo, report::SignalUse::PrintsStatus});
+  for (const std::string& line : report::status_table(progress_.so_far(), Clock::now())) console_.say(line);
+}
+
+void Run::on_signal(int signo) {
+  if (signo == SIGWINCH && console_.status() != nullptr) console_.status()->redraw();
+  if (signo == SIGCONT && console_.status() != nullptr) console_.status()->cursor_moved();
+  if (signo == options_.progress.status_signal) return print_status(signo);
+  if (signo == SIGTSTP) {
+    events_.tell(report::SignalCame{signo, report::SignalUse::SuspendsJob});
+    return suspend();
+  }
+  if (signo == SIGCONT || contains(options_.forward_signals, signo)) {
+    fleet_.tell_all(wire::Signal{signo});
+    return events_.tell(report::SignalCame{signo, report::SignalUse::PassedOn});
+  }
+  if (!ends_the_job(signo)) return;
+  events_.tell(report::SignalCame{signo, report::SignalUse::StopsJob});
+  const bool attempting = machine_.state() == RunState::Gathering || machine_.state() == RunState::Attempting;
+  if (attempting) return attempt_->stop(signo);
+  tell(RunEvent::UserStop);
+}
+
+// ---- the end
+
+// All has been said and has happened: what is told of it, and the exit status.
+int Run::conclude() {
+  console_.end_status();
+  console_.workers_done();
+  const attempt::AttemptOutcome outcome = attempt_->outcome();
+  machines_ = outcome.machines;
+  if (!machines_.empty()) return leave_unstarted();
+  const report::Verdict verdict = report::judge(outcome.facts);
+  for (const std::string& line : report::job_report(outcome.facts, verdict)) console_.say(line);
+  if (!options_.report_file.empty()) write_report(outcome, verdict);
+  fleet_.dismiss();
+  tell_hosts(verdict, leave_reason(outcome.facts, verdict));
+  fleet_.clean_up([this](const std::string& text) { console_.say(text); });
+  events_.tell(report::JobEnds{verdict.exit_code, report::in_words(verdict),
+                               verdict.culprit != nullptr ? std::optional(verdict.culprit->rank) : std::nullopt});
+  records_.finish([this](const std::string& warning) { console_.say(warning); });
+  console_.flush_last(kLastWordsMs);
+  fleet_.close();
+  return verdict.exit_code;
+}
+
+// What has been written of it goes when the files are opened again.
+int Run::leave_unstarted() {
+  console_.flush_last(kLastWordsMs);
+  fleet_.dismiss();
+  fleet_.close();
+  return 0;
+}
+
+void Run::write_report(const attempt::AttemptOutcome& outcome, const report::Verdict& verdict) {
+  const report::JobRecord record{.job_id = attempt_->plan().job.job_id,
+                                 .started_unix = outcome.started_unix,
+                                 .now = Clock::now(),
+                                 .ranks = outcome.ranks};
+  const Result<void> written =
+      os::write_file(options_.report_file, report::report_json(record, outcome.facts, verdict));
+  if (!written) console_.say("--report: " + written.error().message());
+}
+
+// Answers the text, for the host whose worker decided.
+std::string Run::leave_reason(const report::Facts& facts, const report::Verdict& verdict) {
+  const bool message = options_.failure.kind == FailureKind::Message;
+  std::string failure =
+      sagemaker::failure_text(facts, verdict, message ? sagemaker::kMessageLimit : sagemaker::kFailureLimit);
+  if (!options_.failure.path.empty() && verdict.exit_code != 0) {
+    const Result<void> left = leave_failure(options_.failure.path, failure);
+    if (!left) console_.say(left.error().message());
+  }
+  return failure;
+}
+
+// All is over but for that.
+void Run::tell_hosts(const report::Verdict& verdict, std::string failure) {
+  std::optional<HostId> culprit;
+  if (verdict.culprit != nullptr) {
+    culprit = HostId(attempt_->plan().map.ranks[verdict.culprit->rank.value()].host.value());
+  }
+  fleet_.tell_end(
+      {static_cast<std::uint8_t>(verdict.exit_code), report::in_words(verdict), std::move(failure), culprit});
+}
+
+}  // namespace sml::run

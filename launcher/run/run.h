@@ -1,0 +1,95 @@
+// sml-run from the first host to the exit status: loop, signals, what is printed and recorded, input, the hosts, and
+// one attempt at a time. Decides nothing that they can decide.
+#pragma once
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/signal_set.hpp>
+
+#include "common/plan/launch_plan.h"
+#include "launcher/attempt/attempt.h"
+#include "launcher/dialin/head.h"
+#include "launcher/fleet/fleet.h"
+#include "launcher/launch/agent_image.h"
+#include "launcher/options/job_options.h"
+#include "launcher/report/event_feed.h"
+#include "launcher/run/console.h"
+#include "launcher/run/progress_watch.h"
+#include "launcher/run/records.h"
+#include "launcher/run/run_machine.h"
+#include "launcher/run/stdin_forwarder.h"
+
+namespace sml::run {
+
+class Run final : private attempt::AttemptOwner {
+ public:
+  // `options` and `image` outlive the run. `dial_in`: the other hosts call, and are told how it ends.
+  Run(const JobOptions& options, plan::LaunchPlan plan, const launch::AgentImage& image, Records records,
+      std::optional<dialin::HeadPlan> dial_in = std::nullopt);
+  ~Run() override;
+
+  // To the end; answers the exit status of sml-run (design §3.4). Uses this thread as loop thread. A name look-up may
+  // still be under way on a thread of the pool afterwards, and cannot be ended: leave by _Exit().
+  int run();
+
+  // Not empty: the hosts are fewer machines than the plan has them, so nothing was started, and what run() has answered
+  // says nothing. Each list has the names of one machine. With --ssh-command it is the command that knows what a host
+  // is.
+  const std::vector<hosts::OneMachine>& machines() const { return machines_; }
+
+ private:
+  // AttemptOwner
+  void say(const std::string& text) override { console_.say(text); }
+  void complete(launch::AgentSession::Plan& session) override { records_.logs().instruct(session); }
+  void begin_logs() override;
+  void workers_run() override { stdin_.start(); }
+  void worker_output(Rank rank, Stream stream, std::string_view bytes, TimePoint read_at) override;
+  void worker_drained(Rank rank) override;
+  void worker_ended(Rank rank) override { stdin_.remove_reader(rank); }
+  void input_taken(Rank rank, std::uint64_t bytes) override { stdin_.taken(rank, bytes); }
+  std::size_t pending_output() const override { return console_.pending(); }
+  void host_log_failed(const Error& why) override { log_failed(why); }
+  void attempt_over(End end) override;
+
+  void tell(RunEvent event);
+  void perform(RunAction action);
+  launch::Reach::Events events_of_reach();
+  void begin_progress();
+  void begin_records();
+  void send_to(Rank rank, const wire::ToAgent& message);
+  void reader_caught_up();
+  void look_at_reader();
+  void output_gone(int sys_errno);
+  void log_failed(const Error& why);
+  void await_signals();
+  void on_signal(int signo);
+  void suspend();
+  void print_status(int signo);
+
+  int conclude();
+  int leave_unstarted();
+  void write_report(const attempt::AttemptOutcome& outcome, const report::Verdict& verdict);
+  std::string leave_reason(const report::Facts& facts, const report::Verdict& verdict);
+  void tell_hosts(const report::Verdict& verdict, std::string failure);
+
+  const JobOptions& options_;
+  const TimePoint began_ = Clock::now();
+  boost::asio::io_context loop_{1};
+  boost::asio::signal_set signals_;
+  Console console_;
+  report::EventFeed events_;  // whatever happens, for those who record or show it
+  Records records_;
+  RunMachine machine_;
+  fleet::Fleet fleet_;
+  std::unique_ptr<attempt::Attempt> attempt_;
+  ProgressWatch progress_;
+  StdinForwarder stdin_;
+  bool output_gone_ = false;
+  bool warned_of_logs_ = false;
+  std::vector<hosts::OneMachine> machines_;
+};
+
+}  // namespace sml::run

@@ -1,0 +1,54 @@
+#include "launcher/run/run_machine.h"
+
+#include "common/core/transition_table.h"
+
+namespace sml::run {
+
+namespace {
+
+using S = RunState;
+using E = RunEvent;
+using A = RunAction;
+using Row = Transition<S, E, A>;
+
+constexpr Row kTable[] = {
+    {S::Gathering, E::WorkersStart, S::Attempting, A::None},
+    {S::Gathering, E::OneMachine, S::Regrouping, A::AwaitReader},
+    {S::Gathering, E::AttemptOver, S::Leaving, A::AwaitReader},
+    {S::Gathering, E::AttemptGivenUp, S::Over, A::Finish},
+
+    {S::Attempting, E::AttemptOver, S::Leaving, A::AwaitReader},
+    {S::Attempting, E::AttemptGivenUp, S::Over, A::Finish},
+
+    {S::Regrouping, E::ReaderDone, S::Over, A::Finish},
+    {S::Regrouping, E::UserStop, S::Over, A::Finish},
+
+    {S::Leaving, E::ReaderDone, S::Over, A::Finish},
+    {S::Leaving, E::UserStop, S::Over, A::Finish},
+
+    {S::Over, E::UserStop, S::Over, A::Finish},  // hosts that are being told of the end are not waited for
+    {S::Over, E::ReaderDone, S::Over, A::None},  // late
+};
+static_assert(no_pair_twice(kTable));
+
+}  // namespace
+
+std::string_view name(RunState state) {
+  static constexpr std::string_view names[] = {"gathering", "attempting", "regrouping", "leaving", "over"};
+  return names[static_cast<std::size_t>(state)];
+}
+
+std::string_view name(RunEvent event) {
+  static constexpr std::string_view names[] = {"workers start",    "one machine", "attempt over",
+                                               "attempt given up", "reader done", "user stop"};
+  return names[static_cast<std::size_t>(event)];
+}
+
+RunAction RunMachine::on(RunEvent event) {
+  const Row* row = find_row(kTable, state_, event);
+  if (row == nullptr) return A::Unexpected;
+  state_ = row->next;
+  return row->action;
+}
+
+}  // namespace sml::run

@@ -1,0 +1,198 @@
+#include "launcher/attempt/attempt_machine.h"
+
+#include <set>
+
+#include "tests/support/catch.h"
+
+using namespace sml;
+using namespace sml::attempt;
+using namespace std::chrono_literals;
+using S = AttemptState;
+using E = AttemptEvent;
+using A = AttemptAction;
+
+namespace {
+
+const TimePoint kNow = TimePoint(1000h);
+constexpr Duration kStartTimeout = 60s;
+constexpr Duration kGrace = 10s;
+
+constexpr S kStates[] = {S::Connecting, S::Failing, S::Probing, S::Running, S::Stopping, S::Finished};
+constexpr E kEvents[] = {E::AllReady,     E::AllSettled, E::OneMachine, E::HostFailed, E::AllProbed,
+                         E::WorkerFailed, E::UserStop,   E::OutputGone, E::LogFailed,  E::NoProgress,
+                         E::RanksAlone,   E::AllEnded,   E::Deadline};
+
+AttemptMachine at(S state, TimePoint now = kNow) {
+  std::vector<E> way;
+  switch (state) {
+    case S::Connecting: break;
+    case S::Failing: way = {E::HostFailed}; break;
+    case S::Probing: way = {E::AllReady}; break;
+    case S::Running: way = {E::AllReady, E::AllProbed}; break;
+    case S::Stopping: way = {E::UserStop}; break;
+    case S::Finished: way = {E::UserStop, E::AllEnded}; break;
+  }
+  AttemptMachine machine(kStartTimeout, kGrace, kNow);
+  for (const E event : way) static_cast<void>(machine.on(event, now));
+  REQUIRE(machine.state() == state);
+  return machine;
+}
+
+}  // namespace
+
+TEST_CASE("an attempt: from every state events lead to its end") {
+  std::set<S> ending{S::Finished};
+  for (std::size_t steps = 0; steps < std::size(kStates); ++steps) {
+    for (const S state : kStates) {
+      for (const E event : kEvents) {
+        AttemptMachine machine = at(state);
+        static_cast<void>(machine.on(event, kNow));
+        if (ending.contains(machine.state())) ending.insert(state);
+      }
+    }
+  }
+  CHECK(ending.size() == std::size(kStates));
+}
+
+TEST_CASE("an attempt: what is not in the table changes nothing, and says so") {
+  std::size_t unexpected = 0;
+  for (const S state : kStates) {
+    for (const E event : kEvents) {
+      CAPTURE(name(state), name(event));
+      AttemptMachine machine = at(state);
+      const std::optional<TimePoint> before = machine.deadline();
+      const A action = machine.on(event, kNow + 1ms);
+      if (machine.state() == state && action != A::KillAll) CHECK(machine.deadline() == before);
+      if (action != A::Unexpected) continue;
+      ++unexpected;
+      CHECK(machine.state() == state);
+    }
+  }
+  CHECK(unexpected > 0);
+}
+
+TEST_CASE("an attempt: whatever may fail at any time is expected at any time") {
+  for (const S state : kStates) {
+    for (const E event : {E::OutputGone, E::LogFailed}) {
+      CAPTURE(name(state), name(event));
+      CHECK(at(state).on(event, kNow) != A::Unexpected);
+    }
+  }
+}
+
+TEST_CASE("an attempt: every action is asked for") {
+  std::set<A> asked;
+  for (const S state : kStates) {
+    for (const E event : kEvents) asked.insert(at(state).on(event, kNow));
+  }
+  CHECK(asked.size() == static_cast<std::size_t>(A::GiveUp) + 1);
+}
+
+TEST_CASE("an attempt: workers start only in one way, and are stopped whenever it ends early") {
+  for (const S state : kStates) {
+    for (const E event : kEvents) {
+      CAPTURE(name(state), name(event));
+      AttemptMachine machine = at(state);
+      const A action = machine.on(event, kNow);
+      CHECK((action == A::StartAll) == (state == S::Probing && event == E::AllProbed));
+      const bool stops = action == A::StopAll || action == A::TimeOutStart || action == A::TimeOutRun;
+      CHECK(stops == (state != S::Stopping && machine.state() == S::Stopping));
+    }
+  }
+}
+
+TEST_CASE("every state but a running attempt and a finished one has an end") {
+  CHECK(at(S::Connecting).deadline() == kNow + kStartTimeout);
+  CHECK(at(S::Failing).deadline() == kNow + AttemptMachine::kGather);
+  CHECK(at(S::Probing, kNow + 5s).deadline() == kNow + kStartTimeout);
+  CHECK_FALSE(at(S::Running).deadline());
+  CHECK(at(S::Stopping).deadline() == kNow + kGrace + AttemptMachine::kConfirm);
+  CHECK_FALSE(at(S::Finished).deadline());
+}
+
+TEST_CASE("a limit on the time of the workers begins with them") {
+  AttemptMachine machine(kStartTimeout, kGrace, kNow, 90s);
+  CHECK(machine.deadline() == kNow + kStartTimeout);
+  static_cast<void>(machine.on(E::AllReady, kNow + 1s));
+  CHECK(machine.deadline() == kNow + kStartTimeout);
+  static_cast<void>(machine.on(E::AllProbed, kNow + 2s));
+  CHECK(machine.deadline() == kNow + 92s);
+  CHECK(machine.on(E::Deadline, kNow + 92s) == A::TimeOutRun);
+  CHECK(machine.state() == S::Stopping);
+  CHECK(machine.deadline() == kNow + 92s + kGrace + AttemptMachine::kConfirm);
+}
+
+TEST_CASE("gathering failures never outlasts the time to start") {
+  CHECK(at(S::Failing, kNow + 59s).deadline() == kNow + kStartTimeout);
+  AttemptMachine machine = at(S::Failing);
+  static_cast<void>(machine.on(E::HostFailed, kNow + 1s));  // a further one does not begin it anew
+  CHECK(machine.deadline() == kNow + AttemptMachine::kGather);
+}
+
+TEST_CASE("a second stop of the user ends the grace, a third changes nothing") {
+  AttemptMachine machine = at(S::Running);
+  CHECK(machine.on(E::UserStop, kNow) == A::StopAll);
+  CHECK(machine.on(E::UserStop, kNow + 1s) == A::KillAll);
+  CHECK(machine.deadline() == kNow + 1s + AttemptMachine::kConfirm);
+  CHECK(machine.on(E::UserStop, kNow + 5s) == A::KillAll);
+  CHECK(machine.deadline() == kNow + 1s + AttemptMachine::kConfirm);
+}
+
+TEST_CASE("a late second stop does not put the end off") {
+  AttemptMachine machine = at(S::Running);
+  static_cast<void>(machine.on(E::UserStop, kNow));
+  static_cast<void>(machine.on(E::UserStop, kNow + kGrace + AttemptMachine::kConfirm - 1s));
+  CHECK(machine.deadline() == kNow + kGrace + AttemptMachine::kConfirm);
+}
+
+TEST_CASE("a stop of the user during a stop for another reason ends the grace") {
+  for (const E reason : {E::WorkerFailed, E::HostFailed, E::OutputGone}) {
+    AttemptMachine machine = at(S::Running);
+    CHECK(machine.on(reason, kNow) == A::StopAll);
+    CHECK(machine.on(E::UserStop, kNow + 1s) == A::KillAll);
+  }
+}
+
+TEST_CASE("news in a stop do not stop again") {
+  AttemptMachine machine = at(S::Stopping);
+  for (const E event : {E::WorkerFailed, E::HostFailed, E::OutputGone, E::AllReady, E::AllProbed, E::AllSettled}) {
+    const A action = machine.on(event, kNow + 1s);
+    CHECK((action == A::None || action == A::Unexpected));
+    CHECK(machine.state() == S::Stopping);
+  }
+}
+
+TEST_CASE("from any state deadlines alone lead to the end once the user asked for it") {
+  for (const S state : kStates) {
+    CAPTURE(name(state));
+    AttemptMachine machine = at(state);
+    static_cast<void>(machine.on(E::UserStop, kNow));
+    if (machine.state() != S::Finished) {
+      REQUIRE(machine.deadline().has_value());
+      CHECK(machine.on(E::Deadline, *machine.deadline()) == A::GiveUp);
+    }
+    CHECK(machine.state() == S::Finished);
+  }
+}
+
+TEST_CASE("the names of an attempt's states and events are words of their own") {
+  std::set<std::string_view> states;
+  std::set<std::string_view> events;
+  for (const S state : kStates) CHECK(states.insert(name(state)).second);
+  for (const E event : kEvents) CHECK(events.insert(name(event)).second);
+  CHECK(states.count("") + events.count("") == 0);
+}
+
+TEST_CASE("a stop signal may leave more time than a failure") {
+  const TimePoint start{};
+  AttemptMachine stopped(60s, 10s, start, std::nullopt, 100s);
+  static_cast<void>(stopped.on(AttemptEvent::AllReady, start));
+  static_cast<void>(stopped.on(AttemptEvent::AllProbed, start));
+  AttemptMachine failed = stopped;
+  static_cast<void>(stopped.on(AttemptEvent::UserStop, start));
+  CHECK(stopped.grace() == 100s);
+  CHECK(stopped.deadline() == start + 100s + AttemptMachine::kConfirm);
+  static_cast<void>(failed.on(AttemptEvent::WorkerFailed, start));
+  CHECK(failed.grace() == 10s);
+  CHECK(failed.deadline() == start + 10s + AttemptMachine::kConfirm);
+}

@@ -1,0 +1,96 @@
+#include "launcher/run/run_machine.h"
+
+#include <set>
+#include <vector>
+
+#include "tests/support/catch.h"
+
+using namespace sml::run;
+using S = RunState;
+using E = RunEvent;
+using A = RunAction;
+
+namespace {
+
+constexpr S kStates[] = {S::Gathering, S::Attempting, S::Regrouping, S::Leaving, S::Over};
+constexpr E kEvents[] = {E::WorkersStart, E::OneMachine, E::AttemptOver, E::AttemptGivenUp, E::ReaderDone, E::UserStop};
+
+RunMachine at(S state) {
+  std::vector<E> way;
+  switch (state) {
+    case S::Gathering: break;
+    case S::Attempting: way = {E::WorkersStart}; break;
+    case S::Regrouping: way = {E::OneMachine}; break;
+    case S::Leaving: way = {E::AttemptOver}; break;
+    case S::Over: way = {E::AttemptGivenUp}; break;
+  }
+  RunMachine machine;
+  for (const E event : way) static_cast<void>(machine.on(event));
+  REQUIRE(machine.state() == state);
+  return machine;
+}
+
+}  // namespace
+
+TEST_CASE("a run: from every state one or two events lead to its end") {
+  for (const S state : kStates) {
+    CAPTURE(name(state));
+    bool ends = state == S::Over;
+    for (const E first : kEvents) {
+      for (const E second : kEvents) {
+        RunMachine machine = at(state);
+        const A action = machine.on(first);
+        const bool at_once = machine.state() == S::Over;
+        const A last = at_once ? action : machine.on(second);
+        if (machine.state() == S::Over && last == A::Finish) ends = true;
+      }
+    }
+    CHECK(ends);
+  }
+}
+
+TEST_CASE("a run: whatever is not in the table changes nothing, and says so") {
+  for (const S state : kStates) {
+    for (const E event : kEvents) {
+      CAPTURE(name(state), name(event));
+      RunMachine machine = at(state);
+      const A action = machine.on(event);
+      if (action == A::Unexpected) CHECK(machine.state() == state);
+      if (state == S::Over) CHECK(machine.state() == S::Over);
+    }
+  }
+}
+
+TEST_CASE("a run: the end is reached only with an action that ends the wait") {
+  for (const S state : kStates) {
+    for (const E event : kEvents) {
+      RunMachine machine = at(state);
+      const A action = machine.on(event);
+      if (state != S::Over && machine.state() == S::Over) CHECK(action == A::Finish);
+    }
+  }
+}
+
+TEST_CASE("a run: the reader is waited for, but not against the user's will") {
+  RunMachine machine = at(S::Attempting);
+  CHECK(machine.on(E::AttemptOver) == A::AwaitReader);
+  CHECK(machine.on(E::UserStop) == A::Finish);
+  CHECK(machine.state() == S::Over);
+}
+
+TEST_CASE("a run: hosts that have not confirmed the end are the end") {
+  RunMachine machine = at(S::Attempting);
+  CHECK(machine.on(E::AttemptGivenUp) == A::Finish);
+}
+
+TEST_CASE("a run: names turn out to be one machine before the workers only") {
+  CHECK(at(S::Gathering).on(E::OneMachine) == A::AwaitReader);
+  CHECK(at(S::Attempting).on(E::OneMachine) == A::Unexpected);
+}
+
+TEST_CASE("the names of a run's states and events are words of their own") {
+  std::set<std::string_view> words;
+  for (const S state : kStates) CHECK(words.insert(name(state)).second);
+  for (const E event : kEvents) CHECK(words.insert(name(event)).second);
+  CHECK(words.count("") == 0);
+}
