@@ -46,6 +46,29 @@ SessionSettings settings_for(const JobOptions& options, const plan::JobMap& map)
           .wants_stdin = [&options](Rank rank) { return wants_stdin(options, rank); }};
 }
 
+// The hosts of the plan, which is what gives the fleet its order.
+fleet::Fleet& enlist(fleet::Fleet& fleet, fleet::FleetListener& listener, const JobOptions& options,
+                     const plan::LaunchPlan& plan, AttemptOwner& owner) {
+  for (launch::AgentSession::Plan& session : session_plans(plan, settings_for(options, plan.map))) {
+    owner.complete(session);
+    const HostIndex index(session.host.value());
+    fleet.add(index, std::move(session));
+  }
+  fleet.serve(listener);
+  return fleet;
+}
+
+void tell_bindings(AttemptOwner& owner, Verbosity verbosity, const fleet::Host& host, const wire::Prepared& message) {
+  constexpr std::size_t kLongest = 500;
+  const std::string on_host = " on " + host.name();
+  for (const wire::Bound& bound : message.bindings) {
+    const std::string where = bound.where.empty() ? "is not bound" : "is bound to " + show(bound.where, kLongest);
+    owner.say("rank " + std::to_string(bound.rank.value()) + on_host + " " + where);
+  }
+  if (verbosity == Verbosity::Quiet) return;
+  for (const std::string& warning : message.warnings) owner.say(host.name() + ": " + show(warning, kLongest));
+}
+
 }  // namespace
 
 Attempt::Attempt(boost::asio::io_context& loop, const JobOptions& options, plan::LaunchPlan plan, fleet::Fleet& fleet,
@@ -53,7 +76,7 @@ Attempt::Attempt(boost::asio::io_context& loop, const JobOptions& options, plan:
     : options_(options),
       plan_(std::move(plan)),
       owner_(owner),
-      fleet_(enlist(fleet)),
+      fleet_(enlist(fleet, *this, options, plan_, owner)),
       events_(events),
       machine_(options.start_timeout, options.grace, Clock::now(), options.timeout, options.stop_grace),
       deadline_timer_(loop),
@@ -63,16 +86,6 @@ Attempt::Attempt(boost::asio::io_context& loop, const JobOptions& options, plan:
   facts_.program = plan_.command.front();
   facts_.started = Clock::now();
   facts_.timeout_status = options.timeout_status;
-}
-
-fleet::Fleet& Attempt::enlist(fleet::Fleet& fleet) {
-  for (launch::AgentSession::Plan& session : session_plans(plan_, settings_for(options_, plan_.map))) {
-    owner_.complete(session);
-    const HostIndex index(session.host.value());
-    fleet.add(index, std::move(session));
-  }
-  fleet.serve(*this);
-  return fleet;
 }
 
 void Attempt::begin() { arm_deadline(); }
@@ -106,20 +119,15 @@ void Attempt::perform(AttemptAction action) {
   switch (action) {
     case AttemptAction::None:
     case AttemptAction::Unexpected: return;
-    case AttemptAction::Probe: search(meeting_.ask()); return look_at_probes();
+    case AttemptAction::Probe: return meeting_.ask() ? tell(AttemptEvent::AllProbed) : look_at_probes();
     case AttemptAction::StartAll: return start_all();
     case AttemptAction::StopAll: return stop_all();
     case AttemptAction::KillAll: return fleet_.end_workers({SIGKILL, 0});
     case AttemptAction::TimeOutStart: return time_out_start();
     case AttemptAction::TimeOutRun: facts_.timed_out = Clock::now(); return stop_all();
-    case AttemptAction::GiveUp: return give_up();
+    case AttemptAction::GiveUp: return finish(AttemptOwner::End::GivenUp);
     case AttemptAction::Finish: return finish(AttemptOwner::End::Seen);
   }
-}
-
-void Attempt::search(Meeting::Search found) {
-  if (found == Meeting::Search::Found) tell(AttemptEvent::AllProbed);
-  if (found == Meeting::Search::Failed) tell(AttemptEvent::HostFailed);
 }
 
 void Attempt::look_at_probes() {
@@ -127,7 +135,8 @@ void Attempt::look_at_probes() {
   std::vector<fleet::ProbeFault> faults;
   const Meeting::Search found = meeting_.look(faults);
   for (fleet::ProbeFault& fault : faults) add_fault(fault.index, std::move(fault.why));
-  search(found);
+  if (found == Meeting::Search::Found) tell(AttemptEvent::AllProbed);
+  if (found == Meeting::Search::Failed) tell(AttemptEvent::HostFailed);
 }
 
 void Attempt::start_all() {
@@ -137,7 +146,7 @@ void Attempt::start_all() {
     owner_.say("all hosts are ready; the workers meet at " + meeting_.address() + " port " +
                std::to_string(meeting_.port()));
   }
-  if (mpi_found_) warn_of_lone_mpi(plan_.map.hosts[mpi_found_->host.value()].host.name, mpi_found_->use);
+  if (mpi_found_) found_mpi(plan_.map.hosts[mpi_found_->host.value()].host.name, mpi_found_->use);
   facts_.started = Clock::now();
   started_unix_ = unix_now();
   workers_.begin(facts_.started);
@@ -179,14 +188,10 @@ void Attempt::time_out_start() {
   stop_all();
 }
 
-void Attempt::give_up() {
-  for (const fleet::Host& host : fleet_.hosts()) {
-    if (!host.session->ended()) facts_.unconfirmed.push_back(host.name());
-  }
-  finish(AttemptOwner::End::GivenUp);
-}
-
 void Attempt::finish(AttemptOwner::End end) {
+  for (const fleet::Host& host : fleet_.hosts()) {
+    if (end == AttemptOwner::End::GivenUp && !host.session->ended()) facts_.unconfirmed.push_back(host.name());
+  }
   if (mpi_found_ && options_.lone_mpi == LoneMpi::Refused) {
     add_fault(mpi_found_->host, lone_mpi_refusal(mpi_found_->use, {}));
   }
@@ -255,22 +260,11 @@ void Attempt::tell_of_secrets(const fleet::Host& host) {
 void Attempt::host_prepared(fleet::Host& host, const wire::Prepared& message) {
   meeting_.prepared(host, message);
   for (const wire::Obstacle& obstacle : message.obstacles) fail_host(host, fleet::error_of(obstacle));
-  tell_bindings(host, message);
+  tell_bindings(owner_, options_.verbosity, host, message);
   note_mpi(host, message);
   of(host).ready = !of(host).failed && message.obstacles.empty();
   if (of(host).ready) events_.tell(report::HostReady{host.index});
-  check_settled();
-}
-
-void Attempt::tell_bindings(const fleet::Host& host, const wire::Prepared& message) {
-  constexpr std::size_t kLongest = 500;
-  const std::string on_host = " on " + host.name();
-  for (const wire::Bound& bound : message.bindings) {
-    const std::string where = bound.where.empty() ? "is not bound" : "is bound to " + show(bound.where, kLongest);
-    owner_.say("rank " + std::to_string(bound.rank.value()) + on_host + " " + where);
-  }
-  if (options_.verbosity == Verbosity::Quiet) return;
-  for (const std::string& warning : message.warnings) owner_.say(host.name() + ": " + show(warning, kLongest));
+  look_round();
 }
 
 // All hosts tell the same of one program, so only one of them is named.
@@ -283,15 +277,14 @@ void Attempt::note_mpi(fleet::Host& host, const wire::Prepared& message) {
   tell(AttemptEvent::HostFailed);
 }
 
-void Attempt::warn_of_lone_mpi(const std::string& host, const wire::MpiUse& use) {
-  if (std::exchange(warned_of_mpi_, true) || options_.verbosity == Verbosity::Quiet) return;
-  owner_.say("warning: " + lone_mpi_warning(use, host));
-}
-
-void Attempt::found_mpi(const fleet::Host& host, const wire::MpiUse& use) {
-  if (options_.lone_mpi == LoneMpi::Warned) return warn_of_lone_mpi(host.name(), use);
+// Said once, unless the job is not to run so.
+void Attempt::found_mpi(const std::string& host, const wire::MpiUse& use) {
+  if (options_.lone_mpi == LoneMpi::Warned) {
+    if (std::exchange(warned_of_mpi_, true) || options_.verbosity == Verbosity::Quiet) return;
+    return owner_.say("warning: " + lone_mpi_warning(use, host));
+  }
   if (!runs()) return;
-  facts_.own_fault = report::Facts::OwnFault{lone_mpi_refusal(use, host.name()), Clock::now()};
+  facts_.own_fault = report::Facts::OwnFault{lone_mpi_refusal(use, host), Clock::now()};
   tell(AttemptEvent::RanksAlone);
 }
 
@@ -307,7 +300,7 @@ void Attempt::hosts_pinged() {
   for (const auto& [step, names] : by_step) owner_.say("waiting for " + fold_names(names) + " (" + step + ")");
 }
 
-void Attempt::check_settled() {
+void Attempt::look_round() {
   const bool waits = machine_.state() == AttemptState::Connecting || machine_.state() == AttemptState::Failing;
   if (!waits) return;
   const auto ready = std::count_if(hosts_.begin(), hosts_.end(), [](const OfHost& h) { return h.ready; });
@@ -348,7 +341,7 @@ void Attempt::host_ended(fleet::Host& host, const Error* why) {
   // Of a host that was lost nobody has said so.
   for (const Rank rank : plan_.map.hosts[host.index.value()].ranks) owner_.worker_drained(rank);
   if (why == nullptr || of(host).released) events_.tell(report::HostEnded{host.index});
-  check_settled();
+  look_round();
   meeting_.release_stores();
   if (fleet_.all_ended()) tell(AttemptEvent::AllEnded);
 }
@@ -372,7 +365,7 @@ void Attempt::handle(fleet::Host& host, const Message& m) {
   } else if constexpr (std::is_same_v<Message, wire::Bye>) {
     left(host, m);
   } else if constexpr (std::is_same_v<Message, wire::MpiUse>) {
-    found_mpi(host, m);
+    found_mpi(host.name(), m);
   } else if constexpr (std::is_same_v<Message, wire::LogFailed>) {
     owner_.host_log_failed(Error(ErrorKind::Io, host.name() + ": " + show(m.why, 500)));
   } else if constexpr (std::is_same_v<Message, wire::PipeFailed>) {

@@ -27,13 +27,12 @@ class Attempt final : public fleet::FleetListener {
           const report::EventFeed& events, AttemptOwner& owner);
 
   const plan::LaunchPlan& plan() const { return plan_; }
-  AttemptState state() const { return machine_.state(); }
-  bool runs() const { return state() == AttemptState::Running; }
+  bool runs() const { return machine_.state() == AttemptState::Running; }
 
   // The time to start begins.
   void begin();
-  // One that was missing.
-  void host_has_come() { check_settled(); }
+  // After news of a host, such as that one which was missing has come: goes on when all are ready.
+  void look_round();
   // By the user.
   void stop(int signo);
   void stop_for_lost_output(int sys_errno);
@@ -60,29 +59,23 @@ class Attempt final : public fleet::FleetListener {
     bool released = false;  // we let it go; its end is no news
   };
 
-  fleet::Fleet& enlist(fleet::Fleet& fleet);
   // What Workers and Meeting make of it concerns nobody else; what is left is noted or not asked for.
   template <class Message>
   void handle(fleet::Host& host, const Message& m);
-  void tell_bindings(const fleet::Host& host, const wire::Prepared& message);
   void tell_of_secrets(const fleet::Host& host);
   void note_mpi(fleet::Host& host, const wire::Prepared& message);
-  void warn_of_lone_mpi(const std::string& host, const wire::MpiUse& use);
-  void found_mpi(const fleet::Host& host, const wire::MpiUse& use);
+  void found_mpi(const std::string& host, const wire::MpiUse& use);
   void left(fleet::Host& host, const wire::Bye& m);
   void worker_ended(const fleet::Host& host, const wire::ExitedWorker& m);
 
   void tell(AttemptEvent event);
   void perform(AttemptAction action);
-  void search(Meeting::Search found);
   void look_at_probes();
   void start_all();
   void stop_all();
   void time_out_start();
-  void give_up();
   void finish(AttemptOwner::End end);
   void arm_deadline();
-  void check_settled();
   void add_fault(HostIndex host, Error why);
   void fail_host(fleet::Host& host, Error why);
   OfHost& of(const fleet::Host& host) { return hosts_[host.position]; }

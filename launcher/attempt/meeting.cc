@@ -34,13 +34,10 @@ void Meeting::prepared(const fleet::Host& host, const wire::Prepared& message) {
 
 // ---- the address
 
-Meeting::Search Meeting::ask() {
-  if (fleet_.hosts().size() == 1) {
-    address_ = search_.address_of_lone_host();
-    return Search::Found;
-  }
+bool Meeting::ask() {
+  if (fleet_.hosts().size() == 1) address_ = search_.address_of_lone_host();
   for (const fleet::Host& host : fleet_.hosts()) search_.ask(host);
-  return Search::GoesOn;
+  return fleet_.hosts().size() == 1;
 }
 
 Meeting::Search Meeting::look(std::vector<fleet::ProbeFault>& faults) {

@@ -31,11 +31,11 @@ class Meeting {
   void note(const fleet::Host& host, const wire::Probed& m) { search_.note(host, m); }
   bool has_answered(const fleet::Host& host) const { return search_.has_answered(host); }
 
+  // All hosts are ready: those that have not been are asked to try the addresses of the first. True: there are none.
+  [[nodiscard]] bool ask();
   enum class Search : std::uint8_t { GoesOn, Found, Failed };
-  // All hosts are ready: those that have not been are asked to try the addresses of the first.
-  Search ask();
   // What has come of it; `faults` where it has failed.
-  Search look(std::vector<fleet::ProbeFault>& faults);
+  [[nodiscard]] Search look(std::vector<fleet::ProbeFault>& faults);
   const std::string& address() const { return address_; }
   std::uint16_t port() const { return port_; }
 

@@ -80,7 +80,7 @@ int Run::run() {
 
 launch::Reach::Events Run::events_of_reach() {
   return {.say = [this](const std::string& text) { console_.say(text); },
-          .come = [this] { attempt_->host_has_come(); },
+          .come = [this] { attempt_->look_round(); },
           .stop_asked =
               [this](const std::string& host, int signo) {
                 console_.say(host + " has been told to stop (" + signal_name(signo) + ")");
