@@ -2,10 +2,12 @@
 """Holds the documentation against the program: tests/check_docs.py BUILD_FOLDER
 
 * every option and alias of `sml-run --help all` is in man/sml-run.1, and the man page has no other;
+* what counts when an option is not given, as `sml-run --explain` has it from the same table, stands in its item there;
 * --help all fits 100 columns and ends with three examples;
 * every variable that workers get, and every exit status, is in the man page;
 * README.md, the guide and the examples of the man page use only options that exist, and relative links lead somewhere.
 """
+import json
 import pathlib
 import re
 import subprocess
@@ -38,6 +40,24 @@ def options_of_man(text):
     return found
 
 
+def wrong_defaults(program, man):
+    """Values of the table that the items of the OPTIONS section do not name."""
+    text = subprocess.run([program, "--explain", "--format", "json", "true"], stdout=subprocess.PIPE, text=True, check=True,
+                          env={}).stdout
+    items = {}
+    for item in re.split(r"\n(?=\.It Fl )", man.split(".Sh OPTIONS")[1].split("\n.Sh ")[0]):
+        if name := re.match(r"\.It Fl (\S+)", item):
+            items["-" + name.group(1)] = re.sub(r"\s+", " ", item)
+    rows = [row for row in json.loads(text)["options"] if row["source"] == "built-in" and row["value"] not in (None, "", "no")]
+    if len(rows) < 15:
+        raise SystemExit("the values cannot be found in --explain any more")
+    for row in rows:
+        words = re.split(r"(?<=\d)(?=s$)|,", row["value"])  # 10s may be "10 s", and a list has macros between
+        if not re.search(r"(?<![\w.])" + r"[ ,]*(?:\.Cm )?".join(map(re.escape, words)) + r"(?!\w)",
+                         items.get(row["option"], "")):
+            yield f"man/sml-run.1 does not say that {row['option']} is {row['value']} where it is not given"
+
+
 def variables_of_source():
     text = (REPO / "common/plan/worker_env.cc").read_text()
     names = re.findall(r'\b(?:Rank|Default)Variable\{"(\w+)"', text)
@@ -59,6 +79,7 @@ def main():
     known, described = options_of_help(text), options_of_man(man)
     errors += [f"man/sml-run.1 lacks the option {o}" for o in sorted(known - described)]
     errors += [f"man/sml-run.1 has the option {o}, which --help does not" for o in sorted(described - known)]
+    errors += wrong_defaults(program, man)
     errors += [f"--help all is wider than 100 columns: {line}" for line in text.splitlines() if len(line) > 100]
     examples = text.partition("\nExamples:\n")[2].splitlines()
     examples = [line for line in examples if re.match(" +sml-run ", line)]
