@@ -5,7 +5,8 @@
 * what counts when an option is not given, as `sml-run --explain` has it from the same table, stands in its item there;
 * --help all fits 100 columns and ends with three examples;
 * every variable that workers get, and every exit status, is in the man page;
-* README.md, the guide and the examples of the man page use only options that exist, and relative links lead somewhere.
+* README.md, the guide and the examples of the man page use only options that exist, and relative links lead somewhere;
+* ARCHITECTURE.md has a row for each room, and names no file that is not there.
 """
 import json
 import pathlib
@@ -108,10 +109,16 @@ def main():
     if len(calls) < 5:
         errors.append("the examples cannot be found any more")
 
-    for page in ("README.md", "CONTRIBUTING.md", "CHANGES.md"):
+    for page in ("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGES.md"):
         for link in re.findall(r"\]\(([^)#:]+)\)", (REPO / page).read_text()):
             if not (REPO / link).exists():
                 errors.append(f"{page}: the link to {link} leads nowhere")
+
+    page = (REPO / "ARCHITECTURE.md").read_text()
+    rooms = re.findall(r"^sml_room\(([\w/]+)", (REPO / "CMakeLists.txt").read_text(), re.M)
+    errors += [f"ARCHITECTURE.md has no row for the room {room}" for room in rooms if f"\n| `{room}` |" not in page]
+    errors += [f"ARCHITECTURE.md: there is no {path}" for path in re.findall(r"`((?:common|launcher|tests)/[\w/.]*\w)`", page)
+               if not (REPO / path).exists()]
 
     print("\n".join(errors) or f"{len(known)} spellings of options, {len(variables)} variables, {len(calls)} examples agree")
     return 1 if errors else 0
