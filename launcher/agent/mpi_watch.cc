@@ -23,6 +23,10 @@ using std::chrono::milliseconds;
 constexpr std::array kLooks{milliseconds(30),   milliseconds(100),  milliseconds(200),  milliseconds(300),
                             milliseconds(450),  milliseconds(650),  milliseconds(900),  milliseconds(1300),
                             milliseconds(2000), milliseconds(3000), milliseconds(5000), milliseconds(10000)};
+// Workers of one host mostly run one program: at all but two moments some of them tell enough, so that many waiting
+// workers cost next to nothing.
+constexpr std::array kLooksAtAll{milliseconds(2000), milliseconds(10000)};
+constexpr std::size_t kSome = 16;
 constexpr std::size_t kMostProcesses = 64;  // of one worker
 
 std::string read_file_at(const std::string& path, std::uint64_t offset, std::size_t size) {
@@ -77,9 +81,14 @@ void MpiWatch::begin(TimePoint now) {
 }
 
 std::optional<wire::MpiUse> MpiWatch::look(std::span<const Candidate> workers, TimePoint now) {
-  while (looks_ < kLooks.size() && began_ + kLooks[looks_] <= now) ++looks_;
+  bool at_all = false;
+  for (; looks_ < kLooks.size() && began_ + kLooks[looks_] <= now; ++looks_) {
+    at_all = at_all || std::find(kLooksAtAll.begin(), kLooksAtAll.end(), kLooks[looks_]) != kLooksAtAll.end();
+  }
   due_.reset();
-  for (const Candidate& worker : workers) {
+  const std::size_t step = at_all ? 1 : std::max<std::size_t>(1, workers.size() / kSome);
+  for (std::size_t i = 0; i < workers.size(); i += step) {
+    const Candidate& worker = workers[i];
     for (const pid_t pid : os::family_of(worker.pid, kMostProcesses)) {
       const std::string process = "/proc/" + std::to_string(pid) + "/";
       std::string library = mpi_library_of(process);

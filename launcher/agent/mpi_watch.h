@@ -30,7 +30,7 @@ class MpiWatch {
     Rank rank;
     pid_t pid = 0;
   };
-  // Looks at the workers and their children; ends with the first that is found.
+  // Looks at the workers, or some of many, and their children; ends with the first that is found.
   std::optional<wire::MpiUse> look(std::span<const Candidate> workers, TimePoint now);
 
  private:

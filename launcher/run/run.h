@@ -31,8 +31,8 @@ class Run final : private attempt::AttemptOwner {
       std::optional<dialin::HeadPlan> dial_in = std::nullopt);
   ~Run() override;
 
-  // To the end; answers the exit status of sml-run (design §3.4). Uses this thread as loop thread. A name look-up may
-  // still be under way on a thread of the pool afterwards, and cannot be ended: leave by _Exit().
+  // To the end; answers the exit status of sml-run (EXIT STATUS in its manual). Uses this thread as loop thread. A name
+  // look-up may still be under way on a thread of the pool afterwards, and cannot be ended: leave by _Exit().
   int run();
 
   // Not empty: the hosts are fewer machines than the plan has them, so nothing was started, and what run() has answered
