@@ -56,7 +56,8 @@ class Commands(HostsCase):
             self.addCleanup(self.bed.exec, host, ["rm", "-rf", "/home/root/work", "/home/root/.config"])
             for name, text in self.files.items():
                 self.bed.put(host, f"/home/root/work/{name}", text, mode=0o755)
-        self.bed.exec("algo-1", ["sh", "-c", f"mkdir -p /home/root/work/links && ln -sf {BUILD}/sml-run /home/root/work/bin/mpirun"])
+        self.bed.exec("algo-1", ["mkdir", "-p", "/home/root/work/links"])
+        self.bed.exec("algo-1", ["ln", "-sf", f"{BUILD}/sml-run", "/home/root/work/bin/mpirun"])
         self.address = self.bed.address("algo-1")
         self.secret = "0123456789abcdef0123456789abcdef"
 

@@ -2,6 +2,7 @@
 import os
 import pathlib
 import re
+import shlex
 
 from harness import PYTHON, SML_RUN, TestCase, run
 
@@ -15,7 +16,7 @@ MEASURED = ("import resource, subprocess, sys; s = subprocess.call(sys.argv[1:])
 class Turned(TestCase):
     def job(self, behaviour, hosts, *words, env=None):
         home = {"XDG_CACHE_HOME": str(self.temporary_directory())}
-        return run([PYTHON, "-c", MEASURED, SML_RUN, "--ssh-command", f"{PYTHON} {AGENT} {behaviour}", "-H", hosts,
+        return run([PYTHON, "-c", MEASURED, SML_RUN, "--ssh-command", shlex.join([PYTHON, str(AGENT), behaviour]), "-H", hosts,
                     "--grace", "200ms", *words], env={**home, **(env or {})})
 
 
