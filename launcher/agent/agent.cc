@@ -245,7 +245,7 @@ wire::ToLauncher Agent::cleared() const {
 }
 
 // In one piece with what goes before it.
-void Agent::leave(std::string words) {
+void Agent::leave(const std::string& words) {
   if (attempt_) attempt_->sum_up();
   link_.send_last(words + wire::encode(wire::ToLauncher(wire::Bye{told_to_end_})));
 }

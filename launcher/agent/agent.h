@@ -61,7 +61,7 @@ class Agent final : private AttemptOwner {
 
   void attempt_changed() override;
   wire::ToLauncher cleared() const;
-  void leave(std::string words);
+  void leave(const std::string& words);
   void settle();
   void resume();
   void wake_workers();

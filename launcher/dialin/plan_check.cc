@@ -81,21 +81,26 @@ const std::string* find_entry(const plan::Environment& environment, string_view 
   return plan::find_variable(environment, name);
 }
 
+// What stands before the "=". An entry without one may be all value.
+std::string shown_name(string_view entry) {
+  return entry.find('=') == entry.npos ? "without a name" : show(plan::name_of(entry), kMaxName);
+}
+
 // Names the variable of which the two differ; empty: they are the same.
 std::string differing_name(const plan::Environment& theirs, const plan::Environment& own) {
   for (const std::string& entry : theirs) {
     const std::string* mine = find_entry(own, plan::name_of(entry));
-    if (mine == nullptr || *mine != *find_entry(theirs, plan::name_of(entry))) return std::string(plan::name_of(entry));
+    if (mine == nullptr || *mine != *find_entry(theirs, plan::name_of(entry))) return shown_name(entry);
   }
   for (const std::string& entry : own) {
-    if (find_entry(theirs, plan::name_of(entry)) == nullptr) return std::string(plan::name_of(entry));
+    if (find_entry(theirs, plan::name_of(entry)) == nullptr) return shown_name(entry);
   }
-  return theirs == own ? "" : std::string(plan::name_of(theirs.front()));  // one is there twice, or in another place
+  return theirs == own ? "" : shown_name(theirs.front());  // one is there twice, or in another place
 }
 
 Result<void> compare_variables(const plan::Environment& theirs, const plan::Environment& own) {
   const std::string name = differing_name(theirs, own);
-  return agree(name.empty(), "another value of the variable " + show(name, kMaxName));
+  return agree(name.empty(), "another value of the variable " + name);
 }
 
 bool may_be_told(const std::string& entry, const std::string& first, const std::string& second) {
@@ -111,7 +116,7 @@ Result<void> check_variables(const std::vector<wire::RankVariables>& theirs, con
     if (theirs[i].rank != first[i].rank || entries.size() != first[i].environment.size()) return others;
     for (std::size_t k = 0; k < entries.size(); ++k) {
       if (may_be_told(entries[k], first[i].environment[k], second[i].environment[k])) continue;
-      return differs("another value of the variable " + show(plan::name_of(entries[k]), kMaxName));
+      return differs("another value of the variable " + shown_name(entries[k]));
     }
   }
   return {};

@@ -16,8 +16,10 @@ class LocalReach : public Reach {
   // `image` outlives this. `environment`: of the agents, in the place of ours, unless it is empty.
   LocalReach(boost::asio::any_io_executor loop, const AgentImage& image, std::vector<std::string> environment = {});
 
+  Result<void> open(Events) override { return {}; }
   std::unique_ptr<AgentTransport> transport(HostId, const std::string&, const std::string&) override { return nullptr; }
   std::unique_ptr<AgentTransport> local_transport(const std::string& mark) override;
+  bool tell_end(const RunEnd&, std::function<void()>) override { return false; }
 
  protected:
   const boost::asio::any_io_executor& loop() const { return loop_; }

@@ -39,7 +39,7 @@ class Reach {
   virtual ~Reach() = default;
 
   // Before anything else. Error (Internal): no host can be let in.
-  virtual Result<void> open(Events) { return {}; }
+  virtual Result<void> open(Events events) = 0;
   // The pipe to that host's agent. `mark` opens what the agent says; `script` is a command line for a login shell there
   // that starts it. Null: the host is this machine, see local_transport().
   virtual std::unique_ptr<AgentTransport> transport(HostId host, const std::string& mark,
@@ -56,7 +56,7 @@ class Reach {
   virtual Start start() const { return Start::ByLogin; }
   // After the last session. True: hosts are being told, and `told` is called when they have heard it, or will not.
   // False: nobody waits for that.
-  [[nodiscard]] virtual bool tell_end(const RunEnd&, std::function<void()>) { return false; }
+  [[nodiscard]] virtual bool tell_end(const RunEnd& end, std::function<void()> told) = 0;
   // Last call. Waits for nothing.
   virtual void close() {}
 };

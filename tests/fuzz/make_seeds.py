@@ -106,6 +106,7 @@ def plans():
     put("plan_check", "honest", b"\x01")
     put("plan_check", "repeated", b"\x01\x03\x00\x00\xff")
     put("plan_check", "a_byte_exchanged", b"\x01\x00\x00\x20X")
+    put("plan_check", "a_name_lost", b"\x01\xb0\x00\x69\x08")
     put("agent_conduct", "honest", b"\x01")
     put("agent_conduct", "repeated", b"\x01\x03\x00\x60\xff")
     put("agent_conduct", "bytes", b"\x00" + frame(TO_LAUNCHER["Pong"], u64(1, 5)))
@@ -151,6 +152,7 @@ def stores():
     put("horovod_store", "get_before_put", run(get_one) + run(put_one))
     put("horovod_store", "delete", run(put_one) + run(b"DELETE /global/k HTTP/1.0\r\nContent-Length: 0\r\n\r\n"))
     put("horovod_store", "chunked", run(b"PUT /a/b HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nevil\r\n0\r\n\r\n"))
+    put("horovod_store", "chunked_oddly", run(b"PUT /a/b HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\x0fvil\r\n0\r\n\x0f\n"))
 
 
 # ---- channels: two bytes of choices, then the stream (see the target); RecordIO of MXNet

@@ -96,6 +96,8 @@ struct Stage {
   }
 
   struct StageReach final : Reach {
+    Result<void> open(Events) override { return {}; }
+    bool tell_end(const launch::RunEnd&, std::function<void()>) override { return false; }
     explicit StageReach(Stage& s) : stage(s) {}
     std::unique_ptr<AgentTransport> transport(HostId, const std::string&, const std::string& script) override {
       return is_remote ? stage.make(stage.remote, script) : nullptr;

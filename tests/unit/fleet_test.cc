@@ -25,6 +25,7 @@ struct FakeReach final : launch::Reach {
     return std::make_unique<fake::ScriptedTransport>(log);
   }
   std::unique_ptr<launch::AgentTransport> local_transport(const std::string&) override { return nullptr; }
+  Result<void> open(Events) override { return {}; }
   bool reaches_again(HostId) const override { return again; }
   Sameness sameness() const override { return same; }
   bool tell_end(const launch::RunEnd& end, std::function<void()> told) override {

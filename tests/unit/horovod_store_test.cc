@@ -204,6 +204,16 @@ TEST_CASE("horovod store: what is no request of Horovod's") {
   CHECK(c.heard[long_head] == answer("413 Payload Too Large"));
 }
 
+TEST_CASE("horovod store: chunks are refused, whole or not, before anything reads them") {
+  const std::string head = "PUT /a/b HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n";
+  for (const std::string& body : {"4\r\nevil\r\n0\r\n\r\n"s, "0\r\n\x0fvil\r\n0\r\n\x0f\n"s, ""s}) {
+    for (const std::size_t piece : {std::size_t{1}, std::size_t{1000}}) {
+      Callers callers;
+      CHECK(callers.heard[callers.call(head + body, piece)] == answer("400 Bad Request"));
+    }
+  }
+}
+
 TEST_CASE("horovod store: values are bounded, and the whole of them") {
   Callers c({.memory = 10'000, .value = 4'000});
   const int big = c.call("PUT /s/big HTTP/1.1\r\nContent-Length: 4001\r\n\r\n");

@@ -156,6 +156,8 @@ TEST_CASE("dial-in: a head that wants another program, place, variable or input 
         "the folder \"/tmp\" to run in, and this host has \"/work\"");
   CHECK(plan_with([](auto& p) { p.apps[0].user_environment.push_back("LD_PRELOAD=/x"); }, part) ==
         "another value of the variable LD_PRELOAD");
+  CHECK(plan_with([](auto& p) { p.apps[0].user_environment.push_back("hidden"); }, part) ==
+        "another value of the variable without a name");
   CHECK(plan_with([](auto& p) { p.apps[0].user_environment.pop_back(); }, part) ==
         "another value of the variable TOKEN");
   CHECK(plan_with([](auto& p) { p.apps[0].user_environment.insert(p.apps[0].user_environment.begin(), "LR=9"); },

@@ -62,7 +62,7 @@ TEST_CASE("failures come in the order in which they came to be known") {
 TEST_CASE("whoever only serves others is not needed once they have ended") {
   RankTable table(make_plan());
   CHECK(table.workers_left() == 3);
-  for (const std::uint32_t rank : {0, 1, 2}) {
+  for (const std::uint32_t rank : {0U, 1U, 2U}) {
     CHECK(table.ended(Rank(rank), Exited{0}, Ending::ByItself, kNow) == Weight::Nothing);
   }
   CHECK(table.workers_left() == 0);
