@@ -14,6 +14,8 @@ RUN_ELSEWHERE = {
 
 TRAIN = "import os, sys; print('rank', os.environ['RANK'], 'of', os.environ['WORLD_SIZE'], 'step 1')\n"
 NVIDIA_SMI = "#!/bin/sh\nprintf 'GPU 0: A\\nGPU 1: A\\n'\n"
+HOME = "/home/root"  # of the testbed's hosts
+PLACE = f"{HOME}/place"  # where the lines are run
 RESOURCES = {"current_host": "algo-1", "hosts": ["algo-1"], "network_interface_name": "eth0"}
 
 
@@ -53,25 +55,25 @@ class Commands(HostsCase):
                       "bin/nvidia-smi": NVIDIA_SMI}
         for host in ("algo-1", "algo-2"):
             self.bed.exec(host, ["rm", "-rf", "/opt/ml"])  # these are hosts like any others, until a line needs it
-            self.addCleanup(self.bed.exec, host, ["rm", "-rf", "/home/root/work", "/home/root/.config"])
+            self.addCleanup(self.bed.exec, host, ["rm", "-rf", PLACE, f"{HOME}/.config"])
             for name, text in self.files.items():
-                self.bed.put(host, f"/home/root/work/{name}", text, mode=0o755)
-        self.bed.exec("algo-1", ["mkdir", "-p", "/home/root/work/links"])
-        self.bed.exec("algo-1", ["ln", "-sf", f"{BUILD}/sml-run", "/home/root/work/bin/mpirun"])
+                self.bed.put(host, f"{PLACE}/{name}", text, mode=0o755)
+        self.bed.exec("algo-1", ["mkdir", "-p", f"{PLACE}/links"])
+        self.bed.exec("algo-1", ["ln", "-sf", f"{BUILD}/sml-run", f"{PLACE}/bin/mpirun"])
         self.address = self.bed.address("algo-1")
         self.secret = "0123456789abcdef0123456789abcdef"
 
     def environment(self, line):
-        own = "/home/root/work/bin:" if "gpu" in line or line.startswith("mpirun") else ""
-        return {"PATH": f"{own}{BUILD}:/usr/bin:/bin:/usr/sbin:/sbin", "HOME": "/home/root", "WANDB_MODE": "offline", "LR": "0.1",
+        own = f"{PLACE}/bin:" if "gpu" in line or line.startswith("mpirun") else ""
+        return {"PATH": f"{own}{BUILD}:/usr/bin:/bin:/usr/sbin:/sbin", "HOME": HOME, "WANDB_MODE": "offline", "LR": "0.1",
                 **({"AWS_BATCH_JOB_ARRAY_INDEX": "1"} if "--array-file" in line and "--array-all" not in line else {}),
                 **({"SML_JOB_SECRET": self.secret} if "--nnodes" in line else {})}
 
     def start(self, host, line):
-        return self.bed.popen(host, ["sh", "-c", line], env=self.environment(line), cwd="/home/root/work")
+        return self.bed.popen(host, ["sh", "-c", line], env=self.environment(line), cwd=PLACE)
 
     def run_here(self, line):
-        return self.bed.exec("algo-1", ["sh", "-c", line], env=self.environment(line), cwd="/home/root/work")
+        return self.bed.exec("algo-1", ["sh", "-c", line], env=self.environment(line), cwd=PLACE)
 
     def run_on_both(self, line):
         """What is started on every host; a line for one of two by its number is given its other half."""
@@ -110,8 +112,8 @@ class Commands(HostsCase):
         if line.startswith("sml-run train"):
             return self.run_in_a_container(line)
         if "/fsx/train" in line:
-            self.bed.put("algo-1", "/home/root/work/data/part-0", "x")
-            line = line.replace("/fsx/train", "/home/root/work/data")
+            self.bed.put("algo-1", f"{PLACE}/data/part-0", "x")
+            line = line.replace("/fsx/train", f"{PLACE}/data")
         return self.run_here(line)
 
     def check(self, page, least):
@@ -122,7 +124,7 @@ class Commands(HostsCase):
             with self.subTest(line=line):
                 done = self.run_as_it_is_meant(line)
                 self.assertEqual(done.returncode, 0, f"{line}\n{done.stdout}{done.stderr}")
-                self.bed.exec("algo-1", ["sh", "-c", "rm -rf /home/root/work/logs /home/root/.config/sml-run"])
+                self.bed.exec("algo-1", ["sh", "-c", f"rm -rf {PLACE}/logs {HOME}/.config/sml-run"])
             count += 1
         self.assertGreaterEqual(count, least, "the command lines cannot be found any more")
 

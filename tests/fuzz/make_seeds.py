@@ -52,7 +52,7 @@ def frame(kind, payload):
 
 
 def codecs():
-    app = texts(b"python3", b"train.py") + text(b"/work") + u8(1) + texts(b"PATH=/bin") + texts(b"LR=0.1")
+    app = texts(b"python3", b"train.py") + text(b"/srv/job") + u8(1) + texts(b"PATH=/bin") + texts(b"LR=0.1")
     hello = u32(7) + text(b"job") + text(b"algo-2") + u32(30000, 10000) + u64(65536)
     start = texts(b"MASTER_ADDR=10.0.0.1", b"MASTER_PORT=29500") + u8(1) + u32(2) + texts(b"10.0.0.1", b"10.0.0.2")
     start += u32(1, 0) + texts(b"TF_CONFIG={}")

@@ -18,7 +18,7 @@ plan::LaunchPlan plan_of_two(std::set<plan::Preset> presets = {}) {
   plan.map = *plan::map_job(list, std::nullopt, plan::Oversubscribe::No);
   plan.job.job_id = kJob;
   plan.command = {"python3", "train.py"};
-  plan.working_directory = "/work";
+  plan.working_directory = "/srv/job";
   plan.user_environment = {"LR=0.1", "TOKEN=hidden"};
   plan.export_policy = plan::ExportPolicy::None;
   plan.presets = std::move(presets);
@@ -153,7 +153,7 @@ TEST_CASE("dial-in: a head that wants another program, place, variable or input 
             },
             part) == "to run \"sh -c 'evil\\n'\", and this host has \"python3 train.py\"");
   CHECK(plan_with([](auto& p) { p.apps[0].working_directory = "/tmp"; }, part) ==
-        "the folder \"/tmp\" to run in, and this host has \"/work\"");
+        "the folder \"/tmp\" to run in, and this host has \"/srv/job\"");
   CHECK(plan_with([](auto& p) { p.apps[0].user_environment.push_back("LD_PRELOAD=/x"); }, part) ==
         "another value of the variable LD_PRELOAD");
   CHECK(plan_with([](auto& p) { p.apps[0].user_environment.push_back("hidden"); }, part) ==
