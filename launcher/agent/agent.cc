@@ -50,30 +50,26 @@ AgentEvent event_for(const wire::EndLeft&) { return AgentEvent::EndLeft; }
 
 }  // namespace
 
-Agent::Agent(boost::asio::io_context& loop, plan::Environment login_environment, unsigned long descriptor_limit,
-             const ScratchFolder& scratch, Pact& pact, Duration silence)
+Agent::Agent(boost::asio::io_context& loop, Ends ends, plan::Environment login_environment,
+             unsigned long descriptor_limit, const ScratchFolder& scratch, Pact& pact, Duration silence)
     : loop_(loop),
       login_environment_(std::move(login_environment)),
       descriptor_limit_(descriptor_limit),
       ignored_signals_(os::ignored_signals()),
-      link_(loop, STDIN_FILENO, STDOUT_FILENO,
+      link_(loop, ends.in, ends.out,
             {.message = [this](wire::ToAgent m) { on_message(std::move(m)); },
              .lost = [this](const Error& why) { launcher_lost(why); },
              .drained = [this] { wake_workers(); }}),
-      signals_(loop, SIGCHLD, SIGTERM, SIGINT),
       timer_(loop),
       heartbeat_timeout_(silence),
       grace_(std::chrono::milliseconds(kDefaultGraceMs)),
       last_heard_(Clock::now()),
       scratch_(scratch),
       pact_(pact),
-      callers_(loop) {
-  for (const int signo : {SIGHUP, kParentDied}) signals_.add(signo);
-}
+      callers_(loop) {}
 
 void Agent::run() {
   link_.start();
-  await_signals();
   arm_timer();
   loop_.run();
 }
@@ -285,13 +281,9 @@ void Agent::wake_workers() {
   if (attempt_) attempt_->wake();
 }
 
-void Agent::await_signals() {
-  signals_.async_wait([this](boost::system::error_code error, int signo) {
-    if (error) return;
-    heed(signo);
-    settle();
-    await_signals();
-  });
+void Agent::signalled(int signo) {
+  heed(signo);
+  settle();
 }
 
 // Whoever signals agents (a batch system does) wants the job to end.

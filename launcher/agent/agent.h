@@ -4,6 +4,7 @@
 // launcher is lost, the greeting and the leaving; what belongs to the workers is a HostAttempt. When the launcher's end
 // of the pipe closes, or it is silent for longer than the heartbeat timeout, everything is ended and the agent leaves.
 #pragma once
+#include <csignal>
 #include <memory>
 #include <optional>
 #include <string>
@@ -12,7 +13,6 @@
 #include <unistd.h>
 
 #include <boost/asio/io_context.hpp>
-#include <boost/asio/signal_set.hpp>
 #include <boost/asio/steady_timer.hpp>
 
 #include "common/os/oom_watch.h"
@@ -29,13 +29,21 @@ namespace sml::agent {
 
 class Agent final : private AttemptOwner {
  public:
-  // `login_environment` is what the agent was started with. Messages come on descriptor 0 and go to 1.
-  // `descriptor_limit` is the soft limit for workers; `scratch` outlives the agent.
-  Agent(boost::asio::io_context& loop, plan::Environment login_environment, unsigned long descriptor_limit,
+  // The descriptors on which messages come, and go; they become the agent's.
+  struct Ends {
+    int in;
+    int out;
+  };
+  // `login_environment` is what the agent was started with. `descriptor_limit` is the soft limit for workers; `scratch`
+  // outlives the agent.
+  Agent(boost::asio::io_context& loop, Ends ends, plan::Environment login_environment, unsigned long descriptor_limit,
         const ScratchFolder& scratch, Pact& pact, Duration silence);
 
   // Returns when nothing is left to do. The exit status of the agent says nothing about the workers.
   void run();
+  // This process has got a signal; from the loop. These have a meaning.
+  static constexpr int kSignals[] = {SIGCHLD, SIGTERM, SIGINT, SIGHUP, kParentDied};
+  void signalled(int signo);
 
  private:
   void on_message(wire::ToAgent message);
@@ -67,7 +75,6 @@ class Agent final : private AttemptOwner {
   void wake_workers();
   void arm_timer();
   void on_timer(TimePoint due);
-  void await_signals();
   void heed(int signo);
   void reap();
   void parent_died();
@@ -81,7 +88,6 @@ class Agent final : private AttemptOwner {
   unsigned long descriptor_limit_;  // soft limit that workers get
   std::vector<int> ignored_signals_;
   ControlLink link_;
-  boost::asio::signal_set signals_;
   boost::asio::steady_timer timer_;
   std::optional<TimePoint> armed_for_;
   supervise::AgentMachine machine_;

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include <boost/asio/io_context.hpp>
+#include <boost/asio/signal_set.hpp>
 
 #include "common/os/descendants.h"
 #include "common/os/fd.h"
@@ -56,6 +57,14 @@ void show_name(char* word) {
   kName.copy(word, kName.size());
 }
 
+void pass_on(boost::asio::signal_set& signals, sml::agent::Agent& agent) {
+  signals.async_wait([&](boost::system::error_code error, int signo) {
+    if (error) return;
+    agent.signalled(signo);
+    pass_on(signals, agent);
+  });
+}
+
 int serve(const Flags& flags, const sml::agent::ScratchFolder& scratch, sml::agent::Pact& pact, char** environment) {
   if (!flags.remove_folder.empty()) {
     ::unlink((flags.remove_folder + "/sml-run-agent").c_str());
@@ -70,7 +79,11 @@ int serve(const Flags& flags, const sml::agent::ScratchFolder& scratch, sml::age
   if (!sml::os::write_all(STDOUT_FILENO, sml::wire::agent_line(flags.mark))) return 1;
 
   boost::asio::io_context loop(1);
-  sml::agent::Agent agent(loop, std::move(login), descriptor_limit, scratch, pact, flags.silence);
+  boost::asio::signal_set signals(loop);
+  for (const int signo : sml::agent::Agent::kSignals) signals.add(signo);
+  sml::agent::Agent agent(loop, {.in = STDIN_FILENO, .out = STDOUT_FILENO}, std::move(login), descriptor_limit, scratch,
+                          pact, flags.silence);
+  pass_on(signals, agent);
   agent.run();
   return 0;
 }
