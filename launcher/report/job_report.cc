@@ -4,6 +4,7 @@
 #include <map>
 
 #include "common/core/text.h"
+#include "launcher/report/causes.h"
 
 namespace sml::report {
 
@@ -38,11 +39,37 @@ void tell_last_lines(const Facts::WorkerEnd& culprit, std::vector<std::string>& 
   for (const std::string& line : culprit.last_lines) lines.push_back("    | " + show(line, 160));
 }
 
-void tell_details(const Facts::WorkerEnd& culprit, std::vector<std::string>& lines) {
+// Ranks that we stopped meanwhile may have said why the culprit lost them.
+void tell_roots(const Facts& facts, const Facts::WorkerEnd& culprit, std::vector<std::string>& lines) {
+  constexpr std::size_t kMost = 2;
+  std::size_t told = 0;
+  for (const Facts::WorkerEnd& end : facts.ends) {
+    if (end.rank == culprit.rank || told == kMost) continue;
+    const std::string_view said = own_exception(end.last_lines);
+    if (said.empty()) continue;
+    ++told;
+    lines.push_back("  rank " + std::to_string(end.rank.value()) + " on " + end.host + " had said: " + show(said, 160));
+  }
+}
+
+void tell_cause(const Facts& facts, const Facts::WorkerEnd& culprit, std::vector<std::string>& lines) {
+  const std::optional<Cause> cause = known_cause(culprit.error.message, culprit.last_lines);
+  if (!cause) return;
+  const std::string words(cause->words);
+  if (cause->kind == CauseKind::Root) {
+    if (culprit.out_of_memory.empty()) lines.push_back("  known cause: " + words);
+  } else if (facts.ends.size() > 1) {
+    lines.push_back("  probably a consequence: " + words);
+    tell_roots(facts, culprit, lines);
+  }
+}
+
+void tell_details(const Facts& facts, const Facts::WorkerEnd& culprit, std::vector<std::string>& lines) {
   if (culprit.pid > 0) lines.back() += " (pid " + std::to_string(culprit.pid) + ")";
   if (!culprit.out_of_memory.empty()) {
     lines.push_back("  the kernel killed for lack of memory on that host: " + culprit.out_of_memory);
   }
+  tell_cause(facts, culprit, lines);
   tell_exception(culprit, lines);
   tell_last_lines(culprit, lines);
 }
@@ -56,7 +83,9 @@ void tell_consequences(const Facts& facts, const Facts::WorkerEnd& culprit, std:
   std::map<std::string, Group> groups;
   for (const Facts::WorkerEnd& end : facts.ends) {
     if (!end.by_itself || end.rank == culprit.rank) continue;
-    Group& group = groups[describe(end.status)];
+    const std::optional<Cause> cause = known_cause(end.error.message, end.last_lines);
+    const bool cascade = cause && cause->kind == CauseKind::Cascade;
+    Group& group = groups[describe(end.status) + (cascade ? ": " + std::string(cause->words) : "")];
     group.ranks.push_back(end.rank.value());
     if (std::find(group.hosts.begin(), group.hosts.end(), end.host) == group.hosts.end())
       group.hosts.push_back(end.host);
@@ -80,7 +109,7 @@ std::vector<std::string> job_report(const Facts& facts, const Verdict& verdict) 
   std::vector<std::string> lines;
   if (verdict.culprit == nullptr) return verdict.lines;
   lines.push_back(verdict.lines.front());
-  tell_details(*verdict.culprit, lines);
+  tell_details(facts, *verdict.culprit, lines);
   tell_consequences(facts, *verdict.culprit, lines);
   lines.insert(lines.end(), verdict.lines.begin() + 1, verdict.lines.end());
   if (lines.size() + 1 > kMaxLines) lines.resize(kMaxLines - 1);

@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "launcher/report/causes.h"
 #include "launcher/report/status_json.h"
 
 namespace sml::report {
@@ -25,6 +26,14 @@ Json rank_json(std::size_t rank, const RankRecord& record, TimePoint started) {
   return out;
 }
 
+Json cause_json(const Facts::WorkerEnd& end) {
+  const std::optional<Cause> cause = known_cause(end.error.message, end.last_lines);
+  if (!cause) return {};
+  return {{"kind", cause->kind == CauseKind::Root ? "root" : "cascade"},
+          {"words", std::string(cause->words)},
+          {"line", cause->evidence}};
+}
+
 Json culprit_json(const Facts::WorkerEnd& culprit) {
   Json out;
   out["rank"] = culprit.rank.value();
@@ -32,6 +41,7 @@ Json culprit_json(const Facts::WorkerEnd& culprit) {
   out["error"] = culprit.error.message.empty() ? Json() : Json(culprit.error.message);
   out["callstack"] = culprit.error.callstack.empty() ? Json() : Json(culprit.error.callstack);
   out["out_of_memory"] = culprit.out_of_memory.empty() ? Json() : Json(culprit.out_of_memory);
+  out["cause"] = cause_json(culprit);
   out["last_lines"] = culprit.last_lines;
   return out;
 }

@@ -7,6 +7,7 @@
 #include <functional>
 
 #include "common/core/text.h"
+#include "launcher/report/causes.h"
 
 namespace sml::report {
 
@@ -41,16 +42,41 @@ std::optional<Duration> outranks_for(const ExitStatus& status) {
   }
 }
 
-const Facts::WorkerEnd* find_culprit(const Facts& facts) {
-  const Facts::WorkerEnd* first = first_failure(facts);
-  if (first == nullptr || first->status != ExitStatus(Exited{1})) return first;
+const Facts::WorkerEnd* killed_before(const Facts& facts, const Facts::WorkerEnd* first) {
   const Facts::WorkerEnd* killed = nullptr;
   for (const Facts::WorkerEnd& end : facts.ends) {
     const std::optional<Duration> window = end.by_itself ? outranks_for(end.status) : std::nullopt;
     if (!window || end.at > first->at + *window || !is_believed(facts, end)) continue;
     if (killed == nullptr || end.at < killed->at) killed = &end;
   }
-  return killed != nullptr ? killed : first;
+  return killed;
+}
+
+bool is_cascade(const Facts::WorkerEnd& end) {
+  const std::optional<Cause> cause = known_cause(end.error.message, end.last_lines);
+  return cause && cause->kind == CauseKind::Cascade;
+}
+
+// Of those that ended soon after `first`, which had only lost a peer: the earliest that says something else.
+const Facts::WorkerEnd* root_of_cascade(const Facts& facts, const Facts::WorkerEnd& first) {
+  constexpr auto kWindow = std::chrono::seconds(1);
+  const Facts::WorkerEnd* root = nullptr;
+  for (const Facts::WorkerEnd& end : facts.ends) {
+    if (!end.by_itself || end.at > first.at + kWindow || !is_believed(facts, end)) continue;
+    const bool says_something = !end.error.message.empty() || !end.last_lines.empty();
+    if (!says_something || is_cascade(end)) continue;
+    if (root == nullptr || end.at < root->at) root = &end;
+  }
+  return root;
+}
+
+const Facts::WorkerEnd* find_culprit(const Facts& facts) {
+  const Facts::WorkerEnd* first = first_failure(facts);
+  if (first == nullptr || first->status != ExitStatus(Exited{1})) return first;
+  if (const Facts::WorkerEnd* killed = killed_before(facts, first)) return killed;
+  if (!is_cascade(*first)) return first;
+  const Facts::WorkerEnd* root = root_of_cascade(facts, *first);
+  return root != nullptr ? root : first;
 }
 
 std::string seconds_since(TimePoint from, TimePoint to) {

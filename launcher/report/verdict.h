@@ -75,8 +75,9 @@ std::string in_words(const Verdict& verdict);
 // The first failure by time that nobody asked for decides: a worker's own end, a host's fault, the user's signal, lost
 // output. A death by SIGKILL, SIGSEGV, SIGBUS or SIGILL within a second after an exit with 1, or by SIGABRT within a
 // fifth of one, comes before it: such a process is slow to end (memory to free, a core to write), while its peers see
-// at once that it has gone. Faults of the same kind and words fold into one line that names all their hosts, in host
-// order.
+// at once that it has gone. So does, within that second, another that ended by itself with words of its own where the
+// first has only those of who has lost a peer (causes.h). Faults of the same kind and words fold into one line that
+// names all their hosts, in host order.
 Verdict judge(const Facts& facts);
 
 }  // namespace sml::report

@@ -1,6 +1,8 @@
 """How a job ends: with the true status, soon, and with nothing left on any host whatever died."""
+import os
 import signal
 import subprocess
+import tempfile
 
 from harness import SML_RUN, TestCase, Testbed, patience, poll, sml_run, sml_run_popen
 from jobs import PROBE, PROBE_WORD, complaints, heartbeat, sh, wait_for_workers
@@ -72,6 +74,18 @@ class Statuses(FourHosts):
         self.assertEqual(sml_run("-np", "2", "no-such-program").returncode, 127)
         self.assertEqual(sml_run("-np", "2", "/etc/passwd").returncode, 126)
         self.assertEqual(sml_run("-np", "2", "true").returncode, 0)
+
+    def test_a_consequence_is_not_told_as_the_cause(self):
+        """Rank 0 only loses its peer, which has said why and is slow to end."""
+        with tempfile.TemporaryDirectory() as scratch:
+            said = os.path.join(scratch, "said")
+            root = f"echo 'ValueError: no such data' >&2; touch {said}; exec sleep 600"
+            peer = f"until test -e {said}; do sleep .01; done; echo 'RuntimeError: Connection closed by peer [10.0.0.2]' >&2; exit 1"
+            done = sml_run("-np", "2", "sh", "-c", f"if test $RANK = 1; then {root}; fi; {peer}")
+        self.assert_status(done, 1)
+        told = complaints(done)
+        self.assertIn("  probably a consequence: a rank that it worked with has gone", told)
+        self.assertRegex("\n".join(told), r"  rank 1 on \S+ had said: ValueError: no such data")
 
 
 class Stopping(FourHosts):

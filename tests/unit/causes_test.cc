@@ -1,0 +1,119 @@
+#include "launcher/report/causes.h"
+
+#include "launcher/report/job_report.h"
+#include "launcher/report/verdict.h"
+#include "tests/support/catch.h"
+
+using namespace sml;
+using namespace sml::report;
+using namespace std::chrono_literals;
+using Lines = std::vector<std::string>;
+
+namespace {
+
+constexpr const char* kLostPeer =
+    "RuntimeError: [../third_party/gloo/gloo/transport/tcp/pair.cc:598] Connection closed by peer [10.0.0.3]:41520";
+
+Facts::WorkerEnd end_of(std::uint32_t rank, ExitStatus status, Duration after, Lines said, bool by_itself = true) {
+  Facts::WorkerEnd end;
+  end.rank = Rank(rank);
+  end.host = "algo-" + std::to_string(rank + 1);
+  end.status = std::move(status);
+  end.by_itself = by_itself;
+  end.at = TimePoint(1000h) + after;
+  end.last_lines = std::move(said);
+  return end;
+}
+
+Facts facts_of(std::vector<Facts::WorkerEnd> ends) {
+  Facts facts;
+  facts.started = TimePoint(1000h);
+  facts.program = "train.py";
+  facts.ends = std::move(ends);
+  return facts;
+}
+
+bool has(const Lines& lines, const std::string& line) {
+  return std::find(lines.begin(), lines.end(), line) != lines.end();
+}
+
+}  // namespace
+
+TEST_CASE("known sentences name the cause, wherever they stand in the last words", "[causes]") {
+  struct Row {
+    std::string line;
+    CauseKind kind;
+    std::string words;
+  };
+  const Row rows[] = {
+      {"[12.3] NVRM: Xid (PCI:0000:3b:00): 79, pid=1, GPU has fallen off the bus.", CauseKind::Root,
+       "an accelerator is off the bus"},
+      {"kernel: NVRM: Xid (PCI:0000:3b:00): 48, pid=1", CauseKind::Root, "an accelerator is faulty"},
+      {"torch.cuda.OutOfMemoryError: CUDA out of memory. Tried to allocate 2 GiB", CauseKind::Root,
+       "an accelerator has no memory left"},
+      {"OSError: [Errno 28] No space left on device", CauseKind::Root, "a disk is full"},
+      {"OSError: [Errno 98] Address already in use", CauseKind::Root, "a port that it needs is taken"},
+      {"slurmstepd: error: *** STEP 7.0 ON n1 CANCELLED AT 2026-01-01T00:00:00 DUE TO PREEMPTION ***", CauseKind::Root,
+       "the batch system took the hosts away"},
+      {kLostPeer, CauseKind::Cascade, "a rank that it worked with has gone"},
+      {"[Rank 3] Watchdog caught collective operation timeout: WorkNCCL(SeqNum=7", CauseKind::Cascade,
+       "it waited in vain for other ranks"},
+  };
+  for (const Row& row : rows) {
+    CAPTURE(row.line);
+    const auto cause = known_cause("", {"before", row.line, "after"});
+    REQUIRE(cause);
+    CHECK(cause->kind == row.kind);
+    CHECK(cause->words == row.words);
+    CHECK(cause->evidence == row.line);
+    CHECK(known_cause(row.line + "\nsecond line", {}));
+  }
+  CHECK_FALSE(known_cause("", {"loss 0.1", "ValueError: no such data"}));
+}
+
+TEST_CASE("who has failed by itself loses its peers too: the root outranks the cascade", "[causes]") {
+  const Lines both = {"OSError: [Errno 28] No space left on device", kLostPeer};
+  CHECK(known_cause("", both)->kind == CauseKind::Root);
+  CHECK(known_cause(kLostPeer, both)->kind == CauseKind::Root);
+}
+
+TEST_CASE("an exception of its own is found among what surrounds it", "[causes]") {
+  CHECK(own_exception({"Traceback (most recent call last):", "  raise ValueError(x)", "ValueError: no such data",
+                       "bye"}) == "ValueError: no such data");
+  CHECK(own_exception({"torch.distributed.DistBackendError: odd"}) == "torch.distributed.DistBackendError: odd");
+  CHECK(own_exception({kLostPeer}).empty());
+  CHECK(own_exception({"KeyboardInterrupt", "Error in a sentence: no", "loss: 0.3"}).empty());
+}
+
+TEST_CASE("a rank that only lost its peer does not decide when one with words of its own ends soon", "[causes]") {
+  const auto peer = [](Duration after) { return end_of(0, Exited{1}, after, {kLostPeer}); };
+  const auto root = [](Duration after, bool by_itself = true) {
+    return end_of(1, Exited{7}, after, {"ValueError: no such data"}, by_itself);
+  };
+  CHECK(judge(facts_of({peer(10s), root(11s)})).exit_code == 7);
+  CHECK(judge(facts_of({root(11s), peer(10s)})).exit_code == 7);
+  CHECK(judge(facts_of({peer(10s), root(11001ms)})).exit_code == 1);
+  CHECK(judge(facts_of({peer(10s), root(10100ms, false)})).exit_code == 1);  // we ended it: its status is ours
+  CHECK(judge(facts_of({peer(10s), end_of(1, Exited{7}, 10100ms, {})})).exit_code == 1);  // it says nothing
+  CHECK(judge(facts_of({peer(10s), end_of(1, Exited{7}, 10100ms, {kLostPeer})})).exit_code == 1);
+  CHECK(judge(facts_of({end_of(0, Exited{3}, 10s, {kLostPeer}), root(10100ms)})).exit_code == 3);  // a chosen status
+}
+
+TEST_CASE("the report tells a cause from a consequence", "[causes]") {
+  Facts facts = facts_of({end_of(2, Exited{1}, 5s, {"OSError: [Errno 28] No space left on device"}),
+                          end_of(0, Exited{1}, 6s, {kLostPeer}), end_of(1, Exited{1}, 6s, {"ValueError: odd"})});
+  Lines lines = job_report(facts, judge(facts));
+  CHECK(has(lines, "  known cause: a disk is full"));
+  CHECK(has(lines, "  then: rank 0 on algo-1 exited with status 1: a rank that it worked with has gone"));
+  CHECK(has(lines, "  then: rank 1 on algo-2 exited with status 1"));
+
+  facts = facts_of({end_of(0, Exited{1}, 5s, {kLostPeer}),
+                    end_of(1, Signaled{15, false}, 6s, {"ValueError: no \x1b[31m data"}, false)});
+  lines = job_report(facts, judge(facts));
+  CHECK(has(lines, "  probably a consequence: a rank that it worked with has gone"));
+  CHECK(has(lines, "  rank 1 on algo-2 had said: ValueError: no \\x1b[31m data"));
+
+  facts.ends.pop_back();  // alone it can have lost nobody of the job
+  lines = job_report(facts, judge(facts));
+  CHECK_FALSE(has(lines, "  probably a consequence: a rank that it worked with has gone"));
+}
