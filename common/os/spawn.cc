@@ -51,8 +51,9 @@ struct ChildPlan {
   const std::vector<char*>& candidates;
   char* const* argv;
   char* const* environment;
-  const char* working_directory;  // null: stay
-  int descriptors[3];
+  const char* working_directory;     // null: stay
+  std::span<const int> descriptors;  // become 0, 1, 2, ...
+  std::span<int> placed;             // room for as many
   unsigned long descriptor_limit;
   std::span<const int> ignored_signals;
   pid_t parent;
@@ -82,17 +83,19 @@ SML_IN_CHILD void reset_signals(std::span<const int> ignored) {
   ::syscall(SYS_rt_sigprocmask, SIG_SETMASK, &none, nullptr, sizeof none);
 }
 
-// 0, 1, 2 from the plan; everything else is close-on-exec already, save what a library may have left open.
+// 0, 1, 2, ... from the plan; everything else is close-on-exec already, save what a library may have left open.
 SML_IN_CHILD bool place_descriptors(const ChildPlan& plan) {
-  int placed[3];
-  for (int i = 0; i < 3; ++i) {  // out of the way first: a source may be 0, 1 or 2 itself
-    placed[i] = ::fcntl(plan.descriptors[i], F_DUPFD_CLOEXEC, 3);
-    if (placed[i] < 0) return false;
+  const auto count = static_cast<int>(plan.descriptors.size());
+  for (int i = 0; i < count; ++i) {  // out of the way first: a source may have one of the numbers itself
+    const auto at = static_cast<std::size_t>(i);
+    plan.placed[at] = ::fcntl(plan.descriptors[at], F_DUPFD_CLOEXEC, count);
+    if (plan.placed[at] < 0) return false;
   }
-  for (int i = 0; i < 3; ++i) {
-    if (::dup2(placed[i], i) < 0) return false;
+  for (int i = 0; i < count; ++i) {
+    if (::dup2(plan.placed[static_cast<std::size_t>(i)], i) < 0) return false;
   }
-  ::syscall(SYS_close_range, 3U, ~0U, CLOSE_RANGE_CLOEXEC);  // old kernels: what we opened is close-on-exec anyway
+  ::syscall(SYS_close_range, static_cast<unsigned>(count), ~0U,
+            CLOSE_RANGE_CLOEXEC);  // old kernels: what we opened is close-on-exec anyway
   return true;
 }
 
@@ -278,11 +281,15 @@ std::variant<pid_t, SpawnFailed> spawn_worker(const WorkerProcess& worker) {
   const std::vector<char*> candidates = pointers(files);
   const std::vector<char*> argv = pointers(worker.argv);
   const std::vector<char*> environment = pointers(worker.environment);
+  std::vector<int> descriptors{worker.stdin_fd, worker.stdout_fd, worker.stderr_fd};
+  descriptors.insert(descriptors.end(), worker.more_descriptors.begin(), worker.more_descriptors.end());
+  std::vector<int> placed(descriptors.size());
   ChildPlan plan{.candidates = candidates,
                  .argv = argv.data(),
                  .environment = environment.data(),
                  .working_directory = worker.working_directory.empty() ? nullptr : worker.working_directory.c_str(),
-                 .descriptors = {worker.stdin_fd, worker.stdout_fd, worker.stderr_fd},
+                 .descriptors = descriptors,
+                 .placed = placed,
                  .descriptor_limit = worker.descriptor_limit,
                  .ignored_signals = worker.ignored_signals,
                  .parent = ::getpid(),

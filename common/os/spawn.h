@@ -26,14 +26,16 @@ struct WorkerProcess {
   unsigned long descriptor_limit = 0;       // soft RLIMIT_NOFILE of the worker; 0: ours
   std::span<const int> ignored_signals;     // those that we ignore: see ignored_signals()
   const ProcessBinding* binding = nullptr;  // null: as ours
+  std::span<const int> more_descriptors{};  // the caller's, too; they become 3, 4, ...
 };
 
 // The signals that this process ignores now. exec resets handlers, but not these.
 std::vector<int> ignored_signals();
 
-// Starts a worker: leader of a session of its own, SIGKILL when the calling thread dies, no descriptor but 0-2, no
-// blocked signal, none ignored but those that are not named. Agent only; must be called on a thread that lives as long
-// as the process. On failure nothing is left to reap. Never goes through a shell: a script without "#!" is ENOEXEC.
+// Starts a worker: leader of a session of its own, SIGKILL when the calling thread dies, no descriptor but 0-2
+// and those that it is given, no blocked signal, none ignored but those that are not named. Agent only; must be called
+// on a thread that lives as long as the process. On failure nothing is left to reap. Never goes through a shell: a
+// script without "#!" is ENOEXEC.
 std::variant<pid_t, SpawnFailed> spawn_worker(const WorkerProcess& worker);
 
 // The files that execve would be tried on for argv[0], in order: one if it has a '/', else one per folder of PATH.

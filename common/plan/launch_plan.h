@@ -12,6 +12,7 @@
 #include "common/plan/channel.h"
 #include "common/plan/devices.h"
 #include "common/plan/job_map.h"
+#include "common/plan/job_shape.h"
 #include "common/plan/pipes.h"
 #include "common/plan/presets.h"
 #include "common/plan/secrets.h"
@@ -42,6 +43,7 @@ struct LaunchPlan : Program {  // the first program, of jobs with one the only o
   Environment launcher_environment;  // as we were started
   BindingWish binding;               // what each host is asked for
   DeviceWish devices;
+  MpiMeeting mpi = MpiMeeting::None;
   std::vector<PipeChannel> pipes;  // of each host
   std::vector<Channel> channels;
   std::vector<std::string> warnings;  // clauses that the user should see once, before anything starts

@@ -16,12 +16,13 @@
 #include "common/plan/channel.h"
 #include "common/plan/devices.h"
 #include "common/plan/host_facts.h"
+#include "common/plan/job_shape.h"
 #include "common/plan/pipes.h"
 #include "common/plan/worker_env.h"
 
 namespace sml::wire {
 
-inline constexpr std::uint32_t kProtocolVersion = 7;
+inline constexpr std::uint32_t kProtocolVersion = 8;
 
 using sml::Stream;
 enum class StdinSource : std::uint8_t { Null, Launcher };
@@ -84,7 +85,16 @@ struct ServiceWish {
   void fields(auto& a) { a(kind, reach); }
 };
 
-enum class MpiLook : std::uint8_t { No, Yes };  // Yes: workers that speak MPI are told of (MpiUse)
+enum class MpiLook : std::uint8_t { No, Yes };  // Yes: workers that speak MPI alone are told of (MpiUse)
+
+// How the ranks find each other that speak MPI.
+struct MpiPlan {
+  plan::MpiMeeting meeting = plan::MpiMeeting::None;
+  MpiLook look = MpiLook::No;
+  std::uint32_t host = 0;  // this one, in the shape
+  plan::JobShape shape{};
+  void fields(auto& a) { a(meeting, look, host, shape); }
+};
 
 // What will run. The agent checks directory and program, reserves ports if asked, starts nothing, answers Prepared. All
 // that an earlier attempt had goes first.
@@ -99,7 +109,7 @@ struct Prepare {
   plan::PipePlan pipes{};
   std::vector<plan::HostChannel> channels{};
   std::string mark{};  // the workers carry it in their environment, for EndLeft
-  MpiLook mpi = MpiLook::No;
+  MpiPlan mpi{};
   std::uint32_t attempt = 1;  // counts from the first
   void fields(auto& a) {
     a(apps, workers, services, logs, interfaces, binding, devices, pipes, channels, mark, mpi, attempt);
@@ -236,6 +246,29 @@ struct EndLeft {
   std::string cgroup;
   std::string scratch;
   void fields(auto& a) { a(mark, agent, cgroup, scratch); }
+};
+
+// What speaks for the ranks of a host to the like of it on the other hosts.
+enum class WireUp : std::uint8_t { Pmi, Pmix };
+
+// What the hosts of a fence have collected; to each of them, once all have.
+struct Fenced {
+  std::uint32_t attempt = 1;
+  WireUp service = WireUp::Pmi;
+  std::string fence;               // as in FenceData
+  std::vector<std::string> parts;  // by host, in host order
+  void fields(auto& a) { a(attempt, service, fence, parts); }
+};
+
+// From the service on one host to the one on the host of another rank; the launcher hands it on and reads nothing of
+// it. In both directions.
+struct Relay {
+  std::uint32_t attempt = 1;
+  WireUp service = WireUp::Pmi;
+  Rank from;  // of the host that speaks
+  Rank to;
+  std::string bytes;  // at most kMaxPiece
+  void fields(auto& a) { a(attempt, service, from, to, bytes); }
 };
 
 // ---- agent → launcher
@@ -434,11 +467,37 @@ struct LeftEnded {
   void fields(auto& a) { a(count, left); }
 };
 
+enum class Piece : std::uint8_t { More, Last };
+// What a host has collected from its ranks for a fence: goes up, and comes down to all its hosts as Fenced.
+struct FenceData {
+  std::uint32_t attempt = 1;
+  WireUp service = WireUp::Pmi;
+  std::string fence;        // its name, the same on all its hosts; free again when it is over
+  std::vector<Rank> ranks;  // whose hosts take part; empty: those of all members
+  Piece piece = Piece::Last;
+  std::string bytes;  // at most kMaxPiece; the pieces of a host become one
+  void fields(auto& a) { a(attempt, service, fence, ranks, piece, bytes); }
+};
+
+// Aborted: it has asked for the end of the job. Broken: it has not kept to what was agreed, and is killed.
+enum class FaultKind : std::uint8_t { Aborted, Broken };
+// A service says that a rank has failed, whatever its process says of itself. Once for each rank, and before its
+// ExitedWorker.
+struct RankFault {
+  std::uint32_t attempt = 1;
+  Rank rank;
+  FaultKind kind = FaultKind::Broken;
+  std::int32_t code = 1;  // that the job is to end with
+  std::string why;        // a clause that follows "rank 3 on algo-1"
+  std::uint64_t at_ns = 0;
+  void fields(auto& a) { a(attempt, rank, kind, code, why, at_ns); }
+};
+
 using ToAgent = std::variant<Hello, Prepare, Probe, Start, Signal, Stop, StdinData, StdinEof, Credit, Ping, Suspend,
-                             Resume, Leave, AskJoined, Inspect, Vouch, Ruled, EndLeft>;
+                             Resume, Leave, AskJoined, Inspect, Vouch, Ruled, EndLeft, Fenced, Relay>;
 using ToLauncher = std::variant<HelloAck, Prepared, Probed, Started, Output, ExitedWorker, Drained, AgentLog, Pong,
                                 StdinCredit, Bye, ErrorFile, OutOfMemory, Joined, LogFailed, Inspected, PipeFailed,
-                                MpiUse, AskVouch, Vouched, LeftEnded, Cleared>;
+                                MpiUse, AskVouch, Vouched, LeftEnded, Cleared, FenceData, Relay, RankFault>;
 
 // The ports of that kind, in the order of the wishes.
 std::vector<std::uint16_t> ports_of(const Prepared& message, ServiceKind kind);

@@ -1,6 +1,7 @@
 #include "launcher/agent/host_attempt.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <csignal>
 #include <utility>
 
@@ -23,6 +24,7 @@ namespace {
 // by default), beyond which the system makes tiny ones for all his programs.
 constexpr int kWidestPipe = 256 << 10;
 constexpr int kPipesInAll = 8 << 20;
+constexpr std::size_t kFirstOwnDescriptor = 3;
 
 wire::Obstacle obstacle(const Error& e) {
   return {.kind = static_cast<std::uint8_t>(e.kind()),
@@ -38,14 +40,19 @@ HostAttempt::HostAttempt(const AttemptSurroundings& around, AttemptOwner& owner,
     : around_(around),
       owner_(owner),
       machine_(grace),
-      service_context_{around.loop, around.callers, around.scratch,
-                       [&link = around.link](const wire::ToLauncher& m) { link.send(m); }} {}
+      service_context_{.loop = around.loop,
+                       .callers = around.callers,
+                       .scratch = around.scratch,
+                       .tell = [&link = around.link](const wire::ToLauncher& m) { link.send(m); },
+                       .fail_rank = [this](Rank rank, wire::FaultKind kind, int code,
+                                           const std::string& why) { fail_rank(rank, kind, code, why); }} {}
 
 // ---- before the start
 
 wire::Prepared HostAttempt::prepare(wire::Prepare m) {
   environments_.emplace(std::move(m.apps), around_.login);
   number_ = m.attempt;
+  service_context_.attempt = m.attempt;
   mark_ = m.mark;
   for (wire::Worker& spec : m.workers) {
     if (spec.app < environments_->count()) workers_.add(around_.loop, *this, std::move(spec));
@@ -53,7 +60,7 @@ wire::Prepared HostAttempt::prepare(wire::Prepare m) {
   wire::Prepared answer;
   const auto hinders = [&answer](const Error& why) { answer.obstacles.push_back(obstacle(why)); };
   for (const Error& missing : environments_->find_programs()) hinders(missing);
-  looks_for_mpi_ = m.mpi;
+  looks_for_mpi_ = m.mpi.look;
   if (looks_for_mpi_ == wire::MpiLook::Yes) answer.mpi = environments_->find_mpi_programs(workers_.specs());
   share_out(m, answer);
   if (Result<std::vector<std::string>> chosen = environments_->choose_interfaces(m.interfaces)) {
@@ -136,25 +143,50 @@ std::vector<wire::StartedWorker> HostAttempt::spawn_workers() {
   os::UniqueFd dev_null;
   if (Result<os::UniqueFd> null = os::open_dev_null()) dev_null = std::move(*null);
   std::vector<wire::StartedWorker> out;
-  const auto pipes = static_cast<int>(workers_.count()) * 2;
   for (std::size_t i = 0; i < workers_.count(); ++i) {
     Worker& worker = *workers_.all()[i];
-    const std::uint32_t app = worker.spec().app;
-    const plan::Environment environment = environments_->of(worker.spec(), own_variables(worker, shares_[i]));
-    worker.spawn({.program = environments_->program(app),
-                  .argv = environments_->app(app).argv,
-                  .environment = environment,
-                  .working_directory = environments_->app(app).working_directory,
-                  .dev_null = dev_null.get(),
-                  .descriptor_limit = around_.descriptor_limit,
-                  .pipe_size = std::min(kWidestPipe, kPipesInAll / pipes),
-                  .ignored_signals = around_.ignored_signals,
-                  .binding = shares_[i].binding ? &*shares_[i].binding : nullptr});
+    spawn(worker, shares_[i], dev_null.get());
     if (!worker.machine().alive()) continue;
     workers_.started(worker);
     out.push_back({worker.rank(), worker.pid()});
   }
   return out;
+}
+
+void HostAttempt::spawn(Worker& worker, const WorkerShare& share, int dev_null) {
+  const std::uint32_t app = worker.spec().app;
+  const auto pipes = static_cast<int>(workers_.count()) * 2;
+  plan::Environment own = own_variables(worker, share);
+  std::vector<os::UniqueFd> keep;
+  std::vector<int> descriptors;
+  for (const auto& service : services_) {
+    Result<std::vector<HostService::OwnDescriptor>> given = service->descriptors(worker.rank());
+    if (!given) return worker.give_up({SpawnStep::Pipe, EMFILE});
+    for (HostService::OwnDescriptor& one : *given) {
+      own.push_back(one.variable + "=" + std::to_string(kFirstOwnDescriptor + descriptors.size()));
+      descriptors.push_back(one.descriptor.get());
+      keep.push_back(std::move(one.descriptor));
+    }
+  }
+  const plan::Environment environment = environments_->of(worker.spec(), own);
+  worker.spawn({.program = environments_->program(app),
+                .argv = environments_->app(app).argv,
+                .environment = environment,
+                .working_directory = environments_->app(app).working_directory,
+                .dev_null = dev_null,
+                .descriptor_limit = around_.descriptor_limit,
+                .pipe_size = std::min(kWidestPipe, kPipesInAll / pipes),
+                .ignored_signals = around_.ignored_signals,
+                .binding = share.binding ? &*share.binding : nullptr,
+                .more_descriptors = descriptors});
+}
+
+// What has been told of a rank before counts: its process, too, ends of it.
+void HostAttempt::fail_rank(Rank rank, wire::FaultKind kind, int code, const std::string& why) {
+  if (!faults_.insert(rank).second) return;
+  around_.link.send(
+      wire::RankFault{number_, rank, kind, code, why.substr(0, wire::kMaxText), nanoseconds(Clock::now())});
+  if (kind == wire::FaultKind::Broken) workers_.signal(rank, SIGKILL);
 }
 
 void HostAttempt::signal_all(int signo) {
@@ -177,7 +209,7 @@ void HostAttempt::signal_orphans(int signo) {
 void HostAttempt::reaped(pid_t pid, const ExitStatus& status, TimePoint now) {
   asked_orphans_.erase(pid);
   if (const Worker* worker = workers_.reaped(pid, status, now)) {
-    for (const auto& service : services_) service->worker_ended(worker->rank());
+    for (const auto& service : services_) service->worker_ended(worker->rank(), status);
     if (workers_.alive() == 0) end_services();
     return;
   }

@@ -5,6 +5,7 @@
 // their actions into system calls.
 #pragma once
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <unordered_set>
@@ -99,6 +100,8 @@ class HostAttempt final : private WorkerOwner {
   void spawn_all();
   std::vector<wire::StartedWorker> spawn_workers();
   plan::Environment own_variables(const Worker& worker, const WorkerShare& share) const;
+  void spawn(Worker& worker, const WorkerShare& share, int dev_null);
+  void fail_rank(Rank rank, wire::FaultKind kind, int code, const std::string& why);
   void signal_all(int signo);  // workers by their process groups, and orphans
   void signal_orphans(int signo);
 
@@ -123,6 +126,7 @@ class HostAttempt final : private WorkerOwner {
   wire::Start start_;                  // for services, until they have it
   wire::MpiLook looks_for_mpi_ = wire::MpiLook::No;
   MpiWatch mpi_watch_;
+  std::set<Rank> faults_;  // told
   bool end_taken_ = false;
 };
 

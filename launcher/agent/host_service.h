@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <sys/types.h>
 
@@ -14,6 +15,7 @@
 #include "common/core/clock.h"
 #include "common/core/error.h"
 #include "common/core/exit_status.h"
+#include "common/os/fd.h"
 #include "common/plan/worker_env.h"
 #include "common/wire/messages.h"
 #include "launcher/agent/local_callers.h"
@@ -27,6 +29,10 @@ struct ServiceContext {
   LocalCallers& callers;
   const ScratchFolder& scratch;
   std::function<void(const wire::ToLauncher&)> tell;
+  // A rank of this host has failed, whatever becomes of its process; see wire::FaultKind. Of each rank the first
+  // counts. `code`: 1 to 255; `why`: a clause that follows "rank 3 on algo-1". Calls nobody.
+  std::function<void(Rank rank, wire::FaultKind kind, int code, const std::string& why)> fail_rank;
+  std::uint32_t attempt = 1;  // Prepare::attempt
 
   void warn(const std::string& sentence) const { tell(wire::AgentLog{wire::LogLevel::Warning, sentence}); }
 };
@@ -47,8 +53,18 @@ class HostService {
   virtual void start(const wire::Start&) {}
   // Those that a worker is to get; others outrank the plan's.
   virtual plan::Environment variables(Rank) const { return {}; }
+  // What a worker is to get beside its standard streams. Its end of a socket, mostly, of which the service keeps the
+  // other; closed here once the worker runs. Once for each rank, after start(). Error: it cannot be had, and the worker
+  // is not started.
+  struct OwnDescriptor {
+    std::string variable;  // tells the worker the number, "PMI_FD"
+    os::UniqueFd descriptor;
+  };
+  virtual Result<std::vector<OwnDescriptor>> descriptors(Rank) { return std::vector<OwnDescriptor>(); }
+  // Whether it has found the others by this service, so that its MPI does not run alone.
+  virtual bool has_joined(Rank) const { return false; }
   // Its process has ended, by whatever cause.
-  virtual void worker_ended(Rank) {}
+  virtual void worker_ended(Rank, const ExitStatus&) {}
   // No worker is left, or all are being killed. May come again.
   virtual void end() {}
   // What has only been counted so far is told.

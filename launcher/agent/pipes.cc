@@ -208,7 +208,7 @@ void Pipes::note(std::string_view line) {
   if (!std::exchange(ending_, true)) fail(text);
 }
 
-void Pipes::worker_ended(Rank rank) {
+void Pipes::worker_ended(Rank rank, const ExitStatus&) {
   const auto found = std::find(plan_.readers.begin(), plan_.readers.end(), rank);
   if (found == plan_.readers.end() || !control_) return;
   const auto reader = static_cast<DeadReader>(found - plan_.readers.begin());

@@ -31,7 +31,7 @@ class Pipes final : public HostService {
   void start(const wire::Start&) override;
   // SML_PIPE_DIR and SM_CHANNEL_*; nothing for a rank that reads no channel.
   plan::Environment variables(Rank rank) const override;
-  void worker_ended(Rank rank) override;
+  void worker_ended(Rank rank, const ExitStatus& status) override;
   void end() override;
   bool process_ended(pid_t pid, const ExitStatus& status) override;
 

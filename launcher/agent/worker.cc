@@ -39,9 +39,7 @@ void Worker::spawn(const Surroundings& surroundings) {
   Result<os::Pipe> err = os::make_pipe();
   Result<os::Pipe> in = spec_.stdin_source == wire::StdinSource::Launcher ? os::make_pipe() : os::Pipe{};
   if (!out || !err || !in) {
-    status_ = SpawnFailed{SpawnStep::Pipe, EMFILE};  // there is no other reason
-    ended_at_ = Clock::now();
-    return apply(machine_.on(WorkerEvent::SpawnFailed));
+    return give_up({SpawnStep::Pipe, EMFILE});  // there is no other reason
   }
   os::widen_pipe(out->read.get(), surroundings.pipe_size);
   os::widen_pipe(err->read.get(), surroundings.pipe_size);
@@ -55,12 +53,9 @@ void Worker::spawn(const Surroundings& surroundings) {
                                          .stderr_fd = merged ? out->write.get() : err->write.get(),
                                          .descriptor_limit = surroundings.descriptor_limit,
                                          .ignored_signals = surroundings.ignored_signals,
-                                         .binding = surroundings.binding});
-  if (const auto* failed = std::get_if<SpawnFailed>(&started)) {
-    status_ = *failed;
-    ended_at_ = Clock::now();
-    return apply(machine_.on(WorkerEvent::SpawnFailed));
-  }
+                                         .binding = surroundings.binding,
+                                         .more_descriptors = surroundings.more_descriptors});
+  if (const auto* failed = std::get_if<SpawnFailed>(&started)) return give_up(*failed);
   pid_ = std::get<pid_t>(started);
   for (auto [output, pipe] : {std::pair{&stdout_, &*out}, std::pair{&stderr_, &*err}}) {
     output->pipe.assign(pipe->read.release());
@@ -70,6 +65,12 @@ void Worker::spawn(const Surroundings& surroundings) {
     stdin_.assign(in->write.release());
   }
   apply(machine_.on(WorkerEvent::Spawned));
+}
+
+void Worker::give_up(const SpawnFailed& why) {
+  status_ = why;
+  ended_at_ = Clock::now();
+  apply(machine_.on(WorkerEvent::SpawnFailed));
 }
 
 void Worker::signal(int signo) {

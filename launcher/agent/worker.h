@@ -51,9 +51,12 @@ class Worker {
     int pipe_size = 0;  // of its stdout and its stderr, if that is more than the system's
     std::span<const int> ignored_signals;
     const os::ProcessBinding* binding = nullptr;
+    std::span<const int> more_descriptors{};  // 3, 4, ... of the worker; the caller's
   };
   // Starts it. On failure the machine is Done and `status()` says why.
   void spawn(const Surroundings& surroundings);
+  // In the place of spawn(), where something that it needs cannot be had.
+  void give_up(const SpawnFailed& why);
 
   void signal(int signo);  // to its process group, while it has not been reaped
   void ask_to_stop() { apply(machine_.on(supervise::WorkerEvent::StopAsked)); }

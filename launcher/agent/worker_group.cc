@@ -75,6 +75,10 @@ void WorkerGroup::signal(int signo) const {
   for (const auto& worker : workers_) worker->signal(signo);
 }
 
+void WorkerGroup::signal(Rank rank, int signo) const {
+  if (Worker* worker = find(rank)) worker->signal(signo);
+}
+
 void WorkerGroup::ask_to_stop(int signo) const {
   for (const auto& worker : workers_) {
     worker->ask_to_stop();

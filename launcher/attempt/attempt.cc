@@ -82,7 +82,8 @@ Attempt::Attempt(boost::asio::io_context& loop, const JobOptions& options, plan:
       deadline_timer_(loop),
       hosts_(fleet.hosts().size()),
       workers_(fleet, plan_, options, events, owner),
-      meeting_(loop.get_executor(), fleet, plan_, options, [&owner](const std::string& text) { owner.say(text); }) {
+      meeting_(loop.get_executor(), fleet, plan_, options, [&owner](const std::string& text) { owner.say(text); }),
+      wire_up_(fleet, plan_.map) {
   facts_.program = plan_.command.front();
   facts_.started = Clock::now();
   facts_.timeout_status = options.timeout_status;
@@ -366,6 +367,13 @@ void Attempt::handle(fleet::Host& host, const Message& m) {
     left(host, m);
   } else if constexpr (std::is_same_v<Message, wire::MpiUse>) {
     found_mpi(host.name(), m);
+  } else if constexpr (std::is_same_v<Message, wire::FenceData>) {
+    const Result<void> taken = wire_up_.take(host, m);
+    if (!taken && !of(host).failed) fail_host(host, taken.error());
+  } else if constexpr (std::is_same_v<Message, wire::Relay>) {
+    wire_up_.hand_on(m);
+  } else if constexpr (std::is_same_v<Message, wire::RankFault>) {
+    worker_failed(host, m);
   } else if constexpr (std::is_same_v<Message, wire::LogFailed>) {
     owner_.host_log_failed(Error(ErrorKind::Io, host.name() + ": " + show(m.why, 500)));
   } else if constexpr (std::is_same_v<Message, wire::PipeFailed>) {
@@ -385,6 +393,13 @@ void Attempt::worker_ended(const fleet::Host& host, const wire::ExitedWorker& m)
     fleet_.end_workers({SIGTERM, launch::milliseconds(options_.grace)});
   }
   if (end.failed_by_itself && options_.on_failure == OnFailure::Abort) tell(AttemptEvent::WorkerFailed);
+}
+
+// Whoever asks for the end of the job gets it; who is only broken ends as a worker does.
+void Attempt::worker_failed(const fleet::Host& host, const wire::RankFault& m) {
+  workers_.condemn(host, m);
+  const bool asked = m.kind == wire::FaultKind::Aborted;
+  if (asked || options_.on_failure == OnFailure::Abort) tell(AttemptEvent::WorkerFailed);
 }
 
 void Attempt::left(fleet::Host& host, const wire::Bye& m) {

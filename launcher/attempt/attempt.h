@@ -13,6 +13,7 @@
 #include "launcher/attempt/attempt_outcome.h"
 #include "launcher/attempt/attempt_owner.h"
 #include "launcher/attempt/meeting.h"
+#include "launcher/attempt/wire_up.h"
 #include "launcher/attempt/workers.h"
 #include "launcher/fleet/fleet.h"
 #include "launcher/options/job_options.h"
@@ -67,6 +68,7 @@ class Attempt final : public fleet::FleetListener {
   void found_mpi(const std::string& host, const wire::MpiUse& use);
   void left(fleet::Host& host, const wire::Bye& m);
   void worker_ended(const fleet::Host& host, const wire::ExitedWorker& m);
+  void worker_failed(const fleet::Host& host, const wire::RankFault& m);
 
   void tell(AttemptEvent event);
   void perform(AttemptAction action);
@@ -90,6 +92,7 @@ class Attempt final : public fleet::FleetListener {
   std::vector<OfHost> hosts_;  // by position in the fleet
   Workers workers_;
   Meeting meeting_;
+  WireUp wire_up_;
   report::Facts facts_;
   double started_unix_ = 0;
   struct MpiFound {

@@ -26,6 +26,13 @@ void RankTable::explained(Rank rank, report::WorkerError error) {
   if (!entry.record.status) entry.error = std::move(error);
 }
 
+void RankTable::condemned(Rank rank, int code, std::string why, TimePoint at) {
+  Entry& entry = ranks_[rank.value()];
+  if (entry.fault || entry.record.status) return;
+  entry.fault = Entry::Fault{code, std::move(why), at};
+  failed_.push_back(rank);
+}
+
 RankTable::Weight RankTable::ended(Rank rank, const ExitStatus& status, report::Ending ending, TimePoint at) {
   Entry& entry = ranks_[rank.value()];
   entry.record.ended = at;
@@ -34,6 +41,11 @@ RankTable::Weight RankTable::ended(Rank rank, const ExitStatus& status, report::
   const bool works = entry.part == plan::Part::Worker;
   const bool not_needed = !works && workers_left_ == 0;
   if (works) --workers_left_;
+  if (entry.fault) {  // told, and nothing that its process says excuses it
+    entry.record.status = Exited{entry.fault->code};
+    entry.record.by_itself = true;
+    return Weight::Failure;
+  }
   if (succeeded(status) || not_needed) return Weight::Nothing;
   failed_.push_back(rank);
   return Weight::Failure;
@@ -52,16 +64,18 @@ std::vector<report::Facts::WorkerEnd> RankTable::failures() const {
   std::vector<report::Facts::WorkerEnd> out;
   for (const Rank rank : failed_) {
     const Entry& entry = ranks_[rank.value()];
+    const bool condemned = entry.fault.has_value();
     out.push_back({.rank = rank,
                    .host = entry.record.host,
                    .pid = entry.record.pid,
-                   .status = *entry.record.status,
-                   .by_itself = entry.record.by_itself,
-                   .at = *entry.record.ended,
+                   .status = condemned ? ExitStatus(Exited{entry.fault->code}) : *entry.record.status,
+                   .by_itself = condemned || entry.record.by_itself,
+                   .at = condemned ? entry.fault->at : *entry.record.ended,
                    .error = entry.error,
                    .last_lines = entry.last_lines.lines(),
                    .out_of_memory = entry.out_of_memory,
-                   .program = entry.record.program});
+                   .program = entry.record.program,
+                   .fault = condemned ? entry.fault->why : std::string()});
   }
   return out;
 }

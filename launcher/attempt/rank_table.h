@@ -2,6 +2,7 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -28,6 +29,9 @@ class RankTable {
   // Its own account of its failure, which comes before its end.
   void explained(Rank rank, report::WorkerError error);
 
+  // It has failed with that status, before its end and whatever that will be; `why` as in wire::RankFault.
+  void condemned(Rank rank, int code, std::string why, TimePoint at);
+
   enum class Weight : std::uint8_t {
     Nothing,
     Failure
@@ -52,6 +56,12 @@ class RankTable {
     report::WorkerError error;
     std::string out_of_memory;
     plan::Part part = plan::Part::Worker;
+    struct Fault {
+      int code = 1;
+      std::string why;
+      TimePoint at;
+    };
+    std::optional<Fault> fault;
   };
   std::vector<Entry> ranks_;  // by rank
   std::vector<Rank> failed_;

@@ -1,6 +1,7 @@
 #include "launcher/attempt/session_plans.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "common/plan/secrets.h"
 
@@ -80,6 +81,18 @@ std::vector<plan::HostChannel> channels_of(const plan::MappedHost& host, const p
   return out;
 }
 
+// A host that has no member of the world has nobody to bring together.
+wire::MpiPlan mpi_of(const plan::MappedHost& host, const plan::LaunchPlan& plan, const plan::JobShape& shape) {
+  wire::MpiPlan out;
+  if (plan.map.world_size() > 1) out.look = wire::MpiLook::Yes;
+  const std::optional<plan::RankRun> first = shape.run_of(host.ranks.front());
+  if (plan.mpi == plan::MpiMeeting::None || !first) return out;
+  out.meeting = plan.mpi;
+  out.host = first->host;
+  out.shape = shape;
+  return out;
+}
+
 // On the first host with ranks.
 std::vector<wire::ServiceWish> stores_for(const plan::JobMap& map) {
   const auto has_ranks = [](const plan::MappedHost& host) { return !host.ranks.empty(); };
@@ -129,6 +142,7 @@ bool wants_stdin(const JobOptions& options, Rank rank) {
 std::vector<launch::AgentSession::Plan> session_plans(const plan::LaunchPlan& plan, const SessionSettings& settings) {
   const auto remote_base = plan.export_policy == plan::ExportPolicy::All ? plan::BaseEnvironment::LauncherOverLogin
                                                                          : plan::BaseEnvironment::Login;
+  const plan::JobShape shape = plan::shape_of(plan.map);
   const std::vector<plan::PresetPort> ports = plan::preset_ports(plan.presets, plan.map);
   std::vector<launch::AgentSession::Plan> out;
   for (std::uint32_t i = 0; i < plan.map.hosts.size(); ++i) {
@@ -151,7 +165,7 @@ std::vector<launch::AgentSession::Plan> session_plans(const plan::LaunchPlan& pl
     session.prepare_local.devices = plan.devices;
     if (!plan.pipes.empty()) session.prepare_local.pipes = pipes_of(host, plan);
     session.prepare_local.channels = channels_of(host, plan);
-    if (plan.map.world_size() > 1) session.prepare_local.mpi = wire::MpiLook::Yes;
+    session.prepare_local.mpi = mpi_of(host, plan, shape);
     session.prepare_remote = session.prepare_local;
     for (const std::uint32_t index : programs_of(host, plan.map)) {
       const plan::Program& program = plan.program(index);

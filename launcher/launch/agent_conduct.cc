@@ -54,7 +54,8 @@ AgentConduct::Attempt::Attempt(const wire::Prepare& prepare)
       services(prepare.services),
       chooses_interfaces(!prepare.interfaces.empty()),
       reports_bindings(prepare.binding.report != plan::ReportBindings::No),
-      looks_for_mpi(prepare.mpi == wire::MpiLook::Yes) {
+      looks_for_mpi(prepare.mpi.look == wire::MpiLook::Yes),
+      members(prepare.mpi.meeting == plan::MpiMeeting::None ? 0 : prepare.mpi.shape.size()) {
   for (const wire::Worker& worker : prepare.workers) ranks.push_back({worker.rank});
   std::sort(ranks.begin(), ranks.end(), [](const RankEntry& a, const RankEntry& b) { return a.rank < b.rank; });
 }
@@ -88,6 +89,12 @@ void AgentConduct::note(const wire::Vouch& m) {
   for (const wire::Caller& caller : m.callers) to_vouch_for_.insert(caller.id);
 }
 void AgentConduct::note(const wire::Ruled& m) { callers_ -= std::min(callers_, m.rulings.size()); }
+void AgentConduct::note(const wire::Fenced& m) {
+  const auto over = now_.fences.find({m.service, m.fence});
+  if (over == now_.fences.end()) return;
+  now_.fence_bytes -= over->second;
+  now_.fences.erase(over);
+}
 void AgentConduct::note(const wire::StdinData& m) {
   if (Result<RankEntry*> entry = of_rank(m.rank)) (*entry)->input_out += m.bytes.size();
 }
@@ -245,6 +252,49 @@ Judgement AgentConduct::judge(const wire::StdinCredit& m) {
   }
   (*entry)->input_out -= m.bytes;
   return {};
+}
+
+Judgement AgentConduct::judge_attempt(std::uint32_t attempt) const {
+  if (attempt == now_.number) return {};
+  return broken("spoke of attempt " + number(attempt) + ", which it is not at");
+}
+
+// The members of the world are counted from 0.
+Judgement AgentConduct::judge(const wire::FenceData& m) {
+  if (Judgement attempt = judge_attempt(m.attempt); !attempt) return attempt;
+  if (!now_.started || now_.members == 0) return broken("spoke of a fence, and none was to be");
+  if (m.fence.size() > wire::kMaxFenceName || m.bytes.size() > wire::kMaxPiece) {
+    return broken("sent a piece of a fence that is longer than allowed");
+  }
+  if (Judgement few = at_most(m.ranks.size(), now_.members, "ranks of a fence"); !few) return few;
+  const auto beyond = [this](Rank rank) { return rank.value() >= now_.members; };
+  if (std::any_of(m.ranks.begin(), m.ranks.end(), beyond)) return broken("spoke of a rank that there is not");
+  now_.fences[{m.service, m.fence}] += m.bytes.size();
+  now_.fence_bytes += m.bytes.size();
+  if (Judgement few = at_most(now_.fences.size(), wire::kMaxFences, "fences"); !few) return few;
+  return at_most(now_.fence_bytes, wire::kMaxFenceOfHost, "bytes for fences");
+}
+
+Judgement AgentConduct::judge(const wire::Relay& m) {
+  if (Judgement attempt = judge_attempt(m.attempt); !attempt) return attempt;
+  if (!now_.started || now_.members == 0) return broken("handed something on, and there was nobody to have it");
+  if (auto entry = of_rank(m.from); !entry) return entry.error();
+  if (m.to.value() >= now_.members) return broken("spoke of a rank that there is not");
+  if (m.bytes.size() > wire::kMaxPiece) return broken("handed on what is longer than allowed");
+  if (Judgement few = at_most(++now_.relays, wire::kMaxRelays, "words for other hosts"); !few) return few;
+  return at_most(now_.relayed += m.bytes.size(), wire::kMaxRelayed, "bytes for other hosts");
+}
+
+Judgement AgentConduct::judge(const wire::RankFault& m) {
+  if (Judgement attempt = judge_attempt(m.attempt); !attempt) return attempt;
+  Result<RankEntry*> entry = started_one(m.rank);
+  if (!entry) return entry.error();
+  const bool ended = (*entry)->state == RankState::Exited || (*entry)->state == RankState::Drained;
+  if (ended || !now_.faults.insert(m.rank).second) {
+    return broken("told a fault of rank " + number(m.rank.value()) + " again, or after its end");
+  }
+  if (m.code < 1 || m.code > 255) return broken("told a status that no process can have");
+  return fits(m.why);
 }
 
 Judgement AgentConduct::judge(const wire::Cleared& m) {

@@ -5,9 +5,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "common/core/error.h"
@@ -47,9 +49,15 @@ class AgentConduct {
     bool reports_bindings = false;
     bool looks_for_mpi = false;
     bool started = false;
-    std::size_t failures = 0;  // of logs, of pipes
-    std::size_t kills = 0;     // for lack of memory, told
-    std::size_t mpi_uses = 0;  // told while they run
+    std::size_t failures = 0;                                              // of logs, of pipes
+    std::size_t kills = 0;                                                 // for lack of memory, told
+    std::size_t mpi_uses = 0;                                              // told while they run
+    std::uint32_t members = 0;                                             // of the world of its services
+    std::set<Rank> faults{};                                               // told
+    std::map<std::pair<wire::WireUp, std::string>, std::size_t> fences{};  // that are not over: bytes of this host
+    std::size_t fence_bytes = 0;                                           // of all of these
+    std::uint64_t relays = 0;
+    std::uint64_t relayed = 0;  // bytes
     std::size_t wishes(wire::ServiceKind kind) const;
     bool serves_stores() const;
   };
@@ -64,6 +72,7 @@ class AgentConduct {
   void note(const wire::Vouch& m);
   void note(const wire::Ruled& m);
   void note(const wire::EndLeft& m);
+  void note(const wire::Fenced& m);
   template <class Message>
   void note(const Message&) {}
 
@@ -89,6 +98,10 @@ class AgentConduct {
   Result<void> judge(const wire::Vouched& m);
   Result<void> judge(const wire::LeftEnded& m);
   Result<void> judge(const wire::Cleared& m);
+  Result<void> judge(const wire::FenceData& m);
+  Result<void> judge(const wire::Relay& m);
+  Result<void> judge(const wire::RankFault& m);
+  Result<void> judge_attempt(std::uint32_t attempt) const;
   Result<void> judge_services(const std::vector<wire::Service>& services) const;
   Result<void> judge_mpi(const wire::MpiUse& m);
 

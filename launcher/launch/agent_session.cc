@@ -32,6 +32,7 @@ SessionEvent event_for(const wire::Pong&) { return SessionEvent::Chatter; }
 SessionEvent event_for(const wire::AgentLog&) { return SessionEvent::Chatter; }
 SessionEvent event_for(const wire::Joined&) { return SessionEvent::Chatter; }
 SessionEvent event_for(const wire::Inspected&) { return SessionEvent::Chatter; }
+SessionEvent event_for(const wire::Relay&) { return SessionEvent::Chatter; }
 SessionEvent event_for(const wire::AskVouch&) { return SessionEvent::Chatter; }
 SessionEvent event_for(const wire::Vouched&) { return SessionEvent::Chatter; }
 SessionEvent event_for(const wire::LeftEnded&) { return SessionEvent::Chatter; }

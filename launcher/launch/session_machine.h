@@ -25,9 +25,9 @@ enum class SessionEvent : std::uint8_t {
   Probed,
   PrepareSent,  // again
   StartSent,
-  WorkerNews,  // Started, Output, Exited, Drained
+  WorkerNews,  // Started, Output, Exited, Drained, FenceData, RankFault
   InputTaken,  // StdinCredit
-  Chatter,     // Pong, AgentLog, Joined, Inspected, AskVouch, Vouched
+  Chatter,     // Pong, AgentLog, Joined, Inspected, AskVouch, Vouched, Relay
   Cleared,
   Bye,
   Closed,  // the transport has ended

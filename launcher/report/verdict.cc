@@ -13,6 +13,8 @@ namespace sml::report {
 
 namespace {
 
+constexpr std::size_t kLongestFault = 500;
+
 // What a host has told that broke the protocol later does not count.
 bool is_believed(const Facts& facts, const Facts::WorkerEnd& end) {
   return std::none_of(facts.faults.begin(), facts.faults.end(), [&](const Facts::HostFault& fault) {
@@ -122,7 +124,8 @@ std::string tell_end(const Facts& facts, const Facts::WorkerEnd& end) {
     return "rank " + std::to_string(end.rank.value()) + " on " + end.host + " did not start: " + describe(end.status) +
            " (" + show(end.program.empty() ? facts.program : end.program) + ")";
   }
-  return "rank " + std::to_string(end.rank.value()) + " on " + end.host + " " + describe(end.status) + " after " +
+  const std::string what = end.fault.empty() ? describe(end.status) : show(end.fault, kLongestFault);
+  return "rank " + std::to_string(end.rank.value()) + " on " + end.host + " " + what + " after " +
          seconds_since(facts.started, end.at);
 }
 

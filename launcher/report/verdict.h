@@ -30,6 +30,7 @@ struct Facts {
     std::vector<std::string> last_lines;  // of its stderr
     std::string out_of_memory;            // evidence; empty: none
     std::string program{};                // argv[0], where the job has several
+    std::string fault{};                  // what it did, as a clause, where `status` is not the end of its process
   };
   struct HostFault {
     HostIndex index;  // orders the names in messages

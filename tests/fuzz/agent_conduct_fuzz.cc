@@ -30,6 +30,7 @@ AgentConduct conduct_of_two() {
     worker.rank = Rank(rank);
     prepare.workers.push_back(worker);
   }
+  prepare.mpi = {plan::MpiMeeting::Pmi1, wire::MpiLook::No, 0, {{"a"}, {{0, 0, 6}}, 6}};
   wire::Hello hello;
   hello.credit = kCredit;
   AgentConduct conduct(hello, prepare);
@@ -58,6 +59,9 @@ std::string honest_bytes() {
            wire::ToLauncher(wire::StdinCredit{Rank(2), kStdin}),
            wire::ToLauncher(wire::Output{Rank(2), Stream::Stdout, text}),
            wire::ToLauncher(wire::Joined{.count = 1, .since_first_ms = 1, .missing = {Rank(5)}, .with_torch = 0}),
+           wire::ToLauncher(wire::FenceData{.fence = "1", .ranks = {Rank(2), Rank(4)}, .bytes = text}),
+           wire::ToLauncher(wire::Relay{.from = Rank(5), .to = Rank(0), .bytes = text}),
+           wire::ToLauncher(wire::RankFault{.rank = Rank(5), .code = 3, .why = text}),
            wire::ToLauncher(wire::ErrorFile{text, Rank(5)}),
            wire::ToLauncher(wire::ExitedWorker{.rank = Rank(5)}),
            wire::ToLauncher(wire::Drained{Rank(5), wire::DrainEnd::Eof}),
@@ -75,7 +79,8 @@ std::string honest_bytes() {
 // What was let through, counted in another way.
 struct Counted {
   std::uint64_t output = 0;
-  std::map<std::uint32_t, int> exits, files;
+  std::size_t fenced = 0;
+  std::map<std::uint32_t, int> exits, files, faults;
   int greetings = 0, pongs = 0, inspections = 0, probes = 0;
 
   static void require_ours(Rank rank) { require(rank == Rank(2) || rank == Rank(5)); }
@@ -91,6 +96,18 @@ struct Counted {
   void operator()(const wire::ErrorFile& m) {
     require_ours(m.rank);
     require(++files[m.rank.value()] == 1 && m.text.size() <= wire::kMaxErrorFile);
+  }
+  void operator()(const wire::FenceData& m) {
+    require((fenced += m.bytes.size()) <= wire::kMaxFenceOfHost && m.fence.size() <= wire::kMaxFenceName);
+    for (const Rank rank : m.ranks) require(rank.value() < 6);
+  }
+  void operator()(const wire::Relay& m) const {
+    require_ours(m.from);
+    require(m.to.value() < 6 && m.bytes.size() <= wire::kMaxPiece);
+  }
+  void operator()(const wire::RankFault& m) {
+    require_ours(m.rank);
+    require(++faults[m.rank.value()] == 1 && m.code > 0 && m.code < 256);
   }
   void operator()(const wire::AgentLog& m) const { require(m.text.size() <= wire::kMaxText); }
   void operator()(const wire::Pong&) { require(++pongs == 1); }

@@ -121,6 +121,33 @@ TEST_CASE("nothing of our own environment reaches a worker") {
   ::unsetenv("SML_TEST_SECRET");
 }
 
+TEST_CASE("a worker gets descriptors of its own as 3, 4, ..., and no others") {
+  Init init;
+  auto out = os::make_pipe();
+  auto null = os::open_dev_null();
+  auto own = os::make_pipe();
+  REQUIRE((out.has_value() && null.has_value() && own.has_value()));
+  // One has a number that another is to become.
+  const os::UniqueFd third(::fcntl(own->read.get(), F_DUPFD_CLOEXEC, 4));
+  const int more[] = {third.get(), own->write.get()};
+  const std::vector<std::string> argv{kEcho, "report"};
+  const auto result = os::spawn_worker({.program = {},
+                                        .argv = argv,
+                                        .environment = {},
+                                        .working_directory = {},
+                                        .stdin_fd = null->get(),
+                                        .stdout_fd = out->write.get(),
+                                        .stderr_fd = null->get(),
+                                        .ignored_signals = {},
+                                        .more_descriptors = more});
+  out->write.reset();
+  const std::string told = fake::read_all(out->read.get());
+  REQUIRE(std::holds_alternative<pid_t>(result));
+  REQUIRE(::waitpid(std::get<pid_t>(result), nullptr, 0) == std::get<pid_t>(result));
+  CHECK(told.find("fds=0 1 2 3 4 ") != told.npos);
+  CHECK(told.find("fds=0 1 2 3 4 5") == told.npos);
+}
+
 TEST_CASE("a worker has its own directory, and relative programs are relative to it") {
   Init init;
   ScratchFolder folder;

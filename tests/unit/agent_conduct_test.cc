@@ -264,7 +264,7 @@ TEST_CASE("conduct: who vouches for whom") {
 
 TEST_CASE("conduct: programs that speak MPI are told when that is asked for") {
   const wire::MpiUse use{.rank = Rank(2), .pid = 1, .program = "a", .library = "libmpi.so"};
-  Host asked([](wire::Prepare& p) { p.mpi = wire::MpiLook::Yes; });
+  Host asked([](wire::Prepare& p) { p.mpi.look = wire::MpiLook::Yes; });
   asked.may(wire::Prepared{.obstacles = {}, .mpi = {use}});
   asked.may(use);
   asked.may(use);
@@ -272,4 +272,79 @@ TEST_CASE("conduct: programs that speak MPI are told when that is asked for") {
   Host host;
   host.may_not(use, "sent 1 programs that speak MPI, more than 0");
   host.may_not(wire::Prepared{.obstacles = {}, .mpi = {use}}, "sent 1 programs that speak MPI, more than 0");
+}
+
+namespace {
+
+void among_four(wire::Prepare& p) { p.mpi = {plan::MpiMeeting::Pmi1, wire::MpiLook::No, 0, {{"a"}, {{0, 0, 6}}, 6}}; }
+wire::FenceData fence(const std::string& name, std::size_t size) {
+  return {.fence = name, .ranks = {}, .bytes = std::string(size, 'x')};
+}
+
+}  // namespace
+
+TEST_CASE("conduct: what a host collects for fences is bounded until they are over") {
+  Host host(among_four);
+  host.start();
+  std::size_t size = 0;
+  for (; size + wire::kMaxPiece <= wire::kMaxFenceOfHost; size += wire::kMaxPiece)
+    host.may(fence("1", wire::kMaxPiece));
+  host.conduct.asked(wire::Fenced{.fence = "1", .parts = {}});
+  host.may(fence("1", 1));
+  for (std::size_t more = 0; more + wire::kMaxPiece < wire::kMaxFenceOfHost; more += wire::kMaxPiece) {
+    host.may(fence("2", wire::kMaxPiece));
+  }
+  host.may_not(fence("2", wire::kMaxPiece), "sent 16777217 bytes for fences, more than 16777216");
+}
+
+TEST_CASE("conduct: fences have names and ranks of the job") {
+  Host host(among_four);
+  host.start();
+  wire::FenceData far = fence("1", 0);
+  far.ranks = {Rank(5), Rank(6)};
+  host.may_not(far, "spoke of a rank that there is not");
+  host.may_not(fence(std::string(wire::kMaxFenceName + 1, 'x'), 0),
+               "sent a piece of a fence that is longer than allowed");
+  host.may_not(fence("1", wire::kMaxPiece + 1), "sent a piece of a fence that is longer than allowed");
+  wire::FenceData old = fence("1", 0);
+  old.attempt = 7;
+  host.may_not(old, "spoke of attempt 7, which it is not at");
+  for (std::size_t i = 0; i < wire::kMaxFences; ++i) host.may(fence(std::to_string(i), 0));
+  host.may_not(fence("one more", 0), "sent 1025 fences, more than 1024");
+}
+
+TEST_CASE("conduct: no services, no fences and nothing to hand on") {
+  Host host;
+  host.start();
+  host.may_not(fence("1", 0), "spoke of a fence, and none was to be");
+  host.may_not(wire::Relay{.from = Rank(2), .to = Rank(0), .bytes = {}},
+               "handed something on, and there was nobody to have it");
+}
+
+TEST_CASE("conduct: a host hands on for its own ranks, to ranks that there are") {
+  Host host(among_four);
+  host.may_not(wire::Relay{.from = Rank(2), .to = Rank(0), .bytes = {}},
+               "handed something on, and there was nobody to have it");
+  host.start();
+  host.may(wire::Relay{.from = Rank(2), .to = Rank(0), .bytes = "x"});
+  host.may_not(wire::Relay{.from = Rank(3), .to = Rank(0), .bytes = {}}, "spoke of rank 3, which is not on this host");
+  host.may_not(wire::Relay{.from = Rank(2), .to = Rank(6), .bytes = {}}, "spoke of a rank that there is not");
+  host.may_not(wire::Relay{.from = Rank(2), .to = Rank(0), .bytes = std::string(wire::kMaxPiece + 1, 'x')},
+               "handed on what is longer than allowed");
+}
+
+TEST_CASE("conduct: a fault is told of a rank of the host, once, before its end, with a status") {
+  Host host(among_four);
+  const wire::RankFault fault{.rank = Rank(2), .code = 3, .why = "called MPI_Abort"};
+  host.may_not(fault, "told news of rank 2 before it had started its workers");
+  host.start();
+  wire::RankFault zero = fault;
+  zero.code = 0;
+  zero.rank = Rank(5);
+  host.may_not(zero, "told a status that no process can have");
+  host.may(fault);
+  host.may_not(fault, "told a fault of rank 2 again, or after its end");
+  host.may(exited(5));
+  zero.code = 1;
+  host.may_not(zero, "told a fault of rank 5 again, or after its end");
 }

@@ -57,7 +57,7 @@ std::vector<ToAgent> to_agent(const std::string& text) {
                   {{plan::PipeChannel{}, channel}, {Rank(1), Rank(3)}},
                   {},
                   text,
-                  MpiLook::Yes,
+                  {plan::MpiMeeting::Auto, MpiLook::Yes, 1, {{"a", text}, {{0, 0, 2}, {1, 1, 3}}, 9}},
                   2},
           Probe{},
           Probe{{"10.0.0.1", "", text}, 65535, 5000},
@@ -89,7 +89,11 @@ std::vector<ToAgent> to_agent(const std::string& text) {
           Ruled{},
           Ruled{{CallerRuling{7, IsOurs::Yes}, CallerRuling{}}},
           EndLeft{},
-          EndLeft{text, -5, text, text}};
+          EndLeft{text, -5, text, text},
+          Fenced{},
+          Fenced{2, WireUp::Pmix, text, {text, "", text}},
+          Relay{},
+          Relay{2, WireUp::Pmix, Rank(3), Rank(4), text}};
 }
 
 // An Output refers to `lasting`.
@@ -138,6 +142,12 @@ std::vector<ToLauncher> to_launcher(std::string_view lasting) {
           PipeFailed{text},
           MpiUse{},
           MpiUse{Rank(7), 4711, text, text},
+          FenceData{},
+          FenceData{2, WireUp::Pmix, text, {Rank(1), Rank(7)}, Piece::More, text},
+          Relay{},
+          Relay{2, WireUp::Pmix, Rank(3), Rank(4), text},
+          RankFault{},
+          RankFault{2, Rank(3), FaultKind::Aborted, 7, text, 12345},
           AskVouch{},
           AskVouch{{Caller{7, "10.0.0.2", 40001, text, 29500}, Caller{}}},
           Vouched{},

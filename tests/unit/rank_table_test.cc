@@ -95,3 +95,28 @@ TEST_CASE("every rank has a record, whether it was started or not") {
   CHECK(records[3].host == "b");
   CHECK(records[0].program.empty());  // the job has one
 }
+
+TEST_CASE("a rank that a service condemned has failed, whatever its process says then") {
+  RankTable table(make_plan());
+  table.condemned(Rank(1), 7, "called MPI_Abort", kNow);
+  table.condemned(Rank(1), 8, "again", kNow + 1s);
+  SECTION("before it has ended") {}
+  SECTION("it ends well") {
+    CHECK(table.ended(Rank(1), Exited{0}, Ending::Stopped, kNow + 2s) == Weight::Failure);
+    CHECK(table.records()[1].status == ExitStatus(Exited{7}));
+    CHECK(table.records()[1].by_itself);
+  }
+  const auto failures = table.failures();
+  REQUIRE(failures.size() == 1);
+  CHECK(failures[0].status == ExitStatus(Exited{7}));
+  CHECK(failures[0].fault == "called MPI_Abort");
+  CHECK(failures[0].by_itself);
+  CHECK(failures[0].at == kNow);
+}
+
+TEST_CASE("what is said of a rank after its end does not count") {
+  RankTable table(make_plan());
+  CHECK(table.ended(Rank(1), Exited{0}, Ending::ByItself, kNow) == Weight::Nothing);
+  table.condemned(Rank(1), 7, "late", kNow);
+  CHECK(table.failures().empty());
+}

@@ -253,3 +253,19 @@ TEST_CASE("what looks like a secret goes to other hosts only when it is asked fo
   plan.export_policy = plan::ExportPolicy::None;
   CHECK(withheld_secrets(plan).empty());
 }
+
+TEST_CASE("each host is told the shape of the job where ranks are to find each other by MPI") {
+  plan::LaunchPlan plan = make_plan({{"a", 2}, {"b", 2}, {"c", 1}});
+  const auto without = session_plans(plan, kSettings);
+  CHECK(without[1].prepare_local.mpi.meeting == plan::MpiMeeting::None);
+  CHECK(without[1].prepare_local.mpi.shape.hosts.empty());
+  plan.mpi = plan::MpiMeeting::Auto;
+  plan.map.helpers = 1;
+  const auto plans = session_plans(plan, kSettings);
+  const wire::MpiPlan& b = plans[1].prepare_remote.mpi;
+  CHECK(b.meeting == plan::MpiMeeting::Auto);
+  CHECK(b.host == 1);
+  CHECK(b.shape.hosts == std::vector<std::string>{"a", "b"});
+  CHECK(b.shape.size() == 4);
+  CHECK(plans[2].prepare_remote.mpi.meeting == plan::MpiMeeting::None);  // it has no member
+}

@@ -381,3 +381,12 @@ TEST_CASE("those who failed after the first fold by kind, in the number of their
   CHECK(said("  then: ranks 1-2 on a,b were killed by SIGUSR1 (user defined signal 1)"));
   CHECK(said("  then: rank 3 on b was killed by SIGUSR2 (user defined signal 2)"));
 }
+
+TEST_CASE("a rank that failed by what it did, not by its end, is told so, with its words escaped") {
+  Facts f = facts();
+  f.ends = {end_of(3, "algo-1", Exited{7}, 1500ms)};
+  f.ends[0].fault = "called MPI_Abort with code 7\n\x1b[2J";
+  const Verdict verdict = judge(f);
+  CHECK(verdict.exit_code == 7);
+  CHECK(verdict.lines == Lines{"rank 3 on algo-1 called MPI_Abort with code 7\\n\\x1b[2J after 1.5 s"});
+}
