@@ -17,6 +17,7 @@
 #include "common/os/init_process.h"
 #include "common/os/private_process.h"
 #include "common/plan/meeting_wishes.h"
+#include "launcher/control/client.h"
 #include "launcher/dialin/job_key.h"
 #include "launcher/dialin/port.h"
 #include "launcher/dialin/setup.h"
@@ -28,6 +29,7 @@
 #include "launcher/names/addresses.h"
 #include "launcher/options/array_line.h"
 #include "launcher/options/command_line.h"
+#include "launcher/options/control_line.h"
 #include "launcher/report/own_line.h"
 #include "launcher/run/array_run.h"
 #include "launcher/run/check.h"
@@ -272,8 +274,17 @@ int launch(const Options& options, const Training& training, ThisHost here, Host
   }
 }
 
+// ps, status and the others that speak to jobs which run.
+int speak_to_jobs(const std::vector<std::string>& arguments) {
+  const Result<std::variant<ControlLine, Printed>> line = parse_control_line(arguments);
+  if (!line) return refuse(line.error());
+  if (const auto* printed = std::get_if<Printed>(&*line)) return os::write_all(STDOUT_FILENO, printed->text) ? 0 : 1;
+  return control::obey(std::get<ControlLine>(*line), say);
+}
+
 int obey(const std::string& called, const std::vector<std::string>& arguments, std::span<char* const> environment) {
   os::ensure_standard_descriptors();
+  if (is_control_line(called, arguments)) return speak_to_jobs(arguments);
   os::serve_as_init();
   ThisHost here = this_host(environment);
   here.sharded_folders = [here] { return sagemaker::sharded_folders(here.environment, {here.read_file, here.exists}); };

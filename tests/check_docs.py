@@ -99,12 +99,17 @@ def main():
 
     guide = (REPO / "man/sml-run-guide.7").read_text()
     calls = re.findall(r"^\s*(?:\.Dl )?\$? ?((?:build/)?sml-run .*)", readme + man + guide, re.M)
+    of_jobs = subprocess.run([program, "--help", "running"], stdout=subprocess.PIPE, text=True, check=True).stdout
+    words = {line.split()[1]: set(re.findall(r"--?[a-z]+", line)) for line in of_jobs.splitlines() if line.startswith("  sml-run ")}
     for call in calls:
+        known_here = words.get(call.split()[1], known)
         for word in re.sub(r"'[^']*'", "", call).split()[1:]:
             if not word.startswith("-"):
                 if re.match(r"(python3|hostname|true|sh|/usr/bin/python3)$", word):
                     break  # the rest is the program's
-            elif word.split("=")[0] not in known:
+            elif word in ("#", "--"):
+                break
+            elif word.split("=")[0] not in known_here:
                 errors.append(f"'{call}' uses {word}, which is no option")
     if len(calls) < 5:
         errors.append("the examples cannot be found any more")

@@ -17,7 +17,7 @@ Row = collections.namedtuple("Row", "ours libraries")
 
 COMMON = ("common/core", "common/plan", "common/hosts", "common/wire", "common/supervise", "common/output", "common/os",
           "common/rendezvous", "common/pipes")
-LAUNCHER = ("launcher/options", "launcher/inputs", "launcher/names", "launcher/net", "launcher/launch", "launcher/dialin",
+LAUNCHER = ("launcher/options", "launcher/control", "launcher/inputs", "launcher/names", "launcher/net", "launcher/launch", "launcher/dialin",
             "launcher/ssh", "launcher/fleet", "launcher/attempt", "launcher/run", "launcher/report", "launcher/sagemaker", "launcher/dialects")
 FOLDERS = {
     "common/core": Row((), ("boost/system", "fmt")),
@@ -36,6 +36,7 @@ FOLDERS = {
     "launcher/launch": Row((*COMMON, "launcher/names"), ("asio", "fmt")),
     "launcher/ssh": Row((*COMMON, "launcher/names", "launcher/net", "launcher/launch"), ("asio", "fmt")),
     "launcher/options": Row((*COMMON, "launcher/dialects", "launcher/report", "launcher/ssh"), ("fmt",)),
+    "launcher/control": Row((*COMMON, "launcher/options", "launcher/report"), ("asio", "fmt")),
     "launcher/inputs": Row((*COMMON, "launcher/launch", "launcher/options", "launcher/ssh"), ("fmt",)),
     "launcher/sagemaker": Row((*COMMON, "launcher/inputs", "launcher/launch", "launcher/options", "launcher/report"),
                               ("fmt",)),
@@ -44,10 +45,10 @@ FOLDERS = {
     "launcher/fleet": Row((*COMMON, "launcher/dialin", "launcher/launch", "launcher/ssh"), ("asio", "fmt")),
     "launcher/attempt": Row((*COMMON, "launcher/fleet", "launcher/launch", "launcher/options", "launcher/report"),
                             ("asio", "fmt")),
-    "launcher/run": Row((*COMMON, "launcher/attempt", "launcher/dialin", "launcher/fleet", "launcher/launch",
+    "launcher/run": Row((*COMMON, "launcher/attempt", "launcher/control", "launcher/dialin", "launcher/fleet", "launcher/launch",
                          "launcher/options", "launcher/report", "launcher/sagemaker"), ("asio", "fmt")),
     "launcher/agent": Row(COMMON, ("asio",)),
-    "launcher": Row((*COMMON, "launcher/attempt", "launcher/dialin", "launcher/inputs", "launcher/launch",
+    "launcher": Row((*COMMON, "launcher/attempt", "launcher/control", "launcher/dialin", "launcher/inputs", "launcher/launch",
                      "launcher/names", "launcher/options", "launcher/report", "launcher/run", "launcher/sagemaker",
                      "launcher/ssh"), ("asio", "fmt")),
     "tests": Row((*COMMON, *LAUNCHER, "launcher", "launcher/agent", "tests"),

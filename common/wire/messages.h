@@ -147,10 +147,11 @@ struct Start {
   void fields(auto& a) { a(rendezvous, stores, variables); }
 };
 
-// To the process groups of all workers, once; nothing else happens.
+// To the process groups of these workers, once; nothing else happens.
 struct Signal {
   std::int32_t signo = 0;
-  void fields(auto& a) { a(signo); }
+  std::vector<Rank> ranks{};  // those of them that are here; empty: all
+  void fields(auto& a) { a(signo, ranks); }
 };
 
 // End the workers: signal, SIGCONT, SIGKILL after the grace. A second Stop shortens the grace, never lengthens it.

@@ -306,7 +306,7 @@ void HostAttempt::resume() {
 }
 
 void HostAttempt::hear(const wire::ToAgent& message) {
-  if (const auto* m = std::get_if<wire::Signal>(&message)) return workers_.signal(m->signo);
+  if (const auto* m = std::get_if<wire::Signal>(&message)) return workers_.signal(*m);
   if (const auto* m = std::get_if<wire::StdinData>(&message)) return workers_.feed(m->rank, m->bytes);
   if (const auto* m = std::get_if<wire::StdinEof>(&message)) return workers_.feed_end(m->rank);
   for (const auto& service : services_) service->hear(message);

@@ -79,6 +79,11 @@ void WorkerGroup::signal(Rank rank, int signo) const {
   if (Worker* worker = find(rank)) worker->signal(signo);
 }
 
+void WorkerGroup::signal(const wire::Signal& message) const {
+  if (message.ranks.empty()) return signal(message.signo);
+  for (const Rank rank : message.ranks) signal(rank, message.signo);
+}
+
 void WorkerGroup::ask_to_stop(int signo) const {
   for (const auto& worker : workers_) {
     worker->ask_to_stop();

@@ -46,6 +46,7 @@ class WorkerGroup {
 
   void signal(int signo) const;
   void signal(Rank rank, int signo) const;
+  void signal(const wire::Signal& message) const;
   void ask_to_stop(int signo) const;
   void discard_output() const;
   // Output may be read again: in turn, for as long as `owner` allows some, so that a flood of one does not take the

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "launcher/options/control_line.h"
 #include "launcher/options/option_table.h"
 
 namespace sml {
@@ -61,6 +62,8 @@ std::string spellings_where(bool (*wanted)(const OptionRow&), string_view betwee
   return out;
 }
 
+std::string control_words_with(string_view between) { return fmt::format("{}", fmt::join(control_words(), between)); }
+
 bool is_any(const OptionRow&) { return true; }
 bool takes_value(const OptionRow& row) { return !row.is_flag(); }
 
@@ -89,7 +92,7 @@ std::string bash_values() {
 }
 
 // Bash cuts words at "=" too: --np=4 is three of them.
-constexpr string_view kBash = R"(# bash completion of sml-run; made by: sml-run --completion bash
+constexpr string_view kBash = R"sh(# bash completion of sml-run; made by: sml-run --completion bash
 
 # The values of option $2 that begin with $1.
 _sml_run_values() {
@@ -97,9 +100,33 @@ _sml_run_values() {
 @VALUES@  esac
 }
 
+# What follows a word that speaks to running jobs.
+_sml_run_of_job() {
+  local given='--format'
+  case ${COMP_WORDS[1]} in
+    status) given+=' --watch' ;;
+    signal) given+=' --ranks' ;;
+    logs) given+=' --ranks --follow' ;;
+  esac
+  if [[ $1 == -* ]]; then
+    mapfile -t COMPREPLY < <(compgen -W "$given" -- "$1")
+  elif [[ ${COMP_WORDS[COMP_CWORD - 1]} == --format ]]; then
+    mapfile -t COMPREPLY < <(compgen -W 'text json' -- "$1")
+  elif [[ ${COMP_WORDS[1]} == signal ]] && ((COMP_CWORD == 3)); then
+    mapfile -t COMPREPLY < <(compgen -A signal -- "$1")
+  elif [[ ${COMP_WORDS[1]} != ps && ${COMP_WORDS[COMP_CWORD - 1]} != --ranks ]]; then
+    mapfile -t COMPREPLY < <(compgen -W "$("${COMP_WORDS[0]}" ps 2>/dev/null | sed '1d; s/ .*//')" -- "$1")
+  fi
+}
+
 _sml_run() {
   local cur=${COMP_WORDS[COMP_CWORD]} i=1 option= ended=
   COMPREPLY=()
+  if ((COMP_CWORD > 1)); then
+    case ${COMP_WORDS[1]} in
+      @JOB_WORDS@) _sml_run_of_job "$cur"; return ;;
+    esac
+  fi
   while ((i < COMP_CWORD)); do
     case ${COMP_WORDS[i]} in
       --) ended=yes; ((i++)); break ;;
@@ -125,9 +152,12 @@ _sml_run() {
   else
     compopt -o default
   fi
+  if ((COMP_CWORD == 1)); then
+    mapfile -t -O "${#COMPREPLY[@]}" COMPREPLY < <(compgen -W '@JOB_WORDS_LIST@' -- "$cur")
+  fi
 }
 complete -F _sml_run sml-run
-)";
+)sh";
 
 // ---- zsh
 
@@ -156,13 +186,35 @@ std::string zsh_arguments() {
   return out;
 }
 
-constexpr string_view kZsh = R"(#compdef sml-run
+constexpr string_view kZsh = R"sh(#compdef sml-run
 # zsh completion of sml-run; made by: sml-run --completion zsh
 
+_sml_run_words() {
+  _alternative 'words:running jobs:(@JOB_WORDS_LIST@)' 'commands:program:_command_names -e'
+}
+
+if (( CURRENT > 2 )) && [[ ${words[2]} == (@JOB_WORDS@) ]]; then
+  if [[ ${words[CURRENT-1]} == --format ]]; then
+    compadd -- text json
+  elif [[ ${words[2]} == signal && CURRENT -eq 4 ]]; then
+    compadd -- ${signals[2,-3]}
+  elif [[ ${words[CURRENT]} == -* ]]; then
+    case ${words[2]} in
+      status) compadd -- --format --watch ;;
+      signal) compadd -- --format --ranks ;;
+      logs) compadd -- --format --ranks --follow ;;
+      *) compadd -- --format ;;
+    esac
+  elif [[ ${words[2]} != ps ]]; then
+    compadd -- ${(f)"$(${words[1]} ps 2>/dev/null | sed '1d; s/ .*//')"}
+  fi
+  return
+fi
+
 _arguments -S \
-@ARGUMENTS@  '(-)1:program:_command_names -e' \
+@ARGUMENTS@  '(-)1:program:_sml_run_words' \
   '*::argument:_normal'
-)";
+)sh";
 
 // ---- fish
 
@@ -195,7 +247,7 @@ std::string fish_lines() {
   return out;
 }
 
-constexpr string_view kFish = R"(# fish completion of sml-run; made by: sml-run --completion fish
+constexpr string_view kFish = R"sh(# fish completion of sml-run; made by: sml-run --completion fish
 
 function __sml_run_has_no_program
     set -l words (commandline -opc)
@@ -219,13 +271,30 @@ function __sml_run_has_no_program
     return 0
 end
 
+function __sml_run_speaks_to_jobs
+    set -l words (commandline -opc)
+    test (count $words) -ge 2; and contains -- $words[2] @JOB_WORDS_LIST@
+end
+
 complete -c sml-run -n __sml_run_has_no_program -a '(__fish_complete_command)'
-@LINES@)";
+complete -c sml-run -n 'test (count (commandline -opc)) -eq 1' -a '@JOB_WORDS_LIST@' -d 'of running jobs'
+complete -c sml-run -n __sml_run_speaks_to_jobs -f -a "(sml-run ps 2>/dev/null | sed '1d; s/ .*//')"
+complete -c sml-run -n __sml_run_speaks_to_jobs -l format -x -a 'text json'
+complete -c sml-run -n __sml_run_speaks_to_jobs -l ranks -x
+complete -c sml-run -n __sml_run_speaks_to_jobs -l watch
+complete -c sml-run -n __sml_run_speaks_to_jobs -l follow
+@LINES@)sh";
 
 std::string fill(string_view text, string_view mark, string_view with) {
   std::string out(text);
-  out.replace(out.find(mark), mark.size(), with);
+  for (std::size_t at = out.find(mark); at != std::string::npos; at = out.find(mark, at + with.size())) {
+    out.replace(at, mark.size(), with);
+  }
   return out;
+}
+
+std::string with_job_words(string_view script) {
+  return fill(fill(script, "@JOB_WORDS@", control_words_with("|")), "@JOB_WORDS_LIST@", control_words_with(" "));
 }
 
 }  // namespace
@@ -233,11 +302,13 @@ std::string fill(string_view text, string_view mark, string_view with) {
 std::string completion_script(Shell shell) {
   switch (shell) {
     case Shell::Bash:
-      return fill(fill(fill(kBash, "@VALUES@", bash_values()), "@WITH_VALUE@", spellings_where(takes_value, "|")),
+      return fill(fill(fill(with_job_words(kBash), "@VALUES@", bash_values()), "@WITH_VALUE@",
+                       spellings_where(takes_value, "|")),
                   "@ALL@", spellings_where(is_any, " "));
-    case Shell::Zsh: return fill(kZsh, "@ARGUMENTS@", zsh_arguments());
+    case Shell::Zsh: return fill(with_job_words(kZsh), "@ARGUMENTS@", zsh_arguments());
     case Shell::Fish:
-      return fill(fill(kFish, "@WITH_VALUE@", spellings_where(takes_value, " ")), "@LINES@", fish_lines());
+      return fill(fill(with_job_words(kFish), "@WITH_VALUE@", spellings_where(takes_value, " ")), "@LINES@",
+                  fish_lines());
   }
   return "";
 }

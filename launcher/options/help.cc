@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "common/core/text.h"
+#include "launcher/options/control_line.h"
 #include "launcher/options/option_table.h"
 
 namespace sml {
@@ -86,6 +87,7 @@ std::string all_text() {
       "The first word that is no option is the program; everything after it is the program's.\n"
       "train runs the program of a SageMaker training job, as the entry point of its container.\n";
   for (const OptionGroup& group : option_groups()) out += "\n" + group_text(group);
+  out += "\n" + control_help();
   out +=
       "\nExamples:\n"
       "  Four workers on this machine:\n"
@@ -199,6 +201,7 @@ const OptionRow* row_named(string_view word) {
 std::vector<string_view> help_topics() {
   std::vector<string_view> out;
   for (const OptionGroup& group : option_groups()) out.push_back(group.topic);
+  out.emplace_back("running");
   std::sort(out.begin(), out.end());
   return out;
 }
@@ -206,6 +209,7 @@ std::vector<string_view> help_topics() {
 Result<std::string> help_text(Dialect dialect, string_view topic) {
   if (topic.empty()) return dialect == Dialect::Own ? screen() : screen_of(dialect);
   if (topic == "all") return all_text();
+  if (topic == "running") return control_help();
   const std::vector<OptionGroup>& groups = option_groups();
   const auto named = [topic](const OptionGroup& group) { return group.topic == topic; };
   const auto group = std::find_if(groups.begin(), groups.end(), named);

@@ -31,8 +31,8 @@ ProgressWatch::ProgressWatch(const boost::asio::any_io_executor& loop, const Pro
   if (options.watch) lines_.emplace(*options.watch, map.world_size());
 }
 
-void ProgressWatch::begin(report::EventFeed& feed, Status status) {
-  if (status == Status::Wanted) feed.add(so_far_);
+void ProgressWatch::begin(report::EventFeed& feed) {
+  feed.add(so_far_);
   if (!silence_ && !lines_) return;
   feed.add(*this);
   arm_timer();

@@ -30,9 +30,8 @@ class ProgressWatch final : private report::EventListener {
   ProgressWatch(const boost::asio::any_io_executor& loop, const ProgressOptions& options, const plan::JobMap& map,
                 Handlers handlers);
 
-  // From here on `feed`, which outlives this, is listened to, if there is anything to know of it.
-  enum class Status : std::uint8_t { Wanted, NotWanted };
-  void begin(report::EventFeed& feed, Status status);
+  // From here on `feed`, which outlives this, is listened to.
+  void begin(report::EventFeed& feed);
   // What a rank has printed.
   void output(Rank rank, Stream stream, std::string_view bytes);
   const report::JobProgress& so_far() const { return so_far_; }

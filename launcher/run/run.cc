@@ -51,7 +51,22 @@ Run::Run(const JobOptions& options, plan::LaunchPlan plan, const launch::AgentIm
                                         [this](Rank rank, const std::string& bytes) {
                                           send_to(rank, wire::StdinData{rank, bytes});
                                         },
-                                    .end = [this](Rank rank) { send_to(rank, wire::StdinEof{rank}); }}) {
+                                    .end = [this](Rank rank) { send_to(rank, wire::StdinEof{rank}); }}),
+      control_(loop_.get_executor(),
+               {.plan = [this]() -> const plan::LaunchPlan& { return attempt_->plan(); },
+                .progress = progress_.so_far(),
+                .workers_run = [this] { return attempt_->runs(); },
+                .tell = [this](HostIndex host, const wire::ToAgent& message) { fleet_.tell(host, message); },
+                .signalled =
+                    [this](int signo, const std::string& what) {
+                      events_.tell(report::SignalCame{signo, report::SignalUse::PassedOn});
+                      if (options_.verbosity != Verbosity::Quiet) console_.say(what);
+                    },
+                .stop =
+                    [this](const std::string& who) {
+                      console_.say("told to stop by " + who);
+                      on_signal(SIGTERM);
+                    }}) {
   for (const int signo : {SIGUSR1, SIGUSR2, SIGWINCH, SIGCONT, SIGTSTP}) signals_.add(signo);
   if (!contains(os::ignored_signals(), SIGHUP)) signals_.add(SIGHUP);  // else nohup(1) has asked for that
   for (const int signo : options.forward_signals) signals_.add(signo);
@@ -90,6 +105,7 @@ launch::Reach::Events Run::events_of_reach() {
 
 void Run::begin_records() {
   begin_progress();
+  let_others_ask();
   records_.begin(loop_.get_executor(), events_, [this](const std::string& warning) { console_.say(warning); });
   records_.logs().on_failure([this](const Error& why) { log_failed(why); });
   events_.tell(report::JobBegins{&attempt_->plan(), unix_now()}, began_);
@@ -100,8 +116,13 @@ void Run::begin_progress() {
     console_.show_status(
         [this](std::size_t columns) { return report::status_line(progress_.so_far(), Clock::now(), columns); });
   }
-  const bool wanted = console_.status() != nullptr || options_.progress.status_signal;
-  progress_.begin(events_, wanted ? ProgressWatch::Status::Wanted : ProgressWatch::Status::NotWanted);
+  progress_.begin(events_);
+}
+
+void Run::let_others_ask() {
+  const Result<void> open = control_.open();
+  if (open || options_.verbosity != Verbosity::Verbose) return;
+  console_.say("sml-run ps and status cannot ask this job: " + open.error().message());
 }
 
 // ---- the machine
@@ -141,6 +162,7 @@ void Run::worker_output(Rank rank, Stream stream, std::string_view bytes, TimePo
   records_.logs().write(rank, stream, bytes);
   events_.tell(report::RankOutput{rank, stream, bytes.size()});
   progress_.output(rank, stream, bytes);
+  control_.output(rank, stream, bytes);
   console_.flush();
 }
 
@@ -240,6 +262,8 @@ int Run::conclude() {
   events_.tell(report::JobEnds{verdict.exit_code, report::in_words(verdict),
                                verdict.culprit != nullptr ? std::optional(verdict.culprit->rank) : std::nullopt});
   records_.finish([this](const std::string& warning) { console_.say(warning); });
+  control_.tell_end(verdict.exit_code, report::in_words(verdict));
+  control_.close();
   console_.flush_last(kLastWordsMs);
   fleet_.close();
   return verdict.exit_code;
@@ -247,6 +271,7 @@ int Run::conclude() {
 
 // What has been written of it goes when the files are opened again.
 int Run::leave_unstarted() {
+  control_.close();
   console_.flush_last(kLastWordsMs);
   fleet_.dismiss();
   fleet_.close();

@@ -17,6 +17,7 @@
 #include "launcher/options/job_options.h"
 #include "launcher/report/event_feed.h"
 #include "launcher/run/console.h"
+#include "launcher/run/job_control.h"
 #include "launcher/run/progress_watch.h"
 #include "launcher/run/records.h"
 #include "launcher/run/run_machine.h"
@@ -58,6 +59,7 @@ class Run final : private attempt::AttemptOwner {
   void perform(RunAction action);
   launch::Reach::Events events_of_reach();
   void begin_progress();
+  void let_others_ask();
   void begin_records();
   void send_to(Rank rank, const wire::ToAgent& message);
   void reader_caught_up();
@@ -87,6 +89,7 @@ class Run final : private attempt::AttemptOwner {
   std::unique_ptr<attempt::Attempt> attempt_;
   ProgressWatch progress_;
   StdinForwarder stdin_;
+  JobControl control_;
   bool output_gone_ = false;
   bool warned_of_logs_ = false;
   std::vector<hosts::OneMachine> machines_;

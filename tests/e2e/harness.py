@@ -25,6 +25,7 @@ import pathlib
 import shlex
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -436,7 +437,8 @@ class Testbed:
 
     def files_left(self, allowed=()):
         """Files on the hosts where programs leave things behind, without those that match an allowed pattern. The
-        agent's cache and what ssh keeps are expected."""
+        agent's cache and what ssh keeps are expected, and the sockets of launchers that a test has killed."""
+        self.remove_dead_sockets()
         expected = ("/home/*/.ssh", "/home/*/.ssh/*", "/home/*/.cache", "/home/*/.cache/sml-run",
                     "/home/*/.cache/sml-run/*", *allowed)
         found = []
@@ -445,6 +447,18 @@ class Testbed:
             for top in ("/tmp", "/var/tmp", "/dev/shm", "/home/root", "/home/tester"):
                 found += [f"{host}:{p}" for p in self._walk(root, top, expected)]
         return found
+
+    def remove_dead_sockets(self):
+        for host, facts in self._state()["hosts"].items():
+            for folder in pathlib.Path(f"/proc/{facts.get('pid')}/root/tmp").glob("sml-run-*"):
+                for entry in folder.iterdir():
+                    with contextlib.suppress(OSError), socket.socket(socket.AF_UNIX) as asked:
+                        try:
+                            asked.connect(os.fspath(entry))
+                        except ConnectionRefusedError:
+                            entry.unlink()
+                with contextlib.suppress(OSError):
+                    folder.rmdir()
 
     def _walk(self, root, top, expected):
         for directory, subdirectories, files in os.walk(root + top):

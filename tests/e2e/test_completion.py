@@ -1,4 +1,5 @@
 """What bash, zsh and fish offer for sml-run, asked of the shells themselves, held against --help."""
+import contextlib
 import pathlib
 import re
 import shutil
@@ -6,7 +7,7 @@ import subprocess
 import tempfile
 import unittest
 
-from harness import BUILD
+from harness import BUILD, sml_run_popen
 
 SML_RUN = BUILD / "sml-run"
 
@@ -47,20 +48,30 @@ def bash(*words):
     return [line for line in out.stdout.splitlines() if line]
 
 
-def fish(line):
+@contextlib.contextmanager
+def running_job():
+    """(its id, sml-run)"""
+    with sml_run_popen("-np", "1", "sh", "-c", "echo $SML_JOB_ID; exec sleep 600") as job:
+        name = job.read_until("\n").decode().split()[-1]
+        yield name, SML_RUN
+        job.terminate()
+        job.finish()
+
+
+def fish(line, more_path=""):
     with tempfile.TemporaryDirectory() as home:
         script = write_script("fish", home, "sml-run.fish")
         out = subprocess.run(["fish", "--no-config", "-c", f"source {script}; complete -C {line!r}"], capture_output=True, text=True, timeout=60, check=True,
-                             env={"HOME": home, "PATH": "/usr/bin:/bin"})
+                             env={"HOME": home, "PATH": f"{more_path}:/usr/bin:/bin".lstrip(":")})
     return [row.split("\t")[0] for row in out.stdout.splitlines()]
 
 
-def zsh(line):
+def zsh(line, more_path=""):
     with tempfile.TemporaryDirectory() as folder:
         found = pathlib.Path(folder, "found")
         write_script("zsh", folder, "_sml-run")
         subprocess.run(["zsh", "-f", "-c", ZSH, "zsh", folder, found, line], timeout=120, check=True,
-                       env={"HOME": folder, "PATH": "/usr/bin:/bin", "TERM": "dumb"}, stdin=subprocess.DEVNULL)
+                       env={"HOME": folder, "PATH": f"{more_path}:/usr/bin:/bin".lstrip(":"), "TERM": "dumb"}, stdin=subprocess.DEVNULL)
         return re.findall(r"<(.*?)>", found.read_text())
 
 
@@ -93,6 +104,27 @@ class Completion(unittest.TestCase):
         self.assertIn("hostname", bash("sml-run", "-np", "2", "hostnam"))
         self.assertEqual([w for w in bash("sml-run", "-np", "2", "prog", "--sta") if w.startswith("--start")], [])
         self.assertEqual([w for w in bash("sml-run", "--", "--sta") if w.startswith("--start")], [])
+
+    def test_bash_offers_words_and_jobs(self):
+        self.assertLessEqual({"status", "stop"}, set(bash("sml-run", "st")))
+        self.assertEqual(bash("sml-run", "logs", "--f"), ["--format", "--follow"])
+        self.assertEqual(bash("sml-run", "ps", "--format", ""), ["text", "json"])
+        with running_job() as (name, path):
+            self.assertIn(name, bash(str(path), "stop", name[:6]))
+            self.assertIn("SIGUSR1", bash(str(path), "signal", name, "SIGU"))
+
+    @unittest.skipUnless(shutil.which("fish"), "fish is not installed (tests/run installs it)")
+    def test_fish_offers_words_and_jobs(self):
+        self.assertLessEqual({"status", "stop"}, set(fish("sml-run st")))
+        self.assertEqual(set(fish("sml-run logs --f")), {"--follow", "--format"})
+        with running_job() as (name, path):
+            self.assertIn(name, fish("sml-run stop ", path.parent))
+
+    @unittest.skipUnless(shutil.which("zsh"), "zsh is not installed (tests/run installs it)")
+    def test_zsh_offers_words_and_jobs(self):
+        self.assertLessEqual({"status", "stop"}, set(zsh("sml-run st")))
+        with running_job() as (name, path):
+            self.assertIn(name, zsh("sml-run stop ", path.parent))
 
     @unittest.skipUnless(shutil.which("fish"), "fish is not installed (tests/run installs it)")
     def test_fish_offers_all_of_help(self):

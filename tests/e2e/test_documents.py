@@ -95,6 +95,18 @@ class Commands(HostsCase):
             job.finish()
         return done
 
+    def run_on_a_job(self, line):
+        with self.start("algo-1", "exec sml-run -np 2 sh -c 'trap : USR1; echo ready; while :; do sleep 0.1; done' 2>&1") as job:
+            job.read_until("ready")
+            with self.start("algo-1", line) as asked:
+                if "--follow" in line:
+                    asked.read_until("ready")
+                    job.terminate()
+                done = asked.finish()
+            job.terminate()
+            job.finish()
+        return done
+
     def run_in_a_container(self, line):
         """Of SageMaker."""
         for name, value in (("input/config/resourceconfig.json", RESOURCES), ("input/config/hyperparameters.json", {"sagemaker_program": "train.py"})):
@@ -109,6 +121,8 @@ class Commands(HostsCase):
             return self.run_on_both(line)
         if line.startswith("kill "):
             return self.run_beside_a_job(line)
+        if re.match(r"sml-run (ps|status|stop|signal|logs)\b", line):
+            return self.run_on_a_job(line)
         if line.startswith("sml-run train"):
             return self.run_in_a_container(line)
         if "/fsx/train" in line:

@@ -58,7 +58,7 @@ def codecs():
     start += u32(1, 0) + texts(b"TF_CONFIG={}")
     caller = u32(1) + text(b"10.0.0.2") + struct.pack(">H", 4000) + text(b"10.0.0.1") + struct.pack(">H", 29500)
     one = {"Hello": hello, "Probe": texts(b"10.0.0.1", b"fe80::1") + struct.pack(">HI", 29500, 1000), "Start": start,
-           "Signal": u32(10), "Stop": u32(15, 1000), "StdinData": u32(0) + text(b"in\n"), "StdinEof": u32(0),
+           "Signal": u32(10, 1, 3), "Stop": u32(15, 1000), "StdinData": u32(0) + text(b"in\n"), "StdinEof": u32(0),
            "Credit": u64(65536), "Ping": u64(7), "Suspend": b"", "Resume": b"", "Leave": b"",
            "AskJoined": struct.pack(">H", 29500), "Inspect": b"", "Vouch": u32(1) + caller, "Ruled": u32(1, 1) + u8(1),
            "EndLeft": text(b"sml0") + u32(17) + text(b"/sys/fs/cgroup/sml-run-a") + text(b"/tmp/sml-run-a"),
@@ -213,5 +213,18 @@ def texts_of_others():
     put("own_words", "secrets", b"--hf_token abc PASSWORD='x y' {\"api_key\": \"1\"} n001 n002")
 
 
-for part in (codecs, dial_in, plans, handshake, stores, pipes, packed, sockets, texts_of_others):
+def jobs():
+    def request(topic, version=1, ranks=b""):
+        return frame(1, u32(version) + u8(topic, 0, 1) + u32(10) + text(ranks))
+
+    summary = b"".join(map(text, (b"sml-01", b"0.1.0", b"python3 train.py", b"running", b"host"))) + u32(7) + u64(1000) + u32(2, 4, 4, 0)
+    put("control", "status", request(1))
+    put("control", "signal", request(3, ranks=b"0,4-7"))
+    put("control", "other_version", request(0, version=2))
+    put("control", "summary", frame(64, summary))
+    put("control", "logs", frame(67, u32(3) + u8(2) + text(b"a line\n")) + frame(68, u64(70000)) + frame(69, b""))
+    put("control", "ended", frame(66, text(b"no")) + frame(65, text(b"{}")) + frame(70, u8(143) + text(b"stopped by SIGTERM")))
+
+
+for part in (jobs, codecs, dial_in, plans, handshake, stores, pipes, packed, sockets, texts_of_others):
     part()

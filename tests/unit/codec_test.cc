@@ -67,7 +67,7 @@ std::vector<ToAgent> to_agent(const std::string& text) {
                 {RankVariables{Rank(2), {"A=" + text}}, RankVariables{}}},
           Signal{},
           Signal{SIGUSR1},
-          Signal{-1},
+          Signal{-1, {Rank(0), Rank(4294967295U)}},
           Stop{},
           Stop{SIGTERM, 10000},
           StdinData{},

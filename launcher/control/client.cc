@@ -1,0 +1,186 @@
+#include "launcher/control/client.h"
+
+#include <algorithm>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include <poll.h>
+#include <unistd.h>
+
+#include "common/core/text.h"
+#include "common/os/fd.h"
+#include "launcher/control/job_finder.h"
+#include "launcher/control/log_printer.h"
+#include "launcher/control/messages.h"
+#include "launcher/report/job_list.h"
+
+namespace sml::control {
+
+namespace {
+
+using Say = std::function<void(const std::string&)>;
+
+constexpr int kPatienceMs = 10'000;
+constexpr int kForEver = -1;
+constexpr int kWatchMs = 1000;
+constexpr int kFailed = 1;
+
+Form form_of(const ControlLine& line) { return line.format == PlanFormat::Json ? Form::Json : Form::Text; }
+
+int refuse(const Error& error, const Say& say) {
+  say(error.message());
+  if (!error.hint().empty()) say("hint: " + error.hint());
+  return kFailed;
+}
+
+// Whatever a job in a container says steers no terminal.
+std::string safe_lines(std::string_view text) {
+  std::string out;
+  for (const std::string_view line : split(text, '\n')) out += show(line, std::string_view::npos) + "\n";
+  return text.empty() ? std::string() : out;
+}
+
+bool print(const std::string& text) { return os::write_all(STDOUT_FILENO, text); }
+
+int list_jobs(const ControlLine& line, const Say& say) {
+  const Found found = find_jobs();
+  std::vector<report::JobSummary> jobs;
+  for (const FoundJob& job : found.jobs) jobs.push_back(job.summary);
+  for (const std::string& note : found.notes) say(note);
+  if (line.format == PlanFormat::Json) return print(report::jobs_json(jobs) + "\n") ? 0 : kFailed;
+  if (jobs.empty()) {
+    say("no job of yours runs on this machine");
+    return 0;
+  }
+  return print(report::jobs_table(jobs)) ? 0 : kFailed;
+}
+
+// One answer, in one piece.
+Result<std::string> ask(const Door& door, const Request& request) {
+  Result<Conversation> asked = Conversation::begin(door, request);
+  if (!asked) return asked.error();
+  Result<std::optional<Answer>> answer = asked->next(kPatienceMs);
+  if (!answer) return Error(answer.error()).in("job " + show(door.job()));
+  if (!*answer) return Error(ErrorKind::Lost, "job " + show(door.job()) + " has ended");
+  if (const auto* text = std::get_if<Text>(&**answer)) return text->text;
+  if (const auto* refused = std::get_if<Refused>(&**answer)) return Error(ErrorKind::Usage, refused->why);
+  return Error(ErrorKind::Protocol, "job " + show(door.job()) + " answers something else");
+}
+
+int show_status(const Door& door, const ControlLine& line, const Say& say) {
+  const bool clears = line.watch == Watch::Yes && line.format == PlanFormat::Text && ::isatty(STDOUT_FILENO) == 1;
+  for (bool first = true;; first = false) {
+    const Result<std::string> text = ask(door, {.topic = Topic::Status, .form = form_of(line)});
+    if (!text && !first && text.error().kind() == ErrorKind::Lost) {
+      say("job " + show(door.job()) + " has ended");
+      return 0;
+    }
+    if (!text) return refuse(text.error(), say);
+    if (!print((clears ? "\x1b[H\x1b[J" : "") + safe_lines(*text))) return kFailed;
+    if (line.watch == Watch::No) return 0;
+    ::poll(nullptr, 0, kWatchMs);
+  }
+}
+
+int send_signal(const Door& door, const ControlLine& line, const Say& say) {
+  const Result<std::string> text =
+      ask(door, {.topic = Topic::Signal, .form = form_of(line), .signo = line.signo, .ranks = line.ranks});
+  if (!text) return refuse(text.error(), say);
+  return print(safe_lines(*text)) ? 0 : kFailed;
+}
+
+// What comes until the job ends, or all has been said.
+class Listener {
+ public:
+  Listener(const Door& door, const ControlLine& line, const Say& say)
+      : door_(door),
+        line_(line),
+        say_(say),
+        printer_(form_of(line), {control_of(STDOUT_FILENO), control_of(STDERR_FILENO)}) {}
+
+  int listen(Conversation& asked) {
+    for (;;) {
+      const Result<std::optional<Answer>> answer = asked.next(kForEver);
+      if (!answer) return refuse(Error(answer.error()).in("job " + show(door_.job())), say_);
+      if (!*answer) {
+        flush();
+        say_("the launcher of job " + show(door_.job()) + " has gone without a word");
+        return kFailed;
+      }
+      if (const std::optional<int> status = hear(**answer)) return *status;
+    }
+  }
+
+ private:
+  static LogPrinter::Control control_of(int fd) {
+    return ::isatty(fd) == 1 ? LogPrinter::Control::Show : LogPrinter::Control::Pass;
+  }
+
+  // The exit status, after the last.
+  std::optional<int> hear(const Answer& answer) {
+    if (const auto* output = std::get_if<Output>(&answer)) {
+      printer_.add(*output);
+      return flush() ? std::nullopt : std::optional(kFailed);
+    }
+    if (const auto* skipped = std::get_if<Skipped>(&answer)) {
+      say_(std::to_string(skipped->bytes) + " bytes are missing here, as they were not taken fast enough");
+      return std::nullopt;
+    }
+    printer_.finish();
+    const bool written = flush();
+    if (std::get_if<Done>(&answer) != nullptr) return written ? 0 : kFailed;
+    if (const auto* ended = std::get_if<Ended>(&answer)) return over(*ended);
+    const auto* refused = std::get_if<Refused>(&answer);
+    return refuse(Error(ErrorKind::Usage, refused != nullptr ? refused->why : "it answers something else"), say_);
+  }
+
+  int over(const Ended& ended) {
+    if (line_.word == ControlWord::Stop && line_.format == PlanFormat::Json) {
+      return print(report::ended_json(door_.job(), ended.exit_code, ended.verdict) + "\n") ? 0 : kFailed;
+    }
+    say_("job " + show(door_.job()) + " has ended with status " + std::to_string(ended.exit_code) + ": " +
+         ended.verdict);
+    return 0;
+  }
+
+  bool flush() {
+    const std::array<std::string, 2> texts = printer_.take();
+    return os::write_all(STDOUT_FILENO, texts[0]) && os::write_all(STDERR_FILENO, texts[1]);
+  }
+
+  const Door& door_;
+  const ControlLine& line_;
+  const Say& say_;
+  LogPrinter printer_;
+};
+
+int listen(const Door& door, const ControlLine& line, const Say& say) {
+  Request request{.topic = line.word == ControlWord::Stop ? Topic::Stop : Topic::Logs, .form = form_of(line)};
+  request.follow = line.follow == Follow::Yes ? Lasts::Yes : Lasts::No;
+  request.ranks = line.ranks;
+  Result<Conversation> asked = Conversation::begin(door, request);
+  if (!asked) return refuse(asked.error(), say);
+  return Listener(door, line, say).listen(*asked);
+}
+
+}  // namespace
+
+int obey(const ControlLine& line, const Say& say) {
+  if (line.word == ControlWord::Ps) return list_jobs(line, say);
+  if (line.word == ControlWord::Stacks) {
+    return refuse(Error(ErrorKind::Usage,
+                        "stacks: this version cannot tell where workers are; py-spy or gdb on their "
+                        "hosts can, and sml-run status has hosts and pids"),
+                  say);
+  }
+  const Result<Door> door = find_job(line.job);
+  if (!door) return refuse(Error(door.error()).in(name(line.word)), say);
+  switch (line.word) {
+    case ControlWord::Status: return show_status(*door, line, say);
+    case ControlWord::Signal: return send_signal(*door, line, say);
+    default: return listen(*door, line, say);
+  }
+}
+
+}  // namespace sml::control

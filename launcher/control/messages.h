@@ -1,0 +1,90 @@
+// What sml-run ps, status, stop, signal and logs say to the launcher of a running job, and what it answers. Frames of
+// common/wire/frame.h over a Unix socket. Pure. Both sides may be different builds: the version comes first in a
+// Request and its place never changes.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+
+#include "common/core/error.h"
+#include "common/core/stream.h"
+#include "common/core/strong.h"
+#include "launcher/report/job_list.h"
+
+namespace sml::control {
+
+inline constexpr std::uint32_t kVersion = 1;
+inline constexpr std::size_t kMaxRequest = std::size_t{64} << 10;  // bytes of a payload
+inline constexpr std::size_t kMaxAnswer = std::size_t{64} << 20;
+
+// ---- to the launcher: one, and no more
+
+enum class Topic : std::uint8_t { Summary, Status, Stop, Signal, Logs };
+enum class Form : std::uint8_t { Text, Json };
+enum class Lasts : std::uint8_t { No, Yes };
+
+struct Request {
+  std::uint32_t version = kVersion;
+  Topic topic = Topic::Summary;
+  Form form = Form::Text;
+  Lasts follow = Lasts::No;  // of Logs
+  std::int32_t signo = 0;
+  std::string ranks{};  // as RankSet reads them; empty: all
+  void fields(auto& a) { a(version, topic, form, follow, signo, ranks); }
+};
+
+// ---- from the launcher
+
+struct Summary {
+  report::JobSummary job;
+  void fields(auto& a) { a(job); }
+};
+// The whole answer, in the form that was asked for.
+struct Text {
+  std::string text;
+  void fields(auto& a) { a(text); }
+};
+// It cannot be done; the last message.
+struct Refused {
+  std::string why;
+  void fields(auto& a) { a(why); }
+};
+// What a rank has printed.
+struct Output {
+  Rank rank;
+  Stream stream = Stream::Stdout;
+  std::string bytes;
+  void fields(auto& a) { a(rank, stream, bytes); }
+};
+// The reader was too slow for so much of what the ranks printed here.
+struct Skipped {
+  std::uint64_t bytes = 0;
+  void fields(auto& a) { a(bytes); }
+};
+// All that was asked for has been said, and the job goes on.
+struct Done {
+  void fields(auto& a) { a(); }
+};
+// The job has ended.
+struct Ended {
+  std::uint8_t exit_code = 0;
+  std::string verdict;
+  void fields(auto& a) { a(exit_code, verdict); }
+};
+
+using Answer = std::variant<Summary, Text, Refused, Output, Skipped, Done, Ended>;
+
+std::string encode(const Request& request);
+std::string encode(const Answer& answer);
+// What of an Output stands before its bytes.
+std::string output_head(Rank rank, Stream stream, std::size_t size);
+
+// Takes the first whole one off the front of `buffer`; nothing: more bytes are needed. Error (Protocol): these bytes
+// are none, or of another version, and the rest is worthless.
+Result<std::optional<Request>> take_request(std::string& buffer);
+Result<std::optional<Answer>> take_answer(std::string& buffer);
+
+}  // namespace sml::control

@@ -1,0 +1,41 @@
+// The words that speak to running jobs: ps, status, stop, signal, logs, stacks. They are ours where they are the very
+// first word; after an option, after "--" or with a path they name a program. Pure.
+#pragma once
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "common/core/error.h"
+#include "launcher/options/command_line.h"
+#include "launcher/options/options.h"
+
+namespace sml {
+
+enum class ControlWord : std::uint8_t { Ps, Status, Stop, Signal, Logs, Stacks };
+enum class Watch : std::uint8_t { No, Yes };
+enum class Follow : std::uint8_t { No, Yes };
+
+struct ControlLine {
+  ControlWord word = ControlWord::Ps;
+  std::string job{};  // id, or how one begins; empty: the only one
+  PlanFormat format = PlanFormat::Text;
+  Watch watch = Watch::No;
+  Follow follow = Follow::No;
+  std::string ranks{};  // as RankSet reads them; empty: all
+  int signo = 0;
+};
+
+std::vector<std::string_view> control_words();
+std::string_view name(ControlWord word);
+
+// `called`: by which name sml-run was started.
+bool is_control_line(std::string_view called, std::span<const std::string> arguments);
+// Of such a line. Error (Usage).
+Result<std::variant<ControlLine, Printed>> parse_control_line(std::span<const std::string> arguments);
+// What --help says of them.
+std::string control_help();
+
+}  // namespace sml

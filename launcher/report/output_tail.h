@@ -1,0 +1,40 @@
+// The end of what a rank has printed on a stream, for who comes to look while it runs. Pure; bounded.
+#pragma once
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace sml::report {
+
+class OutputTail {
+ public:
+  static constexpr std::size_t kBytes = 4096;  // kept at most
+
+  void add(std::string_view bytes) {
+    if (bytes.size() >= kBytes) {
+      is_cut_ = is_cut_ || !text_.empty() || bytes.size() > kBytes;
+      text_.assign(bytes.substr(bytes.size() - kBytes));
+      return;
+    }
+    text_ += bytes;
+    if (text_.size() <= 2 * kBytes) return;
+    is_cut_ = true;
+    text_.erase(0, text_.size() - kBytes);
+  }
+
+  // From the beginning of a line where there is one; what follows in add() goes on from there.
+  std::string_view text() const {
+    std::string_view out = text_;
+    const bool cut = is_cut_ || out.size() > kBytes;
+    if (out.size() > kBytes) out.remove_prefix(out.size() - kBytes);
+    const std::size_t line_end = out.find('\n');
+    if (cut && line_end != std::string_view::npos) out.remove_prefix(line_end + 1);
+    return out;
+  }
+
+ private:
+  std::string text_;
+  bool is_cut_ = false;
+};
+
+}  // namespace sml::report

@@ -1,0 +1,52 @@
+// What sml-run ps, status, stop, signal and logs see of the job that runs here, and do to it.
+#pragma once
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <boost/asio/any_io_executor.hpp>
+
+#include "common/core/stream.h"
+#include "common/plan/launch_plan.h"
+#include "common/wire/messages.h"
+#include "launcher/control/control_socket.h"
+#include "launcher/report/job_progress.h"
+#include "launcher/report/output_tail.h"
+
+namespace sml::run {
+
+class JobControl {
+ public:
+  struct Job {
+    std::function<const plan::LaunchPlan&()> plan;
+    const report::JobProgress& progress;
+    std::function<bool()> workers_run;
+    std::function<void(HostIndex host, const wire::ToAgent& message)> tell;
+    std::function<void(int signo, const std::string& who)> signalled;  // the workers have been, by that
+    std::function<void(const std::string& who)> stop;
+  };
+  JobControl(const boost::asio::any_io_executor& loop, Job job);
+
+  // Error: nobody can ask; the job goes on as it would.
+  Result<void> open();
+  void output(Rank rank, Stream stream, std::string_view bytes);
+  // After the last output.
+  void tell_end(int exit_code, const std::string& verdict) { socket_.tell_end(exit_code, verdict); }
+  void close() { socket_.close(); }
+
+ private:
+  report::JobSummary summary() const;
+  std::string status(control::Form form) const;
+  Result<std::string> signal(const control::Request& request) const;
+  std::string_view tail(Rank rank, Stream stream) const;
+  static std::size_t place(Rank rank, Stream stream) {
+    return std::size_t{rank.value()} * 2 + (stream == Stream::Stdout ? 0 : 1);
+  }
+
+  Job job_;
+  std::vector<report::OutputTail> tails_;  // two for each rank; empty: nobody can ask
+  control::ControlSocket socket_;
+};
+
+}  // namespace sml::run
