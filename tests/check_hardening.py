@@ -72,8 +72,28 @@ def lacks_of_objects(archive):
     return lacks
 
 
+def lacks_of_helper(helper):
+    """The program that the agent carries for libpmix is to start with the C library of any host."""
+    names = read("readelf", "-sW", helper)
+    lacks = lacks_of_layout(helper)
+    if "__stack_chk_fail" not in names:
+        lacks.append("has no stack protector")
+    oldest = {"X86-64": {"GLIBC_2.2.5", "GLIBC_2.4"}, "AArch64": {"GLIBC_2.17"}}  # 2.4: the stack protector's
+    machine = re.search(r"Machine:\s+.*?(X86-64|AArch64)", read("readelf", "-hW", helper))
+    newer = set(re.findall(r"@(\w+_[\d.]+)", names)) - oldest.get(machine and machine[1], set())
+    if newer:
+        lacks.append(f"needs {', '.join(sorted(newer))}")
+    needed = set(re.findall(r"NEEDED.*\[(.*)\]", read("readelf", "-dW", helper)))
+    if needed != {"libc.so.6", "libdl.so.2", "libpthread.so.0"}:
+        lacks.append(f"needs {', '.join(sorted(needed))}, not just what every system has")
+    if helper.stat().st_size > 20_000:
+        lacks.append(f"has {helper.stat().st_size} bytes; the limit is 20000")
+    return lacks
+
+
 def check(build):
-    lacks = []
+    helper = build / "sml-run-pmix"
+    lacks = [f"sml-run-pmix {lack}" for lack in lacks_of_helper(helper)]
     for name, archives in LIBRARIES.items():
         program, symbols = build / name, build / f"{name}.symbols"  # the agent's are cut off it
         lacks += [f"{name} {lack}" for lack in lacks_of_layout(program)]

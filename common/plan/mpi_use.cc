@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <initializer_list>
 #include <optional>
 
 #include "common/plan/worker_env.h"
@@ -17,10 +18,10 @@ constexpr std::uint64_t kSegmentSize = 56;
 constexpr std::uint64_t kEntrySize = 16;
 constexpr std::uint64_t kMostSegments = 128;
 constexpr std::uint64_t kMostEntries = 1024;
-constexpr std::size_t kLongestName = 256;
+constexpr std::size_t kLongestName = 1024;
 
-constexpr std::uint64_t kLoad = 1, kDynamic = 2;                // p_type
-constexpr std::uint64_t kEnd = 0, kNeeded = 1, kNameTable = 5;  // d_tag
+constexpr std::uint64_t kLoad = 1, kDynamic = 2;                                                 // p_type
+constexpr std::uint64_t kEnd = 0, kNeeded = 1, kNameTable = 5, kOldRunPath = 15, kRunPath = 29;  // d_tag
 
 // 0 beyond the end.
 std::uint64_t number_at(std::string_view bytes, std::size_t at, std::size_t size) {
@@ -59,6 +60,31 @@ std::optional<std::uint64_t> offset_of(std::uint64_t address, const std::vector<
   return std::nullopt;
 }
 
+// What the dynamic section names under these tags.
+std::vector<std::string> names_of(const ReadAt& read, std::initializer_list<std::uint64_t> tags) {
+  const std::vector<Segment> segments = segments_of(read);
+  const auto dynamic =
+      std::find_if(segments.begin(), segments.end(), [](const Segment& s) { return s.type == kDynamic; });
+  if (dynamic == segments.end()) return {};
+  const std::string entries = read(dynamic->offset, std::min(dynamic->size, kMostEntries * kEntrySize));
+  std::vector<std::uint64_t> names;
+  std::optional<std::uint64_t> table;
+  for (std::size_t at = 0; at + kEntrySize <= entries.size(); at += kEntrySize) {
+    const std::uint64_t tag = number_at(entries, at, 8), value = number_at(entries, at + 8, 8);
+    if (tag == kEnd) break;
+    if (std::find(tags.begin(), tags.end(), tag) != tags.end()) names.push_back(value);
+    if (tag == kNameTable) table = offset_of(value, segments);
+  }
+  std::vector<std::string> out;
+  for (const std::uint64_t name : names) {
+    if (!table) break;
+    std::string text = read(*table + name, kLongestName);
+    text.resize(std::min(text.find('\0'), text.size()));
+    if (!text.empty()) out.push_back(std::move(text));
+  }
+  return out;
+}
+
 // ---- names
 
 std::string_view file_name(std::string_view path) { return path.substr(path.rfind('/') + 1); }
@@ -86,29 +112,9 @@ std::string mpi_library_among(const std::vector<std::string>& names) {
 
 }  // namespace
 
-std::vector<std::string> needed_libraries(const ReadAt& read) {
-  const std::vector<Segment> segments = segments_of(read);
-  const auto dynamic =
-      std::find_if(segments.begin(), segments.end(), [](const Segment& s) { return s.type == kDynamic; });
-  if (dynamic == segments.end()) return {};
-  const std::string entries = read(dynamic->offset, std::min(dynamic->size, kMostEntries * kEntrySize));
-  std::vector<std::uint64_t> names;
-  std::optional<std::uint64_t> table;
-  for (std::size_t at = 0; at + kEntrySize <= entries.size(); at += kEntrySize) {
-    const std::uint64_t tag = number_at(entries, at, 8), value = number_at(entries, at + 8, 8);
-    if (tag == kEnd) break;
-    if (tag == kNeeded) names.push_back(value);
-    if (tag == kNameTable) table = offset_of(value, segments);
-  }
-  std::vector<std::string> out;
-  for (const std::uint64_t name : names) {
-    if (!table) break;
-    std::string text = read(*table + name, kLongestName);
-    text.resize(std::min(text.find('\0'), text.size()));
-    if (!text.empty()) out.push_back(std::move(text));
-  }
-  return out;
-}
+std::vector<std::string> needed_libraries(const ReadAt& read) { return names_of(read, {kNeeded}); }
+
+std::vector<std::string> library_folders(const ReadAt& read) { return names_of(read, {kOldRunPath, kRunPath}); }
 
 bool is_mpi_library(std::string_view path) {
   constexpr std::array<std::string_view, 6> kNames{"libmpi.so", "libmpi_",    "libmpich",

@@ -19,6 +19,9 @@ using ReadFileAt = std::function<std::string(const std::string& path, std::uint6
 // Reads a few kilobytes at most.
 std::vector<std::string> needed_libraries(const ReadAt& read);
 
+// Lists of folders in which it says that these are (DT_RPATH, DT_RUNPATH), as written: "$ORIGIN:/opt/lib".
+std::vector<std::string> library_folders(const ReadAt& read);
+
 // "/usr/lib/libmpi.so.40", "libmpich.so.12", "libmpi_cray.so.12", but not "libmpir.so.1".
 bool is_mpi_library(std::string_view path);
 

@@ -4,13 +4,10 @@
 #include <array>
 #include <vector>
 
-#include <fcntl.h>
-#include <unistd.h>
-
 #include "common/os/descendants.h"
-#include "common/os/fd.h"
 #include "common/os/small_file.h"
 #include "common/plan/mpi_use.h"
+#include "launcher/agent/host_files.h"
 
 namespace sml::agent {
 
@@ -28,14 +25,6 @@ constexpr std::array kLooks{milliseconds(30),   milliseconds(100),  milliseconds
 constexpr std::array kLooksAtAll{milliseconds(2000), milliseconds(10000)};
 constexpr std::size_t kSome = 16;
 constexpr std::size_t kMostProcesses = 64;  // of one worker
-
-std::string read_file_at(const std::string& path, std::uint64_t offset, std::size_t size) {
-  const os::UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
-  std::string bytes(size, '\0');
-  const ssize_t got = fd ? ::pread(fd.get(), bytes.data(), size, static_cast<off_t>(offset)) : -1;
-  bytes.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
-  return bytes;
-}
 
 plan::Environment environment_of(const std::string& process) {
   plan::Environment out;

@@ -6,6 +6,7 @@
 #include "launcher/agent/channel_service.h"
 #include "launcher/agent/log_service.h"
 #include "launcher/agent/pipes.h"
+#include "launcher/agent/pmix_service.h"
 #include "launcher/agent/port_service.h"
 #include "launcher/agent/store_services.h"
 
@@ -55,6 +56,7 @@ HostServices make_services(wire::Prepare& plan, const std::vector<const wire::Wo
   if (std::any_of(workers.begin(), workers.end(), has_log)) {
     out.push_back(std::make_unique<LogService>(context, plan.logs, workers));
   }
+  if (auto pmix = make_pmix_service(plan.mpi, workers, environments, context)) out.push_back(std::move(pmix));
   add_wished(out, plan.services, context);
   return out;
 }

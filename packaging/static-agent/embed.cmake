@@ -1,23 +1,23 @@
-# Writes an assembler file that holds the agent's bytes, the first 16 digits of their SHA-256, and what cksum says of
-# them.
-# Called at build time: cmake -DAGENT=file -DOUT=file.S -P embed.cmake
-file(SHA256 ${AGENT} sum)
+# Writes an assembler file that holds a program's bytes, the first 16 digits of their SHA-256, and what cksum says of
+# them: symbols sml_NAME_image_….
+# Called at build time: cmake -DPROGRAM=file -DNAME=agent -DOUT=file.S -P embed.cmake
+file(SHA256 ${PROGRAM} sum)
 string(SUBSTRING ${sum} 0 16 id)
-execute_process(COMMAND cksum INPUT_FILE ${AGENT} OUTPUT_VARIABLE cksum OUTPUT_STRIP_TRAILING_WHITESPACE
+execute_process(COMMAND cksum INPUT_FILE ${PROGRAM} OUTPUT_VARIABLE cksum OUTPUT_STRIP_TRAILING_WHITESPACE
                 COMMAND_ERROR_IS_FATAL ANY)
 file(WRITE ${OUT} "\
-  .section .rodata.sml_agent, \"a\"
-  .global sml_agent_image_begin
-  .global sml_agent_image_end
-  .global sml_agent_image_id
-  .global sml_agent_image_cksum
+  .section .rodata.sml_${NAME}, \"a\"
+  .global sml_${NAME}_image_begin
+  .global sml_${NAME}_image_end
+  .global sml_${NAME}_image_id
+  .global sml_${NAME}_image_cksum
   .balign 16
-sml_agent_image_begin:
-  .incbin \"${AGENT}\"
-sml_agent_image_end:
-sml_agent_image_id:
+sml_${NAME}_image_begin:
+  .incbin \"${PROGRAM}\"
+sml_${NAME}_image_end:
+sml_${NAME}_image_id:
   .asciz \"${id}\"
-sml_agent_image_cksum:
+sml_${NAME}_image_cksum:
   .asciz \"${cksum}\"
   .section .note.GNU-stack, \"\", %progbits
 ")

@@ -51,6 +51,22 @@ def frame(kind, payload):
     return struct.pack(">IB", len(payload), kind) + payload
 
 
+# ---- frames of the helper that lends libpmix (common/rendezvous/pmix_frames.h)
+def pmix():
+    types = types_of("common/rendezvous/pmix_frames.h", "FromHelper", 16)
+    every = struct.pack(">I", 0xFFFFFFFE)
+    one = {"Connected": u32(0), "Finalized": u32(1, 2), "Abort": u32(2, 0, 7) + text(b"N/A"),
+           "Fence": u32(3, 1) + every + text(b"card"), "AskModex": u32(4, 3), "ModexData": u32(0, 0) + text(b"card"),
+           "Loaded": text(b"libpmix.so.2") + text(b"4.2.2"), "Refused": text(b"no libpmix") + text(b"none"),
+           "Serving": u32(1, 0) + texts(b"PMIX_RANK=0")}
+    for name, payload in one.items():
+        put("pmix_helper", name.lower(), b"\xff" + frame(types[name], payload))
+    order = ("Connected", "Fence", "AskModex", "Finalized", "Abort")
+    put("pmix_helper", "conversation", b"\x06" + b"".join(frame(types[n], one[n]) for n in order))
+    put("pmix_helper", "ask", b"\xff" + u8(0) + u32(7, 0) + text(b""))  # of another host
+    put("pmix_helper", "give", b"\xff" + u8(0) + u32(7, 0) + text(b"") + frame(types["ModexData"], one["ModexData"]))
+
+
 def codecs():
     app = texts(b"python3", b"train.py") + text(b"/srv/job") + u8(1) + texts(b"PATH=/bin") + texts(b"LR=0.1")
     hello = u32(8) + text(b"job") + text(b"algo-2") + u32(30000, 10000) + u64(65536)
@@ -226,5 +242,5 @@ def jobs():
     put("control", "ended", frame(66, text(b"no")) + frame(65, text(b"{}")) + frame(70, u8(143) + text(b"stopped by SIGTERM")))
 
 
-for part in (jobs, codecs, dial_in, plans, handshake, stores, pipes, packed, sockets, texts_of_others):
+for part in (jobs, codecs, pmix, dial_in, plans, handshake, stores, pipes, packed, sockets, texts_of_others):
     part()

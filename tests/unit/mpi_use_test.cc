@@ -3,42 +3,13 @@
 #include <map>
 
 #include "tests/support/catch.h"
+#include "tests/support/elf.h"
 
 using namespace sml::plan;
+using sml::test::elf;
 using Words = std::vector<std::string>;
 
 namespace {
-
-std::string number(std::uint64_t value, std::size_t size) {
-  std::string out;
-  for (std::size_t i = 0; i < size; ++i, value >>= 8) out += static_cast<char>(value & 0xff);
-  return out;
-}
-
-std::string segment(std::uint32_t type, std::uint64_t offset, std::uint64_t address, std::uint64_t size) {
-  return number(type, 4) + number(0, 4) + number(offset, 8) + number(address, 8) + number(address, 8) +
-         number(size, 8) + number(size, 8) + number(8, 8);
-}
-
-// As ld makes one: header, two segments, the dynamic section at 0x1000 (mapped at 0x401000), the names behind it.
-std::string elf(const Words& needed) {
-  constexpr std::uint64_t kDynamic = 0x1000, kNames = 0x1800, kBase = 0x400000;
-  std::string names(1, '\0'), dynamic;
-  for (const std::string& one : needed) {
-    dynamic += number(1, 8) + number(names.size(), 8);
-    names += one + '\0';
-  }
-  dynamic += number(5, 8) + number(kBase + kNames, 8) + number(0, 16) + number(1, 8) + number(1, 8);
-  std::string out("\177ELF\2\1\1", 7);
-  out.resize(32);
-  out += number(64, 8) + number(0, 14) + number(56, 2) + number(2, 2);
-  out.resize(64);
-  out += segment(1, 0, kBase, 0x2000) + segment(2, kDynamic, kBase + kDynamic, dynamic.size());
-  out.resize(kDynamic);
-  out += dynamic;
-  out.resize(kNames);
-  return out + names;
-}
 
 ReadAt reader(const std::string& bytes) {
   return [bytes](std::uint64_t offset, std::size_t size) {

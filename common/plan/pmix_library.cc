@@ -1,0 +1,162 @@
+#include "common/plan/pmix_library.h"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include "common/plan/worker_env.h"
+
+namespace sml::plan {
+
+namespace {
+
+constexpr const char* kLibrary = "libpmix.so.2";
+constexpr std::array<const char*, 2> kOpenMpi{"libmpi.so.40", "libmpi.so.80"};  // 4 and 5, 6
+constexpr std::size_t kMostFolders = 64;
+
+using Folders = std::vector<std::string>;
+
+void add(Folders& to, const std::string& folder) {
+  if (!folder.starts_with('/') || to.size() >= kMostFolders) return;
+  if (std::find(to.begin(), to.end(), folder) == to.end()) to.push_back(folder);
+}
+
+void add_list(Folders& to, std::string_view list) {
+  while (!list.empty()) {
+    const std::string_view one = list.substr(0, list.find(':'));
+    list.remove_prefix(std::min(one.size() + 1, list.size()));
+    add(to, std::string(one));
+  }
+}
+
+std::string value(std::span<const std::string> environment, std::string_view name) {
+  const std::string* found = find_variable(environment, name);
+  return found == nullptr ? std::string() : std::string(value_of(*found));
+}
+
+std::string folder_of(const std::string& path) { return path.substr(0, path.rfind('/')); }
+
+// Those in which an ELF file says that its libraries are.
+Folders run_path(const std::string& file, const HostFiles& files) {
+  Folders out;
+  const auto of_file = [&](std::uint64_t offset, std::size_t size) { return files.read(file, offset, size); };
+  for (std::string list : library_folders(of_file)) {
+    for (const std::string_view origin : {"${ORIGIN}", "$ORIGIN"}) {
+      for (std::size_t at = list.find(origin); at != std::string::npos; at = list.find(origin)) {
+        list.replace(at, origin.size(), folder_of(file));
+      }
+    }
+    add_list(out, list);
+  }
+  return out;
+}
+
+// Where the program's Open MPI may be: as the loader looks, and as mpi4py does (beside its interpreter).
+Folders mpi_folders(const std::string& program, const Folders& named, std::span<const std::string> environment,
+                    const HostFiles& files) {
+  Folders out = named;
+  for (const std::string& folder : run_path(program, files)) add(out, folder);
+  add(out, folder_of(folder_of(program)) + "/lib");
+  if (const std::string root = value(environment, "VIRTUAL_ENV"); !root.empty()) add(out, root + "/lib");
+  return out;
+}
+
+void add_beside_mpi(Folders& to, const Folders& folders, const HostFiles& files) {
+  for (const std::string& folder : folders) {
+    for (const char* name : kOpenMpi) {
+      const std::string library = folder + "/" + name;
+      if (!files.is_file(library)) continue;
+      add(to, folder);
+      for (const std::string& more : run_path(library, files)) add(to, more);
+    }
+  }
+}
+
+bool needs_open_mpi(const std::string& file, const HostFiles& files) {
+  const auto of_file = [&](std::uint64_t offset, std::size_t size) { return files.read(file, offset, size); };
+  const std::vector<std::string> needed = needed_libraries(of_file);
+  return std::any_of(needed.begin(), needed.end(), [](const std::string& name) {
+    return std::any_of(kOpenMpi.begin(), kOpenMpi.end(), [&name](const char* one) { return name.starts_with(one); });
+  });
+}
+
+// ---- Python
+
+// Where its packages are: below its own prefix, and as Debian has it.
+Folders package_folders(const std::string& program, std::span<const std::string> environment, const HostFiles& files) {
+  Folders out;
+  add_list(out, value(environment, "PYTHONPATH"));
+  Folders roots;
+  if (const std::string root = value(environment, "VIRTUAL_ENV"); !root.empty()) add(roots, root + "/lib/");
+  add(roots, folder_of(folder_of(program)) + "/lib/");
+  for (const std::string& root : roots) {
+    for (const std::string& name : files.list(root)) {
+      if (!name.starts_with("python3")) continue;
+      add(out, root + name + "/site-packages");
+      add(out, root + name + "/dist-packages");
+    }
+  }
+  return out;
+}
+
+bool has_open_mpi(const Folders& folders, const HostFiles& files) {
+  return std::any_of(folders.begin(), folders.end(), [&files](const std::string& folder) {
+    return std::any_of(kOpenMpi.begin(), kOpenMpi.end(),
+                       [&](const char* name) { return files.is_file(folder + "/" + name); });
+  });
+}
+
+// mpi4py has one extension for the MPI that it was built with, or, from PyPI, one for each kind.
+bool python_uses_open_mpi(const std::string& program, std::span<const std::string> environment,
+                          const HostFiles& files) {
+  for (const std::string& packages : package_folders(program, environment, files)) {
+    const std::string folder = packages + "/mpi4py";
+    std::size_t kinds = 0;
+    bool needs = false;
+    for (const std::string& name : files.list(folder)) {
+      if (!name.starts_with("MPI.") || !name.ends_with(".so")) continue;
+      ++kinds;
+      needs = needs || needs_open_mpi(folder + "/" + name, files);
+    }
+    if (kinds > 0) return kinds == 1 ? needs : has_open_mpi(mpi_folders(program, {}, environment, files), files);
+  }
+  return false;
+}
+
+// AWS puts its builds there, beside the system's loader.
+void add_amazons(Folders& to, const HostFiles& files) {
+  const std::string top = "/opt/amazon/";
+  std::vector<std::string> names = files.list(top);
+  std::sort(names.begin(), names.end());
+  for (const std::string& name : names) {
+    if (!name.starts_with("openmpi") && !name.starts_with("pmix")) continue;
+    add(to, top + name + "/lib");
+    add(to, top + name + "/lib64");
+  }
+}
+
+}  // namespace
+
+bool uses_open_mpi(const std::string& program, std::span<const std::string> environment, const HostFiles& files) {
+  if (needs_open_mpi(program, files)) return true;
+  const std::string name = program.substr(program.rfind('/') + 1);
+  return name.starts_with("python") && python_uses_open_mpi(program, environment, files);
+}
+
+std::vector<std::string> pmix_libraries(const std::string& program, std::span<const std::string> environment,
+                                        const HostFiles& files) {
+  Folders named;
+  add_list(named, value(environment, "LD_LIBRARY_PATH"));
+  Folders folders = named;
+  add_beside_mpi(folders, mpi_folders(program, named, environment, files), files);
+  if (const std::string root = value(environment, "CONDA_PREFIX"); !root.empty()) add(folders, root + "/lib");
+  add_amazons(folders, files);
+  std::vector<std::string> out;
+  for (const std::string& folder : folders) {
+    if (std::string path = folder + "/" + kLibrary; files.is_file(path)) out.push_back(std::move(path));
+  }
+  out.emplace_back(kLibrary);
+  return out;
+}
+
+}  // namespace sml::plan

@@ -1,0 +1,30 @@
+// Whether a program needs PMIx, and where a host's libpmix may be. Pure: what files hold is asked of others.
+//
+// A libpmix that belongs to the program's own MPI library comes before others: a server of another build or version
+// serves mostly as well, but that one surely does.
+#pragma once
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "common/plan/mpi_use.h"
+
+namespace sml::plan {
+
+struct HostFiles {
+  ReadFileAt read;
+  std::function<bool(const std::string& path)> is_file;
+  std::function<std::vector<std::string>(const std::string& folder)> list;  // names of what is in it
+};
+
+// Whether Open MPI is what the program would use: it is linked with it, or it is a Python whose mpi4py is, or that has
+// an Open MPI in its own folder for the mpi4py of PyPI, which takes what is there.
+bool uses_open_mpi(const std::string& program, std::span<const std::string> environment, const HostFiles& files);
+
+// In the order in which they are to be tried; the last is a name, for the system's own search. `program`: absolute;
+// `environment`: its. Folders that the environment names relatively are not looked into.
+std::vector<std::string> pmix_libraries(const std::string& program, std::span<const std::string> environment,
+                                        const HostFiles& files);
+
+}  // namespace sml::plan

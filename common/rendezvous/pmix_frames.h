@@ -1,0 +1,162 @@
+// What an agent and its helper that lends it libpmix (launcher/pmix/helper.c) say to each other, in frames of
+// common/wire/frame.h. Pure.
+//
+// Everything is asked by the agent, or by libpmix through the helper ("upcalls", which carry a number of the helper's);
+// the helper decides nothing.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "common/core/error.h"
+#include "common/core/strong.h"
+
+namespace sml::rendezvous::pmix {
+
+// PMIx's own numbers (pmix_common.h).
+constexpr std::int32_t kSuccess = 0;
+constexpr std::int32_t kBadParameter = -27;
+constexpr std::int32_t kOutOfResource = -29;
+constexpr std::int32_t kNotFound = -46;
+constexpr std::uint32_t kEveryRank = 0xfffffffe;               // PMIX_RANK_WILDCARD
+constexpr std::size_t kMaxFromHelper = std::size_t{64} << 20;  // bytes of one frame
+
+// The type of a value: PMIx's number, or one of the last two, which libpmix itself makes a PMIX_REGEX of.
+enum class Type : std::uint16_t {
+  Bool = 1,
+  String = 3,
+  Uint16 = 13,
+  Uint32 = 14,
+  Infos = 39,  // PMIX_DATA_ARRAY of pmix_info_t
+  Rank = 40,
+  NodeNames = 0xf000,    // "a,b"
+  RanksOfNodes = 0xf001  // "0,1;2,3"
+};
+
+// A pmix_info_t.
+struct Info {
+  std::string key;
+  Type type = Type::Bool;
+  std::uint64_t number = 0;
+  std::string text{};
+  std::vector<Info> items{};
+  void fields(auto& a) {
+    a(key, type, number, text);
+    if (type == Type::Infos) a(items);
+  }
+};
+
+// ---- to the helper
+
+// Loads the first of these that can be loaded: paths, or a name for the system's own search. Answered with Loaded, or
+// Refused.
+struct Load {
+  std::vector<std::string> libraries;
+  void fields(auto& a) { a(libraries); }
+};
+// Starts libpmix's server with the job, and registers the ranks of this host. Answered with Serving, or Refused.
+struct Serve {
+  std::string name_space;
+  std::vector<Info> server;
+  std::vector<Info> job;
+  std::vector<sml::Rank> ranks;
+  void fields(auto& a) { a(name_space, server, job, ranks); }
+};
+// To an upcall.
+struct Answer {
+  std::uint32_t id = 0;
+  std::int32_t status = kSuccess;
+  std::string bytes{};
+  void fields(auto& a) { a(id, status, bytes); }
+};
+// What a rank of this host has put; answered with ModexData, when it has.
+struct GiveModex {
+  std::uint32_t id = 0;
+  sml::Rank rank;
+  void fields(auto& a) { a(id, rank); }
+};
+struct Leave {
+  void fields(auto& a) { a(); }
+};
+
+// ---- from the helper
+
+struct Loaded {
+  std::string library;
+  std::string version;
+  void fields(auto& a) { a(library, version); }
+};
+struct Refused {
+  std::string what;
+  std::string why;
+  void fields(auto& a) { a(what, why); }
+};
+struct RankEnvironment {
+  sml::Rank rank;
+  std::vector<std::string> environment;
+  void fields(auto& a) { a(rank, environment); }
+};
+struct Serving {
+  std::vector<RankEnvironment> ranks;
+  void fields(auto& a) { a(ranks); }
+};
+struct Connected {
+  sml::Rank rank;
+  void fields(auto& a) { a(rank); }
+};
+// Upcalls: each is answered.
+struct Finalized {
+  std::uint32_t id = 0;
+  sml::Rank rank;
+  void fields(auto& a) { a(id, rank); }
+};
+struct Abort {
+  std::uint32_t id = 0;
+  sml::Rank rank;
+  std::int32_t status = 0;
+  std::string text;
+  void fields(auto& a) { a(id, rank, status, text); }
+};
+struct Fence {
+  std::uint32_t id = 0;
+  std::vector<std::uint32_t> ranks;  // kEveryRank among them: all
+  std::string bytes;                 // of the ranks of this host
+  void fields(auto& a) { a(id, ranks, bytes); }
+};
+struct AskModex {
+  std::uint32_t id = 0;
+  sml::Rank rank;  // of another host
+  void fields(auto& a) { a(id, rank); }
+};
+struct ModexData {
+  std::uint32_t id = 0;  // of GiveModex
+  std::int32_t status = kSuccess;
+  std::string bytes;
+  void fields(auto& a) { a(id, status, bytes); }
+};
+
+// A type's number in the stream is its place, counted from 1 and from 16; the helper has them as numbers.
+using ToHelper = std::variant<Load, Serve, Answer, GiveModex, Leave>;
+using FromHelper = std::variant<Loaded, Refused, Serving, Connected, Finalized, Abort, Fence, AskModex, ModexData>;
+
+std::string encode(const ToHelper& message);
+
+// Cuts the helper's bytes into messages. They come from a process of ours that reads what workers have sent, and are
+// trusted no further than those.
+class Decoder {
+ public:
+  void feed(std::string_view bytes) { buffer_ += bytes; }
+  // The next whole message; nothing when more bytes are needed; an error (Protocol) for what the helper would not send,
+  // after which the stream is unusable.
+  Result<std::optional<FromHelper>> next();
+
+ private:
+  std::string buffer_;
+  std::size_t begin_ = 0;
+};
+
+}  // namespace sml::rendezvous::pmix

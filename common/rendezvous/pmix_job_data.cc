@@ -1,0 +1,174 @@
+#include "common/rendezvous/pmix_job_data.h"
+
+#include <algorithm>
+#include <string_view>
+#include <utility>
+
+namespace sml::rendezvous::pmix {
+
+namespace {
+
+// Written so that the agent stays small: one call for each entry.
+void put(std::vector<Info>& to, const char* key, Type type, std::uint64_t number) {
+  Info& info = to.emplace_back();
+  info.key = key;
+  info.type = type;
+  info.number = number;
+}
+void put(std::vector<Info>& to, const char* key, std::uint64_t number) { put(to, key, Type::Uint32, number); }
+void put_text(std::vector<Info>& to, const char* key, std::string text, Type type = Type::String) {
+  put(to, key, type, 0);
+  to.back().text = std::move(text);
+}
+
+std::string join(const std::vector<std::string>& parts, char between) {
+  std::string out;
+  for (const std::string& part : parts) {
+    if (&part != &parts.front()) out += between;
+    out += part;
+  }
+  return out;
+}
+
+std::string list_of(const std::vector<Rank>& ranks) {
+  std::string out;
+  for (const Rank rank : ranks) {
+    if (!out.empty()) out += ',';
+    out += std::to_string(rank.value());
+  }
+  return out;
+}
+
+using RanksByHost = std::vector<std::vector<Rank>>;
+
+RanksByHost ranks_by_host(const plan::JobShape& shape) {
+  RanksByHost out(shape.hosts.size());
+  std::uint32_t rank = 0;
+  for (const plan::RankRun& run : shape.runs) {
+    for (std::uint32_t i = 0; i < run.count; ++i, ++rank) {
+      if (run.host < out.size()) out[run.host].emplace_back(rank);
+    }
+  }
+  return out;
+}
+
+std::string map_of(const RanksByHost& by_host) {
+  std::string out;
+  for (const std::vector<Rank>& ranks : by_host) {
+    if (&ranks != &by_host.front()) out += ';';
+    out += list_of(ranks);
+  }
+  return out;
+}
+
+// Of all ranks, in order. Ranks of one host are numbered in order, so are those of a program.
+void put_ranks(std::vector<Info>& to, const plan::JobShape& shape) {
+  std::vector<std::uint32_t> on_host(shape.hosts.size()), of_program;
+  std::uint32_t rank = 0;
+  for (const plan::RankRun& run : shape.runs) {
+    if (run.host >= on_host.size()) continue;
+    if (run.program >= of_program.size()) of_program.resize(run.program + std::size_t{1});
+    for (std::uint32_t i = 0; i < run.count; ++i, ++rank) {
+      const std::uint32_t local = on_host[run.host]++;
+      put(to, "pmix.pdata", Type::Infos, 0);
+      std::vector<Info>& items = to.back().items;
+      put(items, "pmix.rank", Type::Rank, rank);
+      put(items, "pmix.grank", Type::Rank, rank);
+      put(items, "pmix.apprank", Type::Rank, of_program[run.program]++);
+      put(items, "pmix.appnum", run.program);
+      put(items, "pmix.lrank", Type::Uint16, local);
+      put(items, "pmix.nrank", Type::Uint16, local);
+      put(items, "pmix.nodeid", run.host);
+      put_text(items, "pmix.hname", shape.hosts[run.host]);
+    }
+  }
+}
+
+std::uint32_t programs_of(const plan::JobShape& shape) {
+  std::uint32_t out = 0;
+  for (const plan::RankRun& run : shape.runs) out = std::max(out, run.program + 1);
+  return out;
+}
+
+void put_server(std::vector<Info>& to, const JobData& job) {
+  put_text(to, "pmix.srvr.tmpdir", job.folder);
+  put_text(to, "pmix.sys.tmpdir", job.folder);
+  put_text(to, "pmix.srv.nspace", job.name_space + ".hosts");
+  put(to, "pmix.srv.rank", Type::Rank, job.host);
+  put_text(to, "pmix.hname", job.shape.hosts[job.host]);
+}
+
+void put_variable(plan::Environment& to, const plan::Environment& theirs, const char* name, const std::string& value) {
+  if (plan::find_variable(theirs, name) == nullptr) to.push_back(name + ("=" + value));
+}
+
+bool is_crowded(const JobData& job) { return job.cpus > 0 && ranks_of_host(job.shape, job.host).size() > job.cpus; }
+
+// FNV-1a.
+std::uint64_t hash_of(std::string_view bytes) {
+  std::uint64_t out = 0xcbf29ce484222325;
+  for (const char c : bytes) out = (out ^ static_cast<unsigned char>(c)) * 0x100000001b3;
+  return out;
+}
+
+std::string hexadecimal(std::uint64_t value) {
+  std::string out(16, '0');
+  for (std::size_t i = out.size(); i-- > 0; value >>= 4) out[i] = "0123456789abcdef"[value & 0xf];
+  return out;
+}
+
+}  // namespace
+
+std::vector<Rank> ranks_of_host(const plan::JobShape& shape, std::uint32_t host) {
+  RanksByHost all = ranks_by_host(shape);
+  return host < all.size() ? std::move(all[host]) : std::vector<Rank>();
+}
+
+Serve make_serve(const JobData& job) {
+  const plan::JobShape& shape = job.shape;
+  const RanksByHost by_host = ranks_by_host(shape);
+  const std::vector<Rank>& here = by_host[job.host];
+  const std::uint32_t size = shape.size(), slots = std::max(shape.slots, size);
+  Serve out;
+  out.name_space = job.name_space;
+  out.ranks = here;
+  put_server(out.server, job);
+  put_text(out.job, "pmix.jobid", job.name_space);
+  put_text(out.job, "pmix.nmap", join(shape.hosts, ','), Type::NodeNames);
+  put_text(out.job, "pmix.pmap", map_of(by_host), Type::RanksOfNodes);
+  put(out.job, "pmix.univ.size", slots);
+  put(out.job, "pmix.max.size", slots);
+  put(out.job, "pmix.job.size", size);
+  put(out.job, "pmix.job.napps", programs_of(shape));
+  put(out.job, "pmix.num.nodes", shape.hosts.size());
+  put(out.job, "pmix.local.size", here.size());
+  put(out.job, "pmix.node.size", here.size());
+  put(out.job, "pmix.nodeid", job.host);
+  put(out.job, "pmix.lldr", Type::Rank, here.empty() ? 0 : here.front().value());
+  put_text(out.job, "pmix.lpeers", list_of(here));
+  put_text(out.job, "pmix.tmpdir", job.folder);
+  put_text(out.job, "pmix.nsdir", job.folder);
+  put(out.job, "pmix.tdir.rmclean", Type::Bool, 1);
+  if (is_crowded(job)) put(out.job, "pmix.ndosub", Type::Bool, 1);
+  put_ranks(out.job, shape);
+  return out;
+}
+
+plan::Environment open_mpi_variables(const JobData& job, const plan::Environment& theirs) {
+  const std::string key = hexadecimal(hash_of(job.name_space)) + "-" + hexadecimal(hash_of(job.name_space + "-"));
+  plan::Environment out;
+  put_variable(out, theirs, "OMPI_MCA_schizo", "^orte");
+  put_variable(out, theirs, "OMPI_MCA_hwloc_base_binding_policy", "none");
+  put_variable(out, theirs, "OMPI_MCA_orte_precondition_transports", key);
+  if (is_crowded(job)) put_variable(out, theirs, "OMPI_MCA_mpi_yield_when_idle", "1");
+  return out;
+}
+
+plan::Environment pmix_variables(const plan::Environment& theirs) {
+  plan::Environment out;
+  put_variable(out, theirs, "PMIX_MCA_psec", "native");
+  put_variable(out, theirs, "PMIX_MCA_gds", "hash");
+  return out;
+}
+
+}  // namespace sml::rendezvous::pmix

@@ -1,0 +1,227 @@
+#include "common/rendezvous/pmix_machine.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "common/wire/bytes.h"
+#include "common/wire/limits.h"
+
+namespace sml::rendezvous::pmix {
+
+namespace {
+
+constexpr std::size_t kMaxFence = wire::kMaxFenceOfHost / 2;    // bytes; two may wait at a time
+constexpr std::size_t kMaxModex = wire::kMaxPiece - 64;         // bytes of one answer, whose head is shorter than that
+constexpr std::size_t kMostAsked = 65536;                       // answers that other hosts wait for
+constexpr std::size_t kNameOfRanks = wire::kMaxFenceName - 32;  // bytes; beyond, ranks are named by a number
+
+// From host to host.
+enum class Word : std::uint8_t { Ask, Data };
+struct HostWord {
+  Word word = Word::Ask;
+  std::uint32_t id = 0;
+  std::int32_t status = kSuccess;
+  std::string bytes{};
+  void fields(auto& a) { a(word, id, status, bytes); }
+};
+
+std::string encode(const HostWord& word) {
+  std::string out;
+  wire::Writer writer(out);
+  writer(word);
+  return out;
+}
+
+std::optional<HostWord> decode(std::string_view bytes) {
+  HostWord out;
+  wire::Reader reader(bytes);
+  reader(out);
+  if (!reader.ok() || !reader.at_end() || out.word > Word::Data) return std::nullopt;
+  return out;
+}
+
+// The same on all hosts.
+std::string name_of(const std::vector<Rank>& ranks) {
+  if (ranks.empty()) return "all";
+  std::string out;
+  std::uint64_t hash = 0xcbf29ce484222325;  // FNV-1a
+  for (const Rank rank : ranks) {
+    hash = (hash ^ rank.value()) * 0x100000001b3;
+    if (out.size() < kNameOfRanks) out += std::to_string(rank.value()) + ",";
+  }
+  if (out.size() >= kNameOfRanks) out += "... " + std::to_string(hash);
+  return out;
+}
+
+int code_of(std::int32_t status) {
+  const int code = status & 0xff;  // as exit() would
+  return code == 0 ? 1 : code;
+}
+
+}  // namespace
+
+Machine::Machine(const std::vector<Rank>& ranks, std::uint32_t world_size, std::uint32_t attempt)
+    : world_size_(world_size), attempt_(attempt) {
+  for (const Rank rank : ranks) ranks_.push_back({rank});
+}
+
+Machine::Stage* Machine::stage_of(Rank rank) {
+  for (Place& place : ranks_) {
+    if (place.rank == rank) return &place.stage;
+  }
+  return nullptr;
+}
+
+bool Machine::has_joined(Rank rank) const {
+  return std::any_of(ranks_.begin(), ranks_.end(), [rank](const Place& place) {
+    return place.rank == rank && place.stage != Stage::Alone && place.stage != Stage::Ended;
+  });
+}
+
+std::optional<Rank> Machine::first_served() const {
+  for (const Place& place : ranks_) {
+    if (place.stage == Stage::Alone || place.stage == Stage::Joined) return place.rank;
+  }
+  return std::nullopt;
+}
+
+bool Machine::ended(Rank rank) {
+  Stage* stage = stage_of(rank);
+  return stage != nullptr && std::exchange(*stage, Stage::Ended) == Stage::Joined;
+}
+
+void Machine::answer(std::uint32_t id, std::int32_t status, std::string bytes) {
+  deeds_.helper.emplace_back(Answer{id, status, std::move(bytes)});
+}
+
+void Machine::relay(Rank to, std::string bytes) {
+  deeds_.launcher.emplace_back(wire::Relay{attempt_, wire::WireUp::Pmix, ranks_.front().rank, to, std::move(bytes)});
+}
+
+// ---- the helper
+
+Result<void> Machine::take(const FromHelper& message) {
+  return std::visit([this](const auto& m) { return on(m); }, message);
+}
+
+template <class Other>
+Result<void> Machine::on(const Other&) {
+  return Error(ErrorKind::Protocol, "sent again what it had said");
+}
+
+// A process of a rank may come after another of it has gone; what has ended stays so.
+Result<void> Machine::on(const Connected& m) {
+  Stage* stage = stage_of(m.rank);
+  if (stage != nullptr && *stage != Stage::Ended) *stage = Stage::Joined;
+  return {};
+}
+
+Result<void> Machine::on(const Finalized& m) {
+  Stage* stage = stage_of(m.rank);
+  if (stage != nullptr && *stage == Stage::Joined) *stage = Stage::Left;
+  answer(m.id, kSuccess);
+  return {};
+}
+
+Result<void> Machine::on(const Abort& m) {
+  answer(m.id, kSuccess);
+  if (stage_of(m.rank) == nullptr) return {};
+  deeds_.failures.push_back(
+      {m.rank, wire::FaultKind::Aborted, code_of(m.status), "called MPI_Abort with " + std::to_string(m.status)});
+  return {};
+}
+
+Result<void> Machine::on(const Fence& m) {
+  std::vector<Rank> ranks;
+  const bool all = m.ranks.empty() || std::find(m.ranks.begin(), m.ranks.end(), kEveryRank) != m.ranks.end();
+  for (const std::uint32_t rank : m.ranks) {
+    if (!all && rank >= world_size_) {  // some other kind of group
+      answer(m.id, kBadParameter);
+      return {};
+    }
+    if (!all) ranks.emplace_back(rank);
+  }
+  if (m.bytes.size() > kMaxFence) {
+    answer(m.id, kOutOfResource);
+    return {};
+  }
+  std::sort(ranks.begin(), ranks.end());
+  ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
+  const std::string name = name_of(ranks);
+  const bool is_first = open_fence(name) == fences_.end();
+  fences_.push_back({name, m.id, std::move(ranks), m.bytes});
+  if (is_first) send_fence(fences_.back());
+  return {};
+}
+
+std::vector<Machine::OpenFence>::iterator Machine::open_fence(const std::string& name) {
+  return std::find_if(fences_.begin(), fences_.end(), [&](const OpenFence& fence) { return fence.name == name; });
+}
+
+void Machine::send_fence(OpenFence& fence) {
+  wire::FenceData out{};
+  out.attempt = attempt_;
+  out.service = wire::WireUp::Pmix;
+  out.fence = fence.name;
+  out.ranks = fence.ranks;
+  std::string_view left = fence.bytes;
+  do {
+    out.bytes = left.substr(0, wire::kMaxPiece);
+    left.remove_prefix(out.bytes.size());
+    out.piece = left.empty() ? wire::Piece::Last : wire::Piece::More;
+    deeds_.launcher.emplace_back(out);
+  } while (!left.empty());
+  fence.bytes.clear();
+}
+
+Result<void> Machine::on(const AskModex& m) {
+  if (m.rank.value() >= world_size_ || stage_of(m.rank) != nullptr) {
+    answer(m.id, kNotFound);
+    return {};
+  }
+  asking_.push_back(m.id);
+  relay(m.rank, encode(HostWord{Word::Ask, m.id}));
+  return {};
+}
+
+Result<void> Machine::on(const ModexData& m) {
+  const auto asked = std::find_if(asked_.begin(), asked_.end(), [&m](const Asked& one) { return one.id == m.id; });
+  if (asked == asked_.end()) return Error(ErrorKind::Protocol, "gave data for which nobody had asked");
+  const bool fits = m.bytes.size() <= kMaxModex;
+  relay(asked->from, encode(HostWord{Word::Data, asked->their_id, fits ? m.status : kOutOfResource,
+                                     fits ? m.bytes : std::string()}));
+  asked_.erase(asked);
+  return {};
+}
+
+// ---- other hosts
+
+void Machine::take(const wire::Fenced& m) {
+  const auto over = open_fence(m.fence);
+  if (m.service != wire::WireUp::Pmix || m.attempt != attempt_ || over == fences_.end()) return;
+  std::string bytes;
+  for (const std::string& part : m.parts) bytes += part;
+  answer(over->id, kSuccess, std::move(bytes));
+  fences_.erase(over);
+  if (const auto next = open_fence(m.fence); next != fences_.end()) send_fence(*next);
+}
+
+void Machine::take(const wire::Relay& m) {
+  if (m.service != wire::WireUp::Pmix || m.attempt != attempt_) return;
+  std::optional<HostWord> word = decode(m.bytes);
+  if (!word) return;
+  if (word->word == Word::Data) {
+    const auto asking = std::find(asking_.begin(), asking_.end(), word->id);
+    if (asking == asking_.end()) return;
+    asking_.erase(asking);
+    return answer(word->id, word->status, std::move(word->bytes));
+  }
+  const Stage* stage = stage_of(m.to);
+  if (stage == nullptr || *stage == Stage::Ended || asked_.size() >= kMostAsked) {
+    return relay(m.from, encode(HostWord{Word::Data, word->id, kNotFound}));
+  }
+  asked_.push_back({next_asked_, m.from, word->id});
+  deeds_.helper.emplace_back(GiveModex{next_asked_++, m.to});
+}
+
+}  // namespace sml::rendezvous::pmix

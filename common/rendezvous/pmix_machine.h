@@ -1,0 +1,97 @@
+// What the ranks of a host ask of PMIx, and what is done about it, once libpmix serves them: pure. Frames of the helper
+// and words of other hosts in; frames for the helper, messages for the launcher, and failed ranks out.
+//
+// Fences: libpmix tells when all ranks of this host that take part have come, with what they have put; the launcher
+// brings the parts of all hosts together; libpmix gets them in one. Those whose ranks are all on one host never come
+// here. Direct modex: what a rank of another host has put, asked of the service there.
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "common/core/error.h"
+#include "common/core/strong.h"
+#include "common/rendezvous/pmix_frames.h"
+#include "common/wire/messages.h"
+
+namespace sml::rendezvous::pmix {
+
+// What is to be done, in order of its kind only.
+struct Deeds {
+  struct Failure {
+    Rank rank;
+    wire::FaultKind kind = wire::FaultKind::Aborted;
+    int code = 1;     // 1 to 255
+    std::string why;  // a clause that follows "rank 3 on algo-1"
+  };
+  std::vector<ToHelper> helper;
+  std::vector<wire::ToLauncher> launcher;
+  std::vector<Failure> failures;
+};
+
+// Bounded whatever helper and hosts say: by what libpmix lets wait of a rank, and wire's limits.
+class Machine {
+ public:
+  // `ranks`: of this host, ascending, at least one.
+  Machine(const std::vector<Rank>& ranks, std::uint32_t world_size, std::uint32_t attempt);
+
+  // Errors (Protocol, a clause): the helper is not what it should be.
+  Result<void> take(const FromHelper& message);
+  void take(const wire::Fenced& message);
+  void take(const wire::Relay& message);
+  // Its process is no more. True: it had joined the others, and has not left them.
+  bool ended(Rank rank);
+
+  bool has_joined(Rank rank) const;
+  // The first that has not ended or left the others, and may still ask for something; nothing: none.
+  std::optional<Rank> first_served() const;
+  Deeds take_deeds() { return std::exchange(deeds_, {}); }
+
+ private:
+  enum class Stage : std::uint8_t { Alone, Joined, Left, Ended };
+  struct Asked {           // by another host
+    std::uint32_t id = 0;  // that our helper has
+    Rank from;
+    std::uint32_t their_id = 0;
+  };
+
+  struct Place {
+    Rank rank;
+    Stage stage = Stage::Alone;
+  };
+  struct OpenFence {
+    std::string name;
+    std::uint32_t id = 0;  // of the upcall
+    std::vector<Rank> ranks;
+    std::string bytes;
+  };
+
+  Stage* stage_of(Rank rank);
+  Result<void> on(const Connected& m);
+  Result<void> on(const Finalized& m);
+  Result<void> on(const Abort& m);
+  Result<void> on(const Fence& m);
+  Result<void> on(const AskModex& m);
+  Result<void> on(const ModexData& m);
+  template <class Other>
+  Result<void> on(const Other&);
+
+  std::vector<OpenFence>::iterator open_fence(const std::string& name);
+  void send_fence(OpenFence& fence);
+  void answer(std::uint32_t id, std::int32_t status, std::string bytes = {});
+  void relay(Rank to, std::string bytes);
+
+  std::vector<Place> ranks_;
+  std::uint32_t world_size_;
+  std::uint32_t attempt_;
+  std::vector<OpenFence> fences_;      // of one name the first is with the launcher
+  std::vector<std::uint32_t> asking_;  // upcalls that another host is to answer
+  std::vector<Asked> asked_;
+  std::uint32_t next_asked_ = 0;
+  Deeds deeds_;
+};
+
+}  // namespace sml::rendezvous::pmix

@@ -1,0 +1,42 @@
+#include "launcher/agent/host_files.h"
+
+#include <vector>
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "common/os/fd.h"
+
+namespace sml::agent {
+
+namespace {
+
+bool is_file(const std::string& path) {
+  struct stat status {};
+  return ::stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode);
+}
+
+std::vector<std::string> names_in(const std::string& folder) {
+  std::vector<std::string> out;
+  DIR* open = ::opendir(folder.c_str());
+  if (open == nullptr) return out;
+  while (const dirent* entry = ::readdir(open)) out.emplace_back(entry->d_name);
+  ::closedir(open);
+  return out;
+}
+
+}  // namespace
+
+std::string read_file_at(const std::string& path, std::uint64_t offset, std::size_t size) {
+  const os::UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+  std::string bytes(size, '\0');
+  const ssize_t got = fd ? ::pread(fd.get(), bytes.data(), size, static_cast<off_t>(offset)) : -1;
+  bytes.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
+  return bytes;
+}
+
+plan::HostFiles host_files() { return {read_file_at, is_file, names_in}; }
+
+}  // namespace sml::agent

@@ -1,0 +1,15 @@
+// This host's files, for pure code that looks into some of them.
+#pragma once
+#include <cstdint>
+#include <string>
+
+#include "common/plan/pmix_library.h"
+
+namespace sml::agent {
+
+// Of a regular file or anything that need not be waited for; see plan::ReadFileAt.
+std::string read_file_at(const std::string& path, std::uint64_t offset, std::size_t size);
+
+plan::HostFiles host_files();
+
+}  // namespace sml::agent

@@ -1,0 +1,158 @@
+#include "launcher/agent/pmix_helper.h"
+
+#include <array>
+#include <cerrno>
+#include <utility>
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "common/os/spawn.h"
+#include "launcher/agent/pmix_image.h"
+
+namespace sml::agent {
+
+using rendezvous::pmix::FromHelper;
+using rendezvous::pmix::ToHelper;
+
+namespace {
+
+constexpr std::size_t kReadSize = std::size_t{64} << 10;
+
+Result<os::UniqueFd> executable_descriptor() {
+  os::UniqueFd fd(::memfd_create("sml-run-pmix", MFD_CLOEXEC));
+  if (!fd || !os::write_all(fd.get(), pmix_helper_image())) {
+    return sys_error(ErrorKind::Spawn, "cannot make a memory file for libpmix's helper", errno);
+  }
+  return fd;
+}
+
+Error gone() { return {ErrorKind::Lost, "has ended"}; }
+
+}  // namespace
+
+Result<void> PmixHelper::start(std::span<const std::string> environment) {
+  Result<os::UniqueFd> program = executable_descriptor();
+  if (!program) return program.error();
+  Result<std::array<os::UniqueFd, 2>> ends = os::make_socketpair();
+  if (!ends) return ends.error();
+  Result<pid_t> started = os::spawn_helper({.argv = {"sml-run-pmix"},
+                                            .program_fd = program->get(),
+                                            .stdin_fd = (*ends)[1].get(),
+                                            .stdout_fd = STDERR_FILENO,
+                                            .stderr_fd = STDERR_FILENO,
+                                            .environment = environment});
+  if (!started) return started.error();
+  pid_ = *started;
+  first_ = std::move((*ends)[0]);
+  os::set_nonblocking(first_.get());
+  return {};
+}
+
+// ---- one after the other
+
+Result<void> PmixHelper::read_some(TimePoint end) {
+  const auto left = std::chrono::ceil<std::chrono::milliseconds>(end - Clock::now()).count();
+  pollfd ready{first_.get(), POLLIN, 0};
+  const int got = left <= 0 ? 0 : ::poll(&ready, 1, static_cast<int>(left));
+  if (got < 0 && errno == EINTR) return {};
+  if (got <= 0) return Error(ErrorKind::Timeout, "does not answer");
+  std::string bytes(kReadSize, '\0');
+  const ssize_t n = ::read(first_.get(), bytes.data(), bytes.size());
+  if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR)) return gone();
+  if (n > 0) decoder_.feed(std::string_view(bytes).substr(0, static_cast<std::size_t>(n)));
+  return {};
+}
+
+Result<FromHelper> PmixHelper::ask(const ToHelper& question, Duration limit) {
+  const TimePoint end = Clock::now() + limit;
+  const std::string bytes = encode(question);
+  for (std::size_t sent = 0; sent < bytes.size();) {
+    const ssize_t n = ::send(first_.get(), bytes.data() + sent, bytes.size() - sent, MSG_NOSIGNAL);
+    if (n > 0) {
+      sent += static_cast<std::size_t>(n);
+      continue;
+    }
+    pollfd ready{first_.get(), POLLOUT, 0};
+    if (n == 0 || (errno != EAGAIN && errno != EINTR)) return gone();
+    if (Clock::now() >= end) return Error(ErrorKind::Timeout, "takes nothing");
+    ::poll(&ready, 1, 100);
+  }
+  for (;;) {
+    Result<std::optional<FromHelper>> answer = decoder_.next();
+    if (!answer) return answer.error();
+    if (answer->has_value()) return std::move(**answer);
+    if (Result<void> more = read_some(end); !more) return more.error();
+  }
+}
+
+// ---- by the loop
+
+void PmixHelper::listen(Hear hear, Fail fail) {
+  hear_ = std::move(hear);
+  fail_ = std::move(fail);
+  socket_.assign(first_.release());
+  await();
+}
+
+void PmixHelper::await() {
+  const auto handler = [this](boost::system::error_code error) {
+    if (!error) read();
+  };
+  socket_.async_wait(boost::asio::posix::descriptor_base::wait_read, lifetime_.guard(handler));
+}
+
+void PmixHelper::read() {
+  std::array<char, kReadSize> bytes;
+  const ssize_t n = ::read(socket_.native_handle(), bytes.data(), bytes.size());
+  if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR)) return fail(gone());
+  if (n > 0) decoder_.feed({bytes.data(), static_cast<std::size_t>(n)});
+  while (socket_.is_open()) {
+    const Result<std::optional<FromHelper>> message = decoder_.next();
+    if (!message) return fail(message.error());
+    if (!message->has_value()) return await();
+    if (Result<void> heard = hear_(**message); !heard) return fail(heard.error());
+  }
+}
+
+void PmixHelper::send(const ToHelper& message) {
+  if (!socket_.is_open()) return;
+  unsent_ += encode(message);
+  if (!writing_) write();
+}
+
+// Its end is seen by whoever reads.
+void PmixHelper::write() {
+  writing_ = false;
+  std::size_t sent = 0;
+  while (sent < unsent_.size() && socket_.is_open()) {
+    const ssize_t n = ::send(socket_.native_handle(), unsent_.data() + sent, unsent_.size() - sent, MSG_NOSIGNAL);
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) break;
+    sent += static_cast<std::size_t>(n);
+  }
+  const bool full = sent < unsent_.size() && errno == EAGAIN;
+  unsent_.erase(0, full ? sent : unsent_.size());
+  if (!full) return;
+  writing_ = true;
+  const auto handler = [this](boost::system::error_code error) {
+    if (!error) write();
+  };
+  socket_.async_wait(boost::asio::posix::descriptor_base::wait_write, lifetime_.guard(handler));
+}
+
+void PmixHelper::close() {
+  boost::system::error_code ignored;
+  socket_.close(ignored);
+  first_.reset();
+}
+
+void PmixHelper::fail(const Error& why) {
+  close();
+  fail_(why);
+}
+
+}  // namespace sml::agent

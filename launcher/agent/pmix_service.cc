@@ -1,0 +1,197 @@
+#include "launcher/agent/pmix_service.h"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <utility>
+#include <variant>
+
+#include <sched.h>
+#include <sys/stat.h>
+
+#include "common/core/text.h"
+#include "common/plan/pmix_library.h"
+#include "launcher/agent/host_files.h"
+
+namespace sml::agent {
+
+namespace pmix = rendezvous::pmix;
+
+namespace {
+
+constexpr Duration kLimit = std::chrono::seconds(20);  // for libraries on a slow disk
+
+// Not for libpmix as a server: the place of a rank that some launcher around us has given us, and libraries that are
+// put before all others.
+bool is_for_workers_only(const std::string& entry) {
+  const std::string_view name = plan::name_of(entry);
+  constexpr std::array<std::string_view, 2> kNames{"LD_PRELOAD", "LD_AUDIT"};
+  const bool place = name.starts_with("PMIX_") && !name.starts_with("PMIX_MCA_");
+  return place || std::find(kNames.begin(), kNames.end(), name) != kNames.end();
+}
+
+std::uint32_t usable_cpus() {
+  cpu_set_t set;
+  return ::sched_getaffinity(0, sizeof set, &set) == 0 ? static_cast<std::uint32_t>(CPU_COUNT(&set)) : 0;
+}
+
+std::string job_of(const plan::Environment& environment) {
+  const std::string* id = plan::find_variable(environment, "SML_JOB_ID");
+  return id == nullptr ? "job" : std::string(plan::value_of(*id));
+}
+
+}  // namespace
+
+// ---- before the start
+
+Error PmixService::refusal(const Error& why) const {
+  return Error(ErrorKind::Spawn, "PMIx, which Open MPI needs, cannot be served: " + why.message())
+      .with_hint(wish_.library.empty() ? "--pmix FILE names the host's libpmix.so.2; --mpi none runs each rank alone"
+                                       : "is " + show(wish_.library) +
+                                             " a libpmix of version 3 or later, and all that it needs beside it?");
+}
+
+Result<void> PmixService::load() {
+  plan::Environment environment;
+  for (const std::string& entry : wish_.environment) {
+    if (!is_for_workers_only(entry)) environment.push_back(entry);
+  }
+  for (std::string& entry : pmix::pmix_variables(wish_.environment)) environment.push_back(std::move(entry));
+  if (Result<void> started = helper_.start(environment); !started) return started;
+  pmix::Load files{{wish_.library}};
+  if (wish_.library.empty()) files.libraries = plan::pmix_libraries(wish_.program, wish_.environment, host_files());
+  Result<pmix::FromHelper> answer = helper_.ask(files, kLimit);
+  if (!answer) return Error(answer.error()).in("libpmix's helper");
+  if (const auto* refused = std::get_if<pmix::Refused>(&*answer)) {
+    return Error(ErrorKind::Spawn, refused->what + " (" + show(refused->why, 500) + ")");
+  }
+  const auto* loaded = std::get_if<pmix::Loaded>(&*answer);
+  if (loaded == nullptr) return Error(ErrorKind::Protocol, "libpmix's helper answered something else");
+  loaded_ = loaded->library + " (" + loaded->version + ")";
+  return {};
+}
+
+Result<void> PmixService::serve(const pmix::JobData& job) {
+  if (::mkdir(job.folder.c_str(), 0700) != 0) {
+    return sys_error(ErrorKind::Io, "cannot make the folder " + show(job.folder), errno);
+  }
+  Result<pmix::FromHelper> answer = helper_.ask(make_serve(job), kLimit);
+  if (!answer) return Error(answer.error()).in("libpmix's helper, with " + loaded_);
+  if (const auto* refused = std::get_if<pmix::Refused>(&*answer)) {
+    return Error(ErrorKind::Spawn, refused->what + " (" + show(refused->why, 500) + "): " + loaded_);
+  }
+  auto* serving = std::get_if<pmix::Serving>(&*answer);
+  if (serving == nullptr) return Error(ErrorKind::Protocol, "libpmix's helper answered something else");
+  const plan::Environment more = open_mpi_variables(job, wish_.environment);
+  const plan::Environment same = pmix::pmix_variables(wish_.environment);
+  for (pmix::RankEnvironment& one : serving->ranks) {
+    plan::Environment& of_rank = variables_[one.rank] = std::move(one.environment);
+    of_rank.insert(of_rank.end(), more.begin(), more.end());
+    of_rank.insert(of_rank.end(), same.begin(), same.end());
+  }
+  return {};
+}
+
+Result<void> PmixService::check(wire::Prepared&) {
+  pmix::JobData job{.name_space = "sml-run." + job_of(wish_.environment) + "." + std::to_string(context_.attempt),
+                    .shape = std::move(wish_.shape),
+                    .host = wish_.host,
+                    .folder = context_.scratch.path() + "/pmix",
+                    .cpus = usable_cpus()};
+  Result<void> done = load();
+  if (done) done = serve(job);
+  if (!done) {
+    end();
+    return refusal(done.error());
+  }
+  machine_.emplace(pmix::ranks_of_host(job.shape, job.host), job.shape.size(), context_.attempt);
+  listen();
+  return {};
+}
+
+plan::Environment PmixService::variables(Rank rank) const {
+  const auto found = variables_.find(rank);
+  return found == variables_.end() ? plan::Environment() : found->second;
+}
+
+// ---- while workers run
+
+void PmixService::listen() {
+  helper_.listen(
+      [this](const pmix::FromHelper& message) {
+        Result<void> taken = machine_->take(message);
+        carry_out();
+        return taken;
+      },
+      [this](const Error& why) { lose(why.message()); });
+}
+
+void PmixService::carry_out() {
+  const pmix::Deeds deeds = machine_->take_deeds();
+  for (const pmix::Deeds::Failure& one : deeds.failures) context_.fail_rank(one.rank, one.kind, one.code, one.why);
+  for (const wire::ToLauncher& message : deeds.launcher) context_.tell(message);
+  for (const pmix::ToHelper& message : deeds.helper) helper_.send(message);
+}
+
+void PmixService::hear(const wire::ToAgent& message) {
+  if (!machine_) return;
+  if (const auto* fenced = std::get_if<wire::Fenced>(&message)) machine_->take(*fenced);
+  if (const auto* relay = std::get_if<wire::Relay>(&message)) machine_->take(*relay);
+  carry_out();
+}
+
+void PmixService::worker_ended(Rank rank, const ExitStatus& status) {
+  if (!machine_ || !machine_->ended(rank) || !succeeded(status)) return;
+  context_.fail_rank(rank, wire::FaultKind::Broken, 1, "ended without MPI_Finalize, on which the others wait,");
+}
+
+// Nobody else would tell the ranks why they wait for ever.
+void PmixService::lose(const std::string& why) {
+  const std::optional<Rank> rank = machine_ ? machine_->first_served() : std::nullopt;
+  if (std::exchange(ending_, true) || !rank) return;
+  context_.fail_rank(*rank, wire::FaultKind::Broken, 125,
+                     "was left without PMIx, as libpmix's helper (" + loaded_ + ") " + why + ",");
+}
+
+void PmixService::end() {
+  ending_ = true;
+  helper_.close();
+}
+
+bool PmixService::process_ended(pid_t pid, const ExitStatus& status) {
+  if (pid != helper_.pid()) return false;
+  lose(describe(status));
+  return true;
+}
+
+// ---- whether it is wanted
+
+namespace {
+
+// Absolute; empty: there is none.
+std::string file_of(std::uint32_t app, const WorkerEnvironments& environments) {
+  const std::string& program = environments.program(app);
+  if (program.empty() || program.starts_with('/')) return program;
+  return environments.app(app).working_directory + "/" + program;
+}
+
+}  // namespace
+
+std::unique_ptr<PmixService> make_pmix_service(const wire::MpiPlan& plan, std::span<const wire::Worker* const> workers,
+                                               const WorkerEnvironments& environments, const ServiceContext& context) {
+  if (plan.meeting != plan::MpiMeeting::Pmix && plan.meeting != plan::MpiMeeting::Auto) return nullptr;
+  if (plan.host >= plan.shape.hosts.size() || plan.shape.size() < 2) return nullptr;
+  for (const wire::Worker* worker : workers) {
+    std::string program = file_of(worker->app, environments);
+    plan::Environment environment = environments.shared(worker->app);
+    const bool speaks =
+        plan.meeting == plan::MpiMeeting::Pmix || plan::uses_open_mpi(program, environment, host_files());
+    if (program.empty() || !speaks) continue;
+    environment.insert(environment.end(), worker->environment.begin(), worker->environment.end());
+    return std::make_unique<PmixService>(
+        context, PmixWish{plan.host, plan.shape, {}, std::move(program), std::move(environment)});
+  }
+  return nullptr;
+}
+
+}  // namespace sml::agent

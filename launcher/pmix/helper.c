@@ -1,0 +1,537 @@
+/* sml-run-pmix: lends libpmix to an agent that is static and cannot load it.
+ *
+ * The agent starts it where workers speak PMIx, with one end of a socket as standard input, and has it load the host's
+ * libpmix. From then on it is a translator: what libpmix asks of its host goes to the agent as a frame, and the agent's
+ * answers go to libpmix. It decides nothing; frames and what follows from them: common/rendezvous/pmix_frames.h and
+ * pmix_machine.h. It ends with the socket.
+ *
+ * Threads: main() reads frames and calls libpmix; libpmix calls back on a thread of its own, where things are only
+ * copied and written to the socket, one frame at a time.
+ *
+ * Runs on any glibc: it uses nothing that is newer than the first of its processor (symbols.h, and what CMakeLists.txt
+ * links it with). Trusts its agent; what libpmix makes of the workers' bytes is passed on unread. */
+#include "launcher/pmix/symbols.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/types.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "launcher/pmix/pmix_abi.h"
+
+enum { kSocket = 0, kHeader = 5, kCallSeconds = 20, kEndSeconds = 2 };
+
+/* Types of frames, as in pmix_frames.h. */
+enum {
+  kLoad = 1,
+  kServe,
+  kAnswer,
+  kGiveModex,
+  kLeave,
+  kLoaded = 16,
+  kRefused,
+  kServing,
+  kConnected,
+  kFinalized,
+  kAbort,
+  kFence,
+  kAskModex,
+  kModexData
+};
+
+/* ---- frames (common/wire/frame.h): length of the fields, type, fields; numbers big-endian, lengths before contents */
+
+typedef struct {
+  char* bytes;
+  size_t size;
+  size_t room;
+} Buffer;
+
+typedef struct {
+  const unsigned char* at;
+  size_t left;
+} Input;
+
+static void* need(void* memory) {
+  if (memory == NULL) _exit(1); /* the agent says that we have ended */
+  return memory;
+}
+
+static void put(Buffer* to, const void* bytes, size_t size) {
+  if (to->room - to->size < size) {
+    to->room = (to->size + size) * 2;
+    to->bytes = need(realloc(to->bytes, to->room));
+  }
+  if (size > 0) memmove(to->bytes + to->size, bytes, size);
+  to->size += size;
+}
+
+static void put_number(Buffer* to, uint32_t number) {
+  const unsigned char bytes[4] = {(unsigned char)(number >> 24), (unsigned char)(number >> 16),
+                                  (unsigned char)(number >> 8), (unsigned char)number};
+  put(to, bytes, sizeof bytes);
+}
+
+static void put_bytes(Buffer* to, const void* bytes, size_t size) {
+  put_number(to, (uint32_t)size);
+  put(to, bytes, size);
+}
+
+static void put_text(Buffer* to, const char* text) { put_bytes(to, text, text == NULL ? 0 : strlen(text)); }
+
+static Buffer frame(unsigned char type) {
+  Buffer out = {NULL, 0, 0};
+  put_number(&out, 0);
+  put(&out, &type, 1);
+  return out;
+}
+
+static pthread_mutex_t writing = PTHREAD_MUTEX_INITIALIZER;
+
+/* Sends the frame and frees it. */
+static void send_frame(Buffer* what) {
+  const uint32_t size = (uint32_t)(what->size - kHeader);
+  for (int i = 0; i < 4; ++i) what->bytes[i] = (char)(size >> (24 - 8 * i));
+  pthread_mutex_lock(&writing);
+  for (size_t sent = 0; sent < what->size;) {
+    const ssize_t n = write(kSocket, what->bytes + sent, what->size - sent);
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) _exit(0); /* the agent is gone */
+    sent += (size_t)n;
+  }
+  pthread_mutex_unlock(&writing);
+  free(what->bytes);
+}
+
+static bool read_all(void* to, size_t size) {
+  for (size_t got = 0; got < size;) {
+    const ssize_t n = read(kSocket, (char*)to + got, size - got);
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) return false;
+    got += (size_t)n;
+  }
+  return true;
+}
+
+static const unsigned char* take(Input* from, size_t size) {
+  if (from->left < size) _exit(1); /* not our agent */
+  const unsigned char* const at = from->at;
+  from->at += size;
+  from->left -= size;
+  return at;
+}
+
+static uint64_t take_number(Input* from, size_t size) {
+  const unsigned char* const at = take(from, size);
+  uint64_t number = 0;
+  for (size_t i = 0; i < size; ++i) number = number << 8 | at[i];
+  return number;
+}
+
+static uint32_t take_count(Input* from) { return (uint32_t)take_number(from, 4); }
+
+/* The caller frees it. */
+static char* take_text(Input* from) {
+  const uint32_t size = take_count(from);
+  const unsigned char* const at = take(from, size);
+  char* const text = need(malloc((size_t)size + 1));
+  memmove(text, at, size);
+  text[size] = '\0';
+  return text;
+}
+
+/* ---- libpmix */
+
+static struct {
+  const char* (*version)(void);
+  int (*init)(PmixModule* module, PmixInfo* infos, size_t count);
+  int (*finalize)(void);
+  int (*generate_regex)(const char* names, char** regex);
+  int (*generate_ppn)(const char* ranks, char** regex);
+  int (*register_nspace)(const char* nspace, int local, PmixInfo* infos, size_t count, PmixDone done, void* its);
+  void (*deregister_nspace)(const char* nspace, PmixDone done, void* its);
+  int (*register_client)(const PmixProc* proc, uid_t uid, gid_t gid, void* object, PmixDone done, void* its);
+  int (*setup_fork)(const PmixProc* proc, char*** environment);
+  int (*dmodex_request)(const PmixProc* proc, PmixModexReply done, void* its);
+  const char* (*error_string)(int status);
+  int (*value_load)(PmixValue* value, const void* data, uint16_t type); /* from 4.2 on */
+} pmix;
+
+static bool serving;
+static char served[kNamespaceSize];
+
+static PmixProc proc_of(uint32_t rank) {
+  PmixProc out;
+  memset(&out, 0, sizeof out);
+  memmove(out.nspace, served, sizeof served);
+  out.rank = rank;
+  return out;
+}
+
+static void refuse(const char* what, const char* why) {
+  Buffer out = frame(kRefused);
+  put_text(&out, what);
+  put_text(&out, why);
+  send_frame(&out);
+}
+
+static bool refuse_unless(int status, const char* what) {
+  if (status == kPmixSuccess) return true;
+  refuse(what, pmix.error_string(status));
+  return false;
+}
+
+/* Null, or the name that the library lacks. */
+static const char* bind_all(void* library) {
+  const struct {
+    const char* name;
+    void* slot;
+  } wanted[] = {
+      {"PMIx_Get_version", &pmix.version},
+      {"PMIx_server_init", &pmix.init},
+      {"PMIx_server_finalize", &pmix.finalize},
+      {"PMIx_generate_regex", &pmix.generate_regex},
+      {"PMIx_generate_ppn", &pmix.generate_ppn},
+      {"PMIx_server_register_nspace", &pmix.register_nspace},
+      {"PMIx_server_deregister_nspace", &pmix.deregister_nspace},
+      {"PMIx_server_register_client", &pmix.register_client},
+      {"PMIx_server_setup_fork", &pmix.setup_fork},
+      {"PMIx_server_dmodex_request", &pmix.dmodex_request},
+      {"PMIx_Error_string", &pmix.error_string},
+  };
+  for (size_t i = 0; i < sizeof wanted / sizeof *wanted; ++i) {
+    void* const found = dlsym(library, wanted[i].name);
+    if (found == NULL) return wanted[i].name;
+    memmove(wanted[i].slot, &found, sizeof found);
+  }
+  void* const load = dlsym(library, "PMIx_Value_load");
+  memmove(&pmix.value_load, &load, sizeof load);
+  return NULL;
+}
+
+/* The first file of the list that can be loaded is the one; what was wrong with the others is told where none can. Its
+ * components are linked with it by name, or find its symbols because they are global. */
+static void load(Input* in) {
+  Buffer whys = {NULL, 0, 0};
+  for (uint32_t left = take_count(in); left > 0; --left) {
+    char* const path = take_text(in);
+    void* const library = dlopen(path, RTLD_NOW | RTLD_GLOBAL);
+    const char* const lacks = library == NULL ? dlerror() : bind_all(library);
+    if (lacks == NULL) {
+      Buffer out = frame(kLoaded);
+      put_text(&out, path);
+      put_text(&out, pmix.version());
+      send_frame(&out);
+      free(path);
+      free(whys.bytes);
+      return;
+    }
+    if (whys.size > 0) put(&whys, "; ", 2);
+    if (library != NULL) put(&whys, path, strlen(path));
+    if (library != NULL) put(&whys, " lacks ", 7);
+    put(&whys, lacks, strlen(lacks));
+    free(path);
+  }
+  put(&whys, "", 1);
+  refuse("no libpmix can be loaded", whys.bytes);
+  free(whys.bytes);
+}
+
+/* ---- values for libpmix, which live as long as the process */
+
+static bool take_infos(Input* in, PmixInfo** infos, size_t* count);
+
+/* False: refused. */
+static bool take_regex(PmixValue* value, uint16_t type, const char* text) {
+  char* regex = NULL;
+  const int status = type == kTypeNodeNames ? pmix.generate_regex(text, &regex) : pmix.generate_ppn(text, &regex);
+  if (!refuse_unless(status, "libpmix cannot describe the job's hosts")) return false;
+  /* It may be compressed, with zeros inside: only the library knows its length. */
+  if (pmix.value_load != NULL) {
+    return refuse_unless(pmix.value_load(value, regex, kTypeRegex), "libpmix cannot describe the job's hosts");
+  }
+  value->type = kTypeRegex;
+  value->data.object.bytes = regex;
+  value->data.object.size = strlen(regex) + 1;
+  return true;
+}
+
+static bool take_array(Input* in, PmixValue* value) {
+  PmixDataArray* const array = need(calloc(1, sizeof *array));
+  PmixInfo* items = NULL;
+  array->type = kTypeInfo;
+  if (!take_infos(in, &items, &array->size)) return false;
+  array->array = items;
+  value->data.array = array;
+  return true;
+}
+
+static bool take_value(Input* in, PmixValue* value) {
+  value->type = (uint16_t)take_number(in, 2);
+  const uint64_t number = take_number(in, 8);
+  char* const text = take_text(in);
+  switch (value->type) {
+    case kTypeBool: value->data.flag = number != 0; break;
+    case kTypeString: value->data.string = text; return true;
+    case kTypeSize: value->data.size = (size_t)number; break;
+    case kTypeUint16: value->data.uint16 = (uint16_t)number; break;
+    case kTypeUint32:
+    case kTypeRank: value->data.uint32 = (uint32_t)number; break;
+    case kTypeDataArray: free(text); return take_array(in, value);
+    default: return take_regex(value, value->type, text);
+  }
+  free(text);
+  return true;
+}
+
+static bool take_infos(Input* in, PmixInfo** infos, size_t* count) {
+  *count = take_count(in);
+  *infos = need(calloc(*count + 1, sizeof **infos));
+  for (size_t i = 0; i < *count; ++i) {
+    char* const key = take_text(in);
+    const size_t size = strlen(key);
+    memmove((*infos)[i].key, key, size < kKeySize ? size : kKeySize - 1);
+    free(key);
+    if (!take_value(in, &(*infos)[i].value)) return false;
+  }
+  return true;
+}
+
+/* ---- calls of libpmix that end later */
+
+static int ended[2]; /* a pipe for their status */
+
+static void note_end(int status, void* its) {
+  (void)its;
+  if (write(ended[1], &status, sizeof status) < 0) _exit(1);
+}
+
+/* What a call came to that returned `status` and, if it goes on, calls note_end(). */
+static int result_of(int status) {
+  if (status == kPmixOperationSucceeded) return kPmixSuccess;
+  if (status != kPmixSuccess) return status;
+  struct pollfd end = {ended[0], POLLIN, 0};
+  if (poll(&end, 1, kCallSeconds * 1000) != 1) return kPmixError;
+  return read(ended[0], &status, sizeof status) == (ssize_t)sizeof status ? status : kPmixError;
+}
+
+/* ---- what libpmix waits for */
+
+/* An upcall that the agent is to answer; its number is its place. */
+typedef struct {
+  bool used;
+  PmixDone done;
+  PmixData data;
+  void* its;
+} Open;
+
+static pthread_mutex_t opening = PTHREAD_MUTEX_INITIALIZER;
+static Open* opened;
+static uint32_t open_room;
+
+static uint32_t open_one(PmixDone done, PmixData data, void* its) {
+  pthread_mutex_lock(&opening);
+  uint32_t id = 0;
+  while (id < open_room && opened[id].used) ++id;
+  if (id == open_room) {
+    open_room = (open_room + 8) * 2;
+    opened = need(realloc(opened, open_room * sizeof *opened));
+    memset(opened + id, 0, (open_room - id) * sizeof *opened);
+  }
+  const Open one = {true, done, data, its};
+  opened[id] = one;
+  pthread_mutex_unlock(&opening);
+  return id;
+}
+
+static Open close_one(uint32_t id) {
+  Open one = {false, NULL, NULL, NULL};
+  pthread_mutex_lock(&opening);
+  if (id < open_room) {
+    one = opened[id];
+    opened[id].used = false;
+  }
+  pthread_mutex_unlock(&opening);
+  return one;
+}
+
+static void answer(Input* in) {
+  const uint32_t id = take_count(in);
+  const int status = (int)take_count(in);
+  const uint32_t size = take_count(in);
+  const unsigned char* const at = take(in, size);
+  const Open one = close_one(id);
+  if (one.done != NULL) one.done(status, one.its);
+  if (one.data == NULL) return;
+  char* const copy = need(malloc((size_t)size + 1));
+  memmove(copy, at, size);
+  one.data(status, copy, size, one.its, free, copy);
+}
+
+/* ---- upcalls */
+
+static int on_connected(const PmixProc* proc, void* object, PmixDone done, void* its) {
+  (void)object;
+  Buffer out = frame(kConnected);
+  put_number(&out, proc->rank);
+  send_frame(&out);
+  if (done == NULL) return kPmixSuccess;
+  done(kPmixSuccess, its);
+  return kPmixSuccess;
+}
+
+static int on_finalized(const PmixProc* proc, void* object, PmixDone done, void* its) {
+  (void)object;
+  Buffer out = frame(kFinalized);
+  put_number(&out, open_one(done, NULL, its));
+  put_number(&out, proc->rank);
+  send_frame(&out);
+  return kPmixSuccess;
+}
+
+static int on_abort(const PmixProc* proc, void* object, int status, const char* text, PmixProc* procs, size_t count,
+                    PmixDone done, void* its) {
+  (void)object;
+  (void)procs;
+  (void)count; /* whoever is meant, all end */
+  Buffer out = frame(kAbort);
+  put_number(&out, open_one(done, NULL, its));
+  put_number(&out, proc->rank);
+  put_number(&out, (uint32_t)status);
+  put_text(&out, text);
+  send_frame(&out);
+  return kPmixSuccess;
+}
+
+static int on_fence(const PmixProc* procs, size_t count, const PmixInfo* infos, size_t info_count, char* data,
+                    size_t size, PmixData done, void* its) {
+  (void)infos;
+  (void)info_count;
+  Buffer out = frame(kFence);
+  put_number(&out, open_one(NULL, done, its));
+  put_number(&out, (uint32_t)count);
+  for (size_t i = 0; i < count; ++i) put_number(&out, procs[i].rank);
+  put_bytes(&out, data, data == NULL ? 0 : size);
+  send_frame(&out);
+  return kPmixSuccess;
+}
+
+static int on_direct_modex(const PmixProc* proc, const PmixInfo* infos, size_t count, PmixData done, void* its) {
+  (void)infos;
+  (void)count;
+  Buffer out = frame(kAskModex);
+  put_number(&out, open_one(NULL, done, its));
+  put_number(&out, proc->rank);
+  send_frame(&out);
+  return kPmixSuccess;
+}
+
+/* ---- what the agent wants */
+
+/* Registers a rank and adds its environment. False: refused. */
+static bool add_client(uint32_t rank, Buffer* out) {
+  const PmixProc proc = proc_of(rank);
+  const int known = pmix.register_client(&proc, getuid(), getgid(), NULL, note_end, NULL);
+  if (!refuse_unless(result_of(known), "libpmix does not take a rank")) return false;
+  char** environment = NULL;
+  if (!refuse_unless(pmix.setup_fork(&proc, &environment), "libpmix has no environment for a rank")) return false;
+  uint32_t count = 0;
+  while (environment != NULL && environment[count] != NULL) ++count;
+  put_number(out, rank);
+  put_number(out, count);
+  for (uint32_t i = 0; i < count; ++i) put_text(out, environment[i]);
+  return true;
+}
+
+static void serve(Input* in) {
+  static PmixModule module = {.client_connected = on_connected,
+                              .client_finalized = on_finalized,
+                              .abort = on_abort,
+                              .fence = on_fence,
+                              .direct_modex = on_direct_modex};
+  char* const nspace = take_text(in);
+  const size_t length = strlen(nspace);
+  memmove(served, nspace, length < kNamespaceSize ? length : kNamespaceSize - 1);
+  free(nspace);
+  PmixInfo *of_server = NULL, *of_job = NULL;
+  size_t server_count = 0, job_count = 0;
+  if (!take_infos(in, &of_server, &server_count)) return;
+  if (!refuse_unless(pmix.init(&module, of_server, server_count), "libpmix does not start")) return;
+  serving = true;
+  if (!take_infos(in, &of_job, &job_count)) return;
+  const uint32_t count = take_count(in);
+  const int known = pmix.register_nspace(served, (int)count, of_job, job_count, note_end, NULL);
+  if (!refuse_unless(result_of(known), "libpmix does not take the job's description")) return;
+  Buffer out = frame(kServing);
+  put_number(&out, count);
+  for (uint32_t i = 0; i < count; ++i) {
+    if (!add_client(take_count(in), &out)) return;
+  }
+  send_frame(&out);
+}
+
+static void on_modex_reply(int status, char* data, size_t size, void* its) {
+  Buffer out = frame(kModexData);
+  put_number(&out, (uint32_t)(uintptr_t)its);
+  put_number(&out, (uint32_t)status);
+  put_bytes(&out, data, data == NULL ? 0 : size);
+  send_frame(&out);
+}
+
+static void give_modex(Input* in) {
+  const uint32_t id = take_count(in);
+  const PmixProc proc = proc_of(take_count(in));
+  const int status = pmix.dmodex_request(&proc, on_modex_reply, (void*)(uintptr_t)id);
+  if (status != kPmixSuccess) on_modex_reply(status, NULL, 0, (void*)(uintptr_t)id);
+}
+
+static void leave(void) {
+  alarm(kEndSeconds); /* a library that does not come back does not keep us */
+  if (serving) pmix.deregister_nspace(served, note_end, NULL);
+  if (serving) pmix.finalize();
+  _exit(0);
+}
+
+static void obey(unsigned char type, Input* in) {
+  switch (type) {
+    case kLoad: load(in); break;
+    case kServe: serve(in); break;
+    case kAnswer: answer(in); break;
+    case kGiveModex: give_modex(in); break;
+    default: leave();
+  }
+}
+
+/* What ends the workers does not end us before them; SIGKILL does. */
+static void ignore_signals(void) {
+  static const int signals[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGPIPE, SIGTSTP, SIGTTIN, SIGTTOU};
+  for (size_t i = 0; i < sizeof signals / sizeof *signals; ++i) signal(signals[i], SIG_IGN);
+}
+
+static int run(int count, char** words, char** environment) {
+  (void)count;
+  (void)words;
+  (void)environment;
+  ignore_signals();
+  if (pipe(ended) != 0) return 1;
+  unsigned char head[kHeader];
+  while (read_all(head, sizeof head)) {
+    Input length = {head, 4};
+    const uint32_t size = take_count(&length);
+    unsigned char* const body = need(malloc((size_t)size + 1));
+    if (!read_all(body, size)) break;
+    Input in = {body, size};
+    obey(head[4], &in);
+    free(body);
+  }
+  leave();
+  return 0;
+}
+
+SML_START(run)

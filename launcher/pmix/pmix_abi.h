@@ -1,0 +1,85 @@
+/* What the helper needs of libpmix's interface, by layout: types and numbers as they are in every version from 3 to 6
+ * on 64-bit systems (pmix_common.h and pmix_server.h of OpenPMIx 3.2, 4.2, 5.0 and its main branch). Declared here, so
+ * that nothing of PMIx need be installed where we are built; tests/check_pmix_abi.c compares it with the headers of a
+ * real one. */
+#pragma once
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { kNamespaceSize = 256, kKeySize = 512 };
+enum { kRankWildcard = -2 };
+
+enum {
+  kPmixSuccess = 0,
+  kPmixError = -1,
+  kPmixNotSupported = -47,
+  kPmixOperationSucceeded = -157,
+};
+
+/* Types of a value. The last two are ours: made into a Regex by the library itself. */
+enum {
+  kTypeBool = 1,
+  kTypeString = 3,
+  kTypeSize = 4,
+  kTypeUint16 = 13,
+  kTypeUint32 = 14,
+  kTypeInfo = 24,
+  kTypeDataArray = 39,
+  kTypeRank = 40,
+  kTypeRegex = 49,
+  kTypeNodeNames = 0xF000,   /* "a,b": PMIx_generate_regex() */
+  kTypeRanksOfNodes = 0xF001 /* "0,1;2,3": PMIx_generate_ppn() */
+};
+
+typedef struct {
+  char nspace[kNamespaceSize];
+  uint32_t rank;
+} PmixProc;
+
+typedef struct {
+  uint16_t type;
+  size_t size;
+  void* array;
+} PmixDataArray;
+
+typedef struct {
+  uint16_t type;
+  union {
+    bool flag;
+    char* string;
+    size_t size;
+    uint16_t uint16;
+    uint32_t uint32;
+    uint32_t rank;
+    struct {
+      char* bytes;
+      size_t size;
+    } object;
+    PmixDataArray* array;
+    void* widest[3];
+  } data;
+} PmixValue;
+
+typedef struct {
+  char key[kKeySize];
+  uint32_t flags;
+  PmixValue value;
+} PmixInfo;
+
+typedef void (*PmixDone)(int status, void* its);
+typedef void (*PmixRelease)(void* its);
+typedef void (*PmixData)(int status, const char* data, size_t size, void* its, PmixRelease release, void* released);
+typedef void (*PmixModexReply)(int status, char* data, size_t size, void* its);
+
+/* Its first entries, which no version has moved; the others stay null. */
+typedef struct {
+  int (*client_connected)(const PmixProc* proc, void* object, PmixDone done, void* its);
+  int (*client_finalized)(const PmixProc* proc, void* object, PmixDone done, void* its);
+  int (*abort)(const PmixProc* proc, void* object, int status, const char* text, PmixProc* procs, size_t count,
+               PmixDone done, void* its);
+  int (*fence)(const PmixProc* procs, size_t count, const PmixInfo* infos, size_t info_count, char* data, size_t size,
+               PmixData done, void* its);
+  int (*direct_modex)(const PmixProc* proc, const PmixInfo* infos, size_t count, PmixData done, void* its);
+  void* others[59];
+} PmixModule;

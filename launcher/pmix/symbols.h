@@ -1,0 +1,43 @@
+/* Lets a program that is linked on a new system start on old ones: it asks for the oldest version of what glibc has
+ * given new versions since, and has a _start of its own, as that of the system's crt1.o asks for glibc 2.34.
+ *
+ * First in a file that is compiled with -fno-builtin for what stands here, and linked with -nostartfiles. */
+#pragma once
+
+#if defined(__x86_64__)
+#define SML_OLDEST "GLIBC_2.2.5"
+#elif defined(__aarch64__)
+#define SML_OLDEST "GLIBC_2.17"
+#else
+#error "the oldest glibc of this processor has to be named here"
+#endif
+
+#define SML_OLD(name) __asm__(".symver " #name ", " #name "@" SML_OLDEST)
+SML_OLD(dlopen);
+SML_OLD(dlsym);
+SML_OLD(dlerror);
+SML_OLD(__libc_start_main);
+
+/* As the system's own, which tells libc where the stack is and calls exit() with what main() returns. Constructors and
+ * destructors: there are none. */
+extern int __libc_start_main(int (*main)(int, char**, char**), int count, char** words, void (*begin)(void),
+                             void (*end)(void), void (*loader_end)(void), void* stack);
+
+#if defined(__x86_64__)
+#define SML_START(main_function)                                                                       \
+  __attribute__((used)) static void sml_enter(long* stack, void (*loader_end)(void)) {                 \
+    __libc_start_main(main_function, (int)stack[0], (char**)(stack + 1), 0, 0, loader_end, stack);     \
+  }                                                                                                    \
+  __asm__(                                                                                             \
+      ".text\n.globl _start\n.type _start,@function\n_start:\n.cfi_startproc\n.cfi_undefined rip\n"    \
+      "endbr64\nxor %ebp, %ebp\nmov %rsp, %rdi\nmov %rdx, %rsi\nand $-16, %rsp\ncall sml_enter\nhlt\n" \
+      ".cfi_endproc\n.size _start, .-_start\n");
+#elif defined(__aarch64__)
+#define SML_START(main_function)                                                                   \
+  __attribute__((used)) static void sml_enter(long* stack, void (*loader_end)(void)) {             \
+    __libc_start_main(main_function, (int)stack[0], (char**)(stack + 1), 0, 0, loader_end, stack); \
+  }                                                                                                \
+  __asm__(                                                                                         \
+      ".text\n.globl _start\n.type _start,%function\n_start:\nmov x29, #0\nmov x30, #0\n"          \
+      "mov x1, x0\nmov x0, sp\nb sml_enter\n.size _start, .-_start\n");
+#endif

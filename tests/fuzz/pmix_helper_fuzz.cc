@@ -1,0 +1,54 @@
+// What the helper that lends libpmix sends to its agent, and the words of other hosts, cut and turned as they like.
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "common/rendezvous/pmix_machine.h"
+#include "common/wire/limits.h"
+#include "tests/fuzz/require.h"
+
+using namespace sml;
+using namespace sml::rendezvous::pmix;
+using sml::fuzz::require;
+
+namespace {
+
+void check(const Deeds& deeds) {
+  for (const Deeds::Failure& failure : deeds.failures) {
+    require(failure.rank == Rank(0) || failure.rank == Rank(2));
+    require(failure.code >= 1 && failure.code <= 255);
+  }
+  for (const wire::ToLauncher& message : deeds.launcher) {
+    if (const auto* data = std::get_if<wire::FenceData>(&message)) {
+      require(data->bytes.size() <= wire::kMaxPiece && data->fence.size() <= wire::kMaxFenceName);
+      for (const Rank rank : data->ranks) require(rank.value() < 4);
+    } else {
+      const auto& relay = std::get<wire::Relay>(message);
+      require(relay.bytes.size() <= wire::kMaxPiece && relay.from == Rank(0) && relay.to.value() < 4);
+    }
+  }
+}
+
+}  // namespace
+
+// The first byte: how many bytes come at a time; then the helper's. All of it is a word of another host, too.
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  if (size == 0) return 0;
+  const std::string_view bytes(reinterpret_cast<const char*>(data + 1), size - 1);
+  const std::size_t step = data[0] + std::size_t{1};
+  Machine machine({Rank(0), Rank(2)}, 4, 1);
+  machine.take(wire::Relay{1, wire::WireUp::Pmix, Rank(1), Rank(2), std::string(bytes)});
+  check(machine.take_deeds());
+  Decoder decoder;
+  for (std::size_t at = 0; at < bytes.size(); at += step) {
+    decoder.feed(bytes.substr(at, step));
+    for (;;) {
+      const Result<std::optional<FromHelper>> message = decoder.next();
+      if (!message) return 0;
+      if (!message->has_value()) break;
+      if (!machine.take(**message)) return 0;
+      check(machine.take_deeds());
+    }
+  }
+  return 0;
+}

