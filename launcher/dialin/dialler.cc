@@ -341,7 +341,8 @@ class Dialler final : private LinkEvents, private launch::TransportEvents {
     }
     deadline_timer_.expires_at(*machine_.deadline());
     deadline_timer_.async_wait([this](boost::system::error_code error) {
-      if (!error) tell(DialEvent::Deadline);
+      // A time that came together with the news which took it back comes here all the same.
+      if (!error && machine_.deadline() && *machine_.deadline() <= Clock::now()) tell(DialEvent::Deadline);
     });
   }
 

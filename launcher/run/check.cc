@@ -287,7 +287,8 @@ void Check::arm_deadline() {
   }
   deadline_timer_.expires_at(*machine_.deadline());
   deadline_timer_.async_wait([this](boost::system::error_code error) {
-    if (!error) tell(CheckEvent::Deadline);
+    // A time that came together with the news which took it back comes here all the same.
+    if (!error && machine_.deadline() && *machine_.deadline() <= Clock::now()) tell(CheckEvent::Deadline);
   });
 }
 
