@@ -10,6 +10,7 @@
 
 #include <boost/asio/post.hpp>
 
+#include "common/core/switch_point.h"
 #include "common/core/text.h"
 #include "common/os/cgroup.h"
 #include "common/os/descendants.h"
@@ -139,6 +140,7 @@ void Agent::greet(const wire::Hello& m) {
 // What an earlier attempt had is gone before the next gets its own.
 void Agent::prepare(wire::Prepare& m) {
   if (attempt_) {
+    SML_SWITCH_POINT("a further attempt is prepared");
     attempt_->sum_up();
     attempt_.reset();
     scratch_.clear();
@@ -243,6 +245,7 @@ wire::ToLauncher Agent::cleared() const {
 
 // In one piece with what goes before it.
 void Agent::leave(const std::string& words) {
+  SML_SWITCH_POINT("an agent says its last word");
   if (attempt_) attempt_->sum_up();
   link_.send_last(words + wire::encode(wire::ToLauncher(wire::Bye{told_to_end_})));
 }
@@ -254,6 +257,7 @@ void Agent::told_to_end(const std::string& why) {
 }
 
 void Agent::launcher_lost(const Error&) {
+  SML_SWITCH_POINT("an agent loses its launcher");
   link_.abandon();
   tell(AgentEvent::LauncherLost);
   settle();

@@ -5,6 +5,7 @@
 #include <csignal>
 #include <utility>
 
+#include "common/core/switch_point.h"
 #include "common/os/descendants.h"
 #include "common/os/fd.h"
 #include "common/wire/limits.h"
@@ -130,6 +131,7 @@ plan::Environment HostAttempt::own_variables(const Worker& worker, const WorkerS
 }
 
 void HostAttempt::spawn_all() {
+  SML_SWITCH_POINT("workers are about to start");
   for (const auto& service : services_) service->start(start_);
   start_ = {};
   wire::Started started{.workers = spawn_workers()};
@@ -190,6 +192,7 @@ void HostAttempt::fail_rank(Rank rank, wire::FaultKind kind, int code, const std
 }
 
 void HostAttempt::signal_all(int signo) {
+  SML_SWITCH_POINT("workers are told to end");
   if (signo == SIGKILL) end_services();
   workers_.ask_to_stop(signo);
   asked_orphans_.clear();
@@ -258,6 +261,7 @@ void HostAttempt::report(Worker& worker) {
   if (action == WorkerAction::None) return;
   if (action == WorkerAction::ReportExit || action == WorkerAction::ReportExitAndDrained) {
     send_evidence(worker);
+    SML_PLANT("a lost exit frame") return;
     const auto ended_by = worker.machine().asked_to_stop() ? wire::EndedBy::Us : wire::EndedBy::Itself;
     around_.link.send(wire::pack_exit(worker.rank(), worker.status(), ended_by, nanoseconds(worker.ended_at())));
   }

@@ -12,6 +12,7 @@
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/write.hpp>
 
+#include "common/core/switch_point.h"
 #include "common/os/fd.h"
 
 namespace sml::agent {
@@ -140,6 +141,7 @@ bool Worker::move_output(Output& output, std::size_t allowed) {
 }
 
 void Worker::starve(Output& output) {
+  SML_SWITCH_POINT("a worker's output has no credit");
   output.starved = true;
   drain_.pause(Clock::now());
 }

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "common/core/exit_status.h"
+#include "common/core/switch_point.h"
 #include "common/core/text.h"
 #include "common/plan/secrets.h"
 #include "launcher/attempt/lone_mpi.h"
@@ -123,10 +124,12 @@ void Attempt::perform(AttemptAction action) {
     case AttemptAction::Probe: return meeting_.ask() ? tell(AttemptEvent::AllProbed) : look_at_probes();
     case AttemptAction::StartAll: return start_all();
     case AttemptAction::StopAll: return stop_all();
-    case AttemptAction::KillAll: return fleet_.end_workers({SIGKILL, 0});
+    case AttemptAction::KillAll:
+      SML_SWITCH_POINT("all workers are to be killed");
+      return fleet_.end_workers({SIGKILL, 0});
     case AttemptAction::TimeOutStart: return time_out_start();
     case AttemptAction::TimeOutRun: facts_.timed_out = Clock::now(); return stop_all();
-    case AttemptAction::GiveUp: return finish(AttemptOwner::End::GivenUp);
+    case AttemptAction::GiveUp: SML_SWITCH_POINT("hosts are given up"); return finish(AttemptOwner::End::GivenUp);
     case AttemptAction::Finish: return finish(AttemptOwner::End::Seen);
   }
 }
@@ -141,6 +144,7 @@ void Attempt::look_at_probes() {
 }
 
 void Attempt::start_all() {
+  SML_SWITCH_POINT("all hosts are ready");
   owner_.begin_logs();
   if (!runs()) return;  // a log that must be kept cannot be
   if (options_.verbosity == Verbosity::Verbose) {
@@ -157,7 +161,9 @@ void Attempt::start_all() {
 
 void Attempt::stop_all() {
   const wire::Stop stop{facts_.stop_signal.value_or(SIGTERM), launch::milliseconds(machine_.grace())};
+  SML_SWITCH_POINT("all workers are to stop");
   for (fleet::Host& host : fleet_.hosts()) {
+    SML_PLANT("a stop that forgets one host") continue;
     if (host.runs()) {
       host.session->end_workers(stop, launch::Afterwards::Leave);
     } else if (!host.session->ended()) {
@@ -206,7 +212,8 @@ void Attempt::arm_deadline() {
   }
   deadline_timer_.expires_at(*machine_.deadline());
   deadline_timer_.async_wait([this](boost::system::error_code error) {
-    if (!error) tell(AttemptEvent::Deadline);
+    // A time that came together with the news which took it back comes here all the same.
+    if (!error && machine_.deadline() && *machine_.deadline() <= Clock::now()) tell(AttemptEvent::Deadline);
   });
 }
 

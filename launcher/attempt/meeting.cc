@@ -1,4 +1,5 @@
 #include "launcher/attempt/meeting.h"
+#include "common/core/switch_point.h"
 
 #include <algorithm>
 #include <utility>
@@ -117,7 +118,10 @@ void Meeting::watch() {
 // The stores on rank 0's host are needed until every other host is done.
 void Meeting::release_stores() {
   const auto ended = [](const fleet::Host& h) { return h.session->ended(); };
-  if (std::all_of(fleet_.hosts().begin() + 1, fleet_.hosts().end(), ended)) fleet_.first().session->release();
+  if (!std::all_of(fleet_.hosts().begin() + 1, fleet_.hosts().end(), ended)) return;
+  SML_SWITCH_POINT("the stores are not needed any more");
+  SML_PLANT("a host released twice") fleet_.first().session->release();
+  fleet_.first().session->release();
 }
 
 // ---- who has not come

@@ -4,6 +4,7 @@
 #include <csignal>
 #include <utility>
 
+#include "common/core/switch_point.h"
 #include "common/core/text.h"
 #include "launcher/launch/clean_up.h"
 #include "launcher/launch/wire_time.h"
@@ -84,7 +85,10 @@ std::vector<hosts::OneMachine> Fleet::machines(const plan::JobMap& map) const {
 
 // ---- what sessions tell
 
-void Fleet::session_introduced(launch::AgentSession& session) { listener_->host_introduced(of(session)); }
+void Fleet::session_introduced(launch::AgentSession& session) {
+  listener_->host_introduced(of(session));
+  if (suspended_) session.suspend();
+}
 
 void Fleet::session_ready(launch::AgentSession& session, const wire::Prepared& message) {
   Host& host = of(session);
@@ -130,6 +134,7 @@ void Fleet::ping_all() {
       if (!host.runs()) continue;
       ping(host);
       if (we_stood_still || now - host.session->last_heard() < heartbeat_timeout_) continue;
+      SML_SWITCH_POINT("a host is not heard any more");
       host.session->abandon(unheard_for(heartbeat_timeout_));
     }
     listener_->hosts_pinged();
@@ -156,13 +161,16 @@ void Fleet::end_workers(const wire::Stop& how) {
 // moment on its way through the library before we stop ourselves.
 void Fleet::suspend(std::function<void()> continued) {
   constexpr auto kOnItsWay = std::chrono::milliseconds(50);
-  tell_all(wire::Suspend{});
+  suspended_ = true;
+  for (Host& host : hosts_) host.session->suspend();
   suspend_timer_.expires_after(kOnItsWay);
   suspend_timer_.async_wait([this, continued = std::move(continued)](boost::system::error_code error) {
     if (error) return;
+    SML_SWITCH_POINT("sml-run stops itself");
     ::raise(SIGSTOP);  // until somebody continues us
+    suspended_ = false;
     continued();
-    tell_all(wire::Resume{});
+    for (Host& host : hosts_) host.session->resume();
   });
 }
 

@@ -110,6 +110,7 @@ class Fleet final : private launch::SessionOwner {
   boost::asio::steady_timer ping_timer_;
   boost::asio::steady_timer suspend_timer_;
   TimePoint next_ping_;
+  bool suspended_ = false;  // by Ctrl-Z
   std::vector<Host> hosts_;
   std::vector<std::size_t> positions_;  // by HostId
   std::optional<launch::Preparation> preparation_;

@@ -1,9 +1,11 @@
 #include "launcher/launch/agent_session.h"
 
 #include <random>
+#include <utility>
 
 #include <boost/asio/post.hpp>
 
+#include "common/core/switch_point.h"
 #include "common/core/text.h"
 #include "launcher/launch/bootstrap_script.h"
 
@@ -183,6 +185,7 @@ void AgentSession::handle(wire::ToLauncher message) {
 
 // Whatever else it says is not listened to.
 void AgentSession::break_off(const std::string& rule) {
+  SML_SWITCH_POINT("an agent breaks the protocol");
   fail(Error(ErrorKind::Protocol, "broke the protocol: " + rule)
            .with_hint("what speaks there is not the agent that was started, or it has been tampered with"));
 }
@@ -194,7 +197,28 @@ bool AgentSession::agent_runs() const {
 void AgentSession::send(const wire::ToAgent& message) {
   if (!agent_runs()) return;
   conduct_.asked(message);
-  transport_->send(wire::encode(message));
+  give(wire::encode(message));
+}
+
+void AgentSession::give(std::string frames) {
+  if (held_back_) {
+    *held_back_ += frames;
+  } else {
+    transport_->send(std::move(frames));
+  }
+}
+
+void AgentSession::suspend() {
+  if (held_back_) return;
+  send(wire::Suspend{});
+  if (agent_runs()) held_back_.emplace();
+}
+
+void AgentSession::resume() {
+  if (!held_back_) return;
+  const std::string waiting = *std::exchange(held_back_, std::nullopt);
+  send(wire::Resume{});
+  if (agent_runs() && !waiting.empty()) transport_->send(waiting);
 }
 
 void AgentSession::prepare(wire::Prepare message) {
@@ -202,7 +226,7 @@ void AgentSession::prepare(wire::Prepare message) {
   transport_step("preparing");
   message.mark = mark_;
   conduct_.asked(message);
-  transport_->send(wire::encode(wire::ToAgent(std::move(message))));
+  give(wire::encode(wire::ToAgent(std::move(message))));
 }
 
 void AgentSession::start_workers(const wire::Start& message, Afterwards afterwards) {
@@ -210,19 +234,19 @@ void AgentSession::start_workers(const wire::Start& message, Afterwards afterwar
   transport_step("running");
   std::string frames = wire::encode(message);
   if (afterwards == Afterwards::Leave) frames += wire::encode(wire::ToAgent(wire::Leave{}));
-  transport_->send(std::move(frames));
+  give(std::move(frames));
 }
 
 void AgentSession::release() {
   const bool started = machine_.state() == SessionState::Running || machine_.state() == SessionState::Cleared;
-  if (started) transport_->send(wire::encode(wire::ToAgent(wire::Leave{})));
+  if (started) give(wire::encode(wire::ToAgent(wire::Leave{})));
 }
 
 void AgentSession::end_workers(const wire::Stop& message, Afterwards afterwards) {
   if (!agent_runs()) return;
   std::string frames = wire::encode(message);
   if (afterwards == Afterwards::Leave) frames += wire::encode(wire::ToAgent(wire::Leave{}));
-  transport_->send(std::move(frames));
+  give(std::move(frames));
 }
 
 AgentSession::Plan AgentSession::plan_of_clean_up(wire::EndLeft left) const {

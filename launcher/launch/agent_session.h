@@ -67,6 +67,10 @@ class AgentSession final : private TransportEvents {
   void release();
   // Ignored unless the agent runs.
   void end_workers(const wire::Stop& message, Afterwards afterwards);
+  // Stops what runs there, and the agent's clock; ignored unless the agent runs. What is sent meanwhile waits for
+  // resume(): any word from us would set it going again.
+  void suspend();
+  void resume();
   // Gives the host up now, whatever it does; session_ended follows from the loop.
   void abandon(Error why);
 
@@ -100,6 +104,7 @@ class AgentSession final : private TransportEvents {
   void introduce();
   void decode();
   void handle(wire::ToLauncher message);
+  void give(std::string frames);  // to the transport, or to those that wait
   void fail(Error why);
   void break_off(const std::string& rule);
   Error explain(SessionState before, const Error& why) const;
@@ -116,7 +121,8 @@ class AgentSession final : private TransportEvents {
   wire::Decoder<wire::ToLauncher> decoder_;
   std::unique_ptr<AgentTransport> transport_;
   std::string step_ = "starting";
-  int times_sent_ = 0;  // the agent, to this host
+  int times_sent_ = 0;                    // the agent, to this host
+  std::optional<std::string> held_back_;  // frames; while the agent is suspended
   bool local_ = false;
   bool agent_vanished_ = false;
   std::string local_address_;

@@ -1,5 +1,7 @@
 #include "launcher/launch/agent_session.h"
 
+#include <csignal>
+
 #include <boost/asio/io_context.hpp>
 
 #include "launcher/launch/bootstrap_script.h"
@@ -550,4 +552,35 @@ TEST_CASE("a session that is gone tells nothing") {
   stage.settle();
   CHECK(stage.owner.ends == 0);
   CHECK(stage.far().destroyed);
+}
+
+TEST_CASE("what an agent is sent while it is suspended waits, as any word would set it going again") {
+  Stage stage;
+  stage.make_running();
+  stage.far().sent.clear();
+  stage.session->suspend();
+  stage.session->suspend();  // it is
+  stage.session->send(wire::Credit{7});
+  stage.session->end_workers(wire::Stop{SIGTERM, 100}, Afterwards::Leave);
+  REQUIRE(frames_in(stage.far().all_sent()).size() == 1);
+  stage.session->resume();
+  const std::vector<wire::ToAgent> told = frames_in(stage.far().all_sent());
+  REQUIRE(told.size() == 5);
+  CHECK(std::holds_alternative<wire::Suspend>(told[0]));
+  CHECK(std::holds_alternative<wire::Resume>(told[1]));
+  CHECK(std::holds_alternative<wire::Credit>(told[2]));
+  CHECK(std::holds_alternative<wire::Stop>(told[3]));
+  CHECK(std::holds_alternative<wire::Leave>(told[4]));
+  stage.session->send(wire::Credit{8});
+  CHECK(frames_in(stage.far().all_sent()).size() == 6);
+}
+
+TEST_CASE("an agent that does not run is not suspended") {
+  Stage stage;
+  stage.open();
+  stage.session->suspend();
+  stage.session->resume();
+  CHECK(stage.far().sent.empty());
+  stage.say(wire::agent_line(stage.mark()));
+  CHECK_FALSE(stage.far().sent.empty());
 }

@@ -1,0 +1,124 @@
+// What must be true of a job when all is over.
+#include <algorithm>
+
+#include "tests/simulation/job.h"
+
+namespace sml::sim {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+namespace {
+
+constexpr Duration kSlack = milliseconds(400);  // by which clocks of hosts are read wrong
+
+bool outranks(const ExitStatus& status) { return std::holds_alternative<Signaled>(status); }
+
+}  // namespace
+
+const RankTruth* Job::truth(Rank rank) const {
+  const auto found = host_of(rank).ranks.find(rank);
+  return found == host_of(rank).ranks.end() ? nullptr : &found->second;
+}
+
+bool Job::all_ended() const {
+  return std::all_of(plan_.map.ranks.begin(), plan_.map.ranks.end(), [this](const plan::RankAssignment& rank) {
+    const RankTruth* known = truth(rank.rank);
+    return known != nullptr && known->ended;
+  });
+}
+
+bool Job::all_started() const {
+  return std::all_of(plan_.map.ranks.begin(), plan_.map.ranks.end(),
+                     [this](const plan::RankAssignment& rank) { return truth(rank.rank) != nullptr; });
+}
+
+bool Job::all_ended_well() const {
+  return std::all_of(plan_.map.ranks.begin(), plan_.map.ranks.end(), [this](const plan::RankAssignment& rank) {
+    const RankTruth* known = truth(rank.rank);
+    return known != nullptr && known->ended && known->status == ExitStatus(Exited{0});
+  });
+}
+
+std::vector<Cause> Job::causes() const {
+  std::vector<Cause> out = befallen_;
+  TimePoint all_started = TimePoint::min();
+  for (const plan::RankAssignment& rank : plan_.map.ranks) {
+    const RankTruth* known = truth(rank.rank);
+    if (known == nullptr) continue;
+    all_started = std::max(all_started, known->started);
+    if (!known->ended || known->asked || succeeded(known->status)) continue;
+    const Duration before = outranks(known->status) ? kSlack + seconds(1) : kSlack;
+    const TimePoint last = host_of(rank.rank).touched ? TimePoint::max() : *known->ended + kSlack;
+    out.push_back({*known->ended - before, last, exit_code_of(known->status),
+                   "rank " + std::to_string(rank.rank.value()) + " " + describe(known->status)});
+  }
+  if (options_.timeout) {
+    const bool known = all_started != TimePoint::min();  // else hosts were lost before they could tell
+    const TimePoint first = known ? all_started + *options_.timeout - seconds(1) : all_started;
+    out.push_back({first, TimePoint::max(), options_.timeout_status, "--timeout"});
+  }
+  return out;
+}
+
+// That of the first cause, or of one that cannot be told from it.
+void Job::check_exit() {
+  if (!exit_code_) return;
+  const std::vector<Cause> all = causes();
+  TimePoint decided = TimePoint::max();
+  for (const Cause& cause : all) decided = std::min(decided, cause.last);
+  if (*exit_code_ == 0) {
+    if (!all_ended_well()) world->broken("sml-run says that all is well, and it is not");
+    if (decided != TimePoint::max()) world->broken("sml-run ends with 0 in spite of a failure");
+    return;
+  }
+  const bool caused = std::any_of(all.begin(), all.end(), [&](const Cause& cause) {
+    return cause.exit_code == *exit_code_ && cause.first <= decided;
+  });
+  if (caused) return;
+  std::string words = "sml-run ends with " + std::to_string(*exit_code_) + ", but";
+  for (const Cause& cause : all)
+    words += " " + cause.words + " (" + std::to_string(cause.exit_code) + ") at " + show_time(cause.first) + ";";
+  world->broken(all.empty() ? "sml-run ends with " + std::to_string(*exit_code_) + " without a cause" : words);
+}
+
+void Job::check_output() {
+  const bool untouched = std::none_of(hosts_.begin(), hosts_.end(), [](const auto& host) { return host->touched; });
+  for (const std::string& line : reader_->own_lines()) {
+    if (untouched && signals_ == 0 && !stood_still_ && line.find("no word that all is over") != std::string::npos) {
+      world->broken("nothing has befallen any host, but " + line);
+    }
+  }
+  if (killed_ || reader_->closed()) return;
+  std::size_t cut_off = 0;
+  for (const plan::RankAssignment& rank : plan_.map.ranks) {
+    const RankTruth* known = truth(rank.rank);
+    if (known == nullptr) continue;
+    if (known->asked) ++cut_off;
+    const bool all_of_it =
+        !host_of(rank.rank).touched && !known->abandoned && signals_ == 0 && !stood_still_ && known->ended;
+    for (const bool errors : {false, true}) {
+      const std::uint64_t seen = reader_->lines(rank.rank, errors);
+      const std::uint64_t said = errors ? known->err_lines : known->out_lines;
+      const std::string who = "rank " + std::to_string(rank.rank.value()) + (errors ? " (errors)" : "");
+      if (seen > said + (known->asked ? 1 : 0)) world->broken(who + " is shown with lines that it has not printed");
+      if (all_of_it && seen < said) {
+        world->broken(who + " has printed " + std::to_string(said) + " lines, and " + std::to_string(seen) +
+                      " are shown");
+      }
+    }
+  }
+  if (reader_->ragged() > cut_off * 2) world->broken("lines are cut off");
+}
+
+bool Job::all_left() const {
+  return std::all_of(hosts_.begin(), hosts_.end(), [](const auto& host) { return host->running().empty(); });
+}
+
+void Job::check_left() {
+  for (const auto& host : hosts_) {
+    for (const std::string& left : host->running()) world->broken(left + " is left");
+  }
+}
+
+}  // namespace sml::sim

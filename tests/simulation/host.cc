@@ -1,0 +1,383 @@
+#include "tests/simulation/host.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <utility>
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <boost/asio/post.hpp>
+
+#include "common/plan/worker_env.h"
+
+namespace sml::sim {
+
+namespace {
+
+constexpr Duration kPrintAgain = std::chrono::milliseconds(5);
+
+Rank rank_of(std::span<const std::string> environment) {
+  constexpr std::string_view kName = "RANK=";
+  for (const std::string& variable : environment) {
+    if (variable.starts_with(kName)) {
+      return Rank(static_cast<std::uint32_t>(std::strtoul(variable.c_str() + kName.size(), nullptr, 10)));
+    }
+  }
+  throw Broken{"a worker is started without RANK"};
+}
+
+void close_fd(int& fd) {
+  if (fd >= 0) ::close(std::exchange(fd, -1));
+}
+
+bool asks_to_end(int signo) {
+  return signo == SIGTERM || signo == SIGINT || signo == SIGHUP || signo == SIGQUIT || signo == SIGKILL;
+}
+
+}  // namespace
+
+std::string line_of(Rank rank, bool errors, std::uint64_t number, std::uint64_t size) {
+  std::string line = std::to_string(rank.value()) + (errors ? " e " : " o ") + std::to_string(number) + " ";
+  while (line.size() + 1 < size) line.push_back(static_cast<char>('a' + (line.size() + number) % 26));
+  line.push_back('\n');
+  return line;
+}
+
+// ---- an agent
+
+AgentProcess::AgentProcess(Host& host, std::shared_ptr<Link> link, pid_t pid)
+    : host_(host), link_(std::move(link)), pid_(pid) {
+  clock_offset = host.clock_offset_;
+  world->add(*this);
+}
+
+AgentProcess::~AgentProcess() { world->remove(*this); }
+
+void AgentProcess::turn() {
+  bool left = false;
+  try {
+    if (std::exchange(begun_, true)) {
+      loop_->run();
+    } else {
+      agent_ = std::make_unique<agent::Agent>(
+          *loop_, agent::Agent::Ends{.in = link_->agent_reads(), .out = link_->agent_writes()}, plan::Environment{},
+          1024, scratch_, pact_, std::chrono::seconds(30));
+      agent_->run();
+    }
+    left = true;
+  } catch (const WouldBlock&) {
+  }
+  link_->agent_turned();
+  if (left) leave(true);
+}
+
+void AgentProcess::signalled(int signo) {
+  if (gone()) return;
+  boost::asio::post(*loop_, [this, signo] { agent_->signalled(signo); });
+  ready = true;
+}
+
+void AgentProcess::die() {
+  if (gone()) return;
+  world->note("the agent of " + host_.name() + " is killed");
+  leave(false);
+}
+
+void AgentProcess::leave(bool well) {
+  world->note("the agent of " + host_.name() + " leaves");
+  if (well) {
+    for (const auto& [pid, process] : host_.processes_) {
+      if (process.agent == this && !process.ended) {
+        world->broken("the agent of " + host_.name() + " has left while process " + std::to_string(pid) + " runs");
+      }
+    }
+  }
+  agent_.reset();
+  loop_.reset();
+  world->remove(*this);
+  host_.agents_end(*this);
+  link_->agent_gone(well);
+}
+
+// ---- the host
+
+Host::Host(std::string name, std::size_t index, Scripts scripts)
+    : name_(std::move(name)), index_(index), scripts_(std::move(scripts)) {
+  clock_offset_ = std::chrono::seconds(world->dice.below(1'000'000));
+  next_pid_ += static_cast<pid_t>(index) * 1'000'000;
+}
+
+Host::~Host() = default;
+
+void Host::start_agent(std::shared_ptr<Link> link) {
+  agents_.push_back(std::make_unique<AgentProcess>(*this, std::move(link), next_pid_++));
+  agents_.back()->ready = true;
+}
+
+void Host::wake(const Link& link) {
+  for (const auto& agent : agents_) {
+    if (&agent->link() == &link) agent->ready = true;
+  }
+}
+
+void Host::touch(const std::string& how) {
+  world->note(name_ + " " + how);
+  touched_at = std::min(touched_at, world->now());
+  touched = true;
+}
+
+void Host::kill_agent() {
+  touch("loses its agent");
+  for (const auto& agent : agents_) agent->die();
+}
+
+void Host::lose_power() {
+  touch("loses power");
+  dead_ = true;
+  for (const auto& agent : agents_) {
+    if (!agent->gone()) agent->link().half_open(true, true);
+    agent->die();
+  }
+}
+
+void Host::cut() {
+  touch("is cut off");
+  for (const auto& agent : agents_) agent->link().cut();
+}
+
+void Host::half_open(bool down, bool up) {
+  touch("is cut off, and nobody knows");
+  for (const auto& agent : agents_) agent->link().half_open(down, up);
+}
+
+void Host::freeze_agent(Duration time) {
+  touch("has its agent stopped");
+  for (const auto& owned : agents_) {
+    AgentProcess* agent = owned.get();
+    agent->frozen = true;
+    const Duration patience = std::chrono::milliseconds(agent->stand_still_ms());
+    if (time > patience) {
+      world->after(patience, [agent] { agent->die(); });
+    } else {
+      world->after(time, [agent] { agent->frozen = false, agent->ready = true; });
+    }
+  }
+}
+
+void Host::freeze(Duration time) {
+  touch("stands still");
+  for (const auto& owned : agents_) {
+    AgentProcess* agent = owned.get();
+    agent->frozen = true;
+    world->after(time, [agent] { agent->frozen = false, agent->ready = true; });
+  }
+  for (auto& [pid, process] : processes_) process.stopped = true;
+  world->after(time, [this] {
+    std::vector<pid_t> pids;
+    for (auto& [pid, process] : processes_) pids.push_back(pid);
+    for (const pid_t pid : pids) signal(pid, SIGCONT);
+  });
+}
+
+// ---- processes
+
+SimProcess* Host::find(pid_t pid) {
+  const auto found = processes_.find(pid);
+  return found == processes_.end() || found->second.ended ? nullptr : &found->second;
+}
+
+std::variant<pid_t, SpawnFailed> Host::spawn(AgentProcess& agent, const os::WorkerProcess& worker) {
+  const Rank rank = rank_of(worker.environment);
+  RankTruth& truth = ranks[rank];
+  truth.started = world->now();
+  WorkerScript script = scripts_(rank, 1);
+  if (const auto* failed = std::get_if<SpawnFailed>(&script.end)) {
+    truth.ended = world->now();
+    truth.status = *failed;
+    return *failed;
+  }
+  const pid_t pid = next_pid_++;
+  SimProcess& process = processes_[pid];
+  process.pid = pid;
+  process.agent = &agent;
+  process.rank = rank;
+  process.script = std::move(script);
+  process.out = ::fcntl(worker.stdout_fd, F_DUPFD_CLOEXEC, 3);
+  process.err = ::fcntl(worker.stderr_fd, F_DUPFD_CLOEXEC, 3);
+  for (const int fd : {process.out, process.err}) ::fcntl(fd, F_SETFL, O_NONBLOCK);
+  world->note("rank " + std::to_string(rank.value()) + " starts on " + name_);
+  schedule(process);
+  return pid;
+}
+
+void Host::schedule(SimProcess& process) {
+  if (process.step >= process.script.steps.size()) return;
+  world->after(process.script.steps[process.step].after, [this, pid = process.pid] { do_step(pid); });
+}
+
+void Host::do_step(pid_t pid) {
+  SimProcess* process = find(pid);
+  if (process == nullptr) return;
+  if (process->stopped) {
+    process->waits_to_go_on = true;
+    return;
+  }
+  const WorkerScript::Step step = process->script.steps[process->step++];
+  using Kind = WorkerScript::Step::Kind;
+  switch (step.kind) {
+    case Kind::Print: return print(*process, step, false);
+    case Kind::PrintErrors: return print(*process, step, true);
+    case Kind::End: return end(*process, process->script.end);
+    case Kind::CloseOutput:
+      close_fd(process->out);
+      close_fd(process->err);
+      if (process->agent != nullptr) process->agent->ready = true;
+      return schedule(*process);
+    case Kind::LeaveChild: {
+      const pid_t child = next_pid_++;
+      SimProcess& orphan = processes_[child];
+      orphan.pid = child;
+      orphan.agent = process->agent;
+      orphan.script.ends_when_asked = process->script.ends_when_asked;
+      if (step.lines > 0) {  // holds the output
+        orphan.out = ::fcntl(process->out, F_DUPFD_CLOEXEC, 3);
+        ranks[*process->rank].abandoned = true;
+      }
+      return schedule(*find(pid));
+    }
+  }
+}
+
+void Host::print(SimProcess& process, WorkerScript::Step step, bool errors) {
+  RankTruth& truth = ranks[*process.rank];
+  std::uint64_t number = errors ? truth.err_lines : truth.out_lines;
+  for (std::uint64_t i = 0; i < step.lines; ++i) {
+    process.printing += line_of(*process.rank, errors, number++, step.line_size);
+  }
+  process.printing_to = errors ? process.err : process.out;
+  push(process.pid);
+}
+
+void Host::push(pid_t pid) {
+  SimProcess* process = find(pid);
+  if (process == nullptr) return;
+  if (process->stopped) {
+    process->waits_to_go_on = true;
+    return;
+  }
+  RankTruth& truth = ranks[*process->rank];
+  std::uint64_t& lines = process->printing_to == process->err ? truth.err_lines : truth.out_lines;
+  while (!process->printing.empty()) {
+    const ssize_t n = ::write(process->printing_to, process->printing.data(), process->printing.size());
+    if (n < 0 && errno == EAGAIN) {
+      world->after(kPrintAgain, [this, pid] { push(pid); });
+      return;
+    }
+    if (n < 0) {  // nobody wants it any more
+      truth.asked = true;
+      return end(*process, Signaled{SIGPIPE});
+    }
+    const auto written = process->printing.begin() + n;
+    lines += static_cast<std::uint64_t>(std::count(process->printing.begin(), written, '\n'));
+    process->printing.erase(process->printing.begin(), written);
+    process->agent->ready = true;
+  }
+  schedule(*process);
+}
+
+void Host::end(SimProcess& process, ExitStatus status) {
+  close_fd(process.out);
+  close_fd(process.err);
+  process.ended = true;
+  process.status = status;
+  if (process.rank) {
+    RankTruth& truth = ranks[*process.rank];
+    world->note("rank " + std::to_string(process.rank->value()) + " " + describe(status));
+    truth.ended = world->now();
+    truth.status = std::move(status);
+  }
+  process.agent->signalled(SIGCHLD);
+}
+
+void Host::agents_end(AgentProcess& agent) {
+  for (auto& [pid, process] : processes_) {
+    if (process.agent != &agent) continue;
+    close_fd(process.out);
+    close_fd(process.err);
+    if (!process.rank || ranks[*process.rank].ended) continue;
+    ranks[*process.rank].ended = world->now();
+    ranks[*process.rank].asked = true;
+  }
+  std::erase_if(processes_, [&](const auto& entry) { return entry.second.agent == &agent; });
+}
+
+int Host::signal(pid_t pid, int signo) {
+  SimProcess* process = find(pid);
+  if (process == nullptr) {
+    errno = ESRCH;
+    return -1;
+  }
+  if (signo == SIGSTOP) {
+    process->stopped = true;
+    return 0;
+  }
+  if (signo == SIGCONT) {
+    process->stopped = false;
+    if (!std::exchange(process->waits_to_go_on, false)) return 0;
+    world->after({}, [this, pid] {
+      SimProcess* again = find(pid);
+      if (again == nullptr) return;
+      if (again->printing.empty()) return do_step(pid);
+      push(pid);
+    });
+    return 0;
+  }
+  if (!asks_to_end(signo)) return 0;
+  if (process->rank) ranks[*process->rank].asked = true;
+  std::optional<Duration> ends = signo == SIGKILL ? process->script.dies_after : process->script.ends_when_asked;
+  if (!ends) return 0;
+  world->after(*ends, [this, pid, signo] {
+    if (SimProcess* dying = find(pid)) end(*dying, Signaled{signo});
+  });
+  return 0;
+}
+
+// What workers have left comes to the agent when they have ended; here at once, as nobody can tell.
+std::vector<pid_t> Host::children(const AgentProcess& agent) const {
+  std::vector<pid_t> out;
+  for (const auto& [pid, process] : processes_) {
+    if (process.agent == &agent) out.push_back(pid);
+  }
+  return out;
+}
+
+void Host::reap(AgentProcess& agent, const std::function<void(pid_t, const ExitStatus&)>& ended) {
+  std::vector<std::pair<pid_t, ExitStatus>> all;
+  std::erase_if(processes_, [&](const auto& entry) {
+    if (entry.second.agent != &agent || !entry.second.ended) return false;
+    all.emplace_back(entry.first, entry.second.status);
+    return true;
+  });
+  for (const auto& [pid, status] : all) ended(pid, status);
+}
+
+std::vector<std::string> Host::running() const {
+  std::vector<std::string> out;
+  for (const auto& [pid, process] : processes_) {
+    if (!process.ended)
+      out.push_back((process.rank ? "rank " + std::to_string(process.rank->value()) : "a child") + " on " + name_);
+  }
+  for (const auto& agent : agents_) {
+    if (!agent->gone()) out.push_back("the agent of " + name_);
+  }
+  return out;
+}
+
+AgentProcess& current_agent() { return dynamic_cast<AgentProcess&>(*world->current()); }
+Host& current_host() { return current_agent().host(); }
+
+int signal_process(pid_t pid, int signo) noexcept { return current_host().signal(pid < 0 ? -pid : pid, signo); }
+
+}  // namespace sml::sim

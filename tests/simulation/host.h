@@ -1,0 +1,168 @@
+// A host of the simulated job: its agents, which are the real ones, and its processes, which are made up.
+#pragma once
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <sys/types.h>
+
+#include <boost/asio/io_context.hpp>
+
+#include "common/core/exit_status.h"
+#include "common/core/strong.h"
+#include "common/os/spawn.h"
+#include "launcher/agent/agent.h"
+#include "tests/simulation/link.h"
+#include "tests/simulation/world.h"
+
+namespace sml::sim {
+
+class Host;
+class AgentProcess;
+
+// What a worker does from its start on, until something ends it.
+struct WorkerScript {
+  struct Step {
+    enum class Kind : std::uint8_t { Print, PrintErrors, CloseOutput, LeaveChild, End };
+    Duration after{};
+    Kind kind = Kind::End;
+    std::uint64_t lines = 0;
+    std::uint64_t line_size = 0;
+  };
+  std::vector<Step> steps;  // the last is End, unless it goes on for ever
+  ExitStatus end;
+  std::optional<Duration> ends_when_asked = Duration::zero();  // so long after SIGTERM; nothing: it does not
+  Duration dies_after{};                                       // SIGKILL
+};
+
+// A worker, or what it has left running.
+struct SimProcess {
+  pid_t pid = -1;
+  AgentProcess* agent = nullptr;
+  std::optional<Rank> rank;  // empty: it is an orphan
+  std::uint32_t attempt = 1;
+  WorkerScript script;
+  std::size_t step = 0;
+  int out = -1;
+  int err = -1;
+  bool stopped = false;
+  bool waits_to_go_on = false;
+  bool ending = false;
+  bool ended = false;  // and not reaped
+  ExitStatus status;
+  std::string printing;  // what the pipe has not taken
+  int printing_to = -1;
+};
+
+// What became of a rank, as nobody but the simulation knows.
+struct RankTruth {
+  TimePoint started;
+  std::optional<TimePoint> ended;
+  ExitStatus status;
+  bool asked = false;  // it was told to end before it ended
+  std::uint64_t out_lines = 0;
+  std::uint64_t err_lines = 0;
+  bool abandoned = false;  // something else holds its output
+};
+
+class AgentProcess final : public Process {
+ public:
+  AgentProcess(Host& host, std::shared_ptr<Link> link, pid_t pid);
+  ~AgentProcess() override;
+  void turn() override;
+
+  void signalled(int signo);
+  void die();  // by SIGKILL; its guardian sees to the rest
+  bool gone() const { return !agent_; }
+  Host& host() { return host_; }
+  Link& link() { return *link_; }
+  pid_t pid() const { return pid_; }
+  std::uint32_t stand_still_ms() const { return pact_.stand_still_ms; }
+
+ private:
+  void leave(bool well);
+
+  Host& host_;
+  std::shared_ptr<Link> link_;
+  pid_t pid_;
+  std::unique_ptr<boost::asio::io_context> loop_ = std::make_unique<boost::asio::io_context>(1);
+  agent::ScratchFolder scratch_;
+  agent::Pact pact_;
+  std::unique_ptr<agent::Agent> agent_;
+  bool begun_ = false;
+};
+
+class Host {
+ public:
+  using Scripts = std::function<WorkerScript(Rank, std::uint32_t attempt)>;
+
+  Host(std::string name, std::size_t index, Scripts scripts);
+  ~Host();
+  Host(const Host&) = delete;
+  Host& operator=(const Host&) = delete;
+
+  const std::string& name() const { return name_; }
+  std::string address() const { return "10.0.0." + std::to_string(index_ + 1); }
+  std::size_t index() const { return index_; }
+
+  void start_agent(std::shared_ptr<Link> link);
+  void wake(const Link& link);
+  void wake_all();
+
+  // What befalls it.
+  void lose_power();
+  void kill_agent();
+  void freeze(Duration time);        // all of it
+  void freeze_agent(Duration time);  // its guardian watches
+  void cut();
+  void half_open(bool down, bool up);
+  bool dead() const { return dead_; }
+  bool touched = false;  // something has befallen it
+  TimePoint touched_at = TimePoint::max();
+  LinkQuality quality;
+
+  // The system that its agent calls.
+  std::variant<pid_t, SpawnFailed> spawn(AgentProcess& agent, const os::WorkerProcess& worker);
+  std::vector<pid_t> children(const AgentProcess& agent) const;
+  void reap(AgentProcess& agent, const std::function<void(pid_t, const ExitStatus&)>& ended);
+  int signal(pid_t pid, int signo);
+  std::uint32_t end_all();  // of no agent that lives; how many
+
+  std::vector<std::string> running() const;  // in words
+  std::map<Rank, RankTruth> ranks;
+  std::vector<std::pair<std::string, std::function<bool()>>> stores;  // that were opened, and whether they are there
+
+ private:
+  void touch(const std::string& how);
+  void schedule(SimProcess& process);
+  void do_step(pid_t pid);
+  void print(SimProcess& process, WorkerScript::Step step, bool errors);
+  void push(pid_t pid);
+  void end(SimProcess& process, ExitStatus status);
+  void agents_end(AgentProcess& agent);
+  SimProcess* find(pid_t pid);
+  friend class AgentProcess;
+
+  std::string name_;
+  std::size_t index_;
+  Scripts scripts_;
+  Duration clock_offset_;
+  std::vector<std::unique_ptr<AgentProcess>> agents_;
+  std::map<pid_t, SimProcess> processes_;
+  pid_t next_pid_ = 2'000'000'000;  // no process of this machine has such a number
+  bool dead_ = false;
+};
+
+// Of the host whose agent has its turn.
+Host& current_host();
+AgentProcess& current_agent();
+int signal_process(pid_t pid, int signo) noexcept;
+
+// A line that a rank prints; `size` is at least.
+std::string line_of(Rank rank, bool errors, std::uint64_t number, std::uint64_t size);
+
+}  // namespace sml::sim

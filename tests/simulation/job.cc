@@ -1,0 +1,281 @@
+#include "tests/simulation/job.h"
+
+#include <algorithm>
+#include <array>
+#include <csignal>
+#include <string_view>
+#include <utility>
+
+#include "common/hosts/host_list.h"
+#include "launcher/attempt/session_plans.h"
+#include "launcher/run/run.h"
+
+namespace sml::sim {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+namespace {
+
+class SimReach final : public launch::Reach {
+ public:
+  SimReach(Job& owner, boost::asio::any_io_executor loop) : owner_(owner), loop_(std::move(loop)) {}
+  Result<void> open(Events) override { return {}; }
+  std::unique_ptr<launch::AgentTransport> transport(HostId host, const std::string& mark, const std::string&) override {
+    return std::make_unique<Transport>(owner_.link_to(host, loop_, mark));
+  }
+  std::unique_ptr<launch::AgentTransport> local_transport(const std::string& mark) override {
+    return std::make_unique<Transport>(owner_.link_to(HostId(0), loop_, mark));
+  }
+  bool tell_end(const launch::RunEnd&, std::function<void()>) override { return false; }
+
+ private:
+  Job& owner_;
+  boost::asio::any_io_executor loop_;
+};
+
+// Names of hosts and faults in the order of `befall`.
+enum HostFate : std::size_t { LosesPower, LosesAgent, IsCut, IsHalfOpen, StandsStill, AgentStandsStill, kHostFates };
+
+}  // namespace
+
+Job* job = nullptr;
+
+Job::Job(std::uint64_t seed, const launch::AgentImage& image) : dice_(seed), image_(image) {
+  job = this;
+  make_hosts();
+  make_options();
+  make_scripts();
+  Reader::Pace pace;
+  if (dice_.one_in(4)) pace = {dice_.between(milliseconds(5), milliseconds(100)), 1024U << dice_.below(6)};
+  reader_ = std::make_unique<Reader>(pace);
+  make_fates();
+}
+
+Job::~Job() { job = nullptr; }
+
+// ---- what a seed decides
+
+void Job::make_hosts() {
+  const std::uint64_t count = dice_.one_in(3) ? 1 + dice_.below(6) : 1 + dice_.below(3);
+  std::string list;
+  for (std::uint64_t i = 0; i < count; ++i) {
+    list += (i > 0 ? "," : "") + std::string("h") + std::to_string(i) + ":" + std::to_string(1 + dice_.below(3));
+  }
+  plan_.map = *plan::map_job({*hosts::parse_host_list(list), "-H"}, std::nullopt, plan::Oversubscribe::No);
+  plan_.host_source = "-H";
+  plan_.command = {"train"};
+  plan_.working_directory = "/";
+  plan_.export_policy = plan::ExportPolicy::None;
+  for (std::uint64_t i = 0; i < count; ++i) {
+    hosts_.push_back(std::make_unique<Host>("h" + std::to_string(i), i,
+                                            [this](Rank rank, std::uint32_t) { return scripts_[rank.value()]; }));
+    LinkQuality& quality = hosts_.back()->quality;
+    if (dice_.one_in(3)) quality.most_delay = dice_.between(milliseconds(5), milliseconds(80));
+    quality.opens_after = dice_.up_to(dice_.one_in(4) ? Duration(seconds(3)) : Duration(milliseconds(50)));
+  }
+}
+
+void Job::make_options() {
+  options_.grace = dice_.between(milliseconds(200), seconds(8));
+  if (dice_.one_in(4)) options_.stop_grace = dice_.between(milliseconds(200), seconds(8));
+  options_.heartbeat_timeout = dice_.between(seconds(3), seconds(30));
+  options_.start_timeout = dice_.between(seconds(10), seconds(60));
+  options_.join_warn = dice_.one_in(4) ? Duration(seconds(2)) : Duration::zero();
+  options_.on_failure = dice_.one_in(5) ? OnFailure::Continue : OnFailure::Abort;
+  options_.torch_store = dice_.one_in(2) ? plan::TorchStore::OfAgent : plan::TorchStore::OfRank0;
+  options_.verbosity = dice_.one_in(3) ? Verbosity::Verbose : Verbosity::Normal;
+  options_.output.tag = output::TagTemplate();
+  options_.progress.live = LiveStatus::Never;
+}
+
+void Job::make_scripts() {
+  const bool calm = dice_.one_in(2);
+  for (const plan::RankAssignment& rank : plan_.map.ranks) {
+    scripts_.push_back(make_script(rank.rank));
+    WorkerScript& script = scripts_.back();
+    if (!calm && dice_.one_in(4)) {
+      static constexpr std::array kDeaths{SIGSEGV, SIGKILL, SIGABRT};
+      const bool dies = dice_.one_in(3);
+      script.end = dies ? ExitStatus(Signaled{kDeaths[dice_.below(kDeaths.size())]})
+                        : ExitStatus(Exited{1 + static_cast<int>(dice_.below(3))});
+      if (dice_.one_in(10)) script.end = SpawnFailed{SpawnStep::Exec, EACCES};
+    } else if (!calm && dice_.one_in(12)) {
+      script.steps.pop_back();  // goes on for ever, so that somebody has to end it
+      if (!options_.timeout) options_.timeout = dice_.between(seconds(1), seconds(20));
+    }
+  }
+}
+
+WorkerScript Job::make_script(Rank) {
+  using Kind = WorkerScript::Step::Kind;
+  WorkerScript script;
+  const Duration pause = dice_.up_to(dice_.one_in(3) ? Duration(seconds(2)) : Duration(milliseconds(100)));
+  for (std::uint64_t left = dice_.below(6); left > 0; --left) {
+    const Kind kind = dice_.one_in(4) ? Kind::PrintErrors : Kind::Print;
+    const bool much = dice_.one_in(12);
+    script.steps.push_back({.after = dice_.up_to(pause),
+                            .kind = kind,
+                            .lines = 1 + dice_.below(much ? 800 : 8),
+                            .line_size = 16 + dice_.below(much ? 1000 : 100)});
+  }
+  if (dice_.one_in(12))
+    script.steps.push_back({.after = dice_.up_to(pause), .kind = Kind::LeaveChild, .lines = dice_.below(2)});
+  if (dice_.one_in(12)) script.steps.push_back({.after = dice_.up_to(pause), .kind = Kind::CloseOutput});
+  script.steps.push_back({.after = dice_.up_to(pause), .kind = Kind::End});
+  script.end = Exited{0};
+  if (dice_.one_in(3)) script.ends_when_asked = dice_.up_to(seconds(1));
+  if (dice_.one_in(8)) script.ends_when_asked.reset();
+  if (dice_.one_in(8)) script.dies_after = dice_.up_to(seconds(1));
+  return script;
+}
+
+void Job::make_fates() {
+  const std::uint64_t how_many = dice_.one_in(2) ? 0 : 1 + dice_.below(2);
+  for (std::uint64_t i = 0; i < how_many; ++i) {
+    const Duration when = dice_.up_to(dice_.one_in(2) ? Duration(milliseconds(200)) : Duration(seconds(5)));
+    world->after(when, [this, kind = dice_.next()] { befall(kind); });
+  }
+  armed_point_ = dice_.below(24);
+  armed_visit_ = dice_.below(4);
+  Host& host = *hosts_[dice_.below(hosts_.size())];
+  if (!dice_.one_in(25)) return;
+  host.touched = true;
+  host.touched_at = world->now();
+  if (dice_.one_in(2)) {
+    host.quality.refuses = true;
+  } else {
+    host.quality.opens_after = options_.start_timeout + seconds(5);
+  }
+  befallen_.push_back({world->now(), TimePoint::max(), 125, host.name() + " cannot be reached"});
+}
+
+// ---- what befalls
+
+void Job::befall(std::size_t kind) {
+  if (!launcher_runs_) return;
+  switch (kind % 12) {
+    case 0:
+    case 1: return signal_launcher(dice_.one_in(2) ? SIGINT : SIGTERM);
+    case 2: return reader_->pause(dice_.up_to(seconds(8)));
+    case 3:
+      world->note("the reader goes");
+      reader_->close();
+      befallen_.push_back({world->now(), TimePoint::max(), 128 + SIGPIPE, "nobody reads"});
+      return;
+    case 4:
+      world->note("the launcher is killed");
+      world->launcher_killed = true;
+      killed_ = true;
+      return;
+    case 5: return signal_launcher(SIGTSTP);
+    default: return befall_host(*hosts_[dice_.below(hosts_.size())], dice_.below(kHostFates));
+  }
+}
+
+void Job::befall_host(Host& host, std::size_t kind) {
+  const Duration short_time = dice_.up_to(options_.heartbeat_timeout / 2);
+  const Duration time = dice_.one_in(2) ? short_time : dice_.up_to(options_.heartbeat_timeout * 3);
+  const bool passes = (kind == StandsStill || kind == AgentStandsStill) && time == short_time && all_started();
+  if (!passes) befallen_.push_back({world->now(), TimePoint::max(), 125, "what befalls " + host.name()});
+  switch (kind) {
+    case LosesPower: return host.lose_power();
+    case LosesAgent: return host.kill_agent();
+    case IsCut: return host.cut();
+    case IsHalfOpen: return host.half_open(dice_.one_in(2), true);
+    case StandsStill: return host.freeze(time);
+    default: return host.freeze_agent(time);
+  }
+}
+
+void Job::signal_launcher(int signo) {
+  world->note("sml-run gets " + signal_name(signo));
+  if (signo != SIGTSTP) {
+    const TimePoint now = world->now();
+    const bool counts = !all_ended() && signals_ == 0 && !stands_still_;
+    befallen_.push_back({now, counts ? now + milliseconds(500) : TimePoint::max(), 128 + signo, signal_name(signo)});
+    ++signals_;
+  }
+  ::raise(signo);
+}
+
+// It has stopped itself, and somebody continues it.
+void Job::stop_launcher() {
+  const Duration time = dice_.up_to(seconds(90));
+  world->note("sml-run stands still for " + std::to_string(std::chrono::duration<double>(time).count()) + " s");
+  if (!all_started()) {  // a host that has not been told is lost, or late
+    befallen_.push_back({world->now(), TimePoint::max(), 125, "sml-run stood still before all ran"});
+  }
+  stands_still_ = true;
+  stood_still_ = true;
+  world->run_for(time);
+  stands_still_ = false;
+}
+
+// Where something rare goes on, what is rare befalls more often.
+void Job::at_switch_point(const char* name) {
+  std::uint64_t hash = 14695981039346656037U;
+  for (const char c : std::string_view(name)) hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211U;
+  if (sprung_ || hash % 24 != armed_point_) return;
+  if (armed_visit_-- > 0) return;
+  sprung_ = true;
+  world->note(std::string("at the switch point \"") + name + "\"");
+  world->after({}, [this, kind = dice_.next()] { befall(kind); });
+}
+
+// ---- what reaches the hosts
+
+std::unique_ptr<launch::Reach> Job::make_reach(const boost::asio::any_io_executor& loop) {
+  return std::make_unique<SimReach>(*this, loop);
+}
+
+std::shared_ptr<Link> Job::link_to(HostId id, const boost::asio::any_io_executor& loop, const std::string& mark) {
+  Host& host = *hosts_[id.value()];
+  return std::make_shared<Link>(host, loop, mark, host.quality,
+                                Monitor(host.name(), attempt::output_window(hosts_.size())));
+}
+
+Job::Address Job::whose(const std::string& address) const {
+  const auto has_it = [&](const auto& host) { return host->address() == address; };
+  const auto host = std::find_if(hosts_.begin(), hosts_.end(), has_it);
+  if (host == hosts_.end()) return Address::OfNoHost;
+  return (*host)->dead() ? Address::OfADeadHost : Address::OfAHost;
+}
+
+// ---- the run
+
+void Job::run() {
+  world->at_switch_point = [this](const char* name) { at_switch_point(name); };
+  world->launcher_stopped = [this] {
+    try {
+      stop_launcher();
+    } catch (const Broken& broken) {
+      world->broken(broken.what);
+    }
+  };
+  reader_->begin();
+  try {
+    run_launcher();
+  } catch (const Killed&) {
+  }
+  launcher_runs_ = false;
+  world->launcher_killed = false;
+  reader_->read_rest();
+  check_exit();
+  check_output();
+  world->run_for(options_.heartbeat_timeout * 6 + options_.grace * 2 + seconds(120));
+  // What was suspended when its connection was lost, and nobody knows, stays so until the system finds out.
+  if (stood_still_ && !all_left()) world->run_for(std::chrono::hours(3));
+  check_left();
+}
+
+void Job::run_launcher() {
+  Result<run::Records> records = run::Records::open(options_, plan_);
+  run::Run run(options_, plan_, image_, std::move(*records));
+  launcher_runs_ = true;
+  exit_code_ = run.run();
+  world->note("sml-run ends with " + std::to_string(*exit_code_));
+  launcher_runs_ = false;
+}
+
+}  // namespace sml::sim

@@ -1,0 +1,89 @@
+// One job that a seed decides: its hosts, its workers, what befalls them; and what must be true of it in the end.
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <boost/asio/any_io_executor.hpp>
+
+#include "common/plan/launch_plan.h"
+#include "launcher/launch/agent_image.h"
+#include "launcher/launch/reach.h"
+#include "launcher/options/job_options.h"
+#include "tests/simulation/host.h"
+#include "tests/simulation/reader.h"
+#include "tests/simulation/world.h"
+
+namespace sml::sim {
+
+// Why a job may end as it does.
+struct Cause {
+  TimePoint first;  // it may have counted from then on
+  TimePoint last;   // it must have counted by then; max: it may never
+  int exit_code = 0;
+  std::string words;
+};
+
+class Job {
+ public:
+  // The world is there already; `image` outlives the job.
+  Job(std::uint64_t seed, const launch::AgentImage& image);
+  ~Job();
+
+  // Runs it, and all that is left of it, to the end. What was wrong is with the world.
+  void run();
+
+  // What Reach and the agents ask.
+  std::unique_ptr<launch::Reach> make_reach(const boost::asio::any_io_executor& loop);
+  std::shared_ptr<Link> link_to(HostId id, const boost::asio::any_io_executor& loop, const std::string& mark);
+  enum class Address : std::uint8_t { OfAHost, OfADeadHost, OfNoHost };
+  Address whose(const std::string& address) const;
+  void at_switch_point(const char* name);
+
+ private:
+  void make_hosts();
+  void make_options();
+  void make_scripts();
+  WorkerScript make_script(Rank rank);
+  void make_fates();
+  void befall(std::size_t kind);
+  void befall_host(Host& host, std::size_t kind);
+  void signal_launcher(int signo);
+  void stop_launcher();
+
+  void run_launcher();
+  void check_left();
+  void check_exit();
+  void check_output();
+  bool all_ended_well() const;
+  bool all_ended() const;
+  bool all_started() const;
+  bool all_left() const;  // no process, no agent
+  std::vector<Cause> causes() const;
+  const RankTruth* truth(Rank rank) const;
+  const Host& host_of(Rank rank) const { return *hosts_[plan_.map.ranks[rank.value()].host.value()]; }
+
+  Dice dice_;
+  const launch::AgentImage& image_;
+  plan::LaunchPlan plan_;
+  JobOptions options_;
+  std::vector<std::unique_ptr<Host>> hosts_;
+  std::vector<WorkerScript> scripts_;  // by rank
+  std::unique_ptr<Reader> reader_;
+  std::vector<Cause> befallen_;
+  bool launcher_runs_ = false;
+  bool stands_still_ = false;
+  bool stood_still_ = false;
+  bool killed_ = false;
+  int signals_ = 0;
+  std::optional<int> exit_code_;
+  std::uint64_t armed_point_ = 0;  // which switch points do something
+  std::uint64_t armed_visit_ = 0;
+  bool sprung_ = false;
+};
+
+extern Job* job;
+
+}  // namespace sml::sim

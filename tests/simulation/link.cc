@@ -1,0 +1,257 @@
+#include "tests/simulation/link.h"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <boost/asio/post.hpp>
+
+#include "common/wire/handshake.h"
+#include "tests/simulation/host.h"
+
+namespace sml::sim {
+
+namespace {
+
+constexpr std::size_t kMostOnTheWay = std::size_t{256} << 10;
+constexpr Duration kKeepAlive = std::chrono::minutes(131);  // then the host's system gives the connection up
+constexpr Duration kRetry = std::chrono::milliseconds(50);
+
+void close_fd(int& fd) {
+  if (fd >= 0) ::close(std::exchange(fd, -1));
+}
+
+}  // namespace
+
+// ---- the monitor
+
+void Monitor::to_agent(std::string_view bytes) {
+  down_.feed(bytes);
+  for (;;) {
+    Result<std::optional<wire::ToAgent>> next = down_.next();
+    if (!next) return world->broken(host_ + " is sent nonsense: " + next.error().message());
+    if (!next->has_value()) return;
+    look(**next);
+  }
+}
+
+void Monitor::to_launcher(std::string_view bytes) {
+  up_.feed(bytes);
+  for (;;) {
+    Result<std::optional<wire::ToLauncher>> next = up_.next();
+    if (!next) return world->broken(host_ + " sends nonsense: " + next.error().message());
+    if (!next->has_value()) return;
+    look(**next);
+  }
+}
+
+void Monitor::look(const wire::ToAgent& message) {
+  if (const auto* m = std::get_if<wire::Hello>(&message)) granted_ += m->credit;
+  if (const auto* m = std::get_if<wire::Credit>(&message)) {
+    granted_ += m->bytes;
+    if (granted_ - delivered_ > window_) {
+      world->broken(host_ + " has credit for " + std::to_string(granted_ - delivered_) +
+                    " bytes of output, more than " + std::to_string(window_));
+    }
+  }
+  if (suspended_ && !std::holds_alternative<wire::Resume>(message)) {
+    world->broken(host_ + " is told something while it is suspended");
+  }
+  suspended_ = std::holds_alternative<wire::Suspend>(message);
+  if (std::holds_alternative<wire::Stop>(message)) stopped_ = true;
+  if (std::holds_alternative<wire::Leave>(message) && !stopped_ && ++releases_ > 1) {
+    world->broken(host_ + " is released twice");
+  }
+}
+
+void Monitor::look(const wire::ToLauncher& message) {
+  if (const auto* m = std::get_if<wire::Output>(&message)) delivered_ += m->bytes.size();
+  if (const auto* m = std::get_if<wire::AgentLog>(&message);
+      m != nullptr && m->text.find("ignored a ") != std::string::npos) {
+    world->broken(host_ + ": " + m->text);
+  }
+}
+
+// ---- the link
+
+Link::Link(Host& host, boost::asio::any_io_executor launcher, std::string mark, LinkQuality quality, Monitor monitor)
+    : host_(host),
+      launcher_(std::move(launcher)),
+      mark_(std::move(mark)),
+      quality_(quality),
+      monitor_(std::move(monitor)) {}
+
+void Link::tell_launcher(std::function<void(launch::TransportEvents&)> what) {
+  if (events_ == nullptr) return;  // nor is its loop
+  world->launcher_has_news = true;
+  boost::asio::post(launcher_, [self = shared_from_this(), what = std::move(what)] {
+    if (self->events_ != nullptr) what(*self->events_);
+  });
+}
+
+TimePoint Link::arrival(TimePoint& last) {
+  last = std::max(last, world->now() + world->dice.between(quality_.least_delay, quality_.most_delay));
+  return last;
+}
+
+void Link::start(launch::TransportEvents& events) {
+  events_ = &events;
+  tell_launcher([](launch::TransportEvents& e) { e.transport_step("connecting"); });
+  world->after(quality_.opens_after, [self = shared_from_this()] { self->open_up(); });
+}
+
+void Link::open_up() {
+  if (events_ == nullptr || down_ == Way::Closed) return;
+  if (quality_.refuses || host_.dead()) {
+    return close_up(Error(ErrorKind::Connect, "connection refused"));
+  }
+  tell_launcher([peer = host_.address()](launch::TransportEvents& e) {
+    e.transport_step("authenticating");
+    e.transport_open("10.0.0.254", peer);
+  });
+  std::array<int, 2> down{};
+  std::array<int, 2> up{};
+  if (::pipe2(down.data(), O_CLOEXEC | O_NONBLOCK) != 0 || ::pipe2(up.data(), O_CLOEXEC | O_NONBLOCK) != 0) {
+    throw Broken{"no pipe can be made"};
+  }
+  agent_reads_ = down[0];
+  to_agent_ = down[1];
+  from_agent_ = up[0];
+  agent_writes_ = up[1];
+  const std::string line = wire::agent_line(mark_);
+  world->at(arrival(last_up_), [self = shared_from_this(), line] {
+    if (self->up_ != Way::Open) return;
+    self->tell_launcher([line](launch::TransportEvents& e) { e.transport_bytes(line); });
+  });
+  host_.start_agent(shared_from_this());
+}
+
+void Link::send(std::string bytes) {
+  monitor_.to_agent(bytes);
+  if (down_ == Way::Closed) return;
+  world->at(arrival(last_down_), [self = shared_from_this(), bytes = std::move(bytes)] {
+    if (self->down_ != Way::Open) return;
+    self->down_waiting_ += bytes;
+    self->write_down();
+  });
+}
+
+void Link::write_down() {
+  if (to_agent_ < 0) return;
+  while (!down_waiting_.empty()) {
+    const ssize_t n = ::write(to_agent_, down_waiting_.data(), down_waiting_.size());
+    if (n <= 0) break;
+    down_waiting_.erase(0, static_cast<std::size_t>(n));
+    host_.wake(*this);
+  }
+  if (down_waiting_.empty()) {
+    if (down_ends_) close_down();
+    return;
+  }
+  if (std::exchange(down_retries_, true)) return;
+  world->after(kRetry, [self = shared_from_this()] {
+    self->down_retries_ = false;
+    self->write_down();
+  });
+}
+
+void Link::close_down() {
+  close_fd(to_agent_);
+  host_.wake(*this);
+}
+
+void Link::finish() {
+  world->at(arrival(last_down_), [self = shared_from_this()] {
+    self->down_ends_ = true;
+    if (self->down_ == Way::Open) self->write_down();
+  });
+}
+
+void Link::launcher_gone() {
+  events_ = nullptr;
+  if (down_ == Way::Swallows) return;
+  world->at(arrival(last_down_), [self = shared_from_this()] {
+    if (self->down_ != Way::Open) return;
+    self->down_ = Way::Closed;
+    self->up_ = Way::Closed;
+    self->down_waiting_.clear();
+    self->close_down();
+    close_fd(self->from_agent_);
+  });
+}
+
+// What the agent has written goes on its way, in pieces of any size.
+void Link::read_up() {
+  while (from_agent_ >= 0 && up_on_the_way_ < kMostOnTheWay) {
+    static std::array<char, 16384> buffer;
+    const std::size_t piece = world->dice.one_in(4) ? 1 + world->dice.below(buffer.size()) : buffer.size();
+    const ssize_t n = ::read(from_agent_, buffer.data(), piece);
+    if (n <= 0) return;
+    if (up_ != Way::Open) continue;
+    std::string bytes(buffer.data(), static_cast<std::size_t>(n));
+    up_on_the_way_ += bytes.size();
+    world->at(arrival(last_up_), [self = shared_from_this(), bytes = std::move(bytes)] {
+      self->up_on_the_way_ -= bytes.size();
+      self->host_.wake(*self);
+      self->read_up();
+      if (self->up_ != Way::Open || self->events_ == nullptr) return;
+      self->monitor_.to_launcher(bytes);
+      self->tell_launcher([bytes](launch::TransportEvents& e) { e.transport_bytes(bytes); });
+    });
+  }
+}
+
+void Link::agent_turned() { read_up(); }
+
+void Link::agent_gone(bool well) {
+  ended_well_ = well;
+  while (from_agent_ >= 0) {
+    const std::size_t before = up_on_the_way_;
+    up_on_the_way_ = 0;
+    read_up();
+    const bool more = up_on_the_way_ > 0;
+    up_on_the_way_ += before;
+    if (!more) break;
+  }
+  if (up_ != Way::Open) return;
+  world->at(arrival(last_up_), [self = shared_from_this()] {
+    if (self->up_ != Way::Open) return;
+    self->ended_ = true;
+    self->close_up(Error(ErrorKind::Lost, "the connection has ended"));
+  });
+}
+
+void Link::close_up(Error why) {
+  up_ = Way::Closed;
+  tell_launcher([self = shared_from_this(), why = std::move(why)](launch::TransportEvents& e) {
+    self->events_ = nullptr;
+    e.transport_closed(why);
+  });
+}
+
+void Link::cut() {
+  if (down_ == Way::Closed || from_agent_ < 0) return;
+  world->note("the link to " + host_.name() + " is cut");
+  down_ = Way::Closed;
+  down_waiting_.clear();
+  close_down();
+  close_fd(from_agent_);
+  if (up_ != Way::Closed) close_up(Error(ErrorKind::Lost, "connection reset by peer"));
+}
+
+void Link::half_open(bool towards_agent, bool towards_launcher) {
+  world->note("the link to " + host_.name() + " swallows what goes " + (towards_agent ? "down" : "") +
+              (towards_launcher ? " up" : ""));
+  if (towards_agent && down_ == Way::Open) down_ = Way::Swallows;
+  if (towards_launcher && up_ == Way::Open) up_ = Way::Swallows;
+  world->after(kKeepAlive, [self = shared_from_this()] {
+    self->down_ = Way::Closed;
+    self->close_down();
+    close_fd(self->from_agent_);
+  });
+}
+
+}  // namespace sml::sim
