@@ -7,6 +7,7 @@
 
 #include <dirent.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -62,6 +63,17 @@ ExitStatus status_of(int raw) {
   return Exited{WEXITSTATUS(raw)};
 }
 
+Usage usage_of(const rusage& used) {
+  constexpr std::uint64_t kBlock = 512;  // of ru_inblock and ru_oublock, whatever the file system's are
+  const auto count = [](long number) { return static_cast<std::uint64_t>(number < 0 ? 0 : number); };
+  const auto microseconds = [&](const timeval& time) { return count(time.tv_sec) * 1'000'000 + count(time.tv_usec); };
+  return {.user_us = microseconds(used.ru_utime),
+          .system_us = microseconds(used.ru_stime),
+          .peak_memory = count(used.ru_maxrss) * 1024,
+          .read = count(used.ru_inblock) * kBlock,
+          .written = count(used.ru_oublock) * kBlock};
+}
+
 }  // namespace
 
 bool become_subreaper() { return ::prctl(PR_SET_CHILD_SUBREAPER, 1L) == 0; }
@@ -113,12 +125,13 @@ std::set<uid_t> users_of_descendants() {
   return out;
 }
 
-void reap_children(const std::function<void(pid_t, const ExitStatus&)>& ended) {
+void reap_children(const std::function<void(pid_t, const ExitStatus&, const Usage&)>& ended) {
   for (;;) {
     int raw = 0;
-    const pid_t pid = ::waitpid(-1, &raw, WNOHANG);
+    rusage used{};
+    const pid_t pid = ::wait4(-1, &raw, WNOHANG, &used);
     if (pid > 0) {
-      ended(pid, status_of(raw));
+      ended(pid, status_of(raw), usage_of(used));
     } else if (pid == 0 || errno != EINTR) {
       return;
     }

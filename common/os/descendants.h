@@ -9,6 +9,7 @@
 #include <sys/types.h>
 
 #include "common/core/exit_status.h"
+#include "common/core/usage.h"
 
 namespace sml::os {
 
@@ -32,7 +33,7 @@ bool is_stopped(pid_t pid);
 std::set<uid_t> users_of_descendants();
 
 // Collects every child that has ended, without waiting; calls `ended` for each. The only place of the agent that reaps.
-void reap_children(const std::function<void(pid_t, const ExitStatus&)>& ended);
+void reap_children(const std::function<void(pid_t, const ExitStatus&, const Usage&)>& ended);
 
 // "pid 4711 (python3), state D, in nfs_wait_on_request": for processes that would not die.
 std::string describe_process(pid_t pid);

@@ -19,7 +19,7 @@ namespace {
     siginfo_t info{};
     const int signo = ::sigwaitinfo(&all, &info);
     if (signo > 0 && signo != SIGCHLD) ::kill(work, signo);
-    reap_children([work](pid_t pid, const ExitStatus& status) {
+    reap_children([work](pid_t pid, const ExitStatus& status, const Usage&) {
       if (pid == work) std::_Exit(exit_code_of(status));
     });
   }

@@ -12,6 +12,7 @@
 #include "common/core/exit_status.h"
 #include "common/core/stream.h"
 #include "common/core/strong.h"
+#include "common/core/usage.h"
 #include "common/plan/binding.h"
 #include "common/plan/channel.h"
 #include "common/plan/devices.h"
@@ -364,7 +365,8 @@ struct ExitedWorker {  // at once, while its output may still be on the way
   std::uint8_t detail = 0;  // core dumped, or SpawnStep
   EndedBy ended_by = EndedBy::Itself;
   std::uint64_t at_ns = 0;
-  void fields(auto& a) { a(rank, how, value, detail, ended_by, at_ns); }
+  Usage usage{};
+  void fields(auto& a) { a(rank, how, value, detail, ended_by, at_ns, usage); }
 };
 
 enum class DrainEnd : std::uint8_t { Eof, Quiet };  // Quiet: somebody else still holds its pipe

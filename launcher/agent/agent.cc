@@ -299,8 +299,8 @@ void Agent::heed(int signo) {
 }
 
 void Agent::reap() {
-  os::reap_children([this, now = Clock::now()](pid_t pid, const ExitStatus& status) {
-    if (attempt_) attempt_->reaped(pid, status, now);
+  os::reap_children([this, now = Clock::now()](pid_t pid, const ExitStatus& status, const Usage& usage) {
+    if (attempt_) attempt_->reaped(pid, status, usage, now);
   });
 }
 

@@ -37,7 +37,7 @@ void end_orphans(std::optional<os::Cgroup>& cgroup) {
   const TimePoint give_up = Clock::now() + kPatience;
   const sigset_t awaited = awaited_signals();
   while (Clock::now() < give_up) {
-    os::reap_children([](pid_t, const ExitStatus&) {});
+    os::reap_children([](pid_t, const ExitStatus&, const Usage&) {});
     const std::vector<pid_t> left = os::children();
     const bool populated = cgroup && cgroup->populated();
     if (left.empty() && !populated) return;
@@ -95,7 +95,7 @@ int watch_one(pid_t child, const Pact& pact) {
     if (stop_watch.look() > std::chrono::milliseconds(pact.stand_still_ms)) ::kill(child, SIGKILL);
     std::optional<int> status;
     std::optional<int> of_agent;
-    os::reap_children([&](pid_t pid, const ExitStatus& ended) {
+    os::reap_children([&](pid_t pid, const ExitStatus& ended, const Usage&) {
       if (pid == child) status = exit_code_of(ended);
       if (pid == pact.agent) of_agent = exit_code_of(ended);
     });

@@ -209,9 +209,9 @@ void HostAttempt::signal_orphans(int signo) {
   }
 }
 
-void HostAttempt::reaped(pid_t pid, const ExitStatus& status, TimePoint now) {
+void HostAttempt::reaped(pid_t pid, const ExitStatus& status, const Usage& usage, TimePoint now) {
   asked_orphans_.erase(pid);
-  if (const Worker* worker = workers_.reaped(pid, status, now)) {
+  if (const Worker* worker = workers_.reaped(pid, status, usage, now)) {
     for (const auto& service : services_) service->worker_ended(worker->rank(), status);
     if (workers_.alive() == 0) end_services();
     return;
@@ -263,7 +263,9 @@ void HostAttempt::report(Worker& worker) {
     send_evidence(worker);
     SML_PLANT("a lost exit frame") return;
     const auto ended_by = worker.machine().asked_to_stop() ? wire::EndedBy::Us : wire::EndedBy::Itself;
-    around_.link.send(wire::pack_exit(worker.rank(), worker.status(), ended_by, nanoseconds(worker.ended_at())));
+    wire::ExitedWorker exit = wire::pack_exit(worker.rank(), worker.status(), ended_by, nanoseconds(worker.ended_at()));
+    exit.usage = worker.usage();
+    around_.link.send(std::move(exit));
   }
   if (action != WorkerAction::ReportExit) {
     const auto end = action == WorkerAction::AbandonOutput ? wire::DrainEnd::Quiet : wire::DrainEnd::Eof;

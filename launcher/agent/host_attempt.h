@@ -69,7 +69,7 @@ class HostAttempt final : private WorkerOwner {
 
   // Reports what workers have to report, and moves on. After each of the calls below and above.
   void settle();
-  void reaped(pid_t pid, const ExitStatus& status, TimePoint now);
+  void reaped(pid_t pid, const ExitStatus& status, const Usage& usage, TimePoint now);
   std::optional<TimePoint> due() const;  // when to call on_time()
   void on_time(TimePoint now);
 

@@ -78,8 +78,9 @@ void Worker::signal(int signo) {
   if (machine_.alive()) ::kill(-pid_, signo);  // not reaped yet, so the group's number is still its own
 }
 
-void Worker::reaped(const ExitStatus& status, TimePoint now) {
+void Worker::reaped(const ExitStatus& status, const Usage& usage, TimePoint now) {
   status_ = status;
+  usage_ = usage;
   ended_at_ = now;
   drain_.begin(now);
   close_input();

@@ -60,7 +60,7 @@ class Worker {
 
   void signal(int signo);  // to its process group, while it has not been reaped
   void ask_to_stop() { apply(machine_.on(supervise::WorkerEvent::StopAsked)); }
-  void reaped(const ExitStatus& status, TimePoint now);
+  void reaped(const ExitStatus& status, const Usage& usage, TimePoint now);
   void feed(const std::string& bytes);  // standard input
   void feed_end();
   void wake();            // output may be read again
@@ -75,6 +75,7 @@ class Worker {
   // Set when the machine has asked for a report that has not been taken yet.
   supervise::WorkerAction take_report() { return std::exchange(report_, supervise::WorkerAction::None); }
   const ExitStatus& status() const { return status_; }
+  const Usage& usage() const { return usage_; }  // after its end
   TimePoint ended_at() const { return ended_at_; }
 
  private:
@@ -101,6 +102,7 @@ class Worker {
   supervise::WorkerAction report_ = supervise::WorkerAction::None;
   pid_t pid_ = -1;
   ExitStatus status_;
+  Usage usage_;
   TimePoint ended_at_;
   Output stdout_;
   Output stderr_;

@@ -31,12 +31,12 @@ void WorkerGroup::feed_end(Rank rank) const {
   if (Worker* worker = find(rank)) worker->feed_end();
 }
 
-Worker* WorkerGroup::reaped(pid_t pid, const ExitStatus& status, TimePoint now) {
+Worker* WorkerGroup::reaped(pid_t pid, const ExitStatus& status, const Usage& usage, TimePoint now) {
   const auto found = by_pid_.find(pid);
   if (found == by_pid_.end()) return nullptr;
   Worker* worker = found->second;
   by_pid_.erase(found);
-  worker->reaped(status, now);
+  worker->reaped(status, usage, now);
   return worker;
 }
 

@@ -34,7 +34,7 @@ class WorkerGroup {
   // It runs as its process from now on.
   void started(Worker& worker) { by_pid_[worker.pid()] = &worker; }
   // The worker that this process was, and the process is it no more; null: it was none.
-  Worker* reaped(pid_t pid, const ExitStatus& status, TimePoint now);
+  Worker* reaped(pid_t pid, const ExitStatus& status, const Usage& usage, TimePoint now);
   bool is_worker(pid_t pid) const { return by_pid_.contains(pid); }
   std::set<pid_t> pids() const;  // of those that have not been reaped
   std::size_t alive() const { return by_pid_.size(); }

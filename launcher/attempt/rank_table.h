@@ -38,6 +38,8 @@ class RankTable {
   };  // Nothing: it succeeded, or only served others, who have ended
   // Once for each rank.
   [[nodiscard]] Weight ended(Rank rank, const ExitStatus& status, report::Ending ending, TimePoint at);
+  // What it has used until its end.
+  void cost(Rank rank, const Usage& usage) { ranks_[rank.value()].record.usage = usage; }
   // Evidence that it was killed for lack of memory.
   void ran_out_of_memory(Rank rank, std::string evidence);
 

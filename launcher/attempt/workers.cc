@@ -84,8 +84,9 @@ Workers::End Workers::ended(const fleet::Host& host, const wire::ExitedWorker& m
   const TimePoint at = on_our_clock(host, m.at_ns);
   const bool by_itself = m.ended_by == wire::EndedBy::Itself;
   const auto ending = by_itself ? report::Ending::ByItself : report::Ending::Stopped;
-  events_.tell(report::RankExited{m.rank, status, ending}, at);
+  events_.tell(report::RankExited{m.rank, status, ending, m.usage}, at);
   const bool some_worked = table_.workers_left() > 0;
+  table_.cost(m.rank, m.usage);
   const bool failed = table_.ended(m.rank, status, ending, at) == RankTable::Weight::Failure;
   if (failed) table_.ran_out_of_memory(m.rank, std::exchange(hosts_[host.position].out_of_memory, {}));
   return {.failed_by_itself = failed && by_itself, .was_last = some_worked && table_.workers_left() == 0};

@@ -16,6 +16,7 @@
 #include "common/core/exit_status.h"
 #include "common/core/stream.h"
 #include "common/core/strong.h"
+#include "common/core/usage.h"
 #include "common/plan/launch_plan.h"
 
 namespace sml::report {
@@ -70,6 +71,7 @@ struct RankExited {
   Rank rank;
   ExitStatus status;
   Ending ending = Ending::ByItself;
+  Usage usage{};
 };
 // No more output of it follows.
 struct RankDrained {
@@ -86,11 +88,17 @@ enum class StopCause : std::uint8_t { WorkerFailed, HostFailed, Signal, TimeLimi
 struct JobStops {
   StopCause cause = StopCause::WorkerFailed;
 };
+// The last that a rank has written to its stderr.
+struct LastWords {
+  Rank rank;
+  std::vector<std::string> lines;
+};
 // Last of all.
 struct JobEnds {
   int exit_code = 0;
   std::string verdict;  // in words
   std::optional<Rank> culprit;
+  std::vector<LastWords> last_words{};  // of those that failed
 };
 
 using Happening = std::variant<JobBegins, HostStep, HostConnected, HostReady, HostFailed, HostEnded, WorkersStart,

@@ -92,6 +92,7 @@ class Details {
     about("rank_exit", e.rank);
     out_["status"] = status_json(e.status);
     out_["stopped_by"] = e.ending == Ending::Stopped ? Json("sml-run") : Json();
+    out_["usage"] = usage_json(e.usage);
   }
   void operator()(const RankDrained& e) { about("rank_output_end", e.rank); }
   void operator()(const SignalCame& e) {

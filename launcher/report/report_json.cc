@@ -21,6 +21,7 @@ Json rank_json(std::size_t rank, const RankRecord& record, TimePoint started) {
   out["end_s"] = record.ended ? Json(seconds(*record.ended - started)) : Json();
   out["status"] = record.status ? status_json(*record.status) : Json();
   out["stopped_by"] = record.status && !record.by_itself ? Json("sml-run") : Json();
+  out["usage"] = record.usage && record.pid > 0 ? usage_json(*record.usage) : Json();
   if (!record.program.empty()) out["program"] = record.program;
   if (!record.role.empty()) out["role"] = record.role;
   return out;

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "common/core/usage.h"
 #include "launcher/report/verdict.h"
 
 namespace sml::report {
@@ -17,6 +18,7 @@ struct RankRecord {
   bool by_itself = true;
   std::string program{};  // argv[0] and role, where the job has several programs
   std::string role{};
+  std::optional<Usage> usage{};  // empty: nobody saw it end
 };
 
 struct JobRecord {

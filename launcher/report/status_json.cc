@@ -14,4 +14,14 @@ nlohmann::ordered_json status_json(const ExitStatus& status) {
   return out;
 }
 
+nlohmann::ordered_json usage_json(const Usage& usage) {
+  nlohmann::ordered_json out;
+  out["user_s"] = static_cast<double>(usage.user_us) / 1e6;
+  out["system_s"] = static_cast<double>(usage.system_us) / 1e6;
+  out["peak_memory_bytes"] = usage.peak_memory;
+  out["read_bytes"] = usage.read;
+  out["written_bytes"] = usage.written;
+  return out;
+}
+
 }  // namespace sml::report

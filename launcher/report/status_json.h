@@ -3,11 +3,15 @@
 #include <nlohmann/json.hpp>
 
 #include "common/core/exit_status.h"
+#include "common/core/usage.h"
 
 namespace sml::report {
 
 // {"text": ..., "exit_code": n} or {"text": ..., "signal": n, "core_dumped": b}; only "text" for what was never
 // started.
 nlohmann::ordered_json status_json(const ExitStatus& status);
+
+// {"user_s": ..., "system_s": ..., "peak_memory_bytes": ..., "read_bytes": ..., "written_bytes": ...}
+nlohmann::ordered_json usage_json(const Usage& usage);
 
 }  // namespace sml::report

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "common/core/text.h"
+
 namespace sml::report {
 
 namespace {
@@ -11,6 +13,15 @@ std::string_view words(StopCause cause) {
                                                              "a time limit passed", "the output is gone", "sml-run",
                                                              "no progress"};
   return kWords[static_cast<std::size_t>(cause)];
+}
+
+std::string command_line(const std::vector<std::string>& words) {
+  constexpr std::size_t kLongest = 4000;
+  std::string out;
+  for (const std::string& word : words) {
+    if (out.size() < kLongest) out += (out.empty() ? "" : " ") + shell_quote(word);
+  }
+  return show(out, kLongest);
 }
 
 Timeline::Outcome outcome_of(const RankExited& exit) {
@@ -42,6 +53,7 @@ struct Timeline::Listener {
     rank.end = at;
     rank.status = describe(e.status);
     rank.outcome = outcome_of(e);
+    if (rank.start) rank.usage = e.usage;
   }
   void operator()(const RankDrained&) const {}
   void operator()(const SignalCame& e) const { t.marks_.push_back({at, "signal", signal_name(e.signo)}); }
@@ -49,6 +61,7 @@ struct Timeline::Listener {
   void operator()(const JobEnds& e) const {
     t.exit_code_ = e.exit_code;
     t.verdict_ = e.verdict;
+    for (const LastWords& words : e.last_words) t.ranks_[words.rank.value()].last_lines = words.lines;
   }
 };
 
@@ -63,7 +76,9 @@ void Timeline::on_event(const Event& event) {
 void Timeline::begin(const JobBegins& job, TimePoint at) {
   begin_ = at;
   job_id_ = job.plan->job.job_id;
+  unix_time_ = job.unix_time;
   program_ = job.plan->command.empty() ? "" : job.plan->command.front();
+  command_ = command_line(job.plan->command);
   ranks_.resize(job.plan->map.world_size());
   for (const plan::MappedHost& host : job.plan->map.hosts) {
     place_.push_back(hosts_.size());

@@ -33,6 +33,8 @@ class Timeline final : public EventListener {
     std::optional<double> end;
     Outcome outcome = Outcome::Unknown;
     std::string status;
+    std::optional<Usage> usage;
+    std::vector<std::string> last_lines;           // of its stderr, if it failed
     std::array<std::uint64_t, kBuckets> output{};  // bytes, by bucket
   };
   struct Mark {
@@ -45,6 +47,8 @@ class Timeline final : public EventListener {
 
   const std::string& job_id() const { return job_id_; }
   const std::string& program() const { return program_; }
+  const std::string& command() const { return command_; }        // with its arguments, cut
+  double unix_time() const { return unix_time_; }                // of the start
   const std::vector<Host>& hosts() const { return hosts_; }      // those with ranks
   const std::vector<RankLine>& ranks() const { return ranks_; }  // by rank
   const std::vector<Mark>& marks() const { return marks_; }
@@ -64,6 +68,8 @@ class Timeline final : public EventListener {
   TimePoint begin_;
   std::string job_id_;
   std::string program_;
+  std::string command_;
+  double unix_time_ = 0;
   std::vector<std::size_t> place_;  // by host index: in hosts_
   std::vector<Host> hosts_;
   std::vector<RankLine> ranks_;

@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "launcher/report/status_json.h"
 #include "launcher/report/timeline.h"
 #include "launcher/report/timeline_page.h"
 
@@ -35,13 +36,16 @@ Json rank_json(const Timeline::RankLine& rank) {
   std::size_t last = Timeline::kBuckets;
   while (last > 0 && rank.output[last - 1] == 0) --last;
   for (std::size_t i = 0; i < last; ++i) output.push_back(rank.output[i]);
-  return {{"host", rank.host},
-          {"pid", rank.pid},
-          {"start", seconds_json(rank.start)},
-          {"end", seconds_json(rank.end)},
-          {"outcome", word(rank.outcome)},
-          {"status", rank.status},
-          {"output", std::move(output)}};
+  Json out = {{"host", rank.host},
+              {"pid", rank.pid},
+              {"start", seconds_json(rank.start)},
+              {"end", seconds_json(rank.end)},
+              {"outcome", word(rank.outcome)},
+              {"status", rank.status},
+              {"output", std::move(output)}};
+  if (rank.usage) out["usage"] = usage_json(*rank.usage);
+  if (!rank.last_lines.empty()) out["last_lines"] = rank.last_lines;
+  return out;
 }
 
 // "<" ends no script and begins no comment when it is written otherwise; in JSON it stands in strings only.
@@ -102,6 +106,7 @@ void trace_rank(Json& out, const Timeline& timeline, std::size_t index) {
   const double to = rank.end.value_or(timeline.end());
   out.push_back(span(rank.end ? rank.status : "no end was seen", rank.host, index + 1, *rank.start, to));
   out.back()["args"] = {{"rank", index}, {"pid", rank.pid}, {"outcome", word(rank.outcome)}};
+  if (rank.usage) out.back()["args"]["usage"] = usage_json(*rank.usage);
 }
 
 }  // namespace
@@ -113,10 +118,17 @@ std::string timeline_html(const Timeline& timeline) {
   for (const Timeline::RankLine& rank : timeline.ranks()) ranks.push_back(rank_json(rank));
   Json marks = Json::array();
   for (const Timeline::Mark& mark : timeline.marks()) marks.push_back({mark.at, mark.kind, mark.text});
-  const Json data = {
-      {"job", timeline.job_id()},      {"program", timeline.program()}, {"exit_code", timeline.exit_code()},
-      {"verdict", timeline.verdict()}, {"end", timeline.end()},         {"bucket", timeline.bucket_seconds()},
-      {"hosts", std::move(hosts)},     {"ranks", std::move(ranks)},     {"marks", std::move(marks)}};
+  const Json data = {{"job", timeline.job_id()},
+                     {"program", timeline.program()},
+                     {"exit_code", timeline.exit_code()},
+                     {"command", timeline.command()},
+                     {"unix_time", timeline.unix_time()},
+                     {"verdict", timeline.verdict()},
+                     {"end", timeline.end()},
+                     {"bucket", timeline.bucket_seconds()},
+                     {"hosts", std::move(hosts)},
+                     {"ranks", std::move(ranks)},
+                     {"marks", std::move(marks)}};
   constexpr std::string_view kPlace = "{{DATA}}";
   std::string page(timeline_page());
   return page.replace(page.find(kPlace), kPlace.size(), for_script(dump(data)));

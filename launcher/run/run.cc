@@ -23,6 +23,16 @@ constexpr int kLastWordsMs = 1000;
 
 double unix_now() { return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count(); }
 
+// Of the first that failed by themselves: of more nobody reads them.
+std::vector<report::LastWords> last_words(const report::Facts& facts) {
+  constexpr std::size_t kMost = 64;
+  std::vector<report::LastWords> out;
+  for (const report::Facts::WorkerEnd& end : facts.ends) {
+    if (end.by_itself && out.size() < kMost) out.push_back({end.rank, end.last_lines});
+  }
+  return out;
+}
+
 bool contains(const std::vector<int>& list, int signo) { return std::count(list.begin(), list.end(), signo) > 0; }
 
 bool ends_the_job(int signo) { return signo == SIGINT || signo == SIGTERM || signo == SIGHUP || signo == SIGQUIT; }
@@ -260,7 +270,8 @@ int Run::conclude() {
   tell_hosts(verdict, leave_reason(outcome.facts, verdict));
   fleet_.clean_up([this](const std::string& text) { console_.say(text); });
   events_.tell(report::JobEnds{verdict.exit_code, report::in_words(verdict),
-                               verdict.culprit != nullptr ? std::optional(verdict.culprit->rank) : std::nullopt});
+                               verdict.culprit != nullptr ? std::optional(verdict.culprit->rank) : std::nullopt,
+                               last_words(outcome.facts)});
   records_.finish([this](const std::string& warning) { console_.say(warning); });
   control_.tell_end(verdict.exit_code, report::in_words(verdict));
   control_.close();

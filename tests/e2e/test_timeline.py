@@ -29,16 +29,16 @@ class Pages(TestCase):
             raise unittest.SkipTest("needs chromium (tests/run installs it)")
         self.top = self.temporary_directory()
 
-    def shown(self, page):
+    def shown(self, page, fragment=""):
         """The document as the browser has made it."""
         done = run([self.browser, "--headless", "--no-sandbox", "--disable-gpu", "--window-size=1280,900",
-                    f"--user-data-dir={self.top}/profile", "--dump-dom", f"file://{page}"], timeout=120)
+                    f"--user-data-dir={self.top}/profile", "--dump-dom", f"file://{page}{fragment}"], timeout=120)
         self.assert_status(done, 0)
         return done.stdout.split("<script id=")[0]  # not its data and program
 
     def test_four_hosts_with_one_failing_rank(self):
         done = self.bed.sml_run("head", "-H", self.bed.hosts(1), "--timeline", "/tmp/job.html", "--timeline",
-                                "/tmp/job.json", "sh", "-c", 'echo "<b>hello"; [ $RANK = 2 ] && exit 7; exec sleep 600')
+                                "/tmp/job.json", "sh", "-c", 'echo "<b>hello"; [ $RANK = 2 ] && echo "giving up <b>" >&2 && exit 7; exec sleep 600')
         self.assert_status(done, 7)
         page = self.top / "job.html"
         page.write_bytes(self.bed.path("head", "/tmp/job.html").read_bytes())
@@ -55,6 +55,10 @@ class Pages(TestCase):
         self.assertIn("stop: a worker failed", dom)  # at least where the mouse is on its line: the label may lack room
         self.assertEqual(texts.count("SIGTERM"), 3)
         self.assertRegex(dom, r'<div id="verdict" class="bad">rank 2 on algo-3 exited with status 7 after .* \(exit status 7\)')
+        self.assertRegex(dom, r'<div id="about">20\d\d-\d\d-\d\d \d\d:\d\d:\d\d UTC · sml-\w+ · sh -c ')
+        self.assertIn('<aside id="details" hidden', dom)
+        asked = self.shown(page, "#rank2")
+        self.assertRegex(asked, r"<h2>rank 2 on algo-3, pid \d+</h2>.*<p>CPU 0\.\d+ s .*peak memory \d.*<pre>giving up &lt;b&gt;</pre>")
         trace = json.loads(self.bed.path("head", "/tmp/job.json").read_text())
         names = {e["args"]["name"] for e in trace["traceEvents"] if e["name"] == "process_name"}
         self.assertEqual(names, {"algo-1", "algo-2", "algo-3", "algo-4"})

@@ -95,7 +95,7 @@ def codecs():
            struct.pack(">IBHBH", 2, 0, 29500, 2, 4000) + texts(b"10.0.0.2") + texts(b"a warning") + u32(1, 2) + text(b"core 1") +
            u32(1, 2, 0) + text(b"a.out") + text(b"libmpi.so"),
            "Probed": u32(1) + text(b"10.0.0.1") + u32(111), "Started": u32(1, 2, 40) + u64(9),
-           "Output": u32(2) + u8(1) + u64(9) + text(b"epoch 1\n"), "ExitedWorker": u32(2) + u8(0) + u32(1) + u8(0, 0) + u64(9),
+           "Output": u32(2) + u8(1) + u64(9) + text(b"epoch 1\n"), "ExitedWorker": u32(2) + u8(0) + u32(1) + u8(0, 0) + u64(9, 1500000, 20000, 1 << 30, 4096, 0),
            "Drained": u32(2) + u8(0), "AgentLog": u8(1) + text(b"words"), "Pong": u64(7, 9), "StdinCredit": u32(2) + u64(4),
            "Cleared": u32(1) + texts(b"pid 4 (sleep)"), "Bye": text(b""), "ErrorFile": text(b'{"message":"E"}') + u32(2),
            "OutOfMemory": u64(1) + text(b"oom_kill rose"), "Joined": u64(2, 30) + u32(1, 2), "LogFailed": text(b"disk full"),

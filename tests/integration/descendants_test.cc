@@ -35,7 +35,7 @@ pid_t child(What what) {
 
 std::map<pid_t, ExitStatus> reap() {
   std::map<pid_t, ExitStatus> out;
-  os::reap_children([&](pid_t pid, const ExitStatus& status) { out[pid] = status; });
+  os::reap_children([&](pid_t pid, const ExitStatus& status, const Usage&) { out[pid] = status; });
   return out;
 }
 

@@ -115,7 +115,7 @@ std::vector<ToLauncher> to_launcher(std::string_view lasting) {
           Output{},
           Output{Rank(3), Stream::Stderr, lasting, 7},
           ExitedWorker{},
-          ExitedWorker{Rank(3), 1, SIGSEGV, 1, EndedBy::Us, 12345},
+          ExitedWorker{Rank(3), 1, SIGSEGV, 1, EndedBy::Us, 12345, {1, 2, 3, 4, 1ULL << 63}},
           Drained{},
           Drained{Rank(3), DrainEnd::Quiet},
           AgentLog{},

@@ -74,6 +74,7 @@ TEST_CASE("ranks are named with their host, and exits in the words of the report
   CHECK(itself["rank"] == 1);
   CHECK(itself["status"] == Json::parse(R"({"text":"exited with status 3","exit_code":3})"));
   CHECK(itself["stopped_by"].is_null());
+  CHECK(itself["usage"]["user_s"] == 0.0);
   const Json stopped = written.tell(RankExited{Rank(0), Signaled{SIGTERM, false}, Ending::Stopped});
   CHECK(stopped["status"]["signal"] == SIGTERM);
   CHECK(stopped["stopped_by"] == "sml-run");

@@ -23,8 +23,8 @@ struct Drawn {
     hosts.hosts = {{"a", "", 2}, {"empty", "", 0}, {"b", "", 2}};
     plan.map = *plan::map_job(hosts, std::nullopt, plan::Oversubscribe::No);
     plan.job.job_id = "job-1";
-    plan.command = {program};
-    tell(JobBegins{&plan, 0}, 0s);
+    plan.command = {program, "--lr", "a b"};
+    tell(JobBegins{&plan, 1'700'000'000}, 0s);
   }
   void tell(Happening what, Duration at) { timeline.on_event({kStart + at, std::move(what)}); }
 
@@ -38,12 +38,12 @@ Drawn failing_job(const std::string& program = "train.py") {
   job.tell(HostStep{HostIndex(0), "running"}, 1s);
   job.tell(WorkersStart{"a", 1}, 1s);
   for (const std::uint32_t rank : {0U, 1U, 2U}) job.tell(RankStarted{Rank(rank), 10}, 1s);
-  job.tell(RankExited{Rank(2), Exited{3}, Ending::ByItself}, 3s);
+  job.tell(RankExited{Rank(2), Exited{3}, Ending::ByItself, {1'500'000, 250'000, 64 << 20, 4096, 512}}, 3s);
   job.tell(JobStops{StopCause::WorkerFailed}, 3s);
   job.tell(RankExited{Rank(0), Signaled{SIGTERM, false}, Ending::Stopped}, 4s);
   job.tell(HostFailed{HostIndex(2), Error(ErrorKind::Lost, "lost")}, 5s);
   job.tell(HostEnded{HostIndex(0)}, 6s);
-  job.tell(JobEnds{3, "rank 2 failed", Rank(2)}, 6s);
+  job.tell(JobEnds{3, "rank 2 failed", Rank(2), {{Rank(2), {"Traceback", "<b>\xff"}}}}, 6s);
   return job;
 }
 
@@ -96,6 +96,15 @@ TEST_CASE("the page holds its data, and nothing of it is markup") {
   const Json data = data_of(page);
   CHECK(data["program"] == "</script><script>alert(1)</script>\xef\xbf\xbd");
   CHECK(data["exit_code"] == 3);
+  CHECK(data["unix_time"] == 1'700'000'000.0);
+  CHECK(data["ranks"][2]["last_lines"] == Json{"Traceback", "<b>\xef\xbf\xbd"});
+  CHECK(data["ranks"][2]["usage"] == Json{{"user_s", 1.5},
+                                          {"system_s", 0.25},
+                                          {"peak_memory_bytes", 64 << 20},
+                                          {"read_bytes", 4096},
+                                          {"written_bytes", 512}});
+  CHECK_FALSE(data["ranks"][3].contains("usage"));
+  CHECK(data_of(timeline_html(failing_job().timeline))["command"] == "train.py --lr 'a b'");
   CHECK(data["ranks"][2]["outcome"] == "failed");
   CHECK(data["ranks"][2]["status"] == "exited with status 3");
   CHECK(data["ranks"][3]["start"].is_null());

@@ -83,7 +83,7 @@ def output(rank, data):
 
 
 def exited(rank, how=0, value=1):
-    return frame("ExitedWorker", struct.pack(">IBiBBQ", rank, how, value, 0, 0, 1))
+    return frame("ExitedWorker", struct.pack(">IBiBBQ5Q", rank, how, value, 0, 0, 1, 0, 0, 0, 0, 0))
 
 
 def drained(rank):

@@ -1,0 +1,51 @@
+"""What the ranks have cost: --report, --events and --timeline."""
+import json
+import unittest
+
+from harness import PYTHON, TestCase, sml_run
+
+# Burns CPU time, holds memory and writes, in a process of its own for rank 1; prints what the kernel says of it.
+WORKER = """
+import os, sys, time
+if os.environ["RANK"] == "1" and not sys.argv[2:]:
+    sys.exit(os.spawnv(os.P_WAIT, sys.executable, [sys.executable, __file__, sys.argv[1], "again"]))
+held = bytearray(96 << 20)
+with open(f"{sys.argv[1]}/out{os.environ['RANK']}", "wb") as out:
+    out.write(bytes(4 << 20))
+    out.flush()
+    os.fsync(out.fileno())
+while time.process_time() < 0.4:
+    pass
+wrote = [line.split()[1] for line in open("/proc/self/io") if line.startswith("write_bytes")]
+print("wrote", *wrote)
+sys.exit(3 if os.environ["RANK"] == "0" else 0)
+"""
+
+
+class Usage(TestCase):
+    def test_report_and_events_tell_it_exactly(self):
+        top = self.temporary_directory()
+        (top / "worker.py").write_text(WORKER)
+        done = sml_run("-np", "2", "--on-failure", "continue", "--report", top / "report", "--events", top / "events",
+                       PYTHON, top / "worker.py", top)
+        self.assert_status(done, 3)
+        ranks = json.loads((top / "report").read_text())["ranks"]
+        exits = [e for e in map(json.loads, (top / "events").read_text().splitlines()) if e["event"] == "rank_exit"]
+        wrote = dict(line.replace("[", "").replace("]", "").split(" wrote ") for line in done.stdout.splitlines())
+        for rank in ranks:
+            used = rank["usage"]
+            with self.subTest(rank=rank["rank"]):
+                self.assertTrue(0.4 <= used["user_s"] + used["system_s"] < 5, used)
+                self.assertTrue(96 << 20 <= used["peak_memory_bytes"] < 300 << 20, used)
+                self.assertGreaterEqual(used["written_bytes"], int(wrote[str(rank["rank"])]))
+                self.assertLess(used["written_bytes"], int(wrote[str(rank["rank"])]) + (4 << 20))
+                self.assertIn(used, [e["usage"] for e in exits if e["rank"] == rank["rank"]])
+
+    def test_a_rank_that_never_ran_has_none(self):
+        report = self.temporary_directory() / "report"
+        self.assert_status(sml_run("-np", "1", "--report", report, "/nonexistent/program"), 127)
+        self.assertIsNone(json.loads(report.read_text())["ranks"][0]["usage"])
+
+
+if __name__ == "__main__":
+    unittest.main()
