@@ -43,10 +43,16 @@ std::vector<wire::RankVariables> preset_variables(const plan::LaunchPlan& plan, 
   return out;
 }
 
+// A window renews the budget.
+dialin::AttemptLimit attempts_of(const RestartOptions& restart) {
+  return restart.max > 0 && restart.window ? dialin::kAnyAttempt : restart.max + 1;
+}
+
 // As Attempt and Check make it for other hosts.
 std::optional<dialin::OwnPart> own_part(const Options& options, plan::LaunchPlan plan, std::uint32_t own_index,
-                                        const std::string& job_id) {
+                                        const std::string& job_id, std::uint32_t attempt) {
   plan.job.job_id = job_id;
+  plan.job.attempt = attempt - 1;
   plan.own_name = plan.map.hosts[own_index].host.name;
   const attempt::SessionSettings settings{.grace = options.grace,
                                           .heartbeat_timeout = options.heartbeat_timeout,
@@ -81,15 +87,17 @@ int serve_head(const Options& options, const plan::LaunchPlan& plan, const diali
   const auto tell = [&](const std::string& text) {
     if (options.verbosity != Verbosity::Quiet) say(text);
   };
-  const dialin::Outcome outcome = dialin::dial(
-      {.settings = settings,
-       .patience = options.start_timeout,
-       .grace = options.grace,
-       .heartbeat_timeout = options.heartbeat_timeout,
-       .environment = plan.launcher_environment,
-       .reckon = [&](std::uint32_t place, const std::string& job_id) { return own_part(options, plan, place, job_id); },
-       .chore = chore},
-      image, tell);
+  const dialin::Outcome outcome =
+      dialin::dial({.settings = settings,
+                    .patience = options.start_timeout,
+                    .grace = options.grace,
+                    .heartbeat_timeout = options.heartbeat_timeout,
+                    .environment = plan.launcher_environment,
+                    .reckon = [&](std::uint32_t place, const std::string& job_id,
+                                  std::uint32_t attempt) { return own_part(options, plan, place, job_id, attempt); },
+                    .attempts = attempts_of(options.restart),
+                    .chore = chore},
+                   image, tell);
   if (outcome.fault) {
     say(outcome.fault->message());
     if (!outcome.fault->hint().empty()) say("hint: " + outcome.fault->hint());

@@ -120,6 +120,19 @@ void Chain::finish_all() {
   for (Source source = 0; source < sources_.size(); ++source) finish(source);
 }
 
+void Chain::begin_again(Source source, TagSubject subject) {
+  SourceState& state = sources_[source];
+  if (!std::exchange(state.ended, false)) return;
+  state.tag = tag_of(subject);
+  state.subject = std::move(subject);
+  merger_.set_tag(source, state.tag.at(state.last_time));
+  if (state.filter) state.filter.emplace();
+  if (state.collapse) state.collapse.emplace();
+  Folding& of_stream = folding(state);
+  of_stream.last_tag.reset();
+  if (of_stream.dedup) of_stream.dedup->begin_again();
+}
+
 std::optional<TimePoint> Chain::deadline() const {
   std::optional<TimePoint> first;
   const auto consider = [&first](std::optional<TimePoint> at) {

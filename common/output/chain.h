@@ -48,6 +48,8 @@ class Chain {
   void finish(Source source);
   // All sources have ended.
   void finish_all();
+  // A source that has ended writes once more, for `subject` from now on, of the same rank and stream.
+  void begin_again(Source source, TagSubject subject);
   // A line of the launcher's own, without its newline.
   void add_own_line(std::string_view line) { merger_.add_own_line(line); }
 

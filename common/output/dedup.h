@@ -40,6 +40,8 @@ class Dedup {
   void on_time(TimePoint now);
   // The source has ended: what is left of its last line goes on, and after the last source everything. Once for each.
   void finish(Source source);
+  // One of those that have ended goes on.
+  void begin_again() { --ended_; }
   std::optional<TimePoint> deadline() const;
 
  private:

@@ -11,7 +11,7 @@ namespace sml::output {
 namespace {
 
 constexpr std::string_view kByLargest = "rank:0";  // filled up to the digits of the largest rank
-constexpr std::string_view kWords = "{rank}, {local_rank}, {host}, {stream} and {job}";
+constexpr std::string_view kWords = "{rank}, {local_rank}, {host}, {stream}, {job} and {restart}";
 
 Error bad(const std::string& why) { return {ErrorKind::Usage, why}; }
 
@@ -79,12 +79,13 @@ Result<LogLayout> LogLayout::parse(std::string_view text) {
 }
 
 Result<std::size_t> LogLayout::add_word(std::string_view text, std::size_t at) {
-  static constexpr std::array<std::pair<std::string_view, Word>, 6> kKnown{{{"rank", Word::Rank},
+  static constexpr std::array<std::pair<std::string_view, Word>, 7> kKnown{{{"rank", Word::Rank},
                                                                             {kByLargest, Word::Rank},
                                                                             {"local_rank", Word::LocalRank},
                                                                             {"host", Word::Host},
                                                                             {"stream", Word::Stream},
-                                                                            {"job", Word::Job}}};
+                                                                            {"job", Word::Job},
+                                                                            {"restart", Word::Restart}}};
   const std::size_t end = text.find('}', at);
   if (end == std::string_view::npos) return bad("has a { without a }; write {{ for the character itself");
   const std::string_view name = text.substr(at + 1, end - at - 1);
@@ -100,7 +101,9 @@ void LogLayout::add_literal(std::string_view text) {
 }
 
 std::string LogLayout::path(const Place& place) const {
-  std::string out;
+  const bool told =
+      std::any_of(parts_.begin(), parts_.end(), [](const Part& part) { return part.word == Word::Restart; });
+  std::string out = place.restart > 0 && !told ? "restart." + std::to_string(place.restart) + "/" : "";
   for (const Part& part : parts_) {
     switch (part.word) {
       case Word::Literal: out += part.text; break;
@@ -111,6 +114,7 @@ std::string LogLayout::path(const Place& place) const {
       case Word::Host: out += harmless(place.host); break;
       case Word::Stream: out += place.stream == Stream::Stdout ? "stdout" : "stderr"; break;
       case Word::Job: out += harmless(place.job); break;
+      case Word::Restart: out += std::to_string(place.restart); break;
     }
   }
   std::string safe;

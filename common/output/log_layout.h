@@ -17,8 +17,8 @@ class LogLayout {
   // Open MPI 4.1, orte/mca/iof/base/iof_base_setup.c: FOLDER/<job>/rank.<rank>/stdout, the job's number being 1.
   static constexpr std::string_view kOpenMpi = "1/rank.{rank}/{stream}";
 
-  // The words {rank}, {local_rank}, {host}, {stream} and {job}; "{{" and "}}" stand for braces. Error (Usage): another
-  // word, a brace that is alone, an absolute path, "." or ".." or nothing between slashes, a NUL.
+  // The words {rank}, {local_rank}, {host}, {stream}, {job} and {restart}; "{{" and "}}" stand for braces. Error
+  // (Usage): another word, a brace that is alone, an absolute path, "." or ".." or nothing between slashes, a NUL.
   static Result<LogLayout> parse(std::string_view text);
 
   struct Place {
@@ -26,16 +26,18 @@ class LogLayout {
     LocalRank local_rank;
     std::string_view host;
     std::string_view job;
+    std::uint32_t restart = 0;  // how many there were before
     Stream stream = Stream::Stdout;
     std::uint32_t world_size = 1;
   };
   // Relative to the folder of logs, and never out of it: "/" and control characters in names become "_", and so do
   // components that are dots alone or empty. {rank} has as many digits as the world size,
-  // {rank:0} as many as the largest rank.
+  // {rank:0} as many as the largest rank. What restarted workers print goes to a folder of its own, restart.N, unless
+  // the template has the word.
   std::string path(const Place& place) const;
 
  private:
-  enum class Word : std::uint8_t { Literal, Rank, LocalRank, Host, Stream, Job };
+  enum class Word : std::uint8_t { Literal, Rank, LocalRank, Host, Stream, Job, Restart };
   struct Part {
     Word word;
     std::string text;  // of a literal

@@ -33,6 +33,7 @@ std::string host_name(const RankContext& c) { return c.host_name(); }
 std::string job_id(const RankContext& c) { return c.job.job_id; }
 std::string run_id(const RankContext& c) { return c.job.run_id.empty() ? c.job.job_id : c.job.run_id; }
 std::string attempt(const RankContext& c) { return text(c.job.attempt); }
+std::string try_number(const RankContext& c) { return text(c.job.attempt + 1); }
 std::string max_restarts(const RankContext& c) { return text(c.job.max_restarts); }
 std::string role(const RankContext& c) { return c.map.roles.empty() ? "default" : c.map.roles[c.rank.program]; }
 std::string role_rank(const RankContext& c) {
@@ -80,6 +81,7 @@ constexpr std::array kRankVariables{
     RankVariable{"SML_LOCAL_SIZE", local_size, "as LOCAL_WORLD_SIZE"},
     RankVariable{"SML_HOST", host_name, "name of the host as the host list gives it"},
     RankVariable{"SML_JOB_ID", job_id, "id of the job, unique"},
+    RankVariable{"SML_ATTEMPT", try_number, "1 for the first run of the workers, and one more after each restart"},
 };
 
 // Helpers are no members of the world, and are told only which process of the job they are.

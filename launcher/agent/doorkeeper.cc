@@ -8,6 +8,12 @@ namespace sml::agent {
 
 using boost::asio::ip::address;
 
+namespace {
+
+constexpr int kIdBits = 20;  // more callers than one attempt has
+
+}  // namespace
+
 address plain(const address& any) {
   if (!any.is_v6() || !any.to_v6().is_v4_mapped()) return any;
   return boost::asio::ip::make_address_v4(boost::asio::ip::v4_mapped, any.to_v6());
@@ -23,8 +29,8 @@ std::optional<os::TcpEnds> ends_of(const wire::Caller& caller) {
 }
 
 Doorkeeper::Doorkeeper(boost::asio::io_context& loop, LocalCallers& local, const std::vector<std::string>& own,
-                       Send send)
-    : loop_(loop), local_(local), send_(std::move(send)) {
+                       std::uint32_t attempt, Send send)
+    : loop_(loop), local_(local), send_(std::move(send)), next_id_((attempt - 1) << kIdBits) {
   for (const std::string& text : own) {
     boost::system::error_code error;
     const address one = boost::asio::ip::make_address(text, error);

@@ -23,8 +23,10 @@ class Doorkeeper {
   using Answer = LocalCallers::Answer;
   using Send = std::function<void(wire::AskVouch)>;
 
-  // `own`: numeric addresses of this machine. `local` and what `send` needs outlive this.
-  Doorkeeper(boost::asio::io_context& loop, LocalCallers& local, const std::vector<std::string>& own, Send send);
+  // `own`: numeric addresses of this machine. `local` and what `send` needs outlive this. An answer that is late and
+  // belongs to another attempt's doorkeeper is none to this one: they number their questions otherwise.
+  Doorkeeper(boost::asio::io_context& loop, LocalCallers& local, const std::vector<std::string>& own,
+             std::uint32_t attempt, Send send);
   Doorkeeper(const Doorkeeper&) = delete;
   Doorkeeper& operator=(const Doorkeeper&) = delete;
 
@@ -39,7 +41,7 @@ class Doorkeeper {
   LocalCallers& local_;
   std::set<boost::asio::ip::address> own_;
   Send send_;
-  std::uint32_t next_id_ = 0;
+  std::uint32_t next_id_;
   std::vector<wire::Caller> gathered_;
   std::unordered_map<std::uint32_t, Answer> asked_;
   Lifetime lifetime_;

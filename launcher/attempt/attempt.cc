@@ -70,16 +70,23 @@ void tell_bindings(AttemptOwner& owner, Verbosity verbosity, const fleet::Host& 
   for (const std::string& warning : message.warnings) owner.say(host.name() + ": " + show(warning, kLongest));
 }
 
+// The limit is that of the whole job.
+std::optional<Duration> time_left(const JobOptions& options, const Terms& terms) {
+  if (!options.timeout || terms.first_start == TimePoint()) return options.timeout;
+  return std::max(Duration::zero(), terms.first_start + *options.timeout - Clock::now());
+}
+
 }  // namespace
 
-Attempt::Attempt(boost::asio::io_context& loop, const JobOptions& options, plan::LaunchPlan plan, fleet::Fleet& fleet,
-                 const report::EventFeed& events, AttemptOwner& owner)
+Attempt::Attempt(boost::asio::io_context& loop, const JobOptions& options, plan::LaunchPlan plan, const Terms& terms,
+                 fleet::Fleet& fleet, const report::EventFeed& events, AttemptOwner& owner)
     : options_(options),
       plan_(std::move(plan)),
       owner_(owner),
+      terms_(terms),
       fleet_(enlist(fleet, *this, options, plan_, owner)),
       events_(events),
-      machine_(options.start_timeout, options.grace, Clock::now(), options.timeout, options.stop_grace),
+      machine_(options.start_timeout, options.grace, Clock::now(), time_left(options, terms), options.stop_grace),
       deadline_timer_(loop),
       hosts_(fleet.hosts().size()),
       workers_(fleet, plan_, options, events, owner),
@@ -88,6 +95,7 @@ Attempt::Attempt(boost::asio::io_context& loop, const JobOptions& options, plan:
   facts_.program = plan_.command.front();
   facts_.started = Clock::now();
   facts_.timeout_status = options.timeout_status;
+  warned_of_mpi_ = plan_.job.attempt > 0;
 }
 
 void Attempt::begin() { arm_deadline(); }
@@ -108,7 +116,8 @@ void Attempt::tell(AttemptEvent event) {
   const AttemptAction action = machine_.on(event, Clock::now());
   arm_deadline();
   if (machine_.state() != AttemptState::Running) meeting_.leave();
-  if (before != AttemptState::Stopping && machine_.state() == AttemptState::Stopping) {
+  const bool told_before = before == AttemptState::Stopping;
+  if (!told_before && machine_.state() == AttemptState::Stopping) {
     events_.tell(report::JobStops{stop_cause(event)});
   }
   if (action == AttemptAction::Unexpected && options_.verbosity == Verbosity::Verbose) {
@@ -126,9 +135,10 @@ void Attempt::perform(AttemptAction action) {
     case AttemptAction::StopAll: return stop_all();
     case AttemptAction::KillAll:
       SML_SWITCH_POINT("all workers are to be killed");
-      return fleet_.end_workers({SIGKILL, 0});
+      return fleet_.end_workers({SIGKILL, 0}, launch::Afterwards::Leave);
     case AttemptAction::TimeOutStart: return time_out_start();
     case AttemptAction::TimeOutRun: facts_.timed_out = Clock::now(); return stop_all();
+    case AttemptAction::TellCleared: return clear();
     case AttemptAction::GiveUp: SML_SWITCH_POINT("hosts are given up"); return finish(AttemptOwner::End::GivenUp);
     case AttemptAction::Finish: return finish(AttemptOwner::End::Seen);
   }
@@ -153,24 +163,38 @@ void Attempt::start_all() {
   }
   if (mpi_found_) found_mpi(plan_.map.hosts[mpi_found_->host.value()].host.name, mpi_found_->use);
   facts_.started = Clock::now();
+  facts_.first_start = terms_.first_start == TimePoint() ? facts_.started : terms_.first_start;
   started_unix_ = unix_now();
   workers_.begin(facts_.started);
   events_.tell(report::WorkersStart{meeting_.address(), meeting_.port()}, facts_.started);
-  meeting_.start_workers();
+  meeting_.start_workers(terms_.afterwards);
 }
 
 void Attempt::stop_all() {
   const wire::Stop stop{facts_.stop_signal.value_or(SIGTERM), launch::milliseconds(machine_.grace())};
+  const bool leaving = machine_.state() == AttemptState::Leaving;
   SML_SWITCH_POINT("all workers are to stop");
   for (fleet::Host& host : fleet_.hosts()) {
     SML_PLANT("a stop that forgets one host") continue;
     if (host.runs()) {
-      host.session->end_workers(stop, launch::Afterwards::Leave);
+      host.session->end_workers(stop, leaving ? launch::Afterwards::Leave : terms_.afterwards);
     } else if (!host.session->ended()) {
       of(host).released = true;
       host.session->abandon(Error(ErrorKind::Lost, "not needed any more"));
     }
   }
+}
+
+void Attempt::clear() {
+  workers_.settle_credit();
+  owner_.attempt_cleared();
+}
+
+// After news that something is over on a host.
+void Attempt::look_for_end() {
+  if (fleet_.all_ended()) return tell(AttemptEvent::AllEnded);
+  const bool ends = machine_.state() == AttemptState::Running || machine_.state() == AttemptState::Stopping;
+  if (ends && terms_.afterwards == launch::Afterwards::Stay && fleet_.all_cleared()) tell(AttemptEvent::AllCleared);
 }
 
 void Attempt::time_out_start() {
@@ -197,7 +221,8 @@ void Attempt::time_out_start() {
 
 void Attempt::finish(AttemptOwner::End end) {
   for (const fleet::Host& host : fleet_.hosts()) {
-    if (end == AttemptOwner::End::GivenUp && !host.session->ended()) facts_.unconfirmed.push_back(host.name());
+    const bool silent = !host.session->ended() && host.session->state() != launch::SessionState::Cleared;
+    if (end == AttemptOwner::End::GivenUp && silent) facts_.unconfirmed.push_back(host.name());
   }
   if (mpi_found_ && options_.lone_mpi == LoneMpi::Refused) {
     add_fault(mpi_found_->host, lone_mpi_refusal(mpi_found_->use, {}));
@@ -211,9 +236,10 @@ void Attempt::arm_deadline() {
     return;
   }
   deadline_timer_.expires_at(*machine_.deadline());
-  deadline_timer_.async_wait([this](boost::system::error_code error) {
+  deadline_timer_.async_wait([this, alive = std::weak_ptr<bool>(alive_)](boost::system::error_code error) {
     // A time that came together with the news which took it back comes here all the same.
-    if (!error && machine_.deadline() && *machine_.deadline() <= Clock::now()) tell(AttemptEvent::Deadline);
+    if (error || alive.expired()) return;
+    if (machine_.deadline() && *machine_.deadline() <= Clock::now()) tell(AttemptEvent::Deadline);
   });
 }
 
@@ -223,7 +249,8 @@ void Attempt::stop(int signo) {
   if (!facts_.stop_signal) {
     facts_.stop_signal = signo;
     facts_.stop_at = Clock::now();
-    if (machine_.state() != AttemptState::Stopping) {
+    facts_.stopped_at_rest = machine_.state() == AttemptState::Cleared;
+    if (machine_.state() != AttemptState::Stopping && !facts_.stopped_at_rest) {
       owner_.say("stopping the workers (" + signal_name(signo) + "); " +
                  (signo == SIGINT ? "press Ctrl-C again" : "send it again") + " to kill them at once");
     }
@@ -337,7 +364,7 @@ void Attempt::fail_host(fleet::Host& host, Error why) {
 }
 
 void Attempt::host_ended(fleet::Host& host, const Error* why) {
-  const bool stopping = machine_.state() == AttemptState::Stopping;
+  const bool stopping = machine_.state() == AttemptState::Stopping || machine_.state() == AttemptState::Leaving;
   if (why != nullptr && !of(host).released && !of(host).failed) {
     if (stopping) {
       facts_.unconfirmed.push_back(host.name());
@@ -350,8 +377,8 @@ void Attempt::host_ended(fleet::Host& host, const Error* why) {
   for (const Rank rank : plan_.map.hosts[host.index.value()].ranks) owner_.worker_drained(rank);
   if (why == nullptr || of(host).released) events_.tell(report::HostEnded{host.index});
   look_round();
-  meeting_.release_stores();
-  if (fleet_.all_ended()) tell(AttemptEvent::AllEnded);
+  if (terms_.afterwards == launch::Afterwards::Leave) meeting_.release_stores();
+  look_for_end();
 }
 
 void Attempt::host_message(fleet::Host& host, wire::ToLauncher message) {
@@ -370,6 +397,7 @@ void Attempt::handle(fleet::Host& host, const Message& m) {
     worker_ended(host, m);
   } else if constexpr (std::is_same_v<Message, wire::Cleared>) {
     for (const std::string& left : m.left) facts_.left_behind.push_back(host.name() + ": " + show(left));
+    look_for_end();
   } else if constexpr (std::is_same_v<Message, wire::Bye>) {
     left(host, m);
   } else if constexpr (std::is_same_v<Message, wire::MpiUse>) {
@@ -397,7 +425,7 @@ void Attempt::worker_ended(const fleet::Host& host, const wire::ExitedWorker& m)
   const auto serves = [](const plan::RankAssignment& rank) { return rank.part != plan::Part::Worker; };
   // Those whom they have served have all ended, and nothing else runs.
   if (end.was_last && runs() && std::any_of(plan_.map.ranks.begin(), plan_.map.ranks.end(), serves)) {
-    fleet_.end_workers({SIGTERM, launch::milliseconds(options_.grace)});
+    fleet_.end_workers({SIGTERM, launch::milliseconds(options_.grace)}, terms_.afterwards);
   }
   if (end.failed_by_itself && options_.on_failure == OnFailure::Abort) tell(AttemptEvent::WorkerFailed);
 }

@@ -1,6 +1,7 @@
 // One run of all workers of a plan, from the first host to the last end. Drives its machine and the fleet's hosts; what
 // lasts longer than the workers belongs to the run.
 #pragma once
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -21,11 +22,19 @@
 
 namespace sml::attempt {
 
+// What an attempt is told of the run, beside the plan.
+struct Terms {
+  // Stay: another attempt may follow, AttemptOwner::attempt_cleared() is called, and the agents wait.
+  launch::Afterwards afterwards = launch::Afterwards::Leave;
+  TimePoint first_start;  // of the workers of the first attempt, from which --timeout counts; zero: this is the first
+};
+
 class Attempt final : public fleet::FleetListener {
  public:
   // What is given outlives the attempt. Its hosts go into `fleet`, which tells it what they do from when it is started.
-  Attempt(boost::asio::io_context& loop, const JobOptions& options, plan::LaunchPlan plan, fleet::Fleet& fleet,
-          const report::EventFeed& events, AttemptOwner& owner);
+  // A further attempt is made when the one before is cleared, and before that one is destroyed.
+  Attempt(boost::asio::io_context& loop, const JobOptions& options, plan::LaunchPlan plan, const Terms& terms,
+          fleet::Fleet& fleet, const report::EventFeed& events, AttemptOwner& owner);
 
   const plan::LaunchPlan& plan() const { return plan_; }
   bool runs() const { return machine_.state() == AttemptState::Running; }
@@ -34,6 +43,8 @@ class Attempt final : public fleet::FleetListener {
   void begin();
   // After news of a host, such as that one which was missing has come: goes on when all are ready.
   void look_round();
+  // It is cleared, and no other follows: lets the agents go.
+  void leave() { tell(AttemptEvent::NoMore); }
   // By the user.
   void stop(int signo);
   void stop_for_lost_output(int sys_errno);
@@ -42,7 +53,7 @@ class Attempt final : public fleet::FleetListener {
   void reader_caught_up() { workers_.give_credit(); }
   report::OutputFlow flow() const { return workers_.flow(); }
 
-  // After AttemptOwner::attempt_over(); what comes to be known later is in it, too.
+  // After AttemptOwner::attempt_over() or attempt_cleared(); what comes to be known later is in it, too.
   AttemptOutcome outcome() const;
 
   // FleetListener
@@ -75,6 +86,8 @@ class Attempt final : public fleet::FleetListener {
   void look_at_probes();
   void start_all();
   void stop_all();
+  void clear();
+  void look_for_end();
   void time_out_start();
   void finish(AttemptOwner::End end);
   void arm_deadline();
@@ -85,6 +98,7 @@ class Attempt final : public fleet::FleetListener {
   const JobOptions& options_;
   plan::LaunchPlan plan_;
   AttemptOwner& owner_;
+  Terms terms_;
   fleet::Fleet& fleet_;
   const report::EventFeed& events_;
   AttemptMachine machine_;
@@ -103,6 +117,7 @@ class Attempt final : public fleet::FleetListener {
   bool warned_of_mpi_ = false;
   bool told_of_secrets_ = false;
   std::vector<hosts::OneMachine> machines_;
+  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };
 
 }  // namespace sml::attempt

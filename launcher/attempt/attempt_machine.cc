@@ -44,17 +44,35 @@ constexpr Row kTable[] = {
     {S::Running, E::LogFailed, S::Stopping, A::StopAll},
     {S::Running, E::Deadline, S::Stopping, A::TimeOutRun},
     {S::Running, E::AllEnded, S::Finished, A::Finish},
+    {S::Running, E::AllCleared, S::Cleared, A::TellCleared},
     {S::Running, E::NoProgress, S::Stopping, A::StopAll},
     {S::Running, E::RanksAlone, S::Stopping, A::StopAll},
 
     {S::Stopping, E::UserStop, S::Stopping, A::KillAll},
     {S::Stopping, E::AllEnded, S::Finished, A::Finish},
+    {S::Stopping, E::AllCleared, S::Cleared, A::TellCleared},
     {S::Stopping, E::Deadline, S::Finished, A::GiveUp},
     {S::Stopping, E::OutputGone, S::Stopping, A::None},  // news of what ends anyway
     {S::Stopping, E::LogFailed, S::Stopping, A::None},
     {S::Stopping, E::HostFailed, S::Stopping, A::None},
     {S::Stopping, E::WorkerFailed, S::Stopping, A::None},
 
+    {S::Cleared, E::NoMore, S::Leaving, A::StopAll},
+    {S::Cleared, E::UserStop, S::Leaving, A::StopAll},
+    {S::Cleared, E::OutputGone, S::Leaving, A::StopAll},
+    {S::Cleared, E::LogFailed, S::Leaving, A::StopAll},
+    {S::Cleared, E::HostFailed, S::Leaving, A::StopAll},
+    {S::Cleared, E::AllEnded, S::Finished, A::Finish},
+
+    {S::Leaving, E::UserStop, S::Leaving, A::KillAll},
+    {S::Leaving, E::AllEnded, S::Finished, A::Finish},
+    {S::Leaving, E::Deadline, S::Finished, A::GiveUp},
+    {S::Leaving, E::OutputGone, S::Leaving, A::None},
+    {S::Leaving, E::LogFailed, S::Leaving, A::None},
+    {S::Leaving, E::HostFailed, S::Leaving, A::None},
+    {S::Leaving, E::NoMore, S::Leaving, A::None},  // has crossed another reason
+
+    {S::Finished, E::NoMore, S::Finished, A::None},
     {S::Finished, E::OutputGone, S::Finished, A::None},  // of what our reader had not taken
     {S::Finished, E::LogFailed, S::Finished, A::None},
     {S::Finished, E::HostFailed, S::Finished, A::None},  // of hosts that were given up
@@ -66,14 +84,16 @@ static_assert(no_pair_twice(kTable));
 }  // namespace
 
 std::string_view name(AttemptState state) {
-  static constexpr std::string_view names[] = {"connecting", "failing", "probing", "running", "stopping", "finished"};
+  static constexpr std::string_view names[] = {"connecting", "failing", "probing", "running",
+                                               "stopping",   "cleared", "leaving", "finished"};
   return names[static_cast<std::size_t>(state)];
 }
 
 std::string_view name(AttemptEvent event) {
-  static constexpr std::string_view names[] = {
-      "all ready",   "all settled", "one machine", "host failed", "all probed", "worker failed", "user stop",
-      "output gone", "log failed",  "no progress", "ranks alone", "all ended",  "deadline"};
+  static constexpr std::string_view names[] = {"all ready",  "all settled",   "one machine", "host failed",
+                                               "all probed", "worker failed", "user stop",   "output gone",
+                                               "log failed", "no progress",   "ranks alone", "all cleared",
+                                               "no more",    "all ended",     "deadline"};
   return names[static_cast<std::size_t>(event)];
 }
 
@@ -91,6 +111,8 @@ std::optional<TimePoint> AttemptMachine::deadline_of(AttemptState state, TimePoi
     case S::Failing: return std::min(*deadline_, now + kGather);
     case S::Running: return run_timeout_ ? std::optional(now + *run_timeout_) : std::nullopt;
     case S::Stopping: return now + grace_ + kConfirm;
+    case S::Cleared: return std::nullopt;
+    case S::Leaving: return now + kConfirm;
     case S::Finished: return std::nullopt;
   }
   return std::nullopt;
@@ -99,7 +121,7 @@ std::optional<TimePoint> AttemptMachine::deadline_of(AttemptState state, TimePoi
 AttemptAction AttemptMachine::on(AttemptEvent event, TimePoint now) {
   const Row* row = find_row(kTable, state_, event);
   if (row == nullptr) return A::Unexpected;
-  if (event == E::UserStop && state_ != S::Stopping) grace_ = stop_grace_;
+  if (event == E::UserStop && state_ != S::Stopping && state_ != S::Leaving) grace_ = stop_grace_;
   if (row->next != state_) deadline_ = deadline_of(row->next, now);
   if (row->action == A::KillAll) deadline_ = std::min(*deadline_, now + kConfirm);
   state_ = row->next;

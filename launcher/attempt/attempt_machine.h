@@ -14,6 +14,8 @@ enum class AttemptState : std::uint8_t {
   Probing,     // the other hosts try the address of rank 0's host
   Running,
   Stopping,  // ended by a failure, the user, or a deadline; agents end their workers
+  Cleared,   // nothing of the workers is left; the agents wait for another attempt, or to be let go
+  Leaving,   // they are let go
   Finished,
 };
 enum class AttemptEvent : std::uint8_t {
@@ -28,6 +30,8 @@ enum class AttemptEvent : std::uint8_t {
   LogFailed,   // what must be kept of it cannot be
   NoProgress,  // ranks do not print what --watch waits for
   RanksAlone,  // they speak MPI, and the job is one that needs them together
+  AllCleared,  // on every host that is there all is over; the agents stay
+  NoMore,      // attempts: the agents need not stay
   AllEnded,    // no session is open
   Deadline,
 };
@@ -38,6 +42,7 @@ enum class AttemptAction : std::uint8_t {
   StartAll,
   StopAll,  // SIGTERM (or the user's signal), grace, SIGKILL; hosts that are not ready are let go at once
   KillAll,  // the grace is over now
+  TellCleared,
   Finish,
   TimeOutStart,  // StopAll; the hosts that are not ready are to blame
   TimeOutRun,    // StopAll; the user's own limit has passed

@@ -89,7 +89,7 @@ std::vector<wire::RankVariables> Meeting::preset_variables(const fleet::Host& ho
 }
 
 // On every host; the first serves the stores.
-void Meeting::start_workers() {
+void Meeting::start_workers(launch::Afterwards afterwards) {
   const plan::Rendezvous rendezvous{
       .address = address_, .port = port_, .horovod_port = horovod_port_, .torch_store = options_.torch_store};
   const std::vector<std::string> addresses = host_addresses();
@@ -98,12 +98,12 @@ void Meeting::start_workers() {
   for (fleet::Host& host : fleet_.hosts()) {
     if (host.position == 0) continue;
     start.variables = preset_variables(host, facts);
-    host.session->start_workers(start, launch::Afterwards::Leave);
+    host.session->start_workers(start, afterwards);
   }
   start.variables = preset_variables(fleet_.first(), facts);
   start.stores = {options_.torch_store, plan_.map.members(), all_addresses()};
   const bool others = fleet_.hosts().size() > 1;
-  fleet_.first().session->start_workers(start, others ? launch::Afterwards::Stay : launch::Afterwards::Leave);
+  fleet_.first().session->start_workers(start, others ? launch::Afterwards::Stay : afterwards);
   watching_ = true;
   watch();
 }
@@ -133,8 +133,8 @@ void Meeting::tell(const std::string& sentence) const {
 void Meeting::arm() {
   if (!join_watch_.due()) return;
   timer_.expires_at(*join_watch_.due());
-  timer_.async_wait([this](boost::system::error_code error) {
-    if (error || !watching_) return;
+  timer_.async_wait([this, alive = std::weak_ptr<bool>(alive_)](boost::system::error_code error) {
+    if (error || alive.expired() || !watching_) return;
     if (join_watch_.first() == JoinWatch::Ask::Everybody) return ask_everybody();
     join_watch_.asking_store();
     fleet_.first().session->send(wire::AskJoined{});
@@ -149,6 +149,7 @@ void Meeting::ask_everybody() {
 }
 
 void Meeting::handle(const fleet::Host& host, const wire::Joined& m) {
+  if (!watching_) return;  // late, of an attempt before
   if (join_watch_.asking() == JoinWatch::Ask::Everybody) {
     std::vector<Rank> missing = m.missing;  // helpers need not join
     std::erase_if(missing, [this](Rank rank) { return rank.value() >= plan_.map.members(); });

@@ -3,6 +3,7 @@
 #pragma once
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -40,7 +41,7 @@ class Meeting {
   std::uint16_t port() const { return port_; }
 
   // On every host; the first serves the stores.
-  void start_workers();
+  void start_workers(launch::Afterwards afterwards);
   // They are being ended: nobody need come any more.
   void leave() { watching_ = false; }
   // The stores on rank 0's host are needed until every other host is done.
@@ -71,6 +72,7 @@ class Meeting {
   std::uint16_t port_ = 0;
   std::uint16_t horovod_port_ = 0;
   std::vector<plan::PresetPort> preset_ports_;
+  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };
 
 }  // namespace sml::attempt

@@ -48,7 +48,8 @@ std::vector<wire::Worker> workers_of(const plan::MappedHost& host, const plan::L
   const std::vector<std::uint32_t> programs = programs_of(host, plan.map);
   for (const Rank rank : host.ranks) {
     const plan::RankAssignment& assignment = plan.map.ranks[rank.value()];
-    const bool wants_stdin = settings.wants_stdin && settings.wants_stdin(rank);
+    // What the first run has read is gone.
+    const bool wants_stdin = plan.job.attempt == 0 && settings.wants_stdin && settings.wants_stdin(rank);
     const auto app = std::find(programs.begin(), programs.end(), assignment.program) - programs.begin();
     out.push_back({.rank = rank,
                    .local_rank = assignment.local_rank,
@@ -154,6 +155,7 @@ std::vector<launch::AgentSession::Plan> session_plans(const plan::LaunchPlan& pl
                                        .prepare_local = {},
                                        .prepare_remote = {},
                                        .start_limit_s = (milliseconds(settings.start_timeout) + 999) / 1000};
+    session.prepare_local.attempt = plan.job.attempt + 1;
     session.prepare_local.workers = workers_of(host, plan, settings);
     std::vector<wire::ServiceWish>& services = session.prepare_local.services;
     if (out.empty()) services = stores_for(plan.map);

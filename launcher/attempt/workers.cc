@@ -108,6 +108,13 @@ report::OutputFlow Workers::flow() const {
   return owing || pending > kSlowReader ? report::OutputFlow::Held : report::OutputFlow::Open;
 }
 
+void Workers::settle_credit() {
+  for (const fleet::Host& host : fleet_.hosts()) {
+    const std::uint64_t owed = std::exchange(hosts_[host.position].owed, 0);
+    if (owed > 0) host.session->send(wire::Credit{owed});
+  }
+}
+
 void Workers::give_credit() {
   if (owner_.pending_output() > kSlowReader) return;
   for (const fleet::Host& host : fleet_.hosts()) {

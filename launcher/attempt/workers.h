@@ -48,6 +48,8 @@ class Workers {
   // Our reader has taken something. One that does not keep up stops the flow here: without credit the agents leave the
   // output in the workers' pipes.
   void give_credit();
+  // No more output of this attempt comes, and another may follow: its agents get all their credit back.
+  void settle_credit();
   // Held: some host may have used up its credit, and gets no more before our reader has taken what is pending.
   report::OutputFlow flow() const;
   const RankTable& table() const { return table_; }

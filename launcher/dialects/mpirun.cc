@@ -151,7 +151,8 @@ Result<Meaning> display(string_view written, Values values) {
 
 Result<Meaning> restarts(string_view, Values values) {
   if (values[0] == "0") return Meaning();
-  return bad_value(values[0], "0; sml-run restarts no worker");
+  return bad_value(values[0],
+                   "0; mpirun starts single processes anew, and sml-run the whole job: write sml-run --max-restarts");
 }
 
 constexpr string_view kNoCopies = "sml-run copies no files to other hosts; put them where every host finds them";

@@ -42,12 +42,6 @@ Result<Meaning> workers_per_host(string_view, Values values) {
   return one("--nproc-per-node", values[0] == "auto" ? "gpu-or-cpu" : values[0]);
 }
 
-Result<Meaning> restarts(string_view written, Values values) {
-  Meaning out;
-  if (values[0] != "0") refuse(out.meeting, written, bad_value(values[0], "0; sml-run restarts no worker"));
-  return out;
-}
-
 bool is_whole_number(string_view text) {
   return !text.empty() && text.find_first_not_of("0123456789") == string_view::npos;
 }
@@ -101,7 +95,7 @@ std::string in_layout(string_view run_id) {
   return out;
 }
 
-// LOG_DIR/RUNID_x/attempt_0/LOCAL_RANK/stdout.log (torch/distributed/elastic/multiprocessing/api.py), where x, which is
+// LOG_DIR/RUNID_x/attempt_N/LOCAL_RANK/stdout.log (torch/distributed/elastic/multiprocessing/api.py), where x, which is
 // drawn in torch, is the job's id and the host. Of hosts that are started one by one each has its own files.
 void add_log_defaults(const Told& told, std::vector<Given>& out) {
   const string_view folder = last_given(told.given, "--log-dir");
@@ -109,7 +103,7 @@ void add_log_defaults(const Told& told, std::vector<Given>& out) {
   const string_view role = last_given(told.given, "--role");
   out.push_back({"--redirects", "0"});  // a stream that nobody names goes to no file
   if (folder.empty()) out.push_back({"--log-dir", temporary_folder(told.environment)});
-  out.push_back({"--log-layout", fmt::format("{}{}_{{job}}_{{host}}/attempt_0/{{local_rank}}/{{stream}}.log",
+  out.push_back({"--log-layout", fmt::format("{}{}_{{job}}_{{host}}/attempt_{{restart}}/{{local_rank}}/{{stream}}.log",
                                              folder.empty() ? "torchelastic_{job}/" : "",
                                              run_id.empty() ? "none" : in_layout(run_id))});
   if (told.meeting.place) out.push_back({"--log-on-host", ""});
@@ -262,7 +256,7 @@ std::vector<Row> torchrun_rows() {
       computed("nnodes", 1, hosts_count),
       as_said("node-rank", &Meeting::place),
       computed("nproc-per-node", 1, workers_per_host),
-      computed("max-restarts", 1, restarts),
+      as_option("max-restarts", "--max-restarts"),
       as_said("master-addr", &Meeting::address),
       as_said("master-port", &Meeting::port),
       as_said("rdzv-endpoint", &Meeting::endpoint),

@@ -209,7 +209,9 @@ class Dialler final : private LinkEvents, private launch::TransportEvents {
     const Settings& s = plan_.settings;
     const bool chosen = s.place == PlaceRule::ChosenByHead;
     if (const Result<void> checked = PlanCheck::check_place(m.place, s); !checked) return fail(checked.error());
-    check_.emplace([this, place = m.place](const std::string& job_id) { return plan_.reckon(place, job_id); });
+    check_.emplace([this, place = m.place](const std::string& job_id,
+                                           std::uint32_t attempt) { return plan_.reckon(place, job_id, attempt); },
+                   plan_.attempts);
     say_("the head has answered: " + where() + " (" + peer_ + ")" +
          (chosen ? "; this is " + s.hosts[m.place] : std::string()));
     tell(DialEvent::Welcomed);

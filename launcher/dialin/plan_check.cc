@@ -216,15 +216,29 @@ Result<void> PlanCheck::check(const wire::ToAgent& message) {
 Result<void> PlanCheck::check_one(const wire::Hello& hello) {
   due_ = Due::Prepare;
   if (!is_plain_name(hello.job_id)) return differs("a job whose name is none");
-  own_ = reckon_(hello.job_id);
+  job_id_ = hello.job_id;
+  own_ = reckon_(job_id_, 1);
   if (!own_) return differs("workers, and this host has none");
   own_->prepare.mark = mark_;
   return agree(hello.host == own_->host,
                fmt::format("that it is host \"{}\", and it is \"{}\"", show(hello.host, kMaxName), show(own_->host)));
 }
 
+// Each is one more than the last, and is what this host makes of its number.
+Result<void> PlanCheck::begin_attempt(std::uint32_t number) {
+  if (due_ != Due::Prepare && due_ != Due::Again) return differs("a second plan");
+  if (due_ == Due::Again && attempt_ >= attempts_) return differs("more restarts than --max-restarts allows");
+  if (number != attempt_ + 1) return differs(fmt::format("attempt {} after attempt {}", number, attempt_));
+  attempt_ = number;
+  if (number == 1) return {};
+  own_ = reckon_(job_id_, number);
+  if (!own_) return differs("workers, and this host has none");
+  own_->prepare.mark = mark_;
+  return {};
+}
+
 Result<void> PlanCheck::check_one(const wire::Prepare& prepare) {
-  if (due_ != Due::Prepare) return differs("a second plan");
+  if (Result<void> begun = begin_attempt(prepare.attempt); !begun) return begun;
   due_ = own_->starts == Starts::Yes ? Due::Start : Due::Nothing;
   const wire::Prepare& own = own_->prepare;
   if (prepare.apps.size() != own.apps.size()) return differs("another number of programs");
@@ -243,7 +257,7 @@ Result<void> PlanCheck::check_one(const wire::Prepare& prepare) {
 Result<void> PlanCheck::check_one(const wire::Start& start) {
   if (due_ != Due::Start)
     return differs(own_->starts == Starts::No ? "a start, and this is a check" : "a start out of turn");
-  due_ = Due::Nothing;
+  due_ = Due::Again;
   if (Result<void> meeting = check_meeting(start.rendezvous, own_->torch_store); !meeting) return meeting;
   if (Result<void> stores = check_stores(start, *own_); !stores) return stores;
   return check_variables(start.variables, *own_);

@@ -33,12 +33,18 @@ struct OwnPart {
   std::array<std::vector<wire::RankVariables>, kAnyAddress.size()> variables;
 };
 
-// The part of this host in a job of that id, which the head chooses. Nothing: it has none.
-using Reckon = std::function<std::optional<OwnPart>(const std::string& job_id)>;
+// The part of this host in an attempt at a job of that id, which the head chooses; the first attempt is 1. Nothing: it
+// has none.
+using Reckon = std::function<std::optional<OwnPart>(const std::string& job_id, std::uint32_t attempt)>;
+
+// How many attempts a head may make.
+using AttemptLimit = std::uint32_t;
+inline constexpr AttemptLimit kAnyAttempt = UINT32_MAX;
 
 class PlanCheck {
  public:
-  explicit PlanCheck(Reckon reckon) : reckon_(std::move(reckon)) {}
+  // Without restarts `attempts` is 1.
+  PlanCheck(Reckon reckon, AttemptLimit attempts) : reckon_(std::move(reckon)), attempts_(attempts) {}
 
   // The place that a head has given to this host: its own, or if the head chooses, any of the job but the head's.
   static Result<void> check_place(std::uint32_t place, const Settings& own);
@@ -62,9 +68,14 @@ class PlanCheck {
     return {};  // starts nothing
   }
   Result<void> check_input(Rank rank) const;
+  Result<void> begin_attempt(std::uint32_t number);
 
-  enum class Due : std::uint8_t { Hello, Prepare, Start, Nothing };
+  // Again: another attempt, once the agent has cleared this one away.
+  enum class Due : std::uint8_t { Hello, Prepare, Start, Again, Nothing };
   Reckon reckon_;
+  AttemptLimit attempts_;
+  std::uint32_t attempt_ = 0;  // the last that was prepared
+  std::string job_id_;
   Due due_ = Due::Hello;
   std::string mark_;
   std::optional<OwnPart> own_;  // once the head has named the job

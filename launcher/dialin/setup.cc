@@ -235,7 +235,7 @@ void tell_head(const Options& options, const dialin::Settings& settings, const E
                     .grace = options.grace,
                     .heartbeat_timeout = options.heartbeat_timeout,
                     .environment = {},
-                    .reckon = [](std::uint32_t, const std::string&) { return std::nullopt; },
+                    .reckon = [](std::uint32_t, const std::string&, std::uint32_t) { return std::nullopt; },
                     .chore = nullptr,
                     .unable = why},
                    image, tell);

@@ -42,6 +42,12 @@ Fleet::~Fleet() = default;
 Result<void> Fleet::open(launch::Reach::Events events) { return reach_->open(std::move(events)); }
 
 void Fleet::add(HostIndex index, launch::AgentSession::Plan plan) {
+  const auto known = std::find_if(hosts_.begin(), hosts_.end(), [&](const Host& h) { return h.id == plan.host; });
+  if (known != hosts_.end()) {
+    known->index = index;
+    known->next = std::move(known->session->is_local() ? plan.prepare_local : plan.prepare_remote);
+    return;
+  }
   Host& host = hosts_.emplace_back();
   host.id = plan.host;
   host.index = index;
@@ -52,28 +58,40 @@ void Fleet::add(HostIndex index, launch::AgentSession::Plan plan) {
   positions_[host.id.value()] = host.position;
 }
 
-// The others may come while we are still busy with our own host.
 void Fleet::start() {
   for (Host& host : hosts_) {
-    launch::Chore* chore = reach_->chore_of(host.id);
-    if (chore == nullptr) {
-      host.session->start();
-      continue;
+    if (host.next) {
+      host.session->prepare(*std::exchange(host.next, std::nullopt));
+    } else if (!next_ping_) {
+      reach(host);
     }
-    preparation_.emplace(loop_.get_executor(), *chore, [session = host.session.get()](const Result<void>& done) {
-      if (session->ended()) return;
-      if (!done) return session->abandon(done.error());
-      session->start();
-    });
   }
+  if (next_ping_) return;
   next_ping_ = Clock::now() + ping_interval(heartbeat_timeout_);
   ping_all();
+}
+
+// The others may come while we are still busy with our own host.
+void Fleet::reach(Host& host) {
+  launch::Chore* chore = reach_->chore_of(host.id);
+  if (chore == nullptr) return host.session->start();
+  preparation_.emplace(loop_.get_executor(), *chore, [session = host.session.get()](const Result<void>& done) {
+    if (session->ended()) return;
+    if (!done) return session->abandon(done.error());
+    session->start();
+  });
 }
 
 Host& Fleet::of(const launch::AgentSession& session) { return hosts_[positions_[session.host().value()]]; }
 
 bool Fleet::all_ended() const {
   return std::all_of(hosts_.begin(), hosts_.end(), [](const Host& host) { return host.session->ended(); });
+}
+
+bool Fleet::all_cleared() const {
+  return std::all_of(hosts_.begin(), hosts_.end(), [](const Host& host) {
+    return host.session->ended() || host.session->state() == launch::SessionState::Cleared;
+  });
 }
 
 std::vector<hosts::OneMachine> Fleet::machines(const plan::JobMap& map) const {
@@ -125,11 +143,11 @@ void Fleet::ping(Host& host) { host.session->send(wire::Ping{launch::nanoseconds
 
 // Agents whose launcher is silent leave; and those that are silent themselves are lost.
 void Fleet::ping_all() {
-  ping_timer_.expires_at(next_ping_);
+  ping_timer_.expires_at(*next_ping_);
   ping_timer_.async_wait([this](boost::system::error_code error) {
     if (error) return;
     const TimePoint now = Clock::now();
-    const bool we_stood_still = now - next_ping_ > kLate;
+    const bool we_stood_still = now - *next_ping_ > kLate;
     for (Host& host : hosts_) {
       if (!host.runs()) continue;
       ping(host);
@@ -153,8 +171,8 @@ void Fleet::tell_all(const wire::ToAgent& message) {
   for (Host& host : hosts_) host.session->send(message);
 }
 
-void Fleet::end_workers(const wire::Stop& how) {
-  for (Host& host : hosts_) host.session->end_workers(how, launch::Afterwards::Leave);
+void Fleet::end_workers(const wire::Stop& how, launch::Afterwards afterwards) {
+  for (Host& host : hosts_) host.session->end_workers(how, afterwards);
 }
 
 // The agents are told first: they stop the workers, and do not take our silence for our end. What has been sent needs a

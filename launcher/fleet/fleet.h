@@ -52,15 +52,19 @@ class Fleet final : private launch::SessionOwner {
   void serve(FleetListener& listener) { listener_ = &listener; }
   // First of all that reaches a host. Error (Internal): hosts cannot be let in.
   Result<void> open(launch::Reach::Events events);
-  // All of them, before start(), in host order; rank 0 is on the first.
+  // What the next start() is for: all hosts, in host order; rank 0 is on the first. One whose agent runs already stays
+  // connected.
   void add(HostIndex index, launch::AgentSession::Plan plan);
-  // Reaches them, or lets them come; pings those that are there, and gives up those that are silent.
+  // Reaches them, or lets them come; pings those that are there, and gives up those that are silent. Those whose agents
+  // have cleared an earlier attempt away are told what to prepare.
   void start();
 
   std::vector<Host>& hosts() { return hosts_; }
   const std::vector<Host>& hosts() const { return hosts_; }
   Host& first() { return hosts_.front(); }
   bool all_ended() const;
+  // Nothing runs any more on any host; those that have not ended are free for another attempt.
+  bool all_cleared() const;
   // Hosts of the run, those without workers too, that should have come by themselves.
   std::vector<HostId> missing() const { return reach_->missing(); }
   // Machines that have several names in `map`, which then counts too many hosts.
@@ -71,8 +75,8 @@ class Fleet final : private launch::SessionOwner {
   void tell(HostIndex index, const wire::ToAgent& message);
   // To all whose agents run.
   void tell_all(const wire::ToAgent& message);
-  // The workers of all, whose agents leave then.
-  void end_workers(const wire::Stop& how);
+  // The workers of all.
+  void end_workers(const wire::Stop& how, launch::Afterwards afterwards);
   // Ctrl-Z: stops what runs there, then this process; `continued` is called when somebody continues us, and the rest
   // follows.
   void suspend(std::function<void()> continued);
@@ -100,6 +104,7 @@ class Fleet final : private launch::SessionOwner {
   void note(Host& host, const wire::Pong& m) const;
   template <class Message>
   void note(Host&, const Message&) const {}
+  void reach(Host& host);
   void ping_all();
 
   boost::asio::io_context& loop_;
@@ -109,8 +114,8 @@ class Fleet final : private launch::SessionOwner {
   FleetListener* listener_ = nullptr;
   boost::asio::steady_timer ping_timer_;
   boost::asio::steady_timer suspend_timer_;
-  TimePoint next_ping_;
-  bool suspended_ = false;  // by Ctrl-Z
+  std::optional<TimePoint> next_ping_;  // nothing: nobody has been reached yet
+  bool suspended_ = false;              // by Ctrl-Z
   std::vector<Host> hosts_;
   std::vector<std::size_t> positions_;  // by HostId
   std::optional<launch::Preparation> preparation_;

@@ -2,6 +2,7 @@
 #pragma once
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,7 @@ struct Host {
   HostIndex index;           // in the plan
   std::size_t position = 0;  // in the fleet; rank 0 is on the first
   std::unique_ptr<launch::AgentSession> session;
+  std::optional<wire::Prepare> next{};  // of the attempt that is to come
   supervise::AgentClock clock;
   wire::EndLeft traces;                       // by which its processes are found if the agent vanishes
   std::string machine;                        // by which its agent knows it

@@ -471,6 +471,7 @@ Result<plan::LaunchPlan> make_plan(const Options& options, const ThisHost& here,
   plan.calls = std::move(hosts->calls);
   plan.job.job_id = here.job_id;
   plan.job.run_id = options.run_id;
+  plan.job.max_restarts = options.restart.max;
   plan.presets = options.presets;
   plan.export_policy = options.export_policy;
   plan.secrets = options.secrets;

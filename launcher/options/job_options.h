@@ -15,6 +15,7 @@
 #include "common/output/stream_routes.h"
 #include "common/output/tag_template.h"
 #include "common/plan/launch_plan.h"
+#include "launcher/options/restart_options.h"
 #include "launcher/report/line_watch.h"
 #include "launcher/report/verdict.h"
 #include "launcher/ssh/ssh_options.h"
@@ -96,6 +97,7 @@ struct JobOptions {
   std::vector<std::string> interfaces;            // names and networks of those to use; empty: any
   Duration join_warn = std::chrono::seconds(60);  // zero: never
   OnFailure on_failure = OnFailure::Abort;
+  RestartOptions restart;
   LoneMpi lone_mpi = LoneMpi::Warned;
   StderrOfWorkers stderr_of_workers = StderrOfWorkers::Apart;
   StdinRule stdin_rule = StdinRule::OneRank;

@@ -126,6 +126,32 @@ std::vector<OptionGroup> options_of_the_run() {
         {"--report", "FILE", set_report, "Write how the job ended to FILE, as JSON."}}}};
 }
 
+// What becomes of a job that has failed.
+OptionGroup options_of_restarts() {
+  return {
+      "Restarts",
+      "restarts",
+      {{"--max-restarts", "N", set_max_restarts,
+        "When a worker fails, end all others and start all anew, up to N times in all. Hosts stay connected; input "
+        "goes "
+        "to the first attempt only. Not after status 2, 126 or 127, a stop by the user, or --timeout. Default: 0.",
+        "0"},
+       needing("--max-restarts",
+               {"--restart-window", "D", set_restart_window, "Of these N count only those of the last D."}),
+       needing("--max-restarts",
+               {"--restart-delay", "D[:MAX]", set_restart_delay,
+                "Wait so long before a restart, and twice as long each time while attempts last less than a minute, up "
+                "to MAX. Default: 0s:30s, where the second wait is 1s.",
+                "0s:30s"}),
+       needing(
+           "--max-restarts",
+           {"--give-up", "RULES", add_give_up,
+            "End the job after such failures: [N[/D]:]LIST is N of them (default 1) within D, where LIST names exit "
+            "codes, ranges and signals, such as 5/60s:1,101-103,SIGSEGV; N/D counts any. Several with ; between "
+            "them. Repeatable.",
+            "", Repeat::AddsUp})}};
+}
+
 // What is told of the job, and asked of it, while it runs.
 OptionGroup options_of_the_progress() {
   return {
@@ -170,12 +196,11 @@ std::vector<OptionGroup> options_of_the_records() {
          "", Repeat::AddsUp},
         {"--log-dir", "DIR", set_log_dir,
          "Write what each rank prints to files of its own, byte for byte: DIR/rank.R/stdout and stderr."},
-        needing(
-            "--log-dir",
-            {"--log-layout", "TEMPLATE", set_log_layout,
-             "Name the files of --log-dir otherwise, with {rank}, {local_rank}, {host}, {stream} and {job}; default: "
-             "rank.{rank}/{stream}.",
-             "rank.{rank}/{stream}"}),
+        needing("--log-dir", {"--log-layout", "TEMPLATE", set_log_layout,
+                              "Name the files of --log-dir otherwise, with {rank}, {local_rank}, {host}, {stream}, "
+                              "{job} and {restart}; default: "
+                              "rank.{rank}/{stream}.",
+                              "rank.{rank}/{stream}"}),
         needing(
             "--log-dir",
             {"--redirects", "STREAMS", set_redirects,
@@ -431,6 +456,7 @@ const std::vector<OptionGroup>& option_groups() {
   static const std::vector<OptionGroup> groups = [] {
     std::vector<OptionGroup> all = options_of_the_plan();
     for (OptionGroup& group : options_of_the_run()) all.push_back(std::move(group));
+    all.push_back(options_of_restarts());
     all.push_back(options_of_the_output());
     all.push_back(options_of_the_progress());
     all.push_back(options_of_programs());

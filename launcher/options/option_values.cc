@@ -209,6 +209,22 @@ Result<void> set_on_failure(Options& o, string_view value) {
   return keep(o.on_failure, value == "abort" ? OnFailure::Abort : OnFailure::Continue);
 }
 
+Result<void> set_max_restarts(Options& o, string_view value) {
+  constexpr std::uint32_t kMost = 1'000'000;
+  return store(o.restart.max, number(value, {0, kMost}));
+}
+Result<void> set_restart_window(Options& o, string_view value) { return store(o.restart.window, duration(value, 1ms)); }
+Result<void> set_restart_delay(Options& o, string_view value) {
+  return store(o.restart.delay, RestartDelay::parse(value));
+}
+
+Result<void> add_give_up(Options& o, string_view value) {
+  const Result<std::vector<GiveUpRule>> rules = GiveUpRule::parse(value);
+  if (!rules) return rules.error();
+  o.restart.give_up.insert(o.restart.give_up.end(), rules->begin(), rules->end());
+  return {};
+}
+
 Result<void> set_forward_signals(Options& o, string_view value) {
   constexpr string_view kExpected =
       "none, or a list of HUP, QUIT, USR1, USR2, ALRM, WINCH, URG and PWR; INT and TERM always stop the job";

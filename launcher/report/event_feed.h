@@ -21,7 +21,7 @@
 
 namespace sml::report {
 
-// First of all. The plan outlives the job.
+// First of all. The plan outlives the first attempt.
 struct JobBegins {
   const plan::LaunchPlan* plan = nullptr;
   double unix_time = 0;  // wall clock, seconds
@@ -84,7 +84,7 @@ struct SignalCame {
   SignalUse use = SignalUse::PassedOn;
 };
 enum class StopCause : std::uint8_t { WorkerFailed, HostFailed, Signal, TimeLimit, OutputGone, Launcher, NoProgress };
-// The workers are being ended. Once.
+// The workers are being ended. Once in each attempt.
 struct JobStops {
   StopCause cause = StopCause::WorkerFailed;
 };
@@ -93,16 +93,31 @@ struct LastWords {
   Rank rank;
   std::vector<std::string> lines;
 };
+// This attempt has failed, nothing of it is left, and another follows.
+struct AttemptFails {
+  std::uint32_t attempt = 1;
+  int exit_code = 0;
+  std::string verdict;  // in words
+  std::optional<Rank> culprit;
+  Duration restarts_in{};
+};
+// The second or a later one: what was known of ranks was of the one before. The plan outlives it.
+struct AttemptBegins {
+  std::uint32_t attempt = 1;
+  const plan::LaunchPlan* plan = nullptr;
+};
 // Last of all.
 struct JobEnds {
   int exit_code = 0;
   std::string verdict;  // in words
   std::optional<Rank> culprit;
   std::vector<LastWords> last_words{};  // of those that failed
+  std::uint32_t attempts = 1;
 };
 
-using Happening = std::variant<JobBegins, HostStep, HostConnected, HostReady, HostFailed, HostEnded, WorkersStart,
-                               RankStarted, RankOutput, RankExited, RankDrained, SignalCame, JobStops, JobEnds>;
+using Happening =
+    std::variant<JobBegins, HostStep, HostConnected, HostReady, HostFailed, HostEnded, WorkersStart, RankStarted,
+                 RankOutput, RankExited, RankDrained, SignalCame, JobStops, AttemptFails, AttemptBegins, JobEnds>;
 
 struct Event {
   TimePoint at;

@@ -104,14 +104,31 @@ class Details {
     kind("stop");
     out_["cause"] = word(e.cause);
   }
+  void operator()(const AttemptFails& e) {
+    kind("attempt_failed");
+    out_["attempt"] = e.attempt;
+    judged(e);
+    out_["restarts_in"] = rounded(std::chrono::duration<double>(e.restarts_in).count());
+  }
+  void operator()(const AttemptBegins& e) {
+    kind("restart");
+    out_["attempt"] = e.attempt;
+    out_["world_size"] = e.plan->map.world_size();
+    out_["hosts"] = hosts_json(e.plan->map);
+  }
   void operator()(const JobEnds& e) {
     kind("verdict");
+    judged(e);
+    out_["attempts"] = e.attempts;
+  }
+
+ private:
+  template <class End>
+  void judged(const End& e) {
     out_["exit_code"] = e.exit_code;
     out_["verdict"] = e.verdict;
     out_["culprit"] = e.culprit ? Json(e.culprit->value()) : Json();
   }
-
- private:
   void kind(std::string_view kind) { out_["event"] = kind; }
   void about(std::string_view what, HostIndex host) {
     kind(what);
@@ -148,6 +165,10 @@ void EventLines::on_event(const Event& event) {
     begin_ = event.at;
     unix_time_ = begins->unix_time;
     volumes_.resize(plan_->map.world_size());
+  }
+  if (const auto* again = std::get_if<AttemptBegins>(&event.what)) {
+    plan_ = again->plan;
+    volumes_.assign(plan_->map.world_size(), {});
   }
   if (plan_ == nullptr) return;
   if (const auto* output = std::get_if<RankOutput>(&event.what)) {

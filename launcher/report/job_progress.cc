@@ -41,6 +41,8 @@ struct JobProgress::Listener {
   void operator()(const RankDrained&) const {}
   void operator()(const SignalCame&) const {}
   void operator()(const JobStops&) const { p.phase_ = Phase::Stopping; }
+  void operator()(const AttemptFails&) const {}
+  void operator()(const AttemptBegins& e) const { p.begin_attempt(e); }
   void operator()(const JobEnds&) const {}
 };
 
@@ -51,8 +53,24 @@ void JobProgress::on_event(const Event& event) {
 
 void JobProgress::begin_job(const JobBegins& job, TimePoint at) {
   begin_ = at;
-  ranks_.resize(job.plan->map.world_size());
-  for (const plan::MappedHost& mapped : job.plan->map.hosts) {
+  list(job.plan->map);
+}
+
+// Its hosts are there already.
+void JobProgress::begin_attempt(const AttemptBegins& attempt) {
+  attempt_ = attempt.attempt;
+  phase_ = Phase::Starting;
+  list(attempt.plan->map);
+  for (Host& host : hosts_) set(host, HostState::Connected);
+}
+
+void JobProgress::list(const plan::JobMap& map) {
+  place_.clear();
+  hosts_.clear();
+  ranks_.assign(map.world_size(), {});
+  host_counts_ = {};
+  rank_counts_ = {};
+  for (const plan::MappedHost& mapped : map.hosts) {
     place_.push_back(hosts_.size());
     if (mapped.ranks.empty()) continue;
     for (const Rank rank : mapped.ranks) ranks_[rank.value()].host = hosts_.size();

@@ -39,6 +39,7 @@ class JobProgress final : public EventListener {
   const std::vector<Host>& hosts() const { return hosts_; }  // those with ranks
   const std::vector<RankLine>& ranks() const { return ranks_; }
   TimePoint begin() const { return begin_; }
+  std::uint32_t attempt() const { return attempt_; }
   Phase phase() const { return phase_; }
   std::size_t count(RankState state) const { return rank_counts_[static_cast<std::size_t>(state)]; }
   std::size_t count(HostState state) const { return host_counts_[static_cast<std::size_t>(state)]; }
@@ -51,7 +52,11 @@ class JobProgress final : public EventListener {
   void fail(Host& host, std::string why);
   Host& host(HostIndex index) { return hosts_[place_[index.value()]]; }
 
+  void begin_attempt(const AttemptBegins& attempt);
+  void list(const plan::JobMap& map);
+
   TimePoint begin_;
+  std::uint32_t attempt_ = 1;
   Phase phase_ = Phase::Starting;
   std::vector<std::size_t> place_;  // by host index: in hosts_
   std::vector<Host> hosts_;

@@ -11,6 +11,7 @@ namespace sml::report {
 namespace {
 
 constexpr std::size_t kMaxConsequences = 4;
+constexpr std::size_t kMaxAttempts = 5;  // that are told one by one
 
 // "0-3,7": ranks as folded numbers.
 std::string fold_ranks(std::vector<std::uint32_t> ranks) {
@@ -105,7 +106,7 @@ void tell_consequences(const Facts& facts, const Facts::WorkerEnd& culprit, std:
 
 }  // namespace
 
-std::vector<std::string> job_report(const Facts& facts, const Verdict& verdict) {
+std::vector<std::string> attempt_report(const Facts& facts, const Verdict& verdict) {
   std::vector<std::string> lines;
   if (verdict.culprit == nullptr) return verdict.lines;
   lines.push_back(verdict.lines.front());
@@ -113,8 +114,31 @@ std::vector<std::string> job_report(const Facts& facts, const Verdict& verdict) 
   tell_consequences(facts, *verdict.culprit, lines);
   lines.insert(lines.end(), verdict.lines.begin() + 1, verdict.lines.end());
   if (lines.size() + 1 > kMaxLines) lines.resize(kMaxLines - 1);
+  return lines;
+}
+
+std::vector<std::string> job_report(const Facts& facts, const Verdict& verdict) {
+  std::vector<std::string> lines = attempt_report(facts, verdict);
+  if (verdict.culprit == nullptr) return lines;
   lines.push_back("exit status " + std::to_string(verdict.exit_code) + ", that of rank " +
                   std::to_string(verdict.culprit->rank.value()) + ", which failed first");
+  return lines;
+}
+
+std::vector<std::string> attempts_report(std::span<const AttemptRecord> earlier, std::uint32_t last, int exit_code) {
+  std::vector<std::string> lines;
+  if (earlier.empty()) return lines;
+  const bool begun = last > earlier.back().number;
+  const std::string what = begun ? exit_code == 0 ? "succeeded in" : "failed in" : "ended before";
+  lines.push_back("the job " + what + " attempt " + std::to_string(begun ? last : last + 1) + ", after:");
+  const std::size_t hidden = earlier.size() > kMaxAttempts ? earlier.size() - kMaxAttempts : 0;
+  if (hidden > 0) {
+    lines.push_back("  attempts " + std::to_string(earlier.front().number) + " to " +
+                    std::to_string(earlier[hidden - 1].number) + ", which failed too");
+  }
+  for (const AttemptRecord& attempt : earlier.subspan(hidden)) {
+    lines.push_back("  attempt " + std::to_string(attempt.number) + ": " + attempt.words);
+  }
   return lines;
 }
 

@@ -67,6 +67,18 @@ Json no_progress_json(const NoProgress& what) {
           {"limit_s", seconds(what.patience)}};
 }
 
+Json attempt_json(const AttemptRecord& attempt) {
+  Json out;
+  out["attempt"] = attempt.number;
+  out["started"] = attempt.started_unix;
+  out["duration_s"] = seconds(attempt.lasted);
+  out["exit_code"] = attempt.exit_code;
+  out["verdict"] = attempt.words;
+  out["culprit"] = attempt.culprit ? Json(attempt.culprit->value()) : Json();
+  out["culprit_host"] = attempt.culprit ? Json(attempt.culprit_host) : Json();
+  return out;
+}
+
 }  // namespace
 
 std::string report_json(const JobRecord& job, const Facts& facts, const Verdict& verdict) {
@@ -76,7 +88,7 @@ std::string report_json(const JobRecord& job, const Facts& facts, const Verdict&
   out["exit_code"] = verdict.exit_code;
   out["verdict"] = in_words(verdict);
   out["started"] = job.started_unix;
-  out["duration_s"] = seconds(job.now - facts.started);
+  out["duration_s"] = seconds(job.now - (facts.first_start == TimePoint() ? facts.started : facts.first_start));
   out["culprit"] = verdict.culprit != nullptr ? culprit_json(*verdict.culprit) : Json();
   out["host_faults"] = faults_json(facts);
   out["no_progress"] = facts.stalled ? no_progress_json(facts.stalled->what) : Json();
@@ -86,6 +98,8 @@ std::string report_json(const JobRecord& job, const Facts& facts, const Verdict&
   for (std::size_t rank = 0; rank < job.ranks.size(); ++rank) {
     out["ranks"].push_back(rank_json(rank, job.ranks[rank], facts.started));
   }
+  out["attempts"] = Json::array();
+  for (const AttemptRecord& attempt : job.attempts) out["attempts"].push_back(attempt_json(attempt));
   // Workers print any bytes; JSON must be UTF-8.
   return out.dump(-1, ' ', true, Json::error_handler_t::replace) + "\n";
 }

@@ -21,11 +21,23 @@ struct RankRecord {
   std::optional<Usage> usage{};  // empty: nobody saw it end
 };
 
+// One attempt of the job.
+struct AttemptRecord {
+  std::uint32_t number = 1;
+  double started_unix = 0;  // of the workers; wall clock, seconds
+  Duration lasted{};
+  int exit_code = 0;
+  std::string words;  // its verdict
+  std::optional<Rank> culprit;
+  std::string culprit_host;
+};
+
 struct JobRecord {
   std::string job_id;
   double started_unix = 0;  // wall clock, seconds
   TimePoint now;            // end of the job
   std::vector<RankRecord> ranks;
+  std::vector<AttemptRecord> attempts{};  // the last one is that of the ranks
 };
 
 // One line with a newline.

@@ -45,6 +45,10 @@ std::string hosts_text(const JobProgress& progress) {
   return out;
 }
 
+std::string attempt_text(const JobProgress& progress) {
+  return progress.attempt() > 1 ? fmt::format("attempt {}, ", progress.attempt()) : "";
+}
+
 bool awaited(const JobProgress::Host& host) {
   return host.state == HostState::Waiting || host.state == HostState::Connected;
 }
@@ -117,7 +121,8 @@ std::string clock_text(Duration elapsed) {
 
 std::string status_line(const JobProgress& progress, TimePoint now, std::size_t columns) {
   if (columns < kFewestColumns) return {};
-  std::string out = fmt::format("sml-run: {} | hosts {}", clock_text(now - progress.begin()), hosts_text(progress));
+  std::string out = fmt::format("sml-run: {} | {}hosts {}", clock_text(now - progress.begin()), attempt_text(progress),
+                                hosts_text(progress));
   if (progress.phase() == JobProgress::Phase::Stopping) out += " | stopping";
   if (progress.phase() == JobProgress::Phase::Starting) {
     out += awaited_text(progress);
@@ -131,8 +136,8 @@ std::string status_line(const JobProgress& progress, TimePoint now, std::size_t 
 std::vector<std::string> status_table(const JobProgress& progress, TimePoint now) {
   const std::size_t width = widest_name(progress);
   std::vector<std::string> out;
-  out.push_back(fmt::format("status after {}: hosts {}; ranks {}", clock_text(now - progress.begin()),
-                            hosts_text(progress), ranks_text(progress)));
+  out.push_back(fmt::format("status after {}: {}hosts {}; ranks {}", clock_text(now - progress.begin()),
+                            attempt_text(progress), hosts_text(progress), ranks_text(progress)));
   out.push_back(fmt::format("  {:<{}}  {:<9}  RANKS", "HOST", width, "STATE"));
   for (const JobProgress::Host& host : progress.hosts()) {
     const bool told = host.state == HostState::Failed || awaited(host);

@@ -1,6 +1,7 @@
 #include "launcher/report/timeline.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "common/core/text.h"
 
@@ -58,6 +59,8 @@ struct Timeline::Listener {
   void operator()(const RankDrained&) const {}
   void operator()(const SignalCame& e) const { t.marks_.push_back({at, "signal", signal_name(e.signo)}); }
   void operator()(const JobStops& e) const { t.marks_.push_back({at, "stop", "stop: " + std::string(words(e.cause))}); }
+  void operator()(const AttemptFails&) const {}
+  void operator()(const AttemptBegins& e) const { t.begin_again(e, at); }
   void operator()(const JobEnds& e) const {
     t.exit_code_ = e.exit_code;
     t.verdict_ = e.verdict;
@@ -85,6 +88,14 @@ void Timeline::begin(const JobBegins& job, TimePoint at) {
     if (host.ranks.empty()) continue;
     for (const Rank rank : host.ranks) ranks_[rank.value()].host = hosts_.size();
     hosts_.push_back({host.host.name, {}, std::nullopt, std::nullopt});
+  }
+}
+
+void Timeline::begin_again(const AttemptBegins& attempt, double at) {
+  marks_.push_back({at, "restart", "attempt " + std::to_string(attempt.attempt)});
+  for (RankLine& rank : ranks_) {
+    if (rank.earlier.size() == kEarlier) rank.earlier.erase(rank.earlier.begin());
+    rank.earlier.push_back(std::exchange(static_cast<Run&>(rank), {}));
   }
 }
 

@@ -13,6 +13,7 @@ namespace sml::report {
 class Timeline final : public EventListener {
  public:
   static constexpr std::size_t kBuckets = 128;  // of output, over the whole job
+  static constexpr std::size_t kEarlier = 100;  // attempts that are drawn before the last
 
   enum class Outcome : std::uint8_t { Unknown, Succeeded, Failed, Stopped };
   // Times are seconds since the job's start.
@@ -26,20 +27,24 @@ class Timeline final : public EventListener {
     std::optional<double> end;  // nothing of the job is left there
     std::optional<Step> fault;
   };
-  struct RankLine {
-    std::size_t host = 0;  // index into hosts()
+  struct Run {
     std::int32_t pid = 0;
     std::optional<double> start;
     std::optional<double> end;
     Outcome outcome = Outcome::Unknown;
     std::string status;
     std::optional<Usage> usage;
+  };
+  // Its last attempt, and those before.
+  struct RankLine : Run {
+    std::size_t host = 0;  // index into hosts()
+    std::vector<Run> earlier;
     std::vector<std::string> last_lines;           // of its stderr, if it failed
     std::array<std::uint64_t, kBuckets> output{};  // bytes, by bucket
   };
   struct Mark {
     double at = 0;
-    std::string kind;  // "start", "signal", "stop"
+    std::string kind;  // "start", "signal", "stop", "restart"
     std::string text;
   };
 
@@ -60,6 +65,7 @@ class Timeline final : public EventListener {
  private:
   struct Listener;
   void begin(const JobBegins& job, TimePoint at);
+  void begin_again(const AttemptBegins& attempt, double at);
   void widen_buckets();
   void add_output(const RankOutput& output, double at);
   double seconds(TimePoint at) const { return std::chrono::duration<double>(at - begin_).count(); }

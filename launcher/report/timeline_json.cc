@@ -31,19 +31,25 @@ Json host_json(const Timeline::Host& host) {
           {"fault", host.fault ? Json({host.fault->at, host.fault->text}) : Json()}};
 }
 
+Json run_json(const Timeline::Run& run) {
+  Json out = {{"pid", run.pid},
+              {"start", seconds_json(run.start)},
+              {"end", seconds_json(run.end)},
+              {"outcome", word(run.outcome)},
+              {"status", run.status}};
+  if (run.usage) out["usage"] = usage_json(*run.usage);
+  return out;
+}
+
 Json rank_json(const Timeline::RankLine& rank) {
   Json output = Json::array();
   std::size_t last = Timeline::kBuckets;
   while (last > 0 && rank.output[last - 1] == 0) --last;
   for (std::size_t i = 0; i < last; ++i) output.push_back(rank.output[i]);
-  Json out = {{"host", rank.host},
-              {"pid", rank.pid},
-              {"start", seconds_json(rank.start)},
-              {"end", seconds_json(rank.end)},
-              {"outcome", word(rank.outcome)},
-              {"status", rank.status},
-              {"output", std::move(output)}};
-  if (rank.usage) out["usage"] = usage_json(*rank.usage);
+  Json out = run_json(rank);
+  out["host"] = rank.host;
+  out["output"] = std::move(output);
+  for (const Timeline::Run& run : rank.earlier) out["earlier"].push_back(run_json(run));
   if (!rank.last_lines.empty()) out["last_lines"] = rank.last_lines;
   return out;
 }
@@ -102,11 +108,15 @@ void trace_output(Json& out, const Timeline& timeline, std::size_t host) {
 void trace_rank(Json& out, const Timeline& timeline, std::size_t index) {
   const Timeline::RankLine& rank = timeline.ranks()[index];
   out.push_back(title("thread_name", rank.host, index + 1, "rank " + std::to_string(index)));
-  if (!rank.start) return;
-  const double to = rank.end.value_or(timeline.end());
-  out.push_back(span(rank.end ? rank.status : "no end was seen", rank.host, index + 1, *rank.start, to));
-  out.back()["args"] = {{"rank", index}, {"pid", rank.pid}, {"outcome", word(rank.outcome)}};
-  if (rank.usage) out.back()["args"]["usage"] = usage_json(*rank.usage);
+  const auto add = [&](const Timeline::Run& run) {
+    if (!run.start) return;
+    const double to = run.end.value_or(timeline.end());
+    out.push_back(span(run.end ? run.status : "no end was seen", rank.host, index + 1, *run.start, to));
+    out.back()["args"] = {{"rank", index}, {"pid", run.pid}, {"outcome", word(run.outcome)}};
+    if (run.usage) out.back()["args"]["usage"] = usage_json(*run.usage);
+  };
+  for (const Timeline::Run& run : rank.earlier) add(run);
+  add(rank);
 }
 
 }  // namespace

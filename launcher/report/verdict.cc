@@ -161,6 +161,33 @@ int exit_code_of_faults(const std::vector<Facts::HostFault>& faults) {
   return code;
 }
 
+Verdict judge_own(const Error& why) {
+  Verdict out{exit_code_of(why.kind()), Decider::Launcher, nullptr, {"stopped: " + why.message()}};
+  if (!why.hint().empty()) out.lines.push_back("hint: " + why.hint());
+  return out;
+}
+
+std::string tell_time_limit(const Facts& facts) {
+  const bool again = facts.first_start != TimePoint() && facts.first_start != facts.started;
+  return "stopped: the workers had run for " +
+         seconds_since(again ? facts.first_start : facts.started, *facts.timed_out) +
+         (again ? ", all attempts together, the limit of --timeout" : ", the limit of --timeout");
+}
+
+// Success is what every rank has said.
+void judge_unseen(const Facts& facts, Verdict& verdict) {
+  const auto unknown = [&verdict](std::string words) {
+    verdict.exit_code = 125;
+    verdict.by = Decider::Unknown;
+    verdict.lines.push_back(std::move(words));
+  };
+  if (verdict.exit_code == 0 && !facts.ends.empty()) unknown("workers were ended, and nobody knows by whom");
+  if (verdict.exit_code == 0 && facts.unseen > 0) {
+    const std::string ranks = std::to_string(facts.unseen) + (facts.unseen == 1 ? " rank" : " ranks");
+    unknown("nobody saw the end of " + ranks + ", or knows why");
+  }
+}
+
 }  // namespace
 
 Verdict judge(const Facts& facts) {
@@ -170,44 +197,33 @@ Verdict judge(const Facts& facts) {
   const bool fault_first = !facts.faults.empty() && (first == nullptr || facts.faults.front().at < first->at);
   const TimePoint failed_at = fault_first ? facts.faults.front().at : first != nullptr ? first->at : TimePoint::max();
   if (stalled_first(facts, failed_at)) {
-    verdict.exit_code = kNoProgressExit;
-    verdict.lines.push_back(tell_stalled(*facts.stalled));
-  } else if (facts.stop_signal && facts.stop_at <= failed_at) {
-    verdict.exit_code = 128 + *facts.stop_signal;
-    verdict.lines.push_back("stopped by " + signal_name(*facts.stop_signal));
+    verdict = {kNoProgressExit, Decider::Stalled, nullptr, {tell_stalled(*facts.stalled)}};
+  } else if (facts.stop_signal && (facts.stop_at <= failed_at || facts.stopped_at_rest)) {
+    verdict = {128 + *facts.stop_signal, Decider::User, nullptr, {"stopped by " + signal_name(*facts.stop_signal)}};
   } else if (facts.own_fault && facts.own_fault->at <= failed_at) {
-    verdict.exit_code = exit_code_of(facts.own_fault->why.kind());
-    verdict.lines.push_back("stopped: " + facts.own_fault->why.message());
-    if (!facts.own_fault->why.hint().empty()) verdict.lines.push_back("hint: " + facts.own_fault->why.hint());
+    verdict = judge_own(facts.own_fault->why);
   } else if (facts.timed_out && *facts.timed_out <= failed_at) {
-    verdict.exit_code = facts.timeout_status;
-    verdict.lines.push_back("stopped: the workers had run for " + seconds_since(facts.started, *facts.timed_out) +
-                            ", the limit of --timeout");
+    verdict = {facts.timeout_status, Decider::TimeLimit, nullptr, {tell_time_limit(facts)}};
   } else if (fault_first) {
     verdict.exit_code = exit_code_of_faults(facts.faults);
+    verdict.by = Decider::Host;
     tell_faults(facts, verdict.lines);
   } else if (worker != nullptr) {
-    verdict.exit_code = exit_code_of(worker->status);
-    verdict.culprit = worker;
-    verdict.lines.push_back(tell_end(facts, *worker));
+    verdict = {exit_code_of(worker->status), Decider::Worker, worker, {tell_end(facts, *worker)}};
     tell_faults(facts, verdict.lines);
   } else if (facts.output_gone) {
     const bool no_reader = facts.output_errno == 0 || facts.output_errno == EPIPE;
     verdict.exit_code = no_reader ? 128 + SIGPIPE : 125;
+    verdict.by = Decider::Output;
     if (!no_reader)
       verdict.lines.push_back("stopped: cannot write the workers' output: " + errno_text(facts.output_errno));
   }
-  if (verdict.exit_code == 0 && !facts.ends.empty()) {
-    verdict.exit_code = 125;
-    verdict.lines.push_back("workers were ended, and nobody knows by whom");
-  }
-  if (verdict.exit_code == 0 && facts.unseen > 0) {  // success is what every rank has said
-    verdict.exit_code = 125;
-    const std::string ranks = std::to_string(facts.unseen) + (facts.unseen == 1 ? " rank" : " ranks");
-    verdict.lines.push_back("nobody saw the end of " + ranks + ", or knows why");
-  }
+  judge_unseen(facts, verdict);
   tell_rest(facts, verdict.lines);
-  if (verdict.exit_code == 0 && !facts.unconfirmed.empty()) verdict.exit_code = 125;
+  if (verdict.exit_code == 0 && !facts.unconfirmed.empty()) {
+    verdict.exit_code = 125;
+    verdict.by = Decider::Unknown;
+  }
   return verdict;
 }
 

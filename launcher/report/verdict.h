@@ -40,10 +40,12 @@ struct Facts {
   };
   std::string program;          // argv[0], for messages
   TimePoint started;            // of the workers; of the launcher while none runs
+  TimePoint first_start;        // ... of the job's first attempt
   std::vector<WorkerEnd> ends;  // failures only
   std::vector<HostFault> faults;
   std::optional<int> stop_signal;  // the user's first
   TimePoint stop_at;
+  bool stopped_at_rest = false;        // it came when this attempt was over, and another was to follow
   std::optional<TimePoint> timed_out;  // --timeout passed
   int timeout_status = kTimedOutExit;
   struct OwnFault {
@@ -64,8 +66,12 @@ struct Facts {
   std::vector<std::string> unconfirmed;  // hosts whose agent did not say that all is over
 };
 
+// What decided.
+enum class Decider : std::uint8_t { Success, Worker, Host, Stalled, User, TimeLimit, Launcher, Output, Unknown };
+
 struct Verdict {
   int exit_code = 0;
+  Decider by = Decider::Success;
   const Facts::WorkerEnd* culprit = nullptr;  // the worker that decided, if one did; of the facts
   std::vector<std::string> lines;             // for stderr, without "sml-run: "; empty when all went well
 };

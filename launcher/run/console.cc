@@ -61,6 +61,14 @@ output::WallTime wall_time(TimePoint time) {
   return floor<milliseconds>(system_clock::now() - duration_cast<system_clock::duration>(Clock::now() - time));
 }
 
+// One of its streams.
+output::TagSubject tagged(output::TagSubject worker, Stream stream, const OutputOptions& options) {
+  const bool teed = options.routes.teed_is(LocalRank(worker.local_ranks.largest()), stream);
+  worker.tagged = teed ? output::TagSubject::Tagged::AsTeed : output::TagSubject::Tagged::AsAll;
+  worker.stream = stream;
+  return worker;
+}
+
 }  // namespace
 
 Console::Console(boost::asio::any_io_executor loop, const std::vector<output::TagSubject>& workers,
@@ -86,15 +94,22 @@ Console::Console(boost::asio::any_io_executor loop, const std::vector<output::Ta
 }
 
 void Console::add_targets(const std::vector<output::TagSubject>& workers, const OutputOptions& options) {
-  for (output::TagSubject subject : workers) {
+  for (const output::TagSubject& worker : workers) {
     for (const Stream stream : kStreams) {
       Target& to = targets_.emplace_back();
-      if (!is_shown(subject, stream, options)) continue;
-      const bool teed = options.routes.teed_is(LocalRank(subject.local_ranks.largest()), stream);
-      subject.tagged = teed ? output::TagSubject::Tagged::AsTeed : output::TagSubject::Tagged::AsAll;
+      if (!is_shown(worker, stream, options)) continue;
       to.sink = stream == Stream::Stdout ? out_.get() : &err();
-      subject.stream = stream;
-      to.source = to.sink->chain.add_source(subject);
+      to.source = to.sink->chain.add_source(tagged(worker, stream, options));
+    }
+  }
+}
+
+void Console::begin_again(const std::vector<output::TagSubject>& workers, const OutputOptions& options) {
+  auto to = targets_.begin();
+  for (const output::TagSubject& worker : workers) {
+    for (const Stream stream : kStreams) {
+      const Target& target = *to++;
+      if (target.sink != nullptr) target.sink->chain.begin_again(target.source, tagged(worker, stream, options));
     }
   }
 }

@@ -34,6 +34,8 @@ class Console {
   // `read_at`: when the worker's host read it, by our clock.
   void worker_output(Rank rank, Stream stream, std::string_view bytes, TimePoint read_at);
   void worker_done(Rank rank);
+  // All of them, which are done, are there once more, perhaps on other hosts.
+  void begin_again(const std::vector<output::TagSubject>& workers, const OutputOptions& options);
   // A line of the launcher's own, "sml-run: " before it, on stderr.
   void say(std::string_view text);
   // Hands what has been gathered to the system, as far as it takes it; the rest follows when it takes more.

@@ -26,9 +26,17 @@ Duration interval_of(const ProgressOptions& options) {
 
 ProgressWatch::ProgressWatch(const boost::asio::any_io_executor& loop, const ProgressOptions& options,
                              const plan::JobMap& map, Handlers handlers)
-    : handlers_(std::move(handlers)), interval_(interval_of(options)), clock_(2 * interval_), timer_(loop) {
-  if (options.warn_silent) silence_.emplace(*options.warn_silent, map);
-  if (options.watch) lines_.emplace(*options.watch, map.world_size());
+    : options_(options),
+      handlers_(std::move(handlers)),
+      interval_(interval_of(options)),
+      clock_(2 * interval_),
+      timer_(loop) {
+  begin_attempt(map);
+}
+
+void ProgressWatch::begin_attempt(const plan::JobMap& map) {
+  if (options_.warn_silent) silence_.emplace(*options_.warn_silent, map);
+  if (options_.watch) lines_.emplace(*options_.watch, map.world_size());
 }
 
 void ProgressWatch::begin(report::EventFeed& feed) {
@@ -47,6 +55,8 @@ void ProgressWatch::on_event(const report::Event& event) {
   } else if (const auto* exited = std::get_if<report::RankExited>(&event.what)) {
     if (silence_) silence_->ended(exited->rank);
     if (lines_) lines_->ended(exited->rank);
+  } else if (const auto* again = std::get_if<report::AttemptBegins>(&event.what)) {
+    begin_attempt(again->plan->map);
   }
 }
 

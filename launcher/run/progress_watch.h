@@ -42,6 +42,9 @@ class ProgressWatch final : private report::EventListener {
   void look();
   TimePoint now();
 
+  void begin_attempt(const plan::JobMap& map);
+
+  const ProgressOptions& options_;
   Handlers handlers_;
   report::JobProgress so_far_;
   std::optional<report::SilenceWatch> silence_;

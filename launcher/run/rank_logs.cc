@@ -28,6 +28,7 @@ Result<std::vector<std::string>> log_paths(const LogOptions& options, const outp
                                            .local_rank = rank.local_rank,
                                            .host = plan.map.hosts[rank.host.value()].host.name,
                                            .job = plan.job.job_id,
+                                           .restart = plan.job.attempt,
                                            .stream = stream,
                                            .world_size = plan.map.world_size()};
       paths.push_back(routes.to_file(rank.local_rank, stream) ? folder + layout->path(place) : std::string());

@@ -39,6 +39,14 @@ Result<Records> Records::open(const JobOptions& options, const plan::LaunchPlan&
   return records;
 }
 
+Result<void> Records::renew_logs(const JobOptions& options, const plan::LaunchPlan& plan) {
+  logs_ = {};
+  Result<RankLogs> logs = RankLogs::plan(options.logs, options.output.routes, plan);
+  if (!logs) return logs.error();
+  logs_ = std::move(*logs);
+  return {};
+}
+
 void Records::begin(const boost::asio::any_io_executor& loop, report::EventFeed& feed, const Say& say) {
   if (!timeline_files_.empty()) {
     timeline_ = std::make_unique<report::Timeline>();

@@ -31,6 +31,8 @@ class Records {
   // not waited for.
   void begin(const boost::asio::any_io_executor& loop, report::EventFeed& feed, const Say& say);
   RankLogs& logs() { return logs_; }
+  // For a further attempt. Error (Usage or Config), and there are none then: its files cannot be.
+  Result<void> renew_logs(const JobOptions& options, const plan::LaunchPlan& plan);
   // After the last event: draws the timeline, waits a moment for slow readers.
   void finish(const Say& say);
 

@@ -35,6 +35,10 @@ std::vector<report::LastWords> last_words(const report::Facts& facts) {
 
 bool contains(const std::vector<int>& list, int signo) { return std::count(list.begin(), list.end(), signo) > 0; }
 
+attempt::Terms first_terms(const JobOptions& options) {
+  return {options.restart.max > 0 ? launch::Afterwards::Stay : launch::Afterwards::Leave, {}};
+}
+
 bool ends_the_job(int signo) { return signo == SIGINT || signo == SIGTERM || signo == SIGHUP || signo == SIGQUIT; }
 
 }  // namespace
@@ -48,8 +52,10 @@ Run::Run(const JobOptions& options, plan::LaunchPlan plan, const launch::AgentIm
       records_(std::move(records)),
       fleet_(loop_, image, fleet::make_reach(loop_.get_executor(), image, plan, options.ssh, std::move(dial_in)),
              options.heartbeat_timeout),
-      attempt_(std::make_unique<attempt::Attempt>(loop_, options, std::move(plan), fleet_, events_,
-                                                  static_cast<AttemptOwner&>(*this))),
+      restarts_(options.restart),
+      rest_timer_(loop_),
+      attempt_(std::make_unique<attempt::Attempt>(loop_, options, std::move(plan), first_terms(options), fleet_,
+                                                  events_, static_cast<AttemptOwner&>(*this))),
       progress_(loop_.get_executor(), options.progress, attempt_->plan().map,
                 {.flow = [this] { return attempt_->flow(); },
                  .say =
@@ -150,6 +156,9 @@ void Run::perform(RunAction action) {
   switch (action) {
     case RunAction::None:
     case RunAction::Unexpected: return;
+    case RunAction::Decide: return decide();
+    case RunAction::Rest: return rest();
+    case RunAction::Begin: return begin_again();
     case RunAction::AwaitReader: return look_at_reader();
     case RunAction::Finish: return loop_.stop();
   }
@@ -158,6 +167,59 @@ void Run::perform(RunAction action) {
 void Run::attempt_over(End end) {
   if (end == End::GivenUp) return tell(RunEvent::AttemptGivenUp);
   tell(attempt_->outcome().machines.empty() ? RunEvent::AttemptOver : RunEvent::OneMachine);
+}
+
+// ---- from one attempt to the next
+
+void Run::decide() {
+  const attempt::AttemptOutcome outcome = attempt_->outcome();
+  if (!outcome.machines.empty()) return attempt_->leave();
+  const report::Verdict verdict = report::judge(outcome.facts);
+  const Decision decision = restarts_.ended(attempt_number(), outcome, verdict, Clock::now());
+  if (const auto* again = std::get_if<TryAgain>(&decision)) {
+    rest_ = again->delay;
+    tell_restart(outcome, verdict, *again);
+    return tell(RunEvent::Again);
+  }
+  why_no_more_ = std::get<EndJob>(decision).why;
+  attempt_->leave();
+}
+
+void Run::tell_restart(const attempt::AttemptOutcome& outcome, const report::Verdict& verdict, const TryAgain& again) {
+  events_.tell(report::AttemptFails{attempt_number(), verdict.exit_code, report::in_words(verdict),
+                                    verdict.culprit != nullptr ? std::optional(verdict.culprit->rank) : std::nullopt,
+                                    again.delay});
+  if (options_.verbosity == Verbosity::Quiet) return;
+  for (const std::string& line : report::attempt_report(outcome.facts, verdict)) console_.say(line);
+  console_.say(restarts_.announcement(again));
+}
+
+void Run::rest() {
+  rest_timer_.expires_after(rest_);
+  rest_timer_.async_wait([this](boost::system::error_code error) {
+    if (!error && machine_.state() == RunState::Resting) tell(RunEvent::Rested);
+  });
+}
+
+// On the same hosts. What belongs to the attempt before goes with it.
+void Run::begin_again() {
+  plan::LaunchPlan plan = attempt_->plan();
+  ++plan.job.attempt;
+  if (Result<void> renewed = records_.renew_logs(options_, plan); !renewed) {
+    log_failed(renewed.error());
+    if (options_.logs.on_fault == OnLogFault::EndJob) return;
+  }
+  records_.logs().on_failure([this](const Error& why) { log_failed(why); });
+  attempt::Terms terms = first_terms(options_);
+  terms.first_start = attempt_->outcome().facts.first_start;
+  auto next = std::make_unique<attempt::Attempt>(loop_, options_, std::move(plan), terms, fleet_, events_,
+                                                 static_cast<AttemptOwner&>(*this));
+  events_.tell(report::AttemptBegins{next->plan().job.attempt + 1, &next->plan()});
+  attempt_ = std::move(next);
+  for (const plan::RankAssignment& rank : attempt_->plan().map.ranks) stdin_.remove_reader(rank.rank);
+  console_.begin_again(tag_subjects(attempt_->plan().map), options_.output);
+  fleet_.start();
+  attempt_->begin();
 }
 
 // ---- what the workers print and read
@@ -249,7 +311,9 @@ void Run::on_signal(int signo) {
   }
   if (!ends_the_job(signo)) return;
   events_.tell(report::SignalCame{signo, report::SignalUse::StopsJob});
-  const bool attempting = machine_.state() == RunState::Gathering || machine_.state() == RunState::Attempting;
+  const RunState state = machine_.state();
+  const bool attempting = state == RunState::Gathering || state == RunState::Attempting ||
+                          state == RunState::Clearing || state == RunState::Resting;
   if (attempting) return attempt_->stop(signo);
   tell(RunEvent::UserStop);
 }
@@ -264,14 +328,14 @@ int Run::conclude() {
   machines_ = outcome.machines;
   if (!machines_.empty()) return leave_unstarted();
   const report::Verdict verdict = report::judge(outcome.facts);
-  for (const std::string& line : report::job_report(outcome.facts, verdict)) console_.say(line);
+  say_verdict(outcome.facts, verdict);
   if (!options_.report_file.empty()) write_report(outcome, verdict);
   fleet_.dismiss();
   tell_hosts(verdict, leave_reason(outcome.facts, verdict));
   fleet_.clean_up([this](const std::string& text) { console_.say(text); });
   events_.tell(report::JobEnds{verdict.exit_code, report::in_words(verdict),
                                verdict.culprit != nullptr ? std::optional(verdict.culprit->rank) : std::nullopt,
-                               last_words(outcome.facts)});
+                               last_words(outcome.facts), attempt_number()});
   records_.finish([this](const std::string& warning) { console_.say(warning); });
   control_.tell_end(verdict.exit_code, report::in_words(verdict));
   control_.close();
@@ -289,11 +353,25 @@ int Run::leave_unstarted() {
   return 0;
 }
 
+void Run::say_verdict(const report::Facts& facts, const report::Verdict& verdict) {
+  for (const std::string& line : report::job_report(facts, verdict)) console_.say(line);
+  const bool ran = facts.first_start != TimePoint();
+  if (ran && !why_no_more_.empty()) console_.say("no restart: " + why_no_more_);
+  if (options_.verbosity == Verbosity::Quiet && verdict.exit_code == 0) return;
+  for (const std::string& line : report::attempts_report(restarts_.earlier(), attempt_number(), verdict.exit_code)) {
+    console_.say(line);
+  }
+}
+
 void Run::write_report(const attempt::AttemptOutcome& outcome, const report::Verdict& verdict) {
+  std::vector<report::AttemptRecord> attempts = restarts_.earlier();
+  const bool at_rest = !attempts.empty() && attempts.back().number == attempt_number();
+  if (!at_rest) attempts.push_back(record_of(attempt_number(), outcome, verdict, Clock::now()));
   const report::JobRecord record{.job_id = attempt_->plan().job.job_id,
-                                 .started_unix = outcome.started_unix,
+                                 .started_unix = attempts.front().started_unix,
                                  .now = Clock::now(),
-                                 .ranks = outcome.ranks};
+                                 .ranks = outcome.ranks,
+                                 .attempts = std::move(attempts)};
   const Result<void> written =
       os::write_file(options_.report_file, report::report_json(record, outcome.facts, verdict));
   if (!written) console_.say("--report: " + written.error().message());

@@ -8,6 +8,7 @@
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/signal_set.hpp>
+#include <boost/asio/steady_timer.hpp>
 
 #include "common/plan/launch_plan.h"
 #include "launcher/attempt/attempt.h"
@@ -20,6 +21,7 @@
 #include "launcher/run/job_control.h"
 #include "launcher/run/progress_watch.h"
 #include "launcher/run/records.h"
+#include "launcher/run/restarts.h"
 #include "launcher/run/run_machine.h"
 #include "launcher/run/stdin_forwarder.h"
 
@@ -53,6 +55,7 @@ class Run final : private attempt::AttemptOwner {
   void input_taken(Rank rank, std::uint64_t bytes) override { stdin_.taken(rank, bytes); }
   std::size_t pending_output() const override { return console_.pending(); }
   void host_log_failed(const Error& why) override { log_failed(why); }
+  void attempt_cleared() override { tell(RunEvent::AttemptCleared); }
   void attempt_over(End end) override;
 
   void tell(RunEvent event);
@@ -61,6 +64,11 @@ class Run final : private attempt::AttemptOwner {
   void begin_progress();
   void let_others_ask();
   void begin_records();
+  std::uint32_t attempt_number() const { return attempt_->plan().job.attempt + 1; }
+  void decide();
+  void tell_restart(const attempt::AttemptOutcome& outcome, const report::Verdict& verdict, const TryAgain& again);
+  void rest();
+  void begin_again();
   void send_to(Rank rank, const wire::ToAgent& message);
   void reader_caught_up();
   void look_at_reader();
@@ -73,6 +81,7 @@ class Run final : private attempt::AttemptOwner {
 
   int conclude();
   int leave_unstarted();
+  void say_verdict(const report::Facts& facts, const report::Verdict& verdict);
   void write_report(const attempt::AttemptOutcome& outcome, const report::Verdict& verdict);
   std::string leave_reason(const report::Facts& facts, const report::Verdict& verdict);
   void tell_hosts(const report::Verdict& verdict, std::string failure);
@@ -86,6 +95,10 @@ class Run final : private attempt::AttemptOwner {
   Records records_;
   RunMachine machine_;
   fleet::Fleet fleet_;
+  Restarts restarts_;
+  boost::asio::steady_timer rest_timer_;
+  Duration rest_{};          // before the next attempt
+  std::string why_no_more_;  // attempts; empty: that needs no word
   std::unique_ptr<attempt::Attempt> attempt_;
   ProgressWatch progress_;
   StdinForwarder stdin_;

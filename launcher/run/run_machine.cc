@@ -16,9 +16,20 @@ constexpr Row kTable[] = {
     {S::Gathering, E::OneMachine, S::Regrouping, A::AwaitReader},
     {S::Gathering, E::AttemptOver, S::Leaving, A::AwaitReader},
     {S::Gathering, E::AttemptGivenUp, S::Over, A::Finish},
+    {S::Gathering, E::AttemptCleared, S::Clearing, A::Decide},
 
     {S::Attempting, E::AttemptOver, S::Leaving, A::AwaitReader},
     {S::Attempting, E::AttemptGivenUp, S::Over, A::Finish},
+    {S::Attempting, E::AttemptCleared, S::Clearing, A::Decide},
+
+    {S::Clearing, E::Again, S::Resting, A::Rest},
+    {S::Clearing, E::OneMachine, S::Regrouping, A::AwaitReader},
+    {S::Clearing, E::AttemptOver, S::Leaving, A::AwaitReader},
+    {S::Clearing, E::AttemptGivenUp, S::Over, A::Finish},
+
+    {S::Resting, E::Rested, S::Gathering, A::Begin},
+    {S::Resting, E::AttemptOver, S::Leaving, A::AwaitReader},
+    {S::Resting, E::AttemptGivenUp, S::Over, A::Finish},
 
     {S::Regrouping, E::ReaderDone, S::Over, A::Finish},
     {S::Regrouping, E::UserStop, S::Over, A::Finish},
@@ -34,13 +45,15 @@ static_assert(no_pair_twice(kTable));
 }  // namespace
 
 std::string_view name(RunState state) {
-  static constexpr std::string_view names[] = {"gathering", "attempting", "regrouping", "leaving", "over"};
+  static constexpr std::string_view names[] = {"gathering",  "attempting", "clearing", "resting",
+                                               "regrouping", "leaving",    "over"};
   return names[static_cast<std::size_t>(state)];
 }
 
 std::string_view name(RunEvent event) {
-  static constexpr std::string_view names[] = {"workers start",    "one machine", "attempt over",
-                                               "attempt given up", "reader done", "user stop"};
+  static constexpr std::string_view names[] = {"workers start", "one machine",  "attempt cleared",  "again",
+                                               "rested",        "attempt over", "attempt given up", "reader done",
+                                               "user stop"};
   return names[static_cast<std::size_t>(event)];
 }
 

@@ -8,6 +8,8 @@ namespace sml::run {
 enum class RunState : std::uint8_t {
   Gathering,   // hosts come, and are made ready
   Attempting,  // the workers have been told to start
+  Clearing,    // nothing of the attempt is left; whether another follows is decided, or the agents leave
+  Resting,     // another follows, in a while
   Regrouping,  // several of the hosts are one machine: there is to be another plan
   Leaving,     // all has happened; our reader has not taken all of it
   Over,
@@ -15,6 +17,9 @@ enum class RunState : std::uint8_t {
 enum class RunEvent : std::uint8_t {
   WorkersStart,
   OneMachine,      // the attempt has ended before its workers, for that reason
+  AttemptCleared,  // nothing of it is left, and its agents wait
+  Again,           // another attempt is to follow
+  Rested,          // it is time for it
   AttemptOver,     // the workers have ended, or were not started, and all hosts have said so
   AttemptGivenUp,  // ... or some have not
   ReaderDone,      // it has taken everything, or takes nothing any more
@@ -23,6 +28,9 @@ enum class RunEvent : std::uint8_t {
 enum class RunAction : std::uint8_t {
   None,
   Unexpected,  // there is no such row: nothing is done, and nothing has changed
+  Decide,
+  Rest,
+  Begin,  // the next attempt
   AwaitReader,
   Finish,  // whatever is waited for
 };

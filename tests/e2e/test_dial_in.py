@@ -95,6 +95,17 @@ class TwoHosts(NoSsh):
         done = self.ends(self.start_all("--show-ranks", "1", "--no-tag", "sh", "-c", "seq 1 1000000"), 0)
         self.assertEqual(done[0].stdout, "".join(f"{i}\n" for i in range(1, 1000001)))
 
+    def test_a_restart_is_made_on_the_hosts_that_have_called(self):
+        done = self.ends(self.start_all("--max-restarts", "2", "--restart-delay", "0:0", "--nproc-per-node", "1", "--no-tag",
+                                        "sh", "-c", "echo $RANK $SML_ATTEMPT $(cat); [ $SML_ATTEMPT = 3 ] || exit 5"), 0)
+        self.assertEqual(sorted(line for line in done[0].stdout.splitlines() if line.endswith("3")), ["0 3", "1 3"])
+        self.assertEqual(done[1].stdout, "")
+        # One that allows fewer than the head does not go along.
+        more, fewer = (self.start(place, "--max-restarts", str(n), "--nproc-per-node", "1", "false")
+                       for place, n in ((0, 2), (1, 1)))
+        done = self.ends([more, fewer], 125)
+        self.assertIn("another value of the variable TORCHELASTIC_MAX_RESTARTS", done[1].stderr)
+
     def test_a_late_host_is_waited_for(self):
         head = self.start(0, "echo", "here")
         self.assertTrue(poll(self.listens, 10))

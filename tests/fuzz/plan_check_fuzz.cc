@@ -63,7 +63,8 @@ struct Passed {
 };
 
 Passed pass(const OwnPart& own, const std::string& bytes, std::size_t piece) {
-  PlanCheck check([&own](const std::string& job) { return job == kJob ? std::optional(own) : std::nullopt; });
+  PlanCheck check(
+      [&own](const std::string& job, std::uint32_t) { return job == kJob ? std::optional(own) : std::nullopt; }, 1);
   Passed out;
   for (std::size_t at = 0; at < bytes.size(); at += piece) {
     const auto fresh = std::span<const char>(bytes).subspan(at, std::min(piece, bytes.size() - at));

@@ -17,10 +17,11 @@ const TimePoint kNow = TimePoint(1000h);
 constexpr Duration kStartTimeout = 60s;
 constexpr Duration kGrace = 10s;
 
-constexpr S kStates[] = {S::Connecting, S::Failing, S::Probing, S::Running, S::Stopping, S::Finished};
+constexpr S kStates[] = {S::Connecting, S::Failing, S::Probing, S::Running,
+                         S::Stopping,   S::Cleared, S::Leaving, S::Finished};
 constexpr E kEvents[] = {E::AllReady,     E::AllSettled, E::OneMachine, E::HostFailed, E::AllProbed,
                          E::WorkerFailed, E::UserStop,   E::OutputGone, E::LogFailed,  E::NoProgress,
-                         E::RanksAlone,   E::AllEnded,   E::Deadline};
+                         E::RanksAlone,   E::AllCleared, E::NoMore,     E::AllEnded,   E::Deadline};
 
 AttemptMachine at(S state, TimePoint now = kNow) {
   std::vector<E> way;
@@ -30,6 +31,8 @@ AttemptMachine at(S state, TimePoint now = kNow) {
     case S::Probing: way = {E::AllReady}; break;
     case S::Running: way = {E::AllReady, E::AllProbed}; break;
     case S::Stopping: way = {E::UserStop}; break;
+    case S::Cleared: way = {E::UserStop, E::AllCleared}; break;
+    case S::Leaving: way = {E::UserStop, E::AllCleared, E::NoMore}; break;
     case S::Finished: way = {E::UserStop, E::AllEnded}; break;
   }
   AttemptMachine machine(kStartTimeout, kGrace, kNow);
@@ -96,12 +99,13 @@ TEST_CASE("an attempt: workers start only in one way, and are stopped whenever i
       const A action = machine.on(event, kNow);
       CHECK((action == A::StartAll) == (state == S::Probing && event == E::AllProbed));
       const bool stops = action == A::StopAll || action == A::TimeOutStart || action == A::TimeOutRun;
-      CHECK(stops == (state != S::Stopping && machine.state() == S::Stopping));
+      const auto stopping = [](S s) { return s == S::Stopping || s == S::Leaving; };
+      CHECK(stops == (!stopping(state) && stopping(machine.state())));
     }
   }
 }
 
-TEST_CASE("every state but a running attempt and a finished one has an end") {
+TEST_CASE("every state but a running attempt, a cleared and a finished one has an end") {
   CHECK(at(S::Connecting).deadline() == kNow + kStartTimeout);
   CHECK(at(S::Failing).deadline() == kNow + AttemptMachine::kGather);
   CHECK(at(S::Probing, kNow + 5s).deadline() == kNow + kStartTimeout);
@@ -172,6 +176,20 @@ TEST_CASE("from any state deadlines alone lead to the end once the user asked fo
       CHECK(machine.on(E::Deadline, *machine.deadline()) == A::GiveUp);
     }
     CHECK(machine.state() == S::Finished);
+  }
+}
+
+TEST_CASE("an attempt that is cleared waits, and whatever happens then lets its hosts go") {
+  AttemptMachine machine = at(S::Running);
+  CHECK(machine.on(E::AllCleared, kNow) == A::TellCleared);
+  CHECK_FALSE(machine.deadline());
+  for (const E event : {E::NoMore, E::UserStop, E::HostFailed, E::OutputGone, E::LogFailed}) {
+    CAPTURE(name(event));
+    AttemptMachine cleared = at(S::Cleared);
+    CHECK(cleared.on(event, kNow) == A::StopAll);
+    CHECK(cleared.state() == S::Leaving);
+    CHECK(cleared.deadline() == kNow + AttemptMachine::kConfirm);
+    CHECK(cleared.on(E::AllEnded, kNow) == A::Finish);
   }
 }
 

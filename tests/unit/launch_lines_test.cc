@@ -503,13 +503,12 @@ TEST_CASE("all that a line of torchrun lacks is told at once", "[dialects]") {
     return parsed.has_error() ? parsed.error().message() : "(accepted)";
   };
   CHECK(
-      said({"--nnodes", "2", "--rdzv-endpoint", "h", "--max-restarts", "3", "p"}) ==
-      "2 things are missing, or cannot be had: (1) --max-restarts: \"3\" is not 0; sml-run restarts no worker; (2) the "
-      "hosts share no secret by which they know each other: make one");
-  CHECK(said({"--nnodes", "2", "--rdzv-endpoint", "h", "--max-restarts", "3", "--secret-file", "f", "p"}) ==
-        "--max-restarts: \"3\" is not 0; sml-run restarts no worker");
-  CHECK(said({"--nnodes", "1", "--max-restarts", "3", "p"}) ==
-        "--max-restarts: \"3\" is not 0; sml-run restarts no worker");
+      said({"--nnodes", "1:2", "--rdzv-endpoint", "h", "p"}) ==
+      "2 things are missing, or cannot be had: (1) --nnodes: \"1:2\" is not one number; the hosts of a job are fixed; "
+      "(2) the hosts share no secret by which they know each other: make one");
+  CHECK(said({"--nnodes", "1:2", "--rdzv-endpoint", "h", "--secret-file", "f", "p"}) ==
+        "--nnodes: \"1:2\" is not one number; the hosts of a job are fixed");
+  CHECK(said({"--nnodes", "1", "--max-restarts", "3", "p"}) == "(accepted)");
   CHECK(said({"--nnodes", "2", "--rdzv-endpoint", "h", "p"}) ==
         "(accepted)");  // the secret is asked for where it is read
 }
@@ -521,11 +520,11 @@ TEST_CASE("torchrun's files are where torch has them", "[dialects]") {
     REQUIRE(planned.has_value());
     return planned->options.logs.directory + " " + planned->options.logs.layout;
   };
-  CHECK(logs("torchrun --log-dir d -r 3 p") == "d none_{job}_{host}/attempt_0/{local_rank}/{stream}.log");
+  CHECK(logs("torchrun --log-dir d -r 3 p") == "d none_{job}_{host}/attempt_{restart}/{local_rank}/{stream}.log");
   CHECK(logs("torchrun --log-dir d --rdzv-id a/{b} -t 0:3 p") ==
-        "d a_{{b}}_{job}_{host}/attempt_0/{local_rank}/{stream}.log");
+        "d a_{{b}}_{job}_{host}/attempt_{restart}/{local_rank}/{stream}.log");
   CHECK(logs("torchrun --redirects 1 p") ==
-        "/tmp torchelastic_{job}/none_{job}_{host}/attempt_0/{local_rank}/{stream}.log");
+        "/tmp torchelastic_{job}/none_{job}_{host}/attempt_{restart}/{local_rank}/{stream}.log");
   CHECK(logs("torchrun p", {"PET_TEE=3", "TMPDIR=/scratch"}).starts_with("/scratch torchelastic_{job}/"));
   CHECK(logs("torchrun --redirects 0 --tee 0 p") == " rank.{rank}/{stream}");
   CHECK(plan_of("torchrun -r 3 p")->options.logs.place == LogPlace::Here);
@@ -552,8 +551,8 @@ TEST_CASE("torchrun's variables say what its command line does not", "[dialects]
   CHECK(plan_of("torchrun package", {"PET_MODULE=1"})->plan.command ==
         std::vector<std::string>{"python", "-u", "-m", "package"});
   CHECK(plan_of("mpirun p", {"PET_NPROC_PER_NODE=2"})->plan.map.world_size() == 8);  // as many as there are cores
-  CHECK(plan_of("torchrun p", {"PET_MAX_RESTARTS=3"}).error().message() ==
-        "PET_MAX_RESTARTS: --max-restarts: \"3\" is not 0; sml-run restarts no worker");
+  CHECK(plan_of("torchrun p", {"PET_MAX_RESTARTS=3"})->options.restart.max == 3);
+  CHECK(plan_of("torchrun --max-restarts=2 p")->plan.job.max_restarts == 2);
 }
 
 TEST_CASE("one host that is not named is this machine, also in a batch job of several", "[dialects]") {
@@ -791,8 +790,8 @@ TEST_CASE("what cannot be had is an error that says why", "[dialects]") {
        "--nnodes 2: name the hosts with -H HOST:SLOTS,... or --hostfile, and start this once; or start it on each of "
        "them, with --rdzv-endpoint HOST:PORT"},
       {"torchrun --nnodes 1:4 --max-restarts 3 train.py",
-       "3 things are missing, or cannot be had: (1) --nnodes: \"1:4\" is not one number; the hosts of a job are fixed; "
-       "(2) --max-restarts: \"3\" is not 0; sml-run restarts no worker; (3) --nnodes 4: name the hosts with -H "
+       "2 things are missing, or cannot be had: (1) --nnodes: \"1:4\" is not one number; the hosts of a job are fixed; "
+       "(2) --nnodes 4: name the hosts with -H "
        "HOST:SLOTS,... or --hostfile, and start this once; or start it on each of them, with --rdzv-endpoint "
        "HOST:PORT"},
       {"torchrun --nnodes 2 --rdzv-endpoint h:1 --rdzv-conf join_timeout=soon train.py",
@@ -805,7 +804,10 @@ TEST_CASE("what cannot be had is an error that says why", "[dialects]") {
        "--redirects: \"4\" is not 0 for no stream, 1 for stdout, 2 for stderr or 3 for both, nor a list of these by "
        "local rank such as 0:3,1:1"},
       {"sml-run --redirects 3 ./app", "--redirects requires --log-dir"},
-      {"torchrun --max-restarts 3 train.py", "--max-restarts: \"3\" is not 0; sml-run restarts no worker"},
+      {"torchrun --max-restarts many train.py", "--max-restarts: \"many\" is not a whole number from 0 to 1000000"},
+      {"mpirun --max-restarts 3 ./app",
+       "--max-restarts: \"3\" is not 0; mpirun starts single processes anew, and sml-run the whole job: write sml-run "
+       "--max-restarts"},
       {"torchrun --rdzv train.py", "unknown option --rdzv; sml-run --help all lists them"},
       {"torchrun", "no program to start; give one after the options, as in sml-run -np 2 python3 train.py"},
       {"deepspeed --no_ssh train.py", "--no_ssh: sml-run is called once, on one host, and starts the workers of all"},

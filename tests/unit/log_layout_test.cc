@@ -101,7 +101,7 @@ TEST_CASE("layouts that are refused, and why") {
   for (const char* text : {"../{rank}", "a/../{rank}", "a//b", "a/", "", "./x", "x/.."}) {
     CHECK(refusal(text) == "must be names with one / between them, neither . nor ..");
   }
-  CHECK(refusal("{rnk}") == "has {rnk}; the words are {rank}, {local_rank}, {host}, {stream} and {job}");
+  CHECK(refusal("{rnk}") == "has {rnk}; the words are {rank}, {local_rank}, {host}, {stream}, {job} and {restart}");
   CHECK(refusal("{rank") == "has a { without a }; write {{ for the character itself");
   CHECK(refusal("rank}") == "has a } without a {; write }} for the character itself");
   CHECK(refusal(std::string_view("a\0b", 3)) == "must be names with one / between them, neither . nor ..");

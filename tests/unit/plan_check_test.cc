@@ -51,7 +51,8 @@ OwnPart part_of(const plan::LaunchPlan& plan) {
 }
 
 PlanCheck check_of(const OwnPart& part) {
-  return PlanCheck([part](const std::string& job) { return job == kJob ? std::optional(part) : std::nullopt; });
+  return {[part](const std::string& job, std::uint32_t) { return job == kJob ? std::optional(part) : std::nullopt; },
+          1};
 }
 
 std::string feed(PlanCheck& check, const wire::ToAgent& message) {
@@ -243,6 +244,40 @@ TEST_CASE("dial-in: a head says each thing once, in its order, and a check start
   CHECK(other.pass(std::string("\xff\xff\xff\xff\1", 5)).has_error());
   CHECK(other.take_mark("sml0123456789abcdef").has_value());
   for (const char* bad : {"", "--help", "a b", "a\n"}) CHECK(other.take_mark(bad).has_error());
+}
+
+TEST_CASE("dial-in: a restart is what this host makes of its number, one after the other, and no more than allowed") {
+  const auto reckoned = [](std::uint32_t attempt) {
+    plan::LaunchPlan plan = plan_of_two();
+    plan.job.attempt = attempt - 1;
+    return part_of(plan);
+  };
+  const auto check = [&] {
+    return PlanCheck([&](const std::string&, std::uint32_t attempt) { return std::optional(reckoned(attempt)); }, 2);
+  };
+  PlanCheck good = check();
+  CHECK(feed(good, hello()).empty());
+  CHECK(feed(good, reckoned(1).prepare).empty());
+  CHECK(feed(good, start_at("10.0.0.1")).empty());
+  CHECK(feed(good, reckoned(2).prepare).empty());
+  CHECK(feed(good, start_at("10.0.0.1")).empty());
+  CHECK(feed(good, reckoned(3).prepare) == kRefused + "more restarts than --max-restarts allows");
+
+  const auto second = [&](const wire::Prepare& prepare) {
+    PlanCheck again = check();
+    REQUIRE(feed(again, hello()).empty());
+    REQUIRE(feed(again, reckoned(1).prepare).empty());
+    REQUIRE(feed(again, start_at("10.0.0.1")).empty());
+    return feed(again, prepare);
+  };
+  CHECK(second(reckoned(1).prepare) == kRefused + "attempt 1 after attempt 1");
+  CHECK(second(reckoned(3).prepare) == kRefused + "attempt 3 after attempt 1");
+  wire::Prepare evil = reckoned(2).prepare;
+  evil.apps[0].argv = {"evil"};
+  CHECK(second(evil).starts_with(kRefused + "to run"));
+  evil = reckoned(1).prepare;
+  evil.attempt = 2;
+  CHECK(second(evil).starts_with(kRefused + "another value of the variable"));
 }
 
 TEST_CASE("dial-in: what an agent tells of itself is found, whatever the pieces, and nothing in what is none") {

@@ -12,14 +12,17 @@ using A = RunAction;
 
 namespace {
 
-constexpr S kStates[] = {S::Gathering, S::Attempting, S::Regrouping, S::Leaving, S::Over};
-constexpr E kEvents[] = {E::WorkersStart, E::OneMachine, E::AttemptOver, E::AttemptGivenUp, E::ReaderDone, E::UserStop};
+constexpr S kStates[] = {S::Gathering, S::Attempting, S::Clearing, S::Resting, S::Regrouping, S::Leaving, S::Over};
+constexpr E kEvents[] = {E::WorkersStart, E::AttemptCleared, E::Again,      E::Rested,  E::OneMachine,
+                         E::AttemptOver,  E::AttemptGivenUp, E::ReaderDone, E::UserStop};
 
 RunMachine at(S state) {
   std::vector<E> way;
   switch (state) {
     case S::Gathering: break;
     case S::Attempting: way = {E::WorkersStart}; break;
+    case S::Clearing: way = {E::WorkersStart, E::AttemptCleared}; break;
+    case S::Resting: way = {E::WorkersStart, E::AttemptCleared, E::Again}; break;
     case S::Regrouping: way = {E::OneMachine}; break;
     case S::Leaving: way = {E::AttemptOver}; break;
     case S::Over: way = {E::AttemptGivenUp}; break;
@@ -86,6 +89,23 @@ TEST_CASE("a run: hosts that have not confirmed the end are the end") {
 TEST_CASE("a run: names turn out to be one machine before the workers only") {
   CHECK(at(S::Gathering).on(E::OneMachine) == A::AwaitReader);
   CHECK(at(S::Attempting).on(E::OneMachine) == A::Unexpected);
+}
+
+TEST_CASE("a run: another attempt begins when the one before is cleared and the rest is over, and not otherwise") {
+  RunMachine machine = at(S::Attempting);
+  CHECK(machine.on(E::AttemptCleared) == A::Decide);
+  CHECK(machine.on(E::Again) == A::Rest);
+  CHECK(machine.on(E::Rested) == A::Begin);
+  CHECK(machine.state() == S::Gathering);
+  for (const S state : kStates) {
+    for (const E event : kEvents)
+      CHECK((at(state).on(event) == A::Begin) == (state == S::Resting && event == E::Rested));
+  }
+}
+
+TEST_CASE("a run: the end of its attempt while it rests is its own") {
+  CHECK(at(S::Resting).on(E::AttemptOver) == A::AwaitReader);
+  CHECK(at(S::Clearing).on(E::AttemptOver) == A::AwaitReader);
 }
 
 TEST_CASE("the names of a run's states and events are words of their own") {

@@ -75,6 +75,7 @@ TEST_CASE("every rank gets the names of torch, Open MPI and Horovod") {
       {"SML_LOCAL_SIZE", "4"},
       {"SML_HOST", "f"},
       {"SML_JOB_ID", "sml-7"},
+      {"SML_ATTEMPT", "8"},
   };
   for (const auto& [name, value] : expected) {
     CAPTURE(name);

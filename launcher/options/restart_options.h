@@ -1,0 +1,53 @@
+// When a job that has failed is tried again, and when not any more. Pure.
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/core/clock.h"
+#include "common/core/error.h"
+#include "common/core/exit_status.h"
+
+namespace sml {
+
+// So many failures of a kind within a time are enough.
+struct GiveUpRule {
+  static constexpr std::uint32_t kMostFailures = 1'000'000;
+
+  struct Codes {
+    int first = 0;
+    int last = 0;
+  };
+  std::string text;  // as it was written
+  std::uint32_t failures = 1;
+  std::optional<Duration> within;  // nothing: of the whole job
+  // Both empty: any failure.
+  std::vector<Codes> codes;
+  std::vector<int> signals;
+
+  // "5/60s:1,101-103,SIGSEGV" in the grammar of the manual; several with ";" between them. Error (Usage): what was
+  // expected, and where.
+  static Result<std::vector<GiveUpRule>> parse(std::string_view text);
+  // Whether a worker that ended so is one of these; nothing: it was no worker that failed.
+  bool counts(const std::optional<ExitStatus>& status) const;
+};
+
+struct RestartDelay {
+  static constexpr Duration kMost = std::chrono::seconds(30);
+  Duration first{};  // before a restart when the attempt had been healthy
+  Duration most = kMost;
+
+  // "D" or "D:MAX".
+  static Result<RestartDelay> parse(std::string_view text);
+};
+
+struct RestartOptions {
+  std::uint32_t max = 0;           // restarts, of the whole job
+  std::optional<Duration> window;  // only those of so long count; nothing: all
+  RestartDelay delay;
+  std::vector<GiveUpRule> give_up;
+};
+
+}  // namespace sml

@@ -1,0 +1,89 @@
+#include "launcher/run/restart_policy.h"
+
+#include <algorithm>
+
+#include "common/core/text.h"
+
+namespace sml::run {
+
+namespace {
+
+using report::Decider;
+
+constexpr Duration kSecondDelay = std::chrono::seconds(1);  // where the first is zero
+
+// The command line is wrong, or the program is not there: it would be so again.
+bool is_lasting(const ExitStatus& status) {
+  const int code = exit_code_of(status);
+  return !std::holds_alternative<Signaled>(status) && (code == 2 || code == 126 || code == 127);
+}
+
+bool within(const PastAttempt& attempt, TimePoint now, const std::optional<Duration>& window) {
+  return !window || attempt.ended > now - *window;
+}
+
+std::string lasting_reason(const PastAttempt& last) {
+  if (last.cause == Decider::Host) return "a host has failed";
+  if (last.cause != Decider::Worker && last.cause != Decider::Stalled) return "that is not for another attempt to mend";
+  if (last.left_behind) return "processes of this attempt could not be ended";
+  if (!last.status || !is_lasting(*last.status)) return "";
+  return "status " + std::to_string(exit_code_of(*last.status)) + " would come again";
+}
+
+std::string rule_that_holds(const RestartOptions& options, std::span<const PastAttempt> history) {
+  for (const GiveUpRule& rule : options.give_up) {
+    if (!rule.counts(history.back().status)) continue;
+    const auto failures = std::count_if(history.begin(), history.end(), [&](const PastAttempt& attempt) {
+      return within(attempt, history.back().ended, rule.within) && rule.counts(attempt.status);
+    });
+    if (static_cast<std::uint64_t>(failures) >= rule.failures) return "--give-up " + show(rule.text, 100);
+  }
+  return "";
+}
+
+// A restart came when the attempt before it had ended.
+std::string budget_that_is_spent(const RestartOptions& options, std::span<const PastAttempt> history) {
+  const std::span<const PastAttempt> restarted = history.first(history.size() - 1);
+  const auto used = std::count_if(restarted.begin(), restarted.end(), [&](const PastAttempt& attempt) {
+    return within(attempt, history.back().ended, options.window);
+  });
+  if (static_cast<std::uint64_t>(used) < options.max) return "";
+  return std::to_string(options.max) + (options.max == 1 ? " restart has" : " restarts have") + " been used" +
+         (options.window ? " in " + format_duration(*options.window) : "") + " (--max-restarts)";
+}
+
+Duration delay_after(const RestartDelay& delay, std::span<const PastAttempt> history) {
+  std::size_t quick = 0;  // attempts in a row, the last included
+  while (quick < history.size()) {
+    const PastAttempt& attempt = history[history.size() - 1 - quick];
+    if (attempt.ended - attempt.started >= PastAttempt::kHealthy) break;
+    ++quick;
+  }
+  if (quick < 2) return std::min(delay.first, delay.most);
+  Duration out = delay.first > Duration::zero() ? delay.first * 2 : kSecondDelay;
+  for (std::size_t more = 2; more < quick && out < delay.most; ++more) out *= 2;
+  return std::min(out, delay.most);
+}
+
+}  // namespace
+
+PastAttempt past_attempt(const report::Facts& facts, const report::Verdict& verdict, TimePoint ended) {
+  PastAttempt out{.started = facts.started, .ended = ended, .cause = verdict.by};
+  if (verdict.culprit != nullptr) out.status = verdict.culprit->status;
+  out.left_behind = !facts.left_behind.empty() || !facts.unconfirmed.empty();
+  return out;
+}
+
+Decision decide(const RestartOptions& options, std::span<const PastAttempt> history, double chance) {
+  const PastAttempt& last = history.back();
+  const bool asked_for = last.cause == Decider::User || last.cause == Decider::TimeLimit;
+  if (options.max == 0 || last.cause == Decider::Success || asked_for) return EndJob{};
+  for (const std::string& why :
+       {lasting_reason(last), rule_that_holds(options, history), budget_that_is_spent(options, history)}) {
+    if (!why.empty()) return EndJob{why};
+  }
+  const auto delay = std::chrono::duration<double>(delay_after(options.delay, history)) * (0.9 + 0.2 * chance);
+  return TryAgain{std::chrono::duration_cast<Duration>(delay)};
+}
+
+}  // namespace sml::run

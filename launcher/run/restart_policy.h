@@ -1,0 +1,41 @@
+// Whether a job whose attempt is over is tried again. Pure.
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <variant>
+
+#include "common/core/clock.h"
+#include "common/core/exit_status.h"
+#include "launcher/options/restart_options.h"
+#include "launcher/report/verdict.h"
+
+namespace sml::run {
+
+// An attempt that is over.
+struct PastAttempt {
+  // That lasted so long; the delay of restarts is small again after it.
+  static constexpr Duration kHealthy = std::chrono::seconds(60);
+
+  TimePoint started;  // of its workers
+  TimePoint ended;
+  report::Decider cause = report::Decider::Success;
+  std::optional<ExitStatus> status{};  // of the worker that decided
+  bool left_behind = false;            // processes of it could not be ended
+};
+PastAttempt past_attempt(const report::Facts& facts, const report::Verdict& verdict, TimePoint ended);
+
+struct TryAgain {
+  Duration delay{};
+};
+struct EndJob {
+  std::string why;  // there is no restart: a clause for people; empty: that needs no word
+};
+using Decision = std::variant<TryAgain, EndJob>;
+
+// `history`: all attempts of the job, the last of which has just ended. `chance`, from 0 to 1, spreads the restarts of
+// many jobs by a tenth.
+Decision decide(const RestartOptions& options, std::span<const PastAttempt> history, double chance);
+
+}  // namespace sml::run

@@ -1,0 +1,40 @@
+// The attempts of a job so far, and whether another follows.
+#pragma once
+#include <cstdint>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "launcher/attempt/attempt_outcome.h"
+#include "launcher/report/report_json.h"
+#include "launcher/report/verdict.h"
+#include "launcher/run/restart_policy.h"
+
+namespace sml::run {
+
+class Restarts {
+ public:
+  static constexpr std::size_t kRemembered = 1000;  // attempts that are told of, the latest
+
+  // `options` outlive this.
+  explicit Restarts(const RestartOptions& options) : options_(options) {}
+
+  // The attempt of that number, the first being 1, has ended now. Once for each.
+  Decision ended(std::uint32_t number, const attempt::AttemptOutcome& outcome, const report::Verdict& verdict,
+                 TimePoint now);
+  // All that another has followed.
+  const std::vector<report::AttemptRecord>& earlier() const { return earlier_; }
+  // For people: "attempt 1 failed with status 3; restart 1 of 4 in 1s".
+  std::string announcement(const TryAgain& again) const;
+
+ private:
+  const RestartOptions& options_;
+  std::vector<PastAttempt> history_;
+  std::vector<report::AttemptRecord> earlier_;
+  std::minstd_rand random_{std::random_device()()};
+};
+
+report::AttemptRecord record_of(std::uint32_t number, const attempt::AttemptOutcome& outcome,
+                                const report::Verdict& verdict, TimePoint now);
+
+}  // namespace sml::run

@@ -1,0 +1,162 @@
+"""--max-restarts as a user meets it: what a new attempt has of its own, when there is none, and what is told of them all."""
+import json
+import signal
+
+from harness import PYTHON, REPO, HostsCase, TestCase, poll, sml_run, sml_run_popen
+
+AT_ONCE = ("--restart-delay", "0:0")
+WORKER = REPO / "tests" / "e2e" / "restart_worker.py"
+# Rank 1 fails in the first two attempts, with another status in each.
+TWICE = 'echo $RANK $SML_ATTEMPT $TORCHELASTIC_RESTART_COUNT $TORCHELASTIC_MAX_RESTARTS $MASTER_PORT; ' \
+        '[ $SML_ATTEMPT = 3 ] || [ $RANK != 1 ] || exit 4$SML_ATTEMPT; [ $SML_ATTEMPT = 3 ] || sleep 600'
+
+
+def own_lines(done):
+    return [line.removeprefix("sml-run: ") for line in done.stderr.splitlines() if line.startswith("sml-run: ")]
+
+
+class Attempts(TestCase):
+    def test_the_third_attempt_succeeds_and_the_others_are_told_of(self):
+        folder = self.temporary_directory()
+        report, events, trace = folder / "report", folder / "events", folder / "t.json"
+        done = sml_run("--max-restarts", "5", *AT_ONCE, "-np", "2", "--no-tag", "--report", report, "--events", events,
+                       "--timeline", trace, "--log-dir", folder / "logs", "sh", "-c", TWICE)
+        self.assert_status(done, 0)
+        seen = sorted(line.split() for line in done.stdout.splitlines())
+        self.assertEqual([row[:4] for row in seen], [[rank, str(n), str(n - 1), "5"] for rank in "01" for n in (1, 2, 3)])
+        ports = [{row[4] for row in seen if row[1] == str(n)} for n in (1, 2, 3)]
+        self.assertEqual([len(p) for p in ports], [1, 1, 1], "all ranks of an attempt meet at one port")
+        self.assertEqual(len(set.union(*ports)), 3, "and each attempt at another")
+
+        said = own_lines(done)
+        self.assertIn("attempt 1 failed with status 41; restart 1 of 5 now", said)
+        self.assertIn("attempt 2 failed with status 42; restart 2 of 5 now", said)
+        self.assertEqual(said[-3], "the job succeeded in attempt 3, after:")
+        self.assertRegex(said[-1], r"^  attempt 2: rank 1 on localhost exited with status 42 after \d\.\d s$")
+
+        written = json.loads(report.read_text())
+        self.assertEqual((written["exit_code"], [r["status"]["exit_code"] for r in written["ranks"]]), (0, [0, 0]))
+        self.assertEqual([(a["attempt"], a["exit_code"], a["culprit"]) for a in written["attempts"]],
+                         [(1, 41, 1), (2, 42, 1), (3, 0, None)])
+        happened = [json.loads(line) for line in events.read_text().splitlines()]
+        failed = [e for e in happened if e["event"] == "attempt_failed"]
+        self.assertEqual([(e["attempt"], e["exit_code"], e["restarts_in"]) for e in failed], [(1, 41, 0), (2, 42, 0)])
+        self.assertEqual([e["attempt"] for e in happened if e["event"] == "restart"], [2, 3])
+        self.assertEqual([e["event"] for e in happened].count("host_connected"), 1, "the agent stays")
+        self.assertEqual(happened[-1]["attempts"], 3)
+        drawn = [e for e in json.loads(trace.read_text())["traceEvents"] if e["ph"] == "X" and e["tid"] == 2]
+        self.assertEqual([e["name"] for e in drawn], ["exited with status 41", "exited with status 42", "exited with status 0"])
+        logs = {str(p.relative_to(folder / "logs")): p.read_text().split()[:2] for p in (folder / "logs").rglob("stdout")}
+        self.assertEqual(logs, {f"{place}rank.{rank}/stdout": [str(rank), str(n)] for rank in (0, 1)
+                                for n, place in ((1, ""), (2, "restart.1/"), (3, "restart.2/"))})
+
+    def test_the_last_attempt_gives_the_status_when_all_restarts_are_used(self):
+        done = sml_run("--max-restarts", "1", *AT_ONCE, "-np", "2", "sh", "-c", TWICE)
+        self.assert_status(done, 42)
+        said = own_lines(done)
+        self.assertIn("no restart: 1 restart has been used (--max-restarts)", said)
+        self.assertIn("the job failed in attempt 2, after:", said)
+
+    def test_what_would_come_again_is_not_tried_again(self):
+        for program, status in ((("sh", "-c", "exit 2"), 2), (("sh", "-c", "exit 126"), 126), (("/nowhere/p",), 127)):
+            done = sml_run("--max-restarts", "5", "-np", "2", *program)
+            self.assert_status(done, status)
+            self.assertNotIn("restart 1", done.stderr)
+
+    def test_rules_by_status_and_signal(self):
+        done = sml_run("--max-restarts", "9", *AT_ONCE, "--give-up", "2/60s:40-49", "-np", "2", "sh", "-c", TWICE)
+        self.assert_status(done, 42)
+        self.assertIn("no restart: --give-up 2/60s:40-49", own_lines(done))
+        done = sml_run("--max-restarts", "9", "--give-up", "SIGSEGV", "-np", "2", "sh", "-c", "ulimit -c 0; kill -SEGV $$")
+        self.assert_status(done, 139)
+        self.assertIn("no restart: --give-up SIGSEGV", own_lines(done))
+
+    def test_a_stop_of_the_user_is_the_end(self):
+        for program, delay in (("sleep 600", "0"), ("exit 3", "10m")):  # while workers run; between two attempts
+            with sml_run_popen("--max-restarts", "9", "--restart-delay", delay, "-np", "2", "--no-tag", "sh", "-c",
+                               f"echo runs; {program}") as job:
+                job.read_until("runs")
+                if program == "exit 3":
+                    self.assertTrue(poll(lambda: b"restart 1 of 9" in job.errors_so_far(), 10))
+                job.send_signal(signal.SIGINT)
+                done = job.finish(10)
+            self.assert_status(done, 130)
+
+    def test_the_time_limit_is_that_of_all_attempts(self):
+        done = sml_run("--max-restarts", "99", *AT_ONCE, "--timeout", "1s", "-np", "2", "sh", "-c", "sleep 0.3; exit 3")
+        self.assert_status(done, 124)
+        self.assert_within(done, 5)
+        self.assertIn("all attempts together", done.stderr)
+
+    def test_input_is_for_the_first_attempt(self):
+        done = sml_run("-q", "--max-restarts", "2", *AT_ONCE, "-np", "2", "--stdin", "all", "--no-tag", "sh", "-c",
+                       'echo $SML_ATTEMPT $(wc -c); [ $SML_ATTEMPT = 2 ]', input="12345")
+        self.assert_status(done, 0)
+        self.assertEqual(sorted(done.stdout.splitlines())[-2:], ["2 0", "2 0"])
+
+    def test_output_of_many_attempts_is_whole(self):
+        """What one attempt has been allowed to send and has not is not lost to the next."""
+        done = sml_run("-q", "--max-restarts", "20", *AT_ONCE, "-np", "2", "--no-tag", "sh", "-c",
+                       'yes "$SML_ATTEMPT" | head -c 399996; [ $SML_ATTEMPT = 21 ] || { sleep 0.2; exit 3; }', timeout=120)
+        self.assert_status(done, 0)
+        lines = done.stdout.split("\n")
+        for attempt in range(1, 22):
+            self.assertEqual(lines.count(str(attempt)), 2 * (399996 // (len(str(attempt)) + 1)), f"attempt {attempt}")
+
+
+class OnHosts(HostsCase):
+    hosts = 4
+    allowed_files = ("/tmp/checkpoints", "/tmp/checkpoints/*")
+
+    def setUp(self):
+        super().setUp()
+        self.addCleanup(lambda: [self.bed.exec(h, ["rm", "-rf", "/tmp/checkpoints"]) for h in self.bed.names()])
+
+    def train(self, deaths, *options):
+        done = self.bed.sml_run("algo-1", *options, "-np", "8", "-H", self.bed.hosts(slots=2), "--no-tag", PYTHON, WORKER,
+                                "/tmp/checkpoints", "6", str(deaths), "5", timeout=240)
+        self.assert_status(done, 0)
+        for host in self.bed.names():
+            self.bed.exec(host, ["rm", "-rf", "/tmp/checkpoints"])
+        return done
+
+    def test_training_goes_on_from_its_checkpoint_with_the_same_loss(self):
+        losses = [line for line in self.train(0).stdout.splitlines() if line.startswith("loss ")]
+        done = self.train(2, "--max-restarts", "3", "--events", "/dev/stderr")
+        self.assertEqual([line for line in done.stdout.splitlines() if line.startswith("loss ")], losses)
+        begun = {line.split()[-1] for line in done.stdout.splitlines() if line.startswith("attempt 3 begins")}
+        self.assertEqual(len(begun), 1)
+        self.assertGreater(int(begun.pop()), 1, "it goes on where the others have stopped")
+        self.assertIn("the job succeeded in attempt 3, after:", done.stderr)
+        self.assertEqual(done.stderr.count('"event":"host_connected"'), 4, "connections and agents stay")
+
+    def test_every_host_is_told_the_same(self):
+        done = self.bed.sml_run("algo-1", "--max-restarts", "2", *AT_ONCE, "-np", "4", "-H", self.bed.hosts(), "--no-tag",
+                                "sh", "-c", 'echo $SML_ATTEMPT $TORCHELASTIC_RESTART_COUNT $MASTER_ADDR $MASTER_PORT; '
+                                '[ $SML_ATTEMPT != 1 ] || { [ $RANK != 2 ] || exit 9; sleep 600; }')
+        self.assert_status(done, 0)
+        rows = done.stdout.splitlines()
+        self.assertEqual({row: rows.count(row) for row in rows if row.startswith("2 1 ")},
+                         {row: 4 for row in rows if row.startswith("2 1 ")})
+        self.assertEqual(len([row for row in rows if row.startswith("2 1 ")]), 4)
+
+    def test_no_process_of_one_attempt_lives_in_the_next(self):
+        done = self.bed.sml_run("algo-1", "--max-restarts", "1", *AT_ONCE, "-np", "2", "-H", "algo-1,algo-2", "--no-tag",
+                                "sh", "-c", 'pgrep -cxf "sleep 4711"; [ $SML_ATTEMPT = 1 ] || exit 0; '
+                                'setsid sleep 4711 & until pgrep -xf "sleep 4711" >/dev/null; do :; done; exit 3')
+        self.assert_status(done, 0)
+        self.assertEqual(done.stdout.split(), ["0"] * 4)
+
+
+class LostHosts(HostsCase):
+    hosts = 4
+
+    def test_a_lost_host_is_the_end(self):
+        with self.bed.sml_run_popen("algo-1", "--max-restarts", "5", "--heartbeat-timeout", "3s", "-np", "4", "-H",
+                                    self.bed.hosts(), "--no-tag", "sh", "-c", "echo runs; sleep 600") as job:
+            job.read_until("runs\nruns\nruns\nruns")
+            self.bed.kill("algo-3")
+            self.addCleanup(self.bed.start, "algo-3")
+            done = job.finish(60)
+        self.assert_status(done, 125)
+        self.assertIn("no restart: a host has failed", own_lines(done))

@@ -1,0 +1,163 @@
+#include "launcher/run/restart_policy.h"
+
+#include <csignal>
+#include <vector>
+
+#include "tests/support/catch.h"
+
+using namespace sml;
+using namespace sml::run;
+using namespace std::chrono_literals;
+using report::Decider;
+
+namespace {
+
+const TimePoint kStart = TimePoint(1000h);
+constexpr double kMiddle = 0.5;  // no jitter
+
+// Attempts one after the other, each as long as it is said.
+struct Job {
+  RestartOptions options{.max = 3, .window = {}, .delay = {}, .give_up = {}};
+  std::vector<PastAttempt> history{};
+  TimePoint now = kStart;
+
+  Decision fails(const std::optional<ExitStatus>& status, Duration after, Decider cause = Decider::Worker) {
+    history.push_back({.started = now, .ended = now + after, .cause = cause, .status = status});
+    now += after;
+    return decide(options, history, kMiddle);
+  }
+  Decision fails(int code, Duration after = 1s) { return fails(ExitStatus(Exited{code}), after); }
+};
+
+bool again(const Decision& decision) { return std::holds_alternative<TryAgain>(decision); }
+Duration delay(const Decision& decision) { return std::get<TryAgain>(decision).delay; }
+std::string why(const Decision& decision) { return std::get<EndJob>(decision).why; }
+
+}  // namespace
+
+TEST_CASE("restarts: one budget for the whole job, whichever rank fails") {
+  Job job;
+  for (int restart = 0; restart < 3; ++restart) CHECK(again(job.fails(1)));
+  CHECK(why(job.fails(1)) == "3 restarts have been used (--max-restarts)");
+}
+
+TEST_CASE("restarts: none unless they are asked for") {
+  Job job;
+  job.options.max = 0;
+  CHECK(why(job.fails(1)).empty());
+}
+
+TEST_CASE("restarts: with a window only those count that are not longer ago") {
+  Job job;
+  job.options.max = 1;
+  job.options.window = 10min;
+  CHECK(again(job.fails(1, 5min)));
+  CHECK(again(job.fails(1, 11min)));
+  CHECK(why(job.fails(1, 9min)) == "1 restart has been used in 10 min (--max-restarts)");
+}
+
+TEST_CASE("restarts: what would come again, or was wanted, ends the job") {
+  for (const int code : {2, 126, 127}) {
+    CAPTURE(code);
+    CHECK(why(Job().fails(code)) == "status " + std::to_string(code) + " would come again");
+  }
+  CHECK(why(Job().fails(ExitStatus(SpawnFailed{SpawnStep::Exec, ENOENT}), 0s)) == "status 127 would come again");
+  CHECK(again(Job().fails(ExitStatus(Signaled{SIGINT, false}), 1s)));
+  for (const Decider cause : {Decider::Success, Decider::User, Decider::TimeLimit}) {
+    CHECK(why(Job().fails(std::nullopt, 1s, cause)).empty());
+  }
+  for (const Decider cause : {Decider::Host, Decider::Launcher, Decider::Output, Decider::Unknown}) {
+    CHECK(!why(Job().fails(std::nullopt, 1s, cause)).empty());
+  }
+  CHECK(again(Job().fails(std::nullopt, 1s, Decider::Stalled)));
+}
+
+TEST_CASE("restarts: none beside processes that could not be ended") {
+  Job job;
+  job.history.push_back({.started = kStart,
+                         .ended = kStart + 1s,
+                         .cause = Decider::Worker,
+                         .status = ExitStatus(Exited{1}),
+                         .left_behind = true});
+  CHECK(why(decide(job.options, job.history, kMiddle)) == "processes of this attempt could not be ended");
+}
+
+TEST_CASE("restarts: the delay doubles up to its limit, and is small again after a healthy attempt") {
+  Job job;
+  job.options.max = 100;
+  job.options.delay = {.first = 5s, .most = 30s};
+  for (const Duration expected : {5s, 10s, 20s, 30s, 30s}) CHECK(delay(job.fails(1)) == expected);
+  CHECK(delay(job.fails(1, 60s)) == 5s);
+  CHECK(delay(job.fails(1)) == 5s);
+  CHECK(delay(job.fails(1)) == 10s);
+}
+
+TEST_CASE("restarts: by default the first one comes at once, and the next ones do not") {
+  Job job;
+  job.options.max = 100;
+  for (const Duration expected : {0s, 1s, 2s, 4s, 8s, 16s, 30s, 30s}) CHECK(delay(job.fails(1)) == expected);
+  job.options.delay = {.first = 0s, .most = 0s};
+  CHECK(delay(job.fails(1)) == 0s);
+}
+
+TEST_CASE("restarts: many jobs that failed together do not all come back together") {
+  Job job;
+  job.options.delay = {.first = 10s, .most = 10s};
+  job.fails(1);
+  CHECK(delay(decide(job.options, job.history, 0.0)) == 9s);
+  CHECK(delay(decide(job.options, job.history, 1.0)) == 11s);
+}
+
+TEST_CASE("giving up: so many failures of a kind within a time are enough") {
+  Job job;
+  job.options.max = 100;
+  job.options.give_up = *GiveUpRule::parse("2/60s:1,101-103;SIGSEGV;5");
+  CHECK(again(job.fails(1, 10s)));
+  CHECK(again(job.fails(7, 10s)));
+  CHECK(again(job.fails(102, 100s)));  // the one before is long ago
+  CHECK(why(job.fails(103, 10s)) == "--give-up 2/60s:1,101-103");
+  job.history.resize(1);
+  CHECK(why(job.fails(ExitStatus(Signaled{SIGSEGV, true}), 1s)) == "--give-up SIGSEGV");
+}
+
+TEST_CASE("giving up: without a list any failure counts") {
+  Job job;
+  job.options.give_up = *GiveUpRule::parse("2/60s");
+  CHECK(again(job.fails(1)));
+  CHECK(why(job.fails(std::nullopt, 1s, Decider::Stalled)) == "--give-up 2/60s");
+}
+
+TEST_CASE("giving up: the grammar") {
+  const std::vector<GiveUpRule> rules = *GiveUpRule::parse("5/60s:1,101-103,SIGSEGV;3:KILL;9");
+  REQUIRE(rules.size() == 3);
+  CHECK(rules[0].failures == 5);
+  CHECK(rules[0].within == 60s);
+  CHECK(rules[0].counts(ExitStatus(Exited{101})));
+  CHECK(!rules[0].counts(ExitStatus(Exited{104})));
+  CHECK(!rules[0].counts(ExitStatus(Exited{139})));  // a status, not a signal
+  CHECK(rules[0].counts(ExitStatus(Signaled{SIGSEGV, true})));
+  CHECK(!rules[0].counts(std::nullopt));
+  CHECK(!rules[1].within);
+  CHECK(rules[1].failures == 3);
+  CHECK(rules[2].failures == 1);
+  CHECK(rules[2].counts(ExitStatus(Exited{9})));
+  for (const char* bad :
+       {"", "0", "256", "1-", "3-1", "0/60s", "5/", "5/0s", "5/60s:", "1,,2", "SIGNOPE", ":1", "5/60s:1:2", ";"}) {
+    CAPTURE(bad);
+    const auto parsed = GiveUpRule::parse(bad);
+    REQUIRE(!parsed);
+    CHECK(parsed.error().message().find(" is not ") != std::string::npos);
+  }
+}
+
+TEST_CASE("restart delay: one duration, or two") {
+  CHECK(RestartDelay::parse("5s")->first == 5s);
+  CHECK(RestartDelay::parse("5s")->most == 30s);
+  CHECK(RestartDelay::parse("1m")->most == 1min);
+  CHECK(RestartDelay::parse("1s:2m")->most == 2min);
+  CHECK(RestartDelay::parse("0:0")->most == 0s);
+  for (const char* bad : {"", "x", "5s:", "5s:1s", ":5s", "1:2:3"}) {
+    CAPTURE(bad);
+    CHECK(!RestartDelay::parse(bad));
+  }
+}
