@@ -11,12 +11,17 @@ constexpr char kScript[] =
     // Whatever the login's shell options and variables are; bash takes both from the environment.
     "set +aefu; unset sml_path sml_mask sml_why sml_cache sml_base sml_dir sml_new; "
     // Programs that we run ourselves come from the system, whatever the login's PATH holds.
-    "sml_path=$PATH; PATH=/usr/bin:/bin:/usr/sbin:/sbin:$PATH; sml_mask=$(umask); umask 077; trap \"\" PIPE; "
-    "sml_run() { PATH=$sml_path; umask \"$sml_mask\"; exec \"$@\" --mark @MARK@ --silence @SILENCE@; }; "
-    // sml_good FOLDER: descriptor 9 is the agent, whole, and nobody else can write it or its folder.
+    "sml_path=$PATH; PATH=/usr/bin:/bin:/usr/sbin:/sbin:$PATH; trap \"\" PIPE; "
+    "sml_run() { PATH=$sml_path; [ -z \"$sml_mask\" ] || umask \"$sml_mask\"; exec \"$@\" --mark @MARK@ --silence "
+    "@SILENCE@; }; "
+    // sml_good FOLDER: descriptor 9 is the agent, whole, and nobody else can write it or its folder. To read it all is
+    // what costs most of a start, so a file that was found whole gets a time that no later write leaves it.
     "sml_good() { [ -x /proc/self/fd/9 ] && [ -O /proc/self/fd/9 ] && [ -O \"$1\" ] && "
-    "case $(stat -L -c %a \"$1\" /proc/self/fd/0 <&9) in *700?*700) ;; *) false ;; esac && "
-    "[ \"$(cksum <&9)\" = \"@CKSUM@\" ]; }; "
+    "case $(stat -L -c =%a:%s:%Y \"$1\" /proc/self/fd/0 <&9) in "
+    "=700:*=700:@SIZE@:946684800 | =?700:*=700:@SIZE@:946684800) ;; "
+    "=700:*=700:@SIZE@:* | =?700:*=700:@SIZE@:*) [ \"$(cksum <&9)\" = \"@CKSUM@\" ] && "
+    "{ TZ=UTC0 touch -c -t 200001010000 /proc/self/fd/0 <&9 2> /dev/null || :; } ;; "
+    "*) false ;; esac; }; "
     // sml_try FOLDER NAME ARGUMENT...: the file that was looked at is the one that runs, whatever its name is now.
     "sml_try() { [ -f \"$1/$2\" ] && [ -r \"$1/$2\" ] && "
     "{ sml_good \"$1\" && { shift 2; sml_run /proc/self/fd/9 \"$@\"; }; } 9< \"$1/$2\"; }; "
@@ -38,6 +43,8 @@ constexpr char kScript[] =
     "sml_bad() { rm -f \"$1/$2\"; sml_why=\"$sml_why; $1 does not keep what it is given\"; }; "
     "sml_cache=${XDG_CACHE_HOME:-$HOME/.cache}/sml-run; "
     "sml_try \"$sml_cache\" @NAME@; "
+    // Not sooner: $() makes a process, and what is found there needs none.
+    "sml_mask=$(umask); umask 077; "
     "mkdir -p \"$sml_cache\" 2> /dev/null; "
     "if [ -d \"$sml_cache\" ] && [ -O \"$sml_cache\" ]; then "
     "chmod 700 \"$sml_cache\" 2> /dev/null; "

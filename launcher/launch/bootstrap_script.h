@@ -19,8 +19,9 @@ struct StartLimits {
 // ([a-z0-9]+).
 //
 // What is executed is an open descriptor, after a look through it: a file of the login's own that nobody else can
-// write, in such a folder, with the image's cksum. A file that is not so, cut short for instance, is sent again. A
-// connection that ends before the whole agent has come ends the script.
+// write, in such a folder, with the image's size and cksum. Who has been found whole gets 2000-01-01 as time of its
+// last write, and is not read again as long as it has that. A file that is not so, cut short for instance, is sent
+// again. A connection that ends before the whole agent has come ends the script.
 //
 // Where the agent goes: ${XDG_CACHE_HOME:-~/.cache}/sml-run (mode 0700, must be the login's own), where it stays for
 // the next job; if that cannot be written or executed from, a new folder of mktemp -d in $XDG_RUNTIME_DIR, /dev/shm,

@@ -6,6 +6,7 @@ from harness import TestCase, Testbed
 from jobs import CACHE, by_rank, cached_agents, complaints, edit_file, forget_agents, keep_file, sh
 
 HOST = "algo-2"
+FOUND_WHOLE = "946684800"  # 2000-01-01: its bytes were read and are right
 
 
 class Deployment(TestCase):
@@ -54,6 +55,7 @@ class Cache(Deployment):
         second = self.received()
         self.assertEqual(len(cached), 1)
         size = int(next(iter(cached.values()))[2])
+        self.assertEqual(next(iter(cached.values()))[1], FOUND_WHOLE)
         self.assertEqual(cached_agents(self.bed, HOST), cached)
         self.assertGreater(first - begin, size)
         self.assertLess(second - first, size / 4)
@@ -99,9 +101,13 @@ class Cache(Deployment):
         self.assertEqual({k: v[2] for k, v in cached_agents(self.bed, HOST).items()}, {k: v[2] for k, v in cached.items()})
 
     def test_a_damaged_agent_is_sent_again(self):
-        """Empty, as a crash of the host may leave it, cut short, or with other bytes in it."""
+        """Empty, as a crash of the host may leave it, cut short, or with other bytes in it; not if it was only touched."""
         self.assert_runs(self.job())
         agent = f"{CACHE}/{next(iter(cached_agents(self.bed, HOST)))}"
+        sh(self.bed, HOST, 'touch "$1"', agent)
+        before = cached_agents(self.bed, HOST)
+        self.assert_runs(self.job())
+        self.assertEqual({k: (v[0], FOUND_WHOLE, v[2]) for k, v in before.items()}, cached_agents(self.bed, HOST))
         whole = sh(self.bed, HOST, 'cksum < "$1"', agent)
         for damage in ('truncate -s 0 "$1"', 'truncate -s 5000 "$1"', 'truncate -s -1 "$1"',
                        'printf x | dd of="$1" bs=1 seek=900000 conv=notrunc 2>/dev/null'):

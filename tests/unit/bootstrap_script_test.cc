@@ -29,6 +29,7 @@ TEST_CASE("it names the agent's file and size, and marks every line that it prin
   CHECK(line.find(image.file_name()) != std::string::npos);
   CHECK(line.find("head -c " + std::to_string(image.bytes().size()) + " ") != std::string::npos);
   CHECK(line.find("= \"" + image.cksum() + "\"") != std::string::npos);
+  CHECK(line.find("=700:*=700:" + std::to_string(image.bytes().size()) + ":946684800 ") != std::string::npos);
   CHECK(line.find("--mark " + mark) != std::string::npos);
   for (const char* place : {"@MARK@", "@NAME@", "@SIZE@", "@CKSUM@", "@START@", "@SILENCE@"})
     CHECK(line.find(place) == std::string::npos);
