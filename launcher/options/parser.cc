@@ -38,9 +38,14 @@ std::string suggestion(const OptionRow& row, string_view value) {
 class Parser {
  public:
   // Every value is checked, also where a later one replaces it.
+  // CLI11 compares each option with every other when it is added: it gets to know only those that are given.
   explicit Parser(std::span<const Occurrence> given) : given_(given) {
     app_.set_help_flag();
-    for_each_row([this](const OptionRow& row) { add(row); });
+    std::vector<const OptionRow*> rows;
+    for (const Occurrence& o : given_) rows.push_back(o.row);
+    std::sort(rows.begin(), rows.end());
+    rows.erase(std::unique(rows.begin(), rows.end()), rows.end());
+    for (const OptionRow* row : rows) add(*row);
   }
 
   Result<Options> parse() {
@@ -52,8 +57,8 @@ class Parser {
     } catch (const CLI::ParseError& error) {
       return Error(ErrorKind::Usage, error.what());
     }
-    const auto forward =
-        app_.get_option("--forward-signals")->count() > 0 ? ForwardSignals::Given : ForwardSignals::Default;
+    const CLI::Option* forward_signals = app_.get_option_no_throw("--forward-signals");
+    const auto forward = forward_signals == nullptr ? ForwardSignals::Default : ForwardSignals::Given;
     if (Result<void> settled = settle_status_signal(options_, forward); !settled) return settled.error();
     if (options_.dry_run) options_.dry_run = options_.format;
     return std::move(options_);
