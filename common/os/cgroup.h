@@ -45,7 +45,8 @@ class Cgroup {
 
   // fork(), with the child in the group from its first moment; -1 where the kernel cannot (before 5.7).
   pid_t fork_into();
-  void leave();  // this process goes back to the group above
+  void leave();                                   // this process goes back to the group above
+  void leave_to_others() { directory_.reset(); }  // to be removed by who else has it; nothing else may be called then
   // SIGKILL to all of it; kernels before 5.14 cannot, and then nothing happens.
   void kill();
   bool populated() const;

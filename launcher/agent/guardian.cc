@@ -50,7 +50,10 @@ void end_orphans(std::optional<os::Cgroup>& cgroup) {
 // How long a child has been stopped while we were not: where the whole host stands still, nobody is to blame.
 class StopWatch {
  public:
-  explicit StopWatch(pid_t child) : child_(child), stopped_(os::is_stopped(child)) {}
+  explicit StopWatch(pid_t child) : child_(child) {}
+
+  // What it did before its signals came to us is not signalled again.
+  void has_come_from_another() { stopped_ = os::is_stopped(child_); }
 
   Duration look() {
     siginfo_t news{};
@@ -71,7 +74,7 @@ class StopWatch {
 
  private:
   pid_t child_;
-  bool stopped_;
+  bool stopped_ = false;
   Duration stood_ = Duration::zero();
   TimePoint last_look_ = Clock::now();
 };
@@ -88,6 +91,7 @@ int watch_one(pid_t child, const Pact& pact) {
   // Of the guardian's own children it is in charge.
   const int by_force = child == pact.agent ? SIGKILL : SIGTERM;
   StopWatch stop_watch(child);
+  if (pact.agent == child && pact.keeper == ::getpid()) stop_watch.has_come_from_another();
   for (;;) {
     const int signo =
         stop_watch.stopped() ? ::sigtimedwait(&awaited, nullptr, &kStopLookSpec) : ::sigwaitinfo(&awaited, nullptr);
@@ -151,8 +155,14 @@ int guard(const std::function<int(Pact&, const ScratchFolder&)>& serve) {
   ::prctl(PR_SET_PDEATHSIG, kParentDied);
   if (::getppid() != guardian) return 1;
   const int status = serve(pact, scratch);
+  if (!cgroup) return status;
   const pid_t parent = ::getppid();
-  if (cgroup && parent != guardian && parent != pact.keeper) cgroup->leave();  // nobody else is left to remove it
+  const bool watched = parent == guardian || parent == pact.keeper;
+  // With us in it, it cannot be removed.
+  if (watched)
+    cgroup->leave_to_others();
+  else
+    cgroup->leave();
   return status;
 }
 
