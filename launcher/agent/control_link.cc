@@ -22,7 +22,10 @@ constexpr std::size_t kQueueLimit = std::size_t{64} << 10;  // output waits in t
 }  // namespace
 
 ControlLink::ControlLink(boost::asio::io_context& loop, int in, int out, Handlers handlers)
-    : in_(loop, in), out_(loop, out), handlers_(std::move(handlers)), buffer_(kReadSize, '\0') {
+    : in_(loop, in),
+      out_(loop, out),
+      handlers_(std::move(handlers)),
+      buffer_(std::make_unique_for_overwrite<char[]>(kReadSize)) {
   in_.non_blocking(true);
   out_.non_blocking(true);
 }
@@ -30,15 +33,16 @@ ControlLink::ControlLink(boost::asio::io_context& loop, int in, int out, Handler
 void ControlLink::start() { read(); }
 
 void ControlLink::read() {
-  in_.async_read_some(boost::asio::buffer(buffer_), [this](boost::system::error_code error, std::size_t size) {
+  const auto heard = [this](boost::system::error_code error, std::size_t size) {
     if (error == boost::asio::error::operation_aborted) return;
     if (error) return lose(Error(ErrorKind::Lost, "the launcher is gone"));
     on_bytes(size);
-  });
+  };
+  in_.async_read_some(boost::asio::buffer(buffer_.get(), kReadSize), heard);
 }
 
 void ControlLink::on_bytes(std::size_t size) {
-  decoder_.feed(std::span<const char>(buffer_.data(), size));
+  decoder_.feed(std::span<const char>(buffer_.get(), size));
   for (;;) {
     Result<std::optional<wire::ToAgent>> next = decoder_.next();
     if (!next) return lose(next.error());

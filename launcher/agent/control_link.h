@@ -2,6 +2,7 @@
 #pragma once
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
 
@@ -56,9 +57,9 @@ class ControlLink {
   boost::asio::posix::stream_descriptor out_;
   Handlers handlers_;
   wire::Decoder<wire::ToAgent> decoder_;
-  std::string buffer_;
-  std::string head_;     // kept for its memory
-  std::string pending_;  // not yet given to a write
+  std::unique_ptr<char[]> buffer_;  // pages that no bytes come to are never touched
+  std::string head_;                // kept for its memory
+  std::string pending_;             // not yet given to a write
   std::string writing_;
   std::uint64_t credit_ = 0;
   bool lost_ = false;

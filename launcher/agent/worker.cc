@@ -1,7 +1,6 @@
 #include "launcher/agent/worker.h"
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <csignal>
 
@@ -113,17 +112,18 @@ void Worker::await_output(Output& output) {
 }
 
 void Worker::read_output(Output& output) {
-  std::array<char, kReadSize> buffer;
+  // Not on the stack, which the compiler's hardening would zero each time.
+  const auto buffer = std::make_unique_for_overwrite<char[]>(kReadSize);
   for (int turn = 0; turn < kReadsPerTurn; ++turn) {
-    const std::size_t allowed = std::min(buffer.size(), owner_.output_allowance());
+    const std::size_t allowed = std::min(kReadSize, owner_.output_allowance());
     if (allowed == 0) return starve(output);
     if (move_output(output, allowed)) continue;
-    const ssize_t n = ::read(output.pipe.native_handle(), buffer.data(), allowed);
+    const ssize_t n = ::read(output.pipe.native_handle(), buffer.get(), allowed);
     if (n < 0 && (errno == EAGAIN || errno == EINTR)) break;
     if (n <= 0) return output_ended(output);
     const TimePoint now = Clock::now();
     drain_.heard(now);
-    owner_.worker_output(rank(), output.stream, now, std::string_view(buffer.data(), static_cast<std::size_t>(n)));
+    owner_.worker_output(rank(), output.stream, now, std::string_view(buffer.get(), static_cast<std::size_t>(n)));
     if (static_cast<std::size_t>(n) < allowed) break;
   }
   await_output(output);

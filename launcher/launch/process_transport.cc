@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cerrno>
+#include <memory>
 #include <optional>
 
 #include <sys/socket.h>
@@ -37,14 +38,14 @@ struct ProcessStart {
 
 // What outlives the transport while handlers are under way.
 struct Core {
-  explicit Core(const asio::any_io_executor& loop)
-      : socket(loop), output(loop), errors(loop), buffer(kReadSize, '\0') {}
+  explicit Core(const asio::any_io_executor& loop) : socket(loop), output(loop), errors(loop) {}
   asio::local::stream_protocol::socket socket;  // its standard input
   asio::posix::stream_descriptor output;        // a pipe: the agent can pass workers' output on without copying it
   asio::posix::stream_descriptor errors;
   std::unique_ptr<os::Child> child;
   TransportEvents* events = nullptr;  // null: the owner has gone, or has been told the end
-  std::string buffer;
+  // Not zeroed: the pages that no bytes come to are never touched.
+  std::unique_ptr<char[]> buffer = std::make_unique_for_overwrite<char[]>(kReadSize);
   std::string pending;
   std::string writing;
   std::string error_text;
@@ -172,13 +173,13 @@ class ProcessTransport final : public AgentTransport {
   // False at its end, or when the owner has gone.
   static bool take_output(const std::shared_ptr<Core>& core) {
     for (int turn = 0; turn < kReadsPerTurn; ++turn) {
-      const ssize_t n = ::read(core->output.native_handle(), core->buffer.data(), core->buffer.size());
+      const ssize_t n = ::read(core->output.native_handle(), core->buffer.get(), kReadSize);
       if (n < 0) return errno == EAGAIN || errno == EINTR;
       if (n == 0) return false;
       const auto size = static_cast<std::size_t>(n);
-      core->events->transport_bytes(std::span<const char>(core->buffer.data(), size));
+      core->events->transport_bytes(std::span<const char>(core->buffer.get(), size));
       if (core->events == nullptr) return false;
-      if (size < core->buffer.size()) return true;  // it is empty
+      if (size < kReadSize) return true;  // it is empty
     }
     return true;
   }
