@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <initializer_list>
+#include <iterator>
 #include <optional>
 
 #include "common/plan/worker_env.h"
@@ -124,13 +125,42 @@ bool is_mpi_library(std::string_view path) {
   return std::any_of(kNames.begin(), kNames.end(), [name](std::string_view begin) { return name.starts_with(begin); });
 }
 
+// Open MPI counts its libraries from 0 (1.2) over 20 (2) to 40 (4, 5) and 80 (6); 12 is what MPICH, Intel MPI and
+// MVAPICH agree on, and was Open MPI's for 1.7 to 1.10, which spoke neither.
+MpiSpeech speech_of(std::string_view library) {
+  constexpr std::array<std::string_view, 5> kOpenMpi{"libmpi.so.20", "libmpi.so.40", "libmpi.so.80", "libmpi_mpifh.so",
+                                                     "libmpi_usempi"};
+  constexpr std::array<std::string_view, 5> kPmi{"libmpi.so.12", "libmpich", "libmpicxx.so.12", "libmpifort.so.12",
+                                                 "libmpi_cray"};
+  const auto begins = [name = file_name(library)](std::string_view begin) { return name.starts_with(begin); };
+  if (std::any_of(kOpenMpi.begin(), kOpenMpi.end(), begins)) return MpiSpeech::Pmix;
+  return std::any_of(kPmi.begin(), kPmi.end(), begins) ? MpiSpeech::Pmi : MpiSpeech::Unknown;
+}
+
+bool brings_together(MpiMeeting meeting, MpiSpeech speech) {
+  switch (meeting) {
+    case MpiMeeting::None: return false;
+    case MpiMeeting::Auto:
+    case MpiMeeting::Pmi1:
+    case MpiMeeting::Pmi2: return speech != MpiSpeech::Pmix;
+    case MpiMeeting::Pmix: return false;
+  }
+  return false;
+}
+
 std::string linked_mpi_library(const ReadAt& program) { return mpi_library_among(needed_libraries(program)); }
 
-bool has_process_manager(std::span<const std::string> environment) {
+std::vector<std::string> process_manager_entries(std::span<const std::string> environment) {
   constexpr std::array<std::string_view, 3> kNames{"PMI_FD", "PMI_PORT", "PMIX_NAMESPACE"};
-  return std::any_of(environment.begin(), environment.end(), [&kNames](const std::string& entry) {
+  std::vector<std::string> out;
+  std::copy_if(environment.begin(), environment.end(), std::back_inserter(out), [&kNames](const std::string& entry) {
     return std::find(kNames.begin(), kNames.end(), name_of(entry)) != kNames.end();
   });
+  return out;
+}
+
+bool has_process_manager(std::span<const std::string> environment) {
+  return !process_manager_entries(environment).empty();
 }
 
 std::vector<std::string> mapped_files(std::string_view maps) {

@@ -8,6 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "common/plan/job_shape.h"
+
 namespace sml::plan {
 
 // At most `size` bytes of a file from `offset` on; fewer at its end, none where it cannot be read.
@@ -25,11 +27,26 @@ std::vector<std::string> library_folders(const ReadAt& read);
 // "/usr/lib/libmpi.so.40", "libmpich.so.12", "libmpi_cray.so.12", but not "libmpir.so.1".
 bool is_mpi_library(std::string_view path);
 
+// By what a library finds the other ranks.
+enum class MpiSpeech : std::uint8_t {
+  Unknown,  // PMI, if it is of MPICH's family
+  Pmi,
+  Pmix,  // only
+};
+// "libmpich.so.12" → Pmi, "libmpi.so.40" → Pmix: Open MPI.
+MpiSpeech speech_of(std::string_view library);
+
+// Whether `meeting` brings ranks together whose library speaks so.
+bool brings_together(MpiMeeting meeting, MpiSpeech speech);
+
 // The MPI library that an ELF program is linked with; empty: none.
 std::string linked_mpi_library(const ReadAt& program);
 
 // Whether some other launcher, such as an mpirun that a worker has started, serves a process with these variables.
 bool has_process_manager(std::span<const std::string> environment);
+
+// Those of the entries by which has_process_manager() knows one.
+std::vector<std::string> process_manager_entries(std::span<const std::string> environment);
 
 // The files in the text of /proc/PID/maps, each once.
 std::vector<std::string> mapped_files(std::string_view maps);

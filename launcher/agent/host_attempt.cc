@@ -8,6 +8,7 @@
 #include "common/core/switch_point.h"
 #include "common/os/descendants.h"
 #include "common/os/fd.h"
+#include "common/plan/mpi_use.h"
 #include "common/wire/limits.h"
 #include "launcher/agent/leftovers.h"
 #include "launcher/agent/own_clock.h"
@@ -62,7 +63,8 @@ wire::Prepared HostAttempt::prepare(wire::Prepare m) {
   const auto hinders = [&answer](const Error& why) { answer.obstacles.push_back(obstacle(why)); };
   for (const Error& missing : environments_->find_programs()) hinders(missing);
   looks_for_mpi_ = m.mpi.look;
-  if (looks_for_mpi_ == wire::MpiLook::Yes) answer.mpi = environments_->find_mpi_programs(workers_.specs());
+  mpi_meeting_ = m.mpi.meeting;
+  if (looks_for_mpi_ == wire::MpiLook::Yes) answer.mpi = environments_->find_lone_mpi(workers_.specs(), mpi_meeting_);
   share_out(m, answer);
   if (Result<std::vector<std::string>> chosen = environments_->choose_interfaces(m.interfaces)) {
     answer.addresses = std::move(*chosen);
@@ -135,7 +137,7 @@ void HostAttempt::spawn_all() {
   for (const auto& service : services_) service->start(start_);
   start_ = {};
   wire::Started started{.workers = spawn_workers()};
-  if (looks_for_mpi_ == wire::MpiLook::Yes) mpi_watch_.begin(Clock::now());
+  if (looks_for_mpi_ == wire::MpiLook::Yes) mpi_watch_.begin(Clock::now(), mpi_meeting_);
   started.at_ns = nanoseconds(Clock::now());
   around_.link.send(std::move(started));
   if (workers_.alive() == 0) end_services();
@@ -170,6 +172,7 @@ void HostAttempt::spawn(Worker& worker, const WorkerShare& share, int dev_null) 
       keep.push_back(std::move(one.descriptor));
     }
   }
+  if (looks_for_mpi_ == wire::MpiLook::Yes) mpi_offers_[worker.rank()] = plan::process_manager_entries(own);
   const plan::Environment environment = environments_->of(worker.spec(), own);
   worker.spawn({.program = environments_->program(app),
                 .argv = environments_->app(app).argv,
@@ -285,7 +288,12 @@ void HostAttempt::send_evidence(const Worker& worker) {
 }
 
 void HostAttempt::look_for_mpi(TimePoint now) {
-  const std::vector<MpiWatch::Candidate> candidates = workers_.candidates();
+  std::vector<MpiWatch::Candidate> candidates = workers_.candidates();
+  std::erase_if(candidates, [this](const MpiWatch::Candidate& one) {
+    return std::any_of(services_.begin(), services_.end(),
+                       [&one](const auto& service) { return service->has_joined(one.rank); });
+  });
+  for (MpiWatch::Candidate& one : candidates) one.offer = mpi_offers_[one.rank];
   if (candidates.empty() || machine_.state() != HostState::Running) return mpi_watch_.end();
   if (std::optional<wire::MpiUse> found = mpi_watch_.look(candidates, now)) around_.link.send(std::move(*found));
 }

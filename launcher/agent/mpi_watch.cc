@@ -37,10 +37,15 @@ plan::Environment environment_of(const std::string& process) {
   return out;
 }
 
-std::string mpi_library_of(const std::string& process) {
+// `offer`: of ours; another launcher's variables are others.
+std::string mpi_library_of(const std::string& process, const plan::Environment& offer) {
   const std::string maps = os::read_small_file(process + "maps");
   if (maps.find("/libmpi") == std::string::npos) return {};
-  return plan::mpi_library_in_use(plan::mapped_files(maps), environment_of(process), read_file_at);
+  plan::Environment environment = environment_of(process);
+  std::erase_if(environment, [&offer](const std::string& entry) {
+    return std::find(offer.begin(), offer.end(), entry) != offer.end();
+  });
+  return plan::mpi_library_in_use(plan::mapped_files(maps), environment, read_file_at);
 }
 
 std::string name_of(const std::string& process) {
@@ -64,28 +69,37 @@ bool has_torch(pid_t worker) {
   });
 }
 
-void MpiWatch::begin(TimePoint now) {
+void MpiWatch::begin(TimePoint now, plan::MpiMeeting meeting) {
+  meeting_ = meeting;
   began_ = now;
   due_ = now + kLooks.front();
 }
 
 std::optional<wire::MpiUse> MpiWatch::look(std::span<const Candidate> workers, TimePoint now) {
-  bool at_all = false;
+  looks_at_all_ = false;
   for (; looks_ < kLooks.size() && began_ + kLooks[looks_] <= now; ++looks_) {
-    at_all = at_all || std::find(kLooksAtAll.begin(), kLooksAtAll.end(), kLooks[looks_]) != kLooksAtAll.end();
+    looks_at_all_ =
+        looks_at_all_ || std::find(kLooksAtAll.begin(), kLooksAtAll.end(), kLooks[looks_]) != kLooksAtAll.end();
   }
   due_.reset();
-  const std::size_t step = at_all ? 1 : std::max<std::size_t>(1, workers.size() / kSome);
+  const std::size_t step = looks_at_all_ ? 1 : std::max<std::size_t>(1, workers.size() / kSome);
   for (std::size_t i = 0; i < workers.size(); i += step) {
     const Candidate& worker = workers[i];
     for (const pid_t pid : os::family_of(worker.pid, kMostProcesses)) {
       const std::string process = "/proc/" + std::to_string(pid) + "/";
-      std::string library = mpi_library_of(process);
-      if (!library.empty()) return wire::MpiUse{worker.rank, pid, name_of(process), std::move(library)};
+      std::string library = mpi_library_of(process, worker.offer);
+      if (!library.empty() && is_lone(library, worker))
+        return wire::MpiUse{worker.rank, pid, name_of(process), std::move(library)};
     }
   }
   if (looks_ < kLooks.size()) due_ = began_ + kLooks[looks_];
   return std::nullopt;
+}
+
+// Who may yet come gets the time until we look at all.
+bool MpiWatch::is_lone(const std::string& library, const Candidate& worker) const {
+  const bool may_come = !worker.offer.empty() && plan::brings_together(meeting_, plan::speech_of(library));
+  return looks_at_all_ || !may_come;
 }
 
 }  // namespace sml::agent

@@ -1,5 +1,6 @@
-// Finds workers that speak MPI: by what their program is linked with, before the start, and by the libraries that they
-// and their children have mapped, at a few moments after it. Between those it costs nothing.
+// Finds workers that speak MPI and that nobody brings together: by what their program is linked with, before the start,
+// and by the libraries that they and their children have mapped, at a few moments after it. Between those it costs
+// nothing.
 #pragma once
 #include <optional>
 #include <span>
@@ -8,6 +9,7 @@
 #include <sys/types.h>
 
 #include "common/core/clock.h"
+#include "common/plan/job_shape.h"
 #include "common/plan/worker_env.h"
 #include "common/wire/messages.h"
 
@@ -22,19 +24,26 @@ bool has_torch(pid_t worker);
 
 class MpiWatch {
  public:
-  void begin(TimePoint now);
+  void begin(TimePoint now, plan::MpiMeeting meeting);
   void end() { due_.reset(); }
   std::optional<TimePoint> due() const { return due_; }  // when to look; nothing: no more
 
   struct Candidate {
     Rank rank;
     pid_t pid = 0;
+    // By which a service would bring it together with the others; none: nobody would. One that has come to the service
+    // is no candidate.
+    plan::Environment offer{};
   };
   // Looks at the workers, or some of many, and their children; ends with the first that is found.
   std::optional<wire::MpiUse> look(std::span<const Candidate> workers, TimePoint now);
 
  private:
+  bool is_lone(const std::string& library, const Candidate& worker) const;
+
   TimePoint began_;
+  plan::MpiMeeting meeting_ = plan::MpiMeeting::None;
+  bool looks_at_all_ = false;
   std::size_t looks_ = 0;
   std::optional<TimePoint> due_;
 };

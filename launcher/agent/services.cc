@@ -1,11 +1,15 @@
 #include "launcher/agent/services.h"
 
 #include <algorithm>
+#include <optional>
+#include <string>
 #include <utility>
 
+#include "common/plan/mpi_use.h"
 #include "launcher/agent/channel_service.h"
 #include "launcher/agent/log_service.h"
 #include "launcher/agent/pipes.h"
+#include "launcher/agent/pmi_service.h"
 #include "launcher/agent/pmix_service.h"
 #include "launcher/agent/port_service.h"
 #include "launcher/agent/store_services.h"
@@ -42,6 +46,48 @@ void add_wished(HostServices& out, const std::vector<wire::ServiceWish>& wishes,
   for (const wire::ServiceWish& wish : wishes) out.push_back(make_wished(wish, context, of_all));
 }
 
+// Whoever may ask for it: what a program does when it runs cannot be told beforehand. Not those whose library speaks
+// otherwise, and those to whom the user has named another.
+bool may_use_pmi(std::uint32_t app, plan::MpiMeeting meeting, const WorkerEnvironments& environments) {
+  if (plan::has_process_manager(environments.shared(app))) return false;
+  return plan::brings_together(meeting, plan::speech_of(environments.mpi_library(app)));
+}
+
+// The same on all hosts, and no other job's or attempt's on any of them.
+std::string job_name(const wire::Prepare& plan, const wire::Worker& worker) {
+  const std::string* job = plan::find_variable(worker.environment, "SML_JOB_ID");
+  return (job == nullptr ? plan.mark : std::string(plan::value_of(*job))) + "." + std::to_string(plan.attempt);
+}
+
+rendezvous::PmiDialects dialects_of(plan::MpiMeeting meeting) {
+  if (meeting == plan::MpiMeeting::Pmi1) return rendezvous::PmiDialects::OnlyOne;
+  return meeting == plan::MpiMeeting::Pmi2 ? rendezvous::PmiDialects::OnlyTwo : rendezvous::PmiDialects::Both;
+}
+
+// Nobody may use it: none.
+std::unique_ptr<HostService> make_pmi(const wire::Prepare& plan, const std::vector<const wire::Worker*>& workers,
+                                      const WorkerEnvironments& environments, const ServiceContext& context) {
+  constexpr std::size_t kLongestMapping = 900;  // MPICH 4.0 takes lines of 1024 bytes
+  const plan::JobShape& shape = plan.mpi.shape;
+  rendezvous::PmiWorld world{.job = workers.empty() ? std::string() : job_name(plan, *workers.front()),
+                             .size = shape.size(),
+                             .universe = shape.slots,
+                             .mapping = plan::process_mapping(shape, kLongestMapping),
+                             .hosts = static_cast<std::uint32_t>(shape.hosts.size()),
+                             .ranks = {},
+                             .dialects = dialects_of(plan.mpi.meeting)};
+  std::vector<bool> may_use(environments.count());
+  for (std::uint32_t app = 0; app < may_use.size(); ++app) {
+    may_use[app] = may_use_pmi(app, plan.mpi.meeting, environments);
+  }
+  for (const wire::Worker* worker : workers) {
+    const std::optional<plan::RankRun> run = shape.run_of(worker->rank);
+    if (run && may_use[worker->app]) world.ranks.push_back({worker->rank, run->program});
+  }
+  if (world.ranks.empty()) return nullptr;
+  return std::make_unique<PmiService>(context, std::move(world));
+}
+
 }  // namespace
 
 HostServices make_services(wire::Prepare& plan, const std::vector<const wire::Worker*>& workers,
@@ -56,8 +102,13 @@ HostServices make_services(wire::Prepare& plan, const std::vector<const wire::Wo
   if (std::any_of(workers.begin(), workers.end(), has_log)) {
     out.push_back(std::make_unique<LogService>(context, plan.logs, workers));
   }
-  if (auto pmix = make_pmix_service(plan.mpi, workers, environments, context)) out.push_back(std::move(pmix));
+  if (plan.mpi.meeting == plan::MpiMeeting::Pmix) {
+    if (auto pmix = make_pmix_service(plan.mpi, workers, environments, context)) out.push_back(std::move(pmix));
+  }
   add_wished(out, plan.services, context);
+  if (plan.mpi.meeting != plan::MpiMeeting::None) {
+    if (auto pmi = make_pmi(plan, workers, environments, context)) out.push_back(std::move(pmi));
+  }
   return out;
 }
 

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "common/plan/meeting_wishes.h"
+#include "common/plan/mpi_use.h"
 #include "common/rendezvous/interfaces.h"
 #include "launcher/agent/mpi_watch.h"
 #include "launcher/agent/programs.h"
@@ -36,13 +37,19 @@ std::vector<Error> WorkerEnvironments::find_programs() {
   return out;
 }
 
-std::vector<wire::MpiUse> WorkerEnvironments::find_mpi_programs(std::span<const wire::Worker* const> workers) const {
+std::string WorkerEnvironments::mpi_library(std::uint32_t index) const {
+  const std::string& program = programs_[index];
+  if (program.empty()) return {};
+  const std::string& folder = apps_[index].working_directory;
+  return linked_mpi_library(program.starts_with('/') ? program : folder + "/" + program, shared_[index]);
+}
+
+std::vector<wire::MpiUse> WorkerEnvironments::find_lone_mpi(std::span<const wire::Worker* const> workers,
+                                                            plan::MpiMeeting meeting) const {
   std::vector<wire::MpiUse> out;
   for (std::uint32_t i = 0; i < apps_.size(); ++i) {
-    if (programs_[i].empty()) continue;
-    const std::string& folder = apps_[i].working_directory;
-    const std::string file = programs_[i].starts_with('/') ? programs_[i] : folder + "/" + programs_[i];
-    std::string library = linked_mpi_library(file, shared_[i]);
+    std::string library = mpi_library(i);
+    if (plan::brings_together(meeting, plan::speech_of(library))) continue;
     const auto runs_it = [i](const wire::Worker* worker) { return worker->app == i; };
     const auto first = std::find_if(workers.begin(), workers.end(), runs_it);
     if (library.empty() || first == workers.end()) continue;

@@ -20,8 +20,10 @@ class WorkerEnvironments {
   // Where each program is on this host, once per program: nothing that we set decides where it is found. The errors of
   // those that cannot run.
   std::vector<Error> find_programs();
-  // The programs that speak MPI, by the first rank of each.
-  std::vector<wire::MpiUse> find_mpi_programs(std::span<const wire::Worker* const> workers) const;
+  // The programs that speak MPI whose ranks `meeting` does not bring together, by the first rank of each.
+  std::vector<wire::MpiUse> find_lone_mpi(std::span<const wire::Worker* const> workers, plan::MpiMeeting meeting) const;
+  // The MPI library that the program is linked with; empty: none, or another launcher is to serve it.
+  std::string mpi_library(std::uint32_t index) const;
   // Those that the workers are to use, as names and networks; answers the addresses of those chosen, none without a
   // wish.
   Result<std::vector<std::string>> choose_interfaces(const std::vector<std::string>& wanted);

@@ -225,7 +225,7 @@ void Attempt::finish(AttemptOwner::End end) {
     if (end == AttemptOwner::End::GivenUp && silent) facts_.unconfirmed.push_back(host.name());
   }
   if (mpi_found_ && options_.lone_mpi == LoneMpi::Refused) {
-    add_fault(mpi_found_->host, lone_mpi_refusal(mpi_found_->use, {}));
+    add_fault(mpi_found_->host, lone_mpi_refusal(mpi_found_->use, {}, plan_.mpi));
   }
   owner_.attempt_over(end);
 }
@@ -316,10 +316,10 @@ void Attempt::note_mpi(fleet::Host& host, const wire::Prepared& message) {
 void Attempt::found_mpi(const std::string& host, const wire::MpiUse& use) {
   if (options_.lone_mpi == LoneMpi::Warned) {
     if (std::exchange(warned_of_mpi_, true) || options_.verbosity == Verbosity::Quiet) return;
-    return owner_.say("warning: " + lone_mpi_warning(use, host));
+    return owner_.say("warning: " + lone_mpi_warning(use, host, plan_.mpi));
   }
   if (!runs()) return;
-  facts_.own_fault = report::Facts::OwnFault{lone_mpi_refusal(use, host), Clock::now()};
+  facts_.own_fault = report::Facts::OwnFault{lone_mpi_refusal(use, host, plan_.mpi), Clock::now()};
   tell(AttemptEvent::RanksAlone);
 }
 

@@ -1,6 +1,9 @@
 #include "launcher/attempt/lone_mpi.h"
 
+#include <cstdint>
+
 #include "common/core/text.h"
+#include "common/plan/mpi_use.h"
 
 namespace sml::attempt {
 
@@ -10,23 +13,53 @@ constexpr std::size_t kLongest = 200;
 
 std::string_view file_name(std::string_view path) { return path.substr(path.rfind('/') + 1); }
 
+enum class Cause : std::uint8_t { Unwanted, OtherSpeech, Silent };
+
+Cause cause_of(const wire::MpiUse& use, plan::MpiMeeting meeting) {
+  if (meeting == plan::MpiMeeting::None) return Cause::Unwanted;
+  return plan::brings_together(meeting, plan::speech_of(use.library)) ? Cause::Silent : Cause::OtherSpeech;
+}
+
+std::string_view words_of(Cause cause) {
+  switch (cause) {
+    case Cause::Unwanted: return ", whose ranks sml-run is not to bring together (--mpi none)";
+    case Cause::OtherSpeech: return ", whose ranks find each other by PMIx, and sml-run serves PMI-1 and PMI-2";
+    case Cause::Silent: return ", and has not asked sml-run for the other ranks by PMI";
+  }
+  return {};
+}
+
+const char* hint_of(Cause cause) {
+  switch (cause) {
+    case Cause::Unwanted: return "leave --mpi none out";
+    case Cause::OtherSpeech:
+      return "the mpirun of its MPI library brings them together; sml-run with --mpi none starts each of them alone";
+    case Cause::Silent:
+      return "was its library made for another launcher? with --mpi none sml-run starts each of them "
+             "alone";
+  }
+  return "";
+}
+
 // "rank 3 on algo-1 runs alone, as rank 0 of 1: hello (pid 4711) uses ..."
-std::string sentence(std::string_view does, const wire::MpiUse& use, const std::string& host) {
+std::string sentence(std::string_view does, const wire::MpiUse& use, const std::string& host, Cause cause) {
   const std::string where = host.empty() ? std::string() : " on " + host;
   const std::string pid = use.pid == 0 ? std::string() : " (pid " + std::to_string(use.pid) + ")";
   return "rank " + std::to_string(use.rank.value()) + where + std::string(does) +
          " alone, as rank 0 of 1: " + show(use.program, kLongest) + pid + " uses the MPI library " +
-         show(file_name(use.library), kLongest) + ", and sml-run does not bring ranks of MPI together (PMI, PMIx)";
+         show(file_name(use.library), kLongest) + std::string(words_of(cause));
 }
 
 }  // namespace
 
-std::string lone_mpi_warning(const wire::MpiUse& use, const std::string& host) { return sentence(" runs", use, host); }
+std::string lone_mpi_warning(const wire::MpiUse& use, const std::string& host, plan::MpiMeeting meeting) {
+  return sentence(" runs", use, host, cause_of(use, meeting));
+}
 
-Error lone_mpi_refusal(const wire::MpiUse& use, const std::string& host) {
-  return Error(ErrorKind::Spawn, sentence(use.pid == 0 ? " would run" : " runs", use, host))
-      .with_hint(
-          "the launcher of its MPI library brings them together; sml-run under its own name starts each of them alone");
+Error lone_mpi_refusal(const wire::MpiUse& use, const std::string& host, plan::MpiMeeting meeting) {
+  const Cause cause = cause_of(use, meeting);
+  return Error(ErrorKind::Spawn, sentence(use.pid == 0 ? " would run" : " runs", use, host, cause))
+      .with_hint(hint_of(cause));
 }
 
 }  // namespace sml::attempt

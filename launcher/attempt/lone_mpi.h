@@ -3,16 +3,17 @@
 #include <string>
 
 #include "common/core/error.h"
+#include "common/plan/job_shape.h"
 #include "common/wire/messages.h"
 
 namespace sml::attempt {
 
 // `host` is empty where it is named otherwise.
 
-// A clause for the user, who may want it so.
-std::string lone_mpi_warning(const wire::MpiUse& use, const std::string& host);
+// A clause for the user, who may want it so. `meeting`: of the job.
+std::string lone_mpi_warning(const wire::MpiUse& use, const std::string& host, plan::MpiMeeting meeting);
 
 // Why the job does not start, or is ended (Spawn).
-Error lone_mpi_refusal(const wire::MpiUse& use, const std::string& host);
+Error lone_mpi_refusal(const wire::MpiUse& use, const std::string& host, plan::MpiMeeting meeting);
 
 }  // namespace sml::attempt

@@ -473,6 +473,7 @@ Result<plan::LaunchPlan> make_plan(const Options& options, const ThisHost& here,
   plan.job.run_id = options.run_id;
   plan.job.max_restarts = options.restart.max;
   plan.presets = options.presets;
+  plan.mpi = options.mpi;
   plan.export_policy = options.export_policy;
   plan.secrets = options.secrets;
   plan.launcher_environment = here.environment;

@@ -141,7 +141,8 @@ Result<std::variant<Options, Printed>> parse_command_line(std::span<const std::s
   if (makes_files) return Parsed(std::move(*options));
   if (std::optional<Printed> printed = printed_instead(*options, given->options)) return Parsed(std::move(*printed));
   options->mode = scanned->mode;
-  if (dialect == Dialect::Mpirun || dialect == Dialect::Hydra) options->lone_mpi = LoneMpi::Refused;
+  const bool by_mpi = dialect == Dialect::Mpirun || dialect == Dialect::Hydra;
+  if (by_mpi && options->mpi != plan::MpiMeeting::None) options->lone_mpi = LoneMpi::Refused;
   options->command = std::move(command);
   options->warnings = std::move(given->warnings);
   options->without_effect = std::move(scanned->notes);

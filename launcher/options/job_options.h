@@ -99,6 +99,7 @@ struct JobOptions {
   OnFailure on_failure = OnFailure::Abort;
   RestartOptions restart;
   LoneMpi lone_mpi = LoneMpi::Warned;
+  plan::MpiMeeting mpi = plan::MpiMeeting::Auto;  // the plan has it, too
   StderrOfWorkers stderr_of_workers = StderrOfWorkers::Apart;
   StdinRule stdin_rule = StdinRule::OneRank;
   Rank stdin_rank;                          // for OneRank

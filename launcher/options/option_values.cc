@@ -307,6 +307,24 @@ Result<void> set_show_env(Options& o, string_view value) {
   return store(o.show_env, number(value, {0, plan::kMaxWorldSize - 1}));
 }
 
+// Who says how its ranks meet has a program whose ranks are not to run alone.
+Result<void> set_mpi(Options& o, string_view value) {
+  using plan::MpiMeeting;
+  constexpr std::pair<string_view, MpiMeeting> kNames[] = {
+      {"auto", MpiMeeting::Auto}, {"pmi1", MpiMeeting::Pmi1}, {"pmi2", MpiMeeting::Pmi2}, {"none", MpiMeeting::None}};
+  if (value == "pmix") {
+    return Error(ErrorKind::Usage, "PMIx is not served; PMI-1 and PMI-2 are")
+        .with_hint(
+            "programs of Open MPI are started by its own mpirun; those of MPICH, Intel MPI and MVAPICH by --mpi auto");
+  }
+  for (const auto& [name, meeting] : kNames) {
+    if (value != name) continue;
+    o.lone_mpi = meeting == MpiMeeting::None ? LoneMpi::Warned : LoneMpi::Refused;
+    return keep(o.mpi, meeting);
+  }
+  return bad_value(value, "auto, pmi1, pmi2 or none");
+}
+
 Result<void> set_torch_store(Options& o, string_view) {
   o.torch_store_said = SaidByUser::Yes;
   return keep(o.torch_store, plan::TorchStore::OfAgent);

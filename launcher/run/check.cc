@@ -114,9 +114,9 @@ void Check::host_prepared(fleet::Host& host, const wire::Prepared& message) {
   for (const std::string& warning : message.warnings) found.warnings.push_back(show(warning, 500));
   for (const wire::MpiUse& use : message.mpi) {
     if (options_.lone_mpi == LoneMpi::Refused) {
-      found.faults.push_back(attempt::lone_mpi_refusal(use, {}));
+      found.faults.push_back(attempt::lone_mpi_refusal(use, {}, options_.mpi));
     } else {
-      found.warnings.push_back(attempt::lone_mpi_warning(use, {}));
+      found.warnings.push_back(attempt::lone_mpi_warning(use, {}, options_.mpi));
     }
   }
   look_round();

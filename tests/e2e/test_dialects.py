@@ -161,7 +161,7 @@ int main(int argc, char** argv) {
 
 
 class MpiPrograms(LinkCase):
-    """Real ones, of both families: under another launcher than its own each rank would be rank 0 of 1."""
+    """Real ones, of both families. Whom we do not bring together each rank would be rank 0 of 1."""
 
     @classmethod
     def setUpClass(cls):
@@ -172,19 +172,27 @@ class MpiPrograms(LinkCase):
             cls.programs[library] = folder / f"hello.{family}"
             subprocess.run([f"mpicc.{family}", folder / "hello.c", "-o", cls.programs[library]], check=True, timeout=60)
 
-    def test_under_the_names_of_their_launchers_they_do_not_start(self):
-        for name, library in (("mpirun", "libmpi.so.40"), ("mpiexec", "libmpich.so.12"), ("mpiexec.hydra", "libmpich.so.12")):
-            program = self.programs[library]
+    def test_those_of_mpich_are_one_world_under_every_name(self):
+        for name in ("mpirun", "mpiexec", "mpiexec.hydra", "sml-run", "horovodrun"):
+            done = self.call(name, f"-np 2 {self.programs['libmpich.so.12']}")
+            self.assert_status(done, 0)
+            self.assertEqual(sorted(line[-6:] for line in done.stdout.splitlines()), ["0 of 2", "1 of 2"], name)
+            self.assertNotIn("alone", done.stderr)
+
+    def test_under_the_names_of_their_launchers_those_of_open_mpi_do_not_start(self):
+        library = "libmpi.so.40"
+        program = self.programs[library]
+        for name in ("mpirun", "mpiexec", "mpiexec.hydra"):
             done = self.call(name, f"-np 2 {program}")
             self.assert_status(done, 125)
             self.assertEqual(done.stdout, "")
             self.assertIn(f"localhost: rank 0 would run alone, as rank 0 of 1: {program} uses the MPI library {library}", done.stderr)
-            self.assertIn("sml-run: hint: the launcher of its MPI library", done.stderr)
+            self.assertIn("sml-run: hint: the mpirun of its MPI library", done.stderr)
         self.assert_status(self.call("mpirun", f"--check -np 2 {program}"), 125)
 
     def test_under_our_own_name_it_is_said_once(self):
         for name in ("sml-run", "horovodrun"):
-            done = self.call(name, f"-np 3 {self.programs['libmpich.so.12']}")
+            done = self.call(name, f"-np 3 {self.programs['libmpi.so.40']}")
             self.assert_status(done, 0)
             self.assertEqual(done.stdout.count("0 of 1"), 3)
             self.assertEqual(done.stderr.count("runs alone, as rank 0 of 1"), 1, done.stderr)
@@ -197,11 +205,11 @@ class MpiPrograms(LinkCase):
 
     def test_one_that_a_script_starts_ends_the_job(self):
         """What a shell or an interpreter will load is seen only when it is there."""
-        program = self.programs["libmpich.so.12"]
+        program = self.programs["libmpi.so.40"]
         done = self.call("mpirun", f"-np 2 sh -c '{program} stay; true'", timeout=30)
         self.assert_status(done, 125)
-        self.assertRegex(done.stderr, r"stopped: rank [01] on localhost runs alone, as rank 0 of 1: hello.mpich \(pid \d+\) uses the MPI "
-                                      r"library libmpich.so.12")
+        self.assertRegex(done.stderr, r"stopped: rank [01] on localhost runs alone, as rank 0 of 1: hello.openmpi \(pid \d+\) uses the "
+                                      r"MPI library libmpi.so.40")
 
     def test_those_whom_another_launcher_brings_together_are_not_alone(self):
         program = self.programs["libmpich.so.12"]

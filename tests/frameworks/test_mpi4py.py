@@ -1,4 +1,5 @@
-"""mpi4py: its ranks are not brought together, and nobody is left to believe that they are."""
+"""mpi4py over Debian's MPI, which is Open MPI: its ranks are not brought together, and nobody is left to believe that they
+are. Over MPICH: see tests/e2e/test_mpi.py for the library itself."""
 from frameworks import PYTHON, FrameworkCase, script
 
 

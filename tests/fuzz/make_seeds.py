@@ -142,6 +142,27 @@ def handshake():
     put("handshake", "without_its_end", b"Welcome\nm AGENT 7")
 
 
+# ---- PMI: runs of bytes as of the stores
+def pmi():
+    def run(rank, data):
+        return bytes([len(data) * 3 + rank]) + data
+
+    def frame_of(data):
+        return f"{len(data):6}".encode() + data
+
+    init, store, get, fence = (b"cmd=init pmi_version=1 pmi_subversion=1\n", b"cmd=put kvsname=job key=a value=b\n",
+                             b"cmd=get kvsname=job key=PMI_process_mapping\n", b"cmd=barrier_in\n")
+    greet = b"".join(run(r, init) + run(r, store) + run(r, get) for r in range(3))
+    put("pmi", "one", greet + b"".join(run(r, fence) for r in range(3)) + run(0, b"cmd=finalize\n"))
+    two = b"cmd=init pmi_version=2 pmi_subversion=0\n"
+    words = [b"cmd=fullinit;pmirank=0;", b"cmd=kvs-put;key=a;value=b;;c;", b"cmd=info-getnodeattr;key=x;wait=TRUE;thrid=1;",
+             b"cmd=name-publish;name=n;port=p;"]
+    put("pmi", "two", run(0, two) + b"".join(run(0, frame_of(w)) for w in words))
+    put("pmi", "abort", run(1, init) + run(1, b"cmd=abort exitcode=7\n"))
+    put("pmi", "spawn", run(1, init) + run(1, b"mcmd=spawn\nnprocs=1\nexecname=a\nendcmd\n"))
+    put("pmi", "names", run(1, init) + run(1, b"cmd=lookup_name service=x\n"))
+
+
 # ---- the stores: runs of bytes, each with a byte before it that tells whose and how long (see the targets)
 def native(data):
     return struct.pack("=Q", len(data)) + data
@@ -242,5 +263,5 @@ def jobs():
     put("control", "ended", frame(66, text(b"no")) + frame(65, text(b"{}")) + frame(70, u8(143) + text(b"stopped by SIGTERM")))
 
 
-for part in (jobs, codecs, pmix, dial_in, plans, handshake, stores, pipes, packed, sockets, texts_of_others):
+for part in (jobs, codecs, pmix, pmi, dial_in, plans, handshake, stores, pipes, packed, sockets, texts_of_others):
     part()

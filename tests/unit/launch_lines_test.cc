@@ -761,6 +761,21 @@ TEST_CASE("launch lines: ranks of MPI that would each be alone are refused by th
   }
 }
 
+TEST_CASE("launch lines: who says how ranks of MPI meet does not want them alone") {
+  CHECK(plan_of("sml-run -np 2 a")->plan.mpi == plan::MpiMeeting::Auto);
+  CHECK(plan_of("sml-run --mpi pmi2 -np 2 a")->plan.mpi == plan::MpiMeeting::Pmi2);
+  CHECK(plan_of("sml-run --mpi pmi1 -np 2 a")->options.lone_mpi == LoneMpi::Refused);
+  for (const char* line : {"sml-run --mpi none -np 2 a", "mpirun --mpi none -np 2 a"}) {
+    CHECK(plan_of(line)->plan.mpi == plan::MpiMeeting::None);
+    CHECK(plan_of(line)->options.lone_mpi == LoneMpi::Warned);
+  }
+  CHECK(plan_of("sml-run --mpi pmix -np 2 a")
+            .error()
+            .message()
+            .starts_with("--mpi: PMIx is not served; PMI-1 and PMI-2 are"));
+  CHECK_FALSE(plan_of("sml-run --mpi ompi -np 2 a").has_value());
+}
+
 TEST_CASE("what cannot be had is an error that says why", "[dialects]") {
   struct Row {
     const char* line;

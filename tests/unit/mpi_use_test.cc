@@ -96,3 +96,28 @@ TEST_CASE("mpi: it is in use by whoever needs it and has no other way to meet") 
   CHECK(files.in_use({"/usr/lib/horovod/torch/mpi_lib_v2.so", library}, {"HOROVOD_CONTROLLER=mpi"}) == library);
   CHECK(files.in_use({"/app/hello", library}, {"PMIX_NAMESPACE=job"}).empty());
 }
+
+TEST_CASE("a library's name tells by what its ranks find each other") {
+  for (const char* name : {"libmpi.so.40", "/usr/lib/libmpi.so.40.30.4", "libmpi.so.20", "libmpi_mpifh.so.40"}) {
+    CHECK(speech_of(name) == MpiSpeech::Pmix);
+  }
+  for (const char* name : {"libmpich.so.12", "/opt/intel/libmpi.so.12", "libmpicxx.so.12", "libmpi_cray.so.12"}) {
+    CHECK(speech_of(name) == MpiSpeech::Pmi);
+  }
+  CHECK(speech_of("libmpi_abi.so.0") == MpiSpeech::Unknown);
+  CHECK(speech_of("") == MpiSpeech::Unknown);
+}
+
+TEST_CASE("who is brought together, and who is not") {
+  for (const MpiMeeting meeting : {MpiMeeting::Auto, MpiMeeting::Pmi1, MpiMeeting::Pmi2}) {
+    CHECK(brings_together(meeting, MpiSpeech::Pmi));
+    CHECK(brings_together(meeting, MpiSpeech::Unknown));
+    CHECK_FALSE(brings_together(meeting, MpiSpeech::Pmix));
+  }
+  CHECK_FALSE(brings_together(MpiMeeting::None, MpiSpeech::Pmi));
+}
+
+TEST_CASE("by these variables another launcher is known") {
+  const std::vector<std::string> environment{"PMI_RANK=1", "PMI_FD=7", "PMIX_NAMESPACE=x", "A=PMI_FD=3"};
+  CHECK(process_manager_entries(environment) == std::vector<std::string>{"PMI_FD=7", "PMIX_NAMESPACE=x"});
+}

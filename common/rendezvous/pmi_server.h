@@ -1,0 +1,150 @@
+// PMI-1.1 and PMI-2 for the ranks of one host: bytes of each in, bytes for each out. Pure. What concerns other hosts is
+// asked for and told: fences, and words to the host that keeps the published names.
+//
+// A rank that does not keep to the protocol has failed (Broken) and is not heard again; the others do not notice.
+// Memory is bounded whatever ranks send: what one may put down, of what is not understood yet, and of what it has not
+// taken, since it is not heard while it has answers to take.
+#pragma once
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "common/core/error.h"
+#include "common/core/strong.h"
+#include "common/rendezvous/pmi_names.h"
+#include "common/rendezvous/pmi_space.h"
+#include "common/rendezvous/pmi_table.h"
+#include "common/rendezvous/pmi_wire.h"
+
+namespace sml::rendezvous {
+
+// Which of them clients may ask for.
+enum class PmiDialects : std::uint8_t { Both, OnlyOne, OnlyTwo };
+
+struct PmiRank {
+  Rank rank;
+  std::uint32_t app_number = 0;  // which of the job's programs it runs
+};
+
+// What clients are told of the job, and who they are.
+struct PmiWorld {
+  std::string job;  // its name as key space: has_pmi_form(), at most 200 bytes
+  std::uint32_t size = 0;
+  std::uint32_t universe = 0;  // ranks that there is room for
+  std::string mapping;         // plan::process_mapping(); empty: clients find out who shares a host
+  std::uint32_t hosts = 1;
+  std::vector<PmiRank> ranks;  // of this host
+  PmiDialects dialects = PmiDialects::Both;
+};
+
+// What is to be done. Strings are bytes.
+struct PmiAnswer {
+  Rank rank;
+  std::string bytes;
+};
+struct PmiFence {  // all ranks here have come to it: the others' news is awaited, see fenced()
+  std::uint64_t number = 0;
+  std::string news;
+};
+struct PmiWord {  // for heard() of the server that has the rank `to`
+  Rank from;
+  Rank to;
+  std::string bytes;
+};
+struct PmiBroken {
+  Rank rank;
+  std::string why;  // a clause that follows "rank 3 on algo-1"
+};
+struct PmiAborted {
+  Rank rank;
+  int code = 1;  // 1 to 255
+  std::string why;
+};
+using PmiAction = std::variant<PmiAnswer, PmiFence, PmiWord, PmiBroken, PmiAborted>;
+
+class PmiServer {
+ public:
+  explicit PmiServer(PmiWorld world);
+
+  // Ranks that are not this host's, or are not heard any more, are ignored.
+  void received(Rank rank, std::string_view bytes);
+  // Its process has ended, by itself with status 0 or otherwise. Who joined and did not take leave has failed even
+  // then.
+  void ended(Rank rank, bool succeeded);
+  // Error (Protocol): it is not awaited, or no news of hosts.
+  Result<void> fenced(std::uint64_t number, std::span<const std::string> news);
+  void heard(Rank from, Rank to, std::string_view bytes);
+
+  // It has asked for its place in the world.
+  bool has_joined(Rank rank) const;
+  std::vector<PmiAction> take_actions() { return std::exchange(actions_, {}); }
+
+ private:
+  enum class State : std::uint8_t { Silent, Greeted, Joined, Left, Over };
+  struct Client {
+    std::uint32_t app_number = 0;
+    State state = State::Silent;
+    PmiDialect dialect = PmiDialect::One;
+    PmiReader reader;
+    // Answers that wait, by what the client calls its thread: one for each, empty where it has no threads.
+    struct Waiting {
+      const PmiRow* row = nullptr;
+      std::string key;  // of a GetNode
+    };
+    std::map<std::string, Waiting> waiting;
+  };
+  struct Request {
+    Rank rank;
+    Client& client;
+    const PmiRow& row;
+    const PmiMessage& message;
+  };
+
+  void perform(Rank rank, Client& client, const PmiMessage& message);
+  Result<void> may_come(const Client& client, const PmiRow& row, const PmiMessage& message) const;
+  void begin(const Request& r);
+  void full_init(const Request& r);
+  void tell_limits(const Request& r);
+  void put(const Request& r);
+  void get(const Request& r);
+  void job_attribute(const Request& r);
+  void put_node(const Request& r);
+  void get_node(const Request& r);
+  void come_to_fence(const Request& r);
+  void complete_fence();
+  void name(const Request& r);
+  void finalize(const Request& r);
+  void abort(const Request& r);
+  void refuse_spawn(const Request& r);
+
+  // Begins with what says that all went well; said by send().
+  static PmiWriter good(const Request& r);
+  void answer(const Request& r) { send(r.rank, good(r), thread_of(r.message)); }
+  void answer(const Request& r, PmiWriter words) { send(r.rank, std::move(words), thread_of(r.message)); }
+  void answer_found(const Request& r, const std::string* value);
+  void refuse(const Request& r, const char* why);
+  static void wait(const Request& r, std::string_view key = {});
+  void send(Rank rank, PmiWriter words, const std::string& thread);
+  // What the client calls the thread that asks; empty where it has none.
+  static std::string thread_of(const PmiMessage& message) { return std::string(pmi_text(message, "thrid")); }
+  void named(Rank rank, const PmiNameAnswer& found);
+  void give_up(Rank rank, Client& client, std::string why);
+  Client* find(Rank rank);
+  bool all_wait() const;  // at the fence
+
+  PmiWorld world_;
+  std::map<Rank, Client> clients_;
+  PmiSpace space_;
+  PmiNames names_;
+  std::uint64_t fences_ = 0;  // begun
+  bool awaits_news_ = false;  // of the last
+  std::vector<PmiAction> actions_;
+};
+
+}  // namespace sml::rendezvous

@@ -1,0 +1,68 @@
+// How PMI's clients and servers write their messages: PMI-1 as lines of "key=value" with blanks between, PMI-2 as
+// "key=value;" behind six characters that hold the length. Pure.
+//
+// Sources: MPICH's src/pmi (maint/pmi-1.1.txt, maint/pmi-2.0.txt, src/pmi_wire.c), Slurm's contribs/pmi2, Flux RFC 13.
+// The first message of each client is a line, whatever it goes on with.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "common/core/error.h"
+
+namespace sml::rendezvous {
+
+enum class PmiDialect : std::uint8_t { One, Two };
+
+inline constexpr std::size_t kPmiKey = 64;           // bytes of a key
+inline constexpr std::size_t kPmiValue = 1024;       // and of a value
+inline constexpr std::size_t kPmiMessage = 8 << 10;  // of one message; MPICH's clients send 1 KB and read no more
+inline constexpr std::size_t kPmiSpawn = 64 << 10;   // of one with the programs to spawn
+
+struct PmiMessage {
+  std::string name;
+  std::vector<std::pair<std::string, std::string>> pairs;  // in their order; without "cmd" or "mcmd"
+
+  // The first of that key; null: none.
+  const std::string* find(std::string_view key) const;
+};
+
+// Cuts the bytes of one client into messages, in whatever pieces they come.
+class PmiReader {
+ public:
+  void feed(std::string_view bytes);
+  // The next whole one; nothing when more bytes are needed. Error (Protocol): a clause that follows "it"; the client is
+  // beyond understanding.
+  Result<std::optional<PmiMessage>> next(PmiDialect dialect);
+  std::size_t size() const { return buffer_.size(); }  // of what is kept
+
+ private:
+  Result<std::optional<PmiMessage>> next_line();
+  Result<std::optional<PmiMessage>> next_spawn();
+  Result<std::optional<PmiMessage>> next_frame();
+
+  std::string buffer_;
+};
+
+// One message for a client. Values hold no blank, newline or semicolon; see has_pmi_form().
+class PmiWriter {
+ public:
+  PmiWriter(PmiDialect dialect, std::string_view name);
+  PmiWriter& add(std::string_view key, std::string_view value);
+  PmiWriter& add(std::string_view key, std::int64_t value);
+  PmiDialect dialect() const { return dialect_; }
+  std::string take();
+
+ private:
+  PmiDialect dialect_;
+  std::string text_;
+};
+
+// Whether it can be written to any client: no blank, no control character, no semicolon.
+bool has_pmi_form(std::string_view value);
+
+}  // namespace sml::rendezvous

@@ -1,0 +1,113 @@
+/* What programs do by MPI, one kind a run: mpi_program KIND [NUMBER]. Each rank says who it is and what it got. */
+#include <mpi.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static int rank, size;
+
+static void ring(void) {
+  int token = 0;
+  if (size == 1) printf("ring 0 of 1 alone\n");
+  if (size == 1) return;
+  const int next = (rank + 1) % size, before = (rank + size - 1) % size;
+  if (rank > 0) MPI_Recv(&token, 1, MPI_INT, before, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  token += rank;
+  MPI_Send(&token, 1, MPI_INT, next, 0, MPI_COMM_WORLD);
+  if (rank == 0) MPI_Recv(&token, 1, MPI_INT, before, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  printf("ring %d of %d got %d\n", rank, size, token);
+}
+
+/* All to all, with what does not fit into one packet. */
+static void all_to_all(void) {
+  enum { kEach = 10000 };
+  int* out = malloc(sizeof(int) * kEach * (size_t)size);
+  int* in = malloc(sizeof(int) * kEach * (size_t)size);
+  for (int i = 0; i < kEach * size; ++i) out[i] = rank * 1000 + i / kEach;
+  MPI_Alltoall(out, kEach, MPI_INT, in, kEach, MPI_INT, MPI_COMM_WORLD);
+  int wrong = 0;
+  for (int i = 0; i < kEach * size; ++i) wrong += in[i] != (i / kEach) * 1000 + rank;
+  printf("alltoall %d of %d wrong %d\n", rank, size, wrong);
+  free(out);
+  free(in);
+}
+
+static void one_sided(void) {
+  enum { kCells = 1024 };
+  int* cells = NULL;
+  int got = -1;
+  MPI_Win window;
+  MPI_Alloc_mem(kCells * sizeof(int), MPI_INFO_NULL, &cells);
+  cells[0] = -1;
+  cells[1] = rank;
+  MPI_Win_create(cells, kCells * sizeof(int), sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &window);
+  MPI_Win_fence(0, window);
+  MPI_Put(&rank, 1, MPI_INT, (rank + 1) % size, 0, 1, MPI_INT, window);
+  MPI_Get(&got, 1, MPI_INT, (rank + 1) % size, 1, 1, MPI_INT, window);
+  MPI_Win_fence(0, window);
+  printf("onesided %d of %d was put %d and got %d\n", rank, size, cells[0], got);
+  MPI_Win_free(&window);
+  MPI_Free_mem(cells);
+}
+
+/* Which ranks the library takes for neighbours, and what the launcher told of the job. */
+static void places(void) {
+  MPI_Comm node;
+  int on_node = 0, found = 0, *universe = NULL, *number = NULL;
+  MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
+  MPI_Comm_size(node, &on_node);
+  MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_UNIVERSE_SIZE, &universe, &found);
+  if (!found) universe = NULL;
+  MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_APPNUM, &number, &found);
+  if (!found) number = NULL;
+  printf("place %d of %d node %d universe %d program %d\n", rank, size, on_node, universe ? *universe : -1,
+         number ? *number : -1);
+  MPI_Comm_free(&node);
+}
+
+static void names(void) {
+  char port[MPI_MAX_PORT_NAME] = "";
+  if (rank == 0) {
+    MPI_Open_port(MPI_INFO_NULL, port);
+    MPI_Publish_name("ocean", MPI_INFO_NULL, port);
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+  char found[MPI_MAX_PORT_NAME] = "";
+  MPI_Lookup_name("ocean", MPI_INFO_NULL, found);
+  MPI_Bcast(port, MPI_MAX_PORT_NAME, MPI_CHAR, 0, MPI_COMM_WORLD);
+  printf("name %d of %d %s\n", rank, size, strcmp(port, found) == 0 ? "found" : "wrong");
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (rank == 0) MPI_Unpublish_name("ocean", MPI_INFO_NULL, port);
+}
+
+int main(int argc, char** argv) {
+  const char* kind = argc > 1 ? argv[1] : "ring";
+  const int number = argc > 2 ? atoi(argv[2]) : 0;
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  if (strcmp(kind, "ring") == 0) ring();
+  if (strcmp(kind, "alltoall") == 0) all_to_all();
+  if (strcmp(kind, "onesided") == 0) one_sided();
+  if (strcmp(kind, "places") == 0) places();
+  if (strcmp(kind, "names") == 0) names();
+  if (strcmp(kind, "abort") == 0) {
+    if (rank == size - 1) MPI_Abort(MPI_COMM_WORLD, number);
+    pause();
+  }
+  if (strcmp(kind, "leave") == 0) { /* without MPI_Finalize */
+    if (rank == size - 1) _exit(number);
+    pause();
+  }
+  if (strcmp(kind, "wait") == 0) { /* all but the last at the barrier, which never comes */
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (rank == 0) printf("all wait\n");
+    fflush(stdout);
+    if (rank == size - 1) pause();
+    MPI_Barrier(MPI_COMM_WORLD);
+  }
+  fflush(stdout);
+  return MPI_Finalize();
+}

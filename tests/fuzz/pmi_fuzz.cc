@@ -1,0 +1,89 @@
+// Any bytes of the ranks of a host by PMI: the server is bounded, answers the same in whatever pieces they come, and a
+// rank that breaks the protocol is not heard again.
+#include "common/rendezvous/pmi_server.h"
+
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+
+#include "common/plan/job_shape.h"
+#include "tests/fuzz/require.h"
+
+using sml::fuzz::require;
+
+namespace {
+
+using namespace sml;
+using namespace sml::rendezvous;
+
+constexpr std::uint32_t kRanks = 3;
+
+struct Played {
+  std::map<Rank, std::string> heard;
+  std::set<Rank> given_up;
+  std::size_t fences = 0;
+};
+
+PmiWorld world(std::uint32_t hosts) {
+  PmiWorld out{
+      .job = "job", .size = kRanks * hosts, .universe = 8, .mapping = "(vector,(0,1,3))", .hosts = hosts, .ranks = {}};
+  for (std::uint32_t r = 0; r < kRanks; ++r) out.ranks.push_back({Rank(r), r});
+  return out;
+}
+
+void settle(PmiServer& server, Played& played) {
+  for (auto actions = server.take_actions(); !actions.empty(); actions = server.take_actions()) {
+    for (const PmiAction& action : actions) {
+      if (const auto* answer = std::get_if<PmiAnswer>(&action)) {
+        require(!played.given_up.contains(answer->rank) && answer->bytes.size() <= kPmiMessage);
+        played.heard[answer->rank] += answer->bytes;
+      } else if (const auto* fence = std::get_if<PmiFence>(&action)) {
+        require(fence->number == ++played.fences && fence->news.size() <= PmiSpace::kNews);
+        require(server.fenced(fence->number, std::vector{fence->news, std::string()}).has_value());
+      } else if (const auto* word = std::get_if<PmiWord>(&action)) {
+        server.heard(word->to, word->from, word->bytes);
+      } else if (const auto* broken = std::get_if<PmiBroken>(&action)) {
+        require(played.given_up.insert(broken->rank).second && !broken->why.empty());
+      } else if (const auto* aborted = std::get_if<PmiAborted>(&action)) {
+        require(played.given_up.insert(aborted->rank).second && aborted->code > 0 && aborted->code < 256);
+      }
+    }
+  }
+}
+
+// The bytes are dealt to the ranks in runs: a byte tells whose and how many.
+Played play(const std::string& input, std::size_t piece, std::uint32_t hosts) {
+  Played played;
+  PmiServer server(world(hosts));
+  for (std::size_t at = 0; at + 1 < input.size();) {
+    const auto control = static_cast<unsigned char>(input[at]);
+    const Rank rank(control % kRanks);
+    const std::string run = input.substr(at + 1, control / kRanks);
+    at += 1 + run.size();
+    for (std::size_t i = 0; i < run.size(); i += piece) {
+      server.received(rank, std::string_view(run).substr(i, piece));
+      settle(server, played);
+    }
+  }
+  for (std::uint32_t r = 0; r < kRanks; ++r) server.ended(Rank(r), true);
+  settle(server, played);
+  return played;
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const std::string input(reinterpret_cast<const char*>(data), size);
+  const Played whole = play(input, input.size() + 1, 1);
+  const Played bytewise = play(input, 1, 1);
+  require(whole.heard == bytewise.heard && whole.given_up == bytewise.given_up);
+  (void)play(input, 7, 2);
+  PmiSpace space;  // as if another host had sent it
+  (void)space.merge(std::vector{input});
+  (void)read_name_question(input);
+  (void)read_name_answer(input);
+  PmiServer server(world(2));
+  server.heard(Rank(4), Rank(0), input);
+  return 0;
+}

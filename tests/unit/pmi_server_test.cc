@@ -1,0 +1,340 @@
+#include "common/rendezvous/pmi_server.h"
+
+#include "tests/support/catch.h"
+
+using namespace sml;
+using namespace sml::rendezvous;
+using Lines = std::vector<std::string>;
+
+namespace {
+
+const char* const kInit = "cmd=init pmi_version=1 pmi_subversion=1\n";
+
+std::string frame(const std::string& body) {
+  std::string length = std::to_string(body.size());
+  return std::string(6 - length.size(), ' ') + length + body;
+}
+
+PmiWorld world(std::uint32_t first, std::uint32_t ranks, std::uint32_t hosts) {
+  PmiWorld out{.job = "job-1", .size = 4, .universe = 6, .mapping = "(vector,(0,2,2))", .hosts = hosts, .ranks = {}};
+  for (std::uint32_t i = 0; i < ranks; ++i) out.ranks.push_back({Rank(first + i), i});
+  return out;
+}
+
+// One host, or the other of two, with what its server wants done.
+struct Host {
+  explicit Host(PmiWorld w) : server(std::move(w)) {}
+  // The ranks are greeted.
+  void greet(PmiDialect dialect = PmiDialect::One) {
+    const bool one = dialect == PmiDialect::One;
+    for (const Rank rank : ranks) {
+      server.received(rank, one ? kInit : "cmd=init pmi_version=2 pmi_subversion=0\n");
+      if (!one)
+        server.received(rank, frame("cmd=fullinit;pmirank=" + std::to_string(rank.value()) + ";threaded=FALSE;"));
+    }
+    collect();
+    heard.clear();
+  }
+  // What comes back to that rank.
+  std::string say(std::uint32_t rank, const std::string& bytes) {
+    server.received(Rank(rank), bytes);
+    collect();
+    return std::exchange(heard[rank], {});
+  }
+  void collect() {
+    for (PmiAction& action : server.take_actions()) {
+      if (auto* answer = std::get_if<PmiAnswer>(&action)) heard[answer->rank.value()] += answer->bytes;
+      if (auto* fence = std::get_if<PmiFence>(&action)) fences.push_back(*fence);
+      if (auto* word = std::get_if<PmiWord>(&action)) words.push_back(*word);
+      if (auto* broken = std::get_if<PmiBroken>(&action))
+        faults.push_back(std::to_string(broken->rank.value()) + " " + broken->why);
+      if (auto* aborted = std::get_if<PmiAborted>(&action)) {
+        faults.push_back(std::to_string(aborted->rank.value()) + " ends with " + std::to_string(aborted->code) + ": " +
+                         aborted->why);
+      }
+    }
+  }
+
+  std::vector<Rank> ranks{Rank(0), Rank(1)};
+  PmiServer server;
+  std::map<std::uint32_t, std::string> heard;
+  std::vector<PmiFence> fences;
+  std::vector<PmiWord> words;
+  Lines faults;
+};
+
+struct One : Host {
+  One() : Host(world(0, 2, 1)) {}
+};
+
+}  // namespace
+
+TEST_CASE("PMI-1: a client learns its job as MPICH asks") {
+  One host;
+  CHECK(host.say(0, kInit) == "cmd=response_to_init pmi_version=1 pmi_subversion=1 rc=0\n");
+  CHECK(host.say(0, "cmd=get_maxes\n") == "cmd=maxes kvsname_max=256 keylen_max=64 vallen_max=1024\n");
+  CHECK(host.say(0, "cmd=get_appnum\n") == "cmd=appnum appnum=0\n");
+  CHECK(host.say(0, "cmd=get_my_kvsname\n") == "cmd=my_kvsname kvsname=job-1\n");
+  CHECK(host.say(0, "cmd=get_universe_size\n") == "cmd=universe_size size=6\n");
+  CHECK(host.say(0, "cmd=get kvsname=job-1 key=PMI_process_mapping\n") ==
+        "cmd=get_result rc=0 msg=success value=(vector,(0,2,2))\n");
+  CHECK(host.say(0, "cmd=finalize\n") == "cmd=finalize_ack\n");
+  CHECK(host.faults.empty());
+}
+
+TEST_CASE("PMI-1: a newer client is held to 1.1, so that it uses nothing of 1.2") {
+  One host;
+  CHECK(host.say(0, "cmd=init pmi_version=1 pmi_subversion=2\n") ==
+        "cmd=response_to_init pmi_version=1 pmi_subversion=1 rc=0\n");
+}
+
+TEST_CASE("PMI-1: what one rank puts another gets after the fence, in whatever pieces it comes") {
+  One host;
+  host.greet();
+  CHECK(host.say(0, "cmd=put kvsname=job-1 key=a va") == "");
+  CHECK(host.say(0, "lue=x=y\ncmd=barr") == "cmd=put_result rc=0 msg=success\n");
+  CHECK(host.say(0, "ier_in\n") == "");
+  CHECK(host.say(1, "cmd=barrier_in\n") == "cmd=barrier_out\n");
+  CHECK(host.heard[0] == "cmd=barrier_out\n");
+  CHECK(host.say(1, "cmd=get kvsname=job-1 key=a\n") == "cmd=get_result rc=0 msg=success value=x=y\n");
+  CHECK(host.say(1, "cmd=get kvsname=job-1 key=b\n") == "cmd=get_result rc=-1 msg=key_b_not_found value=unknown\n");
+  CHECK(host.say(1, "cmd=get kvsname=other key=a\n") == "cmd=get_result rc=-1 msg=key_a_not_found value=unknown\n");
+  CHECK(host.say(1, "cmd=put kvsname=other key=a value=b\n") == "cmd=put_result rc=-1 msg=unknown_kvsname\n");
+  CHECK(host.fences.empty());  // no other host
+}
+
+TEST_CASE("PMI: a fence of several hosts sends what was put here, and answers from what all have put") {
+  Host a(world(0, 2, 2));
+  Host b(world(2, 2, 2));
+  b.ranks = {Rank(2), Rank(3)};
+  a.greet();
+  b.greet(PmiDialect::Two);
+  a.say(0, "cmd=put key=from0 value=zero\n");
+  a.say(1, "cmd=barrier_in\n");
+  CHECK(a.fences.empty());
+  a.say(0, "cmd=barrier_in\n");
+  b.say(2, frame("cmd=kvs-put;key=from2;value=two;"));
+  b.say(2, frame("cmd=kvs-fence;"));
+  b.say(3, frame("cmd=kvs-fence;"));
+  REQUIRE(a.fences.size() == 1);
+  REQUIRE(b.fences.size() == 1);
+  const std::vector<std::string> news{a.fences[0].news, b.fences[0].news};
+  for (Host* host : {&a, &b}) {
+    REQUIRE(host->server.fenced(1, news).has_value());
+    host->collect();
+  }
+  CHECK(a.heard[0] == "cmd=barrier_out\n");
+  CHECK(b.heard[3] == frame("cmd=kvs-fence-response;rc=0;"));
+  a.heard.clear();
+  b.heard.clear();
+  CHECK(a.say(1, "cmd=get key=from2\n") == "cmd=get_result rc=0 msg=success value=two\n");
+  CHECK(b.say(3, frame("cmd=kvs-get;jobid=job-1;srcid=-1;key=from0;")) ==
+        frame("cmd=kvs-get-response;rc=0;found=TRUE;value=zero;"));
+
+  SECTION("the next carries only what is new") {
+    for (const char* rank0 : {"cmd=put key=more value=x\n", "cmd=barrier_in\n"}) a.say(0, rank0);
+    a.say(1, "cmd=barrier_in\n");
+    REQUIRE(a.fences.size() == 2);
+    CHECK(a.fences[1].number == 2);
+    CHECK(a.fences[1].news.find("from0") == std::string::npos);
+    CHECK(a.fences[1].news.find("more") != std::string::npos);
+  }
+}
+
+TEST_CASE("PMI: news that nobody awaits, or that are none, are not taken") {
+  Host host(world(0, 2, 2));
+  host.greet();
+  CHECK_FALSE(host.server.fenced(1, {}).has_value());
+  host.say(0, "cmd=barrier_in\n");
+  host.say(1, "cmd=barrier_in\n");
+  CHECK_FALSE(host.server.fenced(2, {}).has_value());
+  for (const std::string& bad : {std::string("\x01"), std::string("\x00\x00\x01x", 4), std::string("\x09\x00\x01k", 4),
+                                 std::string("\x01\xff\xffk", 4)}) {
+    PmiSpace space;
+    CHECK_FALSE(space.merge(std::vector{bad}).has_value());
+  }
+}
+
+TEST_CASE("PMI-2: a client learns its job as MPICH and Slurm's library ask") {
+  One host;
+  CHECK(host.say(1, "cmd=init pmi_version=2 pmi_subversion=0\n") ==
+        "cmd=response_to_init pmi_version=2 pmi_subversion=0 rc=0\n");
+  CHECK(host.say(1, frame("cmd=fullinit;pmijobid=job-1;pmirank=1;threaded=FALSE;")) ==
+        frame("cmd=fullinit-response;rc=0;pmi-version=2;pmi-subversion=0;rank=1;size=4;appnum=1;debugged=FALSE;"
+              "pmiverbose=FALSE;"));
+  CHECK(host.say(1, frame("cmd=job-getid;")) == frame("cmd=job-getid-response;rc=0;jobid=job-1;"));
+  CHECK(host.say(1, frame("cmd=info-getjobattr;key=PMI_process_mapping;")) ==
+        frame("cmd=info-getjobattr-response;rc=0;found=TRUE;value=(vector,(0,2,2));"));
+  CHECK(host.say(1, frame("cmd=info-getjobattr;key=universeSize;thrid=7;")) ==
+        frame("cmd=info-getjobattr-response;rc=0;found=TRUE;value=6;thrid=7;"));
+  CHECK(host.say(1, frame("cmd=info-getjobattr;key=physTopology;")) ==
+        frame("cmd=info-getjobattr-response;rc=0;found=FALSE;value=unknown;"));
+  CHECK(host.say(1, frame("cmd=finalize;")) == frame("cmd=finalize-response;rc=0;"));
+}
+
+TEST_CASE("PMI-2: who waits for what its host shares is answered when somebody shares it") {
+  One host;
+  host.greet(PmiDialect::Two);
+  CHECK(host.say(0, frame("cmd=info-getnodeattr;key=seg;wait=FALSE;")) ==
+        frame("cmd=info-getnodeattr-response;rc=0;found=FALSE;value=unknown;"));
+  CHECK(host.say(0, frame("cmd=info-getnodeattr;key=seg;wait=TRUE;thrid=1;")) == "");
+  CHECK(host.say(0, frame("cmd=kvs-get;key=x;thrid=2;")) != "");  // another thread of it is served meanwhile
+  CHECK(host.say(1, frame("cmd=info-putnodeattr;key=seg;value=shm1;")) == frame("cmd=info-putnodeattr-response;rc=0;"));
+  CHECK(host.heard[0] == frame("cmd=info-getnodeattr-response;rc=0;found=TRUE;value=shm1;thrid=1;"));
+}
+
+TEST_CASE("PMI: names are kept by the host of rank 0 and known on all") {
+  Host a(world(0, 2, 2));
+  Host b(world(2, 2, 2));
+  b.ranks = {Rank(2), Rank(3)};
+  a.greet();
+  b.greet();
+  CHECK(b.say(3, "cmd=publish_name service=ocean port=tag#0$x\n") == "");
+  REQUIRE(b.words.size() == 1);
+  CHECK(b.words[0].to == Rank(0));
+  a.server.heard(b.words[0].from, b.words[0].to, b.words[0].bytes);
+  a.collect();
+  REQUIRE(a.words.size() == 1);
+  b.server.heard(a.words[0].from, a.words[0].to, a.words[0].bytes);
+  b.collect();
+  CHECK(b.heard[3] == "cmd=publish_result info=ok rc=0 msg=success\n");
+  CHECK(a.say(1, "cmd=lookup_name service=ocean\n") == "cmd=lookup_result info=ok rc=0 msg=success port=tag#0$x\n");
+  CHECK(a.say(1, "cmd=publish_name service=ocean port=other\n") ==
+        "cmd=publish_result info=failed rc=1 msg=no_such_name\n");
+  CHECK(a.say(1, "cmd=unpublish_name service=ocean\n") == "cmd=unpublish_result info=ok rc=0 msg=success\n");
+  CHECK(a.say(1, "cmd=lookup_name service=ocean\n") == "cmd=lookup_result info=failed rc=1 msg=no_such_name\n");
+  CHECK(a.faults.empty());
+}
+
+TEST_CASE("PMI: words of others that are none are passed over") {
+  One host;
+  host.greet();
+  for (const std::string& bad : {std::string(), std::string("?\x09"),
+                                 std::string("?\x01"
+                                             "1:"),
+                                 std::string("!\x01"
+                                             "9:x"),
+                                 std::string("!\x01"
+                                             "1:a1:b")}) {
+    host.server.heard(Rank(0), Rank(1), bad);
+    host.server.heard(Rank(2), Rank(0), bad);
+  }
+  host.collect();
+  CHECK(host.words.empty());
+  CHECK(host.heard.empty());
+}
+
+TEST_CASE("PMI: abort ends the job with its code, or with one that a process can have") {
+  One host;
+  host.greet();
+  host.say(1, "cmd=abort exitcode=7\n");
+  host.say(0, "cmd=abort exitcode=256 message=no\x1b\n");
+  CHECK(host.faults == Lines{"1 ends with 7: aborted the job (MPI_Abort, code 7)",
+                             "0 ends with 1: aborted the job (MPI_Abort, code 256), saying \"no\\x1b\","});
+  CHECK(host.say(1, "cmd=finalize\n") == "");  // it is not heard any more
+}
+
+TEST_CASE("PMI: a rank that joined and left by no MPI_Finalize has failed, even with status 0") {
+  One host;
+  host.greet();
+  host.say(0, "cmd=finalize\n");
+  host.server.ended(Rank(0), true);
+  host.server.ended(Rank(1), true);
+  host.collect();
+  CHECK(host.faults == Lines{"1 exited with status 0 without MPI_Finalize"});
+}
+
+TEST_CASE("PMI: of a rank that failed by itself, and of one that never spoke, nothing is told") {
+  One host;
+  host.say(0, kInit);
+  host.server.ended(Rank(0), false);
+  host.server.ended(Rank(1), true);
+  host.collect();
+  CHECK(host.faults.empty());
+}
+
+TEST_CASE("PMI: who does not keep to the protocol has failed, and no other notices") {
+  struct Case {
+    std::string bytes;
+    std::string fault;
+  };
+  const Case cases[] = {
+      {"nonsense\n", "sent what is no message of PMI: \"nonsense\\n\""},
+      {"cmd=dance\n", "sent the message \"dance\", which PMI does not have"},
+      {kInit, "sent a second \"init\" by PMI"},
+      {"cmd=put key=a\n", "sent \"put\" without value"},
+      {"cmd=put key= value=x\n", "sent \"put\" with \"\" as key, which is none"},
+      {"cmd=put key=" + std::string(65, 'k') + " value=x\n", "sent \"put\" with a key of 65 bytes; PMI allows 64"},
+      {"cmd=put key=a value=" + std::string(1025, 'v') + "\n",
+       "sent \"put\" with a value of 1025 bytes; PMI allows 1024"},
+      {"cmd=put key=a value=x;y\n", "sent \"put\" with a value that PMI cannot carry: \"x;y\""},
+      {"cmd=abort exitcode=many\n", "sent \"abort\" with \"many\" as exitcode, which is no number"},
+      {"cmd=barrier_in\ncmd=get_maxes\n", "sent \"get_maxes\" while it waited for an answer"},
+      {"cmd=finalize\ncmd=get_maxes\n",
+       "sent \"get_maxes\" by PMI after MPI_Finalize; a rank can be one MPI program, and not two in turn"},
+  };
+  for (const Case& c : cases) {
+    One host;
+    host.greet();
+    host.say(0, c.bytes);
+    CHECK(host.faults == Lines{"0 " + c.fault});
+    CHECK(host.say(0, "cmd=get_maxes\n") == "");
+    CHECK(host.say(1, "cmd=get_maxes\n") != "");
+  }
+}
+
+TEST_CASE("PMI: before the greeting, and as another rank, nobody is served") {
+  One early;
+  early.say(0, "cmd=get_maxes\n");
+  CHECK(early.faults == Lines{"0 sent \"get_maxes\" before \"init\""});
+  One other;
+  other.say(0, "cmd=init pmi_version=2 pmi_subversion=0\n");
+  other.say(0, frame("cmd=kvs-get;key=a;"));
+  CHECK(other.faults == Lines{"0 sent \"kvs-get\" before \"fullinit\""});
+  One claims;
+  claims.say(0, "cmd=init pmi_version=2 pmi_subversion=0\n");
+  claims.say(0, frame("cmd=fullinit;pmirank=1;"));
+  CHECK(claims.faults == Lines{"0 claims to be rank 1 by PMI"});
+}
+
+TEST_CASE("PMI: the dialect that is asked for is the one that is served") {
+  PmiWorld only_two = world(0, 2, 1);
+  only_two.dialects = PmiDialects::OnlyTwo;
+  Host two(only_two);
+  two.say(0, kInit);
+  CHECK(two.faults == Lines{"0 speaks PMI-1, and PMI-2 is asked for (--mpi)"});
+  PmiWorld only_one = world(0, 2, 1);
+  only_one.dialects = PmiDialects::OnlyOne;
+  Host one(only_one);
+  one.say(0, "cmd=init pmi_version=2 pmi_subversion=0\n");
+  one.say(1, "cmd=init pmi_version=9 pmi_subversion=0\n");
+  CHECK(one.faults == Lines{"0 speaks PMI-2, and PMI-1 is asked for (--mpi)",
+                            "1 speaks version 9 of PMI, and PMI-1 is asked for (--mpi)"});
+}
+
+TEST_CASE("PMI: what a rank may put down before a fence has a limit") {
+  One host;
+  host.greet();
+  const std::string value(1000, 'v');
+  for (int i = 0; host.faults.empty(); ++i) {
+    REQUIRE(i < 300);
+    host.say(0, "cmd=put key=k" + std::to_string(i) + " value=" + value + "\n");
+  }
+  CHECK(host.faults == Lines{"0 put down more than 256 KiB by PMI, the limit"});
+}
+
+TEST_CASE("PMI: who has joined is known") {
+  One host;
+  host.say(1, kInit);
+  CHECK_FALSE(host.server.has_joined(Rank(0)));
+  CHECK(host.server.has_joined(Rank(1)));
+  CHECK_FALSE(host.server.has_joined(Rank(3)));
+}
+
+TEST_CASE("PMI: a wish to spawn is refused in words that clients understand") {
+  One host;
+  host.greet();
+  CHECK(host.say(0, "mcmd=spawn\nnprocs=1\nexecname=a\ntotspawns=2\nspawnssofar=1\nendcmd\n") == "");
+  CHECK(host.say(0, "mcmd=spawn\nnprocs=1\nexecname=a\ntotspawns=2\nspawnssofar=2\nendcmd\n") ==
+        "cmd=spawn_result rc=-1 msg=sml-run_does_not_spawn\n");
+}
