@@ -17,6 +17,7 @@
 #include "launcher/agent/route_interface.h"
 #include "launcher/agent/scratch_folder.h"
 #include "launcher/agent/store_server.h"
+#include "launcher/control/runtime_folder.h"
 #include "launcher/fleet/ways.h"
 #include "tests/simulation/host.h"
 #include "tests/simulation/job.h"
@@ -45,8 +46,9 @@ std::vector<pid_t> children_of(pid_t) { return {}; }
 std::vector<pid_t> family_of(pid_t pid, std::size_t) { return {pid}; }
 bool is_stopped(pid_t) { return false; }
 std::set<uid_t> users_of_descendants() { return {}; }
-void reap_children(const std::function<void(pid_t, const ExitStatus&)>& ended) {
-  sim::current_host().reap(sim::current_agent(), ended);
+void reap_children(const std::function<void(pid_t, const ExitStatus&, const Usage&)>& ended) {
+  sim::current_host().reap(sim::current_agent(),
+                           [&ended](pid_t pid, const ExitStatus& status) { ended(pid, status, Usage()); });
 }
 std::string describe_process(pid_t pid) { return "pid " + std::to_string(pid); }
 
@@ -62,6 +64,16 @@ OomWatch::OomWatch() = default;
 std::optional<OomWatch::Kills> OomWatch::look() { return std::nullopt; }
 
 }  // namespace sml::os
+
+namespace sml::control {
+
+// ---- runtime_folder.cc: nobody asks a job
+
+Result<Folder> make_runtime_folder() { return Error(ErrorKind::Io, "not in a simulation"); }
+std::string socket_name(std::string_view job_id) { return std::string(job_id); }
+std::string path_through(int, std::string_view) { return {}; }
+
+}  // namespace sml::control
 
 namespace sml::agent {
 
