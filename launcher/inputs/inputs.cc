@@ -20,6 +20,7 @@
 #include "common/plan/presets.h"
 #include "common/plan/program_map.h"
 #include "common/plan/secrets.h"
+#include "launcher/launch/command_words.h"
 
 namespace sml {
 
@@ -324,6 +325,24 @@ Result<void> check_ssh_files(const plan::LaunchPlan& plan, const Options& option
   return config == "none" ? Result<void>() : check_ssh_file("--ssh-config", config, here);
 }
 
+// What the command has no place for would be lost without a word.
+Result<void> check_command(const plan::LaunchPlan& plan, const Options& options) {
+  const std::vector<std::string>& command = options.ssh.command;
+  if (Result<void> places = launch::check_places(command); !places) {
+    return Error(ErrorKind::Usage, "--ssh-command: " + places.error().message());
+  }
+  if (!launch::has_places(command)) return {};
+  for (const plan::MappedHost& mapped : plan.map.hosts) {
+    const std::optional<std::uint16_t> port = mapped.host.port ? mapped.host.port : options.ssh.port;
+    if (!port) continue;
+    return Error(ErrorKind::Usage,
+                 fmt::format("--ssh-command: {{host}} has no place for port {} of {}; name the port in "
+                             "the command",
+                             *port, show(mapped.host.name)));
+  }
+  return {};
+}
+
 Result<void> check_ranks(std::string_view option, const std::optional<RankSet>& named, const plan::JobMap& map) {
   if (!named || named->empty() || named->largest() < map.world_size()) return {};
   return Error(ErrorKind::Usage, fmt::format("{}: there is no rank {}; the job's ranks are 0 to {}", option,
@@ -486,6 +505,7 @@ Result<plan::LaunchPlan> make_plan(const Options& options, const ThisHost& here,
   if (Result<void> added = add_channels(plan, options, here); !added) return added.error();
   if (Result<void> checked = check_channels(plan); !checked) return checked.error();
   if (Result<void> checked = check_ssh_files(plan, options, here); !checked) return checked.error();
+  if (Result<void> checked = check_command(plan, options); !checked) return checked.error();
   plan.devices = {options.visible_devices.value_or(implied), options.gpus_per_rank.value_or(1)};
   return plan;
 }

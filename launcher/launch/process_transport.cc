@@ -257,13 +257,11 @@ std::unique_ptr<AgentTransport> make_local_transport(asio::any_io_executor loop,
 
 std::unique_ptr<AgentTransport> make_command_transport(asio::any_io_executor loop, asio::thread_pool& pool,
                                                        CommandTarget target) {
-  ProcessStart start{.argv = std::move(target.command),
+  std::string name_to_check = target.user.empty() && !target.port ? target.host : std::string();
+  ProcessStart start{.argv = command_words(std::move(target)),
                      .image = std::nullopt,
                      .step = "connecting",
-                     .name_to_check = target.user.empty() && !target.port ? target.host : std::string()};
-  if (target.port) start.argv.insert(start.argv.end(), {"-p", std::to_string(*target.port)});
-  start.argv.push_back(target.user.empty() ? target.host : target.user + "@" + target.host);
-  start.argv.push_back(std::move(target.remote_command));
+                     .name_to_check = std::move(name_to_check)};
   return std::make_unique<ProcessTransport>(std::move(loop), &pool, std::move(start));
 }
 

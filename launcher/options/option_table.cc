@@ -413,7 +413,9 @@ std::vector<OptionGroup> options_of_the_launcher() {
         {"--ssh-config", "FILE", set_ssh_config,
          "Use this ssh configuration instead of ~/.ssh/config and /etc/ssh/ssh_config."},
         {"--ssh-command", "COMMAND", set_ssh_command,
-         "Reach hosts through a command that is called as ssh is, instead of the built-in client."},
+         "Reach hosts through a command, instead of the built-in client: as ssh is called, or as it says with {host} "
+         "and "
+         "{command}."},
         {"--accept-new-host-keys", "", set_accept_new_host_keys,
          "Trust and remember keys of hosts that are not known yet. A changed key is always refused."},
         {"--fanout", "N", set_fanout, "Log-ins under way at the same time; default 64.", "64"},

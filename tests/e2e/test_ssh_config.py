@@ -1,5 +1,7 @@
 """The ways to hosts that ~/.ssh/config and the command line describe."""
-from harness import SML_RUN, TestCase, Testbed
+import shlex
+
+from harness import SML_RUN, TestCase, Testbed, sml_run
 from jobs import cached_agents, complaints, edit_file, forget_agents, sh, ssh_config
 
 WHERE = ("sh", "-c", "hostname; id -un; echo $SML_HOST")
@@ -129,6 +131,26 @@ class Ways(TestCase):
                 self.assertIn("[0] algo-1\n", done.stdout)
                 self.assertIn("[2] algo-3\n", done.stdout)
         self.assert_at(self.run_at("tester@algo-2", "--ssh-command", "ssh"), "algo-2", "tester", "algo-2")
+
+    def test_a_program_that_starts_programs_in_hosts(self):
+        """As kubectl exec does: the program that makes the testbed, from outside, where there is no ssh to the hosts."""
+        inside = shlex.join(map(str, self.bed._exec_argv("{host}", ["{command}"], "root", None, "/")))
+        for _ in ("sent", "cached"):
+            done = sml_run("--ssh-command", inside, "-H", "algo-2,algo-3", *WHERE)
+            self.assert_status(done, 0)
+            self.assertEqual(sorted(done.stdout.split("\n")[:-1]),
+                             sorted(f"[{rank}] {line}" for rank, host in enumerate(("algo-2", "algo-3"))
+                                    for line in (host, "root", host)))
+        done = sml_run("--ssh-command", inside, "-H", "algo-2,algo-3", "sh", "-c", "test $RANK != 1 || exit 7; sleep 600")
+        self.assert_status(done, 7)
+        self.assert_within(done, 4)
+        done = sml_run("--ssh-command", inside, "--ssh-port", "22", "-H", "algo-2", "true")
+        self.assert_status(done, 2)
+        self.assertIn("--ssh-command: {host} has no place for port", done.stderr)
+
+    def test_a_place_for_the_host_in_the_ssh_programs_words(self):
+        done = self.run_at("algo-2", "--ssh-command", "ssh -o HostName={host} -l tester other")
+        self.assert_at(done, "algo-2", "tester", "algo-2")
 
     def test_the_ssh_programs_words_are_told(self):
         done = self.run_at("nowhere", "--ssh-command", "ssh -o BatchMode=yes")

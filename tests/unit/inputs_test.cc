@@ -566,6 +566,22 @@ TEST_CASE("a private key that is named is there, where hosts are reached with it
   CHECK(plan_of(o, fake).map.world_size() == 1);
 }
 
+TEST_CASE("a command with places for the host has to have one for all that is named") {
+  FakeHost fake;
+  Options o = options();
+  o.hosts = "algo-1,me@algo-2";
+  o.ssh.command = {"kubectl", "exec", "{host}", "--", "{command}"};
+  CHECK(plan_of(o, fake).map.world_size() == 2);
+  o.ssh.port = 2222;
+  CHECK(error_of(o, fake) ==
+        "--ssh-command: {host} has no place for port 2222 of algo-1; name the port in the command");
+  o.ssh.command = {"ssh"};
+  CHECK(plan_of(o, fake).map.world_size() == 2);
+  o.ssh.port.reset();
+  o.ssh.command = {"docker", "exec", "box", "{command}"};
+  CHECK(error_of(o, fake) == "--ssh-command: there is {command} but no {host}, so that all hosts would be one");
+}
+
 TEST_CASE("only ranks that exist can be shown") {
   FakeHost fake;
   Options o = options();
