@@ -43,6 +43,11 @@ class NoSsh(HostsCase):
         done = self.bed.exec(host, ["cat", "/proc/net/tcp", "/proc/net/tcp6"])
         return any(f.split()[1].endswith(wanted) and f.split()[3] == "0A" for f in done.stdout.splitlines() if ":" in f)
 
+    def refused(self, host):
+        """How many connections from there nobody has taken so far."""
+        names, values = [line.split() for line in self.bed.exec(host, ["cat", "/proc/net/snmp"]).stdout.splitlines()
+                         if line.startswith("Tcp:")]
+        return int(values[names.index("AttemptFails")])
 
     def calls(self, host, name="sml-run"):
         """Whether sml-run, called by that name, there has begun to call: it waits in its loop, which handles signals."""
@@ -71,7 +76,6 @@ class TwoHosts(NoSsh):
         one = ("--np", "1", "--nproc-per-node", "1")
         head = self.start(0, *one, "hostname")
         self.assertTrue(poll(self.listens, 10))
-        time.sleep(0.5)  # it is late
         done = self.ends([head, self.start(1, *one, "hostname")], 0)
         self.assertEqual((done[0].stdout, done[1].stdout), ("algo-1\n", ""))
         done = self.start(0, *one, "--start-timeout", "1s", "true").finish()
@@ -108,19 +112,19 @@ class TwoHosts(NoSsh):
 
     def test_a_late_host_is_waited_for(self):
         head = self.start(0, "echo", "here")
-        self.assertTrue(poll(self.listens, 10))
-        time.sleep(1)  # it is late
+        self.assertTrue(poll(lambda: self.listens() and self.calls("algo-1"), 10))
         done = self.ends([head, self.start(1, "echo", "here")], 0)
         self.assertEqual(sorted(done[0].stdout.splitlines()), ["[0] here", "[1] here"])
 
     def test_a_late_head_is_called_again(self):
+        before = self.refused("algo-2")
         other = self.start(1, "true")
-        time.sleep(1)  # it is late
+        self.assertTrue(poll(lambda: self.refused("algo-2") > before + 1, 10))
         self.ends([self.start(0, "true"), other], 0)
 
     def test_a_late_name_is_looked_up_again(self):
         other = self.start(1, "true", head="late-name")
-        time.sleep(1)  # it is late
+        self.assertTrue(poll(lambda: self.calls("algo-2"), 10))
         hosts = self.bed.path("algo-2", "/etc/hosts")
         before = hosts.read_text()
         self.addCleanup(hosts.write_text, before)
@@ -712,10 +716,18 @@ class Training(Containers):
     def test_servers_of_mxnet_are_started_beside_the_workers(self):
         self.program("import os; print(os.environ['DMLC_ROLE'], os.environ['DMLC_NUM_SERVER'], os.environ.get('DMLC_INTERFACE'),"
                      " 'DMLC_NODE_HOST' in os.environ, flush=True)\n"
-                     "import time; time.sleep(60 if os.environ['DMLC_ROLE'] != 'worker' else 0)",
+                     "import time; open('/run/shown-' + os.environ['DMLC_ROLE'], 'w').close()\n"
+                     "while os.environ['DMLC_ROLE'] != 'worker' or not os.path.exists('/run/over'): time.sleep(0.05)\n",
                      sagemaker_parameter_server_enabled="true")
+        for host in self.bed.names():
+            self.addCleanup(self.bed.exec, host, ["sh", "-c", "rm -f /run/shown-* /run/over"])
         module = {"SAGEMAKER_TRAINING_MODULE": "sagemaker_mxnet_container.training:main"}
-        done = self.ends(self.train_all("--no-tag", "--grace", "2s", env={**module, "DMLC_INTERFACE": "eth0"}), 0)
+        jobs = self.train_all("--no-tag", "--grace", "2s", env={**module, "DMLC_INTERFACE": "eth0"})
+        shown = [("algo-1", "scheduler"), *((host, "server") for host in self.bed.names())]
+        self.assertTrue(poll(lambda: all(self.bed.path(h, f"/run/shown-{role}").exists() for h, role in shown), 30))
+        for host in self.bed.names():
+            self.bed.put(host, "/run/over", "")
+        done = self.ends(jobs, 0)
         shown = done[0].stdout.splitlines()
         self.assertEqual(shown.count("worker 4 eth0 False"), 4, shown)
         self.assertEqual({line.split()[0] for line in shown}, {"worker", "server", "scheduler"})
