@@ -11,13 +11,17 @@ struct JobProgress::Listener {
 
   void operator()(const JobBegins&) const {}
   void operator()(const HostStep& e) const {
-    if (p.host(e.host).state != HostState::Failed) p.host(e.host).text = e.step;
+    if (Host* host = p.host(e.host); host != nullptr && host->state != HostState::Failed) host->text = e.step;
   }
-  void operator()(const HostConnected& e) const { p.set(p.host(e.host), HostState::Connected); }
-  void operator()(const HostReady& e) const { p.set(p.host(e.host), HostState::Ready); }
-  void operator()(const HostFailed& e) const { p.fail(p.host(e.host), e.why.message()); }
+  void operator()(const HostConnected& e) const { set(e.host, HostState::Connected); }
+  void operator()(const HostReady& e) const { set(e.host, HostState::Ready); }
+  void operator()(const HostFailed& e) const {
+    if (Host* host = p.host(e.host)) p.fail(*host, e.why.message());
+  }
   void operator()(const HostEnded& e) const {
-    if (p.host(e.host).state != HostState::Failed) p.set(p.host(e.host), HostState::Ended);
+    if (const Host* host = p.host(e.host); host != nullptr && host->state != HostState::Failed) {
+      set(e.host, HostState::Ended);
+    }
   }
   void operator()(const WorkersStart&) const { p.phase_ = Phase::Running; }
   void operator()(const RankStarted& e) const {
@@ -44,6 +48,10 @@ struct JobProgress::Listener {
   void operator()(const AttemptFails&) const {}
   void operator()(const AttemptBegins& e) const { p.begin_attempt(e); }
   void operator()(const JobEnds&) const {}
+
+  void set(HostIndex index, HostState state) const {
+    if (Host* host = p.host(index)) p.set(*host, state);
+  }
 };
 
 void JobProgress::on_event(const Event& event) {
@@ -71,7 +79,7 @@ void JobProgress::list(const plan::JobMap& map) {
   host_counts_ = {};
   rank_counts_ = {};
   for (const plan::MappedHost& mapped : map.hosts) {
-    place_.push_back(hosts_.size());
+    place_.push_back(mapped.ranks.empty() ? std::nullopt : std::optional(hosts_.size()));
     if (mapped.ranks.empty()) continue;
     for (const Rank rank : mapped.ranks) ranks_[rank.value()].host = hosts_.size();
     Host& host = hosts_.emplace_back();
@@ -80,6 +88,11 @@ void JobProgress::list(const plan::JobMap& map) {
   }
   host_counts_[static_cast<std::size_t>(HostState::Waiting)] = hosts_.size();
   rank_counts_[static_cast<std::size_t>(RankState::Waiting)] = ranks_.size();
+}
+
+JobProgress::Host* JobProgress::host(HostIndex index) {
+  const std::optional<std::size_t>& place = place_[index.value()];
+  return place ? &hosts_[*place] : nullptr;
 }
 
 void JobProgress::set(Host& host, HostState state) {

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -50,7 +51,7 @@ class JobProgress final : public EventListener {
   void set(Host& host, HostState state);
   void set(RankLine& rank, RankState state);
   void fail(Host& host, std::string why);
-  Host& host(HostIndex index) { return hosts_[place_[index.value()]]; }
+  Host* host(HostIndex index);  // null: it has no ranks, as a host that calls may have none
 
   void begin_attempt(const AttemptBegins& attempt);
   void list(const plan::JobMap& map);
@@ -58,7 +59,7 @@ class JobProgress final : public EventListener {
   TimePoint begin_;
   std::uint32_t attempt_ = 1;
   Phase phase_ = Phase::Starting;
-  std::vector<std::size_t> place_;  // by host index: in hosts_
+  std::vector<std::optional<std::size_t>> place_;  // by host index: in hosts_; empty: it has no ranks
   std::vector<Host> hosts_;
   std::vector<RankLine> ranks_;
   std::array<std::size_t, 5> host_counts_{};

@@ -55,6 +55,20 @@ TEST_CASE("status: before the start, who is waited for") {
   CHECK(job.line(64s) == "sml-run: 1:04 | hosts 2/3, 1 failed");
 }
 
+TEST_CASE("status: a host without ranks, as one that calls may be, does not count") {
+  Told job;
+  job.plan.map.hosts[1].ranks.clear();
+  job.progress = JobProgress();
+  job.tell(JobBegins{&job.plan, 0}, 0s);
+  job.tell(HostStep{HostIndex(1), "calling"}, 1s);
+  job.tell(HostConnected{HostIndex(1), HostPlace::Remote, "", 1}, 1s);
+  job.tell(HostReady{HostIndex(1)}, 1s);
+  CHECK(job.line(7s) == "sml-run: 0:07 | hosts 0/1 | waiting for a");
+  job.tell(HostFailed{HostIndex(1), Error(ErrorKind::Lost, "lost")}, 8s);
+  job.tell(HostEnded{HostIndex(1)}, 8s);
+  CHECK(job.line(9s) == "sml-run: 0:09 | hosts 0/1 | waiting for a");
+}
+
 TEST_CASE("status: ranks by what has become of them") {
   Told job;
   job.start_all(1s);
