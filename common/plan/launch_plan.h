@@ -44,6 +44,7 @@ struct LaunchPlan : Program {  // the first program, of jobs with one the only o
   BindingWish binding;               // what each host is asked for
   DeviceWish devices;
   MpiMeeting mpi = MpiMeeting::None;
+  std::string pmix_library;        // on every host; empty: each host's own
   std::vector<PipeChannel> pipes;  // of each host
   std::vector<Channel> channels;
   std::vector<std::string> warnings;  // clauses that the user should see once, before anything starts

@@ -137,15 +137,18 @@ MpiSpeech speech_of(std::string_view library) {
   return std::any_of(kPmi.begin(), kPmi.end(), begins) ? MpiSpeech::Pmi : MpiSpeech::Unknown;
 }
 
+bool offers_pmi(MpiMeeting meeting, MpiSpeech speech) {
+  const bool at_all = meeting != MpiMeeting::None && meeting != MpiMeeting::Pmix;
+  return at_all && speech != MpiSpeech::Pmix;
+}
+
+bool offers_pmix(MpiMeeting meeting, MpiSpeech speech) {
+  return meeting == MpiMeeting::Pmix || (meeting == MpiMeeting::Auto && speech == MpiSpeech::Pmix);
+}
+
 bool brings_together(MpiMeeting meeting, MpiSpeech speech) {
-  switch (meeting) {
-    case MpiMeeting::None: return false;
-    case MpiMeeting::Auto:
-    case MpiMeeting::Pmi1:
-    case MpiMeeting::Pmi2: return speech != MpiSpeech::Pmix;
-    case MpiMeeting::Pmix: return false;
-  }
-  return false;
+  if (meeting == MpiMeeting::Pmix) return speech != MpiSpeech::Pmi;
+  return offers_pmi(meeting, speech) || offers_pmix(meeting, speech);
 }
 
 std::string linked_mpi_library(const ReadAt& program) { return mpi_library_among(needed_libraries(program)); }

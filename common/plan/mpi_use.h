@@ -36,6 +36,10 @@ enum class MpiSpeech : std::uint8_t {
 // "libmpich.so.12" → Pmi, "libmpi.so.40" → Pmix: Open MPI.
 MpiSpeech speech_of(std::string_view library);
 
+// Whether `meeting` offers it to ranks whose library speaks so. Never both: MPICH 5 ends where it sees two.
+bool offers_pmi(MpiMeeting meeting, MpiSpeech speech);
+bool offers_pmix(MpiMeeting meeting, MpiSpeech speech);
+
 // Whether `meeting` brings ranks together whose library speaks so.
 bool brings_together(MpiMeeting meeting, MpiSpeech speech);
 

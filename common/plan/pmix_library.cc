@@ -99,6 +99,9 @@ Folders package_folders(const std::string& program, std::span<const std::string>
   return out;
 }
 
+constexpr std::array kOfSystem{"/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu", "/usr/lib64",
+                               "/usr/local/lib"};
+
 bool has_open_mpi(const Folders& folders, const HostFiles& files) {
   return std::any_of(folders.begin(), folders.end(), [&files](const std::string& folder) {
     return std::any_of(kOpenMpi.begin(), kOpenMpi.end(),
@@ -118,7 +121,10 @@ bool python_uses_open_mpi(const std::string& program, std::span<const std::strin
       ++kinds;
       needs = needs || needs_open_mpi(folder + "/" + name, files);
     }
-    if (kinds > 0) return kinds == 1 ? needs : has_open_mpi(mpi_folders(program, {}, environment, files), files);
+    if (kinds == 0) continue;
+    Folders folders = mpi_folders(program, {}, environment, files);
+    folders.insert(folders.end(), kOfSystem.begin(), kOfSystem.end());
+    return kinds == 1 ? needs : has_open_mpi(folders, files);
   }
   return false;
 }

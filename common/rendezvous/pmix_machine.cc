@@ -126,8 +126,8 @@ Result<void> Machine::on(const Finalized& m) {
 Result<void> Machine::on(const Abort& m) {
   answer(m.id, kSuccess);
   if (stage_of(m.rank) == nullptr) return {};
-  deeds_.failures.push_back(
-      {m.rank, wire::FaultKind::Aborted, code_of(m.status), "called MPI_Abort with " + std::to_string(m.status)});
+  deeds_.failures.push_back({m.rank, wire::FaultKind::Aborted, code_of(m.status),
+                             "aborted the job (MPI_Abort, code " + std::to_string(m.status) + ")"});
   return {};
 }
 

@@ -94,7 +94,8 @@ struct MpiPlan {
   MpiLook look = MpiLook::No;
   std::uint32_t host = 0;  // this one, in the shape
   plan::JobShape shape{};
-  void fields(auto& a) { a(meeting, look, host, shape); }
+  std::string pmix_library{};  // the one to be taken; empty: the host's own
+  void fields(auto& a) { a(meeting, look, host, shape, pmix_library); }
 };
 
 // What will run. The agent checks directory and program, reserves ports if asked, starts nothing, answers Prepared. All
@@ -324,7 +325,8 @@ struct Prepared {
   std::vector<std::string> warnings{};   // clauses for the user
   std::vector<Bound> bindings{};         // when they were asked for
   std::vector<MpiUse> mpi{};             // by the first rank of each such program
-  void fields(auto& a) { a(obstacles, services, addresses, warnings, bindings, mpi); }
+  std::string pmix{};                    // the library that serves the ranks, and its version; empty: none
+  void fields(auto& a) { a(obstacles, services, addresses, warnings, bindings, mpi, pmix); }
 };
 
 struct ProbeResult {

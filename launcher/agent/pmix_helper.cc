@@ -2,12 +2,14 @@
 
 #include <array>
 #include <cerrno>
+#include <csignal>
 #include <utility>
 
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "common/os/spawn.h"
@@ -33,6 +35,21 @@ Result<os::UniqueFd> executable_descriptor() {
 Error gone() { return {ErrorKind::Lost, "has ended"}; }
 
 }  // namespace
+
+void PmixHelper::end() {
+  close();
+  if (pid_ < 0) return;
+  ::kill(pid_, SIGKILL);
+  while (::waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {
+  }
+  pid_ = -1;
+}
+
+bool PmixHelper::ended(pid_t pid) {
+  if (pid_ < 0 || pid != pid_) return false;
+  pid_ = -1;
+  return true;
+}
 
 Result<void> PmixHelper::start(std::span<const std::string> environment) {
   Result<os::UniqueFd> program = executable_descriptor();

@@ -27,6 +27,7 @@ namespace sml::agent {
 class PmixHelper {
  public:
   explicit PmixHelper(boost::asio::io_context& loop) : socket_(loop) {}
+  ~PmixHelper() { end(); }
   PmixHelper(const PmixHelper&) = delete;
   PmixHelper& operator=(const PmixHelper&) = delete;
 
@@ -41,8 +42,10 @@ class PmixHelper {
   void listen(Hear hear, Fail fail);
   void send(const rendezvous::pmix::ToHelper& message);
   void close();  // the helper leaves
+  void end();    // at once, and waits for that
 
-  pid_t pid() const { return pid_; }  // -1: it was never started
+  // True: this was it, and somebody has waited for it.
+  bool ended(pid_t pid);
 
  private:
   Result<void> read_some(TimePoint end);

@@ -92,7 +92,7 @@ Result<void> PmixService::serve(const pmix::JobData& job) {
   return {};
 }
 
-Result<void> PmixService::check(wire::Prepared&) {
+Result<void> PmixService::check(wire::Prepared& answer) {
   pmix::JobData job{.name_space = "sml-run." + job_of(wish_.environment) + "." + std::to_string(context_.attempt),
                     .shape = std::move(wish_.shape),
                     .host = wish_.host,
@@ -101,9 +101,12 @@ Result<void> PmixService::check(wire::Prepared&) {
   Result<void> done = load();
   if (done) done = serve(job);
   if (!done) {
-    end();
-    return refusal(done.error());
+    ending_ = true;
+    helper_.end();
+    variables_.clear();
+    return wish_.need == PmixNeed::Sure ? Result<void>(refusal(done.error())) : Result<void>();
   }
+  answer.pmix = loaded_;
   machine_.emplace(pmix::ranks_of_host(job.shape, job.host), job.shape.size(), context_.attempt);
   listen();
   return {};
@@ -142,7 +145,7 @@ void PmixService::hear(const wire::ToAgent& message) {
 
 void PmixService::worker_ended(Rank rank, const ExitStatus& status) {
   if (!machine_ || !machine_->ended(rank) || !succeeded(status)) return;
-  context_.fail_rank(rank, wire::FaultKind::Broken, 1, "ended without MPI_Finalize, on which the others wait,");
+  context_.fail_rank(rank, wire::FaultKind::Broken, 1, "exited with status 0 without MPI_Finalize");
 }
 
 // Nobody else would tell the ranks why they wait for ever.
@@ -159,39 +162,9 @@ void PmixService::end() {
 }
 
 bool PmixService::process_ended(pid_t pid, const ExitStatus& status) {
-  if (pid != helper_.pid()) return false;
+  if (!helper_.ended(pid)) return false;
   lose(describe(status));
   return true;
-}
-
-// ---- whether it is wanted
-
-namespace {
-
-// Absolute; empty: there is none.
-std::string file_of(std::uint32_t app, const WorkerEnvironments& environments) {
-  const std::string& program = environments.program(app);
-  if (program.empty() || program.starts_with('/')) return program;
-  return environments.app(app).working_directory + "/" + program;
-}
-
-}  // namespace
-
-std::unique_ptr<PmixService> make_pmix_service(const wire::MpiPlan& plan, std::span<const wire::Worker* const> workers,
-                                               const WorkerEnvironments& environments, const ServiceContext& context) {
-  if (plan.meeting != plan::MpiMeeting::Pmix && plan.meeting != plan::MpiMeeting::Auto) return nullptr;
-  if (plan.host >= plan.shape.hosts.size() || plan.shape.size() < 2) return nullptr;
-  for (const wire::Worker* worker : workers) {
-    std::string program = file_of(worker->app, environments);
-    plan::Environment environment = environments.shared(worker->app);
-    const bool speaks =
-        plan.meeting == plan::MpiMeeting::Pmix || plan::uses_open_mpi(program, environment, host_files());
-    if (program.empty() || !speaks) continue;
-    environment.insert(environment.end(), worker->environment.begin(), worker->environment.end());
-    return std::make_unique<PmixService>(
-        context, PmixWish{plan.host, plan.shape, {}, std::move(program), std::move(environment)});
-  }
-  return nullptr;
 }
 
 }  // namespace sml::agent

@@ -1,9 +1,7 @@
 // PMIx for the workers of a host, so that Open MPI's ranks find each other: libpmix by its helper, what follows from it
 // by rendezvous::pmix::Machine.
 #pragma once
-#include <memory>
 #include <optional>
-#include <span>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -15,9 +13,11 @@
 #include "common/rendezvous/pmix_machine.h"
 #include "launcher/agent/host_service.h"
 #include "launcher/agent/pmix_helper.h"
-#include "launcher/agent/worker_environments.h"
 
 namespace sml::agent {
+
+// Whether the workers surely use it: then none is started without.
+enum class PmixNeed : std::uint8_t { Sure, Perhaps };
 
 // What one host is told of the job.
 struct PmixWish {
@@ -26,6 +26,7 @@ struct PmixWish {
   std::string library;            // the one to be taken; empty: the host's own
   std::string program;            // absolute: its libpmix comes first
   plan::Environment environment;  // its
+  PmixNeed need = PmixNeed::Sure;
 };
 
 // The folder in the scratch folder that libpmix works in is the user's alone, and goes with that.
@@ -34,7 +35,8 @@ class PmixService final : public HostService {
   PmixService(const ServiceContext& context, PmixWish wish)
       : context_(context), wish_(std::move(wish)), helper_(context.loop) {}
 
-  // Starts the helper and libpmix in it: whatever can fail, fails here.
+  // Starts the helper and libpmix in it: whatever can fail, fails here. Where it is not surely needed, that is no
+  // error: ranks that want it after all run alone, and whoever looks for such will find them.
   Result<void> check(wire::Prepared& answer) override;
   plan::Environment variables(Rank rank) const override;
   bool has_joined(Rank rank) const override { return machine_ && machine_->has_joined(rank); }
@@ -59,9 +61,5 @@ class PmixService final : public HostService {
   std::string loaded_;  // file and version
   bool ending_ = false;
 };
-
-// Null: nobody here needs it, or there is something else for them. `workers`: at least one.
-std::unique_ptr<PmixService> make_pmix_service(const wire::MpiPlan& plan, std::span<const wire::Worker* const> workers,
-                                               const WorkerEnvironments& environments, const ServiceContext& context);
 
 }  // namespace sml::agent

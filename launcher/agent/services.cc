@@ -6,7 +6,9 @@
 #include <utility>
 
 #include "common/plan/mpi_use.h"
+#include "common/plan/pmix_library.h"
 #include "launcher/agent/channel_service.h"
+#include "launcher/agent/host_files.h"
 #include "launcher/agent/log_service.h"
 #include "launcher/agent/pipes.h"
 #include "launcher/agent/pmi_service.h"
@@ -46,11 +48,23 @@ void add_wished(HostServices& out, const std::vector<wire::ServiceWish>& wishes,
   for (const wire::ServiceWish& wish : wishes) out.push_back(make_wished(wish, context, of_all));
 }
 
-// Whoever may ask for it: what a program does when it runs cannot be told beforehand. Not those whose library speaks
-// otherwise, and those to whom the user has named another.
-bool may_use_pmi(std::uint32_t app, plan::MpiMeeting meeting, const WorkerEnvironments& environments) {
-  if (plan::has_process_manager(environments.shared(app))) return false;
-  return plan::brings_together(meeting, plan::speech_of(environments.mpi_library(app)));
+// By what a program would find the other ranks, as far as that can be told before it runs.
+struct Speech {
+  plan::MpiSpeech speech = plan::MpiSpeech::Unknown;
+  PmixNeed need = PmixNeed::Sure;
+};
+
+std::string file_of(std::uint32_t app, const WorkerEnvironments& environments) {
+  const std::string& program = environments.program(app);
+  if (program.empty() || program.starts_with('/')) return program;
+  return environments.app(app).working_directory + "/" + program;
+}
+
+Speech speech_of(std::uint32_t app, const WorkerEnvironments& environments) {
+  const plan::MpiSpeech linked = plan::speech_of(environments.mpi_library(app));
+  if (linked != plan::MpiSpeech::Unknown) return {linked, PmixNeed::Sure};
+  const bool open_mpi = plan::uses_open_mpi(file_of(app, environments), environments.shared(app), host_files());
+  return {open_mpi ? plan::MpiSpeech::Pmix : plan::MpiSpeech::Unknown, PmixNeed::Perhaps};
 }
 
 // The same on all hosts, and no other job's or attempt's on any of them.
@@ -59,33 +73,74 @@ std::string job_name(const wire::Prepare& plan, const wire::Worker& worker) {
   return (job == nullptr ? plan.mark : std::string(plan::value_of(*job))) + "." + std::to_string(plan.attempt);
 }
 
+// What brings ranks of MPI together on one host.
+class Meetings {
+ public:
+  Meetings(const wire::Prepare& plan, const std::vector<const wire::Worker*>& workers,
+           const WorkerEnvironments& environments, const ServiceContext& context)
+      : plan_(plan), workers_(workers), environments_(environments), context_(context) {
+    for (std::uint32_t app = 0; app < environments.count(); ++app) speeches_.push_back(speech_of(app, environments));
+  }
+
+  // Nobody may use it: none.
+  std::unique_ptr<HostService> pmi() const;
+  std::unique_ptr<HostService> pmix() const;
+
+ private:
+  // A member of the world to whom the user has named no other launcher.
+  bool may_meet(const wire::Worker& worker) const {
+    return worker.rank.value() < plan_.mpi.shape.size() && !plan::has_process_manager(environments_.shared(worker.app));
+  }
+
+  const wire::Prepare& plan_;
+  const std::vector<const wire::Worker*>& workers_;
+  const WorkerEnvironments& environments_;
+  const ServiceContext& context_;
+  std::vector<Speech> speeches_;  // by app
+};
+
 rendezvous::PmiDialects dialects_of(plan::MpiMeeting meeting) {
   if (meeting == plan::MpiMeeting::Pmi1) return rendezvous::PmiDialects::OnlyOne;
   return meeting == plan::MpiMeeting::Pmi2 ? rendezvous::PmiDialects::OnlyTwo : rendezvous::PmiDialects::Both;
 }
 
-// Nobody may use it: none.
-std::unique_ptr<HostService> make_pmi(const wire::Prepare& plan, const std::vector<const wire::Worker*>& workers,
-                                      const WorkerEnvironments& environments, const ServiceContext& context) {
+// Whoever may ask for it: what a program does when it runs cannot be told beforehand.
+std::unique_ptr<HostService> Meetings::pmi() const {
   constexpr std::size_t kLongestMapping = 900;  // MPICH 4.0 takes lines of 1024 bytes
-  const plan::JobShape& shape = plan.mpi.shape;
-  rendezvous::PmiWorld world{.job = workers.empty() ? std::string() : job_name(plan, *workers.front()),
+  const plan::JobShape& shape = plan_.mpi.shape;
+  rendezvous::PmiWorld world{.job = workers_.empty() ? std::string() : job_name(plan_, *workers_.front()),
                              .size = shape.size(),
                              .universe = shape.slots,
                              .mapping = plan::process_mapping(shape, kLongestMapping),
                              .hosts = static_cast<std::uint32_t>(shape.hosts.size()),
                              .ranks = {},
-                             .dialects = dialects_of(plan.mpi.meeting)};
-  std::vector<bool> may_use(environments.count());
-  for (std::uint32_t app = 0; app < may_use.size(); ++app) {
-    may_use[app] = may_use_pmi(app, plan.mpi.meeting, environments);
-  }
-  for (const wire::Worker* worker : workers) {
+                             .dialects = dialects_of(plan_.mpi.meeting)};
+  for (const wire::Worker* worker : workers_) {
     const std::optional<plan::RankRun> run = shape.run_of(worker->rank);
-    if (run && may_use[worker->app]) world.ranks.push_back({worker->rank, run->program});
+    const bool offered = plan::offers_pmi(plan_.mpi.meeting, speeches_[worker->app].speech);
+    if (run && offered && may_meet(*worker)) world.ranks.push_back({worker->rank, run->program});
   }
   if (world.ranks.empty()) return nullptr;
-  return std::make_unique<PmiService>(context, std::move(world));
+  return std::make_unique<PmiService>(context_, std::move(world));
+}
+
+// Of all ranks of the host, as a fence of PMIx is of all in the job.
+std::unique_ptr<HostService> Meetings::pmix() const {
+  if (plan_.mpi.shape.size() < 2 || plan_.mpi.host >= plan_.mpi.shape.hosts.size()) return nullptr;
+  for (const wire::Worker* worker : workers_) {
+    const Speech& speech = speeches_[worker->app];
+    if (!may_meet(*worker) || !plan::offers_pmix(plan_.mpi.meeting, speech.speech)) continue;
+    plan::Environment environment = environments_.shared(worker->app);
+    environment.insert(environment.end(), worker->environment.begin(), worker->environment.end());
+    const bool asked = plan_.mpi.meeting == plan::MpiMeeting::Pmix;
+    return std::make_unique<PmixService>(context_, PmixWish{.host = plan_.mpi.host,
+                                                            .shape = plan_.mpi.shape,
+                                                            .library = plan_.mpi.pmix_library,
+                                                            .program = file_of(worker->app, environments_),
+                                                            .environment = std::move(environment),
+                                                            .need = asked ? PmixNeed::Sure : speech.need});
+  }
+  return nullptr;
 }
 
 }  // namespace
@@ -102,12 +157,11 @@ HostServices make_services(wire::Prepare& plan, const std::vector<const wire::Wo
   if (std::any_of(workers.begin(), workers.end(), has_log)) {
     out.push_back(std::make_unique<LogService>(context, plan.logs, workers));
   }
-  if (plan.mpi.meeting == plan::MpiMeeting::Pmix) {
-    if (auto pmix = make_pmix_service(plan.mpi, workers, environments, context)) out.push_back(std::move(pmix));
-  }
   add_wished(out, plan.services, context);
   if (plan.mpi.meeting != plan::MpiMeeting::None) {
-    if (auto pmi = make_pmi(plan, workers, environments, context)) out.push_back(std::move(pmi));
+    const Meetings meetings(plan, workers, environments, context);
+    if (auto pmi = meetings.pmi()) out.push_back(std::move(pmi));
+    if (auto pmix = meetings.pmix()) out.push_back(std::move(pmix));
   }
   return out;
 }

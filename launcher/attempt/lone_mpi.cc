@@ -13,18 +13,21 @@ constexpr std::size_t kLongest = 200;
 
 std::string_view file_name(std::string_view path) { return path.substr(path.rfind('/') + 1); }
 
-enum class Cause : std::uint8_t { Unwanted, OtherSpeech, Silent };
+enum class Cause : std::uint8_t { Unwanted, OtherSpeech, Unseen, Silent };
 
 Cause cause_of(const wire::MpiUse& use, plan::MpiMeeting meeting) {
   if (meeting == plan::MpiMeeting::None) return Cause::Unwanted;
-  return plan::brings_together(meeting, plan::speech_of(use.library)) ? Cause::Silent : Cause::OtherSpeech;
+  const plan::MpiSpeech speech = plan::speech_of(use.library);
+  if (!plan::brings_together(meeting, speech)) return Cause::OtherSpeech;
+  return meeting == plan::MpiMeeting::Auto && speech == plan::MpiSpeech::Pmix ? Cause::Unseen : Cause::Silent;
 }
 
 std::string_view words_of(Cause cause) {
   switch (cause) {
     case Cause::Unwanted: return ", whose ranks sml-run is not to bring together (--mpi none)";
-    case Cause::OtherSpeech: return ", whose ranks find each other by PMIx, and sml-run serves PMI-1 and PMI-2";
-    case Cause::Silent: return ", and has not asked sml-run for the other ranks by PMI";
+    case Cause::OtherSpeech: return ", whose ranks find each other by another PMI than --mpi names";
+    case Cause::Unseen: return ", which was not seen before it ran: --mpi pmix is for such programs";
+    case Cause::Silent: return ", and has not asked sml-run for the other ranks";
   }
   return {};
 }
@@ -33,10 +36,14 @@ const char* hint_of(Cause cause) {
   switch (cause) {
     case Cause::Unwanted: return "leave --mpi none out";
     case Cause::OtherSpeech:
-      return "the mpirun of its MPI library brings them together; sml-run with --mpi none starts each of them alone";
+      return "--mpi auto chooses by the library: PMIx for Open MPI, PMI-1 or PMI-2 for the others";
+    case Cause::Unseen:
+      return "--mpi auto looks at what the program itself is linked with, and at Python's mpi4py; --mpi pmix serves "
+             "all";
     case Cause::Silent:
-      return "was its library made for another launcher? with --mpi none sml-run starts each of them "
-             "alone";
+      return "was its library made for another launcher? --mpi pmix, --mpi pmi1 and --mpi pmi2 name what it speaks; "
+             "with "
+             "--mpi none each of them is started alone";
   }
   return "";
 }

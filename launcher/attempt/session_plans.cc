@@ -91,6 +91,7 @@ wire::MpiPlan mpi_of(const plan::MappedHost& host, const plan::LaunchPlan& plan,
   out.meeting = plan.mpi;
   out.host = first->host;
   out.shape = shape;
+  out.pmix_library = plan.pmix_library;
   return out;
 }
 

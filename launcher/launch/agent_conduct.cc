@@ -137,6 +137,7 @@ Judgement AgentConduct::judge(const wire::Prepared& m) {
   if (Judgement few = at_most(m.warnings.size(), now_.ranks.size() + kMostRemarks, "warnings"); !few) return few;
   if (Judgement texts = all_fit(m.warnings); !texts) return texts;
   if (Judgement texts = all_fit(m.addresses); !texts) return texts;
+  if (Judgement text = fits(m.pmix); !text) return text;
   if (Judgement services = judge_services(m.services); !services) return services;
   if (!now_.chooses_interfaces && !m.addresses.empty()) return broken("told interfaces that it was not to choose");
   if (Judgement few = at_most(m.bindings.size(), now_.reports_bindings ? now_.ranks.size() : 0, "bindings"); !few)

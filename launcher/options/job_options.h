@@ -100,6 +100,7 @@ struct JobOptions {
   RestartOptions restart;
   LoneMpi lone_mpi = LoneMpi::Warned;
   plan::MpiMeeting mpi = plan::MpiMeeting::Auto;  // the plan has it, too
+  std::string pmix_library;                       // likewise
   StderrOfWorkers stderr_of_workers = StderrOfWorkers::Apart;
   StdinRule stdin_rule = StdinRule::OneRank;
   Rank stdin_rank;                          // for OneRank

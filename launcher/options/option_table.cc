@@ -104,11 +104,13 @@ std::vector<OptionGroup> options_of_the_run() {
             {"--preset", "NAME,...", set_preset,
              "Set the variables of these frameworks too: tf, jax, deepspeed, dmlc, accelerate, slurm, hydra. torch, "
              "Horovod and programs that read Open MPI's variables need none."}),
-        {"--mpi", "auto|pmi1|pmi2|none", set_mpi,
-         "How ranks of an MPI program find each other: by the PMI that they ask for, by one of these only, or not at "
-         "all; "
-         "with auto, one of Open MPI is left to itself. Default: auto.",
+        {"--mpi", "auto|pmi1|pmi2|pmix|none", set_mpi,
+         "How ranks of an MPI program find each other: by what its library speaks, by one of these only, or not at "
+         "all. "
+         "Default: auto.",
          "auto"},
+        {"--pmix", "FILE", set_pmix,
+         "The hosts' libpmix.so.2, which serves programs of Open MPI; default: the one that each host has for them."},
         {"--run-id", "ID", set_run_id, "What workers find as TORCHELASTIC_RUN_ID; default: an id of the job's own."},
         {"--torch-store", "", set_torch_store,
          "Serve torch's store at MASTER_PORT, for the job's hosts and user alone, also to a program that seems to name "

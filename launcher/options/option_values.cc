@@ -310,19 +310,22 @@ Result<void> set_show_env(Options& o, string_view value) {
 // Who says how its ranks meet has a program whose ranks are not to run alone.
 Result<void> set_mpi(Options& o, string_view value) {
   using plan::MpiMeeting;
-  constexpr std::pair<string_view, MpiMeeting> kNames[] = {
-      {"auto", MpiMeeting::Auto}, {"pmi1", MpiMeeting::Pmi1}, {"pmi2", MpiMeeting::Pmi2}, {"none", MpiMeeting::None}};
-  if (value == "pmix") {
-    return Error(ErrorKind::Usage, "PMIx is not served; PMI-1 and PMI-2 are")
-        .with_hint(
-            "programs of Open MPI are started by its own mpirun; those of MPICH, Intel MPI and MVAPICH by --mpi auto");
-  }
+  constexpr std::pair<string_view, MpiMeeting> kNames[] = {{"auto", MpiMeeting::Auto},
+                                                           {"pmi1", MpiMeeting::Pmi1},
+                                                           {"pmi2", MpiMeeting::Pmi2},
+                                                           {"pmix", MpiMeeting::Pmix},
+                                                           {"none", MpiMeeting::None}};
   for (const auto& [name, meeting] : kNames) {
     if (value != name) continue;
     o.lone_mpi = meeting == MpiMeeting::None ? LoneMpi::Warned : LoneMpi::Refused;
     return keep(o.mpi, meeting);
   }
-  return bad_value(value, "auto, pmi1, pmi2 or none");
+  return bad_value(value, "auto, pmi1, pmi2, pmix or none");
+}
+
+Result<void> set_pmix(Options& o, string_view value) {
+  if (!value.starts_with('/')) return bad_value(value, "the path of a libpmix.so.2 from / on");
+  return keep(o.pmix_library, std::string(value));
 }
 
 Result<void> set_torch_store(Options& o, string_view) {

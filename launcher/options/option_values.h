@@ -74,6 +74,7 @@ Result<void> set_role(Options& o, std::string_view value);
 Result<void> set_helper(Options& o, std::string_view);
 Result<void> set_interface(Options& o, std::string_view value);
 Result<void> set_mpi(Options& o, std::string_view value);
+Result<void> set_pmix(Options& o, std::string_view value);
 Result<void> set_torch_store(Options& o, std::string_view);
 Result<void> set_no_torch_store(Options& o, std::string_view);
 Result<void> add_timeline(Options& o, std::string_view value);

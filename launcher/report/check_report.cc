@@ -373,6 +373,11 @@ std::string check_table(const CheckReport& report) {
     if (host.facts && !programs_text(*host.facts).empty()) programs.add(programs_text(*host.facts), host);
   }
   if (programs.size() > 0) out += "program: " + programs.in_one() + "\n";
+  Folded libraries;
+  for (const HostCheck& host : report.hosts) {
+    if (!host.pmix.empty()) libraries.add(show(host.pmix), host);
+  }
+  if (libraries.size() > 0) out += "PMIx: " + libraries.in_one() + "\n";
   return out;
 }
 

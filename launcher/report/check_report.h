@@ -29,6 +29,7 @@ struct HostCheck {
   std::optional<Duration> round_trip;    // of a message to its agent, the quickest
   std::optional<Duration> clock_offset;  // its time of day less ours
   std::optional<plan::HostFacts> facts;
+  std::string pmix{};  // the library that would serve the ranks, and its version; empty: none
 };
 
 struct CheckReport {

@@ -112,6 +112,7 @@ void Check::host_prepared(fleet::Host& host, const wire::Prepared& message) {
   if (host.position == 0) port_ = wire::port_of(message, wire::ServiceKind::TorchStore);
   for (const wire::Obstacle& o : message.obstacles) found.faults.push_back(fleet::error_of(o));
   for (const std::string& warning : message.warnings) found.warnings.push_back(show(warning, 500));
+  found.pmix = message.pmix;
   for (const wire::MpiUse& use : message.mpi) {
     if (options_.lone_mpi == LoneMpi::Refused) {
       found.faults.push_back(attempt::lone_mpi_refusal(use, {}, options_.mpi));

@@ -85,7 +85,7 @@ def codecs():
     wishes = u8(1) + u32(2) + u8(0, 0, 1, 0) + u32(0, 1, 4) + u8(1) + u32(1)  # of binding and devices
     mpi = u8(1, 1) + u32(0) + texts(b"a", b"b") + u32(1, 0, 0, 2) + u32(2)
     prepare = u32(1) + app + u32(1) + worker + u32(2) + u8(0, 1, 2, 1) + u64(65536) + u8(0) + texts(b"eth0") + wishes
-    put("codec_to_agent", "prepare", frame(TO_AGENT["Prepare"], prepare + u32(0, 0) + u32(0) + text(b"mark") + mpi + u32(2)))
+    put("codec_to_agent", "prepare", frame(TO_AGENT["Prepare"], prepare + u32(0, 0) + u32(0) + text(b"mark") + mpi + text(b"/opt/libpmix.so.2") + u32(2)))
     put("codec_to_agent", "conversation", b"".join(frame(TO_AGENT[n], one[n]) for n in ("Hello", "Ping", "Start", "Stop")))
     put("codec_to_agent", "cut_short", frame(TO_AGENT["Hello"], hello)[:-3])
 
@@ -93,7 +93,7 @@ def codecs():
     one = {"HelloAck": ack,
            "Prepared": u32(1) + u8(9) + text(b"no such program") + text(b"install it") +
            struct.pack(">IBHBH", 2, 0, 29500, 2, 4000) + texts(b"10.0.0.2") + texts(b"a warning") + u32(1, 2) + text(b"core 1") +
-           u32(1, 2, 0) + text(b"a.out") + text(b"libmpi.so"),
+           u32(1, 2, 0) + text(b"a.out") + text(b"libmpi.so") + text(b"libpmix.so.2 (4.2.2)"),
            "Probed": u32(1) + text(b"10.0.0.1") + u32(111), "Started": u32(1, 2, 40) + u64(9),
            "Output": u32(2) + u8(1) + u64(9) + text(b"epoch 1\n"), "ExitedWorker": u32(2) + u8(0) + u32(1) + u8(0, 0) + u64(9, 1500000, 20000, 1 << 30, 4096, 0),
            "Drained": u32(2) + u8(0), "AgentLog": u8(1) + text(b"words"), "Pong": u64(7, 9), "StdinCredit": u32(2) + u64(4),

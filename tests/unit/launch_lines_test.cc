@@ -769,10 +769,9 @@ TEST_CASE("launch lines: who says how ranks of MPI meet does not want them alone
     CHECK(plan_of(line)->plan.mpi == plan::MpiMeeting::None);
     CHECK(plan_of(line)->options.lone_mpi == LoneMpi::Warned);
   }
-  CHECK(plan_of("sml-run --mpi pmix -np 2 a")
-            .error()
-            .message()
-            .starts_with("--mpi: PMIx is not served; PMI-1 and PMI-2 are"));
+  CHECK(plan_of("sml-run --mpi pmix -np 2 a")->plan.mpi == plan::MpiMeeting::Pmix);
+  CHECK(plan_of("sml-run --pmix /opt/libpmix.so.2 -np 2 a")->plan.pmix_library == "/opt/libpmix.so.2");
+  CHECK_FALSE(plan_of("sml-run --pmix libpmix.so.2 -np 2 a").has_value());
   CHECK_FALSE(plan_of("sml-run --mpi ompi -np 2 a").has_value());
 }
 

@@ -112,9 +112,21 @@ TEST_CASE("who is brought together, and who is not") {
   for (const MpiMeeting meeting : {MpiMeeting::Auto, MpiMeeting::Pmi1, MpiMeeting::Pmi2}) {
     CHECK(brings_together(meeting, MpiSpeech::Pmi));
     CHECK(brings_together(meeting, MpiSpeech::Unknown));
-    CHECK_FALSE(brings_together(meeting, MpiSpeech::Pmix));
+    CHECK(brings_together(meeting, MpiSpeech::Pmix) == (meeting == MpiMeeting::Auto));
   }
+  CHECK(brings_together(MpiMeeting::Pmix, MpiSpeech::Pmix));
+  CHECK(brings_together(MpiMeeting::Pmix, MpiSpeech::Unknown));
+  CHECK_FALSE(brings_together(MpiMeeting::Pmix, MpiSpeech::Pmi));
   CHECK_FALSE(brings_together(MpiMeeting::None, MpiSpeech::Pmi));
+}
+
+TEST_CASE("nobody is offered both PMI and PMIx, at which MPICH 5 ends") {
+  for (const MpiMeeting meeting :
+       {MpiMeeting::None, MpiMeeting::Auto, MpiMeeting::Pmi1, MpiMeeting::Pmi2, MpiMeeting::Pmix}) {
+    for (const MpiSpeech speech : {MpiSpeech::Unknown, MpiSpeech::Pmi, MpiSpeech::Pmix}) {
+      CHECK_FALSE((offers_pmi(meeting, speech) && offers_pmix(meeting, speech)));
+    }
+  }
 }
 
 TEST_CASE("by these variables another launcher is known") {

@@ -1,0 +1,148 @@
+"""Programs of Open MPI, unmodified: their ranks find each other by PMIx, which the host's own libpmix serves."""
+import os
+import pathlib
+import re
+import time
+
+from harness import SML_RUN, HostsCase, TestCase, poll, run, sml_run
+from test_mpi import compiled, words
+
+HELPER = "sml-run-pmix"
+
+
+class OnThisMachine(TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.program = compiled(cls, "openmpi")
+
+    def test_ranks_are_one_world(self):
+        done = sml_run("-np", "4", self.program, "ring")
+        self.assert_status(done, 0)
+        self.assertEqual(words(done), [f"ring {r} of 4 got {got}" for r, got in enumerate((6, 1, 3, 6))])
+        self.assertNotIn("warning", done.stderr)
+
+    def test_under_the_names_of_launchers_too(self):
+        folder = pathlib.Path(self.temporary_directory())
+        for name in ("mpirun", "mpiexec"):
+            (folder / name).symlink_to(SML_RUN)
+            done = run([folder / name, "-np", "2", "--oversubscribe", self.program, "ring"])
+            self.assert_status(done, 0)
+            self.assertEqual([re.sub(r"^.*ring", "ring", line) for line in words(done)],
+                             ["ring 0 of 2 got 1", "ring 1 of 2 got 1"])
+
+    def test_abort_ends_the_job_with_its_code(self):
+        done = sml_run("-np", "3", self.program, "abort", "7")
+        self.assert_status(done, 7)
+        self.assertIn("rank 2 on localhost aborted the job (MPI_Abort, code 7)", done.stderr)
+
+    def test_who_leaves_without_finalize_has_failed(self):
+        done = sml_run("-np", "3", self.program, "leave", "0")
+        self.assert_status(done, 1)
+        self.assertIn("rank 2 on localhost exited with status 0 without MPI_Finalize", done.stderr)
+        self.assert_status(sml_run("-np", "3", self.program, "leave", "5"), 5)
+
+    def test_programs_are_told_their_number_and_the_room(self):
+        done = sml_run("-H", "localhost:5", "-np", "1", self.program, "places", ":", "-np", "2", self.program, "places")
+        self.assert_status(done, 0)
+        self.assertEqual(words(done), ["place 0 of 3 node 3 universe 5 program 0", "place 1 of 3 node 3 universe 5 program 1",
+                                       "place 2 of 3 node 3 universe 5 program 1"])
+
+    def test_a_library_that_cannot_be_loaded_is_told_before_anything_starts(self):
+        done = sml_run("--pmix", "/nowhere/libpmix.so.2", "-np", "2", self.program, "ring")
+        self.assert_status(done, 125)
+        self.assertEqual(done.stdout, "")
+        self.assertRegex(done.stderr, r"localhost: PMIx, which Open MPI needs, cannot be served: no libpmix can be loaded "
+                                      r"\(/nowhere/libpmix\.so\.2: ")
+        self.assertNotIn("could not be ended", done.stderr)
+
+    def test_another_library_than_libpmix_is_told_by_what_it_lacks(self):
+        library = next(pathlib.Path("/usr/lib").glob("*/libz.so.1"))
+        done = sml_run("--pmix", library, "-np", "2", self.program, "ring")
+        self.assert_status(done, 125)
+        self.assertIn(f"{library} lacks PMIx_Get_version", done.stderr)
+
+    def test_none_leaves_each_rank_alone_and_says_so(self):
+        done = sml_run("--mpi", "none", "-np", "2", self.program, "places")
+        self.assert_status(done, 0)
+        self.assertEqual([line[:14] for line in words(done)], ["place 0 of 1 n"] * 2)
+        self.assertRegex(done.stderr, r"warning: rank 0 on localhost runs alone, as rank 0 of 1: .*--mpi none")
+
+    def test_the_death_of_the_helper_ends_the_job_by_name(self):
+        script = f"[ $RANK = 1 ] || until kill -9 $(pgrep -n -x {HELPER}); do :; done 2> /dev/null; exec {self.program} wait"
+        done = sml_run("--mpi", "pmix", "-np", "2", "sh", "-c", script)
+        self.assert_status(done, 125)
+        self.assertRegex(done.stderr, r"rank 0 on localhost was left without PMIx, as libpmix's helper \(.*libpmix.*\) "
+                                      r"(has ended|was killed by SIGKILL)")
+
+    def test_a_program_that_a_script_starts_is_brought_together_when_asked_for(self):
+        script = f"{self.program} ring; echo status $?"
+        done = sml_run("--mpi", "pmix", "-np", "2", "sh", "-c", script)
+        self.assert_status(done, 0)
+        self.assertEqual(words(done), ["ring 0 of 2 got 1", "ring 1 of 2 got 1", "status 0", "status 0"])
+
+    def test_programs_without_mpi_get_no_helper(self):
+        done = sml_run("-np", "1", "sh", "-c", f"ps -A -o comm= | grep -c {HELPER}; env | grep -c ^PMIX_; true")
+        self.assertEqual(words(done), ["0", "0"])
+
+    def test_check_tells_the_library(self):
+        done = sml_run("--check", "-np", "2", self.program)
+        self.assert_status(done, 0)
+        self.assertRegex(done.stdout + done.stderr, r"PMIx: libpmix\.so\.2 \(OpenPMIx \d.* on localhost")
+
+
+class OnHosts(HostsCase):
+    hosts = 4
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.program = compiled(cls, "openmpi")
+
+    def job(self, *words_of_line, timeout=90):
+        return self.bed.sml_run("algo-1", *map(str, words_of_line), timeout=timeout)
+
+    def test_ranks_of_four_hosts_are_one_world(self):
+        done = self.job("-np", "8", "-H", self.bed.hosts(2), self.program, "ring")
+        self.assert_status(done, 0)
+        self.assertEqual(words(done), [f"ring {r} of 8 got {28 if r == 0 else sum(range(r))}" for r in range(8)])
+        self.assertNotIn("warning", done.stderr)
+
+    def test_much_between_all_of_them(self):
+        done = self.job("-np", "4", "-H", self.bed.hosts(1), self.program, "alltoall")
+        self.assert_status(done, 0)
+        self.assertEqual(words(done), [f"alltoall {r} of 4 wrong 0" for r in range(4)])
+
+    def test_data_that_is_asked_for_when_it_is_needed(self):
+        """Without the exchange at the start a rank asks the host of another for its address."""
+        done = self.job("-x", "OMPI_MCA_pmix_base_async_modex=1", "-x", "OMPI_MCA_pmix_base_collect_data=0", "-np", "4", "-H",
+                        self.bed.hosts(1), self.program, "ring")
+        self.assert_status(done, 0)
+        self.assertEqual(words(done)[0], "ring 0 of 4 got 6")
+
+    def test_who_shares_a_host_is_told_for_every_placement(self):
+        names = self.bed.names
+        lines = {("-H", f"{names[0]}:3,{names[1]}:1,{names[2]}:2"): [3, 3, 3, 1, 2, 2],
+                 ("-H", self.bed.hosts(2), "--map-by", "node", "-np", "6"): [2, 2, 1, 1, 2, 2]}
+        for line, sizes in lines.items():
+            done = self.job(*line, self.program, "places")
+            self.assert_status(done, 0)
+            found = {int(text.split()[1]): int(text.split()[5]) for text in words(done)}
+            self.assertEqual(found, dict(enumerate(sizes)), line)
+
+    def test_abort_ends_all_hosts(self):
+        done = self.job("-np", "4", "-H", self.bed.hosts(1), self.program, "abort", "9")
+        self.assert_status(done, 9)
+        self.assertIn("rank 3 on algo-4 aborted the job (MPI_Abort, code 9)", done.stderr)
+
+    def test_a_rank_that_is_killed_in_a_barrier_ends_the_job(self):
+        hosts = ",".join(f"{name}:1" for name in self.bed.names[:3])
+        with self.bed.sml_run_popen("algo-1", "-np", "3", "-H", hosts, str(self.program), "wait") as job:
+            for rank in range(3):
+                job.read_until(f"waits {rank} of 3")
+            pid = poll(lambda: self.bed.exec(self.bed.names[1], ["pgrep", "-x", "program"]).stdout.split(), within=20)
+            killed = time.monotonic()
+            self.bed.exec(self.bed.names[1], ["kill", "-9", pid[-1]])
+            done = job.finish(timeout=30)
+            self.assertLess(time.monotonic() - killed, 5)
+        self.assert_status(done, 137)
+        self.assertRegex(done.stderr, r"rank 1 on algo-2 was killed by SIGKILL")
