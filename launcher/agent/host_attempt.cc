@@ -117,7 +117,7 @@ void HostAttempt::perform(HostAction action) {
     case HostAction::SignalAllDropOutput: signal_all(machine_.stop_signal()); return workers_.discard_output();
     case HostAction::KillAll: return signal_all(SIGKILL);
     case HostAction::SignalLeft: return signal_orphans(SIGTERM);
-    case HostAction::Leave: return;  // over()
+    case HostAction::Leave: return end_services();  // over()
   }
 }
 

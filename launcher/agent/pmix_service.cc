@@ -156,9 +156,11 @@ void PmixService::lose(const std::string& why) {
                      "was left without PMIx, as libpmix's helper (" + loaded_ + ") " + why + ",");
 }
 
+// A job that never began waits for no helper that leaves.
 void PmixService::end() {
   ending_ = true;
-  helper_.close();
+  if (started_) return helper_.close();
+  helper_.end();
 }
 
 bool PmixService::process_ended(pid_t pid, const ExitStatus& status) {

@@ -38,6 +38,7 @@ class PmixService final : public HostService {
   // Starts the helper and libpmix in it: whatever can fail, fails here. Where it is not surely needed, that is no
   // error: ranks that want it after all run alone, and whoever looks for such will find them.
   Result<void> check(wire::Prepared& answer) override;
+  void start(const wire::Start&) override { started_ = true; }
   plan::Environment variables(Rank rank) const override;
   bool has_joined(Rank rank) const override { return machine_ && machine_->has_joined(rank); }
   void worker_ended(Rank rank, const ExitStatus& status) override;
@@ -59,6 +60,7 @@ class PmixService final : public HostService {
   std::optional<rendezvous::pmix::Machine> machine_;
   std::unordered_map<Rank, plan::Environment> variables_;
   std::string loaded_;  // file and version
+  bool started_ = false;
   bool ending_ = false;
 };
 

@@ -129,6 +129,13 @@ class OnHosts(HostsCase):
             found = {int(text.split()[1]): int(text.split()[5]) for text in words(done)}
             self.assertEqual(found, dict(enumerate(sizes)), line)
 
+    def test_a_host_without_the_program_leaves_no_helper_elsewhere(self):
+        self.bed.exec("algo-1", ["cp", str(self.program), "/run/program"])
+        self.addCleanup(self.bed.exec, "algo-1", ["rm", "/run/program"])
+        done = self.job("-np", "2", "-H", self.bed.hosts(1), "/run/program", "ring")
+        self.assert_status(done, 127)
+        self.assertNotIn("could not be ended", done.stderr)
+
     def test_abort_ends_all_hosts(self):
         done = self.job("-np", "4", "-H", self.bed.hosts(1), self.program, "abort", "9")
         self.assert_status(done, 9)
