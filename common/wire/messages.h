@@ -112,9 +112,10 @@ struct Prepare {
   std::vector<plan::HostChannel> channels{};
   std::string mark{};  // the workers carry it in their environment, for EndLeft
   MpiPlan mpi{};
-  std::uint32_t attempt = 1;  // counts from the first
+  std::uint32_t attempt = 1;        // counts from the first
+  UsageLook usage = UsageLook::No;  // Yes: HostUsed comes while the workers run
   void fields(auto& a) {
-    a(apps, workers, services, logs, interfaces, binding, devices, pipes, channels, mark, mpi, attempt);
+    a(apps, workers, services, logs, interfaces, binding, devices, pipes, channels, mark, mpi, attempt, usage);
   }
 };
 
@@ -498,11 +499,18 @@ struct RankFault {
   void fields(auto& a) { a(attempt, rank, kind, code, why, at_ns); }
 };
 
+// How much of the host is in use: when that has changed, and now and then.
+struct HostUsed {
+  std::uint64_t at_ns = 0;
+  HostUse use;
+  void fields(auto& a) { a(at_ns, use); }
+};
+
 using ToAgent = std::variant<Hello, Prepare, Probe, Start, Signal, Stop, StdinData, StdinEof, Credit, Ping, Suspend,
                              Resume, Leave, AskJoined, Inspect, Vouch, Ruled, EndLeft, Fenced, Relay>;
 using ToLauncher = std::variant<HelloAck, Prepared, Probed, Started, Output, ExitedWorker, Drained, AgentLog, Pong,
                                 StdinCredit, Bye, ErrorFile, OutOfMemory, Joined, LogFailed, Inspected, PipeFailed,
-                                MpiUse, AskVouch, Vouched, LeftEnded, Cleared, FenceData, Relay, RankFault>;
+                                MpiUse, AskVouch, Vouched, LeftEnded, Cleared, FenceData, Relay, RankFault, HostUsed>;
 
 // The ports of that kind, in the order of the wishes.
 std::vector<std::uint16_t> ports_of(const Prepared& message, ServiceKind kind);

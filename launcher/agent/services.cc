@@ -15,6 +15,7 @@
 #include "launcher/agent/pmix_service.h"
 #include "launcher/agent/port_service.h"
 #include "launcher/agent/store_services.h"
+#include "launcher/agent/usage_service.h"
 
 namespace sml::agent {
 
@@ -157,6 +158,7 @@ HostServices make_services(wire::Prepare& plan, const std::vector<const wire::Wo
   if (std::any_of(workers.begin(), workers.end(), has_log)) {
     out.push_back(std::make_unique<LogService>(context, plan.logs, workers));
   }
+  if (plan.usage == UsageLook::Yes) out.push_back(std::make_unique<UsageService>(context));
   add_wished(out, plan.services, context);
   if (plan.mpi.meeting != plan::MpiMeeting::None) {
     const Meetings meetings(plan, workers, environments, context);

@@ -44,6 +44,7 @@ SessionSettings settings_for(const JobOptions& options, const plan::JobMap& map)
           .output_window = first_output_window(static_cast<std::size_t>(with_ranks)),
           .interfaces = options.interfaces,
           .stderr_pipe = stderr_pipe_of(options),
+          .usage = options.usage,
           .wants_stdin = [&options](Rank rank) { return wants_stdin(options, rank); }};
 }
 

@@ -38,8 +38,6 @@ class Attempt final : public fleet::FleetListener {
 
   const plan::LaunchPlan& plan() const { return plan_; }
   bool runs() const { return machine_.state() == AttemptState::Running; }
-  // The workers are gone, and the hosts wait for what comes.
-  bool is_cleared() const { return machine_.state() == AttemptState::Cleared; }
 
   // The time to start begins.
   void begin();

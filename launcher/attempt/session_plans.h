@@ -18,6 +18,7 @@ struct SessionSettings {
   std::uint64_t output_window = 0;        // bytes of output that a host may send ahead
   std::vector<std::string> interfaces{};  // that the workers are to use; empty: any
   wire::StderrPipe stderr_pipe = wire::StderrPipe::Own;
+  UsageLook usage = UsageLook::Yes;
   std::function<bool(Rank)> wants_stdin;  // gets the launcher's input; empty: no rank does
 };
 

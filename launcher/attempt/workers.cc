@@ -78,6 +78,10 @@ void Workers::handle(const fleet::Host& host, const wire::OutOfMemory& m) {
   hosts_[host.position].out_of_memory = m.evidence;
 }
 
+void Workers::handle(const fleet::Host& host, const wire::HostUsed& m) {
+  events_.tell(report::HostInUse{host.index, m.use}, on_our_clock(host, m.at_ns));
+}
+
 Workers::End Workers::ended(const fleet::Host& host, const wire::ExitedWorker& m) {
   owner_.worker_ended(m.rank);
   const ExitStatus status = wire::unpack_exit(m);

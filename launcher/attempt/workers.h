@@ -34,6 +34,8 @@ class Workers {
   void handle(const fleet::Host& host, const wire::ErrorFile& m);
   void handle(const fleet::Host& host, const wire::OutOfMemory& m);
 
+  void handle(const fleet::Host& host, const wire::HostUsed& m);
+
   // A service has found that it failed.
   void condemn(const fleet::Host& host, const wire::RankFault& m) {
     table_.condemned(m.rank, m.code, m.why, on_our_clock(host, m.at_ns));

@@ -55,6 +55,7 @@ AgentConduct::Attempt::Attempt(const wire::Prepare& prepare)
       chooses_interfaces(!prepare.interfaces.empty()),
       reports_bindings(prepare.binding.report != plan::ReportBindings::No),
       looks_for_mpi(prepare.mpi.look == wire::MpiLook::Yes),
+      looks(prepare.usage == UsageLook::Yes),
       members(prepare.mpi.meeting == plan::MpiMeeting::None ? 0 : prepare.mpi.shape.size()) {
   for (const wire::Worker& worker : prepare.workers) ranks.push_back({worker.rank});
   std::sort(ranks.begin(), ranks.end(), [](const RankEntry& a, const RankEntry& b) { return a.rank < b.rank; });
@@ -284,6 +285,17 @@ Judgement AgentConduct::judge(const wire::Relay& m) {
   if (m.bytes.size() > wire::kMaxPiece) return broken("handed on what is longer than allowed");
   if (Judgement few = at_most(++now_.relays, wire::kMaxRelays, "words for other hosts"); !few) return few;
   return at_most(now_.relayed += m.bytes.size(), wire::kMaxRelayed, "bytes for other hosts");
+}
+
+Judgement AgentConduct::judge(const wire::HostUsed& m) {
+  constexpr std::uint64_t kMost = 32'000'000;  // one a second, for a year
+  constexpr std::size_t kLongestName = 64;
+  if (!now_.looks) return broken("told how much of it is in use, and was not to look");
+  if (Judgement few = at_most(++uses_, kMost, "looks at its use"); !few) return few;
+  if (Judgement few = at_most(m.use.accelerators.size(), kMostAccelerators, "accelerators"); !few) return few;
+  const auto is_long = [](const AcceleratorUse& one) { return one.name.size() > kLongestName; };
+  if (!std::any_of(m.use.accelerators.begin(), m.use.accelerators.end(), is_long)) return {};
+  return broken("told an accelerator's name that is longer than allowed");
 }
 
 Judgement AgentConduct::judge(const wire::RankFault& m) {

@@ -48,6 +48,7 @@ class AgentConduct {
     bool chooses_interfaces = false;
     bool reports_bindings = false;
     bool looks_for_mpi = false;
+    bool looks = false;  // how much of the host is in use
     bool started = false;
     std::size_t failures = 0;                                              // of logs, of pipes
     std::size_t kills = 0;                                                 // for lack of memory, told
@@ -101,6 +102,7 @@ class AgentConduct {
   Result<void> judge(const wire::FenceData& m);
   Result<void> judge(const wire::Relay& m);
   Result<void> judge(const wire::RankFault& m);
+  Result<void> judge(const wire::HostUsed& m);
   Result<void> judge_attempt(std::uint32_t attempt) const;
   Result<void> judge_services(const std::vector<wire::Service>& services) const;
   Result<void> judge_mpi(const wire::MpiUse& m);
@@ -120,6 +122,7 @@ class AgentConduct {
   std::vector<std::string> probed_;            // all that it was to try
   std::multiset<std::uint32_t> to_vouch_for_;  // callers about whom it was asked
   std::size_t callers_ = 0;                    // about whom it has asked, and has no answer
+  std::uint64_t uses_ = 0;                     // HostUsed
   std::size_t words_ = 0;                      // of its own: AgentLog
 };
 

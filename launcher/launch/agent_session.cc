@@ -222,7 +222,7 @@ void AgentSession::resume() {
 }
 
 void AgentSession::prepare(wire::Prepare message) {
-  if (ended() || machine_.on(SessionEvent::PrepareSent) == SessionAction::Refuse) return;
+  if (machine_.on(SessionEvent::PrepareSent) == SessionAction::Refuse) return;
   transport_step("preparing");
   message.mark = mark_;
   conduct_.asked(message);
@@ -230,7 +230,7 @@ void AgentSession::prepare(wire::Prepare message) {
 }
 
 void AgentSession::start_workers(const wire::Start& message, Afterwards afterwards) {
-  if (ended() || machine_.on(SessionEvent::StartSent) == SessionAction::Refuse) return;
+  if (machine_.on(SessionEvent::StartSent) == SessionAction::Refuse) return;
   transport_step("running");
   std::string frames = wire::encode(message);
   if (afterwards == Afterwards::Leave) frames += wire::encode(wire::ToAgent(wire::Leave{}));

@@ -10,6 +10,7 @@
 #include "common/core/clock.h"
 #include "common/core/rank_set.h"
 #include "common/core/strong.h"
+#include "common/core/usage.h"
 #include "common/os/log_files.h"
 #include "common/output/log_layout.h"
 #include "common/output/stream_routes.h"
@@ -84,6 +85,7 @@ struct ProgressOptions {
 };
 
 struct JobOptions {
+  UsageLook usage = UsageLook::Yes;
   FailureOptions failure;
   Duration grace = std::chrono::seconds(10);
   std::optional<Duration> stop_grace;  // the same after a stop signal; empty: grace

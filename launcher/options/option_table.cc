@@ -167,6 +167,8 @@ OptionGroup options_of_the_progress() {
       {{"--no-status", "", set_no_status,
         "Draw no line with hosts, ranks and time below the output, which is there when standard output and standard "
         "error are one terminal."},
+       {"--no-usage", "", set_no_usage,
+        "Do not look once a second how much of each host is in use, for sml-run status, --report and --timeline."},
        {"--status-signal", "SIG", set_status_signal,
         "Print a table of all hosts and ranks when this signal comes, such as USR1 or QUIT, instead of passing it on."},
        {"--warn-silent", "D", set_warn_silent, "Name the workers that have printed nothing for D while others have."},

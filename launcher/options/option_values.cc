@@ -474,6 +474,7 @@ Result<void> set_keep_going_without_output(Options& o, string_view) {
   return keep(o.output.when_gone, OutputOptions::Gone::IsIgnored);
 }
 
+Result<void> set_no_usage(Options& o, string_view) { return keep(o.usage, UsageLook::No); }
 Result<void> set_no_status(Options& o, string_view) { return keep(o.progress.live, LiveStatus::Never); }
 
 Result<void> set_status_signal(Options& o, string_view value) {

@@ -114,6 +114,7 @@ Result<void> set_collapse_cr(Options& o, std::string_view);
 Result<void> set_dedup(Options& o, std::string_view);
 Result<void> set_keep_going_without_output(Options& o, std::string_view);
 Result<void> set_no_status(Options& o, std::string_view);
+Result<void> set_no_usage(Options& o, std::string_view);
 Result<void> set_status_signal(Options& o, std::string_view value);
 Result<void> set_warn_silent(Options& o, std::string_view value);
 Result<void> set_watch(Options& o, std::string_view value);

@@ -48,6 +48,11 @@ struct HostFailed {
   HostIndex host;
   Error why;
 };
+// How much of it is in use, its workers and all others taken together.
+struct HostInUse {
+  HostIndex host;
+  HostUse use;
+};
 // Nothing of the job is left there.
 struct HostEnded {
   HostIndex host;
@@ -115,9 +120,9 @@ struct JobEnds {
   std::uint32_t attempts = 1;
 };
 
-using Happening =
-    std::variant<JobBegins, HostStep, HostConnected, HostReady, HostFailed, HostEnded, WorkersStart, RankStarted,
-                 RankOutput, RankExited, RankDrained, SignalCame, JobStops, AttemptFails, AttemptBegins, JobEnds>;
+using Happening = std::variant<JobBegins, HostStep, HostConnected, HostReady, HostFailed, HostInUse, HostEnded,
+                               WorkersStart, RankStarted, RankOutput, RankExited, RankDrained, SignalCame, JobStops,
+                               AttemptFails, AttemptBegins, JobEnds>;
 
 struct Event {
   TimePoint at;

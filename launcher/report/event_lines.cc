@@ -87,6 +87,7 @@ class Details {
     about("rank_start", e.rank);
     out_["pid"] = e.pid;
   }
+  void operator()(const HostInUse&) {}   // in the report
   void operator()(const RankOutput&) {}  // only counted
   void operator()(const RankExited& e) {
     about("rank_exit", e.rank);

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "common/core/text.h"
+#include "launcher/report/status_json.h"
 #include "launcher/report/status_text.h"
 
 namespace sml::report {
@@ -104,6 +105,8 @@ std::string status_to_json(const JobSummary& summary, const JobProgress& progres
   for (const JobProgress::Host& host : progress.hosts()) {
     Json one{{"host", host.name}, {"state", word(host.state)}, {"ranks", host.ranks.text()}};
     if (!host.text.empty()) one["detail"] = host.text;
+    one["usage"] = peaks_json(host.peaks);
+    one["memory_used_bytes"] = host.peaks.samples > 0 ? Json(host.peaks.last.memory_used) : Json();
     out["on_hosts"].push_back(std::move(one));
   }
   out["of_ranks"] = Json::array();

@@ -18,6 +18,9 @@ struct JobProgress::Listener {
   void operator()(const HostFailed& e) const {
     if (Host* host = p.host(e.host)) p.fail(*host, e.why.message());
   }
+  void operator()(const HostInUse& e) const {
+    if (Host* host = p.host(e.host)) host->peaks.add(e.use);
+  }
   void operator()(const HostEnded& e) const {
     if (const Host* host = p.host(e.host); host != nullptr && host->state != HostState::Failed) {
       set(e.host, HostState::Ended);

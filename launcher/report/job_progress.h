@@ -10,6 +10,7 @@
 
 #include "common/core/rank_set.h"
 #include "launcher/report/event_feed.h"
+#include "launcher/report/host_peaks.h"
 
 namespace sml::report {
 
@@ -22,6 +23,7 @@ class JobProgress final : public EventListener {
     HostState state = HostState::Waiting;
     std::string text;  // what it is waited for, or why it failed
     RankSet ranks;
+    HostPeaks peaks{};
   };
   struct RankLine {
     std::size_t host = 0;  // index into hosts()

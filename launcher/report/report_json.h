@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "common/core/usage.h"
+#include "launcher/report/host_peaks.h"
 #include "launcher/report/verdict.h"
 
 namespace sml::report {
@@ -32,12 +33,18 @@ struct AttemptRecord {
   std::string culprit_host;
 };
 
+struct HostRecord {
+  std::string name;
+  HostPeaks peaks;
+};
+
 struct JobRecord {
   std::string job_id;
   double started_unix = 0;  // wall clock, seconds
   TimePoint now;            // end of the job
   std::vector<RankRecord> ranks;
   std::vector<AttemptRecord> attempts{};  // the last one is that of the ranks
+  std::vector<HostRecord> hosts{};        // those with ranks
 };
 
 // One line with a newline.

@@ -24,4 +24,21 @@ nlohmann::ordered_json usage_json(const Usage& usage) {
   return out;
 }
 
+nlohmann::ordered_json peaks_json(const HostPeaks& peaks) {
+  nlohmann::ordered_json out;
+  if (peaks.samples == 0) return out;
+  out["memory_bytes"] = peaks.last.memory_total;
+  out["peak_memory_used_bytes"] = peaks.memory_peak;
+  out["accelerators"] = nlohmann::ordered_json::array();
+  for (const HostPeaks::Accelerator& one : peaks.accelerators) {
+    nlohmann::ordered_json of_one;
+    of_one["name"] = one.name;
+    of_one["peak_busy_percent"] = one.busy_peak;
+    of_one["peak_memory_used_bytes"] = one.memory_peak;
+    of_one["memory_bytes"] = one.memory_total;
+    out["accelerators"].push_back(std::move(of_one));
+  }
+  return out;
+}
+
 }  // namespace sml::report

@@ -4,6 +4,7 @@
 
 #include "common/core/exit_status.h"
 #include "common/core/usage.h"
+#include "launcher/report/host_peaks.h"
 
 namespace sml::report {
 
@@ -13,5 +14,9 @@ nlohmann::ordered_json status_json(const ExitStatus& status);
 
 // {"user_s": ..., "system_s": ..., "peak_memory_bytes": ..., "read_bytes": ..., "written_bytes": ...}
 nlohmann::ordered_json usage_json(const Usage& usage);
+
+// {"memory_bytes": ..., "peak_memory_used_bytes": ..., "accelerators": [{"name", "peak_busy_percent",
+// "peak_memory_used_bytes", "memory_bytes"}]}; null: nothing is known.
+nlohmann::ordered_json peaks_json(const HostPeaks& peaks);
 
 }  // namespace sml::report

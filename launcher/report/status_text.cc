@@ -86,14 +86,6 @@ string_view word(HostState state) {
   return kWords[static_cast<std::size_t>(state)];
 }
 
-std::string bytes_text(std::uint64_t bytes) {
-  constexpr string_view kUnits[] = {"B", "KiB", "MiB", "GiB", "TiB"};
-  auto value = static_cast<double>(bytes);
-  std::size_t unit = 0;
-  for (; value >= 1024 && unit + 1 < std::size(kUnits); ++unit) value /= 1024;
-  return fmt::format("{:.{}f} {}", value, unit == 0 ? 0 : 1, kUnits[unit]);
-}
-
 std::string state_text(const JobProgress::RankLine& rank, TimePoint now) {
   switch (rank.state) {
     case RankState::Waiting: return "waiting";
@@ -105,6 +97,18 @@ std::string state_text(const JobProgress::RankLine& rank, TimePoint now) {
   return show(rank.status, kLongestName) + (ran ? " after " + clock_text(rank.end - rank.start) : "");
 }
 
+// "  memory 3.2 GiB of 64.0 GiB, card0 87 %"
+std::string use_text(const HostPeaks& peaks) {
+  std::string out;
+  if (peaks.last.memory_total > 0) {
+    out = fmt::format("  memory {} of {}", bytes_text(peaks.last.memory_used), bytes_text(peaks.last.memory_total));
+  }
+  for (const AcceleratorUse& one : peaks.last.accelerators) {
+    out += fmt::format("{} {} {} %", out.empty() ? " " : ",", show(one.name), one.busy_percent);
+  }
+  return out;
+}
+
 std::size_t widest_name(const JobProgress& progress) {
   std::size_t width = 4;
   for (const JobProgress::Host& host : progress.hosts()) width = std::max(width, show(host.name, kLongestName).size());
@@ -112,6 +116,14 @@ std::size_t widest_name(const JobProgress& progress) {
 }
 
 }  // namespace
+
+std::string bytes_text(std::uint64_t bytes) {
+  constexpr string_view kUnits[] = {"B", "KiB", "MiB", "GiB", "TiB"};
+  auto value = static_cast<double>(bytes);
+  std::size_t unit = 0;
+  for (; value >= 1024 && unit + 1 < std::size(kUnits); ++unit) value /= 1024;
+  return fmt::format("{:.{}f} {}", value, unit == 0 ? 0 : 1, kUnits[unit]);
+}
 
 std::string clock_text(Duration elapsed) {
   const auto seconds = std::max<std::int64_t>(0, std::chrono::duration_cast<std::chrono::seconds>(elapsed).count());
@@ -141,8 +153,9 @@ std::vector<std::string> status_table(const JobProgress& progress, TimePoint now
   out.push_back(fmt::format("  {:<{}}  {:<9}  RANKS", "HOST", width, "STATE"));
   for (const JobProgress::Host& host : progress.hosts()) {
     const bool told = host.state == HostState::Failed || awaited(host);
-    out.push_back(fmt::format("  {:<{}}  {:<9}  {}{}", show(host.name, kLongestName), width, word(host.state),
-                              show(host.ranks.text()), told && !host.text.empty() ? " (" + show(host.text) + ")" : ""));
+    out.push_back(fmt::format("  {:<{}}  {:<9}  {}{}{}", show(host.name, kLongestName), width, word(host.state),
+                              show(host.ranks.text()), told && !host.text.empty() ? " (" + show(host.text) + ")" : "",
+                              use_text(host.peaks)));
   }
   out.push_back(
       fmt::format("  {:>6}  {:<{}}  {:>8}  {:>10}  {:>9}  STATE", "RANK", "HOST", width, "PID", "OUTPUT", "SILENT"));

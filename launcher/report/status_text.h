@@ -18,6 +18,9 @@ std::string status_line(const JobProgress& progress, TimePoint now, std::size_t 
 // The same at full length: a line for the job, one for each host and one for each rank, without "sml-run: ".
 std::vector<std::string> status_table(const JobProgress& progress, TimePoint now);
 
+// "12 B", "1.5 GiB"
+std::string bytes_text(std::uint64_t bytes);
+
 // "0:07", "12:34", "1:02:03"
 std::string clock_text(Duration elapsed);
 

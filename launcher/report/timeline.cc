@@ -42,6 +42,7 @@ struct Timeline::Listener {
   void operator()(const HostConnected&) const {}
   void operator()(const HostReady&) const {}
   void operator()(const HostFailed& e) const { t.host(e.host).fault = Step{at, e.why.message()}; }
+  void operator()(const HostInUse& e) const { t.add_use(t.host(e.host), at, e.use); }
   void operator()(const HostEnded& e) const { t.host(e.host).end = at; }
   void operator()(const WorkersStart&) const { t.marks_.push_back({at, "start", "workers start"}); }
   void operator()(const RankStarted& e) const {
@@ -107,6 +108,17 @@ void Timeline::widen_buckets() {
     }
   }
   bucket_ *= 2;
+}
+
+// When there are too many every second goes, and those that come are taken less often.
+void Timeline::add_use(Host& host, double at, const HostUse& use) const {
+  const double step = end_ / static_cast<double>(kUses);
+  if (!host.use.empty() && at - host.use.back().first < step) return;
+  if (host.use.size() >= kUses) {
+    for (std::size_t i = 0; 2 * i < host.use.size(); ++i) host.use[i] = std::move(host.use[2 * i]);
+    host.use.resize(kUses / 2);
+  }
+  host.use.emplace_back(at, use);
 }
 
 void Timeline::add_output(const RankOutput& output, double at) {

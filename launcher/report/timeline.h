@@ -14,6 +14,7 @@ class Timeline final : public EventListener {
  public:
   static constexpr std::size_t kBuckets = 128;  // of output, over the whole job
   static constexpr std::size_t kEarlier = 100;  // attempts that are drawn before the last
+  static constexpr std::size_t kUses = 256;
 
   enum class Outcome : std::uint8_t { Unknown, Succeeded, Failed, Stopped };
   // Times are seconds since the job's start.
@@ -26,6 +27,7 @@ class Timeline final : public EventListener {
     std::vector<Step> steps;
     std::optional<double> end;  // nothing of the job is left there
     std::optional<Step> fault;
+    std::vector<std::pair<double, HostUse>> use{};  // at most kUses, evenly over the time
   };
   struct Run {
     std::int32_t pid = 0;
@@ -67,6 +69,7 @@ class Timeline final : public EventListener {
   void begin(const JobBegins& job, TimePoint at);
   void begin_again(const AttemptBegins& attempt, double at);
   void widen_buckets();
+  void add_use(Host& host, double at, const HostUse& use) const;
   void add_output(const RankOutput& output, double at);
   double seconds(TimePoint at) const { return std::chrono::duration<double>(at - begin_).count(); }
   Host& host(HostIndex index) { return hosts_[place_[index.value()]]; }

@@ -25,9 +25,16 @@ std::string_view word(Timeline::Outcome outcome) {
 Json host_json(const Timeline::Host& host) {
   Json steps = Json::array();
   for (const Timeline::Step& step : host.steps) steps.push_back({step.at, step.text});
+  Json use = Json::array();
+  for (const auto& [at, now] : host.use) {
+    Json one{at, now.memory_used, now.memory_total};
+    for (const AcceleratorUse& of : now.accelerators) one.push_back({of.name, of.busy_percent});
+    use.push_back(std::move(one));
+  }
   return {{"name", host.name},
           {"steps", std::move(steps)},
           {"end", seconds_json(host.end)},
+          {"use", std::move(use)},
           {"fault", host.fault ? Json({host.fault->at, host.fault->text}) : Json()}};
 }
 

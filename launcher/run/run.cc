@@ -39,15 +39,6 @@ attempt::Terms first_terms(const JobOptions& options) {
   return {options.restart.max > 0 ? launch::Afterwards::Stay : launch::Afterwards::Leave, {}};
 }
 
-// Those whose agents have gone, in words; empty: none.
-std::string lost_hosts(const fleet::Fleet& fleet) {
-  std::vector<std::string> names;
-  for (const fleet::Host& host : fleet.hosts()) {
-    if (host.session->ended()) names.push_back(host.name());
-  }
-  return names.empty() ? std::string() : fold_names(names);
-}
-
 bool ends_the_job(int signo) { return signo == SIGINT || signo == SIGTERM || signo == SIGHUP || signo == SIGQUIT; }
 
 }  // namespace
@@ -184,11 +175,6 @@ void Run::decide() {
   const attempt::AttemptOutcome outcome = attempt_->outcome();
   if (!outcome.machines.empty()) return attempt_->leave();
   const report::Verdict verdict = report::judge(outcome.facts);
-  if (outcome.facts.stop_signal) return attempt_->leave();  // whatever had failed before
-  if (std::string lost = lost_hosts(fleet_); !lost.empty()) {
-    if (options_.restart.max > 0 && verdict.exit_code != 0) why_no_more_ = lost + " cannot be reached any more";
-    return attempt_->leave();
-  }
   const Decision decision = restarts_.ended(attempt_number(), outcome, verdict, Clock::now());
   if (const auto* again = std::get_if<TryAgain>(&decision)) {
     rest_ = again->delay;
@@ -211,8 +197,7 @@ void Run::tell_restart(const attempt::AttemptOutcome& outcome, const report::Ver
 void Run::rest() {
   rest_timer_.expires_after(rest_);
   rest_timer_.async_wait([this](boost::system::error_code error) {
-    // A stop, or a host that was lost, has ended the rest; the attempt says so when all hosts have left.
-    if (!error && machine_.state() == RunState::Resting && attempt_->is_cleared()) tell(RunEvent::Rested);
+    if (!error && machine_.state() == RunState::Resting) tell(RunEvent::Rested);
   });
 }
 
@@ -382,11 +367,14 @@ void Run::write_report(const attempt::AttemptOutcome& outcome, const report::Ver
   std::vector<report::AttemptRecord> attempts = restarts_.earlier();
   const bool at_rest = !attempts.empty() && attempts.back().number == attempt_number();
   if (!at_rest) attempts.push_back(record_of(attempt_number(), outcome, verdict, Clock::now()));
+  std::vector<report::HostRecord> hosts;
+  for (const report::JobProgress::Host& host : progress_.so_far().hosts()) hosts.push_back({host.name, host.peaks});
   const report::JobRecord record{.job_id = attempt_->plan().job.job_id,
                                  .started_unix = attempts.front().started_unix,
                                  .now = Clock::now(),
                                  .ranks = outcome.ranks,
-                                 .attempts = std::move(attempts)};
+                                 .attempts = std::move(attempts),
+                                 .hosts = std::move(hosts)};
   const Result<void> written =
       os::write_file(options_.report_file, report::report_json(record, outcome.facts, verdict));
   if (!written) console_.say("--report: " + written.error().message());

@@ -2,7 +2,7 @@
 import json
 import unittest
 
-from harness import PYTHON, TestCase, sml_run
+from harness import PYTHON, TestCase, poll, sml_run, sml_run_popen
 
 # Burns CPU time, holds memory and writes, in a process of its own for rank 1; prints what the kernel says of it.
 WORKER = """
@@ -45,6 +45,37 @@ class Usage(TestCase):
         report = self.temporary_directory() / "report"
         self.assert_status(sml_run("-np", "1", "--report", report, "/nonexistent/program"), 127)
         self.assertIsNone(json.loads(report.read_text())["ranks"][0]["usage"])
+
+    def test_memory_of_the_host_is_looked_at_while_workers_run(self):
+        top = self.temporary_directory()
+        hold = "held = bytearray(1); import sys; held = b'x' * (700 << 20); print('held', flush=True); sys.stdin.read()"
+        total = int(open("/proc/meminfo").read().split()[1]) * 1024
+        with sml_run_popen("-np", "1", "--report", top / "report", "--timeline", top / "job.html", PYTHON, "-c", hold, stdin=-1) as job:
+            job.read_until("held")
+            at_start = self.status(job)["memory_used_bytes"]
+            self.assertTrue(poll(lambda: abs(self.status(job)["memory_used_bytes"] - self.used()) < total / 20, 30))
+            self.assertGreater(at_start, 0)
+            job.stdin.close()
+            job.stdin = None
+            self.assert_status(job.finish(), 0)
+        [host] = json.loads((top / "report").read_text())["hosts"]
+        self.assertEqual(host["usage"]["memory_bytes"], total)
+        self.assertGreater(host["usage"]["peak_memory_used_bytes"], 600 << 20)
+        self.assertIn(f",{total}]", (top / "job.html").read_text())
+
+    def test_it_is_not_looked_at_where_nobody_wants_it(self):
+        report = self.temporary_directory() / "report"
+        self.assert_status(sml_run("-np", "1", "--no-usage", "--report", report, "true"), 0)
+        self.assertEqual(json.loads(report.read_text())["hosts"], [{"host": "localhost", "usage": None}])
+
+    def used(self):
+        rows = dict(line.split(":") for line in open("/proc/meminfo"))
+        return (int(rows["MemTotal"].split()[0]) - int(rows["MemAvailable"].split()[0])) * 1024
+
+    def status(self, job):
+        listed = json.loads(sml_run("ps", "--format", "json").stdout)
+        [name] = [one["id"] for one in listed if one["pid"] == job.pid]
+        return json.loads(sml_run("status", name, "--format", "json").stdout)["on_hosts"][0]
 
 
 if __name__ == "__main__":

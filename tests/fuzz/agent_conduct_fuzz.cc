@@ -31,6 +31,7 @@ AgentConduct conduct_of_two() {
     prepare.workers.push_back(worker);
   }
   prepare.mpi = {plan::MpiMeeting::Pmi1, wire::MpiLook::No, 0, {{"a"}, {{0, 0, 6}}, 6}};
+  prepare.usage = UsageLook::Yes;
   wire::Hello hello;
   hello.credit = kCredit;
   AgentConduct conduct(hello, prepare);
@@ -61,6 +62,7 @@ std::string honest_bytes() {
            wire::ToLauncher(wire::Joined{.count = 1, .since_first_ms = 1, .missing = {Rank(5)}, .with_torch = 0}),
            wire::ToLauncher(wire::FenceData{.fence = "1", .ranks = {Rank(2), Rank(4)}, .bytes = text}),
            wire::ToLauncher(wire::Relay{.from = Rank(5), .to = Rank(0), .bytes = text}),
+           wire::ToLauncher(wire::HostUsed{1, {1, 2, {{text, 3, 4, 5}}}}),
            wire::ToLauncher(wire::RankFault{.rank = Rank(5), .code = 3, .why = text}),
            wire::ToLauncher(wire::ErrorFile{text, Rank(5)}),
            wire::ToLauncher(wire::ExitedWorker{.rank = Rank(5)}),
@@ -109,6 +111,7 @@ struct Counted {
     require_ours(m.rank);
     require(++faults[m.rank.value()] == 1 && m.code > 0 && m.code < 256);
   }
+  void operator()(const wire::HostUsed& m) const { require(m.use.accelerators.size() <= kMostAccelerators); }
   void operator()(const wire::AgentLog& m) const { require(m.text.size() <= wire::kMaxText); }
   void operator()(const wire::Pong&) { require(++pongs == 1); }
   void operator()(const wire::Inspected&) { require(++inspections == 1); }

@@ -99,6 +99,7 @@ def codecs():
            "Drained": u32(2) + u8(0), "AgentLog": u8(1) + text(b"words"), "Pong": u64(7, 9), "StdinCredit": u32(2) + u64(4),
            "Cleared": u32(1) + texts(b"pid 4 (sleep)"), "Bye": text(b""), "ErrorFile": text(b'{"message":"E"}') + u32(2),
            "OutOfMemory": u64(1) + text(b"oom_kill rose"), "Joined": u64(2, 30) + u32(1, 2), "LogFailed": text(b"disk full"),
+           "HostUsed": u64(9, 1 << 30, 1 << 33) + u32(1) + text(b"card0") + u8(87) + u64(5, 9),
            "PipeFailed": text(b"train"), "MpiUse": u32(2, 40) + text(b"a.out") + text(b"libmpi.so"),
            "AskVouch": u32(1) + caller, "Vouched": u32(1, 1) + u8(2), "LeftEnded": u32(3) + texts(b"pid 4 (sleep)"),
            "FenceData": u32(1) + u8(0) + text(b"1") + u32(1, 2) + u8(1) + text(b"news"),

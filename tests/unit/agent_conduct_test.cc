@@ -333,6 +333,16 @@ TEST_CASE("conduct: a host hands on for its own ranks, to ranks that there are")
                "handed on what is longer than allowed");
 }
 
+TEST_CASE("conduct: what is in use is told where it was asked for, of so many accelerators") {
+  Host silent;
+  silent.may_not(wire::HostUsed{}, "told how much of it is in use, and was not to look");
+  Host host([](wire::Prepare& p) { p.usage = UsageLook::Yes; });
+  host.may(wire::HostUsed{1, {1 << 20, 2 << 20, {{"card0", 87, 5, 9}}}});
+  host.may_not(wire::HostUsed{1, {1, 2, {{std::string(65, 'x'), 1, 1, 1}}}},
+               "told an accelerator's name that is longer than allowed");
+  CHECK_FALSE(host.conduct.check(wire::HostUsed{1, {1, 2, std::vector<AcceleratorUse>(65)}}).has_value());
+}
+
 TEST_CASE("conduct: a fault is told of a rank of the host, once, before its end, with a status") {
   Host host(among_four);
   const wire::RankFault fault{.rank = Rank(2), .code = 3, .why = "called MPI_Abort"};

@@ -147,6 +147,8 @@ std::vector<ToLauncher> to_launcher(std::string_view lasting) {
           Relay{},
           Relay{2, WireUp::Pmix, Rank(3), Rank(4), text},
           RankFault{},
+          HostUsed{},
+          HostUsed{9, {1, 2, {{"card0", 87, 3, 4}, {text, 0, 0, 0}}}},
           RankFault{2, Rank(3), FaultKind::Aborted, 7, text, 12345},
           AskVouch{},
           AskVouch{{Caller{7, "10.0.0.2", 40001, text, 29500}, Caller{}}},

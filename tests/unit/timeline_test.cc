@@ -37,6 +37,7 @@ Drawn failing_job(const std::string& program = "train.py") {
   job.tell(HostStep{HostIndex(0), "connecting"}, 0s);
   job.tell(HostStep{HostIndex(0), "running"}, 1s);
   job.tell(WorkersStart{"a", 1}, 1s);
+  job.tell(HostInUse{HostIndex(2), {40, 100, {{"card0", 87, 1, 2}}}}, 2s);
   for (const std::uint32_t rank : {0U, 1U, 2U}) job.tell(RankStarted{Rank(rank), 10}, 1s);
   job.tell(RankExited{Rank(2), Exited{3}, Ending::ByItself, {1'500'000, 250'000, 64 << 20, 4096, 512}}, 3s);
   job.tell(JobStops{StopCause::WorkerFailed}, 3s);
@@ -91,6 +92,16 @@ TEST_CASE("output is kept by time, in buckets that grow with the job") {
   CHECK(job.timeline.ranks()[1].output[0] == 5 * 100);  // the first second, within one bucket now
 }
 
+TEST_CASE("use of hosts is kept evenly over a long job") {
+  Drawn job;
+  for (int i = 0; i < 100'000; ++i) job.tell(HostInUse{HostIndex(0), {1, 2, {}}}, i * 1s);
+  const auto& use = job.timeline.hosts()[0].use;
+  CHECK(use.size() <= Timeline::kUses);
+  CHECK(use.size() >= Timeline::kUses / 4);
+  CHECK(use.back().first > 99'000);
+  for (std::size_t i = 1; i < use.size(); ++i) CHECK(use[i].first - use[i - 1].first < 3000);
+}
+
 TEST_CASE("the page holds its data, and nothing of it is markup") {
   const std::string page = timeline_html(failing_job("</script><script>alert(1)</script>\xff").timeline);
   const Json data = data_of(page);
@@ -108,6 +119,8 @@ TEST_CASE("the page holds its data, and nothing of it is markup") {
   CHECK(data["ranks"][2]["outcome"] == "failed");
   CHECK(data["ranks"][2]["status"] == "exited with status 3");
   CHECK(data["ranks"][3]["start"].is_null());
+  CHECK(data["hosts"][1]["use"] == Json::parse(R"([[2.0, 40, 100, ["card0", 87]]])"));
+  CHECK(data["hosts"][0]["use"].empty());
   CHECK(data["hosts"][1]["fault"] == Json::parse(R"([5.0, "lost"])"));
   CHECK(page.find("alert(1)</script>") == std::string::npos);
   CHECK(page.find("{{DATA}}") == std::string::npos);

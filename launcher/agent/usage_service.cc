@@ -1,0 +1,58 @@
+#include "launcher/agent/usage_service.h"
+
+#include <utility>
+
+#include "common/os/host_use.h"
+#include "common/os/small_file.h"
+#include "launcher/agent/own_clock.h"
+
+namespace sml::agent {
+
+namespace {
+
+constexpr Duration kInterval = std::chrono::seconds(1);
+constexpr Duration kToldAtLeast = std::chrono::seconds(10);
+
+}  // namespace
+
+UsageService::UsageService(const ServiceContext& context) : context_(context), timer_(context.loop) {}
+
+Result<void> UsageService::check(wire::Prepared&) {
+  accelerators_ = os::accelerators_in("/sys/class/drm");
+  return {};
+}
+
+void UsageService::start(const wire::Start&) {
+  runs_ = true;
+  look();
+  arm();
+}
+
+void UsageService::end() {
+  if (!std::exchange(runs_, false)) return;
+  timer_.cancel();
+  look();
+}
+
+void UsageService::arm() {
+  if (!runs_) return;
+  timer_.expires_after(kInterval);
+  timer_.async_wait([this](boost::system::error_code error) {
+    if (error) return;
+    look();
+    arm();
+  });
+}
+
+void UsageService::look() {
+  const TimePoint now = Clock::now();
+  HostUse use;
+  os::add_memory(use, os::read_small_file("/proc/meminfo"));
+  for (const std::string& folder : accelerators_) use.accelerators.push_back(os::use_of(folder));
+  if (now - told_at_ < kToldAtLeast && !differs(use, told_)) return;
+  told_ = use;
+  told_at_ = now;
+  context_.tell(wire::HostUsed{nanoseconds(now), std::move(use)});
+}
+
+}  // namespace sml::agent
