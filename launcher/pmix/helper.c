@@ -19,6 +19,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/types.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -519,6 +520,7 @@ static int run(int count, char** words, char** environment) {
   (void)words;
   (void)environment;
   ignore_signals();
+  prctl(PR_SET_NAME, "sml-run-pmix"); /* else ps has the number of the descriptor that it was started from */
   if (pipe(ended) != 0) return 1;
   unsigned char head[kHeader];
   while (read_all(head, sizeof head)) {

@@ -30,6 +30,11 @@ class OnThisMachine(TestCase):
             self.assertEqual([re.sub(r"^.*ring", "ring", line) for line in words(done)],
                              ["ring 0 of 2 got 1", "ring 1 of 2 got 1"])
 
+    def test_what_jax_is_given_misleads_nobody(self):
+        done = sml_run("--preset", "jax", "-np", "2", self.program, "ring")
+        self.assert_status(done, 0)
+        self.assertEqual(words(done), ["ring 0 of 2 got 1", "ring 1 of 2 got 1"])
+
     def test_abort_ends_the_job_with_its_code(self):
         done = sml_run("-np", "3", self.program, "abort", "7")
         self.assert_status(done, 7)
@@ -68,7 +73,7 @@ class OnThisMachine(TestCase):
         self.assertRegex(done.stderr, r"warning: rank 0 on localhost runs alone, as rank 0 of 1: .*--mpi none")
 
     def test_the_death_of_the_helper_ends_the_job_by_name(self):
-        script = f"[ $RANK = 1 ] || until kill -9 $(pgrep -n -x {HELPER}); do :; done 2> /dev/null; exec {self.program} wait"
+        script = f"[ $RANK = 1 ] || until kill -9 $(pgrep -P $PPID -x {HELPER}); do :; done 2> /dev/null; exec {self.program} wait"
         done = sml_run("--mpi", "pmix", "-np", "2", "sh", "-c", script)
         self.assert_status(done, 125)
         self.assertRegex(done.stderr, r"rank 0 on localhost was left without PMIx, as libpmix's helper \(.*libpmix.*\) "
@@ -81,7 +86,7 @@ class OnThisMachine(TestCase):
         self.assertEqual(words(done), ["ring 0 of 2 got 1", "ring 1 of 2 got 1", "status 0", "status 0"])
 
     def test_programs_without_mpi_get_no_helper(self):
-        done = sml_run("-np", "1", "sh", "-c", f"ps -A -o comm= | grep -c {HELPER}; env | grep -c ^PMIX_; true")
+        done = sml_run("-np", "1", "sh", "-c", f"pgrep -c -P $PPID -x {HELPER}; env | grep -c ^PMIX_; true")
         self.assertEqual(words(done), ["0", "0"])
 
     def test_check_tells_the_library(self):
@@ -104,7 +109,7 @@ class OnHosts(HostsCase):
     def test_ranks_of_four_hosts_are_one_world(self):
         done = self.job("-np", "8", "-H", self.bed.hosts(2), self.program, "ring")
         self.assert_status(done, 0)
-        self.assertEqual(words(done), [f"ring {r} of 8 got {28 if r == 0 else sum(range(r))}" for r in range(8)])
+        self.assertEqual(words(done), [f"ring {r} of 8 got {28 if r == 0 else sum(range(r + 1))}" for r in range(8)])
         self.assertNotIn("warning", done.stderr)
 
     def test_much_between_all_of_them(self):
@@ -120,7 +125,7 @@ class OnHosts(HostsCase):
         self.assertEqual(words(done)[0], "ring 0 of 4 got 6")
 
     def test_who_shares_a_host_is_told_for_every_placement(self):
-        names = self.bed.names
+        names = self.bed.names()
         lines = {("-H", f"{names[0]}:3,{names[1]}:1,{names[2]}:2"): [3, 3, 3, 1, 2, 2],
                  ("-H", self.bed.hosts(2), "--map-by", "node", "-np", "6"): [2, 2, 1, 1, 2, 2]}
         for line, sizes in lines.items():
@@ -142,13 +147,12 @@ class OnHosts(HostsCase):
         self.assertIn("rank 3 on algo-4 aborted the job (MPI_Abort, code 9)", done.stderr)
 
     def test_a_rank_that_is_killed_in_a_barrier_ends_the_job(self):
-        hosts = ",".join(f"{name}:1" for name in self.bed.names[:3])
+        hosts = ",".join(f"{name}:1" for name in self.bed.names()[:3])
         with self.bed.sml_run_popen("algo-1", "-np", "3", "-H", hosts, str(self.program), "wait") as job:
-            for rank in range(3):
-                job.read_until(f"waits {rank} of 3")
-            pid = poll(lambda: self.bed.exec(self.bed.names[1], ["pgrep", "-x", "program"]).stdout.split(), within=20)
+            job.read_until("all wait")
+            pid = poll(lambda: self.bed.exec(self.bed.names()[1], ["pgrep", "-x", "program"]).stdout.split(), within=20)
             killed = time.monotonic()
-            self.bed.exec(self.bed.names[1], ["kill", "-9", pid[-1]])
+            self.bed.exec(self.bed.names()[1], ["kill", "-9", pid[-1]])
             done = job.finish(timeout=30)
             self.assertLess(time.monotonic() - killed, 5)
         self.assert_status(done, 137)
