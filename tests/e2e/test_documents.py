@@ -4,6 +4,7 @@ import re
 import unittest
 
 from harness import BUILD, REPO, HostsCase, TestCase, run
+from test_mpi import compiled
 
 PAGES = ("README.md", "man/sml-run.1", "man/sml-run-agent.1", "man/sml-run-guide.7")
 
@@ -49,10 +50,15 @@ class Commands(HostsCase):
     hosts = 2
     timeout_s = 300
 
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.ring = compiled(cls, "openmpi")
+
     def setUp(self):
         super().setUp()
         self.files = {"train.py": TRAIN, "ps.py": TRAIN, "cluster.conf": "Include ~/.ssh/config\n", "runs.csv": "1,0.1\n2,0.01\n",
-                      "bin/nvidia-smi": NVIDIA_SMI}
+                      "bin/nvidia-smi": NVIDIA_SMI, "ring": self.ring}
         for host in ("algo-1", "algo-2"):
             self.bed.exec(host, ["rm", "-rf", "/opt/ml"])  # these are hosts like any others, until a line needs it
             self.addCleanup(self.bed.exec, host, ["rm", "-rf", PLACE, f"{HOME}/.config"])
