@@ -52,7 +52,7 @@ FOLDERS = {
     "launcher": Row((*COMMON, "launcher/attempt", "launcher/control", "launcher/dialin", "launcher/inputs", "launcher/launch",
                      "launcher/names", "launcher/options", "launcher/report", "launcher/run", "launcher/sagemaker",
                      "launcher/ssh"), ("asio", "fmt")),
-    "tests": Row((*COMMON, *LAUNCHER, "launcher", "launcher/agent", "tests"),
+    "tests": Row((*COMMON, *LAUNCHER, "launcher", "launcher/agent", "launcher/pmix", "tests"),
                  ("asio", "boost/system", "catch2", "fmt", "nlohmann")),
 }
 NO_ROOMS = {"tests", "launcher/pmix"}  # the latter is one program in C

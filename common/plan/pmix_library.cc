@@ -36,16 +36,18 @@ std::string value(std::span<const std::string> environment, std::string_view nam
 
 std::string folder_of(const std::string& path) { return path.substr(0, path.rfind('/')); }
 
+void replace_all(std::string& text, std::string_view what, const std::string& by) {
+  for (std::size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + by.size())) {
+    text.replace(at, what.size(), by);
+  }
+}
+
 // Those in which an ELF file says that its libraries are.
 Folders run_path(const std::string& file, const HostFiles& files) {
   Folders out;
   const auto of_file = [&](std::uint64_t offset, std::size_t size) { return files.read(file, offset, size); };
   for (std::string list : library_folders(of_file)) {
-    for (const std::string_view origin : {"${ORIGIN}", "$ORIGIN"}) {
-      for (std::size_t at = list.find(origin); at != std::string::npos; at = list.find(origin)) {
-        list.replace(at, origin.size(), folder_of(file));
-      }
-    }
+    for (const std::string_view origin : {"${ORIGIN}", "$ORIGIN"}) replace_all(list, origin, folder_of(file));
     add_list(out, list);
   }
   return out;

@@ -218,15 +218,16 @@ void PmiServer::put_node(const Request& r) {
   const std::string value(pmi_text(r.message, "value"));
   if (Result<void> done = space_.put_node(key, value); !done) return give_up(r.rank, r.client, done.error().message());
   answer(r);
+  const auto is_for_this = [&](const auto& waiting) {
+    return waiting.second.row->verb == PmiVerb::GetNode && waiting.second.key == key;
+  };
   for (auto& [rank, client] : clients_) {
-    for (auto waiting = client.waiting.begin(); waiting != client.waiting.end();) {
-      const bool for_this = waiting->second.row->verb == PmiVerb::GetNode && waiting->second.key == key;
-      if (for_this) {
-        PmiWriter words(client.dialect, waiting->second.row->answer);
-        send(rank, words.add("rc", "0").add("found", "TRUE").add("value", value), waiting->first);
-      }
-      waiting = for_this ? client.waiting.erase(waiting) : std::next(waiting);
+    for (const auto& waiting : client.waiting) {
+      if (!is_for_this(waiting)) continue;
+      PmiWriter words(client.dialect, waiting.second.row->answer);
+      send(rank, words.add("rc", "0").add("found", "TRUE").add("value", value), waiting.first);
     }
+    std::erase_if(client.waiting, is_for_this);
   }
 }
 

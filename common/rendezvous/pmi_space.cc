@@ -67,17 +67,22 @@ std::string PmiSpace::take_news() {
 }
 
 Result<void> PmiSpace::merge(std::span<const std::string> news) {
-  for (const std::string_view part : news) {
-    for (std::string_view rest = part; !rest.empty();) {
-      const Error no_news(ErrorKind::Protocol, "is told what is no news of a host");
-      if (rest.size() < kHead) return no_news;
-      const std::size_t key = byte_at(rest, 0), value = byte_at(rest, 1) << 8 | byte_at(rest, 2);
-      if (key == 0 || key > kPmiKey || value > kPmiValue || rest.size() < kHead + key + value) return no_news;
-      if (!set(keys_, size_, kInAll, rest.substr(kHead, key), rest.substr(kHead + key, value))) {
-        return too_much("is told of", kInAll);
-      }
-      rest.remove_prefix(kHead + key + value);
+  for (const std::string& part : news) {
+    if (Result<void> merged = merge_part(part); !merged) return merged;
+  }
+  return {};
+}
+
+Result<void> PmiSpace::merge_part(std::string_view rest) {
+  while (!rest.empty()) {
+    const Error no_news(ErrorKind::Protocol, "is told what is no news of a host");
+    if (rest.size() < kHead) return no_news;
+    const std::size_t key = byte_at(rest, 0), value = byte_at(rest, 1) << 8 | byte_at(rest, 2);
+    if (key == 0 || key > kPmiKey || value > kPmiValue || rest.size() < kHead + key + value) return no_news;
+    if (!set(keys_, size_, kInAll, rest.substr(kHead, key), rest.substr(kHead + key, value))) {
+      return too_much("is told of", kInAll);
     }
+    rest.remove_prefix(kHead + key + value);
   }
   return {};
 }

@@ -35,6 +35,8 @@ class PmiSpace {
   const std::string* get_node(std::string_view key) const;
 
  private:
+  Result<void> merge_part(std::string_view rest);
+
   StringMap<std::string> keys_;
   std::size_t size_ = 0;  // of these
   std::string news_;

@@ -11,45 +11,45 @@ namespace sml::rendezvous {
 namespace {
 
 constexpr auto kMay = PmiField::Need::May;
-constexpr PmiField kNumber(std::string_view key) { return {key, PmiForm::Number}; }
-constexpr PmiField kPerhaps(std::string_view key) { return {key, PmiForm::Number, kMay}; }
+constexpr PmiField number(std::string_view key) { return {key, PmiForm::Number}; }
+constexpr PmiField number_perhaps(std::string_view key) { return {key, PmiForm::Number, kMay}; }
 constexpr PmiField kKeyField{"key", PmiForm::Key};
 constexpr PmiField kValueField{"value", PmiForm::Value};
-constexpr PmiField kText(std::string_view key) { return {key, PmiForm::Value}; }
-constexpr PmiField kTextPerhaps(std::string_view key) { return {key, PmiForm::Value, kMay}; }
+constexpr PmiField text(std::string_view key) { return {key, PmiForm::Value}; }
+constexpr PmiField text_perhaps(std::string_view key) { return {key, PmiForm::Value, kMay}; }
 
 using D = PmiDialect;
 using V = PmiVerb;
 
 constexpr PmiRow kRows[] = {
-    {D::One, "init", V::Init, "response_to_init", {kNumber("pmi_version"), kNumber("pmi_subversion")}},
+    {D::One, "init", V::Init, "response_to_init", {number("pmi_version"), number("pmi_subversion")}},
     {D::One, "finalize", V::Finalize, "finalize_ack", {}},
-    {D::One, "abort", V::Abort, "", {kPerhaps("exitcode")}},
+    {D::One, "abort", V::Abort, "", {number_perhaps("exitcode")}},
     {D::One, "get_maxes", V::Maxes, "maxes", {}},
     {D::One, "get_universe_size", V::Universe, "universe_size", {}},
     {D::One, "get_appnum", V::AppNumber, "appnum", {}},
     {D::One, "get_my_kvsname", V::KeySpace, "my_kvsname", {}},
-    {D::One, "put", V::Put, "put_result", {kKeyField, kValueField, kTextPerhaps("kvsname")}},
-    {D::One, "get", V::Get, "get_result", {kKeyField, kTextPerhaps("kvsname")}},
+    {D::One, "put", V::Put, "put_result", {kKeyField, kValueField, text_perhaps("kvsname")}},
+    {D::One, "get", V::Get, "get_result", {kKeyField, text_perhaps("kvsname")}},
     {D::One, "barrier_in", V::Fence, "barrier_out", {}},
-    {D::One, "publish_name", V::Publish, "publish_result", {kText("service"), kText("port")}},
-    {D::One, "unpublish_name", V::Unpublish, "unpublish_result", {kText("service")}},
-    {D::One, "lookup_name", V::LookUp, "lookup_result", {kText("service")}},
-    {D::One, "spawn", V::Spawn, "spawn_result", {kPerhaps("totspawns"), kPerhaps("spawnssofar")}},
+    {D::One, "publish_name", V::Publish, "publish_result", {text("service"), text("port")}},
+    {D::One, "unpublish_name", V::Unpublish, "unpublish_result", {text("service")}},
+    {D::One, "lookup_name", V::LookUp, "lookup_result", {text("service")}},
+    {D::One, "spawn", V::Spawn, "spawn_result", {number_perhaps("totspawns"), number_perhaps("spawnssofar")}},
 
-    {D::Two, "fullinit", V::FullInit, "fullinit-response", {kPerhaps("pmirank")}},
+    {D::Two, "fullinit", V::FullInit, "fullinit-response", {number_perhaps("pmirank")}},
     {D::Two, "finalize", V::Finalize, "finalize-response", {}},
-    {D::Two, "abort", V::Abort, "", {kPerhaps("exitcode")}},
+    {D::Two, "abort", V::Abort, "", {number_perhaps("exitcode")}},
     {D::Two, "job-getid", V::KeySpace, "job-getid-response", {}},
     {D::Two, "info-getjobattr", V::JobAttribute, "info-getjobattr-response", {kKeyField}},
     {D::Two, "info-putnodeattr", V::PutNode, "info-putnodeattr-response", {kKeyField, kValueField}},
     {D::Two, "info-getnodeattr", V::GetNode, "info-getnodeattr-response", {kKeyField}},
     {D::Two, "kvs-put", V::Put, "kvs-put-response", {kKeyField, kValueField}},
-    {D::Two, "kvs-get", V::Get, "kvs-get-response", {kKeyField, kTextPerhaps("jobid")}},
+    {D::Two, "kvs-get", V::Get, "kvs-get-response", {kKeyField, text_perhaps("jobid")}},
     {D::Two, "kvs-fence", V::Fence, "kvs-fence-response", {}},
-    {D::Two, "name-publish", V::Publish, "name-publish-response", {kText("name"), kText("port")}},
-    {D::Two, "name-unpublish", V::Unpublish, "name-unpublish-response", {kText("name")}},
-    {D::Two, "name-lookup", V::LookUp, "name-lookup-response", {kText("name")}},
+    {D::Two, "name-publish", V::Publish, "name-publish-response", {text("name"), text("port")}},
+    {D::Two, "name-unpublish", V::Unpublish, "name-unpublish-response", {text("name")}},
+    {D::Two, "name-lookup", V::LookUp, "name-lookup-response", {text("name")}},
     {D::Two, "spawn", V::Spawn, "spawn-response", {}},
 };
 

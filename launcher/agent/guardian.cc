@@ -159,10 +159,11 @@ int guard(const std::function<int(Pact&, const ScratchFolder&)>& serve) {
   const pid_t parent = ::getppid();
   const bool watched = parent == guardian || parent == pact.keeper;
   // With us in it, it cannot be removed.
-  if (watched)
+  if (watched) {
     cgroup->leave_to_others();
-  else
+  } else {
     cgroup->leave();
+  }
   return status;
 }
 

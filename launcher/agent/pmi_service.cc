@@ -134,10 +134,12 @@ void PmiService::hear(const wire::ToAgent& message) {
 
 void PmiService::settle() {
   for (auto actions = server_.take_actions(); !actions.empty(); actions = server_.take_actions()) {
-    for (const rendezvous::PmiAction& action : actions) {
-      std::visit([this](const auto& one) { apply(one); }, action);
-    }
+    for (const rendezvous::PmiAction& action : actions) perform(action);
   }
+}
+
+void PmiService::perform(const rendezvous::PmiAction& action) {
+  std::visit([this](const auto& one) { apply(one); }, action);
 }
 
 void PmiService::apply(const rendezvous::PmiAnswer& answer) {

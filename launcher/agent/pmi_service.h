@@ -50,6 +50,7 @@ class PmiService final : public HostService {
   void apply(const rendezvous::PmiBroken& broken);
   void apply(const rendezvous::PmiAborted& aborted);
   void settle();
+  void perform(const rendezvous::PmiAction& action);
 
   const ServiceContext& context_;
   std::uint32_t size_;

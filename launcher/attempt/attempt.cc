@@ -92,11 +92,11 @@ Attempt::Attempt(boost::asio::io_context& loop, const JobOptions& options, plan:
       hosts_(fleet.hosts().size()),
       workers_(fleet, plan_, options, events, owner),
       meeting_(loop.get_executor(), fleet, plan_, options, [&owner](const std::string& text) { owner.say(text); }),
-      wire_up_(fleet, plan_.map) {
+      wire_up_(fleet, plan_.map),
+      warned_of_mpi_(plan_.job.attempt > 0) {
   facts_.program = plan_.command.front();
   facts_.started = Clock::now();
   facts_.timeout_status = options.timeout_status;
-  warned_of_mpi_ = plan_.job.attempt > 0;
 }
 
 void Attempt::begin() { arm_deadline(); }

@@ -114,7 +114,7 @@ class Attempt final : public fleet::FleetListener {
     wire::MpiUse use;
   };
   std::optional<MpiFound> mpi_found_;  // before the start, of the lowest rank
-  bool warned_of_mpi_ = false;
+  bool warned_of_mpi_;
   bool told_of_secrets_ = false;
   std::vector<hosts::OneMachine> machines_;
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);

@@ -373,7 +373,7 @@ void Run::write_report(const attempt::AttemptOutcome& outcome, const report::Ver
                                  .started_unix = attempts.front().started_unix,
                                  .now = Clock::now(),
                                  .ranks = outcome.ranks,
-                                 .attempts = std::move(attempts),
+                                 .attempts = attempts,
                                  .hosts = std::move(hosts)};
   const Result<void> written =
       os::write_file(options_.report_file, report::report_json(record, outcome.facts, verdict));
