@@ -189,15 +189,16 @@ class WorkingDirectory(Bytes):
 
 class Hygiene(Bytes):
     def test_a_worker_begins_clean(self):
-        """Nothing of the launcher, the agent, sshd or whoever started them is inherited but what is meant to be."""
+        """Nothing of the launcher, the agent, sshd or whoever started them is inherited but what is meant to be: what MPI
+        may ask for is."""
         script = "trap '' TERM INT PIPE HUP USR1; ulimit -S -n 200; umask 027; exec \"$@\" 7</dev/null 9>/dev/null"
-        argv = ["bash", "-c", script, "bash", SML_RUN, *BOTH, PROBE, "show", "fds,signals,session,host"]
+        argv = ["bash", "-c", script, "bash", SML_RUN, *BOTH, PROBE, "show", "fds,signals,session,host,env"]
         done = self.bed.exec("algo-1", argv)
         self.assert_status(done, 0)
         for rank, answer in shown(done.stdout, 2).items():
             with self.subTest(rank=rank):
                 self.assertEqual(answer.one("host"), b"algo-%d" % (rank + 1))
-                self.assertEqual(sorted(answer.descriptors()), [0, 1, 2], answer.descriptors())
+                self.assertEqual(sorted(answer.descriptors()), [0, 1, 2, int(answer.env()[b"PMI_FD"])], answer.descriptors())
                 self.assertEqual(int(answer.one("SigBlk"), 16), 0)
                 # 32 and 33 are glibc's: a program can neither use them nor change what becomes of them.
                 self.assertEqual(int(answer.one("SigIgn"), 16) & ~(3 << 31), 0)
