@@ -82,8 +82,9 @@ class Doors {
     const std::string path = "/proc/" + std::to_string(launcher.pid) + "/root";
     const os::UniqueFd root(::open(path.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
     const std::optional<FileId> id = root ? id_of(root.get()) : std::nullopt;
-    if (!id) return false;
-    if (!roots_.insert(*id).second) return true;
+    struct stat mounts {};
+    if (!id || ::stat(("/proc/" + std::to_string(launcher.pid) + "/ns/mnt").c_str(), &mounts) != 0) return false;
+    if (!roots_.emplace(*id, mounts.st_ino).second) return true;
     for (os::UniqueFd& folder : runtime_folders_in(root.get(), launcher.uid)) {
       add(std::move(folder), launcher.uid, Door::Root::Others);
     }
@@ -100,7 +101,7 @@ class Doors {
   }
 
   std::set<FileId> folders_;
-  std::set<FileId> roots_;
+  std::set<std::pair<FileId, ino_t>> roots_;  // with the namespace of mounts: two may have one root, and other folders
   std::vector<Door> doors_;
 };
 
