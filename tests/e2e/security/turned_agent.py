@@ -71,7 +71,7 @@ def services(port):
 
 def prepared(obstacles=(), port=0, warnings=()):
     said = struct.pack(">I", len(obstacles)) + b"".join(b"\x08" + text(m) + text(h) for m, h in obstacles)
-    return frame("Prepared", said + services(port) + texts() + texts(*warnings) + texts() + texts())
+    return frame("Prepared", said + services(port) + texts() + texts(*warnings) + texts() + texts() + text(b""))
 
 
 def started(*ranks):
