@@ -40,4 +40,5 @@ SAME("finalized", offsetof(PmixModule, client_finalized), offsetof(pmix_server_m
 SAME("abort", offsetof(PmixModule, abort), offsetof(pmix_server_module_t, abort));
 SAME("fence", offsetof(PmixModule, fence), offsetof(pmix_server_module_t, fence_nb));
 SAME("direct modex", offsetof(PmixModule, direct_modex), offsetof(pmix_server_module_t, direct_modex));
+SAME("job control", offsetof(PmixModule, job_control), offsetof(pmix_server_module_t, job_control));
 _Static_assert(sizeof(PmixModule) >= sizeof(pmix_server_module_t), "room for the other entries");

