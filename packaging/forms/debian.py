@@ -13,8 +13,6 @@ sml-run: shared-library-lacks-prerequisites [usr/bin/sml-run-agent]
 # A static program has its libraries inside; the SPDX file of each release tells their versions.
 sml-run: embedded-library zlib [usr/bin/sml-run]
 sml-run: embedded-library zlib [usr/bin/sml-run-agent]
-# Three bytes of a compressed table.
-sml-run: spelling-error-in-binary IiF If *
 # This is no upload to Debian.
 sml-run: initial-upload-closes-no-bugs *
 """
