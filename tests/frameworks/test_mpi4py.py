@@ -12,4 +12,4 @@ class Mpi4py(FrameworkCase):
     def test_one_world_of_hosts(self):
         done = self.on_hosts("sml-run", "-H", self.bed.hosts(1), PYTHON, script("mpi_sum.py"))
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertIn("rank 0 of 2: 3", done.stdout)
+        self.assertIn("rank 0 of 3: 6", done.stdout)
