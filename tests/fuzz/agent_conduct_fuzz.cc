@@ -62,7 +62,7 @@ std::string honest_bytes() {
            wire::ToLauncher(wire::Joined{.count = 1, .since_first_ms = 1, .missing = {Rank(5)}, .with_torch = 0}),
            wire::ToLauncher(wire::FenceData{.fence = "1", .ranks = {Rank(2), Rank(4)}, .bytes = text}),
            wire::ToLauncher(wire::Relay{.from = Rank(5), .to = Rank(0), .bytes = text}),
-           wire::ToLauncher(wire::HostUsed{1, {1, 2, {{text, 3, 4, 5}}}}),
+           wire::ToLauncher(wire::HostUsed{1, {1, 2, {{"card0", 3, 4, 5}}}}),
            wire::ToLauncher(wire::RankFault{.rank = Rank(5), .code = 3, .why = text}),
            wire::ToLauncher(wire::ErrorFile{text, Rank(5)}),
            wire::ToLauncher(wire::ExitedWorker{.rank = Rank(5)}),
