@@ -1,7 +1,6 @@
 // sml-run-agent: the part of sml-run that runs on every host of a job. Started by sml-run, never by hand.
 #include <chrono>
 #include <csignal>
-#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <exception>
@@ -21,6 +20,7 @@
 #include "common/wire/handshake.h"
 #include "launcher/agent/agent.h"
 #include "launcher/agent/guardian.h"
+#include "launcher/agent/last_words.h"
 #include "launcher/agent/scratch_folder.h"
 
 namespace {
@@ -94,11 +94,11 @@ int main(int argc, char** argv, char** environment) {
   sml::os::become_private();
   const Flags flags = parse(argc, argv);
   if (flags.version) {
-    std::puts("sml-run-agent " SML_VERSION);
+    (void)sml::os::write_all(STDOUT_FILENO, "sml-run-agent " SML_VERSION "\n");
     return 0;
   }
   if (flags.mark.empty()) {
-    std::fputs("sml-run-agent: started by sml-run on the hosts of a job; see sml-run-agent(1)\n", stderr);
+    sml::agent::say_last_words({"started by sml-run on the hosts of a job; see sml-run-agent(1)"});
     return 2;
   }
   show_name(argv[0]);
@@ -109,7 +109,7 @@ int main(int argc, char** argv, char** environment) {
       return serve(flags, scratch, pact, environment);
     });
   } catch (const std::exception& e) {
-    std::fprintf(stderr, "sml-run-agent: internal error: %s\n", e.what());
+    sml::agent::say_last_words({"internal error: ", e.what()});
     return 1;
   }
 }
