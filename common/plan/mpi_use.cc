@@ -2,89 +2,13 @@
 
 #include <algorithm>
 #include <array>
-#include <initializer_list>
 #include <iterator>
-#include <optional>
 
 #include "common/plan/worker_env.h"
 
 namespace sml::plan {
 
 namespace {
-
-// ---- ELF: see elf(5). Numbers are read byte by byte: the file may hold anything, anywhere.
-
-constexpr std::uint64_t kHeaderSize = 64;
-constexpr std::uint64_t kSegmentSize = 56;
-constexpr std::uint64_t kEntrySize = 16;
-constexpr std::uint64_t kMostSegments = 128;
-constexpr std::uint64_t kMostEntries = 1024;
-constexpr std::size_t kLongestName = 1024;
-
-constexpr std::uint64_t kLoad = 1, kDynamic = 2;                                                 // p_type
-constexpr std::uint64_t kEnd = 0, kNeeded = 1, kNameTable = 5, kOldRunPath = 15, kRunPath = 29;  // d_tag
-
-// 0 beyond the end.
-std::uint64_t number_at(std::string_view bytes, std::size_t at, std::size_t size) {
-  std::uint64_t out = 0;
-  for (std::size_t i = size; i-- > 0;)
-    out = out << 8 | (at + i < bytes.size() ? static_cast<unsigned char>(bytes[at + i]) : 0);
-  return out;
-}
-
-struct Segment {
-  std::uint64_t type, offset, address, size;
-};
-
-std::vector<Segment> segments_of(const ReadAt& read) {
-  constexpr std::string_view kMagic("\177ELF\2\1", 6);  // 64 bits, little-endian
-  const std::string header = read(0, kHeaderSize);
-  if (header.size() < kHeaderSize || !header.starts_with(kMagic)) return {};
-  const std::uint64_t count = std::min(number_at(header, 56, 2), kMostSegments);
-  if (number_at(header, 54, 2) != kSegmentSize) return {};
-  const std::string table = read(number_at(header, 32, 8), count * kSegmentSize);
-  std::vector<Segment> out;
-  for (std::size_t at = 0; at + kSegmentSize <= table.size(); at += kSegmentSize) {
-    out.push_back({number_at(table, at, 4), number_at(table, at + 8, 8), number_at(table, at + 16, 8),
-                   number_at(table, at + 32, 8)});
-  }
-  return out;
-}
-
-// Where in the file an address of the running program comes from.
-std::optional<std::uint64_t> offset_of(std::uint64_t address, const std::vector<Segment>& segments) {
-  for (const Segment& s : segments) {
-    if (s.type == kLoad && address >= s.address && address - s.address < s.size) {
-      return s.offset + (address - s.address);
-    }
-  }
-  return std::nullopt;
-}
-
-// What the dynamic section names under these tags.
-std::vector<std::string> names_of(const ReadAt& read, std::initializer_list<std::uint64_t> tags) {
-  const std::vector<Segment> segments = segments_of(read);
-  const auto dynamic =
-      std::find_if(segments.begin(), segments.end(), [](const Segment& s) { return s.type == kDynamic; });
-  if (dynamic == segments.end()) return {};
-  const std::string entries = read(dynamic->offset, std::min(dynamic->size, kMostEntries * kEntrySize));
-  std::vector<std::uint64_t> names;
-  std::optional<std::uint64_t> table;
-  for (std::size_t at = 0; at + kEntrySize <= entries.size(); at += kEntrySize) {
-    const std::uint64_t tag = number_at(entries, at, 8), value = number_at(entries, at + 8, 8);
-    if (tag == kEnd) break;
-    if (std::find(tags.begin(), tags.end(), tag) != tags.end()) names.push_back(value);
-    if (tag == kNameTable) table = offset_of(value, segments);
-  }
-  std::vector<std::string> out;
-  for (const std::uint64_t name : names) {
-    if (!table) break;
-    std::string text = read(*table + name, kLongestName);
-    text.resize(std::min(text.find('\0'), text.size()));
-    if (!text.empty()) out.push_back(std::move(text));
-  }
-  return out;
-}
 
 // ---- names
 
@@ -95,6 +19,17 @@ bool belongs_to_mpi(std::string_view path) {
   const std::string_view name = file_name(path);
   return is_mpi_library(path) || name.starts_with("mca_") || path.find("/openmpi/") != std::string_view::npos;
 }
+
+// Of those that need only each other. "ld-linux-x86-64.so.2".
+bool is_of_the_language(std::string_view library) {
+  constexpr std::array<std::string_view, 7> kNames{"libc.so.6",     "libm.so.6",      "libpthread.so.0", "librt.so.1",
+                                                   "libgcc_s.so.1", "libstdc++.so.6", "ld-linux"};
+  return std::any_of(kNames.begin(), kNames.end(), [=](std::string_view name) { return library.starts_with(name); });
+}
+
+// Parts of names: more of them match than are meant, and none that is meant is missed.
+constexpr std::array<std::string_view, 9> kStarters{"exec",    "spawn", "system",  "popen",  "dlopen",
+                                                    "dlmopen", "dlsym", "wordexp", "syscall"};
 
 bool uses_horovod_mpi(std::span<const std::string> environment) {
   const auto asked = [](const std::string& entry) { return entry == "HOROVOD_CONTROLLER=mpi"; };
@@ -112,10 +47,6 @@ std::string mpi_library_among(const std::vector<std::string>& names) {
 }
 
 }  // namespace
-
-std::vector<std::string> needed_libraries(const ReadAt& read) { return names_of(read, {kNeeded}); }
-
-std::vector<std::string> library_folders(const ReadAt& read) { return names_of(read, {kOldRunPath, kRunPath}); }
 
 bool is_mpi_library(std::string_view path) {
   constexpr std::array<std::string_view, 6> kNames{"libmpi.so", "libmpi_",    "libmpich",
@@ -152,6 +83,23 @@ bool brings_together(MpiMeeting meeting, MpiSpeech speech) {
 }
 
 std::string linked_mpi_library(const ReadAt& program) { return mpi_library_among(needed_libraries(program)); }
+
+MpiChance mpi_chance(const ReadAt& program) {
+  const std::vector<std::string> needed = needed_libraries(program);
+  if (needed.empty() || !std::all_of(needed.begin(), needed.end(), is_of_the_language)) return MpiChance::Yes;
+  const std::string names = symbol_names(program);
+  const auto imports = [&names](std::string_view one) { return names.find(one) != std::string::npos; };
+  if (names.empty() || std::any_of(kStarters.begin(), kStarters.end(), imports)) return MpiChance::Yes;
+  // Go calls the system without libc.
+  return notes(program).find(std::string_view("Go\0", 3)) == std::string::npos ? MpiChance::No : MpiChance::Yes;
+}
+
+MpiChance mpi_chance(const ReadAt& program, std::span<const std::string> environment) {
+  for (const char* name : {"LD_PRELOAD", "LD_AUDIT"}) {
+    if (find_variable(environment, name) != nullptr) return MpiChance::Yes;
+  }
+  return mpi_chance(program);
+}
 
 std::vector<std::string> process_manager_entries(std::span<const std::string> environment) {
   constexpr std::array<std::string_view, 3> kNames{"PMI_FD", "PMI_PORT", "PMIX_NAMESPACE"};

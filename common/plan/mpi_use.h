@@ -2,27 +2,15 @@
 // of them runs alone, as rank 0 of 1. Pure: bytes of files and of /proc in, names out.
 #pragma once
 #include <cstdint>
-#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "common/plan/elf_file.h"
 #include "common/plan/job_shape.h"
 
 namespace sml::plan {
-
-// At most `size` bytes of a file from `offset` on; fewer at its end, none where it cannot be read.
-using ReadAt = std::function<std::string(std::uint64_t offset, std::size_t size)>;
-// The same of any file, by its path.
-using ReadFileAt = std::function<std::string(const std::string& path, std::uint64_t offset, std::size_t size)>;
-
-// The shared libraries that an ELF file of 64 bits, little-endian, says it needs (DT_NEEDED); none for anything else.
-// Reads a few kilobytes at most.
-std::vector<std::string> needed_libraries(const ReadAt& read);
-
-// Lists of folders in which it says that these are (DT_RPATH, DT_RUNPATH), as written: "$ORIGIN:/opt/lib".
-std::vector<std::string> library_folders(const ReadAt& read);
 
 // "/usr/lib/libmpi.so.40", "libmpich.so.12", "libmpi_cray.so.12", but not "libmpir.so.1".
 bool is_mpi_library(std::string_view path);
@@ -45,6 +33,14 @@ bool brings_together(MpiMeeting meeting, MpiSpeech speech);
 
 // The MPI library that an ELF program is linked with; empty: none.
 std::string linked_mpi_library(const ReadAt& program);
+
+// Whether the program, or one that it starts, might speak MPI. No: the file proves that it cannot. It is linked with
+// the system's C, C++ and mathematics alone, and imports nothing by which it could load a library or start a program.
+enum class MpiChance : std::uint8_t { No, Yes };
+MpiChance mpi_chance(const ReadAt& program);
+
+// The same of a program that gets these variables: a library that is put before all others can do what the file cannot.
+MpiChance mpi_chance(const ReadAt& program, std::span<const std::string> environment);
 
 // Whether some other launcher, such as an mpirun that a worker has started, serves a process with these variables.
 bool has_process_manager(std::span<const std::string> environment);

@@ -62,7 +62,7 @@ wire::Prepared HostAttempt::prepare(wire::Prepare m) {
   wire::Prepared answer;
   const auto hinders = [&answer](const Error& why) { answer.obstacles.push_back(obstacle(why)); };
   for (const Error& missing : environments_->find_programs()) hinders(missing);
-  looks_for_mpi_ = m.mpi.look;
+  looks_for_mpi_ = might_use_mpi() ? m.mpi.look : wire::MpiLook::No;
   mpi_meeting_ = m.mpi.meeting;
   if (looks_for_mpi_ == wire::MpiLook::Yes) answer.mpi = environments_->find_lone_mpi(workers_.specs(), mpi_meeting_);
   share_out(m, answer);
@@ -77,6 +77,13 @@ wire::Prepared HostAttempt::prepare(wire::Prepare m) {
     if (service->reads_output()) readers_.push_back(service.get());
   }
   return answer;
+}
+
+bool HostAttempt::might_use_mpi() const {
+  for (std::uint32_t app = 0; app < environments_->count(); ++app) {
+    if (environments_->mpi_chance(app) == plan::MpiChance::Yes) return true;
+  }
+  return false;
 }
 
 void HostAttempt::share_out(const wire::Prepare& m, wire::Prepared& answer) {

@@ -95,6 +95,7 @@ class HostAttempt final : private WorkerOwner {
   void worker_changed() override { owner_.attempt_changed(); }
 
   bool over() const { return machine_.state() == supervise::HostState::Gone; }
+  bool might_use_mpi() const;  // one of the programs
   void share_out(const wire::Prepare& m, wire::Prepared& answer);
   // what the machine asks for
   void perform(supervise::HostAction action);

@@ -27,11 +27,12 @@ std::map<Rank, std::uint32_t> places_of(const std::vector<rendezvous::PmiRank>& 
 
 }  // namespace
 
-PmiService::PmiService(const ServiceContext& context, rendezvous::PmiWorld world)
+PmiService::PmiService(const ServiceContext& context, rendezvous::PmiWorld world, std::vector<Rank> speakers)
     : context_(context),
       size_(world.size),
       job_(world.job),
       local_ranks_(places_of(world.ranks)),
+      speakers_(std::move(speakers)),
       server_(std::move(world)) {}
 
 plan::Environment PmiService::variables(Rank rank) const {
@@ -43,7 +44,7 @@ plan::Environment PmiService::variables(Rank rank) const {
 
 Result<std::vector<HostService::OwnDescriptor>> PmiService::descriptors(Rank rank) {
   std::vector<OwnDescriptor> out;
-  if (!serves(rank)) return out;
+  if (std::find(speakers_.begin(), speakers_.end(), rank) == speakers_.end()) return out;
   Result<std::array<os::UniqueFd, 2>> ends = os::make_socketpair();
   if (!ends) return ends.error();
   os::set_nonblocking((*ends)[0].get());

@@ -18,7 +18,8 @@ namespace sml::agent {
 // Whose MPI may find the others by PMI, and is offered it.
 class PmiService final : public HostService {
  public:
-  PmiService(const ServiceContext& context, rendezvous::PmiWorld world);
+  // Those that are no speakers get the variables, but no socket: their programs cannot ask for anything.
+  PmiService(const ServiceContext& context, rendezvous::PmiWorld world, std::vector<Rank> speakers);
 
   Result<void> check(wire::Prepared&) override { return {}; }
   plan::Environment variables(Rank rank) const override;
@@ -38,7 +39,6 @@ class PmiService final : public HostService {
     bool done() const { return taken == pending.size(); }
   };
 
-  bool serves(Rank rank) const { return local_ranks_.contains(rank); }
   void await(Rank rank, Client& client);
   void ready(Rank rank);
   void read(Rank rank, Client& client);
@@ -56,6 +56,7 @@ class PmiService final : public HostService {
   std::uint32_t size_;
   std::string job_;
   std::map<Rank, std::uint32_t> local_ranks_;  // their places on this host
+  std::vector<Rank> speakers_;
   rendezvous::PmiServer server_;
   std::map<Rank, std::unique_ptr<Client>> clients_;
   Lifetime lifetime_;

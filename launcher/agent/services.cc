@@ -55,16 +55,11 @@ struct Speech {
   PmixNeed need = PmixNeed::Sure;
 };
 
-std::string file_of(std::uint32_t app, const WorkerEnvironments& environments) {
-  const std::string& program = environments.program(app);
-  if (program.empty() || program.starts_with('/')) return program;
-  return environments.app(app).working_directory + "/" + program;
-}
-
 Speech speech_of(std::uint32_t app, const WorkerEnvironments& environments) {
   const plan::MpiSpeech linked = plan::speech_of(environments.mpi_library(app));
   if (linked != plan::MpiSpeech::Unknown) return {linked, PmixNeed::Sure};
-  const bool open_mpi = plan::uses_open_mpi(file_of(app, environments), environments.shared(app), host_files());
+  if (environments.mpi_chance(app) == plan::MpiChance::No) return {};
+  const bool open_mpi = plan::uses_open_mpi(environments.path(app), environments.shared(app), host_files());
   return {open_mpi ? plan::MpiSpeech::Pmix : plan::MpiSpeech::Unknown, PmixNeed::Perhaps};
 }
 
@@ -93,6 +88,11 @@ class Meetings {
     return worker.rank.value() < plan_.mpi.shape.size() && !plan::has_process_manager(environments_.shared(worker.app));
   }
 
+  // Who has been named a dialect gets it, whatever is to be seen of the program.
+  bool may_speak(const wire::Worker& worker) const {
+    return plan_.mpi.meeting != plan::MpiMeeting::Auto || environments_.mpi_chance(worker.app) == plan::MpiChance::Yes;
+  }
+
   const wire::Prepare& plan_;
   const std::vector<const wire::Worker*>& workers_;
   const WorkerEnvironments& environments_;
@@ -116,13 +116,16 @@ std::unique_ptr<HostService> Meetings::pmi() const {
                              .hosts = static_cast<std::uint32_t>(shape.hosts.size()),
                              .ranks = {},
                              .dialects = dialects_of(plan_.mpi.meeting)};
+  std::vector<Rank> speakers;
   for (const wire::Worker* worker : workers_) {
     const std::optional<plan::RankRun> run = shape.run_of(worker->rank);
     const bool offered = plan::offers_pmi(plan_.mpi.meeting, speeches_[worker->app].speech);
-    if (run && offered && may_meet(*worker)) world.ranks.push_back({worker->rank, run->program});
+    if (!run || !offered || !may_meet(*worker)) continue;
+    world.ranks.push_back({worker->rank, run->program});
+    if (may_speak(*worker)) speakers.push_back(worker->rank);
   }
   if (world.ranks.empty()) return nullptr;
-  return std::make_unique<PmiService>(context_, std::move(world));
+  return std::make_unique<PmiService>(context_, std::move(world), std::move(speakers));
 }
 
 // Of all ranks of the host, as a fence of PMIx is of all in the job.
@@ -137,7 +140,7 @@ std::unique_ptr<HostService> Meetings::pmix() const {
     return std::make_unique<PmixService>(context_, PmixWish{.host = plan_.mpi.host,
                                                             .shape = plan_.mpi.shape,
                                                             .library = plan_.mpi.pmix_library,
-                                                            .program = file_of(worker->app, environments_),
+                                                            .program = environments_.path(worker->app),
                                                             .environment = std::move(environment),
                                                             .need = asked ? PmixNeed::Sure : speech.need});
   }

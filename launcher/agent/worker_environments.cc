@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "common/plan/meeting_wishes.h"
-#include "common/plan/mpi_use.h"
 #include "common/rendezvous/interfaces.h"
+#include "launcher/agent/host_files.h"
 #include "launcher/agent/mpi_watch.h"
 #include "launcher/agent/programs.h"
 #include "launcher/agent/route_interface.h"
@@ -27,6 +27,7 @@ WorkerEnvironments::WorkerEnvironments(std::vector<wire::App> apps, const plan::
 std::vector<Error> WorkerEnvironments::find_programs() {
   std::vector<Error> out;
   programs_.assign(apps_.size(), {});
+  mpi_chances_.clear();
   for (std::size_t i = 0; i < apps_.size(); ++i) {
     if (Result<std::string> found = find_program(apps_[i], shared_[i])) {
       programs_[i] = std::move(*found);
@@ -34,14 +35,24 @@ std::vector<Error> WorkerEnvironments::find_programs() {
       out.push_back(found.error());
     }
   }
+  for (std::uint32_t i = 0; i < apps_.size(); ++i) {
+    const auto read = [file = path(i)](std::uint64_t offset, std::size_t size) {
+      return read_file_at(file, offset, size);
+    };
+    mpi_chances_.push_back(plan::mpi_chance(read, shared_[i]));
+  }
   return out;
 }
 
-std::string WorkerEnvironments::mpi_library(std::uint32_t index) const {
+std::string WorkerEnvironments::path(std::uint32_t index) const {
   const std::string& program = programs_[index];
-  if (program.empty()) return {};
-  const std::string& folder = apps_[index].working_directory;
-  return linked_mpi_library(program.starts_with('/') ? program : folder + "/" + program, shared_[index]);
+  if (program.empty() || program.starts_with('/')) return program;
+  return apps_[index].working_directory + "/" + program;
+}
+
+std::string WorkerEnvironments::mpi_library(std::uint32_t index) const {
+  const std::string program = path(index);
+  return program.empty() ? std::string() : linked_mpi_library(program, shared_[index]);
 }
 
 std::vector<wire::MpiUse> WorkerEnvironments::find_lone_mpi(std::span<const wire::Worker* const> workers,

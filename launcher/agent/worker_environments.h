@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "common/core/error.h"
+#include "common/plan/mpi_use.h"
 #include "common/plan/worker_env.h"
 #include "common/wire/messages.h"
 
@@ -24,6 +25,8 @@ class WorkerEnvironments {
   std::vector<wire::MpiUse> find_lone_mpi(std::span<const wire::Worker* const> workers, plan::MpiMeeting meeting) const;
   // The MPI library that the program is linked with; empty: none, or another launcher is to serve it.
   std::string mpi_library(std::uint32_t index) const;
+  // Whether the program might use MPI; looked at once.
+  plan::MpiChance mpi_chance(std::uint32_t index) const { return mpi_chances_[index]; }
   // Those that the workers are to use, as names and networks; answers the addresses of those chosen, none without a
   // wish.
   Result<std::vector<std::string>> choose_interfaces(const std::vector<std::string>& wanted);
@@ -34,14 +37,16 @@ class WorkerEnvironments {
   const wire::App& app(std::uint32_t index) const { return apps_[index]; }
   const plan::Environment& shared(std::uint32_t index) const { return shared_[index]; }  // by all ranks of that program
   const std::string& program(std::uint32_t index) const { return programs_[index]; }     // the file
+  std::string path(std::uint32_t index) const;  // absolute; empty: there is none
   const std::vector<std::string>& programs() const { return programs_; }
   // `own` outranks what the plan says of the worker.
   plan::Environment of(const wire::Worker& worker, const plan::Environment& own) const;
 
  private:
   std::vector<wire::App> apps_;
-  std::vector<plan::Environment> shared_;  // by app
-  std::vector<std::string> programs_;      // by app: the file that argv[0] is
+  std::vector<plan::Environment> shared_;     // by app
+  std::vector<std::string> programs_;         // by app: the file that argv[0] is
+  std::vector<plan::MpiChance> mpi_chances_;  // by app
   plan::Environment rendezvous_;
   std::unordered_map<Rank, plan::Environment> of_rank_;
   std::vector<std::string> interfaces_;  // chosen ones, when the user says which

@@ -70,6 +70,14 @@ class OnThisMachine(TestCase):
         self.assert_status(done, 0)
         self.assertEqual(words(done), ["ring 0 of 2 got 1", "ring 1 of 2 got 1"])
 
+    def test_who_cannot_speak_it_gets_no_socket(self):
+        """By its file: printenv can neither load a library nor start a program, env can."""
+        done = sml_run("-np", "2", "printenv", "PMI_RANK")
+        self.assertEqual(words(done), ["0", "1"])
+        self.assert_status(sml_run("-np", "2", "printenv", "PMI_FD"), 1)
+        self.assertEqual(words(sml_run("--mpi", "pmi1", "-np", "2", "printenv", "PMI_FD")), ["3", "3"])
+        self.assertIn("PMI_FD=3", words(sml_run("-np", "2", "env")))
+
     def test_none_leaves_each_rank_alone_and_says_so(self):
         done = sml_run("--mpi", "none", "-np", "2", self.program, "ring")
         self.assert_status(done, 0)

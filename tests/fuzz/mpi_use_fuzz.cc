@@ -17,6 +17,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   for (const std::string& name : needed_libraries(read)) {
     require(!name.empty() && name.find('\0') == std::string::npos && bytes.find(name) != std::string::npos);
   }
+  (void)mpi_chance(read);
   for (const std::string& file : mapped_files(bytes)) require(file.starts_with('/') && file.find('\n') == file.npos);
   return 0;
 }

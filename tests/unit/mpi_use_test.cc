@@ -50,6 +50,32 @@ TEST_CASE("mpi: a file that is cut off anywhere is read as far as it goes") {
   }
 }
 
+TEST_CASE("mpi: a program that can neither use it nor start what does") {
+  const Words c{"libc.so.6"};
+  const auto chance = [](const Words& needed, const Words& imports, const std::string& note = {}) {
+    return mpi_chance(reader(elf(needed, {}, imports, note)));
+  };
+  CHECK(chance(c, {"__libc_start_main", "puts", "fdopen"}) == MpiChance::No);
+  CHECK(chance({"libstdc++.so.6", "libm.so.6", "libgcc_s.so.1", "libc.so.6"}, {"puts"}) == MpiChance::No);
+  CHECK(chance({"libmpi.so.40", "libc.so.6"}, {"puts"}) == MpiChance::Yes);
+  CHECK(chance({"libhdf5.so.103", "libc.so.6"}, {"puts"}) == MpiChance::Yes);  // who knows what that needs
+  for (const char* starter : {"execve", "fexecve", "posix_spawnp", "system", "popen", "dlopen", "dlsym", "syscall"}) {
+    CHECK(chance(c, {"puts", starter}) == MpiChance::Yes);
+  }
+  CHECK(chance(c, {"puts"}, std::string("\4\0\0\0Go\0\0", 8)) == MpiChance::Yes);
+  CHECK(chance({}, {"puts"}) == MpiChance::Yes);             // static
+  CHECK(chance(c, Words(20000, "puts")) == MpiChance::Yes);  // more names than are read
+  CHECK(mpi_chance(reader("#!/bin/sh\n")) == MpiChance::Yes);
+  CHECK(mpi_chance(reader("")) == MpiChance::Yes);
+  const std::string plain = elf(c, {}, {"puts"});
+  CHECK(mpi_chance(reader(plain), Words{"PATH=/bin"}) == MpiChance::No);
+  CHECK(mpi_chance(reader(plain), Words{"LD_PRELOAD=libx.so"}) == MpiChance::Yes);
+  // Cut off anywhere it proves nothing.
+  for (std::size_t size = 0; size < plain.size(); ++size) {
+    CHECK(mpi_chance(reader(plain.substr(0, size))) == MpiChance::Yes);
+  }
+}
+
 TEST_CASE("mpi: the names of its libraries") {
   for (const char* name : {"libmpi.so", "/usr/lib/x/libmpi.so.40.30.4", "libmpich.so.12", "libmpi_cray.so.12",
                            "libmpi_usempif08.so.40", "libmpicxx.so.12", "libmpifort.so.12"}) {
