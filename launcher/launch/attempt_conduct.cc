@@ -1,0 +1,262 @@
+#include "launcher/launch/attempt_conduct.h"
+
+#include <algorithm>
+#include <string_view>
+#include <utility>
+
+#include "common/wire/limits.h"
+#include "launcher/launch/judgement.h"
+
+namespace sml::launch {
+
+namespace {
+
+constexpr std::size_t kMostRemarks = 1000;   // warnings and failures that belong to no rank
+constexpr std::size_t kMostObstacles = 100;  // likewise
+static_assert(wire::kMaxErrorFile <= wire::kMaxText);
+
+}  // namespace
+
+AttemptConduct::AttemptConduct(const wire::Prepare& prepare)
+    : number_(prepare.attempt),
+      apps_(prepare.apps.size()),
+      services_(prepare.services),
+      chooses_interfaces_(!prepare.interfaces.empty()),
+      reports_bindings_(prepare.binding.report != plan::ReportBindings::No),
+      looks_for_mpi_(prepare.mpi.look == wire::MpiLook::Yes),
+      looks_(prepare.usage == UsageLook::Yes),
+      members_(prepare.mpi.meeting == plan::MpiMeeting::None ? 0 : prepare.mpi.shape.size()) {
+  for (const wire::Worker& worker : prepare.workers) ranks_.push_back({worker.rank});
+  std::sort(ranks_.begin(), ranks_.end(), [](const RankEntry& a, const RankEntry& b) { return a.rank < b.rank; });
+}
+
+std::size_t AttemptConduct::wishes(wire::ServiceKind kind) const {
+  const auto is_it = [kind](const wire::ServiceWish& wish) { return wish.kind == kind; };
+  return static_cast<std::size_t>(std::count_if(services_.begin(), services_.end(), is_it));
+}
+
+bool AttemptConduct::serves_stores() const {
+  return wishes(wire::ServiceKind::TorchStore) + wishes(wire::ServiceKind::HorovodStore) > 0;
+}
+
+void AttemptConduct::note(const wire::Fenced& m) {
+  const auto over = fences_.find({m.service, m.fence});
+  if (over == fences_.end()) return;
+  fence_bytes_ -= over->second;
+  fences_.erase(over);
+}
+
+void AttemptConduct::note(const wire::StdinData& m) {
+  if (Result<RankEntry*> entry = of_rank(m.rank)) (*entry)->input_out += m.bytes.size();
+}
+
+Result<AttemptConduct::RankEntry*> AttemptConduct::of_rank(Rank rank) {
+  const auto before = [](const RankEntry& entry, Rank wanted) { return entry.rank < wanted; };
+  const auto found = std::lower_bound(ranks_.begin(), ranks_.end(), rank, before);
+  if (found == ranks_.end() || found->rank != rank) {
+    return broken("spoke of rank " + number(rank.value()) + ", which is not on this host");
+  }
+  return &*found;
+}
+
+Result<AttemptConduct::RankEntry*> AttemptConduct::started_one(Rank rank) {
+  if (!started_) return broken("told news of rank " + number(rank.value()) + " before it had started its workers");
+  return of_rank(rank);
+}
+
+Judgement AttemptConduct::judge(const wire::Prepared& m) {
+  for (const wire::Obstacle& obstacle : m.obstacles) {
+    const std::initializer_list<std::string_view> words{obstacle.message, obstacle.hint};
+    if (Judgement texts = all_fit(words); !texts) return texts;
+  }
+  if (Judgement few = at_most(m.obstacles.size(), apps_ + ranks_.size() + kMostObstacles, "obstacles"); !few)
+    return few;
+  if (Judgement few = at_most(m.warnings.size(), ranks_.size() + kMostRemarks, "warnings"); !few) return few;
+  if (Judgement texts = all_fit(m.warnings); !texts) return texts;
+  if (Judgement texts = all_fit(m.addresses); !texts) return texts;
+  if (Judgement text = fits(m.pmix); !text) return text;
+  if (Judgement services = judge_services(m.services); !services) return services;
+  if (!chooses_interfaces_ && !m.addresses.empty()) return broken("told interfaces that it was not to choose");
+  if (Judgement few = at_most(m.bindings.size(), reports_bindings_ ? ranks_.size() : 0, "bindings"); !few) return few;
+  for (const wire::Bound& bound : m.bindings) {
+    if (auto entry = of_rank(bound.rank); !entry) return entry.error();
+    if (Judgement text = fits(bound.where); !text) return text;
+  }
+  if (Judgement few = at_most(m.mpi.size(), looks_for_mpi_ ? apps_ : 0, "programs that speak MPI"); !few) return few;
+  for (const wire::MpiUse& use : m.mpi) {
+    if (Judgement one = judge_mpi(use); !one) return one;
+  }
+  return {};
+}
+
+Judgement AttemptConduct::judge_services(const std::vector<wire::Service>& services) const {
+  const Error others = broken("told a port that it was not to reserve");
+  if (services.size() > services_.size()) return others;
+  for (const wire::Service& service : services) {
+    const auto same = [&](const wire::Service& other) { return other.kind == service.kind; };
+    const auto told = static_cast<std::size_t>(std::count_if(services.begin(), services.end(), same));
+    if (told > wishes(service.kind)) return others;
+  }
+  return {};
+}
+
+Judgement AttemptConduct::judge_mpi(const wire::MpiUse& m) {
+  if (auto entry = of_rank(m.rank); !entry) return entry.error();
+  return all_fit(std::initializer_list<std::string_view>{m.program, m.library});
+}
+
+Judgement AttemptConduct::judge(const wire::MpiUse& m) {
+  const std::size_t limit = looks_for_mpi_ ? ranks_.size() : 0;
+  if (Judgement few = at_most(++mpi_uses_, limit, "programs that speak MPI"); !few) return few;
+  return judge_mpi(m);
+}
+
+Judgement AttemptConduct::judge(const wire::Started& m) {
+  if (std::exchange(started_, true)) return broken("started its workers twice");
+  for (const wire::StartedWorker& worker : m.workers) {
+    Result<RankEntry*> entry = of_rank(worker.rank);
+    if (!entry) return entry.error();
+    if (std::exchange((*entry)->state, RankState::Started) != RankState::Waiting) {
+      return broken("started rank " + number(worker.rank.value()) + " twice");
+    }
+  }
+  return {};
+}
+
+Judgement AttemptConduct::judge(const wire::Output& m) {
+  Result<RankEntry*> entry = started_one(m.rank);
+  if (!entry) return entry.error();
+  if ((*entry)->state == RankState::Drained) {
+    return broken("sent output of rank " + number(m.rank.value()) + " after the last of it");
+  }
+  return {};
+}
+
+// Of one that could not be started it is the first news.
+Judgement AttemptConduct::judge(const wire::ExitedWorker& m) {
+  Result<RankEntry*> entry = started_one(m.rank);
+  if (!entry) return entry.error();
+  if ((*entry)->state == RankState::Exited || (*entry)->state == RankState::Drained) {
+    return broken("told the end of rank " + number(m.rank.value()) + " twice");
+  }
+  (*entry)->state = RankState::Exited;
+  return {};
+}
+
+Judgement AttemptConduct::judge(const wire::Drained& m) {
+  Result<RankEntry*> entry = started_one(m.rank);
+  if (!entry) return entry.error();
+  if ((*entry)->state != RankState::Exited) {
+    return broken("told the last output of rank " + number(m.rank.value()) +
+                  ((*entry)->state == RankState::Drained ? " twice" : ", which had not ended"));
+  }
+  (*entry)->state = RankState::Drained;
+  return {};
+}
+
+Judgement AttemptConduct::judge(const wire::StdinCredit& m) {
+  Result<RankEntry*> entry = started_one(m.rank);
+  if (!entry) return entry.error();
+  if (m.bytes > (*entry)->input_out) {
+    return broken("took " + number(m.bytes) + " bytes of input for rank " + number(m.rank.value()) +
+                  ", and had been sent " + number((*entry)->input_out));
+  }
+  (*entry)->input_out -= m.bytes;
+  return {};
+}
+
+Judgement AttemptConduct::judge_attempt(std::uint32_t attempt) const {
+  if (attempt == number_) return {};
+  return broken("spoke of attempt " + number(attempt) + ", which it is not at");
+}
+
+// The members of the world are counted from 0.
+Judgement AttemptConduct::judge(const wire::FenceData& m) {
+  if (Judgement attempt = judge_attempt(m.attempt); !attempt) return attempt;
+  if (!started_ || members_ == 0) return broken("spoke of a fence, and none was to be");
+  if (m.fence.size() > wire::kMaxFenceName || m.bytes.size() > wire::kMaxPiece) {
+    return broken("sent a piece of a fence that is longer than allowed");
+  }
+  if (Judgement few = at_most(m.ranks.size(), members_, "ranks of a fence"); !few) return few;
+  const auto beyond = [this](Rank rank) { return rank.value() >= members_; };
+  if (std::any_of(m.ranks.begin(), m.ranks.end(), beyond)) return broken("spoke of a rank that there is not");
+  fences_[{m.service, m.fence}] += m.bytes.size();
+  fence_bytes_ += m.bytes.size();
+  if (Judgement few = at_most(fences_.size(), wire::kMaxFences, "fences"); !few) return few;
+  return at_most(fence_bytes_, wire::kMaxFenceOfHost, "bytes for fences");
+}
+
+Judgement AttemptConduct::judge(const wire::Relay& m) {
+  if (Judgement attempt = judge_attempt(m.attempt); !attempt) return attempt;
+  if (!started_ || members_ == 0) return broken("handed something on, and there was nobody to have it");
+  if (auto entry = of_rank(m.from); !entry) return entry.error();
+  if (m.to.value() >= members_) return broken("spoke of a rank that there is not");
+  if (m.bytes.size() > wire::kMaxPiece) return broken("handed on what is longer than allowed");
+  if (Judgement few = at_most(++relays_, wire::kMaxRelays, "words for other hosts"); !few) return few;
+  return at_most(relayed_ += m.bytes.size(), wire::kMaxRelayed, "bytes for other hosts");
+}
+
+Judgement AttemptConduct::judge(const wire::HostUsed& m) {
+  constexpr std::uint64_t kMost = 32'000'000;  // one a second, for a year
+  constexpr std::size_t kLongestName = 64;
+  if (!looks_) return broken("told how much of it is in use, and was not to look");
+  if (Judgement few = at_most(++uses_, kMost, "looks at its use"); !few) return few;
+  if (Judgement few = at_most(m.use.accelerators.size(), kMostAccelerators, "accelerators"); !few) return few;
+  const auto is_long = [](const AcceleratorUse& one) { return one.name.size() > kLongestName; };
+  if (!std::any_of(m.use.accelerators.begin(), m.use.accelerators.end(), is_long)) return {};
+  return broken("told an accelerator's name that is longer than allowed");
+}
+
+Judgement AttemptConduct::judge(const wire::RankFault& m) {
+  if (Judgement attempt = judge_attempt(m.attempt); !attempt) return attempt;
+  Result<RankEntry*> entry = started_one(m.rank);
+  if (!entry) return entry.error();
+  const bool ended = (*entry)->state == RankState::Exited || (*entry)->state == RankState::Drained;
+  if (ended || !faults_.insert(m.rank).second) {
+    return broken("told a fault of rank " + number(m.rank.value()) + " again, or after its end");
+  }
+  if (m.code < 1 || m.code > 255) return broken("told a status that no process can have");
+  return fits(m.why);
+}
+
+Judgement AttemptConduct::judge(const wire::Cleared& m) {
+  if (m.attempt != number_) return broken("told the end of attempt " + number(m.attempt) + ", which it is not at");
+  if (Judgement few = at_most(m.left.size(), wire::kMaxLeft, "processes that are left"); !few) return few;
+  return all_fit(m.left);
+}
+
+Judgement AttemptConduct::judge(const wire::ErrorFile& m) {
+  Result<RankEntry*> entry = started_one(m.rank);
+  if (!entry) return entry.error();
+  const bool ended = (*entry)->state == RankState::Exited || (*entry)->state == RankState::Drained;
+  if (std::exchange((*entry)->error_file, true) || ended) {
+    return broken("sent an error file of rank " + number(m.rank.value()) + " again, or after its end");
+  }
+  return fits(m.text);
+}
+
+Judgement AttemptConduct::judge(const wire::OutOfMemory& m) {
+  if (Judgement few = at_most(++kills_, ranks_.size(), "words on lack of memory"); !few) return few;
+  return fits(m.evidence);
+}
+
+Judgement AttemptConduct::judge(const wire::Joined& m) {
+  if (Judgement few = at_most(m.missing.size(), ranks_.size(), "ranks that are missing"); !few) return few;
+  if (Judgement few = at_most(m.with_torch, ranks_.size(), "workers with torch"); !few) return few;
+  for (const Rank rank : m.missing) {
+    if (auto entry = of_rank(rank); !entry) return entry.error();
+  }
+  return {};
+}
+
+Judgement AttemptConduct::judge(const wire::LogFailed& m) {
+  if (Judgement few = at_most(++failures_, 2 * ranks_.size() + kMostRemarks, "failures"); !few) return few;
+  return fits(m.why);
+}
+
+Judgement AttemptConduct::judge(const wire::PipeFailed& m) {
+  if (Judgement few = at_most(++failures_, 2 * ranks_.size() + kMostRemarks, "failures"); !few) return few;
+  return fits(m.why);
+}
+
+}  // namespace sml::launch
