@@ -46,9 +46,8 @@ std::string write(const PmiNameAnswer& answer) {
 }
 
 std::optional<PmiNameQuestion> read_name_question(std::string_view bytes) {
-  if (bytes.size() < 2 || bytes[0] != kQuestion || bytes[1] < 0 || bytes[1] > static_cast<char>(PmiNameVerb::LookUp)) {
-    return std::nullopt;
-  }
+  if (bytes.size() < 2 || bytes[0] != kQuestion) return std::nullopt;
+  if (static_cast<unsigned char>(bytes[1]) > static_cast<unsigned char>(PmiNameVerb::LookUp)) return std::nullopt;
   const auto texts = texts_in(bytes.substr(2));
   if (!texts || texts->size() != 3) return std::nullopt;
   return PmiNameQuestion{static_cast<PmiNameVerb>(bytes[1]), (*texts)[0], (*texts)[1], (*texts)[2]};

@@ -10,8 +10,10 @@ LICENCES = {
     "abseil": "Apache-2.0",
     "boost1.81": "BSL-1.0",
     "cli11": "BSD-3-Clause",
+    "cross-toolchain-base": "LGPL-2.1-or-later AND GPL-2.0-only WITH Linux-syscall-note",  # C library and kernel of a cross build
     "fmtlib": "MIT",
     "gcc-12": "GPL-3.0-or-later WITH GCC-exception-3.1",
+    "gcc-12-cross": "GPL-3.0-or-later WITH GCC-exception-3.1",
     "glibc": "LGPL-2.1-or-later",
     "libssh": "LGPL-2.1-or-later",
     "linux": "GPL-2.0-only WITH Linux-syscall-note",

@@ -1,0 +1,15 @@
+# Toolchain file: programs for aarch64, built on another machine with Debian's compiler and Debian's arm64 packages
+# (packaging/dependencies install cross). Programs that the build itself runs are run by qemu.
+set(CMAKE_SYSTEM_NAME Linux)
+set(CMAKE_SYSTEM_PROCESSOR aarch64)
+set(CMAKE_C_COMPILER aarch64-linux-gnu-gcc)
+set(CMAKE_CXX_COMPILER aarch64-linux-gnu-g++)
+set(CMAKE_OBJCOPY aarch64-linux-gnu-objcopy)
+set(CMAKE_STRIP aarch64-linux-gnu-strip)
+set(CMAKE_LIBRARY_ARCHITECTURE aarch64-linux-gnu)
+set(CMAKE_CROSSCOMPILING_EMULATOR qemu-aarch64-static)
+
+# Debian keeps libraries of several processors in one tree.
+set(CMAKE_FIND_ROOT_PATH /usr)
+set(CMAKE_LIBRARY_PATH /usr/lib/aarch64-linux-gnu)
+set(CMAKE_IGNORE_PATH /usr/lib/x86_64-linux-gnu)
