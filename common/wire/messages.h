@@ -23,7 +23,7 @@
 
 namespace sml::wire {
 
-inline constexpr std::uint32_t kProtocolVersion = 8;
+inline constexpr std::uint32_t kProtocolVersion = 9;
 
 using sml::Stream;
 enum class StdinSource : std::uint8_t { Null, Launcher };
@@ -98,6 +98,13 @@ struct MpiPlan {
   void fields(auto& a) { a(meeting, look, host, shape, pmix_library); }
 };
 
+// Modules of Python that one process imports, of which the workers are then forks: as if each had imported them.
+struct PreloadWish {
+  std::vector<std::string> modules;  // empty: none
+  std::uint32_t limit_ms = 0;        // for the imports; then workers are started without them
+  void fields(auto& a) { a(modules, limit_ms); }
+};
+
 // What will run. The agent checks directory and program, reserves ports if asked, starts nothing, answers Prepared. All
 // that an earlier attempt had goes first.
 struct Prepare {
@@ -114,8 +121,9 @@ struct Prepare {
   MpiPlan mpi{};
   std::uint32_t attempt = 1;        // counts from the first
   UsageLook usage = UsageLook::No;  // Yes: HostUsed comes while the workers run
+  PreloadWish preload{};
   void fields(auto& a) {
-    a(apps, workers, services, logs, interfaces, binding, devices, pipes, channels, mark, mpi, attempt, usage);
+    a(apps, workers, services, logs, interfaces, binding, devices, pipes, channels, mark, mpi, attempt, usage, preload);
   }
 };
 

@@ -68,7 +68,10 @@ Agent::Agent(boost::asio::io_context& loop, Ends ends, plan::Environment login_e
       last_heard_(Clock::now()),
       scratch_(scratch),
       pact_(pact),
-      callers_(loop) {}
+      callers_(loop),
+      preload_(loop, [this](const std::string& text) {
+        link_.send(wire::AgentLog{wire::LogLevel::Warning, text});
+      }) {}
 
 void Agent::run() {
   link_.start();
@@ -150,6 +153,7 @@ void Agent::prepare(wire::Prepare& m) {
                                                                .callers = callers_,
                                                                .scratch = scratch_,
                                                                .oom_watch = oom_watch_,
+                                                               .preload = preload_,
                                                                .login = login_environment_,
                                                                .ignored_signals = ignored_signals_,
                                                                .descriptor_limit = descriptor_limit_},
@@ -238,6 +242,7 @@ void Agent::answer(const wire::Inspect&) {
 wire::ToLauncher Agent::cleared() const {
   wire::Cleared out{.attempt = attempt_->number(), .left = {}};
   for (const pid_t pid : os::children()) {
+    if (preload_.is(pid)) continue;
     if (out.left.size() < wire::kMaxLeft) out.left.push_back(os::describe_process(pid));
   }
   return out;
@@ -300,6 +305,7 @@ void Agent::heed(int signo) {
 
 void Agent::reap() {
   os::reap_children([this, now = Clock::now()](pid_t pid, const ExitStatus& status, const Usage& usage) {
+    if (preload_.ended(pid, status)) return;
     if (attempt_) attempt_->reaped(pid, status, usage, now);
   });
 }

@@ -23,6 +23,7 @@
 #include "launcher/agent/guardian.h"
 #include "launcher/agent/host_attempt.h"
 #include "launcher/agent/local_callers.h"
+#include "launcher/agent/preload.h"
 #include "launcher/agent/scratch_folder.h"
 
 namespace sml::agent {
@@ -103,6 +104,7 @@ class Agent final : private AttemptOwner {
   bool settling_ = false;
   LocalCallers callers_;
   std::vector<wire::CallerRuling> rulings_;  // not sent yet
+  Preload preload_;
   std::unique_ptr<HostAttempt> attempt_;
 };
 

@@ -76,6 +76,7 @@ wire::Prepared HostAttempt::prepare(wire::Prepare m) {
     if (Result<void> checked = service->check(answer); !checked) hinders(checked.error());
     if (service->reads_output()) readers_.push_back(service.get());
   }
+  if (!m.preload.modules.empty() && answer.obstacles.empty()) preload(m.preload);
   return answer;
 }
 
@@ -84,6 +85,33 @@ bool HostAttempt::might_use_mpi() const {
     if (environments_->mpi_chance(app) == plan::MpiChance::Yes) return true;
   }
   return false;
+}
+
+// For the program of the first worker. What is not known yet, or not alike for all, counts for no import.
+void HostAttempt::preload(const wire::PreloadWish& wish) {
+  if (workers_.count() == 0) return;
+  const std::uint32_t app = workers_.all().front()->spec().app;
+  std::vector<plan::Environment> all;
+  for (std::size_t i = 0; i < workers_.count(); ++i) {
+    const wire::Worker& spec = workers_.all()[i]->spec();
+    if (spec.app != app) continue;
+    plan::Environment own = spec.environment;
+    append(own, shares_[i].variables);
+    if (!mark_.empty()) own.push_back(mark_entry(mark_));
+    all.push_back(plan::with_job(environments_->shared(app), own));
+  }
+  const plan::Environment environment = plan::common_environment(all);
+  Result<os::UniqueFd> null = os::open_dev_null();
+  around_.preload.prepare({.modules = wish.modules,
+                           .limit = std::chrono::milliseconds(wish.limit_ms),
+                           .argv = environments_->app(app).argv,
+                           .process = {.program = environments_->program(app),
+                                       .argv = {},
+                                       .environment = environment,
+                                       .working_directory = environments_->app(app).working_directory,
+                                       .stdin_fd = null ? null->get() : -1,
+                                       .descriptor_limit = around_.descriptor_limit,
+                                       .ignored_signals = around_.ignored_signals}});
 }
 
 void HostAttempt::share_out(const wire::Prepare& m, wire::Prepared& answer) {
@@ -104,7 +132,11 @@ void HostAttempt::share_out(const wire::Prepare& m, wire::Prepared& answer) {
 void HostAttempt::start(wire::Start m) {
   environments_->meet(m);
   start_ = std::move(m);
-  perform(machine_.start(Clock::now()));
+  // Nothing, where it has been stopped since.
+  around_.preload.when_settled(lifetime_.guard([this] {
+    perform(machine_.start(Clock::now()));
+    owner_.attempt_changed();
+  }));
 }
 
 void HostAttempt::stop(int signo, Duration grace) { perform(machine_.stop(signo, grace, Clock::now())); }
@@ -190,7 +222,8 @@ void HostAttempt::spawn(Worker& worker, const WorkerShare& share, int dev_null) 
                 .pipe_size = std::min(kWidestPipe, kPipesInAll / pipes),
                 .ignored_signals = around_.ignored_signals,
                 .binding = share.binding ? &*share.binding : nullptr,
-                .more_descriptors = descriptors});
+                .more_descriptors = descriptors,
+                .start = [this](const os::WorkerProcess& process) { return around_.preload.spawn(process); }});
 }
 
 // What has been told of a rank before counts: its process, too, ends of it.
@@ -212,11 +245,17 @@ void HostAttempt::signal_all(int signo) {
 // Whatever else has become our child: it left its worker's group, or its worker died. Each once per signal, since more
 // of them come as their parents end.
 void HostAttempt::signal_orphans(int signo) {
-  for (const pid_t pid : os::children()) {
+  for (const pid_t pid : children()) {
     if (workers_.is_worker(pid) || !asked_orphans_.insert(pid).second) continue;
     ::kill(pid, signo);
     if (signo != SIGKILL) ::kill(pid, SIGCONT);
   }
+}
+
+std::vector<pid_t> HostAttempt::children() const {
+  std::vector<pid_t> out = os::children();
+  std::erase_if(out, [this](pid_t pid) { return around_.preload.is(pid); });
+  return out;
 }
 
 void HostAttempt::reaped(pid_t pid, const ExitStatus& status, const Usage& usage, TimePoint now) {
@@ -246,7 +285,7 @@ void HostAttempt::tell_machine() {
   if (around_.link.lost() || workers_.all_done()) perform(machine_.on(HostEvent::AllDone, Clock::now()));
   const bool killing = machine_.state() == HostState::SweepKilling;
   if (!killing && machine_.state() != HostState::Sweeping) return;
-  if (os::children().empty()) return perform(machine_.on(HostEvent::NothingLeft, Clock::now()));
+  if (children().empty()) return perform(machine_.on(HostEvent::NothingLeft, Clock::now()));
   signal_orphans(killing ? SIGKILL : SIGTERM);  // those that have come since
 }
 

@@ -20,8 +20,10 @@
 #include "common/supervise/host_machine.h"
 #include "common/wire/messages.h"
 #include "launcher/agent/control_link.h"
+#include "launcher/agent/lifetime.h"
 #include "launcher/agent/local_callers.h"
 #include "launcher/agent/mpi_watch.h"
+#include "launcher/agent/preload.h"
 #include "launcher/agent/scratch_folder.h"
 #include "launcher/agent/services.h"
 #include "launcher/agent/shares.h"
@@ -37,6 +39,7 @@ struct AttemptSurroundings {
   LocalCallers& callers;
   const ScratchFolder& scratch;
   os::OomWatch& oom_watch;
+  Preload& preload;
   const plan::Environment& login;
   std::span<const int> ignored_signals;
   unsigned long descriptor_limit = 0;  // soft limit that workers get
@@ -97,6 +100,7 @@ class HostAttempt final : private WorkerOwner {
   bool over() const { return machine_.state() == supervise::HostState::Gone; }
   bool might_use_mpi() const;  // one of the programs
   void share_out(const wire::Prepare& m, wire::Prepared& answer);
+  void preload(const wire::PreloadWish& wish);
   // what the machine asks for
   void perform(supervise::HostAction action);
   void spawn_all();
@@ -106,6 +110,7 @@ class HostAttempt final : private WorkerOwner {
   void fail_rank(Rank rank, wire::FaultKind kind, int code, const std::string& why);
   void signal_all(int signo);  // workers by their process groups, and orphans
   void signal_orphans(int signo);
+  std::vector<pid_t> children() const;  // that are the attempt's
 
   void tell_machine();
   void report(Worker& worker);
@@ -132,6 +137,7 @@ class HostAttempt final : private WorkerOwner {
   std::unordered_map<Rank, plan::Environment> mpi_offers_;
   std::set<Rank> faults_;  // told
   bool end_taken_ = false;
+  Lifetime lifetime_;
 };
 
 }  // namespace sml::agent

@@ -44,17 +44,17 @@ void Worker::spawn(const Surroundings& surroundings) {
   os::widen_pipe(out->read.get(), surroundings.pipe_size);
   os::widen_pipe(err->read.get(), surroundings.pipe_size);
   const bool merged = spec_.stderr_pipe == wire::StderrPipe::OfStdout;
-  const auto started = os::spawn_worker({.program = surroundings.program,
-                                         .argv = surroundings.argv,
-                                         .environment = surroundings.environment,
-                                         .working_directory = surroundings.working_directory,
-                                         .stdin_fd = in->read ? in->read.get() : surroundings.dev_null,
-                                         .stdout_fd = out->write.get(),
-                                         .stderr_fd = merged ? out->write.get() : err->write.get(),
-                                         .descriptor_limit = surroundings.descriptor_limit,
-                                         .ignored_signals = surroundings.ignored_signals,
-                                         .binding = surroundings.binding,
-                                         .more_descriptors = surroundings.more_descriptors});
+  const auto started = surroundings.start({.program = surroundings.program,
+                                           .argv = surroundings.argv,
+                                           .environment = surroundings.environment,
+                                           .working_directory = surroundings.working_directory,
+                                           .stdin_fd = in->read ? in->read.get() : surroundings.dev_null,
+                                           .stdout_fd = out->write.get(),
+                                           .stderr_fd = merged ? out->write.get() : err->write.get(),
+                                           .descriptor_limit = surroundings.descriptor_limit,
+                                           .ignored_signals = surroundings.ignored_signals,
+                                           .binding = surroundings.binding,
+                                           .more_descriptors = surroundings.more_descriptors});
   if (const auto* failed = std::get_if<SpawnFailed>(&started)) return give_up(*failed);
   pid_ = std::get<pid_t>(started);
   for (auto [output, pipe] : {std::pair{&stdout_, &*out}, std::pair{&stderr_, &*err}}) {

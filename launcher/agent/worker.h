@@ -52,6 +52,7 @@ class Worker {
     std::span<const int> ignored_signals;
     const os::ProcessBinding* binding = nullptr;
     std::span<const int> more_descriptors{};  // 3, 4, ... of the worker; the caller's
+    std::function<std::variant<pid_t, SpawnFailed>(const os::WorkerProcess&)> start;  // as os::spawn_worker()
   };
   // Starts it. On failure the machine is Done and `status()` says why.
   void spawn(const Surroundings& surroundings);

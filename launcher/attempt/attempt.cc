@@ -45,6 +45,7 @@ SessionSettings settings_for(const JobOptions& options, const plan::JobMap& map)
           .interfaces = options.interfaces,
           .stderr_pipe = stderr_pipe_of(options),
           .usage = options.usage,
+          .preload = options.preload,
           .wants_stdin = [&options](Rank rank) { return wants_stdin(options, rank); }};
 }
 

@@ -19,6 +19,7 @@ struct SessionSettings {
   std::vector<std::string> interfaces{};  // that the workers are to use; empty: any
   wire::StderrPipe stderr_pipe = wire::StderrPipe::Own;
   UsageLook usage = UsageLook::Yes;
+  std::vector<std::string> preload{};     // modules
   std::function<bool(Rank)> wants_stdin;  // gets the launcher's input; empty: no rank does
 };
 

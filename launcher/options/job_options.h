@@ -100,6 +100,7 @@ struct JobOptions {
   Duration join_warn = std::chrono::seconds(60);  // zero: never
   OnFailure on_failure = OnFailure::Abort;
   RestartOptions restart;
+  std::vector<std::string> preload;  // modules of Python; empty: none
   LoneMpi lone_mpi = LoneMpi::Warned;
   plan::MpiMeeting mpi = plan::MpiMeeting::Auto;  // the plan has it, too
   std::string pmix_library;                       // likewise

@@ -156,7 +156,13 @@ OptionGroup options_of_restarts() {
             "End the job after such failures: [N[/D]:]LIST is N of them (default 1) within D, where LIST names exit "
             "codes, ranges and signals, such as 5/60s:1,101-103,SIGSEGV; N/D counts any. Several with ; between "
             "them. Repeatable.",
-            "", Repeat::AddsUp})}};
+            "", Repeat::AddsUp}),
+       {"--preload", "MODULE,...", set_preload,
+        "Import these modules of Python once on each host, in a process of which the workers are forks, after a "
+        "restart "
+        "too. For python3 FILE and python3 -m; where a fork would not be the same, workers are started as ever, and "
+        "one "
+        "line says why."}}};
 }
 
 // What is told of the job, and asked of it, while it runs.

@@ -16,6 +16,7 @@
 #include "common/plan/env_file.h"
 #include "common/plan/export_words.h"
 #include "common/plan/host.h"
+#include "common/plan/preload.h"
 #include "common/rendezvous/interfaces.h"
 #include "launcher/options/host_source_names.h"
 
@@ -213,6 +214,7 @@ Result<void> set_max_restarts(Options& o, string_view value) {
   constexpr std::uint32_t kMost = 1'000'000;
   return store(o.restart.max, number(value, {0, kMost}));
 }
+Result<void> set_preload(Options& o, string_view value) { return store(o.preload, plan::parse_modules(value)); }
 Result<void> set_restart_window(Options& o, string_view value) { return store(o.restart.window, duration(value, 1ms)); }
 Result<void> set_restart_delay(Options& o, string_view value) {
   return store(o.restart.delay, RestartDelay::parse(value));

@@ -1,0 +1,95 @@
+// The process that has imported Python modules beforehand and becomes workers by fork (--preload): one for all attempts
+// of an agent. preload.py is what it runs.
+#pragma once
+#include <cstddef>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include <sys/types.h>
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/posix/stream_descriptor.hpp>
+#include <boost/asio/steady_timer.hpp>
+
+#include "common/core/clock.h"
+#include "common/core/error.h"
+#include "common/core/exit_status.h"
+#include "common/os/spawn.h"
+#include "common/plan/preload.h"
+#include "launcher/agent/lifetime.h"
+
+namespace sml::agent {
+
+// A child of the agent, leader of a session of its own. It dies with the agent, and with its socket. What it makes are
+// children of the agent too, as os::spawn_worker() makes them.
+//
+// Where it cannot serve, whatever the cause, workers are executed as they are without it, and one sentence says why.
+// One thread: that of the loop, which spawn() holds up for the time of a fork.
+class Preload {
+ public:
+  // `say` gets what the user is to know: a sentence.
+  using Say = std::function<void(const std::string& sentence)>;
+  Preload(boost::asio::io_context& loop, Say say) : say_(std::move(say)), socket_(loop), words_(loop), timer_(loop) {}
+  ~Preload() { end(); }
+  Preload(const Preload&) = delete;
+  Preload& operator=(const Preload&) = delete;
+
+  struct Wish {
+    std::vector<std::string> modules;
+    Duration limit;                 // for the imports
+    std::vector<std::string> argv;  // of the workers
+    // Like that of a worker, and what all of them have alike of the environment.
+    os::WorkerProcess process;
+  };
+  // For every attempt. Starts the process, unless it is there or could not serve before.
+  void prepare(const Wish& wish);
+  // Calls `go` once spawn() need not wait: now, or from the loop. What was to be called before is forgotten.
+  void when_settled(std::function<void()> go);
+
+  // As os::spawn_worker(), by a fork where that is the same.
+  std::variant<pid_t, SpawnFailed> spawn(const os::WorkerProcess& worker);
+
+  bool is(pid_t pid) const { return pid_ > 0 && pid == pid_; }
+  // True: this was it, and somebody has waited for it.
+  bool ended(pid_t pid, const ExitStatus& status);
+
+ private:
+  enum class State : std::uint8_t { None, Importing, Ready, GivenUp };
+
+  Result<void> start(const Wish& wish);
+  void give_up(const std::string& why);
+  void settle(State state);
+  void end();
+  void await_answer();
+  void read_answer();
+  void await_words();
+  void read_words();
+  void say_lines(std::string_view text);
+  std::string hindrance(const os::WorkerProcess& worker) const;
+  Result<std::variant<pid_t, SpawnFailed>> fork(const os::WorkerProcess& worker);
+  Result<void> send(const std::string& message, std::span<const int> descriptors);
+  Result<std::string> hear();
+
+  Say say_;
+  State state_ = State::None;
+  std::string modules_;  // as they were named
+  plan::PythonLine line_;
+  std::string program_;
+  std::vector<std::string> environment_;
+  pid_t pid_ = -1;
+  boost::asio::posix::stream_descriptor socket_;
+  boost::asio::posix::stream_descriptor words_;  // what the modules print
+  boost::asio::steady_timer timer_;
+  std::string answer_;
+  std::string unsaid_;
+  std::size_t said_ = 0;  // lines
+  bool told_ = false;     // why some worker was executed
+  std::function<void()> go_;
+  Lifetime lifetime_;
+};
+
+}  // namespace sml::agent

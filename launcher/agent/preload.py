@@ -1,0 +1,274 @@
+# Imports modules once, then becomes a worker by fork whenever the agent (launcher/agent/preload.cc) asks for one.
+# Descriptor 3 had this text, 4 is a socket to the agent. Messages: length (4 bytes, little endian), then strings, each
+# with its length. First comes what to import; "ready" or why not is answered; then workers. Lives as long as the socket.
+import _socket, ctypes, fcntl, gc, importlib.machinery, os, pkgutil, runpy, sys
+
+ME = sys._getframe().f_code.co_filename
+AGENT = os.getppid()
+RESERVED = range(3, 16)  # numbers that workers' own descriptors may have
+SEIZED = ("/dev/nvidia", "/dev/kfd", "/dev/dri", "/dev/accel", "/dev/neuron", "/dev/hl", "/dev/infiniband", "socket:")
+channel = None
+libc = ctypes.CDLL(None, use_errno=True)
+
+
+def read(size):
+    data, fds = b"", []
+    while len(data) < size:
+        part, extra, _, _ = channel.recvmsg(size - len(data), _socket.CMSG_SPACE(4 * len(RESERVED)))
+        if not part:
+            os._exit(0)
+        data += part
+        for _, _, numbers in extra:
+            fds += [int.from_bytes(numbers[i:i + 4], sys.byteorder) for i in range(0, len(numbers) - 3, 4)]
+    return data, fds
+
+
+def hear():
+    head, fds = read(4)
+    body, more = read(int.from_bytes(head, "little"))
+    out, at = [], 0
+    while at < len(body):
+        size = int.from_bytes(body[at:at + 4], "little")
+        out.append(body[at + 4:at + 4 + size])
+        at += 4 + size
+    return out, fds + more
+
+
+def say(text):
+    data = text.encode("utf-8", "replace")[:4000]
+    channel.sendall(len(data).to_bytes(4, "little") + data)
+
+
+def flush():
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except Exception:
+            pass
+
+
+def begin():
+    global channel
+    channel = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM, 0, fcntl.fcntl(4, fcntl.F_DUPFD_CLOEXEC, 64))
+    for fd in RESERVED:
+        os.dup2(0, fd, False)
+
+
+# Why a fork of this process would not be what a process is that has imported the same; "": it is.
+def doubt():
+    fork = os.fork()  # libraries that can be forked end their threads first; those do not count
+    if fork == 0:
+        os._exit(0)
+    os.waitpid(fork, 0)
+    task = "/proc/self/task/"
+    names = []
+    for thread in os.listdir(task):
+        if int(thread) != os.getpid():
+            with open(task + thread + "/comm") as f:
+                names.append(f.read().strip())
+    if names:
+        return "they leave %d threads running (%s), which a fork would not have" % (len(names), ", ".join(sorted(set(names))[:5]))
+    for fd in os.listdir("/proc/self/fd"):
+        try:
+            target = os.readlink("/proc/self/fd/" + fd)
+        except OSError:
+            continue
+        if target.startswith(SEIZED) and int(fd) != channel.fileno():
+            return "they leave %s open, which workers cannot share" % ("a socket" if target.startswith("socket") else target)
+    children = task + "%d/children" % os.getpid()
+    if os.path.exists(children):
+        with open(children) as f:
+            if f.read().strip():
+                return "they leave a process running, which each worker would take for its own"
+    mpi = sys.modules.get("mpi4py.MPI")
+    if mpi is not None and mpi.Is_initialized():
+        return "they have begun to speak MPI"
+    return ""
+
+
+# Python's own way to name a script, in __file__ and tracebacks.
+def place_of(program):
+    if sys.version_info < (3, 9) or os.path.isabs(program):
+        return program
+    return os.getcwd() + "/" + program
+
+
+def first_path(runs, program):
+    if runs == "module":
+        return os.getcwd()
+    return place_of(program) if pkgutil.get_importer(program) else os.path.dirname(os.path.realpath(program))
+
+
+def prepare():
+    words, _ = hear()
+    runs, program, names = words[0].decode(), os.fsdecode(words[1]), [w.decode() for w in words[2:]]
+    if sys.path and sys.path[0] == "":
+        del sys.path[0]
+    if not (getattr(sys.flags, "safe_path", False) or sys.flags.isolated):
+        sys.path.insert(0, first_path(runs, program))
+    try:
+        for name in names:
+            importlib.import_module(name)
+    except BaseException as e:
+        flush()
+        say("they cannot be imported: %s: %s" % (type(e).__name__, e))
+        return False
+    flush()
+    why = doubt()
+    gc.collect()
+    if hasattr(gc, "freeze"):
+        gc.freeze()  # so that pages stay shared
+    say(why or "ready")
+    return not why
+
+
+# What ps and /proc/PID/environ show: as if this had been executed. Where the kernel does not let us, it stays.
+def show(argv, environment):
+    try:
+        with open("/proc/self/stat", "rb") as f:
+            field = [0] * 2 + f.read().rpartition(b")")[2].split()
+        at = [int(field[i - 1]) for i in (26, 27, 45, 46, 47)]
+        one, two = b"\0".join(argv) + b"\0", b"\0".join(environment) + b"\0"
+        show.kept = memory = ctypes.create_string_buffer(one + two)
+        begin = ctypes.addressof(memory)
+        middle, end = begin + len(one), begin + len(one) + len(two)
+        libc.sbrk.restype = ctypes.c_void_p
+        table = (ctypes.c_uint64 * 13)(*at, libc.sbrk(0), int(field[27]), begin, middle, middle, end, 0, 0xffffffff << 32)
+        libc.prctl(35, 14, ctypes.byref(table), ctypes.c_ulong(ctypes.sizeof(table)), ctypes.c_ulong(0))  # PR_SET_MM_MAP
+    except Exception:
+        pass
+
+
+def ask_kernel(*arguments):
+    if libc.syscall(*[a if isinstance(a, bytes) else ctypes.c_long(a) for a in arguments]) < 0:
+        raise OSError(ctypes.get_errno(), "")
+
+
+# In the new process. Answers the step that failed (common/core/exit_status.h) and its errno, or nothing.
+def settle(folder, cpus, nodes, numbers, fds):
+    os.setsid()
+    libc.prctl(1, ctypes.c_ulong(9), 0, 0, 0)  # PR_SET_PDEATHSIG, SIGKILL
+    if os.getppid() != AGENT:
+        os._exit(127)
+    set_affinity, set_memory, mode = [int(n) for n in numbers.split()]
+    step = 0
+    try:
+        for number, fd in enumerate(fds):
+            os.dup2(fd, number)
+        for fd in fds + list(RESERVED[len(fds) - 3:]):
+            os.close(fd)
+        step = 2
+        os.chdir(folder)
+        step = 5
+        if cpus:
+            ask_kernel(set_affinity, 0, len(cpus), cpus)
+        if nodes:
+            ask_kernel(set_memory, mode, nodes, len(nodes) * 8 + 1)
+    except OSError as e:
+        return step, e.errno
+    return None
+
+
+# What each process that is executed begins with anew.
+def renew(environment):
+    os.environ.clear()
+    for entry in environment:
+        name, _, value = entry.partition(b"=")
+        try:
+            os.environb[name] = value
+        except (OSError, ValueError):
+            pass
+    for name in ("random", "numpy.random"):
+        if name in sys.modules:
+            sys.modules[name].seed()
+    if "multiprocessing.process" in sys.modules:
+        sys.modules["multiprocessing.process"].current_process().authkey = os.urandom(32)
+
+
+def fork(ready):
+    try:
+        return os.fork()
+    except OSError as e:
+        os.write(ready, b"0 1 %d" % e.errno)
+        return -1
+
+
+# Until this is a worker: what it runs.
+def serve():
+    while True:
+        (runs, folder, cpus, nodes, numbers, argc, wordc, *rest), fds = hear()
+        argc, wordc = int(argc), int(wordc)
+        argv, words, environment = rest[:argc], rest[argc:argc + wordc], rest[argc + wordc:]
+        flush()
+        go, ready = os.pipe(), os.pipe()
+        between = fork(ready[1])  # ends at once: its child is then the agent's, to whom orphans come
+        if between == 0:
+            if fork(ready[1]) != 0:
+                os._exit(0)
+            os.close(go[1])
+            os.close(ready[0])
+            os.write(ready[1], b"%d" % os.getpid())
+            if not os.read(go[0], 1):
+                os._exit(127)
+            fault = settle(folder, cpus, nodes, numbers, fds)
+            if fault:
+                os.write(ready[1], b" %d %d" % fault)
+                os._exit(127)
+            renew(environment)
+            show(argv, environment)
+            os.close(go[0])
+            os.close(ready[1])
+            channel.close()
+            return runs.decode(), [os.fsdecode(w) for w in argv], [os.fsdecode(w) for w in words]
+        os.close(go[0])
+        os.close(ready[1])
+        if between > 0:
+            os.waitpid(between, 0)
+        os.write(go[1], b"g")
+        answer = b""
+        for part in iter(lambda: os.read(ready[0], 100), b""):
+            answer += part
+        for fd in [go[1], ready[0]] + fds:
+            os.close(fd)
+        say(answer.decode())
+
+
+def run_script(program):
+    if pkgutil.get_importer(program):
+        return runpy._run_module_as_main("__main__", False)
+    path = place_of(program)
+    try:
+        with open(program, "rb") as f:
+            text = f.read()
+    except OSError as e:
+        sys.stderr.write("%s: can't open file %r: [Errno %d] %s\n" % (sys.executable, path, e.errno, e.strerror))
+        sys.exit(2)
+    main = sys.modules["__main__"].__dict__
+    main.update(__file__=path, __cached__=None, __loader__=importlib.machinery.SourceFileLoader("__main__", path))
+    exec(compile(text, path, "exec", 0, True), main)
+
+
+def run(runs, argv, words):
+    sys.argv = words
+    if hasattr(sys, "orig_argv"):
+        sys.orig_argv = argv
+    try:
+        if runs == "module":
+            name, sys.argv[0] = words[0], "-m"
+            runpy._run_module_as_main(name)
+        else:
+            run_script(words[0])
+    except SystemExit:
+        raise
+    except BaseException as e:  # its report is without us; then Python ends as it does
+        trace = e.__traceback__
+        while trace and trace.tb_frame.f_code.co_filename == ME:
+            trace = trace.tb_next
+        sys.excepthook(type(e), e.with_traceback(trace), trace)
+        sys.excepthook = lambda *_: None
+        raise
+
+
+begin()
+if prepare():
+    run(*serve())
