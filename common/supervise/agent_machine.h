@@ -26,7 +26,7 @@ enum class AgentEvent : std::uint8_t {
   Stop,
   EndLeft,
   Question,    // that an agent answers or notes at any time: Ping, Credit, Probe, Inspect, Vouch, AskJoined, ...
-  ForWorkers,  // Signal, StdinData, StdinEof, Ruled: for an attempt, or too late
+  ForWorkers,  // Signal, StdinData, StdinEof, Ruled, AskTraces, ...: for an attempt, or too late
   Leave,
   Over,          // the attempt: nothing of it is left, or has been named
   LauncherLost,  // its end of the pipe closed, or it was silent for too long

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "common/core/exit_status.h"
+#include "common/core/process_trace.h"
 #include "common/core/stream.h"
 #include "common/core/strong.h"
 #include "common/core/usage.h"
@@ -283,6 +284,15 @@ struct Relay {
   void fields(auto& a) { a(attempt, service, from, to, bytes); }
 };
 
+// "Where are your workers?" Answered with a Trace for each that runs, in any order, and then Traced, all within
+// limit_ms.
+struct AskTraces {
+  std::uint32_t id = 0;  // the same in the answers
+  std::uint32_t limit_ms = 0;
+  TraceTools tools = TraceTools::NonStopping;
+  void fields(auto& a) { a(id, limit_ms, tools); }
+};
+
 // ---- agent → launcher
 
 struct HelloAck {
@@ -514,11 +524,23 @@ struct HostUsed {
   void fields(auto& a) { a(at_ns, use); }
 };
 
+struct Trace {
+  std::uint32_t id = 0;
+  Rank rank;
+  ProcessTrace process;
+  void fields(auto& a) { a(id, rank, process); }
+};
+struct Traced {
+  std::uint32_t id = 0;
+  void fields(auto& a) { a(id); }
+};
+
 using ToAgent = std::variant<Hello, Prepare, Probe, Start, Signal, Stop, StdinData, StdinEof, Credit, Ping, Suspend,
-                             Resume, Leave, AskJoined, Inspect, Vouch, Ruled, EndLeft, Fenced, Relay>;
-using ToLauncher = std::variant<HelloAck, Prepared, Probed, Started, Output, ExitedWorker, Drained, AgentLog, Pong,
-                                StdinCredit, Bye, ErrorFile, OutOfMemory, Joined, LogFailed, Inspected, PipeFailed,
-                                MpiUse, AskVouch, Vouched, LeftEnded, Cleared, FenceData, Relay, RankFault, HostUsed>;
+                             Resume, Leave, AskJoined, Inspect, Vouch, Ruled, EndLeft, Fenced, Relay, AskTraces>;
+using ToLauncher =
+    std::variant<HelloAck, Prepared, Probed, Started, Output, ExitedWorker, Drained, AgentLog, Pong, StdinCredit, Bye,
+                 ErrorFile, OutOfMemory, Joined, LogFailed, Inspected, PipeFailed, MpiUse, AskVouch, Vouched, LeftEnded,
+                 Cleared, FenceData, Relay, RankFault, HostUsed, Trace, Traced>;
 
 // The ports of that kind, in the order of the wishes.
 std::vector<std::uint16_t> ports_of(const Prepared& message, ServiceKind kind);

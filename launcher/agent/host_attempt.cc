@@ -191,6 +191,7 @@ std::vector<wire::StartedWorker> HostAttempt::spawn_workers() {
     spawn(worker, shares_[i], dev_null.get());
     if (!worker.machine().alive()) continue;
     workers_.started(worker);
+    for (const auto& service : services_) service->worker_started(worker.rank(), worker.pid());
     out.push_back({worker.rank(), worker.pid()});
   }
   return out;

@@ -63,6 +63,8 @@ class HostService {
   virtual Result<std::vector<OwnDescriptor>> descriptors(Rank) { return std::vector<OwnDescriptor>(); }
   // Whether it has found the others by this service, so that its MPI does not run alone.
   virtual bool has_joined(Rank) const { return false; }
+  // It runs as this process.
+  virtual void worker_started(Rank, pid_t) {}
   // Its process has ended, by whatever cause.
   virtual void worker_ended(Rank, const ExitStatus&) {}
   // No worker is left, or all are being killed. May come again.

@@ -15,6 +15,7 @@
 #include "launcher/agent/pmix_service.h"
 #include "launcher/agent/port_service.h"
 #include "launcher/agent/store_services.h"
+#include "launcher/agent/trace_service.h"
 #include "launcher/agent/usage_service.h"
 
 namespace sml::agent {
@@ -147,6 +148,19 @@ std::unique_ptr<HostService> Meetings::pmix() const {
   return nullptr;
 }
 
+// Their tools are beside the program, as in a virtual environment, or where PATH leads.
+std::vector<TraceService::Member> traced_members(const std::vector<const wire::Worker*>& workers,
+                                                 const WorkerEnvironments& environments) {
+  std::vector<TraceService::Member> out;
+  for (const wire::Worker* worker : workers) {
+    const std::string program = environments.path(worker->app);
+    const std::string* path = plan::find_variable(environments.shared(worker->app), "PATH");
+    out.push_back({worker->rank, program.substr(0, program.rfind('/'))});
+    if (path != nullptr) out.back().folders += ":" + std::string(plan::value_of(*path));
+  }
+  return out;
+}
+
 }  // namespace
 
 HostServices make_services(wire::Prepare& plan, const std::vector<const wire::Worker*>& workers,
@@ -162,6 +176,7 @@ HostServices make_services(wire::Prepare& plan, const std::vector<const wire::Wo
     out.push_back(std::make_unique<LogService>(context, plan.logs, workers));
   }
   if (plan.usage == UsageLook::Yes) out.push_back(std::make_unique<UsageService>(context));
+  out.push_back(std::make_unique<TraceService>(context, traced_members(workers, environments)));
   add_wished(out, plan.services, context);
   if (plan.mpi.meeting != plan::MpiMeeting::None) {
     const Meetings meetings(plan, workers, environments, context);

@@ -94,6 +94,7 @@ Attempt::Attempt(boost::asio::io_context& loop, const JobOptions& options, plan:
       workers_(fleet, plan_, options, events, owner),
       meeting_(loop.get_executor(), fleet, plan_, options, [&owner](const std::string& text) { owner.say(text); }),
       wire_up_(fleet, plan_.map),
+      inquiry_(loop.get_executor(), fleet),
       warned_of_mpi_(plan_.job.attempt > 0) {
   facts_.program = plan_.command.front();
   facts_.started = Clock::now();
@@ -189,6 +190,7 @@ void Attempt::stop_all() {
 
 void Attempt::clear() {
   workers_.settle_credit();
+  inquiry_.end();
   owner_.attempt_cleared();
 }
 
@@ -222,6 +224,7 @@ void Attempt::time_out_start() {
 }
 
 void Attempt::finish(AttemptOwner::End end) {
+  inquiry_.end();
   for (const fleet::Host& host : fleet_.hosts()) {
     const bool silent = !host.session->ended() && host.session->state() != launch::SessionState::Cleared;
     if (end == AttemptOwner::End::GivenUp && silent) facts_.unconfirmed.push_back(host.name());
@@ -419,6 +422,8 @@ void Attempt::handle(fleet::Host& host, const Message& m) {
     workers_.handle(host, m);
   } else if constexpr (requires { meeting_.handle(host, m); }) {
     meeting_.handle(host, m);
+  } else if constexpr (requires { inquiry_.handle(host, m); }) {
+    inquiry_.handle(host, m);
   }
 }
 

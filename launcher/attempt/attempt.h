@@ -13,6 +13,7 @@
 #include "launcher/attempt/attempt_machine.h"
 #include "launcher/attempt/attempt_outcome.h"
 #include "launcher/attempt/attempt_owner.h"
+#include "launcher/attempt/inquiry.h"
 #include "launcher/attempt/meeting.h"
 #include "launcher/attempt/wire_up.h"
 #include "launcher/attempt/workers.h"
@@ -51,6 +52,8 @@ class Attempt final : public fleet::FleetListener {
   void stop_for_lost_log(Error why);
   void stop_for_no_progress(report::NoProgress what);
   void reader_caught_up() { workers_.give_credit(); }
+  // Where its workers are now; none where none run.
+  void look_for_workers(TraceTools tools, Inquiry::Done done) { inquiry_.ask(tools, std::move(done)); }
   report::OutputFlow flow() const { return workers_.flow(); }
 
   // After AttemptOwner::attempt_over() or attempt_cleared(); what comes to be known later is in it, too.
@@ -107,6 +110,7 @@ class Attempt final : public fleet::FleetListener {
   Workers workers_;
   Meeting meeting_;
   WireUp wire_up_;
+  Inquiry inquiry_;
   report::Facts facts_;
   double started_unix_ = 0;
   struct MpiFound {

@@ -90,6 +90,12 @@ int send_signal(const Door& door, const ControlLine& line, const Say& say) {
   return print(safe_lines(*text)) ? 0 : kFailed;
 }
 
+int show_stacks(const Door& door, const ControlLine& line, const Say& say) {
+  const Result<std::string> text = ask(door, {.topic = Topic::Stacks, .form = form_of(line)});
+  if (!text) return refuse(text.error(), say);
+  return print(safe_lines(*text)) ? 0 : kFailed;
+}
+
 // What comes until the job ends, or all has been said.
 class Listener {
  public:
@@ -168,17 +174,12 @@ int listen(const Door& door, const ControlLine& line, const Say& say) {
 
 int obey(const ControlLine& line, const Say& say) {
   if (line.word == ControlWord::Ps) return list_jobs(line, say);
-  if (line.word == ControlWord::Stacks) {
-    return refuse(Error(ErrorKind::Usage,
-                        "stacks: this version cannot tell where workers are; py-spy or gdb on their "
-                        "hosts can, and sml-run status has hosts and pids"),
-                  say);
-  }
   const Result<Door> door = find_job(line.job);
   if (!door) return refuse(Error(door.error()).in(name(line.word)), say);
   switch (line.word) {
     case ControlWord::Status: return show_status(*door, line, say);
     case ControlWord::Signal: return send_signal(*door, line, say);
+    case ControlWord::Stacks: return show_stacks(*door, line, say);
     default: return listen(*door, line, say);
   }
 }

@@ -55,6 +55,10 @@ std::optional<ucred> peer_of(int fd) {
   return peer;
 }
 
+Answer in_one_piece(const Result<std::string>& told) {
+  return told ? Answer(Text{*told}) : Answer(Refused{told.error().message()});
+}
+
 }  // namespace
 
 struct ControlSocket::State {
@@ -180,10 +184,11 @@ void ControlSocket::answer(const std::shared_ptr<Visit>& visit, const Request& r
     case Topic::Summary: return finish(visit, Summary{job.summary()});
     case Topic::Status: return finish(visit, Text{job.status(request.form)});
     case Topic::Stop: visit->awaits_end = true; return job.stop(visit->asker);
-    case Topic::Signal: {
-      const Result<std::string> done = job.signal(request);
-      return finish(visit, done ? Answer(Text{*done}) : Answer(Refused{done.error().message()}));
-    }
+    case Topic::Signal: return finish(visit, in_one_piece(job.signal(request)));
+    case Topic::Stacks:
+      return job.stacks(request.form, [visit](const Result<std::string>& told) {
+        if (!visit->gone) finish(visit, in_one_piece(told));
+      });
     case Topic::Logs: return begin_logs(visit, request);
   }
 }

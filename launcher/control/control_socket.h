@@ -1,5 +1,5 @@
-// A running job's end of sml-run ps, status, stop, signal and logs: a Unix socket in the user's runtime folder, at
-// which this user is answered and nobody else.
+// A running job's end of sml-run ps, status, stop, signal, stacks and logs: a Unix socket in the user's runtime folder,
+// at which this user is answered and nobody else.
 //
 // One thread, the loop's. Nothing that happens here waits, fails the job or slows its output: whoever reads too slowly
 // loses part of what the ranks print, and is told how much.
@@ -28,6 +28,8 @@ struct Handlers {
   std::function<void(pid_t asker)> stop;
   // Answers what has been done, for the one who asked. Error: it cannot be done now.
   std::function<Result<std::string>(const Request& request)> signal;
+  // Answers by calling `done`, once, later. Error: it cannot be told now.
+  std::function<void(Form form, std::function<void(Result<std::string>)> done)> stacks;
   // The end of what a rank has printed on that stream.
   std::function<std::string_view(Rank rank, Stream stream)> tail;
   std::function<std::uint32_t()> ranks;  // how many the job has

@@ -20,7 +20,7 @@ Result<std::optional<std::string_view>> whole_payload(std::string_view buffer, s
   return std::optional(buffer.substr(wire::kFrameHeader, length));
 }
 
-bool is_known(const Request& r) { return r.topic <= Topic::Logs && r.form <= Form::Json && r.follow <= Lasts::Yes; }
+bool is_known(const Request& r) { return r.topic <= Topic::Stacks && r.form <= Form::Json && r.follow <= Lasts::Yes; }
 
 bool is_sound(const Answer& answer) {
   const auto* output = std::get_if<Output>(&answer);

@@ -1,6 +1,6 @@
-// What sml-run ps, status, stop, signal and logs say to the launcher of a running job, and what it answers. Frames of
-// common/wire/frame.h over a Unix socket. Pure. Both sides may be different builds: the version comes first in a
-// Request and its place never changes.
+// What sml-run ps, status, stop, signal, stacks and logs say to the launcher of a running job, and what it answers.
+// Frames of common/wire/frame.h over a Unix socket. Pure. Both sides may be different builds: the version comes first
+// in a Request and its place never changes.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -22,7 +22,7 @@ inline constexpr std::size_t kMaxAnswer = std::size_t{64} << 20;
 
 // ---- to the launcher: one, and no more
 
-enum class Topic : std::uint8_t { Summary, Status, Stop, Signal, Logs };
+enum class Topic : std::uint8_t { Summary, Status, Stop, Signal, Logs, Stacks };
 enum class Form : std::uint8_t { Text, Json };
 enum class Lasts : std::uint8_t { No, Yes };
 

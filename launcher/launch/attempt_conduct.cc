@@ -207,6 +207,30 @@ Judgement AttemptConduct::judge(const wire::HostUsed& m) {
   return broken("told an accelerator's name that is longer than allowed");
 }
 
+Judgement AttemptConduct::judge(const wire::Trace& m) {
+  const auto asked = traces_.find(m.id);
+  if (asked == traces_.end()) return broken("told where a worker is, that nobody had asked for");
+  if (auto entry = of_rank(m.rank); !entry) return entry.error();
+  if (!asked->second.insert(m.rank).second) {
+    return broken("told twice where rank " + number(m.rank.value()) + " is");
+  }
+  const ProcessTrace& process = m.process;
+  if (Judgement few = at_most(process.threads.size(), kMostThreads, "threads"); !few) return few;
+  if (Judgement few = at_most(process.sockets.size(), kMostSockets, "sockets"); !few) return few;
+  for (const ThreadTrace& thread : process.threads) {
+    const std::initializer_list<std::string_view> words{thread.name, thread.wait_channel, thread.system_call,
+                                                        thread.held, thread.kernel_stack};
+    if (Judgement texts = all_fit(words); !texts) return texts;
+  }
+  if (Judgement texts = all_fit(process.sockets); !texts) return texts;
+  return all_fit(std::initializer_list<std::string_view>{process.command, process.tool, process.stacks, process.fault});
+}
+
+Judgement AttemptConduct::judge(const wire::Traced& m) {
+  if (traces_.erase(m.id) == 1) return {};
+  return broken("told where its workers are, that nobody had asked for");
+}
+
 Judgement AttemptConduct::judge(const wire::RankFault& m) {
   if (Judgement attempt = judge_attempt(m.attempt); !attempt) return attempt;
   Result<RankEntry*> entry = started_one(m.rank);

@@ -25,6 +25,7 @@ class AttemptConduct {
   // We send it this.
   void note(const wire::StdinData& m);
   void note(const wire::Fenced& m);
+  void note(const wire::AskTraces& m) { traces_.emplace(m.id, std::set<Rank>()); }
 
   // Error (Protocol): the rule that this breaks, as a clause with the host left out.
   Result<void> judge(const wire::Prepared& m);
@@ -44,6 +45,8 @@ class AttemptConduct {
   Result<void> judge(const wire::Relay& m);
   Result<void> judge(const wire::RankFault& m);
   Result<void> judge(const wire::HostUsed& m);
+  Result<void> judge(const wire::Trace& m);
+  Result<void> judge(const wire::Traced& m);
 
  private:
   enum class RankState : std::uint8_t { Waiting, Started, Exited, Drained };
@@ -79,8 +82,9 @@ class AttemptConduct {
   std::map<std::pair<wire::WireUp, std::string>, std::size_t> fences_;  // that are not over: bytes of this host
   std::size_t fence_bytes_ = 0;                                         // of all of these
   std::uint64_t relays_ = 0;
-  std::uint64_t relayed_ = 0;  // bytes
-  std::uint64_t uses_ = 0;     // HostUsed
+  std::uint64_t relayed_ = 0;                       // bytes
+  std::uint64_t uses_ = 0;                          // HostUsed
+  std::map<std::uint32_t, std::set<Rank>> traces_;  // asked for and not over: who has been told of
 };
 
 }  // namespace sml::launch

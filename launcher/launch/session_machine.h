@@ -27,7 +27,7 @@ enum class SessionEvent : std::uint8_t {
   StartSent,
   WorkerNews,  // Started, Output, Exited, Drained, FenceData, RankFault
   InputTaken,  // StdinCredit
-  Chatter,     // Pong, AgentLog, Joined, Inspected, AskVouch, Vouched, Relay
+  Chatter,     // Pong, AgentLog, Joined, Inspected, AskVouch, Vouched, Relay, Trace, ...
   Cleared,
   Bye,
   Closed,  // the transport has ended

@@ -40,7 +40,7 @@ constexpr std::array kWords{
             "logs [JOB] [--ranks LIST] [--follow] [--format json]",
             "The last that its ranks have printed; with --follow what comes, too."},
     WordRow{"stacks", ControlWord::Stacks, JobIs::Optional, " --format ", "stacks [JOB] [--format json]",
-            "Where its workers are; not there yet."},
+            "Where its workers are, who waits and who holds them up."},
 };
 
 const WordRow* find_word(string_view word) {

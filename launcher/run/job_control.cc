@@ -38,6 +38,7 @@ JobControl::JobControl(const boost::asio::any_io_executor& loop, Job job)
                      .status = [this](control::Form form) { return status(form); },
                      .stop = [this](pid_t asker) { job_.stop("sml-run stop (pid " + std::to_string(asker) + ")"); },
                      .signal = [this](const control::Request& request) { return signal(request); },
+                     .stacks = job_.stacks,
                      .tail = [this](Rank rank, Stream stream) { return tail(rank, stream); },
                      .ranks = [this] { return job_.plan().map.world_size(); }}) {}
 

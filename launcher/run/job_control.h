@@ -1,4 +1,4 @@
-// What sml-run ps, status, stop, signal and logs see of the job that runs here, and do to it.
+// What sml-run ps, status, stop, signal, stacks and logs see of the job that runs here, and do to it.
 #pragma once
 #include <functional>
 #include <string>
@@ -25,6 +25,7 @@ class JobControl {
     std::function<void(HostIndex host, const wire::ToAgent& message)> tell;
     std::function<void(int signo, const std::string& who)> signalled;  // the workers have been, by that
     std::function<void(const std::string& who)> stop;
+    std::function<void(control::Form form, std::function<void(Result<std::string>)> done)> stacks;
   };
   JobControl(const boost::asio::any_io_executor& loop, Job job);
 

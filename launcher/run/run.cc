@@ -63,6 +63,12 @@ Run::Run(const JobOptions& options, plan::LaunchPlan plan, const launch::AgentIm
                        if (attempt_->runs()) console_.say(text);
                      },
                  .no_progress = [this](report::NoProgress what) { attempt_->stop_for_no_progress(std::move(what)); }}),
+      hang_reports_(
+          {.plan = [this]() -> const plan::LaunchPlan& { return attempt_->plan(); },
+           .progress = progress_.so_far(),
+           .workers_run = [this] { return attempt_->runs(); },
+           .look = [this](TraceTools tools,
+                          attempt::Inquiry::Done done) { attempt_->look_for_workers(tools, std::move(done)); }}),
       stdin_(loop_.get_executor(), {.data =
                                         [this](Rank rank, const std::string& bytes) {
                                           send_to(rank, wire::StdinData{rank, bytes});
@@ -82,6 +88,10 @@ Run::Run(const JobOptions& options, plan::LaunchPlan plan, const launch::AgentIm
                     [this](const std::string& who) {
                       console_.say("told to stop by " + who);
                       on_signal(SIGTERM);
+                    },
+                .stacks =
+                    [this](control::Form form, std::function<void(Result<std::string>)> done) {
+                      hang_reports_.tell(form, std::move(done));
                     }}) {
   for (const int signo : {SIGUSR1, SIGUSR2, SIGWINCH, SIGCONT, SIGTSTP}) signals_.add(signo);
   if (!contains(os::ignored_signals(), SIGHUP)) signals_.add(SIGHUP);  // else nohup(1) has asked for that

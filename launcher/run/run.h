@@ -18,6 +18,7 @@
 #include "launcher/options/job_options.h"
 #include "launcher/report/event_feed.h"
 #include "launcher/run/console.h"
+#include "launcher/run/hang_reports.h"
 #include "launcher/run/job_control.h"
 #include "launcher/run/progress_watch.h"
 #include "launcher/run/records.h"
@@ -101,6 +102,7 @@ class Run final : private attempt::AttemptOwner {
   std::string why_no_more_;  // attempts; empty: that needs no word
   std::unique_ptr<attempt::Attempt> attempt_;
   ProgressWatch progress_;
+  HangReports hang_reports_;
   StdinForwarder stdin_;
   JobControl control_;
   bool output_gone_ = false;

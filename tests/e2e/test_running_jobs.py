@@ -164,7 +164,7 @@ class Here(TestCase):
                 self.assert_status(done, 1)
                 self.assertIn("no job of yours", done.stderr)
         self.assert_status(self.ask("stop"), 2)
-        self.assert_status(self.ask("stacks"), 1)
+        self.assert_status(self.ask("stacks", "sml-x"), 1)
 
     def test_programs_of_these_names_are_started_otherwise(self):
         program = self.folder / "stop"

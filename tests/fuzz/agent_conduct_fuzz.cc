@@ -39,6 +39,7 @@ AgentConduct conduct_of_two() {
   conduct.asked(wire::Ping{1});
   conduct.asked(wire::Inspect{});
   conduct.asked(wire::AskJoined{});
+  conduct.asked(wire::AskTraces{1, 2000, TraceTools::All});
   conduct.asked(wire::StdinData{Rank(2), std::string(kStdin, 'x')});
   return conduct;
 }
@@ -63,6 +64,8 @@ std::string honest_bytes() {
            wire::ToLauncher(wire::FenceData{.fence = "1", .ranks = {Rank(2), Rank(4)}, .bytes = text}),
            wire::ToLauncher(wire::Relay{.from = Rank(5), .to = Rank(0), .bytes = text}),
            wire::ToLauncher(wire::HostUsed{1, {1, 2, {{"card0", 3, 4, 5}}}}),
+           wire::ToLauncher(wire::Trace{1, Rank(2), {.pid = 10, .threads = {{.tid = 10}}, .stacks = text}}),
+           wire::ToLauncher(wire::Traced{1}),
            wire::ToLauncher(wire::RankFault{.rank = Rank(5), .code = 3, .why = text}),
            wire::ToLauncher(wire::ErrorFile{text, Rank(5)}),
            wire::ToLauncher(wire::ExitedWorker{.rank = Rank(5)}),
@@ -82,7 +85,7 @@ std::string honest_bytes() {
 struct Counted {
   std::uint64_t output = 0;
   std::size_t fenced = 0;
-  std::map<std::uint32_t, int> exits, files, faults;
+  std::map<std::uint32_t, int> exits, files, faults, looks;
   int greetings = 0, pongs = 0, inspections = 0, probes = 0;
 
   static void require_ours(Rank rank) { require(rank == Rank(2) || rank == Rank(5)); }
@@ -112,6 +115,10 @@ struct Counted {
     require(++faults[m.rank.value()] == 1 && m.code > 0 && m.code < 256);
   }
   void operator()(const wire::HostUsed& m) const { require(m.use.accelerators.size() <= kMostAccelerators); }
+  void operator()(const wire::Trace& m) {
+    require_ours(m.rank);
+    require(++looks[m.rank.value()] == 1 && m.process.threads.size() <= kMostThreads);
+  }
   void operator()(const wire::AgentLog& m) const { require(m.text.size() <= wire::kMaxText); }
   void operator()(const wire::Pong&) { require(++pongs == 1); }
   void operator()(const wire::Inspected&) { require(++inspections == 1); }

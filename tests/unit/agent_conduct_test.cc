@@ -358,3 +358,28 @@ TEST_CASE("conduct: a fault is told of a rank of the host, once, before its end,
   zero.code = 1;
   host.may_not(zero, "told a fault of rank 5 again, or after its end");
 }
+
+TEST_CASE("conduct: where a worker is, is told when it was asked for, once for each, and in so many words") {
+  Host host;
+  host.start();
+  host.may_not(wire::Trace{.id = 1, .rank = Rank(2), .process = {}},
+               "told where a worker is, that nobody had asked for");
+  host.may_not(wire::Traced{1}, "told where its workers are, that nobody had asked for");
+  host.conduct.asked(wire::AskTraces{1, 2000, TraceTools::All});
+  host.may(wire::Trace{.id = 1, .rank = Rank(2), .process = {.pid = 10, .threads = {{.tid = 10}}, .stacks = "x"}});
+  host.may_not(wire::Trace{.id = 1, .rank = Rank(2), .process = {}}, "told twice where rank 2 is");
+  host.may_not(wire::Trace{.id = 1, .rank = Rank(3), .process = {}}, "spoke of rank 3, which is not on this host");
+  host.may_not(wire::Trace{.id = 2, .rank = Rank(5), .process = {}},
+               "told where a worker is, that nobody had asked for");
+  host.may(wire::Traced{1});
+  host.may_not(wire::Traced{1}, "told where its workers are, that nobody had asked for");
+
+  host.conduct.asked(wire::AskTraces{2, 2000, TraceTools::All});
+  CHECK_FALSE(host.conduct.check(wire::Trace{2, Rank(2), {.stacks = kLong}}).has_value());
+  CHECK_FALSE(
+      host.conduct.check(wire::Trace{2, Rank(5), {.threads = std::vector<ThreadTrace>(kMostThreads + 1)}}).has_value());
+  host.conduct.asked(wire::AskTraces{3, 2000, TraceTools::All});
+  CHECK_FALSE(
+      host.conduct.check(wire::Trace{3, Rank(2), {.sockets = std::vector<std::string>(kMostSockets + 1)}}).has_value());
+  CHECK_FALSE(host.conduct.check(wire::Trace{3, Rank(5), {.threads = {{.held = kLong}}}}).has_value());
+}

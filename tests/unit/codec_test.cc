@@ -93,7 +93,9 @@ std::vector<ToAgent> to_agent(const std::string& text) {
           Fenced{},
           Fenced{2, WireUp::Pmix, text, {text, "", text}},
           Relay{},
-          Relay{2, WireUp::Pmix, Rank(3), Rank(4), text}};
+          Relay{2, WireUp::Pmix, Rank(3), Rank(4), text},
+          AskTraces{},
+          AskTraces{7, 2200, TraceTools::All}};
 }
 
 // An Output refers to `lasting`.
@@ -152,6 +154,12 @@ std::vector<ToLauncher> to_launcher(std::string_view lasting) {
           RankFault{2, Rank(3), FaultKind::Aborted, 7, text, 12345},
           AskVouch{},
           AskVouch{{Caller{7, "10.0.0.2", 40001, text, 29500}, Caller{}}},
+          Trace{},
+          Trace{7,
+                Rank(3),
+                {40, text, 1500, 2, {{41, text, 'S', text, text, text, text}, {}}, 9, {text, ""}, text, text, text}},
+          Traced{},
+          Traced{7},
           Vouched{},
           Vouched{{CallerRuling{7, IsOurs::No}, CallerRuling{}}},
           Inspected{},

@@ -1,0 +1,48 @@
+// A program of the host that is asked something: started, read to its end or to a limit, never waited for.
+#pragma once
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <sys/types.h>
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/posix/stream_descriptor.hpp>
+
+#include "common/core/error.h"
+#include "launcher/agent/lifetime.h"
+
+namespace sml::agent {
+
+class ToolRun {
+ public:
+  explicit ToolRun(boost::asio::io_context& loop) : output_(loop) {}
+  ~ToolRun() { kill(); }
+  ToolRun(const ToolRun&) = delete;
+  ToolRun& operator=(const ToolRun&) = delete;
+
+  // `done` is called once, from the loop, when its output has ended or is longer than `most`; not after kill().
+  Result<void> start(const std::vector<std::string>& argv, std::size_t most, std::function<void()> done);
+  // What it has printed so far, on stdout and stderr.
+  const std::string& text() const { return text_; }
+  std::string take_text() { return std::move(text_); }
+  // Ends it, by SIGKILL to its process group. It is still to be reaped.
+  void kill();
+  // That child of ours has been reaped; true: it was this one.
+  bool ended(pid_t pid);
+
+ private:
+  void await();
+  void read();
+  void finish();
+
+  boost::asio::posix::stream_descriptor output_;
+  std::function<void()> done_;
+  std::size_t most_ = 0;
+  std::string text_;
+  pid_t pid_ = -1;
+  Lifetime lifetime_;
+};
+
+}  // namespace sml::agent

@@ -1,0 +1,149 @@
+#include "launcher/agent/trace_service.h"
+
+#include <csignal>
+#include <utility>
+
+#include <unistd.h>
+
+#include "common/core/text.h"
+
+namespace sml::agent {
+
+namespace {
+
+constexpr std::size_t kAtOnce = 16;
+constexpr char kStopped = 'T';
+
+struct Tool {
+  const char* name;
+  TraceTools among;  // from these on it may be used
+  bool for_python;
+};
+// The better ones first.
+constexpr Tool kTools[] = {
+    {"py-spy", TraceTools::NonStopping, true}, {"eu-stack", TraceTools::All, false}, {"gdb", TraceTools::All, false}};
+
+std::vector<std::string> command_of(const Tool& tool, const std::string& file, pid_t pid) {
+  const std::string number = std::to_string(pid);
+  switch (tool.name[0]) {
+    case 'p': return {file, "dump", "--nonblocking", "--pid", number};
+    case 'e': return {file, "-p", number};
+    default: return {file, "-nx", "-batch", "-p", number, "-ex", "thread apply all bt 40"};
+  }
+}
+
+bool is_python(pid_t pid) {
+  char file[512];
+  const ssize_t size = ::readlink(("/proc/" + std::to_string(pid) + "/exe").c_str(), file, sizeof file);
+  const std::string_view path(file, size > 0 ? static_cast<std::size_t>(size) : 0);
+  return path.find("python", path.rfind('/') + 1) != std::string_view::npos;
+}
+
+std::string last_line(std::string_view text) {
+  while (text.ends_with('\n')) text.remove_suffix(1);
+  return std::string(text.substr(text.rfind('\n') + 1).substr(0, 300));
+}
+
+}  // namespace
+
+TraceService::TraceService(const ServiceContext& context, std::vector<Member> members)
+    : context_(context), members_(std::move(members)), limit_(context.loop) {}
+
+void TraceService::set_pid(Rank rank, pid_t pid) {
+  for (Member& member : members_) {
+    if (member.rank == rank) member.pid = pid;
+  }
+}
+
+void TraceService::hear(const wire::ToAgent& message) {
+  if (const auto* m = std::get_if<wire::AskTraces>(&message)) begin(*m);
+}
+
+void TraceService::begin(const wire::AskTraces& m) {
+  finish();
+  looks_.clear();
+  asked_ = m;
+  const os::SocketPeers peers = os::socket_peers();
+  for (const Member& member : members_) {
+    if (member.pid <= 0) continue;
+    looks_.push_back(std::make_unique<Look>(context_.loop, member));
+    looks_.back()->trace = os::trace_process(os::main_process(member.pid), peers);
+    choose_tool(*looks_.back());
+    if (looks_.back()->command.empty()) tell(*looks_.back(), "");
+  }
+  limit_.expires_after(std::chrono::milliseconds(m.limit_ms));
+  const auto over = [this](boost::system::error_code error) {
+    if (!error) finish();
+  };
+  limit_.async_wait(lifetime_.guard(over));
+  run_tools();
+}
+
+void TraceService::choose_tool(Look& look) const {
+  const bool python = is_python(look.trace.pid);
+  for (const Tool& tool : kTools) {
+    if (tool.among > asked_->tools || (tool.for_python && !python)) continue;
+    for (const std::string_view folder : split(look.member.folders, ':')) {
+      const std::string file = std::string(folder) + "/" + tool.name;
+      if (!folder.starts_with('/') || ::access(file.c_str(), X_OK) != 0) continue;
+      look.command = command_of(tool, file, look.trace.pid);
+      look.trace.tool = tool.name;
+      return;
+    }
+  }
+}
+
+// As many as may run; after the last one all has been told.
+void TraceService::run_tools() {
+  bool waits = false;
+  for (const auto& look : looks_) {
+    if (!look->runs && !look->command.empty() && running_ < kAtOnce) start(*look);
+    waits = waits || !look->command.empty();
+  }
+  if (!waits) finish();
+}
+
+void TraceService::start(Look& look) {
+  const auto done = [this, &look] {
+    const std::string& text = look.run.text();
+    const bool told = text.find("\n    ") != std::string::npos || text.find("#0") != std::string::npos;
+    tell(look, told ? "" : look.trace.tool + " failed: " + last_line(text));
+    run_tools();
+  };
+  const Result<void> started = look.run.start(look.command, kLongestTrace, done);
+  if (!started) return tell(look, started.error().message());
+  look.runs = true;
+  ++running_;
+}
+
+// What a debugger that is killed had stopped goes on.
+void TraceService::tell(Look& look, const std::string& fault) {
+  if (std::exchange(look.runs, false)) --running_;
+  look.command.clear();
+  look.run.kill();
+  const std::vector<ThreadTrace>& threads = look.trace.threads;
+  const bool stood = !threads.empty() && threads.front().state == kStopped;
+  if (!fault.empty() && !stood && look.member.pid > 0) ::kill(-look.member.pid, SIGCONT);
+  look.trace.fault = fault;
+  if (fault.empty()) look.trace.stacks = look.run.take_text();
+  if (!threads.empty()) context_.tell(wire::Trace{asked_->id, look.member.rank, std::move(look.trace)});
+}
+
+void TraceService::finish() {
+  if (!asked_) return;
+  limit_.cancel();
+  for (const auto& look : looks_) {
+    if (!look->command.empty()) tell(*look, look->trace.tool + (look->runs ? " was too slow" : " had no time left"));
+  }
+  context_.tell(wire::Traced{asked_->id});
+  asked_.reset();
+}
+
+bool TraceService::process_ended(pid_t pid, const ExitStatus&) {
+  for (const auto& look : looks_) {
+    if (look->run.ended(pid)) return true;
+  }
+  return false;
+}
+
+}  // namespace sml::agent

@@ -1,0 +1,61 @@
+// Tells where the workers of this host are, when the launcher asks: what /proc says, and what a tool of the host prints
+// of their stacks. Stops nobody, but by the tools that do so for a moment, where these are asked for.
+#pragma once
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <boost/asio/steady_timer.hpp>
+
+#include "common/os/process_trace.h"
+#include "launcher/agent/host_service.h"
+#include "launcher/agent/tool_run.h"
+
+namespace sml::agent {
+
+class TraceService final : public HostService {
+ public:
+  struct Member {
+    Rank rank;
+    std::string folders;  // in which its tools are looked for, with colons between them
+    pid_t pid = 0;        // 0: it does not run
+  };
+  TraceService(const ServiceContext& context, std::vector<Member> members);
+
+  Result<void> check(wire::Prepared&) override { return {}; }
+  void worker_started(Rank rank, pid_t pid) override { set_pid(rank, pid); }
+  void worker_ended(Rank rank, const ExitStatus&) override { set_pid(rank, 0); }
+  void end() override { finish(); }
+  void hear(const wire::ToAgent& message) override;
+  bool process_ended(pid_t pid, const ExitStatus&) override;
+
+ private:
+  struct Look {  // at one worker
+    Look(boost::asio::io_context& loop, const Member& of) : member(of), run(loop) {}
+    const Member& member;
+    ProcessTrace trace;
+    std::vector<std::string> command;  // of the tool; empty: there is none, or it is not needed any more
+    ToolRun run;
+    bool runs = false;
+  };
+
+  void set_pid(Rank rank, pid_t pid);
+  void begin(const wire::AskTraces& m);
+  void choose_tool(Look& look) const;
+  void run_tools();
+  void start(Look& look);
+  void tell(Look& look, const std::string& fault);
+  void finish();
+
+  const ServiceContext& context_;
+  std::vector<Member> members_;
+  std::optional<wire::AskTraces> asked_;
+  std::vector<std::unique_ptr<Look>> looks_;  // by those who have not ended
+  std::size_t running_ = 0;
+  boost::asio::steady_timer limit_;
+  Lifetime lifetime_;
+};
+
+}  // namespace sml::agent

@@ -1,0 +1,37 @@
+#include "launcher/run/hang_reports.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "common/core/clock.h"
+
+namespace sml::run {
+
+// A rank that has ended meanwhile is of no interest.
+report::Traces HangReports::with_silence(report::Traces traces) const {
+  const std::vector<report::JobProgress::RankLine>& lines = job_.progress.ranks();
+  const TimePoint now = Clock::now();
+  std::erase_if(traces.ranks, [&](const report::RankTrace& one) { return one.rank.value() >= lines.size(); });
+  for (report::RankTrace& one : traces.ranks) {
+    one.quiet = std::max(Duration::zero(), now - lines[one.rank.value()].last_output);
+  }
+  return traces;
+}
+
+std::vector<std::string> HangReports::table(const std::string& why, const report::Traces& traces) const {
+  return report::hang_table("where the ranks are (" + why + ")", traces, job_.plan().map);
+}
+
+void HangReports::tell(control::Form form, std::function<void(Result<std::string>)> done) const {
+  if (!job_.workers_run()) return done(Error(ErrorKind::Usage, "the workers of this job do not run now"));
+  job_.look(TraceTools::All, [this, form, done = std::move(done)](report::Traces found) {
+    const report::Traces traces = with_silence(std::move(found));
+    const std::string& job = job_.plan().job.job_id;
+    if (form == control::Form::Json) return done(report::hang_json(job, traces));
+    std::string text;
+    for (const std::string& line : table("job " + job, traces)) text += (text.empty() ? "" : "\n") + line;
+    done(text);
+  });
+}
+
+}  // namespace sml::run

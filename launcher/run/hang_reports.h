@@ -1,0 +1,37 @@
+// Reports of where the ranks are: asked for by people or by what watches the job, printed, and given to those who ask.
+// One at a time.
+#pragma once
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "common/core/error.h"
+#include "common/plan/launch_plan.h"
+#include "launcher/attempt/inquiry.h"
+#include "launcher/control/messages.h"
+#include "launcher/report/hang_report.h"
+#include "launcher/report/job_progress.h"
+
+namespace sml::run {
+
+class HangReports {
+ public:
+  struct Job {
+    std::function<const plan::LaunchPlan&()> plan;
+    const report::JobProgress& progress;
+    std::function<bool()> workers_run;
+    std::function<void(TraceTools tools, attempt::Inquiry::Done done)> look;
+  };
+  explicit HangReports(Job job) : job_(std::move(job)) {}
+
+  // For one who asks from outside. Error: no worker runs.
+  void tell(control::Form form, std::function<void(Result<std::string>)> done) const;
+
+ private:
+  report::Traces with_silence(report::Traces traces) const;
+  std::vector<std::string> table(const std::string& why, const report::Traces& traces) const;
+
+  Job job_;
+};
+
+}  // namespace sml::run

@@ -1,0 +1,65 @@
+"""Where the ranks are: sml-run stacks."""
+import contextlib
+import json
+
+from harness import PYTHON, HostsCase, poll
+from jobs import sh
+
+# Ranks but one wait for a word of torch's store, which says none; that one sleeps.
+DEADLOCK = """
+import os, socket, time
+def hold_up():
+    time.sleep(600)
+def wait_for_others():
+    socket.create_connection((os.environ["MASTER_ADDR"], int(os.environ["MASTER_PORT"]))).recv(1)
+print("ready", os.environ["RANK"], flush=True)
+hold_up() if os.environ["RANK"] == "2" else wait_for_others()
+"""
+FOLDER = "/run/hang"  # has python3 and no tool beside it
+SLOW_TOOL = "#!/bin/sh\nexec /bin/sleep 654321\n"
+
+
+class Stacks(HostsCase):
+    hosts = 2
+
+    def setUp(self):
+        super().setUp()
+        for host in self.bed.names():
+            sh(self.bed, host, f"mkdir {FOLDER}; ln -s {PYTHON} {FOLDER}/python3")
+            self.addCleanup(sh, self.bed, host, f"rm -r {FOLDER}")
+
+    @contextlib.contextmanager
+    def job(self, *words):
+        """Three ranks wait for a fourth; with its name, when all have come to rest."""
+        with self.bed.sml_run_popen("algo-1", "-H", "algo-[1-2]:2", "-x", f"PATH={FOLDER}", *words,
+                                    f"{FOLDER}/python3", "-c", DEADLOCK) as job:
+            job.read_until("ready 2\n")
+            self.assertTrue(poll(lambda: [p["ranks"] for p in self.ask()["places"]] == ["0-1,3", "2"], 30), self.ask())
+            yield job
+            job.terminate()
+            job.finish(20)
+
+    def ask(self):
+        done = self.bed.sml_run("algo-1", "stacks", "--format", "json")
+        return json.loads(done.stdout) if done.returncode == 0 else {"places": []}
+
+    def test_the_odd_rank_is_named_and_where_the_others_wait(self):
+        with self.job():
+            told = self.ask()
+            table = self.bed.sml_run("algo-1", "stacks")
+            self.assertEqual([one["host"] for one in told["ranks"]], ["algo-1", "algo-1", "algo-2", "algo-2"])
+            self.assertRegex(told["ranks"][3]["where"], r"^recvfrom \(socket to [\d.]+:\d+\)$")
+            self.assertEqual(told["ranks"][2]["where"], "clock_nanosleep")
+            self.assertEqual({one["state"] for one in told["ranks"]}, {"sleeping"})
+            self.assertRegex(table.stdout, r"\n  0-1,3  algo-\[1-2\]  sleeping +[\d:-]+  recvfrom \(socket to [\d.]+:\d+\)\n")
+            self.assertRegex(table.stdout, r"\nrank 2 on algo-2 differs from most: clock_nanosleep\n")
+            self.assertIn("with py-spy or gdb on the hosts there are stacks", table.stdout)
+
+    def test_a_tool_that_hangs_is_ended_and_said(self):
+        with self.job():
+            for host in self.bed.names():
+                self.bed.put(host, f"{FOLDER}/gdb", SLOW_TOOL, mode=0o755)
+            told = self.ask()
+            self.assertEqual([one["fault"] for one in told["ranks"]], ["gdb was too slow"] * 4)
+            self.assertEqual([p["ranks"] for p in told["places"]], ["0-1,3", "2"])
+            self.assertTrue(poll(lambda: "654321" not in str(self.bed.ps()), 10))
