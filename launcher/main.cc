@@ -89,8 +89,10 @@ int fail_for_all(const Options& options, const ThisHost& here, HostFinder& finde
 std::string one_line_about(const plan::LaunchPlan& plan) {
   const std::uint32_t ranks = plan.map.world_size();
   const std::uint32_t hosts = plan.map.group_world_size();
+  const std::size_t spares = plan.map.spares();
+  const std::string beside = spares == 0 ? "" : ", " + std::to_string(spares) + (spares == 1 ? " spare" : " spares");
   return std::to_string(ranks) + (ranks == 1 ? " rank on " : " ranks on ") + std::to_string(hosts) +
-         (hosts == 1 ? " host" : " hosts") + ", from " + plan.host_source;
+         (hosts == 1 ? " host" : " hosts") + beside + ", from " + plan.host_source;
 }
 
 std::string note_about(const std::vector<std::string>& options) {
@@ -160,7 +162,7 @@ int run_whole_array(const Options& options, const std::string& called, const std
 // for that mislead.
 Result<void> enough_descriptors(const plan::LaunchPlan& plan, const Options& options) {
   constexpr std::uint32_t kOwn = 16;
-  const std::uint32_t hosts = plan.map.group_world_size();
+  const std::uint32_t hosts = plan.map.group_world_size() + static_cast<std::uint32_t>(plan.map.spares());
   const std::uint32_t per_host = options.ssh.command.empty() ? 2 : 3;
   const std::uint32_t needed = kOwn + per_host * hosts + std::min(hosts, options.ssh.fanout);
   const unsigned long limit = os::descriptor_limit();

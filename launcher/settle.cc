@@ -18,6 +18,12 @@ void warn_all(const std::vector<std::string>& warnings, const Warn& warn) {
   for (const std::string& warning : warnings) warn(warning);
 }
 
+// A job that goes on without a lost host gains by knowing soon.
+void choose_heartbeat_timeout(Options& options) {
+  constexpr Duration kSoon = std::chrono::seconds(5);
+  if (!options.heartbeat_timeout_given && options.restart.outlives_hosts()) options.heartbeat_timeout = kSoon;
+}
+
 Result<void> settle_training(Options& options, Training& training, HostFinder& finder, const ThisHost& here,
                              const Warn& warn) {
   const Result<std::vector<std::string>> fetched = fetch_sources(options, here);
@@ -41,6 +47,7 @@ Result<void> settle_options(Options& options, Training& training, HostFinder& fi
   choose_failure_file(options, here);
   if (Result<void> removed = remove_old_failure(options, here); !removed) warn(removed.error().message());
   choose_start_timeout(options, finder);
+  choose_heartbeat_timeout(options);
   warn_all(choose_stop_grace(options, here, finder), warn);
   if (Result<void> read = read_app_file(options, here.read_file); !read) return read;
   Result<void> taken = take_array_line(options, here.environment, reader_of_objects(here));

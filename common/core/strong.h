@@ -21,7 +21,8 @@ class Strong {
 
 using Rank = Strong<struct RankTag>;            // 0..world size-1, unique in the job
 using LocalRank = Strong<struct LocalRankTag>;  // index among the ranks of one host
-using HostIndex = Strong<struct HostIndexTag>;  // position in the job's host list, hosts without ranks included
+using HostIndex = Strong<struct HostIndexTag>;  // position in a plan's host list, hosts without ranks included
+using HostId = Strong<struct HostIdTag>;        // of a host of the run, whatever place later plans give it
 
 }  // namespace sml
 

@@ -138,6 +138,7 @@ Result<JobMap> map_by_rankfile(JobMap map, const HostList& hosts, std::optional<
     if (Result<void> fits = check_slots(file, *hosts_of, map.hosts); !fits) return fits.error();
   }
   order_hosts(map, *hosts_of);
+  number_hosts(map);
   assign_ranks(map, *hosts_of);
   for (std::size_t rank = 0; rank < hosts_of->size(); ++rank) map.cores.push_back(file.entries[rank].cores);
   return map;
@@ -154,6 +155,21 @@ std::uint32_t JobMap::member_hosts() const {
   if (helpers == 0) return group_world_size();
   const auto has = [this](const MappedHost& h) { return !h.ranks.empty() && h.ranks.front().value() < members(); };
   return static_cast<std::uint32_t>(std::count_if(hosts.begin(), hosts.end(), has));
+}
+
+std::size_t JobMap::spares() const {
+  const auto waits = [](const MappedHost& host) { return host.duty == HostDuty::Spare; };
+  return static_cast<std::size_t>(std::count_if(hosts.begin(), hosts.end(), waits));
+}
+
+void number_hosts(JobMap& map) {
+  for (std::uint32_t i = 0; i < map.hosts.size(); ++i) map.hosts[i].id = HostId(i);
+}
+
+std::vector<HostIndex> JobMap::places() const {
+  std::vector<HostIndex> out(hosts.size());
+  for (std::uint32_t i = 0; i < hosts.size(); ++i) out[hosts[i].id.value()] = HostIndex(i);
+  return out;
 }
 
 Result<std::vector<HostIndex>> hosts_of_ranks(const Rankfile& file, const std::vector<Host>& hosts) {
@@ -196,6 +212,7 @@ Result<JobMap> map_job(const HostList& hosts, std::optional<std::uint32_t> np, c
   if (layout.rankfile) return map_by_rankfile(std::move(map), hosts, np, layout);
   const Result<std::uint32_t> world_size = choose_world_size(map, np, layout);
   if (!world_size) return world_size.error();
+  number_hosts(map);
   assign_ranks(map, place(map, *world_size, layout));
   return map;
 }

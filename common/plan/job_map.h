@@ -38,10 +38,19 @@ struct RankAssignment {
   bool operator==(const RankAssignment&) const = default;
 };
 
+// What a host is there for.
+enum class HostDuty : std::uint8_t {
+  Work,   // it has ranks, or was left out of the layout
+  Spare,  // it waits to take the place of another
+  Out,    // it was lost, or is not to be used
+};
+
 struct MappedHost {
   Host host;
   std::uint32_t slots = 0;
   std::vector<Rank> ranks;  // ascending; empty when the host was left out or has no slots
+  HostId id{};              // its position in the first plan of the run
+  HostDuty duty = HostDuty::Work;
 };
 
 // Invariants, checked by the only functions that make one: ranks are 0..world_size-1 in order; local ranks are dense on
@@ -58,7 +67,12 @@ struct JobMap {
   std::uint32_t world_size() const { return static_cast<std::uint32_t>(ranks.size()); }
   std::uint32_t group_world_size() const;  // number of hosts that have ranks
   std::uint32_t member_hosts() const;      // number of hosts that have members
+  std::size_t spares() const;              // number of hosts that wait
+  std::vector<HostIndex> places() const;   // of the hosts, by HostId
 };
+
+// Each host of a first plan gets the id that it keeps.
+void number_hosts(JobMap& map);
 
 // Every host must have its slots filled in. Without `np` all slots are used, or `per_host` on each host. With
 // Oversubscribe::Yes the ranks beyond the slots are dealt evenly: every host gets one more in turn. A rankfile decides

@@ -52,6 +52,7 @@ void append_host(std::string& out, const MappedHost& host, std::size_t index) {
                  json_string(host.host.name), host.slots);
   for (const Rank rank : host.ranks) fmt::format_to(end, "{}{}", rank == host.ranks.front() ? "" : ",", rank.value());
   out += ']';
+  if (host.duty == HostDuty::Spare) out += R"(,"spare":true)";
   if (!host.host.user.empty()) fmt::format_to(end, R"(,"user":{})", json_string(host.host.user));
   if (host.host.port) fmt::format_to(end, R"(,"port":{})", *host.host.port);
   if (!host.host.slot_numbers.empty()) {
@@ -94,6 +95,7 @@ std::string counted(std::size_t count, std::string_view noun) {
 
 std::string ranks_of(const MappedHost& host) {
   constexpr std::size_t kMost = 40;  // characters: ranks that are dealt out in turn do not fold
+  if (host.duty == HostDuty::Spare) return "spare";
   if (host.ranks.empty()) return "-";
   std::string out;
   for (std::size_t i = 0; i < host.ranks.size();) {

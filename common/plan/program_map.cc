@@ -283,6 +283,7 @@ Result<JobMap> map_programs(const HostList& hosts, std::span<const ProgramShare>
   add_beside(programs, stretches);
   JobMap map;
   map.hosts = order_hosts(std::move(mapping.hosts()), stretches);
+  number_hosts(map);
   for (const ProgramShare& program : programs) map.roles.push_back(program.role);
   assign(map, programs, stretches);
   count_others(map);

@@ -36,12 +36,11 @@ report::StopCause stop_cause(AttemptEvent event) {
 }
 
 SessionSettings settings_for(const JobOptions& options, const plan::JobMap& map) {
-  const auto with_ranks = std::count_if(map.hosts.begin(), map.hosts.end(),
-                                        [](const plan::MappedHost& host) { return !host.ranks.empty(); });
   return {.grace = options.grace,
+          .lost_grace = options.restart.outlives_hosts() ? std::min(options.grace, launch::kLostGrace) : options.grace,
           .heartbeat_timeout = options.heartbeat_timeout,
           .start_timeout = options.start_timeout,
-          .output_window = first_output_window(static_cast<std::size_t>(with_ranks)),
+          .output_window = first_output_window(hosts_that_print(map)),
           .interfaces = options.interfaces,
           .stderr_pipe = stderr_pipe_of(options),
           .usage = options.usage,
@@ -49,14 +48,16 @@ SessionSettings settings_for(const JobOptions& options, const plan::JobMap& map)
           .wants_stdin = [&options](Rank rank) { return wants_stdin(options, rank); }};
 }
 
-// The hosts of the plan, which is what gives the fleet its order.
+// The hosts of the plan, which is what gives the fleet its order; spares come after those with ranks.
 fleet::Fleet& enlist(fleet::Fleet& fleet, fleet::FleetListener& listener, const JobOptions& options,
                      const plan::LaunchPlan& plan, AttemptOwner& owner) {
-  for (launch::AgentSession::Plan& session : session_plans(plan, settings_for(options, plan.map))) {
+  const SessionSettings settings = settings_for(options, plan.map);
+  fleet.begin_group(plan.map.places());
+  for (launch::AgentSession::Plan& session : session_plans(plan, settings)) {
     owner.complete(session);
-    const HostIndex index(session.host.value());
-    fleet.add(index, std::move(session));
+    fleet.add(std::move(session));
   }
+  for (launch::AgentSession::Plan& session : spare_plans(plan, settings)) fleet.add_spare(std::move(session));
   fleet.serve(listener);
   return fleet;
 }
@@ -186,6 +187,15 @@ void Attempt::stop_all() {
       host.session->abandon(Error(ErrorKind::Lost, "not needed any more"));
     }
   }
+  const bool no_more = leaving || terms_.afterwards == launch::Afterwards::Leave;
+  for (fleet::Host& spare : fleet_.others()) {
+    if (no_more) let_go(spare, stop);
+  }
+}
+
+void Attempt::let_go(fleet::Host& host, const wire::Stop& stop) {
+  if (host.runs()) return host.session->end_workers(stop, launch::Afterwards::Leave);
+  if (!host.session->ended()) host.session->abandon(Error(ErrorKind::Lost, "not needed any more"));
 }
 
 void Attempt::clear() {
@@ -210,8 +220,9 @@ void Attempt::time_out_start() {
     of(host).failed = true;
     blame(host.index, host.session->step());
   }
+  const std::vector<HostIndex> places = plan_.map.places();
   for (const HostId missing : fleet_.missing()) {
-    const HostIndex host(missing.value());
+    const HostIndex host = places[missing.value()];
     if (plan_.map.hosts[host.value()].ranks.empty()) blame(host, "it has not called");
   }
   // All were ready, and some have not said whether they reach rank 0's host.
@@ -299,6 +310,7 @@ void Attempt::tell_of_secrets(const fleet::Host& host) {
 
 void Attempt::host_prepared(fleet::Host& host, const wire::Prepared& message) {
   meeting_.prepared(host, message);
+  if (!message.obstacles.empty()) host.lost = true;
   for (const wire::Obstacle& obstacle : message.obstacles) fail_host(host, fleet::error_of(obstacle));
   tell_bindings(owner_, options_.verbosity, host, message);
   note_mpi(host, message);
@@ -332,7 +344,10 @@ void Attempt::host_step(const fleet::Host& host) { events_.tell(report::HostStep
 
 // While they are awaited, people learn what for.
 void Attempt::hosts_pinged() {
+  constexpr Duration kAgain = std::chrono::milliseconds(4500);
   if (machine_.state() != AttemptState::Connecting || options_.verbosity == Verbosity::Quiet) return;
+  if (Clock::now() - told_whom_we_await_ < kAgain) return;
+  told_whom_we_await_ = Clock::now();
   std::map<std::string, std::vector<std::string>> by_step;
   for (const fleet::Host& host : fleet_.hosts()) {
     if (!of(host).ready) by_step[host.session->step()].push_back(host.name());
@@ -366,10 +381,12 @@ void Attempt::fail_host(fleet::Host& host, Error why) {
   of(host).ready = false;
   of(host).failed = true;
   tell(AttemptEvent::HostFailed);
+  if (machine_.state() == AttemptState::Cleared) owner_.host_lost_at_rest();
 }
 
 void Attempt::host_ended(fleet::Host& host, const Error* why) {
   const bool stopping = machine_.state() == AttemptState::Stopping || machine_.state() == AttemptState::Leaving;
+  if (why != nullptr && !of(host).released) host.lost = true;
   if (why != nullptr && !of(host).released && !of(host).failed) {
     if (stopping) {
       facts_.unconfirmed.push_back(host.name());
@@ -383,6 +400,28 @@ void Attempt::host_ended(fleet::Host& host, const Error* why) {
   if (why == nullptr || of(host).released) events_.tell(report::HostEnded{host.index});
   look_round();
   if (terms_.afterwards == launch::Afterwards::Leave) meeting_.release_stores();
+  look_for_end();
+}
+
+// ---- what spares tell, and hosts that are out
+
+void Attempt::spare_message(fleet::Host& host, const wire::ToLauncher& message) {
+  if (const auto* hello = std::get_if<wire::HelloAck>(&message)) handle(host, *hello);
+}
+
+void Attempt::spare_step(const fleet::Host& host) { host_step(host); }
+
+void Attempt::spare_waits(fleet::Host& host) { events_.tell(report::HostReady{host.index}); }
+
+// The attempt goes on without it.
+void Attempt::spare_ended(fleet::Host& host, const Error* why) {
+  const bool over = machine_.state() == AttemptState::Leaving || machine_.state() == AttemptState::Finished;
+  if (why == nullptr || over) {
+    events_.tell(report::HostEnded{host.index});
+  } else {
+    events_.tell(report::HostFailed{host.index, *why});
+    owner_.say("the spare host " + host.name() + " is out: " + why->message());
+  }
   look_for_end();
 }
 

@@ -66,6 +66,10 @@ class Attempt final : public fleet::FleetListener {
   void host_step(const fleet::Host& host) override;
   void host_ended(fleet::Host& host, const Error* why) override;
   void hosts_pinged() override;
+  void spare_message(fleet::Host& host, const wire::ToLauncher& message) override;
+  void spare_step(const fleet::Host& host) override;
+  void spare_waits(fleet::Host& host) override;
+  void spare_ended(fleet::Host& host, const Error* why) override;
 
  private:
   struct OfHost {
@@ -77,6 +81,7 @@ class Attempt final : public fleet::FleetListener {
   // What Workers and Meeting make of it concerns nobody else; what is left is noted or not asked for.
   template <class Message>
   void handle(fleet::Host& host, const Message& m);
+  void let_go(fleet::Host& host, const wire::Stop& stop);
   void tell_of_secrets(const fleet::Host& host);
   void note_mpi(fleet::Host& host, const wire::Prepared& message);
   void found_mpi(const std::string& host, const wire::MpiUse& use);
@@ -120,6 +125,7 @@ class Attempt final : public fleet::FleetListener {
   std::optional<MpiFound> mpi_found_;  // before the start, of the lowest rank
   bool warned_of_mpi_;
   bool told_of_secrets_ = false;
+  TimePoint told_whom_we_await_ = Clock::now();
   std::vector<hosts::OneMachine> machines_;
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };

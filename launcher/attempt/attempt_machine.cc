@@ -61,7 +61,7 @@ constexpr Row kTable[] = {
     {S::Cleared, E::UserStop, S::Leaving, A::StopAll},
     {S::Cleared, E::OutputGone, S::Leaving, A::StopAll},
     {S::Cleared, E::LogFailed, S::Leaving, A::StopAll},
-    {S::Cleared, E::HostFailed, S::Leaving, A::StopAll},
+    {S::Cleared, E::HostFailed, S::Cleared, A::None},  // whether another attempt can do without it is for others to say
     {S::Cleared, E::AllEnded, S::Finished, A::Finish},
 
     {S::Leaving, E::UserStop, S::Leaving, A::KillAll},

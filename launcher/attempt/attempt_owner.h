@@ -38,6 +38,8 @@ class AttemptOwner {
 
   // Of an attempt that another may follow: nothing of it is left on any host, and the agents wait.
   virtual void attempt_cleared() = 0;
+  // A host has been lost since then.
+  virtual void host_lost_at_rest() = 0;
   enum class End : std::uint8_t { Seen, GivenUp };  // GivenUp: hosts have not confirmed it
   // Once, and then nothing more.
   virtual void attempt_over(End end) = 0;

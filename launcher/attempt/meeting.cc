@@ -142,7 +142,7 @@ void Meeting::arm() {
 }
 
 void Meeting::ask_everybody() {
-  const std::vector<fleet::Host>& hosts = fleet_.hosts();
+  const std::span<const fleet::Host> hosts = fleet_.hosts();
   const auto running = std::count_if(hosts.begin(), hosts.end(), [](const fleet::Host& h) { return h.runs(); });
   join_watch_.asking_everybody(static_cast<std::size_t>(running));
   fleet_.tell_all(wire::AskJoined{port_});

@@ -108,11 +108,38 @@ wire::Hello hello_for(const plan::MappedHost& host, const plan::LaunchPlan& plan
           .job_id = plan.job.job_id,
           .host = host.host.name,
           .heartbeat_timeout_ms = milliseconds(settings.heartbeat_timeout),
-          .grace_ms = milliseconds(settings.grace),
+          .grace_ms = milliseconds(settings.lost_grace.value_or(settings.grace)),
           .credit = settings.output_window};
 }
 
+launch::AgentSession::Plan session_for(const plan::MappedHost& host, const plan::LaunchPlan& plan,
+                                       const SessionSettings& settings) {
+  launch::AgentSession::Plan session{.host = host.id,
+                                     .name = host.host.name,
+                                     .hello = hello_for(host, plan, settings),
+                                     .prepare_local = {},
+                                     .prepare_remote = {},
+                                     .start_limit_s = (milliseconds(settings.start_timeout) + 999) / 1000};
+  session.prepare_local.attempt = plan.job.attempt + 1;
+  session.prepare_local.interfaces = settings.interfaces;
+  return session;
+}
+
+void add_program(launch::AgentSession::Plan& session, const plan::LaunchPlan& plan, const plan::Program& program) {
+  const auto remote_base = plan.export_policy == plan::ExportPolicy::All ? plan::BaseEnvironment::LauncherOverLogin
+                                                                         : plan::BaseEnvironment::Login;
+  session.prepare_local.apps.push_back(app_for(plan, program, plan::BaseEnvironment::Launcher));
+  session.prepare_remote.apps.push_back(app_for(plan, program, remote_base));
+}
+
 }  // namespace
+
+std::size_t hosts_that_print(const plan::JobMap& map) {
+  const auto prints = [](const plan::MappedHost& host) {
+    return !host.ranks.empty() || host.duty != plan::HostDuty::Work;
+  };
+  return static_cast<std::size_t>(std::count_if(map.hosts.begin(), map.hosts.end(), prints));
+}
 
 std::vector<std::string> withheld_secrets(const plan::LaunchPlan& plan) {
   if (plan.export_policy == plan::ExportPolicy::None || plan.secrets == plan::SecretExport::Sent) return {};
@@ -142,25 +169,16 @@ bool wants_stdin(const JobOptions& options, Rank rank) {
 }
 
 std::vector<launch::AgentSession::Plan> session_plans(const plan::LaunchPlan& plan, const SessionSettings& settings) {
-  const auto remote_base = plan.export_policy == plan::ExportPolicy::All ? plan::BaseEnvironment::LauncherOverLogin
-                                                                         : plan::BaseEnvironment::Login;
   const plan::JobShape shape = plan::shape_of(plan.map);
   const std::vector<plan::PresetPort> ports = plan::preset_ports(plan.presets, plan.map);
   std::vector<launch::AgentSession::Plan> out;
   for (std::uint32_t i = 0; i < plan.map.hosts.size(); ++i) {
     const plan::MappedHost& host = plan.map.hosts[i];
     if (host.ranks.empty()) continue;
-    launch::AgentSession::Plan session{.host = HostId(i),
-                                       .name = host.host.name,
-                                       .hello = hello_for(host, plan, settings),
-                                       .prepare_local = {},
-                                       .prepare_remote = {},
-                                       .start_limit_s = (milliseconds(settings.start_timeout) + 999) / 1000};
-    session.prepare_local.attempt = plan.job.attempt + 1;
+    launch::AgentSession::Plan session = session_for(host, plan, settings);
     session.prepare_local.workers = workers_of(host, plan, settings);
     std::vector<wire::ServiceWish>& services = session.prepare_local.services;
     if (out.empty()) services = stores_for(plan.map);
-    session.prepare_local.interfaces = settings.interfaces;
     const auto here = [i](const plan::PresetPort& port) { return port.host == HostIndex(i); };
     const auto worker_ports = static_cast<std::size_t>(std::count_if(ports.begin(), ports.end(), here));
     services.resize(services.size() + worker_ports);  // reached from other hosts
@@ -173,12 +191,19 @@ std::vector<launch::AgentSession::Plan> session_plans(const plan::LaunchPlan& pl
     session.prepare_local.preload = {settings.preload, milliseconds(settings.start_timeout)};
 
     session.prepare_remote = session.prepare_local;
-    for (const std::uint32_t index : programs_of(host, plan.map)) {
-      const plan::Program& program = plan.program(index);
-      session.prepare_local.apps.push_back(app_for(plan, program, plan::BaseEnvironment::Launcher));
-      session.prepare_remote.apps.push_back(app_for(plan, program, remote_base));
-    }
+    for (const std::uint32_t index : programs_of(host, plan.map)) add_program(session, plan, plan.program(index));
     out.push_back(std::move(session));
+  }
+  return out;
+}
+
+std::vector<launch::AgentSession::Plan> spare_plans(const plan::LaunchPlan& plan, const SessionSettings& settings) {
+  std::vector<launch::AgentSession::Plan> out;
+  for (const plan::MappedHost& host : plan.map.hosts) {
+    if (host.duty != plan::HostDuty::Spare) continue;
+    launch::AgentSession::Plan& session = out.emplace_back(session_for(host, plan, settings));
+    session.prepare_remote = session.prepare_local;
+    for (std::size_t i = 0; i < plan.program_count(); ++i) add_program(session, plan, plan.program(i));
   }
   return out;
 }

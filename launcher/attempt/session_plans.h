@@ -1,6 +1,8 @@
 // From the plan of a job to what each host's agent is told. Pure.
 #pragma once
+#include <cstddef>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,6 +15,7 @@ namespace sml::attempt {
 
 struct SessionSettings {
   Duration grace;
+  std::optional<Duration> lost_grace{};  // of workers whose agent has lost us; nothing: grace
   Duration heartbeat_timeout;
   Duration start_timeout = std::chrono::seconds(60);
   std::uint64_t output_window = 0;        // bytes of output that a host may send ahead
@@ -26,6 +29,9 @@ struct SessionSettings {
 wire::StderrPipe stderr_pipe_of(const JobOptions& options);
 bool wants_stdin(const JobOptions& options, Rank rank);
 
+// Those that may have workers in some attempt of the run: the same number in each.
+std::size_t hosts_that_print(const plan::JobMap& map);
+
 // Output that may wait in the launcher for a slow reader, over all hosts.
 std::uint64_t output_window(std::size_t hosts);
 // Of that, what a host gets before it is known to be another machine. It fits into the pipe to an agent of this one,
@@ -37,5 +43,8 @@ std::vector<std::string> withheld_secrets(const plan::LaunchPlan& plan);
 
 // One per host that has ranks, in host order. Rank 0's host is the first: it reserves the rendezvous port.
 std::vector<launch::AgentSession::Plan> session_plans(const plan::LaunchPlan& plan, const SessionSettings& settings);
+
+// One per spare: its agent looks for the programs, and has nothing to start.
+std::vector<launch::AgentSession::Plan> spare_plans(const plan::LaunchPlan& plan, const SessionSettings& settings);
 
 }  // namespace sml::attempt

@@ -18,7 +18,13 @@ constexpr std::size_t kMostRemarks = 1000;                 // of one agent: no c
 
 Workers::Workers(fleet::Fleet& fleet, const plan::LaunchPlan& plan, const JobOptions& options,
                  const report::EventFeed& events, AttemptOwner& owner)
-    : fleet_(fleet), options_(options), events_(events), owner_(owner), table_(plan), hosts_(fleet.hosts().size()) {}
+    : fleet_(fleet),
+      options_(options),
+      events_(events),
+      owner_(owner),
+      table_(plan),
+      sharing_(hosts_that_print(plan.map)),
+      hosts_(fleet.hosts().size()) {}
 
 // Of something that workers did: not before they were started, and not after this moment.
 TimePoint Workers::on_our_clock(const fleet::Host& host, std::uint64_t agent_ns) const {
@@ -27,7 +33,7 @@ TimePoint Workers::on_our_clock(const fleet::Host& host, std::uint64_t agent_ns)
 }
 
 void Workers::greet(const fleet::Host& host) {
-  const std::uint64_t more = output_window(hosts_.size()) - first_output_window(hosts_.size());
+  const std::uint64_t more = output_window(sharing_) - first_output_window(sharing_);
   if (!host.session->is_local() && more > 0) host.session->send(wire::Credit{more});
 }
 
@@ -99,13 +105,13 @@ Workers::End Workers::ended(const fleet::Host& host, const wire::ExitedWorker& m
 // How much a host may have had taken from it before it is told.
 std::uint64_t Workers::credit_step(const fleet::Host& host) const {
   const bool local = host.session->is_local();
-  return (local ? first_output_window(hosts_.size()) : output_window(hosts_.size())) / 4;
+  return (local ? first_output_window(sharing_) : output_window(sharing_)) / 4;
 }
 
 report::OutputFlow Workers::flow() const {
   const std::size_t pending = owner_.pending_output();
   if (pending == 0) return report::OutputFlow::Open;
-  const std::vector<fleet::Host>& hosts = fleet_.hosts();
+  const std::span<const fleet::Host> hosts = fleet_.hosts();
   const bool owing = std::any_of(hosts.begin(), hosts.end(), [this](const fleet::Host& host) {
     return hosts_[host.position].owed >= credit_step(host);
   });

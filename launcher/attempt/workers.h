@@ -72,6 +72,7 @@ class Workers {
   AttemptOwner& owner_;
   TimePoint started_ = Clock::now();
   RankTable table_;
+  std::size_t sharing_;        // hosts, the window for output
   std::vector<OfHost> hosts_;  // by position in the fleet
 };
 

@@ -12,11 +12,11 @@
 
 #include "common/core/clock.h"
 #include "common/core/error.h"
+#include "common/core/strong.h"
 #include "common/os/fd.h"
 #include "launcher/dialin/messages.h"
 #include "launcher/dialin/settings.h"
 #include "launcher/launch/agent_transport.h"
-#include "launcher/launch/host_id.h"
 #include "launcher/launch/preparation.h"
 
 namespace sml::dialin {

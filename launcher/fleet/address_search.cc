@@ -16,7 +16,7 @@ bool contains_all(const std::vector<std::string>& list, const std::vector<std::s
 
 }  // namespace
 
-AddressSearch::AddressSearch(const std::vector<Host>& hosts, std::string wanted)
+AddressSearch::AddressSearch(std::span<const Host> hosts, std::string wanted)
     : hosts_(hosts), wanted_(std::move(wanted)), asked_(hosts.size()) {}
 
 std::vector<std::string> AddressSearch::candidates() const {

@@ -2,6 +2,7 @@
 #pragma once
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -12,7 +13,7 @@ namespace sml::fleet {
 class AddressSearch {
  public:
   // `hosts` outlives this. `wanted` is taken as it is; empty: any.
-  AddressSearch(const std::vector<Host>& hosts, std::string wanted);
+  AddressSearch(std::span<const Host> hosts, std::string wanted);
 
   // The first host waits for knocks at `port`: those whose agents run are asked to try.
   void begin(std::uint16_t port);
@@ -37,7 +38,7 @@ class AddressSearch {
     std::optional<std::vector<std::string>> candidates;
     std::optional<HostProbe> answer;
   };
-  const std::vector<Host>& hosts_;
+  std::span<const Host> hosts_;
   std::string wanted_;
   std::uint16_t port_ = 0;
   std::vector<Asked> asked_;  // by position

@@ -3,6 +3,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -38,6 +39,11 @@ class FleetListener {
   virtual void host_ended(Host& host, const Error* why) = 0;
   // A moment has passed.
   virtual void hosts_pinged() {}
+  // The same of a host that has no workers in this attempt: a spare, which then waits, or one that is out.
+  virtual void spare_message(Host&, const wire::ToLauncher&) {}
+  virtual void spare_step(const Host&) {}
+  virtual void spare_waits(Host&) {}
+  virtual void spare_ended(Host&, const Error*) {}
 };
 
 // One thread. Leave by _Exit() after close(): a name look-up may still be under way on a thread that nothing can end.
@@ -52,19 +58,31 @@ class Fleet final : private launch::SessionOwner {
   void serve(FleetListener& listener) { listener_ = &listener; }
   // First of all that reaches a host. Error (Internal): hosts cannot be let in.
   Result<void> open(launch::Reach::Events events);
-  // What the next start() is for: all hosts, in host order; rank 0 is on the first. One whose agent runs already stays
-  // connected.
-  void add(HostIndex index, launch::AgentSession::Plan plan);
+  // What the next start() is for. First of all, by HostId, where the plan has them: nobody has workers then.
+  void begin_group(std::vector<HostIndex> places);
+  // Those with workers, in host order; rank 0 is on the first. One whose agent waits stays connected.
+  void add(launch::AgentSession::Plan plan);
+  // One that is to be there, and wait.
+  void add_spare(launch::AgentSession::Plan plan);
   // Reaches them, or lets them come; pings those that are there, and gives up those that are silent. Those whose agents
   // have cleared an earlier attempt away are told what to prepare.
   void start();
 
-  std::vector<Host>& hosts() { return hosts_; }
-  const std::vector<Host>& hosts() const { return hosts_; }
+  // Those that have workers; until the next begin_group().
+  std::span<Host> hosts() { return std::span(hosts_).first(members_); }
+  std::span<const Host> hosts() const { return std::span(hosts_).first(members_); }
+  // Those beside them: spares, and hosts that are out.
+  std::span<Host> others() { return std::span(hosts_).subspan(members_); }
   Host& first() { return hosts_.front(); }
+  // The sessions of all of these.
   bool all_ended() const;
-  // Nothing runs any more on any host; those that have not ended are free for another attempt.
+  // Nothing runs any more on any host with workers; those that have not ended are free for another attempt.
   bool all_cleared() const;
+  // All that later attempts do without.
+  std::vector<HostId> lost() const;
+  // When the last worker has ended on hosts whose agents we have lost, as agents end them by themselves when they do
+  // not hear us; no time when it has.
+  std::optional<TimePoint> lost_workers_end() const;
   // Hosts of the run, those without workers too, that should have come by themselves.
   std::vector<HostId> missing() const { return reach_->missing(); }
   // Machines that have several names in `map`, which then counts too many hosts.
@@ -100,6 +118,8 @@ class Fleet final : private launch::SessionOwner {
   void session_ended(launch::AgentSession& session, const Error* why) override;
 
   Host& of(const launch::AgentSession& session);
+  Host& enlist(launch::AgentSession::Plan plan);
+  bool is_member(const Host& host) const { return host.position < members_; }
   void note(Host& host, const wire::HelloAck& m);
   void note(Host& host, const wire::Pong& m) const;
   template <class Message>
@@ -116,7 +136,9 @@ class Fleet final : private launch::SessionOwner {
   boost::asio::steady_timer suspend_timer_;
   std::optional<TimePoint> next_ping_;  // nothing: nobody has been reached yet
   bool suspended_ = false;              // by Ctrl-Z
-  std::vector<Host> hosts_;
+  std::vector<Host> hosts_;             // those with workers first
+  std::size_t members_ = 0;             // these
+  std::vector<HostIndex> places_;       // by HostId
   std::vector<std::size_t> positions_;  // by HostId
   std::optional<launch::Preparation> preparation_;
   std::vector<launch::AgentSession::Plan> vanished_;  // once all are dismissed

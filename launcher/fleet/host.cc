@@ -8,7 +8,7 @@ OnThisMachine place_of(const launch::AgentSession& session) {
   return session.is_local() ? OnThisMachine::Yes : OnThisMachine::No;
 }
 
-std::vector<HostAddresses> known_addresses(const std::vector<Host>& hosts) {
+std::vector<HostAddresses> known_addresses(std::span<const Host> hosts) {
   std::vector<HostAddresses> out;
   for (const Host& host : hosts) {
     out.push_back({.here = place_of(*host.session),

@@ -1,8 +1,9 @@
-// One host of the run that has workers: the session with its agent, and what is known of the machine.
+// One host of the run that has workers, or may get some: the session with its agent, and what is known of the machine.
 #pragma once
 #include <cstddef>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -13,7 +14,6 @@
 #include "common/wire/messages.h"
 #include "launcher/fleet/addresses.h"
 #include "launcher/launch/agent_session.h"
-#include "launcher/launch/host_id.h"
 
 namespace sml::fleet {
 
@@ -21,6 +21,9 @@ struct Host {
   HostId id;
   HostIndex index;           // in the plan
   std::size_t position = 0;  // in the fleet; rank 0 is on the first
+  bool lost = false;         // it has failed, or could not be reached: later attempts do without it
+  bool unreached = true;     // its session has not been started
+  TimePoint pinged{};        // the last time
   std::unique_ptr<launch::AgentSession> session;
   std::optional<wire::Prepare> next{};  // of the attempt that is to come
   supervise::AgentClock clock;
@@ -36,7 +39,7 @@ struct Host {
 OnThisMachine place_of(const launch::AgentSession& session);
 
 // What is known of the addresses of each, in the order of the fleet.
-std::vector<HostAddresses> known_addresses(const std::vector<Host>& hosts);
+std::vector<HostAddresses> known_addresses(std::span<const Host> hosts);
 
 // Why a host has failed that was not ready in time; `step` is what it was waited for.
 Error not_ready(Duration after, const std::string& step);

@@ -202,6 +202,36 @@ Result<std::vector<std::string>> arrange(plan::HostList& list, plan::RankLayout&
   return warnings;
 }
 
+// ---- hosts that wait
+
+// Answers the last of the list, which are not in it any more.
+Result<std::vector<plan::Host>> take_spares(plan::HostList& list, std::uint32_t count) {
+  if (count == 0) return std::vector<plan::Host>();
+  if (list.calls) {
+    return Error(
+        ErrorKind::Usage,
+        "--spares: hosts that call each other reckon who is where at the start, and cannot be exchanged; start "
+        "sml-run on one host only, which reaches the others");
+  }
+  if (count >= list.hosts.size()) {
+    return Error(ErrorKind::Usage,
+                 fmt::format("--spares {}: there {} only {} from {}, and one at least has the workers", count,
+                             list.hosts.size() == 1 ? "is" : "are", list.hosts.size(), list.source));
+  }
+  const auto first = list.hosts.end() - static_cast<std::ptrdiff_t>(count);
+  std::vector<plan::Host> out(std::make_move_iterator(first), std::make_move_iterator(list.hosts.end()));
+  list.hosts.erase(first, list.hosts.end());
+  return out;
+}
+
+void add_spares(plan::JobMap& map, std::vector<plan::Host> spares) {
+  for (plan::Host& spare : spares) {
+    const std::uint32_t slots = spare.slots.value_or(1);
+    map.hosts.push_back({.host = std::move(spare), .slots = slots, .ranks = {}, .duty = plan::HostDuty::Spare});
+  }
+  plan::number_hosts(map);
+}
+
 // ---- what the workers get
 
 // Whoever can write the file chooses what our workers load; whoever can read it has what is secret in it.
@@ -469,10 +499,13 @@ Result<plan::LaunchPlan> make_plan(const Options& options, const ThisHost& here,
   if (Result<void> filled = fill_slots(*hosts, options, *layout, here); !filled) return filled.error();
   Result<std::vector<std::string>> arranged = arrange(*hosts, *layout, options, here);
   if (!arranged) return arranged.error();
+  Result<std::vector<plan::Host>> spares = take_spares(*hosts, options.restart.spares);
+  if (!spares) return spares.error();
   const Result<std::vector<plan::ProgramShare>> shares = shares_of(options, here);
   if (!shares) return shares.error();
   Result<plan::JobMap> map = map_ranks(*hosts, options, *shares, *layout);
   if (!map) return map.error();
+  add_spares(*map, std::move(*spares));
   if (Result<void> there = check_ranks("--show-ranks", options.output.shown_ranks, *map); !there) return there.error();
   RankSet reader;
   if (options.stdin_rule == StdinRule::OneRank) reader.add(options.stdin_rank.value());

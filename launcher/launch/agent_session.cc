@@ -203,6 +203,7 @@ void AgentSession::send(const wire::ToAgent& message) {
 }
 
 void AgentSession::give(std::string frames) {
+  last_said_ = Clock::now();
   if (held_back_) {
     *held_back_ += frames;
   } else {
@@ -234,6 +235,7 @@ void AgentSession::prepare(wire::Prepare message) {
 void AgentSession::start_workers(const wire::Start& message, Afterwards afterwards) {
   if (machine_.on(SessionEvent::StartSent) == SessionAction::Refuse) return;
   transport_step("running");
+  had_workers_ = true;
   std::string frames = wire::encode(message);
   if (afterwards == Afterwards::Leave) frames += wire::encode(wire::ToAgent(wire::Leave{}));
   give(std::move(frames));

@@ -38,6 +38,9 @@ class SessionOwner {
   virtual void session_ended(AgentSession& session, const Error* why) = 0;
 };
 
+// How long workers have to end when their agent has lost a launcher that may start the job anew elsewhere.
+inline constexpr Duration kLostGrace = std::chrono::seconds(1);
+
 // What the agent does when the attempt is over. Stay: it serves other hosts, and waits for Leave or another attempt.
 enum class Afterwards : std::uint8_t { Stay, Leave };
 
@@ -85,6 +88,8 @@ class AgentSession final : private TransportEvents {
   const std::string& local_address() const { return local_address_; }  // of the connection; empty if unknown
   const std::string& peer_address() const { return peer_address_; }
   TimePoint last_heard() const { return last_heard_; }
+  TimePoint last_said() const { return last_said_; }  // anything to the agent
+  bool had_workers() const { return had_workers_; }   // it has been told to start some
   const std::string& mark() const { return mark_; }
   // After session_ended: the agent was gone all at once, and its host can be reached as before.
   bool agent_vanished() const { return agent_vanished_; }
@@ -128,6 +133,8 @@ class AgentSession final : private TransportEvents {
   std::string local_address_;
   std::string peer_address_;
   TimePoint last_heard_;
+  TimePoint last_said_;
+  bool had_workers_ = false;
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };
 

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "common/core/error.h"
+#include "common/core/strong.h"
 #include "launcher/launch/agent_transport.h"
-#include "launcher/launch/host_id.h"
 #include "launcher/launch/preparation.h"
 
 namespace sml::launch {

@@ -157,6 +157,11 @@ OptionGroup options_of_restarts() {
             "codes, ranges and signals, such as 5/60s:1,101-103,SIGSEGV; N/D counts any. Several with ; between "
             "them. Repeatable.",
             "", Repeat::AddsUp}),
+       needing("--max-restarts",
+               {"--spares", "K", set_spares,
+                "The last K hosts of the list have no workers: they are connected to and checked, and at a restart "
+                "each takes the place of a host that has been lost, with its ranks. Default: 0.",
+                "0"}),
        {"--preload", "MODULE,...", set_preload,
         "Import these modules of Python once on each host, in a process of which the workers are forks, after a "
         "restart "

@@ -215,6 +215,9 @@ Result<void> set_max_restarts(Options& o, string_view value) {
   return store(o.restart.max, number(value, {0, kMost}));
 }
 Result<void> set_preload(Options& o, string_view value) { return store(o.preload, plan::parse_modules(value)); }
+Result<void> set_spares(Options& o, string_view value) {
+  return store(o.restart.spares, number(value, {0, static_cast<std::uint32_t>(plan::kMaxHosts)}));
+}
 Result<void> set_restart_window(Options& o, string_view value) { return store(o.restart.window, duration(value, 1ms)); }
 Result<void> set_restart_delay(Options& o, string_view value) {
   return store(o.restart.delay, RestartDelay::parse(value));
@@ -412,6 +415,7 @@ Result<void> set_start_timeout(Options& o, string_view value) {
 }
 
 Result<void> set_heartbeat_timeout(Options& o, string_view value) {
+  o.heartbeat_timeout_given = true;
   return store(o.heartbeat_timeout, duration(value, 1s));
 }
 Result<void> set_connect_timeout(Options& o, string_view value) {

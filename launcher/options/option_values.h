@@ -59,6 +59,7 @@ Result<void> set_timeout_status(Options& o, std::string_view value);
 Result<void> set_on_failure(Options& o, std::string_view value);
 Result<void> set_max_restarts(Options& o, std::string_view value);
 Result<void> set_preload(Options& o, std::string_view value);
+Result<void> set_spares(Options& o, std::string_view value);
 Result<void> set_restart_window(Options& o, std::string_view value);
 Result<void> set_restart_delay(Options& o, std::string_view value);
 Result<void> add_give_up(Options& o, std::string_view value);

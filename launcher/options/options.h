@@ -91,7 +91,8 @@ struct Options : JobOptions, ProgramOptions {
   TrainingOptions training;
   DialInOptions dial_in;
   PipeOptions pipes;
-  bool start_timeout_given = false;  // else it depends on what is started
+  bool start_timeout_given = false;      // else it depends on what is started
+  bool heartbeat_timeout_given = false;  // else it depends on what the loss of a host means
   std::vector<ProgramOptions> more_programs;
   std::string app_file;  // path, with the programs
   std::set<plan::Preset> presets;

@@ -9,6 +9,7 @@
 #include "common/core/clock.h"
 #include "common/core/error.h"
 #include "common/core/exit_status.h"
+#include "common/plan/regroup.h"
 
 namespace sml {
 
@@ -48,6 +49,11 @@ struct RestartOptions {
   std::optional<Duration> window;  // only those of so long count; nothing: all
   RestartDelay delay;
   std::vector<GiveUpRule> give_up;
+  std::uint32_t spares = 0;  // hosts, the last of the list, that have no workers at first
+  plan::LeastSize least{};   // that the job may shrink to when hosts are lost
+
+  // A lost host need not be the end of the job.
+  bool outlives_hosts() const { return max > 0 && (spares > 0 || least.may_shrink()); }
 };
 
 }  // namespace sml

@@ -76,6 +76,8 @@ Json attempt_json(const AttemptRecord& attempt) {
   out["verdict"] = attempt.words;
   out["culprit"] = attempt.culprit ? Json(attempt.culprit->value()) : Json();
   out["culprit_host"] = attempt.culprit ? Json(attempt.culprit_host) : Json();
+  out["world_size"] = attempt.world_size;
+  out["hosts"] = attempt.hosts;
   return out;
 }
 

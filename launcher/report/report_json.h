@@ -31,6 +31,8 @@ struct AttemptRecord {
   std::string words;  // its verdict
   std::optional<Rank> culprit;
   std::string culprit_host;
+  std::uint32_t world_size = 0;
+  std::vector<std::string> hosts{};  // those with ranks, in host order
 };
 
 struct HostRecord {

@@ -38,12 +38,20 @@ struct Timeline::Listener {
   double at;
 
   void operator()(const JobBegins&) const {}
-  void operator()(const HostStep& e) const { t.host(e.host).steps.push_back({at, e.step}); }
+  void operator()(const HostStep& e) const {
+    if (Host* host = t.host(e.host)) host->steps.push_back({at, e.step});
+  }
   void operator()(const HostConnected&) const {}
   void operator()(const HostReady&) const {}
-  void operator()(const HostFailed& e) const { t.host(e.host).fault = Step{at, e.why.message()}; }
-  void operator()(const HostInUse& e) const { t.add_use(t.host(e.host), at, e.use); }
-  void operator()(const HostEnded& e) const { t.host(e.host).end = at; }
+  void operator()(const HostFailed& e) const {
+    if (Host* host = t.host(e.host)) host->fault = Step{at, e.why.message()};
+  }
+  void operator()(const HostInUse& e) const {
+    if (Host* host = t.host(e.host)) t.add_use(*host, at, e.use);
+  }
+  void operator()(const HostEnded& e) const {
+    if (Host* host = t.host(e.host)) host->end = at;
+  }
   void operator()(const WorkersStart&) const { t.marks_.push_back({at, "start", "workers start"}); }
   void operator()(const RankStarted& e) const {
     t.ranks_[e.rank.value()].start = at;
@@ -84,11 +92,26 @@ void Timeline::begin(const JobBegins& job, TimePoint at) {
   program_ = job.plan->command.empty() ? "" : job.plan->command.front();
   command_ = command_line(job.plan->command);
   ranks_.resize(job.plan->map.world_size());
+  drawn_.resize(job.plan->map.hosts.size());
   for (const plan::MappedHost& host : job.plan->map.hosts) {
-    place_.push_back(hosts_.size());
-    if (host.ranks.empty()) continue;
-    for (const Rank rank : host.ranks) ranks_[rank.value()].host = hosts_.size();
+    if (host.ranks.empty() && host.duty != plan::HostDuty::Spare) continue;
+    drawn_[host.id.value()] = hosts_.size();
     hosts_.push_back({host.host.name, {}, std::nullopt, std::nullopt});
+  }
+  place(job.plan->map);
+}
+
+Timeline::Host* Timeline::host(HostIndex index) {
+  const std::optional<std::size_t>& at = drawn_[ids_[index.value()].value()];
+  return at ? &hosts_[*at] : nullptr;
+}
+
+// Where its ranks are in the attempt that begins.
+void Timeline::place(const plan::JobMap& map) {
+  ids_.clear();
+  for (const plan::MappedHost& host : map.hosts) {
+    ids_.push_back(host.id);
+    for (const Rank rank : host.ranks) ranks_[rank.value()].host = drawn_[host.id.value()].value_or(0);
   }
 }
 
@@ -97,7 +120,9 @@ void Timeline::begin_again(const AttemptBegins& attempt, double at) {
   for (RankLine& rank : ranks_) {
     if (rank.earlier.size() == kEarlier) rank.earlier.erase(rank.earlier.begin());
     rank.earlier.push_back(std::exchange(static_cast<Run&>(rank), {}));
+    rank.host = rank.earlier.back().host;
   }
+  place(attempt.plan->map);
 }
 
 // Twice as wide: neighbours become one.

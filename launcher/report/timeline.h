@@ -30,6 +30,7 @@ class Timeline final : public EventListener {
     std::vector<std::pair<double, HostUse>> use{};  // at most kUses, evenly over the time
   };
   struct Run {
+    std::size_t host = 0;  // index into hosts()
     std::int32_t pid = 0;
     std::optional<double> start;
     std::optional<double> end;
@@ -39,7 +40,6 @@ class Timeline final : public EventListener {
   };
   // Its last attempt, and those before.
   struct RankLine : Run {
-    std::size_t host = 0;  // index into hosts()
     std::vector<Run> earlier;
     std::vector<std::string> last_lines;           // of its stderr, if it failed
     std::array<std::uint64_t, kBuckets> output{};  // bytes, by bucket
@@ -56,7 +56,7 @@ class Timeline final : public EventListener {
   const std::string& program() const { return program_; }
   const std::string& command() const { return command_; }        // with its arguments, cut
   double unix_time() const { return unix_time_; }                // of the start
-  const std::vector<Host>& hosts() const { return hosts_; }      // those with ranks
+  const std::vector<Host>& hosts() const { return hosts_; }      // those with ranks, and spares
   const std::vector<RankLine>& ranks() const { return ranks_; }  // by rank
   const std::vector<Mark>& marks() const { return marks_; }
   double bucket_seconds() const { return bucket_; }
@@ -72,14 +72,16 @@ class Timeline final : public EventListener {
   void add_use(Host& host, double at, const HostUse& use) const;
   void add_output(const RankOutput& output, double at);
   double seconds(TimePoint at) const { return std::chrono::duration<double>(at - begin_).count(); }
-  Host& host(HostIndex index) { return hosts_[place_[index.value()]]; }
+  Host* host(HostIndex index);  // null: it is not drawn
+  void place(const plan::JobMap& map);
 
   TimePoint begin_;
   std::string job_id_;
   std::string program_;
   std::string command_;
   double unix_time_ = 0;
-  std::vector<std::size_t> place_;  // by host index: in hosts_
+  std::vector<std::optional<std::size_t>> drawn_;  // by HostId: in hosts_
+  std::vector<HostId> ids_;                        // by host index
   std::vector<Host> hosts_;
   std::vector<RankLine> ranks_;
   std::vector<Mark> marks_;

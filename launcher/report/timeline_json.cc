@@ -1,3 +1,4 @@
+#include <set>
 #include <string_view>
 
 #include <nlohmann/json.hpp>
@@ -39,7 +40,8 @@ Json host_json(const Timeline::Host& host) {
 }
 
 Json run_json(const Timeline::Run& run) {
-  Json out = {{"pid", run.pid},
+  Json out = {{"host", run.host},
+              {"pid", run.pid},
               {"start", seconds_json(run.start)},
               {"end", seconds_json(run.end)},
               {"outcome", word(run.outcome)},
@@ -54,7 +56,6 @@ Json rank_json(const Timeline::RankLine& rank) {
   while (last > 0 && rank.output[last - 1] == 0) --last;
   for (std::size_t i = 0; i < last; ++i) output.push_back(rank.output[i]);
   Json out = run_json(rank);
-  out["host"] = rank.host;
   out["output"] = std::move(output);
   for (const Timeline::Run& run : rank.earlier) out["earlier"].push_back(run_json(run));
   if (!rank.last_lines.empty()) out["last_lines"] = rank.last_lines;
@@ -114,11 +115,14 @@ void trace_output(Json& out, const Timeline& timeline, std::size_t host) {
 
 void trace_rank(Json& out, const Timeline& timeline, std::size_t index) {
   const Timeline::RankLine& rank = timeline.ranks()[index];
-  out.push_back(title("thread_name", rank.host, index + 1, "rank " + std::to_string(index)));
+  std::set<std::size_t> named;
   const auto add = [&](const Timeline::Run& run) {
+    if (named.insert(run.host).second) {
+      out.push_back(title("thread_name", run.host, index + 1, "rank " + std::to_string(index)));
+    }
     if (!run.start) return;
     const double to = run.end.value_or(timeline.end());
-    out.push_back(span(run.end ? run.status : "no end was seen", rank.host, index + 1, *run.start, to));
+    out.push_back(span(run.end ? run.status : "no end was seen", run.host, index + 1, *run.start, to));
     out.back()["args"] = {{"rank", index}, {"pid", run.pid}, {"outcome", word(run.outcome)}};
     if (run.usage) out.back()["args"]["usage"] = usage_json(*run.usage);
   };

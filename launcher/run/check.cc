@@ -69,16 +69,20 @@ void Check::make_sessions() {
                                           .interfaces = options_.interfaces,
                                           .stderr_pipe = attempt::stderr_pipe_of(options_),
                                           .wants_stdin = {}};
-  for (launch::AgentSession::Plan& session : attempt::session_plans(plan_, settings)) {
+  fleet_.begin_group(plan_.map.places());
+  const std::vector<HostIndex> places = plan_.map.places();
+  std::vector<launch::AgentSession::Plan> sessions = attempt::session_plans(plan_, settings);
+  for (launch::AgentSession::Plan& spare : attempt::spare_plans(plan_, settings)) sessions.push_back(std::move(spare));
+  for (launch::AgentSession::Plan& session : sessions) {
     logs_.instruct(session);
-    const HostIndex index(session.host.value());
+    const HostIndex index = places[session.host.value()];
     const plan::MappedHost& host = plan_.map.hosts[index.value()];
     report::HostCheck& found = findings_.emplace_back().found;
     found.index = index;
     found.name = host.host.name;
     found.slots = host.host.slots.value_or(0);
     found.ranks = static_cast<std::uint32_t>(host.ranks.size());
-    fleet_.add(index, std::move(session));
+    fleet_.add(std::move(session));
   }
   search_.emplace(fleet_.hosts(), options_.master_address);
 }
@@ -186,7 +190,7 @@ bool Check::has_answered(const fleet::Host& host) const {
 }
 
 void Check::look_round() {
-  const std::vector<fleet::Host>& hosts = fleet_.hosts();
+  const std::span<const fleet::Host> hosts = std::as_const(fleet_).hosts();
   const auto answered = [this](const fleet::Host& host) { return has_answered(host); };
   const bool asking = machine_.state() == CheckState::Asking;
   if (asking && fleet_.missing().empty() && std::all_of(hosts.begin(), hosts.end(), answered))
@@ -228,10 +232,11 @@ void Check::time_out() {
 
 // A host that has nothing to run belongs to the job all the same.
 void Check::miss(HostId host) {
-  const plan::MappedHost& mapped = plan_.map.hosts[host.value()];
+  const HostIndex index = plan_.map.places()[host.value()];
+  const plan::MappedHost& mapped = plan_.map.hosts[index.value()];
   if (!mapped.ranks.empty()) return;  // its session tells
   report::HostCheck& absent = absent_.emplace_back();
-  absent.index = HostIndex(host.value());
+  absent.index = index;
   absent.name = mapped.host.name;
   absent.slots = mapped.host.slots.value_or(0);
   absent.faults.push_back(fleet::not_ready(options_.start_timeout, "it has not called"));

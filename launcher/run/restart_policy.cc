@@ -23,8 +23,11 @@ bool within(const PastAttempt& attempt, TimePoint now, const std::optional<Durat
 }
 
 std::string lasting_reason(const PastAttempt& last) {
-  if (last.cause == Decider::Host) return "a host has failed";
-  if (last.cause != Decider::Worker && last.cause != Decider::Stalled) return "that is not for another attempt to mend";
+  if (last.cause == Decider::Host && !last.host_is_out) return "a host has failed";
+  if (last.cause == Decider::Host && last.lasts) return "that would come again";
+  const bool mends = last.cause == Decider::Worker || last.cause == Decider::Stalled || last.cause == Decider::Host;
+  if (!mends) return "that is not for another attempt to mend";
+  if (!last.no_hosts.empty()) return last.no_hosts;
   if (last.left_behind) return "processes of this attempt could not be ended";
   if (!last.status || !is_lasting(*last.status)) return "";
   return "status " + std::to_string(exit_code_of(*last.status)) + " would come again";
@@ -70,7 +73,9 @@ Duration delay_after(const RestartDelay& delay, std::span<const PastAttempt> his
 PastAttempt past_attempt(const report::Facts& facts, const report::Verdict& verdict, TimePoint ended) {
   PastAttempt out{.started = facts.started, .ended = ended, .cause = verdict.by};
   if (verdict.culprit != nullptr) out.status = verdict.culprit->status;
-  out.left_behind = !facts.left_behind.empty() || !facts.unconfirmed.empty();
+  out.left_behind = !facts.left_behind.empty();
+  constexpr int kOfTheHost = 125;
+  out.lasts = verdict.by == Decider::Host && verdict.exit_code != kOfTheHost;
   return out;
 }
 

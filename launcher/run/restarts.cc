@@ -6,7 +6,7 @@
 
 namespace sml::run {
 
-report::AttemptRecord record_of(std::uint32_t number, const attempt::AttemptOutcome& outcome,
+report::AttemptRecord record_of(std::uint32_t number, const plan::JobMap& map, const attempt::AttemptOutcome& outcome,
                                 const report::Verdict& verdict, TimePoint now) {
   report::AttemptRecord out{.number = number,
                             .started_unix = outcome.started_unix,
@@ -14,7 +14,12 @@ report::AttemptRecord record_of(std::uint32_t number, const attempt::AttemptOutc
                             .exit_code = verdict.exit_code,
                             .words = report::in_words(verdict),
                             .culprit = {},
-                            .culprit_host = {}};
+                            .culprit_host = {},
+                            .world_size = map.world_size(),
+                            .hosts = {}};
+  for (const plan::MappedHost& host : map.hosts) {
+    if (!host.ranks.empty()) out.hosts.push_back(host.host.name);
+  }
   if (verdict.culprit != nullptr) {
     out.culprit = verdict.culprit->rank;
     out.culprit_host = verdict.culprit->host;
@@ -22,14 +27,16 @@ report::AttemptRecord record_of(std::uint32_t number, const attempt::AttemptOutc
   return out;
 }
 
-Decision Restarts::ended(std::uint32_t number, const attempt::AttemptOutcome& outcome, const report::Verdict& verdict,
-                         TimePoint now) {
-  history_.push_back(past_attempt(outcome.facts, verdict, now));
+Decision Restarts::ended(std::uint32_t number, const plan::JobMap& map, const attempt::AttemptOutcome& outcome,
+                         const report::Verdict& verdict, const Hosts& hosts, TimePoint now) {
+  PastAttempt& last = history_.emplace_back(past_attempt(outcome.facts, verdict, now));
+  last.host_is_out = hosts.some_lost;
+  last.no_hosts = hosts.why_none;
   const double chance = std::uniform_real_distribution<double>()(random_);
   Decision decision = decide(options_, history_, chance);
   if (!std::holds_alternative<TryAgain>(decision)) return decision;
   if (earlier_.size() == kRemembered) earlier_.erase(earlier_.begin());
-  earlier_.push_back(record_of(number, outcome, verdict, now));
+  earlier_.push_back(record_of(number, map, outcome, verdict, now));
   return decision;
 }
 

@@ -19,9 +19,14 @@ class Restarts {
   // `options` outlive this.
   explicit Restarts(const RestartOptions& options) : options_(options) {}
 
+  // What is known of the hosts when an attempt has ended.
+  struct Hosts {
+    bool some_lost = false;
+    std::string why_none{};  // for another attempt; empty: there are some
+  };
   // The attempt of that number, the first being 1, has ended now. Once for each.
-  Decision ended(std::uint32_t number, const attempt::AttemptOutcome& outcome, const report::Verdict& verdict,
-                 TimePoint now);
+  Decision ended(std::uint32_t number, const plan::JobMap& map, const attempt::AttemptOutcome& outcome,
+                 const report::Verdict& verdict, const Hosts& hosts, TimePoint now);
   // All that another has followed.
   const std::vector<report::AttemptRecord>& earlier() const { return earlier_; }
   // For people: "attempt 1 failed with status 3; restart 1 of 4 in 1s".
@@ -34,7 +39,7 @@ class Restarts {
   std::minstd_rand random_{std::random_device()()};
 };
 
-report::AttemptRecord record_of(std::uint32_t number, const attempt::AttemptOutcome& outcome,
+report::AttemptRecord record_of(std::uint32_t number, const plan::JobMap& map, const attempt::AttemptOutcome& outcome,
                                 const report::Verdict& verdict, TimePoint now);
 
 }  // namespace sml::run

@@ -8,6 +8,7 @@
 #include "common/core/text.h"
 #include "common/os/small_file.h"
 #include "common/os/spawn.h"
+#include "common/plan/regroup.h"
 #include "launcher/attempt/session_plans.h"
 #include "launcher/fleet/ways.h"
 #include "launcher/report/job_report.h"
@@ -185,10 +186,16 @@ void Run::decide() {
   const attempt::AttemptOutcome outcome = attempt_->outcome();
   if (!outcome.machines.empty()) return attempt_->leave();
   const report::Verdict verdict = report::judge(outcome.facts);
-  const Decision decision = restarts_.ended(attempt_number(), outcome, verdict, Clock::now());
-  if (const auto* again = std::get_if<TryAgain>(&decision)) {
-    rest_ = again->delay;
-    tell_restart(outcome, verdict, *again);
+  const Result<plan::JobMap> next = next_map();
+  const Restarts::Hosts hosts{.some_lost = !fleet_.lost().empty(),
+                              .why_none = next ? std::string() : next.error().message()};
+  const Decision decision =
+      restarts_.ended(attempt_number(), attempt_->plan().map, outcome, verdict, hosts, Clock::now());
+  if (const auto* wanted = std::get_if<TryAgain>(&decision)) {
+    const TimePoint now = Clock::now();
+    const TryAgain again{std::max(wanted->delay, fleet_.lost_workers_end().value_or(now) - now)};
+    rest_ = again.delay;
+    tell_restart(outcome, verdict, again);
     return tell(RunEvent::Again);
   }
   why_no_more_ = std::get<EndJob>(decision).why;
@@ -204,17 +211,47 @@ void Run::tell_restart(const attempt::AttemptOutcome& outcome, const report::Ver
   console_.say(restarts_.announcement(again));
 }
 
+Result<plan::JobMap> Run::next_map() const {
+  return plan::regroup(attempt_->plan().map, fleet_.lost(), options_.restart.least);
+}
+
+// Not before the last worker has ended where we do not see it.
 void Run::rest() {
-  rest_timer_.expires_after(rest_);
+  const TimePoint wanted = Clock::now() + rest_;
+  rest_ = Duration::zero();
+  rest_timer_.expires_at(std::max(wanted, fleet_.lost_workers_end().value_or(wanted)));
   rest_timer_.async_wait([this](boost::system::error_code error) {
-    if (!error && machine_.state() == RunState::Resting) tell(RunEvent::Rested);
+    if (error || machine_.state() != RunState::Resting) return;
+    if (fleet_.lost_workers_end()) return rest();
+    tell(RunEvent::Rested);
   });
 }
 
-// On the same hosts. What belongs to the attempt before goes with it.
+void Run::host_lost_at_rest() {
+  if (machine_.state() != RunState::Resting) return;
+  const Result<plan::JobMap> next = next_map();
+  if (next) return;
+  why_no_more_ = next.error().message();
+  attempt_->leave();
+}
+
+// What belongs to the attempt before goes with it.
 void Run::begin_again() {
+  Result<plan::JobMap> next = next_map();
+  if (!next) {
+    why_no_more_ = next.error().message();
+    return attempt_->leave();
+  }
   plan::LaunchPlan plan = attempt_->plan();
+  if (options_.verbosity != Verbosity::Quiet) {
+    for (const std::string& change : plan::changes(plan.map, *next)) console_.say(change);
+  }
+  plan.map = std::move(*next);
   ++plan.job.attempt;
+  begin_with(std::move(plan));
+}
+
+void Run::begin_with(plan::LaunchPlan plan) {
   if (Result<void> renewed = records_.renew_logs(options_, plan); !renewed) {
     log_failed(renewed.error());
     if (options_.logs.on_fault == OnLogFault::EndJob) return;
@@ -222,11 +259,11 @@ void Run::begin_again() {
   records_.logs().on_failure([this](const Error& why) { log_failed(why); });
   attempt::Terms terms = first_terms(options_);
   terms.first_start = attempt_->outcome().facts.first_start;
+  for (const plan::RankAssignment& rank : attempt_->plan().map.ranks) stdin_.remove_reader(rank.rank);
   auto next = std::make_unique<attempt::Attempt>(loop_, options_, std::move(plan), terms, fleet_, events_,
                                                  static_cast<AttemptOwner&>(*this));
   events_.tell(report::AttemptBegins{next->plan().job.attempt + 1, &next->plan()});
   attempt_ = std::move(next);
-  for (const plan::RankAssignment& rank : attempt_->plan().map.ranks) stdin_.remove_reader(rank.rank);
   console_.begin_again(tag_subjects(attempt_->plan().map), options_.output);
   fleet_.start();
   attempt_->begin();
@@ -376,7 +413,9 @@ void Run::say_verdict(const report::Facts& facts, const report::Verdict& verdict
 void Run::write_report(const attempt::AttemptOutcome& outcome, const report::Verdict& verdict) {
   std::vector<report::AttemptRecord> attempts = restarts_.earlier();
   const bool at_rest = !attempts.empty() && attempts.back().number == attempt_number();
-  if (!at_rest) attempts.push_back(record_of(attempt_number(), outcome, verdict, Clock::now()));
+  if (!at_rest) {
+    attempts.push_back(record_of(attempt_number(), attempt_->plan().map, outcome, verdict, Clock::now()));
+  }
   std::vector<report::HostRecord> hosts;
   for (const report::JobProgress::Host& host : progress_.so_far().hosts()) hosts.push_back({host.name, host.peaks});
   const report::JobRecord record{.job_id = attempt_->plan().job.job_id,
@@ -406,7 +445,8 @@ std::string Run::leave_reason(const report::Facts& facts, const report::Verdict&
 void Run::tell_hosts(const report::Verdict& verdict, std::string failure) {
   std::optional<HostId> culprit;
   if (verdict.culprit != nullptr) {
-    culprit = HostId(attempt_->plan().map.ranks[verdict.culprit->rank.value()].host.value());
+    const plan::JobMap& map = attempt_->plan().map;
+    culprit = map.hosts[map.ranks[verdict.culprit->rank.value()].host.value()].id;
   }
   fleet_.tell_end(
       {static_cast<std::uint8_t>(verdict.exit_code), report::in_words(verdict), std::move(failure), culprit});

@@ -58,6 +58,7 @@ class Run final : private attempt::AttemptOwner {
   void host_log_failed(const Error& why) override { log_failed(why); }
   void attempt_cleared() override { tell(RunEvent::AttemptCleared); }
   void attempt_over(End end) override;
+  void host_lost_at_rest() override;
 
   void tell(RunEvent event);
   void perform(RunAction action);
@@ -68,8 +69,10 @@ class Run final : private attempt::AttemptOwner {
   std::uint32_t attempt_number() const { return attempt_->plan().job.attempt + 1; }
   void decide();
   void tell_restart(const attempt::AttemptOutcome& outcome, const report::Verdict& verdict, const TryAgain& again);
+  Result<plan::JobMap> next_map() const;
   void rest();
   void begin_again();
+  void begin_with(plan::LaunchPlan plan);
   void send_to(Rank rank, const wire::ToAgent& message);
   void reader_caught_up();
   void look_at_reader();

@@ -151,7 +151,7 @@ class OnHosts(HostsCase):
 class LostHosts(HostsCase):
     hosts = 4
 
-    def test_a_lost_host_is_the_end(self):
+    def test_a_lost_host_is_the_end_where_none_takes_its_place(self):
         with self.bed.sml_run_popen("algo-1", "--max-restarts", "5", "--heartbeat-timeout", "3s", "-np", "4", "-H",
                                     self.bed.hosts(), "--no-tag", "sh", "-c", "echo runs; sleep 600") as job:
             job.read_until("runs\nruns\nruns\nruns")
@@ -159,4 +159,4 @@ class LostHosts(HostsCase):
             self.addCleanup(self.bed.start, "algo-3")
             done = job.finish(60)
         self.assert_status(done, 125)
-        self.assertIn("no restart: a host has failed", own_lines(done))
+        self.assertIn("no restart: algo-3 is out, and no spare host is left to take its place (--spares)", own_lines(done))

@@ -1,6 +1,7 @@
 #include "launcher/fleet/fleet.h"
 
 #include <map>
+#include <span>
 
 #include <boost/asio/io_context.hpp>
 
@@ -48,7 +49,8 @@ struct Listener final : FleetListener {
     ended.push_back(host.id);
     words = why != nullptr ? why->message() : std::string();
   }
-  std::vector<HostId> introduced, prepared, ended;
+  void spare_waits(Host& host) override { waiting.push_back(host.id); }
+  std::vector<HostId> introduced, prepared, ended, waiting;
   std::string words;
 };
 
@@ -59,8 +61,9 @@ struct Stage {
     reach = owned.get();
     fleet = std::make_unique<Fleet>(loop, image, std::move(owned), heartbeat_timeout);
     fleet->serve(listener);
-    fleet->add(HostIndex(0), plan(1, "a"));
-    fleet->add(HostIndex(3), plan(4, "b"));
+    fleet->begin_group({HostIndex(2), HostIndex(0), HostIndex(1), HostIndex(4), HostIndex(3)});
+    fleet->add(plan(1, "a"));
+    fleet->add(plan(4, "b"));
     fleet->start();
   }
   static launch::AgentSession::Plan plan(std::uint32_t id, const std::string& name) {
@@ -139,6 +142,46 @@ TEST_CASE("a host that is silent is given up") {
   CHECK(stage.listener.words == "lost: nothing heard for 30 ms");
 }
 
+TEST_CASE("a spare is prepared, waits, and then takes the place of a host that is lost") {
+  Stage stage;
+  stage.fleet->add_spare(Stage::plan(2, "s"));
+  stage.fleet->start();  // and 1 and 4 are not reached again
+  for (const std::uint32_t id : {1U, 2U, 4U}) stage.greet(id, "10.0.0.1", "m" + std::to_string(id));
+  CHECK(stage.listener.introduced == std::vector<HostId>{HostId(1), HostId(4)});
+  stage.say(2, wire::encode(wire::ToLauncher(wire::Prepared{})));
+  CHECK(stage.listener.prepared.empty());
+  CHECK(stage.sent<wire::Stop>(2) == 1);
+  stage.say(2, wire::encode(wire::ToLauncher(wire::Cleared{.attempt = 1, .left = {}})));
+  CHECK(stage.listener.waiting == std::vector<HostId>{HostId(2)});
+
+  stage.events(4).transport_closed(Error(ErrorKind::Lost, "gone"));
+  CHECK(stage.listener.ended == std::vector<HostId>{HostId(4)});
+  stage.fleet->begin_group({HostIndex(4), HostIndex(0), HostIndex(3), HostIndex(1), HostIndex(2)});
+  launch::AgentSession::Plan again = Stage::plan(1, "a");
+  stage.fleet->add(std::move(again));
+  stage.fleet->add(Stage::plan(2, "s"));
+  const std::span<const Host> hosts = stage.fleet->hosts();
+  REQUIRE(hosts.size() == 2);
+  CHECK(hosts[1].id == HostId(2));
+  CHECK(hosts[1].index == HostIndex(3));
+  CHECK(hosts[1].position == 1);
+  CHECK(stage.fleet->others()[0].id == HostId(4));
+  stage.fleet->start();
+  CHECK(stage.sent<wire::Prepare>(2) == 2);  // over the session that there is
+  stage.say(2, wire::encode(wire::ToLauncher(wire::Prepared{})));
+  CHECK(stage.listener.prepared == std::vector<HostId>{HostId(2)});
+}
+
+TEST_CASE("a spare that cannot be had is out, and the others go on") {
+  Stage stage;
+  stage.fleet->add_spare(Stage::plan(2, "s"));
+  stage.fleet->start();
+  stage.events(2).transport_closed(Error(ErrorKind::Connect, "refused"));
+  CHECK(stage.listener.ended.empty());
+  CHECK(stage.fleet->lost() == std::vector<HostId>{HostId(2)});
+  CHECK_FALSE(stage.fleet->lost_workers_end());  // it had none
+}
+
 TEST_CASE("names of one machine are found, unless the way itself tells hosts apart") {
   Stage stage;
   plan::JobMap map;
@@ -163,7 +206,7 @@ TEST_CASE("hosts that wait for the end are told once all are dismissed") {
 TEST_CASE("the address of the first host is tried by the others, and all of them are waited for") {
   Stage stage;
   AddressSearch search(stage.fleet->hosts(), "10.9.9.9");
-  const std::vector<Host>& hosts = stage.fleet->hosts();
+  const std::span<const Host> hosts = stage.fleet->hosts();
   stage.greet(4, "10.0.0.4", "m4");
   search.ask(hosts[1]);
   CHECK(stage.sent<wire::Probe>(4) == 0);  // there is no port yet

@@ -72,6 +72,23 @@ TEST_CASE("restarts: what would come again, or was wanted, ends the job") {
   CHECK(again(Job().fails(std::nullopt, 1s, Decider::Stalled)));
 }
 
+TEST_CASE("restarts: a lost host is made up for where another attempt has its hosts") {
+  Job job;
+  job.history.push_back({.started = kStart, .ended = kStart + 1s, .cause = Decider::Host, .host_is_out = true});
+  CHECK(again(decide(job.options, job.history, kMiddle)));
+  job.history[0].lasts = true;
+  CHECK(why(decide(job.options, job.history, kMiddle)) == "that would come again");
+  for (const Decider cause : {Decider::Host, Decider::Worker}) {  // its peers may have been the first to fail
+    job.history[0] = {.started = kStart,
+                      .ended = kStart + 1s,
+                      .cause = cause,
+                      .status = {},
+                      .host_is_out = true,
+                      .no_hosts = "b is out"};
+    CHECK(why(decide(job.options, job.history, kMiddle)) == "b is out");
+  }
+}
+
 TEST_CASE("restarts: none beside processes that could not be ended") {
   Job job;
   job.history.push_back({.started = kStart,

@@ -1,0 +1,33 @@
+// Which host takes whose ranks in a further attempt. Pure.
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "common/core/error.h"
+#include "common/core/strong.h"
+#include "common/plan/job_map.h"
+
+namespace sml::plan {
+
+// How small a job may become; with neither it keeps its size.
+struct LeastSize {
+  std::optional<std::uint32_t> hosts;  // with ranks
+  std::optional<std::uint32_t> ranks;
+
+  bool may_shrink() const { return hosts || ranks; }
+};
+
+// The map that follows `map` when the hosts `out` are not to be used: a spare that has the slots takes the place of
+// each that has ranks, and so its ranks and all numbers of them; the others keep theirs. Where spares do not suffice
+// and `least` allows it, the world shrinks: the ranks that are left keep their order and are numbered densely. Hosts
+// that are out keep their ids and a place without ranks.
+// Error (Lost): why there is none, as a clause for people.
+Result<JobMap> regroup(JobMap map, std::span<const HostId> out, const LeastSize& least);
+
+// What regroup() has changed, in sentences for people; nothing where ranks are where they were.
+std::vector<std::string> changes(const JobMap& before, const JobMap& after);
+
+}  // namespace sml::plan

@@ -1,0 +1,109 @@
+"""Hosts that are lost in jobs with --max-restarts: spares take their places, and who is where is told."""
+import json
+import pathlib
+
+from harness import HostsCase, poll
+
+PLACES = ('echo "$SML_ATTEMPT $RANK $LOCAL_RANK $GROUP_RANK $WORLD_SIZE $SML_HOST"; '
+          'if [ $SML_ATTEMPT = 1 ]; then echo runs; sleep 600; fi')
+
+
+def read_lines(job, text, count):
+    """What is printed until `text` has come so often."""
+    got = b""
+    while got.count(text) < count:
+        got += job.read_until("\n", 60)
+    return got.decode()
+
+
+def own_lines(done):
+    return [line.removeprefix("sml-run: ") for line in done.stderr.splitlines() if line.startswith("sml-run: ")]
+
+
+class Spares(HostsCase):
+    hosts = 5
+
+    def shared(self, name):
+        path = pathlib.Path("/run/sml-testbed", self.bed.name, "shared", name)
+        self.addCleanup(lambda: path.unlink(missing_ok=True))
+        return path
+
+    def lose(self, host, *options, runs=8, program=("sh", "-c", PLACES), command_on="algo-1"):
+        """Runs a job with a spare, of which that host dies once all ranks run."""
+        with self.bed.sml_run_popen(command_on, "--max-restarts", "3", "--spares", "1", *options, "-H",
+                                    self.bed.hosts(slots=2), "--no-tag", *program) as job:
+            before = read_lines(job, b"runs\n", runs)
+            self.bed.kill(host)
+            self.addCleanup(self.bed.start, host)
+            done = job.finish(60)
+        done.stdout = before + done.stdout
+        return done
+
+    def places(self, done, attempt):
+        rows = [line.split() for line in done.stdout.splitlines() if line != "runs"]
+        return sorted([*map(int, row[1:5]), row[5]] for row in rows if row[0] == str(attempt))
+
+    def test_a_spare_takes_the_ranks_of_a_lost_host_and_all_is_told(self):
+        report, events, page = self.shared("report"), self.shared("events"), self.shared("page.json")
+        done = self.lose("algo-2", "--report", report, "--events", events, "--timeline", page)
+        self.assert_status(done, 0)
+        first = [[rank, rank % 2, rank // 2, 8, f"algo-{rank // 2 + 1}"] for rank in range(8)]
+        self.assertEqual(self.places(done, 1), first)
+        second = [[*row[:4], "algo-5" if row[4] == "algo-2" else row[4]] for row in first]
+        self.assertEqual(self.places(done, 2), second, "the others keep their places")
+
+        said = own_lines(done)
+        self.assertIn("8 ranks on 4 hosts, 1 spare, from -H", said)
+        self.assertIn("algo-2: lost: nothing heard for 5 s", said, "by default")
+        self.assertIn("algo-5 takes the place of algo-2, with its 2 ranks", said)
+        written = json.loads(report.read_text())
+        self.assertEqual([a["hosts"] for a in written["attempts"]],
+                         [["algo-1", "algo-2", "algo-3", "algo-4"], ["algo-1", "algo-5", "algo-3", "algo-4"]])
+        happened = [json.loads(line) for line in events.read_text().splitlines()]
+        self.assertEqual(sum(e["event"] == "host_connected" for e in happened), 5, "survivors and spare stay connected")
+        again = next(e for e in happened if e["event"] == "restart")
+        self.assertEqual([h["host"] for h in again["hosts"]], ["algo-1", "algo-5", "algo-3", "algo-4"])
+        lost = next(e["t"] for e in happened if e["event"] == "host_failed")
+        started = [e["t"] for e in happened if e["event"] == "workers_start"][1]
+        self.assertLess(started - lost, 3, "an agent that hears nothing has ended its workers by then")
+        drawn = json.loads(page.read_text())["traceEvents"]
+        names = {e["pid"]: e["args"]["name"] for e in drawn if e["name"] == "process_name"}
+        runs = {(names[e["pid"]], e["args"]["rank"]) for e in drawn if e["ph"] == "X" and "rank" in e.get("args", {})}
+        self.assertLess({("algo-2", 2), ("algo-5", 2), ("algo-1", 0)}, runs)
+
+    def test_the_host_of_rank_0_is_no_exception(self):
+        done = self.lose("algo-1", "--heartbeat-timeout", "2s", command_on="head")
+        self.assert_status(done, 0)
+        self.assertEqual([row[4] for row in self.places(done, 2)], ["algo-5"] * 2 + [f"algo-{h}" for h in "223344"])
+
+    def test_a_lost_spare_stops_nothing_and_takes_no_place(self):
+        with self.bed.sml_run_popen("algo-1", "--max-restarts", "3", "--spares", "1", "--heartbeat-timeout", "2s", "-H",
+                                    self.bed.hosts(slots=1), "--no-tag", "sh", "-c",
+                                    "echo runs; until [ -e /run/sml-testbed/*/shared/go ]; do sleep 0.1; done") as job:
+            read_lines(job, b"runs\n", 4)
+            self.bed.kill("algo-5")
+            self.addCleanup(self.bed.start, "algo-5")
+            self.assertTrue(poll(lambda: b"the spare host algo-5 is out: lost" in job.errors_so_far(), 20))
+            self.shared("go").touch()
+            done = job.finish(30)
+        self.assert_status(done, 0)
+        self.assertNotIn("restart 1", done.stderr)
+
+    def test_a_host_that_cannot_be_reached_is_replaced_before_anything_runs(self):
+        self.bed.kill("algo-3")
+        self.addCleanup(self.bed.start, "algo-3")
+        done = self.bed.sml_run("algo-1", "--max-restarts", "1", "--spares", "1", "--connect-timeout", "2s", "-H",
+                                self.bed.hosts(slots=1), "--no-tag", "sh", "-c", "echo $RANK $SML_HOST")
+        self.assert_status(done, 0)
+        self.assertEqual(sorted(done.stdout.splitlines()), ["0 algo-1", "1 algo-2", "2 algo-5", "3 algo-4"])
+
+    def test_more_lost_hosts_than_spares_are_the_end(self):
+        with self.bed.sml_run_popen("algo-1", "--max-restarts", "3", "--spares", "1", "--heartbeat-timeout", "2s", "-H",
+                                    self.bed.hosts(slots=1), "--no-tag", "sh", "-c", "echo runs; sleep 600") as job:
+            read_lines(job, b"runs\n", 4)
+            for host in ("algo-2", "algo-3"):
+                self.addCleanup(self.bed.start, host)
+            self.bed.kill("algo-2", "algo-3")
+            done = job.finish(60)
+        self.assert_status(done, 125)
+        self.assertRegex("\n".join(own_lines(done)), "no restart: .*no spare host is left to take .* place")
