@@ -87,7 +87,7 @@ class Details {
     about("rank_start", e.rank);
     out_["pid"] = e.pid;
   }
-  void operator()(const HostInUse&) {}   // in the report
+  void operator()(const HostInUse&) {}
   void operator()(const RankOutput&) {}  // only counted
   void operator()(const RankExited& e) {
     about("rank_exit", e.rank);
@@ -177,6 +177,7 @@ void EventLines::on_event(const Event& event) {
     (output->stream == Stream::Stdout ? volume.out : volume.err) += output->bytes;
     return;
   }
+  if (std::holds_alternative<HostInUse>(event.what)) return;  // it is in the report
   const double t = std::chrono::duration<double>(event.at - begin_).count();
   Json out;
   out["event"] = "";
