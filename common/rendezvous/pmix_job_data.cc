@@ -96,6 +96,7 @@ void put_server(std::vector<Info>& to, const JobData& job) {
   put_text(to, "pmix.srv.nspace", job.name_space + ".hosts");
   put(to, "pmix.srv.rank", Type::Rank, job.host);
   put_text(to, "pmix.hname", job.shape.hosts[job.host]);
+  put(to, "pmix.srvr.share", Type::Bool, 1);
 }
 
 void put_variable(plan::Environment& to, const plan::Environment& theirs, const char* name, const std::string& value) {

@@ -67,6 +67,7 @@ TEST_CASE("a host is told of itself", "[pmix]") {
   CHECK(number(serve.job, "pmix.lldr") == 4);
   CHECK(text(serve.server, "pmix.hname") == "algo-3");
   CHECK(number(serve.server, "pmix.srv.rank") == 2);
+  CHECK(number(serve.server, "pmix.srvr.share") == 1);  // the host's topology, which ranks need not find out
   CHECK(text(serve.server, "pmix.srvr.tmpdir") == "/tmp/sml-run-a/pmix");
 }
 
