@@ -237,9 +237,9 @@ def contender(name, cmd, timeout=30.0, env=None, want=0, installed=None):
 def run_once(c, cpu, there=None):
     """One run: wall and CPU time, and what went wrong, if anything did."""
     before = there.count() if there else 0
-    with tempfile.TemporaryFile() as err:
+    with tempfile.TemporaryFile() as err, tempfile.TemporaryFile() as out:
         there0, cpu0, t0 = there.cpu() if there else 0.0, cpu.used(), time.monotonic()
-        p = start(c["cmd"], c["env"], stderr=err)
+        p = start(c["cmd"], c["env"], stdout=out if "stamps" in c else subprocess.DEVNULL, stderr=err)
         ended = False
         try:
             ended = wait_exit(p.pid, c["timeout"])
@@ -253,9 +253,14 @@ def run_once(c, cpu, there=None):
             settle_group(there, before)
         row = {"wall": wall, "cpu": cpu.used() - cpu0, "there": there.cpu() - there0 if there else 0.0, "left": left}
         said = last_line(err)
+        if "stamps" in c:  # what is to be found in its output, and how often: the groups are kept
+            out.seek(0)
+            row.update(began=t0, stamps=re.findall(c["stamps"]["pattern"], out.read().decode(errors="replace")))
+            if len(row["stamps"]) != c["stamps"]["count"]:
+                row["fault"] = f"did not print what was expected: {said}"
     if not ended:
         row["fault"] = f"no end within {c['timeout']:g} s"
-    elif rc != c["want"]:
+    elif c["want"] is not None and rc != c["want"]:
         row["fault"] = f"exit status {rc}: {said}"
     return row
 
