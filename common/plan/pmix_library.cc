@@ -104,11 +104,16 @@ Folders package_folders(const std::string& program, std::span<const std::string>
 constexpr std::array kOfSystem{"/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu", "/usr/lib64",
                                "/usr/local/lib"};
 
-bool has_open_mpi(const Folders& folders, const HostFiles& files) {
-  return std::any_of(folders.begin(), folders.end(), [&files](const std::string& folder) {
-    return std::any_of(kOpenMpi.begin(), kOpenMpi.end(),
-                       [&](const char* name) { return files.is_file(folder + "/" + name); });
-  });
+// What the mpi4py of PyPI does, which takes the first library that is there, MPICH's before Open MPI's in one folder,
+// or that which its variables name.
+bool first_is_open_mpi(const Folders& folders, std::span<const std::string> environment, const HostFiles& files) {
+  if (const std::string kind = value(environment, "MPI4PY_MPIABI"); !kind.empty()) return kind == "openmpi";
+  for (const std::string& folder : folders) {
+    if (files.is_file(folder + "/libmpi.so.12")) return false;
+    const auto is_there = [&](const char* name) { return files.is_file(folder + "/" + name); };
+    if (std::any_of(kOpenMpi.begin(), kOpenMpi.end(), is_there)) return true;
+  }
+  return false;
 }
 
 // mpi4py has one extension for the MPI that it was built with, or, from PyPI, one for each kind.
@@ -125,8 +130,9 @@ bool python_uses_open_mpi(const std::string& program, std::span<const std::strin
     }
     if (kinds == 0) continue;
     Folders folders = mpi_folders(program, {}, environment, files);
+    add_list(folders, value(environment, "LD_LIBRARY_PATH"));
     folders.insert(folders.end(), kOfSystem.begin(), kOfSystem.end());
-    return kinds == 1 ? needs : has_open_mpi(folders, files);
+    return kinds == 1 ? needs : first_is_open_mpi(folders, environment, files);
   }
   return false;
 }

@@ -56,10 +56,11 @@ struct Speech {
   PmixNeed need = PmixNeed::Sure;
 };
 
-Speech speech_of(std::uint32_t app, const WorkerEnvironments& environments) {
+// A guess counts for nothing where the user has said which it is.
+Speech speech_of(std::uint32_t app, plan::MpiMeeting meeting, const WorkerEnvironments& environments) {
   const plan::MpiSpeech linked = plan::speech_of(environments.mpi_library(app));
   if (linked != plan::MpiSpeech::Unknown) return {linked, PmixNeed::Sure};
-  if (environments.mpi_chance(app) == plan::MpiChance::No) return {};
+  if (meeting != plan::MpiMeeting::Auto || environments.mpi_chance(app) == plan::MpiChance::No) return {};
   const bool open_mpi = plan::uses_open_mpi(environments.path(app), environments.shared(app), host_files());
   return {open_mpi ? plan::MpiSpeech::Pmix : plan::MpiSpeech::Unknown, PmixNeed::Perhaps};
 }
@@ -76,7 +77,8 @@ class Meetings {
   Meetings(const wire::Prepare& plan, const std::vector<const wire::Worker*>& workers,
            const WorkerEnvironments& environments, const ServiceContext& context)
       : plan_(plan), workers_(workers), environments_(environments), context_(context) {
-    for (std::uint32_t app = 0; app < environments.count(); ++app) speeches_.push_back(speech_of(app, environments));
+    for (std::uint32_t app = 0; app < environments.count(); ++app)
+      speeches_.push_back(speech_of(app, plan.mpi.meeting, environments));
   }
 
   // Nobody may use it: none.

@@ -91,6 +91,15 @@ TEST_CASE("a Python uses the MPI of its mpi4py", "[pmix]") {
   SECTION("that is there, where it was built for any") {
     std::map<std::string, std::string> files{{folder + "MPI.openmpi.so", open_mpi}, {folder + "MPI.mpich.so", mpich}};
     CHECK_FALSE(uses_open_mpi("/venv/bin/python3", {}, files_of(files)));
+    const std::string of_system = "/usr/lib/x86_64-linux-gnu/libmpi.so.40";
+    files[of_system] = "";
+    CHECK(uses_open_mpi("/venv/bin/python3", {}, files_of(files)));
+    files["/venv/lib/libmpi.so.12"] = "";  // MPICH, of the environment itself
+    CHECK_FALSE(uses_open_mpi("/venv/bin/python3", {}, files_of(files)));
+    CHECK(uses_open_mpi("/venv/bin/python3", Words{"MPI4PY_MPIABI=openmpi"}, files_of(files)));
+    files.erase("/venv/lib/libmpi.so.12");
+    CHECK_FALSE(uses_open_mpi("/venv/bin/python3", Words{"MPI4PY_MPIABI=mpich"}, files_of(files)));
+    files.erase(of_system);
     files["/venv/lib/libmpi.so.40"] = "";
     CHECK(uses_open_mpi("/venv/bin/python3", {}, files_of(files)));
   }
