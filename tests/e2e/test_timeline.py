@@ -67,10 +67,23 @@ class Pages(TestCase):
         page = self.top / "many.html"
         self.assert_status(sml_run("-np", "1024", "--timeline", page, "true", timeout=120), 0)
         dom = self.shown(page)
+        self.assertIn(">▸ ranks 0-1023<", dom)  # all ended alike
+        self.assertEqual(classes(dom, "rect")["cell ok"], 1024)
+        dom = self.shown(page, "#rank0")
         self.assertIn(">rank 0<", dom)
         self.assertTrue(30 < classes(dom, "rect")["rank ok"] < 200, classes(dom, "rect"))
         self.assertRegex(dom, r'<main id="rows" style="height: 18\d\d\dpx')
         self.assertIn(">all workers exited with status 0 (exit status 0)<", dom)
+
+    def test_the_rank_that_failed_stands_alone_among_many_of_its_host(self):
+        page = self.top / "crowd.html"
+        done = sml_run("-np", "200", "--timeline", page, "sh", "-c", "[ $RANK = 137 ] && exit 7; exec sleep 600", timeout=120)
+        self.assert_status(done, 7)
+        dom = self.shown(page)
+        texts = re.findall(r"<text[^>]*>([^<]*)</text>", dom)
+        for text in ("▸ ranks 0-136", "rank 137", "▸ ranks 138-199", "exit 7"):
+            self.assertIn(text, texts)
+        self.assertEqual(classes(dom, "rect").get("rank stopped"), None)
 
 
 class Files(TestCase):
