@@ -139,13 +139,16 @@ class Rpm(ReleaseCase):
         self.assertEqual(needed, [])
         self.assertEqual(self.query("--queryformat", "%{NAME} %{VERSION} %{ARCH} %{BUILDHOST}"), [f"sml-run {VERSION} {MACHINE} sml-run"])
 
-    def test_what_is_in_it_runs(self):
-        folder = pathlib.Path(self.temporary_directory())
-        with form("*.rpm").open("rb") as package:
-            cpio = subprocess.run(["rpm2cpio"], stdin=package, stdout=subprocess.PIPE, check=True, timeout=60).stdout
-        self.assert_status(run(["cpio", "-idm", "--quiet"], input=cpio, binary=True, cwd=folder), 0)
-        self.assert_is_complete(str(p.relative_to(folder / "usr")) for p in (folder / "usr").rglob("*"))
-        self.assert_starts_workers(folder / "usr/bin/sml-run")
+    def test_it_is_installed_and_removed(self):
+        root = pathlib.Path(self.temporary_directory())
+        rpm = ["rpm", "--root", root, "--dbpath", "/var/lib/rpm"]
+        self.assert_status(run([*rpm, "--install", form("*.rpm")]), 0)
+        self.assert_is_complete(str(p.relative_to(root / "usr")) for p in (root / "usr").rglob("*"))
+        self.assert_starts_workers(root / "usr/bin/sml-run")
+        done = run([*rpm, "--verify", "sml-run"])
+        self.assertEqual((done.stdout, done.returncode), ("", 0))
+        self.assert_status(run([*rpm, "--erase", "sml-run"]), 0)
+        self.assertEqual([p for p in (root / "usr").rglob("*") if p.is_file()], [])
 
 
 class Wheel(ReleaseCase):
