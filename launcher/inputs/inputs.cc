@@ -205,14 +205,16 @@ Result<std::vector<std::string>> arrange(plan::HostList& list, plan::RankLayout&
 // ---- hosts that wait
 
 // Answers the last of the list, which are not in it any more.
-Result<std::vector<plan::Host>> take_spares(plan::HostList& list, std::uint32_t count) {
-  if (count == 0) return std::vector<plan::Host>();
-  if (list.calls) {
-    return Error(
-        ErrorKind::Usage,
-        "--spares: hosts that call each other reckon who is where at the start, and cannot be exchanged; start "
-        "sml-run on one host only, which reaches the others");
+Result<std::vector<plan::Host>> take_spares(plan::HostList& list, const RestartOptions& restart) {
+  const std::size_t most = restart.most_hosts.value_or(UINT32_MAX);
+  const std::size_t beyond = list.hosts.size() > most ? list.hosts.size() - most : 0;
+  const std::size_t count = std::max<std::size_t>(restart.spares, beyond);
+  if (list.calls && (count > 0 || restart.least.may_shrink())) {
+    return Error(ErrorKind::Usage,
+                 "--spares, --min-hosts and --min-np: hosts that call each other reckon who is where at the start, and "
+                 "cannot be exchanged; start sml-run on one host only, which reaches the others");
   }
+  if (count == 0) return std::vector<plan::Host>();
   if (count >= list.hosts.size()) {
     return Error(ErrorKind::Usage,
                  fmt::format("--spares {}: there {} only {} from {}, and one at least has the workers", count,
@@ -222,6 +224,21 @@ Result<std::vector<plan::Host>> take_spares(plan::HostList& list, std::uint32_t 
   std::vector<plan::Host> out(std::make_move_iterator(first), std::make_move_iterator(list.hosts.end()));
   list.hosts.erase(first, list.hosts.end());
   return out;
+}
+
+// A job does not begin smaller than it may become.
+Result<void> check_least(const plan::LeastSize& least, const plan::JobMap& map) {
+  const std::uint32_t hosts = map.group_world_size();
+  if (least.hosts && hosts < *least.hosts) {
+    return Error(ErrorKind::Usage, fmt::format("--min-hosts {}: only {} of the hosts have ranks", *least.hosts, hosts));
+  }
+  if (least.ranks && map.world_size() < *least.ranks) {
+    return Error(ErrorKind::Usage, fmt::format("--min-np {}: there are only {} ranks", *least.ranks, map.world_size()));
+  }
+  if (least.may_shrink() && !map.roles.empty()) {
+    return Error(ErrorKind::Usage, "--min-hosts and --min-np: a job of several programs keeps its size");
+  }
+  return {};
 }
 
 void add_spares(plan::JobMap& map, std::vector<plan::Host> spares) {
@@ -499,12 +516,13 @@ Result<plan::LaunchPlan> make_plan(const Options& options, const ThisHost& here,
   if (Result<void> filled = fill_slots(*hosts, options, *layout, here); !filled) return filled.error();
   Result<std::vector<std::string>> arranged = arrange(*hosts, *layout, options, here);
   if (!arranged) return arranged.error();
-  Result<std::vector<plan::Host>> spares = take_spares(*hosts, options.restart.spares);
+  Result<std::vector<plan::Host>> spares = take_spares(*hosts, options.restart);
   if (!spares) return spares.error();
   const Result<std::vector<plan::ProgramShare>> shares = shares_of(options, here);
   if (!shares) return shares.error();
   Result<plan::JobMap> map = map_ranks(*hosts, options, *shares, *layout);
   if (!map) return map.error();
+  if (Result<void> enough = check_least(options.restart.least, *map); !enough) return enough.error();
   add_spares(*map, std::move(*spares));
   if (Result<void> there = check_ranks("--show-ranks", options.output.shown_ranks, *map); !there) return there.error();
   RankSet reader;

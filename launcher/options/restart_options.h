@@ -49,11 +49,12 @@ struct RestartOptions {
   std::optional<Duration> window;  // only those of so long count; nothing: all
   RestartDelay delay;
   std::vector<GiveUpRule> give_up;
-  std::uint32_t spares = 0;  // hosts, the last of the list, that have no workers at first
-  plan::LeastSize least{};   // that the job may shrink to when hosts are lost
+  std::uint32_t spares = 0;                   // hosts, the last of the list, that have no workers at first
+  std::optional<std::uint32_t> most_hosts{};  // with workers; those beyond are spares
+  plan::LeastSize least{};                    // that the job may shrink to when hosts are lost
 
   // A lost host need not be the end of the job.
-  bool outlives_hosts() const { return max > 0 && (spares > 0 || least.may_shrink()); }
+  bool outlives_hosts() const { return max > 0 && (spares > 0 || most_hosts || least.may_shrink()); }
 };
 
 }  // namespace sml

@@ -107,3 +107,23 @@ class Spares(HostsCase):
             done = job.finish(60)
         self.assert_status(done, 125)
         self.assertRegex("\n".join(own_lines(done)), "no restart: .*no spare host is left to take .* place")
+
+    def test_without_a_spare_the_job_goes_on_smaller_as_far_as_it_may(self):
+        show = 'echo "$SML_ATTEMPT $RANK $LOCAL_RANK $GROUP_RANK $WORLD_SIZE $SML_HOST"; echo runs; ' \
+               '[ $SML_ATTEMPT != 1 ] || sleep 600; [ $SML_ATTEMPT != 2 ] || sleep ${1:-0}'
+        for least, status in ((("--min-hosts", "2", "--max-hosts", "3"), 0), (("--min-np", "6"), 125)):
+            hosts = self.bed.hosts(slots=2, names=["algo-1", "algo-2", "algo-3"])
+            with self.bed.sml_run_popen("algo-1", "--max-restarts", "3", *least, "--heartbeat-timeout", "2s", "-H", hosts,
+                                        "--no-tag", "sh", "-c", show) as job:
+                before = read_lines(job, b"runs\n", 6)
+                self.addCleanup(self.bed.start, "algo-2")
+                self.bed.kill("algo-2")
+                done = job.finish(60)
+            self.bed.start("algo-2")
+            self.assert_status(done, status)
+            done.stdout = before + done.stdout
+            if status == 0:
+                self.assertEqual(self.places(done, 2), [[r, r % 2, r // 2, 4, f"algo-{(1, 3)[r // 2]}"] for r in range(4)])
+                self.assertIn("the job goes on with 4 ranks on 2 hosts, without algo-2", own_lines(done))
+            else:
+                self.assertIn("no restart: algo-2 is out, and 4 ranks are fewer than the 6 of --min-np", own_lines(done))
