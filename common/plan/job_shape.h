@@ -45,6 +45,7 @@ enum class MpiMeeting : std::uint8_t {
   Pmi1,
   Pmi2,
   Pmix,
+  Both,  // as Auto, of a job that is one of MPI: a program of which nothing is to be seen gets PMI and PMIx
 };
 
 }  // namespace sml::plan

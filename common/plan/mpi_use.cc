@@ -74,7 +74,16 @@ bool offers_pmi(MpiMeeting meeting, MpiSpeech speech) {
 }
 
 bool offers_pmix(MpiMeeting meeting, MpiSpeech speech) {
-  return meeting == MpiMeeting::Pmix || (meeting == MpiMeeting::Auto && speech == MpiSpeech::Pmix);
+  if (meeting == MpiMeeting::Both && speech == MpiSpeech::Unknown) return true;
+  return meeting == MpiMeeting::Pmix || (is_chosen_by_hosts(meeting) && speech == MpiSpeech::Pmix);
+}
+
+bool is_chosen_by_hosts(MpiMeeting meeting) { return meeting == MpiMeeting::Auto || meeting == MpiMeeting::Both; }
+
+std::vector<std::string> choice_variables(std::span<const std::string> theirs) {
+  const std::string name = "MPIR_CVAR_PMI_VERSION";
+  if (find_variable(theirs, name) != nullptr) return {};
+  return {name + "=1"};
 }
 
 bool brings_together(MpiMeeting meeting, MpiSpeech speech) {

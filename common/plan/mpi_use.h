@@ -24,12 +24,20 @@ enum class MpiSpeech : std::uint8_t {
 // "libmpich.so.12" → Pmi, "libmpi.so.40" → Pmix: Open MPI.
 MpiSpeech speech_of(std::string_view library);
 
-// Whether `meeting` offers it to ranks whose library speaks so. Never both: MPICH 5 ends where it sees two.
+// Whether `meeting` offers it to ranks whose library speaks so. Both only by MpiMeeting::Both, where it is unknown: see
+// choice_variables().
 bool offers_pmi(MpiMeeting meeting, MpiSpeech speech);
 bool offers_pmix(MpiMeeting meeting, MpiSpeech speech);
 
 // Whether `meeting` brings ranks together whose library speaks so.
 bool brings_together(MpiMeeting meeting, MpiSpeech speech);
+
+// Whether each host looks for itself what its programs speak.
+bool is_chosen_by_hosts(MpiMeeting meeting);
+
+// For ranks that are offered both, where MPICH 5 ends unless it is told which to take. Others do not read it. Nothing
+// where the user, by `theirs`, has chosen.
+std::vector<std::string> choice_variables(std::span<const std::string> theirs);
 
 // The MPI library that an ELF program is linked with; empty: none.
 std::string linked_mpi_library(const ReadAt& program);

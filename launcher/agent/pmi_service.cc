@@ -27,19 +27,24 @@ std::map<Rank, std::uint32_t> places_of(const std::vector<rendezvous::PmiRank>& 
 
 }  // namespace
 
-PmiService::PmiService(const ServiceContext& context, rendezvous::PmiWorld world, std::vector<Rank> speakers)
+PmiService::PmiService(const ServiceContext& context, rendezvous::PmiWorld world, std::vector<Rank> speakers,
+                       plan::Environment more)
     : context_(context),
       size_(world.size),
       job_(world.job),
       local_ranks_(places_of(world.ranks)),
       speakers_(std::move(speakers)),
+      more_(std::move(more)),
       server_(std::move(world)) {}
 
 plan::Environment PmiService::variables(Rank rank) const {
   const auto place = local_ranks_.find(rank);
   if (place == local_ranks_.end()) return {};
-  return {"PMI_RANK=" + std::to_string(rank.value()), "PMI_SIZE=" + std::to_string(size_), "PMI_JOBID=" + job_,
-          "MPI_LOCALRANKID=" + std::to_string(place->second), "MPI_LOCALNRANKS=" + std::to_string(local_ranks_.size())};
+  plan::Environment out{"PMI_RANK=" + std::to_string(rank.value()), "PMI_SIZE=" + std::to_string(size_),
+                        "PMI_JOBID=" + job_, "MPI_LOCALRANKID=" + std::to_string(place->second),
+                        "MPI_LOCALNRANKS=" + std::to_string(local_ranks_.size())};
+  out.insert(out.end(), more_.begin(), more_.end());
+  return out;
 }
 
 Result<std::vector<HostService::OwnDescriptor>> PmiService::descriptors(Rank rank) {

@@ -18,8 +18,10 @@ namespace sml::agent {
 // Whose MPI may find the others by PMI, and is offered it.
 class PmiService final : public HostService {
  public:
-  // Those that are no speakers get the variables, but no socket: their programs cannot ask for anything.
-  PmiService(const ServiceContext& context, rendezvous::PmiWorld world, std::vector<Rank> speakers);
+  // Those that are no speakers get the variables, those of `more`
+  // too, but no socket: their programs cannot ask for anything.
+  PmiService(const ServiceContext& context, rendezvous::PmiWorld world, std::vector<Rank> speakers,
+             plan::Environment more);
 
   Result<void> check(wire::Prepared&) override { return {}; }
   plan::Environment variables(Rank rank) const override;
@@ -57,6 +59,7 @@ class PmiService final : public HostService {
   std::string job_;
   std::map<Rank, std::uint32_t> local_ranks_;  // their places on this host
   std::vector<Rank> speakers_;
+  plan::Environment more_;
   rendezvous::PmiServer server_;
   std::map<Rank, std::unique_ptr<Client>> clients_;
   Lifetime lifetime_;

@@ -60,7 +60,7 @@ struct Speech {
 Speech speech_of(std::uint32_t app, plan::MpiMeeting meeting, const WorkerEnvironments& environments) {
   const plan::MpiSpeech linked = plan::speech_of(environments.mpi_library(app));
   if (linked != plan::MpiSpeech::Unknown) return {linked, PmixNeed::Sure};
-  if (meeting != plan::MpiMeeting::Auto || environments.mpi_chance(app) == plan::MpiChance::No) return {};
+  if (!plan::is_chosen_by_hosts(meeting) || environments.mpi_chance(app) == plan::MpiChance::No) return {};
   const bool open_mpi = plan::uses_open_mpi(environments.path(app), environments.shared(app), host_files());
   return {open_mpi ? plan::MpiSpeech::Pmix : plan::MpiSpeech::Unknown, PmixNeed::Perhaps};
 }
@@ -93,7 +93,7 @@ class Meetings {
 
   // Who has been named a dialect gets it, whatever is to be seen of the program.
   bool may_speak(const wire::Worker& worker) const {
-    return plan_.mpi.meeting != plan::MpiMeeting::Auto || environments_.mpi_chance(worker.app) == plan::MpiChance::Yes;
+    return !plan::is_chosen_by_hosts(plan_.mpi.meeting) || environments_.mpi_chance(worker.app) == plan::MpiChance::Yes;
   }
 
   const wire::Prepare& plan_;
@@ -128,7 +128,10 @@ std::unique_ptr<HostService> Meetings::pmi() const {
     if (may_speak(*worker)) speakers.push_back(worker->rank);
   }
   if (world.ranks.empty()) return nullptr;
-  return std::make_unique<PmiService>(context_, std::move(world), std::move(speakers));
+  plan::Environment choice;
+  const plan::Environment& theirs = environments_.shared(workers_.front()->app);
+  if (plan_.mpi.meeting == plan::MpiMeeting::Both) choice = plan::choice_variables(theirs);
+  return std::make_unique<PmiService>(context_, std::move(world), std::move(speakers), std::move(choice));
 }
 
 // Of all ranks of the host, as a fence of PMIx is of all in the job.
@@ -136,7 +139,7 @@ std::unique_ptr<HostService> Meetings::pmix() const {
   if (plan_.mpi.shape.size() < 2 || plan_.mpi.host >= plan_.mpi.shape.hosts.size()) return nullptr;
   for (const wire::Worker* worker : workers_) {
     const Speech& speech = speeches_[worker->app];
-    if (!may_meet(*worker) || !plan::offers_pmix(plan_.mpi.meeting, speech.speech)) continue;
+    if (!may_meet(*worker) || !plan::offers_pmix(plan_.mpi.meeting, speech.speech) || !may_speak(*worker)) continue;
     plan::Environment environment = environments_.shared(worker->app);
     environment.insert(environment.end(), worker->environment.begin(), worker->environment.end());
     const bool asked = plan_.mpi.meeting == plan::MpiMeeting::Pmix;

@@ -85,6 +85,16 @@ class OnThisMachine(TestCase):
         self.assert_status(done, 0)
         self.assertEqual(words(done), ["ring 0 of 2 got 1", "ring 1 of 2 got 1", "status 0", "status 0"])
 
+    def test_under_the_name_mpirun_a_script_may_start_programs_of_either_family(self):
+        folder = pathlib.Path(self.temporary_directory())
+        (folder / "mpirun").symlink_to(SML_RUN)
+        for program in (self.program, compiled(self, "mpich")):
+            done = run([folder / "mpirun", "-np", "2", "--oversubscribe", "sh", "-c", f"{program} ring; true"])
+            self.assert_status(done, 0)
+            self.assertEqual(words(done), ["ring 0 of 2 got 1", "ring 1 of 2 got 1"])
+        done = run([folder / "mpirun", "-np", "2", "--oversubscribe", "printenv", "PMIX_NAMESPACE"])
+        self.assert_status(done, 1)  # it can start none
+
     def test_programs_without_mpi_get_no_helper(self):
         done = sml_run("-np", "1", "sh", "-c", f"pgrep -c -P $PPID -x {HELPER}; env | grep -c ^PMIX_; true")
         self.assertEqual(words(done), ["0", "0"])

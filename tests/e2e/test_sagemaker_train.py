@@ -4,11 +4,14 @@ import io
 import json
 import os
 import shutil
+import subprocess
 import tarfile
 
-from harness import PYTHON, TRAIN_DDP, TestCase, sml_run
+from harness import PYTHON, REPO, TRAIN_DDP, TestCase, sml_run
 
 PATH = f"{os.path.dirname(PYTHON)}:{os.environ['PATH']}"  # "python3" is the one that has torch
+
+MPI_PROGRAM = REPO / "tests/e2e/mpi_program.c"
 
 SHOW = """import json, os, sys
 print(json.dumps({"argv": sys.argv, "cwd": os.getcwd(),
@@ -76,6 +79,16 @@ class Train(TestCase):
         shown = [json.loads(line) for line in done.stdout.splitlines()]
         self.assertEqual(sorted(s["env"]["RANK"] for s in shown), ["0", "1", "2"])
         self.assertEqual({s["env"]["A"] for s in shown}, {"b c"})
+
+    def test_programs_of_mpi_that_the_script_starts_are_one_world(self):
+        for family in ("mpich", "openmpi"):
+            with self.subTest(family):
+                subprocess.run([f"mpicc.{family}", MPI_PROGRAM, "-o", self.ml / "code/program"], check=True, timeout=120)
+                self.program("run.py", "import os\nos.execv('./program', ['program', 'ring'])\n", sagemaker_mpi_enabled="true",
+                             sagemaker_mpi_num_of_processes_per_host="3")
+                done = self.train("--no-tag")
+                self.assert_status(done, 0)
+                self.assertEqual(sorted(done.stdout.splitlines()), [f"ring {r} of 3 got {got}" for r, got in enumerate((3, 1, 3))])
 
     def test_an_array_job_with_custom_options_and_a_wrapper(self):
         """As AWS documents it: each index trains for its line of a file, through a wrapper of the program proper."""

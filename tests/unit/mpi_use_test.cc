@@ -135,10 +135,10 @@ TEST_CASE("a library's name tells by what its ranks find each other") {
 }
 
 TEST_CASE("who is brought together, and who is not") {
-  for (const MpiMeeting meeting : {MpiMeeting::Auto, MpiMeeting::Pmi1, MpiMeeting::Pmi2}) {
+  for (const MpiMeeting meeting : {MpiMeeting::Auto, MpiMeeting::Both, MpiMeeting::Pmi1, MpiMeeting::Pmi2}) {
     CHECK(brings_together(meeting, MpiSpeech::Pmi));
     CHECK(brings_together(meeting, MpiSpeech::Unknown));
-    CHECK(brings_together(meeting, MpiSpeech::Pmix) == (meeting == MpiMeeting::Auto));
+    CHECK(brings_together(meeting, MpiSpeech::Pmix) == is_chosen_by_hosts(meeting));
   }
   CHECK(brings_together(MpiMeeting::Pmix, MpiSpeech::Pmix));
   CHECK(brings_together(MpiMeeting::Pmix, MpiSpeech::Unknown));
@@ -146,7 +146,15 @@ TEST_CASE("who is brought together, and who is not") {
   CHECK_FALSE(brings_together(MpiMeeting::None, MpiSpeech::Pmi));
 }
 
-TEST_CASE("nobody is offered both PMI and PMIx, at which MPICH 5 ends") {
+TEST_CASE("a job of MPI offers both to those of whom nothing is known, and says which MPICH is to take") {
+  CHECK((offers_pmi(MpiMeeting::Both, MpiSpeech::Unknown) && offers_pmix(MpiMeeting::Both, MpiSpeech::Unknown)));
+  CHECK_FALSE(offers_pmix(MpiMeeting::Both, MpiSpeech::Pmi));
+  CHECK_FALSE(offers_pmi(MpiMeeting::Both, MpiSpeech::Pmix));
+  CHECK(choice_variables(Words{"A=1"}) == Words{"MPIR_CVAR_PMI_VERSION=1"});
+  CHECK(choice_variables(Words{"MPIR_CVAR_PMI_VERSION=x"}).empty());
+}
+
+TEST_CASE("nobody else is offered both PMI and PMIx, at which MPICH 5 ends") {
   for (const MpiMeeting meeting :
        {MpiMeeting::None, MpiMeeting::Auto, MpiMeeting::Pmi1, MpiMeeting::Pmi2, MpiMeeting::Pmix}) {
     for (const MpiSpeech speech : {MpiSpeech::Unknown, MpiSpeech::Pmi, MpiSpeech::Pmix}) {
