@@ -55,6 +55,8 @@ constexpr Sentence kSentences[] = {
     {"Disk quota exceeded", kRoot, "a disk quota is used up"},
     {"Too many open files", kRoot, kFiles},
     {"ddress already in use", kRoot, kPort},
+    // torch as Debian 13 builds it
+    {"was build without libuv", kRoot, "this torch is built without libuv, which -x USE_LIBUV=0 lets it do without"},
     // slurmstepd
     {"DUE TO PREEMPTION", kRoot, kPreempted},
     {"DUE TO TIME LIMIT", kRoot, kTimeLimit},

@@ -53,6 +53,8 @@ TEST_CASE("known sentences name the cause, wherever they stand in the last words
        "an accelerator has no memory left"},
       {"OSError: [Errno 28] No space left on device", CauseKind::Root, "a disk is full"},
       {"OSError: [Errno 98] Address already in use", CauseKind::Root, "a port that it needs is taken"},
+      {"RuntimeError: use_libuv was requested but PyTorch was build without libuv support", CauseKind::Root,
+       "this torch is built without libuv, which -x USE_LIBUV=0 lets it do without"},
       {"slurmstepd: error: *** STEP 7.0 ON n1 CANCELLED AT 2026-01-01T00:00:00 DUE TO PREEMPTION ***", CauseKind::Root,
        "the batch system took the hosts away"},
       {kLostPeer, CauseKind::Cascade, "a rank that it worked with has gone"},
