@@ -1,12 +1,14 @@
 # Imports modules once, then becomes a worker by fork whenever the agent (launcher/agent/preload.cc) asks for one.
 # Descriptor 3 had this text, 4 is a socket to the agent. Messages: length (4 bytes, little endian), then strings, each
 # with its length. First comes what to import; "ready" or why not is answered; then workers. Lives as long as the socket.
-import _socket, ctypes, fcntl, gc, importlib.machinery, os, pkgutil, runpy, sys
+import _socket, ctypes, fcntl, gc, importlib.machinery, importlib.util, os, pkgutil, runpy, sys
 
 ME = sys._getframe().f_code.co_filename
 AGENT = os.getppid()
 RESERVED = range(3, 16)  # numbers that workers' own descriptors may have
 SEIZED = ("/dev/nvidia", "/dev/kfd", "/dev/dri", "/dev/accel", "/dev/neuron", "/dev/hl", "/dev/infiniband", "socket:")
+# What modules put off until their first use, which is in the first step of training.
+PUT_OFF = {"torch": ("torch._dynamo",)}
 channel = None
 libc = ctypes.CDLL(None, use_errno=True)
 
@@ -109,6 +111,9 @@ def prepare():
     try:
         for name in names:
             importlib.import_module(name)
+            for more in PUT_OFF.get(name, ()):
+                if importlib.util.find_spec(more):
+                    importlib.import_module(more)
     except BaseException as e:
         flush()
         say("they cannot be imported: %s: %s" % (type(e).__name__, e))
@@ -181,6 +186,8 @@ def renew(environment):
     for name in ("random", "numpy.random"):
         if name in sys.modules:
             sys.modules[name].seed()
+    if "torch" in sys.modules:
+        sys.modules["torch"].default_generator.seed()  # that of the processor; those of devices begin alike everywhere
     if "multiprocessing.process" in sys.modules:
         sys.modules["multiprocessing.process"].current_process().authkey = os.urandom(32)
 

@@ -77,3 +77,24 @@ class Torchrun(FrameworkCase):
                              f"exec {self.RUN} --nnodes=3 --node-rank=$RANK --master-addr=$MASTER_ADDR --master-port=29500 "
                              f"{script('torch_ddp.py')}")
         self.assert_failed(done, 1, r"sml-run: rank \d on algo-\d exited with status 1", r"exitcode  : 7")
+
+
+class Preloaded(FrameworkCase):
+    """Workers that are forks of a process which has imported torch."""
+
+    def test_restart(self):
+        line = "rank {} in attempt 2: there before True, threads 2, own numbers True"
+        for modules, done in (
+            ("torch", self.here("sml-run", "-np", "2", "-x", "OMP_NUM_THREADS=2", "--max-restarts", "1", "--restart-delay", "0:0",
+                                "--preload", "torch", PYTHON, script("torch_restart.py"))),
+            # numpy's OpenBLAS has threads of its own, which it ends before each fork.
+            ("numpy,torch", self.on_hosts("sml-run", "-H", self.bed.hosts(1), "-x", "OMP_NUM_THREADS=2", "--max-restarts", "1",
+                                          "--restart-delay", "0:0", "--preload", "numpy,torch", PYTHON, script("torch_restart.py")))):
+            self.assertNotIn("without it", done.stderr, modules)
+            self.assert_said(done, line, 2 if modules == "torch" else 3)
+
+    def test_other_scripts(self):
+        for name, line in (("torch_fsdp.py", "sharded on rank {} of "), ("torch_rpc.py", "called from rank {} of ")):
+            done = self.here("sml-run", "-np", "2", "--preload", "torch,torch.distributed.rpc", PYTHON, script(name))
+            self.assertNotIn("without it", done.stderr)
+            self.assert_said(done, line, 2)
