@@ -120,6 +120,8 @@ struct DefaultVariable {
 };
 constexpr std::array kDefaults{
     DefaultVariable{"PYTHONUNBUFFERED", "1", "unless set: 1, so that output is seen when it is printed"},
+    DefaultVariable{"PYTHONFAULTHANDLER", "1",
+                    "unless set: 1, so that Python's stacks are printed when a signal ends it"},
     DefaultVariable{"NCCL_ASYNC_ERROR_HANDLING", "1", "unless set: 1, so that a broken collective ends the worker"},
     DefaultVariable{"TORCH_NCCL_ASYNC_ERROR_HANDLING", "1", "unless set: 1, the same for torch from 2.2 on"},
 };

@@ -93,7 +93,9 @@ Attempt::Attempt(boost::asio::io_context& loop, const JobOptions& options, plan:
       deadline_timer_(loop),
       hosts_(fleet.hosts().size()),
       workers_(fleet, plan_, options, events, owner),
-      meeting_(loop.get_executor(), fleet, plan_, options, [&owner](const std::string& text) { owner.say(text); }),
+      meeting_(loop.get_executor(), fleet, plan_, options,
+               {.say = [&owner](const std::string& text) { owner.say(text); },
+                .missing = [&owner] { owner.ranks_missing(); }}),
       wire_up_(fleet, plan_.map),
       inquiry_(loop.get_executor(), fleet),
       warned_of_mpi_(plan_.job.attempt > 0) {
@@ -136,7 +138,7 @@ void Attempt::perform(AttemptAction action) {
     case AttemptAction::Unexpected: return;
     case AttemptAction::Probe: return meeting_.ask() ? tell(AttemptEvent::AllProbed) : look_at_probes();
     case AttemptAction::StartAll: return start_all();
-    case AttemptAction::StopAll: return stop_all();
+    case AttemptAction::StopAll: return std::exchange(ends_softly_, false) ? end_softly() : stop_all();
     case AttemptAction::KillAll:
       SML_SWITCH_POINT("all workers are to be killed");
       return fleet_.end_workers({SIGKILL, 0}, launch::Afterwards::Leave);
@@ -174,8 +176,19 @@ void Attempt::start_all() {
   meeting_.start_workers(terms_.afterwards);
 }
 
+// That of a job which hangs makes Python print the stacks of all threads.
+int Attempt::stop_signal() const { return facts_.stop_signal.value_or(facts_.stalled ? SIGABRT : SIGTERM); }
+
+void Attempt::end_softly() {
+  machine_.take_longer(Inquiry::kAll);
+  arm_deadline();
+  owner_.before_end([this, alive = std::weak_ptr<bool>(alive_)] {
+    if (!alive.expired() && machine_.state() == AttemptState::Stopping) stop_all();
+  });
+}
+
 void Attempt::stop_all() {
-  const wire::Stop stop{facts_.stop_signal.value_or(SIGTERM), launch::milliseconds(machine_.grace())};
+  const wire::Stop stop{stop_signal(), launch::milliseconds(machine_.grace())};
   const bool leaving = machine_.state() == AttemptState::Leaving;
   SML_SWITCH_POINT("all workers are to stop");
   for (fleet::Host& host : fleet_.hosts()) {
@@ -289,6 +302,7 @@ void Attempt::stop_for_no_progress(report::NoProgress what) {
   if (!runs()) return;
   std::string who = report::ranks_in_words(what.ranks, plan_.map);
   facts_.stalled = report::Facts::Stalled{std::move(what), std::move(who), Clock::now()};
+  ends_softly_ = true;
   tell(AttemptEvent::NoProgress);
 }
 

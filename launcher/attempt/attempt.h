@@ -94,6 +94,9 @@ class Attempt final : public fleet::FleetListener {
   void look_at_probes();
   void start_all();
   void stop_all();
+  int stop_signal() const;
+  // Whoever wants to sees where the workers are; then they are ended.
+  void end_softly();
   void clear();
   void look_for_end();
   void time_out_start();
@@ -126,6 +129,7 @@ class Attempt final : public fleet::FleetListener {
   bool warned_of_mpi_;
   bool told_of_secrets_ = false;
   TimePoint told_whom_we_await_ = Clock::now();
+  bool ends_softly_ = false;  // the stop that comes
   std::vector<hosts::OneMachine> machines_;
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };

@@ -118,6 +118,10 @@ std::optional<TimePoint> AttemptMachine::deadline_of(AttemptState state, TimePoi
   return std::nullopt;
 }
 
+void AttemptMachine::take_longer(Duration more) {
+  if (deadline_) *deadline_ += more;
+}
+
 AttemptAction AttemptMachine::on(AttemptEvent event, TimePoint now) {
   const Row* row = find_row(kTable, state_, event);
   if (row == nullptr) return A::Unexpected;

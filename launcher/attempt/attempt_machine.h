@@ -65,6 +65,8 @@ class AttemptMachine {
   [[nodiscard]] AttemptAction on(AttemptEvent event, TimePoint now);
   AttemptState state() const { return state_; }
   std::optional<TimePoint> deadline() const { return deadline_; }
+  // Before the workers are told to end something else takes its time.
+  void take_longer(Duration more);
   // That the workers have to end, of the stop that has begun or would begin now.
   Duration grace() const { return grace_; }
 

@@ -2,6 +2,7 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 
@@ -33,6 +34,11 @@ class AttemptOwner {
   virtual void input_taken(Rank rank, std::uint64_t bytes) = 0;
   // Output that our reader has not taken.
   virtual std::size_t pending_output() const = 0;
+  // Ranks have not joined the others in time.
+  virtual void ranks_missing() = 0;
+  // The workers are to be ended, as they hang; `then`, which does so, is to be called soon, and once. For who wants to
+  // see where they are.
+  virtual void before_end(std::function<void()> then) = 0;
   // Of a host.
   virtual void host_log_failed(const Error& why) = 0;
 

@@ -7,11 +7,11 @@
 namespace sml::attempt {
 
 Meeting::Meeting(const boost::asio::any_io_executor& loop, fleet::Fleet& fleet, const plan::LaunchPlan& plan,
-                 const JobOptions& options, Say say)
+                 const JobOptions& options, Handlers handlers)
     : fleet_(fleet),
       plan_(plan),
       options_(options),
-      say_(std::move(say)),
+      handlers_(std::move(handlers)),
       search_(fleet.hosts(), options.master_address),
       join_watch_(
           options.join_warn, plan.map.members(),
@@ -126,8 +126,10 @@ void Meeting::release_stores() {
 
 // ---- who has not come
 
-void Meeting::tell(const std::string& sentence) const {
-  if (!sentence.empty() && watching_) say_(sentence);
+bool Meeting::tell(const std::string& sentence) const {
+  if (sentence.empty() || !watching_) return false;
+  handlers_.say(sentence);
+  return true;
 }
 
 void Meeting::arm() {
@@ -153,7 +155,7 @@ void Meeting::handle(const fleet::Host& host, const wire::Joined& m) {
   if (join_watch_.asking() == JoinWatch::Ask::Everybody) {
     std::vector<Rank> missing = m.missing;  // helpers need not join
     std::erase_if(missing, [this](Rank rank) { return rank.value() >= plan_.map.members(); });
-    tell(join_watch_.host_says(host.name(), missing, m.count, Clock::now()));
+    if (tell(join_watch_.host_says(host.name(), missing, m.count, Clock::now()))) handlers_.missing();
     return arm();
   }
   const auto since = std::chrono::milliseconds(m.since_first_ms);

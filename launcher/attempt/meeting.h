@@ -21,11 +21,14 @@ namespace sml::attempt {
 
 class Meeting {
  public:
-  using Say = std::function<void(const std::string&)>;
+  struct Handlers {
+    std::function<void(const std::string&)> say;  // who has not come
+    std::function<void()> missing;                // that has been said of some ranks
+  };
 
-  // What is given outlives this; the fleet has its hosts. `say`: who has not come.
+  // What is given outlives this; the fleet has its hosts.
   Meeting(const boost::asio::any_io_executor& loop, fleet::Fleet& fleet, const plan::LaunchPlan& plan,
-          const JobOptions& options, Say say);
+          const JobOptions& options, Handlers handlers);
 
   void introduced(const fleet::Host& host) { search_.ask(host); }
   void prepared(const fleet::Host& host, const wire::Prepared& message);
@@ -58,12 +61,12 @@ class Meeting {
   void watch();
   void arm();
   void ask_everybody();
-  void tell(const std::string& sentence) const;
+  bool tell(const std::string& sentence) const;
 
   fleet::Fleet& fleet_;
   const plan::LaunchPlan& plan_;
   const JobOptions& options_;
-  Say say_;
+  Handlers handlers_;
   fleet::AddressSearch search_;
   JoinWatch join_watch_;
   boost::asio::steady_timer timer_;

@@ -34,4 +34,12 @@ void HangReports::tell(control::Form form, std::function<void(Result<std::string
   });
 }
 
+void HangReports::print(const std::string& why, TraceTools tools, std::function<void()> then) {
+  job_.look(tools, [this, why, then = std::move(then)](report::Traces found) {
+    const report::Traces traces = with_silence(std::move(found));
+    for (const std::string& line : table(why, traces)) job_.say(line);
+    then();
+  });
+}
+
 }  // namespace sml::run

@@ -21,11 +21,15 @@ class HangReports {
     const report::JobProgress& progress;
     std::function<bool()> workers_run;
     std::function<void(TraceTools tools, attempt::Inquiry::Done done)> look;
+    std::function<void(const std::string&)> say;
   };
   explicit HangReports(Job job) : job_(std::move(job)) {}
 
   // For one who asks from outside. Error: no worker runs.
   void tell(control::Form form, std::function<void(Result<std::string>)> done) const;
+  // For people; `why` in words. `then` is called afterwards, once, whatever has come of it.
+  void print(
+      const std::string& why, TraceTools tools, std::function<void()> then = [] {});
 
  private:
   report::Traces with_silence(report::Traces traces) const;

@@ -69,7 +69,8 @@ Run::Run(const JobOptions& options, plan::LaunchPlan plan, const launch::AgentIm
            .progress = progress_.so_far(),
            .workers_run = [this] { return attempt_->runs(); },
            .look = [this](TraceTools tools,
-                          attempt::Inquiry::Done done) { attempt_->look_for_workers(tools, std::move(done)); }}),
+                          attempt::Inquiry::Done done) { attempt_->look_for_workers(tools, std::move(done)); },
+           .say = [this](const std::string& text) { console_.say(text); }}),
       stdin_(loop_.get_executor(), {.data =
                                         [this](Rank rank, const std::string& bytes) {
                                           send_to(rank, wire::StdinData{rank, bytes});
@@ -342,6 +343,14 @@ void Run::suspend() {
 void Run::print_status(int signo) {
   events_.tell(report::SignalCame{signo, report::SignalUse::PrintsStatus});
   for (const std::string& line : report::status_table(progress_.so_far(), Clock::now())) console_.say(line);
+}
+
+void Run::ranks_missing() {
+  if (attempt_->runs()) hang_reports_.print("not all ranks have joined", TraceTools::NonStopping);
+}
+
+void Run::before_end(std::function<void()> then) {
+  hang_reports_.print("before the workers are ended", TraceTools::All, std::move(then));
 }
 
 void Run::on_signal(int signo) {

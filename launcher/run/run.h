@@ -1,6 +1,7 @@
 // sml-run from the first host to the exit status: loop, signals, what is printed and recorded, input, the hosts, and
 // one attempt at a time. Decides nothing that they can decide.
 #pragma once
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -55,6 +56,8 @@ class Run final : private attempt::AttemptOwner {
   void worker_ended(Rank rank) override { stdin_.remove_reader(rank); }
   void input_taken(Rank rank, std::uint64_t bytes) override { stdin_.taken(rank, bytes); }
   std::size_t pending_output() const override { return console_.pending(); }
+  void ranks_missing() override;
+  void before_end(std::function<void()> then) override;
   void host_log_failed(const Error& why) override { log_failed(why); }
   void attempt_cleared() override { tell(RunEvent::AttemptCleared); }
   void attempt_over(End end) override;

@@ -1,8 +1,8 @@
-"""Where the ranks are: sml-run stacks."""
+"""Jobs that hang: where the ranks are, and how such jobs end."""
 import contextlib
 import json
 
-from harness import PYTHON, HostsCase, poll
+from harness import PYTHON, HostsCase, TestCase, poll, sml_run
 from jobs import sh
 
 # Ranks but one wait for a word of torch's store, which says none; that one sleeps.
@@ -63,3 +63,27 @@ class Stacks(HostsCase):
             self.assertEqual([one["fault"] for one in told["ranks"]], ["gdb was too slow"] * 4)
             self.assertEqual([p["ranks"] for p in told["places"]], ["0-1,3", "2"])
             self.assertTrue(poll(lambda: "654321" not in str(self.bed.ps()), 10))
+
+
+HANGS = """
+import os, time
+def hold_up():
+    time.sleep(600)
+print("step", flush=True)
+if os.environ["RANK"] == "1":
+    hold_up()
+while True:
+    time.sleep(0.2)
+    print("step", flush=True)
+"""
+
+
+class Watched(TestCase):
+    def test_a_job_that_hangs_is_looked_at_and_then_ended(self):
+        """Python tells where it was, with no tool."""
+        done = sml_run("-np", "2", "--watch", "step;every=3s", PYTHON, "-c", HANGS)
+        self.assert_status(done, 123)
+        self.assertIn("sml-run: where the ranks are (before the workers are ended):\n", done.stderr)
+        self.assertIn("[1] Fatal Python error: Aborted\n", done.stderr)
+        self.assertRegex(done.stderr, r'\[1\]   File "<string>", line 4 in hold_up\n')
+        self.assertLess(done.stderr.index("where the ranks are"), done.stderr.index("Fatal Python error"))

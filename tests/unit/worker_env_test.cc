@@ -216,8 +216,8 @@ TEST_CASE("names are unique and sorted, values are bytes") {
   EnvironmentLayers layers;
   layers.launcher = launcher;
   const Environment out = compose(layers);
-  CHECK(out == Environment{"A=last\xfe", "A.B=1", "EMPTY=", "NCCL_ASYNC_ERROR_HANDLING=1", "PYTHONUNBUFFERED=1",
-                           "TORCH_NCCL_ASYNC_ERROR_HANDLING=1", "Z=1"});
+  CHECK(out == Environment{"A=last\xfe", "A.B=1", "EMPTY=", "NCCL_ASYNC_ERROR_HANDLING=1", "PYTHONFAULTHANDLER=1",
+                           "PYTHONUNBUFFERED=1", "TORCH_NCCL_ASYNC_ERROR_HANDLING=1", "Z=1"});
 }
 
 TEST_CASE("defaults give way to whatever is set below or by the user") {
