@@ -41,6 +41,7 @@ struct Said {
 // What a launcher that is started on every host is told of them: how many, which this one is, where the first is.
 struct Meeting {
   std::optional<Said> hosts;
+  std::optional<Said> least_hosts;  // their number may vary, and `hosts` is the most
   std::optional<Said> place;
   std::optional<Said> address;
   std::optional<Said> port;

@@ -20,9 +20,23 @@ void refuse(Meeting& meeting, string_view written, const Error& why) {
   meeting.refused.push_back(Error(why).in(std::string(written)).message());
 }
 
+bool is_whole_number(string_view text) {
+  return !text.empty() && text.find_first_not_of("0123456789") == string_view::npos;
+}
+
 Result<Meaning> hosts_count(string_view written, Values values) {
   Meaning out;
   const Result<std::string> count = fixed_count(values[0]);
+  const std::size_t colon = values[0].find(':');
+  const std::string least = values[0].substr(0, colon);
+  const std::string most = colon == std::string::npos ? least : values[0].substr(colon + 1);
+  const bool range = is_whole_number(least) && is_whole_number(most) &&
+                     (least.size() < most.size() || (least.size() == most.size() && least < most));
+  if (range) {
+    out.meeting.hosts = {std::string(written), most};
+    out.meeting.least_hosts = {std::string(written), least};
+    return out;
+  }
   if (!count) refuse(out.meeting, written, count.error());
   out.meeting.hosts = {std::string(written), count ? *count : values[0].substr(values[0].find(':') + 1)};
   return out;
@@ -40,10 +54,6 @@ Row as_said(string_view names, std::optional<Said> Meeting::*member) {
 Result<Meaning> workers_per_host(string_view, Values values) {
   if (values[0] == "xpu") return bad_value(values[0], "a number, auto, gpu or cpu");
   return one("--nproc-per-node", values[0] == "auto" ? "gpu-or-cpu" : values[0]);
-}
-
-bool is_whole_number(string_view text) {
-  return !text.empty() && text.find_first_not_of("0123456789") == string_view::npos;
 }
 
 // --rdzv-conf join_timeout=600,is_host=1: what else is there is of no consequence here.
@@ -140,7 +150,12 @@ Result<Settled> started_once(const Meeting& m) {
     return bad_value(m.place->value, "0; sml-run is called once, on one host, and starts the workers of all")
         .in(m.place->written);
   }
-  if (m.hosts) out.options.push_back({"--host-count", m.hosts->value});
+  if (m.least_hosts) {
+    out.options.push_back({"--min-hosts", m.least_hosts->value});
+    out.options.push_back({"--max-hosts", m.hosts->value});
+  } else if (m.hosts) {
+    out.options.push_back({"--host-count", m.hosts->value});
+  }
   const bool address = m.address && is_address(m.address->value);
   if (address) out.options.push_back({"--master-addr", m.address->value});
   for (const auto& said :
@@ -186,6 +201,10 @@ std::string which_and_where(const Meeting& m) {
 // `calling`: the rest of a line by which hosts call each other; null: they do not.
 std::optional<Error> all_that_lacks(const Meeting& m, const Rest* calling) {
   std::vector<std::string> clauses = m.refused;
+  if (calling != nullptr && m.least_hosts) {
+    const std::string range = m.least_hosts->value + ":" + m.hosts->value;
+    clauses.push_back(Error(fixed_count(range).error()).in(m.hosts->written).message());
+  }
   if (calling != nullptr && !m.place && head_of(m).empty()) clauses.push_back(which_and_where(m));
   if (clauses.empty()) return std::nullopt;  // a secret alone is asked for later, where its file is read
   if (calling != nullptr && !calling->secret_advice.empty()) {
@@ -227,8 +246,8 @@ Result<std::string> fixed_count(string_view text) {
 }
 
 void merge(Meeting& all, const Meeting& more) {
-  for (const auto member : {&Meeting::hosts, &Meeting::place, &Meeting::address, &Meeting::port, &Meeting::endpoint,
-                            &Meeting::own, &Meeting::is_first, &Meeting::patience}) {
+  for (const auto member : {&Meeting::hosts, &Meeting::least_hosts, &Meeting::place, &Meeting::address, &Meeting::port,
+                            &Meeting::endpoint, &Meeting::own, &Meeting::is_first, &Meeting::patience}) {
     if (more.*member) all.*member = more.*member;
   }
   for (const std::string& clause : more.refused) {

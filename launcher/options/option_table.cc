@@ -162,13 +162,10 @@ OptionGroup options_of_restarts() {
                 "The last K hosts of the list have no workers: they are connected to and checked, and at a restart "
                 "each takes the place of a host that has been lost, with its ranks. Default: 0.",
                 "0"}),
-       needing("--max-restarts",
-               {"--min-hosts", "N", set_min_hosts,
-                "When hosts are lost and no spare is left, go on with fewer hosts and ranks, down to N hosts."}),
-       needing("--max-restarts",
-               {"--min-np", "N", set_min_np, "The same, down to N ranks. With both neither may be gone below."}),
-       needing("--max-restarts",
-               {"--max-hosts", "N", set_max_hosts, "Only the first N hosts have workers; the others are spares."}),
+       {"--min-hosts", "N", set_min_hosts,
+        "When hosts are lost and no spare is left, go on with fewer hosts and ranks, down to N hosts."},
+       {"--min-np", "N", set_min_np, "The same, down to N ranks. With both neither may be gone below."},
+       {"--max-hosts", "N", set_max_hosts, "Only the first N hosts have workers; the others are spares."},
        {"--preload", "MODULE,...", set_preload,
         "Import these modules of Python once on each host, in a process of which the workers are forks, after a "
         "restart "

@@ -415,6 +415,14 @@ TEST_CASE("a line of torchrun that is started on every host makes the hosts call
   CHECK_FALSE(dial_in("torchrun --nnodes 1 --node-rank 0 --master-addr h0 p").hosts);
 }
 
+TEST_CASE("a number of hosts that may vary is torchrun's word for the fewest and the most", "[dialects]") {
+  const Result<Planned> planned = plan_of("torchrun --nnodes 2:3 --max-restarts 3 -H a,b,c,d p");
+  REQUIRE(planned.has_value());
+  CHECK(planned->options.restart.least.hosts == 2U);
+  CHECK(planned->options.restart.most_hosts == 3U);
+  CHECK_FALSE(planned->options.host_count);
+}
+
 // As Open MPI 4.1.4 on a machine of as many cores.
 TEST_CASE("mpirun starts no more than there are slots, unless it is told to", "[dialects]") {
   const std::string refused =
