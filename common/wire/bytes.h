@@ -34,6 +34,7 @@ class Writer {
       out_.push_back(static_cast<char>(static_cast<unsigned char>(bits >> (shift - 8))));
     }
   }
+  void put(const char& value) { out_.push_back(value); }  // whether it has a sign or not
   template <class Tag>
   void put(const Strong<Tag>& value) {
     put(value.value());

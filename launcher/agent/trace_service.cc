@@ -97,13 +97,13 @@ void TraceService::choose_tool(Look& look) const {
 void TraceService::run_tools() {
   bool waits = false;
   for (const auto& look : looks_) {
-    if (!look->runs && !look->command.empty() && running_ < kAtOnce) start(*look);
+    if (!look->runs && !look->command.empty() && running_ < kAtOnce) run_tool(*look);
     waits = waits || !look->command.empty();
   }
   if (!waits) finish();
 }
 
-void TraceService::start(Look& look) {
+void TraceService::run_tool(Look& look) {
   const auto done = [this, &look] {
     const std::string& text = look.run.text();
     const bool told = text.find("\n    ") != std::string::npos || text.find("#0") != std::string::npos;

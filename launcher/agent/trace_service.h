@@ -45,7 +45,7 @@ class TraceService final : public HostService {
   void begin(const wire::AskTraces& m);
   void choose_tool(Look& look) const;
   void run_tools();
-  void start(Look& look);
+  void run_tool(Look& look);
   void tell(Look& look, const std::string& fault);
   void finish();
 

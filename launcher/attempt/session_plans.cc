@@ -188,7 +188,9 @@ std::vector<launch::AgentSession::Plan> session_plans(const plan::LaunchPlan& pl
     session.prepare_local.channels = channels_of(host, plan);
     session.prepare_local.mpi = mpi_of(host, plan, shape);
     session.prepare_local.usage = settings.usage;
-    session.prepare_local.preload = {settings.preload, milliseconds(settings.start_timeout)};
+    if (!settings.preload.empty()) {
+      session.prepare_local.preload = {settings.preload, milliseconds(settings.start_timeout)};
+    }
 
     session.prepare_remote = session.prepare_local;
     for (const std::uint32_t index : programs_of(host, plan.map)) add_program(session, plan, plan.program(index));

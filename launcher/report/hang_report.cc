@@ -54,7 +54,7 @@ std::string kernel_word(const Place& place) {
 }
 
 std::string where_of(const Place& place) {
-  const std::string word = kernel_word(place);
+  std::string word = kernel_word(place);
   if (place.stack.empty()) return word;
   return place.stack.front() + (word.empty() ? "" : ", in " + word);
 }

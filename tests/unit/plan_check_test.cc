@@ -110,6 +110,13 @@ TEST_CASE("dial-in: what a host has reckoned itself passes, whatever the pieces"
   CHECK(passed == sent);
 }
 
+TEST_CASE("dial-in: how long imports may take is the head's to say, what is imported is not") {
+  OwnPart own = part_of(plan_of_two());
+  own.prepare.preload = {{"torch"}, 60'000};
+  CHECK(plan_with([](wire::Prepare& p) { p.preload.limit_ms = 600'000; }, own).empty());
+  CHECK_FALSE(plan_with([](wire::Prepare& p) { p.preload.modules.emplace_back("antigravity"); }, own).empty());
+}
+
 TEST_CASE("dial-in: workers carry the mark by which their agent was told to open, and no other") {
   const OwnPart part = part_of(plan_of_two());
   for (const char* mark : {"sml0", "sml1"}) {
