@@ -232,7 +232,8 @@ class Inside(ReleaseCase):
         self.assertLessEqual({"sml-run", "glibc", "libssh", "openssl", "zlib", "re2", "boost1.81", "gcc-12", "fmtlib",
                               "cli11", "nlohmann-json3"}, set(packages))
         for name, package in (("libssh", "libssh-dev"), ("openssl", "libssl-dev"), ("glibc", "libc6-dev")):
-            done = run(["dpkg-query", "--show", "--showformat=${source:Version}", package])
+            machine = run(["dpkg", "--print-architecture"]).stdout.strip()
+            done = run(["dpkg-query", "--show", "--showformat=${source:Version}", f"{package}:{machine}"])
             self.assertEqual(packages[name]["versionInfo"], done.stdout)
         ids = {p["SPDXID"] for p in document["packages"] + document["files"]} | {"SPDXRef-DOCUMENT"}
         for relation in document["relationships"]:
