@@ -240,7 +240,9 @@ Result<void> PlanCheck::begin_attempt(std::uint32_t number) {
 Result<void> PlanCheck::check_one(const wire::Prepare& prepare) {
   if (Result<void> begun = begin_attempt(prepare.attempt); !begun) return begun;
   due_ = own_->starts == Starts::Yes ? Due::Start : Due::Nothing;
-  own_->prepare.preload.limit_ms = prepare.preload.limit_ms;  // that of --start-timeout, which is the head's to say
+  wire::PreloadWish& preload = own_->prepare.preload;
+  if (!preload.modules.empty())
+    preload.limit_ms = prepare.preload.limit_ms;  // follows --start-timeout: the head's to say
   const wire::Prepare& own = own_->prepare;
   if (prepare.apps.size() != own.apps.size()) return differs("another number of programs");
   for (std::size_t i = 0; i < own.apps.size(); ++i) {
