@@ -127,7 +127,7 @@ class Commands(HostsCase):
             return self.run_on_both(line)
         if line.startswith("kill "):
             return self.run_beside_a_job(line)
-        if re.match(r"sml-run (ps|status|stop|signal|logs)\b", line):
+        if re.match(r"sml-run (ps|status|stacks|stop|signal|logs)\b", line):
             return self.run_on_a_job(line)
         if line.startswith("sml-run train"):
             return self.run_in_a_container(line)
