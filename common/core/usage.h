@@ -20,6 +20,15 @@ struct Usage {
   void fields(auto& a) { a(user_us, system_us, peak_memory, read, written); }
 };
 
+// What a process and those below it use at one moment.
+struct ProcessUse {
+  std::uint64_t cpu_ms = 0;     // so far, with those that have ended and were waited for
+  std::uint64_t memory = 0;     // bytes, resident; what processes share counts for each of them
+  std::uint32_t processes = 0;  // 0: it has gone
+  bool operator==(const ProcessUse&) const = default;
+  void fields(auto& a) { a(cpu_ms, memory, processes); }
+};
+
 enum class UsageLook : std::uint8_t { No, Yes };  // whether agents look at their hosts while workers run
 
 inline constexpr std::size_t kMostAccelerators = 64;  // of one host

@@ -5,7 +5,10 @@
 #include <optional>
 
 #include <dirent.h>
+#include <unistd.h>
 
+#include "common/os/descendants.h"
+#include "common/os/process_stat.h"
 #include "common/os/small_file.h"
 
 namespace sml::os {
@@ -66,6 +69,22 @@ AcceleratorUse use_of(const std::string& folder) {
       .busy_percent = static_cast<std::uint8_t>(std::min<std::uint64_t>(number_of(device + "gpu_busy_percent"), 100)),
       .memory_used = number_of(device + "mem_info_vram_used"),
       .memory_total = number_of(device + "mem_info_vram_total")};
+}
+
+ProcessUse use_of_family(pid_t pid) {
+  constexpr std::size_t kMost = 4096;
+  const auto page = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+  ProcessUse out;
+  std::uint64_t ticks = 0;
+  for (const pid_t one : family_of(pid, kMost)) {
+    const ProcessStat stat = process_stat("/proc/" + std::to_string(one));
+    if (stat.state == 0) continue;
+    ++out.processes;
+    ticks += stat.ticks + stat.children;
+    out.memory += stat.pages * page;
+  }
+  out.cpu_ms = milliseconds_of(ticks);
+  return out;
 }
 
 }  // namespace sml::os

@@ -6,6 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include <sys/types.h>
+
 #include "common/core/usage.h"
 
 namespace sml::os {
@@ -17,5 +19,8 @@ void add_memory(HostUse& use, std::string_view meminfo);
 std::vector<std::string> accelerators_in(const std::string& drm);
 // Of one of them, now.
 AcceleratorUse use_of(const std::string& folder);
+
+// Of a process and what it has started, at most 4096 of them. Reads a few files for each.
+ProcessUse use_of_family(pid_t pid);
 
 }  // namespace sml::os

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "common/os/descendants.h"
+#include "common/os/process_stat.h"
 #include "common/os/small_file.h"
 
 namespace sml::os {
@@ -62,32 +63,6 @@ const std::string* peer_of(const SocketPeers& peers, ino_t socket) {
   return nullptr;
 }
 
-// What comes after the command in /proc/PID/stat, by number, the state being 0.
-struct Stat {
-  char state = 0;
-  std::uint64_t ticks = 0;  // of CPU time
-  std::uint32_t threads = 0;
-};
-Stat stat_of(const std::string& process) {
-  constexpr int kUserTime = 11;
-  constexpr int kSystemTime = 12;
-  constexpr int kThreads = 17;
-  const std::string text = read_small_file(process + "/stat");
-  const std::size_t end = text.rfind(')');
-  Stat out;
-  if (end == std::string::npos || end + 2 >= text.size()) return out;
-  out.state = text[end + 2];
-  const char* at = text.c_str() + end + 3;
-  for (int i = 1; i <= kThreads; ++i) {
-    char* next = nullptr;
-    const auto value = static_cast<std::uint64_t>(std::strtoll(at, &next, 10));
-    if (i == kUserTime || i == kSystemTime) out.ticks += value;
-    if (i == kThreads) out.threads = static_cast<std::uint32_t>(value);
-    at = next;
-  }
-  return out;
-}
-
 // What the first argument of a system call names, if it is a descriptor.
 std::string held_by(const std::string& process, const std::string& call, const SocketPeers& peers) {
   const std::size_t blank = call.find(' ');
@@ -104,7 +79,7 @@ std::string held_by(const std::string& process, const std::string& call, const S
 ThreadTrace trace_thread(const std::string& process, int tid, const SocketPeers& peers) {
   const std::string thread = process + "/task/" + std::to_string(tid);
   ThreadTrace out{.tid = tid, .name = read_line(thread + "/comm", kLongestName)};
-  out.state = stat_of(thread).state;
+  out.state = process_stat(thread).state;
   out.wait_channel = read_line(thread + "/wchan", kLongestName);
   if (out.wait_channel == "0") out.wait_channel.clear();
   out.system_call = read_line(thread + "/syscall", kLongestCommand);
@@ -182,8 +157,8 @@ ProcessTrace trace_process(pid_t pid, const SocketPeers& peers) {
   const std::string process = "/proc/" + std::to_string(pid);
   ProcessTrace out{.pid = pid, .command = read_small_file(process + "/cmdline").substr(0, kLongestCommand)};
   std::replace(out.command.begin(), out.command.end(), '\0', ' ');
-  const Stat stat = stat_of(process);
-  out.cpu_ms = stat.ticks * 1000 / static_cast<std::uint64_t>(std::max(1L, ::sysconf(_SC_CLK_TCK)));
+  const ProcessStat stat = process_stat(process);
+  out.cpu_ms = milliseconds_of(stat.ticks);
   out.thread_count = stat.threads;
   for (const int tid : numbers_in(process + "/task", kMostThreads)) {
     out.threads.push_back(trace_thread(process, tid, peers));

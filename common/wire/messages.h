@@ -24,7 +24,7 @@
 
 namespace sml::wire {
 
-inline constexpr std::uint32_t kProtocolVersion = 9;
+inline constexpr std::uint32_t kProtocolVersion = 10;
 
 using sml::Stream;
 enum class StdinSource : std::uint8_t { Null, Launcher };
@@ -293,6 +293,12 @@ struct AskTraces {
   void fields(auto& a) { a(id, limit_ms, tools); }
 };
 
+// "What do your workers use?" Answered at once with a WorkersUse; not at all where the plan wants no look at use.
+struct AskUse {
+  std::uint32_t id = 0;  // the same in the answer
+  void fields(auto& a) { a(id); }
+};
+
 // ---- agent → launcher
 
 struct HelloAck {
@@ -535,12 +541,26 @@ struct Traced {
   void fields(auto& a) { a(id); }
 };
 
-using ToAgent = std::variant<Hello, Prepare, Probe, Start, Signal, Stop, StdinData, StdinEof, Credit, Ping, Suspend,
-                             Resume, Leave, AskJoined, Inspect, Vouch, Ruled, EndLeft, Fenced, Relay, AskTraces>;
+struct RankUse {
+  Rank rank;
+  ProcessUse use;
+  bool operator==(const RankUse&) const = default;
+  void fields(auto& a) { a(rank, use); }
+};
+// Of those that run.
+struct WorkersUse {
+  std::uint32_t id = 0;
+  std::vector<RankUse> workers;
+  void fields(auto& a) { a(id, workers); }
+};
+
+using ToAgent =
+    std::variant<Hello, Prepare, Probe, Start, Signal, Stop, StdinData, StdinEof, Credit, Ping, Suspend, Resume, Leave,
+                 AskJoined, Inspect, Vouch, Ruled, EndLeft, Fenced, Relay, AskTraces, AskUse>;
 using ToLauncher =
     std::variant<HelloAck, Prepared, Probed, Started, Output, ExitedWorker, Drained, AgentLog, Pong, StdinCredit, Bye,
                  ErrorFile, OutOfMemory, Joined, LogFailed, Inspected, PipeFailed, MpiUse, AskVouch, Vouched, LeftEnded,
-                 Cleared, FenceData, Relay, RankFault, HostUsed, Trace, Traced>;
+                 Cleared, FenceData, Relay, RankFault, HostUsed, Trace, Traced, WorkersUse>;
 
 // The ports of that kind, in the order of the wishes.
 std::vector<std::uint16_t> ports_of(const Prepared& message, ServiceKind kind);

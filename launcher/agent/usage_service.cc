@@ -34,6 +34,14 @@ void UsageService::end() {
   look();
 }
 
+void UsageService::hear(const wire::ToAgent& message) {
+  const auto* asked = std::get_if<wire::AskUse>(&message);
+  if (asked == nullptr) return;
+  wire::WorkersUse answer{asked->id, {}};
+  for (const auto& [rank, pid] : pids_) answer.workers.push_back({rank, os::use_of_family(pid)});
+  context_.tell(answer);
+}
+
 void UsageService::arm() {
   if (!runs_) return;
   timer_.expires_after(kInterval);

@@ -1,6 +1,7 @@
 // How much of its host is in use while workers run: looked at once a second, told when it has changed or some time has
-// passed.
+// passed. What each worker uses, when somebody asks.
 #pragma once
+#include <map>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,9 @@ class UsageService final : public HostService {
   void end() override;
   void suspend() override { timer_.cancel(); }
   void resume() override { arm(); }
+  void worker_started(Rank rank, pid_t pid) override { pids_[rank] = pid; }
+  void worker_ended(Rank rank, const ExitStatus&) override { pids_.erase(rank); }
+  void hear(const wire::ToAgent& message) override;  // AskUse
 
  private:
   void look();
@@ -30,6 +34,7 @@ class UsageService final : public HostService {
   HostUse told_;
   TimePoint told_at_;
   bool runs_ = false;
+  std::map<Rank, pid_t> pids_;  // of the workers that run
 };
 
 }  // namespace sml::agent

@@ -98,6 +98,7 @@ Attempt::Attempt(boost::asio::io_context& loop, const JobOptions& options, plan:
                 .missing = [&owner] { owner.ranks_missing(); }}),
       wire_up_(fleet, plan_.map),
       inquiry_(loop.get_executor(), fleet),
+      use_inquiry_(loop.get_executor(), fleet),
       warned_of_mpi_(plan_.job.attempt > 0) {
   facts_.program = plan_.command.front();
   facts_.started = Clock::now();
@@ -214,6 +215,7 @@ void Attempt::let_go(fleet::Host& host, const wire::Stop& stop) {
 void Attempt::clear() {
   workers_.settle_credit();
   inquiry_.end();
+  use_inquiry_.end();
   owner_.attempt_cleared();
 }
 
@@ -249,6 +251,7 @@ void Attempt::time_out_start() {
 
 void Attempt::finish(AttemptOwner::End end) {
   inquiry_.end();
+  use_inquiry_.end();
   for (const fleet::Host& host : fleet_.hosts()) {
     const bool silent = !host.session->ended() && host.session->state() != launch::SessionState::Cleared;
     if (end == AttemptOwner::End::GivenUp && silent) facts_.unconfirmed.push_back(host.name());
@@ -477,6 +480,8 @@ void Attempt::handle(fleet::Host& host, const Message& m) {
     meeting_.handle(host, m);
   } else if constexpr (requires { inquiry_.handle(host, m); }) {
     inquiry_.handle(host, m);
+  } else if constexpr (std::is_same_v<Message, wire::WorkersUse>) {
+    use_inquiry_.handle(host, m);
   }
 }
 

@@ -15,6 +15,7 @@
 #include "launcher/attempt/attempt_owner.h"
 #include "launcher/attempt/inquiry.h"
 #include "launcher/attempt/meeting.h"
+#include "launcher/attempt/use_inquiry.h"
 #include "launcher/attempt/wire_up.h"
 #include "launcher/attempt/workers.h"
 #include "launcher/fleet/fleet.h"
@@ -54,6 +55,8 @@ class Attempt final : public fleet::FleetListener {
   void reader_caught_up() { workers_.give_credit(); }
   // Where its workers are now; none where none run.
   void look_for_workers(TraceTools tools, Inquiry::Done done) { inquiry_.ask(tools, std::move(done)); }
+  // What they use now, likewise.
+  void look_at_use(UseInquiry::Done done) { use_inquiry_.ask(std::move(done)); }
   report::OutputFlow flow() const { return workers_.flow(); }
 
   // After AttemptOwner::attempt_over() or attempt_cleared(); what comes to be known later is in it, too.
@@ -119,6 +122,7 @@ class Attempt final : public fleet::FleetListener {
   Meeting meeting_;
   WireUp wire_up_;
   Inquiry inquiry_;
+  UseInquiry use_inquiry_;
   report::Facts facts_;
   double started_unix_ = 0;
   struct MpiFound {

@@ -179,16 +179,18 @@ void ControlSocket::answer(const std::shared_ptr<Visit>& visit, const Request& r
   const auto state = visit->state.lock();
   if (!state) return;
   visit->has_asked = true;
+  const auto later = [](const std::shared_ptr<Visit>& asker) {
+    return [asker](const Result<std::string>& told) {
+      if (!asker->gone) finish(asker, in_one_piece(told));
+    };
+  };
   const Handlers& job = state->handlers;
   switch (request.topic) {
     case Topic::Summary: return finish(visit, Summary{job.summary()});
-    case Topic::Status: return finish(visit, Text{job.status(request.form)});
+    case Topic::Status: return job.status(request.form, later(visit));
     case Topic::Stop: visit->awaits_end = true; return job.stop(visit->asker);
     case Topic::Signal: return finish(visit, in_one_piece(job.signal(request)));
-    case Topic::Stacks:
-      return job.stacks(request.form, [visit](const Result<std::string>& told) {
-        if (!visit->gone) finish(visit, in_one_piece(told));
-      });
+    case Topic::Stacks: return job.stacks(request.form, later(visit));
     case Topic::Logs: return begin_logs(visit, request);
   }
 }

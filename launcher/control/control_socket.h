@@ -24,7 +24,8 @@ namespace sml::control {
 
 struct Handlers {
   std::function<report::JobSummary()> summary;
-  std::function<std::string(Form form)> status;
+  // Answers by calling `done`, once, at once or later.
+  std::function<void(Form form, std::function<void(Result<std::string>)> done)> status;
   std::function<void(pid_t asker)> stop;
   // Answers what has been done, for the one who asked. Error: it cannot be done now.
   std::function<Result<std::string>(const Request& request)> signal;

@@ -39,6 +39,7 @@ class AgentConduct {
   void note(const wire::EndLeft& m);
   void note(const wire::Fenced& m) { now_.note(m); }
   void note(const wire::AskTraces& m) { now_.note(m); }
+  void note(const wire::AskUse& m) { now_.note(m); }
   template <class Message>
   void note(const Message&) {}
 

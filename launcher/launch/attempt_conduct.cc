@@ -231,6 +231,15 @@ Judgement AttemptConduct::judge(const wire::Traced& m) {
   return broken("told where its workers are, that nobody had asked for");
 }
 
+Judgement AttemptConduct::judge(const wire::WorkersUse& m) {
+  if (uses_asked_.erase(m.id) != 1) return broken("told what its workers use, that nobody had asked for");
+  if (Judgement few = at_most(m.workers.size(), ranks_.size(), "workers"); !few) return few;
+  for (const wire::RankUse& worker : m.workers) {
+    if (auto entry = of_rank(worker.rank); !entry) return entry.error();
+  }
+  return {};
+}
+
 Judgement AttemptConduct::judge(const wire::RankFault& m) {
   if (Judgement attempt = judge_attempt(m.attempt); !attempt) return attempt;
   Result<RankEntry*> entry = started_one(m.rank);

@@ -26,6 +26,7 @@ class AttemptConduct {
   void note(const wire::StdinData& m);
   void note(const wire::Fenced& m);
   void note(const wire::AskTraces& m) { traces_.emplace(m.id, std::set<Rank>()); }
+  void note(const wire::AskUse& m) { uses_asked_.insert(m.id); }
 
   // Error (Protocol): the rule that this breaks, as a clause with the host left out.
   Result<void> judge(const wire::Prepared& m);
@@ -47,6 +48,7 @@ class AttemptConduct {
   Result<void> judge(const wire::HostUsed& m);
   Result<void> judge(const wire::Trace& m);
   Result<void> judge(const wire::Traced& m);
+  Result<void> judge(const wire::WorkersUse& m);
 
  private:
   enum class RankState : std::uint8_t { Waiting, Started, Exited, Drained };
@@ -85,6 +87,7 @@ class AttemptConduct {
   std::uint64_t relayed_ = 0;                       // bytes
   std::uint64_t uses_ = 0;                          // HostUsed
   std::map<std::uint32_t, std::set<Rank>> traces_;  // asked for and not over: who has been told of
+  std::set<std::uint32_t> uses_asked_;              // and not answered
 };
 
 }  // namespace sml::launch

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "common/core/text.h"
@@ -61,6 +62,12 @@ Json rank_json(const JobProgress& progress, std::size_t rank, TimePoint now) {
   return out;
 }
 
+void add_use(Json& rank, const LiveUse& use) {
+  rank["cpu_percent"] = use.cpu_percent ? Json(std::round(*use.cpu_percent * 10) / 10) : Json();
+  rank["memory_bytes"] = use.memory;
+  rank["processes"] = use.processes;
+}
+
 std::string ranks_of(const JobSummary& job) {
   std::string out = std::to_string(job.ranks);
   if (job.failed > 0) out += fmt::format(" ({} failed)", job.failed);
@@ -99,7 +106,8 @@ std::string jobs_json(std::span<const JobSummary> jobs) {
   return text_of(out);
 }
 
-std::string status_to_json(const JobSummary& summary, const JobProgress& progress, TimePoint now) {
+std::string status_to_json(const JobSummary& summary, const JobProgress& progress, TimePoint now,
+                           const LiveUses& uses) {
   Json out = summary_json(summary);
   out["on_hosts"] = Json::array();
   for (const JobProgress::Host& host : progress.hosts()) {
@@ -112,6 +120,8 @@ std::string status_to_json(const JobSummary& summary, const JobProgress& progres
   out["of_ranks"] = Json::array();
   for (std::size_t rank = 0; rank < progress.ranks().size(); ++rank) {
     out["of_ranks"].push_back(rank_json(progress, rank, now));
+    const auto use = uses.find(Rank(static_cast<std::uint32_t>(rank)));
+    if (use != uses.end()) add_use(out["of_ranks"].back(), use->second);
   }
   return text_of(out);
 }

@@ -9,6 +9,7 @@
 #include "common/core/stream.h"
 #include "common/core/strong.h"
 #include "launcher/report/job_progress.h"
+#include "launcher/report/live_use.h"
 
 namespace sml::report {
 
@@ -36,7 +37,7 @@ std::string jobs_table(std::span<const JobSummary> jobs);
 std::string jobs_json(std::span<const JobSummary> jobs);  // a list, on one line
 
 // One object on one line: what status_table() shows.
-std::string status_to_json(const JobSummary& summary, const JobProgress& progress, TimePoint now);
+std::string status_to_json(const JobSummary& summary, const JobProgress& progress, TimePoint now, const LiveUses& uses);
 // One line of a rank. Bytes that are no text are replaced.
 std::string log_line_json(Rank rank, Stream stream, std::string_view line);
 std::string signalled_json(std::string_view job, std::string_view signal, std::string_view ranks);

@@ -109,6 +109,18 @@ std::string use_text(const HostPeaks& peaks) {
   return out;
 }
 
+// "      CPU      MEMORY": two columns more, or none.
+std::string use_columns(std::string_view cpu, std::string_view memory) {
+  return fmt::format("  {:>6}  {:>10}", cpu, memory);
+}
+
+std::string use_columns(const LiveUses& uses, std::size_t rank) {
+  const auto use = uses.find(Rank(static_cast<std::uint32_t>(rank)));
+  if (use == uses.end()) return use_columns("-", "-");
+  const std::optional<double>& cpu = use->second.cpu_percent;
+  return use_columns(cpu ? fmt::format("{:.0f} %", *cpu) : "-", bytes_text(use->second.memory));
+}
+
 std::size_t widest_name(const JobProgress& progress) {
   std::size_t width = 4;
   for (const JobProgress::Host& host : progress.hosts()) width = std::max(width, show(host.name, kLongestName).size());
@@ -145,7 +157,7 @@ std::string status_line(const JobProgress& progress, TimePoint now, std::size_t 
   return out;
 }
 
-std::vector<std::string> status_table(const JobProgress& progress, TimePoint now) {
+std::vector<std::string> status_table(const JobProgress& progress, TimePoint now, const LiveUses& uses) {
   const std::size_t width = widest_name(progress);
   std::vector<std::string> out;
   out.push_back(fmt::format("status after {}: {}hosts {}; ranks {}", clock_text(now - progress.begin()),
@@ -157,14 +169,15 @@ std::vector<std::string> status_table(const JobProgress& progress, TimePoint now
                               show(host.ranks.text()), told && !host.text.empty() ? " (" + show(host.text) + ")" : "",
                               use_text(host.peaks)));
   }
-  out.push_back(
-      fmt::format("  {:>6}  {:<{}}  {:>8}  {:>10}  {:>9}  STATE", "RANK", "HOST", width, "PID", "OUTPUT", "SILENT"));
+  out.push_back(fmt::format("  {:>6}  {:<{}}  {:>8}{}  {:>10}  {:>9}  STATE", "RANK", "HOST", width, "PID",
+                            uses.empty() ? "" : use_columns("CPU", "MEMORY"), "OUTPUT", "SILENT"));
   for (std::size_t rank = 0; rank < progress.ranks().size(); ++rank) {
     const JobProgress::RankLine& line = progress.ranks()[rank];
     out.push_back(fmt::format(
-        "  {:>6}  {:<{}}  {:>8}  {:>10}  {:>9}  {}", rank, show(progress.hosts()[line.host].name, kLongestName), width,
-        line.pid > 0 ? std::to_string(line.pid) : "-", bytes_text(line.bytes),
-        line.state == RankState::Running ? clock_text(silence(line, now)) : "-", state_text(line, now)));
+        "  {:>6}  {:<{}}  {:>8}{}  {:>10}  {:>9}  {}", rank, show(progress.hosts()[line.host].name, kLongestName),
+        width, line.pid > 0 ? std::to_string(line.pid) : "-", uses.empty() ? "" : use_columns(uses, rank),
+        bytes_text(line.bytes), line.state == RankState::Running ? clock_text(silence(line, now)) : "-",
+        state_text(line, now)));
   }
   return out;
 }

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "launcher/report/job_progress.h"
+#include "launcher/report/live_use.h"
 
 namespace sml::report {
 
@@ -15,8 +16,9 @@ inline constexpr Duration kNotSilent = std::chrono::seconds(10);
 // columns; empty where these are too few to say anything.
 std::string status_line(const JobProgress& progress, TimePoint now, std::size_t columns);
 
-// The same at full length: a line for the job, one for each host and one for each rank, without "sml-run: ".
-std::vector<std::string> status_table(const JobProgress& progress, TimePoint now);
+// The same at full length: a line for the job, one for each host and one for each rank, without "sml-run: ". With what
+// the ranks use where that is known of any.
+std::vector<std::string> status_table(const JobProgress& progress, TimePoint now, const LiveUses& uses = {});
 
 // "12 B", "1.5 GiB"
 std::string bytes_text(std::uint64_t bytes);

@@ -35,7 +35,12 @@ std::string machine_name() {
 JobControl::JobControl(const boost::asio::any_io_executor& loop, Job job)
     : job_(std::move(job)),
       socket_(loop, {.summary = [this] { return summary(); },
-                     .status = [this](control::Form form) { return status(form); },
+                     .status =
+                         [this](control::Form form, std::function<void(Result<std::string>)> done) {
+                           job_.use([this, form, done = std::move(done)](const report::LiveUses& uses) {
+                             done(status(form, uses));
+                           });
+                         },
                      .stop = [this](pid_t asker) { job_.stop("sml-run stop (pid " + std::to_string(asker) + ")"); },
                      .signal = [this](const control::Request& request) { return signal(request); },
                      .stacks = job_.stacks,
@@ -67,11 +72,11 @@ report::JobSummary JobControl::summary() const {
   return out;
 }
 
-std::string JobControl::status(control::Form form) const {
+std::string JobControl::status(control::Form form, const report::LiveUses& uses) const {
   const TimePoint now = Clock::now();
-  if (form == control::Form::Json) return report::status_to_json(summary(), job_.progress, now);
+  if (form == control::Form::Json) return report::status_to_json(summary(), job_.progress, now, uses);
   std::string out = "job " + job_.plan().job.job_id + ": " + command_of(job_.plan());
-  for (const std::string& line : report::status_table(job_.progress, now)) out += "\n" + line;
+  for (const std::string& line : report::status_table(job_.progress, now, uses)) out += "\n" + line;
   return out;
 }
 

@@ -13,6 +13,7 @@
 #include "launcher/control/control_socket.h"
 #include "launcher/report/job_progress.h"
 #include "launcher/report/output_tail.h"
+#include "launcher/run/use_looks.h"
 
 namespace sml::run {
 
@@ -26,6 +27,7 @@ class JobControl {
     std::function<void(int signo, const std::string& who)> signalled;  // the workers have been, by that
     std::function<void(const std::string& who)> stop;
     std::function<void(control::Form form, std::function<void(Result<std::string>)> done)> stacks;
+    std::function<void(UseLooks::Done done)> use;
   };
   JobControl(const boost::asio::any_io_executor& loop, Job job);
 
@@ -38,7 +40,7 @@ class JobControl {
 
  private:
   report::JobSummary summary() const;
-  std::string status(control::Form form) const;
+  std::string status(control::Form form, const report::LiveUses& uses) const;
   Result<std::string> signal(const control::Request& request) const;
   std::string_view tail(Rank rank, Stream stream) const;
   static std::size_t place(Rank rank, Stream stream) {

@@ -76,6 +76,9 @@ Run::Run(const JobOptions& options, plan::LaunchPlan plan, const launch::AgentIm
                                           send_to(rank, wire::StdinData{rank, bytes});
                                         },
                                     .end = [this](Rank rank) { send_to(rank, wire::StdinEof{rank}); }}),
+      use_looks_(loop_.get_executor(),
+                 {.workers_run = [this] { return options_.usage == UsageLook::Yes && attempt_->runs(); },
+                  .look = [this](attempt::UseInquiry::Done done) { attempt_->look_at_use(std::move(done)); }}),
       control_(loop_.get_executor(),
                {.plan = [this]() -> const plan::LaunchPlan& { return attempt_->plan(); },
                 .progress = progress_.so_far(),
@@ -94,7 +97,8 @@ Run::Run(const JobOptions& options, plan::LaunchPlan plan, const launch::AgentIm
                 .stacks =
                     [this](control::Form form, std::function<void(Result<std::string>)> done) {
                       hang_reports_.tell(form, std::move(done));
-                    }}) {
+                    },
+                .use = [this](UseLooks::Done done) { use_looks_.tell(std::move(done)); }}) {
   for (const int signo : {SIGUSR1, SIGUSR2, SIGWINCH, SIGCONT, SIGTSTP}) signals_.add(signo);
   if (!contains(os::ignored_signals(), SIGHUP)) signals_.add(SIGHUP);  // else nohup(1) has asked for that
   for (const int signo : options.forward_signals) signals_.add(signo);

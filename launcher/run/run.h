@@ -26,6 +26,7 @@
 #include "launcher/run/restarts.h"
 #include "launcher/run/run_machine.h"
 #include "launcher/run/stdin_forwarder.h"
+#include "launcher/run/use_looks.h"
 
 namespace sml::run {
 
@@ -110,6 +111,7 @@ class Run final : private attempt::AttemptOwner {
   ProgressWatch progress_;
   HangReports hang_reports_;
   StdinForwarder stdin_;
+  UseLooks use_looks_;
   JobControl control_;
   bool output_gone_ = false;
   bool warned_of_logs_ = false;

@@ -59,12 +59,27 @@ class Here(TestCase):
             name = self.id_of(job)
             text = self.ask("status", name)
             self.assertEqual(text.returncode, 0, text)
-            self.assertRegex(text.stdout, r"RANK +HOST +PID +OUTPUT +SILENT +STATE\n +0 +localhost +\d+ .* running for 0:")
+            self.assertRegex(text.stdout, r"RANK +HOST +PID +CPU +MEMORY +OUTPUT +SILENT +STATE\n +0 +localhost +\d+ .* running for 0:")
             status = json.loads(self.ask("status", name[:-1], "--format=json").stdout)
             self.assertEqual([rank["state"] for rank in status["of_ranks"]], ["running", "running"])
             self.assertEqual(status["on_hosts"][0]["ranks"], "0-1")
             pid = status["of_ranks"][1]["pid"]
             self.assertIn("trap", pathlib.Path(f"/proc/{pid}/cmdline").read_text())
+
+    def test_status_tells_what_each_rank_uses(self):
+        busy = "import os, time; a = bytearray(64 << 20)\nprint('ready', os.environ['RANK'], flush=True)\n" \
+               "while True: os.environ['RANK'] == '0' or time.sleep(60)"
+        with self.job("-np", "2", PYTHON, "-c", busy) as job:
+            name = self.id_of(job)
+            ranks = json.loads(self.ask("status", name, "--format=json").stdout)["of_ranks"]
+            self.assertGreater(ranks[0]["cpu_percent"], 20, ranks)  # on a busy machine, too
+            self.assertLess(ranks[1]["cpu_percent"], 5, ranks)
+            for rank in ranks:
+                self.assertEqual(rank["processes"], 1)
+                self.assertTrue(64 << 20 < rank["memory_bytes"] < 128 << 20, rank)
+            self.assertRegex(self.ask("status", name).stdout, r"RANK .* CPU +MEMORY .*\n +0 .* \d+ % +\d\d\.\d MiB .*\n +1 .* 0 %")
+        with self.job("--no-usage", "-np", "2", "sh", "-c", WORKER) as job:
+            self.assertNotIn("cpu_percent", json.loads(self.ask("status", self.id_of(job), "--format=json").stdout)["of_ranks"][0])
 
     def test_watching_ends_with_the_job(self):
         with self.job("-np", "2", "sh", "-c", WORKER) as job:

@@ -40,6 +40,7 @@ AgentConduct conduct_of_two() {
   conduct.asked(wire::Inspect{});
   conduct.asked(wire::AskJoined{});
   conduct.asked(wire::AskTraces{1, 2000, TraceTools::All});
+  conduct.asked(wire::AskUse{1});
   conduct.asked(wire::StdinData{Rank(2), std::string(kStdin, 'x')});
   return conduct;
 }
@@ -66,6 +67,7 @@ std::string honest_bytes() {
            wire::ToLauncher(wire::HostUsed{1, {1, 2, {{"card0", 3, 4, 5}}}}),
            wire::ToLauncher(wire::Trace{1, Rank(2), {.pid = 10, .threads = {{.tid = 10}}, .stacks = text}}),
            wire::ToLauncher(wire::Traced{1}),
+           wire::ToLauncher(wire::WorkersUse{1, {{Rank(2), {1, 2, 3}}}}),
            wire::ToLauncher(wire::RankFault{.rank = Rank(5), .code = 3, .why = text}),
            wire::ToLauncher(wire::ErrorFile{text, Rank(5)}),
            wire::ToLauncher(wire::ExitedWorker{.rank = Rank(5)}),
@@ -86,7 +88,7 @@ struct Counted {
   std::uint64_t output = 0;
   std::size_t fenced = 0;
   std::map<std::uint32_t, int> exits, files, faults, looks;
-  int greetings = 0, pongs = 0, inspections = 0, probes = 0;
+  int greetings = 0, pongs = 0, inspections = 0, probes = 0, uses = 0;
 
   static void require_ours(Rank rank) { require(rank == Rank(2) || rank == Rank(5)); }
   void operator()(const wire::HelloAck&) { require(++greetings == 1); }
@@ -118,6 +120,10 @@ struct Counted {
   void operator()(const wire::Trace& m) {
     require_ours(m.rank);
     require(++looks[m.rank.value()] == 1 && m.process.threads.size() <= kMostThreads);
+  }
+  void operator()(const wire::WorkersUse& m) {
+    require(++uses == 1 && m.workers.size() <= 2);
+    for (const wire::RankUse& worker : m.workers) require_ours(worker.rank);
   }
   void operator()(const wire::AgentLog& m) const { require(m.text.size() <= wire::kMaxText); }
   void operator()(const wire::Pong&) { require(++pongs == 1); }

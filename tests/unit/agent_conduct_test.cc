@@ -383,3 +383,14 @@ TEST_CASE("conduct: where a worker is, is told when it was asked for, once for e
       host.conduct.check(wire::Trace{3, Rank(2), {.sockets = std::vector<std::string>(kMostSockets + 1)}}).has_value());
   CHECK_FALSE(host.conduct.check(wire::Trace{3, Rank(5), {.threads = {{.held = kLong}}}}).has_value());
 }
+
+TEST_CASE("conduct: what workers use is told when it was asked for, once, of those of the host") {
+  Host host;
+  host.start();
+  host.may_not(wire::WorkersUse{1, {}}, "told what its workers use, that nobody had asked for");
+  for (const std::uint32_t id : {1, 2, 3}) host.conduct.asked(wire::AskUse{id});
+  host.may(wire::WorkersUse{1, {{Rank(2), {10, 20, 1}}, {Rank(5), {}}}});
+  host.may_not(wire::WorkersUse{1, {}}, "told what its workers use, that nobody had asked for");
+  host.may_not(wire::WorkersUse{2, {{Rank(3), {}}}}, "spoke of rank 3, which is not on this host");
+  CHECK_FALSE(host.conduct.check(wire::WorkersUse{3, std::vector<wire::RankUse>(3, {Rank(2), {}})}).has_value());
+}

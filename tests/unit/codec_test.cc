@@ -95,7 +95,9 @@ std::vector<ToAgent> to_agent(const std::string& text) {
           Relay{},
           Relay{2, WireUp::Pmix, Rank(3), Rank(4), text},
           AskTraces{},
-          AskTraces{7, 2200, TraceTools::All}};
+          AskTraces{7, 2200, TraceTools::All},
+          AskUse{},
+          AskUse{7}};
 }
 
 // An Output refers to `lasting`.
@@ -160,6 +162,8 @@ std::vector<ToLauncher> to_launcher(std::string_view lasting) {
                 {40, text, 1500, 2, {{41, text, 'S', text, text, text, text}, {}}, 9, {text, ""}, text, text, text}},
           Traced{},
           Traced{7},
+          WorkersUse{},
+          WorkersUse{7, {{Rank(3), {1500, 1 << 20, 2}}, {}}},
           Vouched{},
           Vouched{{CallerRuling{7, IsOurs::No}, CallerRuling{}}},
           Inspected{},

@@ -1,0 +1,34 @@
+// Asks the agents what their workers use.
+#pragma once
+#include <functional>
+#include <vector>
+
+#include "common/wire/messages.h"
+#include "launcher/attempt/host_poll.h"
+
+namespace sml::attempt {
+
+class UseInquiry {
+ public:
+  using Done = std::function<void(std::vector<wire::RankUse>)>;
+
+  static constexpr Duration kLimit = std::chrono::seconds(1);  // then those that have answered count
+
+  // The fleet outlives this.
+  UseInquiry(const boost::asio::any_io_executor& loop, fleet::Fleet& fleet) : poll_(loop, fleet) {}
+
+  // `done` is called once, from the loop or from within end(). Who asks while another waits gets the same answers.
+  void ask(Done done);
+  void handle(const fleet::Host& host, const wire::WorkersUse& m);
+  // Nobody will answer any more: what has come is all.
+  void end() { poll_.end(); }
+
+ private:
+  void conclude();
+
+  HostPoll poll_;
+  std::vector<Done> waiting_;
+  std::vector<wire::RankUse> workers_;
+};
+
+}  // namespace sml::attempt
