@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "common/plan/cpu_topology.h"
+#include "common/plan/mpi_use.h"
 
 namespace sml::plan {
 
@@ -51,9 +52,10 @@ struct HostFacts {
   Space agent_folder;
   Space working_directory;
   std::vector<std::string> programs;  // the file that each program of this host is; empty: it has none
+  std::vector<MpiFinding> mpi{};      // of each of them
   void fields(auto& a) {
     a(system, driver, user, cores, memory, device, devices, open_files, processes, locked_memory, shared_memory,
-      agent_folder, working_directory, programs);
+      agent_folder, working_directory, programs, mpi);
   }
   bool operator==(const HostFacts&) const = default;
 };

@@ -45,10 +45,23 @@ std::string linked_mpi_library(const ReadAt& program);
 // Whether the program, or one that it starts, might speak MPI. No: the file proves that it cannot. It is linked with
 // the system's C, C++ and mathematics alone, and imports nothing by which it could load a library or start a program.
 enum class MpiChance : std::uint8_t { No, Yes };
+// Whoever brings its ranks together: we, or a launcher that its variables name.
+enum class MpiOwner : std::uint8_t { Us, Other };
 MpiChance mpi_chance(const ReadAt& program);
 
 // The same of a program that gets these variables: a library that is put before all others can do what the file cannot.
 MpiChance mpi_chance(const ReadAt& program, std::span<const std::string> environment);
+
+// What a host finds of a program before it runs.
+struct MpiFinding {
+  std::string library{};  // that it is linked with; empty: none
+  std::string seen_in{};  // another file by which Open MPI is what it would use; empty: none
+  MpiSpeech speech = MpiSpeech::Unknown;
+  MpiChance chance = MpiChance::Yes;
+  MpiOwner owner = MpiOwner::Us;
+  void fields(auto& a) { a(library, seen_in, speech, chance, owner); }
+  bool operator==(const MpiFinding&) const = default;
+};
 
 // Whether some other launcher, such as an mpirun that a worker has started, serves a process with these variables.
 bool has_process_manager(std::span<const std::string> environment);

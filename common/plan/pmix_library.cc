@@ -117,7 +117,7 @@ bool first_is_open_mpi(const Folders& folders, std::span<const std::string> envi
 }
 
 // mpi4py has one extension for the MPI that it was built with, or, from PyPI, one for each kind.
-bool python_uses_open_mpi(const std::string& program, std::span<const std::string> environment,
+std::string python_with_open_mpi(const std::string& program, std::span<const std::string> environment,
                           const HostFiles& files) {
   for (const std::string& packages : package_folders(program, environment, files)) {
     const std::string folder = packages + "/mpi4py";
@@ -132,9 +132,10 @@ bool python_uses_open_mpi(const std::string& program, std::span<const std::strin
     Folders folders = mpi_folders(program, {}, environment, files);
     add_list(folders, value(environment, "LD_LIBRARY_PATH"));
     folders.insert(folders.end(), kOfSystem.begin(), kOfSystem.end());
-    return kinds == 1 ? needs : first_is_open_mpi(folders, environment, files);
+    if (kinds == 1 ? needs : first_is_open_mpi(folders, environment, files)) return folder;
+    return {};
   }
-  return false;
+  return {};
 }
 
 // AWS puts its builds there, beside the system's loader.
@@ -151,10 +152,11 @@ void add_amazons(Folders& to, const HostFiles& files) {
 
 }  // namespace
 
-bool uses_open_mpi(const std::string& program, std::span<const std::string> environment, const HostFiles& files) {
-  if (needs_open_mpi(program, files)) return true;
+std::string open_mpi_user(const std::string& program, std::span<const std::string> environment,
+                          const HostFiles& files) {
+  if (needs_open_mpi(program, files)) return program;
   const std::string name = program.substr(program.rfind('/') + 1);
-  return name.starts_with("python") && python_uses_open_mpi(program, environment, files);
+  return name.starts_with("python") ? python_with_open_mpi(program, environment, files) : std::string();
 }
 
 std::vector<std::string> pmix_libraries(const std::string& program, std::span<const std::string> environment,

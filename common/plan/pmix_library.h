@@ -18,9 +18,10 @@ struct HostFiles {
   std::function<std::vector<std::string>(const std::string& folder)> list;  // names of what is in it
 };
 
-// Whether Open MPI is what the program would use: it is linked with it, or it is a Python whose mpi4py is, or it has
-// the mpi4py of PyPI, which takes the first MPI library that is there, and that is one of Open MPI.
-bool uses_open_mpi(const std::string& program, std::span<const std::string> environment, const HostFiles& files);
+// The file by which Open MPI is what the program would use; empty: there is none. The program itself, where it is linked
+// with it; or a Python's mpi4py, if that is, or if it is the one of PyPI, which takes the first MPI library that is
+// there, and that is one of Open MPI.
+std::string open_mpi_user(const std::string& program, std::span<const std::string> environment, const HostFiles& files);
 
 // In the order in which they are to be tried; the last is a name, for the system's own search. `program`: absolute;
 // `environment`: its. Folders that the environment names relatively are not looked into.

@@ -231,6 +231,9 @@ void Agent::answer(const wire::Inspect&) {
                                .working_directory = prepared ? workers->app(0).working_directory : std::string(),
                                .descriptor_limit = descriptor_limit_});
   if (prepared) answer.facts.programs = workers->programs();
+  for (std::uint32_t app = 0; prepared && app < workers->count(); ++app) {
+    answer.facts.mpi.push_back(workers->find_mpi(app));
+  }
   answer.at_ns = nanoseconds(Clock::now());
   answer.unix_ns = static_cast<std::uint64_t>(
       std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::system_clock::now().time_since_epoch())

@@ -75,7 +75,8 @@ plan::HostFacts inspect_host(const InspectionSettings& settings) {
       .shared_memory = space_of("/dev/shm"),
       .agent_folder = space_of(own_folder()),
       .working_directory = space_of(settings.working_directory),
-      .programs = {}};
+      .programs = {},
+      .mpi = {}};
   facts.open_files.soft = settings.descriptor_limit;  // ours has been raised
   return facts;
 }

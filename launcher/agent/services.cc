@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "common/plan/mpi_use.h"
-#include "common/plan/pmix_library.h"
 #include "launcher/agent/channel_service.h"
 #include "launcher/agent/host_files.h"
 #include "launcher/agent/log_service.h"
@@ -58,11 +57,10 @@ struct Speech {
 
 // A guess counts for nothing where the user has said which it is.
 Speech speech_of(std::uint32_t app, plan::MpiMeeting meeting, const WorkerEnvironments& environments) {
-  const plan::MpiSpeech linked = plan::speech_of(environments.mpi_library(app));
-  if (linked != plan::MpiSpeech::Unknown) return {linked, PmixNeed::Sure};
-  if (!plan::is_chosen_by_hosts(meeting) || environments.mpi_chance(app) == plan::MpiChance::No) return {};
-  const bool open_mpi = plan::uses_open_mpi(environments.path(app), environments.shared(app), host_files());
-  return {open_mpi ? plan::MpiSpeech::Pmix : plan::MpiSpeech::Unknown, PmixNeed::Perhaps};
+  const plan::MpiFinding found = environments.find_mpi(app);
+  if (plan::speech_of(found.library) != plan::MpiSpeech::Unknown) return {found.speech, PmixNeed::Sure};
+  if (!plan::is_chosen_by_hosts(meeting) || found.chance == plan::MpiChance::No) return {};
+  return {found.speech, PmixNeed::Perhaps};
 }
 
 // The same on all hosts, and no other job's or attempt's on any of them.

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "common/plan/meeting_wishes.h"
+#include "common/plan/pmix_library.h"
 #include "common/rendezvous/interfaces.h"
 #include "launcher/agent/host_files.h"
 #include "launcher/agent/mpi_watch.h"
@@ -53,6 +54,16 @@ std::string WorkerEnvironments::path(std::uint32_t index) const {
 std::string WorkerEnvironments::mpi_library(std::uint32_t index) const {
   const std::string program = path(index);
   return program.empty() ? std::string() : linked_mpi_library(program, shared_[index]);
+}
+
+plan::MpiFinding WorkerEnvironments::find_mpi(std::uint32_t index) const {
+  plan::MpiFinding out{.library = mpi_library(index), .chance = mpi_chances_[index]};
+  if (plan::has_process_manager(shared_[index])) out.owner = plan::MpiOwner::Other;
+  out.speech = plan::speech_of(out.library);
+  if (out.speech != plan::MpiSpeech::Unknown || out.chance == plan::MpiChance::No) return out;
+  out.seen_in = plan::open_mpi_user(path(index), shared_[index], host_files());
+  if (!out.seen_in.empty()) out.speech = plan::MpiSpeech::Pmix;
+  return out;
 }
 
 std::vector<wire::MpiUse> WorkerEnvironments::find_lone_mpi(std::span<const wire::Worker* const> workers,

@@ -25,6 +25,8 @@ class WorkerEnvironments {
   std::vector<wire::MpiUse> find_lone_mpi(std::span<const wire::Worker* const> workers, plan::MpiMeeting meeting) const;
   // The MPI library that the program is linked with; empty: none, or another launcher is to serve it.
   std::string mpi_library(std::uint32_t index) const;
+  // All that is to be seen of MPI in the program; looked for each time.
+  plan::MpiFinding find_mpi(std::uint32_t index) const;
   // Whether the program might use MPI; looked at once.
   plan::MpiChance mpi_chance(std::uint32_t index) const { return mpi_chances_[index]; }
   // Those that the workers are to use, as names and networks; answers the addresses of those chosen, none without a

@@ -126,7 +126,12 @@ Judgement AgentConduct::judge(const wire::Inspected& m) {
       f.system, f.driver, f.user, f.device, f.shared_memory.path, f.agent_folder.path, f.working_directory.path};
   if (Judgement texts = all_fit(words); !texts) return texts;
   if (Judgement few = at_most(f.programs.size(), now_.apps(), "programs"); !few) return few;
-  return all_fit(f.programs);
+  if (Judgement files = all_fit(f.programs); !files) return files;
+  if (Judgement few = at_most(f.mpi.size(), now_.apps(), "programs"); !few) return few;
+  for (const plan::MpiFinding& one : f.mpi) {
+    if (Judgement texts = all_fit(std::initializer_list<std::string_view>{one.library, one.seen_in}); !texts) return texts;
+  }
+  return {};
 }
 
 }  // namespace sml::launch

@@ -64,6 +64,8 @@ Json host_json(const HostCheck& host) {
   };
   out["round_trip_s"] = seconds(host.round_trip);
   out["clock_offset_s"] = seconds(host.clock_offset);
+  out["mpi"] = Json::array();
+  for (const MpiOffer& offer : host.mpi) out["mpi"].push_back({{"ways", offer.ways}, {"why", offer.why}});
   out["pmix"] = or_null(host.pmix);
   out["facts"] = host.facts ? facts_json(*host.facts) : Json();
   return out;

@@ -325,6 +325,22 @@ void warn_of_differences(const CheckReport& report, std::vector<std::string>& ou
   }
 }
 
+std::string mpi_text(const HostCheck& host) {
+  std::string out;
+  for (const MpiOffer& offer : host.mpi) out += (out.empty() ? "" : "; ") + in_words(offer);
+  return out;
+}
+
+// One line with what hosts have to say; none where that is nothing.
+template <class TextOf>
+void append_folded(std::string& out, string_view title, const CheckReport& report, TextOf text_of) {
+  Folded texts;
+  for (const HostCheck& host : report.hosts) {
+    if (std::string text = text_of(host); !text.empty()) texts.add(std::move(text), host);
+  }
+  if (texts.size() > 0) out += fmt::format("{}{}\n", title, texts.in_one());
+}
+
 }  // namespace
 
 Verdict judge(const CheckReport& report) {
@@ -368,16 +384,11 @@ std::string check_table(const CheckReport& report) {
   std::string out;
   for (const Row& row : rows) append_row(out, row, widths);
   if (report.command.empty()) return out;
-  Folded programs;
-  for (const HostCheck& host : report.hosts) {
-    if (host.facts && !programs_text(*host.facts).empty()) programs.add(programs_text(*host.facts), host);
-  }
-  if (programs.size() > 0) out += "program: " + programs.in_one() + "\n";
-  Folded libraries;
-  for (const HostCheck& host : report.hosts) {
-    if (!host.pmix.empty()) libraries.add(show(host.pmix), host);
-  }
-  if (libraries.size() > 0) out += "PMIx: " + libraries.in_one() + "\n";
+  append_folded(out, "program: ", report, [](const HostCheck& host) {
+    return host.facts ? programs_text(*host.facts) : std::string();
+  });
+  append_folded(out, "MPI: ", report, mpi_text);
+  append_folded(out, "PMIx: ", report, [](const HostCheck& host) { return show(host.pmix); });
   return out;
 }
 

@@ -9,6 +9,7 @@
 #include "common/core/error.h"
 #include "common/core/strong.h"
 #include "common/plan/host_facts.h"
+#include "launcher/report/mpi_offer.h"
 #include "launcher/report/verdict.h"
 
 namespace sml::report {
@@ -29,7 +30,8 @@ struct HostCheck {
   std::optional<Duration> round_trip;    // of a message to its agent, the quickest
   std::optional<Duration> clock_offset;  // its time of day less ours
   std::optional<plan::HostFacts> facts;
-  std::string pmix{};  // the library that would serve the ranks, and its version; empty: none
+  std::vector<MpiOffer> mpi{};  // of each program
+  std::string pmix{};           // the library that would serve the ranks, and its version; empty: none
 };
 
 struct CheckReport {

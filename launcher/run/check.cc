@@ -17,6 +17,14 @@ namespace {
 
 constexpr std::uint32_t kPings = 5;  // the quickest counts
 
+std::vector<report::MpiOffer> offers_of(const report::HostCheck& found, plan::MpiMeeting meeting) {
+  std::vector<report::MpiOffer> out;
+  if (!found.facts) return out;
+  const auto pmix = found.pmix.empty() ? report::HasPmix::No : report::HasPmix::Yes;
+  for (const plan::MpiFinding& program : found.facts->mpi) out.push_back(mpi_offer(meeting, program, pmix));
+  return out;
+}
+
 }  // namespace
 
 Check::Check(const JobOptions& options, const plan::LaunchPlan& plan, const launch::AgentImage& image,
@@ -98,6 +106,7 @@ report::CheckReport Check::report() {
                           .machines = fleet_.machines(plan_.map)};
   for (std::size_t i = 0; i < findings_.size(); ++i) {
     report::HostCheck& found = findings_[i].found;
+    found.mpi = offers_of(found, plan_.mpi);
     found.address = i == 0 && !master_address_.empty() ? master_address_ : likely_address(known[i]);
     out.hosts.push_back(std::move(found));
   }

@@ -33,6 +33,16 @@ class OnThisMachine(TestCase):
         self.assertEqual(words(done), [f"ring {r} of 4 got {got}" for r, got in enumerate((6, 1, 3, 6))])
         self.assertNotIn("warning", done.stderr)
 
+    def test_check_tells_by_what_they_would_meet(self):
+        for line, wanted in (((self.program,), r"PMI-1 or PMI-2 \(linked with libmpich\.so\.12\)"),
+                             (("--mpi", "pmi1", self.program), r"PMI-1 \(--mpi pmi1\)"),
+                             (("printenv",), r"none \(it can neither load a library nor start a program\)"),
+                             (("-x", "PMI_FD=7", self.program), r"none \(its variables name another launcher\)"),
+                             (("sh", "-c", "true"), r"PMI-1 or PMI-2 \(which library it uses is seen only when it runs\)")):
+            done = sml_run("--check", "-np", "2", *line)
+            self.assert_status(done, 0)
+            self.assertRegex(done.stdout, rf"\nMPI: {wanted} on localhost\n")
+
     def test_either_dialect_that_it_speaks_may_be_asked_for(self):
         done = sml_run("--mpi", "pmi1", "-np", "2", self.program, "onesided")
         self.assert_status(done, 0)

@@ -102,6 +102,7 @@ class OnThisMachine(TestCase):
     def test_check_tells_the_library(self):
         done = sml_run("--check", "-np", "2", self.program)
         self.assert_status(done, 0)
+        self.assertIn("MPI: PMIx (linked with libmpi.so.40) on localhost\n", done.stdout)
         self.assertRegex(done.stdout + done.stderr, r"PMIx: libpmix\.so\.2 \(OpenPMIx \d.* on localhost")
 
 

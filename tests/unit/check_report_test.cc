@@ -36,7 +36,8 @@ HostCheck good_host(std::uint32_t index, std::string name) {
                                .shared_memory = {"/dev/shm", 128 * kGibi, 128 * kGibi},
                                .agent_folder = {"/root/.cache/sml-run", 100 * kGibi, 50 * kGibi},
                                .working_directory = {"/fsx", 1200 * kGibi, 900 * kGibi},
-                               .programs = {"/usr/bin/python3"}};
+                               .programs = {"/usr/bin/python3"},
+                               .mpi = {}};
   return host;
 }
 
@@ -87,6 +88,18 @@ TEST_CASE("hosts that are fine make a table and no words") {
             "algo-1 ready 0.2ms  0.0s    64 250G/256G    8    1K   61K  unlim 128G/128G 50G/100G 900G/1.2T 10.0.0.1",
             "algo-2 ready 0.2ms  0.0s    64 250G/256G    8    1K   61K  unlim 128G/128G 50G/100G 900G/1.2T 10.0.0.2",
             "program: /usr/bin/python3 on algo-[1-2]"});
+}
+
+TEST_CASE("what the hosts offer for MPI has a line of its own") {
+  CheckReport report = report_of(2);
+  for (HostCheck& host : report.hosts) host.mpi = {{{"pmix"}, "linked with libmpi.so.40"}};
+  CHECK(check_table(report).ends_with("\nMPI: PMIx (linked with libmpi.so.40) on algo-[1-2]\n"));
+  report.hosts[1].mpi = {{{}, "--mpi none"}};
+  CHECK(check_table(report).ends_with(
+      "\nMPI: PMIx (linked with libmpi.so.40) on algo-1, none (--mpi none) on algo-2\n"));
+  const auto json = nlohmann::json::parse(check_json(report));
+  CHECK(json["hosts"][0]["mpi"][0]["ways"] == std::vector<std::string>{"pmix"});
+  CHECK(json["hosts"][1]["mpi"][0]["why"] == "--mpi none");
 }
 
 TEST_CASE("a host that cannot be reached hides nothing of the others") {

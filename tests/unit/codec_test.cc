@@ -180,7 +180,8 @@ std::vector<ToLauncher> to_launcher(std::string_view lasting) {
                      .shared_memory = {"/dev/shm", 1 << 30, 1 << 29},
                      .agent_folder = {text, 3, 2},
                      .working_directory = {},
-                     .programs = {text, ""}},
+                     .programs = {text, ""},
+                     .mpi = {{text, text, plan::MpiSpeech::Pmix, plan::MpiChance::No, plan::MpiOwner::Other}}},
                     123456789,
                     1700000000123456789}};
 }

@@ -97,7 +97,7 @@ def error_file(rank, data):
 def inspected(fact):
     space = text(fact) + bytes(16)
     facts = text(fact) * 3 + struct.pack(">I", 1) + bytes(16) + text(fact) + struct.pack(">I", 0) + bytes(48) + space * 3
-    return frame("Inspected", facts + texts(fact) + bytes(16))
+    return frame("Inspected", facts + texts(fact) + struct.pack(">I", 1) + text(fact) * 2 + bytes(3 + 16))
 
 
 def for_ever(*frames):
