@@ -241,7 +241,7 @@ std::vector<OfVariable> options_of_torchrun(std::span<const std::string> environ
   return out;
 }
 
-// Those that the MPI operator sets, and what mpiexec(1) of MPICH names.
+// Those that the MPI operator sets, and what mpiexec(1) of MPICH and srun(1) name.
 struct VariableOption {
   Dialect dialect;
   string_view variable;
@@ -259,6 +259,7 @@ constexpr std::array kVariableOptions{
     VariableOption{Dialect::Mpirun, "MPIEXEC_TIMEOUT", {"--timeout", ""}},
     VariableOption{Dialect::Hydra, "HYDRA_LAUNCHER_EXEC", {"-launcher-exec", ""}},
     VariableOption{Dialect::Hydra, "MPIEXEC_TIMEOUT", {"-timeout", ""}},
+    VariableOption{Dialect::Srun, "SLURM_MPI_TYPE", {"--mpi", ""}},
 };
 
 }  // namespace

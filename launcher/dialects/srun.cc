@@ -45,9 +45,19 @@ Result<Meaning> distribution(string_view, Values values) {
   return out;
 }
 
+// Of its plugins those whose protocol is known here; "pmix_v4" is one of several versions.
+Result<Meaning> mpi(string_view written, Values values) {
+  const string_view plugin = values[0];
+  if (plugin == "list") return one("--help", "--mpi");
+  if (plugin == "none" || plugin == "pmi2") return one("--mpi", std::string(plugin));
+  if (plugin == "pmix" || plugin.starts_with("pmix_v")) return one("--mpi", "pmix");
+  if (plugin == "cray_shasta" || plugin == "openmpi") return note_of(written, plugin);
+  return bad_value(plugin, "pmi2, pmix, none or list");
+}
+
 // What Slurm itself was asked for: the allocation is there already.
 constexpr string_view kForSlurm =
-    "mpi J job-name p partition A account q qos t time gres mem mem-per-cpu cpu-bind gpu-bind gpus-per-node G gpus W "
+    "J job-name p partition A account q qos t time gres mem mem-per-cpu cpu-bind gpu-bind gpus-per-node G gpus W "
     "wait jobid signal container-image container-mounts container-workdir container-name container accel-bind "
     "acctg-freq b begin bb bbf M clusters cluster-constraint comment C constraint S core-spec cores-per-socket "
     "cpu-freq "
@@ -76,6 +86,7 @@ std::vector<Row> srun_rows() {
       as_option("gpus-per-task", "--gpus-per-rank"),
       as_option("N nodes", "--host-count"),
       computed("export", 1, exported),
+      computed("mpi", 1, mpi),
       computed("m distribution", 1, distribution),
       optional(computed("K kill-on-bad-exit", 0, kill_on_bad_exit)),
       as_fixed("l label", {{"--tag", "{rank:0}: "}}),

@@ -334,7 +334,7 @@ TEST_CASE("launch lines of mpiexec.hydra, srun and deepspeed", "[dialects]") {
       {"srun --jobid 7 --nodes=1 --nodelist=n1 --ntasks=1 --exclusive bash -c wait", "n1*1", "", "bash -c wait",
        "--jobid, --exclusive"},
       {"srun -n 4 -l hostname", "localhost*4", "", "hostname"},
-      {"srun --ntasks=2 --export=ALL,A=1 --mpi=pmix --kill-on-bad-exit ./app", "localhost*2", "A=1", "./app", "--mpi"},
+      {"srun --ntasks=2 --export=ALL,A=1 --mpi=pmix --kill-on-bad-exit ./app", "localhost*2", "A=1", "./app"},
       {"srun -w n[1-2] --ntasks-per-node=2 --label ./app", "n1*2 n2*2", "", "./app"},
       // www.deepspeed.ai/getting-started
       {"deepspeed --hostfile=/job/hostfile train.py --deepspeed", "worker-1*4 worker-2*4", "",
@@ -384,6 +384,11 @@ TEST_CASE("what another launcher does by itself is done under its name", "[diale
         *output::TagTemplate::parse("[r{local_rank}]:"));
   CHECK(plan_of("srun -n 2 p")->options.on_failure == OnFailure::Continue);
   CHECK(plan_of("srun -n 2 -K p")->options.on_failure == OnFailure::Abort);
+  CHECK(plan_of("srun -n 2 p")->options.mpi == plan::MpiMeeting::Auto);
+  CHECK(plan_of("srun -n 2 --mpi=none p")->options.mpi == plan::MpiMeeting::None);
+  CHECK(plan_of("srun -n 2 --mpi pmi2 p")->options.mpi == plan::MpiMeeting::Pmi2);
+  CHECK(plan_of("srun -n 2 --mpi=pmix_v4 p")->options.mpi == plan::MpiMeeting::Pmix);
+  CHECK(plan_of("srun -n 2 --mpi=pmi3 p").error().message() == "--mpi: \"pmi3\" is not pmi2, pmix, none or list");
   CHECK(plan_of("mpirun -np 2 -mca orte_abort_on_non_zero_status 0 p")->options.on_failure == OnFailure::Continue);
   const Options ssh = plan_of("mpirun -np 1 -mca plm_rsh_args '-p 12345 -i key' p")->options;
   CHECK(ssh.ssh.port == 12345);
@@ -673,6 +678,9 @@ TEST_CASE("launchers' variables for the way to hosts and for limits are read", "
   CHECK(options("sml-run -np 2 p", kubexec).ssh.command.empty());
   CHECK(options("mpiexec.hydra -np 2 p", {"MPIEXEC_TIMEOUT=5"}).timeout == std::chrono::seconds(5));
   CHECK(options("mpirun -np 2 p", {"MPIEXEC_TIMEOUT=5"}).timeout == std::chrono::seconds(5));
+  CHECK(options("srun -n 2 p", {"SLURM_MPI_TYPE=pmi2"}).mpi == plan::MpiMeeting::Pmi2);
+  CHECK(options("srun -n 2 --mpi=pmix p", {"SLURM_MPI_TYPE=pmi2"}).mpi == plan::MpiMeeting::Pmix);
+  CHECK(options("sml-run -np 2 p", {"SLURM_MPI_TYPE=pmi2"}).mpi == plan::MpiMeeting::Auto);
   CHECK(options("mpiexec.hydra -np 2 p", {}).timeout_status == 255);
   CHECK(options("mpirun -np 2 p", {}).timeout_status == 110);
   CHECK(options("mpirun -np 2 --timeout-status 9 p", {}).timeout_status == 9);
