@@ -31,6 +31,11 @@ bool is_of_the_language(std::string_view library) {
 constexpr std::array<std::string_view, 9> kStarters{"exec",    "spawn", "system",  "popen",  "dlopen",
                                                     "dlmopen", "dlsym", "wordexp", "syscall"};
 
+// Tools that come with MPI, load it and speak to nobody.
+bool is_tool(std::string_view path) {
+  return file_name(path) == "ompi_info" || file_name(path) == "oshmem_info";
+}
+
 bool uses_horovod_mpi(std::span<const std::string> environment) {
   const auto asked = [](const std::string& entry) { return entry == "HOROVOD_CONTROLLER=mpi"; };
   return std::any_of(environment.begin(), environment.end(), asked);
@@ -123,6 +128,13 @@ bool has_process_manager(std::span<const std::string> environment) {
   return !process_manager_entries(environment).empty();
 }
 
+bool may_come(std::span<const std::string> entries, MpiSpeech speech) {
+  return std::any_of(entries.begin(), entries.end(), [speech](const std::string& entry) {
+    const bool pmix = name_of(entry) == "PMIX_NAMESPACE";
+    return speech == MpiSpeech::Unknown || pmix == (speech == MpiSpeech::Pmix);
+  });
+}
+
 std::vector<std::string> mapped_files(std::string_view maps) {
   std::vector<std::string> out;
   while (!maps.empty()) {
@@ -143,6 +155,7 @@ std::string mpi_library_in_use(std::span<const std::string> mapped, std::span<co
                                const ReadFileAt& read) {
   const auto library = std::find_if(mapped.begin(), mapped.end(), is_mpi_library);
   if (library == mapped.end() || has_process_manager(environment)) return {};
+  if (std::any_of(mapped.begin(), mapped.end(), is_tool)) return {};
   bool excused = false;
   for (const std::string& file : mapped) {
     if (belongs_to_mpi(file)) continue;

@@ -69,6 +69,10 @@ bool has_process_manager(std::span<const std::string> environment);
 // Those of the entries by which has_process_manager() knows one.
 std::vector<std::string> process_manager_entries(std::span<const std::string> environment);
 
+// Whether a process may yet find the others whose variables hold these process_manager_entries(), and whose library
+// speaks so.
+bool may_come(std::span<const std::string> entries, MpiSpeech speech);
+
 // The files in the text of /proc/PID/maps, each once.
 std::vector<std::string> mapped_files(std::string_view maps);
 

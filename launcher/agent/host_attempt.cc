@@ -63,8 +63,7 @@ wire::Prepared HostAttempt::prepare(wire::Prepare m) {
   const auto hinders = [&answer](const Error& why) { answer.obstacles.push_back(obstacle(why)); };
   for (const Error& missing : environments_->find_programs()) hinders(missing);
   looks_for_mpi_ = might_use_mpi() ? m.mpi.look : wire::MpiLook::No;
-  mpi_meeting_ = m.mpi.meeting;
-  if (looks_for_mpi_ == wire::MpiLook::Yes) answer.mpi = environments_->find_lone_mpi(workers_.specs(), mpi_meeting_);
+  if (looks_for_mpi_ == wire::MpiLook::Yes) answer.mpi = environments_->find_lone_mpi(workers_.specs(), m.mpi.meeting);
   share_out(m, answer);
   if (Result<std::vector<std::string>> chosen = environments_->choose_interfaces(m.interfaces)) {
     answer.addresses = std::move(*chosen);
@@ -176,7 +175,7 @@ void HostAttempt::spawn_all() {
   for (const auto& service : services_) service->start(start_);
   start_ = {};
   wire::Started started{.workers = spawn_workers()};
-  if (looks_for_mpi_ == wire::MpiLook::Yes) mpi_watch_.begin(Clock::now(), mpi_meeting_);
+  if (looks_for_mpi_ == wire::MpiLook::Yes) mpi_watch_.begin(Clock::now());
   started.at_ns = nanoseconds(Clock::now());
   around_.link.send(std::move(started));
   if (workers_.alive() == 0) end_services();

@@ -133,7 +133,6 @@ class HostAttempt final : private WorkerOwner {
   wire::Start start_;                  // for services, until they have it
   wire::MpiLook looks_for_mpi_ = wire::MpiLook::No;
   MpiWatch mpi_watch_;
-  plan::MpiMeeting mpi_meeting_ = plan::MpiMeeting::None;
   std::unordered_map<Rank, plan::Environment> mpi_offers_;
   std::set<Rank> faults_;  // told
   bool end_taken_ = false;

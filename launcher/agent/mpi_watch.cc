@@ -69,8 +69,7 @@ bool has_torch(pid_t worker) {
   });
 }
 
-void MpiWatch::begin(TimePoint now, plan::MpiMeeting meeting) {
-  meeting_ = meeting;
+void MpiWatch::begin(TimePoint now) {
   began_ = now;
   due_ = now + kLooks.front();
 }
@@ -98,8 +97,7 @@ std::optional<wire::MpiUse> MpiWatch::look(std::span<const Candidate> workers, T
 
 // Who may yet come gets the time until we look at all.
 bool MpiWatch::is_lone(const std::string& library, const Candidate& worker) const {
-  const bool may_come = !worker.offer.empty() && plan::brings_together(meeting_, plan::speech_of(library));
-  return looks_at_all_ || !may_come;
+  return looks_at_all_ || !plan::may_come(worker.offer, plan::speech_of(library));
 }
 
 }  // namespace sml::agent

@@ -9,7 +9,6 @@
 #include <sys/types.h>
 
 #include "common/core/clock.h"
-#include "common/plan/job_shape.h"
 #include "common/plan/worker_env.h"
 #include "common/wire/messages.h"
 
@@ -24,7 +23,7 @@ bool has_torch(pid_t worker);
 
 class MpiWatch {
  public:
-  void begin(TimePoint now, plan::MpiMeeting meeting);
+  void begin(TimePoint now);
   void end() { due_.reset(); }
   std::optional<TimePoint> due() const { return due_; }  // when to look; nothing: no more
 
@@ -42,7 +41,6 @@ class MpiWatch {
   bool is_lone(const std::string& library, const Candidate& worker) const;
 
   TimePoint began_;
-  plan::MpiMeeting meeting_ = plan::MpiMeeting::None;
   bool looks_at_all_ = false;
   std::size_t looks_ = 0;
   std::optional<TimePoint> due_;

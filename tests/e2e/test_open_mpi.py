@@ -85,6 +85,13 @@ class OnThisMachine(TestCase):
         self.assert_status(done, 0)
         self.assertEqual(words(done), ["ring 0 of 2 got 1", "ring 1 of 2 got 1", "status 0", "status 0"])
 
+    def test_a_short_program_that_nobody_saw_is_told_of(self):
+        """Its name is made when the script runs, and it ends long before all processes are looked at."""
+        done = sml_run("-np", "2", "sh", "-c", f"p={str(self.program)[:-2]}; ${{p}}am places; true")
+        self.assert_status(done, 0)
+        self.assertEqual([line[:14] for line in words(done)], ["place 0 of 1 n"] * 2)
+        self.assertRegex(done.stderr, r"warning: rank [01] on localhost runs alone, as rank 0 of 1: program .*--mpi pmix")
+
     def test_under_the_name_mpirun_a_script_may_start_programs_of_either_family(self):
         folder = pathlib.Path(self.temporary_directory())
         (folder / "mpirun").symlink_to(SML_RUN)

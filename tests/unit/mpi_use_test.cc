@@ -121,6 +121,7 @@ TEST_CASE("mpi: it is in use by whoever needs it and has no other way to meet") 
   CHECK(files.in_use({"/usr/lib/libtorch_cpu.so", "/usr/lib/mpi4py/MPI.so", library}) == library);
   CHECK(files.in_use({"/usr/lib/horovod/torch/mpi_lib_v2.so", library}, {"HOROVOD_CONTROLLER=mpi"}) == library);
   CHECK(files.in_use({"/app/hello", library}, {"PMIX_NAMESPACE=job"}).empty());
+  CHECK(files.in_use({"/usr/bin/ompi_info", library}).empty());
 }
 
 TEST_CASE("a library's name tells by what its ranks find each other") {
@@ -166,4 +167,14 @@ TEST_CASE("nobody else is offered both PMI and PMIx, at which MPICH 5 ends") {
 TEST_CASE("by these variables another launcher is known") {
   const std::vector<std::string> environment{"PMI_RANK=1", "PMI_FD=7", "PMIX_NAMESPACE=x", "A=PMI_FD=3"};
   CHECK(process_manager_entries(environment) == std::vector<std::string>{"PMI_FD=7", "PMIX_NAMESPACE=x"});
+}
+
+TEST_CASE("who has been offered another way than its library speaks cannot come") {
+  const Words pmi{"PMI_FD=7"}, pmix{"PMIX_NAMESPACE=x"}, both{"PMI_FD=7", "PMIX_NAMESPACE=x"};
+  for (const MpiSpeech speech : {MpiSpeech::Unknown, MpiSpeech::Pmi, MpiSpeech::Pmix}) {
+    CHECK_FALSE(may_come({}, speech));
+    CHECK(may_come(both, speech));
+    CHECK(may_come(pmi, speech) == (speech != MpiSpeech::Pmix));
+    CHECK(may_come(pmix, speech) == (speech != MpiSpeech::Pmi));
+  }
 }
