@@ -32,9 +32,7 @@ constexpr std::array<std::string_view, 9> kStarters{"exec",    "spawn", "system"
                                                     "dlmopen", "dlsym", "wordexp", "syscall"};
 
 // Tools that come with MPI, load it and speak to nobody.
-bool is_tool(std::string_view path) {
-  return file_name(path) == "ompi_info" || file_name(path) == "oshmem_info";
-}
+bool is_tool(std::string_view path) { return file_name(path) == "ompi_info" || file_name(path) == "oshmem_info"; }
 
 bool uses_horovod_mpi(std::span<const std::string> environment) {
   const auto asked = [](const std::string& entry) { return entry == "HOROVOD_CONTROLLER=mpi"; };

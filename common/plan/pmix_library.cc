@@ -4,6 +4,7 @@
 #include <array>
 #include <string_view>
 
+#include "common/plan/named_programs.h"
 #include "common/plan/worker_env.h"
 
 namespace sml::plan {
@@ -118,7 +119,7 @@ bool first_is_open_mpi(const Folders& folders, std::span<const std::string> envi
 
 // mpi4py has one extension for the MPI that it was built with, or, from PyPI, one for each kind.
 std::string python_with_open_mpi(const std::string& program, std::span<const std::string> environment,
-                          const HostFiles& files) {
+                                 const HostFiles& files) {
   for (const std::string& packages : package_folders(program, environment, files)) {
     const std::string folder = packages + "/mpi4py";
     std::size_t kinds = 0;
@@ -138,6 +139,8 @@ std::string python_with_open_mpi(const std::string& program, std::span<const std
   return {};
 }
 
+bool is_python(const std::string& program) { return program.substr(program.rfind('/') + 1).starts_with("python"); }
+
 // AWS puts its builds there, beside the system's loader.
 void add_amazons(Folders& to, const HostFiles& files) {
   const std::string top = "/opt/amazon/";
@@ -152,11 +155,19 @@ void add_amazons(Folders& to, const HostFiles& files) {
 
 }  // namespace
 
-std::string open_mpi_user(const std::string& program, std::span<const std::string> environment,
-                          const HostFiles& files) {
-  if (needs_open_mpi(program, files)) return program;
-  const std::string name = program.substr(program.rfind('/') + 1);
-  return name.starts_with("python") ? python_with_open_mpi(program, environment, files) : std::string();
+std::string open_mpi_user(const CommandLine& line, std::span<const std::string> environment, const HostFiles& files) {
+  if (needs_open_mpi(line.program, files)) return line.program;
+  if (is_python(line.program)) return python_with_open_mpi(line.program, environment, files);
+  std::string out;
+  for (const std::string& file : named_programs(line, environment, files)) {
+    const auto of_file = [&](std::uint64_t offset, std::size_t size) { return files.read(file, offset, size); };
+    const MpiSpeech speech = speech_of(linked_mpi_library(of_file));
+    if (speech == MpiSpeech::Pmi) return {};
+    if (!out.empty()) continue;
+    if (speech == MpiSpeech::Pmix) out = file;
+    if (is_python(file)) out = python_with_open_mpi(file, environment, files);
+  }
+  return out;
 }
 
 std::vector<std::string> pmix_libraries(const std::string& program, std::span<const std::string> environment,

@@ -61,7 +61,8 @@ plan::MpiFinding WorkerEnvironments::find_mpi(std::uint32_t index) const {
   if (plan::has_process_manager(shared_[index])) out.owner = plan::MpiOwner::Other;
   out.speech = plan::speech_of(out.library);
   if (out.speech != plan::MpiSpeech::Unknown || out.chance == plan::MpiChance::No) return out;
-  out.seen_in = plan::open_mpi_user(path(index), shared_[index], host_files());
+  out.seen_in = plan::open_mpi_user({path(index), apps_[index].argv, apps_[index].working_directory}, shared_[index],
+                                    host_files());
   if (!out.seen_in.empty()) out.speech = plan::MpiSpeech::Pmix;
   return out;
 }

@@ -129,7 +129,8 @@ Judgement AgentConduct::judge(const wire::Inspected& m) {
   if (Judgement files = all_fit(f.programs); !files) return files;
   if (Judgement few = at_most(f.mpi.size(), now_.apps(), "programs"); !few) return few;
   for (const plan::MpiFinding& one : f.mpi) {
-    if (Judgement texts = all_fit(std::initializer_list<std::string_view>{one.library, one.seen_in}); !texts) return texts;
+    if (Judgement texts = all_fit(std::initializer_list<std::string_view>{one.library, one.seen_in}); !texts)
+      return texts;
   }
   return {};
 }

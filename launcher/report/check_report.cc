@@ -384,9 +384,8 @@ std::string check_table(const CheckReport& report) {
   std::string out;
   for (const Row& row : rows) append_row(out, row, widths);
   if (report.command.empty()) return out;
-  append_folded(out, "program: ", report, [](const HostCheck& host) {
-    return host.facts ? programs_text(*host.facts) : std::string();
-  });
+  append_folded(out, "program: ", report,
+                [](const HostCheck& host) { return host.facts ? programs_text(*host.facts) : std::string(); });
   append_folded(out, "MPI: ", report, mpi_text);
   append_folded(out, "PMIx: ", report, [](const HostCheck& host) { return show(host.pmix); });
   return out;

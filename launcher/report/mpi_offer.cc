@@ -60,7 +60,8 @@ std::string in_words(const MpiOffer& offer) {
   std::string out;
   for (std::size_t i = 0; i < offer.ways.size(); ++i) {
     if (i > 0) out += i + 1 < offer.ways.size() ? ", " : " or ";
-    const auto known = std::find_if(kNames.begin(), kNames.end(), [&](const auto& n) { return n.first == offer.ways[i]; });
+    const auto known =
+        std::find_if(kNames.begin(), kNames.end(), [&](const auto& n) { return n.first == offer.ways[i]; });
     out += known == kNames.end() ? offer.ways[i] : known->second;
   }
   return (out.empty() ? "none" : out) + " (" + offer.why + ")";

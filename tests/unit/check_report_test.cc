@@ -95,8 +95,8 @@ TEST_CASE("what the hosts offer for MPI has a line of its own") {
   for (HostCheck& host : report.hosts) host.mpi = {{{"pmix"}, "linked with libmpi.so.40"}};
   CHECK(check_table(report).ends_with("\nMPI: PMIx (linked with libmpi.so.40) on algo-[1-2]\n"));
   report.hosts[1].mpi = {{{}, "--mpi none"}};
-  CHECK(check_table(report).ends_with(
-      "\nMPI: PMIx (linked with libmpi.so.40) on algo-1, none (--mpi none) on algo-2\n"));
+  CHECK(
+      check_table(report).ends_with("\nMPI: PMIx (linked with libmpi.so.40) on algo-1, none (--mpi none) on algo-2\n"));
   const auto json = nlohmann::json::parse(check_json(report));
   CHECK(json["hosts"][0]["mpi"][0]["ways"] == std::vector<std::string>{"pmix"});
   CHECK(json["hosts"][1]["mpi"][0]["why"] == "--mpi none");

@@ -1,36 +1,12 @@
 #include "common/plan/pmix_library.h"
 
-#include <map>
-
 #include "tests/support/catch.h"
 #include "tests/support/elf.h"
+#include "tests/support/host_files.h"
 
 using namespace sml::plan;
+using sml::test::files_of;
 using Words = std::vector<std::string>;
-
-namespace {
-
-// Files by their path.
-HostFiles files_of(const std::map<std::string, std::string>& files) {
-  return {[files](const std::string& path, std::uint64_t offset, std::size_t size) {
-            const auto found = files.find(path);
-            if (found == files.end() || offset >= found->second.size()) return std::string();
-            return found->second.substr(offset, size);
-          },
-          [files](const std::string& path) { return files.contains(path); },
-          [files](std::string folder) {
-            if (!folder.ends_with('/')) folder += '/';
-            Words out;
-            for (const auto& [path, bytes] : files) {
-              if (!path.starts_with(folder)) continue;
-              const std::string rest = path.substr(folder.size());
-              out.push_back(rest.substr(0, rest.find('/')));
-            }
-            return out;
-          }};
-}
-
-}  // namespace
 
 TEST_CASE("without a libpmix of the program's own it is the system's", "[pmix]") {
   CHECK(pmix_libraries("/usr/bin/ring", {}, files_of({})) == Words{"libpmix.so.2"});
@@ -73,8 +49,8 @@ TEST_CASE("a program that is linked with Open MPI uses it", "[pmix]") {
   const auto files = files_of({{"/a/open", sml::test::elf({"libc.so.6", "libmpi.so.40"})},
                                {"/a/mpich", sml::test::elf({"libmpich.so.12"})},
                                {"/a/script", "#!/bin/sh\n"}});
-  CHECK(open_mpi_user("/a/open", {}, files) == "/a/open");
-  for (const char* other : {"/a/mpich", "/a/script", "/a/none"}) CHECK(open_mpi_user(other, {}, files).empty());
+  CHECK(open_mpi_user({"/a/open"}, {}, files) == "/a/open");
+  for (const char* other : {"/a/mpich", "/a/script", "/a/none"}) CHECK(open_mpi_user({other}, {}, files).empty());
 }
 
 TEST_CASE("a Python uses the MPI of its mpi4py", "[pmix]") {
@@ -82,7 +58,7 @@ TEST_CASE("a Python uses the MPI of its mpi4py", "[pmix]") {
   const std::string open_mpi = sml::test::elf({"libmpi.so.40"}), mpich = sml::test::elf({"libmpich.so.12"});
   const Words active{"VIRTUAL_ENV=/venv"};
   const auto uses = [](const std::string& program, const Words& environment, const HostFiles& all) {
-    return open_mpi_user(program, environment, all).ends_with("/mpi4py");
+    return open_mpi_user({program}, environment, all).ends_with("/mpi4py");
   };
   SECTION("that it was built with") {
     CHECK(uses("/venv/bin/python3", {}, files_of({{folder + "MPI.cpython-311.so", open_mpi}})));
