@@ -313,7 +313,10 @@ void PmiServer::named(Rank rank, const PmiNameAnswer& found) {
   if (one) words.add("info", found.good ? "ok" : "failed");
   words.add("rc", found.good ? "0" : "1");
   if (one || !found.good) words.add(one ? "msg" : "errmsg", found.good ? "success" : "no_such_name");
-  if (found.good && row.verb == PmiVerb::LookUp) words.add("port", found.port);
+  if (found.good && row.verb == PmiVerb::LookUp) {
+    words.add("port", found.port);
+    if (!one) words.add("value", found.port);  // by which Slurm's library knows it
+  }
   send(rank, std::move(words), found.thread);
   client->waiting.erase(waiting);
 }

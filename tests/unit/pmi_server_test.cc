@@ -206,6 +206,17 @@ TEST_CASE("PMI: names are kept by the host of rank 0 and known on all") {
   CHECK(a.faults.empty());
 }
 
+TEST_CASE("PMI-2: a name is told as MPICH reads it and as Slurm's library does") {
+  One host;
+  host.greet(PmiDialect::Two);
+  CHECK(host.say(0, frame("cmd=name-publish;name=ocean;port=7;infokeycount=0;")) ==
+        frame("cmd=name-publish-response;rc=0;"));
+  CHECK(host.say(1, frame("cmd=name-lookup;name=ocean;infokeycount=0;")) ==
+        frame("cmd=name-lookup-response;rc=0;port=7;value=7;"));
+  CHECK(host.say(1, frame("cmd=name-lookup;name=sea;infokeycount=0;")) ==
+        frame("cmd=name-lookup-response;rc=1;errmsg=no_such_name;"));
+}
+
 TEST_CASE("PMI: words of others that are none are passed over") {
   One host;
   host.greet();
