@@ -1,9 +1,11 @@
 #include "common/plan/cpu_topology.h"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <map>
 #include <tuple>
+#include <utility>
 
 namespace sml::plan {
 
@@ -151,6 +153,24 @@ CpuTopology usable_part(const CpuTopology& topology, const CpuSet& allowed) {
   CpuTopology out;
   for (const Cpu& cpu : topology) {
     if (std::binary_search(allowed.begin(), allowed.end(), cpu.number)) out.push_back(cpu);
+  }
+  return out;
+}
+
+std::string locality_text(const CpuTopology& topology, const CpuSet& cpus) {
+  constexpr std::array<std::pair<const char*, std::uint32_t Cpu::*>, 5> kParts{
+      {{"SK", &Cpu::socket}, {"NM", &Cpu::numa}, {"L3", &Cpu::l3}, {"CR", &Cpu::core}, {"HT", &Cpu::number}}};
+  const CpuTopology used = usable_part(topology, cpus);
+  std::string out;
+  for (const auto& [name, part] : kParts) {
+    CpuSet numbers;
+    for (const Cpu& cpu : used) {
+      if (cpu.*part != kNowhere) numbers.push_back(cpu.*part);
+    }
+    std::sort(numbers.begin(), numbers.end());
+    numbers.erase(std::unique(numbers.begin(), numbers.end()), numbers.end());
+    if (numbers.empty()) continue;
+    out += (out.empty() ? "" : ":") + (name + cpu_list_text(numbers));
   }
   return out;
 }

@@ -38,6 +38,10 @@ CpuTopology read_cpu_topology(const ReadText& read);
 
 CpuTopology usable_part(const CpuTopology& topology, const CpuSet& allowed);
 
+// Where processors are, as MPI libraries compare it of two ranks: "SK0:NM0:L30:CR0-1:HT0-1". Socket, NUMA node, cache
+// and the like are lists of numbers, and those that two ranks have in common are shared by them.
+std::string locality_text(const CpuTopology& topology, const CpuSet& cpus);
+
 // "0-3,8": the kernel's form, with a newline or not. Nothing for anything else, and for numbers from kMaxCpus on.
 std::optional<CpuSet> parse_cpu_list(std::string_view text);
 std::string cpu_list_text(const CpuSet& cpus);

@@ -62,7 +62,8 @@ std::string map_of(const RanksByHost& by_host) {
 }
 
 // Of all ranks, in order. Ranks of one host are numbered in order, so are those of a program.
-void put_ranks(std::vector<Info>& to, const plan::JobShape& shape) {
+void put_ranks(std::vector<Info>& to, const JobData& job) {
+  const plan::JobShape& shape = job.shape;
   std::vector<std::uint32_t> on_host(shape.hosts.size()), of_program;
   std::uint32_t rank = 0;
   for (const plan::RankRun& run : shape.runs) {
@@ -80,6 +81,11 @@ void put_ranks(std::vector<Info>& to, const plan::JobShape& shape) {
       put(items, "pmix.nrank", Type::Uint16, local);
       put(items, "pmix.nodeid", run.host);
       put_text(items, "pmix.hname", shape.hosts[run.host]);
+      for (const Place& place : job.places) {
+        if (run.host != job.host || place.rank.value() != rank) continue;
+        put_text(items, "pmix.cpuset", place.cpus);
+        put_text(items, "pmix.locstr", place.locality);
+      }
     }
   }
 }
@@ -151,7 +157,7 @@ Serve make_serve(const JobData& job) {
   put_text(out.job, "pmix.nsdir", job.folder);
   put(out.job, "pmix.tdir.rmclean", Type::Bool, 1);
   if (is_crowded(job)) put(out.job, "pmix.ndosub", Type::Bool, 1);
-  put_ranks(out.job, shape);
+  put_ranks(out.job, job);
   return out;
 }
 

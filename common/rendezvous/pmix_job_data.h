@@ -14,12 +14,20 @@
 
 namespace sml::rendezvous::pmix {
 
+// Where a rank of this host is bound to.
+struct Place {
+  Rank rank;
+  std::string cpus;      // "0-3,8"
+  std::string locality;  // plan::locality_text()
+};
+
 struct JobData {
   std::string name_space;  // the same on all hosts, and of no other job
   plan::JobShape shape;
-  std::uint32_t host = 0;  // this one, in the shape; below its size
-  std::string folder;      // of this host, for the user alone
-  std::uint32_t cpus = 0;  // that the ranks of this host may use; 0: unknown
+  std::uint32_t host = 0;       // this one, in the shape; below its size
+  std::string folder;           // of this host, for the user alone
+  std::vector<Place> places{};  // of the ranks that are bound
+  std::uint32_t cpus = 0;       // that the ranks of this host may use; 0: unknown
 };
 
 std::vector<Rank> ranks_of_host(const plan::JobShape& shape, std::uint32_t host);

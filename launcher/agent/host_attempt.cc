@@ -70,7 +70,7 @@ wire::Prepared HostAttempt::prepare(wire::Prepare m) {
   } else {
     hinders(chosen.error());
   }
-  services_ = make_services(m, workers_.specs(), *environments_, service_context_);
+  services_ = make_services(m, workers_.specs(), shares_, *environments_, service_context_);
   for (const auto& service : services_) {
     if (Result<void> checked = service->check(answer); !checked) hinders(checked.error());
     if (service->reads_output()) readers_.push_back(service.get());

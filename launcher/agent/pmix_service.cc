@@ -97,6 +97,7 @@ Result<void> PmixService::check(wire::Prepared& answer) {
                     .shape = std::move(wish_.shape),
                     .host = wish_.host,
                     .folder = context_.scratch.path() + "/pmix",
+                    .places = std::move(wish_.places),
                     .cpus = usable_cpus()};
   Result<void> done = load();
   if (done) done = serve(job);

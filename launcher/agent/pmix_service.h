@@ -23,9 +23,10 @@ enum class PmixNeed : std::uint8_t { Sure, Perhaps };
 struct PmixWish {
   std::uint32_t host = 0;  // this one, in the shape; below its size
   plan::JobShape shape;
-  std::string library;            // the one to be taken; empty: the host's own
-  std::string program;            // absolute: its libpmix comes first
-  plan::Environment environment;  // its
+  std::string library;                            // the one to be taken; empty: the host's own
+  std::string program;                            // absolute: its libpmix comes first
+  plan::Environment environment;                  // its
+  std::vector<rendezvous::pmix::Place> places{};  // of the bound ranks of this host
   PmixNeed need = PmixNeed::Sure;
 };
 

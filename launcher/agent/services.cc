@@ -73,8 +73,8 @@ std::string job_name(const wire::Prepare& plan, const wire::Worker& worker) {
 class Meetings {
  public:
   Meetings(const wire::Prepare& plan, const std::vector<const wire::Worker*>& workers,
-           const WorkerEnvironments& environments, const ServiceContext& context)
-      : plan_(plan), workers_(workers), environments_(environments), context_(context) {
+           std::span<const WorkerShare> shares, const WorkerEnvironments& environments, const ServiceContext& context)
+      : plan_(plan), workers_(workers), shares_(shares), environments_(environments), context_(context) {
     for (std::uint32_t app = 0; app < environments.count(); ++app)
       speeches_.push_back(speech_of(app, plan.mpi.meeting, environments));
   }
@@ -94,8 +94,11 @@ class Meetings {
     return !plan::is_chosen_by_hosts(plan_.mpi.meeting) || environments_.mpi_chance(worker.app) == plan::MpiChance::Yes;
   }
 
+  std::vector<rendezvous::pmix::Place> places() const;
+
   const wire::Prepare& plan_;
   const std::vector<const wire::Worker*>& workers_;
+  std::span<const WorkerShare> shares_;
   const WorkerEnvironments& environments_;
   const ServiceContext& context_;
   std::vector<Speech> speeches_;  // by app
@@ -129,7 +132,17 @@ std::unique_ptr<HostService> Meetings::pmi() const {
   plan::Environment choice;
   const plan::Environment& theirs = environments_.shared(workers_.front()->app);
   if (plan_.mpi.meeting == plan::MpiMeeting::Both) choice = plan::choice_variables(theirs);
+  const auto bound = [](const WorkerShare& share) { return !share.cpus.empty(); };
+  if (std::any_of(shares_.begin(), shares_.end(), bound)) plan::keep_binding(choice, theirs);
   return std::make_unique<PmiService>(context_, std::move(world), std::move(speakers), std::move(choice));
+}
+
+std::vector<rendezvous::pmix::Place> Meetings::places() const {
+  std::vector<rendezvous::pmix::Place> out;
+  for (std::size_t i = 0; i < workers_.size(); ++i) {
+    if (!shares_[i].cpus.empty()) out.push_back({workers_[i]->rank, shares_[i].cpus, shares_[i].locality});
+  }
+  return out;
 }
 
 // Of all ranks of the host, as a fence of PMIx is of all in the job.
@@ -146,6 +159,7 @@ std::unique_ptr<HostService> Meetings::pmix() const {
                                                             .library = plan_.mpi.pmix_library,
                                                             .program = environments_.path(worker->app),
                                                             .environment = std::move(environment),
+                                                            .places = places(),
                                                             .need = asked ? PmixNeed::Sure : speech.need});
   }
   return nullptr;
@@ -167,7 +181,8 @@ std::vector<TraceService::Member> traced_members(const std::vector<const wire::W
 }  // namespace
 
 HostServices make_services(wire::Prepare& plan, const std::vector<const wire::Worker*>& workers,
-                           const WorkerEnvironments& environments, const ServiceContext& context) {
+                           std::span<const WorkerShare> shares, const WorkerEnvironments& environments,
+                           const ServiceContext& context) {
   HostServices out;
   if (!plan.channels.empty()) {
     out.push_back(std::make_unique<ChannelService>(context, std::move(plan.channels), ranks_of(workers)));
@@ -182,7 +197,7 @@ HostServices make_services(wire::Prepare& plan, const std::vector<const wire::Wo
   out.push_back(std::make_unique<TraceService>(context, traced_members(workers, environments)));
   add_wished(out, plan.services, context);
   if (plan.mpi.meeting != plan::MpiMeeting::None) {
-    const Meetings meetings(plan, workers, environments, context);
+    const Meetings meetings(plan, workers, shares, environments, context);
     if (auto pmi = meetings.pmi()) out.push_back(std::move(pmi));
     if (auto pmix = meetings.pmix()) out.push_back(std::move(pmix));
   }

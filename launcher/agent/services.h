@@ -1,9 +1,11 @@
 // Which services a host's workers get.
 #pragma once
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "launcher/agent/host_service.h"
+#include "launcher/agent/shares.h"
 #include "launcher/agent/worker_environments.h"
 
 namespace sml::agent {
@@ -12,8 +14,9 @@ using HostServices = std::vector<std::unique_ptr<HostService>>;
 
 // What the plan asks for, in the order in which they are checked and started; of two that set the same variable, the
 // later one counts. `workers` are those of the plan that can run; the programs' environments are known. Takes out of
-// the plan what services keep.
+// the plan what services keep. `shares` are of these workers, in their order.
 HostServices make_services(wire::Prepare& plan, const std::vector<const wire::Worker*>& workers,
-                           const WorkerEnvironments& environments, const ServiceContext& context);
+                           std::span<const WorkerShare> shares, const WorkerEnvironments& environments,
+                           const ServiceContext& context);
 
 }  // namespace sml::agent

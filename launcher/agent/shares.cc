@@ -59,8 +59,8 @@ void bind(const plan::BindingWish& wish, std::span<const ShareRequest> requests,
     for (std::size_t i = 0; i < requests.size(); ++i) set_threads(requests[i], common, out.workers[i]);
     return;
   }
-  plan::Bindings bindings =
-      plan::bind_workers(plan::read_cpu_topology(os::read_small_file), os::allowed_cpus(), cores, wish);
+  const plan::CpuTopology topology = plan::read_cpu_topology(os::read_small_file);
+  plan::Bindings bindings = plan::bind_workers(topology, os::allowed_cpus(), cores, wish);
   const os::MemoryMode mode = allowed_mode(wish, bindings);
   for (std::size_t i = 0; i < requests.size(); ++i) {
     plan::WorkerCpus& cpus = bindings.workers[i];
@@ -68,6 +68,8 @@ void bind(const plan::BindingWish& wish, std::span<const ShareRequest> requests,
       out.workers[i].binding = os::make_binding(cpus.cpus, cpus.numa_nodes, mode);
     }
     out.workers[i].words = std::move(cpus.words);
+    out.workers[i].cpus = plan::cpu_list_text(cpus.cpus);
+    out.workers[i].locality = plan::locality_text(topology, cpus.cpus);
     set_threads(requests[i], cpus.threads > 0 ? cpus.threads : common, out.workers[i]);
   }
   if (wish.on_impossible == plan::OnImpossible::Ignore) return;

@@ -20,7 +20,9 @@ struct ShareRequest {
 struct WorkerShare {
   std::optional<os::ProcessBinding> binding;
   plan::Environment variables;
-  std::string words;  // where it is bound to; empty: nowhere
+  std::string words;     // where it is bound to; empty: nowhere
+  std::string cpus;      // plan::cpu_list_text() of these processors
+  std::string locality;  // plan::locality_text()
 };
 
 struct Shares {

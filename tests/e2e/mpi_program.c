@@ -1,5 +1,7 @@
 /* What programs do by MPI, one kind a run: mpi_program KIND [NUMBER]. Each rank says who it is and what it got. */
+#define _GNU_SOURCE
 #include <mpi.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -52,6 +54,29 @@ static void one_sided(void) {
   MPI_Free_mem(cells);
 }
 
+/* Where the rank runs once MPI has begun; of how many ranks Open MPI sees that they share its core and its NUMA node.
+ */
+static void bound(void) {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  sched_getaffinity(0, sizeof set, &set);
+  int sharing[2] = {0, 0};
+#ifdef OPEN_MPI
+  const int kinds[2] = {OMPI_COMM_TYPE_CORE, OMPI_COMM_TYPE_NUMA};
+  for (int i = 0; i < 2; ++i) {
+    MPI_Comm part;
+    MPI_Comm_split_type(MPI_COMM_WORLD, kinds[i], 0, MPI_INFO_NULL, &part);
+    MPI_Comm_size(part, &sharing[i]);
+    MPI_Comm_free(&part);
+  }
+#endif
+  printf("bound %d of %d to", rank, size);
+  for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
+    if (CPU_ISSET(cpu, &set)) printf(" %d", cpu);
+  }
+  printf(" core %d numa %d\n", sharing[0], sharing[1]);
+}
+
 /* Which ranks the library takes for neighbours, and what the launcher told of the job. */
 static void places(void) {
   MPI_Comm node;
@@ -92,6 +117,7 @@ int main(int argc, char** argv) {
   if (strcmp(kind, "alltoall") == 0) all_to_all();
   if (strcmp(kind, "onesided") == 0) one_sided();
   if (strcmp(kind, "places") == 0) places();
+  if (strcmp(kind, "bound") == 0) bound();
   if (strcmp(kind, "names") == 0) names();
   if (strcmp(kind, "abort") == 0) {
     if (rank == size - 1) MPI_Abort(MPI_COMM_WORLD, number);

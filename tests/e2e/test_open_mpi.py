@@ -52,6 +52,18 @@ class OnThisMachine(TestCase):
         self.assertEqual(words(done), ["place 0 of 3 node 3 universe 5 program 0", "place 1 of 3 node 3 universe 5 program 1",
                                        "place 2 of 3 node 3 universe 5 program 1"])
 
+    def test_what_is_bound_is_what_the_library_sees(self):
+        """Two ranks on cores of their own share the NUMA node; on one core both; unbound ones nothing that is known."""
+        if len(os.sched_getaffinity(0)) != 2:
+            self.skipTest("made for two processors")
+        first, second = sorted(os.sched_getaffinity(0))[:2]
+        for where, wanted in (("core", [f"to {first} core 1 numa 2", f"to {second} core 1 numa 2"]),
+                              ("numa", [f"to {first} {second} core 2 numa 2"] * 2),
+                              ("none", [f"to {first} {second} core 1 numa 1"] * 2)):
+            done = sml_run("--bind-to", where, "-np", "2", self.program, "bound")
+            self.assert_status(done, 0)
+            self.assertEqual([line.split(" ", 4)[4] for line in words(done)], wanted, where)
+
     def test_a_library_that_cannot_be_loaded_is_told_before_anything_starts(self):
         done = sml_run("--pmix", "/nowhere/libpmix.so.2", "-np", "2", self.program, "ring")
         self.assert_status(done, 125)

@@ -45,3 +45,12 @@ TEST_CASE("lists of processors are read as the kernel writes them") {
   CHECK(cpu_list_text({0, 1, 2, 5, 7, 8}) == "0-2,5,7-8");
   CHECK(cpu_list_text({}) == "");
 }
+
+TEST_CASE("two ranks see what they share of a host in its words") {
+  const CpuTopology two = test::two_sockets_smt().topology();
+  CHECK(locality_text(two, {0, 8}) == "SK0:NM0:L30:CR0:HT0,8");
+  CHECK(locality_text(two, {1, 2, 3}) == "SK0-1:NM0-1:L30-1:CR1,4-5:HT1-3");
+  CHECK(locality_text(test::plain_vm().topology(), {1}) == "SK0:NM0:CR1:HT1");  // whose caches are not known
+  CHECK(locality_text(two, {}).empty());
+  CHECK(locality_text({}, {0}).empty());
+}

@@ -44,6 +44,20 @@ std::vector<const Info*> data_of_ranks(const Serve& serve) {
 
 }  // namespace
 
+TEST_CASE("libpmix is told where ranks are bound", "[pmix]") {
+  JobData bound = job();
+  bound.places = {{Rank(0), "0-1", "SK0:CR0-1"}, {Rank(3), "4", "SK1:CR4"}};
+  const Serve serve = make_serve(bound);
+  const auto ranks = data_of_ranks(serve);
+  REQUIRE(ranks.size() == 6);
+  CHECK(text(ranks[0]->items, "pmix.cpuset") == "0-1");
+  CHECK(text(ranks[0]->items, "pmix.locstr") == "SK0:CR0-1");
+  CHECK(text(ranks[1]->items, "pmix.locstr") == "none");  // not bound
+  CHECK(text(ranks[2]->items, "pmix.locstr") == "none");  // of another host
+  CHECK(text(ranks[3]->items, "pmix.cpuset") == "4");
+  CHECK(text(ranks[3]->items, "pmix.locstr") == "SK1:CR4");
+}
+
 TEST_CASE("libpmix is told where all ranks are", "[pmix]") {
   const Serve serve = make_serve(job());
   CHECK(serve.ranks == std::vector{Rank(0), Rank(1), Rank(3)});
