@@ -28,7 +28,7 @@ enum class AttemptEvent : std::uint8_t {
   UserStop,    // a stop signal
   OutputGone,  // nobody reads our output any more
   LogFailed,   // what must be kept of it cannot be
-  NoProgress,  // ranks do not print what --watch waits for
+  NoProgress,  // ranks do not print what --watch waits for, or nothing
   RanksAlone,  // they speak MPI, and the job is one that needs them together
   AllCleared,  // on every host that is there all is over; the agents stay
   NoMore,      // attempts: the agents need not stay

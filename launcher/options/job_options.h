@@ -77,10 +77,12 @@ struct FailureOptions {
 
 // What is told of a job, and asked of it, while it runs.
 enum class LiveStatus : std::uint8_t { OnTerminal, Never };
+enum class OnSilent : std::uint8_t { NameThem, Report, Restart, Stop };
 struct ProgressOptions {
   LiveStatus live = LiveStatus::OnTerminal;
-  std::optional<int> status_signal;        // prints a table of hosts and ranks
-  std::optional<Duration> warn_silent;     // names ranks that print nothing while others do
+  std::optional<int> status_signal;     // prints a table of hosts and ranks
+  std::optional<Duration> warn_silent;  // names ranks that print nothing while others do
+  OnSilent on_silent = OnSilent::NameThem;
   std::optional<report::WatchRule> watch;  // what ranks must print
 };
 

@@ -187,6 +187,10 @@ OptionGroup options_of_the_progress() {
        {"--status-signal", "SIG", set_status_signal,
         "Print a table of all hosts and ranks when this signal comes, such as USR1 or QUIT, instead of passing it on."},
        {"--warn-silent", "D", set_warn_silent, "Name the workers that have printed nothing for D while others have."},
+       needing("--warn-silent",
+               {"--on-silent", "report|restart|stop", set_on_silent,
+                "What else is done then: report prints where all workers are; restart does so, and then the workers "
+                "have failed, so that --max-restarts decides; stop ends the job. Status 123 where it ends."}),
        {"--watch", "'REGEX;first=D;every=D'", set_watch,
         "Stop the job, with status 123, when a worker prints no line that matches within the first D, or for D after "
         "the last one; with ;ranks=LIST only these are watched."}}};

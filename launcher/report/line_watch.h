@@ -30,13 +30,15 @@ struct WatchRule {
   std::optional<RankSet> ranks;   // who is watched; nothing: all
 };
 
-// Why the job is to be ended.
+// Why the workers are to be ended.
 struct NoProgress {
-  enum class Limit : std::uint8_t { First, Every };
+  enum class Limit : std::uint8_t { First, Every, Silence };  // Silence: --warn-silent
+  enum class Then : std::uint8_t { AsAfterFailures, JobEnds };
   RankSet ranks;
   Limit limit = Limit::First;
   Duration patience{};
-  std::string pattern;
+  std::string pattern{};  // empty: of Silence
+  Then then = Then::AsAfterFailures;
 };
 
 class LineWatch {

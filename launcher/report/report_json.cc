@@ -56,14 +56,19 @@ Json faults_json(const Facts& facts) {
   return out;
 }
 
+std::string_view name_of(NoProgress::Limit limit) {
+  static constexpr std::string_view names[] = {"first", "every", "silence"};
+  return names[static_cast<std::size_t>(limit)];
+}
+
 Json no_progress_json(const NoProgress& what) {
   Json ranks = Json::array();
   for (std::uint32_t rank = 0; rank <= what.ranks.largest(); ++rank) {
     if (what.ranks.contains(rank)) ranks.push_back(rank);
   }
   return {{"ranks", std::move(ranks)},
-          {"pattern", what.pattern},
-          {"limit", what.limit == NoProgress::Limit::First ? "first" : "every"},
+          {"pattern", what.pattern.empty() ? Json() : Json(what.pattern)},
+          {"limit", name_of(what.limit)},
           {"limit_s", seconds(what.patience)}};
 }
 

@@ -1,5 +1,7 @@
 #include "launcher/report/silence_watch.h"
 
+#include <utility>
+
 #include "common/core/text.h"
 #include "launcher/report/rank_words.h"
 
@@ -18,7 +20,7 @@ void SilenceWatch::spoke(Rank rank, TimePoint now) {
 
 void SilenceWatch::ended(Rank rank) { ranks_[rank.value()] = {}; }
 
-std::vector<std::string> SilenceWatch::on_time() {
+SilenceWatch::News SilenceWatch::on_time() {
   std::vector<std::string> said;
   if (!again_.empty()) {
     said.push_back(ranks_in_words(again_, map_) + (again_.size() == 1 ? " prints again" : " print again"));
@@ -35,7 +37,7 @@ std::vector<std::string> SilenceWatch::on_time() {
     said.push_back(ranks_in_words(silent, map_) + (silent.size() == 1 ? " has" : " have") + " printed nothing for " +
                    format_duration(limit_) + ", while others have (--warn-silent)");
   }
-  return said;
+  return {std::move(said), std::move(silent)};
 }
 
 }  // namespace sml::report

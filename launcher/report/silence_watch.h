@@ -24,8 +24,11 @@ class SilenceWatch {
   void started(Rank rank, TimePoint now);
   void spoke(Rank rank, TimePoint now);
   void ended(Rank rank);
-  // Sentences to be said: who prints again, who has become silent.
-  std::vector<std::string> on_time();
+  struct News {
+    std::vector<std::string> sentences;  // to be said: who prints again, who has become silent
+    RankSet silent;                      // the latter
+  };
+  News on_time();
 
  private:
   struct State {

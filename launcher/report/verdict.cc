@@ -131,13 +131,17 @@ std::string tell_end(const Facts& facts, const Facts::WorkerEnd& end) {
 
 std::string tell_stalled(const Facts::Stalled& stalled) {
   const NoProgress& what = stalled.what;
+  if (what.limit == NoProgress::Limit::Silence) {
+    return "stopped: " + stalled.who + (what.ranks.size() == 1 ? " has" : " have") + " printed nothing for " +
+           format_duration(what.patience) + ", while others have (--on-silent)";
+  }
   const bool first = what.limit == NoProgress::Limit::First;
   return "stopped: " + stalled.who + (what.ranks.size() == 1 ? " has" : " have") + " printed no line that matches \"" +
          show(what.pattern, 100) + "\" " + (first ? "in the first " : "for ") + format_duration(what.patience) +
          " (--watch)";
 }
 
-// Whether --watch had ended the job before anything else did.
+// Whether --watch or --on-silent had ended the job before anything else did.
 bool stalled_first(const Facts& facts, TimePoint failed_at) {
   if (!facts.stalled || facts.stalled->at > failed_at) return false;
   return !facts.stop_signal || facts.stalled->at < facts.stop_at;

@@ -57,7 +57,7 @@ struct Facts {
     std::string who;  // the ranks in words
     TimePoint at;
   };
-  std::optional<Stalled> stalled;        // --watch ended the job
+  std::optional<Stalled> stalled;        // --watch or --on-silent ended it
   std::optional<OwnFault> own_fault;     // why the launcher itself ended the job
   bool output_gone = false;              // our stdout takes nothing any more
   int output_errno = 0;                  // why; 0 or EPIPE: it has no reader

@@ -77,10 +77,22 @@ void ProgressWatch::arm_timer() {
 void ProgressWatch::look() {
   const TimePoint at = now();
   if (silence_) {
-    for (const std::string& sentence : silence_->on_time()) handlers_.say(sentence);
+    const report::SilenceWatch::News news = silence_->on_time();
+    for (const std::string& sentence : news.sentences) handlers_.say(sentence);
+    if (!news.silent.empty()) act_on(news.silent);
   }
   if (!lines_) return;
   if (std::optional<report::NoProgress> what = lines_->on_time(at)) handlers_.no_progress(std::move(*what));
+}
+
+void ProgressWatch::act_on(const RankSet& silent) {
+  using Then = report::NoProgress::Then;
+  if (options_.on_silent == OnSilent::NameThem) return;
+  if (options_.on_silent == OnSilent::Report) return handlers_.report();
+  handlers_.no_progress({.ranks = silent,
+                         .limit = report::NoProgress::Limit::Silence,
+                         .patience = *options_.warn_silent,
+                         .then = options_.on_silent == OnSilent::Stop ? Then::JobEnds : Then::AsAfterFailures});
 }
 
 }  // namespace sml::run

@@ -24,6 +24,7 @@ class ProgressWatch final : private report::EventListener {
   struct Handlers {
     std::function<report::OutputFlow()> flow;             // whether the workers' output is taken
     std::function<void(const std::string&)> say;          // about silent ranks
+    std::function<void()> report;                         // where the ranks are
     std::function<void(report::NoProgress)> no_progress;  // may come again
   };
   // `options` and `map` outlive this.
@@ -40,6 +41,7 @@ class ProgressWatch final : private report::EventListener {
   void on_event(const report::Event& event) override;
   void arm_timer();
   void look();
+  void act_on(const RankSet& silent);
   TimePoint now();
 
   void begin_attempt(const plan::JobMap& map);

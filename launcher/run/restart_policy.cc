@@ -74,6 +74,8 @@ PastAttempt past_attempt(const report::Facts& facts, const report::Verdict& verd
   PastAttempt out{.started = facts.started, .ended = ended, .cause = verdict.by};
   if (verdict.culprit != nullptr) out.status = verdict.culprit->status;
   out.left_behind = !facts.left_behind.empty();
+  const bool stalled = verdict.by == Decider::Stalled && facts.stalled;
+  out.is_last = stalled && facts.stalled->what.then == report::NoProgress::Then::JobEnds;
   constexpr int kOfTheHost = 125;
   out.lasts = verdict.by == Decider::Host && verdict.exit_code != kOfTheHost;
   return out;
@@ -81,7 +83,7 @@ PastAttempt past_attempt(const report::Facts& facts, const report::Verdict& verd
 
 Decision decide(const RestartOptions& options, std::span<const PastAttempt> history, double chance) {
   const PastAttempt& last = history.back();
-  const bool asked_for = last.cause == Decider::User || last.cause == Decider::TimeLimit;
+  const bool asked_for = last.cause == Decider::User || last.cause == Decider::TimeLimit || last.is_last;
   if (options.max == 0 || last.cause == Decider::Success || asked_for) return EndJob{};
   for (const std::string& why :
        {lasting_reason(last), rule_that_holds(options, history), budget_that_is_spent(options, history)}) {

@@ -23,6 +23,7 @@ struct PastAttempt {
   report::Decider cause = report::Decider::Success;
   std::optional<ExitStatus> status{};  // of the worker that decided
   bool left_behind = false;            // processes of it could not be ended
+  bool is_last = false;                // it was ended so that the job ends
   bool host_is_out = false;            // of the cause Host: it is lost, so that another attempt would do without it
   bool lasts = false;                  // likewise: what is wrong is wrong with the command
   std::string no_hosts{};              // why no other attempt has its hosts, a clause; empty: one has

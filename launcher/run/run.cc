@@ -63,6 +63,7 @@ Run::Run(const JobOptions& options, plan::LaunchPlan plan, const launch::AgentIm
                      [this](const std::string& text) {
                        if (attempt_->runs()) console_.say(text);
                      },
+                 .report = [this] { report_while_running("ranks are silent"); },
                  .no_progress = [this](report::NoProgress what) { attempt_->stop_for_no_progress(std::move(what)); }}),
       hang_reports_(
           {.plan = [this]() -> const plan::LaunchPlan& { return attempt_->plan(); },
@@ -349,8 +350,10 @@ void Run::print_status(int signo) {
   for (const std::string& line : report::status_table(progress_.so_far(), Clock::now())) console_.say(line);
 }
 
-void Run::ranks_missing() {
-  if (attempt_->runs()) hang_reports_.print("not all ranks have joined", TraceTools::NonStopping);
+void Run::ranks_missing() { report_while_running("not all ranks have joined"); }
+
+void Run::report_while_running(const std::string& why) {
+  if (attempt_->runs()) hang_reports_.print(why, TraceTools::NonStopping);
 }
 
 void Run::before_end(std::function<void()> then) {

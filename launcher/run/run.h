@@ -59,6 +59,7 @@ class Run final : private attempt::AttemptOwner {
   std::size_t pending_output() const override { return console_.pending(); }
   void ranks_missing() override;
   void before_end(std::function<void()> then) override;
+  void report_while_running(const std::string& why);
   void host_log_failed(const Error& why) override { log_failed(why); }
   void attempt_cleared() override { tell(RunEvent::AttemptCleared); }
   void attempt_over(End end) override;

@@ -87,3 +87,48 @@ class Watched(TestCase):
         self.assertIn("[1] Fatal Python error: Aborted\n", done.stderr)
         self.assertRegex(done.stderr, r'\[1\]   File "<string>", line 4 in hold_up\n')
         self.assertLess(done.stderr.index("where the ranks are"), done.stderr.index("Fatal Python error"))
+
+
+# Rank 1 prints nothing any more, in the attempts that it is told; the other goes on.
+SILENT = """
+import os, sys, time
+def hold_up():
+    time.sleep(600)
+last = int(sys.argv[1])
+print("step", flush=True)
+if os.environ["RANK"] == "1" and int(os.environ["SML_ATTEMPT"]) <= last:
+    hold_up()
+for step in range(int(sys.argv[2])):
+    time.sleep(0.1)
+    print("step", flush=True)
+"""
+TABLE = "where the ranks are"
+NOTHING_FOR = r"rank 1 on \S+ has printed nothing for 500 ms, while others have"
+
+
+class Silent(TestCase):
+    def job(self, then, last, steps, *words):
+        return sml_run("-np", "2", "--warn-silent", "500ms", "--on-silent", then, *words, PYTHON, "-c", SILENT,
+                       str(last), str(steps))
+
+    def test_report_tells_once_and_ends_nothing(self):
+        done = self.job("report", 99, 40, "--timeout", "3s")
+        self.assert_status(done, 124)
+        self.assertEqual(done.stderr.count(f"sml-run: {TABLE} (ranks are silent):\n"), 1)
+        self.assertRegex(done.stderr, NOTHING_FOR)
+        self.assertNotIn("Fatal Python error", done.stderr)
+
+    def test_restart_tells_and_tries_again(self):
+        done = self.job("restart", 1, 10, "--max-restarts", "1")
+        self.assert_status(done, 0)
+        self.assertEqual(done.stderr.count(TABLE), 1)
+        self.assertRegex(done.stderr, r"line 4 in hold_up\n")
+        self.assertRegex(done.stderr, rf"sml-run: stopped: {NOTHING_FOR} \(--on-silent\)\n")
+        self.assertIn("attempt 1 failed with status 123; restart 1 of 1 now\n", done.stderr)
+
+    def test_stop_tells_and_ends_the_job_whatever_restarts_are_left(self):
+        done = self.job("stop", 99, 600, "--max-restarts", "5")
+        self.assert_status(done, 123)
+        self.assertEqual(done.stderr.count(TABLE), 1)
+        self.assertRegex(done.stderr, rf"sml-run: stopped: {NOTHING_FOR} \(--on-silent\)\n")
+        self.assertNotIn("restart", done.stderr)

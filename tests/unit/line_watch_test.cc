@@ -194,6 +194,21 @@ TEST_CASE("a job that --watch ended exits with 123, and says who and what") {
         "stopped: ranks 3-4 on algo-2 have printed no line that matches \"loss=\\x1b\" in the first 5 min (--watch)");
 }
 
+TEST_CASE("a job that --on-silent ended exits with 123, too") {
+  Facts facts;
+  facts.started = kStart;
+  NoProgress what{.ranks = {}, .limit = Limit::Silence, .patience = 5min};
+  what.ranks.add(3);
+  facts.stalled = Facts::Stalled{what, "rank 3 on algo-2", kStart + 10s};
+  const Verdict verdict = judge(facts);
+  CHECK(verdict.exit_code == 123);
+  CHECK(verdict.lines == std::vector<std::string>{"stopped: rank 3 on algo-2 has printed nothing for 5 min, while "
+                                                  "others have (--on-silent)"});
+  const auto json = nlohmann::json::parse(report_json({.job_id = "j", .now = kStart, .ranks = {}}, facts, verdict));
+  CHECK(json["no_progress"] ==
+        nlohmann::json{{"ranks", {3}}, {"pattern", nullptr}, {"limit", "silence"}, {"limit_s", 300.0}});
+}
+
 TEST_CASE("--watch decides when it was first, whatever the user does then") {
   Facts facts;
   facts.started = kStart;

@@ -33,6 +33,7 @@ TEST_CASE("options of the progress: defaults and values") {
   CHECK(none.progress.live == LiveStatus::OnTerminal);
   CHECK_FALSE(none.progress.status_signal);
   CHECK_FALSE(none.progress.warn_silent);
+  CHECK(none.progress.on_silent == OnSilent::NameThem);
   CHECK_FALSE(none.progress.watch);
   const Options all = parse(
       {"--no-status", "--status-signal", "QUIT", "--warn-silent", "5m", "--watch", "loss=\\d+;first=600;every=300"});
@@ -42,6 +43,9 @@ TEST_CASE("options of the progress: defaults and values") {
   CHECK(all.progress.watch->pattern.text() == "loss=\\d+");
   CHECK(all.progress.watch->first == 10min);
   CHECK(all.progress.watch->every == 5min);
+  CHECK(parse({"--warn-silent=1", "--on-silent=report"}).progress.on_silent == OnSilent::Report);
+  CHECK(parse({"--warn-silent=1", "--on-silent=restart"}).progress.on_silent == OnSilent::Restart);
+  CHECK(parse({"--on-silent=stop", "--warn-silent=1"}).progress.on_silent == OnSilent::Stop);
   CHECK(parse({"--watch=%= \"x\",{y} ;first=1"}).progress.watch->pattern.text() == "%= \"x\",{y} ");
 }
 
@@ -71,6 +75,8 @@ TEST_CASE("what the options of the progress refuse") {
        "--warn-silent: \"0\" is not a duration of 100 ms or more, written as 90, 90s, 1.5m, 2h or 250ms"},
       {{"--warn-silent", "long"},
        "--warn-silent: \"long\" is not a duration of 100 ms or more, written as 90, 90s, 1.5m, 2h or 250ms"},
+      {{"--on-silent", "stop"}, "--on-silent requires --warn-silent"},
+      {{"--warn-silent", "1", "--on-silent", "kill"}, "--on-silent: \"kill\" is not report, restart or stop"},
       {{"--watch", "loss"}, "--watch: \"loss\" has no time limit; write 'REGEX;first=D;every=D', or one of the two"},
       {{"--watch", "(;first=1"}, "--watch: \"(\" is no regular expression: missing ): ("},
       {{"--watch", ""}, "--watch has an empty value; write --watch 'REGEX;first=D;every=D'"},

@@ -72,6 +72,20 @@ TEST_CASE("restarts: what would come again, or was wanted, ends the job") {
   CHECK(again(Job().fails(std::nullopt, 1s, Decider::Stalled)));
 }
 
+TEST_CASE("restarts: what is stalled is tried again, unless its end was to be that of the job") {
+  using Then = report::NoProgress::Then;
+  for (const Then then : {Then::AsAfterFailures, Then::JobEnds}) {
+    Job job;
+    report::Facts facts;
+    facts.stalled =
+        report::Facts::Stalled{{.ranks = {}, .limit = report::NoProgress::Limit::Silence, .then = then}, "", kStart};
+    job.history.push_back(past_attempt(facts, report::judge(facts), kStart + 1s));
+    const Decision decision = decide(job.options, job.history, kMiddle);
+    CHECK(again(decision) == (then == Then::AsAfterFailures));
+    if (then == Then::JobEnds) CHECK(why(decision).empty());
+  }
+}
+
 TEST_CASE("restarts: a lost host is made up for where another attempt has its hosts") {
   Job job;
   job.history.push_back({.started = kStart, .ended = kStart + 1s, .cause = Decider::Host, .host_is_out = true});

@@ -43,24 +43,33 @@ TEST_CASE("silence: who has printed nothing while others have is named once") {
   Watched job(60s);
   job.speak({0, 1, 2, 3}, 10s);
   job.speak({0, 1}, 69s);
-  CHECK(job.watch.on_time().empty());
+  CHECK(job.watch.on_time().sentences.empty());
   job.speak({0}, 70s);
-  CHECK(job.watch.on_time() ==
+  CHECK(job.watch.on_time().sentences ==
         Words{"ranks 2-3 on algo-2 have printed nothing for 60 s, while others have (--warn-silent)"});
   job.speak({0, 1}, 500s);
-  CHECK(job.watch.on_time().empty());
+  CHECK(job.watch.on_time().silent.empty());
+  CHECK(job.watch.on_time().sentences.empty());
+}
+
+TEST_CASE("silence: who has become silent is known by number, each time anew") {
+  Watched job(5s);
+  job.speak({0, 1, 2}, 6s);
+  CHECK(job.watch.on_time().silent.text() == "3");
+  job.speak({0, 1}, 12s);
+  CHECK(job.watch.on_time().silent.text() == "2");
 }
 
 TEST_CASE("silence: its end is told, and the next one again") {
   Watched job(5s);
   job.speak({0, 1, 2}, 6s);
-  CHECK(job.watch.on_time() ==
+  CHECK(job.watch.on_time().sentences ==
         Words{"rank 3 on algo-2 has printed nothing for 5 s, while others have (--warn-silent)"});
   job.speak({3}, 7s);
-  CHECK(job.watch.on_time() == Words{"rank 3 on algo-2 prints again"});
-  CHECK(job.watch.on_time().empty());
+  CHECK(job.watch.on_time().sentences == Words{"rank 3 on algo-2 prints again"});
+  CHECK(job.watch.on_time().sentences.empty());
   job.speak({0, 1, 2}, 13s);
-  CHECK(job.watch.on_time().size() == 1);
+  CHECK(job.watch.on_time().sentences.size() == 1);
 }
 
 TEST_CASE("silence: nobody is blamed while all are silent, whatever moment each was last") {
@@ -69,7 +78,7 @@ TEST_CASE("silence: nobody is blamed while all are silent, whatever moment each 
   job.speak({1}, 2s);
   job.speak({2}, 3s);
   job.speak({3}, 4s);
-  CHECK(job.watch.on_time().empty());
+  CHECK(job.watch.on_time().sentences.empty());
 }
 
 TEST_CASE("silence: a rank that never prints counts from its start; those that do not run do not count") {
@@ -77,10 +86,10 @@ TEST_CASE("silence: a rank that never prints counts from its start; those that d
   job.watch.ended(Rank(1));
   job.speak({0, 3}, 5s);
   job.speak({1}, 5s);  // what it had printed before its end
-  CHECK(job.watch.on_time() ==
+  CHECK(job.watch.on_time().sentences ==
         Words{"rank 2 on algo-2 has printed nothing for 5 s, while others have (--warn-silent)"});
   job.speak({0, 2, 3}, 20s);
-  CHECK(job.watch.on_time() == Words{"rank 2 on algo-2 prints again"});
+  CHECK(job.watch.on_time().sentences == Words{"rank 2 on algo-2 prints again"});
 }
 
 TEST_CASE("ranks and their hosts in words") {
