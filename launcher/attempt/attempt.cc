@@ -144,7 +144,7 @@ void Attempt::perform(AttemptAction action) {
       SML_SWITCH_POINT("all workers are to be killed");
       return fleet_.end_workers({SIGKILL, 0}, launch::Afterwards::Leave);
     case AttemptAction::TimeOutStart: return time_out_start();
-    case AttemptAction::TimeOutRun: facts_.timed_out = Clock::now(); return stop_all();
+    case AttemptAction::TimeOutRun: facts_.timed_out = Clock::now(); return end_softly();
     case AttemptAction::TellCleared: return clear();
     case AttemptAction::GiveUp: SML_SWITCH_POINT("hosts are given up"); return finish(AttemptOwner::End::GivenUp);
     case AttemptAction::Finish: return finish(AttemptOwner::End::Seen);

@@ -45,7 +45,7 @@ enum class AttemptAction : std::uint8_t {
   TellCleared,
   Finish,
   TimeOutStart,  // StopAll; the hosts that are not ready are to blame
-  TimeOutRun,    // StopAll; the user's own limit has passed
+  TimeOutRun,    // StopAll, when people have seen where the workers are; the user's own limit has passed
   GiveUp,        // hosts that have not confirmed the end are named, then Finish
 };
 

@@ -36,8 +36,8 @@ class AttemptOwner {
   virtual std::size_t pending_output() const = 0;
   // Ranks have not joined the others in time.
   virtual void ranks_missing() = 0;
-  // The workers are to be ended, as they hang; `then`, which does so, is to be called soon, and once. For who wants to
-  // see where they are.
+  // The workers, which hang or have had their time, are to be ended: by `then`, to be called soon, and once. For who
+  // wants to see where they are.
   virtual void before_end(std::function<void()> then) = 0;
   // Of a host.
   virtual void host_log_failed(const Error& why) = 0;

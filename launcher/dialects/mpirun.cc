@@ -162,12 +162,12 @@ constexpr string_view kNoFiles = "such files are not read; give what stands in t
 std::vector<Row> noted_and_refused_rows() {
   return {
       noted("display-allocation display-devel-map display-topo display-diffable-map", 0),
-      noted("report-state-on-timeout get-stack-traces tcp display-devel-allocation do-not-resolve report-events", 0),
+      noted("tcp display-devel-allocation do-not-resolve report-events", 0),
       noted("enable-instant-on-support fwd-mpirun-port novm report-child-jobs-separately show-progress use-regexp", 0),
       noted("cartofile cf hnp ompi-server max-vm-size", 1),
       noted("prefix path personality stream-buffering report-pid report-uri runtime-options keepalive pset tmpdir", 1),
       noted("system-server", 0),
-      as_is("hetero-nodes no-app-prefix no-ready-msg set-sid", 0),
+      as_is("hetero-nodes no-app-prefix no-ready-msg set-sid report-state-on-timeout get-stack-traces", 0),
       as_option("spawn-timeout", "--start-timeout"),
       refused("add-host add-hostfile", 1, "the hosts of a job are fixed; name them with -H or --hostfile"),
       refused("set-env unset-env append-env prepend-env", 1, "write -x NAME=VALUE"),

@@ -84,6 +84,7 @@ struct ProgressOptions {
   std::optional<Duration> warn_silent;  // names ranks that print nothing while others do
   OnSilent on_silent = OnSilent::NameThem;
   std::optional<report::WatchRule> watch;  // what ranks must print
+  std::string hang_folder;                 // keeps where ranks were; empty: none
 };
 
 struct JobOptions {

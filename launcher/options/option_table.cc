@@ -186,6 +186,8 @@ OptionGroup options_of_the_progress() {
         "Do not look once a second how much of each host is in use, for sml-run status, --report and --timeline."},
        {"--status-signal", "SIG", set_status_signal,
         "Print a table of all hosts and ranks when this signal comes, such as USR1 or QUIT, instead of passing it on."},
+       {"--hang-report", "DIR", set_hang_report,
+        "Whenever sml-run prints where the workers are, keep all that is known of each, with whole stacks, below DIR."},
        {"--warn-silent", "D", set_warn_silent, "Name the workers that have printed nothing for D while others have."},
        needing("--warn-silent",
                {"--on-silent", "report|restart|stop", set_on_silent,

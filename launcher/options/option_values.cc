@@ -505,13 +505,6 @@ Result<void> set_warn_silent(Options& o, string_view value) {
   return store(o.progress.warn_silent, duration(value, report::WatchRule::kLeast));
 }
 
-Result<void> set_on_silent(Options& o, string_view value) {
-  if (value == "report") return keep(o.progress.on_silent, OnSilent::Report);
-  if (value == "restart") return keep(o.progress.on_silent, OnSilent::Restart);
-  if (value == "stop") return keep(o.progress.on_silent, OnSilent::Stop);
-  return bad_value(value, "report, restart or stop");
-}
-
 Result<void> set_watch(Options& o, string_view value) {
   Result<report::WatchRule> rule = report::WatchRule::parse(value, plan::kMaxWorldSize);
   if (!rule) return rule.error();

@@ -122,6 +122,7 @@ Result<void> set_no_status(Options& o, std::string_view);
 Result<void> set_no_usage(Options& o, std::string_view);
 Result<void> set_status_signal(Options& o, std::string_view value);
 Result<void> set_warn_silent(Options& o, std::string_view value);
+Result<void> set_hang_report(Options& o, std::string_view value);
 Result<void> set_on_silent(Options& o, std::string_view value);
 Result<void> set_watch(Options& o, std::string_view value);
 // What each of several options may have, and all of them together may not.

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "common/core/clock.h"
+#include "common/core/text.h"
 
 namespace sml::run {
 
@@ -37,9 +38,24 @@ void HangReports::tell(control::Form form, std::function<void(Result<std::string
 void HangReports::print(const std::string& why, TraceTools tools, std::function<void()> then) {
   job_.look(tools, [this, why, then = std::move(then)](report::Traces found) {
     const report::Traces traces = with_silence(std::move(found));
-    for (const std::string& line : table(why, traces)) job_.say(line);
+    const std::vector<std::string> lines = table(why, traces);
+    for (const std::string& line : lines) job_.say(line);
+    keep(lines, traces);
     then();
   });
+}
+
+// The first failure is enough: those that follow have the same cause.
+void HangReports::keep(const std::vector<std::string>& table, const report::Traces& traces) {
+  if (folder_failed_) return;
+  const plan::LaunchPlan& plan = job_.plan();
+  const Result<std::string> kept = job_.folder.keep({.table = table,
+                                                     .json = report::hang_json(plan.job.job_id, traces),
+                                                     .traces = traces,
+                                                     .world_size = plan.map.world_size()});
+  folder_failed_ = !kept;
+  if (!kept) return job_.say("--hang-report: " + kept.error().message() + "; no further report is kept");
+  if (!kept->empty()) job_.say("all that is known of these ranks is in " + show(*kept));
 }
 
 }  // namespace sml::run

@@ -11,6 +11,7 @@
 #include "launcher/control/messages.h"
 #include "launcher/report/hang_report.h"
 #include "launcher/report/job_progress.h"
+#include "launcher/run/hang_folder.h"
 
 namespace sml::run {
 
@@ -22,20 +23,23 @@ class HangReports {
     std::function<bool()> workers_run;
     std::function<void(TraceTools tools, attempt::Inquiry::Done done)> look;
     std::function<void(const std::string&)> say;
+    const HangFolder& folder;
   };
   explicit HangReports(Job job) : job_(std::move(job)) {}
 
   // For one who asks from outside. Error: no worker runs.
   void tell(control::Form form, std::function<void(Result<std::string>)> done) const;
-  // For people; `why` in words. `then` is called afterwards, once, whatever has come of it.
+  // For people, and for the folder; `why` in words. `then` is called afterwards, once, whatever has come of it.
   void print(
       const std::string& why, TraceTools tools, std::function<void()> then = [] {});
 
  private:
   report::Traces with_silence(report::Traces traces) const;
+  void keep(const std::vector<std::string>& table, const report::Traces& traces);
   std::vector<std::string> table(const std::string& why, const report::Traces& traces) const;
 
   Job job_;
+  bool folder_failed_ = false;
 };
 
 }  // namespace sml::run

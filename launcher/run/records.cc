@@ -28,6 +28,9 @@ Result<Records> Records::open(const JobOptions& options, const plan::LaunchPlan&
   if (Result<void> report = os::check_output(options.report_file); !report) {
     return Error(ErrorKind::Usage, "--report: " + report.error().message());
   }
+  Result<HangFolder> hang_folder = HangFolder::open(options.progress.hang_folder);
+  if (!hang_folder) return hang_folder.error();
+  records.hang_folder_ = std::move(*hang_folder);
   Result<os::UniqueFd> events = open_named("--events", options.events_file);
   if (!events) return events.error();
   records.events_file_ = std::move(*events);

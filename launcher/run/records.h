@@ -16,6 +16,7 @@
 #include "launcher/report/event_feed.h"
 #include "launcher/report/event_lines.h"
 #include "launcher/report/timeline.h"
+#include "launcher/run/hang_folder.h"
 #include "launcher/run/rank_logs.h"
 
 namespace sml::run {
@@ -31,6 +32,7 @@ class Records {
   // not waited for.
   void begin(const boost::asio::any_io_executor& loop, report::EventFeed& feed, const Say& say);
   RankLogs& logs() { return logs_; }
+  const HangFolder& hang_folder() const { return hang_folder_; }
   // For a further attempt. Error (Usage or Config), and there are none then: its files cannot be.
   Result<void> renew_logs(const JobOptions& options, const plan::LaunchPlan& plan);
   // After the last event: draws the timeline, waits a moment for slow readers.
@@ -38,6 +40,7 @@ class Records {
 
  private:
   RankLogs logs_;
+  HangFolder hang_folder_;
   os::UniqueFd events_file_;
   std::unique_ptr<os::OutStream> events_stream_;
   std::unique_ptr<report::EventLines> events_;

@@ -71,7 +71,8 @@ Run::Run(const JobOptions& options, plan::LaunchPlan plan, const launch::AgentIm
            .workers_run = [this] { return attempt_->runs(); },
            .look = [this](TraceTools tools,
                           attempt::Inquiry::Done done) { attempt_->look_for_workers(tools, std::move(done)); },
-           .say = [this](const std::string& text) { console_.say(text); }}),
+           .say = [this](const std::string& text) { console_.say(text); },
+           .folder = records_.hang_folder()}),
       stdin_(loop_.get_executor(), {.data =
                                         [this](Rank rank, const std::string& bytes) {
                                           send_to(rank, wire::StdinData{rank, bytes});

@@ -132,3 +132,29 @@ class Silent(TestCase):
         self.assertEqual(done.stderr.count(TABLE), 1)
         self.assertRegex(done.stderr, rf"sml-run: stopped: {NOTHING_FOR} \(--on-silent\)\n")
         self.assertNotIn("restart", done.stderr)
+
+
+class TimedOut(TestCase):
+    def test_where_the_ranks_were_is_told_and_kept(self):
+        folder = self.temporary_directory() / "hang" / "reports"
+        for number in "12":
+            done = sml_run("-np", "2", "--timeout", "2s", "--hang-report", folder, PYTHON, "-c", SILENT, "99", "600")
+            self.assert_status(done, 124)
+            self.assertIn(f"sml-run: {TABLE} (before the workers are ended):\n", done.stderr)
+            self.assertIn(f"sml-run: all that is known of these ranks is in {folder}/{number}\n", done.stderr)
+            self.assertNotIn("Fatal Python error", done.stderr)
+        report = folder / "2"
+        self.assertEqual(sorted(p.name for p in report.iterdir()), ["rank.0.txt", "rank.1.txt", "ranks.json", "table.txt"])
+        self.assertEqual({p.stat().st_mode & 0o777 for p in report.iterdir()}, {0o600})
+        self.assertEqual([p.stat().st_mode & 0o777 for p in (report, folder)], [0o700, 0o700])
+        self.assertEqual([one["rank"] for one in json.loads((report / "ranks.json").read_text())["ranks"]], [0, 1])
+        self.assertIn("RANKS", (report / "table.txt").read_text())
+        self.assertRegex((report / "rank.1.txt").read_text(), r"^rank 1 on \S+\npid \d+: .*python3")
+
+    def test_a_folder_that_cannot_be_is_an_error_before_the_start(self):
+        file = self.temporary_directory() / "file"
+        file.write_text("")
+        done = sml_run("--hang-report", file / "folder", "echo", "started")
+        self.assert_status(done, 2)
+        self.assertIn("sml-run: --hang-report: cannot make the folder ", done.stderr)
+        self.assertNotIn("started", done.stdout)

@@ -35,6 +35,8 @@ TEST_CASE("options of the progress: defaults and values") {
   CHECK_FALSE(none.progress.warn_silent);
   CHECK(none.progress.on_silent == OnSilent::NameThem);
   CHECK_FALSE(none.progress.watch);
+  CHECK(none.progress.hang_folder.empty());
+  CHECK(parse({"--hang-report", "a/b"}).progress.hang_folder == "a/b");
   const Options all = parse(
       {"--no-status", "--status-signal", "QUIT", "--warn-silent", "5m", "--watch", "loss=\\d+;first=600;every=300"});
   CHECK(all.progress.live == LiveStatus::Never);
@@ -75,6 +77,7 @@ TEST_CASE("what the options of the progress refuse") {
        "--warn-silent: \"0\" is not a duration of 100 ms or more, written as 90, 90s, 1.5m, 2h or 250ms"},
       {{"--warn-silent", "long"},
        "--warn-silent: \"long\" is not a duration of 100 ms or more, written as 90, 90s, 1.5m, 2h or 250ms"},
+      {{"--hang-report", ""}, "--hang-report has an empty value; write --hang-report DIR"},
       {{"--on-silent", "stop"}, "--on-silent requires --warn-silent"},
       {{"--warn-silent", "1", "--on-silent", "kill"}, "--on-silent: \"kill\" is not report, restart or stop"},
       {{"--watch", "loss"}, "--watch: \"loss\" has no time limit; write 'REGEX;first=D;every=D', or one of the two"},
