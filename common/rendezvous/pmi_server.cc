@@ -51,6 +51,11 @@ bool PmiServer::has_joined(Rank rank) const {
   return found->second.state != State::Silent && found->second.state != State::Greeted;
 }
 
+std::size_t PmiServer::ever_joined() const {
+  return static_cast<std::size_t>(
+      std::count_if(clients_.begin(), clients_.end(), [](const auto& client) { return client.second.joined; }));
+}
+
 void PmiServer::received(Rank rank, std::string_view bytes) {
   Client* client = find(rank);
   if (client == nullptr || client->state == State::Over) return;
@@ -134,6 +139,7 @@ void PmiServer::begin(const Request& r) {
   send(r.rank, words.add("pmi_version", version).add("pmi_subversion", one ? 1 : 0).add("rc", "0"), {});
   r.client.dialect = one ? PmiDialect::One : PmiDialect::Two;
   r.client.state = one ? State::Joined : State::Greeted;
+  r.client.joined = one;
 }
 
 void PmiServer::full_init(const Request& r) {
@@ -142,6 +148,7 @@ void PmiServer::full_init(const Request& r) {
     return give_up(r.rank, r.client, "claims to be rank " + number(claimed) + " by PMI");
   }
   r.client.state = State::Joined;
+  r.client.joined = true;
   PmiWriter words = good(r);
   words.add("pmi-version", "2").add("pmi-subversion", "0").add("rank", own).add("size", world_.size);
   answer(r, words.add("appnum", r.client.app_number).add("debugged", "FALSE").add("pmiverbose", "FALSE"));

@@ -83,6 +83,7 @@ class PmiServer {
 
   // It has asked for its place in the world.
   bool has_joined(Rank rank) const;
+  std::size_t ever_joined() const;  // ranks
   std::vector<PmiAction> take_actions() { return std::exchange(actions_, {}); }
 
  private:
@@ -90,6 +91,7 @@ class PmiServer {
   struct Client {
     std::uint32_t app_number = 0;
     State state = State::Silent;
+    bool joined = false;  // at any time
     PmiDialect dialect = PmiDialect::One;
     PmiReader reader;
     // Answers that wait, by what the client calls its thread: one for each, empty where it has no threads.

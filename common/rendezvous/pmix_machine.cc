@@ -112,7 +112,9 @@ Result<void> Machine::on(const Other&) {
 // A process of a rank may come after another of it has gone; what has ended stays so.
 Result<void> Machine::on(const Connected& m) {
   Stage* stage = stage_of(m.rank);
-  if (stage != nullptr && *stage != Stage::Ended) *stage = Stage::Joined;
+  if (stage == nullptr || *stage == Stage::Ended) return {};
+  if (*stage == Stage::Alone) ++joined_;
+  *stage = Stage::Joined;
   return {};
 }
 

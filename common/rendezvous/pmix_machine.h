@@ -46,6 +46,7 @@ class Machine {
   bool ended(Rank rank);
 
   bool has_joined(Rank rank) const;
+  std::size_t ever_joined() const { return joined_; }  // ranks
   // The first that has not ended or left the others, and may still ask for something; nothing: none.
   std::optional<Rank> first_served() const;
   Deeds take_deeds() { return std::exchange(deeds_, {}); }
@@ -85,6 +86,7 @@ class Machine {
   void relay(Rank to, std::string bytes);
 
   std::vector<Place> ranks_;
+  std::size_t joined_ = 0;  // at any time
   std::uint32_t world_size_;
   std::uint32_t attempt_;
   std::vector<OpenFence> fences_;      // of one name the first is with the launcher

@@ -454,7 +454,8 @@ struct OutOfMemory {
 
 struct Joined {
   std::uint64_t count = 0;           // clients of the store that have joined, from the agent that serves it; else
-                                     // workers here that hold a connection to the port that was asked for
+                                     // workers here that hold a connection to the port that was asked for, or, of
+                                     // those that are not to run any more, that have joined others by MPI
   std::uint64_t since_first_ms = 0;  // how long ago the first of them did
   std::vector<Rank> missing;         // workers here that run and hold no connection to the port that was asked for
   std::uint64_t with_torch = 0;      // where nobody has joined: workers here that have torch's library loaded

@@ -384,8 +384,11 @@ wire::Joined HostAttempt::joined(std::uint16_t port) const {
   }
   if (port != 0) answer.missing = workers_.without_connection(port);
   if (port != 0 && answer.count == 0) answer.count = workers_.alive() - answer.missing.size();
-  if (port == 0 && answer.count == 0) {
+  if (port != 0 || answer.count != 0) return answer;
+  if (machine_.state() == HostState::Running) {
     for (const pid_t pid : workers_.pids()) answer.with_torch += has_torch(pid) ? 1 : 0;
+  } else {
+    for (const auto& service : services_) answer.count += service->ever_joined();
   }
   return answer;
 }

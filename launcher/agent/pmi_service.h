@@ -27,6 +27,7 @@ class PmiService final : public HostService {
   plan::Environment variables(Rank rank) const override;
   Result<std::vector<OwnDescriptor>> descriptors(Rank rank) override;
   bool has_joined(Rank rank) const override { return server_.has_joined(rank); }
+  std::size_t ever_joined() const override { return server_.ever_joined(); }
   void worker_ended(Rank rank, const ExitStatus& status) override;
   void end() override;
   void hear(const wire::ToAgent& message) override;

@@ -95,7 +95,8 @@ Attempt::Attempt(boost::asio::io_context& loop, const JobOptions& options, plan:
       workers_(fleet, plan_, options, events, owner),
       meeting_(loop.get_executor(), fleet, plan_, options,
                {.say = [&owner](const std::string& text) { owner.say(text); },
-                .missing = [&owner] { owner.ranks_missing(); }}),
+                .missing = [&owner] { owner.ranks_missing(); },
+                .counted = [this] { look_for_end(); }}),
       wire_up_(fleet, plan_.map),
       inquiry_(loop.get_executor(), fleet),
       use_inquiry_(loop.get_executor(), fleet),
@@ -108,7 +109,7 @@ Attempt::Attempt(boost::asio::io_context& loop, const JobOptions& options, plan:
 void Attempt::begin() { arm_deadline(); }
 
 AttemptOutcome Attempt::outcome() const {
-  AttemptOutcome out{facts_, workers_.table().records(), started_unix_, {}};
+  AttemptOutcome out{facts_, workers_.table().records(), started_unix_, meeting_.all_joined(), {}};
   // Only now: its last words may have come after the news of its end.
   out.facts.ends = workers_.table().failures();
   out.facts.unseen = workers_.table().unseen();
@@ -201,6 +202,7 @@ void Attempt::stop_all() {
       host.session->abandon(Error(ErrorKind::Lost, "not needed any more"));
     }
   }
+  if (!leaving) count_joined();
   const bool no_more = leaving || terms_.afterwards == launch::Afterwards::Leave;
   for (fleet::Host& spare : fleet_.others()) {
     if (no_more) let_go(spare, stop);
@@ -210,6 +212,11 @@ void Attempt::stop_all() {
 void Attempt::let_go(fleet::Host& host, const wire::Stop& stop) {
   if (host.runs()) return host.session->end_workers(stop, launch::Afterwards::Leave);
   if (!host.session->ended()) host.session->abandon(Error(ErrorKind::Lost, "not needed any more"));
+}
+
+// Only who may try again wants to know, and only of workers that have been started.
+void Attempt::count_joined() {
+  if (started_unix_ > 0 && terms_.afterwards == launch::Afterwards::Stay) meeting_.count_joined();
 }
 
 void Attempt::clear() {
@@ -223,7 +230,9 @@ void Attempt::clear() {
 void Attempt::look_for_end() {
   if (fleet_.all_ended()) return tell(AttemptEvent::AllEnded);
   const bool ends = machine_.state() == AttemptState::Running || machine_.state() == AttemptState::Stopping;
-  if (ends && terms_.afterwards == launch::Afterwards::Stay && fleet_.all_cleared()) tell(AttemptEvent::AllCleared);
+  if (!ends || terms_.afterwards != launch::Afterwards::Stay || !fleet_.all_cleared()) return;
+  count_joined();
+  if (started_unix_ == 0 || meeting_.has_counted()) tell(AttemptEvent::AllCleared);
 }
 
 void Attempt::time_out_start() {
@@ -416,6 +425,7 @@ void Attempt::host_ended(fleet::Host& host, const Error* why) {
   for (const Rank rank : plan_.map.hosts[host.index.value()].ranks) owner_.worker_drained(rank);
   if (why == nullptr || of(host).released) events_.tell(report::HostEnded{host.index});
   look_round();
+  meeting_.lost(host);
   if (terms_.afterwards == launch::Afterwards::Leave) meeting_.release_stores();
   look_for_end();
 }

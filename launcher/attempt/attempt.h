@@ -100,6 +100,7 @@ class Attempt final : public fleet::FleetListener {
   int stop_signal() const;
   // Whoever wants to sees where the workers are; then they are ended.
   void end_softly();
+  void count_joined();
   void clear();
   void look_for_end();
   void time_out_start();

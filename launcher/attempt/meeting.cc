@@ -150,7 +150,29 @@ void Meeting::ask_everybody() {
   fleet_.tell_all(wire::AskJoined{port_});
 }
 
+void Meeting::count_joined() {
+  constexpr Duration kPatience = std::chrono::seconds(2);
+  watching_ = false;
+  if (std::exchange(counting_, true)) return;
+  for (const fleet::Host& host : fleet_.hosts()) {
+    if (!host.runs()) continue;
+    joined_.ask(host.index);
+    host.session->send(wire::AskJoined{});
+  }
+  timer_.expires_after(kPatience);
+  timer_.async_wait([this, alive = std::weak_ptr<bool>(alive_)](boost::system::error_code error) {
+    if (error || alive.expired()) return;
+    joined_.give_up();
+    handlers_.counted();
+  });
+}
+
 void Meeting::handle(const fleet::Host& host, const wire::Joined& m) {
+  if (counting_) {
+    joined_.says(host.index, m.count);
+    if (joined_.complete()) handlers_.counted();
+    return;
+  }
   if (!watching_) return;  // late, of an attempt before
   if (join_watch_.asking() == JoinWatch::Ask::Everybody) {
     std::vector<Rank> missing = m.missing;  // helpers need not join

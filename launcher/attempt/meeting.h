@@ -12,6 +12,7 @@
 #include <boost/asio/steady_timer.hpp>
 
 #include "common/plan/launch_plan.h"
+#include "launcher/attempt/join_count.h"
 #include "launcher/attempt/join_watch.h"
 #include "launcher/fleet/address_search.h"
 #include "launcher/fleet/fleet.h"
@@ -24,6 +25,7 @@ class Meeting {
   struct Handlers {
     std::function<void(const std::string&)> say;  // who has not come
     std::function<void()> missing;                // that has been said of some ranks
+    std::function<void()> counted;                // who had come, after count_joined()
   };
 
   // What is given outlives this; the fleet has its hosts.
@@ -47,6 +49,12 @@ class Meeting {
   void start_workers(launch::Afterwards afterwards);
   // They are being ended: nobody need come any more.
   void leave() { watching_ = false; }
+  // They are being ended, or have ended: asks how many had come, once.
+  void count_joined();
+  bool has_counted() const { return counting_ && joined_.complete(); }
+  bool all_joined() const { return counting_ && joined_.all_of(plan_.map.members()); }
+  // A host's session has ended.
+  void lost(const fleet::Host& host) { joined_.gone(host.index); }
   // The stores on rank 0's host are needed until every other host is done.
   void release_stores();
 
@@ -71,6 +79,8 @@ class Meeting {
   JoinWatch join_watch_;
   boost::asio::steady_timer timer_;
   bool watching_ = false;
+  bool counting_ = false;
+  JoinCount joined_;
   std::string address_;
   std::uint16_t port_ = 0;
   std::uint16_t horovod_port_ = 0;

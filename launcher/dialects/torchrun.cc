@@ -264,8 +264,11 @@ Result<Settled> settle(const Meeting& meeting, const Rest& rest) {
 }
 
 std::vector<Given> defaults_of_torchrun(const Told& told) {
-  std::vector<Given> out{
-      {"--no-tag", ""}, {"--nproc-per-node", "1"}, {"--host-source", "local"}, {"--torch-store", ""}};
+  std::vector<Given> out{{"--no-tag", ""},
+                         {"--nproc-per-node", "1"},
+                         {"--host-source", "local"},
+                         {"--torch-store", ""},
+                         {"--max-fruitless", "0"}};
   if (is_given(told.given, {"--log-dir", "--redirects", "--tee"})) add_log_defaults(told, out);
   return out;
 }

@@ -158,6 +158,15 @@ OptionGroup options_of_restarts() {
             "them. Repeatable.",
             "", Repeat::AddsUp}),
        needing("--max-restarts",
+               {"--max-fruitless", "N", set_max_fruitless,
+                "End the job with status 93, whatever restarts are left, after so many attempts in a row without "
+                "progress; 0: never. Progress is that all ranks have joined or a minute has passed; with "
+                "--progress-file or --watch it is theirs. Default: 2.",
+                "2"}),
+       needing("--max-restarts",
+               {"--progress-file", "FILE", set_progress_file,
+                "An attempt has made progress when FILE, as seen from here, has been written in it."}),
+       needing("--max-restarts",
                {"--spares", "K", set_spares,
                 "The last K hosts of the list have no workers: they are connected to and checked, and at a restart "
                 "each takes the place of a host that has been lost, with its ranks. Default: 0.",
@@ -195,7 +204,9 @@ OptionGroup options_of_the_progress() {
                 "have failed, so that --max-restarts decides; stop ends the job. Status 123 where it ends."}),
        {"--watch", "'REGEX;first=D;every=D'", set_watch,
         "Stop the job, with status 123, when a worker prints no line that matches within the first D, or for D after "
-        "the last one; with ;ranks=LIST only these are watched."}}};
+        "the last one; with ;ranks=LIST only these are watched. With --max-restarts a line that matches is progress, "
+        "and "
+        "there need be no time."}}};
 }
 
 // Jobs of several programs.

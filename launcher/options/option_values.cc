@@ -232,6 +232,15 @@ Result<void> set_restart_delay(Options& o, string_view value) {
   return store(o.restart.delay, RestartDelay::parse(value));
 }
 
+Result<void> set_max_fruitless(Options& o, string_view value) {
+  constexpr std::uint32_t kMost = 1'000'000;
+  return store(o.restart.most_fruitless, number(value, {0, kMost}));
+}
+Result<void> set_progress_file(Options& o, string_view value) {
+  if (value.empty()) return bad_value(value, "the name of a file");
+  return keep(o.restart.progress_file, value);
+}
+
 Result<void> add_give_up(Options& o, string_view value) {
   const Result<std::vector<GiveUpRule>> rules = GiveUpRule::parse(value);
   if (!rules) return rules.error();
@@ -509,6 +518,17 @@ Result<void> set_watch(Options& o, string_view value) {
   Result<report::WatchRule> rule = report::WatchRule::parse(value, plan::kMaxWorldSize);
   if (!rule) return rule.error();
   return keep(o.progress.watch, std::move(*rule));
+}
+
+// Without limits its lines only count as progress.
+Result<void> settle_watch(const Options& o) {
+  const std::optional<report::WatchRule>& watch = o.progress.watch;
+  if (!watch || watch->has_limit() || o.restart.max > 0) return {};
+  return Error(
+      ErrorKind::Usage,
+      fmt::format("--watch: \"{}\" has no time limit; write 'REGEX;first=D;every=D', or one of the two, or use "
+                  "--max-restarts, where lines that match are progress",
+                  show(watch->pattern.text(), 80)));
 }
 
 // A signal that prints the status is not passed on. Where both are asked for nobody can know which is meant.

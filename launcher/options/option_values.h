@@ -66,6 +66,8 @@ Result<void> set_min_np(Options& o, std::string_view value);
 Result<void> set_restart_window(Options& o, std::string_view value);
 Result<void> set_restart_delay(Options& o, std::string_view value);
 Result<void> add_give_up(Options& o, std::string_view value);
+Result<void> set_max_fruitless(Options& o, std::string_view value);
+Result<void> set_progress_file(Options& o, std::string_view value);
 Result<void> set_forward_signals(Options& o, std::string_view value);
 Result<void> set_stdin(Options& o, std::string_view value);
 Result<void> set_report(Options& o, std::string_view value);
@@ -126,6 +128,7 @@ Result<void> set_hang_report(Options& o, std::string_view value);
 Result<void> set_on_silent(Options& o, std::string_view value);
 Result<void> set_watch(Options& o, std::string_view value);
 // What each of several options may have, and all of them together may not.
+Result<void> settle_watch(const Options& o);
 Result<void> settle_status_signal(Options& o, ForwardSignals given);
 Result<void> set_config(Options& o, std::string_view value);
 Result<void> set_explain(Options& o, std::string_view);

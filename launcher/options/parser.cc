@@ -60,6 +60,7 @@ class Parser {
     const CLI::Option* forward_signals = app_.get_option_no_throw("--forward-signals");
     const auto forward = forward_signals == nullptr ? ForwardSignals::Default : ForwardSignals::Given;
     if (Result<void> settled = settle_status_signal(options_, forward); !settled) return settled.error();
+    if (Result<void> settled = settle_watch(options_); !settled) return settled.error();
     if (options_.dry_run) options_.dry_run = options_.format;
     return std::move(options_);
   }

@@ -24,6 +24,8 @@ struct GiveUpRule {
   std::string text;  // as it was written
   std::uint32_t failures = 1;
   std::optional<Duration> within;  // nothing: of the whole job
+  // It says how many failures of its kind are too many.
+  bool allows_some() const { return failures > 1; }
   // Both empty: any failure.
   std::vector<Codes> codes;
   std::vector<int> signals;
@@ -49,6 +51,8 @@ struct RestartOptions {
   std::optional<Duration> window;  // only those of so long count; nothing: all
   RestartDelay delay;
   std::vector<GiveUpRule> give_up;
+  std::uint32_t most_fruitless = 2;           // attempts in a row without progress; 0: any number
+  std::string progress_file;                  // whose change is progress; empty: none is looked at
   std::uint32_t spares = 0;                   // hosts, the last of the list, that have no workers at first
   std::optional<std::uint32_t> most_hosts{};  // with workers; those beyond are spares
   plan::LeastSize least{};                    // that the job may shrink to when hosts are lost

@@ -118,6 +118,7 @@ struct JobEnds {
   std::optional<Rank> culprit;
   std::vector<LastWords> last_words{};  // of those that failed
   std::uint32_t attempts = 1;
+  std::string no_restart{};  // why no other followed; empty: that needs no word
 };
 
 using Happening = std::variant<JobBegins, HostStep, HostConnected, HostReady, HostFailed, HostInUse, HostEnded,

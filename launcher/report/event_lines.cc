@@ -121,6 +121,7 @@ class Details {
     kind("verdict");
     judged(e);
     out_["attempts"] = e.attempts;
+    out_["no_restart"] = e.no_restart.empty() ? Json() : Json(e.no_restart);
   }
 
  private:

@@ -62,10 +62,6 @@ Result<WatchRule> WatchRule::parse(std::string_view text, std::uint32_t largest_
   }
   Result<LinePattern> pattern = LinePattern::parse(text);
   if (!pattern) return pattern.error();
-  if (!rule.first && !rule.every) {
-    return Error(ErrorKind::Usage,
-                 "\"" + show(text, 80) + "\" has no time limit; write 'REGEX;first=D;every=D', or one of the two");
-  }
   rule.pattern = std::move(*pattern);
   return rule;
 }
@@ -83,6 +79,7 @@ void LineWatch::add(Rank rank, Stream stream, std::string_view bytes, TimePoint 
   State& state = ranks_[rank.value()];
   if (state.phase == Phase::NotWatched) return;
   if (!matches(state.partials[stream == Stream::Stdout ? 0 : 1], bytes)) return;
+  has_matched_ = true;
   state.phase = rule_.every ? Phase::AwaitsNext : Phase::NotWatched;
   state.since = now;
 }

@@ -20,9 +20,11 @@ namespace sml::report {
 struct WatchRule {
   static constexpr Duration kLeast = std::chrono::milliseconds(100);
 
-  // "REGEX;first=D;every=D;ranks=LIST", the settings in any order, one of the first two at least. An error (kind Usage)
+  // "REGEX;first=D;every=D;ranks=LIST", the settings in any order. An error (kind Usage)
   // says what was expected. `largest_rank`: no rank may be above it.
   static Result<WatchRule> parse(std::string_view text, std::uint32_t largest_rank);
+
+  bool has_limit() const { return first || every; }
 
   LinePattern pattern;
   std::optional<Duration> first;  // for the first line that matches, from the start of the rank; nothing: no limit
@@ -51,6 +53,8 @@ class LineWatch {
   void started(Rank rank, TimePoint now);
   void add(Rank rank, Stream stream, std::string_view bytes, TimePoint now);
   void ended(Rank rank);
+  // Some line has, of any rank that is watched.
+  bool has_matched() const { return has_matched_; }
   // Ranks whose time is over; those who missed the same limit as the first of them.
   std::optional<NoProgress> on_time(TimePoint now) const;
 
@@ -66,6 +70,7 @@ class LineWatch {
 
   WatchRule rule_;
   std::vector<State> ranks_;
+  bool has_matched_ = false;
 };
 
 }  // namespace sml::report

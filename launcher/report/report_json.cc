@@ -94,6 +94,7 @@ std::string report_json(const JobRecord& job, const Facts& facts, const Verdict&
   out["job_id"] = job.job_id;
   out["exit_code"] = verdict.exit_code;
   out["verdict"] = in_words(verdict);
+  out["no_restart"] = job.no_restart.empty() ? Json() : Json(job.no_restart);
   out["started"] = job.started_unix;
   out["duration_s"] = seconds(job.now - (facts.first_start == TimePoint() ? facts.started : facts.first_start));
   out["culprit"] = verdict.culprit != nullptr ? culprit_json(*verdict.culprit) : Json();

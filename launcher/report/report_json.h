@@ -47,6 +47,7 @@ struct JobRecord {
   std::vector<RankRecord> ranks;
   std::vector<AttemptRecord> attempts{};  // the last one is that of the ranks
   std::vector<HostRecord> hosts{};        // those with ranks
+  std::string no_restart{};               // why no other attempt followed; empty: that needs no word
 };
 
 // One line with a newline.

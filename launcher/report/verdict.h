@@ -14,6 +14,7 @@
 
 namespace sml::report {
 
+inline constexpr int kFruitlessExit = 93;  // as NVRx has it
 inline constexpr int kNoProgressExit = 123;
 inline constexpr int kTimedOutExit = 124;
 
@@ -67,7 +68,18 @@ struct Facts {
 };
 
 // What decided.
-enum class Decider : std::uint8_t { Success, Worker, Host, Stalled, User, TimeLimit, Launcher, Output, Unknown };
+enum class Decider : std::uint8_t {
+  Success,
+  Worker,
+  Host,
+  Stalled,
+  User,
+  TimeLimit,
+  Launcher,
+  Output,
+  Unknown,
+  Fruitless
+};
 
 struct Verdict {
   int exit_code = 0;
@@ -86,5 +98,8 @@ std::string in_words(const Verdict& verdict);
 // first has only those of who has lost a peer (causes.h). Faults of the same kind and words fold into one line that
 // names all their hosts, in host order.
 Verdict judge(const Facts& facts);
+
+// The end of a job whose attempts make no progress, the last of which was judged so: the words stay its own.
+Verdict fruitless(Verdict last);
 
 }  // namespace sml::report

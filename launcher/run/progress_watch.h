@@ -35,6 +35,8 @@ class ProgressWatch final : private report::EventListener {
   void begin(report::EventFeed& feed);
   // What a rank has printed.
   void output(Rank rank, Stream stream, std::string_view bytes);
+  // Whether a line of this attempt has matched --watch; nothing without that.
+  std::optional<bool> line_matched() const { return lines_ ? std::optional(lines_->has_matched()) : std::nullopt; }
   const report::JobProgress& so_far() const { return so_far_; }
 
  private:

@@ -55,6 +55,34 @@ std::string budget_that_is_spent(const RestartOptions& options, std::span<const 
          (options.window ? " in " + format_duration(*options.window) : "") + " (--max-restarts)";
 }
 
+// What a rule of --give-up counts is for that rule to judge.
+bool is_for_a_rule(const RestartOptions& options, const PastAttempt& attempt) {
+  return std::any_of(options.give_up.begin(), options.give_up.end(),
+                     [&](const GiveUpRule& rule) { return rule.allows_some() && rule.counts(attempt.status); });
+}
+
+std::string missing_signs(const Signs& signs, std::size_t attempts) {
+  if (signs.file_touched && signs.line_matched) {
+    return "the file of --progress-file was not touched, and no line matched --watch";
+  }
+  if (signs.file_touched) return "the file of --progress-file was not touched";
+  if (signs.line_matched) return "no line matched --watch";
+  return std::string(attempts == 1 ? "it" : "they") + " ended within a minute, and not all ranks had joined";
+}
+
+std::string fruitless_attempts(const RestartOptions& options, std::span<const PastAttempt> history) {
+  if (options.most_fruitless == 0 || is_for_a_rule(options, history.back())) return "";
+  std::size_t fruitless = 0;
+  for (auto attempt = history.rbegin(); attempt != history.rend(); ++attempt) {
+    const Progress progress = progress_of(*attempt);
+    if (progress == Progress::Made) break;
+    if (progress == Progress::None) ++fruitless;
+  }
+  if (fruitless < options.most_fruitless) return "";
+  return std::to_string(fruitless) + (fruitless == 1 ? " attempt" : " attempts in a row") +
+         " made no progress: " + missing_signs(history.back().signs, fruitless) + " (--max-fruitless)";
+}
+
 Duration delay_after(const RestartDelay& delay, std::span<const PastAttempt> history) {
   std::size_t quick = 0;  // attempts in a row, the last included
   while (quick < history.size()) {
@@ -81,6 +109,15 @@ PastAttempt past_attempt(const report::Facts& facts, const report::Verdict& verd
   return out;
 }
 
+Progress progress_of(const PastAttempt& attempt) {
+  const Signs& signs = attempt.signs;
+  const bool asked = signs.file_touched || signs.line_matched;
+  const bool lasted = attempt.ended - attempt.started >= PastAttempt::kHealthy;
+  if (signs.file_touched.value_or(false) || signs.line_matched.value_or(false)) return Progress::Made;
+  if (!asked && (signs.all_joined || lasted)) return Progress::Made;
+  return attempt.cause == Decider::Host ? Progress::Untold : Progress::None;
+}
+
 Decision decide(const RestartOptions& options, std::span<const PastAttempt> history, double chance) {
   const PastAttempt& last = history.back();
   const bool asked_for = last.cause == Decider::User || last.cause == Decider::TimeLimit || last.is_last;
@@ -89,6 +126,9 @@ Decision decide(const RestartOptions& options, std::span<const PastAttempt> hist
        {lasting_reason(last), rule_that_holds(options, history), budget_that_is_spent(options, history)}) {
     if (!why.empty()) return EndJob{why};
   }
+  const bool by_host = last.cause == Decider::Host;
+  const std::string fruitless = by_host ? "" : fruitless_attempts(options, history);
+  if (!fruitless.empty()) return EndJob{fruitless, EndJob::Status::Fruitless};
   const auto delay = std::chrono::duration<double>(delay_after(options.delay, history)) * (0.9 + 0.2 * chance);
   return TryAgain{std::chrono::duration_cast<Duration>(delay)};
 }

@@ -13,6 +13,13 @@
 
 namespace sml::run {
 
+// What shows whether an attempt got on.
+struct Signs {
+  bool all_joined = false;             // its workers had met
+  std::optional<bool> file_touched{};  // nothing: --progress-file names none
+  std::optional<bool> line_matched{};  // nothing: no --watch
+};
+
 // An attempt that is over.
 struct PastAttempt {
   // That lasted so long; the delay of restarts is small again after it.
@@ -26,15 +33,22 @@ struct PastAttempt {
   bool is_last = false;                // it was ended so that the job ends
   bool host_is_out = false;            // of the cause Host: it is lost, so that another attempt would do without it
   bool lasts = false;                  // likewise: what is wrong is wrong with the command
-  std::string no_hosts{};              // why no other attempt has its hosts, a clause; empty: one has
+  Signs signs{};
+  std::string no_hosts{};  // why no other attempt has its hosts, a clause; empty: one has
 };
 PastAttempt past_attempt(const report::Facts& facts, const report::Verdict& verdict, TimePoint ended);
+
+// Of the signs of a file and of lines one is enough; where neither is asked for, it is enough that all workers met or
+// that the attempt lasted. One that a host has ended says nothing.
+enum class Progress : std::uint8_t { Made, None, Untold };
+Progress progress_of(const PastAttempt& attempt);
 
 struct TryAgain {
   Duration delay{};
 };
 struct EndJob {
   std::string why;  // there is no restart: a clause for people; empty: that needs no word
+  enum class Status : std::uint8_t { OfAttempt, Fruitless } status = Status::OfAttempt;
 };
 using Decision = std::variant<TryAgain, EndJob>;
 

@@ -28,10 +28,11 @@ report::AttemptRecord record_of(std::uint32_t number, const plan::JobMap& map, c
 }
 
 Decision Restarts::ended(std::uint32_t number, const plan::JobMap& map, const attempt::AttemptOutcome& outcome,
-                         const report::Verdict& verdict, const Hosts& hosts, TimePoint now) {
+                         const report::Verdict& verdict, const Around& around, TimePoint now) {
   PastAttempt& last = history_.emplace_back(past_attempt(outcome.facts, verdict, now));
-  last.host_is_out = hosts.some_lost;
-  last.no_hosts = hosts.why_none;
+  last.host_is_out = around.hosts_lost;
+  last.no_hosts = around.why_no_hosts;
+  last.signs = {outcome.all_joined, around.file_touched, around.line_matched};
   const double chance = std::uniform_real_distribution<double>()(random_);
   Decision decision = decide(options_, history_, chance);
   if (!std::holds_alternative<TryAgain>(decision)) return decision;

@@ -1,6 +1,7 @@
 // The attempts of a job so far, and whether another follows.
 #pragma once
 #include <cstdint>
+#include <optional>
 #include <random>
 #include <string>
 #include <vector>
@@ -19,14 +20,16 @@ class Restarts {
   // `options` outlive this.
   explicit Restarts(const RestartOptions& options) : options_(options) {}
 
-  // What is known of the hosts when an attempt has ended.
-  struct Hosts {
-    bool some_lost = false;
-    std::string why_none{};  // for another attempt; empty: there are some
+  // What is known beside the attempt when it has ended.
+  struct Around {
+    bool hosts_lost = false;
+    std::string why_no_hosts{};          // for another attempt; empty: there are some
+    std::optional<bool> file_touched{};  // as in Signs
+    std::optional<bool> line_matched{};
   };
   // The attempt of that number, the first being 1, has ended now. Once for each.
   Decision ended(std::uint32_t number, const plan::JobMap& map, const attempt::AttemptOutcome& outcome,
-                 const report::Verdict& verdict, const Hosts& hosts, TimePoint now);
+                 const report::Verdict& verdict, const Around& around, TimePoint now);
   // All that another has followed.
   const std::vector<report::AttemptRecord>& earlier() const { return earlier_; }
   // For people: "attempt 1 failed with status 3; restart 1 of 4 in 1s".

@@ -54,6 +54,7 @@ Run::Run(const JobOptions& options, plan::LaunchPlan plan, const launch::AgentIm
       fleet_(loop_, image, fleet::make_reach(loop_.get_executor(), image, plan, options.ssh, std::move(dial_in)),
              options.heartbeat_timeout),
       restarts_(options.restart),
+      progress_file_(options.restart.progress_file),
       rest_timer_(loop_),
       attempt_(std::make_unique<attempt::Attempt>(loop_, options, std::move(plan), first_terms(options), fleet_,
                                                   events_, static_cast<AttemptOwner&>(*this))),
@@ -120,6 +121,7 @@ int Run::run() {
   }
   await_signals();
   begin_records();
+  progress_file_.begin();
   fleet_.start();
   attempt_->begin();
   loop_.run();
@@ -194,10 +196,12 @@ void Run::decide() {
   if (!outcome.machines.empty()) return attempt_->leave();
   const report::Verdict verdict = report::judge(outcome.facts);
   const Result<plan::JobMap> next = next_map();
-  const Restarts::Hosts hosts{.some_lost = !fleet_.lost().empty(),
-                              .why_none = next ? std::string() : next.error().message()};
+  const Restarts::Around around{.hosts_lost = !fleet_.lost().empty(),
+                                .why_no_hosts = next ? std::string() : next.error().message(),
+                                .file_touched = progress_file_.touched(),
+                                .line_matched = progress_.line_matched()};
   const Decision decision =
-      restarts_.ended(attempt_number(), attempt_->plan().map, outcome, verdict, hosts, Clock::now());
+      restarts_.ended(attempt_number(), attempt_->plan().map, outcome, verdict, around, Clock::now());
   if (const auto* wanted = std::get_if<TryAgain>(&decision)) {
     const TimePoint now = Clock::now();
     const TryAgain again{std::max(wanted->delay, fleet_.lost_workers_end().value_or(now) - now)};
@@ -205,7 +209,7 @@ void Run::decide() {
     tell_restart(outcome, verdict, again);
     return tell(RunEvent::Again);
   }
-  why_no_more_ = std::get<EndJob>(decision).why;
+  end_ = std::get<EndJob>(decision);
   attempt_->leave();
 }
 
@@ -238,7 +242,7 @@ void Run::host_lost_at_rest() {
   if (machine_.state() != RunState::Resting) return;
   const Result<plan::JobMap> next = next_map();
   if (next) return;
-  why_no_more_ = next.error().message();
+  end_ = {next.error().message()};
   attempt_->leave();
 }
 
@@ -246,7 +250,7 @@ void Run::host_lost_at_rest() {
 void Run::begin_again() {
   Result<plan::JobMap> next = next_map();
   if (!next) {
-    why_no_more_ = next.error().message();
+    end_ = {next.error().message()};
     return attempt_->leave();
   }
   plan::LaunchPlan plan = attempt_->plan();
@@ -271,6 +275,7 @@ void Run::begin_with(plan::LaunchPlan plan) {
                                                  static_cast<AttemptOwner&>(*this));
   events_.tell(report::AttemptBegins{next->plan().job.attempt + 1, &next->plan()});
   attempt_ = std::move(next);
+  progress_file_.begin();
   console_.begin_again(tag_subjects(attempt_->plan().map), options_.output);
   fleet_.start();
   attempt_->begin();
@@ -391,21 +396,28 @@ int Run::conclude() {
   const attempt::AttemptOutcome outcome = attempt_->outcome();
   machines_ = outcome.machines;
   if (!machines_.empty()) return leave_unstarted();
-  const report::Verdict verdict = report::judge(outcome.facts);
+  const report::Verdict last = report::judge(outcome.facts);
+  const report::Verdict verdict = verdict_of_job(last);
   say_verdict(outcome.facts, verdict);
-  if (!options_.report_file.empty()) write_report(outcome, verdict);
+  if (!options_.report_file.empty()) write_report(outcome, last);
   fleet_.dismiss();
   tell_hosts(verdict, leave_reason(outcome.facts, verdict));
   fleet_.clean_up([this](const std::string& text) { console_.say(text); });
   events_.tell(report::JobEnds{verdict.exit_code, report::in_words(verdict),
                                verdict.culprit != nullptr ? std::optional(verdict.culprit->rank) : std::nullopt,
-                               last_words(outcome.facts), attempt_number()});
+                               last_words(outcome.facts), attempt_number(), end_.why});
   records_.finish([this](const std::string& warning) { console_.say(warning); });
   control_.tell_end(verdict.exit_code, report::in_words(verdict));
   control_.close();
   console_.flush_last(kLastWordsMs);
   fleet_.close();
   return verdict.exit_code;
+}
+
+// A stop that came after the decision is what counts.
+report::Verdict Run::verdict_of_job(const report::Verdict& last) const {
+  const bool failed = last.by == report::Decider::Worker || last.by == report::Decider::Stalled;
+  return failed && end_.status == EndJob::Status::Fruitless ? report::fruitless(last) : last;
 }
 
 // What has been written of it goes when the files are opened again.
@@ -420,18 +432,18 @@ int Run::leave_unstarted() {
 void Run::say_verdict(const report::Facts& facts, const report::Verdict& verdict) {
   for (const std::string& line : report::job_report(facts, verdict)) console_.say(line);
   const bool ran = facts.first_start != TimePoint();
-  if (ran && !why_no_more_.empty()) console_.say("no restart: " + why_no_more_);
+  if (ran && !end_.why.empty()) console_.say("no restart: " + end_.why);
   if (options_.verbosity == Verbosity::Quiet && verdict.exit_code == 0) return;
   for (const std::string& line : report::attempts_report(restarts_.earlier(), attempt_number(), verdict.exit_code)) {
     console_.say(line);
   }
 }
 
-void Run::write_report(const attempt::AttemptOutcome& outcome, const report::Verdict& verdict) {
+void Run::write_report(const attempt::AttemptOutcome& outcome, const report::Verdict& last) {
   std::vector<report::AttemptRecord> attempts = restarts_.earlier();
   const bool at_rest = !attempts.empty() && attempts.back().number == attempt_number();
   if (!at_rest) {
-    attempts.push_back(record_of(attempt_number(), attempt_->plan().map, outcome, verdict, Clock::now()));
+    attempts.push_back(record_of(attempt_number(), attempt_->plan().map, outcome, last, Clock::now()));
   }
   std::vector<report::HostRecord> hosts;
   for (const report::JobProgress::Host& host : progress_.so_far().hosts()) hosts.push_back({host.name, host.peaks});
@@ -440,9 +452,10 @@ void Run::write_report(const attempt::AttemptOutcome& outcome, const report::Ver
                                  .now = Clock::now(),
                                  .ranks = outcome.ranks,
                                  .attempts = attempts,
-                                 .hosts = std::move(hosts)};
+                                 .hosts = std::move(hosts),
+                                 .no_restart = end_.why};
   const Result<void> written =
-      os::write_file(options_.report_file, report::report_json(record, outcome.facts, verdict));
+      os::write_file(options_.report_file, report::report_json(record, outcome.facts, verdict_of_job(last)));
   if (!written) console_.say("--report: " + written.error().message());
 }
 

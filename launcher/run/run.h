@@ -21,6 +21,7 @@
 #include "launcher/run/console.h"
 #include "launcher/run/hang_reports.h"
 #include "launcher/run/job_control.h"
+#include "launcher/run/progress_file.h"
 #include "launcher/run/progress_watch.h"
 #include "launcher/run/records.h"
 #include "launcher/run/restarts.h"
@@ -89,9 +90,10 @@ class Run final : private attempt::AttemptOwner {
   void print_status(int signo);
 
   int conclude();
+  report::Verdict verdict_of_job(const report::Verdict& last) const;
   int leave_unstarted();
   void say_verdict(const report::Facts& facts, const report::Verdict& verdict);
-  void write_report(const attempt::AttemptOutcome& outcome, const report::Verdict& verdict);
+  void write_report(const attempt::AttemptOutcome& outcome, const report::Verdict& last);
   std::string leave_reason(const report::Facts& facts, const report::Verdict& verdict);
   void tell_hosts(const report::Verdict& verdict, std::string failure);
 
@@ -105,9 +107,10 @@ class Run final : private attempt::AttemptOwner {
   RunMachine machine_;
   fleet::Fleet fleet_;
   Restarts restarts_;
+  ProgressFile progress_file_;
   boost::asio::steady_timer rest_timer_;
-  Duration rest_{};          // before the next attempt
-  std::string why_no_more_;  // attempts; empty: that needs no word
+  Duration rest_{};  // before the next attempt
+  EndJob end_;       // why no other attempt follows
   std::unique_ptr<attempt::Attempt> attempt_;
   ProgressWatch progress_;
   HangReports hang_reports_;

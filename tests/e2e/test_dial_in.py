@@ -100,8 +100,9 @@ class TwoHosts(NoSsh):
         self.assertEqual(done[0].stdout, "".join(f"{i}\n" for i in range(1, 1000001)))
 
     def test_a_restart_is_made_on_the_hosts_that_have_called(self):
-        done = self.ends(self.start_all("--max-restarts", "2", "--restart-delay", "0:0", "--nproc-per-node", "1", "--no-tag",
-                                        "sh", "-c", "echo $RANK $SML_ATTEMPT $(cat); [ $SML_ATTEMPT = 3 ] || exit 5"), 0)
+        done = self.ends(self.start_all("--max-restarts", "2", "--restart-delay", "0:0", "--max-fruitless", "0",
+                                        "--nproc-per-node", "1", "--no-tag", "sh", "-c",
+                                        "echo $RANK $SML_ATTEMPT $(cat); [ $SML_ATTEMPT = 3 ] || exit 5"), 0)
         self.assertEqual(sorted(line for line in done[0].stdout.splitlines() if line.endswith("3")), ["0 3", "1 3"])
         self.assertEqual(done[1].stdout, "")
         # One that allows fewer than the head does not go along.

@@ -134,8 +134,8 @@ class Restarts(PreloadCase):
     def test_later_attempts_do_not_import_again(self):
         script = self.script('import os, sys, slow_module\nprint(os.environ["SML_ATTEMPT"], slow_module.PID)\n'
                              'sys.exit(os.environ["SML_ATTEMPT"] != "3")')
-        done = sml_run("--max-restarts", "5", "--restart-delay", "0:0", "-np", "2", "--no-tag", "--preload", "slow_module",
-                       PYTHON, script, env=self.env)
+        done = sml_run("--max-restarts", "5", "--restart-delay", "0:0", "--max-fruitless", "0", "-np", "2", "--no-tag",
+                       "--preload", "slow_module", PYTHON, script, env=self.env)
         self.assert_status(done, 0)
         self.assertEqual(self.count.read_text(), "x")
         rows = {tuple(line.split()) for line in done.stdout.splitlines()}

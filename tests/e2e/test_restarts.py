@@ -4,7 +4,7 @@ import signal
 
 from harness import PYTHON, REPO, HostsCase, TestCase, poll, sml_run, sml_run_popen
 
-AT_ONCE = ("--restart-delay", "0:0")
+AT_ONCE = ("--restart-delay", "0:0", "--max-fruitless", "0")
 WORKER = REPO / "tests" / "e2e" / "restart_worker.py"
 # Rank 1 fails in the first two attempts, with another status in each.
 TWICE = 'echo $RANK $SML_ATTEMPT $TORCHELASTIC_RESTART_COUNT $TORCHELASTIC_MAX_RESTARTS $MASTER_PORT; ' \
@@ -102,6 +102,68 @@ class Attempts(TestCase):
         lines = done.stdout.split("\n")
         for attempt in range(1, 22):
             self.assertEqual(lines.count(str(attempt)), 2 * (399996 // (len(str(attempt)) + 1)), f"attempt {attempt}")
+
+
+class Progress(TestCase):
+    FRUITLESS = "made no progress: they ended within a minute, and not all ranks had joined (--max-fruitless)"
+
+    def test_two_attempts_in_a_row_without_it_are_the_end(self):
+        folder = self.temporary_directory()
+        report, events = folder / "report", folder / "events"
+        done = sml_run("--max-restarts", "5", "-np", "2", "--report", report, "--events", events, "--", "sh", "-c",
+                       "echo oops >&2; exit 7")
+        self.assert_status(done, 93)
+        said = own_lines(done)
+        self.assertIn("    | oops", said, "the root cause of the last attempt")
+        self.assertIn("exit status 93, that of jobs whose attempts make no progress", said)
+        self.assertIn(f"no restart: 2 attempts in a row {self.FRUITLESS}", said)
+        written = json.loads(report.read_text())
+        self.assertEqual((written["exit_code"], [a["exit_code"] for a in written["attempts"]]), (93, [7, 7]))
+        self.assertEqual(written["no_restart"], f"2 attempts in a row {self.FRUITLESS}")
+        self.assertRegex(written["verdict"], "exited with status 7")
+        last = json.loads(events.read_text().splitlines()[-1])
+        self.assertEqual((last["exit_code"], last["attempts"], last["no_restart"]), (93, 2, written["no_restart"]))
+
+    def test_an_import_that_fails_is_not_tried_for_ever(self):
+        done = sml_run("--max-restarts", "50", "-np", "2", PYTHON, "-c", "import no_such_module")
+        self.assert_status(done, 93)
+        self.assertIn("No module named 'no_such_module'", done.stderr)
+
+    def test_that_all_ranks_have_joined_is_progress(self):
+        meets = "import os, torch.distributed as d; d.init_process_group('gloo'); d.barrier(); " \
+                "os._exit(0 if os.environ['SML_ATTEMPT'] == '4' else 5)"
+        done = sml_run("--max-restarts", "5", "--restart-delay", "0:0", "-np", "2", PYTHON, "-c", meets, timeout=120)
+        self.assert_status(done, 0)
+        some = "import os, torch.distributed as d; " \
+               "os.environ['RANK'] == '0' or os._exit(5); d.init_process_group('gloo')"
+        done = sml_run("--max-restarts", "5", "--restart-delay", "0:0", "-np", "2", PYTHON, "-c", some, timeout=120)
+        self.assert_status(done, 93)
+
+    def test_a_file_is_progress_when_it_is_written(self):
+        file = self.temporary_directory() / "step"
+        file.write_text("old")
+        job = ("--max-restarts", "9", "--restart-delay", "0:0", "--progress-file", file, "-np", "1", "--", "sh", "-c",
+               '[ $SML_ATTEMPT -ge 4 ] || echo $SML_ATTEMPT >"$1"; exit 3', "sh", file)
+        done = sml_run(*job)
+        self.assert_status(done, 93)
+        self.assertIn("no restart: 2 attempts in a row made no progress: the file of --progress-file was not touched "
+                      "(--max-fruitless)", own_lines(done))
+        self.assertIn("the job failed in attempt 5, after:", own_lines(done))
+
+    def test_a_line_that_matches_is_progress_with_a_limit_or_without(self):
+        for rule in ("^step", "^step;first=5m"):
+            done = sml_run("--max-restarts", "9", "--restart-delay", "0:0", "--watch", rule, "-np", "2", "--", "sh", "-c",
+                           '[ $SML_ATTEMPT -ge 4 ] || { [ $RANK = 0 ] && echo step 1; }; sleep 0.1; exit 3')
+            self.assert_status(done, 93)
+            self.assertIn("the job failed in attempt 5, after:", own_lines(done))
+            self.assertIn("no line matched --watch", done.stderr)
+
+    def test_other_reasons_to_end_keep_the_status_of_the_attempt(self):
+        done = sml_run("--max-restarts", "1", "-np", "1", "sh", "-c", "exit 7")
+        self.assert_status(done, 7)
+        done = sml_run("--max-restarts", "9", "--give-up", "3/60s:7", "--restart-delay", "0:0", "-np", "1", "sh", "-c", "exit 7")
+        self.assert_status(done, 7)
+        self.assertIn("no restart: --give-up 3/60s:7", own_lines(done))
 
 
 class OnHosts(HostsCase):

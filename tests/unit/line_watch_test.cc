@@ -60,8 +60,6 @@ TEST_CASE("every bad rule of --watch is refused by what is wrong with it") {
   const Row rows[] = {
       {"", "the regular expression is empty; . stands for any line with text"},
       {";first=1", "the regular expression is empty; . stands for any line with text"},
-      {"loss", "\"loss\" has no time limit; write 'REGEX;first=D;every=D', or one of the two"},
-      {"loss;ranks=0", "\"loss\" has no time limit; write 'REGEX;first=D;every=D', or one of the two"},
       {"loss;first=",
        "\"first=\" is not first=D or every=D with a duration of 100 ms or more, such as 90, 90s, 1.5m or 2h"},
       {"loss;every=soon",
@@ -116,6 +114,18 @@ TEST_CASE("without a limit for further lines one is enough") {
   job.print(0, "ready\n", 4s);
   job.print(1, "ready\n", 4s);
   CHECK(job.late(1h).empty());
+}
+
+TEST_CASE("whether any line has matched is known, with limits or without") {
+  for (const char* rule : {"loss", "loss;first=5", "loss;every=5;ranks=1"}) {
+    CAPTURE(rule);
+    Watched job(rule);
+    job.print(1, "nothing\n", 1s);
+    CHECK_FALSE(job.watch.has_matched());
+    job.print(1, "loss 1\n", 2s);
+    CHECK(job.watch.has_matched());
+    CHECK(job.late(4s).empty());
+  }
 }
 
 TEST_CASE("lines come in pieces, on both streams, and end with a return too") {

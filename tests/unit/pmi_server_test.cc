@@ -340,6 +340,9 @@ TEST_CASE("PMI: who has joined is known") {
   CHECK_FALSE(host.server.has_joined(Rank(0)));
   CHECK(host.server.has_joined(Rank(1)));
   CHECK_FALSE(host.server.has_joined(Rank(3)));
+  host.server.ended(Rank(0), false);
+  host.server.ended(Rank(1), false);
+  CHECK(host.server.ever_joined() == 1);
 }
 
 TEST_CASE("PMI: a wish to spawn is refused in words that clients understand") {

@@ -174,6 +174,7 @@ TEST_CASE("who ends between MPI_Init and MPI_Finalize is missed", "[pmix]") {
   take(hosts.first, Connected{Rank(0)});
   CHECK(hosts.first.has_joined(Rank(0)));
   SECTION("between") { CHECK(hosts.first.ended(Rank(0))); }
+  CHECK(hosts.first.ever_joined() == 1);
   SECTION("after") {
     CHECK(those<Answer>(take(hosts.first, Finalized{3, Rank(0)}).helper).at(0).id == 3);
     CHECK(hosts.first.has_joined(Rank(0)));

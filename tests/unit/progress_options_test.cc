@@ -80,7 +80,9 @@ TEST_CASE("what the options of the progress refuse") {
       {{"--hang-report", ""}, "--hang-report has an empty value; write --hang-report DIR"},
       {{"--on-silent", "stop"}, "--on-silent requires --warn-silent"},
       {{"--warn-silent", "1", "--on-silent", "kill"}, "--on-silent: \"kill\" is not report, restart or stop"},
-      {{"--watch", "loss"}, "--watch: \"loss\" has no time limit; write 'REGEX;first=D;every=D', or one of the two"},
+      {{"--watch", "loss"},
+       "--watch: \"loss\" has no time limit; write 'REGEX;first=D;every=D', or one of the two, or use --max-restarts, "
+       "where lines that match are progress"},
       {{"--watch", "(;first=1"}, "--watch: \"(\" is no regular expression: missing ): ("},
       {{"--watch", ""}, "--watch has an empty value; write --watch 'REGEX;first=D;every=D'"},
       {{"--no-status=1"}, "--no-status takes no value; write --no-status alone"},

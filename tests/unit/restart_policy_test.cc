@@ -17,12 +17,13 @@ constexpr double kMiddle = 0.5;  // no jitter
 
 // Attempts one after the other, each as long as it is said.
 struct Job {
-  RestartOptions options{.max = 3, .window = {}, .delay = {}, .give_up = {}};
+  RestartOptions options{.max = 3, .window = {}, .delay = {}, .give_up = {}, .progress_file = {}};
+  Signs signs{.all_joined = true};
   std::vector<PastAttempt> history{};
   TimePoint now = kStart;
 
   Decision fails(const std::optional<ExitStatus>& status, Duration after, Decider cause = Decider::Worker) {
-    history.push_back({.started = now, .ended = now + after, .cause = cause, .status = status});
+    history.push_back({.started = now, .ended = now + after, .cause = cause, .status = status, .signs = signs});
     now += after;
     return decide(options, history, kMiddle);
   }
@@ -137,6 +138,75 @@ TEST_CASE("restarts: many jobs that failed together do not all come back togethe
   job.fails(1);
   CHECK(delay(decide(job.options, job.history, 0.0)) == 9s);
   CHECK(delay(decide(job.options, job.history, 1.0)) == 11s);
+}
+
+TEST_CASE("progress: two attempts in a row without it end the job, whatever restarts are left") {
+  Job job;
+  job.options.max = 100;
+  CHECK(again(job.fails(1)));
+  job.signs.all_joined = false;
+  CHECK(again(job.fails(1, 59s)));
+  CHECK(again(job.fails(1, 60s)));  // long enough
+  CHECK(again(job.fails(1)));
+  const Decision end = job.fails(1, 59s);
+  CHECK(why(end) ==
+        "2 attempts in a row made no progress: they ended within a minute, and not all ranks had joined "
+        "(--max-fruitless)");
+  CHECK(std::get<EndJob>(end).status == EndJob::Status::Fruitless);
+  job.options.most_fruitless = 0;
+  CHECK(again(job.fails(1)));
+  job.history.clear();
+  job.options.most_fruitless = 1;
+  CHECK(why(job.fails(1)).starts_with("1 attempt made no progress: it ended within a minute, and"));
+}
+
+TEST_CASE("progress: a file or lines that are named are alone what counts") {
+  Job job;
+  job.options.max = 100;
+  job.signs.file_touched = false;
+  CHECK(again(job.fails(1, 1h)));
+  job.signs.file_touched = true;
+  CHECK(again(job.fails(1)));
+  job.signs.file_touched = false;
+  CHECK(again(job.fails(1)));
+  CHECK(why(job.fails(1)).find("made no progress: the file of --progress-file was not touched (") != std::string::npos);
+  job.signs.line_matched = true;  // one is enough
+  CHECK(again(job.fails(1)));
+  job.signs.line_matched = false;
+  CHECK(again(job.fails(std::nullopt, 1h, Decider::Stalled)));
+  CHECK(why(job.fails(1)).find("not touched, and no line matched --watch (") != std::string::npos);
+  job.history.clear();
+  job.signs.file_touched.reset();
+  CHECK(again(job.fails(1)));
+  CHECK(why(job.fails(1)).find("made no progress: no line matched --watch (") != std::string::npos);
+}
+
+TEST_CASE("progress: an attempt that a host has ended says nothing") {
+  Job job;
+  job.options.max = 100;
+  job.signs.all_joined = false;
+  CHECK(again(job.fails(1)));
+  for (int lost = 0; lost < 3; ++lost) {
+    job.history.push_back({.started = job.now, .ended = job.now + 1s, .cause = Decider::Host, .host_is_out = true});
+    CHECK(again(decide(job.options, job.history, kMiddle)));
+  }
+  CHECK(std::get<EndJob>(job.fails(1)).status == EndJob::Status::Fruitless);
+}
+
+TEST_CASE("progress: what else ends the job goes before, with the attempt's own status") {
+  Job job;
+  job.signs.all_joined = false;
+  job.options.max = 1;
+  job.fails(1);
+  const Decision spent = job.fails(1);
+  CHECK(why(spent) == "1 restart has been used (--max-restarts)");
+  CHECK(std::get<EndJob>(spent).status == EndJob::Status::OfAttempt);
+  job = Job();
+  job.signs.all_joined = false;
+  job.options.give_up = *GiveUpRule::parse("3/60s:7");
+  CHECK(again(job.fails(7)));
+  CHECK(again(job.fails(7)));  // the rule says how many are too many
+  CHECK(why(job.fails(7)) == "--give-up 3/60s:7");
 }
 
 TEST_CASE("giving up: so many failures of a kind within a time are enough") {
