@@ -115,6 +115,13 @@ Result<JobMap> regroup(JobMap map, std::span<const HostId> out, const LeastSize&
   return map;
 }
 
+void let_back(JobMap& map, std::span<const HostId> out) {
+  for (MappedHost& host : map.hosts) {
+    const bool stays_out = std::find(out.begin(), out.end(), host.id) != out.end();
+    if (host.duty == HostDuty::Out && !stays_out) host.duty = HostDuty::Spare;
+  }
+}
+
 std::vector<std::string> changes(const JobMap& before, const JobMap& after) {
   std::vector<std::string> out;
   if (before.world_size() != after.world_size()) {

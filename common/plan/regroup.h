@@ -27,6 +27,9 @@ struct LeastSize {
 // Error (Lost): why there is none, as a clause for people.
 Result<JobMap> regroup(JobMap map, std::span<const HostId> out, const LeastSize& least);
 
+// Hosts of `map` that are out and not in `out` wait again, as spares.
+void let_back(JobMap& map, std::span<const HostId> out);
+
 // What regroup() has changed, in sentences for people; nothing where ranks are where they were.
 std::vector<std::string> changes(const JobMap& before, const JobMap& after);
 

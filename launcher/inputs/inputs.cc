@@ -20,6 +20,7 @@
 #include "common/plan/presets.h"
 #include "common/plan/program_map.h"
 #include "common/plan/secrets.h"
+#include "launcher/inputs/excluded_hosts.h"
 #include "launcher/launch/command_words.h"
 
 namespace sml {
@@ -135,6 +136,21 @@ Result<void> fill_slots_by_rankfile(plan::HostList& list, const plan::RankLayout
 }
 
 // ---- which of the hosts are used, and in which order
+
+// Those that have failed jobs before; answers a warning. Fewer need to wait then.
+Result<std::string> leave_out(plan::HostList& list, RestartOptions& restart, const ThisHost& here) {
+  if (list.calls && (!restart.exclude.file.empty() || restart.exclude.after > 0)) {
+    return Error(ErrorKind::Usage,
+                 "--exclude-after and --exclude-file: hosts that call each other reckon who is where at the start, and "
+                 "cannot be exchanged; start sml-run on one host only, which reaches the others");
+  }
+  const Result<std::vector<std::string>> out = leave_out_excluded(list.hosts, restart.exclude, here);
+  if (!out) return out.error();
+  if (out->empty()) return std::string();
+  restart.spares -= std::min(restart.spares, static_cast<std::uint32_t>(out->size()));
+  return fmt::format("without {}, which {} in {} (--exclude-file)", fold_names(*out), out->size() == 1 ? "is" : "are",
+                     show(restart.exclude.file));
+}
 
 Result<void> filter(plan::HostList& list, const Options& options) {
   if (!options.include_hosts.empty() && !options.exclude_hosts.empty()) {
@@ -514,9 +530,13 @@ Result<plan::LaunchPlan> make_plan(const Options& options, const ThisHost& here,
   const std::string contradicted = finder.contradiction(options, *hosts);
   if (Result<void> filled = fill_slots_by_rankfile(*hosts, *layout); !filled) return filled.error();
   if (Result<void> filled = fill_slots(*hosts, options, *layout, here); !filled) return filled.error();
+  RestartOptions restart = options.restart;
+  const Result<std::string> without = leave_out(*hosts, restart, here);
+  if (!without) return without.error();
   Result<std::vector<std::string>> arranged = arrange(*hosts, *layout, options, here);
   if (!arranged) return arranged.error();
-  Result<std::vector<plan::Host>> spares = take_spares(*hosts, options.restart);
+  if (!without->empty()) arranged->push_back(*without);
+  Result<std::vector<plan::Host>> spares = take_spares(*hosts, restart);
   if (!spares) return spares.error();
   const Result<std::vector<plan::ProgramShare>> shares = shares_of(options, here);
   if (!shares) return shares.error();

@@ -209,6 +209,7 @@ ThisHost this_host(std::span<const char* const> environment) {
   for (const char* entry : environment) {
     if (entry != nullptr) here.environment.emplace_back(entry);
   }
+  here.unix_time = std::time(nullptr);
   here.read_file = read_file;
   here.read_secret = read_secret_file;
   here.exists = exists;

@@ -21,6 +21,7 @@ enum class OthersCan : std::uint8_t { Nothing, Read, Write };
 
 // The machine as the planner sees it; injected so that tests need none.
 struct ThisHost {
+  std::int64_t unix_time = 0;
   std::function<Result<std::string>(const std::string& path, std::size_t limit)> read_file;  // at most `limit` bytes
   std::function<Result<std::string>(const std::string& path, SecretKind kind)> read_secret;
   std::function<bool(const std::string& path)> exists;

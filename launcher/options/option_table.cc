@@ -171,6 +171,16 @@ OptionGroup options_of_restarts() {
                 "The last K hosts of the list have no workers: they are connected to and checked, and at a restart "
                 "each takes the place of a host that has been lost, with its ranks. Default: 0.",
                 "0"}),
+       needing(
+           "--max-restarts",
+           {"--exclude-after", "K[/D]", set_exclude_after,
+            "Do without a host after K attempts whose root cause was there, within D: a spare takes its place, or the "
+            "job goes on smaller where it may."}),
+       needing("--exclude-after --exclude-file",
+               {"--exclude-for", "D", set_exclude_for,
+                "For so long; then it may come back, as a spare. Default: for good."}),
+       {"--exclude-file", "FILE", set_exclude_file,
+        "Do not use the hosts that FILE names, one a line; what --exclude-after excludes is added to it."},
        {"--min-hosts", "N", set_min_hosts,
         "When hosts are lost and no spare is left, go on with fewer hosts and ranks, down to N hosts."},
        {"--min-np", "N", set_min_np, "The same, down to N ranks. With both neither may be gone below."},

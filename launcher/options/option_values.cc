@@ -241,6 +241,15 @@ Result<void> set_progress_file(Options& o, string_view value) {
   return keep(o.restart.progress_file, value);
 }
 
+Result<void> set_exclude_after(Options& o, string_view value) { return o.restart.exclude.read_after(value); }
+Result<void> set_exclude_for(Options& o, string_view value) {
+  return store(o.restart.exclude.cool_down, duration(value, 1s));
+}
+Result<void> set_exclude_file(Options& o, string_view value) {
+  if (value.empty()) return bad_value(value, "the name of a file");
+  return keep(o.restart.exclude.file, value);
+}
+
 Result<void> add_give_up(Options& o, string_view value) {
   const Result<std::vector<GiveUpRule>> rules = GiveUpRule::parse(value);
   if (!rules) return rules.error();

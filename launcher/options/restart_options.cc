@@ -35,18 +35,29 @@ std::optional<Number> whole(string_view text, Number least, Number most) {
   return good ? std::optional(value) : std::nullopt;
 }
 
+struct Count {
+  std::uint32_t failures = 1;
+  std::optional<Duration> within;
+};
+
 // "5", "5/60s"
-Result<void> take_count(GiveUpRule& rule, string_view text) {
+Result<Count> parse_count(string_view text) {
   string_view rest = text;
   const std::optional<std::uint32_t> failures =
       whole<std::uint32_t>(take_until(rest, '/'), 1, GiveUpRule::kMostFailures);
   const Error wrong = bad(text, "a number of failures, with a time or without: 5 or 5/60s");
   if (!failures) return wrong;
-  rule.failures = *failures;
-  if (text.find('/') == string_view::npos) return {};
+  if (text.find('/') == string_view::npos) return Count{*failures, {}};
   const Result<Duration> within = parse_duration(rest);
   if (!within || *within <= Duration::zero()) return wrong;
-  rule.within = *within;
+  return Count{*failures, *within};
+}
+
+Result<void> take_count(GiveUpRule& rule, string_view text) {
+  const Result<Count> count = parse_count(text);
+  if (!count) return count.error();
+  rule.failures = count->failures;
+  rule.within = count->within;
   return {};
 }
 
@@ -105,6 +116,14 @@ bool GiveUpRule::counts(const std::optional<ExitStatus>& status) const {
   return exited != nullptr && std::any_of(codes.begin(), codes.end(), [exited](const Codes& range) {
            return range.first <= exited->code && exited->code <= range.last;
          });
+}
+
+Result<void> ExcludeOptions::read_after(string_view text) {
+  const Result<Count> count = parse_count(text);
+  if (!count) return count.error();
+  after = count->failures;
+  within = count->within;
+  return {};
 }
 
 Result<RestartDelay> RestartDelay::parse(string_view text) {

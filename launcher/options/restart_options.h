@@ -46,6 +46,17 @@ struct RestartDelay {
   static Result<RestartDelay> parse(std::string_view text);
 };
 
+// When a host is out on which attempts have failed.
+struct ExcludeOptions {
+  std::uint32_t after = 0;              // failures; 0: never
+  std::optional<Duration> within{};     // only those of so long count; nothing: all
+  std::optional<Duration> cool_down{};  // how long it is out; nothing: for good
+  std::string file{};                   // that names hosts which are not to be used; empty: none
+
+  // "K" or "K/D".
+  Result<void> read_after(std::string_view text);
+};
+
 struct RestartOptions {
   std::uint32_t max = 0;           // restarts, of the whole job
   std::optional<Duration> window;  // only those of so long count; nothing: all
@@ -55,7 +66,8 @@ struct RestartOptions {
   std::string progress_file;                  // whose change is progress; empty: none is looked at
   std::uint32_t spares = 0;                   // hosts, the last of the list, that have no workers at first
   std::optional<std::uint32_t> most_hosts{};  // with workers; those beyond are spares
-  plan::LeastSize least{};                    // that the job may shrink to when hosts are lost
+  ExcludeOptions exclude{};
+  plan::LeastSize least{};  // that the job may shrink to when hosts are lost
 
   // A lost host need not be the end of the job.
   bool outlives_hosts() const { return max > 0 && (spares > 0 || most_hosts || least.may_shrink()); }

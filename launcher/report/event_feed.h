@@ -48,6 +48,11 @@ struct HostFailed {
   HostIndex host;
   Error why;
 };
+// Attempts have failed on it: the next ones do without it.
+struct HostExcluded {
+  HostIndex host;
+  std::uint32_t failures = 0;
+};
 // How much of it is in use, its workers and all others taken together.
 struct HostInUse {
   HostIndex host;
@@ -121,9 +126,9 @@ struct JobEnds {
   std::string no_restart{};  // why no other followed; empty: that needs no word
 };
 
-using Happening = std::variant<JobBegins, HostStep, HostConnected, HostReady, HostFailed, HostInUse, HostEnded,
-                               WorkersStart, RankStarted, RankOutput, RankExited, RankDrained, SignalCame, JobStops,
-                               AttemptFails, AttemptBegins, JobEnds>;
+using Happening = std::variant<JobBegins, HostStep, HostConnected, HostReady, HostFailed, HostExcluded, HostInUse,
+                               HostEnded, WorkersStart, RankStarted, RankOutput, RankExited, RankDrained, SignalCame,
+                               JobStops, AttemptFails, AttemptBegins, JobEnds>;
 
 struct Event {
   TimePoint at;

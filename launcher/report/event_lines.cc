@@ -77,6 +77,10 @@ class Details {
     out_["kind"] = std::string(name(e.why.kind()));
     out_["message"] = e.why.message();
   }
+  void operator()(const HostExcluded& e) {
+    about("host_excluded", e.host);
+    out_["failures"] = e.failures;
+  }
   void operator()(const HostEnded& e) { about("host_ended", e.host); }
   void operator()(const WorkersStart& e) {
     kind("workers_start");

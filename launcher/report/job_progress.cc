@@ -21,6 +21,7 @@ struct JobProgress::Listener {
   void operator()(const HostInUse& e) const {
     if (Host* host = p.host(e.host)) host->peaks.add(e.use);
   }
+  void operator()(const HostExcluded&) const {}
   void operator()(const HostEnded& e) const {
     if (const Host* host = p.host(e.host); host != nullptr && host->state != HostState::Failed) {
       set(e.host, HostState::Ended);

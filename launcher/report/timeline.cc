@@ -49,6 +49,7 @@ struct Timeline::Listener {
   void operator()(const HostInUse& e) const {
     if (Host* host = t.host(e.host)) t.add_use(*host, at, e.use);
   }
+  void operator()(const HostExcluded&) const {}
   void operator()(const HostEnded& e) const {
     if (Host* host = t.host(e.host)) host->end = at;
   }

@@ -1,6 +1,7 @@
 #include "launcher/run/restart_policy.h"
 
 #include <algorithm>
+#include <set>
 
 #include "common/core/text.h"
 
@@ -73,12 +74,17 @@ std::string missing_signs(const Signs& signs, std::size_t attempts) {
 std::string fruitless_attempts(const RestartOptions& options, std::span<const PastAttempt> history) {
   if (options.most_fruitless == 0 || is_for_a_rule(options, history.back())) return "";
   std::size_t fruitless = 0;
+  std::set<std::optional<HostId>> roots;
   for (auto attempt = history.rbegin(); attempt != history.rend(); ++attempt) {
     const Progress progress = progress_of(*attempt);
     if (progress == Progress::Made) break;
-    if (progress == Progress::None) ++fruitless;
+    if (progress == Progress::Untold) continue;
+    ++fruitless;
+    roots.insert(attempt->root);
   }
   if (fruitless < options.most_fruitless) return "";
+  // Those of one host may be its fault, not that of the program.
+  if (options.exclude.after > 0 && roots.size() == 1 && *roots.begin()) return "";
   return std::to_string(fruitless) + (fruitless == 1 ? " attempt" : " attempts in a row") +
          " made no progress: " + missing_signs(history.back().signs, fruitless) + " (--max-fruitless)";
 }

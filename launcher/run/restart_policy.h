@@ -8,6 +8,7 @@
 
 #include "common/core/clock.h"
 #include "common/core/exit_status.h"
+#include "common/core/strong.h"
 #include "launcher/options/restart_options.h"
 #include "launcher/report/verdict.h"
 
@@ -34,7 +35,8 @@ struct PastAttempt {
   bool host_is_out = false;            // of the cause Host: it is lost, so that another attempt would do without it
   bool lasts = false;                  // likewise: what is wrong is wrong with the command
   Signs signs{};
-  std::string no_hosts{};  // why no other attempt has its hosts, a clause; empty: one has
+  std::optional<HostId> root{};  // the host of the worker that decided
+  std::string no_hosts{};        // why no other attempt has its hosts, a clause; empty: one has
 };
 PastAttempt past_attempt(const report::Facts& facts, const report::Verdict& verdict, TimePoint ended);
 

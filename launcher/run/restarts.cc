@@ -30,6 +30,7 @@ report::AttemptRecord record_of(std::uint32_t number, const plan::JobMap& map, c
 Decision Restarts::ended(std::uint32_t number, const plan::JobMap& map, const attempt::AttemptOutcome& outcome,
                          const report::Verdict& verdict, const Around& around, TimePoint now) {
   PastAttempt& last = history_.emplace_back(past_attempt(outcome.facts, verdict, now));
+  if (verdict.culprit != nullptr) last.root = map.hosts[map.ranks[verdict.culprit->rank.value()].host.value()].id;
   last.host_is_out = around.hosts_lost;
   last.no_hosts = around.why_no_hosts;
   last.signs = {outcome.all_joined, around.file_touched, around.line_matched};

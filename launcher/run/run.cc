@@ -6,6 +6,7 @@
 
 #include "common/core/exit_status.h"
 #include "common/core/text.h"
+#include "common/hosts/exclude_list.h"
 #include "common/os/small_file.h"
 #include "common/os/spawn.h"
 #include "common/plan/regroup.h"
@@ -13,6 +14,7 @@
 #include "launcher/fleet/ways.h"
 #include "launcher/report/job_report.h"
 #include "launcher/report/status_text.h"
+#include "launcher/run/exclude_file.h"
 #include "launcher/run/failure_file.h"
 #include "launcher/sagemaker/failure_text.h"
 
@@ -54,6 +56,7 @@ Run::Run(const JobOptions& options, plan::LaunchPlan plan, const launch::AgentIm
       fleet_(loop_, image, fleet::make_reach(loop_.get_executor(), image, plan, options.ssh, std::move(dial_in)),
              options.heartbeat_timeout),
       restarts_(options.restart),
+      exclusion_(options.restart.exclude),
       progress_file_(options.restart.progress_file),
       rest_timer_(loop_),
       attempt_(std::make_unique<attempt::Attempt>(loop_, options, std::move(plan), first_terms(options), fleet_,
@@ -195,6 +198,7 @@ void Run::decide() {
   const attempt::AttemptOutcome outcome = attempt_->outcome();
   if (!outcome.machines.empty()) return attempt_->leave();
   const report::Verdict verdict = report::judge(outcome.facts);
+  blame_host(verdict);
   const Result<plan::JobMap> next = next_map();
   const Restarts::Around around{.hosts_lost = !fleet_.lost().empty(),
                                 .why_no_hosts = next ? std::string() : next.error().message(),
@@ -222,8 +226,39 @@ void Run::tell_restart(const attempt::AttemptOutcome& outcome, const report::Ver
   console_.say(restarts_.announcement(again));
 }
 
+// The one on which the worker was that decided.
+void Run::blame_host(const report::Verdict& verdict) {
+  if (verdict.by != report::Decider::Worker || verdict.culprit == nullptr) return;
+  const plan::JobMap& map = attempt_->plan().map;
+  const HostIndex index = map.ranks[verdict.culprit->rank.value()].host;
+  const plan::MappedHost& host = map.hosts[index.value()];
+  const std::optional<std::uint32_t> failures = exclusion_.failed(host.id, Clock::now());
+  if (!failures) return;
+  const std::string why =
+      std::to_string(*failures) + (*failures == 1 ? " attempt has" : " attempts have") + " failed there";
+  events_.tell(report::HostExcluded{index, *failures});
+  console_.say(host.host.name + " is out: " + why + " (--exclude-after)");
+  const std::string& file = options_.restart.exclude.file;
+  if (file.empty()) return;
+  const auto now = static_cast<std::int64_t>(unix_now());
+  const std::string line = hosts::exclude_line(host.host.name, now, why + "; " + report::in_words(verdict));
+  if (Result<void> written = append_line(file, line); !written) {
+    console_.say("--exclude-file: " + written.error().message());
+  }
+}
+
+std::vector<HostId> Run::hosts_out() const {
+  std::vector<HostId> out = fleet_.lost();
+  const std::vector<HostId> excluded = exclusion_.out(Clock::now());
+  out.insert(out.end(), excluded.begin(), excluded.end());
+  return out;
+}
+
 Result<plan::JobMap> Run::next_map() const {
-  return plan::regroup(attempt_->plan().map, fleet_.lost(), options_.restart.least);
+  plan::JobMap map = attempt_->plan().map;
+  const std::vector<HostId> out = hosts_out();
+  plan::let_back(map, out);
+  return plan::regroup(std::move(map), out, options_.restart.least);
 }
 
 // Not before the last worker has ended where we do not see it.

@@ -19,6 +19,7 @@
 #include "launcher/options/job_options.h"
 #include "launcher/report/event_feed.h"
 #include "launcher/run/console.h"
+#include "launcher/run/exclusion.h"
 #include "launcher/run/hang_reports.h"
 #include "launcher/run/job_control.h"
 #include "launcher/run/progress_file.h"
@@ -75,6 +76,8 @@ class Run final : private attempt::AttemptOwner {
   std::uint32_t attempt_number() const { return attempt_->plan().job.attempt + 1; }
   void decide();
   void tell_restart(const attempt::AttemptOutcome& outcome, const report::Verdict& verdict, const TryAgain& again);
+  void blame_host(const report::Verdict& verdict);
+  std::vector<HostId> hosts_out() const;
   Result<plan::JobMap> next_map() const;
   void rest();
   void begin_again();
@@ -107,6 +110,7 @@ class Run final : private attempt::AttemptOwner {
   RunMachine machine_;
   fleet::Fleet fleet_;
   Restarts restarts_;
+  Exclusion exclusion_;
   ProgressFile progress_file_;
   boost::asio::steady_timer rest_timer_;
   Duration rest_{};  // before the next attempt

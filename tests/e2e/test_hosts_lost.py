@@ -127,3 +127,41 @@ class Spares(HostsCase):
                 self.assertIn("the job goes on with 4 ranks on 2 hosts, without algo-2", own_lines(done))
             else:
                 self.assertIn("no restart: algo-2 is out, and 4 ranks are fewer than the 6 of --min-np", own_lines(done))
+
+
+class Excluded(HostsCase):
+    hosts = 3
+    FAILS = 'echo "$SML_ATTEMPT $RANK $SML_HOST"; [ $SML_HOST != algo-2 ] || exit 5; [ $SML_ATTEMPT = 3 ] || sleep 600'
+
+    def run_with(self, *options, hosts=("algo-1", "algo-2", "algo-3")):
+        return self.bed.sml_run("algo-1", *options, "-H", self.bed.hosts(slots=1, names=list(hosts)), "--no-tag", "sh", "-c",
+                                self.FAILS)
+
+    def test_a_host_on_which_attempts_fail_is_out_and_the_next_job_avoids_it(self):
+        shared = pathlib.Path("/run/sml-testbed", self.bed.name, "shared")
+        file, events = shared / "bad", shared / "events"
+        for path in (file, events):
+            self.addCleanup(path.unlink, missing_ok=True)
+        done = self.run_with("--max-restarts", "5", "--restart-delay", "0:0", "--spares", "1", "--exclude-after", "2",
+                             "--exclude-file", file, "--events", events)
+        self.assert_status(done, 0)
+        self.assertEqual(sorted(line for line in done.stdout.splitlines() if line[0] == "3"), ["3 0 algo-1", "3 1 algo-3"])
+        said = own_lines(done)
+        self.assertIn("algo-2 is out: 2 attempts have failed there (--exclude-after)", said)
+        self.assertIn("algo-3 takes the place of algo-2, with its 1 rank", said)
+        happened = [json.loads(line) for line in events.read_text().splitlines()]
+        self.assertEqual([(e["host"], e["failures"]) for e in happened if e["event"] == "host_excluded"], [("algo-2", 2)])
+        self.assertEqual(sum(e["event"] == "host_connected" for e in happened), 3)
+        self.assertRegex(file.read_text(), r"^algo-2 \d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ # 2 attempts have failed there; rank 1 on algo-2"
+                                           r" exited with status 5 after .*\n$")
+
+        done = self.bed.sml_run("algo-1", "--exclude-file", file, "--spares", "1", "--max-restarts", "1", "-H",
+                                self.bed.hosts(slots=1), "--no-tag", "sh", "-c", "echo $RANK $SML_HOST")
+        self.assert_status(done, 0)
+        self.assertEqual(sorted(done.stdout.splitlines()), ["0 algo-1", "1 algo-3"], "one spare fewer")
+        self.assertIn(f"without algo-2, which is in {file} (--exclude-file)", done.stderr)
+
+    def test_without_another_host_it_is_the_end(self):
+        done = self.run_with("--max-restarts", "5", "--restart-delay", "0:0", "--exclude-after", "1", hosts=("algo-1", "algo-2"))
+        self.assert_status(done, 5)
+        self.assertIn("no restart: algo-2 is out, and no spare host is left to take its place (--spares)", own_lines(done))

@@ -39,6 +39,15 @@ constexpr HostId kA{0}, kB{1}, kC{2}, kD{3}, kE{4};
 
 }  // namespace
 
+TEST_CASE("regroup: a host that is let back waits, and takes a place again") {
+  JobMap map = *regroup(map_of("a:2,b:2,c:2", 1), std::vector{kA}, {});
+  let_back(map, std::vector{kA});
+  CHECK(map.spares() == 0);
+  let_back(map, {});
+  CHECK(map.spares() == 1);
+  CHECK((*regroup(map, std::vector{kB}, {})).hosts[1].host.name == "a");
+}
+
 TEST_CASE("regroup: a spare takes the place of a lost host, and all numbers stay") {
   const JobMap before = map_of("a:2,b:2,c:2,d:2,e:2", 1);
   for (const HostId lost : {kA, kB, kD}) {

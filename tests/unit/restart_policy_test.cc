@@ -193,6 +193,23 @@ TEST_CASE("progress: an attempt that a host has ended says nothing") {
   CHECK(std::get<EndJob>(job.fails(1)).status == EndJob::Status::Fruitless);
 }
 
+TEST_CASE("progress: failures of one host alone are left to exclusion") {
+  Job job;
+  job.options.max = 100;
+  job.options.exclude.after = 3;
+  job.signs.all_joined = false;
+  const auto fails_on = [&job](std::uint32_t host) {
+    job.history.push_back({.started = job.now,
+                           .ended = job.now + 1s,
+                           .cause = Decider::Worker,
+                           .status = ExitStatus(Exited{1}),
+                           .root = HostId(host)});
+    return decide(job.options, job.history, kMiddle);
+  };
+  for (int i = 0; i < 3; ++i) CHECK(again(fails_on(1)));
+  CHECK(std::get<EndJob>(fails_on(4)).status == EndJob::Status::Fruitless);
+}
+
 TEST_CASE("progress: what else ends the job goes before, with the attempt's own status") {
   Job job;
   job.signs.all_joined = false;

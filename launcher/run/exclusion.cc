@@ -1,0 +1,32 @@
+#include "launcher/run/exclusion.h"
+
+#include <algorithm>
+
+namespace sml::run {
+
+std::optional<std::uint32_t> Exclusion::failed(HostId host, TimePoint now) {
+  if (options_.after == 0) return std::nullopt;
+  OfHost& of = hosts_[host];
+  if (is_out(of, now)) return std::nullopt;
+  of.failures.push_back(now);
+  if (options_.within) std::erase_if(of.failures, [&](TimePoint at) { return at <= now - *options_.within; });
+  const auto count = static_cast<std::uint32_t>(of.failures.size());
+  if (count < options_.after) return std::nullopt;
+  of.failures.clear();
+  of.out_since = now;
+  return count;
+}
+
+bool Exclusion::is_out(const OfHost& host, TimePoint now) const {
+  return host.out_since && (!options_.cool_down || now < *host.out_since + *options_.cool_down);
+}
+
+std::vector<HostId> Exclusion::out(TimePoint now) const {
+  std::vector<HostId> out;
+  for (const auto& [id, host] : hosts_) {
+    if (is_out(host, now)) out.push_back(id);
+  }
+  return out;
+}
+
+}  // namespace sml::run
