@@ -11,6 +11,7 @@
 
 #include "common/core/exit_status.h"
 #include "common/core/process_trace.h"
+#include "common/core/signal_target.h"
 #include "common/core/stream.h"
 #include "common/core/strong.h"
 #include "common/core/usage.h"
@@ -159,18 +160,20 @@ struct Start {
   void fields(auto& a) { a(rendezvous, stores, variables); }
 };
 
-// To the process groups of these workers, once; nothing else happens.
+// To these workers, once; nothing else happens.
 struct Signal {
   std::int32_t signo = 0;
   std::vector<Rank> ranks{};  // those of them that are here; empty: all
-  void fields(auto& a) { a(signo, ranks); }
+  SignalTarget target = SignalTarget::Group;
+  void fields(auto& a) { a(signo, ranks, target); }
 };
 
 // End the workers: signal, SIGCONT, SIGKILL after the grace. A second Stop shortens the grace, never lengthens it.
 struct Stop {
   std::int32_t signo = 0;
   std::uint32_t grace_ms = 0;
-  void fields(auto& a) { a(signo, grace_ms); }
+  SignalTarget target = SignalTarget::Group;  // of the signal; SIGKILL is for all
+  void fields(auto& a) { a(signo, grace_ms, target); }
 };
 
 struct StdinData {  // at most what StdinCredit allowed

@@ -178,8 +178,7 @@ void Agent::start(wire::Start& m) { attempt_->start(std::move(m)); }
 // Null: it is we who end them.
 void Agent::stop(const wire::Stop* m) {
   const wire::Stop own{SIGTERM, kDefaultGraceMs};
-  const wire::Stop& stop = m == nullptr ? own : *m;
-  attempt_->stop(stop.signo, std::chrono::milliseconds(stop.grace_ms));
+  attempt_->stop(m == nullptr ? own : *m);
 }
 
 void Agent::answer(const wire::Credit& m) {

@@ -138,7 +138,10 @@ void HostAttempt::start(wire::Start m) {
   }));
 }
 
-void HostAttempt::stop(int signo, Duration grace) { perform(machine_.stop(signo, grace, Clock::now())); }
+void HostAttempt::stop(const wire::Stop& m) {
+  if (!ending()) stop_target_ = m.target;
+  perform(machine_.stop(m.signo, std::chrono::milliseconds(m.grace_ms), Clock::now()));
+}
 
 void HostAttempt::launcher_lost() { perform(machine_.on(HostEvent::LauncherLost, Clock::now())); }
 
@@ -237,9 +240,10 @@ void HostAttempt::fail_rank(Rank rank, wire::FaultKind kind, int code, const std
 void HostAttempt::signal_all(int signo) {
   SML_SWITCH_POINT("workers are told to end");
   if (signo == SIGKILL) end_services();
-  workers_.ask_to_stop(signo);
+  const SignalTarget target = signo == SIGKILL ? SignalTarget::Group : stop_target_;
+  workers_.ask_to_stop(signo, target);
   asked_orphans_.clear();
-  signal_orphans(signo);
+  if (target == SignalTarget::Group) signal_orphans(signo);
 }
 
 // Whatever else has become our child: it left its worker's group, or its worker died. Each once per signal, since more
@@ -354,13 +358,13 @@ void HostAttempt::worker_took_input(Rank rank, std::size_t bytes) { around_.link
 // ---- what the launcher asks
 
 void HostAttempt::suspend() {
-  workers_.signal(SIGSTOP);
+  workers_.signal(wire::Signal{SIGSTOP});
   for (const pid_t pid : os::children()) ::kill(pid, SIGSTOP);
   for (const auto& service : services_) service->suspend();
 }
 
 void HostAttempt::resume() {
-  workers_.signal(SIGCONT);
+  workers_.signal(wire::Signal{SIGCONT});
   for (const pid_t pid : os::children()) ::kill(pid, SIGCONT);
   for (const auto& service : services_) service->resume();
 }

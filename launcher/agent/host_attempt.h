@@ -64,7 +64,7 @@ class HostAttempt final : private WorkerOwner {
   std::uint32_t number() const { return number_; }
   void start(wire::Start message);
   // See HostMachine::stop(). Whoever waits for the end of what has not been started need not wait.
-  void stop(int signo, Duration grace);
+  void stop(const wire::Stop& m);
   void launcher_lost();
 
   // Once: nothing of the workers is left, or could not be ended; those that remain are children of this process.
@@ -127,6 +127,7 @@ class HostAttempt final : private WorkerOwner {
   WorkerGroup workers_;
   std::vector<WorkerShare> shares_;  // by worker
   std::unordered_set<pid_t> asked_orphans_;
+  SignalTarget stop_target_ = SignalTarget::Group;  // before SIGKILL
   ServiceContext service_context_;
   HostServices services_;
   std::vector<HostService*> readers_;  // of output

@@ -73,8 +73,9 @@ void Worker::give_up(const SpawnFailed& why) {
   apply(machine_.on(WorkerEvent::SpawnFailed));
 }
 
-void Worker::signal(int signo) {
-  if (machine_.alive()) ::kill(-pid_, signo);  // not reaped yet, so the group's number is still its own
+void Worker::signal(int signo, SignalTarget target) {
+  if (!machine_.alive()) return;
+  ::kill(target == SignalTarget::Group ? -pid_ : pid_, signo);  // not reaped yet, so both numbers are still its own
 }
 
 void Worker::reaped(const ExitStatus& status, const Usage& usage, TimePoint now) {

@@ -59,7 +59,7 @@ class Worker {
   // In the place of spawn(), where something that it needs cannot be had.
   void give_up(const SpawnFailed& why);
 
-  void signal(int signo);  // to its process group, while it has not been reaped
+  void signal(int signo, SignalTarget target = SignalTarget::Group);  // while it has not been reaped
   void ask_to_stop() { apply(machine_.on(supervise::WorkerEvent::StopAsked)); }
   void reaped(const ExitStatus& status, const Usage& usage, TimePoint now);
   void feed(const std::string& bytes);  // standard input

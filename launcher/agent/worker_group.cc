@@ -71,23 +71,21 @@ std::vector<Rank> WorkerGroup::without_connection(std::uint16_t port) const {
   return out;
 }
 
-void WorkerGroup::signal(int signo) const {
-  for (const auto& worker : workers_) worker->signal(signo);
-}
-
 void WorkerGroup::signal(Rank rank, int signo) const {
   if (Worker* worker = find(rank)) worker->signal(signo);
 }
 
 void WorkerGroup::signal(const wire::Signal& message) const {
-  if (message.ranks.empty()) return signal(message.signo);
-  for (const Rank rank : message.ranks) signal(rank, message.signo);
+  for (const auto& worker : workers_) {
+    const auto named = std::find(message.ranks.begin(), message.ranks.end(), worker->rank());
+    if (message.ranks.empty() || named != message.ranks.end()) worker->signal(message.signo, message.target);
+  }
 }
 
-void WorkerGroup::ask_to_stop(int signo) const {
+void WorkerGroup::ask_to_stop(int signo, SignalTarget target) const {
   for (const auto& worker : workers_) {
     worker->ask_to_stop();
-    worker->signal(signo);
+    worker->signal(signo, target);
     if (signo != SIGKILL) worker->signal(SIGCONT);  // a stopped process cannot end politely
   }
 }

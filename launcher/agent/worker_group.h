@@ -44,10 +44,9 @@ class WorkerGroup {
   // Those that hold no connection to a port.
   std::vector<Rank> without_connection(std::uint16_t port) const;
 
-  void signal(int signo) const;
   void signal(Rank rank, int signo) const;
   void signal(const wire::Signal& message) const;
-  void ask_to_stop(int signo) const;
+  void ask_to_stop(int signo, SignalTarget target) const;
   void discard_output() const;
   // Output may be read again: in turn, for as long as `owner` allows some, so that a flood of one does not take the
   // credit of all.

@@ -100,6 +100,7 @@ Attempt::Attempt(boost::asio::io_context& loop, const JobOptions& options, plan:
       wire_up_(fleet, plan_.map),
       inquiry_(loop.get_executor(), fleet),
       use_inquiry_(loop.get_executor(), fleet),
+      pause_(loop.get_executor(), options.stop, fleet),
       warned_of_mpi_(plan_.job.attempt > 0) {
   facts_.program = plan_.command.front();
   facts_.started = Clock::now();
@@ -124,6 +125,7 @@ void Attempt::tell(AttemptEvent event) {
   const AttemptAction action = machine_.on(event, Clock::now());
   arm_deadline();
   if (machine_.state() != AttemptState::Running) meeting_.leave();
+  if (machine_.state() != AttemptState::Stopping) pause_.end();
   const bool told_before = before == AttemptState::Stopping;
   if (!told_before && machine_.state() == AttemptState::Stopping) {
     events_.tell(report::JobStops{stop_cause(event)});
@@ -140,12 +142,15 @@ void Attempt::perform(AttemptAction action) {
     case AttemptAction::Unexpected: return;
     case AttemptAction::Probe: return meeting_.ask() ? tell(AttemptEvent::AllProbed) : look_at_probes();
     case AttemptAction::StartAll: return start_all();
-    case AttemptAction::StopAll: return std::exchange(ends_softly_, false) ? end_softly() : stop_all();
+    case AttemptAction::StopAll: return end_softly();
     case AttemptAction::KillAll:
       SML_SWITCH_POINT("all workers are to be killed");
       return fleet_.end_workers({SIGKILL, 0}, launch::Afterwards::Leave);
     case AttemptAction::TimeOutStart: return time_out_start();
-    case AttemptAction::TimeOutRun: facts_.timed_out = Clock::now(); return end_softly();
+    case AttemptAction::TimeOutRun:
+      facts_.timed_out = Clock::now();
+      is_looked_at_ = true;
+      return end_softly();
     case AttemptAction::TellCleared: return clear();
     case AttemptAction::GiveUp: SML_SWITCH_POINT("hosts are given up"); return finish(AttemptOwner::End::GivenUp);
     case AttemptAction::Finish: return finish(AttemptOwner::End::Seen);
@@ -179,19 +184,51 @@ void Attempt::start_all() {
 }
 
 // That of a job which hangs makes Python print the stacks of all threads.
-int Attempt::stop_signal() const { return facts_.stop_signal.value_or(facts_.stalled ? SIGABRT : SIGTERM); }
+int Attempt::stop_signal() const {
+  const int signo = facts_.stop_signal.value_or(facts_.stalled ? SIGABRT : SIGTERM);
+  return signo == SIGTERM ? options_.stop.signal : signo;
+}
 
 void Attempt::end_softly() {
+  if (!std::exchange(is_looked_at_, false)) return let_save();
   machine_.take_longer(Inquiry::kAll);
   arm_deadline();
   owner_.before_end([this, alive = std::weak_ptr<bool>(alive_)] {
-    if (!alive.expired() && machine_.state() == AttemptState::Stopping) stop_all();
+    if (!alive.expired() && machine_.state() == AttemptState::Stopping) let_save();
   });
 }
 
+// Workers run, nobody outside has asked for their end, and none waits for our reader.
+bool Attempt::may_save() const {
+  const bool is_ours = !facts_.stop_signal && !facts_.output_gone;
+  return pause_.most() > Duration::zero() && started_unix_ > 0 && is_ours && machine_.state() == AttemptState::Stopping;
+}
+
+void Attempt::let_save() {
+  if (!may_save()) return stop_all();
+  SML_SWITCH_POINT("workers may save what they have");
+  machine_.take_longer(pause_.most());
+  arm_deadline();
+  if (options_.verbosity != Verbosity::Quiet) {
+    owner_.say("the workers get " + signal_name(options_.stop.checkpoint->signo) + " and up to " +
+               format_duration(pause_.most()) + " to save what they have and end (--checkpoint-signal)");
+  }
+  workers_.are_to_end(Clock::now());
+  pause_.begin([this] {
+    if (machine_.state() == AttemptState::Stopping) stop_all();
+  });
+}
+
+void Attempt::cut_saving_short() {
+  machine_.take_longer(-pause_.end());
+  arm_deadline();
+  stop_all();
+}
+
 void Attempt::stop_all() {
-  const wire::Stop stop{stop_signal(), launch::milliseconds(machine_.grace())};
-  const bool leaving = machine_.state() == AttemptState::Leaving;
+  const SignalTarget target = options_.stop.target.value_or(SignalTarget::Group);
+  const wire::Stop stop{stop_signal(), launch::milliseconds(machine_.grace()), target};
+  const bool leaving = no_more_ || machine_.state() == AttemptState::Leaving;
   SML_SWITCH_POINT("all workers are to stop");
   for (fleet::Host& host : fleet_.hosts()) {
     SML_PLANT("a stop that forgets one host") continue;
@@ -291,18 +328,21 @@ void Attempt::stop(int signo) {
     facts_.stop_signal = signo;
     facts_.stop_at = Clock::now();
     facts_.stopped_at_rest = machine_.state() == AttemptState::Cleared;
-    if (machine_.state() != AttemptState::Stopping && !facts_.stopped_at_rest) {
+    if ((machine_.state() != AttemptState::Stopping || pause_.is_on()) && !facts_.stopped_at_rest) {
       owner_.say("stopping the workers (" + signal_name(signo) + "); " +
                  (signo == SIGINT ? "press Ctrl-C again" : "send it again") + " to kill them at once");
     }
   }
-  tell(AttemptEvent::UserStop);
+  if (!pause_.is_on()) return tell(AttemptEvent::UserStop);
+  no_more_ = true;
+  cut_saving_short();
 }
 
 void Attempt::stop_for_lost_output(int sys_errno) {
   if (std::exchange(facts_.output_gone, true)) return;
   facts_.output_errno = sys_errno;
   tell(AttemptEvent::OutputGone);
+  if (pause_.is_on()) cut_saving_short();  // who prints stands still now
 }
 
 void Attempt::stop_for_lost_log(Error why) {
@@ -314,7 +354,7 @@ void Attempt::stop_for_no_progress(report::NoProgress what) {
   if (!runs()) return;
   std::string who = report::ranks_in_words(what.ranks, plan_.map);
   facts_.stalled = report::Facts::Stalled{std::move(what), std::move(who), Clock::now()};
-  ends_softly_ = true;
+  is_looked_at_ = true;
   tell(AttemptEvent::NoProgress);
 }
 
@@ -499,8 +539,9 @@ void Attempt::worker_ended(const fleet::Host& host, const wire::ExitedWorker& m)
   const Workers::End end = workers_.ended(host, m);
   const auto serves = [](const plan::RankAssignment& rank) { return rank.part != plan::Part::Worker; };
   // Those whom they have served have all ended, and nothing else runs.
-  if (end.was_last && runs() && std::any_of(plan_.map.ranks.begin(), plan_.map.ranks.end(), serves)) {
-    fleet_.end_workers({SIGTERM, launch::milliseconds(options_.grace)}, terms_.afterwards);
+  if (end.was_last && (runs() || pause_.is_on()) &&
+      std::any_of(plan_.map.ranks.begin(), plan_.map.ranks.end(), serves)) {
+    fleet_.end_workers({options_.stop.signal, launch::milliseconds(options_.grace)}, terms_.afterwards);
   }
   if (end.failed_by_itself && options_.on_failure == OnFailure::Abort) tell(AttemptEvent::WorkerFailed);
 }

@@ -13,6 +13,7 @@
 #include "launcher/attempt/attempt_machine.h"
 #include "launcher/attempt/attempt_outcome.h"
 #include "launcher/attempt/attempt_owner.h"
+#include "launcher/attempt/checkpoint_pause.h"
 #include "launcher/attempt/inquiry.h"
 #include "launcher/attempt/meeting.h"
 #include "launcher/attempt/use_inquiry.h"
@@ -98,9 +99,12 @@ class Attempt final : public fleet::FleetListener {
   void start_all();
   void stop_all();
   int stop_signal() const;
-  // Whoever wants to sees where the workers are; then they are ended.
+  // Whoever wants to sees where the workers are, and they may save what they have; then they are ended.
   void end_softly();
   void count_joined();
+  void let_save();
+  bool may_save() const;
+  void cut_saving_short();
   void clear();
   void look_for_end();
   void time_out_start();
@@ -124,6 +128,7 @@ class Attempt final : public fleet::FleetListener {
   WireUp wire_up_;
   Inquiry inquiry_;
   UseInquiry use_inquiry_;
+  CheckpointPause pause_;
   report::Facts facts_;
   double started_unix_ = 0;
   struct MpiFound {
@@ -134,7 +139,8 @@ class Attempt final : public fleet::FleetListener {
   bool warned_of_mpi_;
   bool told_of_secrets_ = false;
   TimePoint told_whom_we_await_ = Clock::now();
-  bool ends_softly_ = false;  // the stop that comes
+  bool is_looked_at_ = false;  // before the stop that comes
+  bool no_more_ = false;       // the user has asked for the end while the workers were being ended
   std::vector<hosts::OneMachine> machines_;
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };

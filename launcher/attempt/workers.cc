@@ -92,7 +92,7 @@ Workers::End Workers::ended(const fleet::Host& host, const wire::ExitedWorker& m
   owner_.worker_ended(m.rank);
   const ExitStatus status = wire::unpack_exit(m);
   const TimePoint at = on_our_clock(host, m.at_ns);
-  const bool by_itself = m.ended_by == wire::EndedBy::Itself;
+  const bool by_itself = m.ended_by == wire::EndedBy::Itself && at < to_end_;
   const auto ending = by_itself ? report::Ending::ByItself : report::Ending::Stopped;
   events_.tell(report::RankExited{m.rank, status, ending, m.usage}, at);
   const bool some_worked = table_.workers_left() > 0;

@@ -45,6 +45,8 @@ class Workers {
     bool failed_by_itself = false;
     bool was_last = false;  // of those that do the job's work
   };
+  // They have been asked to: who does so from then on has not failed by itself.
+  void are_to_end(TimePoint from) { to_end_ = from; }
   [[nodiscard]] End ended(const fleet::Host& host, const wire::ExitedWorker& m);
 
   // Our reader has taken something. One that does not keep up stops the flow here: without credit the agents leave the
@@ -71,6 +73,7 @@ class Workers {
   const report::EventFeed& events_;
   AttemptOwner& owner_;
   TimePoint started_ = Clock::now();
+  TimePoint to_end_ = TimePoint::max();
   RankTable table_;
   std::size_t sharing_;        // hosts, the window for output
   std::vector<OfHost> hosts_;  // by position in the fleet

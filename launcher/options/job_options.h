@@ -9,6 +9,7 @@
 
 #include "common/core/clock.h"
 #include "common/core/rank_set.h"
+#include "common/core/signal_target.h"
 #include "common/core/strong.h"
 #include "common/core/usage.h"
 #include "common/os/log_files.h"
@@ -87,10 +88,22 @@ struct ProgressOptions {
   std::string hang_folder;                 // keeps where ranks were; empty: none
 };
 
+// How workers are told that they are to end.
+struct CheckpointTime {
+  int signo = 0;  // before anything else
+  Duration most{};
+};
+struct StopOptions {
+  int signal = SIGTERM;
+  std::optional<SignalTarget> target;        // nothing: Group, and Worker of the checkpoint signal
+  std::optional<CheckpointTime> checkpoint;  // where nobody outside has asked for the end
+};
+
 struct JobOptions {
   UsageLook usage = UsageLook::Yes;
   FailureOptions failure;
   Duration grace = std::chrono::seconds(10);
+  StopOptions stop;
   std::optional<Duration> stop_grace;  // the same after a stop signal; empty: grace
   Duration start_timeout = std::chrono::seconds(60);
   Duration heartbeat_timeout = std::chrono::seconds(30);

@@ -129,6 +129,16 @@ std::vector<OptionGroup> options_of_the_run() {
         {"--forward-signals", "none|LIST", set_forward_signals,
          "Signals to sml-run that are passed on to every worker and stop nothing; default: USR1,USR2,WINCH.",
          "USR1,USR2,WINCH"},
+        {"--stop-signal", "SIG", set_stop_signal,
+         "The signal that workers get in the place of TERM when they are to end, such as INT or USR1; KILL comes after "
+         "the grace as ever.",
+         "TERM"},
+        {"--signal-target", "worker|group", set_signal_target,
+         "Whether signals go to the process of each worker alone or to its process group, data loaders included; "
+         "default: group. KILL is for all."},
+        {"--checkpoint-signal", "SIG,D", set_checkpoint_signal,
+         "Before workers are ended because another has failed, a host is lost, ranks hang or --timeout is over, send "
+         "them SIG and give them up to D to save what they have and end."},
         {"--stdin -stdin", "none|all|RANK", set_stdin, "Which workers get the input of sml-run; default: rank 0.", "0"},
         {"--report", "FILE", set_report, "Write how the job ended to FILE, as JSON."}}}};
 }

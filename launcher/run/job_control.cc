@@ -90,12 +90,13 @@ Result<std::string> JobControl::signal(const control::Request& request) const {
     wanted = *ranks;
   }
   if (!job_.workers_run()) return Error(ErrorKind::Usage, "the workers of this job do not run now");
+  const SignalTarget target = target_of(request.signo, job_.target);
   for (std::uint32_t host = 0; host < map.hosts.size(); ++host) {
     std::vector<Rank> there;
     for (const Rank rank : map.hosts[host].ranks) {
       if (wanted.empty() || wanted.contains(rank.value())) there.push_back(rank);
     }
-    if (!there.empty()) job_.tell(HostIndex(host), wire::Signal{request.signo, std::move(there)});
+    if (!there.empty()) job_.tell(HostIndex(host), wire::Signal{request.signo, std::move(there), target});
   }
   const std::string name = signal_name(request.signo);
   const std::string ranks = wanted.empty() ? "all ranks" : "ranks " + wanted.text();

@@ -23,6 +23,7 @@ class JobControl {
     std::function<const plan::LaunchPlan&()> plan;
     const report::JobProgress& progress;
     std::function<bool()> workers_run;
+    SignalTarget target;
     std::function<void(HostIndex host, const wire::ToAgent& message)> tell;
     std::function<void(int signo, const std::string& who)> signalled;  // the workers have been, by that
     std::function<void(const std::string& who)> stop;

@@ -89,6 +89,7 @@ Run::Run(const JobOptions& options, plan::LaunchPlan plan, const launch::AgentIm
                {.plan = [this]() -> const plan::LaunchPlan& { return attempt_->plan(); },
                 .progress = progress_.so_far(),
                 .workers_run = [this] { return attempt_->runs(); },
+                .target = options.stop.target.value_or(SignalTarget::Group),
                 .tell = [this](HostIndex host, const wire::ToAgent& message) { fleet_.tell(host, message); },
                 .signalled =
                     [this](int signo, const std::string& what) {
@@ -410,7 +411,7 @@ void Run::on_signal(int signo) {
     return suspend();
   }
   if (signo == SIGCONT || contains(options_.forward_signals, signo)) {
-    fleet_.tell_all(wire::Signal{signo});
+    fleet_.tell_all(wire::Signal{signo, {}, target_of(signo, options_.stop.target.value_or(SignalTarget::Group))});
     return events_.tell(report::SignalCame{signo, report::SignalUse::PassedOn});
   }
   if (!ends_the_job(signo)) return;

@@ -488,6 +488,35 @@ TEST_CASE("agent: a stop reaches the whole group of a worker") {
   CHECK(init.nothing_left());
 }
 
+TEST_CASE("agent: a stop for the worker alone leaves its children to it, and none of them behind") {
+  Init init;
+  Launcher launcher;
+  // The child tells what it gets; the worker ends when it has looked at it.
+  launcher.start({{"sh", "-c",
+                   "(trap 'echo child; exit' TERM; while :; do sleep 0.01; done) & child=$!; "
+                   "trap 'sleep 0.2; kill -0 $child && echo worker; exit 42' TERM; echo ready; while :; do sleep 0.01; "
+                   "done"}});
+  await_ready(launcher);
+  launcher.send(wire::Stop{SIGTERM, 60000, SignalTarget::Worker});
+  launcher.must_leave_well();
+  CHECK(launcher.news(0).out.substr(0, 13) == "ready\nworker\n");
+  CHECK(status_of(launcher.news(0).exited) == ExitStatus(Exited{42}));
+  CHECK(init.nothing_left());
+}
+
+TEST_CASE("agent: a signal for the worker alone does not reach its children") {
+  Init init;
+  Launcher launcher;
+  launcher.start({{"sh", "-c",
+                   "(trap 'echo child' USR1; while :; do sleep 0.01; done) & "
+                   "trap 'sleep 0.2; echo worker; exit 0' USR1; echo ready; while :; do sleep 0.01; done"}});
+  await_ready(launcher);
+  launcher.send(wire::Signal{SIGUSR1, {}, SignalTarget::Worker});
+  launcher.must_leave_well();
+  CHECK(launcher.news(0).out == "ready\nworker\n");
+  CHECK(init.nothing_left());
+}
+
 TEST_CASE("agent: a signal is passed on and the job goes on") {
   Init init;
   Launcher launcher;

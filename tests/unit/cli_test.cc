@@ -280,6 +280,16 @@ TEST_CASE("every usage error is one sentence that names the text and what was ex
        "--forward-signals: \"INT\" is not none, or a list of HUP, QUIT, USR1, USR2, ALRM, WINCH, URG and PWR; INT and "
        "TERM "
        "always stop the job"},
+      {{"--stop-signal", "KILL", "p"},
+       "--stop-signal: \"KILL\" is not one of HUP, INT, QUIT, ABRT, USR1, USR2, ALRM, TERM, PWR and XCPU"},
+      {{"--signal-target", "tree", "p"}, "--signal-target: \"tree\" is not worker or group"},
+      {{"--checkpoint-signal", "USR1", "p"},
+       "--checkpoint-signal: \"USR1\" is not a signal and a time of 100 ms or more, such as USR1,120s; the signal is "
+       "one of HUP, INT, QUIT, ABRT, USR1, USR2, ALRM, TERM, PWR and XCPU"},
+      {{"--checkpoint-signal", "STOP,120s", "p"},
+       "--checkpoint-signal: \"STOP,120s\" is not a signal and a time of 100 ms or more, such as USR1,120s; the signal "
+       "is "
+       "one of HUP, INT, QUIT, ABRT, USR1, USR2, ALRM, TERM, PWR and XCPU"},
       {{"--export", "some", "p"}, "--export: \"some\" is not all or none"},
       {{"--format", "yaml", "p"}, "--format: \"yaml\" is not text or json"},
       {{"--format", "json", "p"}, "--format requires --dry-run or --explain or --check"},
@@ -410,4 +420,26 @@ TEST_CASE("processors and devices are asked for in Open MPI's words and in ours"
   CHECK(error_of({"--visible-devices", "1", "p"}) == "--visible-devices: \"1\" is not all, per-rank or none");
   CHECK(error_of({"--gpus-per-rank", "0", "p"}) ==
         "--gpus-per-rank: \"0\" is not a whole number from 1 to 1024; --visible-devices none hides them");
+}
+
+TEST_CASE("how workers are told that they are to end") {
+  const StopOptions none = parse_with_program({}).stop;
+  CHECK(none.signal == SIGTERM);
+  CHECK_FALSE(none.target);
+  CHECK_FALSE(none.checkpoint);
+  const StopOptions all =
+      parse_with_program({"--stop-signal", "SIGINT", "--signal-target=worker", "--checkpoint-signal", "usr1,2m"}).stop;
+  CHECK(all.signal == SIGINT);
+  CHECK(all.target == SignalTarget::Worker);
+  CHECK(all.checkpoint->signo == SIGUSR1);
+  CHECK(all.checkpoint->most == 2min);
+  CHECK(parse_with_program({"--signal-target=group"}).stop.target == SignalTarget::Group);
+}
+
+TEST_CASE("signals that no program handles are for all") {
+  for (const int signo : {SIGKILL, SIGSTOP, SIGCONT}) {
+    CHECK(target_of(signo, SignalTarget::Worker) == SignalTarget::Group);
+  }
+  CHECK(target_of(SIGTERM, SignalTarget::Worker) == SignalTarget::Worker);
+  CHECK(target_of(SIGTERM, SignalTarget::Group) == SignalTarget::Group);
 }

@@ -69,7 +69,7 @@ std::vector<ToAgent> to_agent(const std::string& text) {
           Signal{SIGUSR1},
           Signal{-1, {Rank(0), Rank(4294967295U)}},
           Stop{},
-          Stop{SIGTERM, 10000},
+          Stop{SIGTERM, 10000, SignalTarget::Worker},
           StdinData{},
           StdinData{Rank(1), text},
           StdinEof{},
@@ -218,7 +218,7 @@ Error error_of(std::string_view bytes) {
 
 TEST_CASE("the wire format stays what it is") {  // agents and launchers of different builds may meet
   CHECK(encode(ToAgent(Ping{0x0102})) == "\0\0\0\x08\x0a\0\0\0\0\0\0\x01\x02"s);
-  CHECK(encode(ToAgent(Stop{15, 1000})) == "\0\0\0\x08\x06\0\0\0\x0f\0\0\x03\xe8"s);
+  CHECK(encode(ToAgent(Stop{15, 1000, SignalTarget::Worker})) == "\0\0\0\x09\x06\0\0\0\x0f\0\0\x03\xe8\x01"s);
   CHECK(encode(ToAgent(Hello{1, "j", "h", 2, 3, 4})) ==
         "\0\0\0\x1e\x01\0\0\0\x01\0\0\0\x01j\0\0\0\x01h\0\0\0\x02\0\0\0\x03\0\0\0\0\0\0\0\x04"s);
   CHECK(encode(ToLauncher(Output{Rank(3), Stream::Stderr, "hi", 5})) ==
