@@ -7,6 +7,7 @@
 
 #include "common/core/text.h"
 #include "launcher/options/option_values.h"
+#include "launcher/options/value_reading.h"
 
 namespace sml {
 
@@ -14,10 +15,6 @@ namespace {
 
 using plan::BindTo;
 using std::string_view;
-
-Error bad_value(string_view value, string_view expected) {
-  return Error(ErrorKind::Usage, fmt::format("\"{}\" is not {}", show(value, 80), expected));
-}
 
 }  // namespace
 

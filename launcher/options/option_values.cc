@@ -19,6 +19,7 @@
 #include "common/plan/preload.h"
 #include "common/rendezvous/interfaces.h"
 #include "launcher/options/host_source_names.h"
+#include "launcher/options/value_reading.h"
 
 namespace sml {
 
@@ -26,43 +27,6 @@ namespace {
 
 using namespace std::chrono_literals;
 using std::string_view;
-
-Error bad_value(string_view value, string_view expected) {
-  return Error(ErrorKind::Usage, fmt::format("\"{}\" is not {}", show(value, 80), expected));
-}
-
-struct Bounds {
-  std::uint32_t least;
-  std::uint32_t most;
-};
-
-Result<std::uint32_t> number(string_view value, Bounds bounds, string_view advice = "") {
-  std::uint32_t parsed = 0;
-  const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), parsed);
-  const bool whole = error == std::errc() && end == value.data() + value.size();
-  if (whole && parsed >= bounds.least && parsed <= bounds.most) return parsed;
-  return bad_value(value, fmt::format("a whole number from {} to {}{}", bounds.least, bounds.most, advice));
-}
-
-Result<Duration> duration(string_view value, Duration least) {
-  const Result<Duration> parsed = parse_duration(value);
-  if (parsed && *parsed >= least) return *parsed;
-  const std::string from = least > Duration::zero() ? "of " + format_duration(least) + " or more" : "up to a year";
-  return bad_value(value, fmt::format("a duration {}, written as 90, 90s, 1.5m, 2h or 250ms", from));
-}
-
-template <class Field, class Value>
-Result<void> store(Field& field, const Result<Value>& value) {
-  if (!value) return value.error();
-  field = static_cast<Field>(*value);
-  return {};
-}
-
-template <class Field, class Value>
-Result<void> keep(Field& field, Value&& value) {
-  field = std::forward<Value>(value);
-  return {};
-}
 
 }  // namespace
 
@@ -210,52 +174,7 @@ Result<void> set_on_failure(Options& o, string_view value) {
   return keep(o.on_failure, value == "abort" ? OnFailure::Abort : OnFailure::Continue);
 }
 
-Result<void> set_max_restarts(Options& o, string_view value) {
-  constexpr std::uint32_t kMost = 1'000'000;
-  return store(o.restart.max, number(value, {0, kMost}));
-}
 Result<void> set_preload(Options& o, string_view value) { return store(o.preload, plan::parse_modules(value)); }
-Result<void> set_spares(Options& o, string_view value) {
-  return store(o.restart.spares, number(value, {0, static_cast<std::uint32_t>(plan::kMaxHosts)}));
-}
-Result<void> set_min_hosts(Options& o, string_view value) {
-  return store(o.restart.least.hosts, number(value, {1, static_cast<std::uint32_t>(plan::kMaxHosts)}));
-}
-Result<void> set_max_hosts(Options& o, string_view value) {
-  return store(o.restart.most_hosts, number(value, {1, static_cast<std::uint32_t>(plan::kMaxHosts)}));
-}
-Result<void> set_min_np(Options& o, string_view value) {
-  return store(o.restart.least.ranks, number(value, {1, plan::kMaxWorldSize}));
-}
-Result<void> set_restart_window(Options& o, string_view value) { return store(o.restart.window, duration(value, 1ms)); }
-Result<void> set_restart_delay(Options& o, string_view value) {
-  return store(o.restart.delay, RestartDelay::parse(value));
-}
-
-Result<void> set_max_fruitless(Options& o, string_view value) {
-  constexpr std::uint32_t kMost = 1'000'000;
-  return store(o.restart.most_fruitless, number(value, {0, kMost}));
-}
-Result<void> set_progress_file(Options& o, string_view value) {
-  if (value.empty()) return bad_value(value, "the name of a file");
-  return keep(o.restart.progress_file, value);
-}
-
-Result<void> set_exclude_after(Options& o, string_view value) { return o.restart.exclude.read_after(value); }
-Result<void> set_exclude_for(Options& o, string_view value) {
-  return store(o.restart.exclude.cool_down, duration(value, 1s));
-}
-Result<void> set_exclude_file(Options& o, string_view value) {
-  if (value.empty()) return bad_value(value, "the name of a file");
-  return keep(o.restart.exclude.file, value);
-}
-
-Result<void> add_give_up(Options& o, string_view value) {
-  const Result<std::vector<GiveUpRule>> rules = GiveUpRule::parse(value);
-  if (!rules) return rules.error();
-  o.restart.give_up.insert(o.restart.give_up.end(), rules->begin(), rules->end());
-  return {};
-}
 
 Result<void> set_forward_signals(Options& o, string_view value) {
   constexpr string_view kExpected =

@@ -6,6 +6,7 @@
 #include "common/core/exit_status.h"
 #include "common/core/text.h"
 #include "launcher/options/option_values.h"
+#include "launcher/options/value_reading.h"
 
 namespace sml {
 
@@ -14,10 +15,6 @@ namespace {
 using std::string_view;
 
 constexpr Duration kLeastTime = std::chrono::milliseconds(100);
-
-Error is_not(string_view value, string_view expected) {
-  return Error(ErrorKind::Usage, "\"" + show(value, 80) + "\" is not " + std::string(expected));
-}
 
 // Those that a program can handle, and that do not mean something else to us or to it.
 std::optional<int> handled_signal(string_view name) {
@@ -32,13 +29,13 @@ constexpr string_view kSignals = "HUP, INT, QUIT, ABRT, USR1, USR2, ALRM, TERM, 
 
 Result<void> set_stop_signal(Options& o, string_view value) {
   const std::optional<int> signo = handled_signal(value);
-  if (!signo) return is_not(value, "one of " + std::string(kSignals));
+  if (!signo) return bad_value(value, "one of " + std::string(kSignals));
   o.stop.signal = *signo;
   return {};
 }
 
 Result<void> set_signal_target(Options& o, string_view value) {
-  if (value != "worker" && value != "group") return is_not(value, "worker or group");
+  if (value != "worker" && value != "group") return bad_value(value, "worker or group");
   o.stop.target = value == "worker" ? SignalTarget::Worker : SignalTarget::Group;
   return {};
 }
@@ -48,8 +45,8 @@ Result<void> set_checkpoint_signal(Options& o, string_view value) {
   const std::optional<int> signo = handled_signal(value.substr(0, comma));
   const Result<Duration> time = parse_duration(comma == string_view::npos ? "" : value.substr(comma + 1));
   if (!signo || !time || *time < kLeastTime) {
-    return is_not(value, "a signal and a time of 100 ms or more, such as USR1,120s; the signal is one of " +
-                             std::string(kSignals));
+    return bad_value(value, "a signal and a time of 100 ms or more, such as USR1,120s; the signal is one of " +
+                                std::string(kSignals));
   }
   o.stop.checkpoint = CheckpointTime{*signo, *time};
   return {};

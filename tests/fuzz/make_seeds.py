@@ -74,7 +74,7 @@ def codecs():
     start += u32(1, 0) + texts(b"TF_CONFIG={}")
     caller = u32(1) + text(b"10.0.0.2") + struct.pack(">H", 4000) + text(b"10.0.0.1") + struct.pack(">H", 29500)
     one = {"Hello": hello, "Probe": texts(b"10.0.0.1", b"fe80::1") + struct.pack(">HI", 29500, 1000), "Start": start,
-           "Signal": u32(10, 1, 3), "Stop": u32(15, 1000), "StdinData": u32(0) + text(b"in\n"), "StdinEof": u32(0),
+           "Signal": u32(10, 1, 3) + u8(1), "Stop": u32(15, 1000) + u8(0), "StdinData": u32(0) + text(b"in\n"), "StdinEof": u32(0),
            "Credit": u64(65536), "Ping": u64(7), "Suspend": b"", "Resume": b"", "Leave": b"",
            "AskJoined": struct.pack(">H", 29500), "Inspect": b"", "Vouch": u32(1) + caller, "Ruled": u32(1, 1) + u8(1),
            "EndLeft": text(b"sml0") + u32(17) + text(b"/sys/fs/cgroup/sml-run-a") + text(b"/tmp/sml-run-a"),

@@ -1,0 +1,62 @@
+// Options of option_values.h that say whether a failed job is tried again, and with which hosts.
+#include "common/plan/host.h"
+#include "common/plan/rank_layout.h"
+#include "launcher/options/option_values.h"
+#include "launcher/options/value_reading.h"
+
+namespace sml {
+
+namespace {
+
+using namespace std::chrono_literals;
+using std::string_view;
+
+}  // namespace
+
+Result<void> set_max_restarts(Options& o, string_view value) {
+  constexpr std::uint32_t kMost = 1'000'000;
+  return store(o.restart.max, number(value, {0, kMost}));
+}
+Result<void> set_spares(Options& o, string_view value) {
+  return store(o.restart.spares, number(value, {0, static_cast<std::uint32_t>(plan::kMaxHosts)}));
+}
+Result<void> set_min_hosts(Options& o, string_view value) {
+  return store(o.restart.least.hosts, number(value, {1, static_cast<std::uint32_t>(plan::kMaxHosts)}));
+}
+Result<void> set_max_hosts(Options& o, string_view value) {
+  return store(o.restart.most_hosts, number(value, {1, static_cast<std::uint32_t>(plan::kMaxHosts)}));
+}
+Result<void> set_min_np(Options& o, string_view value) {
+  return store(o.restart.least.ranks, number(value, {1, plan::kMaxWorldSize}));
+}
+Result<void> set_restart_window(Options& o, string_view value) { return store(o.restart.window, duration(value, 1ms)); }
+Result<void> set_restart_delay(Options& o, string_view value) {
+  return store(o.restart.delay, RestartDelay::parse(value));
+}
+
+Result<void> set_max_fruitless(Options& o, string_view value) {
+  constexpr std::uint32_t kMost = 1'000'000;
+  return store(o.restart.most_fruitless, number(value, {0, kMost}));
+}
+Result<void> set_progress_file(Options& o, string_view value) {
+  if (value.empty()) return bad_value(value, "the name of a file");
+  return keep(o.restart.progress_file, value);
+}
+
+Result<void> set_exclude_after(Options& o, string_view value) { return o.restart.exclude.read_after(value); }
+Result<void> set_exclude_for(Options& o, string_view value) {
+  return store(o.restart.exclude.cool_down, duration(value, 1s));
+}
+Result<void> set_exclude_file(Options& o, string_view value) {
+  if (value.empty()) return bad_value(value, "the name of a file");
+  return keep(o.restart.exclude.file, value);
+}
+
+Result<void> add_give_up(Options& o, string_view value) {
+  const Result<std::vector<GiveUpRule>> rules = GiveUpRule::parse(value);
+  if (!rules) return rules.error();
+  o.restart.give_up.insert(o.restart.give_up.end(), rules->begin(), rules->end());
+  return {};
+}
+
+}  // namespace sml
