@@ -21,7 +21,10 @@ std::vector<report::MpiOffer> offers_of(const report::HostCheck& found, plan::Mp
   std::vector<report::MpiOffer> out;
   if (!found.facts) return out;
   const auto pmix = found.pmix.empty() ? report::HasPmix::No : report::HasPmix::Yes;
-  for (const plan::MpiFinding& program : found.facts->mpi) out.push_back(mpi_offer(meeting, program, pmix));
+  const std::vector<std::string>& programs = found.facts->programs;
+  for (std::size_t i = 0; i < std::min(programs.size(), found.facts->mpi.size()); ++i) {
+    if (!programs[i].empty()) out.push_back(mpi_offer(meeting, found.facts->mpi[i], pmix));
+  }
   return out;
 }
 

@@ -155,7 +155,7 @@ def rows_of(done):
     columns = head.split()
     out = {}
     for line in lines:
-        if line.startswith(("program: ", "PMIx: ")):
+        if line.startswith(("program: ", "MPI: ", "PMIx: ")):
             continue
         cells = re.sub(r"^(\S+ +)(\w+) (\w+)\b", r"\1\2_\3", line) if re.match(r"\S+ +[a-z]+ [a-z]", line) else line
         out[line.split()[0]] = dict(zip(columns, cells.split()))
