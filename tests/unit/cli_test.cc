@@ -428,7 +428,7 @@ TEST_CASE("how workers are told that they are to end") {
   CHECK_FALSE(none.target);
   CHECK_FALSE(none.checkpoint);
   const StopOptions all =
-      parse_with_program({"--stop-signal", "SIGINT", "--signal-target=worker", "--checkpoint-signal", "usr1,2m"}).stop;
+      parse_with_program({"--stop-signal", "SIGINT", "--signal-target=worker", "--checkpoint-signal", "USR1,2m"}).stop;
   CHECK(all.signal == SIGINT);
   CHECK(all.target == SignalTarget::Worker);
   CHECK(all.checkpoint->signo == SIGUSR1);
