@@ -54,8 +54,9 @@ std::vector<Cause> Job::causes() const {
                    "rank " + std::to_string(rank.rank.value()) + " " + describe(known->status)});
   }
   if (options_.timeout) {
-    const bool known = all_started != TimePoint::min();  // else hosts were lost before they could tell
-    const TimePoint first = known ? all_started + *options_.timeout - seconds(1) : all_started;
+    // Else hosts were lost before they could tell, or the workers' time ran while their start had not left sml-run.
+    const bool known = all_started != TimePoint::min() && !stood_still_at_start_;
+    const TimePoint first = known ? all_started + *options_.timeout - seconds(1) : TimePoint::min();
     out.push_back({first, TimePoint::max(), options_.timeout_status, "--timeout"});
   }
   return out;

@@ -205,6 +205,7 @@ void Job::stop_launcher() {
   world->note("sml-run stands still for " + std::to_string(std::chrono::duration<double>(time).count()) + " s");
   if (!all_started()) {  // a host that has not been told is lost, or late
     befallen_.push_back({world->now(), TimePoint::max(), 125, "sml-run stood still before all ran"});
+    stood_still_at_start_ = true;
   }
   stands_still_ = true;
   stood_still_ = true;

@@ -76,6 +76,7 @@ class Job {
   bool launcher_runs_ = false;
   bool stands_still_ = false;
   bool stood_still_ = false;
+  bool stood_still_at_start_ = false;  // ... before all workers ran
   bool killed_ = false;
   int signals_ = 0;
   std::optional<int> exit_code_;
