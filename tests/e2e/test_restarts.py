@@ -207,7 +207,7 @@ class OnHosts(HostsCase):
                                 "sh", "-c", 'pgrep -cxf "sleep 4711"; [ $SML_ATTEMPT = 1 ] || exit 0; '
                                 'setsid sleep 4711 & until pgrep -xf "sleep 4711" >/dev/null; do :; done; exit 3')
         self.assert_status(done, 0)
-        self.assertEqual(done.stdout.split(), ["0"] * 4)
+        self.assertEqual(set(done.stdout.split()), {"0"})  # a rank of the first may have been ended before it looked
 
 
 class LostHosts(HostsCase):
