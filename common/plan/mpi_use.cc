@@ -89,13 +89,6 @@ std::vector<std::string> choice_variables(std::span<const std::string> theirs) {
   return {name + "=1"};
 }
 
-// Of MVAPICH2 and MVAPICH 3. MPICH binds nothing, and Intel MPI only by its own launcher.
-void keep_binding(std::vector<std::string>& to, std::span<const std::string> theirs) {
-  for (const char* entry : {"MV2_ENABLE_AFFINITY=0", "MVP_ENABLE_AFFINITY=0"}) {
-    if (find_variable(theirs, name_of(entry)) == nullptr) to.emplace_back(entry);
-  }
-}
-
 bool brings_together(MpiMeeting meeting, MpiSpeech speech) {
   if (meeting == MpiMeeting::Pmix) return speech != MpiSpeech::Pmi;
   return offers_pmi(meeting, speech) || offers_pmix(meeting, speech);

@@ -39,9 +39,6 @@ bool is_chosen_by_hosts(MpiMeeting meeting);
 // where the user, by `theirs`, has chosen.
 std::vector<std::string> choice_variables(std::span<const std::string> theirs);
 
-// For ranks that are bound: their libraries, which speak PMI, leave that as it is. None that `theirs` has.
-void keep_binding(std::vector<std::string>& to, std::span<const std::string> theirs);
-
 // The MPI library that an ELF program is linked with; empty: none.
 std::string linked_mpi_library(const ReadAt& program);
 

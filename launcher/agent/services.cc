@@ -132,8 +132,6 @@ std::unique_ptr<HostService> Meetings::pmi() const {
   plan::Environment choice;
   const plan::Environment& theirs = environments_.shared(workers_.front()->app);
   if (plan_.mpi.meeting == plan::MpiMeeting::Both) choice = plan::choice_variables(theirs);
-  const auto bound = [](const WorkerShare& share) { return !share.cpus.empty(); };
-  if (std::any_of(shares_.begin(), shares_.end(), bound)) plan::keep_binding(choice, theirs);
   return std::make_unique<PmiService>(context_, std::move(world), std::move(speakers), std::move(choice));
 }
 

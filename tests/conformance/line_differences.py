@@ -6,7 +6,7 @@ import re
 # Variables by which a launcher's own processes and the MPI library find each other, or which tell of the launcher itself.
 # sml-run has no MPI: the manual names them as one class.
 WIRE_UP = re.compile(
-    r"PMIX_|PMI_(FD|PORT|ID|SPAWNED|CONTROL|VERSION|SUBVERSION|PROCESS_MAPPING|TOTALVIEW|DEBUG)|HYDI?_|HYDRA_|I_MPI_|"
+    r"PMIX_|PMI_(FD|PORT|ID|JOBID|SPAWNED|CONTROL|VERSION|SUBVERSION|PROCESS_MAPPING|TOTALVIEW|DEBUG)|HYDI?_|HYDRA_|I_MPI_|"
     r"OMPI_MCA_(orte|ess|pmix|prte|schizo|plm|rmaps|ras|hwloc|shmem|initial_wdir|mca_base|oob|btl_base|orte_)|PRTE_|"
     r"OMPI_(LIBDIR|MCA_(PREFIXES|cpu_type|num_procs)|WORLD_|COMMAND|ARGV|FILE_LOCATION|NUM_APP_CTX|FIRST_RANKS|APP_CTX_NUM_PROCS|VERSION|LAUNCHED|TOOL)|IPATH_|PSM|"
     r"OPAL_|GFORTRAN_|MPIR_CVAR_|MPIEXEC_|MPICH_|MPI_VERSION|SLURM_(SRUN_COMM|TOPOLOGY|WORKING_CLUSTER|UMASK|PRIO_PROCESS|JOB_(USER|UID|GID|CPUS_PER_NODE)|DISTRIBUTION|"

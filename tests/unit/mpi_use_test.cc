@@ -178,9 +178,3 @@ TEST_CASE("who has been offered another way than its library speaks cannot come"
     CHECK(may_come(pmix, speech) == (speech != MpiSpeech::Pmi));
   }
 }
-
-TEST_CASE("libraries leave a bound rank where it is, unless the user says otherwise") {
-  Words out{"A=1"};
-  keep_binding(out, Words{"MV2_ENABLE_AFFINITY=1"});
-  CHECK(out == Words{"A=1", "MVP_ENABLE_AFFINITY=0"});
-}
