@@ -121,7 +121,7 @@ bool first_is_open_mpi(const Folders& folders, std::span<const std::string> envi
 std::string python_with_open_mpi(const std::string& program, std::span<const std::string> environment,
                                  const HostFiles& files) {
   for (const std::string& packages : package_folders(program, environment, files)) {
-    const std::string folder = packages + "/mpi4py";
+    std::string folder = packages + "/mpi4py";
     std::size_t kinds = 0;
     bool needs = false;
     for (const std::string& name : files.list(folder)) {

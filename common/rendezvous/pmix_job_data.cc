@@ -61,6 +61,15 @@ std::string map_of(const RanksByHost& by_host) {
   return out;
 }
 
+// Where a rank may run, told of ranks of this host alone.
+void put_place(std::vector<Info>& to, const JobData& job, std::uint32_t rank) {
+  for (const Place& place : job.places) {
+    if (place.rank.value() != rank) continue;
+    put_text(to, "pmix.cpuset", place.cpus);
+    put_text(to, "pmix.locstr", place.locality);
+  }
+}
+
 // Of all ranks, in order. Ranks of one host are numbered in order, so are those of a program.
 void put_ranks(std::vector<Info>& to, const JobData& job) {
   const plan::JobShape& shape = job.shape;
@@ -81,11 +90,7 @@ void put_ranks(std::vector<Info>& to, const JobData& job) {
       put(items, "pmix.nrank", Type::Uint16, local);
       put(items, "pmix.nodeid", run.host);
       put_text(items, "pmix.hname", shape.hosts[run.host]);
-      for (const Place& place : job.places) {
-        if (run.host != job.host || place.rank.value() != rank) continue;
-        put_text(items, "pmix.cpuset", place.cpus);
-        put_text(items, "pmix.locstr", place.locality);
-      }
+      if (run.host == job.host) put_place(items, job, rank);
     }
   }
 }
