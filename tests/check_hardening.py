@@ -73,7 +73,7 @@ def lacks_of_objects(archive):
 
 
 def lacks_of_helper(helper):
-    """The program that the agent carries for libpmix is to start with the C library of any host."""
+    """A program that the agent carries for a library of the host is to start with the C library of any host."""
     names = read("readelf", "-sW", helper)
     lacks = lacks_of_layout(helper)
     if "__stack_chk_fail" not in names:
@@ -92,8 +92,7 @@ def lacks_of_helper(helper):
 
 
 def check(build):
-    helper = build / "sml-run-pmix"
-    lacks = [f"sml-run-pmix {lack}" for lack in lacks_of_helper(helper)]
+    lacks = [f"{name} {lack}" for name in ("sml-run-pmix", "sml-run-nvml") for lack in lacks_of_helper(build / name)]
     for name, archives in LIBRARIES.items():
         program, symbols = build / name, build / f"{name}.symbols"  # the agent's are cut off it
         lacks += [f"{name} {lack}" for lack in lacks_of_layout(program)]

@@ -49,13 +49,14 @@ FOLDERS = {
                          "launcher/options", "launcher/report", "launcher/sagemaker"), ("asio", "fmt")),
     "launcher/agent": Row(COMMON, ("asio",)),
     "launcher/pmix": Row((), ()),
+    "launcher/nvml": Row(("launcher/pmix",), ()),
     "launcher": Row((*COMMON, "launcher/attempt", "launcher/control", "launcher/dialin", "launcher/inputs", "launcher/launch",
                      "launcher/names", "launcher/options", "launcher/report", "launcher/run", "launcher/sagemaker",
                      "launcher/ssh"), ("asio", "fmt")),
-    "tests": Row((*COMMON, *LAUNCHER, "launcher", "launcher/agent", "launcher/pmix", "tests"),
+    "tests": Row((*COMMON, *LAUNCHER, "launcher", "launcher/agent", "launcher/pmix", "launcher/nvml", "tests"),
                  ("asio", "boost/system", "catch2", "fmt", "nlohmann")),
 }
-NO_ROOMS = {"tests", "launcher/pmix"}  # the latter is one program in C
+NO_ROOMS = {"tests", "launcher/pmix", "launcher/nvml"}  # the latter are one program in C each
 # Files that may use a library which the rest of their folder may not.
 EXCEPTIONS = {
     "boost/process": ("common/os/child.h", "common/os/child.cc"),

@@ -1,5 +1,5 @@
 // How much of this machine is in use at this moment, as the kernel's files tell it: memory, and accelerators whose
-// driver has files for that (amdgpu, in sysfs). NVIDIA's driver has none. Linux.
+// driver has files for that (amdgpu, in sysfs). NVIDIA's driver has none: gpu_look.h. Linux.
 #pragma once
 #include <cstdint>
 #include <string>

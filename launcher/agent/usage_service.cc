@@ -15,10 +15,12 @@ constexpr Duration kToldAtLeast = std::chrono::seconds(10);
 
 }  // namespace
 
-UsageService::UsageService(const ServiceContext& context) : context_(context), timer_(context.loop) {}
+UsageService::UsageService(const ServiceContext& context)
+    : context_(context), timer_(context.loop), gpus_(context.loop) {}
 
 Result<void> UsageService::check(wire::Prepared&) {
   accelerators_ = os::accelerators_in("/sys/class/drm");
+  wants_gpus_ = has_nvidia_driver();
   return {};
 }
 
@@ -32,6 +34,7 @@ void UsageService::end() {
   if (!std::exchange(runs_, false)) return;
   timer_.cancel();
   look();
+  gpus_.end();
 }
 
 void UsageService::hear(const wire::ToAgent& message) {
@@ -47,9 +50,15 @@ void UsageService::arm() {
   timer_.expires_after(kInterval);
   timer_.async_wait([this](boost::system::error_code error) {
     if (error) return;
-    look();
+    tick();
     arm();
   });
+}
+
+// A job that is over within a second has not waited for a library to be loaded.
+void UsageService::tick() {
+  if (std::exchange(wants_gpus_, false)) (void)gpus_.start();  // where that fails they are not told
+  if (!gpus_.ask([this] { look(); })) look();
 }
 
 void UsageService::look() {
@@ -57,6 +66,9 @@ void UsageService::look() {
   HostUse use;
   os::add_memory(use, os::read_small_file("/proc/meminfo"));
   for (const std::string& folder : accelerators_) use.accelerators.push_back(os::use_of(folder));
+  for (const AcceleratorUse& gpu : gpus_.devices()) {
+    if (use.accelerators.size() < kMostAccelerators) use.accelerators.push_back(gpu);
+  }
   if (now - told_at_ < kToldAtLeast && !differs(use, told_)) return;
   told_ = use;
   told_at_ = now;

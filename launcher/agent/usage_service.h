@@ -7,6 +7,7 @@
 
 #include <boost/asio/steady_timer.hpp>
 
+#include "launcher/agent/gpu_helper.h"
 #include "launcher/agent/host_service.h"
 
 namespace sml::agent {
@@ -23,14 +24,18 @@ class UsageService final : public HostService {
   void worker_started(Rank rank, pid_t pid) override { pids_[rank] = pid; }
   void worker_ended(Rank rank, const ExitStatus&) override { pids_.erase(rank); }
   void hear(const wire::ToAgent& message) override;  // AskUse
+  bool process_ended(pid_t pid, const ExitStatus&) override { return gpus_.ended(pid); }
 
  private:
+  void tick();
   void look();
   void arm();
 
   const ServiceContext& context_;
   boost::asio::steady_timer timer_;
-  std::vector<std::string> accelerators_;  // their folders
+  std::vector<std::string> accelerators_;  // the folders of those that tell it in files
+  GpuHelper gpus_;                         // NVIDIA's
+  bool wants_gpus_ = false;
   HostUse told_;
   TimePoint told_at_;
   bool runs_ = false;

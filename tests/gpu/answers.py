@@ -53,6 +53,18 @@ def slots(text, gpus):
     return f"{world} ranks"
 
 
+def usage(text, gpus):
+    """Of a job that kept all of them busy."""
+    used = json.loads(text)["hosts"][0]["usage"]["accelerators"]
+    if [one["name"] for one in used] != [f"gpu{i}" for i in range(gpus)]:
+        wrong(f"the report has {[one['name'] for one in used]} for {gpus} GPUs")
+    idle = [one for one in used if one["peak_busy_percent"] < 20 or not 0 < one["peak_memory_used_bytes"] <= one["memory_bytes"]]
+    if idle:
+        wrong(f"all were kept busy; the report says {idle}")
+    return ", ".join(f"{one['name']} {one['peak_busy_percent']} %, {one['peak_memory_used_bytes'] >> 20} of {one['memory_bytes'] >> 20} MiB"
+                     for one in used)
+
+
 what, *rest = sys.argv[1:]
 numbers = [int(word) if word.isdigit() else word for word in rest]
-print({"seen": seen, "reduced": reduced, "table": table, "slots": slots}[what](sys.stdin.read(), *numbers))
+print({"seen": seen, "reduced": reduced, "table": table, "slots": slots, "usage": usage}[what](sys.stdin.read(), *numbers))

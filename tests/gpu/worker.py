@@ -1,4 +1,4 @@
-"""What one rank of tests/gpu/run does: worker.py see|reduce|fail. Prints one line of JSON; knows nothing of sml-run."""
+"""What one rank of tests/gpu/run does: worker.py see|reduce|burn|fail. Prints one line of JSON; knows nothing of sml-run."""
 import json
 import os
 import sys
@@ -37,6 +37,16 @@ def reduce():
     dist.destroy_process_group()
 
 
+def burn():
+    """Keeps its GPU busy for some seconds."""
+    torch.cuda.set_device(int(os.environ["LOCAL_RANK"]) % torch.cuda.device_count())
+    factor = torch.ones(4096, 4096, device="cuda")
+    end = time.monotonic() + 6
+    while time.monotonic() < end:
+        factor @ factor
+        torch.cuda.synchronize()
+
+
 def fail():
     """The last rank leaves; the others wait for it on their GPUs."""
     dist, _ = join()
@@ -48,4 +58,4 @@ def fail():
     time.sleep(600)
 
 
-{"see": see, "reduce": reduce, "fail": fail}[sys.argv[1]]()
+{"see": see, "reduce": reduce, "burn": burn, "fail": fail}[sys.argv[1]]()

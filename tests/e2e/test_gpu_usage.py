@@ -1,0 +1,91 @@
+"""What NVIDIA's management library tells of a host's GPUs. The library is one of this test's own, fake_nvml.c, and the
+driver an empty file: no device is seen. tests/gpu/run asks a real one."""
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import time
+import unittest
+
+from harness import SML_RUN, TestCase, poll, popen, sml_run
+
+HERE = pathlib.Path(__file__).resolve().parent
+# A /dev of its own, with the driver's file.
+WITH_DRIVER = """
+mkdir -p "$1/dev" && mount --rbind /dev "$1/dev" && mount -t tmpfs -o mode=755 dev /dev && touch /dev/nvidiactl || exit 99
+for name in null zero full random urandom tty; do touch /dev/$name && mount --bind "$1/dev/$name" /dev/$name || exit 99; done
+ln -s /proc/self/fd /dev/fd && shift && exec "$@"
+"""
+WORKER = 'trap "exit 0" TERM; echo ready; while :; do sleep 0.05; done'
+
+
+def setUpModule():
+    if os.geteuid() != 0 or not shutil.which("cc"):
+        raise unittest.SkipTest("a /dev of its own needs root, and the library a C compiler")
+
+
+class Gpus(TestCase):
+    def setUp(self):
+        super().setUp()
+        self.top = self.temporary_directory()
+        subprocess.run(["cc", "-shared", "-fPIC", "-o", self.top / "libnvidia-ml.so.1", HERE / "fake_nvml.c"], check=True, timeout=60)
+
+    def job(self, *words, **env):
+        return popen(["unshare", "--mount", "sh", "-c", WITH_DRIVER, "sh", self.top, SML_RUN, "-np", "1", "--report", self.top / "report",
+                      "--timeline", self.top / "job.html", *words, "sh", "-c", WORKER],
+                     env={"LD_LIBRARY_PATH": str(self.top), **env})
+
+    def status(self, job, *words):
+        listed = json.loads(sml_run("ps", "--format", "json").stdout)
+        name = [one["id"] for one in listed if one["pid"] == job.pid]
+        return sml_run("status", *name, *words).stdout if name else ""
+
+    def helpers(self, job):
+        below = {job.pid}
+        found = []
+        for folder in sorted(pathlib.Path("/proc").glob("[0-9]*"), key=lambda p: int(p.name)):
+            try:
+                name, rest = (folder / "stat").read_text().split("(", 1)[1].rsplit(")", 1)
+                if int(rest.split()[1]) not in below:
+                    continue
+                below.add(int(folder.name))
+                found += [int(folder.name)] if name == "sml-run-nvml" else []
+            except OSError:
+                continue
+        return found
+
+    def end(self, job):
+        begin = time.monotonic()
+        job.terminate()
+        self.assert_status(job.finish(20), 143)
+        self.assertLess(time.monotonic() - begin, 8)
+        return json.loads((self.top / "report").read_text())["hosts"][0]["usage"]
+
+    def test_status_report_and_timeline_show_them(self):
+        with self.job() as job:
+            self.assertTrue(poll(lambda: "gpu0 87 %, gpu2 0 %" in self.status(job), 30), self.status(job))
+            self.assertEqual(len(self.helpers(job)), 1)
+            used = self.end(job)["accelerators"]
+        self.assertEqual(used, [{"name": "gpu0", "peak_busy_percent": 87, "peak_memory_used_bytes": 20 << 30, "memory_bytes": 80 << 30},
+                                {"name": "gpu2", "peak_busy_percent": 0, "peak_memory_used_bytes": 0, "memory_bytes": 0}])
+        self.assertIn('["gpu0",87],["gpu2",0]', (self.top / "job.html").read_text())
+
+    def test_nobody_looks_where_nobody_wants_it(self):
+        with self.job("--no-usage") as job:
+            job.read_until("ready")
+            self.assertFalse(poll(lambda: self.helpers(job), 3))  # it would run after the first second
+            self.assertIsNone(self.end(job))
+
+    def test_a_library_that_hangs_or_fails_holds_up_nobody(self):
+        for mode in ("hang", "lost"):
+            with self.subTest(mode=mode), self.job(FAKE_NVML=mode) as job:
+                self.assertTrue(poll(lambda: "memory" in self.status(job), 30))
+                if mode == "hang":
+                    self.assertTrue(poll(lambda: self.helpers(job), 30))
+                self.assertEqual(self.end(job)["accelerators"], [])
+                self.assertEqual(self.helpers(job), [])
+
+
+if __name__ == "__main__":
+    unittest.main()
