@@ -82,17 +82,18 @@ std::optional<Duration> time_left(const JobOptions& options, const Terms& terms)
 }  // namespace
 
 Attempt::Attempt(boost::asio::io_context& loop, const JobOptions& options, plan::LaunchPlan plan, const Terms& terms,
-                 fleet::Fleet& fleet, const report::EventFeed& events, AttemptOwner& owner)
+                 fleet::Fleet& fleet, const report::EventFeed& events, AttemptOwner& owner, WorkerSink& sink)
     : options_(options),
       plan_(std::move(plan)),
       owner_(owner),
+      sink_(sink),
       terms_(terms),
       fleet_(enlist(fleet, *this, options, plan_, owner)),
       events_(events),
       machine_(options.start_timeout, options.grace, Clock::now(), time_left(options, terms), options.stop_grace),
       deadline_timer_(loop),
       hosts_(fleet.hosts().size()),
-      workers_(fleet, plan_, options, events, owner),
+      workers_(fleet, plan_, options, events, owner, sink),
       meeting_(loop.get_executor(), fleet, plan_, options,
                {.say = [&owner](const std::string& text) { owner.say(text); },
                 .missing = [&owner] { owner.ranks_missing(); },
@@ -462,7 +463,7 @@ void Attempt::host_ended(fleet::Host& host, const Error* why) {
     }
   }
   // Of a host that was lost nobody has said so.
-  for (const Rank rank : plan_.map.hosts[host.index.value()].ranks) owner_.worker_drained(rank);
+  for (const Rank rank : plan_.map.hosts[host.index.value()].ranks) sink_.worker_drained(rank);
   if (why == nullptr || of(host).released) events_.tell(report::HostEnded{host.index});
   look_round();
   meeting_.lost(host);

@@ -37,7 +37,7 @@ class Attempt final : public fleet::FleetListener {
   // What is given outlives the attempt. Its hosts go into `fleet`, which tells it what they do from when it is started.
   // A further attempt is made when the one before is cleared, and before that one is destroyed.
   Attempt(boost::asio::io_context& loop, const JobOptions& options, plan::LaunchPlan plan, const Terms& terms,
-          fleet::Fleet& fleet, const report::EventFeed& events, AttemptOwner& owner);
+          fleet::Fleet& fleet, const report::EventFeed& events, AttemptOwner& owner, WorkerSink& sink);
 
   const plan::LaunchPlan& plan() const { return plan_; }
   bool runs() const { return machine_.state() == AttemptState::Running; }
@@ -117,6 +117,7 @@ class Attempt final : public fleet::FleetListener {
   const JobOptions& options_;
   plan::LaunchPlan plan_;
   AttemptOwner& owner_;
+  WorkerSink& sink_;
   Terms terms_;
   fleet::Fleet& fleet_;
   const report::EventFeed& events_;

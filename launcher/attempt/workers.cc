@@ -17,11 +17,12 @@ constexpr std::size_t kMostRemarks = 1000;                 // of one agent: no c
 }  // namespace
 
 Workers::Workers(fleet::Fleet& fleet, const plan::LaunchPlan& plan, const JobOptions& options,
-                 const report::EventFeed& events, AttemptOwner& owner)
+                 const report::EventFeed& events, AttemptOwner& owner, WorkerSink& sink)
     : fleet_(fleet),
       options_(options),
       events_(events),
       owner_(owner),
+      sink_(sink),
       table_(plan),
       sharing_(hosts_that_print(plan.map)),
       hosts_(fleet.hosts().size()) {}
@@ -44,7 +45,7 @@ void Workers::handle(const fleet::Host& host, const wire::Started& m) {
   }
   hosts_[host.position].started = true;
   // Input for a worker that does not run yet would be lost.
-  if (std::all_of(hosts_.begin(), hosts_.end(), [](const OfHost& h) { return h.started; })) owner_.workers_run();
+  if (std::all_of(hosts_.begin(), hosts_.end(), [](const OfHost& h) { return h.started; })) sink_.workers_run();
   if (options_.verbosity == Verbosity::Verbose) {
     owner_.say(host.name() + ": " + std::to_string(m.workers.size()) + " workers run");
   }
@@ -52,13 +53,13 @@ void Workers::handle(const fleet::Host& host, const wire::Started& m) {
 
 void Workers::handle(const fleet::Host& host, const wire::Output& m) {
   if (m.stream == Stream::Stderr) table_.wrote_errors(m.rank, m.bytes);
-  owner_.worker_output(m.rank, m.stream, m.bytes, on_our_clock(host, m.at_ns));
+  sink_.worker_output(m.rank, m.stream, m.bytes, on_our_clock(host, m.at_ns));
   hosts_[host.position].owed += m.bytes.size();
   give_credit();
 }
 
 void Workers::handle(const fleet::Host& host, const wire::Drained& m) {
-  owner_.worker_drained(m.rank);
+  sink_.worker_drained(m.rank);
   events_.tell(report::RankDrained{m.rank});
   if (m.end == wire::DrainEnd::Quiet) {
     owner_.say("rank " + std::to_string(m.rank.value()) + " on " + host.name() +
@@ -74,7 +75,7 @@ void Workers::handle(const fleet::Host& host, const wire::AgentLog& m) {
   owner_.say(host.name() + ": " + show(m.text, 500) + (last ? " (nothing more of this host is shown)" : ""));
 }
 
-void Workers::handle(const fleet::Host&, const wire::StdinCredit& m) { owner_.input_taken(m.rank, m.bytes); }
+void Workers::handle(const fleet::Host&, const wire::StdinCredit& m) { sink_.input_taken(m.rank, m.bytes); }
 
 void Workers::handle(const fleet::Host&, const wire::ErrorFile& m) {
   table_.explained(m.rank, report::parse_error_file(m.text));
@@ -89,7 +90,7 @@ void Workers::handle(const fleet::Host& host, const wire::HostUsed& m) {
 }
 
 Workers::End Workers::ended(const fleet::Host& host, const wire::ExitedWorker& m) {
-  owner_.worker_ended(m.rank);
+  sink_.worker_ended(m.rank);
   const ExitStatus status = wire::unpack_exit(m);
   const TimePoint at = on_our_clock(host, m.at_ns);
   const bool by_itself = m.ended_by == wire::EndedBy::Itself && at < to_end_;
@@ -109,7 +110,7 @@ std::uint64_t Workers::credit_step(const fleet::Host& host) const {
 }
 
 report::OutputFlow Workers::flow() const {
-  const std::size_t pending = owner_.pending_output();
+  const std::size_t pending = sink_.pending_output();
   if (pending == 0) return report::OutputFlow::Open;
   const std::span<const fleet::Host> hosts = fleet_.hosts();
   const bool owing = std::any_of(hosts.begin(), hosts.end(), [this](const fleet::Host& host) {
@@ -126,7 +127,7 @@ void Workers::settle_credit() {
 }
 
 void Workers::give_credit() {
-  if (owner_.pending_output() > kSlowReader) return;
+  if (sink_.pending_output() > kSlowReader) return;
   for (const fleet::Host& host : fleet_.hosts()) {
     std::uint64_t& owed = hosts_[host.position].owed;
     if (owed < credit_step(host)) continue;

@@ -8,6 +8,7 @@
 #include "common/wire/messages.h"
 #include "launcher/attempt/attempt_owner.h"
 #include "launcher/attempt/rank_table.h"
+#include "launcher/attempt/worker_sink.h"
 #include "launcher/fleet/fleet.h"
 #include "launcher/options/job_options.h"
 #include "launcher/report/event_feed.h"
@@ -19,7 +20,7 @@ class Workers {
  public:
   // What is given outlives this; the fleet has its hosts.
   Workers(fleet::Fleet& fleet, const plan::LaunchPlan& plan, const JobOptions& options, const report::EventFeed& events,
-          AttemptOwner& owner);
+          AttemptOwner& owner, WorkerSink& sink);
 
   // They start now: nothing that they do happens before.
   void begin(TimePoint started) { started_ = started; }
@@ -72,6 +73,7 @@ class Workers {
   const JobOptions& options_;
   const report::EventFeed& events_;
   AttemptOwner& owner_;
+  WorkerSink& sink_;
   TimePoint started_ = Clock::now();
   TimePoint to_end_ = TimePoint::max();
   RankTable table_;

@@ -6,17 +6,11 @@
 
 #include "common/core/exit_status.h"
 #include "common/core/text.h"
-#include "common/hosts/exclude_list.h"
-#include "common/os/small_file.h"
-#include "common/os/spawn.h"
 #include "common/plan/regroup.h"
-#include "launcher/attempt/session_plans.h"
 #include "launcher/fleet/ways.h"
 #include "launcher/report/job_report.h"
 #include "launcher/report/status_text.h"
-#include "launcher/run/exclude_file.h"
-#include "launcher/run/failure_file.h"
-#include "launcher/sagemaker/failure_text.h"
+#include "launcher/run/conclusion.h"
 
 namespace sml::run {
 
@@ -26,41 +20,28 @@ constexpr int kLastWordsMs = 1000;
 
 double unix_now() { return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count(); }
 
-// Of the first that failed by themselves: of more nobody reads them.
-std::vector<report::LastWords> last_words(const report::Facts& facts) {
-  constexpr std::size_t kMost = 64;
-  std::vector<report::LastWords> out;
-  for (const report::Facts::WorkerEnd& end : facts.ends) {
-    if (end.by_itself && out.size() < kMost) out.push_back({end.rank, end.last_lines});
-  }
-  return out;
-}
-
-bool contains(const std::vector<int>& list, int signo) { return std::count(list.begin(), list.end(), signo) > 0; }
-
 attempt::Terms first_terms(const JobOptions& options) {
   return {options.restart.max > 0 ? launch::Afterwards::Stay : launch::Afterwards::Leave, {}};
 }
-
-bool ends_the_job(int signo) { return signo == SIGINT || signo == SIGTERM || signo == SIGHUP || signo == SIGQUIT; }
 
 }  // namespace
 
 Run::Run(const JobOptions& options, plan::LaunchPlan plan, const launch::AgentImage& image, Records records,
          std::optional<dialin::HeadPlan> dial_in)
     : options_(options),
-      signals_(loop_, SIGINT, SIGTERM, SIGQUIT),
       console_(loop_.get_executor(), tag_subjects(plan.map), options.output,
                {.drained = [this] { reader_caught_up(); }, .gone = [this](int sys_errno) { output_gone(sys_errno); }}),
       records_(std::move(records)),
       fleet_(loop_, image, fleet::make_reach(loop_.get_executor(), image, plan, options.ssh, std::move(dial_in)),
              options.heartbeat_timeout),
       restarts_(options.restart),
-      exclusion_(options.restart.exclude),
+      next_hosts_(options.restart, fleet_, events_, [this](const std::string& text) { console_.say(text); }),
       progress_file_(options.restart.progress_file),
       rest_timer_(loop_),
+      streams_(loop_.get_executor(), {options, [this]() -> const plan::LaunchPlan& { return attempt_->plan(); }, fleet_,
+                                      console_, records_.logs(), events_, progress_, control_}),
       attempt_(std::make_unique<attempt::Attempt>(loop_, options, std::move(plan), first_terms(options), fleet_,
-                                                  events_, static_cast<AttemptOwner&>(*this))),
+                                                  events_, static_cast<AttemptOwner&>(*this), streams_)),
       progress_(loop_.get_executor(), options.progress, attempt_->plan().map,
                 {.flow = [this] { return attempt_->flow(); },
                  .say =
@@ -77,11 +58,6 @@ Run::Run(const JobOptions& options, plan::LaunchPlan plan, const launch::AgentIm
                           attempt::Inquiry::Done done) { attempt_->look_for_workers(tools, std::move(done)); },
            .say = [this](const std::string& text) { console_.say(text); },
            .folder = records_.hang_folder()}),
-      stdin_(loop_.get_executor(), {.data =
-                                        [this](Rank rank, const std::string& bytes) {
-                                          send_to(rank, wire::StdinData{rank, bytes});
-                                        },
-                                    .end = [this](Rank rank) { send_to(rank, wire::StdinEof{rank}); }}),
       use_looks_(loop_.get_executor(),
                  {.workers_run = [this] { return options_.usage == UsageLook::Yes && attempt_->runs(); },
                   .look = [this](attempt::UseInquiry::Done done) { attempt_->look_at_use(std::move(done)); }}),
@@ -99,18 +75,14 @@ Run::Run(const JobOptions& options, plan::LaunchPlan plan, const launch::AgentIm
                 .stop =
                     [this](const std::string& who) {
                       console_.say("told to stop by " + who);
-                      on_signal(SIGTERM);
+                      signals_.came(SIGTERM);
                     },
                 .stacks =
                     [this](control::Form form, std::function<void(Result<std::string>)> done) {
                       hang_reports_.tell(form, std::move(done));
                     },
-                .use = [this](UseLooks::Done done) { use_looks_.tell(std::move(done)); }}) {
-  for (const int signo : {SIGUSR1, SIGUSR2, SIGWINCH, SIGCONT, SIGTSTP}) signals_.add(signo);
-  if (!contains(os::ignored_signals(), SIGHUP)) signals_.add(SIGHUP);  // else nohup(1) has asked for that
-  for (const int signo : options.forward_signals) signals_.add(signo);
-  if (options.progress.status_signal) signals_.add(*options.progress.status_signal);
-}
+                .use = [this](UseLooks::Done done) { use_looks_.tell(std::move(done)); }}),
+      signals_(loop_, {options, fleet_, console_, events_, progress_.so_far(), [this](int signo) { stop(signo); }}) {}
 
 Run::~Run() = default;
 
@@ -120,10 +92,8 @@ int Run::run() {
     console_.say(open.error().message());
     return exit_code_of(open.error().kind());
   }
-  for (const plan::RankAssignment& rank : attempt_->plan().map.ranks) {
-    if (attempt::wants_stdin(options_, rank.rank)) stdin_.add_reader(rank.rank);
-  }
-  await_signals();
+  streams_.give_input();
+  signals_.begin();
   begin_records();
   progress_file_.begin();
   fleet_.start();
@@ -139,7 +109,7 @@ launch::Reach::Events Run::events_of_reach() {
           .stop_asked =
               [this](const std::string& host, int signo) {
                 console_.say(host + " has been told to stop (" + signal_name(signo) + ")");
-                on_signal(signo);
+                signals_.came(signo);
               }};
 }
 
@@ -199,7 +169,7 @@ void Run::decide() {
   const attempt::AttemptOutcome outcome = attempt_->outcome();
   if (!outcome.machines.empty()) return attempt_->leave();
   const report::Verdict verdict = report::judge(outcome.facts);
-  blame_host(verdict);
+  next_hosts_.blame(verdict, attempt_->plan().map);
   const Result<plan::JobMap> next = next_map();
   const Restarts::Around around{.hosts_lost = !fleet_.lost().empty(),
                                 .why_no_hosts = next ? std::string() : next.error().message(),
@@ -225,41 +195,6 @@ void Run::tell_restart(const attempt::AttemptOutcome& outcome, const report::Ver
   if (options_.verbosity == Verbosity::Quiet) return;
   for (const std::string& line : report::attempt_report(outcome.facts, verdict)) console_.say(line);
   console_.say(restarts_.announcement(again));
-}
-
-// The one on which the worker was that decided.
-void Run::blame_host(const report::Verdict& verdict) {
-  if (verdict.by != report::Decider::Worker || verdict.culprit == nullptr) return;
-  const plan::JobMap& map = attempt_->plan().map;
-  const HostIndex index = map.ranks[verdict.culprit->rank.value()].host;
-  const plan::MappedHost& host = map.hosts[index.value()];
-  const std::optional<std::uint32_t> failures = exclusion_.failed(host.id, Clock::now());
-  if (!failures) return;
-  const std::string why =
-      std::to_string(*failures) + (*failures == 1 ? " attempt has" : " attempts have") + " failed there";
-  events_.tell(report::HostExcluded{index, *failures});
-  console_.say(host.host.name + " is out: " + why + " (--exclude-after)");
-  const std::string& file = options_.restart.exclude.file;
-  if (file.empty()) return;
-  const auto now = static_cast<std::int64_t>(unix_now());
-  const std::string line = hosts::exclude_line(host.host.name, now, why + "; " + report::in_words(verdict));
-  if (Result<void> written = append_line(file, line); !written) {
-    console_.say("--exclude-file: " + written.error().message());
-  }
-}
-
-std::vector<HostId> Run::hosts_out() const {
-  std::vector<HostId> out = fleet_.lost();
-  const std::vector<HostId> excluded = exclusion_.out(Clock::now());
-  out.insert(out.end(), excluded.begin(), excluded.end());
-  return out;
-}
-
-Result<plan::JobMap> Run::next_map() const {
-  plan::JobMap map = attempt_->plan().map;
-  const std::vector<HostId> out = hosts_out();
-  plan::let_back(map, out);
-  return plan::regroup(std::move(map), out, options_.restart.least);
 }
 
 // Not before the last worker has ended where we do not see it.
@@ -306,9 +241,9 @@ void Run::begin_with(plan::LaunchPlan plan) {
   records_.logs().on_failure([this](const Error& why) { log_failed(why); });
   attempt::Terms terms = first_terms(options_);
   terms.first_start = attempt_->outcome().facts.first_start;
-  for (const plan::RankAssignment& rank : attempt_->plan().map.ranks) stdin_.remove_reader(rank.rank);
+  streams_.take_input_back();
   auto next = std::make_unique<attempt::Attempt>(loop_, options_, std::move(plan), terms, fleet_, events_,
-                                                 static_cast<AttemptOwner&>(*this));
+                                                 static_cast<AttemptOwner&>(*this), streams_);
   events_.tell(report::AttemptBegins{next->plan().job.attempt + 1, &next->plan()});
   attempt_ = std::move(next);
   progress_file_.begin();
@@ -322,24 +257,6 @@ void Run::begin_with(plan::LaunchPlan plan) {
 void Run::begin_logs() {
   tell(RunEvent::WorkersStart);
   records_.logs().begin();
-}
-
-void Run::worker_output(Rank rank, Stream stream, std::string_view bytes, TimePoint read_at) {
-  if (options_.logs.copy == CopyToOutput::Yes) console_.worker_output(rank, stream, bytes, read_at);
-  records_.logs().write(rank, stream, bytes);
-  events_.tell(report::RankOutput{rank, stream, bytes.size()});
-  progress_.output(rank, stream, bytes);
-  control_.output(rank, stream, bytes);
-  console_.flush();
-}
-
-void Run::worker_drained(Rank rank) {
-  console_.worker_done(rank);
-  console_.flush();
-}
-
-void Run::send_to(Rank rank, const wire::ToAgent& message) {
-  fleet_.tell(attempt_->plan().map.ranks[rank.value()].host, message);
 }
 
 void Run::reader_caught_up() {
@@ -369,29 +286,6 @@ void Run::log_failed(const Error& why) {
                                   .with_hint("--log-strict asks for that"));
 }
 
-// ---- signals
-
-void Run::await_signals() {
-  signals_.async_wait([this](boost::system::error_code error, int signo) {
-    if (error) return;
-    on_signal(signo);
-    await_signals();
-  });
-}
-
-// Ctrl-Z.
-void Run::suspend() {
-  if (console_.status() != nullptr) console_.status()->hide();
-  fleet_.suspend([this] {
-    if (console_.status() != nullptr) console_.status()->show();
-  });
-}
-
-void Run::print_status(int signo) {
-  events_.tell(report::SignalCame{signo, report::SignalUse::PrintsStatus});
-  for (const std::string& line : report::status_table(progress_.so_far(), Clock::now())) console_.say(line);
-}
-
 void Run::ranks_missing() { report_while_running("not all ranks have joined"); }
 
 void Run::report_while_running(const std::string& why) {
@@ -402,20 +296,7 @@ void Run::before_end(std::function<void()> then) {
   hang_reports_.print("before the workers are ended", TraceTools::All, std::move(then));
 }
 
-void Run::on_signal(int signo) {
-  if (signo == SIGWINCH && console_.status() != nullptr) console_.status()->redraw();
-  if (signo == SIGCONT && console_.status() != nullptr) console_.status()->cursor_moved();
-  if (signo == options_.progress.status_signal) return print_status(signo);
-  if (signo == SIGTSTP) {
-    events_.tell(report::SignalCame{signo, report::SignalUse::SuspendsJob});
-    return suspend();
-  }
-  if (signo == SIGCONT || contains(options_.forward_signals, signo)) {
-    fleet_.tell_all(wire::Signal{signo, {}, target_of(signo, options_.stop.target.value_or(SignalTarget::Group))});
-    return events_.tell(report::SignalCame{signo, report::SignalUse::PassedOn});
-  }
-  if (!ends_the_job(signo)) return;
-  events_.tell(report::SignalCame{signo, report::SignalUse::StopsJob});
+void Run::stop(int signo) {
   const RunState state = machine_.state();
   const bool attempting = state == RunState::Gathering || state == RunState::Attempting ||
                           state == RunState::Clearing || state == RunState::Resting;
@@ -429,31 +310,25 @@ void Run::on_signal(int signo) {
 int Run::conclude() {
   console_.end_status();
   console_.workers_done();
-  const attempt::AttemptOutcome outcome = attempt_->outcome();
+  attempt::AttemptOutcome outcome = attempt_->outcome();
   machines_ = outcome.machines;
   if (!machines_.empty()) return leave_unstarted();
-  const report::Verdict last = report::judge(outcome.facts);
-  const report::Verdict verdict = verdict_of_job(last);
-  say_verdict(outcome.facts, verdict);
-  if (!options_.report_file.empty()) write_report(outcome, last);
+  const auto say = [this](const std::string& text) { console_.say(text); };
+  const Conclusion conclusion({options_, attempt_->plan(), restarts_, end_, progress_.so_far(), say},
+                              std::move(outcome));
+  conclusion.say_verdict();
+  conclusion.write_report();
   fleet_.dismiss();
-  tell_hosts(verdict, leave_reason(outcome.facts, verdict));
-  fleet_.clean_up([this](const std::string& text) { console_.say(text); });
-  events_.tell(report::JobEnds{verdict.exit_code, report::in_words(verdict),
-                               verdict.culprit != nullptr ? std::optional(verdict.culprit->rank) : std::nullopt,
-                               last_words(outcome.facts), attempt_number(), end_.why});
-  records_.finish([this](const std::string& warning) { console_.say(warning); });
-  control_.tell_end(verdict.exit_code, report::in_words(verdict));
+  fleet_.tell_end(conclusion.leave_reason());
+  fleet_.clean_up(say);
+  events_.tell(conclusion.event());
+  records_.finish(say);
+  const int exit_code = conclusion.verdict().exit_code;
+  control_.tell_end(exit_code, report::in_words(conclusion.verdict()));
   control_.close();
   console_.flush_last(kLastWordsMs);
   fleet_.close();
-  return verdict.exit_code;
-}
-
-// A stop that came after the decision is what counts.
-report::Verdict Run::verdict_of_job(const report::Verdict& last) const {
-  const bool failed = last.by == report::Decider::Worker || last.by == report::Decider::Stalled;
-  return failed && end_.status == EndJob::Status::Fruitless ? report::fruitless(last) : last;
+  return exit_code;
 }
 
 // What has been written of it goes when the files are opened again.
@@ -463,59 +338,6 @@ int Run::leave_unstarted() {
   fleet_.dismiss();
   fleet_.close();
   return 0;
-}
-
-void Run::say_verdict(const report::Facts& facts, const report::Verdict& verdict) {
-  for (const std::string& line : report::job_report(facts, verdict)) console_.say(line);
-  const bool ran = facts.first_start != TimePoint();
-  if (ran && !end_.why.empty()) console_.say("no restart: " + end_.why);
-  if (options_.verbosity == Verbosity::Quiet && verdict.exit_code == 0) return;
-  for (const std::string& line : report::attempts_report(restarts_.earlier(), attempt_number(), verdict.exit_code)) {
-    console_.say(line);
-  }
-}
-
-void Run::write_report(const attempt::AttemptOutcome& outcome, const report::Verdict& last) {
-  std::vector<report::AttemptRecord> attempts = restarts_.earlier();
-  const bool at_rest = !attempts.empty() && attempts.back().number == attempt_number();
-  if (!at_rest) {
-    attempts.push_back(record_of(attempt_number(), attempt_->plan().map, outcome, last, Clock::now()));
-  }
-  std::vector<report::HostRecord> hosts;
-  for (const report::JobProgress::Host& host : progress_.so_far().hosts()) hosts.push_back({host.name, host.peaks});
-  const report::JobRecord record{.job_id = attempt_->plan().job.job_id,
-                                 .started_unix = attempts.front().started_unix,
-                                 .now = Clock::now(),
-                                 .ranks = outcome.ranks,
-                                 .attempts = attempts,
-                                 .hosts = std::move(hosts),
-                                 .no_restart = end_.why};
-  const Result<void> written =
-      os::write_file(options_.report_file, report::report_json(record, outcome.facts, verdict_of_job(last)));
-  if (!written) console_.say("--report: " + written.error().message());
-}
-
-// Answers the text, for the host whose worker decided.
-std::string Run::leave_reason(const report::Facts& facts, const report::Verdict& verdict) {
-  const bool message = options_.failure.kind == FailureKind::Message;
-  std::string failure =
-      sagemaker::failure_text(facts, verdict, message ? sagemaker::kMessageLimit : sagemaker::kFailureLimit);
-  if (!options_.failure.path.empty() && verdict.exit_code != 0) {
-    const Result<void> left = leave_failure(options_.failure.path, failure);
-    if (!left) console_.say(left.error().message());
-  }
-  return failure;
-}
-
-// All is over but for that.
-void Run::tell_hosts(const report::Verdict& verdict, std::string failure) {
-  std::optional<HostId> culprit;
-  if (verdict.culprit != nullptr) {
-    const plan::JobMap& map = attempt_->plan().map;
-    culprit = map.hosts[map.ranks[verdict.culprit->rank.value()].host.value()].id;
-  }
-  fleet_.tell_end(
-      {static_cast<std::uint8_t>(verdict.exit_code), report::in_words(verdict), std::move(failure), culprit});
 }
 
 }  // namespace sml::run

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include <boost/asio/io_context.hpp>
-#include <boost/asio/signal_set.hpp>
 #include <boost/asio/steady_timer.hpp>
 
 #include "common/plan/launch_plan.h"
@@ -19,16 +18,17 @@
 #include "launcher/options/job_options.h"
 #include "launcher/report/event_feed.h"
 #include "launcher/run/console.h"
-#include "launcher/run/exclusion.h"
 #include "launcher/run/hang_reports.h"
 #include "launcher/run/job_control.h"
+#include "launcher/run/job_signals.h"
+#include "launcher/run/next_hosts.h"
 #include "launcher/run/progress_file.h"
 #include "launcher/run/progress_watch.h"
 #include "launcher/run/records.h"
 #include "launcher/run/restarts.h"
 #include "launcher/run/run_machine.h"
-#include "launcher/run/stdin_forwarder.h"
 #include "launcher/run/use_looks.h"
+#include "launcher/run/worker_streams.h"
 
 namespace sml::run {
 
@@ -53,15 +53,8 @@ class Run final : private attempt::AttemptOwner {
   void say(const std::string& text) override { console_.say(text); }
   void complete(launch::AgentSession::Plan& session) override { records_.logs().instruct(session); }
   void begin_logs() override;
-  void workers_run() override { stdin_.start(); }
-  void worker_output(Rank rank, Stream stream, std::string_view bytes, TimePoint read_at) override;
-  void worker_drained(Rank rank) override;
-  void worker_ended(Rank rank) override { stdin_.remove_reader(rank); }
-  void input_taken(Rank rank, std::uint64_t bytes) override { stdin_.taken(rank, bytes); }
-  std::size_t pending_output() const override { return console_.pending(); }
   void ranks_missing() override;
   void before_end(std::function<void()> then) override;
-  void report_while_running(const std::string& why);
   void host_log_failed(const Error& why) override { log_failed(why); }
   void attempt_cleared() override { tell(RunEvent::AttemptCleared); }
   void attempt_over(End end) override;
@@ -76,51 +69,40 @@ class Run final : private attempt::AttemptOwner {
   std::uint32_t attempt_number() const { return attempt_->plan().job.attempt + 1; }
   void decide();
   void tell_restart(const attempt::AttemptOutcome& outcome, const report::Verdict& verdict, const TryAgain& again);
-  void blame_host(const report::Verdict& verdict);
-  std::vector<HostId> hosts_out() const;
-  Result<plan::JobMap> next_map() const;
+  Result<plan::JobMap> next_map() const { return next_hosts_.after(attempt_->plan().map); }
   void rest();
   void begin_again();
   void begin_with(plan::LaunchPlan plan);
-  void send_to(Rank rank, const wire::ToAgent& message);
   void reader_caught_up();
   void look_at_reader();
   void output_gone(int sys_errno);
   void log_failed(const Error& why);
-  void await_signals();
-  void on_signal(int signo);
-  void suspend();
-  void print_status(int signo);
-
+  void report_while_running(const std::string& why);
+  void stop(int signo);
   int conclude();
-  report::Verdict verdict_of_job(const report::Verdict& last) const;
   int leave_unstarted();
-  void say_verdict(const report::Facts& facts, const report::Verdict& verdict);
-  void write_report(const attempt::AttemptOutcome& outcome, const report::Verdict& last);
-  std::string leave_reason(const report::Facts& facts, const report::Verdict& verdict);
-  void tell_hosts(const report::Verdict& verdict, std::string failure);
 
   const JobOptions& options_;
   const TimePoint began_ = Clock::now();
   boost::asio::io_context loop_{1};
-  boost::asio::signal_set signals_;
   Console console_;
   report::EventFeed events_;  // whatever happens, for those who record or show it
   Records records_;
   RunMachine machine_;
   fleet::Fleet fleet_;
   Restarts restarts_;
-  Exclusion exclusion_;
+  NextHosts next_hosts_;
   ProgressFile progress_file_;
   boost::asio::steady_timer rest_timer_;
   Duration rest_{};  // before the next attempt
   EndJob end_;       // why no other attempt follows
+  WorkerStreams streams_;
   std::unique_ptr<attempt::Attempt> attempt_;
   ProgressWatch progress_;
   HangReports hang_reports_;
-  StdinForwarder stdin_;
   UseLooks use_looks_;
   JobControl control_;
+  JobSignals signals_;
   bool output_gone_ = false;
   bool warned_of_logs_ = false;
   std::vector<hosts::OneMachine> machines_;

@@ -1,0 +1,96 @@
+#include "launcher/run/conclusion.h"
+
+#include <utility>
+#include <vector>
+
+#include "common/os/small_file.h"
+#include "launcher/report/job_report.h"
+#include "launcher/report/report_json.h"
+#include "launcher/run/failure_file.h"
+#include "launcher/sagemaker/failure_text.h"
+
+namespace sml::run {
+
+namespace {
+
+// Of the first that failed by themselves: of more nobody reads them.
+std::vector<report::LastWords> last_words(const report::Facts& facts) {
+  constexpr std::size_t kMost = 64;
+  std::vector<report::LastWords> out;
+  for (const report::Facts::WorkerEnd& end : facts.ends) {
+    if (end.by_itself && out.size() < kMost) out.push_back({end.rank, end.last_lines});
+  }
+  return out;
+}
+
+// A stop that came after the decision is what counts.
+report::Verdict verdict_of_job(const report::Verdict& last, const EndJob& end) {
+  const bool failed = last.by == report::Decider::Worker || last.by == report::Decider::Stalled;
+  return failed && end.status == EndJob::Status::Fruitless ? report::fruitless(last) : last;
+}
+
+}  // namespace
+
+Conclusion::Conclusion(Job job, attempt::AttemptOutcome outcome)
+    : job_(std::move(job)),
+      outcome_(std::move(outcome)),
+      last_(report::judge(outcome_.facts)),
+      verdict_(verdict_of_job(last_, job_.end)) {}
+
+void Conclusion::say_verdict() const {
+  for (const std::string& line : report::job_report(outcome_.facts, verdict_)) job_.say(line);
+  const bool ran = outcome_.facts.first_start != TimePoint();
+  if (ran && !job_.end.why.empty()) job_.say("no restart: " + job_.end.why);
+  if (job_.options.verbosity == Verbosity::Quiet && verdict_.exit_code == 0) return;
+  for (const std::string& line :
+       report::attempts_report(job_.restarts.earlier(), attempt_number(), verdict_.exit_code)) {
+    job_.say(line);
+  }
+}
+
+void Conclusion::write_report() const {
+  if (job_.options.report_file.empty()) return;
+  std::vector<report::AttemptRecord> attempts = job_.restarts.earlier();
+  const bool at_rest = !attempts.empty() && attempts.back().number == attempt_number();
+  if (!at_rest) attempts.push_back(record_of(attempt_number(), job_.plan.map, outcome_, last_, Clock::now()));
+  std::vector<report::HostRecord> hosts;
+  for (const report::JobProgress::Host& host : job_.progress.hosts()) hosts.push_back({host.name, host.peaks});
+  const report::JobRecord record{.job_id = job_.plan.job.job_id,
+                                 .started_unix = attempts.front().started_unix,
+                                 .now = Clock::now(),
+                                 .ranks = outcome_.ranks,
+                                 .attempts = attempts,
+                                 .hosts = std::move(hosts),
+                                 .no_restart = job_.end.why};
+  const Result<void> written =
+      os::write_file(job_.options.report_file, report::report_json(record, outcome_.facts, verdict_));
+  if (!written) job_.say("--report: " + written.error().message());
+}
+
+// The text is for the host whose worker decided.
+launch::RunEnd Conclusion::leave_reason() const {
+  const bool message = job_.options.failure.kind == FailureKind::Message;
+  std::string failure =
+      sagemaker::failure_text(outcome_.facts, verdict_, message ? sagemaker::kMessageLimit : sagemaker::kFailureLimit);
+  if (!job_.options.failure.path.empty() && verdict_.exit_code != 0) {
+    const Result<void> left = leave_failure(job_.options.failure.path, failure);
+    if (!left) job_.say(left.error().message());
+  }
+  std::optional<HostId> host;
+  if (const std::optional<Rank> rank = culprit()) {
+    const plan::JobMap& map = job_.plan.map;
+    host = map.hosts[map.ranks[rank->value()].host.value()].id;
+  }
+  return {static_cast<std::uint8_t>(verdict_.exit_code), report::in_words(verdict_), std::move(failure), host};
+}
+
+report::JobEnds Conclusion::event() const {
+  return {verdict_.exit_code,         report::in_words(verdict_), culprit(),
+          last_words(outcome_.facts), attempt_number(),           job_.end.why};
+}
+
+std::optional<Rank> Conclusion::culprit() const {
+  return verdict_.culprit != nullptr ? std::optional(verdict_.culprit->rank) : std::nullopt;
+}
+
+}  // namespace sml::run

@@ -1,0 +1,51 @@
+// All of a job has happened: the verdict, and what is said, written and told to its hosts of it.
+#pragma once
+#include <functional>
+#include <string>
+
+#include "common/plan/launch_plan.h"
+#include "launcher/attempt/attempt_outcome.h"
+#include "launcher/launch/reach.h"
+#include "launcher/options/job_options.h"
+#include "launcher/report/event_feed.h"
+#include "launcher/report/job_progress.h"
+#include "launcher/report/verdict.h"
+#include "launcher/run/restarts.h"
+
+namespace sml::run {
+
+class Conclusion {
+ public:
+  // All of it outlives this.
+  struct Job {
+    const JobOptions& options;
+    const plan::LaunchPlan& plan;  // of the last attempt
+    const Restarts& restarts;
+    const EndJob& end;  // why no other attempt follows
+    const report::JobProgress& progress;
+    std::function<void(const std::string&)> say;
+  };
+  // `outcome`: of the last attempt.
+  Conclusion(Job job, attempt::AttemptOutcome outcome);
+  Conclusion(const Conclusion&) = delete;
+  Conclusion& operator=(const Conclusion&) = delete;
+
+  const report::Verdict& verdict() const { return verdict_; }
+  void say_verdict() const;
+  // --report, where it is asked for.
+  void write_report() const;
+  // --failure-file, likewise; answers what the hosts are to hear.
+  launch::RunEnd leave_reason() const;
+  report::JobEnds event() const;
+
+ private:
+  std::uint32_t attempt_number() const { return job_.plan.job.attempt + 1; }
+  std::optional<Rank> culprit() const;
+
+  Job job_;
+  attempt::AttemptOutcome outcome_;
+  report::Verdict last_;     // of the last attempt; of the facts of `outcome_`
+  report::Verdict verdict_;  // of the job
+};
+
+}  // namespace sml::run

@@ -1,0 +1,53 @@
+#include "launcher/run/next_hosts.h"
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <utility>
+
+#include "common/core/clock.h"
+#include "common/hosts/exclude_list.h"
+#include "common/plan/regroup.h"
+#include "launcher/run/exclude_file.h"
+
+namespace sml::run {
+
+namespace {
+
+std::int64_t unix_seconds() {
+  using std::chrono::seconds;
+  return std::chrono::duration_cast<seconds>(std::chrono::system_clock::now().time_since_epoch()).count();
+}
+
+}  // namespace
+
+void NextHosts::blame(const report::Verdict& verdict, const plan::JobMap& map) {
+  if (verdict.by != report::Decider::Worker || verdict.culprit == nullptr) return;
+  const HostIndex index = map.ranks[verdict.culprit->rank.value()].host;
+  const plan::MappedHost& host = map.hosts[index.value()];
+  const std::optional<std::uint32_t> failures = exclusion_.failed(host.id, Clock::now());
+  if (!failures) return;
+  const std::string why =
+      std::to_string(*failures) + (*failures == 1 ? " attempt has" : " attempts have") + " failed there";
+  events_.tell(report::HostExcluded{index, *failures});
+  say_(host.host.name + " is out: " + why + " (--exclude-after)");
+  const std::string& file = options_.exclude.file;
+  if (file.empty()) return;
+  const std::string line = hosts::exclude_line(host.host.name, unix_seconds(), why + "; " + report::in_words(verdict));
+  if (Result<void> written = append_line(file, line); !written) say_("--exclude-file: " + written.error().message());
+}
+
+std::vector<HostId> NextHosts::out() const {
+  std::vector<HostId> out = fleet_.lost();
+  const std::vector<HostId> excluded = exclusion_.out(Clock::now());
+  out.insert(out.end(), excluded.begin(), excluded.end());
+  return out;
+}
+
+Result<plan::JobMap> NextHosts::after(plan::JobMap map) const {
+  const std::vector<HostId> without = out();
+  plan::let_back(map, without);
+  return plan::regroup(std::move(map), without, options_.least);
+}
+
+}  // namespace sml::run

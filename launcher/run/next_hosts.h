@@ -1,0 +1,40 @@
+// Which hosts a further attempt has: those that are there, without those on which attempts fail.
+#pragma once
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "common/core/error.h"
+#include "common/plan/job_map.h"
+#include "launcher/fleet/fleet.h"
+#include "launcher/options/restart_options.h"
+#include "launcher/report/event_feed.h"
+#include "launcher/report/verdict.h"
+#include "launcher/run/exclusion.h"
+
+namespace sml::run {
+
+class NextHosts {
+ public:
+  using Say = std::function<void(const std::string&)>;
+
+  // All but `say` outlive this.
+  NextHosts(const RestartOptions& options, const fleet::Fleet& fleet, const report::EventFeed& events, Say say)
+      : options_(options), fleet_(fleet), events_(events), say_(std::move(say)), exclusion_(options.exclude) {}
+
+  // Of an attempt with that map: the host on which the worker was that decided may be out.
+  void blame(const report::Verdict& verdict, const plan::JobMap& map);
+  // Error: there are not enough of them.
+  Result<plan::JobMap> after(plan::JobMap map) const;
+
+ private:
+  std::vector<HostId> out() const;
+
+  const RestartOptions& options_;
+  const fleet::Fleet& fleet_;
+  const report::EventFeed& events_;
+  Say say_;
+  Exclusion exclusion_;
+};
+
+}  // namespace sml::run

@@ -1,0 +1,46 @@
+#include "launcher/run/worker_streams.h"
+
+#include <string>
+#include <utility>
+
+#include "launcher/attempt/session_plans.h"
+
+namespace sml::run {
+
+WorkerStreams::WorkerStreams(const boost::asio::any_io_executor& loop, Job job)
+    : job_(std::move(job)),
+      stdin_(loop, {.data =
+                        [this](Rank rank, const std::string& bytes) {
+                          send_to(rank, wire::StdinData{rank, bytes});
+                        },
+                    .end = [this](Rank rank) { send_to(rank, wire::StdinEof{rank}); }}) {}
+
+void WorkerStreams::give_input() {
+  for (const plan::RankAssignment& rank : job_.plan().map.ranks) {
+    if (attempt::wants_stdin(job_.options, rank.rank)) stdin_.add_reader(rank.rank);
+  }
+}
+
+void WorkerStreams::take_input_back() {
+  for (const plan::RankAssignment& rank : job_.plan().map.ranks) stdin_.remove_reader(rank.rank);
+}
+
+void WorkerStreams::worker_output(Rank rank, Stream stream, std::string_view bytes, TimePoint read_at) {
+  if (job_.options.logs.copy == CopyToOutput::Yes) job_.console.worker_output(rank, stream, bytes, read_at);
+  job_.logs.write(rank, stream, bytes);
+  job_.events.tell(report::RankOutput{rank, stream, bytes.size()});
+  job_.progress.output(rank, stream, bytes);
+  job_.control.output(rank, stream, bytes);
+  job_.console.flush();
+}
+
+void WorkerStreams::worker_drained(Rank rank) {
+  job_.console.worker_done(rank);
+  job_.console.flush();
+}
+
+void WorkerStreams::send_to(Rank rank, const wire::ToAgent& message) {
+  job_.fleet.tell(job_.plan().map.ranks[rank.value()].host, message);
+}
+
+}  // namespace sml::run

@@ -1,0 +1,57 @@
+// What the workers print, on its way to all who see or keep it, and our input, on its way to them.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string_view>
+
+#include <boost/asio/any_io_executor.hpp>
+
+#include "common/plan/launch_plan.h"
+#include "launcher/attempt/worker_sink.h"
+#include "launcher/fleet/fleet.h"
+#include "launcher/options/job_options.h"
+#include "launcher/report/event_feed.h"
+#include "launcher/run/console.h"
+#include "launcher/run/job_control.h"
+#include "launcher/run/progress_watch.h"
+#include "launcher/run/rank_logs.h"
+#include "launcher/run/stdin_forwarder.h"
+
+namespace sml::run {
+
+class WorkerStreams final : public attempt::WorkerSink {
+ public:
+  // All of it outlives this.
+  struct Job {
+    const JobOptions& options;
+    std::function<const plan::LaunchPlan&()> plan;
+    fleet::Fleet& fleet;
+    Console& console;
+    RankLogs& logs;
+    const report::EventFeed& events;
+    ProgressWatch& progress;
+    JobControl& control;
+  };
+  WorkerStreams(const boost::asio::any_io_executor& loop, Job job);
+
+  // Before the first attempt: those of its ranks that want our input get it.
+  void give_input();
+  // That attempt is over. Those that follow it have none.
+  void take_input_back();
+
+  void workers_run() override { stdin_.start(); }
+  void worker_output(Rank rank, Stream stream, std::string_view bytes, TimePoint read_at) override;
+  void worker_drained(Rank rank) override;
+  void worker_ended(Rank rank) override { stdin_.remove_reader(rank); }
+  void input_taken(Rank rank, std::uint64_t bytes) override { stdin_.taken(rank, bytes); }
+  std::size_t pending_output() const override { return job_.console.pending(); }
+
+ private:
+  void send_to(Rank rank, const wire::ToAgent& message);
+
+  Job job_;
+  StdinForwarder stdin_;
+};
+
+}  // namespace sml::run
