@@ -25,7 +25,7 @@
 
 namespace sml::wire {
 
-inline constexpr std::uint32_t kProtocolVersion = 10;
+inline constexpr std::uint32_t kProtocolVersion = 11;
 
 using sml::Stream;
 enum class StdinSource : std::uint8_t { Null, Launcher };
@@ -302,6 +302,16 @@ struct AskUse {
   void fields(auto& a) { a(id); }
 };
 
+// "Can workers start on your host?" While none run; a later one takes the place of one that is not answered. Answered
+// with Health, after the two times at most.
+struct AskHealth {
+  std::uint32_t id = 0;               // the same in the answer
+  std::string command;                // for sh, exits with 0 on a host that is well; empty: there is none
+  std::uint32_t limit_ms = 0;         // for it
+  std::uint32_t accelerators_ms = 0;  // for these to hold no more than before the first attempt, or little
+  void fields(auto& a) { a(id, command, limit_ms, accelerators_ms); }
+};
+
 // ---- agent → launcher
 
 struct HelloAck {
@@ -558,13 +568,19 @@ struct WorkersUse {
   void fields(auto& a) { a(id, workers); }
 };
 
+struct Health {
+  std::uint32_t id = 0;
+  std::vector<std::string> faults;  // clauses; none: it is well
+  void fields(auto& a) { a(id, faults); }
+};
+
 using ToAgent =
     std::variant<Hello, Prepare, Probe, Start, Signal, Stop, StdinData, StdinEof, Credit, Ping, Suspend, Resume, Leave,
-                 AskJoined, Inspect, Vouch, Ruled, EndLeft, Fenced, Relay, AskTraces, AskUse>;
+                 AskJoined, Inspect, Vouch, Ruled, EndLeft, Fenced, Relay, AskTraces, AskUse, AskHealth>;
 using ToLauncher =
     std::variant<HelloAck, Prepared, Probed, Started, Output, ExitedWorker, Drained, AgentLog, Pong, StdinCredit, Bye,
                  ErrorFile, OutOfMemory, Joined, LogFailed, Inspected, PipeFailed, MpiUse, AskVouch, Vouched, LeftEnded,
-                 Cleared, FenceData, Relay, RankFault, HostUsed, Trace, Traced, WorkersUse>;
+                 Cleared, FenceData, Relay, RankFault, HostUsed, Trace, Traced, WorkersUse, Health>;
 
 // The ports of that kind, in the order of the wishes.
 std::vector<std::uint16_t> ports_of(const Prepared& message, ServiceKind kind);

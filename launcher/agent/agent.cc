@@ -15,6 +15,7 @@
 #include "common/os/cgroup.h"
 #include "common/os/descendants.h"
 #include "common/os/machine_identity.h"
+#include "common/plan/host_health.h"
 #include "common/wire/limits.h"
 #include "launcher/agent/doorkeeper.h"
 #include "launcher/agent/inspection.h"
@@ -70,9 +71,11 @@ Agent::Agent(boost::asio::io_context& loop, Ends ends, plan::Environment login_e
       scratch_(scratch),
       pact_(pact),
       callers_(loop),
-      preload_(loop, [this](const std::string& text) {
-        link_.send(wire::AgentLog{wire::LogLevel::Warning, text});
-      }) {}
+      preload_(loop,
+               [this](const std::string& text) {
+                 link_.send(wire::AgentLog{wire::LogLevel::Warning, text});
+               }),
+      health_(loop, [this](wire::Health answer) { link_.send(std::move(answer)); }) {}
 
 void Agent::run() {
   link_.start();
@@ -143,6 +146,7 @@ void Agent::greet(const wire::Hello& m) {
 
 // What an earlier attempt had is gone before the next gets its own.
 void Agent::prepare(wire::Prepare& m) {
+  health_.remember();
   if (attempt_) {
     SML_SWITCH_POINT("a further attempt is prepared");
     attempt_->sum_up();
@@ -173,11 +177,15 @@ void Agent::answer(const wire::Probe& m) {
                   [this](std::vector<wire::ProbeResult> results) { link_.send(wire::Probed{std::move(results)}); });
 }
 
-void Agent::start(wire::Start& m) { attempt_->start(std::move(m)); }
+void Agent::start(wire::Start& m) {
+  health_.end();
+  attempt_->start(std::move(m));
+}
 
 // Null: it is we who end them.
 void Agent::stop(const wire::Stop* m) {
   const wire::Stop own{SIGTERM, kDefaultGraceMs};
+  health_.end();
   attempt_->stop(m == nullptr ? own : *m);
 }
 
@@ -240,12 +248,21 @@ void Agent::answer(const wire::Inspect&) {
   link_.send(std::move(answer));
 }
 
+void Agent::answer(const wire::AskHealth& m) {
+  const WorkerEnvironments* workers = attempt_ ? attempt_->environments() : nullptr;
+  const bool prepared = workers != nullptr && workers->count() > 0;
+  const plan::Environment& environment = prepared ? workers->shared(0) : login_environment_;
+  const plan::HostFacts facts =
+      inspect_host({.environment = environment, .working_directory = {}, .descriptor_limit = descriptor_limit_});
+  health_.begin(m, plan::faults_of(facts), environment, prepared ? workers->app(0).working_directory : std::string());
+}
+
 // ---- leaving
 
 wire::ToLauncher Agent::cleared() const {
   wire::Cleared out{.attempt = attempt_->number(), .left = {}};
   for (const pid_t pid : os::children()) {
-    if (preload_.is(pid)) continue;
+    if (preload_.is(pid) || health_.is(pid)) continue;
     if (out.left.size() < wire::kMaxLeft) out.left.push_back(os::describe_process(pid));
   }
   return out;
@@ -309,6 +326,7 @@ void Agent::heed(int signo) {
 void Agent::reap() {
   os::reap_children([this, now = Clock::now()](pid_t pid, const ExitStatus& status, const Usage& usage) {
     if (preload_.ended(pid, status)) return;
+    health_.ended(pid, status);
     if (attempt_) attempt_->reaped(pid, status, usage, now);
   });
 }

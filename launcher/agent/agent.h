@@ -21,6 +21,7 @@
 #include "common/wire/messages.h"
 #include "launcher/agent/control_link.h"
 #include "launcher/agent/guardian.h"
+#include "launcher/agent/health_check.h"
 #include "launcher/agent/host_attempt.h"
 #include "launcher/agent/local_callers.h"
 #include "launcher/agent/preload.h"
@@ -65,6 +66,7 @@ class Agent final : private AttemptOwner {
   void answer(const wire::AskJoined& m);
   void answer(const wire::Inspect&);
   void answer(const wire::Vouch& m);
+  void answer(const wire::AskHealth& m);
   template <class Message>
   void answer(const Message&) {}  // no question
 
@@ -105,6 +107,7 @@ class Agent final : private AttemptOwner {
   LocalCallers callers_;
   std::vector<wire::CallerRuling> rulings_;  // not sent yet
   Preload preload_;
+  HealthCheck health_;
   std::unique_ptr<HostAttempt> attempt_;
 };
 

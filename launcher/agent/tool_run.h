@@ -2,6 +2,7 @@
 #pragma once
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -23,7 +24,10 @@ class ToolRun {
   ToolRun& operator=(const ToolRun&) = delete;
 
   // `done` is called once, from the loop, when its output has ended or is longer than `most`; not after kill().
-  Result<void> start(const std::vector<std::string>& argv, std::size_t most, std::function<void()> done);
+  // `environment`: empty: ours.
+  Result<void> start(const std::vector<std::string>& argv, std::size_t most, std::function<void()> done,
+                     std::span<const std::string> environment = {});
+  pid_t pid() const { return pid_; }
   // What it has printed so far, on stdout and stderr.
   const std::string& text() const { return text_; }
   std::string take_text() { return std::move(text_); }

@@ -93,6 +93,7 @@ Attempt::Attempt(boost::asio::io_context& loop, const JobOptions& options, plan:
       machine_(options.start_timeout, options.grace, Clock::now(), time_left(options, terms), options.stop_grace),
       deadline_timer_(loop),
       hosts_(fleet.hosts().size()),
+      health_(options.restart.health_check, plan_.job.attempt, options.start_timeout),
       workers_(fleet, plan_, options, events, owner, sink),
       meeting_(loop.get_executor(), fleet, plan_, options,
                {.say = [&owner](const std::string& text) { owner.say(text); },
@@ -108,7 +109,14 @@ Attempt::Attempt(boost::asio::io_context& loop, const JobOptions& options, plan:
   facts_.timeout_status = options.timeout_status;
 }
 
-void Attempt::begin() { arm_deadline(); }
+// Agents that wait from an earlier attempt are here already.
+void Attempt::begin() {
+  arm_deadline();
+  for (fleet::Host& host : fleet_.hosts()) health_.ask(host);
+  for (fleet::Host& spare : fleet_.others()) {
+    if (spare.session->state() == launch::SessionState::Cleared && !spare.lost) health_.ask(spare);
+  }
+}
 
 AttemptOutcome Attempt::outcome() const {
   AttemptOutcome out{facts_, workers_.table().records(), started_unix_, meeting_.all_joined(), {}};
@@ -280,7 +288,7 @@ void Attempt::time_out_start() {
   for (const fleet::Host& host : fleet_.hosts()) {
     if (of(host).ready || of(host).failed) continue;
     of(host).failed = true;
-    blame(host.index, host.session->step());
+    blame(host.index, awaited_step(host));
   }
   const std::vector<HostIndex> places = plan_.map.places();
   for (const HostId missing : fleet_.missing()) {
@@ -363,6 +371,7 @@ void Attempt::stop_for_no_progress(report::NoProgress what) {
 
 void Attempt::host_introduced(fleet::Host& host) {
   workers_.greet(host);
+  health_.ask(host);
   tell_of_secrets(host);
   meeting_.introduced(host);
 }
@@ -381,9 +390,30 @@ void Attempt::host_prepared(fleet::Host& host, const wire::Prepared& message) {
   for (const wire::Obstacle& obstacle : message.obstacles) fail_host(host, fleet::error_of(obstacle));
   tell_bindings(owner_, options_.verbosity, host, message);
   note_mpi(host, message);
-  of(host).ready = !of(host).failed && message.obstacles.empty();
-  if (of(host).ready) events_.tell(report::HostReady{host.index});
+  of(host).prepared = message.obstacles.empty();
+  look_if_ready(host);
   look_round();
+}
+
+void Attempt::look_if_ready(fleet::Host& host) {
+  const bool ready = of(host).prepared && health_.passed(host) && !of(host).failed;
+  if (ready && !std::exchange(of(host).ready, true)) events_.tell(report::HostReady{host.index});
+}
+
+void Attempt::note_health(fleet::Host& host, const wire::Health& message) {
+  const std::optional<Result<void>> news = health_.note(host, message);
+  if (!news || of(host).failed) return;
+  if (!*news) {
+    host.lost = true;
+    fail_host(host, news->error());
+  }
+  look_if_ready(host);
+  look_round();
+}
+
+std::string Attempt::awaited_step(const fleet::Host& host) const {
+  const bool only_that = hosts_[host.position].prepared && !health_.passed(host);
+  return only_that ? "checking its health" : host.session->step();
 }
 
 // All hosts tell the same of one program, so only one of them is named.
@@ -417,7 +447,7 @@ void Attempt::hosts_pinged() {
   told_whom_we_await_ = Clock::now();
   std::map<std::string, std::vector<std::string>> by_step;
   for (const fleet::Host& host : fleet_.hosts()) {
-    if (!of(host).ready) by_step[host.session->step()].push_back(host.name());
+    if (!of(host).ready) by_step[awaited_step(host)].push_back(host.name());
   }
   for (const auto& [step, names] : by_step) owner_.say("waiting for " + fold_names(names) + " (" + step + ")");
 }
@@ -475,11 +505,17 @@ void Attempt::host_ended(fleet::Host& host, const Error* why) {
 
 void Attempt::spare_message(fleet::Host& host, const wire::ToLauncher& message) {
   if (const auto* hello = std::get_if<wire::HelloAck>(&message)) handle(host, *hello);
+  const auto* answer = std::get_if<wire::Health>(&message);
+  const std::optional<Result<void>> news = answer != nullptr ? health_.note(host, *answer) : std::nullopt;
+  if (news && !*news) host.session->abandon(news->error());
 }
 
 void Attempt::spare_step(const fleet::Host& host) { host_step(host); }
 
-void Attempt::spare_waits(fleet::Host& host) { events_.tell(report::HostReady{host.index}); }
+void Attempt::spare_waits(fleet::Host& host) {
+  events_.tell(report::HostReady{host.index});
+  health_.ask(host);
+}
 
 // The attempt goes on without it.
 void Attempt::spare_ended(fleet::Host& host, const Error* why) {
@@ -512,6 +548,8 @@ void Attempt::handle(fleet::Host& host, const Message& m) {
     look_for_end();
   } else if constexpr (std::is_same_v<Message, wire::Bye>) {
     left(host, m);
+  } else if constexpr (std::is_same_v<Message, wire::Health>) {
+    note_health(host, m);
   } else if constexpr (std::is_same_v<Message, wire::MpiUse>) {
     found_mpi(host.name(), m);
   } else if constexpr (std::is_same_v<Message, wire::FenceData>) {

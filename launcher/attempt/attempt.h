@@ -14,6 +14,7 @@
 #include "launcher/attempt/attempt_outcome.h"
 #include "launcher/attempt/attempt_owner.h"
 #include "launcher/attempt/checkpoint_pause.h"
+#include "launcher/attempt/health_gate.h"
 #include "launcher/attempt/inquiry.h"
 #include "launcher/attempt/meeting.h"
 #include "launcher/attempt/use_inquiry.h"
@@ -77,7 +78,8 @@ class Attempt final : public fleet::FleetListener {
 
  private:
   struct OfHost {
-    bool ready = false;
+    bool prepared = false;
+    bool ready = false;  // ... and well
     bool failed = false;
     bool released = false;  // we let it go; its end is no news
   };
@@ -87,6 +89,9 @@ class Attempt final : public fleet::FleetListener {
   void handle(fleet::Host& host, const Message& m);
   void let_go(fleet::Host& host, const wire::Stop& stop);
   void tell_of_secrets(const fleet::Host& host);
+  void note_health(fleet::Host& host, const wire::Health& message);
+  void look_if_ready(fleet::Host& host);
+  std::string awaited_step(const fleet::Host& host) const;
   void note_mpi(fleet::Host& host, const wire::Prepared& message);
   void found_mpi(const std::string& host, const wire::MpiUse& use);
   void left(fleet::Host& host, const wire::Bye& m);
@@ -124,6 +129,7 @@ class Attempt final : public fleet::FleetListener {
   AttemptMachine machine_;
   boost::asio::steady_timer deadline_timer_;
   std::vector<OfHost> hosts_;  // by position in the fleet
+  HealthGate health_;
   Workers workers_;
   Meeting meeting_;
   WireUp wire_up_;

@@ -119,6 +119,13 @@ Judgement AgentConduct::judge(const wire::LeftEnded& m) {
   return all_fit(m.left);
 }
 
+Judgement AgentConduct::judge(const wire::Health& m) {
+  constexpr std::size_t kMost = 100;
+  if (Judgement open = answered(health_, "whether it is well,"); !open) return open;
+  if (Judgement few = at_most(m.faults.size(), kMost, "faults"); !few) return few;
+  return all_fit(m.faults);
+}
+
 Judgement AgentConduct::judge(const wire::Inspected& m) {
   if (Judgement open = answered(inspections_, "what its host is like,"); !open) return open;
   const plan::HostFacts& f = m.facts;

@@ -40,6 +40,7 @@ class AgentConduct {
   void note(const wire::Fenced& m) { now_.note(m); }
   void note(const wire::AskTraces& m) { now_.note(m); }
   void note(const wire::AskUse& m) { now_.note(m); }
+  void note(const wire::AskHealth&) { ++health_; }
   template <class Message>
   void note(const Message&) {}
 
@@ -55,6 +56,7 @@ class AgentConduct {
   Result<void> judge(const wire::AskVouch& m);
   Result<void> judge(const wire::Vouched& m);
   Result<void> judge(const wire::LeftEnded& m);
+  Result<void> judge(const wire::Health& m);
   // All else is about the attempt.
   template <class Message>
   Result<void> judge(const Message& m) {
@@ -70,6 +72,7 @@ class AgentConduct {
   std::size_t inspections_ = 0;
   std::size_t joins_ = 0;
   std::size_t clean_ups_ = 0;
+  std::size_t health_ = 0;
   std::vector<std::string> probed_;            // all that it was to try
   std::multiset<std::uint32_t> to_vouch_for_;  // callers about whom it was asked
   std::size_t callers_ = 0;                    // about whom it has asked, and has no answer

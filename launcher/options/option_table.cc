@@ -181,6 +181,10 @@ OptionGroup options_of_restarts() {
                 "The last K hosts of the list have no workers: they are connected to and checked, and at a restart "
                 "each takes the place of a host that has been lost, with its ranks. Default: 0.",
                 "0"}),
+       {"--health-check", "CMD", set_health_check,
+        "Before each attempt run CMD, as for sh, on every host, spares too. Where it does not exit with 0 within 10 s, "
+        "or memory or space is short, the job does without that host: a spare takes its place, or it goes on smaller "
+        "where it may, or ends with 125."},
        needing(
            "--max-restarts",
            {"--exclude-after", "K[/D]", set_exclude_after,

@@ -68,6 +68,7 @@ Result<void> set_restart_delay(Options& o, std::string_view value);
 Result<void> add_give_up(Options& o, std::string_view value);
 Result<void> set_max_fruitless(Options& o, std::string_view value);
 Result<void> set_progress_file(Options& o, std::string_view value);
+Result<void> set_health_check(Options& o, std::string_view value);
 Result<void> set_exclude_after(Options& o, std::string_view value);
 Result<void> set_exclude_for(Options& o, std::string_view value);
 Result<void> set_exclude_file(Options& o, std::string_view value);

@@ -43,6 +43,11 @@ Result<void> set_progress_file(Options& o, string_view value) {
   return keep(o.restart.progress_file, value);
 }
 
+Result<void> set_health_check(Options& o, string_view value) {
+  if (value.empty()) return bad_value(value, "a command, as for sh");
+  return keep(o.restart.health_check, value);
+}
+
 Result<void> set_exclude_after(Options& o, string_view value) { return o.restart.exclude.read_after(value); }
 Result<void> set_exclude_for(Options& o, string_view value) {
   return store(o.restart.exclude.cool_down, duration(value, 1s));

@@ -67,7 +67,8 @@ struct RestartOptions {
   std::uint32_t spares = 0;                   // hosts, the last of the list, that have no workers at first
   std::optional<std::uint32_t> most_hosts{};  // with workers; those beyond are spares
   ExcludeOptions exclude{};
-  plan::LeastSize least{};  // that the job may shrink to when hosts are lost
+  std::string health_check{};  // a command that exits with 0 on hosts that are well; empty: none
+  plan::LeastSize least{};     // that the job may shrink to when hosts are lost
 
   // A lost host need not be the end of the job.
   bool outlives_hosts() const { return max > 0 && (spares > 0 || most_hosts || least.may_shrink()); }

@@ -49,7 +49,7 @@ std::string rule_that_holds(const RestartOptions& options, std::span<const PastA
 std::string budget_that_is_spent(const RestartOptions& options, std::span<const PastAttempt> history) {
   const std::span<const PastAttempt> restarted = history.first(history.size() - 1);
   const auto used = std::count_if(restarted.begin(), restarted.end(), [&](const PastAttempt& attempt) {
-    return within(attempt, history.back().ended, options.window);
+    return !attempt.is_free && within(attempt, history.back().ended, options.window);
   });
   if (static_cast<std::uint64_t>(used) < options.max) return "";
   return std::to_string(options.max) + (options.max == 1 ? " restart has" : " restarts have") + " been used" +
@@ -91,10 +91,9 @@ std::string fruitless_attempts(const RestartOptions& options, std::span<const Pa
 
 Duration delay_after(const RestartDelay& delay, std::span<const PastAttempt> history) {
   std::size_t quick = 0;  // attempts in a row, the last included
-  while (quick < history.size()) {
-    const PastAttempt& attempt = history[history.size() - 1 - quick];
-    if (attempt.ended - attempt.started >= PastAttempt::kHealthy) break;
-    ++quick;
+  for (auto attempt = history.rbegin(); attempt != history.rend(); ++attempt) {
+    if (attempt->ended - attempt->started >= PastAttempt::kHealthy) break;
+    if (!attempt->is_free) ++quick;
   }
   if (quick < 2) return std::min(delay.first, delay.most);
   Duration out = delay.first > Duration::zero() ? delay.first * 2 : kSecondDelay;
@@ -128,6 +127,7 @@ Decision decide(const RestartOptions& options, std::span<const PastAttempt> hist
   const PastAttempt& last = history.back();
   const bool asked_for = last.cause == Decider::User || last.cause == Decider::TimeLimit || last.is_last;
   if (options.max == 0 || last.cause == Decider::Success || asked_for) return EndJob{};
+  if (last.is_free && lasting_reason(last).empty()) return TryAgain{};
   for (const std::string& why :
        {lasting_reason(last), rule_that_holds(options, history), budget_that_is_spent(options, history)}) {
     if (!why.empty()) return EndJob{why};

@@ -33,6 +33,7 @@ struct PastAttempt {
   bool left_behind = false;            // processes of it could not be ended
   bool is_last = false;                // it was ended so that the job ends
   bool host_is_out = false;            // of the cause Host: it is lost, so that another attempt would do without it
+  bool is_free = false;                // the attempt that follows is no restart: its workers had not been started
   bool lasts = false;                  // likewise: what is wrong is wrong with the command
   Signs signs{};
   std::optional<HostId> root{};  // the host of the worker that decided

@@ -1,6 +1,7 @@
 #include "launcher/run/restarts.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "common/core/text.h"
 
@@ -31,12 +32,15 @@ Decision Restarts::ended(std::uint32_t number, const plan::JobMap& map, const at
                          const report::Verdict& verdict, const Around& around, TimePoint now) {
   PastAttempt& last = history_.emplace_back(past_attempt(outcome.facts, verdict, now));
   if (verdict.culprit != nullptr) last.root = map.hosts[map.ranks[verdict.culprit->rank.value()].host.value()].id;
-  last.host_is_out = around.hosts_lost;
+  const bool lost_some = around.hosts_lost > std::exchange(hosts_lost_, around.hosts_lost);
+  last.host_is_out = around.hosts_lost > 0;
+  last.is_free = last.cause == report::Decider::Host && outcome.started_unix == 0 && lost_some;
   last.no_hosts = around.why_no_hosts;
   last.signs = {outcome.all_joined, around.file_touched, around.line_matched};
   const double chance = std::uniform_real_distribution<double>()(random_);
   Decision decision = decide(options_, history_, chance);
   if (!std::holds_alternative<TryAgain>(decision)) return decision;
+  if (!last.is_free) ++used_;
   if (earlier_.size() == kRemembered) earlier_.erase(earlier_.begin());
   earlier_.push_back(record_of(number, map, outcome, verdict, now));
   return decision;
@@ -46,8 +50,12 @@ std::string Restarts::announcement(const TryAgain& again) const {
   constexpr Duration kUnseen = std::chrono::milliseconds(50);
   const report::AttemptRecord& last = earlier_.back();
   const auto delay = std::chrono::round<std::chrono::milliseconds>(again.delay);
+  if (history_.back().is_free) {
+    return "attempt " + std::to_string(last.number) +
+           " has not started its workers; the next follows, and is no restart";
+  }
   return "attempt " + std::to_string(last.number) + " failed with status " + std::to_string(last.exit_code) +
-         "; restart " + std::to_string(last.number) + (options_.window ? "" : " of " + std::to_string(options_.max)) +
+         "; restart " + std::to_string(used_) + (options_.window ? "" : " of " + std::to_string(options_.max)) +
          (delay < kUnseen ? " now" : " in " + format_duration(delay));
 }
 

@@ -22,7 +22,7 @@ class Restarts {
 
   // What is known beside the attempt when it has ended.
   struct Around {
-    bool hosts_lost = false;
+    std::size_t hosts_lost = 0;          // in all attempts
     std::string why_no_hosts{};          // for another attempt; empty: there are some
     std::optional<bool> file_touched{};  // as in Signs
     std::optional<bool> line_matched{};
@@ -39,6 +39,8 @@ class Restarts {
   const RestartOptions& options_;
   std::vector<PastAttempt> history_;
   std::vector<report::AttemptRecord> earlier_;
+  std::size_t hosts_lost_ = 0;
+  std::uint32_t used_ = 0;  // restarts
   std::minstd_rand random_{std::random_device()()};
 };
 

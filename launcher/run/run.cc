@@ -171,7 +171,7 @@ void Run::decide() {
   const report::Verdict verdict = report::judge(outcome.facts);
   next_hosts_.blame(verdict, attempt_->plan().map);
   const Result<plan::JobMap> next = next_map();
-  const Restarts::Around around{.hosts_lost = !fleet_.lost().empty(),
+  const Restarts::Around around{.hosts_lost = fleet_.lost().size(),
                                 .why_no_hosts = next ? std::string() : next.error().message(),
                                 .file_touched = progress_file_.touched(),
                                 .line_matched = progress_.line_matched()};

@@ -41,6 +41,7 @@ AgentConduct conduct_of_two() {
   conduct.asked(wire::AskJoined{});
   conduct.asked(wire::AskTraces{1, 2000, TraceTools::All});
   conduct.asked(wire::AskUse{1});
+  conduct.asked(wire::AskHealth{1, {}, 0, 0});
   conduct.asked(wire::StdinData{Rank(2), std::string(kStdin, 'x')});
   return conduct;
 }
@@ -58,6 +59,7 @@ std::string honest_bytes() {
            wire::ToLauncher(wire::Probed{{{"10.0.0.2", 0}}}),
            wire::ToLauncher(wire::Pong{1, 5}),
            wire::ToLauncher(wire::Inspected{}),
+           wire::ToLauncher(wire::Health{1, {"no memory"}}),
            wire::ToLauncher(wire::Started{{{Rank(2), 10}, {Rank(5), 11}}, 1}),
            wire::ToLauncher(wire::StdinCredit{Rank(2), kStdin}),
            wire::ToLauncher(wire::Output{Rank(2), Stream::Stdout, text}),
@@ -88,7 +90,7 @@ struct Counted {
   std::uint64_t output = 0;
   std::size_t fenced = 0;
   std::map<std::uint32_t, int> exits, files, faults, looks;
-  int greetings = 0, pongs = 0, inspections = 0, probes = 0, uses = 0;
+  int greetings = 0, pongs = 0, inspections = 0, probes = 0, uses = 0, health = 0;
 
   static void require_ours(Rank rank) { require(rank == Rank(2) || rank == Rank(5)); }
   void operator()(const wire::HelloAck&) { require(++greetings == 1); }
@@ -128,6 +130,7 @@ struct Counted {
   void operator()(const wire::AgentLog& m) const { require(m.text.size() <= wire::kMaxText); }
   void operator()(const wire::Pong&) { require(++pongs == 1); }
   void operator()(const wire::Inspected&) { require(++inspections == 1); }
+  void operator()(const wire::Health&) { require(++health == 1); }
   void operator()(const wire::Probed&) { require(++probes == 1); }
   void operator()(const wire::Vouched&) const { require(false); }
   void operator()(const wire::LeftEnded&) const { require(false); }

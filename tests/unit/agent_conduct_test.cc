@@ -394,3 +394,12 @@ TEST_CASE("conduct: what workers use is told when it was asked for, once, of tho
   host.may_not(wire::WorkersUse{2, {{Rank(3), {}}}}, "spoke of rank 3, which is not on this host");
   CHECK_FALSE(host.conduct.check(wire::WorkersUse{3, std::vector<wire::RankUse>(3, {Rank(2), {}})}).has_value());
 }
+
+TEST_CASE("conduct: a host tells whether it is well when it is asked, and in few words") {
+  Host host;
+  host.may_not(wire::Health{1, {}}, "sent whether it is well, that nobody had asked for");
+  for (const std::uint32_t id : {1, 2, 3}) host.conduct.asked(wire::AskHealth{id, {}, 0, 0});
+  host.may(wire::Health{1, {"no memory"}});
+  host.may_not(wire::Health{2, {kLong}}, "sent a text of 65537 bytes, more than 65536");
+  host.may_not(wire::Health{3, std::vector<std::string>(101)}, "sent 101 faults, more than 100");
+}

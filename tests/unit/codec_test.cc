@@ -97,7 +97,9 @@ std::vector<ToAgent> to_agent(const std::string& text) {
           AskTraces{},
           AskTraces{7, 2200, TraceTools::All},
           AskUse{},
-          AskUse{7}};
+          AskUse{7},
+          AskHealth{},
+          AskHealth{2, text, 10'000, 50'000}};
 }
 
 // An Output refers to `lasting`.
@@ -164,6 +166,8 @@ std::vector<ToLauncher> to_launcher(std::string_view lasting) {
           Traced{7},
           WorkersUse{},
           WorkersUse{7, {{Rank(3), {1500, 1 << 20, 2}}, {}}},
+          Health{},
+          Health{2, {text, ""}},
           Vouched{},
           Vouched{{CallerRuling{7, IsOurs::No}, CallerRuling{}}},
           Inspected{},

@@ -104,6 +104,26 @@ TEST_CASE("restarts: a lost host is made up for where another attempt has its ho
   }
 }
 
+TEST_CASE("restarts: an attempt that has lost a host before its workers began costs nothing, and no time") {
+  Job job;
+  job.options.max = 1;
+  job.options.delay = {.first = 5s, .most = 30s};
+  const auto lose = [&job](bool another_has_hosts) {
+    job.history.push_back({.started = job.now,
+                           .ended = job.now + 1s,
+                           .cause = Decider::Host,
+                           .host_is_out = true,
+                           .is_free = true,
+                           .no_hosts = another_has_hosts ? "" : "b is out"});
+    return decide(job.options, job.history, kMiddle);
+  };
+  for (int host = 0; host < 4; ++host) CHECK(delay(lose(true)) == 0s);
+  CHECK(delay(job.fails(1)) == 5s);
+  CHECK(again(lose(true)));
+  CHECK(why(lose(false)) == "b is out");
+  CHECK(why(job.fails(1)) == "1 restart has been used (--max-restarts)");
+}
+
 TEST_CASE("restarts: none beside processes that could not be ended") {
   Job job;
   job.history.push_back({.started = kStart,

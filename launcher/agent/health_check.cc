@@ -1,0 +1,125 @@
+#include "launcher/agent/health_check.h"
+
+#include <algorithm>
+#include <csignal>
+#include <string_view>
+#include <utility>
+
+#include "common/core/text.h"
+#include "common/os/host_use.h"
+#include "common/plan/host_health.h"
+
+namespace sml::agent {
+
+namespace {
+
+constexpr Duration kTick = std::chrono::milliseconds(100);
+constexpr Duration kLastWords = std::chrono::milliseconds(500);  // after a limit
+constexpr std::size_t kMostSaid = std::size_t{1} << 20;
+constexpr int kLines = 5;
+
+std::vector<AcceleratorUse> use_of_all(const std::vector<std::string>& folders) {
+  std::vector<AcceleratorUse> out;
+  for (const std::string& folder : folders) out.push_back(os::use_of(folder));
+  return out;
+}
+
+}  // namespace
+
+void HealthCheck::remember() {
+  if (std::exchange(remembers_, true)) return;
+  folders_ = os::accelerators_in("/sys/class/drm");
+  before_ = use_of_all(folders_);
+}
+
+void HealthCheck::begin(const wire::AskHealth& asked, std::vector<std::string> faults,
+                        const plan::Environment& environment, const std::string& directory) {
+  end();
+  asked_ = asked;
+  begun_ = Clock::now();
+  waited_for_ = true;
+  if (!faults.empty()) return answer(std::move(faults.front()));
+  if (!asked.command.empty()) run(environment, directory);
+  look();
+}
+
+void HealthCheck::end() {
+  waited_for_ = false;
+  tick_.cancel();
+  command_.reset();
+  status_.reset();
+  said_all_ = false;
+}
+
+// The outer shell has the pipe open for as long as the command runs, whatever that does with its own output.
+void HealthCheck::run(const plan::Environment& environment, const std::string& directory) {
+  const std::vector<std::string> argv{
+      "/bin/sh", "-c",      "(if [ -n \"$1\" ]; then cd \"$1\" || exit; fi; eval \"$2\"); exit $?",
+      "sh",      directory, asked_.command};
+  command_ = std::make_unique<ToolRun>(loop_);
+  const auto said_all = [this] {
+    said_all_ = true;
+    look();
+  };
+  const Result<void> started = command_->start(argv, kMostSaid, said_all, environment);
+  if (!started) return answer("--health-check: " + started.error().message());
+  pids_.push_back(command_->pid());
+}
+
+bool HealthCheck::is(pid_t pid) const { return std::find(pids_.begin(), pids_.end(), pid) != pids_.end(); }
+
+void HealthCheck::ended(pid_t pid, const ExitStatus& status) {
+  if (std::erase(pids_, pid) == 0 || !command_ || !command_->ended(pid)) return;
+  ::kill(-pid, SIGKILL);  // what it has left, which may hold the pipe
+  if (succeeded(status)) {
+    command_.reset();
+  } else {
+    status_ = status;
+  }
+  look();
+}
+
+void HealthCheck::look() {
+  if (!waited_for_) return;
+  const Duration passed = Clock::now() - begun_;
+  const Duration limit = std::chrono::milliseconds(asked_.limit_ms);
+  const bool late = command_ && passed >= limit;
+  if (status_ && (said_all_ || passed >= limit + kLastWords)) {
+    return answer("--health-check " + describe(*status_) + last_words());
+  }
+  if (late && !status_) return answer("--health-check has not ended within " + format_duration(limit) + last_words());
+  const Duration patience = std::chrono::milliseconds(asked_.accelerators_ms);
+  const std::vector<std::string> held = patience > Duration::zero()
+                                            ? plan::accelerators_in_use(before_, use_of_all(folders_))
+                                            : std::vector<std::string>();
+  if (!command_ && held.empty()) return answer({});
+  if (!held.empty() && passed >= patience) {
+    return answer(held.front() + " is not free again after " + format_duration(patience));
+  }
+  tick_.expires_after(kTick);
+  const auto again = [this](boost::system::error_code error) {
+    if (!error) look();
+  };
+  tick_.async_wait(lifetime_.guard(again));
+}
+
+std::string HealthCheck::last_words() const {
+  std::string_view rest = trim(command_->text());
+  std::string out;
+  for (int line = 0; line < kLines && !rest.empty(); ++line) {
+    const std::size_t begin = rest.rfind('\n') + 1;
+    const std::string own(trim(rest.substr(begin)));
+    out = out.empty() ? own : own + "; " + out;
+    rest = trim(rest.substr(0, begin));
+  }
+  return out.empty() ? out : ", and said: " + show(out, 600);
+}
+
+void HealthCheck::answer(std::string fault) {
+  wire::Health out{asked_.id, {}};
+  if (!fault.empty()) out.faults.push_back(std::move(fault));
+  end();
+  tell_(std::move(out));
+}
+
+}  // namespace sml::agent
