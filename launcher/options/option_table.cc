@@ -221,7 +221,8 @@ OptionGroup options_of_the_progress() {
         "Print a table of all hosts and ranks when this signal comes, such as USR1 or QUIT, instead of passing it on."},
        {"--hang-report", "DIR", set_hang_report,
         "Whenever sml-run prints where the workers are, keep all that is known of each, with whole stacks, below DIR."},
-       {"--warn-silent", "D", set_warn_silent, "Name the workers that have printed nothing for D while others have."},
+       {"--warn-silent", "D", set_warn_silent,
+        "Name the workers that have printed nothing for D while others have, and tell when none has."},
        needing("--warn-silent",
                {"--on-silent", "report|restart|stop", set_on_silent,
                 "What else is done then: report prints where all workers are; restart does so, and then the workers "

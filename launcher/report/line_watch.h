@@ -34,7 +34,7 @@ struct WatchRule {
 
 // Why the workers are to be ended.
 struct NoProgress {
-  enum class Limit : std::uint8_t { First, Every, Silence };  // Silence: --warn-silent
+  enum class Limit : std::uint8_t { First, Every, Silence, SilenceOfAll };  // the last two: --warn-silent
   enum class Then : std::uint8_t { AsAfterFailures, JobEnds };
   RankSet ranks;
   Limit limit = Limit::First;

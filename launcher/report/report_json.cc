@@ -57,7 +57,7 @@ Json faults_json(const Facts& facts) {
 }
 
 std::string_view name_of(NoProgress::Limit limit) {
-  static constexpr std::string_view names[] = {"first", "every", "silence"};
+  static constexpr std::string_view names[] = {"first", "every", "silence", "silence_of_all"};
   return names[static_cast<std::size_t>(limit)];
 }
 

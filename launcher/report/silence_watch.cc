@@ -1,16 +1,18 @@
 #include "launcher/report/silence_watch.h"
 
-#include <utility>
-
 #include "common/core/text.h"
 #include "launcher/report/rank_words.h"
 
 namespace sml::report {
 
-void SilenceWatch::started(Rank rank, TimePoint now) { ranks_[rank.value()].last = now; }
+void SilenceWatch::started(Rank rank, TimePoint now) {
+  ranks_[rank.value()].last = now;
+  all_told_ = false;
+}
 
 void SilenceWatch::spoke(Rank rank, TimePoint now) {
   latest_ = now;
+  all_told_ = false;
   State& state = ranks_[rank.value()];
   if (!state.last) return;  // the rest of what it had printed before its end
   state.last = now;
@@ -20,24 +22,47 @@ void SilenceWatch::spoke(Rank rank, TimePoint now) {
 
 void SilenceWatch::ended(Rank rank) { ranks_[rank.value()] = {}; }
 
-SilenceWatch::News SilenceWatch::on_time() {
-  std::vector<std::string> said;
-  if (!again_.empty()) {
-    said.push_back(ranks_in_words(again_, map_) + (again_.size() == 1 ? " prints again" : " print again"));
-    again_ = RankSet();
-  }
-  RankSet silent;
+// Those that others have outlasted.
+void SilenceWatch::add_quiet(RankSet& silent) {
   for (std::uint32_t rank = 0; latest_ && rank < ranks_.size(); ++rank) {
     State& state = ranks_[rank];
     if (!state.last || state.told || *latest_ - *state.last < limit_) continue;
     state.told = true;
     silent.add(rank);
   }
-  if (!silent.empty()) {
-    said.push_back(ranks_in_words(silent, map_) + (silent.size() == 1 ? " has" : " have") + " printed nothing for " +
-                   format_duration(limit_) + ", while others have (--warn-silent)");
+}
+
+bool SilenceWatch::all_are_silent(TimePoint now) const {
+  bool one_runs = false;
+  for (const State& state : ranks_) {
+    if (state.last && now - *state.last < limit_) return false;
+    one_runs = one_runs || state.last;
   }
-  return {std::move(said), std::move(silent)};
+  return one_runs;
+}
+
+SilenceWatch::News SilenceWatch::on_time(TimePoint now) {
+  News news;
+  if (!again_.empty()) {
+    news.sentences.push_back(ranks_in_words(again_, map_) + (again_.size() == 1 ? " prints again" : " print again"));
+    again_ = RankSet();
+  }
+  if (!all_told_ && all_are_silent(now)) {
+    all_told_ = true;
+    for (std::uint32_t rank = 0; rank < ranks_.size(); ++rank) {
+      ranks_[rank].told = ranks_[rank].last.has_value();
+      if (ranks_[rank].last) news.silent.add(rank);
+    }
+    news.whose = News::Whose::All;
+    news.sentences.push_back("no rank has printed anything for " + format_duration(limit_) + " (--warn-silent)");
+    return news;
+  }
+  add_quiet(news.silent);
+  if (!news.silent.empty()) {
+    news.sentences.push_back(ranks_in_words(news.silent, map_) + (news.silent.size() == 1 ? " has" : " have") +
+                             " printed nothing for " + format_duration(limit_) + ", while others have (--warn-silent)");
+  }
+  return news;
 }
 
 }  // namespace sml::report

@@ -131,6 +131,9 @@ std::string tell_end(const Facts& facts, const Facts::WorkerEnd& end) {
 
 std::string tell_stalled(const Facts::Stalled& stalled) {
   const NoProgress& what = stalled.what;
+  if (what.limit == NoProgress::Limit::SilenceOfAll) {
+    return "stopped: no rank has printed anything for " + format_duration(what.patience) + " (--on-silent)";
+  }
   if (what.limit == NoProgress::Limit::Silence) {
     return "stopped: " + stalled.who + (what.ranks.size() == 1 ? " has" : " have") + " printed nothing for " +
            format_duration(what.patience) + ", while others have (--on-silent)";

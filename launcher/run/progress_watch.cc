@@ -77,22 +77,24 @@ void ProgressWatch::arm_timer() {
 void ProgressWatch::look() {
   const TimePoint at = now();
   if (silence_) {
-    const report::SilenceWatch::News news = silence_->on_time();
+    const report::SilenceWatch::News news = silence_->on_time(at);
     for (const std::string& sentence : news.sentences) handlers_.say(sentence);
-    if (!news.silent.empty()) act_on(news.silent);
+    if (!news.silent.empty()) act_on(news);
   }
   if (!lines_) return;
   if (std::optional<report::NoProgress> what = lines_->on_time(at)) handlers_.no_progress(std::move(*what));
 }
 
-void ProgressWatch::act_on(const RankSet& silent) {
-  using Then = report::NoProgress::Then;
+void ProgressWatch::act_on(const report::SilenceWatch::News& news) {
+  using report::NoProgress;
+  using Whose = report::SilenceWatch::News::Whose;
   if (options_.on_silent == OnSilent::NameThem) return;
   if (options_.on_silent == OnSilent::Report) return handlers_.report();
-  handlers_.no_progress({.ranks = silent,
-                         .limit = report::NoProgress::Limit::Silence,
-                         .patience = *options_.warn_silent,
-                         .then = options_.on_silent == OnSilent::Stop ? Then::JobEnds : Then::AsAfterFailures});
+  handlers_.no_progress(
+      {.ranks = news.silent,
+       .limit = news.whose == Whose::All ? NoProgress::Limit::SilenceOfAll : NoProgress::Limit::Silence,
+       .patience = *options_.warn_silent,
+       .then = options_.on_silent == OnSilent::Stop ? NoProgress::Then::JobEnds : NoProgress::Then::AsAfterFailures});
 }
 
 }  // namespace sml::run

@@ -43,7 +43,7 @@ class ProgressWatch final : private report::EventListener {
   void on_event(const report::Event& event) override;
   void arm_timer();
   void look();
-  void act_on(const RankSet& silent);
+  void act_on(const report::SilenceWatch::News& news);
   TimePoint now();
 
   void begin_attempt(const plan::JobMap& map);

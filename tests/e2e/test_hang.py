@@ -102,6 +102,14 @@ for step in range(int(sys.argv[2])):
     time.sleep(0.1)
     print("step", flush=True)
 """
+ALL_SILENT = """
+import os, time
+def hold_up():
+    time.sleep(600)
+print("step", flush=True)
+if int(os.environ["SML_ATTEMPT"]) == 1:
+    hold_up()
+"""
 TABLE = "where the ranks are"
 NOTHING_FOR = r"rank 1 on \S+ has printed nothing for 500 ms, while others have"
 
@@ -117,6 +125,16 @@ class Silent(TestCase):
         self.assertEqual(done.stderr.count(f"sml-run: {TABLE} (ranks are silent):\n"), 1)
         self.assertRegex(done.stderr, NOTHING_FOR)
         self.assertNotIn("Fatal Python error", done.stderr)
+
+    def test_a_hang_of_all_is_told_and_tried_again(self):
+        done = sml_run("-np", "3", "--warn-silent", "500ms", "--on-silent", "restart", "--max-restarts", "1", PYTHON, "-c",
+                       ALL_SILENT)
+        self.assert_status(done, 0)
+        self.assertEqual(done.stderr.count("sml-run: no rank has printed anything for 500 ms (--warn-silent)\n"), 1)
+        self.assertEqual(done.stderr.count(TABLE), 1)
+        self.assertRegex(done.stderr, r"line 4 in hold_up\n")
+        self.assertIn("sml-run: stopped: no rank has printed anything for 500 ms (--on-silent)\n", done.stderr)
+        self.assertIn("attempt 1 failed with status 123; restart 1 of 1 now\n", done.stderr)
 
     def test_restart_tells_and_tries_again(self):
         done = self.job("restart", 1, 10, "--max-restarts", "1")

@@ -217,6 +217,10 @@ TEST_CASE("a job that --on-silent ended exits with 123, too") {
   const auto json = nlohmann::json::parse(report_json({.job_id = "j", .now = kStart, .ranks = {}}, facts, verdict));
   CHECK(json["no_progress"] ==
         nlohmann::json{{"ranks", {3}}, {"pattern", nullptr}, {"limit", "silence"}, {"limit_s", 300.0}});
+
+  what.limit = Limit::SilenceOfAll;
+  facts.stalled->what = what;
+  CHECK(judge(facts).lines.front() == "stopped: no rank has printed anything for 5 min (--on-silent)");
 }
 
 TEST_CASE("--watch decides when it was first, whatever the user does then") {
