@@ -27,8 +27,7 @@ tests:
 
 about:
   summary: {summary}
-  homepage: {homepage}
-  license: Apache-2.0
+{homepage}  license: Apache-2.0
   license_file:
     - LICENSE
     - share/doc/sml-run/LICENSES/
@@ -42,4 +41,4 @@ def write(release):
     folder.mkdir()
     (folder / "recipe.yaml").write_text(RECIPE.format(name=rel.NAME, version=release.version, stem=release.stem,
                                                       sha256=hashlib.sha256(tarball).hexdigest(), summary=rel.SUMMARY,
-                                                      homepage=rel.HOMEPAGE))
+                                                      homepage=release.with_homepage("  homepage: {}\n")))

@@ -19,10 +19,10 @@ sml-run: initial-upload-closes-no-bugs *
 
 
 def copyright_text(release):
+    source = release.with_homepage("Source: {}\n")
     head = f"""Format: https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/
 Upstream-Name: {rel.NAME}
-Source: {rel.HOMEPAGE}
-Comment: The programs are static, and have parts of other projects inside.
+{source}Comment: The programs are static, and have parts of other projects inside.
  /usr/share/doc/{rel.NAME}/LICENSES tells which, and has the copyright file of each.
 
 Files: *
@@ -37,17 +37,17 @@ License: Apache-2.0
 def control(release, size):
     used = ", ".join(f"{c.source} (= {c.version})" for c in release.components if "LGPL" in c.licence)
     text = "\n".join(" " + line for line in rel.DESCRIPTION.splitlines())
+    homepage = release.with_homepage("Homepage: {}\n")
     return f"""Package: {rel.NAME}
 Version: {release.version}-1
 Architecture: {release.debian_machine}
-Maintainer: {rel.MAINTAINER}
+Maintainer: {release.maintainer}
 Installed-Size: {size}
 Built-Using: {used}
 Recommends: openssh-client
 Section: net
 Priority: optional
-Homepage: {rel.HOMEPAGE}
-Description: {rel.SUMMARY}
+{homepage}Description: {rel.SUMMARY}
 {text}
 """.encode()
 
@@ -55,7 +55,7 @@ Description: {rel.SUMMARY}
 def changelog(release):
     date = release.date.strftime("%a, %d %b %Y %H:%M:%S +0000")
     return archives.gz(f"{rel.NAME} ({release.version}-1) unstable; urgency=medium\n\n  * Version {release.version}.\n\n"
-                       f" -- {rel.MAINTAINER}  {date}\n".encode(), 9)
+                       f" -- {release.maintainer}  {date}\n".encode(), 9)
 
 
 def packed(file):

@@ -32,7 +32,9 @@ def write(release):
     layer = archives.tar([rel.File(f"usr/local/{f.path}", f.data, f.mode) for f in kept], release.epoch)
     labels = {"org.opencontainers.image.title": rel.NAME, "org.opencontainers.image.version": release.version,
               "org.opencontainers.image.description": rel.SUMMARY, "org.opencontainers.image.licenses": "Apache-2.0",
-              "org.opencontainers.image.source": rel.HOMEPAGE}
+              "org.opencontainers.image.authors": release.maintainer}
+    if release.homepage:
+        labels["org.opencontainers.image.url"] = release.homepage
     created = release.date.strftime("%Y-%m-%dT%H:%M:%SZ")
     layout = Layout()
     config = layout.add_json("config.v1+json", {

@@ -10,8 +10,7 @@ Version: {version}
 Release: 1
 Summary: {summary}
 License: Apache-2.0 AND LGPL-2.1-or-later AND BSL-1.0 AND MIT AND BSD-3-Clause AND Zlib
-URL: {homepage}
-Group: System Environment/Base
+{url}Group: System Environment/Base
 AutoReqProv: no
 
 %description
@@ -30,7 +29,7 @@ DEFINES = {
     "_buildhost": "sml-run", "use_source_date_epoch_as_buildtime": "1", "clamp_mtime_to_source_date_epoch": "1",
     "source_date_epoch_from_changelog": "0", "__os_install_post": "%{nil}", "debug_package": "%{nil}",
     "_build_id_links": "none", "_binary_payload": "w6.xzdio", "_source_filedigest_algorithm": "8",
-    "_binary_filedigest_algorithm": "8", "vendor": "%{nil}", "packager": "%{nil}", "distribution": "%{nil}",
+    "_binary_filedigest_algorithm": "8", "vendor": "%{nil}", "distribution": "%{nil}",
     "_use_internal_dependency_generator": "1",
 }
 
@@ -49,9 +48,10 @@ def write(release):
         own = f"%dir /usr/share/doc/{rel.NAME}\n%dir /usr/share/doc/{rel.NAME}/LICENSES\n%dir /usr/share/doc/{rel.NAME}/examples\n" \
               f"%dir /usr/share/doc/{rel.NAME}/kubernetes\n"
         (top / "spec").write_text(SPEC.format(name=rel.NAME, version=release.version, summary=rel.SUMMARY,
-                                              homepage=rel.HOMEPAGE, description=rel.DESCRIPTION, tree=top / "tree",
+                                              url=release.with_homepage("URL: {}\n"), description=rel.DESCRIPTION, tree=top / "tree",
                                               files=own + "\n".join(listed(f) for f in release.all_files())))
-        defines = {**DEFINES, "_topdir": str(top / "top"), "_rpmdir": str(top / "rpms"), "_tmppath": str(top / "tmp"),
+        defines = {**DEFINES, "packager": release.maintainer,
+                   "_topdir": str(top / "top"), "_rpmdir": str(top / "rpms"), "_tmppath": str(top / "tmp"),
                    "_dbpath": str(top / "db")}
         words = [word for name, value in defines.items() for word in ("--define", f"{name} {value}")]
         rel.run(["rpmbuild", "-bb", "--nodeps", "--target", f"{release.machine}-linux", *words, top / "spec"],

@@ -11,8 +11,6 @@ import tempfile
 
 NAME = "sml-run"
 SUMMARY = "start one distributed job on many hosts"
-HOMEPAGE = "https://github.com/sml-run/sml-run"
-MAINTAINER = "The sml-run authors <sml-run@users.noreply.github.com>"
 DESCRIPTION = """\
 sml-run starts many workers, on this machine and over SSH on others. It
 tells each worker its rank, merges their output line by line, stops them
@@ -56,6 +54,8 @@ class Release:
     machine: str
     files: list       # of File, sorted by path
     components: list  # of Component, sorted by source
+    maintainer: str   # who answers for it: "Name <address>"
+    homepage: str     # empty: it has none
 
     @property
     def stem(self):
@@ -68,6 +68,10 @@ class Release:
     @property
     def date(self):
         return datetime.datetime.fromtimestamp(self.epoch, datetime.timezone.utc)
+
+    def with_homepage(self, line):
+        """The line with {} replaced; nothing where there is no such page."""
+        return line.format(self.homepage) if self.homepage else ""
 
     def notices(self):
         """(file name, bytes) for each component."""

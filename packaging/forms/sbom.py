@@ -2,6 +2,7 @@
 import hashlib
 import json
 import re
+import uuid
 
 import release as rel
 
@@ -35,6 +36,18 @@ def of_program(file):
             "licenseConcluded": "NOASSERTION", "copyrightText": "NOASSERTION"}
 
 
+def person(maintainer):
+    """"Name <address>" in SPDX's words."""
+    return "Person: " + maintainer.replace("<", "(").replace(">", ")")
+
+
+def namespace(release, whole):
+    """No other document's; who has no page of his own takes SPDX's."""
+    if release.homepage:
+        return f"{release.homepage.rstrip('/')}/spdx/{release.stem}-{whole}"
+    return f"https://spdx.org/spdxdocs/{release.stem}-{uuid.uuid5(uuid.NAMESPACE_OID, whole)}"
+
+
 def write(release):
     programs = [file for file in release.files if file.path.startswith("bin/")]
     whole = hashlib.sha256(b"".join(file.data for file in programs)).hexdigest()
@@ -44,8 +57,8 @@ def write(release):
     relations += [(ours["SPDXID"], "STATIC_LINK", identifier(c.source)) for c in release.components]
     document = {
         "spdxVersion": "SPDX-2.3", "dataLicense": "CC0-1.0", "SPDXID": "SPDXRef-DOCUMENT", "name": release.stem,
-        "documentNamespace": f"{rel.HOMEPAGE}/spdx/{release.stem}-{whole}",
-        "creationInfo": {"created": release.date.strftime("%Y-%m-%dT%H:%M:%SZ"), "creators": ["Tool: packaging/release"]},
+        "documentNamespace": namespace(release, whole),
+        "creationInfo": {"created": release.date.strftime("%Y-%m-%dT%H:%M:%SZ"), "creators": ["Tool: packaging/release", person(release.maintainer)]},
         "packages": [ours] + [of_component(c) for c in release.components],
         "files": [of_program(file) for file in programs],
         "relationships": [{"spdxElementId": a, "relationshipType": what, "relatedSpdxElement": b} for a, what, b in relations]}

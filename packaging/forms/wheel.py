@@ -13,7 +13,8 @@ def record_of(name, data):
 
 def metadata(release, licences):
     lines = ["Metadata-Version: 2.1", f"Name: {rel.NAME}", f"Version: {release.version}", f"Summary: {rel.SUMMARY}",
-             f"Home-page: {rel.HOMEPAGE}", "License: Apache-2.0", "Requires-Python: >=3.7"]
+             f"Maintainer-email: {release.maintainer}", "License: Apache-2.0", "Requires-Python: >=3.7"]
+    lines += [line for line in [release.with_homepage("Home-page: {}")] if line]
     lines += [f"License-File: {name}" for name in licences]
     lines += ["Classifier: Environment :: Console", "Classifier: Operating System :: POSIX :: Linux",
               "Classifier: License :: OSI Approved :: Apache Software License", "Description-Content-Type: text/plain"]

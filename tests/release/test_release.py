@@ -21,7 +21,7 @@ VERSION = re.search(r"project\(sml-run VERSION (\S+)", (REPO / "CMakeLists.txt")
 MACHINE = os.uname().machine
 ELSEWHERE = {"TZ": "Pacific/Apia", "LANG": "de_DE.UTF-8", "HOME": "/nowhere", "USER": "somebody"}
 
-for tool in ("dpkg-deb", "rpmbuild", "lintian", "minisign"):
+for tool in ("dpkg-deb", "rpmbuild", "lintian", "minisign", "diffoscope"):
     if not shutil.which(tool):
         raise unittest.SkipTest(f"{tool} is not installed (packaging/dependencies install release)")
 
@@ -53,6 +53,24 @@ def sums(folder):
     return {str(p.relative_to(folder)): hashlib.sha256(p.read_bytes()).hexdigest()
             for p in folder.rglob("*") if p.is_file() and p.suffix != ".minisig"}
 
+# Prints the files of the package that the recipe gives, after its tests have passed.
+CONDA_BUILD = """
+import pathlib, sys
+from rattler_build import Package, RenderConfig, Stage0Recipe, ToolConfiguration, VariantConfig
+one, = Stage0Recipe.from_file(sys.argv[1]).render(VariantConfig(), RenderConfig())
+made = one.run_build(tool_config=ToolConfiguration(test_strategy="native"), output_dir=pathlib.Path(sys.argv[2]), channels=[])
+for path in Package.from_file(made.packages[0]).files:
+    print(path)
+"""
+
+
+def difference(one, other):
+    """What differs in two releases, and where in them; empty: nothing."""
+    done = run(["diffoscope", "--exclude-directory-metadata=yes", "--text", "-", one, other], timeout=250)
+    if done.returncode not in (0, 1):
+        raise AssertionError(done)
+    return done.stdout[:20000]
+
 
 class ReleaseCase(TestCase):
     timeout_s = 300
@@ -75,14 +93,42 @@ class Bytes(ReleaseCase):
         """By another user's habits, in another place of the disk."""
         other = pathlib.Path(self.temporary_directory()) / "a" / "longer name"
         make(other, umask=0o077, **ELSEWHERE)
+        shutil.copy(OUT / "SHA256SUMS.minisig", other)
+        self.assertEqual(difference(OUT, other), "")
         self.assertEqual(sums(OUT), sums(other))
 
-    def test_another_time_is_another_release(self):
-        """So that the test above can fail."""
+    def test_another_time_and_maintainer_are_in_each_form(self):
+        """So that the test above can fail, and says where."""
         other = pathlib.Path(self.temporary_directory()) / "other"
-        make(other, SOURCE_DATE_EPOCH="1700000000")
+        make(other, "--maintainer", "A. Person <a.person@sml-run.org>", "--homepage", "https://sml-run.org/", SOURCE_DATE_EPOCH="1700000000")
         same = {name for name, value in sums(other).items() if sums(OUT)[name] == value}
         self.assertEqual(same, set())
+        self.named_in_forms(other, "A. Person <a.person@sml-run.org>", "https://sml-run.org/")
+        self.assert_status(run(["lintian", "--fail-on", "error,warning", "--suppress-tags", "spelling-error-in-binary", *other.glob("*.deb")],
+                               timeout=200), 0)
+        self.assertIn("23-Nov-14 22:13", difference(form("*.whl"), *other.glob("*.whl")))
+
+    def named_in_forms(self, folder, maintainer, homepage):
+        deb, = folder.glob("*.deb")
+        rpm, = folder.glob("*.rpm")
+        wheel, = folder.glob("*.whl")
+        spdx, = folder.glob("*.spdx.json")
+        fields = run(["dpkg-deb", "--field", deb, "Maintainer", "Homepage"]).stdout
+        self.assertEqual(fields, f"Maintainer: {maintainer}\nHomepage: {homepage}\n")
+        query = run(["rpm", "--dbpath", self.temporary_directory(), "-qp", "--queryformat", "%{PACKAGER} %{URL}", rpm])
+        self.assertEqual(query.stdout, f"{maintainer} {homepage}")
+        with zipfile.ZipFile(wheel) as archive:
+            metadata = archive.read(f"sml_run-{VERSION}.dist-info/METADATA").decode()
+        self.assertIn(f"\nMaintainer-email: {maintainer}\n", metadata)
+        self.assertIn(f"\nHome-page: {homepage}\n", metadata)
+        self.assertIn(f"  homepage: {homepage}\n", (folder / "conda/recipe.yaml").read_text())
+        self.assertTrue(json.loads(spdx.read_text())["documentNamespace"].startswith(homepage + "spdx/"))
+
+    def test_what_is_no_name_or_page_is_refused(self):
+        for words, said in ((("--maintainer", "nobody"), "is not of the form"), (("--homepage", "sml-run.org"), "is no URL")):
+            done = run([PYTHON, MAKE, "--build", BUILD, "--no-build", "--out", self.temporary_directory(), *words])
+            self.assert_status(done, 1)
+            self.assertIn(said, done.stderr)
 
     def test_sums_and_signature(self):
         self.assert_status(run(["sha256sum", "--check", "--strict", "--quiet", "SHA256SUMS"], cwd=OUT), 0)
@@ -223,6 +269,19 @@ class Recipe(ReleaseCase):
             self.assertTrue((folder / name).exists(), name)
         for line in recipe["build"]["script"] + recipe["tests"][0]["script"]:
             self.assert_status(run(["sh", "-c", line], env=env, cwd=folder), 0)
+
+
+    def test_its_builder_makes_and_tests_a_package(self):
+        """rattler-build, which takes nothing from a channel, as the package needs nothing."""
+        folder = pathlib.Path(self.temporary_directory())
+        subprocess.run([PYTHON, "-m", "venv", folder / "venv"], check=True, timeout=120)
+        wanted = pathlib.Path(__file__).resolve().parent / "requirements.txt"
+        subprocess.run([folder / "venv/bin/pip", "install", "--quiet", "--no-deps", "--requirement", wanted], check=True, timeout=300)
+        done = run([folder / "venv/bin/python", "-c", CONDA_BUILD, OUT / "conda/recipe.yaml", folder / "made"], timeout=250,
+                   env={"HOME": str(folder), "XDG_CACHE_HOME": str(folder / "cache")})
+        self.assert_status(done, 0)
+        self.assert_is_complete(done.stdout.splitlines())
+        self.assertTrue(list((folder / "made").rglob(f"sml-run-{VERSION}-*.conda")))
 
 
 class Inside(ReleaseCase):
