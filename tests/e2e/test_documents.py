@@ -13,7 +13,7 @@ RUN_ELSEWHERE = {
     "pip install ./sml_run-*.whl": "release.test_release.Wheel.test_pip_puts_it_on_the_path",
 }
 
-TRAIN = "import os, sys; print('rank', os.environ['RANK'], 'of', os.environ['WORLD_SIZE'], 'step 1')\n"
+TRAIN = "import os, sys; print('rank', os.environ['SML_RANK'], 'of', os.environ['SML_WORLD_SIZE'], 'step 1')\n"
 NVIDIA_SMI = "#!/bin/sh\nprintf 'GPU 0: A\\nGPU 1: A\\n'\n"
 HOME = "/home/root"  # of the testbed's hosts
 PLACE = f"{HOME}/place"  # where the lines are run

@@ -72,8 +72,8 @@ class Here(TestCase):
         with self.job("-np", "2", PYTHON, "-c", busy) as job:
             name = self.id_of(job)
             ranks = json.loads(self.ask("status", name, "--format=json").stdout)["of_ranks"]
-            self.assertGreater(ranks[0]["cpu_percent"], 20, ranks)  # on a busy machine, too
-            self.assertLess(ranks[1]["cpu_percent"], 5, ranks)
+            busy, idle = (rank["cpu_percent"] for rank in ranks)
+            self.assertGreater(busy, max(5, 3 * idle), ranks)  # a share of a busy machine, too
             for rank in ranks:
                 self.assertEqual(rank["processes"], 1)
                 self.assertTrue(64 << 20 < rank["memory_bytes"] < 128 << 20, rank)
