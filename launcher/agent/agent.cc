@@ -225,10 +225,9 @@ void Agent::answer(const wire::Vouch& m) {
 // What comes in one turn of the loop travels together.
 void Agent::rule(std::uint32_t caller, wire::IsOurs ours) {
   rulings_.push_back({caller, ours});
-  if (rulings_.size() == 1) boost::asio::post(loop_, [this] { send_rulings(); });
+  if (rulings_.size() == 1)
+    boost::asio::post(loop_, [this] { link_.send(wire::Vouched{std::exchange(rulings_, {})}); });
 }
-
-void Agent::send_rulings() { link_.send(wire::Vouched{std::exchange(rulings_, {})}); }
 
 void Agent::answer(const wire::Inspect&) {
   const WorkerEnvironments* workers = attempt_ ? attempt_->environments() : nullptr;

@@ -62,13 +62,12 @@ class Agent final : private AttemptOwner {
   void answer(const wire::Credit& m);
   void answer(const wire::Ping& m);
   void answer(const wire::Suspend&);
-  void answer(const wire::Resume&) {}  // any message resumes
   void answer(const wire::AskJoined& m);
   void answer(const wire::Inspect&);
   void answer(const wire::Vouch& m);
   void answer(const wire::AskHealth& m);
   template <class Message>
-  void answer(const Message&) {}  // no question
+  void answer(const Message&) {}  // no question; any message resumes
 
   void attempt_changed() override;
   wire::ToLauncher cleared() const;
@@ -84,7 +83,6 @@ class Agent final : private AttemptOwner {
   void told_to_end(const std::string& why);
   void launcher_lost(const Error& why);
   void rule(std::uint32_t caller, wire::IsOurs ours);
-  void send_rulings();
 
   boost::asio::io_context& loop_;
   plan::Environment login_environment_;

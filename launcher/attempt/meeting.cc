@@ -104,6 +104,7 @@ void Meeting::start_workers(launch::Afterwards afterwards) {
   start.stores = {options_.torch_store, plan_.map.members(), all_addresses()};
   const bool others = fleet_.hosts().size() > 1;
   fleet_.first().session->start_workers(start, others ? launch::Afterwards::Stay : afterwards);
+  counts_joined_ = afterwards == launch::Afterwards::Stay;
   watching_ = true;
   watch();
 }
@@ -152,6 +153,7 @@ void Meeting::ask_everybody() {
 
 void Meeting::count_joined() {
   constexpr Duration kPatience = std::chrono::seconds(2);
+  if (!counts_joined_) return;
   watching_ = false;
   if (std::exchange(counting_, true)) return;
   for (const fleet::Host& host : fleet_.hosts()) {

@@ -49,9 +49,10 @@ class Meeting {
   void start_workers(launch::Afterwards afterwards);
   // They are being ended: nobody need come any more.
   void leave() { watching_ = false; }
-  // They are being ended, or have ended: asks how many had come, once.
+  // They are being ended, or have ended: asks how many had come, once. Only who may try again wants to know, and only
+  // of workers that have been started.
   void count_joined();
-  bool has_counted() const { return counting_ && joined_.complete(); }
+  bool has_counted() const { return !counts_joined_ || (counting_ && joined_.complete()); }
   bool all_joined() const { return counting_ && joined_.all_of(plan_.map.members()); }
   // A host's session has ended.
   void lost(const fleet::Host& host) { joined_.gone(host.index); }
@@ -79,6 +80,7 @@ class Meeting {
   JoinWatch join_watch_;
   boost::asio::steady_timer timer_;
   bool watching_ = false;
+  bool counts_joined_ = false;  // it is to, when they end
   bool counting_ = false;
   JoinCount joined_;
   std::string address_;

@@ -177,21 +177,21 @@ void Fleet::session_message(launch::AgentSession& session, wire::ToLauncher mess
   Host& host = of(session);
   std::visit([&](const auto& m) { note(host, m); }, message);
   if (is_member(host)) return listener_->host_message(host, std::move(message));
-  listener_->spare_message(host, message);
-  if (std::holds_alternative<wire::Cleared>(message)) listener_->spare_waits(host);
+  of_spares_->spare_message(host, message);
+  if (std::holds_alternative<wire::Cleared>(message)) of_spares_->spare_waits(host);
 }
 
 void Fleet::session_step(const launch::AgentSession& session) {
   const Host& host = of(session);
   if (is_member(host)) return listener_->host_step(host);
-  listener_->spare_step(host);
+  of_spares_->spare_step(host);
 }
 
 void Fleet::session_ended(launch::AgentSession& session, const Error* why) {
   Host& host = of(session);
   if (is_member(host)) return listener_->host_ended(host, why);
   if (why != nullptr) host.lost = true;
-  listener_->spare_ended(host, why);
+  of_spares_->spare_ended(host, why);
 }
 
 void Fleet::note(Host& host, const wire::HelloAck& m) {

@@ -39,11 +39,16 @@ class FleetListener {
   virtual void host_ended(Host& host, const Error* why) = 0;
   // A moment has passed.
   virtual void hosts_pinged() {}
-  // The same of a host that has no workers in this attempt: a spare, which then waits, or one that is out.
-  virtual void spare_message(Host&, const wire::ToLauncher&) {}
-  virtual void spare_step(const Host&) {}
-  virtual void spare_waits(Host&) {}
-  virtual void spare_ended(Host&, const Error*) {}
+};
+
+// The same of hosts that have no workers in this attempt: spares, which then wait, and those that are out.
+class SpareListener {
+ public:
+  virtual ~SpareListener() = default;
+  virtual void spare_message(Host& host, const wire::ToLauncher& message) = 0;
+  virtual void spare_step(const Host& host) = 0;
+  virtual void spare_waits(Host& host) = 0;
+  virtual void spare_ended(Host& host, const Error* why) = 0;
 };
 
 // One thread. Leave by _Exit() after close(): a name look-up may still be under way on a thread that nothing can end.
@@ -54,8 +59,11 @@ class Fleet final : private launch::SessionOwner {
         Duration heartbeat_timeout);
   ~Fleet() override;
 
-  // From now on `listener`, which outlives the sessions, is told of them; before start().
-  void serve(FleetListener& listener) { listener_ = &listener; }
+  // From now on these, which outlive the sessions, are told of them; before start(). Null: there are no spares.
+  void serve(FleetListener& listener, SpareListener* of_spares = nullptr) {
+    listener_ = &listener;
+    of_spares_ = of_spares;
+  }
   // First of all that reaches a host. Error (Internal): hosts cannot be let in.
   Result<void> open(launch::Reach::Events events);
   // What the next start() is for. First of all, by HostId, where the plan has them: nobody has workers then.
@@ -132,6 +140,7 @@ class Fleet final : private launch::SessionOwner {
   std::unique_ptr<launch::Reach> reach_;
   Duration heartbeat_timeout_;
   FleetListener* listener_ = nullptr;
+  SpareListener* of_spares_ = nullptr;
   boost::asio::steady_timer ping_timer_;
   boost::asio::steady_timer suspend_timer_;
   std::optional<TimePoint> next_ping_;  // nothing: nobody has been reached yet

@@ -50,17 +50,19 @@ Run::Run(const JobOptions& options, plan::LaunchPlan plan, const launch::AgentIm
                      },
                  .report = [this] { report_while_running("ranks are silent"); },
                  .no_progress = [this](report::NoProgress what) { attempt_->stop_for_no_progress(std::move(what)); }}),
-      hang_reports_(
-          {.plan = [this]() -> const plan::LaunchPlan& { return attempt_->plan(); },
-           .progress = progress_.so_far(),
-           .workers_run = [this] { return attempt_->runs(); },
-           .look = [this](TraceTools tools,
-                          attempt::Inquiry::Done done) { attempt_->look_for_workers(tools, std::move(done)); },
-           .say = [this](const std::string& text) { console_.say(text); },
-           .folder = records_.hang_folder()}),
-      use_looks_(loop_.get_executor(),
-                 {.workers_run = [this] { return options_.usage == UsageLook::Yes && attempt_->runs(); },
-                  .look = [this](attempt::UseInquiry::Done done) { attempt_->look_at_use(std::move(done)); }}),
+      hang_reports_({.plan = [this]() -> const plan::LaunchPlan& { return attempt_->plan(); },
+                     .progress = progress_.so_far(),
+                     .workers_run = [this] { return attempt_->runs(); },
+                     .look =
+                         [this](TraceTools tools, attempt::Inquiry::Done done) {
+                           attempt_->questions().look_for_workers(tools, std::move(done));
+                         },
+                     .say = [this](const std::string& text) { console_.say(text); },
+                     .folder = records_.hang_folder()}),
+      use_looks_(
+          loop_.get_executor(),
+          {.workers_run = [this] { return options_.usage == UsageLook::Yes && attempt_->runs(); },
+           .look = [this](attempt::UseInquiry::Done done) { attempt_->questions().look_at_use(std::move(done)); }}),
       control_(loop_.get_executor(),
                {.plan = [this]() -> const plan::LaunchPlan& { return attempt_->plan(); },
                 .progress = progress_.so_far(),

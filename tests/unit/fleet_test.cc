@@ -41,7 +41,7 @@ struct FakeReach final : launch::Reach {
   std::string told_words;
 };
 
-struct Listener final : FleetListener {
+struct Listener final : FleetListener, SpareListener {
   void host_introduced(Host& host) override { introduced.push_back(host.id); }
   void host_prepared(Host& host, const wire::Prepared&) override { prepared.push_back(host.id); }
   void host_message(Host&, wire::ToLauncher) override {}
@@ -49,6 +49,9 @@ struct Listener final : FleetListener {
     ended.push_back(host.id);
     words = why != nullptr ? why->message() : std::string();
   }
+  void spare_message(Host&, const wire::ToLauncher&) override {}
+  void spare_step(const Host&) override {}
+  void spare_ended(Host&, const Error*) override {}
   void spare_waits(Host& host) override { waiting.push_back(host.id); }
   std::vector<HostId> introduced, prepared, ended, waiting;
   std::string words;
@@ -60,7 +63,7 @@ struct Stage {
     auto owned = std::make_unique<FakeReach>();
     reach = owned.get();
     fleet = std::make_unique<Fleet>(loop, image, std::move(owned), heartbeat_timeout);
-    fleet->serve(listener);
+    fleet->serve(listener, &listener);
     fleet->begin_group({HostIndex(2), HostIndex(0), HostIndex(1), HostIndex(4), HostIndex(3)});
     fleet->add(plan(1, "a"));
     fleet->add(plan(4, "b"));

@@ -1,0 +1,86 @@
+#include "launcher/attempt/ending.h"
+
+#include <csignal>
+#include <utility>
+
+#include "common/core/exit_status.h"
+#include "common/core/switch_point.h"
+#include "common/core/text.h"
+#include "launcher/attempt/inquiry.h"
+#include "launcher/launch/wire_time.h"
+
+namespace sml::attempt {
+
+Ending::Ending(const boost::asio::any_io_executor& loop, Of attempt)
+    : of_(std::move(attempt)), pause_(loop, of_.options.stop, of_.fleet) {}
+
+// That of a job which hangs makes Python print the stacks of all threads.
+int Ending::stop_signal() const {
+  const int signo = of_.facts.stop_signal.value_or(of_.facts.stalled ? SIGABRT : SIGTERM);
+  return signo == SIGTERM ? of_.options.stop.signal : signo;
+}
+
+void Ending::begin() {
+  if (!std::exchange(is_looked_at_, false)) return let_save();
+  of_.machine.take_longer(Inquiry::kAll);
+  of_.moved();
+  of_.owner.before_end([this, alive = std::weak_ptr<bool>(alive_)] {
+    if (!alive.expired() && of_.machine.state() == AttemptState::Stopping) let_save();
+  });
+}
+
+// Workers run, nobody outside has asked for their end, and none waits for our reader.
+bool Ending::may_save() const {
+  const bool have_run = of_.facts.first_start != TimePoint();
+  const bool is_ours = !of_.facts.stop_signal && !of_.facts.output_gone;
+  return pause_.most() > Duration::zero() && have_run && is_ours && of_.machine.state() == AttemptState::Stopping;
+}
+
+void Ending::let_save() {
+  if (!may_save()) return at_once();
+  SML_SWITCH_POINT("workers may save what they have");
+  of_.machine.take_longer(pause_.most());
+  of_.moved();
+  if (of_.options.verbosity != Verbosity::Quiet) {
+    of_.owner.say("the workers get " + signal_name(of_.options.stop.checkpoint->signo) + " and up to " +
+                  format_duration(pause_.most()) + " to save what they have and end (--checkpoint-signal)");
+  }
+  of_.workers.are_to_end(Clock::now());
+  pause_.begin([this] {
+    if (of_.machine.state() == AttemptState::Stopping) at_once();
+  });
+}
+
+void Ending::cut_saving_short() {
+  of_.machine.take_longer(-pause_.end());
+  of_.moved();
+  at_once();
+}
+
+void Ending::at_once() {
+  const SignalTarget target = of_.options.stop.target.value_or(SignalTarget::Group);
+  const wire::Stop stop{stop_signal(), launch::milliseconds(of_.machine.grace()), target};
+  const bool leaving = no_more_ || of_.machine.state() == AttemptState::Leaving;
+  SML_SWITCH_POINT("all workers are to stop");
+  for (fleet::Host& host : of_.fleet.hosts()) {
+    SML_PLANT("a stop that forgets one host") continue;
+    if (host.runs()) {
+      host.session->end_workers(stop, leaving ? launch::Afterwards::Leave : of_.afterwards);
+    } else if (!host.session->ended()) {
+      of_.roster.release(host);
+      host.session->abandon(Error(ErrorKind::Lost, "not needed any more"));
+    }
+  }
+  if (!leaving) of_.meeting.count_joined();
+  const bool no_more = leaving || of_.afterwards == launch::Afterwards::Leave;
+  for (fleet::Host& spare : of_.fleet.others()) {
+    if (no_more) let_go(spare, stop);
+  }
+}
+
+void Ending::let_go(fleet::Host& host, const wire::Stop& stop) {
+  if (host.runs()) return host.session->end_workers(stop, launch::Afterwards::Leave);
+  if (!host.session->ended()) host.session->abandon(Error(ErrorKind::Lost, "not needed any more"));
+}
+
+}  // namespace sml::attempt

@@ -1,0 +1,32 @@
+// What an attempt asks the agents for others, while workers run.
+#pragma once
+#include "launcher/attempt/inquiry.h"
+#include "launcher/attempt/use_inquiry.h"
+
+namespace sml::attempt {
+
+class Questions {
+ public:
+  // The fleet outlives this.
+  Questions(const boost::asio::any_io_executor& loop, fleet::Fleet& fleet) : traces_(loop, fleet), use_(loop, fleet) {}
+
+  // Where the workers are now; none where none run.
+  void look_for_workers(TraceTools tools, Inquiry::Done done) { traces_.ask(tools, std::move(done)); }
+  // What they use now, likewise.
+  void look_at_use(UseInquiry::Done done) { use_.ask(std::move(done)); }
+  // Nobody will answer any more.
+  void end() {
+    traces_.end();
+    use_.end();
+  }
+
+  void handle(const fleet::Host& host, const wire::Trace& m) { traces_.handle(host, m); }
+  void handle(const fleet::Host& host, const wire::Traced& m) { traces_.handle(host, m); }
+  void handle(const fleet::Host& host, const wire::WorkersUse& m) { use_.handle(host, m); }
+
+ private:
+  Inquiry traces_;
+  UseInquiry use_;
+};
+
+}  // namespace sml::attempt

@@ -1,0 +1,77 @@
+#include "launcher/attempt/roster.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "common/core/text.h"
+#include "common/plan/secrets.h"
+#include "launcher/attempt/session_plans.h"
+
+namespace sml::attempt {
+
+// As soon as there is a host that does not get our secrets, once.
+void Roster::greet(const fleet::Host& host) {
+  if (host.session->is_local() || options_.verbosity == Verbosity::Quiet) return;
+  if (std::exchange(told_of_secrets_, true)) return;
+  const std::vector<std::string> names = withheld_secrets(plan_);
+  if (!names.empty()) owner_.say(plan::say_withheld(names));
+}
+
+void Roster::prepared(const fleet::Host& host, const wire::Prepared& message) {
+  constexpr std::size_t kLongest = 500;
+  of(host).prepared = message.obstacles.empty();
+  const std::string on_host = " on " + host.name();
+  for (const wire::Bound& bound : message.bindings) {
+    const std::string where = bound.where.empty() ? "is not bound" : "is bound to " + show(bound.where, kLongest);
+    owner_.say("rank " + std::to_string(bound.rank.value()) + on_host + " " + where);
+  }
+  if (options_.verbosity == Verbosity::Quiet) return;
+  for (const std::string& warning : message.warnings) owner_.say(host.name() + ": " + show(warning, kLongest));
+}
+
+void Roster::look_if_ready(const fleet::Host& host) {
+  const bool ready = of(host).prepared && health_.passed(host) && !of(host).failed;
+  if (ready && !std::exchange(of(host).ready, true)) events_.tell(report::HostReady{host.index});
+}
+
+void Roster::fail(const fleet::Host& host) {
+  of(host).ready = false;
+  of(host).failed = true;
+}
+
+bool Roster::all_ready() const {
+  return std::all_of(hosts_.begin(), hosts_.end(), [](const OfHost& h) { return h.ready; });
+}
+
+bool Roster::all_settled() const {
+  return std::all_of(hosts_.begin(), hosts_.end(), [](const OfHost& h) { return h.ready || h.failed; });
+}
+
+std::string Roster::awaited_step(const fleet::Host& host) const {
+  const bool only_that = of(host).prepared && !health_.passed(host);
+  return only_that ? "checking its health" : host.session->step();
+}
+
+void Roster::say_whom_we_await() {
+  constexpr Duration kAgain = std::chrono::milliseconds(4500);
+  if (options_.verbosity == Verbosity::Quiet || Clock::now() - told_whom_we_await_ < kAgain) return;
+  told_whom_we_await_ = Clock::now();
+  std::map<std::string, std::vector<std::string>> by_step;
+  for (const fleet::Host& host : fleet_.hosts()) {
+    if (!of(host).ready) by_step[awaited_step(host)].push_back(host.name());
+  }
+  for (const auto& [step, names] : by_step) owner_.say("waiting for " + fold_names(names) + " (" + step + ")");
+}
+
+std::vector<const fleet::Host*> Roster::fail_late() {
+  std::vector<const fleet::Host*> late;
+  for (const fleet::Host& host : fleet_.hosts()) {
+    if (of(host).ready || of(host).failed) continue;
+    of(host).failed = true;
+    late.push_back(&host);
+  }
+  return late;
+}
+
+}  // namespace sml::attempt
