@@ -47,14 +47,16 @@ def archives_of(build):
 
 
 def headers_of(build):
-    """Paths of all headers of the system that our objects are compiled from."""
+    """Paths of all headers of the system that our objects are compiled from; a compiler's cache may have made them relative."""
     words = rel.run([rel.cached(build, "CMAKE_MAKE_PROGRAM"), "-C", build, "-t", "deps"])
     headers, ours = set(), False
     for line in words.splitlines():
         if not line.startswith(" "):
             ours = line.startswith("CMakeFiles/")  # not those of tests/
-        elif ours and line.startswith("    /usr/"):
-            headers.add(str(pathlib.Path(line.strip()).resolve()))
+        elif ours and line.strip():
+            path = pathlib.Path(build, line.strip()).resolve()
+            if path.is_relative_to("/usr"):
+                headers.add(str(path))
     return headers
 
 
