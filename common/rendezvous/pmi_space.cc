@@ -75,7 +75,7 @@ Result<void> PmiSpace::merge(std::span<const std::string> news) {
 
 Result<void> PmiSpace::merge_part(std::string_view rest) {
   while (!rest.empty()) {
-    const Error no_news(ErrorKind::Protocol, "is told what is no news of a host");
+    Error no_news(ErrorKind::Protocol, "is told what is no news of a host");
     if (rest.size() < kHead) return no_news;
     const std::size_t key = byte_at(rest, 0), value = byte_at(rest, 1) << 8 | byte_at(rest, 2);
     if (key == 0 || key > kPmiKey || value > kPmiValue || rest.size() < kHead + key + value) return no_news;
