@@ -388,7 +388,7 @@ TEST_CASE("conduct: what workers use is told when it was asked for, once, of tho
   Host host;
   host.start();
   host.may_not(wire::WorkersUse{1, {}}, "told what its workers use, that nobody had asked for");
-  for (const std::uint32_t id : {1, 2, 3}) host.conduct.asked(wire::AskUse{id});
+  for (const std::uint32_t id : {1U, 2U, 3U}) host.conduct.asked(wire::AskUse{id});
   host.may(wire::WorkersUse{1, {{Rank(2), {10, 20, 1}}, {Rank(5), {}}}});
   host.may_not(wire::WorkersUse{1, {}}, "told what its workers use, that nobody had asked for");
   host.may_not(wire::WorkersUse{2, {{Rank(3), {}}}}, "spoke of rank 3, which is not on this host");
@@ -398,7 +398,7 @@ TEST_CASE("conduct: what workers use is told when it was asked for, once, of tho
 TEST_CASE("conduct: a host tells whether it is well when it is asked, and in few words") {
   Host host;
   host.may_not(wire::Health{1, {}}, "sent whether it is well, that nobody had asked for");
-  for (const std::uint32_t id : {1, 2, 3}) host.conduct.asked(wire::AskHealth{id, {}, 0, 0});
+  for (const std::uint32_t id : {1U, 2U, 3U}) host.conduct.asked(wire::AskHealth{id, {}, 0, 0});
   host.may(wire::Health{1, {"no memory"}});
   host.may_not(wire::Health{2, {kLong}}, "sent a text of 65537 bytes, more than 65536");
   host.may_not(wire::Health{3, std::vector<std::string>(101)}, "sent 101 faults, more than 100");
