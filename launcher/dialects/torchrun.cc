@@ -17,7 +17,7 @@ using std::string_view;
 
 // Told with all else that a line lacks.
 void refuse(Meeting& meeting, string_view written, const Error& why) {
-  meeting.refused.push_back(Error(why).in(std::string(written)).message());
+  meeting.refused.push_back(Error(why).in(written).message());
 }
 
 bool is_whole_number(string_view text) {
