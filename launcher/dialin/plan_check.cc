@@ -109,7 +109,7 @@ bool may_be_told(const std::string& entry, const std::string& first, const std::
 
 Result<void> check_variables(const std::vector<wire::RankVariables>& theirs, const OwnPart& own) {
   const auto& [first, second] = own.variables;
-  const Error others = differs("variables that follow from no preset");
+  Error others = differs("variables that follow from no preset");
   if (theirs.size() != first.size()) return others;
   for (std::size_t i = 0; i < theirs.size(); ++i) {
     const plan::Environment& entries = theirs[i].environment;

@@ -90,7 +90,7 @@ Judgement AttemptConduct::judge(const wire::Prepared& m) {
 }
 
 Judgement AttemptConduct::judge_services(const std::vector<wire::Service>& services) const {
-  const Error others = broken("told a port that it was not to reserve");
+  Error others = broken("told a port that it was not to reserve");
   if (services.size() > services_.size()) return others;
   for (const wire::Service& service : services) {
     const auto same = [&](const wire::Service& other) { return other.kind == service.kind; };

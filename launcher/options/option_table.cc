@@ -143,9 +143,36 @@ std::vector<OptionGroup> options_of_the_run() {
         {"--report", "FILE", set_report, "Write how the job ended to FILE, as JSON."}}}};
 }
 
+// Which hosts a restart is on.
+std::vector<OptionRow> options_of_hosts_of_restarts() {
+  return {
+      needing("--max-restarts",
+              {"--spares", "K", set_spares,
+               "The last K hosts of the list have no workers: they are connected to and checked, and at a restart "
+               "each takes the place of a host that has been lost, with its ranks. Default: 0.",
+               "0"}),
+      {"--health-check", "CMD", set_health_check,
+       "Before each attempt run CMD, as for sh, on every host, spares too. Where it does not exit with 0 within 10 s, "
+       "or memory or space is short, the job does without that host: a spare takes its place, or it goes on smaller "
+       "where it may, or ends with 125."},
+      needing(
+          "--max-restarts",
+          {"--exclude-after", "K[/D]", set_exclude_after,
+           "Do without a host after K attempts whose root cause was there, within D: a spare takes its place, or the "
+           "job goes on smaller where it may."}),
+      needing("--exclude-after --exclude-file", {"--exclude-for", "D", set_exclude_for,
+                                                 "For so long; then it may come back, as a spare. Default: for good."}),
+      {"--exclude-file", "FILE", set_exclude_file,
+       "Do not use the hosts that FILE names, one a line; what --exclude-after excludes is added to it."},
+      {"--min-hosts", "N", set_min_hosts,
+       "When hosts are lost and no spare is left, go on with fewer hosts and ranks, down to N hosts."},
+      {"--min-np", "N", set_min_np, "The same, down to N ranks. With both neither may be gone below."},
+      {"--max-hosts", "N", set_max_hosts, "Only the first N hosts have workers; the others are spares."}};
+}
+
 // What becomes of a job that has failed.
 OptionGroup options_of_restarts() {
-  return {
+  OptionGroup out{
       "Restarts",
       "restarts",
       {{"--max-restarts", "N", set_max_restarts,
@@ -176,35 +203,15 @@ OptionGroup options_of_restarts() {
        needing("--max-restarts",
                {"--progress-file", "FILE", set_progress_file,
                 "An attempt has made progress when FILE, as seen from here, has been written in it."}),
-       needing("--max-restarts",
-               {"--spares", "K", set_spares,
-                "The last K hosts of the list have no workers: they are connected to and checked, and at a restart "
-                "each takes the place of a host that has been lost, with its ranks. Default: 0.",
-                "0"}),
-       {"--health-check", "CMD", set_health_check,
-        "Before each attempt run CMD, as for sh, on every host, spares too. Where it does not exit with 0 within 10 s, "
-        "or memory or space is short, the job does without that host: a spare takes its place, or it goes on smaller "
-        "where it may, or ends with 125."},
-       needing(
-           "--max-restarts",
-           {"--exclude-after", "K[/D]", set_exclude_after,
-            "Do without a host after K attempts whose root cause was there, within D: a spare takes its place, or the "
-            "job goes on smaller where it may."}),
-       needing("--exclude-after --exclude-file",
-               {"--exclude-for", "D", set_exclude_for,
-                "For so long; then it may come back, as a spare. Default: for good."}),
-       {"--exclude-file", "FILE", set_exclude_file,
-        "Do not use the hosts that FILE names, one a line; what --exclude-after excludes is added to it."},
-       {"--min-hosts", "N", set_min_hosts,
-        "When hosts are lost and no spare is left, go on with fewer hosts and ranks, down to N hosts."},
-       {"--min-np", "N", set_min_np, "The same, down to N ranks. With both neither may be gone below."},
-       {"--max-hosts", "N", set_max_hosts, "Only the first N hosts have workers; the others are spares."},
        {"--preload", "MODULE,...", set_preload,
         "Import these modules of Python once on each host, in a process of which the workers are forks, after a "
         "restart "
         "too. For python3 FILE and python3 -m; where a fork would not be the same, workers are started as ever, and "
         "one "
         "line says why."}}};
+  const std::vector<OptionRow> of_hosts = options_of_hosts_of_restarts();
+  out.rows.insert(out.rows.end(), of_hosts.begin(), of_hosts.end());
+  return out;
 }
 
 // What is told of the job, and asked of it, while it runs.

@@ -45,7 +45,7 @@ Result<Count> parse_count(string_view text) {
   string_view rest = text;
   const std::optional<std::uint32_t> failures =
       whole<std::uint32_t>(take_until(rest, '/'), 1, GiveUpRule::kMostFailures);
-  const Error wrong = bad(text, "a number of failures, with a time or without: 5 or 5/60s");
+  Error wrong = bad(text, "a number of failures, with a time or without: 5 or 5/60s");
   if (!failures) return wrong;
   if (text.find('/') == string_view::npos) return Count{*failures, {}};
   const Result<Duration> within = parse_duration(rest);
@@ -64,7 +64,7 @@ Result<void> take_count(GiveUpRule& rule, string_view text) {
 // "1", "101-103", "SIGSEGV"
 Result<void> add_kind(GiveUpRule& rule, string_view word) {
   const bool digit = !word.empty() && word.front() >= '0' && word.front() <= '9';
-  const Error wrong = bad(word, "an exit code from 1 to 255, a range of them such as 101-103, or a signal's name");
+  Error wrong = bad(word, "an exit code from 1 to 255, a range of them such as 101-103, or a signal's name");
   if (!digit) {
     const std::optional<int> signo = signal_number(word);
     if (!signo) return wrong;
