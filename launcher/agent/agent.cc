@@ -150,6 +150,7 @@ void Agent::prepare(wire::Prepare& m) {
   if (attempt_) {
     SML_SWITCH_POINT("a further attempt is prepared");
     attempt_->sum_up();
+    SML_PLANT("a store kept across attempts") static_cast<void>(attempt_.release());
     attempt_.reset();
     scratch_.clear();
   }

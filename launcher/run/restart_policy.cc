@@ -108,7 +108,9 @@ PastAttempt past_attempt(const report::Facts& facts, const report::Verdict& verd
   if (verdict.culprit != nullptr) out.status = verdict.culprit->status;
   out.left_behind = !facts.left_behind.empty();
   const bool stalled = verdict.by == Decider::Stalled && facts.stalled;
-  out.is_last = stalled && facts.stalled->what.then == report::NoProgress::Then::JobEnds;
+  // Whatever had failed before: who stops a job, or lets its time end it, wants no other attempt.
+  const bool stopped = facts.stop_signal || facts.timed_out;
+  out.is_last = stopped || (stalled && facts.stalled->what.then == report::NoProgress::Then::JobEnds);
   constexpr int kOfTheHost = 125;
   out.lasts = verdict.by == Decider::Host && verdict.exit_code != kOfTheHost;
   return out;

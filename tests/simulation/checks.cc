@@ -36,7 +36,7 @@ bool Job::all_started() const {
 bool Job::all_ended_well() const {
   return std::all_of(plan_.map.ranks.begin(), plan_.map.ranks.end(), [this](const plan::RankAssignment& rank) {
     const RankTruth* known = truth(rank.rank);
-    return known != nullptr && known->ended && known->status == ExitStatus(Exited{0});
+    return known != nullptr && known->attempt == attempt_ && known->ended && known->status == ExitStatus(Exited{0});
   });
 }
 
@@ -45,17 +45,19 @@ std::vector<Cause> Job::causes() const {
   TimePoint all_started = TimePoint::min();
   for (const plan::RankAssignment& rank : plan_.map.ranks) {
     const RankTruth* known = truth(rank.rank);
-    if (known == nullptr) continue;
+    if (known == nullptr || known->attempt != attempt_) continue;
     all_started = std::max(all_started, known->started);
     if (!known->ended || known->asked || succeeded(known->status)) continue;
     const Duration before = outranks(known->status) ? kSlack + seconds(1) : kSlack;
-    const TimePoint last = host_of(rank.rank).touched ? TimePoint::max() : *known->ended + kSlack;
+    const bool surely = !host_of(rank.rank).touched && (options_.restart.max == 0 || befallen_.empty());
+    const TimePoint last = !surely ? TimePoint::max() : *known->ended + kSlack;
     out.push_back({*known->ended - before, last, exit_code_of(known->status),
                    "rank " + std::to_string(rank.rank.value()) + " " + describe(known->status)});
   }
   if (options_.timeout) {
-    // Else hosts were lost before they could tell, or the workers' time ran while their start had not left sml-run.
-    const bool known = all_started != TimePoint::min() && !stood_still_at_start_;
+    // Else hosts were lost before they could tell, or the workers' time ran while their start had not left sml-run, or
+    // it ran in an attempt before.
+    const bool known = all_started != TimePoint::min() && !stood_still_at_start_ && options_.restart.max == 0;
     const TimePoint first = known ? all_started + *options_.timeout - seconds(1) : TimePoint::min();
     out.push_back({first, TimePoint::max(), options_.timeout_status, "--timeout"});
   }
@@ -95,20 +97,21 @@ void Job::check_output() {
   for (const plan::RankAssignment& rank : plan_.map.ranks) {
     const RankTruth* known = truth(rank.rank);
     if (known == nullptr) continue;
-    if (known->asked) ++cut_off;
+    cut_off += known->times_asked;
     const bool all_of_it =
         !host_of(rank.rank).touched && !known->abandoned && signals_ == 0 && !stood_still_ && known->ended;
     for (const bool errors : {false, true}) {
       const std::uint64_t seen = reader_->lines(rank.rank, errors);
       const std::uint64_t said = errors ? known->err_lines : known->out_lines;
       const std::string who = "rank " + std::to_string(rank.rank.value()) + (errors ? " (errors)" : "");
-      if (seen > said + (known->asked ? 1 : 0)) world->broken(who + " is shown with lines that it has not printed");
+      if (seen > said + known->times_asked) world->broken(who + " is shown with lines that it has not printed");
       if (all_of_it && seen < said) {
         world->broken(who + " has printed " + std::to_string(said) + " lines, and " + std::to_string(seen) +
                       " are shown");
       }
     }
   }
+  if (attempt_ > options_.restart.max) world->broken("there are more restarts than were allowed");
   if (reader_->ragged() > cut_off * 2) world->broken("lines are cut off");
 }
 

@@ -11,6 +11,7 @@
 #include <boost/asio/post.hpp>
 
 #include "common/plan/worker_env.h"
+#include "tests/simulation/job.h"
 
 namespace sml::sim {
 
@@ -18,14 +19,13 @@ namespace {
 
 constexpr Duration kPrintAgain = std::chrono::milliseconds(5);
 
-Rank rank_of(std::span<const std::string> environment) {
-  constexpr std::string_view kName = "RANK=";
+std::uint32_t number_in(std::span<const std::string> environment, std::string_view name) {
   for (const std::string& variable : environment) {
-    if (variable.starts_with(kName)) {
-      return Rank(static_cast<std::uint32_t>(std::strtoul(variable.c_str() + kName.size(), nullptr, 10)));
-    }
+    if (!variable.starts_with(name)) continue;
+    return static_cast<std::uint32_t>(std::strtoul(variable.c_str() + name.size(), nullptr, 10));
   }
-  throw Broken{"a worker is started without RANK"};
+  world->broken("a worker is started without " + std::string(name));
+  return 0;
 }
 
 void close_fd(int& fd) {
@@ -189,10 +189,17 @@ SimProcess* Host::find(pid_t pid) {
 }
 
 std::variant<pid_t, SpawnFailed> Host::spawn(AgentProcess& agent, const os::WorkerProcess& worker) {
-  const Rank rank = rank_of(worker.environment);
+  const Rank rank(number_in(worker.environment, "RANK="));
+  const std::uint32_t attempt = number_in(worker.environment, "TORCHELASTIC_RESTART_COUNT=");
+  job->attempt_begins(attempt);
   RankTruth& truth = ranks[rank];
+  truth.attempt = attempt;
   truth.started = world->now();
-  WorkerScript script = scripts_(rank, 1);
+  truth.ended.reset();
+  truth.out_lines_before = truth.out_lines;
+  truth.err_lines_before = truth.err_lines;
+  truth.asked = false;
+  WorkerScript script = scripts_(rank, attempt);
   if (const auto* failed = std::get_if<SpawnFailed>(&script.end)) {
     truth.ended = world->now();
     truth.status = *failed;
@@ -203,6 +210,7 @@ std::variant<pid_t, SpawnFailed> Host::spawn(AgentProcess& agent, const os::Work
   process.pid = pid;
   process.agent = &agent;
   process.rank = rank;
+  process.attempt = attempt;
   process.script = std::move(script);
   process.out = ::fcntl(worker.stdout_fd, F_DUPFD_CLOEXEC, 3);
   process.err = ::fcntl(worker.stderr_fd, F_DUPFD_CLOEXEC, 3);
@@ -240,6 +248,7 @@ void Host::do_step(pid_t pid) {
       SimProcess& orphan = processes_[child];
       orphan.pid = child;
       orphan.agent = process->agent;
+      orphan.attempt = process->attempt;
       orphan.script.ends_when_asked = process->script.ends_when_asked;
       if (step.lines > 0) {  // holds the output
         orphan.out = ::fcntl(process->out, F_DUPFD_CLOEXEC, 3);
@@ -252,7 +261,8 @@ void Host::do_step(pid_t pid) {
 
 void Host::print(SimProcess& process, WorkerScript::Step step, bool errors) {
   RankTruth& truth = ranks[*process.rank];
-  std::uint64_t number = errors ? truth.err_lines : truth.out_lines;
+  std::uint64_t number = kLinesOfAttempt * process.attempt;
+  number += errors ? truth.err_lines - truth.err_lines_before : truth.out_lines - truth.out_lines_before;
   for (std::uint64_t i = 0; i < step.lines; ++i) {
     process.printing += line_of(*process.rank, errors, number++, step.line_size);
   }
@@ -276,7 +286,7 @@ void Host::push(pid_t pid) {
       return;
     }
     if (n < 0) {  // nobody wants it any more
-      truth.asked = true;
+      truth.ask();
       return end(*process, Signaled{SIGPIPE});
     }
     const auto written = process->printing.begin() + n;
@@ -308,7 +318,7 @@ void Host::agents_end(AgentProcess& agent) {
     close_fd(process.err);
     if (!process.rank || ranks[*process.rank].ended) continue;
     ranks[*process.rank].ended = world->now();
-    ranks[*process.rank].asked = true;
+    ranks[*process.rank].ask();
   }
   std::erase_if(processes_, [&](const auto& entry) { return entry.second.agent == &agent; });
 }
@@ -335,7 +345,7 @@ int Host::signal(pid_t pid, int signo) {
     return 0;
   }
   if (!asks_to_end(signo)) return 0;
-  if (process->rank) ranks[*process->rank].asked = true;
+  if (process->rank) ranks[*process->rank].ask();
   std::optional<Duration> ends = signo == SIGKILL ? process->script.dies_after : process->script.ends_when_asked;
   if (!ends) return 0;
   world->after(*ends, [this, pid, signo] {
@@ -361,6 +371,11 @@ void Host::reap(AgentProcess& agent, const std::function<void(pid_t, const ExitS
     return true;
   });
   for (const auto& [pid, status] : all) ended(pid, status);
+}
+
+bool Host::runs_before(std::uint32_t attempt) const {
+  return std::any_of(processes_.begin(), processes_.end(),
+                     [&](const auto& entry) { return entry.second.attempt < attempt && !entry.second.ended; });
 }
 
 std::vector<std::string> Host::running() const {

@@ -6,6 +6,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <sys/types.h>
@@ -43,8 +44,8 @@ struct WorkerScript {
 struct SimProcess {
   pid_t pid = -1;
   AgentProcess* agent = nullptr;
-  std::optional<Rank> rank;  // empty: it is an orphan
-  std::uint32_t attempt = 1;
+  std::optional<Rank> rank;   // empty: it is an orphan
+  std::uint32_t attempt = 0;  // from 0
   WorkerScript script;
   std::size_t step = 0;
   int out = -1;
@@ -63,10 +64,18 @@ struct RankTruth {
   TimePoint started;
   std::optional<TimePoint> ended;
   ExitStatus status;
-  bool asked = false;  // it was told to end before it ended
+  std::uint32_t attempt = 0;      // the last, from 0
+  bool asked = false;             // it was told to end before it ended
+  std::uint64_t times_asked = 0;  // in all attempts, as all below
   std::uint64_t out_lines = 0;
   std::uint64_t err_lines = 0;
+  std::uint64_t out_lines_before = 0;  // of earlier attempts
+  std::uint64_t err_lines_before = 0;
   bool abandoned = false;  // something else holds its output
+
+  void ask() {
+    if (!std::exchange(asked, true)) ++times_asked;
+  }
 };
 
 class AgentProcess final : public Process {
@@ -132,7 +141,8 @@ class Host {
   int signal(pid_t pid, int signo);
   std::uint32_t end_all();  // of no agent that lives; how many
 
-  std::vector<std::string> running() const;  // in words
+  bool runs_before(std::uint32_t attempt) const;  // something of an earlier one
+  std::vector<std::string> running() const;       // in words
   std::map<Rank, RankTruth> ranks;
   std::vector<std::pair<std::string, std::function<bool()>>> stores;  // that were opened, and whether they are there
 
@@ -161,6 +171,8 @@ class Host {
 Host& current_host();
 AgentProcess& current_agent();
 int signal_process(pid_t pid, int signo) noexcept;
+
+inline constexpr std::uint64_t kLinesOfAttempt = 1'000'000;  // each counts from a multiple
 
 // A line that a rank prints; `size` is at least.
 std::string line_of(Rank rank, bool errors, std::uint64_t number, std::uint64_t size);

@@ -41,7 +41,7 @@ enum HostFate : std::size_t { LosesPower, LosesAgent, IsCut, IsHalfOpen, StandsS
 
 Job* job = nullptr;
 
-Job::Job(std::uint64_t seed, const launch::AgentImage& image) : dice_(seed), image_(image) {
+Job::Job(std::uint64_t seed, const launch::AgentImage& image) : seed_(seed), dice_(seed), image_(image) {
   job = this;
   make_hosts();
   make_options();
@@ -68,8 +68,8 @@ void Job::make_hosts() {
   plan_.working_directory = "/";
   plan_.export_policy = plan::ExportPolicy::None;
   for (std::uint64_t i = 0; i < count; ++i) {
-    hosts_.push_back(std::make_unique<Host>("h" + std::to_string(i), i,
-                                            [this](Rank rank, std::uint32_t) { return scripts_[rank.value()]; }));
+    hosts_.push_back(std::make_unique<Host>(
+        "h" + std::to_string(i), i, [this](Rank rank, std::uint32_t attempt) { return script_of(rank, attempt); }));
     LinkQuality& quality = hosts_.back()->quality;
     if (dice_.one_in(3)) quality.most_delay = dice_.between(milliseconds(5), milliseconds(80));
     quality.opens_after = dice_.up_to(dice_.one_in(4) ? Duration(seconds(3)) : Duration(milliseconds(50)));
@@ -85,14 +85,20 @@ void Job::make_options() {
   options_.on_failure = dice_.one_in(5) ? OnFailure::Continue : OnFailure::Abort;
   options_.torch_store = dice_.one_in(2) ? plan::TorchStore::OfAgent : plan::TorchStore::OfRank0;
   options_.verbosity = dice_.one_in(3) ? Verbosity::Verbose : Verbosity::Normal;
+  if (dice_.one_in(3)) {
+    options_.restart.max = 1 + static_cast<std::uint32_t>(dice_.below(3));
+    options_.restart.delay.first = dice_.up_to(milliseconds(500));
+    options_.restart.delay.most = seconds(2);
+    options_.restart.most_fruitless = 0;  // what is progress has tests of its own
+  }
   options_.output.tag = output::TagTemplate();
   options_.progress.live = LiveStatus::Never;
 }
 
 void Job::make_scripts() {
   const bool calm = dice_.one_in(2);
-  for (const plan::RankAssignment& rank : plan_.map.ranks) {
-    scripts_.push_back(make_script(rank.rank));
+  for (std::uint32_t rank = 0; rank < plan_.map.world_size(); ++rank) {
+    scripts_.push_back(make_script(dice_));
     WorkerScript& script = scripts_.back();
     if (!calm && dice_.one_in(4)) {
       static constexpr std::array kDeaths{SIGSEGV, SIGKILL, SIGABRT};
@@ -107,27 +113,44 @@ void Job::make_scripts() {
   }
 }
 
-WorkerScript Job::make_script(Rank) {
+WorkerScript Job::make_script(Dice& dice) {
   using Kind = WorkerScript::Step::Kind;
   WorkerScript script;
-  const Duration pause = dice_.up_to(dice_.one_in(3) ? Duration(seconds(2)) : Duration(milliseconds(100)));
-  for (std::uint64_t left = dice_.below(6); left > 0; --left) {
-    const Kind kind = dice_.one_in(4) ? Kind::PrintErrors : Kind::Print;
-    const bool much = dice_.one_in(12);
-    script.steps.push_back({.after = dice_.up_to(pause),
+  const Duration pause = dice.up_to(dice.one_in(3) ? Duration(seconds(2)) : Duration(milliseconds(100)));
+  for (std::uint64_t left = dice.below(6); left > 0; --left) {
+    const Kind kind = dice.one_in(4) ? Kind::PrintErrors : Kind::Print;
+    const bool much = dice.one_in(12);
+    script.steps.push_back({.after = dice.up_to(pause),
                             .kind = kind,
-                            .lines = 1 + dice_.below(much ? 800 : 8),
-                            .line_size = 16 + dice_.below(much ? 1000 : 100)});
+                            .lines = 1 + dice.below(much ? 800 : 8),
+                            .line_size = 16 + dice.below(much ? 1000 : 100)});
   }
-  if (dice_.one_in(12))
-    script.steps.push_back({.after = dice_.up_to(pause), .kind = Kind::LeaveChild, .lines = dice_.below(2)});
-  if (dice_.one_in(12)) script.steps.push_back({.after = dice_.up_to(pause), .kind = Kind::CloseOutput});
-  script.steps.push_back({.after = dice_.up_to(pause), .kind = Kind::End});
+  if (dice.one_in(12))
+    script.steps.push_back({.after = dice.up_to(pause), .kind = Kind::LeaveChild, .lines = dice.below(2)});
+  if (dice.one_in(12)) script.steps.push_back({.after = dice.up_to(pause), .kind = Kind::CloseOutput});
+  script.steps.push_back({.after = dice.up_to(pause), .kind = Kind::End});
   script.end = Exited{0};
-  if (dice_.one_in(3)) script.ends_when_asked = dice_.up_to(seconds(1));
-  if (dice_.one_in(8)) script.ends_when_asked.reset();
-  if (dice_.one_in(8)) script.dies_after = dice_.up_to(seconds(1));
+  if (dice.one_in(3)) script.ends_when_asked = dice.up_to(seconds(1));
+  if (dice.one_in(8)) script.ends_when_asked.reset();
+  if (dice.one_in(8)) script.dies_after = dice.up_to(seconds(1));
   return script;
+}
+
+WorkerScript Job::script_of(Rank rank, std::uint32_t attempt) {
+  if (attempt == 0) return scripts_[rank.value()];
+  Dice dice(seed_ * 1'000'003 + rank.value() * 101 + attempt);
+  WorkerScript script = make_script(dice);
+  if (dice.one_in(8)) script.end = Exited{4};
+  return script;
+}
+
+void Job::attempt_begins(std::uint32_t number) {
+  if (number == attempt_) return;
+  world->note("attempt " + std::to_string(number + 1) + " begins");
+  attempt_ = number;
+  for (const auto& host : hosts_) {
+    if (host->runs_before(number)) world->broken("something of an earlier attempt runs on " + host->name());
+  }
 }
 
 void Job::make_fates() {
@@ -176,7 +199,8 @@ void Job::befall(std::size_t kind) {
 void Job::befall_host(Host& host, std::size_t kind) {
   const Duration short_time = dice_.up_to(options_.heartbeat_timeout / 2);
   const Duration time = dice_.one_in(2) ? short_time : dice_.up_to(options_.heartbeat_timeout * 3);
-  const bool passes = (kind == StandsStill || kind == AgentStandsStill) && time == short_time && all_started();
+  const bool passes = (kind == StandsStill || kind == AgentStandsStill) && time == short_time && all_started() &&
+                      options_.restart.max == 0;
   if (!passes) befallen_.push_back({world->now(), TimePoint::max(), 125, "what befalls " + host.name()});
   switch (kind) {
     case LosesPower: return host.lose_power();
@@ -203,7 +227,7 @@ void Job::signal_launcher(int signo) {
 void Job::stop_launcher() {
   const Duration time = dice_.up_to(seconds(90));
   world->note("sml-run stands still for " + std::to_string(std::chrono::duration<double>(time).count()) + " s");
-  if (!all_started()) {  // a host that has not been told is lost, or late
+  if (!all_started() || options_.restart.max > 0) {  // a host that has not been told is lost, or late
     befallen_.push_back({world->now(), TimePoint::max(), 125, "sml-run stood still before all ran"});
     stood_still_at_start_ = true;
   }

@@ -40,13 +40,15 @@ class Job {
   std::shared_ptr<Link> link_to(HostId id, const boost::asio::any_io_executor& loop, const std::string& mark);
   enum class Address : std::uint8_t { OfAHost, OfADeadHost, OfNoHost };
   Address whose(const std::string& address) const;
+  void attempt_begins(std::uint32_t number);  // a worker of it is started; from 0
   void at_switch_point(const char* name);
 
  private:
   void make_hosts();
   void make_options();
   void make_scripts();
-  WorkerScript make_script(Rank rank);
+  static WorkerScript make_script(Dice& dice);
+  WorkerScript script_of(Rank rank, std::uint32_t attempt);
   void make_fates();
   void befall(std::size_t kind);
   void befall_host(Host& host, std::size_t kind);
@@ -65,6 +67,7 @@ class Job {
   const RankTruth* truth(Rank rank) const;
   const Host& host_of(Rank rank) const { return *hosts_[plan_.map.ranks[rank.value()].host.value()]; }
 
+  std::uint64_t seed_;
   Dice dice_;
   const launch::AgentImage& image_;
   plan::LaunchPlan plan_;
@@ -73,6 +76,7 @@ class Job {
   std::vector<WorkerScript> scripts_;  // by rank
   std::unique_ptr<Reader> reader_;
   std::vector<Cause> befallen_;
+  std::uint32_t attempt_ = 0;
   bool launcher_runs_ = false;
   bool stands_still_ = false;
   bool stood_still_ = false;

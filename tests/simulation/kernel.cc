@@ -59,6 +59,10 @@ std::chrono::system_clock::time_point system_now() noexcept {
   return std::chrono::system_clock::time_point(nanoseconds(kSomeDay) + world->now().time_since_epoch());
 }
 
+// std::random_device: a seed decides that, too.
+unsigned random_value(void* device) asm("_ZNSt13random_device9_M_getvalEv");
+unsigned random_value(void*) { return world != nullptr ? static_cast<unsigned>(world->dice.next()) : 4; }
+
 }  // namespace sml::sim
 
 using sml::sim::world;

@@ -51,6 +51,7 @@ class Reader {
   bool closed_ = false;
   Pipe out_;
   Pipe err_;
+  std::map<std::pair<Rank, bool>, std::uint64_t> expected_;  // the number of the next
   std::map<std::pair<Rank, bool>, std::uint64_t> lines_;
   std::vector<std::string> own_;
   std::size_t ragged_ = 0;

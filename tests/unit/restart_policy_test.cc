@@ -87,6 +87,27 @@ TEST_CASE("restarts: what is stalled is tried again, unless its end was to be th
   }
 }
 
+TEST_CASE("restarts: a stop by the user is the job's end, though a rank had failed before") {
+  report::Facts facts;
+  facts.started = kStart;
+  facts.ends.emplace_back();
+  facts.ends.back().status = Exited{1};
+  facts.ends.back().at = kStart + 1s;
+  const auto decision = [&] {
+    Job job;
+    job.history.push_back(past_attempt(facts, report::judge(facts), kStart + 9s));
+    CHECK(job.history.back().cause == Decider::Worker);
+    return decide(job.options, job.history, kMiddle);
+  };
+  CHECK(again(decision()));
+  facts.stop_signal = SIGINT;
+  facts.stop_at = kStart + 5s;
+  CHECK(why(decision()).empty());
+  facts.stop_signal.reset();
+  facts.timed_out = kStart + 5s;
+  CHECK(why(decision()).empty());
+}
+
 TEST_CASE("restarts: a lost host is made up for where another attempt has its hosts") {
   Job job;
   job.history.push_back({.started = kStart, .ended = kStart + 1s, .cause = Decider::Host, .host_is_out = true});
