@@ -298,6 +298,20 @@ class Watch(TestCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertGreater(len(done.stdout), 100_000_000)
 
+    def test_a_job_that_prints_much_can_be_stopped_for_long(self):
+        """Its output is acknowledged until the moment at which sml-run stops, and that sets nothing going again."""
+        script = "yes 0123456789012345678901234567890123456789 | head -c 150000000"
+        with sml_run_popen("-np", "2", "--heartbeat-timeout", "2", "sh", "-c", script, text=False) as job:
+            os.read(job.stdout.fileno(), 65536)
+            job.send_signal(signal.SIGTSTP)
+            while open(f"/proc/{job.pid}/stat").read().rsplit(")", 1)[1].split()[0] != "T":
+                if select.select([job.stdout], [], [], 0.1)[0]:
+                    os.read(job.stdout.fileno(), 1 << 20)
+            time.sleep(5)  # longer than agents wait for a launcher that is not stopped
+            job.send_signal(signal.SIGCONT)
+            done = job.finish(60, binary=True)
+        self.assertEqual(done.returncode, 0, done.stderr)
+
     def test_a_job_that_is_stopped_makes_nobody_late(self):
         script = "while :; do echo x; sleep 0.1; done"
         with sml_run_popen("-np", "2", "--watch", "x;first=30;every=1", "sh", "-c", script,

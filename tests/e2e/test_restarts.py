@@ -104,6 +104,19 @@ class Attempts(TestCase):
             self.assertEqual(lines.count(str(attempt)), 2 * (399996 // (len(str(attempt)) + 1)), f"attempt {attempt}")
 
 
+class Training(TestCase):
+    timeout_s = 600
+
+    def test_twenty_restarts_in_a_row(self):
+        """Of a training that meets by Gloo: nothing of one attempt's store is seen in the next."""
+        folder = self.temporary_directory()
+        done = sml_run("--max-restarts", "20", *AT_ONCE, "-np", "2", "--no-tag", PYTHON, WORKER, folder, "42", "20", "1",
+                       timeout=500)
+        self.assert_status(done, 0)
+        self.assertIn("the job succeeded in attempt 21, after:", own_lines(done))
+        self.assertIn("  attempts 1 to 15, which failed too", own_lines(done))
+
+
 class Progress(TestCase):
     FRUITLESS = "made no progress: they ended within a minute, and not all ranks had joined (--max-fruitless)"
 
