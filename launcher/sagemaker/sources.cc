@@ -89,7 +89,7 @@ Result<void> fetch(const std::string& uri, const std::string& file, const ThisHo
     argv.insert(argv.end(), {uri, file});
     return expect_success(argv, here);
   }
-  const Error neither = bad("there is neither the program aws nor Python's boto3 to fetch it with");
+  Error neither = bad("there is neither the program aws nor Python's boto3 to fetch it with");
   if (!os::has_program("python3", here.environment)) return neither;
   const Result<ExitStatus> status =
       run({"python3", "-c", std::string(kFetchScript), uri, file, region, endpoint}, here);
