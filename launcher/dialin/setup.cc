@@ -89,9 +89,8 @@ struct HeadPlace {
 
 // ADDR, ADDR:PORT, [V6], [V6]:PORT, or an IPv6 address alone.
 Result<HeadPlace> parse_head(string_view text) {
-  Error bad(
-      ErrorKind::Usage,
-      fmt::format("--head: \"{}\" is not ADDR or ADDR:PORT; an IPv6 address stands in brackets", show(text)));
+  Error bad(ErrorKind::Usage,
+            fmt::format("--head: \"{}\" is not ADDR or ADDR:PORT; an IPv6 address stands in brackets", show(text)));
   HeadPlace out;
   string_view port;
   if (text.starts_with('[')) {
