@@ -33,12 +33,12 @@ void SilenceWatch::add_quiet(RankSet& silent) {
 }
 
 bool SilenceWatch::all_are_silent(TimePoint now) const {
-  bool one_runs = false;
+  bool news = false;  // not of ranks that were told of while others, which have ended since, still printed
   for (const State& state : ranks_) {
     if (state.last && now - *state.last < limit_) return false;
-    one_runs = one_runs || state.last;
+    news = news || (state.last && !state.told);
   }
-  return one_runs;
+  return news;
 }
 
 SilenceWatch::News SilenceWatch::on_time(TimePoint now) {

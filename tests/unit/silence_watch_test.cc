@@ -106,6 +106,16 @@ TEST_CASE("silence: all means those that run, and nobody is silent before anythi
   CHECK(job.look().sentences.empty());
 }
 
+TEST_CASE("silence: ranks that were told of are not told of again when all others have ended") {
+  Watched job(5s);
+  job.speak({0, 1, 2}, 6s);
+  CHECK(job.look().silent.text() == "3");
+  for (const std::uint32_t rank : {0U, 1U, 2U}) job.watch.ended(Rank(rank));
+  job.now = kStart + 60s;
+  CHECK(job.look().sentences.empty());
+  CHECK(job.look().silent.empty());
+}
+
 TEST_CASE("silence: a rank that never prints counts from its start; those that do not run do not count") {
   Watched job(5s);
   job.watch.ended(Rank(1));
