@@ -32,12 +32,16 @@ plan::Space space_of(const std::string& path) {
   return {path, std::uint64_t{info.f_blocks} * info.f_frsize, std::uint64_t{info.f_bavail} * info.f_frsize};
 }
 
-// Where our own file is; where it is none (it runs from memory, or has been removed), where temporary ones go.
+// Where our own file was put; where it was not (it runs from memory or an installation, or has been removed), where
+// temporary ones go.
 std::string own_folder() {
   std::array<char, 4096> path{};
   const ssize_t size = ::readlink("/proc/self/exe", path.data(), path.size() - 1);
   const std::string file(path.data(), size > 0 ? static_cast<std::size_t>(size) : 0);
-  if (file.starts_with('/') && ::access(file.c_str(), F_OK) == 0) return file.substr(0, file.rfind('/') + 1);
+  const std::size_t name = file.rfind('/') + 1;
+  if (file.starts_with('/') && file.substr(name).starts_with("agent-") && ::access(file.c_str(), F_OK) == 0) {
+    return file.substr(0, name);
+  }
   const char* temporary = std::getenv("TMPDIR");
   return temporary != nullptr && *temporary != '\0' ? temporary : "/tmp";
 }

@@ -9,7 +9,9 @@
 #include <iterator>
 
 #include <elf.h>
+#include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 
 extern "C" {
 extern const char sml_agent_image_begin[];
@@ -44,6 +46,21 @@ std::string cksum_of(std::string_view bytes) {
   for (const char c : bytes) add(static_cast<unsigned char>(c));
   for (std::size_t length = bytes.size(); length != 0; length >>= 8) add(length & 0xff);
   return std::to_string(~crc) + " " + std::to_string(bytes.size());
+}
+
+// The file, if it may be executed in place of the image.
+os::UniqueFd open_if_it_is(const AgentImage& image, const std::string& path) {
+  os::UniqueFd file(path.empty() ? -1 : ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+  struct stat found {};
+  struct stat program {};  // who can write the agent could write this program as well
+  if (!file || ::fstat(file.get(), &found) != 0 || ::stat("/proc/self/exe", &program) != 0) return {};
+  const bool trusted = found.st_uid == program.st_uid && (found.st_mode & (S_IWGRP | S_IWOTH)) == 0;
+  if (!trusted || !S_ISREG(found.st_mode) || (found.st_mode & S_IXUSR) == 0) return {};
+  if (static_cast<std::size_t>(found.st_size) != image.bytes().size()) return {};
+  std::array<char, 4096> head;
+  const ssize_t read = ::pread(file.get(), head.data(), head.size(), 0);
+  if (read <= 0 || !image.bytes().starts_with(std::string_view(head.data(), static_cast<std::size_t>(read)))) return {};
+  return file;
 }
 
 Error unusable(const std::string& path, const std::string& why) {
@@ -93,7 +110,14 @@ std::string_view AgentImage::machine() const {
 
 std::string AgentImage::file_name() const { return "agent-" SML_VERSION "-" + id_; }
 
-Result<os::UniqueFd> executable_descriptor(const AgentImage& image) {
+std::string installed_agent() {
+  std::error_code error;
+  const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", error);
+  return error ? "" : program.parent_path() / "sml-run-agent";
+}
+
+Result<os::UniqueFd> executable_descriptor(const AgentImage& image, const std::string& installed) {
+  if (os::UniqueFd file = open_if_it_is(image, installed); file) return file;
   os::UniqueFd fd(::memfd_create("sml-run-agent", MFD_CLOEXEC));
   if (!fd) return sys_error(ErrorKind::Spawn, "cannot make a memory file for the agent", errno);
   if (!os::write_all(fd.get(), image.bytes())) return sys_error(ErrorKind::Spawn, "cannot fill a memory file", errno);

@@ -126,7 +126,7 @@ class ProcessTransport final : public AgentTransport {
     os::UniqueFd program;
     os::Pipe errors;
     if (start_.image) {
-      Result<os::UniqueFd> executable = executable_descriptor(*start_.image);
+      Result<os::UniqueFd> executable = executable_descriptor(*start_.image, installed_agent());
       if (!executable) return executable.error();
       program = std::move(*executable);
     } else {

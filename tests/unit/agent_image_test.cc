@@ -1,9 +1,11 @@
 #include "launcher/launch/agent_image.h"
 
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 
 #include <elf.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "tests/support/catch.h"
@@ -55,6 +57,46 @@ TEST_CASE("the agent that we carry is an executable for this machine, under 2 MB
 #elif defined(__aarch64__)
   CHECK(image.machine() == "aarch64");
 #endif
+}
+
+namespace {
+
+// What a descriptor is open on: a path, or "memory".
+std::string what_is_executed(const AgentImage& image, const std::string& installed) {
+  const auto fd = launch::executable_descriptor(image, installed);
+  REQUIRE(fd.has_value());
+  const std::string path = std::filesystem::read_symlink("/proc/self/fd/" + std::to_string(fd->get())).string();
+  return path.starts_with("/memfd:") ? "memory" : path;
+}
+
+}  // namespace
+
+TEST_CASE("an installed agent is executed where it is, if it is the one that is carried and nobody else can write it") {
+  const AgentImage image = AgentImage::embedded();
+  const std::string bytes(image.bytes());
+  const TemporaryFile same(bytes);
+  ::chmod(same.path().c_str(), 0755);
+  CHECK(what_is_executed(image, same.path()) == same.path());
+  ::chmod(same.path().c_str(), 0775);
+  CHECK(what_is_executed(image, same.path()) == "memory");
+  ::chmod(same.path().c_str(), 0644);
+  CHECK(what_is_executed(image, same.path()) == "memory");
+
+  std::string changed = bytes;
+  changed[0x310] = static_cast<char>(changed[0x310] ^ 1);
+  for (const std::string& other : {bytes + "x", bytes.substr(0, bytes.size() - 1), changed, std::string()}) {
+    const TemporaryFile file(other);
+    ::chmod(file.path().c_str(), 0755);
+    CHECK(what_is_executed(image, file.path()) == "memory");
+  }
+
+  ::chmod(same.path().c_str(), 0755);
+  const std::string link = same.path() + ".link";
+  REQUIRE(::symlink(same.path().c_str(), link.c_str()) == 0);
+  CHECK(what_is_executed(image, link) == "memory");
+  ::unlink(link.c_str());
+  CHECK(what_is_executed(image, "") == "memory");
+  CHECK(what_is_executed(image, "/nonexistent/sml-run-agent") == "memory");
 }
 
 TEST_CASE("a file is taken as it is, and its id is that of its bytes") {
