@@ -15,13 +15,11 @@
 #include "common/core/exit_status.h"
 #include "common/core/text.h"
 #include "common/os/spawn.h"
-#include "launcher/dialin/agent_traces.h"
 #include "launcher/dialin/dial_machine.h"
+#include "launcher/dialin/hosted_agent.h"
 #include "launcher/dialin/link.h"
 #include "launcher/dialin/port.h"
-#include "launcher/launch/clean_up.h"
-#include "launcher/launch/local_reach.h"
-#include "launcher/launch/process_transport.h"
+#include "launcher/launch/deadline_timer.h"
 #include "launcher/names/addresses.h"
 #include "launcher/net/tcp_connect.h"
 
@@ -34,27 +32,27 @@ namespace asio = boost::asio;
 constexpr Duration kConnectLimit = std::chrono::seconds(10);
 constexpr Duration kTellWaiting = std::chrono::seconds(5);
 constexpr std::size_t kMaxShown = 500;
-constexpr std::uint32_t kCleanUpSilenceMs = 30'000;  // the clean-up is over before
 
-class Dialler final : private LinkEvents, private launch::TransportEvents {
+class Dialler final : private LinkEvents, private HostedAgentOwner {
  public:
   Dialler(const DialPlan& plan, const launch::AgentImage& image, const std::function<void(const std::string&)>& say,
           std::unique_ptr<Credentials> credentials)
       : plan_(plan),
-        image_(image),
         say_(say),
         credentials_(std::move(credentials)),
         machine_(plan.patience, plan.grace, Clock::now()),
-        deadline_timer_(*loop_),
+        deadline_timer_(loop_->get_executor(), {.deadline = [this] { return machine_.deadline(); },
+                                                .passed = [this] { tell(DialEvent::Deadline); }}),
         silence_timer_(*loop_),
         waiting_timer_(*loop_),
-        signals_(*loop_, SIGINT, SIGTERM, SIGQUIT) {
+        signals_(*loop_, SIGINT, SIGTERM, SIGQUIT),
+        agent_(loop_->get_executor(), plan, image, *this) {
     const std::vector<int> ignored = os::ignored_signals();
     if (std::find(ignored.begin(), ignored.end(), SIGHUP) == ignored.end()) signals_.add(SIGHUP);
   }
   ~Dialler() override {
     cancel_->cancel();
-    preparation_.reset();
+    agent_.stop_preparing();
     if (link_) link_->abandon();
     pool_->stop();
     static_cast<void>(pool_.release());  // joining its thread could take as long as a name server does
@@ -63,57 +61,15 @@ class Dialler final : private LinkEvents, private launch::TransportEvents {
   Outcome run() {
     await_signals();
     tell_waiting();
-    arm_deadline();
-    prepare();
+    deadline_timer_.arm();
+    agent_.prepare();
     call();
     loop_->run();
-    end_what_it_left();
+    agent_.end_what_it_left(say_);
     return std::move(outcome_);
   }
 
  private:
-  // ---- what comes before the agent
-
-  void prepare() {
-    unprepared_ = plan_.unable;
-    if (plan_.chore == nullptr) return;
-    ready_ = false;
-    preparation_.emplace(loop_->get_executor(), *plan_.chore, [this](const Result<void>& done) {
-      ready_ = true;
-      if (!done) unprepared_ = done.error();
-      if (mark_) start_agent();
-    });
-  }
-
-  // The head is told of a failure in the place of the agent.
-  void start_agent() {
-    if (machine_.state() != DialState::Serving) return;
-    if (unprepared_) {
-      const auto kind = static_cast<std::uint8_t>(unprepared_->kind());
-      return link_->send(encode(ToHead(AgentEnded{unprepared_->message().substr(0, kMaxPiece), kind})));
-    }
-    traces_.emplace(*mark_);
-    agent_ = launch::make_local_transport(loop_->get_executor(), image_, *mark_, plan_.environment);
-    agent_->start(*this);
-  }
-
-  // Of an agent that was killed together with those that watch over it. The head cannot come here for that.
-  void end_what_it_left() {
-    const bool vanished = agent_ && !(agent_over_ && agent_->far_side_ended_well());
-    agent_.reset();
-    if (!vanished || !traces_->found()) return;
-    asio::io_context loop(1);  // nothing else happens any more
-    const std::string& name = plan_.settings.hosts[plan_.settings.own_index];
-    launch::LocalReach reach(loop.get_executor(), image_, plan_.environment);
-    launch::CleanUp(loop, image_, reach, say_)
-        .run({{.host = HostId(plan_.settings.own_index),
-               .name = name,
-               .hello = {.job_id = {}, .host = name, .heartbeat_timeout_ms = kCleanUpSilenceMs},
-               .prepare_local = {},
-               .prepare_remote = {},
-               .end_left = traces_->found()}});
-  }
-
   // ---- calling
 
   void call() {
@@ -226,17 +182,16 @@ class Dialler final : private LinkEvents, private launch::TransportEvents {
   }
 
   void handle(const Begin& m) {
-    if (machine_.state() != DialState::Serving || mark_) return;
+    if (machine_.state() != DialState::Serving || agent_.asked_for()) return;
     if (const Result<void> checked = check_->take_mark(m.mark); !checked) return distrust(checked.error());
-    mark_ = m.mark;
-    if (ready_) start_agent();
+    agent_.start(m.mark);
   }
 
   void handle(const Bytes& m) {
     if (distrust_ || !check_) return;
     Result<std::string> allowed = check_->pass(m.bytes);
     if (!allowed) return distrust(allowed.error());
-    if (agent_) agent_->send(std::move(*allowed));
+    agent_.send(std::move(*allowed));
   }
 
   // Whoever it is, the head of our job it is not; or somebody has started this host otherwise than the head, which is
@@ -248,15 +203,13 @@ class Dialler final : private LinkEvents, private launch::TransportEvents {
     tell(DialEvent::HeadLost);
   }
 
-  void handle(const EndInput&) {
-    if (agent_) agent_->finish();
-  }
+  void handle(const EndInput&) { agent_.end_input(); }
 
   void handle(const Alive&) {}
 
   void handle(const JobEnd& m) {
     if (machine_.state() != DialState::Serving) return;
-    outcome_ = {m.exit_code, show(m.text, kMaxShown), m.failure, unprepared_};
+    outcome_ = {m.exit_code, show(m.text, kMaxShown), m.failure, agent_.unprepared()};
     judged_ = true;
     tell(DialEvent::VerdictCame);
   }
@@ -272,25 +225,24 @@ class Dialler final : private LinkEvents, private launch::TransportEvents {
 
   // ---- our agent
 
-  void transport_step(std::string_view) override {}
-  void transport_is_local() override {}
-  void transport_open(std::string_view, std::string_view) override {}
-  void transport_bytes(std::span<const char> bytes) override {
-    traces_->feed(bytes);
-    send_in_pieces<ToHead>(std::string_view(bytes.data(), bytes.size()),
-                           [this](std::string frame) { link_->send(std::move(frame)); });
+  void agent_bytes(std::string_view bytes) override {
+    send_in_pieces<ToHead>(bytes, [this](std::string frame) { link_->send(std::move(frame)); });
   }
-  void transport_closed(const Error& why) override {
-    agent_over_ = true;
+  void agent_ended(const Error& why) override {
     link_->send(encode(ToHead(AgentEnded{why.message().substr(0, kMaxPiece)})));
     tell(DialEvent::AgentEnded);
+  }
+  // The head is told of it in the place of the agent.
+  void agent_cannot_start(const Error& why) override {
+    const auto kind = static_cast<std::uint8_t>(why.kind());
+    link_->send(encode(ToHead(AgentEnded{why.message().substr(0, kMaxPiece), kind})));
   }
 
   // ---- what the machine asks for
 
   void tell(DialEvent event) {
     const DialAction action = machine_.on(event, Clock::now());
-    arm_deadline();
+    deadline_timer_.arm();
     switch (action) {
       case DialAction::None:
       case DialAction::Rest: return;
@@ -311,18 +263,16 @@ class Dialler final : private LinkEvents, private launch::TransportEvents {
                   ": " + why)
             .with_hint(refused ? "start every host with the same secret, program and options"
                                : "--start-timeout waits longer");
-    if (unprepared_) outcome_.fault = unprepared_;
+    if (agent_.unprepared()) outcome_.fault = agent_.unprepared();
     outcome_.exit_code = exit_code_of(outcome_.fault->kind());
     loop_->stop();
   }
 
   void end_agent() {
-    if (!agent_ || agent_over_) {
-      asio::post(*loop_, [this] { tell(DialEvent::AgentEnded); });
-      return;
+    if (agent_.runs() && machine_.state() == DialState::Deserted && !distrust_) {
+      say_("the head has gone: " + last_fault_.message());
     }
-    if (machine_.state() == DialState::Deserted && !distrust_) say_("the head has gone: " + last_fault_.message());
-    agent_->finish();
+    if (!agent_.end()) asio::post(*loop_, [this] { tell(DialEvent::AgentEnded); });
   }
 
   void leave() {
@@ -334,18 +284,6 @@ class Dialler final : private LinkEvents, private launch::TransportEvents {
       outcome_.exit_code = exit_code_of(ErrorKind::Lost);
     }
     loop_->stop();
-  }
-
-  void arm_deadline() {
-    if (!machine_.deadline()) {
-      deadline_timer_.cancel();
-      return;
-    }
-    deadline_timer_.expires_at(*machine_.deadline());
-    deadline_timer_.async_wait([this](boost::system::error_code error) {
-      // A time that came together with the news which took it back comes here all the same.
-      if (!error && machine_.deadline() && *machine_.deadline() <= Clock::now()) tell(DialEvent::Deadline);
-    });
   }
 
   void await_signals() {
@@ -368,7 +306,6 @@ class Dialler final : private LinkEvents, private launch::TransportEvents {
   }
 
   const DialPlan& plan_;
-  const launch::AgentImage& image_;
   const std::function<void(const std::string&)>& say_;
   std::shared_ptr<asio::io_context> loop_ = std::make_shared<asio::io_context>(1);
   std::unique_ptr<asio::thread_pool> pool_ = std::make_unique<asio::thread_pool>(1);
@@ -377,23 +314,17 @@ class Dialler final : private LinkEvents, private launch::TransportEvents {
   std::optional<PlanCheck> check_;  // once the head has welcomed us
   std::optional<Error> distrust_;   // what the head wanted that was not ours
   DialMachine machine_;
-  asio::steady_timer deadline_timer_;
+  launch::DeadlineTimer deadline_timer_;
   asio::steady_timer silence_timer_;
   asio::steady_timer waiting_timer_;
   asio::signal_set signals_;
+  HostedAgent agent_;
   std::shared_ptr<Link> link_;
   FrameReader<ToHost> reader_;
   std::string peer_;
-  std::optional<launch::Preparation> preparation_;
-  bool ready_ = true;                // with the chore
-  std::optional<Error> unprepared_;  // how it failed, or why there is no plan
-  std::optional<std::string> mark_;  // by which the agent is to open; empty: the head has not asked for it
-  std::unique_ptr<launch::AgentTransport> agent_;
-  std::optional<AgentTraces> traces_;  // from when there is an agent
   TimePoint last_heard_ = Clock::now();
   Error last_fault_;
   Outcome outcome_;
-  bool agent_over_ = false;
   bool judged_ = false;
 };
 
