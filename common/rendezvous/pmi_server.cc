@@ -8,8 +8,6 @@ namespace sml::rendezvous {
 
 namespace {
 
-constexpr std::size_t kMostThreads = 64;    // of a rank that wait at the same time
-constexpr std::size_t kLongestThread = 64;  // bytes of what a client calls one
 constexpr std::size_t kLongestWords = 300;
 constexpr std::size_t kJobName = 256;
 constexpr std::string_view kMapping = "PMI_process_mapping";
@@ -37,67 +35,43 @@ std::string version_name(std::int64_t version) {
 }  // namespace
 
 PmiServer::PmiServer(PmiWorld world) : world_(std::move(world)) {
-  for (const PmiRank& rank : world_.ranks) clients_[rank.rank].app_number = rank.app_number;
+  for (const PmiRank& rank : world_.ranks) clients_.try_emplace(rank.rank, rank.app_number);
 }
 
-PmiServer::Client* PmiServer::find(Rank rank) {
+PmiClient* PmiServer::find(Rank rank) {
   const auto found = clients_.find(rank);
   return found == clients_.end() ? nullptr : &found->second;
 }
 
 bool PmiServer::has_joined(Rank rank) const {
   const auto found = clients_.find(rank);
-  if (found == clients_.end()) return false;
-  return found->second.state != State::Silent && found->second.state != State::Greeted;
+  return found != clients_.end() && found->second.has_joined();
 }
 
 std::size_t PmiServer::ever_joined() const {
   return static_cast<std::size_t>(
-      std::count_if(clients_.begin(), clients_.end(), [](const auto& client) { return client.second.joined; }));
+      std::count_if(clients_.begin(), clients_.end(), [](const auto& client) { return client.second.ever_joined(); }));
 }
 
 void PmiServer::received(Rank rank, std::string_view bytes) {
-  Client* client = find(rank);
-  if (client == nullptr || client->state == State::Over) return;
-  client->reader.feed(bytes);
-  while (client->state != State::Over) {
-    Result<std::optional<PmiMessage>> next = client->reader.next(client->dialect);
+  PmiClient* client = find(rank);
+  if (client == nullptr || client->over()) return;
+  client->feed(bytes);
+  while (!client->over()) {
+    Result<std::optional<PmiMessage>> next = client->next();
     if (!next) return give_up(rank, *client, next.error().message());
     if (!next->has_value()) return;
     perform(rank, *client, **next);
   }
 }
 
-Result<void> PmiServer::may_come(const Client& client, const PmiRow& row, const PmiMessage& message) const {
-  const auto broken = [](std::string why) { return Error(ErrorKind::Protocol, std::move(why)); };
-  const std::string what = "\"" + std::string(row.name) + "\"";
-  if (client.state == State::Left) {
-    return broken("sent " + what + " by PMI after MPI_Finalize; a rank can be one MPI program, and not two in turn");
-  }
-  if (row.verb == PmiVerb::Init && client.state != State::Silent) return broken("sent a second " + what + " by PMI");
-  if (row.verb != PmiVerb::Init && client.state == State::Silent) return broken("sent " + what + " before \"init\"");
-  const bool joins = row.verb == PmiVerb::Init || row.verb == PmiVerb::FullInit || row.verb == PmiVerb::Abort;
-  if (client.state == State::Greeted && !joins) return broken("sent " + what + " before \"fullinit\"");
-  if (row.verb == PmiVerb::FullInit && client.state == State::Joined)
-    return broken("sent a second " + what + " by PMI");
-  if (row.verb == PmiVerb::Abort) return {};
-  const std::string thread = thread_of(message);
-  if (thread.size() > kLongestThread || !has_pmi_form(thread)) return broken("names a thread as PMI cannot");
-  if (client.waiting.contains(thread)) return broken("sent " + what + " while it waited for an answer");
-  if (client.waiting.size() == kMostThreads) return broken("waits in more than " + number(kMostThreads) + " threads");
-  const auto fences = [](const auto& waiting) { return waiting.second.row->verb == PmiVerb::Fence; };
-  const bool in_fence = std::any_of(client.waiting.begin(), client.waiting.end(), fences);
-  if (row.verb == PmiVerb::Fence && in_fence) return broken("sent " + what + " while it waited at the fence before");
-  return {};
-}
-
-void PmiServer::perform(Rank rank, Client& client, const PmiMessage& message) {
-  const PmiRow* row = find_pmi_row(client.dialect, message.name);
+void PmiServer::perform(Rank rank, PmiClient& client, const PmiMessage& message) {
+  const PmiRow* row = find_pmi_row(client.dialect(), message.name);
   if (row == nullptr) {
     return give_up(rank, client, "sent the message \"" + show(message.name, 40) + "\", which PMI does not have");
   }
   if (Result<void> good = check_pmi(*row, message); !good) return give_up(rank, client, good.error().message());
-  if (Result<void> now = may_come(client, *row, message); !now) return give_up(rank, client, now.error().message());
+  if (Result<void> now = client.may_come(*row, message); !now) return give_up(rank, client, now.error().message());
   const Request r{rank, client, *row, message};
   switch (row->verb) {
     case PmiVerb::Init: return begin(r);
@@ -106,9 +80,9 @@ void PmiServer::perform(Rank rank, Client& client, const PmiMessage& message) {
     case PmiVerb::Abort: return abort(r);
     case PmiVerb::Maxes: return tell_limits(r);
     case PmiVerb::Universe: return answer(r, good(r).add("size", world_.universe));
-    case PmiVerb::AppNumber: return answer(r, good(r).add("appnum", client.app_number));
+    case PmiVerb::AppNumber: return answer(r, good(r).add("appnum", client.app_number()));
     case PmiVerb::KeySpace:
-      return answer(r, good(r).add(client.dialect == PmiDialect::One ? "kvsname" : "jobid", world_.job));
+      return answer(r, good(r).add(client.dialect() == PmiDialect::One ? "kvsname" : "jobid", world_.job));
     case PmiVerb::Put: return put(r);
     case PmiVerb::Get: return get(r);
     case PmiVerb::Fence: return come_to_fence(r);
@@ -137,9 +111,7 @@ void PmiServer::begin(const Request& r) {
   // Subversion 1, whatever it asks for: then it uses nothing of 1.2.
   PmiWriter words(PmiDialect::One, r.row.answer);
   send(r.rank, words.add("pmi_version", version).add("pmi_subversion", one ? 1 : 0).add("rc", "0"), {});
-  r.client.dialect = one ? PmiDialect::One : PmiDialect::Two;
-  r.client.state = one ? State::Joined : State::Greeted;
-  r.client.joined = one;
+  r.client.greet(one ? PmiDialect::One : PmiDialect::Two);
 }
 
 void PmiServer::full_init(const Request& r) {
@@ -147,11 +119,10 @@ void PmiServer::full_init(const Request& r) {
   if (const std::int64_t claimed = pmi_number(r.message, "pmirank", own); claimed != own) {
     return give_up(r.rank, r.client, "claims to be rank " + number(claimed) + " by PMI");
   }
-  r.client.state = State::Joined;
-  r.client.joined = true;
+  r.client.join();
   PmiWriter words = good(r);
   words.add("pmi-version", "2").add("pmi-subversion", "0").add("rank", own).add("size", world_.size);
-  answer(r, words.add("appnum", r.client.app_number).add("debugged", "FALSE").add("pmiverbose", "FALSE"));
+  answer(r, words.add("appnum", r.client.app_number()).add("debugged", "FALSE").add("pmiverbose", "FALSE"));
 }
 
 void PmiServer::tell_limits(const Request& r) {
@@ -161,31 +132,30 @@ void PmiServer::tell_limits(const Request& r) {
 
 void PmiServer::finalize(const Request& r) {
   answer(r);
-  r.client.state = State::Left;
+  r.client.leave();
 }
 
 void PmiServer::abort(const Request& r) {
   const std::int64_t code = pmi_number(r.message, "exitcode", 1);
   std::string_view words = pmi_text(r.message, "message");
   if (words.empty()) words = pmi_text(r.message, "msg");
-  r.client.state = State::Over;
+  r.client.end();
   std::string why = "aborted the job (MPI_Abort, code " + number(code) + ")";
   if (!words.empty()) why += ", saying \"" + show(words, kLongestWords) + "\",";
   actions_.emplace_back(PmiAborted{r.rank, status_of(code), std::move(why)});
 }
 
 void PmiServer::ended(Rank rank, bool succeeded) {
-  Client* client = find(rank);
-  if (client == nullptr || client->state == State::Over) return;
-  const bool stayed = client->state == State::Greeted || client->state == State::Joined;
-  if (stayed && succeeded) return give_up(rank, *client, "exited with status 0 without MPI_Finalize");
-  client->state = State::Over;
+  PmiClient* client = find(rank);
+  if (client == nullptr || client->over()) return;
+  if (client->must_leave() && succeeded) {
+    return give_up(rank, *client, "exited with status 0 without MPI_Finalize");
+  }
+  client->end();
 }
 
-void PmiServer::give_up(Rank rank, Client& client, std::string why) {
-  client.state = State::Over;
-  client.waiting.clear();
-  client.reader = {};
+void PmiServer::give_up(Rank rank, PmiClient& client, std::string why) {
+  client.give_up();
   actions_.emplace_back(PmiBroken{rank, std::move(why)});
 }
 
@@ -201,11 +171,11 @@ void PmiServer::put(const Request& r) {
 
 void PmiServer::get(const Request& r) {
   const std::string_view key = pmi_text(r.message, "key");
-  const std::string_view space = pmi_text(r.message, r.client.dialect == PmiDialect::One ? "kvsname" : "jobid");
+  const std::string_view space = pmi_text(r.message, r.client.dialect() == PmiDialect::One ? "kvsname" : "jobid");
   const bool ours = space.empty() || space == world_.job;
   const std::string* value = ours ? space_.get(key) : nullptr;
   if (ours && key == kMapping && !world_.mapping.empty()) value = &world_.mapping;
-  if (r.client.dialect == PmiDialect::Two) return answer_found(r, value);
+  if (r.client.dialect() == PmiDialect::Two) return answer_found(r, value);
   if (value != nullptr) return answer(r, good(r).add("value", *value));
   PmiWriter words(PmiDialect::One, r.row.answer);
   send(r.rank, words.add("rc", "-1").add("msg", "key_" + std::string(key) + "_not_found").add("value", "unknown"), {});
@@ -225,16 +195,11 @@ void PmiServer::put_node(const Request& r) {
   const std::string value(pmi_text(r.message, "value"));
   if (Result<void> done = space_.put_node(key, value); !done) return give_up(r.rank, r.client, done.error().message());
   answer(r);
-  const auto is_for_this = [&](const auto& waiting) {
-    return waiting.second.row->verb == PmiVerb::GetNode && waiting.second.key == key;
-  };
   for (auto& [rank, client] : clients_) {
-    for (const auto& waiting : client.waiting) {
-      if (!is_for_this(waiting)) continue;
-      PmiWriter words(client.dialect, waiting.second.row->answer);
-      send(rank, words.add("rc", "0").add("found", "TRUE").add("value", value), waiting.first);
+    for (const PmiClient::Call& call : client.take(PmiVerb::GetNode, key)) {
+      PmiWriter words(client.dialect(), call.row->answer);
+      send(rank, words.add("rc", "0").add("found", "TRUE").add("value", value), call.thread);
     }
-    std::erase_if(client.waiting, is_for_this);
   }
 }
 
@@ -242,23 +207,19 @@ void PmiServer::put_node(const Request& r) {
 void PmiServer::get_node(const Request& r) {
   const std::string_view key = pmi_text(r.message, "key");
   const std::string* value = space_.get_node(key);
-  if (value == nullptr && says_yes(pmi_text(r.message, "wait"))) return wait(r, key);
+  if (value == nullptr && says_yes(pmi_text(r.message, "wait"))) {
+    return r.client.wait(r.row, r.message, key);
+  }
   answer_found(r, value);
 }
 
 // ---- fences
 
-bool PmiServer::all_wait() const {
-  return std::all_of(clients_.begin(), clients_.end(), [](const auto& client) {
-    const auto& waiting = client.second.waiting;
-    return std::any_of(waiting.begin(), waiting.end(),
-                       [](const auto& one) { return one.second.row->verb == PmiVerb::Fence; });
-  });
-}
-
 void PmiServer::come_to_fence(const Request& r) {
-  wait(r);
-  if (awaits_news_ || !all_wait()) return;
+  r.client.wait(r.row, r.message);
+  const bool all_wait = std::all_of(clients_.begin(), clients_.end(),
+                                    [](const auto& client) { return client.second.waits(PmiVerb::Fence); });
+  if (awaits_news_ || !all_wait) return;
   ++fences_;
   std::string news = space_.take_news();
   if (world_.hosts == 1) return complete_fence();  // all is here
@@ -276,25 +237,23 @@ Result<void> PmiServer::fenced(std::uint64_t fence, std::span<const std::string>
 
 void PmiServer::complete_fence() {
   for (auto& [rank, client] : clients_) {
-    const auto at_fence = std::find_if(client.waiting.begin(), client.waiting.end(),
-                                       [](const auto& waiting) { return waiting.second.row->verb == PmiVerb::Fence; });
-    if (at_fence == client.waiting.end()) continue;  // it has been given up since
-    PmiWriter words(client.dialect, at_fence->second.row->answer);
-    if (client.dialect == PmiDialect::Two) words.add("rc", "0");
-    send(rank, std::move(words), at_fence->first);
-    client.waiting.erase(at_fence);
+    for (const PmiClient::Call& call : client.take(PmiVerb::Fence)) {
+      PmiWriter words(client.dialect(), call.row->answer);
+      if (client.dialect() == PmiDialect::Two) words.add("rc", "0");
+      send(rank, std::move(words), call.thread);
+    }
   }
 }
 
 // ---- names
 
 void PmiServer::name(const Request& r) {
-  const char* const key = r.client.dialect == PmiDialect::One ? "service" : "name";
+  const char* const key = r.client.dialect() == PmiDialect::One ? "service" : "name";
   const PmiNameQuestion question{.verb = name_verb(r.row.verb),
-                                 .thread = thread_of(r.message),
+                                 .thread = pmi_thread(r.message),
                                  .name = std::string(pmi_text(r.message, key)),
                                  .port = std::string(pmi_text(r.message, "port"))};
-  wait(r);
+  r.client.wait(r.row, r.message);
   if (clients_.contains(kKeeper)) return named(r.rank, names_.answer(question));
   actions_.emplace_back(PmiWord{r.rank, kKeeper, write(question)});
 }
@@ -308,15 +267,15 @@ void PmiServer::heard(Rank from, Rank to, std::string_view bytes) {
 }
 
 void PmiServer::named(Rank rank, const PmiNameAnswer& found) {
-  Client* client = find(rank);
+  PmiClient* client = find(rank);
   if (client == nullptr) return;
-  const auto waiting = client->waiting.find(found.thread);
-  if (waiting == client->waiting.end()) return;
-  const PmiRow& row = *waiting->second.row;
+  const PmiClient::Call* call = client->call_of(found.thread);
+  if (call == nullptr) return;
+  const PmiRow& row = *call->row;
   const bool names = row.verb == PmiVerb::Publish || row.verb == PmiVerb::Unpublish || row.verb == PmiVerb::LookUp;
   if (!names || !has_pmi_form(found.port)) return;
-  PmiWriter words(client->dialect, row.answer);
-  const bool one = client->dialect == PmiDialect::One;
+  PmiWriter words(client->dialect(), row.answer);
+  const bool one = client->dialect() == PmiDialect::One;
   if (one) words.add("info", found.good ? "ok" : "failed");
   words.add("rc", found.good ? "0" : "1");
   if (one || !found.good) words.add(one ? "msg" : "errmsg", found.good ? "success" : "no_such_name");
@@ -325,14 +284,14 @@ void PmiServer::named(Rank rank, const PmiNameAnswer& found) {
     if (!one) words.add("value", found.port);  // by which Slurm's library knows it
   }
   send(rank, std::move(words), found.thread);
-  client->waiting.erase(waiting);
+  client->answered(found.thread);
 }
 
 // ---- spawning
 
 // In PMI-1 each program is a message of its own, and the last is answered.
 void PmiServer::refuse_spawn(const Request& r) {
-  const bool more = r.client.dialect == PmiDialect::One &&
+  const bool more = r.client.dialect() == PmiDialect::One &&
                     pmi_number(r.message, "spawnssofar", 1) < pmi_number(r.message, "totspawns", 1);
   if (!more) refuse(r, "sml-run_does_not_spawn");
 }
@@ -340,8 +299,8 @@ void PmiServer::refuse_spawn(const Request& r) {
 // ---- answers
 
 PmiWriter PmiServer::good(const Request& r) {
-  PmiWriter out(r.client.dialect, r.row.answer);
-  const bool one = r.client.dialect == PmiDialect::One;
+  PmiWriter out(r.client.dialect(), r.row.answer);
+  const bool one = r.client.dialect() == PmiDialect::One;
   const bool tells = r.row.verb == PmiVerb::Put || r.row.verb == PmiVerb::Get;  // in PMI-1 no others do
   if (!one || tells) out.add("rc", "0");
   if (one && tells) out.add("msg", "success");
@@ -354,13 +313,9 @@ void PmiServer::answer_found(const Request& r, const std::string* value) {
 }
 
 void PmiServer::refuse(const Request& r, const char* why) {
-  const bool one = r.client.dialect == PmiDialect::One;
-  PmiWriter words(r.client.dialect, r.row.answer);
+  const bool one = r.client.dialect() == PmiDialect::One;
+  PmiWriter words(r.client.dialect(), r.row.answer);
   answer(r, words.add("rc", one ? "-1" : "1").add(one ? "msg" : "errmsg", why));
-}
-
-void PmiServer::wait(const Request& r, std::string_view key) {
-  r.client.waiting[thread_of(r.message)] = {&r.row, std::string(key)};
 }
 
 void PmiServer::send(Rank rank, PmiWriter words, const std::string& thread) {

@@ -17,6 +17,7 @@
 
 #include "common/core/error.h"
 #include "common/core/strong.h"
+#include "common/rendezvous/pmi_client.h"
 #include "common/rendezvous/pmi_names.h"
 #include "common/rendezvous/pmi_space.h"
 #include "common/rendezvous/pmi_table.h"
@@ -87,29 +88,14 @@ class PmiServer {
   std::vector<PmiAction> take_actions() { return std::exchange(actions_, {}); }
 
  private:
-  enum class State : std::uint8_t { Silent, Greeted, Joined, Left, Over };
-  struct Client {
-    std::uint32_t app_number = 0;
-    State state = State::Silent;
-    bool joined = false;  // at any time
-    PmiDialect dialect = PmiDialect::One;
-    PmiReader reader;
-    // Answers that wait, by what the client calls its thread: one for each, empty where it has no threads.
-    struct Waiting {
-      const PmiRow* row = nullptr;
-      std::string key;  // of a GetNode
-    };
-    std::map<std::string, Waiting> waiting;
-  };
   struct Request {
     Rank rank;
-    Client& client;
+    PmiClient& client;
     const PmiRow& row;
     const PmiMessage& message;
   };
 
-  void perform(Rank rank, Client& client, const PmiMessage& message);
-  Result<void> may_come(const Client& client, const PmiRow& row, const PmiMessage& message) const;
+  void perform(Rank rank, PmiClient& client, const PmiMessage& message);
   void begin(const Request& r);
   void full_init(const Request& r);
   void tell_limits(const Request& r);
@@ -127,21 +113,17 @@ class PmiServer {
 
   // Begins with what says that all went well; said by send().
   static PmiWriter good(const Request& r);
-  void answer(const Request& r) { send(r.rank, good(r), thread_of(r.message)); }
-  void answer(const Request& r, PmiWriter words) { send(r.rank, std::move(words), thread_of(r.message)); }
+  void answer(const Request& r) { send(r.rank, good(r), pmi_thread(r.message)); }
+  void answer(const Request& r, PmiWriter words) { send(r.rank, std::move(words), pmi_thread(r.message)); }
   void answer_found(const Request& r, const std::string* value);
   void refuse(const Request& r, const char* why);
-  static void wait(const Request& r, std::string_view key = {});
   void send(Rank rank, PmiWriter words, const std::string& thread);
-  // What the client calls the thread that asks; empty where it has none.
-  static std::string thread_of(const PmiMessage& message) { return std::string(pmi_text(message, "thrid")); }
   void named(Rank rank, const PmiNameAnswer& found);
-  void give_up(Rank rank, Client& client, std::string why);
-  Client* find(Rank rank);
-  bool all_wait() const;  // at the fence
+  void give_up(Rank rank, PmiClient& client, std::string why);
+  PmiClient* find(Rank rank);
 
   PmiWorld world_;
-  std::map<Rank, Client> clients_;
+  std::map<Rank, PmiClient> clients_;
   PmiSpace space_;
   PmiNames names_;
   std::uint64_t fences_ = 0;  // begun

@@ -119,4 +119,6 @@ std::string_view pmi_text(const PmiMessage& message, std::string_view key) {
   return value == nullptr ? std::string_view() : std::string_view(*value);
 }
 
+std::string pmi_thread(const PmiMessage& message) { return std::string(pmi_text(message, "thrid")); }
+
 }  // namespace sml::rendezvous

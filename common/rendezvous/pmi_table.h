@@ -2,6 +2,7 @@
 #pragma once
 #include <array>
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 #include "common/core/error.h"
@@ -54,5 +55,7 @@ Result<void> check_pmi(const PmiRow& row, const PmiMessage& message);
 // Of a field that has been checked; `without` where it is not there.
 std::int64_t pmi_number(const PmiMessage& message, std::string_view key, std::int64_t without);
 std::string_view pmi_text(const PmiMessage& message, std::string_view key);
+// What the client calls the thread that sends it; empty where it has none.
+std::string pmi_thread(const PmiMessage& message);
 
 }  // namespace sml::rendezvous
