@@ -37,7 +37,8 @@ Check::Check(const JobOptions& options, const plan::LaunchPlan& plan, const laun
       logs_(logs),
       say_(std::move(say)),
       signals_(loop_, SIGINT, SIGTERM, SIGHUP),
-      deadline_timer_(loop_),
+      deadline_timer_(loop_.get_executor(), {.deadline = [this] { return machine_.deadline(); },
+                                             .passed = [this] { tell(CheckEvent::Deadline); }}),
       machine_(options.start_timeout, Clock::now()),
       fleet_(loop_, image, fleet::make_reach(loop_.get_executor(), image, plan, options.ssh, std::move(dial_in)),
              options.heartbeat_timeout) {
@@ -53,7 +54,7 @@ Result<report::CheckReport> Check::run() {
   await_signals();
   make_sessions();
   fleet_.start();
-  arm_deadline();
+  deadline_timer_.arm();
   loop_.run();
   report::CheckReport found = report();
   fleet_.dismiss();
@@ -213,7 +214,7 @@ void Check::look_round() {
 void Check::tell(CheckEvent event) {
   const CheckState before = machine_.state();
   const CheckAction action = machine_.on(event, Clock::now());
-  arm_deadline();
+  deadline_timer_.arm();
   if (action == CheckAction::Unexpected && options_.verbosity == Verbosity::Verbose) {
     say_("ignored \"" + std::string(name(event)) + "\" while " + std::string(name(before)));
   }
@@ -296,19 +297,7 @@ void Check::dismiss_all() {
   }
 }
 
-// ---- time and signals
-
-void Check::arm_deadline() {
-  if (!machine_.deadline()) {
-    deadline_timer_.cancel();
-    return;
-  }
-  deadline_timer_.expires_at(*machine_.deadline());
-  deadline_timer_.async_wait([this](boost::system::error_code error) {
-    // A time that came together with the news which took it back comes here all the same.
-    if (!error && machine_.deadline() && *machine_.deadline() <= Clock::now()) tell(CheckEvent::Deadline);
-  });
-}
+// ---- signals
 
 void Check::await_signals() {
   signals_.async_wait([this](boost::system::error_code error, int signo) {

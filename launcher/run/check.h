@@ -9,13 +9,13 @@
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/signal_set.hpp>
-#include <boost/asio/steady_timer.hpp>
 
 #include "common/plan/launch_plan.h"
 #include "launcher/dialin/head.h"
 #include "launcher/fleet/address_search.h"
 #include "launcher/fleet/fleet.h"
 #include "launcher/launch/agent_image.h"
+#include "launcher/launch/deadline_timer.h"
 #include "launcher/options/job_options.h"
 #include "launcher/report/check_report.h"
 #include "launcher/run/check_machine.h"
@@ -70,7 +70,6 @@ class Check final : private fleet::FleetListener {
   void judge_probes();
   void take_address(const fleet::ChosenAddress& chosen);
   void dismiss_all();
-  void arm_deadline();
   void await_signals();
   void stop(int signo);
   void measure_clock(const fleet::Host& host);
@@ -84,7 +83,7 @@ class Check final : private fleet::FleetListener {
   boost::asio::io_context loop_{1};
   Say say_;
   boost::asio::signal_set signals_;
-  boost::asio::steady_timer deadline_timer_;
+  launch::DeadlineTimer deadline_timer_;
   CheckMachine machine_;
   fleet::Fleet fleet_;
   std::vector<Findings> findings_;         // by position in the fleet
