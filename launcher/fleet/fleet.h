@@ -5,6 +5,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <boost/asio/io_context.hpp>
@@ -14,7 +15,9 @@
 #include "common/core/error.h"
 #include "common/hosts/aliases.h"
 #include "common/plan/job_map.h"
+#include "launcher/fleet/heartbeat.h"
 #include "launcher/fleet/host.h"
+#include "launcher/fleet/host_table.h"
 #include "launcher/launch/agent_image.h"
 #include "launcher/launch/agent_session.h"
 #include "launcher/launch/preparation.h"
@@ -67,7 +70,7 @@ class Fleet final : private launch::SessionOwner {
   // First of all that reaches a host. Error (Internal): hosts cannot be let in.
   Result<void> open(launch::Reach::Events events);
   // What the next start() is for. First of all, by HostId, where the plan has them: nobody has workers then.
-  void begin_group(std::vector<HostIndex> places);
+  void begin_group(std::vector<HostIndex> places) { hosts_.begin_group(std::move(places)); }
   // Those with workers, in host order; rank 0 is on the first. One whose agent waits stays connected.
   void add(launch::AgentSession::Plan plan);
   // One that is to be there, and wait.
@@ -77,11 +80,11 @@ class Fleet final : private launch::SessionOwner {
   void start();
 
   // Those that have workers; until the next begin_group().
-  std::span<Host> hosts() { return std::span(hosts_).first(members_); }
-  std::span<const Host> hosts() const { return std::span(hosts_).first(members_); }
+  std::span<Host> hosts() { return hosts_.members(); }
+  std::span<const Host> hosts() const { return hosts_.members(); }
   // Those beside them: spares, and hosts that are out.
-  std::span<Host> others() { return std::span(hosts_).subspan(members_); }
-  Host& first() { return hosts_.front(); }
+  std::span<Host> others() { return hosts_.others(); }
+  Host& first() { return hosts_.all().front(); }
   // The sessions of all of these.
   bool all_ended() const;
   // Nothing runs any more on any host with workers; those that have not ended are free for another attempt.
@@ -90,13 +93,12 @@ class Fleet final : private launch::SessionOwner {
   std::vector<HostId> lost() const;
   // When the last worker has ended on hosts whose agents we have lost, as agents end them by themselves when they do
   // not hear us; no time when it has.
-  std::optional<TimePoint> lost_workers_end() const;
+  std::optional<TimePoint> lost_workers_end() const { return heartbeat_.lost_workers_end(); }
   // Hosts of the run, those without workers too, that should have come by themselves.
   std::vector<HostId> missing() const { return reach_->missing(); }
   // Machines that have several names in `map`, which then counts too many hosts.
   std::vector<hosts::OneMachine> machines(const plan::JobMap& map) const;
 
-  static void ping(Host& host);
   // To the agent of that host, unless it does not run, or all have been dismissed.
   void tell(HostIndex index, const wire::ToAgent& message);
   // To all whose agents run.
@@ -125,30 +127,18 @@ class Fleet final : private launch::SessionOwner {
   void session_step(const launch::AgentSession& session) override;
   void session_ended(launch::AgentSession& session, const Error* why) override;
 
-  Host& of(const launch::AgentSession& session);
   Host& enlist(launch::AgentSession::Plan plan);
-  bool is_member(const Host& host) const { return host.position < members_; }
-  void note(Host& host, const wire::HelloAck& m);
-  void note(Host& host, const wire::Pong& m) const;
-  template <class Message>
-  void note(Host&, const Message&) const {}
   void reach(Host& host);
-  void ping_all();
 
   boost::asio::io_context& loop_;
   const launch::AgentImage& image_;
   std::unique_ptr<launch::Reach> reach_;
-  Duration heartbeat_timeout_;
   FleetListener* listener_ = nullptr;
   SpareListener* of_spares_ = nullptr;
-  boost::asio::steady_timer ping_timer_;
   boost::asio::steady_timer suspend_timer_;
-  std::optional<TimePoint> next_ping_;  // nothing: nobody has been reached yet
-  bool suspended_ = false;              // by Ctrl-Z
-  std::vector<Host> hosts_;             // those with workers first
-  std::size_t members_ = 0;             // these
-  std::vector<HostIndex> places_;       // by HostId
-  std::vector<std::size_t> positions_;  // by HostId
+  bool suspended_ = false;  // by Ctrl-Z
+  HostTable hosts_;
+  Heartbeat heartbeat_;
   std::optional<launch::Preparation> preparation_;
   std::vector<launch::AgentSession::Plan> vanished_;  // once all are dismissed
 };

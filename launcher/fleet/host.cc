@@ -1,11 +1,32 @@
 #include "launcher/fleet/host.h"
 
+#include <variant>
+
 #include "common/core/text.h"
+#include "launcher/launch/wire_time.h"
 
 namespace sml::fleet {
 
 OnThisMachine place_of(const launch::AgentSession& session) {
   return session.is_local() ? OnThisMachine::Yes : OnThisMachine::No;
+}
+
+void Host::ping() {
+  pinged = Clock::now();
+  session->send(wire::Ping{launch::nanoseconds(pinged.time_since_epoch())});
+}
+
+void Host::note(const wire::ToLauncher& message) {
+  if (const auto* m = std::get_if<wire::HelloAck>(&message)) {
+    addresses = believable_addresses(m->addresses, place_of(*session));
+    machine = m->machine;
+    traces = {.mark = session->mark(), .agent = m->pid, .cgroup = m->cgroup, .scratch = m->scratch};
+    clock.heard(std::chrono::nanoseconds(m->now_ns), Clock::now());
+    ping();
+  } else if (const auto* pong = std::get_if<wire::Pong>(&message)) {
+    const TimePoint asked{std::chrono::nanoseconds(pong->token)};
+    clock.answered(asked, std::chrono::nanoseconds(pong->now_ns), Clock::now());
+  }
 }
 
 std::vector<HostAddresses> known_addresses(std::span<const Host> hosts) {

@@ -34,6 +34,9 @@ struct Host {
 
   const std::string& name() const { return session->name(); }
   bool runs() const { return session->agent_runs(); }
+  void ping();
+  // What it tells of itself and its clock; it is pinged when it greets.
+  void note(const wire::ToLauncher& message);
 };
 
 OnThisMachine place_of(const launch::AgentSession& session);

@@ -160,7 +160,7 @@ void Check::handle(fleet::Host& host, const wire::Pong& m) {
   ++findings.pongs;
   findings.found.round_trip = std::min(findings.found.round_trip.value_or(now - asked), now - asked);
   measure_clock(host);
-  if (findings.pongs < kPings) return fleet::Fleet::ping(host);
+  if (findings.pongs < kPings) return host.ping();
   look_round();
 }
 

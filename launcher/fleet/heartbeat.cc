@@ -1,0 +1,77 @@
+#include "launcher/fleet/heartbeat.h"
+
+#include <algorithm>
+
+#include "common/core/switch_point.h"
+#include "common/core/text.h"
+
+namespace sml::fleet {
+
+namespace {
+
+// From when an agent has lost us: its workers are asked to end, and killed.
+constexpr Duration kLostWorkersEnd = launch::kLostGrace + std::chrono::milliseconds(500);
+
+constexpr Duration kLate = std::chrono::seconds(1);  // a timer that is so late shows that we stood still
+
+// Often enough that a host is not taken for lost.
+Duration interval(Duration timeout) {
+  constexpr Duration kLongest = std::chrono::seconds(5);
+  return std::min(kLongest, timeout / 5);
+}
+
+Error unheard_for(Duration timeout) {
+  return Error(ErrorKind::Lost, "lost: nothing heard for " + format_duration(timeout))
+      .with_hint("--heartbeat-timeout waits longer");
+}
+
+}  // namespace
+
+void Heartbeat::begin() {
+  if (next_) return;
+  next_ = Clock::now() + interval(timeout_);
+  await_next();
+}
+
+void Heartbeat::await_next() {
+  timer_.expires_at(*next_);
+  timer_.async_wait([this](boost::system::error_code error) {
+    if (!error) beat();
+  });
+}
+
+// Agents whose launcher is silent leave; and those that are silent themselves are lost. Who does not answer hears no
+// more of us, so that it is not long after we have lost it that it has lost us.
+void Heartbeat::beat() {
+  const TimePoint now = Clock::now();
+  const bool we_stood_still = now - *next_ > kLate;
+  for (Host& host : hosts_.all()) {
+    if (!host.runs()) continue;
+    if (host.session->last_heard() >= host.pinged) host.ping();
+    if (we_stood_still || now - host.session->last_heard() < timeout_) continue;
+    SML_SWITCH_POINT("a host is not heard any more");
+    host.session->abandon(unheard_for(timeout_));
+  }
+  passed_();
+  next_ = now + interval(timeout_);
+  for (const Host& host : hosts_.all()) {
+    const TimePoint silent = host.session->last_heard() + timeout_;
+    if (host.runs() && silent > now) next_ = std::min(*next_, silent);
+  }
+  await_next();
+}
+
+// Its agent may have heard our last word when it came, and then waits for as long as we do. One that has vanished had a
+// guardian.
+std::optional<TimePoint> Heartbeat::lost_workers_end() const {
+  std::optional<TimePoint> last;
+  for (const Host& host : hosts_.all()) {
+    const bool ended = !host.lost || !host.session->ended() || host.session->agent_vanished();
+    if (ended || !host.session->had_workers()) continue;
+    const TimePoint end = host.session->last_said() + timeout_ + kLostWorkersEnd;
+    last = std::max(last.value_or(end), end);
+  }
+  return last && *last > Clock::now() ? last : std::nullopt;
+}
+
+}  // namespace sml::fleet

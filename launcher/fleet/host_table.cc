@@ -1,0 +1,46 @@
+#include "launcher/fleet/host_table.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace sml::fleet {
+
+void HostTable::begin_group(std::vector<HostIndex> places) {
+  places_ = std::move(places);
+  members_ = 0;
+  for (Host& host : hosts_) host.index = place_of(host.id);
+}
+
+Host* HostTable::find(HostId id) {
+  return id.value() < positions_.size() && positions_[id.value()] ? &hosts_[*positions_[id.value()]] : nullptr;
+}
+
+Host& HostTable::put(Host host) {
+  host.index = place_of(host.id);
+  if (Host* known = find(host.id)) {
+    host.position = known->position;
+    *known = std::move(host);
+    return *known;
+  }
+  host.position = hosts_.size();
+  positions_.resize(std::max<std::size_t>(positions_.size(), host.id.value() + 1));
+  positions_[host.id.value()] = host.position;
+  return hosts_.emplace_back(std::move(host));
+}
+
+void HostTable::make_member(Host& host) {
+  Host& place = hosts_[members_++];
+  if (&host == &place) return;
+  std::swap(host, place);
+  std::swap(host.position, place.position);
+  positions_[host.id.value()] = host.position;
+  positions_[place.id.value()] = place.position;
+}
+
+void HostTable::clear() {
+  hosts_.clear();
+  positions_.clear();
+  members_ = 0;
+}
+
+}  // namespace sml::fleet
