@@ -13,7 +13,7 @@ MOST_METHODS = 35
 MOST_LINES = 600
 ROOTS = ("common", "launcher")
 # Not split yet: they may not grow.
-LARGER = {"HostAttempt": 43, "AgentSession": 40}
+LARGER = {"AgentSession": 40}
 
 # Comments, literals and preprocessor lines: nothing in them is code to count.
 NO_CODE = re.compile(

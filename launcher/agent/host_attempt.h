@@ -4,46 +4,25 @@
 // Decisions are made by supervise::HostMachine and WorkerMachine; this turns signals and timers into their events and
 // their actions into system calls.
 #pragma once
+#include <cstdint>
 #include <optional>
-#include <set>
-#include <span>
 #include <string>
-#include <unordered_map>
-#include <unordered_set>
 #include <utility>
 #include <vector>
 
-#include <boost/asio/io_context.hpp>
-
-#include "common/os/oom_watch.h"
-#include "common/plan/worker_env.h"
 #include "common/supervise/host_machine.h"
 #include "common/wire/messages.h"
-#include "launcher/agent/control_link.h"
+#include "launcher/agent/attempt_surroundings.h"
 #include "launcher/agent/lifetime.h"
-#include "launcher/agent/local_callers.h"
 #include "launcher/agent/mpi_watch.h"
-#include "launcher/agent/preload.h"
-#include "launcher/agent/scratch_folder.h"
+#include "launcher/agent/orphans.h"
+#include "launcher/agent/rank_news.h"
 #include "launcher/agent/services.h"
-#include "launcher/agent/shares.h"
 #include "launcher/agent/worker_environments.h"
 #include "launcher/agent/worker_group.h"
+#include "launcher/agent/worker_starter.h"
 
 namespace sml::agent {
-
-// What the agent has for all its attempts. All of it outlives them.
-struct AttemptSurroundings {
-  boost::asio::io_context& loop;
-  ControlLink& link;
-  LocalCallers& callers;
-  const ScratchFolder& scratch;
-  os::OomWatch& oom_watch;
-  Preload& preload;
-  const plan::Environment& login;
-  std::span<const int> ignored_signals;
-  unsigned long descriptor_limit = 0;  // soft limit that workers get
-};
 
 class AttemptOwner {
  public:
@@ -61,7 +40,7 @@ class HostAttempt final : private WorkerOwner {
 
   // First, and once. Starts nothing; answers what the launcher is to know beforehand.
   wire::Prepared prepare(wire::Prepare plan);
-  std::uint32_t number() const { return number_; }
+  std::uint32_t number() const { return service_context_.attempt; }
   void start(wire::Start message);
   // See HostMachine::stop(). Whoever waits for the end of what has not been started need not wait.
   void stop(const wire::Stop& m);
@@ -84,7 +63,7 @@ class HostAttempt final : private WorkerOwner {
   wire::Joined joined(std::uint16_t port) const;
   // What has only been counted so far is told.
   void sum_up() const;
-  const WorkerEnvironments* environments() const { return environments_ ? &*environments_ : nullptr; }
+  const WorkerEnvironments* environments() const { return starter_ ? &starter_->environments() : nullptr; }
 
  private:
   // WorkerOwner
@@ -98,44 +77,28 @@ class HostAttempt final : private WorkerOwner {
   void worker_changed() override { owner_.attempt_changed(); }
 
   bool over() const { return machine_.state() == supervise::HostState::Gone; }
-  bool might_use_mpi() const;  // one of the programs
-  void share_out(const wire::Prepare& m, wire::Prepared& answer);
-  void preload(const wire::PreloadWish& wish);
   // what the machine asks for
   void perform(supervise::HostAction action);
   void spawn_all();
-  std::vector<wire::StartedWorker> spawn_workers();
-  plan::Environment own_variables(const Worker& worker, const WorkerShare& share) const;
-  void spawn(Worker& worker, const WorkerShare& share, int dev_null);
   void fail_rank(Rank rank, wire::FaultKind kind, int code, const std::string& why);
   void signal_all(int signo);  // workers by their process groups, and orphans
-  void signal_orphans(int signo);
-  std::vector<pid_t> children() const;  // that are the attempt's
-
   void tell_machine();
-  void report(Worker& worker);
-  void send_evidence(const Worker& worker);
   void look_for_mpi(TimePoint now);
   void end_services() const;
 
   AttemptSurroundings around_;
   AttemptOwner& owner_;
   supervise::HostMachine machine_;
-  std::uint32_t number_ = 0;  // Prepare::attempt
-  std::string mark_;          // Prepare::mark
-  std::optional<WorkerEnvironments> environments_;
   WorkerGroup workers_;
-  std::vector<WorkerShare> shares_;  // by worker
-  std::unordered_set<pid_t> asked_orphans_;
+  Orphans orphans_;
   SignalTarget stop_target_ = SignalTarget::Group;  // before SIGKILL
   ServiceContext service_context_;
+  std::optional<WorkerStarter> starter_;  // once there is a plan
   HostServices services_;
   std::vector<HostService*> readers_;  // of output
   wire::Start start_;                  // for services, until they have it
-  wire::MpiLook looks_for_mpi_ = wire::MpiLook::No;
   MpiWatch mpi_watch_;
-  std::unordered_map<Rank, plan::Environment> mpi_offers_;
-  std::set<Rank> faults_;  // told
+  RankNews news_;
   bool end_taken_ = false;
   Lifetime lifetime_;
 };

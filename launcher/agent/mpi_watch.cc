@@ -70,6 +70,7 @@ bool has_torch(pid_t worker) {
 }
 
 void MpiWatch::begin(TimePoint now) {
+  if (!wanted_) return;
   began_ = now;
   due_ = now + kLooks.front();
 }
@@ -84,10 +85,11 @@ std::optional<wire::MpiUse> MpiWatch::look(std::span<const Candidate> workers, T
   const std::size_t step = looks_at_all_ ? 1 : std::max<std::size_t>(1, workers.size() / kSome);
   for (std::size_t i = 0; i < workers.size(); i += step) {
     const Candidate& worker = workers[i];
+    const plan::Environment& offer = offers_[worker.rank];
     for (const pid_t pid : os::family_of(worker.pid, kMostProcesses)) {
       const std::string process = "/proc/" + std::to_string(pid) + "/";
-      std::string library = mpi_library_of(process, worker.offer);
-      if (!library.empty() && is_lone(library, worker))
+      std::string library = mpi_library_of(process, offer);
+      if (!library.empty() && is_lone(library, offer))
         return wire::MpiUse{worker.rank, pid, name_of(process), std::move(library)};
     }
   }
@@ -96,8 +98,8 @@ std::optional<wire::MpiUse> MpiWatch::look(std::span<const Candidate> workers, T
 }
 
 // Who may yet come gets the time until we look at all.
-bool MpiWatch::is_lone(const std::string& library, const Candidate& worker) const {
-  return looks_at_all_ || !plan::may_come(worker.offer, plan::speech_of(library));
+bool MpiWatch::is_lone(const std::string& library, const plan::Environment& offer) const {
+  return looks_at_all_ || !plan::may_come(offer, plan::speech_of(library));
 }
 
 }  // namespace sml::agent

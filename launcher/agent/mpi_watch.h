@@ -5,6 +5,8 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <unordered_map>
+#include <utility>
 
 #include <sys/types.h>
 
@@ -23,23 +25,28 @@ bool has_torch(pid_t worker);
 
 class MpiWatch {
  public:
+  // Somebody wants to know. Before begin(), which does nothing otherwise.
+  void want() { wanted_ = true; }
+  bool wanted() const { return wanted_; }
+  // By which a service would bring the rank together with the others; none: nobody would.
+  void note_offer(Rank rank, plan::Environment offer) { offers_[rank] = std::move(offer); }
   void begin(TimePoint now);
   void end() { due_.reset(); }
   std::optional<TimePoint> due() const { return due_; }  // when to look; nothing: no more
 
+  // One that has come to a service is none.
   struct Candidate {
     Rank rank;
     pid_t pid = 0;
-    // By which a service would bring it together with the others; none: nobody would. One that has come to the service
-    // is no candidate.
-    plan::Environment offer{};
   };
   // Looks at the workers, or some of many, and their children; ends with the first that is found.
   std::optional<wire::MpiUse> look(std::span<const Candidate> workers, TimePoint now);
 
  private:
-  bool is_lone(const std::string& library, const Candidate& worker) const;
+  bool is_lone(const std::string& library, const plan::Environment& offer) const;
 
+  bool wanted_ = false;
+  std::unordered_map<Rank, plan::Environment> offers_;
   TimePoint began_;
   bool looks_at_all_ = false;
   std::size_t looks_ = 0;

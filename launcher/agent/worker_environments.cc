@@ -81,6 +81,10 @@ std::vector<wire::MpiUse> WorkerEnvironments::find_lone_mpi(std::span<const wire
   return out;
 }
 
+bool WorkerEnvironments::might_use_mpi() const {
+  return std::find(mpi_chances_.begin(), mpi_chances_.end(), plan::MpiChance::Yes) != mpi_chances_.end();
+}
+
 Result<std::vector<std::string>> WorkerEnvironments::choose_interfaces(const std::vector<std::string>& wanted) {
   if (wanted.empty()) return std::vector<std::string>();
   Result<rendezvous::ChosenInterfaces> chosen = rendezvous::choose_interfaces(wanted, interface_addresses());

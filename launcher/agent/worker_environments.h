@@ -29,6 +29,7 @@ class WorkerEnvironments {
   plan::MpiFinding find_mpi(std::uint32_t index) const;
   // Whether the program might use MPI; looked at once.
   plan::MpiChance mpi_chance(std::uint32_t index) const { return mpi_chances_[index]; }
+  bool might_use_mpi() const;  // one of them
   // Those that the workers are to use, as names and networks; answers the addresses of those chosen, none without a
   // wish.
   Result<std::vector<std::string>> choose_interfaces(const std::vector<std::string>& wanted);

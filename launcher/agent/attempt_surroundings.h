@@ -1,0 +1,28 @@
+// What the agent has for all its attempts. All of it outlives them.
+#pragma once
+#include <span>
+
+#include <boost/asio/io_context.hpp>
+
+#include "common/os/oom_watch.h"
+#include "common/plan/worker_env.h"
+#include "launcher/agent/control_link.h"
+#include "launcher/agent/local_callers.h"
+#include "launcher/agent/preload.h"
+#include "launcher/agent/scratch_folder.h"
+
+namespace sml::agent {
+
+struct AttemptSurroundings {
+  boost::asio::io_context& loop;
+  ControlLink& link;
+  LocalCallers& callers;
+  const ScratchFolder& scratch;
+  os::OomWatch& oom_watch;
+  Preload& preload;
+  const plan::Environment& login;
+  std::span<const int> ignored_signals;
+  unsigned long descriptor_limit = 0;  // soft limit that workers get
+};
+
+}  // namespace sml::agent

@@ -1,0 +1,15 @@
+// Why nothing can be started here, as the launcher is told.
+#pragma once
+#include "common/core/error.h"
+#include "common/wire/limits.h"
+#include "common/wire/messages.h"
+
+namespace sml::agent {
+
+inline wire::Obstacle obstacle(const Error& e) {
+  return {.kind = static_cast<std::uint8_t>(e.kind()),
+          .message = e.message().substr(0, wire::kMaxText),
+          .hint = e.hint().substr(0, wire::kMaxText)};
+}
+
+}  // namespace sml::agent

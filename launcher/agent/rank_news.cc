@@ -1,0 +1,48 @@
+#include "launcher/agent/rank_news.h"
+
+#include <csignal>
+#include <utility>
+
+#include "common/core/switch_point.h"
+#include "common/wire/limits.h"
+#include "launcher/agent/own_clock.h"
+
+namespace sml::agent {
+
+using supervise::WorkerAction;
+
+void RankNews::tell(Worker& worker) {
+  const WorkerAction action = worker.take_report();
+  if (action == WorkerAction::None) return;
+  if (action == WorkerAction::ReportExit || action == WorkerAction::ReportExitAndDrained) {
+    tell_evidence(worker);
+    SML_PLANT("a lost exit frame") return;
+    const auto ended_by = worker.machine().asked_to_stop() ? wire::EndedBy::Us : wire::EndedBy::Itself;
+    wire::ExitedWorker exit = wire::pack_exit(worker.rank(), worker.status(), ended_by, nanoseconds(worker.ended_at()));
+    exit.usage = worker.usage();
+    around_.link.send(std::move(exit));
+  }
+  if (action != WorkerAction::ReportExit) {
+    const auto end = action == WorkerAction::AbandonOutput ? wire::DrainEnd::Quiet : wire::DrainEnd::Eof;
+    around_.link.send(wire::Drained{worker.rank(), end});
+  }
+}
+
+// Before the news that it failed.
+void RankNews::tell_evidence(const Worker& worker) const {
+  if (succeeded(worker.status())) return;
+  std::string text = around_.scratch.take_error_file(worker.rank(), wire::kMaxErrorFile);
+  if (!text.empty()) around_.link.send(wire::ErrorFile{.text = std::move(text), .rank = worker.rank()});
+  const auto* signaled = std::get_if<Signaled>(&worker.status());
+  if (signaled == nullptr || signaled->signo != SIGKILL || worker.machine().asked_to_stop()) return;
+  if (auto kills = around_.oom_watch.look())
+    around_.link.send(wire::OutOfMemory{.kills = kills->count, .evidence = std::move(kills->evidence)});
+}
+
+bool RankNews::tell(wire::RankFault fault) {
+  if (!faults_.insert(fault.rank).second) return false;
+  around_.link.send(std::move(fault));
+  return true;
+}
+
+}  // namespace sml::agent

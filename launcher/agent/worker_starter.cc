@@ -1,0 +1,133 @@
+#include "launcher/agent/worker_starter.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <utility>
+
+#include "common/os/fd.h"
+#include "launcher/agent/leftovers.h"
+#include "launcher/agent/obstacle.h"
+
+namespace sml::agent {
+
+namespace {
+
+// Wide pipes let workers write on while we are busy. All pipes of a user who is not root count against one limit (64 MB
+// by default), beyond which the system makes tiny ones for all his programs.
+constexpr int kWidestPipe = 256 << 10;
+constexpr int kPipesInAll = 8 << 20;
+constexpr std::size_t kFirstOwnDescriptor = 3;
+
+void append(plan::Environment& to, const plan::Environment& more) { to.insert(to.end(), more.begin(), more.end()); }
+
+}  // namespace
+
+WorkerStarter::WorkerStarter(const AttemptSurroundings& around, std::vector<wire::App> apps, std::string mark,
+                             WorkerGroup& workers, const HostServices& services)
+    : around_(around),
+      environments_(std::move(apps), around.login),
+      mark_(std::move(mark)),
+      workers_(workers),
+      services_(services) {}
+
+// ---- before the start
+
+void WorkerStarter::share_out(const wire::Prepare& plan, wire::Prepared& answer) {
+  std::vector<ShareRequest> requests;
+  for (const wire::Worker* spec : workers_.specs()) requests.push_back({*spec, environments_.shared(spec->app)});
+  Shares shares = sml::agent::share_out(plan.binding, plan.devices, requests);
+  shares_ = std::move(shares.workers);
+  answer.warnings = std::move(shares.warnings);
+  for (const Error& e : shares.obstacles) answer.obstacles.push_back(obstacle(e));
+  if (plan.binding.report == plan::ReportBindings::No) return;
+  for (std::size_t i = 0; i < workers_.count(); ++i) {
+    answer.bindings.push_back({workers_.all()[i]->rank(), shares_[i].words});
+  }
+}
+
+// For the program of the first worker. What is not known yet, or not alike for all, counts for no import.
+void WorkerStarter::preload(const wire::PreloadWish& wish) const {
+  if (workers_.count() == 0) return;
+  const std::uint32_t app = workers_.all().front()->spec().app;
+  std::vector<plan::Environment> all;
+  for (std::size_t i = 0; i < workers_.count(); ++i) {
+    const wire::Worker& spec = workers_.all()[i]->spec();
+    if (spec.app != app) continue;
+    plan::Environment own = spec.environment;
+    append(own, shares_[i].variables);
+    if (!mark_.empty()) own.push_back(mark_entry(mark_));
+    all.push_back(plan::with_job(environments_.shared(app), own));
+  }
+  const plan::Environment environment = plan::common_environment(all);
+  Result<os::UniqueFd> null = os::open_dev_null();
+  around_.preload.prepare({.modules = wish.modules,
+                           .limit = std::chrono::milliseconds(wish.limit_ms),
+                           .argv = environments_.app(app).argv,
+                           .process = {.program = environments_.program(app),
+                                       .argv = {},
+                                       .environment = environment,
+                                       .working_directory = environments_.app(app).working_directory,
+                                       .stdin_fd = null ? null->get() : -1,
+                                       .descriptor_limit = around_.descriptor_limit,
+                                       .ignored_signals = around_.ignored_signals}});
+}
+
+// ---- the start
+
+std::vector<wire::StartedWorker> WorkerStarter::start(MpiWatch& mpi_watch) {
+  os::UniqueFd dev_null;
+  if (Result<os::UniqueFd> null = os::open_dev_null()) dev_null = std::move(*null);
+  std::vector<wire::StartedWorker> out;
+  for (std::size_t i = 0; i < workers_.count(); ++i) {
+    Worker& worker = *workers_.all()[i];
+    spawn(worker, shares_[i], dev_null.get(), mpi_watch);
+    if (!worker.machine().alive()) continue;
+    workers_.started(worker);
+    for (const auto& service : services_) service->worker_started(worker.rank(), worker.pid());
+    out.push_back({worker.rank(), worker.pid()});
+  }
+  return out;
+}
+
+plan::Environment WorkerStarter::own_variables(const Worker& worker, const WorkerShare& share) const {
+  plan::Environment out;
+  if (!mark_.empty()) out.push_back(mark_entry(mark_));
+  append(out, share.variables);
+  if (const std::string file = around_.scratch.error_file(worker.rank()); !file.empty()) {
+    out.push_back("TORCHELASTIC_ERROR_FILE=" + file);
+  }
+  for (const auto& service : services_) append(out, service->variables(worker.rank()));
+  return out;
+}
+
+void WorkerStarter::spawn(Worker& worker, const WorkerShare& share, int dev_null, MpiWatch& mpi_watch) {
+  const std::uint32_t app = worker.spec().app;
+  const auto pipes = static_cast<int>(workers_.count()) * 2;
+  plan::Environment own = own_variables(worker, share);
+  std::vector<os::UniqueFd> keep;
+  std::vector<int> descriptors;
+  for (const auto& service : services_) {
+    Result<std::vector<HostService::OwnDescriptor>> given = service->descriptors(worker.rank());
+    if (!given) return worker.give_up({SpawnStep::Pipe, EMFILE});
+    for (HostService::OwnDescriptor& one : *given) {
+      own.push_back(one.variable + "=" + std::to_string(kFirstOwnDescriptor + descriptors.size()));
+      descriptors.push_back(one.descriptor.get());
+      keep.push_back(std::move(one.descriptor));
+    }
+  }
+  if (mpi_watch.wanted()) mpi_watch.note_offer(worker.rank(), plan::process_manager_entries(own));
+  const plan::Environment environment = environments_.of(worker.spec(), own);
+  worker.spawn({.program = environments_.program(app),
+                .argv = environments_.app(app).argv,
+                .environment = environment,
+                .working_directory = environments_.app(app).working_directory,
+                .dev_null = dev_null,
+                .descriptor_limit = around_.descriptor_limit,
+                .pipe_size = std::min(kWidestPipe, kPipesInAll / pipes),
+                .ignored_signals = around_.ignored_signals,
+                .binding = share.binding ? &*share.binding : nullptr,
+                .more_descriptors = descriptors,
+                .start = [this](const os::WorkerProcess& process) { return around_.preload.spawn(process); }});
+}
+
+}  // namespace sml::agent

@@ -1,0 +1,46 @@
+// What the workers of a host get when they start: their programs and variables, each its share of the host, and what
+// services give it.
+#pragma once
+#include <span>
+#include <string>
+#include <vector>
+
+#include "common/plan/worker_env.h"
+#include "common/wire/messages.h"
+#include "launcher/agent/attempt_surroundings.h"
+#include "launcher/agent/mpi_watch.h"
+#include "launcher/agent/services.h"
+#include "launcher/agent/shares.h"
+#include "launcher/agent/worker_environments.h"
+#include "launcher/agent/worker_group.h"
+
+namespace sml::agent {
+
+class WorkerStarter {
+ public:
+  // `workers` and `services` outlive this; they are filled before their first use here. `mark`: Prepare::mark.
+  WorkerStarter(const AttemptSurroundings& around, std::vector<wire::App> apps, std::string mark, WorkerGroup& workers,
+                const HostServices& services);
+
+  WorkerEnvironments& environments() { return environments_; }
+  const WorkerEnvironments& environments() const { return environments_; }
+  // Once. What stands in the way, and what is to be known, is added to `answer`.
+  void share_out(const wire::Prepare& plan, wire::Prepared& answer);
+  std::span<const WorkerShare> shares() const { return shares_; }  // by worker, once shared out
+  void preload(const wire::PreloadWish& wish) const;
+  // Once. Those that run; the others tell by themselves why they do not.
+  std::vector<wire::StartedWorker> start(MpiWatch& mpi_watch);
+
+ private:
+  void spawn(Worker& worker, const WorkerShare& share, int dev_null, MpiWatch& mpi_watch);
+  plan::Environment own_variables(const Worker& worker, const WorkerShare& share) const;
+
+  const AttemptSurroundings& around_;
+  WorkerEnvironments environments_;
+  std::string mark_;
+  WorkerGroup& workers_;
+  const HostServices& services_;
+  std::vector<WorkerShare> shares_;
+};
+
+}  // namespace sml::agent
