@@ -1,6 +1,12 @@
 // State machines as tables that can be read aloud: {state, event, next state, action}.
+//
+// A pair that no row names is answered with the action Unexpected: nothing is done, nothing has changed, and whoever
+// drives the machine tells it to those who debug, by ignored(). Late news is none of these, but has a row, or comes to
+// a machine that is over. Where events come from a far side, Refuse ends the conversation instead.
 #pragma once
 #include <cstddef>
+#include <string>
+#include <string_view>
 
 namespace sml {
 
@@ -31,5 +37,8 @@ constexpr bool no_pair_twice(const Row (&table)[N]) {
   }
   return true;
 }
+
+// The words for an event that was Unexpected; both by name.
+std::string ignored(std::string_view event, std::string_view before);
 
 }  // namespace sml

@@ -8,6 +8,7 @@
 #include "common/core/exit_status.h"
 #include "common/core/switch_point.h"
 #include "common/core/text.h"
+#include "common/core/transition_table.h"
 #include "launcher/attempt/session_plans.h"
 #include "launcher/launch/wire_time.h"
 #include "launcher/report/rank_words.h"
@@ -126,7 +127,7 @@ void Attempt::tell(AttemptEvent event) {
     events_.tell(report::JobStops{stop_cause(event)});
   }
   if (action == AttemptAction::Unexpected && options_.verbosity == Verbosity::Verbose) {
-    owner_.say("ignored \"" + std::string(name(event)) + "\" while " + std::string(name(before)));
+    owner_.say(ignored(name(event), name(before)));
   }
   perform(action);
 }

@@ -7,6 +7,7 @@
 
 #include "common/core/exit_status.h"
 #include "common/core/text.h"
+#include "common/core/transition_table.h"
 #include "launcher/attempt/lone_mpi.h"
 #include "launcher/attempt/session_plans.h"
 #include "launcher/fleet/ways.h"
@@ -216,7 +217,7 @@ void Check::tell(CheckEvent event) {
   const CheckAction action = machine_.on(event, Clock::now());
   deadline_timer_.arm();
   if (action == CheckAction::Unexpected && options_.verbosity == Verbosity::Verbose) {
-    say_("ignored \"" + std::string(name(event)) + "\" while " + std::string(name(before)));
+    say_(ignored(name(event), name(before)));
   }
   perform(action);
 }

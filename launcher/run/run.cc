@@ -6,6 +6,7 @@
 
 #include "common/core/exit_status.h"
 #include "common/core/text.h"
+#include "common/core/transition_table.h"
 #include "common/plan/regroup.h"
 #include "launcher/fleet/ways.h"
 #include "launcher/report/job_report.h"
@@ -143,7 +144,7 @@ void Run::tell(RunEvent event) {
   const RunState before = machine_.state();
   const RunAction action = machine_.on(event);
   if (action == RunAction::Unexpected && options_.verbosity == Verbosity::Verbose) {
-    console_.say("ignored \"" + std::string(name(event)) + "\" while " + std::string(name(before)));
+    console_.say(ignored(name(event), name(before)));
   }
   perform(action);
 }
