@@ -17,37 +17,48 @@ constexpr Row kTable[] = {
     {S::Idle, E::Start, S::Running, A::SpawnAll},
     {S::Idle, E::Stop, S::Gone, A::Leave},
     {S::Idle, E::LauncherLost, S::Gone, A::Leave},
+    {S::Idle, E::AllReaped, S::Idle, A::None},
+    {S::Idle, E::AllDone, S::Idle, A::None},
 
     {S::Running, E::Stop, S::Stopping, A::SignalAll},
     {S::Running, E::LauncherLost, S::Stopping, A::SignalAllDropOutput},
     {S::Running, E::AllReaped, S::Draining, A::None},
+    {S::Running, E::AllDone, S::Running, A::None},
 
     {S::Stopping, E::Stop, S::Stopping, A::None},
     {S::Stopping, E::LauncherLost, S::Stopping, A::DropOutput},
     {S::Stopping, E::AllReaped, S::Draining, A::None},
+    {S::Stopping, E::AllDone, S::Stopping, A::None},
     {S::Stopping, E::Deadline, S::Killing, A::KillAll},
 
     {S::Killing, E::Stop, S::Killing, A::None},
     {S::Killing, E::LauncherLost, S::Killing, A::DropOutput},
     {S::Killing, E::AllReaped, S::Draining, A::None},
+    {S::Killing, E::AllDone, S::Killing, A::None},
     {S::Killing, E::Deadline, S::Gone, A::Leave},
 
     {S::Draining, E::Stop, S::Stopping, A::SignalAll},  // whoever holds the output still
     {S::Draining, E::LauncherLost, S::Draining, A::DropOutput},
+    {S::Draining, E::AllReaped, S::Draining, A::None},
     {S::Draining, E::AllDone, S::Sweeping, A::SignalLeft},
     {S::Draining, E::Deadline, S::DrainKilling, A::KillAll},
 
     {S::DrainKilling, E::Stop, S::DrainKilling, A::None},
     {S::DrainKilling, E::LauncherLost, S::DrainKilling, A::DropOutput},
+    {S::DrainKilling, E::AllReaped, S::DrainKilling, A::None},
     {S::DrainKilling, E::AllDone, S::Sweeping, A::SignalLeft},
 
     {S::Sweeping, E::Stop, S::Sweeping, A::None},
     {S::Sweeping, E::LauncherLost, S::Sweeping, A::None},
+    {S::Sweeping, E::AllReaped, S::Sweeping, A::None},
+    {S::Sweeping, E::AllDone, S::Sweeping, A::None},
     {S::Sweeping, E::NothingLeft, S::Gone, A::Leave},
     {S::Sweeping, E::Deadline, S::SweepKilling, A::KillAll},
 
     {S::SweepKilling, E::Stop, S::SweepKilling, A::None},
     {S::SweepKilling, E::LauncherLost, S::SweepKilling, A::None},
+    {S::SweepKilling, E::AllReaped, S::SweepKilling, A::None},
+    {S::SweepKilling, E::AllDone, S::SweepKilling, A::None},
     {S::SweepKilling, E::NothingLeft, S::Gone, A::Leave},
     {S::SweepKilling, E::Deadline, S::Gone, A::Leave},
 };
@@ -78,8 +89,9 @@ HostAction HostMachine::stop(int signo, Duration grace, TimePoint now) {
 }
 
 HostAction HostMachine::on(HostEvent event, TimePoint now) {
+  if (state_ == S::Gone) return A::None;  // late
   const Row* row = find_row(kTable, state_, event);
-  if (row == nullptr) return A::None;  // late news: it has been dealt with already
+  if (row == nullptr) return A::Unexpected;
   if (row->next != state_) deadline_ = deadline_of(row->next, now);
   state_ = row->next;
   return row->action;

@@ -27,13 +27,14 @@ enum class HostEvent : std::uint8_t {
   Start,
   Stop,          // the launcher asks (again): see stop()
   LauncherLost,  // its end of the pipe closed, or it was silent for too long
-  AllReaped,     // no worker is alive
-  AllDone,       // ... and all output has ended
+  AllReaped,     // no worker is alive; may be said again
+  AllDone,       // ... and all output has ended, or nobody would take it; may be said again
   NothingLeft,   // no descendant is left
   Deadline,
 };
 enum class HostAction : std::uint8_t {
   None,
+  Unexpected,  // there is no such row: nothing is done, and nothing has changed
   SpawnAll,
   SignalAll,   // stop_signal(), then SIGCONT, to every worker and orphan
   DropOutput,  // nobody reads any more
@@ -54,10 +55,10 @@ class HostMachine {
   // `default_grace` serves when the launcher is lost.
   explicit HostMachine(Duration default_grace) : grace_(default_grace) {}
 
-  HostAction start(TimePoint now) { return on(HostEvent::Start, now); }
+  [[nodiscard]] HostAction start(TimePoint now) { return on(HostEvent::Start, now); }
   // The first call begins the grace; a later one can shorten what is left of it, never lengthen.
-  HostAction stop(int signo, Duration grace, TimePoint now);
-  HostAction on(HostEvent event, TimePoint now);
+  [[nodiscard]] HostAction stop(int signo, Duration grace, TimePoint now);
+  [[nodiscard]] HostAction on(HostEvent event, TimePoint now);
 
   HostState state() const { return state_; }
   int stop_signal() const { return stop_signal_; }

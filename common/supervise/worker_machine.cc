@@ -58,10 +58,7 @@ std::string_view name(WorkerEvent event) {
 
 WorkerAction WorkerMachine::on(WorkerEvent event) {
   const Row* row = find_row(kTable, state_, event);
-  if (row == nullptr) {
-    ++unexpected_;
-    return A::None;
-  }
+  if (row == nullptr) return A::Unexpected;
   if (event == E::StopAsked && alive()) asked_to_stop_ = true;
   state_ = row->next;
   return row->action;

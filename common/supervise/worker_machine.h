@@ -24,6 +24,7 @@ enum class WorkerState : std::uint8_t {
 enum class WorkerEvent : std::uint8_t { Spawned, SpawnFailed, StopAsked, Reaped, OutputEnded, DrainOver };
 enum class WorkerAction : std::uint8_t {
   None,
+  Unexpected,            // there is no such row: nothing is done, and nothing has changed
   ReportExit,            // tell the launcher how it ended
   ReportExitAndDrained,  // ... and that no output follows
   ReportDrained,         // its output has ended after it did
@@ -35,18 +36,15 @@ std::string_view name(WorkerEvent event);
 
 class WorkerMachine {
  public:
-  // Pairs that cannot happen (a worker that is reaped before it was spawned) change nothing and count.
-  WorkerAction on(WorkerEvent event);
+  [[nodiscard]] WorkerAction on(WorkerEvent event);
   WorkerState state() const { return state_; }
   bool alive() const;  // spawned and not yet reaped
   bool done() const { return state_ == WorkerState::Done; }
   bool asked_to_stop() const { return asked_to_stop_; }
-  unsigned unexpected() const { return unexpected_; }
 
  private:
   WorkerState state_ = WorkerState::Planned;
   bool asked_to_stop_ = false;
-  unsigned unexpected_ = 0;
 };
 
 // When to give up on output that nobody ends: `quiet` after the last byte, `cap` after the worker's own end. Time in

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "common/core/switch_point.h"
+#include "common/core/transition_table.h"
 #include "common/os/descendants.h"
 #include "common/plan/mpi_use.h"
 #include "common/wire/limits.h"
@@ -66,7 +67,7 @@ void HostAttempt::start(wire::Start m) {
   start_ = std::move(m);
   // Nothing, where it has been stopped since.
   around_.preload.when_settled(lifetime_.guard([this] {
-    perform(machine_.start(Clock::now()));
+    tell(HostEvent::Start);
     owner_.attempt_changed();
   }));
 }
@@ -76,15 +77,23 @@ void HostAttempt::stop(const wire::Stop& m) {
   perform(machine_.stop(m.signo, std::chrono::milliseconds(m.grace_ms), Clock::now()));
 }
 
-void HostAttempt::launcher_lost() { perform(machine_.on(HostEvent::LauncherLost, Clock::now())); }
+void HostAttempt::launcher_lost() { tell(HostEvent::LauncherLost); }
 
 bool HostAttempt::ending() const {
   return machine_.state() != HostState::Idle && machine_.state() != HostState::Running;
 }
 
+void HostAttempt::tell(HostEvent event) {
+  const HostState before = machine_.state();
+  const HostAction action = machine_.on(event, Clock::now());
+  if (action == HostAction::Unexpected) news_.tell_ignored(ignored(name(event), name(before)));
+  perform(action);
+}
+
 void HostAttempt::perform(HostAction action) {
   switch (action) {
-    case HostAction::None: return;
+    case HostAction::None:
+    case HostAction::Unexpected: return;
     case HostAction::SpawnAll: return spawn_all();
     case HostAction::SignalAll: return signal_all(machine_.stop_signal());
     case HostAction::DropOutput: return workers_.discard_output();
@@ -140,16 +149,15 @@ void HostAttempt::end_services() const {
 
 void HostAttempt::settle() {
   for (const auto& worker : workers_.all()) news_.tell(*worker);
-  tell_machine();
+  look_round();
 }
 
-void HostAttempt::tell_machine() {
-  if (machine_.state() == HostState::Idle || over()) return;
-  if (workers_.all_reaped()) perform(machine_.on(HostEvent::AllReaped, Clock::now()));
-  if (around_.link.lost() || workers_.all_done()) perform(machine_.on(HostEvent::AllDone, Clock::now()));
+void HostAttempt::look_round() {
+  if (workers_.all_reaped()) tell(HostEvent::AllReaped);
+  if (around_.link.lost() || workers_.all_done()) tell(HostEvent::AllDone);
   const bool killing = machine_.state() == HostState::SweepKilling;
   if (!killing && machine_.state() != HostState::Sweeping) return;
-  if (!orphans_.any()) return perform(machine_.on(HostEvent::NothingLeft, Clock::now()));
+  if (!orphans_.any()) return tell(HostEvent::NothingLeft);
   orphans_.ask_to_end(killing ? SIGKILL : SIGTERM);  // those that have come since
 }
 
@@ -162,7 +170,7 @@ std::optional<TimePoint> HostAttempt::due() const {
 }
 
 void HostAttempt::on_time(TimePoint now) {
-  if (machine_.deadline() && *machine_.deadline() <= now) perform(machine_.on(HostEvent::Deadline, now));
+  if (machine_.deadline() && *machine_.deadline() <= now) tell(HostEvent::Deadline);
   workers_.check_drain(now);
   if (mpi_watch_.due() && *mpi_watch_.due() <= now) look_for_mpi(now);
 }

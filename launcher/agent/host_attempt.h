@@ -75,14 +75,16 @@ class HostAttempt final : private WorkerOwner {
   }
   void worker_took_input(Rank rank, std::size_t bytes) override;
   void worker_changed() override { owner_.attempt_changed(); }
+  void worker_ignored(Rank rank, const std::string& what) override { news_.tell_ignored(rank, what); }
 
   bool over() const { return machine_.state() == supervise::HostState::Gone; }
+  void tell(supervise::HostEvent event);
   // what the machine asks for
   void perform(supervise::HostAction action);
   void spawn_all();
   void fail_rank(Rank rank, wire::FaultKind kind, int code, const std::string& why);
   void signal_all(int signo);  // workers by their process groups, and orphans
-  void tell_machine();
+  void look_round();
   void look_for_mpi(TimePoint now);
   void end_services() const;
 

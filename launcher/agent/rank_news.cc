@@ -45,4 +45,12 @@ bool RankNews::tell(wire::RankFault fault) {
   return true;
 }
 
+void RankNews::tell_ignored(Rank rank, const std::string& what) const {
+  tell_ignored("rank " + std::to_string(rank.value()) + " " + what);
+}
+
+void RankNews::tell_ignored(const std::string& what) const {
+  around_.link.send(wire::AgentLog{wire::LogLevel::Debug, what});
+}
+
 }  // namespace sml::agent

@@ -2,6 +2,7 @@
 // wrong with it. Each thing once.
 #pragma once
 #include <set>
+#include <string>
 
 #include "common/wire/messages.h"
 #include "launcher/agent/attempt_surroundings.h"
@@ -17,6 +18,9 @@ class RankNews {
   void tell(Worker& worker);
   // False: another fault of that rank has been told before, and counts.
   bool tell(wire::RankFault fault);
+  // What a machine did not expect; for those who debug.
+  void tell_ignored(Rank rank, const std::string& what) const;
+  void tell_ignored(const std::string& what) const;
 
  private:
   void tell_evidence(const Worker& worker) const;

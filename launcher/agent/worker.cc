@@ -12,6 +12,7 @@
 #include <boost/asio/write.hpp>
 
 #include "common/core/switch_point.h"
+#include "common/core/transition_table.h"
 #include "common/os/fd.h"
 
 namespace sml::agent {
@@ -64,13 +65,13 @@ void Worker::spawn(const Surroundings& surroundings) {
   if (in->write) {
     stdin_.assign(in->write.release());
   }
-  apply(machine_.on(WorkerEvent::Spawned));
+  tell(WorkerEvent::Spawned);
 }
 
 void Worker::give_up(const SpawnFailed& why) {
   status_ = why;
   ended_at_ = Clock::now();
-  apply(machine_.on(WorkerEvent::SpawnFailed));
+  tell(WorkerEvent::SpawnFailed);
 }
 
 void Worker::signal(int signo, SignalTarget target) {
@@ -84,11 +85,14 @@ void Worker::reaped(const ExitStatus& status, const Usage& usage, TimePoint now)
   ended_at_ = now;
   drain_.begin(now);
   close_input();
-  apply(machine_.on(WorkerEvent::Reaped));
+  tell(WorkerEvent::Reaped);
 }
 
-void Worker::apply(WorkerAction action) {
+void Worker::tell(WorkerEvent event) {
+  const supervise::WorkerState before = machine_.state();
+  const WorkerAction action = machine_.on(event);
   if (action == WorkerAction::None) return;
+  if (action == WorkerAction::Unexpected) return owner_.worker_ignored(rank(), ignored(name(event), name(before)));
   if (action == WorkerAction::AbandonOutput) discard_output();
   // An exit that has not been taken and the end of the output become one report.
   report_ = report_ == WorkerAction::ReportExit ? WorkerAction::ReportExitAndDrained : action;
@@ -102,7 +106,7 @@ std::optional<TimePoint> Worker::drain_deadline() const {
 
 void Worker::check_drain(TimePoint now) {
   const std::optional<TimePoint> deadline = drain_deadline();
-  if (deadline && *deadline <= now) apply(machine_.on(WorkerEvent::DrainOver));
+  if (deadline && *deadline <= now) tell(WorkerEvent::DrainOver);
 }
 
 void Worker::await_output(Output& output) {
@@ -159,7 +163,7 @@ void Worker::wake() {
 
 void Worker::output_ended(Output& output) {
   output.pipe.close();
-  if (!stdout_.pipe.is_open() && !stderr_.pipe.is_open()) apply(machine_.on(WorkerEvent::OutputEnded));
+  if (!stdout_.pipe.is_open() && !stderr_.pipe.is_open()) tell(WorkerEvent::OutputEnded);
 }
 
 void Worker::discard_output() {

@@ -32,6 +32,8 @@ class WorkerOwner {
   virtual void worker_took_input(Rank rank, std::size_t bytes) = 0;
   // The machine asks for something, or some output has ended: call settle().
   virtual void worker_changed() = 0;
+  // It did not expect something; for those who debug.
+  virtual void worker_ignored(Rank rank, const std::string& what) = 0;
 };
 
 class Worker {
@@ -60,7 +62,7 @@ class Worker {
   void give_up(const SpawnFailed& why);
 
   void signal(int signo, SignalTarget target = SignalTarget::Group);  // while it has not been reaped
-  void ask_to_stop() { apply(machine_.on(supervise::WorkerEvent::StopAsked)); }
+  void ask_to_stop() { tell(supervise::WorkerEvent::StopAsked); }
   void reaped(const ExitStatus& status, const Usage& usage, TimePoint now);
   void feed(const std::string& bytes);  // standard input
   void feed_end();
@@ -87,7 +89,7 @@ class Worker {
     bool starved = false;  // readable, but there is no allowance
   };
 
-  void apply(supervise::WorkerAction action);
+  void tell(supervise::WorkerEvent event);
   void await_output(Output& output);
   void read_output(Output& output);
   bool move_output(Output& output, std::size_t allowed);
