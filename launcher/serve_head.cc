@@ -96,7 +96,8 @@ int serve_head(const Options& options, const plan::LaunchPlan& plan, const diali
                     .reckon = [&](std::uint32_t place, const std::string& job_id,
                                   std::uint32_t attempt) { return own_part(options, plan, place, job_id, attempt); },
                     .attempts = attempts_of(options.restart),
-                    .chore = chore},
+                    .chore = chore,
+                    .verbosity = options.verbosity},
                    image, tell);
   if (outcome.fault) {
     say(outcome.fault->message());

@@ -25,9 +25,13 @@ constexpr Row kTable[] = {
     {S::Waiting, E::Welcomed, S::Serving, A::None},        {S::Waiting, E::Deadline, S::Over, A::GiveUp},
 
     {S::Serving, E::VerdictCame, S::Leaving, A::EndAgent}, {S::Serving, E::HeadLost, S::Deserted, A::EndAgent},
+    {S::Serving, E::AgentEnded, S::Serving, A::None},  // the head says what comes of it
 
     {S::Leaving, E::AgentEnded, S::Over, A::Leave},        {S::Leaving, E::Deadline, S::Over, A::Leave},
-    {S::Deserted, E::AgentEnded, S::Over, A::Leave},       {S::Deserted, E::Deadline, S::Over, A::Leave},
+    {S::Leaving, E::HeadLost, S::Leaving, A::None},
+
+    {S::Deserted, E::HeadLost, S::Deserted, A::None},      {S::Deserted, E::AgentEnded, S::Over, A::Leave},
+    {S::Deserted, E::Deadline, S::Over, A::Leave},
 };
 static_assert(no_pair_twice(kTable));
 
@@ -39,6 +43,12 @@ std::string_view name(DialState state) {
   return names[static_cast<std::size_t>(state)];
 }
 
+std::string_view name(DialEvent event) {
+  static constexpr std::string_view names[] = {"failed",  "refused",   "proved",      "welcomed",
+                                               "verdict", "head lost", "agent ended", "deadline"};
+  return names[static_cast<std::size_t>(event)];
+}
+
 bool may_change(const Refused& refused, std::uint32_t own_attempt) {
   if (refused.reason == Reason::Attempt) return refused.attempt < own_attempt;
   return refused.reason == Reason::Address;
@@ -48,8 +58,10 @@ DialMachine::DialMachine(Duration patience, Duration grace, TimePoint now)
     : grace_(grace), give_up_at_(now + patience), deadline_(give_up_at_) {}
 
 DialAction DialMachine::on(DialEvent event, TimePoint now) {
+  if (state_ == S::Over) return A::None;  // late
   const Row* row = find_row(kTable, state_, event);
-  if (row == nullptr) return A::None;  // news of something that is over
+  if (row == nullptr) return A::Unexpected;
+  if (state_ == row->next) return row->action;
   state_ = row->next;
   if (state_ == S::Resting) return rest(now);
   if (state_ == S::Calling) deadline_ = give_up_at_;

@@ -31,7 +31,8 @@ enum class DialEvent : std::uint8_t {
 };
 enum class DialAction : std::uint8_t {
   None,
-  Rest,  // until deadline(), then Call
+  Unexpected,  // there is no such row: nothing is done, and nothing has changed
+  Rest,        // until deadline(), then Call
   Call,
   GiveUp,    // the last failure says why
   EndAgent,  // its input ends; AgentEnded follows, or Deadline
@@ -39,6 +40,7 @@ enum class DialAction : std::uint8_t {
 };
 
 std::string_view name(DialState state);
+std::string_view name(DialEvent event);
 
 // Whether another try may end otherwise: the head may be one of an earlier attempt, or not know our address yet.
 bool may_change(const Refused& refused, std::uint32_t own_attempt);
@@ -53,7 +55,7 @@ class DialMachine {
   // `patience`: how long the head may take to let us in. `grace`: of the workers when the head has gone.
   DialMachine(Duration patience, Duration grace, TimePoint now);
 
-  DialAction on(DialEvent event, TimePoint now);
+  [[nodiscard]] DialAction on(DialEvent event, TimePoint now);
   DialState state() const { return state_; }
   // When to say Deadline; nothing: it waits for the head, whose silence somebody else watches.
   std::optional<TimePoint> deadline() const { return deadline_; }

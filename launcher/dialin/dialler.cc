@@ -14,6 +14,7 @@
 
 #include "common/core/exit_status.h"
 #include "common/core/text.h"
+#include "common/core/transition_table.h"
 #include "common/os/spawn.h"
 #include "launcher/dialin/dial_machine.h"
 #include "launcher/dialin/hosted_agent.h"
@@ -241,10 +242,14 @@ class Dialler final : private LinkEvents, private HostedAgentOwner {
   // ---- what the machine asks for
 
   void tell(DialEvent event) {
+    const DialState before = machine_.state();
     const DialAction action = machine_.on(event, Clock::now());
     deadline_timer_.arm();
+    if (action == DialAction::Unexpected && plan_.verbosity == Verbosity::Verbose)
+      say_(ignored(name(event), name(before)));
     switch (action) {
       case DialAction::None:
+      case DialAction::Unexpected:
       case DialAction::Rest: return;
       case DialAction::Call: return call();
       case DialAction::GiveUp: return give_up();

@@ -13,6 +13,7 @@
 #include "launcher/dialin/settings.h"
 #include "launcher/launch/agent_image.h"
 #include "launcher/launch/preparation.h"
+#include "launcher/options/job_options.h"
 
 namespace sml::dialin {
 
@@ -27,6 +28,7 @@ struct DialPlan {
   AttemptLimit attempts = 1;
   launch::Chore* chore = nullptr;    // before it, while we call; outlives the job; null: none
   std::optional<Error> unable = {};  // why there is no plan: we call to say so, and run nothing
+  Verbosity verbosity = Verbosity::Normal;
 };
 
 // How it ended here.

@@ -236,7 +236,8 @@ void tell_head(const Options& options, const dialin::Settings& settings, const E
                     .environment = {},
                     .reckon = [](std::uint32_t, const std::string&, std::uint32_t) { return std::nullopt; },
                     .chore = nullptr,
-                    .unable = why},
+                    .unable = why,
+                    .verbosity = options.verbosity},
                    image, tell);
   if (!outcome.text.empty()) tell("the job has ended: " + outcome.text);
 }

@@ -15,6 +15,7 @@
 #include "launcher/inputs/stop_grace.h"
 #include "launcher/options/command_line.h"
 #include "tests/support/catch.h"
+#include "tests/support/machine_walk.h"
 #include "tests/support/sagemaker_files.h"
 
 using namespace sml;
@@ -226,16 +227,34 @@ TEST_CASE("dial-in: a host that waits for its place has the head's word for it")
   CHECK(waits.state() == DialState::Waiting);
   CHECK(waits.deadline() == kStart + 10s + DialMachine::kLinger);
   CHECK(waits.on(DialEvent::Failed, kStart + 9s) == DialAction::Rest);
-  waits.on(DialEvent::Deadline, kStart + 9s + 10ms);
-  waits.on(DialEvent::Proved, kStart + 9s + 20ms);
+  static_cast<void>(waits.on(DialEvent::Deadline, kStart + 9s + 10ms));
+  static_cast<void>(waits.on(DialEvent::Proved, kStart + 9s + 20ms));
   CHECK(waits.on(DialEvent::Welcomed, kStart + 11s) == DialAction::None);
   CHECK(waits.state() == DialState::Serving);
   DialMachine refused(10s, 5s, kStart);
-  refused.on(DialEvent::Proved, kStart);
+  static_cast<void>(refused.on(DialEvent::Proved, kStart));
   CHECK(refused.on(DialEvent::Refused, kStart) == DialAction::GiveUp);
   DialMachine forgotten(10s, 5s, kStart);
-  forgotten.on(DialEvent::Proved, kStart);
+  static_cast<void>(forgotten.on(DialEvent::Proved, kStart));
   CHECK(forgotten.on(DialEvent::Deadline, kStart + 20s) == DialAction::GiveUp);
+}
+
+TEST_CASE("a host that calls: every state is reached and leads to the end, and every action is asked for") {
+  constexpr DialEvent kEvents[] = {DialEvent::Failed,     DialEvent::Refused,  DialEvent::Proved,
+                                   DialEvent::Welcomed,   DialEvent::HeadLost, DialEvent::VerdictCame,
+                                   DialEvent::AgentEnded, DialEvent::Deadline};
+  const auto walk = fake::walk(DialMachine(10s, 5s, kStart), std::span<const DialEvent>(kEvents),
+                               [](DialMachine& machine, DialEvent event) {
+                                 const DialState before = machine.state();
+                                 const std::optional<TimePoint> deadline = machine.deadline();
+                                 const DialAction action = machine.on(event, kStart + 1s);
+                                 if (machine.state() == before) CHECK(machine.deadline() == deadline);
+                                 if (action == DialAction::Unexpected) CHECK(machine.state() == before);
+                                 return action;
+                               });
+  CHECK(walk.ways.size() == static_cast<std::size_t>(DialState::Over) + 1);
+  CHECK(walk.that_end_in(DialState::Over).size() == walk.ways.size());
+  CHECK(walk.actions.size() == static_cast<std::size_t>(DialAction::Leave) + 1);
 }
 
 TEST_CASE("dial-in: a host ends as the head says, or when it has gone") {
@@ -248,10 +267,10 @@ TEST_CASE("dial-in: a host ends as the head says, or when it has gone") {
   CHECK(told.on(DialEvent::AgentEnded, kStart) == DialAction::Leave);
 
   DialMachine alone(10s, 5s, kStart);
-  alone.on(DialEvent::Welcomed, kStart);
+  static_cast<void>(alone.on(DialEvent::Welcomed, kStart));
   CHECK(alone.on(DialEvent::HeadLost, kStart) == DialAction::EndAgent);
   CHECK(alone.deadline() == kStart + 5s + DialMachine::kConfirm);
-  CHECK(alone.on(DialEvent::VerdictCame, kStart) == DialAction::None);
+  CHECK(alone.on(DialEvent::VerdictCame, kStart) == DialAction::Unexpected);
   CHECK(alone.on(DialEvent::Deadline, kStart + 17s) == DialAction::Leave);
 
   DialMachine refused(10s, 5s, kStart);
