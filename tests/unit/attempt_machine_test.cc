@@ -3,6 +3,7 @@
 #include <set>
 
 #include "tests/support/catch.h"
+#include "tests/support/machine_walk.h"
 
 using namespace sml;
 using namespace sml::attempt;
@@ -43,18 +44,17 @@ AttemptMachine at(S state, TimePoint now = kNow) {
 
 }  // namespace
 
-TEST_CASE("an attempt: from every state events lead to its end") {
-  std::set<S> ending{S::Finished};
-  for (std::size_t steps = 0; steps < std::size(kStates); ++steps) {
-    for (const S state : kStates) {
-      for (const E event : kEvents) {
-        AttemptMachine machine = at(state);
-        static_cast<void>(machine.on(event, kNow));
-        if (ending.contains(machine.state())) ending.insert(state);
-      }
-    }
-  }
-  CHECK(ending.size() == std::size(kStates));
+TEST_CASE("an attempt: every state is reached and leads to the end, and every action is asked for") {
+  const auto walk = fake::walk(AttemptMachine(kStartTimeout, kGrace, kNow), std::span<const E>(kEvents),
+                               [](AttemptMachine& machine, E event) {
+                                 const S before = machine.state();
+                                 const A action = machine.on(event, kNow);
+                                 if (action == A::Unexpected) CHECK(machine.state() == before);
+                                 return action;
+                               });
+  CHECK(walk.ways.size() == std::size(kStates));
+  CHECK(walk.that_end_in(S::Finished).size() == std::size(kStates));
+  CHECK(walk.actions.size() == static_cast<std::size_t>(A::GiveUp) + 1);
 }
 
 TEST_CASE("an attempt: what is not in the table changes nothing, and says so") {
@@ -81,14 +81,6 @@ TEST_CASE("an attempt: whatever may fail at any time is expected at any time") {
       CHECK(at(state).on(event, kNow) != A::Unexpected);
     }
   }
-}
-
-TEST_CASE("an attempt: every action is asked for") {
-  std::set<A> asked;
-  for (const S state : kStates) {
-    for (const E event : kEvents) asked.insert(at(state).on(event, kNow));
-  }
-  CHECK(asked.size() == static_cast<std::size_t>(A::GiveUp) + 1);
 }
 
 TEST_CASE("an attempt: workers start only in one way, and are stopped whenever it ends early") {

@@ -1,13 +1,33 @@
 #include "launcher/run/check_machine.h"
 
 #include "tests/support/catch.h"
+#include "tests/support/machine_walk.h"
 
 using namespace sml;
 using namespace sml::run;
 using namespace std::chrono_literals;
 
 namespace {
+using S = CheckState;
+using E = CheckEvent;
+using A = CheckAction;
+
 constexpr TimePoint kBegin{1000s};
+constexpr S kStates[] = {S::Asking, S::Probing, S::Leaving, S::Over};
+constexpr E kEvents[] = {E::AllAnswered, E::AllProbed, E::UserStop, E::AllEnded, E::Deadline};
+}  // namespace
+
+TEST_CASE("a check: every state is reached and leads to the end, and every action is asked for") {
+  const auto walk =
+      fake::walk(CheckMachine(60s, kBegin), std::span<const E>(kEvents), [](CheckMachine& machine, E event) {
+        const S before = machine.state();
+        const A action = machine.on(event, kBegin);
+        if (action == A::Unexpected) CHECK(machine.state() == before);
+        return action;
+      });
+  CHECK(walk.ways.size() == std::size(kStates));
+  CHECK(walk.that_end_in(S::Over).size() == std::size(kStates));
+  CHECK(walk.actions.size() == static_cast<std::size_t>(A::Finish) + 1);
 }
 
 TEST_CASE("a check asks, lets the hosts try each other, and lets them go") {

@@ -4,7 +4,9 @@
 #include <vector>
 
 #include "tests/support/catch.h"
+#include "tests/support/machine_walk.h"
 
+using namespace sml;
 using namespace sml::run;
 using S = RunState;
 using E = RunEvent;
@@ -35,33 +37,16 @@ RunMachine at(S state) {
 
 }  // namespace
 
-TEST_CASE("a run: from every state one or two events lead to its end") {
-  for (const S state : kStates) {
-    CAPTURE(name(state));
-    bool ends = state == S::Over;
-    for (const E first : kEvents) {
-      for (const E second : kEvents) {
-        RunMachine machine = at(state);
-        const A action = machine.on(first);
-        const bool at_once = machine.state() == S::Over;
-        const A last = at_once ? action : machine.on(second);
-        if (machine.state() == S::Over && last == A::Finish) ends = true;
-      }
-    }
-    CHECK(ends);
-  }
-}
-
-TEST_CASE("a run: whatever is not in the table changes nothing, and says so") {
-  for (const S state : kStates) {
-    for (const E event : kEvents) {
-      CAPTURE(name(state), name(event));
-      RunMachine machine = at(state);
-      const A action = machine.on(event);
-      if (action == A::Unexpected) CHECK(machine.state() == state);
-      if (state == S::Over) CHECK(machine.state() == S::Over);
-    }
-  }
+TEST_CASE("a run: every state is reached and leads to the end, and every action is asked for") {
+  const auto walk = fake::walk(RunMachine(), std::span<const E>(kEvents), [](RunMachine& machine, E event) {
+    const S before = machine.state();
+    const A action = machine.on(event);
+    if (action == A::Unexpected) CHECK(machine.state() == before);
+    return action;
+  });
+  CHECK(walk.ways.size() == std::size(kStates));
+  CHECK(walk.that_end_in(S::Over).size() == std::size(kStates));
+  CHECK(walk.actions.size() == static_cast<std::size_t>(A::Finish) + 1);
 }
 
 TEST_CASE("a run: the end is reached only with an action that ends the wait") {
