@@ -206,7 +206,7 @@ int check(const Options& options, const plan::LaunchPlan& plan, const launch::Ag
 }
 
 // An exit status; or nothing was started, as several of the hosts are one machine.
-using Outcome = std::variant<int, std::vector<hosts::OneMachine>>;
+using Outcome = std::variant<int, std::vector<hosts::MachineNames>>;
 
 // Ours serves the job's user alone, is there before the workers and after rank 0; but an address of the program's own
 // is worth more than that.
@@ -272,7 +272,7 @@ int launch(const Options& options, const Training& training, ThisHost here, Host
   for (;;) {
     Outcome outcome = try_launch(options, training, here, finder);
     if (const int* status = std::get_if<int>(&outcome)) return *status;
-    hosts::add_machines(here.machines, std::get<std::vector<hosts::OneMachine>>(std::move(outcome)));
+    hosts::add_machines(here.machines, std::get<std::vector<hosts::MachineNames>>(std::move(outcome)));
   }
 }
 

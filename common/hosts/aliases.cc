@@ -62,40 +62,41 @@ Result<std::vector<std::string>> merge_aliases(std::vector<plan::Host>& hosts, s
   return warnings;
 }
 
-std::vector<OneMachine> find_machines(std::span<const SeenHost> hosts) {
+std::vector<MachineNames> find_machines(std::span<const SeenHost> hosts) {
   using Key = std::tuple<std::string_view, std::string_view, std::optional<std::uint16_t>>;
   std::map<Key, std::size_t> known;
-  std::vector<OneMachine> machines;
+  std::vector<MachineNames> machines;
   for (const SeenHost& seen : hosts) {
     if (seen.machine.empty()) continue;
     const auto [at, fresh] = known.emplace(Key(seen.machine, seen.host.user, seen.host.port), machines.size());
     if (fresh) machines.emplace_back();
     machines[at->second].push_back(seen.host.name);
   }
-  std::erase_if(machines, [](const OneMachine& names) { return names.size() < 2; });
+  std::erase_if(machines, [](const MachineNames& names) { return names.size() < 2; });
   return machines;
 }
 
-void add_machines(std::vector<OneMachine>& known, std::vector<OneMachine> found) {
-  for (OneMachine& names : found) {
-    for (OneMachine& earlier : known) {
+void add_machines(std::vector<MachineNames>& known, std::vector<MachineNames> found) {
+  for (MachineNames& names : found) {
+    for (MachineNames& earlier : known) {
       if (std::find(names.begin(), names.end(), earlier.front()) == names.end()) continue;
       names.insert(names.end(), earlier.begin() + 1, earlier.end());
       earlier.clear();
     }
-    std::erase_if(known, [](const OneMachine& earlier) { return earlier.empty(); });
+    std::erase_if(known, [](const MachineNames& earlier) { return earlier.empty(); });
     known.push_back(std::move(names));
   }
 }
 
-const std::string& name_of_machine(const std::string& name, std::span<const OneMachine> machines) {
-  for (const OneMachine& names : machines) {
+const std::string& name_of_machine(const std::string& name, std::span<const MachineNames> machines) {
+  for (const MachineNames& names : machines) {
     if (std::find(names.begin(), names.end(), name) != names.end()) return names.front();
   }
   return name;
 }
 
-Result<std::vector<std::string>> merge_machines(std::vector<plan::Host>& hosts, std::span<const OneMachine> machines) {
+Result<std::vector<std::string>> merge_machines(std::vector<plan::Host>& hosts,
+                                                std::span<const MachineNames> machines) {
   std::vector<std::string> warnings;
   if (machines.empty()) return warnings;
   std::vector<plan::Host> merged;

@@ -109,7 +109,7 @@ class Attempt final : public fleet::FleetListener {
   LoneMpiWatch lone_mpi_;
   Ending ending_;
   double started_unix_ = 0;
-  std::vector<hosts::OneMachine> machines_;
+  std::vector<hosts::MachineNames> machines_;
 };
 
 }  // namespace sml::attempt

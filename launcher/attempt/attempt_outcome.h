@@ -15,7 +15,7 @@ struct AttemptOutcome {
   bool all_joined = false;  // all had met, in torch's store or by MPI; known where another attempt may follow
   // Not empty: the hosts are fewer machines than the plan has them, so nothing was started, and the rest says nothing.
   // Each list has the names of one machine.
-  std::vector<hosts::OneMachine> machines;
+  std::vector<hosts::MachineNames> machines;
 };
 
 }  // namespace sml::attempt

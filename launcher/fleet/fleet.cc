@@ -88,7 +88,7 @@ std::vector<HostId> Fleet::lost() const {
   return out;
 }
 
-std::vector<hosts::OneMachine> Fleet::machines(const plan::JobMap& map) const {
+std::vector<hosts::MachineNames> Fleet::machines(const plan::JobMap& map) const {
   if (reach_->sameness() == launch::Reach::Sameness::OfNames) return {};
   std::vector<hosts::SeenHost> seen;
   for (const Host& host : hosts_.all()) seen.push_back({map.hosts[host.index.value()].host, host.machine});

@@ -97,7 +97,7 @@ class Fleet final : private launch::SessionOwner {
   // Hosts of the run, those without workers too, that should have come by themselves.
   std::vector<HostId> missing() const { return reach_->missing(); }
   // Machines that have several names in `map`, which then counts too many hosts.
-  std::vector<hosts::OneMachine> machines(const plan::JobMap& map) const;
+  std::vector<hosts::MachineNames> machines(const plan::JobMap& map) const;
 
   // To the agent of that host, unless it does not run, or all have been dismissed.
   void tell(HostIndex index, const wire::ToAgent& message);

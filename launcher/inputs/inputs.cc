@@ -187,7 +187,7 @@ Result<void> take_first(plan::HostList& list, std::optional<std::uint32_t> count
 
 // In a rankfile: hosts that are one machine go by one name.
 void rename_hosts(plan::RankLayout& layout, const std::vector<plan::Host>& listed,
-                  std::span<const hosts::OneMachine> machines) {
+                  std::span<const hosts::MachineNames> machines) {
   if (!layout.rankfile || machines.empty()) return;
   for (plan::RankfileEntry& entry : layout.rankfile->entries) {
     if (entry.host_index && *entry.host_index < listed.size()) {

@@ -37,7 +37,7 @@ struct ThisHost {
   plan::Environment environment;
   std::function<launch::Whose(const std::string& host)> whose_host{};  // may wait for a name server; null: not known
   std::string job_id;                                                  // a new one
-  std::vector<hosts::OneMachine> machines{};                           // hosts that have turned out to be one
+  std::vector<hosts::MachineNames> machines{};                         // hosts that have turned out to be one
   // With a regular file, by its mode; null: not known.
   std::function<OthersCan(const std::string& path)> others_can{};
   // Folders that the platform has dealt out over the hosts of the job; null: it is none that does so.

@@ -46,7 +46,7 @@ class Run final : private attempt::AttemptOwner {
   // Not empty: the hosts are fewer machines than the plan has them, so nothing was started, and what run() has answered
   // says nothing. Each list has the names of one machine. With --ssh-command it is the command that knows what a host
   // is.
-  const std::vector<hosts::OneMachine>& machines() const { return machines_; }
+  const std::vector<hosts::MachineNames>& machines() const { return machines_; }
 
  private:
   // AttemptOwner
@@ -105,7 +105,7 @@ class Run final : private attempt::AttemptOwner {
   JobSignals signals_;
   bool output_gone_ = false;
   bool warned_of_logs_ = false;
-  std::vector<hosts::OneMachine> machines_;
+  std::vector<hosts::MachineNames> machines_;
 };
 
 }  // namespace sml::run

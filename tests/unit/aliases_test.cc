@@ -14,7 +14,7 @@ std::vector<plan::Host> list_of(const char* text) {
   return *hosts;
 }
 
-std::vector<OneMachine> found(const char* text, const std::vector<std::string>& machines) {
+std::vector<MachineNames> found(const char* text, const std::vector<std::string>& machines) {
   const std::vector<plan::Host> hosts = list_of(text);
   std::vector<SeenHost> seen;
   for (std::size_t i = 0; i < hosts.size(); ++i) seen.push_back({hosts[i], machines[i]});
@@ -22,7 +22,7 @@ std::vector<OneMachine> found(const char* text, const std::vector<std::string>& 
 }
 
 // "a:2 b:1", then the warnings.
-std::string merged(const char* text, const std::vector<OneMachine>& machines) {
+std::string merged(const char* text, const std::vector<MachineNames>& machines) {
   std::vector<plan::Host> hosts = list_of(text);
   const auto warnings = merge_machines(hosts, machines);
   if (!warnings) return warnings.error().message();
@@ -35,13 +35,13 @@ std::string merged(const char* text, const std::vector<OneMachine>& machines) {
 }  // namespace
 
 TEST_CASE("hosts on one machine are found by what their agents say") {
-  CHECK(found("a,b,c,d", {"m", "n", "m", "n"}) == std::vector<OneMachine>{{"a", "c"}, {"b", "d"}});
+  CHECK(found("a,b,c,d", {"m", "n", "m", "n"}) == std::vector<MachineNames>{{"a", "c"}, {"b", "d"}});
   CHECK(found("a,b", {"m", "n"}).empty());
   CHECK(found("a,b", {"", ""}).empty());  // they do not say
 }
 
 TEST_CASE("another user or port is what the user wants") {
-  CHECK(found("u@a,v@b,u@c", {"m", "m", "m"}) == std::vector<OneMachine>{{"a", "c"}});
+  CHECK(found("u@a,v@b,u@c", {"m", "m", "m"}) == std::vector<MachineNames>{{"a", "c"}});
   CHECK(found("a:2201/1,b:2202/1", {"m", "m"}).empty());
   CHECK(found("a,b:2202/1", {"m", "m"}).empty());
 }
@@ -58,15 +58,15 @@ TEST_CASE("slots that are chosen by number count once") {
   std::vector<plan::Host> hosts = list_of("a:2,b:2");
   hosts[0].slot_numbers = {1, 3};
   hosts[1].slot_numbers = {2, 3};
-  REQUIRE(merge_machines(hosts, std::vector<OneMachine>{{"a", "b"}}).has_value());
+  REQUIRE(merge_machines(hosts, std::vector<MachineNames>{{"a", "b"}}).has_value());
   CHECK(hosts[0].slot_numbers == std::vector<std::uint32_t>{1, 2, 3});
   CHECK(hosts[0].slots == 3);
 }
 
 TEST_CASE("what is found later goes on from what is known") {
-  std::vector<OneMachine> known{{"a", "b"}, {"c", "d"}};
+  std::vector<MachineNames> known{{"a", "b"}, {"c", "d"}};
   add_machines(known, {{"x", "a"}});
-  CHECK(known == std::vector<OneMachine>{{"c", "d"}, {"x", "a", "b"}});
+  CHECK(known == std::vector<MachineNames>{{"c", "d"}, {"x", "a", "b"}});
   CHECK(name_of_machine("b", known) == "x");
   CHECK(name_of_machine("z", known) == "z");
 }
