@@ -7,12 +7,12 @@
  * Runs on any glibc, as sml-run-pmix does: see launcher/pmix/symbols.h. */
 #include "launcher/pmix/symbols.h"
 
+#include "launcher/pmix/helper_process.h"
+
 #include <dlfcn.h>
 #include <errno.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -117,18 +117,11 @@ static int is_asked(void) {
   return n == 1;
 }
 
-/* What ends the workers does not end us before them; SIGKILL does. */
-static void ignore_signals(void) {
-  static const int signals[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGPIPE, SIGTSTP, SIGTTIN, SIGTTOU};
-  for (size_t i = 0; i < sizeof signals / sizeof *signals; ++i) signal(signals[i], SIG_IGN);
-}
-
 static int run(int count, char** words, char** environment) {
   (void)count;
   (void)words;
   (void)environment;
-  ignore_signals();
-  prctl(PR_SET_NAME, "sml-run-nvml"); /* else ps has the number of the descriptor that it was started from */
+  become_helper("sml-run-nvml");
   if (!load()) _exit(1);
   while (is_asked()) tell_look();
   _exit(0); /* without what the library does at an end, which may wait for a device */

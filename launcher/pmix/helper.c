@@ -12,14 +12,14 @@
  * links it with). Trusts its agent; what libpmix makes of the workers' bytes is passed on unread. */
 #include "launcher/pmix/symbols.h"
 
+#include "launcher/pmix/helper_process.h"
+
 #include <dlfcn.h>
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/types.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -523,18 +523,11 @@ static void obey(unsigned char type, Input* in) {
   }
 }
 
-/* What ends the workers does not end us before them; SIGKILL does. */
-static void ignore_signals(void) {
-  static const int signals[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGPIPE, SIGTSTP, SIGTTIN, SIGTTOU};
-  for (size_t i = 0; i < sizeof signals / sizeof *signals; ++i) signal(signals[i], SIG_IGN);
-}
-
 static int run(int count, char** words, char** environment) {
   (void)count;
   (void)words;
   (void)environment;
-  ignore_signals();
-  prctl(PR_SET_NAME, "sml-run-pmix"); /* else ps has the number of the descriptor that it was started from */
+  become_helper("sml-run-pmix");
   if (pipe(ended) != 0) return 1;
   unsigned char head[kHeader];
   while (read_all(head, sizeof head)) {
