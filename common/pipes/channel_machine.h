@@ -37,12 +37,12 @@ class ChannelMachine {
   // At least one reader. `epochs`: 0 for any number.
   ChannelMachine(std::uint32_t readers, std::uint32_t epochs) : epochs_(epochs), readers_(readers) {}
 
-  Steps begin();
-  Steps came(std::uint32_t reader);      // it has opened its FIFO
-  Steps left(std::uint32_t reader);      // it has closed it
-  Steps died(std::uint32_t reader);      // and will never open another
-  Steps finished(std::uint32_t reader);  // after Finish
-  Steps source_ended();
+  [[nodiscard]] Steps begin();
+  [[nodiscard]] Steps came(std::uint32_t reader);      // it has opened its FIFO
+  [[nodiscard]] Steps left(std::uint32_t reader);      // it has closed it
+  [[nodiscard]] Steps died(std::uint32_t reader);      // and will never open another
+  [[nodiscard]] Steps finished(std::uint32_t reader);  // after Finish
+  [[nodiscard]] Steps source_ended();
 
   std::uint32_t epoch() const { return epoch_; }
   bool over() const { return over_; }  // no epoch follows
