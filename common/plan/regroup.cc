@@ -50,7 +50,14 @@ void shrink(JobMap& map) {
   }
 }
 
-// Of a job of one program; local ranks and sizes are as they were.
+Error too_few(const std::string& lost, std::size_t left, std::string_view noun, std::uint32_t least,
+              std::string_view option) {
+  return Error(ErrorKind::Lost, lost + " out, and " + counted(left, noun) + (left == 1 ? " is" : " are") +
+                                    " fewer than the " + std::to_string(least) + " of " + std::string(option));
+}
+
+}  // namespace
+
 void number_densely(JobMap& map) {
   std::uint32_t group = 0;
   std::vector<std::uint32_t> hosts_with;  // by local rank: hosts so far that have it
@@ -66,14 +73,6 @@ void number_densely(JobMap& map) {
   }
   for (RankAssignment& a : map.ranks) a.cross_size = hosts_with[a.local_rank.value()];
 }
-
-Error too_few(const std::string& lost, std::size_t left, std::string_view noun, std::uint32_t least,
-              std::string_view option) {
-  return Error(ErrorKind::Lost, lost + " out, and " + counted(left, noun) + (left == 1 ? " is" : " are") +
-                                    " fewer than the " + std::to_string(least) + " of " + std::string(option));
-}
-
-}  // namespace
 
 Result<JobMap> regroup(JobMap map, std::span<const HostId> out, const LeastSize& least) {
   std::vector<std::size_t> vacant;  // places whose ranks need another host
@@ -124,6 +123,18 @@ void let_back(JobMap& map, std::span<const HostId> out) {
 
 std::vector<std::string> changes(const JobMap& before, const JobMap& after) {
   std::vector<std::string> out;
+  if (before.world_size() < after.world_size()) {
+    std::vector<std::string> come;
+    for (const MappedHost& host : after.hosts) {
+      const std::vector<HostIndex> places = before.places();
+      const bool is_new =
+          host.id.value() >= places.size() || before.hosts[places[host.id.value()].value()].ranks.empty();
+      if (!host.ranks.empty() && is_new) come.push_back(host.host.name);
+    }
+    out.push_back("the job goes on with " + counted(after.world_size(), "rank") + " on " +
+                  counted(after.group_world_size(), "host") + ", now with " + fold_names(come));
+    return out;
+  }
   if (before.world_size() != after.world_size()) {
     std::vector<std::string> gone;
     for (const MappedHost& host : before.hosts) {
@@ -137,7 +148,7 @@ std::vector<std::string> changes(const JobMap& before, const JobMap& after) {
   for (std::size_t i = 0; i < before.hosts.size(); ++i) {
     const MappedHost& was = before.hosts[i];
     const MappedHost& is = after.hosts[i];
-    if (is.ranks.empty() || was.id == is.id) continue;
+    if (is.ranks.empty() || was.ranks.empty() || was.id == is.id) continue;
     out.push_back(is.host.name + " takes the place of " + was.host.name + ", with its " +
                   counted(is.ranks.size(), "rank"));
   }

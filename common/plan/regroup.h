@@ -27,10 +27,14 @@ struct LeastSize {
 // Error (Lost): why there is none, as a clause for people.
 Result<JobMap> regroup(JobMap map, std::span<const HostId> out, const LeastSize& least);
 
+// Group ranks and cross ranks, by the order of the hosts. Of a job of one program; local ranks and sizes are as they
+// were.
+void number_densely(JobMap& map);
+
 // Hosts of `map` that are out and not in `out` wait again, as spares.
 void let_back(JobMap& map, std::span<const HostId> out);
 
-// What regroup() has changed, in sentences for people; nothing where ranks are where they were.
+// What regroup() and grow() have changed, in sentences for people; nothing where ranks are where they were.
 std::vector<std::string> changes(const JobMap& before, const JobMap& after);
 
 }  // namespace sml::plan
