@@ -26,6 +26,7 @@
 #include "launcher/inputs/install_links.h"
 #include "launcher/inputs/own_address.h"
 #include "launcher/inputs/secret_file.h"
+#include "launcher/inputs/spare_hosts.h"
 #include "launcher/names/addresses.h"
 #include "launcher/options/array_line.h"
 #include "launcher/options/command_line.h"
@@ -34,6 +35,7 @@
 #include "launcher/run/array_run.h"
 #include "launcher/run/check.h"
 #include "launcher/run/failure_file.h"
+#include "launcher/run/first_hosts.h"
 #include "launcher/run/run.h"
 #include "launcher/sagemaker/contract.h"
 #include "launcher/sagemaker/failure_text.h"
@@ -276,6 +278,24 @@ int launch(const Options& options, const Training& training, ThisHost here, Host
   }
 }
 
+// What other options say holds for hosts that change. Nothing where these are not listed by a script.
+Result<std::optional<std::vector<plan::Host>>> discover_hosts(Options& options) {
+  if (Result<void> checked = check_discovery(options); !checked) return checked.error();
+  DiscoveryOptions& discovery = options.restart.discovery;
+  discovery.hostfile = options.hostfile;
+  discovery.slots = options.nproc_per_node;
+  discovery.ranks_per_host = options.layout.per_host;
+  if (discovery.is_on() && !discovery.most_ranks) discovery.most_ranks = options.np;
+  if (discovery.is_on() && !options.output.tag) options.output.tag = *output::TagTemplate::parse("[{rank}] ");
+  if (discovery.script.empty() || options.explain == Explain::Yes) return std::optional<std::vector<plan::Host>>();
+  const plan::LeastSize& least = options.restart.least;
+  const run::WantedHosts wanted{.hosts = least.hosts.value_or(1) + options.restart.spares,
+                                .slots = options.np.value_or(least.ranks.value_or(1))};
+  Result<std::vector<plan::Host>> found = run::first_hosts(discovery, wanted, say);
+  if (!found) return found.error();
+  return std::optional(std::move(*found));
+}
+
 // ps, status and the others that speak to jobs which run.
 int speak_to_jobs(const std::vector<std::string>& arguments) {
   const Result<std::variant<ControlLine, Printed>> line = parse_control_line(arguments);
@@ -308,6 +328,9 @@ int obey(const std::string& called, const std::vector<std::string>& arguments, s
   for (const std::string& warning : options.warnings) say("warning: " + warning);
   if (!options.without_effect.empty() && options.verbosity != Verbosity::Quiet) say(note_about(options.without_effect));
   if (runs_whole_array(options)) return run_whole_array(options, called, arguments, here);
+  Result<std::optional<std::vector<plan::Host>>> discovered = discover_hosts(options);
+  if (!discovered) return fail(options, discovered.error());
+  here.discovered = std::move(*discovered);
   HostFinder finder(here);
   Training training;
   const auto warn = [](const std::string& warning) { say("warning: " + warning); };

@@ -28,6 +28,7 @@ report::StopCause stop_cause(AttemptEvent event) {
     case AttemptEvent::Deadline: return report::StopCause::TimeLimit;
     case AttemptEvent::NoProgress: return report::StopCause::NoProgress;
     case AttemptEvent::LogFailed:
+    case AttemptEvent::Regroup:
     case AttemptEvent::RanksAlone: return report::StopCause::Launcher;
     default: return report::StopCause::HostFailed;
   }
@@ -55,7 +56,9 @@ fleet::Fleet& enlist(fleet::Fleet& fleet, const JobOptions& options, const plan:
     owner.complete(session);
     fleet.add(std::move(session));
   }
-  for (launch::AgentSession::Plan& session : spare_plans(plan, settings)) fleet.add_spare(std::move(session));
+  for (const plan::MappedHost& host : plan.map.hosts) {
+    if (host.duty == plan::HostDuty::Spare) fleet.add_spare(host.host, spare_plan(host, plan, settings));
+  }
   return fleet;
 }
 
@@ -78,7 +81,10 @@ Attempt::Attempt(boost::asio::io_context& loop, const JobOptions& options, plan:
       events_(events),
       machine_(options.start_timeout, options.grace, Clock::now(), time_left(options, terms), options.stop_grace),
       health_(options.restart.health_check, plan_.job.attempt, options.start_timeout),
-      spares_(machine_, health_, events, owner, [this] { look_for_end(); }),
+      spares_(
+          {plan_.map, machine_, health_, fleet, events, owner, terms.afterwards,
+           [this](const plan::MappedHost& host) { return spare_plan(host, plan_, settings_for(options_, plan_.map)); },
+           [this] { look_for_end(); }}),
       deadline_timer_(loop.get_executor(), {.deadline = [this] { return machine_.deadline(); },
                                             .passed = [this] { tell(AttemptEvent::Deadline); }}),
       roster_(fleet, plan_, options, health_, events, owner),
@@ -101,8 +107,12 @@ Attempt::Attempt(boost::asio::io_context& loop, const JobOptions& options, plan:
 // Agents that wait from an earlier attempt are here already.
 void Attempt::begin() {
   deadline_timer_.arm();
-  for (fleet::Host& host : fleet_.hosts()) health_.ask(host);
-  spares_.begin(fleet_.others());
+  for (fleet::Host& host : fleet_.hosts()) {
+    const bool has_come = terms_.hosts_told > 0 && host.id.value() >= terms_.hosts_told;
+    if (has_come && host.runs()) events_.tell(connected(host));
+    health_.ask(host);
+  }
+  spares_.begin();
 }
 
 AttemptOutcome Attempt::outcome() const {
@@ -259,6 +269,12 @@ void Attempt::stop_for_no_progress(report::NoProgress what) {
   tell(AttemptEvent::NoProgress);
 }
 
+void Attempt::stop_to_regroup() {
+  if (!runs()) return;
+  facts_.regroups = Clock::now();
+  tell(AttemptEvent::Regroup);
+}
+
 // ---- what the hosts tell
 
 void Attempt::host_introduced(fleet::Host& host) {
@@ -357,7 +373,7 @@ void Attempt::host_message(fleet::Host& host, wire::ToLauncher message) {
 template <class Message>
 void Attempt::handle(fleet::Host& host, const Message& m) {
   if constexpr (std::is_same_v<Message, wire::HelloAck>) {
-    events_.tell(connected(host, m));
+    events_.tell(connected(host));
   } else if constexpr (std::is_same_v<Message, wire::Probed>) {
     meeting_.note(host, m);
     look_at_probes();
@@ -378,7 +394,10 @@ void Attempt::handle(fleet::Host& host, const Message& m) {
   } else if constexpr (std::is_same_v<Message, wire::Relay>) {
     wire_up_.hand_on(m);
   } else if constexpr (std::is_same_v<Message, wire::RankFault>) {
-    worker_failed(host, m);
+    workers_.condemn(host, m);
+    // Whoever asks for the end of the job gets it; who is only broken ends as a worker does.
+    const bool asked = m.kind == wire::FaultKind::Aborted;
+    if (asked || options_.on_failure == OnFailure::Abort) tell(AttemptEvent::WorkerFailed);
   } else if constexpr (std::is_same_v<Message, wire::LogFailed>) {
     owner_.host_log_failed(Error(ErrorKind::Io, host.name() + ": " + show(m.why, 500)));
   } else if constexpr (std::is_same_v<Message, wire::PipeFailed>) {
@@ -401,13 +420,6 @@ void Attempt::worker_ended(const fleet::Host& host, const wire::ExitedWorker& m)
     fleet_.end_workers({options_.stop.signal, launch::milliseconds(options_.grace)}, terms_.afterwards);
   }
   if (end.failed_by_itself && options_.on_failure == OnFailure::Abort) tell(AttemptEvent::WorkerFailed);
-}
-
-// Whoever asks for the end of the job gets it; who is only broken ends as a worker does.
-void Attempt::worker_failed(const fleet::Host& host, const wire::RankFault& m) {
-  workers_.condemn(host, m);
-  const bool asked = m.kind == wire::FaultKind::Aborted;
-  if (asked || options_.on_failure == OnFailure::Abort) tell(AttemptEvent::WorkerFailed);
 }
 
 void Attempt::left(fleet::Host& host, const wire::Bye& m) {

@@ -1,6 +1,7 @@
 // One run of all workers of a plan, from the first host to the last end. Drives its machine and the fleet's hosts; what
 // lasts longer than the workers belongs to the run.
 #pragma once
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -31,6 +32,7 @@ struct Terms {
   // Stay: another attempt may follow, AttemptOwner::attempt_cleared() is called, and the agents wait.
   launch::Afterwards afterwards = launch::Afterwards::Leave;
   TimePoint first_start;  // of the workers of the first attempt, from which --timeout counts; zero: this is the first
+  std::size_t hosts_told = 0;  // of the plan before, of which those who hear of events have been told; 0: there is none
 };
 
 class Attempt final : public fleet::FleetListener {
@@ -54,9 +56,11 @@ class Attempt final : public fleet::FleetListener {
   void stop_for_lost_output(int sys_errno);
   void stop_for_lost_log(Error why);
   void stop_for_no_progress(report::NoProgress what);
-  void reader_caught_up() { workers_.give_credit(); }
+  // Its workers are ended so that the next has them on other hosts, or more.
+  void stop_to_regroup();
   Questions& questions() { return questions_; }
-  report::OutputFlow flow() const { return workers_.flow(); }
+  Spares& spares() { return spares_; }
+  Workers& workers() { return workers_; }
 
   // After AttemptOwner::attempt_over() or attempt_cleared(); what comes to be known later is in it, too.
   AttemptOutcome outcome() const;
@@ -77,7 +81,6 @@ class Attempt final : public fleet::FleetListener {
   void found_mpi(const std::string& host, const wire::MpiUse& use);
   void left(fleet::Host& host, const wire::Bye& m);
   void worker_ended(const fleet::Host& host, const wire::ExitedWorker& m);
-  void worker_failed(const fleet::Host& host, const wire::RankFault& m);
 
   void tell(AttemptEvent event);
   void perform(AttemptAction action);

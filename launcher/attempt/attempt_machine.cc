@@ -47,6 +47,7 @@ constexpr Row kTable[] = {
     {S::Running, E::AllCleared, S::Cleared, A::TellCleared},
     {S::Running, E::NoProgress, S::Stopping, A::StopAll},
     {S::Running, E::RanksAlone, S::Stopping, A::StopAll},
+    {S::Running, E::Regroup, S::Stopping, A::StopAll},
 
     {S::Stopping, E::UserStop, S::Stopping, A::KillAll},
     {S::Stopping, E::AllEnded, S::Finished, A::Finish},
@@ -90,10 +91,10 @@ std::string_view name(AttemptState state) {
 }
 
 std::string_view name(AttemptEvent event) {
-  static constexpr std::string_view names[] = {"all ready",  "all settled",   "one machine", "host failed",
-                                               "all probed", "worker failed", "user stop",   "output gone",
-                                               "log failed", "no progress",   "ranks alone", "all cleared",
-                                               "no more",    "all ended",     "deadline"};
+  static constexpr std::string_view names[] = {"all ready",   "all settled",   "one machine", "host failed",
+                                               "all probed",  "worker failed", "user stop",   "output gone",
+                                               "log failed",  "no progress",   "ranks alone", "regroup",
+                                               "all cleared", "no more",       "all ended",   "deadline"};
   return names[static_cast<std::size_t>(event)];
 }
 

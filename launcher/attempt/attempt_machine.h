@@ -30,6 +30,7 @@ enum class AttemptEvent : std::uint8_t {
   LogFailed,   // what must be kept of it cannot be
   NoProgress,  // ranks do not print what --watch waits for, or nothing
   RanksAlone,  // they speak MPI, and the job is one that needs them together
+  Regroup,     // other hosts are to have workers
   AllCleared,  // on every host that is there all is over; the agents stay
   NoMore,      // attempts: the agents need not stay
   AllEnded,    // no session is open

@@ -23,8 +23,6 @@ void HealthGate::ask(fleet::Host& host) {
   host.session->send(question_);
 }
 
-bool HealthGate::passed(const fleet::Host& host) const { return !asks_ || well_.contains(host.id); }
-
 std::optional<Result<void>> HealthGate::note(const fleet::Host& host, const wire::Health& m) {
   constexpr std::size_t kLongest = 1000;
   if (m.id != question_.id || !asked_.contains(host.id)) return std::nullopt;

@@ -199,13 +199,18 @@ std::vector<launch::AgentSession::Plan> session_plans(const plan::LaunchPlan& pl
   return out;
 }
 
+launch::AgentSession::Plan spare_plan(const plan::MappedHost& host, const plan::LaunchPlan& plan,
+                                      const SessionSettings& settings) {
+  launch::AgentSession::Plan session = session_for(host, plan, settings);
+  session.prepare_remote = session.prepare_local;
+  for (std::size_t i = 0; i < plan.program_count(); ++i) add_program(session, plan, plan.program(i));
+  return session;
+}
+
 std::vector<launch::AgentSession::Plan> spare_plans(const plan::LaunchPlan& plan, const SessionSettings& settings) {
   std::vector<launch::AgentSession::Plan> out;
   for (const plan::MappedHost& host : plan.map.hosts) {
-    if (host.duty != plan::HostDuty::Spare) continue;
-    launch::AgentSession::Plan& session = out.emplace_back(session_for(host, plan, settings));
-    session.prepare_remote = session.prepare_local;
-    for (std::size_t i = 0; i < plan.program_count(); ++i) add_program(session, plan, plan.program(i));
+    if (host.duty == plan::HostDuty::Spare) out.push_back(spare_plan(host, plan, settings));
   }
   return out;
 }

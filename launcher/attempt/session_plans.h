@@ -44,7 +44,10 @@ std::vector<std::string> withheld_secrets(const plan::LaunchPlan& plan);
 // One per host that has ranks, in host order. Rank 0's host is the first: it reserves the rendezvous port.
 std::vector<launch::AgentSession::Plan> session_plans(const plan::LaunchPlan& plan, const SessionSettings& settings);
 
-// One per spare: its agent looks for the programs, and has nothing to start.
+// Of a host that is to wait: its agent looks for the programs, and has nothing to start.
+launch::AgentSession::Plan spare_plan(const plan::MappedHost& host, const plan::LaunchPlan& plan,
+                                      const SessionSettings& settings);
+// One per spare.
 std::vector<launch::AgentSession::Plan> spare_plans(const plan::LaunchPlan& plan, const SessionSettings& settings);
 
 }  // namespace sml::attempt

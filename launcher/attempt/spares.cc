@@ -1,46 +1,102 @@
 #include "launcher/attempt/spares.h"
 
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <variant>
 
 namespace sml::attempt {
 
-report::HostConnected connected(const fleet::Host& host, const wire::HelloAck& hello) {
+report::HostConnected connected(const fleet::Host& host) {
   const auto place = host.session->is_local() ? report::HostPlace::ThisMachine : report::HostPlace::Remote;
-  return {host.index, place, host.session->peer_address(), hello.pid};
+  return {host.index, place, host.session->peer_address(), host.traces.agent};
 }
 
-void Spares::begin(std::span<fleet::Host> others) {
-  for (fleet::Host& host : others) {
-    if (host.session->state() == launch::SessionState::Cleared && !host.lost) health_.ask(host);
+void Spares::begin() {
+  for (fleet::Host& host : of_.fleet.others()) {
+    if (host.session->state() == launch::SessionState::Cleared && !host.lost) of_.health.ask(host);
+  }
+}
+
+bool Spares::may_come() const {
+  const AttemptState state = of_.machine.state();
+  const bool goes_on = state == AttemptState::Running || state == AttemptState::Cleared;
+  return goes_on && of_.afterwards == launch::Afterwards::Stay;
+}
+
+void Spares::come(const plan::MappedHost& host) {
+  if (host.id.value() >= of_.map.hosts.size() + come_.size()) come_.push_back(host);
+  of_.fleet.add_spare(host.host, of_.plan(host));
+  of_.fleet.start();
+}
+
+std::vector<HostId> Spares::lost() const {
+  std::vector<HostId> out;
+  if (of_.fleet.lost_workers_end()) return out;  // that would be forgotten
+  for (const fleet::Host& host : of_.fleet.others()) {
+    if (host.lost && host.session->ended()) out.push_back(host.id);
+  }
+  return out;
+}
+
+bool Spares::is_ready(HostId id) const {
+  const std::span<fleet::Host> others = of_.fleet.others();
+  return std::any_of(others.begin(), others.end(), [&](const fleet::Host& host) {
+    const bool waits = !host.lost && host.session->state() == launch::SessionState::Cleared;
+    return host.id == id && waits && of_.health.passed(host);
+  });
+}
+
+// The run counts on it that its hosts are as many machines.
+void Spares::look_if_known_by_another_name(fleet::Host& host) const {
+  plan::JobMap all;
+  all.hosts = of_.map.hosts;
+  all.hosts.insert(all.hosts.end(), come_.begin(), come_.end());
+  for (const hosts::MachineNames& names : of_.fleet.machines(all)) {
+    const auto is_another = [&](const std::string& name) { return name != host.name(); };
+    if (std::all_of(names.begin(), names.end(), is_another)) continue;
+    const auto other = std::find_if(names.begin(), names.end(), is_another);
+    const std::string name = other == names.end() ? host.name() : *other;
+    return host.session->abandon(Error(ErrorKind::Usage, "is the same machine as " + name));
   }
 }
 
 void Spares::spare_message(fleet::Host& host, const wire::ToLauncher& message) {
-  if (const auto* hello = std::get_if<wire::HelloAck>(&message)) events_.tell(connected(host, *hello));
+  if (std::holds_alternative<wire::HelloAck>(message)) {
+    if (is_known(host)) of_.events.tell(connected(host));
+    if (may_come()) return look_if_known_by_another_name(host);
+  }
   const auto* answer = std::get_if<wire::Health>(&message);
-  const std::optional<Result<void>> news = answer != nullptr ? health_.note(host, *answer) : std::nullopt;
-  if (news && !*news) host.session->abandon(news->error());
+  const std::optional<Result<void>> news = answer != nullptr ? of_.health.note(host, *answer) : std::nullopt;
+  if (!news) return;
+  if (!*news) return host.session->abandon(news->error());
+  say_if_ready(host);
 }
 
-void Spares::spare_step(const fleet::Host& host) { events_.tell(report::HostStep{host.index, host.session->step()}); }
+// People wait for those that have come.
+void Spares::say_if_ready(const fleet::Host& host) const {
+  if (!is_known(host) && is_ready(host.id)) of_.owner.say(host.name() + " is ready, for the next restart");
+}
+
+void Spares::spare_step(const fleet::Host& host) {
+  if (is_known(host)) of_.events.tell(report::HostStep{host.index, host.session->step()});
+}
 
 void Spares::spare_waits(fleet::Host& host) {
-  events_.tell(report::HostReady{host.index});
-  health_.ask(host);
+  if (is_known(host)) of_.events.tell(report::HostReady{host.index});
+  of_.health.ask(host);
+  say_if_ready(host);
 }
 
 // The attempt goes on without it.
 void Spares::spare_ended(fleet::Host& host, const Error* why) {
-  const bool over = machine_.state() == AttemptState::Leaving || machine_.state() == AttemptState::Finished;
-  if (why == nullptr || over) {
-    events_.tell(report::HostEnded{host.index});
-  } else {
-    events_.tell(report::HostFailed{host.index, *why});
-    owner_.say("the spare host " + host.name() + " is out: " + why->message());
-  }
-  ended_();
+  const AttemptState state = of_.machine.state();
+  const bool over = state == AttemptState::Leaving || state == AttemptState::Finished;
+  const bool fails = why != nullptr && !over;
+  if (fails) of_.owner.say("the spare host " + host.name() + " is out: " + why->message());
+  if (is_known(host) && fails) of_.events.tell(report::HostFailed{host.index, *why});
+  if (is_known(host) && !fails) of_.events.tell(report::HostEnded{host.index});
+  of_.ended();
 }
 
 }  // namespace sml::attempt

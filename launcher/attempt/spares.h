@@ -1,9 +1,10 @@
-// The hosts beside those of an attempt: spares, and those that are out.
+// The hosts beside those of an attempt: spares, those that come while it goes on, and those that are out.
 #pragma once
 #include <functional>
-#include <span>
 #include <utility>
+#include <vector>
 
+#include "common/plan/job_map.h"
 #include "launcher/attempt/attempt_machine.h"
 #include "launcher/attempt/attempt_owner.h"
 #include "launcher/attempt/health_gate.h"
@@ -14,13 +15,31 @@ namespace sml::attempt {
 
 class Spares final : public fleet::SpareListener {
  public:
-  // All but `ended`, which is called when one has, outlives this.
-  Spares(const AttemptMachine& machine, HealthGate& health, const report::EventFeed& events, AttemptOwner& owner,
-         std::function<void()> ended)
-      : machine_(machine), health_(health), events_(events), owner_(owner), ended_(std::move(ended)) {}
+  // All of it outlives this.
+  struct Of {
+    const plan::JobMap& map;
+    const AttemptMachine& machine;
+    HealthGate& health;
+    fleet::Fleet& fleet;
+    const report::EventFeed& events;
+    AttemptOwner& owner;
+    launch::Afterwards afterwards;
+    std::function<launch::AgentSession::Plan(const plan::MappedHost& host)> plan;  // of one that is to wait
+    std::function<void()> ended;                                                   // one has
+  };
+  explicit Spares(Of attempt) : of_(std::move(attempt)) {}
 
-  // These are beside the attempt; some may wait already.
-  void begin(std::span<fleet::Host> others);
+  // Some may wait already.
+  void begin();
+
+  // Hosts may come: another attempt may follow, and this one does not gather its own.
+  bool may_come() const;
+  // One that no plan has had, of the id that follows, or one of lost(): it is reached, and waits.
+  void come(const plan::MappedHost& host);
+  // Of those without workers in this attempt.
+  std::vector<HostId> lost() const;
+  // It waits, and nothing is wrong with it.
+  bool is_ready(HostId id) const;
 
   void spare_message(fleet::Host& host, const wire::ToLauncher& message) override;
   void spare_step(const fleet::Host& host) override;
@@ -28,14 +47,16 @@ class Spares final : public fleet::SpareListener {
   void spare_ended(fleet::Host& host, const Error* why) override;
 
  private:
-  const AttemptMachine& machine_;
-  HealthGate& health_;
-  const report::EventFeed& events_;
-  AttemptOwner& owner_;
-  std::function<void()> ended_;
+  // Nobody who hears of events knows the others yet.
+  bool is_known(const fleet::Host& host) const { return host.index.value() < of_.map.hosts.size(); }
+  void look_if_known_by_another_name(fleet::Host& host) const;
+  void say_if_ready(const fleet::Host& host) const;
+
+  Of of_;
+  std::vector<plan::MappedHost> come_;  // that the plan does not have, ids ascending
 };
 
 // That of any host.
-report::HostConnected connected(const fleet::Host& host, const wire::HelloAck& hello);
+report::HostConnected connected(const fleet::Host& host);
 
 }  // namespace sml::attempt

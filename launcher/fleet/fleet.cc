@@ -38,7 +38,8 @@ Host& Fleet::enlist(launch::AgentSession::Plan plan) {
 void Fleet::add(launch::AgentSession::Plan plan) { hosts_.make_member(enlist(std::move(plan))); }
 
 // One that waits already goes on to do so.
-void Fleet::add_spare(launch::AgentSession::Plan plan) {
+void Fleet::add_spare(const plan::Host& host, launch::AgentSession::Plan plan) {
+  if (hosts_.give_place(plan.host)) reach_->know(host);
   const Host* known = hosts_.find(plan.host);
   if (known == nullptr || known->session->ended()) enlist(std::move(plan));
 }
@@ -52,7 +53,7 @@ void Fleet::start() {
     }
   }
   for (Host& host : others()) {
-    if (host.lost) host.session->release();
+    if (host.lost && !std::exchange(host.released, true)) host.session->release();
   }
   heartbeat_.begin();
 }
@@ -91,7 +92,10 @@ std::vector<HostId> Fleet::lost() const {
 std::vector<hosts::MachineNames> Fleet::machines(const plan::JobMap& map) const {
   if (reach_->sameness() == launch::Reach::Sameness::OfNames) return {};
   std::vector<hosts::SeenHost> seen;
-  for (const Host& host : hosts_.all()) seen.push_back({map.hosts[host.index.value()].host, host.machine});
+  for (const Host& host : hosts_.all()) {
+    const bool counts = !host.lost && host.index.value() < map.hosts.size();
+    if (counts) seen.push_back({map.hosts[host.index.value()].host, host.machine});
+  }
   return hosts::find_machines(seen);
 }
 

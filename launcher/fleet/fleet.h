@@ -73,8 +73,9 @@ class Fleet final : private launch::SessionOwner {
   void begin_group(std::vector<HostIndex> places) { hosts_.begin_group(std::move(places)); }
   // Those with workers, in host order; rank 0 is on the first. One whose agent waits stays connected.
   void add(launch::AgentSession::Plan plan);
-  // One that is to be there, and wait.
-  void add_spare(launch::AgentSession::Plan plan);
+  // One that is to be there, and wait. While others run it may be one that no plan has had, of the next id, or one that
+  // is lost and has no workers in this group; then start() once more.
+  void add_spare(const plan::Host& host, launch::AgentSession::Plan plan);
   // Reaches them, or lets them come; pings those that are there, and gives up those that are silent. Those whose agents
   // have cleared an earlier attempt away are told what to prepare.
   void start();

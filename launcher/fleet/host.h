@@ -22,6 +22,7 @@ struct Host {
   HostIndex index;           // in the plan
   std::size_t position = 0;  // in the fleet; rank 0 is on the first
   bool lost = false;         // it has failed, or could not be reached: later attempts do without it
+  bool released = false;     // and its agent was told to leave
   bool unreached = true;     // its session has not been started
   TimePoint pinged{};        // the last time
   std::unique_ptr<launch::AgentSession> session;

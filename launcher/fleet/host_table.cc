@@ -11,6 +11,12 @@ void HostTable::begin_group(std::vector<HostIndex> places) {
   for (Host& host : hosts_) host.index = place_of(host.id);
 }
 
+bool HostTable::give_place(HostId id) {
+  if (id.value() < places_.size()) return false;
+  places_.emplace_back(static_cast<std::uint32_t>(places_.size()));
+  return true;
+}
+
 Host* HostTable::find(HostId id) {
   return id.value() < positions_.size() && positions_[id.value()] ? &hosts_[*positions_[id.value()]] : nullptr;
 }

@@ -15,6 +15,8 @@ class HostTable {
   // Another attempt, in whose plan the hosts have these places, by HostId. Nobody has workers then.
   void begin_group(std::vector<HostIndex> places);
   HostIndex place_of(HostId id) const { return places_[id.value()]; }
+  // One that the plan does not have, of the next id, is put behind all others. False: the plan has it.
+  bool give_place(HostId id);
 
   // Null: it has never been here.
   Host* find(HostId id);

@@ -25,6 +25,7 @@ namespace {
 using hosts::FoundHosts;
 constexpr std::size_t kMaxConfigBytes = 1 << 20;
 constexpr std::string_view kCountedHosts = "--nnodes";
+constexpr std::string_view kDiscovery = "--host-discovery-script";
 
 struct Subject {
   const Options& options;
@@ -49,6 +50,13 @@ FoundHosts hosts_of_hostfile(const Subject& s) {
   Result<std::vector<plan::Host>> hosts = hosts::parse_hostfile(*text, path);
   if (!hosts) return hosts.error();
   return std::optional(plan::HostList{std::move(*hosts), source});
+}
+
+// What it has listed at the start; from then on the run asks it.
+FoundHosts hosts_of_discovery(const Subject& s) {
+  if (s.options.restart.discovery.script.empty()) return nothing();
+  if (!s.here.discovered) return Error(ErrorKind::Config, std::string(kDiscovery) + " is not run for this");
+  return std::optional(plan::HostList{*s.here.discovered, std::string(kDiscovery)});
 }
 
 // Who reads a file of the platform's: one host, which is to reach the others, or each of them.
@@ -192,6 +200,8 @@ HostSource source_of(const hosts::BatchSystem& system) {
 HostSource source_named(std::string_view name) {
   const std::array own{
       HostSource{"hosts", "--hosts", hosts_of_option, [](const Options& o) { return o.hosts; }},
+      HostSource{"discovery", kDiscovery, hosts_of_discovery,
+                 [](const Options& o) { return o.restart.discovery.script; }},
       HostSource{"hostfile", "--hostfile", hosts_of_hostfile, [](const Options& o) { return o.hostfile; }},
       HostSource{"resource-config", "--resource-config", hosts_of_resource_config, given_config},
       HostSource{"nnodes", kCountedHosts, hosts_of_count, given_counts},

@@ -21,6 +21,7 @@
 #include "common/plan/program_map.h"
 #include "common/plan/secrets.h"
 #include "launcher/inputs/excluded_hosts.h"
+#include "launcher/inputs/spare_hosts.h"
 #include "launcher/launch/command_words.h"
 
 namespace sml {
@@ -216,53 +217,6 @@ Result<std::vector<std::string>> arrange(plan::HostList& list, plan::RankLayout&
   }
   if (Result<void> taken = take_first(list, options.host_count); !taken) return taken.error();
   return warnings;
-}
-
-// ---- hosts that wait
-
-// Answers the last of the list, which are not in it any more.
-Result<std::vector<plan::Host>> take_spares(plan::HostList& list, const RestartOptions& restart) {
-  const std::size_t most = restart.most_hosts.value_or(UINT32_MAX);
-  const std::size_t beyond = list.hosts.size() > most ? list.hosts.size() - most : 0;
-  const std::size_t count = std::max<std::size_t>(restart.spares, beyond);
-  if (list.calls && (count > 0 || restart.least.may_shrink())) {
-    return Error(ErrorKind::Usage,
-                 "--spares, --min-hosts and --min-np: hosts that call each other reckon who is where at the start, and "
-                 "cannot be exchanged; start sml-run on one host only, which reaches the others");
-  }
-  if (count == 0) return std::vector<plan::Host>();
-  if (count >= list.hosts.size()) {
-    return Error(ErrorKind::Usage,
-                 fmt::format("--spares {}: there {} only {} from {}, and one at least has the workers", count,
-                             list.hosts.size() == 1 ? "is" : "are", list.hosts.size(), list.source));
-  }
-  const auto first = list.hosts.end() - static_cast<std::ptrdiff_t>(count);
-  std::vector<plan::Host> out(std::make_move_iterator(first), std::make_move_iterator(list.hosts.end()));
-  list.hosts.erase(first, list.hosts.end());
-  return out;
-}
-
-// A job does not begin smaller than it may become.
-Result<void> check_least(const plan::LeastSize& least, const plan::JobMap& map) {
-  const std::uint32_t hosts = map.group_world_size();
-  if (least.hosts && hosts < *least.hosts) {
-    return Error(ErrorKind::Usage, fmt::format("--min-hosts {}: only {} of the hosts have ranks", *least.hosts, hosts));
-  }
-  if (least.ranks && map.world_size() < *least.ranks) {
-    return Error(ErrorKind::Usage, fmt::format("--min-np {}: there are only {} ranks", *least.ranks, map.world_size()));
-  }
-  if (least.may_shrink() && !map.roles.empty()) {
-    return Error(ErrorKind::Usage, "--min-hosts and --min-np: a job of several programs keeps its size");
-  }
-  return {};
-}
-
-void add_spares(plan::JobMap& map, std::vector<plan::Host> spares) {
-  for (plan::Host& spare : spares) {
-    const std::uint32_t slots = spare.slots.value_or(1);
-    map.hosts.push_back({.host = std::move(spare), .slots = slots, .ranks = {}, .duty = plan::HostDuty::Spare});
-  }
-  plan::number_hosts(map);
 }
 
 // ---- what the workers get
@@ -510,7 +464,7 @@ void bind_as_open_mpi(plan::BindingWish& wish, const Options& options, const pla
 
 Result<plan::JobMap> map_ranks(const plan::HostList& hosts, const Options& options,
                                const std::vector<plan::ProgramShare>& shares, const plan::RankLayout& layout) {
-  if (is_plain(shares)) return plan::map_job(hosts, options.np, layout);
+  if (is_plain(shares)) return plan::map_job(hosts, ranks_at_first(options, hosts), layout);
   return plan::map_programs(hosts, shares, layout);
 }
 
@@ -525,6 +479,7 @@ Result<plan::LaunchPlan> make_plan(const Options& options, const ThisHost& here,
   Result<plan::RankLayout> layout = read_layout(options, here);
   if (!layout) return layout.error();
   if (Result<void> counted = count_by_parts(*layout, options, here); !counted) return counted.error();
+  if (Result<void> checked = check_discovery(options); !checked) return checked.error();
   Result<plan::HostList> hosts = finder.find(options);
   if (!hosts) return hosts.error();
   const std::string contradicted = finder.contradiction(options, *hosts);
@@ -543,7 +498,7 @@ Result<plan::LaunchPlan> make_plan(const Options& options, const ThisHost& here,
   Result<plan::JobMap> map = map_ranks(*hosts, options, *shares, *layout);
   if (!map) return map.error();
   if (Result<void> enough = check_least(options.restart.least, *map); !enough) return enough.error();
-  add_spares(*map, std::move(*spares));
+  add_spares(*map, std::move(*spares), restart.discovery);
   if (Result<void> there = check_ranks("--show-ranks", options.output.shown_ranks, *map); !there) return there.error();
   RankSet reader;
   if (options.stdin_rule == StdinRule::OneRank) reader.add(options.stdin_rank.value());

@@ -2,6 +2,7 @@
 #pragma once
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -10,6 +11,7 @@
 #include "common/core/error.h"
 #include "common/hosts/aliases.h"
 #include "common/plan/cpu_topology.h"
+#include "common/plan/host.h"
 #include "common/plan/worker_env.h"
 #include "launcher/inputs/secret_file.h"
 #include "launcher/launch/locality.h"
@@ -38,6 +40,7 @@ struct ThisHost {
   std::function<launch::Whose(const std::string& host)> whose_host{};  // may wait for a name server; null: not known
   std::string job_id;                                                  // a new one
   std::vector<hosts::MachineNames> machines{};                         // hosts that have turned out to be one
+  std::optional<std::vector<plan::Host>> discovered{};                 // that --host-discovery-script has listed
   // With a regular file, by its mode; null: not known.
   std::function<OthersCan(const std::string& path)> others_can{};
   // Folders that the platform has dealt out over the hosts of the job; null: it is none that does so.

@@ -23,6 +23,7 @@ class LoginReach : public LocalReach {
   LoginReach(boost::asio::any_io_executor loop, const AgentImage& image, Hosts hosts);
 
   std::unique_ptr<AgentTransport> transport(HostId host, const std::string& mark, const std::string& script) final;
+  void know(const plan::Host& host) final { hosts_.list.push_back(host); }
   void close() final { threads_.leave(); }
 
  protected:

@@ -10,6 +10,7 @@
 
 #include "common/core/error.h"
 #include "common/core/strong.h"
+#include "common/plan/host.h"
 #include "launcher/launch/agent_transport.h"
 #include "launcher/launch/preparation.h"
 
@@ -50,6 +51,8 @@ class Reach {
   virtual Chore* chore_of(HostId) { return nullptr; }
   // Hosts that are to come by themselves, and have not.
   virtual std::vector<HostId> missing() const { return {}; }
+  // A host that has come since, of the next id. Hosts that call are known from the start.
+  virtual void know(const plan::Host&) {}
   // Whether a host can be reached once more when its agent has vanished.
   virtual bool reaches_again(HostId) const { return true; }
   virtual Sameness sameness() const { return Sameness::OfMachines; }

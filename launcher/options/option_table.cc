@@ -46,8 +46,7 @@ std::vector<OptionGroup> options_of_the_plan() {
        "hosts",
        {of_program({"--hosts -H -host --host", "LIST", set_hosts,
                     "[USER@]HOST[:SLOTS],... or [USER@]HOST:PORT/SLOTS, with ranges such as algo-[1-4]:8; an IPv6 "
-                    "address stands "
-                    "in brackets."}),
+                    "address stands in brackets."}),
         {"--hostfile -f -hostfile -machinefile --machinefile", "FILE", set_hostfile,
          "Read the hosts from FILE, one a line: HOST slots=N, HOST:N, or HOST again for each slot."},
         {"--resource-config", "FILE", set_resource_config,
@@ -64,11 +63,11 @@ std::vector<OptionGroup> options_of_the_plan() {
          "given"},
         {"--host-count", "N", set_host_count, "Use the first N of these hosts only; fewer are an error."},
         of_these(
-            "hosts hostfile resource-config nnodes sagemaker slurm pbs lsf sge flux oar cobalt aws-batch pytorchjob "
-            "kubernetes mpi rankfile local",
+            "hosts discovery hostfile resource-config nnodes sagemaker slurm pbs lsf sge flux oar cobalt aws-batch "
+            "pytorchjob kubernetes mpi rankfile local",
             {"--host-source", "NAME", set_host_source,
-             "Take the hosts from there and nowhere else: hosts, hostfile, resource-config, nnodes, sagemaker, "
-             "slurm, pbs, lsf, sge, flux, oar, cobalt, aws-batch, pytorchjob, kubernetes, mpi, rankfile or "
+             "Take the hosts from there and nowhere else: hosts, discovery, hostfile, resource-config, nnodes, "
+             "sagemaker, slurm, pbs, lsf, sge, flux, oar, cobalt, aws-batch, pytorchjob, kubernetes, mpi, rankfile or "
              "local."})}},
       {"Environment of the workers",
        "environment",
@@ -85,8 +84,7 @@ std::vector<OptionGroup> options_of_the_plan() {
          "all"},
         {"--export-secrets", "", set_export_secrets,
          "Let variables whose names look like those of secrets (*_TOKEN, *_API_KEY, ...) go to other hosts with the "
-         "rest. "
-         "Default: only those that -x or --env-file names."}}}};
+         "rest. Default: only those that -x or --env-file names."}}}};
 }
 
 // How workers meet, and what becomes of those that fail.
@@ -106,8 +104,7 @@ std::vector<OptionGroup> options_of_the_run() {
              "Horovod and programs that read Open MPI's variables need none."}),
         {"--mpi", "auto|pmi1|pmi2|pmix|none", set_mpi,
          "How ranks of an MPI program find each other: by what its library speaks, by one of these only, or not at "
-         "all. "
-         "Default: auto.",
+         "all. Default: auto.",
          "auto"},
         {"--pmix", "FILE", set_pmix,
          "The hosts' libpmix.so.2, which serves programs of Open MPI; default: the one that each host has for them."},
@@ -166,8 +163,27 @@ std::vector<OptionRow> options_of_hosts_of_restarts() {
        "Do not use the hosts that FILE names, one a line; what --exclude-after excludes is added to it."},
       {"--min-hosts", "N", set_min_hosts,
        "When hosts are lost and no spare is left, go on with fewer hosts and ranks, down to N hosts."},
-      {"--min-np", "N", set_min_np, "The same, down to N ranks. With both neither may be gone below."},
-      {"--max-hosts", "N", set_max_hosts, "Only the first N hosts have workers; the others are spares."}};
+      {"--min-np --min-num-proc", "N", set_min_np, "The same, down to N ranks. With both neither may be gone below."},
+      {"--max-hosts", "N", set_max_hosts, "Only the first N hosts have workers; the others are spares."},
+      needing("--max-restarts",
+              {"--host-discovery-script", "CMD", set_discovery_script,
+               "The hosts are what CMD, run by sh each second, prints: HOST[:SLOTS] a line. Those that come are "
+               "connected to and checked, and have workers from the next restart on; without those that go the "
+               "workers start anew."}),
+      needing("--hostfile",
+              {"--watch-hosts", "", set_watch_hosts, "The same with the file of --hostfile, read again each second."}),
+      needing("--host-discovery-script --watch-hosts", {"--discovery-interval", "D", set_discovery_interval,
+                                                        "How often the list is looked at. Default: 1s.", "1s"}),
+      needing(
+          "--host-discovery-script --watch-hosts",
+          {"--elastic-timeout", "D", set_elastic_timeout,
+           "Wait so long for hosts where they are too few, at the start and before a restart. Default: 10m.", "10m"}),
+      needing("--host-discovery-script --watch-hosts",
+              {"--grow-after", "D", set_grow_after,
+               "When the list has been the same for D and more ranks could run, end the workers and start anew with "
+               "these, which is no restart of --max-restarts. Default: at restarts only."}),
+      {"--max-np --max-num-proc", "N", set_max_np,
+       "Have a rank for each slot, up to N, at the start and after restarts; --np is then the least to begin with."}};
 }
 
 // What becomes of a job that has failed.
@@ -177,8 +193,7 @@ OptionGroup options_of_restarts() {
       "restarts",
       {{"--max-restarts", "N", set_max_restarts,
         "When a worker fails, end all others and start all anew, up to N times in all. Hosts stay connected; input "
-        "goes "
-        "to the first attempt only. Not after status 2, 126 or 127, a stop by the user, or --timeout. Default: 0.",
+        "goes to the first attempt only. Not after status 2, 126 or 127, a stop by the user, or --timeout. Default: 0.",
         "0"},
        needing("--max-restarts",
                {"--restart-window", "D", set_restart_window, "Of these N count only those of the last D."}),
@@ -205,9 +220,8 @@ OptionGroup options_of_restarts() {
                 "An attempt has made progress when FILE, as seen from here, has been written in it."}),
        {"--preload", "MODULE,...", set_preload,
         "Import these modules of Python once on each host, in a process of which the workers are forks, after a "
-        "restart "
-        "too. For python3 FILE and python3 -m; where a fork would not be the same, workers are started as ever, and "
-        "one "
+        "restart too. For python3 FILE and python3 -m; where a fork would not be the same, workers are started as "
+        "ever, and one "
         "line says why."}}};
   const std::vector<OptionRow> of_hosts = options_of_hosts_of_restarts();
   out.rows.insert(out.rows.end(), of_hosts.begin(), of_hosts.end());

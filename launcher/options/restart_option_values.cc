@@ -43,6 +43,27 @@ Result<void> set_progress_file(Options& o, string_view value) {
   return keep(o.restart.progress_file, value);
 }
 
+Result<void> set_discovery_script(Options& o, string_view value) {
+  if (value.empty()) return bad_value(value, "a command, as for sh");
+  return keep(o.restart.discovery.script, value);
+}
+Result<void> set_discovery_interval(Options& o, string_view value) {
+  return store(o.restart.discovery.interval, duration(value, 10ms));
+}
+Result<void> set_elastic_timeout(Options& o, string_view value) {
+  return store(o.restart.discovery.wait, duration(value, 0ms));
+}
+Result<void> set_watch_hosts(Options& o, string_view) {
+  o.restart.discovery.watch_hosts = DiscoveryOptions::Watch::Yes;
+  return {};
+}
+Result<void> set_grow_after(Options& o, string_view value) {
+  return store(o.restart.discovery.grow_after, duration(value, 0ms));
+}
+Result<void> set_max_np(Options& o, string_view value) {
+  return store(o.restart.discovery.most_ranks, number(value, {1, plan::kMaxWorldSize}));
+}
+
 Result<void> set_health_check(Options& o, string_view value) {
   if (value.empty()) return bad_value(value, "a command, as for sh");
   return keep(o.restart.health_check, value);

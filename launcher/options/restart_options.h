@@ -57,6 +57,22 @@ struct ExcludeOptions {
   Result<void> read_after(std::string_view text);
 };
 
+// Where the hosts of a job that runs are read from, again and again.
+struct DiscoveryOptions {
+  std::string script{};  // for sh, prints them; empty: none
+  enum class Watch : std::uint8_t { No, Yes } watch_hosts = Watch::No;
+  std::string hostfile{};  // that is watched then
+  Duration interval = std::chrono::seconds(1);
+  Duration wait = std::chrono::minutes(10);  // for enough hosts, at the start and before a restart
+  std::optional<Duration> grow_after{};      // the list has been the same for so long; nothing: no attempt ends to grow
+  std::optional<std::uint32_t> most_ranks{};      // nothing: one for each slot
+  std::optional<std::uint32_t> slots{};           // of a host that names none; nothing: as the first has
+  std::optional<std::uint32_t> ranks_per_host{};  // of hosts that come; nothing: one for each slot
+
+  bool watches() const { return watch_hosts == Watch::Yes; }
+  bool is_on() const { return !script.empty() || watches(); }
+};
+
 struct RestartOptions {
   std::uint32_t max = 0;           // restarts, of the whole job
   std::optional<Duration> window;  // only those of so long count; nothing: all
@@ -68,10 +84,13 @@ struct RestartOptions {
   std::optional<std::uint32_t> most_hosts{};  // with workers; those beyond are spares
   ExcludeOptions exclude{};
   std::string health_check{};  // a command that exits with 0 on hosts that are well; empty: none
-  plan::LeastSize least{};     // that the job may shrink to when hosts are lost
+  DiscoveryOptions discovery{};
+  plan::LeastSize least{};  // that the job may shrink to when hosts are lost
 
   // A lost host need not be the end of the job.
-  bool outlives_hosts() const { return max > 0 && (spares > 0 || most_hosts || least.may_shrink()); }
+  bool outlives_hosts() const {
+    return max > 0 && (spares > 0 || most_hosts || least.may_shrink() || discovery.is_on());
+  }
 };
 
 }  // namespace sml

@@ -92,14 +92,20 @@ void Timeline::begin(const JobBegins& job, TimePoint at) {
   unix_time_ = job.unix_time;
   program_ = job.plan->command.empty() ? "" : job.plan->command.front();
   command_ = command_line(job.plan->command);
-  ranks_.resize(job.plan->map.world_size());
-  drawn_.resize(job.plan->map.hosts.size());
-  for (const plan::MappedHost& host : job.plan->map.hosts) {
-    if (host.ranks.empty() && host.duty != plan::HostDuty::Spare) continue;
+  enlist(job.plan->map);
+  place(job.plan->map);
+}
+
+// Those that are not known yet.
+void Timeline::enlist(const plan::JobMap& map) {
+  ranks_.resize(std::max<std::size_t>(ranks_.size(), map.world_size()));
+  drawn_.resize(std::max(drawn_.size(), map.hosts.size()));
+  for (const plan::MappedHost& host : map.hosts) {
+    const bool has_place = !host.ranks.empty() || host.duty == plan::HostDuty::Spare;
+    if (!has_place || drawn_[host.id.value()]) continue;
     drawn_[host.id.value()] = hosts_.size();
     hosts_.push_back({host.host.name, {}, std::nullopt, std::nullopt});
   }
-  place(job.plan->map);
 }
 
 Timeline::Host* Timeline::host(HostIndex index) {
@@ -123,6 +129,7 @@ void Timeline::begin_again(const AttemptBegins& attempt, double at) {
     rank.earlier.push_back(std::exchange(static_cast<Run&>(rank), {}));
     rank.host = rank.earlier.back().host;
   }
+  enlist(attempt.plan->map);
   place(attempt.plan->map);
 }
 

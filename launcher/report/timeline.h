@@ -73,6 +73,7 @@ class Timeline final : public EventListener {
   void add_output(const RankOutput& output, double at);
   double seconds(TimePoint at) const { return std::chrono::duration<double>(at - begin_).count(); }
   Host* host(HostIndex index);  // null: it is not drawn
+  void enlist(const plan::JobMap& map);
   void place(const plan::JobMap& map);
 
   TimePoint begin_;

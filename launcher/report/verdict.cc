@@ -207,6 +207,8 @@ Verdict judge(const Facts& facts) {
     verdict = {kNoProgressExit, Decider::Stalled, nullptr, {tell_stalled(*facts.stalled)}};
   } else if (facts.stop_signal && (facts.stop_at <= failed_at || facts.stopped_at_rest)) {
     verdict = {128 + *facts.stop_signal, Decider::User, nullptr, {"stopped by " + signal_name(*facts.stop_signal)}};
+  } else if (facts.regroups && *facts.regroups <= failed_at) {
+    verdict = {exit_code_of(ErrorKind::Lost), Decider::Regroup, nullptr, {"stopped: other hosts are to have workers"}};
   } else if (facts.own_fault && facts.own_fault->at <= failed_at) {
     verdict = judge_own(facts.own_fault->why);
   } else if (facts.timed_out && *facts.timed_out <= failed_at) {

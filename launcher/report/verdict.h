@@ -47,6 +47,7 @@ struct Facts {
   std::optional<int> stop_signal;  // the user's first
   TimePoint stop_at;
   bool stopped_at_rest = false;        // it came when this attempt was over, and another was to follow
+  std::optional<TimePoint> regroups;   // ended so that other hosts have workers
   std::optional<TimePoint> timed_out;  // --timeout passed
   int timeout_status = kTimedOutExit;
   struct OwnFault {
@@ -78,7 +79,8 @@ enum class Decider : std::uint8_t {
   Launcher,
   Output,
   Unknown,
-  Fruitless
+  Fruitless,
+  Regroup  // nothing has failed; if no other attempt follows it is the loss of a host
 };
 
 struct Verdict {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <iterator>
 
 #include <unistd.h>
 
@@ -93,7 +94,7 @@ Console::Console(boost::asio::any_io_executor loop, const std::vector<output::Ta
   add_targets(workers, options);
 }
 
-void Console::add_targets(const std::vector<output::TagSubject>& workers, const OutputOptions& options) {
+void Console::add_targets(std::span<const output::TagSubject> workers, const OutputOptions& options) {
   for (const output::TagSubject& worker : workers) {
     for (const Stream stream : kStreams) {
       Target& to = targets_.emplace_back();
@@ -105,13 +106,15 @@ void Console::add_targets(const std::vector<output::TagSubject>& workers, const 
 }
 
 void Console::begin_again(const std::vector<output::TagSubject>& workers, const OutputOptions& options) {
+  const std::size_t known = std::min(workers.size(), targets_.size() / std::size(kStreams));
   auto to = targets_.begin();
-  for (const output::TagSubject& worker : workers) {
+  for (std::size_t i = 0; i < known; ++i) {
     for (const Stream stream : kStreams) {
       const Target& target = *to++;
-      if (target.sink != nullptr) target.sink->chain.begin_again(target.source, tagged(worker, stream, options));
+      if (target.sink != nullptr) target.sink->chain.begin_again(target.source, tagged(workers[i], stream, options));
     }
   }
+  add_targets(std::span(workers).subspan(known), options);  // the job has grown
 }
 
 Console::Target& Console::target(Rank rank, Stream stream) {

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -65,7 +66,7 @@ class Console {
     Sink* sink = nullptr;  // null: not shown
     output::Chain::Source source = 0;
   };
-  void add_targets(const std::vector<output::TagSubject>& workers, const OutputOptions& options);
+  void add_targets(std::span<const output::TagSubject> workers, const OutputOptions& options);
   void arm_timer();
   Target& target(Rank rank, Stream stream);
   Sink& err() { return separate_err_ ? *separate_err_ : *out_; }

@@ -55,11 +55,14 @@ Result<void> JobControl::open() {
 
 void JobControl::output(Rank rank, Stream stream, std::string_view bytes) {
   if (tails_.empty()) return;
+  if (place(rank, stream) >= tails_.size()) tails_.resize(place(rank, Stream::Stderr) + 1);  // the job has grown
   tails_[place(rank, stream)].add(bytes);
   socket_.output(rank, stream, bytes);
 }
 
-std::string_view JobControl::tail(Rank rank, Stream stream) const { return tails_[place(rank, stream)].text(); }
+std::string_view JobControl::tail(Rank rank, Stream stream) const {
+  return place(rank, stream) < tails_.size() ? tails_[place(rank, stream)].text() : std::string_view();
+}
 
 report::JobSummary JobControl::summary() const {
   const plan::LaunchPlan& plan = job_.plan();

@@ -7,7 +7,6 @@
 
 #include "common/core/clock.h"
 #include "common/hosts/exclude_list.h"
-#include "common/plan/regroup.h"
 #include "launcher/run/exclude_file.h"
 
 namespace sml::run {
@@ -44,10 +43,8 @@ std::vector<HostId> NextHosts::out() const {
   return out;
 }
 
-Result<plan::JobMap> NextHosts::after(plan::JobMap map) const {
-  const std::vector<HostId> without = out();
-  plan::let_back(map, without);
-  return plan::regroup(std::move(map), without, options_.least);
+Result<plan::JobMap> NextHosts::after(plan::JobMap map, const ChangingHosts& changing) const {
+  return changing.next(std::move(map), out());
 }
 
 }  // namespace sml::run

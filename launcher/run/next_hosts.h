@@ -10,6 +10,7 @@
 #include "launcher/options/restart_options.h"
 #include "launcher/report/event_feed.h"
 #include "launcher/report/verdict.h"
+#include "launcher/run/changing_hosts.h"
 #include "launcher/run/exclusion.h"
 
 namespace sml::run {
@@ -25,7 +26,7 @@ class NextHosts {
   // Of an attempt with that map: the host on which the worker was that decided may be out.
   void blame(const report::Verdict& verdict, const plan::JobMap& map);
   // Error: there are not enough of them.
-  Result<plan::JobMap> after(plan::JobMap map) const;
+  Result<plan::JobMap> after(plan::JobMap map, const ChangingHosts& changing) const;
 
  private:
   std::vector<HostId> out() const;

@@ -26,7 +26,8 @@ bool within(const PastAttempt& attempt, TimePoint now, const std::optional<Durat
 std::string lasting_reason(const PastAttempt& last) {
   if (last.cause == Decider::Host && !last.host_is_out) return "a host has failed";
   if (last.cause == Decider::Host && last.lasts) return "that would come again";
-  const bool mends = last.cause == Decider::Worker || last.cause == Decider::Stalled || last.cause == Decider::Host;
+  const bool mends = last.cause == Decider::Worker || last.cause == Decider::Stalled || last.cause == Decider::Host ||
+                     last.cause == Decider::Regroup;
   if (!mends) return "that is not for another attempt to mend";
   if (!last.no_hosts.empty()) return last.no_hosts;
   if (last.left_behind) return "processes of this attempt could not be ended";
@@ -122,7 +123,8 @@ Progress progress_of(const PastAttempt& attempt) {
   const bool lasted = attempt.ended - attempt.started >= PastAttempt::kHealthy;
   if (signs.file_touched.value_or(false) || signs.line_matched.value_or(false)) return Progress::Made;
   if (!asked && (signs.all_joined || lasted)) return Progress::Made;
-  return attempt.cause == Decider::Host ? Progress::Untold : Progress::None;
+  const bool says_nothing = attempt.cause == Decider::Host || attempt.cause == Decider::Regroup;
+  return says_nothing ? Progress::Untold : Progress::None;
 }
 
 Decision decide(const RestartOptions& options, std::span<const PastAttempt> history, double chance) {

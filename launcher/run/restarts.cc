@@ -34,7 +34,8 @@ Decision Restarts::ended(std::uint32_t number, const plan::JobMap& map, const at
   if (verdict.culprit != nullptr) last.root = map.hosts[map.ranks[verdict.culprit->rank.value()].host.value()].id;
   const bool lost_some = around.hosts_lost > std::exchange(hosts_lost_, around.hosts_lost);
   last.host_is_out = around.hosts_lost > 0;
-  last.is_free = last.cause == report::Decider::Host && outcome.started_unix == 0 && lost_some;
+  const bool lost_before = last.cause == report::Decider::Host && outcome.started_unix == 0 && lost_some;
+  last.is_free = lost_before || last.cause == report::Decider::Regroup;
   last.no_hosts = around.why_no_hosts;
   last.signs = {outcome.all_joined, around.file_touched, around.line_matched};
   const double chance = std::uniform_real_distribution<double>()(random_);
@@ -50,6 +51,9 @@ std::string Restarts::announcement(const TryAgain& again) const {
   constexpr Duration kUnseen = std::chrono::milliseconds(50);
   const report::AttemptRecord& last = earlier_.back();
   const auto delay = std::chrono::round<std::chrono::milliseconds>(again.delay);
+  if (history_.back().cause == report::Decider::Regroup) {
+    return "attempt " + std::to_string(last.number) + " has ended for that; the next follows, and is no restart";
+  }
   if (history_.back().is_free) {
     return "attempt " + std::to_string(last.number) +
            " has not started its workers; the next follows, and is no restart";

@@ -43,8 +43,17 @@ Run::Run(const JobOptions& options, plan::LaunchPlan plan, const launch::AgentIm
                                       console_, records_.logs(), events_, progress_, control_}),
       attempt_(std::make_unique<attempt::Attempt>(loop_, options, std::move(plan), first_terms(options), fleet_,
                                                   events_, static_cast<AttemptOwner&>(*this), streams_)),
+      changing_hosts_(
+          loop_, options.restart, attempt_->plan().map,
+          {.may_come =
+               [this] { return attempt_->spares().may_come() ? HostPool::Reach::All : HostPool::Reach::Nobody; },
+           .lost = [this] { return attempt_->spares().lost(); },
+           .come = [this](const plan::MappedHost& host) { attempt_->spares().come(host); },
+           .is_ready = [this](HostId id) { return attempt_->spares().is_ready(id); },
+           .say = [this](const std::string& text) { console_.say(text); },
+           .look = [this] { look_for_growth(); }}),
       progress_(loop_.get_executor(), options.progress, attempt_->plan().map,
-                {.flow = [this] { return attempt_->flow(); },
+                {.flow = [this] { return attempt_->workers().flow(); },
                  .say =
                      [this](const std::string& text) {
                        if (attempt_->runs()) console_.say(text);
@@ -101,7 +110,9 @@ int Run::run() {
   progress_file_.begin();
   fleet_.start();
   attempt_->begin();
+  changing_hosts_.begin();
   loop_.run();
+  changing_hosts_.end();
   fleet_.stop_preparing();
   return conclude();
 }
@@ -174,10 +185,11 @@ void Run::decide() {
   const report::Verdict verdict = report::judge(outcome.facts);
   next_hosts_.blame(verdict, attempt_->plan().map);
   const Result<plan::JobMap> next = next_map();
-  const Restarts::Around around{.hosts_lost = fleet_.lost().size(),
-                                .why_no_hosts = next ? std::string() : next.error().message(),
-                                .file_touched = progress_file_.touched(),
-                                .line_matched = progress_.line_matched()};
+  const Restarts::Around around{
+      .hosts_lost = fleet_.lost().size(),
+      .why_no_hosts = next || changing_hosts_.may_mend() ? std::string() : next.error().message(),
+      .file_touched = progress_file_.touched(),
+      .line_matched = progress_.line_matched()};
   const Decision decision =
       restarts_.ended(attempt_number(), attempt_->plan().map, outcome, verdict, around, Clock::now());
   if (const auto* wanted = std::get_if<TryAgain>(&decision)) {
@@ -200,6 +212,18 @@ void Run::tell_restart(const attempt::AttemptOutcome& outcome, const report::Ver
   console_.say(restarts_.announcement(again));
 }
 
+// Those that run are ended for it, unless some have ended already, as the others will soon.
+void Run::look_for_growth() {
+  const bool all_run = attempt_->workers().table().workers_left() == attempt_->plan().map.world_size();
+  if (!attempt_->runs() || !all_run) return;
+  const Result<plan::JobMap> next = next_map();
+  if (!next) return;
+  const std::string why = changing_hosts_.reason_to_regroup(attempt_->plan().map, *next, Clock::now());
+  if (why.empty()) return;
+  console_.say("the workers are ended, and start anew: " + why);
+  attempt_->stop_to_regroup();
+}
+
 // Not before the last worker has ended where we do not see it.
 void Run::rest() {
   const TimePoint wanted = Clock::now() + rest_;
@@ -207,7 +231,9 @@ void Run::rest() {
   rest_timer_.expires_at(std::max(wanted, fleet_.lost_workers_end().value_or(wanted)));
   rest_timer_.async_wait([this](boost::system::error_code error) {
     if (error || machine_.state() != RunState::Resting) return;
-    if (fleet_.lost_workers_end()) return rest();
+    const std::optional<Duration> wait = changing_hosts_.wait_for(next_map(), Clock::now());
+    rest_ = wait.value_or(Duration::zero());
+    if (fleet_.lost_workers_end() || wait) return rest();
     tell(RunEvent::Rested);
   });
 }
@@ -215,7 +241,7 @@ void Run::rest() {
 void Run::host_lost_at_rest() {
   if (machine_.state() != RunState::Resting) return;
   const Result<plan::JobMap> next = next_map();
-  if (next) return;
+  if (next || changing_hosts_.may_mend()) return;
   end_ = {next.error().message()};
   attempt_->leave();
 }
@@ -244,6 +270,7 @@ void Run::begin_with(plan::LaunchPlan plan) {
   records_.logs().on_failure([this](const Error& why) { log_failed(why); });
   attempt::Terms terms = first_terms(options_);
   terms.first_start = attempt_->outcome().facts.first_start;
+  terms.hosts_told = attempt_->plan().map.hosts.size();
   streams_.take_input_back();
   auto next = std::make_unique<attempt::Attempt>(loop_, options_, std::move(plan), terms, fleet_, events_,
                                                  static_cast<AttemptOwner&>(*this), streams_);
@@ -263,7 +290,7 @@ void Run::begin_logs() {
 }
 
 void Run::reader_caught_up() {
-  attempt_->reader_caught_up();
+  attempt_->workers().give_credit();
   if (machine_.state() == RunState::Leaving || machine_.state() == RunState::Regrouping) look_at_reader();
 }
 

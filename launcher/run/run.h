@@ -17,6 +17,7 @@
 #include "launcher/launch/agent_image.h"
 #include "launcher/options/job_options.h"
 #include "launcher/report/event_feed.h"
+#include "launcher/run/changing_hosts.h"
 #include "launcher/run/console.h"
 #include "launcher/run/hang_reports.h"
 #include "launcher/run/job_control.h"
@@ -69,7 +70,8 @@ class Run final : private attempt::AttemptOwner {
   std::uint32_t attempt_number() const { return attempt_->plan().job.attempt + 1; }
   void decide();
   void tell_restart(const attempt::AttemptOutcome& outcome, const report::Verdict& verdict, const TryAgain& again);
-  Result<plan::JobMap> next_map() const { return next_hosts_.after(attempt_->plan().map); }
+  Result<plan::JobMap> next_map() const { return next_hosts_.after(attempt_->plan().map, changing_hosts_); }
+  void look_for_growth();
   void rest();
   void begin_again();
   void begin_with(plan::LaunchPlan plan);
@@ -98,6 +100,7 @@ class Run final : private attempt::AttemptOwner {
   EndJob end_;       // why no other attempt follows
   WorkerStreams streams_;
   std::unique_ptr<attempt::Attempt> attempt_;
+  ChangingHosts changing_hosts_;
   ProgressWatch progress_;
   HangReports hang_reports_;
   UseLooks use_looks_;

@@ -20,9 +20,9 @@ constexpr Duration kGrace = 10s;
 
 constexpr S kStates[] = {S::Connecting, S::Failing, S::Probing, S::Running,
                          S::Stopping,   S::Cleared, S::Leaving, S::Finished};
-constexpr E kEvents[] = {E::AllReady,     E::AllSettled, E::OneMachine, E::HostFailed, E::AllProbed,
-                         E::WorkerFailed, E::UserStop,   E::OutputGone, E::LogFailed,  E::NoProgress,
-                         E::RanksAlone,   E::AllCleared, E::NoMore,     E::AllEnded,   E::Deadline};
+constexpr E kEvents[] = {E::AllReady,   E::AllSettled, E::OneMachine, E::HostFailed, E::AllProbed,  E::WorkerFailed,
+                         E::UserStop,   E::OutputGone, E::LogFailed,  E::NoProgress, E::RanksAlone, E::Regroup,
+                         E::AllCleared, E::NoMore,     E::AllEnded,   E::Deadline};
 
 AttemptMachine at(S state, TimePoint now = kNow) {
   std::vector<E> way;

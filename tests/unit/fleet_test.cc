@@ -147,7 +147,7 @@ TEST_CASE("a host that is silent is given up") {
 
 TEST_CASE("a spare is prepared, waits, and then takes the place of a host that is lost") {
   Stage stage;
-  stage.fleet->add_spare(Stage::plan(2, "s"));
+  stage.fleet->add_spare({}, Stage::plan(2, "s"));
   stage.fleet->start();  // and 1 and 4 are not reached again
   for (const std::uint32_t id : {1U, 2U, 4U}) stage.greet(id, "10.0.0.1", "m" + std::to_string(id));
   CHECK(stage.listener.introduced == std::vector<HostId>{HostId(1), HostId(4)});
@@ -177,7 +177,7 @@ TEST_CASE("a spare is prepared, waits, and then takes the place of a host that i
 
 TEST_CASE("a spare that cannot be had is out, and the others go on") {
   Stage stage;
-  stage.fleet->add_spare(Stage::plan(2, "s"));
+  stage.fleet->add_spare({}, Stage::plan(2, "s"));
   stage.fleet->start();
   stage.events(2).transport_closed(Error(ErrorKind::Connect, "refused"));
   CHECK(stage.listener.ended.empty());

@@ -79,7 +79,7 @@ struct Stage {
     fleet->begin_group({HostIndex(0), HostIndex(1), HostIndex(2)});
     fleet->add(plan_of(0, "a"));
     fleet->add(plan_of(1, "b"));
-    fleet->add_spare(plan_of(2, "s"));
+    fleet->add_spare({}, plan_of(2, "s"));
     fleet->start();
     feed.add(events);
     roster = std::make_unique<Roster>(*fleet, plan, options, health, feed, owner);
@@ -171,12 +171,65 @@ TEST_CASE("roster: what stands in its way, and what it says of its ranks") {
   CHECK(stage.owner.said == std::vector<std::string>{"rank 3 on b is bound to cores 0-1", "b: slow"});
 }
 
+namespace {
+
+// Beside the workers of a and b.
+struct SparesOfStage {
+  explicit SparesOfStage(Stage& stage)
+      : spares({map, machine, stage.health, *stage.fleet, stage.feed, stage.owner, launch::Afterwards::Stay,
+                [](const plan::MappedHost& host) { return Stage::plan_of(host.id.value(), host.host.name); },
+                [this] { ++ends; }}) {
+    map.hosts.resize(3);
+    stage.fleet->serve(stage.listener, &spares);
+  }
+  // Its workers run.
+  void run() {
+    CHECK(machine.on(AttemptEvent::AllReady, Clock::now()) == AttemptAction::Probe);
+    CHECK(machine.on(AttemptEvent::AllProbed, Clock::now()) == AttemptAction::StartAll);
+  }
+  plan::JobMap map;
+  AttemptMachine machine{60s, 10s, Clock::now(), std::nullopt, std::nullopt};
+  int ends = 0;
+  Spares spares;
+};
+
+}  // namespace
+
+TEST_CASE("spares: a host that comes while workers run is reached, checked and waits, and nobody else hears of it") {
+  Stage stage(1);
+  SparesOfStage beside(stage);
+  CHECK_FALSE(beside.spares.may_come());
+  beside.run();
+  CHECK(beside.spares.may_come());
+  plan::MappedHost host{.host = {}, .slots = 1, .ranks = {}, .id = HostId(3), .duty = plan::HostDuty::Spare};
+  host.host.name = "n";
+  beside.spares.come(host);
+  fleet::Host& fresh = stage.greet(stage.fleet->others()[1]);
+  CHECK_FALSE(beside.spares.is_ready(HostId(3)));
+  const fake::TransportLog& log = *stage.reach->logs.at(HostId(3));
+  const auto say = [&log](const wire::ToLauncher& message) { log.events->transport_bytes(wire::encode(message)); };
+  say(wire::HelloAck{});
+  say(wire::Prepared{});
+  say(wire::Cleared{.attempt = 1, .left = {}});
+  CHECK_FALSE(beside.spares.is_ready(HostId(3)));
+  say(wire::Health{2, {}});
+  CHECK(beside.spares.is_ready(HostId(3)));
+  CHECK(stage.owner.said == std::vector<std::string>{"n is ready, for the next restart"});
+  CHECK(stage.events.ready == 0);
+  CHECK(beside.spares.lost().empty());
+
+  fresh.session->abandon(Error(ErrorKind::Lost, "gone"));
+  stage.loop.poll();
+  CHECK(stage.owner.said.back() == "the spare host n is out: gone");
+  CHECK(beside.spares.lost() == std::vector<HostId>{HostId(3)});
+  beside.spares.come(host);  // once more
+  CHECK(beside.spares.lost().empty());
+}
+
 TEST_CASE("spares: one that is not well is let go, and people hear of it") {
   Stage stage(1);
-  const AttemptMachine machine(60s, 10s, Clock::now(), std::nullopt, std::nullopt);
-  int ends = 0;
-  Spares spares(machine, stage.health, stage.feed, stage.owner, [&] { ++ends; });
-  stage.fleet->serve(stage.listener, &spares);
+  SparesOfStage beside(stage);
+  Spares& spares = beside.spares;
   fleet::Host& spare = stage.greet(stage.fleet->others()[0]);
   spares.spare_message(spare, wire::Health{1, {"of the attempt before"}});
   CHECK_FALSE(spare.session->ended());
@@ -184,7 +237,7 @@ TEST_CASE("spares: one that is not well is let go, and people hear of it") {
   stage.loop.poll();
   CHECK(stage.owner.said == std::vector<std::string>{"the spare host s is out: not well: its disk is full"});
   CHECK(stage.events.why == "not well: its disk is full");
-  CHECK(ends == 1);
+  CHECK(beside.ends == 1);
   spares.spare_ended(spare, nullptr);
   CHECK(stage.events.ended == 1);
 }

@@ -1,0 +1,109 @@
+#include "launcher/run/changing_hosts.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "common/core/text.h"
+#include "common/plan/growth.h"
+#include "common/plan/regroup.h"
+
+namespace sml::run {
+
+namespace {
+
+bool contains(const std::vector<HostId>& list, HostId id) {
+  return std::find(list.begin(), list.end(), id) != list.end();
+}
+
+std::string told(const std::vector<std::string>& names, std::string_view what) {
+  return fold_names(names) + (names.size() == 1 ? " is " : " are ") + std::string(what);
+}
+
+}  // namespace
+
+ChangingHosts::ChangingHosts(boost::asio::io_context& loop, const RestartOptions& options, const plan::JobMap& map,
+                             Around around)
+    : options_(options),
+      around_(std::move(around)),
+      pool_(map, options.discovery.slots, Clock::now()),
+      discovery_(loop, options.discovery,
+                 {.listed = [this](const std::vector<plan::Host>& hosts) { listed(hosts); },
+                  .failed = [this](const Error& why) { failed(why); }}) {}
+
+// Once is enough.
+void ChangingHosts::failed(const Error& why) {
+  if (!std::exchange(has_failed_, true)) around_.say(why.message() + "; the hosts stay as they were");
+}
+
+void ChangingHosts::listed(const std::vector<plan::Host>& hosts) {
+  if (hosts.empty()) return failed(Error(ErrorKind::Config, "the list of hosts is empty"));
+  has_failed_ = false;
+  const HostPool::News news = pool_.listed(hosts, around_.lost(), around_.may_come(), Clock::now());
+  if (!news.come.empty()) around_.say(told(news.come, "new in the list of hosts"));
+  if (!news.back.empty()) around_.say(told(news.back, "in the list of hosts again"));
+  if (!news.withdrawn.empty()) around_.say(told(news.withdrawn, "not in the list of hosts any more"));
+  for (const std::string& text : news.resized) around_.say(text);
+  for (const plan::MappedHost& host : news.reach) around_.come(host);
+  around_.look();
+}
+
+Result<plan::JobMap> ChangingHosts::next(plan::JobMap map, std::vector<HostId> out) const {
+  for (const plan::MappedHost& host : pool_.newcomers()) {
+    if (host.id.value() >= map.hosts.size()) map.hosts.push_back(host);
+  }
+  const std::vector<HostId> withdrawn = pool_.withdrawn();
+  std::vector<HostId> all = out;
+  all.insert(all.end(), withdrawn.begin(), withdrawn.end());
+  Result<plan::JobMap> next = without(map, all);
+  return next || withdrawn.empty() ? next : without(std::move(map), out);
+}
+
+// Those that have come may make up for those that are out.
+Result<plan::JobMap> ChangingHosts::without(plan::JobMap map, const std::vector<HostId>& hosts) const {
+  plan::let_back(map, hosts);
+  if (!options_.discovery.is_on()) return plan::regroup(std::move(map), hosts, options_.least);
+  const plan::LeastSize any{.hosts = 1, .ranks = {}};
+  Result<plan::JobMap> some = plan::regroup(map, hosts, options_.least.may_shrink() ? any : options_.least);
+  if (!some) return some;
+  std::vector<HostId> ready;
+  const std::vector<HostId> withdrawn = pool_.withdrawn();
+  for (const plan::MappedHost& host : some->hosts) {
+    if (!contains(withdrawn, host.id) && around_.is_ready(host.id)) ready.push_back(host.id);
+  }
+  const DiscoveryOptions& discovery = options_.discovery;
+  const plan::MostSize most{options_.most_hosts, discovery.most_ranks, discovery.ranks_per_host, options_.spares};
+  plan::JobMap grown = plan::grow(std::move(*some), most, ready);
+  const std::uint32_t least_hosts = options_.least.hosts.value_or(1);
+  const bool enough = grown.group_world_size() >= least_hosts && grown.world_size() >= options_.least.ranks.value_or(1);
+  return enough ? Result<plan::JobMap>(std::move(grown)) : plan::regroup(std::move(map), hosts, options_.least);
+}
+
+std::optional<Duration> ChangingHosts::wait_for(const Result<plan::JobMap>& next, TimePoint now) {
+  if (next || !may_mend()) {
+    wait_end_.reset();
+    return std::nullopt;
+  }
+  if (!wait_end_) {
+    wait_end_ = now + options_.discovery.wait;
+    around_.say(next.error().message() + "; others are waited for, up to " + format_duration(options_.discovery.wait) +
+                " (--elastic-timeout)");
+  }
+  return now < *wait_end_ ? std::optional(options_.discovery.interval) : std::nullopt;
+}
+
+std::string ChangingHosts::reason_to_regroup(const plan::JobMap& now, const plan::JobMap& next, TimePoint at) const {
+  const std::optional<Duration>& growth = options_.discovery.grow_after;
+  const Duration quiet = at - pool_.changed();
+  const std::vector<HostId> withdrawn = pool_.withdrawn();
+  const std::vector<HostIndex> places = next.places();
+  std::vector<std::string> gone;
+  for (const plan::MappedHost& host : now.hosts) {
+    const bool has_gone = contains(withdrawn, host.id) && next.hosts[places[host.id.value()].value()].ranks.empty();
+    if (!host.ranks.empty() && has_gone) gone.push_back(host.host.name);
+  }
+  if (!gone.empty() && quiet >= growth.value_or(kQuiet)) return told(gone, "listed no more");
+  const bool grows = growth && quiet >= *growth && next.world_size() > now.world_size();
+  return grows ? "there are hosts for " + std::to_string(next.world_size()) + " ranks (--grow-after)" : "";
+}
+
+}  // namespace sml::run

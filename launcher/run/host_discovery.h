@@ -1,0 +1,64 @@
+// Asks for the hosts again and again: a script, or the file of --hostfile.
+#pragma once
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/posix/stream_descriptor.hpp>
+#include <boost/asio/steady_timer.hpp>
+
+#include "common/core/error.h"
+#include "common/core/exit_status.h"
+#include "common/os/child.h"
+#include "common/plan/host.h"
+#include "launcher/options/restart_options.h"
+
+namespace sml::run {
+
+// One thread, the loop's.
+class HostDiscovery {
+ public:
+  static constexpr Duration kLimit = std::chrono::seconds(30);  // of a script
+
+  struct Events {
+    std::function<void(std::vector<plan::Host>)> listed;
+    std::function<void(const Error& why)> failed;  // there is no answer
+  };
+  // `options` outlive this.
+  HostDiscovery(boost::asio::io_context& loop, const DiscoveryOptions& options, Events events);
+
+  // The first time after so long, then as often as the options say; nothing where they want none.
+  void begin(Duration after);
+  // What is asked now is killed.
+  void end();
+
+ private:
+  static constexpr std::size_t kMost = std::size_t{1} << 20;  // bytes of an answer
+
+  // What the script writes.
+  struct Output {
+    explicit Output(boost::asio::io_context& loop) : pipe(loop) {}
+    boost::asio::posix::stream_descriptor pipe;
+    std::string text;
+  };
+
+  void arm(Duration after);
+  void ask();
+  Result<void> run_script();
+  void read(Output& output);
+  void script_ended(const ExitStatus& status);
+  void take(Result<std::string> text);
+
+  boost::asio::io_context& loop_;
+  const DiscoveryOptions& options_;
+  Events events_;
+  boost::asio::steady_timer timer_;
+  Output answer_;
+  Output complaints_;
+  std::unique_ptr<os::Child> child_;
+  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+};
+
+}  // namespace sml::run

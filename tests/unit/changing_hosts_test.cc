@@ -1,0 +1,153 @@
+#include "launcher/run/changing_hosts.h"
+
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <set>
+
+#include <unistd.h>
+
+#include <boost/asio/io_context.hpp>
+
+#include "common/hosts/host_list.h"
+#include "tests/support/catch.h"
+
+using namespace sml;
+using namespace sml::run;
+using namespace std::chrono_literals;
+
+namespace {
+
+struct Stage {
+  explicit Stage(const char* list) {
+    map = *plan::map_job({*hosts::parse_host_list(list), "-H"}, std::nullopt, plan::Oversubscribe::No);
+    plan::number_hosts(map);
+    ::close(::mkstemp(path.data()));
+    std::remove(path.c_str());
+    options.max = 1;
+    options.discovery.watch_hosts = DiscoveryOptions::Watch::Yes;
+    options.discovery.hostfile = path;
+    options.discovery.interval = 1ms;
+    changing = std::make_unique<ChangingHosts>(
+        loop, options, map,
+        ChangingHosts::Around{.may_come = [] { return HostPool::Reach::All; },
+                              .lost = [this] { return lost; },
+                              .come = [this](const plan::MappedHost& host) { come.push_back(host.host.name); },
+                              .is_ready = [this](HostId id) { return ready.contains(id); },
+                              .say = [this](const std::string& text) { said.push_back(text); },
+                              .look = [this] { ++looks; }});
+  }
+  ~Stage() { std::remove(path.c_str()); }
+  Stage(const Stage&) = delete;
+  Stage& operator=(const Stage&) = delete;
+
+  void write(const char* text) const { std::ofstream(path) << text; }
+  // Until it has read what is there now.
+  void read(bool answers = true) {
+    changing->begin();
+    const TimePoint limit = Clock::now() + 10s;
+    const auto over = [&, seen = looks, heard = said.size()] { return answers ? looks > seen : said.size() > heard; };
+    while (!over() && Clock::now() < limit) loop.run_one_until(limit);
+    changing->end();
+    loop.restart();
+  }
+  std::string next(std::vector<HostId> out = {}) const {
+    const Result<plan::JobMap> found = changing->next(map, std::move(out));
+    if (!found) return found.error().message();
+    std::string text;
+    for (const plan::MappedHost& host : found->hosts) {
+      if (!host.ranks.empty()) text += (text.empty() ? "" : " ") + host.host.name;
+    }
+    return text;
+  }
+  std::string reason(TimePoint at) const { return changing->reason_to_regroup(map, *changing->next(map, {}), at); }
+
+  boost::asio::io_context loop;
+  RestartOptions options;
+  plan::JobMap map;
+  std::string path = "/tmp/sml-changing-XXXXXX";
+  std::unique_ptr<ChangingHosts> changing;
+  std::vector<std::string> come, said;
+  std::vector<HostId> lost;
+  std::set<HostId> ready;
+  int looks = 0;
+};
+
+}  // namespace
+
+TEST_CASE("changing hosts: who comes takes the place of a lost host, or ranks of its own when it is ready") {
+  Stage stage("a:1,b:1");
+  stage.write("a\nb\nc\n");
+  stage.read();
+  CHECK(stage.come == std::vector<std::string>{"c"});
+  CHECK(stage.said == std::vector<std::string>{"c is new in the list of hosts"});
+  CHECK(stage.next() == "a b");
+  stage.ready = {HostId(2)};
+  CHECK(stage.next() == "a b c");
+  CHECK(stage.next({HostId(0)}) == "c b");
+}
+
+TEST_CASE("changing hosts: a job does without withdrawn hosts where it can") {
+  Stage stage("a:1,b:1");
+  stage.write("a\n");
+  stage.read();
+  CHECK(stage.next() == "a b");
+  stage.options.least.hosts = 1;
+  CHECK(stage.next() == "a");
+}
+
+TEST_CASE("changing hosts: an attempt ends for others only after a quiet time, and to grow only where that is wanted") {
+  Stage stage("a:1,b:1");
+  stage.ready = {HostId(0), HostId(1), HostId(2)};
+  stage.write("a\nb\nc\n");
+  stage.read();
+  const TimePoint later = Clock::now() + 1h;
+  CHECK(stage.reason(later).empty());
+  stage.options.discovery.grow_after = 10s;
+  CHECK(stage.reason(Clock::now()).empty());
+  CHECK(stage.reason(later) == "there are hosts for 3 ranks (--grow-after)");
+  stage.options.discovery.most_ranks = 2;
+  CHECK(stage.reason(later).empty());
+  stage.options.discovery.grow_after.reset();
+  stage.write("a\nc\n");  // another takes its place
+  stage.read();
+  CHECK(stage.reason(Clock::now()).empty());
+  CHECK(stage.reason(later) == "b is listed no more");
+}
+
+TEST_CASE("changing hosts: those that come make up for others that are out, and are waited for") {
+  Stage stage("a:1,b:2");
+  stage.options.least.ranks = 3;
+  stage.options.discovery.wait = 10s;
+  const TimePoint now = Clock::now();
+  const auto next = [&] { return stage.changing->next(stage.map, {HostId(1)}); };
+  CHECK(stage.next({HostId(1)}) == "b is out, and 1 rank is fewer than the 3 of --min-np");
+  CHECK(stage.changing->wait_for(next(), now) == Duration(1ms));
+  CHECK(stage.changing->wait_for(next(), now + 9s) == Duration(1ms));
+  CHECK(stage.said ==
+        std::vector<std::string>{"b is out, and 1 rank is fewer than the 3 of --min-np; others are waited "
+                                 "for, up to 10 s (--elastic-timeout)"});
+  CHECK_FALSE(stage.changing->wait_for(next(), now + 10s));
+  stage.write("a:1\nc:1\nd:1\n");
+  stage.read();
+  stage.ready = {HostId(2), HostId(3)};
+  CHECK(stage.next({HostId(1)}) == "a c d");
+  CHECK_FALSE(stage.changing->wait_for(next(), now));
+}
+
+TEST_CASE("changing hosts: where there is no answer the last one stands, and that is said once") {
+  Stage stage("a:1,b:1");
+  stage.options.least.hosts = 1;
+  stage.read(false);
+  REQUIRE(stage.said.size() == 1);
+  CHECK(stage.said[0].ends_with("; the hosts stay as they were"));
+  for (const char* text : {"not a host!\n", ""}) {
+    stage.write(text);
+    stage.changing->begin();
+    stage.loop.run_for(20ms);
+    stage.changing->end();
+    stage.loop.restart();
+  }
+  CHECK(stage.said.size() == 1);
+  CHECK(stage.next() == "a b");
+}
