@@ -260,6 +260,7 @@ constexpr std::array kVariableOptions{
     VariableOption{Dialect::Hydra, "HYDRA_LAUNCHER_EXEC", {"-launcher-exec", ""}},
     VariableOption{Dialect::Hydra, "MPIEXEC_TIMEOUT", {"-timeout", ""}},
     VariableOption{Dialect::Srun, "SLURM_MPI_TYPE", {"--mpi", ""}},
+    VariableOption{Dialect::Horovodrun, "HOROVOD_ELASTIC_TIMEOUT", {"--elastic-timeout", ""}},
 };
 
 }  // namespace
@@ -295,12 +296,16 @@ std::vector<std::string> idle_options(Dialect dialect, std::span<const Given> gi
   return idle ? std::vector<std::string>{"--log-dir (nothing is redirected)"} : std::vector<std::string>();
 }
 
+std::string warning_of(Dialect dialect, std::span<const Given> given) {
+  return dialect == Dialect::Horovodrun ? warning_of_horovodrun(given) : std::string();
+}
+
 std::vector<Given> defaults_of(Dialect dialect, const Told& told) {
   switch (dialect) {
     case Dialect::Own: return {};
     case Dialect::Mpirun: return defaults_of_mpirun(told.given);
     case Dialect::Hydra: return defaults_of_hydra(told.given);
-    case Dialect::Horovodrun: return {{"--tag", "[{rank}]<{stream}>:"}, {"--host-source", "local"}};
+    case Dialect::Horovodrun: return defaults_of_horovodrun(told.given);
     case Dialect::Torchrun: return defaults_of_torchrun(told);
     case Dialect::Srun: return defaults_of_srun(told.given);
     case Dialect::Deepspeed: return {{"--no-tag", ""}};

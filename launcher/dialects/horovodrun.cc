@@ -40,8 +40,6 @@ Result<Meaning> output_filename(string_view, Values values) {
   return out;
 }
 
-constexpr string_view kElastic = "the number of workers of a job is fixed; give it with -np";
-
 // --NAME and --no-NAME set VARIABLE to 1 and 0.
 struct Switch {
   string_view yes;
@@ -132,7 +130,36 @@ Row as_question(string_view names, Program question) {
   });
 }
 
+// Its elastic jobs (runner/elastic/driver.py): as many workers as there are slots, no fewer than -np unless --min-np
+// says so; restarts without end; a host on which one fails is out.
+std::vector<Given> defaults_of_elastic(std::span<const Given> given) {
+  constexpr string_view kAny = "1000000";
+  std::vector<Given> out{{"--max-restarts", std::string(kAny)},
+                         {"--max-np", std::string(kAny)},
+                         {"--max-fruitless", "0"},
+                         {"--exclude-after", "1"}};
+  const string_view np = last_given(given, "--np");
+  if (!np.empty()) out.push_back({"--min-np", std::string(np)});
+  return out;
+}
+
+bool is_elastic(std::span<const Given> given) { return is_given(given, {"--host-discovery-script", "--min-np"}); }
+
 }  // namespace
+
+std::vector<Given> defaults_of_horovodrun(std::span<const Given> given) {
+  std::vector<Given> out{{"--tag", "[{rank}]<{stream}>:"}};
+  if (!is_given(given, {"--host-discovery-script"})) out.push_back({"--host-source", "local"});
+  if (!is_elastic(given)) return out;
+  for (Given& more : defaults_of_elastic(given)) out.push_back(std::move(more));
+  return out;
+}
+
+std::string warning_of_horovodrun(std::span<const Given> given) {
+  if (!is_elastic(given)) return "";
+  return "hosts that come and go, and failures, start all workers anew, which are to go on from a checkpoint: "
+         "hvd.elastic is not served, and what its state has committed in memory is lost";
+}
 
 std::vector<Row> horovodrun_rows() {
   std::vector<Row> rows{
@@ -158,8 +185,12 @@ std::vector<Row> horovodrun_rows() {
       noted("binding-args", 1),
       refused("jsrun", 0, "sml-run starts the workers itself; leave it out"),
       refused("mpi-args", 1, "there is no mpirun; give these words to sml-run itself"),
-      refused("host-discovery-script min-np min-num-proc max-np max-num-proc elastic-timeout reset-limit", 1, kElastic),
-      refused("blacklist-cooldown-range", 2, kElastic),
+      as_option("host-discovery-script", "--host-discovery-script"),
+      as_option("min-np min-num-proc", "--min-np"),
+      as_option("max-np max-num-proc", "--max-np"),
+      as_option("elastic-timeout", "--elastic-timeout"),
+      as_option("reset-limit", "--max-restarts"),
+      refused("blacklist-cooldown-range", 2, "hosts come back after one time, that of --exclude-for; give that"),
   };
   for (const Knob& knob : kKnobs) rows.push_back(as_knob(knob));
   for (const Switch& s : kSwitches) {

@@ -3,6 +3,7 @@
 #include <sstream>
 
 #include "common/core/text.h"
+#include "common/hosts/host_list.h"
 #include "launcher/dialects/dialect.h"
 #include "launcher/inputs/inputs.h"
 #include "launcher/options/command_line.h"
@@ -45,6 +46,7 @@ ThisHost the_machine() {
   m.working_directory = "/home/me";
   m.environment = {"PATH=/usr/local/bin:/usr/bin", "LD_LIBRARY_PATH=/lib", "PYTHONPATH=/py", "HOME=/home/me"};
   m.job_id = "sml-1";
+  m.discovered = *hosts::parse_host_list("found-1:4,found-2:4,found-3:6");
   return m;
 }
 
@@ -268,6 +270,12 @@ TEST_CASE("launch lines of horovodrun", "[dialects]") {
        "NCCL_IB_DISABLE=1 OMP_NUM_THREADS=4", "python train.py A=1"},
       {"horovodrun -np 2 --gloo-timeout 60 python train.py", "localhost*2", "HOROVOD_GLOO_TIMEOUT_SECONDS=60",
        "python train.py"},
+      // docs/elastic.rst: as many workers as there are slots
+      {"horovodrun -np 8 --min-np 4 --max-np 12 --host-discovery-script discover_hosts.sh python train.py",
+       "found-1*4 found-2*4 found-3*4", "", "python train.py"},
+      {"horovodrun -np 8 --host-discovery-script discover_hosts.sh python train.py", "found-1*4 found-2*4 found-3*6",
+       "", "python train.py"},
+      {"horovodrun -np 2 --min-np 1 --max-np 3 -H a:2,b:2 python train.py", "a*2 b*1", "", "python train.py"},
   };
   for (const Line& row : rows) check(row);
 }
@@ -810,7 +818,8 @@ TEST_CASE("what cannot be had is an error that says why", "[dialects]") {
       {"mpirun -np x p", "-np: \"x\" is not a whole number from 1 to 1000000; leave it out to use every slot"},
       {"mpirun --allow-run-as-root=1 p", "--allow-run-as-root takes no value; write --allow-run-as-root alone"},
       {"mpirun -np 2 --tune f p", "--tune: such files are not read; give what stands in them as options"},
-      {"horovodrun -np 2 --min-np 1 p", "--min-np: the number of workers of a job is fixed; give it with -np"},
+      {"horovodrun -np 2 -H a:2,b:2 --min-np 1 --blacklist-cooldown-range 5 60 p",
+       "--blacklist-cooldown-range: hosts come back after one time, that of --exclude-for; give that"},
       {"horovodrun -np 2 --log-level LOUD p",
        "--log-level: \"LOUD\" is not TRACE, DEBUG, INFO, WARNING, ERROR or FATAL"},
       {"horovodrun -np 2 --cycle-time-ms -3 p", "--cycle-time-ms: \"-3\" is not a number from 0 on"},
