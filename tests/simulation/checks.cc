@@ -1,5 +1,7 @@
 // What must be true of a job when all is over.
 #include <algorithm>
+#include <map>
+#include <set>
 
 #include "tests/simulation/job.h"
 
@@ -64,6 +66,57 @@ std::vector<Cause> Job::causes() const {
   return out;
 }
 
+// Some attempts are followed by another that is none.
+void Job::check_restarts() {
+  const std::vector<std::string>& said = reader_->own_lines();
+  const auto restarts = std::count_if(
+      said.begin(), said.end(), [](const std::string& line) { return line.find("; restart ") != std::string::npos; });
+  const bool too_many =
+      changes_ ? restarts > static_cast<std::int64_t>(options_.restart.max) : attempt_ > options_.restart.max;
+  if (too_many) world->broken("there are more restarts than were allowed");
+}
+
+// Of those that hosts, which may be lost or listed no more, have ended it is only held that what is said to be well is.
+void Job::check_exit_of_changing() {
+  if (!exit_code_ || *exit_code_ != 0) return;
+  std::set<Rank> well;
+  for (const auto& host : hosts_) {
+    for (const auto& [rank, known] : host->ranks) {
+      if (known.attempt != attempt_) continue;
+      if (known.ended && known.status == ExitStatus(Exited{0})) {
+        well.insert(rank);
+      } else {
+        world->broken("sml-run says that all is well, and it is not");
+      }
+    }
+  }
+  const bool dense = !well.empty() && well.rbegin()->value() + 1 == well.size();
+  if (!dense) world->broken("sml-run says that all is well, and ranks have not run");
+}
+
+// A rank may have been on several hosts.
+void Job::check_output_of_changing() {
+  if (killed_ || reader_->closed()) return;
+  std::map<Rank, RankTruth> all;
+  std::size_t cut_off = 0;
+  for (const auto& host : hosts_) {
+    for (const auto& [rank, known] : host->ranks) {
+      RankTruth& sum = all[rank];
+      sum.times_asked += known.times_asked;
+      sum.out_lines += known.out_lines;
+      sum.err_lines += known.err_lines;
+      cut_off += known.times_asked;
+    }
+  }
+  for (const auto& [rank, sum] : all) {
+    const bool too_much = reader_->lines(rank, false) > sum.out_lines + sum.times_asked ||
+                          reader_->lines(rank, true) > sum.err_lines + sum.times_asked;
+    if (too_much)
+      world->broken("rank " + std::to_string(rank.value()) + " is shown with lines that it has not printed");
+  }
+  if (reader_->ragged() > cut_off * 2) world->broken("lines are cut off");
+}
+
 // That of the first cause, or of one that cannot be told from it.
 void Job::check_exit() {
   if (!exit_code_) return;
@@ -111,7 +164,6 @@ void Job::check_output() {
       }
     }
   }
-  if (attempt_ > options_.restart.max) world->broken("there are more restarts than were allowed");
   if (reader_->ragged() > cut_off * 2) world->broken("lines are cut off");
 }
 

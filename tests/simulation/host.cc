@@ -168,6 +168,7 @@ void Host::freeze_agent(Duration time) {
 
 void Host::freeze(Duration time) {
   touch("stands still");
+  stood_still_until_ = std::max(stood_still_until_, world->now() + time);
   for (const auto& owned : agents_) {
     AgentProcess* agent = owned.get();
     agent->frozen = true;
@@ -373,7 +374,9 @@ void Host::reap(AgentProcess& agent, const std::function<void(pid_t, const ExitS
   for (const auto& [pid, status] : all) ended(pid, status);
 }
 
+// One that stands still does nothing; when it goes on it takes its agent a moment to see that it was given up.
 bool Host::runs_before(std::uint32_t attempt) const {
+  if (world->now() < stood_still_until_ + std::chrono::seconds(3)) return false;
   return std::any_of(processes_.begin(), processes_.end(),
                      [&](const auto& entry) { return entry.second.attempt < attempt && !entry.second.ended; });
 }

@@ -165,6 +165,7 @@ class Host {
   std::map<pid_t, SimProcess> processes_;
   pid_t next_pid_ = 2'000'000'000;  // no process of this machine has such a number
   bool dead_ = false;
+  TimePoint stood_still_until_{};
 };
 
 // Of the host whose agent has its turn.

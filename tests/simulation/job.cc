@@ -3,8 +3,12 @@
 #include <algorithm>
 #include <array>
 #include <csignal>
+#include <cstdio>
+#include <fstream>
 #include <string_view>
 #include <utility>
+
+#include <unistd.h>
 
 #include "common/hosts/host_list.h"
 #include "launcher/attempt/session_plans.h"
@@ -27,6 +31,7 @@ class SimReach final : public launch::Reach {
   std::unique_ptr<launch::AgentTransport> local_transport(const std::string& mark) override {
     return std::make_unique<Transport>(owner_.link_to(HostId(0), loop_, mark));
   }
+  void know(const plan::Host& host) override { owner_.know(host.name); }
   bool tell_end(const launch::RunEnd&, std::function<void()>) override { return false; }
 
  private:
@@ -46,6 +51,7 @@ Job::Job(std::uint64_t seed, const launch::AgentImage& image) : seed_(seed), dic
   make_hosts();
   make_options();
   make_scripts();
+  make_changes();
   Reader::Pace pace;
   if (dice_.one_in(4)) pace = {dice_.between(milliseconds(5), milliseconds(100)), 1024U << dice_.below(6)};
   reader_ = std::make_unique<Reader>(pace);
@@ -53,6 +59,8 @@ Job::Job(std::uint64_t seed, const launch::AgentImage& image) : seed_(seed), dic
 }
 
 Job::~Job() { job = nullptr; }
+
+Job::Changes::~Changes() { std::remove(path.c_str()); }
 
 // ---- what a seed decides
 
@@ -73,7 +81,57 @@ void Job::make_hosts() {
     LinkQuality& quality = hosts_.back()->quality;
     if (dice_.one_in(3)) quality.most_delay = dice_.between(milliseconds(5), milliseconds(80));
     quality.opens_after = dice_.up_to(dice_.one_in(4) ? Duration(seconds(3)) : Duration(milliseconds(50)));
+    names_.push_back(hosts_.back()->name());
   }
+}
+
+// By dice of their own, so that other jobs stay as they are.
+void Job::make_changes() {
+  Dice choice(seed_ * 7919 + 13);
+  if (options_.restart.max == 0 || !choice.one_in(2)) return;
+  changes_.emplace(choice.next());
+  Dice& dice = changes_->dice;
+  changes_->listed = {names_.begin(), names_.end()};
+  const std::size_t first = hosts_.size();
+  for (std::uint64_t i = first; i <= first + dice.below(3); ++i) {
+    hosts_.push_back(std::make_unique<Host>(
+        "h" + std::to_string(i), i, [this](Rank rank, std::uint32_t attempt) { return script_of(rank, attempt); }));
+    hosts_.back()->quality.opens_after = dice.up_to(seconds(1));
+    hosts_.back()->quality.refuses = dice.one_in(12);
+  }
+  changes_->path = "/tmp/sml-simulated-" + std::to_string(::getpid());
+  DiscoveryOptions& discovery = options_.restart.discovery;
+  discovery.watch_hosts = DiscoveryOptions::Watch::Yes;
+  discovery.hostfile = changes_->path;
+  discovery.interval = dice.between(milliseconds(20), milliseconds(300));
+  discovery.wait = dice.up_to(seconds(20));
+  if (!dice.one_in(3)) discovery.grow_after = dice.up_to(milliseconds(500));
+  if (dice.one_in(3)) discovery.most_ranks = plan_.map.world_size() + static_cast<std::uint32_t>(dice.below(4));
+  if (dice.one_in(2)) options_.restart.least.ranks = 1;
+  if (dice.one_in(6)) options_.restart.exclude.after = 1;
+  for (std::uint64_t left = 1 + dice.below(6); left > 0; --left) {
+    world->after(dice.up_to(seconds(4)), [this] { change_list(); });
+  }
+  for (WorkerScript& script : scripts_) take_longer(script, dice);
+}
+
+// So that something can change meanwhile.
+void Job::take_longer(WorkerScript& script, Dice& dice) {
+  const WorkerScript::Step first{.after = dice.between(seconds(1), seconds(3)),
+                                 .kind = WorkerScript::Step::Kind::Print,
+                                 .lines = 1,
+                                 .line_size = 40};
+  script.steps.insert(script.steps.begin(), first);
+}
+
+// The first host goes with the others.
+void Job::change_list() {
+  const std::string& name = hosts_[changes_->dice.below(hosts_.size())]->name();
+  if (changes_->listed.erase(name) == 0) changes_->listed.insert(name);
+  std::ofstream file(changes_->path);
+  for (const std::string& listed : changes_->listed) file << listed << ":" << 1 + name.size() % 3 << "\n";
+  if (changes_->dice.one_in(10)) file << "no host!\n";
+  world->note("the list has " + std::to_string(changes_->listed.size()) + " hosts, changed is " + name);
 }
 
 void Job::make_options() {
@@ -141,6 +199,7 @@ WorkerScript Job::script_of(Rank rank, std::uint32_t attempt) {
   Dice dice(seed_ * 1'000'003 + rank.value() * 101 + attempt);
   WorkerScript script = make_script(dice);
   if (dice.one_in(8)) script.end = Exited{4};
+  if (changes_) take_longer(script, dice);
   return script;
 }
 
@@ -255,9 +314,10 @@ std::unique_ptr<launch::Reach> Job::make_reach(const boost::asio::any_io_executo
 }
 
 std::shared_ptr<Link> Job::link_to(HostId id, const boost::asio::any_io_executor& loop, const std::string& mark) {
-  Host& host = *hosts_[id.value()];
-  return std::make_shared<Link>(host, loop, mark, host.quality,
-                                Monitor(host.name(), attempt::output_window(hosts_.size())));
+  const auto is_it = [&](const auto& host) { return host->name() == names_[id.value()]; };
+  Host& host = **std::find_if(hosts_.begin(), hosts_.end(), is_it);
+  const std::size_t fewest = changes_ ? 1 : hosts_.size();
+  return std::make_shared<Link>(host, loop, mark, host.quality, Monitor(host.name(), attempt::output_window(fewest)));
 }
 
 Job::Address Job::whose(const std::string& address) const {
@@ -286,8 +346,14 @@ void Job::run() {
   launcher_runs_ = false;
   world->launcher_killed = false;
   reader_->read_rest();
-  check_exit();
-  check_output();
+  check_restarts();
+  if (changes_) {
+    check_exit_of_changing();
+    check_output_of_changing();
+  } else {
+    check_exit();
+    check_output();
+  }
   world->run_for(options_.heartbeat_timeout * 6 + options_.grace * 2 + seconds(120));
   // What was suspended when its connection was lost, and nobody knows, stays so until the system finds out.
   if (stood_still_ && !all_left()) world->run_for(std::chrono::hours(3));

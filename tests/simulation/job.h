@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -40,7 +41,8 @@ class Job {
   std::shared_ptr<Link> link_to(HostId id, const boost::asio::any_io_executor& loop, const std::string& mark);
   enum class Address : std::uint8_t { OfAHost, OfADeadHost, OfNoHost };
   Address whose(const std::string& address) const;
-  void attempt_begins(std::uint32_t number);  // a worker of it is started; from 0
+  void know(const std::string& name) { names_.push_back(name); }  // of the next id
+  void attempt_begins(std::uint32_t number);                      // a worker of it is started; from 0
   void at_switch_point(const char* name);
 
  private:
@@ -49,7 +51,10 @@ class Job {
   void make_scripts();
   static WorkerScript make_script(Dice& dice);
   WorkerScript script_of(Rank rank, std::uint32_t attempt);
+  void make_changes();
   void make_fates();
+  static void take_longer(WorkerScript& script, Dice& dice);
+  void change_list();
   void befall(std::size_t kind);
   void befall_host(Host& host, std::size_t kind);
   void signal_launcher(int signo);
@@ -57,8 +62,11 @@ class Job {
 
   void run_launcher();
   void check_left();
+  void check_restarts();
   void check_exit();
+  void check_exit_of_changing();
   void check_output();
+  void check_output_of_changing();
   bool all_ended_well() const;
   bool all_ended() const;
   bool all_started() const;
@@ -73,6 +81,16 @@ class Job {
   plan::LaunchPlan plan_;
   JobOptions options_;
   std::vector<std::unique_ptr<Host>> hosts_;
+  std::vector<std::string> names_;  // by HostId
+  // Hosts come and go, by a file that is watched.
+  struct Changes {
+    explicit Changes(std::uint64_t seed) : dice(seed) {}
+    ~Changes();
+    Dice dice;
+    std::string path;
+    std::set<std::string> listed;
+  };
+  std::optional<Changes> changes_;
   std::vector<WorkerScript> scripts_;  // by rank
   std::unique_ptr<Reader> reader_;
   std::vector<Cause> befallen_;
