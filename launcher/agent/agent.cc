@@ -8,8 +8,6 @@
 
 #include <unistd.h>
 
-#include <boost/asio/post.hpp>
-
 #include "common/core/switch_point.h"
 #include "common/core/text.h"
 #include "common/os/cgroup.h"
@@ -22,6 +20,7 @@
 #include "launcher/agent/leftovers.h"
 #include "launcher/agent/own_clock.h"
 #include "launcher/agent/rendezvous_port.h"
+#include "launcher/agent/waits.h"
 
 namespace sml::agent {
 
@@ -226,8 +225,7 @@ void Agent::answer(const wire::Vouch& m) {
 // What comes in one turn of the loop travels together.
 void Agent::rule(std::uint32_t caller, wire::IsOurs ours) {
   rulings_.push_back({caller, ours});
-  if (rulings_.size() == 1)
-    boost::asio::post(loop_, [this] { link_.send(wire::Vouched{std::exchange(rulings_, {})}); });
+  if (rulings_.size() == 1) soon(loop_, [this] { link_.send(wire::Vouched{std::exchange(rulings_, {})}); });
 }
 
 void Agent::answer(const wire::Inspect&) {
@@ -293,7 +291,7 @@ void Agent::launcher_lost(const Error&) {
 void Agent::attempt_changed() {
   if (settling_) return;
   settling_ = true;  // once per turn of the loop, however many workers have news
-  boost::asio::post(loop_, [this] {
+  soon(loop_, [this] {
     settling_ = false;
     settle();
   });
@@ -346,8 +344,7 @@ void Agent::arm_timer() {
   if (next == TimePoint::max() || armed_for_ == next) return;
   armed_for_ = next;
   timer_.expires_at(next);
-  timer_.async_wait([this, next](boost::system::error_code error) {
-    if (error) return;
+  when_due(timer_, [this, next] {
     armed_for_.reset();
     on_timer(next);
   });

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include <boost/asio/post.hpp>
+#include "launcher/agent/waits.h"
 
 namespace sml::agent {
 
@@ -49,7 +49,7 @@ void Doorkeeper::ask(const os::TcpEnds& ends, Answer answer) {
   asked_.emplace(next_id_++, std::move(answer));
   if (gathered_.size() == wire::kMaxCallers) return flush();
   if (gathered_.size() == 1) {
-    boost::asio::post(loop_, lifetime_.guard([this] { flush(); }));
+    soon(loop_, lifetime_.guard([this] { flush(); }));
   }
 }
 

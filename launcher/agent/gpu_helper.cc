@@ -13,6 +13,7 @@
 #include "common/os/fd.h"
 #include "common/os/gpu_look.h"
 #include "common/os/spawn.h"
+#include "launcher/agent/waits.h"
 
 extern "C" const char sml_nvml_image_begin[];
 extern "C" const char sml_nvml_image_end[];
@@ -65,10 +66,7 @@ bool GpuHelper::ask(std::function<void()> told) {
 }
 
 void GpuHelper::await() {
-  const auto handler = [this](boost::system::error_code error) {
-    if (!error) read();
-  };
-  socket_.async_wait(boost::asio::posix::descriptor_base::wait_read, lifetime_.guard(handler));
+  when_readable(socket_, lifetime_.guard([this] { read(); }));
 }
 
 void GpuHelper::read() {

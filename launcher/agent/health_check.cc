@@ -8,6 +8,7 @@
 #include "common/core/text.h"
 #include "common/os/host_use.h"
 #include "common/plan/host_health.h"
+#include "launcher/agent/waits.h"
 
 namespace sml::agent {
 
@@ -97,10 +98,7 @@ void HealthCheck::look() {
     return answer(held.front() + " is not free again after " + format_duration(patience));
   }
   tick_.expires_after(kTick);
-  const auto again = [this](boost::system::error_code error) {
-    if (!error) look();
-  };
-  tick_.async_wait(lifetime_.guard(again));
+  when_due(tick_, lifetime_.guard([this] { look(); }));
 }
 
 std::string HealthCheck::last_words() const {

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "common/os/descendants.h"
+#include "launcher/agent/waits.h"
 
 namespace sml::agent {
 
@@ -19,9 +20,7 @@ void LocalCallers::ask(const os::TcpEnds& ends, Answer answer) {
   waiting_.push_back({owner.uid, std::move(answer)});
   if (waiting_.size() > 1) return;
   timer_.expires_at(std::max(next_look_, Clock::now()));
-  timer_.async_wait([this](boost::system::error_code error) {
-    if (!error) look();
-  });
+  when_due(timer_, [this] { look(); });
 }
 
 void LocalCallers::look() {

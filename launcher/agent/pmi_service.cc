@@ -11,6 +11,7 @@
 
 #include "common/os/fd.h"
 #include "common/wire/limits.h"
+#include "launcher/agent/waits.h"
 
 namespace sml::agent {
 
@@ -63,12 +64,9 @@ Result<std::vector<HostService::OwnDescriptor>> PmiService::descriptors(Rank ran
 
 // For bytes, or for room while it has not taken its answers: then it is not heard.
 void PmiService::await(Rank rank, Client& client) {
-  using Descriptor = boost::asio::posix::stream_descriptor;
   if (std::exchange(client.waiting, true)) return;
-  const auto handler = [this, rank](boost::system::error_code error) {
-    if (!error) ready(rank);
-  };
-  client.socket.async_wait(client.done() ? Descriptor::wait_read : Descriptor::wait_write, lifetime_.guard(handler));
+  const auto wait = client.done() ? when_readable : when_writable;
+  wait(client.socket, lifetime_.guard([this, rank] { ready(rank); }));
 }
 
 void PmiService::ready(Rank rank) {

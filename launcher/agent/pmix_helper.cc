@@ -14,6 +14,7 @@
 
 #include "common/os/spawn.h"
 #include "launcher/agent/pmix_image.h"
+#include "launcher/agent/waits.h"
 
 namespace sml::agent {
 
@@ -116,10 +117,7 @@ void PmixHelper::listen(Hear hear, Fail fail) {
 }
 
 void PmixHelper::await() {
-  const auto handler = [this](boost::system::error_code error) {
-    if (!error) read();
-  };
-  socket_.async_wait(boost::asio::posix::descriptor_base::wait_read, lifetime_.guard(handler));
+  when_readable(socket_, lifetime_.guard([this] { read(); }));
 }
 
 void PmixHelper::read() {
@@ -155,10 +153,7 @@ void PmixHelper::write() {
   unsent_.erase(0, full ? sent : unsent_.size());
   if (!full) return;
   writing_ = true;
-  const auto handler = [this](boost::system::error_code error) {
-    if (!error) write();
-  };
-  socket_.async_wait(boost::asio::posix::descriptor_base::wait_write, lifetime_.guard(handler));
+  when_writable(socket_, lifetime_.guard([this] { write(); }));
 }
 
 void PmixHelper::close() {

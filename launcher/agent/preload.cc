@@ -17,6 +17,7 @@
 
 #include "common/core/text.h"
 #include "common/os/fd.h"
+#include "launcher/agent/waits.h"
 
 extern "C" const char sml_preload_image_begin[];
 extern "C" const char sml_preload_image_end[];
@@ -102,8 +103,8 @@ void Preload::prepare(const Wish& wish) {
   await_answer();
   await_words();
   timer_.expires_after(wish.limit);
-  timer_.async_wait(lifetime_.guard([this, limit = wish.limit](boost::system::error_code error) {
-    if (error || state_ != State::Importing) return;
+  when_due(timer_, lifetime_.guard([this, limit = wish.limit] {
+    if (state_ != State::Importing) return;
     give_up("they have been importing for " + format_duration(limit) + " (--start-timeout)");
   }));
 }
@@ -183,10 +184,9 @@ bool Preload::ended(pid_t pid, const ExitStatus& status) {
 // ---- what it says
 
 void Preload::await_answer() {
-  socket_.async_wait(boost::asio::posix::descriptor_base::wait_read,
-                     lifetime_.guard([this](boost::system::error_code error) {
-                       if (!error && state_ == State::Importing) read_answer();
-                     }));
+  when_readable(socket_, lifetime_.guard([this] {
+    if (state_ == State::Importing) read_answer();
+  }));
 }
 
 void Preload::read_answer() {
@@ -205,12 +205,10 @@ void Preload::read_answer() {
 }
 
 void Preload::await_words() {
-  words_.async_wait(boost::asio::posix::descriptor_base::wait_read,
-                    lifetime_.guard([this](boost::system::error_code error) {
-                      if (error) return;
-                      read_words();
-                      if (words_.is_open()) await_words();
-                    }));
+  when_readable(words_, lifetime_.guard([this] {
+    read_words();
+    if (words_.is_open()) await_words();
+  }));
 }
 
 // What modules print while they are imported; nothing comes later.

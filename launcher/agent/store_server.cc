@@ -7,6 +7,7 @@
 #include <sys/socket.h>
 
 #include "common/core/text.h"
+#include "launcher/agent/waits.h"
 
 namespace sml::agent {
 
@@ -62,9 +63,7 @@ void StoreServer::accept() {
     }
     if (error != boost::asio::error::connection_aborted) refuse("somebody", error.message());
     pause_.expires_after(kAcceptPause);
-    pause_.async_wait(lifetime_.guard([this](boost::system::error_code aborted) {
-      if (!aborted) accept();
-    }));
+    when_due(pause_, lifetime_.guard([this] { accept(); }));
   };
   acceptor_.async_accept(*peer, lifetime_.guard(handler));
 }
@@ -260,8 +259,7 @@ void StoreServer::arm_timer() {
   if (!due || armed_for_ == due) return;
   armed_for_ = due;
   timer_.expires_at(*due);
-  timer_.async_wait(lifetime_.guard([this](boost::system::error_code error) {
-    if (error) return;
+  when_due(timer_, lifetime_.guard([this] {
     armed_for_.reset();
     if (!suspended_) engine_.pass(Clock::now());
     settle();

@@ -9,6 +9,7 @@
 
 #include "common/os/fd.h"
 #include "common/os/spawn.h"
+#include "launcher/agent/waits.h"
 
 namespace sml::agent {
 
@@ -32,10 +33,7 @@ Result<void> ToolRun::start(const std::vector<std::string>& argv, std::size_t mo
 }
 
 void ToolRun::await() {
-  const auto handler = [this](boost::system::error_code error) {
-    if (!error) read();
-  };
-  output_.async_wait(boost::asio::posix::descriptor_base::wait_read, lifetime_.guard(handler));
+  when_readable(output_, lifetime_.guard([this] { read(); }));
 }
 
 void ToolRun::read() {

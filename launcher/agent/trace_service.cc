@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "common/core/text.h"
+#include "launcher/agent/waits.h"
 
 namespace sml::agent {
 
@@ -72,10 +73,7 @@ void TraceService::begin(const wire::AskTraces& m) {
     if (looks_.back()->command.empty()) tell(*looks_.back(), "");
   }
   limit_.expires_after(std::chrono::milliseconds(m.limit_ms));
-  const auto over = [this](boost::system::error_code error) {
-    if (!error) finish();
-  };
-  limit_.async_wait(lifetime_.guard(over));
+  when_due(limit_, lifetime_.guard([this] { finish(); }));
   run_tools();
 }
 

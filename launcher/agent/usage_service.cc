@@ -5,6 +5,7 @@
 #include "common/os/host_use.h"
 #include "common/os/small_file.h"
 #include "launcher/agent/own_clock.h"
+#include "launcher/agent/waits.h"
 
 namespace sml::agent {
 
@@ -48,8 +49,7 @@ void UsageService::hear(const wire::ToAgent& message) {
 void UsageService::arm() {
   if (!runs_) return;
   timer_.expires_after(kInterval);
-  timer_.async_wait([this](boost::system::error_code error) {
-    if (error) return;
+  when_due(timer_, [this] {
     tick();
     arm();
   });
