@@ -47,7 +47,7 @@ void ChangingHosts::listed(const std::vector<plan::Host>& hosts) {
   around_.look();
 }
 
-Result<plan::JobMap> ChangingHosts::next(plan::JobMap map, std::vector<HostId> out) const {
+Result<plan::JobMap> ChangingHosts::next(plan::JobMap map, const std::vector<HostId>& out) const {
   for (const plan::MappedHost& host : pool_.newcomers()) {
     if (host.id.value() >= map.hosts.size()) map.hosts.push_back(host);
   }

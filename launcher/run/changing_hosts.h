@@ -41,7 +41,7 @@ class ChangingHosts {
 
   // The map that follows `map` without the hosts `out`, see regroup(): without those that are listed no more, too, if
   // it can do so; with those that have come, as spares, and with ranks for those that are ready as far as it may grow.
-  Result<plan::JobMap> next(plan::JobMap map, std::vector<HostId> out) const;
+  Result<plan::JobMap> next(plan::JobMap map, const std::vector<HostId>& out) const;
   // Hosts may come yet, where there are not enough of them for another attempt.
   bool may_mend() const { return options_.discovery.is_on() && options_.discovery.wait > Duration::zero(); }
   // How long to wait before `next`, as next() has it, is looked at again; nothing: there is one, or it is too late.
