@@ -271,6 +271,10 @@ Result<std::variant<pid_t, SpawnFailed>> Preload::fork(const os::WorkerProcess& 
   const os::ProcessBinding& binding = worker.binding == nullptr ? none : *worker.binding;
   std::vector<int> descriptors{worker.stdin_fd, worker.stdout_fd, worker.stderr_fd};
   descriptors.insert(descriptors.end(), worker.more_descriptors.begin(), worker.more_descriptors.end());
+  // Until it is known here it waits: where we do not hear of it, another is started in its place.
+  Result<os::Pipe> begins = os::make_pipe();
+  if (!begins) return Error(ErrorKind::Spawn, "cannot be spoken to: " + begins.error().message());
+  descriptors.push_back(begins->read.get());
   const std::string calls = std::to_string(SYS_sched_setaffinity) + " " + std::to_string(SYS_set_mempolicy) + " " +
                             std::to_string(binding.memory_mode);
   Message what;
@@ -290,11 +294,12 @@ Result<std::variant<pid_t, SpawnFailed>> Preload::fork(const os::WorkerProcess& 
     while (::waitpid(child, nullptr, 0) < 0 && errno == EINTR) {
     }
   }
+  os::write_all(begins->write.get(), "g");
   return *result;
 }
 
 Result<void> Preload::send(const std::string& message, std::span<const int> descriptors) {
-  alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int) * kDescriptors)] = {};
+  alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int) * (kDescriptors + 1))] = {};
   const TimePoint end = Clock::now() + kForkLimit;
   for (std::size_t sent = 0; sent < message.size();) {
     iovec piece{const_cast<char*>(message.data() + sent), message.size() - sent};

@@ -1,11 +1,13 @@
 # Imports modules once, then becomes a worker by fork whenever the agent (launcher/agent/preload.cc) asks for one.
 # Descriptor 3 had this text, 4 is a socket to the agent. Messages: length (4 bytes, little endian), then strings, each
-# with its length. First comes what to import; "ready" or why not is answered; then workers. Lives as long as the socket.
+# with its length. First comes what to import; "ready" or why not is answered; then workers, which begin when a byte comes
+# through the last of their descriptors: the agent knows of them then. Lives as long as the socket.
 import _socket, ctypes, fcntl, gc, importlib.machinery, importlib.util, os, pkgutil, runpy, sys
 
 ME = sys._getframe().f_code.co_filename
 AGENT = os.getppid()
 RESERVED = range(3, 16)  # numbers that workers' own descriptors may have
+MOST = 16 + 1  # descriptors of a message: these, the standard ones, and the last
 SEIZED = ("/dev/nvidia", "/dev/kfd", "/dev/dri", "/dev/accel", "/dev/neuron", "/dev/hl", "/dev/infiniband", "socket:")
 # What modules put off until their first use, which is in the first step of training.
 PUT_OFF = {"torch": ("torch._dynamo",)}
@@ -16,7 +18,7 @@ libc = ctypes.CDLL(None, use_errno=True)
 def read(size):
     data, fds = b"", []
     while len(data) < size:
-        part, extra, _, _ = channel.recvmsg(size - len(data), _socket.CMSG_SPACE(4 * len(RESERVED)))
+        part, extra, _, _ = channel.recvmsg(size - len(data), _socket.CMSG_SPACE(4 * MOST))
         if not part:
             os._exit(0)
         data += part
@@ -203,7 +205,7 @@ def fork(ready):
 # Until this is a worker: what it runs.
 def serve():
     while True:
-        (runs, folder, cpus, nodes, numbers, argc, wordc, *rest), fds = hear()
+        (runs, folder, cpus, nodes, numbers, argc, wordc, *rest), (*fds, begins) = hear()
         argc, wordc = int(argc), int(wordc)
         argv, words, environment = rest[:argc], rest[argc:argc + wordc], rest[argc + wordc:]
         flush()
@@ -226,6 +228,9 @@ def serve():
             os.close(go[0])
             os.close(ready[1])
             channel.close()
+            if not os.read(begins, 1):
+                os._exit(127)  # another was started in its place
+            os.close(begins)
             return runs.decode(), [os.fsdecode(w) for w in argv], [os.fsdecode(w) for w in words]
         os.close(go[0])
         os.close(ready[1])
@@ -235,7 +240,7 @@ def serve():
         answer = b""
         for part in iter(lambda: os.read(ready[0], 100), b""):
             answer += part
-        for fd in [go[1], ready[0]] + fds:
+        for fd in [go[1], ready[0], begins] + fds:
             os.close(fd)
         say(answer.decode())
 

@@ -17,6 +17,22 @@ SLOW = 'import os, time\nPID = os.getpid()\nprint("imported", flush=True)\nopen(
        'time.sleep(float(os.environ.get("TAKES", "0")))\n'
 
 
+# Makes the process that imports it die once a worker is made, and before the agent knows; a worker that did not wait for
+# the agent would have its time to run.
+DYING = """import os, signal, sys, time
+frame = sys._getframe()
+while frame.f_code.co_filename != "sml-run --preload":
+    frame = frame.f_back
+say = frame.f_globals["say"]
+def die(text):
+    if text[:1].isdigit():
+        time.sleep(0.5)
+        os.kill(os.getpid(), signal.SIGKILL)
+    say(text)
+frame.f_globals["say"] = die
+"""
+
+
 class PreloadCase(TestCase):
     def setUp(self):
         super().setUp()
@@ -208,6 +224,14 @@ class WithoutIt(PreloadCase):
         self.assertEqual(done.stdout.split(), ["False", "imported", "True"])
         self.assertEqual(len(self.said(done)), 1)
         self.assertIn("was killed by SIGKILL", self.said(done)[0])
+
+    def test_a_rank_runs_once_when_that_process_dies_before_it_tells_of_a_worker(self):
+        self.module("dying", DYING)
+        done = sml_run("-np", "1", "--no-tag", "--preload", "dying", PYTHON, self.script('print("runs", flush=True)'), env=self.env)
+        self.assert_status(done, 0)
+        self.assertEqual(done.stdout.split(), ["runs"])
+        self.assertEqual(len(self.said(done)), 1, done.stderr)
+        self.assertIn("workers are started without it", self.said(done)[0])
 
     def test_words_that_are_no_modules(self):
         done = sml_run("--preload", "a b", "true")
