@@ -1,7 +1,6 @@
 """Hosts that come and go while a job runs: listed by --host-discovery-script, or in a host file that is watched."""
 import json
 import pathlib
-import time
 
 from harness import HostsCase, poll
 
@@ -21,7 +20,7 @@ class Changing(HostsCase):
         super().setUp()
         self.shared = pathlib.Path("/run/sml-testbed", self.bed.name, "shared")
         self.said = self.out = ""
-        for name in ("hosts", "discover", "end1", "end2", "end3", "report", "events"):
+        for name in ("hosts", "discover", "asked", "end1", "end2", "end3", "report", "events"):
             self.addCleanup((self.shared / name).unlink, missing_ok=True)
 
     def list(self, *hosts, slots=2):
@@ -138,8 +137,8 @@ class Changing(HostsCase):
             self.assert_status(self.end(job, 2, 0), 0)
 
     def test_a_script_without_an_answer_changes_nothing_and_is_named_once(self):
-        script = self.shared / "discover"
-        good = "echo algo-1:2; echo algo-2:2\n"
+        script, asked = self.shared / "discover", self.shared / "asked"
+        good = f"echo >> {asked}; echo algo-1:2; echo algo-2:2\n"
         bad = (("echo oops >&2; exit 3\n", "--host-discovery-script: exited with status 3: oops"),
                ("echo algo-3:x\n", "--host-discovery-script:1:"), ("kill -9 $$\n", "exited with status 137"),
                ("true\n", "the list of hosts is empty"))
@@ -149,8 +148,9 @@ class Changing(HostsCase):
             for text, said in bad:
                 self.write("discover", text)
                 self.hear(job, said)
+                before = len(asked.read_text())
                 self.write("discover", good)
-                time.sleep(1)  # it is asked again
+                self.assertTrue(poll(lambda: len(asked.read_text()) > before + 1, 60), "the answer before the last is known")
             done = self.end(job, 1, 0)
         self.assert_status(done, 0)
         self.assertEqual(self.said.count("; the hosts stay as they were"), len(bad), self.said)

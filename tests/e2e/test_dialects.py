@@ -119,6 +119,17 @@ class Links(LinkCase):
         self.assertEqual(sorted(path.name for path in out.iterdir()), [f"rank.{rank}" for rank in range(10)])
         self.assertEqual((out / "rank.9" / "stdout").read_text(), "3.5\n")
 
+    def test_horovodrun_s_elastic_line_has_a_worker_on_each_slot_that_is_listed(self):
+        discover = self.folder / "discover.sh"
+        discover.write_text("#!/bin/sh\necho localhost:3\n")
+        discover.chmod(0o755)
+        line = f"-np 2 --min-np 1 {{}} --host-discovery-script {discover} sh -c 'echo $HOROVOD_RANK of $HOROVOD_SIZE'"
+        for option, size in (("", 3), ("--max-np 2", 2)):
+            done = self.call("horovodrun", line.format(option))
+            self.assert_status(done, 0)
+            self.assertEqual(sorted(done.stdout.splitlines()), [f"[{rank}]<stdout>:{rank} of {size}" for rank in range(size)])
+            self.assertEqual(done.stderr.count("hvd.elastic is not served"), 1)
+
     def test_what_has_no_effect_is_named_once(self):
         done = self.call("mpirun", "-np 1 -mca oob_tcp_if_include a -mca oob_tcp_if_include a --display-allocation true")
         self.assert_status(done, 0)
