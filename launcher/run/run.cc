@@ -230,7 +230,7 @@ void Run::rest() {
   rest_ = Duration::zero();
   rest_timer_.expires_at(std::max(wanted, fleet_.lost_workers_end().value_or(wanted)));
   rest_timer_.async_wait([this](boost::system::error_code error) {
-    if (error || machine_.state() != RunState::Resting) return;
+    if (error || machine_.state() != RunState::Resting || rest_timer_.expiry() > Clock::now()) return;
     const std::optional<Duration> wait = changing_hosts_.wait_for(next_map(), Clock::now());
     rest_ = wait.value_or(Duration::zero());
     if (fleet_.lost_workers_end() || wait) return rest();
@@ -243,6 +243,7 @@ void Run::host_lost_at_rest() {
   const Result<plan::JobMap> next = next_map();
   if (next || changing_hosts_.may_mend()) return;
   end_ = {next.error().message()};
+  rest_timer_.expires_at(TimePoint::max());  // hosts that leave take their time
   attempt_->leave();
 }
 
@@ -330,6 +331,7 @@ void Run::stop(int signo) {
   const RunState state = machine_.state();
   const bool attempting = state == RunState::Gathering || state == RunState::Attempting ||
                           state == RunState::Clearing || state == RunState::Resting;
+  if (state == RunState::Resting) rest_timer_.expires_at(TimePoint::max());  // hosts that leave take their time
   if (attempting) return attempt_->stop(signo);
   tell(RunEvent::UserStop);
 }
