@@ -17,6 +17,14 @@ std::string_view next_word(std::string_view& text) {
   return word;
 }
 
+// The whole line is one.
+template <class Number>
+std::optional<Number> number_in(std::string_view line) {
+  Number value = 0;
+  const auto [end, error] = std::from_chars(line.data(), line.data() + line.size(), value);
+  return error == std::errc() && end == line.data() + line.size() ? std::optional(value) : std::nullopt;
+}
+
 Result<Greeting> parse_greeting(std::string_view line) {
   const std::string_view what = next_word(line);
   if (what == "NEED") {
@@ -24,14 +32,23 @@ Result<Greeting> parse_greeting(std::string_view line) {
     return Greeting(NeedAgent{machine, std::string(line)});
   }
   if (what == "FAIL") return Greeting(CannotDeploy{std::string(line)});
-  std::uint32_t version = 0;
-  const auto [end, error] = std::from_chars(line.data(), line.data() + line.size(), version);
-  if (what == "AGENT" && error == std::errc() && end == line.data() + line.size()) return Greeting(AgentRuns{version});
+  if (what == "GONE") return Greeting(CannotReturn{std::string(line)});
+  const auto version = number_in<std::uint32_t>(line);
+  if (what == "AGENT" && version) return Greeting(AgentRuns{*version});
+  const auto received = number_in<std::uint64_t>(line);
+  if (what == "AGAIN" && received) return Greeting(GoesOn{*received});
   return Error(ErrorKind::Protocol, "the far side began with a line that nobody understands");
 }
 }  // namespace
 
 std::string agent_line(const std::string& mark) { return mark + " AGENT " + std::to_string(kProtocolVersion) + "\n"; }
+
+std::string goes_on_line(const std::string& mark, std::uint64_t received) {
+  return mark + " AGAIN " + std::to_string(received) + "\n";
+}
+std::string cannot_return_line(const std::string& mark, std::string_view text) {
+  return mark + " GONE " + std::string(text) + "\n";
+}
 
 void GreetingReader::feed(std::span<const char> bytes) { buffer_.append(bytes.data(), bytes.size()); }
 

@@ -4,12 +4,17 @@
 //   <mark> NEED <machine> <folder>   the agent is not there; send its bytes (machine as in uname -m)
 //   <mark> FAIL <text>               no folder takes the agent
 //   <mark> AGENT <version>           the agent runs; frames follow this line's newline
+// And where it was started as a messenger, after the Return that it was given:
+//   <mark> AGAIN <received>          the other agent goes on here; so many bytes of frames have come to it, and what
+//                                    follows are its own, from the place that was asked for
+//   <mark> GONE <text>               there is no such agent any more, or it does not know us
 #pragma once
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <variant>
 
 #include "common/core/error.h"
@@ -28,10 +33,18 @@ struct CannotDeploy {
 struct AgentRuns {
   std::uint32_t version = 0;
 };
-using Greeting = std::variant<NeedAgent, CannotDeploy, AgentRuns>;
+struct GoesOn {
+  std::uint64_t received = 0;
+};
+struct CannotReturn {
+  std::string text;
+};
+using Greeting = std::variant<NeedAgent, CannotDeploy, AgentRuns, GoesOn, CannotReturn>;
 
 // The line by which an agent opens, newline included.
 std::string agent_line(const std::string& mark);
+std::string goes_on_line(const std::string& mark, std::uint64_t received);
+std::string cannot_return_line(const std::string& mark, std::string_view text);
 
 class GreetingReader {
  public:

@@ -22,10 +22,11 @@
 #include "common/plan/job_shape.h"
 #include "common/plan/pipes.h"
 #include "common/plan/worker_env.h"
+#include "common/wire/link_messages.h"
 
 namespace sml::wire {
 
-inline constexpr std::uint32_t kProtocolVersion = 11;
+inline constexpr std::uint32_t kProtocolVersion = 12;
 
 using sml::Stream;
 enum class StdinSource : std::uint8_t { Null, Launcher };
@@ -41,7 +42,9 @@ struct Hello {
   std::uint32_t heartbeat_timeout_ms = 0;  // end everything when the launcher has been silent for so long
   std::uint32_t grace_ms = 0;              // when nobody is there to say: between SIGTERM and SIGKILL
   std::uint64_t credit = 0;                // output bytes that may be sent before the first Credit
-  void fields(auto& a) { a(version, job_id, host, heartbeat_timeout_ms, grace_ms, credit); }
+  std::string return_secret{};             // whoever knows it may go on in our place; empty: nobody
+  std::uint32_t hold_ms = 0;               // for so long the workers go on when the connection has broken
+  void fields(auto& a) { a(version, job_id, host, heartbeat_timeout_ms, grace_ms, credit, return_secret, hold_ms); }
 };
 
 // One program of the job; ranks that run the same one share it.
@@ -323,7 +326,8 @@ struct HelloAck {
   std::string machine{};               // equal for agents on one machine; empty: it cannot be told
   std::string cgroup{};                // folder of the one that was made for the workers; empty: none
   std::string scratch{};               // the agent's folder; empty: none
-  void fields(auto& a) { a(version, build_id, pid, now_ns, addresses, machine, cgroup, scratch); }
+  std::string door{};                  // where a messenger finds it; empty: nowhere
+  void fields(auto& a) { a(version, build_id, pid, now_ns, addresses, machine, cgroup, scratch, door); }
 };
 
 // Why a worker could not run here, found before anything is started.
@@ -574,13 +578,13 @@ struct Health {
   void fields(auto& a) { a(id, faults); }
 };
 
-using ToAgent =
-    std::variant<Hello, Prepare, Probe, Start, Signal, Stop, StdinData, StdinEof, Credit, Ping, Suspend, Resume, Leave,
-                 AskJoined, Inspect, Vouch, Ruled, EndLeft, Fenced, Relay, AskTraces, AskUse, AskHealth>;
+using ToAgent = std::variant<Hello, Prepare, Probe, Start, Signal, Stop, StdinData, StdinEof, Credit, Ping, Suspend,
+                             Resume, Leave, AskJoined, Inspect, Vouch, Ruled, EndLeft, Fenced, Relay, AskTraces, AskUse,
+                             AskHealth, Received, Return>;
 using ToLauncher =
     std::variant<HelloAck, Prepared, Probed, Started, Output, ExitedWorker, Drained, AgentLog, Pong, StdinCredit, Bye,
                  ErrorFile, OutOfMemory, Joined, LogFailed, Inspected, PipeFailed, MpiUse, AskVouch, Vouched, LeftEnded,
-                 Cleared, FenceData, Relay, RankFault, HostUsed, Trace, Traced, WorkersUse, Health>;
+                 Cleared, FenceData, Relay, RankFault, HostUsed, Trace, Traced, WorkersUse, Health, Received>;
 
 // The ports of that kind, in the order of the wishes.
 std::vector<std::uint16_t> ports_of(const Prepared& message, ServiceKind kind);

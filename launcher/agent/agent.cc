@@ -62,7 +62,18 @@ Agent::Agent(boost::asio::io_context& loop, Ends ends, plan::Environment login_e
       link_(loop, ends.in, ends.out,
             {.message = [this](wire::ToAgent m) { on_message(std::move(m)); },
              .lost = [this](const Error& why) { launcher_lost(why); },
-             .drained = [this] { wake_workers(); }}),
+             .drained = [this] { wake_workers(); },
+             .broken =
+                 [this] {
+                   SML_SWITCH_POINT("a link breaks");
+                   hold_.link_broke();
+                   settle();
+                 }}),
+      hold_(loop, link_,
+            [this] {
+              last_heard_ = Clock::now();
+              arm_timer();
+            }),
       timer_(loop),
       heartbeat_timeout_(silence),
       grace_(std::chrono::milliseconds(kDefaultGraceMs)),
@@ -140,7 +151,8 @@ void Agent::greet(const wire::Hello& m) {
                             .addresses = own_addresses(),
                             .machine = os::machine_identity(),
                             .cgroup = os::Cgroup::current(),
-                            .scratch = scratch_.path()});
+                            .scratch = scratch_.path(),
+                            .door = hold_.open_door(m.return_secret, std::chrono::milliseconds(m.hold_ms))});
 }
 
 // What an earlier attempt had is gone before the next gets its own.
@@ -340,6 +352,7 @@ void Agent::parent_died() {
 
 void Agent::arm_timer() {
   TimePoint next = link_.lost() || suspended_ ? TimePoint::max() : last_heard_ + heartbeat_timeout_;
+  if (const auto due = hold_.due()) next = std::min(next, *due);
   if (const auto due = attempt_ ? attempt_->due() : std::nullopt) next = std::min(next, *due);
   if (next == TimePoint::max() || armed_for_ == next) return;
   armed_for_ = next;
@@ -354,6 +367,9 @@ void Agent::on_timer(TimePoint due) {
   const TimePoint now = Clock::now();
   if (attempt_) attempt_->on_time(now);
   if (now - due > kStoppedFor) last_heard_ = now;  // it was us who stood still: one more period before we judge
+  if (const auto given_up = hold_.due(); given_up && now >= *given_up) {
+    return launcher_lost(Error(ErrorKind::Lost, "the launcher has not come back"));
+  }
   if (!link_.lost() && !suspended_ && now - last_heard_ >= heartbeat_timeout_) {
     // Its own line for a launcher that stood still and goes on later; one that is cut off never reads it.
     link_.send(wire::Bye{.reason = "its agent heard nothing from sml-run for " + format_duration(heartbeat_timeout_) +

@@ -2,7 +2,8 @@
 //
 // One thread, one event loop. This is what lasts for the whole run: the link, the guardian, the clock by which a silent
 // launcher is lost, the greeting and the leaving; what belongs to the workers is a HostAttempt. When the launcher's end
-// of the pipe closes, or it is silent for longer than the heartbeat timeout, everything is ended and the agent leaves.
+// of the pipe closes, and it does not come back with another soon, or when it is silent for longer than the heartbeat
+// timeout, everything is ended and the agent leaves.
 #pragma once
 #include <csignal>
 #include <memory>
@@ -23,6 +24,7 @@
 #include "launcher/agent/guardian.h"
 #include "launcher/agent/health_check.h"
 #include "launcher/agent/host_attempt.h"
+#include "launcher/agent/link_hold.h"
 #include "launcher/agent/local_callers.h"
 #include "launcher/agent/preload.h"
 #include "launcher/agent/scratch_folder.h"
@@ -89,6 +91,7 @@ class Agent final : private AttemptOwner {
   unsigned long descriptor_limit_;  // soft limit that workers get
   std::vector<int> ignored_signals_;
   ControlLink link_;
+  LinkHold hold_;
   boost::asio::steady_timer timer_;
   std::optional<TimePoint> armed_for_;
   supervise::AgentMachine machine_;

@@ -3,15 +3,15 @@
 #include <algorithm>
 #include <cerrno>
 #include <iterator>
+#include <utility>
 
 #include <fcntl.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
 #include <boost/asio/buffer.hpp>
-#include <boost/asio/post.hpp>
-#include <boost/asio/write.hpp>
 
+#include "common/core/switch_point.h"
 #include "launcher/agent/own_clock.h"
 
 namespace sml::agent {
@@ -19,6 +19,16 @@ namespace sml::agent {
 namespace {
 constexpr std::size_t kReadSize = std::size_t{64} << 10;
 constexpr std::size_t kQueueLimit = std::size_t{64} << 10;  // output waits in the workers' pipes, not with us
+// More than output can be under way. Where a launcher asks for what came before it, its link cannot go on.
+constexpr std::size_t kMostKept = std::size_t{24} << 20;
+
+// Whoever knows it by its number finds the other.
+void put_in_place(boost::asio::posix::stream_descriptor& place, const os::UniqueFd& fresh) {
+  const int fd = place.release();
+  ::dup3(fresh.get(), fd, O_CLOEXEC);
+  place.assign(fd);
+  place.non_blocking(true);
+}
 }  // namespace
 
 ControlLink::ControlLink(boost::asio::io_context& loop, int in, int out, Handlers handlers)
@@ -32,30 +42,56 @@ ControlLink::ControlLink(boost::asio::io_context& loop, int in, int out, Handler
 
 void ControlLink::start() { read(); }
 
+bool ControlLink::go_on(os::UniqueFd in, os::UniqueFd out, std::string greeting, std::uint64_t received) {
+  if (lost_ || !lasts_ || !sent_.acknowledge(received) || !sent_.from(received)) return false;
+  ++pipe_;
+  put_in_place(in_, in);
+  put_in_place(out_, out);
+  greeting_ = std::move(greeting);
+  written_ = received;
+  SML_PLANT("bytes lost with a connection") written_ = sent_.end();
+  broken_ = false;
+  waits_to_write_ = false;
+  wait_to_write();
+  read();
+  return true;
+}
+
 void ControlLink::read() {
-  const auto heard = [this](boost::system::error_code error, std::size_t size) {
-    if (error == boost::asio::error::operation_aborted) return;
-    if (error) return lose(Error(ErrorKind::Lost, "the launcher is gone"));
+  const auto heard = [this, pipe = pipe_](boost::system::error_code error, std::size_t size) {
+    if (error == boost::asio::error::operation_aborted || pipe != pipe_ || lost_) return;
+    if (error) return pipe_broke("the launcher is gone");
     on_bytes(size);
   };
   in_.async_read_some(boost::asio::buffer(buffer_.get(), kReadSize), heard);
 }
 
 void ControlLink::on_bytes(std::size_t size) {
+  received_.add(size);
   decoder_.feed(std::span<const char>(buffer_.get(), size));
   for (;;) {
     Result<std::optional<wire::ToAgent>> next = decoder_.next();
     if (!next) return lose(next.error());
     if (!next->has_value()) break;
-    handlers_.message(std::move(**next));
+    if (const auto* receipt = std::get_if<wire::Received>(&**next)) {
+      heed(*receipt);
+    } else {
+      handlers_.message(std::move(**next));
+    }
     if (lost_) return;
   }
+  if (const auto place = lasts_ ? received_.receipt() : std::nullopt) send(wire::Received{*place});
   read();
+}
+
+void ControlLink::heed(const wire::Received& receipt) {
+  if (!sent_.acknowledge(receipt.bytes)) return lose(Error(ErrorKind::Protocol, "it has what was not sent"));
+  if (last_sent_) handlers_.drained();
 }
 
 void ControlLink::send_bytes(std::string_view frames) {
   if (lost_ || last_sent_) return;
-  pending_ += frames;
+  sent_.append(frames);
   write();
 }
 
@@ -71,70 +107,107 @@ void ControlLink::send_output(Rank rank, wire::Stream stream, TimePoint read_at,
   head_.clear();
   wire::append_output_head(head_, rank, stream, nanoseconds(read_at), bytes.size());
   std::size_t sent = 0;
-  if (idle()) {
+  if (takes_more()) {
     const iovec pieces[] = {{head_.data(), head_.size()}, {const_cast<char*>(bytes.data()), bytes.size()}};
     const ssize_t n = ::writev(out_.native_handle(), pieces, std::size(pieces));
     if (n > 0) sent = static_cast<std::size_t>(n);  // an error shows again when the rest is written
   }
-  if (sent == head_.size() + bytes.size()) return;
-  const std::size_t sent_of_head = std::min(sent, head_.size());
-  pending_.append(head_, sent_of_head);
-  pending_ += bytes.substr(sent - sent_of_head);
+  if (!lasts_ && sent == head_.size() + bytes.size()) return;
+  const std::size_t skipped = lasts_ ? 0 : sent;  // what is written is kept, or forgotten
+  const std::size_t skipped_of_head = std::min(skipped, head_.size());
+  sent_.append(std::string_view(head_).substr(skipped_of_head));
+  sent_.append(bytes.substr(skipped - skipped_of_head));
+  if (lasts_) wrote(sent);
   write();
 }
 
-// What the system does not take is read after all, and queued.
+// What the system does not take is read after all, and queued; so is all where the link lasts.
 void ControlLink::send_output_of(int pipe, Rank rank, wire::Stream stream, TimePoint read_at, std::size_t size) {
   if (lost_ || last_sent_) return;
   credit_ -= std::min<std::uint64_t>(credit_, size);
   head_.clear();
   wire::append_output_head(head_, rank, stream, nanoseconds(read_at), size);
-  if (send_head()) {
-    while (size > 0) {
-      const ssize_t n = ::splice(pipe, nullptr, out_.native_handle(), nullptr, size, SPLICE_F_NONBLOCK | SPLICE_F_MOVE);
-      if (n <= 0) break;
-      size -= static_cast<std::size_t>(n);
-    }
+  send_head();
+  while (!lasts_ && takes_more() && size > 0) {
+    const ssize_t n = ::splice(pipe, nullptr, out_.native_handle(), nullptr, size, SPLICE_F_NONBLOCK | SPLICE_F_MOVE);
+    if (n <= 0) break;
+    size -= static_cast<std::size_t>(n);
   }
-  const std::size_t queued = pending_.size();
-  pending_.resize(queued + size);
-  for (std::size_t at = queued; at < pending_.size();) {
-    const ssize_t n = ::read(pipe, &pending_[at], pending_.size() - at);
-    if (n > 0) at += static_cast<std::size_t>(n);
+  char* place = sent_.extend(size);
+  while (size > 0) {
+    const ssize_t n = ::read(pipe, place, size);
     if (n < 0 && errno == EINTR) continue;
     if (n <= 0) break;  // cannot be: they are there, and nobody else reads them
+    place += n;
+    size -= static_cast<std::size_t>(n);
   }
   write();
 }
 
-// True when it has gone out whole, and the bytes can follow directly; else it is queued, or what is left of it.
-bool ControlLink::send_head() {
-  const ssize_t n = idle() ? ::write(out_.native_handle(), head_.data(), head_.size()) : 0;
-  const auto sent = static_cast<std::size_t>(std::max<ssize_t>(n, 0));
-  pending_.append(head_, sent);
-  return sent == head_.size();
+// Where it goes out whole the bytes can follow directly.
+void ControlLink::send_head() {
+  sent_.append(head_);
+  if (!lasts_) write();
 }
 
 std::size_t ControlLink::allowance() const {
-  if (lost_ || pending_.size() + writing_.size() >= kQueueLimit) return 0;
+  if (lost_ || unwritten() >= kQueueLimit) return 0;
   return static_cast<std::size_t>(std::min<std::uint64_t>(credit_, kQueueLimit));
 }
 
+void ControlLink::wrote(std::size_t size) {
+  written_ += size;
+  const std::uint64_t kept = lasts_ ? std::uint64_t{kMostKept} : 0;
+  if (sent_.end() > kept) sent_.forget(std::min(written_, sent_.end() - kept));
+}
+
+// False: not now, or not any more; errno says which.
+bool ControlLink::write_some() {
+  const bool greets = !greeting_.empty();
+  const std::string_view rest = greets ? std::string_view(greeting_) : *sent_.from(written_);
+  const ssize_t n = ::write(out_.native_handle(), rest.data(), rest.size());
+  if (n < 0) return errno == EINTR;
+  const auto size = static_cast<std::size_t>(n);
+  if (greets) {
+    greeting_.erase(0, size);
+  } else {
+    wrote(size);
+  }
+  return true;
+}
+
 void ControlLink::write() {
-  if (!writing_.empty() || pending_.empty() || lost_) return;
-  writing_.swap(pending_);
-  boost::asio::async_write(out_, boost::asio::buffer(writing_), [this](boost::system::error_code error, std::size_t) {
-    writing_.clear();
-    if (error == boost::asio::error::operation_aborted) return;
-    if (error) return lose(Error(ErrorKind::Lost, "the launcher does not listen any more"));
-    write();
-    handlers_.drained();
-  });
+  if (lost_ || broken_ || waits_to_write_) return;
+  while (!takes_more()) {
+    if (!write_some()) return wait_to_write();  // an error shows again there
+  }
+}
+
+void ControlLink::wait_to_write() {
+  if (std::exchange(waits_to_write_, true)) return;
+  out_.async_wait(boost::asio::posix::stream_descriptor::wait_write,
+                  [this, pipe = pipe_](boost::system::error_code error) {
+                    if (error == boost::asio::error::operation_aborted || pipe != pipe_ || lost_) return;
+                    waits_to_write_ = false;
+                    if (!takes_more() && !write_some() && errno != EAGAIN) {
+                      return pipe_broke("the launcher does not listen any more");
+                    }
+                    write();
+                    handlers_.drained();
+                  });
+}
+
+void ControlLink::pipe_broke(const char* how) {
+  if (broken_) return;
+  if (!lasts_) return lose(Error(ErrorKind::Lost, how));
+  broken_ = true;
+  handlers_.broken();
 }
 
 void ControlLink::abandon() {
   lost_ = true;
-  pending_.clear();
+  sent_.forget(sent_.end());
+  written_ = sent_.end();
   boost::system::error_code ignored;
   in_.cancel(ignored);
 }

@@ -21,6 +21,7 @@
 #include "launcher/agent/agent.h"
 #include "launcher/agent/guardian.h"
 #include "launcher/agent/last_words.h"
+#include "launcher/agent/messenger.h"
 #include "launcher/agent/scratch_folder.h"
 
 namespace {
@@ -29,6 +30,7 @@ struct Flags {
   std::string mark;                                              // --mark WORD: begins the line by which we open
   std::chrono::milliseconds silence = std::chrono::seconds(30);  // --silence MS: until the launcher says another
   std::string remove_folder;  // --remove DIR: holds nothing but our file; gone as soon as we run
+  bool comes_back = false;    // --return: with another connection to an agent that is there
   bool version = false;
 };
 
@@ -37,6 +39,7 @@ Flags parse(int argc, char** argv) {
   for (int i = 1; i < argc; ++i) {
     const std::string_view word = argv[i];
     if (word == "--version") flags.version = true;
+    if (word == "--return") flags.comes_back = true;
     if (word == "--mark" && i + 1 < argc) flags.mark = argv[++i];
     if (word == "--silence" && i + 1 < argc)
       flags.silence = std::chrono::milliseconds(std::strtoul(argv[++i], nullptr, 10));
@@ -65,11 +68,13 @@ void pass_on(boost::asio::signal_set& signals, sml::agent::Agent& agent) {
   });
 }
 
+void remove_folder(const std::string& folder) {
+  if (folder.empty()) return;
+  ::unlink((folder + "/sml-run-agent").c_str());
+  ::rmdir(folder.c_str());
+}
+
 int serve(const Flags& flags, const sml::agent::ScratchFolder& scratch, sml::agent::Pact& pact, char** environment) {
-  if (!flags.remove_folder.empty()) {
-    ::unlink((flags.remove_folder + "/sml-run-agent").c_str());
-    ::rmdir(flags.remove_folder.c_str());
-  }
   ::signal(SIGPIPE, SIG_IGN);
   ::prctl(PR_SET_NAME, "sml-run-agent");
   sml::os::become_subreaper();
@@ -105,6 +110,8 @@ int main(int argc, char** argv, char** environment) {
   sml::os::ensure_standard_descriptors();
   close_what_we_were_given();
   try {
+    remove_folder(flags.remove_folder);
+    if (flags.comes_back) return sml::agent::carry_back(flags.mark, flags.silence);
     return sml::agent::guard([&](sml::agent::Pact& pact, const sml::agent::ScratchFolder& scratch) {
       return serve(flags, scratch, pact, environment);
     });

@@ -48,6 +48,7 @@ void Heartbeat::beat() {
   for (Host& host : hosts_.all()) {
     if (!host.runs()) continue;
     if (host.session->last_heard() >= host.pinged) host.ping();
+    if (now - host.session->last_heard() >= timeout_ / 2) host.session->doubt();
     if (we_stood_still || now - host.session->last_heard() < timeout_) continue;
     SML_SWITCH_POINT("a host is not heard any more");
     host.session->abandon(unheard_for(timeout_));

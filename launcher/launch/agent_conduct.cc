@@ -43,7 +43,8 @@ Judgement AgentConduct::check(const wire::ToLauncher& message) {
 
 Judgement AgentConduct::judge(const wire::HelloAck& m) {
   if (std::exchange(greeted_, true)) return broken("greeted twice");
-  if (Judgement texts = all_fit(std::initializer_list<std::string_view>{m.build_id, m.machine, m.cgroup, m.scratch});
+  if (Judgement texts =
+          all_fit(std::initializer_list<std::string_view>{m.build_id, m.machine, m.cgroup, m.scratch, m.door});
       !texts)
     return texts;
   return all_fit(m.addresses);

@@ -57,6 +57,7 @@ class AgentConduct {
   Result<void> judge(const wire::Vouched& m);
   Result<void> judge(const wire::LeftEnded& m);
   Result<void> judge(const wire::Health& m);
+  Result<void> judge(const wire::Received&) { return {}; }  // is for the link
   // All else is about the attempt.
   template <class Message>
   Result<void> judge(const Message& m) {

@@ -1,6 +1,6 @@
 #include "launcher/launch/agent_session.h"
 
-#include <random>
+#include <algorithm>
 #include <utility>
 
 #include <boost/asio/post.hpp>
@@ -14,15 +14,6 @@ namespace sml::launch {
 namespace {
 
 constexpr int kMaxFolders = 8;
-
-// Noise can contain anything, so the mark is one that nobody could know beforehand.
-std::string make_mark() {
-  std::random_device device;
-  static constexpr char digits[] = "0123456789abcdef";
-  std::string mark = "sml";
-  for (int i = 0; i < 16; ++i) mark.push_back(digits[device() % 16]);
-  return mark;
-}
 
 SessionEvent event_for(const wire::HelloAck&) { return SessionEvent::HelloAck; }
 SessionEvent event_for(const wire::Prepared&) { return SessionEvent::Prepared; }
@@ -42,6 +33,7 @@ SessionEvent event_for(const wire::Traced&) { return SessionEvent::Chatter; }
 SessionEvent event_for(const wire::WorkersUse&) { return SessionEvent::Chatter; }
 SessionEvent event_for(const wire::Health&) { return SessionEvent::Chatter; }
 SessionEvent event_for(const wire::LeftEnded&) { return SessionEvent::Chatter; }
+SessionEvent event_for(const wire::Received&) { return SessionEvent::Chatter; }
 template <class Message>
 SessionEvent event_for(const Message&) {
   return SessionEvent::WorkerNews;
@@ -69,10 +61,18 @@ AgentSession::AgentSession(boost::asio::any_io_executor loop, SessionOwner& owne
 }
 
 void AgentSession::start() {
-  transport_ = reach_.transport(
-      plan_.host, mark_, bootstrap_script(image_, mark_, {plan_.start_limit_s, plan_.hello.heartbeat_timeout_ms}));
-  if (!transport_) return transport_is_local();
-  transport_->start(*this);
+  const auto start_agent = [this](const std::string& mark, AgentDuty duty) {
+    const StartLimits limits{plan_.start_limit_s, plan_.hello.heartbeat_timeout_ms};
+    return reach_.transport(plan_.host, mark, bootstrap_script(image_, mark, limits, duty));
+  };
+  std::unique_ptr<AgentTransport> first = start_agent(mark_, AgentDuty::Serve);
+  if (!first) return transport_is_local();
+  LastingLink::Again again;
+  if (reach_.start() == Reach::Start::ByLogin && !plan_.end_left)
+    again = [start_agent](const std::string& mark) { return start_agent(mark, AgentDuty::Return); };
+  transport_ = std::make_unique<LastingLink>(loop_, image_, static_cast<TransportEvents&>(*this), std::move(first),
+                                             std::move(again));
+  transport_->start();
 }
 
 void AgentSession::transport_step(std::string_view step) {
@@ -83,8 +83,9 @@ void AgentSession::transport_step(std::string_view step) {
 
 void AgentSession::transport_is_local() {
   local_ = true;
-  transport_ = reach_.local_transport(mark_);
-  transport_->start(*this);
+  transport_ = std::make_unique<LastingLink>(loop_, image_, static_cast<TransportEvents&>(*this),
+                                             reach_.local_transport(mark_), nullptr);
+  transport_->start();
 }
 
 void AgentSession::transport_open(std::string_view local_address, std::string_view peer_address) {
@@ -108,12 +109,13 @@ void AgentSession::transport_bytes(std::span<const char> bytes) {
 void AgentSession::greet() {
   while (machine_.state() == SessionState::Greeting) {
     Result<std::optional<wire::Greeting>> next = greeting_.next();
-    if (!next) return fail(next.error());
+    if (!next) return abandon(next.error());
     if (!next->has_value()) return;
     handle_greeting(**next);
   }
   if (machine_.state() != SessionState::Preparing) return;
   const std::string rest = greeting_.take_rest();
+  transport_->frames_came(rest.size());
   decoder_.feed(rest);
   decode();
 }
@@ -124,15 +126,18 @@ void AgentSession::handle_greeting(const wire::Greeting& greeting) {
     return;
   }
   if (const auto* cannot = std::get_if<wire::CannotDeploy>(&greeting)) {
-    return fail(
+    return abandon(
         Error(ErrorKind::Deploy, "no folder takes the agent: " + show(cannot->text, 500))
             .with_hint("one of ~/.cache, /dev/shm or /tmp must be writable, have 2 MB free and allow execution"));
   }
-  const auto& runs = std::get<wire::AgentRuns>(greeting);
+  const auto* agent = std::get_if<wire::AgentRuns>(&greeting);
+  if (agent == nullptr)
+    return abandon(Error(ErrorKind::Protocol, "the far side began as a messenger that nobody sent"));
+  const wire::AgentRuns runs = *agent;
   if (runs.version != wire::kProtocolVersion) {
-    return fail(Error(ErrorKind::Protocol, "its agent speaks protocol " + std::to_string(runs.version) +
-                                               ", this sml-run " + std::to_string(wire::kProtocolVersion))
-                    .with_hint("remove ~/.cache/sml-run there"));
+    return abandon(Error(ErrorKind::Protocol, "its agent speaks protocol " + std::to_string(runs.version) +
+                                                  ", this sml-run " + std::to_string(wire::kProtocolVersion))
+                       .with_hint("remove ~/.cache/sml-run there"));
   }
   if (machine_.on(SessionEvent::AgentRuns) == SessionAction::Introduce) introduce();
 }
@@ -140,12 +145,12 @@ void AgentSession::handle_greeting(const wire::Greeting& greeting) {
 void AgentSession::send_agent(const wire::NeedAgent& need) {
   // The script asks once for each folder, and only after it has consumed what was sent before.
   if (++times_sent_ > kMaxFolders || transport_->unsent() > 0) {
-    return fail(Error(ErrorKind::Protocol, "asks for the agent again and again"));
+    return abandon(Error(ErrorKind::Protocol, "asks for the agent again and again"));
   }
   if (!image_.machine().empty() && need.machine != image_.machine()) {
-    return fail(Error(ErrorKind::Deploy, "is a machine of type " + show(need.machine, 40) +
-                                             ", the agent at hand is for " + std::string(image_.machine()))
-                    .with_hint("build sml-run-agent for that type and name it with --agent-path"));
+    return abandon(Error(ErrorKind::Deploy, "is a machine of type " + show(need.machine, 40) +
+                                                ", the agent at hand is for " + std::string(image_.machine()))
+                       .with_hint("build sml-run-agent for that type and name it with --agent-path"));
   }
   transport_step("sending the agent");
   transport_->send_lasting(image_.bytes());
@@ -153,7 +158,7 @@ void AgentSession::send_agent(const wire::NeedAgent& need) {
 
 void AgentSession::introduce() {
   transport_step("preparing");
-  transport_->send(wire::encode(plan_.hello));
+  transport_->send(wire::encode(transport_->greet(plan_.hello)));
   if (plan_.end_left) {
     conduct_.asked(*plan_.end_left);
     return transport_->send(wire::encode(*plan_.end_left) + wire::encode(wire::ToAgent(wire::Leave{})));
@@ -162,16 +167,25 @@ void AgentSession::introduce() {
   owner_.session_introduced(*this);
 }
 
+void AgentSession::doubt() {
+  if (agent_runs()) transport_->doubt();
+}
+
 void AgentSession::decode() {
   while (machine_.state() != SessionState::Ended) {
     Result<std::optional<wire::ToLauncher>> next = decoder_.next();
     if (!next) return break_off(next.error().message());
-    if (!next->has_value()) return;
+    if (!next->has_value()) break;
     handle(std::move(**next));
   }
+  if (auto receipt = agent_runs() ? transport_->receipt() : std::nullopt) give(std::move(*receipt));
 }
 
 void AgentSession::handle(wire::ToLauncher message) {
+  if (const auto* receipt = std::get_if<wire::Received>(&message)) {
+    if (!transport_->acknowledge(receipt->bytes)) break_off("has received what was not sent");
+    return;
+  }
   const SessionEvent event = event_of(message);
   const SessionState before = machine_.state();
   const SessionAction action = machine_.on(event);
@@ -180,6 +194,8 @@ void AgentSession::handle(wire::ToLauncher message) {
   }
   if (action == SessionAction::None) return;
   if (Result<void> allowed = conduct_.check(message); !allowed) return break_off(allowed.error().message());
+  if (const auto* ack = std::get_if<wire::HelloAck>(&message)) transport_->agree(*ack);
+  if (machine_.state() == SessionState::Leaving) give(transport_->say_goodbye());
   if (action == SessionAction::TellReady) {
     transport_step("ready");
     return owner_.session_ready(*this, std::get<wire::Prepared>(message));
@@ -190,12 +206,16 @@ void AgentSession::handle(wire::ToLauncher message) {
 // Whatever else it says is not listened to.
 void AgentSession::break_off(const std::string& rule) {
   SML_SWITCH_POINT("an agent breaks the protocol");
-  fail(Error(ErrorKind::Protocol, "broke the protocol: " + rule)
-           .with_hint("what speaks there is not the agent that was started, or it has been tampered with"));
+  abandon(Error(ErrorKind::Protocol, "broke the protocol: " + rule)
+              .with_hint("what speaks there is not the agent that was started, or it has been tampered with"));
 }
 
 bool AgentSession::agent_runs() const {
   return machine_.state() != SessionState::Starting && machine_.state() != SessionState::Greeting && !ended();
+}
+
+TimePoint AgentSession::last_said() const {
+  return transport_ ? std::max(last_said_, transport_->asked_at()) : last_said_;
 }
 
 void AgentSession::send(const wire::ToAgent& message) {
@@ -272,12 +292,11 @@ void AgentSession::abandon(Error why) {
   machine_.end();
   boost::asio::post(loop_, [this, alive = std::weak_ptr<bool>(alive_), why = std::move(why)] {
     if (alive.expired()) return;
+    last_said_ = last_said();
     transport_.reset();
     owner_.session_ended(*this, &why);
   });
 }
-
-void AgentSession::fail(Error why) { abandon(std::move(why)); }
 
 void AgentSession::transport_closed(const Error& why) {
   const SessionState before = machine_.state();

@@ -13,6 +13,7 @@
 #include "launcher/launch/agent_conduct.h"
 #include "launcher/launch/agent_image.h"
 #include "launcher/launch/agent_transport.h"
+#include "launcher/launch/lasting_link.h"
 #include "launcher/launch/reach.h"
 #include "launcher/launch/session_machine.h"
 
@@ -74,6 +75,8 @@ class AgentSession final : private TransportEvents {
   // resume(): any word from us would set it going again.
   void suspend();
   void resume();
+  // Nothing has been heard for long: tries another connection to the agent, where one can be made.
+  void doubt();
   // Gives the host up now, whatever it does; session_ended follows from the loop.
   void abandon(Error why);
 
@@ -88,8 +91,8 @@ class AgentSession final : private TransportEvents {
   const std::string& local_address() const { return local_address_; }  // of the connection; empty if unknown
   const std::string& peer_address() const { return peer_address_; }
   TimePoint last_heard() const { return last_heard_; }
-  TimePoint last_said() const { return last_said_; }  // anything to the agent
-  bool had_workers() const { return had_workers_; }   // it has been told to start some
+  TimePoint last_said() const;                       // anything to the agent
+  bool had_workers() const { return had_workers_; }  // it has been told to start some
   const std::string& mark() const { return mark_; }
   // After session_ended: the agent was gone all at once, and its host can be reached as before.
   bool agent_vanished() const { return agent_vanished_; }
@@ -110,7 +113,6 @@ class AgentSession final : private TransportEvents {
   void decode();
   void handle(wire::ToLauncher message);
   void give(std::string frames);  // to the transport, or to those that wait
-  void fail(Error why);
   void break_off(const std::string& rule);
   Error explain(SessionState before, const Error& why) const;
 
@@ -124,7 +126,7 @@ class AgentSession final : private TransportEvents {
   AgentConduct conduct_;
   wire::GreetingReader greeting_;
   wire::Decoder<wire::ToLauncher> decoder_;
-  std::unique_ptr<AgentTransport> transport_;
+  std::unique_ptr<LastingLink> transport_;
   std::string step_ = "starting";
   int times_sent_ = 0;                    // the agent, to this host
   std::optional<std::string> held_back_;  // frames; while the agent is suspended

@@ -13,7 +13,7 @@ constexpr char kScript[] =
     // Programs that we run ourselves come from the system, whatever the login's PATH holds.
     "sml_path=$PATH; PATH=/usr/bin:/bin:/usr/sbin:/sbin:$PATH; trap \"\" PIPE; "
     "sml_run() { PATH=$sml_path; [ -z \"$sml_mask\" ] || umask \"$sml_mask\"; exec \"$@\" --mark @MARK@ --silence "
-    "@SILENCE@; }; "
+    "@SILENCE@@DUTY@; }; "
     // sml_good FOLDER: descriptor 9 is the agent, whole, and nobody else can write it or its folder. To read it all is
     // what costs most of a start, so a file that was found whole gets a time that no later write leaves it.
     "sml_good() { [ -x /proc/self/fd/9 ] && [ -O /proc/self/fd/9 ] && [ -O \"$1\" ] && "
@@ -69,13 +69,15 @@ void replace_all(std::string& text, std::string_view what, std::string_view with
 
 }  // namespace
 
-std::string bootstrap_script(const AgentImage& image, const std::string& mark, const StartLimits& limits) {
+std::string bootstrap_script(const AgentImage& image, const std::string& mark, const StartLimits& limits,
+                             AgentDuty duty) {
   std::string script = kScript;
   replace_all(script, "@MARK@", mark);
   replace_all(script, "@NAME@", image.file_name());
   replace_all(script, "@CKSUM@", image.cksum());
   replace_all(script, "@SIZE@", std::to_string(image.bytes().size()));
   replace_all(script, "@SILENCE@", std::to_string(limits.silence_ms));
+  replace_all(script, "@DUTY@", duty == AgentDuty::Return ? " --return" : "");
   replace_all(script, "@START@", std::to_string(limits.start_s));
   return std::string(kBegin) + "'" + script + "'";
 }

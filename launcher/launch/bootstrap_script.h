@@ -13,6 +13,9 @@ struct StartLimits {
   std::uint32_t silence_ms = 30'000;  // for the first word to the agent
 };
 
+// What the agent is started for: to serve a host, or as a messenger to the one that does.
+enum class AgentDuty : std::uint8_t { Serve, Return };
+
 // One line for any login shell (sh, bash, zsh, dash, csh, fish): "exec /bin/sh -c '...'", where the inner script is
 // POSIX sh without quotes, backslashes, newlines or exclamation marks that those shells read differently. Nothing in it
 // comes from the user or the host list. It speaks the lines of common/wire/handshake.h, each beginning with `mark`
@@ -26,7 +29,8 @@ struct StartLimits {
 // Where the agent goes: ${XDG_CACHE_HOME:-~/.cache}/sml-run (mode 0700, must be the login's own), where it stays for
 // the next job; if that cannot be written or executed from, a new folder of mktemp -d in $XDG_RUNTIME_DIR, /dev/shm,
 // /tmp, /var/tmp or the home, which the agent removes as soon as it runs.
-std::string bootstrap_script(const AgentImage& image, const std::string& mark, const StartLimits& limits = {});
+std::string bootstrap_script(const AgentImage& image, const std::string& mark, const StartLimits& limits = {},
+                             AgentDuty duty = AgentDuty::Serve);
 
 // What somebody who was given the script has said, with the script taken out where it is quoted.
 std::string without_bootstrap_script(std::string text);

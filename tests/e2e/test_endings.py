@@ -212,10 +212,13 @@ class NothingLeft(FourHosts):
         self.assert_status(done, 125)
         self.assert_silent(2)
 
-    def test_an_ssh_session_is_killed(self):
+    def test_an_ssh_session_is_killed_and_nobody_let_in(self):
+        """So that the connection cannot be made again; see test_links.py for when it can."""
+        listener = "^sshd: .*listener"
+        self.addCleanup(sh, self.bed, "algo-3", f"pkill -CONT -f '{listener}'")
         with self.popen("sleep", "600") as job:
             wait_for_workers(self.bed, "sleep 600", 8)
-            sh(self.bed, "algo-3", "pkill -KILL -f '^sshd: root'")
+            sh(self.bed, "algo-3", f"pkill -STOP -f '{listener}'; pkill -KILL -f '^sshd: root'")
             done = job.finish(10)
         self.assert_status(done, 125)
         self.assertRegex("\n".join(complaints(done)), r"(?m)^algo-3: ")

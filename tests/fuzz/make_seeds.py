@@ -69,7 +69,7 @@ def pmix():
 
 def codecs():
     app = texts(b"python3", b"train.py") + text(b"/srv/job") + u8(1) + texts(b"PATH=/bin") + texts(b"LR=0.1")
-    hello = u32(11) + text(b"job") + text(b"algo-2") + u32(30000, 10000) + u64(65536)
+    hello = u32(12) + text(b"job") + text(b"algo-2") + u32(30000, 10000) + u64(65536) + text(b"secret") + u32(1000)
     start = texts(b"MASTER_ADDR=10.0.0.1", b"MASTER_PORT=29500") + u8(1) + u32(2) + texts(b"10.0.0.1", b"10.0.0.2")
     start += u32(1, 0) + texts(b"TF_CONFIG={}")
     caller = u32(1) + text(b"10.0.0.2") + struct.pack(">H", 4000) + text(b"10.0.0.1") + struct.pack(">H", 29500)
@@ -79,7 +79,8 @@ def codecs():
            "AskJoined": struct.pack(">H", 29500), "Inspect": b"", "Vouch": u32(1) + caller, "Ruled": u32(1, 1) + u8(1),
            "EndLeft": text(b"sml0") + u32(17) + text(b"/sys/fs/cgroup/sml-run-a") + text(b"/tmp/sml-run-a"),
            "Fenced": u32(1) + u8(0) + text(b"1") + texts(b"a", b""), "Relay": u32(1) + u8(1) + u32(0, 1) + text(b"x"),
-           "AskTraces": u32(7, 2200) + u8(1), "AskUse": u32(7), "AskHealth": u32(2) + text(b"nvidia-smi") + u32(10000, 50000)}
+           "AskTraces": u32(7, 2200) + u8(1), "AskUse": u32(7), "AskHealth": u32(2) + text(b"nvidia-smi") + u32(10000, 50000),
+           "Received": u64(65536), "Return": text(b"sml1") + text(b"door") + u32(17) + text(b"secret") + u64(7)}
     for name, payload in one.items():
         put("codec_to_agent", name.lower(), frame(TO_AGENT[name], payload))
     worker = u32(2, 0, 0) + u8(1) + texts(b"RANK=2") + text(b"/logs/2/stdout") + text(b"") + text(b"0-3") + u8(0)
@@ -90,7 +91,7 @@ def codecs():
     put("codec_to_agent", "conversation", b"".join(frame(TO_AGENT[n], one[n]) for n in ("Hello", "Ping", "Start", "Stop")))
     put("codec_to_agent", "cut_short", frame(TO_AGENT["Hello"], hello)[:-3])
 
-    ack = u32(11) + text(b"b") + u32(17) + u64(5) + texts(b"10.0.0.2") + text(b"machine") + text(b"") + text(b"/tmp/s")
+    ack = u32(12) + text(b"b") + u32(17) + u64(5) + texts(b"10.0.0.2") + text(b"machine") + text(b"") + text(b"/tmp/s") + text(b"door")
     one = {"HelloAck": ack,
            "Prepared": u32(1) + u8(9) + text(b"no such program") + text(b"install it") +
            struct.pack(">IBHBH", 2, 0, 29500, 2, 4000) + texts(b"10.0.0.2") + texts(b"a warning") + u32(1, 2) + text(b"core 1") +
@@ -109,7 +110,7 @@ def codecs():
            "Trace": u32(7, 2, 40) + text(b"python3 train.py") + u64(1500) + u32(1, 1, 40) + text(b"python3") + u8(83) +
            texts(b"futex_wait_queue", b"202 0x7f00 0x80", b"", b"")[4:] + u32(1) + texts(b"10.0.0.1:29500") + text(b"py-spy") +
            text(b"Thread 40 (idle): \"MainThread\"\n    wait (a.py:3)\n") + text(b""),
-           "Traced": u32(7), "WorkersUse": u32(7, 1, 2) + u64(1500, 1 << 20) + u32(2),
+           "Received": u64(7), "Traced": u32(7), "WorkersUse": u32(7, 1, 2) + u64(1500, 1 << 20) + u32(2),
            "Health": u32(2) + texts(b"--health-check exited with status 1")}
     for name, payload in one.items():
         put("codec_to_launcher", name.lower(), frame(TO_LAUNCHER[name], payload))

@@ -79,6 +79,25 @@ void AgentProcess::signalled(int signo) {
   ready = true;
 }
 
+void AgentProcess::come_back(std::shared_ptr<Link> link, const wire::Return& wish) {
+  callers_.push_back(link);
+  boost::asio::post(*loop_, [this, link, wish] {
+    if (std::erase(callers_, link) == 0) return;
+    const auto [in, out] = link->take_agents_ends();
+    agent::Returned pipe{os::UniqueFd(in), os::UniqueFd(out), wish};
+    bool taken = false;
+    if (door && in >= 0) door(pipe, taken);
+    if (!taken) return link->refused();
+    link->goes_on_from(wish.received);
+    link_ = link;
+  });
+  ready = true;
+}
+
+void AgentProcess::cut_callers() {
+  for (const auto& link : callers_) link->cut();
+}
+
 void AgentProcess::die() {
   if (gone()) return;
   world->note("the agent of " + host_.name() + " is killed");
@@ -96,6 +115,7 @@ void AgentProcess::leave(bool well) {
   }
   agent_.reset();
   loop_.reset();
+  for (const auto& link : std::exchange(callers_, {})) link->refused();
   world->remove(*this);
   host_.agents_end(*this);
   link_->agent_gone(well);
@@ -114,6 +134,30 @@ Host::~Host() = default;
 void Host::start_agent(std::shared_ptr<Link> link) {
   agents_.push_back(std::make_unique<AgentProcess>(*this, std::move(link), next_pid_++));
   agents_.back()->ready = true;
+}
+
+void Host::come_back(std::shared_ptr<Link> link, std::string_view frame) {
+  wire::Decoder<wire::ToAgent> decoder;
+  decoder.feed(frame);
+  const auto message = decoder.next();
+  const auto* wish = message && message->has_value() ? std::get_if<wire::Return>(&**message) : nullptr;
+  if (wish == nullptr) return world->broken(name_ + ": a messenger is told nonsense");
+  for (const auto& agent : agents_) {
+    if (!agent->gone() && wish->door == "door-" + std::to_string(agent->pid())) {
+      return agent->come_back(std::move(link), *wish);
+    }
+  }
+  link->refused();
+}
+
+void Host::reset_links() {
+  world->note("the connections of " + name_ + " are reset");
+  reset_at = world->now();
+  for (const auto& agent : agents_) {
+    if (agent->gone()) continue;
+    agent->link().cut();
+    agent->cut_callers();
+  }
 }
 
 void Host::wake(const Link& link) {

@@ -17,6 +17,7 @@
 #include "common/core/strong.h"
 #include "common/os/spawn.h"
 #include "launcher/agent/agent.h"
+#include "launcher/agent/return_door.h"
 #include "tests/simulation/link.h"
 #include "tests/simulation/world.h"
 
@@ -91,12 +92,17 @@ class AgentProcess final : public Process {
   Link& link() { return *link_; }
   pid_t pid() const { return pid_; }
   std::uint32_t stand_still_ms() const { return pact_.stand_still_ms; }
+  // A messenger has come with another link, and what it was told.
+  void come_back(std::shared_ptr<Link> link, const wire::Return& wish);
+  void cut_callers();
+  std::function<void(agent::Returned&, bool& taken)> door;  // the agent's, once it has one
 
  private:
   void leave(bool well);
 
   Host& host_;
   std::shared_ptr<Link> link_;
+  std::vector<std::shared_ptr<Link>> callers_;  // that have no answer
   pid_t pid_;
   std::unique_ptr<boost::asio::io_context> loop_ = std::make_unique<boost::asio::io_context>(1);
   agent::ScratchFolder scratch_;
@@ -119,6 +125,7 @@ class Host {
   std::size_t index() const { return index_; }
 
   void start_agent(std::shared_ptr<Link> link);
+  void come_back(std::shared_ptr<Link> link, std::string_view frame);
   void wake(const Link& link);
   void wake_all();
 
@@ -128,11 +135,14 @@ class Host {
   void freeze(Duration time);        // all of it
   void freeze_agent(Duration time);  // its guardian watches
   void cut();
+  void reset_links();  // nothing else befalls it: another connection can be made
   void half_open(bool down, bool up);
   bool dead() const { return dead_; }
   bool touched = false;  // something has befallen it
   TimePoint touched_at = TimePoint::max();
   LinkQuality quality;
+  std::shared_ptr<Monitor> monitor;  // of the conversation with its agent
+  TimePoint reset_at = TimePoint::min();
 
   // The system that its agent calls.
   std::variant<pid_t, SpawnFailed> spawn(AgentProcess& agent, const os::WorkerProcess& worker);

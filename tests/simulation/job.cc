@@ -25,11 +25,14 @@ class SimReach final : public launch::Reach {
  public:
   SimReach(Job& owner, boost::asio::any_io_executor loop) : owner_(owner), loop_(std::move(loop)) {}
   Result<void> open(Events) override { return {}; }
-  std::unique_ptr<launch::AgentTransport> transport(HostId host, const std::string& mark, const std::string&) override {
-    return std::make_unique<Transport>(owner_.link_to(host, loop_, mark));
+  std::unique_ptr<launch::AgentTransport> transport(HostId host, const std::string& mark,
+                                                    const std::string& script) override {
+    const bool returns = script.find(" --return") != std::string::npos;
+    return std::make_unique<Transport>(
+        owner_.link_to(host, loop_, mark, returns ? LinkPurpose::Return : LinkPurpose::Serve));
   }
   std::unique_ptr<launch::AgentTransport> local_transport(const std::string& mark) override {
-    return std::make_unique<Transport>(owner_.link_to(HostId(0), loop_, mark));
+    return std::make_unique<Transport>(owner_.link_to(HostId(0), loop_, mark, LinkPurpose::Serve));
   }
   void know(const plan::Host& host) override { owner_.know(host.name); }
   bool tell_end(const launch::RunEnd&, std::function<void()>) override { return false; }
@@ -212,7 +215,19 @@ void Job::attempt_begins(std::uint32_t number) {
   }
 }
 
+// Seeds in which nothing befalls but connections that break: nobody may notice.
+void Job::make_resets() {
+  for (std::uint64_t left = 1 + dice_.below(4); left > 0; --left) {
+    const Duration when = dice_.up_to(dice_.one_in(2) ? Duration(milliseconds(400)) : Duration(seconds(4)));
+    Host& host = *hosts_[dice_.below(hosts_.size())];
+    world->after(when, [this, &host] {
+      if (launcher_runs_) reset_links(host);
+    });
+  }
+}
+
 void Job::make_fates() {
+  if (dice_.one_in(5)) return make_resets();
   const std::uint64_t how_many = dice_.one_in(2) ? 0 : 1 + dice_.below(2);
   for (std::uint64_t i = 0; i < how_many; ++i) {
     const Duration when = dice_.up_to(dice_.one_in(2) ? Duration(milliseconds(200)) : Duration(seconds(5)));
@@ -253,6 +268,25 @@ void Job::befall(std::size_t kind) {
     case 5: return signal_launcher(SIGTSTP);
     default: return befall_host(*hosts_[dice_.below(hosts_.size())], dice_.below(kHostFates));
   }
+}
+
+// Before its agent waits no longer. One whose agent is not known yet is lost, and so is one that is reset again and
+// again.
+bool Job::can_come_back(const Host& host) const {
+  const Duration hold = std::min(
+      {Duration(options_.heartbeat_timeout), 2 * host.quality.opens_after + milliseconds(300), Duration(seconds(5))});
+  const Duration needs = host.quality.opens_after + 4 * host.quality.most_delay + milliseconds(50);
+  const bool rested = host.reset_at == TimePoint::min() || world->now() - host.reset_at > hold;
+  return all_started() && needs < hold && rested;
+}
+
+void Job::reset_links(Host& host) {
+  if (!can_come_back(host)) {
+    befallen_.push_back({world->now(), TimePoint::max(), 125, "a reset of " + host.name()});
+    host.touched = true;
+    host.touched_at = std::min(host.touched_at, world->now());
+  }
+  host.reset_links();
 }
 
 void Job::befall_host(Host& host, std::size_t kind) {
@@ -313,11 +347,15 @@ std::unique_ptr<launch::Reach> Job::make_reach(const boost::asio::any_io_executo
   return std::make_unique<SimReach>(*this, loop);
 }
 
-std::shared_ptr<Link> Job::link_to(HostId id, const boost::asio::any_io_executor& loop, const std::string& mark) {
+std::shared_ptr<Link> Job::link_to(HostId id, const boost::asio::any_io_executor& loop, const std::string& mark,
+                                   LinkPurpose purpose) {
   const auto is_it = [&](const auto& host) { return host->name() == names_[id.value()]; };
   Host& host = **std::find_if(hosts_.begin(), hosts_.end(), is_it);
-  const std::size_t fewest = changes_ ? 1 : hosts_.size();
-  return std::make_shared<Link>(host, loop, mark, host.quality, Monitor(host.name(), attempt::output_window(fewest)));
+  if (purpose == LinkPurpose::Serve) {
+    const std::size_t fewest = changes_ ? 1 : hosts_.size();
+    host.monitor = std::make_shared<Monitor>(host.name(), attempt::output_window(fewest));
+  }
+  return std::make_shared<Link>(Link::Ends{host, loop, mark, purpose}, host.quality, host.monitor);
 }
 
 Job::Address Job::whose(const std::string& address) const {

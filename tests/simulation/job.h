@@ -38,7 +38,8 @@ class Job {
 
   // What Reach and the agents ask.
   std::unique_ptr<launch::Reach> make_reach(const boost::asio::any_io_executor& loop);
-  std::shared_ptr<Link> link_to(HostId id, const boost::asio::any_io_executor& loop, const std::string& mark);
+  std::shared_ptr<Link> link_to(HostId id, const boost::asio::any_io_executor& loop, const std::string& mark,
+                                LinkPurpose purpose);
   enum class Address : std::uint8_t { OfAHost, OfADeadHost, OfNoHost };
   Address whose(const std::string& address) const;
   void know(const std::string& name) { names_.push_back(name); }  // of the next id
@@ -55,7 +56,10 @@ class Job {
   void make_fates();
   static void take_longer(WorkerScript& script, Dice& dice);
   void change_list();
+  void make_resets();
   void befall(std::size_t kind);
+  void reset_links(Host& host);
+  bool can_come_back(const Host& host) const;
   void befall_host(Host& host, std::size_t kind);
   void signal_launcher(int signo);
   void stop_launcher();

@@ -28,8 +28,15 @@ void close_fd(int& fd) {
 
 // ---- the monitor
 
-void Monitor::to_agent(std::string_view bytes) {
-  down_.feed(bytes);
+std::string_view Monitor::unread(std::uint64_t& read, std::uint64_t place, std::string_view bytes) const {
+  if (place > read) world->broken(host_ + ": bytes are left out where another connection goes on");
+  bytes.remove_prefix(std::min<std::size_t>(bytes.size(), static_cast<std::size_t>(read - std::min(read, place))));
+  read += bytes.size();
+  return bytes;
+}
+
+void Monitor::to_agent(std::uint64_t place, std::string_view bytes) {
+  down_.feed(unread(read_down_, place, bytes));
   for (;;) {
     Result<std::optional<wire::ToAgent>> next = down_.next();
     if (!next) return world->broken(host_ + " is sent nonsense: " + next.error().message());
@@ -38,8 +45,8 @@ void Monitor::to_agent(std::string_view bytes) {
   }
 }
 
-void Monitor::to_launcher(std::string_view bytes) {
-  up_.feed(bytes);
+void Monitor::to_launcher(std::uint64_t place, std::string_view bytes) {
+  up_.feed(unread(read_up_, place, bytes));
   for (;;) {
     Result<std::optional<wire::ToLauncher>> next = up_.next();
     if (!next) return world->broken(host_ + " sends nonsense: " + next.error().message());
@@ -78,10 +85,11 @@ void Monitor::look(const wire::ToLauncher& message) {
 
 // ---- the link
 
-Link::Link(Host& host, boost::asio::any_io_executor launcher, std::string mark, LinkQuality quality, Monitor monitor)
-    : host_(host),
-      launcher_(std::move(launcher)),
-      mark_(std::move(mark)),
+Link::Link(Ends ends, LinkQuality quality, std::shared_ptr<Monitor> monitor)
+    : host_(ends.host),
+      launcher_(std::move(ends.launcher)),
+      mark_(std::move(ends.mark)),
+      purpose_(ends.purpose),
       quality_(quality),
       monitor_(std::move(monitor)) {}
 
@@ -127,11 +135,18 @@ void Link::open_up() {
     if (self->up_ != Way::Open) return;
     self->tell_launcher([line](launch::TransportEvents& e) { e.transport_bytes(line); });
   });
-  host_.start_agent(shared_from_this());
+  if (purpose_ == LinkPurpose::Serve) host_.start_agent(shared_from_this());
 }
 
 void Link::send(std::string bytes) {
-  monitor_.to_agent(bytes);
+  if (purpose_ == LinkPurpose::Return && !std::exchange(asked_, true)) {
+    world->at(arrival(last_down_), [self = shared_from_this(), bytes = std::move(bytes)] {
+      if (self->down_ == Way::Open) self->host_.come_back(self, bytes);
+    });
+    return;
+  }
+  monitor_->to_agent(place_down_, bytes);
+  place_down_ += bytes.size();
   if (down_ == Way::Closed) return;
   world->at(arrival(last_down_), [self = shared_from_this(), bytes = std::move(bytes)] {
     if (self->down_ != Way::Open) return;
@@ -199,10 +214,38 @@ void Link::read_up() {
       self->host_.wake(*self);
       self->read_up();
       if (self->up_ != Way::Open || self->events_ == nullptr) return;
-      self->monitor_.to_launcher(bytes);
+      self->watch_up(bytes);
       self->tell_launcher([bytes](launch::TransportEvents& e) { e.transport_bytes(bytes); });
     });
   }
+}
+
+// The first line of one that comes back is not of the conversation, and tells where that goes on.
+void Link::watch_up(std::string_view bytes) {
+  if (purpose_ == LinkPurpose::Return && !goes_on_) {
+    first_line_ += bytes;
+    const std::size_t end = first_line_.find('\n');
+    if (end == std::string::npos) return;
+    goes_on_ = true;
+    const std::size_t number = first_line_.rfind(' ', end) + 1;
+    place_down_ = std::stoull(first_line_.substr(number, end - number));
+    bytes.remove_prefix(bytes.size() - (first_line_.size() - end - 1));
+  }
+  monitor_->to_launcher(place_up_, bytes);
+  place_up_ += bytes.size();
+}
+
+void Link::refused() {
+  const std::string line = wire::cannot_return_line(mark_, "its agent has gone");
+  close_fd(agent_reads_);
+  close_fd(agent_writes_);
+  if (up_ != Way::Open) return;
+  world->at(arrival(last_up_), [self = shared_from_this(), line] {
+    if (self->up_ != Way::Open) return;
+    self->tell_launcher([line](launch::TransportEvents& e) { e.transport_bytes(line); });
+    self->ended_ = true;
+    self->close_up(Error(ErrorKind::Lost, "the connection has ended"));
+  });
 }
 
 void Link::agent_turned() { read_up(); }

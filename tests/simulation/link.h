@@ -3,6 +3,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include <boost/asio/any_io_executor.hpp>
 
@@ -18,10 +19,12 @@ class Host;
 class Monitor {
  public:
   Monitor(std::string host, std::uint64_t window) : host_(std::move(host)), window_(window) {}
-  void to_agent(std::string_view bytes);
-  void to_launcher(std::string_view bytes);
+  // Bytes of the conversation from that place on; what has been read already is not read again.
+  void to_agent(std::uint64_t place, std::string_view bytes);
+  void to_launcher(std::uint64_t place, std::string_view bytes);
 
  private:
+  std::string_view unread(std::uint64_t& read, std::uint64_t place, std::string_view bytes) const;
   void look(const wire::ToAgent& message);
   void look(const wire::ToLauncher& message);
 
@@ -29,6 +32,8 @@ class Monitor {
   std::uint64_t window_;  // output bytes that may be on the way
   std::uint64_t granted_ = 0;
   std::uint64_t delivered_ = 0;
+  std::uint64_t read_down_ = 0;
+  std::uint64_t read_up_ = 0;
   bool stopped_ = false;  // it has been told to end its workers
   bool suspended_ = false;
   int releases_ = 0;
@@ -43,12 +48,20 @@ struct LinkQuality {
   bool refuses = false;
 };
 
+enum class LinkPurpose : std::uint8_t { Serve, Return };
+
 // Shared by the launcher's end, which is its transport, and the host's.
 class Link : public std::enable_shared_from_this<Link> {
  public:
   enum class Way : std::uint8_t { Open, Swallows, Closed };
 
-  Link(Host& host, boost::asio::any_io_executor launcher, std::string mark, LinkQuality quality, Monitor monitor);
+  struct Ends {
+    Host& host;
+    boost::asio::any_io_executor launcher;
+    std::string mark;
+    LinkPurpose purpose = LinkPurpose::Serve;
+  };
+  Link(Ends ends, LinkQuality quality, std::shared_ptr<Monitor> monitor);
 
   // The launcher's end.
   void start(launch::TransportEvents& events);
@@ -61,6 +74,10 @@ class Link : public std::enable_shared_from_this<Link> {
   int agent_writes() const { return agent_writes_; }
   void agent_turned();         // it may have written or read
   void agent_gone(bool well);  // its ends have closed
+  void refused();              // of one that comes back: there is no agent that takes it
+
+  std::pair<int, int> take_agents_ends() { return {std::exchange(agent_reads_, -1), std::exchange(agent_writes_, -1)}; }
+  void goes_on_from(std::uint64_t place) { place_up_ = place; }
 
   // What happens to it.
   void cut();                                                 // both ends hear of it
@@ -70,6 +87,7 @@ class Link : public std::enable_shared_from_this<Link> {
 
  private:
   void open_up();
+  void watch_up(std::string_view bytes);
   void tell_launcher(std::function<void(launch::TransportEvents&)> what);
   TimePoint arrival(TimePoint& last);
   void write_down();
@@ -80,8 +98,14 @@ class Link : public std::enable_shared_from_this<Link> {
   Host& host_;
   boost::asio::any_io_executor launcher_;
   std::string mark_;
+  LinkPurpose purpose_;
   LinkQuality quality_;
-  Monitor monitor_;
+  std::shared_ptr<Monitor> monitor_;
+  bool asked_ = false;      // of one that comes back: its messenger has been told to whom
+  std::string first_line_;  // likewise: of the agent, as far as it has come
+  bool goes_on_ = false;    // likewise
+  std::uint64_t place_down_ = 0;
+  std::uint64_t place_up_ = 0;
   launch::TransportEvents* events_ = nullptr;
   Way down_ = Way::Open;
   Way up_ = Way::Open;

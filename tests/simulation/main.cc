@@ -26,8 +26,9 @@ constexpr const char* kUsage =
     "Of a seed that breaks a rule it says which. With --plant it ends well if some seed finds the fault.\n";
 
 // SML_PLANT in the programs.
-constexpr const char* kPlants[] = {"a lost exit frame", "credit given back twice", "a store kept across attempts",
-                                   "a host released twice", "a stop that forgets one host"};
+constexpr const char* kPlants[] = {
+    "a lost exit frame",     "credit given back twice",      "a store kept across attempts",
+    "a host released twice", "a stop that forgets one host", "bytes lost with a connection"};
 
 struct Flags {
   std::uint64_t count = 1000;

@@ -14,6 +14,7 @@
 #include "common/os/spawn.h"
 #include "launcher/agent/leftovers.h"
 #include "launcher/agent/rendezvous_port.h"
+#include "launcher/agent/return_door.h"
 #include "launcher/agent/route_interface.h"
 #include "launcher/agent/scratch_folder.h"
 #include "launcher/agent/store_server.h"
@@ -89,6 +90,20 @@ std::string ScratchFolder::take_error_file(Rank, std::size_t) const { return {};
 
 std::string mark_entry(const std::string& mark) { return "SML_MARK=" + mark; }
 Leftovers end_leftovers(const wire::EndLeft&) { return {}; }
+
+// ---- return_door.cc: it is this agent's, and the host knows where
+
+ReturnDoor::ReturnDoor(boost::asio::io_context& loop, std::string secret, Taker taker)
+    : door_(loop), caller_(loop), secret_(std::move(secret)), taker_(std::move(taker)) {
+  sim::AgentProcess& agent = sim::current_agent();
+  name_ = "door-" + std::to_string(agent.pid());
+  agent.door = lifetime_.guard([this](Returned& pipe, bool& taken) {
+    if (pipe.wish.secret != secret_) sim::world->broken("a messenger does not know the secret");
+    taken = taker_(std::move(pipe));
+  });
+}
+
+void ReturnDoor::say_goodbye() {}
 
 // ---- route_interface.cc
 

@@ -205,6 +205,7 @@ TEST_CASE("conduct: texts that are too long, and too many of them") {
     CAPTURE(message.index());
     host.may_not(message, rule);
   }
+  Host().may_not(wire::HelloAck{.build_id = {}, .addresses = {}, .door = kLong}, rule);
   host.start();
   host.may_not(wire::ErrorFile{kLong, Rank(2)}, rule);
   host.may_not(wire::Cleared{1, std::vector<std::string>(257)}, "sent 257 processes that are left, more than 256");

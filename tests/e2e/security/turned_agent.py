@@ -61,7 +61,7 @@ def until(name):
 
 def hello(*addresses, build=b"", machine=b""):
     return frame("HelloAck", struct.pack(">I", int(VERSION)) + text(build) + bytes(12) + texts(*addresses) + text(machine) +
-                 text(b"") * 2)
+                 text(b"") * 3)
 
 
 def services(port):

@@ -1,0 +1,88 @@
+#include "launcher/agent/return_door.h"
+
+#include <array>
+#include <optional>
+#include <utility>
+
+#include <sys/random.h>
+#include <sys/socket.h>
+
+#include "common/core/error.h"
+#include "common/wire/codec.h"
+#include "common/wire/lasting_stream.h"
+#include "launcher/agent/return_wire.h"
+#include "launcher/agent/waits.h"
+
+namespace sml::agent {
+
+namespace {
+
+constexpr int kBacklog = 16;
+
+// One that nobody can have taken before us; who sees it in a list knows nothing.
+std::string fresh_name() {
+  std::array<unsigned char, 16> noise{};
+  if (::getrandom(noise.data(), noise.size(), 0) != static_cast<ssize_t>(noise.size())) return {};
+  static constexpr char digits[] = "0123456789abcdef";
+  std::string name = "sml-run-agent-";
+  for (const unsigned char byte : noise) (name += digits[byte >> 4]) += digits[byte & 15];
+  return name;
+}
+
+std::optional<wire::Return> wish_in(std::string_view frame) {
+  wire::Decoder<wire::ToAgent> decoder;
+  decoder.feed(frame);
+  Result<std::optional<wire::ToAgent>> message = decoder.next();
+  if (!message || !message->has_value()) return std::nullopt;
+  auto* wish = std::get_if<wire::Return>(&**message);
+  return wish == nullptr ? std::nullopt : std::optional(std::move(*wish));
+}
+
+}  // namespace
+
+ReturnDoor::ReturnDoor(boost::asio::io_context& loop, std::string secret, Taker taker)
+    : door_(loop), caller_(loop), secret_(std::move(secret)), taker_(std::move(taker)) {
+  os::UniqueFd socket = make_door_socket();
+  const std::string name = fresh_name();
+  const DoorAddress at = door_address(name);
+  if (!socket || name.empty()) return;
+  if (::bind(socket.get(), reinterpret_cast<const sockaddr*>(&at.address), at.size) != 0) return;
+  if (::listen(socket.get(), kBacklog) != 0) return;
+  door_.assign(socket.release());
+  door_.non_blocking(true);
+  name_ = name;
+  accept();
+}
+
+void ReturnDoor::accept() {
+  when_readable(door_, lifetime_.guard([this] {
+    let_in(os::UniqueFd(::accept4(door_.native_handle(), nullptr, nullptr, SOCK_CLOEXEC)));
+    accept();
+  }));
+}
+
+// The one before, if it has not spoken, gives way.
+void ReturnDoor::let_in(os::UniqueFd caller) {
+  if (!caller || peer_of_our_user(caller.get()) == 0) return;
+  boost::system::error_code ignored;
+  caller_.close(ignored);
+  caller_.assign(caller.release());
+  when_readable(caller_, lifetime_.guard([this] { hear_caller(); }));
+}
+
+void ReturnDoor::hear_caller() {
+  os::UniqueFd caller(caller_.release());
+  std::optional<HandedOver> handed = take_over(caller.get());
+  if (!handed) return;
+  std::optional<wire::Return> wish = wish_in(handed->frame);
+  if (!wish || !wire::same_secret(wish->secret, secret_)) return;
+  if (!taker_({std::move(handed->ends[0]), std::move(handed->ends[1]), std::move(*wish)})) return;
+  (void)::send(caller.get(), &kTaken, 1, MSG_NOSIGNAL | MSG_DONTWAIT);
+  messenger_ = std::move(caller);  // the one before ends
+}
+
+void ReturnDoor::say_goodbye() {
+  if (messenger_) (void)::send(messenger_.get(), &kGoodbye, 1, MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
+}  // namespace sml::agent

@@ -1,0 +1,239 @@
+#include "launcher/launch/lasting_link.h"
+
+#include <algorithm>
+#include <random>
+#include <utility>
+#include <variant>
+
+#include <boost/asio/post.hpp>
+
+#include "common/core/switch_point.h"
+#include "common/wire/codec.h"
+
+namespace sml::launch {
+
+namespace {
+
+constexpr Duration kPause = std::chrono::milliseconds(100);  // between two tries
+constexpr Duration kOnTheWay = std::chrono::milliseconds(500);
+constexpr std::chrono::milliseconds kShortestHold(300);
+constexpr std::chrono::milliseconds kLongestHold(5000);
+constexpr int kMaxFolders = 8;
+// Input is bounded by what the agent has allowed; what it prepares comes once. Where it asks for what came before, the
+// link cannot go on.
+constexpr std::size_t kMostKept = std::size_t{24} << 20;
+
+}  // namespace
+
+std::string make_mark() {
+  std::random_device device;
+  static constexpr char digits[] = "0123456789abcdef";
+  std::string mark = "sml";
+  for (int i = 0; i < 16; ++i) mark.push_back(digits[device() % 16]);
+  return mark;
+}
+
+LastingLink::LastingLink(boost::asio::any_io_executor loop, const AgentImage& image, TransportEvents& events,
+                         std::unique_ptr<AgentTransport> first, Again again)
+    : loop_(std::move(loop)),
+      image_(image),
+      events_(events),
+      again_(std::move(again)),
+      secret_(again_ ? make_mark() + make_mark() : ""),
+      now_(std::make_unique<Pipe>(*this, std::string(), std::move(first))),
+      limit_(loop_),
+      pause_(loop_) {}
+
+LastingLink::~LastingLink() = default;
+
+void LastingLink::start() { now_->transport->start(*now_); }
+
+void LastingLink::send(std::string bytes) {
+  if (counts_) {
+    sent_.append(bytes);
+    if (sent_.end() > kMostKept) sent_.forget(sent_.end() - kMostKept);
+  }
+  if (now_) now_->transport->send(std::move(bytes));
+}
+
+void LastingLink::send_lasting(std::string_view bytes) {
+  note_time();
+  now_->transport->send_lasting(bytes);
+}
+
+bool LastingLink::far_side_ended() const { return agent_gone_ || (now_ && now_->transport->far_side_ended()); }
+
+// ---- what both ends agree on
+
+void LastingLink::note_time() {
+  if (!took_) took_ = reached_out_ ? Clock::now() - *reached_out_ : Duration::zero();
+}
+
+// Another transport takes about as long as the first did, which was made beside those to all other hosts. The agent
+// does not wait longer than that needs, as it cannot tell a connection that has broken from a launcher that was killed.
+wire::Hello LastingLink::greet(wire::Hello hello) {
+  note_time();
+  if (secret_.empty()) return hello;
+  counts_ = true;
+  const auto hold = kShortestHold + std::chrono::duration_cast<std::chrono::milliseconds>(2 * *took_);
+  hold_ = std::min({std::chrono::milliseconds(hello.heartbeat_timeout_ms), hold, kLongestHold});
+  hello.return_secret = secret_;
+  hello.hold_ms = static_cast<std::uint32_t>(std::chrono::duration_cast<std::chrono::milliseconds>(hold_).count());
+  return hello;
+}
+
+void LastingLink::agree(const wire::HelloAck& ack) {
+  if (counts_ && !ack.door.empty()) {
+    place_ = {ack.door, ack.pid};
+    return;
+  }
+  counts_ = false;
+  sent_.forget(sent_.end());
+}
+
+std::string LastingLink::say_goodbye() {
+  place_.reset();
+  return wire::encode(wire::ToAgent(wire::Received{received_.count()}));
+}
+
+std::optional<std::string> LastingLink::receipt() {
+  const std::optional<std::uint64_t> due = place_ ? received_.receipt() : std::nullopt;
+  if (!due) return std::nullopt;
+  return wire::encode(wire::ToAgent(wire::Received{*due}));
+}
+
+// ---- what the transports tell
+
+void LastingLink::step(const Pipe& pipe, std::string_view text) {
+  if (!reached_out_) reached_out_ = Clock::now();
+  if (&pipe == now_.get()) events_.transport_step(text);
+}
+
+void LastingLink::is_local(const Pipe& pipe) {
+  if (&pipe == now_.get()) return events_.transport_is_local();
+  try_later();  // it was not before
+}
+
+void LastingLink::opened(const Pipe& pipe, std::string_view local_address, std::string_view peer_address) {
+  if (&pipe == now_.get()) events_.transport_open(local_address, peer_address);
+}
+
+void LastingLink::came(Pipe& pipe, std::span<const char> bytes) {
+  if (&pipe == now_.get()) {
+    if (!asked_) next_.reset();  // there was nothing to doubt
+    return deliver(bytes);
+  }
+  if (&pipe != next_.get()) return;
+  pipe.greeting.feed(bytes);
+  while (&pipe == next_.get()) {
+    const Result<std::optional<wire::Greeting>> greeting = pipe.greeting.next();
+    if (!greeting) return try_later();
+    if (!greeting->has_value()) return;
+    greeted(pipe, **greeting);
+  }
+}
+
+// Not what has come by the pipe before while this one was asked for.
+void LastingLink::deliver(std::span<const char> bytes) {
+  const auto again = static_cast<std::size_t>(std::min<std::uint64_t>(comes_twice_, bytes.size()));
+  comes_twice_ -= again;
+  const std::span<const char> fresh = bytes.subspan(again);
+  if (counts_) received_.add(fresh.size());
+  events_.transport_bytes(fresh);
+}
+
+void LastingLink::closed(const Pipe& pipe, const Error& why) {
+  if (&pipe == next_.get()) return try_later();
+  if (&pipe != now_.get()) return;
+  // Whose agent has ended has nothing to go on with.
+  if (!place_ || pipe.transport->far_side_ended()) return events_.transport_closed(why);
+  broke(why);
+}
+
+// ---- another pipe
+
+void LastingLink::broke(Error why) {
+  SML_SWITCH_POINT("a connection breaks");
+  why_ = std::move(why);
+  drop(std::move(now_));
+  limit_.expires_after(hold_ + kOnTheWay);
+  limit_.async_wait([this, alive = std::weak_ptr<bool>(alive_)](boost::system::error_code error) {
+    if (!error && !alive.expired() && why_) give_up(Error(*why_));
+  });
+  if (!next_) try_again();
+}
+
+// Its transport may have yet to return from telling us something.
+void LastingLink::drop(std::unique_ptr<Pipe> pipe) {
+  boost::asio::post(loop_, [old = std::shared_ptr<Pipe>(std::move(pipe))] {});
+}
+
+void LastingLink::doubt() {
+  if (now_ && place_ && !next_) try_again();
+}
+
+void LastingLink::try_again() {
+  const std::string mark = make_mark();
+  next_ = std::make_unique<Pipe>(*this, mark, again_(mark));
+  next_->transport->start(*next_);
+}
+
+// As long as the one before is there, whoever doubted it will do so again.
+void LastingLink::try_later() {
+  drop(std::move(next_));
+  asked_.reset();
+  if (now_) return;
+  pause_.expires_after(kPause);
+  pause_.async_wait([this, alive = std::weak_ptr<bool>(alive_)](boost::system::error_code error) {
+    if (!error && !alive.expired() && why_ && !next_) try_again();
+  });
+}
+
+void LastingLink::greeted(Pipe& pipe, const wire::Greeting& greeting) {
+  if (const auto* need = std::get_if<wire::NeedAgent>(&greeting)) {
+    if (++times_sent_ > kMaxFolders || need->machine != image_.machine()) return try_later();
+    return pipe.transport->send_lasting(image_.bytes());
+  }
+  if (const auto* runs = std::get_if<wire::AgentRuns>(&greeting)) {
+    if (runs->version != wire::kProtocolVersion) return try_later();
+    return ask_to_return();
+  }
+  if (const auto* goes_on = std::get_if<wire::GoesOn>(&greeting)) return go_on(goes_on->received);
+  const bool late = asked_ != received_.count();  // what was asked for is not kept any more
+  if (std::holds_alternative<wire::CannotDeploy>(greeting) || now_ || late) return try_later();
+  agent_gone_ = true;
+  give_up(Error(*why_));
+}
+
+void LastingLink::ask_to_return() {
+  asked_ = received_.count();
+  asked_at_ = Clock::now();
+  next_->transport->send(wire::encode(wire::Return{next_->mark(), place_->door, place_->pid, secret_, *asked_}));
+}
+
+void LastingLink::go_on(std::uint64_t received) {
+  if (!asked_ || !sent_.acknowledge(received) || !sent_.from(received)) {
+    return give_up(Error(ErrorKind::Protocol, "broke the protocol: came back without what it had been sent"));
+  }
+  SML_SWITCH_POINT("a connection goes on");
+  limit_.cancel();
+  pause_.cancel();
+  why_.reset();
+  times_sent_ = 0;
+  comes_twice_ = received_.count() - *std::exchange(asked_, std::nullopt);
+  drop(std::exchange(now_, std::move(next_)));
+  if (sent_.size() > 0) now_->transport->send(std::string(*sent_.from(received)));
+  const std::string bytes = now_->greeting.take_rest();
+  deliver(bytes);  // last: the owner may go
+}
+
+void LastingLink::give_up(const Error& why) {
+  limit_.cancel();
+  pause_.cancel();
+  place_.reset();
+  drop(std::move(next_));
+  why_.reset();
+  events_.transport_closed(why);
+}
+
+}  // namespace sml::launch

@@ -1,0 +1,160 @@
+"""Connections between sml-run and its hosts that are cut or reset while a job runs: it goes on, and nothing is lost."""
+import hashlib
+import subprocess
+
+from harness import PYTHON, HostsCase, patience, poll
+from jobs import heartbeat, sh
+
+LINES = """
+import hashlib, os, sys
+count, pause = int(sys.argv[1]), float(sys.argv[2])
+import time
+told = hashlib.sha256()
+for i in range(count):
+    block = "".join(f"{i:06d}{j:04d} {'x' * 88}\\n" for j in range(100)).encode()
+    told.update(block)
+    sys.stdout.buffer.write(block)
+    sys.stdout.buffer.flush()
+    if pause: time.sleep(pause)
+with open(f"/run/told-{os.environ['RANK']}", "w") as f: f.write(told.hexdigest())
+sys.exit(int(sys.argv[3]))
+"""
+BLOCK = 10_000  # bytes
+
+
+def reset(bed, *hosts):
+    """What served the session there is gone at once, as nobody has asked it to."""
+    for host in hosts:
+        sh(bed, host, "pkill -KILL -f '^sshd: root' || true")
+
+
+class Links(HostsCase):
+    hosts = 3
+
+    def reset_and_see(self, job, *hosts):
+        """... and that the connections have been made again."""
+        reset(self.bed, *hosts)
+        said = bytearray()
+
+        def again():
+            said.extend(job.errors_so_far())
+            return said.count(b"has been made again") == len(hosts)
+        self.assertTrue(poll(again, 20), said)
+
+    def told(self, host, rank=0):
+        return sh(self.bed, host, f"cat /run/told-{rank}; rm /run/told-{rank}").strip()
+
+    def run_with(self, disturb, blocks, *options, pause=0.0, status=0, hosts="algo-2"):
+        """A rank that prints so much, while `disturb(read)` goes on; what is shown is what was printed, once and in
+        order."""
+        with self.bed.sml_run_popen("algo-1", *options, "--no-tag", "-H", hosts, PYTHON, "-c", LINES, str(blocks),
+                                    str(pause), str(status)) as job:
+            shown = hashlib.sha256()
+            size = 0
+
+            def read(until):
+                nonlocal size
+                while size < until:
+                    piece = job.stdout.read1(1 << 20)
+                    if not piece:
+                        return
+                    shown.update(piece)
+                    size += len(piece)
+
+            disturb(read)
+            read(1 << 40)
+            done = job.finish(60)
+        self.assert_status(done, status)
+        self.assertEqual(size, blocks * BLOCK)
+        self.assertEqual(shown.hexdigest(), self.told("algo-2"))
+        return done
+
+    def test_a_session_that_is_killed_in_100_mb_of_output(self):
+        def disturb(read):
+            for mark in (5, 30, 60, 90):
+                read(mark << 20)
+                reset(self.bed, "algo-2")
+
+        done = self.run_with(disturb, 10_000)
+        self.assertIn("algo-2: the connection to it had broken, and has been made again", done.stderr)
+
+    def test_a_connection_that_is_reset_by_the_system(self):
+        def disturb(read):
+            read(5 << 20)
+            for host in ("algo-1", "algo-2"):  # as seen from here, and from there
+                if "unsupported" in sh(self.bed, host, "ss -K 'sport = :22 or dport = :22' 2>&1 || echo unsupported"):
+                    self.skipTest("this kernel destroys no sockets")
+                read(20 << 20)
+
+        done = self.run_with(disturb, 4_000)
+        self.assertIn("has been made again", done.stderr)
+
+    def test_cut_for_3_seconds_where_5_are_the_end(self):
+        def disturb(read):
+            read(5 << 20)
+            self.addCleanup(self.bed.heal, "algo-2")
+            self.bed.cut("algo-2")
+            subprocess.run(["sleep", "3"], check=True)  # the fault itself
+            self.bed.heal("algo-2")
+
+        done = self.run_with(disturb, 10_000, "--max-restarts", "3", "--heartbeat-timeout", f"{patience(5)}s")
+        self.assertNotIn("restart 1", done.stderr)
+
+    def test_a_status_that_is_told_while_the_connection_breaks(self):
+        for _ in range(5):
+            def disturb(read):
+                read(20 * BLOCK)
+                reset(self.bed, "algo-2")
+            self.run_with(disturb, 20, status=7)
+
+    def test_input_that_is_fed_meanwhile(self):
+        code = ("import hashlib, sys\nseen = hashlib.sha256()\nsize = 0\nwhile piece := sys.stdin.buffer.read1(65536):\n"
+                "    seen.update(piece); before = size; size += len(piece)\n"
+                "    if size >> 22 != before >> 22: print('so far', size, flush=True)\nprint(seen.hexdigest())")
+        with self.bed.sml_run_popen("algo-1", "--no-tag", "-H", "algo-2", PYTHON, "-c", code, stdin=subprocess.PIPE) as job:
+            given = hashlib.sha256()
+            for turn in range(24):
+                piece = bytes([turn]) * (1 << 20)
+                given.update(piece)
+                job.stdin.write(piece)
+                job.stdin.flush()
+                if turn in (6, 12, 18):
+                    reset(self.bed, "algo-2")
+            job.stdin.close()
+            job.stdin = None
+            out = job.read_until(given.hexdigest(), 60)
+            self.assert_status(job.finish(10), 0)
+        self.assertIn(b"so far", out)
+
+    def test_all_hosts_at_once_and_again(self):
+        script = "echo ready; until [ -e /run/go ]; do sleep .1; done; echo went on; exit 0"
+        with self.bed.sml_run_popen("algo-1", "--no-tag", "-H", self.bed.hosts(slots=2), "sh", "-c", script) as job:
+            job.read_until("ready\n" * 6, 60)
+            for _ in range(3):
+                self.reset_and_see(job, "algo-2", "algo-3")
+            for host in self.bed.names():
+                self.addCleanup(sh, self.bed, host, "rm -f /run/go")
+                self.bed.put(host, "/run/go", "")
+            done = job.finish(30)
+        self.assert_status(done, 0)
+        self.assertEqual(done.stdout.count("went on"), 6)
+
+    def test_a_launcher_that_is_killed_after_a_reset(self):
+        with self.bed.sml_run_popen("head", "-H", self.bed.hosts(slots=1), "sh", "-c", "echo ready; exec sleep 600") as job:
+            job.read_until("ready", 60)
+            self.reset_and_see(job, "algo-2")
+            sh(self.bed, "head", "pkill -KILL -x sml-run")
+            self.assertTrue(poll(lambda: not self.bed.ps(), 3), self.bed.ps())
+            job.finish(5)
+
+    def test_a_host_that_is_lost_after_a_reset(self):
+        options, limit = heartbeat(2)
+        with self.bed.sml_run_popen("algo-1", *options, "-H", self.bed.hosts(slots=1), "sh", "-c",
+                                    "echo ready; exec sleep 600") as job:
+            job.read_until("ready", 60)
+            self.reset_and_see(job, "algo-2")
+            self.addCleanup(self.bed.start, "algo-2")
+            self.bed.kill("algo-2")
+            done = job.finish(8)
+        self.assert_status(done, 125)
+        self.assertIn(f"algo-2: lost: nothing heard for {limit}", done.stderr)
