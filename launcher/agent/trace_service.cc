@@ -1,6 +1,8 @@
 #include "launcher/agent/trace_service.h"
 
+#include <algorithm>
 #include <csignal>
+#include <thread>
 #include <utility>
 
 #include <unistd.h>
@@ -12,7 +14,7 @@ namespace sml::agent {
 
 namespace {
 
-constexpr std::size_t kAtOnce = 16;
+constexpr std::size_t kMostAtOnce = 16;
 constexpr char kStopped = 'T';
 
 struct Tool {
@@ -39,6 +41,9 @@ bool is_python(pid_t pid) {
   const std::string_view path(file, size > 0 ? static_cast<std::size_t>(size) : 0);
   return path.find("python", path.rfind('/') + 1) != std::string_view::npos;
 }
+
+// More than there are processors would make each too slow.
+std::size_t at_once() { return std::clamp<std::size_t>(std::thread::hardware_concurrency(), 2, kMostAtOnce); }
 
 std::string last_line(std::string_view text) {
   while (text.ends_with('\n')) text.remove_suffix(1);
@@ -95,7 +100,7 @@ void TraceService::choose_tool(Look& look) const {
 void TraceService::run_tools() {
   bool waits = false;
   for (const auto& look : looks_) {
-    if (!look->runs && !look->command.empty() && running_ < kAtOnce) run_tool(*look);
+    if (!look->runs && !look->command.empty() && running_ < at_once()) run_tool(*look);
     waits = waits || !look->command.empty();
   }
   if (!waits) finish();
