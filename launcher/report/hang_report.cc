@@ -127,6 +127,7 @@ void add_odd_ones(const std::vector<Place>& places, std::size_t ranks, const pla
                   std::vector<std::string>& out) {
   if (places.size() < 2 || places.front().members.size() * 2 <= ranks) return;
   for (std::size_t i = 1; i < std::min(places.size(), kShownPlaces); ++i) {
+    if (places.front().stack.empty() && !places[i].stack.empty()) continue;  // of most it was not had
     const RankSet& odd = places[i].ranks;
     out.push_back(ranks_in_words(odd, map) + (odd.size() == 1 ? " differs" : " differ") +
                   " from most: " + show(places[i].where, kLongest));

@@ -1,5 +1,7 @@
 #include "launcher/report/hang_report.h"
 
+#include <algorithm>
+
 #include <nlohmann/json.hpp>
 
 #include <sys/syscall.h>
@@ -42,6 +44,16 @@ TEST_CASE("hang report: equal stacks are one line, and the odd one is named") {
               "  2      algo-2      sleeping       1:10  load (train.py:7), in futex",
               "rank 2 on algo-2 differs from most: load (train.py:7), in futex",
               "ranks 0-1,3:", "    barrier (c10d.py:9)", "    main (train.py:3)"});
+}
+
+TEST_CASE("hang report: who has a stack where most have none is not the odd one, but who has none is") {
+  const auto says_odd = [](const Traces& traces) {
+    const Lines lines = hang_table("where the ranks are", traces, map_of_two());
+    return std::any_of(lines.begin(), lines.end(),
+                       [](const std::string& line) { return line.find("differs from most") != std::string::npos; });
+  };
+  CHECK_FALSE(says_odd({{trace(0, 5s, kWaits), trace(1, 5s, ""), trace(2, 5s, ""), trace(3, 5s, "")}, {}}));
+  CHECK(says_odd({{trace(0, 5s, ""), trace(1, 5s, kWaits), trace(2, 5s, kWaits), trace(3, 5s, kWaits)}, {}}));
 }
 
 TEST_CASE("hang report: without a tool the kernel's word counts, and that is said") {
