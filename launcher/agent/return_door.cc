@@ -1,13 +1,12 @@
 #include "launcher/agent/return_door.h"
 
-#include <array>
 #include <optional>
 #include <utility>
 
-#include <sys/random.h>
 #include <sys/socket.h>
 
 #include "common/core/error.h"
+#include "common/os/random.h"
 #include "common/wire/codec.h"
 #include "common/wire/lasting_stream.h"
 #include "launcher/agent/return_wire.h"
@@ -21,12 +20,8 @@ constexpr int kBacklog = 16;
 
 // One that nobody can have taken before us; who sees it in a list knows nothing.
 std::string fresh_name() {
-  std::array<unsigned char, 16> noise{};
-  if (::getrandom(noise.data(), noise.size(), 0) != static_cast<ssize_t>(noise.size())) return {};
-  static constexpr char digits[] = "0123456789abcdef";
-  std::string name = "sml-run-agent-";
-  for (const unsigned char byte : noise) (name += digits[byte >> 4]) += digits[byte & 15];
-  return name;
+  const std::string noise = os::random_hex(16);
+  return noise.empty() ? noise : "sml-run-agent-" + noise;
 }
 
 std::optional<wire::Return> wish_in(std::string_view frame) {

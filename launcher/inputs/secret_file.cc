@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <array>
 #include <cerrno>
 #include <cstdlib>
 #include <string_view>
@@ -10,7 +9,6 @@
 #include <fcntl.h>
 #include <linux/magic.h>
 #include <string.h>
-#include <sys/random.h>
 #include <sys/stat.h>
 #include <sys/statfs.h>
 #include <sys/statvfs.h>
@@ -19,6 +17,7 @@
 #include "common/core/text.h"
 #include "common/os/fd.h"
 #include "common/os/own_file.h"
+#include "common/os/random.h"
 #include "launcher/inputs/read_to_end.h"
 
 namespace sml {
@@ -39,13 +38,9 @@ bool is_mounted_secret(int fd) {
 }
 
 Result<std::string> random_text() {
-  std::array<unsigned char, 32> bytes{};
-  if (::getrandom(bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size())) {
-    return bad("the system gives no random bytes");
-  }
-  std::string out;
-  for (const unsigned char byte : bytes) out += fmt::format("{:02x}", byte);
-  return out + "\n";
+  const std::string text = os::random_hex(32);
+  if (text.empty()) return bad("the system gives no random bytes");
+  return text + "\n";
 }
 
 }  // namespace

@@ -5,7 +5,6 @@
 #include <sched.h>
 #include <signal.h>
 #include <spawn.h>
-#include <sys/random.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -19,6 +18,7 @@
 
 #include "common/core/clock.h"
 #include "common/os/affinity.h"
+#include "common/os/random.h"
 #include "common/os/small_file.h"
 #include "common/os/spawn.h"
 #include "launcher/inputs/device_listings.h"
@@ -175,18 +175,8 @@ std::string working_directory(const plan::Environment& environment) {
 }
 
 std::string new_job_id() {
-  constexpr std::string_view kHex = "0123456789abcdef";
-  std::array<unsigned char, 8> bytes{};
-  if (::getrandom(bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size())) {
-    const auto now = static_cast<std::uint64_t>(Clock::now().time_since_epoch().count());
-    for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<unsigned char>(now >> (8 * i));
-  }
-  std::string id = "sml-";
-  for (const unsigned char byte : bytes) {
-    id += kHex[byte >> 4U];
-    id += kHex[byte & 0xFU];
-  }
-  return id;
+  const std::string noise = os::random_hex(8);
+  return "sml-" + (noise.empty() ? std::to_string(Clock::now().time_since_epoch().count()) : noise);
 }
 
 // Of the user whose rights we have, as the XDG base directory specification has it.

@@ -1,13 +1,14 @@
 #include "launcher/launch/lasting_link.h"
 
 #include <algorithm>
-#include <random>
+#include <stdexcept>
 #include <utility>
 #include <variant>
 
 #include <boost/asio/post.hpp>
 
 #include "common/core/switch_point.h"
+#include "common/os/random.h"
 #include "common/wire/codec.h"
 
 namespace sml::launch {
@@ -26,11 +27,9 @@ constexpr std::size_t kMostKept = std::size_t{24} << 20;
 }  // namespace
 
 std::string make_mark() {
-  std::random_device device;
-  static constexpr char digits[] = "0123456789abcdef";
-  std::string mark = "sml";
-  for (int i = 0; i < 16; ++i) mark.push_back(digits[device() % 16]);
-  return mark;
+  const std::string noise = os::random_hex(8);
+  if (noise.empty()) throw std::runtime_error("the system gives no random bytes");
+  return "sml" + noise;
 }
 
 LastingLink::LastingLink(boost::asio::any_io_executor loop, const AgentImage& image, TransportEvents& events,

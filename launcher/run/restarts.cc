@@ -1,6 +1,7 @@
 #include "launcher/run/restarts.h"
 
 #include <algorithm>
+#include <random>
 #include <utility>
 
 #include "common/core/text.h"
@@ -38,7 +39,9 @@ Decision Restarts::ended(std::uint32_t number, const plan::JobMap& map, const at
   last.is_free = lost_before || last.cause == report::Decider::Regroup;
   last.no_hosts = around.why_no_hosts;
   last.signs = {outcome.all_joined, around.file_touched, around.line_matched};
-  const double chance = std::uniform_real_distribution<double>()(random_);
+  // For jobs not to come back all at once, the nanosecond in which this one has ended is as good as a random number.
+  std::minstd_rand random(static_cast<std::minstd_rand::result_type>(now.time_since_epoch().count()));
+  const double chance = std::uniform_real_distribution<double>()(random);
   Decision decision = decide(options_, history_, chance);
   if (!std::holds_alternative<TryAgain>(decision)) return decision;
   if (!last.is_free) ++used_;

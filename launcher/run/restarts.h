@@ -2,7 +2,6 @@
 #pragma once
 #include <cstdint>
 #include <optional>
-#include <random>
 #include <string>
 #include <vector>
 
@@ -41,7 +40,6 @@ class Restarts {
   std::vector<report::AttemptRecord> earlier_;
   std::size_t hosts_lost_ = 0;
   std::uint32_t used_ = 0;  // restarts
-  std::minstd_rand random_{std::random_device()()};
 };
 
 report::AttemptRecord record_of(std::uint32_t number, const plan::JobMap& map, const attempt::AttemptOutcome& outcome,
