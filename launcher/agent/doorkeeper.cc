@@ -28,19 +28,25 @@ std::optional<os::TcpEnds> ends_of(const wire::Caller& caller) {
   return os::TcpEnds{{from, caller.port}, {to, caller.store_port}};
 }
 
-Doorkeeper::Doorkeeper(boost::asio::io_context& loop, LocalCallers& local, const std::vector<std::string>& own,
-                       std::uint32_t attempt, Send send)
-    : loop_(loop), local_(local), send_(std::move(send)), next_id_((attempt - 1) << kIdBits) {
-  for (const std::string& text : own) {
-    boost::system::error_code error;
-    const address one = boost::asio::ip::make_address(text, error);
-    if (!error) own_.insert(plain(one));
+Doorkeeper::Doorkeeper(boost::asio::io_context& loop, LocalCallers& local, OwnAddresses own, std::uint32_t attempt,
+                       Send send)
+    : loop_(loop), local_(local), own_(std::move(own)), send_(std::move(send)), next_id_((attempt - 1) << kIdBits) {}
+
+bool Doorkeeper::is_own(const address& from) {
+  if (!own_addresses_) {
+    own_addresses_.emplace();
+    for (const std::string& text : own_()) {
+      boost::system::error_code error;
+      const address one = boost::asio::ip::make_address(text, error);
+      if (!error) own_addresses_->insert(plain(one));
+    }
   }
+  return own_addresses_->contains(from);
 }
 
 void Doorkeeper::ask(const os::TcpEnds& ends, Answer answer) {
   const address from = ends.local.address();
-  if (from.is_loopback() || own_.contains(from)) return local_.ask(ends, std::move(answer));
+  if (from.is_loopback() || is_own(from)) return local_.ask(ends, std::move(answer));
   gathered_.push_back({.id = next_id_,
                        .address = from.to_string(),
                        .port = ends.local.port(),

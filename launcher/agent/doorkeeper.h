@@ -2,6 +2,7 @@
 #pragma once
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <set>
 #include <string>
 #include <unordered_map>
@@ -23,10 +24,12 @@ class Doorkeeper {
   using Answer = LocalCallers::Answer;
   using Send = std::function<void(wire::AskVouch)>;
 
-  // `own`: numeric addresses of this machine. `local` and what `send` needs outlive this. An answer that is late and
-  // belongs to another attempt's doorkeeper is none to this one: they number their questions otherwise.
-  Doorkeeper(boost::asio::io_context& loop, LocalCallers& local, const std::vector<std::string>& own,
-             std::uint32_t attempt, Send send);
+  using OwnAddresses = std::function<std::vector<std::string>()>;
+
+  // `own`: numeric addresses of this machine, asked for once, when somebody calls. `local` and what `send` needs
+  // outlive this. An answer that is late and belongs to another attempt's doorkeeper is none to this one: they number
+  // their questions otherwise.
+  Doorkeeper(boost::asio::io_context& loop, LocalCallers& local, OwnAddresses own, std::uint32_t attempt, Send send);
   Doorkeeper(const Doorkeeper&) = delete;
   Doorkeeper& operator=(const Doorkeeper&) = delete;
 
@@ -35,11 +38,13 @@ class Doorkeeper {
   void ruled(const wire::Ruled& m);
 
  private:
+  bool is_own(const boost::asio::ip::address& address);
   void flush();
 
   boost::asio::io_context& loop_;
   LocalCallers& local_;
-  std::set<boost::asio::ip::address> own_;
+  OwnAddresses own_;
+  std::optional<std::set<boost::asio::ip::address>> own_addresses_;
   Send send_;
   std::uint32_t next_id_;
   std::vector<wire::Caller> gathered_;

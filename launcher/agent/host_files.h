@@ -7,6 +7,9 @@
 
 namespace sml::agent {
 
+// The same file whatever becomes of its path meanwhile; open for as long as the answer lives.
+plan::ReadAt reader_of(const std::string& path);
+
 // Of a regular file or anything that need not be waited for; see plan::ReadFileAt.
 std::string read_file_at(const std::string& path, std::uint64_t offset, std::size_t size);
 

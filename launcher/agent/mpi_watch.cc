@@ -58,8 +58,7 @@ std::string name_of(const std::string& process) {
 
 std::string linked_mpi_library(const std::string& program, const plan::Environment& environment) {
   if (plan::has_process_manager(environment)) return {};
-  return plan::linked_mpi_library(
-      [&program](std::uint64_t offset, std::size_t size) { return read_file_at(program, offset, size); });
+  return plan::linked_mpi_library(reader_of(program));
 }
 
 bool has_torch(pid_t worker) {

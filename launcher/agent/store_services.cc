@@ -5,7 +5,7 @@
 namespace sml::agent {
 
 void StoreDoor::start(const wire::Start&) {
-  keeper_ = std::make_unique<Doorkeeper>(context_.loop, context_.callers, own_addresses(), context_.attempt,
+  keeper_ = std::make_unique<Doorkeeper>(context_.loop, context_.callers, own_addresses, context_.attempt,
                                          [this](const wire::AskVouch& ask) { context_.tell(ask); });
 }
 

@@ -37,10 +37,7 @@ std::vector<Error> WorkerEnvironments::find_programs() {
     }
   }
   for (std::uint32_t i = 0; i < apps_.size(); ++i) {
-    const auto read = [file = path(i)](std::uint64_t offset, std::size_t size) {
-      return read_file_at(file, offset, size);
-    };
-    mpi_chances_.push_back(plan::mpi_chance(read, shared_[i]));
+    mpi_chances_.push_back(plan::mpi_chance(reader_of(path(i)), shared_[i]));
   }
   return out;
 }
