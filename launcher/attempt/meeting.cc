@@ -56,7 +56,7 @@ std::vector<std::string> Meeting::all_addresses() const {
   std::vector<std::string> out = addresses_of_first(known_addresses(fleet_.hosts()));
   for (const fleet::Host& host : fleet_.hosts()) {
     out.insert(out.end(), host.addresses.begin(), host.addresses.end());
-    if (!host.session->peer_address().empty()) out.push_back(host.session->peer_address());
+    if (!host.session->contact().peer_address.empty()) out.push_back(host.session->contact().peer_address);
   }
   std::sort(out.begin(), out.end());
   out.erase(std::unique(out.begin(), out.end()), out.end());

@@ -12,7 +12,7 @@ namespace sml::attempt {
 
 // As soon as there is a host that does not get our secrets, once.
 void Roster::greet(const fleet::Host& host) {
-  if (host.session->is_local() || options_.verbosity == Verbosity::Quiet) return;
+  if (host.session->contact().is_local || options_.verbosity == Verbosity::Quiet) return;
   if (std::exchange(told_of_secrets_, true)) return;
   const std::vector<std::string> names = withheld_secrets(plan_);
   if (!names.empty()) owner_.say(plan::say_withheld(names));

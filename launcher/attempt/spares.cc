@@ -8,8 +8,8 @@
 namespace sml::attempt {
 
 report::HostConnected connected(const fleet::Host& host) {
-  const auto place = host.session->is_local() ? report::HostPlace::ThisMachine : report::HostPlace::Remote;
-  return {host.index, place, host.session->peer_address(), host.traces.agent};
+  const auto place = host.session->contact().is_local ? report::HostPlace::ThisMachine : report::HostPlace::Remote;
+  return {host.index, place, host.session->contact().peer_address, host.traces.agent};
 }
 
 void Spares::begin() {

@@ -35,7 +35,7 @@ TimePoint Workers::on_our_clock(const fleet::Host& host, std::uint64_t agent_ns)
 
 void Workers::greet(const fleet::Host& host) {
   const std::uint64_t more = output_window(sharing_) - first_output_window(sharing_);
-  if (!host.session->is_local() && more > 0) host.session->send(wire::Credit{more});
+  if (!host.session->contact().is_local && more > 0) host.session->send(wire::Credit{more});
 }
 
 void Workers::handle(const fleet::Host& host, const wire::Started& m) {
@@ -105,7 +105,7 @@ Workers::End Workers::ended(const fleet::Host& host, const wire::ExitedWorker& m
 
 // How much a host may have had taken from it before it is told.
 std::uint64_t Workers::credit_step(const fleet::Host& host) const {
-  const bool local = host.session->is_local();
+  const bool local = host.session->contact().is_local;
   return (local ? first_output_window(sharing_) : output_window(sharing_)) / 4;
 }
 

@@ -25,7 +25,7 @@ Result<void> Fleet::open(launch::Reach::Events events) { return reach_->open(std
 Host& Fleet::enlist(launch::AgentSession::Plan plan) {
   Host* known = hosts_.find(plan.host);
   if (known != nullptr && known->session->state() == launch::SessionState::Cleared) {
-    known->next = std::move(known->session->is_local() ? plan.prepare_local : plan.prepare_remote);
+    known->next = std::move(known->session->contact().is_local ? plan.prepare_local : plan.prepare_remote);
     return *known;
   }
   Host fresh;

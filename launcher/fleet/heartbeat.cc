@@ -47,16 +47,16 @@ void Heartbeat::beat() {
   const bool we_stood_still = now - *next_ > kLate;
   for (Host& host : hosts_.all()) {
     if (!host.runs()) continue;
-    if (host.session->last_heard() >= host.pinged) host.ping();
-    if (now - host.session->last_heard() >= timeout_ / 2) host.session->doubt();
-    if (we_stood_still || now - host.session->last_heard() < timeout_) continue;
+    if (host.session->contact().last_heard >= host.pinged) host.ping();
+    if (now - host.session->contact().last_heard >= timeout_ / 2) host.session->doubt();
+    if (we_stood_still || now - host.session->contact().last_heard < timeout_) continue;
     SML_SWITCH_POINT("a host is not heard any more");
     host.session->abandon(unheard_for(timeout_));
   }
   passed_();
   next_ = now + interval(timeout_);
   for (const Host& host : hosts_.all()) {
-    const TimePoint silent = host.session->last_heard() + timeout_;
+    const TimePoint silent = host.session->contact().last_heard + timeout_;
     if (host.runs() && silent > now) next_ = std::min(*next_, silent);
   }
   await_next();

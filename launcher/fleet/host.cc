@@ -8,7 +8,7 @@
 namespace sml::fleet {
 
 OnThisMachine place_of(const launch::AgentSession& session) {
-  return session.is_local() ? OnThisMachine::Yes : OnThisMachine::No;
+  return session.contact().is_local ? OnThisMachine::Yes : OnThisMachine::No;
 }
 
 void Host::ping() {
@@ -33,8 +33,8 @@ std::vector<HostAddresses> known_addresses(std::span<const Host> hosts) {
   std::vector<HostAddresses> out;
   for (const Host& host : hosts) {
     out.push_back({.here = place_of(*host.session),
-                   .local = host.session->local_address(),
-                   .peer = host.session->peer_address(),
+                   .local = host.session->contact().local_address,
+                   .peer = host.session->contact().peer_address,
                    .own = host.addresses,
                    .chosen = host.chosen_addresses});
   }

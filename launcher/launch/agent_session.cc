@@ -13,8 +13,6 @@ namespace sml::launch {
 
 namespace {
 
-constexpr int kMaxFolders = 8;
-
 SessionEvent event_for(const wire::HelloAck&) { return SessionEvent::HelloAck; }
 SessionEvent event_for(const wire::Prepared&) { return SessionEvent::Prepared; }
 SessionEvent event_for(const wire::Probed&) { return SessionEvent::Probed; }
@@ -54,8 +52,7 @@ AgentSession::AgentSession(boost::asio::any_io_executor loop, SessionOwner& owne
       plan_(std::move(plan)),
       mark_(make_mark()),
       conduct_(plan_.hello, plan_.prepare_local),  // as that of another host in all that counts
-      greeting_(mark_),
-      last_heard_(Clock::now()) {
+      arrival_(mark_, image) {
   plan_.prepare_local.mark = mark_;
   plan_.prepare_remote.mark = mark_;
 }
@@ -82,24 +79,24 @@ void AgentSession::transport_step(std::string_view step) {
 }
 
 void AgentSession::transport_is_local() {
-  local_ = true;
+  contact_.is_local = true;
   transport_ = std::make_unique<LastingLink>(loop_, image_, static_cast<TransportEvents&>(*this),
                                              reach_.local_transport(mark_), nullptr);
   transport_->start();
 }
 
 void AgentSession::transport_open(std::string_view local_address, std::string_view peer_address) {
-  local_address_ = local_address;
-  peer_address_ = peer_address;
+  contact_.local_address = local_address;
+  contact_.peer_address = peer_address;
   transport_step("starting the agent");
   static_cast<void>(machine_.on(SessionEvent::Opened));  // asks for nothing
 }
 
 void AgentSession::transport_bytes(std::span<const char> bytes) {
-  last_heard_ = Clock::now();
+  contact_.last_heard = Clock::now();
   if (machine_.state() == SessionState::Ended) return;
   if (machine_.state() == SessionState::Greeting) {
-    greeting_.feed(bytes);
+    arrival_.feed(bytes);
     return greet();
   }
   decoder_.feed_in_place(bytes);
@@ -108,52 +105,20 @@ void AgentSession::transport_bytes(std::span<const char> bytes) {
 
 void AgentSession::greet() {
   while (machine_.state() == SessionState::Greeting) {
-    Result<std::optional<wire::Greeting>> next = greeting_.next();
+    const Result<std::optional<SessionEvent>> next = arrival_.next(transport_->unsent());
     if (!next) return abandon(next.error());
     if (!next->has_value()) return;
-    handle_greeting(**next);
+    const SessionAction action = machine_.on(**next);
+    if (action == SessionAction::Introduce) introduce();
+    if (action != SessionAction::SendAgent) continue;
+    transport_step("sending the agent");
+    transport_->send_lasting(image_.bytes());
   }
   if (machine_.state() != SessionState::Preparing) return;
-  const std::string rest = greeting_.take_rest();
+  const std::string rest = arrival_.take_rest();
   transport_->frames_came(rest.size());
   decoder_.feed(rest);
   decode();
-}
-
-void AgentSession::handle_greeting(const wire::Greeting& greeting) {
-  if (const auto* need = std::get_if<wire::NeedAgent>(&greeting)) {
-    if (machine_.on(SessionEvent::NeedAgent) == SessionAction::SendAgent) send_agent(*need);
-    return;
-  }
-  if (const auto* cannot = std::get_if<wire::CannotDeploy>(&greeting)) {
-    return abandon(
-        Error(ErrorKind::Deploy, "no folder takes the agent: " + show(cannot->text, 500))
-            .with_hint("one of ~/.cache, /dev/shm or /tmp must be writable, have 2 MB free and allow execution"));
-  }
-  const auto* agent = std::get_if<wire::AgentRuns>(&greeting);
-  if (agent == nullptr)
-    return abandon(Error(ErrorKind::Protocol, "the far side began as a messenger that nobody sent"));
-  const wire::AgentRuns runs = *agent;
-  if (runs.version != wire::kProtocolVersion) {
-    return abandon(Error(ErrorKind::Protocol, "its agent speaks protocol " + std::to_string(runs.version) +
-                                                  ", this sml-run " + std::to_string(wire::kProtocolVersion))
-                       .with_hint("remove ~/.cache/sml-run there"));
-  }
-  if (machine_.on(SessionEvent::AgentRuns) == SessionAction::Introduce) introduce();
-}
-
-void AgentSession::send_agent(const wire::NeedAgent& need) {
-  // The script asks once for each folder, and only after it has consumed what was sent before.
-  if (++times_sent_ > kMaxFolders || transport_->unsent() > 0) {
-    return abandon(Error(ErrorKind::Protocol, "asks for the agent again and again"));
-  }
-  if (!image_.machine().empty() && need.machine != image_.machine()) {
-    return abandon(Error(ErrorKind::Deploy, "is a machine of type " + show(need.machine, 40) +
-                                                ", the agent at hand is for " + std::string(image_.machine()))
-                       .with_hint("build sml-run-agent for that type and name it with --agent-path"));
-  }
-  transport_step("sending the agent");
-  transport_->send_lasting(image_.bytes());
 }
 
 void AgentSession::introduce() {
@@ -163,7 +128,7 @@ void AgentSession::introduce() {
     conduct_.asked(*plan_.end_left);
     return transport_->send(wire::encode(*plan_.end_left) + wire::encode(wire::ToAgent(wire::Leave{})));
   }
-  transport_->send(wire::encode(local_ ? plan_.prepare_local : plan_.prepare_remote));
+  transport_->send(wire::encode(contact_.is_local ? plan_.prepare_local : plan_.prepare_remote));
   owner_.session_introduced(*this);
 }
 
@@ -303,29 +268,12 @@ void AgentSession::transport_closed(const Error& why) {
   const SessionAction action = machine_.on(SessionEvent::Closed);
   if (action == SessionAction::TellEnd) return owner_.session_ended(*this, nullptr);
   if (action != SessionAction::TellLost) return;
-  agent_vanished_ =
-      before != SessionState::Starting && before != SessionState::Greeting && transport_->far_side_ended();
-  const Error explained = explain(before, why);
+  if (before == SessionState::Starting) return owner_.session_ended(*this, &why);
+  const bool ran = before != SessionState::Greeting;
+  agent_vanished_ = ran && transport_->far_side_ended();
+  const Error explained = ran ? Error(ErrorKind::Lost, "its agent has gone before its work was done: " + why.message())
+                              : arrival_.explain(why, contact_.is_local ? Reach::Start::ByLogin : reach_.start());
   owner_.session_ended(*this, &explained);
-}
-
-Error AgentSession::explain(SessionState before, const Error& why) const {
-  if (before == SessionState::Starting) return why;
-  if (before != SessionState::Greeting) {
-    return Error(ErrorKind::Lost, "its agent has gone before its work was done: " + why.message());
-  }
-  // Between the log-in and the agent's first line it is the login shell that speaks: its words are the best cause.
-  if (why.kind() == ErrorKind::Connect || why.kind() == ErrorKind::Auth || why.kind() == ErrorKind::HostKey) return why;
-  // A host that calls has no login; it tells what it could not do beforehand.
-  if (reach_.start() == Reach::Start::ByHost && !local_) {
-    const ErrorKind kind = why.kind() == ErrorKind::Lost ? ErrorKind::Deploy : why.kind();
-    return Error(kind, "it could not be made ready: " + why.message());
-  }
-  std::string text = "the agent did not start: " + without_bootstrap_script(why.message());
-  if (const std::string noise = greeting_.noise(); !noise.empty())
-    text += "; the login said: " + show(without_bootstrap_script(noise), 300);
-  return Error(ErrorKind::Deploy, std::move(text))
-      .with_hint("does a plain \"ssh HOST true\" work there, without a question and with a POSIX /bin/sh?");
 }
 
 }  // namespace sml::launch

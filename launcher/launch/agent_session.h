@@ -9,7 +9,7 @@
 #include "common/core/clock.h"
 #include "common/core/strong.h"
 #include "common/wire/codec.h"
-#include "common/wire/handshake.h"
+#include "launcher/launch/agent_arrival.h"
 #include "launcher/launch/agent_conduct.h"
 #include "launcher/launch/agent_image.h"
 #include "launcher/launch/agent_transport.h"
@@ -57,6 +57,14 @@ class AgentSession final : private TransportEvents {
     std::optional<wire::EndLeft> end_left{};  // sent in the place of Prepare
   };
 
+  // How the far side is reached.
+  struct Contact {
+    bool is_local = false;      // it is on this machine
+    std::string local_address;  // of the connection; empty if unknown
+    std::string peer_address;
+    TimePoint last_heard = Clock::now();
+  };
+
   // What is given outlives the session.
   AgentSession(boost::asio::any_io_executor loop, SessionOwner& owner, const AgentImage& image, Reach& reach,
                Plan plan);
@@ -87,10 +95,7 @@ class AgentSession final : private TransportEvents {
   bool agent_runs() const;
   // What it is waiting for, for people: "connecting", "sending the agent".
   const std::string& step() const { return step_; }
-  bool is_local() const { return local_; }
-  const std::string& local_address() const { return local_address_; }  // of the connection; empty if unknown
-  const std::string& peer_address() const { return peer_address_; }
-  TimePoint last_heard() const { return last_heard_; }
+  const Contact& contact() const { return contact_; }
   TimePoint last_said() const;                       // anything to the agent
   bool had_workers() const { return had_workers_; }  // it has been told to start some
   const std::string& mark() const { return mark_; }
@@ -107,14 +112,11 @@ class AgentSession final : private TransportEvents {
   void transport_closed(const Error& why) override;
 
   void greet();
-  void handle_greeting(const wire::Greeting& greeting);
-  void send_agent(const wire::NeedAgent& need);
   void introduce();
   void decode();
   void handle(wire::ToLauncher message);
   void give(std::string frames);  // to the transport, or to those that wait
   void break_off(const std::string& rule);
-  Error explain(SessionState before, const Error& why) const;
 
   boost::asio::any_io_executor loop_;
   SessionOwner& owner_;
@@ -124,17 +126,13 @@ class AgentSession final : private TransportEvents {
   std::string mark_;
   SessionMachine machine_;
   AgentConduct conduct_;
-  wire::GreetingReader greeting_;
+  AgentArrival arrival_;
   wire::Decoder<wire::ToLauncher> decoder_;
   std::unique_ptr<LastingLink> transport_;
   std::string step_ = "starting";
-  int times_sent_ = 0;                    // the agent, to this host
   std::optional<std::string> held_back_;  // frames; while the agent is suspended
-  bool local_ = false;
   bool agent_vanished_ = false;
-  std::string local_address_;
-  std::string peer_address_;
-  TimePoint last_heard_;
+  Contact contact_;
   TimePoint last_said_;
   bool had_workers_ = false;
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);

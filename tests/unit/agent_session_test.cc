@@ -146,8 +146,8 @@ TEST_CASE("a host whose agent is cached: greeting, plan, ready, running, end") {
 
   stage.remote->events->transport_open("10.0.0.1", "10.0.0.4");
   CHECK(stage.session->step() == "starting the agent");
-  CHECK(stage.session->local_address() == "10.0.0.1");
-  CHECK(stage.session->peer_address() == "10.0.0.4");
+  CHECK(stage.session->contact().local_address == "10.0.0.1");
+  CHECK(stage.session->contact().peer_address == "10.0.0.4");
   CHECK(stage.remote->sent.empty());
 
   stage.owner.probe_when_introduced = true;
@@ -252,7 +252,7 @@ TEST_CASE("this machine needs no script and gets the plan for this machine") {
   Stage stage(Where::Local);
   stage.greet();
   CHECK(stage.remote == nullptr);
-  CHECK(stage.session->is_local());
+  CHECK(stage.session->contact().is_local);
   CHECK(stage.local->argument.find(' ') == std::string::npos);
   CHECK(std::get<wire::Prepare>(frames_in(stage.local->all_sent())[1]).apps[0].argv ==
         std::vector<std::string>{"local"});
@@ -264,7 +264,7 @@ TEST_CASE("a host that turns out to be this machine gets a local transport") {
   stage.remote->events->transport_is_local();
   CHECK(stage.remote->destroyed);
   REQUIRE(stage.local != nullptr);
-  CHECK(stage.session->is_local());
+  CHECK(stage.session->contact().is_local);
   stage.local->events->transport_open("", "");
   stage.say(wire::agent_line(stage.mark()));
   CHECK(std::get<wire::Prepare>(frames_in(stage.local->all_sent())[1]).apps[0].argv ==
