@@ -40,23 +40,28 @@ void Heartbeat::await_next() {
   });
 }
 
+// While we stood still ourselves nobody can have been heard.
+TimePoint Heartbeat::heard(const Host& host) const {
+  return std::max(host.session->contact().last_heard, awake_since_);
+}
+
 // Agents whose launcher is silent leave; and those that are silent themselves are lost. Who does not answer hears no
 // more of us, so that it is not long after we have lost it that it has lost us.
 void Heartbeat::beat() {
   const TimePoint now = Clock::now();
-  const bool we_stood_still = now - *next_ > kLate;
+  if (now - *next_ > kLate) awake_since_ = now;
   for (Host& host : hosts_.all()) {
     if (!host.runs()) continue;
     if (host.session->contact().last_heard >= host.pinged) host.ping();
-    if (now - host.session->contact().last_heard >= timeout_ / 2) host.session->doubt();
-    if (we_stood_still || now - host.session->contact().last_heard < timeout_) continue;
+    if (now - heard(host) >= timeout_ / 2) host.session->doubt();
+    if (now - heard(host) < timeout_) continue;
     SML_SWITCH_POINT("a host is not heard any more");
     host.session->abandon(unheard_for(timeout_));
   }
   passed_();
   next_ = now + interval(timeout_);
   for (const Host& host : hosts_.all()) {
-    const TimePoint silent = host.session->contact().last_heard + timeout_;
+    const TimePoint silent = heard(host) + timeout_;
     if (host.runs() && silent > now) next_ = std::min(*next_, silent);
   }
   await_next();

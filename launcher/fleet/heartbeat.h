@@ -27,11 +27,13 @@ class Heartbeat {
  private:
   void await_next();
   void beat();
+  TimePoint heard(const Host& host) const;
 
   HostTable& hosts_;
   Duration timeout_;
   std::function<void()> passed_;
   boost::asio::steady_timer timer_;
+  TimePoint awake_since_ = TimePoint::min();
   std::optional<TimePoint> next_;  // nothing: nobody has been reached yet
 };
 
