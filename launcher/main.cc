@@ -207,9 +207,6 @@ int check(const Options& options, const plan::LaunchPlan& plan, const launch::Ag
   return verdict.exit_code == 0 && !printed ? 1 : verdict.exit_code;
 }
 
-// An exit status; or nothing was started, as several of the hosts are one machine.
-using Outcome = std::variant<int, std::vector<hosts::MachineNames>>;
-
 // Ours serves the job's user alone, is there before the workers and after rank 0; but an address of the program's own
 // is worth more than that.
 plan::TorchStore store_asked_for(const Options& given, const plan::LaunchPlan& plan) {
@@ -218,7 +215,22 @@ plan::TorchStore store_asked_for(const Options& given, const plan::LaunchPlan& p
   return names_own_address(plan) ? plan::TorchStore::OfRank0 : plan::TorchStore::OfAgent;
 }
 
-Outcome try_launch(const Options& given, const Training& training, const ThisHost& here, HostFinder& finder) {
+// Of hosts that have turned out to be one machine. What has been said of the plan before is not said again.
+Result<plan::LaunchPlan> plan_anew(const Options& options, ThisHost& here, HostFinder& finder,
+                                   const std::vector<std::string>& said,
+                                   std::span<const hosts::MachineNames> machines) {
+  hosts::add_machines(here.machines, {machines.begin(), machines.end()});
+  Result<plan::LaunchPlan> plan = make_plan(options, here, finder);
+  if (!plan) return plan;
+  for (const std::string& warning : plan->warnings) {
+    if (std::find(said.begin(), said.end(), warning) == said.end()) say("warning: " + warning);
+  }
+  if (options.display_map) os::write_all(STDERR_FILENO, to_table(*plan));
+  if (options.verbosity != Verbosity::Quiet) say(one_line_about(*plan));
+  return plan;
+}
+
+int launch(const Options& given, const Training& training, ThisHost& here, HostFinder& finder) {
   Result<plan::LaunchPlan> plan = make_plan(given, here, finder);
   if (!plan) return fail_for_all(given, here, finder, plan.error());
   Options options = given;
@@ -264,18 +276,13 @@ Outcome try_launch(const Options& given, const Training& training, const ThisHos
   if (!*head) {
     if (Result<void> installed = installer.run(); !installed) return fail(options, installed.error());
   }
-  run::Run job(options, std::move(*plan), *image, std::move(*records), std::move(*head));
-  const int status = job.run();
-  if (job.machines().empty()) return status;
-  return job.machines();
-}
-
-int launch(const Options& options, const Training& training, ThisHost here, HostFinder& finder) {
-  for (;;) {
-    Outcome outcome = try_launch(options, training, here, finder);
-    if (const int* status = std::get_if<int>(&outcome)) return *status;
-    hosts::add_machines(here.machines, std::get<std::vector<hosts::MachineNames>>(std::move(outcome)));
-  }
+  const auto replan = [&options, &here, &finder, own_name = plan->own_name,
+                       said = plan->warnings](std::span<const hosts::MachineNames> machines) {
+    Result<plan::LaunchPlan> anew = plan_anew(options, here, finder, said, machines);
+    if (anew) anew->own_name = own_name;
+    return anew;
+  };
+  return run::Run(options, std::move(*plan), *image, std::move(*records), replan, std::move(*head)).run();
 }
 
 // What other options say holds for hosts that change. Nothing where these are not listed by a script.

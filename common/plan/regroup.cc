@@ -121,6 +121,25 @@ void let_back(JobMap& map, std::span<const HostId> out) {
   }
 }
 
+JobMap take_over_ids(JobMap next, const JobMap& before) {
+  const auto same = [](const MappedHost& a, const MappedHost& b) {
+    return a.host.name == b.host.name && a.host.user == b.host.user;
+  };
+  auto fresh = static_cast<std::uint32_t>(before.hosts.size());
+  for (MappedHost& host : next.hosts) {
+    const auto known = std::find_if(before.hosts.begin(), before.hosts.end(),
+                                    [&](const MappedHost& other) { return same(host, other); });
+    host.id = known == before.hosts.end() ? HostId(fresh++) : known->id;
+  }
+  const std::size_t used = next.hosts.size();
+  for (const MappedHost& host : before.hosts) {
+    const auto end = next.hosts.begin() + static_cast<std::ptrdiff_t>(used);
+    if (std::any_of(next.hosts.begin(), end, [&](const MappedHost& other) { return host.id == other.id; })) continue;
+    next.hosts.push_back({.host = host.host, .slots = host.slots, .ranks = {}, .id = host.id, .duty = HostDuty::Out});
+  }
+  return next;
+}
+
 std::vector<std::string> changes(const JobMap& before, const JobMap& after) {
   std::vector<std::string> out;
   if (before.world_size() < after.world_size()) {

@@ -34,6 +34,10 @@ void number_densely(JobMap& map);
 // Hosts of `map` that are out and not in `out` wait again, as spares.
 void let_back(JobMap& map, std::span<const HostId> out);
 
+// `next`, made when hosts of `before` had turned out to be one machine, with the ids of `before`: a host that is new
+// has the next one, and those that are in it no more are behind the others and out.
+JobMap take_over_ids(JobMap next, const JobMap& before);
+
 // What regroup() and grow() have changed, in sentences for people; nothing where ranks are where they were.
 std::vector<std::string> changes(const JobMap& before, const JobMap& after);
 

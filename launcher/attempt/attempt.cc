@@ -96,7 +96,7 @@ Attempt::Attempt(boost::asio::io_context& loop, const JobOptions& options, plan:
       wire_up_(fleet, plan_.map),
       questions_(loop.get_executor(), fleet),
       lone_mpi_(options, plan_, owner),
-      ending_(loop.get_executor(), {options, terms.afterwards, fleet, machine_, facts_, roster_, workers_, meeting_,
+      ending_(loop.get_executor(), {options, terms_.afterwards, fleet, machine_, facts_, roster_, workers_, meeting_,
                                     owner, [this] { deadline_timer_.arm(); }}) {
   fleet.serve(*this, &spares_);
   facts_.program = plan_.command.front();
@@ -108,7 +108,7 @@ Attempt::Attempt(boost::asio::io_context& loop, const JobOptions& options, plan:
 void Attempt::begin() {
   deadline_timer_.arm();
   for (fleet::Host& host : fleet_.hosts()) {
-    const bool has_come = terms_.hosts_told > 0 && host.id.value() >= terms_.hosts_told;
+    const bool has_come = host.id.value() >= terms_.hosts_told;
     if (has_come && host.runs()) events_.tell(connected(host));
     health_.ask(host);
   }
@@ -120,7 +120,7 @@ AttemptOutcome Attempt::outcome() const {
   // Only now: its last words may have come after the news of its end.
   out.facts.ends = workers_.table().failures();
   out.facts.unseen = workers_.table().unseen();
-  if (facts_.faults.empty() && !facts_.stop_signal) out.machines = machines_;
+  if (facts_.faults.empty() && !facts_.stop_signal && !facts_.own_fault) out.machines = machines_;
   return out;
 }
 
@@ -133,7 +133,7 @@ void Attempt::tell(AttemptEvent event) {
   if (machine_.state() != AttemptState::Running) meeting_.leave();
   if (machine_.state() != AttemptState::Stopping) ending_.saving_is_over();
   const bool told_before = before == AttemptState::Stopping;
-  if (!told_before && machine_.state() == AttemptState::Stopping) {
+  if (!told_before && machine_.state() == AttemptState::Stopping && event != AttemptEvent::OneMachine) {
     events_.tell(report::JobStops{stop_cause(event)});
   }
   if (action == AttemptAction::Unexpected && options_.verbosity == Verbosity::Verbose) {
@@ -201,6 +201,25 @@ void Attempt::look_for_end() {
   if (meeting_.has_counted()) tell(AttemptEvent::AllCleared);
 }
 
+// Their agents are used again.
+void Attempt::end_for_another_plan(std::vector<hosts::MachineNames> machines) {
+  SML_SWITCH_POINT("hosts are one machine");
+  machines_ = std::move(machines);
+  terms_.afterwards = launch::Afterwards::Stay;
+  tell(AttemptEvent::OneMachine);
+}
+
+// Once workers have run, hosts are not counted anew: one that has come under another name is out.
+void Attempt::do_without_other_names(std::span<const hosts::MachineNames> machines) {
+  for (fleet::Host& host : fleet_.hosts()) {
+    for (const hosts::MachineNames& names : machines) {
+      if (std::find(names.begin() + 1, names.end(), host.name()) == names.end()) continue;
+      host.lost = true;
+      fail_host(host, Error(ErrorKind::Usage, "is the same machine as " + names.front()));
+    }
+  }
+}
+
 void Attempt::time_out_start() {
   const auto blame = [this](HostIndex host, const std::string& step) {
     add_fault(host, fleet::not_ready(options_.start_timeout, step));
@@ -224,7 +243,9 @@ void Attempt::finish(AttemptOwner::End end) {
   questions_.end();
   for (const fleet::Host& host : fleet_.hosts()) {
     const bool silent = !host.session->ended() && host.session->state() != launch::SessionState::Cleared;
-    if (end == AttemptOwner::End::GivenUp && silent) facts_.unconfirmed.push_back(host.name());
+    if (end != AttemptOwner::End::GivenUp || !silent) continue;
+    facts_.unconfirmed.push_back(host.name());
+    if (!machines_.empty()) add_fault(host.index, Error(ErrorKind::Lost, "has not made room for another plan"));
   }
   if (std::optional<LoneMpiWatch::Refusal> refusal = lone_mpi_.refusal()) {
     add_fault(refusal->host, std::move(refusal->why));
@@ -233,6 +254,11 @@ void Attempt::finish(AttemptOwner::End end) {
 }
 
 // ---- what ends it from outside
+
+void Attempt::leave_for(Error why) {
+  facts_.own_fault = report::Facts::OwnFault{std::move(why), Clock::now()};
+  leave();
+}
 
 void Attempt::stop(int signo) {
   if (!facts_.stop_signal) {
@@ -327,8 +353,10 @@ void Attempt::look_round() {
   if (!waits) return;
   if (roster_.all_ready()) {
     if (!fleet_.missing().empty()) return;  // hosts without workers are to hear of the end, too
-    machines_ = fleet_.machines(plan_.map);
-    return tell(machines_.empty() ? AttemptEvent::AllReady : AttemptEvent::OneMachine);
+    std::vector<hosts::MachineNames> machines = fleet_.machines(plan_.map);
+    if (!machines.empty() && plan_.job.attempt > 0) return do_without_other_names(machines);
+    if (!machines.empty()) return end_for_another_plan(std::move(machines));
+    return tell(AttemptEvent::AllReady);
   }
   if (machine_.state() == AttemptState::Failing && roster_.all_settled()) tell(AttemptEvent::AllSettled);
 }

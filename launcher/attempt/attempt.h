@@ -2,6 +2,7 @@
 // lasts longer than the workers belongs to the run.
 #pragma once
 #include <cstddef>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -51,6 +52,8 @@ class Attempt final : public fleet::FleetListener {
   void look_round();
   // It is cleared, and no other follows: lets the agents go.
   void leave() { tell(AttemptEvent::NoMore); }
+  // ... nor can one, for that reason.
+  void leave_for(Error why);
   // By the user.
   void stop(int signo);
   void stop_for_lost_output(int sys_errno);
@@ -86,6 +89,8 @@ class Attempt final : public fleet::FleetListener {
   void perform(AttemptAction action);
   void look_at_probes();
   void start_all();
+  void do_without_other_names(std::span<const hosts::MachineNames> machines);
+  void end_for_another_plan(std::vector<hosts::MachineNames> machines);
   void look_for_end();
   void time_out_start();
   void finish(AttemptOwner::End end);

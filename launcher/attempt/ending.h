@@ -23,7 +23,7 @@ class Ending {
   // The attempt: all of it outlives this.
   struct Of {
     const JobOptions& options;
-    launch::Afterwards afterwards;
+    const launch::Afterwards& afterwards;
     fleet::Fleet& fleet;
     AttemptMachine& machine;
     const report::Facts& facts;

@@ -34,7 +34,7 @@ std::vector<HostId> Spares::lost() const {
   std::vector<HostId> out;
   if (of_.fleet.lost_workers_end()) return out;  // that would be forgotten
   for (const fleet::Host& host : of_.fleet.others()) {
-    if (host.lost && host.session->ended()) out.push_back(host.id);
+    if (host.lost && !host.is_other_name && host.session->ended()) out.push_back(host.id);
   }
   return out;
 }
@@ -92,6 +92,7 @@ void Spares::spare_waits(fleet::Host& host) {
 void Spares::spare_ended(fleet::Host& host, const Error* why) {
   const AttemptState state = of_.machine.state();
   const bool over = state == AttemptState::Leaving || state == AttemptState::Finished;
+  if (host.is_other_name) return of_.ended();
   const bool fails = why != nullptr && !over;
   if (fails) of_.owner.say("the spare host " + host.name() + " is out: " + why->message());
   if (is_known(host) && fails) of_.events.tell(report::HostFailed{host.index, *why});

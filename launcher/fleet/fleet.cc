@@ -44,6 +44,14 @@ void Fleet::add_spare(const plan::Host& host, launch::AgentSession::Plan plan) {
   if (known == nullptr || known->session->ended()) enlist(std::move(plan));
 }
 
+void Fleet::replan(std::span<const HostId> other_names, std::span<const plan::Host> fresh) {
+  for (const HostId id : other_names) {
+    Host& host = hosts_.of(id);
+    host.lost = host.is_other_name = true;
+  }
+  for (const plan::Host& host : fresh) reach_->know(host);
+}
+
 void Fleet::start() {
   for (Host& host : hosts_.all()) {
     if (host.next) {

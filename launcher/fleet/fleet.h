@@ -76,6 +76,9 @@ class Fleet final : private launch::SessionOwner {
   // One that is to be there, and wait. While others run it may be one that no plan has had, of the next id, or one that
   // is lost and has no workers in this group; then start() once more.
   void add_spare(const plan::Host& host, launch::AgentSession::Plan plan);
+  // Before the first attempt by another plan: hosts of the first that are `other_names` of the others' machines leave
+  // at the next start(), and `fresh` have been in none, of the next ids.
+  void replan(std::span<const HostId> other_names, std::span<const plan::Host> fresh);
   // Reaches them, or lets them come; pings those that are there, and gives up those that are silent. Those whose agents
   // have cleared an earlier attempt away are told what to prepare.
   void start();

@@ -19,12 +19,13 @@ namespace sml::fleet {
 
 struct Host {
   HostId id;
-  HostIndex index;           // in the plan
-  std::size_t position = 0;  // in the fleet; rank 0 is on the first
-  bool lost = false;         // it has failed, or could not be reached: later attempts do without it
-  bool released = false;     // and its agent was told to leave
-  bool unreached = true;     // its session has not been started
-  TimePoint pinged{};        // the last time
+  HostIndex index;             // in the plan
+  std::size_t position = 0;    // in the fleet; rank 0 is on the first
+  bool lost = false;           // it has failed, or could not be reached: later attempts do without it
+  bool is_other_name = false;  // of a machine that the job has as another host; lost, too
+  bool released = false;       // and its agent was told to leave
+  bool unreached = true;       // its session has not been started
+  TimePoint pinged{};          // the last time
   std::unique_ptr<launch::AgentSession> session;
   std::optional<wire::Prepare> next{};  // of the attempt that is to come
   supervise::AgentClock clock;

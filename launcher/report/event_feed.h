@@ -21,7 +21,7 @@
 
 namespace sml::report {
 
-// First of all. The plan outlives the first attempt.
+// First of all; once more, when the hosts have turned out to be fewer machines. The plan outlives the first attempt.
 struct JobBegins {
   const plan::LaunchPlan* plan = nullptr;
   double unix_time = 0;  // wall clock, seconds

@@ -170,7 +170,7 @@ void EventLines::on_event(const Event& event) {
     plan_ = begins->plan;
     begin_ = event.at;
     unix_time_ = begins->unix_time;
-    volumes_.resize(plan_->map.world_size());
+    volumes_.assign(plan_->map.world_size(), {});
   }
   if (const auto* again = std::get_if<AttemptBegins>(&event.what)) {
     plan_ = again->plan;

@@ -57,6 +57,8 @@ void ProgressWatch::on_event(const report::Event& event) {
     if (lines_) lines_->ended(exited->rank);
   } else if (const auto* again = std::get_if<report::AttemptBegins>(&event.what)) {
     begin_attempt(again->plan->map);
+  } else if (const auto* job = std::get_if<report::JobBegins>(&event.what)) {
+    begin_attempt(job->plan->map);
   }
 }
 

@@ -2,6 +2,8 @@
 
 #include <cerrno>
 
+#include <unistd.h>
+
 #include "common/os/own_file.h"
 #include "common/os/small_file.h"
 
@@ -63,6 +65,15 @@ void Records::begin(const boost::asio::any_io_executor& loop, report::EventFeed&
   events_ =
       std::make_unique<report::EventLines>([stream = events_stream_.get()](std::string& line) { stream->write(line); });
   feed.add(*events_);
+}
+
+Result<void> Records::start_over(const JobOptions& options, const plan::LaunchPlan& plan) {
+  if (timeline_) *timeline_ = report::Timeline();
+  if (events_stream_) {
+    events_stream_->flush(kLastLinesMs);
+    if (::ftruncate(events_file_.get(), 0) == 0) static_cast<void>(::lseek(events_file_.get(), 0, SEEK_SET));
+  }
+  return renew_logs(options, plan);
 }
 
 void Records::finish(const Say& say) {

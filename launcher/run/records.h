@@ -35,6 +35,9 @@ class Records {
   const HangFolder& hang_folder() const { return hang_folder_; }
   // For a further attempt. Error (Usage or Config), and there are none then: its files cannot be.
   Result<void> renew_logs(const JobOptions& options, const plan::LaunchPlan& plan);
+  // Before the job begins once more, by another plan: what has been told of it is forgotten, as far as a reader of a
+  // pipe can. Error (Usage or Config), as above.
+  Result<void> start_over(const JobOptions& options, const plan::LaunchPlan& plan);
   // After the last event: draws the timeline, waits a moment for slow readers.
   void finish(const Say& say);
 

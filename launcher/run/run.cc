@@ -4,6 +4,8 @@
 #include <csignal>
 #include <utility>
 
+#include <boost/asio/post.hpp>
+
 #include "common/core/exit_status.h"
 #include "common/core/text.h"
 #include "common/core/transition_table.h"
@@ -28,11 +30,12 @@ attempt::Terms first_terms(const JobOptions& options) {
 }  // namespace
 
 Run::Run(const JobOptions& options, plan::LaunchPlan plan, const launch::AgentImage& image, Records records,
-         std::optional<dialin::HeadPlan> dial_in)
+         Replan replan, std::optional<dialin::HeadPlan> dial_in)
     : options_(options),
       console_(loop_.get_executor(), tag_subjects(plan.map), options.output,
                {.drained = [this] { reader_caught_up(); }, .gone = [this](int sys_errno) { output_gone(sys_errno); }}),
       records_(std::move(records)),
+      replan_(std::move(replan)),
       fleet_(loop_, image, fleet::make_reach(loop_.get_executor(), image, plan, options.ssh, std::move(dial_in)),
              options.heartbeat_timeout),
       restarts_(options.restart),
@@ -43,15 +46,17 @@ Run::Run(const JobOptions& options, plan::LaunchPlan plan, const launch::AgentIm
                                       console_, records_.logs(), events_, progress_, control_}),
       attempt_(std::make_unique<attempt::Attempt>(loop_, options, std::move(plan), first_terms(options), fleet_,
                                                   events_, static_cast<AttemptOwner&>(*this), streams_)),
-      changing_hosts_(
-          loop_, options.restart, attempt_->plan().map,
-          {.may_come =
-               [this] { return attempt_->spares().may_come() ? HostPool::Reach::All : HostPool::Reach::Nobody; },
-           .lost = [this] { return attempt_->spares().lost(); },
-           .come = [this](const plan::MappedHost& host) { attempt_->spares().come(host); },
-           .is_ready = [this](HostId id) { return attempt_->spares().is_ready(id); },
-           .say = [this](const std::string& text) { console_.say(text); },
-           .look = [this] { look_for_growth(); }}),
+      changing_hosts_(loop_, options.restart, attempt_->plan().map,
+                      {.may_come =
+                           [this] {
+                             const bool may = machine_.state() != RunState::Regrouping && attempt_->spares().may_come();
+                             return may ? HostPool::Reach::All : HostPool::Reach::Nobody;
+                           },
+                       .lost = [this] { return attempt_->spares().lost(); },
+                       .come = [this](const plan::MappedHost& host) { attempt_->spares().come(host); },
+                       .is_ready = [this](HostId id) { return attempt_->spares().is_ready(id); },
+                       .say = [this](const std::string& text) { console_.say(text); },
+                       .look = [this] { look_for_growth(); }}),
       progress_(loop_.get_executor(), options.progress, attempt_->plan().map,
                 {.flow = [this] { return attempt_->workers().flow(); },
                  .say =
@@ -132,8 +137,10 @@ void Run::begin_records() {
   let_others_ask();
   records_.begin(loop_.get_executor(), events_, [this](const std::string& warning) { console_.say(warning); });
   records_.logs().on_failure([this](const Error& why) { log_failed(why); });
-  events_.tell(report::JobBegins{&attempt_->plan(), unix_now()}, began_);
+  tell_begin();
 }
+
+void Run::tell_begin() { events_.tell(report::JobBegins{&attempt_->plan(), unix_now()}, began_); }
 
 void Run::begin_progress() {
   if (options_.progress.live == LiveStatus::OnTerminal && options_.verbosity != Verbosity::Quiet) {
@@ -166,27 +173,24 @@ void Run::perform(RunAction action) {
     case RunAction::Unexpected: return;
     case RunAction::Decide: return decide();
     case RunAction::Rest: return rest();
+    case RunAction::Replan: return boost::asio::post(loop_, [this] { replan(); });
     case RunAction::Begin: return begin_again();
+    case RunAction::BeginAnew: return begin_anew();
     case RunAction::AwaitReader: return look_at_reader();
     case RunAction::Finish: return loop_.stop();
   }
-}
-
-void Run::attempt_over(End end) {
-  if (end == End::GivenUp) return tell(RunEvent::AttemptGivenUp);
-  tell(attempt_->outcome().machines.empty() ? RunEvent::AttemptOver : RunEvent::OneMachine);
 }
 
 // ---- from one attempt to the next
 
 void Run::decide() {
   const attempt::AttemptOutcome outcome = attempt_->outcome();
-  if (!outcome.machines.empty()) return attempt_->leave();
+  if (!outcome.machines.empty()) return tell(RunEvent::OneMachine);
   const report::Verdict verdict = report::judge(outcome.facts);
   next_hosts_.blame(verdict, attempt_->plan().map);
   const Result<plan::JobMap> next = next_map();
   const Restarts::Around around{
-      .hosts_lost = fleet_.lost().size(),
+      .hosts_lost = fleet_.lost().size() - other_names_,
       .why_no_hosts = next || changing_hosts_.may_mend() ? std::string() : next.error().message(),
       .file_touched = progress_file_.touched(),
       .line_matched = progress_.line_matched()};
@@ -247,7 +251,37 @@ void Run::host_lost_at_rest() {
   attempt_->leave();
 }
 
-// What belongs to the attempt before goes with it.
+// ---- hosts that are one machine
+
+// From the loop, as hosts and their attempt are replaced.
+void Run::replan() {
+  const std::vector<hosts::MachineNames> machines = attempt_->outcome().machines;
+  if (machines.empty()) return attempt_->leave();  // a host is lost, or the user wants the end
+  Result<plan::LaunchPlan> next = replan_(machines);
+  if (next) next->map = plan::take_over_ids(std::move(next->map), attempt_->plan().map);
+  const Result<void> renewed = next ? records_.start_over(options_, *next) : Result<void>(next.error());
+  if (!renewed) return attempt_->leave_for(renewed.error());
+  next->job = attempt_->plan().job;
+  next_plan_ = std::move(*next);
+  tell(RunEvent::Replanned);
+}
+
+// Those that wait stay connected.
+void Run::begin_anew() {
+  const std::size_t known = attempt_->plan().map.hosts.size();
+  std::vector<HostId> other_names;
+  std::vector<plan::Host> fresh;
+  for (const plan::MappedHost& host : next_plan_->map.hosts) {
+    if (host.duty == plan::HostDuty::Out) other_names.push_back(host.id);
+    if (host.id.value() >= known) fresh.push_back(host.host);
+  }
+  other_names_ = other_names.size();
+  fleet_.replan(other_names, fresh);
+  begin_with(std::move(*std::exchange(next_plan_, std::nullopt)), first_terms(options_));
+}
+
+// ---- what belongs to the attempt before goes with it
+
 void Run::begin_again() {
   Result<plan::JobMap> next = next_map();
   if (!next) {
@@ -260,23 +294,29 @@ void Run::begin_again() {
   }
   plan.map = std::move(*next);
   ++plan.job.attempt;
-  begin_with(std::move(plan));
-}
-
-void Run::begin_with(plan::LaunchPlan plan) {
   if (Result<void> renewed = records_.renew_logs(options_, plan); !renewed) {
     log_failed(renewed.error());
     if (options_.logs.on_fault == OnLogFault::EndJob) return;
   }
-  records_.logs().on_failure([this](const Error& why) { log_failed(why); });
   attempt::Terms terms = first_terms(options_);
   terms.first_start = attempt_->outcome().facts.first_start;
   terms.hosts_told = attempt_->plan().map.hosts.size();
+  begin_with(std::move(plan), terms);
+}
+
+void Run::begin_with(plan::LaunchPlan plan, const attempt::Terms& terms) {
+  records_.logs().on_failure([this](const Error& why) { log_failed(why); });
   streams_.take_input_back();
-  auto next = std::make_unique<attempt::Attempt>(loop_, options_, std::move(plan), terms, fleet_, events_,
-                                                 static_cast<AttemptOwner&>(*this), streams_);
-  events_.tell(report::AttemptBegins{next->plan().job.attempt + 1, &next->plan()});
-  attempt_ = std::move(next);
+  auto before =
+      std::exchange(attempt_, std::make_unique<attempt::Attempt>(loop_, options_, std::move(plan), terms, fleet_,
+                                                                 events_, static_cast<AttemptOwner&>(*this), streams_));
+  if (attempt_number() == 1) {
+    streams_.give_input();
+    tell_begin();
+  } else {
+    events_.tell(report::AttemptBegins{attempt_number(), &attempt_->plan()});
+  }
+  before.reset();
   progress_file_.begin();
   console_.begin_again(tag_subjects(attempt_->plan().map), options_.output);
   fleet_.start();
@@ -292,7 +332,7 @@ void Run::begin_logs() {
 
 void Run::reader_caught_up() {
   attempt_->workers().give_credit();
-  if (machine_.state() == RunState::Leaving || machine_.state() == RunState::Regrouping) look_at_reader();
+  if (machine_.state() == RunState::Leaving) look_at_reader();
 }
 
 void Run::look_at_reader() {
@@ -330,7 +370,7 @@ void Run::before_end(std::function<void()> then) {
 void Run::stop(int signo) {
   const RunState state = machine_.state();
   const bool attempting = state == RunState::Gathering || state == RunState::Attempting ||
-                          state == RunState::Clearing || state == RunState::Resting;
+                          state == RunState::Clearing || state == RunState::Resting || state == RunState::Regrouping;
   if (state == RunState::Resting) rest_timer_.expires_at(TimePoint::max());  // hosts that leave take their time
   if (attempting) return attempt_->stop(signo);
   tell(RunEvent::UserStop);
@@ -342,12 +382,9 @@ void Run::stop(int signo) {
 int Run::conclude() {
   console_.end_status();
   console_.workers_done();
-  attempt::AttemptOutcome outcome = attempt_->outcome();
-  machines_ = outcome.machines;
-  if (!machines_.empty()) return leave_unstarted();
   const auto say = [this](const std::string& text) { console_.say(text); };
   const Conclusion conclusion({options_, attempt_->plan(), restarts_, end_, progress_.so_far(), say},
-                              std::move(outcome));
+                              attempt_->outcome());
   conclusion.say_verdict();
   conclusion.write_report();
   fleet_.dismiss();
@@ -361,15 +398,6 @@ int Run::conclude() {
   console_.flush_last(kLastWordsMs);
   fleet_.close();
   return exit_code;
-}
-
-// What has been written of it goes when the files are opened again.
-int Run::leave_unstarted() {
-  control_.close();
-  console_.flush_last(kLastWordsMs);
-  fleet_.dismiss();
-  fleet_.close();
-  return 0;
 }
 
 }  // namespace sml::run

@@ -4,8 +4,8 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
-#include <vector>
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/steady_timer.hpp>
@@ -35,19 +35,17 @@ namespace sml::run {
 
 class Run final : private attempt::AttemptOwner {
  public:
+  // Makes the plan anew for hosts each of which goes by several names, and tells the user what he should know.
+  using Replan = std::function<Result<plan::LaunchPlan>(std::span<const hosts::MachineNames> machines)>;
+
   // `options` and `image` outlive the run. `dial_in`: the other hosts call, and are told how it ends.
-  Run(const JobOptions& options, plan::LaunchPlan plan, const launch::AgentImage& image, Records records,
+  Run(const JobOptions& options, plan::LaunchPlan plan, const launch::AgentImage& image, Records records, Replan replan,
       std::optional<dialin::HeadPlan> dial_in = std::nullopt);
   ~Run() override;
 
   // To the end; answers the exit status of sml-run (EXIT STATUS in its manual). Uses this thread as loop thread. A name
   // look-up may still be under way on a thread of the pool afterwards, and cannot be ended: leave by _Exit().
   int run();
-
-  // Not empty: the hosts are fewer machines than the plan has them, so nothing was started, and what run() has answered
-  // says nothing. Each list has the names of one machine. With --ssh-command it is the command that knows what a host
-  // is.
-  const std::vector<hosts::MachineNames>& machines() const { return machines_; }
 
  private:
   // AttemptOwner
@@ -58,7 +56,7 @@ class Run final : private attempt::AttemptOwner {
   void before_end(std::function<void()> then) override;
   void host_log_failed(const Error& why) override { log_failed(why); }
   void attempt_cleared() override { tell(RunEvent::AttemptCleared); }
-  void attempt_over(End end) override;
+  void attempt_over(End end) override { tell(end == End::GivenUp ? RunEvent::AttemptGivenUp : RunEvent::AttemptOver); }
   void host_lost_at_rest() override;
 
   void tell(RunEvent event);
@@ -67,14 +65,17 @@ class Run final : private attempt::AttemptOwner {
   void begin_progress();
   void let_others_ask();
   void begin_records();
+  void tell_begin();
   std::uint32_t attempt_number() const { return attempt_->plan().job.attempt + 1; }
   void decide();
   void tell_restart(const attempt::AttemptOutcome& outcome, const report::Verdict& verdict, const TryAgain& again);
   Result<plan::JobMap> next_map() const { return next_hosts_.after(attempt_->plan().map, changing_hosts_); }
   void look_for_growth();
   void rest();
+  void replan();
+  void begin_anew();
   void begin_again();
-  void begin_with(plan::LaunchPlan plan);
+  void begin_with(plan::LaunchPlan plan, const attempt::Terms& terms);
   void reader_caught_up();
   void look_at_reader();
   void output_gone(int sys_errno);
@@ -82,7 +83,6 @@ class Run final : private attempt::AttemptOwner {
   void report_while_running(const std::string& why);
   void stop(int signo);
   int conclude();
-  int leave_unstarted();
 
   const JobOptions& options_;
   const TimePoint began_ = Clock::now();
@@ -90,6 +90,9 @@ class Run final : private attempt::AttemptOwner {
   Console console_;
   report::EventFeed events_;  // whatever happens, for those who record or show it
   Records records_;
+  Replan replan_;
+  std::optional<plan::LaunchPlan> next_plan_;  // from Replan to BeginAnew
+  std::size_t other_names_ = 0;                // hosts that are another one's machine
   RunMachine machine_;
   fleet::Fleet fleet_;
   Restarts restarts_;
@@ -108,7 +111,6 @@ class Run final : private attempt::AttemptOwner {
   JobSignals signals_;
   bool output_gone_ = false;
   bool warned_of_logs_ = false;
-  std::vector<hosts::MachineNames> machines_;
 };
 
 }  // namespace sml::run

@@ -13,7 +13,6 @@ using Row = Transition<S, E, A>;
 
 constexpr Row kTable[] = {
     {S::Gathering, E::WorkersStart, S::Attempting, A::None},
-    {S::Gathering, E::OneMachine, S::Regrouping, A::AwaitReader},
     {S::Gathering, E::AttemptOver, S::Leaving, A::AwaitReader},
     {S::Gathering, E::AttemptGivenUp, S::Over, A::Finish},
     {S::Gathering, E::AttemptCleared, S::Clearing, A::Decide},
@@ -23,7 +22,7 @@ constexpr Row kTable[] = {
     {S::Attempting, E::AttemptCleared, S::Clearing, A::Decide},
 
     {S::Clearing, E::Again, S::Resting, A::Rest},
-    {S::Clearing, E::OneMachine, S::Regrouping, A::AwaitReader},
+    {S::Clearing, E::OneMachine, S::Regrouping, A::Replan},
     {S::Clearing, E::AttemptOver, S::Leaving, A::AwaitReader},
     {S::Clearing, E::AttemptGivenUp, S::Over, A::Finish},
 
@@ -31,8 +30,9 @@ constexpr Row kTable[] = {
     {S::Resting, E::AttemptOver, S::Leaving, A::AwaitReader},
     {S::Resting, E::AttemptGivenUp, S::Over, A::Finish},
 
-    {S::Regrouping, E::ReaderDone, S::Over, A::Finish},
-    {S::Regrouping, E::UserStop, S::Over, A::Finish},
+    {S::Regrouping, E::Replanned, S::Gathering, A::BeginAnew},
+    {S::Regrouping, E::AttemptOver, S::Leaving, A::AwaitReader},  // it cannot be planned anew
+    {S::Regrouping, E::AttemptGivenUp, S::Over, A::Finish},
 
     {S::Leaving, E::ReaderDone, S::Over, A::Finish},
     {S::Leaving, E::UserStop, S::Over, A::Finish},
@@ -51,9 +51,9 @@ std::string_view name(RunState state) {
 }
 
 std::string_view name(RunEvent event) {
-  static constexpr std::string_view names[] = {"workers start", "one machine",  "attempt cleared",  "again",
-                                               "rested",        "attempt over", "attempt given up", "reader done",
-                                               "user stop"};
+  static constexpr std::string_view names[] = {"workers start", "attempt cleared", "one machine",  "replanned",
+                                               "again",         "rested",          "attempt over", "attempt given up",
+                                               "reader done",   "user stop"};
   return names[static_cast<std::size_t>(event)];
 }
 

@@ -10,14 +10,15 @@ enum class RunState : std::uint8_t {
   Attempting,  // the workers have been told to start
   Clearing,    // nothing of the attempt is left; whether another follows is decided, or the agents leave
   Resting,     // another follows, in a while
-  Regrouping,  // several of the hosts are one machine: there is to be another plan
+  Regrouping,  // several of the hosts are one machine: the job is planned anew
   Leaving,     // all has happened; our reader has not taken all of it
   Over,
 };
 enum class RunEvent : std::uint8_t {
   WorkersStart,
-  OneMachine,      // the attempt has ended before its workers, for that reason
   AttemptCleared,  // nothing of it is left, and its agents wait
+  OneMachine,      // ... for that reason, before its workers
+  Replanned,
   Again,           // another attempt is to follow
   Rested,          // it is time for it
   AttemptOver,     // the workers have ended, or were not started, and all hosts have said so
@@ -30,7 +31,9 @@ enum class RunAction : std::uint8_t {
   Unexpected,  // there is no such row: nothing is done, and nothing has changed
   Decide,
   Rest,
-  Begin,  // the next attempt
+  Replan,
+  Begin,      // the next attempt
+  BeginAnew,  // the first, by the new plan
   AwaitReader,
   Finish,  // whatever is waited for
 };

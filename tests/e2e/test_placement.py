@@ -193,6 +193,39 @@ class OneMachine(HostsCase):
         begins = [e for e in events if e["event"] == "job_start"]
         self.assertEqual(len(begins), 1, events[0])
 
+    def test_hosts_stay_connected_and_nothing_is_said_twice(self):
+        def logins():
+            return self.bed.sshd_log("algo-2").count("Accepted publickey")
+
+        self.addCleanup(lambda: self.bed.path("algo-1", "/run/report").unlink(missing_ok=True))
+        before = logins()
+        done = self.run_on("algo-2:1,algo-1:1,twin:1", "--verbose", "-x", "RANK=7", "--report", "/run/report", "sh", "-c",
+                           "test $RANK = 0 && cat; echo done", input="asked\n")
+        self.assertEqual(by_rank(done.stdout), {0: ["asked", "done"], 1: ["done"], 2: ["done"]})
+        self.assertEqual(logins(), before + 2, "once for each name")
+        said = done.stderr.splitlines()
+        warnings = [line for line in said if "warning:" in line]
+        self.assertEqual(len(warnings), len(set(warnings)), said)
+        self.assertEqual([line for line in said if "ignored" in line], [])
+        report = json.loads(self.bed.path("algo-1", "/run/report").read_text())
+        self.assertEqual([attempt["hosts"] for attempt in report["attempts"]], [["algo-2", "algo-1"]])
+        self.assertEqual([host["host"] for host in report["hosts"]], ["algo-2", "algo-1"])
+
+    def test_one_that_the_others_names_had_kept_out_comes_in(self):
+        done = self.run_on("algo-2:1,twin:1,algo-1:1", "--host-count", "2", *self.SHOW)
+        self.assertEqual(by_rank(done.stdout), {0: ["algo-2 0/2 0 algo-2"], 1: ["algo-2 1/2 0 algo-2"],
+                                                2: ["algo-1 0/1 1 algo-1"]})
+
+    def test_what_cannot_be_planned_so_is_said(self):
+        done = self.bed.sml_run("algo-1", "-H", "algo-2:60000,twin:60000", "--map-by", "node", "-np", "2", "true")
+        self.assert_status(done, 2)
+        self.assertIn("algo-2 and twin are one machine, with 120000 slots; a host has at most 65536", done.stderr)
+
+    def test_a_restart_does_not_need_the_other_name(self):
+        script = "test $SML_ATTEMPT = 1 && exit 3; echo $SML_HOST $SML_ATTEMPT"
+        done = self.run_on("algo-2:1,twin:1", "--max-restarts", "1", "--restart-delay", "0", "sh", "-c", script)
+        self.assertEqual(by_rank(done.stdout), {0: ["algo-2 2"], 1: ["algo-2 2"]})
+
     def test_the_check_tells(self):
         done = self.run_on("algo-2:1,twin:1", "--check")
         self.assertIn("warning: algo-2,twin are one machine: the job has it as one host with the slots of all",

@@ -124,7 +124,7 @@ void AgentProcess::leave(bool well) {
 // ---- the host
 
 Host::Host(std::string name, std::size_t index, Scripts scripts)
-    : name_(std::move(name)), index_(index), scripts_(std::move(scripts)) {
+    : machine(name), name_(std::move(name)), index_(index), scripts_(std::move(scripts)) {
   clock_offset_ = std::chrono::seconds(world->dice.below(1'000'000));
   next_pid_ += static_cast<pid_t>(index) * 1'000'000;
 }

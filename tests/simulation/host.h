@@ -138,6 +138,7 @@ class Host {
   void reset_links();  // nothing else befalls it: another connection can be made
   void half_open(bool down, bool up);
   bool dead() const { return dead_; }
+  std::string machine;   // its name, or that of the host that is the same machine
   bool touched = false;  // something has befallen it
   TimePoint touched_at = TimePoint::max();
   LinkQuality quality;

@@ -10,6 +10,7 @@
 
 #include <unistd.h>
 
+#include "common/hosts/aliases.h"
 #include "common/hosts/host_list.h"
 #include "launcher/attempt/session_plans.h"
 #include "launcher/run/run.h"
@@ -52,6 +53,7 @@ Job* job = nullptr;
 Job::Job(std::uint64_t seed, const launch::AgentImage& image) : seed_(seed), dice_(seed), image_(image) {
   job = this;
   make_hosts();
+  make_other_name();
   make_options();
   make_scripts();
   make_changes();
@@ -86,6 +88,23 @@ void Job::make_hosts() {
     quality.opens_after = dice_.up_to(dice_.one_in(4) ? Duration(seconds(3)) : Duration(milliseconds(50)));
     names_.push_back(hosts_.back()->name());
   }
+}
+
+// As below, by dice of its own.
+void Job::make_other_name() {
+  Dice choice(seed_ * 6151 + 29);
+  if (hosts_.size() < 2 || !choice.one_in(8)) return;
+  hosts_.back()->machine = hosts_.front()->machine;
+}
+
+Result<plan::LaunchPlan> Job::plan_anew(std::span<const hosts::MachineNames> machines) {
+  plan::HostList list{{}, "-H"};
+  for (const plan::MappedHost& host : plan_.map.hosts) list.hosts.push_back(host.host);
+  if (Result<std::vector<std::string>> merged = hosts::merge_machines(list.hosts, machines); !merged) {
+    return merged.error();
+  }
+  plan_.map = *plan::map_job(list, std::nullopt, plan::Oversubscribe::No);
+  return plan_;
 }
 
 // By dice of their own, so that other jobs stay as they are.
@@ -400,7 +419,8 @@ void Job::run() {
 
 void Job::run_launcher() {
   Result<run::Records> records = run::Records::open(options_, plan_);
-  run::Run run(options_, plan_, image_, std::move(*records));
+  const auto replan = [this](std::span<const hosts::MachineNames> machines) { return plan_anew(machines); };
+  run::Run run(options_, plan_, image_, std::move(*records), replan);
   launcher_runs_ = true;
   exit_code_ = run.run();
   world->note("sml-run ends with " + std::to_string(*exit_code_));

@@ -4,11 +4,13 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <vector>
 
 #include <boost/asio/any_io_executor.hpp>
 
+#include "common/hosts/aliases.h"
 #include "common/plan/launch_plan.h"
 #include "launcher/launch/agent_image.h"
 #include "launcher/launch/reach.h"
@@ -52,6 +54,8 @@ class Job {
   void make_scripts();
   static WorkerScript make_script(Dice& dice);
   WorkerScript script_of(Rank rank, std::uint32_t attempt);
+  void make_other_name();
+  Result<plan::LaunchPlan> plan_anew(std::span<const hosts::MachineNames> machines);
   void make_changes();
   void make_fates();
   static void take_longer(WorkerScript& script, Dice& dice);

@@ -59,7 +59,7 @@ std::string describe_process(pid_t pid) { return "pid " + std::to_string(pid); }
 
 std::set<pid_t> groups_connected_to(std::uint16_t, const std::set<pid_t>&) { return {}; }
 
-std::string machine_identity() { return sim::current_host().name(); }
+std::string machine_identity() { return sim::current_host().machine; }
 std::string Cgroup::current() { return {}; }
 OomWatch::OomWatch() = default;
 std::optional<OomWatch::Kills> OomWatch::look() { return std::nullopt; }

@@ -115,3 +115,19 @@ TEST_CASE("regroup: ranks that are dealt in turn keep their order when the world
   REQUIRE(text_of(map) == "a: 0 3; b: 1 4; c: 2 5;");
   CHECK(text_of(*regroup(map, std::vector{kA}, {.hosts = 1, .ranks = {}})) == "b: 0 2; c: 1 3;");
 }
+
+TEST_CASE("regroup: a plan made anew for hosts that are one machine takes over their ids") {
+  const JobMap before = map_of("a:1,b:2,c:3", 0);
+  JobMap next = map_of("d:1,c:3,a:3", 0);
+  const JobMap after = take_over_ids(next, before);
+  REQUIRE(after.hosts.size() == 4);
+  CHECK(text_of(after) == "d: 0; c: 1 2 3; a: 4 5 6;");
+  CHECK(after.hosts[0].id == HostId(3));
+  CHECK(after.hosts[1].id == HostId(2));
+  CHECK(after.hosts[2].id == HostId(0));
+  CHECK(after.hosts[3].id == HostId(1));
+  CHECK(after.hosts[3].duty == HostDuty::Out);
+  CHECK(after.hosts[3].ranks.empty());
+  CHECK(after.group_world_size() == 3);
+  CHECK(take_over_ids(before, before).hosts.size() == 3);
+}

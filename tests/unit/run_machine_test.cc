@@ -15,8 +15,8 @@ using A = RunAction;
 namespace {
 
 constexpr S kStates[] = {S::Gathering, S::Attempting, S::Clearing, S::Resting, S::Regrouping, S::Leaving, S::Over};
-constexpr E kEvents[] = {E::WorkersStart, E::AttemptCleared, E::Again,      E::Rested,  E::OneMachine,
-                         E::AttemptOver,  E::AttemptGivenUp, E::ReaderDone, E::UserStop};
+constexpr E kEvents[] = {E::WorkersStart, E::AttemptCleared, E::OneMachine,     E::Replanned,  E::Again,
+                         E::Rested,       E::AttemptOver,    E::AttemptGivenUp, E::ReaderDone, E::UserStop};
 
 RunMachine at(S state) {
   std::vector<E> way;
@@ -25,7 +25,7 @@ RunMachine at(S state) {
     case S::Attempting: way = {E::WorkersStart}; break;
     case S::Clearing: way = {E::WorkersStart, E::AttemptCleared}; break;
     case S::Resting: way = {E::WorkersStart, E::AttemptCleared, E::Again}; break;
-    case S::Regrouping: way = {E::OneMachine}; break;
+    case S::Regrouping: way = {E::AttemptCleared, E::OneMachine}; break;
     case S::Leaving: way = {E::AttemptOver}; break;
     case S::Over: way = {E::AttemptGivenUp}; break;
   }
@@ -71,9 +71,15 @@ TEST_CASE("a run: hosts that have not confirmed the end are the end") {
   CHECK(machine.on(E::AttemptGivenUp) == A::Finish);
 }
 
-TEST_CASE("a run: names turn out to be one machine before the workers only") {
-  CHECK(at(S::Gathering).on(E::OneMachine) == A::AwaitReader);
+TEST_CASE("a run: names turn out to be one machine once nothing is left, and the job is planned anew or ends") {
+  CHECK(at(S::Gathering).on(E::OneMachine) == A::Unexpected);
   CHECK(at(S::Attempting).on(E::OneMachine) == A::Unexpected);
+  RunMachine machine = at(S::Clearing);
+  CHECK(machine.on(E::OneMachine) == A::Replan);
+  CHECK(machine.on(E::Replanned) == A::BeginAnew);
+  CHECK(machine.state() == S::Gathering);
+  CHECK(at(S::Regrouping).on(E::AttemptOver) == A::AwaitReader);
+  CHECK(at(S::Regrouping).on(E::AttemptGivenUp) == A::Finish);
 }
 
 TEST_CASE("a run: another attempt begins when the one before is cleared and the rest is over, and not otherwise") {
