@@ -201,16 +201,15 @@ void Attempt::look_for_end() {
   if (meeting_.has_counted()) tell(AttemptEvent::AllCleared);
 }
 
-// Their agents are used again.
-void Attempt::end_for_another_plan(std::vector<hosts::MachineNames> machines) {
+// The agents are used again. Once workers have run, hosts are not counted anew: one that has come under another name is
+// out.
+void Attempt::found_one_machine(std::vector<hosts::MachineNames> machines) {
   SML_SWITCH_POINT("hosts are one machine");
-  machines_ = std::move(machines);
-  terms_.afterwards = launch::Afterwards::Stay;
-  tell(AttemptEvent::OneMachine);
-}
-
-// Once workers have run, hosts are not counted anew: one that has come under another name is out.
-void Attempt::do_without_other_names(std::span<const hosts::MachineNames> machines) {
+  if (plan_.job.attempt == 0) {
+    machines_ = std::move(machines);
+    terms_.afterwards = launch::Afterwards::Stay;
+    return tell(AttemptEvent::OneMachine);
+  }
   for (fleet::Host& host : fleet_.hosts()) {
     for (const hosts::MachineNames& names : machines) {
       if (std::find(names.begin() + 1, names.end(), host.name()) == names.end()) continue;
@@ -255,11 +254,6 @@ void Attempt::finish(AttemptOwner::End end) {
 
 // ---- what ends it from outside
 
-void Attempt::leave_for(Error why) {
-  facts_.own_fault = report::Facts::OwnFault{std::move(why), Clock::now()};
-  leave();
-}
-
 void Attempt::stop(int signo) {
   if (!facts_.stop_signal) {
     facts_.stop_signal = signo;
@@ -282,7 +276,7 @@ void Attempt::stop_for_lost_output(int sys_errno) {
   if (ending_.lets_save()) ending_.cut_saving_short();  // who prints stands still now
 }
 
-void Attempt::stop_for_lost_log(Error why) {
+void Attempt::stop_for(Error why) {
   facts_.own_fault = report::Facts::OwnFault{std::move(why), Clock::now()};
   tell(AttemptEvent::LogFailed);
 }
@@ -334,13 +328,6 @@ void Attempt::note_health(fleet::Host& host, const wire::Health& message) {
   look_round();
 }
 
-void Attempt::found_mpi(const std::string& host, const wire::MpiUse& use) {
-  std::optional<Error> refusal = lone_mpi_.found(host, use);
-  if (!refusal || !runs()) return;
-  facts_.own_fault = report::Facts::OwnFault{std::move(*refusal), Clock::now()};
-  tell(AttemptEvent::RanksAlone);
-}
-
 void Attempt::host_step(const fleet::Host& host) { events_.tell(report::HostStep{host.index, host.session->step()}); }
 
 // While they are awaited, people learn what for.
@@ -354,9 +341,7 @@ void Attempt::look_round() {
   if (roster_.all_ready()) {
     if (!fleet_.missing().empty()) return;  // hosts without workers are to hear of the end, too
     std::vector<hosts::MachineNames> machines = fleet_.machines(plan_.map);
-    if (!machines.empty() && plan_.job.attempt > 0) return do_without_other_names(machines);
-    if (!machines.empty()) return end_for_another_plan(std::move(machines));
-    return tell(AttemptEvent::AllReady);
+    return machines.empty() ? tell(AttemptEvent::AllReady) : found_one_machine(std::move(machines));
   }
   if (machine_.state() == AttemptState::Failing && roster_.all_settled()) tell(AttemptEvent::AllSettled);
 }
@@ -415,7 +400,10 @@ void Attempt::handle(fleet::Host& host, const Message& m) {
   } else if constexpr (std::is_same_v<Message, wire::Health>) {
     note_health(host, m);
   } else if constexpr (std::is_same_v<Message, wire::MpiUse>) {
-    found_mpi(host.name(), m);
+    std::optional<Error> refusal = lone_mpi_.found(host.name(), m);
+    if (!refusal || !runs()) return;
+    facts_.own_fault = report::Facts::OwnFault{std::move(*refusal), Clock::now()};
+    tell(AttemptEvent::RanksAlone);
   } else if constexpr (std::is_same_v<Message, wire::FenceData>) {
     const Result<void> taken = wire_up_.take(host, m);
     if (!taken && !roster_.has_failed(host)) fail_host(host, taken.error());

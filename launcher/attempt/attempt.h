@@ -2,7 +2,6 @@
 // lasts longer than the workers belongs to the run.
 #pragma once
 #include <cstddef>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -52,12 +51,11 @@ class Attempt final : public fleet::FleetListener {
   void look_round();
   // It is cleared, and no other follows: lets the agents go.
   void leave() { tell(AttemptEvent::NoMore); }
-  // ... nor can one, for that reason.
-  void leave_for(Error why);
   // By the user.
   void stop(int signo);
   void stop_for_lost_output(int sys_errno);
-  void stop_for_lost_log(Error why);
+  // For a fault of our own: a log that cannot be kept, no plan.
+  void stop_for(Error why);
   void stop_for_no_progress(report::NoProgress what);
   // Its workers are ended so that the next has them on other hosts, or more.
   void stop_to_regroup();
@@ -81,7 +79,6 @@ class Attempt final : public fleet::FleetListener {
   template <class Message>
   void handle(fleet::Host& host, const Message& m);
   void note_health(fleet::Host& host, const wire::Health& message);
-  void found_mpi(const std::string& host, const wire::MpiUse& use);
   void left(fleet::Host& host, const wire::Bye& m);
   void worker_ended(const fleet::Host& host, const wire::ExitedWorker& m);
 
@@ -89,8 +86,7 @@ class Attempt final : public fleet::FleetListener {
   void perform(AttemptAction action);
   void look_at_probes();
   void start_all();
-  void do_without_other_names(std::span<const hosts::MachineNames> machines);
-  void end_for_another_plan(std::vector<hosts::MachineNames> machines);
+  void found_one_machine(std::vector<hosts::MachineNames> machines);
   void look_for_end();
   void time_out_start();
   void finish(AttemptOwner::End end);

@@ -134,7 +134,10 @@ launch::Reach::Events Run::events_of_reach() {
 
 void Run::begin_records() {
   begin_progress();
-  let_others_ask();
+  const Result<void> asked = control_.open();
+  if (!asked && options_.verbosity == Verbosity::Verbose) {
+    console_.say("sml-run ps and status cannot ask this job: " + asked.error().message());
+  }
   records_.begin(loop_.get_executor(), events_, [this](const std::string& warning) { console_.say(warning); });
   records_.logs().on_failure([this](const Error& why) { log_failed(why); });
   tell_begin();
@@ -148,12 +151,6 @@ void Run::begin_progress() {
         [this](std::size_t columns) { return report::status_line(progress_.so_far(), Clock::now(), columns); });
   }
   progress_.begin(events_);
-}
-
-void Run::let_others_ask() {
-  const Result<void> open = control_.open();
-  if (open || options_.verbosity != Verbosity::Verbose) return;
-  console_.say("sml-run ps and status cannot ask this job: " + open.error().message());
 }
 
 // ---- the machine
@@ -260,7 +257,7 @@ void Run::replan() {
   Result<plan::LaunchPlan> next = replan_(machines);
   if (next) next->map = plan::take_over_ids(std::move(next->map), attempt_->plan().map);
   const Result<void> renewed = next ? records_.start_over(options_, *next) : Result<void>(next.error());
-  if (!renewed) return attempt_->leave_for(renewed.error());
+  if (!renewed) return attempt_->stop_for(renewed.error());
   next->job = attempt_->plan().job;
   next_plan_ = std::move(*next);
   tell(RunEvent::Replanned);
@@ -353,7 +350,7 @@ void Run::log_failed(const Error& why) {
   if (options_.logs.on_fault == OnLogFault::Warn) {
     return console_.say("the logs of ranks are not complete: " + why.message() + "; the job goes on");
   }
-  attempt_->stop_for_lost_log(Error(ErrorKind::Io, "the logs of ranks cannot be kept: " + why.message())
+  attempt_->stop_for(Error(ErrorKind::Io, "the logs of ranks cannot be kept: " + why.message())
                                   .with_hint("--log-strict asks for that"));
 }
 

@@ -63,7 +63,6 @@ class Run final : private attempt::AttemptOwner {
   void perform(RunAction action);
   launch::Reach::Events events_of_reach();
   void begin_progress();
-  void let_others_ask();
   void begin_records();
   void tell_begin();
   std::uint32_t attempt_number() const { return attempt_->plan().job.attempt + 1; }
