@@ -1,7 +1,7 @@
 // What launcher and agent say to each other. One struct per message, grouped by direction.
 //
-// Both sides are the same build in the normal case; the version in Hello guards the others. Byte strings (std::string)
-// hold any bytes. Times are nanoseconds of the agent's own monotonic clock.
+// Both sides are the same build; the version in Hello guards others. Byte strings (std::string) hold any bytes.
+// Times are nanoseconds of the agent's own monotonic clock.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -21,12 +21,13 @@
 #include "common/plan/host_facts.h"
 #include "common/plan/job_shape.h"
 #include "common/plan/pipes.h"
+#include "common/plan/rank_monitor.h"
 #include "common/plan/worker_env.h"
 #include "common/wire/link_messages.h"
 
 namespace sml::wire {
 
-inline constexpr std::uint32_t kProtocolVersion = 12;
+inline constexpr std::uint32_t kProtocolVersion = 13;
 
 using sml::Stream;
 enum class StdinSource : std::uint8_t { Null, Launcher };
@@ -127,8 +128,10 @@ struct Prepare {
   std::uint32_t attempt = 1;        // counts from the first
   UsageLook usage = UsageLook::No;  // Yes: HostUsed comes while the workers run
   PreloadWish preload{};
+  plan::RankMonitor monitor{};
   void fields(auto& a) {
-    a(apps, workers, services, logs, interfaces, binding, devices, pipes, channels, mark, mpi, attempt, usage, preload);
+    a(apps, workers, services, logs, interfaces, binding, devices, pipes, channels, mark, mpi, attempt, usage);
+    a(preload, monitor);
   }
 };
 
@@ -527,10 +530,9 @@ struct FenceData {
   void fields(auto& a) { a(attempt, service, fence, ranks, piece, bytes); }
 };
 
-// Aborted: it has asked for the end of the job. Broken: it has not kept to what was agreed, and is killed.
-enum class FaultKind : std::uint8_t { Aborted, Broken };
-// A service says that a rank has failed, whatever its process says of itself. Once for each rank, and before its
-// ExitedWorker.
+// Aborted: it has asked for the end of the job. Broken: it has broken an agreement, and is killed. Silent: it hangs.
+enum class FaultKind : std::uint8_t { Aborted, Broken, Silent };
+// A service says that a rank has failed, whatever its process says. Once for each rank, and before its ExitedWorker.
 struct RankFault {
   std::uint32_t attempt = 1;
   Rank rank;

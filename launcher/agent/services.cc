@@ -13,6 +13,7 @@
 #include "launcher/agent/pmi_service.h"
 #include "launcher/agent/pmix_service.h"
 #include "launcher/agent/port_service.h"
+#include "launcher/agent/rank_monitor_service.h"
 #include "launcher/agent/store_services.h"
 #include "launcher/agent/trace_service.h"
 #include "launcher/agent/usage_service.h"
@@ -193,6 +194,9 @@ HostServices make_services(wire::Prepare& plan, const std::vector<const wire::Wo
   }
   if (plan.usage == UsageLook::Yes) out.push_back(std::make_unique<UsageService>(context));
   out.push_back(std::make_unique<TraceService>(context, traced_members(workers, environments)));
+  if (plan.monitor.offer == plan::RankMonitorOffer::Yes) {
+    out.push_back(std::make_unique<RankMonitorService>(context, plan.monitor, ranks_of(workers)));
+  }
   add_wished(out, plan.services, context);
   if (plan.mpi.meeting != plan::MpiMeeting::None) {
     const Meetings meetings(plan, workers, shares, environments, context);

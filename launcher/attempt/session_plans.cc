@@ -188,6 +188,7 @@ std::vector<launch::AgentSession::Plan> session_plans(const plan::LaunchPlan& pl
     session.prepare_local.channels = channels_of(host, plan);
     session.prepare_local.mpi = mpi_of(host, plan, shape);
     session.prepare_local.usage = settings.usage;
+    session.prepare_local.monitor = settings.monitor;
     if (!settings.preload.empty()) {
       session.prepare_local.preload = {settings.preload, milliseconds(settings.start_timeout)};
     }

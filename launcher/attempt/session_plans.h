@@ -22,7 +22,8 @@ struct SessionSettings {
   std::vector<std::string> interfaces{};  // that the workers are to use; empty: any
   wire::StderrPipe stderr_pipe = wire::StderrPipe::Own;
   UsageLook usage = UsageLook::Yes;
-  std::vector<std::string> preload{};     // modules
+  std::vector<std::string> preload{};  // modules
+  plan::RankMonitor monitor{};
   std::function<bool(Rank)> wants_stdin;  // gets the launcher's input; empty: no rank does
 };
 

@@ -184,9 +184,9 @@ TEST_CASE("dial-in: a head that wants another program, place, variable or input 
             [](auto& p) {
               p.channels.push_back({"a", "/etc", {}, {}});
             },
-            part) == "other options of binding, devices, interfaces, channels or logs");
+            part) == "other options of binding, devices, interfaces, channels, logs or the rank monitor");
   CHECK(plan_with([](auto& p) { p.services.emplace_back(); }, part) ==
-        "other options of binding, devices, interfaces, channels or logs");
+        "other options of binding, devices, interfaces, channels, logs or the rank monitor");
 }
 
 TEST_CASE("dial-in: a head tells where to meet, and nothing else") {
