@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "common/core/exit_status.h"
-#include "common/core/process_trace.h"
 #include "common/core/signal_target.h"
 #include "common/core/stream.h"
 #include "common/core/strong.h"
@@ -24,6 +23,7 @@
 #include "common/plan/rank_monitor.h"
 #include "common/plan/worker_env.h"
 #include "common/wire/link_messages.h"
+#include "common/wire/trace_messages.h"
 
 namespace sml::wire {
 
@@ -129,9 +129,10 @@ struct Prepare {
   UsageLook usage = UsageLook::No;  // Yes: HostUsed comes while the workers run
   PreloadWish preload{};
   plan::RankMonitor monitor{};
+  TorchTraces torch_traces = TorchTraces::No;
   void fields(auto& a) {
     a(apps, workers, services, logs, interfaces, binding, devices, pipes, channels, mark, mpi, attempt, usage);
-    a(preload, monitor);
+    a(preload, monitor, torch_traces);
   }
 };
 
@@ -291,15 +292,6 @@ struct Relay {
   Rank to;
   std::string bytes;  // at most kMaxPiece
   void fields(auto& a) { a(attempt, service, from, to, bytes); }
-};
-
-// "Where are your workers?" Answered with a Trace for each that runs, in any order, and then Traced, all within
-// limit_ms.
-struct AskTraces {
-  std::uint32_t id = 0;  // the same in the answers
-  std::uint32_t limit_ms = 0;
-  TraceTools tools = TraceTools::NonStopping;
-  void fields(auto& a) { a(id, limit_ms, tools); }
 };
 
 // "What do your workers use?" Answered at once with a WorkersUse; not at all where the plan wants no look at use.
@@ -550,17 +542,6 @@ struct HostUsed {
   void fields(auto& a) { a(at_ns, use); }
 };
 
-struct Trace {
-  std::uint32_t id = 0;
-  Rank rank;
-  ProcessTrace process;
-  void fields(auto& a) { a(id, rank, process); }
-};
-struct Traced {
-  std::uint32_t id = 0;
-  void fields(auto& a) { a(id); }
-};
-
 struct RankUse {
   Rank rank;
   ProcessUse use;
@@ -586,7 +567,7 @@ using ToAgent = std::variant<Hello, Prepare, Probe, Start, Signal, Stop, StdinDa
 using ToLauncher =
     std::variant<HelloAck, Prepared, Probed, Started, Output, ExitedWorker, Drained, AgentLog, Pong, StdinCredit, Bye,
                  ErrorFile, OutOfMemory, Joined, LogFailed, Inspected, PipeFailed, MpiUse, AskVouch, Vouched, LeftEnded,
-                 Cleared, FenceData, Relay, RankFault, HostUsed, Trace, Traced, WorkersUse, Health, Received>;
+                 Cleared, FenceData, Relay, RankFault, HostUsed, Trace, Traced, WorkersUse, Health, Recorded, Received>;
 
 // The ports of that kind, in the order of the wishes.
 std::vector<std::uint16_t> ports_of(const Prepared& message, ServiceKind kind);

@@ -45,6 +45,7 @@ SessionSettings settings_for(const JobOptions& options, const plan::JobMap& map)
           .usage = options.usage,
           .preload = options.preload,
           .monitor = monitor_of(options.rank_monitor),
+          .torch_traces = torch_traces_of(options),
           .wants_stdin = [&options](Rank rank) { return wants_stdin(options, rank); }};
 }
 

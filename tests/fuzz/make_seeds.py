@@ -88,7 +88,7 @@ def codecs():
     mpi = u8(1, 1) + u32(0) + texts(b"a", b"b") + u32(1, 0, 0, 2) + u32(2)
     prepare = u32(1) + app + u32(1) + worker + u32(2) + u8(0, 1, 2, 1) + u64(65536) + u8(0) + texts(b"eth0") + wishes
     put("codec_to_agent", "prepare", frame(TO_AGENT["Prepare"], prepare + u32(0, 0) + u32(0) + text(b"mark") + mpi + text(b"/opt/libpmix.so.2") + u32(2) + u8(1) + texts(b"torch") + u32(60000) +
-                                         u8(1) + u64(60000, 0, 5000) + u32(1) + text(b"step") + u64(10)))
+                                         u8(1) + u64(60000, 0, 5000) + u32(1) + text(b"step") + u64(10) + u8(1)))
     put("codec_to_agent", "conversation", b"".join(frame(TO_AGENT[n], one[n]) for n in ("Hello", "Ping", "Start", "Stop")))
     put("codec_to_agent", "cut_short", frame(TO_AGENT["Hello"], hello)[:-3])
 
@@ -111,7 +111,7 @@ def codecs():
            "Trace": u32(7, 2, 40) + text(b"python3 train.py") + u64(1500) + u32(1, 1, 40) + text(b"python3") + u8(83) +
            texts(b"futex_wait_queue", b"202 0x7f00 0x80", b"", b"")[4:] + u32(1) + texts(b"10.0.0.1:29500") + text(b"py-spy") +
            text(b"Thread 40 (idle): \"MainThread\"\n    wait (a.py:3)\n") + text(b""),
-           "Received": u64(7), "Traced": u32(7), "WorkersUse": u32(7, 1, 2) + u64(1500, 1 << 20) + u32(2),
+           "Received": u64(7), "Traced": u32(7), "Recorded": u32(7, 3) + text(b"{}"), "WorkersUse": u32(7, 1, 2) + u64(1500, 1 << 20) + u32(2),
            "Health": u32(2) + texts(b"--health-check exited with status 1")}
     for name, payload in one.items():
         put("codec_to_launcher", name.lower(), frame(TO_LAUNCHER[name], payload))
