@@ -73,7 +73,10 @@ plan::Environment RankMonitorService::variables(Rank rank) const {
 void RankMonitorService::accept(Watched& worker) {
   when_readable(worker.door, lifetime_.guard([this, &worker] {
     os::UniqueFd caller(::accept4(worker.door.native_handle(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
-    if (!caller) return accept(worker);
+    const bool again = errno == EAGAIN || errno == EINTR || errno == ECONNABORTED;
+    if (!caller && again) return accept(worker);
+    if (!caller)
+      return context_.warn("rank " + std::to_string(worker.rank.value()) + " cannot come to its rank monitor");
     worker.caller.assign(caller.release());
     await(worker);
   }));
