@@ -173,7 +173,9 @@ std::vector<TraceService::Member> traced_members(const std::vector<const wire::W
     const std::string* path = plan::find_variable(environments.shared(worker->app), "PATH");
     out.push_back({worker->rank, program.substr(0, program.rfind('/'))});
     if (path != nullptr) out.back().folders += ":" + std::string(plan::value_of(*path));
-    if (!torch.empty()) out.back().torch = torch_places(torch, worker->rank, environments.shared(worker->app));
+    if (torch.empty()) continue;
+    out.back().torch = torch_places(torch, worker->rank, environments.shared(worker->app),
+                                    server_offer(environments.app(worker->app).argv));
   }
   return out;
 }

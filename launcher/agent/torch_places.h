@@ -5,6 +5,8 @@
 // that is recorded into TEMP_FILE with the rank. No pipe is made where no buffer has been given a size. The names with
 // NCCL are those up to torch 2.8; a newer one says once that they are old.
 #pragma once
+#include <cstdint>
+#include <span>
 #include <string>
 
 #include "common/core/strong.h"
@@ -19,7 +21,13 @@ struct TorchPlaces {
   plan::Environment variables;  // that the worker is to get
 };
 
-// In `folder`, unless the worker's own environment says where: what the user has set stays, and is looked for there.
-TorchPlaces torch_places(const std::string& folder, Rank rank, const plan::Environment& theirs);
+// A second server at one place ends its process by an exception, so that who starts processes of its own, such as
+// torchrun, hands down none: it is offered to a Python script or module that is no launcher.
+enum class ServerOffer : std::uint8_t { No, Yes };
+ServerOffer server_offer(std::span<const std::string> command);
+
+// In `folder`, unless the worker's own environment says where: what the user has set stays, and is looked for there. A
+// name too long for a socket is none.
+TorchPlaces torch_places(const std::string& folder, Rank rank, const plan::Environment& theirs, ServerOffer server);
 
 }  // namespace sml::agent

@@ -112,16 +112,15 @@ void TraceService::begin(const wire::AskTraces& m) {
   recorded_ = 0;
   server_limit_.expires_after(kServerLimit);
   when_due(server_limit_, lifetime_.guard([this] { stop_asking(); }));
-  poll_recorders();
   limit_.expires_after(std::chrono::milliseconds(m.limit_ms));
   when_due(limit_, lifetime_.guard([this] { finish(); }));
+  poll_recorders();
   go_on();
 }
 
 void TraceService::ask_torch(Look& look) {
   const TorchPlaces& torch = look.member.torch;
-  if (torch.socket.empty()) return;
-  look.recorder.trigger();
+  if (!torch.pipe.empty()) look.recorder.trigger();
   const auto done = [this, &look](std::optional<std::string> text) { hear_stacks(look, std::move(text)); };
   if (look.server.ask(torch.socket, "dump_traceback", kLongestTrace, done)) look.asks = Look::Asks::Stacks;
 }

@@ -220,5 +220,4 @@ class HelpedByTorch(TestCase):
         told = dict(line.split("=", 1) for line in done.stdout.splitlines() if line.startswith("TORCH_"))
         self.assertEqual((told["TORCH_FR_DUMP_TEMP_FILE"], told["TORCH_NCCL_TRACE_BUFFER_SIZE"]), ("/a/b", "7"))
         self.assertEqual(sorted(told), ["TORCH_FR_DUMP_TEMP_FILE", "TORCH_NCCL_ASYNC_ERROR_HANDLING",
-                                        "TORCH_NCCL_DEBUG_INFO_PIPE_FILE", "TORCH_NCCL_TRACE_BUFFER_SIZE",
-                                        "TORCH_WORKER_SERVER_SOCKET"])
+                                        "TORCH_NCCL_DEBUG_INFO_PIPE_FILE", "TORCH_NCCL_TRACE_BUFFER_SIZE"])

@@ -33,7 +33,7 @@ void write_file(const std::string& path, const std::string& bytes) { std::ofstre
 }  // namespace
 
 TEST_CASE("torch is told of places of ours, under its newer and its older names") {
-  const TorchPlaces places = torch_places("/tmp/x", Rank(3), {"HOME=/root"});
+  const TorchPlaces places = torch_places("/tmp/x", Rank(3), {"HOME=/root"}, ServerOffer::Yes);
   CHECK(places.socket == "/tmp/x/torch-3");
   CHECK(places.pipe == "/tmp/x/recorder-3.pipe");
   CHECK(places.dump == "/tmp/x/recorded-3");
@@ -45,13 +45,34 @@ TEST_CASE("torch is told of places of ours, under its newer and its older names"
 }
 
 TEST_CASE("where the user has told torch, it is looked for there") {
-  const TorchPlaces places = torch_places("/tmp/x", Rank(0),
-                                          {"TORCH_NCCL_DEBUG_INFO_TEMP_FILE=/a/t_", "TORCH_NCCL_TRACE_BUFFER_SIZE=0",
-                                           "TORCH_WORKER_SERVER_SOCKET=/a/s", "TORCH_NCCL_DEBUG_INFO_PIPE_FILE=/a/p_"});
-  CHECK(places.socket == "/a/s");
-  CHECK(places.pipe == "/a/p_0.pipe");
-  CHECK(places.dump == "/a/t_0");
-  CHECK(places.variables.empty());
+  const plan::Environment theirs = {"TORCH_NCCL_DEBUG_INFO_TEMP_FILE=/a/t_", "TORCH_NCCL_TRACE_BUFFER_SIZE=0",
+                                    "TORCH_WORKER_SERVER_SOCKET=/a/s", "TORCH_NCCL_DEBUG_INFO_PIPE_FILE=/a/p_"};
+  for (const ServerOffer offer : {ServerOffer::Yes, ServerOffer::No}) {
+    const TorchPlaces places = torch_places("/tmp/x", Rank(0), theirs, offer);
+    CHECK(places.socket == "/a/s");
+    CHECK(places.pipe == "/a/p_0.pipe");
+    CHECK(places.dump == "/a/t_0");
+    CHECK(places.variables.empty());
+  }
+}
+
+TEST_CASE("torch's server is offered to who runs a script, and to no launcher, whose processes would share it") {
+  const auto offered = [](const std::vector<std::string>& command) {
+    return server_offer(command) == ServerOffer::Yes;
+  };
+  CHECK(offered({"python3", "-u", "/srv/train.py", "--lr", "1"}));
+  CHECK(offered({"/opt/venv/bin/python3.11", "-m", "train.main"}));
+  CHECK_FALSE(offered({"torchrun", "--nproc-per-node", "2", "train.py"}));
+  CHECK_FALSE(offered({"python3", "/opt/venv/bin/torchrun", "train.py"}));
+  CHECK_FALSE(offered({"python3", "-m", "torch.distributed.run", "train.py"}));
+  CHECK_FALSE(offered({"python3", "-m", "accelerate.commands.launch", "train.py"}));
+  CHECK_FALSE(offered({"sh", "-c", "python3 train.py"}));
+  CHECK_FALSE(offered({}));
+  const TorchPlaces none = torch_places("/tmp/x", Rank(3), {}, ServerOffer::No);
+  CHECK(none.socket.empty());
+  CHECK(plan::find_variable(none.variables, "TORCH_WORKER_SERVER_SOCKET") == nullptr);
+  CHECK(none.pipe == "/tmp/x/recorder-3.pipe");
+  CHECK(torch_places("/tmp/" + std::string(100, 'x'), Rank(3), {}, ServerOffer::Yes).socket.empty());
 }
 
 TEST_CASE("a worker's server: what it says, if it says so well") {
