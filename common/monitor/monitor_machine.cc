@@ -98,40 +98,42 @@ Duration MonitorMachine::section_limit(const std::string& name) const {
   return found == limits_.sections.end() ? Duration::zero() : of_ms(found->limit_ms);
 }
 
-std::string MonitorMachine::whose(const char* option, bool set_by_script) const {
-  return set_by_script ? " (the limit that its script has set)" : std::string(" (") + option + ")";
-}
-
 std::optional<MonitorMachine::Limit> MonitorMachine::next() const {
   std::optional<Limit> first;
-  const auto consider = [&first](TimePoint since, Duration limit, const std::string& words) {
-    if (limit == Duration::zero()) return;
-    if (!first || since + limit < first->over) first = Limit{since + limit, words};
+  const auto consider = [&first](TimePoint since, const Limit& limit) {
+    if (limit.length == Duration::zero() || (first && since + limit.length >= first->over)) return;
+    first = limit;
+    first->over = since + limit.length;
   };
   if (!begun_ || suspended_) return first;
-  const Duration heartbeat = of_ms(last_heartbeat_ ? limits_.heartbeat_ms : limits_.first_ms);
   if (last_heartbeat_) {
-    consider(*last_heartbeat_, heartbeat,
-             "has sent no heartbeat for " + format_duration(heartbeat) +
-                 whose("--rank-heartbeat-timeout", script_.heartbeats));
+    consider(*last_heartbeat_, {.over = {}, .kind = Kind::Heartbeat, .length = of_ms(limits_.heartbeat_ms)});
   } else {
-    consider(*begun_, heartbeat,
-             "has sent no first heartbeat for " + format_duration(heartbeat) +
-                 whose("--initial-rank-heartbeat-timeout", script_.heartbeats));
+    consider(*begun_, {.over = {}, .kind = Kind::FirstHeartbeat, .length = of_ms(limits_.first_ms)});
   }
   for (const auto& [name, since] : open_) {
-    const Duration limit = section_limit(name);
-    consider(since, limit,
-             "has been in section \"" + show(name) + "\" for " + format_duration(limit) +
-                 whose("--rank-section-timeouts", script_.sections));
+    consider(since, {.over = {}, .kind = Kind::Section, .length = section_limit(name), .section = &name});
   }
-  const Duration outside = of_ms(limits_.outside_ms);
-  if (open_.empty()) {
-    consider(outside_since_, outside,
-             "has been in no section for " + format_duration(outside) +
-                 whose("--rank-out-of-section-timeout", script_.sections));
-  }
+  if (open_.empty()) consider(outside_since_, {.over = {}, .kind = Kind::Outside, .length = of_ms(limits_.outside_ms)});
   return first;
+}
+
+std::string MonitorMachine::words(const Limit& limit) const {
+  struct Words {
+    const char* did;
+    const char* option;
+  };
+  static constexpr Words kWords[] = {{"has sent no first heartbeat for ", "--initial-rank-heartbeat-timeout"},
+                                     {"has sent no heartbeat for ", "--rank-heartbeat-timeout"},
+                                     {"has been in section \"", "--rank-section-timeouts"},
+                                     {"has been in no section for ", "--rank-out-of-section-timeout"}};
+  const Words& of = kWords[static_cast<std::size_t>(limit.kind)];
+  const bool of_heartbeats = limit.kind == Kind::FirstHeartbeat || limit.kind == Kind::Heartbeat;
+  const bool is_script_s = of_heartbeats ? script_.heartbeats : script_.sections;
+  std::string out = of.did;
+  if (limit.section != nullptr) (out += show(*limit.section)) += "\" for ";
+  out += format_duration(limit.length);
+  return ((out += " (") += is_script_s ? "the limit that its script has set" : of.option) += ")";
 }
 
 std::optional<TimePoint> MonitorMachine::deadline() const {
@@ -140,10 +142,10 @@ std::optional<TimePoint> MonitorMachine::deadline() const {
 }
 
 std::optional<std::string> MonitorMachine::on_time(TimePoint now) {
-  std::optional<Limit> limit = next();
+  const std::optional<Limit> limit = next();
   if (!limit || now < limit->over) return std::nullopt;
   end();
-  return std::move(limit->words);
+  return words(*limit);
 }
 
 }  // namespace sml::monitor

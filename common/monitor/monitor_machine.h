@@ -4,6 +4,7 @@
 // sections that are open have each its limit, and where none is open that of no section holds. All of them hold at
 // once.
 #pragma once
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
@@ -41,13 +42,16 @@ class MonitorMachine {
   std::optional<std::string> on_time(TimePoint now);
 
  private:
+  enum class Kind : std::uint8_t { FirstHeartbeat, Heartbeat, Section, Outside };
   struct Limit {
     TimePoint over;
-    std::string words;
+    Kind kind = Kind::Heartbeat;
+    Duration length{};
+    const std::string* section = nullptr;  // of Section
   };
   Duration section_limit(const std::string& name) const;
   std::optional<Limit> next() const;
-  std::string whose(const char* option, bool set_by_script) const;
+  std::string words(const Limit& limit) const;
 
   plan::RankMonitor given_;
   plan::RankMonitor limits_;

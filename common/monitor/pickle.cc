@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <optional>
-#include <string>
 #include <utility>
 
 namespace sml::monitor {
@@ -43,9 +41,9 @@ class PickleReader {
   }
 
   Result<Pickle> read() {
-    while (!over_ && fault_.empty()) step();
-    if (fault_.empty() && (stack_.size() != 1 || stack_.back() == kMark)) fault_ = "it ends with other than one value";
-    if (!fault_.empty()) return Error(ErrorKind::Protocol, fault_);
+    while (!over_ && fault_ == nullptr) step();
+    if (stack_.size() != 1 || stack_.back() == kMark) fail("it ends with other than one value");
+    if (fault_ != nullptr) return Error(ErrorKind::Protocol, fault_);
     out_.root_ = stack_.back();
     return std::move(out_);
   }
@@ -61,11 +59,11 @@ class PickleReader {
   void step_of_classes(unsigned char operation);
 
   void fail(const char* why) {
-    if (fault_.empty()) fault_ = why;
+    if (fault_ == nullptr) fault_ = why;
   }
   std::string_view take(std::uint64_t size) {
     if (size > in_.size()) fail("it ends early");
-    if (!fault_.empty()) return {};
+    if (fault_ != nullptr) return {};
     const std::string_view taken = in_.substr(0, size);
     in_.remove_prefix(size);
     return taken;
@@ -86,7 +84,7 @@ class PickleReader {
   void push_text(Kind kind, std::string_view text) { push({.kind = kind, .text = text}); }
   Place pop() {
     if (stack_.empty() || stack_.back() == kMark) fail("it takes what is not there");
-    if (!fault_.empty()) return 0;
+    if (fault_ != nullptr) return 0;
     const Place place = stack_.back();
     stack_.pop_back();
     return place;
@@ -95,7 +93,7 @@ class PickleReader {
   std::vector<Place> pop_to_mark() {
     const auto mark = std::find(stack_.rbegin(), stack_.rend(), kMark);
     if (mark == stack_.rend()) fail("it takes what is not there");
-    if (!fault_.empty()) return {};
+    if (fault_ != nullptr) return {};
     std::vector<Place> out(mark.base(), stack_.end());
     stack_.erase(mark.base() - 1, stack_.end());
     return out;
@@ -118,7 +116,7 @@ class PickleReader {
   void add_one(Kind kind, std::size_t places) {
     std::vector<Place> items(places);
     for (std::size_t i = places; i > 0; --i) items[i - 1] = pop();
-    if (fault_.empty()) add(kind, items);
+    if (fault_ == nullptr) add(kind, items);
   }
   void remember(std::uint64_t index) {
     if (stack_.empty() || stack_.back() == kMark) return fail("it takes what is not there");
@@ -132,15 +130,17 @@ class PickleReader {
     stack_.push_back(memo_[index]);
   }
   void push_class(std::string_view module, std::string_view name) {
-    const std::string full = std::string(module) + " " + std::string(name);
-    const auto known = std::find(classes_.begin(), classes_.end(), full);
-    if (known == classes_.end()) return fail("it names a class that no message has");
-    push_text(Kind::Class, *known);
+    for (const std::string_view known : classes_) {
+      const std::size_t end = module.size();
+      if (known.size() != end + 1 + name.size() || known[end] != ' ') continue;
+      if (known.starts_with(module) && known.ends_with(name)) return push_text(Kind::Class, known);
+    }
+    fail("it names a class that no message has");
   }
   void push_object() {
     const Place arguments = pop();
     const Place of = pop();
-    if (!fault_.empty()) return;
+    if (fault_ != nullptr) return;
     const Value& list = out_.values_[arguments];
     const Value& made_of = out_.values_[of];
     if (made_of.kind != Kind::Class || list.kind != Kind::List) return fail("it makes something of what is no class");
@@ -151,7 +151,7 @@ class PickleReader {
   void set_state() {
     const Place state = pop();
     const Place object = pop();
-    if (!fault_.empty()) return;
+    if (fault_ != nullptr) return;
     if (out_.values_[object].kind != Kind::Object) return fail("it gives attributes to what is no object");
     out_.values_[object].state = state;
     stack_.push_back(object);
@@ -163,7 +163,7 @@ class PickleReader {
   std::vector<Place> stack_;
   std::vector<Place> memo_;
   std::size_t added_ = 0;
-  std::string fault_;
+  const char* fault_ = nullptr;  // the first
   bool over_ = false;
 };
 
@@ -191,7 +191,7 @@ bool PickleReader::step_of_data(unsigned char operation) {
     case 0x8a: {  // LONG1
       const std::string_view bytes = take_counted(1);
       if (bytes.size() > 8) fail("it has too large a number");
-      if (fault_.empty()) push_number(Kind::Int, signed_little(bytes));
+      if (fault_ == nullptr) push_number(Kind::Int, signed_little(bytes));
       return true;
     }
     case 'G': push({.kind = Kind::Float, .real = std::bit_cast<double>(big(take(8)))}); return true;
@@ -234,7 +234,7 @@ void PickleReader::step_of_classes(unsigned char operation) {
     case 'c': {
       const std::string_view module = take_line();
       const std::string_view name = take_line();
-      if (fault_.empty()) push_class(module, name);
+      if (fault_ == nullptr) push_class(module, name);
       return;
     }
     case 0x93: {  // STACK_GLOBAL

@@ -30,98 +30,96 @@ constexpr string_view kOf[] = {
 };
 constexpr double kLongestSeconds = 365.0 * 24 * 3600;
 
-Error wrong(const char* what) { return Error(ErrorKind::Protocol, what); }
-
 bool is_object(const Value& value, string_view name) {
   return value.kind == Kind::Object && value.text.substr(value.text.rfind(' ') + 1) == name;
 }
 
-// Seconds; None, and what is not there: no limit.
-Result<Duration> limit_of(const Value* value) {
-  if (value == nullptr || value->kind == Kind::None) return Duration::zero();
-  if (value->kind != Kind::Float && value->kind != Kind::Int) return wrong("it has a time limit that is no number");
-  const double seconds = value->kind == Kind::Int ? static_cast<double>(value->number) : value->real;
-  if (!(seconds > 0 && seconds <= kLongestSeconds))
-    return wrong("it has a time limit that is not between 0 and a year");
-  return std::chrono::ceil<std::chrono::milliseconds>(std::chrono::duration<double>(seconds));
-}
+// Reads fields of a message into what is given, and keeps the first thing that is wrong with them.
+class MessageReader {
+ public:
+  explicit MessageReader(const Pickle& pickle) : pickle_(pickle) {}
 
-Result<std::string> section_name(const Value* value) {
-  const bool fits = value != nullptr && value->kind == Kind::Text && value->text.size() <= kMaxSectionName;
-  if (!fits) return wrong("it has a section whose name is none");
-  return std::string(value->text);
-}
+  const char* fault() const { return fault_; }
 
-// 1, 2, 3 or the name, whichever Python has written.
-std::optional<SectionChange::Kind> kind_of(const Pickle& pickle, const Value* action) {
-  constexpr string_view names[] = {"OPEN", "CLOSE", "CLOSE_ALL"};
-  if (action == nullptr || action->kind != Kind::Object || action->items.empty()) return std::nullopt;
-  const Value& last = pickle.at(action->items.back());
-  for (int i = 0; i < 3; ++i) {
-    const bool by_number = is_object(*action, "SectionAction") && last.kind == Kind::Int && last.number == i + 1;
-    const bool by_name = is_object(*action, "getattr") && last.kind == Kind::Text && last.text == names[i];
-    if (by_number || by_name) return static_cast<SectionChange::Kind>(i);
+  SectionChange section() {
+    SectionChange out;
+    const Value* action = attribute("action");
+    if (!kind_of(action, out.kind)) fail("it does neither open nor close a section");
+    if (out.kind != SectionChange::Kind::CloseAll) name(attribute("section"), out.name);
+    return out;
   }
-  return std::nullopt;
-}
 
-Result<RankMessage> read_section(const Pickle& pickle) {
-  const std::optional<SectionChange::Kind> kind = kind_of(pickle, pickle.attribute(pickle.root(), "action"));
-  if (!kind) return wrong("it does neither open nor close a section");
-  SectionChange out{.kind = *kind};
-  if (*kind == SectionChange::Kind::CloseAll) return RankMessage(std::move(out));
-  Result<std::string> name = section_name(pickle.attribute(pickle.root(), "section"));
-  if (!name) return name.error();
-  out.name = std::move(*name);
-  return RankMessage(std::move(out));
-}
-
-Result<NewLimits::Heartbeats> read_heartbeats(const Pickle& pickle, const Value& limits) {
-  const Result<Duration> first = limit_of(pickle.attribute(limits, "initial"));
-  const Result<Duration> next = limit_of(pickle.attribute(limits, "subsequent"));
-  if (!first) return first.error();
-  if (!next) return next.error();
-  return NewLimits::Heartbeats{*first, *next};
-}
-
-std::uint64_t milliseconds(Duration limit) {
-  return static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::milliseconds>(limit).count());
-}
-
-Result<NewLimits::Sections> read_sections(const Pickle& pickle, const Value& limits) {
-  NewLimits::Sections out;
-  const Result<Duration> outside = limit_of(pickle.attribute(limits, "out_of_section"));
-  if (!outside) return outside.error();
-  out.outside = *outside;
-  const Value* named = pickle.attribute(limits, "section");
-  if (named == nullptr || named->kind != Kind::Dict) return wrong("it has sections that are no dict");
-  if (named->items.size() / 2 > kMaxSections) return wrong("it has too many sections");
-  for (std::size_t i = 0; i + 1 < named->items.size(); i += 2) {
-    Result<std::string> name = section_name(&pickle.at(named->items[i]));
-    const Result<Duration> limit = limit_of(&pickle.at(named->items[i + 1]));
-    if (!name) return name.error();
-    if (!limit) return limit.error();
-    out.named.push_back({std::move(*name), milliseconds(*limit)});
+  NewLimits limits() {
+    NewLimits out;
+    if (const Value* heartbeats = attribute("hb_timeouts")) {
+      out.heartbeats.emplace();
+      limit(pickle_.attribute(*heartbeats, "initial"), out.heartbeats->first);
+      limit(pickle_.attribute(*heartbeats, "subsequent"), out.heartbeats->next);
+    }
+    if (const Value* all = attribute("section_timeouts")) sections(*all, out.sections.emplace());
+    return out;
   }
-  return out;
-}
 
-Result<RankMessage> read_limits(const Pickle& pickle) {
-  NewLimits out;
-  const Value* heartbeats = pickle.attribute(pickle.root(), "hb_timeouts");
-  if (heartbeats != nullptr && heartbeats->kind != Kind::None) {
-    Result<NewLimits::Heartbeats> read = read_heartbeats(pickle, *heartbeats);
-    if (!read) return read.error();
-    out.heartbeats = *read;
+ private:
+  void fail(const char* why) {
+    if (fault_ == nullptr) fault_ = why;
   }
-  const Value* sections = pickle.attribute(pickle.root(), "section_timeouts");
-  if (sections != nullptr && sections->kind != Kind::None) {
-    Result<NewLimits::Sections> read = read_sections(pickle, *sections);
-    if (!read) return read.error();
-    out.sections = std::move(*read);
+
+  // Of the message; None is nothing.
+  const Value* attribute(string_view name) const {
+    const Value* value = pickle_.attribute(pickle_.root(), name);
+    return value == nullptr || value->kind == Kind::None ? nullptr : value;
   }
-  return RankMessage(std::move(out));
-}
+
+  // Seconds; None, and what is not there: no limit.
+  void limit(const Value* value, Duration& out) {
+    if (value == nullptr || value->kind == Kind::None) return;
+    if (value->kind != Kind::Float && value->kind != Kind::Int) return fail("it has a time limit that is no number");
+    const double seconds = value->kind == Kind::Int ? static_cast<double>(value->number) : value->real;
+    if (!(seconds > 0 && seconds <= kLongestSeconds)) {
+      return fail("it has a time limit that is not between 0 and a year");
+    }
+    out = std::chrono::ceil<std::chrono::milliseconds>(std::chrono::duration<double>(seconds));
+  }
+
+  void name(const Value* value, std::string& out) {
+    const bool fits = value != nullptr && value->kind == Kind::Text && value->text.size() <= kMaxSectionName;
+    if (!fits) return fail("it has a section whose name is none");
+    out = value->text;
+  }
+
+  // 1, 2, 3 or the name, whichever Python has written.
+  bool kind_of(const Value* action, SectionChange::Kind& out) const {
+    constexpr string_view names[] = {"OPEN", "CLOSE", "CLOSE_ALL"};
+    if (action == nullptr || action->kind != Kind::Object || action->items.empty()) return false;
+    const Value& last = pickle_.at(action->items.back());
+    for (int i = 0; i < 3; ++i) {
+      const bool by_number = is_object(*action, "SectionAction") && last.kind == Kind::Int && last.number == i + 1;
+      const bool by_name = is_object(*action, "getattr") && last.kind == Kind::Text && last.text == names[i];
+      out = static_cast<SectionChange::Kind>(i);
+      if (by_number || by_name) return true;
+    }
+    return false;
+  }
+
+  void sections(const Value& limits, SectionLimits& out) {
+    limit(pickle_.attribute(limits, "out_of_section"), out.outside);
+    const Value* named = pickle_.attribute(limits, "section");
+    if (named == nullptr || named->kind != Kind::Dict) return fail("it has sections that are no dict");
+    if (named->items.size() / 2 > kMaxSections) return fail("it has too many sections");
+    for (std::size_t i = 0; i + 1 < named->items.size(); i += 2) {
+      Duration most{};
+      plan::SectionLimit& section = out.named.emplace_back();
+      name(&pickle_.at(named->items[i]), section.name);
+      limit(&pickle_.at(named->items[i + 1]), most);
+      section.limit_ms =
+          static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::milliseconds>(most).count());
+    }
+  }
+
+  const Pickle& pickle_;
+  const char* fault_ = nullptr;
+};
 
 // ---- answers: the operations of protocol 2, but for text, which has that of 4
 
@@ -167,12 +165,21 @@ Result<RankMessage> read_rank_message(string_view bytes) {
   const Result<Pickle> pickle = Pickle::read(bytes, kOf);
   if (!pickle) return pickle.error();
   const Value& root = pickle->root();
-  if (is_object(root, "HeartbeatMsg")) return RankMessage(Heartbeat());
-  if (is_object(root, "SectionMsg")) return read_section(*pickle);
-  if (is_object(root, "UpdateConfigMsg")) return read_limits(*pickle);
-  if (is_object(root, "InitMsg")) return RankMessage(Begin());
-  if (is_object(root, "AuthkeyMsg")) return RankMessage(Greeting());
-  return wrong("it is no message");
+  MessageReader reader(*pickle);
+  RankMessage out;
+  if (is_object(root, "HeartbeatMsg")) {
+    out = Heartbeat();
+  } else if (is_object(root, "SectionMsg")) {
+    out = reader.section();
+  } else if (is_object(root, "UpdateConfigMsg")) {
+    out = reader.limits();
+  } else if (is_object(root, "InitMsg")) {
+    out = Begin();
+  } else if (!is_object(root, "AuthkeyMsg")) {
+    return Error(ErrorKind::Protocol, "it is no message");
+  }
+  if (reader.fault() != nullptr) return Error(ErrorKind::Protocol, reader.fault());
+  return out;
 }
 
 std::string ok_answer() {

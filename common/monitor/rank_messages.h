@@ -29,18 +29,18 @@ struct SectionChange {
   enum class Kind : std::uint8_t { Open, Close, CloseAll } kind = Kind::Open;
   std::string name{};  // empty: CloseAll
 };
+struct HeartbeatLimits {
+  Duration first{};
+  Duration next{};
+};
+struct SectionLimits {
+  std::vector<plan::SectionLimit> named{};
+  Duration outside{};
+};
 // UpdateConfigMsg: limits that the script has found by itself, or has kept from an earlier run. Zero: none.
 struct NewLimits {
-  struct Heartbeats {
-    Duration first{};
-    Duration next{};
-  };
-  struct Sections {
-    std::vector<plan::SectionLimit> named{};
-    Duration outside{};
-  };
-  std::optional<Heartbeats> heartbeats{};
-  std::optional<Sections> sections{};
+  std::optional<HeartbeatLimits> heartbeats{};
+  std::optional<SectionLimits> sections{};
 };
 using RankMessage = std::variant<Greeting, Begin, Heartbeat, SectionChange, NewLimits>;
 

@@ -55,11 +55,7 @@ std::string last_line(std::string_view text) {
 }  // namespace
 
 TraceService::TraceService(const ServiceContext& context, std::vector<Member> members)
-    : context_(context),
-      members_(std::move(members)),
-      limit_(context.loop),
-      server_limit_(context.loop),
-      poll_(context.loop) {}
+    : context_(context), members_(std::move(members)), limit_(context.loop), poll_(context.loop) {}
 
 plan::Environment TraceService::variables(Rank rank) const {
   for (const Member& member : members_) {
@@ -110,11 +106,10 @@ void TraceService::begin(const wire::AskTraces& m) {
     if (looks_.back()->command.empty() && looks_.back()->asks == Look::Asks::Nothing) tell(*looks_.back(), "");
   }
   recorded_ = 0;
-  server_limit_.expires_after(kServerLimit);
-  when_due(server_limit_, lifetime_.guard([this] { stop_asking(); }));
+  server_due_ = Clock::now() + kServerLimit;
   limit_.expires_after(std::chrono::milliseconds(m.limit_ms));
   when_due(limit_, lifetime_.guard([this] { finish(); }));
-  poll_recorders();
+  poll();
   go_on();
 }
 
@@ -159,18 +154,21 @@ void TraceService::stop_asking() {
   }
 }
 
-void TraceService::poll_recorders() {
+// Until nothing is awaited that is not told of by itself.
+void TraceService::poll() {
+  if (Clock::now() >= server_due_) stop_asking();
   bool awaits = false;
   for (const auto& look : looks_) {
+    awaits = awaits || look->asks == Look::Asks::Stacks;
     if (!look->recorder.awaited()) continue;
     const std::optional<std::string> bytes = look->recorder.poll(wire::kMaxRecorded);
     if (bytes) send_recorded(*look, *bytes);
     if (bytes && records_here(look->member)) ::unlink(look->member.torch.dump.c_str());
     awaits = awaits || look->recorder.awaited();
   }
-  if (!awaits) return go_on();
+  if (!awaits || !asked_) return go_on();
   poll_.expires_after(FlightRecorder::kPoll);
-  when_due(poll_, lifetime_.guard([this] { poll_recorders(); }));
+  when_due(poll_, lifetime_.guard([this] { poll(); }));
 }
 
 void TraceService::send_recorded(const Look& look, const std::string& bytes) {
@@ -237,7 +235,6 @@ void TraceService::tell(Look& look, const std::string& fault) {
 void TraceService::finish() {
   if (!asked_) return;
   limit_.cancel();
-  server_limit_.cancel();
   poll_.cancel();
   for (const auto& look : looks_) {
     look->server.give_up();

@@ -59,7 +59,7 @@ class TraceService final : public HostService {
   void ask_for_recorded(Look& look);
   void hear_stacks(Look& look, std::optional<std::string> text);
   void stop_asking();
-  void poll_recorders();
+  void poll();
   void send_recorded(const Look& look, const std::string& bytes);
   void go_on();
   void run_tool(Look& look);
@@ -73,7 +73,7 @@ class TraceService final : public HostService {
   std::size_t running_ = 0;
   std::size_t recorded_ = 0;  // bytes sent
   boost::asio::steady_timer limit_;
-  boost::asio::steady_timer server_limit_;
+  TimePoint server_due_;
   boost::asio::steady_timer poll_;
   Lifetime lifetime_;
 };

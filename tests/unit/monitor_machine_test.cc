@@ -110,11 +110,11 @@ TEST_CASE("rank monitor: time in no section counts from the end of the last one"
 TEST_CASE("rank monitor: limits that a script sets hold at once, until it comes anew") {
   MonitorMachine machine(limits(60, 10));
   machine.begin(at(0s));
-  machine.set({.heartbeats = NewLimits::Heartbeats{20s, 8s}});
+  machine.set({.heartbeats = HeartbeatLimits{20s, 8s}});
   CHECK(machine.deadline() == at(20s));
   machine.heartbeat(at(4s));
   CHECK(machine.deadline() == at(12s));
-  machine.set({.sections = NewLimits::Sections{{{"step", 7000}}, 6s}});
+  machine.set({.sections = SectionLimits{{{"step", 7000}}, 6s}});
   CHECK(machine.deadline() == at(6s));
   CHECK(machine.change(open("step"), at(4500ms)).has_value());
   CHECK(machine.deadline() == at(11500ms));
@@ -122,14 +122,14 @@ TEST_CASE("rank monitor: limits that a script sets hold at once, until it comes 
   CHECK(machine.on_time(at(12s)) == "has sent no heartbeat for 8 s (the limit that its script has set)");
   machine.begin(at(10s));
   CHECK(machine.deadline() == at(70s));
-  machine.set({.heartbeats = NewLimits::Heartbeats{}});  // none
+  machine.set({.heartbeats = HeartbeatLimits{}});  // none
   CHECK_FALSE(machine.deadline());
 }
 
 TEST_CASE("rank monitor: limits of a moment, as scripts calculate them, end nobody who goes on") {
   MonitorMachine machine(limits(60, 10));
   machine.begin(at(0s));
-  machine.set({.heartbeats = NewLimits::Heartbeats{1ms, 20ms}, .sections = NewLimits::Sections{{{"step", 1}}, 2ms}});
+  machine.set({.heartbeats = HeartbeatLimits{1ms, 20ms}, .sections = SectionLimits{{{"step", 1}}, 2ms}});
   CHECK(machine.deadline() == at(5s));
   machine.heartbeat(at(1s));
   CHECK(machine.change(open("step"), at(2s)).has_value());
