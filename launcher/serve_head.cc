@@ -58,6 +58,8 @@ std::optional<dialin::OwnPart> own_part(const Options& options, plan::LaunchPlan
                                           .heartbeat_timeout = options.heartbeat_timeout,
                                           .interfaces = options.interfaces,
                                           .stderr_pipe = attempt::stderr_pipe_of(options),
+                                          .monitor = monitor_of(options.rank_monitor),
+                                          .torch_traces = attempt::torch_traces_of(options),
                                           .wants_stdin = [&options](Rank rank) { return gets_input(options, rank); }};
   std::vector<launch::AgentSession::Plan> sessions = attempt::session_plans(plan, settings);
   const auto own = std::find_if(sessions.begin(), sessions.end(),

@@ -1,7 +1,7 @@
 // What launcher and agent say to each other. One struct per message, grouped by direction.
 //
-// Both sides are the same build in the normal case; the version in Hello guards the others. Byte strings (std::string)
-// hold any bytes. Times are nanoseconds of the agent's own monotonic clock.
+// Both sides are the same build; the version in Hello guards others. Byte strings (std::string) hold any bytes.
+// Times are nanoseconds of the agent's own monotonic clock.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "common/core/exit_status.h"
-#include "common/core/process_trace.h"
 #include "common/core/signal_target.h"
 #include "common/core/stream.h"
 #include "common/core/strong.h"
@@ -21,12 +20,14 @@
 #include "common/plan/host_facts.h"
 #include "common/plan/job_shape.h"
 #include "common/plan/pipes.h"
+#include "common/plan/rank_monitor.h"
 #include "common/plan/worker_env.h"
 #include "common/wire/link_messages.h"
+#include "common/wire/trace_messages.h"
 
 namespace sml::wire {
 
-inline constexpr std::uint32_t kProtocolVersion = 12;
+inline constexpr std::uint32_t kProtocolVersion = 13;
 
 using sml::Stream;
 enum class StdinSource : std::uint8_t { Null, Launcher };
@@ -127,8 +128,11 @@ struct Prepare {
   std::uint32_t attempt = 1;        // counts from the first
   UsageLook usage = UsageLook::No;  // Yes: HostUsed comes while the workers run
   PreloadWish preload{};
+  plan::RankMonitor monitor{};
+  TorchTraces torch_traces = TorchTraces::No;
   void fields(auto& a) {
-    a(apps, workers, services, logs, interfaces, binding, devices, pipes, channels, mark, mpi, attempt, usage, preload);
+    a(apps, workers, services, logs, interfaces, binding, devices, pipes, channels, mark, mpi, attempt, usage);
+    a(preload, monitor, torch_traces);
   }
 };
 
@@ -288,15 +292,6 @@ struct Relay {
   Rank to;
   std::string bytes;  // at most kMaxPiece
   void fields(auto& a) { a(attempt, service, from, to, bytes); }
-};
-
-// "Where are your workers?" Answered with a Trace for each that runs, in any order, and then Traced, all within
-// limit_ms.
-struct AskTraces {
-  std::uint32_t id = 0;  // the same in the answers
-  std::uint32_t limit_ms = 0;
-  TraceTools tools = TraceTools::NonStopping;
-  void fields(auto& a) { a(id, limit_ms, tools); }
 };
 
 // "What do your workers use?" Answered at once with a WorkersUse; not at all where the plan wants no look at use.
@@ -527,10 +522,9 @@ struct FenceData {
   void fields(auto& a) { a(attempt, service, fence, ranks, piece, bytes); }
 };
 
-// Aborted: it has asked for the end of the job. Broken: it has not kept to what was agreed, and is killed.
-enum class FaultKind : std::uint8_t { Aborted, Broken };
-// A service says that a rank has failed, whatever its process says of itself. Once for each rank, and before its
-// ExitedWorker.
+// Aborted: it has asked for the end of the job. Broken: it has broken an agreement, and is killed. Silent: it hangs.
+enum class FaultKind : std::uint8_t { Aborted, Broken, Silent };
+// A service says that a rank has failed, whatever its process says. Once for each rank, and before its ExitedWorker.
 struct RankFault {
   std::uint32_t attempt = 1;
   Rank rank;
@@ -546,17 +540,6 @@ struct HostUsed {
   std::uint64_t at_ns = 0;
   HostUse use;
   void fields(auto& a) { a(at_ns, use); }
-};
-
-struct Trace {
-  std::uint32_t id = 0;
-  Rank rank;
-  ProcessTrace process;
-  void fields(auto& a) { a(id, rank, process); }
-};
-struct Traced {
-  std::uint32_t id = 0;
-  void fields(auto& a) { a(id); }
 };
 
 struct RankUse {
@@ -584,7 +567,7 @@ using ToAgent = std::variant<Hello, Prepare, Probe, Start, Signal, Stop, StdinDa
 using ToLauncher =
     std::variant<HelloAck, Prepared, Probed, Started, Output, ExitedWorker, Drained, AgentLog, Pong, StdinCredit, Bye,
                  ErrorFile, OutOfMemory, Joined, LogFailed, Inspected, PipeFailed, MpiUse, AskVouch, Vouched, LeftEnded,
-                 Cleared, FenceData, Relay, RankFault, HostUsed, Trace, Traced, WorkersUse, Health, Received>;
+                 Cleared, FenceData, Relay, RankFault, HostUsed, Trace, Traced, WorkersUse, Health, Recorded, Received>;
 
 // The ports of that kind, in the order of the wishes.
 std::vector<std::uint16_t> ports_of(const Prepared& message, ServiceKind kind);

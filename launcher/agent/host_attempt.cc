@@ -28,7 +28,8 @@ HostAttempt::HostAttempt(const AttemptSurroundings& around, AttemptOwner& owner,
                        .scratch = around.scratch,
                        .tell = [&link = around.link](const wire::ToLauncher& m) { link.send(m); },
                        .fail_rank = [this](Rank rank, wire::FaultKind kind, int code,
-                                           const std::string& why) { fail_rank(rank, kind, code, why); }},
+                                           const std::string& why) { fail_rank(rank, kind, code, why); },
+                       .output_flows = [&link = around.link] { return link.allowance() > 0; }},
       news_(around_) {}
 
 // ---- before the start

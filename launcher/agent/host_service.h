@@ -32,7 +32,8 @@ struct ServiceContext {
   // A rank of this host has failed, whatever becomes of its process; see wire::FaultKind. Of each rank the first
   // counts. `code`: 1 to 255; `why`: a clause that follows "rank 3 on algo-1". Calls nobody.
   std::function<void(Rank rank, wire::FaultKind kind, int code, const std::string& why)> fail_rank;
-  std::uint32_t attempt = 1;  // Prepare::attempt
+  std::uint32_t attempt = 1;             // Prepare::attempt
+  std::function<bool()> output_flows{};  // what the workers print is taken; no: they may wait for room in their pipes
 
   void warn(const std::string& sentence) const { tell(wire::AgentLog{wire::LogLevel::Warning, sentence}); }
 };

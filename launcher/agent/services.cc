@@ -13,6 +13,7 @@
 #include "launcher/agent/pmi_service.h"
 #include "launcher/agent/pmix_service.h"
 #include "launcher/agent/port_service.h"
+#include "launcher/agent/rank_monitor_service.h"
 #include "launcher/agent/store_services.h"
 #include "launcher/agent/trace_service.h"
 #include "launcher/agent/usage_service.h"
@@ -165,13 +166,16 @@ std::unique_ptr<HostService> Meetings::pmix() const {
 
 // Their tools are beside the program, as in a virtual environment, or where PATH leads.
 std::vector<TraceService::Member> traced_members(const std::vector<const wire::Worker*>& workers,
-                                                 const WorkerEnvironments& environments) {
+                                                 const WorkerEnvironments& environments, const std::string& torch) {
   std::vector<TraceService::Member> out;
   for (const wire::Worker* worker : workers) {
     const std::string program = environments.path(worker->app);
     const std::string* path = plan::find_variable(environments.shared(worker->app), "PATH");
     out.push_back({worker->rank, program.substr(0, program.rfind('/'))});
     if (path != nullptr) out.back().folders += ":" + std::string(plan::value_of(*path));
+    if (torch.empty()) continue;
+    out.back().torch = torch_places(torch, worker->rank, environments.shared(worker->app),
+                                    server_offer(environments.app(worker->app).argv));
   }
   return out;
 }
@@ -192,7 +196,12 @@ HostServices make_services(wire::Prepare& plan, const std::vector<const wire::Wo
     out.push_back(std::make_unique<LogService>(context, plan.logs, workers));
   }
   if (plan.usage == UsageLook::Yes) out.push_back(std::make_unique<UsageService>(context));
-  out.push_back(std::make_unique<TraceService>(context, traced_members(workers, environments)));
+  const bool by_torch = plan.torch_traces == wire::TorchTraces::Yes;
+  const std::string torch_folder = by_torch ? context.scratch.path() : std::string();
+  out.push_back(std::make_unique<TraceService>(context, traced_members(workers, environments, torch_folder)));
+  if (plan.monitor.offer == plan::RankMonitorOffer::Yes) {
+    out.push_back(std::make_unique<RankMonitorService>(context, plan.monitor, ranks_of(workers)));
+  }
   add_wished(out, plan.services, context);
   if (plan.mpi.meeting != plan::MpiMeeting::None) {
     const Meetings meetings(plan, workers, shares, environments, context);

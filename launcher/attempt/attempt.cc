@@ -44,6 +44,8 @@ SessionSettings settings_for(const JobOptions& options, const plan::JobMap& map)
           .stderr_pipe = stderr_pipe_of(options),
           .usage = options.usage,
           .preload = options.preload,
+          .monitor = monitor_of(options.rank_monitor),
+          .torch_traces = torch_traces_of(options),
           .wants_stdin = [&options](Rank rank) { return wants_stdin(options, rank); }};
 }
 
@@ -155,7 +157,7 @@ void Attempt::perform(AttemptAction action) {
     case AttemptAction::TimeOutStart: return time_out_start();
     case AttemptAction::TimeOutRun:
       facts_.timed_out = Clock::now();
-      ending_.look_before();
+      ending_.look_before(SIGTERM);
       return ending_.begin();
     case AttemptAction::TellCleared:
       workers_.settle_credit();
@@ -285,7 +287,7 @@ void Attempt::stop_for_no_progress(report::NoProgress what) {
   if (!runs()) return;
   std::string who = report::ranks_in_words(what.ranks, plan_.map);
   facts_.stalled = report::Facts::Stalled{std::move(what), std::move(who), Clock::now()};
-  ending_.look_before();
+  ending_.look_before(Ending::kStacksSignal);
   tell(AttemptEvent::NoProgress);
 }
 
@@ -411,7 +413,8 @@ void Attempt::handle(fleet::Host& host, const Message& m) {
     wire_up_.hand_on(m);
   } else if constexpr (std::is_same_v<Message, wire::RankFault>) {
     workers_.condemn(host, m);
-    // Whoever asks for the end of the job gets it; who is only broken ends as a worker does.
+    if (m.kind == wire::FaultKind::Silent && runs()) ending_.found_hanging(m.rank);
+    // Whoever asks for the end of the job gets it; who is only broken, or hangs, ends as a worker does.
     const bool asked = m.kind == wire::FaultKind::Aborted;
     if (asked || options_.on_failure == OnFailure::Abort) tell(AttemptEvent::WorkerFailed);
   } else if constexpr (std::is_same_v<Message, wire::LogFailed>) {

@@ -14,18 +14,25 @@ namespace sml::attempt {
 Ending::Ending(const boost::asio::any_io_executor& loop, Of attempt)
     : of_(std::move(attempt)), pause_(loop, of_.options.stop, of_.fleet) {}
 
-// That of a job which hangs makes Python print the stacks of all threads.
 int Ending::stop_signal() const {
-  const int signo = of_.facts.stop_signal.value_or(of_.facts.stalled ? SIGABRT : SIGTERM);
+  const int signo = of_.facts.stop_signal.value_or(signo_);
   return signo == SIGTERM ? of_.options.stop.signal : signo;
 }
 
 void Ending::begin() {
-  if (!std::exchange(is_looked_at_, false)) return let_save();
+  if (!looked_at_) return let_save();
+  signo_ = *std::exchange(looked_at_, std::nullopt);
   of_.machine.take_longer(Inquiry::kAll);
   of_.moved();
   of_.owner.before_end([this, alive = std::weak_ptr<bool>(alive_)] {
     if (!alive.expired() && of_.machine.state() == AttemptState::Stopping) let_save();
+  });
+}
+
+void Ending::found_hanging(Rank rank) {
+  if (of_.options.on_failure == OnFailure::Abort) return look_before(kStacksSignal);
+  of_.owner.before_end([this, rank, alive = std::weak_ptr<bool>(alive_)] {
+    if (!alive.expired()) of_.fleet.tell_all(wire::Signal{SIGKILL, {rank}, SignalTarget::Group});
   });
 }
 

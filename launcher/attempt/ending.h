@@ -1,8 +1,10 @@
 // How the workers of an attempt are ended: people may see where they are, the workers may save what they have, and then
 // they are told to end.
 #pragma once
+#include <csignal>
 #include <functional>
 #include <memory>
+#include <optional>
 
 #include <boost/asio/any_io_executor.hpp>
 
@@ -35,8 +37,11 @@ class Ending {
   };
   Ending(const boost::asio::any_io_executor& loop, Of attempt);
 
-  // The next end is one before which people see where the workers are.
-  void look_before() { is_looked_at_ = true; }
+  static constexpr int kStacksSignal = SIGABRT;  // makes Python print the stacks of all threads of who hangs
+  // The next end is one before which people see where the workers are; `signo` is then what ends them.
+  void look_before(int signo) { looked_at_ = signo; }
+  // That end follows, or, where the others go on, people see where the ranks are and this one is killed.
+  void found_hanging(Rank rank);
   void begin();
   // Without any of that.
   void at_once();
@@ -56,7 +61,8 @@ class Ending {
 
   Of of_;
   CheckpointPause pause_;
-  bool is_looked_at_ = false;
+  std::optional<int> looked_at_;
+  int signo_ = SIGTERM;
   bool no_more_ = false;
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };

@@ -1,6 +1,7 @@
 // Asks the agents where their workers are.
 #pragma once
 #include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -27,6 +28,7 @@ class Inquiry {
   void ask(TraceTools tools, Done done);
   void handle(const fleet::Host& host, const wire::Trace& m);
   void handle(const fleet::Host& host, const wire::Traced& m) { poll_.answered(host, m.id); }
+  void handle(const wire::Recorded& m);
   // Nobody will answer any more: what has come is all.
   void end() { poll_.end(); }
 
@@ -36,6 +38,7 @@ class Inquiry {
   HostPoll poll_;
   std::vector<Done> waiting_;
   report::Traces traces_;
+  std::map<Rank, std::string> recordings_;
 };
 
 }  // namespace sml::attempt

@@ -22,6 +22,7 @@ class Questions {
 
   void handle(const fleet::Host& host, const wire::Trace& m) { traces_.handle(host, m); }
   void handle(const fleet::Host& host, const wire::Traced& m) { traces_.handle(host, m); }
+  void handle(const fleet::Host&, const wire::Recorded& m) { traces_.handle(m); }
   void handle(const fleet::Host& host, const wire::WorkersUse& m) { use_.handle(host, m); }
 
  private:

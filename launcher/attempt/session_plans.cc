@@ -163,6 +163,11 @@ wire::StderrPipe stderr_pipe_of(const JobOptions& options) {
   return options.stderr_of_workers == StderrOfWorkers::Apart ? wire::StderrPipe::Own : wire::StderrPipe::OfStdout;
 }
 
+// Only where a report is kept there is a place for what is recorded.
+wire::TorchTraces torch_traces_of(const JobOptions& options) {
+  return options.progress.hang_folder.empty() ? wire::TorchTraces::No : wire::TorchTraces::Yes;
+}
+
 bool wants_stdin(const JobOptions& options, Rank rank) {
   if (options.stdin_rule == StdinRule::OneRank) return rank == options.stdin_rank;
   return options.stdin_rule == StdinRule::All;
@@ -188,6 +193,8 @@ std::vector<launch::AgentSession::Plan> session_plans(const plan::LaunchPlan& pl
     session.prepare_local.channels = channels_of(host, plan);
     session.prepare_local.mpi = mpi_of(host, plan, shape);
     session.prepare_local.usage = settings.usage;
+    session.prepare_local.monitor = settings.monitor;
+    session.prepare_local.torch_traces = settings.torch_traces;
     if (!settings.preload.empty()) {
       session.prepare_local.preload = {settings.preload, milliseconds(settings.start_timeout)};
     }

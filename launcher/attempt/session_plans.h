@@ -22,11 +22,14 @@ struct SessionSettings {
   std::vector<std::string> interfaces{};  // that the workers are to use; empty: any
   wire::StderrPipe stderr_pipe = wire::StderrPipe::Own;
   UsageLook usage = UsageLook::Yes;
-  std::vector<std::string> preload{};     // modules
+  std::vector<std::string> preload{};  // modules
+  plan::RankMonitor monitor{};
+  wire::TorchTraces torch_traces = wire::TorchTraces::No;
   std::function<bool(Rank)> wants_stdin;  // gets the launcher's input; empty: no rank does
 };
 
 wire::StderrPipe stderr_pipe_of(const JobOptions& options);
+wire::TorchTraces torch_traces_of(const JobOptions& options);
 bool wants_stdin(const JobOptions& options, Rank rank);
 
 // Those that may have workers in some attempt of the run: the same number in each.

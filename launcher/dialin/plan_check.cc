@@ -254,7 +254,7 @@ Result<void> PlanCheck::check_one(const wire::Prepare& prepare) {
   }
   // Whatever else there is, and may come to be.
   return agree(wire::encode(wire::ToAgent(prepare)) == wire::encode(wire::ToAgent(own)),
-               "other options of binding, devices, interfaces, channels or logs");
+               "other options of binding, devices, interfaces, channels, logs or the rank monitor");
 }
 
 Result<void> PlanCheck::check_one(const wire::Start& start) {

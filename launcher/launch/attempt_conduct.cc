@@ -25,6 +25,7 @@ AttemptConduct::AttemptConduct(const wire::Prepare& prepare)
       reports_bindings_(prepare.binding.report != plan::ReportBindings::No),
       looks_for_mpi_(prepare.mpi.look == wire::MpiLook::Yes),
       looks_(prepare.usage == UsageLook::Yes),
+      records_(prepare.torch_traces == wire::TorchTraces::Yes),
       members_(prepare.mpi.meeting == plan::MpiMeeting::None ? 0 : prepare.mpi.shape.size()) {
   for (const wire::Worker& worker : prepare.workers) ranks_.push_back({worker.rank});
   std::sort(ranks_.begin(), ranks_.end(), [](const RankEntry& a, const RankEntry& b) { return a.rank < b.rank; });
@@ -211,7 +212,7 @@ Judgement AttemptConduct::judge(const wire::Trace& m) {
   const auto asked = traces_.find(m.id);
   if (asked == traces_.end()) return broken("told where a worker is, that nobody had asked for");
   if (auto entry = of_rank(m.rank); !entry) return entry.error();
-  if (!asked->second.insert(m.rank).second) {
+  if (!asked->second.told.insert(m.rank).second) {
     return broken("told twice where rank " + number(m.rank.value()) + " is");
   }
   const ProcessTrace& process = m.process;
@@ -229,6 +230,18 @@ Judgement AttemptConduct::judge(const wire::Trace& m) {
 Judgement AttemptConduct::judge(const wire::Traced& m) {
   if (traces_.erase(m.id) == 1) return {};
   return broken("told where its workers are, that nobody had asked for");
+}
+
+Judgement AttemptConduct::judge(const wire::Recorded& m) {
+  const auto asked = traces_.find(m.id);
+  if (asked == traces_.end() || !records_) return broken("sent what was recorded, that nobody had asked for");
+  if (auto entry = of_rank(m.rank); !entry) return entry.error();
+  if (m.bytes.size() > wire::kMaxRecordedPiece) return broken("sent more of what was recorded than a message may have");
+  Traces& traces = asked->second;
+  const std::size_t of_rank_so_far = traces.recorded[m.rank] += m.bytes.size();
+  traces.recorded_bytes += m.bytes.size();
+  if (of_rank_so_far <= wire::kMaxRecorded && traces.recorded_bytes <= wire::kMaxRecordedOfHost) return {};
+  return broken("sent more of what was recorded than it may");
 }
 
 Judgement AttemptConduct::judge(const wire::WorkersUse& m) {

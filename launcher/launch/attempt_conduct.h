@@ -25,7 +25,7 @@ class AttemptConduct {
   // We send it this.
   void note(const wire::StdinData& m);
   void note(const wire::Fenced& m);
-  void note(const wire::AskTraces& m) { traces_.emplace(m.id, std::set<Rank>()); }
+  void note(const wire::AskTraces& m) { traces_.emplace(m.id, Traces()); }
   void note(const wire::AskUse& m) { uses_asked_.insert(m.id); }
 
   // Error (Protocol): the rule that this breaks, as a clause with the host left out.
@@ -48,6 +48,7 @@ class AttemptConduct {
   Result<void> judge(const wire::HostUsed& m);
   Result<void> judge(const wire::Trace& m);
   Result<void> judge(const wire::Traced& m);
+  Result<void> judge(const wire::Recorded& m);
   Result<void> judge(const wire::WorkersUse& m);
 
  private:
@@ -73,6 +74,7 @@ class AttemptConduct {
   bool reports_bindings_;
   bool looks_for_mpi_;
   bool looks_;             // how much of the host is in use
+  bool records_;           // torch may
   std::uint32_t members_;  // of the world of its services
 
   std::vector<RankEntry> ranks_;  // sorted
@@ -84,10 +86,15 @@ class AttemptConduct {
   std::map<std::pair<wire::WireUp, std::string>, std::size_t> fences_;  // that are not over: bytes of this host
   std::size_t fence_bytes_ = 0;                                         // of all of these
   std::uint64_t relays_ = 0;
-  std::uint64_t relayed_ = 0;                       // bytes
-  std::uint64_t uses_ = 0;                          // HostUsed
-  std::map<std::uint32_t, std::set<Rank>> traces_;  // asked for and not over: who has been told of
-  std::set<std::uint32_t> uses_asked_;              // and not answered
+  std::uint64_t relayed_ = 0;  // bytes
+  std::uint64_t uses_ = 0;     // HostUsed
+  struct Traces {
+    std::set<Rank> told;
+    std::map<Rank, std::size_t> recorded;  // bytes
+    std::size_t recorded_bytes = 0;        // of all
+  };
+  std::map<std::uint32_t, Traces> traces_;  // asked for and not over
+  std::set<std::uint32_t> uses_asked_;      // and not answered
 };
 
 }  // namespace sml::launch

@@ -17,6 +17,7 @@
 #include "common/output/stream_routes.h"
 #include "common/output/tag_template.h"
 #include "common/plan/launch_plan.h"
+#include "launcher/options/rank_monitor_options.h"
 #include "launcher/options/restart_options.h"
 #include "launcher/report/line_watch.h"
 #include "launcher/report/verdict.h"
@@ -117,6 +118,7 @@ struct JobOptions {
   OnFailure on_failure = OnFailure::Abort;
   RestartOptions restart;
   std::vector<std::string> preload;  // modules of Python; empty: none
+  RankMonitorOptions rank_monitor;
   LoneMpi lone_mpi = LoneMpi::Warned;
   plan::MpiMeeting mpi = plan::MpiMeeting::Auto;  // the plan has it, too
   std::string pmix_library;                       // likewise

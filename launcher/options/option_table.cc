@@ -1,4 +1,4 @@
-#include "launcher/options/option_table.h"
+#include "launcher/options/option_rows.h"
 
 #include <algorithm>
 #include <utility>
@@ -8,12 +8,6 @@ namespace sml {
 namespace {
 
 using std::string_view;
-
-// Means nothing where none of the options `needed` is given.
-OptionRow needing(string_view needed, OptionRow row) {
-  row.needs = needed;
-  return row;
-}
 
 // What each of several programs may say for itself.
 OptionRow of_program(OptionRow row) {
@@ -226,33 +220,6 @@ OptionGroup options_of_restarts() {
   const std::vector<OptionRow> of_hosts = options_of_hosts_of_restarts();
   out.rows.insert(out.rows.end(), of_hosts.begin(), of_hosts.end());
   return out;
-}
-
-// What is told of the job, and asked of it, while it runs.
-OptionGroup options_of_the_progress() {
-  return {
-      "Progress of the job",
-      "progress",
-      {{"--no-status", "", set_no_status,
-        "Draw no line with hosts, ranks and time below the output, which is there when standard output and standard "
-        "error are one terminal."},
-       {"--no-usage", "", set_no_usage,
-        "Do not look once a second how much of each host is in use, for sml-run status, --report and --timeline."},
-       {"--status-signal", "SIG", set_status_signal,
-        "Print a table of all hosts and ranks when this signal comes, such as USR1 or QUIT, instead of passing it on."},
-       {"--hang-report", "DIR", set_hang_report,
-        "Whenever sml-run prints where the workers are, keep all that is known of each, with whole stacks, below DIR."},
-       {"--warn-silent", "D", set_warn_silent,
-        "Name the workers that have printed nothing for D while others have, and tell when none has."},
-       needing("--warn-silent",
-               {"--on-silent", "report|restart|stop", set_on_silent,
-                "What else is done then: report prints where all workers are; restart does so, and then the workers "
-                "have failed, so that --max-restarts decides; stop ends the job. Status 123 where it ends."}),
-       {"--watch", "'REGEX;first=D;every=D'", set_watch,
-        "Stop the job, with status 123, when a worker prints no line that matches within the first D, or for D after "
-        "the last one; with ;ranks=LIST only these are watched. With --max-restarts a line that matches is progress, "
-        "and "
-        "there need be no time."}}};
 }
 
 // Jobs of several programs.

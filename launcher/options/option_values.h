@@ -140,6 +140,11 @@ Result<void> set_warn_silent(Options& o, std::string_view value);
 Result<void> set_hang_report(Options& o, std::string_view value);
 Result<void> set_on_silent(Options& o, std::string_view value);
 Result<void> set_watch(Options& o, std::string_view value);
+Result<void> set_rank_monitor(Options& o, std::string_view);
+Result<void> set_first_heartbeat(Options& o, std::string_view value);
+Result<void> set_rank_heartbeat(Options& o, std::string_view value);
+Result<void> set_rank_sections(Options& o, std::string_view value);
+Result<void> set_rank_outside(Options& o, std::string_view value);
 // What each of several options may have, and all of them together may not.
 Result<void> settle_watch(const Options& o);
 Result<void> settle_status_signal(Options& o, ForwardSignals given);

@@ -125,6 +125,20 @@ std::string native_frame(std::string_view line) {
   return std::string(line.substr(0, line.find(" (")));
 }
 
+// "  File "train.py", line 4 in load" → "load (train.py:4)", as py-spy has it.
+std::string python_frame(std::string_view line) {
+  constexpr std::string_view before = "  File \"";
+  constexpr std::string_view between = "\", line ";
+  const std::size_t name_end = line.find(between);
+  const std::size_t number = name_end + between.size();
+  const std::size_t in = line.find(" in ", std::min(number, line.size()));
+  if (!line.starts_with(before) || name_end == line.npos || in == line.npos) return {};
+  std::string_view file = line.substr(before.size(), name_end - before.size());
+  file.remove_prefix(file.rfind('/') + 1);
+  return std::string(line.substr(in + 4)) + " (" + std::string(file) + ":" +
+         std::string(line.substr(number, in - number)) + ")";
+}
+
 }  // namespace
 
 std::vector<std::string> main_frames(std::string_view tool, std::string_view text) {
@@ -133,6 +147,16 @@ std::vector<std::string> main_frames(std::string_view tool, std::string_view tex
         text, [](std::string_view line) { return line.starts_with("Thread "); },
         [](std::string_view line) { return line.find("\"MainThread\"") != std::string_view::npos; },
         [](std::string_view line) { return std::string(line.starts_with("    ") ? without_indent(line) : ""); });
+  }
+  // Python prints the main thread last.
+  if (tool == "torch") {
+    return frames_of_main(
+        text, [](std::string_view line) { return line.starts_with("Thread ") || line.starts_with("Current thread "); },
+        [text](std::string_view line) {
+          const std::size_t after = static_cast<std::size_t>(line.data() - text.data()) + line.size();
+          return text.find("\nThread ", after) == text.npos && text.find("\nCurrent thread ", after) == text.npos;
+        },
+        python_frame);
   }
   if (tool == "gdb") {
     return frames_of_main(

@@ -81,6 +81,8 @@ void Check::make_sessions() {
                                           .start_timeout = options_.start_timeout,
                                           .interfaces = options_.interfaces,
                                           .stderr_pipe = attempt::stderr_pipe_of(options_),
+                                          .monitor = monitor_of(options_.rank_monitor),
+                                          .torch_traces = attempt::torch_traces_of(options_),
                                           .wants_stdin = {}};
   fleet_.begin_group(plan_.map.places());
   const std::vector<HostIndex> places = plan_.map.places();

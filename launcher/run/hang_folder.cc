@@ -28,6 +28,12 @@ Result<void> write_new(int folder, const std::string& name, const std::string& t
   return {};
 }
 
+// As torch calls it where nobody says otherwise, and its own reader of them expects.
+std::string recording_name(const report::Recording& recording) {
+  const bool is_json = recording.bytes.starts_with('{');
+  return fmt::format("{}_trace_rank_{}{}", is_json ? "torch" : "nccl", recording.rank.value(), is_json ? ".json" : "");
+}
+
 std::string joined(const std::vector<std::string>& lines) {
   std::string out;
   for (const std::string& line : lines) out += line + "\n";
@@ -82,6 +88,10 @@ Result<std::string> HangFolder::keep(const Report& report) const {
   for (const report::RankTrace& trace : report.traces.ranks) {
     const std::string name = fmt::format("rank.{:0{}}.txt", trace.rank.value(), width);
     if (Result<void> done = write(name, report::rank_details(trace)); !done) return done.error();
+  }
+  if (!report.traces.recordings) return path;
+  for (const report::Recording& one : *report.traces.recordings) {
+    if (Result<void> done = write(recording_name(one), one.bytes); !done) return done.error();
   }
   return path;
 }

@@ -26,8 +26,9 @@ class HangFolder {
     const report::Traces& traces;
     std::uint32_t world_size = 1;
   };
-  // In a new folder, 1, 2, ..., below: table.txt, ranks.json and rank.R.txt for each rank. Its path; empty: nothing is
-  // kept. Error (Io) says what is in the way; what has been written by then stays.
+  // In a new folder, 1, 2, ..., below: table.txt, ranks.json, rank.R.txt for each rank, and what was recorded of it,
+  // nccl_trace_rank_R or torch_trace_rank_R.json. Its path; empty: nothing is kept. Error (Io) says what is in the way;
+  // what has been written by then stays.
   Result<std::string> keep(const Report& report) const;
 
  private:

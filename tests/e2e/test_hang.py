@@ -1,6 +1,7 @@
 """Jobs that hang: where the ranks are, and how such jobs end."""
 import contextlib
 import json
+import pathlib
 
 from harness import PYTHON, HostsCase, TestCase, poll, sml_run
 from jobs import sh
@@ -176,3 +177,47 @@ class TimedOut(TestCase):
         self.assert_status(done, 2)
         self.assertIn("sml-run: --hang-report: cannot make the folder ", done.stderr)
         self.assertNotIn("started", done.stdout)
+
+
+class HelpedByTorch(TestCase):
+    WORKER = pathlib.Path(__file__).with_name("torch_served_worker.py")
+
+    def job(self, *parts):
+        self.folder = self.temporary_directory() / "reports"
+        return sml_run("-np", "3", "--hang-report", self.folder, "--watch", "step;every=1s", PYTHON, self.WORKER,
+                       ",".join(parts))
+
+    def names(self):
+        return sorted(one.name for one in (self.folder / "1").iterdir())
+
+    def test_stacks_and_records_of_its_server(self):
+        done = self.job("server")
+        self.assert_status(done, 123)
+        self.assertRegex(done.stderr, r"\n\S+   1 +localhost +\S+ +[\d:]+  hold_up \(torch_served_worker.py:\d+\)")
+        self.assertRegex(done.stderr, r"\n\S+   0,2 +localhost +\S+ +[\d:-]+  wait_for_others \(torch_served_worker.py:\d+\)")
+        self.assertEqual([json.loads((self.folder / "1" / f"torch_trace_rank_{rank}.json").read_text()) for rank in range(3)],
+                         [{"entries": [{"rank": rank}]} for rank in range(3)])
+        self.assertIn("in hold_up\n", (self.folder / "1" / "rank.1.txt").read_text())
+
+    def test_what_nccl_has_recorded(self):
+        done = self.job("recorder")
+        self.assert_status(done, 123)
+        self.assertEqual([(self.folder / "1" / f"nccl_trace_rank_{rank}").read_bytes() for rank in range(3)],
+                         [b"\x80\x02recorded by rank %d" % rank for rank in range(3)])
+
+    def test_a_server_that_does_not_answer_delays_nothing(self):
+        done = self.job("stuck")
+        self.assert_status(done, 123)
+        self.assertIn("where the ranks are", done.stderr)
+        self.assertEqual(self.names(), ["rank.0.txt", "rank.1.txt", "rank.2.txt", "ranks.json", "table.txt"])
+        self.assert_within(done, 10)
+
+    def test_torch_is_told_only_where_a_report_is_kept_and_never_against_the_user(self):
+        done = sml_run("-np", "1", "env")
+        self.assertNotIn("TORCH_WORKER_SERVER_SOCKET", done.stdout)
+        done = sml_run("-np", "1", "--hang-report", self.temporary_directory(), "env",
+                       env={"TORCH_FR_DUMP_TEMP_FILE": "/a/b", "TORCH_NCCL_TRACE_BUFFER_SIZE": "7"})
+        told = dict(line.split("=", 1) for line in done.stdout.splitlines() if line.startswith("TORCH_"))
+        self.assertEqual((told["TORCH_FR_DUMP_TEMP_FILE"], told["TORCH_NCCL_TRACE_BUFFER_SIZE"]), ("/a/b", "7"))
+        self.assertEqual(sorted(told), ["TORCH_FR_DUMP_TEMP_FILE", "TORCH_NCCL_ASYNC_ERROR_HANDLING",
+                                        "TORCH_NCCL_DEBUG_INFO_PIPE_FILE", "TORCH_NCCL_TRACE_BUFFER_SIZE"])

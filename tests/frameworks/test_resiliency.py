@@ -28,3 +28,30 @@ class FtLauncher(FrameworkCase):
     def test_a_rank_that_fails_once_begins_again(self):
         done = self.here("sml-run", "-np", "1", *self.line(1, 2), env={"FAILS_ONCE": "1"})
         self.assert_said(done, "watched rank {} of 2, after 1 restarts", 2)
+
+
+class RankMonitor(FrameworkCase):
+    """The same scripts, with our monitor in the place of that launcher."""
+
+    def test_on_hosts(self):
+        done = self.on_hosts("sml-run", "-H", self.bed.hosts(1), "--rank-monitor", PYTHON, script("watched_train.py"))
+        self.assert_said(done, "watched rank {} of 3, after 0 restarts", 3)
+
+    def test_a_rank_that_sends_no_heartbeat_begins_again(self):
+        done = self.here("sml-run", "-np", "2", "--rank-monitor", "--rank-heartbeat-timeout", "5", "--max-restarts", "1",
+                         PYTHON, script("watched_train.py"), env={"HANGS_ONCE": "1"})
+        self.assert_said(done, "watched rank {} of 2, after 1 restarts", 2)
+        self.assertRegex(done.stderr, r"rank [01] on \S+ has sent no heartbeat for 5 s \(--rank-heartbeat-timeout\)")
+
+    def test_limits_of_sections_that_the_script_calculates(self):
+        done = self.here("sml-run", "-np", "2", "--rank-monitor", "--rank-section-timeouts", "setup:60,step:60",
+                         "--max-restarts", "1", PYTHON, script("watched_sections.py"), env={"HANGS_ONCE": "1"})
+        self.assert_said(done, "sections of rank {} of 2, after 1 restarts", 2)
+        self.assertRegex(done.stderr, r'rank 1 on \S+ has been in section "step" for 5 s '
+                                      r"\(the limit that its script has set\)")
+
+    def test_lightning(self):
+        done = self.here("sml-run", "-np", "2", "--rank-monitor", "--rank-heartbeat-timeout", "5", "--max-restarts", "1",
+                         PYTHON, script("watched_lightning.py"), env={"HANGS_ONCE": "1"})
+        self.assert_said(done, "fitted by rank {} of 2, after 1 restarts", 2)
+        self.assertRegex(done.stderr, r"rank [01] on \S+ has sent no heartbeat for 5 s")

@@ -1,4 +1,6 @@
 """torch as it is now, on one machine and on three hosts: its own examples, started by the lines of its documentation."""
+import json
+
 from frameworks import PYTHON, FrameworkCase, script
 
 
@@ -98,3 +100,16 @@ class Preloaded(FrameworkCase):
             done = self.here("sml-run", "-np", "2", "--preload", "torch,torch.distributed.rpc", PYTHON, script(name))
             self.assertNotIn("without it", done.stderr)
             self.assert_said(done, line, 2)
+
+
+class Hangs(FrameworkCase):
+    def test_torch_tells_where_it_is_and_what_it_has_recorded(self):
+        """One that stays away from a collective is named with its frame, and has recorded one collective less."""
+        reports = self.temporary_directory() / "reports"
+        done = self.here("sml-run", "-np", "2", "--hang-report", reports, "--watch", "step;every=3s", PYTHON,
+                         script("torch_hangs.py"))
+        self.assert_failed(done, 123, r"1 +localhost .* hold_up \(torch_hangs.py:\d+\)",
+                           r"0 +localhost .* all_reduce \(distributed_c10d.py:\d+\)")
+        recorded = [json.loads((reports / "1" / f"torch_trace_rank_{rank}.json").read_text()) for rank in (0, 1)]
+        names = [[entry["profiling_name"] for entry in one["entries"]] for one in recorded]
+        self.assertEqual(names, [["gloo:all_reduce"] * 2, ["gloo:all_reduce"]])

@@ -32,6 +32,7 @@ AgentConduct conduct_of_two() {
   }
   prepare.mpi = {plan::MpiMeeting::Pmi1, wire::MpiLook::No, 0, {{"a"}, {{0, 0, 6}}, 6}};
   prepare.usage = UsageLook::Yes;
+  prepare.torch_traces = wire::TorchTraces::Yes;
   wire::Hello hello;
   hello.credit = kCredit;
   AgentConduct conduct(hello, prepare);
@@ -68,6 +69,7 @@ std::string honest_bytes() {
            wire::ToLauncher(wire::Relay{.from = Rank(5), .to = Rank(0), .bytes = text}),
            wire::ToLauncher(wire::HostUsed{1, {1, 2, {{"card0", 3, 4, 5}}}}),
            wire::ToLauncher(wire::Trace{1, Rank(2), {.pid = 10, .threads = {{.tid = 10}}, .stacks = text}}),
+           wire::ToLauncher(wire::Recorded{1, Rank(2), text}),
            wire::ToLauncher(wire::Traced{1}),
            wire::ToLauncher(wire::WorkersUse{1, {{Rank(2), {1, 2, 3}}}}),
            wire::ToLauncher(wire::RankFault{.rank = Rank(5), .code = 3, .why = text}),
@@ -89,6 +91,7 @@ std::string honest_bytes() {
 struct Counted {
   std::uint64_t output = 0;
   std::size_t fenced = 0;
+  std::size_t recorded = 0;
   std::map<std::uint32_t, int> exits, files, faults, looks;
   int greetings = 0, pongs = 0, inspections = 0, probes = 0, uses = 0, health = 0;
 
@@ -122,6 +125,10 @@ struct Counted {
   void operator()(const wire::Trace& m) {
     require_ours(m.rank);
     require(++looks[m.rank.value()] == 1 && m.process.threads.size() <= kMostThreads);
+  }
+  void operator()(const wire::Recorded& m) {
+    require_ours(m.rank);
+    require((recorded += m.bytes.size()) <= wire::kMaxRecordedOfHost && m.bytes.size() <= wire::kMaxRecordedPiece);
   }
   void operator()(const wire::WorkersUse& m) {
     require(++uses == 1 && m.workers.size() <= 2);

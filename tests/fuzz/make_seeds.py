@@ -87,7 +87,8 @@ def codecs():
     wishes = u8(1) + u32(2) + u8(0, 0, 1, 0) + u32(0, 1, 4) + u8(1) + u32(1)  # of binding and devices
     mpi = u8(1, 1) + u32(0) + texts(b"a", b"b") + u32(1, 0, 0, 2) + u32(2)
     prepare = u32(1) + app + u32(1) + worker + u32(2) + u8(0, 1, 2, 1) + u64(65536) + u8(0) + texts(b"eth0") + wishes
-    put("codec_to_agent", "prepare", frame(TO_AGENT["Prepare"], prepare + u32(0, 0) + u32(0) + text(b"mark") + mpi + text(b"/opt/libpmix.so.2") + u32(2)))
+    put("codec_to_agent", "prepare", frame(TO_AGENT["Prepare"], prepare + u32(0, 0) + u32(0) + text(b"mark") + mpi + text(b"/opt/libpmix.so.2") + u32(2) + u8(1) + texts(b"torch") + u32(60000) +
+                                         u8(1) + u64(60000, 0, 5000) + u32(1) + text(b"step") + u64(10) + u8(1)))
     put("codec_to_agent", "conversation", b"".join(frame(TO_AGENT[n], one[n]) for n in ("Hello", "Ping", "Start", "Stop")))
     put("codec_to_agent", "cut_short", frame(TO_AGENT["Hello"], hello)[:-3])
 
@@ -110,7 +111,7 @@ def codecs():
            "Trace": u32(7, 2, 40) + text(b"python3 train.py") + u64(1500) + u32(1, 1, 40) + text(b"python3") + u8(83) +
            texts(b"futex_wait_queue", b"202 0x7f00 0x80", b"", b"")[4:] + u32(1) + texts(b"10.0.0.1:29500") + text(b"py-spy") +
            text(b"Thread 40 (idle): \"MainThread\"\n    wait (a.py:3)\n") + text(b""),
-           "Received": u64(7), "Traced": u32(7), "WorkersUse": u32(7, 1, 2) + u64(1500, 1 << 20) + u32(2),
+           "Received": u64(7), "Traced": u32(7), "Recorded": u32(7, 3) + text(b"{}"), "WorkersUse": u32(7, 1, 2) + u64(1500, 1 << 20) + u32(2),
            "Health": u32(2) + texts(b"--health-check exited with status 1")}
     for name, payload in one.items():
         put("codec_to_launcher", name.lower(), frame(TO_LAUNCHER[name], payload))
@@ -271,5 +272,12 @@ def jobs():
     put("control", "ended", frame(66, text(b"no")) + frame(65, text(b"{}")) + frame(70, u8(143) + text(b"stopped by SIGTERM")))
 
 
-for part in (jobs, codecs, pmix, pmi, dial_in, plans, handshake, stores, pipes, packed, sockets, texts_of_others):
+# ---- what a real client of NVRx says to its monitor (tests/support/nvrx_messages.h)
+def rank_messages():
+    recorded = (REPO / "tests/support/nvrx_messages.h").read_text()
+    for name, lines in re.findall(r"std::string k(\w+) = from_hex\(([^)]*)\)", recorded):
+        put("rank_monitor", name.lower(), bytes.fromhex("".join(re.findall(r'"(\w+)"', lines))))
+
+
+for part in (jobs, codecs, pmix, pmi, dial_in, plans, handshake, stores, pipes, packed, sockets, texts_of_others, rank_messages):
     part()

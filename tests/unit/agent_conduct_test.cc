@@ -385,6 +385,28 @@ TEST_CASE("conduct: where a worker is, is told when it was asked for, once for e
   CHECK_FALSE(host.conduct.check(wire::Trace{3, Rank(5), {.threads = {{.held = kLong}}}}).has_value());
 }
 
+TEST_CASE("conduct: what was recorded comes when it was asked for, and in bounds") {
+  Host plain;
+  plain.start();
+  plain.conduct.asked(wire::AskTraces{1, 2000, TraceTools::All});
+  plain.may_not(wire::Recorded{1, Rank(2), "x"}, "sent what was recorded, that nobody had asked for");
+
+  Host host([](wire::Prepare& p) { p.torch_traces = wire::TorchTraces::Yes; });
+  host.start();
+  host.may_not(wire::Recorded{1, Rank(2), "x"}, "sent what was recorded, that nobody had asked for");
+  host.conduct.asked(wire::AskTraces{1, 2000, TraceTools::All});
+  host.may_not(wire::Recorded{1, Rank(3), "x"}, "spoke of rank 3, which is not on this host");
+  const std::string piece(wire::kMaxRecordedPiece, 'x');
+  for (std::size_t sent = 0; sent < wire::kMaxRecorded; sent += piece.size()) {
+    host.may(wire::Recorded{1, Rank(2), piece});
+  }
+  host.may_not(wire::Recorded{1, Rank(2), "x"}, "sent more of what was recorded than it may");
+  host.may(wire::Recorded{1, Rank(5), "x"});
+  host.may_not(wire::Recorded{1, Rank(5), piece + "x"}, "sent more of what was recorded than a message may have");
+  host.may(wire::Traced{1});
+  host.may_not(wire::Recorded{1, Rank(5), "x"}, "sent what was recorded, that nobody had asked for");
+}
+
 TEST_CASE("conduct: what workers use is told when it was asked for, once, of those of the host") {
   Host host;
   host.start();

@@ -51,6 +51,56 @@ TEST_CASE("options of the progress: defaults and values") {
   CHECK(parse({"--watch=%= \"x\",{y} ;first=1"}).progress.watch->pattern.text() == "%= \"x\",{y} ");
 }
 
+TEST_CASE("limits of the rank monitor: defaults, and NVRx's names and words") {
+  const plan::RankMonitor none = monitor_of(parse({}).rank_monitor);
+  CHECK(none.offer == plan::RankMonitorOffer::No);
+  const plan::RankMonitor plain = monitor_of(parse({"--rank-monitor"}).rank_monitor);
+  CHECK(plain == plan::RankMonitor{.offer = plan::RankMonitorOffer::Yes});
+  CHECK(plain.first_ms == 3'600'000);
+  CHECK(plain.heartbeat_ms == 2'700'000);
+  const plan::RankMonitor all =
+      monitor_of(parse({"--rank-monitor", "--ft-initial-rank-heartbeat-timeout=90.5", "--ft-rank_heartbeat_timeout",
+                        "1m", "--ft-rank-section-timeouts", "setup:600,step : 5s,saving:none,a:b:null",
+                        "--rank-out-of-section-timeout", "2s"})
+                     .rank_monitor);
+  CHECK(all == plan::RankMonitor{.offer = plan::RankMonitorOffer::Yes,
+                                 .first_ms = 90'500,
+                                 .heartbeat_ms = 60'000,
+                                 .outside_ms = 2000,
+                                 .sections = {{"setup", 600'000}, {"step", 5000}, {"saving", 0}, {"a:b", 0}}});
+}
+
+TEST_CASE("who limits only sections has a script without heartbeats") {
+  const plan::RankMonitor sections = monitor_of(parse({"--rank-monitor", "--rank-section-timeouts=a:1"}).rank_monitor);
+  CHECK(sections.first_ms == 0);
+  CHECK(sections.heartbeat_ms == 0);
+  CHECK(sections.outside_ms == 0);
+  const plan::RankMonitor outside =
+      monitor_of(parse({"--rank-monitor", "--rank-out-of-section-timeout=1"}).rank_monitor);
+  CHECK(outside.first_ms == 0);
+  const plan::RankMonitor both =
+      monitor_of(parse({"--rank-monitor", "--rank-section-timeouts=a:1", "--rank-heartbeat-timeout=7"}).rank_monitor);
+  CHECK(both.first_ms == plan::RankMonitor::kFirstMs);
+  CHECK(both.heartbeat_ms == 7000);
+  const plan::RankMonitor no_heartbeats =
+      monitor_of(parse({"--rank-monitor", "--initial-rank-heartbeat-timeout=none"}).rank_monitor);
+  CHECK(no_heartbeats.first_ms == 0);
+  CHECK(no_heartbeats.heartbeat_ms == plan::RankMonitor::kHeartbeatMs);
+}
+
+TEST_CASE("limits of the rank monitor that are none") {
+  const auto about = [](const std::string& option, const std::string& value) {
+    return error_of({"--rank-monitor", option, value});
+  };
+  CHECK(about("--rank-heartbeat-timeout", "0").find("a duration of 1 ms or more") != std::string::npos);
+  CHECK(about("--rank-heartbeat-timeout", "soon").find("or none") != std::string::npos);
+  for (const std::string list : {"step", ":5", "step:", "a:1,,b:1", "step:0"}) {
+    INFO(list);
+    CHECK(about("--rank-section-timeouts", list).find("--rank-section-timeouts") != std::string::npos);
+  }
+  CHECK(error_of({"--rank-heartbeat-timeout", "5"}).find("--rank-monitor") != std::string::npos);
+}
+
 TEST_CASE("the signal that prints the status is not passed on") {
   CHECK(parse({"--status-signal", "SIGUSR1"}).forward_signals == std::vector<int>{SIGUSR2, SIGWINCH});
   CHECK(parse({"--status-signal", "QUIT"}).forward_signals == std::vector<int>{SIGUSR1, SIGUSR2, SIGWINCH});

@@ -57,6 +57,21 @@ std::size_t worker_ports_of(const wire::Prepare& prepare) {
 
 }  // namespace
 
+TEST_CASE("each host serves the rank monitor, and tells of torch, where that is wanted") {
+  SessionSettings settings = make_settings();
+  for (const auto& session : session_plans(make_plan({{"a", 2}, {"b", 1}}), settings)) {
+    CHECK(session.prepare_local.monitor.offer == plan::RankMonitorOffer::No);
+    CHECK(session.prepare_remote.torch_traces == wire::TorchTraces::No);
+  }
+  settings.monitor = {.offer = plan::RankMonitorOffer::Yes, .sections = {{"step", 5}}};
+  settings.torch_traces = wire::TorchTraces::Yes;
+  for (const auto& session : session_plans(make_plan({{"a", 2}, {"b", 1}}), settings)) {
+    CHECK(session.prepare_local.monitor == settings.monitor);
+    CHECK(session.prepare_remote.monitor == settings.monitor);
+    CHECK(session.prepare_remote.torch_traces == wire::TorchTraces::Yes);
+  }
+}
+
 TEST_CASE("hosts with ranks get a plan each, in order, the first one holds the meeting point") {
   const auto plans = session_plans(make_plan({{"algo-1", 2}, {"empty", 0}, {"algo-2", 1}}), kSettings);
   REQUIRE(plans.size() == 2);

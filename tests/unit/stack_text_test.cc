@@ -20,6 +20,19 @@ TEST_CASE("stack text: py-spy's main thread, wherever it stands") {
   CHECK(main_frames("py-spy", "").empty());
 }
 
+TEST_CASE("stack text: the main thread as Python itself prints it, the last one") {
+  constexpr std::string_view text =
+      "Current thread 0x00007f4c26ffd6c0 (most recent call first):\n  <no Python frame>\n\n"
+      "Thread 0x00007f4c26ffd6c0 (most recent call first):\n  File \"/usr/lib/threading.py\", line 320 in wait\n\n"
+      "Thread 0x00007f4c4fa09040 (most recent call first):\n  File \"/srv/in a/train.py\", line 7 in hold_up\n"
+      "  File \"/srv/in a/train.py\", line 10 in <module>\n  ...\n";
+  CHECK(main_frames("torch", text) == Frames{"hold_up (train.py:7)", "<module> (train.py:10)"});
+  CHECK(main_frames("torch", "Current thread 0x1 (most recent call first):\n  File \"a.py\", line 1 in f\n") ==
+        Frames{"f (a.py:1)"});
+  CHECK(main_frames("torch", "  File \"a.py\", line 1\n").empty());
+  CHECK(main_frames("torch", "").empty());
+}
+
 TEST_CASE("stack text: functions of native stacks") {
   constexpr std::string_view gdb =
       "[Thread debugging using libthread_db enabled]\n0x00007f in __libc_recv () from /lib/libc.so.6\n\n"

@@ -1,5 +1,6 @@
-"""NVIDIA's fault tolerance, as its documentation has it: ft_launcher watches the heartbeats of ranks."""
+"""NVIDIA's fault tolerance, as its documentation has it: ft_launcher, or who serves the same, watches the ranks' heartbeats."""
 import os
+import time
 
 import nvidia_resiliency_ext.fault_tolerance as fault_tolerance
 import torch
@@ -15,6 +16,8 @@ for step in range(3):
     client.send_heartbeat()
     if step == 1 and restarts == 0 and rank == int(os.environ.get("FAILS_ONCE", -1)):
         os._exit(7)
+    if step == 1 and restarts == 0 and rank == int(os.environ.get("HANGS_ONCE", -1)):
+        time.sleep(600)
     dist.all_reduce(total)
 client.shutdown_workload_monitoring()
 print(f"watched rank {rank} of {world}, after {restarts} restarts", flush=True)

@@ -1,0 +1,33 @@
+// For how long a rank that speaks to its monitor may be silent. Names and defaults are those of NVRx's fault tolerance
+// (nvidia_resiliency_ext/fault_tolerance/config.py, 0.4.1).
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace sml::plan {
+
+struct SectionLimit {
+  std::string name;
+  std::uint64_t limit_ms = 0;  // 0: none
+  bool operator==(const SectionLimit&) const = default;
+  void fields(auto& a) { a(name, limit_ms); }
+};
+
+enum class RankMonitorOffer : std::uint8_t { No, Yes };
+
+// 0 is no limit, everywhere.
+struct RankMonitor {
+  static constexpr std::uint64_t kFirstMs = 60ULL * 60 * 1000;
+  static constexpr std::uint64_t kHeartbeatMs = 45ULL * 60 * 1000;
+
+  RankMonitorOffer offer = RankMonitorOffer::No;
+  std::uint64_t first_ms = kFirstMs;          // from when it has come to the first heartbeat
+  std::uint64_t heartbeat_ms = kHeartbeatMs;  // between two of them
+  std::uint64_t outside_ms = 0;               // in no section
+  std::vector<SectionLimit> sections{};
+  bool operator==(const RankMonitor&) const = default;
+  void fields(auto& a) { a(offer, first_ms, heartbeat_ms, outside_ms, sections); }
+};
+
+}  // namespace sml::plan

@@ -1,0 +1,48 @@
+#include "launcher/options/option_rows.h"
+
+namespace sml {
+
+// What is told of the job, and asked of it, while it runs.
+OptionGroup options_of_the_progress() {
+  return {
+      "Progress of the job",
+      "progress",
+      {{"--no-status", "", set_no_status,
+        "Draw no line with hosts, ranks and time below the output, which is there when standard output and standard "
+        "error are one terminal."},
+       {"--no-usage", "", set_no_usage,
+        "Do not look once a second how much of each host is in use, for sml-run status, --report and --timeline."},
+       {"--status-signal", "SIG", set_status_signal,
+        "Print a table of all hosts and ranks when this signal comes, such as USR1 or QUIT, instead of passing it on."},
+       {"--hang-report", "DIR", set_hang_report,
+        "Whenever sml-run prints where the workers are, keep all that is known of each, with whole stacks, below DIR."},
+       {"--warn-silent", "D", set_warn_silent,
+        "Name the workers that have printed nothing for D while others have, and tell when none has."},
+       needing("--warn-silent",
+               {"--on-silent", "report|restart|stop", set_on_silent,
+                "What else is done then: report prints where all workers are; restart does so, and then the workers "
+                "have failed, so that --max-restarts decides; stop ends the job. Status 123 where it ends."}),
+       {"--watch", "'REGEX;first=D;every=D'", set_watch,
+        "Stop the job, with status 123, when a worker prints no line that matches within the first D, or for D after "
+        "the last one; with ;ranks=LIST only these are watched. With --max-restarts a line that matches is progress, "
+        "and "
+        "there need be no time."},
+       {"--rank-monitor", "", set_rank_monitor,
+        "Serve the rank monitor of NVRx: a rank that comes to it, at FT_RANK_MONITOR_IPC_SOCKET, and is then silent "
+        "for "
+        "longer than the limits below has failed, with status 123."},
+       needing("--rank-monitor", {"--initial-rank-heartbeat-timeout --ft-initial-rank-heartbeat-timeout "
+                                  "--ft-initial_rank_heartbeat_timeout",
+                                  "D|none", set_first_heartbeat,
+                                  "For its first heartbeat; default: 60m, or none with limits of sections."}),
+       needing("--rank-monitor",
+               {"--rank-heartbeat-timeout --ft-rank-heartbeat-timeout --ft-rank_heartbeat_timeout", "D|none",
+                set_rank_heartbeat, "For each further one; default: 45m, or none with limits of sections."}),
+       needing("--rank-monitor", {"--rank-section-timeouts --ft-rank-section-timeouts --ft-rank_section_timeouts",
+                                  "NAME:D,...", set_rank_sections, "For each of these sections to end."}),
+       needing("--rank-monitor",
+               {"--rank-out-of-section-timeout --ft-rank-out-of-section-timeout --ft-rank_out_of_section_timeout",
+                "D|none", set_rank_outside, "For a section to begin where none is open; default: none."})}};
+}
+
+}  // namespace sml
