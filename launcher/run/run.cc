@@ -351,7 +351,7 @@ void Run::log_failed(const Error& why) {
     return console_.say("the logs of ranks are not complete: " + why.message() + "; the job goes on");
   }
   attempt_->stop_for(Error(ErrorKind::Io, "the logs of ranks cannot be kept: " + why.message())
-                                  .with_hint("--log-strict asks for that"));
+                         .with_hint("--log-strict asks for that"));
 }
 
 void Run::ranks_missing() { report_while_running("not all ranks have joined"); }
