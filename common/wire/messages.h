@@ -23,10 +23,11 @@
 #include "common/plan/pipes.h"
 #include "common/plan/worker_env.h"
 #include "common/wire/link_messages.h"
+#include "common/wire/wire_up_messages.h"
 
 namespace sml::wire {
 
-inline constexpr std::uint32_t kProtocolVersion = 12;
+inline constexpr std::uint32_t kProtocolVersion = 13;
 
 using sml::Stream;
 enum class StdinSource : std::uint8_t { Null, Launcher };
@@ -267,27 +268,17 @@ struct EndLeft {
   void fields(auto& a) { a(mark, agent, cgroup, scratch); }
 };
 
-// What speaks for the ranks of a host to the like of it on the other hosts.
-enum class WireUp : std::uint8_t { Pmi, Pmix };
-
-// What the hosts of a fence have collected; to each of them, once all have.
-struct Fenced {
+// Further workers, a world of their own in which the ranks are counted from `first`: what is needed for them is looked
+// for, nothing is started. While workers run; answered with Added. One such world at a time waits for StartAdded.
+struct AddWorkers {
   std::uint32_t attempt = 1;
-  WireUp service = WireUp::Pmi;
-  std::string fence;               // as in FenceData
-  std::vector<std::string> parts;  // by host, in host order
-  void fields(auto& a) { a(attempt, service, fence, parts); }
-};
-
-// From the service on one host to the one on the host of another rank; the launcher hands it on and reads nothing of
-// it. In both directions.
-struct Relay {
-  std::uint32_t attempt = 1;
-  WireUp service = WireUp::Pmi;
-  Rank from;  // of the host that speaks
-  Rank to;
-  std::string bytes;  // at most kMaxPiece
-  void fields(auto& a) { a(attempt, service, from, to, bytes); }
+  WireUp service = WireUp::Pmi;  // by which they meet, and by which it was asked for them
+  Rank first;
+  std::vector<App> apps;
+  std::vector<Worker> workers;  // of this host; Worker::app is in these apps
+  plan::JobShape shape;         // of all of that world
+  std::vector<SpawnKey> keys;
+  void fields(auto& a) { a(attempt, service, first, apps, workers, shape, keys); }
 };
 
 // "Where are your workers?" Answered with a Trace for each that runs, in any order, and then Traced, all within
@@ -515,18 +506,6 @@ struct LeftEnded {
   void fields(auto& a) { a(count, left); }
 };
 
-enum class Piece : std::uint8_t { More, Last };
-// What a host has collected from its ranks for a fence: goes up, and comes down to all its hosts as Fenced.
-struct FenceData {
-  std::uint32_t attempt = 1;
-  WireUp service = WireUp::Pmi;
-  std::string fence;        // its name, the same on all its hosts; free again when it is over
-  std::vector<Rank> ranks;  // whose hosts take part; empty: those of all members
-  Piece piece = Piece::Last;
-  std::string bytes;  // at most kMaxPiece; the pieces of a host become one
-  void fields(auto& a) { a(attempt, service, fence, ranks, piece, bytes); }
-};
-
 // Aborted: it has asked for the end of the job. Broken: it has not kept to what was agreed, and is killed.
 enum class FaultKind : std::uint8_t { Aborted, Broken };
 // A service says that a rank has failed, whatever its process says of itself. Once for each rank, and before its
@@ -539,6 +518,14 @@ struct RankFault {
   std::string why;        // a clause that follows "rank 3 on algo-1"
   std::uint64_t at_ns = 0;
   void fields(auto& a) { a(attempt, rank, kind, code, why, at_ns); }
+};
+
+// Whether the workers of an AddWorkers can be started here.
+struct Added {
+  std::uint32_t attempt = 1;
+  Rank first;
+  std::vector<Obstacle> obstacles;
+  void fields(auto& a) { a(attempt, first, obstacles); }
 };
 
 // How much of the host is in use: when that has changed, and now and then.
@@ -580,11 +567,11 @@ struct Health {
 
 using ToAgent = std::variant<Hello, Prepare, Probe, Start, Signal, Stop, StdinData, StdinEof, Credit, Ping, Suspend,
                              Resume, Leave, AskJoined, Inspect, Vouch, Ruled, EndLeft, Fenced, Relay, AskTraces, AskUse,
-                             AskHealth, Received, Return>;
-using ToLauncher =
-    std::variant<HelloAck, Prepared, Probed, Started, Output, ExitedWorker, Drained, AgentLog, Pong, StdinCredit, Bye,
-                 ErrorFile, OutOfMemory, Joined, LogFailed, Inspected, PipeFailed, MpiUse, AskVouch, Vouched, LeftEnded,
-                 Cleared, FenceData, Relay, RankFault, HostUsed, Trace, Traced, WorkersUse, Health, Received>;
+                             AskHealth, Received, Return, AddWorkers, StartAdded, SpawnAnswer>;
+using ToLauncher = std::variant<HelloAck, Prepared, Probed, Started, Output, ExitedWorker, Drained, AgentLog, Pong,
+                                StdinCredit, Bye, ErrorFile, OutOfMemory, Joined, LogFailed, Inspected, PipeFailed,
+                                MpiUse, AskVouch, Vouched, LeftEnded, Cleared, FenceData, Relay, RankFault, HostUsed,
+                                Trace, Traced, WorkersUse, Health, Received, SpawnWish, Added>;
 
 // The ports of that kind, in the order of the wishes.
 std::vector<std::uint16_t> ports_of(const Prepared& message, ServiceKind kind);

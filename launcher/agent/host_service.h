@@ -77,6 +77,8 @@ class HostService {
   virtual void resume() {}
   // Whatever the launcher says that is for services; most of it is for another.
   virtual void hear(const wire::ToAgent&) {}
+  // Further workers may come, of which a StartAdded tells. True: it will bring them together, if they do.
+  virtual bool add_world(const wire::AddWorkers&) { return false; }
   // A child of the agent has ended that is no worker. True: it was this service's.
   virtual bool process_ended(pid_t, const ExitStatus&) { return false; }
 

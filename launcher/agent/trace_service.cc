@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <csignal>
+#include <iterator>
 #include <thread>
 #include <utility>
 
@@ -53,12 +54,16 @@ std::string last_line(std::string_view text) {
 }  // namespace
 
 TraceService::TraceService(const ServiceContext& context, std::vector<Member> members)
-    : context_(context), members_(std::move(members)), limit_(context.loop) {}
+    : context_(context), members_(members.begin(), members.end()), limit_(context.loop) {}
 
 void TraceService::set_pid(Rank rank, pid_t pid) {
-  for (Member& member : members_) {
-    if (member.rank == rank) member.pid = pid;
+  const auto is_it = [rank](const Member& member) { return member.rank == rank; };
+  auto member = std::find_if(members_.begin(), members_.end(), is_it);
+  if (member == members_.end()) {  // it has come while others run
+    members_.push_back({rank, members_.empty() ? std::string() : members_.front().folders});
+    member = std::prev(members_.end());
   }
+  member->pid = pid;
 }
 
 void TraceService::hear(const wire::ToAgent& message) {

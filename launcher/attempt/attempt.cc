@@ -94,6 +94,8 @@ Attempt::Attempt(boost::asio::io_context& loop, const JobOptions& options, plan:
                 .missing = [&owner] { owner.ranks_missing(); },
                 .counted = [this] { look_for_end(); }}),
       wire_up_(fleet, plan_.map),
+      spawns_({fleet, plan_, workers_, events, owner, sink, [this] { return settings_for(options_, plan_.map); },
+               [this] { return runs(); }}),
       questions_(loop.get_executor(), fleet),
       lone_mpi_(options, plan_, owner),
       ending_(loop.get_executor(), {options, terms.afterwards, fleet, machine_, facts_, roster_, workers_, meeting_,
@@ -308,13 +310,6 @@ void Attempt::note_health(fleet::Host& host, const wire::Health& message) {
   look_round();
 }
 
-void Attempt::found_mpi(const std::string& host, const wire::MpiUse& use) {
-  std::optional<Error> refusal = lone_mpi_.found(host, use);
-  if (!refusal || !runs()) return;
-  facts_.own_fault = report::Facts::OwnFault{std::move(*refusal), Clock::now()};
-  tell(AttemptEvent::RanksAlone);
-}
-
 void Attempt::host_step(const fleet::Host& host) { events_.tell(report::HostStep{host.index, host.session->step()}); }
 
 // While they are awaited, people learn what for.
@@ -361,6 +356,7 @@ void Attempt::host_ended(fleet::Host& host, const Error* why) {
   for (const Rank rank : plan_.map.hosts[host.index.value()].ranks) sink_.worker_drained(rank);
   if (why == nullptr || roster_.is_released(host)) events_.tell(report::HostEnded{host.index});
   look_round();
+  spawns_.lost(host);
   meeting_.lost(host);
   if (terms_.afterwards == launch::Afterwards::Leave) meeting_.release_stores();
   look_for_end();
@@ -387,7 +383,14 @@ void Attempt::handle(fleet::Host& host, const Message& m) {
   } else if constexpr (std::is_same_v<Message, wire::Health>) {
     note_health(host, m);
   } else if constexpr (std::is_same_v<Message, wire::MpiUse>) {
-    found_mpi(host.name(), m);
+    std::optional<Error> refusal = lone_mpi_.found(host.name(), m);
+    if (!refusal || !runs()) return;
+    facts_.own_fault = report::Facts::OwnFault{std::move(*refusal), Clock::now()};
+    tell(AttemptEvent::RanksAlone);
+  } else if constexpr (std::is_same_v<Message, wire::SpawnWish>) {
+    spawns_.ask(host, m);
+  } else if constexpr (std::is_same_v<Message, wire::Added>) {
+    spawns_.note(host, m);
   } else if constexpr (std::is_same_v<Message, wire::FenceData>) {
     const Result<void> taken = wire_up_.take(host, m);
     if (!taken && !roster_.has_failed(host)) fail_host(host, taken.error());
