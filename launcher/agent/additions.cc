@@ -8,29 +8,37 @@
 namespace sml::agent {
 
 void Additions::prepare(const wire::AddWorkers& m, WorkerStarter* starter) {
-  wire::Added answer{.attempt = m.attempt, .first = m.first, .obstacles = {}};
   forget();
+  answer_ = wire::Added{.attempt = m.attempt, .first = m.first, .obstacles = {}};
   if (starter == nullptr) {
-    answer.obstacles.push_back(obstacle(Error(ErrorKind::Lost, "its workers have ended")));
-  } else {
-    const auto first_app = static_cast<std::uint32_t>(starter->environments().count());
-    answer.obstacles = find_obstacles(m, *starter);
-    first_ = m.first;
-    if (answer.obstacles.empty()) waiting_ = m.workers;
-    for (wire::Worker& worker : waiting_) worker.app += first_app;
+    answer_->obstacles.push_back(obstacle(Error(ErrorKind::Lost, "its workers have ended")));
+    return settle(m.first, {});
   }
-  around_.link.send(std::move(answer));
+  const auto first_app = static_cast<std::uint32_t>(starter->environments().count());
+  for (const Error& missing : starter->add_programs(m.apps)) answer_->obstacles.push_back(obstacle(missing));
+  first_ = m.first;
+  waiting_ = m.workers;
+  for (wire::Worker& worker : waiting_) worker.app += first_app;
+  if (!answer_->obstacles.empty()) return settle(m.first, {});
+  bool meet = false;
+  for (const auto& service : services_) {
+    const auto ready = [this, first = m.first](const std::string& why) { settle(first, why); };
+    meet = service->add_world(m, ready) || meet;
+  }
+  if (!meet) settle(m.first, "no rank there meets others in the way that they are to");
 }
 
-std::vector<wire::Obstacle> Additions::find_obstacles(const wire::AddWorkers& m, WorkerStarter& starter) const {
-  std::vector<wire::Obstacle> out;
-  for (const Error& missing : starter.add_programs(m.apps)) out.push_back(obstacle(missing));
-  bool meet = false;
-  for (const auto& service : services_) meet = service->add_world(m) || meet;
-  if (!meet) {
-    out.push_back(obstacle(Error(ErrorKind::Config, "no rank there meets others in the way that they are to")));
-  }
-  return out;
+void Additions::forget() {
+  waiting_.clear();
+  answer_.reset();
+}
+
+// What has been forgotten since is of no matter.
+void Additions::settle(Rank first, const std::string& why) {
+  if (!answer_ || answer_->first != first) return;
+  if (!why.empty()) answer_->obstacles.push_back(obstacle(Error(ErrorKind::Config, why)));
+  if (!answer_->obstacles.empty()) waiting_.clear();
+  around_.link.send(*std::exchange(answer_, std::nullopt));
 }
 
 void Additions::start(const wire::StartAdded& m, WorkerStarter& starter, MpiWatch& mpi_watch) {

@@ -1,6 +1,8 @@
 // Workers that come while others run, because ranks of MPI ask for them: they wait here until the launcher says that
 // all hosts can start theirs, or that they are not to be.
 #pragma once
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "common/core/error.h"
@@ -25,10 +27,10 @@ class Additions {
   // Starts those that wait for it.
   void start(const wire::StartAdded& m, WorkerStarter& starter, MpiWatch& mpi_watch);
   bool wait() const { return !waiting_.empty(); }
-  void forget() { waiting_.clear(); }
+  void forget();
 
  private:
-  std::vector<wire::Obstacle> find_obstacles(const wire::AddWorkers& m, WorkerStarter& starter) const;
+  void settle(Rank first, const std::string& why);
 
   const AttemptSurroundings& around_;
   WorkerOwner& owner_;
@@ -36,6 +38,7 @@ class Additions {
   const HostServices& services_;
   Rank first_;
   std::vector<wire::Worker> waiting_;
+  std::optional<wire::Added> answer_;  // that has not been given yet
 };
 
 }  // namespace sml::agent

@@ -217,14 +217,15 @@ std::vector<plan::Program> spawned_programs(const plan::LaunchPlan& plan, Rank a
 }
 
 AddedWorld added_world(const plan::LaunchPlan& plan, const plan::JobMap& world, const SessionSettings& settings,
-                       const std::function<AgentPlace(HostIndex)>& place) {
+                       const std::function<std::optional<AgentPlace>(HostIndex)>& place) {
   const std::uint32_t first = plan.map.world_size() - world.world_size();
   const plan::JobShape shape = plan::shape_of(world);
   AddedWorld out;
   for (std::uint32_t h = 0; h < world.hosts.size(); ++h) {
     plan::MappedHost host = world.hosts[h];
-    if (host.ranks.empty()) continue;
-    const bool local = place(HostIndex(h)) == AgentPlace::ThisMachine;
+    const std::optional<AgentPlace> where = place(HostIndex(h));
+    if (host.ranks.empty() && !where) continue;
+    const bool local = where == AgentPlace::ThisMachine;
     wire::AddWorkers message{.attempt = plan.job.attempt + 1,
                              .service = wire::WireUp::Pmi,
                              .first = Rank(first),

@@ -48,14 +48,15 @@ std::vector<launch::AgentSession::Plan> session_plans(const plan::LaunchPlan& pl
 std::vector<plan::Program> spawned_programs(const plan::LaunchPlan& plan, Rank asks,
                                             const std::vector<plan::SpawnProgram>& programs);
 
-// What the hosts are told of `world`, whose ranks are the last of the plan's: those that have some, in host order.
+// What the hosts are told of `world`, whose ranks are the last of the plan's, in host order.
 struct AddedWorld {
   std::vector<HostIndex> hosts;
   std::vector<wire::AddWorkers> messages;  // by these
 };
 enum class AgentPlace : std::uint8_t { ThisMachine, Remote };
+// `place` answers nothing for hosts that need not be told; those with ranks of that world are.
 AddedWorld added_world(const plan::LaunchPlan& plan, const plan::JobMap& world, const SessionSettings& settings,
-                       const std::function<AgentPlace(HostIndex)>& place);
+                       const std::function<std::optional<AgentPlace>(HostIndex)>& place);
 
 // Of a host that is to wait: its agent looks for the programs, and has nothing to start.
 launch::AgentSession::Plan spare_plan(const plan::MappedHost& host, const plan::LaunchPlan& plan,

@@ -63,11 +63,16 @@ Result<void> Spawns::begin(const wire::SpawnWish& wish) {
     if (!grown.map.roles.empty()) grown.map.roles.emplace_back("default");
   }
   plan::add_world(grown.map, pending.world, first_program);
-  const auto place = [this](HostIndex index) {
+  // By PMIx ranks of every host may meet the new ones, and its library there is to know them.
+  const auto place = [&](HostIndex index) -> std::optional<AgentPlace> {
     const std::span<const fleet::Host> hosts = std::as_const(around_.fleet).hosts();
     const auto host =
         std::find_if(hosts.begin(), hosts.end(), [index](const fleet::Host& one) { return one.index == index; });
-    return host != hosts.end() && host->session->is_local() ? AgentPlace::ThisMachine : AgentPlace::Remote;
+    const bool has_some = !pending.world.hosts[index.value()].ranks.empty();
+    const bool is_told =
+        has_some || (wish.service == wire::WireUp::Pmix && host != hosts.end() && takes_workers(*host));
+    if (!is_told || host == hosts.end()) return std::nullopt;
+    return host->session->is_local() ? AgentPlace::ThisMachine : AgentPlace::Remote;
   };
   AddedWorld added = added_world(grown, pending.world, around_.settings(), place);
   const Rank first(plan.map.world_size());
@@ -86,7 +91,8 @@ Result<void> Spawns::begin(const wire::SpawnWish& wish) {
 
 void Spawns::note(const fleet::Host& host, const wire::Added& m) {
   if (!pending_ || pending_->awaited.erase(host.index) == 0) return;
-  if (!m.obstacles.empty() && pending_->why.empty()) {
+  const bool has_some = !pending_->world.hosts[host.index.value()].ranks.empty();  // else its workers may have ended
+  if (!m.obstacles.empty() && pending_->why.empty() && has_some) {
     pending_->why = "wants what " + host.name() + " cannot start: " + show(m.obstacles.front().message, kLongest);
   }
   look();
@@ -94,7 +100,9 @@ void Spawns::note(const fleet::Host& host, const wire::Added& m) {
 
 void Spawns::lost(const fleet::Host& host) {
   if (!pending_ || pending_->awaited.erase(host.index) == 0) return;
-  pending_->why = "wants ranks on " + host.name() + ", which is there no more";
+  if (!pending_->world.hosts[host.index.value()].ranks.empty()) {
+    pending_->why = "wants ranks on " + host.name() + ", which is there no more";
+  }
   look();
 }
 

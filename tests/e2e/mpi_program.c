@@ -108,13 +108,12 @@ static void names(void) {
 }
 
 /* Asks for so many more of this program, which then do `what`, and adds up ranks of both worlds. */
-static void spawn(char* program, int count, char* what) {
+static void spawn(char* program, int count, char* what, MPI_Comm by) {
   MPI_Comm children, all;
   char* words[] = {what, NULL};
   int sum = 0, place = 0, together = 0;
-  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-  const int failed =
-      MPI_Comm_spawn(program, words, count, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &children, MPI_ERRCODES_IGNORE);
+  MPI_Comm_set_errhandler(by, MPI_ERRORS_RETURN);
+  const int failed = MPI_Comm_spawn(program, words, count, MPI_INFO_NULL, 0, by, &children, MPI_ERRCODES_IGNORE);
   if (failed) printf("spawn %d of %d failed\n", rank, size);
   if (failed) return;
   MPI_Intercomm_merge(children, 0, &all);
@@ -153,8 +152,9 @@ int main(int argc, char** argv) {
   if (strcmp(kind, "places") == 0) places();
   if (strcmp(kind, "bound") == 0) bound();
   if (strcmp(kind, "names") == 0) names();
-  if (strcmp(kind, "spawn") == 0) spawn(argv[0], number, argc > 3 ? argv[3] : "child");
-  if (strcmp(kind, "spawn-nothing") == 0) spawn("no-such-program", number, "child");
+  if (strcmp(kind, "spawn") == 0) spawn(argv[0], number, argc > 3 ? argv[3] : "child", MPI_COMM_WORLD);
+  if (strcmp(kind, "spawn-nothing") == 0) spawn("no-such-program", number, "child", MPI_COMM_WORLD);
+  if (strcmp(kind, "spawn-each") == 0) spawn(argv[0], number, "child", MPI_COMM_SELF);
   if (strcmp(kind, "child") == 0) be_child();
   if (strcmp(kind, "child-abort") == 0) {
     if (rank == size - 1) MPI_Abort(MPI_COMM_WORLD, 9);

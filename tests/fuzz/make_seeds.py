@@ -56,7 +56,10 @@ def pmix():
     types = types_of("common/rendezvous/pmix_frames.h", "FromHelper", 16)
     every = struct.pack(">I", 0xFFFFFFFE)
     one = {"Connected": u32(0), "Finalized": u32(1, 2), "Abort": u32(2, 0, 7) + text(b"N/A"),
-           "Fence": u32(3, 1) + every + text(b"card"), "AskModex": u32(4, 3), "ModexData": u32(0, 0) + text(b"card"),
+           "Fence": u32(3, 1) + every + text(b"card"),
+           "AskSpawn": u32(5, 0, 1) + texts(b"child", b"-x") + texts(b"OMPI_PARENT_PORT=p") + text(b"/srv") + text(b"a,b") + u32(2),
+           "Publish": u32(6, 2) + text(b"port") + text(b"x") + u32(1), "LookUp": u32(7) + text(b"port") + u32(1),
+           "Unpublish": u32(8) + text(b"port"), "AskModex": u32(4, 3), "ModexData": u32(0, 0) + text(b"card"),
            "Loaded": text(b"libpmix.so.2") + text(b"4.2.2"), "Refused": text(b"no libpmix") + text(b"none"),
            "Serving": u32(1, 0) + texts(b"PMIX_RANK=0")}
     for name, payload in one.items():
