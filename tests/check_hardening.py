@@ -86,8 +86,8 @@ def lacks_of_helper(helper):
     needed = set(re.findall(r"NEEDED.*\[(.*)\]", read("readelf", "-dW", helper)))
     if needed != {"libc.so.6", "libdl.so.2", "libpthread.so.0"}:
         lacks.append(f"needs {', '.join(sorted(needed))}, not just what every system has")
-    if helper.stat().st_size > 20_000:
-        lacks.append(f"has {helper.stat().st_size} bytes; the limit is 20000")
+    if helper.stat().st_size > 24_000:
+        lacks.append(f"has {helper.stat().st_size} bytes; the limit is 24000")
     return lacks
 
 

@@ -81,15 +81,36 @@ Result<void> LogFiles::check() const {
 Result<void> LogFiles::create() {
   for (Index i = 0; i < files_.size(); ++i) {
     if (files_[i].given_up) continue;
-    const bool fresh = rules_.overwrite == Overwrite::No;
-    Result<void> made = open(i, fresh ? IfThere::Refuse : IfThere::Empty);
-    if (made && !fresh) made = remove_older(files_[i].path);
+    Result<void> made = make(i);
     if (made) continue;
     for (File& file : files_) file.given_up = true;
     while (!open_.empty()) close_oldest();
     return made;
   }
   return {};
+}
+
+Result<void> LogFiles::make(Index index) {
+  const bool fresh = rules_.overwrite == Overwrite::No;
+  Result<void> made = open(index, fresh ? IfThere::Refuse : IfThere::Empty);
+  if (made && !fresh) made = remove_older(files_[index].path);
+  return made;
+}
+
+Result<void> LogFiles::add(std::vector<std::string> paths) {
+  Result<void> all;
+  for (std::string& path : paths) {
+    const Index index = files_.size();
+    File& file = files_.emplace_back();
+    file.given_up = path.empty();
+    file.path = std::move(path);
+    if (file.given_up) continue;
+    if (Result<void> made = make(index); !made) {
+      file.given_up = true;
+      if (all) all = std::move(made);
+    }
+  }
+  return all;
 }
 
 void LogFiles::close_oldest() {

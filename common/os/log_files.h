@@ -33,10 +33,13 @@ class LogFiles {
   // `paths` are known by their index; an empty one takes everything and keeps nothing.
   LogFiles(LogRules rules, std::vector<std::string> paths);
 
+  std::size_t count() const { return files_.size(); }
   // Error (Config) naming a file that is there already, unless they may be overwritten. Touches nothing.
   Result<void> check() const;
   // Makes all files, empty. Error (Io) for the first that cannot be; all are given up then.
   Result<void> create();
+  // Further ones, made at once: their indices follow. Error (Io) for the first that cannot be; it keeps nothing.
+  Result<void> add(std::vector<std::string> paths);
   // Error (Io) once per file; it is given up, and takes everything and keeps nothing from then on.
   Result<void> write(Index file, std::string_view bytes);
 
@@ -47,6 +50,7 @@ class LogFiles {
     UniqueFd fd;
     bool given_up = false;
   };
+  Result<void> make(Index index);
   Result<void> append(File& file, std::string_view bytes);
   Result<void> open(Index index, IfThere if_there);
   void close_oldest();

@@ -32,28 +32,6 @@ Error too_many_processes(std::uint32_t np, std::uint64_t slots, std::size_t host
 
 using Counts = std::vector<std::uint32_t>;
 
-// `hosts_of` tells by rank where it runs; the order of the hosts is settled.
-void assign_ranks(JobMap& map, const std::vector<HostIndex>& hosts_of) {
-  map.ranks.resize(hosts_of.size());
-  for (std::uint32_t rank = 0; rank < hosts_of.size(); ++rank) {
-    map.hosts[hosts_of[rank].value()].ranks.emplace_back(rank);
-  }
-  std::uint32_t group = 0;
-  std::vector<std::uint32_t> hosts_with;  // by local rank: hosts so far that have it
-  for (std::uint32_t h = 0; h < map.hosts.size(); ++h) {
-    const std::vector<Rank>& ranks = map.hosts[h].ranks;
-    if (ranks.empty()) continue;
-    const auto size = static_cast<std::uint32_t>(ranks.size());
-    if (hosts_with.size() < size) hosts_with.resize(size, 0);
-    for (std::uint32_t local = 0; local < size; ++local) {
-      map.ranks[ranks[local].value()] = {
-          ranks[local], HostIndex(h), LocalRank(local), size, group, hosts_with[local]++, 0};
-    }
-    ++group;
-  }
-  for (RankAssignment& a : map.ranks) a.cross_size = hosts_with[a.local_rank.value()];
-}
-
 Error too_many_on_one(std::uint32_t wanted, const MappedHost& host) {
   return Error(ErrorKind::Usage, counted(wanted, "worker") + " on each host are more than the " +
                                      counted(host.slots, "slot") + " of " + host.host.name +
@@ -146,13 +124,34 @@ Result<JobMap> map_by_rankfile(JobMap map, const HostList& hosts, std::optional<
 
 }  // namespace
 
+void assign_ranks(JobMap& map, const std::vector<HostIndex>& hosts_of) {
+  map.ranks.resize(hosts_of.size());
+  for (std::uint32_t rank = 0; rank < hosts_of.size(); ++rank) {
+    map.hosts[hosts_of[rank].value()].ranks.emplace_back(rank);
+  }
+  std::uint32_t group = 0;
+  std::vector<std::uint32_t> hosts_with;  // by local rank: hosts so far that have it
+  for (std::uint32_t h = 0; h < map.hosts.size(); ++h) {
+    const std::vector<Rank>& ranks = map.hosts[h].ranks;
+    if (ranks.empty()) continue;
+    const auto size = static_cast<std::uint32_t>(ranks.size());
+    if (hosts_with.size() < size) hosts_with.resize(size, 0);
+    for (std::uint32_t local = 0; local < size; ++local) {
+      map.ranks[ranks[local].value()] = {
+          ranks[local], HostIndex(h), LocalRank(local), size, group, hosts_with[local]++, 0};
+    }
+    ++group;
+  }
+  for (RankAssignment& a : map.ranks) a.cross_size = hosts_with[a.local_rank.value()];
+}
+
 std::uint32_t JobMap::group_world_size() const {
   const auto used = std::count_if(hosts.begin(), hosts.end(), [](const MappedHost& h) { return !h.ranks.empty(); });
   return static_cast<std::uint32_t>(used);
 }
 
 std::uint32_t JobMap::member_hosts() const {
-  if (helpers == 0) return group_world_size();
+  if (helpers == 0 && spawned == 0) return group_world_size();
   const auto has = [this](const MappedHost& h) { return !h.ranks.empty() && h.ranks.front().value() < members(); };
   return static_cast<std::uint32_t>(std::count_if(hosts.begin(), hosts.end(), has));
 }

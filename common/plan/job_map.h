@@ -61,9 +61,10 @@ struct JobMap {
   std::vector<MappedHost> hosts;
   std::vector<RankAssignment> ranks;
   std::vector<std::string> roles{};  // by program; empty: all ranks have one that nobody has named
-  std::uint32_t helpers = 0;         // the last ranks are Part::Helper
+  std::uint32_t helpers = 0;         // the last ranks of the plan are Part::Helper
   std::vector<std::string> cores{};  // by rank, as a rankfile names them; empty: there was none
-  std::uint32_t members() const { return world_size() - helpers; }  // the world that frameworks see
+  std::uint32_t spawned = 0;         // behind those, the last of all: worlds of their own (spawn_map.h)
+  std::uint32_t members() const { return world_size() - helpers - spawned; }  // the world that frameworks see
   std::uint32_t world_size() const { return static_cast<std::uint32_t>(ranks.size()); }
   std::uint32_t group_world_size() const;  // number of hosts that have ranks
   std::uint32_t member_hosts() const;      // number of hosts that have members
@@ -73,6 +74,9 @@ struct JobMap {
 
 // Each host of a first plan gets the id that it keeps.
 void number_hosts(JobMap& map);
+
+// Gives each rank its place: `hosts_of` tells by rank where it runs. No host has ranks yet.
+void assign_ranks(JobMap& map, const std::vector<HostIndex>& hosts_of);
 
 // Every host must have its slots filled in. Without `np` all slots are used, or `per_host` on each host. With
 // Oversubscribe::Yes the ranks beyond the slots are dealt evenly: every host gets one more in turn. A rankfile decides

@@ -52,6 +52,7 @@ void PmiClient::give_up() {
   state_ = State::Over;
   waiting_.clear();
   reader_ = {};
+  spawns_ = {};
 }
 
 void PmiClient::wait(const PmiRow& row, const PmiMessage& message, std::string_view key) {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "common/core/error.h"
+#include "common/rendezvous/pmi_spawn.h"
 #include "common/rendezvous/pmi_table.h"
 #include "common/rendezvous/pmi_wire.h"
 
@@ -40,6 +41,8 @@ class PmiClient {
   bool has_joined() const { return state_ != State::Silent && state_ != State::Greeted; }
   bool ever_joined() const { return joined_; }
 
+  PmiSpawnReader& spawns() { return spawns_; }
+
   // A call that waits, one for each thread.
   struct Call {
     std::string thread;  // pmi_thread()
@@ -62,6 +65,7 @@ class PmiClient {
   bool joined_ = false;  // at any time
   PmiDialect dialect_ = PmiDialect::One;
   PmiReader reader_;
+  PmiSpawnReader spawns_;
   std::map<std::string, Call> waiting_;  // by thread
 };
 

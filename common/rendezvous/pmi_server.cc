@@ -36,6 +36,7 @@ std::string version_name(std::int64_t version) {
 
 PmiServer::PmiServer(PmiWorld world) : world_(std::move(world)) {
   for (const PmiRank& rank : world_.ranks) clients_.try_emplace(rank.rank, rank.app_number);
+  space_.begin_with(world_.keys);
 }
 
 PmiClient* PmiServer::find(Rank rank) {
@@ -92,7 +93,7 @@ void PmiServer::perform(Rank rank, PmiClient& client, const PmiMessage& message)
     case PmiVerb::Publish:
     case PmiVerb::Unpublish:
     case PmiVerb::LookUp: return name(r);
-    case PmiVerb::Spawn: return refuse_spawn(r);
+    case PmiVerb::Spawn: return spawn(r);
   }
 }
 
@@ -115,14 +116,16 @@ void PmiServer::begin(const Request& r) {
 }
 
 void PmiServer::full_init(const Request& r) {
-  const auto own = static_cast<std::int64_t>(r.rank.value());
+  const std::int64_t own = std::int64_t{r.rank.value()} - world_.first.value();
   if (const std::int64_t claimed = pmi_number(r.message, "pmirank", own); claimed != own) {
     return give_up(r.rank, r.client, "claims to be rank " + number(claimed) + " by PMI");
   }
   r.client.join();
   PmiWriter words = good(r);
   words.add("pmi-version", "2").add("pmi-subversion", "0").add("rank", own).add("size", world_.size);
-  answer(r, words.add("appnum", r.client.app_number()).add("debugged", "FALSE").add("pmiverbose", "FALSE"));
+  words.add("appnum", r.client.app_number()).add("debugged", "FALSE").add("pmiverbose", "FALSE");
+  if (!world_.spawner.empty()) words.add("spawner-jobid", world_.spawner);
+  answer(r, std::move(words));
 }
 
 void PmiServer::tell_limits(const Request& r) {
@@ -187,6 +190,10 @@ void PmiServer::job_attribute(const Request& r) {
   if (key == kMapping) value = world_.mapping;
   if (key == "universeSize") value = number(world_.universe);
   if (key == "hasNameServ") value = "TRUE";
+  const auto given = [&key](const wire::SpawnKey& one) { return one.key == key; };
+  if (const auto one = std::find_if(world_.keys.begin(), world_.keys.end(), given); one != world_.keys.end()) {
+    value = one->value;
+  }
   answer_found(r, value.empty() ? nullptr : &value);
 }
 
@@ -289,11 +296,26 @@ void PmiServer::named(Rank rank, const PmiNameAnswer& found) {
 
 // ---- spawning
 
-// In PMI-1 each program is a message of its own, and the last is answered.
-void PmiServer::refuse_spawn(const Request& r) {
-  const bool more = r.client.dialect() == PmiDialect::One &&
-                    pmi_number(r.message, "spawnssofar", 1) < pmi_number(r.message, "totspawns", 1);
-  if (!more) refuse(r, "sml-run_does_not_spawn");
+void PmiServer::spawn(const Request& r) {
+  const Result<bool> complete = r.client.spawns().add(r.client.dialect(), r.message);
+  if (!complete) return give_up(r.rank, r.client, complete.error().message());
+  if (!*complete) return;
+  PmiSpawnRequest request = r.client.spawns().take();
+  r.client.wait(r.row, r.message);
+  actions_.emplace_back(PmiSpawn{r.rank, pmi_thread(r.message), std::move(request)});
+}
+
+void PmiServer::spawned(Rank rank, const std::string& thread, const std::string& why) {
+  PmiClient* client = find(rank);
+  if (client == nullptr) return;
+  const PmiClient::Call* call = client->call_of(thread);
+  if (call == nullptr || call->row->verb != PmiVerb::Spawn) return;
+  PmiWriter words(client->dialect(), call->row->answer);
+  const bool one = client->dialect() == PmiDialect::One;
+  words.add("rc", why.empty() ? "0" : one ? "-1" : "1");
+  if (!why.empty()) words.add(one ? "msg" : "errmsg", "not_started,_see_what_sml-run_said");
+  send(rank, std::move(words), thread);
+  client->answered(thread);
 }
 
 // ---- answers

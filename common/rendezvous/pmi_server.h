@@ -20,6 +20,7 @@
 #include "common/rendezvous/pmi_client.h"
 #include "common/rendezvous/pmi_names.h"
 #include "common/rendezvous/pmi_space.h"
+#include "common/rendezvous/pmi_spawn.h"
 #include "common/rendezvous/pmi_table.h"
 #include "common/rendezvous/pmi_wire.h"
 
@@ -29,7 +30,7 @@ namespace sml::rendezvous {
 enum class PmiDialects : std::uint8_t { Both, OnlyOne, OnlyTwo };
 
 struct PmiRank {
-  Rank rank;
+  Rank rank;                     // in the job
   std::uint32_t app_number = 0;  // which of the job's programs it runs
 };
 
@@ -42,6 +43,9 @@ struct PmiWorld {
   std::uint32_t hosts = 1;
   std::vector<PmiRank> ranks;  // of this host
   PmiDialects dialects = PmiDialects::Both;
+  Rank first{};                        // of the job, that is rank 0 of this world
+  std::string spawner{};               // the key space of those who asked for this world; empty: nobody did
+  std::vector<wire::SpawnKey> keys{};  // that it is to have from the beginning
 };
 
 // What is to be done. Strings are bytes.
@@ -67,7 +71,12 @@ struct PmiAborted {
   int code = 1;  // 1 to 255
   std::string why;
 };
-using PmiAction = std::variant<PmiAnswer, PmiFence, PmiWord, PmiBroken, PmiAborted>;
+struct PmiSpawn {  // it waits, see spawned()
+  Rank rank;
+  std::string thread;
+  PmiSpawnRequest request;
+};
+using PmiAction = std::variant<PmiAnswer, PmiFence, PmiWord, PmiBroken, PmiAborted, PmiSpawn>;
 
 class PmiServer {
  public:
@@ -81,6 +90,8 @@ class PmiServer {
   // Error (Protocol): it is not awaited, or no news of hosts.
   Result<void> fenced(std::uint64_t number, std::span<const std::string> news);
   void heard(Rank from, Rank to, std::string_view bytes);
+  // What became of a PmiSpawn; `why` is a clause, empty where the ranks start. Nothing where nobody waits for it.
+  void spawned(Rank rank, const std::string& thread, const std::string& why);
 
   // It has asked for its place in the world.
   bool has_joined(Rank rank) const;
@@ -109,7 +120,7 @@ class PmiServer {
   void name(const Request& r);
   void finalize(const Request& r);
   void abort(const Request& r);
-  void refuse_spawn(const Request& r);
+  void spawn(const Request& r);
 
   // Begins with what says that all went well; said by send().
   static PmiWriter good(const Request& r);

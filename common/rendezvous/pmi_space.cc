@@ -61,6 +61,10 @@ const std::string* PmiSpace::get(std::string_view key) const {
   return found == keys_.end() ? nullptr : &found->second;
 }
 
+void PmiSpace::begin_with(const std::vector<wire::SpawnKey>& keys) {
+  for (const wire::SpawnKey& one : keys) set(keys_, size_, kInAll, one.key, one.value);
+}
+
 std::string PmiSpace::take_news() {
   put_.clear();
   return std::exchange(news_, {});

@@ -7,10 +7,12 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <vector>
 
 #include "common/core/error.h"
 #include "common/core/strong.h"
 #include "common/rendezvous/string_map.h"
+#include "common/wire/wire_up_messages.h"
 
 namespace sml::rendezvous {
 
@@ -25,6 +27,9 @@ class PmiSpace {
   Result<void> put(Rank rank, std::string_view key, std::string_view value);
   // Null: nobody has.
   const std::string* get(std::string_view key) const;
+
+  // That all hosts have from the beginning.
+  void begin_with(const std::vector<wire::SpawnKey>& keys);
 
   // What has been put here since the last fence; then the next begins.
   std::string take_news();

@@ -35,7 +35,7 @@ constexpr PmiRow kRows[] = {
     {D::One, "publish_name", V::Publish, "publish_result", {text("service"), text("port")}},
     {D::One, "unpublish_name", V::Unpublish, "unpublish_result", {text("service")}},
     {D::One, "lookup_name", V::LookUp, "lookup_result", {text("service")}},
-    {D::One, "spawn", V::Spawn, "spawn_result", {number_perhaps("totspawns"), number_perhaps("spawnssofar")}},
+    {D::One, "spawn", V::Spawn, "spawn_result", {}},
 
     {D::Two, "fullinit", V::FullInit, "fullinit-response", {number_perhaps("pmirank")}},
     {D::Two, "finalize", V::Finalize, "finalize-response", {}},

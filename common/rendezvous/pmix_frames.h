@@ -19,6 +19,7 @@ namespace sml::rendezvous::pmix {
 
 // PMIx's own numbers (pmix_common.h).
 constexpr std::int32_t kSuccess = 0;
+constexpr std::int32_t kDuplicateKey = -53;
 constexpr std::int32_t kBadParameter = -27;
 constexpr std::int32_t kOutOfResource = -29;
 constexpr std::int32_t kNotFound = -46;
@@ -31,7 +32,8 @@ enum class Type : std::uint16_t {
   String = 3,
   Uint16 = 13,
   Uint32 = 14,
-  Infos = 39,  // PMIX_DATA_ARRAY of pmix_info_t
+  Process = 22,  // `number`: a rank of the job
+  Infos = 39,    // PMIX_DATA_ARRAY of pmix_info_t
   Rank = 40,
   NodeNames = 0xf000,    // "a,b"
   RanksOfNodes = 0xf001  // "0,1;2,3"
@@ -61,12 +63,28 @@ struct Load {
 // Starts libpmix's server with the job, and registers the ranks of this host. Answered with Serving, or Refused.
 struct Serve {
   std::string name_space;
+  std::uint32_t size = 0;  // of all its ranks
   std::vector<Info> server;
   std::vector<Info> job;
   std::vector<sml::Rank> ranks;
-  void fields(auto& a) { a(name_space, server, job, ranks); }
+  void fields(auto& a) { a(name_space, size, server, job, ranks); }
 };
-// To an upcall.
+// Registers another namespace, of ranks that are spawned: in all that is said, its rank 0 is `first`, and so on.
+// Answered as Serve.
+struct AddWorld {
+  sml::Rank first;
+  std::string name_space;
+  std::uint32_t size = 0;
+  std::vector<Info> job;
+  std::vector<sml::Rank> ranks;  // of this host
+  void fields(auto& a) { a(first, name_space, size, job, ranks); }
+};
+struct Forget {
+  sml::Rank first;
+  void fields(auto& a) { a(first); }
+};
+// To an upcall. Bytes: what a fence or a direct modex has brought; the namespace of ranks that start; of what was
+// looked up who has published it, as 4 bytes, and the text.
 struct Answer {
   std::uint32_t id = 0;
   std::int32_t status = kSuccess;
@@ -121,6 +139,7 @@ struct Abort {
   std::string text;
   void fields(auto& a) { a(id, rank, status, text); }
 };
+// Ranks that come together or part (PMIx_Connect) have nothing to say, and wait in the same way.
 struct Fence {
   std::uint32_t id = 0;
   std::vector<std::uint32_t> ranks;  // kEveryRank among them: all
@@ -139,9 +158,45 @@ struct ModexData {
   void fields(auto& a) { a(id, status, bytes); }
 };
 
+// One of the programs that a rank asks for.
+struct SpawnedApp {
+  std::vector<std::string> command;
+  std::vector<std::string> environment;
+  std::string working_directory;  // empty: that of the rank
+  std::string hosts;              // names with commas between; empty: any
+  std::uint32_t count = 0;
+  void fields(auto& a) { a(command, environment, working_directory, hosts, count); }
+};
+struct AskSpawn {
+  std::uint32_t id = 0;
+  sml::Rank rank;
+  std::vector<SpawnedApp> apps;
+  void fields(auto& a) { a(id, rank, apps); }
+};
+struct Publish {
+  std::uint32_t id = 0;
+  sml::Rank rank;
+  std::string key;
+  std::string value;
+  std::uint32_t once = 0;  // 1: gone when somebody has found it
+  void fields(auto& a) { a(id, rank, key, value, once); }
+};
+struct LookUp {
+  std::uint32_t id = 0;
+  std::string key;
+  std::uint32_t waits = 0;  // 1: until somebody publishes it
+  void fields(auto& a) { a(id, key, waits); }
+};
+struct Unpublish {
+  std::uint32_t id = 0;
+  std::string key;
+  void fields(auto& a) { a(id, key); }
+};
+
 // A type's number in the stream is its place, counted from 1 and from 16; the helper has them as numbers.
-using ToHelper = std::variant<Load, Serve, Answer, GiveModex, Leave>;
-using FromHelper = std::variant<Loaded, Refused, Serving, Connected, Finalized, Abort, Fence, AskModex, ModexData>;
+using ToHelper = std::variant<Load, Serve, Answer, GiveModex, Leave, AddWorld, Forget>;
+using FromHelper = std::variant<Loaded, Refused, Serving, Connected, Finalized, Abort, Fence, AskModex, ModexData,
+                                AskSpawn, Publish, LookUp, Unpublish>;
 
 std::string encode(const ToHelper& message);
 

@@ -136,33 +136,57 @@ std::vector<Rank> ranks_of_host(const plan::JobShape& shape, std::uint32_t host)
   return host < all.size() ? std::move(all[host]) : std::vector<Rank>();
 }
 
-Serve make_serve(const JobData& job) {
+namespace {
+
+// What the ranks of a namespace may ask for.
+std::vector<Info> make_job(const JobData& job) {
   const plan::JobShape& shape = job.shape;
   const RanksByHost by_host = ranks_by_host(shape);
-  const std::vector<Rank>& here = by_host[job.host];
+  const std::vector<Rank> here = ranks_of_host(shape, job.host);
   const std::uint32_t size = shape.size(), slots = std::max(shape.slots, size);
+  std::vector<Info> out;
+  put_text(out, "pmix.jobid", job.name_space);
+  put_text(out, "pmix.nmap", join(shape.hosts, ','), Type::NodeNames);
+  put_text(out, "pmix.pmap", map_of(by_host), Type::RanksOfNodes);
+  put(out, "pmix.univ.size", slots);
+  put(out, "pmix.max.size", slots);
+  put(out, "pmix.job.size", size);
+  put(out, "pmix.job.napps", programs_of(shape));
+  put(out, "pmix.num.nodes", shape.hosts.size());
+  put(out, "pmix.local.size", here.size());
+  put(out, "pmix.node.size", here.size());
+  put(out, "pmix.nodeid", job.host);
+  put(out, "pmix.lldr", Type::Rank, here.empty() ? 0 : here.front().value());
+  put_text(out, "pmix.lpeers", list_of(here));
+  put_text(out, "pmix.tmpdir", job.folder);
+  put_text(out, "pmix.nsdir", job.folder);
+  put(out, "pmix.tdir.rmclean", Type::Bool, 1);
+  if (is_crowded(job)) put(out, "pmix.ndosub", Type::Bool, 1);
+  if (job.parent) put(out, "pmix.spawned", Type::Bool, 1);
+  if (job.parent) put(out, "pmix.parent", Type::Process, job.parent->value());
+  put_ranks(out, job);
+  return out;
+}
+
+}  // namespace
+
+Serve make_serve(const JobData& job) {
   Serve out;
   out.name_space = job.name_space;
-  out.ranks = here;
+  out.size = job.shape.size();
+  out.ranks = ranks_of_host(job.shape, job.host);
   put_server(out.server, job);
-  put_text(out.job, "pmix.jobid", job.name_space);
-  put_text(out.job, "pmix.nmap", join(shape.hosts, ','), Type::NodeNames);
-  put_text(out.job, "pmix.pmap", map_of(by_host), Type::RanksOfNodes);
-  put(out.job, "pmix.univ.size", slots);
-  put(out.job, "pmix.max.size", slots);
-  put(out.job, "pmix.job.size", size);
-  put(out.job, "pmix.job.napps", programs_of(shape));
-  put(out.job, "pmix.num.nodes", shape.hosts.size());
-  put(out.job, "pmix.local.size", here.size());
-  put(out.job, "pmix.node.size", here.size());
-  put(out.job, "pmix.nodeid", job.host);
-  put(out.job, "pmix.lldr", Type::Rank, here.empty() ? 0 : here.front().value());
-  put_text(out.job, "pmix.lpeers", list_of(here));
-  put_text(out.job, "pmix.tmpdir", job.folder);
-  put_text(out.job, "pmix.nsdir", job.folder);
-  put(out.job, "pmix.tdir.rmclean", Type::Bool, 1);
-  if (is_crowded(job)) put(out.job, "pmix.ndosub", Type::Bool, 1);
-  put_ranks(out.job, job);
+  out.job = make_job(job);
+  return out;
+}
+
+AddWorld make_world(const JobData& job, Rank first) {
+  AddWorld out;
+  out.first = first;
+  out.name_space = job.name_space;
+  out.size = job.shape.size();
+  for (const Rank rank : ranks_of_host(job.shape, job.host)) out.ranks.emplace_back(first.value() + rank.value());
+  out.job = make_job(job);
   return out;
 }
 

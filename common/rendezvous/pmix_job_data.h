@@ -5,6 +5,7 @@
 // size libpmix compresses them, zeros inside.
 #pragma once
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,15 +25,18 @@ struct Place {
 struct JobData {
   std::string name_space;  // the same on all hosts, and of no other job
   plan::JobShape shape;
-  std::uint32_t host = 0;       // this one, in the shape; below its size
-  std::string folder;           // of this host, for the user alone
-  std::vector<Place> places{};  // of the ranks that are bound
-  std::uint32_t cpus = 0;       // that the ranks of this host may use; 0: unknown
+  std::uint32_t host = 0;        // this one, in the shape; where it is none of them, its size
+  std::string folder;            // of this host, for the user alone
+  std::vector<Place> places{};   // of the ranks that are bound
+  std::uint32_t cpus = 0;        // that the ranks of this host may use; 0: unknown
+  std::optional<Rank> parent{};  // of the job, that has asked for these ranks
 };
 
 std::vector<Rank> ranks_of_host(const plan::JobShape& shape, std::uint32_t host);
 
 Serve make_serve(const JobData& job);
+// Ranks that are spawned; `first` is their rank 0, see AddWorld.
+AddWorld make_world(const JobData& job, Rank first);
 
 // What libpmix's own environment does not say, for the workers of a job: that Open MPI 4.1 is not alone, though nobody
 // of its own has started it; that it leaves binding to us; that ranks without a core of their own yield; a number that

@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "common/core/text.h"
+#include "common/plan/rank_layout.h"
+#include "common/plan/worker_env.h"
 #include "common/wire/bytes.h"
 #include "common/wire/limits.h"
 
@@ -16,7 +19,7 @@ constexpr std::size_t kMostAsked = 65536;                       // answers that 
 constexpr std::size_t kNameOfRanks = wire::kMaxFenceName - 32;  // bytes; beyond, ranks are named by a number
 
 // From host to host.
-enum class Word : std::uint8_t { Ask, Data };
+enum class Word : std::uint8_t { Ask, Data, Name };
 struct HostWord {
   Word word = Word::Ask;
   std::uint32_t id = 0;
@@ -32,11 +35,29 @@ std::string encode(const HostWord& word) {
   return out;
 }
 
+std::string encode(const NameWish& wish) {
+  std::string out;
+  wire::Writer writer(out);
+  writer(wish);
+  return out;
+}
+
+std::optional<NameWish> decode_name(std::string_view bytes) {
+  NameWish out;
+  wire::Reader reader(bytes);
+  reader(out);
+  if (!reader.ok() || !reader.at_end() || out.verb > NameWish::Verb::Unpublish) return std::nullopt;
+  return out;
+}
+
+constexpr std::size_t kMaxSpawn = std::size_t{256} << 10;  // bytes of a wish for ranks
+const Rank kKeeper(0);                                     // its host keeps the names
+
 std::optional<HostWord> decode(std::string_view bytes) {
   HostWord out;
   wire::Reader reader(bytes);
   reader(out);
-  if (!reader.ok() || !reader.at_end() || out.word > Word::Data) return std::nullopt;
+  if (!reader.ok() || !reader.at_end() || out.word > Word::Name) return std::nullopt;
   return out;
 }
 
@@ -196,6 +217,101 @@ Result<void> Machine::on(const ModexData& m) {
   return {};
 }
 
+// ---- names
+
+Result<void> Machine::on(const Publish& m) {
+  ask_names(m.id, {NameWish::Verb::Publish, m.rank, m.key, m.value, m.once});
+  return {};
+}
+
+Result<void> Machine::on(const LookUp& m) {
+  ask_names(m.id, {NameWish::Verb::LookUp, {}, m.key, {}, m.waits});
+  return {};
+}
+
+Result<void> Machine::on(const Unpublish& m) {
+  ask_names(m.id, {NameWish::Verb::Unpublish, {}, m.key});
+  return {};
+}
+
+void Machine::ask_names(std::uint32_t id, const NameWish& wish) {
+  if (wish.key.size() > Names::kLongest || wish.value.size() > Names::kLongest) return answer(id, kOutOfResource);
+  asking_.push_back(id);
+  if (stage_of(kKeeper) != nullptr) return keep_names({ranks_.front().rank, id}, wish);
+  relay(kKeeper, encode(HostWord{Word::Name, id, kSuccess, encode(wish)}));
+}
+
+void Machine::keep_names(const Names::Asker& asker, const NameWish& wish) {
+  for (Names::Reply& reply : names_.ask(asker, wish)) {
+    if (stage_of(reply.to.rank) != nullptr) {
+      answered(reply.to.id, reply.status, std::move(reply.bytes));
+    } else {
+      relay(reply.to.rank, encode(HostWord{Word::Data, reply.to.id, reply.status, std::move(reply.bytes)}));
+    }
+  }
+}
+
+void Machine::answered(std::uint32_t id, std::int32_t status, std::string bytes) {
+  const auto asking = std::find(asking_.begin(), asking_.end(), id);
+  if (asking == asking_.end()) return;
+  asking_.erase(asking);
+  answer(id, status, std::move(bytes));
+}
+
+// ---- spawning
+
+// Of the variables that the asker names those that tell its own place are not for the new ranks.
+Result<void> Machine::on(const AskSpawn& m) {
+  wire::SpawnWish wish{.attempt = attempt_,
+                       .service = wire::WireUp::Pmix,
+                       .from = m.rank,
+                       .call = std::to_string(m.id),
+                       .programs = {},
+                       .keys = {{std::string(kParent), std::to_string(m.rank.value())}}};
+  std::size_t size = 0;
+  bool good = stage_of(m.rank) != nullptr && !m.apps.empty();
+  for (const SpawnedApp& app : m.apps) {
+    plan::SpawnProgram program{.command = app.command, .count = app.count, .working_directory = app.working_directory};
+    for (const std::string_view name : split(app.hosts, ',')) {
+      if (!name.empty()) program.hosts.emplace_back(name);
+    }
+    for (const std::string& word : app.command) size += word.size() + 1;
+    good = good && !app.command.empty() && app.count > 0 && app.count <= plan::kMaxWorldSize;
+    for (const std::string& entry : app.environment) {
+      if (plan::set_by_a_launcher(plan::name_of(entry))) continue;
+      size += entry.size();
+      wish.keys.push_back({std::to_string(wish.programs.size()), entry});
+    }
+    size += app.hosts.size() + app.working_directory.size();
+    wish.programs.push_back(std::move(program));
+  }
+  if (!good || size > kMaxSpawn) {
+    answer(m.id, good ? kOutOfResource : kBadParameter);
+    return {};
+  }
+  spawning_.push_back(m.id);
+  deeds_.launcher.emplace_back(std::move(wish));
+  return {};
+}
+
+void Machine::add_world(const std::vector<Rank>& here, std::uint32_t ranks, std::string name_space) {
+  for (const Rank rank : here) ranks_.push_back({rank});
+  world_size_ = std::max(world_size_, ranks);
+  last_world_ = std::move(name_space);
+}
+
+// They have started just before.
+void Machine::take(const wire::SpawnAnswer& m) {
+  if (m.service != wire::WireUp::Pmix || m.attempt != attempt_) return;
+  const auto call =
+      std::find_if(spawning_.begin(), spawning_.end(), [&m](std::uint32_t id) { return std::to_string(id) == m.call; });
+  if (call == spawning_.end()) return;
+  const std::uint32_t id = *call;
+  spawning_.erase(call);
+  if (m.why.empty()) return answer(id, kSuccess, last_world_);
+  answer(id, kOutOfResource);
+}
+
 // ---- other hosts
 
 void Machine::take(const wire::Fenced& m) {
@@ -212,11 +328,11 @@ void Machine::take(const wire::Relay& m) {
   if (m.service != wire::WireUp::Pmix || m.attempt != attempt_) return;
   std::optional<HostWord> word = decode(m.bytes);
   if (!word) return;
-  if (word->word == Word::Data) {
-    const auto asking = std::find(asking_.begin(), asking_.end(), word->id);
-    if (asking == asking_.end()) return;
-    asking_.erase(asking);
-    return answer(word->id, word->status, std::move(word->bytes));
+  if (word->word == Word::Data) return answered(word->id, word->status, std::move(word->bytes));
+  if (word->word == Word::Name) {
+    const std::optional<NameWish> wish = decode_name(word->bytes);
+    if (wish && stage_of(kKeeper) != nullptr) keep_names({m.from, word->id}, *wish);
+    return;
   }
   const Stage* stage = stage_of(m.to);
   if (stage == nullptr || *stage == Stage::Ended || asked_.size() >= kMostAsked) {

@@ -3,11 +3,13 @@
 //
 // Fences: libpmix tells when all ranks of this host that take part have come, with what they have put; the launcher
 // brings the parts of all hosts together; libpmix gets them in one. Those whose ranks are all on one host never come
-// here. Direct modex: what a rank of another host has put, asked of the service there.
+// here. Direct modex: what a rank of another host has put, asked of the service there. Names: kept by the host of rank
+// 0. Spawning: asked of the launcher. Ranks are those of the job, in whatever namespace.
 #pragma once
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -15,6 +17,7 @@
 #include "common/core/error.h"
 #include "common/core/strong.h"
 #include "common/rendezvous/pmix_frames.h"
+#include "common/rendezvous/pmix_names.h"
 #include "common/wire/messages.h"
 
 namespace sml::rendezvous::pmix {
@@ -32,6 +35,9 @@ struct Deeds {
   std::vector<Failure> failures;
 };
 
+// Among the keys of a wish for ranks: who asks. The others are variables of its programs, by their number.
+inline constexpr std::string_view kParent = "parent";
+
 // Bounded whatever helper and hosts say: by what libpmix lets wait of a rank, and wire's limits.
 class Machine {
  public:
@@ -42,6 +48,9 @@ class Machine {
   Result<void> take(const FromHelper& message);
   void take(const wire::Fenced& message);
   void take(const wire::Relay& message);
+  void take(const wire::SpawnAnswer& message);
+  // Ranks that were asked for start; `here` of them on this host, ascending. The job has so many now.
+  void add_world(const std::vector<Rank>& here, std::uint32_t ranks, std::string name_space);
   // Its process is no more. True: it had joined the others, and has not left them.
   bool ended(Rank rank);
 
@@ -77,6 +86,10 @@ class Machine {
   Result<void> on(const Fence& m);
   Result<void> on(const AskModex& m);
   Result<void> on(const ModexData& m);
+  Result<void> on(const AskSpawn& m);
+  Result<void> on(const Publish& m);
+  Result<void> on(const LookUp& m);
+  Result<void> on(const Unpublish& m);
   template <class Other>
   Result<void> on(const Other&);
 
@@ -84,6 +97,9 @@ class Machine {
   void send_fence(OpenFence& fence);
   void answer(std::uint32_t id, std::int32_t status, std::string bytes = {});
   void relay(Rank to, std::string bytes);
+  void ask_names(std::uint32_t id, const NameWish& wish);
+  void keep_names(const Names::Asker& asker, const NameWish& wish);
+  void answered(std::uint32_t id, std::int32_t status, std::string bytes);
 
   std::vector<Place> ranks_;
   std::size_t joined_ = 0;  // at any time
@@ -93,6 +109,9 @@ class Machine {
   std::vector<std::uint32_t> asking_;  // upcalls that another host is to answer
   std::vector<Asked> asked_;
   std::uint32_t next_asked_ = 0;
+  std::vector<std::uint32_t> spawning_;  // upcalls that the launcher is to answer
+  std::string last_world_;               // namespace of the ranks that started last
+  Names names_;                          // on the host of rank 0
   Deeds deeds_;
 };
 

@@ -24,6 +24,7 @@
 #include "common/plan/worker_env.h"
 #include "common/wire/link_messages.h"
 #include "common/wire/trace_messages.h"
+#include "common/wire/wire_up_messages.h"
 
 namespace sml::wire {
 
@@ -271,27 +272,17 @@ struct EndLeft {
   void fields(auto& a) { a(mark, agent, cgroup, scratch); }
 };
 
-// What speaks for the ranks of a host to the like of it on the other hosts.
-enum class WireUp : std::uint8_t { Pmi, Pmix };
-
-// What the hosts of a fence have collected; to each of them, once all have.
-struct Fenced {
+// Further workers, a world of their own in which the ranks are counted from `first`: what is needed for them is looked
+// for, nothing is started. While workers run; answered with Added. One such world at a time waits for StartAdded.
+struct AddWorkers {
   std::uint32_t attempt = 1;
-  WireUp service = WireUp::Pmi;
-  std::string fence;               // as in FenceData
-  std::vector<std::string> parts;  // by host, in host order
-  void fields(auto& a) { a(attempt, service, fence, parts); }
-};
-
-// From the service on one host to the one on the host of another rank; the launcher hands it on and reads nothing of
-// it. In both directions.
-struct Relay {
-  std::uint32_t attempt = 1;
-  WireUp service = WireUp::Pmi;
-  Rank from;  // of the host that speaks
-  Rank to;
-  std::string bytes;  // at most kMaxPiece
-  void fields(auto& a) { a(attempt, service, from, to, bytes); }
+  WireUp service = WireUp::Pmi;  // by which they meet, and by which it was asked for them
+  Rank first;
+  std::vector<App> apps;
+  std::vector<Worker> workers;  // of this host; Worker::app is in these apps
+  plan::JobShape shape;         // of all of that world
+  std::vector<SpawnKey> keys;
+  void fields(auto& a) { a(attempt, service, first, apps, workers, shape, keys); }
 };
 
 // "What do your workers use?" Answered at once with a WorkersUse; not at all where the plan wants no look at use.
@@ -510,21 +501,11 @@ struct LeftEnded {
   void fields(auto& a) { a(count, left); }
 };
 
-enum class Piece : std::uint8_t { More, Last };
-// What a host has collected from its ranks for a fence: goes up, and comes down to all its hosts as Fenced.
-struct FenceData {
-  std::uint32_t attempt = 1;
-  WireUp service = WireUp::Pmi;
-  std::string fence;        // its name, the same on all its hosts; free again when it is over
-  std::vector<Rank> ranks;  // whose hosts take part; empty: those of all members
-  Piece piece = Piece::Last;
-  std::string bytes;  // at most kMaxPiece; the pieces of a host become one
-  void fields(auto& a) { a(attempt, service, fence, ranks, piece, bytes); }
-};
-
-// Aborted: it has asked for the end of the job. Broken: it has broken an agreement, and is killed. Silent: it hangs.
+// Aborted: it has asked for the end of the job. Broken: it has not kept to what was agreed, and is killed. Silent: it
+// hangs.
 enum class FaultKind : std::uint8_t { Aborted, Broken, Silent };
-// A service says that a rank has failed, whatever its process says. Once for each rank, and before its ExitedWorker.
+// A service says that a rank has failed, whatever its process says of itself. Once for each rank, and before its
+// ExitedWorker.
 struct RankFault {
   std::uint32_t attempt = 1;
   Rank rank;
@@ -533,6 +514,14 @@ struct RankFault {
   std::string why;        // a clause that follows "rank 3 on algo-1"
   std::uint64_t at_ns = 0;
   void fields(auto& a) { a(attempt, rank, kind, code, why, at_ns); }
+};
+
+// Whether the workers of an AddWorkers can be started here.
+struct Added {
+  std::uint32_t attempt = 1;
+  Rank first;
+  std::vector<Obstacle> obstacles;
+  void fields(auto& a) { a(attempt, first, obstacles); }
 };
 
 // How much of the host is in use: when that has changed, and now and then.
@@ -563,11 +552,12 @@ struct Health {
 
 using ToAgent = std::variant<Hello, Prepare, Probe, Start, Signal, Stop, StdinData, StdinEof, Credit, Ping, Suspend,
                              Resume, Leave, AskJoined, Inspect, Vouch, Ruled, EndLeft, Fenced, Relay, AskTraces, AskUse,
-                             AskHealth, Received, Return>;
+                             AskHealth, Received, Return, AddWorkers, StartAdded, SpawnAnswer>;
 using ToLauncher =
     std::variant<HelloAck, Prepared, Probed, Started, Output, ExitedWorker, Drained, AgentLog, Pong, StdinCredit, Bye,
                  ErrorFile, OutOfMemory, Joined, LogFailed, Inspected, PipeFailed, MpiUse, AskVouch, Vouched, LeftEnded,
-                 Cleared, FenceData, Relay, RankFault, HostUsed, Trace, Traced, WorkersUse, Health, Recorded, Received>;
+                 Cleared, FenceData, Relay, RankFault, HostUsed, Trace, Traced, WorkersUse, Health, Recorded, Received,
+                 SpawnWish, Added>;
 
 // The ports of that kind, in the order of the wishes.
 std::vector<std::uint16_t> ports_of(const Prepared& message, ServiceKind kind);

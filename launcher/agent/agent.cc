@@ -36,7 +36,9 @@ template <class Message>
 constexpr bool kForWorkers = std::is_same_v<Message, wire::Signal> || std::is_same_v<Message, wire::StdinData> ||
                              std::is_same_v<Message, wire::StdinEof> || std::is_same_v<Message, wire::Ruled> ||
                              std::is_same_v<Message, wire::Fenced> || std::is_same_v<Message, wire::Relay> ||
-                             std::is_same_v<Message, wire::AskTraces> || std::is_same_v<Message, wire::AskUse>;
+                             std::is_same_v<Message, wire::AskTraces> || std::is_same_v<Message, wire::AskUse> ||
+                             std::is_same_v<Message, wire::AddWorkers> || std::is_same_v<Message, wire::StartAdded> ||
+                             std::is_same_v<Message, wire::SpawnAnswer>;
 
 template <class Message>
 AgentEvent event_for(const Message&) {

@@ -125,6 +125,7 @@ void HostAttempt::fail_rank(Rank rank, wire::FaultKind kind, int code, const std
 
 void HostAttempt::signal_all(int signo) {
   SML_SWITCH_POINT("workers are told to end");
+  additions_.forget();
   if (signo == SIGKILL) end_services();
   const SignalTarget target = signo == SIGKILL ? SignalTarget::Group : stop_target_;
   workers_.ask_to_stop(signo, target);
@@ -136,7 +137,7 @@ void HostAttempt::reaped(pid_t pid, const ExitStatus& status, const Usage& usage
   orphans_.forget(pid);
   if (const Worker* worker = workers_.reaped(pid, status, usage, now)) {
     for (const auto& service : services_) service->worker_ended(worker->rank(), status);
-    if (workers_.alive() == 0) end_services();
+    if (workers_.alive() == 0 && !additions_.wait()) end_services();
     return;
   }
   for (const auto& service : services_) {
@@ -154,7 +155,7 @@ void HostAttempt::settle() {
 }
 
 void HostAttempt::look_round() {
-  if (workers_.all_reaped()) tell(HostEvent::AllReaped);
+  if (workers_.all_reaped() && !additions_.wait()) tell(HostEvent::AllReaped);
   if (around_.link.lost() || workers_.all_done()) tell(HostEvent::AllDone);
   const bool killing = machine_.state() == HostState::SweepKilling;
   if (!killing && machine_.state() != HostState::Sweeping) return;
@@ -213,7 +214,16 @@ void HostAttempt::hear(const wire::ToAgent& message) {
   if (const auto* m = std::get_if<wire::Signal>(&message)) return workers_.signal(*m);
   if (const auto* m = std::get_if<wire::StdinData>(&message)) return workers_.feed(m->rank, m->bytes);
   if (const auto* m = std::get_if<wire::StdinEof>(&message)) return workers_.feed_end(m->rank);
+  if (const auto* m = std::get_if<wire::AddWorkers>(&message)) {
+    const bool run = machine_.state() == HostState::Running && workers_.alive() > 0;
+    return additions_.prepare(*m, run ? &*starter_ : nullptr);
+  }
   for (const auto& service : services_) service->hear(message);
+  if (const auto* m = std::get_if<wire::StartAdded>(&message)) {
+    additions_.start(*m, *starter_, mpi_watch_);
+    owner_.attempt_changed();
+    if (workers_.alive() == 0) end_services();
+  }
 }
 
 wire::Joined HostAttempt::joined(std::uint16_t port) const {

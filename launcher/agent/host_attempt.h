@@ -12,6 +12,7 @@
 
 #include "common/supervise/host_machine.h"
 #include "common/wire/messages.h"
+#include "launcher/agent/additions.h"
 #include "launcher/agent/attempt_surroundings.h"
 #include "launcher/agent/lifetime.h"
 #include "launcher/agent/mpi_watch.h"
@@ -97,6 +98,7 @@ class HostAttempt final : private WorkerOwner {
   ServiceContext service_context_;
   std::optional<WorkerStarter> starter_;  // once there is a plan
   HostServices services_;
+  Additions additions_{around_, *this, workers_, services_};
   std::vector<HostService*> readers_;  // of output
   wire::Start start_;                  // for services, until they have it
   MpiWatch mpi_watch_;

@@ -16,6 +16,8 @@ class LogService final : public HostService {
   Result<void> check(wire::Prepared&) override { return files_.check(); }
   void start(const wire::Start&) override { tell(files_.create()); }
   bool reads_output() const override { return true; }
+  bool add_world(const wire::AddWorkers& m, const WorldReady&) override;
+  void hear(const wire::ToAgent& message) override;
   void output(Rank rank, Stream stream, std::string_view bytes) override;
 
  private:
@@ -24,6 +26,7 @@ class LogService final : public HostService {
   const ServiceContext& context_;
   std::unordered_map<Rank, os::LogFiles::Index> index_;  // of a rank's stdout; its stderr follows
   os::LogFiles files_;
+  std::vector<wire::Worker> to_come_;
 };
 
 }  // namespace sml::agent

@@ -26,31 +26,117 @@ std::map<Rank, std::uint32_t> places_of(const std::vector<rendezvous::PmiRank>& 
   return out;
 }
 
+std::vector<Rank> leaders_of(const plan::JobShape& shape, Rank first) {
+  std::vector<Rank> out;
+  std::set<std::uint32_t> seen;
+  std::uint32_t rank = first.value();
+  for (const plan::RankRun& run : shape.runs) {
+    if (seen.insert(run.host).second) out.emplace_back(rank);
+    rank += run.count;
+  }
+  return out;
+}
+
+// Of the job's world a number alone, of another what its first rank is, too.
+std::string name_of_fence(Rank first, std::uint64_t number) {
+  const std::string out = std::to_string(number);
+  return first == Rank(0) ? out : std::to_string(first.value()) + "." + out;
+}
+
 }  // namespace
+
+PmiService::World::World(rendezvous::PmiWorld world)
+    : first(world.first),
+      size(world.size),
+      job(world.job),
+      places(places_of(world.ranks)),
+      spawned(!world.spawner.empty()),
+      left(world.ranks.size()),
+      server(std::move(world)) {}
 
 PmiService::PmiService(const ServiceContext& context, rendezvous::PmiWorld world, std::vector<Rank> speakers,
                        plan::Environment more)
     : context_(context),
-      size_(world.size),
-      job_(world.job),
-      local_ranks_(places_of(world.ranks)),
-      speakers_(std::move(speakers)),
+      speakers_(speakers.begin(), speakers.end()),
       more_(std::move(more)),
-      server_(std::move(world)) {}
+      job_(world.job),
+      dialects_(world.dialects) {
+  add(std::move(world));
+}
+
+PmiService::World& PmiService::add(rendezvous::PmiWorld world) {
+  const Rank first = world.first;
+  remove(first);
+  World& out = *(worlds_[first] = std::make_unique<World>(std::move(world)));
+  for (const auto& [rank, place] : out.places) world_of_[rank] = &out;
+  return out;
+}
+
+void PmiService::remove(Rank first) {
+  const auto found = worlds_.find(first);
+  if (found == worlds_.end()) return;
+  for (const auto& [rank, place] : found->second->places) {
+    world_of_.erase(rank);
+    if (found->second->spawned) speakers_.erase(rank);
+  }
+  worlds_.erase(found);
+}
+
+PmiService::World* PmiService::find(Rank rank) const {
+  const auto found = world_of_.find(rank);
+  return found == world_of_.end() ? nullptr : found->second;
+}
+
+// Whatever they run: it has been asked for by MPI.
+bool PmiService::add_world(const wire::AddWorkers& m, const WorldReady& ready) {
+  constexpr std::size_t kLongestMapping = 900;
+  if (m.service != wire::WireUp::Pmi) return false;
+  rendezvous::PmiWorld world{.job = job_ + "." + std::to_string(m.first.value()),
+                             .size = m.shape.size(),
+                             .universe = m.shape.slots,
+                             .mapping = plan::process_mapping(m.shape, kLongestMapping),
+                             .hosts = static_cast<std::uint32_t>(m.shape.hosts.size()),
+                             .ranks = {},
+                             .dialects = dialects_,
+                             .first = m.first,
+                             .spawner = job_,
+                             .keys = m.keys};
+  for (const wire::Worker& worker : m.workers) {
+    const auto run = m.shape.run_of(Rank(worker.rank.value() - m.first.value()));
+    if (run) world.ranks.push_back({worker.rank, run->program});
+  }
+  for (const rendezvous::PmiRank& rank : world.ranks) speakers_.insert(rank.rank);
+  add(std::move(world)).leaders = leaders_of(m.shape, m.first);
+  ready({});
+  return true;
+}
+
+bool PmiService::has_joined(Rank rank) const {
+  const World* world = find(rank);
+  return world != nullptr && world->server.has_joined(rank);
+}
+
+std::size_t PmiService::ever_joined() const {
+  std::size_t out = 0;
+  for (const auto& [first, world] : worlds_) out += world->spawned ? 0 : world->server.ever_joined();
+  return out;
+}
 
 plan::Environment PmiService::variables(Rank rank) const {
-  const auto place = local_ranks_.find(rank);
-  if (place == local_ranks_.end()) return {};
-  plan::Environment out{"PMI_RANK=" + std::to_string(rank.value()), "PMI_SIZE=" + std::to_string(size_),
-                        "PMI_JOBID=" + job_, "MPI_LOCALRANKID=" + std::to_string(place->second),
-                        "MPI_LOCALNRANKS=" + std::to_string(local_ranks_.size())};
+  const World* world = find(rank);
+  if (world == nullptr) return {};
+  plan::Environment out{"PMI_RANK=" + std::to_string(rank.value() - world->first.value()),
+                        "PMI_SIZE=" + std::to_string(world->size), "PMI_JOBID=" + world->job,
+                        "MPI_LOCALRANKID=" + std::to_string(world->places.at(rank)),
+                        "MPI_LOCALNRANKS=" + std::to_string(world->places.size())};
+  if (world->spawned) out.emplace_back("PMI_SPAWNED=1");
   out.insert(out.end(), more_.begin(), more_.end());
   return out;
 }
 
 Result<std::vector<HostService::OwnDescriptor>> PmiService::descriptors(Rank rank) {
   std::vector<OwnDescriptor> out;
-  if (std::find(speakers_.begin(), speakers_.end(), rank) == speakers_.end()) return out;
+  if (!speakers_.contains(rank)) return out;
   Result<std::array<os::UniqueFd, 2>> ends = os::make_socketpair();
   if (!ends) return ends.error();
   os::set_nonblocking((*ends)[0].get());
@@ -83,7 +169,10 @@ void PmiService::read(Rank rank, Client& client) {
   std::array<char, kReadSize> buffer;
   const ssize_t n = ::read(client.socket.native_handle(), buffer.data(), buffer.size());
   if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR)) return close(rank);
-  if (n > 0) server_.received(rank, std::string_view(buffer.data(), static_cast<std::size_t>(n)));
+  World* world = find(rank);
+  if (n > 0 && world != nullptr) {
+    world->server.received(rank, std::string_view(buffer.data(), static_cast<std::size_t>(n)));
+  }
   settle();
   const auto still = clients_.find(rank);
   if (still != clients_.end()) await(rank, *still->second);
@@ -106,18 +195,21 @@ void PmiService::write(Client& client) {
 void PmiService::close(Rank rank) { clients_.erase(rank); }
 
 void PmiService::worker_ended(Rank rank, const ExitStatus& status) {
+  World* world = find(rank);
+  if (world == nullptr) return;
   // Its last words may be read after the news of its end.
   if (const auto client = clients_.find(rank); client != clients_.end()) {
     std::array<char, kReadSize> buffer;
     for (int turn = 0; turn < kLastReads; ++turn) {  // what it has left behind may write on
       const ssize_t n = ::read(client->second->socket.native_handle(), buffer.data(), buffer.size());
       if (n <= 0) break;
-      server_.received(rank, std::string_view(buffer.data(), static_cast<std::size_t>(n)));
+      world->server.received(rank, std::string_view(buffer.data(), static_cast<std::size_t>(n)));
     }
     close(rank);
   }
-  server_.ended(rank, succeeded(status));
+  world->server.ended(rank, succeeded(status));
   settle();
+  if (--world->left == 0 && world->spawned) remove(world->first);
 }
 
 void PmiService::end() { clients_.clear(); }
@@ -125,36 +217,52 @@ void PmiService::end() { clients_.clear(); }
 void PmiService::hear(const wire::ToAgent& message) {
   if (const auto* fenced = std::get_if<wire::Fenced>(&message)) {
     if (fenced->attempt != context_.attempt || fenced->service != wire::WireUp::Pmi) return;
-    const Result<void> known = server_.fenced(std::strtoull(fenced->fence.c_str(), nullptr, 10), fenced->parts);
+    const std::size_t dot = fenced->fence.find('.');
+    const auto first =
+        static_cast<std::uint32_t>(dot == std::string::npos ? 0 : std::strtoul(fenced->fence.c_str(), nullptr, 10));
+    const auto world = worlds_.find(Rank(first));
+    if (world == worlds_.end()) return;  // its ranks here have ended
+    const char* number = fenced->fence.c_str() + (dot == std::string::npos ? 0 : dot + 1);
+    const Result<void> known = world->second->server.fenced(std::strtoull(number, nullptr, 10), fenced->parts);
     if (!known) context_.warn("PMI " + known.error().message());
   } else if (const auto* word = std::get_if<wire::Relay>(&message)) {
     if (word->attempt != context_.attempt || word->service != wire::WireUp::Pmi) return;
-    server_.heard(word->from, word->to, word->bytes);
+    if (World* world = find(word->to)) world->server.heard(word->from, word->to, word->bytes);
+  } else if (const auto* answer = std::get_if<wire::SpawnAnswer>(&message)) {
+    if (answer->attempt != context_.attempt || answer->service != wire::WireUp::Pmi) return;
+    if (World* world = find(answer->to)) world->server.spawned(answer->to, answer->call, answer->why);
+  } else if (const auto* added = std::get_if<wire::StartAdded>(&message)) {
+    if (added->attempt == context_.attempt && added->go == wire::Go::No) remove(added->first);
   }
   settle();
 }
 
-// ---- what the server wants done
+// ---- what the servers want done
 
 void PmiService::settle() {
-  for (auto actions = server_.take_actions(); !actions.empty(); actions = server_.take_actions()) {
-    for (const rendezvous::PmiAction& action : actions) perform(action);
+  for (bool more = true; more;) {
+    more = false;
+    for (const auto& [first, world] : worlds_) {
+      for (const rendezvous::PmiAction& action : world->server.take_actions()) {
+        std::visit([this, &of = *world](const auto& one) { apply(of, one); }, action);
+        more = true;
+      }
+    }
   }
 }
 
-void PmiService::perform(const rendezvous::PmiAction& action) {
-  std::visit([this](const auto& one) { apply(one); }, action);
-}
-
-void PmiService::apply(const rendezvous::PmiAnswer& answer) {
+void PmiService::apply(const World&, const rendezvous::PmiAnswer& answer) {
   const auto client = clients_.find(answer.rank);
   if (client == clients_.end()) return;
   client->second->pending += answer.bytes;
   write(*client->second);
 }
 
-void PmiService::apply(const rendezvous::PmiFence& fence) {
-  wire::FenceData data{.attempt = context_.attempt, .fence = std::to_string(fence.number), .ranks = {}, .bytes = {}};
+void PmiService::apply(const World& world, const rendezvous::PmiFence& fence) const {
+  wire::FenceData data{.attempt = context_.attempt,
+                       .fence = name_of_fence(world.first, fence.number),
+                       .ranks = world.leaders,
+                       .bytes = {}};
   std::string_view rest = fence.news;
   do {
     data.bytes = rest.substr(0, wire::kMaxPiece);
@@ -164,17 +272,31 @@ void PmiService::apply(const rendezvous::PmiFence& fence) {
   } while (!rest.empty());
 }
 
-void PmiService::apply(const rendezvous::PmiWord& word) {
+void PmiService::apply(const World&, const rendezvous::PmiWord& word) const {
   context_.tell(wire::Relay{context_.attempt, wire::WireUp::Pmi, word.from, word.to, word.bytes});
 }
 
-void PmiService::apply(const rendezvous::PmiBroken& broken) {
+void PmiService::apply(const World&, const rendezvous::PmiBroken& broken) {
   context_.fail_rank(broken.rank, wire::FaultKind::Broken, 1, broken.why);
   close(broken.rank);
 }
 
-void PmiService::apply(const rendezvous::PmiAborted& aborted) {
+void PmiService::apply(const World&, const rendezvous::PmiAborted& aborted) const {
   context_.fail_rank(aborted.rank, wire::FaultKind::Aborted, aborted.code, aborted.why);
+}
+
+void PmiService::apply(World& world, const rendezvous::PmiSpawn& spawn) const {
+  if (!spawn.request.refusal.empty()) {
+    context_.warn("rank " + std::to_string(spawn.rank.value()) + ": MPI_Comm_spawn starts nothing: it " +
+                  spawn.request.refusal);
+    return world.server.spawned(spawn.rank, spawn.thread, spawn.request.refusal);
+  }
+  context_.tell(wire::SpawnWish{.attempt = context_.attempt,
+                                .service = wire::WireUp::Pmi,
+                                .from = spawn.rank,
+                                .call = spawn.thread,
+                                .programs = spawn.request.programs,
+                                .keys = spawn.request.keys});
 }
 
 }  // namespace sml::agent

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -26,13 +27,26 @@ class PmiService final : public HostService {
   Result<void> check(wire::Prepared&) override { return {}; }
   plan::Environment variables(Rank rank) const override;
   Result<std::vector<OwnDescriptor>> descriptors(Rank rank) override;
-  bool has_joined(Rank rank) const override { return server_.has_joined(rank); }
-  std::size_t ever_joined() const override { return server_.ever_joined(); }
+  bool has_joined(Rank rank) const override;
+  std::size_t ever_joined() const override;
   void worker_ended(Rank rank, const ExitStatus& status) override;
   void end() override;
   void hear(const wire::ToAgent& message) override;
+  bool add_world(const wire::AddWorkers& m, const WorldReady& ready) override;
 
  private:
+  // Ranks that share an MPI_COMM_WORLD.
+  struct World {
+    explicit World(rendezvous::PmiWorld world);
+    Rank first;
+    std::uint32_t size;
+    std::string job;
+    std::map<Rank, std::uint32_t> places;  // of those of this host
+    std::vector<Rank> leaders{};           // one of each host; empty: the members of the job
+    bool spawned = false;
+    std::size_t left;  // of its ranks here, that have not ended
+    rendezvous::PmiServer server;
+  };
   struct Client {
     explicit Client(boost::asio::io_context& loop) : socket(loop) {}
     boost::asio::posix::stream_descriptor socket;
@@ -47,21 +61,24 @@ class PmiService final : public HostService {
   void read(Rank rank, Client& client);
   void write(Client& client);
   void close(Rank rank);
-  void apply(const rendezvous::PmiAnswer& answer);
-  void apply(const rendezvous::PmiFence& fence);
-  void apply(const rendezvous::PmiWord& word);
-  void apply(const rendezvous::PmiBroken& broken);
-  void apply(const rendezvous::PmiAborted& aborted);
+  void apply(const World&, const rendezvous::PmiAnswer& answer);
+  void apply(const World& world, const rendezvous::PmiFence& fence) const;
+  void apply(const World&, const rendezvous::PmiWord& word) const;
+  void apply(const World&, const rendezvous::PmiBroken& broken);
+  void apply(const World&, const rendezvous::PmiAborted& aborted) const;
+  void apply(World& world, const rendezvous::PmiSpawn& spawn) const;
   void settle();
-  void perform(const rendezvous::PmiAction& action);
+  World* find(Rank rank) const;
+  World& add(rendezvous::PmiWorld world);
+  void remove(Rank first);
 
   const ServiceContext& context_;
-  std::uint32_t size_;
-  std::string job_;
-  std::map<Rank, std::uint32_t> local_ranks_;  // their places on this host
-  std::vector<Rank> speakers_;
+  std::set<Rank> speakers_;
   plan::Environment more_;
-  rendezvous::PmiServer server_;
+  std::string job_;
+  rendezvous::PmiDialects dialects_;
+  std::map<Rank, std::unique_ptr<World>> worlds_;  // by their first rank
+  std::map<Rank, World*> world_of_;                // by rank of this host
   std::map<Rank, std::unique_ptr<Client>> clients_;
   Lifetime lifetime_;
 };

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstdlib>
+#include <iterator>
 #include <utility>
 #include <variant>
 
@@ -35,7 +37,7 @@ std::uint32_t usable_cpus() {
   return ::sched_getaffinity(0, sizeof set, &set) == 0 ? static_cast<std::uint32_t>(CPU_COUNT(&set)) : 0;
 }
 
-std::string job_of(const plan::Environment& environment) {
+std::string job_id(const plan::Environment& environment) {
   const std::string* id = plan::find_variable(environment, "SML_JOB_ID");
   return id == nullptr ? "job" : std::string(plan::value_of(*id));
 }
@@ -85,20 +87,30 @@ Result<void> PmixService::serve(const pmix::JobData& job) {
   const plan::Environment more = open_mpi_variables(job, wish_.environment);
   const plan::Environment same = pmix::pmix_variables(wish_.environment);
   for (pmix::RankEnvironment& one : serving->ranks) {
-    plan::Environment& of_rank = variables_[one.rank] = std::move(one.environment);
-    of_rank.insert(of_rank.end(), more.begin(), more.end());
-    of_rank.insert(of_rank.end(), same.begin(), same.end());
+    keep(one, more);
+    keep(one, same);
   }
   return {};
 }
 
+// After what libpmix gives it itself.
+void PmixService::keep(pmix::RankEnvironment& one, const plan::Environment& more) {
+  plan::Environment& of_rank = variables_[one.rank];
+  of_rank.insert(of_rank.end(), std::make_move_iterator(one.environment.begin()),
+                 std::make_move_iterator(one.environment.end()));
+  one.environment.clear();
+  of_rank.insert(of_rank.end(), more.begin(), more.end());
+}
+
 Result<void> PmixService::check(wire::Prepared& answer) {
-  pmix::JobData job{.name_space = "sml-run." + job_of(wish_.environment) + "." + std::to_string(context_.attempt),
+  pmix::JobData job{.name_space = "sml-run." + job_id(wish_.environment) + "." + std::to_string(context_.attempt),
                     .shape = std::move(wish_.shape),
                     .host = wish_.host,
                     .folder = context_.scratch.path() + "/pmix",
                     .places = std::move(wish_.places),
                     .cpus = usable_cpus()};
+  name_space_ = job.name_space;
+  host_ = job.shape.hosts[job.host];
   Result<void> done = load();
   if (done) done = serve(job);
   if (!done) {
@@ -123,6 +135,7 @@ plan::Environment PmixService::variables(Rank rank) const {
 void PmixService::listen() {
   helper_.listen(
       [this](const pmix::FromHelper& message) {
+        if (take_world(message)) return Result<void>();
         Result<void> taken = machine_->take(message);
         carry_out();
         return taken;
@@ -141,7 +154,67 @@ void PmixService::hear(const wire::ToAgent& message) {
   if (!machine_) return;
   if (const auto* fenced = std::get_if<wire::Fenced>(&message)) machine_->take(*fenced);
   if (const auto* relay = std::get_if<wire::Relay>(&message)) machine_->take(*relay);
+  if (const auto* answer = std::get_if<wire::SpawnAnswer>(&message)) machine_->take(*answer);
+  if (const auto* added = std::get_if<wire::StartAdded>(&message)) start_world(*added);
   carry_out();
+}
+
+// ---- ranks that are spawned
+
+// Open MPI 5 makes a number of 16 bits of a namespace, and one more of what stands behind the "@".
+pmix::JobData PmixService::job_of(const wire::AddWorkers& m) const {
+  const auto own = std::find(m.shape.hosts.begin(), m.shape.hosts.end(), host_);
+  const auto parent =
+      std::find_if(m.keys.begin(), m.keys.end(), [](const auto& one) { return one.key == pmix::kParent; });
+  const std::string rank = parent == m.keys.end() ? std::string() : parent->value;
+  return {.name_space = name_space_ + "@" + std::to_string(m.first.value()),
+          .shape = m.shape,
+          .host = static_cast<std::uint32_t>(own - m.shape.hosts.begin()),
+          .folder = context_.scratch.path() + "/pmix",
+          .cpus = usable_cpus(),
+          .parent = Rank(static_cast<std::uint32_t>(std::strtoul(rank.c_str(), nullptr, 10)))};
+}
+
+// All hosts know of them, as ranks of each may meet them.
+bool PmixService::add_world(const wire::AddWorkers& m, const WorldReady& ready) {
+  if (m.service != wire::WireUp::Pmix || !machine_ || ending_) return false;
+  world_ = World{m, ready};
+  helper_.send(make_world(job_of(m), m.first));
+  return true;
+}
+
+// True: it was about them.
+bool PmixService::take_world(const pmix::FromHelper& answer) {
+  if (!world_ || !world_->ready) return false;
+  const auto* refused = std::get_if<pmix::Refused>(&answer);
+  const auto* serving = std::get_if<pmix::Serving>(&answer);
+  if (refused == nullptr && serving == nullptr) return false;
+  const WorldReady ready = std::exchange(world_->ready, nullptr);
+  if (refused != nullptr) {
+    ready(refused->what + " (" + show(refused->why, 500) + ")");
+    return true;
+  }
+  const pmix::JobData job = job_of(world_->plan);
+  for (pmix::RankEnvironment one : serving->ranks) {
+    variables_[one.rank].clear();
+    keep(one, pmix::open_mpi_variables(job, wish_.environment));
+    keep(one, pmix::pmix_variables(wish_.environment));
+    const auto run = job.shape.run_of(Rank(one.rank.value() - world_->plan.first.value()));
+    for (const wire::SpawnKey& entry : world_->plan.keys) {  // by program
+      if (run && entry.key == std::to_string(run->program)) variables_[one.rank].push_back(entry.value);
+    }
+  }
+  ready({});
+  return true;
+}
+
+void PmixService::start_world(const wire::StartAdded& m) {
+  if (!world_ || m.attempt != context_.attempt || m.first != world_->plan.first) return;
+  const World world = *std::exchange(world_, std::nullopt);
+  if (m.go == wire::Go::No) return helper_.send(pmix::Forget{m.first});
+  std::vector<Rank> here;
+  for (const wire::Worker& worker : world.plan.workers) here.push_back(worker.rank);
+  machine_->add_world(here, m.ranks, job_of(world.plan).name_space);
 }
 
 void PmixService::worker_ended(Rank rank, const ExitStatus& status) {

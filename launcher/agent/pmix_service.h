@@ -46,12 +46,17 @@ class PmixService final : public HostService {
   void worker_ended(Rank rank, const ExitStatus& status) override;
   void end() override;
   void hear(const wire::ToAgent& message) override;
+  bool add_world(const wire::AddWorkers& m, const WorldReady& ready) override;
   bool process_ended(pid_t pid, const ExitStatus& status) override;
 
  private:
   Result<void> load();
   Result<void> serve(const rendezvous::pmix::JobData& job);
   Error refusal(const Error& why) const;
+  rendezvous::pmix::JobData job_of(const wire::AddWorkers& m) const;
+  bool take_world(const rendezvous::pmix::FromHelper& answer);
+  void start_world(const wire::StartAdded& m);
+  void keep(rendezvous::pmix::RankEnvironment& one, const plan::Environment& more);
   void listen();
   void carry_out();
   void lose(const std::string& why);
@@ -62,6 +67,14 @@ class PmixService final : public HostService {
   std::optional<rendezvous::pmix::Machine> machine_;
   std::unordered_map<Rank, plan::Environment> variables_;
   std::string loaded_;  // file and version
+  std::string name_space_;
+  std::string host_;  // its name
+  // Ranks that may come, or have.
+  struct World {
+    wire::AddWorkers plan;
+    WorldReady ready;  // empty: it is
+  };
+  std::optional<World> world_;
   bool started_ = false;
   bool ending_ = false;
 };

@@ -144,22 +144,25 @@ std::vector<rendezvous::pmix::Place> Meetings::places() const {
   return out;
 }
 
-// Of all ranks of the host, as a fence of PMIx is of all in the job.
+// Of all ranks of the host, as a fence of PMIx is of all in the job. A rank that is alone may ask for others where
+// there is room, and goes on without it.
 std::unique_ptr<HostService> Meetings::pmix() const {
-  if (plan_.mpi.shape.size() < 2 || plan_.mpi.host >= plan_.mpi.shape.hosts.size()) return nullptr;
+  const bool alone = plan_.mpi.shape.size() < 2;
+  if (plan_.mpi.shape.slots < 2 || plan_.mpi.host >= plan_.mpi.shape.hosts.size()) return nullptr;
   for (const wire::Worker* worker : workers_) {
     const Speech& speech = speeches_[worker->app];
     if (!may_meet(*worker) || !plan::offers_pmix(plan_.mpi.meeting, speech.speech) || !may_speak(*worker)) continue;
     plan::Environment environment = environments_.shared(worker->app);
     environment.insert(environment.end(), worker->environment.begin(), worker->environment.end());
-    const bool asked = plan_.mpi.meeting == plan::MpiMeeting::Pmix;
+    PmixNeed need = alone ? PmixNeed::Perhaps : speech.need;
+    if (plan_.mpi.meeting == plan::MpiMeeting::Pmix) need = PmixNeed::Sure;
     return std::make_unique<PmixService>(context_, PmixWish{.host = plan_.mpi.host,
                                                             .shape = plan_.mpi.shape,
                                                             .library = plan_.mpi.pmix_library,
                                                             .program = environments_.path(worker->app),
                                                             .environment = std::move(environment),
                                                             .places = places(),
-                                                            .need = asked ? PmixNeed::Sure : speech.need});
+                                                            .need = need});
   }
   return nullptr;
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <csignal>
 #include <cstdio>
+#include <iterator>
 #include <thread>
 #include <utility>
 
@@ -55,7 +56,7 @@ std::string last_line(std::string_view text) {
 }  // namespace
 
 TraceService::TraceService(const ServiceContext& context, std::vector<Member> members)
-    : context_(context), members_(std::move(members)), limit_(context.loop), poll_(context.loop) {}
+    : context_(context), members_(members.begin(), members.end()), limit_(context.loop), poll_(context.loop) {}
 
 plan::Environment TraceService::variables(Rank rank) const {
   for (const Member& member : members_) {
@@ -65,9 +66,13 @@ plan::Environment TraceService::variables(Rank rank) const {
 }
 
 void TraceService::set_pid(Rank rank, pid_t pid) {
-  for (Member& member : members_) {
-    if (member.rank == rank) member.pid = pid;
+  const auto is_it = [rank](const Member& member) { return member.rank == rank; };
+  auto member = std::find_if(members_.begin(), members_.end(), is_it);
+  if (member == members_.end()) {  // it has come while others run
+    members_.push_back({rank, members_.empty() ? std::string() : members_.front().folders});
+    member = std::prev(members_.end());
   }
+  member->pid = pid;
 }
 
 // And not where the user has said.

@@ -3,6 +3,7 @@
 // moment, where these are asked for.
 #pragma once
 #include <cstddef>
+#include <deque>
 #include <memory>
 #include <optional>
 #include <string>
@@ -67,7 +68,7 @@ class TraceService final : public HostService {
   void finish();
 
   const ServiceContext& context_;
-  std::vector<Member> members_;
+  std::deque<Member> members_;  // whose places do not move
   std::optional<wire::AskTraces> asked_;
   std::vector<std::unique_ptr<Look>> looks_;  // by those who have not ended
   std::size_t running_ = 0;

@@ -15,28 +15,44 @@ namespace sml::agent {
 
 WorkerEnvironments::WorkerEnvironments(std::vector<wire::App> apps, const plan::Environment& login)
     : apps_(std::move(apps)) {
-  for (const wire::App& app : apps_) {
-    shared_.push_back(plan::compose({.base = app.base,
-                                     .login = login,
-                                     .launcher = app.launcher_environment,
-                                     .user = app.user_environment,
-                                     .job = {},
-                                     .working_directory = app.working_directory}));
+  for (const wire::App& app : apps_) compose(app, login);
+}
+
+void WorkerEnvironments::compose(const wire::App& app, const plan::Environment& login) {
+  shared_.push_back(plan::compose({.base = app.base,
+                                   .login = login,
+                                   .launcher = app.launcher_environment,
+                                   .user = app.user_environment,
+                                   .job = {},
+                                   .working_directory = app.working_directory}));
+}
+
+std::vector<Error> WorkerEnvironments::add(std::vector<wire::App> apps, const plan::Environment& login) {
+  const std::size_t first = apps_.size();
+  for (wire::App& app : apps) {
+    compose(app, login);
+    apps_.push_back(std::move(app));
   }
+  return find_programs_from(first);
 }
 
 std::vector<Error> WorkerEnvironments::find_programs() {
-  std::vector<Error> out;
-  programs_.assign(apps_.size(), {});
+  programs_.clear();
   mpi_chances_.clear();
-  for (std::size_t i = 0; i < apps_.size(); ++i) {
+  return find_programs_from(0);
+}
+
+std::vector<Error> WorkerEnvironments::find_programs_from(std::size_t first) {
+  std::vector<Error> out;
+  programs_.resize(apps_.size());
+  for (std::size_t i = first; i < apps_.size(); ++i) {
     if (Result<std::string> found = find_program(apps_[i], shared_[i])) {
       programs_[i] = std::move(*found);
     } else {
       out.push_back(found.error());
     }
   }
-  for (std::uint32_t i = 0; i < apps_.size(); ++i) {
+  for (auto i = static_cast<std::uint32_t>(first); i < apps_.size(); ++i) {
     mpi_chances_.push_back(plan::mpi_chance(reader_of(path(i)), shared_[i]));
   }
   return out;

@@ -18,6 +18,8 @@ class WorkerEnvironments {
   // `login` is what the agent was started with.
   WorkerEnvironments(std::vector<wire::App> apps, const plan::Environment& login);
 
+  // Further programs, while the others run; they follow those that there are. The errors of those that cannot run.
+  std::vector<Error> add(std::vector<wire::App> apps, const plan::Environment& login);
   // Where each program is on this host, once per program: nothing that we set decides where it is found. The errors of
   // those that cannot run.
   std::vector<Error> find_programs();
@@ -46,6 +48,9 @@ class WorkerEnvironments {
   plan::Environment of(const wire::Worker& worker, const plan::Environment& own) const;
 
  private:
+  void compose(const wire::App& app, const plan::Environment& login);
+  std::vector<Error> find_programs_from(std::size_t first);
+
   std::vector<wire::App> apps_;
   std::vector<plan::Environment> shared_;     // by app
   std::vector<std::string> programs_;         // by app: the file that argv[0] is

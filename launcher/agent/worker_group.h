@@ -21,7 +21,7 @@ namespace sml::agent {
 
 class WorkerGroup {
  public:
-  // Before any is started.
+  // Before it is started.
   void add(boost::asio::io_context& loop, WorkerOwner& owner, wire::Worker spec);
 
   std::span<const std::unique_ptr<Worker>> all() const { return workers_; }

@@ -74,11 +74,12 @@ void WorkerStarter::preload(const wire::PreloadWish& wish) const {
 
 // ---- the start
 
-std::vector<wire::StartedWorker> WorkerStarter::start(MpiWatch& mpi_watch) {
+std::vector<wire::StartedWorker> WorkerStarter::start(MpiWatch& mpi_watch, std::size_t first) {
   os::UniqueFd dev_null;
   if (Result<os::UniqueFd> null = os::open_dev_null()) dev_null = std::move(*null);
+  shares_.resize(workers_.count());
   std::vector<wire::StartedWorker> out;
-  for (std::size_t i = 0; i < workers_.count(); ++i) {
+  for (std::size_t i = first; i < workers_.count(); ++i) {
     Worker& worker = *workers_.all()[i];
     spawn(worker, shares_[i], dev_null.get(), mpi_watch);
     if (!worker.machine().alive()) continue;

@@ -1,8 +1,10 @@
 // What the workers of a host get when they start: their programs and variables, each its share of the host, and what
 // services give it.
 #pragma once
+#include <cstddef>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "common/plan/worker_env.h"
@@ -28,8 +30,13 @@ class WorkerStarter {
   void share_out(const wire::Prepare& plan, wire::Prepared& answer);
   std::span<const WorkerShare> shares() const { return shares_; }  // by worker, once shared out
   void preload(const wire::PreloadWish& wish) const;
-  // Once. Those that run; the others tell by themselves why they do not.
-  std::vector<wire::StartedWorker> start(MpiWatch& mpi_watch);
+  // See WorkerEnvironments::add().
+  std::vector<Error> add_programs(std::vector<wire::App> apps) {
+    return environments_.add(std::move(apps), around_.login);
+  }
+  // Once for each: of the group from `first` on; what is not shared out has no share. Those that run; the others tell
+  // by themselves why they do not.
+  std::vector<wire::StartedWorker> start(MpiWatch& mpi_watch, std::size_t first = 0);
 
  private:
   void spawn(Worker& worker, const WorkerShare& share, int dev_null, MpiWatch& mpi_watch);

@@ -96,6 +96,8 @@ Attempt::Attempt(boost::asio::io_context& loop, const JobOptions& options, plan:
                 .missing = [&owner] { owner.ranks_missing(); },
                 .counted = [this] { look_for_end(); }}),
       wire_up_(fleet, plan_.map),
+      spawns_({fleet, plan_, workers_, events, owner, sink, [this] { return settings_for(options_, plan_.map); },
+               [this] { return runs(); }}),
       questions_(loop.get_executor(), fleet),
       lone_mpi_(options, plan_, owner),
       ending_(loop.get_executor(), {options, terms_.afterwards, fleet, machine_, facts_, roster_, workers_, meeting_,
@@ -376,6 +378,7 @@ void Attempt::host_ended(fleet::Host& host, const Error* why) {
   for (const Rank rank : plan_.map.hosts[host.index.value()].ranks) sink_.worker_drained(rank);
   if (why == nullptr || roster_.is_released(host)) events_.tell(report::HostEnded{host.index});
   look_round();
+  spawns_.lost(host);
   meeting_.lost(host);
   if (terms_.afterwards == launch::Afterwards::Leave) meeting_.release_stores();
   look_for_end();
@@ -406,6 +409,10 @@ void Attempt::handle(fleet::Host& host, const Message& m) {
     if (!refusal || !runs()) return;
     facts_.own_fault = report::Facts::OwnFault{std::move(*refusal), Clock::now()};
     tell(AttemptEvent::RanksAlone);
+  } else if constexpr (std::is_same_v<Message, wire::SpawnWish>) {
+    spawns_.ask(host, m);
+  } else if constexpr (std::is_same_v<Message, wire::Added>) {
+    spawns_.note(host, m);
   } else if constexpr (std::is_same_v<Message, wire::FenceData>) {
     const Result<void> taken = wire_up_.take(host, m);
     if (!taken && !roster_.has_failed(host)) fail_host(host, taken.error());

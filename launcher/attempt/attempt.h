@@ -18,6 +18,7 @@
 #include "launcher/attempt/questions.h"
 #include "launcher/attempt/roster.h"
 #include "launcher/attempt/spares.h"
+#include "launcher/attempt/spawns.h"
 #include "launcher/attempt/wire_up.h"
 #include "launcher/attempt/workers.h"
 #include "launcher/fleet/fleet.h"
@@ -42,7 +43,9 @@ class Attempt final : public fleet::FleetListener {
   Attempt(boost::asio::io_context& loop, const JobOptions& options, plan::LaunchPlan plan, const Terms& terms,
           fleet::Fleet& fleet, const report::EventFeed& events, AttemptOwner& owner, WorkerSink& sink);
 
+  // With the ranks that have come since; planned() has those alone with which it began.
   const plan::LaunchPlan& plan() const { return plan_; }
+  const plan::LaunchPlan& planned() const { return spawns_.planned() ? *spawns_.planned() : plan_; }
   bool runs() const { return machine_.state() == AttemptState::Running; }
 
   // The time to start begins.
@@ -109,6 +112,7 @@ class Attempt final : public fleet::FleetListener {
   Workers workers_;
   Meeting meeting_;
   WireUp wire_up_;
+  Spawns spawns_;
   Questions questions_;
   LoneMpiWatch lone_mpi_;
   Ending ending_;

@@ -5,8 +5,11 @@
 
 namespace sml::attempt {
 
-RankTable::RankTable(const plan::LaunchPlan& plan) : ranks_(plan.map.world_size()) {
-  for (const plan::RankAssignment& rank : plan.map.ranks) {
+void RankTable::grow(const plan::LaunchPlan& plan) {
+  const std::size_t known = ranks_.size();
+  ranks_.resize(plan.map.world_size());
+  for (std::size_t r = known; r < ranks_.size(); ++r) {
+    const plan::RankAssignment& rank = plan.map.ranks[r];
     Entry& entry = ranks_[rank.rank.value()];
     entry.record.host = plan.map.hosts[rank.host.value()].host.name;
     entry.part = rank.part;

@@ -21,7 +21,10 @@ namespace sml::attempt {
 
 class RankTable {
  public:
-  explicit RankTable(const plan::LaunchPlan& plan);
+  explicit RankTable(const plan::LaunchPlan& plan) { grow(plan); }
+
+  // There are ranks behind those that it knows.
+  void grow(const plan::LaunchPlan& plan);
 
   void started(Rank rank, std::int32_t pid);
   // What it has written to its stderr.
@@ -45,6 +48,7 @@ class RankTable {
 
   // Those that do the job's work, and have not ended.
   std::uint32_t workers_left() const { return workers_left_; }
+  bool has_ended(Rank rank) const { return ranks_[rank.value()].record.status.has_value(); }
   // Ranks whose end nobody saw, or that never ran.
   std::size_t unseen() const;
   // In the order in which they came to be known.

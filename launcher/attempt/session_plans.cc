@@ -125,11 +125,14 @@ launch::AgentSession::Plan session_for(const plan::MappedHost& host, const plan:
   return session;
 }
 
+plan::BaseEnvironment remote_base(const plan::LaunchPlan& plan) {
+  return plan.export_policy == plan::ExportPolicy::All ? plan::BaseEnvironment::LauncherOverLogin
+                                                       : plan::BaseEnvironment::Login;
+}
+
 void add_program(launch::AgentSession::Plan& session, const plan::LaunchPlan& plan, const plan::Program& program) {
-  const auto remote_base = plan.export_policy == plan::ExportPolicy::All ? plan::BaseEnvironment::LauncherOverLogin
-                                                                         : plan::BaseEnvironment::Login;
   session.prepare_local.apps.push_back(app_for(plan, program, plan::BaseEnvironment::Launcher));
-  session.prepare_remote.apps.push_back(app_for(plan, program, remote_base));
+  session.prepare_remote.apps.push_back(app_for(plan, program, remote_base(plan)));
 }
 
 }  // namespace
@@ -202,6 +205,54 @@ std::vector<launch::AgentSession::Plan> session_plans(const plan::LaunchPlan& pl
     session.prepare_remote = session.prepare_local;
     for (const std::uint32_t index : programs_of(host, plan.map)) add_program(session, plan, plan.program(index));
     out.push_back(std::move(session));
+  }
+  return out;
+}
+
+std::vector<plan::Program> spawned_programs(const plan::LaunchPlan& plan, Rank asks,
+                                            const std::vector<plan::SpawnProgram>& programs) {
+  const plan::Program& own = plan.program(plan.map.ranks[asks.value()].program);
+  std::vector<plan::Program> out;
+  for (const plan::SpawnProgram& wanted : programs) {
+    plan::Program& program = out.emplace_back(own);
+    program.command = wanted.command;
+    const std::string& folder = wanted.working_directory;
+    if (folder.empty()) continue;
+    program.working_directory = folder.starts_with('/') ? folder : own.working_directory + "/" + folder;
+  }
+  return out;
+}
+
+AddedWorld added_world(const plan::LaunchPlan& plan, const plan::JobMap& world, const SessionSettings& settings,
+                       const std::function<std::optional<AgentPlace>(HostIndex)>& place) {
+  const std::uint32_t first = plan.map.world_size() - world.world_size();
+  const plan::JobShape shape = plan::shape_of(world);
+  AddedWorld out;
+  for (std::uint32_t h = 0; h < world.hosts.size(); ++h) {
+    plan::MappedHost host = world.hosts[h];
+    const std::optional<AgentPlace> where = place(HostIndex(h));
+    if (host.ranks.empty() && !where) continue;
+    const bool local = where == AgentPlace::ThisMachine;
+    wire::AddWorkers message{.attempt = plan.job.attempt + 1,
+                             .service = wire::WireUp::Pmi,
+                             .first = Rank(first),
+                             .apps = {},
+                             .workers = {},
+                             .shape = shape,
+                             .keys = {}};
+    for (Rank& rank : host.ranks) rank = Rank(rank.value() + first);
+    const auto base = local ? plan::BaseEnvironment::Launcher : remote_base(plan);
+    for (const std::uint32_t index : programs_of(host, plan.map)) {
+      message.apps.push_back(app_for(plan, plan.program(index), base));
+    }
+    message.workers = workers_of(host, plan, settings);
+    for (wire::Worker& worker : message.workers) {  // its place in its own world
+      worker.stdin_source = wire::StdinSource::Null;
+      const plan::RankAssignment& own = world.ranks[worker.rank.value() - first];
+      worker.environment = plan::rank_environment(world, own, plan.job);
+    }
+    out.hosts.emplace_back(h);
+    out.messages.push_back(std::move(message));
   }
   return out;
 }

@@ -47,6 +47,20 @@ std::vector<std::string> withheld_secrets(const plan::LaunchPlan& plan);
 // One per host that has ranks, in host order. Rank 0's host is the first: it reserves the rendezvous port.
 std::vector<launch::AgentSession::Plan> session_plans(const plan::LaunchPlan& plan, const SessionSettings& settings);
 
+// Of a rank's wish for others: what they run, after the programs of the plan.
+std::vector<plan::Program> spawned_programs(const plan::LaunchPlan& plan, Rank asks,
+                                            const std::vector<plan::SpawnProgram>& programs);
+
+// What the hosts are told of `world`, whose ranks are the last of the plan's, in host order.
+struct AddedWorld {
+  std::vector<HostIndex> hosts;
+  std::vector<wire::AddWorkers> messages;  // by these
+};
+enum class AgentPlace : std::uint8_t { ThisMachine, Remote };
+// `place` answers nothing for hosts that need not be told; those with ranks of that world are.
+AddedWorld added_world(const plan::LaunchPlan& plan, const plan::JobMap& world, const SessionSettings& settings,
+                       const std::function<std::optional<AgentPlace>(HostIndex)>& place);
+
 // Of a host that is to wait: its agent looks for the programs, and has nothing to start.
 launch::AgentSession::Plan spare_plan(const plan::MappedHost& host, const plan::LaunchPlan& plan,
                                       const SessionSettings& settings);

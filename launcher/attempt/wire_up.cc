@@ -1,5 +1,7 @@
 #include "launcher/attempt/wire_up.h"
 
+#include <algorithm>
+
 #include "common/wire/limits.h"
 
 namespace sml::attempt {
@@ -15,6 +17,10 @@ FenceTable::Fence FenceTable::begin(std::vector<Rank> ranks) const {
 }
 
 Result<std::optional<FenceTable::Complete>> FenceTable::add(HostIndex from, wire::FenceData data) {
+  const auto beyond = [this](Rank rank) { return rank.value() >= map_.world_size(); };
+  if (std::any_of(data.ranks.begin(), data.ranks.end(), beyond)) {
+    return Error(ErrorKind::Protocol, "spoke of a fence of ranks that there are not");
+  }
   const std::pair key(data.service, data.fence);
   auto found = fences_.find(key);
   if (found == fences_.end()) found = fences_.emplace(key, begin(data.ranks)).first;

@@ -53,9 +53,12 @@ class WireUp {
   // Both outlive this.
   WireUp(fleet::Fleet& fleet, const plan::JobMap& map) : fleet_(fleet), map_(map), fences_(map) {}
 
-  // Errors: as of FenceTable::add().
+  // Errors: as of FenceTable::add(), and Protocol for ranks that there are not.
   Result<void> take(const fleet::Host& host, wire::FenceData data);
-  void hand_on(const wire::Relay& relay) { fleet_.tell(map_.ranks[relay.to.value()].host, relay); }
+  // Nothing for a rank that there is not.
+  void hand_on(const wire::Relay& relay) {
+    if (relay.to.value() < map_.world_size()) fleet_.tell(map_.ranks[relay.to.value()].host, relay);
+  }
 
  private:
   fleet::Fleet& fleet_;

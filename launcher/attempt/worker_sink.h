@@ -3,16 +3,25 @@
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
+#include <vector>
 
 #include "common/core/clock.h"
+#include "common/core/error.h"
 #include "common/core/stream.h"
 #include "common/core/strong.h"
+#include "common/plan/launch_plan.h"
+#include "common/wire/messages.h"
 
 namespace sml::attempt {
 
 class WorkerSink {
  public:
   virtual ~WorkerSink() = default;
+  // Ranks may come while others run: those of `plan`, from `first` on; completes what their agents are told. Error: why
+  // their output cannot be kept where it is to be.
+  virtual Result<void> complete(const plan::LaunchPlan& plan, Rank first, std::vector<wire::AddWorkers>& messages) = 0;
+  // They are about to start.
+  virtual void add_workers(const plan::LaunchPlan& plan, Rank first) = 0;
   // All of them run: what they are sent arrives.
   virtual void workers_run() = 0;
   // `read_at`: by our clock.

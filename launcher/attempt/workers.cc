@@ -43,9 +43,10 @@ void Workers::handle(const fleet::Host& host, const wire::Started& m) {
     table_.started(worker.rank, worker.pid);
     events_.tell(report::RankStarted{worker.rank, worker.pid}, on_our_clock(host, m.at_ns));
   }
-  hosts_[host.position].started = true;
+  const bool first = !std::exchange(hosts_[host.position].started, true);
   // Input for a worker that does not run yet would be lost.
-  if (std::all_of(hosts_.begin(), hosts_.end(), [](const OfHost& h) { return h.started; })) sink_.workers_run();
+  const auto started = [](const OfHost& h) { return h.started; };
+  if (first && std::all_of(hosts_.begin(), hosts_.end(), started)) sink_.workers_run();
   if (options_.verbosity == Verbosity::Verbose) {
     owner_.say(host.name() + ": " + std::to_string(m.workers.size()) + " workers run");
   }

@@ -22,6 +22,8 @@ class Workers {
   Workers(fleet::Fleet& fleet, const plan::LaunchPlan& plan, const JobOptions& options, const report::EventFeed& events,
           AttemptOwner& owner, WorkerSink& sink);
 
+  // There are ranks behind those that were planned.
+  void grow(const plan::LaunchPlan& plan) { table_.grow(plan); }
   // They start now: nothing that they do happens before.
   void begin(TimePoint started) { started_ = started; }
 

@@ -271,6 +271,9 @@ Result<void> PlanCheck::check_one(const wire::EndLeft&) const {
   return differs("an end to an earlier agent's processes");
 }
 
+// What its ranks may ask for by MPI nobody can reckon beforehand.
+Result<void> PlanCheck::check_one(const wire::AddWorkers&) const { return differs("more workers than it has"); }
+
 Result<void> PlanCheck::check_input(Rank rank) const {
   const auto reads = [rank](const wire::Worker& w) {
     return w.rank == rank && w.stdin_source == wire::StdinSource::Launcher;

@@ -61,6 +61,7 @@ class PlanCheck {
   Result<void> check_one(const wire::Prepare& prepare);
   Result<void> check_one(const wire::Start& start);
   Result<void> check_one(const wire::EndLeft& what) const;
+  Result<void> check_one(const wire::AddWorkers& more) const;
   Result<void> check_one(const wire::StdinData& data) const { return check_input(data.rank); }
   Result<void> check_one(const wire::StdinEof& end) const { return check_input(end.rank); }
   template <class Message>

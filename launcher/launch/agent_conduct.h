@@ -33,16 +33,15 @@ class AgentConduct {
   void note(const wire::Probe& m);
   void note(const wire::Inspect& m);
   void note(const wire::AskJoined& m);
-  void note(const wire::StdinData& m) { now_.note(m); }
   void note(const wire::Vouch& m);
   void note(const wire::Ruled& m);
   void note(const wire::EndLeft& m);
-  void note(const wire::Fenced& m) { now_.note(m); }
-  void note(const wire::AskTraces& m) { now_.note(m); }
-  void note(const wire::AskUse& m) { now_.note(m); }
   void note(const wire::AskHealth&) { ++health_; }
+  // What else asks for something is about the attempt.
   template <class Message>
-  void note(const Message&) {}
+  void note(const Message& m) {
+    if constexpr (requires { now_.note(m); }) now_.note(m);
+  }
 
   Result<void> judge(const wire::HelloAck& m);
   Result<void> judge(const wire::Prepared& m);

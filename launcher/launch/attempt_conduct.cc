@@ -15,6 +15,38 @@ constexpr std::size_t kMostRemarks = 1000;   // warnings and failures that belon
 constexpr std::size_t kMostObstacles = 100;  // likewise
 static_assert(wire::kMaxErrorFile <= wire::kMaxText);
 
+std::size_t wishes(const std::vector<wire::ServiceWish>& all, wire::ServiceKind kind) {
+  const auto is_it = [kind](const wire::ServiceWish& wish) { return wish.kind == kind; };
+  return static_cast<std::size_t>(std::count_if(all.begin(), all.end(), is_it));
+}
+
+Judgement judge_services(const std::vector<wire::Service>& services, const std::vector<wire::ServiceWish>& wished) {
+  Error others = broken("told a port that it was not to reserve");
+  if (services.size() > wished.size()) return others;
+  for (const wire::Service& service : services) {
+    const auto same = [&](const wire::Service& other) { return other.kind == service.kind; };
+    const auto told = static_cast<std::size_t>(std::count_if(services.begin(), services.end(), same));
+    if (told > wishes(wished, service.kind)) return others;
+  }
+  return {};
+}
+
+Judgement judge_attempt(std::uint32_t attempt, std::uint32_t now) {
+  if (attempt == now) return {};
+  return broken("spoke of attempt " + number(attempt) + ", which it is not at");
+}
+
+std::size_t size_of(const wire::SpawnWish& m) {
+  std::size_t out = m.call.size();
+  for (const plan::SpawnProgram& program : m.programs) {
+    out += program.working_directory.size();
+    for (const std::string& word : program.command) out += word.size();
+    for (const std::string& host : program.hosts) out += host.size();
+  }
+  for (const wire::SpawnKey& one : m.keys) out += one.key.size() + one.value.size();
+  return out;
+}
+
 }  // namespace
 
 AttemptConduct::AttemptConduct(const wire::Prepare& prepare)
@@ -31,13 +63,8 @@ AttemptConduct::AttemptConduct(const wire::Prepare& prepare)
   std::sort(ranks_.begin(), ranks_.end(), [](const RankEntry& a, const RankEntry& b) { return a.rank < b.rank; });
 }
 
-std::size_t AttemptConduct::wishes(wire::ServiceKind kind) const {
-  const auto is_it = [kind](const wire::ServiceWish& wish) { return wish.kind == kind; };
-  return static_cast<std::size_t>(std::count_if(services_.begin(), services_.end(), is_it));
-}
-
 bool AttemptConduct::serves_stores() const {
-  return wishes(wire::ServiceKind::TorchStore) + wishes(wire::ServiceKind::HorovodStore) > 0;
+  return wishes(services_, wire::ServiceKind::TorchStore) + wishes(services_, wire::ServiceKind::HorovodStore) > 0;
 }
 
 void AttemptConduct::note(const wire::Fenced& m) {
@@ -45,6 +72,27 @@ void AttemptConduct::note(const wire::Fenced& m) {
   if (over == fences_.end()) return;
   fence_bytes_ -= over->second;
   fences_.erase(over);
+}
+
+void AttemptConduct::note(const wire::AddWorkers& m) {
+  added_ = m;
+  added_state_ = AddedState::Asked;
+}
+
+// All hosts hear how many ranks there are now.
+void AttemptConduct::note(const wire::StartAdded& m) {
+  if (m.go == wire::Go::Yes && members_ > 0) members_ = std::max(members_, m.ranks);
+  const bool here = added_state_ == AddedState::Waits && added_->first == m.first && m.go == wire::Go::Yes;
+  added_state_ = here ? AddedState::Starts : AddedState::None;
+  if (!here) return;
+  for (const wire::Worker& worker : added_->workers) ranks_.push_back({worker.rank});  // follow the others
+}
+
+void AttemptConduct::note(const wire::SpawnAnswer& m) {
+  const auto found = spawns_.find({m.to, m.call});
+  if (found == spawns_.end()) return;
+  spawn_bytes_ -= found->second;
+  spawns_.erase(found);
 }
 
 void AttemptConduct::note(const wire::StdinData& m) {
@@ -76,7 +124,7 @@ Judgement AttemptConduct::judge(const wire::Prepared& m) {
   if (Judgement texts = all_fit(m.warnings); !texts) return texts;
   if (Judgement texts = all_fit(m.addresses); !texts) return texts;
   if (Judgement text = fits(m.pmix); !text) return text;
-  if (Judgement services = judge_services(m.services); !services) return services;
+  if (Judgement services = judge_services(m.services, services_); !services) return services;
   if (!chooses_interfaces_ && !m.addresses.empty()) return broken("told interfaces that it was not to choose");
   if (Judgement few = at_most(m.bindings.size(), reports_bindings_ ? ranks_.size() : 0, "bindings"); !few) return few;
   for (const wire::Bound& bound : m.bindings) {
@@ -86,17 +134,6 @@ Judgement AttemptConduct::judge(const wire::Prepared& m) {
   if (Judgement few = at_most(m.mpi.size(), looks_for_mpi_ ? apps_ : 0, "programs that speak MPI"); !few) return few;
   for (const wire::MpiUse& use : m.mpi) {
     if (Judgement one = judge_mpi(use); !one) return one;
-  }
-  return {};
-}
-
-Judgement AttemptConduct::judge_services(const std::vector<wire::Service>& services) const {
-  Error others = broken("told a port that it was not to reserve");
-  if (services.size() > services_.size()) return others;
-  for (const wire::Service& service : services) {
-    const auto same = [&](const wire::Service& other) { return other.kind == service.kind; };
-    const auto told = static_cast<std::size_t>(std::count_if(services.begin(), services.end(), same));
-    if (told > wishes(service.kind)) return others;
   }
   return {};
 }
@@ -113,7 +150,10 @@ Judgement AttemptConduct::judge(const wire::MpiUse& m) {
 }
 
 Judgement AttemptConduct::judge(const wire::Started& m) {
-  if (std::exchange(started_, true)) return broken("started its workers twice");
+  // Ranks that have come later may start when it has been asked about the next already.
+  const auto waits = [](const RankEntry& entry) { return entry.state == RankState::Waiting; };
+  const bool more = std::any_of(ranks_.begin(), ranks_.end(), waits);
+  if (std::exchange(started_, true) && !more) return broken("started its workers twice");
   for (const wire::StartedWorker& worker : m.workers) {
     Result<RankEntry*> entry = of_rank(worker.rank);
     if (!entry) return entry.error();
@@ -166,14 +206,9 @@ Judgement AttemptConduct::judge(const wire::StdinCredit& m) {
   return {};
 }
 
-Judgement AttemptConduct::judge_attempt(std::uint32_t attempt) const {
-  if (attempt == number_) return {};
-  return broken("spoke of attempt " + number(attempt) + ", which it is not at");
-}
-
 // The members of the world are counted from 0.
 Judgement AttemptConduct::judge(const wire::FenceData& m) {
-  if (Judgement attempt = judge_attempt(m.attempt); !attempt) return attempt;
+  if (Judgement attempt = judge_attempt(m.attempt, number_); !attempt) return attempt;
   if (!started_ || members_ == 0) return broken("spoke of a fence, and none was to be");
   if (m.fence.size() > wire::kMaxFenceName || m.bytes.size() > wire::kMaxPiece) {
     return broken("sent a piece of a fence that is longer than allowed");
@@ -188,13 +223,43 @@ Judgement AttemptConduct::judge(const wire::FenceData& m) {
 }
 
 Judgement AttemptConduct::judge(const wire::Relay& m) {
-  if (Judgement attempt = judge_attempt(m.attempt); !attempt) return attempt;
+  if (Judgement attempt = judge_attempt(m.attempt, number_); !attempt) return attempt;
   if (!started_ || members_ == 0) return broken("handed something on, and there was nobody to have it");
   if (auto entry = of_rank(m.from); !entry) return entry.error();
   if (m.to.value() >= members_) return broken("spoke of a rank that there is not");
   if (m.bytes.size() > wire::kMaxPiece) return broken("handed on what is longer than allowed");
   if (Judgement few = at_most(++relays_, wire::kMaxRelays, "words for other hosts"); !few) return few;
   return at_most(relayed_ += m.bytes.size(), wire::kMaxRelayed, "bytes for other hosts");
+}
+
+Judgement AttemptConduct::judge(const wire::SpawnWish& m) {
+  constexpr std::size_t kMost = 1024;
+  constexpr std::size_t kMostWords = std::size_t{1} << 20;  // a frame has no more bytes
+  if (Judgement attempt = judge_attempt(m.attempt, number_); !attempt) return attempt;
+  if (members_ == 0) return broken("asked for more ranks, and nobody here can");
+  if (auto entry = started_one(m.from); !entry) return entry.error();
+  if (m.programs.empty() || m.programs.size() > kMostWords) return broken("asked for more ranks of no program");
+  for (const plan::SpawnProgram& program : m.programs) {
+    if (program.command.empty()) return broken("asked for more ranks of no program");
+  }
+  const std::size_t size = size_of(m);
+  if (!spawns_.emplace(std::pair(m.from, m.call), size).second) return broken("asked twice for the same ranks");
+  spawn_bytes_ += size;
+  if (Judgement few = at_most(spawns_.size(), kMost, "wishes for ranks"); !few) return few;
+  return at_most(spawn_bytes_, wire::kMaxFenceOfHost, "bytes of wishes for ranks");
+}
+
+Judgement AttemptConduct::judge(const wire::Added& m) {
+  if (added_state_ != AddedState::Asked || m.first != added_->first || m.attempt != number_) {
+    return broken("told of ranks that it was not asked about");
+  }
+  added_state_ = AddedState::Waits;
+  if (Judgement few = at_most(m.obstacles.size(), added_->apps.size() + kMostObstacles, "obstacles"); !few) return few;
+  for (const wire::Obstacle& obstacle : m.obstacles) {
+    const std::initializer_list<std::string_view> words{obstacle.message, obstacle.hint};
+    if (Judgement texts = all_fit(words); !texts) return texts;
+  }
+  return {};
 }
 
 Judgement AttemptConduct::judge(const wire::HostUsed& m) {
@@ -254,7 +319,7 @@ Judgement AttemptConduct::judge(const wire::WorkersUse& m) {
 }
 
 Judgement AttemptConduct::judge(const wire::RankFault& m) {
-  if (Judgement attempt = judge_attempt(m.attempt); !attempt) return attempt;
+  if (Judgement attempt = judge_attempt(m.attempt, number_); !attempt) return attempt;
   Result<RankEntry*> entry = started_one(m.rank);
   if (!entry) return entry.error();
   const bool ended = (*entry)->state == RankState::Exited || (*entry)->state == RankState::Drained;

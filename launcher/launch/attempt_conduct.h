@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -27,6 +28,9 @@ class AttemptConduct {
   void note(const wire::Fenced& m);
   void note(const wire::AskTraces& m) { traces_.emplace(m.id, Traces()); }
   void note(const wire::AskUse& m) { uses_asked_.insert(m.id); }
+  void note(const wire::AddWorkers& m);
+  void note(const wire::StartAdded& m);
+  void note(const wire::SpawnAnswer& m);
 
   // Error (Protocol): the rule that this breaks, as a clause with the host left out.
   Result<void> judge(const wire::Prepared& m);
@@ -45,6 +49,8 @@ class AttemptConduct {
   Result<void> judge(const wire::FenceData& m);
   Result<void> judge(const wire::Relay& m);
   Result<void> judge(const wire::RankFault& m);
+  Result<void> judge(const wire::SpawnWish& m);
+  Result<void> judge(const wire::Added& m);
   Result<void> judge(const wire::HostUsed& m);
   Result<void> judge(const wire::Trace& m);
   Result<void> judge(const wire::Traced& m);
@@ -60,10 +66,7 @@ class AttemptConduct {
     std::uint64_t input_out = 0;  // bytes that we have sent it and that it has not taken
   };
 
-  Result<void> judge_attempt(std::uint32_t attempt) const;
-  Result<void> judge_services(const std::vector<wire::Service>& services) const;
   Result<void> judge_mpi(const wire::MpiUse& m);
-  std::size_t wishes(wire::ServiceKind kind) const;
   Result<RankEntry*> of_rank(Rank rank);      // one of this host
   Result<RankEntry*> started_one(Rank rank);  // ... whose host has said what runs
 
@@ -75,10 +78,14 @@ class AttemptConduct {
   bool looks_for_mpi_;
   bool looks_;             // how much of the host is in use
   bool records_;           // torch may
-  std::uint32_t members_;  // of the world of its services
+  std::uint32_t members_;  // of the worlds of its services
 
   std::vector<RankEntry> ranks_;  // sorted
   bool started_ = false;
+  std::optional<wire::AddWorkers> added_;  // the last: it waits, or may say Started
+  enum class AddedState : std::uint8_t { None, Asked, Waits, Starts } added_state_ = AddedState::None;
+  std::map<std::pair<Rank, std::string>, std::size_t> spawns_;          // that have no answer: bytes
+  std::size_t spawn_bytes_ = 0;                                         // of all of these
   std::size_t failures_ = 0;                                            // of logs, of pipes
   std::size_t kills_ = 0;                                               // for lack of memory, told
   std::size_t mpi_uses_ = 0;                                            // told while they run

@@ -24,128 +24,12 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "launcher/pmix/frames.h"
 #include "launcher/pmix/pmix_abi.h"
+#include "launcher/pmix/upcalls.h"
+#include "launcher/pmix/worlds.h"
 
-enum { kSocket = 0, kHeader = 5, kCallSeconds = 20, kEndSeconds = 2 };
-
-/* Types of frames, as in pmix_frames.h. */
-enum {
-  kLoad = 1,
-  kServe,
-  kAnswer,
-  kGiveModex,
-  kLeave,
-  kLoaded = 16,
-  kRefused,
-  kServing,
-  kConnected,
-  kFinalized,
-  kAbort,
-  kFence,
-  kAskModex,
-  kModexData
-};
-
-/* ---- frames (common/wire/frame.h): length of the fields, type, fields; numbers big-endian, lengths before contents */
-
-typedef struct {
-  char* bytes;
-  size_t size;
-  size_t room;
-} Buffer;
-
-typedef struct {
-  const unsigned char* at;
-  size_t left;
-} Input;
-
-static void* need(void* memory) {
-  if (memory == NULL) _exit(1); /* the agent says that we have ended */
-  return memory;
-}
-
-static void put(Buffer* to, const void* bytes, size_t size) {
-  if (to->room - to->size < size) {
-    to->room = (to->size + size) * 2;
-    to->bytes = need(realloc(to->bytes, to->room));
-  }
-  if (size > 0) memmove(to->bytes + to->size, bytes, size);
-  to->size += size;
-}
-
-static void put_number(Buffer* to, uint32_t number) {
-  const unsigned char bytes[4] = {(unsigned char)(number >> 24), (unsigned char)(number >> 16),
-                                  (unsigned char)(number >> 8), (unsigned char)number};
-  put(to, bytes, sizeof bytes);
-}
-
-static void put_bytes(Buffer* to, const void* bytes, size_t size) {
-  put_number(to, (uint32_t)size);
-  put(to, bytes, size);
-}
-
-static void put_text(Buffer* to, const char* text) { put_bytes(to, text, text == NULL ? 0 : strlen(text)); }
-
-static Buffer frame(unsigned char type) {
-  Buffer out = {NULL, 0, 0};
-  put_number(&out, 0);
-  put(&out, &type, 1);
-  return out;
-}
-
-static pthread_mutex_t writing = PTHREAD_MUTEX_INITIALIZER;
-
-/* Sends the frame and frees it. */
-static void send_frame(Buffer* what) {
-  const uint32_t size = (uint32_t)(what->size - kHeader);
-  for (int i = 0; i < 4; ++i) what->bytes[i] = (char)(size >> (24 - 8 * i));
-  pthread_mutex_lock(&writing);
-  for (size_t sent = 0; sent < what->size;) {
-    const ssize_t n = write(kSocket, what->bytes + sent, what->size - sent);
-    if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) _exit(0); /* the agent is gone */
-    sent += (size_t)n;
-  }
-  pthread_mutex_unlock(&writing);
-  free(what->bytes);
-}
-
-static bool read_all(void* to, size_t size) {
-  for (size_t got = 0; got < size;) {
-    const ssize_t n = read(kSocket, (char*)to + got, size - got);
-    if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) return false;
-    got += (size_t)n;
-  }
-  return true;
-}
-
-static const unsigned char* take(Input* from, size_t size) {
-  if (from->left < size) _exit(1); /* not our agent */
-  const unsigned char* const at = from->at;
-  from->at += size;
-  from->left -= size;
-  return at;
-}
-
-static uint64_t take_number(Input* from, size_t size) {
-  const unsigned char* const at = take(from, size);
-  uint64_t number = 0;
-  for (size_t i = 0; i < size; ++i) number = number << 8 | at[i];
-  return number;
-}
-
-static uint32_t take_count(Input* from) { return (uint32_t)take_number(from, 4); }
-
-/* The caller frees it. */
-static char* take_text(Input* from) {
-  const uint32_t size = take_count(from);
-  const unsigned char* const at = take(from, size);
-  char* const text = need(malloc((size_t)size + 1));
-  memmove(text, at, size);
-  text[size] = '\0';
-  return text;
-}
+enum { kCallSeconds = 20, kEndSeconds = 2 };
 
 /* ---- libpmix */
 
@@ -165,15 +49,6 @@ static struct {
 } pmix;
 
 static bool serving;
-static char served[kNamespaceSize];
-
-static PmixProc proc_of(uint32_t rank) {
-  PmixProc out;
-  memset(&out, 0, sizeof out);
-  memmove(out.nspace, served, sizeof served);
-  out.rank = rank;
-  return out;
-}
 
 static void refuse(const char* what, const char* why) {
   Buffer out = frame(kRefused);
@@ -284,6 +159,12 @@ static bool take_value(Input* in, PmixValue* value) {
     case kTypeUint16: value->data.uint16 = (uint16_t)number; break;
     case kTypeUint32:
     case kTypeRank: value->data.uint32 = (uint32_t)number; break;
+    case kTypeProc: {
+      PmixProc* const proc = need(calloc(1, sizeof *proc));
+      *proc = proc_of((uint32_t)number);
+      value->data.proc = proc;
+      break;
+    }
     case kTypeDataArray: free(text); return take_array(in, value);
     default: return take_regex(value, value->type, text);
   }
@@ -322,130 +203,6 @@ static int result_of(int status) {
   return read(ended[0], &status, sizeof status) == (ssize_t)sizeof status ? status : kPmixError;
 }
 
-/* ---- what libpmix waits for */
-
-/* An upcall that the agent is to answer; its number is its place. */
-typedef struct {
-  bool used;
-  PmixDone done;
-  PmixData data;
-  void* its;
-} Open;
-
-static pthread_mutex_t opening = PTHREAD_MUTEX_INITIALIZER;
-static Open* opened;
-static uint32_t open_room;
-
-static uint32_t open_one(PmixDone done, PmixData data, void* its) {
-  pthread_mutex_lock(&opening);
-  uint32_t id = 0;
-  while (id < open_room && opened[id].used) ++id;
-  if (id == open_room) {
-    open_room = (open_room + 8) * 2;
-    opened = need(realloc(opened, open_room * sizeof *opened));
-    memset(opened + id, 0, (open_room - id) * sizeof *opened);
-  }
-  const Open one = {true, done, data, its};
-  opened[id] = one;
-  pthread_mutex_unlock(&opening);
-  return id;
-}
-
-static Open close_one(uint32_t id) {
-  Open one = {false, NULL, NULL, NULL};
-  pthread_mutex_lock(&opening);
-  if (id < open_room) {
-    one = opened[id];
-    opened[id].used = false;
-  }
-  pthread_mutex_unlock(&opening);
-  return one;
-}
-
-static void answer(Input* in) {
-  const uint32_t id = take_count(in);
-  const int status = (int)take_count(in);
-  const uint32_t size = take_count(in);
-  const unsigned char* const at = take(in, size);
-  const Open one = close_one(id);
-  if (one.done != NULL) one.done(status, one.its);
-  if (one.data == NULL) return;
-  char* const copy = need(malloc((size_t)size + 1));
-  memmove(copy, at, size);
-  one.data(status, copy, size, one.its, free, copy);
-}
-
-/* ---- upcalls */
-
-static int on_connected(const PmixProc* proc, void* object, PmixDone done, void* its) {
-  (void)object;
-  Buffer out = frame(kConnected);
-  put_number(&out, proc->rank);
-  send_frame(&out);
-  if (done == NULL) return kPmixSuccess;
-  done(kPmixSuccess, its);
-  return kPmixSuccess;
-}
-
-static int on_finalized(const PmixProc* proc, void* object, PmixDone done, void* its) {
-  (void)object;
-  Buffer out = frame(kFinalized);
-  put_number(&out, open_one(done, NULL, its));
-  put_number(&out, proc->rank);
-  send_frame(&out);
-  return kPmixSuccess;
-}
-
-static int on_abort(const PmixProc* proc, void* object, int status, const char* text, PmixProc* procs, size_t count,
-                    PmixDone done, void* its) {
-  (void)object;
-  (void)procs;
-  (void)count; /* whoever is meant, all end */
-  Buffer out = frame(kAbort);
-  put_number(&out, open_one(done, NULL, its));
-  put_number(&out, proc->rank);
-  put_number(&out, (uint32_t)status);
-  put_text(&out, text);
-  send_frame(&out);
-  return kPmixSuccess;
-}
-
-static int on_fence(const PmixProc* procs, size_t count, const PmixInfo* infos, size_t info_count, char* data,
-                    size_t size, PmixData done, void* its) {
-  (void)infos;
-  (void)info_count;
-  Buffer out = frame(kFence);
-  put_number(&out, open_one(NULL, done, its));
-  put_number(&out, (uint32_t)count);
-  for (size_t i = 0; i < count; ++i) put_number(&out, procs[i].rank);
-  put_bytes(&out, data, data == NULL ? 0 : size);
-  send_frame(&out);
-  return kPmixSuccess;
-}
-
-static int on_direct_modex(const PmixProc* proc, const PmixInfo* infos, size_t count, PmixData done, void* its) {
-  (void)infos;
-  (void)count;
-  Buffer out = frame(kAskModex);
-  put_number(&out, open_one(NULL, done, its));
-  put_number(&out, proc->rank);
-  send_frame(&out);
-  return kPmixSuccess;
-}
-
-/* libpmix itself keeps the files that a rank wants removed after it, but only for a host that has this. */
-static int on_job_control(const PmixProc* proc, const PmixProc* targets, size_t target_count, const PmixInfo* infos,
-                          size_t count, void* done, void* its) {
-  (void)proc;
-  (void)targets;
-  (void)target_count;
-  (void)infos;
-  (void)count;
-  (void)done;
-  (void)its;
-  return kPmixNotSupported;
-}
-
 /* ---- what the agent wants */
 
 /* Registers a rank and adds its environment. False: refused. */
@@ -463,32 +220,58 @@ static bool add_client(uint32_t rank, Buffer* out) {
   return true;
 }
 
+/* Registers a namespace and its ranks here. False: refused. */
+static bool add_world(Input* in, const World* world) {
+  PmixInfo* infos = NULL;
+  size_t info_count = 0;
+  if (!take_infos(in, &infos, &info_count)) return false;
+  const uint32_t count = take_count(in);
+  const int known = pmix.register_nspace(world->name, (int)count, infos, info_count, note_end, NULL);
+  if (!refuse_unless(result_of(known), "libpmix does not take the job's description")) return false;
+  Buffer out = frame(kServing);
+  put_number(&out, count);
+  for (uint32_t i = 0; i < count; ++i) {
+    if (!add_client(take_count(in), &out)) return false;
+  }
+  send_frame(&out);
+  return true;
+}
+
+static void forget(uint32_t base) {
+  const World world = forget_world(base);
+  if (world.size == 0) return;
+  pmix.deregister_nspace(world.name, note_end, NULL);
+  result_of(kPmixSuccess);
+}
+
+static void add_another(Input* in) {
+  const uint32_t base = take_count(in);
+  const World world = take_world(in, base);
+  remember_world(&world);
+  if (!add_world(in, &world)) forget_world(base);
+}
+
 static void serve(Input* in) {
   static PmixModule module = {.client_connected = on_connected,
                               .client_finalized = on_finalized,
                               .abort = on_abort,
                               .fence = on_fence,
                               .direct_modex = on_direct_modex,
+                              .publish = on_publish,
+                              .lookup = on_lookup,
+                              .unpublish = on_unpublish,
+                              .spawn = on_spawn,
+                              .connect = on_meeting,
+                              .disconnect = on_meeting,
                               .job_control = on_job_control};
-  char* const nspace = take_text(in);
-  const size_t length = strlen(nspace);
-  memmove(served, nspace, length < kNamespaceSize ? length : kNamespaceSize - 1);
-  free(nspace);
-  PmixInfo *of_server = NULL, *of_job = NULL;
-  size_t server_count = 0, job_count = 0;
+  const World world = take_world(in, 0);
+  remember_world(&world);
+  PmixInfo* of_server = NULL;
+  size_t server_count = 0;
   if (!take_infos(in, &of_server, &server_count)) return;
   if (!refuse_unless(pmix.init(&module, of_server, server_count), "libpmix does not start")) return;
   serving = true;
-  if (!take_infos(in, &of_job, &job_count)) return;
-  const uint32_t count = take_count(in);
-  const int known = pmix.register_nspace(served, (int)count, of_job, job_count, note_end, NULL);
-  if (!refuse_unless(result_of(known), "libpmix does not take the job's description")) return;
-  Buffer out = frame(kServing);
-  put_number(&out, count);
-  for (uint32_t i = 0; i < count; ++i) {
-    if (!add_client(take_count(in), &out)) return;
-  }
-  send_frame(&out);
+  add_world(in, &world);
 }
 
 static void on_modex_reply(int status, char* data, size_t size, void* its) {
@@ -508,7 +291,7 @@ static void give_modex(Input* in) {
 
 static void leave(void) {
   alarm(kEndSeconds); /* a library that does not come back does not keep us */
-  if (serving) pmix.deregister_nspace(served, note_end, NULL);
+  for (uint32_t i = 0; serving && i < world_count; ++i) pmix.deregister_nspace(worlds[i].name, note_end, NULL);
   if (serving) pmix.finalize();
   _exit(0);
 }
@@ -519,6 +302,8 @@ static void obey(unsigned char type, Input* in) {
     case kServe: serve(in); break;
     case kAnswer: answer(in); break;
     case kGiveModex: give_modex(in); break;
+    case kAddWorld: add_another(in); break;
+    case kForget: forget(take_count(in)); break;
     default: leave();
   }
 }

@@ -14,6 +14,7 @@ enum {
   kPmixSuccess = 0,
   kPmixError = -1,
   kPmixNotSupported = -47,
+  kPmixFirstRead = 1, /* of a persistence */
   kPmixOperationSucceeded = -157,
 };
 
@@ -23,6 +24,8 @@ enum {
   kTypeString = 3,
   kTypeSize = 4,
   kTypeUint16 = 13,
+  kTypeProc = 22,
+  kTypeObject = 27,
   kTypeUint32 = 14,
   kTypeInfo = 24,
   kTypeDataArray = 39,
@@ -57,6 +60,8 @@ typedef struct {
       size_t size;
     } object;
     PmixDataArray* array;
+    PmixProc* proc;
+    uint8_t persistence;
     void* widest[3];
   } data;
 } PmixValue;
@@ -67,7 +72,25 @@ typedef struct {
   PmixValue value;
 } PmixInfo;
 
+typedef struct {
+  PmixProc proc;
+  char key[kKeySize];
+  PmixValue value;
+} PmixPublished;
+
+typedef struct {
+  char* command;
+  char** argv;
+  char** environment;
+  char* directory;
+  int count;
+  PmixInfo* infos;
+  size_t info_count;
+} PmixApp;
+
 typedef void (*PmixDone)(int status, void* its);
+typedef void (*PmixSpawned)(int status, char* nspace, void* its);
+typedef void (*PmixFound)(int status, PmixPublished* data, size_t count, void* its);
 typedef void (*PmixRelease)(void* its);
 typedef void (*PmixData)(int status, const char* data, size_t size, void* its, PmixRelease release, void* released);
 typedef void (*PmixModexReply)(int status, char* data, size_t size, void* its);
@@ -81,7 +104,16 @@ typedef struct {
   int (*fence)(const PmixProc* procs, size_t count, const PmixInfo* infos, size_t info_count, char* data, size_t size,
                PmixData done, void* its);
   int (*direct_modex)(const PmixProc* proc, const PmixInfo* infos, size_t count, PmixData done, void* its);
-  void* between[14];
+  int (*publish)(const PmixProc* proc, const PmixInfo* infos, size_t count, PmixDone done, void* its);
+  int (*lookup)(const PmixProc* proc, char** keys, const PmixInfo* infos, size_t count, PmixFound done, void* its);
+  int (*unpublish)(const PmixProc* proc, char** keys, const PmixInfo* infos, size_t count, PmixDone done, void* its);
+  int (*spawn)(const PmixProc* proc, const PmixInfo* infos, size_t info_count, const PmixApp* apps, size_t count,
+               PmixSpawned done, void* its);
+  int (*connect)(const PmixProc* procs, size_t count, const PmixInfo* infos, size_t info_count, PmixDone done,
+                 void* its);
+  int (*disconnect)(const PmixProc* procs, size_t count, const PmixInfo* infos, size_t info_count, PmixDone done,
+                    void* its);
+  void* between[8];
   int (*job_control)(const PmixProc* proc, const PmixProc* targets, size_t target_count, const PmixInfo* infos,
                      size_t count, void* done, void* its);
   void* others[44];

@@ -71,6 +71,13 @@ struct RankStarted {
   Rank rank;
   std::int32_t pid = 0;
 };
+// Ranks have been asked for by one of those that run (MPI_Comm_spawn): those from `first` on. `plan` is that of the
+// attempt, which has them now.
+struct RanksSpawned {
+  const plan::LaunchPlan* plan = nullptr;
+  Rank asked_by;
+  Rank first;
+};
 struct RankOutput {
   Rank rank;
   Stream stream = Stream::Stdout;
@@ -127,8 +134,8 @@ struct JobEnds {
 };
 
 using Happening = std::variant<JobBegins, HostStep, HostConnected, HostReady, HostFailed, HostExcluded, HostInUse,
-                               HostEnded, WorkersStart, RankStarted, RankOutput, RankExited, RankDrained, SignalCame,
-                               JobStops, AttemptFails, AttemptBegins, JobEnds>;
+                               HostEnded, WorkersStart, RankStarted, RanksSpawned, RankOutput, RankExited, RankDrained,
+                               SignalCame, JobStops, AttemptFails, AttemptBegins, JobEnds>;
 
 struct Event {
   TimePoint at;

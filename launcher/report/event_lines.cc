@@ -91,6 +91,12 @@ class Details {
     about("rank_start", e.rank);
     out_["pid"] = e.pid;
   }
+  void operator()(const RanksSpawned& e) {
+    about("ranks_spawned", e.asked_by);
+    out_["first_rank"] = e.first.value();
+    out_["world_size"] = e.plan->map.world_size() - e.first.value();
+    out_["hosts"] = hosts_json(e.plan->map);
+  }
   void operator()(const HostInUse&) {}
   void operator()(const RankOutput&) {}  // only counted
   void operator()(const RankExited& e) {
@@ -177,6 +183,7 @@ void EventLines::on_event(const Event& event) {
     volumes_.assign(plan_->map.world_size(), {});
   }
   if (plan_ == nullptr) return;
+  if (std::holds_alternative<RanksSpawned>(event.what)) volumes_.resize(plan_->map.world_size());
   if (const auto* output = std::get_if<RankOutput>(&event.what)) {
     Volume& volume = volumes_[output->rank.value()];
     (output->stream == Stream::Stdout ? volume.out : volume.err) += output->bytes;

@@ -34,6 +34,7 @@ struct JobProgress::Listener {
     rank.start = rank.last_output = at;
     p.set(rank, RankState::Running);
   }
+  void operator()(const RanksSpawned& e) const { p.grow(e.plan->map, e.first); }
   void operator()(const RankOutput& e) const {
     RankLine& rank = p.ranks_[e.rank.value()];
     rank.bytes += e.bytes;
@@ -92,6 +93,15 @@ void JobProgress::list(const plan::JobMap& map) {
   }
   host_counts_[static_cast<std::size_t>(HostState::Waiting)] = hosts_.size();
   rank_counts_[static_cast<std::size_t>(RankState::Waiting)] = ranks_.size();
+}
+
+void JobProgress::grow(const plan::JobMap& map, Rank first) {
+  for (std::uint32_t r = first.value(); r < map.world_size(); ++r) {
+    const std::size_t at = *place_[map.ranks[r].host.value()];
+    ranks_.emplace_back().host = at;
+    hosts_[at].ranks.add(r);
+    ++rank_counts_[static_cast<std::size_t>(RankState::Waiting)];
+  }
 }
 
 JobProgress::Host* JobProgress::host(HostIndex index) {

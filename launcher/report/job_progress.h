@@ -57,6 +57,7 @@ class JobProgress final : public EventListener {
 
   void begin_attempt(const AttemptBegins& attempt);
   void list(const plan::JobMap& map);
+  void grow(const plan::JobMap& map, Rank first);
 
   TimePoint begin_;
   std::uint32_t attempt_ = 1;

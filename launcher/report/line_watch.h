@@ -50,6 +50,7 @@ class LineWatch {
 
   LineWatch(WatchRule rule, std::uint32_t world_size);
 
+  void grow(std::uint32_t ranks) { ranks_.resize(ranks); }  // there are so many now
   void started(Rank rank, TimePoint now);
   void add(Rank rank, Stream stream, std::string_view bytes, TimePoint now);
   void ended(Rank rank);

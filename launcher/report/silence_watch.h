@@ -21,6 +21,7 @@ class SilenceWatch {
   // `map` outlives this.
   SilenceWatch(Duration limit, const plan::JobMap& map) : limit_(limit), map_(map), ranks_(map.world_size()) {}
 
+  void grow(std::uint32_t ranks) { ranks_.resize(ranks); }  // there are so many now
   void started(Rank rank, TimePoint now);
   void spoke(Rank rank, TimePoint now);
   void ended(Rank rank);

@@ -58,6 +58,11 @@ struct Timeline::Listener {
     t.ranks_[e.rank.value()].start = at;
     t.ranks_[e.rank.value()].pid = e.pid;
   }
+  void operator()(const RanksSpawned& e) const {
+    t.marks_.push_back({at, "start", "ranks are spawned"});
+    t.enlist(e.plan->map);
+    t.place(e.plan->map);
+  }
   void operator()(const RankOutput& e) const { t.add_output(e, at); }
   void operator()(const RankExited& e) const {
     RankLine& rank = t.ranks_[e.rank.value()];

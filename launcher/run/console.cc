@@ -105,16 +105,26 @@ void Console::add_targets(std::span<const output::TagSubject> workers, const Out
   }
 }
 
-void Console::begin_again(const std::vector<output::TagSubject>& workers, const OutputOptions& options) {
+// Those from `first` on: some are known from an attempt before, and write once more.
+void Console::begin_targets(std::span<const output::TagSubject> workers, std::size_t first,
+                            const OutputOptions& options) {
   const std::size_t known = std::min(workers.size(), targets_.size() / std::size(kStreams));
-  auto to = targets_.begin();
-  for (std::size_t i = 0; i < known; ++i) {
-    for (const Stream stream : kStreams) {
-      const Target& target = *to++;
-      if (target.sink != nullptr) target.sink->chain.begin_again(target.source, tagged(workers[i], stream, options));
+  for (std::size_t i = first; i < known; ++i) {
+    for (std::size_t s = 0; s < std::size(kStreams); ++s) {
+      const Target& target = targets_[i * std::size(kStreams) + s];
+      if (target.sink != nullptr)
+        target.sink->chain.begin_again(target.source, tagged(workers[i], kStreams[s], options));
     }
   }
-  add_targets(std::span(workers).subspan(known), options);  // the job has grown
+  add_targets(workers.subspan(known), options);  // the job has grown
+}
+
+void Console::begin_again(const std::vector<output::TagSubject>& workers, const OutputOptions& options) {
+  begin_targets(workers, 0, options);
+}
+
+void Console::grow(const std::vector<output::TagSubject>& workers, Rank first, const OutputOptions& options) {
+  begin_targets(workers, first.value(), options);
 }
 
 Console::Target& Console::target(Rank rank, Stream stream) {

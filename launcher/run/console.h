@@ -37,6 +37,8 @@ class Console {
   void worker_done(Rank rank);
   // All of them, which are done, are there once more, perhaps on other hosts.
   void begin_again(const std::vector<output::TagSubject>& workers, const OutputOptions& options);
+  // There are more of them, those from `first` on.
+  void grow(const std::vector<output::TagSubject>& workers, Rank first, const OutputOptions& options);
   // A line of the launcher's own, "sml-run: " before it, on stderr.
   void say(std::string_view text);
   // Hands what has been gathered to the system, as far as it takes it; the rest follows when it takes more.
@@ -66,6 +68,7 @@ class Console {
     Sink* sink = nullptr;  // null: not shown
     output::Chain::Source source = 0;
   };
+  void begin_targets(std::span<const output::TagSubject> workers, std::size_t first, const OutputOptions& options);
   void add_targets(std::span<const output::TagSubject> workers, const OutputOptions& options);
   void arm_timer();
   Target& target(Rank rank, Stream stream);

@@ -70,6 +70,33 @@ void RankLogs::begin() {
   if (Result<void> made = files_->create(); !made) failed_(made.error());
 }
 
+void RankLogs::name_files(std::vector<wire::Worker>& workers) const {
+  for (wire::Worker& worker : workers) {
+    worker.stdout_log = paths_[index_of(worker.rank, Stream::Stdout)];
+    worker.stderr_log = paths_[index_of(worker.rank, Stream::Stderr)];
+  }
+}
+
+// The others have their files: only theirs follow from the grown plan.
+Result<void> RankLogs::add(const plan::LaunchPlan& plan, Rank first, const output::StreamRoutes& routes,
+                           std::vector<wire::AddWorkers>& messages) {
+  if (options_.directory.empty()) return {};
+  Result<std::vector<std::string>> paths = log_paths(options_, routes, plan);
+  if (!paths) return paths.error();
+  const std::size_t known = index_of(first, Stream::Stdout);
+  paths_.resize(known);
+  paths_.insert(paths_.end(), paths->begin() + static_cast<std::ptrdiff_t>(known), paths->end());
+  if (options_.place != LogPlace::Hosts) return {};
+  for (wire::AddWorkers& message : messages) name_files(message.workers);
+  return {};
+}
+
+void RankLogs::begin(Rank first) {
+  if (!files_) return;
+  const auto known = static_cast<std::ptrdiff_t>(index_of(first, Stream::Stdout));
+  if (Result<void> made = files_->add({paths_.begin() + known, paths_.end()}); !made) failed_(made.error());
+}
+
 void RankLogs::write(Rank rank, Stream stream, std::string_view bytes) {
   if (!files_) return;
   if (Result<void> written = files_->write(index_of(rank, stream), bytes); !written) failed_(written.error());
@@ -81,10 +108,7 @@ void RankLogs::instruct(launch::AgentSession::Plan& session) const {
     prepare->logs = {
         .max_size = options_.rules.max_size,
         .overwrite = options_.rules.overwrite == os::Overwrite::Yes ? wire::LogOverwrite::Yes : wire::LogOverwrite::No};
-    for (wire::Worker& worker : prepare->workers) {
-      worker.stdout_log = paths_[index_of(worker.rank, Stream::Stdout)];
-      worker.stderr_log = paths_[index_of(worker.rank, Stream::Stderr)];
-    }
+    name_files(prepare->workers);
   }
 }
 

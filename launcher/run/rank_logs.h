@@ -33,11 +33,19 @@ class RankLogs {
   void on_failure(std::function<void(Error why)> failed) { failed_ = std::move(failed); }
   // Makes the files, unless the agents do; the workers are about to start.
   void begin();
+  // For ranks that may come while others run, those of `plan` from `first` on; in place of those that it was told
+  // before and that have not begun. Tells the agents what to write themselves. Error: as of log_paths().
+  Result<void> add(const plan::LaunchPlan& plan, Rank first, const output::StreamRoutes& routes,
+                   std::vector<wire::AddWorkers>& messages);
+  // They start.
+  void begin(Rank first);
   void write(Rank rank, Stream stream, std::string_view bytes);
   // Tells a host's agent what to write itself.
   void instruct(launch::AgentSession::Plan& session) const;
 
  private:
+  void name_files(std::vector<wire::Worker>& workers) const;
+
   LogOptions options_;
   std::vector<std::string> paths_;
   std::optional<os::LogFiles> files_;  // nothing: none here

@@ -219,7 +219,7 @@ void Run::look_for_growth() {
   if (!attempt_->runs() || !all_run) return;
   const Result<plan::JobMap> next = next_map();
   if (!next) return;
-  const std::string why = changing_hosts_.reason_to_regroup(attempt_->plan().map, *next, Clock::now());
+  const std::string why = changing_hosts_.reason_to_regroup(attempt_->planned().map, *next, Clock::now());
   if (why.empty()) return;
   console_.say("the workers are ended, and start anew: " + why);
   attempt_->stop_to_regroup();
@@ -285,7 +285,7 @@ void Run::begin_again() {
     end_ = {next.error().message()};
     return attempt_->leave();
   }
-  plan::LaunchPlan plan = attempt_->plan();
+  plan::LaunchPlan plan = attempt_->planned();
   if (options_.verbosity != Verbosity::Quiet) {
     for (const std::string& change : plan::changes(plan.map, *next)) console_.say(change);
   }

@@ -25,6 +25,11 @@ void WorkerStreams::take_input_back() {
   for (const plan::RankAssignment& rank : job_.plan().map.ranks) stdin_.remove_reader(rank.rank);
 }
 
+void WorkerStreams::add_workers(const plan::LaunchPlan& plan, Rank first) {
+  job_.console.grow(tag_subjects(plan.map), first, job_.options.output);
+  job_.logs.begin(first);
+}
+
 void WorkerStreams::worker_output(Rank rank, Stream stream, std::string_view bytes, TimePoint read_at) {
   if (job_.options.logs.copy == CopyToOutput::Yes) job_.console.worker_output(rank, stream, bytes, read_at);
   job_.logs.write(rank, stream, bytes);

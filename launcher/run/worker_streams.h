@@ -40,6 +40,10 @@ class WorkerStreams final : public attempt::WorkerSink {
   // That attempt is over. Those that follow it have none.
   void take_input_back();
 
+  Result<void> complete(const plan::LaunchPlan& plan, Rank first, std::vector<wire::AddWorkers>& messages) override {
+    return job_.logs.add(plan, first, job_.options.output.routes, messages);
+  }
+  void add_workers(const plan::LaunchPlan& plan, Rank first) override;
   void workers_run() override { stdin_.start(); }
   void worker_output(Rank rank, Stream stream, std::string_view bytes, TimePoint read_at) override;
   void worker_drained(Rank rank) override;

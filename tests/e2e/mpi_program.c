@@ -107,6 +107,39 @@ static void names(void) {
   if (rank == 0) MPI_Unpublish_name("ocean", MPI_INFO_NULL, port);
 }
 
+/* Asks for so many more of this program, which then do `what`, and adds up ranks of both worlds. */
+static void spawn(char* program, int count, char* what, MPI_Comm by) {
+  MPI_Comm children, all;
+  char* words[] = {what, NULL};
+  int sum = 0, place = 0, together = 0;
+  MPI_Comm_set_errhandler(by, MPI_ERRORS_RETURN);
+  const int failed = MPI_Comm_spawn(program, words, count, MPI_INFO_NULL, 0, by, &children, MPI_ERRCODES_IGNORE);
+  if (failed) printf("spawn %d of %d failed\n", rank, size);
+  if (failed) return;
+  MPI_Intercomm_merge(children, 0, &all);
+  MPI_Comm_rank(all, &place);
+  MPI_Comm_size(all, &together);
+  MPI_Allreduce(&place, &sum, 1, MPI_INT, MPI_SUM, all);
+  printf("spawn %d of %d together %d sum %d\n", rank, size, together, sum);
+  MPI_Comm_free(&all);
+  MPI_Comm_disconnect(&children);
+}
+
+static void be_child(void) {
+  MPI_Comm parent, all;
+  int sum = 0, place = 0, parents = 0;
+  MPI_Comm_get_parent(&parent);
+  if (parent == MPI_COMM_NULL) printf("child %d of %d without parent\n", rank, size);
+  if (parent == MPI_COMM_NULL) return;
+  MPI_Comm_remote_size(parent, &parents);
+  MPI_Intercomm_merge(parent, 1, &all);
+  MPI_Comm_rank(all, &place);
+  MPI_Allreduce(&place, &sum, 1, MPI_INT, MPI_SUM, all);
+  printf("child %d of %d place %d of parents %d sum %d\n", rank, size, place, parents, sum);
+  MPI_Comm_free(&all);
+  MPI_Comm_disconnect(&parent);
+}
+
 int main(int argc, char** argv) {
   const char* kind = argc > 1 ? argv[1] : "ring";
   const int number = argc > 2 ? atoi(argv[2]) : 0;
@@ -119,6 +152,18 @@ int main(int argc, char** argv) {
   if (strcmp(kind, "places") == 0) places();
   if (strcmp(kind, "bound") == 0) bound();
   if (strcmp(kind, "names") == 0) names();
+  if (strcmp(kind, "spawn") == 0) spawn(argv[0], number, argc > 3 ? argv[3] : "child", MPI_COMM_WORLD);
+  if (strcmp(kind, "spawn-nothing") == 0) spawn("no-such-program", number, "child", MPI_COMM_WORLD);
+  if (strcmp(kind, "spawn-each") == 0) spawn(argv[0], number, "child", MPI_COMM_SELF);
+  if (strcmp(kind, "child") == 0) be_child();
+  if (strcmp(kind, "child-abort") == 0) {
+    if (rank == size - 1) MPI_Abort(MPI_COMM_WORLD, 9);
+    pause();
+  }
+  if (strcmp(kind, "child-exit") == 0) {
+    if (rank == size - 1) _exit(6);
+    pause();
+  }
   if (strcmp(kind, "abort") == 0) {
     if (rank == size - 1) MPI_Abort(MPI_COMM_WORLD, number);
     pause();

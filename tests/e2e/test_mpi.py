@@ -1,4 +1,5 @@
 """Programs of MPICH, unmodified: their ranks find each other by PMI, on one host and on several."""
+import json
 import os
 import pathlib
 import re
@@ -109,6 +110,104 @@ class OnThisMachine(TestCase):
         self.assertLess(int(re.search(r"VmRSS:\s+(\d+) kB", done.stdout)[1]), 20_000)
 
 
+# A client that speaks PMI-1 as MPICH does where it can spawn, which Debian's cannot: its world, and what it is answered.
+SPAWNER = r"""
+import os, socket, sys
+file = socket.socket(fileno=int(os.environ["PMI_FD"])).makefile("rw")
+me = "%s %s of %s" % ("child" if "PMI_SPAWNED" in os.environ else "parent", os.environ["PMI_RANK"], os.environ["PMI_SIZE"])
+def ask(line):
+    file.write(line + "\n")
+    file.flush()
+    return file.readline().strip()
+def tell(what):
+    print(me, what, flush=True)
+ask("cmd=init pmi_version=1 pmi_subversion=1")
+space = ask("cmd=get_my_kvsname").split("kvsname=")[1]
+if "PMI_SPAWNED" not in os.environ and os.environ["PMI_RANK"] == "0":
+    count, *words = sys.argv[1:]
+    args = "".join(f"arg{i + 1}={w}\n" for i, w in enumerate(words[1:]))
+    tell(ask(f"mcmd=spawn\nnprocs={count}\nexecname={words[0]}\ntotspawns=1\nspawnssofar=1\n{args}argcnt={len(words) - 1}\n"
+             "preput_num=1\npreput_key_0=PARENT_ROOT_PORT_NAME\npreput_val_0=port#1\nendcmd"))
+ask(f"cmd=put kvsname={space} key=from{os.environ['PMI_RANK']} value=here")
+ask("cmd=barrier_in")
+got = [ask(f"cmd=get kvsname={space} key=from{r}").split("value=")[1] for r in range(int(os.environ["PMI_SIZE"]))]
+tell(f"port {ask(f'cmd=get kvsname={space} key=PARENT_ROOT_PORT_NAME').split('value=')[1]} got {' '.join(got)}")
+if len(sys.argv) == 2:
+    os._exit(int(sys.argv[1]))
+ask("cmd=finalize")
+"""
+
+
+class Spawning(TestCase):
+    """MPI_Comm_spawn as it comes by PMI."""
+
+    def spawner(self):
+        file = pathlib.Path(self.temporary_directory()) / "spawner.py"
+        file.write_text(SPAWNER)
+        return file
+
+    def job(self, *words_of_line, options=()):
+        return sml_run("--mpi", "pmi1", "-H", "localhost:5", "-np", "2", *options, "python3", self.spawner(), *words_of_line)
+
+    def test_new_ranks_are_a_world_of_their_own_in_the_same_job(self):
+        file = self.spawner()
+        report = pathlib.Path(self.temporary_directory()) / "report"
+        events = pathlib.Path(self.temporary_directory()) / "events"
+        logs = pathlib.Path(self.temporary_directory()) / "logs"
+        done = sml_run("--mpi", "pmi1", "-H", "localhost:5", "-np", "2", "--report", report, "--events", events, "--log-dir", logs,
+                       "python3", file, "3", "python3", file)
+        self.assert_status(done, 0)
+        self.assertEqual(sorted(done.stdout.splitlines()), sorted([
+            "[0] parent 0 of 2 cmd=spawn_result rc=0", *(f"[{r}] parent {r} of 2 port unknown got here here" for r in range(2)),
+            *(f"[{r + 2}] child {r} of 3 port port#1 got here here here" for r in range(3))]))
+        ranks = json.loads(report.read_text())["ranks"]
+        self.assertEqual([one["status"]["exit_code"] for one in ranks], [0] * 5)
+        self.assertEqual((logs / "rank.4" / "stdout").read_text(), "child 2 of 3 port port#1 got here here here\n")
+        kinds = [json.loads(line)["event"] for line in events.read_text().splitlines()]
+        self.assertEqual(kinds.count("rank_exit"), 5)
+        self.assertEqual(kinds.count("ranks_spawned"), 1)
+
+    def test_one_whose_slots_are_missing_gets_an_error_and_goes_on(self):
+        done = self.job("4", "python3", "x.py")
+        self.assert_status(done, 0)
+        self.assertIn("parent 0 of 2 cmd=spawn_result rc=-1", done.stdout)
+        self.assertIn("rank 0 on localhost: MPI_Comm_spawn starts nothing: it wants 4 slots for \"python3\", and on the hosts "
+                      "that run ranks of the job 3 are free", done.stderr)
+
+    def test_a_program_that_there_is_not_is_an_error_and_no_end(self):
+        done = self.job("1", "no-such-program")
+        self.assert_status(done, 0)
+        self.assertIn("parent 0 of 2 cmd=spawn_result rc=-1", done.stdout)
+        self.assertRegex(done.stderr, r"MPI_Comm_spawn starts nothing: it wants what localhost cannot start: .*no-such-program")
+
+    def test_a_new_rank_that_fails_ends_the_job_and_is_named(self):
+        file = self.spawner()
+        done = self.job("2", "python3", file, "7")
+        self.assert_status(done, 7)
+        self.assertRegex(done.stderr, r"rank [23] on localhost exited with status 7")
+        done = self.job("2", "python3", file, "0")
+        self.assert_status(done, 1)
+        self.assertRegex(done.stderr, r"rank [23] on localhost exited with status 0 without MPI_Finalize")
+
+    def test_a_wish_that_is_none_fails_the_rank_by_a_sentence(self):
+        script = ("if [ $PMI_RANK = 1 ]; then printf 'cmd=init pmi_version=1 pmi_subversion=1\\nmcmd=spawn\\nnprocs=x\\n"
+                  "execname=a\\nendcmd\\n' >&3; fi; sleep 60")
+        done = sml_run("-np", "2", "sh", "-c", script)
+        self.assert_status(done, 1)
+        self.assertIn('rank 1 on localhost sent "spawn" with "x" as nprocs', done.stderr)
+
+    def test_the_next_attempt_begins_with_the_ranks_that_were_planned(self):
+        file = self.spawner()
+        done = self.job("2", "python3", file, "7", options=("--max-restarts", "1", "--max-fruitless", "0"))
+        self.assert_status(done, 7)
+        self.assertEqual(len(re.findall("parent 0 of 2 cmd=spawn_result rc=0", done.stdout)), 2)
+
+    def test_a_library_that_cannot_gets_no_further_and_the_job_goes_on(self):
+        done = sml_run("-H", "localhost:4", "-np", "2", compiled(self), "spawn", "2")
+        self.assert_status(done, 0)
+        self.assertEqual(words(done), ["spawn 0 of 2 failed", "spawn 1 of 2 failed"])
+
+
 class ItsOwnLauncher(TestCase):
     """Links with the names of its launchers."""
 
@@ -160,6 +259,17 @@ class OnHosts(HostsCase):
             self.job(*line, self.program, "places",
                      wanted=[f"place {r} of {len(sizes)} node {on_node} universe {room} program 0"
                              for r, on_node in enumerate(sizes)])
+
+    def test_spawned_ranks_go_to_all_hosts_that_run_some(self):
+        file = pathlib.Path(self.enterContext(tempfile.NamedTemporaryFile(mode="w", suffix=".py", dir=BUILD / "tests")).name)
+        file.write_text(SPAWNER)
+        file.chmod(0o644)
+        names = self.bed.names()
+        done = self.bed.sml_run("algo-1", "--mpi", "pmi1", "-np", "3", "-H", f"{names[0]}:2,{names[1]}:3", "--tag", "{rank} {host}: ",
+                                "python3", str(file), "2", "python3", str(file), timeout=60)
+        self.assert_status(done, 0)
+        self.assertEqual(sorted(line for line in done.stdout.splitlines() if "child" in line),
+                         [f"{r + 3} {names[1]}: child {r} of 2 port port#1 got here here" for r in range(2)])
 
     def test_a_rank_that_is_killed_in_a_barrier_ends_the_job(self):
         hosts = ",".join(f"{name}:1" for name in self.bed.names()[:3])

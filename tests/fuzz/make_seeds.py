@@ -56,7 +56,10 @@ def pmix():
     types = types_of("common/rendezvous/pmix_frames.h", "FromHelper", 16)
     every = struct.pack(">I", 0xFFFFFFFE)
     one = {"Connected": u32(0), "Finalized": u32(1, 2), "Abort": u32(2, 0, 7) + text(b"N/A"),
-           "Fence": u32(3, 1) + every + text(b"card"), "AskModex": u32(4, 3), "ModexData": u32(0, 0) + text(b"card"),
+           "Fence": u32(3, 1) + every + text(b"card"),
+           "AskSpawn": u32(5, 0, 1) + texts(b"child", b"-x") + texts(b"OMPI_PARENT_PORT=p") + text(b"/srv") + text(b"a,b") + u32(2),
+           "Publish": u32(6, 2) + text(b"port") + text(b"x") + u32(1), "LookUp": u32(7) + text(b"port") + u32(1),
+           "Unpublish": u32(8) + text(b"port"), "AskModex": u32(4, 3), "ModexData": u32(0, 0) + text(b"card"),
            "Loaded": text(b"libpmix.so.2") + text(b"4.2.2"), "Refused": text(b"no libpmix") + text(b"none"),
            "Serving": u32(1, 0) + texts(b"PMIX_RANK=0")}
     for name, payload in one.items():
@@ -69,7 +72,7 @@ def pmix():
 
 def codecs():
     app = texts(b"python3", b"train.py") + text(b"/srv/job") + u8(1) + texts(b"PATH=/bin") + texts(b"LR=0.1")
-    hello = u32(12) + text(b"job") + text(b"algo-2") + u32(30000, 10000) + u64(65536) + text(b"secret") + u32(1000)
+    hello = u32(13) + text(b"job") + text(b"algo-2") + u32(30000, 10000) + u64(65536) + text(b"secret") + u32(1000)
     start = texts(b"MASTER_ADDR=10.0.0.1", b"MASTER_PORT=29500") + u8(1) + u32(2) + texts(b"10.0.0.1", b"10.0.0.2")
     start += u32(1, 0) + texts(b"TF_CONFIG={}")
     caller = u32(1) + text(b"10.0.0.2") + struct.pack(">H", 4000) + text(b"10.0.0.1") + struct.pack(">H", 29500)
@@ -89,10 +92,15 @@ def codecs():
     prepare = u32(1) + app + u32(1) + worker + u32(2) + u8(0, 1, 2, 1) + u64(65536) + u8(0) + texts(b"eth0") + wishes
     put("codec_to_agent", "prepare", frame(TO_AGENT["Prepare"], prepare + u32(0, 0) + u32(0) + text(b"mark") + mpi + text(b"/opt/libpmix.so.2") + u32(2) + u8(1) + texts(b"torch") + u32(60000) +
                                          u8(1) + u64(60000, 0, 5000) + u32(1) + text(b"step") + u64(10) + u8(1)))
+    later = {"AddWorkers": u32(1) + u8(0) + u32(4) + u32(1) + app + u32(1) + worker + texts(b"a", b"b") + u32(1, 0, 0, 2) + u32(2) + u32(1) +
+             text(b"PARENT_ROOT_PORT_NAME") + text(b"tag#0"), "StartAdded": u32(1, 4) + u8(1) + u32(6),
+             "SpawnAnswer": u32(1) + u8(0) + u32(2) + text(b"1") + text(b"wants 4 slots")}
+    for name, payload in later.items():
+        put("codec_to_agent", name.lower(), frame(TO_AGENT[name], payload))
     put("codec_to_agent", "conversation", b"".join(frame(TO_AGENT[n], one[n]) for n in ("Hello", "Ping", "Start", "Stop")))
     put("codec_to_agent", "cut_short", frame(TO_AGENT["Hello"], hello)[:-3])
 
-    ack = u32(12) + text(b"b") + u32(17) + u64(5) + texts(b"10.0.0.2") + text(b"machine") + text(b"") + text(b"/tmp/s") + text(b"door")
+    ack = u32(13) + text(b"b") + u32(17) + u64(5) + texts(b"10.0.0.2") + text(b"machine") + text(b"") + text(b"/tmp/s") + text(b"door")
     one = {"HelloAck": ack,
            "Prepared": u32(1) + u8(9) + text(b"no such program") + text(b"install it") +
            struct.pack(">IBHBH", 2, 0, 29500, 2, 4000) + texts(b"10.0.0.2") + texts(b"a warning") + u32(1, 2) + text(b"core 1") +
@@ -112,6 +120,9 @@ def codecs():
            texts(b"futex_wait_queue", b"202 0x7f00 0x80", b"", b"")[4:] + u32(1) + texts(b"10.0.0.1:29500") + text(b"py-spy") +
            text(b"Thread 40 (idle): \"MainThread\"\n    wait (a.py:3)\n") + text(b""),
            "Received": u64(7), "Traced": u32(7), "Recorded": u32(7, 3) + text(b"{}"), "WorkersUse": u32(7, 1, 2) + u64(1500, 1 << 20) + u32(2),
+            "SpawnWish": u32(1) + u8(0) + u32(2) + text(b"1") + u32(1) + texts(b"child", b"-x") + u32(2) + text(b"/srv") + texts(b"a") +
+            u32(1) + text(b"PARENT_ROOT_PORT_NAME") + text(b"tag#0"),
+            "Added": u32(1, 4, 1) + u8(9) + text(b"no such program") + text(b""),
            "Health": u32(2) + texts(b"--health-check exited with status 1")}
     for name, payload in one.items():
         put("codec_to_launcher", name.lower(), frame(TO_LAUNCHER[name], payload))
@@ -169,6 +180,10 @@ def pmi():
     put("pmi", "two", run(0, two) + b"".join(run(0, frame_of(w)) for w in words))
     put("pmi", "abort", run(1, init) + run(1, b"cmd=abort exitcode=7\n"))
     put("pmi", "spawn", run(1, init) + run(1, b"mcmd=spawn\nnprocs=1\nexecname=a\nendcmd\n"))
+    put("pmi", "spawn_two", run(0, init) + b"".join(run(0, b"mcmd=spawn\nexecname=a\ntotspawns=2\nspawnssofar=%d\n" % n) + run(
+        0, b"arg1=x y\nargcnt=1\ninfo_num=1\ninfo_key_0=host\n") + run(0, b"info_val_0=a,b\nendcmd\n") for n in (1, 2)))
+    put("pmi", "spawn_by_two", run(0, two) + run(0, frame_of(b"cmd=fullinit;pmirank=0;")) + run(
+        0, frame_of(b"cmd=spawn;preputcount=0;subcmd=a;maxprocs=2;argc=1;argv0=x;")))
     put("pmi", "names", run(1, init) + run(1, b"cmd=lookup_name service=x\n"))
 
 

@@ -6,6 +6,8 @@
 #include <map>
 #include <set>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "common/plan/job_shape.h"
 #include "tests/fuzz/require.h"
@@ -23,6 +25,7 @@ struct Played {
   std::map<Rank, std::string> heard;
   std::set<Rank> given_up;
   std::size_t fences = 0;
+  std::vector<std::pair<Rank, std::string>> spawns{};  // that wait to the end: what comes with them comes too early
 };
 
 PmiWorld world(std::uint32_t hosts) {
@@ -47,6 +50,14 @@ void settle(PmiServer& server, Played& played) {
         require(played.given_up.insert(broken->rank).second && !broken->why.empty());
       } else if (const auto* aborted = std::get_if<PmiAborted>(&action)) {
         require(played.given_up.insert(aborted->rank).second && aborted->code > 0 && aborted->code < 256);
+      } else if (const auto* spawn = std::get_if<PmiSpawn>(&action)) {
+        std::size_t size = 0;
+        for (const plan::SpawnProgram& program : spawn->request.programs) {
+          require(!program.command.empty() && program.count <= 1'000'000);
+          for (const std::string& word : program.command) size += word.size();
+        }
+        require(!spawn->request.programs.empty() && size <= PmiSpawnReader::kMost);
+        played.spawns.emplace_back(spawn->rank, spawn->thread);
       }
     }
   }
@@ -66,6 +77,11 @@ Played play(const std::string& input, std::size_t piece, std::uint32_t hosts) {
       settle(server, played);
     }
   }
+  for (std::size_t i = 0; i < played.spawns.size(); ++i) {
+    server.spawned(played.spawns[i].first, played.spawns[i].second, i % 2 == 0 ? "" : "no");
+    server.spawned(played.spawns[i].first, played.spawns[i].second, "again");
+  }
+  settle(server, played);
   for (std::uint32_t r = 0; r < kRanks; ++r) server.ended(Rank(r), true);
   settle(server, played);
   return played;

@@ -334,6 +334,85 @@ TEST_CASE("conduct: a host hands on for its own ranks, to ranks that there are")
                "handed on what is longer than allowed");
 }
 
+TEST_CASE("conduct: ranks ask for others once at a time, with programs that are some") {
+  Host host(among_four);
+  const wire::SpawnWish wish{.from = Rank(2), .call = "t", .programs = {{{"a"}, 1}}, .keys = {}};
+  host.may_not(wish, "told news of rank 2 before it had started its workers");
+  host.start();
+  host.may(wish);
+  host.may_not(wish, "asked twice for the same ranks");
+  host.conduct.asked(wire::SpawnAnswer{.to = Rank(2), .call = "t", .why = {}});
+  host.may(wish);
+  wire::SpawnWish bad = wish;
+  bad.from = Rank(3);
+  host.may_not(bad, "spoke of rank 3, which is not on this host");
+  bad = wish;
+  bad.call = "u";
+  bad.programs[0].command.clear();
+  host.may_not(bad, "asked for more ranks of no program");
+  bad.programs.clear();
+  host.may_not(bad, "asked for more ranks of no program");
+  bad.attempt = 7;
+  host.may_not(bad, "spoke of attempt 7, which it is not at");
+  Host plain;
+  plain.start();
+  plain.may_not(wish, "asked for more ranks, and nobody here can");
+}
+
+TEST_CASE("conduct: wishes for ranks that have no answer are bounded") {
+  Host host(among_four);
+  host.start();
+  wire::SpawnWish wish{
+      .from = Rank(2), .call = {}, .programs = {{{std::string(wire::kMaxFenceOfHost / 2, 'x')}, 1}}, .keys = {}};
+  host.may(wish);
+  wish.call = "2";
+  host.may_not(wish, "sent 16777217 bytes of wishes for ranks, more than 16777216");
+}
+
+TEST_CASE("conduct: ranks that come later are its own from their start on") {
+  Host host(among_four);
+  host.start();
+  const wire::Added added{.first = Rank(6), .obstacles = {}};
+  const wire::StartAdded go{.first = Rank(6), .go = wire::Go::Yes, .ranks = 8};
+  host.may_not(added, "told of ranks that it was not asked about");
+  host.conduct.asked(wire::AddWorkers{.first = Rank(6), .apps = {}, .workers = {worker(6)}, .shape = {}, .keys = {}});
+  host.may_not(wire::Started{{{Rank(6), 12}}, 1}, "started its workers twice");
+  host.may(added);
+  host.may_not(added, "told of ranks that it was not asked about");
+  host.conduct.asked(go);
+  host.may(wire::Started{{{Rank(6), 12}}, 1});
+  host.may_not(wire::Started{{{Rank(6), 12}}, 1}, "started its workers twice");
+  host.may(output(6, "x"));
+  host.may(wire::Relay{.from = Rank(6), .to = Rank(7), .bytes = "x"});
+  host.may_not(wire::Relay{.from = Rank(6), .to = Rank(8), .bytes = "x"}, "spoke of a rank that there is not");
+  host.may_not(output(7, "x"), "spoke of rank 7, which is not on this host");
+}
+
+TEST_CASE("conduct: ranks that come later start while it is asked about the next") {
+  Host host(among_four);
+  host.start();
+  for (const std::uint32_t rank : {6U, 7U}) {
+    host.conduct.asked(
+        wire::AddWorkers{.first = Rank(rank), .apps = {}, .workers = {worker(rank)}, .shape = {}, .keys = {}});
+    host.may(wire::Added{.first = Rank(rank), .obstacles = {}});
+    host.conduct.asked(wire::StartAdded{.first = Rank(rank), .go = wire::Go::Yes, .ranks = rank + 1});
+  }
+  host.conduct.asked(wire::AddWorkers{.first = Rank(8), .apps = {}, .workers = {worker(8)}, .shape = {}, .keys = {}});
+  host.may(wire::Started{{{Rank(6), 12}}, 1});
+  host.may(wire::Started{{{Rank(7), 13}}, 1});
+  host.may_not(wire::Started{{{Rank(8), 14}}, 1}, "started its workers twice");
+}
+
+TEST_CASE("conduct: ranks that are not to come after all are nobody's") {
+  Host host(among_four);
+  host.start();
+  host.conduct.asked(wire::AddWorkers{.first = Rank(6), .apps = {}, .workers = {worker(6)}, .shape = {}, .keys = {}});
+  host.may(wire::Added{.first = Rank(6), .obstacles = {}});
+  host.conduct.asked(wire::StartAdded{.first = Rank(6), .go = wire::Go::No, .ranks = 8});
+  host.may_not(output(6, "x"), "spoke of rank 6, which is not on this host");
+  host.may_not(wire::Started{{{Rank(6), 12}}, 1}, "started its workers twice");
+}
+
 TEST_CASE("conduct: what is in use is told where it was asked for, of so many accelerators") {
   Host silent;
   silent.may_not(wire::HostUsed{}, "told how much of it is in use, and was not to look");

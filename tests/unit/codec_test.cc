@@ -106,7 +106,13 @@ std::vector<ToAgent> to_agent(const std::string& text) {
           AskHealth{2, text, 10'000, 50'000},
           Received{1ULL << 40},
           Return{},
-          Return{text, text, -5, text, 1ULL << 40}};
+          Return{text, text, -5, text, 1ULL << 40},
+          AddWorkers{},
+          AddWorkers{2, WireUp::Pmi, Rank(4), {App{}}, {Worker{}, Worker{}}, {{text}, {{0, 1, 2}}, 5}, {{"k", text}}},
+          StartAdded{},
+          StartAdded{2, Rank(4), Go::Yes, 6},
+          SpawnAnswer{},
+          SpawnAnswer{2, WireUp::Pmix, Rank(1), text, text}};
 }
 
 // An Output refers to `lasting`.
@@ -178,6 +184,10 @@ std::vector<ToLauncher> to_launcher(std::string_view lasting) {
           WorkersUse{7, {{Rank(3), {1500, 1 << 20, 2}}, {}}},
           Health{},
           Health{2, {text, ""}},
+          SpawnWish{},
+          SpawnWish{2, WireUp::Pmix, Rank(1), text, {{{text, ""}, 3, text, {"a"}}, {}}, {{text, text}}},
+          Added{},
+          Added{2, Rank(4), {Obstacle{10, text, "hint"}}},
           Vouched{},
           Vouched{{CallerRuling{7, IsOurs::No}, CallerRuling{}}},
           Inspected{},

@@ -160,6 +160,12 @@ TEST_CASE("dial-in: a head ends nothing that an earlier agent has left") {
         kRefused + "an end to an earlier agent's processes");
 }
 
+TEST_CASE("dial-in: a head starts no more workers than this host has reckoned") {
+  PlanCheck check = check_of(part_of(plan_of_two()));
+  CHECK(feed(check, hello()) == "");
+  CHECK(feed(check, wire::AddWorkers{}) == kRefused + "more workers than it has");
+}
+
 TEST_CASE("dial-in: a head that wants another program, place, variable or input is refused") {
   const OwnPart part = part_of(plan_of_two());
   CHECK(plan_with([](wire::Prepare&) {}, part) == "");

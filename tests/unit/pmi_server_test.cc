@@ -46,6 +46,7 @@ struct Host {
       if (auto* answer = std::get_if<PmiAnswer>(&action)) heard[answer->rank.value()] += answer->bytes;
       if (auto* fence = std::get_if<PmiFence>(&action)) fences.push_back(*fence);
       if (auto* word = std::get_if<PmiWord>(&action)) words.push_back(*word);
+      if (auto* spawn = std::get_if<PmiSpawn>(&action)) spawns.push_back(*spawn);
       if (auto* broken = std::get_if<PmiBroken>(&action))
         faults.push_back(std::to_string(broken->rank.value()) + " " + broken->why);
       if (auto* aborted = std::get_if<PmiAborted>(&action)) {
@@ -60,6 +61,7 @@ struct Host {
   std::map<std::uint32_t, std::string> heard;
   std::vector<PmiFence> fences;
   std::vector<PmiWord> words;
+  std::vector<PmiSpawn> spawns;
   Lines faults;
 };
 
@@ -345,10 +347,79 @@ TEST_CASE("PMI: who has joined is known") {
   CHECK(host.server.ever_joined() == 1);
 }
 
-TEST_CASE("PMI: a wish to spawn is refused in words that clients understand") {
+TEST_CASE("PMI-1: who wishes to spawn waits, and others go on, until it is known what became of it") {
   One host;
   host.greet();
   CHECK(host.say(0, "mcmd=spawn\nnprocs=1\nexecname=a\ntotspawns=2\nspawnssofar=1\nendcmd\n") == "");
-  CHECK(host.say(0, "mcmd=spawn\nnprocs=1\nexecname=a\ntotspawns=2\nspawnssofar=2\nendcmd\n") ==
-        "cmd=spawn_result rc=-1 msg=sml-run_does_not_spawn\n");
+  CHECK(host.spawns.empty());
+  CHECK(host.say(0, "mcmd=spawn\nnprocs=2\nexecname=b\ntotspawns=2\nspawnssofar=2\nendcmd\n") == "");
+  REQUIRE(host.spawns.size() == 1);
+  CHECK(host.spawns[0].rank == Rank(0));
+  CHECK(host.spawns[0].request.programs.size() == 2);
+  CHECK(host.say(1, "cmd=get_appnum\n") == "cmd=appnum appnum=1\n");
+  host.server.spawned(Rank(1), "", "");  // does not wait
+  host.server.spawned(Rank(0), "7", "");
+  CHECK(host.say(1, "cmd=get_appnum\n") == "cmd=appnum appnum=1\n");
+  CHECK(host.heard[0].empty());
+  SECTION("they start") {
+    host.server.spawned(Rank(0), "", "");
+    CHECK(host.say(0, "cmd=get_appnum\n") == "cmd=spawn_result rc=0\ncmd=appnum appnum=0\n");
+  }
+  SECTION("they do not") {
+    host.server.spawned(Rank(0), "", "wants too many");
+    CHECK(host.say(0, "cmd=get_appnum\n") ==
+          "cmd=spawn_result rc=-1 msg=not_started,_see_what_sml-run_said\ncmd=appnum appnum=0\n");
+  }
+  SECTION("it asks for something else meanwhile") {
+    host.say(0, "cmd=get_appnum\n");
+    CHECK(host.faults == Lines{"0 sent \"get_appnum\" while it waited for an answer"});
+  }
+}
+
+TEST_CASE("PMI-2: a wish to spawn of one thread") {
+  One host;
+  host.greet(PmiDialect::Two);
+  CHECK(host.say(0, frame("cmd=spawn;thrid=5;ncmds=1;subcmd=a;maxprocs=1;argc=0;")) == "");
+  REQUIRE(host.spawns.size() == 1);
+  CHECK(host.spawns[0].thread == "5");
+  host.server.spawned(Rank(0), "5", "");
+  host.collect();
+  CHECK(host.heard[0] == frame("cmd=spawn-response;rc=0;thrid=5;"));
+}
+
+TEST_CASE("PMI: a malformed wish to spawn fails that rank") {
+  One host;
+  host.greet();
+  host.say(1, "mcmd=spawn\nnprocs=x\nexecname=a\nendcmd\n");
+  CHECK(host.faults == Lines{"1 sent \"spawn\" with \"x\" as nprocs"});
+  CHECK(host.say(0, "cmd=get_appnum\n") == "cmd=appnum appnum=0\n");
+}
+
+TEST_CASE("PMI: ranks that were spawned are a world of their own, with what was put down for them") {
+  PmiWorld w = world(0, 2, 1);
+  w.ranks = {{Rank(7), 0}, {Rank(8), 1}};
+  w.size = 2;
+  w.job = "job-1.7";
+  w.first = Rank(7);
+  w.spawner = "job-1";
+  w.keys = {{"PARENT_ROOT_PORT_NAME", "port"}};
+  Host host(w);
+  host.ranks = {Rank(7), Rank(8)};
+  SECTION("by PMI-1") {
+    host.greet();
+    CHECK(host.say(8, "cmd=get kvsname=job-1.7 key=PARENT_ROOT_PORT_NAME\n") ==
+          "cmd=get_result rc=0 msg=success value=port\n");
+    CHECK(host.say(7, "cmd=barrier_in\n") == "");
+    CHECK(host.say(8, "cmd=barrier_in\n") == "cmd=barrier_out\n");
+  }
+  SECTION("by PMI-2") {
+    host.say(8, "cmd=init pmi_version=2 pmi_subversion=0\n");
+    CHECK(host.say(8, frame("cmd=fullinit;pmijobid=job-1.7;pmirank=1;threaded=FALSE;")) ==
+          frame("cmd=fullinit-response;rc=0;pmi-version=2;pmi-subversion=0;rank=1;size=2;appnum=1;debugged=FALSE;"
+                "pmiverbose=FALSE;spawner-jobid=job-1;"));
+    CHECK(host.say(8, frame("cmd=info-getjobattr;key=PARENT_ROOT_PORT_NAME;")) ==
+          frame("cmd=info-getjobattr-response;rc=0;found=TRUE;value=port;"));
+    CHECK(host.say(8, frame("cmd=kvs-get;jobid=job-1.7;srcid=-1;key=PARENT_ROOT_PORT_NAME;")) ==
+          frame("cmd=kvs-get-response;rc=0;found=TRUE;value=port;"));
+  }
 }

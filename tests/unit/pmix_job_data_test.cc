@@ -129,3 +129,20 @@ TEST_CASE("all hosts have the same number for PSM, no other job has it", "[pmix]
   other.name_space = "sml-run.job.2";
   CHECK(key_of(other) != key_of(job()));
 }
+
+TEST_CASE("libpmix is told of ranks that were spawned, on hosts without one too", "[pmix]") {
+  JobData child = job();
+  child.parent = Rank(3);
+  const AddWorld here = make_world(child, Rank(10));
+  CHECK(here.first == Rank(10));
+  CHECK(here.size == 6);
+  CHECK(here.ranks == std::vector{Rank(10), Rank(11), Rank(13)});
+  CHECK(number(here.job, "pmix.spawned") == 1);
+  CHECK(number(here.job, "pmix.parent") == 3);
+  CHECK(text(here.job, "pmix.lpeers") == "0,1,3");
+  child.host = 3;  // none of theirs
+  const AddWorld beside = make_world(child, Rank(10));
+  CHECK(beside.ranks.empty());
+  CHECK(number(beside.job, "pmix.job.size") == 6);
+  CHECK(number(beside.job, "pmix.local.size") == 0);
+}

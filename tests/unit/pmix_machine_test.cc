@@ -226,3 +226,85 @@ TEST_CASE("what the helper would not send is an error", "[pmix]") {
   decoder.feed(bytes);
   CHECK_FALSE(decoder.next().has_value());
 }
+
+TEST_CASE("a wish for ranks goes to the launcher, and its answer back with their namespace", "[pmix]") {
+  Hosts hosts;
+  AskSpawn ask{9, Rank(1), {}};
+  ask.apps.push_back({{"child", "-x"}, {"OMPI_PARENT_PORT=p", "OMPI_COMM_WORLD_RANK=1"}, "/srv", "a,b", 2});
+  ask.apps.push_back({{"other"}, {}, "", "", 1});
+  const Deeds deeds = take(hosts.first, ask);
+  CHECK(deeds.helper.empty());
+  const auto wishes = those<wire::SpawnWish>(deeds.launcher);
+  REQUIRE(wishes.size() == 1);
+  CHECK(wishes[0].attempt == 3);
+  CHECK(wishes[0].service == wire::WireUp::Pmix);
+  CHECK(wishes[0].from == Rank(1));
+  CHECK(wishes[0].programs ==
+        std::vector<plan::SpawnProgram>{{{"child", "-x"}, 2, "/srv", {"a", "b"}}, {{"other"}, 1}});
+  CHECK(wishes[0].keys == std::vector<wire::SpawnKey>{{"parent", "1"}, {"0", "OMPI_PARENT_PORT=p"}});
+  const auto answer = [&](const std::string& why) {
+    return those<Answer>(
+        take(hosts.first, wire::SpawnAnswer{3, wire::WireUp::Pmix, Rank(1), wishes[0].call, why}).helper);
+  };
+  SECTION("they start") {
+    hosts.first.add_world({Rank(4)}, 7, "sml-run.job.3.4");
+    const auto answers = answer("");
+    REQUIRE(answers.size() == 1);
+    CHECK(answers[0].id == 9);
+    CHECK(answers[0].status == kSuccess);
+    CHECK(answers[0].bytes == "sml-run.job.3.4");
+    CHECK(answer("").empty());
+  }
+  SECTION("they do not") {
+    const auto answers = answer("wants 3 slots");
+    REQUIRE(answers.size() == 1);
+    CHECK(answers[0].status == kOutOfResource);
+  }
+}
+
+TEST_CASE("a wish for ranks that is none, or too long, is refused", "[pmix]") {
+  Hosts hosts;
+  const auto status = [&](const AskSpawn& ask) {
+    const Deeds deeds = take(hosts.first, ask);
+    CHECK(deeds.launcher.empty());
+    return those<Answer>(deeds.helper).at(0).status;
+  };
+  CHECK(status({1, Rank(0), {}}) == kBadParameter);
+  CHECK(status({1, Rank(0), {{{"a"}, {}, "", "", 0}}}) == kBadParameter);
+  CHECK(status({1, Rank(0), {{{}, {}, "", "", 1}}}) == kBadParameter);
+  CHECK(status({1, Rank(2), {{{"a"}, {}, "", "", 1}}}) == kBadParameter);  // of another host
+  CHECK(status({1, Rank(0), {{{std::string(300'000, 'x')}, {}, "", "", 1}}}) == kOutOfResource);
+}
+
+TEST_CASE("ranks that were spawned join, meet and leave as the others do", "[pmix]") {
+  Hosts hosts;
+  hosts.first.add_world({Rank(4)}, 6, "w");
+  hosts.second.add_world({Rank(5)}, 6, "w");
+  take(hosts.first, Connected{Rank(4)});
+  CHECK(hosts.first.has_joined(Rank(4)));
+  const auto one = those<wire::FenceData>(take(hosts.first, Fence{1, {4, 5, 0}, ""}).launcher);
+  const auto two = those<wire::FenceData>(take(hosts.second, Fence{1, {0, 4, 5}, ""}).launcher);
+  REQUIRE((one.size() == 1 && two.size() == 1));
+  CHECK(one[0].fence == two[0].fence);
+  CHECK(one[0].ranks == std::vector{Rank(0), Rank(4), Rank(5)});
+  CHECK(those<wire::Relay>(take(hosts.first, AskModex{3, Rank(5)}).launcher).at(0).to == Rank(5));
+  CHECK(hosts.first.ended(Rank(4)));
+}
+
+TEST_CASE("names are kept by the host of rank 0, for all hosts", "[pmix]") {
+  Hosts hosts;
+  const auto up = those<wire::Relay>(take(hosts.second, LookUp{5, "port", 1}).launcher);
+  REQUIRE(up.size() == 1);
+  CHECK(up[0].to == Rank(0));
+  CHECK(take(hosts.first, up[0]).launcher.empty());  // it waits
+  const Deeds published = take(hosts.first, Publish{8, Rank(1), "port", "text", 1});
+  CHECK(those<Answer>(published.helper).at(0).id == 8);
+  const auto down = those<wire::Relay>(published.launcher);
+  REQUIRE(down.size() == 1);
+  CHECK(down[0].to == Rank(2));
+  const auto answers = those<Answer>(take(hosts.second, down[0]).helper);
+  REQUIRE(answers.size() == 1);
+  CHECK(answers[0].id == 5);
+  CHECK(answers[0].bytes == std::string("\0\0\0\1text", 8));
+  CHECK(those<Answer>(take(hosts.first, Unpublish{9, "port"}).helper).at(0).status == kNotFound);
+}

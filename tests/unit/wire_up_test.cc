@@ -105,3 +105,8 @@ TEST_CASE("what all hosts hand over for one fence has a limit") {
   for (; size + most.size() <= wire::kMaxFence; size += most.size()) table.waits(0, data(most, {}, Piece::More));
   table.refuses(1, data("x"), "the ranks hand over more than 48 MiB before one of MPI's barriers");
 }
+
+TEST_CASE("a fence of ranks that there are not") {
+  Table table;
+  table.refuses(0, data("A", {Rank(0), Rank(4)}), "spoke of a fence of ranks that there are not");
+}

@@ -1,0 +1,76 @@
+#include "common/plan/spawn_map.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "common/core/text.h"
+
+namespace sml::plan {
+
+namespace {
+
+bool may_run_on(const SpawnProgram& program, const MappedHost& host) {
+  return program.hosts.empty() ||
+         std::find(program.hosts.begin(), program.hosts.end(), host.host.name) != program.hosts.end();
+}
+
+Result<void> check_hosts(const SpawnProgram& program, const JobMap& job) {
+  for (const std::string& name : program.hosts) {
+    const auto is_it = [&name](const MappedHost& host) { return host.host.name == name && !host.ranks.empty(); };
+    if (std::any_of(job.hosts.begin(), job.hosts.end(), is_it)) continue;
+    return Error(ErrorKind::Usage, "wants host \"" + show(name, 100) + "\", and no rank of the job is on such a host");
+  }
+  return {};
+}
+
+Error too_many(const SpawnProgram& program, std::uint64_t free) {
+  const std::string where = program.hosts.empty() ? "the hosts that run ranks of the job" : "the hosts that it names";
+  return Error(ErrorKind::Usage, "wants " + std::to_string(program.count) +
+                                     (program.count == 1 ? " slot for \"" : " slots for \"") +
+                                     show(program.command.front(), 100) + "\", and on " + where + " " +
+                                     std::to_string(free) + (free == 1 ? " is free" : " are free"));
+}
+
+}  // namespace
+
+Result<JobMap> map_spawn(const JobMap& job, std::span<const std::uint32_t> free,
+                         std::span<const SpawnProgram> programs) {
+  std::vector<std::uint32_t> room(free.begin(), free.end());
+  std::vector<HostIndex> hosts_of;
+  std::vector<std::uint32_t> program_of;
+  for (std::uint32_t p = 0; p < programs.size(); ++p) {
+    const SpawnProgram& program = programs[p];
+    if (Result<void> known = check_hosts(program, job); !known) return known.error();
+    std::uint32_t left = program.count;
+    for (std::uint32_t h = 0; h < job.hosts.size() && left > 0; ++h) {
+      if (!may_run_on(program, job.hosts[h])) continue;
+      const std::uint32_t here = std::min(left, room[h]);
+      hosts_of.insert(hosts_of.end(), here, HostIndex(h));
+      program_of.insert(program_of.end(), here, p);
+      room[h] -= here;
+      left -= here;
+    }
+    if (left > 0) return too_many(program, program.count - left);
+  }
+  JobMap world;
+  world.hosts = job.hosts;
+  for (MappedHost& host : world.hosts) host.ranks.clear();
+  assign_ranks(world, hosts_of);
+  for (std::size_t r = 0; r < program_of.size(); ++r) world.ranks[r].program = program_of[r];
+  return world;
+}
+
+void add_world(JobMap& job, const JobMap& world, std::uint32_t first_program) {
+  for (RankAssignment rank : world.ranks) {
+    MappedHost& host = job.hosts[rank.host.value()];
+    rank.rank = Rank(job.world_size());
+    rank.local_rank = LocalRank(static_cast<std::uint32_t>(host.ranks.size()));
+    rank.program += first_program;
+    host.ranks.push_back(rank.rank);
+    job.ranks.push_back(rank);
+    if (!job.cores.empty()) job.cores.emplace_back();
+    ++job.spawned;
+  }
+}
+
+}  // namespace sml::plan

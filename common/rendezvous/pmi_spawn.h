@@ -1,0 +1,44 @@
+// What ranks of MPI ask of PMI to have started beside them (MPI_Comm_spawn and MPI_Comm_spawn_multiple). Pure and
+// bounded.
+//
+// Sources: MPICH's src/pmi (src/pmi_v1.c, src/pmi_msg.c, src/pmi_v2.c, doc/pmi2_design.txt), Slurm's
+// src/plugins/mpi/pmi2. In PMI-1 each program is a message of its own, and the last is answered; PMI-2 has all in one.
+#pragma once
+#include <cstddef>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "common/core/error.h"
+#include "common/plan/spawn_map.h"
+#include "common/rendezvous/pmi_wire.h"
+#include "common/wire/wire_up_messages.h"
+
+namespace sml::rendezvous {
+
+struct PmiSpawnRequest {
+  std::vector<plan::SpawnProgram> programs;
+  std::vector<wire::SpawnKey> keys;  // that the new ranks find in their key space
+  std::string refusal;               // a clause: why nobody here can do it, though it was said as PMI asks; empty: none
+};
+
+// Collects the messages of one client.
+class PmiSpawnReader {
+ public:
+  static constexpr std::size_t kMost = std::size_t{256} << 10;  // bytes of all programs of one request
+  static constexpr std::size_t kMostPrograms = 1024;
+
+  // True: that was the last, see take(). Error (Protocol): a clause that follows "it".
+  Result<bool> add(PmiDialect dialect, const PmiMessage& message);
+  PmiSpawnRequest take();
+
+ private:
+  Result<void> add_program(PmiDialect dialect, std::string program, const PmiMessage& part);
+  Result<void> add_keys(PmiDialect dialect, const PmiMessage& part);
+  void heed(plan::SpawnProgram& program, const std::string& key, const std::string& value);
+
+  PmiSpawnRequest request_;
+  std::size_t size_ = 0;
+};
+
+}  // namespace sml::rendezvous

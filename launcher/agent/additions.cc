@@ -1,0 +1,54 @@
+#include "launcher/agent/additions.h"
+
+#include <utility>
+
+#include "launcher/agent/obstacle.h"
+#include "launcher/agent/own_clock.h"
+
+namespace sml::agent {
+
+void Additions::prepare(const wire::AddWorkers& m, WorkerStarter* starter) {
+  forget();
+  answer_ = wire::Added{.attempt = m.attempt, .first = m.first, .obstacles = {}};
+  if (starter == nullptr) {
+    answer_->obstacles.push_back(obstacle(Error(ErrorKind::Lost, "its workers have ended")));
+    return settle(m.first, {});
+  }
+  const auto first_app = static_cast<std::uint32_t>(starter->environments().count());
+  for (const Error& missing : starter->add_programs(m.apps)) answer_->obstacles.push_back(obstacle(missing));
+  first_ = m.first;
+  waiting_ = m.workers;
+  for (wire::Worker& worker : waiting_) worker.app += first_app;
+  if (!answer_->obstacles.empty()) return settle(m.first, {});
+  bool meet = false;
+  for (const auto& service : services_) {
+    const auto ready = [this, first = m.first](const std::string& why) { settle(first, why); };
+    meet = service->add_world(m, ready) || meet;
+  }
+  if (!meet) settle(m.first, "no rank there meets others in the way that they are to");
+}
+
+void Additions::forget() {
+  waiting_.clear();
+  answer_.reset();
+}
+
+// What has been forgotten since is of no matter.
+void Additions::settle(Rank first, const std::string& why) {
+  if (!answer_ || answer_->first != first) return;
+  if (!why.empty()) answer_->obstacles.push_back(obstacle(Error(ErrorKind::Config, why)));
+  if (!answer_->obstacles.empty()) waiting_.clear();
+  around_.link.send(*std::exchange(answer_, std::nullopt));
+}
+
+void Additions::start(const wire::StartAdded& m, WorkerStarter& starter, MpiWatch& mpi_watch) {
+  if (m.first != first_ || m.go == wire::Go::No) return forget();
+  if (!wait()) return;
+  const std::size_t first = workers_.count();
+  for (wire::Worker& spec : std::exchange(waiting_, {})) workers_.add(around_.loop, owner_, std::move(spec));
+  wire::Started started{.workers = starter.start(mpi_watch, first)};
+  started.at_ns = nanoseconds(Clock::now());
+  around_.link.send(std::move(started));
+}
+
+}  // namespace sml::agent

@@ -1,0 +1,44 @@
+// Workers that come while others run, because ranks of MPI ask for them: they wait here until the launcher says that
+// all hosts can start theirs, or that they are not to be.
+#pragma once
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/core/error.h"
+#include "common/wire/messages.h"
+#include "launcher/agent/attempt_surroundings.h"
+#include "launcher/agent/mpi_watch.h"
+#include "launcher/agent/services.h"
+#include "launcher/agent/worker_group.h"
+#include "launcher/agent/worker_starter.h"
+
+namespace sml::agent {
+
+class Additions {
+ public:
+  // What is given outlives this.
+  Additions(const AttemptSurroundings& around, WorkerOwner& owner, WorkerGroup& workers, const HostServices& services)
+      : around_(around), owner_(owner), workers_(workers), services_(services) {}
+
+  // Looks for what they need, and answers. `starter` is null where all are being ended, or have: nobody waits for them
+  // there any more. Those that wait already are forgotten.
+  void prepare(const wire::AddWorkers& m, WorkerStarter* starter);
+  // Starts those that wait for it.
+  void start(const wire::StartAdded& m, WorkerStarter& starter, MpiWatch& mpi_watch);
+  bool wait() const { return !waiting_.empty(); }
+  void forget();
+
+ private:
+  void settle(Rank first, const std::string& why);
+
+  const AttemptSurroundings& around_;
+  WorkerOwner& owner_;
+  WorkerGroup& workers_;
+  const HostServices& services_;
+  Rank first_;
+  std::vector<wire::Worker> waiting_;
+  std::optional<wire::Added> answer_;  // that has not been given yet
+};
+
+}  // namespace sml::agent

@@ -1,0 +1,85 @@
+#include "common/plan/spawn_map.h"
+
+#include "common/plan/job_shape.h"
+#include "tests/support/catch.h"
+
+using namespace sml;
+using plan::JobMap;
+using plan::SpawnProgram;
+
+namespace {
+
+// Three hosts of four slots; ranks 0 and 1 on a, 2 on b.
+JobMap job() {
+  plan::HostList list;
+  for (const char* name : {"a", "b", "c"}) list.hosts.push_back({.name = name, .user = {}, .slots = 4});
+  JobMap map = *plan::map_job(list, 2, plan::Oversubscribe::No);
+  map.hosts[1].ranks.emplace_back(2);
+  map.ranks.push_back({Rank(2), HostIndex(1), LocalRank(0), 1, 1, 0, 2});
+  return map;
+}
+
+const std::vector<std::uint32_t> kFree{2, 3, 0};
+
+SpawnProgram program(std::uint32_t count, std::vector<std::string> hosts = {}) {
+  return {.command = {"child"}, .count = count, .hosts = std::move(hosts)};
+}
+
+std::vector<std::uint32_t> hosts_of(const JobMap& map) {
+  std::vector<std::uint32_t> out;
+  for (const plan::RankAssignment& rank : map.ranks) out.push_back(rank.host.value());
+  return out;
+}
+
+std::string refusal(const std::vector<SpawnProgram>& programs) {
+  const Result<JobMap> world = plan::map_spawn(job(), kFree, programs);
+  REQUIRE_FALSE(world.has_value());
+  return world.error().message();
+}
+
+}  // namespace
+
+TEST_CASE("spawned ranks fill the free slots host after host, and are a world of their own") {
+  const std::vector<SpawnProgram> programs{program(3), program(1)};
+  const Result<JobMap> world = plan::map_spawn(job(), kFree, programs);
+  REQUIRE(world.has_value());
+  CHECK(hosts_of(*world) == std::vector<std::uint32_t>{0, 0, 1, 1});
+  CHECK(world->members() == 4);
+  CHECK(world->ranks[3].program == 1);
+  CHECK(world->ranks[3].local_rank == LocalRank(1));
+  CHECK(world->ranks[3].local_size == 2);
+  CHECK(plan::process_mapping(plan::shape_of(*world), 100) == "(vector,(0,2,2))");
+}
+
+TEST_CASE("a program that names hosts runs on these alone") {
+  const Result<JobMap> world = plan::map_spawn(job(), kFree, std::vector{program(2, {"b"}), program(2)});
+  REQUIRE(world.has_value());
+  CHECK(hosts_of(*world) == std::vector<std::uint32_t>{1, 1, 0, 0});
+  CHECK(refusal({program(4, {"b"})}) == "wants 4 slots for \"child\", and on the hosts that it names 3 are free");
+  CHECK(refusal({program(1, {"d"})}) == "wants host \"d\", and no rank of the job is on such a host");
+  CHECK(refusal({program(1, {"c"})}) == "wants host \"c\", and no rank of the job is on such a host");
+}
+
+TEST_CASE("where slots are missing nothing is spawned, and the numbers are named") {
+  CHECK(refusal({program(6)}) == "wants 6 slots for \"child\", and on the hosts that run ranks of the job 5 are free");
+  CHECK(refusal({program(4), program(2)}) ==
+        "wants 2 slots for \"child\", and on the hosts that run ranks of the job 1 is free");
+}
+
+TEST_CASE("spawned ranks follow those of the job, and are no members of its world") {
+  JobMap map = job();
+  map.helpers = 1;
+  map.cores.resize(3);
+  const JobMap world = *plan::map_spawn(map, kFree, std::vector{program(3)});
+  plan::add_world(map, world, 5);
+  plan::add_world(map, *plan::map_spawn(map, std::vector<std::uint32_t>{0, 1, 0}, std::vector{program(1)}), 6);
+  CHECK(map.world_size() == 7);
+  CHECK(map.members() == 2);
+  CHECK(map.hosts[0].ranks == std::vector{Rank(0), Rank(1), Rank(3), Rank(4)});
+  CHECK(map.hosts[1].ranks == std::vector{Rank(2), Rank(5), Rank(6)});
+  CHECK(map.ranks[5].rank == Rank(5));
+  CHECK(map.ranks[5].local_rank == LocalRank(1));
+  CHECK(map.ranks[5].program == 5);
+  CHECK(map.ranks[6].program == 6);
+  CHECK(map.cores.size() == 7);
+}
