@@ -3,15 +3,69 @@
 #include <algorithm>
 #include <utility>
 
-#include <boost/beast/http/parser.hpp>
-#include <boost/beast/http/string_body.hpp>
+// Instead of Beast's table of 350 names of headers, which is 23 KB of the agent: its parser looks at these.
+#define BOOST_BEAST_HTTP_IMPL_FIELD_IPP
+#include <boost/beast/http/basic_parser.hpp>
+
+namespace boost::beast::http {
+
+inline field string_to_field(string_view name) {
+  for (const auto& [known, text] : {std::pair(field::connection, "Connection"),
+                                    {field::proxy_connection, "Proxy-Connection"},
+                                    {field::content_length, "Content-Length"},
+                                    {field::transfer_encoding, "Transfer-Encoding"},
+                                    {field::upgrade, "Upgrade"}}) {
+    if (iequals(name, text)) return known;
+  }
+  return field::unknown;
+}
+
+}  // namespace boost::beast::http
 
 namespace sml::rendezvous {
 
 namespace http = boost::beast::http;
+using boost::beast::error_code;
+
+namespace {
+
+HttpRequest::Method method_of(http::verb verb) {
+  switch (verb) {
+    case http::verb::get: return HttpRequest::Method::Get;
+    case http::verb::put: return HttpRequest::Method::Put;
+    case http::verb::delete_: return HttpRequest::Method::Delete;
+    default: return HttpRequest::Method::Other;
+  }
+}
+
+// Keeps what we use.
+class RequestParser final : public http::basic_parser<true> {
+ public:
+  HttpRequest request;
+
+ private:
+  using Text = boost::beast::string_view;
+  void on_request_impl(http::verb verb, Text, Text target, int, error_code&) override {
+    request.method = method_of(verb);
+    request.target.assign(target.data(), target.size());
+  }
+  std::size_t on_body_impl(Text piece, error_code&) override {
+    request.body.append(piece.data(), piece.size());
+    return piece.size();
+  }
+  void on_response_impl(int, Text, int, error_code&) override {}
+  void on_field_impl(http::field, Text, Text, error_code&) override {}
+  void on_header_impl(error_code&) override {}
+  void on_body_init_impl(const boost::optional<std::uint64_t>&, error_code&) override {}
+  void on_chunk_header_impl(std::uint64_t, Text, error_code&) override {}
+  std::size_t on_chunk_body_impl(std::uint64_t, Text piece, error_code&) override { return piece.size(); }
+  void on_finish_impl(error_code&) override {}
+};
+
+}  // namespace
 
 struct HttpRequestReader::Parser {
-  http::request_parser<http::string_body> beast;
+  RequestParser beast;
   std::string rest;  // what Beast has not taken yet: a head that is not whole
   State state = State::Incomplete;
 };
@@ -46,19 +100,7 @@ HttpRequestReader::State HttpRequestReader::feed(std::string_view bytes) {
   return p.state;
 }
 
-HttpRequest HttpRequestReader::take() {
-  auto message = parser_->beast.release();
-  HttpRequest out;
-  switch (message.method()) {
-    case http::verb::get: out.method = HttpRequest::Method::Get; break;
-    case http::verb::put: out.method = HttpRequest::Method::Put; break;
-    case http::verb::delete_: out.method = HttpRequest::Method::Delete; break;
-    default: break;
-  }
-  out.target = std::string(message.target());
-  out.body = std::move(message.body());
-  return out;
-}
+HttpRequest HttpRequestReader::take() { return std::move(parser_->beast.request); }
 
 std::string http_answer(int status, std::string_view body) {
   static constexpr std::pair<int, std::string_view> kReasons[] = {{200, "OK"},
