@@ -553,11 +553,10 @@ struct Health {
 using ToAgent = std::variant<Hello, Prepare, Probe, Start, Signal, Stop, StdinData, StdinEof, Credit, Ping, Suspend,
                              Resume, Leave, AskJoined, Inspect, Vouch, Ruled, EndLeft, Fenced, Relay, AskTraces, AskUse,
                              AskHealth, Received, Return, AddWorkers, StartAdded, SpawnAnswer>;
-using ToLauncher =
-    std::variant<HelloAck, Prepared, Probed, Started, Output, ExitedWorker, Drained, AgentLog, Pong, StdinCredit, Bye,
-                 ErrorFile, OutOfMemory, Joined, LogFailed, Inspected, PipeFailed, MpiUse, AskVouch, Vouched, LeftEnded,
-                 Cleared, FenceData, Relay, RankFault, HostUsed, Trace, Traced, WorkersUse, Health, Recorded, Received,
-                 SpawnWish, Added>;
+using ToLauncher = std::variant<HelloAck, Prepared, Probed, Started, Output, ExitedWorker, Drained, AgentLog, Pong,
+                                StdinCredit, Bye, ErrorFile, OutOfMemory, Joined, LogFailed, Inspected, PipeFailed,
+                                MpiUse, AskVouch, Vouched, LeftEnded, Cleared, FenceData, Relay, RankFault, HostUsed,
+                                Trace, Traced, WorkersUse, Health, Recorded, Received, SpawnWish, Added>;
 
 // The ports of that kind, in the order of the wishes.
 std::vector<std::uint16_t> ports_of(const Prepared& message, ServiceKind kind);

@@ -321,17 +321,6 @@ void Attempt::host_prepared(fleet::Host& host, const wire::Prepared& message) {
   look_round();
 }
 
-void Attempt::note_health(fleet::Host& host, const wire::Health& message) {
-  const std::optional<Result<void>> news = health_.note(host, message);
-  if (!news || roster_.has_failed(host)) return;
-  if (!*news) {
-    host.lost = true;
-    fail_host(host, news->error());
-  }
-  roster_.look_if_ready(host);
-  look_round();
-}
-
 void Attempt::host_step(const fleet::Host& host) { events_.tell(report::HostStep{host.index, host.session->step()}); }
 
 // While they are awaited, people learn what for.
@@ -403,7 +392,14 @@ void Attempt::handle(fleet::Host& host, const Message& m) {
   } else if constexpr (std::is_same_v<Message, wire::Bye>) {
     left(host, m);
   } else if constexpr (std::is_same_v<Message, wire::Health>) {
-    note_health(host, m);
+    const std::optional<Result<void>> news = health_.note(host, m);
+    if (!news || roster_.has_failed(host)) return;
+    if (!*news) {
+      host.lost = true;
+      fail_host(host, news->error());
+    }
+    roster_.look_if_ready(host);
+    look_round();
   } else if constexpr (std::is_same_v<Message, wire::MpiUse>) {
     std::optional<Error> refusal = lone_mpi_.found(host.name(), m);
     if (!refusal || !runs()) return;

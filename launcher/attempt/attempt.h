@@ -81,7 +81,6 @@ class Attempt final : public fleet::FleetListener {
   // What Workers and Meeting make of it concerns nobody else; what is left is noted or not asked for.
   template <class Message>
   void handle(fleet::Host& host, const Message& m);
-  void note_health(fleet::Host& host, const wire::Health& message);
   void left(fleet::Host& host, const wire::Bye& m);
   void worker_ended(const fleet::Host& host, const wire::ExitedWorker& m);
 

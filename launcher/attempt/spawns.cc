@@ -72,7 +72,7 @@ Result<void> Spawns::begin(const wire::SpawnWish& wish) {
     const bool is_told =
         has_some || (wish.service == wire::WireUp::Pmix && host != hosts.end() && takes_workers(*host));
     if (!is_told || host == hosts.end()) return std::nullopt;
-    return host->session->is_local() ? AgentPlace::ThisMachine : AgentPlace::Remote;
+    return host->session->contact().is_local ? AgentPlace::ThisMachine : AgentPlace::Remote;
   };
   AddedWorld added = added_world(grown, pending.world, around_.settings(), place);
   const Rank first(plan.map.world_size());

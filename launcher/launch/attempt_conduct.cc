@@ -31,6 +31,10 @@ Judgement judge_services(const std::vector<wire::Service>& services, const std::
   return {};
 }
 
+Judgement judge_names(const wire::MpiUse& m) {
+  return all_fit(std::initializer_list<std::string_view>{m.program, m.library});
+}
+
 Judgement judge_attempt(std::uint32_t attempt, std::uint32_t now) {
   if (attempt == now) return {};
   return broken("spoke of attempt " + number(attempt) + ", which it is not at");
@@ -83,7 +87,7 @@ void AttemptConduct::note(const wire::AddWorkers& m) {
 void AttemptConduct::note(const wire::StartAdded& m) {
   if (m.go == wire::Go::Yes && members_ > 0) members_ = std::max(members_, m.ranks);
   const bool here = added_state_ == AddedState::Waits && added_->first == m.first && m.go == wire::Go::Yes;
-  added_state_ = here ? AddedState::Starts : AddedState::None;
+  added_state_ = AddedState::None;
   if (!here) return;
   for (const wire::Worker& worker : added_->workers) ranks_.push_back({worker.rank});  // follow the others
 }
@@ -133,20 +137,17 @@ Judgement AttemptConduct::judge(const wire::Prepared& m) {
   }
   if (Judgement few = at_most(m.mpi.size(), looks_for_mpi_ ? apps_ : 0, "programs that speak MPI"); !few) return few;
   for (const wire::MpiUse& use : m.mpi) {
-    if (Judgement one = judge_mpi(use); !one) return one;
+    if (auto entry = of_rank(use.rank); !entry) return entry.error();
+    if (Judgement texts = judge_names(use); !texts) return texts;
   }
   return {};
-}
-
-Judgement AttemptConduct::judge_mpi(const wire::MpiUse& m) {
-  if (auto entry = of_rank(m.rank); !entry) return entry.error();
-  return all_fit(std::initializer_list<std::string_view>{m.program, m.library});
 }
 
 Judgement AttemptConduct::judge(const wire::MpiUse& m) {
   const std::size_t limit = looks_for_mpi_ ? ranks_.size() : 0;
   if (Judgement few = at_most(++mpi_uses_, limit, "programs that speak MPI"); !few) return few;
-  return judge_mpi(m);
+  if (auto entry = of_rank(m.rank); !entry) return entry.error();
+  return judge_names(m);
 }
 
 Judgement AttemptConduct::judge(const wire::Started& m) {

@@ -66,7 +66,6 @@ class AttemptConduct {
     std::uint64_t input_out = 0;  // bytes that we have sent it and that it has not taken
   };
 
-  Result<void> judge_mpi(const wire::MpiUse& m);
   Result<RankEntry*> of_rank(Rank rank);      // one of this host
   Result<RankEntry*> started_one(Rank rank);  // ... whose host has said what runs
 
@@ -82,8 +81,8 @@ class AttemptConduct {
 
   std::vector<RankEntry> ranks_;  // sorted
   bool started_ = false;
-  std::optional<wire::AddWorkers> added_;  // the last: it waits, or may say Started
-  enum class AddedState : std::uint8_t { None, Asked, Waits, Starts } added_state_ = AddedState::None;
+  std::optional<wire::AddWorkers> added_;  // the last
+  enum class AddedState : std::uint8_t { None, Asked, Waits } added_state_ = AddedState::None;
   std::map<std::pair<Rank, std::string>, std::size_t> spawns_;          // that have no answer: bytes
   std::size_t spawn_bytes_ = 0;                                         // of all of these
   std::size_t failures_ = 0;                                            // of logs, of pipes
