@@ -25,10 +25,6 @@ void leave_text(const Options& options, const std::string& text, const std::func
 
 // ---- what the head may want of this host
 
-bool gets_input(const Options& options, Rank rank) {
-  return options.check == Preflight::No && attempt::wants_stdin(options, rank);
-}
-
 std::vector<wire::RankVariables> preset_variables(const plan::LaunchPlan& plan, const plan::MappedHost& host,
                                                   string_view any_address) {
   std::vector<wire::RankVariables> out;
@@ -54,13 +50,9 @@ std::optional<dialin::OwnPart> own_part(const Options& options, plan::LaunchPlan
   plan.job.job_id = job_id;
   plan.job.attempt = attempt - 1;
   plan.own_name = plan.map.hosts[own_index].host.name;
-  const attempt::SessionSettings settings{.grace = options.grace,
-                                          .heartbeat_timeout = options.heartbeat_timeout,
-                                          .interfaces = options.interfaces,
-                                          .stderr_pipe = attempt::stderr_pipe_of(options),
-                                          .monitor = monitor_of(options.rank_monitor),
-                                          .torch_traces = attempt::torch_traces_of(options),
-                                          .wants_stdin = [&options](Rank rank) { return gets_input(options, rank); }};
+  const attempt::SessionSettings settings = options.check == Preflight::Yes
+                                                ? attempt::settings_for_check(options, plan.map)
+                                                : attempt::settings_for(options, plan.map);
   std::vector<launch::AgentSession::Plan> sessions = attempt::session_plans(plan, settings);
   const auto own = std::find_if(sessions.begin(), sessions.end(),
                                 [&](const launch::AgentSession::Plan& s) { return s.host == HostId(own_index); });

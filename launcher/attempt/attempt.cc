@@ -34,21 +34,6 @@ report::StopCause stop_cause(AttemptEvent event) {
   }
 }
 
-SessionSettings settings_for(const JobOptions& options, const plan::JobMap& map) {
-  return {.grace = options.grace,
-          .lost_grace = options.restart.outlives_hosts() ? std::min(options.grace, launch::kLostGrace) : options.grace,
-          .heartbeat_timeout = options.heartbeat_timeout,
-          .start_timeout = options.start_timeout,
-          .output_window = first_output_window(hosts_that_print(map)),
-          .interfaces = options.interfaces,
-          .stderr_pipe = stderr_pipe_of(options),
-          .usage = options.usage,
-          .preload = options.preload,
-          .monitor = monitor_of(options.rank_monitor),
-          .torch_traces = torch_traces_of(options),
-          .wants_stdin = [&options](Rank rank) { return wants_stdin(options, rank); }};
-}
-
 // The hosts of the plan, which is what gives the fleet its order; spares come after those with ranks.
 fleet::Fleet& enlist(fleet::Fleet& fleet, const JobOptions& options, const plan::LaunchPlan& plan,
                      AttemptOwner& owner) {

@@ -135,6 +135,14 @@ void add_program(launch::AgentSession::Plan& session, const plan::LaunchPlan& pl
   session.prepare_remote.apps.push_back(app_for(plan, program, remote_base(plan)));
 }
 
+wire::StderrPipe stderr_pipe_of(const JobOptions& options) {
+  return options.stderr_of_workers == StderrOfWorkers::Apart ? wire::StderrPipe::Own : wire::StderrPipe::OfStdout;
+}
+
+wire::TorchTraces torch_traces_of(const JobOptions& options) {
+  return options.progress.hang_folder.empty() ? wire::TorchTraces::No : wire::TorchTraces::Yes;
+}
+
 }  // namespace
 
 std::size_t hosts_that_print(const plan::JobMap& map) {
@@ -162,18 +170,32 @@ std::uint64_t output_window(std::size_t hosts) {
 
 std::uint64_t first_output_window(std::size_t hosts) { return std::min(output_window(hosts), kMaxFirstWindow); }
 
-wire::StderrPipe stderr_pipe_of(const JobOptions& options) {
-  return options.stderr_of_workers == StderrOfWorkers::Apart ? wire::StderrPipe::Own : wire::StderrPipe::OfStdout;
-}
-
 // Only where a report is kept there is a place for what is recorded.
-wire::TorchTraces torch_traces_of(const JobOptions& options) {
-  return options.progress.hang_folder.empty() ? wire::TorchTraces::No : wire::TorchTraces::Yes;
-}
-
 bool wants_stdin(const JobOptions& options, Rank rank) {
   if (options.stdin_rule == StdinRule::OneRank) return rank == options.stdin_rank;
   return options.stdin_rule == StdinRule::All;
+}
+
+SessionSettings settings_for(const JobOptions& options, const plan::JobMap& map) {
+  return {.grace = options.grace,
+          .lost_grace = options.restart.outlives_hosts() ? std::min(options.grace, launch::kLostGrace) : options.grace,
+          .heartbeat_timeout = options.heartbeat_timeout,
+          .start_timeout = options.start_timeout,
+          .output_window = first_output_window(hosts_that_print(map)),
+          .interfaces = options.interfaces,
+          .stderr_pipe = stderr_pipe_of(options),
+          .usage = options.usage,
+          .preload = options.preload,
+          .monitor = monitor_of(options.rank_monitor),
+          .torch_traces = torch_traces_of(options),
+          .wants_stdin = [&options](Rank rank) { return wants_stdin(options, rank); }};
+}
+
+SessionSettings settings_for_check(const JobOptions& options, const plan::JobMap& map) {
+  SessionSettings settings = settings_for(options, map);
+  settings.preload = {};
+  settings.wants_stdin = {};
+  return settings;
 }
 
 std::vector<launch::AgentSession::Plan> session_plans(const plan::LaunchPlan& plan, const SessionSettings& settings) {

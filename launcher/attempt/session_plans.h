@@ -28,8 +28,12 @@ struct SessionSettings {
   std::function<bool(Rank)> wants_stdin;  // gets the launcher's input; empty: no rank does
 };
 
-wire::StderrPipe stderr_pipe_of(const JobOptions& options);
-wire::TorchTraces torch_traces_of(const JobOptions& options);
+// What the options say of them. Of the head and of hosts that call it alike: each compares what the other makes of its
+// options. `options` outlive it.
+SessionSettings settings_for(const JobOptions& options, const plan::JobMap& map);
+// The same where nothing is to be started.
+SessionSettings settings_for_check(const JobOptions& options, const plan::JobMap& map);
+
 bool wants_stdin(const JobOptions& options, Rank rank);
 
 // Those that may have workers in some attempt of the run: the same number in each.

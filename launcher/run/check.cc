@@ -76,14 +76,7 @@ launch::Reach::Events Check::events_of_reach() {
 }
 
 void Check::make_sessions() {
-  const attempt::SessionSettings settings{.grace = options_.grace,
-                                          .heartbeat_timeout = options_.heartbeat_timeout,
-                                          .start_timeout = options_.start_timeout,
-                                          .interfaces = options_.interfaces,
-                                          .stderr_pipe = attempt::stderr_pipe_of(options_),
-                                          .monitor = monitor_of(options_.rank_monitor),
-                                          .torch_traces = attempt::torch_traces_of(options_),
-                                          .wants_stdin = {}};
+  const attempt::SessionSettings settings = attempt::settings_for_check(options_, plan_.map);
   fleet_.begin_group(plan_.map.places());
   const std::vector<HostIndex> places = plan_.map.places();
   std::vector<launch::AgentSession::Plan> sessions = attempt::session_plans(plan_, settings);

@@ -95,6 +95,15 @@ class TwoHosts(NoSsh):
         done = self.ends(both, 0)
         self.assertEqual(sorted(done[0].stdout.splitlines()), ["[0] 0 o0 g none", "[1] 1 o1 g none"])
 
+    def test_what_is_asked_of_the_hosts_themselves_is_asked_alike(self):
+        for words in (["--no-usage"], ["--hang-report", "/run/hang"], ["--rank-monitor"]):
+            self.ends(self.start_all(*words, "--nproc-per-node", "1", "true"), 0)
+        for host in ("algo-1", "algo-2"):
+            self.bed.put(host, "/run/imported.py", "import sys\nprint('decimal' in sys.modules)\n")
+            self.addCleanup(self.bed.path(host, "/run/imported.py").unlink)
+        done = self.ends(self.start_all("--preload", "decimal", "--nproc-per-node", "1", "python3", "/run/imported.py"), 0)
+        self.assertEqual(sorted(done[0].stdout.splitlines()), ["[0] True", "[1] True"])
+
     def test_much_output_comes_over_whole(self):
         done = self.ends(self.start_all("--show-ranks", "1", "--no-tag", "sh", "-c", "seq 1 1000000"), 0)
         self.assertEqual(done[0].stdout, "".join(f"{i}\n" for i in range(1, 1000001)))
