@@ -54,25 +54,7 @@ bool can_be_value(const std::string& value) { return value.size() <= kPmiValue &
 }  // namespace
 
 Result<bool> PmiSpawnReader::add(PmiDialect dialect, const PmiMessage& message) {
-  if (dialect == PmiDialect::Two) {
-    request_ = {};
-    size_ = 0;
-    PmiMessage part;  // up to the next program
-    std::optional<std::string> program;
-    for (std::size_t i = 0; i <= message.pairs.size(); ++i) {
-      const bool ends = i == message.pairs.size() || message.pairs[i].first == "subcmd";
-      if (!ends) {
-        part.pairs.push_back(message.pairs[i]);
-        continue;
-      }
-      Result<void> added = program ? add_program(dialect, *program, part) : add_keys(dialect, part);
-      if (!added) return added.error();
-      if (i < message.pairs.size()) program = message.pairs[i].second;
-      part.pairs.clear();
-    }
-    if (request_.programs.empty()) return broken("without a program");
-    return true;
-  }
+  if (dialect == PmiDialect::Two) return add_all(message);
   const Result<std::size_t> all = number_in(message, "totspawns", 1, kMostPrograms);
   if (!all) return all.error();
   const Result<std::size_t> now = number_in(message, "spawnssofar", 1, kMostPrograms);
@@ -85,6 +67,27 @@ Result<bool> PmiSpawnReader::add(PmiDialect dialect, const PmiMessage& message) 
   if (program == nullptr) return broken("without a program");
   if (Result<void> added = add_program(dialect, *program, message); !added) return added.error();
   return *now == *all;
+}
+
+// Of PMI-2, where one message has all programs.
+Result<bool> PmiSpawnReader::add_all(const PmiMessage& message) {
+  request_ = {};
+  size_ = 0;
+  PmiMessage part;  // up to the next program
+  std::optional<std::string> program;
+  for (std::size_t i = 0; i <= message.pairs.size(); ++i) {
+    const bool ends = i == message.pairs.size() || message.pairs[i].first == "subcmd";
+    if (!ends) {
+      part.pairs.push_back(message.pairs[i]);
+      continue;
+    }
+    Result<void> added = program ? add_program(PmiDialect::Two, *program, part) : add_keys(PmiDialect::Two, part);
+    if (!added) return added.error();
+    if (i < message.pairs.size()) program = message.pairs[i].second;
+    part.pairs.clear();
+  }
+  if (request_.programs.empty()) return broken("without a program");
+  return true;
 }
 
 PmiSpawnRequest PmiSpawnReader::take() {

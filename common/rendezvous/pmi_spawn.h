@@ -33,6 +33,7 @@ class PmiSpawnReader {
   PmiSpawnRequest take();
 
  private:
+  Result<bool> add_all(const PmiMessage& message);
   Result<void> add_program(PmiDialect dialect, std::string program, const PmiMessage& part);
   Result<void> add_keys(PmiDialect dialect, const PmiMessage& part);
   void heed(plan::SpawnProgram& program, const std::string& key, const std::string& value);

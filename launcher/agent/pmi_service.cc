@@ -240,14 +240,16 @@ void PmiService::hear(const wire::ToAgent& message) {
 // ---- what the servers want done
 
 void PmiService::settle() {
+  const auto act_for = [this](World& world) {
+    const std::vector<rendezvous::PmiAction> actions = world.server.take_actions();
+    for (const rendezvous::PmiAction& action : actions) {
+      std::visit([this, &world](const auto& one) { apply(world, one); }, action);
+    }
+    return !actions.empty();
+  };
   for (bool more = true; more;) {
     more = false;
-    for (const auto& [first, world] : worlds_) {
-      for (const rendezvous::PmiAction& action : world->server.take_actions()) {
-        std::visit([this, &of = *world](const auto& one) { apply(of, one); }, action);
-        more = true;
-      }
-    }
+    for (const auto& [first, world] : worlds_) more = act_for(*world) || more;
   }
 }
 

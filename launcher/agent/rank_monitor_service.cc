@@ -93,7 +93,7 @@ void RankMonitorService::read(Watched& worker) {
   const ssize_t n = ::read(worker.caller.native_handle(), buffer.data(), buffer.size());
   if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR)) return hang_up(worker);
   if (n > 0) worker.received.append(buffer.data(), static_cast<std::size_t>(n));
-  hear(worker);
+  listen(worker);
 }
 
 void RankMonitorService::write(Watched& worker) {
@@ -105,11 +105,11 @@ void RankMonitorService::write(Watched& worker) {
   worker.answer.clear();
   worker.taken = 0;
   if (worker.after == Watched::After::HangUp) return hang_up(worker);
-  hear(worker);
+  listen(worker);
 }
 
 // The message that has come, if it is all there.
-void RankMonitorService::hear(Watched& worker) {
+void RankMonitorService::listen(Watched& worker) {
   const std::string_view received = worker.received;
   if (received.size() < monitor::kLengthSize) return await(worker);
   const std::size_t length = length_of(received);

@@ -48,7 +48,7 @@ class RankMonitorService final : public HostService {
   void await(Watched& worker);
   void read(Watched& worker);
   void write(Watched& worker);
-  void hear(Watched& worker);
+  void listen(Watched& worker);
   std::string answer_to(Watched& worker, std::string_view pickle);
   void refuse(Watched& worker, const std::string& why);
   void hang_up(Watched& worker);
