@@ -239,14 +239,16 @@ void PmiService::hear(const wire::ToAgent& message) {
 
 // ---- what the servers want done
 
+// False: there was nothing.
+bool PmiService::act_for(World& world) {
+  const std::vector<rendezvous::PmiAction> actions = world.server.take_actions();
+  for (const rendezvous::PmiAction& action : actions) {
+    std::visit([this, &world](const auto& one) { apply(world, one); }, action);
+  }
+  return !actions.empty();
+}
+
 void PmiService::settle() {
-  const auto act_for = [this](World& world) {
-    const std::vector<rendezvous::PmiAction> actions = world.server.take_actions();
-    for (const rendezvous::PmiAction& action : actions) {
-      std::visit([this, &world](const auto& one) { apply(world, one); }, action);
-    }
-    return !actions.empty();
-  };
   for (bool more = true; more;) {
     more = false;
     for (const auto& [first, world] : worlds_) more = act_for(*world) || more;

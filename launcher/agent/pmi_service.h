@@ -68,6 +68,7 @@ class PmiService final : public HostService {
   void apply(const World&, const rendezvous::PmiAborted& aborted) const;
   void apply(World& world, const rendezvous::PmiSpawn& spawn) const;
   void settle();
+  bool act_for(World& world);
   World* find(Rank rank) const;
   World& add(rendezvous::PmiWorld world);
   void remove(Rank first);
