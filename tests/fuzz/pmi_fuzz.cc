@@ -54,7 +54,7 @@ void settle(PmiServer& server, Played& played) {
         std::size_t size = 0;
         for (const plan::SpawnProgram& program : spawn->request.programs) {
           require(!program.command.empty() && program.count <= 1'000'000);
-          for (const std::string& word : program.command) size += word.size();
+          for (const std::string& argument : program.command) size += argument.size();
         }
         require(!spawn->request.programs.empty() && size <= PmiSpawnReader::kMost);
         played.spawns.emplace_back(spawn->rank, spawn->thread);
