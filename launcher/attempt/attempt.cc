@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <csignal>
+#include <optional>
 #include <type_traits>
 #include <utility>
 
@@ -199,13 +200,27 @@ void Attempt::found_one_machine(std::vector<hosts::MachineNames> machines) {
     terms_.afterwards = launch::Afterwards::Stay;
     return tell(AttemptEvent::OneMachine);
   }
-  for (fleet::Host& host : fleet_.hosts()) {
+  const auto known_as = [&machines](const fleet::Host& host) -> std::optional<Error> {
     for (const hosts::MachineNames& names : machines) {
-      if (std::find(names.begin() + 1, names.end(), host.name()) == names.end()) continue;
-      host.lost = true;
-      fail_host(host, Error(ErrorKind::Usage, "is the same machine as " + names.front()));
+      const bool is_other = std::find(names.begin() + 1, names.end(), host.name()) != names.end();
+      if (is_other) return Error(ErrorKind::Usage, "is the same machine as " + names.front());
     }
+    return std::nullopt;
+  };
+  std::size_t out = 0;
+  for (fleet::Host& spare : fleet_.others()) {
+    const std::optional<Error> why = known_as(spare);
+    if (!why || std::exchange(spare.lost, true)) continue;
+    ++out;
+    spare.session->abandon(*why);
   }
+  for (fleet::Host& host : fleet_.hosts()) {
+    const std::optional<Error> why = known_as(host);
+    if (!why || std::exchange(host.lost, true)) continue;
+    ++out;
+    fail_host(host, *why);
+  }
+  if (out > 0) look_round();  // a spare is no reason to wait
 }
 
 void Attempt::time_out_start() {
