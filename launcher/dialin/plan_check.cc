@@ -253,8 +253,9 @@ Result<void> PlanCheck::check_one(const wire::Prepare& prepare) {
     if (Result<void> same = compare_worker(prepare.workers[i], own.workers[i]); !same) return same;
   }
   // Whatever else there is, and may come to be.
-  return agree(wire::encode(wire::ToAgent(prepare)) == wire::encode(wire::ToAgent(own)),
-               "other options of binding, devices, interfaces, channels, logs or the rank monitor");
+  return agree(
+      wire::encode(wire::ToAgent(prepare)) == wire::encode(wire::ToAgent(own)),
+      "other options of binding, devices, interfaces, channels, logs, preloaded modules, usage or the rank monitor");
 }
 
 Result<void> PlanCheck::check_one(const wire::Start& start) {

@@ -120,7 +120,8 @@ TEST_CASE("dial-in: how long imports may take is the head's to say, what is impo
 TEST_CASE("dial-in: a rank monitor, and its limits, are as this host has been asked for") {
   OwnPart own = part_of(plan_of_two());
   const auto offer = [](wire::Prepare& p) { p.monitor.offer = plan::RankMonitorOffer::Yes; };
-  CHECK(plan_with(offer, own) == "other options of binding, devices, interfaces, channels, logs or the rank monitor");
+  CHECK(plan_with(offer, own) ==
+        "other options of binding, devices, interfaces, channels, logs, preloaded modules, usage or the rank monitor");
   own.prepare.monitor = {.offer = plan::RankMonitorOffer::Yes, .first_ms = 5};
   CHECK_FALSE(plan_with([](wire::Prepare& p) { p.monitor.first_ms = 6; }, own).empty());
 }
@@ -198,9 +199,10 @@ TEST_CASE("dial-in: a head that wants another program, place, variable or input 
             [](auto& p) {
               p.channels.push_back({"a", "/etc", {}, {}});
             },
-            part) == "other options of binding, devices, interfaces, channels, logs or the rank monitor");
+            part) ==
+        "other options of binding, devices, interfaces, channels, logs, preloaded modules, usage or the rank monitor");
   CHECK(plan_with([](auto& p) { p.services.emplace_back(); }, part) ==
-        "other options of binding, devices, interfaces, channels, logs or the rank monitor");
+        "other options of binding, devices, interfaces, channels, logs, preloaded modules, usage or the rank monitor");
 }
 
 TEST_CASE("dial-in: a head tells where to meet, and nothing else") {
