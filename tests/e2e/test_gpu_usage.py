@@ -42,18 +42,17 @@ class Gpus(TestCase):
         return sml_run("status", *name, *words).stdout if name else ""
 
     def helpers(self, job):
-        below = {job.pid}
-        found = []
-        for folder in sorted(pathlib.Path("/proc").glob("[0-9]*"), key=lambda p: int(p.name)):
+        children, names = {}, {}
+        for folder in pathlib.Path("/proc").glob("[0-9]*"):
             try:
-                name, rest = (folder / "stat").read_text().split("(", 1)[1].rsplit(")", 1)
-                if int(rest.split()[1]) not in below:
-                    continue
-                below.add(int(folder.name))
-                found += [int(folder.name)] if name == "sml-run-nvml" else []
+                names[int(folder.name)], rest = (folder / "stat").read_text().split("(", 1)[1].rsplit(")", 1)
+                children.setdefault(int(rest.split()[1]), []).append(int(folder.name))
             except OSError:
                 continue
-        return found
+        below = [job.pid]  # a child may have a smaller number than its parent: they begin again
+        for one in below:
+            below += children.get(one, [])
+        return [one for one in below if names.get(one) == "sml-run-nvml"]
 
     def end(self, job):
         begin = time.monotonic()
