@@ -306,6 +306,10 @@ Result<Duration> parse_duration(std::string_view text) {
                "\"" + show(text, 60) + "\" is no duration; expected 90, 90s, 1.5m, 2h or 250ms, at most a year");
 }
 
+std::string counted(std::uint64_t count, std::string_view noun) {
+  return std::to_string(count) + " " + std::string(noun) + (count == 1 ? "" : "s");
+}
+
 std::string format_duration(Duration d) {
   const std::int64_t signed_count = std::chrono::duration_cast<Nanoseconds>(d).count();
   if (signed_count < 0) return "-" + format_duration(-d);

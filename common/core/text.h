@@ -25,6 +25,9 @@ Result<Duration> parse_duration(std::string_view text);
 // "65536", "64K", "10M", "2G" (powers of 1024) → bytes. Nothing for anything else, and for what does not fit.
 std::optional<std::uint64_t> parse_size(std::string_view text);
 
+// "1 host", "3 hosts".
+std::string counted(std::uint64_t count, std::string_view noun);
+
 // "1.5 s", "250 ms", "2 min": for messages; not meant to be parsed again.
 std::string format_duration(Duration d);
 

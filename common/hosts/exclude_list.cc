@@ -5,20 +5,13 @@
 #include <ctime>
 
 #include "common/core/text.h"
+#include "common/hosts/fields.h"
 
 namespace sml::hosts {
 
 namespace {
 
 constexpr const char* kTime = "%Y-%m-%dT%H:%M:%SZ";
-constexpr std::string_view kBlank = " \t\r";
-
-std::string_view take_word(std::string_view& line) {
-  line.remove_prefix(std::min(line.find_first_not_of(kBlank), line.size()));
-  const std::string_view word = line.substr(0, line.find_first_of(kBlank));
-  line.remove_prefix(word.size());
-  return word;
-}
 
 std::optional<std::int64_t> parse_time(std::string_view word) {
   std::tm parts{};

@@ -18,7 +18,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-Error bad(std::string_view source, std::string_view what) {
+Error bad_flux(std::string_view source, std::string_view what) {
   return Error(ErrorKind::Config, fmt::format("{}: {}", show(source), what));
 }
 
@@ -68,10 +68,10 @@ Result<plan::HostList> parse_flux_resources(std::string_view text, std::string_v
     const Result<std::vector<std::string>> names =
         expand_slurm_hostlist(item.is_string() ? item.get<std::string>() : "");
     if (!names) return Error(names.error()).in(source);
-    if (list.hosts.size() + names->size() > plan::kMaxHosts) return bad(source, "names too many hosts");
+    if (list.hosts.size() + names->size() > plan::kMaxHosts) return bad_flux(source, "names too many hosts");
     for (const std::string& name : *names) list.hosts.push_back({name, {}, 0});
   }
-  if (list.hosts.empty()) return bad(source, "has no execution.nodelist; expected Flux's resource set R");
+  if (list.hosts.empty()) return bad_flux(source, "has no execution.nodelist; expected Flux's resource set R");
   for (const Json& group : execution(*root, "R_lite")) {
     const auto slots = static_cast<std::uint32_t>(slots_of(group));
     for (const std::size_t rank : parse_idset(text_at(group, "rank", nullptr), list.hosts.size())) {

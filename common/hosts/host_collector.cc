@@ -14,7 +14,7 @@ namespace sml::hosts {
 
 namespace {
 
-Error bad(std::string clause) { return Error(ErrorKind::Usage, std::move(clause)); }
+Error bad_hosts(std::string clause) { return Error(ErrorKind::Usage, std::move(clause)); }
 
 // Equal for names that are the same host by their letters alone: nothing is resolved.
 std::string key_of(const std::string& name) {
@@ -70,19 +70,20 @@ Result<void> HostCollector::add_each(AlikeHosts hosts) {
 Result<void> HostCollector::merge(std::size_t index, const plan::Host& host) {
   plan::Host& first = hosts_[index];
   if (first.slots.has_value() != host.slots.has_value()) {
-    return bad(fmt::format("names {} again, once with and once without slots; give slots each time", first.name));
+    return bad_hosts(fmt::format("names {} again, once with and once without slots; give slots each time", first.name));
   }
   if (!host.user.empty() && !first.user.empty() && host.user != first.user) {
-    return bad(fmt::format("names {} again with another user than {}", first.name, first.user));
+    return bad_hosts(fmt::format("names {} again with another user than {}", first.name, first.user));
   }
   if (host.port && first.port && host.port != first.port) {
-    return bad(fmt::format("names {} again with another port than {}", first.name, *first.port));
+    return bad_hosts(fmt::format("names {} again with another port than {}", first.name, *first.port));
   }
   if (first.user.empty()) first.user = host.user;
   if (!first.port) first.port = host.port;
   const std::uint32_t sum = host.slots ? *first.slots + *host.slots : ++unnamed_[index];
   if (sum > plan::kMaxSlotsPerHost) {
-    return bad(fmt::format("brings {} to {} slots; a host has at most {}", first.name, sum, plan::kMaxSlotsPerHost));
+    return bad_hosts(
+        fmt::format("brings {} to {} slots; a host has at most {}", first.name, sum, plan::kMaxSlotsPerHost));
   }
   if (host.slots) first.slots = sum;
   mentions_count_ = mentions_count_ || !host.slots;

@@ -16,7 +16,7 @@ namespace {
 constexpr auto npos = std::string_view::npos;
 constexpr std::string_view kScheme = "ssh://";
 
-Error bad(std::string clause) { return Error(ErrorKind::Usage, std::move(clause)); }
+Error bad_expression(std::string clause) { return Error(ErrorKind::Usage, std::move(clause)); }
 
 // An expression cut into its fields, which are not yet looked at.
 struct Fields {
@@ -62,8 +62,9 @@ Result<Fields> cut(std::string_view text) {
   const bool is_url = text.starts_with(kScheme);
   if (is_url) text.remove_prefix(kScheme.size());
   const auto [at, colon, second_colon, slash] = find_marks(text);
-  if (second_colon != npos) return bad("has more than one \":\"; write an IPv6 address in brackets, as in [::1]:2");
-  if (slash < colon && colon != npos) return bad("has \"/\" before \":\"; write HOST:PORT/SLOTS");
+  if (second_colon != npos)
+    return bad_expression("has more than one \":\"; write an IPv6 address in brackets, as in [::1]:2");
+  if (slash < colon && colon != npos) return bad_expression("has \"/\" before \":\"; write HOST:PORT/SLOTS");
   if (at != npos) fields.user = text.substr(0, at);
   const std::size_t name = at == npos ? 0 : at + 1;
   fields.name = text.substr(name, std::min({colon, slash, text.size()}) - name);
@@ -79,11 +80,11 @@ Result<Fields> cut(std::string_view text) {
 
 Result<std::uint64_t> parse_bounded(std::string_view text, std::string_view after, std::uint64_t most,
                                     std::string_view what, std::string_view expected) {
-  if (text.empty()) return bad(fmt::format("has no number after \"{}\"; {}", after, expected));
+  if (text.empty()) return bad_expression(fmt::format("has no number after \"{}\"; {}", after, expected));
   const std::optional<std::uint64_t> number = whole_number(text);
   const bool all_digits = std::all_of(text.begin(), text.end(), is_digit);
-  if (all_digits && (!number || *number > most)) return bad(fmt::format("has too {}; {}", what, expected));
-  if (!number) return bad(fmt::format("has \"{}\" after \"{}\"; {}", show(text, 40), after, expected));
+  if (all_digits && (!number || *number > most)) return bad_expression(fmt::format("has too {}; {}", what, expected));
+  if (!number) return bad_expression(fmt::format("has \"{}\" after \"{}\"; {}", show(text, 40), after, expected));
   return *number;
 }
 
@@ -91,13 +92,14 @@ Result<std::vector<std::string>> names_of(std::string_view name, std::size_t lim
   const bool ipv6 = name.size() > 2 && name.front() == '[' && name.back() == ']' && name.find(':') != npos;
   if (ipv6) {
     const std::string_view address = name.substr(1, name.size() - 2);
-    if (!plan::valid_host_name(address)) return bad("has a bad IPv6 address in its brackets");
+    if (!plan::valid_host_name(address)) return bad_expression("has a bad IPv6 address in its brackets");
     return std::vector<std::string>{std::string(address)};
   }
   Result<std::vector<std::string>> names = expand_name_pattern(name, PatternOrder::LastBracketFastest, limit);
   if (!names) return names.error();
   if (!std::all_of(names->begin(), names->end(), plan::valid_host_name)) {
-    return bad("is no host name; expected letters, digits, \".\", \"_\" and \"-\", not first \"-\" or \".\"");
+    return bad_expression(
+        "is no host name; expected letters, digits, \".\", \"_\" and \"-\", not first \"-\" or \".\"");
   }
   return names;
 }
@@ -116,7 +118,7 @@ Result<std::uint16_t> parse_port(std::string_view text, std::string_view after) 
   constexpr std::string_view kExpected = "expected a port from 1 to 65535";
   const Result<std::uint64_t> port = parse_bounded(text, after, 65535, "large a port", kExpected);
   if (!port) return port.error();
-  if (*port == 0) return bad(fmt::format("has port 0; {}", kExpected));
+  if (*port == 0) return bad_expression(fmt::format("has port 0; {}", kExpected));
   return static_cast<std::uint16_t>(*port);
 }
 
@@ -126,10 +128,10 @@ Result<AlikeHosts> parse_host_expression(std::string_view text, std::size_t limi
   AlikeHosts hosts;
   plan::Host& host = hosts.first;
   if (fields->user) {
-    if (!plan::valid_user_name(*fields->user)) return bad("has no valid user name before \"@\"");
+    if (!plan::valid_user_name(*fields->user)) return bad_expression("has no valid user name before \"@\"");
     host.user = *fields->user;
   }
-  if (fields->name.empty()) return bad("has no host name; expected NAME or NAME:SLOTS");
+  if (fields->name.empty()) return bad_expression("has no host name; expected NAME or NAME:SLOTS");
   if (fields->port) {
     const Result<std::uint16_t> port = parse_port(*fields->port, ":");
     if (!port) return port.error();

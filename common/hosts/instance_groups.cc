@@ -18,7 +18,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-Error bad(std::string_view path, std::string_view what) {
+Error bad_groups(std::string_view path, std::string_view what) {
   return Error(ErrorKind::Config, fmt::format("{}: {}", show(path), what));
 }
 
@@ -38,11 +38,11 @@ std::string text_of(const Json& object, const char* key) {
 Result<InstanceGroup> read_group(const Json& item, std::size_t index, std::string_view path) {
   const std::string what = fmt::format("\"instance_groups\"[{}]", index);
   InstanceGroup group{text_of(item, "instance_group_name"), {}};
-  if (group.name.empty()) return bad(path, what + " has no \"instance_group_name\"; expected a name");
+  if (group.name.empty()) return bad_groups(path, what + " has no \"instance_group_name\"; expected a name");
   const Json* hosts = array_of(item, "hosts");
-  if (hosts == nullptr) return bad(path, what + " has no \"hosts\"; expected an array of host names");
+  if (hosts == nullptr) return bad_groups(path, what + " has no \"hosts\"; expected an array of host names");
   for (const Json& host : *hosts) {
-    if (!host.is_string()) return bad(path, what + " has a host that is no string");
+    if (!host.is_string()) return bad_groups(path, what + " has a host that is no string");
     group.hosts.push_back(host.get<std::string>());
   }
   return group;

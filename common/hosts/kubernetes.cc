@@ -24,14 +24,15 @@ namespace {
 constexpr std::size_t kMaxEtcHosts = 1 << 20;
 constexpr const char* kAlone = "--host-source local runs a job of its own in this pod";
 
-Error bad(std::string message) { return Error(ErrorKind::Config, std::move(message)); }
+Error bad_kubernetes(std::string message) { return Error(ErrorKind::Config, std::move(message)); }
 
 // How many hosts a variable counts; "1:4" (elastic) counts 4.
 Result<std::size_t> count_of(std::string_view name, std::string_view value) {
   const std::size_t colon = value.rfind(':');
   const auto count = whole_number(colon == std::string_view::npos ? value : value.substr(colon + 1));
   if (count && *count >= 1 && *count <= plan::kMaxHosts) return static_cast<std::size_t>(*count);
-  return bad(fmt::format("{}: \"{}\" is no number of hosts; expected 1 to {}", name, show(value, 40), plan::kMaxHosts));
+  return bad_kubernetes(
+      fmt::format("{}: \"{}\" is no number of hosts; expected 1 to {}", name, show(value, 40), plan::kMaxHosts));
 }
 
 // What follows our name in /etc/hosts, as in "10.0.0.3 job-0.svc.ns.svc.cluster.local job-0"; empty when nothing does.
@@ -51,7 +52,8 @@ std::string domain_of(std::string_view host, std::string_view etc_hosts) {
 FoundHosts numbered(std::vector<std::string> names, std::string source) {
   plan::HostList list{{}, std::move(source)};
   for (std::string& name : names) {
-    if (!plan::valid_host_name(name)) return bad(fmt::format("{}: \"{}\" is no host name", list.source, show(name)));
+    if (!plan::valid_host_name(name))
+      return bad_kubernetes(fmt::format("{}: \"{}\" is no host name", list.source, show(name)));
     list.hosts.push_back({std::move(name), {}, std::nullopt});
   }
   return std::optional(std::move(list));
@@ -71,8 +73,9 @@ Result<std::optional<std::uint32_t>> pet_slots(const Surroundings& s) {
   if (text == "auto" || text == "gpu" || text == "cpu") return Slots();
   const auto slots = whole_number(text);
   if (slots && *slots >= 1 && *slots <= plan::kMaxSlotsPerHost) return Slots(static_cast<std::uint32_t>(*slots));
-  return bad(fmt::format("PET_NPROC_PER_NODE: \"{}\" is no number of workers; expected 1 to {}, auto, gpu or cpu",
-                         show(text, 40), plan::kMaxSlotsPerHost));
+  return bad_kubernetes(
+      fmt::format("PET_NPROC_PER_NODE: \"{}\" is no number of workers; expected 1 to {}, auto, gpu or cpu",
+                  show(text, 40), plan::kMaxSlotsPerHost));
 }
 
 // The pods of a job by the name of the first; empty where theirs do not follow from it.
@@ -144,7 +147,8 @@ plan::CallingHosts calls_of(const Surroundings& s, const Pods& pods, const plan:
 Error not_named(std::size_t count, const std::string& first) {
   const std::string why =
       first.empty() ? "nothing names them" : "from " + show(first, 100) + " the others' names do not follow";
-  return bad(fmt::format(
+  return bad_kubernetes(
+             fmt::format(
                  "PET_NNODES: it counts {} hosts, and {}; name them with --hosts, or start sml-run on each with "
                  "the same SML_JOB_SECRET, and they call {}",
                  count, why, first.empty() ? "the one of --head" : "that one"))
@@ -168,7 +172,8 @@ FoundHosts kubernetes_hosts(const Surroundings& s) {
   const auto hosts = s.variable("SML_NUM_HOSTS");
   const bool secret = s.job_secret == JobSecret::Given;
   if (index && !hosts && secret) {
-    return bad("JOB_COMPLETION_INDEX and a secret: how many pods have to call each other is nowhere; say it with "
+    return bad_kubernetes(
+               "JOB_COMPLETION_INDEX and a secret: how many pods have to call each other is nowhere; say it with "
                "SML_NUM_HOSTS")
         .with_hint(kAlone);
   }
@@ -178,11 +183,11 @@ FoundHosts kubernetes_hosts(const Surroundings& s) {
   if (*index != "0" && !secret) return only_in_the_first("pod " + show(*index, 20) + " of the job", "pod 0");
   const auto place = whole_number(*index);
   if (!place || *place >= *count) {
-    return bad(fmt::format("JOB_COMPLETION_INDEX: \"{}\" is no pod of the {} that SML_NUM_HOSTS counts",
-                           show(*index, 40), *count));
+    return bad_kubernetes(fmt::format("JOB_COMPLETION_INDEX: \"{}\" is no pod of the {} that SML_NUM_HOSTS counts",
+                                      show(*index, 40), *count));
   }
   if (!s.host_name.ends_with("-" + *index)) {
-    return bad(
+    return bad_kubernetes(
         fmt::format("JOB_COMPLETION_INDEX: it is {}, but the host name {} does not end in -{}; name the hosts "
                     "with --hosts",
                     *index, show(s.host_name), *index));

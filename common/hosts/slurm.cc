@@ -18,10 +18,10 @@ namespace sml::hosts {
 
 namespace {
 
-Error bad(std::string message) { return Error(ErrorKind::Config, std::move(message)); }
+Error bad_slurm(std::string message) { return Error(ErrorKind::Config, std::move(message)); }
 
 Error bad_counts(std::string_view text) {
-  return bad(fmt::format("\"{}\" is no list of counts; expected one such as 8(x2),4", show(text, 100)));
+  return bad_slurm(fmt::format("\"{}\" is no list of counts; expected one such as 8(x2),4", show(text, 100)));
 }
 
 // "8" or "8(x2)".
@@ -114,7 +114,7 @@ Result<plan::HostList> collect(const std::vector<std::string>& names, const Slot
     plan::Host host{names[i], {}, std::nullopt};
     if (!slots.counts.empty()) host.slots = slots.counts[i];
     const Result<void> added = collector.add(std::move(host));
-    if (!added) return bad(fmt::format("{}: {}", source, added.error().message()));
+    if (!added) return bad_slurm(fmt::format("{}: {}", source, added.error().message()));
   }
   return plan::HostList{std::move(collector).take(), source, slots.are};
 }
@@ -130,9 +130,9 @@ Result<std::vector<std::string>> expand_slurm_hostlist(std::string_view text) {
     if (item.empty()) continue;
     Result<std::vector<std::string>> more =
         expand_name_pattern(item, PatternOrder::Slurm, plan::kMaxHosts - names.size());
-    if (!more) return bad(fmt::format("\"{}\" {}", show(item, 100), more.error().message()));
+    if (!more) return bad_slurm(fmt::format("\"{}\" {}", show(item, 100), more.error().message()));
     if (!std::all_of(more->begin(), more->end(), plan::valid_host_name)) {
-      return bad(fmt::format("\"{}\" is no host name", show(item, 100)));
+      return bad_slurm(fmt::format("\"{}\" is no host name", show(item, 100)));
     }
     std::move(more->begin(), more->end(), std::back_inserter(names));
   }
@@ -146,12 +146,13 @@ Result<std::vector<std::uint32_t>> expand_slurm_counts(std::string_view text, st
     const std::optional<RepeatedCount> item = parse_count(take_until(rest, ','));
     if (!item) return bad_counts(text);
     if (item->times > hosts - counts.size()) {
-      return bad(fmt::format("\"{}\" counts for more than the {} hosts of the job", show(text, 100), hosts));
+      return bad_slurm(fmt::format("\"{}\" counts for more than the {} hosts of the job", show(text, 100), hosts));
     }
     counts.insert(counts.end(), item->times, item->count);
   }
   if (counts.size() == hosts) return counts;
-  return bad(fmt::format("\"{}\" counts for {} of the {} hosts of the job", show(text, 100), counts.size(), hosts));
+  return bad_slurm(
+      fmt::format("\"{}\" counts for {} of the {} hosts of the job", show(text, 100), counts.size(), hosts));
 }
 
 FoundHosts slurm_hosts(const Surroundings& s) {
@@ -166,7 +167,7 @@ FoundHosts slurm_hosts(const Surroundings& s) {
   }
   const Result<std::vector<std::string>> names = expand_slurm_hostlist(list->value);
   if (!names) return Error(names.error()).in(list->name);
-  if (names->empty()) return bad(list->name + ": names no host");
+  if (names->empty()) return bad_slurm(list->name + ": names no host");
   const Result<Slots> slots = slots_of(s, names->size());
   if (!slots) return slots.error();
   Result<plan::HostList> hosts = collect(*names, *slots, list->name);

@@ -18,10 +18,6 @@ constexpr auto npos = std::string_view::npos;
 constexpr std::string_view kIndexVariable = "SML_ARRAY_INDEX";
 constexpr std::string_view kIndexPlace = "array_index";
 
-std::string counted(std::size_t count, std::string_view noun) {
-  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
-}
-
 Error bad_line(std::string_view path, std::size_t line, std::string_view what) {
   return Error(ErrorKind::Config, fmt::format("{}:{}: {}", show(path), line, what));
 }

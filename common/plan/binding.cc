@@ -13,10 +13,6 @@ namespace sml::plan {
 
 namespace {
 
-std::string counted(std::size_t count, std::string_view noun) {
-  return std::to_string(count) + " " + std::string(noun) + (count == 1 ? "" : "s");
-}
-
 // ---- words
 
 // "core 2", "cores 0-3".

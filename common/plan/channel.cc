@@ -23,7 +23,7 @@ bool valid_name(string_view name) {
 }
 
 // Without fmt: the agent has this file, and must stay small.
-Error bad(string_view what, const std::string& expected) {
+Error bad_channel(string_view what, const std::string& expected) {
   return Error(ErrorKind::Usage, "\"" + show(what, 100) + "\" is not " + expected);
 }
 
@@ -42,8 +42,8 @@ Result<std::optional<bool>> is_second(string_view word, const Setting& setting) 
   if (!word.starts_with(setting.key)) return std::optional<bool>();
   const string_view value = word.substr(setting.key.size());
   if (value == setting.first || value == setting.second) return std::optional(value == setting.second);
-  return bad(word, std::string(setting.key) + std::string(setting.first) + " or " + std::string(setting.key) +
-                       std::string(setting.second));
+  return bad_channel(word, std::string(setting.key) + std::string(setting.first) + " or " + std::string(setting.key) +
+                               std::string(setting.second));
 }
 
 struct Words {
@@ -61,7 +61,7 @@ Result<void> take_word(string_view word, Words& words) {
     *to = **value;
     return {};
   }
-  return bad(word, "mode=, by= or order=, which follow the folder; a folder with a comma cannot be named");
+  return bad_channel(word, "mode=, by= or order=, which follow the folder; a folder with a comma cannot be named");
 }
 
 }  // namespace
@@ -69,14 +69,14 @@ Result<void> take_word(string_view word, Words& words) {
 Result<Channel> parse_channel(string_view text) {
   const std::size_t equals = text.find('=');
   const std::size_t comma = std::min(text.find(','), text.size());
-  if (equals >= comma) return bad(text, "NAME=DIR");
+  if (equals >= comma) return bad_channel(text, "NAME=DIR");
   Channel channel{.name = std::string(text.substr(0, equals)),
                   .folder = std::string(text.substr(equals + 1, comma - equals - 1))};
   if (!valid_name(channel.name)) {
-    return bad(channel.name,
-               "the name of a channel: 1 to " + std::to_string(kLongestName) + " letters, digits, -, . and _");
+    return bad_channel(channel.name,
+                       "the name of a channel: 1 to " + std::to_string(kLongestName) + " letters, digits, -, . and _");
   }
-  if (channel.folder.empty() || channel.folder.find('\0') != std::string::npos) return bad(text, "NAME=DIR");
+  if (channel.folder.empty() || channel.folder.find('\0') != std::string::npos) return bad_channel(text, "NAME=DIR");
   Words words;
   for (string_view rest = text.substr(comma); !rest.empty();) {
     rest.remove_prefix(1);
@@ -86,7 +86,7 @@ Result<Channel> parse_channel(string_view text) {
   }
   const bool sharded = words.sharded.value_or(false);
   if (!sharded && (words.by_rank || words.in_blocks)) {
-    return bad(text, "meant so: by= and order= are for mode=ShardedByS3Key");
+    return bad_channel(text, "meant so: by= and order= are for mode=ShardedByS3Key");
   }
   channel.mode = sharded ? ChannelMode::Sharded : ChannelMode::FullyReplicated;
   channel.by = words.by_rank.value_or(false) ? ShareBy::Rank : ShareBy::Host;

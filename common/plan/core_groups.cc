@@ -14,16 +14,16 @@ namespace {
 constexpr auto npos = std::string_view::npos;
 constexpr std::uint32_t kMaxCore = kMaxSlotsPerHost - 1;
 
-Error bad(std::string clause) { return Error(ErrorKind::Usage, std::move(clause)); }
+Error bad_groups(std::string clause) { return Error(ErrorKind::Usage, std::move(clause)); }
 
 Result<CoreRange> parse_range(std::string_view text) {
   const std::size_t dash = text.find('-');
   const auto first = parse_index(text.substr(0, dash), kMaxCore);
   const auto last = dash == npos ? first : parse_index(text.substr(dash + 1), kMaxCore);
   if (!first || !last) {
-    return bad("has \"" + show(text, 40) + "\" for a core; expected numbers from 0, as in 0-3,6");
+    return bad_groups("has \"" + show(text, 40) + "\" for a core; expected numbers from 0, as in 0-3,6");
   }
-  if (*last < *first) return bad("has the range " + show(text, 40) + " that ends before it begins");
+  if (*last < *first) return bad_groups("has the range " + show(text, 40) + " that ends before it begins");
   return CoreRange{*first, *last};
 }
 
@@ -33,8 +33,8 @@ Result<CoreGroup> parse_group(std::string_view text) {
     group.socket = parse_index(text.substr(0, colon), kMaxCore);
     if (!group.socket) {
       const bool physical = text.front() == 'p' || text.front() == 'P';
-      return bad("has \"" + show(text.substr(0, colon), 40) + "\" for a socket; expected " +
-                 (physical ? "a logical number, without \"p\"" : "a number from 0, as in 0:0-3"));
+      return bad_groups("has \"" + show(text.substr(0, colon), 40) + "\" for a socket; expected " +
+                        (physical ? "a logical number, without \"p\"" : "a number from 0, as in 0:0-3"));
     }
     text.remove_prefix(colon + 1);
   }
@@ -60,7 +60,7 @@ std::optional<std::uint32_t> parse_index(std::string_view text, std::uint32_t mo
 }
 
 Result<std::vector<CoreGroup>> parse_core_groups(std::string_view text) {
-  if (text.empty()) return bad("names no core; expected cores such as 0-3, or socket and cores such as 0:0-3");
+  if (text.empty()) return bad_groups("names no core; expected cores such as 0-3, or socket and cores such as 0:0-3");
   std::vector<CoreGroup> groups;
   for (bool more = true; more;) {
     const std::size_t end = text.find(';');

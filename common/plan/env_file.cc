@@ -10,11 +10,9 @@ namespace sml::plan {
 
 namespace {
 
-constexpr auto npos = std::string_view::npos;
-
 bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
-bool is_name_char(char c) { return is_letter(c) || (c >= '0' && c <= '9') || c == '.' || c == '-'; }
+bool is_key_char(char c) { return is_letter(c) || (c >= '0' && c <= '9') || c == '.' || c == '-'; }
 
 char unescape(char c) {
   switch (c) {
@@ -57,14 +55,14 @@ class EnvFileReader {
     const std::size_t equals = line.find('=');
     std::string_view name = trim(line.substr(0, equals));
     if (name.starts_with("export") && name.size() > 6 && is_blank(name[6])) name = trim(name.substr(7));
-    if (equals == npos) return bad("no \"=\" in the line; expected NAME=VALUE");
+    if (equals == std::string_view::npos) return bad("no \"=\" in the line; expected NAME=VALUE");
     if (!valid_variable_name(name)) {
       return bad("no variable name before \"=\"; expected letters, digits, \"_\", \".\" and \"-\", no digit first");
     }
     at_ = static_cast<std::size_t>(line.data() - text_.data()) + equals + 1;
     Result<std::string> value = read_value();
     if (!value) return value.error();
-    if (value->find('\0') != npos) return bad("a value cannot hold a NUL byte");
+    if (value->find('\0') != std::string_view::npos) return bad("a value cannot hold a NUL byte");
     variables_.push_back(std::string(name) + "=" + *value);
     skip_line();
     return {};
@@ -101,7 +99,8 @@ class EnvFileReader {
   // An unknown escape stays as it is written: Windows paths are full of them.
   char take_escaped() {
     constexpr std::string_view kEscapes = "ntr\"\\$`";
-    const bool escape = text_[at_] == '\\' && at_ + 1 < text_.size() && kEscapes.find(text_[at_ + 1]) != npos;
+    const bool escape =
+        text_[at_] == '\\' && at_ + 1 < text_.size() && kEscapes.find(text_[at_ + 1]) != std::string_view::npos;
     return escape ? unescape(text_[++at_]) : text_[at_];
   }
 
@@ -115,7 +114,7 @@ class EnvFileReader {
 }  // namespace
 
 bool valid_variable_name(std::string_view name) {
-  return !name.empty() && is_letter(name.front()) && std::all_of(name.begin(), name.end(), is_name_char);
+  return !name.empty() && is_letter(name.front()) && std::all_of(name.begin(), name.end(), is_key_char);
 }
 
 Result<Environment> parse_env_file(std::string_view text, std::string_view path) {

@@ -6,15 +6,12 @@
 #include <unordered_map>
 #include <utility>
 
+#include "common/core/text.h"
 #include "common/plan/rank_dealing.h"
 
 namespace sml::plan {
 
 namespace {
-
-std::string counted(std::uint64_t count, std::string_view noun) {
-  return std::to_string(count) + " " + std::string(noun) + (count == 1 ? "" : "s");
-}
 
 std::uint64_t total_slots(const std::vector<MappedHost>& hosts) {
   std::uint64_t total = 0;

@@ -89,10 +89,6 @@ Json programs_json(const LaunchPlan& plan) {
 constexpr std::size_t kWidth = 100;
 constexpr std::uint32_t kMostRankRows = 64;  // beyond that the rows of the hosts say it shorter
 
-std::string counted(std::size_t count, std::string_view noun) {
-  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
-}
-
 std::string ranks_of(const MappedHost& host) {
   constexpr std::size_t kMost = 40;  // characters: ranks that are dealt out in turn do not fold
   if (host.duty == HostDuty::Spare) return "spare";

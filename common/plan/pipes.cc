@@ -20,14 +20,14 @@ bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z')
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 char upper(char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c; }
 
-Error bad(string_view text, string_view expected) {
+Error bad_pipe(string_view text, string_view expected) {
   return Error(ErrorKind::Usage, "\"" + show(text, 80) + "\" is not " + std::string(expected));
 }
 
 Result<void> check_name(string_view name) {
   const auto fits = [](char c) { return is_letter(c) || is_digit(c) || c == '.' || c == '-' || c == '_'; };
   if (!name.empty() && name.size() <= kLongestName && std::all_of(name.begin(), name.end(), fits)) return {};
-  return bad(name, "the name of a channel: 1 to 64 letters, digits, dots, hyphens and underscores");
+  return bad_pipe(name, "the name of a channel: 1 to 64 letters, digits, dots, hyphens and underscores");
 }
 
 template <class Number>
@@ -72,11 +72,11 @@ Result<void> take_feed_word(PipeChannel& channel, string_view word) {
     channel.compression = PipeCompression::Gzip;
   } else if (word.starts_with(kShuffle)) {
     const std::optional<std::uint64_t> seed = number<std::uint64_t>(word.substr(kShuffle.size()));
-    if (!seed) return bad(word, "shuffle=SEED with a whole number as the seed");
+    if (!seed) return bad_pipe(word, "shuffle=SEED with a whole number as the seed");
     channel.order = PipeOrder::Shuffled;
     channel.seed = *seed;
   } else {
-    return bad(word, "wrap=recordio, gunzip or shuffle=SEED, which may follow the path after a comma");
+    return bad_pipe(word, "wrap=recordio, gunzip or shuffle=SEED, which may follow the path after a comma");
   }
   return {};
 }
@@ -88,11 +88,11 @@ Result<void> take_fanout_word(PipeChannel& channel, string_view word) {
   } else if (word.starts_with(kGroup)) {
     const std::optional<std::uint32_t> group = number<std::uint32_t>(word.substr(kGroup.size()));
     if (!group || *group == 0 || *group > kLargestGroup) {
-      return bad(word, "group=K with a whole number from 1 to " + std::to_string(kLargestGroup));
+      return bad_pipe(word, "group=K with a whole number from 1 to " + std::to_string(kLargestGroup));
     }
     channel.group = *group;
   } else {
-    return bad(word, "group=K or equalize=drop, which may follow the channel after a comma");
+    return bad_pipe(word, "group=K or equalize=drop, which may follow the channel after a comma");
   }
   return {};
 }
@@ -108,7 +108,7 @@ std::optional<PipeFraming> framing_of(string_view word) {
 
 Result<PipeChannel> parse_pipe(string_view text) {
   const std::size_t equals = text.find('=');
-  if (equals == string_view::npos) return bad(text, "NAME=DIR or NAME=MANIFEST");
+  if (equals == string_view::npos) return bad_pipe(text, "NAME=DIR or NAME=MANIFEST");
   PipeChannel channel;
   channel.name = text.substr(0, equals);
   if (Result<void> named = check_name(channel.name); !named) return named.error();
@@ -116,7 +116,7 @@ Result<PipeChannel> parse_pipe(string_view text) {
   const bool words_follow = rest.find(',') != string_view::npos;
   channel.path = take_word(rest);
   const bool holds_nul = channel.path.find('\0') != std::string::npos;
-  if (channel.path.empty() || holds_nul) return bad(text, "NAME=DIR or NAME=MANIFEST");
+  if (channel.path.empty() || holds_nul) return bad_pipe(text, "NAME=DIR or NAME=MANIFEST");
   if (!words_follow) return channel;
   if (Result<void> taken = take_words(channel, rest, take_feed_word); !taken) return taken.error();
   return channel;
@@ -133,7 +133,7 @@ Result<PipeChannel> parse_pipe_fanout(string_view text) {
   const std::optional<PipeFraming> framing =
       colon == head.size() ? PipeFraming::Records : framing_of(head.substr(colon + 1));
   if (!framing)
-    return bad(head.substr(colon + 1), "records, lines or bytes, which may follow the channel after a colon");
+    return bad_pipe(head.substr(colon + 1), "records, lines or bytes, which may follow the channel after a colon");
   channel.framing = *framing;
   if (channel.framing == PipeFraming::Bytes) channel.group = kDefaultPiece;
   if (!words_follow) return channel;

@@ -6,6 +6,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "common/core/text.h"
 #include "common/plan/rank_dealing.h"
 
 namespace sml::plan {
@@ -47,10 +48,6 @@ class Mapping {
   std::vector<MappedHost> hosts_;
   std::unordered_map<std::string, std::size_t> index_;
 };
-
-std::string counted(std::uint64_t count, std::string_view noun) {
-  return std::to_string(count) + " " + std::string(noun) + (count == 1 ? "" : "s");
-}
 
 // How many ranks `per_host` makes; an error where the free slots do not allow them.
 Result<std::uint64_t> room_per_host(const std::vector<Place>& places, const std::vector<MappedHost>& hosts,

@@ -17,7 +17,7 @@ namespace sml::plan {
 
 namespace {
 
-std::vector<std::string> words_of(std::string_view text) {
+std::vector<std::string> modifiers_of(std::string_view text) {
   std::vector<std::string> out;
   for (;;) {
     // Open MPI also puts commas between modifiers
@@ -30,7 +30,7 @@ std::vector<std::string> words_of(std::string_view text) {
 
 bool is_host(std::string_view word) { return word == "host" || word == "node"; }
 
-Error bad(std::string_view text, std::string_view clause) {
+Error bad_layout(std::string_view text, std::string_view clause) {
   return Error(ErrorKind::Usage, fmt::format("\"{}\" {}", show(text, 80), clause));
 }
 
@@ -62,14 +62,14 @@ Result<void> apply_modifier(std::string_view word, MapByText& out) {
   constexpr std::string_view kCores = "pe=";
   if (word.starts_with(kCores)) out.cores_per_rank = count(word.substr(kCores.size()));
   if (out.cores_per_rank) return {};
-  return bad(word, "is no modifier that is known; expected oversubscribe, nooversubscribe, span or pe=N");
+  return bad_layout(word, "is no modifier that is known; expected oversubscribe, nooversubscribe, span or pe=N");
 }
 
 }  // namespace
 
 Result<MapByText> parse_map_by(std::string_view text) {
   MapByText out;
-  const std::vector<std::string> words = words_of(text);
+  const std::vector<std::string> words = modifiers_of(text);
   std::size_t modifiers = 1;
   if (words[0] == "ppr") {
     modifiers = 3;
@@ -78,18 +78,20 @@ Result<MapByText> parse_map_by(std::string_view text) {
     if (by_host) out.per_host = count(words[1]);
     if (out.part != BindTo::None) out.per_part = count(words[1]);
     if (!out.per_host && !out.per_part) {
-      return bad(text, fmt::format("gives no number of workers for each host or part of it; expected ppr:N:host or "
-                                   "ppr:N:socket, numa, l3, core or hwthread, N from 1 to {}",
-                                   kMaxSlotsPerHost));
+      return bad_layout(text,
+                        fmt::format("gives no number of workers for each host or part of it; expected ppr:N:host or "
+                                    "ppr:N:socket, numa, l3, core or hwthread, N from 1 to {}",
+                                    kMaxSlotsPerHost));
     }
   } else if (is_host(words[0])) {
     out.map_by = MapBy::Host;
   } else if (words[0] == "rounds") {
     out.map_by = MapBy::Rounds;
   } else if (out.part = part_named(words[0]); out.part == BindTo::None && words[0] != "slot") {
-    return bad(text,
-               "is no way to place workers that is known; expected slot, host, socket, numa, l3, core, hwthread or "
-               "ppr:N:host");
+    return bad_layout(
+        text,
+        "is no way to place workers that is known; expected slot, host, socket, numa, l3, core, hwthread or "
+        "ppr:N:host");
   }
   for (std::size_t i = modifiers; i < words.size(); ++i) {
     if (Result<void> applied = apply_modifier(words[i], out); !applied) return applied.error();

@@ -17,7 +17,7 @@ namespace {
 constexpr auto npos = std::string_view::npos;
 constexpr std::string_view kBlanks = " \t\r";
 
-Error bad(std::string clause) { return Error(ErrorKind::Usage, std::move(clause)); }
+Error bad_rankfile(std::string clause) { return Error(ErrorKind::Usage, std::move(clause)); }
 
 void skip_blanks(std::string_view& text) { text.remove_prefix(std::min(text.find_first_not_of(kBlanks), text.size())); }
 
@@ -36,11 +36,11 @@ Result<void> read_host(std::string_view word, RankfileEntry& entry) {
   if (word.starts_with("+n") || word.starts_with("+N")) {
     entry.host_index = parse_index(word.substr(2), kMaxHosts);
     if (entry.host_index) return {};
-    return bad(
+    return bad_rankfile(
         fmt::format("\"{}\" names no host; expected +n0 for the first of the host list, +n1, ...", show(word, 60)));
   }
   if (!valid_host_name(word)) {
-    return bad(fmt::format("\"{}\" is no host name; expected rank N=HOST slot=CORES", show(word, 60)));
+    return bad_rankfile(fmt::format("\"{}\" is no host name; expected rank N=HOST slot=CORES", show(word, 60)));
   }
   entry.host = word;
   return {};
@@ -51,13 +51,13 @@ Result<void> read_cores(std::string_view rest, RankfileEntry& entry) {
   skip_blanks(rest);
   const bool is_slot = equal_ignoring_case(key, "slot") || equal_ignoring_case(key, "slots");
   if (!is_slot || !rest.starts_with('=')) {
-    return bad(fmt::format("\"{}\" follows the host; expected slot=CORES, as in slot=0:0-3", show(key, 60)));
+    return bad_rankfile(fmt::format("\"{}\" follows the host; expected slot=CORES, as in slot=0:0-3", show(key, 60)));
   }
   for (const char c : rest.substr(1)) {
     if (kBlanks.find(c) == npos) entry.cores += c;
   }
   const Result<std::vector<CoreGroup>> groups = parse_core_groups(entry.cores);
-  if (!groups) return bad(fmt::format("\"slot={}\" {}", show(entry.cores, 60), groups.error().message()));
+  if (!groups) return bad_rankfile(fmt::format("\"slot={}\" {}", show(entry.cores, 60), groups.error().message()));
   return {};
 }
 
@@ -67,11 +67,13 @@ Result<RankfileEntry> parse_line(std::string_view line) {
   const std::string_view keyword = take_before(line, "= \t\r");
   const std::string_view rank = take_before(line, "=");
   if (!equal_ignoring_case(keyword, "rank") || line.empty()) {
-    return bad(fmt::format("\"{}\" is no line of a rankfile; expected rank N=HOST slot=CORES", show(whole, 60)));
+    return bad_rankfile(
+        fmt::format("\"{}\" is no line of a rankfile; expected rank N=HOST slot=CORES", show(whole, 60)));
   }
   const auto parsed = parse_index(rank, kMaxWorldSize - 1);
   if (!parsed) {
-    return bad(fmt::format("\"{}\" is no rank; expected a number from 0 to {}", show(rank, 60), kMaxWorldSize - 1));
+    return bad_rankfile(
+        fmt::format("\"{}\" is no rank; expected a number from 0 to {}", show(rank, 60), kMaxWorldSize - 1));
   }
   entry.rank = *parsed;
   line.remove_prefix(1);

@@ -11,10 +11,6 @@ namespace sml::plan {
 
 namespace {
 
-std::string counted(std::size_t count, std::string_view noun) {
-  return std::to_string(count) + " " + std::string(noun) + (count == 1 ? "" : "s");
-}
-
 bool is_spare(const MappedHost& host) { return host.duty == HostDuty::Spare; }
 
 // Not fewer slots than the ranks need, or than the host had that was oversubscribed.

@@ -15,7 +15,7 @@ bool is_one_of(const std::array<string_view, N>& list, string_view word) {
 }
 
 // In capitals, without numbers at their ends: "apiKey_2" → APIKEY.
-std::vector<std::string> words_of(string_view name) {
+std::vector<std::string> capital_words_of(string_view name) {
   std::vector<std::string> out(1);
   for (const char c : name) {
     const bool small = c >= 'a' && c <= 'z';
@@ -64,7 +64,7 @@ bool names_a_secret(string_view name) {
   constexpr std::array<string_view, 3> kHeld{"MYSQL_PWD", "DOCKER_AUTH_CONFIG", "REDISCLI_AUTH"};
   constexpr string_view kPlace = "GOOGLE_APPLICATION_CREDENTIALS";  // of a file
   if (is_one_of(kHeld, name)) return true;
-  std::vector<std::string> words = words_of(name);
+  std::vector<std::string> words = capital_words_of(name);
   if (words.empty() || name == kPlace || speaks_of_secrets(words.back())) return false;
   if (words.size() > 1 && words.back() == "ID") words.pop_back();  // AWS_ACCESS_KEY_ID is of no use without its secret
   for (std::size_t i = 0; i < words.size(); ++i) {

@@ -361,6 +361,11 @@ const std::string* find_variable(std::span<const std::string> environment, std::
   return found == environment.rend() ? nullptr : &*found;
 }
 
+std::string_view variable(std::span<const std::string> environment, std::string_view name) {
+  const std::string* entry = find_variable(environment, name);
+  return entry == nullptr ? std::string_view() : value_of(*entry);
+}
+
 bool bound_to_host(std::string_view name) { return any_matches(kBoundToHost, name); }
 
 bool set_by_a_launcher(std::string_view name) {

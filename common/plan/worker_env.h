@@ -28,6 +28,9 @@ std::string_view value_of(std::string_view entry);  // "A=b" → "b"; empty with
 // The entry with that name that counts: the last one. A null pointer when there is none.
 const std::string* find_variable(std::span<const std::string> environment, std::string_view name);
 
+// Its value; "" where there is none.
+std::string_view variable(std::span<const std::string> environment, std::string_view name);
+
 // Names that mean something only on the host or in the login where they were set (HOME, PWD, SSH_*, XDG_*, DISPLAY,
 // *_VISIBLE_DEVICES, BASH_FUNC_*, ...): they do not travel to another host. The manual lists them.
 bool bound_to_host(std::string_view name);

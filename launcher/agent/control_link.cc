@@ -17,7 +17,7 @@
 namespace sml::agent {
 
 namespace {
-constexpr std::size_t kReadSize = std::size_t{64} << 10;
+constexpr std::size_t kLinkRead = std::size_t{64} << 10;
 constexpr std::size_t kQueueLimit = std::size_t{64} << 10;  // output waits in the workers' pipes, not with us
 // More than output can be under way. Where a launcher asks for what came before it, its link cannot go on.
 constexpr std::size_t kMostKept = std::size_t{24} << 20;
@@ -35,7 +35,7 @@ ControlLink::ControlLink(boost::asio::io_context& loop, int in, int out, Handler
     : in_(loop, in),
       out_(loop, out),
       handlers_(std::move(handlers)),
-      buffer_(std::make_unique_for_overwrite<char[]>(kReadSize)) {
+      buffer_(std::make_unique_for_overwrite<char[]>(kLinkRead)) {
   in_.non_blocking(true);
   out_.non_blocking(true);
 }
@@ -63,7 +63,7 @@ void ControlLink::read() {
     if (error) return pipe_broke("the launcher is gone");
     on_bytes(size);
   };
-  in_.async_read_some(boost::asio::buffer(buffer_.get(), kReadSize), heard);
+  in_.async_read_some(boost::asio::buffer(buffer_.get(), kLinkRead), heard);
 }
 
 void ControlLink::on_bytes(std::size_t size) {

@@ -19,8 +19,8 @@ namespace sml::agent {
 
 namespace {
 
-constexpr Duration kPatience = std::chrono::seconds(3);
-constexpr timespec kLookAgain{.tv_sec = 0, .tv_nsec = 10'000'000};
+constexpr Duration kLeftoverPatience = std::chrono::seconds(3);
+constexpr timespec kLeftoverLook{.tv_sec = 0, .tv_nsec = 10'000'000};
 
 // By number and name: nobody is harmed by a mistake here.
 bool agent_lives(pid_t pid) {
@@ -32,12 +32,12 @@ bool agent_lives(pid_t pid) {
 std::string mark_entry(const std::string& mark) { return "SML_MARK=" + mark; }
 
 Leftovers end_leftovers(const wire::EndLeft& job) {
-  const TimePoint give_up = Clock::now() + kPatience;
+  const TimePoint give_up = Clock::now() + kLeftoverPatience;
   const std::string entry = mark_entry(job.mark);
   std::set<pid_t> ended;
   std::vector<os::SeenProcess> left;
   std::optional<os::Cgroup> group;
-  for (;; ::nanosleep(&kLookAgain, nullptr)) {
+  for (;; ::nanosleep(&kLeftoverLook, nullptr)) {
     const bool over = Clock::now() >= give_up;
     if (agent_lives(job.agent) && !over) continue;
     if (!group) {

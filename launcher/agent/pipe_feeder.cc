@@ -20,9 +20,9 @@ using pipes::ReaderState;
 namespace {
 
 constexpr int kWidePipe = 1 << 20;
-constexpr std::size_t kReadSize = std::size_t{256} << 10;
-constexpr std::size_t kBacklog = std::size_t{512} << 10;  // of a reader; then the source waits
-constexpr std::size_t kWorthListing = 512;                // for writev(), instead of being copied behind the others
+constexpr std::size_t kFeedRead = std::size_t{256} << 10;
+constexpr std::size_t kReaderBacklog = std::size_t{512} << 10;  // of a reader; then the source waits
+constexpr std::size_t kWorthListing = 512;  // for writev(), instead of being copied behind the others
 constexpr int kFirstLookMs = 1;
 constexpr int kLastLookMs = 50;
 constexpr Duration kStuck = std::chrono::seconds(60);
@@ -126,7 +126,7 @@ PipeSink::Written PipeSink::write() {
     sent_ += static_cast<std::size_t>(n);
   }
   const bool all = pending() == 0;
-  if (all || sent_ > kBacklog) backlog_.erase(0, std::exchange(sent_, 0));
+  if (all || sent_ > kReaderBacklog) backlog_.erase(0, std::exchange(sent_, 0));
   return all ? Written::All : Written::Some;
 }
 
@@ -146,7 +146,7 @@ PipeChannelFeed::PipeChannelFeed(const PipeFeed& feed)
       dealer_(feed.channel, static_cast<std::uint32_t>(feed.folders.size())),
       source_(feed.channel.path.empty() ? platform_source(feed.platform_folder, feed.channel.name)
                                         : file_source(feed.channel)),
-      buffer_(kReadSize) {
+      buffer_(kFeedRead) {
   for (const std::string& folder : feed.folders) sinks_.emplace_back(folder, feed.channel.name);
 }
 
@@ -225,7 +225,7 @@ void PipeChannelFeed::look() {
 bool PipeChannelFeed::wants_source() const {
   if (source_state_ != Source::Open) return false;
   for (std::uint32_t i = 0; i < sinks_.size(); ++i) {
-    if (machine_.takes(i) && sinks_[i].pending() >= kBacklog) return false;
+    if (machine_.takes(i) && sinks_[i].pending() >= kReaderBacklog) return false;
   }
   return true;
 }
@@ -287,7 +287,7 @@ std::string PipeChannelFeed::stuck() const {
   bool somebody_waits = false;
   for (std::uint32_t i = 0; i < sinks_.size(); ++i) {
     const ReaderState state = machine_.state(i);
-    const bool full = sinks_[i].fd() >= 0 && sinks_[i].pending() >= kBacklog;
+    const bool full = sinks_[i].fd() >= 0 && sinks_[i].pending() >= kReaderBacklog;
     if (state == ReaderState::Awaited)
       late += (late.empty() ? "" : ", ") + feed_.readers[i] + " has not opened its FIFO";
     if (full) late += (late.empty() ? "" : ", ") + feed_.readers[i] + " does not read";

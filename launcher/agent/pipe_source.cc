@@ -20,8 +20,8 @@ namespace sml::agent {
 
 namespace {
 
-constexpr int kWidePipe = 1 << 20;
-constexpr std::size_t kReadSize = std::size_t{128} << 10;
+constexpr int kSourcePipe = 1 << 20;
+constexpr std::size_t kSourceRead = std::size_t{128} << 10;
 constexpr int kDeepestFolder = 64;  // links may lead round in circles
 
 Error broken(const std::string& what, const std::string& path, int sys_errno, ErrorKind kind = ErrorKind::Io) {
@@ -36,7 +36,7 @@ class PlatformSource final : public PipeSource {
     path_ = base_ + std::to_string(epoch);
     fd_.reset(::open(path_.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
     if (fd_) {
-      os::widen_pipe(fd_.get(), kWidePipe);
+      os::widen_pipe(fd_.get(), kSourcePipe);
       return Opened::Yes;
     }
     if (errno == ENOENT) return Opened::NotYet;
@@ -84,7 +84,7 @@ class ObjectReader {
     if (::fstat(fd_.get(), &status) != 0) return broken("cannot look at", path_, errno);
     if (!gzip_) return static_cast<std::uint64_t>(status.st_size);
     std::uint64_t size = 0;
-    std::vector<char> buffer(kReadSize);
+    std::vector<char> buffer(kSourceRead);
     for (;;) {
       const Result<std::size_t> n = read(buffer);
       if (!n) return n.error();
@@ -110,7 +110,7 @@ class ObjectReader {
       if (!n) return Error(ErrorKind::Io, show(path_) + ": " + n.error().message());
       if (*n > 0) return *n;
       if (!in_.empty()) continue;
-      buffer_.resize(kReadSize);
+      buffer_.resize(kSourceRead);
       const Result<std::size_t> more = read_plain(buffer_);
       if (!more) return more.error();
       in_ = std::string_view(buffer_.data(), *more);
@@ -239,7 +239,7 @@ Result<std::vector<std::string>> read_manifest(const std::string& path) {
   const os::UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK));
   if (!fd) return broken("cannot open the manifest", path, errno, ErrorKind::Config);
   std::string text;
-  std::vector<char> buffer(kReadSize);
+  std::vector<char> buffer(kSourceRead);
   for (;;) {
     const ssize_t n = ::read(fd.get(), buffer.data(), buffer.size());
     if (n < 0 && errno == EINTR) continue;

@@ -17,7 +17,7 @@ namespace sml::agent {
 
 namespace {
 
-constexpr std::size_t kReadSize = 16 << 10;  // one read, then the others' turn
+constexpr std::size_t kPmiRead = 16 << 10;  // one read, then the others' turn
 constexpr int kLastReads = 8;
 
 std::map<Rank, std::uint32_t> places_of(const std::vector<rendezvous::PmiRank>& ranks) {
@@ -166,7 +166,7 @@ void PmiService::ready(Rank rank) {
 }
 
 void PmiService::read(Rank rank, Client& client) {
-  std::array<char, kReadSize> buffer;
+  std::array<char, kPmiRead> buffer;
   const ssize_t n = ::read(client.socket.native_handle(), buffer.data(), buffer.size());
   if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR)) return close(rank);
   World* world = find(rank);
@@ -199,7 +199,7 @@ void PmiService::worker_ended(Rank rank, const ExitStatus& status) {
   if (world == nullptr) return;
   // Its last words may be read after the news of its end.
   if (const auto client = clients_.find(rank); client != clients_.end()) {
-    std::array<char, kReadSize> buffer;
+    std::array<char, kPmiRead> buffer;
     for (int turn = 0; turn < kLastReads; ++turn) {  // what it has left behind may write on
       const ssize_t n = ::read(client->second->socket.native_handle(), buffer.data(), buffer.size());
       if (n <= 0) break;

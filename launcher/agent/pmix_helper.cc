@@ -23,7 +23,7 @@ using rendezvous::pmix::ToHelper;
 
 namespace {
 
-constexpr std::size_t kReadSize = std::size_t{64} << 10;
+constexpr std::size_t kHelperRead = std::size_t{64} << 10;
 
 Result<os::UniqueFd> executable_descriptor() {
   os::UniqueFd fd(::memfd_create("sml-run-pmix", MFD_CLOEXEC));
@@ -78,7 +78,7 @@ Result<void> PmixHelper::read_some(TimePoint end) {
   const int got = left <= 0 ? 0 : ::poll(&ready, 1, static_cast<int>(left));
   if (got < 0 && errno == EINTR) return {};
   if (got <= 0) return Error(ErrorKind::Timeout, "does not answer");
-  std::string bytes(kReadSize, '\0');
+  std::string bytes(kHelperRead, '\0');
   const ssize_t n = ::read(first_.get(), bytes.data(), bytes.size());
   if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR)) return gone();
   if (n > 0) decoder_.feed(std::string_view(bytes).substr(0, static_cast<std::size_t>(n)));
@@ -121,7 +121,7 @@ void PmixHelper::await() {
 }
 
 void PmixHelper::read() {
-  std::array<char, kReadSize> bytes;
+  std::array<char, kHelperRead> bytes;
   const ssize_t n = ::read(socket_.native_handle(), bytes.data(), bytes.size());
   if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR)) return fail(gone());
   if (n > 0) decoder_.feed({bytes.data(), static_cast<std::size_t>(n)});

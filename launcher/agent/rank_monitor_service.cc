@@ -18,7 +18,7 @@ namespace sml::agent {
 
 namespace {
 
-constexpr std::size_t kReadSize = 8 << 10;
+constexpr std::size_t kMonitorRead = 8 << 10;
 constexpr int kNoProgressExit = 123;  // as of every rank that hangs
 
 // Of the message at the front, without that length.
@@ -89,7 +89,7 @@ void RankMonitorService::await(Watched& worker) {
 }
 
 void RankMonitorService::read(Watched& worker) {
-  std::array<char, kReadSize> buffer;
+  std::array<char, kMonitorRead> buffer;
   const ssize_t n = ::read(worker.caller.native_handle(), buffer.data(), buffer.size());
   if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR)) return hang_up(worker);
   if (n > 0) worker.received.append(buffer.data(), static_cast<std::size_t>(n));

@@ -22,7 +22,7 @@ namespace sml::agent {
 
 namespace {
 
-constexpr int kBacklog = 65535;  // all ranks come at once; the kernel lowers it to its own limit
+constexpr int kListenBacklog = 65535;  // all ranks come at once; the kernel lowers it to its own limit
 
 // A TCP socket bound to `port` (0: any) on all addresses, IPv6 with IPv4 where the machine has IPv6.
 Result<os::UniqueFd> bind_any(int family, std::uint16_t port) {
@@ -122,7 +122,7 @@ Result<RendezvousPort> RendezvousPort::reserve(wire::ServiceReach reach) {
   Result<os::UniqueFd> listener = bind_any(family, reserved.port_);
   if (!listener) return listener.error();
   if (reach == wire::ServiceReach::ThisMachine) hear_this_machine_alone(listener->get());
-  if (::listen(listener->get(), kBacklog) != 0) return sys_error(ErrorKind::Io, "cannot listen on a port", errno);
+  if (::listen(listener->get(), kListenBacklog) != 0) return sys_error(ErrorKind::Io, "cannot listen on a port", errno);
   reserved.listener_ = std::move(*listener);
   return reserved;
 }

@@ -16,7 +16,7 @@ namespace sml::agent {
 
 namespace {
 
-constexpr int kBacklog = 16;
+constexpr int kDoorBacklog = 16;
 
 // One that nobody can have taken before us; who sees it in a list knows nothing.
 std::string fresh_name() {
@@ -42,7 +42,7 @@ ReturnDoor::ReturnDoor(boost::asio::io_context& loop, std::string secret, Taker 
   const DoorAddress at = door_address(name);
   if (!socket || name.empty()) return;
   if (::bind(socket.get(), reinterpret_cast<const sockaddr*>(&at.address), at.size) != 0) return;
-  if (::listen(socket.get(), kBacklog) != 0) return;
+  if (::listen(socket.get(), kDoorBacklog) != 0) return;
   door_.assign(socket.release());
   door_.non_blocking(true);
   name_ = name;

@@ -32,7 +32,7 @@ bool stands(int fd) {
   return ::getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &size) == 0 && info.tcpi_state == TCP_ESTABLISHED;
 }
 
-std::string counted(std::uint64_t n, std::string_view what) {
+std::string connections(std::uint64_t n, std::string_view what) {
   return std::to_string(n) + (n == 1 ? " connection " : " connections ") + std::string(what);
 }
 
@@ -246,9 +246,9 @@ void StoreServer::blame(const std::string& peer, const std::string& fault) {
 
 std::string StoreServer::summary() const {
   std::string out;
-  if (tally_.refused > 1) out += counted(tally_.refused, "refused");
-  if (tally_.gave_way > 1) out += (out.empty() ? "" : ", ") + counted(tally_.gave_way, "gave way");
-  if (tally_.broken > 1) out += (out.empty() ? "" : ", ") + counted(tally_.broken, "closed for what they sent");
+  if (tally_.refused > 1) out += connections(tally_.refused, "refused");
+  if (tally_.gave_way > 1) out += (out.empty() ? "" : ", ") + connections(tally_.gave_way, "gave way");
+  if (tally_.broken > 1) out += (out.empty() ? "" : ", ") + connections(tally_.broken, "closed for what they sent");
   return out.empty() ? out : settings_.name + ": " + out;
 }
 

@@ -21,11 +21,11 @@ using supervise::WorkerAction;
 using supervise::WorkerEvent;
 
 namespace {
-constexpr std::size_t kReadSize = std::size_t{64} << 10;
+constexpr std::size_t kOutputRead = std::size_t{64} << 10;
 constexpr int kReadsPerTurn = 4;  // then the other workers' turn
 // So much is worth moving by its pages. Less would be copied cheaply, and could leave pages that hold a few bytes each
 // on the way to the launcher.
-constexpr std::size_t kWorthMoving = kReadSize / 2;
+constexpr std::size_t kWorthMoving = kOutputRead / 2;
 }  // namespace
 
 Worker::Worker(boost::asio::io_context& loop, WorkerOwner& owner, wire::Worker spec)
@@ -118,9 +118,9 @@ void Worker::await_output(Output& output) {
 
 void Worker::read_output(Output& output) {
   // Not on the stack, which the compiler's hardening would zero each time.
-  const auto buffer = std::make_unique_for_overwrite<char[]>(kReadSize);
+  const auto buffer = std::make_unique_for_overwrite<char[]>(kOutputRead);
   for (int turn = 0; turn < kReadsPerTurn; ++turn) {
-    const std::size_t allowed = std::min(kReadSize, owner_.output_allowance());
+    const std::size_t allowed = std::min(kOutputRead, owner_.output_allowance());
     if (allowed == 0) return starve(output);
     if (move_output(output, allowed)) continue;
     const ssize_t n = ::read(output.pipe.native_handle(), buffer.get(), allowed);

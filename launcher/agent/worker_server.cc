@@ -15,7 +15,7 @@ namespace sml::agent {
 
 namespace {
 
-constexpr std::size_t kReadSize = 16 << 10;
+constexpr std::size_t kAnswerRead = 16 << 10;
 constexpr std::size_t kMostHead = 4096;
 
 os::UniqueFd connect_to(const std::string& path) {
@@ -60,7 +60,7 @@ void WorkerServer::give_up() {
 }
 
 void WorkerServer::read() {
-  std::array<char, kReadSize> buffer;
+  std::array<char, kAnswerRead> buffer;
   const ssize_t n = ::read(socket_.native_handle(), buffer.data(), buffer.size());
   if (n > 0) answer_.append(buffer.data(), static_cast<std::size_t>(n));
   const bool waits = n > 0 || (n < 0 && (errno == EAGAIN || errno == EINTR));

@@ -11,7 +11,7 @@ namespace sml::attempt {
 
 namespace {
 
-constexpr std::size_t kLongest = 500;
+constexpr std::size_t kLongestName = 500;
 
 // A wish that comes too late is answered by the end of who has it.
 bool takes_workers(const fleet::Host& host) { return host.session->state() == launch::SessionState::Running; }
@@ -93,7 +93,7 @@ void Spawns::note(const fleet::Host& host, const wire::Added& m) {
   if (!pending_ || pending_->awaited.erase(host.index) == 0) return;
   const bool has_some = !pending_->world.hosts[host.index.value()].ranks.empty();  // else its workers may have ended
   if (!m.obstacles.empty() && pending_->why.empty() && has_some) {
-    pending_->why = "wants what " + host.name() + " cannot start: " + show(m.obstacles.front().message, kLongest);
+    pending_->why = "wants what " + host.name() + " cannot start: " + show(m.obstacles.front().message, kLongestName);
   }
   look();
 }

@@ -25,8 +25,8 @@ namespace sml::control {
 
 namespace {
 
-constexpr int kPatienceMs = 3000;
-constexpr std::size_t kChunk = std::size_t{64} << 10;
+constexpr int kAnswerWithinMs = 3000;
+constexpr std::size_t kAnswerPiece = std::size_t{64} << 10;
 
 Error gone(const Door& door) { return Error(ErrorKind::Lost, "job " + show(door.job()) + " does not run any more"); }
 
@@ -162,7 +162,7 @@ Result<std::optional<Answer>> Conversation::next(int patience_ms) {
                                            format_duration(std::chrono::milliseconds(patience_ms)) +
                                            "; it may be stopped (Ctrl-Z)");
     }
-    std::array<char, kChunk> bytes;
+    std::array<char, kAnswerPiece> bytes;
     const ssize_t size = ::recv(socket_.get(), bytes.data(), bytes.size(), 0);
     if (size < 0 && (errno == EINTR || errno == EAGAIN)) continue;
     if (size <= 0) return std::optional<Answer>();
@@ -186,7 +186,7 @@ Found find_jobs() {
       continue;
     }
     const Result<std::optional<Answer>> answer =
-        asked ? asked->next(kPatienceMs) : Result<std::optional<Answer>>(asked.error());
+        asked ? asked->next(kAnswerWithinMs) : Result<std::optional<Answer>>(asked.error());
     if (asked) unseen.erase(asked->peer());
     if (answer && !*answer) continue;  // it has ended just now
     const auto* summary = answer ? std::get_if<Summary>(&**answer) : nullptr;

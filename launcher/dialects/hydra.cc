@@ -25,12 +25,12 @@ Result<Meaning> variables(string_view, Values values) {
   return out;
 }
 
-Result<Meaning> launcher(string_view written, Values values) {
+Result<Meaning> hydra_launcher(string_view written, Values values) {
   if (values[0] == "ssh" || values[0] == "fork") return Meaning();
   return note_of(written, values[0]);
 }
 
-Result<Meaning> bind_to(string_view, Values values) {
+Result<Meaning> hydra_bind_to(string_view, Values values) {
   const std::string& what = values[0];
   if (what == "l3" || what == "l3cache") return one("--bind-to", "l3");
   constexpr string_view kCores = "core:";
@@ -44,14 +44,14 @@ Result<Meaning> bind_to(string_view, Values values) {
   return bad_value(what, "none, hwthread, core, core:N, l3, numa or socket");
 }
 
-Result<Meaning> map_by(string_view, Values values) {
+Result<Meaning> hydra_map_by(string_view, Values values) {
   if (values[0] == "rr") return one("--map-by", "slot");
   return one("--map-by", values[0]);
 }
 
 constexpr string_view kTools = "sml-run starts no such tool; start it as the program";
 constexpr string_view kPatterns = "write the pattern for --tag, with {rank} and {host}";
-constexpr string_view kFiles = "write DIR/rank.R/stdout with --log-dir, or other names with --log-layout";
+constexpr string_view kFilePatterns = "write DIR/rank.R/stdout with --log-dir, or other names with --log-layout";
 
 }  // namespace
 
@@ -67,9 +67,9 @@ std::vector<Row> hydra_rows() {
       as_option("launcher-exec bootstrap-exec", "--ssh-command"),
       {"env genv", 2, variable, OptionalValue::InFirst},
       computed("envlist genvlist", 1, variables),
-      computed("launcher bootstrap", 1, launcher),
-      computed("bind-to", 1, bind_to),
-      computed("map-by", 1, map_by),
+      computed("launcher bootstrap", 1, hydra_launcher),
+      computed("bind-to", 1, hydra_bind_to),
+      computed("map-by", 1, hydra_map_by),
       as_fixed("l prepend-rank", {{"--tag", "[{rank}] "}}),
       as_fixed("rr", {{"--map-by", "host"}}),
       as_fixed("genvnone envnone", {{"--export", "none"}}),
@@ -84,7 +84,7 @@ std::vector<Row> hydra_rows() {
       noted("rmk localhost topolib membind usize nameserver demux memory-alloc-kinds", 1),
       noted("disable-hostname-propagation print-all-exitcodes profile info pmi-port enable-x prot", 0),
       refused("prepend-pattern", 1, kPatterns),
-      refused("outfile-pattern errfile-pattern", 1, kFiles),
+      refused("outfile-pattern errfile-pattern", 1, kFilePatterns),
       refused("order-nodes", 1, "it sorts by cores; give the hosts in the order that is wanted"),
       refused("skip-launch-node", 0, "leave this host out with --exclude HOST"),
       refused("hosts-group hybrid-hosts", 1, "name the hosts with -hosts"),

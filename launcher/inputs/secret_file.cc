@@ -28,7 +28,7 @@ constexpr mode_t kOthersRead = 0044;
 constexpr mode_t kOthersWrite = 0022;
 constexpr mode_t kPermissions = 07777;
 
-Error bad(std::string text) { return Error(ErrorKind::Config, std::move(text)); }
+Error bad_secret_file(std::string text) { return Error(ErrorKind::Config, std::move(text)); }
 
 bool is_mounted_secret(int fd) {
   struct statfs system {};
@@ -39,7 +39,7 @@ bool is_mounted_secret(int fd) {
 
 Result<std::string> random_text() {
   const std::string text = os::random_hex(32);
-  if (text.empty()) return bad("the system gives no random bytes");
+  if (text.empty()) return bad_secret_file("the system gives no random bytes");
   return text + "\n";
 }
 
@@ -48,13 +48,14 @@ Result<std::string> random_text() {
 std::optional<Error> refuse_secret_file(const SecretFileFacts& facts, SecretKind kind, uid_t self) {
   const bool named = kind == SecretKind::Named;
   const auto mode = facts.mode & kPermissions;
-  if (!S_ISREG(facts.mode) && !(named && S_ISFIFO(facts.mode))) return bad("is no file");
+  if (!S_ISREG(facts.mode) && !(named && S_ISFIFO(facts.mode))) return bad_secret_file("is no file");
   if (facts.owner != self && !(named && facts.owner == 0)) {
-    return bad(fmt::format("belongs to user {}, who can read and change it", facts.owner));
+    return bad_secret_file(fmt::format("belongs to user {}, who can read and change it", facts.owner));
   }
   const bool readable = (mode & kOthersRead) != 0 && !(named && facts.is_mounted_secret);
   if ((mode & kOthersWrite) == 0 && !readable) return std::nullopt;
-  return bad(fmt::format("others can {} it (mode {:04o}), and who knows the secret can act as a host of the job",
+  return bad_secret_file(
+             fmt::format("others can {} it (mode {:04o}), and who knows the secret can act as a host of the job",
                          (mode & kOthersWrite) != 0 ? "write to" : "read", mode))
       .with_hint("chmod 600 closes it; then make another secret if somebody may have read this one");
 }
@@ -62,9 +63,9 @@ std::optional<Error> refuse_secret_file(const SecretFileFacts& facts, SecretKind
 Result<std::string> read_secret_file(const std::string& path, SecretKind kind) {
   const int follow = kind == SecretKind::Default ? O_NOFOLLOW : 0;
   const os::UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | follow));
-  if (!file) return bad(errno == ELOOP && follow != 0 ? "is a link" : errno_text(errno));
+  if (!file) return bad_secret_file(errno == ELOOP && follow != 0 ? "is a link" : errno_text(errno));
   struct stat status {};
-  if (::fstat(file.get(), &status) != 0) return bad(errno_text(errno));
+  if (::fstat(file.get(), &status) != 0) return bad_secret_file(errno_text(errno));
   const SecretFileFacts facts{status.st_mode, status.st_uid, is_mounted_secret(file.get())};
   if (std::optional<Error> refused = refuse_secret_file(facts, kind, ::geteuid())) return std::move(*refused);
   Result<std::string> text = read_to_end(file.get(), kMostSecret);
@@ -79,19 +80,20 @@ Result<void> make_secret_file(const std::string& path) {
   const Result<std::string> text = random_text();
   if (!text) return text.error();
   const Result<os::Place> place = os::find_place(path, os::Folders::AreMade, 0700);
-  if (!place) return bad(place.error().message());
+  if (!place) return bad_secret_file(place.error().message());
   const int folder = place->folder.get();
   const os::UniqueFd file(
       ::openat(folder, place->name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
   if (!file && errno == EEXIST) {
-    return bad(show(path) + " is there already").with_hint("hosts that have it would be shut out: remove it first");
+    return bad_secret_file(show(path) + " is there already")
+        .with_hint("hosts that have it would be shut out: remove it first");
   }
-  if (!file) return bad(show(path) + ": " + errno_text(errno));
+  if (!file) return bad_secret_file(show(path) + ": " + errno_text(errno));
   const bool written = ::fchmod(file.get(), 0600) == 0 && os::write_all(file.get(), *text);
   if (written) return {};
   const int why = errno;
   ::unlinkat(folder, place->name.c_str(), 0);
-  return bad(show(path) + ": " + errno_text(why));
+  return bad_secret_file(show(path) + ": " + errno_text(why));
 }
 
 void forget_variable(char* const* environment, const std::string& name) {

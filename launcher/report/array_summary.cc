@@ -14,26 +14,26 @@ namespace {
 
 constexpr std::size_t kValueBytes = 24;
 
-using Row = std::vector<std::string>;
+using SummaryRow = std::vector<std::string>;
 
-Row row_of(const plan::ArrayTask& task, const ArrayEnd& end) {
+SummaryRow row_of(const plan::ArrayTask& task, const ArrayEnd& end) {
   const std::string took =
       end.exit_code ? fmt::format("{:.1f} s", std::chrono::duration<double>(end.took).count()) : "";
-  Row row{std::to_string(task.index), std::to_string(task.line),
-          end.exit_code ? std::to_string(*end.exit_code) : "not run", took};
+  SummaryRow row{std::to_string(task.index), std::to_string(task.line),
+                 end.exit_code ? std::to_string(*end.exit_code) : "not run", took};
   for (const std::string& value : task.values) row.push_back(show(value, kValueBytes));
   return row;
 }
 
 // Numbers flush right, the fields of the file flush left.
-std::vector<std::string> table(const std::vector<Row>& rows) {
+std::vector<std::string> table(const std::vector<SummaryRow>& rows) {
   constexpr std::size_t kNumbers = 4;
   std::vector<std::size_t> widths(rows.front().size(), 0);
-  for (const Row& row : rows) {
+  for (const SummaryRow& row : rows) {
     for (std::size_t c = 0; c < row.size(); ++c) widths[c] = std::max(widths[c], row[c].size());
   }
   std::vector<std::string> out;
-  for (const Row& row : rows) {
+  for (const SummaryRow& row : rows) {
     std::string line;
     for (std::size_t c = 0; c < row.size(); ++c) {
       const std::string_view gap = c == 0 ? "" : "  ";
@@ -54,9 +54,9 @@ std::size_t count_if(const ArrayFacts& facts, bool (*matches)(const ArrayEnd&)) 
 
 ArrayVerdict judge_array(const ArrayFacts& facts) {
   ArrayVerdict verdict;
-  Row head{"index", "line", "status", "time"};
+  SummaryRow head{"index", "line", "status", "time"};
   head.insert(head.end(), facts.names.begin(), facts.names.end());
-  std::vector<Row> rows{std::move(head)};
+  std::vector<SummaryRow> rows{std::move(head)};
   const ArrayEnd* first_failure = nullptr;
   for (std::size_t i = 0; i < facts.tasks.size(); ++i) {
     const ArrayEnd& end = facts.ends[i];

@@ -17,10 +17,10 @@ namespace sml::report {
 
 namespace {
 
-constexpr std::size_t kLongest = 200;     // of a frame
-constexpr std::size_t kShownFrames = 12;  // of one place
-constexpr std::size_t kShownPlaces = 16;  // with their stacks
-constexpr std::size_t kWidest = 40;       // of ranks and hosts
+constexpr std::size_t kLongestFrame = 200;  // of a frame
+constexpr std::size_t kShownFrames = 12;    // of one place
+constexpr std::size_t kShownPlaces = 16;    // with their stacks
+constexpr std::size_t kWidest = 40;         // of ranks and hosts
 
 const ThreadTrace& main_thread(const RankTrace& trace) {
   static const ThreadTrace none;
@@ -114,7 +114,7 @@ void add_table(const std::vector<Place>& places, std::vector<std::string>& out) 
   std::vector<std::vector<std::string>> rows{{"RANKS", "HOSTS", "STATE", "QUIET", "WHERE"}};
   for (const Place& place : places) {
     rows.push_back({show(place.ranks.text(), kWidest), hosts_of(place), states_of(place), quiet_of(place),
-                    show(place.where, kLongest)});
+                    show(place.where, kLongestFrame)});
     for (std::size_t i = 0; i < std::size(columns); ++i) columns[i] = std::max(columns[i], rows.back()[i].size());
   }
   for (const std::vector<std::string>& row : rows) {
@@ -130,7 +130,7 @@ void add_odd_ones(const std::vector<Place>& places, std::size_t ranks, const pla
     if (places.front().stack.empty() && !places[i].stack.empty()) continue;  // of most it was not had
     const RankSet& odd = places[i].ranks;
     out.push_back(ranks_in_words(odd, map) + (odd.size() == 1 ? " differs" : " differ") +
-                  " from most: " + show(places[i].where, kLongest));
+                  " from most: " + show(places[i].where, kLongestFrame));
   }
 }
 
@@ -138,9 +138,9 @@ void add_stacks(const std::vector<Place>& places, std::vector<std::string>& out)
   for (std::size_t i = 0; i < std::min(places.size(), kShownPlaces); ++i) {
     const Place& place = places[i];
     if (place.stack.size() < 2) continue;
-    out.push_back((place.ranks.size() == 1 ? "rank " : "ranks ") + show(place.ranks.text(), kLongest) + ":");
+    out.push_back((place.ranks.size() == 1 ? "rank " : "ranks ") + show(place.ranks.text(), kLongestFrame) + ":");
     for (std::size_t frame = 0; frame < std::min(place.stack.size(), kShownFrames); ++frame) {
-      out.push_back("    " + show(place.stack[frame], kLongest));
+      out.push_back("    " + show(place.stack[frame], kLongestFrame));
     }
     if (place.stack.size() > kShownFrames) {
       out.push_back(fmt::format("    and {} more", place.stack.size() - kShownFrames));
@@ -158,11 +158,11 @@ void add_faults(const Traces& traces, std::vector<std::string>& out) {
     if (!trace.process.fault.empty()) faults[trace.process.fault].add(trace.rank.value());
   }
   for (const auto& [why, ranks] : faults) {
-    out.push_back("no stack of " + std::string(ranks.size() == 1 ? "rank " : "ranks ") + show(ranks.text(), kLongest) +
-                  ": " + show(why, kLongest));
+    out.push_back("no stack of " + std::string(ranks.size() == 1 ? "rank " : "ranks ") +
+                  show(ranks.text(), kLongestFrame) + ": " + show(why, kLongestFrame));
   }
   if (nobody) out.push_back("the kernel alone has told this; with py-spy or gdb on the hosts there are stacks, too");
-  if (!traces.silent.empty()) out.push_back("no answer in time from " + show(fold_names(traces.silent), kLongest));
+  if (!traces.silent.empty()) out.push_back("no answer in time from " + show(fold_names(traces.silent), kLongestFrame));
 }
 
 double seconds(Duration d) { return std::chrono::duration<double>(d).count(); }

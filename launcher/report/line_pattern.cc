@@ -8,7 +8,7 @@ namespace sml::report {
 
 namespace {
 
-constexpr std::size_t kLongest = 4096;
+constexpr std::size_t kLongestPattern = 4096;
 constexpr std::int64_t kMemory = std::int64_t{8} << 20;
 
 RE2::Options options() {
@@ -28,8 +28,9 @@ struct LinePattern::Compiled {
 
 Result<LinePattern> LinePattern::parse(std::string_view text) {
   if (text.empty()) return Error(ErrorKind::Usage, "the regular expression is empty; . stands for any line with text");
-  if (text.size() > kLongest) {
-    return Error(ErrorKind::Usage, "the regular expression is longer than " + std::to_string(kLongest) + " bytes");
+  if (text.size() > kLongestPattern) {
+    return Error(ErrorKind::Usage,
+                 "the regular expression is longer than " + std::to_string(kLongestPattern) + " bytes");
   }
   LinePattern out;
   out.text_ = text;

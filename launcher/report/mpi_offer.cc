@@ -13,7 +13,7 @@ namespace {
 
 using plan::MpiMeeting;
 
-constexpr std::size_t kLongest = 200;
+constexpr std::size_t kLongestLibrary = 200;
 
 const char* name_of(MpiMeeting meeting) {
   switch (meeting) {
@@ -35,8 +35,8 @@ MpiOffer as_told(MpiMeeting meeting) {
 }
 
 std::string reason(const plan::MpiFinding& found) {
-  if (!found.library.empty()) return "linked with " + show(found.library, kLongest);
-  if (!found.seen_in.empty()) return show(found.seen_in, kLongest) + " uses Open MPI";
+  if (!found.library.empty()) return "linked with " + show(found.library, kLongestLibrary);
+  if (!found.seen_in.empty()) return show(found.seen_in, kLongestLibrary) + " uses Open MPI";
   return "which library it uses is seen only when it runs";
 }
 

@@ -9,7 +9,7 @@ namespace sml::report {
 
 namespace {
 
-constexpr std::size_t kLongest = 400;  // of a set; a screen or so
+constexpr std::size_t kLongestSet = 400;  // of a set; a screen or so
 
 }  // namespace
 
@@ -19,8 +19,8 @@ std::string ranks_in_words(const RankSet& ranks, const plan::JobMap& map) {
     const auto among = [&ranks](Rank rank) { return ranks.contains(rank.value()); };
     if (std::any_of(host.ranks.begin(), host.ranks.end(), among)) hosts.push_back(host.host.name);
   }
-  return (ranks.size() == 1 ? "rank " : "ranks ") + show(ranks.text(), kLongest) + " on " +
-         show(fold_names(hosts), kLongest);
+  return (ranks.size() == 1 ? "rank " : "ranks ") + show(ranks.text(), kLongestSet) + " on " +
+         show(fold_names(hosts), kLongestSet);
 }
 
 }  // namespace sml::report

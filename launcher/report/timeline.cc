@@ -17,12 +17,12 @@ std::string_view words(StopCause cause) {
 }
 
 std::string command_line(const std::vector<std::string>& words) {
-  constexpr std::size_t kLongest = 4000;
+  constexpr std::size_t kLongestCommandText = 4000;
   std::string out;
   for (const std::string& word : words) {
-    if (out.size() < kLongest) out += (out.empty() ? "" : " ") + shell_quote(word);
+    if (out.size() < kLongestCommandText) out += (out.empty() ? "" : " ") + shell_quote(word);
   }
-  return show(out, kLongest);
+  return show(out, kLongestCommandText);
 }
 
 Timeline::Outcome outcome_of(const RankExited& exit) {

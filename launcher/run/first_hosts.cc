@@ -9,14 +9,6 @@
 
 namespace sml::run {
 
-namespace {
-
-std::string counted(std::uint64_t count, std::string_view noun) {
-  return std::to_string(count) + " " + std::string(noun) + (count == 1 ? "" : "s");
-}
-
-}  // namespace
-
 std::string lacking(const std::vector<plan::Host>& hosts, const WantedHosts& wanted, const DiscoveryOptions& options) {
   const auto fewer = [](std::uint64_t count, std::string_view noun, std::uint32_t least) {
     return counted(count, noun) + ", fewer than the " + std::to_string(least) + " that are needed";

@@ -13,19 +13,14 @@ namespace {
 
 constexpr std::string_view kPython = "python3";
 
-std::string_view variable(const plan::Environment& environment, std::string_view name) {
-  const std::string* entry = plan::find_variable(environment, name);
-  return entry == nullptr ? std::string_view() : plan::value_of(*entry);
-}
-
 std::string join(const std::string& folder, std::string_view name) {
   return fmt::format("{}{}{}", folder, folder.ends_with('/') ? "" : "/", name);
 }
 
 std::string name_of_program(const Contract& contract, const plan::Environment& environment) {
   if (std::optional<std::string> name = parameter_text(contract, "sagemaker_program")) return *name;
-  const std::string_view name = variable(environment, "SAGEMAKER_PROGRAM");
-  return std::string(name.empty() ? variable(environment, "SM_ENTRY_SCRIPT") : name);
+  const std::string_view name = plan::variable(environment, "SAGEMAKER_PROGRAM");
+  return std::string(name.empty() ? plan::variable(environment, "SM_ENTRY_SCRIPT") : name);
 }
 
 // Within the folder, and nothing that a program could take for an option.
@@ -70,7 +65,7 @@ EntryKind kind_of(const std::string& folder, const std::string& name, const File
 
 std::string submitted_of(const Contract& contract, const plan::Environment& environment) {
   std::string submitted = parameter_text(contract, "sagemaker_submit_directory").value_or("");
-  if (submitted.empty()) submitted = variable(environment, "SAGEMAKER_SUBMIT_DIRECTORY");
+  if (submitted.empty()) submitted = plan::variable(environment, "SAGEMAKER_SUBMIT_DIRECTORY");
   return submitted;
 }
 
@@ -81,7 +76,7 @@ bool is_archive(std::string_view submitted) {
 // Those in which the program may be, the first first.
 std::vector<std::string> folders_of(const Contract& contract, const plan::Environment& environment) {
   std::vector<std::string> folders{contract.folder + "/code", contract.folder + "/input/data/code"};
-  if (const std::string_view source = variable(environment, "SM_SOURCE_DIR"); !source.empty())
+  if (const std::string_view source = plan::variable(environment, "SM_SOURCE_DIR"); !source.empty())
     folders.emplace_back(source);
   std::string submitted = submitted_of(contract, environment);
   if (!submitted.empty() && !is_archive(submitted)) folders.push_back(std::move(submitted));

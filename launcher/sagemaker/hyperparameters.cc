@@ -11,7 +11,7 @@ namespace sml::sagemaker {
 
 namespace {
 
-constexpr std::size_t kMaxBytes = std::size_t{4} << 20;
+constexpr std::size_t kLongestHyperparameters = std::size_t{4} << 20;
 constexpr std::string_view kPlatformPrefix = "sagemaker_";
 
 // Those that the toolkit uses up itself.
@@ -71,7 +71,7 @@ std::string v3_value(const Hyperparameter& hyperparameter) {
 
 Result<Hyperparameters> parse_hyperparameters(std::string_view text, std::string_view path) {
   const auto bad = [path](const std::string& what) { return Error(ErrorKind::Config, show(path) + ": " + what); };
-  if (text.size() > kMaxBytes) return bad("is larger than 4 MiB");
+  if (text.size() > kLongestHyperparameters) return bad("is larger than 4 MiB");
   const Result<Value> root = parse_json(text);
   if (!root) return bad("is not JSON (" + root.error().message() + ")");
   const auto* object = std::get_if<Object>(&root->data);

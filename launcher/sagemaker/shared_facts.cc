@@ -18,11 +18,6 @@ constexpr std::array<string_view, 4> kFiles{kResourceConfig, "hyperparameters.js
                                             "processingjobconfig.json"};
 constexpr std::array<string_view, 3> kOfAllHosts{"hosts", "instance_groups", "network_interface_name"};
 
-std::string variable(const plan::Environment& environment, string_view name) {
-  const std::string* entry = plan::find_variable(environment, name);
-  return entry == nullptr ? std::string() : std::string(plan::value_of(*entry));
-}
-
 void keep_what_all_have(Value& value) {
   auto* object = std::get_if<Object>(&value.data);
   if (object == nullptr) return;
@@ -44,8 +39,8 @@ std::string shared_facts(const plan::Environment& environment, const Files& file
   const std::string folder = contract_folder(environment, files);
   const std::string training = folder + "/input/config/";
   const std::string processing = folder + "/config/";
-  const std::string arn = variable(environment, "TRAINING_JOB_ARN");
-  const std::string name = variable(environment, "TRAINING_JOB_NAME");
+  const std::string arn = std::string(plan::variable(environment, "TRAINING_JOB_ARN"));
+  const std::string name = std::string(plan::variable(environment, "TRAINING_JOB_NAME"));
   const bool trains = (!arn.empty() || !name.empty()) && files.exists(training + std::string(kResourceConfig));
   if (!trains && processing_job(environment, files).empty()) return "";
   std::string out = fmt::format("{}\n{}\n", arn, name);

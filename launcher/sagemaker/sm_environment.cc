@@ -37,11 +37,6 @@ Object resource_config_of(const Contract& contract, const std::string& host) {
   return config;
 }
 
-std::string variable(const plan::Environment& environment, std::string_view name) {
-  const std::string* entry = plan::find_variable(environment, name);
-  return std::string(entry == nullptr ? std::string_view() : plan::value_of(*entry));
-}
-
 Value log_level(const Contract& contract) {
   constexpr int kInfo = 20;  // of Python's logging
   const Value* level = find(contract.hyperparameters, "sagemaker_container_log_level");
@@ -115,7 +110,7 @@ void add_cluster(Object& out, const Contract& contract) {
 void add_program(Object& out, const Job& job, const plan::Environment& environment) {
   const std::string& name = job.entry.name;
   const bool script = name.ends_with(".py");
-  const std::string module = variable(environment, "SAGEMAKER_TRAINING_MODULE");
+  const std::string module = std::string(plan::variable(environment, "SAGEMAKER_TRAINING_MODULE"));
   out.emplace_back("user_entry_point", text(name));
   out.emplace_back("module_name", text(script ? std::string_view(name).substr(0, name.size() - 3) : name));
   out.emplace_back(
@@ -160,14 +155,14 @@ bool has_topology(const Value& topology) {
 Value is_model_parallel(const plan::Environment& environment) {
   constexpr std::string_view kParameters = "SM_HP_MP_PARAMETERS";
   if (plan::find_variable(environment, kParameters) == nullptr) return Value{None{}};
-  const std::string parameters = variable(environment, kParameters);
+  const std::string parameters = std::string(plan::variable(environment, kParameters));
   return parameters.empty() ? text("") : Value{parameters != "{}"};
 }
 
 Value training_env(Object properties, const Job& job, const HostFacts& host, const plan::Environment& environment) {
   const std::vector<std::string> hosts = distribution_hosts(job.contract, distribution_groups(job, job.contract.group));
   const std::string& master = hosts.empty() ? job.contract.hosts.front() : hosts.front();
-  const std::string name = variable(environment, "TRAINING_JOB_NAME");
+  const std::string name = std::string(plan::variable(environment, "TRAINING_JOB_NAME"));
   Object channels;
   for (const std::string& channel : channels_of(job.contract)) {
     channels.emplace_back(channel, text(channel_folder(job.contract, channel)));
@@ -222,8 +217,8 @@ class Variables {
 // The toolkit asks boto3, which does not know AWS_REGION.
 std::string region_of(const Contract& contract, const plan::Environment& environment) {
   std::string region = parameter_text(contract, "sagemaker_region").value_or("");
-  if (region.empty()) region = variable(environment, "AWS_DEFAULT_REGION");
-  return region.empty() ? variable(environment, "AWS_REGION") : region;
+  if (region.empty()) region = std::string(plan::variable(environment, "AWS_DEFAULT_REGION"));
+  return region.empty() ? std::string(plan::variable(environment, "AWS_REGION")) : region;
 }
 
 // The names that only the drivers of version 3 of the SDK set.
