@@ -93,7 +93,7 @@ bool PmiService::add_world(const wire::AddWorkers& m, const WorldReady& ready) {
   if (m.service != wire::WireUp::Pmi) return false;
   rendezvous::PmiWorld world{.job = job_ + "." + std::to_string(m.first.value()),
                              .size = m.shape.size(),
-                             .universe = m.shape.slots,
+                             .universe = m.shape.universe,
                              .mapping = plan::process_mapping(m.shape, kLongestMapping),
                              .hosts = static_cast<std::uint32_t>(m.shape.hosts.size()),
                              .ranks = {},
