@@ -88,7 +88,7 @@ PmiService::World* PmiService::find(Rank rank) const {
 }
 
 // Whatever they run: it has been asked for by MPI.
-bool PmiService::add_world(const wire::AddWorkers& m, const WorldReady& ready) {
+bool PmiService::add_world(const wire::AddWorkers& m, std::span<const WorkerShare>, const WorldReady& ready) {
   constexpr std::size_t kLongestMapping = 900;
   if (m.service != wire::WireUp::Pmi) return false;
   rendezvous::PmiWorld world{.job = job_ + "." + std::to_string(m.first.value()),
