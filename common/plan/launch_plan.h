@@ -32,8 +32,9 @@ struct Program {
 // Value type; nothing in it refers to a connection, a descriptor or a moment.
 struct LaunchPlan : Program {  // the first program, of jobs with one the only one
   JobMap map;
-  std::string host_source;            // HostList::source
-  std::optional<CallingHosts> calls;  // HostList::calls
+  Oversubscribe oversubscribe = Oversubscribe::No;  // of ranks that are spawned
+  std::string host_source;                          // HostList::source
+  std::optional<CallingHosts> calls;                // HostList::calls
   std::string own_name;  // the host of that name is this machine, whatever this machine calls itself; may be empty
   JobIdentity job;
   std::vector<Program> more_programs;  // RankAssignment::program counts from the first

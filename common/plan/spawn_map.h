@@ -1,12 +1,14 @@
 // Where ranks go that are started while a job runs, because ranks of it ask for them (MPI_Comm_spawn). Pure.
 #pragma once
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "common/core/error.h"
 #include "common/plan/job_map.h"
+#include "common/plan/rank_layout.h"
 
 namespace sml::plan {
 
@@ -21,11 +23,13 @@ struct SpawnProgram {
 };
 
 // The new ranks as a world of their own, counted from 0, on the hosts of `job`; RankAssignment::program is the place in
-// `programs`. `free` has the slots that nobody uses, by host. Host after host is filled.
-// Errors (Usage), clauses that follow "it": there are not enough of them, both numbers named; no host of such a name
-// has ranks.
-Result<JobMap> map_spawn(const JobMap& job, std::span<const std::uint32_t> free,
-                         std::span<const SpawnProgram> programs);
+// `programs`. `free` has the slots that nobody uses, by host; nothing: it takes no ranks. Host after host is filled;
+// with Oversubscribe::Yes the ranks beyond the slots are dealt evenly: every host gets one more in turn.
+// Errors (Usage), clauses that follow "it": there are not enough of them, both numbers named, or the job would have
+// more than kMaxWorldSize ranks; no host of such a name has ranks.
+using FreeSlots = std::vector<std::optional<std::uint32_t>>;
+Result<JobMap> map_spawn(const JobMap& job, const FreeSlots& free, std::span<const SpawnProgram> programs,
+                         Oversubscribe oversubscribe);
 
 // The ranks of `world` follow the last of `job`, whose programs from `first_program` on they run.
 void add_world(JobMap& job, const JobMap& world, std::uint32_t first_program);

@@ -143,13 +143,13 @@ std::vector<Info> make_job(const JobData& job) {
   const plan::JobShape& shape = job.shape;
   const RanksByHost by_host = ranks_by_host(shape);
   const std::vector<Rank> here = ranks_of_host(shape, job.host);
-  const std::uint32_t size = shape.size(), slots = std::max(shape.slots, size);
+  const std::uint32_t size = shape.size(), universe = std::max(shape.universe, size);
   std::vector<Info> out;
   put_text(out, "pmix.jobid", job.name_space);
   put_text(out, "pmix.nmap", join(shape.hosts, ','), Type::NodeNames);
   put_text(out, "pmix.pmap", map_of(by_host), Type::RanksOfNodes);
-  put(out, "pmix.univ.size", slots);
-  put(out, "pmix.max.size", slots);
+  put(out, "pmix.univ.size", universe);
+  put(out, "pmix.max.size", universe);
   put(out, "pmix.job.size", size);
   put(out, "pmix.job.napps", programs_of(shape));
   put(out, "pmix.num.nodes", shape.hosts.size());

@@ -19,17 +19,28 @@ void Additions::prepare(const wire::AddWorkers& m, WorkerStarter* starter) {
   first_ = m.first;
   waiting_ = m.workers;
   for (wire::Worker& worker : waiting_) worker.app += first_app;
+  if (answer_->obstacles.empty()) share_out(*starter);
   if (!answer_->obstacles.empty()) return settle(m.first, {});
   bool meet = false;
   for (const auto& service : services_) {
     const auto ready = [this, first = m.first](const std::string& why) { settle(first, why); };
-    meet = service->add_world(m, ready) || meet;
+    meet = service->add_world(m, shares_, ready) || meet;
   }
   if (!meet) settle(m.first, "no rank there meets others in the way that they are to");
 }
 
+void Additions::share_out(const WorkerStarter& starter) {
+  Shares shares = starter.share_out_more(waiting_);
+  for (const Error& why : shares.obstacles) answer_->obstacles.push_back(obstacle(why));
+  for (const std::string& why : shares.warnings) {
+    around_.link.send(wire::AgentLog{wire::LogLevel::Warning, "of ranks that are spawned: " + why});
+  }
+  shares_ = std::move(shares.workers);
+}
+
 void Additions::forget() {
   waiting_.clear();
+  shares_.clear();
   answer_.reset();
 }
 
@@ -46,7 +57,9 @@ void Additions::start(const wire::StartAdded& m, WorkerStarter& starter, MpiWatc
   if (!wait()) return;
   const std::size_t first = workers_.count();
   for (wire::Worker& spec : std::exchange(waiting_, {})) workers_.add(around_.loop, owner_, std::move(spec));
+  starter.keep(std::exchange(shares_, {}));
   wire::Started started{.workers = starter.start(mpi_watch, first)};
+  mpi_watch.begin(Clock::now());
   started.at_ns = nanoseconds(Clock::now());
   around_.link.send(std::move(started));
 }

@@ -31,6 +31,7 @@ class Additions {
 
  private:
   void settle(Rank first, const std::string& why);
+  void share_out(const WorkerStarter& starter);
 
   const AttemptSurroundings& around_;
   WorkerOwner& owner_;
@@ -38,6 +39,7 @@ class Additions {
   const HostServices& services_;
   Rank first_;
   std::vector<wire::Worker> waiting_;
+  std::vector<WorkerShare> shares_;    // theirs
   std::optional<wire::Added> answer_;  // that has not been given yet
 };
 

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -20,6 +21,7 @@
 #include "common/wire/messages.h"
 #include "launcher/agent/local_callers.h"
 #include "launcher/agent/scratch_folder.h"
+#include "launcher/agent/shares.h"
 
 namespace sml::agent {
 
@@ -78,10 +80,10 @@ class HostService {
   virtual void resume() {}
   // Whatever the launcher says that is for services; most of it is for another.
   virtual void hear(const wire::ToAgent&) {}
-  // Further workers may come, of which a StartAdded tells. True: it will bring them together, if they do, and calls
-  // `ready` once, with a clause where it cannot after all.
+  // Further workers may come, of which a StartAdded tells; `shares` has each of theirs, in order. True: it will bring
+  // them together, if they do, and calls `ready` once, with a clause where it cannot after all.
   using WorldReady = std::function<void(const std::string& why)>;
-  virtual bool add_world(const wire::AddWorkers&, const WorldReady&) { return false; }
+  virtual bool add_world(const wire::AddWorkers&, std::span<const WorkerShare>, const WorldReady&) { return false; }
   // A child of the agent has ended that is no worker. True: it was this service's.
   virtual bool process_ended(pid_t, const ExitStatus&) { return false; }
 

@@ -28,7 +28,7 @@ LogService::LogService(const ServiceContext& context, const wire::WorkerLogs& ru
   for (std::size_t i = 0; i < workers.size(); ++i) index_[workers[i]->rank] = 2 * i;
 }
 
-bool LogService::add_world(const wire::AddWorkers& m, const WorldReady&) {
+bool LogService::add_world(const wire::AddWorkers& m, std::span<const WorkerShare>, const WorldReady&) {
   to_come_ = m.workers;
   return false;
 }

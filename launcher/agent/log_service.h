@@ -16,7 +16,7 @@ class LogService final : public HostService {
   Result<void> check(wire::Prepared&) override { return files_.check(); }
   void start(const wire::Start&) override { tell(files_.create()); }
   bool reads_output() const override { return true; }
-  bool add_world(const wire::AddWorkers& m, const WorldReady&) override;
+  bool add_world(const wire::AddWorkers& m, std::span<const WorkerShare> shares, const WorldReady&) override;
   void hear(const wire::ToAgent& message) override;
   void output(Rank rank, Stream stream, std::string_view bytes) override;
 

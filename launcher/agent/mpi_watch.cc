@@ -71,6 +71,7 @@ bool has_torch(pid_t worker) {
 void MpiWatch::begin(TimePoint now) {
   if (!wanted_) return;
   began_ = now;
+  looks_ = 0;
   due_ = now + kLooks.front();
 }
 

@@ -30,6 +30,7 @@ class MpiWatch {
   bool wanted() const { return wanted_; }
   // By which a service would bring the rank together with the others; none: nobody would.
   void note_offer(Rank rank, plan::Environment offer) { offers_[rank] = std::move(offer); }
+  // Again, where more have been started.
   void begin(TimePoint now);
   void end() { due_.reset(); }
   std::optional<TimePoint> due() const { return due_; }  // when to look; nothing: no more

@@ -88,12 +88,12 @@ PmiService::World* PmiService::find(Rank rank) const {
 }
 
 // Whatever they run: it has been asked for by MPI.
-bool PmiService::add_world(const wire::AddWorkers& m, const WorldReady& ready) {
+bool PmiService::add_world(const wire::AddWorkers& m, std::span<const WorkerShare>, const WorldReady& ready) {
   constexpr std::size_t kLongestMapping = 900;
   if (m.service != wire::WireUp::Pmi) return false;
   rendezvous::PmiWorld world{.job = job_ + "." + std::to_string(m.first.value()),
                              .size = m.shape.size(),
-                             .universe = m.shape.slots,
+                             .universe = m.shape.universe,
                              .mapping = plan::process_mapping(m.shape, kLongestMapping),
                              .hosts = static_cast<std::uint32_t>(m.shape.hosts.size()),
                              .ranks = {},

@@ -176,10 +176,15 @@ pmix::JobData PmixService::job_of(const wire::AddWorkers& m) const {
 }
 
 // All hosts know of them, as ranks of each may meet them.
-bool PmixService::add_world(const wire::AddWorkers& m, const WorldReady& ready) {
+bool PmixService::add_world(const wire::AddWorkers& m, std::span<const WorkerShare> shares, const WorldReady& ready) {
   if (m.service != wire::WireUp::Pmix || !machine_ || ending_) return false;
   world_ = World{m, ready};
-  helper_.send(make_world(job_of(m), m.first));
+  pmix::JobData job = job_of(m);
+  for (std::size_t i = 0; i < shares.size(); ++i) {
+    const Rank own(m.workers[i].rank.value() - m.first.value());
+    if (!shares[i].cpus.empty()) job.places.push_back({own, shares[i].cpus, shares[i].locality});
+  }
+  helper_.send(make_world(job, m.first));
   return true;
 }
 

@@ -46,7 +46,7 @@ class PmixService final : public HostService {
   void worker_ended(Rank rank, const ExitStatus& status) override;
   void end() override;
   void hear(const wire::ToAgent& message) override;
-  bool add_world(const wire::AddWorkers& m, const WorldReady& ready) override;
+  bool add_world(const wire::AddWorkers& m, std::span<const WorkerShare> shares, const WorldReady& ready) override;
   bool process_ended(pid_t pid, const ExitStatus& status) override;
 
  private:

@@ -116,7 +116,7 @@ std::unique_ptr<HostService> Meetings::pmi() const {
   const plan::JobShape& shape = plan_.mpi.shape;
   rendezvous::PmiWorld world{.job = workers_.empty() ? std::string() : job_name(plan_, *workers_.front()),
                              .size = shape.size(),
-                             .universe = shape.slots,
+                             .universe = shape.universe,
                              .mapping = plan::process_mapping(shape, kLongestMapping),
                              .hosts = static_cast<std::uint32_t>(shape.hosts.size()),
                              .ranks = {},

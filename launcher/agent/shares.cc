@@ -37,8 +37,7 @@ os::MemoryMode allowed_mode(const plan::BindingWish& wish, plan::Bindings& bindi
 bool wants_binding(const plan::BindingWish& wish, std::span<const std::string> cores) {
   const bool by_rankfile =
       std::any_of(cores.begin(), cores.end(), [](const std::string& text) { return !text.empty(); });
-  return by_rankfile || wish.bind_to != plan::BindTo::None || wish.cores_per_rank > 0 || !wish.cores.empty() ||
-         wish.memory != plan::MemoryPolicy::None;
+  return by_rankfile || asks_for_binding(wish);
 }
 
 void set_threads(const ShareRequest& request, std::size_t threads, WorkerShare& out) {
@@ -101,6 +100,11 @@ void give_devices(const plan::DeviceWish& wish, std::span<const ShareRequest> re
 }
 
 }  // namespace
+
+bool asks_for_binding(const plan::BindingWish& wish) {
+  return wish.bind_to != plan::BindTo::None || wish.cores_per_rank > 0 || !wish.cores.empty() ||
+         wish.memory != plan::MemoryPolicy::None;
+}
 
 std::vector<std::string> list_folder(const std::string& path) {
   std::vector<std::string> out;

@@ -35,14 +35,54 @@ WorkerStarter::WorkerStarter(const AttemptSurroundings& around, std::vector<wire
 void WorkerStarter::share_out(const wire::Prepare& plan, wire::Prepared& answer) {
   std::vector<ShareRequest> requests;
   for (const wire::Worker* spec : workers_.specs()) requests.push_back({*spec, environments_.shared(spec->app)});
+  binding_ = plan.binding;
   Shares shares = sml::agent::share_out(plan.binding, plan.devices, requests);
   shares_ = std::move(shares.workers);
+  for (std::size_t i = 0; i < shares_.size(); ++i) shares_[i].place = i;
   answer.warnings = std::move(shares.warnings);
   for (const Error& e : shares.obstacles) answer.obstacles.push_back(obstacle(e));
   if (plan.binding.report == plan::ReportBindings::No) return;
   for (std::size_t i = 0; i < workers_.count(); ++i) {
     answer.bindings.push_back({workers_.all()[i]->rank(), shares_[i].words});
   }
+}
+
+Shares WorkerStarter::share_out_more(std::span<const wire::Worker> workers) const {
+  Shares out;
+  out.workers.resize(workers.size());
+  if (workers.empty() || !asks_for_binding(binding_)) return out;
+  struct Place {
+    const wire::Worker* worker = nullptr;
+    bool taken = false;
+  };
+  std::vector<Place> places;  // those before the last have all been somebody's
+  for (std::size_t i = 0; i < shares_.size(); ++i) {
+    const Worker& worker = *workers_.all()[i];
+    places.resize(std::max(places.size(), shares_[i].place + 1));
+    Place& place = places[shares_[i].place];
+    place = {&worker.spec(), place.taken || worker.machine().alive()};
+  }
+  std::vector<std::size_t> own;
+  for (const wire::Worker& worker : workers) {
+    const auto free = std::find_if(places.begin(), places.end(), [](const Place& one) { return !one.taken; });
+    own.push_back(static_cast<std::size_t>(free - places.begin()));
+    places.resize(std::max(places.size(), own.back() + 1));
+    places[own.back()] = {&worker, true};
+  }
+  std::vector<ShareRequest> requests;
+  for (const Place& one : places) requests.push_back({*one.worker, environments_.shared(one.worker->app)});
+  Shares all = sml::agent::share_out(binding_, {}, requests);
+  out.warnings = std::move(all.warnings);
+  out.obstacles = std::move(all.obstacles);
+  for (std::size_t i = 0; i < own.size(); ++i) {
+    out.workers[i] = std::move(all.workers[own[i]]);
+    out.workers[i].place = own[i];
+  }
+  return out;
+}
+
+void WorkerStarter::keep(std::vector<WorkerShare> more) {
+  for (WorkerShare& share : more) shares_.push_back(std::move(share));
 }
 
 // For the program of the first worker. What is not known yet, or not alike for all, counts for no import.

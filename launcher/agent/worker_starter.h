@@ -34,6 +34,11 @@ class WorkerStarter {
   std::vector<Error> add_programs(std::vector<wire::App> apps) {
     return environments_.add(std::move(apps), around_.login);
   }
+  // For workers that are to come beside those that run, and to be added to the group next, in this order: each takes
+  // the place of one that has ended, or the next. Processors and memory alone.
+  Shares share_out_more(std::span<const wire::Worker> workers) const;
+  // What follows from it, once they are in the group.
+  void keep(std::vector<WorkerShare> more);
   // Once for each: of the group from `first` on; what is not shared out has no share. Those that run; the others tell
   // by themselves why they do not.
   std::vector<wire::StartedWorker> start(MpiWatch& mpi_watch, std::size_t first = 0);
@@ -48,6 +53,7 @@ class WorkerStarter {
   WorkerGroup& workers_;
   const HostServices& services_;
   std::vector<WorkerShare> shares_;
+  plan::BindingWish binding_;
 };
 
 }  // namespace sml::agent

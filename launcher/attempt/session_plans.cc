@@ -91,6 +91,8 @@ wire::MpiPlan mpi_of(const plan::MappedHost& host, const plan::LaunchPlan& plan,
   out.meeting = plan.mpi;
   out.host = first->host;
   out.shape = shape;
+  // Whoever is alone may ask for more.
+  if (plan.oversubscribe == plan::Oversubscribe::Yes) out.shape.slots = std::max(out.shape.slots, 2U);
   out.pmix_library = plan.pmix_library;
   return out;
 }
@@ -248,7 +250,8 @@ std::vector<plan::Program> spawned_programs(const plan::LaunchPlan& plan, Rank a
 AddedWorld added_world(const plan::LaunchPlan& plan, const plan::JobMap& world, const SessionSettings& settings,
                        const std::function<std::optional<AgentPlace>(HostIndex)>& place) {
   const std::uint32_t first = plan.map.world_size() - world.world_size();
-  const plan::JobShape shape = plan::shape_of(world);
+  plan::JobShape shape = plan::shape_of(world);
+  shape.universe = std::max(plan::shape_of(plan.map).universe, shape.size());  // of the job
   AddedWorld out;
   for (std::uint32_t h = 0; h < world.hosts.size(); ++h) {
     plan::MappedHost host = world.hosts[h];

@@ -33,10 +33,10 @@ void Spawns::next() {
 }
 
 // Of hosts whose workers run: on others there is nobody to take more, or they are about to leave.
-std::vector<std::uint32_t> Spawns::free_slots() const {
+plan::FreeSlots Spawns::free_slots() const {
   const plan::JobMap& map = around_.plan.map;
   const RankTable& table = around_.workers.table();
-  std::vector<std::uint32_t> out(map.hosts.size());
+  plan::FreeSlots out(map.hosts.size());
   for (const fleet::Host& host : std::as_const(around_.fleet).hosts()) {
     const plan::MappedHost& mapped = map.hosts[host.index.value()];
     const auto living = static_cast<std::uint32_t>(std::count_if(
@@ -53,7 +53,7 @@ Result<void> Spawns::begin(const wire::SpawnWish& wish) {
     return Error(ErrorKind::Config,
                  "is on hosts that call the launcher, and these run only what they were started with");
   }
-  Result<plan::JobMap> world = plan::map_spawn(plan.map, free_slots(), wish.programs);
+  Result<plan::JobMap> world = plan::map_spawn(plan.map, free_slots(), wish.programs, plan.oversubscribe);
   if (!world) return world.error();
   Pending& pending = pending_.emplace(Pending{std::move(*world), plan, {}, {}});
   plan::LaunchPlan& grown = pending.grown;

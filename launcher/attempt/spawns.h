@@ -53,7 +53,7 @@ class Spawns {
   };
   void next();
   Result<void> begin(const wire::SpawnWish& wish);
-  std::vector<std::uint32_t> free_slots() const;
+  plan::FreeSlots free_slots() const;
   void look();
   void start(const wire::SpawnWish& wish);
   void answer(const wire::SpawnWish& wish, const std::string& why);

@@ -519,6 +519,7 @@ Result<plan::LaunchPlan> make_plan(const Options& options, const ThisHost& here,
   plan.job.max_restarts = options.restart.max;
   plan.presets = options.presets;
   plan.mpi = options.mpi;
+  plan.oversubscribe = options.layout.oversubscribe;
   plan.pmix_library = options.pmix_library;
   plan.export_policy = options.export_policy;
   plan.secrets = options.secrets;

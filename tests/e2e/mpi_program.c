@@ -153,9 +153,14 @@ int main(int argc, char** argv) {
   if (strcmp(kind, "bound") == 0) bound();
   if (strcmp(kind, "names") == 0) names();
   if (strcmp(kind, "spawn") == 0) spawn(argv[0], number, argc > 3 ? argv[3] : "child", MPI_COMM_WORLD);
+  if (strcmp(kind, "stay") == 0) pause();
   if (strcmp(kind, "spawn-nothing") == 0) spawn("no-such-program", number, "child", MPI_COMM_WORLD);
   if (strcmp(kind, "spawn-each") == 0) spawn(argv[0], number, "child", MPI_COMM_SELF);
   if (strcmp(kind, "child") == 0) be_child();
+  if (strcmp(kind, "child-bound") == 0) {
+    bound();
+    be_child();
+  }
   if (strcmp(kind, "child-abort") == 0) {
     if (rank == size - 1) MPI_Abort(MPI_COMM_WORLD, 9);
     pause();

@@ -137,6 +137,24 @@ if len(sys.argv) == 2:
 ask("cmd=finalize")
 """
 
+# Rank 0 publishes a name and ends; rank 1 looks it up when the launcher has told of that.
+LATE_LOOKUP = r"""
+import os, pathlib, socket, sys, time
+file = socket.socket(fileno=int(os.environ["PMI_FD"])).makefile("rw")
+def ask(line):
+    file.write(line + "\n")
+    file.flush()
+    return file.readline().strip()
+ask("cmd=init pmi_version=1 pmi_subversion=1")
+if os.environ["PMI_RANK"] == "0":
+    ask("cmd=publish_name service=s port=p")
+else:
+    while '"rank_exit"' not in pathlib.Path(sys.argv[1]).read_text():
+        time.sleep(0.01)
+    print(ask("cmd=lookup_name service=s"), flush=True)
+ask("cmd=finalize")
+"""
+
 
 class Spawning(TestCase):
     """MPI_Comm_spawn as it comes by PMI."""
@@ -172,7 +190,18 @@ class Spawning(TestCase):
         self.assert_status(done, 0)
         self.assertIn("parent 0 of 2 cmd=spawn_result rc=-1", done.stdout)
         self.assertIn("rank 0 on localhost: MPI_Comm_spawn starts nothing: it wants 4 slots for \"python3\", and on the hosts "
-                      "that run ranks of the job 3 are free", done.stderr)
+                      "that run ranks of the job 3 are free\n", done.stderr)
+
+    def test_more_than_slots_start_where_that_is_allowed(self):
+        done = self.job("4", "python3", self.spawner(), options=("--oversubscribe",))
+        self.assert_status(done, 0)
+        self.assertEqual(len(re.findall(r"child \d of 4 ", done.stdout)), 4)
+
+    def test_who_runs_alone_among_new_ranks_is_told(self):
+        """It has a place in their world, and its library does not ask for it."""
+        done = self.job("1", "sh", "-c", f"exec env -u PMI_FD {compiled(self)} stay")
+        self.assert_status(done, 125)
+        self.assertRegex(done.stderr, r"stopped: rank 2 on localhost runs alone, as rank 0 of 1: ")
 
     def test_a_program_that_there_is_not_is_an_error_and_no_end(self):
         done = self.job("1", "no-such-program")
@@ -270,6 +299,21 @@ class OnHosts(HostsCase):
         self.assert_status(done, 0)
         self.assertEqual(sorted(line for line in done.stdout.splitlines() if "child" in line),
                          [f"{r + 3} {names[1]}: child {r} of 2 port port#1 got here here" for r in range(2)])
+
+    def test_ranks_are_told_of_the_room_that_there_is_for_spawned_ones(self):
+        names = self.bed.names()
+        self.job("-np", "1", "-H", f"{names[0]}:2,{names[1]}:3", self.program, "places",
+                 wanted=["place 0 of 1 node 1 universe 2 program 0"])
+
+    def test_names_outlive_the_ranks_of_the_host_that_keeps_them(self):
+        folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory(prefix="sml-e2e-", dir=BUILD / "tests")))
+        file = folder / "names.py"
+        file.write_text(LATE_LOOKUP)
+        events = str(folder / "events")
+        done = self.bed.sml_run("algo-1", "--mpi", "pmi1", "-np", "2", "-H", self.bed.hosts(1), "--events", events, "python3",
+                                str(file), events, timeout=60)
+        self.assert_status(done, 0)
+        self.assertEqual(words(done), ["cmd=lookup_result info=ok rc=0 msg=success port=p"])
 
     def test_a_rank_that_is_killed_in_a_barrier_ends_the_job(self):
         hosts = ",".join(f"{name}:1" for name in self.bed.names()[:3])

@@ -54,15 +54,28 @@ class OnThisMachine(TestCase):
 
     def test_what_is_bound_is_what_the_library_sees(self):
         """Two ranks on cores of their own share the NUMA node; on one core both; unbound ones nothing that is known."""
-        if len(os.sched_getaffinity(0)) != 2:
-            self.skipTest("made for two processors")
-        first, second = sorted(os.sched_getaffinity(0))[:2]
+        first, second = self.use_two_processors()
         for where, wanted in (("core", [f"to {first} core 1 numa 2", f"to {second} core 1 numa 2"]),
                               ("numa", [f"to {first} {second} core 2 numa 2"] * 2),
                               ("none", [f"to {first} {second} core 1 numa 1"] * 2)):
             done = sml_run("--bind-to", where, "-np", "2", self.program, "bound")
             self.assert_status(done, 0)
             self.assertEqual([line.split(" ", 4)[4] for line in words(done)], wanted, where)
+
+    def use_two_processors(self):
+        """Alone, of two cores of one NUMA node; the machine may have more."""
+        def node_of(cpu):
+            return next(pathlib.Path(f"/sys/devices/system/cpu/cpu{cpu}").glob("node*"), pathlib.Path("node0")).name
+
+        def core_of(cpu):
+            topology = pathlib.Path(f"/sys/devices/system/cpu/cpu{cpu}/topology")
+            return [(topology / name).read_text() for name in ("physical_package_id", "core_id")]
+
+        allowed = sorted(os.sched_getaffinity(0))
+        pair = next((a, b) for a in allowed for b in allowed if a < b and node_of(a) == node_of(b) and core_of(a) != core_of(b))
+        self.addCleanup(os.sched_setaffinity, 0, allowed)
+        os.sched_setaffinity(0, pair)
+        return pair
 
     def test_a_library_that_cannot_be_loaded_is_told_before_anything_starts(self):
         done = sml_run("--pmix", "/nowhere/libpmix.so.2", "-np", "2", self.program, "ring")
@@ -162,6 +175,21 @@ class Spawning(TestCase):
             self.assert_status(done, status)
             self.assertIn("rank 3 on localhost", done.stderr)
 
+    def test_new_ranks_are_bound_to_what_is_left_and_see_it(self):
+        first, second = OnThisMachine.use_two_processors(self)
+        done = sml_run("-H", "localhost:3", "-np", "1", "--bind-to", "core", self.program, "spawn", "1", "child-bound")
+        self.assert_status(done, 0)
+        self.assertIn(f"bound 0 of 1 to {second} core 1 numa 1", words(done))
+        done = sml_run("-H", "localhost:3", "-np", "1", "--bind-to", "core", self.program, "spawn", "2", "child-bound")
+        self.assert_status(done, 0)
+        self.assertEqual([line[:14] for line in words(done)][:2], ["bound 0 of 2 t", "bound 1 of 2 t"])
+        self.assertRegex(done.stderr, "of ranks that are spawned: the workers cannot be bound: 3 workers with 1 core each")
+
+    def test_more_than_slots_start_where_that_is_allowed(self):
+        done = sml_run("-H", "localhost:1", "-np", "1", "--oversubscribe", self.program, "spawn", "2")
+        self.assert_status(done, 0)
+        self.assertIn("spawn 0 of 1 together 3 sum 3", words(done))
+
     def test_names_are_published_and_found(self):
         done = sml_run("-np", "2", self.program, "names")
         self.assert_status(done, 0)
@@ -191,6 +219,15 @@ class OnHosts(HostsCase):
         self.assert_status(done, 0)
         self.assertEqual(words(done), [*(f"child {r} of 3 place {r + 3} of parents 3 sum 15" for r in range(3)),
                                        *(f"spawn {r} of 3 together 6 sum 15" for r in range(3))])
+
+    def test_spawned_ranks_go_to_no_host_that_runs_none_and_that_is_told(self):
+        names = self.bed.names()
+        line = ("-np", "1", "-H", f"{names[0]}:1,{names[1]}:2", self.program)
+        self.assertEqual(words(self.job(*line, "places")), ["place 0 of 1 node 1 universe 1 program 0"])
+        done = self.job(*line, "spawn", "2")
+        self.assert_status(done, 0)
+        self.assertEqual(words(done), ["spawn 0 of 1 failed"])
+        self.assertRegex(done.stderr, "it wants 2 slots .* 0 are free .2 are on hosts that run none, to which it cannot go")
 
     def test_much_between_all_of_them(self):
         done = self.job("-np", "4", "-H", self.bed.hosts(1), self.program, "alltoall")

@@ -5,7 +5,7 @@ import subprocess
 import tempfile
 
 from frameworks import VENV
-from harness import PYTHON, HostsCase
+from harness import PYTHON, SML_RUN, HostsCase
 from test_mpi import SOURCE, words
 
 HEADERS_OF_MPICH = "/usr/include/x86_64-linux-gnu/mpich"  # Intel's package has none; the interface is MPICH's
@@ -22,7 +22,7 @@ def installed(package):
 
 
 class Libraries(HostsCase):
-    hosts = 2
+    hosts = 4
     timeout_s = 400
     allowed_files = ("/dev/shm/mpich_shm_*",)  # MPICH removes its own, but not when it is ended
 
@@ -33,15 +33,27 @@ class Libraries(HostsCase):
         cls.folder = pathlib.Path(cls.enterClassContext(tempfile.TemporaryDirectory(prefix="mpi-", dir=VENV.parent)))
         cls.folder.chmod(0o755)
 
+    # As the libraries' own launchers are told.
+    links = {"mpirun": ["-np", "8", "-H", "HOSTS", "--map-by", "slot"], "mpiexec": ["-n", "8", "-host", "HOSTS"],
+             "mpiexec.hydra": ["-hosts", "HOSTS", "-n", "8", "-genv", "A", "1"]}
+
     def check(self, package, compiler, *options):
         home = installed(package)
         program = self.folder / "program"
         words_of_compiler = [str(word).replace("HOME", str(home)) for word in (compiler, SOURCE, "-o", program, *options)]
         subprocess.run([*words_of_compiler, f"-Wl,-rpath,{home}/lib"], check=True, timeout=120)
-        done = self.bed.sml_run("algo-1", "-np", "4", "-H", self.bed.hosts(2), program, "ring", timeout=60)
-        self.assert_status(done, 0)
-        self.assertEqual(words(done), [f"ring {r} of 4 got {6 if r == 0 else sum(range(r + 1))}" for r in range(4)])
-        self.assertNotIn("warning", done.stderr)
+        hosts = self.bed.hosts(2)
+        lines = [[SML_RUN, "-np", "8", "-H", hosts]]
+        for name, line in self.links.items():
+            link = self.folder / name
+            link.unlink(missing_ok=True)
+            link.symlink_to(SML_RUN)
+            lines.append([link, *(word.replace("HOSTS", hosts) for word in line)])
+        for line in lines:
+            done = self.bed.exec("algo-1", [*line, program, "ring"], timeout=60)
+            self.assert_status(done, 0)
+            self.assertEqual(words(done), [f"ring {r} of 8 got {28 if r == 0 else sum(range(r + 1))}" for r in range(8)])
+            self.assertNotIn("warning", done.stderr)
         return program
 
     def spawns(self, program, *options):

@@ -30,11 +30,12 @@ TEST_CASE("a job's shape has a run for each host that is filled at once") {
   CHECK(shape.slots == 5);
 }
 
-TEST_CASE("a job's shape leaves out hosts without members, and counts their slots") {
+TEST_CASE("a job's shape leaves out hosts without members, and counts their slots apart") {
   const JobShape shape = shape_of(map_of({2, 2, 2}, 3));
   CHECK(shape.hosts == std::vector<std::string>{"h0", "h1"});
   CHECK(shape.runs == Runs{{0, 0, 2}, {1, 0, 1}});
   CHECK(shape.slots == 6);
+  CHECK(shape.universe == 4);
 
   JobMap with_helper = map_of({1, 1});
   with_helper.helpers = 1;

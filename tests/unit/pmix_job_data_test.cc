@@ -13,7 +13,8 @@ JobData job() {
   out.name_space = "sml-run.job.1";
   out.shape.hosts = {"algo-1", "algo-2", "algo-3"};
   out.shape.runs = {{0, 0, 2}, {1, 0, 1}, {0, 0, 1}, {2, 1, 2}};
-  out.shape.slots = 8;
+  out.shape.slots = 12;
+  out.shape.universe = 8;
   out.host = 0;
   out.folder = "/tmp/sml-run-a/pmix";
   return out;

@@ -19,7 +19,8 @@ JobMap job() {
   return map;
 }
 
-const std::vector<std::uint32_t> kFree{2, 3, 0};
+const plan::FreeSlots kFree{2, 3, std::nullopt};
+constexpr auto kNo = plan::Oversubscribe::No;
 
 SpawnProgram program(std::uint32_t count, std::vector<std::string> hosts = {}) {
   return {.command = {"child"}, .count = count, .hosts = std::move(hosts)};
@@ -32,7 +33,7 @@ std::vector<std::uint32_t> hosts_of(const JobMap& map) {
 }
 
 std::string refusal(const std::vector<SpawnProgram>& programs) {
-  const Result<JobMap> world = plan::map_spawn(job(), kFree, programs);
+  const Result<JobMap> world = plan::map_spawn(job(), kFree, programs, kNo);
   REQUIRE_FALSE(world.has_value());
   return world.error().message();
 }
@@ -41,7 +42,7 @@ std::string refusal(const std::vector<SpawnProgram>& programs) {
 
 TEST_CASE("spawned ranks fill the free slots host after host, and are a world of their own") {
   const std::vector<SpawnProgram> programs{program(3), program(1)};
-  const Result<JobMap> world = plan::map_spawn(job(), kFree, programs);
+  const Result<JobMap> world = plan::map_spawn(job(), kFree, programs, kNo);
   REQUIRE(world.has_value());
   CHECK(hosts_of(*world) == std::vector<std::uint32_t>{0, 0, 1, 1});
   CHECK(world->members() == 4);
@@ -52,7 +53,7 @@ TEST_CASE("spawned ranks fill the free slots host after host, and are a world of
 }
 
 TEST_CASE("a program that names hosts runs on these alone") {
-  const Result<JobMap> world = plan::map_spawn(job(), kFree, std::vector{program(2, {"b"}), program(2)});
+  const Result<JobMap> world = plan::map_spawn(job(), kFree, std::vector{program(2, {"b"}), program(2)}, kNo);
   REQUIRE(world.has_value());
   CHECK(hosts_of(*world) == std::vector<std::uint32_t>{1, 1, 0, 0});
   CHECK(refusal({program(4, {"b"})}) == "wants 4 slots for \"child\", and on the hosts that it names 3 are free");
@@ -61,18 +62,32 @@ TEST_CASE("a program that names hosts runs on these alone") {
 }
 
 TEST_CASE("where slots are missing nothing is spawned, and the numbers are named") {
-  CHECK(refusal({program(6)}) == "wants 6 slots for \"child\", and on the hosts that run ranks of the job 5 are free");
-  CHECK(refusal({program(4), program(2)}) ==
-        "wants 2 slots for \"child\", and on the hosts that run ranks of the job 1 is free");
+  CHECK(refusal({program(6)}) ==
+        "wants 6 slots for \"child\", and on the hosts that run ranks of the job 5 are free "
+        "(4 are on hosts that run none, to which it cannot go)");
+  CHECK(refusal({program(4, {"a", "b"}), program(2, {"a", "b"})}) ==
+        "wants 2 slots for \"child\", and on the hosts that it names 1 is free");
+  CHECK(refusal({program(1), program(plan::kMaxWorldSize)}) ==
+        "wants so many that the job would have 1000004 ranks, more than 1000000");
+}
+
+TEST_CASE("spawned ranks beyond the slots are dealt evenly where that is allowed, and to no idle host") {
+  const auto hosts_for = [](const std::vector<SpawnProgram>& programs) {
+    return hosts_of(*plan::map_spawn(job(), kFree, programs, plan::Oversubscribe::Yes));
+  };
+  CHECK(hosts_for({program(8)}) == std::vector<std::uint32_t>{0, 0, 0, 0, 1, 1, 1, 1});
+  CHECK(hosts_for({program(5), program(3, {"b"})}) == std::vector<std::uint32_t>{0, 0, 1, 1, 1, 1, 1, 1});
+  const std::vector<SpawnProgram> on_idle{program(1, {"c"})};
+  CHECK_FALSE(plan::map_spawn(job(), kFree, on_idle, plan::Oversubscribe::Yes).has_value());
 }
 
 TEST_CASE("spawned ranks follow those of the job, and are no members of its world") {
   JobMap map = job();
   map.helpers = 1;
   map.cores.resize(3);
-  const JobMap world = *plan::map_spawn(map, kFree, std::vector{program(3)});
+  const JobMap world = *plan::map_spawn(map, kFree, std::vector{program(3)}, kNo);
   plan::add_world(map, world, 5);
-  plan::add_world(map, *plan::map_spawn(map, std::vector<std::uint32_t>{0, 1, 0}, std::vector{program(1)}), 6);
+  plan::add_world(map, *plan::map_spawn(map, {0, 1, 0}, std::vector{program(1)}, kNo), 6);
   CHECK(map.world_size() == 7);
   CHECK(map.members() == 2);
   CHECK(map.hosts[0].ranks == std::vector{Rank(0), Rank(1), Rank(3), Rank(4)});
