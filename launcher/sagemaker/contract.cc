@@ -13,7 +13,7 @@ namespace sml::sagemaker {
 
 namespace {
 
-constexpr std::size_t kMaxBytes = std::size_t{4} << 20;
+constexpr std::size_t kMostOfContract = std::size_t{4} << 20;
 constexpr std::string_view kConfig = "/input/config/";
 
 Error bad(std::string_view path, std::string_view what) {
@@ -22,7 +22,7 @@ Error bad(std::string_view path, std::string_view what) {
 
 Result<std::optional<std::string>> read_if_there(const Files& files, const std::string& path) {
   if (!files.exists(path)) return std::optional<std::string>();
-  Result<std::string> text = files.read(path, kMaxBytes);
+  Result<std::string> text = files.read(path, kMostOfContract);
   if (!text) return bad(path, text.error().message());
   return std::optional(std::move(*text));
 }

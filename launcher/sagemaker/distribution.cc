@@ -124,14 +124,14 @@ Result<Distribution> read_v3(const std::string& text, std::string source) {
 
 Result<Distribution> read_v3_if_there(const Contract& contract, const plan::Environment& environment,
                                       const Files& files) {
-  constexpr std::size_t kMaxBytes = std::size_t{1} << 20;
+  constexpr std::size_t kMostOfConfig = std::size_t{1} << 20;
   constexpr std::string_view kVariable = "SM_DISTRIBUTED_CONFIG";
   if (const std::string* entry = plan::find_variable(environment, kVariable)) {
     if (const std::string text(plan::value_of(*entry)); !text.empty()) return read_v3(text, std::string(kVariable));
   }
   const std::string path = contract.folder + "/input/data/sm_drivers/distributed.json";
   if (!files.exists(path)) return Distribution{};
-  const Result<std::string> text = files.read(path, kMaxBytes);
+  const Result<std::string> text = files.read(path, kMostOfConfig);
   if (!text) return Error(ErrorKind::Config, fmt::format("{}: {}", show(path), text.error().message()));
   return read_v3(*text, path);
 }
