@@ -96,6 +96,7 @@ constexpr std::string_view kHorovodAddress = "HOROVOD_GLOO_RENDEZVOUS_ADDR";
 constexpr std::string_view kHorovodPort = "HOROVOD_GLOO_RENDEZVOUS_PORT";
 constexpr std::string_view kHorovodController = "HOROVOD_CONTROLLER";
 constexpr std::string_view kHorovodOperations = "HOROVOD_CPU_OPERATIONS";
+constexpr std::string_view kHorovodElastic = "HOROVOD_ELASTIC";
 constexpr std::string_view kWorkingDirectory = "PWD";
 constexpr std::string_view kThreads = "OMP_NUM_THREADS";
 constexpr std::string_view kErrorFile = "TORCHELASTIC_ERROR_FILE";
@@ -109,6 +110,7 @@ constexpr std::array kOtherVariables{
     VariableMeaning{kHorovodPort, "its port"},
     VariableMeaning{kHorovodController, "gloo: Horovod's processes meet at that store"},
     VariableMeaning{kHorovodOperations, "gloo"},
+    VariableMeaning{kHorovodElastic, "1 where --elastic is given"},
     VariableMeaning{kWorkingDirectory, "the working directory"},
     VariableMeaning{kThreads, "unless set: CPUs of the host divided by its workers, at least 1"},
 };
@@ -406,13 +408,15 @@ Environment rank_environment(const JobMap& map, const RankAssignment& rank, cons
 
 Environment rendezvous_environment(const Rendezvous& rendezvous) {
   const bool hosted = rendezvous.torch_store == TorchStore::OfAgent;
-  return {entry(kMasterAddress, rendezvous.address),
-          entry(kMasterPort, std::to_string(rendezvous.port)),
-          entry(kAgentStore, hosted ? "True" : "False"),
-          entry(kHorovodAddress, rendezvous.address),
-          entry(kHorovodPort, std::to_string(rendezvous.horovod_port)),
-          entry(kHorovodController, "gloo"),
-          entry(kHorovodOperations, "gloo")};
+  Environment out{entry(kMasterAddress, rendezvous.address),
+                  entry(kMasterPort, std::to_string(rendezvous.port)),
+                  entry(kAgentStore, hosted ? "True" : "False"),
+                  entry(kHorovodAddress, rendezvous.address),
+                  entry(kHorovodPort, std::to_string(rendezvous.horovod_port)),
+                  entry(kHorovodController, "gloo"),
+                  entry(kHorovodOperations, "gloo")};
+  if (rendezvous.elastic) out.push_back(entry(kHorovodElastic, "1"));
+  return out;
 }
 
 Environment shown_environment(const JobMap& map, const RankAssignment& rank, const JobIdentity& job,

@@ -77,6 +77,7 @@ struct Rendezvous {
   std::uint16_t port = 0;
   std::uint16_t horovod_port = 0;  // of Horovod's store there
   TorchStore torch_store = TorchStore::OfAgent;
+  bool elastic = false;  // Horovod's workers may outlive each other
 };
 
 // MASTER_ADDR, MASTER_PORT, Horovod's store and what follows from them. Equal for all ranks.

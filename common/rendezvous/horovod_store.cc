@@ -6,6 +6,8 @@ namespace sml::rendezvous {
 
 namespace {
 
+constexpr std::string_view kRegistration = "/worker_addresses/";
+constexpr std::string_view kNumbers = "/rank_and_size/";
 constexpr std::size_t kPerEntry = 96;  // what the containers need besides the bytes, about
 
 std::size_t cost(std::string_view target, std::string_view value) { return kPerEntry + target.size() + value.size(); }
@@ -122,6 +124,9 @@ void HorovodStore::put(ClientId id, Client& client, HttpRequest& request) {
   memory_ += cost(request.target, request.body);
   const std::string& value = values_[request.target] = std::move(request.body);
   answer(id, client, 200);
+  if (elastic_ != nullptr && request.target.starts_with(kRegistration)) {
+    elastic_->registered(std::string_view(request.target).substr(kRegistration.size()));
+  }
   const auto held = held_.find(request.target);
   if (held == held_.end()) return;
   const std::vector<ClientId> waiting = std::move(held->second);
@@ -130,15 +135,41 @@ void HorovodStore::put(ClientId id, Client& client, HttpRequest& request) {
 }
 
 void HorovodStore::get(ClientId id, Client& client, const HttpRequest& request, TimePoint now) {
+  if (elastic_ != nullptr && request.target.starts_with(kNumbers)) {
+    hold(id, client, request.target, TimePoint::max());
+    return elastic_->wants_numbers(std::string_view(request.target).substr(kNumbers.size()));
+  }
   if (const auto found = values_.find(request.target); found != values_.end()) {
     return give(id, client, found->second);
   }
   if (!is_rank(std::string_view(request.target).substr(key_in(request.target)))) return answer(id, client, 404);
+  hold(id, client, request.target, now + kHold);
+}
+
+void HorovodStore::hold(ClientId id, Client& client, const std::string& target, TimePoint until) {
   client.state = State::Held;
-  client.held_for = request.target;
-  held_[request.target].push_back(id);
-  recount(client, 2 * cost(request.target, {}));
-  set_due(id, client, now + kHold);
+  client.held_for = target;
+  held_[target].push_back(id);
+  recount(client, 2 * cost(target, {}));
+  set_due(id, client, until);
+}
+
+void HorovodStore::number(std::string_view slot, const std::string& numbers) {
+  const auto held = held_.find(std::string(kNumbers) + std::string(slot));
+  if (held == held_.end()) return;
+  const std::vector<ClientId> waiting = std::move(held->second);
+  held_.erase(held);
+  for (const ClientId id : waiting) give(id, clients_.at(id), numbers);
+}
+
+// Who has registered does so once.
+void HorovodStore::forget() {
+  std::erase_if(values_, [this](const auto& one) {
+    const auto& [target, value] = one;
+    if (target.starts_with(kRegistration)) return false;
+    memory_ -= cost(target, value);
+    return true;
+  });
 }
 
 void HorovodStore::remove(std::string_view target) {
@@ -157,7 +188,8 @@ void HorovodStore::erase(const std::string& target) {
 // ---- time
 
 std::optional<TimePoint> HorovodStore::deadline() const {
-  return dues_.empty() ? std::nullopt : std::optional(dues_.begin()->first);
+  if (dues_.empty() || dues_.begin()->first == TimePoint::max()) return std::nullopt;
+  return dues_.begin()->first;
 }
 
 void HorovodStore::pass(TimePoint now) {
@@ -185,7 +217,9 @@ void HorovodStore::expire(ClientId id, Client& client) {
 }
 
 void HorovodStore::restart_clocks(TimePoint now) {
-  for (auto& [id, client] : clients_) set_due(id, client, now + (client.state == State::Held ? kHold : kStall));
+  for (auto& [id, client] : clients_) {
+    if (client.due != TimePoint::max()) set_due(id, client, now + (client.state == State::Held ? kHold : kStall));
+  }
 }
 
 }  // namespace sml::rendezvous

@@ -8,6 +8,11 @@
 // The deletion comes after a barrier of all members, so nobody needs the keys any more, and a program that makes its
 // communicators again finds none of the old. Clients ask again every 10 ms for the addresses of a rank, the key "R":
 // such a question waits here for a moment instead, unless there is an answer.
+//
+// Workers of an elastic job (horovod/runner/elastic) say more; whoever wants to hear of it decides on their numbers:
+//
+//   PUT /worker_addresses/SLOT   a worker can go on without others; how it would be told of new hosts is kept, not read
+//   GET /rank_and_size/SLOT      it wants its numbers anew, and waits until there is a next round
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -26,12 +31,27 @@ struct HorovodStoreLimits {
   std::size_t value = std::size_t{16} << 20;  // addresses of 8192 ranks need 1.1 MB
 };
 
+class ElasticWorkers {
+ public:
+  virtual ~ElasticWorkers() = default;
+  // Calls nobody.
+  virtual void registered(std::string_view slot) = 0;
+  virtual void wants_numbers(std::string_view slot) = 0;
+};
+
 class HorovodStore final : public Engine {
  public:
   static constexpr Duration kHold = std::chrono::milliseconds(500);  // a question for a rank's addresses
   static constexpr Duration kHalf = std::chrono::seconds(3);  // a request that does not get on; kStall: that does
 
   explicit HorovodStore(HorovodStoreLimits limits = {}) : limits_(limits) {}
+
+  // Before the first client: the job is elastic. `workers` outlives this.
+  void hear_of(ElasticWorkers& workers) { elastic_ = &workers; }
+  // Its numbers for who waits for them.
+  void number(std::string_view slot, const std::string& numbers);
+  // A round begins: what the workers of the one before have put down misleads.
+  void forget();
 
   void opened(ClientId client, TimePoint now) override;
   void received(ClientId client, std::string_view bytes, TimePoint now) override;
@@ -70,8 +90,10 @@ class HorovodStore final : public Engine {
   void answer(ClientId id, Client& client, int status, std::string_view body = {}, std::string fault = {});
   void expire(ClientId id, Client& client);
   void set_due(ClientId id, Client& client, TimePoint due);
+  void hold(ClientId id, Client& client, const std::string& target, TimePoint until);
 
   HorovodStoreLimits limits_;
+  ElasticWorkers* elastic_ = nullptr;  // null: the job is not
   std::size_t memory_ = 0;
   StringMap<std::string> values_;          // by target
   StringMap<std::vector<ClientId>> held_;  // by target

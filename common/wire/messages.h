@@ -22,13 +22,14 @@
 #include "common/plan/pipes.h"
 #include "common/plan/rank_monitor.h"
 #include "common/plan/worker_env.h"
+#include "common/wire/horovod_messages.h"
 #include "common/wire/link_messages.h"
 #include "common/wire/trace_messages.h"
 #include "common/wire/wire_up_messages.h"
 
 namespace sml::wire {
 
-inline constexpr std::uint32_t kProtocolVersion = 13;
+inline constexpr std::uint32_t kProtocolVersion = 14;
 
 using sml::Stream;
 enum class StdinSource : std::uint8_t { Null, Launcher };
@@ -145,12 +146,14 @@ struct Probe {
   void fields(auto& a) { a(addresses, port, timeout_ms); }
 };
 
+enum class HorovodRounds : std::uint8_t { No, Yes };  // Yes: HorovodNews is wanted
 // What the host that holds MASTER_PORT serves to the workers of all hosts.
 struct Stores {
   plan::TorchStore torch = plan::TorchStore::OfRank0;  // OfRank0: the port is left to the workers
   std::uint32_t world_size = 0;
   std::vector<std::string> hosts;  // numeric addresses of the job's hosts: nobody else is served
-  void fields(auto& a) { a(torch, world_size, hosts); }
+  HorovodRounds rounds = HorovodRounds::No;
+  void fields(auto& a) { a(torch, world_size, hosts, rounds); }
 };
 
 // Variables of one rank that are known only when the hosts have met.
@@ -552,11 +555,11 @@ struct Health {
 
 using ToAgent = std::variant<Hello, Prepare, Probe, Start, Signal, Stop, StdinData, StdinEof, Credit, Ping, Suspend,
                              Resume, Leave, AskJoined, Inspect, Vouch, Ruled, EndLeft, Fenced, Relay, AskTraces, AskUse,
-                             AskHealth, Received, Return, AddWorkers, StartAdded, SpawnAnswer>;
+                             AskHealth, Received, Return, AddWorkers, StartAdded, SpawnAnswer, HorovodRound>;
 using ToLauncher = std::variant<HelloAck, Prepared, Probed, Started, Output, ExitedWorker, Drained, AgentLog, Pong,
                                 StdinCredit, Bye, ErrorFile, OutOfMemory, Joined, LogFailed, Inspected, PipeFailed,
                                 MpiUse, AskVouch, Vouched, LeftEnded, Cleared, FenceData, Relay, RankFault, HostUsed,
-                                Trace, Traced, WorkersUse, Health, Recorded, Received, SpawnWish, Added>;
+                                Trace, Traced, WorkersUse, Health, Recorded, Received, SpawnWish, Added, HorovodNews>;
 
 // The ports of that kind, in the order of the wishes.
 std::vector<std::uint16_t> ports_of(const Prepared& message, ServiceKind kind);

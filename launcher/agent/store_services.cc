@@ -40,6 +40,10 @@ void StoreService::resume() {
   if (server_) server_->resume();
 }
 
+void StoreService::engine_changed() {
+  if (server_) server_->look();
+}
+
 void StoreService::sum_up() {
   if (!server_) return;
   if (const std::string summary = server_->summary(); !summary.empty()) context_.warn(summary);
@@ -48,6 +52,24 @@ void StoreService::sum_up() {
 rendezvous::Engine* TorchStoreService::open(const wire::Stores& stores) {
   if (stores.torch == plan::TorchStore::OfRank0) return nullptr;
   return &store_.emplace(stores.world_size);
+}
+
+rendezvous::Engine* HorovodStoreService::open(const wire::Stores& stores) {
+  if (stores.rounds == wire::HorovodRounds::Yes) store_.hear_of(*this);
+  return &store_;
+}
+
+void HorovodStoreService::tell(wire::HorovodStep step, std::string_view slot) const {
+  constexpr std::size_t kLongest = 512;  // of a host's name and a number
+  if (slot.size() <= kLongest) context().tell(wire::HorovodNews{context().attempt, step, std::string(slot)});
+}
+
+void HorovodStoreService::hear(const wire::ToAgent& message) {
+  const auto* round = std::get_if<wire::HorovodRound>(&message);
+  if (round == nullptr || round->attempt != context().attempt) return;
+  if (round->keys == wire::HorovodKeys::Forgotten) store_.forget();
+  for (const wire::HorovodPlace& place : round->places) store_.number(place.slot, place.numbers);
+  engine_changed();
 }
 
 std::optional<HostService::Joiners> TorchStoreService::joiners() const {

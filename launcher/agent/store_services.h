@@ -3,6 +3,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "common/rendezvous/engine.h"
 #include "common/rendezvous/horovod_store.h"
@@ -49,6 +50,9 @@ class StoreService : public HostService {
   // Null: the port is left to the workers.
   virtual rendezvous::Engine* open(const wire::Stores& stores) = 0;
   void close() { server_.reset(); }  // before the engine goes
+  // The engine has been told something, and may have something to send.
+  void engine_changed();
+  const ServiceContext& context() const { return context_; }
 
  private:
   const ServiceContext& context_;
@@ -72,15 +76,21 @@ class TorchStoreService final : public StoreService {
   std::optional<rendezvous::TorchStore> store_;
 };
 
-class HorovodStoreService final : public StoreService {
+class HorovodStoreService final : public StoreService, private rendezvous::ElasticWorkers {
  public:
   using StoreService::StoreService;
   ~HorovodStoreService() override { close(); }
+  void hear(const wire::ToAgent& message) override;
 
  private:
+  // rendezvous::ElasticWorkers
+  void registered(std::string_view slot) override { tell(wire::HorovodStep::Registered, slot); }
+  void wants_numbers(std::string_view slot) override { tell(wire::HorovodStep::Ready, slot); }
+  void tell(wire::HorovodStep step, std::string_view slot) const;
+
   wire::ServiceKind kind() const override { return wire::ServiceKind::HorovodStore; }
   const char* name() const override { return "Horovod's store"; }
-  rendezvous::Engine* open(const wire::Stores&) override { return &store_; }
+  rendezvous::Engine* open(const wire::Stores& stores) override;
 
   rendezvous::HorovodStore store_;
 };

@@ -86,6 +86,12 @@ Attempt::Attempt(boost::asio::io_context& loop, const JobOptions& options, plan:
                [this] { return runs(); }}),
       questions_(loop.get_executor(), fleet),
       lone_mpi_(options, plan_, owner),
+      elastic_({options, plan_, fleet, workers_, owner, terms.restarts_used, [this] { return runs(); },
+                [this](const std::vector<report::Facts::HostFault>& lost) {
+                  facts_.faults.insert(facts_.faults.end(), lost.begin(), lost.end());
+                  tell(lost.empty() ? AttemptEvent::WorkerFailed : AttemptEvent::HostFailed);
+                },
+                [this](Error why) { stop_for(std::move(why)); }}),
       ending_(loop.get_executor(), {options, terms_.afterwards, fleet, machine_, facts_, roster_, workers_, meeting_,
                                     owner, [this] { deadline_timer_.arm(); }}) {
   fleet.serve(*this, &spares_);
@@ -107,6 +113,8 @@ void Attempt::begin() {
 
 AttemptOutcome Attempt::outcome() const {
   AttemptOutcome out{facts_, workers_.table().records(), started_unix_, meeting_.all_joined(), {}};
+  out.resets = elastic_.resets();
+  out.hosts_out = elastic_.hosts_out();
   // Only now: its last words may have come after the news of its end.
   out.facts.ends = workers_.table().failures();
   out.facts.unseen = workers_.table().unseen();
@@ -346,6 +354,11 @@ void Attempt::add_fault(HostIndex host, Error why) {
 }
 
 void Attempt::fail_host(fleet::Host& host, Error why) {
+  if (elastic_.outlives(host, why)) {
+    host.lost = true;
+    events_.tell(report::HostFailed{host.index, why});
+    return roster_.fail(host);
+  }
   add_fault(host.index, std::move(why));
   roster_.fail(host);
   tell(AttemptEvent::HostFailed);
@@ -424,6 +437,8 @@ void Attempt::handle(fleet::Host& host, const Message& m) {
     owner_.host_log_failed(Error(ErrorKind::Io, host.name() + ": " + show(m.why, 500)));
   } else if constexpr (std::is_same_v<Message, wire::PipeFailed>) {
     if (!roster_.has_failed(host)) fail_host(host, Error(ErrorKind::Io, show(m.why, 1000)));
+  } else if constexpr (requires { elastic_.handle(host, m); }) {
+    elastic_.handle(host, m);
   } else if constexpr (requires { workers_.handle(host, m); }) {
     workers_.handle(host, m);
   } else if constexpr (requires { meeting_.handle(host, m); }) {
@@ -441,6 +456,7 @@ void Attempt::worker_ended(const fleet::Host& host, const wire::ExitedWorker& m)
       std::any_of(plan_.map.ranks.begin(), plan_.map.ranks.end(), serves)) {
     fleet_.end_workers({options_.stop.signal, launch::milliseconds(options_.grace)}, terms_.afterwards);
   }
+  if (elastic_.outlives(m.rank, wire::unpack_exit(m), end)) return;
   if (end.failed_by_itself && options_.on_failure == OnFailure::Abort) tell(AttemptEvent::WorkerFailed);
 }
 

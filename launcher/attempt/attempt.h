@@ -11,6 +11,7 @@
 #include "launcher/attempt/attempt_machine.h"
 #include "launcher/attempt/attempt_outcome.h"
 #include "launcher/attempt/attempt_owner.h"
+#include "launcher/attempt/elastic_job.h"
 #include "launcher/attempt/ending.h"
 #include "launcher/attempt/health_gate.h"
 #include "launcher/attempt/lone_mpi_watch.h"
@@ -33,6 +34,7 @@ struct Terms {
   // Stay: another attempt may follow, AttemptOwner::attempt_cleared() is called, and the agents wait.
   launch::Afterwards afterwards = launch::Afterwards::Leave;
   TimePoint first_start;  // of the workers of the first attempt, from which --timeout counts; zero: this is the first
+  std::uint32_t restarts_used = 0;  // by the attempts before
   std::size_t hosts_told = 0;  // of the plan before, of which those who hear of events have been told; 0: there is none
 };
 
@@ -114,6 +116,7 @@ class Attempt final : public fleet::FleetListener {
   Spawns spawns_;
   Questions questions_;
   LoneMpiWatch lone_mpi_;
+  ElasticJob elastic_;
   Ending ending_;
   double started_unix_ = 0;
   std::vector<hosts::MachineNames> machines_;

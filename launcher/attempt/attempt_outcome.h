@@ -16,6 +16,9 @@ struct AttemptOutcome {
   // Not empty: the hosts are fewer machines than the plan has them, so nothing was started, and the rest says nothing.
   // Each list has the names of one machine.
   std::vector<hosts::MachineNames> machines;
+  // Of an elastic job: how often workers have gone on without others, and hosts on which these others were.
+  std::uint32_t resets = 0;
+  std::vector<HostId> hosts_out{};
 };
 
 }  // namespace sml::attempt

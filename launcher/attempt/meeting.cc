@@ -1,8 +1,10 @@
 #include "launcher/attempt/meeting.h"
-#include "common/core/switch_point.h"
 
 #include <algorithm>
 #include <utility>
+
+#include "common/core/switch_point.h"
+#include "launcher/attempt/elastic_job.h"
 
 namespace sml::attempt {
 
@@ -90,8 +92,11 @@ std::vector<wire::RankVariables> Meeting::preset_variables(const fleet::Host& ho
 
 // On every host; the first serves the stores.
 void Meeting::start_workers(launch::Afterwards afterwards) {
-  const plan::Rendezvous rendezvous{
-      .address = address_, .port = port_, .horovod_port = horovod_port_, .torch_store = options_.torch_store};
+  const plan::Rendezvous rendezvous{.address = address_,
+                                    .port = port_,
+                                    .horovod_port = horovod_port_,
+                                    .torch_store = options_.torch_store,
+                                    .elastic = is_elastic(options_, plan_)};
   const std::vector<std::string> addresses = host_addresses();
   const plan::PresetFacts facts{addresses, preset_ports_, plan_.launcher_environment};
   wire::Start start{.rendezvous = plan::rendezvous_environment(rendezvous)};
@@ -101,7 +106,8 @@ void Meeting::start_workers(launch::Afterwards afterwards) {
     host.session->start_workers(start, afterwards);
   }
   start.variables = preset_variables(fleet_.first(), facts);
-  start.stores = {options_.torch_store, plan_.map.members(), all_addresses()};
+  start.stores = {options_.torch_store, plan_.map.members(), all_addresses(),
+                  is_elastic(options_, plan_) ? wire::HorovodRounds::Yes : wire::HorovodRounds::No};
   const bool others = fleet_.hosts().size() > 1;
   fleet_.first().session->start_workers(start, others ? launch::Afterwards::Stay : afterwards);
   counts_joined_ = afterwards == launch::Afterwards::Stay;

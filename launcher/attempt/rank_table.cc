@@ -59,7 +59,7 @@ void RankTable::ran_out_of_memory(Rank rank, std::string evidence) {
 }
 
 std::size_t RankTable::unseen() const {
-  const auto nobody_saw = [](const Entry& entry) { return !entry.record.status; };
+  const auto nobody_saw = [](const Entry& entry) { return entry.counts && !entry.record.status; };
   return static_cast<std::size_t>(std::count_if(ranks_.begin(), ranks_.end(), nobody_saw));
 }
 
@@ -67,6 +67,7 @@ std::vector<report::Facts::WorkerEnd> RankTable::failures() const {
   std::vector<report::Facts::WorkerEnd> out;
   for (const Rank rank : failed_) {
     const Entry& entry = ranks_[rank.value()];
+    if (!entry.counts) continue;
     const bool condemned = entry.fault.has_value();
     out.push_back({.rank = rank,
                    .host = entry.record.host,

@@ -46,6 +46,9 @@ class RankTable {
   // Evidence that it was killed for lack of memory.
   void ran_out_of_memory(Rank rank, std::string evidence);
 
+  // What becomes of it, or has, counts for nothing.
+  void do_without(Rank rank) { ranks_[rank.value()].counts = false; }
+
   // Those that do the job's work, and have not ended.
   std::uint32_t workers_left() const { return workers_left_; }
   bool has_ended(Rank rank) const { return ranks_[rank.value()].record.status.has_value(); }
@@ -62,6 +65,7 @@ class RankTable {
     report::WorkerError error;
     std::string out_of_memory;
     plan::Part part = plan::Part::Worker;
+    bool counts = true;
     struct Fault {
       int code = 1;
       std::string why;

@@ -39,6 +39,8 @@ class Workers {
 
   void handle(const fleet::Host& host, const wire::HostUsed& m);
 
+  // However it ends, or has: the others go on, and the attempt is not judged by it.
+  void do_without(Rank rank) { table_.do_without(rank); }
   // A service has found that it failed.
   void condemn(const fleet::Host& host, const wire::RankFault& m) {
     table_.condemned(m.rank, m.code, m.why, on_our_clock(host, m.at_ns));

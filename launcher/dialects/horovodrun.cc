@@ -131,13 +131,14 @@ Row as_question(string_view names, Program question) {
 }
 
 // Its elastic jobs (runner/elastic/driver.py): as many workers as there are slots, no fewer than -np unless --min-np
-// says so; restarts without end; a host on which one fails is out.
+// says so; restarts without end; a host on which one fails is out; those that survive go on.
 std::vector<Given> defaults_of_elastic(std::span<const Given> given) {
   constexpr string_view kAny = "1000000";
   std::vector<Given> out{{"--max-restarts", std::string(kAny)},
                          {"--max-np", std::string(kAny)},
                          {"--max-fruitless", "0"},
-                         {"--exclude-after", "1"}};
+                         {"--exclude-after", "1"},
+                         {"--elastic", "horovod"}};
   const string_view np = last_given(given, "--np");
   if (!np.empty()) out.push_back({"--min-np", std::string(np)});
   return out;
@@ -157,8 +158,8 @@ std::vector<Given> defaults_of_horovodrun(std::span<const Given> given) {
 
 std::string warning_of_horovodrun(std::span<const Given> given) {
   if (!is_elastic(given)) return "";
-  return "hosts that come and go, and failures, start all workers anew, which are to go on from a checkpoint: "
-         "hvd.elastic is not served, and what its state has committed in memory is lost";
+  return "hosts that come or are listed no more start all workers anew, which are to go on from a checkpoint; of "
+         "hvd.elastic it is served that workers go on without others that fail";
 }
 
 std::vector<Row> horovodrun_rows() {

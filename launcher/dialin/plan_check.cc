@@ -176,7 +176,7 @@ Result<void> check_stores(const wire::Start& start, const OwnPart& own) {
   const std::vector<wire::ServiceWish>& wishes = own.prepare.services;
   const bool serves = std::any_of(wishes.begin(), wishes.end(), for_others);
   const plan::TorchStore torch = serves ? own.torch_store : wire::Stores().torch;
-  const bool plain = start.stores.torch == torch &&
+  const bool plain = start.stores.torch == torch && start.stores.rounds == wire::HorovodRounds::No &&
                      std::all_of(start.stores.hosts.begin(), start.stores.hosts.end(), is_address) &&
                      (serves || start.stores.hosts.empty());
   return agree(plain, "a store for others");

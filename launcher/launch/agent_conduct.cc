@@ -127,6 +127,15 @@ Judgement AgentConduct::judge(const wire::Health& m) {
   return all_fit(m.faults);
 }
 
+Judgement AgentConduct::judge(const wire::HorovodNews& m) {
+  constexpr std::size_t kMost = 1'000'000;
+  constexpr std::size_t kLongestSlot = 512;
+  if (!now_.serves_stores()) return broken("told of Horovod's store, which it does not serve");
+  if (Judgement few = at_most(++horovod_news_, kMost, "words of Horovod's workers"); !few) return few;
+  if (m.slot.size() > kLongestSlot) return broken("told of a worker by too long a name");
+  return {};
+}
+
 Judgement AgentConduct::judge(const wire::Inspected& m) {
   if (Judgement open = answered(inspections_, "what its host is like,"); !open) return open;
   const plan::HostFacts& f = m.facts;

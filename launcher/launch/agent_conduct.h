@@ -56,6 +56,7 @@ class AgentConduct {
   Result<void> judge(const wire::Vouched& m);
   Result<void> judge(const wire::LeftEnded& m);
   Result<void> judge(const wire::Health& m);
+  Result<void> judge(const wire::HorovodNews& m);
   Result<void> judge(const wire::Received&) { return {}; }  // is for the link
   // All else is about the attempt.
   template <class Message>
@@ -76,7 +77,8 @@ class AgentConduct {
   std::vector<std::string> probed_;            // all that it was to try
   std::multiset<std::uint32_t> to_vouch_for_;  // callers about whom it was asked
   std::size_t callers_ = 0;                    // about whom it has asked, and has no answer
-  std::size_t words_ = 0;                      // of its own: AgentLog
+  std::size_t horovod_news_ = 0;
+  std::size_t words_ = 0;  // of its own: AgentLog
 };
 
 }  // namespace sml::launch

@@ -158,6 +158,11 @@ std::vector<OptionRow> options_of_hosts_of_restarts() {
       {"--min-hosts", "N", set_min_hosts,
        "When hosts are lost and no spare is left, go on with fewer hosts and ranks, down to N hosts."},
       {"--min-np --min-num-proc", "N", set_min_np, "The same, down to N ranks. With both neither may be gone below."},
+      needing(
+          "--max-restarts",
+          {"--elastic", "horovod", set_elastic,
+           "Workers of hvd.elastic that survive the failure of others keep what they have committed in memory and go "
+           "on without them, as --min-np or --min-hosts allows. Each time counts as a restart."}),
       {"--max-hosts", "N", set_max_hosts, "Only the first N hosts have workers; the others are spares."},
       needing("--max-restarts",
               {"--host-discovery-script", "CMD", set_discovery_script,

@@ -70,6 +70,7 @@ Result<void> set_max_fruitless(Options& o, std::string_view value);
 Result<void> set_progress_file(Options& o, std::string_view value);
 Result<void> set_discovery_script(Options& o, std::string_view value);
 Result<void> set_discovery_interval(Options& o, std::string_view value);
+Result<void> set_elastic(Options& o, std::string_view value);
 Result<void> set_elastic_timeout(Options& o, std::string_view value);
 Result<void> set_watch_hosts(Options& o, std::string_view value);
 Result<void> set_grow_after(Options& o, std::string_view value);

@@ -50,6 +50,11 @@ Result<void> set_discovery_script(Options& o, string_view value) {
 Result<void> set_discovery_interval(Options& o, string_view value) {
   return store(o.restart.discovery.interval, duration(value, 10ms));
 }
+Result<void> set_elastic(Options& o, string_view value) {
+  if (value != "horovod") return bad_value(value, "horovod");
+  o.restart.elastic = Elastic::Horovod;
+  return {};
+}
 Result<void> set_elastic_timeout(Options& o, string_view value) {
   return store(o.restart.discovery.wait, duration(value, 0ms));
 }

@@ -73,6 +73,9 @@ struct DiscoveryOptions {
   bool is_on() const { return !script.empty() || watches(); }
 };
 
+// Whose workers may outlive each other within an attempt.
+enum class Elastic : std::uint8_t { None, Horovod };
+
 struct RestartOptions {
   std::uint32_t max = 0;           // restarts, of the whole job
   std::optional<Duration> window;  // only those of so long count; nothing: all
@@ -85,6 +88,7 @@ struct RestartOptions {
   ExcludeOptions exclude{};
   std::string health_check{};  // a command that exits with 0 on hosts that are well; empty: none
   DiscoveryOptions discovery{};
+  Elastic elastic = Elastic::None;
   plan::LeastSize least{};  // that the job may shrink to when hosts are lost
 
   // A lost host need not be the end of the job.

@@ -36,6 +36,10 @@ void NextHosts::blame(const report::Verdict& verdict, const plan::JobMap& map) {
   if (Result<void> written = append_line(file, line); !written) say_("--exclude-file: " + written.error().message());
 }
 
+void NextHosts::blame(const std::vector<HostId>& hosts) {
+  for (const HostId host : hosts) static_cast<void>(exclusion_.failed(host, Clock::now()));
+}
+
 std::vector<HostId> NextHosts::out() const {
   std::vector<HostId> out = fleet_.lost();
   const std::vector<HostId> excluded = exclusion_.out(Clock::now());

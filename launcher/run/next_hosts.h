@@ -25,6 +25,8 @@ class NextHosts {
 
   // Of an attempt with that map: the host on which the worker was that decided may be out.
   void blame(const report::Verdict& verdict, const plan::JobMap& map);
+  // Those that it has done without, as people have been told.
+  void blame(const std::vector<HostId>& hosts);
   // Error: there are not enough of them.
   Result<plan::JobMap> after(plan::JobMap map, const ChangingHosts& changing) const;
 

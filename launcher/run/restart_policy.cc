@@ -52,7 +52,9 @@ std::string budget_that_is_spent(const RestartOptions& options, std::span<const 
   const auto used = std::count_if(restarted.begin(), restarted.end(), [&](const PastAttempt& attempt) {
     return !attempt.is_free && within(attempt, history.back().ended, options.window);
   });
-  if (static_cast<std::uint64_t>(used) < options.max) return "";
+  std::uint64_t resets = 0;
+  for (const PastAttempt& attempt : history) resets += attempt.resets;
+  if (static_cast<std::uint64_t>(used) + resets < options.max) return "";
   return std::to_string(options.max) + (options.max == 1 ? " restart has" : " restarts have") + " been used" +
          (options.window ? " in " + format_duration(*options.window) : "") + " (--max-restarts)";
 }

@@ -36,6 +36,7 @@ struct PastAttempt {
   bool is_free = false;                // the attempt that follows is no restart: its workers had not been started
   bool lasts = false;                  // likewise: what is wrong is wrong with the command
   Signs signs{};
+  std::uint32_t resets = 0;      // within it, which count as restarts
   std::optional<HostId> root{};  // the host of the worker that decided
   std::string no_hosts{};        // why no other attempt has its hosts, a clause; empty: one has
 };

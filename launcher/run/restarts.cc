@@ -33,6 +33,8 @@ Decision Restarts::ended(std::uint32_t number, const plan::JobMap& map, const at
                          const report::Verdict& verdict, const Around& around, TimePoint now) {
   PastAttempt& last = history_.emplace_back(past_attempt(outcome.facts, verdict, now));
   if (verdict.culprit != nullptr) last.root = map.hosts[map.ranks[verdict.culprit->rank.value()].host.value()].id;
+  last.resets = outcome.resets;
+  used_ += outcome.resets;
   const bool lost_some = around.hosts_lost > std::exchange(hosts_lost_, around.hosts_lost);
   last.host_is_out = around.hosts_lost > 0;
   const bool lost_before = last.cause == report::Decider::Host && outcome.started_unix == 0 && lost_some;

@@ -29,6 +29,8 @@ class Restarts {
   // The attempt of that number, the first being 1, has ended now. Once for each.
   Decision ended(std::uint32_t number, const plan::JobMap& map, const attempt::AttemptOutcome& outcome,
                  const report::Verdict& verdict, const Around& around, TimePoint now);
+  // With the resets of elastic jobs.
+  std::uint32_t used() const { return used_; }
   // All that another has followed.
   const std::vector<report::AttemptRecord>& earlier() const { return earlier_; }
   // For people: "attempt 1 failed with status 3; restart 1 of 4 in 1s".

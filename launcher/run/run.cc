@@ -184,6 +184,7 @@ void Run::decide() {
   const attempt::AttemptOutcome outcome = attempt_->outcome();
   if (!outcome.machines.empty()) return tell(RunEvent::OneMachine);
   const report::Verdict verdict = report::judge(outcome.facts);
+  next_hosts_.blame(outcome.hosts_out);
   next_hosts_.blame(verdict, attempt_->plan().map);
   const Result<plan::JobMap> next = next_map();
   const Restarts::Around around{
@@ -298,6 +299,7 @@ void Run::begin_again() {
   attempt::Terms terms = first_terms(options_);
   terms.first_start = attempt_->outcome().facts.first_start;
   terms.hosts_told = attempt_->plan().map.hosts.size();
+  terms.restarts_used = restarts_.used();
   begin_with(std::move(plan), terms);
 }
 

@@ -73,6 +73,7 @@ std::string honest_bytes() {
            wire::ToLauncher(wire::Traced{1}),
            wire::ToLauncher(wire::WorkersUse{1, {{Rank(2), {1, 2, 3}}}}),
            wire::ToLauncher(wire::RankFault{.rank = Rank(5), .code = 3, .why = text}),
+           wire::ToLauncher(wire::HorovodNews{1, wire::HorovodStep::Ready, "algo-2:0"}),
            wire::ToLauncher(wire::ErrorFile{text, Rank(5)}),
            wire::ToLauncher(wire::ExitedWorker{.rank = Rank(5)}),
            wire::ToLauncher(wire::Drained{Rank(5), wire::DrainEnd::Eof}),

@@ -158,6 +158,7 @@ StoreServer::StoreServer(boost::asio::io_context& loop, os::UniqueFd, rendezvous
   });
 }
 
+void StoreServer::settle() {}
 void StoreServer::suspend() { suspended_ = true; }
 void StoreServer::resume() { suspended_ = false; }
 std::string StoreServer::summary() const { return {}; }

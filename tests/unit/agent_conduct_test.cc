@@ -248,6 +248,16 @@ TEST_CASE("conduct: remarks without end") {
   host.may_not(wire::AgentLog{}, "sent 100001 remarks, more than 100000");
 }
 
+TEST_CASE("conduct: of Horovod's workers tells who serves their store") {
+  Host server([](wire::Prepare& p) { p.services = kWishes; });
+  server.may(wire::HorovodNews{1, wire::HorovodStep::Ready, "algo-1:0"});
+  server.may_not(wire::HorovodNews{1, wire::HorovodStep::Ready, std::string(513, 'x')},
+                 "told of a worker by too long a name");
+  Host host;
+  host.may_not(wire::HorovodNews{1, wire::HorovodStep::Ready, "algo-1:0"},
+               "told of Horovod's store, which it does not serve");
+}
+
 TEST_CASE("conduct: who vouches for whom") {
   Host server([](wire::Prepare& p) { p.services = kWishes; });
   const wire::Caller caller{7, "10.0.0.2", 40000, "10.0.0.1", 29500};

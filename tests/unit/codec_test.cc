@@ -67,7 +67,7 @@ std::vector<ToAgent> to_agent(const std::string& text) {
           Probe{{"10.0.0.1", "", text}, 65535, 5000},
           Start{},
           Start{{"MASTER_ADDR=10.0.0.1", text},
-                {plan::TorchStore::OfAgent, 8, {"10.0.0.2", text}},
+                {plan::TorchStore::OfAgent, 8, {"10.0.0.2", text}, HorovodRounds::Yes},
                 {RankVariables{Rank(2), {"A=" + text}}, RankVariables{}}},
           Signal{},
           Signal{SIGUSR1},
@@ -112,7 +112,9 @@ std::vector<ToAgent> to_agent(const std::string& text) {
           StartAdded{},
           StartAdded{2, Rank(4), Go::Yes, 6},
           SpawnAnswer{},
-          SpawnAnswer{2, WireUp::Pmix, Rank(1), text, text}};
+          SpawnAnswer{2, WireUp::Pmix, Rank(1), text, text},
+          HorovodRound{},
+          HorovodRound{2, HorovodKeys::Forgotten, {{"a:0", text}, {}}}};
 }
 
 // An Output refers to `lasting`.
@@ -188,6 +190,8 @@ std::vector<ToLauncher> to_launcher(std::string_view lasting) {
           SpawnWish{2, WireUp::Pmix, Rank(1), text, {{{text, ""}, 3, text, {"a"}}, {}}, {{text, text}}},
           Added{},
           Added{2, Rank(4), {Obstacle{10, text, "hint"}}},
+          HorovodNews{},
+          HorovodNews{2, HorovodStep::Ready, text},
           Vouched{},
           Vouched{{CallerRuling{7, IsOurs::No}, CallerRuling{}}},
           Inspected{},

@@ -279,3 +279,60 @@ TEST_CASE("horovod store: answers that nobody takes are counted") {
   for (const Effect& answer : answers) store.sent(answer.client, answer.bytes.size(), TimePoint{1h});
   CHECK(ask(request("GET", "/global/rank_0")).fault.empty());
 }
+
+// ---- elastic jobs
+
+namespace {
+
+class Heard final : public ElasticWorkers {
+ public:
+  void registered(std::string_view slot) override { words += "registered " + std::string(slot) + "; "; }
+  void wants_numbers(std::string_view slot) override { words += "wants " + std::string(slot) + "; "; }
+  std::string words;
+};
+
+}  // namespace
+
+TEST_CASE("horovod store: a worker of an elastic job waits for its numbers until it gets them") {
+  Callers callers;
+  Heard heard;
+  callers.store.hear_of(heard);
+  CHECK(callers.ask(request("PUT", "/worker_addresses/a:0", "gASV")) == kOk);
+  const int first = callers.call(request("GET", "/rank_and_size/a:0"));
+  const int other = callers.call(request("GET", "/rank_and_size/b:1"));
+  CHECK(heard.words == "registered a:0; wants a:0; wants b:1; ");
+  CHECK(callers.store.deadline() == std::nullopt);
+  callers.pass(10h);
+  callers.store.restart_clocks(callers.now);
+  callers.pass(10h);
+  CHECK(callers.heard[first].empty());
+  callers.store.number("a:0", "0,1,0,1,0,1");
+  callers.store.number("c:0", "1,1,1,1,1,1");  // nobody waits
+  callers.settle();
+  CHECK(callers.heard[first] == answer("200 OK", "0,1,0,1,0,1"));
+  CHECK(callers.heard[other].empty());
+  CHECK(callers.store.closed(ClientId(static_cast<std::uint32_t>(other))).empty());
+  callers.store.number("b:1", "-1");
+  callers.settle();
+  CHECK(callers.heard[other].empty());
+}
+
+TEST_CASE("horovod store: a round begins with an empty store") {
+  Callers callers;
+  Heard heard;
+  callers.store.hear_of(heard);
+  callers.ask(request("PUT", "/worker_addresses/a:0", "gASV"));
+  const std::size_t before = callers.store.memory();
+  callers.ask(request("PUT", "/global/rank_0", "host"));
+  callers.ask(request("PUT", "/global/0", "old"));
+  callers.store.forget();
+  CHECK(callers.store.memory() == before);
+  CHECK(callers.ask(request("GET", "/global/rank_0")) == kMissing);
+  CHECK(callers.ask(request("GET", "/worker_addresses/a:0")) == answer("200 OK", "gASV"));
+}
+
+TEST_CASE("horovod store: in a job that is not elastic nobody waits for numbers") {
+  Callers callers;
+  CHECK(callers.ask(request("PUT", "/worker_addresses/a:0", "gASV")) == kOk);
+  CHECK(callers.ask(request("GET", "/rank_and_size/a:0")) == kMissing);
+}

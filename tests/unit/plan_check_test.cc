@@ -217,6 +217,9 @@ TEST_CASE("dial-in: a head tells where to meet, and nothing else") {
   start.stores = {plan::TorchStore::OfAgent, 2, {"10.0.0.1"}};
   CHECK(start_with(start, part) == "a store for others");
   start = start_at("10.0.0.1");
+  start.stores.rounds = wire::HorovodRounds::Yes;
+  CHECK(start_with(start, part) == "a store for others");
+  start = start_at("10.0.0.1");
   start.variables = {{Rank(2), {"PATH=/x"}}};
   CHECK(start_with(start, part) == "variables that follow from no preset");
 }

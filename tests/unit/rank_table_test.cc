@@ -120,3 +120,16 @@ TEST_CASE("what is said of a rank after its end does not count") {
   table.condemned(Rank(1), 7, "late", kNow);
   CHECK(table.failures().empty());
 }
+
+TEST_CASE("the attempt is not judged by a rank that the others do without, ended before or after or never") {
+  RankTable table(make_plan());
+  CHECK(table.ended(Rank(0), Exited{3}, Ending::ByItself, kNow) == Weight::Failure);
+  table.do_without(Rank(0));
+  table.do_without(Rank(1));
+  static_cast<void>(table.ended(Rank(1), Signaled{SIGTERM}, Ending::Stopped, kNow));
+  table.do_without(Rank(2));
+  static_cast<void>(table.ended(Rank(3), Exited{0}, Ending::ByItself, kNow));
+  CHECK(table.failures().empty());
+  CHECK(table.unseen() == 0);
+  CHECK(table.records()[0].status == ExitStatus(Exited{3}));
+}

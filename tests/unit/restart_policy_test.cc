@@ -36,6 +36,14 @@ std::string why(const Decision& decision) { return std::get<EndJob>(decision).wh
 
 }  // namespace
 
+TEST_CASE("restarts: workers that have gone on without others have used some") {
+  Job job;
+  job.history.push_back(
+      {.started = kStart, .ended = kStart, .cause = Decider::Worker, .signs = job.signs, .resets = 1});
+  CHECK(again(job.fails(1)));
+  CHECK(why(job.fails(1)) == "3 restarts have been used (--max-restarts)");
+}
+
 TEST_CASE("restarts: one budget for the whole job, whichever rank fails") {
   Job job;
   for (int restart = 0; restart < 3; ++restart) CHECK(again(job.fails(1)));

@@ -236,7 +236,7 @@ TEST_CASE("defaults give way to whatever is set below or by the user") {
 TEST_CASE("every variable that a worker gets is documented, once") {
   const JobMap map = map_of("a:1");
   const Environment rank = rank_environment(map, map.ranks[0], {"j", 0, 0});
-  const Environment rendezvous = rendezvous_environment({"a", 1, 2, TorchStore::OfAgent});
+  const Environment rendezvous = rendezvous_environment({"a", 1, 2, TorchStore::OfAgent, true});
   Environment job = rank;
   job.insert(job.end(), rendezvous.begin(), rendezvous.end());
   EnvironmentLayers layers;

@@ -1,0 +1,61 @@
+// An attempt whose workers may outlive each other (hvd.elastic): what the store's agent tells of them, and what becomes
+// of a round is done.
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "common/core/error.h"
+#include "common/core/exit_status.h"
+#include "common/wire/messages.h"
+#include "launcher/attempt/attempt_owner.h"
+#include "launcher/attempt/elastic_rounds.h"
+#include "launcher/attempt/workers.h"
+#include "launcher/fleet/fleet.h"
+#include "launcher/options/job_options.h"
+#include "launcher/report/verdict.h"
+
+namespace sml::attempt {
+
+// It is to be: hosts that call run only what they were started with.
+bool is_elastic(const JobOptions& options, const plan::LaunchPlan& plan);
+
+class ElasticJob {
+ public:
+  // All of it outlives this.
+  struct Around {
+    const JobOptions& options;
+    const plan::LaunchPlan& plan;
+    fleet::Fleet& fleet;
+    Workers& workers;
+    AttemptOwner& owner;
+    std::uint32_t restarts_used = 0;  // resets count as such
+    std::function<bool()> run;        // the workers do, and are not being ended
+    // What has failed is the attempt's failure after all; the hosts that were lost are named, if any were.
+    std::function<void(const std::vector<report::Facts::HostFault>& lost)> give_up;
+    std::function<void(Error why)> stop;
+  };
+  explicit ElasticJob(Around around);
+
+  void handle(const fleet::Host& host, const wire::HorovodNews& m);
+  // A worker has ended, a host has been lost. True: that need not be the end of the attempt, or has been dealt with.
+  [[nodiscard]] bool outlives(Rank rank, const ExitStatus& status, const Workers::End& end);
+  [[nodiscard]] bool outlives(const fleet::Host& host, const Error& why);
+
+  std::uint32_t resets() const { return rounds_ ? rounds_->resets() : 0; }
+  // That rounds have done without.
+  std::vector<HostId> hosts_out() const;
+
+ private:
+  void look();
+  void begin(const ElasticRounds::Next& round);
+  void say(const std::string& text) const;
+
+  Around around_;
+  std::optional<ElasticRounds> rounds_;  // nothing: the job is not elastic
+  std::vector<report::Facts::HostFault> lost_;
+};
+
+}  // namespace sml::attempt

@@ -1,0 +1,127 @@
+"""A worker as hvd.elastic makes one of a program: elastic_worker.py STEPS [SLOT:STEP:STATUS ...].
+
+Asks the store as Horovod's worker side does (horovod/runner/elastic/worker.py, horovod/common/gloo/gloo_context.cc):
+registers, meets, and where a collective fails goes back to its last commit, asks for its numbers anew and meets again.
+Each step adds the number of workers to a total that is in memory alone. The worker of SLOT, HOST:LOCAL_RANK, ends
+before STEP with STATUS; or, where STATUS is "hangs", from then on only waits. Prints its total at the end.
+"""
+import contextlib
+import os
+import socket
+import sys
+import time
+
+STORE = os.environ["HOROVOD_GLOO_RENDEZVOUS_ADDR"], int(os.environ["HOROVOD_GLOO_RENDEZVOUS_PORT"])
+HOST = os.environ["HOROVOD_HOSTNAME"]
+NAMES = ("RANK", "SIZE", "LOCAL_RANK", "LOCAL_SIZE", "CROSS_RANK", "CROSS_SIZE")
+# What Horovod 0.28.1 puts: base64 of the pickle of ({"lo": [("127.0.0.1", 40123)]}, 32 bytes of secret).
+REGISTRATION = (b"gASVQgAAAAAAAAB9lIwCbG+UXZSMCTEyNy4wLjAuMZRNu5yGlGFzQyAAAQIDBAUGBwgJCgsMDQ4PEBESExQVFhcYGRobHB0eH5SGlC4=")
+
+
+def request(method, scope, key, body=b""):
+    with socket.create_connection(STORE, 30) as s:
+        s.settimeout(None)  # the client of Horovod waits for ever, too
+        s.sendall(f"{method} /{scope}/{key} HTTP/1.1\r\nHost: {STORE[0]}\r\nContent-Length: {len(body)}\r\n\r\n".encode() + body)
+        head, _, got = s.makefile("rb").read().partition(b"\r\n\r\n")
+        return int(head.split()[1]), got, s.getsockname()[0]
+
+
+def numbers():
+    return [int(os.environ[f"HOROVOD_{name}"]) for name in NAMES]
+
+
+def ask_anew():
+    status, got, _ = request("GET", "rank_and_size", f"{HOST}:{os.environ['HOROVOD_LOCAL_RANK']}")
+    assert status == 200, status
+    fresh = got.decode().split(",")
+    if fresh[0] == "-1":
+        sys.exit(134)
+    os.environ.update((f"HOROVOD_{name}", value) for name, value in zip(NAMES, fresh, strict=True))
+
+
+class World:
+    """Rank 0 in the middle of the others."""
+
+    def __init__(self):
+        self.rank, self.size = numbers()[:2]
+        if self.rank == 0:
+            with socket.create_server(("0.0.0.0", 0)) as server:
+                address = request("GET", "global", "rank_0")[2]
+                assert request("GET", "global", "0")[0] == 404, "the store has what is of another round"
+                assert request("PUT", "global", "0", f"{address} {server.getsockname()[1]}".encode())[0] == 200
+                server.settimeout(60)
+                self.sockets = [server.accept()[0] for _ in range(self.size - 1)]
+            request("DELETE", "global", "0")
+        else:
+            end = time.monotonic() + 60
+            while (found := request("GET", "global", "0"))[0] != 200:
+                assert time.monotonic() < end
+            address, port = found[1].decode().split()
+            self.sockets = [socket.create_connection((address, port), 30)]
+        for s in self.sockets:
+            s.settimeout(None)
+        self.links = [s.makefile("rwb") for s in self.sockets]
+
+    def shut_down(self):
+        for s in self.sockets:
+            s.shutdown(socket.SHUT_RDWR)
+
+    @staticmethod
+    def send(link, *values):
+        link.write((" ".join(map(str, values)) + "\n").encode())
+        link.flush()
+
+    @staticmethod
+    def take(link):
+        line = link.readline()
+        if not line.endswith(b"\n"):
+            raise ConnectionError("a peer has gone")
+        return list(map(int, line.split()))
+
+    def broadcast(self, *values):
+        if self.rank:
+            return self.take(self.links[0])
+        for link in self.links:
+            self.send(link, *values)
+        return values
+
+    def add(self, number):
+        if self.rank:
+            self.send(self.links[0], number)
+            return self.take(self.links[0])[0]
+        return self.broadcast(number + sum(self.take(link)[0] for link in self.links))[0]
+
+
+def run(world, state, steps, ends):
+    step, total = world.broadcast(*state)
+    while step < steps:
+        what = ends.get((f"{HOST}:{os.environ['HOROVOD_LOCAL_RANK']}", str(step)))
+        if what == "hangs":
+            print("hangs", flush=True)
+            time.sleep(600)
+        if what:
+            os._exit(int(what))
+        total += world.add(1)
+        step += 1
+        state[:] = step, total  # committed
+
+
+def main():
+    assert os.environ["HOROVOD_ELASTIC"] == "1"
+    steps = int(sys.argv[1])
+    ends = {(slot, step): status for slot, step, status in (word.rsplit(":", 2) for word in sys.argv[2:])}
+    assert request("PUT", "worker_addresses", f"{HOST}:{os.environ['HOROVOD_LOCAL_RANK']}", REGISTRATION)[0] == 200
+    state = [0, 0]
+    while True:
+        world = World()
+        try:
+            run(world, state, steps, ends)
+            break
+        except ConnectionError:
+            with contextlib.suppress(OSError):
+                world.shut_down()  # so that all learn of it
+            ask_anew()
+    print("as", *numbers(), "total", state[1], flush=True)
+
+
+main()
