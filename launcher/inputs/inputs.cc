@@ -468,6 +468,16 @@ Result<plan::JobMap> map_ranks(const plan::HostList& hosts, const Options& optio
   return plan::map_programs(hosts, shares, layout);
 }
 
+// The ranks that options name are in the job.
+Result<void> check_named_ranks(const Options& options, const plan::JobMap& map) {
+  if (Result<void> there = check_ranks("--show-ranks", options.output.shown_ranks, map); !there) return there.error();
+  RankSet reader;
+  if (options.stdin_rule == StdinRule::OneRank) reader.add(options.stdin_rank.value());
+  if (Result<void> there = check_ranks("--stdin", reader, map); !there) return there.error();
+  const std::optional<report::WatchRule>& watch = options.progress.watch;
+  return check_ranks("--watch", watch ? watch->ranks : std::nullopt, map);
+}
+
 }  // namespace
 
 Result<plan::LaunchPlan> make_plan(const Options& options, const ThisHost& here) {
@@ -499,14 +509,7 @@ Result<plan::LaunchPlan> make_plan(const Options& options, const ThisHost& here,
   if (!map) return map.error();
   if (Result<void> enough = check_least(options.restart.least, *map); !enough) return enough.error();
   add_spares(*map, std::move(*spares), restart.discovery);
-  if (Result<void> there = check_ranks("--show-ranks", options.output.shown_ranks, *map); !there) return there.error();
-  RankSet reader;
-  if (options.stdin_rule == StdinRule::OneRank) reader.add(options.stdin_rank.value());
-  if (Result<void> there = check_ranks("--stdin", reader, *map); !there) return there.error();
-  const std::optional<report::WatchRule>& watch = options.progress.watch;
-  if (Result<void> there = check_ranks("--watch", watch ? watch->ranks : std::nullopt, *map); !there) {
-    return there.error();
-  }
+  if (Result<void> there = check_named_ranks(options, *map); !there) return there.error();
   plan::LaunchPlan plan;
   plan.warnings = std::move(*arranged);
   if (!contradicted.empty()) plan.warnings.push_back(contradicted);
