@@ -20,7 +20,7 @@ namespace sml::agent {
 
 namespace {
 
-constexpr Duration kPatience = std::chrono::seconds(5);
+constexpr Duration kGuardPatience = std::chrono::seconds(5);
 constexpr Duration kStopLook = std::chrono::milliseconds(100);
 constexpr timespec kStopLookSpec{.tv_sec = 0, .tv_nsec = 100'000'000};
 constexpr timespec kLookAgain{.tv_sec = 0, .tv_nsec = 20'000'000};
@@ -34,7 +34,7 @@ sigset_t awaited_signals() {
 
 // Kills whatever has come to us until nothing is left; each death may bring more.
 void end_orphans(std::optional<os::Cgroup>& cgroup) {
-  const TimePoint give_up = Clock::now() + kPatience;
+  const TimePoint give_up = Clock::now() + kGuardPatience;
   const sigset_t awaited = awaited_signals();
   while (Clock::now() < give_up) {
     os::reap_children([](pid_t, const ExitStatus&, const Usage&) {});

@@ -22,7 +22,7 @@ constexpr std::size_t kMonitorRead = 8 << 10;
 constexpr int kNoProgressExit = 123;  // as of every rank that hangs
 
 // Of the message at the front, without that length.
-std::size_t length_of(std::string_view bytes) {
+std::size_t message_length(std::string_view bytes) {
   std::size_t out = 0;
   for (const char c : bytes.substr(0, monitor::kLengthSize)) out = out << 8 | static_cast<unsigned char>(c);
   return out;
@@ -112,7 +112,7 @@ void RankMonitorService::write(Watched& worker) {
 void RankMonitorService::listen(Watched& worker) {
   const std::string_view received = worker.received;
   if (received.size() < monitor::kLengthSize) return await(worker);
-  const std::size_t length = length_of(received);
+  const std::size_t length = message_length(received);
   if (length > monitor::Pickle::kMaxSize) {
     refuse(worker, "it is too long");
     return write(worker);
