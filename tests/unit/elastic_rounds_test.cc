@@ -71,7 +71,7 @@ TEST_CASE("elastic rounds: one after the other, and rank 0 is the oldest that is
 TEST_CASE("elastic rounds: the others on the host of one that failed are out, whatever they do") {
   ElasticRounds rounds = rounds_of("a:1,b:2,c:1", 1);
   rounds.ended(Rank(1), End::Failure);
-  for (const std::uint32_t rank : {0, 2, 3}) rounds.ready(Rank(rank));
+  for (const std::uint32_t rank : {0U, 2U, 3U}) rounds.ready(Rank(rank));
   CHECK(text_of(rounds.look()) == "1: 0=0,2,0,1,0,2 3=1,2,0,1,1,2; out 1; left 1 2");
   rounds.ended(Rank(2), End::Failure);  // ended for it
   CHECK(text_of(rounds.look()) == "goes on");
