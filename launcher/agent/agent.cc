@@ -101,19 +101,20 @@ void Agent::on_message(wire::ToAgent message) {
   last_heard_ = Clock::now();
   if (machine_.greeted()) resume();
   const AgentEvent event = std::visit([](const auto& m) { return event_for(m); }, message);
-  const std::string_view before = name(machine_.state());
-  const AgentAction action = machine_.on(event);
-  if (action == AgentAction::Unexpected) {
-    const std::string text = "its agent ignored a " + std::string(name(event)) + " while " + std::string(before);
-    return link_.send(wire::AgentLog{wire::LogLevel::Debug, text});
-  }
-  perform(action, message);
+  const AgentAction action = tell(event, std::move(message));
+  if (action == AgentAction::Unexpected) return;
   if (action != AgentAction::Answer && action != AgentAction::Pass) settle();
 }
 
-void Agent::tell(AgentEvent event) {
-  wire::ToAgent none = wire::Leave{};
-  perform(machine_.on(event), none);
+AgentAction Agent::tell(AgentEvent event, wire::ToAgent message) {
+  const std::string_view before = name(machine_.state());
+  const AgentAction action = machine_.on(event);
+  if (action == AgentAction::Unexpected && !machine_.gone()) {  // nothing may follow the last word
+    const std::string text = "its agent ignored a " + std::string(name(event)) + " while " + std::string(before);
+    link_.send(wire::AgentLog{wire::LogLevel::Debug, text});
+  }
+  perform(action, message);
+  return action;
 }
 
 void Agent::perform(AgentAction action, wire::ToAgent& message) {

@@ -51,7 +51,9 @@ class Agent final : private AttemptOwner {
 
  private:
   void on_message(wire::ToAgent message);
-  void tell(supervise::AgentEvent event);  // that comes with no message
+  // Answers what has been performed. An event that is ignored is told to the launcher. What comes with no message has
+  // one here that nobody reads.
+  supervise::AgentAction tell(supervise::AgentEvent event, wire::ToAgent message = wire::Leave{});
   void perform(supervise::AgentAction action, wire::ToAgent& message);
   void greet(const wire::Hello& m);
   void refuse(const wire::Hello& m);
