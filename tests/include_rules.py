@@ -16,7 +16,7 @@ import tempfile
 Row = collections.namedtuple("Row", "ours libraries")
 
 COMMON = ("common/core", "common/plan", "common/hosts", "common/wire", "common/supervise", "common/output", "common/os",
-          "common/rendezvous", "common/pipes", "common/monitor")
+          "common/rendezvous", "common/fifos", "common/monitor")
 LAUNCHER = ("launcher/options", "launcher/control", "launcher/inputs", "launcher/names", "launcher/net", "launcher/launch", "launcher/dialin",
             "launcher/ssh", "launcher/fleet", "launcher/attempt", "launcher/run", "launcher/report", "launcher/sagemaker", "launcher/dialects")
 FOLDERS = {
@@ -27,7 +27,7 @@ FOLDERS = {
     "common/supervise": Row(("common/core",), ("fmt",)),
     "common/output": Row(("common/core",), ("fmt",)),
     "common/rendezvous": Row(("common/core", "common/plan", "common/wire"), ("fmt",)),
-    "common/pipes": Row(("common/core", "common/plan"), ("fmt",)),
+    "common/fifos": Row(("common/core", "common/plan"), ("fmt",)),
     "common/monitor": Row(("common/core", "common/plan"), ("fmt",)),
     "common/os": Row(("common/core",), ("asio", "fmt")),
     "launcher/report": Row(("common/core", "common/plan", "common/output", "common/os"), ("fmt",)),

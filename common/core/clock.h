@@ -8,4 +8,6 @@ using Clock = std::chrono::steady_clock;  // CLOCK_MONOTONIC: never steps, the s
 using TimePoint = Clock::time_point;
 using Duration = Clock::duration;
 
+inline double in_seconds(Duration d) { return std::chrono::duration<double>(d).count(); }
+
 }  // namespace sml

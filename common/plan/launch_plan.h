@@ -11,9 +11,9 @@
 #include "common/plan/binding.h"
 #include "common/plan/channel.h"
 #include "common/plan/devices.h"
+#include "common/plan/fifos.h"
 #include "common/plan/job_map.h"
 #include "common/plan/job_shape.h"
-#include "common/plan/pipes.h"
 #include "common/plan/presets.h"
 #include "common/plan/secrets.h"
 #include "common/plan/worker_env.h"
@@ -46,7 +46,7 @@ struct LaunchPlan : Program {  // the first program, of jobs with one the only o
   DeviceWish devices;
   MpiMeeting mpi = MpiMeeting::None;
   std::string pmix_library;        // on every host; empty: each host's own
-  std::vector<PipeChannel> pipes;  // of each host
+  std::vector<FifoChannel> fifos;  // of each host
   std::vector<Channel> channels;
   std::vector<std::string> warnings;  // clauses that the user should see once, before anything starts
 

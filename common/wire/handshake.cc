@@ -28,8 +28,8 @@ std::optional<Number> number_in(std::string_view line) {
 Result<Greeting> parse_greeting(std::string_view line) {
   const std::string_view what = next_word(line);
   if (what == "NEED") {
-    const std::string machine(next_word(line));
-    return Greeting(NeedAgent{machine, std::string(line)});
+    const std::string architecture(next_word(line));
+    return Greeting(NeedAgent{architecture, std::string(line)});
   }
   if (what == "FAIL") return Greeting(CannotDeploy{std::string(line)});
   if (what == "GONE") return Greeting(CannotReturn{std::string(line)});

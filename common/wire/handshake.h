@@ -1,7 +1,7 @@
 // Before frames flow: finding the agent's first line in whatever the far side's login prints.
 //
 // Lines that count begin with a mark that only this session knows, so that noise cannot pass for one:
-//   <mark> NEED <machine> <folder>   the agent is not there; send its bytes (machine as in uname -m)
+//   <mark> NEED <architecture> <folder>   the agent is not there; send its bytes (architecture as in uname -m)
 //   <mark> FAIL <text>               no folder takes the agent
 //   <mark> AGENT <version>           the agent runs; frames follow this line's newline
 // And where it was started as a messenger, after the Return that it was given:
@@ -24,7 +24,7 @@ namespace sml::wire {
 inline constexpr std::size_t kMaxNoise = std::size_t{4} << 20;
 
 struct NeedAgent {
-  std::string machine;
+  std::string architecture;
   std::string folder;
 };
 struct CannotDeploy {

@@ -17,9 +17,9 @@
 #include "common/plan/binding.h"
 #include "common/plan/channel.h"
 #include "common/plan/devices.h"
+#include "common/plan/fifos.h"
 #include "common/plan/host_facts.h"
 #include "common/plan/job_shape.h"
-#include "common/plan/pipes.h"
 #include "common/plan/rank_monitor.h"
 #include "common/plan/worker_env.h"
 #include "common/wire/horovod_messages.h"
@@ -123,7 +123,7 @@ struct Prepare {
   std::vector<std::string> interfaces{};  // the workers are to use these: names and networks; empty: any
   plan::BindingWish binding{};
   plan::DeviceWish devices{};
-  plan::PipePlan pipes{};
+  plan::FifoPlan fifos{};
   std::vector<plan::HostChannel> channels{};
   std::string mark{};  // the workers carry it in their environment, for EndLeft
   MpiPlan mpi{};
@@ -133,7 +133,7 @@ struct Prepare {
   plan::RankMonitor monitor{};
   TorchTraces torch_traces = TorchTraces::No;
   void fields(auto& a) {
-    a(apps, workers, services, logs, interfaces, binding, devices, pipes, channels, mark, mpi, attempt, usage);
+    a(apps, workers, services, logs, interfaces, binding, devices, fifos, channels, mark, mpi, attempt, usage);
     a(preload, monitor, torch_traces);
   }
 };
@@ -485,8 +485,8 @@ struct LogFailed {
   void fields(auto& a) { a(why); }
 };
 
-// A channel of Prepare::pipes cannot be fed any more: the job cannot go on.
-struct PipeFailed {
+// A channel of Prepare::fifos cannot be fed any more: the job cannot go on.
+struct FifoFailed {
   std::string why;  // names channel, epoch and place
   void fields(auto& a) { a(why); }
 };
@@ -557,7 +557,7 @@ using ToAgent = std::variant<Hello, Prepare, Probe, Start, Signal, Stop, StdinDa
                              Resume, Leave, AskJoined, Inspect, Vouch, Ruled, EndLeft, Fenced, Relay, AskTraces, AskUse,
                              AskHealth, Received, Return, AddWorkers, StartAdded, SpawnAnswer, HorovodRound>;
 using ToLauncher = std::variant<HelloAck, Prepared, Probed, Started, Output, ExitedWorker, Drained, AgentLog, Pong,
-                                StdinCredit, Bye, ErrorFile, OutOfMemory, Joined, LogFailed, Inspected, PipeFailed,
+                                StdinCredit, Bye, ErrorFile, OutOfMemory, Joined, LogFailed, Inspected, FifoFailed,
                                 MpiUse, AskVouch, Vouched, LeftEnded, Cleared, FenceData, Relay, RankFault, HostUsed,
                                 Trace, Traced, WorkersUse, Health, Recorded, Received, SpawnWish, Added, HorovodNews>;
 

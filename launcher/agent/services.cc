@@ -7,9 +7,9 @@
 
 #include "common/plan/mpi_use.h"
 #include "launcher/agent/channel_service.h"
+#include "launcher/agent/fifo_service.h"
 #include "launcher/agent/host_files.h"
 #include "launcher/agent/log_service.h"
-#include "launcher/agent/pipes.h"
 #include "launcher/agent/pmi_service.h"
 #include "launcher/agent/pmix_service.h"
 #include "launcher/agent/port_service.h"
@@ -192,8 +192,8 @@ HostServices make_services(wire::Prepare& plan, const std::vector<const wire::Wo
   if (!plan.channels.empty()) {
     out.push_back(std::make_unique<ChannelService>(context, std::move(plan.channels), ranks_of(workers)));
   }
-  if (!plan.pipes.channels.empty() && !plan.pipes.readers.empty() && environments.count() > 0) {
-    out.push_back(std::make_unique<Pipes>(context, std::move(plan.pipes), environments.shared(0)));
+  if (!plan.fifos.channels.empty() && !plan.fifos.readers.empty() && environments.count() > 0) {
+    out.push_back(std::make_unique<FifoService>(context, std::move(plan.fifos), environments.shared(0)));
   }
   if (std::any_of(workers.begin(), workers.end(), has_log)) {
     out.push_back(std::make_unique<LogService>(context, plan.logs, workers));

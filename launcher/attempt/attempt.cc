@@ -435,7 +435,7 @@ void Attempt::handle(fleet::Host& host, const Message& m) {
     if (asked || options_.on_failure == OnFailure::Abort) tell(AttemptEvent::WorkerFailed);
   } else if constexpr (std::is_same_v<Message, wire::LogFailed>) {
     owner_.host_log_failed(Error(ErrorKind::Io, host.name() + ": " + show(m.why, 500)));
-  } else if constexpr (std::is_same_v<Message, wire::PipeFailed>) {
+  } else if constexpr (std::is_same_v<Message, wire::FifoFailed>) {
     if (!roster_.has_failed(host)) fail_host(host, Error(ErrorKind::Io, show(m.why, 1000)));
   } else if constexpr (requires { elastic_.handle(host, m); }) {
     elastic_.handle(host, m);

@@ -63,8 +63,8 @@ std::vector<wire::Worker> workers_of(const plan::MappedHost& host, const plan::L
 }
 
 // Those that serve the others read nothing.
-plan::PipePlan pipes_of(const plan::MappedHost& host, const plan::LaunchPlan& plan) {
-  plan::PipePlan out{plan.pipes, {}};
+plan::FifoPlan fifos_of(const plan::MappedHost& host, const plan::LaunchPlan& plan) {
+  plan::FifoPlan out{plan.fifos, {}};
   for (const Rank rank : host.ranks) {
     if (plan.map.ranks[rank.value()].part == plan::Part::Worker) out.readers.push_back(rank);
   }
@@ -216,7 +216,7 @@ std::vector<launch::AgentSession::Plan> session_plans(const plan::LaunchPlan& pl
     services.resize(services.size() + worker_ports);  // reached from other hosts
     session.prepare_local.binding = plan.binding;
     session.prepare_local.devices = plan.devices;
-    if (!plan.pipes.empty()) session.prepare_local.pipes = pipes_of(host, plan);
+    if (!plan.fifos.empty()) session.prepare_local.fifos = fifos_of(host, plan);
     session.prepare_local.channels = channels_of(host, plan);
     session.prepare_local.mpi = mpi_of(host, plan, shape);
     session.prepare_local.usage = settings.usage;

@@ -309,8 +309,8 @@ Result<void> add_channels(plan::LaunchPlan& plan, const Options& options, const 
 // Both would say where its data is.
 Result<void> check_channels(const plan::LaunchPlan& plan) {
   for (const plan::Channel& channel : plan.channels) {
-    const auto same = [&](const plan::PipeChannel& other) { return other.name == channel.name; };
-    if (std::none_of(plan.pipes.begin(), plan.pipes.end(), same)) continue;
+    const auto same = [&](const plan::FifoChannel& other) { return other.name == channel.name; };
+    if (std::none_of(plan.fifos.begin(), plan.fifos.end(), same)) continue;
     return Error(ErrorKind::Usage,
                  fmt::format("--channel {0}: --pipe and --pipe-fanout make {0} a channel of FIFOs; it "
                              "cannot be a folder too",
@@ -530,8 +530,8 @@ Result<plan::LaunchPlan> make_plan(const Options& options, const ThisHost& here,
   plan.binding = options.binding;
   if (Result<void> counted = count_hwthreads(plan.binding, options); !counted) return counted.error();
   bind_as_open_mpi(plan.binding, options, plan.map);
-  plan.pipes =
-      plan::join_pipes(options.pipes.feeds, options.pipes.fanouts, options.pipes.epochs, plan.working_directory);
+  plan.fifos =
+      plan::join_fifos(options.fifos.feeds, options.fifos.fanouts, options.fifos.epochs, plan.working_directory);
   const auto implied = options.gpus_per_rank ? plan::VisibleDevices::PerRank : plan::VisibleDevices::All;
   if (Result<void> added = add_channels(plan, options, here); !added) return added.error();
   if (Result<void> checked = check_channels(plan); !checked) return checked.error();

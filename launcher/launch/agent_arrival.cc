@@ -47,9 +47,9 @@ Result<void> AgentArrival::may_be_sent(const wire::NeedAgent& need, std::size_t 
   if (++times_asked_ > kMaxFolders || unsent > 0) {
     return Error(ErrorKind::Protocol, "asks for the agent again and again");
   }
-  if (image_.machine().empty() || need.machine == image_.machine()) return {};
-  return Error(ErrorKind::Deploy, "is a machine of type " + show(need.machine, 40) + ", the agent at hand is for " +
-                                      std::string(image_.machine()))
+  if (image_.architecture().empty() || need.architecture == image_.architecture()) return {};
+  return Error(ErrorKind::Deploy, "is a machine of type " + show(need.architecture, 40) +
+                                      ", the agent at hand is for " + std::string(image_.architecture()))
       .with_hint("build sml-run-agent for that type and name it with --agent-path");
 }
 

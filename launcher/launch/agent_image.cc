@@ -95,7 +95,7 @@ Result<AgentImage> AgentImage::load(const std::string& path) {
   return image;
 }
 
-std::string_view AgentImage::machine() const {
+std::string_view AgentImage::architecture() const {
   if (bytes_.size() < sizeof(Elf64_Ehdr)) return "";
   const auto at = offsetof(Elf64_Ehdr, e_machine);
   const unsigned code =

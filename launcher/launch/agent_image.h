@@ -19,7 +19,7 @@ class AgentImage {
 
   std::string_view bytes() const { return bytes_; }
   const std::string& id() const { return id_; }  // names these bytes and no others; [0-9a-f]{16}
-  std::string_view machine() const;              // as uname -m says it: "x86_64", "aarch64"; "" if unknown
+  std::string_view architecture() const;         // as uname -m says it: "x86_64", "aarch64"; "" if unknown
   std::string file_name() const;                 // in a host's cache
   // What cksum(1) of POSIX prints for it: "3779251591 1892704". Finds damage, not deceit.
   const std::string& cksum() const { return cksum_; }

@@ -366,7 +366,7 @@ Judgement AttemptConduct::judge(const wire::LogFailed& m) {
   return fits(m.why);
 }
 
-Judgement AttemptConduct::judge(const wire::PipeFailed& m) {
+Judgement AttemptConduct::judge(const wire::FifoFailed& m) {
   if (Judgement few = at_most(++failures_, 2 * ranks_.size() + kMostRemarks, "failures"); !few) return few;
   return fits(m.why);
 }

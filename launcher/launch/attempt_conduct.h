@@ -44,7 +44,7 @@ class AttemptConduct {
   Result<void> judge(const wire::OutOfMemory& m);
   Result<void> judge(const wire::Joined& m);
   Result<void> judge(const wire::LogFailed& m);
-  Result<void> judge(const wire::PipeFailed& m);
+  Result<void> judge(const wire::FifoFailed& m);
   Result<void> judge(const wire::MpiUse& m);
   Result<void> judge(const wire::FenceData& m);
   Result<void> judge(const wire::Relay& m);

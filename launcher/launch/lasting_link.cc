@@ -190,7 +190,7 @@ void LastingLink::try_later() {
 
 void LastingLink::greeted(Pipe& pipe, const wire::Greeting& greeting) {
   if (const auto* need = std::get_if<wire::NeedAgent>(&greeting)) {
-    if (++times_sent_ > kMaxFolders || need->machine != image_.machine()) return try_later();
+    if (++times_sent_ > kMaxFolders || need->architecture != image_.architecture()) return try_later();
     return pipe.transport->send_lasting(image_.bytes());
   }
   if (const auto* runs = std::get_if<wire::AgentRuns>(&greeting)) {

@@ -394,7 +394,7 @@ OptionGroup options_of_sagemaker() {
            {"--no-failure-file", "", set_no_failure_file, "Leave no such file."}}};
 }
 
-OptionGroup options_of_pipes() {
+OptionGroup options_of_fifos() {
   return {"Channels that workers read from FIFOs, as SageMaker's Pipe mode has them",
           "pipes",
           {{"--pipe", "NAME=DIR|MANIFEST", add_pipe,
@@ -528,7 +528,7 @@ const std::vector<OptionGroup>& option_groups() {
     for (OptionGroup& group : options_of_the_records()) all.push_back(std::move(group));
     all.push_back(options_of_dial_in());
     all.push_back(options_of_sagemaker());
-    all.push_back(options_of_pipes());
+    all.push_back(options_of_fifos());
     for (OptionGroup& group : options_of_the_launcher()) all.push_back(std::move(group));
     return all;
   }();

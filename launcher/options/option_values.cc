@@ -331,9 +331,9 @@ Result<void> set_log_strict(Options& o, string_view) { return keep(o.logs.on_fau
 
 namespace {
 
-Result<void> add_pipe_channel(std::vector<plan::PipeChannel>& channels, const Result<plan::PipeChannel>& channel) {
+Result<void> add_fifo_channel(std::vector<plan::FifoChannel>& channels, const Result<plan::FifoChannel>& channel) {
   if (!channel) return channel.error();
-  const auto same = [&](const plan::PipeChannel& other) { return other.name == channel->name; };
+  const auto same = [&](const plan::FifoChannel& other) { return other.name == channel->name; };
   if (std::any_of(channels.begin(), channels.end(), same)) {
     return Error(ErrorKind::Usage, fmt::format("the channel {} is given twice", channel->name));
   }
@@ -344,15 +344,15 @@ Result<void> add_pipe_channel(std::vector<plan::PipeChannel>& channels, const Re
 }  // namespace
 
 Result<void> add_pipe(Options& o, string_view value) {
-  return add_pipe_channel(o.pipes.feeds, plan::parse_pipe(value));
+  return add_fifo_channel(o.fifos.feeds, plan::parse_pipe(value));
 }
 
 Result<void> add_pipe_fanout(Options& o, string_view value) {
-  return add_pipe_channel(o.pipes.fanouts, plan::parse_pipe_fanout(value));
+  return add_fifo_channel(o.fifos.fanouts, plan::parse_pipe_fanout(value));
 }
 
 Result<void> set_pipe_epochs(Options& o, string_view value) {
-  return store(o.pipes.epochs, number(value, {1, 1'000'000'000}));
+  return store(o.fifos.epochs, number(value, {1, 1'000'000'000}));
 }
 
 Result<void> set_start_timeout(Options& o, string_view value) {

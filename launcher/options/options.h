@@ -68,9 +68,9 @@ struct DialInOptions {
 };
 
 // Channels that workers read from FIFOs.
-struct PipeOptions {
-  std::vector<plan::PipeChannel> feeds;    // --pipe
-  std::vector<plan::PipeChannel> fanouts;  // --pipe-fanout
+struct FifoOptions {
+  std::vector<plan::FifoChannel> feeds;    // --pipe
+  std::vector<plan::FifoChannel> fanouts;  // --pipe-fanout
   std::uint32_t epochs = 0;                // 0: no end
 };
 
@@ -90,7 +90,7 @@ struct Options : JobOptions, ProgramOptions {
   Mode mode = Mode::Program;
   TrainingOptions training;
   DialInOptions dial_in;
-  PipeOptions pipes;
+  FifoOptions fifos;
   bool start_timeout_given = false;      // else it depends on what is started
   bool heartbeat_timeout_given = false;  // else it depends on what the loss of a host means
   std::vector<ProgramOptions> more_programs;

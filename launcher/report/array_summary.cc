@@ -17,8 +17,7 @@ constexpr std::size_t kValueBytes = 24;
 using SummaryRow = std::vector<std::string>;
 
 SummaryRow row_of(const plan::ArrayTask& task, const ArrayEnd& end) {
-  const std::string took =
-      end.exit_code ? fmt::format("{:.1f} s", std::chrono::duration<double>(end.took).count()) : "";
+  const std::string took = end.exit_code ? fmt::format("{:.1f} s", in_seconds(end.took)) : "";
   SummaryRow row{std::to_string(task.index), std::to_string(task.line),
                  end.exit_code ? std::to_string(*end.exit_code) : "not run", took};
   for (const std::string& value : task.values) row.push_back(show(value, kValueBytes));

@@ -59,9 +59,7 @@ Json host_json(const HostCheck& host) {
   out["faults"] = faults_json(host);
   out["address"] = or_null(host.address);
   out["reaches_rank0"] = reaches_json(host.reaches_first);
-  const auto seconds = [](const std::optional<Duration>& d) {
-    return d ? Json(std::chrono::duration<double>(*d).count()) : Json();
-  };
+  const auto seconds = [](const std::optional<Duration>& d) { return d ? Json(in_seconds(*d)) : Json(); };
   out["round_trip_s"] = seconds(host.round_trip);
   out["clock_offset_s"] = seconds(host.clock_offset);
   out["mpi"] = Json::array();

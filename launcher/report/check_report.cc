@@ -43,24 +43,22 @@ std::string part_of(std::uint64_t part, std::uint64_t whole) {
   return whole == 0 ? "-" : short_number(part) + "/" + short_number(whole);
 }
 
-double seconds(Duration d) { return std::chrono::duration<double>(d).count(); }
-
 std::string trip_text(const std::optional<Duration>& trip) {
   if (!trip) return "-";
-  const double ms = seconds(*trip) * 1000;
+  const double ms = in_seconds(*trip) * 1000;
   return fmt::format("{:.{}f}ms", ms, ms < 9.95 ? 1 : 0);
 }
 
-std::string clock_text(const std::optional<Duration>& offset) {
+std::string offset_text(const std::optional<Duration>& offset) {
   if (!offset) return "-";
-  const double s = seconds(*offset);
+  const double s = in_seconds(*offset);
   if (s > -0.05 && s < 0.05) return "0.0s";
   return fmt::format("{:+.{}f}s", s, s > -99 && s < 99 ? 1 : 0);
 }
 
 // ---- the state of a host, in a word or two
 
-string_view state_word(const HostCheck& host) {
+string_view checked_state(const HostCheck& host) {
   if (host.faults.empty()) return "ready";
   if (host.reaches_first == Reaches::No && host.faults.size() == 1) return "cut off";
   switch (host.faults.front().kind()) {
@@ -140,9 +138,9 @@ Row row_of(const Group& group) {
     if (!host->address.empty()) addresses.push_back(host->address);
   }
   row[0] = show(fold_names(names_of(group)), kLongestName);
-  row[1] = state_word(*group.front());
+  row[1] = checked_state(*group.front());
   row[2] = trip_text(trip);
-  row[3] = clock_text(clock);
+  row[3] = offset_text(clock);
   fill_facts(group, row);
   row.back() = addresses.empty() ? "-" : show(fold_names(addresses), kLongestName);
   return row;
@@ -151,7 +149,7 @@ Row row_of(const Group& group) {
 // What hosts on one line have in common; what is free, and the times, are not.
 auto likeness(const HostCheck& host) {
   const plan::HostFacts facts = host.facts.value_or(plan::HostFacts{});
-  return std::tuple(std::string(state_word(host)), host.facts.has_value(), facts.cores, facts.memory.total,
+  return std::tuple(std::string(checked_state(host)), host.facts.has_value(), facts.cores, facts.memory.total,
                     facts.devices, facts.open_files.soft, facts.processes.soft, facts.locked_memory.soft,
                     facts.shared_memory.size);
 }
@@ -286,13 +284,13 @@ void warn_of_clocks(const CheckReport& report, std::vector<std::string>& out) {
   if (behind == nullptr) return;
   const Duration apart = *ahead->clock_offset - *behind->clock_offset;
   if (apart > kApart) {
-    out.push_back(fmt::format("clocks are up to {:.1f} s apart: that of {} is ahead of that of {}", seconds(apart),
+    out.push_back(fmt::format("clocks are up to {:.1f} s apart: that of {} is ahead of that of {}", in_seconds(apart),
                               ahead->name, behind->name));
     return;
   }
   const Duration off = std::max(std::chrono::abs(*ahead->clock_offset), std::chrono::abs(*behind->clock_offset));
   if (off > kApart) {
-    out.push_back(fmt::format("the hosts' clocks are {:.1f} s {} this machine's", seconds(off),
+    out.push_back(fmt::format("the hosts' clocks are {:.1f} s {} this machine's", in_seconds(off),
                               *ahead->clock_offset > Duration::zero() ? "ahead of" : "behind"));
   }
 }

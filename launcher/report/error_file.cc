@@ -6,9 +6,7 @@ namespace sml::report {
 
 namespace {
 
-using Json = nlohmann::json;
-
-std::string text_of(const Json& object, const char* key) {
+std::string text_of(const nlohmann::json& object, const char* key) {
   const auto found = object.find(key);
   return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
 }
@@ -16,9 +14,9 @@ std::string text_of(const Json& object, const char* key) {
 }  // namespace
 
 WorkerError parse_error_file(std::string_view text) {
-  const Json root = Json::parse(text, nullptr, false);
+  const nlohmann::json root = nlohmann::json::parse(text, nullptr, false);
   if (!root.is_object() || !root.contains("message")) return {.message = std::string(text), .callstack = {}};
-  const Json& message = root["message"];
+  const nlohmann::json& message = root["message"];
   if (message.is_string()) return {.message = message.get<std::string>(), .callstack = {}};
   if (!message.is_object()) return {.message = std::string(text), .callstack = {}};
   WorkerError error{.message = text_of(message, "message"), .callstack = {}};

@@ -119,7 +119,7 @@ class Details {
     kind("attempt_failed");
     out_["attempt"] = e.attempt;
     judged(e);
-    out_["restarts_in"] = rounded(std::chrono::duration<double>(e.restarts_in).count());
+    out_["restarts_in"] = rounded(in_seconds(e.restarts_in));
   }
   void operator()(const AttemptBegins& e) {
     kind("restart");
@@ -190,7 +190,7 @@ void EventLines::on_event(const Event& event) {
     return;
   }
   if (std::holds_alternative<HostInUse>(event.what)) return;  // it is in the report
-  const double t = std::chrono::duration<double>(event.at - begin_).count();
+  const double t = in_seconds(event.at - begin_);
   Json out;
   out["event"] = "";
   out["t"] = rounded(t);

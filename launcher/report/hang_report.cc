@@ -165,8 +165,6 @@ void add_faults(const Traces& traces, std::vector<std::string>& out) {
   if (!traces.silent.empty()) out.push_back("no answer in time from " + show(fold_names(traces.silent), kLongestFrame));
 }
 
-double seconds(Duration d) { return std::chrono::duration<double>(d).count(); }
-
 // Escaped, so that it is text whatever it was.
 std::string clean(const std::string& text) { return show(text, std::string::npos); }
 
@@ -197,7 +195,7 @@ std::string rank_details(const RankTrace& trace) {
   std::string out =
       fmt::format("rank {} on {}\npid {}: {}\nstate {}, quiet for {:.1f} s, CPU time {:.2f} s\n", trace.rank.value(),
                   clean(trace.host), process.pid, clean(process.command), state_word(main_thread(trace).state),
-                  seconds(trace.quiet), static_cast<double>(process.cpu_ms) / 1000);
+                  in_seconds(trace.quiet), static_cast<double>(process.cpu_ms) / 1000);
   out += fmt::format("\n{} connections by TCP\n", process.socket_count);
   for (const std::string& peer : process.sockets) out += "  to " + clean(peer) + "\n";
   out += fmt::format("\n{} threads\n", process.thread_count);
@@ -235,7 +233,7 @@ std::string hang_json(const std::string& job_id, const Traces& traces) {
                      {"host", text(trace.host)},
                      {"pid", process.pid},
                      {"state", state_word(main_thread(trace).state)},
-                     {"quiet_seconds", seconds(trace.quiet)},
+                     {"quiet_seconds", in_seconds(trace.quiet)},
                      {"cpu_seconds", static_cast<double>(process.cpu_ms) / 1000},
                      {"where", text(stack.empty() ? kernel_place(main_thread(trace)) : stack_of(trace).front())},
                      {"tool", text(process.tool)},

@@ -24,8 +24,6 @@ constexpr std::size_t kLongestCommand = 60;
 // ASCII, one line, whatever bytes are in it.
 std::string text_of(const Json& json) { return json.dump(-1, ' ', true, Json::error_handler_t::replace); }
 
-double seconds(Duration d) { return std::chrono::duration<double>(d).count(); }
-
 string_view word(JobProgress::Phase phase) {
   constexpr string_view kWords[] = {"starting", "running", "stopping"};
   return kWords[static_cast<std::size_t>(phase)];
@@ -56,8 +54,8 @@ Json rank_json(const JobProgress& progress, std::size_t rank, TimePoint now) {
            {"pid", line.pid > 0 ? Json(line.pid) : Json()},
            {"output_bytes", line.bytes}};
   const bool runs = line.state == RankState::Running;
-  out["silent_s"] = runs ? Json(seconds(now - line.last_output)) : Json();
-  out["ran_s"] = line.start == TimePoint() ? Json() : Json(seconds((runs ? now : line.end) - line.start));
+  out["silent_s"] = runs ? Json(in_seconds(now - line.last_output)) : Json();
+  out["ran_s"] = line.start == TimePoint() ? Json() : Json(in_seconds((runs ? now : line.end) - line.start));
   if (!line.status.empty()) out["status"] = line.status;
   return out;
 }

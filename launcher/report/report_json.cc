@@ -11,14 +11,12 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-double seconds(Duration d) { return std::chrono::duration<double>(d).count(); }
-
 Json rank_json(std::size_t rank, const RankRecord& record, TimePoint started) {
   Json out;
   out["rank"] = rank;
   out["host"] = record.host;
   out["pid"] = record.pid > 0 ? Json(record.pid) : Json();
-  out["end_s"] = record.ended ? Json(seconds(*record.ended - started)) : Json();
+  out["end_s"] = record.ended ? Json(in_seconds(*record.ended - started)) : Json();
   out["status"] = record.status ? status_json(*record.status) : Json();
   out["stopped_by"] = record.status && !record.by_itself ? Json("sml-run") : Json();
   out["usage"] = record.usage && record.pid > 0 ? usage_json(*record.usage) : Json();
@@ -69,14 +67,14 @@ Json no_progress_json(const NoProgress& what) {
   return {{"ranks", std::move(ranks)},
           {"pattern", what.pattern.empty() ? Json() : Json(what.pattern)},
           {"limit", name_of(what.limit)},
-          {"limit_s", seconds(what.patience)}};
+          {"limit_s", in_seconds(what.patience)}};
 }
 
 Json attempt_json(const AttemptRecord& attempt) {
   Json out;
   out["attempt"] = attempt.number;
   out["started"] = attempt.started_unix;
-  out["duration_s"] = seconds(attempt.lasted);
+  out["duration_s"] = in_seconds(attempt.lasted);
   out["exit_code"] = attempt.exit_code;
   out["verdict"] = attempt.words;
   out["culprit"] = attempt.culprit ? Json(attempt.culprit->value()) : Json();
@@ -96,7 +94,7 @@ std::string report_json(const JobRecord& job, const Facts& facts, const Verdict&
   out["verdict"] = in_words(verdict);
   out["no_restart"] = job.no_restart.empty() ? Json() : Json(job.no_restart);
   out["started"] = job.started_unix;
-  out["duration_s"] = seconds(job.now - (facts.first_start == TimePoint() ? facts.started : facts.first_start));
+  out["duration_s"] = in_seconds(job.now - (facts.first_start == TimePoint() ? facts.started : facts.first_start));
   out["culprit"] = verdict.culprit != nullptr ? culprit_json(*verdict.culprit) : Json();
   out["host_faults"] = faults_json(facts);
   out["no_progress"] = facts.stalled ? no_progress_json(facts.stalled->what) : Json();

@@ -71,7 +71,7 @@ class Timeline final : public EventListener {
   void widen_buckets();
   void add_use(Host& host, double at, const HostUse& use) const;
   void add_output(const RankOutput& output, double at);
-  double seconds(TimePoint at) const { return std::chrono::duration<double>(at - begin_).count(); }
+  double seconds(TimePoint at) const { return in_seconds(at - begin_); }
   Host* host(HostIndex index);  // null: it is not drawn
   void enlist(const plan::JobMap& map);
   void place(const plan::JobMap& map);

@@ -83,7 +83,7 @@ const Facts::WorkerEnd* find_culprit(const Facts& facts) {
 
 std::string seconds_since(TimePoint from, TimePoint to) {
   char text[32];
-  std::snprintf(text, sizeof text, "%.1f s", std::chrono::duration<double>(to - from).count());
+  std::snprintf(text, sizeof text, "%.1f s", in_seconds(to - from));
   return text;
 }
 

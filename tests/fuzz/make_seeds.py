@@ -112,7 +112,7 @@ def codecs():
            "Cleared": u32(1) + texts(b"pid 4 (sleep)"), "Bye": text(b""), "ErrorFile": text(b'{"message":"E"}') + u32(2),
            "OutOfMemory": u64(1) + text(b"oom_kill rose"), "Joined": u64(2, 30) + u32(1, 2), "LogFailed": text(b"disk full"),
            "HostUsed": u64(9, 1 << 30, 1 << 33) + u32(1) + text(b"card0") + u8(87) + u64(5, 9),
-           "PipeFailed": text(b"train"), "MpiUse": u32(2, 40) + text(b"a.out") + text(b"libmpi.so"),
+           "FifoFailed": text(b"train"), "MpiUse": u32(2, 40) + text(b"a.out") + text(b"libmpi.so"),
            "AskVouch": u32(1) + caller, "Vouched": u32(1, 1) + u8(2), "LeftEnded": u32(3) + texts(b"pid 4 (sleep)"),
            "FenceData": u32(1) + u8(0) + text(b"1") + u32(1, 2) + u8(1) + text(b"news"),
            "Relay": u32(1) + u8(1) + u32(2, 0) + text(b"x"),
@@ -228,13 +228,13 @@ def record(data, part=0):
     return struct.pack("<II", 0xCED7230A, len(data) | part << 29) + data + bytes(-len(data) % 4)
 
 
-def pipes():
+def fifos():
     for framing in range(4):
         for readers in (0, 48):
-            put("pipes", f"framing_{framing}_{readers}", bytes([framing + readers, 5]) + record(b"first") + record(b"second\n") + b"a\nb\n")
-    put("pipes", "record_in_parts", bytes([1, 7]) + record(b"one", 1) + record(b"two", 2) + record(b"end", 3))
-    put("pipes", "manifest", b'[{"prefix": "/data/"}, "a", "b/c"]')
-    put("pipes", "words", b"train=/data/*.rec,framing=recordio,group=2")
+            put("fifos", f"framing_{framing}_{readers}", bytes([framing + readers, 5]) + record(b"first") + record(b"second\n") + b"a\nb\n")
+    put("fifos", "record_in_parts", bytes([1, 7]) + record(b"one", 1) + record(b"two", 2) + record(b"end", 3))
+    put("fifos", "manifest", b'[{"prefix": "/data/"}, "a", "b/c"]')
+    put("fifos", "words", b"train=/data/*.rec,framing=recordio,group=2")
 
 
 def packed():
@@ -296,5 +296,5 @@ def rank_messages():
         put("rank_monitor", name.lower(), bytes.fromhex("".join(re.findall(r'"(\w+)"', lines))))
 
 
-for part in (jobs, codecs, pmix, pmi, dial_in, plans, handshake, stores, pipes, packed, sockets, texts_of_others, rank_messages):
+for part in (jobs, codecs, pmix, pmi, dial_in, plans, handshake, stores, fifos, packed, sockets, texts_of_others, rank_messages):
     part()

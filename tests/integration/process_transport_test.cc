@@ -282,7 +282,7 @@ class Host {
   // The line that asks for the agent: the folder that it is for.
   std::string wanted() const {
     const std::string text = line();
-    const std::string before = kMark + " NEED " + std::string(image_.machine()) + " ";
+    const std::string before = kMark + " NEED " + std::string(image_.architecture()) + " ";
     REQUIRE(text.starts_with(before));
     return text.substr(before.size());
   }

@@ -199,7 +199,7 @@ TEST_CASE("conduct: texts that are too long, and too many of them") {
         wire::ToLauncher(wire::Prepared{.obstacles = {{0, "", kLong}}}),
         wire::ToLauncher(wire::Prepared{.obstacles = {}, .warnings = {kLong}}),
         wire::ToLauncher(wire::AgentLog{wire::LogLevel::Info, kLong}), wire::ToLauncher(inspected),
-        wire::ToLauncher(wire::LogFailed{kLong}), wire::ToLauncher(wire::PipeFailed{kLong}),
+        wire::ToLauncher(wire::LogFailed{kLong}), wire::ToLauncher(wire::FifoFailed{kLong}),
         wire::ToLauncher(wire::OutOfMemory{1, kLong}), wire::ToLauncher(wire::Bye{kLong}),
         wire::ToLauncher(wire::Cleared{1, {kLong}})}) {
     CAPTURE(message.index());

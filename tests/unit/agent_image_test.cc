@@ -53,9 +53,9 @@ TEST_CASE("the agent that we carry is an executable for this machine, under 2 MB
   CHECK(is_id(image.id()));
   CHECK(image.file_name() == "agent-" SML_VERSION "-" + image.id());
 #if defined(__x86_64__)
-  CHECK(image.machine() == "x86_64");
+  CHECK(image.architecture() == "x86_64");
 #elif defined(__aarch64__)
-  CHECK(image.machine() == "aarch64");
+  CHECK(image.architecture() == "aarch64");
 #endif
 }
 
@@ -149,12 +149,12 @@ TEST_CASE("machines are named as uname names them") {
     const TemporaryFile file(elf_of(code));
     const auto image = AgentImage::load(file.path());
     REQUIRE(image.has_value());
-    CHECK(image->machine() == name);
+    CHECK(image->architecture() == name);
   }
   const TemporaryFile stub(ELFMAG);
   const auto image = AgentImage::load(stub.path());
   REQUIRE(image.has_value());
-  CHECK(image->machine() == "");
+  CHECK(image->architecture() == "");
 }
 
 TEST_CASE("what is no agent is refused, and named") {

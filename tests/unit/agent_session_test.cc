@@ -274,12 +274,12 @@ TEST_CASE("a host that turns out to be this machine gets a local transport") {
 TEST_CASE("the agent is sent where it is wanted, whole, before anything else") {
   Stage stage;
   stage.open();
-  stage.say("motd\n" + stage.mark() + " NEED " + std::string(stage.image.machine()) + " /home/u/.cache/sml-run\n");
+  stage.say("motd\n" + stage.mark() + " NEED " + std::string(stage.image.architecture()) + " /home/u/.cache/sml-run\n");
   CHECK(stage.session->step() == "sending the agent");
   REQUIRE(stage.remote->sent.size() == 1);
   CHECK((stage.remote->sent[0] == stage.image.bytes()));
   // that folder was full: once more for the next one
-  stage.say(stage.mark() + " NEED " + std::string(stage.image.machine()) + " /dev/shm/sml-run-abcdef\n");
+  stage.say(stage.mark() + " NEED " + std::string(stage.image.architecture()) + " /dev/shm/sml-run-abcdef\n");
   REQUIRE(stage.remote->sent.size() == 2);
   stage.say(wire::agent_line(stage.mark()));
   CHECK(stage.remote->sent.size() == 4);
@@ -290,7 +290,7 @@ TEST_CASE("a host that wants the agent without end is given up") {
   Stage stage;
   stage.open();
   std::string asked;
-  for (int i = 0; i < 1000; ++i) asked += stage.mark() + " NEED " + std::string(stage.image.machine()) + " /tmp\n";
+  for (int i = 0; i < 1000; ++i) asked += stage.mark() + " NEED " + std::string(stage.image.architecture()) + " /tmp\n";
   // a slice of it, so that a session that falls for it does not take all of this machine's memory
   stage.say(std::string_view(asked).substr(0, asked.size() / 20));
   CHECK(stage.remote->sent.size() <= 10);
@@ -302,8 +302,8 @@ TEST_CASE("another kind of machine is told apart before anything is sent") {
   stage.open();
   stage.say(stage.mark() + " NEED s390x /tmp\n");
   CHECK(stage.remote->sent.empty());
-  stage.must_have_failed(ErrorKind::Deploy,
-                         "is a machine of type s390x, the agent at hand is for " + std::string(stage.image.machine()));
+  stage.must_have_failed(ErrorKind::Deploy, "is a machine of type s390x, the agent at hand is for " +
+                                                std::string(stage.image.architecture()));
   CHECK(stage.owner.error->hint().find("--agent-path") != std::string::npos);
 }
 

@@ -1,8 +1,8 @@
-#include "common/pipes/channel_machine.h"
+#include "common/fifos/channel_machine.h"
 
 #include "tests/support/catch.h"
 
-using namespace sml::pipes;
+using namespace sml::fifos;
 
 namespace {
 constexpr Step kOpen{Act::OpenSource};

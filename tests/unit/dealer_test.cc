@@ -1,13 +1,13 @@
-#include "common/pipes/dealer.h"
+#include "common/fifos/dealer.h"
 
-#include "common/pipes/objects.h"
+#include "common/fifos/objects.h"
 #include "tests/support/catch.h"
 #include "tests/support/record_io.h"
 
 using namespace sml;
-using namespace sml::pipes;
+using namespace sml::fifos;
 using plan::Equalize;
-using plan::PipeFraming;
+using plan::FifoFraming;
 using test::frame;
 
 namespace {
@@ -20,7 +20,7 @@ void add(Dealt& out, const Result<std::span<const Share>>& shares) {
 }
 
 // What each of `readers` gets of a stream that comes in pieces of `step` bytes.
-Dealt deal(const plan::PipeChannel& channel, std::uint32_t readers, std::string_view stream, std::size_t step) {
+Dealt deal(const plan::FifoChannel& channel, std::uint32_t readers, std::string_view stream, std::size_t step) {
   Dealer dealer(channel, readers);
   Dealt out(readers);
   for (; !stream.empty(); stream.remove_prefix(std::min(step, stream.size()))) {
@@ -30,8 +30,8 @@ Dealt deal(const plan::PipeChannel& channel, std::uint32_t readers, std::string_
   return out;
 }
 
-plan::PipeChannel lines(std::uint32_t group, Equalize equalize = Equalize::No) {
-  return {.name = "c", .framing = PipeFraming::Lines, .group = group, .equalize = equalize};
+plan::FifoChannel lines(std::uint32_t group, Equalize equalize = Equalize::No) {
+  return {.name = "c", .framing = FifoFraming::Lines, .group = group, .equalize = equalize};
 }
 
 }  // namespace
@@ -41,7 +41,7 @@ TEST_CASE("records are dealt in turn, byte for byte, with all their parts") {
   const std::string one = frame("one");
   const std::string two = frame("second");
   for (const std::size_t step : {1U, 5U, 1000U}) {
-    const plan::PipeChannel records{.name = "c", .framing = PipeFraming::Records};
+    const plan::FifoChannel records{.name = "c", .framing = FifoFraming::Records};
     CHECK(deal(records, 2, one + parts + two + one + one, step) == Dealt{one + two + one, parts + one});
     CHECK(deal(records, 4, parts, step) == Dealt{parts, "", "", ""});
     CHECK(deal(records, 2, "", step) == Dealt{"", ""});
@@ -52,7 +52,7 @@ TEST_CASE("a group of records goes to one reader") {
   for (const std::size_t step : {1U, 3U, 1000U}) {
     CHECK(deal(lines(2), 2, "1\n2\n3\n4\n5\n", step) == Dealt{"1\n2\n5\n", "3\n4\n"});
     CHECK(deal(lines(3), 3, "1\n2\n3\n4", step) == Dealt{"1\n2\n3\n", "4", ""});
-    const plan::PipeChannel bytes{.name = "c", .framing = PipeFraming::Bytes, .group = 2};
+    const plan::FifoChannel bytes{.name = "c", .framing = FifoFraming::Bytes, .group = 2};
     CHECK(deal(bytes, 2, "aabbccd", step) == Dealt{"aacc", "bbd"});
   }
 }
@@ -63,7 +63,7 @@ TEST_CASE("equal shares leave out what is no whole round") {
     CHECK(deal(lines(1, Equalize::Drop), 2, "1\n2\n3\n4", step) == Dealt{"1\n3\n", "2\n4"});
     CHECK(deal(lines(2, Equalize::Drop), 2, "1\n2\n3\n4\n5\n6\n7\n", step) == Dealt{"1\n2\n", "3\n4\n"});
     CHECK(deal(lines(1, Equalize::Drop), 3, "1\n2\n", step) == Dealt{"", "", ""});
-    const plan::PipeChannel bytes{.name = "c", .framing = PipeFraming::Bytes, .group = 2, .equalize = Equalize::Drop};
+    const plan::FifoChannel bytes{.name = "c", .framing = FifoFraming::Bytes, .group = 2, .equalize = Equalize::Drop};
     CHECK(deal(bytes, 2, "aabbccd", step) == Dealt{"aa", "bb"});
   }
 }
@@ -77,11 +77,11 @@ TEST_CASE("a round that is too long to be kept is an error") {
 }
 
 TEST_CASE("a broken stream is an error at its byte") {
-  Dealer dealer({.name = "c", .framing = PipeFraming::Records}, 2);
+  Dealer dealer({.name = "c", .framing = FifoFraming::Records}, 2);
   REQUIRE(dealer.deal(frame("12")).has_value());
   CHECK(dealer.deal("garbage!").has_error());
   CHECK(dealer.offset() == 12);
-  Dealer cut({.name = "c", .framing = PipeFraming::Records}, 2);
+  Dealer cut({.name = "c", .framing = FifoFraming::Records}, 2);
   REQUIRE(cut.deal(frame("12").substr(0, 10)).has_value());
   CHECK(cut.end().has_error());
 }

@@ -51,7 +51,7 @@ TEST_CASE("the three lines are read with all that they say") {
   reader.feed(kMark + " NEED x86_64 /home/some one/.cache/sml-run\n" + kMark +
               " FAIL a is full; b is mounted noexec\n" + kMark + " AGENT 4294967295\n");
   const auto need = std::get<NeedAgent>(must_greet(reader));
-  CHECK(need.machine == "x86_64");
+  CHECK(need.architecture == "x86_64");
   CHECK(need.folder == "/home/some one/.cache/sml-run");
   CHECK(std::get<CannotDeploy>(must_greet(reader)).text == "a is full; b is mounted noexec");
   CHECK(std::get<AgentRuns>(must_greet(reader)).version == 4294967295U);
@@ -85,7 +85,7 @@ TEST_CASE("greetings are found in noise wherever the bytes are cut") {
       }
     }
     REQUIRE(greetings.size() == 2);
-    CHECK(std::get<NeedAgent>(greetings[0]).machine == "aarch64");
+    CHECK(std::get<NeedAgent>(greetings[0]).architecture == "aarch64");
     CHECK(std::get<AgentRuns>(greetings[1]).version == kProtocolVersion);
     CHECK(rest == frames);
   }

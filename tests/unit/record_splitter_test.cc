@@ -1,11 +1,11 @@
-#include "common/pipes/record_splitter.h"
+#include "common/fifos/record_splitter.h"
 
 #include "tests/support/catch.h"
 #include "tests/support/record_io.h"
 
 using namespace sml;
-using namespace sml::pipes;
-using plan::PipeFraming;
+using namespace sml::fifos;
+using plan::FifoFraming;
 using test::frame;
 
 namespace {
@@ -29,7 +29,7 @@ Sizes sizes_of(RecordSplitter& splitter, std::string_view stream, std::size_t st
 }
 
 std::string fault_of(std::string_view stream, std::size_t step) {
-  RecordSplitter splitter(PipeFraming::Records, 1);
+  RecordSplitter splitter(FifoFraming::Records, 1);
   try {
     sizes_of(splitter, stream, step);
   } catch (const Error& why) {
@@ -44,7 +44,7 @@ TEST_CASE("a RecordIO record ends behind its padding, and behind its last part")
   const std::string parts = frame("abc", 1) + frame("", 2) + frame("defgh", 3);
   const std::string stream = frame("") + frame("x") + parts + frame("four") + frame(std::string(1000, 'y'));
   for (const std::size_t step : {1U, 3U, 7U, 8U, 9U, 100U, 5000U}) {
-    RecordSplitter splitter(PipeFraming::Records, 1);
+    RecordSplitter splitter(FifoFraming::Records, 1);
     CHECK(sizes_of(splitter, stream, step) == Sizes{8, 12, 36, 12, 1008});
     CHECK(splitter.end().has_value());
     CHECK(splitter.offset() == stream.size());
@@ -69,7 +69,7 @@ TEST_CASE("a stream that ends within a record is told from one that is whole") {
   const std::string first = frame("hello");
   for (const std::string& stream : {first + frame("world").substr(0, 3), first + frame("world").substr(0, 8),
                                     first + frame("world").substr(0, 15), first + frame("part", 1)}) {
-    RecordSplitter splitter(PipeFraming::Records, 1);
+    RecordSplitter splitter(FifoFraming::Records, 1);
     sizes_of(splitter, stream, 1000);
     REQUIRE(splitter.end().has_error());
     CHECK_THAT(splitter.end().error().message(), Catch::Contains("began at byte 16"));
@@ -78,11 +78,11 @@ TEST_CASE("a stream that ends within a record is told from one that is whole") {
 
 TEST_CASE("lines and pieces") {
   for (const std::size_t step : {1U, 2U, 100U}) {
-    RecordSplitter lines(PipeFraming::Lines, 1);
+    RecordSplitter lines(FifoFraming::Lines, 1);
     CHECK(sizes_of(lines, "a\n\nbcd\nrest", step) == Sizes{2, 1, 4});
     CHECK(lines.inside());
     CHECK(lines.end().has_value());
-    RecordSplitter pieces(PipeFraming::Bytes, 3);
+    RecordSplitter pieces(FifoFraming::Bytes, 3);
     CHECK(sizes_of(pieces, "abcdefgh", step) == Sizes{3, 3});
     CHECK(pieces.inside());
   }

@@ -1,10 +1,10 @@
-#include "common/pipes/objects.h"
+#include "common/fifos/objects.h"
 
 #include <numeric>
 #include <optional>
 #include <utility>
 
-namespace sml::pipes {
+namespace sml::fifos {
 
 namespace {
 
@@ -163,4 +163,4 @@ std::vector<std::uint32_t> shuffled(std::uint32_t count, std::uint64_t seed, std
   return out;
 }
 
-}  // namespace sml::pipes
+}  // namespace sml::fifos

@@ -1,4 +1,4 @@
-#include "launcher/agent/pipes.h"
+#include "launcher/agent/fifo_service.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -30,25 +30,25 @@ std::string platform_folder(const plan::Environment& environment) {
   return before.empty() || exists(folder) ? folder : before + "/input/data";
 }
 
-bool is_shared(const plan::PipeChannel& channel) { return channel.framing == plan::PipeFraming::Whole; }
+bool is_shared(const plan::FifoChannel& channel) { return channel.framing == plan::FifoFraming::Whole; }
 
-Result<void> make_folder(const std::string& path) {
+Result<void> make_fifo_folder(const std::string& path) {
   if (::mkdir(path.c_str(), 0700) == 0 || errno == EEXIST) return {};
   return sys_error(ErrorKind::Io, "cannot make the folder " + show(path), errno);
 }
 
 // Workers may open them before the feeder runs.
-Result<void> make_first_fifos(const std::vector<PipeFeed>& feeds) {
-  for (const PipeFeed& feed : feeds) {
+Result<void> make_first_fifos(const std::vector<FifoFeed>& feeds) {
+  for (const FifoFeed& feed : feeds) {
     for (const std::string& folder : feed.folders) {
-      if (Result<void> made = PipeSink(folder, feed.channel.name).make(0); !made) return made;
+      if (Result<void> made = FifoSink(folder, feed.channel.name).make(0); !made) return made;
     }
   }
   return {};
 }
 
 // In the child: nothing of the agent's is left but the two pipes, the memory, and the place among its children.
-[[noreturn]] void serve_as_feeder(const std::vector<PipeFeed>& feeds, int control, int report, pid_t agent) {
+[[noreturn]] void serve_as_feeder(const std::vector<FifoFeed>& feeds, int control, int report, pid_t agent) {
   constexpr int kControl = 3;
   constexpr int kReport = 4;
   constexpr unsigned kFirstForeign = 5;
@@ -68,7 +68,7 @@ Result<void> make_first_fifos(const std::vector<PipeFeed>& feeds) {
     for (unsigned long fd = kFirstForeign; fd < limit; ++fd) ::close(static_cast<int>(fd));
   }
   try {
-    feed_pipes(feeds, kControl, kReport);
+    feed_fifos(feeds, kControl, kReport);
   } catch (const std::exception& e) {
     os::write_all(kReport, std::string("!") + e.what() + "\n");
     ::_exit(1);
@@ -78,22 +78,22 @@ Result<void> make_first_fifos(const std::vector<PipeFeed>& feeds) {
 
 }  // namespace
 
-Pipes::Pipes(const ServiceContext& context, plan::PipePlan plan, const plan::Environment& environment)
+FifoService::FifoService(const ServiceContext& context, plan::FifoPlan plan, const plan::Environment& environment)
     : context_(context),
       report_(context.loop),
       folder_(context.scratch.path().empty() ? "" : context.scratch.path() + "/pipes"),
       plan_(std::move(plan)),
       data_folder_(platform_folder(environment)) {}
 
-Result<void> Pipes::check(wire::Prepared&) {
+Result<void> FifoService::check(wire::Prepared&) {
   if (folder_.empty()) return Error(ErrorKind::Spawn, "no folder for FIFOs can be made in TMPDIR or /tmp");
-  for (const plan::PipeChannel& channel : plan_.channels) {
+  for (const plan::FifoChannel& channel : plan_.channels) {
     if (Result<void> there = check_source(channel); !there) return there;
   }
   return {};
 }
 
-Result<void> Pipes::check_source(const plan::PipeChannel& channel) const {
+Result<void> FifoService::check_source(const plan::FifoChannel& channel) const {
   if (!channel.path.empty()) {
     Result<void> there = check_objects(channel.path);
     return there ? there : Error(there.error()).in("--pipe " + channel.name);
@@ -104,38 +104,38 @@ Result<void> Pipes::check_source(const plan::PipeChannel& channel) const {
       .with_hint("--pipe " + channel.name + "=DIR feeds the channel from files");
 }
 
-std::string Pipes::reader_folder(std::size_t reader) const { return folder_ + "/" + std::to_string(reader); }
+std::string FifoService::reader_folder(std::size_t reader) const { return folder_ + "/" + std::to_string(reader); }
 
-std::string Pipes::host_folder() const {
+std::string FifoService::host_folder() const {
   return ::access(data_folder_.c_str(), W_OK | X_OK) == 0 ? data_folder_ : folder_ + "/host";
 }
 
-plan::Environment Pipes::variables(Rank rank) const {
+plan::Environment FifoService::variables(Rank rank) const {
   const auto reader = std::find(plan_.readers.begin(), plan_.readers.end(), rank);
   if (reader == plan_.readers.end()) return {};
   const std::string own = reader_folder(static_cast<std::size_t>(reader - plan_.readers.begin()));
   const bool all_shared = std::all_of(plan_.channels.begin(), plan_.channels.end(), is_shared);
   plan::Environment out{"SML_PIPE_DIR=" + (all_shared ? host_folder() : own)};
-  for (const plan::PipeChannel& channel : plan_.channels) {
-    plan::Environment more = plan::pipe_variables(channel, is_shared(channel) ? host_folder() : own);
+  for (const plan::FifoChannel& channel : plan_.channels) {
+    plan::Environment more = plan::fifo_variables(channel, is_shared(channel) ? host_folder() : own);
     std::move(more.begin(), more.end(), std::back_inserter(out));
   }
   return out;
 }
 
-Result<void> Pipes::make_folders() const {
-  if (Result<void> made = make_folder(folder_); !made) return made;
-  if (Result<void> made = make_folder(host_folder()); !made) return made;
+Result<void> FifoService::make_folders() const {
+  if (Result<void> made = make_fifo_folder(folder_); !made) return made;
+  if (Result<void> made = make_fifo_folder(host_folder()); !made) return made;
   for (std::size_t i = 0; i < plan_.readers.size(); ++i) {
-    if (Result<void> made = make_folder(reader_folder(i)); !made) return made;
+    if (Result<void> made = make_fifo_folder(reader_folder(i)); !made) return made;
   }
   return {};
 }
 
-std::vector<PipeFeed> Pipes::feeds() const {
-  std::vector<PipeFeed> out;
-  for (const plan::PipeChannel& channel : plan_.channels) {
-    PipeFeed& feed = out.emplace_back(PipeFeed{channel, data_folder_, {}, {}});
+std::vector<FifoFeed> FifoService::feeds() const {
+  std::vector<FifoFeed> out;
+  for (const plan::FifoChannel& channel : plan_.channels) {
+    FifoFeed& feed = out.emplace_back(FifoFeed{channel, data_folder_, {}, {}});
     if (is_shared(channel)) {
       feed.folders.push_back(host_folder());
       feed.readers.emplace_back("a worker");
@@ -150,9 +150,9 @@ std::vector<PipeFeed> Pipes::feeds() const {
 }
 
 // FIFOs in the platform's folder that we have fed, or an earlier job whose end was violent.
-void Pipes::remove_old() const {
+void FifoService::remove_old() const {
   const std::string folder = host_folder();
-  for (const plan::PipeChannel& channel : plan_.channels) {
+  for (const plan::FifoChannel& channel : plan_.channels) {
     if (!is_shared(channel)) continue;
     const std::string front = channel.name + "_";
     for (const std::string& name : list_folder(folder)) {
@@ -165,19 +165,19 @@ void Pipes::remove_old() const {
   }
 }
 
-void Pipes::start(const wire::Start&) {
+void FifoService::start(const wire::Start&) {
   Result<void> started = make_folders();
   if (started) started = fork_feeder();
   if (!started) fail(started.error().message());
 }
 
-Result<void> Pipes::fork_feeder() {
+Result<void> FifoService::fork_feeder() {
   Result<os::Pipe> control = os::make_pipe();
   Result<os::Pipe> report = os::make_pipe();
   if (!control) return control.error();
   if (!report) return report.error();
   remove_old();
-  const std::vector<PipeFeed> all = feeds();
+  const std::vector<FifoFeed> all = feeds();
   if (Result<void> made = make_first_fifos(all); !made) return made;
   const pid_t agent = ::getpid();
   feeder_ = ::fork();
@@ -189,7 +189,7 @@ Result<void> Pipes::fork_feeder() {
   return {};
 }
 
-void Pipes::listen() {
+void FifoService::listen() {
   const auto handler = [this](boost::system::error_code error, std::size_t size) {
     heard_.append(buffer_.data(), size);
     for (std::size_t end = heard_.find('\n'); end != std::string::npos; end = heard_.find('\n')) {
@@ -201,26 +201,26 @@ void Pipes::listen() {
   report_.async_read_some(boost::asio::buffer(buffer_), lifetime_.guard(handler));
 }
 
-void Pipes::note(std::string_view line) {
+void FifoService::note(std::string_view line) {
   if (line.empty()) return;
   const std::string text(line.substr(1));
   if (line.front() != '!') return context_.warn(text);
   if (!std::exchange(ending_, true)) fail(text);
 }
 
-void Pipes::worker_ended(Rank rank, const ExitStatus&) {
+void FifoService::worker_ended(Rank rank, const ExitStatus&) {
   const auto found = std::find(plan_.readers.begin(), plan_.readers.end(), rank);
   if (found == plan_.readers.end() || !control_) return;
   const auto reader = static_cast<DeadReader>(found - plan_.readers.begin());
   os::write_all(control_.get(), {reinterpret_cast<const char*>(&reader), sizeof reader});
 }
 
-void Pipes::end() {
+void FifoService::end() {
   ending_ = true;
   control_.reset();
 }
 
-bool Pipes::process_ended(pid_t pid, const ExitStatus& status) {
+bool FifoService::process_ended(pid_t pid, const ExitStatus& status) {
   if (pid != feeder_) return false;
   feeder_ = -1;
   control_.reset();

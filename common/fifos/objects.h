@@ -7,7 +7,7 @@
 
 #include "common/core/error.h"
 
-namespace sml::pipes {
+namespace sml::fifos {
 
 inline constexpr std::size_t kLargestManifest = std::size_t{256} << 20;
 
@@ -20,4 +20,4 @@ Result<std::vector<std::string>> parse_manifest(std::string_view text, std::stri
 // machine.
 std::vector<std::uint32_t> shuffled(std::uint32_t count, std::uint64_t seed, std::uint32_t epoch);
 
-}  // namespace sml::pipes
+}  // namespace sml::fifos

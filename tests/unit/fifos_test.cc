@@ -1,4 +1,4 @@
-#include "common/plan/pipes.h"
+#include "common/plan/fifos.h"
 
 #include "tests/support/catch.h"
 
@@ -6,21 +6,21 @@ using namespace sml;
 using namespace sml::plan;
 
 TEST_CASE("--pipe names a channel, its files and how they are read") {
-  CHECK(*parse_pipe("train=/data/x") == PipeChannel{.name = "train", .path = "/data/x"});
-  CHECK(*parse_pipe("a.b-c_9=m=1.json") == PipeChannel{.name = "a.b-c_9", .path = "m=1.json"});
+  CHECK(*parse_pipe("train=/data/x") == FifoChannel{.name = "train", .path = "/data/x"});
+  CHECK(*parse_pipe("a.b-c_9=m=1.json") == FifoChannel{.name = "a.b-c_9", .path = "m=1.json"});
   CHECK(*parse_pipe("t=d,wrap=recordio,gunzip,shuffle=18446744073709551615") ==
-        PipeChannel{.name = "t",
+        FifoChannel{.name = "t",
                     .path = "d",
-                    .wrap = PipeWrap::RecordIo,
-                    .compression = PipeCompression::Gzip,
-                    .order = PipeOrder::Shuffled,
+                    .wrap = FifoWrap::RecordIo,
+                    .compression = FifoCompression::Gzip,
+                    .order = FifoOrder::Shuffled,
                     .seed = UINT64_MAX});
 }
 
 TEST_CASE("--pipe-fanout names a channel and what is dealt") {
-  CHECK(*parse_pipe_fanout("train") == PipeChannel{.name = "train", .framing = PipeFraming::Records});
+  CHECK(*parse_pipe_fanout("train") == FifoChannel{.name = "train", .framing = FifoFraming::Records});
   CHECK(*parse_pipe_fanout("train:lines,group=3,equalize=drop") ==
-        PipeChannel{.name = "train", .framing = PipeFraming::Lines, .group = 3, .equalize = Equalize::Drop});
+        FifoChannel{.name = "train", .framing = FifoFraming::Lines, .group = 3, .equalize = Equalize::Drop});
   CHECK(parse_pipe_fanout("train:bytes")->group == kDefaultPiece);
   CHECK(parse_pipe_fanout("train:bytes,group=3073")->group == 3073);
 }
@@ -67,23 +67,23 @@ TEST_CASE("what is wrong in a channel's option is quoted") {
 }
 
 TEST_CASE("a channel of both options is fed and dealt out") {
-  const PipeChannel feeds[] = {*parse_pipe("a=rel,gunzip"), *parse_pipe("b=/abs")};
-  const PipeChannel fanouts[] = {*parse_pipe_fanout("a:lines,group=2"), *parse_pipe_fanout("c")};
-  const auto joined = join_pipes(feeds, fanouts, 3, "/home/me");
+  const FifoChannel feeds[] = {*parse_pipe("a=rel,gunzip"), *parse_pipe("b=/abs")};
+  const FifoChannel fanouts[] = {*parse_pipe_fanout("a:lines,group=2"), *parse_pipe_fanout("c")};
+  const auto joined = join_fifos(feeds, fanouts, 3, "/home/me");
   REQUIRE(joined.size() == 3);
-  CHECK(joined[0] == PipeChannel{.name = "a",
+  CHECK(joined[0] == FifoChannel{.name = "a",
                                  .path = "/home/me/rel",
-                                 .compression = PipeCompression::Gzip,
-                                 .framing = PipeFraming::Lines,
+                                 .compression = FifoCompression::Gzip,
+                                 .framing = FifoFraming::Lines,
                                  .group = 2,
                                  .epochs = 3});
-  CHECK(joined[1] == PipeChannel{.name = "b", .path = "/abs", .epochs = 3});
-  CHECK(joined[2] == PipeChannel{.name = "c", .framing = PipeFraming::Records, .epochs = 3});
+  CHECK(joined[1] == FifoChannel{.name = "b", .path = "/abs", .epochs = 3});
+  CHECK(joined[2] == FifoChannel{.name = "c", .framing = FifoFraming::Records, .epochs = 3});
 }
 
 TEST_CASE("a channel's variable is that of the platform, and one that a shell can read") {
   using Words = std::vector<std::string>;
-  CHECK(pipe_variables({.name = "train"}, "/p/0") == Words{"SM_CHANNEL_TRAIN=/p/0/train"});
-  CHECK(pipe_variables({.name = "my-d.1"}, "/p") ==
+  CHECK(fifo_variables({.name = "train"}, "/p/0") == Words{"SM_CHANNEL_TRAIN=/p/0/train"});
+  CHECK(fifo_variables({.name = "my-d.1"}, "/p") ==
         Words{"SM_CHANNEL_MY-D.1=/p/my-d.1", "SM_CHANNEL_MY_D_1=/p/my-d.1"});
 }

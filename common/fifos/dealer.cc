@@ -1,17 +1,17 @@
-#include "common/pipes/dealer.h"
+#include "common/fifos/dealer.h"
 
 #include <utility>
 
-namespace sml::pipes {
+namespace sml::fifos {
 
 using plan::Equalize;
-using plan::PipeFraming;
+using plan::FifoFraming;
 
-Dealer::Dealer(const plan::PipeChannel& channel, std::uint32_t readers, std::size_t longest_round)
+Dealer::Dealer(const plan::FifoChannel& channel, std::uint32_t readers, std::size_t longest_round)
     : splitter_(channel.framing, channel.group),
       framing_(channel.framing),
       equalize_(channel.equalize),
-      group_(channel.framing == PipeFraming::Bytes ? 1 : channel.group),
+      group_(channel.framing == FifoFraming::Bytes ? 1 : channel.group),
       kept_(readers),
       whole_(readers),
       longest_round_(longest_round) {}
@@ -34,7 +34,7 @@ Result<std::span<const Share>> Dealer::end() {
   shares_.clear();
   for (std::uint32_t i = 0; i < kept_.size(); ++i) kept_[i].erase(0, std::exchange(whole_[i], 0));
   // The last line needs no end; a last piece that is too short is none.
-  if (framing_ == PipeFraming::Lines && splitter_.inside()) record_ended();
+  if (framing_ == FifoFraming::Lines && splitter_.inside()) record_ended();
   return whole_rounds();
 }
 
@@ -74,4 +74,4 @@ std::span<const Share> Dealer::whole_rounds() {
   return shares_;
 }
 
-}  // namespace sml::pipes
+}  // namespace sml::fifos

@@ -1,4 +1,4 @@
-#include "launcher/agent/pipe_feeder.h"
+#include "launcher/agent/fifo_feeder.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -14,8 +14,8 @@
 
 namespace sml::agent {
 
-using pipes::Act;
-using pipes::ReaderState;
+using fifos::Act;
+using fifos::ReaderState;
 
 namespace {
 
@@ -40,7 +40,7 @@ bool is_fifo_of_ours(const struct stat& status) {
 
 }  // namespace
 
-Result<void> PipeSink::make(std::uint32_t epoch) const {
+Result<void> FifoSink::make(std::uint32_t epoch) const {
   const std::string path = base_ + std::to_string(epoch);
   if (::mkfifo(path.c_str(), 0600) == 0) return {};
   const int why = errno;
@@ -49,21 +49,21 @@ Result<void> PipeSink::make(std::uint32_t epoch) const {
   return sys_error(ErrorKind::Io, "cannot make the FIFO " + show(path), why);
 }
 
-void PipeSink::await(std::uint32_t epoch) {
+void FifoSink::await(std::uint32_t epoch) {
   epoch_ = epoch;
   awaiting_ = true;
   finishing_ = false;
   forget();
 }
 
-void PipeSink::forget() {
+void FifoSink::forget() {
   backlog_.clear();
   sent_ = 0;
   listed_.clear();
   listed_size_ = 0;
 }
 
-Result<bool> PipeSink::look() {
+Result<bool> FifoSink::look() {
   const std::string path = base_ + std::to_string(epoch_);
   fd_.reset(::open(path.c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW));
   if (!fd_ && (errno == ENXIO || errno == EINTR)) return false;  // nobody reads
@@ -78,7 +78,7 @@ Result<bool> PipeSink::look() {
 }
 
 // Small pieces are cheaper to copy than to list; order is kept.
-void PipeSink::add(std::string_view bytes) {
+void FifoSink::add(std::string_view bytes) {
   const bool list = fd_ && (bytes.size() >= kWorthListing || !listed_.empty()) && backlog_.empty();
   if (!list) {
     backlog_ += bytes;
@@ -89,7 +89,7 @@ void PipeSink::add(std::string_view bytes) {
 }
 
 // Copies what has not been written.
-void PipeSink::keep_listed(std::size_t written) {
+void FifoSink::keep_listed(std::size_t written) {
   for (const iovec& piece : listed_) {
     const std::size_t skipped = std::min(written, piece.iov_len);
     written -= skipped;
@@ -100,7 +100,7 @@ void PipeSink::keep_listed(std::size_t written) {
 }
 
 // False: nobody reads.
-bool PipeSink::write_listed() {
+bool FifoSink::write_listed() {
   std::size_t written = 0;
   for (std::size_t at = 0; at < listed_.size(); at += IOV_MAX) {
     const std::span<const iovec> some =
@@ -116,7 +116,7 @@ bool PipeSink::write_listed() {
   return true;
 }
 
-PipeSink::Written PipeSink::write() {
+FifoSink::Written FifoSink::write() {
   if (!listed_.empty() && !write_listed()) return Written::NoReader;
   while (pending() > 0) {
     const ssize_t n = ::write(fd_.get(), backlog_.data() + sent_, pending());
@@ -130,7 +130,7 @@ PipeSink::Written PipeSink::write() {
   return all ? Written::All : Written::Some;
 }
 
-void PipeSink::close() {
+void FifoSink::close() {
   fd_.reset();
   awaiting_ = false;
   finishing_ = false;
@@ -140,7 +140,7 @@ void PipeSink::close() {
 
 // ---- one channel
 
-PipeChannelFeed::PipeChannelFeed(const PipeFeed& feed)
+FifoChannelFeed::FifoChannelFeed(const FifoFeed& feed)
     : feed_(feed),
       machine_(static_cast<std::uint32_t>(feed.folders.size()), feed.channel.epochs),
       dealer_(feed.channel, static_cast<std::uint32_t>(feed.folders.size())),
@@ -150,28 +150,28 @@ PipeChannelFeed::PipeChannelFeed(const PipeFeed& feed)
   for (const std::string& folder : feed.folders) sinks_.emplace_back(folder, feed.channel.name);
 }
 
-std::string PipeChannelFeed::place() const {
+std::string FifoChannelFeed::place() const {
   return "channel " + feed_.channel.name + ", epoch " + std::to_string(machine_.epoch());
 }
 
-void PipeChannelFeed::fail(const Error& why, std::string_view place) {
+void FifoChannelFeed::fail(const Error& why, std::string_view place) {
   if (!fault_) fault_ = Error(ErrorKind::Io, std::string(place) + ": " + why.message());
 }
 
-void PipeChannelFeed::begin() { perform(machine_.begin()); }
+void FifoChannelFeed::begin() { perform(machine_.begin()); }
 
-void PipeChannelFeed::reader_died(std::uint32_t reader) {
+void FifoChannelFeed::reader_died(std::uint32_t reader) {
   // One FIFO for all ranks goes on as long as any of them lives.
-  if (feed_.channel.framing != plan::PipeFraming::Whole) perform(machine_.died(reader));
+  if (feed_.channel.framing != plan::FifoFraming::Whole) perform(machine_.died(reader));
 }
 
-void PipeChannelFeed::perform(const pipes::Steps& steps) {
-  for (const pipes::Step& step : steps) {
+void FifoChannelFeed::perform(const fifos::Steps& steps) {
+  for (const fifos::Step& step : steps) {
     if (!fault_) perform(step);
   }
 }
 
-void PipeChannelFeed::perform(const pipes::Step& step) {
+void FifoChannelFeed::perform(const fifos::Step& step) {
   ++moved_;
   switch (step.act) {
     case Act::Offer: return offer(step.reader);
@@ -183,30 +183,30 @@ void PipeChannelFeed::perform(const pipes::Step& step) {
 }
 
 // The FIFO of the next epoch is there before the end of this one is seen.
-void PipeChannelFeed::offer(std::uint32_t reader) {
-  PipeSink& sink = sinks_[reader];
+void FifoChannelFeed::offer(std::uint32_t reader) {
+  FifoSink& sink = sinks_[reader];
   Result<void> made = sink.make(machine_.epoch());
   if (made && !machine_.last_epoch()) made = sink.make(machine_.epoch() + 1);
   if (!made) return fail(made.error(), place());
   sink.await(machine_.epoch());
 }
 
-void PipeChannelFeed::open_source() {
+void FifoChannelFeed::open_source() {
   source_state_ = Source::Awaited;
-  dealer_ = pipes::Dealer(feed_.channel, static_cast<std::uint32_t>(sinks_.size()));
+  dealer_ = fifos::Dealer(feed_.channel, static_cast<std::uint32_t>(sinks_.size()));
 }
 
-void PipeChannelFeed::close_source() {
+void FifoChannelFeed::close_source() {
   source_->close();
   source_state_ = Source::Closed;
 }
 
-bool PipeChannelFeed::looking() const {
+bool FifoChannelFeed::looking() const {
   return source_state_ == Source::Awaited ||
-         std::any_of(sinks_.begin(), sinks_.end(), [](const PipeSink& sink) { return sink.awaiting(); });
+         std::any_of(sinks_.begin(), sinks_.end(), [](const FifoSink& sink) { return sink.awaiting(); });
 }
 
-void PipeChannelFeed::look() {
+void FifoChannelFeed::look() {
   for (std::uint32_t i = 0; i < sinks_.size() && !fault_; ++i) {
     if (!sinks_[i].awaiting()) continue;
     const Result<bool> there = sinks_[i].look();
@@ -217,12 +217,12 @@ void PipeChannelFeed::look() {
     if (sinks_[i].fd() >= 0) flush(i);
   }
   if (source_state_ != Source::Awaited || fault_) return;
-  const Result<PipeSource::Opened> opened = source_->open(machine_.epoch());
+  const Result<FifoSource::Opened> opened = source_->open(machine_.epoch());
   if (!opened) return fail(opened.error(), place());
-  if (*opened == PipeSource::Opened::Yes) source_state_ = Source::Open;
+  if (*opened == FifoSource::Opened::Yes) source_state_ = Source::Open;
 }
 
-bool PipeChannelFeed::wants_source() const {
+bool FifoChannelFeed::wants_source() const {
   if (source_state_ != Source::Open) return false;
   for (std::uint32_t i = 0; i < sinks_.size(); ++i) {
     if (machine_.takes(i) && sinks_[i].pending() >= kReaderBacklog) return false;
@@ -230,9 +230,9 @@ bool PipeChannelFeed::wants_source() const {
   return true;
 }
 
-bool PipeChannelFeed::ready() const { return wants_source() && source_->wait_fd() < 0; }
+bool FifoChannelFeed::ready() const { return wants_source() && source_->wait_fd() < 0; }
 
-void PipeChannelFeed::add_watches(std::vector<Watch>& out) const {
+void FifoChannelFeed::add_watches(std::vector<Watch>& out) const {
   if (wants_source() && source_->wait_fd() >= 0) out.push_back({source_->wait_fd(), POLLIN, kSource});
   for (std::uint32_t i = 0; i < sinks_.size(); ++i) {
     if (sinks_[i].fd() < 0) continue;
@@ -241,7 +241,7 @@ void PipeChannelFeed::add_watches(std::vector<Watch>& out) const {
   }
 }
 
-void PipeChannelFeed::source_ready() {
+void FifoChannelFeed::source_ready() {
   if (!wants_source()) return;
   const Result<std::optional<std::size_t>> n = source_->read(buffer_);
   if (!n) return fail(n.error(), place());
@@ -252,13 +252,13 @@ void PipeChannelFeed::source_ready() {
   if (ended && !fault_) perform(machine_.source_ended());
 }
 
-void PipeChannelFeed::hand_out(const Result<std::span<const pipes::Share>>& shares) {
+void FifoChannelFeed::hand_out(const Result<std::span<const fifos::Share>>& shares) {
   if (!shares) {
     const std::string where = place() + ", byte " + std::to_string(dealer_.offset());
     const bool from_file = !feed_.channel.path.empty();
     return fail(shares.error(), from_file ? where + " (" + show(source_->place()) + ")" : where);
   }
-  for (const pipes::Share& share : *shares) {
+  for (const fifos::Share& share : *shares) {
     if (machine_.takes(share.reader)) sinks_[share.reader].add(share.bytes);
   }
   for (std::uint32_t i = 0; i < sinks_.size() && !fault_; ++i) {
@@ -266,23 +266,23 @@ void PipeChannelFeed::hand_out(const Result<std::span<const pipes::Share>>& shar
   }
 }
 
-void PipeChannelFeed::flush(std::uint32_t reader) {
-  PipeSink& sink = sinks_[reader];
+void FifoChannelFeed::flush(std::uint32_t reader) {
+  FifoSink& sink = sinks_[reader];
   const std::size_t before = sink.pending();
-  if (sink.fd() >= 0 && sink.write() == PipeSink::Written::NoReader) return perform(machine_.left(reader));
+  if (sink.fd() >= 0 && sink.write() == FifoSink::Written::NoReader) return perform(machine_.left(reader));
   if (sink.pending() != before) ++moved_;
   if (!sink.finished()) return;
   sink.close();
   perform(machine_.finished(reader));
 }
 
-void PipeChannelFeed::reader_ready(std::uint32_t reader, short events) {
+void FifoChannelFeed::reader_ready(std::uint32_t reader, short events) {
   if (sinks_[reader].fd() < 0) return;
   if ((events & POLLERR) != 0) return perform(machine_.left(reader));
   if ((events & POLLOUT) != 0) flush(reader);
 }
 
-std::string PipeChannelFeed::stuck() const {
+std::string FifoChannelFeed::stuck() const {
   std::string late;
   bool somebody_waits = false;
   for (std::uint32_t i = 0; i < sinks_.size(); ++i) {
@@ -307,7 +307,7 @@ void tell(int report, char mark, const std::string& text) { os::write_all(report
 // Tells once in an epoch, or whatever makes no progress, that it does not.
 class StuckWatch {
  public:
-  void look(const PipeChannelFeed& channel, TimePoint now, int report) {
+  void look(const FifoChannelFeed& channel, TimePoint now, int report) {
     if (channel.moved() != seen_) {
       seen_ = channel.moved();
       since_ = now;
@@ -329,14 +329,14 @@ class StuckWatch {
 
 class Feeder {
  public:
-  Feeder(const std::vector<PipeFeed>& feeds, int control, int report)
+  Feeder(const std::vector<FifoFeed>& feeds, int control, int report)
       : control_(control), report_(report), stuck_(feeds.size()) {
     channels_.reserve(feeds.size());
-    for (const PipeFeed& feed : feeds) channels_.emplace_back(feed);
+    for (const FifoFeed& feed : feeds) channels_.emplace_back(feed);
   }
 
   void run() {
-    for (PipeChannelFeed& channel : channels_) channel.begin();
+    for (FifoChannelFeed& channel : channels_) channel.begin();
     int pause = kFirstLookMs;
     while (!failed()) {
       const bool news = turn(pause);
@@ -352,15 +352,15 @@ class Feeder {
  private:
   // One look at everything; false: there was nothing.
   bool turn(int pause) {
-    for (PipeChannelFeed& channel : channels_) channel.look();
+    for (FifoChannelFeed& channel : channels_) channel.look();
     polled_.assign(1, {.fd = control_, .events = POLLIN, .revents = 0});
     watches_.clear();
     sizes_.clear();
-    for (const PipeChannelFeed& channel : channels_) {
+    for (const FifoChannelFeed& channel : channels_) {
       channel.add_watches(watches_);
       sizes_.push_back(watches_.size());
     }
-    for (const PipeChannelFeed::Watch& w : watches_) polled_.push_back({.fd = w.fd, .events = w.events, .revents = 0});
+    for (const FifoChannelFeed::Watch& w : watches_) polled_.push_back({.fd = w.fd, .events = w.events, .revents = 0});
     const bool ready = std::any_of(channels_.begin(), channels_.end(), [](const auto& c) { return c.ready(); });
     const int found = ::poll(polled_.data(), polled_.size(), ready ? 0 : limit(pause));
     if (found > 0 && polled_[0].revents != 0) take_control();
@@ -376,11 +376,11 @@ class Feeder {
   }
 
   void serve(std::size_t index) {
-    PipeChannelFeed& channel = channels_[index];
+    FifoChannelFeed& channel = channels_[index];
     for (std::size_t i = index == 0 ? 0 : sizes_[index - 1]; i < sizes_[index]; ++i) {
       const short events = polled_[i + 1].revents;
       if (events == 0 || channel.fault()) continue;
-      if (watches_[i].reader == PipeChannelFeed::kSource) {
+      if (watches_[i].reader == FifoChannelFeed::kSource) {
         channel.source_ready();
       } else {
         channel.reader_ready(watches_[i].reader, events);
@@ -395,11 +395,11 @@ class Feeder {
     const ssize_t n = ::read(control_, &reader, sizeof reader);  // written in one go, so read in one
     if (n == 0) control_ = -1;
     if (n != sizeof reader) return;
-    for (PipeChannelFeed& channel : channels_) channel.reader_died(reader);
+    for (FifoChannelFeed& channel : channels_) channel.reader_died(reader);
   }
 
   bool failed() {
-    for (const PipeChannelFeed& channel : channels_) {
+    for (const FifoChannelFeed& channel : channels_) {
       if (!channel.fault()) continue;
       tell(report_, '!', channel.fault()->message());
       return true;
@@ -409,15 +409,15 @@ class Feeder {
 
   int control_;  // -1: it has ended
   int report_;
-  std::vector<PipeChannelFeed> channels_;
+  std::vector<FifoChannelFeed> channels_;
   std::vector<StuckWatch> stuck_;
-  std::vector<PipeChannelFeed::Watch> watches_;
+  std::vector<FifoChannelFeed::Watch> watches_;
   std::vector<std::size_t> sizes_;  // of watches_, after each channel
   std::vector<pollfd> polled_;
 };
 
 }  // namespace
 
-void feed_pipes(const std::vector<PipeFeed>& feeds, int control, int report) { Feeder(feeds, control, report).run(); }
+void feed_fifos(const std::vector<FifoFeed>& feeds, int control, int report) { Feeder(feeds, control, report).run(); }
 
 }  // namespace sml::agent

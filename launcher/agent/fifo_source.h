@@ -8,13 +8,13 @@
 #include <vector>
 
 #include "common/core/error.h"
-#include "common/plan/pipes.h"
+#include "common/plan/fifos.h"
 
 namespace sml::agent {
 
-class PipeSource {
+class FifoSource {
  public:
-  virtual ~PipeSource() = default;
+  virtual ~FifoSource() = default;
 
   enum class Opened : std::uint8_t { Yes, NotYet };  // NotYet: what is to be opened is not there; try again
   virtual Result<Opened> open(std::uint32_t epoch) = 0;
@@ -28,9 +28,9 @@ class PipeSource {
 };
 
 // The FIFOs that the platform makes: FOLDER/CHANNEL_EPOCH.
-std::unique_ptr<PipeSource> platform_source(std::string folder, std::string channel);
+std::unique_ptr<FifoSource> platform_source(std::string folder, std::string channel);
 // The files of channel.path, one behind the other.
-std::unique_ptr<PipeSource> file_source(const plan::PipeChannel& channel);
+std::unique_ptr<FifoSource> file_source(const plan::FifoChannel& channel);
 
 // The files of a folder and of those below it by their paths, bytewise; or those of a manifest, in its order. Errors
 // (Config) name the path.

@@ -1,4 +1,4 @@
-#include "launcher/agent/pipe_source.h"
+#include "launcher/agent/fifo_source.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -11,9 +11,9 @@
 #include <unistd.h>
 
 #include "common/core/text.h"
+#include "common/fifos/objects.h"
+#include "common/fifos/record_splitter.h"
 #include "common/os/fd.h"
-#include "common/pipes/objects.h"
-#include "common/pipes/record_splitter.h"
 #include "launcher/agent/gunzip.h"
 
 namespace sml::agent {
@@ -28,7 +28,7 @@ Error broken(const std::string& what, const std::string& path, int sys_errno, Er
   return sys_error(kind, what + " " + show(path), sys_errno);
 }
 
-class PlatformSource final : public PipeSource {
+class PlatformSource final : public FifoSource {
  public:
   PlatformSource(std::string folder, std::string channel) : base_(std::move(folder) + "/" + std::move(channel) + "_") {}
 
@@ -61,8 +61,8 @@ class PlatformSource final : public PipeSource {
 // One file, as it is or without its compression.
 class ObjectReader {
  public:
-  ObjectReader(std::string path, plan::PipeCompression compression)
-      : path_(std::move(path)), gzip_(compression == plan::PipeCompression::Gzip) {}
+  ObjectReader(std::string path, plan::FifoCompression compression)
+      : path_(std::move(path)), gzip_(compression == plan::FifoCompression::Gzip) {}
 
   Result<void> open() {
     fd_.reset(::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK));
@@ -128,9 +128,9 @@ class ObjectReader {
   std::string_view in_;  // of buffer_
 };
 
-class FileSource final : public PipeSource {
+class FileSource final : public FifoSource {
  public:
-  explicit FileSource(const plan::PipeChannel& channel) : channel_(channel) {}
+  explicit FileSource(const plan::FifoChannel& channel) : channel_(channel) {}
 
   Result<Opened> open(std::uint32_t epoch) override {
     Result<std::vector<std::string>> objects = list_objects(channel_.path);
@@ -138,8 +138,8 @@ class FileSource final : public PipeSource {
     objects_ = std::move(*objects);
     next_ = 0;
     order_.clear();
-    if (channel_.order == plan::PipeOrder::Shuffled) {
-      order_ = pipes::shuffled(static_cast<std::uint32_t>(objects_.size()), channel_.seed, epoch);
+    if (channel_.order == plan::FifoOrder::Shuffled) {
+      order_ = fifos::shuffled(static_cast<std::uint32_t>(objects_.size()), channel_.seed, epoch);
     }
     return Opened::Yes;
   }
@@ -167,7 +167,7 @@ class FileSource final : public PipeSource {
   std::string place() const override { return object_ ? object_->path() : channel_.path; }
 
  private:
-  bool wraps() const { return channel_.wrap == plan::PipeWrap::RecordIo; }
+  bool wraps() const { return channel_.wrap == plan::FifoWrap::RecordIo; }
 
   std::size_t take_frame(std::span<char> out) {
     const std::size_t size = std::min(out.size(), frame_.size());
@@ -184,13 +184,13 @@ class FileSource final : public PipeSource {
     if (!wraps()) return {};
     const Result<std::uint64_t> size = object_->size();
     if (!size) return size.error();
-    if (*size > pipes::kLongestPayload) {
+    if (*size > fifos::kLongestPayload) {
       return Error(ErrorKind::Io, show(object_->path()) + " has " + std::to_string(*size) +
                                       " bytes, and a RecordIO record at most " +
-                                      std::to_string(pipes::kLongestPayload));
+                                      std::to_string(fifos::kLongestPayload));
     }
     size_ = *size;
-    const auto header = pipes::record_header(static_cast<std::uint32_t>(size_));
+    const auto header = fifos::record_header(static_cast<std::uint32_t>(size_));
     frame_.assign(header.data(), header.size());
     return {};
   }
@@ -200,12 +200,12 @@ class FileSource final : public PipeSource {
       return Error(ErrorKind::Io, show(object_->path()) + " has changed while it was read: " + std::to_string(size_) +
                                       " bytes before, now " + std::to_string(taken_));
     }
-    if (wraps()) frame_.assign(pipes::record_padding(size_), '\0');
+    if (wraps()) frame_.assign(fifos::record_padding(size_), '\0');
     object_.reset();
     return {};
   }
 
-  plan::PipeChannel channel_;
+  plan::FifoChannel channel_;
   std::vector<std::string> objects_;
   std::vector<std::uint32_t> order_;  // empty: as they are
   std::size_t next_ = 0;
@@ -246,11 +246,11 @@ Result<std::vector<std::string>> read_manifest(const std::string& path) {
     if (n < 0) return broken("cannot read the manifest", path, errno, ErrorKind::Config);
     if (n == 0) break;
     text.append(buffer.data(), static_cast<std::size_t>(n));
-    if (text.size() > pipes::kLargestManifest) return broken("too large a manifest:", path, EFBIG, ErrorKind::Config);
+    if (text.size() > fifos::kLargestManifest) return broken("too large a manifest:", path, EFBIG, ErrorKind::Config);
   }
   const std::size_t slash = path.rfind('/');
   Result<std::vector<std::string>> objects =
-      pipes::parse_manifest(text, slash == std::string::npos ? "." : path.substr(0, slash));
+      fifos::parse_manifest(text, slash == std::string::npos ? "." : path.substr(0, slash));
   if (!objects) return Error(objects.error()).in(show(path));
   return objects;
 }
@@ -265,11 +265,11 @@ Result<bool> is_folder(const std::string& path) {
 
 }  // namespace
 
-std::unique_ptr<PipeSource> platform_source(std::string folder, std::string channel) {
+std::unique_ptr<FifoSource> platform_source(std::string folder, std::string channel) {
   return std::make_unique<PlatformSource>(std::move(folder), std::move(channel));
 }
 
-std::unique_ptr<PipeSource> file_source(const plan::PipeChannel& channel) {
+std::unique_ptr<FifoSource> file_source(const plan::FifoChannel& channel) {
   return std::make_unique<FileSource>(channel);
 }
 

@@ -11,26 +11,26 @@
 #include <sys/uio.h>
 
 #include "common/core/error.h"
+#include "common/fifos/channel_machine.h"
+#include "common/fifos/dealer.h"
 #include "common/os/fd.h"
-#include "common/pipes/channel_machine.h"
-#include "common/pipes/dealer.h"
-#include "common/plan/pipes.h"
-#include "launcher/agent/pipe_source.h"
+#include "common/plan/fifos.h"
+#include "launcher/agent/fifo_source.h"
 
 namespace sml::agent {
 
 // A channel with the places of its FIFOs.
-struct PipeFeed {
-  plan::PipeChannel channel;
+struct FifoFeed {
+  plan::FifoChannel channel;
   std::string platform_folder;       // where the platform's FIFOs are, for a channel that we do not feed
   std::vector<std::string> folders;  // of each reader's FIFOs
   std::vector<std::string> readers;  // for messages: "rank 3"
 };
 
 // The FIFOs of one reader, one after the other: FOLDER/CHANNEL_EPOCH.
-class PipeSink {
+class FifoSink {
  public:
-  PipeSink(const std::string& folder, const std::string& channel) : base_(folder + "/" + channel + "_") {}
+  FifoSink(const std::string& folder, const std::string& channel) : base_(folder + "/" + channel + "_") {}
 
   // Makes the FIFO of an epoch; one that is there stays.
   Result<void> make(std::uint32_t epoch) const;
@@ -64,9 +64,9 @@ class PipeSink {
 };
 
 // One channel: its source, its machine, its dealer and its sinks. `feed` outlives it.
-class PipeChannelFeed {
+class FifoChannelFeed {
  public:
-  explicit PipeChannelFeed(const PipeFeed& feed);
+  explicit FifoChannelFeed(const FifoFeed& feed);
 
   void begin();  // makes the first FIFOs
   void reader_died(std::uint32_t reader);
@@ -95,20 +95,20 @@ class PipeChannelFeed {
 
  private:
   bool wants_source() const;
-  void perform(const pipes::Steps& steps);
-  void perform(const pipes::Step& step);
+  void perform(const fifos::Steps& steps);
+  void perform(const fifos::Step& step);
   void offer(std::uint32_t reader);
   void open_source();
   void close_source();
-  void hand_out(const Result<std::span<const pipes::Share>>& shares);
+  void hand_out(const Result<std::span<const fifos::Share>>& shares);
   void flush(std::uint32_t reader);
   void fail(const Error& why, std::string_view place);
 
-  const PipeFeed& feed_;
-  pipes::ChannelMachine machine_;
-  pipes::Dealer dealer_;
-  std::unique_ptr<PipeSource> source_;
-  std::vector<PipeSink> sinks_;
+  const FifoFeed& feed_;
+  fifos::ChannelMachine machine_;
+  fifos::Dealer dealer_;
+  std::unique_ptr<FifoSource> source_;
+  std::vector<FifoSink> sinks_;
   std::vector<char> buffer_;
   enum class Source : std::uint8_t { Closed, Awaited, Open } source_state_ = Source::Closed;
   std::uint64_t moved_ = 0;
@@ -120,6 +120,6 @@ using DeadReader = std::uint32_t;
 
 // Feeds until `control` ends. What fails goes to `report` as a line that begins with '!', a warning as one that begins
 // with '?'. After a failure no FIFO is closed, so that no reader takes a broken stream for a whole one.
-void feed_pipes(const std::vector<PipeFeed>& feeds, int control, int report);
+void feed_fifos(const std::vector<FifoFeed>& feeds, int control, int report);
 
 }  // namespace sml::agent

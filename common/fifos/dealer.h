@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "common/core/error.h"
-#include "common/pipes/record_splitter.h"
-#include "common/plan/pipes.h"
+#include "common/fifos/record_splitter.h"
+#include "common/plan/fifos.h"
 
-namespace sml::pipes {
+namespace sml::fifos {
 
 // Bytes of the stream, or of the dealer: valid until it is called again.
 struct Share {
@@ -25,7 +25,7 @@ class Dealer {
   // With Equalize::Drop at most so many bytes are kept until a round is whole.
   static constexpr std::size_t kLongestRound = std::size_t{256} << 20;
 
-  Dealer(const plan::PipeChannel& channel, std::uint32_t readers, std::size_t longest_round = kLongestRound);
+  Dealer(const plan::FifoChannel& channel, std::uint32_t readers, std::size_t longest_round = kLongestRound);
 
   // The stream goes on with `bytes`. Errors of kind Io; offset() is the byte of the epoch at which it happened.
   Result<std::span<const Share>> deal(std::string_view bytes);
@@ -39,7 +39,7 @@ class Dealer {
   std::span<const Share> whole_rounds();
 
   RecordSplitter splitter_;
-  plan::PipeFraming framing_;
+  plan::FifoFraming framing_;
   plan::Equalize equalize_;
   std::uint32_t group_;  // records
   std::uint32_t in_group_ = 0;
@@ -52,4 +52,4 @@ class Dealer {
   std::size_t longest_round_;
 };
 
-}  // namespace sml::pipes
+}  // namespace sml::fifos

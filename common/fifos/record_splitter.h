@@ -11,9 +11,9 @@
 #include <string_view>
 
 #include "common/core/error.h"
-#include "common/plan/pipes.h"
+#include "common/plan/fifos.h"
 
-namespace sml::pipes {
+namespace sml::fifos {
 
 inline constexpr std::uint32_t kRecordMagic = 0xCED7230A;
 inline constexpr std::size_t kRecordHeader = 8;
@@ -28,8 +28,8 @@ constexpr std::uint32_t record_padding(std::uint64_t length) {
 
 class RecordSplitter {
  public:
-  // `piece`: bytes in a piece, for PipeFraming::Bytes.
-  RecordSplitter(plan::PipeFraming framing, std::uint32_t piece) : framing_(framing), piece_(piece) {}
+  // `piece`: bytes in a piece, for FifoFraming::Bytes.
+  RecordSplitter(plan::FifoFraming framing, std::uint32_t piece) : framing_(framing), piece_(piece) {}
 
   enum class Ends : bool { No, Yes };
   struct Cut {
@@ -56,7 +56,7 @@ class RecordSplitter {
   Cut refuse(std::size_t at, std::string why);
   Cut cut(std::size_t size, Ends ends);
 
-  plan::PipeFraming framing_;
+  plan::FifoFraming framing_;
   std::uint32_t piece_;
   std::uint64_t offset_ = 0;        // bytes taken
   std::uint64_t record_begin_ = 0;  // of the record at hand
@@ -69,4 +69,4 @@ class RecordSplitter {
   std::uint64_t fault_at_ = 0;
 };
 
-}  // namespace sml::pipes
+}  // namespace sml::fifos

@@ -9,10 +9,10 @@
 #include <boost/asio/posix/stream_descriptor.hpp>
 
 #include "common/os/fd.h"
-#include "common/plan/pipes.h"
+#include "common/plan/fifos.h"
+#include "launcher/agent/fifo_feeder.h"
 #include "launcher/agent/host_service.h"
 #include "launcher/agent/lifetime.h"
-#include "launcher/agent/pipe_feeder.h"
 
 namespace sml::agent {
 
@@ -21,10 +21,10 @@ namespace sml::agent {
 //
 // The feeder is a child of the agent: it dies with it, and leaves by itself when told to end. It ignores SIGTERM, so
 // that workers that are asked to end do not see the end of their data first.
-class Pipes final : public HostService {
+class FifoService final : public HostService {
  public:
   // `environment` is that of a worker.
-  Pipes(const ServiceContext& context, plan::PipePlan plan, const plan::Environment& environment);
+  FifoService(const ServiceContext& context, plan::FifoPlan plan, const plan::Environment& environment);
 
   Result<void> check(wire::Prepared& answer) override;
   // Makes the folders, starts the feeder.
@@ -36,21 +36,21 @@ class Pipes final : public HostService {
   bool process_ended(pid_t pid, const ExitStatus& status) override;
 
  private:
-  Result<void> check_source(const plan::PipeChannel& channel) const;
+  Result<void> check_source(const plan::FifoChannel& channel) const;
   Result<void> make_folders() const;
   Result<void> fork_feeder();
   std::string reader_folder(std::size_t reader) const;
   std::string host_folder() const;
-  std::vector<PipeFeed> feeds() const;
+  std::vector<FifoFeed> feeds() const;
   void remove_old() const;
   void listen();
   void note(std::string_view line);
-  void fail(const std::string& why) const { context_.tell(wire::PipeFailed{why}); }
+  void fail(const std::string& why) const { context_.tell(wire::FifoFailed{why}); }
 
   const ServiceContext& context_;
   boost::asio::posix::stream_descriptor report_;
   std::string folder_;  // of ours; empty: there is none
-  plan::PipePlan plan_;
+  plan::FifoPlan plan_;
   std::string data_folder_;  // the platform's, whether it is there or not
   pid_t feeder_ = -1;
   os::UniqueFd control_;

@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace sml::pipes {
+namespace sml::fifos {
 
 enum class ReaderState : std::uint8_t {
   Awaited,    // has not opened the FIFO of this epoch
@@ -65,4 +65,4 @@ class ChannelMachine {
   std::vector<ReaderState> readers_;
 };
 
-}  // namespace sml::pipes
+}  // namespace sml::fifos

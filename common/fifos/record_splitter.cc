@@ -1,9 +1,9 @@
-#include "common/pipes/record_splitter.h"
+#include "common/fifos/record_splitter.h"
 
 #include <algorithm>
 #include <cstring>
 
-namespace sml::pipes {
+namespace sml::fifos {
 
 namespace {
 
@@ -50,10 +50,10 @@ std::array<char, kRecordHeader> record_header(std::uint32_t length) {
 
 RecordSplitter::Cut RecordSplitter::next(std::string_view bytes) {
   switch (framing_) {
-    case plan::PipeFraming::Records: return next_record(bytes);
-    case plan::PipeFraming::Lines: return next_line(bytes);
-    case plan::PipeFraming::Bytes: return next_piece(bytes);
-    case plan::PipeFraming::Whole: break;
+    case plan::FifoFraming::Records: return next_record(bytes);
+    case plan::FifoFraming::Lines: return next_line(bytes);
+    case plan::FifoFraming::Bytes: return next_piece(bytes);
+    case plan::FifoFraming::Whole: break;
   }
   return cut(bytes.size(), Ends::No);
 }
@@ -135,9 +135,9 @@ RecordSplitter::Cut RecordSplitter::refuse(std::size_t at, std::string why) {
 }
 
 Result<void> RecordSplitter::end() const {
-  if (framing_ != plan::PipeFraming::Records || !inside()) return {};
+  if (framing_ != plan::FifoFraming::Records || !inside()) return {};
   return Error(ErrorKind::Io, "the stream ends in the middle of a RecordIO record, which began at byte " +
                                   std::to_string(record_begin_));
 }
 
-}  // namespace sml::pipes
+}  // namespace sml::fifos

@@ -1,8 +1,8 @@
-#include "common/pipes/channel_machine.h"
+#include "common/fifos/channel_machine.h"
 
 #include <algorithm>
 
-namespace sml::pipes {
+namespace sml::fifos {
 
 using State = ReaderState;
 
@@ -90,4 +90,4 @@ void ChannelMachine::settle(Steps& steps) {
   offer_all(steps);
 }
 
-}  // namespace sml::pipes
+}  // namespace sml::fifos

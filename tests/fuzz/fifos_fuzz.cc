@@ -8,9 +8,9 @@
 #include <string_view>
 #include <vector>
 
-#include "common/pipes/dealer.h"
-#include "common/pipes/objects.h"
-#include "common/plan/pipes.h"
+#include "common/fifos/dealer.h"
+#include "common/fifos/objects.h"
+#include "common/plan/fifos.h"
 #include "tests/fuzz/require.h"
 
 using sml::fuzz::require;
@@ -27,17 +27,17 @@ struct Outcome {
   std::optional<std::uint64_t> fault;
 };
 
-void add(Outcome& out, const pipes::Dealer& dealer, const Result<std::span<const pipes::Share>>& shares) {
+void add(Outcome& out, const fifos::Dealer& dealer, const Result<std::span<const fifos::Share>>& shares) {
   if (!shares) {
     require(!shares.error().message().empty());
     out.fault = dealer.offset();
     return;
   }
-  for (const pipes::Share& share : *shares) out.dealt[share.reader] += share.bytes;
+  for (const fifos::Share& share : *shares) out.dealt[share.reader] += share.bytes;
 }
 
-Outcome deal(const plan::PipeChannel& channel, std::uint32_t readers, std::string_view stream, std::size_t step) {
-  pipes::Dealer dealer(channel, readers);
+Outcome deal(const plan::FifoChannel& channel, std::uint32_t readers, std::string_view stream, std::size_t step) {
+  fifos::Dealer dealer(channel, readers);
   Outcome out{Dealt(readers), {}};
   for (; !stream.empty() && !out.fault; stream.remove_prefix(std::min(step, stream.size()))) {
     add(out, dealer, dealer.deal(stream.substr(0, step)));
@@ -56,13 +56,13 @@ void try_stream(std::string_view input) {
   if (input.size() < 2) return;
   const auto choice = static_cast<unsigned char>(input[0]);
   const std::size_t step = 1 + static_cast<unsigned char>(input[1]) % 32;
-  constexpr plan::PipeFraming kFramings[] = {plan::PipeFraming::Whole, plan::PipeFraming::Records,
-                                             plan::PipeFraming::Lines, plan::PipeFraming::Bytes};
-  plan::PipeChannel channel{.name = "c"};
+  constexpr plan::FifoFraming kFramings[] = {plan::FifoFraming::Whole, plan::FifoFraming::Records,
+                                             plan::FifoFraming::Lines, plan::FifoFraming::Bytes};
+  plan::FifoChannel channel{.name = "c"};
   channel.framing = kFramings[choice % 4];
   channel.group = 1 + choice / 4 % 4;
   channel.equalize = choice < 128 ? plan::Equalize::No : plan::Equalize::Drop;
-  const std::uint32_t readers = channel.framing == plan::PipeFraming::Whole ? 1 : 1 + choice / 16 % 4;
+  const std::uint32_t readers = channel.framing == plan::FifoFraming::Whole ? 1 : 1 + choice / 16 % 4;
   const std::string_view stream = input.substr(2);
   const Outcome pieces = deal(channel, readers, stream, step);
   const Outcome whole = deal(channel, readers, stream, stream.size() + 1);
@@ -84,9 +84,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       continue;
     }
     require(!parsed->name.empty() && parsed->name.size() <= 64 && parsed->group > 0);
-    require(!plan::pipe_variables(*parsed, "/f").empty());
+    require(!plan::fifo_variables(*parsed, "/f").empty());
   }
-  const Result<std::vector<std::string>> objects = pipes::parse_manifest(input, "/m");
+  const Result<std::vector<std::string>> objects = fifos::parse_manifest(input, "/m");
   if (!objects) return 0;
   require(!objects->empty());
   for (const std::string& path : *objects) require(path.starts_with('/') && path.find('\0') == std::string::npos);

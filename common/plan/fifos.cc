@@ -1,4 +1,4 @@
-#include "common/plan/pipes.h"
+#include "common/plan/fifos.h"
 
 #include <algorithm>
 #include <charconv>
@@ -20,14 +20,14 @@ bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z')
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 char upper(char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c; }
 
-Error bad_pipe(string_view text, string_view expected) {
+Error bad_fifo(string_view text, string_view expected) {
   return Error(ErrorKind::Usage, "\"" + show(text, 80) + "\" is not " + std::string(expected));
 }
 
 Result<void> check_name(string_view name) {
   const auto fits = [](char c) { return is_letter(c) || is_digit(c) || c == '.' || c == '-' || c == '_'; };
   if (!name.empty() && name.size() <= kLongestName && std::all_of(name.begin(), name.end(), fits)) return {};
-  return bad_pipe(name, "the name of a channel: 1 to 64 letters, digits, dots, hyphens and underscores");
+  return bad_fifo(name, "the name of a channel: 1 to 64 letters, digits, dots, hyphens and underscores");
 }
 
 template <class Number>
@@ -46,10 +46,10 @@ string_view take_word(string_view& text) {
   return word;
 }
 
-using TakeWord = Result<void> (*)(PipeChannel& channel, string_view word);
+using TakeWord = Result<void> (*)(FifoChannel& channel, string_view word);
 
 // The words behind the first comma, each once.
-Result<void> take_words(PipeChannel& channel, string_view rest, TakeWord take) {
+Result<void> take_words(FifoChannel& channel, string_view rest, TakeWord take) {
   std::vector<string_view> seen;
   for (bool more = true; more;) {
     more = rest.find(',') != string_view::npos;
@@ -64,101 +64,101 @@ Result<void> take_words(PipeChannel& channel, string_view rest, TakeWord take) {
   return {};
 }
 
-Result<void> take_feed_word(PipeChannel& channel, string_view word) {
+Result<void> take_feed_word(FifoChannel& channel, string_view word) {
   constexpr string_view kShuffle = "shuffle=";
   if (word == "wrap=recordio") {
-    channel.wrap = PipeWrap::RecordIo;
+    channel.wrap = FifoWrap::RecordIo;
   } else if (word == "gunzip") {
-    channel.compression = PipeCompression::Gzip;
+    channel.compression = FifoCompression::Gzip;
   } else if (word.starts_with(kShuffle)) {
     const std::optional<std::uint64_t> seed = number<std::uint64_t>(word.substr(kShuffle.size()));
-    if (!seed) return bad_pipe(word, "shuffle=SEED with a whole number as the seed");
-    channel.order = PipeOrder::Shuffled;
+    if (!seed) return bad_fifo(word, "shuffle=SEED with a whole number as the seed");
+    channel.order = FifoOrder::Shuffled;
     channel.seed = *seed;
   } else {
-    return bad_pipe(word, "wrap=recordio, gunzip or shuffle=SEED, which may follow the path after a comma");
+    return bad_fifo(word, "wrap=recordio, gunzip or shuffle=SEED, which may follow the path after a comma");
   }
   return {};
 }
 
-Result<void> take_fanout_word(PipeChannel& channel, string_view word) {
+Result<void> take_fanout_word(FifoChannel& channel, string_view word) {
   constexpr string_view kGroup = "group=";
   if (word == "equalize=drop") {
     channel.equalize = Equalize::Drop;
   } else if (word.starts_with(kGroup)) {
     const std::optional<std::uint32_t> group = number<std::uint32_t>(word.substr(kGroup.size()));
     if (!group || *group == 0 || *group > kLargestGroup) {
-      return bad_pipe(word, "group=K with a whole number from 1 to " + std::to_string(kLargestGroup));
+      return bad_fifo(word, "group=K with a whole number from 1 to " + std::to_string(kLargestGroup));
     }
     channel.group = *group;
   } else {
-    return bad_pipe(word, "group=K or equalize=drop, which may follow the channel after a comma");
+    return bad_fifo(word, "group=K or equalize=drop, which may follow the channel after a comma");
   }
   return {};
 }
 
-std::optional<PipeFraming> framing_of(string_view word) {
-  if (word == "records") return PipeFraming::Records;
-  if (word == "lines") return PipeFraming::Lines;
-  if (word == "bytes") return PipeFraming::Bytes;
+std::optional<FifoFraming> framing_of(string_view word) {
+  if (word == "records") return FifoFraming::Records;
+  if (word == "lines") return FifoFraming::Lines;
+  if (word == "bytes") return FifoFraming::Bytes;
   return std::nullopt;
 }
 
 }  // namespace
 
-Result<PipeChannel> parse_pipe(string_view text) {
+Result<FifoChannel> parse_pipe(string_view text) {
   const std::size_t equals = text.find('=');
-  if (equals == string_view::npos) return bad_pipe(text, "NAME=DIR or NAME=MANIFEST");
-  PipeChannel channel;
+  if (equals == string_view::npos) return bad_fifo(text, "NAME=DIR or NAME=MANIFEST");
+  FifoChannel channel;
   channel.name = text.substr(0, equals);
   if (Result<void> named = check_name(channel.name); !named) return named.error();
   string_view rest = text.substr(equals + 1);
   const bool words_follow = rest.find(',') != string_view::npos;
   channel.path = take_word(rest);
   const bool holds_nul = channel.path.find('\0') != std::string::npos;
-  if (channel.path.empty() || holds_nul) return bad_pipe(text, "NAME=DIR or NAME=MANIFEST");
+  if (channel.path.empty() || holds_nul) return bad_fifo(text, "NAME=DIR or NAME=MANIFEST");
   if (!words_follow) return channel;
   if (Result<void> taken = take_words(channel, rest, take_feed_word); !taken) return taken.error();
   return channel;
 }
 
-Result<PipeChannel> parse_pipe_fanout(string_view text) {
+Result<FifoChannel> parse_pipe_fanout(string_view text) {
   string_view rest = text;
   const bool words_follow = rest.find(',') != string_view::npos;
   const string_view head = take_word(rest);
   const std::size_t colon = std::min(head.find(':'), head.size());
-  PipeChannel channel;
+  FifoChannel channel;
   channel.name = head.substr(0, colon);
   if (Result<void> named = check_name(channel.name); !named) return named.error();
-  const std::optional<PipeFraming> framing =
-      colon == head.size() ? PipeFraming::Records : framing_of(head.substr(colon + 1));
+  const std::optional<FifoFraming> framing =
+      colon == head.size() ? FifoFraming::Records : framing_of(head.substr(colon + 1));
   if (!framing)
-    return bad_pipe(head.substr(colon + 1), "records, lines or bytes, which may follow the channel after a colon");
+    return bad_fifo(head.substr(colon + 1), "records, lines or bytes, which may follow the channel after a colon");
   channel.framing = *framing;
-  if (channel.framing == PipeFraming::Bytes) channel.group = kDefaultPiece;
+  if (channel.framing == FifoFraming::Bytes) channel.group = kDefaultPiece;
   if (!words_follow) return channel;
   if (Result<void> taken = take_words(channel, rest, take_fanout_word); !taken) return taken.error();
   return channel;
 }
 
-std::vector<PipeChannel> join_pipes(std::span<const PipeChannel> feeds, std::span<const PipeChannel> fanouts,
+std::vector<FifoChannel> join_fifos(std::span<const FifoChannel> feeds, std::span<const FifoChannel> fanouts,
                                     std::uint32_t epochs, string_view folder) {
-  std::vector<PipeChannel> out(feeds.begin(), feeds.end());
-  for (PipeChannel& channel : out) {
+  std::vector<FifoChannel> out(feeds.begin(), feeds.end());
+  for (FifoChannel& channel : out) {
     if (!channel.path.starts_with('/')) channel.path = std::string(folder) + "/" + channel.path;
   }
-  for (const PipeChannel& fanout : fanouts) {
-    const auto fed = std::find_if(out.begin(), out.end(), [&](const PipeChannel& c) { return c.name == fanout.name; });
-    PipeChannel& channel = fed == out.end() ? out.emplace_back(PipeChannel{.name = fanout.name}) : *fed;
+  for (const FifoChannel& fanout : fanouts) {
+    const auto fed = std::find_if(out.begin(), out.end(), [&](const FifoChannel& c) { return c.name == fanout.name; });
+    FifoChannel& channel = fed == out.end() ? out.emplace_back(FifoChannel{.name = fanout.name}) : *fed;
     channel.framing = fanout.framing;
     channel.group = fanout.group;
     channel.equalize = fanout.equalize;
   }
-  for (PipeChannel& channel : out) channel.epochs = epochs;
+  for (FifoChannel& channel : out) channel.epochs = epochs;
   return out;
 }
 
-std::vector<std::string> pipe_variables(const PipeChannel& channel, string_view folder) {
+std::vector<std::string> fifo_variables(const FifoChannel& channel, string_view folder) {
   std::string name = "SM_CHANNEL_" + channel.name;
   std::transform(name.begin(), name.end(), name.begin(), upper);
   std::string safe = name;
