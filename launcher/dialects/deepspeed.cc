@@ -28,9 +28,22 @@ Row as_program(string_view names, Program kind) {
   });
 }
 
-constexpr string_view kElastic = "the number of workers of a job is fixed";
+// -1: as if it were not there.
+Row as_count(string_view names, string_view option) {
+  return computed(names, 1, [option](string_view, Values values) -> Result<Meaning> {
+    if (values[0] == "-1") return Meaning();
+    return one(std::string(option), values[0]);
+  });
+}
 
 }  // namespace
+
+// Its elastic jobs, up to 0.18 (launcher/launch.py): 100 restarts, with one host at least unless it is told otherwise.
+std::vector<Given> defaults_of_deepspeed(std::span<const Given> given) {
+  std::vector<Given> out{{"--no-tag", ""}};
+  if (is_given(given, {"--max-restarts"})) out.push_back({"--min-hosts", "1"});
+  return out;
+}
 
 std::vector<Row> deepspeed_rows() {
   return {
@@ -50,8 +63,9 @@ std::vector<Row> deepspeed_rows() {
       noted("save-pid", 0),
       refused("no-ssh", 0, "sml-run is called once, on one host, and starts the workers of all"),
       refused("node-rank", 1, "sml-run is called once, on one host, and starts the workers of all"),
-      refused("min-elastic-nodes max-elastic-nodes", 1, kElastic),
-      refused("elastic-training", 0, kElastic),
+      as_fixed("elastic-training", {{"--max-restarts", "100"}}),
+      as_count("min-elastic-nodes", "--min-hosts"),
+      as_count("max-elastic-nodes", "--max-hosts"),
       refused("bind-cores-to-rank", 0, "write --bind-to core, and --cpus-per-rank N for the cores of each"),
       refused("bind-core-list venv-script autotuning", 1, "sml-run has no such thing"),
   };

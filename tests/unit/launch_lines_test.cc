@@ -436,6 +436,20 @@ TEST_CASE("a number of hosts that may vary is torchrun's word for the fewest and
   CHECK_FALSE(planned->options.host_count);
 }
 
+TEST_CASE("an elastic job of deepspeed is one of 100 restarts, with as few hosts as it says", "[dialects]") {
+  const auto restart = [](const std::string& words) {
+    const Result<Planned> planned = plan_of("deepspeed --hostfile /job/hostfile " + words + " train.py");
+    REQUIRE(planned.has_value());
+    return planned->options.restart;
+  };
+  CHECK(restart("--elastic_training").max == 100);
+  CHECK(restart("--elastic_training").least.hosts == 1U);
+  CHECK(restart("--elastic_training --min_elastic_nodes 2").least.hosts == 2U);
+  CHECK(restart("--elastic_training --min_elastic_nodes -1 --max_elastic_nodes -1").least.hosts == 1U);
+  CHECK(restart("--elastic_training --min_elastic_nodes 1 --max_elastic_nodes 2").most_hosts == 2U);
+  CHECK(restart("").max == 0);
+}
+
 // As Open MPI 4.1.4 on a machine of as many cores.
 TEST_CASE("mpirun starts no more than there are slots, unless it is told to", "[dialects]") {
   const std::string refused =
