@@ -53,6 +53,12 @@ struct HostExcluded {
   HostIndex host;
   std::uint32_t failures = 0;
 };
+// The list of hosts has changed (--host-discovery-script, --watch-hosts): hosts by name, with or without ranks.
+struct HostListChanged {
+  std::vector<std::string> come;       // for the first time
+  std::vector<std::string> back;       // again
+  std::vector<std::string> withdrawn;  // listed no more
+};
 // How much of it is in use, its workers and all others taken together.
 struct HostInUse {
   HostIndex host;
@@ -133,9 +139,9 @@ struct JobEnds {
   std::string no_restart{};  // why no other followed; empty: that needs no word
 };
 
-using Happening = std::variant<JobBegins, HostStep, HostConnected, HostReady, HostFailed, HostExcluded, HostInUse,
-                               HostEnded, WorkersStart, RankStarted, RanksSpawned, RankOutput, RankExited, RankDrained,
-                               SignalCame, JobStops, AttemptFails, AttemptBegins, JobEnds>;
+using Happening = std::variant<JobBegins, HostStep, HostConnected, HostReady, HostFailed, HostExcluded, HostListChanged,
+                               HostInUse, HostEnded, WorkersStart, RankStarted, RanksSpawned, RankOutput, RankExited,
+                               RankDrained, SignalCame, JobStops, AttemptFails, AttemptBegins, JobEnds>;
 
 struct Event {
   TimePoint at;

@@ -81,6 +81,12 @@ class Details {
     about("host_excluded", e.host);
     out_["failures"] = e.failures;
   }
+  void operator()(const HostListChanged& e) {
+    kind("host_list_changed");
+    out_["new"] = e.come;
+    out_["again"] = e.back;
+    out_["withdrawn"] = e.withdrawn;
+  }
   void operator()(const HostEnded& e) { about("host_ended", e.host); }
   void operator()(const WorkersStart& e) {
     kind("workers_start");

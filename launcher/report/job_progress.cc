@@ -22,6 +22,7 @@ struct JobProgress::Listener {
     if (Host* host = p.host(e.host)) host->peaks.add(e.use);
   }
   void operator()(const HostExcluded&) const {}
+  void operator()(const HostListChanged&) const {}
   void operator()(const HostEnded& e) const {
     if (const Host* host = p.host(e.host); host != nullptr && host->state != HostState::Failed) {
       set(e.host, HostState::Ended);

@@ -50,6 +50,14 @@ struct Timeline::Listener {
     if (Host* host = t.host(e.host)) t.add_use(*host, at, e.use);
   }
   void operator()(const HostExcluded&) const {}
+  void operator()(const HostListChanged& e) const {
+    const auto mark = [this](const std::vector<std::string>& hosts, const char* what) {
+      if (!hosts.empty()) t.marks_.push_back({at, "hosts", fold_names(hosts) + what});
+    };
+    mark(e.come, " new in the list");
+    mark(e.back, " in the list again");
+    mark(e.withdrawn, " not in the list any more");
+  }
   void operator()(const HostEnded& e) const {
     if (Host* host = t.host(e.host)) host->end = at;
   }

@@ -43,6 +43,9 @@ void ChangingHosts::listed(const std::vector<plan::Host>& hosts) {
   if (!news.back.empty()) around_.say(told(news.back, "in the list of hosts again"));
   if (!news.withdrawn.empty()) around_.say(told(news.withdrawn, "not in the list of hosts any more"));
   for (const std::string& text : news.resized) around_.say(text);
+  if (!news.come.empty() || !news.back.empty() || !news.withdrawn.empty()) {
+    around_.changed({news.come, news.back, news.withdrawn});
+  }
   for (const plan::MappedHost& host : news.reach) around_.come(host);
   around_.look();
 }

@@ -13,6 +13,7 @@
 #include "common/core/strong.h"
 #include "common/plan/job_map.h"
 #include "launcher/options/restart_options.h"
+#include "launcher/report/event_feed.h"
 #include "launcher/run/host_discovery.h"
 #include "launcher/run/host_pool.h"
 
@@ -30,6 +31,7 @@ class ChangingHosts {
     std::function<void(const plan::MappedHost& host)> come;
     std::function<bool(HostId id)> is_ready;
     std::function<void(const std::string& text)> say;
+    std::function<void(report::HostListChanged how)> changed;
     std::function<void()> look;  // there has been an answer
   };
   // `options` outlive this. `map`: of the first plan.

@@ -56,6 +56,7 @@ Run::Run(const JobOptions& options, plan::LaunchPlan plan, const launch::AgentIm
                        .come = [this](const plan::MappedHost& host) { attempt_->spares().come(host); },
                        .is_ready = [this](HostId id) { return attempt_->spares().is_ready(id); },
                        .say = [this](const std::string& text) { console_.say(text); },
+                       .changed = [this](report::HostListChanged how) { events_.tell(std::move(how)); },
                        .look = [this] { look_for_growth(); }}),
       progress_(loop_.get_executor(), options.progress, attempt_->plan().map,
                 {.flow = [this] { return attempt_->workers().flow(); },

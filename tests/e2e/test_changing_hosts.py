@@ -84,7 +84,7 @@ class Changing(HostsCase):
 
     def test_without_a_host_that_is_listed_no_more_the_workers_start_anew_and_with_it_again(self):
         self.list("algo-1", "algo-2", "algo-3")
-        with self.start("--min-np", "2", "--grow-after", "1s", restarts="1") as job:
+        with self.start("--min-np", "2", "--grow-after", "1s", "--events", self.shared / "events", restarts="1") as job:
             self.assertEqual(self.ranks(job, 1, 6), self.on("algo-1", "algo-2", "algo-3"))
             self.list("algo-1", "algo-3")
             self.assertEqual(self.ranks(job, 2, 4), self.on("algo-1", "algo-3"))
@@ -100,6 +100,9 @@ class Changing(HostsCase):
                      "algo-2 is in the list of hosts again",
                      "the workers are ended, and start anew: there are hosts for 6 ranks (--grow-after)"):
             self.assertIn(text, said)
+        happened = [json.loads(line) for line in (self.shared / "events").read_text().splitlines()]
+        self.assertEqual([[e["new"], e["again"], e["withdrawn"]] for e in happened if e["event"] == "host_list_changed"],
+                         [[[], [], ["algo-2"]], [[], ["algo-2"], []]])
 
     def test_a_lost_host_is_waited_for_until_another_comes(self):
         self.list("algo-1", "algo-2")

@@ -35,6 +35,7 @@ struct Stage {
                               .come = [this](const plan::MappedHost& host) { come.push_back(host.host.name); },
                               .is_ready = [this](HostId id) { return ready.contains(id); },
                               .say = [this](const std::string& text) { said.push_back(text); },
+                              .changed = [](const report::HostListChanged&) {},
                               .look = [this] { ++looks; }});
   }
   ~Stage() { std::remove(path.c_str()); }

@@ -106,6 +106,15 @@ TEST_CASE("signals, the stop and the verdict") {
   CHECK(written.tell(JobEnds{0, "well", std::nullopt})["culprit"].is_null());
 }
 
+TEST_CASE("hosts that come and go are named, whether they have ranks or not") {
+  Written written;
+  const Json line = written.tell(HostListChanged{{"n4", "n5"}, {}, {"b"}});
+  CHECK(line["event"] == "host_list_changed");
+  CHECK(line["new"] == Json::parse(R"(["n4","n5"])"));
+  CHECK(line["again"] == Json::array());
+  CHECK(line["withdrawn"] == Json::parse(R"(["b"])"));
+}
+
 TEST_CASE("bytes that are no UTF-8 do not spoil the file") {
   Written written("a");
   const Json line = written.tell(HostFailed{HostIndex(0), Error(ErrorKind::Deploy, "the login said: \xff\n")});
