@@ -146,4 +146,5 @@ TEST_CASE("libpmix is told of ranks that were spawned, on hosts without one too"
   CHECK(beside.ranks.empty());
   CHECK(number(beside.job, "pmix.job.size") == 6);
   CHECK(number(beside.job, "pmix.local.size") == 0);
+  CHECK(find(beside.job, "pmix.lpeers") == nullptr);
 }
