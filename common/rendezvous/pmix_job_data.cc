@@ -106,7 +106,7 @@ void put_server(std::vector<Info>& to, const JobData& job) {
   put_text(to, "pmix.sys.tmpdir", job.folder);
   put_text(to, "pmix.srv.nspace", job.name_space + ".hosts");
   put(to, "pmix.srv.rank", Type::Rank, job.host);
-  put_text(to, "pmix.hname", job.shape.hosts[job.host]);
+  put_text(to, "pmix.hname", job.host_name);
   put(to, "pmix.srvr.share", Type::Bool, 1);
 }
 
