@@ -27,7 +27,7 @@ JobShape shape_of(const JobMap& map) {
   for (std::uint32_t r = 0; r < map.members(); ++r) has_members[map.ranks[r].host.value()] = true;
   for (std::size_t i = 0; i < map.hosts.size(); ++i) {
     out.slots += map.hosts[i].slots;
-    if (!map.hosts[i].ranks.empty()) out.universe += map.hosts[i].slots;
+    if (map.hosts[i].duty == HostDuty::Work) out.universe += map.hosts[i].slots;
     if (!has_members[i]) continue;
     place[i] = static_cast<std::uint32_t>(out.hosts.size());
     out.hosts.push_back(map.hosts[i].host.name);

@@ -25,7 +25,7 @@ struct JobShape {
   std::vector<std::string> hosts;  // names of those that have members, in host order
   std::vector<RankRun> runs;       // all ranks in order
   std::uint32_t slots = 0;         // of all hosts of the job, at least one for each member
-  std::uint32_t universe = 0;      // those of hosts that have ranks: spawned ones go to no others; likewise
+  std::uint32_t universe = 0;      // of those that ranks may be spawned on; likewise
   void fields(auto& a) { a(hosts, runs, slots, universe); }
 
   std::uint32_t size() const;  // members; 0 where the runs count too many for a job

@@ -16,46 +16,48 @@ bool may_run_on(const SpawnProgram& program, const MappedHost& host) {
 
 Result<void> check_hosts(const SpawnProgram& program, const JobMap& job) {
   for (const std::string& name : program.hosts) {
-    const auto is_it = [&name](const MappedHost& host) { return host.host.name == name && !host.ranks.empty(); };
+    const auto is_it = [&name](const MappedHost& host) { return host.host.name == name; };
     if (std::any_of(job.hosts.begin(), job.hosts.end(), is_it)) continue;
-    return Error(ErrorKind::Usage, "wants host \"" + show(name, 100) + "\", and no rank of the job is on such a host");
+    return Error(ErrorKind::Usage, "wants host \"" + show(name, 100) + "\", which the job does not have");
   }
   return {};
 }
 
-std::string slots_of_idle_hosts(const JobMap& job) {
-  std::uint64_t idle = 0;
-  for (const MappedHost& host : job.hosts) {
-    if (host.ranks.empty() && host.duty == HostDuty::Work) idle += host.slots;
-  }
-  if (idle == 0) return {};
-  return " (" + std::to_string(idle) + (idle == 1 ? " is" : " are") + " on hosts that run none, to which it cannot go)";
-}
-
-Error too_many(const SpawnProgram& program, std::uint64_t free, const JobMap& job) {
-  const std::string where = program.hosts.empty() ? "the hosts that run ranks of the job" : "the hosts that it names";
+Error too_many(const SpawnProgram& program, std::uint64_t free) {
   return Error(ErrorKind::Usage, "wants " + std::to_string(program.count) +
                                      (program.count == 1 ? " slot for \"" : " slots for \"") +
-                                     show(program.command.front(), 100) + "\", and on " + where + " " +
-                                     std::to_string(free) + (free == 1 ? " is free" : " are free") +
-                                     (program.hosts.empty() ? slots_of_idle_hosts(job) : std::string()));
+                                     show(program.command.front(), 100) + "\", and on the hosts " +
+                                     (program.hosts.empty() ? "of the job " : "that it names ") + std::to_string(free) +
+                                     (free == 1 ? " is free" : " are free"));
+}
+
+// Takes what there is; how many are left for other hosts.
+std::uint32_t fill(FreeSlots& slots, const std::vector<bool>& may_run, std::uint32_t left,
+                   std::vector<std::uint32_t>& shares) {
+  for (std::size_t h = 0; h < shares.size(); ++h) {
+    if (!slots[h] || !may_run[h]) continue;
+    const std::uint32_t taken = std::min(left, *slots[h]);
+    *slots[h] -= taken;
+    shares[h] += taken;
+    left -= taken;
+  }
+  return left;
 }
 
 // How many ranks of a program each host gets.
-Result<std::vector<std::uint32_t>> share_out(const JobMap& job, FreeSlots& room, const SpawnProgram& program,
+Result<std::vector<std::uint32_t>> share_out(const JobMap& job, SpawnRoom& room, const SpawnProgram& program,
                                              Oversubscribe oversubscribe) {
   std::vector<std::uint32_t> out(job.hosts.size());
+  std::vector<bool> may_run;
+  for (const MappedHost& host : job.hosts) may_run.push_back(may_run_on(program, host));
+  const std::uint32_t rest = fill(room.running, may_run, program.count, out);
+  const std::uint32_t left = fill(room.idle, may_run, rest, out);
   std::vector<std::uint32_t> takers;
-  std::uint32_t left = program.count;
   for (std::uint32_t h = 0; h < job.hosts.size(); ++h) {
-    if (!room[h] || !may_run_on(program, job.hosts[h])) continue;
-    takers.push_back(h);
-    out[h] = std::min(left, *room[h]);
-    *room[h] -= out[h];
-    left -= out[h];
+    if (may_run[h] && (room.running[h] || room.idle[h])) takers.push_back(h);
   }
   if (left > 0 && (oversubscribe == Oversubscribe::No || takers.empty())) {
-    return too_many(program, program.count - left, job);
+    return too_many(program, program.count - left);
   }
   for (std::uint32_t i = 0; i < left; ++i) ++out[takers[i % takers.size()]];
   return out;
@@ -71,16 +73,16 @@ Result<void> check_size(const JobMap& job, std::span<const SpawnProgram> program
 
 }  // namespace
 
-Result<JobMap> map_spawn(const JobMap& job, const FreeSlots& free, std::span<const SpawnProgram> programs,
+Result<JobMap> map_spawn(const JobMap& job, const SpawnRoom& room, std::span<const SpawnProgram> programs,
                          Oversubscribe oversubscribe) {
   if (Result<void> few = check_size(job, programs); !few) return few.error();
-  FreeSlots room = free;
+  SpawnRoom left = room;
   std::vector<HostIndex> hosts_of;
   std::vector<std::uint32_t> program_of;
   for (std::uint32_t p = 0; p < programs.size(); ++p) {
     const SpawnProgram& program = programs[p];
     if (Result<void> known = check_hosts(program, job); !known) return known.error();
-    const Result<std::vector<std::uint32_t>> shares = share_out(job, room, program, oversubscribe);
+    const Result<std::vector<std::uint32_t>> shares = share_out(job, left, program, oversubscribe);
     if (!shares) return shares.error();
     for (std::uint32_t h = 0; h < shares->size(); ++h) {
       hosts_of.insert(hosts_of.end(), (*shares)[h], HostIndex(h));

@@ -22,13 +22,19 @@ struct SpawnProgram {
   bool operator==(const SpawnProgram&) const = default;
 };
 
-// The new ranks as a world of their own, counted from 0, on the hosts of `job`; RankAssignment::program is the place in
-// `programs`. `free` has the slots that nobody uses, by host; nothing: it takes no ranks. Host after host is filled;
-// with Oversubscribe::Yes the ranks beyond the slots are dealt evenly: every host gets one more in turn.
-// Errors (Usage), clauses that follow "it": there are not enough of them, both numbers named, or the job would have
-// more than kMaxWorldSize ranks; no host of such a name has ranks.
+// The slots that nobody uses, by host; nothing: it takes no ranks.
 using FreeSlots = std::vector<std::optional<std::uint32_t>>;
-Result<JobMap> map_spawn(const JobMap& job, const FreeSlots& free, std::span<const SpawnProgram> programs,
+struct SpawnRoom {
+  FreeSlots running;  // of hosts that run ranks
+  FreeSlots idle;     // of others, that have to be reached first
+};
+
+// The new ranks as a world of their own, counted from 0, on the hosts of `job`; RankAssignment::program is the place in
+// `programs`. Host after host is filled, idle ones where the running are full; with Oversubscribe::Yes the ranks beyond
+// the slots are dealt evenly: every host gets one more in turn.
+// Errors (Usage), clauses that follow "it": there are not enough of them, both numbers named, or the job would have
+// more than kMaxWorldSize ranks; the job has no host of such a name.
+Result<JobMap> map_spawn(const JobMap& job, const SpawnRoom& room, std::span<const SpawnProgram> programs,
                          Oversubscribe oversubscribe);
 
 // The ranks of `world` follow the last of `job`, whose programs from `first_program` on they run.

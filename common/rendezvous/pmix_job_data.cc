@@ -106,7 +106,7 @@ void put_server(std::vector<Info>& to, const JobData& job) {
   put_text(to, "pmix.sys.tmpdir", job.folder);
   put_text(to, "pmix.srv.nspace", job.name_space + ".hosts");
   put(to, "pmix.srv.rank", Type::Rank, job.host);
-  put_text(to, "pmix.hname", job.shape.hosts[job.host]);
+  put_text(to, "pmix.hname", job.host_name);
   put(to, "pmix.srvr.share", Type::Bool, 1);
 }
 
@@ -156,8 +156,10 @@ std::vector<Info> make_job(const JobData& job) {
   put(out, "pmix.local.size", here.size());
   put(out, "pmix.node.size", here.size());
   put(out, "pmix.nodeid", job.host);
-  put(out, "pmix.lldr", Type::Rank, here.empty() ? 0 : here.front().value());
-  put_text(out, "pmix.lpeers", list_of(here));
+  if (!here.empty()) {  // Open MPI 5 takes an empty list for one of ranks
+    put(out, "pmix.lldr", Type::Rank, here.front().value());
+    put_text(out, "pmix.lpeers", list_of(here));
+  }
   put_text(out, "pmix.tmpdir", job.folder);
   put_text(out, "pmix.nsdir", job.folder);
   put(out, "pmix.tdir.rmclean", Type::Bool, 1);

@@ -25,7 +25,8 @@ struct Place {
 struct JobData {
   std::string name_space;  // the same on all hosts, and of no other job
   plan::JobShape shape;
-  std::uint32_t host = 0;        // this one, in the shape; where it is none of them, its size
+  std::uint32_t host = 0;  // this one, in the shape; where it is none of them, its size or more
+  std::string host_name;
   std::string folder;            // of this host, for the user alone
   std::vector<Place> places{};   // of the ranks that are bound
   std::uint32_t cpus = 0;        // that the ranks of this host may use; 0: unknown

@@ -41,7 +41,7 @@ inline constexpr std::string_view kParent = "parent";
 // Bounded whatever helper and hosts say: by what libpmix lets wait of a rank, and wire's limits.
 class Machine {
  public:
-  // `ranks`: of this host, ascending, at least one.
+  // `ranks`: of this host, ascending; none where all come by add_world().
   Machine(const std::vector<Rank>& ranks, std::uint32_t world_size, std::uint32_t attempt);
 
   // Errors (Protocol, a clause): the helper is not what it should be.

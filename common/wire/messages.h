@@ -29,7 +29,7 @@
 
 namespace sml::wire {
 
-inline constexpr std::uint32_t kProtocolVersion = 14;
+inline constexpr std::uint32_t kProtocolVersion = 15;
 
 using sml::Stream;
 enum class StdinSource : std::uint8_t { Null, Launcher };
@@ -96,14 +96,26 @@ struct ServiceWish {
 
 enum class MpiLook : std::uint8_t { No, Yes };  // Yes: workers that speak MPI alone are told of (MpiUse)
 
+enum class Workers : std::uint8_t { Planned, Spawned };
+// Of a host that runs no rank until some are spawned there: all its workers come by AddWorkers, and the first are
+// waited for.
+struct LateStart {
+  Workers workers = Workers::Planned;
+  WireUp service = WireUp::Pmi;  // by which they meet
+  std::string job{};             // its id
+  std::string host{};            // the host's name
+  void fields(auto& a) { a(workers, service, job, host); }
+};
+
 // How the ranks find each other that speak MPI.
 struct MpiPlan {
   plan::MpiMeeting meeting = plan::MpiMeeting::None;
   MpiLook look = MpiLook::No;
-  std::uint32_t host = 0;  // this one, in the shape
+  std::uint32_t host = 0;  // this one, in the shape; beyond it: it has no members, and no other host has this number
   plan::JobShape shape{};
   std::string pmix_library{};  // the one to be taken; empty: the host's own
-  void fields(auto& a) { a(meeting, look, host, shape, pmix_library); }
+  LateStart late{};
+  void fields(auto& a) { a(meeting, look, host, shape, pmix_library, late); }
 };
 
 // Modules of Python that one process imports, of which the workers are then forks: as if each had imported them.
@@ -276,7 +288,8 @@ struct EndLeft {
 };
 
 // Further workers, a world of their own in which the ranks are counted from `first`: what is needed for them is looked
-// for, nothing is started. While workers run; answered with Added. One such world at a time waits for StartAdded.
+// for, nothing is started. While workers run, or the first are waited for; answered with Added. One such world at a
+// time waits for StartAdded.
 struct AddWorkers {
   std::uint32_t attempt = 1;
   WireUp service = WireUp::Pmi;  // by which they meet, and by which it was asked for them

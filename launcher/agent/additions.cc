@@ -8,7 +8,7 @@
 namespace sml::agent {
 
 void Additions::prepare(const wire::AddWorkers& m, WorkerStarter* starter) {
-  forget();
+  forget_those();
   answer_ = wire::Added{.attempt = m.attempt, .first = m.first, .obstacles = {}};
   if (starter == nullptr) {
     answer_->obstacles.push_back(obstacle(Error(ErrorKind::Lost, "its workers have ended")));
@@ -39,6 +39,11 @@ void Additions::share_out(const WorkerStarter& starter) {
 }
 
 void Additions::forget() {
+  first_expected_ = false;
+  forget_those();
+}
+
+void Additions::forget_those() {
   waiting_.clear();
   shares_.clear();
   answer_.reset();
@@ -54,7 +59,8 @@ void Additions::settle(Rank first, const std::string& why) {
 
 void Additions::start(const wire::StartAdded& m, WorkerStarter& starter, MpiWatch& mpi_watch) {
   if (m.first != first_ || m.go == wire::Go::No) return forget();
-  if (!wait()) return;
+  if (waiting_.empty()) return;
+  first_expected_ = false;
   const std::size_t first = workers_.count();
   for (wire::Worker& spec : std::exchange(waiting_, {})) workers_.add(around_.loop, owner_, std::move(spec));
   starter.keep(std::exchange(shares_, {}));

@@ -41,6 +41,7 @@ wire::Prepared HostAttempt::prepare(wire::Prepare m) {
   for (wire::Worker& spec : m.workers) {
     if (spec.app < environments.count()) workers_.add(around_.loop, *this, std::move(spec));
   }
+  if (m.mpi.late.workers == wire::Workers::Spawned) additions_.expect_first();
   wire::Prepared answer;
   const auto hinders = [&answer](const Error& why) { answer.obstacles.push_back(obstacle(why)); };
   for (const Error& missing : environments.find_programs()) hinders(missing);
@@ -109,6 +110,7 @@ void HostAttempt::spawn_all() {
   SML_SWITCH_POINT("workers are about to start");
   for (const auto& service : services_) service->start(start_);
   start_ = {};
+  if (additions_.wait()) return;  // they tell of their start
   wire::Started started{.workers = starter_->start(mpi_watch_)};
   mpi_watch_.begin(Clock::now());
   started.at_ns = nanoseconds(Clock::now());
@@ -215,14 +217,14 @@ void HostAttempt::hear(const wire::ToAgent& message) {
   if (const auto* m = std::get_if<wire::StdinData>(&message)) return workers_.feed(m->rank, m->bytes);
   if (const auto* m = std::get_if<wire::StdinEof>(&message)) return workers_.feed_end(m->rank);
   if (const auto* m = std::get_if<wire::AddWorkers>(&message)) {
-    const bool run = machine_.state() == HostState::Running && workers_.alive() > 0;
+    const bool run = machine_.state() == HostState::Running && (workers_.alive() > 0 || additions_.expects_first());
     return additions_.prepare(*m, run ? &*starter_ : nullptr);
   }
   for (const auto& service : services_) service->hear(message);
   if (const auto* m = std::get_if<wire::StartAdded>(&message)) {
     additions_.start(*m, *starter_, mpi_watch_);
     owner_.attempt_changed();
-    if (workers_.alive() == 0) end_services();
+    if (workers_.alive() == 0 && !additions_.wait()) end_services();
   }
 }
 

@@ -106,11 +106,12 @@ Result<void> PmixService::check(wire::Prepared& answer) {
   pmix::JobData job{.name_space = "sml-run." + job_id(wish_.environment) + "." + std::to_string(context_.attempt),
                     .shape = std::move(wish_.shape),
                     .host = wish_.host,
+                    .host_name = wish_.host_name,
                     .folder = context_.scratch.path() + "/pmix",
                     .places = std::move(wish_.places),
                     .cpus = usable_cpus()};
   name_space_ = job.name_space;
-  host_ = job.shape.hosts[job.host];
+  host_ = job.host_name;
   Result<void> done = load();
   if (done) done = serve(job);
   if (!done) {
@@ -170,6 +171,7 @@ pmix::JobData PmixService::job_of(const wire::AddWorkers& m) const {
   return {.name_space = name_space_ + "@" + std::to_string(m.first.value()),
           .shape = m.shape,
           .host = static_cast<std::uint32_t>(own - m.shape.hosts.begin()),
+          .host_name = host_,
           .folder = context_.scratch.path() + "/pmix",
           .cpus = usable_cpus(),
           .parent = Rank(static_cast<std::uint32_t>(std::strtoul(rank.c_str(), nullptr, 10)))};

@@ -21,7 +21,8 @@ enum class PmixNeed : std::uint8_t { Sure, Perhaps };
 
 // What one host is told of the job.
 struct PmixWish {
-  std::uint32_t host = 0;  // this one, in the shape; below its size
+  std::uint32_t host = 0;  // this one, in the shape; beyond it: see wire::MpiPlan
+  std::string host_name;
   plan::JobShape shape;
   std::string library;                            // the one to be taken; empty: the host's own
   std::string program;                            // absolute: its libpmix comes first

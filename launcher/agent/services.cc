@@ -65,9 +65,11 @@ Speech speech_of(std::uint32_t app, plan::MpiMeeting meeting, const WorkerEnviro
 }
 
 // The same on all hosts, and no other job's or attempt's on any of them.
-std::string job_name(const wire::Prepare& plan, const wire::Worker& worker) {
-  const std::string* job = plan::find_variable(worker.environment, "SML_JOB_ID");
-  return (job == nullptr ? plan.mark : std::string(plan::value_of(*job))) + "." + std::to_string(plan.attempt);
+std::string job_name(const wire::Prepare& plan, const std::vector<const wire::Worker*>& workers) {
+  const std::string number = "." + std::to_string(plan.attempt);
+  if (workers.empty()) return plan.mpi.late.job + number;
+  const std::string* job = plan::find_variable(workers.front()->environment, "SML_JOB_ID");
+  return (job == nullptr ? plan.mark : std::string(plan::value_of(*job))) + number;
 }
 
 // What brings ranks of MPI together on one host.
@@ -95,7 +97,13 @@ class Meetings {
     return !plan::is_chosen_by_hosts(plan_.mpi.meeting) || environments_.mpi_chance(worker.app) == plan::MpiChance::Yes;
   }
 
+  bool is_late(wire::WireUp service) const {
+    return plan_.mpi.late.workers == wire::Workers::Spawned && plan_.mpi.late.service == service &&
+           environments_.count() > 0;
+  }
+
   std::vector<rendezvous::pmix::Place> places() const;
+  PmixWish pmix_wish(std::uint32_t app, const plan::Environment& own, PmixNeed need) const;
 
   const wire::Prepare& plan_;
   const std::vector<const wire::Worker*>& workers_;
@@ -114,7 +122,7 @@ rendezvous::PmiDialects dialects_of(plan::MpiMeeting meeting) {
 std::unique_ptr<HostService> Meetings::pmi() const {
   constexpr std::size_t kLongestMapping = 900;  // MPICH 4.0 takes lines of 1024 bytes
   const plan::JobShape& shape = plan_.mpi.shape;
-  rendezvous::PmiWorld world{.job = workers_.empty() ? std::string() : job_name(plan_, *workers_.front()),
+  rendezvous::PmiWorld world{.job = job_name(plan_, workers_),
                              .size = shape.size(),
                              .universe = shape.universe,
                              .mapping = plan::process_mapping(shape, kLongestMapping),
@@ -129,9 +137,9 @@ std::unique_ptr<HostService> Meetings::pmi() const {
     world.ranks.push_back({worker->rank, run->program});
     if (may_speak(*worker)) speakers.push_back(worker->rank);
   }
-  if (world.ranks.empty()) return nullptr;
+  if (world.ranks.empty() && !is_late(wire::WireUp::Pmi)) return nullptr;
   plan::Environment choice;
-  const plan::Environment& theirs = environments_.shared(workers_.front()->app);
+  const plan::Environment& theirs = environments_.shared(workers_.empty() ? 0 : workers_.front()->app);
   if (plan_.mpi.meeting == plan::MpiMeeting::Both) choice = plan::choice_variables(theirs);
   return std::make_unique<PmiService>(context_, std::move(world), std::move(speakers), std::move(choice));
 }
@@ -144,25 +152,34 @@ std::vector<rendezvous::pmix::Place> Meetings::places() const {
   return out;
 }
 
+PmixWish Meetings::pmix_wish(std::uint32_t app, const plan::Environment& own, PmixNeed need) const {
+  const wire::MpiPlan& mpi = plan_.mpi;
+  plan::Environment environment = environments_.shared(app);
+  environment.insert(environment.end(), own.begin(), own.end());
+  return {.host = mpi.host,
+          .host_name = mpi.host < mpi.shape.hosts.size() ? mpi.shape.hosts[mpi.host] : mpi.late.host,
+          .shape = mpi.shape,
+          .library = mpi.pmix_library,
+          .program = environments_.path(app),
+          .environment = std::move(environment),
+          .places = places(),
+          .need = need};
+}
+
 // Of all ranks of the host, as a fence of PMIx is of all in the job. A rank that is alone may ask for others where
 // there is room, and goes on without it.
 std::unique_ptr<HostService> Meetings::pmix() const {
+  if (is_late(wire::WireUp::Pmix)) {
+    return std::make_unique<PmixService>(context_, pmix_wish(0, {"SML_JOB_ID=" + plan_.mpi.late.job}, PmixNeed::Sure));
+  }
   const bool alone = plan_.mpi.shape.size() < 2;
   if (plan_.mpi.shape.slots < 2 || plan_.mpi.host >= plan_.mpi.shape.hosts.size()) return nullptr;
   for (const wire::Worker* worker : workers_) {
     const Speech& speech = speeches_[worker->app];
     if (!may_meet(*worker) || !plan::offers_pmix(plan_.mpi.meeting, speech.speech) || !may_speak(*worker)) continue;
-    plan::Environment environment = environments_.shared(worker->app);
-    environment.insert(environment.end(), worker->environment.begin(), worker->environment.end());
     PmixNeed need = alone ? PmixNeed::Perhaps : speech.need;
     if (plan_.mpi.meeting == plan::MpiMeeting::Pmix) need = PmixNeed::Sure;
-    return std::make_unique<PmixService>(context_, PmixWish{.host = plan_.mpi.host,
-                                                            .shape = plan_.mpi.shape,
-                                                            .library = plan_.mpi.pmix_library,
-                                                            .program = environments_.path(worker->app),
-                                                            .environment = std::move(environment),
-                                                            .places = places(),
-                                                            .need = need});
+    return std::make_unique<PmixService>(context_, pmix_wish(worker->app, worker->environment, need));
   }
   return nullptr;
 }
@@ -195,7 +212,8 @@ HostServices make_services(wire::Prepare& plan, const std::vector<const wire::Wo
   if (!plan.fifos.channels.empty() && !plan.fifos.readers.empty() && environments.count() > 0) {
     out.push_back(std::make_unique<FifoService>(context, std::move(plan.fifos), environments.shared(0)));
   }
-  if (std::any_of(workers.begin(), workers.end(), has_log)) {
+  const bool is_late = plan.mpi.late.workers == wire::Workers::Spawned;
+  if (is_late || std::any_of(workers.begin(), workers.end(), has_log)) {
     out.push_back(std::make_unique<LogService>(context, plan.logs, workers));
   }
   if (plan.usage == UsageLook::Yes) out.push_back(std::make_unique<UsageService>(context));

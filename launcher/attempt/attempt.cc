@@ -82,8 +82,8 @@ Attempt::Attempt(boost::asio::io_context& loop, const JobOptions& options, plan:
                 .missing = [&owner] { owner.ranks_missing(); },
                 .counted = [this] { look_for_end(); }}),
       wire_up_(fleet, plan_.map),
-      spawns_({fleet, plan_, workers_, events, owner, sink, [this] { return settings_for(options_, plan_.map); },
-               [this] { return runs(); }}),
+      spawns_(loop.get_executor(), {options, fleet, plan_, health_, roster_, workers_, meeting_, events, owner, sink,
+                                    terms.afterwards, [this] { return runs(); }}),
       questions_(loop.get_executor(), fleet),
       lone_mpi_(options, plan_, owner),
       elastic_({options, plan_, fleet, workers_, owner, terms.restarts_used, [this] { return runs(); },
@@ -310,6 +310,7 @@ void Attempt::stop_to_regroup() {
 // ---- what the hosts tell
 
 void Attempt::host_introduced(fleet::Host& host) {
+  if (spawns_.late().holds(host)) return spawns_.late().introduced(host);
   workers_.greet(host);
   health_.ask(host);
   roster_.greet(host);
@@ -317,6 +318,7 @@ void Attempt::host_introduced(fleet::Host& host) {
 }
 
 void Attempt::host_prepared(fleet::Host& host, const wire::Prepared& message) {
+  if (spawns_.late().holds(host)) return spawns_.late().prepared(host, message);
   meeting_.prepared(host, message);
   if (!message.obstacles.empty()) host.lost = true;
   for (const wire::Obstacle& obstacle : message.obstacles) fail_host(host, fleet::error_of(obstacle));
@@ -329,7 +331,9 @@ void Attempt::host_prepared(fleet::Host& host, const wire::Prepared& message) {
   look_round();
 }
 
-void Attempt::host_step(const fleet::Host& host) { events_.tell(report::HostStep{host.index, host.session->step()}); }
+void Attempt::host_step(const fleet::Host& host) {
+  if (!spawns_.late().holds(host)) events_.tell(report::HostStep{host.index, host.session->step()});
+}
 
 // While they are awaited, people learn what for.
 void Attempt::hosts_pinged() {
@@ -365,10 +369,14 @@ void Attempt::fail_host(fleet::Host& host, Error why) {
   if (machine_.state() == AttemptState::Cleared) owner_.host_lost_at_rest();
 }
 
+// A late one is nobody whom the attempt would miss.
 void Attempt::host_ended(fleet::Host& host, const Error* why) {
+  const bool is_late = spawns_.late().holds(host);
+  if (is_late) spawns_.late().ended(host, why);
+  const bool released = is_late || roster_.is_released(host);
   const bool stopping = machine_.state() == AttemptState::Stopping || machine_.state() == AttemptState::Leaving;
-  if (why != nullptr && !roster_.is_released(host)) host.lost = true;
-  if (why != nullptr && !roster_.is_released(host) && !roster_.has_failed(host)) {
+  if (why != nullptr && !released) host.lost = true;
+  if (why != nullptr && !released && !roster_.has_failed(host)) {
     if (stopping) {
       facts_.unconfirmed.push_back(host.name());
       if (why->kind() == ErrorKind::Protocol) add_fault(host.index, *why);
@@ -376,17 +384,20 @@ void Attempt::host_ended(fleet::Host& host, const Error* why) {
       fail_host(host, *why);
     }
   }
+  const std::vector<Rank>& ranks = plan_.map.hosts[host.index.value()].ranks;
   // Of a host that was lost nobody has said so.
-  for (const Rank rank : plan_.map.hosts[host.index.value()].ranks) sink_.worker_drained(rank);
-  if (why == nullptr || roster_.is_released(host)) events_.tell(report::HostEnded{host.index});
+  for (const Rank rank : ranks) sink_.worker_drained(rank);
+  if (!is_late && !ranks.empty() && (why == nullptr || released)) events_.tell(report::HostEnded{host.index});
   look_round();
   spawns_.lost(host);
+  spawns_.late().freed();
   meeting_.lost(host);
   if (terms_.afterwards == launch::Afterwards::Leave) meeting_.release_stores();
   look_for_end();
 }
 
 void Attempt::host_message(fleet::Host& host, wire::ToLauncher message) {
+  if (spawns_.late().holds(host) && spawns_.late().hears(host, message)) return look_for_end();
   std::visit([&](const auto& m) { handle(host, m); }, message);
 }
 
@@ -401,6 +412,8 @@ void Attempt::handle(fleet::Host& host, const Message& m) {
     worker_ended(host, m);
   } else if constexpr (std::is_same_v<Message, wire::Cleared>) {
     for (const std::string& left : m.left) facts_.left_behind.push_back(host.name() + ": " + show(left));
+    spawns_.late().freed();
+    if (host.position == 0 && terms_.afterwards == launch::Afterwards::Leave) meeting_.release_stores();
     look_for_end();
   } else if constexpr (std::is_same_v<Message, wire::Bye>) {
     left(host, m);
@@ -450,6 +463,7 @@ void Attempt::handle(fleet::Host& host, const Message& m) {
 
 void Attempt::worker_ended(const fleet::Host& host, const wire::ExitedWorker& m) {
   const Workers::End end = workers_.ended(host, m);
+  spawns_.ended(m.rank);
   const auto serves = [](const plan::RankAssignment& rank) { return rank.part != plan::Part::Worker; };
   // Those whom they have served have all ended, and nothing else runs.
   if (end.was_last && (runs() || ending_.lets_save()) &&

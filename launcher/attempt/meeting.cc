@@ -8,6 +8,19 @@
 
 namespace sml::attempt {
 
+namespace {
+
+// Ranks may be spawned on hosts that run none.
+bool has_room_elsewhere(const plan::LaunchPlan& plan) {
+  const auto is_idle = [](const plan::MappedHost& host) {
+    return host.ranks.empty() && host.slots > 0 && host.duty == plan::HostDuty::Work;
+  };
+  return plan.mpi != plan::MpiMeeting::None && !plan.calls &&
+         std::any_of(plan.map.hosts.begin(), plan.map.hosts.end(), is_idle);
+}
+
+}  // namespace
+
 Meeting::Meeting(const boost::asio::any_io_executor& loop, fleet::Fleet& fleet, const plan::LaunchPlan& plan,
                  const JobOptions& options, Handlers handlers)
     : fleet_(fleet),
@@ -19,6 +32,7 @@ Meeting::Meeting(const boost::asio::any_io_executor& loop, fleet::Fleet& fleet, 
           options.join_warn, plan.map.members(),
           options.torch_store == plan::TorchStore::OfAgent ? JoinWatch::Store::OfAgent : JoinWatch::Store::OfRank0),
       timer_(loop),
+      expects_others_(has_room_elsewhere(plan)),
       preset_ports_(plan::preset_ports(plan.presets, plan.map)) {}
 
 void Meeting::prepared(const fleet::Host& host, const wire::Prepared& message) {
@@ -90,16 +104,27 @@ std::vector<wire::RankVariables> Meeting::preset_variables(const fleet::Host& ho
   return out;
 }
 
+plan::Rendezvous Meeting::rendezvous() const {
+  return {.address = address_,
+          .port = port_,
+          .horovod_port = horovod_port_,
+          .torch_store = options_.torch_store,
+          .elastic = is_elastic(options_, plan_)};
+}
+
+// What the first is called by where it was alone leads nowhere from another.
+void Meeting::start_workers(fleet::Host& host, launch::Afterwards afterwards) const {
+  plan::Rendezvous seen = rendezvous();
+  const std::string other = likely_address(known_addresses(fleet_.hosts()).front());
+  if (seen.address == "127.0.0.1" && !other.empty()) seen.address = other;
+  host.session->start_workers({.rendezvous = plan::rendezvous_environment(seen)}, afterwards);
+}
+
 // On every host; the first serves the stores.
 void Meeting::start_workers(launch::Afterwards afterwards) {
-  const plan::Rendezvous rendezvous{.address = address_,
-                                    .port = port_,
-                                    .horovod_port = horovod_port_,
-                                    .torch_store = options_.torch_store,
-                                    .elastic = is_elastic(options_, plan_)};
   const std::vector<std::string> addresses = host_addresses();
   const plan::PresetFacts facts{addresses, preset_ports_, plan_.launcher_environment};
-  wire::Start start{.rendezvous = plan::rendezvous_environment(rendezvous)};
+  wire::Start start{.rendezvous = plan::rendezvous_environment(rendezvous())};
   for (fleet::Host& host : fleet_.hosts()) {
     if (host.position == 0) continue;
     start.variables = preset_variables(host, facts);
@@ -108,7 +133,8 @@ void Meeting::start_workers(launch::Afterwards afterwards) {
   start.variables = preset_variables(fleet_.first(), facts);
   start.stores = {options_.torch_store, plan_.map.members(), all_addresses(),
                   is_elastic(options_, plan_) ? wire::HorovodRounds::Yes : wire::HorovodRounds::No};
-  const bool others = fleet_.hosts().size() > 1;
+  const bool others = fleet_.hosts().size() > 1 || expects_others_;
+  released_ = !others && afterwards == launch::Afterwards::Leave;
   fleet_.first().session->start_workers(start, others ? launch::Afterwards::Stay : afterwards);
   counts_joined_ = afterwards == launch::Afterwards::Stay;
   watching_ = true;
@@ -122,10 +148,11 @@ void Meeting::watch() {
   arm();
 }
 
-// The stores on rank 0's host are needed until every other host is done.
 void Meeting::release_stores() {
   const auto ended = [](const fleet::Host& h) { return h.session->ended(); };
   if (!std::all_of(fleet_.hosts().begin() + 1, fleet_.hosts().end(), ended)) return;
+  if (expects_others_ && fleet_.first().session->state() != launch::SessionState::Cleared) return;
+  if (std::exchange(released_, true)) return;
   SML_SWITCH_POINT("the stores are not needed any more");
   SML_PLANT("a host released twice") fleet_.first().session->release();
   fleet_.first().session->release();

@@ -47,6 +47,8 @@ class Meeting {
 
   // On every host; the first serves the stores.
   void start_workers(launch::Afterwards afterwards);
+  // On one that has come since, which serves no stores.
+  void start_workers(fleet::Host& host, launch::Afterwards afterwards) const;
   // They are being ended: nobody need come any more.
   void leave() { watching_ = false; }
   // They are being ended, or have ended: asks how many had come, once. Only who may try again wants to know, and only
@@ -56,14 +58,20 @@ class Meeting {
   bool all_joined() const { return counting_ && joined_.all_of(plan_.map.members()); }
   // A host's session has ended.
   void lost(const fleet::Host& host) { joined_.gone(host.index); }
-  // The stores on rank 0's host are needed until every other host is done.
+  // The stores on rank 0's host, and what its ranks have published, are needed until every other host is done. After
+  // news of a host.
   void release_stores();
+  // It was; no other host may come any more.
+  bool has_released() const { return released_; }
+  // Others may come for ranks that are spawned: until rank 0's host is done, too.
+  void expect_others() { expects_others_ = true; }
 
   void handle(const fleet::Host& host, const wire::Joined& m);
   void handle(const fleet::Host& host, const wire::AskVouch& m);
   void handle(const fleet::Host& host, const wire::Vouched& m);
 
  private:
+  plan::Rendezvous rendezvous() const;
   std::vector<std::string> all_addresses() const;
   std::vector<std::string> host_addresses() const;
   std::vector<wire::RankVariables> preset_variables(const fleet::Host& host, const plan::PresetFacts& facts) const;
@@ -80,6 +88,8 @@ class Meeting {
   JoinWatch join_watch_;
   boost::asio::steady_timer timer_;
   bool watching_ = false;
+  bool expects_others_ = false;
+  bool released_ = false;
   bool counts_joined_ = false;  // it is to, when they end
   bool counting_ = false;
   JoinCount joined_;

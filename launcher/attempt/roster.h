@@ -1,6 +1,7 @@
 // Which hosts of an attempt are ready, which is prepared and well, have failed or were let go, and what people hear
 // while they come.
 #pragma once
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -27,6 +28,11 @@ class Roster {
         owner_(owner),
         hosts_(fleet.hosts().size()) {}
 
+  // The fleet has it since the workers run.
+  void add(const fleet::Host& host) {
+    hosts_.resize(std::max(hosts_.size(), host.position + 1));
+    of(host) = {.prepared = true, .ready = true};
+  }
   // Its agent runs.
   void greet(const fleet::Host& host);
   // It knows what to start, unless an obstacle is in the way; says what it has been told.

@@ -32,10 +32,11 @@ wire::App app_for(const plan::LaunchPlan& plan, const plan::Program& program, pl
   return app;
 }
 
-// Those that ranks of the host run, and no others: they need be on no other host.
-std::vector<std::uint32_t> programs_of(const plan::MappedHost& host, const plan::JobMap& map) {
+// Those that ranks of the host run, from `first` on, and no others: they need be on no other host.
+std::vector<std::uint32_t> programs_of(const plan::MappedHost& host, const plan::JobMap& map, Rank first = Rank(0)) {
   std::vector<std::uint32_t> out;
   for (const Rank rank : host.ranks) {
+    if (rank < first) continue;
     const std::uint32_t program = map.ranks[rank.value()].program;
     if (std::find(out.begin(), out.end(), program) == out.end()) out.push_back(program);
   }
@@ -280,6 +281,25 @@ AddedWorld added_world(const plan::LaunchPlan& plan, const plan::JobMap& world, 
     out.messages.push_back(std::move(message));
   }
   return out;
+}
+
+launch::AgentSession::Plan late_plan(HostIndex index, const plan::LaunchPlan& plan, Rank first,
+                                     const SessionSettings& settings, wire::WireUp service) {
+  const plan::MappedHost& host = plan.map.hosts[index.value()];
+  launch::AgentSession::Plan session = session_for(host, plan, settings);
+  wire::Prepare& prepare = session.prepare_local;
+  prepare.binding = plan.binding;
+  prepare.usage = settings.usage;
+  prepare.mpi.meeting = plan.mpi;
+  prepare.mpi.shape = plan::shape_of(plan.map);
+  prepare.mpi.host = static_cast<std::uint32_t>(prepare.mpi.shape.hosts.size()) + index.value();
+  prepare.mpi.pmix_library = plan.pmix_library;
+  prepare.mpi.late = {wire::Workers::Spawned, service, plan.job.job_id, host.host.name};
+  session.prepare_remote = prepare;
+  for (const std::uint32_t program : programs_of(host, plan.map, first)) {
+    add_program(session, plan, plan.program(program));
+  }
+  return session;
 }
 
 launch::AgentSession::Plan spare_plan(const plan::MappedHost& host, const plan::LaunchPlan& plan,

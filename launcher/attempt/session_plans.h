@@ -65,6 +65,11 @@ enum class AgentPlace : std::uint8_t { ThisMachine, Remote };
 AddedWorld added_world(const plan::LaunchPlan& plan, const plan::JobMap& world, const SessionSettings& settings,
                        const std::function<std::optional<AgentPlace>(HostIndex)>& place);
 
+// Of a host that runs nothing, and is to have ranks of the plan from `first` on, which are spawned: they come as of
+// added_world(), by that service.
+launch::AgentSession::Plan late_plan(HostIndex host, const plan::LaunchPlan& plan, Rank first,
+                                     const SessionSettings& settings, wire::WireUp service);
+
 // Of a host that is to wait: its agent looks for the programs, and has nothing to start.
 launch::AgentSession::Plan spare_plan(const plan::MappedHost& host, const plan::LaunchPlan& plan,
                                       const SessionSettings& settings);

@@ -12,6 +12,16 @@ report::HostConnected connected(const fleet::Host& host) {
   return {host.index, place, host.session->contact().peer_address, host.traces.agent};
 }
 
+std::optional<Error> another_name(const fleet::Fleet& fleet, const plan::JobMap& map, const fleet::Host& host) {
+  for (const hosts::MachineNames& names : fleet.machines(map)) {
+    const auto is_another = [&](const std::string& name) { return name != host.name(); };
+    if (std::all_of(names.begin(), names.end(), is_another)) continue;
+    const auto other = std::find_if(names.begin(), names.end(), is_another);
+    return Error(ErrorKind::Usage, "is the same machine as " + (other == names.end() ? host.name() : *other));
+  }
+  return std::nullopt;
+}
+
 void Spares::begin() {
   for (fleet::Host& host : of_.fleet.others()) {
     if (host.session->state() == launch::SessionState::Cleared && !host.lost) of_.health.ask(host);
@@ -52,13 +62,7 @@ void Spares::look_if_known_by_another_name(fleet::Host& host) const {
   plan::JobMap all;
   all.hosts = of_.map.hosts;
   all.hosts.insert(all.hosts.end(), come_.begin(), come_.end());
-  for (const hosts::MachineNames& names : of_.fleet.machines(all)) {
-    const auto is_another = [&](const std::string& name) { return name != host.name(); };
-    if (std::all_of(names.begin(), names.end(), is_another)) continue;
-    const auto other = std::find_if(names.begin(), names.end(), is_another);
-    const std::string name = other == names.end() ? host.name() : *other;
-    return host.session->abandon(Error(ErrorKind::Usage, "is the same machine as " + name));
-  }
+  if (std::optional<Error> same = another_name(of_.fleet, all, host)) host.session->abandon(std::move(*same));
 }
 
 void Spares::spare_message(fleet::Host& host, const wire::ToLauncher& message) {

@@ -1,6 +1,7 @@
 // The hosts beside those of an attempt: spares, those that come while it goes on, and those that are out.
 #pragma once
 #include <functional>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -55,6 +56,9 @@ class Spares final : public fleet::SpareListener {
   Of of_;
   std::vector<plan::MappedHost> come_;  // that the plan does not have, ids ascending
 };
+
+// Why it cannot be used beside the others: of `map`, too, one is the same machine. Nothing: none is.
+std::optional<Error> another_name(const fleet::Fleet& fleet, const plan::JobMap& map, const fleet::Host& host);
 
 // That of any host.
 report::HostConnected connected(const fleet::Host& host);

@@ -5,6 +5,7 @@
 
 #include "common/core/text.h"
 #include "common/plan/spawn_map.h"
+#include "launcher/attempt/spares.h"
 #include "launcher/launch/session_machine.h"
 
 namespace sml::attempt {
@@ -18,52 +19,145 @@ bool takes_workers(const fleet::Host& host) { return host.session->state() == la
 
 }  // namespace
 
+Spawns::Spawns(const boost::asio::any_io_executor& loop, Around around)
+    : around_(std::move(around)),
+      late_(loop, {around_.options, around_.plan, around_.fleet, around_.health, around_.roster, around_.workers,
+                   around_.meeting, around_.afterwards, around_.run, [this] { reached(); }}) {}
+
 void Spawns::ask(const fleet::Host&, wire::SpawnWish wish) {
   wishes_.push_back(std::move(wish));
   next();
 }
 
 void Spawns::next() {
-  while (!pending_ && !wishes_.empty()) {
-    if (Result<void> begun = begin(wishes_.front()); !begun) {
-      answer(wishes_.front(), begun.error().message());
-      wishes_.pop_front();
-    }
+  while (!pending_ && !reaching_ && !wishes_.empty()) {
+    if (Result<void> begun = begin(wishes_.front()); !begun) give_up(begun.error().message());
   }
 }
 
-// Of hosts whose workers run: on others there is nobody to take more, or they are about to leave.
-plan::FreeSlots Spawns::free_slots() const {
-  const plan::JobMap& map = around_.plan.map;
+// The first.
+void Spawns::give_up(const std::string& why) {
+  late_.let_go();
+  answer(wishes_.front(), why);
+  wishes_.pop_front();
+}
+
+// ---- where
+
+// Its ranks that have not ended.
+std::uint32_t Spawns::living(const plan::MappedHost& host) const {
   const RankTable& table = around_.workers.table();
-  plan::FreeSlots out(map.hosts.size());
-  for (const fleet::Host& host : std::as_const(around_.fleet).hosts()) {
-    const plan::MappedHost& mapped = map.hosts[host.index.value()];
-    const auto living = static_cast<std::uint32_t>(std::count_if(
-        mapped.ranks.begin(), mapped.ranks.end(), [&table](Rank rank) { return !table.has_ended(rank); }));
-    if (takes_workers(host) && living > 0) out[host.index.value()] = mapped.slots - std::min(mapped.slots, living);
+  const auto lives = [&table](Rank rank) { return !table.has_ended(rank); };
+  return static_cast<std::uint32_t>(std::count_if(host.ranks.begin(), host.ranks.end(), lives));
+}
+
+// Hosts whose workers have ended are about to leave, and count as idle. Rank 0's does not come again: it keeps what
+// ranks meet by, and once it has gone others do not come.
+plan::SpawnRoom Spawns::room() const {
+  const plan::JobMap& map = around_.plan.map;
+  plan::SpawnRoom out{plan::FreeSlots(map.hosts.size()), plan::FreeSlots(map.hosts.size())};
+  const std::vector<HostId> lost = around_.fleet.lost();
+  for (std::size_t h = 0; h < map.hosts.size(); ++h) {
+    const plan::MappedHost& host = map.hosts[h];
+    const bool can_come = !around_.meeting.has_released() && host.duty == plan::HostDuty::Work && host.slots > 0 &&
+                          late_.may_come(host.id) && host.id != around_.fleet.first().id &&
+                          std::find(lost.begin(), lost.end(), host.id) == lost.end();
+    if (can_come) out.idle[h] = host.slots;
   }
+  for (const fleet::Host& host : std::as_const(around_.fleet).hosts()) {
+    const std::size_t h = host.index.value();
+    const plan::MappedHost& mapped = map.hosts[h];
+    const std::uint32_t ranks = living(mapped);
+    if (!takes_workers(host) || (ranks == 0 && !late_.is_ready(host.id))) continue;
+    out.running[h] = mapped.slots - std::min(mapped.slots, ranks);
+    out.idle[h].reset();
+  }
+  return out;
+}
+
+SessionSettings Spawns::settings() const { return settings_for(around_.options, around_.plan.map); }
+
+Spawns::Pending Spawns::plan_for(const wire::SpawnWish& wish, plan::JobMap world) const {
+  const plan::LaunchPlan& plan = around_.plan;
+  Pending out{std::move(world), plan};
+  const auto first_program = static_cast<std::uint32_t>(plan.program_count());
+  for (plan::Program& program : spawned_programs(plan, wish.from, wish.programs)) {
+    out.grown.more_programs.push_back(std::move(program));
+    if (!out.grown.map.roles.empty()) out.grown.map.roles.emplace_back("default");
+  }
+  plan::add_world(out.grown.map, out.world, first_program);
   return out;
 }
 
 Result<void> Spawns::begin(const wire::SpawnWish& wish) {
   const plan::LaunchPlan& plan = around_.plan;
   if (!around_.run()) return Error(ErrorKind::Lost, "is being ended");
+  if (around_.workers.table().has_ended(wish.from)) return Error(ErrorKind::Lost, "has ended");
   if (plan.calls) {
     return Error(ErrorKind::Config,
                  "is on hosts that call the launcher, and these run only what they were started with");
   }
-  Result<plan::JobMap> world = plan::map_spawn(plan.map, free_slots(), wish.programs, plan.oversubscribe);
+  const plan::SpawnRoom room = this->room();
+  Result<plan::JobMap> world = plan::map_spawn(plan.map, room, wish.programs, plan.oversubscribe);
   if (!world) return world.error();
-  Pending& pending = pending_.emplace(Pending{std::move(*world), plan, {}, {}});
-  plan::LaunchPlan& grown = pending.grown;
-  const auto first_program = static_cast<std::uint32_t>(plan.program_count());
-  for (plan::Program& program : spawned_programs(plan, wish.from, wish.programs)) {
-    grown.more_programs.push_back(std::move(program));
-    if (!grown.map.roles.empty()) grown.map.roles.emplace_back("default");
+  Pending pending = plan_for(wish, std::move(*world));
+  std::vector<HostIndex> idle;
+  for (std::uint32_t h = 0; h < room.running.size(); ++h) {
+    if (!room.running[h] && !pending.world.hosts[h].ranks.empty()) idle.emplace_back(h);
   }
-  plan::add_world(grown.map, pending.world, first_program);
-  // By PMIx ranks of every host may meet the new ones, and its library there is to know them.
+  if (idle.empty()) return ask_hosts(wish, std::move(pending));
+  reach(wish, pending.grown, idle);
+  return {};
+}
+
+// ---- hosts that run nothing
+
+// What there is for them to know of others: by PMIx they may meet ranks of every world.
+void Spawns::reach(const wire::SpawnWish& wish, const plan::LaunchPlan& grown, const std::vector<HostIndex>& hosts) {
+  const RankTable& table = around_.workers.table();
+  const auto has_ended = [&table](const wire::AddWorkers& world) {
+    bool out = true;
+    for (std::uint32_t r = 0; r < world.shape.size(); ++r) out = out && table.has_ended(Rank(world.first.value() + r));
+    return out;
+  };
+  std::erase_if(worlds_, has_ended);
+  SessionSettings settings = this->settings();
+  settings.output_window = first_output_window(grown.map.hosts.size());
+  std::vector<launch::AgentSession::Plan> plans;
+  std::vector<std::string> names;
+  for (const HostIndex host : hosts) {
+    plans.push_back(late_plan(host, grown, Rank(around_.plan.map.world_size()), settings, wish.service));
+    around_.owner.complete(plans.back());
+    names.push_back(plans.back().name);
+  }
+  if (around_.options.verbosity == Verbosity::Verbose) {
+    around_.owner.say("reaching " + fold_names(names) + ", which is to have ranks that are spawned");
+  }
+  reaching_ = true;
+  late_.reach(std::move(plans), wish.service == wire::WireUp::Pmix ? worlds_ : std::vector<wire::AddWorkers>());
+}
+
+// What is free may be so no more: it is planned again.
+void Spawns::reached() {
+  if (!reaching_ || late_.is_reaching()) return;
+  reaching_ = false;
+  const std::string why = around_.run() ? late_.why() : "is being ended";
+  if (!why.empty()) give_up(why);
+  next();
+}
+
+void Spawns::ended(Rank rank) {
+  if (!reaching_ || wishes_.front().from != rank) return;
+  reaching_ = false;
+  give_up("has ended");
+  next();
+}
+
+// ---- whether they can
+
+// By PMIx ranks of every host may meet the new ones, and its library there is to know them.
+Result<void> Spawns::ask_hosts(const wire::SpawnWish& wish, Pending planned) {
+  Pending& pending = pending_.emplace(std::move(planned));
   const auto place = [&](HostIndex index) -> std::optional<AgentPlace> {
     const std::span<const fleet::Host> hosts = std::as_const(around_.fleet).hosts();
     const auto host =
@@ -74,9 +168,9 @@ Result<void> Spawns::begin(const wire::SpawnWish& wish) {
     if (!is_told || host == hosts.end()) return std::nullopt;
     return host->session->contact().is_local ? AgentPlace::ThisMachine : AgentPlace::Remote;
   };
-  AddedWorld added = added_world(grown, pending.world, around_.settings(), place);
-  const Rank first(plan.map.world_size());
-  if (Result<void> kept = around_.sink.complete(grown, first, added.messages); !kept) {
+  AddedWorld added = added_world(pending.grown, pending.world, settings(), place);
+  const Rank first(around_.plan.map.world_size());
+  if (Result<void> kept = around_.sink.complete(pending.grown, first, added.messages); !kept) {
     pending_.reset();
     return kept;
   }
@@ -86,6 +180,9 @@ Result<void> Spawns::begin(const wire::SpawnWish& wish) {
     added.messages[i].keys = wish.keys;
     around_.fleet.tell(added.hosts[i], added.messages[i]);
   }
+  pending.told = std::move(added.messages.front());
+  pending.told.apps.clear();
+  pending.told.workers.clear();
   return {};
 }
 
@@ -119,17 +216,25 @@ void Spawns::look() {
   if (why.empty()) start(wish);
   pending_.reset();
   around_.fleet.tell_all(order);
+  if (!why.empty()) late_.let_go();
   answer(wish, why);
   next();
 }
 
 void Spawns::start(const wire::SpawnWish& wish) {
   const Rank first(around_.plan.map.world_size());
+  const std::vector<const fleet::Host*> come = late_.begin(pending_->world);
+  around_.meeting.expect_others();
   if (!planned_) planned_ = around_.plan;
   around_.plan = std::move(pending_->grown);
+  if (wish.service == wire::WireUp::Pmix) worlds_.push_back(std::move(pending_->told));
   around_.workers.grow(around_.plan);
   around_.sink.add_workers(around_.plan, first);
   around_.events.tell(report::RanksSpawned{&around_.plan, wish.from, first});
+  for (const fleet::Host* host : come) {  // who hears of events knows them now
+    around_.events.tell(connected(*host));
+    around_.events.tell(report::HostReady{host->index});
+  }
 }
 
 void Spawns::answer(const wire::SpawnWish& wish, const std::string& why) {

@@ -1,19 +1,24 @@
 // The ranks that ranks of MPI ask for while the job runs (MPI_Comm_spawn): where they go, who is told, and from when on
 // they belong to the job.
 //
-// One wish at a time, the others wait. All hosts that are to have some look first whether they can; then all start, or
-// none. From the start on they are ranks of the attempt, behind the planned ones: in its plan, which is this attempt's
-// own, its table, its output and its events. An attempt that follows begins with what was planned.
+// One wish at a time, the others wait. Hosts that run nothing, and are to have some, are reached first (LateHosts). All
+// hosts that are to have some look whether they can; then all start, or none. From the start on they are ranks of the
+// attempt, behind the planned ones: in its plan, which is this attempt's own, its table, its output and its events. An
+// attempt that follows begins with what was planned.
 #pragma once
 #include <deque>
 #include <functional>
 #include <optional>
 #include <set>
 #include <string>
+#include <vector>
+
+#include <boost/asio/any_io_executor.hpp>
 
 #include "common/plan/launch_plan.h"
 #include "common/wire/messages.h"
 #include "launcher/attempt/attempt_owner.h"
+#include "launcher/attempt/late_hosts.h"
 #include "launcher/attempt/session_plans.h"
 #include "launcher/attempt/worker_sink.h"
 #include "launcher/attempt/workers.h"
@@ -26,21 +31,28 @@ class Spawns {
  public:
   // All of it outlives this.
   struct Around {
+    const JobOptions& options;
     fleet::Fleet& fleet;
     plan::LaunchPlan& plan;  // grows
+    HealthGate& health;
+    Roster& roster;
     Workers& workers;
+    Meeting& meeting;
     const report::EventFeed& events;
     AttemptOwner& owner;
     WorkerSink& sink;
-    std::function<SessionSettings()> settings;
+    launch::Afterwards afterwards;
     std::function<bool()> run;  // the workers do, and are not being ended
   };
-  explicit Spawns(Around around) : around_(std::move(around)) {}
+  Spawns(const boost::asio::any_io_executor& loop, Around around);
 
   void ask(const fleet::Host& host, wire::SpawnWish wish);
   void note(const fleet::Host& host, const wire::Added& m);
   // Its session has ended.
   void lost(const fleet::Host& host);
+  // Nobody is there any more to have what it may have asked for.
+  void ended(Rank rank);
+  LateHosts& late() { return late_; }
   // As it was before it grew; nothing: it has not.
   const std::optional<plan::LaunchPlan>& planned() const { return planned_; }
 
@@ -48,19 +60,30 @@ class Spawns {
   struct Pending {
     plan::JobMap world;
     plan::LaunchPlan grown;
-    std::set<HostIndex> awaited;
-    std::string why;  // not: a clause
+    std::set<HostIndex> awaited{};
+    std::string why{};        // not: a clause
+    wire::AddWorkers told{};  // of it, to a host that has none of its ranks
   };
   void next();
   Result<void> begin(const wire::SpawnWish& wish);
-  plan::FreeSlots free_slots() const;
+  plan::SpawnRoom room() const;
+  std::uint32_t living(const plan::MappedHost& host) const;
+  SessionSettings settings() const;
+  Pending plan_for(const wire::SpawnWish& wish, plan::JobMap world) const;
+  void reach(const wire::SpawnWish& wish, const plan::LaunchPlan& grown, const std::vector<HostIndex>& hosts);
+  void reached();
+  Result<void> ask_hosts(const wire::SpawnWish& wish, Pending pending);
+  void give_up(const std::string& why);
   void look();
   void start(const wire::SpawnWish& wish);
   void answer(const wire::SpawnWish& wish, const std::string& why);
 
   Around around_;
+  LateHosts late_;
   std::deque<wire::SpawnWish> wishes_;  // the first is pending
+  bool reaching_ = false;               // hosts, for the first
   std::optional<Pending> pending_;
+  std::vector<wire::AddWorkers> worlds_;  // that a host which comes is to know, as told to one without ranks of theirs
   std::optional<plan::LaunchPlan> planned_;
 };
 

@@ -24,8 +24,15 @@ Workers::Workers(fleet::Fleet& fleet, const plan::LaunchPlan& plan, const JobOpt
       owner_(owner),
       sink_(sink),
       table_(plan),
-      sharing_(hosts_that_print(plan.map)),
-      hosts_(fleet.hosts().size()) {}
+      hosts_(fleet.hosts().size(), OfHost{.sharing = hosts_that_print(plan.map)}) {}
+
+// It has no part in the news that all workers have started. An agent that has waited gets its credit back.
+void Workers::add(const fleet::Host& host, std::size_t sharing) {
+  hosts_.resize(std::max(hosts_.size(), host.position + 1));
+  const std::uint64_t owed = hosts_[host.position].owed;
+  if (owed > 0) host.session->send(wire::Credit{owed});
+  hosts_[host.position] = {.started = true, .sharing = sharing};
+}
 
 // Of something that workers did: not before they were started, and not after this moment.
 TimePoint Workers::on_our_clock(const fleet::Host& host, std::uint64_t agent_ns) const {
@@ -34,7 +41,8 @@ TimePoint Workers::on_our_clock(const fleet::Host& host, std::uint64_t agent_ns)
 }
 
 void Workers::greet(const fleet::Host& host) {
-  const std::uint64_t more = output_window(sharing_) - first_output_window(sharing_);
+  const std::size_t sharing = hosts_[host.position].sharing;
+  const std::uint64_t more = output_window(sharing) - first_output_window(sharing);
   if (!host.session->contact().is_local && more > 0) host.session->send(wire::Credit{more});
 }
 
@@ -107,7 +115,8 @@ Workers::End Workers::ended(const fleet::Host& host, const wire::ExitedWorker& m
 // How much a host may have had taken from it before it is told.
 std::uint64_t Workers::credit_step(const fleet::Host& host) const {
   const bool local = host.session->contact().is_local;
-  return (local ? first_output_window(sharing_) : output_window(sharing_)) / 4;
+  const std::size_t sharing = hosts_[host.position].sharing;
+  return (local ? first_output_window(sharing) : output_window(sharing)) / 4;
 }
 
 report::OutputFlow Workers::flow() const {

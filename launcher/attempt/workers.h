@@ -24,6 +24,8 @@ class Workers {
 
   // There are ranks behind those that were planned.
   void grow(const plan::LaunchPlan& plan) { table_.grow(plan); }
+  // The fleet has it since they run, or again; its window for output is that of one of so many hosts.
+  void add(const fleet::Host& host, std::size_t sharing);
   // They start now: nothing that they do happens before.
   void begin(TimePoint started) { started_ = started; }
 
@@ -66,9 +68,10 @@ class Workers {
  private:
   struct OfHost {
     bool started = false;
-    std::uint64_t owed = 0;     // output bytes for which credit has not been given back
-    std::string out_of_memory;  // evidence that belongs to the next worker killed there
-    std::size_t remarks = 0;    // of its agent, that were shown
+    std::uint64_t owed = 0;       // output bytes for which credit has not been given back
+    std::string out_of_memory{};  // evidence that belongs to the next worker killed there
+    std::size_t remarks = 0;      // of its agent, that were shown
+    std::size_t sharing = 1;      // hosts, the window for output
   };
   TimePoint on_our_clock(const fleet::Host& host, std::uint64_t agent_ns) const;
   std::uint64_t credit_step(const fleet::Host& host) const;
@@ -81,7 +84,6 @@ class Workers {
   TimePoint started_ = Clock::now();
   TimePoint to_end_ = TimePoint::max();
   RankTable table_;
-  std::size_t sharing_;        // hosts, the window for output
   std::vector<OfHost> hosts_;  // by position in the fleet
 };
 

@@ -35,7 +35,10 @@ Host& Fleet::enlist(launch::AgentSession::Plan plan) {
   return hosts_.put(std::move(fresh));
 }
 
-void Fleet::add(launch::AgentSession::Plan plan) { hosts_.make_member(enlist(std::move(plan))); }
+void Fleet::add(launch::AgentSession::Plan plan) {
+  Host& host = enlist(std::move(plan));
+  if (!hosts_.is_member(host)) hosts_.make_member(host);
+}
 
 // One that waits already goes on to do so.
 void Fleet::add_spare(const plan::Host& host, launch::AgentSession::Plan plan) {

@@ -71,7 +71,9 @@ class Fleet final : private launch::SessionOwner {
   Result<void> open(launch::Reach::Events events);
   // What the next start() is for. First of all, by HostId, where the plan has them: nobody has workers then.
   void begin_group(std::vector<HostIndex> places) { hosts_.begin_group(std::move(places)); }
-  // Those with workers, in host order; rank 0 is on the first. One whose agent waits stays connected.
+  // Those with workers, in host order; rank 0 is on the first. One whose agent waits stays connected. While others run
+  // it may be one that gets workers now, for the first time or again, when its session has ended or waits; then start()
+  // once more.
   void add(launch::AgentSession::Plan plan);
   // One that is to be there, and wait. While others run it may be one that no plan has had, of the next id, or one that
   // is lost and has no workers in this group; then start() once more.

@@ -98,9 +98,14 @@ void JobProgress::list(const plan::JobMap& map) {
 
 void JobProgress::grow(const plan::JobMap& map, Rank first) {
   for (std::uint32_t r = first.value(); r < map.world_size(); ++r) {
-    const std::size_t at = *place_[map.ranks[r].host.value()];
-    ranks_.emplace_back().host = at;
-    hosts_[at].ranks.add(r);
+    const std::size_t on = map.ranks[r].host.value();
+    if (!place_[on]) {
+      place_[on] = hosts_.size();
+      hosts_.emplace_back().name = map.hosts[on].host.name;
+      ++host_counts_[static_cast<std::size_t>(HostState::Waiting)];
+    }
+    ranks_.emplace_back().host = *place_[on];
+    hosts_[*place_[on]].ranks.add(r);
     ++rank_counts_[static_cast<std::size_t>(RankState::Waiting)];
   }
 }

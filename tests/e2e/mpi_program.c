@@ -157,6 +157,10 @@ int main(int argc, char** argv) {
   if (strcmp(kind, "spawn-nothing") == 0) spawn("no-such-program", number, "child", MPI_COMM_WORLD);
   if (strcmp(kind, "spawn-each") == 0) spawn(argv[0], number, "child", MPI_COMM_SELF);
   if (strcmp(kind, "child") == 0) be_child();
+  if (strcmp(kind, "child-spawn") == 0) {
+    be_child();
+    spawn(argv[0], 1, "child", MPI_COMM_WORLD);
+  }
   if (strcmp(kind, "child-bound") == 0) {
     bound();
     be_child();

@@ -137,6 +137,28 @@ if len(sys.argv) == 2:
 ask("cmd=finalize")
 """
 
+# One rank that asks for others, each in turn once those before have ended. Words: events file, and per wish its number.
+SPAWNER_IN_TURN = r"""
+import os, pathlib, socket, sys, time
+file = socket.socket(fileno=int(os.environ["PMI_FD"])).makefile("rw")
+def ask(line):
+    file.write(line + "\n")
+    file.flush()
+    return file.readline().strip()
+ask("cmd=init pmi_version=1 pmi_subversion=1")
+if "PMI_SPAWNED" not in os.environ:
+    ended = 0
+    for count in map(int, sys.argv[2:]):
+        answer = ask(f"mcmd=spawn\nnprocs={count}\nexecname=python3\ntotspawns=1\nspawnssofar=1\narg1={sys.argv[0]}\nargcnt=1\nendcmd")
+        print(answer, flush=True)
+        ended += count if answer.endswith("rc=0") else 0
+        while pathlib.Path(sys.argv[1]).read_text().count('"rank_exit"') < ended:
+            time.sleep(0.01)
+else:
+    print("child", os.environ["PMI_RANK"], "of", os.environ["PMI_SIZE"], "job", os.environ["SML_JOB_ID"] != "", flush=True)
+ask("cmd=finalize")
+"""
+
 # Rank 0 publishes a name and ends; rank 1 looks it up when the launcher has told of that.
 LATE_LOOKUP = r"""
 import os, pathlib, socket, sys, time
@@ -190,7 +212,7 @@ class Spawning(TestCase):
         self.assert_status(done, 0)
         self.assertIn("parent 0 of 2 cmd=spawn_result rc=-1", done.stdout)
         self.assertIn("rank 0 on localhost: MPI_Comm_spawn starts nothing: it wants 4 slots for \"python3\", and on the hosts "
-                      "that run ranks of the job 3 are free\n", done.stderr)
+                      "of the job 3 are free\n", done.stderr)
 
     def test_more_than_slots_start_where_that_is_allowed(self):
         done = self.job("4", "python3", self.spawner(), options=("--oversubscribe",))
@@ -300,10 +322,86 @@ class OnHosts(HostsCase):
         self.assertEqual(sorted(line for line in done.stdout.splitlines() if "child" in line),
                          [f"{r + 3} {names[1]}: child {r} of 2 port port#1 got here here" for r in range(2)])
 
+    def shared(self, text, name="program.py"):
+        """A file that all hosts see, beside which they may write."""
+        folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory(prefix="sml-e2e-", dir=BUILD / "tests")))
+        (folder / name).write_text(text)
+        return folder / name
+
+    def logins(self, host):
+        return pathlib.Path(self.bed._call("path", "--log", host).strip()).read_text().count("Accepted")
+
+    def test_spawned_ranks_go_to_hosts_that_run_none_when_they_are_asked_for(self):
+        file, names = self.shared(SPAWNER), self.bed.names()
+        folder = file.parent
+        before = [self.logins(name) for name in names]
+        done = self.bed.sml_run("algo-1", "--mpi", "pmi1", "-np", "1", "-H", f"{names[0]}:2,{names[1]}:2,{names[2]}:2,{names[3]}:2",
+                                "--tag", "{rank} {host}: ", "--report", str(folder / "report"), "--events", str(folder / "events"),
+                                "--log-dir", str(folder / "logs"), "python3", str(file), "4", "python3", str(file), timeout=60)
+        self.assert_status(done, 0)
+        self.assertEqual(sorted(line for line in done.stdout.splitlines() if "child" in line),
+                         [f"{r + 1} {names[host]}: child {r} of 4 port port#1 got here here here here"
+                          for r, host in enumerate((0, 1, 1, 2))])
+        self.assertEqual([self.logins(name) > b for name, b in zip(names, before)], [False, True, True, False])
+        report = json.loads((folder / "report").read_text())
+        self.assertEqual([one["status"]["exit_code"] for one in report["ranks"]], [0] * 5)
+        self.assertEqual((folder / "logs" / "rank.4" / "stdout").read_text(),
+                         "child 3 of 4 port port#1 got here here here here\n")
+        events = [json.loads(line) for line in (folder / "events").read_text().splitlines()]
+        kinds = [one["event"] for one in events]
+        self.assertEqual(kinds.count("rank_exit"), 5)
+        self.assertEqual([one["host"] for one in events if one["event"] == "host_connected"], names[:3])
+        self.assertEqual([one["host"] for one in events if one["event"] == "host_ended"].count(names[2]), 1)
+
+    def test_a_host_whose_spawned_ranks_have_ended_has_others(self):
+        file, names = self.shared(SPAWNER_IN_TURN), self.bed.names()
+        for options in ((), ("--max-restarts", "1")):  # agents that leave, and agents that wait
+            with self.subTest(options=options):
+                events = str(file.parent / f"events{len(options)}")
+                done = self.bed.sml_run("algo-1", "--mpi", "pmi1", "-np", "1", "-H", f"{names[0]}:1,{names[1]}:2,{names[2]}:1",
+                                        *options, "--tag", "{rank} {host}: ", "--events", events, "python3", str(file),
+                                        events, "2", "1", "3", "4", "2", timeout=60)
+                self.assert_status(done, 0)
+                lines = done.stdout.splitlines()
+                self.assertEqual([line.split(" msg=")[0] for line in lines if "spawn_result" in line],
+                                 [f"0 {names[0]}: cmd=spawn_result rc={rc}" for rc in (0, 0, 0, -1, 0)])
+                self.assertEqual(sorted(line for line in lines if "child" in line),
+                                 [f"{rank} {names[host]}: child {r} of {n} job True" for rank, host, r, n in
+                                  ((1, 1, 0, 2), (2, 1, 1, 2), (3, 1, 0, 1), (4, 1, 0, 3), (5, 1, 1, 3), (6, 2, 2, 3), (7, 1, 0, 2),
+                                   (8, 1, 1, 2))])
+                self.assertIn("it wants 4 slots for \"python3\", and on the hosts of the job 3 are free", done.stderr)
+
+    def test_a_host_that_cannot_be_reached_is_an_error_and_no_end(self):
+        file, names = self.shared(SPAWNER_IN_TURN), self.bed.names()
+        events = str(file.parent / "events")
+        done = self.bed.sml_run("algo-1", "--mpi", "pmi1", "-np", "1", "-H", f"{names[0]}:1,10.255.0.1:1,{names[2]}:1",
+                                "--start-timeout", "3", "--events", events, "python3", str(file), events, "1", "1", timeout=60)
+        self.assert_status(done, 0)
+        self.assertEqual([line.split(" msg=")[0] for line in words(done) if "spawn_result" in line],
+                         ["cmd=spawn_result rc=-1", "cmd=spawn_result rc=0"])  # then the next is asked
+        self.assertRegex(done.stderr, f"rank 0 on {names[0]}: MPI_Comm_spawn starts nothing: it wants ranks on 10.255.0.1, "
+                                      "which cannot have them: .")
+        self.assertIn("child 0 of 1 job True", done.stdout)
+
+    def test_a_host_that_has_no_such_program_is_an_error_and_no_end(self):
+        file, names = self.shared(SPAWNER), self.bed.names()
+        done = self.bed.sml_run("algo-1", "--mpi", "pmi1", "-np", "1", "-H", f"{names[0]}:1,{names[1]}:1", "python3", str(file), "1",
+                                "no-such-program", timeout=60)
+        self.assert_status(done, 0)
+        self.assertIn("cmd=spawn_result rc=-1", done.stdout)
+        self.assertRegex(done.stderr, f"it wants what {names[1]} cannot start: .*no-such-program")
+
+    def test_a_rank_that_fails_on_a_host_that_has_come_ends_the_job(self):
+        file, names = self.shared(SPAWNER), self.bed.names()
+        done = self.bed.sml_run("algo-1", "--mpi", "pmi1", "-np", "1", "-H", f"{names[0]}:1,{names[1]}:2", "python3", str(file), "2",
+                                "python3", str(file), "7", timeout=60)
+        self.assert_status(done, 7)
+        self.assertRegex(done.stderr, rf"rank [12] on {names[1]} exited with status 7")
+
     def test_ranks_are_told_of_the_room_that_there_is_for_spawned_ones(self):
         names = self.bed.names()
         self.job("-np", "1", "-H", f"{names[0]}:2,{names[1]}:3", self.program, "places",
-                 wanted=["place 0 of 1 node 1 universe 2 program 0"])
+                 wanted=["place 0 of 1 node 1 universe 5 program 0"])
 
     def test_names_outlive_the_ranks_of_the_host_that_keeps_them(self):
         folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory(prefix="sml-e2e-", dir=BUILD / "tests")))

@@ -220,14 +220,28 @@ class OnHosts(HostsCase):
         self.assertEqual(words(done), [*(f"child {r} of 3 place {r + 3} of parents 3 sum 15" for r in range(3)),
                                        *(f"spawn {r} of 3 together 6 sum 15" for r in range(3))])
 
-    def test_spawned_ranks_go_to_no_host_that_runs_none_and_that_is_told(self):
+    def test_spawned_ranks_go_to_hosts_that_run_none(self):
         names = self.bed.names()
-        line = ("-np", "1", "-H", f"{names[0]}:1,{names[1]}:2", self.program)
-        self.assertEqual(words(self.job(*line, "places")), ["place 0 of 1 node 1 universe 1 program 0"])
-        done = self.job(*line, "spawn", "2")
+        line = ("-np", "1", "-H", f"{names[0]}:1,{names[1]}:2,{names[2]}:1", self.program)
+        self.assertEqual(words(self.job(*line, "places")), ["place 0 of 1 node 1 universe 4 program 0"])
+        for count in (1, 2, 3):
+            done = self.job(*line, "spawn", count)
+            total = sum(range(count + 1))
+            self.assert_status(done, 0)
+            self.assertEqual(words(done), [*(f"child {r} of {count} place {r + 1} of parents 1 sum {total}" for r in range(count)),
+                                           f"spawn 0 of 1 together {count + 1} sum {total}"])
+        done = self.job(*line, "spawn", "4")
         self.assert_status(done, 0)
         self.assertEqual(words(done), ["spawn 0 of 1 failed"])
-        self.assertRegex(done.stderr, "it wants 2 slots .* 0 are free .2 are on hosts that run none, to which it cannot go")
+        self.assertRegex(done.stderr, "it wants 4 slots for .* on the hosts of the job 3 are free")
+
+    def test_spawned_ranks_have_others_spawned_on_hosts_that_run_none(self):
+        """Such a host learns of ranks that have come before."""
+        names = self.bed.names()
+        done = self.job("-np", "1", "-H", ",".join(f"{name}:1" for name in names), self.program, "spawn", "1", "child-spawn")
+        self.assert_status(done, 0)
+        self.assertEqual(words(done), ["child 0 of 1 place 1 of parents 1 sum 1"] * 2 +
+                         ["spawn 0 of 1 together 2 sum 1"] * 2)
 
     def test_much_between_all_of_them(self):
         done = self.job("-np", "4", "-H", self.bed.hosts(1), self.program, "alltoall")

@@ -21,6 +21,11 @@ def installed(package):
     return folder
 
 
+def said(done):
+    """UCX warns at the end of ranks of MPICH that have met others of another host, under its own launcher, too."""
+    return [line for line in words(done) if "UCX  WARN" not in line]
+
+
 class Libraries(HostsCase):
     hosts = 4
     timeout_s = 400
@@ -68,6 +73,16 @@ class Libraries(HostsCase):
         self.assert_status(done, 0)
         self.assertEqual(words(done), [f"spawn {r} of 3 failed" for r in range(3)])
         self.assertRegex(done.stderr, "MPI_Comm_spawn starts nothing: it wants 4 slots .* 3 are free")
+        idle = ("-np", "1", "-H", f"{names[0]}:1,{names[1]}:2,{names[2]}:1", *options, program)
+        done = self.bed.sml_run("algo-1", *idle, "places", timeout=60)
+        self.assertEqual(words(done), ["place 0 of 1 node 1 universe 4 program 0"])
+        done = self.bed.sml_run("algo-1", *idle, "spawn", "3", timeout=60)
+        self.assert_status(done, 0)
+        self.assertEqual(said(done), [*(f"child {r} of 3 place {r + 1} of parents 1 sum 6" for r in range(3)),
+                                      "spawn 0 of 1 together 4 sum 6"])
+        done = self.bed.sml_run("algo-1", *idle, "spawn", "1", "child-spawn", timeout=60)
+        self.assert_status(done, 0)
+        self.assertEqual(said(done), ["child 0 of 1 place 1 of parents 1 sum 1"] * 2 + ["spawn 0 of 1 together 2 sum 1"] * 2)
         done = self.bed.sml_run("algo-1", *job, "spawn-nothing", "1", timeout=60)
         self.assert_status(done, 0)
         self.assertEqual(words(done), [f"spawn {r} of 3 failed" for r in range(3)])

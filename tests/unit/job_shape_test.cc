@@ -30,12 +30,15 @@ TEST_CASE("a job's shape has a run for each host that is filled at once") {
   CHECK(shape.slots == 5);
 }
 
-TEST_CASE("a job's shape leaves out hosts without members, and counts their slots apart") {
+TEST_CASE("a job's shape leaves out hosts without members, and counts their slots") {
   const JobShape shape = shape_of(map_of({2, 2, 2}, 3));
   CHECK(shape.hosts == std::vector<std::string>{"h0", "h1"});
   CHECK(shape.runs == Runs{{0, 0, 2}, {1, 0, 1}});
   CHECK(shape.slots == 6);
-  CHECK(shape.universe == 4);
+  CHECK(shape.universe == 6);
+  JobMap with_spare = map_of({2, 2, 2}, 3);
+  with_spare.hosts[2].duty = HostDuty::Spare;
+  CHECK(shape_of(with_spare).universe == 4);  // it is there for other ranks
 
   JobMap with_helper = map_of({1, 1});
   with_helper.helpers = 1;

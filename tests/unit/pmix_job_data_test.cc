@@ -16,6 +16,7 @@ JobData job() {
   out.shape.slots = 12;
   out.shape.universe = 8;
   out.host = 0;
+  out.host_name = "algo-1";
   out.folder = "/tmp/sml-run-a/pmix";
   return out;
 }
@@ -76,6 +77,7 @@ TEST_CASE("libpmix is told where all ranks are", "[pmix]") {
 TEST_CASE("a host is told of itself", "[pmix]") {
   JobData of_third = job();
   of_third.host = 2;
+  of_third.host_name = "algo-3";
   const Serve serve = make_serve(of_third);
   CHECK(serve.ranks == std::vector{Rank(4), Rank(5)});
   CHECK(number(serve.job, "pmix.nodeid") == 2);
@@ -84,6 +86,19 @@ TEST_CASE("a host is told of itself", "[pmix]") {
   CHECK(number(serve.server, "pmix.srv.rank") == 2);
   CHECK(number(serve.server, "pmix.srvr.share") == 1);  // the host's topology, which ranks need not find out
   CHECK(text(serve.server, "pmix.srvr.tmpdir") == "/tmp/sml-run-a/pmix");
+}
+
+TEST_CASE("a host without a rank of the job serves those that are spawned there", "[pmix]") {
+  JobData late = job();
+  late.host = 7;
+  late.host_name = "algo-8";
+  const Serve serve = make_serve(late);
+  CHECK(serve.ranks.empty());
+  CHECK(serve.size == 6);
+  CHECK(text(serve.server, "pmix.hname") == "algo-8");
+  CHECK(number(serve.server, "pmix.srv.rank") == 7);
+  CHECK(number(serve.job, "pmix.local.size") == 0);
+  CHECK(text(serve.job, "pmix.pmap") == "0,1,3;2;4,5");
 }
 
 TEST_CASE("each rank has its place on its host and in its program", "[pmix]") {
@@ -146,4 +161,5 @@ TEST_CASE("libpmix is told of ranks that were spawned, on hosts without one too"
   CHECK(beside.ranks.empty());
   CHECK(number(beside.job, "pmix.job.size") == 6);
   CHECK(number(beside.job, "pmix.local.size") == 0);
+  CHECK(find(beside.job, "pmix.lpeers") == nullptr);
 }

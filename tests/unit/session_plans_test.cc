@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "common/plan/program_map.h"
+#include "common/plan/spawn_map.h"
 #include "tests/support/catch.h"
 
 using namespace sml;
@@ -283,4 +284,32 @@ TEST_CASE("each host is told the shape of the job where ranks are to find each o
   CHECK(b.shape.hosts == std::vector<std::string>{"a", "b"});
   CHECK(b.shape.size() == 4);
   CHECK(plans[2].prepare_remote.mpi.meeting == plan::MpiMeeting::None);  // it has no member
+}
+
+TEST_CASE("a host that runs nothing is told of the job, and gets spawned ranks alone") {
+  plan::HostList list;
+  for (const char* name : {"a", "b", "c"}) list.hosts.push_back({.name = name, .user = {}, .slots = 1});
+  plan::LaunchPlan plan = make_plan({{"a", 1}});
+  plan.map = *plan::map_job(list, 1, plan::Oversubscribe::No);
+  plan.mpi = plan::MpiMeeting::Auto;
+  plan.more_programs = spawned_programs(plan, Rank(0), {{.command = {"child"}, .count = 1}});
+  const plan::SpawnRoom room{plan::FreeSlots(3), {std::nullopt, std::nullopt, 1}};
+  plan::add_world(plan.map,
+                  *plan::map_spawn(plan.map, room, {{{.command = {"child"}, .count = 1}}}, plan::Oversubscribe::No), 1);
+  const auto session = late_plan(HostIndex(2), plan, Rank(1), kSettings, wire::WireUp::Pmix);
+  CHECK(session.host == HostId(2));
+  CHECK(session.name == "c");
+  const wire::Prepare& prepare = session.prepare_remote;
+  CHECK(prepare.workers.empty());
+  REQUIRE(prepare.apps.size() == 1);
+  CHECK(prepare.apps[0].argv == std::vector<std::string>{"child"});
+  CHECK(prepare.mpi.meeting == plan::MpiMeeting::Auto);
+  CHECK(prepare.mpi.shape.hosts == std::vector<std::string>{"a"});
+  CHECK(prepare.mpi.shape.universe == 3);
+  CHECK(prepare.mpi.host == 3);  // the one with members, and its own index
+  CHECK(prepare.mpi.late.workers == wire::Workers::Spawned);
+  CHECK(prepare.mpi.late.service == wire::WireUp::Pmix);
+  CHECK(prepare.mpi.late.job == "job-1");
+  CHECK(prepare.mpi.late.host == "c");
+  CHECK(session_plans(plan, kSettings)[0].prepare_remote.mpi.late.workers == wire::Workers::Planned);
 }

@@ -19,7 +19,8 @@ JobMap job() {
   return map;
 }
 
-const plan::FreeSlots kFree{2, 3, std::nullopt};
+const plan::SpawnRoom kRunning{{2, 3, std::nullopt}, plan::FreeSlots(3)};
+const plan::SpawnRoom kAll{kRunning.running, {std::nullopt, std::nullopt, 4}};
 constexpr auto kNo = plan::Oversubscribe::No;
 
 SpawnProgram program(std::uint32_t count, std::vector<std::string> hosts = {}) {
@@ -32,8 +33,8 @@ std::vector<std::uint32_t> hosts_of(const JobMap& map) {
   return out;
 }
 
-std::string refusal(const std::vector<SpawnProgram>& programs) {
-  const Result<JobMap> world = plan::map_spawn(job(), kFree, programs, kNo);
+std::string refusal(const std::vector<SpawnProgram>& programs, const plan::SpawnRoom& room = kRunning) {
+  const Result<JobMap> world = plan::map_spawn(job(), room, programs, kNo);
   REQUIRE_FALSE(world.has_value());
   return world.error().message();
 }
@@ -42,7 +43,7 @@ std::string refusal(const std::vector<SpawnProgram>& programs) {
 
 TEST_CASE("spawned ranks fill the free slots host after host, and are a world of their own") {
   const std::vector<SpawnProgram> programs{program(3), program(1)};
-  const Result<JobMap> world = plan::map_spawn(job(), kFree, programs, kNo);
+  const Result<JobMap> world = plan::map_spawn(job(), kRunning, programs, kNo);
   REQUIRE(world.has_value());
   CHECK(hosts_of(*world) == std::vector<std::uint32_t>{0, 0, 1, 1});
   CHECK(world->members() == 4);
@@ -53,41 +54,55 @@ TEST_CASE("spawned ranks fill the free slots host after host, and are a world of
 }
 
 TEST_CASE("a program that names hosts runs on these alone") {
-  const Result<JobMap> world = plan::map_spawn(job(), kFree, std::vector{program(2, {"b"}), program(2)}, kNo);
+  const Result<JobMap> world = plan::map_spawn(job(), kRunning, std::vector{program(2, {"b"}), program(2)}, kNo);
   REQUIRE(world.has_value());
   CHECK(hosts_of(*world) == std::vector<std::uint32_t>{1, 1, 0, 0});
   CHECK(refusal({program(4, {"b"})}) == "wants 4 slots for \"child\", and on the hosts that it names 3 are free");
-  CHECK(refusal({program(1, {"d"})}) == "wants host \"d\", and no rank of the job is on such a host");
-  CHECK(refusal({program(1, {"c"})}) == "wants host \"c\", and no rank of the job is on such a host");
+  CHECK(refusal({program(1, {"d"})}) == "wants host \"d\", which the job does not have");
+  CHECK(refusal({program(1, {"c"})}) == "wants 1 slot for \"child\", and on the hosts that it names 0 are free");
 }
 
 TEST_CASE("where slots are missing nothing is spawned, and the numbers are named") {
-  CHECK(refusal({program(6)}) ==
-        "wants 6 slots for \"child\", and on the hosts that run ranks of the job 5 are free "
-        "(4 are on hosts that run none, to which it cannot go)");
+  CHECK(refusal({program(6)}) == "wants 6 slots for \"child\", and on the hosts of the job 5 are free");
+  CHECK(refusal({program(10)}, kAll) == "wants 10 slots for \"child\", and on the hosts of the job 9 are free");
   CHECK(refusal({program(4, {"a", "b"}), program(2, {"a", "b"})}) ==
         "wants 2 slots for \"child\", and on the hosts that it names 1 is free");
   CHECK(refusal({program(1), program(plan::kMaxWorldSize)}) ==
         "wants so many that the job would have 1000004 ranks, more than 1000000");
 }
 
-TEST_CASE("spawned ranks beyond the slots are dealt evenly where that is allowed, and to no idle host") {
+TEST_CASE("spawned ranks go to hosts that run none where the others are full, or where these are named") {
   const auto hosts_for = [](const std::vector<SpawnProgram>& programs) {
-    return hosts_of(*plan::map_spawn(job(), kFree, programs, plan::Oversubscribe::Yes));
+    return hosts_of(*plan::map_spawn(job(), kAll, programs, kNo));
+  };
+  CHECK(hosts_for({program(5)}) == std::vector<std::uint32_t>{0, 0, 1, 1, 1});
+  CHECK(hosts_for({program(7)}) == std::vector<std::uint32_t>{0, 0, 1, 1, 1, 2, 2});
+  CHECK(hosts_for({program(1, {"c"}), program(6)}) == std::vector<std::uint32_t>{2, 0, 0, 1, 1, 1, 2});
+  const plan::SpawnRoom first_is_idle{{std::nullopt, 3, 4}, {4, std::nullopt, std::nullopt}};
+  const JobMap world = *plan::map_spawn(job(), first_is_idle, std::vector{program(8)}, kNo);
+  CHECK(hosts_of(world) == std::vector<std::uint32_t>{0, 1, 1, 1, 2, 2, 2, 2});
+}
+
+TEST_CASE("spawned ranks beyond the slots are dealt evenly where that is allowed") {
+  const auto hosts_for = [](const std::vector<SpawnProgram>& programs) {
+    return hosts_of(*plan::map_spawn(job(), kRunning, programs, plan::Oversubscribe::Yes));
   };
   CHECK(hosts_for({program(8)}) == std::vector<std::uint32_t>{0, 0, 0, 0, 1, 1, 1, 1});
   CHECK(hosts_for({program(5), program(3, {"b"})}) == std::vector<std::uint32_t>{0, 0, 1, 1, 1, 1, 1, 1});
   const std::vector<SpawnProgram> on_idle{program(1, {"c"})};
-  CHECK_FALSE(plan::map_spawn(job(), kFree, on_idle, plan::Oversubscribe::Yes).has_value());
+  CHECK_FALSE(plan::map_spawn(job(), kRunning, on_idle, plan::Oversubscribe::Yes).has_value());
+  const std::vector<SpawnProgram> many{program(12)};
+  CHECK(hosts_of(*plan::map_spawn(job(), kAll, many, plan::Oversubscribe::Yes)) ==
+        std::vector<std::uint32_t>{0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 2});
 }
 
 TEST_CASE("spawned ranks follow those of the job, and are no members of its world") {
   JobMap map = job();
   map.helpers = 1;
   map.cores.resize(3);
-  const JobMap world = *plan::map_spawn(map, kFree, std::vector{program(3)}, kNo);
+  const JobMap world = *plan::map_spawn(map, kRunning, std::vector{program(3)}, kNo);
   plan::add_world(map, world, 5);
-  plan::add_world(map, *plan::map_spawn(map, {0, 1, 0}, std::vector{program(1)}, kNo), 6);
+  plan::add_world(map, *plan::map_spawn(map, {{0, 1, 0}, plan::FreeSlots(3)}, std::vector{program(1)}, kNo), 6);
   CHECK(map.world_size() == 7);
   CHECK(map.members() == 2);
   CHECK(map.hosts[0].ranks == std::vector{Rank(0), Rank(1), Rank(3), Rank(4)});

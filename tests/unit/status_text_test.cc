@@ -131,3 +131,23 @@ TEST_CASE("status: times as clocks show them") {
   CHECK(clock_text(3600s) == "1:00:00");
   CHECK(clock_text(100h + 61s) == "100:01:01");
 }
+
+TEST_CASE("status: hosts on which ranks are spawned are among the others") {
+  Told job({"a", "b"});
+  plan::HostList hosts;
+  for (const char* name : {"a", "b"}) hosts.hosts.push_back({name, "", 2});
+  job.plan.map = *plan::map_job(hosts, 1, plan::Oversubscribe::No);
+  job.tell(JobBegins{&job.plan, 0}, 0s);
+  job.tell(HostReady{HostIndex(0)}, 1s);
+  job.tell(RankStarted{Rank(0), 100}, 1s);
+  job.plan.map.hosts[1].ranks.emplace_back(1);
+  job.plan.map.ranks.push_back({Rank(1), HostIndex(1), LocalRank(0), 1, 0, 0, 1});
+  job.tell(RanksSpawned{&job.plan, Rank(0), Rank(1)}, 2s);
+  CHECK(status_table(job.progress, kStart + 2s)[0] == "status after 0:02: hosts 1/2; ranks 1 waiting, 1 running");
+  job.tell(HostConnected{HostIndex(1), HostPlace::Remote, "", 1}, 2s);
+  job.tell(HostReady{HostIndex(1)}, 2s);
+  job.tell(RankStarted{Rank(1), 101}, 2s);
+  const Lines table = status_table(job.progress, kStart + 3s);
+  CHECK(table[0] == "status after 0:03: hosts 2/2; ranks 2 running");
+  CHECK(table[3] == "  b     ready      1");
+}
