@@ -58,7 +58,7 @@ class Commands(HostsCase):
     def setUp(self):
         super().setUp()
         self.files = {"train.py": TRAIN, "ps.py": TRAIN, "cluster.conf": "Include ~/.ssh/config\n", "runs.csv": "1,0.1\n2,0.01\n",
-                      "bin/nvidia-smi": NVIDIA_SMI, "ring": self.ring, "hosts.sh": "#!/bin/sh\necho algo-1:1\necho algo-2:1\n"}
+                      "bin/nvidia-smi": NVIDIA_SMI, "ring": self.ring, "spawner": self.ring, "hosts.sh": "#!/bin/sh\necho algo-1:1\necho algo-2:1\n"}
         for host in ("algo-1", "algo-2"):
             self.bed.exec(host, ["rm", "-rf", "/opt/ml"])  # these are hosts like any others, until a line needs it
             self.addCleanup(self.bed.exec, host, ["rm", "-rf", PLACE, f"{HOME}/.config"])
