@@ -16,7 +16,7 @@ using namespace sml::wire;
 const std::string kMark = "m";  // short, so that the fuzzer meets it
 
 std::string words(const Greeting& greeting) {
-  if (const auto* need = std::get_if<NeedAgent>(&greeting)) return "N" + need->machine + "|" + need->folder;
+  if (const auto* need = std::get_if<NeedAgent>(&greeting)) return "N" + need->architecture + "|" + need->folder;
   if (const auto* cannot = std::get_if<CannotDeploy>(&greeting)) return "F" + cannot->text;
   if (const auto* again = std::get_if<GoesOn>(&greeting)) return "R" + std::to_string(again->received);
   if (const auto* gone = std::get_if<CannotReturn>(&greeting)) return "G" + gone->text;
