@@ -110,18 +110,22 @@ class OnThisMachine(TestCase):
         self.assertLess(int(re.search(r"VmRSS:\s+(\d+) kB", done.stdout)[1]), 20_000)
 
 
-# A client that speaks PMI-1 as MPICH does where it can spawn, which Debian's cannot: its world, and what it is answered.
-SPAWNER = r"""
-import os, socket, sys
+# How clients of PMI-1 begin that ask as MPICH does where it can spawn, which Debian's cannot.
+PMI_CLIENT = r"""
+import os, pathlib, socket, sys, time
 file = socket.socket(fileno=int(os.environ["PMI_FD"])).makefile("rw")
-me = "%s %s of %s" % ("child" if "PMI_SPAWNED" in os.environ else "parent", os.environ["PMI_RANK"], os.environ["PMI_SIZE"])
 def ask(line):
     file.write(line + "\n")
     file.flush()
     return file.readline().strip()
+ask("cmd=init pmi_version=1 pmi_subversion=1")
+"""
+
+# Tells its world, and what it is answered.
+SPAWNER = PMI_CLIENT + r"""
+me = "%s %s of %s" % ("child" if "PMI_SPAWNED" in os.environ else "parent", os.environ["PMI_RANK"], os.environ["PMI_SIZE"])
 def tell(what):
     print(me, what, flush=True)
-ask("cmd=init pmi_version=1 pmi_subversion=1")
 space = ask("cmd=get_my_kvsname").split("kvsname=")[1]
 if "PMI_SPAWNED" not in os.environ and os.environ["PMI_RANK"] == "0":
     count, *words = sys.argv[1:]
@@ -138,14 +142,7 @@ ask("cmd=finalize")
 """
 
 # One rank that asks for others, each in turn once those before have ended. Words: events file, and per wish its number.
-SPAWNER_IN_TURN = r"""
-import os, pathlib, socket, sys, time
-file = socket.socket(fileno=int(os.environ["PMI_FD"])).makefile("rw")
-def ask(line):
-    file.write(line + "\n")
-    file.flush()
-    return file.readline().strip()
-ask("cmd=init pmi_version=1 pmi_subversion=1")
+SPAWNER_IN_TURN = PMI_CLIENT + r"""
 if "PMI_SPAWNED" not in os.environ:
     ended = 0
     for count in map(int, sys.argv[2:]):
@@ -160,14 +157,7 @@ ask("cmd=finalize")
 """
 
 # Rank 0 publishes a name and ends; rank 1 looks it up when the launcher has told of that.
-LATE_LOOKUP = r"""
-import os, pathlib, socket, sys, time
-file = socket.socket(fileno=int(os.environ["PMI_FD"])).makefile("rw")
-def ask(line):
-    file.write(line + "\n")
-    file.flush()
-    return file.readline().strip()
-ask("cmd=init pmi_version=1 pmi_subversion=1")
+LATE_LOOKUP = PMI_CLIENT + r"""
 if os.environ["PMI_RANK"] == "0":
     ask("cmd=publish_name service=s port=p")
 else:
