@@ -125,7 +125,7 @@ void HorovodStore::put(ClientId id, Client& client, HttpRequest& request) {
   const std::string& value = values_[request.target] = std::move(request.body);
   answer(id, client, 200);
   if (elastic_ != nullptr && request.target.starts_with(kRegistration)) {
-    elastic_->registered(std::string_view(request.target).substr(kRegistration.size()));
+    elastic_->registered(std::string_view(request.target).substr(kRegistration.size()), value);
   }
   const auto held = held_.find(request.target);
   if (held == held_.end()) return;

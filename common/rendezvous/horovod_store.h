@@ -11,7 +11,7 @@
 //
 // Workers of an elastic job (horovod/runner/elastic) say more; whoever wants to hear of it decides on their numbers:
 //
-//   PUT /worker_addresses/SLOT   a worker can go on without others; how it would be told of new hosts is kept, not read
+//   PUT /worker_addresses/SLOT   a worker can go on without others; the body says how it is told of new hosts
 //   GET /rank_and_size/SLOT      it wants its numbers anew, and waits until there is a next round
 #pragma once
 #include <cstddef>
@@ -35,7 +35,7 @@ class ElasticWorkers {
  public:
   virtual ~ElasticWorkers() = default;
   // Calls nobody.
-  virtual void registered(std::string_view slot) = 0;
+  virtual void registered(std::string_view slot, std::string_view body) = 0;
   virtual void wants_numbers(std::string_view slot) = 0;
 };
 

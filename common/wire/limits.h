@@ -16,4 +16,8 @@ inline constexpr std::size_t kMaxFence = std::size_t{48} << 20;         // bytes
 inline constexpr std::uint64_t kMaxRelayed = std::uint64_t{256} << 20;  // bytes that a host has handed on in an attempt
 inline constexpr std::uint64_t kMaxRelays = 1'000'000;                  // likewise
 
+inline constexpr std::size_t kMaxRegistration = std::size_t{16} << 10;  // bytes of a worker's of hvd.elastic
+inline constexpr std::size_t kMaxHorovodAnswer = std::size_t{16} << 10;
+inline constexpr std::uint32_t kHorovodPatienceMs = 5000;  // for a worker's answer
+
 }  // namespace sml::wire

@@ -29,7 +29,7 @@
 
 namespace sml::wire {
 
-inline constexpr std::uint32_t kProtocolVersion = 15;
+inline constexpr std::uint32_t kProtocolVersion = 16;
 
 using sml::Stream;
 enum class StdinSource : std::uint8_t { Null, Launcher };
@@ -566,13 +566,15 @@ struct Health {
   void fields(auto& a) { a(id, faults); }
 };
 
-using ToAgent = std::variant<Hello, Prepare, Probe, Start, Signal, Stop, StdinData, StdinEof, Credit, Ping, Suspend,
-                             Resume, Leave, AskJoined, Inspect, Vouch, Ruled, EndLeft, Fenced, Relay, AskTraces, AskUse,
-                             AskHealth, Received, Return, AddWorkers, StartAdded, SpawnAnswer, HorovodRound>;
-using ToLauncher = std::variant<HelloAck, Prepared, Probed, Started, Output, ExitedWorker, Drained, AgentLog, Pong,
-                                StdinCredit, Bye, ErrorFile, OutOfMemory, Joined, LogFailed, Inspected, FifoFailed,
-                                MpiUse, AskVouch, Vouched, LeftEnded, Cleared, FenceData, Relay, RankFault, HostUsed,
-                                Trace, Traced, WorkersUse, Health, Recorded, Received, SpawnWish, Added, HorovodNews>;
+using ToAgent =
+    std::variant<Hello, Prepare, Probe, Start, Signal, Stop, StdinData, StdinEof, Credit, Ping, Suspend, Resume, Leave,
+                 AskJoined, Inspect, Vouch, Ruled, EndLeft, Fenced, Relay, AskTraces, AskUse, AskHealth, Received,
+                 Return, AddWorkers, StartAdded, SpawnAnswer, HorovodRound, HorovodCall>;
+using ToLauncher =
+    std::variant<HelloAck, Prepared, Probed, Started, Output, ExitedWorker, Drained, AgentLog, Pong, StdinCredit, Bye,
+                 ErrorFile, OutOfMemory, Joined, LogFailed, Inspected, FifoFailed, MpiUse, AskVouch, Vouched, LeftEnded,
+                 Cleared, FenceData, Relay, RankFault, HostUsed, Trace, Traced, WorkersUse, Health, Recorded, Received,
+                 SpawnWish, Added, HorovodNews, HorovodAnswer>;
 
 // The ports of that kind, in the order of the wishes.
 std::vector<std::uint16_t> ports_of(const Prepared& message, ServiceKind kind);

@@ -8,6 +8,7 @@
 #include "common/plan/mpi_use.h"
 #include "launcher/agent/channel_service.h"
 #include "launcher/agent/fifo_service.h"
+#include "launcher/agent/horovod_caller.h"
 #include "launcher/agent/host_files.h"
 #include "launcher/agent/log_service.h"
 #include "launcher/agent/pmi_service.h"
@@ -224,6 +225,7 @@ HostServices make_services(wire::Prepare& plan, const std::vector<const wire::Wo
     out.push_back(std::make_unique<RankMonitorService>(context, plan.monitor, ranks_of(workers)));
   }
   add_wished(out, plan.services, context);
+  out.push_back(std::make_unique<HorovodCaller>(context));
   if (plan.mpi.meeting != plan::MpiMeeting::None) {
     const Meetings meetings(plan, workers, shares, environments, context);
     if (auto pmi = meetings.pmi()) out.push_back(std::move(pmi));

@@ -41,14 +41,18 @@ std::string connections(std::uint64_t n, std::string_view what) {
 StoreServer::StoreServer(boost::asio::io_context& loop, os::UniqueFd listener, rendezvous::Engine& engine,
                          Doorkeeper& door, Settings settings)
     : acceptor_(loop), pause_(loop), timer_(loop), engine_(engine), door_(door), settings_(std::move(settings)) {
-  for (const std::string& host : settings_.hosts) {
+  admit(settings_.hosts);
+  const auto protocol = protocol_of(listener.get());
+  acceptor_.assign(protocol, listener.release());
+  accept();
+}
+
+void StoreServer::admit(const std::vector<std::string>& hosts) {
+  for (const std::string& host : hosts) {
     boost::system::error_code error;
     const auto address = boost::asio::ip::make_address(host, error);
     if (!error) hosts_.insert(plain(address));
   }
-  const auto protocol = protocol_of(listener.get());
-  acceptor_.assign(protocol, listener.release());
-  accept();
 }
 
 // ---- connections

@@ -41,6 +41,8 @@ class StoreServer {
   StoreServer(const StoreServer&) = delete;
   StoreServer& operator=(const StoreServer&) = delete;
 
+  // These hosts may call, too.
+  void admit(const std::vector<std::string>& hosts);
   // The engine has been told something by others than its clients.
   void look() { settle(); }
   // The workers stand still, and their silence means nothing; until resume().

@@ -1,6 +1,7 @@
 #include "launcher/agent/store_services.h"
 
 #include "common/os/fd.h"
+#include "common/wire/limits.h"
 
 namespace sml::agent {
 
@@ -44,6 +45,10 @@ void StoreService::engine_changed() {
   if (server_) server_->look();
 }
 
+void StoreService::admit(const std::vector<std::string>& hosts) {
+  if (server_) server_->admit(hosts);
+}
+
 void StoreService::sum_up() {
   if (!server_) return;
   if (const std::string summary = server_->summary(); !summary.empty()) context_.warn(summary);
@@ -59,14 +64,21 @@ rendezvous::Engine* HorovodStoreService::open(const wire::Stores& stores) {
   return &store_;
 }
 
-void HorovodStoreService::tell(wire::HorovodStep step, std::string_view slot) const {
+void HorovodStoreService::registered(std::string_view slot, std::string_view body) {
+  const bool fits = body.size() <= wire::kMaxRegistration;
+  tell(wire::HorovodStep::Registered, slot, fits ? body : std::string_view());
+}
+
+void HorovodStoreService::tell(wire::HorovodStep step, std::string_view slot, std::string_view registration) const {
   constexpr std::size_t kLongest = 512;  // of a host's name and a number
-  if (slot.size() <= kLongest) context().tell(wire::HorovodNews{context().attempt, step, std::string(slot)});
+  if (slot.size() > kLongest) return;
+  context().tell(wire::HorovodNews{context().attempt, step, std::string(slot), std::string(registration)});
 }
 
 void HorovodStoreService::hear(const wire::ToAgent& message) {
   const auto* round = std::get_if<wire::HorovodRound>(&message);
   if (round == nullptr || round->attempt != context().attempt) return;
+  admit(round->hosts);
   if (round->keys == wire::HorovodKeys::Forgotten) store_.forget();
   for (const wire::HorovodPlace& place : round->places) store_.number(place.slot, place.numbers);
   engine_changed();

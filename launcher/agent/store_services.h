@@ -52,6 +52,8 @@ class StoreService : public HostService {
   void close() { server_.reset(); }  // before the engine goes
   // The engine has been told something, and may have something to send.
   void engine_changed();
+  // Hosts have come whose workers may call.
+  void admit(const std::vector<std::string>& hosts);
   const ServiceContext& context() const { return context_; }
 
  private:
@@ -84,9 +86,9 @@ class HorovodStoreService final : public StoreService, private rendezvous::Elast
 
  private:
   // rendezvous::ElasticWorkers
-  void registered(std::string_view slot) override { tell(wire::HorovodStep::Registered, slot); }
-  void wants_numbers(std::string_view slot) override { tell(wire::HorovodStep::Ready, slot); }
-  void tell(wire::HorovodStep step, std::string_view slot) const;
+  void registered(std::string_view slot, std::string_view body) override;
+  void wants_numbers(std::string_view slot) override { tell(wire::HorovodStep::Ready, slot, {}); }
+  void tell(wire::HorovodStep step, std::string_view slot, std::string_view registration) const;
 
   wire::ServiceKind kind() const override { return wire::ServiceKind::HorovodStore; }
   const char* name() const override { return "Horovod's store"; }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <csignal>
 #include <optional>
+#include <span>
 #include <type_traits>
 #include <utility>
 
@@ -50,6 +51,35 @@ fleet::Fleet& enlist(fleet::Fleet& fleet, const JobOptions& options, const plan:
   return fleet;
 }
 
+struct HostFault {
+  HostIndex host;
+  Error why;
+};
+
+// Why the attempt has not started in time; where hosts have failed before that, they may be all that there is.
+std::vector<HostFault> late_faults(Roster& roster, const Meeting& meeting, const fleet::Fleet& fleet,
+                                   const plan::JobMap& map, Duration start_timeout) {
+  std::vector<HostFault> out;
+  const auto blame = [&](HostIndex host, const std::string& step) {
+    out.push_back({host, fleet::not_ready(start_timeout, step)});
+  };
+  for (const fleet::Host* host : roster.fail_late()) blame(host->index, roster.awaited_step(*host));
+  const std::vector<HostIndex> places = map.places();
+  for (const HostId missing : fleet.missing()) {
+    const HostIndex host = places[missing.value()];
+    if (map.hosts[host.value()].ranks.empty()) blame(host, "it has not called");
+  }
+  // All were ready, and some have not said whether they reach rank 0's host.
+  const std::span<const fleet::Host> hosts = fleet.hosts();
+  const auto has_failed = [&roster](const fleet::Host& host) { return roster.has_failed(host); };
+  if (!out.empty() || std::any_of(hosts.begin(), hosts.end(), has_failed)) return out;
+  for (const fleet::Host& host : hosts) {
+    if (host.position == 0 || meeting.has_answered(host)) continue;
+    blame(host.index, "trying to reach " + hosts.front().name());
+  }
+  return out;
+}
+
 // The limit is that of the whole job.
 std::optional<Duration> time_left(const JobOptions& options, const Terms& terms) {
   if (!options.timeout || terms.first_start == TimePoint()) return options.timeout;
@@ -82,8 +112,9 @@ Attempt::Attempt(boost::asio::io_context& loop, const JobOptions& options, plan:
                 .missing = [&owner] { owner.ranks_missing(); },
                 .counted = [this] { look_for_end(); }}),
       wire_up_(fleet, plan_.map),
-      spawns_(loop.get_executor(), {options, fleet, plan_, health_, roster_, workers_, meeting_, events, owner, sink,
-                                    terms.afterwards, [this] { return runs(); }}),
+      late_(loop.get_executor(),
+            {options, plan_, fleet, health_, roster_, workers_, meeting_, terms.afterwards, [this] { return runs(); }}),
+      spawns_({options, fleet, plan_, workers_, meeting_, late_, events, owner, sink, [this] { return runs(); }}),
       questions_(loop.get_executor(), fleet),
       lone_mpi_(options, plan_, owner),
       elastic_({options, plan_, fleet, workers_, owner, terms.restarts_used, [this] { return runs(); },
@@ -91,7 +122,9 @@ Attempt::Attempt(boost::asio::io_context& loop, const JobOptions& options, plan:
                   facts_.faults.insert(facts_.faults.end(), lost.begin(), lost.end());
                   tell(lost.empty() ? AttemptEvent::WorkerFailed : AttemptEvent::HostFailed);
                 },
-                [this](Error why) { stop_for(std::move(why)); }}),
+                [this](Error why) { stop_for(std::move(why)); }},
+               {options, fleet, plan_, workers_, meeting_, late_, events, owner, sink, terms.afterwards,
+                [this] { return runs(); }}),
       ending_(loop.get_executor(), {options, terms_.afterwards, fleet, machine_, facts_, roster_, workers_, meeting_,
                                     owner, [this] { deadline_timer_.arm(); }}) {
   fleet.serve(*this, &spares_);
@@ -109,6 +142,11 @@ void Attempt::begin() {
     health_.ask(host);
   }
   spares_.begin();
+}
+
+const plan::LaunchPlan& Attempt::planned() const {
+  if (elastic_.joining().planned()) return *elastic_.joining().planned();
+  return spawns_.planned() ? *spawns_.planned() : plan_;
 }
 
 AttemptOutcome Attempt::outcome() const {
@@ -150,7 +188,11 @@ void Attempt::perform(AttemptAction action) {
     case AttemptAction::KillAll:
       SML_SWITCH_POINT("all workers are to be killed");
       return fleet_.end_workers({SIGKILL, 0}, launch::Afterwards::Leave);
-    case AttemptAction::TimeOutStart: return time_out_start();
+    case AttemptAction::TimeOutStart:
+      for (HostFault& late : late_faults(roster_, meeting_, fleet_, plan_.map, options_.start_timeout)) {
+        add_fault(late.host, std::move(late.why));
+      }
+      return ending_.at_once();
     case AttemptAction::TimeOutRun:
       facts_.timed_out = Clock::now();
       ending_.look_before(SIGTERM);
@@ -231,25 +273,6 @@ void Attempt::found_one_machine(std::vector<hosts::MachineNames> machines) {
   if (out > 0) look_round();  // a spare is no reason to wait
 }
 
-void Attempt::time_out_start() {
-  const auto blame = [this](HostIndex host, const std::string& step) {
-    add_fault(host, fleet::not_ready(options_.start_timeout, step));
-  };
-  for (const fleet::Host* host : roster_.fail_late()) blame(host->index, roster_.awaited_step(*host));
-  const std::vector<HostIndex> places = plan_.map.places();
-  for (const HostId missing : fleet_.missing()) {
-    const HostIndex host = places[missing.value()];
-    if (plan_.map.hosts[host.value()].ranks.empty()) blame(host, "it has not called");
-  }
-  // All were ready, and some have not said whether they reach rank 0's host.
-  const bool unprobed = facts_.faults.empty();
-  for (const fleet::Host& host : fleet_.hosts()) {
-    if (!unprobed || host.position == 0 || meeting_.has_answered(host)) continue;
-    blame(host.index, "trying to reach " + fleet_.first().name());
-  }
-  ending_.at_once();
-}
-
 void Attempt::finish(AttemptOwner::End end) {
   questions_.end();
   for (const fleet::Host& host : fleet_.hosts()) {
@@ -310,7 +333,7 @@ void Attempt::stop_to_regroup() {
 // ---- what the hosts tell
 
 void Attempt::host_introduced(fleet::Host& host) {
-  if (spawns_.late().holds(host)) return spawns_.late().introduced(host);
+  if (late_.holds(host)) return late_.introduced(host);
   workers_.greet(host);
   health_.ask(host);
   roster_.greet(host);
@@ -318,7 +341,7 @@ void Attempt::host_introduced(fleet::Host& host) {
 }
 
 void Attempt::host_prepared(fleet::Host& host, const wire::Prepared& message) {
-  if (spawns_.late().holds(host)) return spawns_.late().prepared(host, message);
+  if (late_.holds(host)) return late_.prepared(host, message);
   meeting_.prepared(host, message);
   if (!message.obstacles.empty()) host.lost = true;
   for (const wire::Obstacle& obstacle : message.obstacles) fail_host(host, fleet::error_of(obstacle));
@@ -332,7 +355,7 @@ void Attempt::host_prepared(fleet::Host& host, const wire::Prepared& message) {
 }
 
 void Attempt::host_step(const fleet::Host& host) {
-  if (!spawns_.late().holds(host)) events_.tell(report::HostStep{host.index, host.session->step()});
+  if (!late_.holds(host)) events_.tell(report::HostStep{host.index, host.session->step()});
 }
 
 // While they are awaited, people learn what for.
@@ -371,8 +394,8 @@ void Attempt::fail_host(fleet::Host& host, Error why) {
 
 // A late one is nobody whom the attempt would miss.
 void Attempt::host_ended(fleet::Host& host, const Error* why) {
-  const bool is_late = spawns_.late().holds(host);
-  if (is_late) spawns_.late().ended(host, why);
+  const bool is_late = late_.holds(host);
+  if (is_late) late_.ended(host, why);
   const bool released = is_late || roster_.is_released(host);
   const bool stopping = machine_.state() == AttemptState::Stopping || machine_.state() == AttemptState::Leaving;
   if (why != nullptr && !released) host.lost = true;
@@ -390,14 +413,14 @@ void Attempt::host_ended(fleet::Host& host, const Error* why) {
   if (!is_late && !ranks.empty() && (why == nullptr || released)) events_.tell(report::HostEnded{host.index});
   look_round();
   spawns_.lost(host);
-  spawns_.late().freed();
+  late_.freed();
   meeting_.lost(host);
   if (terms_.afterwards == launch::Afterwards::Leave) meeting_.release_stores();
   look_for_end();
 }
 
 void Attempt::host_message(fleet::Host& host, wire::ToLauncher message) {
-  if (spawns_.late().holds(host) && spawns_.late().hears(host, message)) return look_for_end();
+  if (late_.holds(host) && late_.hears(host, message)) return look_for_end();
   std::visit([&](const auto& m) { handle(host, m); }, message);
 }
 
@@ -412,7 +435,7 @@ void Attempt::handle(fleet::Host& host, const Message& m) {
     worker_ended(host, m);
   } else if constexpr (std::is_same_v<Message, wire::Cleared>) {
     for (const std::string& left : m.left) facts_.left_behind.push_back(host.name() + ": " + show(left));
-    spawns_.late().freed();
+    late_.freed();
     if (host.position == 0 && terms_.afterwards == launch::Afterwards::Leave) meeting_.release_stores();
     look_for_end();
   } else if constexpr (std::is_same_v<Message, wire::Bye>) {

@@ -14,6 +14,7 @@
 #include "launcher/attempt/elastic_job.h"
 #include "launcher/attempt/ending.h"
 #include "launcher/attempt/health_gate.h"
+#include "launcher/attempt/late_hosts.h"
 #include "launcher/attempt/lone_mpi_watch.h"
 #include "launcher/attempt/meeting.h"
 #include "launcher/attempt/questions.h"
@@ -47,7 +48,7 @@ class Attempt final : public fleet::FleetListener {
 
   // With the ranks that have come since; planned() has those alone with which it began.
   const plan::LaunchPlan& plan() const { return plan_; }
-  const plan::LaunchPlan& planned() const { return spawns_.planned() ? *spawns_.planned() : plan_; }
+  const plan::LaunchPlan& planned() const;
   bool runs() const { return machine_.state() == AttemptState::Running; }
 
   // The time to start begins.
@@ -66,6 +67,7 @@ class Attempt final : public fleet::FleetListener {
   void stop_to_regroup();
   Questions& questions() { return questions_; }
   Spares& spares() { return spares_; }
+  ElasticJob& elastic() { return elastic_; }
   Workers& workers() { return workers_; }
 
   // After AttemptOwner::attempt_over() or attempt_cleared(); what comes to be known later is in it, too.
@@ -92,7 +94,6 @@ class Attempt final : public fleet::FleetListener {
   void start_all();
   void found_one_machine(std::vector<hosts::MachineNames> machines);
   void look_for_end();
-  void time_out_start();
   void finish(AttemptOwner::End end);
   void add_fault(HostIndex host, Error why);
   void fail_host(fleet::Host& host, Error why);
@@ -113,6 +114,7 @@ class Attempt final : public fleet::FleetListener {
   Workers workers_;
   Meeting meeting_;
   WireUp wire_up_;
+  LateHosts late_;
   Spawns spawns_;
   Questions questions_;
   LoneMpiWatch lone_mpi_;

@@ -3,8 +3,11 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "common/core/error.h"
+#include "common/core/strong.h"
+#include "common/plan/job_map.h"
 #include "launcher/launch/agent_session.h"
 
 namespace sml::attempt {
@@ -31,6 +34,9 @@ class AttemptOwner {
   virtual void attempt_cleared() = 0;
   // A host has been lost since then.
   virtual void host_lost_at_rest() = 0;
+  // Of a job whose workers may outlive others (hvd.elastic): which hosts are to have workers after those of `round`,
+  // without the hosts `out`; see ElasticRounds::Following.
+  virtual Result<plan::JobMap> next_round(const plan::JobMap& round, const std::vector<HostId>& out) const = 0;
   enum class End : std::uint8_t { Seen, GivenUp };  // GivenUp: hosts have not confirmed it
   // Once, and then nothing more.
   virtual void attempt_over(End end) = 0;

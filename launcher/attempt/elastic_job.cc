@@ -1,6 +1,7 @@
 #include "launcher/attempt/elastic_job.h"
 
 #include <algorithm>
+#include <ctime>
 #include <string>
 #include <variant>
 
@@ -15,28 +16,32 @@ bool is_elastic(const JobOptions& options, const plan::LaunchPlan& plan) {
   return wanted && may_outlive && !plan.calls && plan.map.roles.empty() && plan.map.helpers == 0;
 }
 
-ElasticJob::ElasticJob(Around around) : around_(std::move(around)) {
+ElasticJob::ElasticJob(Around around, Joining::Around joining)
+    : around_(std::move(around)), joining_(std::move(joining)) {
   if (!is_elastic(around_.options, around_.plan)) return;
   const std::uint32_t most = around_.options.restart.max;
-  rounds_.emplace(around_.plan.map, around_.options.restart.least, most - std::min(most, around_.restarts_used));
+  const auto following = [this](const plan::JobMap& round, const std::vector<HostId>& out) {
+    return around_.owner.next_round(round, out);
+  };
+  rounds_.emplace(around_.plan.map, following, most - std::min(most, around_.restarts_used));
 }
 
 void ElasticJob::say(const std::string& text) const {
   if (around_.options.verbosity != Verbosity::Quiet) around_.owner.say(text);
 }
 
-std::vector<HostId> ElasticJob::hosts_out() const {
-  std::vector<HostId> out;
-  if (!rounds_) return out;
-  for (const HostIndex host : rounds_->out()) out.push_back(around_.plan.map.hosts[host.value()].id);
-  return out;
+const std::vector<HostId>& ElasticJob::hosts_out() const {
+  static const std::vector<HostId> kNone;
+  return rounds_ ? rounds_->out() : kNone;
 }
 
 void ElasticJob::handle(const fleet::Host&, const wire::HorovodNews& m) {
   if (!rounds_ || !around_.run() || m.attempt != around_.plan.job.attempt + 1) return;
   const std::optional<Rank> rank = rounds_->rank_of(m.slot);
   if (m.step == wire::HorovodStep::Registered) {
-    if (rank) rounds_->registered(*rank);
+    if (!rank) return;
+    rounds_->registered(*rank);
+    if (Result<NoticeDoor> door = read_registration(m.registration)) doors_[*rank] = std::move(*door);
     return;
   }
   if (!rank || rounds_->ready(*rank) == ElasticRounds::Answer::Removed) {
@@ -63,9 +68,8 @@ bool ElasticJob::outlives(Rank rank, const ExitStatus& status, const Workers::En
 // Without the store nobody meets.
 bool ElasticJob::outlives(const fleet::Host& host, const Error& why) {
   if (!rounds_ || !around_.run() || host.position == 0 || why.kind() != ErrorKind::Lost) return false;
-  const std::vector<HostIndex>& out = rounds_->out();
-  if (std::find(out.begin(), out.end(), host.index) != out.end()) return true;
-  rounds_->host_lost(host.index);
+  if (!rounds_->has_members_on(host.id)) return true;
+  rounds_->host_lost(host.id);
   if (!rounds_->some_may_go_on()) return false;
   lost_.push_back({host.index, host.name(), why, Clock::now()});
   say(host.name() + ": " + why.message() + "; the others may go on without it (hvd.elastic)");
@@ -73,43 +77,117 @@ bool ElasticJob::outlives(const fleet::Host& host, const Error& why) {
   return true;
 }
 
+// ---- hosts that come and go
+
+// As Horovod's launcher does it: rank 0 alone hears, and at the next commit all others hear of it.
+void ElasticJob::look_at_hosts() {
+  if (!hears_of_hosts() || !around_.run() || joining_.is_reaching()) return;
+  const std::optional<ElasticRounds::Change> change = rounds_->change();
+  if (!change || told_ == change) return;
+  const Rank leader = rounds_->leader();
+  const auto door = doors_.find(leader);
+  if (door == doors_.end()) {
+    is_deaf_ = true;
+    return;
+  }
+  told_ = change;
+  const std::time_t now = std::time(nullptr);
+  told_at_ = std::max<std::int64_t>(now, told_at_ + 1);
+  const HostChange what = !change->removed ? HostChange::Added : change->added ? HostChange::Both : HostChange::Removed;
+  around_.fleet.tell(around_.plan.map.ranks[leader.value()].host,
+                     wire::HorovodCall{.attempt = around_.plan.job.attempt + 1,
+                                       .rank = leader,
+                                       .port = door->second.port,
+                                       .request = notice(door->second, told_at_, what)});
+}
+
+void ElasticJob::handle(const fleet::Host&, const wire::HorovodAnswer& m) {
+  const auto door = doors_.find(m.rank);
+  if (!rounds_ || !around_.run() || m.attempt != around_.plan.job.attempt + 1 || door == doors_.end()) return;
+  if (is_heard(door->second, m.answer)) {
+    return say(
+        "the workers have been told that other hosts are there: they go on with these after their next commit "
+        "(hvd.elastic)");
+  }
+  if (m.rank != rounds_->leader() || !told_) return;
+  is_deaf_ = true;
+  say("rank " + std::to_string(m.rank.value()) +
+      " does not hear that other hosts are there (hvd.elastic); these are for the next restart");
+}
+
+// ---- from one round to the next
+
 void ElasticJob::look() {
+  if (joining_.is_reaching()) return;  // it looks again
   const ElasticRounds::Step step = rounds_->look();
-  if (const auto* next = std::get_if<ElasticRounds::Next>(&step)) return begin(*next);
+  if (const auto* next = std::get_if<ElasticRounds::Next>(&step)) {
+    const auto again = [this] {
+      if (around_.run()) look();
+    };
+    if (joining_.are_ready(*next, again)) begin(*next);
+    return;
+  }
+  if (std::holds_alternative<ElasticRounds::GoesOn>(step)) return;
+  joining_.let_go();
   if (const auto* finished = std::get_if<ElasticRounds::Finished>(&step)) {
     return around_.stop(Error(ErrorKind::Lost, "some workers have ended with status 0, and " +
                                                    std::to_string(finished->waiting) +
                                                    " wait to go on with them (hvd.elastic)"));
   }
-  if (std::holds_alternative<ElasticRounds::GivenUp>(step)) around_.give_up(std::exchange(lost_, {}));
+  around_.give_up(std::exchange(lost_, {}));
 }
 
-void ElasticJob::begin(const ElasticRounds::Next& round) {
+void ElasticJob::end_workers_on(const std::vector<HostId>& hosts) const {
   const JobOptions& options = around_.options;
-  wire::HorovodRound message{
-      .attempt = around_.plan.job.attempt + 1, .keys = wire::HorovodKeys::Forgotten, .places = {}};
+  const wire::Stop stop{options.stop.signal, launch::milliseconds(options.grace),
+                        options.stop.target.value_or(SignalTarget::Group)};
+  for (const fleet::Host& host : around_.fleet.hosts()) {
+    const bool is_one = std::find(hosts.begin(), hosts.end(), host.id) != hosts.end();
+    if (is_one && host.runs()) host.session->end_workers(stop, launch::Afterwards::Stay);
+  }
+}
+
+void ElasticJob::say_begin(const ElasticRounds::Next& round) const {
+  const auto names = [this](const auto& hosts, auto id_of) {
+    const std::vector<HostIndex> places = around_.plan.map.places();
+    std::vector<std::string> out;
+    for (const auto& host : hosts) out.push_back(around_.plan.map.hosts[places[id_of(host).value()].value()].host.name);
+    return out;
+  };
+  const std::vector<std::string> out = names(round.out, [](HostId id) { return id; });
+  const std::vector<std::string> in = names(round.joining, [](const auto& one) { return one.host; });
+  std::string text;
+  if (!out.empty()) text += fold_names(out) + (out.size() == 1 ? " is out; " : " are out; ");
+  if (!in.empty()) {
+    const std::size_t fresh = round.map.world_size() - round.members.size();
+    text += counted(fresh, "worker") + (fresh == 1 ? " joins on " : " join on ") + fold_names(in) + "; ";
+  }
+  const std::size_t workers = round.members.size();
+  say(text + std::to_string(workers) + (workers == 1 ? " worker goes" : " workers go") +
+      " on with what its state has committed in memory: reset " + std::to_string(round.number));
+}
+
+// The store knows the hosts that join before their workers call it.
+void ElasticJob::begin(const ElasticRounds::Next& round) {
+  wire::HorovodRound message{.attempt = around_.plan.job.attempt + 1,
+                             .keys = wire::HorovodKeys::Forgotten,
+                             .places = {},
+                             .hosts = joining_.addresses(round)};
   for (const ElasticRounds::Next::Member& member : round.members) {
     message.places.push_back({rounds_->slot_of(member.rank), member.numbers});
   }
   for (const Rank rank : round.left) {
     around_.workers.do_without(rank);
     message.places.push_back({rounds_->slot_of(rank), std::string(ElasticRounds::kRemoved)});
+    doors_.erase(rank);
   }
   lost_.clear();
-  std::vector<std::string> names;
-  const wire::Stop stop{options.stop.signal, launch::milliseconds(options.grace),
-                        options.stop.target.value_or(SignalTarget::Group)};
-  for (const fleet::Host& host : around_.fleet.hosts()) {
-    if (std::find(round.out.begin(), round.out.end(), host.index) == round.out.end()) continue;
-    names.push_back(host.name());
-    if (host.runs()) host.session->end_workers(stop, launch::Afterwards::Stay);
-  }
-  const std::size_t workers = round.members.size();
-  const std::string out =
-      names.empty() ? std::string() : fold_names(names) + (names.size() == 1 ? " is out; " : " are out; ");
-  say(out + std::to_string(workers) + (workers == 1 ? " worker goes" : " workers go") +
-      " on with what its state has committed in memory: reset " + std::to_string(round.number));
+  told_.reset();
+  end_workers_on(round.out);
   around_.fleet.first().session->send(message);
+  rounds_->begin(round, Rank(around_.plan.map.world_size()));
+  joining_.begin(round);
+  say_begin(round);
 }
 
 }  // namespace sml::attempt

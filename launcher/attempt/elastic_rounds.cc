@@ -16,26 +16,26 @@ std::string numbers_of(const plan::RankAssignment& a, std::uint32_t size) {
   return out;
 }
 
+std::string slot(const plan::MappedHost& host, std::size_t local_rank) {
+  return host.host.name + ":" + std::to_string(local_rank);
+}
+
 }  // namespace
 
-// Hosts that wait have no workers before all start anew.
-ElasticRounds::ElasticRounds(plan::JobMap map, plan::LeastSize least, std::uint32_t resets)
-    : first_(std::move(map)), current_(first_), least_(least), most_resets_(resets), members_(first_.world_size()) {
-  for (plan::MappedHost& host : current_.hosts) {
-    if (host.duty == plan::HostDuty::Spare) host.duty = plan::HostDuty::Out;
+ElasticRounds::ElasticRounds(plan::JobMap map, Following following, std::uint32_t resets)
+    : following_(std::move(following)), current_(std::move(map)), most_resets_(resets) {
+  for (const plan::RankAssignment& a : current_.ranks) {
+    const plan::MappedHost& host = current_.hosts[a.host.value()];
+    members_.push_back({host.id, slot(host, a.local_rank.value())});
   }
 }
 
+// Of those that have had that name the last.
 std::optional<Rank> ElasticRounds::rank_of(std::string_view slot) const {
-  for (const plan::RankAssignment& a : first_.ranks) {
-    if (slot_of(a.rank) == slot) return a.rank;
-  }
-  return std::nullopt;
-}
-
-std::string ElasticRounds::slot_of(Rank rank) const {
-  const plan::RankAssignment& a = first_.ranks[rank.value()];
-  return first_.hosts[a.host.value()].host.name + ":" + std::to_string(a.local_rank.value());
+  const auto found =
+      std::find_if(members_.rbegin(), members_.rend(), [slot](const Member& member) { return member.slot == slot; });
+  if (found == members_.rend()) return std::nullopt;
+  return Rank(static_cast<std::uint32_t>(members_.rend() - found - 1));
 }
 
 ElasticRounds::Member* ElasticRounds::find(Rank rank) {
@@ -45,6 +45,15 @@ ElasticRounds::Member* ElasticRounds::find(Rank rank) {
 std::uint32_t ElasticRounds::count(Standing standing) const {
   const auto stands = [standing](const Member& member) { return member.standing == standing; };
   return static_cast<std::uint32_t>(std::count_if(members_.begin(), members_.end(), stands));
+}
+
+std::vector<Rank> ElasticRounds::ranks_on(HostId host) const {
+  std::vector<Rank> out;
+  for (std::uint32_t rank = 0; rank < members_.size(); ++rank) {
+    const Member& member = members_[rank];
+    if (member.host == host && member.standing != Standing::Out) out.emplace_back(rank);
+  }
+  return out;
 }
 
 void ElasticRounds::registered(Rank rank) {
@@ -69,12 +78,12 @@ bool ElasticRounds::is_out(Rank rank) const {
   return rank.value() < members_.size() && members_[rank.value()].standing == Standing::Out;
 }
 
-void ElasticRounds::host_lost(HostIndex host) {
-  for (const Rank rank : first_.hosts[host.value()].ranks) ended(rank, End::Failure);
+void ElasticRounds::host_lost(HostId host) {
+  for (const Rank rank : ranks_on(host)) ended(rank, End::Failure);
 }
 
 bool ElasticRounds::some_may_go_on() const {
-  std::size_t live = 0;
+  std::uint32_t live = 0;
   for (const Member& member : members_) {
     const bool lives = member.standing == Standing::Runs || member.standing == Standing::Ready;
     if (lives && !member.registered) return false;
@@ -83,52 +92,88 @@ bool ElasticRounds::some_may_go_on() const {
   return live > 0 && used_ < most_resets_ && following().has_value();
 }
 
-ElasticRounds::Step ElasticRounds::look() {
-  if (count(Standing::Runs) > 0) return GoesOn{};
-  const std::uint32_t ready = count(Standing::Ready);
-  if (count(Standing::Succeeded) > 0) return ready > 0 ? Step(Finished{ready}) : Step(GoesOn{});
-  if (ready == 0 || used_ == most_resets_) return GivenUp{};
-  return next();
-}
-
-bool ElasticRounds::has_failed(HostIndex host) const {
-  const std::vector<Rank>& ranks = first_.hosts[host.value()].ranks;
-  return std::any_of(ranks.begin(), ranks.end(),
-                     [this](Rank rank) { return members_[rank.value()].standing == Standing::Failed; });
+bool ElasticRounds::has_failed(HostId host) const {
+  const auto failed = [&](const Member& m) { return m.host == host && m.standing == Standing::Failed; };
+  return std::any_of(members_.begin(), members_.end(), failed);
 }
 
 // A host on which one has failed is out.
 Result<plan::JobMap> ElasticRounds::following() const {
-  std::vector<HostId> out;
-  for (std::uint32_t h = 0; h < first_.hosts.size(); ++h) {
-    if (has_failed(HostIndex(h))) out.push_back(first_.hosts[h].id);
+  std::vector<HostId> out = out_;
+  for (const plan::MappedHost& host : current_.hosts) {
+    if (has_failed(host.id)) out.push_back(host.id);
   }
-  return plan::regroup(current_, out, least_);
+  return following_(current_, out);
 }
 
-ElasticRounds::Step ElasticRounds::next() {
+ElasticRounds::Step ElasticRounds::look() const {
+  if (count(Standing::Runs) > 0) return GoesOn{};
+  const std::uint32_t ready = count(Standing::Ready);
+  if (count(Standing::Succeeded) > 0) return ready > 0 ? Step(Finished{ready}) : Step(GoesOn{});
+  if (ready == 0 || used_ == most_resets_) return GivenUp{};
   Result<plan::JobMap> map = following();
   if (!map) return GivenUp{};
-  Next out;
-  for (std::uint32_t h = 0; h < first_.hosts.size(); ++h) {
-    if (!has_failed(HostIndex(h))) continue;
-    const std::vector<Rank>& ranks = first_.hosts[h].ranks;
-    out.out.emplace_back(h);
-    out.left.insert(out.left.end(), ranks.begin(), ranks.end());
+  Next next;
+  next.map = std::move(*map);
+  next.number = used_ + 1;
+  const std::vector<HostIndex> places = next.map.places();
+  for (const plan::MappedHost& host : current_.hosts) {
+    const std::vector<Rank> ranks = ranks_on(host.id);
+    if (ranks.empty() || !next.map.hosts[places[host.id.value()].value()].ranks.empty()) continue;
+    next.out.push_back(host.id);
+    next.left.insert(next.left.end(), ranks.begin(), ranks.end());
   }
-  current_ = std::move(*map);
-  for (const Rank rank : out.left) members_[rank.value()].standing = Standing::Out;
-  out_.insert(out_.end(), out.out.begin(), out.out.end());
-  for (std::size_t h = 0; h < first_.hosts.size(); ++h) {
-    const std::vector<Rank>& now = current_.hosts[h].ranks;  // all that it had, or none
-    for (std::size_t i = 0; i < now.size(); ++i) {
-      const Rank rank = first_.hosts[h].ranks[i];
-      members_[rank.value()].standing = Standing::Runs;
-      out.members.push_back({rank, numbers_of(current_.ranks[now[i].value()], current_.world_size())});
+  for (const plan::MappedHost& host : next.map.hosts) {
+    if (host.ranks.empty()) continue;
+    const std::vector<Rank> ranks = ranks_on(host.id);
+    if (ranks.empty()) next.joining.push_back({host.id, static_cast<std::uint32_t>(host.ranks.size())});
+    for (std::size_t i = 0; i < ranks.size(); ++i) {
+      const plan::RankAssignment& now = next.map.ranks[host.ranks[i].value()];
+      next.members.push_back({ranks[i], numbers_of(now, next.map.world_size())});
     }
   }
-  out.number = ++used_;
-  return out;
+  return next;
+}
+
+void ElasticRounds::add(const plan::MappedHost& host) {
+  for (std::size_t i = 0; i < host.ranks.size(); ++i) {
+    members_.push_back({host.id, slot(host, i)});
+    members_.back().registered = true;  // it will: its program has in other workers
+  }
+}
+
+void ElasticRounds::begin(const Next& next, Rank first) {
+  for (const HostId host : next.out) {
+    if (has_failed(host)) out_.push_back(host);
+  }
+  for (const Rank rank : next.left) members_[rank.value()].standing = Standing::Out;
+  for (const Next::Member& member : next.members) members_[member.rank.value()].standing = Standing::Runs;
+  members_.resize(first.value(), Member{.host = {}, .slot = {}, .standing = Standing::Out});
+  const std::vector<HostIndex> places = next.map.places();
+  for (const Next::Joining& host : next.joining) add(next.map.hosts[places[host.host.value()].value()]);
+  current_ = next.map;
+  used_ = next.number;
+}
+
+std::optional<ElasticRounds::Change> ElasticRounds::change() const {
+  const auto may_hear = [](const Member& member) {
+    return member.standing == Standing::Out || (member.standing == Standing::Runs && member.registered);
+  };
+  if (used_ == most_resets_ || !std::all_of(members_.begin(), members_.end(), may_hear)) return std::nullopt;
+  const Result<plan::JobMap> next = following();
+  if (!next) return std::nullopt;
+  Change out;
+  for (const plan::MappedHost& host : next->hosts) {
+    const bool is_here = !ranks_on(host.id).empty();
+    out.added = out.added || (!host.ranks.empty() && !is_here);
+    out.removed = out.removed || (host.ranks.empty() && is_here);
+  }
+  return out.added || out.removed ? std::optional(out) : std::nullopt;
+}
+
+Rank ElasticRounds::leader() const {
+  const plan::RankAssignment& first = current_.ranks.front();
+  return ranks_on(current_.hosts[first.host.value()].id)[first.local_rank.value()];
 }
 
 }  // namespace sml::attempt

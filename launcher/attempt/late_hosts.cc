@@ -51,8 +51,10 @@ bool LateHosts::holds(const fleet::Host& host) const {
 
 // ---- they come
 
-void LateHosts::reach(std::vector<launch::AgentSession::Plan> hosts, std::vector<wire::AddWorkers> worlds) {
+void LateHosts::reach(std::vector<launch::AgentSession::Plan> hosts, std::vector<wire::AddWorkers> worlds,
+                      std::function<void()> settled) {
   reaching_ = true;
+  settled_ = std::move(settled);
   worlds_ = std::move(worlds);
   for (launch::AgentSession::Plan& plan : hosts) {
     Late* late = find(plan.host);
@@ -79,7 +81,12 @@ void LateHosts::set_out() {
   SML_SWITCH_POINT("hosts are reached for ranks that are spawned");
   for (Late& late : hosts_) {
     if (!late.next || !is_free(find_host(around_.fleet, late.id))) continue;
-    late = {.id = late.id, .name = late.name, .step = Step::Coming, .next = std::move(late.next)};
+    const bool has_workers = !late.next->prepare_local.workers.empty();
+    late = {.id = late.id,
+            .name = late.name,
+            .step = Step::Coming,
+            .next = std::move(late.next),
+            .has_workers = has_workers};
     around_.fleet.add(*std::exchange(late.next, std::nullopt));
     const fleet::Host& host = *find_host(around_.fleet, late.id);
     around_.roster.add(host);
@@ -112,8 +119,8 @@ void LateHosts::prepared(fleet::Host& host, const wire::Prepared& message) {
 
 void LateHosts::look(fleet::Host& host, Late& late) {
   if (late.step != Step::Coming || !late.prepared || !around_.health.passed(host) || !around_.run()) return;
-  around_.meeting.start_workers(host, around_.afterwards);
   late.step = Step::Learning;
+  if (!late.has_workers) around_.meeting.start_workers(host, {}, around_.afterwards);
   learn(host, late);
 }
 
@@ -180,7 +187,10 @@ void LateHosts::ended(const fleet::Host& host, const Error* why) {
 }
 
 void LateHosts::fail(Late& late, const std::string& why) {
-  if (reaching_ && why_.empty()) why_ = why;
+  if (reaching_ && why_.empty()) {
+    why_ = why;
+    culprit_ = late.id;
+  }
   drop(late);
   settle();
 }
@@ -202,7 +212,7 @@ void LateHosts::settle() {
   reaching_ = false;
   timer_.cancel();
   boost::asio::post(loop_, [this, alive = std::weak_ptr<bool>(alive_)] {
-    if (!alive.expired()) around_.settled();
+    if (!alive.expired()) settled_();
   });
 }
 

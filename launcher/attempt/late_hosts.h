@@ -1,5 +1,6 @@
-// Hosts that run nothing when ranks are to be spawned on them: reached while the workers of others run, they wait for
-// their ranks, and are hosts as all others from the start of these on. A host whose ranks have ended comes again so.
+// Hosts that run nothing when they are to have ranks while the workers of others run (MPI_Comm_spawn, hvd.elastic):
+// they are reached, wait for their ranks, and are hosts as all others from the start of these on. A host whose ranks
+// have ended comes again so.
 #pragma once
 #include <cstddef>
 #include <functional>
@@ -35,17 +36,20 @@ class LateHosts {
     Workers& workers;
     const Meeting& meeting;
     launch::Afterwards afterwards;
-    std::function<bool()> run;      // the workers do, and are not being ended
-    std::function<void()> settled;  // after reach(): all are ready, or why() says that not
+    std::function<bool()> run;  // the workers do, and are not being ended
   };
   LateHosts(const boost::asio::any_io_executor& loop, Around around)
       : around_(std::move(around)), loop_(loop), timer_(loop) {}
 
-  // Those that are ready already stay so. Each is told of `worlds`, which run, before it is ready.
-  void reach(std::vector<launch::AgentSession::Plan> hosts, std::vector<wire::AddWorkers> worlds);
+  // Those that are ready already stay so. One whose plan has no workers is told to start none, and then of `worlds`,
+  // which run, before it is ready; one with workers waits for their start. `settled`: all are ready, or why() says that
+  // not.
+  void reach(std::vector<launch::AgentSession::Plan> hosts, std::vector<wire::AddWorkers> worlds,
+             std::function<void()> settled);
   bool is_reaching() const { return reaching_; }
   // A clause that follows "it"; empty: nothing is in the way.
   const std::string& why() const { return why_; }
+  HostId culprit() const { return culprit_; }  // which is
   bool is_ready(HostId id) const;
   // It has not failed so far.
   bool may_come(HostId id) const { return !failed_.contains(id); }
@@ -78,6 +82,7 @@ class LateHosts {
     std::string name;
     Step step = Step::Away;
     std::optional<launch::AgentSession::Plan> next{};  // with which it is to come as soon as it can
+    bool has_workers = false;                          // its plan
     bool prepared = false;
     std::size_t learnt = 0;  // worlds
     std::string last_word{};
@@ -99,7 +104,9 @@ class LateHosts {
   std::vector<Late> hosts_;
   std::vector<wire::AddWorkers> worlds_;
   bool reaching_ = false;
+  std::function<void()> settled_;
   std::string why_;
+  HostId culprit_;
   std::set<HostId> failed_;
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };

@@ -51,8 +51,14 @@ void Meeting::prepared(const fleet::Host& host, const wire::Prepared& message) {
 
 // ---- the address
 
+// Workers of an elastic job may find others elsewhere.
+std::string Meeting::address_of_lone_host() const {
+  const std::string other = likely_address(known_addresses(fleet_.hosts()).front());
+  return is_elastic(options_, plan_) && !other.empty() ? other : search_.address_of_lone_host();
+}
+
 bool Meeting::ask() {
-  if (fleet_.hosts().size() == 1) address_ = search_.address_of_lone_host();
+  if (fleet_.hosts().size() == 1) address_ = address_of_lone_host();
   for (const fleet::Host& host : fleet_.hosts()) search_.ask(host);
   return fleet_.hosts().size() == 1;
 }
@@ -113,11 +119,13 @@ plan::Rendezvous Meeting::rendezvous() const {
 }
 
 // What the first is called by where it was alone leads nowhere from another.
-void Meeting::start_workers(fleet::Host& host, launch::Afterwards afterwards) const {
+void Meeting::start_workers(fleet::Host& host, std::vector<wire::RankVariables> variables,
+                            launch::Afterwards afterwards) const {
   plan::Rendezvous seen = rendezvous();
   const std::string other = likely_address(known_addresses(fleet_.hosts()).front());
   if (seen.address == "127.0.0.1" && !other.empty()) seen.address = other;
-  host.session->start_workers({.rendezvous = plan::rendezvous_environment(seen)}, afterwards);
+  host.session->start_workers({.rendezvous = plan::rendezvous_environment(seen), .variables = std::move(variables)},
+                              afterwards);
 }
 
 // On every host; the first serves the stores.

@@ -47,8 +47,9 @@ class Meeting {
 
   // On every host; the first serves the stores.
   void start_workers(launch::Afterwards afterwards);
-  // On one that has come since, which serves no stores.
-  void start_workers(fleet::Host& host, launch::Afterwards afterwards) const;
+  // On one that has come since, which serves no stores; `variables` come over those that its plan has.
+  void start_workers(fleet::Host& host, std::vector<wire::RankVariables> variables,
+                     launch::Afterwards afterwards) const;
   // They are being ended: nobody need come any more.
   void leave() { watching_ = false; }
   // They are being ended, or have ended: asks how many had come, once. Only who may try again wants to know, and only
@@ -72,6 +73,7 @@ class Meeting {
 
  private:
   plan::Rendezvous rendezvous() const;
+  std::string address_of_lone_host() const;
   std::vector<std::string> all_addresses() const;
   std::vector<std::string> host_addresses() const;
   std::vector<wire::RankVariables> preset_variables(const fleet::Host& host, const plan::PresetFacts& facts) const;

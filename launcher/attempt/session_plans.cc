@@ -99,10 +99,10 @@ wire::MpiPlan mpi_of(const plan::MappedHost& host, const plan::LaunchPlan& plan,
 }
 
 // On the first host with ranks.
-std::vector<wire::ServiceWish> stores_for(const plan::JobMap& map) {
+std::vector<wire::ServiceWish> stores_for(const plan::JobMap& map, HostsMay hosts) {
   const auto has_ranks = [](const plan::MappedHost& host) { return !host.ranks.empty(); };
   const bool alone = std::count_if(map.hosts.begin(), map.hosts.end(), has_ranks) == 1;
-  const auto reach = alone ? wire::ServiceReach::ThisMachine : wire::ServiceReach::Network;
+  const auto reach = alone && hosts == HostsMay::Stay ? wire::ServiceReach::ThisMachine : wire::ServiceReach::Network;
   return {{wire::ServiceKind::TorchStore, reach}, {wire::ServiceKind::HorovodStore, reach}};
 }
 
@@ -191,7 +191,8 @@ SessionSettings settings_for(const JobOptions& options, const plan::JobMap& map)
           .preload = options.preload,
           .monitor = monitor_of(options.rank_monitor),
           .torch_traces = torch_traces_of(options),
-          .wants_stdin = [&options](Rank rank) { return wants_stdin(options, rank); }};
+          .wants_stdin = [&options](Rank rank) { return wants_stdin(options, rank); },
+          .hosts = options.restart.elastic == Elastic::Horovod ? HostsMay::Come : HostsMay::Stay};
 }
 
 SessionSettings settings_for_check(const JobOptions& options, const plan::JobMap& map) {
@@ -201,6 +202,33 @@ SessionSettings settings_for_check(const JobOptions& options, const plan::JobMap
   return settings;
 }
 
+namespace {
+
+// With workers; without services, and with no program yet.
+launch::AgentSession::Plan working_session(const plan::MappedHost& host, const plan::LaunchPlan& plan,
+                                           const plan::JobShape& shape, const SessionSettings& settings) {
+  launch::AgentSession::Plan session = session_for(host, plan, settings);
+  wire::Prepare& prepare = session.prepare_local;
+  prepare.workers = workers_of(host, plan, settings);
+  prepare.binding = plan.binding;
+  prepare.devices = plan.devices;
+  if (!plan.fifos.empty()) prepare.fifos = fifos_of(host, plan);
+  prepare.channels = channels_of(host, plan);
+  prepare.mpi = mpi_of(host, plan, shape);
+  prepare.usage = settings.usage;
+  prepare.monitor = settings.monitor;
+  prepare.torch_traces = settings.torch_traces;
+  if (!settings.preload.empty()) prepare.preload = {settings.preload, milliseconds(settings.start_timeout)};
+  return session;
+}
+
+void add_programs(launch::AgentSession::Plan& session, const plan::MappedHost& host, const plan::LaunchPlan& plan) {
+  session.prepare_remote = session.prepare_local;
+  for (const std::uint32_t index : programs_of(host, plan.map)) add_program(session, plan, plan.program(index));
+}
+
+}  // namespace
+
 std::vector<launch::AgentSession::Plan> session_plans(const plan::LaunchPlan& plan, const SessionSettings& settings) {
   const plan::JobShape shape = plan::shape_of(plan.map);
   const std::vector<plan::PresetPort> ports = plan::preset_ports(plan.presets, plan.map);
@@ -208,30 +236,30 @@ std::vector<launch::AgentSession::Plan> session_plans(const plan::LaunchPlan& pl
   for (std::uint32_t i = 0; i < plan.map.hosts.size(); ++i) {
     const plan::MappedHost& host = plan.map.hosts[i];
     if (host.ranks.empty()) continue;
-    launch::AgentSession::Plan session = session_for(host, plan, settings);
-    session.prepare_local.workers = workers_of(host, plan, settings);
+    launch::AgentSession::Plan session = working_session(host, plan, shape, settings);
     std::vector<wire::ServiceWish>& services = session.prepare_local.services;
-    if (out.empty()) services = stores_for(plan.map);
+    if (out.empty()) services = stores_for(plan.map, settings.hosts);
     const auto here = [i](const plan::PresetPort& port) { return port.host == HostIndex(i); };
     const auto worker_ports = static_cast<std::size_t>(std::count_if(ports.begin(), ports.end(), here));
     services.resize(services.size() + worker_ports);  // reached from other hosts
-    session.prepare_local.binding = plan.binding;
-    session.prepare_local.devices = plan.devices;
-    if (!plan.fifos.empty()) session.prepare_local.fifos = fifos_of(host, plan);
-    session.prepare_local.channels = channels_of(host, plan);
-    session.prepare_local.mpi = mpi_of(host, plan, shape);
-    session.prepare_local.usage = settings.usage;
-    session.prepare_local.monitor = settings.monitor;
-    session.prepare_local.torch_traces = settings.torch_traces;
-    if (!settings.preload.empty()) {
-      session.prepare_local.preload = {settings.preload, milliseconds(settings.start_timeout)};
-    }
-
-    session.prepare_remote = session.prepare_local;
-    for (const std::uint32_t index : programs_of(host, plan.map)) add_program(session, plan, plan.program(index));
+    add_programs(session, host, plan);
     out.push_back(std::move(session));
   }
   return out;
+}
+
+launch::AgentSession::Plan joining_plan(HostIndex index, const plan::LaunchPlan& plan, const plan::JobMap& world,
+                                        const SessionSettings& settings) {
+  const std::uint32_t first = plan.map.world_size() - world.world_size();
+  plan::MappedHost host = plan.map.hosts[index.value()];
+  std::erase_if(host.ranks, [first](Rank rank) { return rank.value() < first; });
+  launch::AgentSession::Plan session = working_session(host, plan, plan::shape_of(plan.map), settings);
+  for (wire::Worker& worker : session.prepare_local.workers) {
+    worker.stdin_source = wire::StdinSource::Null;
+    worker.local_rank = world.ranks[worker.rank.value() - first].local_rank;
+  }
+  add_programs(session, host, plan);
+  return session;
 }
 
 std::vector<plan::Program> spawned_programs(const plan::LaunchPlan& plan, Rank asks,

@@ -13,6 +13,9 @@
 
 namespace sml::attempt {
 
+// Come: others may have workers while those of the first run.
+enum class HostsMay : std::uint8_t { Stay, Come };
+
 struct SessionSettings {
   Duration grace;
   std::optional<Duration> lost_grace{};  // of workers whose agent has lost us; nothing: grace
@@ -26,6 +29,7 @@ struct SessionSettings {
   plan::RankMonitor monitor{};
   wire::TorchTraces torch_traces = wire::TorchTraces::No;
   std::function<bool(Rank)> wants_stdin;  // gets the launcher's input; empty: no rank does
+  HostsMay hosts = HostsMay::Stay;
 };
 
 // What the options say of them. Of the head and of hosts that call it alike: each compares what the other makes of its
@@ -69,6 +73,11 @@ AddedWorld added_world(const plan::LaunchPlan& plan, const plan::JobMap& world, 
 // added_world(), by that service.
 launch::AgentSession::Plan late_plan(HostIndex host, const plan::LaunchPlan& plan, Rank first,
                                      const SessionSettings& settings, wire::WireUp service);
+
+// Of a host that is to have ranks of `world`, which are the last of the plan's, and the place of each there is what
+// counts. Their variables are told at the start.
+launch::AgentSession::Plan joining_plan(HostIndex host, const plan::LaunchPlan& plan, const plan::JobMap& world,
+                                        const SessionSettings& settings);
 
 // Of a host that is to wait: its agent looks for the programs, and has nothing to start.
 launch::AgentSession::Plan spare_plan(const plan::MappedHost& host, const plan::LaunchPlan& plan,

@@ -35,7 +35,8 @@ bool Spares::may_come() const {
 }
 
 void Spares::come(const plan::MappedHost& host) {
-  if (host.id.value() >= of_.map.hosts.size() + come_.size()) come_.push_back(host);
+  const bool is_new = come_.empty() || host.id > come_.back().id;
+  if (is_new && host.id.value() >= of_.map.hosts.size()) come_.push_back(host);
   of_.fleet.add_spare(host.host, of_.plan(host));
   of_.fleet.start();
 }
@@ -61,7 +62,9 @@ bool Spares::is_ready(HostId id) const {
 void Spares::look_if_known_by_another_name(fleet::Host& host) const {
   plan::JobMap all;
   all.hosts = of_.map.hosts;
-  all.hosts.insert(all.hosts.end(), come_.begin(), come_.end());
+  for (const plan::MappedHost& other : come_) {
+    if (other.id.value() >= all.hosts.size()) all.hosts.push_back(other);
+  }
   if (std::optional<Error> same = another_name(of_.fleet, all, host)) host.session->abandon(std::move(*same));
 }
 

@@ -5,6 +5,7 @@
 
 #include "common/core/text.h"
 #include "common/plan/spawn_map.h"
+#include "launcher/attempt/elastic_job.h"
 #include "launcher/attempt/spares.h"
 #include "launcher/launch/session_machine.h"
 
@@ -19,11 +20,6 @@ bool takes_workers(const fleet::Host& host) { return host.session->state() == la
 
 }  // namespace
 
-Spawns::Spawns(const boost::asio::any_io_executor& loop, Around around)
-    : around_(std::move(around)),
-      late_(loop, {around_.options, around_.plan, around_.fleet, around_.health, around_.roster, around_.workers,
-                   around_.meeting, around_.afterwards, around_.run, [this] { reached(); }}) {}
-
 void Spawns::ask(const fleet::Host&, wire::SpawnWish wish) {
   wishes_.push_back(std::move(wish));
   next();
@@ -37,7 +33,7 @@ void Spawns::next() {
 
 // The first.
 void Spawns::give_up(const std::string& why) {
-  late_.let_go();
+  around_.late.let_go();
   answer(wishes_.front(), why);
   wishes_.pop_front();
 }
@@ -60,7 +56,7 @@ plan::SpawnRoom Spawns::room() const {
   for (std::size_t h = 0; h < map.hosts.size(); ++h) {
     const plan::MappedHost& host = map.hosts[h];
     const bool can_come = !around_.meeting.has_released() && host.duty == plan::HostDuty::Work && host.slots > 0 &&
-                          late_.may_come(host.id) && host.id != around_.fleet.first().id &&
+                          around_.late.may_come(host.id) && host.id != around_.fleet.first().id &&
                           std::find(lost.begin(), lost.end(), host.id) == lost.end();
     if (can_come) out.idle[h] = host.slots;
   }
@@ -68,7 +64,7 @@ plan::SpawnRoom Spawns::room() const {
     const std::size_t h = host.index.value();
     const plan::MappedHost& mapped = map.hosts[h];
     const std::uint32_t ranks = living(mapped);
-    if (!takes_workers(host) || (ranks == 0 && !late_.is_ready(host.id))) continue;
+    if (!takes_workers(host) || (ranks == 0 && !around_.late.is_ready(host.id))) continue;
     out.running[h] = mapped.slots - std::min(mapped.slots, ranks);
     out.idle[h].reset();
   }
@@ -93,6 +89,9 @@ Result<void> Spawns::begin(const wire::SpawnWish& wish) {
   const plan::LaunchPlan& plan = around_.plan;
   if (!around_.run()) return Error(ErrorKind::Lost, "is being ended");
   if (around_.workers.table().has_ended(wish.from)) return Error(ErrorKind::Lost, "has ended");
+  if (is_elastic(around_.options, plan)) {
+    return Error(ErrorKind::Config, "belongs to an elastic job (--elastic), and these have no ranks but their own");
+  }
   if (plan.calls) {
     return Error(ErrorKind::Config,
                  "is on hosts that call the launcher, and these run only what they were started with");
@@ -134,14 +133,15 @@ void Spawns::reach(const wire::SpawnWish& wish, const plan::LaunchPlan& grown, c
     around_.owner.say("reaching " + fold_names(names) + ", which is to have ranks that are spawned");
   }
   reaching_ = true;
-  late_.reach(std::move(plans), wish.service == wire::WireUp::Pmix ? worlds_ : std::vector<wire::AddWorkers>());
+  around_.late.reach(std::move(plans), wish.service == wire::WireUp::Pmix ? worlds_ : std::vector<wire::AddWorkers>(),
+                     [this] { reached(); });
 }
 
 // What is free may be so no more: it is planned again.
 void Spawns::reached() {
-  if (!reaching_ || late_.is_reaching()) return;
+  if (!reaching_ || around_.late.is_reaching()) return;
   reaching_ = false;
-  const std::string why = around_.run() ? late_.why() : "is being ended";
+  const std::string why = around_.run() ? around_.late.why() : "is being ended";
   if (!why.empty()) give_up(why);
   next();
 }
@@ -216,21 +216,21 @@ void Spawns::look() {
   if (why.empty()) start(wish);
   pending_.reset();
   around_.fleet.tell_all(order);
-  if (!why.empty()) late_.let_go();
+  if (!why.empty()) around_.late.let_go();
   answer(wish, why);
   next();
 }
 
 void Spawns::start(const wire::SpawnWish& wish) {
   const Rank first(around_.plan.map.world_size());
-  const std::vector<const fleet::Host*> come = late_.begin(pending_->world);
+  const std::vector<const fleet::Host*> come = around_.late.begin(pending_->world);
   around_.meeting.expect_others();
   if (!planned_) planned_ = around_.plan;
   around_.plan = std::move(pending_->grown);
   if (wish.service == wire::WireUp::Pmix) worlds_.push_back(std::move(pending_->told));
   around_.workers.grow(around_.plan);
   around_.sink.add_workers(around_.plan, first);
-  around_.events.tell(report::RanksSpawned{&around_.plan, wish.from, first});
+  around_.events.tell(report::RanksAdded{&around_.plan, wish.from, first});
   for (const fleet::Host* host : come) {  // who hears of events knows them now
     around_.events.tell(connected(*host));
     around_.events.tell(report::HostReady{host->index});

@@ -13,8 +13,6 @@
 #include <string>
 #include <vector>
 
-#include <boost/asio/any_io_executor.hpp>
-
 #include "common/plan/launch_plan.h"
 #include "common/wire/messages.h"
 #include "launcher/attempt/attempt_owner.h"
@@ -34,17 +32,15 @@ class Spawns {
     const JobOptions& options;
     fleet::Fleet& fleet;
     plan::LaunchPlan& plan;  // grows
-    HealthGate& health;
-    Roster& roster;
     Workers& workers;
     Meeting& meeting;
+    LateHosts& late;
     const report::EventFeed& events;
     AttemptOwner& owner;
     WorkerSink& sink;
-    launch::Afterwards afterwards;
     std::function<bool()> run;  // the workers do, and are not being ended
   };
-  Spawns(const boost::asio::any_io_executor& loop, Around around);
+  explicit Spawns(Around around) : around_(std::move(around)) {}
 
   void ask(const fleet::Host& host, wire::SpawnWish wish);
   void note(const fleet::Host& host, const wire::Added& m);
@@ -52,7 +48,6 @@ class Spawns {
   void lost(const fleet::Host& host);
   // Nobody is there any more to have what it may have asked for.
   void ended(Rank rank);
-  LateHosts& late() { return late_; }
   // As it was before it grew; nothing: it has not.
   const std::optional<plan::LaunchPlan>& planned() const { return planned_; }
 
@@ -79,7 +74,6 @@ class Spawns {
   void answer(const wire::SpawnWish& wish, const std::string& why);
 
   Around around_;
-  LateHosts late_;
   std::deque<wire::SpawnWish> wishes_;  // the first is pending
   bool reaching_ = false;               // hosts, for the first
   std::optional<Pending> pending_;

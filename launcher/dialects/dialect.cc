@@ -296,10 +296,6 @@ std::vector<std::string> idle_options(Dialect dialect, std::span<const Given> gi
   return idle ? std::vector<std::string>{"--log-dir (nothing is redirected)"} : std::vector<std::string>();
 }
 
-std::string warning_of(Dialect dialect, std::span<const Given> given) {
-  return dialect == Dialect::Horovodrun ? warning_of_horovodrun(given) : std::string();
-}
-
 std::vector<Given> defaults_of(Dialect dialect, const Told& told) {
   switch (dialect) {
     case Dialect::Own: return {};

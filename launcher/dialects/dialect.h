@@ -99,9 +99,6 @@ std::vector<Given> defaults_of(Dialect dialect, const Told& told);
 // Options that have no effect without others, which are not there.
 std::vector<std::string> idle_options(Dialect dialect, std::span<const Given> given);
 
-// What the launcher would do that we do not, where it is not in an option; empty: nothing.
-std::string warning_of(Dialect dialect, std::span<const Given> given);
-
 // Adds what `more` tells to `all`; the last counts.
 void merge(Meeting& all, const Meeting& more);
 

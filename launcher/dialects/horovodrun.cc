@@ -156,12 +156,6 @@ std::vector<Given> defaults_of_horovodrun(std::span<const Given> given) {
   return out;
 }
 
-std::string warning_of_horovodrun(std::span<const Given> given) {
-  if (!is_elastic(given)) return "";
-  return "hosts that come or are listed no more start all workers anew, which are to go on from a checkpoint; of "
-         "hvd.elastic it is served that workers go on without others that fail";
-}
-
 std::vector<Row> horovodrun_rows() {
   std::vector<Row> rows{
       as_option("np num-proc", "--np"),

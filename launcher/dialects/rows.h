@@ -44,7 +44,6 @@ std::string_view last_given(std::span<const Given> given, std::string_view optio
 std::vector<Given> defaults_of_torchrun(const Told& told);
 std::vector<Given> defaults_of_deepspeed(std::span<const Given> given);
 std::vector<Given> defaults_of_horovodrun(std::span<const Given> given);
-std::string warning_of_horovodrun(std::span<const Given> given);
 
 std::vector<Row> mpirun_rows();
 std::vector<Row> hydra_rows();

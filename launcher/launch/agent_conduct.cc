@@ -133,7 +133,14 @@ Judgement AgentConduct::judge(const wire::HorovodNews& m) {
   if (!now_.serves_stores()) return broken("told of Horovod's store, which it does not serve");
   if (Judgement few = at_most(++horovod_news_, kMost, "words of Horovod's workers"); !few) return few;
   if (m.slot.size() > kLongestSlot) return broken("told of a worker by too long a name");
-  return {};
+  return at_most(m.registration.size(), wire::kMaxRegistration, "bytes by which a worker registers");
+}
+
+Judgement AgentConduct::judge(const wire::HorovodAnswer& m) {
+  const auto called = called_.find(m.rank);
+  if (called == called_.end()) return broken("told what a worker has answered that was not called");
+  called_.erase(called);
+  return at_most(m.answer.size(), wire::kMaxHorovodAnswer, "bytes of a worker's answer");
 }
 
 Judgement AgentConduct::judge(const wire::Inspected& m) {

@@ -37,6 +37,7 @@ class AgentConduct {
   void note(const wire::Ruled& m);
   void note(const wire::EndLeft& m);
   void note(const wire::AskHealth&) { ++health_; }
+  void note(const wire::HorovodCall& m) { called_.insert(m.rank); }
   // What else asks for something is about the attempt.
   template <class Message>
   void note(const Message& m) {
@@ -57,6 +58,7 @@ class AgentConduct {
   Result<void> judge(const wire::LeftEnded& m);
   Result<void> judge(const wire::Health& m);
   Result<void> judge(const wire::HorovodNews& m);
+  Result<void> judge(const wire::HorovodAnswer& m);
   Result<void> judge(const wire::Received&) { return {}; }  // is for the link
   // All else is about the attempt.
   template <class Message>
@@ -78,7 +80,8 @@ class AgentConduct {
   std::multiset<std::uint32_t> to_vouch_for_;  // callers about whom it was asked
   std::size_t callers_ = 0;                    // about whom it has asked, and has no answer
   std::size_t horovod_news_ = 0;
-  std::size_t words_ = 0;  // of its own: AgentLog
+  std::multiset<Rank> called_;  // by HorovodCall, and not answered
+  std::size_t words_ = 0;       // of its own: AgentLog
 };
 
 }  // namespace sml::launch

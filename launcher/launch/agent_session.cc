@@ -33,6 +33,7 @@ SessionEvent event_for(const wire::WorkersUse&) { return SessionEvent::Chatter; 
 SessionEvent event_for(const wire::Health&) { return SessionEvent::Chatter; }
 SessionEvent event_for(const wire::LeftEnded&) { return SessionEvent::Chatter; }
 SessionEvent event_for(const wire::HorovodNews&) { return SessionEvent::Chatter; }
+SessionEvent event_for(const wire::HorovodAnswer&) { return SessionEvent::Chatter; }
 SessionEvent event_for(const wire::Received&) { return SessionEvent::Chatter; }
 template <class Message>
 SessionEvent event_for(const Message&) {

@@ -147,9 +147,6 @@ Result<std::variant<Options, Printed>> parse_command_line(std::span<const std::s
   if (dialect == Dialect::Mpirun && options->mpi == plan::MpiMeeting::Auto) options->mpi = plan::MpiMeeting::Both;
   options->command = std::move(command);
   options->warnings = std::move(given->warnings);
-  if (std::string warning = dialects::warning_of(dialect, given_to(*scanned)); !warning.empty()) {
-    options->warnings.push_back(std::move(warning));
-  }
   options->without_effect = std::move(scanned->notes);
   if (Result<void> whole = complete_programs(dialect, *scanned, words, around, *options); !whole) return whole.error();
   return Parsed(std::move(*options));

@@ -161,8 +161,8 @@ std::vector<OptionRow> options_of_hosts_of_restarts() {
       needing(
           "--max-restarts",
           {"--elastic", "horovod", set_elastic,
-           "Workers of hvd.elastic that survive the failure of others keep what they have committed in memory and go "
-           "on without them, as --min-np or --min-hosts allows. Each time counts as a restart."}),
+           "Workers of hvd.elastic keep what they have committed in memory when others fail, or hosts come or go, and "
+           "go on with those that are there, as --min-np or --min-hosts allows. Each time counts as a restart."}),
       {"--max-hosts", "N", set_max_hosts, "Only the first N hosts have workers; the others are spares."},
       needing("--max-restarts",
               {"--host-discovery-script", "CMD", set_discovery_script,

@@ -77,11 +77,11 @@ struct RankStarted {
   Rank rank;
   std::int32_t pid = 0;
 };
-// Ranks have been asked for by one of those that run (MPI_Comm_spawn): those from `first` on. `plan` is that of the
-// attempt, which has them now.
-struct RanksSpawned {
+// There are ranks beside those that run, those from `first` on: one of these has asked for them (MPI_Comm_spawn), or
+// hosts have joined (hvd.elastic). `plan` is that of the attempt, which has them now, and their hosts.
+struct RanksAdded {
   const plan::LaunchPlan* plan = nullptr;
-  Rank asked_by;
+  std::optional<Rank> asked_by;
   Rank first;
 };
 struct RankOutput {
@@ -140,7 +140,7 @@ struct JobEnds {
 };
 
 using Happening = std::variant<JobBegins, HostStep, HostConnected, HostReady, HostFailed, HostExcluded, HostListChanged,
-                               HostInUse, HostEnded, WorkersStart, RankStarted, RanksSpawned, RankOutput, RankExited,
+                               HostInUse, HostEnded, WorkersStart, RankStarted, RanksAdded, RankOutput, RankExited,
                                RankDrained, SignalCame, JobStops, AttemptFails, AttemptBegins, JobEnds>;
 
 struct Event {

@@ -97,8 +97,9 @@ class Details {
     about("rank_start", e.rank);
     out_["pid"] = e.pid;
   }
-  void operator()(const RanksSpawned& e) {
-    about("ranks_spawned", e.asked_by);
+  void operator()(const RanksAdded& e) {
+    if (e.asked_by) about("ranks_spawned", *e.asked_by);
+    if (!e.asked_by) kind("ranks_joined");
     out_["first_rank"] = e.first.value();
     out_["world_size"] = e.plan->map.world_size() - e.first.value();
     out_["hosts"] = hosts_json(e.plan->map);
@@ -189,7 +190,7 @@ void EventLines::on_event(const Event& event) {
     volumes_.assign(plan_->map.world_size(), {});
   }
   if (plan_ == nullptr) return;
-  if (std::holds_alternative<RanksSpawned>(event.what)) volumes_.resize(plan_->map.world_size());
+  if (std::holds_alternative<RanksAdded>(event.what)) volumes_.resize(plan_->map.world_size());
   if (const auto* output = std::get_if<RankOutput>(&event.what)) {
     Volume& volume = volumes_[output->rank.value()];
     (output->stream == Stream::Stdout ? volume.out : volume.err) += output->bytes;

@@ -35,7 +35,7 @@ struct JobProgress::Listener {
     rank.start = rank.last_output = at;
     p.set(rank, RankState::Running);
   }
-  void operator()(const RanksSpawned& e) const { p.grow(e.plan->map, e.first); }
+  void operator()(const RanksAdded& e) const { p.grow(e.plan->map, e.first); }
   void operator()(const RankOutput& e) const {
     RankLine& rank = p.ranks_[e.rank.value()];
     rank.bytes += e.bytes;
@@ -97,6 +97,7 @@ void JobProgress::list(const plan::JobMap& map) {
 }
 
 void JobProgress::grow(const plan::JobMap& map, Rank first) {
+  place_.resize(std::max(place_.size(), map.hosts.size()));
   for (std::uint32_t r = first.value(); r < map.world_size(); ++r) {
     const std::size_t on = map.ranks[r].host.value();
     if (!place_[on]) {
@@ -111,8 +112,8 @@ void JobProgress::grow(const plan::JobMap& map, Rank first) {
 }
 
 JobProgress::Host* JobProgress::host(HostIndex index) {
-  const std::optional<std::size_t>& place = place_[index.value()];
-  return place ? &hosts_[*place] : nullptr;
+  if (index.value() >= place_.size() || !place_[index.value()]) return nullptr;
+  return &hosts_[*place_[index.value()]];
 }
 
 void JobProgress::set(Host& host, HostState state) {

@@ -66,8 +66,8 @@ struct Timeline::Listener {
     t.ranks_[e.rank.value()].start = at;
     t.ranks_[e.rank.value()].pid = e.pid;
   }
-  void operator()(const RanksSpawned& e) const {
-    t.marks_.push_back({at, "start", "ranks are spawned"});
+  void operator()(const RanksAdded& e) const {
+    t.marks_.push_back({at, "start", e.asked_by ? "ranks are spawned" : "ranks join"});
     t.enlist(e.plan->map);
     t.place(e.plan->map);
   }
@@ -122,6 +122,7 @@ void Timeline::enlist(const plan::JobMap& map) {
 }
 
 Timeline::Host* Timeline::host(HostIndex index) {
+  if (index.value() >= ids_.size()) return nullptr;  // no rank has been there yet
   const std::optional<std::size_t>& at = drawn_[ids_[index.value()].value()];
   return at ? &hosts_[*at] : nullptr;
 }

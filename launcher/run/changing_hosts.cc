@@ -25,6 +25,7 @@ ChangingHosts::ChangingHosts(boost::asio::io_context& loop, const RestartOptions
                              Around around)
     : options_(options),
       around_(std::move(around)),
+      first_size_(map.world_size()),
       pool_(map, options.discovery.slots, Clock::now()),
       discovery_(loop, options.discovery,
                  {.listed = [this](const std::vector<plan::Host>& hosts) { listed(hosts); },
@@ -50,10 +51,14 @@ void ChangingHosts::listed(const std::vector<plan::Host>& hosts) {
   around_.look();
 }
 
-Result<plan::JobMap> ChangingHosts::next(plan::JobMap map, const std::vector<HostId>& out) const {
+void ChangingHosts::add_newcomers(plan::JobMap& map) const {
   for (const plan::MappedHost& host : pool_.newcomers()) {
     if (host.id.value() >= map.hosts.size()) map.hosts.push_back(host);
   }
+}
+
+Result<plan::JobMap> ChangingHosts::next(plan::JobMap map, const std::vector<HostId>& out) const {
+  add_newcomers(map);
   const std::vector<HostId> withdrawn = pool_.withdrawn();
   std::vector<HostId> all = out;
   all.insert(all.end(), withdrawn.begin(), withdrawn.end());
@@ -68,17 +73,54 @@ Result<plan::JobMap> ChangingHosts::without(plan::JobMap map, const std::vector<
   const plan::LeastSize any{.hosts = 1, .ranks = {}};
   Result<plan::JobMap> some = plan::regroup(map, hosts, options_.least.may_shrink() ? any : options_.least);
   if (!some) return some;
+  plan::JobMap grown = this->grown(std::move(*some), most());
+  return is_enough(grown) ? Result<plan::JobMap>(std::move(grown))
+                          : plan::regroup(std::move(map), hosts, options_.least);
+}
+
+plan::JobMap ChangingHosts::grown(plan::JobMap map, const plan::MostSize& most) const {
   std::vector<HostId> ready;
   const std::vector<HostId> withdrawn = pool_.withdrawn();
-  for (const plan::MappedHost& host : some->hosts) {
+  for (const plan::MappedHost& host : map.hosts) {
     if (!contains(withdrawn, host.id) && around_.is_ready(host.id)) ready.push_back(host.id);
   }
+  return plan::grow(std::move(map), most, ready);
+}
+
+plan::MostSize ChangingHosts::most() const {
   const DiscoveryOptions& discovery = options_.discovery;
-  const plan::MostSize most{options_.most_hosts, discovery.most_ranks, discovery.ranks_per_host, options_.spares};
-  plan::JobMap grown = plan::grow(std::move(*some), most, ready);
-  const std::uint32_t least_hosts = options_.least.hosts.value_or(1);
-  const bool enough = grown.group_world_size() >= least_hosts && grown.world_size() >= options_.least.ranks.value_or(1);
-  return enough ? Result<plan::JobMap>(std::move(grown)) : plan::regroup(std::move(map), hosts, options_.least);
+  return {options_.most_hosts, discovery.most_ranks, discovery.ranks_per_host, options_.spares};
+}
+
+bool ChangingHosts::is_enough(const plan::JobMap& map) const {
+  return map.group_world_size() >= options_.least.hosts.value_or(1) &&
+         map.world_size() >= options_.least.ranks.value_or(1);
+}
+
+Result<plan::JobMap> ChangingHosts::next_round(plan::JobMap round, const std::vector<HostId>& out) const {
+  add_newcomers(round);
+  const std::vector<HostId> withdrawn = pool_.withdrawn();
+  std::vector<HostId> all = out;
+  all.insert(all.end(), withdrawn.begin(), withdrawn.end());
+  Result<plan::JobMap> next = round_without(round, all);
+  return next || withdrawn.empty() ? next : round_without(std::move(round), out);
+}
+
+// Who waits takes nobody's place: what the workers have in memory comes from the first of those that stay.
+Result<plan::JobMap> ChangingHosts::round_without(plan::JobMap round, const std::vector<HostId>& hosts) const {
+  for (plan::MappedHost& host : round.hosts) {
+    if (host.duty == plan::HostDuty::Spare) host.duty = plan::HostDuty::Out;
+  }
+  const plan::JobMap before = round;
+  Result<plan::JobMap> some = plan::regroup(std::move(round), hosts, {.hosts = 1, .ranks = {}});
+  if (!some) return some;
+  plan::let_back(*some, hosts);
+  plan::JobMap next = options_.discovery.is_on() ? grown(std::move(*some), most()) : std::move(*some);
+  plan::MostSize as_many = most();  // as there were at first: spares are there for that
+  as_many.ranks = std::min(first_size_, as_many.ranks.value_or(first_size_));
+  as_many.spares = 0;
+  next = grown(std::move(next), as_many);
+  return is_enough(next) ? Result<plan::JobMap>(std::move(next)) : plan::regroup(before, hosts, options_.least);
 }
 
 std::optional<Duration> ChangingHosts::wait_for(const Result<plan::JobMap>& next, TimePoint now) {

@@ -11,6 +11,7 @@
 #include "common/core/clock.h"
 #include "common/core/error.h"
 #include "common/core/strong.h"
+#include "common/plan/growth.h"
 #include "common/plan/job_map.h"
 #include "launcher/options/restart_options.h"
 #include "launcher/report/event_feed.h"
@@ -44,6 +45,13 @@ class ChangingHosts {
   // The map that follows `map` without the hosts `out`, see regroup(): without those that are listed no more, too, if
   // it can do so; with those that have come, as spares, and with ranks for those that are ready as far as it may grow.
   Result<plan::JobMap> next(plan::JobMap map, const std::vector<HostId>& out) const;
+  // The same for workers that keep what they have (hvd.elastic): those of `round` stay as they are, in front, and hosts
+  // that wait get ranks behind them, to make up for those that are out, and as far as the job may grow.
+  Result<plan::JobMap> next_round(plan::JobMap round, const std::vector<HostId>& out) const;
+  // The list has been the same for as long as it has to be before a job grows.
+  bool is_quiet(TimePoint at) const {
+    return at - pool_.changed() >= options_.discovery.grow_after.value_or(Duration::zero());
+  }
   // Hosts may come yet, where there are not enough of them for another attempt.
   bool may_mend() const { return options_.discovery.is_on() && options_.discovery.wait > Duration::zero(); }
   // How long to wait before `next`, as next() has it, is looked at again; nothing: there is one, or it is too late.
@@ -56,9 +64,15 @@ class ChangingHosts {
   void listed(const std::vector<plan::Host>& hosts);
   void failed(const Error& why);
   Result<plan::JobMap> without(plan::JobMap map, const std::vector<HostId>& hosts) const;
+  Result<plan::JobMap> round_without(plan::JobMap round, const std::vector<HostId>& hosts) const;
+  plan::JobMap grown(plan::JobMap map, const plan::MostSize& most) const;
+  plan::MostSize most() const;
+  bool is_enough(const plan::JobMap& map) const;
+  void add_newcomers(plan::JobMap& map) const;
 
   const RestartOptions& options_;
   Around around_;
+  std::uint32_t first_size_;  // ranks of the first plan
   HostPool pool_;
   HostDiscovery discovery_;
   bool has_failed_ = false;            // there was no answer the last time

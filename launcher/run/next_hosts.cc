@@ -51,4 +51,11 @@ Result<plan::JobMap> NextHosts::after(plan::JobMap map, const ChangingHosts& cha
   return changing.next(std::move(map), out());
 }
 
+Result<plan::JobMap> NextHosts::after_round(plan::JobMap round, std::vector<HostId> out,
+                                            const ChangingHosts& changing) const {
+  const std::vector<HostId> others = this->out();
+  out.insert(out.end(), others.begin(), others.end());
+  return changing.next_round(std::move(round), out);
+}
+
 }  // namespace sml::run

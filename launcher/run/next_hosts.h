@@ -29,6 +29,8 @@ class NextHosts {
   void blame(const std::vector<HostId>& hosts);
   // Error: there are not enough of them.
   Result<plan::JobMap> after(plan::JobMap map, const ChangingHosts& changing) const;
+  // The same of a round, as ChangingHosts has it; it has done without these, too.
+  Result<plan::JobMap> after_round(plan::JobMap round, std::vector<HostId> out, const ChangingHosts& changing) const;
 
  private:
   std::vector<HostId> out() const;

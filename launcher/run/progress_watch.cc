@@ -55,7 +55,7 @@ void ProgressWatch::on_event(const report::Event& event) {
   } else if (const auto* exited = std::get_if<report::RankExited>(&event.what)) {
     if (silence_) silence_->ended(exited->rank);
     if (lines_) lines_->ended(exited->rank);
-  } else if (const auto* spawned = std::get_if<report::RanksSpawned>(&event.what)) {
+  } else if (const auto* spawned = std::get_if<report::RanksAdded>(&event.what)) {
     if (silence_) silence_->grow(spawned->plan->map.world_size());
     if (lines_) lines_->grow(spawned->plan->map.world_size());
   } else if (const auto* again = std::get_if<report::AttemptBegins>(&event.what)) {

@@ -54,7 +54,11 @@ Run::Run(const JobOptions& options, plan::LaunchPlan plan, const launch::AgentIm
                            },
                        .lost = [this] { return attempt_->spares().lost(); },
                        .come = [this](const plan::MappedHost& host) { attempt_->spares().come(host); },
-                       .is_ready = [this](HostId id) { return attempt_->spares().is_ready(id); },
+                       .is_ready =
+                           [this](HostId id) {
+                             const attempt::Joining& joining = attempt_->elastic().joining();
+                             return !joining.is_unfit(id) && (attempt_->spares().is_ready(id) || joining.may_join(id));
+                           },
                        .say = [this](const std::string& text) { console_.say(text); },
                        .changed = [this](report::HostListChanged how) { events_.tell(std::move(how)); },
                        .look = [this] { look_for_growth(); }}),
@@ -134,7 +138,11 @@ launch::Reach::Events Run::events_of_reach() {
 }
 
 void Run::begin_records() {
-  begin_progress();
+  if (options_.progress.live == LiveStatus::OnTerminal && options_.verbosity != Verbosity::Quiet) {
+    console_.show_status(
+        [this](std::size_t columns) { return report::status_line(progress_.so_far(), Clock::now(), columns); });
+  }
+  progress_.begin(events_);
   const Result<void> asked = control_.open();
   if (!asked && options_.verbosity == Verbosity::Verbose) {
     console_.say("sml-run ps and status cannot ask this job: " + asked.error().message());
@@ -145,14 +153,6 @@ void Run::begin_records() {
 }
 
 void Run::tell_begin() { events_.tell(report::JobBegins{&attempt_->plan(), unix_now()}, began_); }
-
-void Run::begin_progress() {
-  if (options_.progress.live == LiveStatus::OnTerminal && options_.verbosity != Verbosity::Quiet) {
-    console_.show_status(
-        [this](std::size_t columns) { return report::status_line(progress_.so_far(), Clock::now(), columns); });
-  }
-  progress_.begin(events_);
-}
 
 // ---- the machine
 
@@ -217,6 +217,10 @@ void Run::tell_restart(const attempt::AttemptOutcome& outcome, const report::Ver
 
 // Those that run are ended for it, unless some have ended already, as the others will soon.
 void Run::look_for_growth() {
+  if (attempt_->elastic().hears_of_hosts()) {
+    if (changing_hosts_.is_quiet(Clock::now())) attempt_->elastic().look_at_hosts();
+    return;
+  }
   const bool all_run = attempt_->workers().table().workers_left() == attempt_->plan().map.world_size();
   if (!attempt_->runs() || !all_run) return;
   const Result<plan::JobMap> next = next_map();

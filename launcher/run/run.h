@@ -58,11 +58,13 @@ class Run final : private attempt::AttemptOwner {
   void attempt_cleared() override { tell(RunEvent::AttemptCleared); }
   void attempt_over(End end) override { tell(end == End::GivenUp ? RunEvent::AttemptGivenUp : RunEvent::AttemptOver); }
   void host_lost_at_rest() override;
+  Result<plan::JobMap> next_round(const plan::JobMap& round, const std::vector<HostId>& out) const override {
+    return next_hosts_.after_round(round, out, changing_hosts_);
+  }
 
   void tell(RunEvent event);
   void perform(RunAction action);
   launch::Reach::Events events_of_reach();
-  void begin_progress();
   void begin_records();
   void tell_begin();
   std::uint32_t attempt_number() const { return attempt_->plan().job.attempt + 1; }

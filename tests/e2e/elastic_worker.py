@@ -1,21 +1,81 @@
-"""A worker as hvd.elastic makes one of a program: elastic_worker.py STEPS [SLOT:STEP:STATUS ...].
+"""A worker as hvd.elastic makes one of a program: elastic_worker.py STEPS [deaf] [SLOT:STEP:STATUS ...].
 
 Asks the store as Horovod's worker side does (horovod/runner/elastic/worker.py, horovod/common/gloo/gloo_context.cc):
 registers, meets, and where a collective fails goes back to its last commit, asks for its numbers anew and meets again.
-Each step adds the number of workers to a total that is in memory alone. The worker of SLOT, HOST:LOCAL_RANK, ends
-before STEP with STATUS; or, where STATUS is "hangs", from then on only waits. Prints its total at the end.
+It does so, too, when rank 0 has heard that other hosts are there: see Notices. Each step adds the number of workers to a
+total that is in memory alone. The worker of SLOT, HOST:LOCAL_RANK, ends before STEP with STATUS; or, where STATUS is
+"hangs", from then on only waits; or, where it is "hears", waits to hear of hosts; with a "!" behind it, in the first
+attempt alone. "deaf": nobody hears. Prints its total at the end.
 """
+import base64
 import contextlib
+import hmac
 import os
+import pickle
 import socket
+import struct
 import sys
+import threading
 import time
+import types
 
 STORE = os.environ["HOROVOD_GLOO_RENDEZVOUS_ADDR"], int(os.environ["HOROVOD_GLOO_RENDEZVOUS_PORT"])
 HOST = os.environ["HOROVOD_HOSTNAME"]
 NAMES = ("RANK", "SIZE", "LOCAL_RANK", "LOCAL_SIZE", "CROSS_RANK", "CROSS_SIZE")
-# What Horovod 0.28.1 puts: base64 of the pickle of ({"lo": [("127.0.0.1", 40123)]}, 32 bytes of secret).
-REGISTRATION = (b"gASVQgAAAAAAAAB9lIwCbG+UXZSMCTEyNy4wLjAuMZRNu5yGlGFzQyAAAQIDBAUGBwgJCgsMDQ4PEBESExQVFhcYGRobHB0eH5SGlC4=")
+
+
+def horovods(module, name):
+    """A class that is pickled as that of Horovod."""
+    made = type(name, (), {"__module__": module})
+    parts = module.split(".")
+    for i in range(len(parts)):
+        sys.modules.setdefault(".".join(parts[:i + 1]), types.ModuleType(parts[i]))
+    setattr(sys.modules[module], name, made)
+    return made
+
+
+HostsUpdatedRequest = horovods("horovod.runner.elastic.worker", "HostsUpdatedRequest")
+AckResponse = horovods("horovod.runner.common.util.network", "AckResponse")
+
+
+class HostsUpdated(Exception):
+    """At a commit: go on with other hosts."""
+
+
+class Notices:
+    """Horovod's WorkerNotificationService: hears of hosts, and of each change once."""
+
+    def __init__(self, deaf):
+        self.secret = os.urandom(32)
+        self.server = socket.create_server(("0.0.0.0", 0))
+        self.deaf = deaf
+        self.last = 0
+        self.news = threading.Event()
+        threading.Thread(target=self.serve, daemon=True).start()
+
+    def registration(self):
+        port = self.server.getsockname()[1]
+        return base64.b64encode(pickle.dumps(({"lo": [("127.0.0.1", port)]}, self.secret)))
+
+    def serve(self):
+        while True:
+            caller = self.server.accept()[0]
+            with caller, caller.makefile("rwb") as link:
+                if not self.deaf:
+                    self.answer(link)
+
+    def answer(self, link):
+        digest, length = link.read(32), struct.unpack("<i", link.read(4))[0]
+        body = link.read(length)
+        assert hmac.compare_digest(digest, hmac.new(self.secret, body, "sha256").digest())
+        told = pickle.loads(body)
+        assert isinstance(told, HostsUpdatedRequest) and told.res in (1, 2, 3), told
+        reply = pickle.dumps(AckResponse())
+        link.write(hmac.new(self.secret, reply, "sha256").digest() + struct.pack("<i", len(reply)) + reply)
+        link.flush()
+        if told.timestamp > self.last:
+            self.last = told.timestamp
+            self.news.set()
 
 
 def request(method, scope, key, body=b""):
@@ -92,32 +152,42 @@ class World:
         return self.broadcast(number + sum(self.take(link)[0] for link in self.links))[0]
 
 
-def run(world, state, steps, ends):
+def run(world, state, steps, ends, notices):
     step, total = world.broadcast(*state)
     while step < steps:
         what = ends.get((f"{HOST}:{os.environ['HOROVOD_LOCAL_RANK']}", str(step)))
         if what == "hangs":
             print("hangs", flush=True)
             time.sleep(600)
-        if what:
+        if what == "hears":
+            print("listens", flush=True)
+            assert notices.news.wait(60)
+        elif what:
             os._exit(int(what))
         total += world.add(1)
         step += 1
         state[:] = step, total  # committed
+        if world.broadcast(int(notices.news.is_set()))[0]:
+            notices.news.clear()
+            raise HostsUpdated
 
 
 def main():
     assert os.environ["HOROVOD_ELASTIC"] == "1"
     steps = int(sys.argv[1])
-    ends = {(slot, step): status for slot, step, status in (word.rsplit(":", 2) for word in sys.argv[2:])}
-    assert request("PUT", "worker_addresses", f"{HOST}:{os.environ['HOROVOD_LOCAL_RANK']}", REGISTRATION)[0] == 200
+    words = [word.removesuffix("!") for word in sys.argv[2:]
+             if word != "deaf" and (os.environ["SML_ATTEMPT"] == "1" or not word.endswith("!"))]
+    ends = {(slot, step): status for slot, step, status in (word.rsplit(":", 2) for word in words)}
+    notices = Notices("deaf" in sys.argv)
+    own = f"{HOST}:{os.environ['HOROVOD_LOCAL_RANK']}"
+    assert request("PUT", "worker_addresses", own, notices.registration())[0] == 200
     state = [0, 0]
     while True:
         world = World()
         try:
-            run(world, state, steps, ends)
+            run(world, state, steps, ends, notices)
             break
-        except ConnectionError:
+        except (ConnectionError, HostsUpdated):
             with contextlib.suppress(OSError):
                 world.shut_down()  # so that all learn of it
             ask_anew()

@@ -1,5 +1,6 @@
-"""Workers of hvd.elastic that go on without others; see elastic_worker.py. Horovod itself is run by
+"""Workers of hvd.elastic that go on without others, and with others; see elastic_worker.py. Horovod itself is run by
 tests/frameworks/by_hand/horovod."""
+import json
 import pathlib
 
 from harness import PYTHON, SML_RUN, HostsCase
@@ -68,3 +69,97 @@ class Elastic(HostsCase):
                                 '[ $SML_ATTEMPT = 2 ] && exit 0; [ $RANK = 1 ] && exit 3; sleep 60', timeout=30)
         self.assert_status(done, 0)
         self.assertNotIn("hvd.elastic", done.stderr)
+
+
+class Hosts(HostsCase):
+    """They come and go while the workers run."""
+    hosts = 4
+
+    def setUp(self):
+        super().setUp()
+        self.shared = pathlib.Path("/run/sml-testbed", self.bed.name, "shared")
+        for name in ("hosts", "events", "report"):
+            self.addCleanup((self.shared / name).unlink, missing_ok=True)
+
+    def list(self, *hosts):
+        fresh = self.shared / "fresh"  # nobody reads half of it
+        fresh.write_text("".join(f"{host}\n" for host in hosts))
+        fresh.rename(self.shared / "hosts")
+
+    def start(self, *words, options=()):
+        return self.bed.sml_run_popen("algo-1", *OURS, "--min-np", "1", "--host-discovery-script", f"cat {self.shared}/hosts",
+                                      "--discovery-interval", "200ms", "--events", self.shared / "events", "--report",
+                                      self.shared / "report", *options, *WORKER, *words)
+
+    def listens(self, job):
+        job.read_until("listens\n", 60)
+
+    def events(self, kind):
+        happened = map(json.loads, (self.shared / "events").read_text().splitlines())
+        return [event for event in happened if event["event"] == kind]
+
+    def test_workers_on_a_host_that_has_come_join_at_the_next_commit(self):
+        self.list("algo-1:1", "algo-2:1")
+        with self.start("10", "algo-1:0:4:hears") as job:
+            self.listens(job)
+            self.list("algo-1:1", "algo-2:1", "algo-3:2")
+            done = job.finish(60)
+        self.assert_status(done, 0)
+        total = 5 * 2 + 5 * 4
+        self.assertEqual(by_rank(done.stdout), {0: [f"as 0 4 0 1 0 3 total {total}"], 1: [f"as 1 4 0 1 1 3 total {total}"],
+                                                2: [f"as 2 4 0 2 2 3 total {total}"], 3: [f"as 3 4 1 2 0 1 total {total}"]})
+        self.assertIn("2 workers join on algo-3; 2 workers go on with what its state has committed in memory: reset 1",
+                      own_lines(done))
+        self.assertEqual([(e["first_rank"], e["world_size"]) for e in self.events("ranks_joined")], [(2, 2)])
+        report = json.loads((self.shared / "report").read_text())
+        self.assertEqual([(r["rank"], r["host"]) for r in report["ranks"]],
+                         [(0, "algo-1"), (1, "algo-2"), (2, "algo-3"), (3, "algo-3")])
+
+    def test_hosts_come_go_and_come_again_the_first_goes_for_good(self):
+        self.list("algo-1:1")
+        with self.start("14", "algo-1:0:2:hears", "algo-1:0:5:hears", "algo-2:0:8:hears", "algo-2:0:11:hears") as job:
+            self.listens(job)
+            self.list("algo-1:1", "algo-2:1")
+            self.listens(job)
+            self.list("algo-2:1", "algo-3:1")
+            self.listens(job)
+            self.list("algo-2:1")
+            self.listens(job)
+            self.list("algo-2:1", "algo-3:1")
+            done = job.finish(60)
+        self.assert_status(done, 0)
+        total = 3 * 1 + 3 * 2 + 3 * 2 + 3 * 1 + 2 * 2
+        if f"total {total}" not in done.stdout:
+            total -= 1  # algo-3 was ready after algo-1 had gone, and joined a step later
+        self.assertEqual(by_rank(done.stdout), {1: [f"as 0 2 0 1 0 2 total {total}"], 3: [f"as 1 2 0 1 1 2 total {total}"]})
+        self.assertEqual(len(self.events("attempt_failed")), 0)
+
+    def test_a_spare_takes_in_what_the_others_have(self):
+        done = self.bed.sml_run("algo-1", *OURS, "--min-np", "2", "--spares", "1", "-H", "algo-1:1,algo-2:1,algo-3:1,algo-4:1",
+                                *WORKER, "10", "algo-1:0:4:3", timeout=100)
+        self.assert_status(done, 0)
+        total = 4 * 3 + 6 * 3
+        self.assertEqual(by_rank(done.stdout), {1: [f"as 0 3 0 1 0 3 total {total}"], 2: [f"as 1 3 0 1 1 3 total {total}"],
+                                                3: [f"as 2 3 0 1 2 3 total {total}"]})
+
+    def test_all_start_anew_with_the_hosts_that_have_joined(self):
+        self.list("algo-1:1", "algo-2:1")
+        fail = [f"algo-{i}:0:6:5!" for i in (1, 2, 3)]
+        with self.start("8", "algo-1:0:4:hears!", *fail, options=("--exclude-after", "9", "--restart-delay", "0")) as job:
+            self.listens(job)
+            self.list("algo-1:1", "algo-2:1", "algo-3:1")
+            done = job.finish(60)
+        self.assert_status(done, 0)
+        self.assertEqual(by_rank(done.stdout), {rank: [f"as {rank} 3 0 1 {rank} 3 total {8 * 3}"] for rank in range(3)})
+        self.assertEqual([e["world_size"] for e in self.events("restart")], [3])
+
+    def test_who_does_not_hear_starts_anew(self):
+        self.list("algo-1:1", "algo-2:1")
+        with self.start("6", "deaf", "algo-1:0:2:hears", options=("--grow-after", "1s")) as job:
+            self.listens(job)
+            self.list("algo-1:1", "algo-2:1", "algo-3:1")
+            self.listens(job)
+            job.send_signal(15)
+            done = job.finish(60)
+        self.assertIn("rank 0 does not hear that other hosts are there (hvd.elastic); these are for the next restart", own_lines(done))
+        self.assertEqual(len(self.events("attempt_failed")), 1)

@@ -72,7 +72,7 @@ def pmix():
 
 def codecs():
     app = texts(b"python3", b"train.py") + text(b"/srv/job") + u8(1) + texts(b"PATH=/bin") + texts(b"LR=0.1")
-    hello = u32(15) + text(b"job") + text(b"algo-2") + u32(30000, 10000) + u64(65536) + text(b"secret") + u32(1000)
+    hello = u32(16) + text(b"job") + text(b"algo-2") + u32(30000, 10000) + u64(65536) + text(b"secret") + u32(1000)
     start = texts(b"MASTER_ADDR=10.0.0.1", b"MASTER_PORT=29500") + u8(1) + u32(2) + texts(b"10.0.0.1", b"10.0.0.2") + u8(1)
     start += u32(1, 0) + texts(b"TF_CONFIG={}")
     caller = u32(1) + text(b"10.0.0.2") + struct.pack(">H", 4000) + text(b"10.0.0.1") + struct.pack(">H", 29500)
@@ -95,13 +95,14 @@ def codecs():
     later = {"AddWorkers": u32(1) + u8(0) + u32(4) + u32(1) + app + u32(1) + worker + texts(b"a", b"b") + u32(1, 0, 0, 2) + u32(2, 2) + u32(1) +
              text(b"PARENT_ROOT_PORT_NAME") + text(b"tag#0"), "StartAdded": u32(1, 4) + u8(1) + u32(6),
              "SpawnAnswer": u32(1) + u8(0) + u32(2) + text(b"1") + text(b"wants 4 slots"),
-             "HorovodRound": u32(1) + u8(1) + u32(1) + text(b"a:0") + text(b"0,1,0,1,0,1")}
+             "HorovodRound": u32(1) + u8(1) + u32(1) + text(b"a:0") + text(b"0,1,0,1,0,1") + texts(b"10.0.0.3"),
+             "HorovodCall": u32(1, 3) + struct.pack(">H", 40123) + text(b"request")}
     for name, payload in later.items():
         put("codec_to_agent", name.lower(), frame(TO_AGENT[name], payload))
     put("codec_to_agent", "conversation", b"".join(frame(TO_AGENT[n], one[n]) for n in ("Hello", "Ping", "Start", "Stop")))
     put("codec_to_agent", "cut_short", frame(TO_AGENT["Hello"], hello)[:-3])
 
-    ack = u32(14) + text(b"b") + u32(17) + u64(5) + texts(b"10.0.0.2") + text(b"machine") + text(b"") + text(b"/tmp/s") + text(b"door")
+    ack = u32(16) + text(b"b") + u32(17) + u64(5) + texts(b"10.0.0.2") + text(b"machine") + text(b"") + text(b"/tmp/s") + text(b"door")
     one = {"HelloAck": ack,
            "Prepared": u32(1) + u8(9) + text(b"no such program") + text(b"install it") +
            struct.pack(">IBHBH", 2, 0, 29500, 2, 4000) + texts(b"10.0.0.2") + texts(b"a warning") + u32(1, 2) + text(b"core 1") +
@@ -123,7 +124,7 @@ def codecs():
            "Received": u64(7), "Traced": u32(7), "Recorded": u32(7, 3) + text(b"{}"), "WorkersUse": u32(7, 1, 2) + u64(1500, 1 << 20) + u32(2),
             "SpawnWish": u32(1) + u8(0) + u32(2) + text(b"1") + u32(1) + texts(b"child", b"-x") + u32(2) + text(b"/srv") + texts(b"a") +
             u32(1) + text(b"PARENT_ROOT_PORT_NAME") + text(b"tag#0"),
-            "HorovodNews": u32(1) + u8(1) + text(b"a:0"),
+            "HorovodNews": u32(1) + u8(0) + text(b"a:0") + text(b"gASV"), "HorovodAnswer": u32(1, 3) + text(b"answer"),
             "Added": u32(1, 4, 1) + u8(9) + text(b"no such program") + text(b""),
            "Health": u32(2) + texts(b"--health-check exited with status 1")}
     for name, payload in one.items():

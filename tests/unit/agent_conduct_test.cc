@@ -253,9 +253,20 @@ TEST_CASE("conduct: of Horovod's workers tells who serves their store") {
   server.may(wire::HorovodNews{1, wire::HorovodStep::Ready, "algo-1:0"});
   server.may_not(wire::HorovodNews{1, wire::HorovodStep::Ready, std::string(513, 'x')},
                  "told of a worker by too long a name");
+  server.may(wire::HorovodNews{1, wire::HorovodStep::Registered, "algo-1:0", std::string(16384, 'x')});
+  server.may_not(wire::HorovodNews{1, wire::HorovodStep::Registered, "algo-1:0", std::string(16385, 'x')},
+                 "sent 16385 bytes by which a worker registers, more than 16384");
   Host host;
   host.may_not(wire::HorovodNews{1, wire::HorovodStep::Ready, "algo-1:0"},
                "told of Horovod's store, which it does not serve");
+  const wire::HorovodAnswer answer{1, Rank(0), "yes"};
+  host.may_not(answer, "told what a worker has answered that was not called");
+  host.conduct.asked(wire::HorovodCall{1, Rank(0), 40123, "news"});
+  host.may_not(wire::HorovodAnswer{1, Rank(0), std::string(16385, 'x')},
+               "sent 16385 bytes of a worker's answer, more than 16384");
+  host.conduct.asked(wire::HorovodCall{1, Rank(0), 40123, "news"});
+  host.may(answer);
+  host.may_not(answer, "told what a worker has answered that was not called");
 }
 
 TEST_CASE("conduct: who vouches for whom") {

@@ -28,8 +28,11 @@ struct Stage {
     options.discovery.watch_hosts = DiscoveryOptions::Watch::Yes;
     options.discovery.hostfile = path;
     options.discovery.interval = 1ms;
+    make(map);
+  }
+  void make(const plan::JobMap& first) {
     changing = std::make_unique<ChangingHosts>(
-        loop, options, map,
+        loop, options, first,
         ChangingHosts::Around{.may_come = [] { return HostPool::Reach::All; },
                               .lost = [this] { return lost; },
                               .come = [this](const plan::MappedHost& host) { come.push_back(host.host.name); },
@@ -58,6 +61,18 @@ struct Stage {
     std::string text;
     for (const plan::MappedHost& host : found->hosts) {
       if (!host.ranks.empty()) text += (text.empty() ? "" : " ") + host.host.name;
+    }
+    return text;
+  }
+  // "b=0,1 c=2": which host has which ranks after a round, in the order of the ranks.
+  std::string round(const plan::JobMap& before, const std::vector<HostId>& out) const {
+    const Result<plan::JobMap> found = changing->next_round(before, out);
+    if (!found) return found.error().message();
+    std::string text;
+    for (const plan::MappedHost& host : found->hosts) {
+      if (host.ranks.empty()) continue;
+      text += (text.empty() ? "" : " ") + host.host.name + "=";
+      for (const Rank rank : host.ranks) text += (rank == host.ranks.front() ? "" : ",") + std::to_string(rank.value());
     }
     return text;
   }
@@ -151,4 +166,42 @@ TEST_CASE("changing hosts: where there is no answer the last one stands, and tha
   }
   CHECK(stage.said.size() == 1);
   CHECK(stage.next() == "a b");
+}
+
+TEST_CASE("changing hosts: in a round who stays is in front, and who comes behind") {
+  Stage stage("a:1,b:2");
+  stage.options.least.ranks = 1;
+  CHECK(stage.round(stage.map, {}) == "a=0 b=1,2");
+  CHECK(stage.round(stage.map, {HostId(0)}) == "b=0,1");
+  stage.write("a\nb\nc:2\n");
+  stage.read();
+  CHECK(stage.round(stage.map, {HostId(0)}) == "b=0,1");
+  stage.ready = {HostId(2)};
+  CHECK(stage.round(stage.map, {}) == "a=0 b=1,2 c=3,4");
+  CHECK(stage.round(stage.map, {HostId(0)}) == "b=0,1 c=2,3");
+  stage.options.discovery.most_ranks = 3;
+  CHECK(stage.round(stage.map, {HostId(0)}) == "b=0,1 c=2");
+  stage.write("b\nc:2\n");
+  stage.read();
+  CHECK(stage.round(stage.map, {}) == "b=0,1 c=2");  // without the one that is listed no more
+  stage.options.least.ranks = 3;
+  stage.ready.clear();
+  CHECK(stage.round(stage.map, {}) == "a=0 b=1,2");  // there are too few without it
+  CHECK(stage.round(stage.map, {HostId(0)}) == "a is out, and 2 ranks are fewer than the 3 of --min-np");
+}
+
+TEST_CASE("changing hosts: in a round spares make up for who is out, and no more") {
+  Stage stage("a:1,b:1,c:1");
+  stage.options.discovery = {};
+  stage.options.least.ranks = 1;
+  stage.options.spares = 1;
+  plan::JobMap map = *plan::map_job({*hosts::parse_host_list("a:1,b:1"), "-H"}, std::nullopt, plan::Oversubscribe::No);
+  plan::number_hosts(map);
+  map.hosts.push_back(stage.map.hosts[2]);
+  map.hosts.back().ranks.clear();
+  map.hosts.back().duty = plan::HostDuty::Spare;
+  stage.make(map);
+  stage.ready = {HostId(2)};
+  CHECK(stage.round(map, {}) == "a=0 b=1");
+  CHECK(stage.round(map, {HostId(0)}) == "b=0 c=1");
 }

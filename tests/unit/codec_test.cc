@@ -114,7 +114,9 @@ std::vector<ToAgent> to_agent(const std::string& text) {
           SpawnAnswer{},
           SpawnAnswer{2, WireUp::Pmix, Rank(1), text, text},
           HorovodRound{},
-          HorovodRound{2, HorovodKeys::Forgotten, {{"a:0", text}, {}}}};
+          HorovodRound{2, HorovodKeys::Forgotten, {{"a:0", text}, {}}, {"10.0.0.3", text}},
+          HorovodCall{},
+          HorovodCall{2, Rank(3), 65535, text}};
 }
 
 // An Output refers to `lasting`.
@@ -191,7 +193,9 @@ std::vector<ToLauncher> to_launcher(std::string_view lasting) {
           Added{},
           Added{2, Rank(4), {Obstacle{10, text, "hint"}}},
           HorovodNews{},
-          HorovodNews{2, HorovodStep::Ready, text},
+          HorovodNews{2, HorovodStep::Ready, text, text},
+          HorovodAnswer{},
+          HorovodAnswer{2, Rank(3), text},
           Vouched{},
           Vouched{{CallerRuling{7, IsOurs::No}, CallerRuling{}}},
           Inspected{},

@@ -286,7 +286,9 @@ namespace {
 
 class Heard final : public ElasticWorkers {
  public:
-  void registered(std::string_view slot) override { words += "registered " + std::string(slot) + "; "; }
+  void registered(std::string_view slot, std::string_view body) override {
+    words += "registered " + std::string(slot) + " by " + std::string(body) + "; ";
+  }
   void wants_numbers(std::string_view slot) override { words += "wants " + std::string(slot) + "; "; }
   std::string words;
 };
@@ -300,7 +302,7 @@ TEST_CASE("horovod store: a worker of an elastic job waits for its numbers until
   CHECK(callers.ask(request("PUT", "/worker_addresses/a:0", "gASV")) == kOk);
   const int first = callers.call(request("GET", "/rank_and_size/a:0"));
   const int other = callers.call(request("GET", "/rank_and_size/b:1"));
-  CHECK(heard.words == "registered a:0; wants a:0; wants b:1; ");
+  CHECK(heard.words == "registered a:0 by gASV; wants a:0; wants b:1; ");
   CHECK(callers.store.deadline() == std::nullopt);
   callers.pass(10h);
   callers.store.restart_clocks(callers.now);

@@ -142,7 +142,7 @@ TEST_CASE("status: hosts on which ranks are spawned are among the others") {
   job.tell(RankStarted{Rank(0), 100}, 1s);
   job.plan.map.hosts[1].ranks.emplace_back(1);
   job.plan.map.ranks.push_back({Rank(1), HostIndex(1), LocalRank(0), 1, 0, 0, 1});
-  job.tell(RanksSpawned{&job.plan, Rank(0), Rank(1)}, 2s);
+  job.tell(RanksAdded{&job.plan, Rank(0), Rank(1)}, 2s);
   CHECK(status_table(job.progress, kStart + 2s)[0] == "status after 0:02: hosts 1/2; ranks 1 waiting, 1 running");
   job.tell(HostConnected{HostIndex(1), HostPlace::Remote, "", 1}, 2s);
   job.tell(HostReady{HostIndex(1)}, 2s);

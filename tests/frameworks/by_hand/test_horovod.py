@@ -1,4 +1,6 @@
 """Horovod itself, on torch of today, started by the lines of its documentation."""
+import pathlib
+
 from frameworks import VENV, FrameworkCase, script
 
 PYTHON = VENV / "horovod" / "bin" / "python"
@@ -22,3 +24,55 @@ class Horovod(FrameworkCase):
         done = self.here("horovodrun", "--check-build", env={"PATH": f"{PYTHON.parent}:/usr/bin:/bin"})
         self.assert_status(done, 0)
         self.assertIn("[X] Gloo", done.stdout)
+
+
+class Elastic(FrameworkCase):
+    """hvd.elastic, unmodified: nobody starts anew."""
+
+    def setUp(self):
+        super().setUp()
+        self.shared = pathlib.Path("/run/sml-testbed", self.bed.name, "shared")
+        for name in ("hosts", "stop"):
+            self.addCleanup((self.shared / name).unlink, missing_ok=True)
+
+    def list(self, *hosts):
+        fresh = self.shared / "fresh"  # nobody reads half of it
+        fresh.write_text("".join(f"{host}:1\n" for host in hosts))
+        fresh.rename(self.shared / "hosts")
+
+    def start(self, **env):
+        return self.bed.sml_run_popen("algo-1", "-np", "1", "--min-np", "1", "--host-discovery-script", f"cat {self.shared}/hosts",
+                                      PYTHON, script("horovod_elastic.py"), self.shared / "stop", binary_path=self.links / "horovodrun",
+                                      env={**self.environment, **env})
+
+    def reads(self, job, *texts):
+        said = ""
+        while not all(text in said for text in texts):
+            said += job.read_until("\n", 100).decode()
+        return said
+
+    def end(self, job, *texts):
+        (self.shared / "stop").touch()
+        done = job.finish(60)
+        self.assert_status(done, 0)
+        for text in texts:
+            self.assertIn(text, done.stdout)
+        return done
+
+    def test_hosts_come_and_go(self):
+        self.list("algo-1")
+        with self.start() as job:
+            self.reads(job, "rank 0 of 1 begins, step 0")
+            self.list("algo-1", "algo-2")
+            self.reads(job, "rank 0 of 2 begins, step later", "rank 1 of 2 begins, step later")
+            self.list("algo-2", "algo-3")
+            self.reads(job, "rank 0 of 2 begins, step later", "rank 1 of 2 begins, step later")
+            done = self.end(job, "rank 0 of 2 ends", "rank 1 of 2 ends")
+        self.assertIn("reset 2", done.stderr)
+
+    def test_another_takes_the_place_of_a_host_on_which_one_fails(self):
+        self.list("algo-1", "algo-2", "algo-3")
+        with self.start(FAILS="algo-1") as job:
+            self.reads(job, "rank 0 of 2 begins, step later", "rank 1 of 2 begins, step later")
+            done = self.end(job, "rank 0 of 2 ends", "rank 1 of 2 ends")
+        self.assertIn("reset 1", done.stderr)

@@ -1,0 +1,34 @@
+// Hands on to workers of hvd.elastic, at their ports on this host, what the launcher has to tell them of other hosts.
+// What is said is between those two; costs nothing where nothing is.
+#pragma once
+#include <cstddef>
+#include <memory>
+#include <set>
+
+#include "launcher/agent/host_service.h"
+#include "launcher/agent/lifetime.h"
+
+namespace sml::agent {
+
+class HorovodCaller final : public HostService {
+ public:
+  static constexpr std::size_t kMost = 16;  // calls at the same time
+
+  explicit HorovodCaller(const ServiceContext& context) : context_(context) {}
+  ~HorovodCaller() override;
+
+  Result<void> check(wire::Prepared&) override { return {}; }
+  void hear(const wire::ToAgent& message) override;
+
+ private:
+  struct Call;
+  void ask(const std::shared_ptr<Call>& call);
+  void listen(const std::shared_ptr<Call>& call);
+  void end(const std::shared_ptr<Call>& call);
+
+  const ServiceContext& context_;
+  std::set<std::shared_ptr<Call>> calls_;
+  Lifetime lifetime_;
+};
+
+}  // namespace sml::agent

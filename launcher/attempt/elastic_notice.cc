@@ -1,0 +1,105 @@
+#include "launcher/attempt/elastic_notice.h"
+
+#include <array>
+#include <vector>
+
+#include <openssl/crypto.h>
+#include <openssl/evp.h>
+#include <openssl/hmac.h>
+
+#include "common/monitor/pickle.h"
+
+namespace sml::attempt {
+
+namespace {
+
+constexpr std::size_t kDigest = 32;
+constexpr std::size_t kLength = 4;
+constexpr std::size_t kMostSecret = 256;  // bytes; Horovod's has 32
+
+using monitor::Pickle;
+
+const unsigned char* bytes_of(std::string_view text) { return reinterpret_cast<const unsigned char*>(text.data()); }
+
+Result<std::string> from_base64(std::string_view text) {
+  const Error not_so(ErrorKind::Protocol, "it is not base64");
+  if (text.empty() || text.size() % 4 != 0 || text.size() > Pickle::kMaxSize) return not_so;
+  std::string out(text.size() / 4 * 3, '\0');
+  auto* to = reinterpret_cast<unsigned char*>(out.data());
+  if (::EVP_DecodeBlock(to, bytes_of(text), static_cast<int>(text.size())) < 0) return not_so;
+  out.resize(out.size() - (text.size() - 1 - text.find_last_not_of('=')));
+  return out;
+}
+
+// Of the first address of any interface: a worker listens at all of them at one port.
+std::uint16_t port_in(const Pickle& pickle, const Pickle::Value& interfaces) {
+  for (std::size_t i = 1; i < interfaces.items.size(); i += 2) {
+    for (const Pickle::Place place : pickle.at(interfaces.items[i]).items) {
+      const Pickle::Value& address = pickle.at(place);
+      if (address.items.size() != 2) continue;
+      const Pickle::Value& port = pickle.at(address.items[1]);
+      const bool is_port = port.kind == Pickle::Kind::Int && port.number > 0 && port.number <= 65535;
+      if (is_port) return static_cast<std::uint16_t>(port.number);
+    }
+  }
+  return 0;
+}
+
+std::string digest(const NoticeDoor& door, std::string_view body) {
+  std::array<unsigned char, kDigest> out{};
+  ::HMAC(::EVP_sha256(), door.secret.data(), static_cast<int>(door.secret.size()), bytes_of(body), body.size(),
+         out.data(), nullptr);
+  return {out.begin(), out.end()};
+}
+
+std::string little(std::uint64_t number, std::size_t bytes) {
+  std::string out;
+  for (std::size_t i = 0; i < bytes; ++i) out += static_cast<char>(number >> (8 * i));
+  return out;
+}
+
+std::string pickled_text(std::string_view text) { return "X" + little(text.size(), 4) + std::string(text); }
+
+}  // namespace
+
+Result<NoticeDoor> read_registration(std::string_view text) {
+  const Result<std::string> bytes = from_base64(text);
+  if (!bytes) return bytes.error();
+  const Result<Pickle> pickle = Pickle::read(*bytes, {});
+  if (!pickle) return pickle.error();
+  const Pickle::Value& root = pickle->root();
+  if (root.kind != Pickle::Kind::List || root.items.size() != 2) {
+    return Error(ErrorKind::Protocol, "it is not a pair of addresses and a secret");
+  }
+  const Pickle::Value& interfaces = pickle->at(root.items[0]);
+  const Pickle::Value& secret = pickle->at(root.items[1]);
+  if (interfaces.kind != Pickle::Kind::Dict) return Error(ErrorKind::Protocol, "its addresses are not in a dict");
+  if (secret.kind != Pickle::Kind::Bytes || secret.text.empty() || secret.text.size() > kMostSecret) {
+    return Error(ErrorKind::Protocol, "its secret is not a few bytes");
+  }
+  const std::uint16_t port = port_in(*pickle, interfaces);
+  if (port == 0) return Error(ErrorKind::Protocol, "it has no address with a port");
+  return NoticeDoor{port, std::string(secret.text)};
+}
+
+// An object of the class that Horovod makes, in protocol 2, which every Python reads; a plain number does for its enum.
+std::string notice(const NoticeDoor& door, std::int64_t timestamp, HostChange change) {
+  const std::string attributes = pickled_text("timestamp") + "\x8a\x08" +
+                                 little(static_cast<std::uint64_t>(timestamp), 8) + pickled_text("res") + "K" +
+                                 static_cast<char>(change);
+  const std::string body =
+      "\x80\x02"
+      "chorovod.runner.elastic.worker\nHostsUpdatedRequest\n)\x81}(" +
+      attributes + "ub.";
+  return digest(door, body) + little(body.size(), kLength) + body;
+}
+
+bool is_heard(const NoticeDoor& door, std::string_view answer) {
+  if (answer.size() <= kDigest + kLength) return false;
+  const std::string_view body = answer.substr(kDigest + kLength);
+  const bool is_whole = answer.substr(kDigest, kLength) == little(body.size(), kLength);
+  const std::string own = digest(door, body);
+  return is_whole && ::CRYPTO_memcmp(own.data(), answer.data(), kDigest) == 0 && body.find("AckResponse") != body.npos;
+}
+
+}  // namespace sml::attempt

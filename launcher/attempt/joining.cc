@@ -1,0 +1,135 @@
+#include "launcher/attempt/joining.h"
+
+#include <algorithm>
+#include <span>
+#include <utility>
+
+#include "common/core/text.h"
+#include "common/plan/spawn_map.h"
+#include "launcher/attempt/session_plans.h"
+#include "launcher/attempt/spares.h"
+
+namespace sml::attempt {
+
+bool Joining::are_those(const std::vector<ElasticRounds::Next::Joining>& joining) const {
+  const auto same = [](const ElasticRounds::Next::Joining& a, const ElasticRounds::Next::Joining& b) {
+    return a.host == b.host && a.ranks == b.ranks;
+  };
+  return std::equal(joining.begin(), joining.end(), joining_.begin(), joining_.end(), same);
+}
+
+bool Joining::are_ready(const ElasticRounds::Next& next, std::function<void()> settled) {
+  const auto is_ready = [this](const ElasticRounds::Next::Joining& one) { return around_.late.is_ready(one.host); };
+  if (are_those(next.joining) && std::all_of(joining_.begin(), joining_.end(), is_ready)) return true;
+  let_go();
+  joining_ = next.joining;
+  if (joining_.empty()) return true;
+  know(next.map);
+  reach(std::move(settled));
+  return false;
+}
+
+// The plan has no place yet for hosts that have come while it runs; they stand behind all others, ids ascending.
+void Joining::know(const plan::JobMap& map) {
+  std::vector<plan::MappedHost>& known = around_.plan.map.hosts;
+  if (!planned_) planned_ = around_.plan;
+  const std::vector<HostIndex> places = map.places();
+  for (std::size_t id = known.size(); id < places.size(); ++id) {
+    known.push_back(map.hosts[places[id].value()]);
+    known.back().ranks.clear();
+    known.back().duty = plan::HostDuty::Spare;
+  }
+}
+
+void Joining::reach(std::function<void()> settled) {
+  const std::vector<HostIndex> places = around_.plan.map.places();
+  world_ = {};
+  world_.hosts = around_.plan.map.hosts;
+  for (plan::MappedHost& host : world_.hosts) host.ranks.clear();
+  std::vector<HostIndex> hosts_of;
+  for (const auto& one : joining_) hosts_of.insert(hosts_of.end(), one.ranks, places[one.host.value()]);
+  plan::assign_ranks(world_, hosts_of);
+  grown_ = around_.plan;
+  plan::add_world(grown_->map, world_, 0);
+  for (const auto& one : joining_) grown_->map.hosts[places[one.host.value()].value()].duty = plan::HostDuty::Work;
+
+  SessionSettings settings = settings_for(around_.options, grown_->map);
+  settings.output_window = first_output_window(grown_->map.hosts.size());
+  std::vector<wire::AddWorkers> nobody;
+  const Rank first(around_.plan.map.world_size());
+  std::vector<launch::AgentSession::Plan> plans;
+  if (Result<void> kept = around_.sink.complete(*grown_, first, nobody); !kept) {
+    around_.owner.say("hosts cannot join: " + kept.error().message());
+    for (const auto& one : std::exchange(joining_, {})) unfit_.insert(one.host);
+    return settled();
+  }
+  for (const auto& one : joining_) {
+    plans.push_back(joining_plan(places[one.host.value()], *grown_, world_, settings));
+    around_.owner.complete(plans.back());
+  }
+  around_.late.reach(std::move(plans), {}, [this, then = std::move(settled)] {
+    if (const std::string why = around_.late.why(); !why.empty() && around_.run()) {
+      unfit_.insert(around_.late.culprit());
+      around_.owner.say("the next round of hvd.elastic " + why + "; it does without");
+    }
+    then();
+  });
+}
+
+// The first keeps the stores, which would go with what its agent has.
+bool Joining::may_join(HostId id) const {
+  if (is_unfit(id) || around_.fleet.first().id == id) return false;
+  const std::span<const fleet::Host> members = std::as_const(around_.fleet).hosts();
+  const auto host = std::find_if(members.begin(), members.end(), [id](const fleet::Host& h) { return h.id == id; });
+  if (host == members.end() || host->lost) return false;
+  return around_.late.is_ready(id) || host->session->state() == launch::SessionState::Cleared;
+}
+
+std::vector<std::string> Joining::addresses(const ElasticRounds::Next& next) const {
+  std::vector<std::string> out;
+  for (const fleet::Host& host : std::as_const(around_.fleet).hosts()) {
+    const auto is_it = [&host](const ElasticRounds::Next::Joining& one) { return one.host == host.id; };
+    if (std::none_of(next.joining.begin(), next.joining.end(), is_it)) continue;
+    out.insert(out.end(), host.addresses.begin(), host.addresses.end());
+    if (!host.session->contact().peer_address.empty()) out.push_back(host.session->contact().peer_address);
+  }
+  return out;
+}
+
+// What a worker of the round is told of its place, as if all had begun so.
+std::vector<wire::RankVariables> Joining::variables(const fleet::Host& host, const plan::JobMap& round) const {
+  const std::vector<Rank>& now = round.hosts[round.places()[host.id.value()].value()].ranks;
+  const std::vector<Rank>& ranks = around_.plan.map.hosts[host.index.value()].ranks;  // the last are the new ones
+  std::vector<wire::RankVariables> out;
+  for (std::size_t i = 0; i < now.size(); ++i) {
+    const plan::RankAssignment& place = round.ranks[now[i].value()];
+    out.push_back({ranks[ranks.size() - now.size() + i], plan::rank_environment(round, place, around_.plan.job)});
+  }
+  return out;
+}
+
+void Joining::begin(const ElasticRounds::Next& next) {
+  if (joining_.empty()) return;
+  const Rank first(around_.plan.map.world_size());
+  const std::vector<const fleet::Host*> come = around_.late.begin(world_);
+  joining_.clear();
+  around_.plan = std::move(*std::exchange(grown_, std::nullopt));
+  around_.workers.grow(around_.plan);
+  around_.sink.add_workers(around_.plan, first);
+  around_.events.tell(report::RanksAdded{&around_.plan, std::nullopt, first});
+  for (const fleet::Host* host : come) {
+    around_.events.tell(connected(*host));
+    around_.events.tell(report::HostReady{host->index});
+  }
+  for (fleet::Host& host : around_.fleet.hosts()) {
+    if (std::find(come.begin(), come.end(), &host) == come.end()) continue;
+    around_.meeting.start_workers(host, variables(host, next.map), around_.afterwards);
+  }
+}
+
+void Joining::let_go() {
+  joining_.clear();
+  around_.late.let_go();
+}
+
+}  // namespace sml::attempt

@@ -1,0 +1,74 @@
+// Hosts that join an elastic job while its workers run (hvd.elastic): with the next round their workers become ranks of
+// the attempt, behind the planned ones: in its plan, which is this attempt's own, its table, its output and its events.
+// An attempt that follows begins with what was planned.
+#pragma once
+#include <functional>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "common/plan/launch_plan.h"
+#include "launcher/attempt/attempt_owner.h"
+#include "launcher/attempt/elastic_rounds.h"
+#include "launcher/attempt/late_hosts.h"
+#include "launcher/attempt/meeting.h"
+#include "launcher/attempt/worker_sink.h"
+#include "launcher/attempt/workers.h"
+#include "launcher/fleet/fleet.h"
+#include "launcher/options/job_options.h"
+#include "launcher/report/event_feed.h"
+
+namespace sml::attempt {
+
+class Joining {
+ public:
+  // All of it outlives this.
+  struct Around {
+    const JobOptions& options;
+    fleet::Fleet& fleet;
+    plan::LaunchPlan& plan;  // grows
+    Workers& workers;
+    Meeting& meeting;
+    LateHosts& late;
+    const report::EventFeed& events;
+    AttemptOwner& owner;
+    WorkerSink& sink;
+    launch::Afterwards afterwards;
+    std::function<bool()> run;  // the workers do, and are not being ended
+  };
+  explicit Joining(Around around) : around_(std::move(around)) {}
+
+  // Its hosts that join only wait for their start. No: they are made to, and `settled` comes when they do, or when some
+  // cannot.
+  [[nodiscard]] bool are_ready(const ElasticRounds::Next& next, std::function<void()> settled);
+  // At which they reach the stores; once they are ready.
+  std::vector<std::string> addresses(const ElasticRounds::Next& next) const;
+  // Their workers start.
+  void begin(const ElasticRounds::Next& next);
+  // They are not needed any more.
+  void let_go();
+
+  bool is_reaching() const { return around_.late.is_reaching(); }
+  // It was to have workers, and cannot.
+  bool is_unfit(HostId id) const { return unfit_.contains(id); }
+  // Of a host that had workers in this attempt, or was to: it may, again.
+  bool may_join(HostId id) const;
+  // As it was before it grew; nothing: it has not.
+  const std::optional<plan::LaunchPlan>& planned() const { return planned_; }
+
+ private:
+  bool are_those(const std::vector<ElasticRounds::Next::Joining>& joining) const;
+  void know(const plan::JobMap& map);
+  void reach(std::function<void()> settled);
+  std::vector<wire::RankVariables> variables(const fleet::Host& host, const plan::JobMap& round) const;
+
+  Around around_;
+  std::vector<ElasticRounds::Next::Joining> joining_;  // that were reached
+  plan::JobMap world_;                                 // their ranks, counted from 0
+  std::optional<plan::LaunchPlan> grown_;              // by these
+  std::optional<plan::LaunchPlan> planned_;
+  std::set<HostId> unfit_;
+};
+
+}  // namespace sml::attempt
