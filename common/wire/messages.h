@@ -125,6 +125,9 @@ struct PreloadWish {
   void fields(auto& a) { a(modules, limit_ms); }
 };
 
+// Yes: what NVIDIA's accelerators hold before any worker runs is looked at, for the AskHealth of a later attempt.
+enum class AcceleratorLook : std::uint8_t { No, Yes };
+
 // What will run. The agent checks directory and program, reserves ports if asked, starts nothing, answers Prepared. All
 // that an earlier attempt had goes first.
 struct Prepare {
@@ -144,9 +147,10 @@ struct Prepare {
   PreloadWish preload{};
   plan::RankMonitor monitor{};
   TorchTraces torch_traces = TorchTraces::No;
+  AcceleratorLook accelerators = AcceleratorLook::No;
   void fields(auto& a) {
     a(apps, workers, services, logs, interfaces, binding, devices, fifos, channels, mark, mpi, attempt, usage);
-    a(preload, monitor, torch_traces);
+    a(preload, monitor, torch_traces, accelerators);
   }
 };
 
@@ -386,12 +390,12 @@ struct Probed {
 struct StartedWorker {
   Rank rank;
   std::int32_t pid = 0;
-  void fields(auto& a) { a(rank, pid); }
+  std::uint64_t at_ns = 0;
+  void fields(auto& a) { a(rank, pid, at_ns); }
 };
 struct Started {  // the workers that run; those that could not be started come as Exited
   std::vector<StartedWorker> workers;
-  std::uint64_t at_ns = 0;
-  void fields(auto& a) { a(workers, at_ns); }
+  void fields(auto& a) { a(workers); }
 };
 
 struct Output {  // sent within credit only; order per rank and stream is the worker's

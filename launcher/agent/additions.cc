@@ -3,7 +3,6 @@
 #include <utility>
 
 #include "launcher/agent/obstacle.h"
-#include "launcher/agent/own_clock.h"
 
 namespace sml::agent {
 
@@ -66,7 +65,6 @@ void Additions::start(const wire::StartAdded& m, WorkerStarter& starter, MpiWatc
   starter.keep(std::exchange(shares_, {}));
   wire::Started started{.workers = starter.start(mpi_watch, first)};
   mpi_watch.begin(Clock::now());
-  started.at_ns = nanoseconds(Clock::now());
   around_.link.send(std::move(started));
 }
 

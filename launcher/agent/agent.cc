@@ -161,7 +161,7 @@ void Agent::greet(const wire::Hello& m) {
 
 // What an earlier attempt had is gone before the next gets its own.
 void Agent::prepare(wire::Prepare& m) {
-  health_.remember();
+  health_.remember(m.accelerators);
   if (attempt_) {
     SML_SWITCH_POINT("a further attempt is prepared");
     attempt_->sum_up();
@@ -169,16 +169,18 @@ void Agent::prepare(wire::Prepare& m) {
     attempt_.reset();
     scratch_.clear();
   }
-  attempt_ = std::make_unique<HostAttempt>(AttemptSurroundings{.loop = loop_,
-                                                               .link = link_,
-                                                               .callers = callers_,
-                                                               .scratch = scratch_,
-                                                               .oom_watch = oom_watch_,
-                                                               .preload = preload_,
-                                                               .login = login_environment_,
-                                                               .ignored_signals = ignored_signals_,
-                                                               .descriptor_limit = descriptor_limit_},
-                                           static_cast<AttemptOwner&>(*this), grace_);
+  attempt_ = std::make_unique<HostAttempt>(
+      AttemptSurroundings{.loop = loop_,
+                          .link = link_,
+                          .callers = callers_,
+                          .scratch = scratch_,
+                          .oom_watch = oom_watch_,
+                          .preload = preload_,
+                          .is_own = [this](pid_t pid) { return preload_.is(pid) || health_.is(pid); },
+                          .login = login_environment_,
+                          .ignored_signals = ignored_signals_,
+                          .descriptor_limit = descriptor_limit_},
+      static_cast<AttemptOwner&>(*this), grace_);
   link_.send(attempt_->prepare(std::move(m)));
 }
 

@@ -1,6 +1,9 @@
 // What the agent has for all its attempts. All of it outlives them.
 #pragma once
+#include <functional>
 #include <span>
+
+#include <sys/types.h>
 
 #include <boost/asio/io_context.hpp>
 
@@ -20,6 +23,7 @@ struct AttemptSurroundings {
   const ScratchFolder& scratch;
   os::OomWatch& oom_watch;
   Preload& preload;
+  std::function<bool(pid_t)> is_own;  // a child that is there for more than one attempt
   const plan::Environment& login;
   std::span<const int> ignored_signals;
   unsigned long descriptor_limit = 0;  // soft limit that workers get

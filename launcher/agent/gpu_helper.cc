@@ -56,9 +56,14 @@ Result<void> GpuHelper::start() {
 }
 
 bool GpuHelper::ask(std::function<void()> told) {
+  if (!told_ && Clock::now() < next_) return false;
+  return ask_at_once(std::move(told));
+}
+
+bool GpuHelper::ask_at_once(std::function<void()> told) {
   const TimePoint now = Clock::now();
   if (told_ && now - asked_at_ > kPatience) devices_.clear();
-  if (told_ || !socket_.is_open() || now < next_) return false;
+  if (told_ || !socket_.is_open()) return false;
   if (::send(socket_.native_handle(), "?", 1, MSG_NOSIGNAL) != 1) return false;
   told_ = std::move(told);
   asked_at_ = now;

@@ -33,10 +33,13 @@ class GpuHelper {
   // `told` is called once, from the loop, with the answer or when there will be none. False: it does not run, has not
   // answered yet, or would cost too much (os::gpu_interval()).
   bool ask(std::function<void()> told);
+  // The same, whatever it costs.
+  bool ask_at_once(std::function<void()> told);
   // What it said last.
   const std::vector<AcceleratorUse>& devices() const { return devices_; }
   void end();  // at once, by SIGKILL; it is still to be reaped
 
+  bool is(pid_t pid) const { return pid_ > 0 && pid == pid_; }
   // That child of ours has been reaped; true: it was this one.
   bool ended(pid_t pid);
 

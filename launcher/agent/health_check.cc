@@ -18,6 +18,8 @@ constexpr Duration kTick = std::chrono::milliseconds(100);
 constexpr Duration kLastWords = std::chrono::milliseconds(500);  // after a limit
 constexpr std::size_t kMostSaid = std::size_t{1} << 20;
 constexpr int kLines = 5;
+constexpr Duration kGpuPatience =
+    std::chrono::seconds(3);  // for the first answer; a library that hangs holds up nobody
 
 std::vector<AcceleratorUse> use_of_all(const std::vector<std::string>& folders) {
   std::vector<AcceleratorUse> out;
@@ -27,10 +29,29 @@ std::vector<AcceleratorUse> use_of_all(const std::vector<std::string>& folders) 
 
 }  // namespace
 
-void HealthCheck::remember() {
+void HealthCheck::remember(wire::AcceleratorLook nvidia) {
   if (std::exchange(remembers_, true)) return;
   folders_ = os::accelerators_in("/sys/class/drm");
   before_ = use_of_all(folders_);
+  if (nvidia == wire::AcceleratorLook::No || !has_nvidia_driver() || !gpus_.start()) return;
+  gpus_state_ = Gpus::Unknown;
+  ask_gpus();
+}
+
+void HealthCheck::ask_gpus() {
+  if (gpus_state_ == Gpus::Unwatched) return;
+  (void)gpus_.ask_at_once([this] {
+    if (!std::exchange(gpus_remembered_, true)) {
+      before_.insert(before_.end(), gpus_.devices().begin(), gpus_.devices().end());
+    }
+    gpus_state_ = Gpus::Known;
+  });
+}
+
+std::vector<std::string> HealthCheck::held() const {
+  std::vector<AcceleratorUse> now = use_of_all(folders_);
+  now.insert(now.end(), gpus_.devices().begin(), gpus_.devices().end());
+  return plan::accelerators_in_use(before_, now);
 }
 
 void HealthCheck::begin(const wire::AskHealth& asked, std::vector<std::string> faults,
@@ -40,6 +61,7 @@ void HealthCheck::begin(const wire::AskHealth& asked, std::vector<std::string> f
   begun_ = Clock::now();
   waited_for_ = true;
   if (!faults.empty()) return answer(std::move(faults.front()));
+  if (gpus_state_ == Gpus::Known) gpus_state_ = Gpus::Unknown;
   if (!asked.command.empty()) run(environment, directory);
   look();
 }
@@ -67,9 +89,12 @@ void HealthCheck::run(const plan::Environment& environment, const std::string& d
   pids_.push_back(command_->pid());
 }
 
-bool HealthCheck::is(pid_t pid) const { return std::find(pids_.begin(), pids_.end(), pid) != pids_.end(); }
+bool HealthCheck::is(pid_t pid) const {
+  return gpus_.is(pid) || std::find(pids_.begin(), pids_.end(), pid) != pids_.end();
+}
 
 void HealthCheck::ended(pid_t pid, const ExitStatus& status) {
+  if (gpus_.ended(pid)) return;
   if (std::erase(pids_, pid) == 0 || !command_ || !command_->ended(pid)) return;
   ::kill(-pid, SIGKILL);  // what it has left, which may hold the pipe
   if (succeeded(status)) {
@@ -90,13 +115,14 @@ void HealthCheck::look() {
   }
   if (late && !status_) return answer("--health-check has not ended within " + format_duration(limit) + last_words());
   const Duration patience = std::chrono::milliseconds(asked_.accelerators_ms);
-  const std::vector<std::string> held = patience > Duration::zero()
-                                            ? plan::accelerators_in_use(before_, use_of_all(folders_))
-                                            : std::vector<std::string>();
-  if (!command_ && held.empty()) return answer({});
+  const bool waits = patience > Duration::zero();
+  const bool unknown = waits && gpus_state_ == Gpus::Unknown && passed < kGpuPatience;
+  const std::vector<std::string> held = waits ? this->held() : std::vector<std::string>();
+  if (!command_ && held.empty() && !unknown) return answer({});
   if (!held.empty() && passed >= patience) {
     return answer(held.front() + " is not free again after " + format_duration(patience));
   }
+  if (waits) ask_gpus();
   tick_.expires_after(kTick);
   when_due(tick_, lifetime_.guard([this] { look(); }));
 }

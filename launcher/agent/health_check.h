@@ -17,6 +17,7 @@
 #include "common/core/usage.h"
 #include "common/plan/worker_env.h"
 #include "common/wire/messages.h"
+#include "launcher/agent/gpu_helper.h"
 #include "launcher/agent/lifetime.h"
 #include "launcher/agent/tool_run.h"
 
@@ -27,12 +28,14 @@ class HealthCheck {
  public:
   // `tell` gets the answer to what was asked last.
   using Tell = std::function<void(wire::Health)>;
-  HealthCheck(boost::asio::io_context& loop, Tell tell) : loop_(loop), tell_(std::move(tell)), tick_(loop) {}
+  HealthCheck(boost::asio::io_context& loop, Tell tell)
+      : loop_(loop), tell_(std::move(tell)), tick_(loop), gpus_(loop) {}
   HealthCheck(const HealthCheck&) = delete;
   HealthCheck& operator=(const HealthCheck&) = delete;
 
-  // Before workers run; what the accelerators hold at the first call is not theirs.
-  void remember();
+  // Before workers run; what the accelerators hold at the first call is not theirs. NVIDIA's are asked, for which a
+  // helper runs from then on, where that is wanted.
+  void remember(wire::AcceleratorLook nvidia);
   // In that directory, with that environment. `faults`: what is known already; then nothing else is looked at.
   void begin(const wire::AskHealth& asked, std::vector<std::string> faults, const plan::Environment& environment,
              const std::string& directory);
@@ -46,6 +49,8 @@ class HealthCheck {
  private:
   void run(const plan::Environment& environment, const std::string& directory);
   void look();
+  void ask_gpus();
+  std::vector<std::string> held() const;
   void answer(std::string fault);
   std::string last_words() const;
 
@@ -62,6 +67,10 @@ class HealthCheck {
   bool remembers_ = false;
   std::vector<std::string> folders_;  // of the accelerators
   std::vector<AcceleratorUse> before_;
+  GpuHelper gpus_;
+  enum class Gpus : std::uint8_t { Unwatched, Unknown, Known };  // Known: since begin()
+  Gpus gpus_state_ = Gpus::Unwatched;
+  bool gpus_remembered_ = false;
   Lifetime lifetime_;
 };
 

@@ -33,7 +33,7 @@ void HorovodCaller::hear(const wire::ToAgent& message) {
   call->timer.async_wait(lifetime_.guard([this, call](boost::system::error_code error) {
     if (error) return;
     call->answer.clear();
-    end(call);
+    answer(call);
   }));
   ask(call);
 }
@@ -42,10 +42,10 @@ void HorovodCaller::hear(const wire::ToAgent& message) {
 void HorovodCaller::ask(const std::shared_ptr<Call>& call) {
   const boost::asio::ip::tcp::endpoint port(boost::asio::ip::address_v4::loopback(), call->told.port);
   call->socket.async_connect(port, lifetime_.guard([this, call](boost::system::error_code refused) {
-    if (refused) return end(call);
+    if (refused) return answer(call);
     boost::asio::async_write(call->socket, boost::asio::buffer(call->told.request),
                              lifetime_.guard([this, call](boost::system::error_code gone, std::size_t) {
-                               return gone ? end(call) : listen(call);
+                               return gone ? answer(call) : listen(call);
                              }));
   }));
 }
@@ -53,10 +53,10 @@ void HorovodCaller::ask(const std::shared_ptr<Call>& call) {
 // It answers once, and closes.
 void HorovodCaller::listen(const std::shared_ptr<Call>& call) {
   boost::asio::async_read(call->socket, boost::asio::dynamic_buffer(call->answer, wire::kMaxHorovodAnswer),
-                          lifetime_.guard([this, call](boost::system::error_code, std::size_t) { end(call); }));
+                          lifetime_.guard([this, call](boost::system::error_code, std::size_t) { answer(call); }));
 }
 
-void HorovodCaller::end(const std::shared_ptr<Call>& call) {
+void HorovodCaller::answer(const std::shared_ptr<Call>& call) {
   if (calls_.erase(call) == 0) return;
   call->timer.cancel();
   boost::system::error_code ignored;

@@ -24,7 +24,7 @@ class HorovodCaller final : public HostService {
   struct Call;
   void ask(const std::shared_ptr<Call>& call);
   void listen(const std::shared_ptr<Call>& call);
-  void end(const std::shared_ptr<Call>& call);
+  void answer(const std::shared_ptr<Call>& call);
 
   const ServiceContext& context_;
   std::set<std::shared_ptr<Call>> calls_;

@@ -22,7 +22,7 @@ HostAttempt::HostAttempt(const AttemptSurroundings& around, AttemptOwner& owner,
     : around_(around),
       owner_(owner),
       machine_(grace),
-      orphans_(workers_, around_.preload),
+      orphans_(workers_, around_.is_own),
       service_context_{.loop = around.loop,
                        .callers = around.callers,
                        .scratch = around.scratch,
@@ -113,7 +113,6 @@ void HostAttempt::spawn_all() {
   if (additions_.wait()) return;  // they tell of their start
   wire::Started started{.workers = starter_->start(mpi_watch_)};
   mpi_watch_.begin(Clock::now());
-  started.at_ns = nanoseconds(Clock::now());
   around_.link.send(std::move(started));
   if (workers_.alive() == 0) end_services();
 }

@@ -16,7 +16,7 @@ void Orphans::ask_to_end(int signo) {
 
 std::vector<pid_t> Orphans::children() const {
   std::vector<pid_t> out = os::children();
-  std::erase_if(out, [this](pid_t pid) { return preload_.is(pid); });
+  std::erase_if(out, is_own_);
   return out;
 }
 

@@ -1,19 +1,19 @@
 // Children of the agent that no worker is: their parents have ended, or they have left a worker's group.
 #pragma once
+#include <functional>
 #include <unordered_set>
 #include <vector>
 
 #include <sys/types.h>
 
-#include "launcher/agent/preload.h"
 #include "launcher/agent/worker_group.h"
 
 namespace sml::agent {
 
 class Orphans {
  public:
-  // Both outlive this. What `preload` is does not count.
-  Orphans(const WorkerGroup& workers, const Preload& preload) : workers_(workers), preload_(preload) {}
+  // Both outlive this. What `is_own` knows, which the agent has for itself, does not count.
+  Orphans(const WorkerGroup& workers, const std::function<bool(pid_t)>& is_own) : workers_(workers), is_own_(is_own) {}
 
   // Each of them once, as more come while their parents end, until ask_anew().
   void ask_to_end(int signo);
@@ -27,7 +27,7 @@ class Orphans {
   std::vector<pid_t> children() const;
 
   const WorkerGroup& workers_;
-  const Preload& preload_;
+  const std::function<bool(pid_t)>& is_own_;
   std::unordered_set<pid_t> asked_;
 };
 

@@ -7,6 +7,7 @@
 #include "common/os/fd.h"
 #include "launcher/agent/leftovers.h"
 #include "launcher/agent/obstacle.h"
+#include "launcher/agent/own_clock.h"
 
 namespace sml::agent {
 
@@ -125,7 +126,7 @@ std::vector<wire::StartedWorker> WorkerStarter::start(MpiWatch& mpi_watch, std::
     if (!worker.machine().alive()) continue;
     workers_.started(worker);
     for (const auto& service : services_) service->worker_started(worker.rank(), worker.pid());
-    out.push_back({worker.rank(), worker.pid()});
+    out.push_back({worker.rank(), worker.pid(), nanoseconds(Clock::now())});
   }
   return out;
 }

@@ -125,6 +125,7 @@ launch::AgentSession::Plan session_for(const plan::MappedHost& host, const plan:
                                      .start_limit_s = (milliseconds(settings.start_timeout) + 999) / 1000};
   session.prepare_local.attempt = plan.job.attempt + 1;
   session.prepare_local.interfaces = settings.interfaces;
+  session.prepare_local.accelerators = settings.accelerators;
   return session;
 }
 
@@ -192,12 +193,14 @@ SessionSettings settings_for(const JobOptions& options, const plan::JobMap& map)
           .monitor = monitor_of(options.rank_monitor),
           .torch_traces = torch_traces_of(options),
           .wants_stdin = [&options](Rank rank) { return wants_stdin(options, rank); },
-          .hosts = options.restart.elastic == Elastic::Horovod ? HostsMay::Come : HostsMay::Stay};
+          .hosts = options.restart.elastic == Elastic::Horovod ? HostsMay::Come : HostsMay::Stay,
+          .accelerators = options.restart.max > 0 ? wire::AcceleratorLook::Yes : wire::AcceleratorLook::No};
 }
 
 SessionSettings settings_for_check(const JobOptions& options, const plan::JobMap& map) {
   SessionSettings settings = settings_for(options, map);
   settings.preload = {};
+  settings.accelerators = wire::AcceleratorLook::No;
   settings.wants_stdin = {};
   return settings;
 }

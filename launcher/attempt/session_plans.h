@@ -30,6 +30,7 @@ struct SessionSettings {
   wire::TorchTraces torch_traces = wire::TorchTraces::No;
   std::function<bool(Rank)> wants_stdin;  // gets the launcher's input; empty: no rank does
   HostsMay hosts = HostsMay::Stay;
+  wire::AcceleratorLook accelerators = wire::AcceleratorLook::No;
 };
 
 // What the options say of them. Of the head and of hosts that call it alike: each compares what the other makes of its

@@ -49,7 +49,7 @@ void Workers::greet(const fleet::Host& host) {
 void Workers::handle(const fleet::Host& host, const wire::Started& m) {
   for (const wire::StartedWorker& worker : m.workers) {
     table_.started(worker.rank, worker.pid);
-    events_.tell(report::RankStarted{worker.rank, worker.pid}, on_our_clock(host, m.at_ns));
+    events_.tell(report::RankStarted{worker.rank, worker.pid}, on_our_clock(host, worker.at_ns));
   }
   const bool first = !std::exchange(hosts_[host.position].started, true);
   // Input for a worker that does not run yet would be lost.

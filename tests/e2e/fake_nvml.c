@@ -1,6 +1,10 @@
 /* A libnvidia-ml.so.1 with three devices: the first is busy, the second does not tell how busy it is, as one that is
  * cut into instances, and the third tells nothing of its memory. FAKE_NVML=hang: it never answers; FAKE_NVML=lost: nor
- * does it say that there are devices. Nothing here comes from a real device. */
+ * does it say that there are devices. FAKE_NVML_HELD names a file: the first holds memory only while that is there, and
+ * each time that it is asked for that, a byte is added to the file of that name with ".asked" behind it. Nothing here
+ * comes from a real device. */
+#include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -33,9 +37,21 @@ int nvmlDeviceGetUtilizationRates(const char* device, unsigned int* gpu_and_memo
   return *device == 1 ? kNotSupported : kSuccess;
 }
 
+static int holds(void) {
+  const char* const held = getenv("FAKE_NVML_HELD");
+  char asked[4096];
+  if (held == NULL) return 1;
+  snprintf(asked, sizeof asked, "%s.asked", held);
+  const int file = open(asked, O_WRONLY | O_CREAT | O_APPEND, 0600);
+  const int counted = file >= 0 && write(file, "?", 1) == 1;
+  if (file >= 0) close(file);
+  return counted && access(held, F_OK) == 0;
+}
+
 int nvmlDeviceGetMemoryInfo(const char* device, unsigned long long* total_free_used) {
+  const unsigned long long used = *device == 0 && !holds() ? 0 : 20;
   total_free_used[0] = 80ULL << 30;
-  total_free_used[1] = 60ULL << 30;
-  total_free_used[2] = 20ULL << 30;
+  total_free_used[1] = (80 - used) << 30;
+  total_free_used[2] = used << 30;
   return *device == 2 ? kNotSupported : kSuccess;
 }

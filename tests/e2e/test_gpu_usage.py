@@ -17,6 +17,8 @@ mkdir -p "$1/dev" && mount --rbind /dev "$1/dev" && mount -t tmpfs -o mode=755 d
 for name in null zero full random urandom tty; do touch /dev/$name && mount --bind "$1/dev/$name" /dev/$name || exit 99; done
 ln -s /proc/self/fd /dev/fd && shift && exec "$@"
 """
+# Leaves memory behind, once.
+HOLDER = 'echo "attempt $SML_ATTEMPT $([ -e $0 ] && echo held)"; if [ $SML_ATTEMPT = 1 ]; then touch $0; exit 3; fi'
 WORKER = 'trap "exit 0" TERM; echo ready; while :; do sleep 0.05; done'
 
 
@@ -31,9 +33,9 @@ class Gpus(TestCase):
         self.top = self.temporary_directory()
         subprocess.run(["cc", "-shared", "-fPIC", "-o", self.top / "libnvidia-ml.so.1", HERE / "fake_nvml.c"], check=True, timeout=60)
 
-    def job(self, *words, **env):
+    def job(self, *words, program=("sh", "-c", WORKER), **env):
         return popen(["unshare", "--mount", "sh", "-c", WITH_DRIVER, "sh", self.top, SML_RUN, "-np", "1", "--report", self.top / "report",
-                      "--timeline", self.top / "job.html", *words, "sh", "-c", WORKER],
+                      "--timeline", self.top / "job.html", *words, *program],
                      env={"LD_LIBRARY_PATH": str(self.top), **env})
 
     def status(self, job, *words):
@@ -84,6 +86,39 @@ class Gpus(TestCase):
                     self.assertTrue(poll(lambda: self.helpers(job), 30))
                 self.assertEqual(self.end(job)["accelerators"], [])
                 self.assertEqual(self.helpers(job), [])
+
+    def restarted(self, held, *, program=HOLDER, **env):
+        words = ("--max-restarts", "1", "--restart-delay", "0:0", "--no-tag", "--no-usage")
+        return self.job(*words, program=("sh", "-c", program, held), FAKE_NVML_HELD=str(held), **env)
+
+    def test_a_restart_waits_until_they_are_free_again(self):
+        held, asked = self.top / "held", self.top / "held.asked"
+        with self.restarted(held) as job:
+            self.assertEqual(job.read_until("\n").decode(), "attempt 1 \n")
+            self.assertTrue(poll(held.exists, 10))
+            before = asked.stat().st_size
+            self.assertTrue(poll(lambda: asked.stat().st_size >= before + 5, 20))
+            self.assertEqual(len(self.helpers(job)), 1)
+            held.unlink()
+            done = job.finish(20)
+        self.assert_status(done, 0)
+        self.assertEqual(done.stdout, "attempt 2 \n")
+
+    def test_what_others_hold_from_the_start_is_not_waited_for(self):
+        held, asked = self.top / "held", self.top / "held.asked"
+        held.touch()
+        waits = HOLDER.replace("if [", "until [ -e $0.asked ]; do sleep 0.05; done; if [", 1)
+        with self.restarted(held, program=waits) as job:
+            done = job.finish(20)
+        self.assert_status(done, 0)
+        self.assertEqual(done.stdout, "attempt 1 held\nattempt 2 held\n")
+        self.assertGreaterEqual(asked.stat().st_size, 2)
+
+    def test_a_restart_does_not_wait_for_a_library_that_hangs(self):
+        with self.restarted(self.top / "held", FAKE_NVML="hang") as job:
+            done = job.finish(20)
+        self.assert_status(done, 0)
+        self.assertEqual(done.stdout, "attempt 1 \nattempt 2 held\n")
 
 
 if __name__ == "__main__":

@@ -61,7 +61,7 @@ std::string honest_bytes() {
            wire::ToLauncher(wire::Pong{1, 5}),
            wire::ToLauncher(wire::Inspected{}),
            wire::ToLauncher(wire::Health{1, {"no memory"}}),
-           wire::ToLauncher(wire::Started{{{Rank(2), 10}, {Rank(5), 11}}, 1}),
+           wire::ToLauncher(wire::Started{{{Rank(2), 10}, {Rank(5), 11}}}),
            wire::ToLauncher(wire::StdinCredit{Rank(2), kStdin}),
            wire::ToLauncher(wire::Output{Rank(2), Stream::Stdout, text}),
            wire::ToLauncher(wire::Joined{.count = 1, .since_first_ms = 1, .missing = {Rank(5)}, .with_torch = 0}),

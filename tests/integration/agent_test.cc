@@ -65,7 +65,8 @@ TEST_CASE("agent: two workers from start to end") {
   launcher.send(wire::Start{{"MASTER_PORT=1"}});
   const auto started = launcher.await<wire::Started>();
   CHECK(started.workers.size() == 2);
-  CHECK(started.at_ns >= ack.now_ns);
+  CHECK(started.workers[0].at_ns >= ack.now_ns);
+  CHECK(started.workers[1].at_ns >= started.workers[0].at_ns);
   launcher.must_leave_well();
   CHECK(launcher.news(0).out == "out\n");
   CHECK(launcher.news(0).err == "err\n");

@@ -41,7 +41,7 @@ struct Host {
     CHECK(allowed.error().kind() == ErrorKind::Protocol);
     CHECK(allowed.error().message() == rule);
   }
-  void start() { may(wire::Started{{{Rank(2), 10}, {Rank(5), 11}}, 1}); }
+  void start() { may(wire::Started{{{Rank(2), 10}, {Rank(5), 11}}}); }
 
   AgentConduct conduct;
 };
@@ -100,7 +100,7 @@ TEST_CASE("conduct: a whole conversation breaks no rule") {
 
 TEST_CASE("conduct: a worker that could not be started ends without having run") {
   Host host;
-  host.may(wire::Started{{{Rank(2), 10}}, 1});
+  host.may(wire::Started{{{Rank(2), 10}}});
   host.may(exited(5));
   host.may(drained(5));
 }
@@ -148,7 +148,7 @@ TEST_CASE("conduct: ranks of other hosts") {
 
 TEST_CASE("conduct: a rank that starts twice") {
   Host host;
-  host.may_not(wire::Started{{{Rank(2), 1}, {Rank(2), 2}}, 0}, "started rank 2 twice");
+  host.may_not(wire::Started{{{Rank(2), 1}, {Rank(2), 2}}}, "started rank 2 twice");
 }
 
 TEST_CASE("conduct: answers that nobody asked for") {
@@ -233,7 +233,7 @@ TEST_CASE("conduct: a further attempt is held to its own plan from its Prepared 
   host.may(wire::StdinCredit{Rank(2), 2});  // was under way
   host.may(wire::Prepared{});
   host.may_not(wire::StdinCredit{Rank(2), 0}, "told news of rank 2 before it had started its workers");
-  host.may(wire::Started{{{Rank(7), 10}}, 1});
+  host.may(wire::Started{{{Rank(7), 10}}});
   host.may_not(exited(5), "spoke of rank 5, which is not on this host");
   host.may(exited(7));
   host.may(drained(7));
@@ -397,12 +397,12 @@ TEST_CASE("conduct: ranks that come later are its own from their start on") {
   const wire::StartAdded go{.first = Rank(6), .go = wire::Go::Yes, .ranks = 8};
   host.may_not(added, "told of ranks that it was not asked about");
   host.conduct.asked(wire::AddWorkers{.first = Rank(6), .apps = {}, .workers = {worker(6)}, .shape = {}, .keys = {}});
-  host.may_not(wire::Started{{{Rank(6), 12}}, 1}, "started its workers twice");
+  host.may_not(wire::Started{{{Rank(6), 12}}}, "started its workers twice");
   host.may(added);
   host.may_not(added, "told of ranks that it was not asked about");
   host.conduct.asked(go);
-  host.may(wire::Started{{{Rank(6), 12}}, 1});
-  host.may_not(wire::Started{{{Rank(6), 12}}, 1}, "started its workers twice");
+  host.may(wire::Started{{{Rank(6), 12}}});
+  host.may_not(wire::Started{{{Rank(6), 12}}}, "started its workers twice");
   host.may(output(6, "x"));
   host.may(wire::Relay{.from = Rank(6), .to = Rank(7), .bytes = "x"});
   host.may_not(wire::Relay{.from = Rank(6), .to = Rank(8), .bytes = "x"}, "spoke of a rank that there is not");
@@ -419,9 +419,9 @@ TEST_CASE("conduct: ranks that come later start while it is asked about the next
     host.conduct.asked(wire::StartAdded{.first = Rank(rank), .go = wire::Go::Yes, .ranks = rank + 1});
   }
   host.conduct.asked(wire::AddWorkers{.first = Rank(8), .apps = {}, .workers = {worker(8)}, .shape = {}, .keys = {}});
-  host.may(wire::Started{{{Rank(6), 12}}, 1});
-  host.may(wire::Started{{{Rank(7), 13}}, 1});
-  host.may_not(wire::Started{{{Rank(8), 14}}, 1}, "started its workers twice");
+  host.may(wire::Started{{{Rank(6), 12}}});
+  host.may(wire::Started{{{Rank(7), 13}}});
+  host.may_not(wire::Started{{{Rank(8), 14}}}, "started its workers twice");
 }
 
 TEST_CASE("conduct: ranks that are not to come after all are nobody's") {
@@ -431,7 +431,7 @@ TEST_CASE("conduct: ranks that are not to come after all are nobody's") {
   host.may(wire::Added{.first = Rank(6), .obstacles = {}});
   host.conduct.asked(wire::StartAdded{.first = Rank(6), .go = wire::Go::No, .ranks = 8});
   host.may_not(output(6, "x"), "spoke of rank 6, which is not on this host");
-  host.may_not(wire::Started{{{Rank(6), 12}}, 1}, "started its workers twice");
+  host.may_not(wire::Started{{{Rank(6), 12}}}, "started its workers twice");
 }
 
 TEST_CASE("conduct: what is in use is told where it was asked for, of so many accelerators") {

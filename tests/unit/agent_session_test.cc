@@ -173,7 +173,7 @@ TEST_CASE("a host whose agent is cached: greeting, plan, ready, running, end") {
   CHECK(std::get<wire::Start>(started[0]).rendezvous[0] == "MASTER_PORT=29500");
   CHECK(std::holds_alternative<wire::Leave>(started[1]));
 
-  stage.say(wire::Started{{{Rank(2), 10}, {Rank(5), 11}}, 1});
+  stage.say(wire::Started{{{Rank(2), 10}, {Rank(5), 11}}});
   stage.say(wire::Output{Rank(2), wire::Stream::Stdout, "hello\n"});
   stage.say(wire::ExitedWorker{.rank = Rank(2)});
   stage.say(wire::Drained{Rank(2), wire::DrainEnd::Eof});
@@ -196,7 +196,7 @@ TEST_CASE("an agent that stays makes another attempt, with ranks of its own") {
   stage.make_ready();
   stage.session->start_workers(wire::Start{}, Afterwards::Stay);
   REQUIRE(frames_in(stage.remote->sent.back()).size() == 1);
-  stage.say(wire::Started{{{Rank(2), 10}, {Rank(5), 11}}, 1});
+  stage.say(wire::Started{{{Rank(2), 10}, {Rank(5), 11}}});
   wire::Prepare next;
   next.attempt = 2;
   next.workers = {Stage::worker(7)};
@@ -217,7 +217,7 @@ TEST_CASE("an agent that stays makes another attempt, with ranks of its own") {
   stage.say(wire::Prepared{});
   CHECK(stage.owner.ready.size() == 2);
   stage.session->start_workers(wire::Start{}, Afterwards::Leave);
-  stage.say(wire::Started{{{Rank(7), 12}}, 1});
+  stage.say(wire::Started{{{Rank(7), 12}}});
   stage.say(wire::ExitedWorker{.rank = Rank(7)});
   stage.say(wire::Drained{Rank(7), wire::DrainEnd::Eof});
   stage.say(wire::Cleared{2, {}});
@@ -420,7 +420,7 @@ TEST_CASE("news about ranks of other hosts end the session, and reach nobody") {
       wire::ExitedWorker{.rank = other},
       wire::Drained{other, wire::DrainEnd::Eof},
       wire::StdinCredit{other, 1},
-      wire::Started{{{Rank(2), 1}, {other, 2}}, 0},
+      wire::Started{{{Rank(2), 1}, {other, 2}}},
       wire::Output{Rank(0xffffffff), wire::Stream::Stdout, "x"},
   };
   for (const wire::ToLauncher& message : messages) {
@@ -440,7 +440,7 @@ TEST_CASE("news about ranks of other hosts end the session, and reach nobody") {
 TEST_CASE("a host that says what no agent would is given up, and nothing of it gets through") {
   Stage stage;
   stage.make_running();
-  stage.say(wire::Started{{{Rank(2), 1}, {Rank(5), 2}}, 0});
+  stage.say(wire::Started{{{Rank(2), 1}, {Rank(5), 2}}});
   stage.say(wire::Output{Rank(2), wire::Stream::Stdout, std::string(60, 'x')});
   const std::size_t before = stage.owner.messages.size();
   stage.say(wire::Output{Rank(2), wire::Stream::Stdout, std::string(41, 'x')});
@@ -454,7 +454,7 @@ TEST_CASE("what a host has been asked for is no breach") {
   stage.session->send(wire::Ping{7});
   stage.session->send(wire::Credit{50});
   stage.say(wire::Pong{7, 0});
-  stage.say(wire::Started{{{Rank(2), 1}, {Rank(5), 2}}, 0});
+  stage.say(wire::Started{{{Rank(2), 1}, {Rank(5), 2}}});
   stage.say(wire::Output{Rank(2), wire::Stream::Stdout, std::string(150, 'x')});
   CHECK(stage.owner.count<wire::Pong>() == 1);
   CHECK(stage.owner.count<wire::Output>() == 1);
