@@ -114,17 +114,18 @@ Attempt::Attempt(boost::asio::io_context& loop, const JobOptions& options, plan:
       wire_up_(fleet, plan_.map),
       late_(loop.get_executor(),
             {options, plan_, fleet, health_, roster_, workers_, meeting_, terms.afterwards, [this] { return runs(); }}),
-      spawns_({options, fleet, plan_, workers_, meeting_, late_, events, owner, sink, [this] { return runs(); }}),
+      growth_({plan_, late_, workers_, sink, events}),
+      spawns_({options, fleet, plan_, growth_, late_, meeting_, workers_, owner, sink, [this] { return runs(); }}),
       questions_(loop.get_executor(), fleet),
       lone_mpi_(options, plan_, owner),
-      elastic_({options, plan_, fleet, workers_, owner, terms.restarts_used, [this] { return runs(); },
-                [this](const std::vector<report::Facts::HostFault>& lost) {
-                  facts_.faults.insert(facts_.faults.end(), lost.begin(), lost.end());
-                  tell(lost.empty() ? AttemptEvent::WorkerFailed : AttemptEvent::HostFailed);
-                },
-                [this](Error why) { stop_for(std::move(why)); }},
-               {options, fleet, plan_, workers_, meeting_, late_, events, owner, sink, terms.afterwards,
-                [this] { return runs(); }}),
+      elastic_(
+          {options, plan_, fleet, workers_, owner, terms.restarts_used, [this] { return runs(); },
+           [this](const std::vector<report::Facts::HostFault>& lost) {
+             facts_.faults.insert(facts_.faults.end(), lost.begin(), lost.end());
+             tell(lost.empty() ? AttemptEvent::WorkerFailed : AttemptEvent::HostFailed);
+           },
+           [this](Error why) { stop_for(std::move(why)); }},
+          {options, fleet, plan_, growth_, late_, meeting_, owner, sink, terms.afterwards, [this] { return runs(); }}),
       ending_(loop.get_executor(), {options, terms_.afterwards, fleet, machine_, facts_, roster_, workers_, meeting_,
                                     owner, [this] { deadline_timer_.arm(); }}) {
   fleet.serve(*this, &spares_);
@@ -142,11 +143,6 @@ void Attempt::begin() {
     health_.ask(host);
   }
   spares_.begin();
-}
-
-const plan::LaunchPlan& Attempt::planned() const {
-  if (elastic_.joining().planned()) return *elastic_.joining().planned();
-  return spawns_.planned() ? *spawns_.planned() : plan_;
 }
 
 AttemptOutcome Attempt::outcome() const {

@@ -17,6 +17,7 @@
 #include "launcher/attempt/late_hosts.h"
 #include "launcher/attempt/lone_mpi_watch.h"
 #include "launcher/attempt/meeting.h"
+#include "launcher/attempt/plan_growth.h"
 #include "launcher/attempt/questions.h"
 #include "launcher/attempt/roster.h"
 #include "launcher/attempt/spares.h"
@@ -48,7 +49,7 @@ class Attempt final : public fleet::FleetListener {
 
   // With the ranks that have come since; planned() has those alone with which it began.
   const plan::LaunchPlan& plan() const { return plan_; }
-  const plan::LaunchPlan& planned() const;
+  const plan::LaunchPlan& planned() const { return growth_.planned(); }
   bool runs() const { return machine_.state() == AttemptState::Running; }
 
   // The time to start begins.
@@ -115,6 +116,7 @@ class Attempt final : public fleet::FleetListener {
   Meeting meeting_;
   WireUp wire_up_;
   LateHosts late_;
+  PlanGrowth growth_;
   Spawns spawns_;
   Questions questions_;
   LoneMpiWatch lone_mpi_;

@@ -41,14 +41,22 @@ void ElasticJob::handle(const fleet::Host&, const wire::HorovodNews& m) {
   if (m.step == wire::HorovodStep::Registered) {
     if (!rank) return;
     rounds_->registered(*rank);
-    if (Result<NoticeDoor> door = read_registration(m.registration)) doors_[*rank] = std::move(*door);
-    return;
+    return note_door(*rank, read_registration(m.registration));
   }
   if (!rank || rounds_->ready(*rank) == ElasticRounds::Answer::Removed) {
     return around_.fleet.first().session->send(
         wire::HorovodRound{.attempt = m.attempt, .places = {{m.slot, std::string(ElasticRounds::kRemoved)}}});
   }
   look();
+}
+
+void ElasticJob::note_door(Rank rank, Result<NoticeDoor> door) {
+  if (door) {
+    doors_[rank] = std::move(*door);
+  } else if (!std::exchange(is_deaf_, true)) {
+    say("rank " + std::to_string(rank.value()) + " has registered with Horovod's store in words that we do not know (" +
+        door.error().message() + "); hosts that come or go are for the next restart");
+  }
 }
 
 bool ElasticJob::outlives(Rank rank, const ExitStatus& status, const Workers::End& end) {
@@ -86,10 +94,7 @@ void ElasticJob::look_at_hosts() {
   if (!change || told_ == change) return;
   const Rank leader = rounds_->leader();
   const auto door = doors_.find(leader);
-  if (door == doors_.end()) {
-    is_deaf_ = true;
-    return;
-  }
+  if (door == doors_.end()) return;  // not yet: it has just joined
   told_ = change;
   const std::time_t now = std::time(nullptr);
   told_at_ = std::max<std::int64_t>(now, told_at_ + 1);
@@ -127,8 +132,9 @@ void ElasticJob::look() {
     if (joining_.are_ready(*next, again)) begin(*next);
     return;
   }
+  if (rounds_->anyone_runs()) return;
+  joining_.let_go();  // nobody is there any more to go on with
   if (std::holds_alternative<ElasticRounds::GoesOn>(step)) return;
-  joining_.let_go();
   if (const auto* finished = std::get_if<ElasticRounds::Finished>(&step)) {
     return around_.stop(Error(ErrorKind::Lost, "some workers have ended with status 0, and " +
                                                    std::to_string(finished->waiting) +

@@ -59,6 +59,7 @@ class ElasticJob {
   const std::vector<HostId>& hosts_out() const;
 
  private:
+  void note_door(Rank rank, Result<NoticeDoor> door);
   void look();
   void begin(const ElasticRounds::Next& round);
   void end_workers_on(const std::vector<HostId>& hosts) const;

@@ -43,6 +43,7 @@ class ElasticRounds {
   bool is_out(Rank rank) const;  // no round has it any more
   bool has_members_on(HostId host) const { return !ranks_on(host).empty(); }
   void host_lost(HostId host);
+  bool anyone_runs() const { return count(Standing::Runs) > 0; }
   // Those that run can go on without those that have failed: all have registered, and there are enough.
   bool some_may_go_on() const;
 

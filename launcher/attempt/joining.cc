@@ -4,10 +4,8 @@
 #include <span>
 #include <utility>
 
-#include "common/core/text.h"
 #include "common/plan/spawn_map.h"
 #include "launcher/attempt/session_plans.h"
-#include "launcher/attempt/spares.h"
 
 namespace sml::attempt {
 
@@ -24,21 +22,9 @@ bool Joining::are_ready(const ElasticRounds::Next& next, std::function<void()> s
   let_go();
   joining_ = next.joining;
   if (joining_.empty()) return true;
-  know(next.map);
+  around_.growth.add_hosts(next.map);
   reach(std::move(settled));
   return false;
-}
-
-// The plan has no place yet for hosts that have come while it runs; they stand behind all others, ids ascending.
-void Joining::know(const plan::JobMap& map) {
-  std::vector<plan::MappedHost>& known = around_.plan.map.hosts;
-  if (!planned_) planned_ = around_.plan;
-  const std::vector<HostIndex> places = map.places();
-  for (std::size_t id = known.size(); id < places.size(); ++id) {
-    known.push_back(map.hosts[places[id].value()]);
-    known.back().ranks.clear();
-    known.back().duty = plan::HostDuty::Spare;
-  }
 }
 
 void Joining::reach(std::function<void()> settled) {
@@ -110,17 +96,9 @@ std::vector<wire::RankVariables> Joining::variables(const fleet::Host& host, con
 
 void Joining::begin(const ElasticRounds::Next& next) {
   if (joining_.empty()) return;
-  const Rank first(around_.plan.map.world_size());
-  const std::vector<const fleet::Host*> come = around_.late.begin(world_);
   joining_.clear();
-  around_.plan = std::move(*std::exchange(grown_, std::nullopt));
-  around_.workers.grow(around_.plan);
-  around_.sink.add_workers(around_.plan, first);
-  around_.events.tell(report::RanksAdded{&around_.plan, std::nullopt, first});
-  for (const fleet::Host* host : come) {
-    around_.events.tell(connected(*host));
-    around_.events.tell(report::HostReady{host->index});
-  }
+  const std::vector<const fleet::Host*> come =
+      around_.growth.begin(std::move(*std::exchange(grown_, std::nullopt)), world_, std::nullopt);
   for (fleet::Host& host : around_.fleet.hosts()) {
     if (std::find(come.begin(), come.end(), &host) == come.end()) continue;
     around_.meeting.start_workers(host, variables(host, next.map), around_.afterwards);

@@ -1,6 +1,5 @@
 // Hosts that join an elastic job while its workers run (hvd.elastic): with the next round their workers become ranks of
-// the attempt, behind the planned ones: in its plan, which is this attempt's own, its table, its output and its events.
-// An attempt that follows begins with what was planned.
+// the attempt (PlanGrowth).
 #pragma once
 #include <functional>
 #include <optional>
@@ -13,11 +12,10 @@
 #include "launcher/attempt/elastic_rounds.h"
 #include "launcher/attempt/late_hosts.h"
 #include "launcher/attempt/meeting.h"
+#include "launcher/attempt/plan_growth.h"
 #include "launcher/attempt/worker_sink.h"
-#include "launcher/attempt/workers.h"
 #include "launcher/fleet/fleet.h"
 #include "launcher/options/job_options.h"
-#include "launcher/report/event_feed.h"
 
 namespace sml::attempt {
 
@@ -27,11 +25,10 @@ class Joining {
   struct Around {
     const JobOptions& options;
     fleet::Fleet& fleet;
-    plan::LaunchPlan& plan;  // grows
-    Workers& workers;
-    Meeting& meeting;
+    const plan::LaunchPlan& plan;
+    PlanGrowth& growth;
     LateHosts& late;
-    const report::EventFeed& events;
+    const Meeting& meeting;
     AttemptOwner& owner;
     WorkerSink& sink;
     launch::Afterwards afterwards;
@@ -54,12 +51,9 @@ class Joining {
   bool is_unfit(HostId id) const { return unfit_.contains(id); }
   // Of a host that had workers in this attempt, or was to: it may, again.
   bool may_join(HostId id) const;
-  // As it was before it grew; nothing: it has not.
-  const std::optional<plan::LaunchPlan>& planned() const { return planned_; }
 
  private:
   bool are_those(const std::vector<ElasticRounds::Next::Joining>& joining) const;
-  void know(const plan::JobMap& map);
   void reach(std::function<void()> settled);
   std::vector<wire::RankVariables> variables(const fleet::Host& host, const plan::JobMap& round) const;
 
@@ -67,7 +61,6 @@ class Joining {
   std::vector<ElasticRounds::Next::Joining> joining_;  // that were reached
   plan::JobMap world_;                                 // their ranks, counted from 0
   std::optional<plan::LaunchPlan> grown_;              // by these
-  std::optional<plan::LaunchPlan> planned_;
   std::set<HostId> unfit_;
 };
 

@@ -6,7 +6,6 @@
 #include "common/core/text.h"
 #include "common/plan/spawn_map.h"
 #include "launcher/attempt/elastic_job.h"
-#include "launcher/attempt/spares.h"
 #include "launcher/launch/session_machine.h"
 
 namespace sml::attempt {
@@ -222,19 +221,9 @@ void Spawns::look() {
 }
 
 void Spawns::start(const wire::SpawnWish& wish) {
-  const Rank first(around_.plan.map.world_size());
-  const std::vector<const fleet::Host*> come = around_.late.begin(pending_->world);
   around_.meeting.expect_others();
-  if (!planned_) planned_ = around_.plan;
-  around_.plan = std::move(pending_->grown);
   if (wish.service == wire::WireUp::Pmix) worlds_.push_back(std::move(pending_->told));
-  around_.workers.grow(around_.plan);
-  around_.sink.add_workers(around_.plan, first);
-  around_.events.tell(report::RanksAdded{&around_.plan, wish.from, first});
-  for (const fleet::Host* host : come) {  // who hears of events knows them now
-    around_.events.tell(connected(*host));
-    around_.events.tell(report::HostReady{host->index});
-  }
+  around_.growth.begin(std::move(pending_->grown), pending_->world, wish.from);
 }
 
 void Spawns::answer(const wire::SpawnWish& wish, const std::string& why) {

@@ -17,11 +17,11 @@
 #include "common/wire/messages.h"
 #include "launcher/attempt/attempt_owner.h"
 #include "launcher/attempt/late_hosts.h"
+#include "launcher/attempt/plan_growth.h"
 #include "launcher/attempt/session_plans.h"
 #include "launcher/attempt/worker_sink.h"
 #include "launcher/attempt/workers.h"
 #include "launcher/fleet/fleet.h"
-#include "launcher/report/event_feed.h"
 
 namespace sml::attempt {
 
@@ -31,11 +31,11 @@ class Spawns {
   struct Around {
     const JobOptions& options;
     fleet::Fleet& fleet;
-    plan::LaunchPlan& plan;  // grows
-    Workers& workers;
-    Meeting& meeting;
+    const plan::LaunchPlan& plan;
+    PlanGrowth& growth;
     LateHosts& late;
-    const report::EventFeed& events;
+    Meeting& meeting;
+    const Workers& workers;
     AttemptOwner& owner;
     WorkerSink& sink;
     std::function<bool()> run;  // the workers do, and are not being ended
@@ -48,8 +48,6 @@ class Spawns {
   void lost(const fleet::Host& host);
   // Nobody is there any more to have what it may have asked for.
   void ended(Rank rank);
-  // As it was before it grew; nothing: it has not.
-  const std::optional<plan::LaunchPlan>& planned() const { return planned_; }
 
  private:
   struct Pending {
@@ -78,7 +76,6 @@ class Spawns {
   bool reaching_ = false;               // hosts, for the first
   std::optional<Pending> pending_;
   std::vector<wire::AddWorkers> worlds_;  // that a host which comes is to know, as told to one without ranks of theirs
-  std::optional<plan::LaunchPlan> planned_;
 };
 
 }  // namespace sml::attempt

@@ -58,12 +58,20 @@ void ChangingHosts::add_newcomers(plan::JobMap& map) const {
 }
 
 Result<plan::JobMap> ChangingHosts::next(plan::JobMap map, const std::vector<HostId>& out) const {
+  return by(&ChangingHosts::without, std::move(map), out);
+}
+
+Result<plan::JobMap> ChangingHosts::next_round(plan::JobMap round, const std::vector<HostId>& out) const {
+  return by(&ChangingHosts::round_without, std::move(round), out);
+}
+
+Result<plan::JobMap> ChangingHosts::by(Rule rule, plan::JobMap map, const std::vector<HostId>& out) const {
   add_newcomers(map);
   const std::vector<HostId> withdrawn = pool_.withdrawn();
   std::vector<HostId> all = out;
   all.insert(all.end(), withdrawn.begin(), withdrawn.end());
-  Result<plan::JobMap> next = without(map, all);
-  return next || withdrawn.empty() ? next : without(std::move(map), out);
+  Result<plan::JobMap> next = (this->*rule)(map, all);
+  return next || withdrawn.empty() ? next : (this->*rule)(std::move(map), out);
 }
 
 // Those that have come may make up for those that are out.
@@ -95,15 +103,6 @@ plan::MostSize ChangingHosts::most() const {
 bool ChangingHosts::is_enough(const plan::JobMap& map) const {
   return map.group_world_size() >= options_.least.hosts.value_or(1) &&
          map.world_size() >= options_.least.ranks.value_or(1);
-}
-
-Result<plan::JobMap> ChangingHosts::next_round(plan::JobMap round, const std::vector<HostId>& out) const {
-  add_newcomers(round);
-  const std::vector<HostId> withdrawn = pool_.withdrawn();
-  std::vector<HostId> all = out;
-  all.insert(all.end(), withdrawn.begin(), withdrawn.end());
-  Result<plan::JobMap> next = round_without(round, all);
-  return next || withdrawn.empty() ? next : round_without(std::move(round), out);
 }
 
 // Who waits takes nobody's place: what the workers have in memory comes from the first of those that stay.

@@ -63,6 +63,8 @@ class ChangingHosts {
  private:
   void listed(const std::vector<plan::Host>& hosts);
   void failed(const Error& why);
+  using Rule = Result<plan::JobMap> (ChangingHosts::*)(plan::JobMap map, const std::vector<HostId>& hosts) const;
+  Result<plan::JobMap> by(Rule rule, plan::JobMap map, const std::vector<HostId>& out) const;
   Result<plan::JobMap> without(plan::JobMap map, const std::vector<HostId>& hosts) const;
   Result<plan::JobMap> round_without(plan::JobMap round, const std::vector<HostId>& hosts) const;
   plan::JobMap grown(plan::JobMap map, const plan::MostSize& most) const;

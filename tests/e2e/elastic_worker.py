@@ -1,11 +1,12 @@
-"""A worker as hvd.elastic makes one of a program: elastic_worker.py STEPS [deaf] [SLOT:STEP:STATUS ...].
+"""A worker as hvd.elastic makes one of a program: elastic_worker.py STEPS [deaf|odd] [SLOT:STEP:STATUS ...].
 
 Asks the store as Horovod's worker side does (horovod/runner/elastic/worker.py, horovod/common/gloo/gloo_context.cc):
 registers, meets, and where a collective fails goes back to its last commit, asks for its numbers anew and meets again.
 It does so, too, when rank 0 has heard that other hosts are there: see Notices. Each step adds the number of workers to a
 total that is in memory alone. The worker of SLOT, HOST:LOCAL_RANK, ends before STEP with STATUS; or, where STATUS is
 "hangs", from then on only waits; or, where it is "hears", waits to hear of hosts; with a "!" behind it, in the first
-attempt alone. "deaf": nobody hears. Prints its total at the end.
+attempt alone; with "@FILE" behind it, once that is there. "deaf": nobody hears; "odd": nor can
+anybody be told where. Prints its total at the end.
 """
 import base64
 import contextlib
@@ -155,7 +156,9 @@ class World:
 def run(world, state, steps, ends, notices):
     step, total = world.broadcast(*state)
     while step < steps:
-        what = ends.get((f"{HOST}:{os.environ['HOROVOD_LOCAL_RANK']}", str(step)))
+        what, _, file = ends.get((f"{HOST}:{os.environ['HOROVOD_LOCAL_RANK']}", str(step)), "").partition("@")
+        while file and not os.path.exists(file):
+            time.sleep(0.02)
         if what == "hangs":
             print("hangs", flush=True)
             time.sleep(600)
@@ -176,11 +179,11 @@ def main():
     assert os.environ["HOROVOD_ELASTIC"] == "1"
     steps = int(sys.argv[1])
     words = [word.removesuffix("!") for word in sys.argv[2:]
-             if word != "deaf" and (os.environ["SML_ATTEMPT"] == "1" or not word.endswith("!"))]
+             if word not in ("deaf", "odd") and (os.environ["SML_ATTEMPT"] == "1" or not word.endswith("!"))]
     ends = {(slot, step): status for slot, step, status in (word.rsplit(":", 2) for word in words)}
     notices = Notices("deaf" in sys.argv)
     own = f"{HOST}:{os.environ['HOROVOD_LOCAL_RANK']}"
-    assert request("PUT", "worker_addresses", own, notices.registration())[0] == 200
+    assert request("PUT", "worker_addresses", own, b"odd" if "odd" in sys.argv else notices.registration())[0] == 200
     state = [0, 0]
     while True:
         world = World()
