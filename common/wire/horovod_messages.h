@@ -36,7 +36,7 @@ struct HorovodRound {
 };
 
 // To the agent of a worker's host: what is to be sent to that port there, at which the worker hears of hosts that come
-// and go. Answered once, within kHorovodPatience.
+// and go. Answered once, within kHorovodPatienceMs.
 struct HorovodCall {
   std::uint32_t attempt = 1;
   Rank rank;
