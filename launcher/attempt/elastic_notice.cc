@@ -1,5 +1,6 @@
 #include "launcher/attempt/elastic_notice.h"
 
+#include <algorithm>
 #include <array>
 #include <vector>
 
@@ -21,13 +22,21 @@ using monitor::Pickle;
 
 const unsigned char* bytes_of(std::string_view text) { return reinterpret_cast<const unsigned char*>(text.data()); }
 
+// OpenSSL's decoder leaves blanks out and takes padding anywhere, so that it may yield less than it was given room for.
 Result<std::string> from_base64(std::string_view text) {
-  const Error not_so(ErrorKind::Protocol, "it is not base64");
-  if (text.empty() || text.size() % 4 != 0 || text.size() > Pickle::kMaxSize) return not_so;
+  constexpr std::string_view kAlphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  const std::size_t digits = std::min(text.find_first_not_of(kAlphabet), text.size());
+  const std::size_t padding = text.size() - digits;
+  const bool is_whole = digits > 0 && text.size() % 4 == 0 && text.size() <= Pickle::kMaxSize;
+  if (!is_whole || padding > 2 || text.substr(digits) != std::string_view("==").substr(0, padding)) {
+    return Error(ErrorKind::Protocol, "it is not base64");
+  }
   std::string out(text.size() / 4 * 3, '\0');
   auto* to = reinterpret_cast<unsigned char*>(out.data());
-  if (::EVP_DecodeBlock(to, bytes_of(text), static_cast<int>(text.size())) < 0) return not_so;
-  out.resize(out.size() - (text.size() - 1 - text.find_last_not_of('=')));
+  if (::EVP_DecodeBlock(to, bytes_of(text), static_cast<int>(text.size())) < 0) {
+    return Error(ErrorKind::Protocol, "it is not base64");
+  }
+  out.resize(out.size() - padding);
   return out;
 }
 

@@ -148,8 +148,9 @@ def by_tag(text):
 
 class Restarts(PreloadCase):
     def test_later_attempts_do_not_import_again(self):
-        # In one piece, as the rank that fails last is ended while it prints.
-        script = self.script('import os, sys, slow_module\nprint(f"{os.environ[\'SML_ATTEMPT\']} {slow_module.PID}")\n'
+        # By one write, as the rank that fails last may be ended between a line and its end.
+        script = self.script('import os, sys, slow_module\n'
+                             'os.write(1, f"{os.environ[\'SML_ATTEMPT\']} {slow_module.PID}\\n".encode())\n'
                              'sys.exit(os.environ["SML_ATTEMPT"] != "3")')
         done = sml_run("--max-restarts", "5", "--restart-delay", "0:0", "--max-fruitless", "0", "-np", "2", "--no-tag",
                        "--preload", "slow_module", PYTHON, script, env=self.env)

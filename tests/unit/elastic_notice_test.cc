@@ -46,6 +46,11 @@ TEST_CASE("elastic notice: registrations that are none") {
   CHECK(reason("") == "it is not base64");
   CHECK(reason("gAS") == "it is not base64");
   CHECK(reason("????") == "it is not base64");
+  CHECK(reason("====") == "it is not base64");
+  CHECK(reason("A===") == "it is not base64");
+  CHECK(reason("gAJ=LAS4") == "it is not base64");
+  CHECK(reason(" AJLAS4=") == "it is not base64");
+  CHECK(reason("gAJLAS4=\n\n\n\n") == "it is not base64");
   CHECK(reason("gAJLAS4=") == "it is not a pair of addresses and a secret");             // 1
   CHECK(reason("gAJdXYYu") == "its addresses are not in a dict");                        // [], []
   CHECK(reason("gAJ9XYYu") == "its secret is not a few bytes");                          // {}, []
