@@ -66,6 +66,7 @@ std::optional<dialin::OwnPart> own_part(const Options& options, plan::LaunchPlan
                        .prepare = std::move(own->prepare_remote),
                        .starts = options.check == Preflight::Yes ? dialin::Starts::No : dialin::Starts::Yes,
                        .torch_store = options.torch_store,
+                       .health_check = options.restart.health_check,
                        .variables = {}};
   for (std::size_t i = 0; i < part.variables.size(); ++i) {
     part.variables[i] = preset_variables(plan, plan.map.hosts[own_index], dialin::kAnyAddress[i]);

@@ -275,6 +275,20 @@ Result<void> PlanCheck::check_one(const wire::EndLeft&) const {
 // What its ranks may ask for by MPI nobody can reckon beforehand.
 Result<void> PlanCheck::check_one(const wire::AddWorkers&) const { return differs("more workers than it has"); }
 
+Result<void> PlanCheck::check_one(const wire::StartAdded&) const { return differs("more workers than it has"); }
+
+Result<void> PlanCheck::check_one(const wire::AskHealth& ask) const {
+  return agree(ask.command.empty() || ask.command == own_->health_check,
+               fmt::format("another --health-check, \"{}\"", show(ask.command, kMaxShown)));
+}
+
+// The link of a host that calls is not made again.
+Result<void> PlanCheck::check_one(const wire::Return&) const { return differs("a way back to its agent"); }
+
+// Hosts that call are in no elastic job: its messages go to ports of this host.
+Result<void> PlanCheck::check_one(const wire::HorovodRound&) const { return differs("a round of an elastic job"); }
+Result<void> PlanCheck::check_one(const wire::HorovodCall&) const { return differs("a call to one of its workers"); }
+
 Result<void> PlanCheck::check_input(Rank rank) const {
   const auto reads = [rank](const wire::Worker& w) {
     return w.rank == rank && w.stdin_source == wire::StdinSource::Launcher;

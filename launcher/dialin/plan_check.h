@@ -8,6 +8,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 #include "common/core/error.h"
@@ -29,6 +30,7 @@ struct OwnPart {
   wire::Prepare prepare;
   Starts starts = Starts::Yes;
   plan::TorchStore torch_store = plan::TorchStore::OfAgent;
+  std::string health_check{};  // the only command that may be asked for beside the programs; empty: none
   // Of each rank, for each of kAnyAddress; ports as plan::preset_environment() writes those that are not known.
   std::array<std::vector<wire::RankVariables>, kAnyAddress.size()> variables;
 };
@@ -40,6 +42,19 @@ using Reckon = std::function<std::optional<OwnPart>(const std::string& job_id, s
 // How many attempts a head may make.
 using AttemptLimit = std::uint32_t;
 inline constexpr AttemptLimit kAnyAttempt = UINT32_MAX;
+
+// What starts nothing on a host that calls, nor sends its bytes anywhere. Any other message has a check of its own, or
+// does not compile.
+template <class Message>
+concept StartsNothing = (std::is_same_v<Message, wire::Probe> || std::is_same_v<Message, wire::Signal> ||
+                         std::is_same_v<Message, wire::Stop> || std::is_same_v<Message, wire::Credit> ||
+                         std::is_same_v<Message, wire::Ping> || std::is_same_v<Message, wire::Suspend> ||
+                         std::is_same_v<Message, wire::Resume> || std::is_same_v<Message, wire::Leave> ||
+                         std::is_same_v<Message, wire::AskJoined> || std::is_same_v<Message, wire::Inspect> ||
+                         std::is_same_v<Message, wire::Vouch> || std::is_same_v<Message, wire::Ruled> ||
+                         std::is_same_v<Message, wire::Fenced> || std::is_same_v<Message, wire::Relay> ||
+                         std::is_same_v<Message, wire::AskTraces> || std::is_same_v<Message, wire::AskUse> ||
+                         std::is_same_v<Message, wire::Received> || std::is_same_v<Message, wire::SpawnAnswer>);
 
 class PlanCheck {
  public:
@@ -64,10 +79,12 @@ class PlanCheck {
   Result<void> check_one(const wire::AddWorkers& more) const;
   Result<void> check_one(const wire::StdinData& data) const { return check_input(data.rank); }
   Result<void> check_one(const wire::StdinEof& end) const { return check_input(end.rank); }
-  template <class Message>
-  Result<void> check_one(const Message&) const {
-    return {};  // starts nothing
-  }
+  Result<void> check_one(const wire::AskHealth& ask) const;
+  Result<void> check_one(const wire::Return&) const;
+  Result<void> check_one(const wire::StartAdded&) const;
+  Result<void> check_one(const wire::HorovodRound&) const;
+  Result<void> check_one(const wire::HorovodCall&) const;
+  Result<void> check_one(const StartsNothing auto&) const { return {}; }
   Result<void> check_input(Rank rank) const;
   Result<void> begin_attempt(std::uint32_t number);
 

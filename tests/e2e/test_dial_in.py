@@ -96,7 +96,8 @@ class TwoHosts(NoSsh):
         self.assertEqual(sorted(done[0].stdout.splitlines()), ["[0] 0 o0 g none", "[1] 1 o1 g none"])
 
     def test_what_is_asked_of_the_hosts_themselves_is_asked_alike(self):
-        for words in (["--no-usage"], ["--hang-report", "/run/hang"], ["--rank-monitor"]):
+        for words in (["--no-usage"], ["--hang-report", "/run/hang"], ["--rank-monitor"],
+                      ["--health-check", "test -d /run"]):
             self.ends(self.start_all(*words, "--nproc-per-node", "1", "true"), 0)
         for host in ("algo-1", "algo-2"):
             self.bed.put(host, "/run/imported.py", "import sys\nprint('decimal' in sys.modules)\n")

@@ -117,6 +117,25 @@ TEST_CASE("dial-in: how long imports may take is the head's to say, what is impo
   CHECK_FALSE(plan_with([](wire::Prepare& p) { p.preload.modules.emplace_back("antigravity"); }, own).empty());
 }
 
+TEST_CASE("dial-in: a head asks for no command but the health check of this host, and calls nobody there") {
+  OwnPart own = part_of(plan_of_two());
+  own.health_check = "test -d /data";
+  const auto answer = [&own](const wire::ToAgent& message) {
+    PlanCheck check = check_of(own);
+    REQUIRE(feed(check, hello()).empty());
+    return feed(check, message);
+  };
+  CHECK(answer(wire::AskHealth{1, "", 10'000, 0}).empty());
+  CHECK(answer(wire::AskHealth{1, "test -d /data", 10'000, 0}).empty());
+  CHECK(answer(wire::AskHealth{1, "touch /evil", 10'000, 0}) == kRefused + "another --health-check, \"touch /evil\"");
+  own.health_check = {};
+  CHECK(answer(wire::AskHealth{1, "test -d /data", 10'000, 0}).starts_with(kRefused));
+  CHECK(answer(wire::HorovodCall{}).starts_with(kRefused));
+  CHECK(answer(wire::HorovodRound{}).starts_with(kRefused));
+  CHECK(answer(wire::Return{}).starts_with(kRefused));
+  CHECK(answer(wire::StartAdded{}).starts_with(kRefused));
+}
+
 TEST_CASE("dial-in: a rank monitor, and its limits, are as this host has been asked for") {
   OwnPart own = part_of(plan_of_two());
   const auto offer = [](wire::Prepare& p) { p.monitor.offer = plan::RankMonitorOffer::Yes; };

@@ -74,6 +74,7 @@ class FalseHead(NoSsh):
                             (("--wdir", "/tmp"), 'the folder "/tmp" to run in'),
                             (("--stdin", "all"), "another standard input of rank 1"),
                             (("--log-dir", self.MARK, "--log-on-host"), "another file for the output of rank 1"),
+                            (("--health-check", f"touch {self.MARK}"), f'another --health-check, "touch {self.MARK}"'),
                             (("--bind-to", "core"), "other options of binding")):
             with self.subTest(words):
                 head = self.start(0, *words, *trap)
