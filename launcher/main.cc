@@ -18,6 +18,7 @@
 #include "common/os/private_process.h"
 #include "common/plan/meeting_wishes.h"
 #include "launcher/control/client.h"
+#include "launcher/dialin/gathering.h"
 #include "launcher/dialin/job_key.h"
 #include "launcher/dialin/port.h"
 #include "launcher/dialin/setup.h"
@@ -126,6 +127,17 @@ int show_environment(const Options& options, const plan::LaunchPlan& plan) {
   return os::write_all(STDOUT_FILENO, text) ? 0 : 1;
 }
 
+// The exit status where that is all that is wanted.
+std::optional<int> show_plan(const Options& options, const plan::LaunchPlan& plan) {
+  if (options.show_env) return show_environment(options, plan);
+  if (options.dry_run) {
+    const bool json = *options.dry_run == PlanFormat::Json;
+    return os::write_all(STDOUT_FILENO, json ? to_json(plan) + "\n" : to_table(plan)) ? 0 : 1;
+  }
+  if (options.display_map) os::write_all(STDERR_FILENO, to_table(plan));
+  return std::nullopt;
+}
+
 int make_secret(const ThisHost& here) {
   const std::string folder = here.config_folder();
   if (folder.empty()) return refuse(Error(ErrorKind::Config, "--make-secret: there is no home folder"));
@@ -177,24 +189,59 @@ Result<void> enough_descriptors(const plan::LaunchPlan& plan, const Options& opt
 // What the head listens with; nothing: no host calls.
 Result<std::optional<dialin::HeadPlan>> open_for_hosts(const Options& options,
                                                        const std::optional<dialin::Settings>& settings,
-                                                       launch::Chore* chore) {
-  if (!settings || settings->hosts.size() < 2) return std::optional<dialin::HeadPlan>();
+                                                       launch::Chore* chore, std::shared_ptr<dialin::Head> opened) {
+  if (!settings || (settings->hosts.size() < 2 && !opened)) return std::optional<dialin::HeadPlan>();
+  if (opened) {
+    return std::optional(
+        dialin::HeadPlan{*settings, os::UniqueFd(), options.heartbeat_timeout, chore, std::move(opened)});
+  }
   Result<os::UniqueFd> listener = dialin::listen_on(settings->port);
   if (!listener) return listener.error();
   return std::optional(dialin::HeadPlan{*settings, std::move(*listener), options.heartbeat_timeout, chore});
 }
 
+// Of a job whose number of hosts may vary: who comes is waited for, and `options`, `plan` and `settings` are of as many
+// then. Otherwise the exit status, when people have been told.
+std::optional<int> gather(dialin::Gathering& gathering, Options& options, plan::LaunchPlan& plan,
+                          dialin::Settings& settings, const PlanOfHosts& plan_of_hosts) {
+  Result<os::UniqueFd> listener = dialin::listen_on(settings.port);
+  if (!listener) return fail(options, listener.error());
+  const Result<std::uint32_t> hosts = gathering.run({settings, std::move(*listener), options.heartbeat_timeout});
+  if (!hosts) {
+    fail(options, hosts.error());
+    return gathering.exit_code();
+  }
+  Result<plan::LaunchPlan> planned = plan_of_hosts(*hosts);
+  if (!planned) {
+    gathering.give_up(planned.error());
+    return fail(options, planned.error());
+  }
+  plan = std::move(*planned);
+  RestartOptions& restart = options.restart;
+  if (restart.max > 0) {
+    restart.most_hosts = options.dial_in.hosts;
+    restart.discovery.callers = DiscoveryOptions::Callers::AnyTime;
+    restart.discovery.slots = options.nproc_per_node;
+  }
+  settings.hosts.resize(*hosts);
+  settings.least_hosts.reset();
+  options.dial_in.hosts = *hosts;
+  options.dial_in.least.reset();
+  return std::nullopt;
+}
+
 // What is found goes to our output, what is wrong with it to standard error.
-int check(const Options& options, const plan::LaunchPlan& plan, const launch::AgentImage& image,
-          const std::optional<dialin::Settings>& dial_in) {
+int check(boost::asio::io_context& loop, const Options& options, const plan::LaunchPlan& plan,
+          const launch::AgentImage& image, const std::optional<dialin::Settings>& dial_in,
+          std::shared_ptr<dialin::Head> opened) {
   const Result<run::RankLogs> logs = run::RankLogs::plan(options.logs, options.output.routes, plan);
   if (!logs) return refuse(logs.error());
   if (options.verbosity != Verbosity::Quiet) say(one_line_about(plan));
   os::raise_descriptor_limit();
   if (Result<void> enough = enough_descriptors(plan, options); !enough) return refuse(enough.error());
-  Result<std::optional<dialin::HeadPlan>> head = open_for_hosts(options, dial_in, nullptr);
+  Result<std::optional<dialin::HeadPlan>> head = open_for_hosts(options, dial_in, nullptr, std::move(opened));
   if (!head) return refuse(head.error());
-  const Result<report::CheckReport> found = run::Check(options, plan, image, *logs, std::move(*head), say).run();
+  const Result<report::CheckReport> found = run::Check(loop, options, plan, image, *logs, std::move(*head), say).run();
   if (!found) return refuse(found.error());
   const bool json = options.format == PlanFormat::Json;
   const bool printed = os::write_all(STDOUT_FILENO, json ? check_json(*found) + "\n" : check_table(*found));
@@ -213,6 +260,23 @@ plan::TorchStore store_asked_for(const Options& given, const plan::LaunchPlan& p
   const bool is_said = given.torch_store_said == SaidByUser::Yes || given.torch_store == plan::TorchStore::OfAgent;
   if (is_said) return given.torch_store;
   return names_own_address(plan) ? plan::TorchStore::OfRank0 : plan::TorchStore::OfAgent;
+}
+
+// Of so many hosts, where their number may vary.
+Result<plan::LaunchPlan> plan_of(std::uint32_t hosts, Options options, const Training& training, const ThisHost& here,
+                                 HostFinder& finder, const dialin::Settings& settings) {
+  options.dial_in.hosts = hosts;
+  options.dial_in.least.reset();
+  Result<plan::LaunchPlan> plan = make_plan(options, here, finder);
+  if (plan) adapt_plan(*plan, training, settings);
+  return plan;
+}
+
+// Nothing: no host calls, or nobody else takes part.
+std::shared_ptr<dialin::Head> head_of(const std::optional<dialin::Gathering>& gathering, const Options& options) {
+  const bool alone =
+      options.dial_in.hosts == 1U && options.restart.discovery.callers == DiscoveryOptions::Callers::AtStart;
+  return gathering && !alone ? gathering->head() : nullptr;
 }
 
 // Of hosts that have turned out to be one machine. What has been said of the plan before is not said again.
@@ -238,32 +302,38 @@ int launch(const Options& given, const Training& training, ThisHost& here, HostF
   for (const std::string& ignored : plan::ignored_variables(*plan)) say("warning: " + ignored);
   plan->own_name = plan->calls ? plan->calls->own_name : training.own_name;
   for (const std::string& warning : plan->warnings) say("warning: " + warning);
-  if (options.show_env) return show_environment(options, *plan);
-  if (options.dry_run) {
-    const bool json = *options.dry_run == PlanFormat::Json;
-    return os::write_all(STDOUT_FILENO, json ? to_json(*plan) + "\n" : to_table(*plan)) ? 0 : 1;
-  }
-  if (options.display_map) os::write_all(STDERR_FILENO, to_table(*plan));
+  if (const std::optional<int> shown = show_plan(options, *plan)) return *shown;
   if (takes_no_part(options, training, *plan)) {
     if (options.verbosity != Verbosity::Quiet) say("this host takes no part in the job: " + one_line_about(*plan));
     return 0;
   }
   const Result<launch::AgentImage> image = agent_image(options);
   if (!image) return fail(options, image.error());
-  const Result<std::optional<dialin::Settings>> dial_in =
-      choose_dial_in(options, training, *plan, here, build_of(*image));
+  Result<std::optional<dialin::Settings>> dial_in = choose_dial_in(options, training, *plan, here, build_of(*image));
   if (!dial_in) return fail(options, dial_in.error());
   Installer installer(training, here);
   launch::Chore* chore = nullptr;
+  boost::asio::io_context loop{1};
+  std::optional<dialin::Gathering> gathering;  // outlives the job
   if (*dial_in) {
     if (options.verbosity != Verbosity::Quiet && !(*dial_in)->advice.empty()) say((*dial_in)->advice);
     if (options.verbosity != Verbosity::Quiet && !(*dial_in)->part.empty()) say((*dial_in)->part);
+    const PlanOfHosts plan_of_hosts = [&](std::uint32_t hosts) {
+      return plan_of(hosts, options, training, here, finder, **dial_in);
+    };
     adapt_plan(*plan, training, **dial_in);
     const bool works = !plan->map.hosts[(*dial_in)->own_index].ranks.empty();
     if (works && !installer.empty() && options.check == Preflight::No) chore = &installer;
-    if ((*dial_in)->own_index != 0) return serve_head(options, *plan, **dial_in, *image, chore, say);
+    const bool is_head = (*dial_in)->own_index == 0;
+    if (!is_head) return serve_head(options, *plan, **dial_in, *image, chore, plan_of_hosts, say);
+    if ((*dial_in)->least_hosts) {
+      const auto latecomers = options.restart.max > 0 ? dialin::Latecomers::Wait : dialin::Latecomers::TurnedAway;
+      gathering.emplace(loop, **dial_in, options.start_timeout, latecomers, say);
+      if (const auto status = gather(*gathering, options, *plan, **dial_in, plan_of_hosts)) return *status;
+    }
   }
-  if (options.check == Preflight::Yes) return check(options, *plan, *image, *dial_in);
+  if (options.check == Preflight::Yes)
+    return check(loop, options, *plan, *image, *dial_in, head_of(gathering, options));
   Result<run::Records> records = run::Records::open(options, *plan);
   if (!records) return fail(options, records.error());
   if (options.verbosity != Verbosity::Quiet) say(one_line_about(*plan));
@@ -271,7 +341,7 @@ int launch(const Options& given, const Training& training, ThisHost& here, HostF
   if (!logs.empty() && options.verbosity != Verbosity::Quiet) say("the workers' output is written to files in " + logs);
   os::raise_descriptor_limit();
   if (Result<void> enough = enough_descriptors(*plan, options); !enough) return fail(options, enough.error());
-  Result<std::optional<dialin::HeadPlan>> head = open_for_hosts(options, *dial_in, chore);
+  Result<std::optional<dialin::HeadPlan>> head = open_for_hosts(options, *dial_in, chore, head_of(gathering, options));
   if (!head) return fail(options, head.error());
   if (!*head) {
     if (Result<void> installed = installer.run(); !installed) return fail(options, installed.error());
@@ -282,7 +352,7 @@ int launch(const Options& given, const Training& training, ThisHost& here, HostF
     if (anew) anew->own_name = own_name;
     return anew;
   };
-  return run::Run(options, std::move(*plan), *image, std::move(*records), replan, std::move(*head)).run();
+  return run::Run(loop, options, std::move(*plan), *image, std::move(*records), replan, std::move(*head)).run();
 }
 
 // What other options say holds for hosts that change. Nothing where these are not listed by a script.

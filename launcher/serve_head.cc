@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "common/plan/regroup.h"
 #include "launcher/attempt/session_plans.h"
 #include "launcher/dialin/dialler.h"
 #include "launcher/run/failure_file.h"
@@ -39,21 +40,31 @@ std::vector<wire::RankVariables> preset_variables(const plan::LaunchPlan& plan, 
   return out;
 }
 
-// A window renews the budget.
+// A window renews the budget, and an attempt that has lost a host before its workers started uses none of it.
 dialin::AttemptLimit attempts_of(const RestartOptions& restart) {
-  return restart.max > 0 && restart.window ? dialin::kAnyAttempt : restart.max + 1;
+  const bool any = restart.max > 0 && (restart.window || restart.outlives_hosts());
+  return any ? dialin::kAnyAttempt : restart.max + 1;
 }
 
 // As Attempt and Check make it for other hosts.
 std::optional<dialin::OwnPart> own_part(const Options& options, plan::LaunchPlan plan, std::uint32_t own_index,
-                                        const std::string& job_id, std::uint32_t attempt) {
-  plan.job.job_id = job_id;
-  plan.job.attempt = attempt - 1;
-  plan.own_name = plan.map.hosts[own_index].host.name;
+                                        const dialin::HeadsChoice& choice) {
+  if (own_index >= plan.map.hosts.size()) return std::nullopt;
+  if (!choice.order.empty()) {
+    Result<plan::JobMap> map = plan::arrange(std::move(plan.map), choice.order);
+    if (map) map = plan::regroup(std::move(*map), choice.idle, options.restart.least);
+    if (!map) return std::nullopt;
+    plan.map = std::move(*map);
+  }
+  plan.job.job_id = choice.job_id;
+  plan.job.attempt = choice.attempt - 1;
+  const plan::MappedHost& here = plan.map.hosts[plan.map.places()[own_index].value()];
+  plan.own_name = here.host.name;
   const attempt::SessionSettings settings = options.check == Preflight::Yes
                                                 ? attempt::settings_for_check(options, plan.map)
                                                 : attempt::settings_for(options, plan.map);
   std::vector<launch::AgentSession::Plan> sessions = attempt::session_plans(plan, settings);
+  if (here.duty != plan::HostDuty::Work) sessions.push_back(attempt::spare_plan(here, plan, settings));
   const auto own = std::find_if(sessions.begin(), sessions.end(),
                                 [&](const launch::AgentSession::Plan& s) { return s.host == HostId(own_index); });
   if (own == sessions.end()) return std::nullopt;
@@ -69,15 +80,24 @@ std::optional<dialin::OwnPart> own_part(const Options& options, plan::LaunchPlan
                        .health_check = options.restart.health_check,
                        .variables = {}};
   for (std::size_t i = 0; i < part.variables.size(); ++i) {
-    part.variables[i] = preset_variables(plan, plan.map.hosts[own_index], dialin::kAnyAddress[i]);
+    part.variables[i] = preset_variables(plan, here, dialin::kAnyAddress[i]);
   }
   return part;
+}
+
+// Hosts come in the place of others, which keep their numbers; who has gone is not told with the greeting.
+bool may_be(std::uint32_t hosts, const dialin::HeadsChoice& choice, const dialin::Settings& settings) {
+  constexpr std::size_t kMostGone = 4096;
+  const std::size_t idle = choice.idle.size();
+  const std::size_t most = settings.hosts.size();
+  if (!settings.least_hosts || hosts > most + kMostGone || hosts <= idle) return false;
+  return choice.order.empty() || hosts - idle <= most;
 }
 
 }  // namespace
 
 int serve_head(const Options& options, const plan::LaunchPlan& plan, const dialin::Settings& settings,
-               const launch::AgentImage& image, launch::Chore* chore,
+               const launch::AgentImage& image, launch::Chore* chore, const PlanOfHosts& plan_of_hosts,
                const std::function<void(const std::string&)>& say) {
   const auto tell = [&](const std::string& text) {
     if (options.verbosity != Verbosity::Quiet) say(text);
@@ -88,8 +108,15 @@ int serve_head(const Options& options, const plan::LaunchPlan& plan, const diali
                     .grace = options.grace,
                     .heartbeat_timeout = options.heartbeat_timeout,
                     .environment = plan.launcher_environment,
-                    .reckon = [&](std::uint32_t place, const std::string& job_id,
-                                  std::uint32_t attempt) { return own_part(options, plan, place, job_id, attempt); },
+                    .reckon = [&](const dialin::Welcome& welcome,
+                                  const dialin::HeadsChoice& choice) -> std::optional<dialin::OwnPart> {
+                      const std::uint32_t hosts =
+                          choice.order.empty() ? welcome.hosts : static_cast<std::uint32_t>(choice.order.size());
+                      if (hosts == plan.map.hosts.size()) return own_part(options, plan, welcome.place, choice);
+                      if (!may_be(hosts, choice, settings)) return std::nullopt;
+                      const Result<plan::LaunchPlan> other = plan_of_hosts(hosts);
+                      return other ? own_part(options, *other, welcome.place, choice) : std::nullopt;
+                    },
                     .attempts = attempts_of(options.restart),
                     .chore = chore,
                     .verbosity = options.verbosity},

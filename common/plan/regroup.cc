@@ -110,6 +110,35 @@ Result<JobMap> regroup(JobMap map, std::span<const HostId> out, const LeastSize&
   return map;
 }
 
+Result<JobMap> arrange(JobMap map, std::span<const HostId> order) {
+  const auto is_of = [](const MappedHost& host, HostId id) { return host.id == id; };
+  if (std::equal(map.hosts.begin(), map.hosts.end(), order.begin(), order.end(), is_of)) return map;
+  std::vector<MappedHost> hosts;
+  std::vector<RankAssignment> ranks;
+  std::vector<std::string> cores;
+  for (const HostId id : order) {
+    const auto host =
+        std::find_if(map.hosts.begin(), map.hosts.end(), [id](const MappedHost& h) { return h.id == id; });
+    if (host == map.hosts.end()) break;  // or it has been there
+    for (Rank& rank : host->ranks) {
+      RankAssignment& a = ranks.emplace_back(map.ranks[rank.value()]);
+      if (!map.cores.empty()) cores.push_back(std::move(map.cores[rank.value()]));
+      a.rank = rank = Rank(static_cast<std::uint32_t>(ranks.size() - 1));
+      a.host = HostIndex(static_cast<std::uint32_t>(hosts.size()));
+    }
+    hosts.push_back(std::move(*host));
+    map.hosts.erase(host);
+  }
+  if (hosts.size() != order.size() || !map.hosts.empty()) {
+    return Error(ErrorKind::Config, "an order that does not have each host once");
+  }
+  map.hosts = std::move(hosts);
+  map.ranks = std::move(ranks);
+  map.cores = std::move(cores);
+  number_densely(map);
+  return map;
+}
+
 void let_back(JobMap& map, std::span<const HostId> out) {
   for (MappedHost& host : map.hosts) {
     const bool stays_out = std::find(out.begin(), out.end(), host.id) != out.end();

@@ -27,6 +27,10 @@ struct LeastSize {
 // Error (Lost): why there is none, as a clause for people.
 Result<JobMap> regroup(JobMap map, std::span<const HostId> out, const LeastSize& least);
 
+// The same hosts in that order, each with as many ranks as before, which are numbered by it if it is another. Error
+// (Config): `order` does not have each of them once.
+Result<JobMap> arrange(JobMap map, std::span<const HostId> order);
+
 // Group ranks and cross ranks, by the order of the hosts. Of a job of one program; local ranks and sizes are as they
 // were.
 void number_densely(JobMap& map);

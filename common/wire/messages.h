@@ -29,7 +29,7 @@
 
 namespace sml::wire {
 
-inline constexpr std::uint32_t kProtocolVersion = 16;
+inline constexpr std::uint32_t kProtocolVersion = 17;
 
 using sml::Stream;
 enum class StdinSource : std::uint8_t { Null, Launcher };
@@ -148,9 +148,13 @@ struct Prepare {
   plan::RankMonitor monitor{};
   TorchTraces torch_traces = TorchTraces::No;
   AcceleratorLook accelerators = AcceleratorLook::No;
+  // For a host that calls, and reckons for itself what it is told: all hosts of the job so far, in their order, and
+  // those that have no workers in this attempt.
+  std::vector<HostId> order{};
+  std::vector<HostId> idle{};
   void fields(auto& a) {
     a(apps, workers, services, logs, interfaces, binding, devices, fifos, channels, mark, mpi, attempt, usage);
-    a(preload, monitor, torch_traces, accelerators);
+    a(preload, monitor, torch_traces, accelerators, order, idle);
   }
 };
 

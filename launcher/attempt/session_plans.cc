@@ -126,6 +126,11 @@ launch::AgentSession::Plan session_for(const plan::MappedHost& host, const plan:
   session.prepare_local.attempt = plan.job.attempt + 1;
   session.prepare_local.interfaces = settings.interfaces;
   session.prepare_local.accelerators = settings.accelerators;
+  if (!plan.calls) return session;
+  for (const plan::MappedHost& other : plan.map.hosts) {
+    session.prepare_local.order.push_back(other.id);
+    if (other.duty != plan::HostDuty::Work) session.prepare_local.idle.push_back(other.id);
+  }
   return session;
 }
 
@@ -336,7 +341,12 @@ launch::AgentSession::Plan late_plan(HostIndex index, const plan::LaunchPlan& pl
 launch::AgentSession::Plan spare_plan(const plan::MappedHost& host, const plan::LaunchPlan& plan,
                                       const SessionSettings& settings) {
   launch::AgentSession::Plan session = session_for(host, plan, settings);
-  session.prepare_remote = session.prepare_local;
+  wire::Prepare& prepare = session.prepare_local;
+  while (!prepare.order.empty() && prepare.order.size() <= host.id.value()) {  // hosts that the plan has not had
+    prepare.idle.emplace_back(static_cast<std::uint32_t>(prepare.order.size()));
+    prepare.order.push_back(prepare.idle.back());
+  }
+  session.prepare_remote = prepare;
   for (std::size_t i = 0; i < plan.program_count(); ++i) add_program(session, plan, plan.program(i));
   return session;
 }

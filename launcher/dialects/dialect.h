@@ -49,6 +49,7 @@ struct Meeting {
   std::optional<Said> own;           // an address of this host
   std::optional<Said> is_first;      // this host is where the endpoint is, "1", or is not, "0"
   std::optional<Said> patience;      // seconds, for all to come
+  std::optional<Said> last_call;     // seconds, for others when the least are there
   std::vector<std::string> refused;  // a clause for each option that cannot be had, told together
   bool operator==(const Meeting&) const = default;
 };
@@ -114,8 +115,8 @@ std::vector<OfVariable> options_of_variables(Dialect dialect, std::span<const st
 // not look for there is passed over, as it does. Errors (kind Config) name the line.
 Result<std::vector<OfVariable>> options_of_horovod_config(std::string_view text, std::string_view path);
 
-// The N of torchrun's "N" or "N:N" hosts, which need not be a number. The error of "MIN:MAX" goes on after "OPTION: ".
-Result<std::string> fixed_count(std::string_view text);
+// A number of hosts, "N" or "MIN:MAX", as it was written with that option. What is no range with a colon is refused.
+void tell_hosts(Meeting& meeting, const std::string& written, std::string_view value);
 
 enum class HostsNamed : std::uint8_t { No, Yes };
 

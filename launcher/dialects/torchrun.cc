@@ -26,19 +26,7 @@ bool is_whole_number(string_view text) {
 
 Result<Meaning> hosts_count(string_view written, Values values) {
   Meaning out;
-  const Result<std::string> count = fixed_count(values[0]);
-  const std::size_t colon = values[0].find(':');
-  const std::string least = values[0].substr(0, colon);
-  const std::string most = colon == std::string::npos ? least : values[0].substr(colon + 1);
-  const bool range = is_whole_number(least) && is_whole_number(most) &&
-                     (least.size() < most.size() || (least.size() == most.size() && least < most));
-  if (range) {
-    out.meeting.hosts = {std::string(written), most};
-    out.meeting.least_hosts = {std::string(written), least};
-    return out;
-  }
-  if (!count) refuse(out.meeting, written, count.error());
-  out.meeting.hosts = {std::string(written), count ? *count : values[0].substr(values[0].find(':') + 1)};
+  tell_hosts(out.meeting, std::string(written), values[0]);
   return out;
 }
 
@@ -66,9 +54,9 @@ Result<Meaning> meeting_settings(string_view written, Values values) {
     const std::size_t equals = std::min(setting.find('='), setting.size());
     const string_view key = setting.substr(0, equals);
     const std::string value(setting.substr(std::min(equals + 1, setting.size())));
-    if (key == "join_timeout") {
-      if (!is_whole_number(value)) return bad_value(value, "a number of seconds for join_timeout");
-      out.meeting.patience = {std::string(written), value};
+    if (key == "join_timeout" || key == "last_call_timeout") {
+      if (!is_whole_number(value)) return bad_value(value, fmt::format("a number of seconds for {}", key));
+      (key == "join_timeout" ? out.meeting.patience : out.meeting.last_call) = {std::string(written), value};
     } else if (key == "is_host") {
       const bool yes = value == "1" || value == "true" || value == "True" || value == "t" || value == "yes";
       out.meeting.is_first = {std::string(written), yes ? "1" : "0"};
@@ -159,7 +147,7 @@ Result<Settled> started_once(const Meeting& m) {
   const bool address = m.address && is_address(m.address->value);
   if (address) out.options.push_back({"--master-addr", m.address->value});
   for (const auto& said :
-       {m.place, address ? std::nullopt : m.address, m.port, m.endpoint, m.own, m.is_first, m.patience}) {
+       {m.place, address ? std::nullopt : m.address, m.port, m.endpoint, m.own, m.is_first, m.patience, m.last_call}) {
     if (said && std::find(out.notes.begin(), out.notes.end(), said->written) == out.notes.end()) {
       out.notes.push_back(said->written);
     }
@@ -191,19 +179,25 @@ std::string head_of(const Meeting& m) {
   return fmt::format(fmt::runtime(v6 ? "[{}]:{}" : "{}:{}"), address, m.port->value);
 }
 
+std::string hosts_of(const Meeting& m) {
+  return m.least_hosts ? m.least_hosts->value + ":" + m.hosts->value : m.hosts->value;
+}
+
 std::string which_and_where(const Meeting& m) {
   return fmt::format(
       "{} {}: name the hosts with -H HOST:SLOTS,... or --hostfile, and start this once; or start it on "
       "each of them, with --rdzv-endpoint HOST:PORT",
-      m.hosts->written, show(m.hosts->value, 40));
+      m.hosts->written, show(hosts_of(m), 40));
 }
 
 // `calling`: the rest of a line by which hosts call each other; null: they do not.
 std::optional<Error> all_that_lacks(const Meeting& m, const Rest* calling) {
   std::vector<std::string> clauses = m.refused;
-  if (calling != nullptr && m.least_hosts) {
-    const std::string range = m.least_hosts->value + ":" + m.hosts->value;
-    clauses.push_back(Error(fixed_count(range).error()).in(m.hosts->written).message());
+  if (calling != nullptr && m.least_hosts && m.place && m.place->value != "0") {
+    clauses.push_back(
+        fmt::format("{}: where the number of hosts may vary they have their places as they come; leave it "
+                    "out",
+                    m.place->written));
   }
   if (calling != nullptr && !m.place && head_of(m).empty()) clauses.push_back(which_and_where(m));
   if (clauses.empty()) return std::nullopt;  // a secret alone is asked for later, where its file is read
@@ -222,8 +216,10 @@ Settled calling(const Meeting& m) {
   constexpr string_view kPatience = "600";  // join_timeout, of torch's rendezvous
   Settled out;
   out.options = {{"--host-source", "nnodes"},
-                 {"--nnodes", m.hosts->value},
+                 {"--nnodes", hosts_of(m)},
                  {"--start-timeout", m.patience ? m.patience->value : std::string(kPatience)}};
+  if (m.least_hosts) out.options.push_back({"--grow-after", "0s"});  // whoever calls later is let in at once
+  if (m.last_call) out.options.push_back({"--last-call", m.last_call->value});
   const bool first = !m.place && m.is_first && m.is_first->value == "1";
   if (m.place || first) out.options.push_back({"--node-rank", first ? "0" : m.place->value});
   if (std::string head = head_of(m); !head.empty()) out.options.push_back({"--head", std::move(head)});
@@ -238,18 +234,25 @@ constexpr string_view kNoFunctions = "sml-run starts programs only; write the sc
 
 }  // namespace
 
-Result<std::string> fixed_count(string_view text) {
-  const std::size_t colon = text.find(':');
-  const bool varies = colon != string_view::npos && text.substr(0, colon) != text.substr(colon + 1);
-  if (varies) return bad_value(text, "one number; the hosts of a job are fixed");
-  return std::string(text.substr(0, colon));
+void tell_hosts(Meeting& meeting, const std::string& written, string_view value) {
+  const std::size_t colon = value.find(':');
+  const string_view least = value.substr(0, colon);
+  const string_view most = colon == string_view::npos ? least : value.substr(colon + 1);
+  const bool is_range = is_whole_number(least) && is_whole_number(most) &&
+                        (least.size() < most.size() || (least.size() == most.size() && least < most));
+  if (!is_range && least != most) {
+    refuse(meeting, written, bad_value(value, "a number of hosts, or MIN:MAX with MIN not above MAX"));
+  }
+  meeting.hosts = {written, std::string(is_range || least == most ? most : value)};
+  if (is_range) meeting.least_hosts = {written, std::string(least)};
 }
 
 void merge(Meeting& all, const Meeting& more) {
-  for (const auto member : {&Meeting::hosts, &Meeting::least_hosts, &Meeting::place, &Meeting::address, &Meeting::port,
-                            &Meeting::endpoint, &Meeting::own, &Meeting::is_first, &Meeting::patience}) {
+  for (const auto member : {&Meeting::hosts, &Meeting::place, &Meeting::address, &Meeting::port, &Meeting::endpoint,
+                            &Meeting::own, &Meeting::is_first, &Meeting::patience, &Meeting::last_call}) {
     if (more.*member) all.*member = more.*member;
   }
+  if (more.hosts) all.least_hosts = more.least_hosts;
   for (const std::string& clause : more.refused) {
     if (std::find(all.refused.begin(), all.refused.end(), clause) == all.refused.end()) all.refused.push_back(clause);
   }

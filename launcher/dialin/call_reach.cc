@@ -13,9 +13,13 @@ CallReach::CallReach(boost::asio::any_io_executor loop, const launch::AgentImage
       plan_(std::move(plan)) {}
 
 Result<void> CallReach::open(Events events) {
-  Result<std::unique_ptr<Head>> head =
-      make_head(loop(), threads_.pool(), std::move(*plan_),
-                {std::move(events.say), std::move(events.come), std::move(events.stop_asked)});
+  Head::Events of_head{std::move(events.say), std::move(events.come), std::move(events.stop_asked)};
+  if (plan_->opened) {
+    head_ = std::move(plan_->opened);
+    head_->serve(std::move(of_head));
+    return {};
+  }
+  Result<std::unique_ptr<Head>> head = make_head(loop(), threads_.pool(), std::move(*plan_), std::move(of_head));
   if (!head) return head.error();
   head_ = std::move(*head);
   head_->begin();

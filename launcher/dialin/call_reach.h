@@ -24,6 +24,7 @@ class CallReach final : public launch::LocalReach {
                                                     const std::string& script) override;
   launch::Chore* chore_of(HostId host) override { return host == own_ ? chore_ : nullptr; }
   std::vector<HostId> missing() const override;
+  void know(const plan::Host& host) override { head_->know(host.name); }
   bool reaches_again(HostId host) const override { return host == own_; }
   Sameness sameness() const override { return Sameness::OfNames; }
   Start start() const override { return Start::ByHost; }
@@ -35,7 +36,7 @@ class CallReach final : public launch::LocalReach {
   launch::Chore* chore_;
   launch::WaitingThreads threads_;
   std::optional<HeadPlan> plan_;  // until it is opened
-  std::unique_ptr<Head> head_;    // from then on
+  std::shared_ptr<Head> head_;    // from then on
 };
 
 }  // namespace sml::dialin

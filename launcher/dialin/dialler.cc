@@ -20,6 +20,7 @@
 #include "launcher/dialin/hosted_agent.h"
 #include "launcher/dialin/link.h"
 #include "launcher/dialin/port.h"
+#include "launcher/inputs/host_source.h"
 #include "launcher/launch/deadline_timer.h"
 #include "launcher/names/addresses.h"
 #include "launcher/net/tcp_connect.h"
@@ -165,12 +166,12 @@ class Dialler final : private LinkEvents, private HostedAgentOwner {
     if (!is_outside()) return;
     const Settings& s = plan_.settings;
     const bool chosen = s.place == PlaceRule::ChosenByHead;
-    if (const Result<void> checked = PlanCheck::check_place(m.place, s); !checked) return fail(checked.error());
-    check_.emplace([this, place = m.place](const std::string& job_id,
-                                           std::uint32_t attempt) { return plan_.reckon(place, job_id, attempt); },
-                   plan_.attempts);
+    if (const Result<void> checked = PlanCheck::check_welcome(m, s); !checked) return fail(checked.error());
+    check_.emplace([this, m](const HeadsChoice& choice) { return plan_.reckon(m, choice); }, plan_.attempts);
+    const std::string name = m.place < s.hosts.size() ? s.hosts[m.place] : name_of_place(m.place);
+    const std::string of_all = s.least_hosts ? " of " + std::to_string(m.hosts) + " hosts" : "";
     say_("the head has answered: " + where() + " (" + peer_ + ")" +
-         (chosen ? "; this is " + s.hosts[m.place] : std::string()));
+         (chosen ? "; this is " + name + of_all : std::string()));
     tell(DialEvent::Welcomed);
     watch_silence();
   }

@@ -23,8 +23,8 @@ struct DialPlan {
   Duration grace{};                      // of the workers when the head has gone
   Duration heartbeat_timeout{};          // a head silent for so long has gone
   std::vector<std::string> environment;  // of the agent: what the workers here begin with
-  // What the agent may be told, if this host has that place among those of the job.
-  std::function<std::optional<OwnPart>(std::uint32_t place, const std::string& job_id, std::uint32_t attempt)> reckon;
+  // What the agent may be told, if this host has that place among so many.
+  std::function<std::optional<OwnPart>(const Welcome& welcome, const HeadsChoice& choice)> reckon;
   AttemptLimit attempts = 1;
   launch::Chore* chore = nullptr;    // before it, while we call; outlives the job; null: none
   std::optional<Error> unable = {};  // why there is no plan: we call to say so, and run nothing

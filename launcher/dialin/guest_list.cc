@@ -31,7 +31,7 @@ std::optional<Refused> GuestList::refuse(const Introduction& introduction) const
         "only one of the two was given --check");
   }
   if (closed_) return refusal(Reason::Ending, "the job is ending");
-  if (!placed) return free_places() > 0 ? std::nullopt : std::optional(refuse_surplus());
+  if (!placed) return std::nullopt;
   if (here_[introduction.index])
     return refusal(Reason::Twice, fmt::format("host \"{}\" is here already", show(introduction.host)));
   return std::nullopt;
@@ -55,8 +55,8 @@ std::optional<Refused> GuestList::refuse_strangers(const Introduction& introduct
   return std::nullopt;
 }
 
-Refused GuestList::refuse_surplus() const {
-  return refusal(Reason::Full, fmt::format("the job has {} hosts, and all of them are here", settings_.hosts.size()));
+Refused GuestList::refuse_surplus(std::size_t hosts) const {
+  return refusal(Reason::Full, fmt::format("the job has {}, and all of them are here", counted(hosts, "host")));
 }
 
 std::size_t GuestList::free_places() const {

@@ -23,10 +23,12 @@ class GuestList {
   std::size_t free_places() const;
   // The place is taken from now on; a second host that says to be the same is refused. False: it was taken meanwhile.
   bool come(std::uint32_t index);
+  // The job has so many hosts; nobody has come to a place beyond these, or to one that is new.
+  void resize(std::size_t hosts) { here_.resize(hosts); }
   // Nobody is let in any more.
   void close() { closed_ = true; }
-  // One more than the job has places for.
-  Refused refuse_surplus() const;
+  // One more than the job has places for, which are so many.
+  Refused refuse_surplus(std::size_t hosts) const;
   Refused refusal(Reason reason, std::string text) const { return {reason, settings_.attempt, std::move(text)}; }
 
  private:

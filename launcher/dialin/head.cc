@@ -17,6 +17,7 @@
 #include "launcher/dialin/link.h"
 #include "launcher/dialin/port.h"
 #include "launcher/dialin/seating.h"
+#include "launcher/inputs/host_source.h"
 
 namespace sml::dialin {
 
@@ -69,16 +70,20 @@ class Guest final : private LinkEvents {
   const std::string& near() const { return near_; }
   const std::string& far() const { return far_; }
   const std::shared_ptr<Seat>& seat() const { return seat_; }
-  void take(std::shared_ptr<Seat> seat, std::uint32_t place, const std::string& host) {
+  void take(std::shared_ptr<Seat> seat, const Welcome& welcome, const std::string& host) {
     waits_.reset();
+    is_late_ = false;
     seat_ = std::move(seat);
     seat_->guest = this;
     host_ = host;
-    send(Welcome{place});
+    send(welcome);
   }
   // For a place, until the others are here.
   void wait(const Introduction& introduction) { waits_ = Unplaced{introduction.wished, far_}; }
   const std::optional<Unplaced>& waits() const { return waits_; }
+  // For a place that there is not yet.
+  void wait_for_more() { is_late_ = true; }
+  bool is_late() const { return is_late_; }
   void turn_away(const Refused& refused) {
     send(refused);
     finish();
@@ -112,6 +117,7 @@ class Guest final : private LinkEvents {
   std::string near_;
   std::string far_;
   std::optional<Unplaced> waits_;
+  bool is_late_ = false;
   std::string host_;
   bool introduced_ = false;
   bool gone_ = false;
@@ -170,9 +176,43 @@ class HeadImpl final : public Head {
   }
   ~HeadImpl() override { *here_ = false; }
 
+  void serve(Events events) override { events_ = std::move(events); }
+
   void begin() override {
     accept();
     keep_alive();
+  }
+
+  void set_hosts(std::uint32_t hosts, Latecomers latecomers) override {
+    most_ = latecomers == Latecomers::Wait ? plan_.settings.hosts.size() : hosts;
+    plan_.settings.hosts.resize(hosts);
+    plan_.settings.least_hosts.reset();
+    seats_.resize(hosts);
+    list_.resize(hosts);
+    seat_waiting();
+  }
+
+  std::vector<std::string> present() const override {
+    std::vector<std::string> out;
+    for (std::uint32_t i = 0; i < seats_.size(); ++i) {
+      const bool here = i == plan_.settings.own_index || seats_[i]->guest != nullptr;
+      if (here) out.push_back(plan_.settings.hosts[i]);
+    }
+    auto next = static_cast<std::uint32_t>(seats_.size());
+    for (const auto& guest : guests_) {
+      if (!guest->gone() && guest->is_late()) out.push_back(name_of_place(next++));
+    }
+    return out;
+  }
+
+  void know(const std::string& name) override {
+    const auto place = static_cast<std::uint32_t>(seats_.size());
+    seats_.push_back(std::make_shared<Seat>());
+    plan_.settings.hosts.push_back(name);
+    list_.resize(seats_.size());
+    const auto waits = [](const auto& guest) { return !guest->gone() && guest->is_late(); };
+    const auto guest = std::find_if(guests_.begin(), guests_.end(), waits);
+    if (list_.come(place) && guest != guests_.end()) welcome(**guest, place);
   }
 
   std::unique_ptr<launch::AgentTransport> make_transport(HostId host, std::string mark) override {
@@ -183,8 +223,7 @@ class HeadImpl final : public Head {
     std::vector<HostId> out;
     const std::vector<bool> promised = promised_places();
     for (std::uint32_t i = 0; i < seats_.size(); ++i) {
-      const bool here = i == plan_.settings.own_index || seats_[i]->guest != nullptr || promised[i];
-      if (!here) out.push_back(HostId(i));
+      if (!list_.taken()[i] && !promised[i]) out.push_back(HostId(i));
     }
     return out;
   }
@@ -199,6 +238,7 @@ class HeadImpl final : public Head {
     boost::system::error_code ignored;
     listener_.close(ignored);
     for (const auto& guest : guests_) {
+      if (guest->is_late() && !guest->gone()) guest->turn_away(list_.refusal(Reason::Ending, "the job is ending"));
       if (guest->gone() || !guest->seat()) continue;
       JobEnd own = how;
       if (!culprit || seats_[culprit->value()] != guest->seat()) own.failure.clear();
@@ -241,6 +281,7 @@ class HeadImpl final : public Head {
   // Those who wait for the others have their places when all are here.
   void seat_waiting() {
     const std::vector<Promise> all = promises();
+    if (plan_.settings.least_hosts) return events_.gathered(1 + static_cast<std::uint32_t>(all.size()));
     if (!all.empty() && all.size() == list_.free_places()) {
       for (const auto& [guest, place] : all) {
         if (list_.come(place)) welcome(*guest, place);
@@ -328,10 +369,17 @@ class HeadImpl final : public Head {
     guest.seat()->begin();
     events_.come();
   }
-  void give_place(Guest& guest, std::uint32_t place) { guest.take(seats_[place], place, plan_.settings.hosts[place]); }
+  void give_place(Guest& guest, std::uint32_t place) {
+    guest.take(seats_[place], {place, static_cast<std::uint32_t>(seats_.size())}, plan_.settings.hosts[place]);
+  }
 
   void let_wait(Guest& guest, const Introduction& introduction) {
-    if (promises().size() >= list_.free_places()) return refuse(guest, list_.refuse_surplus());
+    const bool is_late = most_ > 0 && list_.free_places() == 0 && introduction.calls == Calls::WithPlan;
+    if (is_late && present().size() < most_) return guest.wait_for_more();
+    if (promises().size() >= list_.free_places()) return refuse(guest, list_.refuse_surplus(present().size()));
+    if (plan_.settings.least_hosts && introduction.calls == Calls::ToSayWhyNot) {
+      return refuse(guest, list_.refusal(Reason::Ending, "it cannot take part, and the job begins without it"));
+    }
     guest.wait(introduction);
     if (introduction.calls == Calls::ToSayWhyNot) seat_alone(guest);  // the job need not wait for others to hear it
     seat_waiting();
@@ -396,6 +444,7 @@ class HeadImpl final : public Head {
   Events events_;
   std::unique_ptr<Credentials> credentials_;
   GuestList list_;
+  std::size_t most_ = 0;  // hosts, where some may come later; 0: not known yet
   Door door_;
   std::vector<std::shared_ptr<Seat>> seats_;  // by place
   std::vector<std::shared_ptr<Guest>> guests_;

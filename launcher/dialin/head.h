@@ -21,12 +21,17 @@
 
 namespace sml::dialin {
 
+class Head;
+
+enum class Latecomers : std::uint8_t { TurnedAway, Wait };
+
 // What makes a job's launcher the head. The port is open already: hosts may call before the job begins.
 struct HeadPlan {
   Settings settings;
   os::UniqueFd listener;
-  Duration heartbeat_timeout{};    // a host that hears nothing for so long takes the head for dead
-  launch::Chore* chore = nullptr;  // before the head's own agent, while hosts call; outlives the job; null: none
+  Duration heartbeat_timeout{};       // a host that hears nothing for so long takes the head for dead
+  launch::Chore* chore = nullptr;     // before the head's own agent, while hosts call; outlives the job; null: none
+  std::shared_ptr<Head> opened = {};  // hosts have been let in already (gathering.h), and `listener` is its own
 };
 
 // One thread. A host's id is its place among Settings::hosts. Destroying it closes every connection.
@@ -36,15 +41,27 @@ class Head {
     std::function<void(const std::string& text)> say;                    // what people should know
     std::function<void()> come;                                          // a host has been let in
     std::function<void(const std::string& host, int signo)> stop_asked;  // a host has been told to stop
+    std::function<void(std::uint32_t hosts)> gathered = {};  // so many are here and wait, the head with them
   };
   virtual ~Head() = default;
 
-  // Lets callers in from now on.
+  // These are told from now on.
+  virtual void serve(Events events) = 0;
+
+  // Lets callers in from now on. Where the number of hosts may vary they wait until set_hosts().
   virtual void begin() = 0;
+  // Of a job whose number of hosts may vary: it has so many, all that are here, and those who wait have their places.
+  // Whoever calls later is turned away, or waits until know() while there are fewer than at most.
+  virtual void set_hosts(std::uint32_t hosts, Latecomers latecomers) = 0;
+  // The hosts that are here, itself and those who have come later and wait with them, by the names that the next know()
+  // is to give them.
+  virtual std::vector<std::string> present() const = 0;
+  // The next place is of that name: the first who waits has it, if somebody does.
+  virtual void know(const std::string& name) = 0;
   // The pipe to that host's agent, which opens with `mark`. It waits for the host's call as long as its owner does.
   // Must not outlive the head.
   virtual std::unique_ptr<launch::AgentTransport> make_transport(HostId host, std::string mark) = 0;
-  // The hosts that are not here, itself apart.
+  // The hosts that have not come, itself apart.
   virtual std::vector<HostId> missing() const = 0;
   // Tells every host that is here, and lets nobody in any more. `failure` goes to the host `culprit` only. `told` is
   // called when all have left, or after 5 s.

@@ -14,7 +14,7 @@
 
 namespace sml::dialin {
 
-inline constexpr std::uint32_t kProtocolVersion = 3;
+inline constexpr std::uint32_t kProtocolVersion = 4;
 inline constexpr std::uint32_t kAnyPlace = 0xffffffff;            // among the hosts: the head is to choose one
 inline constexpr std::size_t kMaxPiece = std::size_t{256} << 10;  // of bytes from or to an agent in one frame
 inline constexpr std::size_t kMaxPayload = kMaxPiece + 64;        // of any frame
@@ -54,8 +54,9 @@ enum class Reason : std::uint8_t {
 
 struct Welcome {
   std::uint32_t place = 0;  // the host's, among those of the job
+  std::uint32_t hosts = 0;  // so many the job has
 
-  void fields(auto& archive) { archive(place); }
+  void fields(auto& archive) { archive(place, hosts); }
   bool operator==(const Welcome&) const = default;
 };
 struct Refused {

@@ -184,10 +184,17 @@ Result<void> check_stores(const wire::Start& start, const OwnPart& own) {
 
 }  // namespace
 
-Result<void> PlanCheck::check_place(std::uint32_t place, const Settings& own) {
+Result<void> PlanCheck::check_welcome(const Welcome& welcome, const Settings& own) {
+  const auto most = static_cast<std::uint32_t>(own.hosts.size());
+  const std::uint32_t least = own.least_hosts.value_or(most);
+  const bool is_known = own.least_hosts ? welcome.hosts >= least : welcome.hosts == most;  // some may have gone
+  if (!is_known) {
+    const std::string range = own.least_hosts ? fmt::format("{} to {}", least, most) : std::to_string(most);
+    return differs(fmt::format("a job of {} hosts, and this host knows one of {}", welcome.hosts, range));
+  }
   const bool chosen = own.place == PlaceRule::ChosenByHead;
-  return agree(chosen ? place > 0 && place < own.hosts.size() : place == own.own_index,
-               fmt::format("place {} among the {} hosts", place, own.hosts.size()));
+  return agree(chosen ? welcome.place > 0 && welcome.place < welcome.hosts : welcome.place == own.own_index,
+               fmt::format("place {} among the {} hosts", welcome.place, welcome.hosts));
 }
 
 Result<void> PlanCheck::take_mark(string_view mark) {
@@ -217,29 +224,38 @@ Result<void> PlanCheck::check_one(const wire::Hello& hello) {
   due_ = Due::Prepare;
   if (!is_plain_name(hello.job_id)) return differs("a job whose name is none");
   job_id_ = hello.job_id;
-  own_ = reckon_(job_id_, 1);
-  if (!own_) return differs("workers, and this host has none");
-  own_->prepare.mark = mark_;
+  if (Result<void> reckoned = reckon({.job_id = job_id_}); !reckoned) return reckoned;
   return agree(hello.host == own_->host,
                fmt::format("that it is host \"{}\", and it is \"{}\"", show(hello.host, kMaxName), show(own_->host)));
 }
 
-// Each is one more than the last, and is what this host makes of its number.
-Result<void> PlanCheck::begin_attempt(std::uint32_t number) {
-  if (due_ != Due::Prepare && due_ != Due::Again) return differs("a second plan");
-  if (due_ == Due::Again && attempt_ >= attempts_) return differs("more restarts than --max-restarts allows");
-  if (number != attempt_ + 1) return differs(fmt::format("attempt {} after attempt {}", number, attempt_));
-  attempt_ = number;
-  if (number == 1) return {};
-  own_ = reckon_(job_id_, number);
+Result<void> PlanCheck::reckon(const HeadsChoice& choice) {
+  own_ = reckon_(choice);
   if (!own_) return differs("workers, and this host has none");
   own_->prepare.mark = mark_;
   return {};
 }
 
+// Each is one more than the last, and is what this host makes of its number, and of the hosts that are left.
+Result<void> PlanCheck::begin_attempt(const wire::Prepare& prepare) {
+  if (due_ != Due::Prepare && due_ != Due::Again) return differs("a second plan");
+  if (due_ == Due::Again && attempt_ >= attempts_) return differs("more restarts than --max-restarts allows");
+  // One that comes while others run, or has waited, has missed some.
+  const bool may_miss_some = due_ == Due::Prepare && attempts_ == kAnyAttempt;
+  if (prepare.attempt <= attempt_ || (prepare.attempt != attempt_ + 1 && !may_miss_some)) {
+    return differs(fmt::format("attempt {} after attempt {}", prepare.attempt, attempt_));
+  }
+  attempt_ = prepare.attempt;
+  return reckon({.job_id = job_id_, .attempt = attempt_, .order = prepare.order, .idle = prepare.idle});
+}
+
 Result<void> PlanCheck::check_one(const wire::Prepare& prepare) {
-  if (Result<void> begun = begin_attempt(prepare.attempt); !begun) return begun;
-  due_ = own_->starts == Starts::Yes ? Due::Start : Due::Nothing;
+  if (Result<void> begun = begin_attempt(prepare); !begun) return begun;
+  if (own_->starts == Starts::No) {
+    due_ = Due::Nothing;
+  } else {
+    due_ = own_->prepare.workers.empty() ? Due::Prepare : Due::Start;
+  }
   wire::PreloadWish& preload = own_->prepare.preload;
   if (!preload.modules.empty())
     preload.limit_ms = prepare.preload.limit_ms;  // follows --start-timeout: the head's to say

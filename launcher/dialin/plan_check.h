@@ -14,6 +14,7 @@
 #include "common/core/error.h"
 #include "common/wire/codec.h"
 #include "common/wire/messages.h"
+#include "launcher/dialin/messages.h"
 #include "launcher/dialin/settings.h"
 
 namespace sml::dialin {
@@ -35,9 +36,15 @@ struct OwnPart {
   std::array<std::vector<wire::RankVariables>, kAnyAddress.size()> variables;
 };
 
-// The part of this host in an attempt at a job of that id, which the head chooses; the first attempt is 1. Nothing: it
-// has none.
-using Reckon = std::function<std::optional<OwnPart>(const std::string& job_id, std::uint32_t attempt)>;
+// Of an attempt at a job, what only the head knows.
+struct HeadsChoice {
+  std::string job_id;
+  std::uint32_t attempt = 1;    // counts from the first
+  std::vector<HostId> order{};  // of all hosts so far, those that have gone with them; empty: as it begins
+  std::vector<HostId> idle{};   // those of them without workers
+};
+// The part of this host in it. Nothing: it has none.
+using Reckon = std::function<std::optional<OwnPart>(const HeadsChoice& choice)>;
 
 // How many attempts a head may make.
 using AttemptLimit = std::uint32_t;
@@ -61,8 +68,9 @@ class PlanCheck {
   // Without restarts `attempts` is 1.
   PlanCheck(Reckon reckon, AttemptLimit attempts) : reckon_(std::move(reckon)), attempts_(attempts) {}
 
-  // The place that a head has given to this host: its own, or if the head chooses, any of the job but the head's.
-  static Result<void> check_place(std::uint32_t place, const Settings& own);
+  // The place that a head has given to this host: its own, or if the head chooses, any of the job but the head's; and
+  // how many hosts the job has.
+  static Result<void> check_welcome(const Welcome& welcome, const Settings& own);
   // By which an agent may be told to open, and the workers of the job are known.
   Result<void> take_mark(std::string_view mark);
   // Takes the head's bytes in whatever pieces, and answers those that the agent may have: whole messages. Error (Auth):
@@ -86,7 +94,8 @@ class PlanCheck {
   Result<void> check_one(const wire::HorovodCall&) const;
   Result<void> check_one(const StartsNothing auto&) const { return {}; }
   Result<void> check_input(Rank rank) const;
-  Result<void> begin_attempt(std::uint32_t number);
+  Result<void> begin_attempt(const wire::Prepare& prepare);
+  Result<void> reckon(const HeadsChoice& choice);
 
   // Again: another attempt, once the agent has cleared this one away.
   enum class Due : std::uint8_t { Hello, Prepare, Start, Again, Nothing };

@@ -24,8 +24,10 @@ enum class Callers : std::uint8_t {
 enum class PlaceRule : std::uint8_t { Known, ChosenByHead };
 
 struct Settings {
-  std::vector<std::string> hosts;  // of the job, in their order; the first is the head
-  std::uint32_t own_index = 0;     // with ChosenByHead any but the head's
+  std::vector<std::string> hosts;              // of the job, in their order; the first is the head
+  std::optional<std::uint32_t> least_hosts{};  // so many of these do; nothing: all are needed
+  Duration last_call{};                        // for the others then
+  std::uint32_t own_index = 0;                 // with ChosenByHead any but the head's
   PlaceRule place = PlaceRule::Known;
   std::optional<std::uint32_t> wished;  // with ChosenByHead: the place that it would like to have
   std::string head;                     // name or address of the head

@@ -127,17 +127,37 @@ Result<HeadPlace> place_of_head(const Options& options, const plan::LaunchPlan& 
       fmt::format("{} does not name the head, that is host 0: name it with --head ADDR[:PORT]", plan.host_source));
 }
 
+// Hosts that come and go have as many workers each, in the order of the hosts: others reckon with that.
+bool is_even(const Options& o) {
+  return !o.np && !o.layout.per_host && o.layout.map_by == plan::MapBy::Slot && o.rankfile.empty();
+}
+Error uneven(const Options& options) {
+  return Error(ErrorKind::Usage, fmt::format("--nnodes {}:{}: each host has the workers of --nproc-per-node; --np, "
+                                             "--npernode, --map-by and --rankfile cannot be given with it",
+                                             *options.dial_in.least, options.dial_in.hosts.value_or(0)));
+}
+
+Error place_of_many(const Options& options) {
+  return Error(
+      ErrorKind::Usage,
+      fmt::format("--node-rank {}: where the number of hosts may vary, as with --nnodes {}:{}, "
+                  "they have their places as they come; leave it out",
+                  options.dial_in.place.value_or(0), *options.dial_in.least, options.dial_in.hosts.value_or(0)));
+}
+
 // As torch's agents do: whose address it is is the head, the others have their places from it. What starts them all
 // (srun, for one) numbers them, and the head keeps to that; where the name is not known yet, it is the first of these.
-void join_by_head(dialin::Settings& settings, const ThisHost& here, std::uint32_t hosts) {
+void join_by_head(dialin::Settings& settings, const ThisHost& here, const DialInOptions& options, std::uint32_t hosts) {
   const launch::Whose whose = here.whose_host ? here.whose_host(settings.head) : launch::Whose::Unknown;
   const std::optional<dialin::PlaceHint> hint = dialin::place_hint(here.environment, hosts);
   const bool first = whose == launch::Whose::Unknown && hint && hint->place == 0;
   settings.own_index = whose == launch::Whose::Ours || first ? 0 : 1;
   if (settings.own_index == 0) {
     const std::string why = first ? fmt::format("{} is 0", hint->variable) : show(settings.head) + " is its own";
+    const std::string others =
+        options.least ? fmt::format("{} to {}", *options.least - 1, hosts - 1) : std::to_string(hosts - 1);
     settings.part =
-        fmt::format("this host is the head, as {}; {} others are to call its port {}", why, hosts - 1, settings.port);
+        fmt::format("this host is the head, as {}; {} others are to call its port {}", why, others, settings.port);
     return;
   }
   settings.place = dialin::PlaceRule::ChosenByHead;
@@ -165,8 +185,9 @@ std::uint32_t attempt_of(const Options& options, const ThisHost& here) {
 }
 
 // What hosts must agree on before workers start.
-std::string plan_digest(const plan::LaunchPlan& plan, Preflight check) {
+std::string plan_digest(const plan::LaunchPlan& plan, Preflight check, std::optional<std::uint32_t> least_hosts) {
   std::string text = check == Preflight::Yes ? "check\n" : "";
+  if (least_hosts) text += fmt::format("at least {}\n", *least_hosts);
   for (const plan::MappedHost& host : plan.map.hosts) {
     text += fmt::format("{} {}\n", host.host.name, host.ranks.size());
   }
@@ -234,7 +255,7 @@ void tell_head(const Options& options, const dialin::Settings& settings, const E
                     .grace = options.grace,
                     .heartbeat_timeout = options.heartbeat_timeout,
                     .environment = {},
-                    .reckon = [](std::uint32_t, const std::string&, std::uint32_t) { return std::nullopt; },
+                    .reckon = [](const dialin::Welcome&, const dialin::HeadsChoice&) { return std::nullopt; },
                     .chore = nullptr,
                     .unable = why,
                     .verbosity = options.verbosity},
@@ -260,12 +281,16 @@ Result<std::optional<dialin::Settings>> choose_dial_in(const Options& options, c
   if (!head) return head.error();
   settings.head = head->name;
   settings.port = head->port;
-  if (by_head) join_by_head(settings, here, static_cast<std::uint32_t>(plan.map.hosts.size()));
+  if (options.dial_in.least && settings.own_index != 0) return place_of_many(options);
+  if (options.dial_in.least && !is_even(options)) return uneven(options);
+  if (by_head) join_by_head(settings, here, options.dial_in, static_cast<std::uint32_t>(plan.map.hosts.size()));
   for (const plan::MappedHost& host : plan.map.hosts) settings.hosts.push_back(host.host.name);
   settings.job = job_name(options, here);
   settings.attempt = attempt_of(options, here);
   settings.build = build;
-  settings.plan = plan_digest(plan, options.check);
+  settings.least_hosts = options.dial_in.least;
+  settings.last_call = options.dial_in.last_call;
+  settings.plan = plan_digest(plan, options.check, settings.least_hosts);
   settings.callers = names_are_made_up(plan) ? dialin::Callers::Anywhere : dialin::Callers::ListedHosts;
   Result<JobKey> key = find_job_key(options, here, settings);
   if (!key) return key.error();

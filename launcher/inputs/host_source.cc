@@ -89,12 +89,11 @@ FoundHosts hosts_of_resource_config(const Subject& s) {
 // Known by their number only.
 FoundHosts hosts_of_count(const Subject& s) {
   if (!s.options.dial_in.hosts) return nothing();
-  const auto name_of = [](std::uint32_t place) { return fmt::format("host-{}", place); };
   plan::HostList list{{}, std::string(kCountedHosts)};
   const std::optional<std::uint32_t>& place = s.options.dial_in.place;
-  list.calls = {place ? name_of(*place) : "", "", plan::CallingHosts::Names::MadeUp};
+  list.calls = {place ? name_of_place(*place) : "", "", plan::CallingHosts::Names::MadeUp};
   for (std::uint32_t i = 0; i < *s.options.dial_in.hosts; ++i) {
-    list.hosts.push_back({name_of(i), "", std::nullopt});
+    list.hosts.push_back({name_of_place(i), "", std::nullopt});
   }
   return std::optional(std::move(list));
 }
@@ -181,6 +180,8 @@ std::string given_counts(const Options& o) {
 }
 
 }  // namespace
+
+std::string name_of_place(std::uint32_t place) { return fmt::format("host-{}", place); }
 
 struct HostSource {
   std::string_view name;

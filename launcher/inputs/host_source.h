@@ -1,5 +1,6 @@
 // Where the hosts come from: which of the sources that are there wins.
 #pragma once
+#include <cstdint>
 #include <map>
 #include <string>
 #include <string_view>
@@ -14,6 +15,9 @@ namespace sml {
 
 inline constexpr std::string_view kThisHost = "this machine";
 inline constexpr std::string_view kSecretVariable = "SML_JOB_SECRET";
+
+// Of a host that is known by its number only, among those of --nnodes.
+std::string name_of_place(std::uint32_t place);
 
 struct HostSource;
 

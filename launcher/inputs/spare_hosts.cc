@@ -12,11 +12,14 @@ Result<std::vector<plan::Host>> take_spares(plan::HostList& list, const RestartO
   const std::size_t most = restart.most_hosts.value_or(UINT32_MAX);
   const std::size_t beyond = list.hosts.size() > most ? list.hosts.size() - most : 0;
   const std::size_t count = std::max<std::size_t>(restart.spares, beyond);
-  if (list.calls && (count > 0 || restart.least.may_shrink() || restart.discovery.is_on())) {
-    return Error(ErrorKind::Usage,
-                 "--spares, --min-hosts, --min-np, --watch-hosts and --host-discovery-script: hosts that call each "
-                 "other reckon who is where at the start, and cannot be exchanged; start sml-run on one host only, "
-                 "which reaches the others");
+  const bool comes_back = restart.least.may_shrink() && restart.exclude.cool_down;
+  if (list.calls && (count > 0 || comes_back ||
+                     (restart.discovery.is_on() && restart.discovery.callers == DiscoveryOptions::Callers::AtStart))) {
+    return Error(
+        ErrorKind::Usage,
+        "--spares, --max-hosts, --exclude-for, --watch-hosts and --host-discovery-script: hosts that call each "
+        "other reckon who is where at the start, and cannot be exchanged; start sml-run on one host only, "
+        "which reaches the others");
   }
   if (count == 0) return std::vector<plan::Host>();
   if (count >= list.hosts.size()) {

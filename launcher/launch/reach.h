@@ -51,7 +51,7 @@ class Reach {
   virtual Chore* chore_of(HostId) { return nullptr; }
   // Hosts that are to come by themselves, and have not.
   virtual std::vector<HostId> missing() const { return {}; }
-  // A host that has come since, of the next id. Hosts that call are known from the start.
+  // A host that has come since, of the next id.
   virtual void know(const plan::Host&) {}
   // Whether a host can be reached once more when its agent has vanished.
   virtual bool reaches_again(HostId) const { return true; }

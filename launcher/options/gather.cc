@@ -112,8 +112,9 @@ bool is_started_once(const std::vector<Occurrence>& given, dialects::HostsNamed 
 }
 
 void add_own(dialects::Meeting& meeting, const std::vector<Occurrence>& given) {
-  for (const auto& [member, option] : {std::pair(&dialects::Meeting::hosts, string_view("--nnodes")),
-                                       std::pair(&dialects::Meeting::place, string_view("--node-rank")),
+  const Occurrence* count = last_of(given, "--nnodes");
+  if (count != nullptr && !meeting.hosts) dialects::tell_hosts(meeting, count->spelling, count->value);
+  for (const auto& [member, option] : {std::pair(&dialects::Meeting::place, string_view("--node-rank")),
                                        std::pair(&dialects::Meeting::address, string_view("--master-addr"))}) {
     const Occurrence* own = last_of(given, option);
     if (own != nullptr && !(meeting.*member)) meeting.*member = {own->spelling, own->value};
@@ -133,12 +134,6 @@ Result<void> settle_hosts(Scan& scanned, std::vector<Occurrence>& given, const O
   const bool any_named = is_named("--hosts") || is_named("--hostfile") || is_named("--resource-config");
   const auto named = any_named ? dialects::HostsNamed::Yes : dialects::HostsNamed::No;
   if (!any_named && !scanned.needs_hosts.empty()) return Error(ErrorKind::Usage, scanned.needs_hosts.front());
-  for (Occurrence& o : given) {
-    if (main_spelling(*o.row) != "--nnodes") continue;
-    Result<std::string> count = dialects::fixed_count(o.value);
-    if (!count) return Error(count.error()).in(o.spelling);
-    o.value = std::move(*count);
-  }
   dialects::Meeting& meeting = scanned.meeting;
   if (meeting == dialects::Meeting() && !is_started_once(given, named)) return {};
   add_own(meeting, given);
@@ -151,10 +146,12 @@ Result<void> settle_hosts(Scan& scanned, std::vector<Occurrence>& given, const O
   });
   const Occurrence* source = last_of(given, "--host-source");
   const bool source_named = source != nullptr && source->layer != Layer::Dialect;
-  const bool timed = last_of(given, "--start-timeout") != nullptr;
+  const auto is_ours_to_say = [&given](const std::string& option) {
+    return (option == "--start-timeout" || option == "--grow-after") && last_of(given, option) != nullptr;
+  };
   for (dialects::Given& option : settled->options) {
     if (option.option == "--host-source" && source_named) continue;
-    if (option.option == "--start-timeout" && timed) continue;
+    if (is_ours_to_say(option.option)) continue;
     given.push_back({find_row(option.option), option.option, std::move(option.value), Layer::CommandLine, ""});
   }
   for (std::string& note : settled->notes) add_note(scanned.notes, std::move(note));

@@ -174,10 +174,10 @@ std::vector<OptionRow> options_of_hosts_of_restarts() {
       needing("--host-discovery-script --watch-hosts", {"--discovery-interval", "D", set_discovery_interval,
                                                         "How often the list is looked at. Default: 1s.", "1s"}),
       needing(
-          "--host-discovery-script --watch-hosts",
+          "--host-discovery-script --watch-hosts --nnodes",
           {"--elastic-timeout", "D", set_elastic_timeout,
            "Wait so long for hosts where they are too few, at the start and before a restart. Default: 10m.", "10m"}),
-      needing("--host-discovery-script --watch-hosts",
+      needing("--host-discovery-script --watch-hosts --nnodes",
               {"--grow-after", "D", set_grow_after,
                "When the list has been the same for D and more ranks could run, end the workers and start anew with "
                "these, which is no restart of --max-restarts. Default: at restarts only."}),
@@ -365,8 +365,12 @@ OptionGroup options_of_dial_in() {
   return {
       "Started on every host (they call the first, and need no SSH)",
       "every-host",
-      {{"--nnodes", "N", set_nnodes,
-        "How many hosts the job has, where nothing names them; 1 is this machine. With -H as --host-count."},
+      {{"--nnodes", "N|MIN:MAX", set_nnodes,
+        "How many hosts the job has, where nothing names them; 1 is this machine. MIN of them do, see --last-call. "
+        "With "
+        "-H as --host-count."},
+       {"--last-call", "D", set_last_call,
+        "When MIN of --nnodes MIN:MAX have called, wait so long for the others, and begin. Default: 30s.", "30s"},
        {"--node-rank", "I", set_node_rank, "Which of them this one is; 0 is the head, to which the others connect."},
        {"--head", "ADDR[:PORT]", set_head,
         "Address of the head, on every host the same; default: the name of the first host, and port 29399."},

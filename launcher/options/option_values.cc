@@ -103,11 +103,28 @@ Result<void> set_working_directory(Options& o, string_view value) { return keep(
 Result<void> set_hosts(Options& o, string_view value) { return keep(o.hosts, value); }
 
 Result<void> set_nnodes(Options& o, string_view value) {
-  return store(o.dial_in.hosts, number(value, {1, static_cast<std::uint32_t>(plan::kMaxHosts)}));
+  constexpr Bounds kHosts{1, static_cast<std::uint32_t>(plan::kMaxHosts)};
+  const std::size_t colon = value.find(':');
+  const Result<std::uint32_t> most = number(colon == value.npos ? value : value.substr(colon + 1), kHosts);
+  if (!most) return most.error();
+  o.dial_in.hosts = *most;
+  o.dial_in.least.reset();
+  if (colon == value.npos) return {};
+  const Result<std::uint32_t> least = number(value.substr(0, colon), kHosts);
+  if (!least) return least.error();
+  if (*least > *most) return bad_value(value, "N, or MIN:MAX with MIN not above MAX");
+  if (*least == *most) return {};
+  o.dial_in.least = *least;
+  o.restart.least.hosts = *least;
+  return {};
 }
 
 Result<void> set_node_rank(Options& o, string_view value) {
   return store(o.dial_in.place, number(value, {0, static_cast<std::uint32_t>(plan::kMaxHosts) - 1}));
+}
+
+Result<void> set_last_call(Options& o, string_view value) {
+  return store(o.dial_in.last_call, duration(value, Duration::zero()));
 }
 
 Result<void> set_head(Options& o, string_view value) { return keep(o.dial_in.head, value); }

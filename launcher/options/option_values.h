@@ -34,6 +34,7 @@ Result<void> set_visible_devices(Options& o, std::string_view value);
 Result<void> set_working_directory(Options& o, std::string_view value);
 Result<void> set_hosts(Options& o, std::string_view value);
 Result<void> set_nnodes(Options& o, std::string_view value);
+Result<void> set_last_call(Options& o, std::string_view value);
 Result<void> set_node_rank(Options& o, std::string_view value);
 Result<void> set_head(Options& o, std::string_view value);
 Result<void> set_secret_file(Options& o, std::string_view value);

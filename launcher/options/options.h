@@ -58,7 +58,11 @@ enum class KeyRule : std::uint8_t {
 };
 enum class MakeSecret : std::uint8_t { No, Yes };  // the user's file is made, and nothing is started
 struct DialInOptions {
-  std::optional<std::uint32_t> hosts;  // how many there are; empty: as many as are named
+  static constexpr Duration kLastCall = std::chrono::seconds(30);  // as torch's rendezvous has it
+
+  std::optional<std::uint32_t> hosts;  // how many there are at most; empty: as many as are named
+  std::optional<std::uint32_t> least;  // so many do for the job; empty: all are needed
+  Duration last_call = kLastCall;      // others are waited for when these are here
   std::optional<std::uint32_t> place;  // of this one; 0 is the head
   std::string head;                    // ADDR[:PORT]; empty: the name of the first host
   std::string secret_file;             // path; empty: none

@@ -61,7 +61,8 @@ struct ExcludeOptions {
 struct DiscoveryOptions {
   std::string script{};  // for sh, prints them; empty: none
   enum class Watch : std::uint8_t { No, Yes } watch_hosts = Watch::No;
-  std::string hostfile{};  // that is watched then
+  std::string hostfile{};                                                             // that is watched then
+  enum class Callers : std::uint8_t { AtStart, AnyTime } callers = Callers::AtStart;  // hosts that call may come later
   Duration interval = std::chrono::seconds(1);
   Duration wait = std::chrono::minutes(10);  // for enough hosts, at the start and before a restart
   std::optional<Duration> grow_after{};      // the list has been the same for so long; nothing: no attempt ends to grow
@@ -70,7 +71,7 @@ struct DiscoveryOptions {
   std::optional<std::uint32_t> ranks_per_host{};  // of hosts that come; nothing: one for each slot
 
   bool watches() const { return watch_hosts == Watch::Yes; }
-  bool is_on() const { return !script.empty() || watches(); }
+  bool is_on() const { return !script.empty() || watches() || callers == Callers::AnyTime; }
 };
 
 // Whose workers may outlive each other within an attempt.

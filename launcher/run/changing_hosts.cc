@@ -29,7 +29,8 @@ ChangingHosts::ChangingHosts(boost::asio::io_context& loop, const RestartOptions
       pool_(map, options.discovery.slots, Clock::now()),
       discovery_(loop, options.discovery,
                  {.listed = [this](const std::vector<plan::Host>& hosts) { listed(hosts); },
-                  .failed = [this](const Error& why) { failed(why); }}) {}
+                  .failed = [this](const Error& why) { failed(why); },
+                  .callers = [this] { return around_.callers(); }}) {}
 
 // Once is enough.
 void ChangingHosts::failed(const Error& why) {
@@ -40,15 +41,25 @@ void ChangingHosts::listed(const std::vector<plan::Host>& hosts) {
   if (hosts.empty()) return failed(Error(ErrorKind::Config, "the list of hosts is empty"));
   has_failed_ = false;
   const HostPool::News news = pool_.listed(hosts, around_.lost(), around_.may_come(), Clock::now());
-  if (!news.come.empty()) around_.say(told(news.come, "new in the list of hosts"));
-  if (!news.back.empty()) around_.say(told(news.back, "in the list of hosts again"));
-  if (!news.withdrawn.empty()) around_.say(told(news.withdrawn, "not in the list of hosts any more"));
-  for (const std::string& text : news.resized) around_.say(text);
+  tell(news);
   if (!news.come.empty() || !news.back.empty() || !news.withdrawn.empty()) {
     around_.changed({news.come, news.back, news.withdrawn});
   }
   for (const plan::MappedHost& host : news.reach) around_.come(host);
   around_.look();
+}
+
+// Of callers whoever has gone has been told of as lost.
+void ChangingHosts::tell(const HostPool::News& news) const {
+  if (options_.discovery.callers == DiscoveryOptions::Callers::AnyTime) {
+    if (!news.come.empty())
+      around_.say(fold_names(news.come) + (news.come.size() == 1 ? " has called" : " have called"));
+    return;
+  }
+  if (!news.come.empty()) around_.say(told(news.come, "new in the list of hosts"));
+  if (!news.back.empty()) around_.say(told(news.back, "in the list of hosts again"));
+  if (!news.withdrawn.empty()) around_.say(told(news.withdrawn, "not in the list of hosts any more"));
+  for (const std::string& text : news.resized) around_.say(text);
 }
 
 void ChangingHosts::add_newcomers(plan::JobMap& map) const {

@@ -33,7 +33,8 @@ class ChangingHosts {
     std::function<bool(HostId id)> is_ready;
     std::function<void(const std::string& text)> say;
     std::function<void(report::HostListChanged how)> changed;
-    std::function<void()> look;  // there has been an answer
+    std::function<void()> look;                          // there has been an answer
+    std::function<std::vector<plan::Host>()> callers{};  // that are here, where hosts call
   };
   // `options` outlive this. `map`: of the first plan.
   ChangingHosts(boost::asio::io_context& loop, const RestartOptions& options, const plan::JobMap& map, Around around);
@@ -63,6 +64,7 @@ class ChangingHosts {
  private:
   void listed(const std::vector<plan::Host>& hosts);
   void failed(const Error& why);
+  void tell(const HostPool::News& news) const;
   using Rule = Result<plan::JobMap> (ChangingHosts::*)(plan::JobMap map, const std::vector<HostId>& hosts) const;
   Result<plan::JobMap> by(Rule rule, plan::JobMap map, const std::vector<HostId>& out) const;
   Result<plan::JobMap> without(plan::JobMap map, const std::vector<HostId>& hosts) const;

@@ -31,11 +31,12 @@ std::vector<report::MpiOffer> offers_of(const report::HostCheck& found, plan::Mp
 
 }  // namespace
 
-Check::Check(const JobOptions& options, const plan::LaunchPlan& plan, const launch::AgentImage& image,
-             const RankLogs& logs, std::optional<dialin::HeadPlan> dial_in, Say say)
+Check::Check(boost::asio::io_context& loop, const JobOptions& options, const plan::LaunchPlan& plan,
+             const launch::AgentImage& image, const RankLogs& logs, std::optional<dialin::HeadPlan> dial_in, Say say)
     : options_(options),
       plan_(plan),
       logs_(logs),
+      loop_(loop),
       say_(std::move(say)),
       signals_(loop_, SIGINT, SIGTERM, SIGHUP),
       deadline_timer_(loop_.get_executor(), {.deadline = [this] { return machine_.deadline(); },

@@ -29,8 +29,8 @@ class Check final : private fleet::FleetListener {
 
   // What is given outlives the check. `dial_in`: the hosts call, and are told what judge() says of the report. `say`
   // tells people of callers.
-  Check(const JobOptions& options, const plan::LaunchPlan& plan, const launch::AgentImage& image, const RankLogs& logs,
-        std::optional<dialin::HeadPlan> dial_in, Say say);
+  Check(boost::asio::io_context& loop, const JobOptions& options, const plan::LaunchPlan& plan,
+        const launch::AgentImage& image, const RankLogs& logs, std::optional<dialin::HeadPlan> dial_in, Say say);
   ~Check() override;
 
   // Uses this thread as loop thread. Leave by _Exit() afterwards, as after Run::run(). Error (Internal): hosts cannot
@@ -80,7 +80,7 @@ class Check final : private fleet::FleetListener {
   const JobOptions& options_;
   const plan::LaunchPlan& plan_;
   const RankLogs& logs_;
-  boost::asio::io_context loop_{1};
+  boost::asio::io_context& loop_;
   Say say_;
   boost::asio::signal_set signals_;
   launch::DeadlineTimer deadline_timer_;

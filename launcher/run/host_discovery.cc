@@ -62,6 +62,10 @@ void HostDiscovery::arm(Duration after) {
 }
 
 void HostDiscovery::ask() {
+  if (options_.callers == DiscoveryOptions::Callers::AnyTime) {
+    arm(options_.interval);
+    return events_.listed(events_.callers());
+  }
   if (child_) {  // it has had its time
     end();
     return take(Error(ErrorKind::Timeout, "has not ended within " + format_duration(kLimit)));

@@ -1,4 +1,4 @@
-// Asks for the hosts again and again: a script, or the file of --hostfile.
+// Asks for the hosts again and again: a script, the file of --hostfile, or who has called.
 #pragma once
 #include <functional>
 #include <memory>
@@ -24,7 +24,8 @@ class HostDiscovery {
 
   struct Events {
     std::function<void(std::vector<plan::Host>)> listed;
-    std::function<void(const Error& why)> failed;  // there is no answer
+    std::function<void(const Error& why)> failed;        // there is no answer
+    std::function<std::vector<plan::Host>()> callers{};  // that are here
   };
   // `options` outlive this.
   HostDiscovery(boost::asio::io_context& loop, const DiscoveryOptions& options, Events events);

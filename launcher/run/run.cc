@@ -23,15 +23,25 @@ constexpr int kLastWordsMs = 1000;
 
 double unix_now() { return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count(); }
 
+std::vector<plan::Host> callers(const std::weak_ptr<dialin::Head>& of) {
+  std::vector<plan::Host> out;
+  const std::shared_ptr<dialin::Head> head = of.lock();
+  if (!head) return out;
+  for (const std::string& name : head->present()) out.push_back({.name = name, .user = {}, .slots = {}});
+  return out;
+}
+
 attempt::Terms first_terms(const JobOptions& options) {
   return {options.restart.max > 0 ? launch::Afterwards::Stay : launch::Afterwards::Leave, {}};
 }
 
 }  // namespace
 
-Run::Run(const JobOptions& options, plan::LaunchPlan plan, const launch::AgentImage& image, Records records,
-         Replan replan, std::optional<dialin::HeadPlan> dial_in)
+Run::Run(boost::asio::io_context& loop, const JobOptions& options, plan::LaunchPlan plan,
+         const launch::AgentImage& image, Records records, Replan replan, std::optional<dialin::HeadPlan> dial_in)
     : options_(options),
+      loop_(loop),
+      head_(dial_in ? dial_in->opened : nullptr),
       console_(loop_.get_executor(), tag_subjects(plan.map), options.output,
                {.drained = [this] { reader_caught_up(); }, .gone = [this](int sys_errno) { output_gone(sys_errno); }}),
       records_(std::move(records)),
@@ -61,7 +71,8 @@ Run::Run(const JobOptions& options, plan::LaunchPlan plan, const launch::AgentIm
                            },
                        .say = [this](const std::string& text) { console_.say(text); },
                        .changed = [this](report::HostListChanged how) { events_.tell(std::move(how)); },
-                       .look = [this] { look_for_growth(); }}),
+                       .look = [this] { look_for_growth(); },
+                       .callers = [this] { return callers(head_); }}),
       progress_(loop_.get_executor(), options.progress, attempt_->plan().map,
                 {.flow = [this] { return attempt_->workers().flow(); },
                  .say =

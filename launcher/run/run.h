@@ -38,9 +38,9 @@ class Run final : private attempt::AttemptOwner {
   // Makes the plan anew for hosts each of which goes by several names, and tells the user what he should know.
   using Replan = std::function<Result<plan::LaunchPlan>(std::span<const hosts::MachineNames> machines)>;
 
-  // `options` and `image` outlive the run. `dial_in`: the other hosts call, and are told how it ends.
-  Run(const JobOptions& options, plan::LaunchPlan plan, const launch::AgentImage& image, Records records, Replan replan,
-      std::optional<dialin::HeadPlan> dial_in = std::nullopt);
+  // `loop`, `options` and `image` outlive the run. `dial_in`: the other hosts call, and are told how it ends.
+  Run(boost::asio::io_context& loop, const JobOptions& options, plan::LaunchPlan plan, const launch::AgentImage& image,
+      Records records, Replan replan, std::optional<dialin::HeadPlan> dial_in = std::nullopt);
   ~Run() override;
 
   // To the end; answers the exit status of sml-run (EXIT STATUS in its manual). Uses this thread as loop thread. A name
@@ -87,7 +87,8 @@ class Run final : private attempt::AttemptOwner {
 
   const JobOptions& options_;
   const TimePoint began_ = Clock::now();
-  boost::asio::io_context loop_{1};
+  boost::asio::io_context& loop_;
+  std::weak_ptr<dialin::Head> head_;  // where hosts call, and may come later
   Console console_;
   report::EventFeed events_;  // whatever happens, for those who record or show it
   Records records_;

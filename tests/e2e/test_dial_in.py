@@ -474,9 +474,9 @@ class SameLineOnEveryHost(NoSsh):
         self.assert_status(head.finish(20), 143)
 
     def test_all_that_is_missing_is_told_at_once(self):
-        done = self.torchrun("algo-2", "--nnodes=2:4", secret=None).finish()
+        done = self.torchrun("algo-2", "--nnodes=4:2", secret=None).finish()
         self.assert_status(done, 2)
-        self.assertRegex(done.stderr, r"\Asml-run: 2 things are missing, or cannot be had: \(1\) --nnodes: \"2:4\" .*; "
+        self.assertRegex(done.stderr, r"\Asml-run: 2 things are missing, or cannot be had: \(1\) --nnodes: \"4:2\" .*; "
                                       r"\(2\) the hosts share no secret .*--make-secret.*\n\Z")
 
 

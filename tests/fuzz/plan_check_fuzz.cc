@@ -26,6 +26,7 @@ wire::Start honest_start(const std::string& address) {
 OwnPart own_part() {
   OwnPart part;
   part.host = "h";
+  part.health_check = "test -d /w";
   wire::App app;
   app.argv = {"python3", "train.py"};
   app.working_directory = "/w";
@@ -50,6 +51,7 @@ std::string honest_bytes(const OwnPart& own) {
   start.variables = {{kRank, {"A=10.0.0.1:29500"}}};
   std::string out;
   for (const wire::ToAgent& m : {wire::ToAgent(hello), wire::ToAgent(own.prepare), wire::ToAgent(start),
+                                 wire::ToAgent(wire::AskHealth{1, own.health_check, 1000, 0}),
                                  wire::ToAgent(wire::Ping{7}), wire::ToAgent(wire::StdinData{kRank, "in"}),
                                  wire::ToAgent(wire::StdinEof{kRank}), wire::ToAgent(wire::Stop{15, 1})}) {
     out += wire::encode(m);
@@ -64,7 +66,7 @@ struct Passed {
 
 Passed pass(const OwnPart& own, const std::string& bytes, std::size_t piece) {
   PlanCheck check(
-      [&own](const std::string& job, std::uint32_t) { return job == kJob ? std::optional(own) : std::nullopt; }, 1);
+      [&own](const HeadsChoice& choice) { return choice.job_id == kJob ? std::optional(own) : std::nullopt; }, 1);
   Passed out;
   for (std::size_t at = 0; at < bytes.size(); at += piece) {
     const auto fresh = std::span<const char>(bytes).subspan(at, std::min(piece, bytes.size() - at));
@@ -105,7 +107,15 @@ struct Looker {
   }
   void operator()(const wire::StdinData& m) const { require(hellos == 1 && m.rank == kRank); }
   void operator()(const wire::StdinEof& m) const { require(hellos == 1 && m.rank == kRank); }
+  void operator()(const wire::AskHealth& m) const {
+    require(hellos == 1 && (m.command.empty() || m.command == own.health_check));
+  }
   void operator()(const wire::EndLeft&) const { require(false); }
+  void operator()(const wire::AddWorkers&) const { require(false); }
+  void operator()(const wire::StartAdded&) const { require(false); }
+  void operator()(const wire::Return&) const { require(false); }
+  void operator()(const wire::HorovodCall&) const { require(false); }
+  void operator()(const wire::HorovodRound&) const { require(false); }
   template <class Message>
   void operator()(const Message&) const {
     require(hellos == 1);

@@ -420,7 +420,8 @@ void Job::run() {
 void Job::run_launcher() {
   Result<run::Records> records = run::Records::open(options_, plan_);
   const auto replan = [this](std::span<const hosts::MachineNames> machines) { return plan_anew(machines); };
-  run::Run run(options_, plan_, image_, std::move(*records), replan);
+  boost::asio::io_context loop{1};
+  run::Run run(loop, options_, plan_, image_, std::move(*records), replan);
   launcher_runs_ = true;
   exit_code_ = run.run();
   world->note("sml-run ends with " + std::to_string(*exit_code_));

@@ -172,9 +172,12 @@ TEST_CASE("dial-in: a host without a place is let in where hosts are only counte
   CHECK(list.free_places() == 2);
   CHECK(list.come(1));
   CHECK(list.come(2));
-  REQUIRE(list.refuse(hello));
-  CHECK(list.refuse(hello)->reason == Reason::Full);
-  CHECK(list.refuse(hello)->text == "the job has 3 hosts, and all of them are here");
+  CHECK(list.free_places() == 0);
+  CHECK(list.refuse_surplus(3).reason == Reason::Full);
+  CHECK(list.refuse_surplus(3).text == "the job has 3 hosts, and all of them are here");
+  list.resize(4);  // one more
+  CHECK(list.free_places() == 1);
+  CHECK(list.come(3));
   Introduction other = hello;
   other.plan = "other";
   CHECK(list.refuse(other)->reason == Reason::Plan);

@@ -436,6 +436,34 @@ TEST_CASE("a number of hosts that may vary is torchrun's word for the fewest and
   CHECK_FALSE(planned->options.host_count);
 }
 
+TEST_CASE("where each host is started by itself, too, and whoever calls later is let in", "[dialects]") {
+  const auto options = [](const std::string& line) {
+    CAPTURE(line);
+    CHECK(error_of(line) == "(accepted)");
+    const Result<Planned> planned = plan_of(line);
+    return planned ? planned->options : Options();
+  };
+  const Options of_torchrun = options(
+      "torchrun --nnodes 2:4 --rdzv-endpoint h0 --rdzv-conf last_call_timeout=5 --max-restarts 3 --nproc-per-node 2 p");
+  CHECK(of_torchrun.dial_in.hosts == 4U);
+  CHECK(of_torchrun.dial_in.least == 2U);
+  CHECK(of_torchrun.restart.least.hosts == 2U);
+  CHECK(of_torchrun.dial_in.last_call == std::chrono::seconds(5));
+  CHECK(of_torchrun.restart.discovery.grow_after == Duration::zero());
+  CHECK(options("torchrun --nnodes 2:4 --rdzv-endpoint h0 --grow-after 9s p").restart.discovery.grow_after ==
+        std::chrono::seconds(9));
+  const Options own = options("sml-run --nnodes 2:4 --head h0 p");
+  CHECK(own.dial_in.least == 2U);
+  CHECK(own.dial_in.last_call == std::chrono::seconds(30));
+  CHECK_FALSE(own.restart.discovery.grow_after);
+  CHECK_FALSE(options("sml-run --nnodes 2:2 --head h0 p").dial_in.least);
+  CHECK_FALSE(options("torchrun --nnodes 3:3 --rdzv-endpoint h0 p").dial_in.least);
+  const Options named = options("sml-run --nnodes 1:4 -H a,b p");
+  CHECK_FALSE(named.dial_in.hosts);
+  CHECK(named.restart.least.hosts == 1U);
+  CHECK(named.restart.most_hosts == 4U);
+}
+
 TEST_CASE("an elastic job of deepspeed is one of 100 restarts, with as few hosts as it says", "[dialects]") {
   const auto restart = [](const std::string& words) {
     const Result<Planned> planned = plan_of("deepspeed --hostfile /job/hostfile " + words + " train.py");
@@ -538,11 +566,12 @@ TEST_CASE("all that a line of torchrun lacks is told at once", "[dialects]") {
     return parsed.has_error() ? parsed.error().message() : "(accepted)";
   };
   CHECK(
-      said({"--nnodes", "1:2", "--rdzv-endpoint", "h", "p"}) ==
-      "2 things are missing, or cannot be had: (1) --nnodes: \"1:2\" is not one number; the hosts of a job are fixed; "
-      "(2) the hosts share no secret by which they know each other: make one");
-  CHECK(said({"--nnodes", "1:2", "--rdzv-endpoint", "h", "--secret-file", "f", "p"}) ==
-        "--nnodes: \"1:2\" is not one number; the hosts of a job are fixed");
+      said({"--nnodes", "2:1", "--rdzv-endpoint", "h", "p"}) ==
+      "2 things are missing, or cannot be had: (1) --nnodes: \"2:1\" is not a number of hosts, or MIN:MAX with MIN not "
+      "above MAX; (2) the hosts share no secret by which they know each other: make one");
+  CHECK(said({"--nnodes", "1:x", "--rdzv-endpoint", "h", "--secret-file", "f", "p"}) ==
+        "--nnodes: \"1:x\" is not a number of hosts, or MIN:MAX with MIN not above MAX");
+  CHECK(said({"--nnodes", "1:2", "--rdzv-endpoint", "h", "--secret-file", "f", "p"}) == "(accepted)");
   CHECK(said({"--nnodes", "1", "--max-restarts", "3", "p"}) == "(accepted)");
   CHECK(said({"--nnodes", "2", "--rdzv-endpoint", "h", "p"}) ==
         "(accepted)");  // the secret is asked for where it is read
@@ -846,14 +875,16 @@ TEST_CASE("what cannot be had is an error that says why", "[dialects]") {
        "--nnodes 2: name the hosts with -H HOST:SLOTS,... or --hostfile, and start this once; or start it on each of "
        "them, with --rdzv-endpoint HOST:PORT"},
       {"torchrun --nnodes 1:4 --max-restarts 3 train.py",
-       "2 things are missing, or cannot be had: (1) --nnodes: \"1:4\" is not one number; the hosts of a job are fixed; "
-       "(2) --nnodes 4: name the hosts with -H "
-       "HOST:SLOTS,... or --hostfile, and start this once; or start it on each of them, with --rdzv-endpoint "
-       "HOST:PORT"},
+       "--nnodes 1:4: name the hosts with -H HOST:SLOTS,... or --hostfile, and start this once; or start it on each of "
+       "them, with --rdzv-endpoint HOST:PORT"},
       {"torchrun --nnodes 2 --rdzv-endpoint h:1 --rdzv-conf join_timeout=soon train.py",
        "--rdzv-conf: \"soon\" is not a number of seconds for join_timeout"},
-      {"torchrun --nnodes 1:4 --rdzv-endpoint h train.py",
-       "--nnodes: \"1:4\" is not one number; the hosts of a job are fixed"},
+      {"torchrun --nnodes 4:1 --rdzv-endpoint h train.py",
+       "--nnodes: \"4:1\" is not a number of hosts, or MIN:MAX with MIN not above MAX"},
+      {"torchrun --nnodes 1:4 --rdzv-endpoint h --node-rank 2 train.py",
+       "--node-rank: where the number of hosts may vary they have their places as they come; leave it out"},
+      {"torchrun --nnodes 1:4 --rdzv-endpoint h --rdzv-conf last_call_timeout=soon train.py",
+       "--rdzv-conf: \"soon\" is not a number of seconds for last_call_timeout"},
       {"torchrun --node-rank 1 train.py",
        "--node-rank: \"1\" is not 0; sml-run is called once, on one host, and starts the workers of all"},
       {"torchrun --redirects 4 train.py",
@@ -877,7 +908,7 @@ TEST_CASE("what cannot be had is an error that says why", "[dialects]") {
        "3 hosts are asked for (--host-count or --nnodes), but there are only 2, from --hostfile /job/hostfile; name "
        "more with -H or --hostfile"},
       {"sml-run --host-count 0 ./app", "--host-count: \"0\" is not a whole number from 1 to 100000"},
-      {"sml-run --nnodes 1:4 -H a,b ./app", "--nnodes: \"1:4\" is not one number; the hosts of a job are fixed"},
+      {"sml-run --nnodes 3:2 --head h ./app", "--nnodes: \"3:2\" is not N, or MIN:MAX with MIN not above MAX"},
       {"sml-run -m mod", "unknown option -m; sml-run --help all lists them"},
   };
   for (const Row& row : rows) {

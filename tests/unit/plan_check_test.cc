@@ -1,7 +1,9 @@
 #include "launcher/dialin/plan_check.h"
 #include "launcher/dialin/agent_traces.h"
 
+#include "common/plan/regroup.h"
 #include "launcher/attempt/session_plans.h"
+#include "launcher/inputs/host_source.h"
 #include "tests/support/catch.h"
 
 using namespace sml;
@@ -11,9 +13,9 @@ namespace {
 
 const std::string kJob = "sml-0123";
 
-plan::LaunchPlan plan_of_two(std::set<plan::Preset> presets = {}) {
+plan::LaunchPlan plan_of(std::uint32_t hosts, std::set<plan::Preset> presets = {}) {
   plan::HostList list;
-  for (const char* name : {"host-0", "host-1"}) list.hosts.push_back({.name = name, .user = {}, .slots = 2});
+  for (std::uint32_t i = 0; i < hosts; ++i) list.hosts.push_back({.name = name_of_place(i), .user = {}, .slots = 2});
   plan::LaunchPlan plan;
   plan.map = *plan::map_job(list, std::nullopt, plan::Oversubscribe::No);
   plan.job.job_id = kJob;
@@ -24,6 +26,8 @@ plan::LaunchPlan plan_of_two(std::set<plan::Preset> presets = {}) {
   plan.presets = std::move(presets);
   return plan;
 }
+
+plan::LaunchPlan plan_of_two(std::set<plan::Preset> presets = {}) { return plan_of(2, std::move(presets)); }
 
 std::vector<wire::RankVariables> variables_of(const plan::LaunchPlan& plan, const std::vector<std::string>& addresses,
                                               std::uint16_t port) {
@@ -51,8 +55,7 @@ OwnPart part_of(const plan::LaunchPlan& plan) {
 }
 
 PlanCheck check_of(const OwnPart& part) {
-  return {[part](const std::string& job, std::uint32_t) { return job == kJob ? std::optional(part) : std::nullopt; },
-          1};
+  return {[part](const HeadsChoice& choice) { return choice.job_id == kJob ? std::optional(part) : std::nullopt; }, 1};
 }
 
 std::string feed(PlanCheck& check, const wire::ToAgent& message) {
@@ -161,7 +164,7 @@ TEST_CASE("dial-in: a head gives no other place than the host's own, or none but
   Settings own;
   own.hosts = {"host-0", "host-1", "host-2"};
   own.own_index = 1;
-  const auto allowed = [&own](std::uint32_t place) { return PlanCheck::check_place(place, own).has_value(); };
+  const auto allowed = [&own](std::uint32_t place) { return PlanCheck::check_welcome({place, 3}, own).has_value(); };
   CHECK(allowed(1));
   CHECK_FALSE(allowed(2));
   own.place = PlaceRule::ChosenByHead;
@@ -169,8 +172,68 @@ TEST_CASE("dial-in: a head gives no other place than the host's own, or none but
   CHECK(allowed(2));
   CHECK_FALSE(allowed(0));
   CHECK_FALSE(allowed(3));
-  CHECK(PlanCheck::check_place(3, own).error().message() ==
+  CHECK(PlanCheck::check_welcome({3, 3}, own).error().message() ==
         "the head wants what this host has not been asked for: place 3 among the 3 hosts");
+  CHECK(PlanCheck::check_welcome({1, 2}, own).error().message() ==
+        "the head wants what this host has not been asked for: a job of 2 hosts, and this host knows one of 3");
+  own.least_hosts = 2;
+  CHECK(PlanCheck::check_welcome({1, 2}, own).has_value());
+  CHECK(PlanCheck::check_welcome({4, 5}, own).has_value());  // others have gone
+  CHECK(PlanCheck::check_welcome({2, 2}, own).has_error());
+  CHECK(PlanCheck::check_welcome({0, 1}, own).error().message() ==
+        "the head wants what this host has not been asked for: a job of 1 hosts, and this host knows one of 2 to 3");
+}
+
+TEST_CASE("dial-in: a host that comes while others run waits first, and then has a part in what they make") {
+  plan::LaunchPlan three = plan_of(3);
+  three.calls.emplace();
+  const auto reckoned = [&three](const HeadsChoice& choice) {
+    plan::LaunchPlan plan = three;
+    plan.job.attempt = choice.attempt - 1;
+    if (!choice.order.empty()) plan.map = *plan::arrange(plan.map, choice.order);
+    plan.map = *plan::regroup(plan.map, choice.idle, {.hosts = 1, .ranks = {}});
+    OwnPart part;
+    part.host = "host-2";
+    for (const launch::AgentSession::Plan& session : attempt::session_plans(plan, {})) {
+      if (session.host == HostId(2)) part.prepare = session.prepare_remote;
+    }
+    if (part.prepare.apps.empty()) {
+      const plan::MappedHost& own = plan.map.hosts[plan.map.places()[2].value()];
+      part.prepare = attempt::spare_plan(own, plan, {}).prepare_remote;
+    }
+    return std::optional(part);
+  };
+  wire::Hello greeting = hello();
+  greeting.host = "host-2";
+  plan::LaunchPlan two = plan_of_two();  // the head's, which has not had the third
+  two.calls.emplace();
+  two.job.attempt = 3;
+  const wire::Prepare waits = attempt::spare_plan(three.map.hosts[2], two, {}).prepare_remote;
+  CHECK(waits.order == std::vector{HostId(0), HostId(1), HostId(2)});
+  CHECK(waits.idle == std::vector{HostId(2)});
+  plan::LaunchPlan later = two;  // the second has been lost, and the third takes its place
+  later.job.attempt = 6;
+  later.map.hosts.push_back(three.map.hosts[2]);
+  later.map.hosts[2].duty = plan::HostDuty::Spare;
+  later.map.hosts[2].ranks.clear();
+  later.map = *plan::regroup(later.map, std::array{HostId(1)}, {});
+  const wire::Prepare works = attempt::session_plans(later, {})[1].prepare_remote;
+  CHECK(works.order == std::vector{HostId(0), HostId(2), HostId(1)});
+  for (const AttemptLimit limit : {AttemptLimit(1), kAnyAttempt}) {
+    PlanCheck check(reckoned, limit);
+    REQUIRE(feed(check, greeting).empty());
+    if (limit == 1) {
+      CHECK(feed(check, waits) == kRefused + "attempt 4 after attempt 0");
+      continue;
+    }
+    CHECK(feed(check, waits).empty());
+    CHECK(feed(check, start_at("10.0.0.1")) == kRefused + "a start out of turn");
+    PlanCheck again(reckoned, limit);
+    REQUIRE(feed(again, greeting).empty());
+    REQUIRE(feed(again, waits).empty());
+    CHECK(feed(again, works).empty());
+    CHECK(feed(again, start_at("10.0.0.1")).empty());
+  }
 }
 
 TEST_CASE("dial-in: a head ends nothing that an earlier agent has left") {
@@ -298,7 +361,7 @@ TEST_CASE("dial-in: a restart is what this host makes of its number, one after t
     return part_of(plan);
   };
   const auto check = [&] {
-    return PlanCheck([&](const std::string&, std::uint32_t attempt) { return std::optional(reckoned(attempt)); }, 2);
+    return PlanCheck([&](const HeadsChoice& choice) { return std::optional(reckoned(choice.attempt)); }, 2);
   };
   PlanCheck good = check();
   CHECK(feed(good, hello()).empty());

@@ -48,6 +48,35 @@ TEST_CASE("regroup: a host that is let back waits, and takes a place again") {
   CHECK((*regroup(map, std::vector{kB}, {})).hosts[1].host.name == "a");
 }
 
+TEST_CASE("regroup: hosts in another order have ranks by it") {
+  RankLayout by_host;
+  by_host.map_by = MapBy::Host;
+  const JobMap map = map_of("a:2,b:1,c:2", 0, by_host);
+  CHECK(text_of(*arrange(map, std::vector{kA, kB, kC})) == text_of(map));  // as it was
+  const JobMap other = *arrange(map, std::vector{kC, kA, kB});
+  CHECK(text_of(other) == "c: 0 1; a: 2 3; b: 4;");
+  CHECK(other.ranks[2].group_rank == 1);
+  CHECK(other.ranks[2].host == HostIndex(1));
+  CHECK(other.ranks[3].local_rank == LocalRank(1));
+  CHECK(other.ranks[3].cross_rank == 1);
+  for (const std::vector<HostId>& bad :
+       {std::vector<HostId>{}, {kA, kB}, {kA, kA, kB}, {kA, kB, kD}, {kA, kB, kC, kD}}) {
+    CHECK(arrange(map, bad).has_error());
+  }
+}
+
+TEST_CASE("regroup: what a host reckons that is told of order and idle hosts is what whoever chose them has") {
+  JobMap chosen = map_of("a:2,b:2,c:2,d:2", 1);
+  chosen = *regroup(chosen, std::vector{kB}, {});
+  chosen = *regroup(chosen, std::vector{kB, kC}, {.hosts = 1, .ranks = {}});
+  std::vector<HostId> order;
+  for (const MappedHost& host : chosen.hosts) order.push_back(host.id);
+  const JobMap all = map_of("a:2,b:2,c:2,d:2", 0);
+  const JobMap reckoned = *regroup(*arrange(all, order), std::vector{kB, kC}, {.hosts = 1, .ranks = {}});
+  CHECK(text_of(reckoned) == "a: 0 1; d: 2 3;");
+  CHECK(reckoned.ranks == chosen.ranks);
+}
+
 TEST_CASE("regroup: a spare takes the place of a lost host, and all numbers stay") {
   const JobMap before = map_of("a:2,b:2,c:2,d:2,e:2", 1);
   for (const HostId lost : {kA, kB, kD}) {

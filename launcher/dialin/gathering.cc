@@ -1,0 +1,106 @@
+#include "launcher/dialin/gathering.h"
+
+#include <algorithm>
+#include <csignal>
+#include <utility>
+
+#include "common/core/exit_status.h"
+#include "common/core/text.h"
+#include "common/os/spawn.h"
+
+namespace sml::dialin {
+
+Gathering::Gathering(boost::asio::io_context& loop, Settings settings, Duration patience, Latecomers latecomers,
+                     std::function<void(const std::string& text)> say)
+    : loop_(loop),
+      settings_(std::move(settings)),
+      patience_(patience),
+      latecomers_(latecomers),
+      say_(std::move(say)),
+      threads_(1, 1),
+      timer_(loop),
+      signals_(loop),
+      last_call_(settings_.least_hosts.value_or(1), static_cast<std::uint32_t>(settings_.hosts.size()), patience,
+                 settings_.last_call, Clock::now()) {}
+
+Gathering::~Gathering() { threads_.leave(); }
+
+Result<std::uint32_t> Gathering::run(HeadPlan plan) {
+  ::signal(SIGPIPE, SIG_IGN);
+  Result<std::unique_ptr<Head>> head = make_head(loop_.get_executor(), threads_.pool(), std::move(plan),
+                                                 {.say = say_,
+                                                  .come = [] {},
+                                                  .stop_asked = [](const std::string&, int) {},
+                                                  .gathered = [this](std::uint32_t hosts) { counted(hosts); }});
+  if (!head) {
+    exit_code_ = exit_code_of(head.error().kind());
+    return head.error();
+  }
+  head_ = std::move(*head);
+  head_->begin();
+  const std::vector<int> ignored = os::ignored_signals();
+  for (const int signo : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) {
+    if (std::find(ignored.begin(), ignored.end(), signo) == ignored.end()) signals_.add(signo);
+  }
+  signals_.async_wait([this](boost::system::error_code error, int signo) {
+    if (error) return;
+    failure_ = Error(ErrorKind::Lost, "stopped by " + signal_name(signo) + " before the job had begun");
+    exit_code_ = 128 + signo;
+    loop_.stop();
+  });
+  counted(1);
+  loop_.run();
+  loop_.restart();
+  timer_.cancel();
+  signals_.cancel();
+  signals_.clear();
+  if (!failure_) return last_call_.hosts();
+  tell_end({static_cast<std::uint8_t>(exit_code_), failure_->message(), {}});
+  return *failure_;
+}
+
+void Gathering::give_up(const Error& why) {
+  exit_code_ = exit_code_of(why.kind());
+  tell_end({static_cast<std::uint8_t>(exit_code_), why.message(), {}});
+}
+
+void Gathering::counted(std::uint32_t hosts) {
+  if (last_call_.count(hosts, Clock::now()) == LastCall::Enough::JustNow && hosts < settings_.hosts.size()) {
+    say_(sml::counted(hosts, "host") + (hosts == 1 ? " is" : " are") + " here, which will do; " +
+         std::to_string(settings_.hosts.size() - hosts) + " more may come for " + format_duration(settings_.last_call) +
+         " (--last-call)");
+  }
+  look();
+}
+
+void Gathering::look() {
+  if (!head_ || failure_) return;
+  const LastCall::Answer answer = last_call_.at(Clock::now());
+  if (answer == LastCall::Answer::Wait) return await_time();
+  if (answer == LastCall::Answer::Begin) {
+    settings_.least_hosts.reset();
+    head_->set_hosts(last_call_.hosts(), latecomers_);
+  } else {
+    failure_ = Error(ErrorKind::Timeout, "after " + format_duration(patience_) + " there are " +
+                                             sml::counted(last_call_.hosts(), "host") + ", fewer than the " +
+                                             std::to_string(*settings_.least_hosts) + " that the job needs")
+                   .with_hint("--start-timeout waits longer");
+    exit_code_ = exit_code_of(failure_->kind());
+  }
+  loop_.stop();
+}
+
+void Gathering::await_time() {
+  timer_.expires_at(last_call_.deadline());
+  timer_.async_wait([this](boost::system::error_code error) {
+    if (!error) look();
+  });
+}
+
+void Gathering::tell_end(const JobEnd& end) {
+  head_->end(end, std::nullopt, [this] { loop_.stop(); });
+  loop_.run();
+  loop_.restart();
+}
+
+}  // namespace sml::dialin

@@ -1,0 +1,59 @@
+// The head of a job whose number of hosts may vary, before the job is planned: waits for those that call.
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/signal_set.hpp>
+#include <boost/asio/steady_timer.hpp>
+
+#include "common/core/clock.h"
+#include "common/core/error.h"
+#include "launcher/dialin/head.h"
+#include "launcher/dialin/last_call.h"
+#include "launcher/launch/waiting_threads.h"
+
+namespace sml::dialin {
+
+// Outlives the head that it has opened.
+class Gathering {
+ public:
+  // `loop` is this one's during run(), and another's afterwards. `patience`: for the least that the job needs.
+  Gathering(boost::asio::io_context& loop, Settings settings, Duration patience, Latecomers latecomers,
+            std::function<void(const std::string& text)> say);
+  ~Gathering();
+
+  // Takes the plan of the head, and answers how many hosts there are, this one with them; the head stands open then,
+  // and has given them their places. Error (Timeout): there were too few in time; (Lost): INT, TERM, HUP or QUIT has
+  // come; (Internal): the TLS library refuses. Whoever waits has been told of these.
+  Result<std::uint32_t> run(HeadPlan plan);
+  const std::shared_ptr<Head>& head() const { return head_; }
+  // After an error: of sml-run.
+  int exit_code() const { return exit_code_; }
+  // The job cannot begin after all: tells those who wait for it.
+  void give_up(const Error& why);
+
+ private:
+  void counted(std::uint32_t hosts);
+  void look();
+  void await_time();
+  void tell_end(const JobEnd& end);
+
+  boost::asio::io_context& loop_;
+  Settings settings_;
+  Duration patience_;
+  Latecomers latecomers_;
+  std::function<void(const std::string& text)> say_;
+  launch::WaitingThreads threads_;
+  boost::asio::steady_timer timer_;
+  boost::asio::signal_set signals_;
+  LastCall last_call_;
+  std::shared_ptr<Head> head_;
+  std::optional<Error> failure_;
+  int exit_code_ = 0;
+};
+
+}  // namespace sml::dialin

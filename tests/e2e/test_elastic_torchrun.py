@@ -1,0 +1,162 @@
+"""torchrun --nnodes MIN:MAX on every host: who comes makes the job, and it goes on without hosts that are lost."""
+import signal
+
+from harness import SML_RUN, TRAIN_DDP, poll
+from test_dial_in import PATH, SECRET, NoSsh
+
+SHOW = "import os; print(*(os.environ[n] for n in ('GROUP_RANK', 'RANK', 'WORLD_SIZE', 'TORCHELASTIC_RESTART_COUNT')), " \
+       "os.uname().nodename, flush=True)\n"
+ENOUGH = SHOW + "import time\nif os.environ['WORLD_SIZE'] != '6' or os.environ['TORCHELASTIC_RESTART_COUNT'] == '0': time.sleep(600)\n"
+WAITS = SHOW + "import time\nif os.environ['TORCHELASTIC_RESTART_COUNT'] == '0': time.sleep(600)\n"
+
+
+class Range(NoSsh):
+    hosts = 4
+    port = 29511
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        for name in cls.bed.names():
+            cls.bed.exec(name, ["ln", "-s", SML_RUN, "/run/torchrun"])
+            cls.bed.put(name, "/run/show.py", SHOW)
+            cls.bed.put(name, "/run/waits.py", WAITS)
+            cls.bed.put(name, "/run/enough.py", ENOUGH)
+
+    def torchrun(self, name, *options, nnodes="2:4", last_call=2, program=("/run/show.py",), env=None):
+        words = [f"--nnodes={nnodes}", "--nproc-per-node=2", "--rdzv-backend=c10d", f"--rdzv-endpoint=algo-2:{self.port}",
+                 f"--rdzv-conf=last_call_timeout={last_call}", *options, *program]
+        variables = {"PATH": PATH, "HOME": "/nonexistent", "SML_JOB_SECRET": SECRET, **(env or {})}
+        return self.enterContext(self.bed.sml_run_popen(name, *words, binary_path="/run/torchrun", env=variables))
+
+    def rows(self, done):
+        return sorted(done.stdout.splitlines())
+
+    def await_workers(self, host):
+        def workers():
+            return [p for p in self.bed.ps(host) if p["cmd"].endswith(".py") and "torchrun" not in p["cmd"]]
+        self.assertTrue(poll(lambda: len(workers()) >= 2, 30))
+
+    def test_those_that_have_come_at_the_last_call_make_the_job(self):
+        done = self.ends([self.torchrun(name) for name in ("algo-2", "algo-4", "algo-1")], 0)
+        self.assertEqual(self.rows(done[0]), ["0 0 6 0 algo-2", "0 1 6 0 algo-2", "1 2 6 0 algo-1", "1 3 6 0 algo-1",
+                                              "2 4 6 0 algo-4", "2 5 6 0 algo-4"])
+        self.assertIn("1 to 3 others are to call its port", done[0].stderr)
+        self.assertIn("2 hosts are here, which will do; 2 more may come for 2 s (--last-call)", done[0].stderr)
+        self.assertIn("this is host-2 of 3 hosts", done[1].stderr)
+
+    def test_nobody_is_waited_for_when_all_are_there(self):
+        done = self.ends([self.torchrun(name, last_call=600) for name in self.bed.names()], 0, timeout=30)
+        self.assertEqual(len(self.rows(done[1])), 8)
+
+    def test_one_host_may_do(self):
+        done = self.torchrun("algo-2", nnodes="1:4", last_call=0).finish(20)
+        self.assert_status(done, 0)
+        self.assertEqual(self.rows(done), ["0 0 2 0 algo-2", "0 1 2 0 algo-2"])
+
+    def test_unmodified_training(self):
+        program = (TRAIN_DDP, "--epochs", "1", "--points", "512")
+        done = self.ends([self.torchrun(name, program=program) for name in ("algo-1", "algo-2", "algo-3")], 0, timeout=200)
+        self.assertIn("equal parameters on 6 ranks", done[1].stdout)
+
+    def test_too_few_end_with_a_reason_everywhere(self):
+        jobs = [self.torchrun(name, "--rdzv-conf=join_timeout=3", nnodes="3:4") for name in ("algo-2", "algo-1")]
+        head, other = self.ends(jobs, 125)
+        why = "after 3 s there are 2 hosts, fewer than the 3 that the job needs"
+        self.assertIn(why, head.stderr)
+        self.assertIn("the job has ended: " + why, other.stderr)
+
+    def test_a_lost_host_is_left_behind(self):
+        jobs = [self.torchrun(name, "--max-restarts=2", program=("/run/waits.py",), env={"SML_HEARTBEAT_TIMEOUT": "3s"})
+                for name in ("algo-2", "algo-1", "algo-3")]
+        self.await_workers("algo-1")
+        jobs[1].kill()
+        head, gone, other = [job.finish(60) for job in jobs]
+        self.assert_status(head, 0)
+        self.assert_status(other, 0)
+        self.assertEqual([row for row in self.rows(head) if row.split()[3] == "1"],
+                         ["0 0 4 1 algo-2", "0 1 4 1 algo-2", "1 2 4 1 algo-3", "1 3 4 1 algo-3"])
+        self.assertIn("the job goes on with 4 ranks on 2 hosts, without host-1", head.stderr)
+
+    def test_a_stop_while_hosts_are_waited_for_ends_all(self):
+        head, other = self.torchrun("algo-2", nnodes="3:4"), self.torchrun("algo-1", nnodes="3:4")
+        self.assertTrue(poll(lambda: self.calls("algo-1", "torchrun"), 20))
+        self.assertTrue(poll(lambda: self.calls("algo-2", "torchrun"), 20))
+        head.send_signal(signal.SIGINT)
+        head, other = self.ends([head, other], 130)
+        self.assertIn("stopped by SIGINT before the job had begun", head.stderr)
+
+    def test_one_that_comes_later_is_told_so(self):
+        jobs = [self.torchrun(name, last_call=0, program=("/run/waits.py",)) for name in ("algo-2", "algo-1")]
+        self.await_workers("algo-1")
+        late = self.torchrun("algo-3", program=("/run/waits.py",)).finish(20)
+        self.assert_status(late, 125)
+        self.assertIn("the head turns this host away: the job has 2 hosts, and all of them are here", late.stderr)
+        jobs[0].terminate()
+        self.ends(jobs, 143)
+
+    def test_another_range_is_refused(self):
+        head = self.torchrun("algo-2", nnodes="2:4")
+        other = self.torchrun("algo-1", nnodes="1:4").finish(20)
+        self.assert_status(other, 125)
+        self.assertIn("it reckons with other hosts", other.stderr)
+        head.terminate()
+        self.assert_status(head.finish(20), 143)
+
+    def test_each_host_has_the_same_workers(self):
+        done = self.torchrun("algo-3", "--map-by", "node").finish(20)
+        self.assert_status(done, 2)
+        self.assertIn("--nnodes 2:4: each host has the workers of --nproc-per-node; --np, --npernode, --map-by and --rankfile "
+                      "cannot be given with it", done.stderr)
+
+    def test_places_are_not_given_by_the_line(self):
+        done = self.torchrun("algo-3", "--node-rank=2").finish(20)
+        self.assert_status(done, 2)
+        self.assertIn("--node-rank: where the number of hosts may vary they have their places as they come; leave it out",
+                      done.stderr)
+
+    def test_one_that_comes_later_is_let_in_by_a_restart_that_counts_for_nothing(self):
+        def start(name):
+            return self.torchrun(name, "--max-restarts=1", last_call=0, nnodes="2:3", program=("/run/waits.py",))
+        jobs = [start(name) for name in ("algo-2", "algo-1")]
+        self.await_workers("algo-1")
+        jobs.append(start("algo-3"))
+        head, _, late = self.ends(jobs, 0)
+        self.assertIn("host-2 has called", head.stderr)
+        self.assertIn("this is host-2 of 3 hosts", late.stderr)
+        self.assertEqual([row for row in self.rows(head) if row.split()[3] == "1"],
+                         [f"{rank // 2} {rank} 6 1 {name}" for rank, name in enumerate(("algo-2",) * 2 + ("algo-1",) * 2 + ("algo-3",) * 2)])
+
+    def test_one_that_is_lost_may_come_again(self):
+        def start(name):
+            return self.torchrun(name, "--max-restarts=1", last_call=1, nnodes="2:3", program=("/run/enough.py",))
+        jobs = [start(name) for name in ("algo-2", "algo-1", "algo-3")]
+        self.await_workers("algo-1")
+        jobs[1].kill()
+        jobs[1].finish(20)
+        jobs[1] = start("algo-1")
+        head, again, _ = self.ends(jobs, 0)
+        self.assertIn("host-3 takes the place of host-1, with its 2 ranks", head.stderr)
+        self.assertIn("this is host-3 of 4 hosts", again.stderr)
+        last = max(row.split()[3] for row in self.rows(head))
+        self.assertEqual([row for row in self.rows(head) if row.split()[3] == last],
+                         [f"{rank // 2} {rank} 6 {last} {name}"
+                          for rank, name in enumerate(("algo-2",) * 2 + ("algo-1",) * 2 + ("algo-3",) * 2)])
+
+    def test_one_that_begins_alone_may_get_company(self):
+        """As PyTorchJob has it: the operator says all by variables."""
+        env = {"PET_NNODES": "1:3", "PET_RDZV_BACKEND": "c10d", "PET_RDZV_ENDPOINT": f"algo-2:{self.port}",
+               "PET_NPROC_PER_NODE": "3", "PET_MAX_RESTARTS": "3", "PET_RDZV_CONF": "last_call_timeout=0", "PATH": PATH,
+               "HOME": "/nonexistent", "SML_JOB_SECRET": SECRET}
+
+        def start(name):
+            return self.enterContext(self.bed.sml_run_popen(name, "/run/enough.py", binary_path="/run/torchrun", env=env))
+        head = start("algo-2")
+        self.await_workers("algo-2")
+        head, late = self.ends([head, start("algo-3")], 0)
+        self.assertEqual([row for row in self.rows(head) if row.split()[3] == "1"],
+                         [f"{rank // 3} {rank} 6 1 {name}" for rank, name in enumerate(("algo-2",) * 3 + ("algo-3",) * 3)])
+
+    def test_a_check_takes_part_in_the_same_way(self):
+        done = self.ends([self.torchrun(name, "--check", last_call=1) for name in ("algo-2", "algo-1")], 0)
+        self.assertIn("the job would start", done[0].stderr)
