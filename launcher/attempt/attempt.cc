@@ -431,6 +431,7 @@ void Attempt::handle(fleet::Host& host, const Message& m) {
     worker_ended(host, m);
   } else if constexpr (std::is_same_v<Message, wire::Cleared>) {
     for (const std::string& left : m.left) facts_.left_behind.push_back(host.name() + ": " + show(left));
+    if (!m.left.empty()) host.lost = true;  // whatever they hold, a further attempt would miss
     late_.freed();
     if (host.position == 0 && terms_.afterwards == launch::Afterwards::Leave) meeting_.release_stores();
     look_for_end();

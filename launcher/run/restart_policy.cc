@@ -29,8 +29,9 @@ std::string lasting_reason(const PastAttempt& last) {
   const bool mends = last.cause == Decider::Worker || last.cause == Decider::Stalled || last.cause == Decider::Host ||
                      last.cause == Decider::Regroup;
   if (!mends) return "that is not for another attempt to mend";
-  if (!last.no_hosts.empty()) return last.no_hosts;
-  if (last.left_behind) return "processes of this attempt could not be ended";
+  if (!last.no_hosts.empty()) {
+    return (last.left_behind ? "processes of this attempt could not be ended; " : "") + last.no_hosts;
+  }
   if (!last.status || !is_lasting(*last.status)) return "";
   return "status " + std::to_string(exit_code_of(*last.status)) + " would come again";
 }

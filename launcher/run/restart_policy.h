@@ -30,7 +30,7 @@ struct PastAttempt {
   TimePoint ended;
   report::Decider cause = report::Decider::Success;
   std::optional<ExitStatus> status{};  // of the worker that decided
-  bool left_behind = false;            // processes of it could not be ended
+  bool left_behind = false;            // processes of it could not be ended, on hosts that are out for that
   bool is_last = false;                // it was ended so that the job ends
   bool host_is_out = false;            // of the cause Host: it is lost, so that another attempt would do without it
   bool is_free = false;                // the attempt that follows is no restart: its workers had not been started

@@ -2,8 +2,16 @@
 import json
 import pathlib
 
-from harness import HostsCase, poll
+from harness import PYTHON, HostsCase, poll
 
+# Of a process that this one traces, and never looks at again, the end is not seen by who waits for it.
+HOLD = """import ctypes, sys, time
+libc = ctypes.CDLL(None, use_errno=True)
+libc.ptrace.argtypes = [ctypes.c_long] * 4
+if libc.ptrace(0x4206, int(sys.argv[1]), 0, 0x40): sys.exit(1)  # PTRACE_SEIZE; its end is reported
+print("holds", flush=True)
+time.sleep(600)
+"""
 PLACES = ('echo "$SML_ATTEMPT $RANK $LOCAL_RANK $GROUP_RANK $WORLD_SIZE $SML_HOST"; '
           'if [ $SML_ATTEMPT = 1 ]; then echo runs; sleep 600; fi')
 
@@ -42,6 +50,21 @@ class Spares(HostsCase):
     def places(self, done, attempt):
         rows = [line.split() for line in done.stdout.splitlines() if line != "runs"]
         return sorted([*map(int, row[1:5]), row[5]] for row in rows if row[0] == str(attempt))
+
+    def test_a_spare_takes_the_place_of_a_host_where_processes_cannot_be_ended(self):
+        program = 'echo "$SML_ATTEMPT $RANK $LOCAL_RANK $GROUP_RANK $WORLD_SIZE $SML_HOST"; [ $SML_ATTEMPT != 1 ] || ' \
+                  '{ sh -c "trap : TERM; sleep 555 & wait; wait" & echo runs; read line; exit 9; }'
+        with self.bed.sml_run_popen("algo-1", "--max-restarts", "1", "--spares", "1", "--grace", "1s", "--stdin", "all", "-H",
+                                    self.bed.hosts(slots=2), "--no-tag", "sh", "-c", program, stdin=-1) as job:
+            read_lines(job, b"runs\n", 8)
+            held = next(p for p in self.bed.ps("algo-2") if p["cmd"] == "sleep 555")
+            holder = self.enterContext(self.bed.popen("algo-2", [PYTHON, "-c", HOLD, str(held["pid"])]))
+            holder.read_until("holds\n")
+            done = job.finish(60, input="\n")
+        holder.kill()
+        self.assert_status(done, 0)
+        self.assertIn("algo-5 takes the place of algo-2, with its 2 ranks", own_lines(done))
+        self.assertRegex(done.stderr, r"algo-2: pid \d+ \(sleep\)")
 
     def test_a_spare_takes_the_ranks_of_a_lost_host_and_all_is_told(self):
         report, events, page = self.shared("report"), self.shared("events"), self.shared("page.json")

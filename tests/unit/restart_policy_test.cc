@@ -153,14 +153,16 @@ TEST_CASE("restarts: an attempt that has lost a host before its workers began co
   CHECK(why(job.fails(1)) == "1 restart has been used (--max-restarts)");
 }
 
-TEST_CASE("restarts: none beside processes that could not be ended") {
+TEST_CASE("restarts: none beside processes that could not be ended, unless the job does without their host") {
   Job job;
   job.history.push_back({.started = kStart,
                          .ended = kStart + 1s,
                          .cause = Decider::Worker,
                          .status = ExitStatus(Exited{1}),
                          .left_behind = true});
-  CHECK(why(decide(job.options, job.history, kMiddle)) == "processes of this attempt could not be ended");
+  CHECK(again(decide(job.options, job.history, kMiddle)));
+  job.history.back().no_hosts = "b is out";
+  CHECK(why(decide(job.options, job.history, kMiddle)) == "processes of this attempt could not be ended; b is out");
 }
 
 TEST_CASE("restarts: the delay doubles up to its limit, and is small again after a healthy attempt") {
