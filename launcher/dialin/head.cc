@@ -44,6 +44,7 @@ struct Seat {
   std::string mark;
   bool begun = false;  // its agent has been asked for
 
+  bool is_out() const { return begun && events == nullptr; }  // its guest only waits for the end
   void begin();
   void tell_end(const Error& why) {
     if (launch::TransportEvents* to = std::exchange(events, nullptr)) to->transport_closed(why);
@@ -195,7 +196,7 @@ class HeadImpl final : public Head {
   std::vector<std::string> present() const override {
     std::vector<std::string> out;
     for (std::uint32_t i = 0; i < seats_.size(); ++i) {
-      const bool here = i == plan_.settings.own_index || seats_[i]->guest != nullptr;
+      const bool here = i == plan_.settings.own_index || (seats_[i]->guest != nullptr && !seats_[i]->is_out());
       if (here) out.push_back(plan_.settings.hosts[i]);
     }
     auto next = static_cast<std::uint32_t>(seats_.size());

@@ -53,8 +53,8 @@ class Head {
   // Of a job whose number of hosts may vary: it has so many, all that are here, and those who wait have their places.
   // Whoever calls later is turned away, or waits until know() while there are fewer than at most.
   virtual void set_hosts(std::uint32_t hosts, Latecomers latecomers) = 0;
-  // The hosts that are here, itself and those who have come later and wait with them, by the names that the next know()
-  // is to give them.
+  // The hosts that are here and not out, itself and those who have come later and wait with them, by the names that the
+  // next know() is to give them.
   virtual std::vector<std::string> present() const = 0;
   // The next place is of that name: the first who waits has it, if somebody does.
   virtual void know(const std::string& name) = 0;

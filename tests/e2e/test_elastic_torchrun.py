@@ -7,6 +7,11 @@ from test_dial_in import PATH, SECRET, NoSsh
 SHOW = "import os; print(*(os.environ[n] for n in ('GROUP_RANK', 'RANK', 'WORLD_SIZE', 'TORCHELASTIC_RESTART_COUNT')), " \
        "os.uname().nodename, flush=True)\n"
 ENOUGH = SHOW + "import time\nif os.environ['WORLD_SIZE'] != '6' or os.environ['TORCHELASTIC_RESTART_COUNT'] == '0': time.sleep(600)\n"
+TOLD = SHOW + """import sys, time
+while not os.path.exists('/run/end'):
+    time.sleep(0.01)
+    if os.path.exists('/run/unwell'): sys.exit(9)
+"""
 WAITS = SHOW + "import time\nif os.environ['TORCHELASTIC_RESTART_COUNT'] == '0': time.sleep(600)\n"
 
 
@@ -22,6 +27,7 @@ class Range(NoSsh):
             cls.bed.put(name, "/run/show.py", SHOW)
             cls.bed.put(name, "/run/waits.py", WAITS)
             cls.bed.put(name, "/run/enough.py", ENOUGH)
+            cls.bed.put(name, "/run/told.py", TOLD)
 
     def torchrun(self, name, *options, nnodes="2:4", last_call=2, program=("/run/show.py",), env=None):
         words = [f"--nnodes={nnodes}", "--nproc-per-node=2", "--rdzv-backend=c10d", f"--rdzv-endpoint=algo-2:{self.port}",
@@ -32,10 +38,15 @@ class Range(NoSsh):
     def rows(self, done):
         return sorted(done.stdout.splitlines())
 
+    def tell(self, host, what):
+        self.bed.put(host, f"/run/{what}", "")
+        self.addCleanup(self.bed.path(host, f"/run/{what}").unlink)
+
+    def workers(self, host):
+        return [p for p in self.bed.ps(host) if p["cmd"].endswith(".py") and "torchrun" not in p["cmd"]]
+
     def await_workers(self, host):
-        def workers():
-            return [p for p in self.bed.ps(host) if p["cmd"].endswith(".py") and "torchrun" not in p["cmd"]]
-        self.assertTrue(poll(lambda: len(workers()) >= 2, 30))
+        self.assertTrue(poll(lambda: len(self.workers(host)) >= 2, 30))
 
     def test_those_that_have_come_at_the_last_call_make_the_job(self):
         done = self.ends([self.torchrun(name) for name in ("algo-2", "algo-4", "algo-1")], 0)
@@ -142,6 +153,24 @@ class Range(NoSsh):
         self.assertEqual([row for row in self.rows(head) if row.split()[3] == last],
                          [f"{rank // 2} {rank} 6 {last} {name}"
                           for rank, name in enumerate(("algo-2",) * 2 + ("algo-1",) * 2 + ("algo-3",) * 2)])
+
+    def test_one_that_is_not_well_makes_room(self):
+        def start(name):
+            return self.torchrun(name, "--max-restarts=1", "--health-check=test ! -e /run/unwell", last_call=0, nnodes="1:2",
+                                 program=("/run/told.py",))
+        jobs = [start("algo-2")]
+        self.await_workers("algo-2")
+        jobs.append(start("algo-1"))
+        self.await_workers("algo-1")
+        self.tell("algo-1", "unwell")
+        self.assertTrue(poll(lambda: not self.workers("algo-1"), 30))
+        jobs.append(start("algo-3"))
+        self.await_workers("algo-3")
+        self.tell("algo-2", "end")
+        self.tell("algo-3", "end")
+        head, _, late = self.ends(jobs, 0)
+        self.assertIn("this is host-2 of 3 hosts", late.stderr)
+        self.assertEqual([row.split()[:3] for row in self.rows(head) if "algo-3" in row], [["1", "2", "4"], ["1", "3", "4"]])
 
     def test_one_that_begins_alone_may_get_company(self):
         """As PyTorchJob has it: the operator says all by variables."""
