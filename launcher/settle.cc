@@ -3,6 +3,7 @@
 #include <utility>
 #include <vector>
 
+#include "launcher/inputs/elastic_pods.h"
 #include "launcher/inputs/stop_grace.h"
 #include "launcher/options/app_file.h"
 #include "launcher/options/array_line.h"
@@ -46,6 +47,7 @@ Result<void> settle_options(Options& options, Training& training, HostFinder& fi
                             const std::function<void(const std::string&)>& warn) {
   choose_failure_file(options, here);
   if (Result<void> removed = remove_old_failure(options, here); !removed) warn(removed.error().message());
+  if (Result<void> taken = take_elastic_pods(options, here); !taken) return taken;
   choose_start_timeout(options, finder);
   choose_heartbeat_timeout(options);
   warn_all(choose_stop_grace(options, here, finder), warn);

@@ -83,7 +83,7 @@ class Commands(HostsCase):
 
     def run_on_both(self, line):
         """What is started on every host; a line for one of two by its number is given its other half."""
-        line = line.replace("10.0.0.1", self.address)
+        line = line.replace("10.0.0.1", self.address).replace("--nnodes 2:4", "--nnodes 1:2")  # there are two
         other = line.replace("--node-rank 0", "--node-rank 1") if "--node-rank 0" in line else line
         if "--node-rank 1" in line:
             line, other = line.replace("--node-rank 1", "--node-rank 0"), line

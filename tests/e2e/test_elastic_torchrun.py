@@ -172,19 +172,22 @@ class Range(NoSsh):
         self.assertIn("this is host-2 of 3 hosts", late.stderr)
         self.assertEqual([row.split()[:3] for row in self.rows(head) if "algo-3" in row], [["1", "2", "4"], ["1", "3", "4"]])
 
-    def test_one_that_begins_alone_may_get_company(self):
-        """As PyTorchJob has it: the operator says all by variables."""
+    def test_the_pods_of_a_pytorchjob(self):
+        """The operator says all by variables; under our own name too."""
         env = {"PET_NNODES": "1:3", "PET_RDZV_BACKEND": "c10d", "PET_RDZV_ENDPOINT": f"algo-2:{self.port}",
                "PET_NPROC_PER_NODE": "3", "PET_MAX_RESTARTS": "3", "PET_RDZV_CONF": "last_call_timeout=0", "PATH": PATH,
                "HOME": "/nonexistent", "SML_JOB_SECRET": SECRET}
 
-        def start(name):
-            return self.enterContext(self.bed.sml_run_popen(name, "/run/enough.py", binary_path="/run/torchrun", env=env))
-        head = start("algo-2")
-        self.await_workers("algo-2")
-        head, late = self.ends([head, start("algo-3")], 0)
-        self.assertEqual([row for row in self.rows(head) if row.split()[3] == "1"],
-                         [f"{rank // 3} {rank} 6 1 {name}" for rank, name in enumerate(("algo-2",) * 3 + ("algo-3",) * 3)])
+        def start(name, program, words):
+            return self.enterContext(self.bed.sml_run_popen(name, *words, binary_path=program, env=env))
+        for line in (("/run/torchrun", ["/run/enough.py"]),
+                     (SML_RUN, ["--last-call", "0s", "--no-tag", "python3", "/run/enough.py"])):
+            with self.subTest(line[0]):
+                head = start("algo-2", *line)
+                self.await_workers("algo-2")
+                head, late = self.ends([head, start("algo-3", *line)], 0)
+                self.assertEqual([row for row in self.rows(head) if row.split()[3] == "1"],
+                                 [f"{rank // 3} {rank} 6 1 {name}" for rank, name in enumerate(("algo-2",) * 3 + ("algo-3",) * 3)])
 
     def test_a_check_takes_part_in_the_same_way(self):
         done = self.ends([self.torchrun(name, "--check", last_call=1) for name in ("algo-2", "algo-1")], 0)
