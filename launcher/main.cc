@@ -273,10 +273,10 @@ Result<plan::LaunchPlan> plan_of(std::uint32_t hosts, Options options, const Tra
 }
 
 // Nothing: no host calls, or nobody else takes part.
-std::shared_ptr<dialin::Head> head_of(const std::optional<dialin::Gathering>& gathering, const Options& options) {
+std::shared_ptr<dialin::Head> head_of(std::optional<dialin::Gathering>& gathering, const Options& options) {
   const bool alone =
       options.dial_in.hosts == 1U && options.restart.discovery.callers == DiscoveryOptions::Callers::AtStart;
-  return gathering && !alone ? gathering->head() : nullptr;
+  return gathering && !alone ? gathering->take_head() : nullptr;
 }
 
 // Of hosts that have turned out to be one machine. What has been said of the plan before is not said again.

@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/signal_set.hpp>
@@ -18,7 +19,7 @@
 
 namespace sml::dialin {
 
-// Outlives the head that it has opened.
+// Outlives the head that it opens.
 class Gathering {
  public:
   // `loop` is this one's during run(), and another's afterwards. `patience`: for the least that the job needs.
@@ -30,7 +31,8 @@ class Gathering {
   // and has given them their places. Error (Timeout): there were too few in time; (Lost): INT, TERM, HUP or QUIT has
   // come; (Internal): the TLS library refuses. Whoever waits has been told of these.
   Result<std::uint32_t> run(HeadPlan plan);
-  const std::shared_ptr<Head>& head() const { return head_; }
+  // The caller's from now on.
+  std::shared_ptr<Head> take_head() { return std::move(head_); }
   // After an error: of sml-run.
   int exit_code() const { return exit_code_; }
   // The job cannot begin after all: tells those who wait for it.

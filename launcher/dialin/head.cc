@@ -185,7 +185,7 @@ class HeadImpl final : public Head {
   }
 
   void set_hosts(std::uint32_t hosts, Latecomers latecomers) override {
-    most_ = latecomers == Latecomers::Wait ? plan_.settings.hosts.size() : hosts;
+    if (latecomers == Latecomers::Wait) most_ = plan_.settings.hosts.size();
     plan_.settings.hosts.resize(hosts);
     plan_.settings.least_hosts.reset();
     seats_.resize(hosts);
@@ -375,9 +375,11 @@ class HeadImpl final : public Head {
   }
 
   void let_wait(Guest& guest, const Introduction& introduction) {
-    const bool is_late = most_ > 0 && list_.free_places() == 0 && introduction.calls == Calls::WithPlan;
-    if (is_late && present().size() < most_) return guest.wait_for_more();
-    if (promises().size() >= list_.free_places()) return refuse(guest, list_.refuse_surplus(present().size()));
+    const bool is_late = most_ && list_.free_places() == 0 && introduction.calls == Calls::WithPlan;
+    if (is_late && present().size() < *most_) return guest.wait_for_more();
+    if (promises().size() >= list_.free_places()) {
+      return refuse(guest, list_.refuse_surplus(most_.value_or(seats_.size())));
+    }
     if (plan_.settings.least_hosts && introduction.calls == Calls::ToSayWhyNot) {
       return refuse(guest, list_.refusal(Reason::Ending, "it cannot take part, and the job begins without it"));
     }
@@ -445,7 +447,7 @@ class HeadImpl final : public Head {
   Events events_;
   std::unique_ptr<Credentials> credentials_;
   GuestList list_;
-  std::size_t most_ = 0;  // hosts, where some may come later; 0: not known yet
+  std::optional<std::size_t> most_;  // hosts, of a job that goes on and lets in others; nothing: of any other
   Door door_;
   std::vector<std::shared_ptr<Seat>> seats_;  // by place
   std::vector<std::shared_ptr<Guest>> guests_;

@@ -1,6 +1,7 @@
 // How many of the hosts that may come make the job: when the last of them are called. Pure: told who is here and when,
 // answers whether the job begins.
 #pragma once
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 
@@ -15,7 +16,7 @@ class LastCall {
   LastCall(std::uint32_t least, std::uint32_t most, Duration patience, Duration wait, TimePoint now)
       : least_(least), most_(most), wait_(wait), end_(now + patience) {}
 
-  // So many are here now, the head with them. Yes: there are enough for the first time, or again.
+  // So many are here now, the head with them. JustNow: they had been too few.
   enum class Enough : std::uint8_t { No, JustNow, Known };
   Enough count(std::uint32_t hosts, TimePoint now);
   enum class Answer : std::uint8_t { Wait, Begin, TooFew };

@@ -367,8 +367,7 @@ OptionGroup options_of_dial_in() {
       "every-host",
       {{"--nnodes", "N|MIN:MAX", set_nnodes,
         "How many hosts the job has, where nothing names them; 1 is this machine. MIN of them do, see --last-call. "
-        "With "
-        "-H as --host-count."},
+        "With -H as --host-count."},
        {"--last-call", "D", set_last_call,
         "When MIN of --nnodes MIN:MAX have called, wait so long for the others, and begin. Default: 30s.", "30s"},
        {"--node-rank", "I", set_node_rank, "Which of them this one is; 0 is the head, to which the others connect."},
