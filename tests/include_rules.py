@@ -38,7 +38,7 @@ FOLDERS = {
     "launcher/ssh": Row((*COMMON, "launcher/names", "launcher/net", "launcher/launch"), ("asio", "fmt")),
     "launcher/options": Row((*COMMON, "launcher/dialects", "launcher/report", "launcher/ssh"), ("fmt",)),
     "launcher/control": Row((*COMMON, "launcher/options", "launcher/report"), ("asio", "fmt")),
-    "launcher/inputs": Row((*COMMON, "launcher/launch", "launcher/options", "launcher/ssh"), ("fmt",)),
+    "launcher/inputs": Row((*COMMON, "launcher/dialects", "launcher/launch", "launcher/options", "launcher/ssh"), ("fmt",)),
     "launcher/sagemaker": Row((*COMMON, "launcher/inputs", "launcher/launch", "launcher/options", "launcher/report"),
                               ("fmt",)),
     "launcher/dialin": Row((*COMMON, "launcher/inputs", "launcher/launch", "launcher/names", "launcher/net",

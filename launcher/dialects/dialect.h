@@ -115,6 +115,9 @@ std::vector<OfVariable> options_of_variables(Dialect dialect, std::span<const st
 // not look for there is passed over, as it does. Errors (kind Config) name the line.
 Result<std::vector<OfVariable>> options_of_horovod_config(std::string_view text, std::string_view path);
 
+// An endpoint with the port that torch gives one that names none.
+std::string with_torch_port(const std::string& endpoint);
+
 // A number of hosts, "N" or "MIN:MAX", as it was written with that option. What is no range with a colon is refused.
 void tell_hosts(Meeting& meeting, const std::string& written, std::string_view value);
 

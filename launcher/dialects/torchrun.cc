@@ -163,16 +163,8 @@ Result<Settled> on_this_machine(Meeting m) {
   return out;
 }
 
-// torch's own port of an endpoint that names none.
-std::string with_port(const std::string& endpoint) {
-  const bool v6 =
-      endpoint.starts_with('[') ? endpoint.ends_with(']') : std::count(endpoint.begin(), endpoint.end(), ':') > 1;
-  if (!v6 && endpoint.find(':') != std::string::npos) return endpoint;
-  return fmt::format(fmt::runtime(v6 && !endpoint.starts_with('[') ? "[{}]:29400" : "{}:29400"), endpoint);
-}
-
 std::string head_of(const Meeting& m) {
-  if (!m.address) return m.endpoint ? with_port(m.endpoint->value) : "";
+  if (!m.address) return m.endpoint ? with_torch_port(m.endpoint->value) : "";
   const std::string& address = m.address->value;
   if (!m.port) return address;
   const bool v6 = address.find(':') != std::string::npos;
@@ -233,6 +225,13 @@ Settled calling(const Meeting& m) {
 constexpr string_view kNoFunctions = "sml-run starts programs only; write the script alone";
 
 }  // namespace
+
+std::string with_torch_port(const std::string& endpoint) {
+  const bool v6 =
+      endpoint.starts_with('[') ? endpoint.ends_with(']') : std::count(endpoint.begin(), endpoint.end(), ':') > 1;
+  if (!v6 && endpoint.find(':') != std::string::npos) return endpoint;
+  return fmt::format(fmt::runtime(v6 && !endpoint.starts_with('[') ? "[{}]:29400" : "{}:29400"), endpoint);
+}
 
 void tell_hosts(Meeting& meeting, const std::string& written, string_view value) {
   const std::size_t colon = value.find(':');

@@ -1,10 +1,9 @@
 #include "launcher/inputs/elastic_pods.h"
 
-#include <algorithm>
 #include <string>
 #include <string_view>
-#include <utility>
 
+#include "launcher/dialects/dialect.h"
 #include "launcher/inputs/host_source.h"
 #include "launcher/options/option_values.h"
 
@@ -22,11 +21,6 @@ bool shares_a_secret(const Options& options, const ThisHost& here) {
   return !options.dial_in.secret_file.empty() || !variable(here, kSecretVariable).empty();
 }
 
-// As of torch's own rendezvous.
-std::string with_port(std::string endpoint) {
-  return endpoint.find(':') == std::string::npos ? std::move(endpoint) + ":29400" : endpoint;
-}
-
 }  // namespace
 
 Result<void> take_elastic_pods(Options& options, const ThisHost& here) {
@@ -42,7 +36,7 @@ Result<void> take_elastic_pods(Options& options, const ThisHost& here) {
     return taken ? taken : Error(ErrorKind::Config, taken.error().message()).in(name);
   };
   if (Result<void> taken = take("PET_NNODES", set_nnodes); !taken) return taken;
-  options.dial_in.head = with_port(endpoint);
+  options.dial_in.head = dialects::with_torch_port(endpoint);
   options.restart.discovery.grow_after = Duration::zero();  // as torchrun, in whose place we are
   if (options.restart.max == 0) {
     if (Result<void> taken = take("PET_MAX_RESTARTS", set_max_restarts); !taken) return taken;

@@ -130,6 +130,14 @@ const output::TagTemplate& tag_of(const Planned& planned) {
   return planned.options.output.tag ? *planned.options.output.tag : none;
 }
 
+// Of a line that is accepted.
+Options options_of(const std::string& line) {
+  CAPTURE(line);
+  CHECK(error_of(line) == "(accepted)");
+  const Result<Planned> planned = plan_of(line);
+  return planned ? planned->options : Options();
+}
+
 }  // namespace
 
 TEST_CASE("launch lines of Open MPI", "[dialects]") {
@@ -437,28 +445,22 @@ TEST_CASE("a number of hosts that may vary is torchrun's word for the fewest and
 }
 
 TEST_CASE("where each host is started by itself, too, and whoever calls later is let in", "[dialects]") {
-  const auto options = [](const std::string& line) {
-    CAPTURE(line);
-    CHECK(error_of(line) == "(accepted)");
-    const Result<Planned> planned = plan_of(line);
-    return planned ? planned->options : Options();
-  };
-  const Options of_torchrun = options(
+  const Options of_torchrun = options_of(
       "torchrun --nnodes 2:4 --rdzv-endpoint h0 --rdzv-conf last_call_timeout=5 --max-restarts 3 --nproc-per-node 2 p");
   CHECK(of_torchrun.dial_in.hosts == 4U);
   CHECK(of_torchrun.dial_in.least == 2U);
   CHECK(of_torchrun.restart.least.hosts == 2U);
   CHECK(of_torchrun.dial_in.last_call == std::chrono::seconds(5));
   CHECK(of_torchrun.restart.discovery.grow_after == Duration::zero());
-  CHECK(options("torchrun --nnodes 2:4 --rdzv-endpoint h0 --grow-after 9s p").restart.discovery.grow_after ==
+  CHECK(options_of("torchrun --nnodes 2:4 --rdzv-endpoint h0 --grow-after 9s p").restart.discovery.grow_after ==
         std::chrono::seconds(9));
-  const Options own = options("sml-run --nnodes 2:4 --head h0 p");
+  const Options own = options_of("sml-run --nnodes 2:4 --head h0 p");
   CHECK(own.dial_in.least == 2U);
   CHECK(own.dial_in.last_call == std::chrono::seconds(30));
   CHECK_FALSE(own.restart.discovery.grow_after);
-  CHECK_FALSE(options("sml-run --nnodes 2:2 --head h0 p").dial_in.least);
-  CHECK_FALSE(options("torchrun --nnodes 3:3 --rdzv-endpoint h0 p").dial_in.least);
-  const Options named = options("sml-run --nnodes 1:4 -H a,b p");
+  CHECK_FALSE(options_of("sml-run --nnodes 2:2 --head h0 p").dial_in.least);
+  CHECK_FALSE(options_of("torchrun --nnodes 3:3 --rdzv-endpoint h0 p").dial_in.least);
+  const Options named = options_of("sml-run --nnodes 1:4 -H a,b p");
   CHECK_FALSE(named.dial_in.hosts);
   CHECK(named.restart.least.hosts == 1U);
   CHECK(named.restart.most_hosts == 4U);
@@ -528,13 +530,7 @@ TEST_CASE("mpiexec.hydra goes round again with -ppn 1", "[dialects]") {
 }
 
 TEST_CASE("the same line of torchrun on every host names the head, and no place", "[dialects]") {
-  const auto options = [](const std::string& line) {
-    CAPTURE(line);
-    CHECK(error_of(line) == "(accepted)");
-    const Result<Planned> planned = plan_of(line);
-    return planned ? planned->options : Options();
-  };
-  const Options line = options(
+  const Options line = options_of(
       "torchrun --nnodes=2 --nproc-per-node=8 --rdzv-backend=c10d --rdzv-endpoint=h0:29500 --rdzv-id=j "
       "--max-restarts=0 "
       "train.py");
@@ -543,20 +539,19 @@ TEST_CASE("the same line of torchrun on every host names the head, and no place"
   CHECK(line.dial_in.head == "h0:29500");
   CHECK(line.run_id == "j");
   CHECK(line.start_timeout == 600s);
-  CHECK(options("torchrun --nnodes 2 --rdzv-endpoint h0 p").dial_in.head == "h0:29400");
-  CHECK(options("torchrun --nnodes 2 --rdzv-endpoint fd00::1 p").dial_in.head == "[fd00::1]:29400");
-  CHECK(options("torchrun --nnodes 2 --rdzv-endpoint [fd00::1]:7 p").dial_in.head == "[fd00::1]:7");
+  CHECK(options_of("torchrun --nnodes 2 --rdzv-endpoint h0 p").dial_in.head == "h0:29400");
+  CHECK(options_of("torchrun --nnodes 2 --rdzv-endpoint fd00::1 p").dial_in.head == "[fd00::1]:29400");
+  CHECK(options_of("torchrun --nnodes 2 --rdzv-endpoint [fd00::1]:7 p").dial_in.head == "[fd00::1]:7");
 
-  const Options told = options(
+  const Options told = options_of(
       "torchrun --nnodes 2 --rdzv-endpoint h0 --rdzv-conf join_timeout=9,is_host=1,x=y --local-addr 10.0.0.2 p");
   CHECK(told.start_timeout == 9s);
   CHECK(told.dial_in.place == 0U);
   CHECK(told.master_address == "10.0.0.2");
   CHECK(told.without_effect == std::vector<std::string>{"--rdzv-conf"});
-  CHECK(
-      options("torchrun --nnodes 2 --rdzv-endpoint h0 --rdzv-conf join_timeout=9 --start-timeout 3s p").start_timeout ==
-      3s);
-  CHECK(options("torchrun --standalone --rdzv-conf join_timeout=9 p").without_effect ==
+  CHECK(options_of("torchrun --nnodes 2 --rdzv-endpoint h0 --rdzv-conf join_timeout=9 --start-timeout 3s p")
+            .start_timeout == 3s);
+  CHECK(options_of("torchrun --standalone --rdzv-conf join_timeout=9 p").without_effect ==
         std::vector<std::string>{"--rdzv-conf"});
 }
 
