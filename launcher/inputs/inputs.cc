@@ -140,10 +140,13 @@ Result<void> fill_slots_by_rankfile(plan::HostList& list, const plan::RankLayout
 
 // Those that have failed jobs before; answers a warning. Fewer need to wait then.
 Result<std::string> leave_out(plan::HostList& list, RestartOptions& restart, const ThisHost& here) {
-  if (list.calls && (!restart.exclude.file.empty() || restart.exclude.after > 0)) {
-    return Error(ErrorKind::Usage,
-                 "--exclude-after and --exclude-file: hosts that call each other reckon who is where at the start, and "
-                 "cannot be exchanged; start sml-run on one host only, which reaches the others");
+  const bool exchanges = restart.exclude.after > 0 && !restart.least.may_shrink();
+  if (list.calls && (!restart.exclude.file.empty() || exchanges)) {
+    return Error(
+        ErrorKind::Usage,
+        "--exclude-file, and --exclude-after without --min-hosts or --min-np: hosts that call each other reckon "
+        "who is where at the start, and cannot be exchanged; start sml-run on one host only, which reaches the "
+        "others");
   }
   const Result<std::vector<std::string>> out = leave_out_excluded(list.hosts, restart.exclude, here);
   if (!out) return out.error();

@@ -380,27 +380,33 @@ class LinesOfTorchrun(NoSsh):
                          [f"pair {rank} 4 algo-{rank // 2 + 1}" for rank in range(4)])
 
 
-class SameLineOnEveryHost(NoSsh):
+class Torchrun(NoSsh):
     """torchrun --rdzv-backend=c10d: no host is told which one it is."""
-    hosts = 3
     port = 29511
+    scripts = {}  # in /run, by name
 
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
         for name in ("head", *cls.bed.names()):
             cls.bed.exec(name, ["ln", "-s", SML_RUN, "/run/torchrun"])
-            cls.bed.put(name, "/run/show.py", "import os; print(os.environ['GROUP_RANK'], os.environ['RANK'], "
-                                              "os.environ['WORLD_SIZE'], os.uname().nodename)")
+            for script, text in cls.scripts.items():
+                cls.bed.put(name, f"/run/{script}", text)
 
-    def torchrun(self, name, *options, endpoint="algo-2", program=("/run/show.py",), secret=SECRET, env=None):
-        words = [f"--nnodes={self.hosts}", "--nproc-per-node=2", "--rdzv-backend=c10d",
+    def torchrun(self, name, *options, nnodes=None, endpoint="algo-2", program=("/run/show.py",), secret=SECRET, env=None):
+        words = [f"--nnodes={nnodes or self.hosts}", "--nproc-per-node=2", "--rdzv-backend=c10d",
                  f"--rdzv-endpoint={endpoint}:{self.port}", *options, *program]
         variables = {"PATH": PATH, "HOME": "/nonexistent", **({"SML_JOB_SECRET": secret} if secret else {}), **(env or {})}
         return self.enterContext(self.bed.sml_run_popen(name, *words, binary_path="/run/torchrun", env=variables))
 
     def said(self, done):
         return sorted(done.stdout.splitlines())
+
+
+class SameLineOnEveryHost(Torchrun):
+    hosts = 3
+    scripts = {"show.py": "import os; print(os.environ['GROUP_RANK'], os.environ['RANK'], os.environ['WORLD_SIZE'], "
+                          "os.uname().nodename)"}
 
     def test_who_is_the_endpoint_is_the_head_and_the_others_follow_by_address(self):
         later = [self.torchrun("algo-3"), self.torchrun("algo-1")]
@@ -478,6 +484,37 @@ class SameLineOnEveryHost(NoSsh):
         self.assert_status(done, 2)
         self.assertRegex(done.stderr, r"\Asml-run: 2 things are missing, or cannot be had: \(1\) --nnodes: \"4:2\" .*; "
                                       r"\(2\) the hosts share no secret .*--make-secret.*\n\Z")
+
+
+class Fewer(NoSsh):
+    """Hosts whose number is fixed, of which the job may lose some."""
+    hosts = 3
+    PLACES = 'echo $SML_ATTEMPT $RANK $WORLD_SIZE $SML_HOST; [ $SML_ATTEMPT = 1 ] || exit 0; '
+
+    def job(self, *words):
+        return self.start_all("--max-restarts", "2", "--restart-delay", "0:0", "--nproc-per-node", "1", "--no-tag", *words)
+
+    def second(self, done):
+        return sorted(line for line in done.stdout.splitlines() if line.startswith("2 "))
+
+    def test_the_job_goes_on_without_one_that_is_lost(self):
+        for least in (("--min-hosts", "2"), ("--min-np", "2")):
+            with self.subTest(least):
+                jobs = self.job(*QUICK, *least, "sh", "-c", self.PLACES + "sleep 600")
+                self.assertTrue(poll(lambda: any(p["cmd"] == "sleep 600" for p in self.bed.ps("algo-2")), 20))
+                jobs[1].kill()
+                jobs[1].finish(20)
+                done = self.ends([jobs[0], jobs[2]], 0)
+                self.assertEqual(self.second(done[0]), ["2 0 2 host-0", "2 1 2 host-2"])
+
+    def test_one_on_which_attempts_fail_is_left_out(self):
+        jobs = self.job("--min-hosts", "2", "--exclude-after", "1", "sh", "-c", self.PLACES + "[ $RANK != 1 ] || exit 7; "
+                        "sleep 600")
+        head, _, other = [job.finish(60) for job in jobs]
+        self.assert_status(head, 0)
+        self.assert_status(other, 0)
+        self.assertIn("host-1 is out: 1 attempt has failed there (--exclude-after)", head.stderr)
+        self.assertEqual(self.second(head), ["2 0 2 host-0", "2 1 2 host-2"])
 
 
 class Platforms(NoSsh):

@@ -2,7 +2,7 @@
 import signal
 
 from harness import SML_RUN, TRAIN_DDP, poll
-from test_dial_in import PATH, SECRET, NoSsh
+from test_dial_in import PATH, SECRET, Torchrun
 
 SHOW = "import os; print(*(os.environ[n] for n in ('GROUP_RANK', 'RANK', 'WORLD_SIZE', 'TORCHELASTIC_RESTART_COUNT')), " \
        "os.uname().nodename, flush=True)\n"
@@ -15,32 +15,24 @@ while not os.path.exists('/run/end'):
 WAITS = SHOW + "import time\nif os.environ['TORCHELASTIC_RESTART_COUNT'] == '0': time.sleep(600)\n"
 
 
-class Range(NoSsh):
+class Range(Torchrun):
     hosts = 4
-    port = 29511
+    scripts = {"show.py": SHOW, "waits.py": WAITS, "enough.py": ENOUGH, "told.py": TOLD}
 
-    @classmethod
-    def setUpClass(cls):
-        super().setUpClass()
-        for name in cls.bed.names():
-            cls.bed.exec(name, ["ln", "-s", SML_RUN, "/run/torchrun"])
-            cls.bed.put(name, "/run/show.py", SHOW)
-            cls.bed.put(name, "/run/waits.py", WAITS)
-            cls.bed.put(name, "/run/enough.py", ENOUGH)
-            cls.bed.put(name, "/run/told.py", TOLD)
-
-    def torchrun(self, name, *options, nnodes="2:4", last_call=2, program=("/run/show.py",), env=None):
-        words = [f"--nnodes={nnodes}", "--nproc-per-node=2", "--rdzv-backend=c10d", f"--rdzv-endpoint=algo-2:{self.port}",
-                 f"--rdzv-conf=last_call_timeout={last_call}", *options, *program]
-        variables = {"PATH": PATH, "HOME": "/nonexistent", "SML_JOB_SECRET": SECRET, **(env or {})}
-        return self.enterContext(self.bed.sml_run_popen(name, *words, binary_path="/run/torchrun", env=variables))
-
-    def rows(self, done):
-        return sorted(done.stdout.splitlines())
+    def torchrun(self, name, *options, nnodes="2:4", last_call=2, **kw):
+        return super().torchrun(name, f"--rdzv-conf=last_call_timeout={last_call}", *options, nnodes=nnodes, **kw)
 
     def tell(self, host, what):
         self.bed.put(host, f"/run/{what}", "")
         self.addCleanup(self.bed.path(host, f"/run/{what}").unlink)
+
+    def await_said(self, process, text):
+        said = bytearray()
+
+        def look():
+            said.extend(process.errors_so_far())
+            return text.encode() in said
+        self.assertTrue(poll(look, 30), said.decode())
 
     def workers(self, host):
         return [p for p in self.bed.ps(host) if p["cmd"].endswith(".py") and "torchrun" not in p["cmd"]]
@@ -49,53 +41,57 @@ class Range(NoSsh):
         self.assertTrue(poll(lambda: len(self.workers(host)) >= 2, 30))
 
     def test_those_that_have_come_at_the_last_call_make_the_job(self):
-        done = self.ends([self.torchrun(name) for name in ("algo-2", "algo-4", "algo-1")], 0)
-        self.assertEqual(self.rows(done[0]), ["0 0 6 0 algo-2", "0 1 6 0 algo-2", "1 2 6 0 algo-1", "1 3 6 0 algo-1",
+        others = [self.torchrun(name, last_call=5) for name in ("algo-4", "algo-1")]
+        for name in ("algo-4", "algo-1"):
+            self.assertTrue(poll(lambda name=name: self.calls(name, "torchrun"), 20))
+        done = self.ends([self.torchrun("algo-2", last_call=5), *others], 0)
+        self.assertEqual(self.said(done[0]), ["0 0 6 0 algo-2", "0 1 6 0 algo-2", "1 2 6 0 algo-1", "1 3 6 0 algo-1",
                                               "2 4 6 0 algo-4", "2 5 6 0 algo-4"])
         self.assertIn("1 to 3 others are to call its port", done[0].stderr)
-        self.assertIn("2 hosts are here, which will do; 2 more may come for 2 s (--last-call)", done[0].stderr)
+        self.assertIn("2 hosts are here, which will do; 2 more may come for 5 s (--last-call)", done[0].stderr)
         self.assertIn("this is host-2 of 3 hosts", done[1].stderr)
 
     def test_nobody_is_waited_for_when_all_are_there(self):
         done = self.ends([self.torchrun(name, last_call=600) for name in self.bed.names()], 0, timeout=30)
-        self.assertEqual(len(self.rows(done[1])), 8)
+        self.assertEqual(len(self.said(done[1])), 8)
 
     def test_one_host_may_do(self):
         done = self.torchrun("algo-2", nnodes="1:4", last_call=0).finish(20)
         self.assert_status(done, 0)
-        self.assertEqual(self.rows(done), ["0 0 2 0 algo-2", "0 1 2 0 algo-2"])
+        self.assertEqual(self.said(done), ["0 0 2 0 algo-2", "0 1 2 0 algo-2"])
 
     def test_unmodified_training(self):
         program = (TRAIN_DDP, "--epochs", "1", "--points", "512")
-        done = self.ends([self.torchrun(name, program=program) for name in ("algo-1", "algo-2", "algo-3")], 0, timeout=200)
+        done = self.ends([self.torchrun(name, nnodes="2:3", last_call=600, program=program)
+                          for name in ("algo-1", "algo-2", "algo-3")], 0, timeout=200)
         self.assertIn("equal parameters on 6 ranks", done[1].stdout)
 
     def test_too_few_end_with_a_reason_everywhere(self):
-        jobs = [self.torchrun(name, "--rdzv-conf=join_timeout=3", nnodes="3:4") for name in ("algo-2", "algo-1")]
+        jobs = [self.torchrun(name, "--rdzv-conf=join_timeout=5", nnodes="3:4") for name in ("algo-2", "algo-1")]
         head, other = self.ends(jobs, 125)
-        why = "after 3 s there are 2 hosts, fewer than the 3 that the job needs"
+        why = "after 5 s there are 2 hosts, fewer than the 3 that the job needs"
         self.assertIn(why, head.stderr)
         self.assertIn("the job has ended: " + why, other.stderr)
 
     def test_a_lost_host_is_left_behind(self):
-        jobs = [self.torchrun(name, "--max-restarts=2", program=("/run/waits.py",), env={"SML_HEARTBEAT_TIMEOUT": "3s"})
-                for name in ("algo-2", "algo-1", "algo-3")]
+        jobs = [self.torchrun(name, "--max-restarts=2", nnodes="2:3", last_call=600, program=("/run/waits.py",),
+                              env={"SML_HEARTBEAT_TIMEOUT": "3s"}) for name in ("algo-2", "algo-1", "algo-3")]
         self.await_workers("algo-1")
         jobs[1].kill()
         head, gone, other = [job.finish(60) for job in jobs]
         self.assert_status(head, 0)
         self.assert_status(other, 0)
-        self.assertEqual([row for row in self.rows(head) if row.split()[3] == "1"],
+        self.assertEqual([row for row in self.said(head) if row.split()[3] == "1"],
                          ["0 0 4 1 algo-2", "0 1 4 1 algo-2", "1 2 4 1 algo-3", "1 3 4 1 algo-3"])
         self.assertIn("the job goes on with 4 ranks on 2 hosts, without host-1", head.stderr)
 
     def test_a_stop_while_hosts_are_waited_for_ends_all(self):
-        head, other = self.torchrun("algo-2", nnodes="3:4"), self.torchrun("algo-1", nnodes="3:4")
-        self.assertTrue(poll(lambda: self.calls("algo-1", "torchrun"), 20))
-        self.assertTrue(poll(lambda: self.calls("algo-2", "torchrun"), 20))
+        head, other = self.torchrun("algo-2", last_call=600), self.torchrun("algo-1", last_call=600)
+        self.await_said(head, "2 hosts are here, which will do")
         head.send_signal(signal.SIGINT)
         head, other = self.ends([head, other], 130)
         self.assertIn("stopped by SIGINT before the job had begun", head.stderr)
+        self.assertIn("the job has ended: stopped by SIGINT before the job had begun", other.stderr)
 
     def test_one_that_comes_later_is_told_so(self):
         jobs = [self.torchrun(name, last_call=0, program=("/run/waits.py",)) for name in ("algo-2", "algo-1")]
@@ -135,12 +131,12 @@ class Range(NoSsh):
         head, _, late = self.ends(jobs, 0)
         self.assertIn("host-2 has called", head.stderr)
         self.assertIn("this is host-2 of 3 hosts", late.stderr)
-        self.assertEqual([row for row in self.rows(head) if row.split()[3] == "1"],
+        self.assertEqual([row for row in self.said(head) if row.split()[3] == "1"],
                          [f"{rank // 2} {rank} 6 1 {name}" for rank, name in enumerate(("algo-2",) * 2 + ("algo-1",) * 2 + ("algo-3",) * 2)])
 
     def test_one_that_is_lost_may_come_again(self):
         def start(name):
-            return self.torchrun(name, "--max-restarts=1", last_call=1, nnodes="2:3", program=("/run/enough.py",))
+            return self.torchrun(name, "--max-restarts=1", last_call=600, nnodes="2:3", program=("/run/enough.py",))
         jobs = [start(name) for name in ("algo-2", "algo-1", "algo-3")]
         self.await_workers("algo-1")
         jobs[1].kill()
@@ -149,8 +145,8 @@ class Range(NoSsh):
         head, again, _ = self.ends(jobs, 0)
         self.assertIn("host-3 takes the place of host-1, with its 2 ranks", head.stderr)
         self.assertIn("this is host-3 of 4 hosts", again.stderr)
-        last = max(row.split()[3] for row in self.rows(head))
-        self.assertEqual([row for row in self.rows(head) if row.split()[3] == last],
+        last = max(row.split()[3] for row in self.said(head))
+        self.assertEqual([row for row in self.said(head) if row.split()[3] == last],
                          [f"{rank // 2} {rank} 6 {last} {name}"
                           for rank, name in enumerate(("algo-2",) * 2 + ("algo-1",) * 2 + ("algo-3",) * 2)])
 
@@ -170,7 +166,7 @@ class Range(NoSsh):
         self.tell("algo-3", "end")
         head, _, late = self.ends(jobs, 0)
         self.assertIn("this is host-2 of 3 hosts", late.stderr)
-        self.assertEqual([row.split()[:3] for row in self.rows(head) if "algo-3" in row], [["1", "2", "4"], ["1", "3", "4"]])
+        self.assertEqual([row.split()[:3] for row in self.said(head) if "algo-3" in row], [["1", "2", "4"], ["1", "3", "4"]])
 
     def test_the_pods_of_a_pytorchjob(self):
         """The operator says all by variables; under our own name too."""
@@ -186,7 +182,7 @@ class Range(NoSsh):
                 head = start("algo-2", *line)
                 self.await_workers("algo-2")
                 head, late = self.ends([head, start("algo-3", *line)], 0)
-                self.assertEqual([row for row in self.rows(head) if row.split()[3] == "1"],
+                self.assertEqual([row for row in self.said(head) if row.split()[3] == "1"],
                                  [f"{rank // 3} {rank} 6 1 {name}" for rank, name in enumerate(("algo-2",) * 3 + ("algo-3",) * 3)])
 
     def test_a_check_takes_part_in_the_same_way(self):
