@@ -162,6 +162,7 @@ void Agent::greet(const wire::Hello& m) {
 // What an earlier attempt had is gone before the next gets its own.
 void Agent::prepare(wire::Prepare& m) {
   health_.remember(m.accelerators);
+  probing_ = Lifetime();
   if (attempt_) {
     SML_SWITCH_POINT("a further attempt is prepared");
     attempt_->sum_up();
@@ -191,8 +192,9 @@ void Agent::end_left(const wire::EndLeft& m) {
 }
 
 void Agent::answer(const wire::Probe& m) {
-  probe_addresses(loop_, m.addresses, m.port, std::chrono::milliseconds(m.timeout_ms),
-                  [this](std::vector<wire::ProbeResult> results) { link_.send(wire::Probed{std::move(results)}); });
+  probe_addresses(
+      loop_, m.addresses, m.port, std::chrono::milliseconds(m.timeout_ms),
+      probing_.guard([this](std::vector<wire::ProbeResult> results) { link_.send(wire::Probed{std::move(results)}); }));
 }
 
 void Agent::start(wire::Start& m) {

@@ -24,6 +24,7 @@
 #include "launcher/agent/guardian.h"
 #include "launcher/agent/health_check.h"
 #include "launcher/agent/host_attempt.h"
+#include "launcher/agent/lifetime.h"
 #include "launcher/agent/link_hold.h"
 #include "launcher/agent/local_callers.h"
 #include "launcher/agent/preload.h"
@@ -112,6 +113,7 @@ class Agent final : private AttemptOwner {
   Preload preload_;
   HealthCheck health_;
   std::unique_ptr<HostAttempt> attempt_;
+  Lifetime probing_;  // a further attempt would take the answers for its own
 };
 
 }  // namespace sml::agent

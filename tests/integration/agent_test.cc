@@ -971,6 +971,26 @@ TEST_CASE("agent: addresses are tried, and each is told what became of it") {
   CHECK(launcher.leaves(5s));
 }
 
+TEST_CASE("agent: what was tried for an attempt before is not told to the next one") {
+  Init init;
+  const os::UniqueFd server(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  REQUIRE(::listen(server.get(), 5) == 0);
+  sockaddr_in address{};
+  socklen_t size = sizeof address;
+  REQUIRE(::getsockname(server.get(), reinterpret_cast<sockaddr*>(&address), &size) == 0);
+  Launcher launcher;
+  launcher.send(Launcher::hello());
+  // in one turn of the agent's loop
+  const wire::ToAgent together[] = {wire::Probe{{"127.0.0.1"}, ntohs(address.sin_port), 5000}, wire::Prepare{},
+                                    wire::Probe{{"127.0.0.1", "no number"}, ntohs(address.sin_port), 5000}};
+  std::string bytes;
+  for (const wire::ToAgent& message : together) bytes += wire::encode(message);
+  REQUIRE(os::write_all(launcher.socket(), bytes));
+  CHECK(launcher.await<wire::Probed>().results.size() == 2);
+  launcher.hang_up();
+  CHECK(launcher.leaves(5s));
+}
+
 TEST_CASE("agent: 256 workers") {
   Init init;
   Launcher launcher;
