@@ -10,20 +10,17 @@
 #include <boost/asio/post.hpp>
 #include <boost/asio/signal_set.hpp>
 #include <boost/asio/steady_timer.hpp>
-#include <boost/asio/thread_pool.hpp>
 
 #include "common/core/exit_status.h"
 #include "common/core/text.h"
 #include "common/core/transition_table.h"
 #include "common/os/spawn.h"
+#include "launcher/dialin/call.h"
 #include "launcher/dialin/dial_machine.h"
 #include "launcher/dialin/hosted_agent.h"
 #include "launcher/dialin/link.h"
-#include "launcher/dialin/port.h"
 #include "launcher/inputs/host_source.h"
 #include "launcher/launch/deadline_timer.h"
-#include "launcher/names/addresses.h"
-#include "launcher/net/tcp_connect.h"
 
 namespace sml::dialin {
 
@@ -31,11 +28,10 @@ namespace {
 
 namespace asio = boost::asio;
 
-constexpr Duration kConnectLimit = std::chrono::seconds(10);
 constexpr Duration kTellWaiting = std::chrono::seconds(5);
 constexpr std::size_t kMaxShown = 500;
 
-class Dialler final : private LinkEvents, private HostedAgentOwner {
+class Dialler final : private CallOwner, private HostedAgentOwner {
  public:
   Dialler(const DialPlan& plan, const launch::AgentImage& image, const std::function<void(const std::string&)>& say,
           std::unique_ptr<Credentials> credentials)
@@ -45,27 +41,21 @@ class Dialler final : private LinkEvents, private HostedAgentOwner {
         machine_(plan.patience, plan.grace, Clock::now()),
         deadline_timer_(loop_->get_executor(), {.deadline = [this] { return machine_.deadline(); },
                                                 .passed = [this] { tell(DialEvent::Deadline); }}),
-        silence_timer_(*loop_),
         waiting_timer_(*loop_),
         signals_(*loop_, SIGINT, SIGTERM, SIGQUIT),
-        agent_(loop_->get_executor(), plan, image, *this) {
+        agent_(loop_->get_executor(), plan, image, *this),
+        call_(loop_, {plan.settings.head, plan.settings.port}, plan.heartbeat_timeout, *credentials_, *this) {
     const std::vector<int> ignored = os::ignored_signals();
     if (std::find(ignored.begin(), ignored.end(), SIGHUP) == ignored.end()) signals_.add(SIGHUP);
   }
-  ~Dialler() override {
-    cancel_->cancel();
-    agent_.stop_preparing();
-    if (link_) link_->abandon();
-    pool_->stop();
-    static_cast<void>(pool_.release());  // joining its thread could take as long as a name server does
-  }
+  ~Dialler() override { agent_.stop_preparing(); }
 
   Outcome run() {
     await_signals();
     tell_waiting();
     deadline_timer_.arm();
     agent_.prepare();
-    call();
+    call_.begin();
     loop_->run();
     agent_.end_what_it_left(say_);
     return std::move(outcome_);
@@ -74,33 +64,7 @@ class Dialler final : private LinkEvents, private HostedAgentOwner {
  private:
   // ---- calling
 
-  void call() {
-    asio::post(*pool_, [this, loop = loop_, cancel = cancel_, head = plan_.settings.head, port = plan_.settings.port] {
-      auto answer = std::make_shared<Result<os::UniqueFd>>(os::UniqueFd());
-      if (const auto addresses = names::addresses_of(head, port, AF_UNSPEC); addresses) {
-        *answer = net::connect_to(*addresses, kConnectLimit, *cancel);
-      } else {
-        *answer = addresses.error();
-      }
-      if (cancel->cancelled()) return;
-      asio::post(*loop, [this, answer, cancel] {
-        if (!cancel->cancelled()) connected(std::move(*answer));
-      });
-    });
-  }
-
-  void connected(Result<os::UniqueFd> socket) {
-    if (machine_.state() != DialState::Calling) return;
-    if (!socket) return fail(socket.error());
-    peer_ = far_address(socket->get());
-    Result<std::shared_ptr<Link>> link = make_link(loop_->get_executor(), std::move(*socket), *credentials_);
-    if (!link) return fail(link.error());
-    reader_ = {};
-    link_ = std::move(*link);
-    link_->start(*this);
-  }
-
-  void link_proved() override {
+  void call_is_proved() override {
     const Settings& s = plan_.settings;
     Introduction introduction{.version = kProtocolVersion,
                               .job = s.job,
@@ -115,12 +79,12 @@ class Dialler final : private LinkEvents, private HostedAgentOwner {
       introduction.host.clear();
       introduction.wished = s.wished.value_or(kAnyPlace);
     }
-    link_->send(encode(ToHead(introduction)));
+    call_.introduce(introduction);
     if (s.place == PlaceRule::ChosenByHead) tell(DialEvent::Proved);
   }
 
   void fail(const Error& why) {
-    if (link_) link_->abandon();
+    call_.abandon();
     last_fault_ = why;
     tell(why.kind() == ErrorKind::Auth ? DialEvent::Refused : DialEvent::Failed);
   }
@@ -143,20 +107,12 @@ class Dialler final : private LinkEvents, private HostedAgentOwner {
 
   // ---- the head speaks
 
-  void link_bytes(std::span<const char> bytes) override {
-    last_heard_ = Clock::now();
-    reader_.feed(bytes);
-    const std::shared_ptr<Link> link = link_;
-    while (link == link_ && machine_.state() != DialState::Over && machine_.state() != DialState::Resting) {
-      Result<std::optional<ToHost>> next = reader_.next();
-      if (!next) return link_closed(next.error());
-      if (!next->has_value()) return;
-      std::visit([this](const auto& m) { handle(m); }, **next);
-    }
+  void call_brings(const ToHost& message) override {
+    if (machine_.state() == DialState::Over || machine_.state() == DialState::Resting) return;
+    std::visit([this](const auto& m) { handle(m); }, message);
   }
 
-  void link_closed(const Error& why) override {
-    if (link_) link_->abandon();
+  void call_ends(const Error& why) override {
     if (is_outside()) return fail(why);
     last_fault_ = why;
     tell(DialEvent::HeadLost);
@@ -170,15 +126,16 @@ class Dialler final : private LinkEvents, private HostedAgentOwner {
     check_.emplace([this, m](const HeadsChoice& choice) { return plan_.reckon(m, choice); }, plan_.attempts);
     const std::string name = m.place < s.hosts.size() ? s.hosts[m.place] : name_of_place(m.place);
     const std::string of_all = s.least_hosts ? " of " + std::to_string(m.hosts) + " hosts" : "";
-    say_("the head has answered: " + where() + " (" + peer_ + ")" +
+    say_("the head has answered: " + where() + " (" + call_.peer() + ")" +
          (chosen ? "; this is " + name + of_all : std::string()));
+    call_.agree(m.ticket);
     tell(DialEvent::Welcomed);
-    watch_silence();
   }
 
   void handle(const Refused& m) {
+    if (!is_outside()) return;
     const Error why(ErrorKind::Auth, "the head turns this host away: " + show(m.text, kMaxShown));
-    if (link_) link_->abandon();
+    call_.abandon();
     last_fault_ = why;
     tell(may_change(m, plan_.settings.attempt) ? DialEvent::Failed : DialEvent::Refused);
   }
@@ -200,44 +157,40 @@ class Dialler final : private LinkEvents, private HostedAgentOwner {
   // told so.
   void distrust(const Error& why) {
     distrust_ = why;
-    link_->send(encode(ToHead(AgentEnded{why.message().substr(0, kMaxPiece)})));
-    link_->finish();
+    call_.send(AgentEnded{why.message().substr(0, kMaxPiece)});
+    call_.finish();
     tell(DialEvent::HeadLost);
   }
 
   void handle(const EndInput&) { agent_.end_input(); }
 
   void handle(const Alive&) {}
+  void handle(const Heard&) {}
+  void handle(const GoOn&) {}
 
   void handle(const JobEnd& m) {
     if (machine_.state() != DialState::Serving) return;
     outcome_ = {m.exit_code, show(m.text, kMaxShown), m.failure, agent_.unprepared()};
     judged_ = true;
+    call_.say_goodbye();
     tell(DialEvent::VerdictCame);
-  }
-
-  void watch_silence() {
-    silence_timer_.expires_at(last_heard_ + plan_.heartbeat_timeout);
-    silence_timer_.async_wait([this](boost::system::error_code error) {
-      if (error || machine_.state() != DialState::Serving) return;
-      if (Clock::now() < last_heard_ + plan_.heartbeat_timeout) return watch_silence();
-      link_closed(Error(ErrorKind::Lost, "nothing heard for " + format_duration(plan_.heartbeat_timeout)));
-    });
   }
 
   // ---- our agent
 
   void agent_bytes(std::string_view bytes) override {
-    send_in_pieces<ToHead>(bytes, [this](std::string frame) { link_->send(std::move(frame)); });
+    for (; !bytes.empty(); bytes.remove_prefix(std::min(bytes.size(), kMaxPiece))) {
+      call_.send(Bytes{std::string(bytes.substr(0, kMaxPiece))});
+    }
   }
   void agent_ended(const Error& why) override {
-    link_->send(encode(ToHead(AgentEnded{why.message().substr(0, kMaxPiece)})));
+    call_.send(AgentEnded{why.message().substr(0, kMaxPiece)});
     tell(DialEvent::AgentEnded);
   }
   // The head is told of it in the place of the agent.
   void agent_cannot_start(const Error& why) override {
     const auto kind = static_cast<std::uint8_t>(why.kind());
-    link_->send(encode(ToHead(AgentEnded{why.message().substr(0, kMaxPiece), kind})));
+    call_.send(AgentEnded{why.message().substr(0, kMaxPiece), kind});
   }
 
   // ---- what the machine asks for
@@ -252,7 +205,7 @@ class Dialler final : private LinkEvents, private HostedAgentOwner {
       case DialAction::None:
       case DialAction::Unexpected:
       case DialAction::Rest: return;
-      case DialAction::Call: return call();
+      case DialAction::Call: return call_.begin();
       case DialAction::GiveUp: return give_up();
       case DialAction::EndAgent: return end_agent();
       case DialAction::Leave: return leave();
@@ -304,7 +257,7 @@ class Dialler final : private LinkEvents, private HostedAgentOwner {
   void on_signal(int signo) {
     if (machine_.state() == DialState::Serving) {
       say_("asking the head to stop the job (" + signal_name(signo) + ")");
-      return link_->send(encode(ToHead(StopAsked{static_cast<std::uint8_t>(signo)})));
+      return call_.send(StopAsked{static_cast<std::uint8_t>(signo)});
     }
     if (machine_.state() == DialState::Leaving || machine_.state() == DialState::Deserted) return;
     outcome_ = {128 + signo, "stopped by " + signal_name(signo) + " before the head had answered", "", std::nullopt};
@@ -314,21 +267,15 @@ class Dialler final : private LinkEvents, private HostedAgentOwner {
   const DialPlan& plan_;
   const std::function<void(const std::string&)>& say_;
   std::shared_ptr<asio::io_context> loop_ = std::make_shared<asio::io_context>(1);
-  std::unique_ptr<asio::thread_pool> pool_ = std::make_unique<asio::thread_pool>(1);
-  std::shared_ptr<net::CancelToken> cancel_ = std::make_shared<net::CancelToken>();
   std::unique_ptr<Credentials> credentials_;
   std::optional<PlanCheck> check_;  // once the head has welcomed us
   std::optional<Error> distrust_;   // what the head wanted that was not ours
   DialMachine machine_;
   launch::DeadlineTimer deadline_timer_;
-  asio::steady_timer silence_timer_;
   asio::steady_timer waiting_timer_;
   asio::signal_set signals_;
   HostedAgent agent_;
-  std::shared_ptr<Link> link_;
-  FrameReader<ToHost> reader_;
-  std::string peer_;
-  TimePoint last_heard_ = Clock::now();
+  Call call_;
   Error last_fault_;
   Outcome outcome_;
   bool judged_ = false;

@@ -1,18 +1,18 @@
 #include "launcher/dialin/head.h"
 
 #include <algorithm>
-#include <csignal>
 #include <optional>
 #include <set>
 #include <utility>
 #include <vector>
 
-#include <boost/asio/posix/stream_descriptor.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
 
 #include "common/core/text.h"
 #include "launcher/dialin/door.h"
+#include "launcher/dialin/entrance.h"
+#include "launcher/dialin/guest.h"
 #include "launcher/dialin/guest_list.h"
 #include "launcher/dialin/link.h"
 #include "launcher/dialin/port.h"
@@ -27,102 +27,8 @@ namespace asio = boost::asio;
 
 constexpr std::size_t kMaxSaid = 100;  // different sentences about callers
 constexpr Duration kTellLimit = std::chrono::seconds(5);
+constexpr Duration kLookAround = std::chrono::milliseconds(100);
 constexpr Duration kAliveInterval = std::chrono::seconds(5);
-constexpr Duration kShortOfDescriptors = std::chrono::milliseconds(100);
-
-class Guest;
-
-// Lost: an agent that ran. What else there is happens before.
-ErrorKind kind_of(const AgentEnded& m) {
-  return m.kind <= static_cast<std::uint8_t>(ErrorKind::Internal) ? static_cast<ErrorKind>(m.kind) : ErrorKind::Lost;
-}
-
-// Where a host and its session in the job meet, whoever comes first.
-struct Seat {
-  Guest* guest = nullptr;                     // null: not here
-  launch::TransportEvents* events = nullptr;  // null: the session has not begun, or is over
-  std::string mark;
-  bool begun = false;  // its agent has been asked for
-
-  bool is_out() const { return begun && events == nullptr; }  // its guest only waits for the end
-  void begin();
-  void tell_end(const Error& why) {
-    if (launch::TransportEvents* to = std::exchange(events, nullptr)) to->transport_closed(why);
-  }
-};
-
-class HeadImpl;
-
-// One caller.
-class Guest final : private LinkEvents {
- public:
-  Guest(HeadImpl& head, std::shared_ptr<Link> link, int fd, Door::Id id)
-      : head_(head), link_(std::move(link)), id_(id), near_(near_address(fd)), far_(far_address(fd)) {
-    link_->start(*this);
-  }
-  ~Guest() override { link_->abandon(); }
-
-  void send(const ToHost& message) { link_->send(encode(message)); }
-  void send_bytes(std::string_view bytes) {
-    send_in_pieces<ToHost>(bytes, [this](std::string frame) { link_->send(std::move(frame)); });
-  }
-  std::size_t unsent() const { return link_->unsent(); }
-  void finish() { link_->finish(); }
-  const std::string& near() const { return near_; }
-  const std::string& far() const { return far_; }
-  const std::shared_ptr<Seat>& seat() const { return seat_; }
-  void take(std::shared_ptr<Seat> seat, const Welcome& welcome, const std::string& host) {
-    waits_.reset();
-    is_late_ = false;
-    seat_ = std::move(seat);
-    seat_->guest = this;
-    host_ = host;
-    send(welcome);
-  }
-  // For a place, until the others are here.
-  void wait(const Introduction& introduction) { waits_ = Unplaced{introduction.wished, far_}; }
-  const std::optional<Unplaced>& waits() const { return waits_; }
-  // For a place that there is not yet.
-  void wait_for_more() { is_late_ = true; }
-  bool is_late() const { return is_late_; }
-  void turn_away(const Refused& refused) {
-    send(refused);
-    finish();
-  }
-  bool gone() const { return gone_; }
-  Door::Id id() const { return id_; }
-  // It is one of ours, as far as it says, and may take its time now.
-  void hear_out() { link_->known(); }
-  // For one that came later.
-  void give_way() {
-    link_->abandon();
-    gone_ = true;
-  }
-
- private:
-  void link_proved() override {}
-  void link_bytes(std::span<const char> bytes) override;
-  void link_closed(const Error& why) override;
-  void handle(const Introduction& introduction);
-  void handle(const Bytes& m) {
-    if (seat_->events != nullptr) seat_->events->transport_bytes(m.bytes);
-  }
-  void handle(const AgentEnded& m) { seat_->tell_end(Error(kind_of(m), show(m.text, 2000))); }
-  void handle(const StopAsked& m);
-
-  HeadImpl& head_;
-  std::shared_ptr<Link> link_;
-  Door::Id id_;
-  FrameReader<ToHead> reader_;
-  std::shared_ptr<Seat> seat_;  // null: it has not been let in
-  std::string near_;
-  std::string far_;
-  std::optional<Unplaced> waits_;
-  bool is_late_ = false;
-  std::string host_;
-  bool introduced_ = false;
-  bool gone_ = false;
-};
 
 class DialledTransport final : public launch::AgentTransport {
  public:
@@ -150,6 +56,7 @@ class DialledTransport final : public launch::AgentTransport {
   void finish() override {
     if (open()) seat_->guest->send(EndInput{});
   }
+  TimePoint said_again_at() const override { return seat_->said_again_at; }
 
  private:
   bool open() const { return seat_->guest != nullptr && seat_->begun; }
@@ -158,7 +65,7 @@ class DialledTransport final : public launch::AgentTransport {
   std::shared_ptr<Seat> seat_;
 };
 
-class HeadImpl final : public Head {
+class HeadImpl final : public Head, private GuestOwner {
  public:
   HeadImpl(const asio::any_io_executor& loop, asio::thread_pool& pool, HeadPlan plan, Events events,
            std::unique_ptr<Credentials> credentials)
@@ -168,19 +75,17 @@ class HeadImpl final : public Head {
         events_(std::move(events)),
         credentials_(std::move(credentials)),
         list_(plan_.settings),
-        listener_(loop),
-        rest_timer_(loop),
+        entrance_(loop, std::move(plan_.listener), [this](os::UniqueFd fd) { receive(std::move(fd)); }),
         alive_timer_(loop),
         tell_timer_(loop) {
     for (std::size_t i = 0; i < plan_.settings.hosts.size(); ++i) seats_.push_back(std::make_shared<Seat>());
-    listener_.assign(plan_.listener.release());
   }
   ~HeadImpl() override { *here_ = false; }
 
   void serve(Events events) override { events_ = std::move(events); }
 
   void begin() override {
-    accept();
+    entrance_.open();
     keep_alive();
   }
 
@@ -236,8 +141,7 @@ class HeadImpl final : public Head {
     }
     list_.close();
     alive_timer_.cancel();
-    boost::system::error_code ignored;
-    listener_.close(ignored);
+    ending_ = true;  // the door stays open: who has lost its connection comes back to hear of it
     for (const auto& guest : guests_) {
       if (guest->is_late() && !guest->gone()) guest->turn_away(list_.refusal(Reason::Ending, "the job is ending"));
       if (guest->gone() || !guest->seat()) continue;
@@ -246,14 +150,16 @@ class HeadImpl final : public Head {
       guest->send(own);
       guest->finish();
     }
-    tell_timer_.expires_after(kTellLimit);
-    tell_timer_.async_wait([this](boost::system::error_code error) {
-      if (!error) all_told();
-    });
-    sweep();
+    await_told(Clock::now() + kTellLimit);
   }
 
-  void introduce(Guest& guest, const Introduction& introduction) {
+  // GuestOwner
+  void guest_introduces(Guest& guest, const Introduction& introduction) override {
+    door_.settled(guest.id());
+    if (ending_) {  // as if nobody listened any more: it may be for the head of the next job
+      guest.give_way();
+      return sweep();
+    }
     if (const std::optional<Refused> refused = list_.refuse(introduction)) return refuse(guest, *refused);
     guest.hear_out();
     if (introduction.index == kAnyPlace) return let_wait(guest, introduction);
@@ -267,17 +173,41 @@ class HeadImpl final : public Head {
     });
   }
 
-  // A caller, as people are told of it.
+  void guest_comes_back(Guest& guest, const ComeBack& m) override {
+    door_.settled(guest.id());
+    const auto is_it = [&m](const auto& one) { return !one->gone() && one->has(m.ticket); };
+    const auto before = std::find_if(guests_.begin(), guests_.end(), is_it);
+    if (before == guests_.end() || !guest.go_on_for(**before, m.heard)) {
+      return refuse(guest, list_.refusal(Reason::Gone, "it comes back too late"));
+    }
+    guest.hear_out();
+    events_.say(guest.host() + ": the connection to it had broken, and has been made again");
+    sweep();
+  }
+
+  void guest_stops(const std::string& host, int signo) override { events_.stop_asked(host, signo); }
+  void guest_left_unknown(const Guest& guest, const Error& why) override { say_about(guest, why.message()); }
+  void guest_is_off(const Guest& guest) override { door_.left(guest.id(), Clock::now()); }
+  void guest_is_gone(const Guest& guest) override {
+    if (guest.waits()) seat_waiting();
+    sweep();
+  }
+
+ private:
+  // A caller, as people are told of it; but who finds no place while one is kept for a host that may be this one,
+  // started again, is to call again.
   void refuse(Guest& guest, const Refused& refused) {
+    const bool no_place = refused.reason == Reason::Twice || refused.reason == Reason::Full;
+    if (no_place && std::any_of(guests_.begin(), guests_.end(), [](const auto& one) { return one->is_broken(); })) {
+      guest.give_way();
+      return sweep();
+    }
     say_about(guest, refused.text);
     guest.turn_away(refused);
   }
   void say_about(const Guest& guest, const std::string& text) {
-    say_once("a caller from " + guest.far() + " is turned away: " + text);
+    say_once("a caller from " + guest.ends().far + " is turned away: " + text);
   }
-  void known(const Guest& guest) { door_.settled(guest.id()); }
-  void left(const Guest& guest) { door_.left(guest.id(), Clock::now()); }
-  void stop_asked(const std::string& host, int signo) { events_.stop_asked(host, signo); }
 
   // Those who wait for the others have their places when all are here.
   void seat_waiting() {
@@ -296,48 +226,28 @@ class HeadImpl final : public Head {
     asio::post(loop_, [this, here = here_] {
       if (!*here) return;
       std::erase_if(guests_, [](const auto& guest) { return guest->gone(); });
-      if (told_ && std::none_of(guests_.begin(), guests_.end(), [](const auto& guest) { return !!guest->seat(); })) {
-        all_told();
-      }
+      const auto may_hear = [](const auto& guest) { return guest->seat() && !guest->is_silent(); };
+      if (told_ && std::none_of(guests_.begin(), guests_.end(), may_hear)) all_told();
     });
   }
 
- private:
-  void accept() {
-    listener_.async_wait(asio::posix::stream_descriptor::wait_read, [this](boost::system::error_code error) {
-      if (error) return;
-      os::UniqueFd fd = accept_one(listener_.native_handle());
-      if (!fd) return rest_and_accept();
-      const std::string from = far_address(fd.get());
-      if (const auto admission = door_.knock(from, Clock::now())) {
-        receive(std::move(fd), *admission);
-      } else {
-        say_once("callers from " + from + " have to wait: too many have not said who they are");
-      }
-      accept();
-    });
-  }
-
-  void receive(os::UniqueFd fd, const Door::Admission& admission) {
+  void receive(os::UniqueFd fd) {
+    const std::string from = far_address(fd.get());
+    const std::optional<Door::Admission> admission = door_.knock(from, Clock::now());
+    if (!admission) return say_once("callers from " + from + " have to wait: too many have not said who they are");
     for (const auto& guest : guests_) {
-      if (guest->id() == admission.displaced) guest->give_way();
+      if (guest->id() == admission->displaced) guest->give_way();
     }
-    if (admission.displaced) sweep();
+    if (admission->displaced) sweep();
     const int number = fd.get();
     Result<std::shared_ptr<Link>> link = make_link(loop_, std::move(fd), *credentials_);
-    if (!link) return door_.left(admission.id, Clock::now());
-    guests_.push_back(std::make_shared<Guest>(*this, std::move(*link), number, admission.id));
+    if (!link) return door_.left(admission->id, Clock::now());
+    guests_.push_back(std::make_shared<Guest>(loop_, static_cast<GuestOwner&>(*this), std::move(*link), number,
+                                              admission->id, plan_.heartbeat_timeout));
   }
 
   void say_once(const std::string& sentence) {
     if (said_.size() < kMaxSaid && said_.insert(sentence).second) events_.say(sentence);
-  }
-
-  void rest_and_accept() {
-    rest_timer_.expires_after(kShortOfDescriptors);
-    rest_timer_.async_wait([this](boost::system::error_code error) {
-      if (!error) accept();
-    });
   }
 
   std::weak_ptr<Guest> weak_to(const Guest& guest) const {
@@ -351,8 +261,9 @@ class HeadImpl final : public Head {
     if (!addresses) {
       return refuse(guest, list_.refusal(Reason::Address, introduction.host + ": " + addresses.error().message()));
     }
-    if (std::find(addresses->begin(), addresses->end(), guest.far()) == addresses->end()) {
-      return refuse(guest, list_.refusal(Reason::Address, guest.far() + " is not an address of " + introduction.host));
+    if (std::find(addresses->begin(), addresses->end(), guest.ends().far) == addresses->end()) {
+      return refuse(guest,
+                    list_.refusal(Reason::Address, guest.ends().far + " is not an address of " + introduction.host));
     }
     let_in(guest, introduction);
   }
@@ -436,6 +347,17 @@ class HeadImpl final : public Head {
     });
   }
 
+  // Nobody tells of a guest that has become silent.
+  void await_told(TimePoint limit) {
+    sweep();
+    tell_timer_.expires_after(kLookAround);
+    tell_timer_.async_wait([this, limit](boost::system::error_code error) {
+      if (error) return;
+      if (Clock::now() >= limit) return all_told();
+      await_told(limit);
+    });
+  }
+
   void all_told() {
     tell_timer_.cancel();
     if (const auto told = std::exchange(told_, nullptr)) told();
@@ -453,59 +375,12 @@ class HeadImpl final : public Head {
   std::vector<std::shared_ptr<Guest>> guests_;
   std::set<std::string> said_;
   std::function<void()> told_;
-  asio::posix::stream_descriptor listener_;
-  asio::steady_timer rest_timer_;
+  bool ending_ = false;
+  Entrance entrance_;
   asio::steady_timer alive_timer_;
   asio::steady_timer tell_timer_;
   std::shared_ptr<bool> here_ = std::make_shared<bool>(true);
 };
-
-void Seat::begin() {
-  if (events == nullptr || guest == nullptr || begun) return;
-  begun = true;
-  guest->send(Begin{mark});
-  events->transport_open(guest->near(), guest->far());
-}
-
-void Guest::link_bytes(std::span<const char> bytes) {
-  reader_.feed(bytes);
-  while (!gone_) {
-    Result<std::optional<ToHead>> next = reader_.next();
-    if (next && !next->has_value()) return;
-    const bool expected =
-        next && std::holds_alternative<Introduction>(**next) != introduced_ && (seat_ || !introduced_);
-    if (!expected) {
-      link_->abandon();
-      return link_closed(next ? Error(ErrorKind::Protocol, "it speaks out of turn") : next.error());
-    }
-    std::visit([this](const auto& m) { handle(m); }, **next);
-  }
-}
-
-void Guest::link_closed(const Error& why) {
-  gone_ = true;
-  head_.left(*this);
-  if (seat_) {
-    seat_->guest = nullptr;
-    seat_->tell_end(Error(ErrorKind::Lost, "its sml-run has gone: " + why.message()));
-  } else if (!introduced_) {
-    head_.say_about(*this, why.message());
-  }
-  if (waits_) head_.seat_waiting();
-  head_.sweep();
-}
-
-void Guest::handle(const Introduction& introduction) {
-  introduced_ = true;
-  head_.known(*this);
-  head_.introduce(*this, introduction);
-}
-
-void Guest::handle(const StopAsked& m) {
-  for (const int signo : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) {
-    if (m.signo == signo) return head_.stop_asked(host_, signo);
-  }
-}
 
 }  // namespace
 

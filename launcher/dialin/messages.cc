@@ -40,7 +40,8 @@ Result<std::optional<Message>> FrameReader<Message>::next() {
     if (begin_ > kMaxRest) buffer_.erase(0, std::exchange(begin_, 0));
     return std::optional<Message>();
   }
-  begin_ += wire::kFrameHeader + length;
+  size_ = wire::kFrameHeader + length;
+  begin_ += size_;
   Result<Message> message = wire::decode_payload<Message>(index, rest.substr(wire::kFrameHeader, length));
   if (!message) return message.error();
   return std::optional<Message>(std::move(*message));

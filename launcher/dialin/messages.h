@@ -14,7 +14,7 @@
 
 namespace sml::dialin {
 
-inline constexpr std::uint32_t kProtocolVersion = 4;
+inline constexpr std::uint32_t kProtocolVersion = 5;
 inline constexpr std::uint32_t kAnyPlace = 0xffffffff;            // among the hosts: the head is to choose one
 inline constexpr std::size_t kMaxPiece = std::size_t{256} << 10;  // of bytes from or to an agent in one frame
 inline constexpr std::size_t kMaxPayload = kMaxPiece + 64;        // of any frame
@@ -50,14 +50,39 @@ enum class Reason : std::uint8_t {
   Address,      // it does not call from an address of the host that it says to be
   Ending,       // the job is ending
   Full,         // every place is taken
+  Gone,         // it comes back, and has been given up
 };
 
 struct Welcome {
   std::uint32_t place = 0;  // the host's, among those of the job
   std::uint32_t hosts = 0;  // so many the job has
+  std::string ticket = {};  // by which the head knows it again when it comes back
 
-  void fields(auto& archive) { archive(place, hosts); }
+  void fields(auto& archive) { archive(place, hosts, ticket); }
   bool operator==(const Welcome&) const = default;
+};
+// First from a host that has been let in, and whose connection has broken: it goes on in this one.
+struct ComeBack {
+  std::string ticket;
+  std::uint64_t heard = 0;  // Heard::bytes
+
+  void fields(auto& archive) { archive(ticket, heard); }
+  bool operator==(const ComeBack&) const = default;
+};
+// What follows is what the host has not heard.
+struct GoOn {
+  std::uint64_t heard = 0;  // Heard::bytes
+
+  void fields(auto& archive) { archive(heard); }
+  bool operator==(const GoOn&) const = default;
+};
+// Of the frames that came after Introduction or Welcome so many bytes have come: they need not be kept any more
+// (conversation.h).
+struct Heard {
+  std::uint64_t bytes = 0;
+
+  void fields(auto& archive) { archive(bytes); }
+  bool operator==(const Heard&) const = default;
 };
 struct Refused {
   Reason reason = Reason::Version;
@@ -101,7 +126,7 @@ struct StopAsked {
   void fields(auto& archive) { archive(signo); }
   bool operator==(const StopAsked&) const = default;
 };
-// Now and then, from the head: it lives.
+// Now and then: it lives.
 struct Alive {
   void fields(auto&) {}
   bool operator==(const Alive&) const = default;
@@ -116,8 +141,8 @@ struct JobEnd {
   bool operator==(const JobEnd&) const = default;
 };
 
-using ToHead = std::variant<Introduction, Bytes, AgentEnded, StopAsked>;
-using ToHost = std::variant<Welcome, Refused, Begin, Bytes, EndInput, Alive, JobEnd>;
+using ToHead = std::variant<Introduction, Bytes, AgentEnded, StopAsked, ComeBack, Heard, Alive>;
+using ToHost = std::variant<Welcome, Refused, Begin, Bytes, EndInput, Alive, JobEnd, GoOn, Heard>;
 
 std::string encode(const ToHead& message);
 std::string encode(const ToHost& message);
@@ -138,10 +163,13 @@ class FrameReader {
   // The next whole message; nothing when more bytes are needed; an error (Protocol) for a frame that is too long, of a
   // type that does not belong here, or whose payload does not decode. After an error the stream is unusable.
   Result<std::optional<Message>> next();
+  // Of the last message, as a frame: bytes.
+  std::size_t size() const { return size_; }
 
  private:
   std::string buffer_;
   std::size_t begin_ = 0;  // of what has not been decoded
+  std::size_t size_ = 0;
 };
 
 extern template class FrameReader<ToHead>;

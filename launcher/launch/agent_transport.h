@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "common/core/clock.h"
 #include "common/core/error.h"
 
 namespace sml::launch {
@@ -47,6 +48,8 @@ class AgentTransport {
   virtual bool far_side_ended() const { return false; }
   // After transport_closed: it has ended with status 0, as an agent does after its last word, and then only.
   virtual bool far_side_ended_well() const { return false; }
+  // When the far side may last have been told once more what it had been told before; min: never.
+  virtual TimePoint said_again_at() const { return TimePoint::min(); }
   // Sends what is queued, then ends the far side's input. Bytes may still arrive; transport_closed follows.
   virtual void finish() = 0;
 };

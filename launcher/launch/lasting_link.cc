@@ -62,6 +62,10 @@ void LastingLink::send_lasting(std::string_view bytes) {
 
 bool LastingLink::far_side_ended() const { return agent_gone_ || (now_ && now_->transport->far_side_ended()); }
 
+TimePoint LastingLink::asked_at() const {
+  return now_ ? std::max(asked_at_, now_->transport->said_again_at()) : asked_at_;
+}
+
 // ---- what both ends agree on
 
 void LastingLink::note_time() {

@@ -50,8 +50,8 @@ class LastingLink final {
   // Nothing has been heard for long: tries another transport beside the one that there is.
   void doubt();
 
-  // When the agent was last asked to go on with a messenger.
-  TimePoint asked_at() const { return asked_at_; }
+  // When the agent was last asked to go on with a messenger, or its transport has gone on by itself.
+  TimePoint asked_at() const;
   // When the agent is to be told what has come of its frames: a frame that does.
   std::optional<std::string> receipt();
   // False: it cannot have that.

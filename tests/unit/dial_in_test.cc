@@ -6,6 +6,7 @@
 
 #include <sys/stat.h>
 
+#include "launcher/dialin/conversation.h"
 #include "launcher/dialin/dial_machine.h"
 #include "launcher/dialin/guest_list.h"
 #include "launcher/dialin/key.h"
@@ -68,12 +69,12 @@ const TimePoint kStart{};
 
 TEST_CASE("dial-in: every message comes over, in whatever pieces") {
   for (const ToHead& m : {ToHead(hello_of(1, "b")), ToHead(Bytes{std::string("\0x", 2)}), ToHead(AgentEnded{"why"}),
-                          ToHead(StopAsked{15})}) {
+                          ToHead(StopAsked{15}), ToHead(ComeBack{"ticket", 7}), ToHead(Heard{1}), ToHead(Alive{})}) {
     CHECK(round_trip(m) == m);
   }
   for (const ToHost& m :
-       {ToHost(Welcome{3}), ToHost(Refused{Reason::Attempt, 3, "no"}), ToHost(Begin{"mark"}), ToHost(Bytes{"b"}),
-        ToHost(EndInput{}), ToHost(Alive{}), ToHost(JobEnd{7, "text", "failure"})}) {
+       {ToHost(Welcome{3, 4, "ticket"}), ToHost(Refused{Reason::Attempt, 3, "no"}), ToHost(Begin{"mark"}), ToHost(Bytes{"b"}),
+        ToHost(EndInput{}), ToHost(Alive{}), ToHost(JobEnd{7, "text", "failure"}), ToHost(GoOn{9}), ToHost(Heard{std::uint64_t{1} << 40})}) {
     CHECK(round_trip(m) == m);
   }
 }
@@ -86,6 +87,44 @@ TEST_CASE("dial-in: long bytes travel in pieces that a reader takes") {
   for (auto next = reader.next(); next && next->has_value(); next = reader.next())
     back += std::get<Bytes>(**next).bytes;
   CHECK(back == bytes);
+}
+
+TEST_CASE("dial-in: a conversation goes on with what the other end has not heard") {
+  Conversation one;
+  for (const char* frame : {"first", "second", "third"}) one.say(frame);
+  CHECK(one.unheard(5) == "secondthird");  // from now on no more is kept
+  CHECK_FALSE(one.unheard(4));
+  CHECK_FALSE(one.unheard(17));  // was never said
+  CHECK_FALSE(one.is_heard(17));
+  CHECK(one.is_heard(11));
+  CHECK_FALSE(one.all_is_heard());
+  CHECK(one.unheard(11) == "third");
+  CHECK(one.is_heard(5));  // on its way when the connection broke
+  CHECK(one.is_heard(16));
+  CHECK(one.all_is_heard());
+  CHECK(one.unheard(16) == "");
+}
+
+TEST_CASE("dial-in: a conversation keeps no more than a host may have said") {
+  Conversation one;
+  const std::string piece(kMaxPiece, 'x');
+  for (std::size_t said = 0; said < 2 * Conversation::kMostKept; said += piece.size()) one.say(piece);
+  CHECK_FALSE(one.unheard(0));
+  CHECK(one.unheard(2 * Conversation::kMostKept - 3) == "xxx");
+  for (int i = 0; i < 3; ++i) one.hear(100'000);
+  CHECK(one.receipt() == 300'000);
+  one.hear(1);
+  CHECK_FALSE(one.receipt());
+  CHECK(one.heard() == 300'001);
+}
+
+TEST_CASE("dial-in: a connection that has broken is waited for until the host knows of it and has called again") {
+  CHECK(longest_pause(5s) == 1s);
+  CHECK(longest_pause(2s) == 400ms);
+  CHECK(longest_pause(60s) == 1s);
+  CHECK(patience_with_break(0ms, 5s) == 1500ms);
+  CHECK(patience_with_break(200ms, 5s) == 1900ms);
+  CHECK(patience_with_break(9s, 5s) == 5s);  // nobody is waited for longer than one who is silent
 }
 
 TEST_CASE("dial-in: what is no message is refused") {

@@ -1,0 +1,120 @@
+"""Connections of hosts that call, which break while a job runs: they are made again, and nothing is lost or comes twice."""
+import hashlib
+import subprocess
+
+from harness import PYTHON, patience, poll
+from jobs import heartbeat, sh
+from test_dial_in import PORT, NoSsh
+from test_links import BLOCK, LINES
+
+AGAIN = "host-1: the connection to it had broken, and has been made again"
+
+
+class Links(NoSsh):
+    hosts = 2
+
+    def reset(self, place):
+        """Its end of the connection is gone, and the other end is told so."""
+        host = f"algo-{place + 1}"
+        if "unsupported" in sh(self.bed, host, f"ss -K 'sport = :{PORT} or dport = :{PORT}' 2>&1 || echo unsupported"):
+            self.skipTest("this kernel destroys no sockets")
+
+    def cut(self):
+        self.addCleanup(self.bed.heal, "algo-2")
+        self.bed.cut("algo-2")
+
+    def run_with(self, disturb, blocks, *options, status=0):
+        """The host that has called prints so much, while `disturb(read)` goes on; the head shows what was printed, once
+        and in order."""
+        self.bed.put("algo-1", "/run/lines.py", LINES)
+        self.bed.put("algo-2", "/run/lines.py", LINES)
+        script = f"[ $RANK = 0 ] || exec {PYTHON} /run/lines.py {blocks} 0 {status}"
+        head, other = self.start_all(*options, "--no-tag", "--nproc-per-node", "1", "sh", "-c", script)
+        shown = hashlib.sha256()
+        size = 0
+
+        def read(until):
+            nonlocal size
+            while size < until:
+                piece = head.stdout.read1(1 << 20)
+                if not piece:
+                    return
+                shown.update(piece)
+                size += len(piece)
+
+        disturb(read)
+        read(1 << 40)
+        done = self.ends([head, other], status)
+        self.assertEqual(size, blocks * BLOCK)
+        self.assertEqual(shown.hexdigest(), sh(self.bed, "algo-2", "cat /run/told-1; rm /run/told-1").strip())
+        return done[0]
+
+    def test_reset_from_either_side_in_100_mb_of_output(self):
+        def disturb(read):
+            for place, mark in enumerate((5, 25, 45, 65, 85)):
+                read(mark << 20)
+                self.reset(place % 2)
+        self.assertIn(AGAIN, self.run_with(disturb, 10_000).stderr)
+
+    def test_reset_on_the_head_s_side_alone(self):
+        """As where something between them has forgotten the connection: the host learns of it when it speaks."""
+        def disturb(read):
+            read(5 << 20)
+            self.cut()
+            self.reset(0)
+            self.bed.heal("algo-2")
+        self.assertIn(AGAIN, self.run_with(disturb, 4_000).stderr)
+
+    def test_cut_for_3_seconds_where_5_are_the_end(self):
+        def disturb(read):
+            read(5 << 20)
+            self.cut()
+            subprocess.run(["sleep", "3"], check=True)  # the fault itself
+            self.bed.heal("algo-2")
+        done = self.run_with(disturb, 10_000, "--max-restarts", "3", "--heartbeat-timeout", f"{patience(5)}s")
+        self.assertNotIn("restart 1", done.stderr)
+
+    def test_a_status_that_is_told_while_the_connection_breaks(self):
+        for turn in range(6):
+            def disturb(read, turn=turn):
+                read(20 * BLOCK)
+                self.reset(turn % 2)
+            self.run_with(disturb, 20, status=7)
+
+    def running_after_a_reset(self, *options):
+        both = self.start_all(*options, "--nproc-per-node", "1", "sh", "-c", "echo up; exec sleep 1000")
+        both[0].read_until("[1] up", 30)
+        self.reset(1)
+        self.assertTrue(poll(lambda: AGAIN.encode() in both[0].errors_so_far(), 20), both[0].errors_so_far())
+        return both
+
+    def test_a_stop_after_a_reset_ends_both(self):
+        for place in (0, 1):
+            both = self.running_after_a_reset()
+            sh(self.bed, f"algo-{place + 1}", "pkill -TERM -x sml-run")
+            self.ends(both, 143, 20)
+
+    def test_a_head_that_is_killed_after_a_reset(self):
+        head, other = self.running_after_a_reset()
+        sh(self.bed, "algo-1", "pkill -KILL -x sml-run")
+        done = other.finish(10)
+        self.assert_status(done, 125)
+        self.assertIn(f"the head, algo-1 port {PORT}, has gone", done.stderr)
+        head.finish()
+        self.bed.assert_clean(within=3)
+
+    def test_a_host_that_is_killed_after_a_reset(self):
+        head, other = self.running_after_a_reset()
+        sh(self.bed, "algo-2", "pkill -KILL -x sml-run")
+        done = head.finish(10)
+        self.assert_status(done, 125)
+        self.assertIn("its sml-run has gone", done.stderr)
+        other.finish()
+
+    def test_a_host_that_is_lost_after_a_reset(self):
+        options, limit = heartbeat(2)
+        head, other = self.running_after_a_reset(*options)
+        self.cut()
+        done = self.ends([head, other], 125, 20)
+        self.assertIn(f"host-1: lost: nothing heard for {limit}", done[0].stderr)
+        self.assertIn(f"has gone: nothing heard for {limit}", done[1].stderr)
