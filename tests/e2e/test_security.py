@@ -24,8 +24,8 @@ class Table(unittest.TestCase):
         self.assertGreater(len(named), 10)
         cases = {}
         for name, case in named:
-            file = REPO / "tests/unit" / name
-            cases.setdefault(name, file.read_text() if file.exists() else "")
+            files = [file for layer in ("unit", "integration") if (file := REPO / "tests" / layer / name).exists()]
+            cases.setdefault(name, "".join(file.read_text() for file in files))
             with self.subTest(file=name):
                 self.assertIn(f'TEST_CASE("{case}"', cases[name])
 

@@ -16,6 +16,7 @@ import zipfile
 
 from harness import BUILD, PYTHON, REPO, TestCase, run
 
+NEEDS_THE_NETWORK = True
 MAKE = REPO / "packaging" / "release"
 VERSION = re.search(r"project\(sml-run VERSION (\S+)", (REPO / "CMakeLists.txt").read_text()).group(1)
 MACHINE = os.uname().machine
