@@ -73,8 +73,9 @@ TEST_CASE("dial-in: every message comes over, in whatever pieces") {
     CHECK(round_trip(m) == m);
   }
   for (const ToHost& m :
-       {ToHost(Welcome{3, 4, "ticket"}), ToHost(Refused{Reason::Attempt, 3, "no"}), ToHost(Begin{"mark"}), ToHost(Bytes{"b"}),
-        ToHost(EndInput{}), ToHost(Alive{}), ToHost(JobEnd{7, "text", "failure"}), ToHost(GoOn{9}), ToHost(Heard{std::uint64_t{1} << 40})}) {
+       {ToHost(Welcome{3, 4, "ticket"}), ToHost(Refused{Reason::Attempt, 3, "no"}), ToHost(Begin{"mark"}),
+        ToHost(Bytes{"b"}), ToHost(EndInput{}), ToHost(Alive{}), ToHost(JobEnd{7, "text", "failure"}), ToHost(GoOn{9}),
+        ToHost(Heard{std::uint64_t{1} << 40})}) {
     CHECK(round_trip(m) == m);
   }
 }
