@@ -58,6 +58,7 @@ std::optional<dialin::OwnPart> own_part(const Options& options, plan::LaunchPlan
   }
   plan.job.job_id = choice.job_id;
   plan.job.attempt = choice.attempt - 1;
+  plan.job.restarts = choice.restarts;
   const plan::MappedHost& here = plan.map.hosts[plan.map.places()[own_index].value()];
   plan.own_name = here.host.name;
   const attempt::SessionSettings settings = options.check == Preflight::Yes

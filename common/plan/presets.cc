@@ -129,7 +129,7 @@ std::string own_address(const Context& c) {
   return chosen ? "" : address_of(c, c.rank.host);
 }
 std::string index_in_role(const Context& c) { return text(role_rank(c.rank)); }
-std::string attempt(const Context& c) { return text(c.job.attempt); }
+std::string restarts(const Context& c) { return text(c.job.restarts); }
 std::string worker_id(const Context& c) { return role_of(c) == kWorker ? index_in_role(c) : ""; }
 std::string server_id(const Context& c) { return role_of(c) == kServer ? index_in_role(c) : ""; }
 
@@ -213,7 +213,7 @@ constexpr std::array kPresetVariables{
     PresetVariable{Preset::Dmlc, "DMLC_TASK_ID", index_in_role, "index among the processes of this role"},
     PresetVariable{Preset::Dmlc, "DMLC_WORKER_ID", worker_id, "the same, of a worker"},
     PresetVariable{Preset::Dmlc, "DMLC_SERVER_ID", server_id, "the same, of a server"},
-    PresetVariable{Preset::Dmlc, "DMLC_NUM_ATTEMPT", attempt, "as TORCHELASTIC_RESTART_COUNT"},
+    PresetVariable{Preset::Dmlc, "DMLC_NUM_ATTEMPT", restarts, "as TORCHELASTIC_RESTART_COUNT"},
     PresetVariable{Preset::Slurm, "SLURM_PROCID", rank_number, "as RANK"},
     PresetVariable{Preset::Slurm, "SLURM_NTASKS", members, "as WORLD_SIZE"},
     PresetVariable{Preset::Slurm, "SLURM_NPROCS", members, "as WORLD_SIZE"},

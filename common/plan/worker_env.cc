@@ -32,7 +32,7 @@ std::string group_world_size(const RankContext& c) { return text(c.map.member_ho
 std::string host_name(const RankContext& c) { return c.host_name(); }
 std::string job_id(const RankContext& c) { return c.job.job_id; }
 std::string run_id(const RankContext& c) { return c.job.run_id.empty() ? c.job.job_id : c.job.run_id; }
-std::string attempt(const RankContext& c) { return text(c.job.attempt); }
+std::string restarts(const RankContext& c) { return text(c.job.restarts); }
 std::string try_number(const RankContext& c) { return text(c.job.attempt + 1); }
 std::string max_restarts(const RankContext& c) { return text(c.job.max_restarts); }
 std::string role(const RankContext& c) { return c.map.roles.empty() ? "default" : c.map.roles[c.rank.program]; }
@@ -58,7 +58,7 @@ constexpr std::array kRankVariables{
     RankVariable{"ROLE_RANK", role_rank, "index among the workers of this role"},
     RankVariable{"ROLE_WORLD_SIZE", role_size, "number of workers of this role"},
     RankVariable{"TORCHELASTIC_RUN_ID", run_id, "id of the job, from --run-id; else a unique one"},
-    RankVariable{"TORCHELASTIC_RESTART_COUNT", attempt, "restarts of the job before this run"},
+    RankVariable{"TORCHELASTIC_RESTART_COUNT", restarts, "restarts that were used before this run"},
     RankVariable{"TORCHELASTIC_MAX_RESTARTS", max_restarts, "restarts that are allowed"},
     RankVariable{"LOCAL_SIZE", local_size, "as LOCAL_WORLD_SIZE"},
     RankVariable{"CROSS_RANK", cross_rank, "number of earlier hosts that have this LOCAL_RANK too"},

@@ -46,8 +46,9 @@ Environment for_other_hosts(std::span<const std::string> launcher_environment);
 
 // Identity of the job as workers see it.
 struct JobIdentity {
-  std::string job_id;         // [A-Za-z0-9-]+, unique
-  std::uint32_t attempt = 0;  // restarts before this run
+  std::string job_id;          // [A-Za-z0-9-]+, unique
+  std::uint32_t attempt = 0;   // runs of the workers before this one
+  std::uint32_t restarts = 0;  // of max_restarts, used before this run: hosts that join or leave may use none
   std::uint32_t max_restarts = 0;
   std::string run_id{};  // as the user names the job for torch; empty: job_id
 };

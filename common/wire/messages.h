@@ -29,7 +29,7 @@
 
 namespace sml::wire {
 
-inline constexpr std::uint32_t kProtocolVersion = 17;
+inline constexpr std::uint32_t kProtocolVersion = 18;
 
 using sml::Stream;
 enum class StdinSource : std::uint8_t { Null, Launcher };
@@ -143,6 +143,7 @@ struct Prepare {
   std::string mark{};  // the workers carry it in their environment, for EndLeft
   MpiPlan mpi{};
   std::uint32_t attempt = 1;        // counts from the first
+  std::uint32_t restarts = 0;       // plan::JobIdentity::restarts, for a host that calls
   UsageLook usage = UsageLook::No;  // Yes: HostUsed comes while the workers run
   PreloadWish preload{};
   plan::RankMonitor monitor{};
@@ -153,7 +154,8 @@ struct Prepare {
   std::vector<HostId> order{};
   std::vector<HostId> idle{};
   void fields(auto& a) {
-    a(apps, workers, services, logs, interfaces, binding, devices, fifos, channels, mark, mpi, attempt, usage);
+    a(apps, workers, services, logs, interfaces, binding, devices, fifos, channels, mark, mpi, attempt, restarts,
+      usage);
     a(preload, monitor, torch_traces, accelerators, order, idle);
   }
 };

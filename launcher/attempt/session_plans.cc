@@ -124,6 +124,7 @@ launch::AgentSession::Plan session_for(const plan::MappedHost& host, const plan:
                                      .prepare_remote = {},
                                      .start_limit_s = (milliseconds(settings.start_timeout) + 999) / 1000};
   session.prepare_local.attempt = plan.job.attempt + 1;
+  session.prepare_local.restarts = plan.job.restarts;
   session.prepare_local.interfaces = settings.interfaces;
   session.prepare_local.accelerators = settings.accelerators;
   if (!plan.calls) return session;

@@ -245,8 +245,15 @@ Result<void> PlanCheck::begin_attempt(const wire::Prepare& prepare) {
   if (prepare.attempt <= attempt_ || (prepare.attempt != attempt_ + 1 && !may_miss_some)) {
     return differs(fmt::format("attempt {} after attempt {}", prepare.attempt, attempt_));
   }
+  if (prepare.restarts >= prepare.attempt) {
+    return differs(fmt::format("{} restarts before attempt {}", prepare.restarts, prepare.attempt));
+  }
   attempt_ = prepare.attempt;
-  return reckon({.job_id = job_id_, .attempt = attempt_, .order = prepare.order, .idle = prepare.idle});
+  return reckon({.job_id = job_id_,
+                 .attempt = attempt_,
+                 .restarts = prepare.restarts,
+                 .order = prepare.order,
+                 .idle = prepare.idle});
 }
 
 Result<void> PlanCheck::check_one(const wire::Prepare& prepare) {

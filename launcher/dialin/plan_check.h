@@ -40,6 +40,7 @@ struct OwnPart {
 struct HeadsChoice {
   std::string job_id;
   std::uint32_t attempt = 1;    // counts from the first
+  std::uint32_t restarts = 0;   // plan::JobIdentity::restarts
   std::vector<HostId> order{};  // of all hosts so far, those that have gone with them; empty: as it begins
   std::vector<HostId> idle{};   // those of them without workers
 };

@@ -308,6 +308,7 @@ void Run::begin_again() {
   }
   plan.map = std::move(*next);
   ++plan.job.attempt;
+  plan.job.restarts = restarts_.used();
   if (Result<void> renewed = records_.renew_logs(options_, plan); !renewed) {
     log_failed(renewed.error());
     if (options_.logs.on_fault == OnLogFault::EndJob) return;

@@ -6,13 +6,13 @@ from test_dial_in import PATH, SECRET, Torchrun
 
 SHOW = "import os; print(*(os.environ[n] for n in ('GROUP_RANK', 'RANK', 'WORLD_SIZE', 'TORCHELASTIC_RESTART_COUNT')), " \
        "os.uname().nodename, flush=True)\n"
-ENOUGH = SHOW + "import time\nif os.environ['WORLD_SIZE'] != '6' or os.environ['TORCHELASTIC_RESTART_COUNT'] == '0': time.sleep(600)\n"
+ENOUGH = SHOW + "import time\nif os.environ['WORLD_SIZE'] != '6' or os.environ['SML_ATTEMPT'] == '1': time.sleep(600)\n"
 TOLD = SHOW + """import sys, time
 while not os.path.exists('/run/end'):
     time.sleep(0.01)
     if os.path.exists('/run/unwell'): sys.exit(9)
 """
-WAITS = SHOW + "import time\nif os.environ['TORCHELASTIC_RESTART_COUNT'] == '0': time.sleep(600)\n"
+WAITS = SHOW + "import time\nif os.environ['SML_ATTEMPT'] == '1': time.sleep(600)\n"
 
 
 class Range(Torchrun):
@@ -131,8 +131,8 @@ class Range(Torchrun):
         head, _, late = self.ends(jobs, 0)
         self.assertIn("host-2 has called", head.stderr)
         self.assertIn("this is host-2 of 3 hosts", late.stderr)
-        self.assertEqual([row for row in self.said(head) if row.split()[3] == "1"],
-                         [f"{rank // 2} {rank} 6 1 {name}" for rank, name in enumerate(("algo-2",) * 2 + ("algo-1",) * 2 + ("algo-3",) * 2)])
+        self.assertEqual([row for row in self.said(head) if row.split()[2] == "6"],
+                         [f"{rank // 2} {rank} 6 0 {name}" for rank, name in enumerate(("algo-2",) * 2 + ("algo-1",) * 2 + ("algo-3",) * 2)])
 
     def test_one_that_is_lost_may_come_again(self):
         def start(name):
@@ -182,8 +182,8 @@ class Range(Torchrun):
                 head = start("algo-2", *line)
                 self.await_workers("algo-2")
                 head, late = self.ends([head, start("algo-3", *line)], 0)
-                self.assertEqual([row for row in self.said(head) if row.split()[3] == "1"],
-                                 [f"{rank // 3} {rank} 6 1 {name}" for rank, name in enumerate(("algo-2",) * 3 + ("algo-3",) * 3)])
+                self.assertEqual([row for row in self.said(head) if row.split()[2] == "6"],
+                                 [f"{rank // 3} {rank} 6 0 {name}" for rank, name in enumerate(("algo-2",) * 3 + ("algo-3",) * 3)])
 
     def test_a_check_takes_part_in_the_same_way(self):
         done = self.ends([self.torchrun(name, "--check", last_call=1) for name in ("algo-2", "algo-1")], 0)

@@ -235,7 +235,7 @@ SimProcess* Host::find(pid_t pid) {
 
 std::variant<pid_t, SpawnFailed> Host::spawn(AgentProcess& agent, const os::WorkerProcess& worker) {
   const Rank rank(number_in(worker.environment, "RANK="));
-  const std::uint32_t attempt = number_in(worker.environment, "TORCHELASTIC_RESTART_COUNT=");
+  const std::uint32_t attempt = number_in(worker.environment, "SML_ATTEMPT=") - 1;
   job->attempt_begins(attempt);
   RankTruth& truth = ranks[rank];
   truth.attempt = attempt;

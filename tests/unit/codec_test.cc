@@ -59,6 +59,7 @@ std::vector<ToAgent> to_agent(const std::string& text) {
                   text,
                   {plan::MpiMeeting::Auto, MpiLook::Yes, 1, {{"a", text}, {{0, 0, 2}, {1, 1, 3}}, 9}},
                   2,
+                  1,
                   UsageLook::Yes,
                   {{"torch", text}, 60'000},
                   {plan::RankMonitorOffer::Yes, 60'000, 0, std::uint64_t{1} << 40, {{text, 10}, {"", 0}}},

@@ -190,6 +190,7 @@ TEST_CASE("dial-in: a host that comes while others run waits first, and then has
   const auto reckoned = [&three](const HeadsChoice& choice) {
     plan::LaunchPlan plan = three;
     plan.job.attempt = choice.attempt - 1;
+    plan.job.restarts = choice.restarts;
     if (!choice.order.empty()) plan.map = *plan::arrange(plan.map, choice.order);
     plan.map = *plan::regroup(plan.map, choice.idle, {.hosts = 1, .ranks = {}});
     OwnPart part;
@@ -213,6 +214,7 @@ TEST_CASE("dial-in: a host that comes while others run waits first, and then has
   CHECK(waits.idle == std::vector{HostId(2)});
   plan::LaunchPlan later = two;  // the second has been lost, and the third takes its place
   later.job.attempt = 6;
+  later.job.restarts = 5;  // one attempt has lost a host before it began
   later.map.hosts.push_back(three.map.hosts[2]);
   later.map.hosts[2].duty = plan::HostDuty::Spare;
   later.map.hosts[2].ranks.clear();

@@ -33,7 +33,7 @@ Job job_of(const std::set<Preset>& presets, const char* hosts, std::vector<Progr
 
 Environment environment_of(const std::set<Preset>& presets, const Job& job, std::uint32_t rank,
                            const Environment& inherited = {}) {
-  return preset_environment(presets, job.map, job.map.ranks[rank], {"j", 3, 5}, {job.addresses, job.ports, inherited});
+  return preset_environment(presets, job.map, job.map.ranks[rank], {"j", 4, 3, 5}, {job.addresses, job.ports, inherited});
 }
 
 std::string get(const Environment& environment, std::string_view name) {
@@ -107,7 +107,7 @@ TEST_CASE("dmlc: an interface that the user names is not outdone by an address",
   CHECK(get(environment_of(presets, job, 0, {"DMLC_INTERFACE=eth1"}), "DMLC_NODE_HOST") == "(unset)");
   const Environment user{"DMLC_INTERFACE=eth1"};
   const PresetFacts facts{.addresses = job.addresses, .ports = job.ports, .inherited = {}, .user = user};
-  const Environment set = preset_environment(presets, job.map, job.map.ranks[0], {"j", 3, 5}, facts);
+  const Environment set = preset_environment(presets, job.map, job.map.ranks[0], {"j", 4, 3, 5}, facts);
   CHECK(get(set, "DMLC_NODE_HOST") == "(unset)");
 }
 

@@ -40,7 +40,7 @@ TEST_CASE("entries are cut at the first equals sign") {
 TEST_CASE("every rank gets the names of torch, Open MPI and Horovod") {
   // All of the numbers of rank 10 differ, so that none can stand for another.
   const JobMap map = map_of("a:3,b:3,c:1,d:1,e:1,f:4");
-  const Environment environment = rank_environment(map, map.ranks[10], {"sml-7", 7, 8});
+  const Environment environment = rank_environment(map, map.ranks[10], {"sml-7", 7, 5, 8});
   const std::pair<const char*, const char*> expected[] = {
       {"RANK", "10"},
       {"WORLD_SIZE", "13"},
@@ -52,7 +52,7 @@ TEST_CASE("every rank gets the names of torch, Open MPI and Horovod") {
       {"ROLE_RANK", "10"},
       {"ROLE_WORLD_SIZE", "13"},
       {"TORCHELASTIC_RUN_ID", "sml-7"},
-      {"TORCHELASTIC_RESTART_COUNT", "7"},
+      {"TORCHELASTIC_RESTART_COUNT", "5"},
       {"TORCHELASTIC_MAX_RESTARTS", "8"},
       {"LOCAL_SIZE", "4"},
       {"CROSS_RANK", "2"},
