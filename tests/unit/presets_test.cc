@@ -33,7 +33,8 @@ Job job_of(const std::set<Preset>& presets, const char* hosts, std::vector<Progr
 
 Environment environment_of(const std::set<Preset>& presets, const Job& job, std::uint32_t rank,
                            const Environment& inherited = {}) {
-  return preset_environment(presets, job.map, job.map.ranks[rank], {"j", 4, 3, 5}, {job.addresses, job.ports, inherited});
+  return preset_environment(presets, job.map, job.map.ranks[rank], {"j", 4, 3, 5},
+                            {job.addresses, job.ports, inherited});
 }
 
 std::string get(const Environment& environment, std::string_view name) {
