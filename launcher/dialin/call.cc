@@ -255,9 +255,8 @@ void Call::go_on(std::uint64_t heard) {
 }
 
 void Call::give_up(const Error& why) {
-  const Error told = why;  // it may be why_
   abandon();
-  owner_.call_ends(told);
+  owner_.call_ends(why);
 }
 
 void Call::watch() {
