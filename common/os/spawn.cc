@@ -123,7 +123,7 @@ SML_IN_CHILD bool bind(const ProcessBinding& binding) {
 
 SML_IN_CHILD int run_child(void* argument) {
   ChildPlan& plan = *static_cast<ChildPlan*>(argument);
-  ::setsid();
+  ::setpgid(0, 0);
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::getppid() != plan.parent) ::_exit(127);  // the agent died before prctl
   if (!place_descriptors(plan)) fail(plan, SpawnStep::Pipe, errno);

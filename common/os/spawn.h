@@ -32,10 +32,12 @@ struct WorkerProcess {
 // The signals that this process ignores now. exec resets handlers, but not these.
 std::vector<int> ignored_signals();
 
-// Starts a worker: leader of a session of its own, SIGKILL when the calling thread dies, no descriptor but 0-2
-// and those that it is given, no blocked signal, none ignored but those that are not named. Agent only; must be called
-// on a thread that lives as long as the process. On failure nothing is left to reap. Never goes through a shell: a
-// script without "#!" is ENOEXEC.
+// Starts a worker: leader of a process group of its own, SIGKILL when the calling thread dies, no descriptor but 0-2
+// and those that it is given, no blocked signal, none ignored but those that are not named. In our session, as Linux
+// shares processors out among sessions (sched(7), "The autogroup feature"): where ranks are more than processors, one
+// that waits for others in a loop of sched_yield(2) gives way to no process of another session, and MPI takes 200 times
+// as long. Agent only; must be called on a thread that lives as long as the process. On failure nothing is left to
+// reap. Never goes through a shell: a script without "#!" is ENOEXEC.
 std::variant<pid_t, SpawnFailed> spawn_worker(const WorkerProcess& worker);
 
 // The files that execve would be tried on for argv[0], in order: one if it has a '/', else one per folder of PATH.

@@ -153,7 +153,7 @@ def ask_kernel(*arguments):
 
 # In the new process. Answers the step that failed (common/core/exit_status.h) and its errno, or nothing.
 def settle(folder, cpus, nodes, numbers, fds):
-    os.setsid()
+    os.setpgid(0, 0)
     libc.prctl(1, ctypes.c_ulong(9), 0, 0, 0)  # PR_SET_PDEATHSIG, SIGKILL
     if os.getppid() != AGENT:
         os._exit(127)

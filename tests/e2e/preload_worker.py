@@ -23,7 +23,7 @@ print(json.dumps({
     "argv": sys.argv, "orig_argv": getattr(sys, "orig_argv", None), "path0": sys.path[0], "file": __file__, "name": __name__,
     "spec": __spec__ and __spec__.name, "package": __package__, "doc": __doc__[:10], "cwd": os.getcwd(),
     "env": dict(os.environ), "descriptors": sorted(set(os.listdir("/proc/self/fd")), key=int)[:-1],
-    "session": os.getsid(0) == os.getpgid(0) == os.getpid(), "parent": exe(os.getppid()),
+    "group": os.getpgid(0) == os.getpid() != os.getsid(0), "parent": exe(os.getppid()),
     "cmdline": open("/proc/self/cmdline").read().split("\0")[:-1], "threads": threading.active_count(),
     "main": threading.main_thread() is threading.current_thread(), "cpus": sorted(os.sched_getaffinity(0)),
     "handlers": [str(signal.getsignal(s)) for s in (2, 13, 15, 25)], "mask": list(signal.pthread_sigmask(0, [])),

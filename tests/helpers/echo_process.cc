@@ -79,7 +79,8 @@ void report(int argc, char** argv, char** environment) {
   put(out, "fds", open_descriptors());
   put(out, "ignored", signals_with(SIG_IGN));
   put(out, "blocked", blocked_signals());
-  put(out, "leader", ::getsid(0) == ::getpid() && ::getpgrp() == ::getpid() ? "yes" : "no");
+  put(out, "leader", ::getpgrp() == ::getpid() ? "yes" : "no");
+  put(out, "session", std::to_string(::getsid(0)));
   int death_signal = 0;
   ::prctl(PR_GET_PDEATHSIG, &death_signal);
   put(out, "pdeathsig", std::to_string(death_signal));

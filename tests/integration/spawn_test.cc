@@ -215,10 +215,11 @@ TEST_CASE("a worker blocks and ignores no signal, whatever we do") {
   CHECK(::sigismember(&now, SIGUSR2) == 1);  // our own mask is as it was
 }
 
-TEST_CASE("a worker leads a session of its own and dies with its parent") {
+TEST_CASE("a worker leads a group of its own in our session, and dies with its parent") {
   Init init;
   const Launched launched = launch({kEcho});
   CHECK(launched.value("leader") == "yes");
+  CHECK(launched.value("session") == std::to_string(::getsid(0)));
   CHECK(launched.value("pdeathsig") == std::to_string(SIGKILL));
 }
 
