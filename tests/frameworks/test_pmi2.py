@@ -9,7 +9,6 @@ from frameworks import HERE, VENV
 from harness import HostsCase
 from test_mpi import words
 
-NEEDS_THE_NETWORK = True
 PACKAGES = ("libpmi2-0", "libpmi2-0-dev")
 
 
