@@ -69,7 +69,7 @@ Call::Call(std::shared_ptr<asio::io_context> loop, Callee callee, Duration heart
 Call::~Call() {
   cancel_->cancel();
   pool_->stop();
-  static_cast<void>(pool_.release());  // joining its thread could take as long as a name server does
+  if (dialling_) static_cast<void>(pool_.release());  // joining its thread could take as long as a name server does
 }
 
 // ---- what the owner asks for
