@@ -3,7 +3,8 @@
 
 Prints every test with its duration, the reason of every skip, and a last line with the counts. A watchdog fails each
 test (and each class's set-up) that takes longer than its time. Writes nothing into the source tree. The tests of root
-have a network of their own, unless a module says NEEDS_THE_NETWORK: it fetches something.
+have a network of their own, unless a module that is loaded says NEEDS_THE_NETWORK: something is fetched, or names are
+looked up.
 """
 import argparse
 import faulthandler
