@@ -110,8 +110,8 @@ wire::Hello hello_for(const plan::MappedHost& host, const plan::LaunchPlan& plan
   return {.version = wire::kProtocolVersion,
           .job_id = plan.job.job_id,
           .host = host.host.name,
-          .heartbeat_timeout_ms = milliseconds(settings.heartbeat_timeout),
-          .grace_ms = milliseconds(settings.lost_grace.value_or(settings.grace)),
+          .heartbeat_timeout_ms = milliseconds(settings.unheard.silence),
+          .grace_ms = milliseconds(settings.unheard.grace),
           .credit = settings.output_window};
 }
 
@@ -186,10 +186,17 @@ bool wants_stdin(const JobOptions& options, Rank rank) {
   return options.stdin_rule == StdinRule::All;
 }
 
+namespace {
+
+launch::Unheard unheard(const JobOptions& options) {
+  const auto rule = options.restart.outlives_hosts() ? launch::unheard_in_time : launch::unheard_at_the_end;
+  return rule(options.heartbeat_timeout, options.grace);
+}
+
+}  // namespace
+
 SessionSettings settings_for(const JobOptions& options, const plan::JobMap& map) {
-  return {.grace = options.grace,
-          .lost_grace = options.restart.outlives_hosts() ? std::min(options.grace, launch::kLostGrace) : options.grace,
-          .heartbeat_timeout = options.heartbeat_timeout,
+  return {.unheard = unheard(options),
           .start_timeout = options.start_timeout,
           .output_window = first_output_window(hosts_that_print(map)),
           .interfaces = options.interfaces,

@@ -9,15 +9,13 @@ namespace sml::fleet {
 
 namespace {
 
-// From when an agent has lost us: its workers are asked to end, and killed.
-constexpr Duration kLostWorkersEnd = launch::kLostGrace + std::chrono::milliseconds(500);
-
 constexpr Duration kLate = std::chrono::seconds(1);  // a timer that is so late shows that we stood still
 
-// Often enough that a host is not taken for lost.
+// Often enough that a host is not taken for lost, nor takes us for lost. What one that has died can still have heard was
+// said so long after that.
 Duration interval(Duration timeout) {
   constexpr Duration kLongest = std::chrono::seconds(5);
-  return std::min(kLongest, timeout / 5);
+  return std::min(kLongest, timeout / 20);
 }
 
 Error unheard_for(Duration timeout) {
@@ -67,14 +65,14 @@ void Heartbeat::beat() {
   await_next();
 }
 
-// Its agent may have heard our last word when it came, and then waits for as long as we do. One that has vanished had a
-// guardian.
+// Its agent may have heard our last word when it came, and acts on our silence in time (launch::unheard_in_time). One
+// that has vanished had a guardian.
 std::optional<TimePoint> Heartbeat::lost_workers_end() const {
   std::optional<TimePoint> last;
   for (const Host& host : hosts_.all()) {
     const bool ended = !host.lost || !host.session->ended() || host.session->agent_vanished();
     if (ended || !host.session->had_workers()) continue;
-    const TimePoint end = host.session->last_said() + timeout_ + kLostWorkersEnd;
+    const TimePoint end = host.session->last_said() + timeout_;
     last = std::max(last.value_or(end), end);
   }
   return last && *last > Clock::now() ? last : std::nullopt;

@@ -39,9 +39,6 @@ class SessionOwner {
   virtual void session_ended(AgentSession& session, const Error* why) = 0;
 };
 
-// How long workers have to end when their agent has lost a launcher that may start the job anew elsewhere.
-inline constexpr Duration kLostGrace = std::chrono::seconds(1);
-
 // What the agent does when the attempt is over. Stay: it serves other hosts, and waits for Leave or another attempt.
 enum class Afterwards : std::uint8_t { Stay, Leave };
 

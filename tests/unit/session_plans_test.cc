@@ -29,8 +29,8 @@ plan::LaunchPlan make_plan(const std::vector<std::pair<std::string, std::uint32_
 
 SessionSettings make_settings() {
   SessionSettings settings;
-  settings.grace = 7s;
-  settings.heartbeat_timeout = 30s;
+  settings.unheard.grace = 7s;
+  settings.unheard.silence = 30s;
   settings.output_window = 12345;
   settings.wants_stdin = [](Rank rank) { return rank == Rank(3); };
   return settings;
@@ -200,10 +200,37 @@ TEST_CASE("the greeting says who, how long and how much") {
   CHECK(hello.credit == 12345);
 }
 
+TEST_CASE("the agent waits as long as the launcher, but where others take the place of a lost host") {
+  JobOptions options;
+  options.heartbeat_timeout = 30s;
+  options.grace = 20s;
+  const plan::LaunchPlan plan = make_plan({{"algo-1", 1}});
+  CHECK(settings_for(options, plan.map).unheard.silence == 30s);
+  CHECK(settings_for(options, plan.map).unheard.grace == 20s);
+
+  options.restart.max = 1;
+  options.restart.spares = 1;
+  options.heartbeat_timeout = 5s;
+  CHECK(settings_for(options, plan.map).unheard.silence == 4250ms);
+  CHECK(settings_for(options, plan.map).unheard.grace == 500ms);
+}
+
+TEST_CASE("workers that are not heard have ended before others take their places") {
+  for (const Duration timeout : {Duration(1s), Duration(2s), Duration(5s), Duration(30s), Duration(8760h)}) {
+    for (const Duration grace : {Duration(0s), Duration(300ms), Duration(1min)}) {
+      const launch::Unheard unheard = launch::unheard_in_time(timeout, grace);
+      CAPTURE(timeout.count(), grace.count());
+      CHECK(unheard.silence + unheard.grace <= timeout - 250ms);
+      CHECK(unheard.silence >= timeout / 2);
+      CHECK(unheard.grace <= grace);
+    }
+  }
+}
+
 TEST_CASE("a duration too long for the message is the longest, not a short one") {
   SessionSettings settings = kSettings;
-  settings.grace = std::chrono::milliseconds(std::int64_t{1} << 32);  // within the year that the command line allows
-  settings.heartbeat_timeout = 8760h;
+  settings.unheard.grace = std::chrono::milliseconds(std::int64_t{1} << 32);  // within the year that the command line allows
+  settings.unheard.silence = 8760h;
   const auto plans = session_plans(make_plan({{"algo-1", 1}}), settings);
   CHECK(plans[0].hello.grace_ms == 0xffffffffU);
   CHECK(plans[0].hello.heartbeat_timeout_ms == 0xffffffffU);
