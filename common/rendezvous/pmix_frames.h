@@ -19,6 +19,7 @@ namespace sml::rendezvous::pmix {
 
 // PMIx's own numbers (pmix_common.h).
 constexpr std::int32_t kSuccess = 0;
+constexpr std::int32_t kError = -1;
 constexpr std::int32_t kDuplicateKey = -53;
 constexpr std::int32_t kBadParameter = -27;
 constexpr std::int32_t kOutOfResource = -29;
@@ -84,7 +85,8 @@ struct Forget {
   void fields(auto& a) { a(first); }
 };
 // To an upcall. Bytes: what a fence or a direct modex has brought; the namespace of ranks that start; of what was
-// looked up who has published it, as 4 bytes, and the text.
+// looked up who has published it, as 4 bytes, and the text; of a group its context, 8 bytes, 0 for none, and what the
+// hosts of its ranks gave.
 struct Answer {
   std::uint32_t id = 0;
   std::int32_t status = kSuccess;
@@ -146,6 +148,16 @@ struct Fence {
   std::string bytes;                 // of the ranks of this host
   void fields(auto& a) { a(id, ranks, bytes); }
 };
+// Ranks found a group (PMIx_Group_construct, as MPI_Comm_create_from_group does), or end it.
+struct Group {
+  std::uint32_t id = 0;
+  std::string name{};
+  std::uint32_t step = 0;  // pmix_group_operation_t
+  std::vector<std::uint32_t> ranks{};
+  std::uint32_t wants_context = 0;  // 1: a number that no other group of the job has
+  std::string bytes{};              // of the ranks of this host, for all
+  void fields(auto& a) { a(id, name, step, ranks, wants_context, bytes); }
+};
 struct AskModex {
   std::uint32_t id = 0;
   sml::Rank rank;  // of another host
@@ -196,7 +208,7 @@ struct Unpublish {
 // A type's number in the stream is its place, counted from 1 and from 16; the helper has them as numbers.
 using ToHelper = std::variant<Load, Serve, Answer, GiveModex, Leave, AddWorld, Forget>;
 using FromHelper = std::variant<Loaded, Refused, Serving, Connected, Finalized, Abort, Fence, AskModex, ModexData,
-                                AskSpawn, Publish, LookUp, Unpublish>;
+                                AskSpawn, Publish, LookUp, Unpublish, Group>;
 
 std::string encode(const ToHelper& message);
 

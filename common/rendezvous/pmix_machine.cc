@@ -61,17 +61,66 @@ std::optional<HostWord> decode(std::string_view bytes) {
   return out;
 }
 
+class Hash {  // FNV-1a
+ public:
+  void add(std::uint64_t what) { hash_ = (hash_ ^ what) * 0x100000001b3; }
+  std::string text() const { return std::to_string(hash_); }
+
+ private:
+  std::uint64_t hash_ = 0xcbf29ce484222325;
+};
+
 // The same on all hosts.
 std::string name_of(const std::vector<Rank>& ranks) {
   if (ranks.empty()) return "all";
   std::string out;
-  std::uint64_t hash = 0xcbf29ce484222325;  // FNV-1a
+  Hash hash;
   for (const Rank rank : ranks) {
-    hash = (hash ^ rank.value()) * 0x100000001b3;
+    hash.add(rank.value());
     if (out.size() < kNameOfRanks) out += std::to_string(rank.value()) + ",";
   }
-  if (out.size() >= kNameOfRanks) out += "... " + std::to_string(hash);
+  if (out.size() >= kNameOfRanks) out += "... " + hash.text();
   return out;
+}
+
+std::string name_of(const Group& group, const std::vector<Rank>& ranks) {
+  constexpr std::size_t kLongest = 64;  // bytes, for people
+  Hash hash;
+  hash.add(group.step);
+  for (const char byte : group.name) hash.add(static_cast<unsigned char>(byte));
+  for (const Rank rank : ranks) hash.add(rank.value());
+  return "group " + group.name.substr(0, kLongest) + " " + hash.text();
+}
+
+// Of one host.
+struct GroupPart {
+  std::uint64_t context = 0;  // 0: it is not the one that chooses it
+  std::string bytes{};
+  void fields(auto& a) { a(context, bytes); }
+};
+
+std::string encode(const GroupPart& part) {
+  std::string out;
+  wire::Writer writer(out);
+  writer(part);
+  return out;
+}
+
+// Of the parts of all hosts, one after the other. Nothing: they are none.
+std::optional<std::string> join_group(std::string_view parts) {
+  GroupPart whole;
+  wire::Reader reader(parts);
+  while (!reader.at_end()) {
+    GroupPart part;
+    reader(part);
+    if (!reader.ok()) return std::nullopt;
+    whole.context = std::max(whole.context, part.context);
+    whole.bytes += part.bytes;
+  }
+  std::string out;
+  wire::Writer writer(out);
+  writer(whole.context);
+  return out + whole.bytes;
 }
 
 int code_of(std::int32_t status) {
@@ -154,27 +203,48 @@ Result<void> Machine::on(const Abort& m) {
   return {};
 }
 
-Result<void> Machine::on(const Fence& m) {
-  std::vector<Rank> ranks;
-  const bool all = m.ranks.empty() || std::find(m.ranks.begin(), m.ranks.end(), kEveryRank) != m.ranks.end();
-  for (const std::uint32_t rank : m.ranks) {
-    if (!all && rank >= world_size_) {  // some other kind of group
-      answer(m.id, kBadParameter);
-      return {};
+// Ascending, none for all. Nothing: the upcall has been answered.
+std::optional<std::vector<Rank>> Machine::known(std::uint32_t id, const std::vector<std::uint32_t>& ranks) {
+  std::vector<Rank> out;
+  if (std::find(ranks.begin(), ranks.end(), kEveryRank) != ranks.end()) return out;
+  for (const std::uint32_t rank : ranks) {
+    if (rank >= world_size_) {  // some other kind of group
+      answer(id, kBadParameter);
+      return std::nullopt;
     }
-    if (!all) ranks.emplace_back(rank);
+    out.emplace_back(rank);
   }
-  if (m.bytes.size() > kMaxFence) {
-    answer(m.id, kOutOfResource);
-    return {};
-  }
-  std::sort(ranks.begin(), ranks.end());
-  ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
-  const std::string name = name_of(ranks);
-  const bool is_first = open_fence(name) == fences_.end();
-  fences_.push_back({name, m.id, std::move(ranks), m.bytes});
+  std::sort(out.begin(), out.end());
+  out.erase(std::unique(out.begin(), out.end()), out.end());
+  return out;
+}
+
+void Machine::begin(OpenFence fence) {
+  if (fence.bytes.size() > kMaxFence) return answer(fence.id, kOutOfResource);
+  const bool is_first = open_fence(fence.name) == fences_.end();
+  fences_.push_back(std::move(fence));
   if (is_first) send_fence(fences_.back());
+}
+
+Result<void> Machine::on(const Fence& m) {
+  const std::optional<std::vector<Rank>> ranks = known(m.id, m.ranks);
+  if (ranks) begin({name_of(*ranks), m.id, *ranks, m.bytes});
   return {};
+}
+
+Result<void> Machine::on(const Group& m) {
+  const std::optional<std::vector<Rank>> ranks = known(m.id, m.ranks);
+  if (!ranks) return {};
+  const std::uint64_t context = m.wants_context == 0 ? 0 : context_of_group(*ranks);
+  begin({name_of(m, *ranks), m.id, *ranks, encode(GroupPart{context, m.bytes}), Gathering::Group});
+  return {};
+}
+
+// By the number of the host's first rank no other host gives the same; small ones are MPI's own.
+std::uint64_t Machine::context_of_group(const std::vector<Rank>& ranks) {
+  const Rank first = ranks.empty() ? Rank(0) : ranks.front();
+  if (stage_of(first) == nullptr) return 0;
+  return ++contexts_ << 32 | ranks_.front().rank.value();
 }
 
 std::vector<Machine::OpenFence>::iterator Machine::open_fence(const std::string& name) {
@@ -319,7 +389,12 @@ void Machine::take(const wire::Fenced& m) {
   if (m.service != wire::WireUp::Pmix || m.attempt != attempt_ || over == fences_.end()) return;
   std::string bytes;
   for (const std::string& part : m.parts) bytes += part;
-  answer(over->id, kSuccess, std::move(bytes));
+  if (over->kind == Gathering::Fence) {
+    answer(over->id, kSuccess, std::move(bytes));
+  } else {
+    std::optional<std::string> group = join_group(bytes);
+    answer(over->id, group ? kSuccess : kError, std::move(group).value_or(""));
+  }
   fences_.erase(over);
   if (const auto next = open_fence(m.fence); next != fences_.end()) send_fence(*next);
 }

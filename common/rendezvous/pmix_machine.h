@@ -3,8 +3,9 @@
 //
 // Fences: libpmix tells when all ranks of this host that take part have come, with what they have put; the launcher
 // brings the parts of all hosts together; libpmix gets them in one. Those whose ranks are all on one host never come
-// here. Direct modex: what a rank of another host has put, asked of the service there. Names: kept by the host of rank
-// 0. Spawning: asked of the launcher. Ranks are those of the job, in whatever namespace.
+// here. Groups are fences with a name, whose members get a number that the host of the first of them chooses. Direct
+// modex: what a rank of another host has put, asked of the service there. Names: kept by the host of rank 0. Spawning:
+// asked of the launcher. Ranks are those of the job, in whatever namespace.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -72,11 +73,13 @@ class Machine {
     Rank rank;
     Stage stage = Stage::Alone;
   };
+  enum class Gathering : std::uint8_t { Fence, Group };
   struct OpenFence {
     std::string name;
-    std::uint32_t id = 0;  // of the upcall
-    std::vector<Rank> ranks;
+    std::uint32_t id = 0;     // of the upcall
+    std::vector<Rank> ranks;  // ascending; none: all
     std::string bytes;
+    Gathering kind = Gathering::Fence;
   };
 
   Stage* stage_of(Rank rank);
@@ -84,6 +87,7 @@ class Machine {
   Result<void> on(const Finalized& m);
   Result<void> on(const Abort& m);
   Result<void> on(const Fence& m);
+  Result<void> on(const Group& m);
   Result<void> on(const AskModex& m);
   Result<void> on(const ModexData& m);
   Result<void> on(const AskSpawn& m);
@@ -93,6 +97,9 @@ class Machine {
   template <class Other>
   Result<void> on(const Other&);
 
+  std::optional<std::vector<Rank>> known(std::uint32_t id, const std::vector<std::uint32_t>& ranks);
+  std::uint64_t context_of_group(const std::vector<Rank>& ranks);
+  void begin(OpenFence fence);
   std::vector<OpenFence>::iterator open_fence(const std::string& name);
   void send_fence(OpenFence& fence);
   void answer(std::uint32_t id, std::int32_t status, std::string bytes = {});
@@ -112,6 +119,7 @@ class Machine {
   std::vector<std::uint32_t> spawning_;  // upcalls that the launcher is to answer
   std::string last_world_;               // namespace of the ranks that started last
   Names names_;                          // on the host of rank 0
+  std::uint64_t contexts_ = 0;           // that were given to groups here
   Deeds deeds_;
 };
 

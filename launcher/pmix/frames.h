@@ -33,7 +33,8 @@ enum {
   kAskSpawn,
   kPublish,
   kLookUp,
-  kUnpublish
+  kUnpublish,
+  kGroup
 };
 
 /* ---- frames (common/wire/frame.h): length of the fields, type, fields; numbers big-endian, lengths before contents */

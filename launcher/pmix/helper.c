@@ -263,7 +263,8 @@ static void serve(Input* in) {
                               .spawn = on_spawn,
                               .connect = on_meeting,
                               .disconnect = on_meeting,
-                              .job_control = on_job_control};
+                              .job_control = on_job_control,
+                              .group = on_group};
   const World world = take_world(in, 0);
   remember_world(&world);
   PmixInfo* of_server = NULL;

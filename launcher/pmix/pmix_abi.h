@@ -93,6 +93,7 @@ typedef void (*PmixSpawned)(int status, char* nspace, void* its);
 typedef void (*PmixFound)(int status, PmixPublished* data, size_t count, void* its);
 typedef void (*PmixRelease)(void* its);
 typedef void (*PmixData)(int status, const char* data, size_t size, void* its, PmixRelease release, void* released);
+typedef void (*PmixInfos)(int status, PmixInfo* infos, size_t count, void* its, PmixRelease release, void* released);
 typedef void (*PmixModexReply)(int status, char* data, size_t size, void* its);
 
 /* Of its first entries, which no version has moved; the others stay null. */
@@ -116,5 +117,8 @@ typedef struct {
   void* between[8];
   int (*job_control)(const PmixProc* proc, const PmixProc* targets, size_t target_count, const PmixInfo* infos,
                      size_t count, void* done, void* its);
-  void* others[44];
+  void* after[5];
+  int (*group)(int step, char* name, const PmixProc* procs, size_t count, const PmixInfo* infos, size_t info_count,
+               PmixInfos done, void* its); /* from 4 on */
+  void* others[38];
 } PmixModule;

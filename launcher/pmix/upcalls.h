@@ -19,6 +19,9 @@ typedef struct {
   PmixData data;
   PmixSpawned spawned;
   PmixFound found;
+  PmixInfos group;
+  PmixProc* members; /* of the group */
+  size_t member_count;
   char* key; /* that is looked for */
   void* its;
 } Open;
@@ -85,6 +88,49 @@ static void answer_found(const Open* one, int status, const unsigned char* bytes
   one->found(there ? kPmixSuccess : status == kPmixSuccess ? kPmixError : status, out, there ? 1 : 0, one->its);
 }
 
+/* What libpmix is told of a group, in one piece of memory that is freed when it has read it. */
+typedef struct {
+  PmixDataArray members;
+  PmixInfo infos[3];
+  PmixInfo* given; /* one of them */
+} GroupAnswer;
+
+static void free_group(void* released) {
+  GroupAnswer* const out = released;
+  free(out->members.array);
+  if (out->given != NULL) free(out->given->value.data.object.bytes); /* null where the library has taken them */
+  free(out);
+}
+
+static PmixInfo* next_info(GroupAnswer* out, size_t* count, const char* key, uint16_t type) {
+  PmixInfo* const info = &out->infos[(*count)++];
+  memmove(info->key, key, strlen(key));
+  info->value.type = type;
+  return info;
+}
+
+/* Who belongs to it, its context, and what its ranks have given each other. */
+static void answer_group(const Open* one, int status, const unsigned char* bytes, size_t size) {
+  GroupAnswer* const out = need(calloc(1, sizeof *out));
+  Input in = {bytes, size};
+  size_t count = 0;
+  out->members.type = kTypeProc;
+  out->members.array = one->members;
+  out->members.size = one->member_count;
+  if (status == kPmixSuccess && size >= 8) {
+    const uint64_t context = take_number(&in, 8);
+    next_info(out, &count, "pmix.grp.mbrs", kTypeDataArray)->value.data.array = &out->members;
+    if (context != 0) next_info(out, &count, "pmix.grp.ctxid", kTypeSize)->value.data.size = (size_t)context;
+    if (in.left > 0) {
+      out->given = next_info(out, &count, "pmix.grp.endpt", kTypeObject);
+      out->given->value.data.object.bytes = need(malloc(in.left));
+      out->given->value.data.object.size = in.left;
+      memmove(out->given->value.data.object.bytes, in.at, in.left);
+    }
+  }
+  one->group(status, out->infos, count, one->its, free_group, out);
+}
+
 static void answer(Input* in) {
   const uint32_t id = take_count(in);
   const int status = (int)take_count(in);
@@ -93,6 +139,7 @@ static void answer(Input* in) {
   const Open one = close_one(id);
   if (one.done != NULL) one.done(status, one.its);
   if (one.found != NULL) answer_found(&one, status, at, size);
+  if (one.group != NULL) answer_group(&one, status, at, size);
   free(one.key);
   if (one.spawned != NULL) {
     char name[kNamespaceSize] = "";
@@ -212,6 +259,35 @@ static const PmixInfo* find_info(const PmixInfo* infos, size_t count, const char
 static const char* text_of(const PmixInfo* infos, size_t count, const char* key) {
   const PmixInfo* const info = find_info(infos, count, key);
   return info == NULL || info->value.type != kTypeString ? NULL : info->value.data.string;
+}
+
+static bool is_set(const PmixInfo* infos, size_t count, const char* key) {
+  const PmixInfo* const info = find_info(infos, count, key);
+  return info != NULL && (info->value.type != kTypeBool || info->value.data.flag); /* there without a value: set */
+}
+
+/* Without a wish for more than the name, the ranks of each host do for themselves. Ranks that have not been named by
+ * all cannot be added. */
+static int on_group(int step, char* name, const PmixProc* procs, size_t count, const PmixInfo* infos, size_t info_count,
+                    PmixInfos done, void* its) {
+  const bool wants_context = is_set(infos, info_count, "pmix.grp.actxid");
+  const bool waits = is_set(infos, info_count, "pmix.embed.barrier");
+  if (find_info(infos, info_count, "pmix.grp.add") != NULL) return kPmixNotSupported;
+  if ((!wants_context && !waits) || is_set(infos, info_count, "pmix.grp.lcl")) return kPmixOperationSucceeded;
+  const PmixInfo* const given = find_info(infos, info_count, "pmix.grp.endpt");
+  const bool has_bytes = given != NULL && given->value.type == kTypeObject;
+  Open one = {.group = done, .member_count = count, .its = its};
+  one.members = need(malloc((count + 1) * sizeof *procs));
+  memmove(one.members, procs, count * sizeof *procs);
+  Buffer out = frame(kGroup);
+  put_number(&out, open_any(one));
+  put_text(&out, name);
+  put_number(&out, (uint32_t)step);
+  put_ranks(&out, procs, count);
+  put_number(&out, wants_context);
+  put_bytes(&out, has_bytes ? given->value.data.object.bytes : NULL, has_bytes ? given->value.data.object.size : 0);
+  send_frame(&out);
+  return kPmixSuccess;
 }
 
 static int on_spawn(const PmixProc* proc, const PmixInfo* infos, size_t info_count, const PmixApp* apps, size_t count,

