@@ -179,9 +179,7 @@ class Dialler final : private CallOwner, private HostedAgentOwner {
   // ---- our agent
 
   void agent_bytes(std::string_view bytes) override {
-    for (; !bytes.empty(); bytes.remove_prefix(std::min(bytes.size(), kMaxPiece))) {
-      call_.send(Bytes{std::string(bytes.substr(0, kMaxPiece))});
-    }
+    send_in_pieces(bytes, [this](Bytes piece) { call_.send(std::move(piece)); });
   }
   void agent_ended(const Error& why) override {
     call_.send(AgentEnded{why.message().substr(0, kMaxPiece)});

@@ -103,7 +103,7 @@ class Guest final : public std::enable_shared_from_this<Guest>, private LinkEven
   bool has(std::string_view ticket) const { return stay_ && wire::same_secret(stay_->ticket, ticket); }
   void send(const ToHost& message) { say(encode(message)); }
   void send_bytes(std::string_view bytes) {
-    send_in_pieces<ToHost>(bytes, [this](const std::string& frame) { say(frame); });
+    send_in_pieces(bytes, [this](Bytes piece) { say(encode(ToHost(std::move(piece)))); });
   }
   std::size_t unsent() const { return broken_ ? 0 : link_->unsent(); }
   // It is told nothing more.

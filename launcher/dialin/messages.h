@@ -147,11 +147,11 @@ using ToHost = std::variant<Welcome, Refused, Begin, Bytes, EndInput, Alive, Job
 std::string encode(const ToHead& message);
 std::string encode(const ToHost& message);
 
-// Calls `send` with a frame for each piece of `bytes`.
-template <class Message, class Send>
+// Calls `send` with each piece of `bytes` that fits into a message.
+template <class Send>
 void send_in_pieces(std::string_view bytes, Send send) {
   for (; !bytes.empty(); bytes.remove_prefix(std::min(bytes.size(), kMaxPiece))) {
-    send(encode(Message(Bytes{std::string(bytes.substr(0, kMaxPiece))})));
+    send(Bytes{std::string(bytes.substr(0, kMaxPiece))});
   }
 }
 

@@ -17,6 +17,47 @@ AWKWARD = [b"", b" ", b"a b", b"'", b'"', b"'\"'", b"\\", b"\\n", b"line\nline\n
            b"`id`", b"*", b"?", b"[a-z]", b"~", b"!", b"!!", b"#", b"a;b", b"&", b"|", b">x", b"%s%n%d", b"-n", b"--",
            b"\t", b"\r", b"\xff\xfe", b"\xc3(", "grün".encode(), b"{a,b}", b"=", b"A=B", b"^", b"@", ALL_BYTES]
 
+# Prints COUNT blocks with PAUSE seconds after each, tells the digest of all in a file, and ends with STATUS.
+LINES = """
+import hashlib, os, sys
+count, pause = int(sys.argv[1]), float(sys.argv[2])
+import time
+told = hashlib.sha256()
+for i in range(count):
+    block = "".join(f"{i:06d}{j:04d} {'x' * 88}\\n" for j in range(100)).encode()
+    told.update(block)
+    sys.stdout.buffer.write(block)
+    sys.stdout.buffer.flush()
+    if pause: time.sleep(pause)
+with open(f"/run/told-{os.environ['RANK']}", "w") as f: f.write(told.hexdigest())
+sys.exit(int(sys.argv[3]))
+"""
+BLOCK = 10_000  # bytes
+
+
+class Output:
+    """What a job prints, as it comes: its size and its digest."""
+
+    def __init__(self, job):
+        self.job = job
+        self.size = 0
+        self.hash = hashlib.sha256()
+
+    def read(self, until):
+        """Until there are so many bytes, or no more."""
+        while self.size < until:
+            piece = self.job.stdout.read1(1 << 20)
+            if not piece:
+                return
+            self.hash.update(piece)
+            self.size += len(piece)
+
+    def read_all(self):
+        self.read(1 << 40)
+
+    def digest(self):
+        return self.hash.hexdigest()
+
 
 def heartbeat(seconds):
     """The option for silence of that length, and how reports name it. It is longer where so much wants to run that a

@@ -202,10 +202,18 @@ class Hygiene(Bytes):
                 self.assertEqual(int(answer.one("SigBlk"), 16), 0)
                 # 32 and 33 are glibc's: a program can neither use them nor change what becomes of them.
                 self.assertEqual(int(answer.one("SigIgn"), 16) & ~(3 << 31), 0)
-                self.assertNotEqual(answer.one("sid"), answer.one("pid"))  # its agent's, so that ranks give way to each other
+                self.assertNotEqual(answer.one("sid"), answer.one("pid"))
                 self.assertEqual(answer.one("pgid"), answer.one("pid"))
                 self.assertNotEqual(answer.one("ppid"), b"1")
                 self.assertEqual(answer.one("tty"), b"no")
+
+    def test_the_ranks_of_a_host_share_a_session(self):
+        """Linux gives each session its share of the processors: only within one do ranks that wait give way to others."""
+        done = self.bed.sml_run("algo-1", "-np", "4", "-H", "algo-1:2,algo-2:2", PROBE, "show", "session")
+        self.assert_status(done, 0)
+        sessions = [answer.one("sid") for _, answer in sorted(shown(done.stdout, 4).items())]
+        self.assertEqual(sessions[0], sessions[1])
+        self.assertEqual(sessions[2], sessions[3])
 
     def test_the_umask_is_the_logins(self):
         local, remote = self.show("umask")

@@ -1,11 +1,9 @@
 """Connections of hosts that call, which break while a job runs: they are made again, and nothing is lost or comes twice."""
-import hashlib
 import subprocess
 
 from harness import PYTHON, patience, poll
-from jobs import heartbeat, sh
+from jobs import BLOCK, LINES, Output, heartbeat, sh
 from test_dial_in import PORT, NoSsh
-from test_links import BLOCK, LINES
 
 AGAIN = "host-1: the connection to it had broken, and has been made again"
 
@@ -30,23 +28,12 @@ class Links(NoSsh):
         self.bed.put("algo-2", "/run/lines.py", LINES)
         script = f"[ $RANK = 0 ] || exec {PYTHON} /run/lines.py {blocks} 0 {status}"
         head, other = self.start_all(*options, "--no-tag", "--nproc-per-node", "1", "sh", "-c", script)
-        shown = hashlib.sha256()
-        size = 0
-
-        def read(until):
-            nonlocal size
-            while size < until:
-                piece = head.stdout.read1(1 << 20)
-                if not piece:
-                    return
-                shown.update(piece)
-                size += len(piece)
-
-        disturb(read)
-        read(1 << 40)
+        output = Output(head)
+        disturb(output.read)
+        output.read_all()
         done = self.ends([head, other], status)
-        self.assertEqual(size, blocks * BLOCK)
-        self.assertEqual(shown.hexdigest(), sh(self.bed, "algo-2", "cat /run/told-1; rm /run/told-1").strip())
+        self.assertEqual(output.size, blocks * BLOCK)
+        self.assertEqual(output.digest(), sh(self.bed, "algo-2", "cat /run/told-1; rm /run/told-1").strip())
         return done[0]
 
     def test_reset_from_either_side_in_100_mb_of_output(self):
@@ -75,6 +62,7 @@ class Links(NoSsh):
         self.assertNotIn("restart 1", done.stderr)
 
     def test_a_status_that_is_told_while_the_connection_breaks(self):
+        """Whichever of the two is first; the next turn may have it otherwise."""
         for turn in range(6):
             def disturb(read, turn=turn):
                 read(20 * BLOCK)

@@ -83,7 +83,7 @@ TEST_CASE("dial-in: every message comes over, in whatever pieces") {
 TEST_CASE("dial-in: long bytes travel in pieces that a reader takes") {
   const std::string bytes(3 * kMaxPiece + 5, 'x');
   FrameReader<ToHead> reader;
-  send_in_pieces<ToHead>(bytes, [&](const std::string& frame) { reader.feed(frame); });
+  send_in_pieces(bytes, [&](Bytes piece) { reader.feed(encode(ToHead(std::move(piece)))); });
   std::string back;
   for (auto next = reader.next(); next && next->has_value(); next = reader.next())
     back += std::get<Bytes>(**next).bytes;
