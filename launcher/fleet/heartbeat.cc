@@ -11,8 +11,8 @@ namespace {
 
 constexpr Duration kLate = std::chrono::seconds(1);  // a timer that is so late shows that we stood still
 
-// Often enough that a host is not taken for lost, nor takes us for lost. What one that has died can still have heard was
-// said so long after that.
+// Often enough that a host is not taken for lost, nor takes us for lost. What one that has died can still have heard
+// was said so long after that.
 Duration interval(Duration timeout) {
   constexpr Duration kLongest = std::chrono::seconds(5);
   return std::min(kLongest, timeout / 20);
