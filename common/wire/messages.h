@@ -29,7 +29,7 @@
 
 namespace sml::wire {
 
-inline constexpr std::uint32_t kProtocolVersion = 18;
+inline constexpr std::uint32_t kProtocolVersion = 19;
 
 using sml::Stream;
 enum class StdinSource : std::uint8_t { Null, Launcher };
@@ -122,7 +122,8 @@ struct MpiPlan {
 struct PreloadWish {
   std::vector<std::string> modules;  // empty: none
   std::uint32_t limit_ms = 0;        // for the imports; then workers are started without them
-  void fields(auto& a) { a(modules, limit_ms); }
+  std::uint32_t likely = 0;          // of a host without workers: so many of the first program may come to it
+  void fields(auto& a) { a(modules, limit_ms, likely); }
 };
 
 // Yes: what NVIDIA's accelerators hold before any worker runs is looked at, for the AskHealth of a later attempt.

@@ -118,6 +118,7 @@ std::vector<std::string> list_folder(const std::string& path) {
 Shares share_out(const plan::BindingWish& binding, const plan::DeviceWish& devices,
                  std::span<const ShareRequest> requests) {
   Shares out;
+  if (requests.empty()) return out;
   out.workers.resize(requests.size());
   bind(binding, requests, out);
   give_devices(devices, requests, out);

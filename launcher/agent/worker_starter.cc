@@ -86,10 +86,20 @@ void WorkerStarter::keep(std::vector<WorkerShare> more) {
   for (WorkerShare& share : more) shares_.push_back(std::move(share));
 }
 
-// For the program of the first worker. What is not known yet, or not alike for all, counts for no import.
-void WorkerStarter::preload(const wire::PreloadWish& wish) const {
-  if (workers_.count() == 0) return;
-  const std::uint32_t app = workers_.all().front()->spec().app;
+// Of workers that may come: what counts when Python starts hangs on their number, not on who they are.
+std::vector<plan::Environment> WorkerStarter::likely_environments(std::uint32_t count) const {
+  constexpr std::uint32_t kMost = 1024;
+  const std::vector<wire::Worker> workers(std::min(count, kMost));
+  std::vector<ShareRequest> requests;
+  for (const wire::Worker& worker : workers) requests.push_back({worker, environments_.shared(0)});
+  std::vector<plan::Environment> out;
+  for (const WorkerShare& share : sml::agent::share_out(binding_, {}, requests).workers) {
+    out.push_back(plan::with_job(environments_.shared(0), share.variables));
+  }
+  return out;
+}
+
+std::vector<plan::Environment> WorkerStarter::known_environments(std::uint32_t app) const {
   std::vector<plan::Environment> all;
   for (std::size_t i = 0; i < workers_.count(); ++i) {
     const wire::Worker& spec = workers_.all()[i]->spec();
@@ -99,7 +109,16 @@ void WorkerStarter::preload(const wire::PreloadWish& wish) const {
     if (!mark_.empty()) own.push_back(mark_entry(mark_));
     all.push_back(plan::with_job(environments_.shared(app), own));
   }
-  const plan::Environment environment = plan::common_environment(all);
+  return all;
+}
+
+// For the program of the first worker. What is not known yet, or not alike for all, counts for no import.
+void WorkerStarter::preload(const wire::PreloadWish& wish) const {
+  const bool has_workers = workers_.count() > 0;
+  if (!has_workers && (wish.likely == 0 || environments_.count() == 0)) return;
+  const std::uint32_t app = has_workers ? workers_.all().front()->spec().app : 0;
+  const plan::Environment environment =
+      plan::common_environment(has_workers ? known_environments(app) : likely_environments(wish.likely));
   Result<os::UniqueFd> null = os::open_dev_null();
   around_.preload.prepare({.modules = wish.modules,
                            .limit = std::chrono::milliseconds(wish.limit_ms),

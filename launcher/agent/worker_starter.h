@@ -29,6 +29,7 @@ class WorkerStarter {
   // Once. What stands in the way, and what is to be known, is added to `answer`.
   void share_out(const wire::Prepare& plan, wire::Prepared& answer);
   std::span<const WorkerShare> shares() const { return shares_; }  // by worker, once shared out
+  // As far as it is not done.
   void preload(const wire::PreloadWish& wish) const;
   // See WorkerEnvironments::add().
   std::vector<Error> add_programs(std::vector<wire::App> apps) {
@@ -44,6 +45,8 @@ class WorkerStarter {
   std::vector<wire::StartedWorker> start(MpiWatch& mpi_watch, std::size_t first = 0);
 
  private:
+  std::vector<plan::Environment> likely_environments(std::uint32_t count) const;
+  std::vector<plan::Environment> known_environments(std::uint32_t app) const;
   void spawn(Worker& worker, const WorkerShare& share, int dev_null, MpiWatch& mpi_watch);
   plan::Environment own_variables(const Worker& worker, const WorkerShare& share) const;
 

@@ -220,6 +220,10 @@ SessionSettings settings_for_check(const JobOptions& options, const plan::JobMap
 
 namespace {
 
+wire::PreloadWish preload_of(const SessionSettings& settings) {
+  return {.modules = settings.preload, .limit_ms = milliseconds(settings.start_timeout)};
+}
+
 // With workers; without services, and with no program yet.
 launch::AgentSession::Plan working_session(const plan::MappedHost& host, const plan::LaunchPlan& plan,
                                            const plan::JobShape& shape, const SessionSettings& settings) {
@@ -234,7 +238,7 @@ launch::AgentSession::Plan working_session(const plan::MappedHost& host, const p
   prepare.usage = settings.usage;
   prepare.monitor = settings.monitor;
   prepare.torch_traces = settings.torch_traces;
-  if (!settings.preload.empty()) prepare.preload = {settings.preload, milliseconds(settings.start_timeout)};
+  if (!settings.preload.empty()) prepare.preload = preload_of(settings);
   return session;
 }
 
@@ -346,6 +350,16 @@ launch::AgentSession::Plan late_plan(HostIndex index, const plan::LaunchPlan& pl
   return session;
 }
 
+namespace {
+
+std::uint32_t ranks_of_a_host(const plan::JobMap& map) {
+  const auto runs = [](const plan::MappedHost& host) { return !host.ranks.empty(); };
+  const auto first = std::find_if(map.hosts.begin(), map.hosts.end(), runs);
+  return first == map.hosts.end() ? 0 : static_cast<std::uint32_t>(first->ranks.size());
+}
+
+}  // namespace
+
 launch::AgentSession::Plan spare_plan(const plan::MappedHost& host, const plan::LaunchPlan& plan,
                                       const SessionSettings& settings) {
   launch::AgentSession::Plan session = session_for(host, plan, settings);
@@ -353,6 +367,12 @@ launch::AgentSession::Plan spare_plan(const plan::MappedHost& host, const plan::
   while (!prepare.order.empty() && prepare.order.size() <= host.id.value()) {  // hosts that the plan has not had
     prepare.idle.emplace_back(static_cast<std::uint32_t>(prepare.order.size()));
     prepare.order.push_back(prepare.idle.back());
+  }
+  // Of several programs it is not known which comes; and a host that has called compares what it reckons itself.
+  if (!settings.preload.empty() && plan.program_count() == 1 && !plan.calls) {
+    prepare.binding = plan.binding;
+    prepare.preload = preload_of(settings);
+    prepare.preload.likely = ranks_of_a_host(plan.map);
   }
   session.prepare_remote = prepare;
   for (std::size_t i = 0; i < plan.program_count(); ++i) add_program(session, plan, plan.program(i));

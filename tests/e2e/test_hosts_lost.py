@@ -94,6 +94,28 @@ class Spares(HostsCase):
         runs = {(names[e["pid"]], e["args"]["rank"]) for e in drawn if e["ph"] == "X" and "rank" in e.get("args", {})}
         self.assertLess({("algo-2", 2), ("algo-5", 2), ("algo-1", 0)}, runs)
 
+    def test_a_spare_has_imported_what_is_preloaded_before_it_takes_a_place(self):
+        module = 'import os\nPID = os.getpid()\nopen("/run/imported", "a").write(f"{PID}\\n")\n'
+        script = 'import os, slow_module, time\nattempt = os.environ["SML_ATTEMPT"]\n' \
+                 'os.write(1, f"{attempt} {os.environ[\'SML_HOST\']} {slow_module.PID}\\n".encode())\n' \
+                 'if attempt == "1": os.write(1, b"runs\\n"); time.sleep(600)\n'
+        for host in self.bed.names():
+            self.bed.put(host, "/run/slow_module.py", module)
+            self.bed.put(host, "/run/script.py", script)
+        with self.bed.sml_run_popen("algo-1", "--max-restarts", "3", "--spares", "1", "-H", self.bed.hosts(slots=2),
+                                    "--preload", "slow_module", "-x", "PYTHONPATH=/run", "--no-tag", PYTHON,
+                                    "/run/script.py") as job:
+            read_lines(job, b"runs\n", 8)
+            imported = self.bed.path("algo-5", "/run/imported")
+            self.assertTrue(poll(lambda: imported.exists() and imported.read_text(), 20))
+            self.bed.kill("algo-2")
+            self.addCleanup(self.bed.start, "algo-2")
+            done = job.finish(60)
+        self.assert_status(done, 0)
+        self.assertNotIn("without it", done.stderr)
+        self.assertEqual([line.split()[2] for line in done.stdout.splitlines() if line.startswith("2 algo-5 ")],
+                         [imported.read_text().strip()] * 2, "once, and both ranks are forks of that process")
+
     def test_the_host_of_rank_0_is_no_exception(self):
         done = self.lose("algo-1", "--heartbeat-timeout", "2s", command_on="head")
         self.assert_status(done, 0)

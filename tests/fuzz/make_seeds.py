@@ -91,7 +91,7 @@ def codecs():
     wishes = u8(1) + u32(2) + u8(0, 0, 1, 0) + u32(0, 1, 4) + u8(1) + u32(1)  # of binding and devices
     mpi = u8(1, 1) + u32(0) + texts(b"a", b"b") + u32(1, 0, 0, 2) + u32(2, 2)
     prepare = u32(1) + app + u32(1) + worker + u32(2) + u8(0, 1, 2, 1) + u64(65536) + u8(0) + texts(b"eth0") + wishes
-    put("codec_to_agent", "prepare", frame(TO_AGENT["Prepare"], prepare + u32(0, 0) + u32(0) + text(b"mark") + mpi + text(b"/opt/libpmix.so.2") + u8(1, 1) + text(b"job") + text(b"c") + u32(2, 1) + u8(1) + texts(b"torch") + u32(60000) +
+    put("codec_to_agent", "prepare", frame(TO_AGENT["Prepare"], prepare + u32(0, 0) + u32(0) + text(b"mark") + mpi + text(b"/opt/libpmix.so.2") + u8(1, 1) + text(b"job") + text(b"c") + u32(2, 1) + u8(1) + texts(b"torch") + u32(60000, 0) +
                                          u8(1) + u64(60000, 0, 5000) + u32(1) + text(b"step") + u64(10) + u8(1, 1)))
     later = {"AddWorkers": u32(1) + u8(0) + u32(4) + u32(1) + app + u32(1) + worker + texts(b"a", b"b") + u32(1, 0, 0, 2) + u32(2, 2) + u32(1) +
              text(b"PARENT_ROOT_PORT_NAME") + text(b"tag#0"), "StartAdded": u32(1, 4) + u8(1) + u32(6),

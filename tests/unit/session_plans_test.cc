@@ -227,9 +227,24 @@ TEST_CASE("workers that are not heard have ended before others take their places
   }
 }
 
+TEST_CASE("a spare imports for as many workers as a host has, where it is known for which") {
+  SessionSettings settings = kSettings;
+  plan::LaunchPlan plan = make_plan({{"algo-1", 2}});
+  plan::MappedHost spare = plan.map.hosts[0];
+  spare.ranks.clear();
+  const auto likely = [&] { return spare_plan(spare, plan, settings).prepare_remote.preload.likely; };
+  CHECK(likely() == 0);
+  settings.preload = {"torch"};
+  CHECK(likely() == 2);
+  CHECK(spare_plan(spare, plan, settings).prepare_local.preload.modules == settings.preload);
+  plan.calls.emplace();
+  CHECK(spare_plan(spare, plan, settings).prepare_remote.preload.modules.empty());
+}
+
 TEST_CASE("a duration too long for the message is the longest, not a short one") {
   SessionSettings settings = kSettings;
-  settings.unheard.grace = std::chrono::milliseconds(std::int64_t{1} << 32);  // within the year that the command line allows
+  settings.unheard.grace =
+      std::chrono::milliseconds(std::int64_t{1} << 32);  // within the year that the command line allows
   settings.unheard.silence = 8760h;
   const auto plans = session_plans(make_plan({{"algo-1", 1}}), settings);
   CHECK(plans[0].hello.grace_ms == 0xffffffffU);
