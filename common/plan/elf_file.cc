@@ -18,7 +18,7 @@ constexpr std::uint64_t kMostSegments = 128;
 constexpr std::uint64_t kMostEntries = 1024;
 constexpr std::size_t kLongestName = 1024;
 
-constexpr std::uint64_t kMostNames = std::uint64_t{64} << 10;  // bytes
+constexpr std::uint64_t kMostOfAllNotes = std::uint64_t{64} << 10;  // bytes
 constexpr std::uint64_t kMostNotes = std::uint64_t{4} << 10;
 
 constexpr std::uint64_t kLoad = 1, kDynamic = 2, kNote = 4;  // p_type
@@ -109,9 +109,9 @@ std::vector<std::string> needed_libraries(const ReadAt& read) { return names_of(
 
 std::vector<std::string> library_folders(const ReadAt& read) { return names_of(read, {kOldRunPath, kRunPath}); }
 
-std::string symbol_names(const ReadAt& read) {
+std::string symbol_names(const ReadAt& read, std::uint64_t most) {
   const Dynamic dynamic = dynamic_of(read);
-  if (!dynamic.names || dynamic.size_of_names > kMostNames) return {};
+  if (!dynamic.names || dynamic.size_of_names > most) return {};
   std::string out = read(*dynamic.names, dynamic.size_of_names);
   if (out.size() != dynamic.size_of_names) out.clear();  // cut off
   return out;
@@ -120,7 +120,7 @@ std::string symbol_names(const ReadAt& read) {
 std::string notes(const ReadAt& read) {
   std::string out;
   for (const Segment& s : segments_of(read)) {
-    if (s.type == kNote && out.size() < kMostNames) out += read(s.offset, std::min(s.size, kMostNotes));
+    if (s.type == kNote && out.size() < kMostOfAllNotes) out += read(s.offset, std::min(s.size, kMostNotes));
   }
   return out;
 }

@@ -1,5 +1,5 @@
 // What ELF files of 64 bits, little-endian, say of themselves; of anything else nothing is said. Pure: bytes in, names
-// out; the file may hold anything, anywhere. Each question reads a few kilobytes, the last at most 64.
+// out; the file may hold anything, anywhere. Each question reads a few kilobytes, that for symbols what it is allowed.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -20,8 +20,8 @@ std::vector<std::string> needed_libraries(const ReadAt& read);
 std::vector<std::string> library_folders(const ReadAt& read);
 
 // All names of its dynamic symbols, those that it imports among them, with zeros between; one may be the end of
-// another. Empty: there are none, or more than 64 KiB of them.
-std::string symbol_names(const ReadAt& read);
+// another. Empty: there are none, or more than `most` bytes of them.
+std::string symbol_names(const ReadAt& read, std::uint64_t most);
 
 // What its makers have noted in it (PT_NOTE), at most the first 4 KiB of each.
 std::string notes(const ReadAt& read);

@@ -8,7 +8,8 @@ namespace sml::plan {
 namespace {
 
 constexpr std::string_view kAgentStore = "TORCHELASTIC_USE_AGENT_STORE";
-constexpr std::array<std::string_view, 3> kUsers{"MASTER_ADDR", "MASTER_PORT", kAgentStore};
+constexpr std::array<std::string_view, 5> kUsers{"MASTER_ADDR", "MASTER_PORT", kAgentStore, "HOROVOD_CONTROLLER",
+                                                 "HOROVOD_CPU_OPERATIONS"};
 constexpr std::array<std::string_view, 5> kRanks{"RANK", "LOCAL_RANK", "WORLD_SIZE", "LOCAL_WORLD_SIZE", "GROUP_RANK"};
 
 bool wants_own_store(const Environment& user, const Environment& launcher) {

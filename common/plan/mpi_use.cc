@@ -31,17 +31,18 @@ bool is_of_the_language(std::string_view library) {
 constexpr std::array<std::string_view, 9> kStarters{"exec",    "spawn", "system",  "popen",  "dlopen",
                                                     "dlmopen", "dlsym", "wordexp", "syscall"};
 
+constexpr std::uint64_t kMostSymbols = std::uint64_t{64} << 10;  // bytes of names; larger programs may do anything
+
 // Tools that come with MPI, load it and speak to nobody.
 bool is_tool(std::string_view path) { return file_name(path) == "ompi_info" || file_name(path) == "oshmem_info"; }
 
-bool uses_horovod_mpi(std::span<const std::string> environment) {
-  const auto asked = [](const std::string& entry) { return entry == "HOROVOD_CONTROLLER=mpi"; };
-  return std::any_of(environment.begin(), environment.end(), asked);
+bool has_horovod_at_store(std::span<const std::string> environment) {
+  return std::find(environment.begin(), environment.end(), "HOROVOD_CONTROLLER=gloo") != environment.end();
 }
 
 bool meets_without_mpi(std::string_view path, std::span<const std::string> environment) {
   if (file_name(path).starts_with("libtorch")) return true;
-  return path.find("/horovod/") != std::string_view::npos && !uses_horovod_mpi(environment);
+  return path.find("/horovod/") != std::string_view::npos && has_horovod_at_store(environment);
 }
 
 std::string mpi_library_among(const std::vector<std::string>& names) {
@@ -99,7 +100,7 @@ std::string linked_mpi_library(const ReadAt& program) { return mpi_library_among
 MpiChance mpi_chance(const ReadAt& program) {
   const std::vector<std::string> needed = needed_libraries(program);
   if (needed.empty() || !std::all_of(needed.begin(), needed.end(), is_of_the_language)) return MpiChance::Yes;
-  const std::string names = symbol_names(program);
+  const std::string names = symbol_names(program, kMostSymbols);
   const auto imports = [&names](std::string_view one) { return names.find(one) != std::string::npos; };
   if (names.empty() || std::any_of(kStarters.begin(), kStarters.end(), imports)) return MpiChance::Yes;
   // Go calls the system without libc.

@@ -76,8 +76,8 @@ bool may_come(std::span<const std::string> entries, MpiSpeech speech);
 // The files in the text of /proc/PID/maps, each once.
 std::vector<std::string> mapped_files(std::string_view maps);
 
-// The MPI library by which a process with these files runs alone; empty: none. Horovod (unless `environment` has it use
-// MPI) and torch are linked with MPI in some builds, but meet otherwise: a library that only they need is none. Reads
+// The MPI library by which a process with these files runs alone; empty: none. Horovod (where `environment` has it use
+// Gloo) and torch are linked with MPI in some builds, but meet otherwise: a library that only they need is none. Reads
 // the mapped files only where MPI is among them.
 std::string mpi_library_in_use(std::span<const std::string> mapped, std::span<const std::string> environment,
                                const ReadFileAt& read);

@@ -4,8 +4,11 @@
 #include <array>
 #include <string_view>
 
+#include "common/plan/folders.h"
+#include "common/plan/horovod_use.h"
+#include "common/plan/mpi_use.h"
 #include "common/plan/named_programs.h"
-#include "common/plan/worker_env.h"
+#include "common/plan/python_packages.h"
 
 namespace sml::plan {
 
@@ -13,29 +16,6 @@ namespace {
 
 constexpr const char* kLibrary = "libpmix.so.2";
 constexpr std::array<const char*, 2> kOpenMpi{"libmpi.so.40", "libmpi.so.80"};  // 4 and 5, 6
-constexpr std::size_t kMostFolders = 64;
-
-using Folders = std::vector<std::string>;
-
-void add(Folders& to, const std::string& folder) {
-  if (!folder.starts_with('/') || to.size() >= kMostFolders) return;
-  if (std::find(to.begin(), to.end(), folder) == to.end()) to.push_back(folder);
-}
-
-void add_list(Folders& to, std::string_view list) {
-  while (!list.empty()) {
-    const std::string_view one = list.substr(0, list.find(':'));
-    list.remove_prefix(std::min(one.size() + 1, list.size()));
-    add(to, std::string(one));
-  }
-}
-
-std::string value(std::span<const std::string> environment, std::string_view name) {
-  const std::string* found = find_variable(environment, name);
-  return found == nullptr ? std::string() : std::string(value_of(*found));
-}
-
-std::string folder_of(const std::string& path) { return path.substr(0, path.rfind('/')); }
 
 void replace_all(std::string& text, std::string_view what, const std::string& by) {
   for (std::size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + by.size())) {
@@ -49,7 +29,7 @@ Folders run_path(const std::string& file, const HostFiles& files) {
   const auto of_file = [&](std::uint64_t offset, std::size_t size) { return files.read(file, offset, size); };
   for (std::string list : library_folders(of_file)) {
     for (const std::string_view origin : {"${ORIGIN}", "$ORIGIN"}) replace_all(list, origin, folder_of(file));
-    add_list(out, list);
+    add_folders(out, list);
   }
   return out;
 }
@@ -58,9 +38,9 @@ Folders run_path(const std::string& file, const HostFiles& files) {
 Folders mpi_folders(const std::string& program, const Folders& named, std::span<const std::string> environment,
                     const HostFiles& files) {
   Folders out = named;
-  for (const std::string& folder : run_path(program, files)) add(out, folder);
-  add(out, folder_of(folder_of(program)) + "/lib");
-  if (const std::string root = value(environment, "VIRTUAL_ENV"); !root.empty()) add(out, root + "/lib");
+  for (const std::string& folder : run_path(program, files)) add_folder(out, folder);
+  add_folder(out, folder_of(folder_of(program)) + "/lib");
+  if (const std::string root = value_in(environment, "VIRTUAL_ENV"); !root.empty()) add_folder(out, root + "/lib");
   return out;
 }
 
@@ -69,8 +49,8 @@ void add_beside_mpi(Folders& to, const Folders& folders, const HostFiles& files)
     for (const char* name : kOpenMpi) {
       const std::string library = folder + "/" + name;
       if (!files.is_file(library)) continue;
-      add(to, folder);
-      for (const std::string& more : run_path(library, files)) add(to, more);
+      add_folder(to, folder);
+      for (const std::string& more : run_path(library, files)) add_folder(to, more);
     }
   }
 }
@@ -85,30 +65,13 @@ bool needs_open_mpi(const std::string& file, const HostFiles& files) {
 
 // ---- Python
 
-// Where its packages are: below its own prefix, and as Debian has it.
-Folders package_folders(const std::string& program, std::span<const std::string> environment, const HostFiles& files) {
-  Folders out;
-  add_list(out, value(environment, "PYTHONPATH"));
-  Folders roots;
-  if (const std::string root = value(environment, "VIRTUAL_ENV"); !root.empty()) add(roots, root + "/lib/");
-  add(roots, folder_of(folder_of(program)) + "/lib/");
-  for (const std::string& root : roots) {
-    for (const std::string& name : files.list(root)) {
-      if (!name.starts_with("python3")) continue;
-      add(out, root + name + "/site-packages");
-      add(out, root + name + "/dist-packages");
-    }
-  }
-  return out;
-}
-
 constexpr std::array kOfSystem{"/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu", "/usr/lib64",
                                "/usr/local/lib"};
 
 // What the mpi4py of PyPI does, which takes the first library that is there, MPICH's before Open MPI's in one folder,
 // or that which its variables name.
 bool first_is_open_mpi(const Folders& folders, std::span<const std::string> environment, const HostFiles& files) {
-  if (const std::string kind = value(environment, "MPI4PY_MPIABI"); !kind.empty()) return kind == "openmpi";
+  if (const std::string kind = value_in(environment, "MPI4PY_MPIABI"); !kind.empty()) return kind == "openmpi";
   for (const std::string& folder : folders) {
     if (files.is_file(folder + "/libmpi.so.12")) return false;
     const auto is_there = [&](const char* name) { return files.is_file(folder + "/" + name); };
@@ -131,15 +94,13 @@ std::string python_with_open_mpi(const std::string& program, std::span<const std
     }
     if (kinds == 0) continue;
     Folders folders = mpi_folders(program, {}, environment, files);
-    add_list(folders, value(environment, "LD_LIBRARY_PATH"));
+    add_folders(folders, value_in(environment, "LD_LIBRARY_PATH"));
     folders.insert(folders.end(), kOfSystem.begin(), kOfSystem.end());
     if (kinds == 1 ? needs : first_is_open_mpi(folders, environment, files)) return folder;
     return {};
   }
   return {};
 }
-
-bool is_python(const std::string& program) { return program.substr(program.rfind('/') + 1).starts_with("python"); }
 
 // AWS puts its builds there, beside the system's loader.
 void add_amazons(Folders& to, const HostFiles& files) {
@@ -148,8 +109,8 @@ void add_amazons(Folders& to, const HostFiles& files) {
   std::sort(names.begin(), names.end());
   for (const std::string& name : names) {
     if (!name.starts_with("openmpi") && !name.starts_with("pmix")) continue;
-    add(to, top + name + "/lib");
-    add(to, top + name + "/lib64");
+    add_folder(to, top + name + "/lib");
+    add_folder(to, top + name + "/lib64");
   }
 }
 
@@ -157,6 +118,8 @@ void add_amazons(Folders& to, const HostFiles& files) {
 
 std::string open_mpi_user(const CommandLine& line, std::span<const std::string> environment, const HostFiles& files) {
   if (needs_open_mpi(line.program, files)) return line.program;
+  const std::string horovod = horovod_over_mpi(line, environment, files);
+  if (!horovod.empty() && needs_open_mpi(horovod, files)) return horovod;
   if (is_python(line.program)) return python_with_open_mpi(line.program, environment, files);
   std::string out;
   for (const std::string& file : named_programs(line, environment, files)) {
@@ -173,10 +136,10 @@ std::string open_mpi_user(const CommandLine& line, std::span<const std::string> 
 std::vector<std::string> pmix_libraries(const std::string& program, std::span<const std::string> environment,
                                         const HostFiles& files) {
   Folders named;
-  add_list(named, value(environment, "LD_LIBRARY_PATH"));
+  add_folders(named, value_in(environment, "LD_LIBRARY_PATH"));
   Folders folders = named;
   add_beside_mpi(folders, mpi_folders(program, named, environment, files), files);
-  if (const std::string root = value(environment, "CONDA_PREFIX"); !root.empty()) add(folders, root + "/lib");
+  if (const std::string root = value_in(environment, "CONDA_PREFIX"); !root.empty()) add_folder(folders, root + "/lib");
   add_amazons(folders, files);
   std::vector<std::string> out;
   for (const std::string& folder : folders) {

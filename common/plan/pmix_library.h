@@ -3,31 +3,18 @@
 // A libpmix that belongs to the program's own MPI library comes before others: a server of another build or version
 // serves mostly as well, but that one surely does.
 #pragma once
-#include <functional>
 #include <span>
 #include <string>
 #include <vector>
 
-#include "common/plan/mpi_use.h"
+#include "common/plan/host_files.h"
 
 namespace sml::plan {
 
-struct HostFiles {
-  ReadFileAt read;
-  std::function<bool(const std::string& path)> is_file;
-  std::function<std::vector<std::string>(const std::string& folder)> list;  // names of what is in it
-};
-
-struct CommandLine {
-  std::string program;  // absolute
-  std::span<const std::string> words{};
-  std::string folder{};  // in which it runs
-};
-
 // The file by which Open MPI is what the program would use; empty: there is none. The program itself, where it is
 // linked with it; a Python's mpi4py, if that is, or if it is the one of PyPI, which takes the first MPI library that is
-// there, and that is one of Open MPI; or the first of its named_programs() for which this is so, unless one of these is
-// linked with MPICH.
+// there, and that is one of Open MPI; its Horovod, where that meets by it; or the first of its named_programs() for
+// which this is so, unless one of these is linked with MPICH.
 std::string open_mpi_user(const CommandLine& line, std::span<const std::string> environment, const HostFiles& files);
 
 // In the order in which they are to be tried; the last is a name, for the system's own search. `program`: absolute;

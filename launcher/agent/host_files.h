@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <string>
 
-#include "common/plan/pmix_library.h"
+#include "common/plan/host_files.h"
 
 namespace sml::agent {
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "common/plan/horovod_use.h"
 #include "common/plan/meeting_wishes.h"
 #include "common/plan/pmix_library.h"
 #include "common/rendezvous/interfaces.h"
@@ -39,6 +40,7 @@ std::vector<Error> WorkerEnvironments::add(std::vector<wire::App> apps, const pl
 std::vector<Error> WorkerEnvironments::find_programs() {
   programs_.clear();
   mpi_chances_.clear();
+  horovod_.clear();
   return find_programs_from(0);
 }
 
@@ -54,6 +56,7 @@ std::vector<Error> WorkerEnvironments::find_programs_from(std::size_t first) {
   }
   for (auto i = static_cast<std::uint32_t>(first); i < apps_.size(); ++i) {
     mpi_chances_.push_back(plan::mpi_chance(reader_of(path(i)), shared_[i]));
+    horovod_.push_back(how_horovod_meets(i));
   }
   return out;
 }
@@ -62,6 +65,10 @@ std::string WorkerEnvironments::path(std::uint32_t index) const {
   const std::string& program = programs_[index];
   if (program.empty() || program.starts_with('/')) return program;
   return apps_[index].working_directory + "/" + program;
+}
+
+plan::CommandLine WorkerEnvironments::command_line(std::uint32_t index) const {
+  return {path(index), apps_[index].argv, apps_[index].working_directory};
 }
 
 std::string WorkerEnvironments::mpi_library(std::uint32_t index) const {
@@ -74,10 +81,15 @@ plan::MpiFinding WorkerEnvironments::find_mpi(std::uint32_t index) const {
   if (plan::has_process_manager(shared_[index])) out.owner = plan::MpiOwner::Other;
   out.speech = plan::speech_of(out.library);
   if (out.speech != plan::MpiSpeech::Unknown || out.chance == plan::MpiChance::No) return out;
-  out.seen_in = plan::open_mpi_user({path(index), apps_[index].argv, apps_[index].working_directory}, shared_[index],
-                                    host_files());
+  out.seen_in = plan::open_mpi_user(command_line(index), shared_[index], host_files());
   if (!out.seen_in.empty()) out.speech = plan::MpiSpeech::Pmix;
   return out;
+}
+
+WorkerEnvironments::Horovod WorkerEnvironments::how_horovod_meets(std::uint32_t index) const {
+  if (mpi_chances_[index] == plan::MpiChance::No) return Horovod::AtStore;
+  const std::string found = plan::horovod_over_mpi(command_line(index), shared_[index], host_files());
+  return found.empty() ? Horovod::AtStore : Horovod::ByMpi;
 }
 
 std::vector<wire::MpiUse> WorkerEnvironments::find_lone_mpi(std::span<const wire::Worker* const> workers,
@@ -122,6 +134,7 @@ plan::Environment WorkerEnvironments::of(const wire::Worker& worker, const plan:
   const plan::Environment& users = apps_[worker.app].user_environment;
   for (const std::string& variable : rendezvous_) {
     const std::string_view name = plan::name_of(variable);
+    if (horovod_[worker.app] == Horovod::ByMpi && plan::wants_gloo(name)) continue;
     if (!plan::user_decides(name) || plan::find_variable(users, name) == nullptr) job.push_back(variable);
   }
   // What --interface says outranks what is inherited, but not -x.

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "common/core/error.h"
+#include "common/plan/host_files.h"
 #include "common/plan/mpi_use.h"
 #include "common/plan/worker_env.h"
 #include "common/wire/messages.h"
@@ -48,6 +49,10 @@ class WorkerEnvironments {
   plan::Environment of(const wire::Worker& worker, const plan::Environment& own) const;
 
  private:
+  enum class Horovod : std::uint8_t { AtStore, ByMpi };  // how its processes meet
+
+  plan::CommandLine command_line(std::uint32_t index) const;  // good for as long as this is
+  Horovod how_horovod_meets(std::uint32_t index) const;
   void compose(const wire::App& app, const plan::Environment& login);
   std::vector<Error> find_programs_from(std::size_t first);
 
@@ -55,6 +60,7 @@ class WorkerEnvironments {
   std::vector<plan::Environment> shared_;     // by app
   std::vector<std::string> programs_;         // by app: the file that argv[0] is
   std::vector<plan::MpiChance> mpi_chances_;  // by app
+  std::vector<Horovod> horovod_;              // by app
   plan::Environment rendezvous_;
   std::unordered_map<Rank, plan::Environment> of_rank_;
   std::vector<std::string> interfaces_;  // chosen ones, when the user says which

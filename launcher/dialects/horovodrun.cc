@@ -176,7 +176,7 @@ std::vector<Row> horovodrun_rows() {
       as_fixed("prefix-timestamp prefix-output-with-timestamp", {{"--tag", "{time}[{rank}]<{stream}>:"}}),
       as_variable_set("tcp", "NCCL_IB_DISABLE=1"),
       as_is("disable-cache gloo", 0),
-      noted("mpi", 0),
+      as_fixed("mpi", {{"-x", "HOROVOD_CONTROLLER=mpi"}, {"-x", "HOROVOD_CPU_OPERATIONS=mpi"}}),
       noted("binding-args", 1),
       refused("jsrun", 0, "sml-run starts the workers itself; leave it out"),
       refused("mpi-args", 1, "there is no mpirun; give these words to sml-run itself"),

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "common/plan/pmix_library.h"
+#include "common/plan/host_files.h"
 
 namespace sml::test {
 

@@ -252,7 +252,8 @@ TEST_CASE("launch lines of horovodrun", "[dialects]") {
       {"horovodrun -np 4 python train.py", "localhost*4", "", "python train.py"},
       {"horovodrun -np 6 -hostfile hosts python train.py", "host1*6", "", "python train.py"},
       {"horovodrun --gloo -np 2 python train.py", "localhost*2", "", "python train.py"},
-      {"horovodrun --mpi -np 2 -p 12345 python train.py", "localhost*2", "", "python train.py", "--mpi"},
+      {"horovodrun --mpi -np 2 -p 12345 python train.py", "localhost*2",
+       "HOROVOD_CONTROLLER=mpi HOROVOD_CPU_OPERATIONS=mpi", "python train.py"},
       // docs/autotune.rst, timeline.rst, tensor-fusion.rst, stall inspector, troubleshooting
       {"horovodrun -np 4 --autotune --autotune-log-file /tmp/a.csv python train.py", "localhost*4",
        "HOROVOD_AUTOTUNE=1 HOROVOD_AUTOTUNE_LOG=/tmp/a.csv", "python train.py"},

@@ -117,7 +117,9 @@ TEST_CASE("mpi: it is in use by whoever needs it and has no other way to meet") 
   CHECK(files.in_use({"/usr/bin/python3", library}) == library);  // loaded by hand
   // Builds of torch and Horovod that can do both meet by Gloo or NCCL here.
   CHECK(files.in_use({"/usr/lib/libtorch_cpu.so", library}).empty());
-  CHECK(files.in_use({"/usr/lib/horovod/torch/mpi_lib_v2.so", library, "/usr/lib/openmpi/mca_btl_tcp.so"}).empty());
+  const Words horovod{"/usr/lib/horovod/torch/mpi_lib_v2.so", library, "/usr/lib/openmpi/mca_btl_tcp.so"};
+  CHECK(files.in_use(horovod, {"HOROVOD_CONTROLLER=gloo"}).empty());
+  CHECK(files.in_use(horovod) == library);  // without a word it uses what it was built with
   CHECK(files.in_use({"/usr/lib/libtorch_cpu.so", "/usr/lib/mpi4py/MPI.so", library}) == library);
   CHECK(files.in_use({"/usr/lib/horovod/torch/mpi_lib_v2.so", library}, {"HOROVOD_CONTROLLER=mpi"}) == library);
   CHECK(files.in_use({"/app/hello", library}, {"PMIX_NAMESPACE=job"}).empty());

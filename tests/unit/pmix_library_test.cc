@@ -84,3 +84,15 @@ TEST_CASE("a Python uses the MPI of its mpi4py", "[pmix]") {
     CHECK_FALSE(uses("/venv/bin/python3", {}, files_of({{"/venv/lib/libmpi.so.40", ""}})));
   }
 }
+
+TEST_CASE("a Python uses the Open MPI of a Horovod that meets by it", "[pmix]") {
+  const std::string horovod = "/venv/lib/python3.11/site-packages/horovod/torch/mpi_lib_v2.cpython-311.so";
+  const auto user = [&](const char* library, const char* symbol, const Words& environment) {
+    const auto files = files_of({{horovod, sml::test::elf({library}, {}, {symbol})}});
+    return open_mpi_user({"/venv/bin/python3"}, environment, files);
+  };
+  CHECK(user("libmpi.so.40", "MPIContext", {}) == horovod);
+  CHECK(user("libmpi.so.40", "GlooContext", {}).empty());
+  CHECK(user("libmpi.so.40", "GlooContext", {"HOROVOD_CONTROLLER=mpi"}) == horovod);
+  CHECK(user("libmpich.so.12", "MPIContext", {}).empty());
+}

@@ -4,12 +4,15 @@ import pathlib
 from frameworks import VENV, FrameworkCase, script
 
 PYTHON = VENV / "horovod" / "bin" / "python"
+OVER_MPI = VENV / "horovod-mpi" / "bin" / "python"
 LINE = "reduced by rank {} of "
 
 
 class Horovod(FrameworkCase):
     def test_on_this_machine(self):
-        self.assert_said(self.here("horovodrun", "-np", "2", PYTHON, script("horovod_train.py")), LINE, 2)
+        done = self.here("horovodrun", "-np", "2", PYTHON, script("horovod_train.py"))
+        self.assert_said(done, LINE, 2)
+        self.assertEqual(done.stdout.count("by gloo"), 2, done)
 
     def test_on_hosts(self):
         done = self.on_hosts("horovodrun", "-np", "3", "-H", self.bed.hosts(1), PYTHON, script("horovod_train.py"))
@@ -24,6 +27,39 @@ class Horovod(FrameworkCase):
         done = self.here("horovodrun", "--check-build", env={"PATH": f"{PYTHON.parent}:/usr/bin:/bin"})
         self.assert_status(done, 0)
         self.assertIn("[X] Gloo", done.stdout)
+
+
+class OverMpi(FrameworkCase):
+    """Horovod that was built with MPI alone needs no word of it; one that knows Gloo, too, needs one."""
+
+    def assert_meets(self, done, ranks):
+        self.assert_said(done, LINE, ranks)
+        self.assertEqual(done.stdout.count("by mpi"), ranks, done)
+
+    def test_on_this_machine(self):
+        for name in ("mpirun", "sml-run", "horovodrun"):
+            with self.subTest(name):
+                self.assert_meets(self.here(name, "-np", "2", OVER_MPI, script("horovod_train.py")), 2)
+
+    def test_on_hosts(self):
+        for words in (["sml-run"], ["mpirun", "--allow-run-as-root"], ["horovodrun", "--mpi", "-np", "3"]):
+            with self.subTest(words):
+                done = self.on_hosts(*words, "-H", self.bed.hosts(1), OVER_MPI, script("horovod_train.py"))
+                self.assert_meets(done, 3)
+
+    def test_a_shells_script_starts_it(self):
+        line = f"exec {OVER_MPI} {script('horovod_train.py')}"
+        self.assert_meets(self.here("sml-run", "-np", "2", "sh", "-c", line), 2)
+
+    def test_one_that_knows_both_is_told(self):
+        for words in (["horovodrun", "--mpi"], ["sml-run", "-x", "HOROVOD_CONTROLLER=mpi", "-x", "HOROVOD_CPU_OPERATIONS=mpi"]):
+            with self.subTest(words):
+                self.assert_meets(self.here(*words, "-np", "2", PYTHON, script("horovod_train.py")), 2)
+
+    def test_a_failing_rank(self):
+        done = self.on_hosts("mpirun", "-np", "3", "-H", self.bed.hosts(1), OVER_MPI, script("horovod_train.py"),
+                             env={"FAILS": "1"})
+        self.assert_failed(done, 7, "sml-run: rank 1 on algo-2 exited with status 7")
 
 
 class Elastic(FrameworkCase):

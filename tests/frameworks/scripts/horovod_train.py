@@ -22,5 +22,6 @@ for _ in range(10):
     optimizer.step()
 weights = hvd.allgather(model.weight.detach())
 assert torch.equal(weights, weights[:1].expand_as(weights))
-print(f"reduced by rank {rank} of {world}, local {hvd.local_rank()}", flush=True)
+by = "mpi" if hvd.mpi_enabled() else "gloo"
+print(f"reduced by rank {rank} of {world}, local {hvd.local_rank()}, by {by}", flush=True)
 hvd.shutdown()

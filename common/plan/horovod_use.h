@@ -1,0 +1,20 @@
+// How the processes of a host's Horovod find each other. Pure.
+#pragma once
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "common/plan/host_files.h"
+
+namespace sml::plan {
+
+// The file of Horovod by which the program's processes meet by MPI; empty: they meet at our store, or there is no
+// Horovod. The program is a Python, or names one (named_programs()), whose Horovod is linked with an MPI library and
+// knows no Gloo, or is told by its variables to use MPI. A Horovod that cannot be read is taken to know Gloo.
+std::string horovod_over_mpi(const CommandLine& line, std::span<const std::string> environment, const HostFiles& files);
+
+// Whether the variable makes a Horovod meet at our store that could do otherwise: for one that knows no Gloo it is the
+// end, by SIGSEGV (0.28.1, hvd.init()).
+bool wants_gloo(std::string_view name);
+
+}  // namespace sml::plan

@@ -1,0 +1,24 @@
+// What pure code asks of a host's files, to tell what a program there would use.
+#pragma once
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "common/plan/elf_file.h"
+
+namespace sml::plan {
+
+struct HostFiles {
+  ReadFileAt read;
+  std::function<bool(const std::string& path)> is_file;
+  std::function<std::vector<std::string>(const std::string& folder)> list;  // names of what is in it
+};
+
+struct CommandLine {
+  std::string program;  // absolute
+  std::span<const std::string> words{};
+  std::string folder{};  // in which it runs
+};
+
+}  // namespace sml::plan
