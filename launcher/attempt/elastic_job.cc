@@ -90,20 +90,18 @@ bool ElasticJob::outlives(const fleet::Host& host, const Error& why) {
 // As Horovod's launcher does it: rank 0 alone hears, and at the next commit all others hear of it.
 void ElasticJob::look_at_hosts() {
   if (!hears_of_hosts() || !around_.run() || joining_.is_reaching()) return;
-  const std::optional<ElasticRounds::Change> change = rounds_->change();
-  if (!change || told_ == change) return;
+  if (told_ || !rounds_->hosts_have_changed()) return;
   const Rank leader = rounds_->leader();
   const auto door = doors_.find(leader);
   if (door == doors_.end()) return;  // not yet: it has just joined
-  told_ = change;
+  told_ = true;
   const std::time_t now = std::time(nullptr);
   told_at_ = std::max<std::int64_t>(now, told_at_ + 1);
-  const HostChange what = !change->removed ? HostChange::Added : change->added ? HostChange::Both : HostChange::Removed;
   around_.fleet.tell(around_.plan.map.ranks[leader.value()].host,
                      wire::HorovodCall{.attempt = around_.plan.job.attempt + 1,
                                        .rank = leader,
                                        .port = door->second.port,
-                                       .request = notice(door->second, told_at_, what)});
+                                       .request = notice(door->second, told_at_)});
 }
 
 void ElasticJob::handle(const fleet::Host&, const wire::HorovodAnswer& m) {
@@ -188,7 +186,7 @@ void ElasticJob::begin(const ElasticRounds::Next& round) {
     doors_.erase(rank);
   }
   lost_.clear();
-  told_.reset();
+  told_ = false;
   end_workers_on(round.out);
   around_.fleet.first().session->send(message);
   rounds_->begin(round, Rank(around_.plan.map.world_size()));

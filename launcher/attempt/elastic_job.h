@@ -72,7 +72,7 @@ class ElasticJob {
   std::vector<report::Facts::HostFault> lost_;
   std::map<Rank, NoticeDoor> doors_;  // of those that have registered
   // Of what the workers have been told, or are being told, in this round; nothing: of no change.
-  std::optional<ElasticRounds::Change> told_;
+  bool told_ = false;         // of other hosts, in this round
   std::int64_t told_at_ = 0;  // seconds, ever later
   bool is_deaf_ = false;      // nobody hears
 };

@@ -92,10 +92,11 @@ Result<NoticeDoor> read_registration(std::string_view text) {
 }
 
 // An object of the class that Horovod makes, in protocol 2, which every Python reads; a plain number does for its enum.
-std::string notice(const NoticeDoor& door, std::int64_t timestamp, HostChange change) {
+std::string notice(const NoticeDoor& door, std::int64_t timestamp) {
+  constexpr char kRemovedAndAdded = 3;  // of HostUpdateResult, horovod/runner/elastic/worker.py
   const std::string attributes = pickled_text("timestamp") + "\x8a\x08" +
                                  little(static_cast<std::uint64_t>(timestamp), 8) + pickled_text("res") + "K" +
-                                 static_cast<char>(change);
+                                 kRemovedAndAdded;
   const std::string body =
       "\x80\x02"
       "chorovod.runner.elastic.worker\nHostsUpdatedRequest\n)\x81}(" +

@@ -21,10 +21,10 @@ struct NoticeDoor {
 // not.
 Result<NoticeDoor> read_registration(std::string_view text);
 
-enum class HostChange : std::uint8_t { Removed = 1, Added = 2, Both = 3 };
-// "Since `timestamp` (seconds) other hosts are there." A worker heeds it when that is later than the last that it was
-// told, at its next commit.
-std::string notice(const NoticeDoor& door, std::int64_t timestamp, HostChange change);
+// "Since `timestamp` (seconds) other hosts are there: some have gone, some have come." A worker heeds it when that is
+// later than the last that it was told, at its next commit. It is not told that some have only gone: then it would go
+// on without taking part in the broadcast of the state, for which those that have come since would wait for ever.
+std::string notice(const NoticeDoor& door, std::int64_t timestamp);
 // Whether that answer is the worker's, and says that it has heard.
 bool is_heard(const NoticeDoor& door, std::string_view answer);
 

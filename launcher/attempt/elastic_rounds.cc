@@ -155,20 +155,15 @@ void ElasticRounds::begin(const Next& next, Rank first) {
   used_ = next.number;
 }
 
-std::optional<ElasticRounds::Change> ElasticRounds::change() const {
+bool ElasticRounds::hosts_have_changed() const {
   const auto may_hear = [](const Member& member) {
     return member.standing == Standing::Out || (member.standing == Standing::Runs && member.registered);
   };
-  if (used_ == most_resets_ || !std::all_of(members_.begin(), members_.end(), may_hear)) return std::nullopt;
+  if (used_ == most_resets_ || !std::all_of(members_.begin(), members_.end(), may_hear)) return false;
   const Result<plan::JobMap> next = following();
-  if (!next) return std::nullopt;
-  Change out;
-  for (const plan::MappedHost& host : next->hosts) {
-    const bool is_here = !ranks_on(host.id).empty();
-    out.added = out.added || (!host.ranks.empty() && !is_here);
-    out.removed = out.removed || (host.ranks.empty() && is_here);
-  }
-  return out.added || out.removed ? std::optional(out) : std::nullopt;
+  if (!next) return false;
+  return std::any_of(next->hosts.begin(), next->hosts.end(),
+                     [this](const plan::MappedHost& host) { return host.ranks.empty() != ranks_on(host.id).empty(); });
 }
 
 Rank ElasticRounds::leader() const {

@@ -75,12 +75,7 @@ class ElasticRounds {
   void begin(const Next& next, Rank first);
 
   // Whether the next round would have other hosts than this one, in which all go on and may be told so.
-  struct Change {
-    bool added = false;
-    bool removed = false;
-    bool operator==(const Change&) const = default;
-  };
-  std::optional<Change> change() const;
+  bool hosts_have_changed() const;
   Rank leader() const;  // whose number is 0
 
   std::uint32_t resets() const { return used_; }

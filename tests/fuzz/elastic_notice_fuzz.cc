@@ -15,7 +15,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     require(door.error().kind() == sml::ErrorKind::Protocol && !door.error().message().empty());
   } else {
     require(door->port > 0 && !door->secret.empty() && door->secret.size() <= 256);
-    require(!is_heard(*door, notice(*door, 1'700'000'000, HostChange::Added)));
+    require(!is_heard(*door, notice(*door, 1'700'000'000)));
   }
   static_cast<void>(is_heard(NoticeDoor{1, "secret"}, bytes));
   return 0;

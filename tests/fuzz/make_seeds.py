@@ -69,6 +69,9 @@ def pmix():
     put("pmix_helper", "conversation", b"\x06" + b"".join(frame(types[n], one[n]) for n in order))
     put("pmix_helper", "ask", b"\xff" + u8(0) + u32(7, 0) + text(b""))  # of another host
     put("pmix_helper", "give", b"\xff" + u8(0) + u32(7, 0) + text(b"") + frame(types["ModexData"], one["ModexData"]))
+    group = frame(types["Group"], u32(9) + text(b"all") + u32(0, 3, 0, 1, 2, 1) + text(b"card"))
+    part = u64(5) + text(b"theirs")  # of another host
+    put("pmix_helper", "group_of_hosts", u8(len(group) - 1) + group + part)
 
 
 def codecs():

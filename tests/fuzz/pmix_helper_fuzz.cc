@@ -1,4 +1,5 @@
 // What the helper that lends libpmix sends to its agent, and the words of other hosts, cut and turned as they like.
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
@@ -32,9 +33,25 @@ void check(const Deeds& deeds) {
   }
 }
 
+// To all that has been gathered here other hosts have added `bytes`.
+void close_fences(Machine& machine, const Deeds& deeds, std::string_view bytes) {
+  for (const wire::ToLauncher& message : deeds.launcher) {
+    const auto* data = std::get_if<wire::FenceData>(&message);
+    if (data == nullptr) continue;
+    machine.take(wire::Fenced{1, wire::WireUp::Pmix, data->fence, {data->bytes, std::string(bytes)}});
+    const Deeds closed = machine.take_deeds();
+    for (const ToHelper& one : closed.helper) {
+      const auto* answer = std::get_if<Answer>(&one);
+      if (answer != nullptr) require(answer->bytes.size() <= data->bytes.size() + bytes.size());
+    }
+    check(closed);
+  }
+}
+
 }  // namespace
 
-// The first byte: how many bytes come at a time; then the helper's. All of it is a word of another host, too.
+// The first byte: how many bytes come at a time; then the helper's. All of it is a word of another host, too, and what
+// is behind a message is what the others give to a fence or a group.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (size == 0) return 0;
   const std::string_view bytes(reinterpret_cast<const char*>(data + 1), size - 1);
@@ -50,7 +67,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       if (!message) return 0;
       if (!message->has_value()) break;
       if (!machine.take(**message)) return 0;
-      check(machine.take_deeds());
+      const Deeds deeds = machine.take_deeds();
+      check(deeds);
+      close_fences(machine, deeds, bytes.substr(std::min(at + step, bytes.size())));
     }
   }
   return 0;

@@ -5,7 +5,6 @@
 #include "tests/support/catch.h"
 
 using namespace sml;
-using attempt::HostChange;
 using attempt::is_heard;
 using attempt::notice;
 using attempt::NoticeDoor;
@@ -59,12 +58,12 @@ TEST_CASE("elastic notice: registrations that are none") {
 }
 
 TEST_CASE("elastic notice: what a worker is told, as Python reads it") {
-  // hmac.new(bytes(range(32)), body, "sha256"), and body = pickle.dumps(HostsUpdatedRequest(1700000000, 2), 2)
-  const std::string told = notice(door(), 1'700'000'000, HostChange::Added);
+  // hmac.new(bytes(range(32)), body, "sha256"), and body = pickle.dumps(HostsUpdatedRequest(1700000000, 3), 2)
+  const std::string told = notice(door(), 1'700'000'000);
   CHECK(hex(told.substr(32)) ==
         "5e000000800263686f726f766f642e72756e6e65722e656c61737469632e776f726b65720a486f73747355706461746564526571756573"
-        "740a29817d28580900000074696d657374616d708a0800f153650000000058030000007265734b0275622e");
-  CHECK(hex(told.substr(0, 32)) == "f4d6071c7d11653df9e97553765feb544dfc2b41ae8f4cecfc2875d809e477f2");
+        "740a29817d28580900000074696d657374616d708a0800f153650000000058030000007265734b0375622e");
+  CHECK(hex(told.substr(0, 32)) == "04e1acbbc8e914ab84c6b7846ab6c8a489236ab891b3091c53f04e6394b9d342");
 }
 
 TEST_CASE("elastic notice: whether it has heard") {
@@ -81,5 +80,5 @@ TEST_CASE("elastic notice: whether it has heard") {
   CHECK_FALSE(is_heard(door(), answer + "x"));
   CHECK_FALSE(is_heard(door(), ""));
   CHECK_FALSE(is_heard(NoticeDoor{1, "another"}, answer));
-  CHECK_FALSE(is_heard(door(), notice(door(), 1, HostChange::Both)));  // is the worker's own word, but no answer
+  CHECK_FALSE(is_heard(door(), notice(door(), 1)));  // is the worker's own word, but no answer
 }
