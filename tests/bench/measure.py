@@ -47,7 +47,7 @@ def arguments(doc):
     p = argparse.ArgumentParser(description=doc.splitlines()[0])
     p.add_argument("--sml-run", type=pathlib.Path, default=pathlib.Path(os.environ.get("SML_RUN", REPO / "build/sml-run")),
                    help="the launcher (default: $SML_RUN or build/sml-run)")
-    p.add_argument("--helpers", type=pathlib.Path, help="folder of spawn_floor, lines, dying, store_clients (default: tests/bench beside the launcher)")
+    p.add_argument("--helpers", type=pathlib.Path, help="folder of spawn_floor, lines, dying, restarted, store_clients (default: tests/bench beside the launcher)")
     return p
 
 
