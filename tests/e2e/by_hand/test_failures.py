@@ -4,7 +4,7 @@ import pathlib
 import re
 import shutil
 
-from harness import PYTHON, HostsCase
+from harness import PYTHON, HostsCase, patience
 from jobs import sh
 from test_links import reset
 
@@ -14,7 +14,11 @@ STEPS = 8
 PAIRS = ((0, 1), (1, 2), (2, 0))
 # Where the job goes on as if nothing had been, alone and after another failure.
 ALONE = (*[((1, rank),) for rank in range(3)], *[((1, (rank + 1) % 3), (2, rank)) for rank in range(3)])
-SILENT = ["--warn-silent", "4s", "--on-silent", "restart"]
+
+
+def when_silent():
+    """Longer than imports take where much else runs."""
+    return ["--warn-silent", f"{patience(5):.1f}s", "--on-silent", "restart"]
 
 
 def losses(done):
@@ -89,13 +93,13 @@ class Failures(HostsCase):
         self.in_ranks("oom", "attempt {n}: rank {rank} on {host} was killed by SIGKILL")
 
     def test_stopped(self):
-        self.in_ranks("stop", r"{rank} +{host} +stopped", *SILENT)
+        self.in_ranks("stop", r"{rank} +{host} +stopped", *when_silent())
 
     def test_a_loop_that_never_ends(self):
-        self.in_ranks("busy", r"{rank} +{host} +running", *SILENT)
+        self.in_ranks("busy", r"{rank} +{host} +running", *when_silent())
 
     def test_a_deadlock_of_one(self):
-        self.in_ranks("deadlock", r"line \d+ in deadlock", *SILENT)
+        self.in_ranks("deadlock", r"line \d+ in deadlock", *when_silent())
 
     def test_a_full_disk(self):
         self.in_ranks("disk", "attempt {n}: rank {rank} on {host} exited with status 1")
@@ -109,7 +113,7 @@ class Failures(HostsCase):
     def test_a_slow_rank_stops_nothing(self):
         for places in ALONE:
             with self.subTest(places=places):
-                with self.start([*[(n, rank, "exit") for n, rank in places[:-1]], (*places[-1], "slow")], *SILENT) as job:
+                with self.start([*[(n, rank, "exit") for n, rank in places[:-1]], (*places[-1], "slow")], *when_silent()) as job:
                     done = job.finish(100)
                 self.ends_well(done, len(places))
 
