@@ -118,7 +118,7 @@ void add_amazons(Folders& to, const HostFiles& files) {
 
 std::string open_mpi_user(const CommandLine& line, std::span<const std::string> environment, const HostFiles& files) {
   if (needs_open_mpi(line.program, files)) return line.program;
-  const std::string horovod = horovod_over_mpi(line, environment, files);
+  std::string horovod = horovod_over_mpi(line, environment, files);
   if (!horovod.empty() && needs_open_mpi(horovod, files)) return horovod;
   if (is_python(line.program)) return python_with_open_mpi(line.program, environment, files);
   std::string out;
