@@ -1,7 +1,5 @@
 #include "common/plan/horovod_use.h"
 
-#include <algorithm>
-#include <array>
 #include <cstdint>
 
 #include "common/plan/mpi_use.h"

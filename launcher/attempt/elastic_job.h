@@ -71,10 +71,9 @@ class ElasticJob {
   std::optional<ElasticRounds> rounds_;  // nothing: the job is not elastic
   std::vector<report::Facts::HostFault> lost_;
   std::map<Rank, NoticeDoor> doors_;  // of those that have registered
-  // Of what the workers have been told, or are being told, in this round; nothing: of no change.
-  bool told_ = false;         // of other hosts, in this round
-  std::int64_t told_at_ = 0;  // seconds, ever later
-  bool is_deaf_ = false;      // nobody hears
+  bool told_ = false;                 // the workers have been told, or are being told, of other hosts in this round
+  std::int64_t told_at_ = 0;          // seconds, ever later
+  bool is_deaf_ = false;              // nobody hears
 };
 
 }  // namespace sml::attempt

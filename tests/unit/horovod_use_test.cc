@@ -40,6 +40,8 @@ TEST_CASE("horovod: one that knows Gloo meets at our store, unless its variables
 }
 
 TEST_CASE("horovod: what cannot be read is taken to know Gloo") {
+  const std::string more_names_than_are_read(std::size_t{9} << 20, 'x');
+  CHECK(found({{kTorchs, elf({"libmpi.so.40"}, {}, {more_names_than_are_read})}}).empty());
   CHECK(found({{kTorchs, "no ELF file"}}).empty());
   CHECK(found({}).empty());
 }
