@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "common/core/text.h"
 #include "common/plan/horovod_use.h"
 #include "common/plan/meeting_wishes.h"
 #include "common/plan/pmix_library.h"
@@ -55,6 +56,7 @@ std::vector<Error> WorkerEnvironments::find_programs_from(std::size_t first) {
     }
   }
   for (auto i = static_cast<std::uint32_t>(first); i < apps_.size(); ++i) {
+    if (Result<void> meets = check_horovod(i); !meets) out.push_back(meets.error());
     mpi_chances_.push_back(plan::mpi_chance(reader_of(path(i)), shared_[i]));
     horovod_.push_back(how_horovod_meets(i));
   }
@@ -84,6 +86,14 @@ plan::MpiFinding WorkerEnvironments::find_mpi(std::uint32_t index) const {
   out.seen_in = plan::open_mpi_user(command_line(index), shared_[index], host_files());
   if (!out.seen_in.empty()) out.speech = plan::MpiSpeech::Pmix;
   return out;
+}
+
+Result<void> WorkerEnvironments::check_horovod(std::uint32_t index) const {
+  const plan::Environment& told = apps_[index].user_environment;
+  const auto misfit = plan::horovod_misfit(command_line(index), shared_[index], told, host_files());
+  if (!misfit) return {};
+  return Error(ErrorKind::Config, misfit->told + ", but " + show(misfit->file) + " was built without it")
+      .with_hint("leave that out, or build Horovod with it (HOROVOD_WITH_MPI=1, HOROVOD_WITH_GLOO=1)");
 }
 
 WorkerEnvironments::Horovod WorkerEnvironments::how_horovod_meets(std::uint32_t index) const {

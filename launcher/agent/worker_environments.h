@@ -52,6 +52,7 @@ class WorkerEnvironments {
   enum class Horovod : std::uint8_t { AtStore, ByMpi };  // how its processes meet
 
   plan::CommandLine command_line(std::uint32_t index) const;  // good for as long as this is
+  Result<void> check_horovod(std::uint32_t index) const;      // that it can meet as the user says
   Horovod how_horovod_meets(std::uint32_t index) const;
   void compose(const wire::App& app, const plan::Environment& login);
   std::vector<Error> find_programs_from(std::size_t first);

@@ -74,6 +74,7 @@ struct Row {
   // `values` has as many; `written` is the spelling. The message of an error goes on after "OPTION: ".
   std::function<Result<Meaning>(std::string_view written, std::span<const std::string> values)> meaning;
   OptionalValue optional = OptionalValue::No;  // AfterEquals: then `values` is 0, and there may be one
+  std::string_view choice{};                   // only one of the rows with the same may be given; empty: this is none
 };
 
 // A word such as "--bind-to" or "-n": the row of the dialect, else the long option of a relative; for Own, whose own

@@ -114,6 +114,12 @@ Row as_knob(const Knob& knob) {
   });
 }
 
+// As its gloo_run() and mpi_run() set them.
+Row by_controller(string_view name) {
+  return one_of("controller", as_fixed(name, {{"-x", fmt::format("HOROVOD_CONTROLLER={}", name)},
+                                              {"-x", fmt::format("HOROVOD_CPU_OPERATIONS={}", name)}}));
+}
+
 Result<Meaning> config_file(string_view, Values values) {
   Meaning out;
   out.config_file = values[0];
@@ -159,8 +165,8 @@ std::vector<Given> defaults_of_horovodrun(std::span<const Given> given) {
 std::vector<Row> horovodrun_rows() {
   std::vector<Row> rows{
       as_option("np num-proc", "--np"),
-      as_option("H hosts", "--hosts"),
-      as_option("hostfile", "--hostfile"),
+      one_of("hosts", as_option("H hosts", "--hosts")),
+      one_of("hosts", as_option("hostfile", "--hostfile")),
       as_option("p ssh-port", "--ssh-port"),
       as_option("i ssh-identity-file", "--ssh-identity-file"),
       as_option("start-timeout", "--start-timeout"),
@@ -175,12 +181,13 @@ std::vector<Row> horovodrun_rows() {
       computed("log-level", 1, log_level),
       as_fixed("prefix-timestamp prefix-output-with-timestamp", {{"--tag", "{time}[{rank}]<{stream}>:"}}),
       as_variable_set("tcp", "NCCL_IB_DISABLE=1"),
-      as_is("disable-cache gloo", 0),
-      as_fixed("mpi", {{"-x", "HOROVOD_CONTROLLER=mpi"}, {"-x", "HOROVOD_CPU_OPERATIONS=mpi"}}),
+      as_is("disable-cache", 0),
+      by_controller("gloo"),
+      by_controller("mpi"),
       noted("binding-args", 1),
-      refused("jsrun", 0, "sml-run starts the workers itself; leave it out"),
+      one_of("controller", refused("jsrun", 0, "sml-run starts the workers itself; leave it out")),
       refused("mpi-args", 1, "there is no mpirun; give these words to sml-run itself"),
-      as_option("host-discovery-script", "--host-discovery-script"),
+      one_of("hosts", as_option("host-discovery-script", "--host-discovery-script")),
       as_option("min-np min-num-proc", "--min-np"),
       as_option("max-np max-num-proc", "--max-np"),
       as_option("elastic-timeout", "--elastic-timeout"),
@@ -189,8 +196,8 @@ std::vector<Row> horovodrun_rows() {
   };
   for (const Knob& knob : kKnobs) rows.push_back(as_knob(knob));
   for (const Switch& s : kSwitches) {
-    rows.push_back(as_variable_set(s.yes, s.variable_on));
-    rows.push_back(as_variable_set(s.no, s.variable_off));
+    rows.push_back(one_of(s.yes, as_variable_set(s.yes, s.variable_on)));
+    rows.push_back(one_of(s.yes, as_variable_set(s.no, s.variable_off)));
   }
   return rows;
 }

@@ -31,6 +31,11 @@ Row optional(Row flag) {
   return flag;
 }
 
+Row one_of(std::string_view choice, Row row) {
+  row.choice = choice;
+  return row;
+}
+
 Row as_option(std::string_view names, std::string_view option) {
   return computed(names, 1, [option](std::string_view, Values values) { return one(std::string(option), values[0]); });
 }

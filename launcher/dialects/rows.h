@@ -31,6 +31,8 @@ Row refused(std::string_view names, std::size_t values, std::string_view why);
 Row computed(std::string_view names, std::size_t values, Translate translate);
 // Takes a value after "=" too.
 Row optional(Row flag);
+// One of several, by the name of their choice, which exclude each other on a command line.
+Row one_of(std::string_view choice, Row row);
 
 Meaning one(std::string option, std::string value);
 // "-mca plm_base_verbose": an option without effect, with the values that tell it from others.

@@ -17,6 +17,7 @@
 #include "common/hosts/host_order.h"
 #include "common/plan/env_file.h"
 #include "common/plan/export_words.h"
+#include "common/plan/horovod_use.h"
 #include "common/plan/presets.h"
 #include "common/plan/program_map.h"
 #include "common/plan/secrets.h"
@@ -262,6 +263,11 @@ Result<plan::Environment> user_environment(const Options& options, const Program
   std::move(exported.variables.begin(), exported.variables.end(), std::back_inserter(out));
   for (std::string& warning : exported.warnings) {
     if (std::find(warnings.begin(), warnings.end(), warning) == warnings.end()) warnings.push_back(std::move(warning));
+  }
+  if (options.restart.elastic == Elastic::Horovod && plan::says_mpi(out)) {
+    return Error(ErrorKind::Usage,
+                 "hvd.elastic knows Gloo alone, so that HOROVOD_CONTROLLER=mpi, or --mpi of "
+                 "horovodrun, cannot be had with --elastic horovod; leave it out");
   }
   return out;
 }

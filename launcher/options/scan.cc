@@ -74,6 +74,21 @@ ForeignWord cut_foreign(Dialect dialect, string_view word) {
   return {dialects::find_cut_short(dialect, front), front, value};
 }
 
+// Refuses a second one of those that exclude each other.
+Result<void> take_choice(Scan::Chosen word, Scan& out) {
+  if (word.row->choice.empty()) return {};
+  const auto excludes = [&](const Scan::Chosen& other) {
+    return other.row->choice == word.row->choice && other.row != word.row;
+  };
+  const auto other = std::find_if(out.chosen.begin(), out.chosen.end(), excludes);
+  if (other != out.chosen.end()) {
+    return Error(ErrorKind::Usage, fmt::format("{0} cannot be had together with {1}; leave one of the two out",
+                                               word.written, other->written));
+  }
+  out.chosen.push_back(std::move(word));
+  return {};
+}
+
 }  // namespace
 
 void add_note(std::vector<std::string>& notes, std::string note) {
@@ -100,6 +115,7 @@ Result<bool> take_foreign(Dialect dialect, std::span<const std::string>& words, 
   if (std::any_of(values.begin(), values.end(), [](const std::string& value) { return value.empty(); })) {
     return Error(ErrorKind::Usage, fmt::format("{} has an empty value", word.spelling));
   }
+  if (Result<void> alone = take_choice({word.row, std::string(word.spelling)}, out); !alone) return alone.error();
   Result<dialects::Meaning> meaning = word.row->meaning(word.spelling, values);
   if (!meaning) return Error(meaning.error()).in(word.spelling);
   for (dialects::Given& given : meaning->options) {

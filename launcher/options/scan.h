@@ -13,7 +13,13 @@ namespace sml {
 
 // What stands on a command line, up to the end of its first program.
 struct Scan {
+  // One that was taken of several that exclude each other.
+  struct Chosen {
+    const dialects::Row* row = nullptr;
+    std::string written;
+  };
   std::vector<Occurrence> options;
+  std::vector<Chosen> chosen;
   Mode mode = Mode::Program;
   std::span<const std::string> program;
   bool another_follows = false;  // a ":" stood after the program

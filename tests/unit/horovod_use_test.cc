@@ -54,3 +54,24 @@ TEST_CASE("horovod: the interpreter is found where a script names it") {
   CHECK(found(files, {}, "/usr/bin/python3").empty());  // has packages of its own
   CHECK(found(files, {"VIRTUAL_ENV=/venv"}, "/usr/bin/python3") == kTorchs);
 }
+
+TEST_CASE("horovod: one that was built without what the user says is a misfit") {
+  const auto misfit = [](const Words& names, const Words& told) {
+    const std::map<std::string, std::string> files{{kTorchs, elf({"libc.so.6"}, {}, names)}};
+    return horovod_misfit({"/venv/bin/python3"}, {}, told, files_of(files));
+  };
+  const Words both{kWithGloo[0], kWithoutGloo[0]};
+  for (const char* told : {"HOROVOD_CONTROLLER=mpi", "HOROVOD_CONTROLLER=gloo"}) CHECK(!misfit(both, {told}));
+  const auto without_mpi = misfit(kWithGloo, {"HOROVOD_CONTROLLER=MPI"});
+  REQUIRE(without_mpi);
+  CHECK(without_mpi->file == kTorchs);
+  CHECK(without_mpi->told == "HOROVOD_CONTROLLER=mpi");
+  const auto without_gloo = misfit(kWithoutGloo, {"HOROVOD_CONTROLLER=gloo"});
+  REQUIRE(without_gloo);
+  CHECK(without_gloo->told == "HOROVOD_CONTROLLER=gloo");
+  CHECK(!misfit(kWithGloo, {}));
+  CHECK(!misfit(kWithGloo, {"HOROVOD_CONTROLLER=gloo"}));
+  const Words more_than_are_read{std::string(std::size_t{9} << 20, 'x')};
+  CHECK(!misfit(more_than_are_read, {"HOROVOD_CONTROLLER=mpi"}));
+  CHECK(!horovod_misfit({"/venv/bin/python3"}, {}, Words{"HOROVOD_CONTROLLER=mpi"}, files_of({})));
+}

@@ -251,7 +251,8 @@ TEST_CASE("launch lines of horovodrun", "[dialects]") {
        "server1*4 server2*4 server3*4 server4*4", "", "python train.py"},
       {"horovodrun -np 4 python train.py", "localhost*4", "", "python train.py"},
       {"horovodrun -np 6 -hostfile hosts python train.py", "host1*6", "", "python train.py"},
-      {"horovodrun --gloo -np 2 python train.py", "localhost*2", "", "python train.py"},
+      {"horovodrun --gloo -np 2 python train.py", "localhost*2", "HOROVOD_CONTROLLER=gloo HOROVOD_CPU_OPERATIONS=gloo",
+       "python train.py"},
       {"horovodrun --mpi -np 2 -p 12345 python train.py", "localhost*2",
        "HOROVOD_CONTROLLER=mpi HOROVOD_CPU_OPERATIONS=mpi", "python train.py"},
       // docs/autotune.rst, timeline.rst, tensor-fusion.rst, stall inspector, troubleshooting
@@ -287,6 +288,19 @@ TEST_CASE("launch lines of horovodrun", "[dialects]") {
       {"horovodrun -np 2 --min-np 1 --max-np 3 -H a:2,b:2 python train.py", "a*2 b*1", "", "python train.py"},
   };
   for (const Line& row : rows) check(row);
+}
+
+TEST_CASE("launch lines of horovodrun: options that exclude each other", "[dialects]") {
+  CHECK(error_of("horovodrun --gloo --mpi -np 2 p") ==
+        "--mpi cannot be had together with --gloo; leave one of the two out");
+  CHECK(error_of("horovodrun --no-autotune --autotune -np 2 p") ==
+        "--autotune cannot be had together with --no-autotune; leave one of the two out");
+  CHECK(error_of("horovodrun -H a:2 --hostfile hosts -np 2 p") ==
+        "--hostfile cannot be had together with -H; leave one of the two out");
+  CHECK(error_of("horovodrun --mpi -np 2 --host-discovery-script found p") ==
+        "hvd.elastic knows Gloo alone, so that HOROVOD_CONTROLLER=mpi, or --mpi of horovodrun, cannot be had with "
+        "--elastic horovod; leave it out");
+  check({"horovodrun --mpi --mpi -np 2 p", "localhost*2", "HOROVOD_CONTROLLER=mpi HOROVOD_CPU_OPERATIONS=mpi", "p"});
 }
 
 TEST_CASE("launch lines of torchrun", "[dialects]") {

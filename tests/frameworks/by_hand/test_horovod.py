@@ -4,6 +4,7 @@ import pathlib
 from frameworks import VENV, FrameworkCase, script
 
 PYTHON = VENV / "horovod" / "bin" / "python"
+WITHOUT_MPI = VENV / "horovod-gloo" / "bin" / "python"
 OVER_MPI = VENV / "horovod-mpi" / "bin" / "python"
 LINE = "reduced by rank {} of "
 
@@ -60,6 +61,29 @@ class OverMpi(FrameworkCase):
         done = self.on_hosts("mpirun", "-np", "3", "-H", self.bed.hosts(1), OVER_MPI, script("horovod_train.py"),
                              env={"FAILS": "1"})
         self.assert_failed(done, 7, "sml-run: rank 1 on algo-2 exited with status 7")
+
+
+class Misfit(FrameworkCase):
+    """One that was built without what the line names would end by SIGSEGV; it does not begin."""
+
+    def test_here(self):
+        for python, way in ((WITHOUT_MPI, "mpi"), (OVER_MPI, "gloo")):
+            with self.subTest(way):
+                done = self.here("horovodrun", f"--{way}", "-np", "2", python, script("horovod_train.py"))
+                self.assert_status(done, 2)
+                self.assertIn(f"HOROVOD_CONTROLLER={way}, but {python.parent.parent}", done.stderr)
+                self.assertEqual(done.stdout, "", done)
+
+    def test_on_hosts(self):
+        done = self.on_hosts("horovodrun", "--mpi", "-np", "3", "-H", self.bed.hosts(1), WITHOUT_MPI, script("horovod_train.py"))
+        self.assert_status(done, 2)
+        self.assertIn("was built without it", done.stderr)
+
+    def test_that_without_mpi_runs_by_itself(self):
+        for name in ("mpirun", "sml-run", "horovodrun"):
+            with self.subTest(name):
+                done = self.here(name, "-np", "2", WITHOUT_MPI, script("horovod_train.py"))
+                self.assert_said(done, LINE, 2)
 
 
 class Elastic(FrameworkCase):
