@@ -1,11 +1,14 @@
 /* An MPI program that does nothing: rank 0 says when each rank began and when it was past the first barrier, as
  * nanoseconds of CLOCK_MONOTONIC, which all hosts of a testbed share. Then it ends the job by MPI_Abort: MPI_Finalize
- * of MPICH 4.0 with UCX over TCP may hang, under any launcher. "bare": without MPI, each says it for itself. */
+ * of MPICH 4.0 with UCX over TCP may hang, under any launcher. "bare": without MPI, each says it for itself. "meet":
+ * without MPI either, but each has met all others by the words of PMI-1 that MPICH's MPI_Init says, which is all that a
+ * launcher does for it. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 static long long now(void) {
   struct timespec at;
@@ -18,10 +21,54 @@ static void nap(void) {
   nanosleep(&some, NULL);
 }
 
+/* Says one line of PMI-1 and hears one, of which it answers the word after `key`. */
+static const char* say(int fd, const char* line, const char* key) {
+  static char heard[4096];
+  size_t size = 0;
+  if (write(fd, line, strlen(line)) < 0) exit(3);
+  while (size == 0 || heard[size - 1] != '\n') {
+    const ssize_t more = read(fd, heard + size, sizeof heard - 1 - size);
+    if (more <= 0) exit(3);
+    size += (size_t)more;
+  }
+  heard[size] = 0;
+  char* at = strstr(heard, key);
+  if (at == NULL) exit(4);
+  at += strlen(key);
+  at[strcspn(at, " \n")] = 0;
+  return at;
+}
+
+static void meet(void) {
+  const int fd = atoi(getenv("PMI_FD"));
+  const int size = atoi(getenv("PMI_SIZE"));
+  char line[512], space[256];
+  say(fd, "cmd=init pmi_version=1 pmi_subversion=1\n", "rc=0");
+  say(fd, "cmd=get_maxes\n", "cmd=maxes");
+  say(fd, "cmd=get_appnum\n", "cmd=appnum");
+  snprintf(space, sizeof space, "%s", say(fd, "cmd=get_my_kvsname\n", "kvsname="));
+  snprintf(line, sizeof line, "cmd=get kvsname=%s key=PMI_process_mapping\n", space);
+  say(fd, line, "value=");
+  snprintf(line, sizeof line, "cmd=put kvsname=%s key=card-%s value=%0200d\n", space, getenv("PMI_RANK"), 7);
+  say(fd, line, "rc=0");
+  say(fd, "cmd=barrier_in\n", "cmd=barrier_out");
+  for (int i = 0; i < size; ++i) {
+    snprintf(line, sizeof line, "cmd=get kvsname=%s key=card-%d\n", space, i);
+    say(fd, line, "value=");
+  }
+}
+
 int main(int count, char** words) {
   long long own[2] = {now(), 0};
   if (count > 1 && strcmp(words[1], "bare") == 0) {
     printf("began %lld past %lld\n", own[0], own[0]);
+    return 0;
+  }
+  if (count > 1 && strcmp(words[1], "meet") == 0) {
+    meet();
+    printf("began %lld past %lld\n", own[0], now());
+    fflush(stdout);
+    say(atoi(getenv("PMI_FD")), "cmd=finalize\n", "cmd=finalize_ack");
     return 0;
   }
   int size = 0, rank = 0;
