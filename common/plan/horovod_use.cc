@@ -90,9 +90,9 @@ std::optional<HorovodMisfit> horovod_misfit(const CommandLine& line, std::span<c
   constexpr std::array kWays{kGloo, kMpi};
   const auto* way = std::find_if(kWays.begin(), kWays.end(), [&](const Way& w) { return says(told, kController, w); });
   if (way == kWays.end()) return std::nullopt;
-  // The first is the one that Python imports.
   std::vector<Extension> found = extensions_of(line, environment, files);
-  if (found.empty() || knows(found.front(), *way)) return std::nullopt;
+  const bool may_meet = std::any_of(found.begin(), found.end(), [&](const Extension& one) { return knows(one, *way); });
+  if (found.empty() || may_meet) return std::nullopt;
   return HorovodMisfit{std::move(found.front().path), std::string(kController) + "=" + std::string(way->name)};
 }
 

@@ -20,7 +20,8 @@ struct HorovodMisfit {
   std::string told;  // "HOROVOD_CONTROLLER=mpi"
 };
 // That of the program, where `told` (what the user says of the variables; others are set by us) names what it was built
-// without: its processes would end in hvd.init(), by SIGSEGV (0.28.1). None, where it cannot be read.
+// without: its processes would end in hvd.init(), by SIGSEGV (0.28.1). None, where one cannot be read, or where any of
+// several that it might use was built with it.
 std::optional<HorovodMisfit> horovod_misfit(const CommandLine& line, std::span<const std::string> environment,
                                             std::span<const std::string> told, const HostFiles& files);
 

@@ -71,6 +71,13 @@ TEST_CASE("horovod: one that was built without what the user says is a misfit") 
   CHECK(without_gloo->told == "HOROVOD_CONTROLLER=gloo");
   CHECK(!misfit(kWithGloo, {}));
   CHECK(!misfit(kWithGloo, {"HOROVOD_CONTROLLER=gloo"}));
+  const std::map<std::string, std::string> two{
+      {kTorchs, elf({"libc.so.6"}, {}, kWithGloo)},
+      {"/b/lib/python3.11/site-packages/horovod/torch/mpi_lib_v2.so", elf({"libmpi.so.40"}, {}, kWithoutGloo)},
+      {"/venv/bin/python3", elf({"libc.so.6"})},
+      {"/b/bin/python3", elf({"libc.so.6"})},
+      {"/a/run", "#!/bin/sh\n/venv/bin/python3 prepare.py\nexec /b/bin/python3 train.py\n"}};
+  CHECK(!horovod_misfit({"/a/run"}, {}, Words{"HOROVOD_CONTROLLER=mpi"}, files_of(two)));
   const Words more_than_are_read{std::string(std::size_t{9} << 20, 'x')};
   CHECK(!misfit(more_than_are_read, {"HOROVOD_CONTROLLER=mpi"}));
   CHECK(!horovod_misfit({"/venv/bin/python3"}, {}, Words{"HOROVOD_CONTROLLER=mpi"}, files_of({})));
