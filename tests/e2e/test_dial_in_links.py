@@ -47,7 +47,7 @@ class Links(NoSsh):
         """As where something between them has forgotten the connection: the host learns of it when it speaks."""
         def disturb(read):
             read(5 << 20)
-            self.reset(0, "tc qdisc add dev eth0 root blackhole; {}; tc qdisc del dev eth0 root")
+            self.reset(0, "set -e; tc qdisc add dev eth0 root blackhole; {}; tc qdisc del dev eth0 root")
         self.assertIn(AGAIN, self.run_with(disturb, 4_000).stderr)
 
     def test_cut_for_3_seconds_where_5_are_the_end(self):
