@@ -1,8 +1,7 @@
 /* An MPI program that does nothing: rank 0 says when each rank began and when it was past the first barrier, as
  * nanoseconds of CLOCK_MONOTONIC, which all hosts of a testbed share. Then it ends the job by MPI_Abort: MPI_Finalize
  * of MPICH 4.0 with UCX over TCP may hang, under any launcher. "bare": without MPI, each says it for itself. "meet":
- * without MPI either, but each has met all others by the words of PMI-1 that MPICH's MPI_Init says, which is all that a
- * launcher does for it. */
+ * without MPI either, but each has met all others by words of PMI-1 as MPICH's MPI_Init says them, with a card of each. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
