@@ -20,14 +20,6 @@ Result<Meaning> hosts_count(string_view written, Values values) {
 
 Result<Meaning> launcher(string_view written, Values values) { return note_of(written, values[0]); }
 
-Row as_program(string_view names, Program kind) {
-  return computed(names, 0, [kind](string_view, Values) -> Result<Meaning> {
-    Meaning out;
-    out.program = kind;
-    return out;
-  });
-}
-
 // -1: as if it were not there.
 Row as_count(string_view names, string_view option) {
   return computed(names, 1, [option](string_view, Values values) -> Result<Meaning> {

@@ -1,10 +1,13 @@
 #include "launcher/dialects/dialect.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <utility>
 
 #include "common/core/letters.h"
+#include "common/core/text.h"
 #include "common/plan/env_file.h"
 #include "common/plan/worker_env.h"
 #include "launcher/dialects/rows.h"
@@ -26,7 +29,7 @@ constexpr std::array kNames{
     Name{"mpiexec.hydra", Dialect::Hydra},    Name{"mpirun.mpich", Dialect::Hydra},
     Name{"mpiexec.mpich", Dialect::Hydra},    Name{"horovodrun", Dialect::Horovodrun},
     Name{"torchrun", Dialect::Torchrun},      Name{"srun", Dialect::Srun},
-    Name{"deepspeed", Dialect::Deepspeed},
+    Name{"deepspeed", Dialect::Deepspeed},    Name{"accelerate", Dialect::Accelerate},
 };
 
 const std::vector<Row>& table_of(Dialect dialect) {
@@ -37,6 +40,7 @@ const std::vector<Row>& table_of(Dialect dialect) {
   static const std::vector<Row> torchrun = torchrun_rows();
   static const std::vector<Row> srun = srun_rows();
   static const std::vector<Row> deepspeed = deepspeed_rows();
+  static const std::vector<Row> accelerate = accelerate_rows();
   switch (dialect) {
     case Dialect::Own: return none;
     case Dialect::Mpirun: return mpirun;
@@ -45,11 +49,13 @@ const std::vector<Row>& table_of(Dialect dialect) {
     case Dialect::Torchrun: return torchrun;
     case Dialect::Srun: return srun;
     case Dialect::Deepspeed: return deepspeed;
+    case Dialect::Accelerate: return accelerate;
   }
   return none;
 }
 
-// Whose long options are understood beside its own: mpiexec may be that of either.
+// Whose long options are understood beside its own: mpiexec may be that of either. Those of accelerate are --cpu, --env
+// and --debug, which would be misread elsewhere.
 std::span<const Dialect> relatives_of(Dialect dialect) {
   static constexpr std::array kAll{Dialect::Mpirun, Dialect::Horovodrun, Dialect::Torchrun,
                                    Dialect::Hydra,  Dialect::Deepspeed,  Dialect::Srun};
@@ -172,6 +178,7 @@ string_view name_of(Dialect dialect) {
     case Dialect::Torchrun: return "torchrun";
     case Dialect::Srun: return "srun";
     case Dialect::Deepspeed: return "deepspeed";
+    case Dialect::Accelerate: return "accelerate launch";
   }
   return "";
 }
@@ -203,8 +210,9 @@ const Row* find_cut_short(Dialect dialect, string_view word) {
   return names == 1 ? found : nullptr;
 }
 
+namespace {
+
 std::vector<std::string> without_groups(Dialect dialect, std::span<const std::string> words) {
-  if (dialect != Dialect::Srun) return {words.begin(), words.end()};
   std::vector<std::string> out;
   std::size_t at = 0;
   while (at < words.size() && words[at].size() > 1 && words[at][0] == '-' && words[at] != "--") {
@@ -222,6 +230,22 @@ std::vector<std::string> without_groups(Dialect dialect, std::span<const std::st
   }
   out.insert(out.end(), words.begin() + static_cast<std::ptrdiff_t>(at), words.end());
   return out;
+}
+
+}  // namespace
+
+Result<std::vector<std::string>> plain_words(Dialect dialect, std::span<const std::string> words) {
+  if (dialect == Dialect::Srun) return without_groups(dialect, words);
+  if (dialect == Dialect::Accelerate && !words.empty() && !words.front().starts_with('-')) {
+    if (words.front() != "launch") {
+      return Error(ErrorKind::Usage,
+                   fmt::format("accelerate {}: of accelerate sml-run has launch only; call the program "
+                               "itself, python3 -m accelerate.commands.accelerate_cli",
+                               show(words.front(), 40)));
+    }
+    words = words.subspan(1);
+  }
+  return std::vector<std::string>(words.begin(), words.end());
 }
 
 namespace {
@@ -305,12 +329,13 @@ std::vector<Given> defaults_of(Dialect dialect, const Told& told) {
     case Dialect::Torchrun: return defaults_of_torchrun(told);
     case Dialect::Srun: return defaults_of_srun(told.given);
     case Dialect::Deepspeed: return defaults_of_deepspeed(told.given);
+    case Dialect::Accelerate: return defaults_of_accelerate(told);
   }
   return {};
 }
 
 Command command_of(Dialect dialect, Program program, std::span<const std::string> words, const std::string& python) {
-  const bool scripts = dialect == Dialect::Torchrun || dialect == Dialect::Deepspeed;
+  const bool scripts = dialect == Dialect::Torchrun || dialect == Dialect::Deepspeed || dialect == Dialect::Accelerate;
   if (program == Program::Unchanged && scripts) program = Program::Script;
   Command out;
   // Each is one line, which Python runs.

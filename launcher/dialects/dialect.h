@@ -12,7 +12,7 @@
 
 namespace sml::dialects {
 
-enum class Dialect : std::uint8_t { Own, Mpirun, Hydra, Horovodrun, Torchrun, Srun, Deepspeed };
+enum class Dialect : std::uint8_t { Own, Mpirun, Hydra, Horovodrun, Torchrun, Srun, Deepspeed, Accelerate };
 
 // By the name of a link: "/usr/local/bin/mpirun" → Mpirun. Own for any other name.
 Dialect dialect_called(std::string_view program);
@@ -51,6 +51,7 @@ struct Meeting {
   std::optional<Said> patience;      // seconds, for all to come
   std::optional<Said> last_call;     // seconds, for others when the least are there
   std::vector<std::string> refused;  // a clause for each option that cannot be had, told together
+  std::string naming_option = "--rdzv-endpoint HOST:PORT";  // of this launcher, for what a line of each host needs
   bool operator==(const Meeting&) const = default;
 };
 
@@ -78,15 +79,16 @@ struct Row {
 };
 
 // A word such as "--bind-to" or "-n": the row of the dialect, else the long option of a relative; for Own, whose own
-// options are not here, the long option of any launcher. Long options may have one dash or two. Null: there is none.
+// options are not here, the long option of any launcher but accelerate. Long options may have one dash or two. Null:
+// there is none.
 const Row* find_row(Dialect dialect, std::string_view word);
 
 // The same for a long option that is cut short, where the launcher allows that and only one name begins so.
 const Row* find_cut_short(Dialect dialect, std::string_view word);
 
-// srun's short options may stand in one word: "-lN2" becomes "-l", "-N", "2". Unchanged for all other launchers, and
-// from the program on.
-std::vector<std::string> without_groups(Dialect dialect, std::span<const std::string> words);
+// A line as its options and program. srun's short options may stand in one word: "-lN2" becomes "-l", "-N", "2", up to
+// the program. Of accelerate there is launch, which goes; its other commands are refused.
+Result<std::vector<std::string>> plain_words(Dialect dialect, std::span<const std::string> words);
 
 // What a launcher is told, by its command line and by variables of its own.
 struct Told {
@@ -112,9 +114,14 @@ struct OfVariable {
 };
 std::vector<OfVariable> options_of_variables(Dialect dialect, std::span<const std::string> environment);
 
-// The same from the text of the file of horovodrun's --config-file, each with its place, "FILE:3". What Horovod does
-// not look for there is passed over, as it does. Errors (kind Config) name the line.
+// The same from the text of a file of the launcher's own, each with its place, "FILE:3". What Horovod does not look for
+// there is passed over, as it does; what Accelerate would do and sml-run does not is refused. Errors (kind Config) name
+// the line.
 Result<std::vector<OfVariable>> options_of_horovod_config(std::string_view text, std::string_view path);
+Result<std::vector<OfVariable>> options_of_accelerate_config(std::string_view text, std::string_view path);
+
+// Where such a file may be that nobody names; the first that is there counts.
+std::vector<std::string> config_files_of_accelerate(std::span<const std::string> environment);
 
 // An endpoint with the port that torch gives one that names none.
 std::string with_torch_port(const std::string& endpoint);

@@ -1,5 +1,4 @@
-// The file of horovodrun's --config-file (runner/common/util/config_parser.py of Horovod 0.28): of YAML what such files
-// need, which is sections of "key: value".
+// The file of horovodrun's --config-file (runner/common/util/config_parser.py of Horovod 0.28).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,6 +7,7 @@
 
 #include "common/core/letters.h"
 #include "common/core/text.h"
+#include "launcher/dialects/config_lines.h"
 #include "launcher/dialects/dialect.h"
 
 namespace sml::dialects {
@@ -48,52 +48,6 @@ constexpr std::array kKeys{
     Key{"logging", "with_timestamp", "--log-with-timestamp", "--log-without-timestamp"},
 };
 
-// Without a comment, which begins the line or follows a space, and is no part of a quoted value.
-string_view without_comment(string_view line) {
-  char quote = 0;
-  for (std::size_t i = 0; i < line.size(); ++i) {
-    if (quote != 0) {
-      if (line[i] == quote) quote = 0;
-    } else if (line[i] == '"' || line[i] == '\'') {
-      quote = line[i];
-    } else if (line[i] == '#' && (i == 0 || line[i - 1] == ' ' || line[i - 1] == '\t')) {
-      return line.substr(0, i);
-    }
-  }
-  return line;
-}
-
-struct Entry {
-  bool indented = false;
-  string_view key;
-  string_view value;  // without quotes
-};
-
-// Nothing for what is no "key: value" of plain values: lists, aliases, values of several lines.
-std::optional<Entry> entry_of(string_view line) {
-  const bool indented = line.front() == ' ';
-  const string_view text = trim(line);
-  const std::size_t colon = text.find(':');
-  if (line.front() == '\t' || colon == string_view::npos) return std::nullopt;
-  if (colon + 1 < text.size() && text[colon + 1] != ' ') return std::nullopt;
-  string_view value = trim(text.substr(colon + 1));
-  constexpr string_view kOtherYaml = "[{&*|>!%@`-";
-  const bool negative = value.size() > 1 && value[0] == '-' && value[1] >= '0' && value[1] <= '9';
-  if (!value.empty() && !negative && kOtherYaml.find(value.front()) != string_view::npos) return std::nullopt;
-  const bool quoted = value.size() >= 2 && (value.front() == '"' || value.front() == '\'');
-  if (quoted && (value.back() != value.front() || value.find('\\') != string_view::npos)) return std::nullopt;
-  if (quoted) value = value.substr(1, value.size() - 2);
-  return Entry{indented, trim(text.substr(0, colon)), value};
-}
-
-// YAML 1.1, as Horovod reads it.
-std::optional<bool> truth(string_view text) {
-  const std::string word = lower(text);
-  if (word == "true" || word == "yes" || word == "on") return true;
-  if (word == "false" || word == "no" || word == "off") return false;
-  return std::nullopt;
-}
-
 Result<std::vector<std::string>> words_of(const Key& key, string_view value) {
   if (key.when_false.empty()) return std::vector<std::string>{fmt::format("{}={}", key.option, value)};
   const std::optional<bool> yes = truth(value);
@@ -107,39 +61,25 @@ Result<std::vector<std::string>> words_of_controller(string_view value) {
   return Error(ErrorKind::Config, "controller: \"" + show(value, 60) + "\" is not gloo or mpi");
 }
 
-const Key* key_of(string_view section, const Entry& entry) {
-  if (!entry.indented) return nullptr;
+const Key* key_of(const ConfigLine& line) {
   const auto* found = std::find_if(kKeys.begin(), kKeys.end(),
-                                   [&](const Key& key) { return key.section == section && key.name == entry.key; });
+                                   [&](const Key& key) { return key.section == line.section && key.name == line.key; });
   return found == kKeys.end() ? nullptr : found;
 }
-
-bool says_nothing(string_view value) { return value.empty() || value == "~" || lower(value) == "null"; }
 
 }  // namespace
 
 Result<std::vector<OfVariable>> options_of_horovod_config(string_view text, string_view path) {
+  Result<std::vector<ConfigLine>> lines = config_lines(text, path);
+  if (!lines) return lines.error();
   std::vector<OfVariable> out;
-  string_view section;
-  std::uint32_t number = 0;
-  for (std::size_t at = 0; at < text.size();) {
-    const std::size_t end = std::min(text.find('\n', at), text.size());
-    const string_view line = without_comment(text.substr(at, end - at));
-    at = end + 1;
-    std::string where = fmt::format("{}:{}", show(path), ++number);
-    if (trim(line).empty() || trim(line) == "---") continue;
-    const std::optional<Entry> entry = entry_of(line);
-    if (!entry) {
-      return Error(ErrorKind::Config, where + ": is no line of the form \"key: value\", one value each, that is known");
-    }
-    if (!entry->indented) section = entry->key;
-    const bool controls = section == "controller" && !entry->indented;
-    const Key* known = key_of(section, *entry);
-    if ((!controls && known == nullptr) || says_nothing(entry->value)) continue;
-    Result<std::vector<std::string>> words =
-        controls ? words_of_controller(entry->value) : words_of(*known, entry->value);
-    if (!words) return Error(words.error()).in(where);
-    out.push_back({std::move(where), std::move(*words)});
+  for (ConfigLine& line : *lines) {
+    const bool controls = line.section.empty() && line.key == "controller";
+    const Key* known = key_of(line);
+    if ((!controls && known == nullptr) || line.value.empty()) continue;
+    Result<std::vector<std::string>> words = controls ? words_of_controller(line.value) : words_of(*known, line.value);
+    if (!words) return Error(words.error()).in(line.where);
+    out.push_back({std::move(line.where), std::move(*words)});
   }
   return out;
 }

@@ -66,6 +66,22 @@ Row as_variable_set(std::string_view names, std::string_view assignment) {
   return as_fixed(names, {{"-x", std::string(assignment)}});
 }
 
+Row as_program(std::string_view names, Program kind) {
+  return computed(names, 0, [kind](std::string_view, Values) -> Result<Meaning> {
+    Meaning out;
+    out.program = kind;
+    return out;
+  });
+}
+
+Row as_said(std::string_view names, std::optional<Said> Meeting::*member) {
+  return computed(names, 1, [member](std::string_view written, Values values) -> Result<Meaning> {
+    Meaning out;
+    out.meeting.*member = {std::string(written), values[0]};
+    return out;
+  });
+}
+
 Row as_is(std::string_view names, std::size_t values) {
   return computed(names, values, [](std::string_view, Values) { return Meaning(); });
 }

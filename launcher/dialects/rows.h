@@ -1,6 +1,7 @@
 // From which the tables of dialects are made.
 #pragma once
 #include <initializer_list>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -31,6 +32,14 @@ Row refused(std::string_view names, std::size_t values, std::string_view why);
 Row computed(std::string_view names, std::size_t values, Translate translate);
 // Takes a value after "=" too.
 Row optional(Row flag);
+// What the word after the options is.
+Row as_program(std::string_view names, Program kind);
+// The value is of the meeting of hosts.
+Row as_said(std::string_view names, std::optional<Said> Meeting::*member);
+// torchrun's --redirects and --tee, of which 0 means none; its --rdzv-conf; and where its log files lie.
+Row as_streams(std::string_view names, std::string_view option);
+Result<Meaning> torch_meeting_settings(std::string_view written, Values values);
+void add_torch_log_defaults(const Told& told, std::vector<Given>& out);
 // One of several, by the name of their choice, which exclude each other on a command line.
 Row one_of(std::string_view choice, Row row);
 
@@ -46,6 +55,7 @@ std::string_view last_given(std::span<const Given> given, std::string_view optio
 std::vector<Given> defaults_of_torchrun(const Told& told);
 std::vector<Given> defaults_of_deepspeed(std::span<const Given> given);
 std::vector<Given> defaults_of_horovodrun(std::span<const Given> given);
+std::vector<Given> defaults_of_accelerate(const Told& told);
 
 std::vector<Row> mpirun_rows();
 std::vector<Row> hydra_rows();
@@ -53,5 +63,6 @@ std::vector<Row> horovodrun_rows();
 std::vector<Row> torchrun_rows();
 std::vector<Row> srun_rows();
 std::vector<Row> deepspeed_rows();
+std::vector<Row> accelerate_rows();
 
 }  // namespace sml::dialects

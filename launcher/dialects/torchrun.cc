@@ -30,48 +30,9 @@ Result<Meaning> hosts_count(string_view written, Values values) {
   return out;
 }
 
-// For each option of a meeting.
-Row as_said(string_view names, std::optional<Said> Meeting::*member) {
-  return computed(names, 1, [member](string_view written, Values values) -> Result<Meaning> {
-    Meaning out;
-    out.meeting.*member = {std::string(written), values[0]};
-    return out;
-  });
-}
-
 Result<Meaning> workers_per_host(string_view, Values values) {
   if (values[0] == "xpu") return bad_value(values[0], "a number, auto, gpu or cpu");
   return one("--nproc-per-node", values[0] == "auto" ? "gpu-or-cpu" : values[0]);
-}
-
-// --rdzv-conf join_timeout=600,is_host=1: what else is there is of no consequence here.
-Result<Meaning> meeting_settings(string_view written, Values values) {
-  Meaning out;
-  for (string_view rest = values[0]; !rest.empty();) {
-    const std::size_t end = std::min(rest.find(','), rest.size());
-    const string_view setting = rest.substr(0, end);
-    rest.remove_prefix(std::min(end + 1, rest.size()));
-    const std::size_t equals = std::min(setting.find('='), setting.size());
-    const string_view key = setting.substr(0, equals);
-    const std::string value(setting.substr(std::min(equals + 1, setting.size())));
-    if (key == "join_timeout" || key == "last_call_timeout") {
-      if (!is_whole_number(value)) return bad_value(value, fmt::format("a number of seconds for {}", key));
-      (key == "join_timeout" ? out.meeting.patience : out.meeting.last_call) = {std::string(written), value};
-    } else if (key == "is_host") {
-      const bool yes = value == "1" || value == "true" || value == "True" || value == "t" || value == "yes";
-      out.meeting.is_first = {std::string(written), yes ? "1" : "0"};
-    } else {
-      out.note = written;
-    }
-  }
-  return out;
-}
-
-// --redirects and --tee, of which 0 means none.
-Row as_streams(string_view names, string_view option) {
-  return computed(names, 1, [option](string_view, Values values) {
-    return values[0] == "0" ? Meaning() : one(std::string(option), values[0]);
-  });
 }
 
 // Where Python's tempfile makes folders.
@@ -93,36 +54,10 @@ std::string in_layout(string_view run_id) {
   return out;
 }
 
-// LOG_DIR/RUNID_x/attempt_N/LOCAL_RANK/stdout.log (torch/distributed/elastic/multiprocessing/api.py), where x, which is
-// drawn in torch, is the job's id and the host. Of hosts that are started one by one each has its own files.
-void add_log_defaults(const Told& told, std::vector<Given>& out) {
-  const string_view folder = last_given(told.given, "--log-dir");
-  const string_view run_id = last_given(told.given, "--run-id");
-  const string_view role = last_given(told.given, "--role");
-  out.push_back({"--redirects", "0"});  // a stream that nobody names goes to no file
-  if (folder.empty()) out.push_back({"--log-dir", temporary_folder(told.environment)});
-  out.push_back({"--log-layout", fmt::format("{}{}_{{job}}_{{host}}/attempt_{{restart}}/{{local_rank}}/{{stream}}.log",
-                                             folder.empty() ? "torchelastic_{job}/" : "",
-                                             run_id.empty() ? "none" : in_layout(run_id))});
-  if (told.meeting.place) out.push_back({"--log-on-host", ""});
-  if (!is_given(told.given, {"--tee"}) || is_given(told.given, {"--tag"})) return;
-  out.push_back({"--tee-tag", fmt::format("[{}{{local_rank}}]:", role.empty() ? "default" : role)});
-}
-
 Result<Meaning> numa_binding(string_view, Values values) {
   if (values[0] == "node") return one("--bind-to", "numa");
   if (values[0] == "socket") return one("--bind-to", "socket");
   return bad_value(values[0], "node or socket");
-}
-
-Meaning program(Program kind) {
-  Meaning out;
-  out.program = kind;
-  return out;
-}
-
-Row as_program(string_view names, Program kind) {
-  return computed(names, 0, [kind](string_view, Values) { return program(kind); });
 }
 
 // torchrun accepts a name; it is of the host on which it runs, where rank 0 will be.
@@ -155,9 +90,10 @@ Result<Settled> started_once(const Meeting& m) {
   return out;
 }
 
-// One host that nobody names is this one, also in a batch job of several.
+// One host that nobody names is this one, also in a batch job of several; it is the first.
 Result<Settled> on_this_machine(Meeting m) {
   m.hosts.reset();
+  if (m.place && m.place->value == "0") m.place.reset();
   Result<Settled> out = started_once(m);
   if (out) out->options.push_back({"--host-source", "local"});
   return out;
@@ -178,8 +114,8 @@ std::string hosts_of(const Meeting& m) {
 std::string which_and_where(const Meeting& m) {
   return fmt::format(
       "{} {}: name the hosts with -H HOST:SLOTS,... or --hostfile, and start this once; or start it on "
-      "each of them, with --rdzv-endpoint HOST:PORT",
-      m.hosts->written, show(hosts_of(m), 40));
+      "each of them, with {}",
+      m.hosts->written, show(hosts_of(m), 40), m.naming_option);
 }
 
 // `calling`: the rest of a line by which hosts call each other; null: they do not.
@@ -226,6 +162,51 @@ constexpr string_view kNoFunctions = "sml-run starts programs only; write the sc
 
 }  // namespace
 
+// --rdzv-conf join_timeout=600,is_host=1: what else is there is of no consequence here.
+Result<Meaning> torch_meeting_settings(string_view written, Values values) {
+  Meaning out;
+  for (string_view rest = values[0]; !rest.empty();) {
+    const std::size_t end = std::min(rest.find(','), rest.size());
+    const string_view setting = rest.substr(0, end);
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+    const std::size_t equals = std::min(setting.find('='), setting.size());
+    const string_view key = setting.substr(0, equals);
+    const std::string value(setting.substr(std::min(equals + 1, setting.size())));
+    if (key == "join_timeout" || key == "last_call_timeout") {
+      if (!is_whole_number(value)) return bad_value(value, fmt::format("a number of seconds for {}", key));
+      (key == "join_timeout" ? out.meeting.patience : out.meeting.last_call) = {std::string(written), value};
+    } else if (key == "is_host") {
+      const bool yes = value == "1" || value == "true" || value == "True" || value == "t" || value == "yes";
+      out.meeting.is_first = {std::string(written), yes ? "1" : "0"};
+    } else {
+      out.note = written;
+    }
+  }
+  return out;
+}
+
+Row as_streams(string_view names, string_view option) {
+  return computed(names, 1, [option](string_view, Values values) {
+    return values[0] == "0" ? Meaning() : one(std::string(option), values[0]);
+  });
+}
+
+// LOG_DIR/RUNID_x/attempt_N/LOCAL_RANK/stdout.log (torch/distributed/elastic/multiprocessing/api.py), where x, which is
+// drawn in torch, is the job's id and the host. Of hosts that are started one by one each has its own files.
+void add_torch_log_defaults(const Told& told, std::vector<Given>& out) {
+  const string_view folder = last_given(told.given, "--log-dir");
+  const string_view run_id = last_given(told.given, "--run-id");
+  const string_view role = last_given(told.given, "--role");
+  out.push_back({"--redirects", "0"});  // a stream that nobody names goes to no file
+  if (folder.empty()) out.push_back({"--log-dir", temporary_folder(told.environment)});
+  out.push_back({"--log-layout", fmt::format("{}{}_{{job}}_{{host}}/attempt_{{restart}}/{{local_rank}}/{{stream}}.log",
+                                             folder.empty() ? "torchelastic_{job}/" : "",
+                                             run_id.empty() ? "none" : in_layout(run_id))});
+  if (told.meeting.place) out.push_back({"--log-on-host", ""});
+  if (!is_given(told.given, {"--tee"}) || is_given(told.given, {"--tag"})) return;
+  out.push_back({"--tee-tag", fmt::format("[{}{{local_rank}}]:", role.empty() ? "default" : role)});
+}
+
 std::string with_torch_port(const std::string& endpoint) {
   const bool v6 =
       endpoint.starts_with('[') ? endpoint.ends_with(']') : std::count(endpoint.begin(), endpoint.end(), ':') > 1;
@@ -252,6 +233,7 @@ void merge(Meeting& all, const Meeting& more) {
     if (more.*member) all.*member = more.*member;
   }
   if (more.hosts) all.least_hosts = more.least_hosts;
+  if (more.hosts) all.naming_option = more.naming_option;
   for (const std::string& clause : more.refused) {
     if (std::find(all.refused.begin(), all.refused.end(), clause) == all.refused.end()) all.refused.push_back(clause);
   }
@@ -271,7 +253,7 @@ std::vector<Given> defaults_of_torchrun(const Told& told) {
                          {"--host-source", "local"},
                          {"--torch-store", ""},
                          {"--max-fruitless", "0"}};
-  if (is_given(told.given, {"--log-dir", "--redirects", "--tee"})) add_log_defaults(told, out);
+  if (is_given(told.given, {"--log-dir", "--redirects", "--tee"})) add_torch_log_defaults(told, out);
   return out;
 }
 
@@ -297,7 +279,7 @@ std::vector<Row> torchrun_rows() {
       as_is("use-env", 0),
       noted("monitor-interval start-method event-log-handler logs-specs", 1),
       as_said("local-addr", &Meeting::own),
-      computed("rdzv-conf", 1, meeting_settings),
+      computed("rdzv-conf", 1, torch_meeting_settings),
       noted("rdzv-backend signals-to-handle", 1),
       refused("run-path", 0, kNoFunctions),
       refused("log-line-prefix-template", 1, "write it for --tag, with {rank}, {local_rank} and {host}"),

@@ -20,7 +20,8 @@ namespace {
 
 using std::string_view;
 
-constexpr std::array kNames{"mpirun", "mpiexec", "mpiexec.hydra", "horovodrun", "torchrun", "srun", "deepspeed"};
+constexpr std::array kNames{"mpirun",   "mpiexec", "mpiexec.hydra", "horovodrun",
+                            "torchrun", "srun",    "deepspeed",     "accelerate"};
 
 Error bad(std::string text) { return Error(ErrorKind::Config, std::move(text)); }
 

@@ -112,8 +112,9 @@ Result<std::variant<Options, Printed>> parse_command_line(std::span<const std::s
                                                           const OptionSources& around) {
   using Parsed = std::variant<Options, Printed>;
   const Dialect dialect = dialects::dialect_called(around.called);
-  const std::vector<std::string> single = dialects::without_groups(dialect, arguments);
-  std::span<const std::string> words = single;
+  const Result<std::vector<std::string>> plain = dialects::plain_words(dialect, arguments);
+  if (!plain) return plain.error();
+  std::span<const std::string> words = *plain;
   Result<Scan> scanned = scan(dialect, words);
   if (!scanned) return scanned.error();
   if (!scanned->options.empty() && scanned->options.back().row->set == nullptr) {

@@ -47,9 +47,22 @@ std::vector<Occurrence> dialect_layer(Dialect dialect, const Scan& scanned, cons
   return out;
 }
 
-Result<std::vector<dialects::OfVariable>> read_horovod_config(const std::string& path, const OptionSources& around) {
+// The file of its own that the launcher reads, which Accelerate does unasked, but with --cpu.
+std::string config_file(Dialect dialect, const Scan& scanned, const OptionSources& around) {
+  if (!scanned.config_file.empty() || dialect != Dialect::Accelerate || !around.exists) return scanned.config_file;
+  const auto is_cpu = [](const Occurrence& o) { return o.value == "ACCELERATE_USE_CPU=true"; };
+  if (std::any_of(scanned.options.begin(), scanned.options.end(), is_cpu)) return "";
+  for (std::string& path : dialects::config_files_of_accelerate(around.environment)) {
+    if (around.exists(path)) return std::move(path);
+  }
+  return "";
+}
+
+Result<std::vector<dialects::OfVariable>> read_own_config(Dialect dialect, const std::string& path,
+                                                          const OptionSources& around) {
   if (path.empty() || !around.read_file) return std::vector<dialects::OfVariable>();
   const Result<std::string> text = around.read_file(path, plan::kMaxSettingsBytes);
+  if (text && dialect == Dialect::Accelerate) return dialects::options_of_accelerate_config(*text, path);
   if (text) return dialects::options_of_horovod_config(*text, path);
   return Error(ErrorKind::Config, fmt::format("--config-file {}: {}", show(path), text.error().message()));
 }
@@ -58,7 +71,8 @@ Result<std::vector<dialects::OfVariable>> read_horovod_config(const std::string&
 
 Result<void> add_dialect_variables(Dialect dialect, const OptionSources& around, Scan& scanned) {
   Scan variables;
-  Result<std::vector<dialects::OfVariable>> others = read_horovod_config(scanned.config_file, around);
+  Result<std::vector<dialects::OfVariable>> others =
+      read_own_config(dialect, config_file(dialect, scanned, around), around);
   if (!others) return others.error();
   for (dialects::OfVariable& option : dialects::options_of_variables(dialect, around.environment)) {
     others->push_back(std::move(option));

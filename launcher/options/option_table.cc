@@ -495,7 +495,8 @@ std::vector<OptionGroup> options_of_the_launcher() {
          "Print a script with which this shell completes the options of sml-run."},
         {"--install-links", "DIR", set_install_links,
          "Make links to sml-run in DIR, under the names of other launchers, where their lines run as they stand: "
-         "mpirun, mpiexec, mpiexec.hydra, horovodrun, torchrun, srun, deepspeed. Files of others are not replaced."},
+         "mpirun, mpiexec, mpiexec.hydra, horovodrun, torchrun, srun, deepspeed, accelerate. Files of others are not "
+         "replaced."},
         {"--display-map -display-map", "", set_display_map, "Print which rank runs where, then start them."},
         {"--verbose -v", "", set_verbose, "Say what is being done."},
         {"--quiet -q", "", set_quiet, "Say nothing but errors."},

@@ -16,8 +16,8 @@ sml-run starts many workers, on this machine and over SSH on others. It
 tells each worker its rank, merges their output line by line, stops them
 all when one fails, and exits with the status of the worker that failed
 first. It runs PyTorch, Horovod, MPI and other jobs, and the lines of
-torchrun, mpirun, horovodrun, srun and deepspeed. It is one static file,
-and needs nothing on the other hosts."""
+torchrun, mpirun, horovodrun, srun, deepspeed and accelerate. It is one
+static file, and needs nothing on the other hosts."""
 
 MACHINES = {62: "x86_64", 183: "aarch64"}
 

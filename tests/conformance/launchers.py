@@ -104,4 +104,4 @@ ALL = (
     Launcher("accelerate", "1.15", {"accelerate": f"{TORCH} -m accelerate.commands.accelerate_cli"},
              f"{TORCH} -c 'import accelerate; print(accelerate.__version__)'", TORCH_PACKAGES, along=1),
 )
-OUR_NAMES = (*MPIRUN, *HYDRA, "torchrun", "horovodrun", "srun", "deepspeed", "sml-run")
+OUR_NAMES = (*MPIRUN, *HYDRA, "torchrun", "horovodrun", "srun", "deepspeed", "accelerate", "sml-run")

@@ -36,6 +36,12 @@ FILES = {
                             "num_machines: 1\nmachine_rank: 0\nmixed_precision: 'no'\n",
     "accelerate-hosts.yaml": "compute_environment: LOCAL_MACHINE\ndistributed_type: MULTI_GPU\nnum_processes: 2\n"
                              "num_machines: 2\nmain_process_ip: node1\nmain_process_port: 29801\nmixed_precision: 'no'\n",
+    "accelerate-fsdp.yaml": "compute_environment: LOCAL_MACHINE\ndebug: false\ndistributed_type: FSDP\ndowncast_bf16: 'no'\n"
+                            "dynamo_config:\n  dynamo_backend: INDUCTOR\n  dynamo_mode: default\nenable_cpu_affinity: false\n"
+                            "fsdp_config:\n  fsdp_auto_wrap_policy: SIZE_BASED_WRAP\n  fsdp_min_num_params: 1000\n"
+                            "  fsdp_offload_params: false\n  fsdp_version: 1\nmachine_rank: 0\nmain_training_function: main\n"
+                            "mixed_precision: bf16\nnum_machines: 1\nnum_processes: 2\nrdzv_backend: static\n"
+                            "same_network: true\ntpu_env: []\ntpu_use_cluster: false\ntpu_use_sudo: false\nuse_cpu: false\n",
     # The same on so many hosts, by each itself, with its number for {}; the status is the highest.
     "on_hosts.sh": "#!/bin/bash\nhosts=$1 worst=0\nshift\nfor ((n = 0; n < hosts; ++n)); do\n"
                    "  printf -v line '%q ' \"${@//\\{\\}/$n}\"\n"

@@ -9,7 +9,6 @@ The lines are in lines/LAUNCHER.lines, one each, as bash reads them; what files 
 before a line:
   named KEY     differs as the manual says of KEY, in lines/named
   env A=1 B=2   with these variables
-  as LINE       sml-run runs this line instead, where the launcher is none that it goes by the name of
 Each line ends as one of: equal (to one version of the real launcher), named, refused (sml-run said why and started
 nothing), or failed. A line that was equal when the record was made and is not now has failed too.
 """
@@ -44,7 +43,6 @@ class Line:
         self.named = [word for d in directives if d.startswith("named ") for word in d.split()[1:]]
         self.env = dict(word.split("=", 1) for d in directives if d.startswith("env ") for word in d.split()[1:])
         self.key = " ".join([*(f"{k}={v}" for k, v in self.env.items()), text])
-        self.ours = next((d[3:] for d in directives if d.startswith("as ")), text)
 
 
 def lines_of(table):
@@ -211,7 +209,7 @@ def compare(world, pattern, verbose, bless):
     tables = sorted({launcher.table for launcher in launchers.ALL})
     lines = [line for table in tables for line in lines_of(table) if re.search(pattern, line.key)]
     environments = {launcher.table: records[launcher.name].get("environment", {}) for launcher in launchers.ALL}
-    results, _ = world.run(lines, lambda line: line.ours, {name: str(SML_RUN) for name in launchers.OUR_NAMES}, along=4,
+    results, _ = world.run(lines, lambda line: line.text, {name: str(SML_RUN) for name in launchers.OUR_NAMES}, along=4,
                            timeout=30, environments=environments)
     counts = dict.fromkeys(ORDER, 0)
     for line in lines:
@@ -225,7 +223,7 @@ def compare(world, pattern, verbose, bless):
         after[f"{line.table}: {line.key}"] = verdict
         counts[verdict] += 1
         if verdict == "failed" or verbose and verdict != "equal":
-            print(f"{verdict.upper()}  {line.key}", *([f"as {line.ours}"] if line.ours != line.text else []), *said, sep="\n    ")
+            print(f"{verdict.upper()}  {line.key}", *said, sep="\n    ")
             if verdict == "failed":
                 print("    said: " + " | ".join(results[line.key]["err"].splitlines()[:3])[:300])
     left = world.bed.ps()

@@ -8,7 +8,7 @@ import unittest
 
 from harness import BUILD, SML_RUN, TestCase, run, sml_run
 
-NAMES = ["mpirun", "mpiexec", "mpiexec.hydra", "horovodrun", "torchrun", "srun", "deepspeed"]
+NAMES = ["mpirun", "mpiexec", "mpiexec.hydra", "horovodrun", "torchrun", "srun", "deepspeed", "accelerate"]
 
 
 class Install(TestCase):

@@ -1,5 +1,6 @@
 """Hugging Face's Accelerate: scripts started by us, and its own `accelerate launch` with a configuration as the program."""
 from frameworks import PYTHON, VENV, FrameworkCase, script
+from harness import SML_RUN
 
 LINE = "accelerated process {} of "
 CONFIGURATION = """compute_environment: LOCAL_MACHINE
@@ -18,6 +19,29 @@ num_processes: 3
 main_process_ip: algo-1
 main_process_port: 29587
 mixed_precision: bf16
+"""
+# As `accelerate config` writes it, for training with FSDP.
+OF_FSDP = """compute_environment: LOCAL_MACHINE
+debug: false
+distributed_type: FSDP
+downcast_bf16: 'no'
+enable_cpu_affinity: false
+fsdp_config:
+  fsdp_auto_wrap_policy: SIZE_BASED_WRAP
+  fsdp_min_num_params: 1
+  fsdp_offload_params: false
+  fsdp_version: 1
+machine_rank: 0
+main_training_function: main
+mixed_precision: bf16
+num_machines: 1
+num_processes: 2
+rdzv_backend: static
+same_network: true
+tpu_env: []
+tpu_use_cluster: false
+tpu_use_sudo: false
+use_cpu: false
 """
 BY_MPIRUN = """compute_environment: LOCAL_MACHINE
 distributed_type: MULTI_CPU
@@ -69,6 +93,33 @@ class Accelerate(FrameworkCase):
                                         script("accelerate_train.py")], env=self.environment, timeout=100)
         self.assert_said(done, "accelerated process {} of 3, local 0, bf16", 3)
         self.assertIn("sml-run: 3 ranks on 3 hosts", done.stderr)
+
+    def test_its_launch_lines_are_ours_by_a_link(self):
+        ours = self.links / "by-its-name"
+        ours.mkdir()
+        (ours / "accelerate").symlink_to(SML_RUN)
+        train = script("accelerate_train.py")
+        with self.subTest("its restarts"):
+            done = self.here("by-its-name/accelerate", "launch", "--num_processes", "2", "--max_restarts", "1",
+                             "--mixed_precision", "bf16", train, env={"FAILS_ONCE": "1"})
+            self.assert_said(done, "accelerated process {} of 2, local {}, bf16", 2)
+            self.assertIn("sml-run: the job succeeded in attempt 2", done.stderr)
+        with self.subTest("the file of its config command"):
+            home = self.temporary_directory()
+            (home / "accelerate").mkdir()
+            (home / "accelerate/default_config.yaml").write_text(OF_FSDP)
+            seen = self.here("by-its-name/accelerate", "launch", "--no_python", "sh", "-c",
+                             "echo $RANK $ACCELERATE_USE_FSDP $FSDP_MIN_NUM_PARAMS $FSDP_SHARDING_STRATEGY",
+                             env={"HF_HOME": str(home)})
+            self.assertEqual(sorted(seen.stdout.splitlines()), [f"{rank} true 1 FULL_SHARD" for rank in range(2)], seen)
+        with self.subTest("a line for each machine"):
+            line = [ours / "accelerate", "launch", "--num_machines", "2", "--num_processes", "2", "--main_process_ip", "algo-1",
+                    "--main_process_port", "29589", "--machine_rank"]
+            env = {**self.environment, "SML_JOB_SECRET": "shared-by-all-of-the-line"}
+            with self.bed.popen("algo-2", [*line, "1", train], env=env) as second:
+                done = self.bed.exec("algo-1", [*line, "0", train], env=env, timeout=100)
+                self.assertEqual(second.wait(timeout=20), 0)
+            self.assert_said(done, "accelerated process {} of 2, local 0", 2)
 
     def test_a_failing_rank(self):
         done = self.on_hosts("sml-run", "-H", self.bed.hosts(1), "-x", "FAILS=2", PYTHON, script("accelerate_train.py"))

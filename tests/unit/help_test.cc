@@ -70,8 +70,8 @@ TEST_CASE("help tells one option, by any of its spellings") {
 }
 
 TEST_CASE("by another launcher's name its own options come first") {
-  for (const Dialect dialect :
-       {Dialect::Mpirun, Dialect::Hydra, Dialect::Horovodrun, Dialect::Torchrun, Dialect::Srun, Dialect::Deepspeed}) {
+  for (const Dialect dialect : {Dialect::Mpirun, Dialect::Hydra, Dialect::Horovodrun, Dialect::Torchrun, Dialect::Srun,
+                                Dialect::Deepspeed, Dialect::Accelerate}) {
     const std::string text = help("", dialect);
     CAPTURE(text);
     CHECK(text.starts_with("Usage: " + std::string(dialects::name_of(dialect)) + " "));

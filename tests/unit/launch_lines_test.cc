@@ -1,5 +1,6 @@
 // Launch lines of the public documentation of other launchers and of AWS: the plan that each must give.
 #include <map>
+#include <set>
 #include <sstream>
 
 #include "common/core/text.h"
@@ -27,6 +28,11 @@ ThisHost the_machine() {
       {"/job/hostfile", "worker-1 slots=4\nworker-2 slots=4\n"},
       {"/usr/bin/python", ""},
       {"horovod.yaml", "params:\n  cycle_time_ms: 2\n  cache_capacity: 7\n"},
+      {"two-machines.yaml",
+       "compute_environment: LOCAL_MACHINE\ndistributed_type: MULTI_GPU\nnum_machines: 2\nnum_processes: "
+       "4\nmachine_rank: "
+       "1\nmain_process_ip: node0\nmain_process_port: 29501\nmixed_precision: 'no'\n"},
+      {"/hf/accelerate/default_config.yaml", "distributed_type: 'NO'\nnum_processes: 3\nmixed_precision: bf16\n"},
       {"script.py", ""},
       {"run.py", ""},
   };
@@ -495,6 +501,143 @@ TEST_CASE("an elastic job of deepspeed is one of 100 restarts, with as few hosts
   CHECK(restart("").max == 0);
 }
 
+namespace {
+
+// The variables without those that --preset accelerate has where nothing is said.
+std::string beside_preset(const plan::LaunchPlan& plan) {
+  const std::set<std::string> preset{
+      "ACCELERATE_MIXED_PRECISION=no",         "ACCELERATE_DYNAMO_BACKEND=NO",
+      "ACCELERATE_DYNAMO_MODE=default",        "ACCELERATE_DYNAMO_USE_DYNAMIC=False",
+      "ACCELERATE_DYNAMO_USE_FULLGRAPH=False", "ACCELERATE_DYNAMO_USE_REGIONAL_COMPILATION=False"};
+  std::istringstream all(variables(plan));
+  std::string out;
+  for (std::string word; all >> word;) {
+    if (preset.count(word) == 0) out += (out.empty() ? "" : " ") + word;
+  }
+  return out;
+}
+
+}  // namespace
+
+TEST_CASE("launch lines of accelerate", "[dialects]") {
+  const Line rows[] = {
+      // huggingface.co/docs/accelerate/basic_tutorials/launch
+      {"accelerate launch script.py --arg1", "localhost*4", "OMP_NUM_THREADS=1", "python -u script.py --arg1"},
+      {"accelerate launch --multi_gpu script.py", "localhost*4", "OMP_NUM_THREADS=1", "python -u script.py"},
+      {"accelerate launch --num_processes=2 --mixed_precision=fp16 script.py", "localhost*2",
+       "ACCELERATE_MIXED_PRECISION=fp16 OMP_NUM_THREADS=1", "python -u script.py"},
+      {"accelerate launch --multi_gpu --mixed_precision=fp16 --num_processes=2 --num_machines 1 --dynamo_backend "
+       "inductor --num_cpu_threads_per_process 4 script.py",
+       "localhost*2", "ACCELERATE_DYNAMO_BACKEND=INDUCTOR ACCELERATE_MIXED_PRECISION=fp16 OMP_NUM_THREADS=4",
+       "python -u script.py"},
+      {"accelerate launch --gpu_ids 1,3 --num_processes 2 -m package.train", "localhost*2",
+       "CUDA_VISIBLE_DEVICES=1,3 OMP_NUM_THREADS=1", "python -u -m package.train"},
+      {"accelerate launch --cpu --num_processes 2 --no_python ./app", "localhost*2", "ACCELERATE_USE_CPU=true",
+       "./app"},
+      // a line of each machine, and one of all
+      {"accelerate launch --num_machines 2 --num_processes 4 --machine_rank 1 --main_process_ip node0 "
+       "--main_process_port 29500 --rdzv_backend static script.py",
+       "host-0*2 host-1*2", "OMP_NUM_THREADS=1", "python -u script.py"},
+      {"accelerate launch --config_file two-machines.yaml script.py", "host-0*2 host-1*2", "OMP_NUM_THREADS=1",
+       "python -u script.py"},
+      {"accelerate launch -H a:2,b:2 --num_processes 4 script.py", "a*2 b*2", "OMP_NUM_THREADS=1",
+       "python -u script.py"},
+      {"accelerate launch -H a,b --num_machines 2 --num_processes 4 script.py", "a*2 b*2", "OMP_NUM_THREADS=1",
+       "python -u script.py"},
+  };
+  for (const Line& row : rows) {
+    CAPTURE(row.line);
+    const Result<Planned> planned = plan_of(row.line);
+    if (planned.has_error()) {
+      FAIL_CHECK(planned.error().message());
+      continue;
+    }
+    CHECK(places(planned->plan) == row.places);
+    CHECK(beside_preset(planned->plan) == row.variables);
+    CHECK(joined(planned->plan.command, " ") == row.command);
+    CHECK(joined(planned->options.without_effect, ", ") == row.without_effect);
+  }
+  const DialInOptions second = options_of("accelerate launch --config_file two-machines.yaml script.py").dial_in;
+  CHECK(second.hosts == 2U);
+  CHECK(second.place == 1U);
+  CHECK(second.head == "node0:29501");
+  CHECK(options_of("accelerate launch --num_processes 2 --max_restarts 3 script.py").restart.max == 3);
+}
+
+TEST_CASE("accelerate gives FSDP's workers all of its variables", "[dialects]") {
+  const Result<Planned> planned = plan_of(
+      "accelerate launch --use_fsdp --num_processes 2 --fsdp_offload_params True --fsdp_auto_wrap_policy "
+      "SIZE_BASED_WRAP "
+      "script.py");
+  REQUIRE(planned.has_value());
+  CHECK(beside_preset(planned->plan) ==
+        "ACCELERATE_USE_FSDP=true FSDP_ACTIVATION_CHECKPOINTING=false FSDP_ACTIVATION_CHECKPOINTING_OFFLOAD=false "
+        "FSDP_AUTO_WRAP_POLICY=SIZE_BASED_WRAP FSDP_CPU_RAM_EFFICIENT_LOADING=true FSDP_FORWARD_PREFETCH=false "
+        "FSDP_MIN_NUM_PARAMS=100000000 FSDP_OFFLOAD_PARAMS=true FSDP_RESHARD_AFTER_FORWARD=true "
+        "FSDP_SHARDING_STRATEGY=FULL_SHARD FSDP_SYNC_MODULE_STATES=true FSDP_USE_ORIG_PARAMS=true FSDP_VERSION=1 "
+        "OMP_NUM_THREADS=1");
+}
+
+TEST_CASE("accelerate reads the file that its config command has written", "[dialects]") {
+  const Result<Planned> planned = plan_of("accelerate launch script.py", {"HF_HOME=/hf"});
+  REQUIRE(planned.has_value());
+  CHECK(places(planned->plan) == "localhost*3");
+  CHECK(beside_preset(planned->plan) == "ACCELERATE_MIXED_PRECISION=bf16 OMP_NUM_THREADS=1");
+  const Result<Planned> told =
+      plan_of("accelerate launch --num_processes 2 --mixed_precision no script.py", {"HF_HOME=/hf"});
+  REQUIRE(told.has_value());
+  CHECK(places(told->plan) == "localhost*2");
+  CHECK(beside_preset(told->plan) == "OMP_NUM_THREADS=1");
+  const Result<Planned> cpu = plan_of("accelerate launch --cpu script.py", {"HF_HOME=/hf"});
+  REQUIRE(cpu.has_value());
+  CHECK(beside_preset(cpu->plan) == "ACCELERATE_USE_CPU=true");
+}
+
+TEST_CASE("what stands in accelerate's file is its option, or refused", "[dialects]") {
+  const auto read = [](const char* text) {
+    const auto options = dialects::options_of_accelerate_config(text, "f");
+    if (!options) return options.error().message();
+    std::string out;
+    for (const dialects::OfVariable& option : *options) out += option.variable + " " + joined(option.words, " ") + ";";
+    return out;
+  };
+  CHECK(read("compute_environment: LOCAL_MACHINE\ndebug: false\ndistributed_type: FSDP\ndowncast_bf16: 'no'\n"
+             "enable_cpu_affinity: true\nfsdp_config:\n  fsdp_version: 2\n  offload_params: false\nmachine_rank: 0\n"
+             "tpu_env: []\ntpu_use_cluster: false\nuse_cpu: false\n") ==
+        "f:3 --use_fsdp;f:5 --enable_cpu_affinity;f:7 --fsdp_version=2;f:8 --fsdp_offload_params=false;f:9 "
+        "--machine_rank=0;");
+  CHECK(read("dynamo_config:\n  dynamo_backend: INDUCTOR\n  use_fullgraph: true\nuse_cpu: true\n") ==
+        "f:2 --dynamo_backend=INDUCTOR;f:3 --dynamo_use_fullgraph;f:4 --cpu;");
+  CHECK(read("deepspeed_config:\n  zero_stage: 2\ndistributed_type: DEEPSPEED\n") == "f:3 --use_deepspeed;");
+  CHECK(read("parallelism_config:\n  parallelism_config_tp_size: 2\n")
+            .starts_with("f:2: parallelism_config_tp_size: "
+                         "sml-run does not prepare this"));
+  CHECK(read("compute_environment: AMAZON_SAGEMAKER\n").starts_with("f:1: compute_environment: sml-run does not"));
+  CHECK(read("use_cpu: perhaps\n") == "f:1: use_cpu: \"perhaps\" is not true or false");
+  CHECK(read("tpu_env:\n- A=1\n") == "f:2: is no line of the form \"key: value\", one value each, that is known");
+}
+
+TEST_CASE("of accelerate there is launch, and what it prepares with more than variables is refused", "[dialects]") {
+  const std::string its_own =
+      "sml-run does not prepare this; Accelerate's own launcher does, and sml-run starts that on each host: sml-run -H "
+      "HOST:1,... accelerate launch --machine_rank ...";
+  CHECK(error_of("accelerate config") ==
+        "accelerate config: of accelerate sml-run has launch only; call the program itself, python3 -m "
+        "accelerate.commands.accelerate_cli");
+  CHECK(error_of("accelerate launch --use_deepspeed script.py") == "--use_deepspeed: " + its_own);
+  CHECK(error_of("accelerate launch --mixed_precision fp8 script.py") == "--mixed_precision: " + its_own);
+  CHECK(error_of("accelerate launch --mixed_precision half script.py") ==
+        "--mixed_precision: \"half\" is not no, fp16, bf16 or fp8");
+  CHECK(
+      error_of("accelerate launch --num_machines 2 --num_processes 2 script.py") ==
+      "--num_machines 2: name the hosts with -H HOST:SLOTS,... or --hostfile, and start this once; or start it on each "
+      "of them, with --main_process_ip ADDRESS and --machine_rank N");
+  CHECK(
+      error_of("accelerate launch --num_machines 2 --num_processes 5 --machine_rank 0 --main_process_ip a script.py") !=
+      "(accepted)");
+  CHECK(error_of("accelerate launch --config_file nowhere script.py") == "--config-file nowhere: no such file");
+}
+
 // As Open MPI 4.1.4 on a machine of as many cores.
 TEST_CASE("mpirun starts no more than there are slots, unless it is told to", "[dialects]") {
   const std::string refused =
@@ -814,8 +957,8 @@ TEST_CASE("srun's distributions", "[dialects]") {
 
 TEST_CASE("whatever another launcher's option comes to is an option of ours", "[dialects]") {
   using dialects::Dialect;
-  for (Dialect dialect :
-       {Dialect::Mpirun, Dialect::Hydra, Dialect::Horovodrun, Dialect::Torchrun, Dialect::Srun, Dialect::Deepspeed}) {
+  for (Dialect dialect : {Dialect::Mpirun, Dialect::Hydra, Dialect::Horovodrun, Dialect::Torchrun, Dialect::Srun,
+                          Dialect::Deepspeed, Dialect::Accelerate}) {
     REQUIRE_FALSE(dialects::rows_of(dialect).empty());
     for (const dialects::Row& row : dialects::rows_of(dialect)) {
       CAPTURE(dialects::name_of(dialect), row.names);

@@ -13,6 +13,8 @@ model = torch.nn.Linear(4, 1)
 model, optimizer, data = accelerator.prepare(model, torch.optim.SGD(model.parameters(), lr=0.05), data)
 if rank == int(os.environ.get("FAILS", -1)):
     os._exit(7)
+if rank == int(os.environ.get("FAILS_ONCE", -1)) and os.environ["TORCHELASTIC_RESTART_COUNT"] == "0":
+    os._exit(7)
 for inputs, targets in data:
     optimizer.zero_grad()
     loss = torch.nn.functional.mse_loss(model(inputs), targets)

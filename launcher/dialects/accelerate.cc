@@ -1,0 +1,280 @@
+// accelerate launch, of Hugging Face's Accelerate 1 (commands/launch.py, utils/launch.py,
+// commands/config/config_args.py): it tells torchrun how many there are, and the workers the rest by variables.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <utility>
+
+#include "common/core/letters.h"
+#include "common/core/text.h"
+#include "common/plan/env_file.h"
+#include "common/plan/worker_env.h"
+#include "launcher/dialects/config_lines.h"
+#include "launcher/dialects/rows.h"
+
+namespace sml::dialects {
+
+namespace {
+
+using std::string_view;
+
+constexpr string_view kItsOwn =
+    "sml-run does not prepare this; Accelerate's own launcher does, and sml-run starts that on each host: sml-run -H "
+    "HOST:1,... accelerate launch --machine_rank ...";
+constexpr string_view kUsesFsdp = "ACCELERATE_USE_FSDP=true";
+constexpr string_view kUsesCpu = "ACCELERATE_USE_CPU=true";
+
+Result<Meaning> machines(string_view written, Values values) {
+  Meaning out;
+  tell_hosts(out.meeting, std::string(written), values[0]);
+  out.meeting.naming_option = "--main_process_ip ADDRESS and --machine_rank N";
+  return out;
+}
+
+// -1, of files: to be given on the command line.
+Result<Meaning> processes(string_view, Values values) { return values[0] == "-1" ? Meaning() : one("--np", values[0]); }
+
+// 0: any that is free.
+Result<Meaning> port(string_view written, Values values) {
+  if (values[0] == "0") return note_of(written, "0");
+  Meaning out;
+  out.meeting.port = {std::string(written), values[0]};
+  return out;
+}
+
+Result<Meaning> rendezvous(string_view written, Values values) {
+  return values[0] == "static" ? Meaning() : note_of(written, values[0]);
+}
+
+Result<Meaning> mixed_precision(string_view, Values values) {
+  const std::string kind = lower(values[0]);
+  if (kind == "fp8") return Error(ErrorKind::Usage, std::string(kItsOwn));
+  if (kind == "no" || kind == "fp16" || kind == "bf16") return one("-x", "ACCELERATE_MIXED_PRECISION=" + kind);
+  return bad_value(values[0], "no, fp16, bf16 or fp8");
+}
+
+Result<Meaning> dynamo_backend(string_view, Values values) {
+  std::string name(values[0]);
+  for (char& c : name) c = c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
+  return one("-x", "ACCELERATE_DYNAMO_BACKEND=" + name);
+}
+
+Result<Meaning> gpu_ids(string_view, Values values) {
+  return values[0] == "all" ? Meaning() : one("-x", "CUDA_VISIBLE_DEVICES=" + values[0]);
+}
+
+// Whose values are true and false, in small letters.
+Row as_switch_variable(string_view names, string_view variable) {
+  return computed(names, 1, [variable](string_view, Values values) {
+    return one("-x", fmt::format("{}={}", variable, lower(values[0])));
+  });
+}
+
+bool is_assigned(std::span<const Given> given, string_view variable) {
+  return std::any_of(given.begin(), given.end(),
+                     [&](const Given& g) { return g.option == "-x" && plan::name_of(g.value) == variable; });
+}
+
+bool says(std::span<const Given> given, string_view assignment) {
+  return std::find(given.begin(), given.end(), Given{"-x", std::string(assignment)}) != given.end();
+}
+
+// What its parser has where nothing is given.
+constexpr std::array<string_view, 11> kFsdpDefaults{
+    "FSDP_VERSION=1",
+    "FSDP_SHARDING_STRATEGY=FULL_SHARD",
+    "FSDP_RESHARD_AFTER_FORWARD=true",
+    "FSDP_OFFLOAD_PARAMS=false",
+    "FSDP_MIN_NUM_PARAMS=100000000",
+    "FSDP_FORWARD_PREFETCH=false",
+    "FSDP_USE_ORIG_PARAMS=true",
+    "FSDP_CPU_RAM_EFFICIENT_LOADING=true",
+    "FSDP_SYNC_MODULE_STATES=true",
+    "FSDP_ACTIVATION_CHECKPOINTING=false",
+    "FSDP_ACTIVATION_CHECKPOINTING_OFFLOAD=false",
+};
+
+std::optional<std::uint32_t> number_in(string_view text) {
+  std::uint32_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+// --num_processes are those of all machines, each of which has as many.
+std::string per_machine(const Told& told) {
+  const std::optional<std::uint32_t> all = number_in(last_given(told.given, "--np"));
+  const std::optional<std::uint32_t> machines = number_in(told.meeting.hosts ? told.meeting.hosts->value : "1");
+  if (!all || !machines || *machines == 0) return "auto";
+  return std::to_string(std::max(*all / *machines, 1U));
+}
+
+}  // namespace
+
+std::vector<Given> defaults_of_accelerate(const Told& told) {
+  std::vector<Given> out{{"--no-tag", ""},         {"--nproc-per-node", per_machine(told)},
+                         {"--torch-store", ""},    {"--host-source", "local"},
+                         {"--max-fruitless", "0"}, {"--preset", "accelerate"}};
+  const auto set = [&](string_view assignment) {
+    const string_view name = plan::name_of(assignment);
+    const bool set_already = plan::find_variable(told.environment, name) != nullptr || is_assigned(told.given, name);
+    if (!set_already) out.push_back({"-x", std::string(assignment)});
+  };
+  if (!says(told.given, kUsesCpu)) set("OMP_NUM_THREADS=1");
+  if (says(told.given, kUsesFsdp)) {
+    for (const string_view assignment : kFsdpDefaults) {
+      if (!is_assigned(told.given, plan::name_of(assignment))) out.push_back({"-x", std::string(assignment)});
+    }
+  }
+  if (is_given(told.given, {"--log-dir", "--redirects", "--tee"})) add_torch_log_defaults(told, out);
+  return out;
+}
+
+std::vector<Row> accelerate_rows() {
+  std::vector<Row> rows{
+      computed("num-machines", 1, machines),
+      as_said("machine-rank", &Meeting::place),
+      as_said("main-process-ip", &Meeting::address),
+      computed("main-process-port", 1, port),
+      computed("num-processes", 1, processes),
+      computed("mixed-precision", 1, mixed_precision),
+      computed("dynamo-backend", 1, dynamo_backend),
+      as_variable("dynamo-mode", "ACCELERATE_DYNAMO_MODE"),
+      as_variable_set("dynamo-use-fullgraph", "ACCELERATE_DYNAMO_USE_FULLGRAPH=True"),
+      as_variable_set("dynamo-use-dynamic", "ACCELERATE_DYNAMO_USE_DYNAMIC=True"),
+      as_variable_set("dynamo-use-regional-compilation", "ACCELERATE_DYNAMO_USE_REGIONAL_COMPILATION=True"),
+      as_variable("num-cpu-threads-per-process", "OMP_NUM_THREADS"),
+      as_variable_set("enable-cpu-affinity", "ACCELERATE_CPU_AFFINITY=1"),
+      as_variable_set("debug", "ACCELERATE_DEBUG_MODE=true"),
+      as_variable_set("cpu", kUsesCpu),
+      computed("gpu-ids", 1, gpu_ids),
+      computed("config-file", 1,
+               [](string_view, Values values) {
+                 Meaning out;
+                 out.config_file = values[0];
+                 return out;
+               }),
+      as_option("max-restarts", "--max-restarts"),
+      as_streams("t tee", "--tee"),
+      as_option("log-dir", "--log-dir"),
+      as_option("role", "--role"),
+      computed("rdzv-conf", 1, torch_meeting_settings),
+      computed("rdzv-backend", 1, rendezvous),
+      noted("monitor-interval", 1),
+      as_is("main-training-function", 1),
+      as_is("multi-gpu same-network q quiet no-tpu-cluster", 0),
+      as_program("m module", Program::Module),
+      as_program("no-python", Program::Executable),
+  };
+  const std::vector<Row> fsdp{
+      as_variable_set("use-fsdp", kUsesFsdp),
+      as_variable("fsdp-version", "FSDP_VERSION"),
+      as_variable("fsdp-sharding-strategy", "FSDP_SHARDING_STRATEGY"),
+      as_variable("fsdp-min-num-params", "FSDP_MIN_NUM_PARAMS"),
+      as_variable("fsdp-auto-wrap-policy", "FSDP_AUTO_WRAP_POLICY"),
+      as_variable("fsdp-transformer-layer-cls-to-wrap", "FSDP_TRANSFORMER_CLS_TO_WRAP"),
+      as_variable("fsdp-backward-prefetch", "FSDP_BACKWARD_PREFETCH"),
+      as_variable("fsdp-state-dict-type", "FSDP_STATE_DICT_TYPE"),
+      as_variable("fsdp-ignored-modules", "FSDP_IGNORED_MODULES"),
+      as_switch_variable("fsdp-reshard-after-forward", "FSDP_RESHARD_AFTER_FORWARD"),
+      as_switch_variable("fsdp-offload-params", "FSDP_OFFLOAD_PARAMS"),
+      as_switch_variable("fsdp-forward-prefetch", "FSDP_FORWARD_PREFETCH"),
+      as_switch_variable("fsdp-use-orig-params", "FSDP_USE_ORIG_PARAMS"),
+      as_switch_variable("fsdp-cpu-ram-efficient-loading", "FSDP_CPU_RAM_EFFICIENT_LOADING"),
+      as_switch_variable("fsdp-sync-module-states", "FSDP_SYNC_MODULE_STATES"),
+      as_switch_variable("fsdp-activation-checkpointing", "FSDP_ACTIVATION_CHECKPOINTING"),
+      as_switch_variable("fsdp-activation-checkpointing-offload", "FSDP_ACTIVATION_CHECKPOINTING_OFFLOAD"),
+      refused("use-deepspeed use-megatron-lm use-parallelism-config tpu tpu-cluster tpu-use-sudo downcast-bf16", 0,
+              kItsOwn),
+      refused("vm env mpirun-hostfile mpirun-ccl", 1, kItsOwn),
+  };
+  rows.insert(rows.end(), fsdp.begin(), fsdp.end());
+  return rows;
+}
+
+// ---- its configuration
+
+namespace {
+
+// What it says of the kind of job, as an option.
+constexpr std::array kKinds{
+    std::pair<string_view, string_view>{"FSDP", "--use_fsdp"},
+    std::pair<string_view, string_view>{"DEEPSPEED", "--use_deepspeed"},
+    std::pair<string_view, string_view>{"MEGATRON_LM", "--use_megatron_lm"},
+    std::pair<string_view, string_view>{"XLA", "--tpu"},
+    std::pair<string_view, string_view>{"TPU", "--tpu"},
+};
+
+// Of a job of another kind, which is refused where its own line stands.
+constexpr std::array<string_view, 3> kOtherKinds{"deepspeed_config", "megatron_lm_config", "fp8_config"};
+
+Result<std::vector<std::string>> words_of_kind(string_view kind) {
+  const auto* known = std::find_if(kKinds.begin(), kKinds.end(), [&](const auto& k) { return k.first == kind; });
+  if (known == kKinds.end()) return std::vector<std::string>();
+  return std::vector<std::string>{std::string(known->second)};
+}
+
+// A key of a file is the option of that name; in sections those of FSDP and Dynamo may lack their first word.
+std::string option_of(const ConfigLine& line) {
+  if (line.section.empty() && line.key == "use_cpu") return "--cpu";
+  for (const string_view family : {"fsdp", "dynamo"}) {
+    const bool bare = line.section == fmt::format("{}_config", family) && !line.key.starts_with(family);
+    if (bare) return fmt::format("--{}_{}", family, line.key);
+  }
+  return "--" + line.key;
+}
+
+Result<std::vector<std::string>> words_of(const ConfigLine& line) {
+  if (line.section.empty() && line.key == "distributed_type") return words_of_kind(line.value);
+  if (line.section.empty() && line.key == "compute_environment") {
+    if (line.value == "LOCAL_MACHINE") return std::vector<std::string>();
+    return Error(ErrorKind::Config, "compute_environment: " + std::string(kItsOwn));
+  }
+  const std::string option = option_of(line);
+  const std::optional<bool> yes = truth(line.value);
+  const Row* row = find_row(Dialect::Accelerate, option);
+  if (row != nullptr && row->values == 1) return std::vector<std::string>{fmt::format("{}={}", option, line.value)};
+  if (yes == false) return std::vector<std::string>();
+  if (row != nullptr && yes == true) return std::vector<std::string>{option};
+  if (row != nullptr) {
+    return Error(ErrorKind::Config, fmt::format("{}: \"{}\" is not true or false", line.key, show(line.value, 60)));
+  }
+  return Error(ErrorKind::Config, fmt::format("{}: {}", show(line.key, 60), kItsOwn));
+}
+
+}  // namespace
+
+std::vector<std::string> config_files_of_accelerate(std::span<const std::string> environment) {
+  const auto value = [&](string_view name) {
+    const std::string* entry = plan::find_variable(environment, name);
+    return std::string(entry == nullptr ? "" : plan::value_of(*entry));
+  };
+  std::string folder = value("HF_HOME");
+  const std::string cache = value("XDG_CACHE_HOME");
+  const std::string home = value("HOME");
+  if (folder.empty() && !cache.empty()) folder = cache + "/huggingface";
+  if (folder.empty() && !home.empty()) folder = home + "/.cache/huggingface";
+  if (folder.empty()) return {};
+  return {folder + "/accelerate/default_config.yaml", folder + "/accelerate/default_config.json"};
+}
+
+Result<std::vector<OfVariable>> options_of_accelerate_config(string_view text, string_view path) {
+  if (path.ends_with(".json")) {
+    return Error(ErrorKind::Config, show(path) + " is JSON; sml-run reads YAML, as accelerate config writes it");
+  }
+  Result<std::vector<ConfigLine>> lines = config_lines(text, path);
+  if (!lines) return lines.error();
+  std::vector<OfVariable> out;
+  for (ConfigLine& line : *lines) {
+    const bool other = std::find(kOtherKinds.begin(), kOtherKinds.end(), line.section) != kOtherKinds.end();
+    if (line.value.empty() || other) continue;
+    Result<std::vector<std::string>> words = words_of(line);
+    if (!words) return Error(words.error()).in(line.where);
+    if (!words->empty()) out.push_back({std::move(line.where), std::move(*words)});
+  }
+  return out;
+}
+
+}  // namespace sml::dialects
