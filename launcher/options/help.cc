@@ -175,7 +175,7 @@ std::string screen_of(Dialect dialect) {
   const string_view name = dialects::name_of(dialect);
   return fmt::format(
       "Usage: {0} [options] PROGRAM [ARGS...]\n\n"
-      "This is sml-run by the name of {0}. Options of it, V being a value;\nthe manual tells what differs:\n{1}\n"
+      "This is sml-run by the name of {0}.\nOptions of it, V being a value; the manual tells what differs:\n{1}\n"
       "and its own, of which these are the daily ones:\n{2}\n{3}",
       name, in_lines(options_of(dialect)), daily_text(), topics_text());
 }
