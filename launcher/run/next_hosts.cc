@@ -20,20 +20,23 @@ std::int64_t unix_seconds() {
 
 }  // namespace
 
-void NextHosts::blame(const report::Verdict& verdict, const plan::JobMap& map) {
-  if (verdict.by != report::Decider::Worker || verdict.culprit == nullptr) return;
+std::vector<std::string> NextHosts::blame(const report::Verdict& verdict, const plan::JobMap& map) {
+  if (verdict.by != report::Decider::Worker || verdict.culprit == nullptr) return {};
   const HostIndex index = map.ranks[verdict.culprit->rank.value()].host;
   const plan::MappedHost& host = map.hosts[index.value()];
   const std::optional<std::uint32_t> failures = exclusion_.failed(host.id, Clock::now());
-  if (!failures) return;
+  if (!failures) return {};
   const std::string why =
       std::to_string(*failures) + (*failures == 1 ? " attempt has" : " attempts have") + " failed there";
   events_.tell(report::HostExcluded{index, *failures});
-  say_(host.host.name + " is out: " + why + " (--exclude-after)");
+  std::vector<std::string> news{host.host.name + " is out: " + why + " (--exclude-after)"};
   const std::string& file = options_.exclude.file;
-  if (file.empty()) return;
+  if (file.empty()) return news;
   const std::string line = hosts::exclude_line(host.host.name, unix_seconds(), why + "; " + report::in_words(verdict));
-  if (Result<void> written = append_line(file, line); !written) say_("--exclude-file: " + written.error().message());
+  if (Result<void> written = append_line(file, line); !written) {
+    news.push_back("--exclude-file: " + written.error().message());
+  }
+  return news;
 }
 
 void NextHosts::blame(const std::vector<HostId>& hosts) {

@@ -1,6 +1,5 @@
 // Which hosts a further attempt has: those that are there, without those on which attempts fail.
 #pragma once
-#include <functional>
 #include <string>
 #include <vector>
 
@@ -17,14 +16,13 @@ namespace sml::run {
 
 class NextHosts {
  public:
-  using Say = std::function<void(const std::string&)>;
+  // All of them outlive this.
+  NextHosts(const RestartOptions& options, const fleet::Fleet& fleet, const report::EventFeed& events)
+      : options_(options), fleet_(fleet), events_(events), exclusion_(options.exclude) {}
 
-  // All but `say` outlive this.
-  NextHosts(const RestartOptions& options, const fleet::Fleet& fleet, const report::EventFeed& events, Say say)
-      : options_(options), fleet_(fleet), events_(events), say_(std::move(say)), exclusion_(options.exclude) {}
-
-  // Of an attempt with that map: the host on which the worker was that decided may be out.
-  void blame(const report::Verdict& verdict, const plan::JobMap& map);
+  // Of an attempt with that map: the host on which the worker was that decided may be out. Answers what there is to be
+  // said of that, once people know how the attempt ended.
+  [[nodiscard]] std::vector<std::string> blame(const report::Verdict& verdict, const plan::JobMap& map);
   // Those that it has done without, as people have been told.
   void blame(const std::vector<HostId>& hosts);
   // Error: there are not enough of them.
@@ -38,7 +36,6 @@ class NextHosts {
   const RestartOptions& options_;
   const fleet::Fleet& fleet_;
   const report::EventFeed& events_;
-  Say say_;
   Exclusion exclusion_;
 };
 

@@ -49,7 +49,7 @@ Run::Run(boost::asio::io_context& loop, const JobOptions& options, plan::LaunchP
       fleet_(loop_, image, fleet::make_reach(loop_.get_executor(), image, plan, options.ssh, std::move(dial_in)),
              options.heartbeat_timeout),
       restarts_(options.restart),
-      next_hosts_(options.restart, fleet_, events_, [this](const std::string& text) { console_.say(text); }),
+      next_hosts_(options.restart, fleet_, events_),
       progress_file_(options.restart.progress_file),
       rest_timer_(loop_),
       streams_(loop_.get_executor(), {options, [this]() -> const plan::LaunchPlan& { return attempt_->plan(); }, fleet_,
@@ -197,7 +197,7 @@ void Run::decide() {
   if (!outcome.machines.empty()) return tell(RunEvent::OneMachine);
   const report::Verdict verdict = report::judge(outcome.facts);
   next_hosts_.blame(outcome.hosts_out);
-  next_hosts_.blame(verdict, attempt_->plan().map);
+  const std::vector<std::string> news = next_hosts_.blame(verdict, attempt_->plan().map);
   const Result<plan::JobMap> next = next_map();
   const Restarts::Around around{
       .hosts_lost = fleet_.lost().size() - other_names_,
@@ -210,20 +210,26 @@ void Run::decide() {
     const TimePoint now = Clock::now();
     const TryAgain again{std::max(wanted->delay, fleet_.lost_workers_end().value_or(now) - now)};
     rest_ = again.delay;
-    tell_restart(outcome, verdict, again);
+    tell_restart(outcome, verdict, again, news);
     return tell(RunEvent::Again);
   }
+  for (const std::string& line : news) console_.say(line);
   end_ = std::get<EndJob>(decision);
   attempt_->leave();
 }
 
-void Run::tell_restart(const attempt::AttemptOutcome& outcome, const report::Verdict& verdict, const TryAgain& again) {
+void Run::tell_restart(const attempt::AttemptOutcome& outcome, const report::Verdict& verdict, const TryAgain& again,
+                       const std::vector<std::string>& news) {
   events_.tell(report::AttemptFails{attempt_number(), verdict.exit_code, report::in_words(verdict),
                                     verdict.culprit != nullptr ? std::optional(verdict.culprit->rank) : std::nullopt,
                                     again.delay});
-  if (options_.verbosity == Verbosity::Quiet) return;
-  for (const std::string& line : report::attempt_report(outcome.facts, verdict)) console_.say(line);
-  console_.say(restarts_.announcement(again));
+  std::vector<std::string> lines = news;
+  if (options_.verbosity != Verbosity::Quiet) {
+    lines = report::attempt_report(outcome.facts, verdict);
+    lines.insert(lines.end(), news.begin(), news.end());
+    lines.push_back(restarts_.announcement(again));
+  }
+  for (const std::string& line : lines) console_.say(line);
 }
 
 // Those that run are ended for it, unless some have ended already, as the others will soon.

@@ -69,7 +69,8 @@ class Run final : private attempt::AttemptOwner {
   void tell_begin();
   std::uint32_t attempt_number() const { return attempt_->plan().job.attempt + 1; }
   void decide();
-  void tell_restart(const attempt::AttemptOutcome& outcome, const report::Verdict& verdict, const TryAgain& again);
+  void tell_restart(const attempt::AttemptOutcome& outcome, const report::Verdict& verdict, const TryAgain& again,
+                    const std::vector<std::string>& news);
   Result<plan::JobMap> next_map() const { return next_hosts_.after(attempt_->planned().map, changing_hosts_); }
   void look_for_growth();
   void rest();

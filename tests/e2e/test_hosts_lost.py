@@ -192,7 +192,10 @@ class Excluded(HostsCase):
         self.assert_status(done, 0)
         self.assertEqual(sorted(line for line in done.stdout.splitlines() if line[0] == "3"), ["3 0 algo-1", "3 1 algo-3"])
         said = own_lines(done)
-        self.assertIn("algo-2 is out: 2 attempts have failed there (--exclude-after)", said)
+        out = "algo-2 is out: 2 attempts have failed there (--exclude-after)"
+        self.assertIn(out, said)
+        before = done.stderr[:done.stderr.index(out)]
+        self.assertEqual(before.count("rank 1 on algo-2 exited with status 5"), 2, "the cause comes first")
         self.assertIn("algo-3 takes the place of algo-2, with its 1 rank", said)
         happened = [json.loads(line) for line in events.read_text().splitlines()]
         self.assertEqual([(e["host"], e["failures"]) for e in happened if e["event"] == "host_excluded"], [("algo-2", 2)])
