@@ -22,7 +22,9 @@ using std::string_view;
 
 constexpr string_view kItsOwn =
     "sml-run does not prepare this; Accelerate's own launcher does, and sml-run starts that on each host: sml-run -H "
-    "HOST:1,... accelerate launch --machine_rank ...";
+    "HOST:1,... sh -c 'python3 -m accelerate.commands.launch --machine_rank $GROUP_RANK ...'";
+// One of these at a time, as it says itself; on a line they take the place of what its file says.
+constexpr string_view kKind = "kind of job";
 constexpr string_view kUsesFsdp = "ACCELERATE_USE_FSDP=true";
 constexpr string_view kUsesCpu = "ACCELERATE_USE_CPU=true";
 
@@ -148,7 +150,8 @@ std::vector<Row> accelerate_rows() {
       as_variable("num-cpu-threads-per-process", "OMP_NUM_THREADS"),
       as_variable_set("enable-cpu-affinity", "ACCELERATE_CPU_AFFINITY=1"),
       as_variable_set("debug", "ACCELERATE_DEBUG_MODE=true"),
-      as_variable_set("cpu", kUsesCpu),
+      one_of(kKind, as_variable_set("cpu", kUsesCpu)),
+      one_of(kKind, as_is("multi-gpu", 0)),
       computed("gpu-ids", 1, gpu_ids),
       computed("config-file", 1,
                [](string_view, Values values) {
@@ -164,12 +167,12 @@ std::vector<Row> accelerate_rows() {
       computed("rdzv-backend", 1, rendezvous),
       noted("monitor-interval", 1),
       as_is("main-training-function", 1),
-      as_is("multi-gpu same-network q quiet no-tpu-cluster", 0),
+      as_is("same-network q quiet no-tpu-cluster", 0),
       as_program("m module", Program::Module),
       as_program("no-python", Program::Executable),
   };
   const std::vector<Row> fsdp{
-      as_variable_set("use-fsdp", kUsesFsdp),
+      one_of(kKind, as_variable_set("use-fsdp", kUsesFsdp)),
       as_variable("fsdp-version", "FSDP_VERSION"),
       as_variable("fsdp-sharding-strategy", "FSDP_SHARDING_STRATEGY"),
       as_variable("fsdp-min-num-params", "FSDP_MIN_NUM_PARAMS"),
@@ -246,9 +249,10 @@ Result<std::vector<std::string>> words_of(const ConfigLine& line) {
 
 }  // namespace
 
-std::vector<std::string> config_files_of_accelerate(std::span<const std::string> environment) {
+std::vector<std::string> config_files_of_accelerate(const Told& told) {
+  if (says(told.given, kUsesCpu)) return {};
   const auto value = [&](string_view name) {
-    const std::string* entry = plan::find_variable(environment, name);
+    const std::string* entry = plan::find_variable(told.environment, name);
     return std::string(entry == nullptr ? "" : plan::value_of(*entry));
   };
   std::string folder = value("HF_HOME");

@@ -334,6 +334,15 @@ std::vector<Given> defaults_of(Dialect dialect, const Told& told) {
   return {};
 }
 
+Result<std::vector<OfVariable>> options_of_config(Dialect dialect, string_view text, string_view path) {
+  return dialect == Dialect::Accelerate ? options_of_accelerate_config(text, path)
+                                        : options_of_horovod_config(text, path);
+}
+
+std::vector<std::string> config_files(Dialect dialect, const Told& told) {
+  return dialect == Dialect::Accelerate ? config_files_of_accelerate(told) : std::vector<std::string>();
+}
+
 Command command_of(Dialect dialect, Program program, std::span<const std::string> words, const std::string& python) {
   const bool scripts = dialect == Dialect::Torchrun || dialect == Dialect::Deepspeed || dialect == Dialect::Accelerate;
   if (program == Program::Unchanged && scripts) program = Program::Script;

@@ -117,11 +117,12 @@ std::vector<OfVariable> options_of_variables(Dialect dialect, std::span<const st
 // The same from the text of a file of the launcher's own, each with its place, "FILE:3". What Horovod does not look for
 // there is passed over, as it does; what Accelerate would do and sml-run does not is refused. Errors (kind Config) name
 // the line.
+Result<std::vector<OfVariable>> options_of_config(Dialect dialect, std::string_view text, std::string_view path);
 Result<std::vector<OfVariable>> options_of_horovod_config(std::string_view text, std::string_view path);
 Result<std::vector<OfVariable>> options_of_accelerate_config(std::string_view text, std::string_view path);
 
 // Where such a file may be that nobody names; the first that is there counts.
-std::vector<std::string> config_files_of_accelerate(std::span<const std::string> environment);
+std::vector<std::string> config_files(Dialect dialect, const Told& told);
 
 // An endpoint with the port that torch gives one that names none.
 std::string with_torch_port(const std::string& endpoint);

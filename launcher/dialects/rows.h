@@ -56,6 +56,7 @@ std::vector<Given> defaults_of_torchrun(const Told& told);
 std::vector<Given> defaults_of_deepspeed(std::span<const Given> given);
 std::vector<Given> defaults_of_horovodrun(std::span<const Given> given);
 std::vector<Given> defaults_of_accelerate(const Told& told);
+std::vector<std::string> config_files_of_accelerate(const Told& told);
 
 std::vector<Row> mpirun_rows();
 std::vector<Row> hydra_rows();

@@ -47,37 +47,41 @@ std::vector<Occurrence> dialect_layer(Dialect dialect, const Scan& scanned, cons
   return out;
 }
 
-// The file of its own that the launcher reads, which Accelerate does unasked, but with --cpu.
-std::string config_file(Dialect dialect, const Scan& scanned, const OptionSources& around) {
-  if (!scanned.config_file.empty() || dialect != Dialect::Accelerate || !around.exists) return scanned.config_file;
-  const auto is_cpu = [](const Occurrence& o) { return o.value == "ACCELERATE_USE_CPU=true"; };
-  if (std::any_of(scanned.options.begin(), scanned.options.end(), is_cpu)) return "";
-  for (std::string& path : dialects::config_files_of_accelerate(around.environment)) {
-    if (around.exists(path)) return std::move(path);
+// What the launcher reads in a file of its own, which is named by an option or where it always is.
+Result<std::vector<dialects::OfVariable>> read_own_config(Dialect dialect, const Scan& scanned,
+                                                          const OptionSources& around) {
+  if (!around.read_file) return std::vector<dialects::OfVariable>();
+  std::string path = scanned.config_file;
+  const std::vector<dialects::Given> given = given_to(scanned);
+  for (std::string& usual : dialects::config_files(dialect, {given, scanned.meeting, around.environment})) {
+    if (path.empty() && around.exists && around.exists(usual)) path = std::move(usual);
   }
-  return "";
+  if (path.empty()) return std::vector<dialects::OfVariable>();
+  const Result<std::string> text = around.read_file(path, plan::kMaxSettingsBytes);
+  if (text) return dialects::options_of_config(dialect, *text, path);
+  const string_view named = scanned.config_file.empty() ? "" : "--config-file ";
+  return Error(ErrorKind::Config, fmt::format("{}{}: {}", named, show(path), text.error().message()));
 }
 
-Result<std::vector<dialects::OfVariable>> read_own_config(Dialect dialect, const std::string& path,
-                                                          const OptionSources& around) {
-  if (path.empty() || !around.read_file) return std::vector<dialects::OfVariable>();
-  const Result<std::string> text = around.read_file(path, plan::kMaxSettingsBytes);
-  if (text && dialect == Dialect::Accelerate) return dialects::options_of_accelerate_config(*text, path);
-  if (text) return dialects::options_of_horovod_config(*text, path);
-  return Error(ErrorKind::Config, fmt::format("--config-file {}: {}", show(path), text.error().message()));
+// Whether the line has one of those that exclude what a variable or a file says: the line counts.
+bool is_outdone(Dialect dialect, const std::vector<std::string>& words, const Scan& scanned) {
+  const dialects::Row* row = dialects::find_row(dialect, words.front());
+  if (row == nullptr || row->choice.empty()) return false;
+  return std::any_of(scanned.chosen.begin(), scanned.chosen.end(),
+                     [row](const Scan::Chosen& chosen) { return chosen.row->choice == row->choice; });
 }
 
 }  // namespace
 
 Result<void> add_dialect_variables(Dialect dialect, const OptionSources& around, Scan& scanned) {
   Scan variables;
-  Result<std::vector<dialects::OfVariable>> others =
-      read_own_config(dialect, config_file(dialect, scanned, around), around);
+  Result<std::vector<dialects::OfVariable>> others = read_own_config(dialect, scanned, around);
   if (!others) return others.error();
   for (dialects::OfVariable& option : dialects::options_of_variables(dialect, around.environment)) {
     others->push_back(std::move(option));
   }
   for (const auto& [variable, written] : *others) {
+    if (is_outdone(dialect, written, scanned)) continue;
     const std::size_t known = variables.options.size();
     const std::size_t refused = variables.meeting.refused.size();
     std::span<const std::string> words(written);

@@ -26,7 +26,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (size == 0) return 0;
   const auto dialect = static_cast<Dialect>(data[0] % 8);
   const std::vector<std::string> words = lines_of({reinterpret_cast<const char*>(data) + 1, size - 1});
-  const std::string& text = words.front();
+  const std::string_view text(reinterpret_cast<const char*>(data) + 1, size - 1);
   for (const auto& options : {options_of_accelerate_config(text, "f"), options_of_horovod_config(text, "f")}) {
     if (options.has_error()) require(options.error().message().size() < 800);
   }

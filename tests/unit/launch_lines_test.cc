@@ -33,6 +33,7 @@ ThisHost the_machine() {
        "4\nmachine_rank: "
        "1\nmain_process_ip: node0\nmain_process_port: 29501\nmixed_precision: 'no'\n"},
       {"/hf/accelerate/default_config.yaml", "distributed_type: 'NO'\nnum_processes: 3\nmixed_precision: bf16\n"},
+      {"fsdp.yaml", "distributed_type: FSDP\nnum_processes: 2\n"},
       {"script.py", ""},
       {"run.py", ""},
   };
@@ -113,7 +114,8 @@ struct Line {
   const char* without_effect = "";
 };
 
-void check(const Line& row) {
+// `told`: the variables of a plan, as in the line.
+void check(const Line& row, std::string (*told)(const plan::LaunchPlan&) = variables) {
   CAPTURE(row.line);
   const Result<Planned> planned = plan_of(row.line);
   if (planned.has_error()) {
@@ -121,7 +123,7 @@ void check(const Line& row) {
     return;
   }
   CHECK(places(planned->plan) == row.places);
-  CHECK(variables(planned->plan) == row.variables);
+  CHECK(told(planned->plan) == row.variables);
   CHECK(joined(planned->plan.command, " ") == row.command);
   CHECK(joined(planned->options.without_effect, ", ") == row.without_effect);
 }
@@ -545,18 +547,7 @@ TEST_CASE("launch lines of accelerate", "[dialects]") {
       {"accelerate launch -H a,b --num_machines 2 --num_processes 4 script.py", "a*2 b*2", "OMP_NUM_THREADS=1",
        "python -u script.py"},
   };
-  for (const Line& row : rows) {
-    CAPTURE(row.line);
-    const Result<Planned> planned = plan_of(row.line);
-    if (planned.has_error()) {
-      FAIL_CHECK(planned.error().message());
-      continue;
-    }
-    CHECK(places(planned->plan) == row.places);
-    CHECK(beside_preset(planned->plan) == row.variables);
-    CHECK(joined(planned->plan.command, " ") == row.command);
-    CHECK(joined(planned->options.without_effect, ", ") == row.without_effect);
-  }
+  for (const Line& row : rows) check(row, beside_preset);
   const DialInOptions second = options_of("accelerate launch --config_file two-machines.yaml script.py").dial_in;
   CHECK(second.hosts == 2U);
   CHECK(second.place == 1U);
@@ -593,6 +584,18 @@ TEST_CASE("accelerate reads the file that its config command has written", "[dia
   CHECK(beside_preset(cpu->plan) == "ACCELERATE_USE_CPU=true");
 }
 
+TEST_CASE("a kind of job on accelerate's line takes the place of that in its file", "[dialects]") {
+  const auto told = [](const std::string& words) {
+    const Result<Planned> planned = plan_of("accelerate launch --config_file fsdp.yaml " + words + " script.py");
+    return planned ? beside_preset(planned->plan) : planned.error().message();
+  };
+  CHECK(told("").starts_with("ACCELERATE_USE_FSDP=true FSDP_"));
+  CHECK(told("--multi_gpu") == "OMP_NUM_THREADS=1");
+  CHECK(told("--cpu") == "ACCELERATE_USE_CPU=true");
+  CHECK(told("--multi_gpu --use_fsdp") ==
+        "--use_fsdp cannot be had together with --multi_gpu; leave one of the two out");
+}
+
 TEST_CASE("what stands in accelerate's file is its option, or refused", "[dialects]") {
   const auto read = [](const char* text) {
     const auto options = dialects::options_of_accelerate_config(text, "f");
@@ -620,7 +623,7 @@ TEST_CASE("what stands in accelerate's file is its option, or refused", "[dialec
 TEST_CASE("of accelerate there is launch, and what it prepares with more than variables is refused", "[dialects]") {
   const std::string its_own =
       "sml-run does not prepare this; Accelerate's own launcher does, and sml-run starts that on each host: sml-run -H "
-      "HOST:1,... accelerate launch --machine_rank ...";
+      "HOST:1,... sh -c 'python3 -m accelerate.commands.launch --machine_rank $GROUP_RANK ...'";
   CHECK(error_of("accelerate config") ==
         "accelerate config: of accelerate sml-run has launch only; call the program itself, python3 -m "
         "accelerate.commands.accelerate_cli");
