@@ -113,6 +113,29 @@ std::string per_machine(const Told& told) {
   return std::to_string(std::max(*all / *machines, 1U));
 }
 
+// Fully sharded data parallel: its library reads them in the worker.
+std::vector<Row> fsdp_rows() {
+  return {
+      one_of(kKind, as_variable_set("use-fsdp", kUsesFsdp)),
+      as_variable("fsdp-version", "FSDP_VERSION"),
+      as_variable("fsdp-sharding-strategy", "FSDP_SHARDING_STRATEGY"),
+      as_variable("fsdp-min-num-params", "FSDP_MIN_NUM_PARAMS"),
+      as_variable("fsdp-auto-wrap-policy", "FSDP_AUTO_WRAP_POLICY"),
+      as_variable("fsdp-transformer-layer-cls-to-wrap", "FSDP_TRANSFORMER_CLS_TO_WRAP"),
+      as_variable("fsdp-backward-prefetch", "FSDP_BACKWARD_PREFETCH"),
+      as_variable("fsdp-state-dict-type", "FSDP_STATE_DICT_TYPE"),
+      as_variable("fsdp-ignored-modules", "FSDP_IGNORED_MODULES"),
+      as_switch_variable("fsdp-reshard-after-forward", "FSDP_RESHARD_AFTER_FORWARD"),
+      as_switch_variable("fsdp-offload-params", "FSDP_OFFLOAD_PARAMS"),
+      as_switch_variable("fsdp-forward-prefetch", "FSDP_FORWARD_PREFETCH"),
+      as_switch_variable("fsdp-use-orig-params", "FSDP_USE_ORIG_PARAMS"),
+      as_switch_variable("fsdp-cpu-ram-efficient-loading", "FSDP_CPU_RAM_EFFICIENT_LOADING"),
+      as_switch_variable("fsdp-sync-module-states", "FSDP_SYNC_MODULE_STATES"),
+      as_switch_variable("fsdp-activation-checkpointing", "FSDP_ACTIVATION_CHECKPOINTING"),
+      as_switch_variable("fsdp-activation-checkpointing-offload", "FSDP_ACTIVATION_CHECKPOINTING_OFFLOAD"),
+  };
+}
+
 }  // namespace
 
 std::vector<Given> defaults_of_accelerate(const Told& told) {
@@ -170,29 +193,11 @@ std::vector<Row> accelerate_rows() {
       as_is("same-network q quiet no-tpu-cluster", 0),
       as_program("m module", Program::Module),
       as_program("no-python", Program::Executable),
-  };
-  const std::vector<Row> fsdp{
-      one_of(kKind, as_variable_set("use-fsdp", kUsesFsdp)),
-      as_variable("fsdp-version", "FSDP_VERSION"),
-      as_variable("fsdp-sharding-strategy", "FSDP_SHARDING_STRATEGY"),
-      as_variable("fsdp-min-num-params", "FSDP_MIN_NUM_PARAMS"),
-      as_variable("fsdp-auto-wrap-policy", "FSDP_AUTO_WRAP_POLICY"),
-      as_variable("fsdp-transformer-layer-cls-to-wrap", "FSDP_TRANSFORMER_CLS_TO_WRAP"),
-      as_variable("fsdp-backward-prefetch", "FSDP_BACKWARD_PREFETCH"),
-      as_variable("fsdp-state-dict-type", "FSDP_STATE_DICT_TYPE"),
-      as_variable("fsdp-ignored-modules", "FSDP_IGNORED_MODULES"),
-      as_switch_variable("fsdp-reshard-after-forward", "FSDP_RESHARD_AFTER_FORWARD"),
-      as_switch_variable("fsdp-offload-params", "FSDP_OFFLOAD_PARAMS"),
-      as_switch_variable("fsdp-forward-prefetch", "FSDP_FORWARD_PREFETCH"),
-      as_switch_variable("fsdp-use-orig-params", "FSDP_USE_ORIG_PARAMS"),
-      as_switch_variable("fsdp-cpu-ram-efficient-loading", "FSDP_CPU_RAM_EFFICIENT_LOADING"),
-      as_switch_variable("fsdp-sync-module-states", "FSDP_SYNC_MODULE_STATES"),
-      as_switch_variable("fsdp-activation-checkpointing", "FSDP_ACTIVATION_CHECKPOINTING"),
-      as_switch_variable("fsdp-activation-checkpointing-offload", "FSDP_ACTIVATION_CHECKPOINTING_OFFLOAD"),
       refused("use-deepspeed use-megatron-lm use-parallelism-config tpu tpu-cluster tpu-use-sudo downcast-bf16", 0,
               kItsOwn),
       refused("vm env mpirun-hostfile mpirun-ccl", 1, kItsOwn),
   };
+  const std::vector<Row> fsdp = fsdp_rows();
   rows.insert(rows.end(), fsdp.begin(), fsdp.end());
   return rows;
 }
