@@ -1,13 +1,17 @@
 /* An MPI program that does nothing: rank 0 says when each rank began and when it was past the first barrier, as
  * nanoseconds of CLOCK_MONOTONIC, which all hosts of a testbed share. Then it ends the job by MPI_Abort: MPI_Finalize
  * of MPICH 4.0 with UCX over TCP may hang, under any launcher. "bare": without MPI, each says it for itself. "meet":
- * without MPI either, but each has met all others by words of PMI-1 as MPICH's MPI_Init says them, with a card of each. */
+ * without MPI either, but each has met all others by words of PMI-1 as MPICH's MPI_Init says them, with a card of each.
+ * "fences": so, and then FENCES times more, each with a new card; "began" is before the first of these, "past" after the
+ * last. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
+
+enum { FENCES = 50 };
 
 static long long now(void) {
   struct timespec at;
@@ -38,23 +42,53 @@ static const char* say(int fd, const char* line, const char* key) {
   return at;
 }
 
-static void meet(void) {
-  const int fd = atoi(getenv("PMI_FD"));
+static int channel(void) { return atoi(getenv("PMI_FD")); }
+
+static void put_card(const char* space, int deck) {
+  char line[512];
+  snprintf(line, sizeof line, "cmd=put kvsname=%s key=card-%d-%s value=%0200d\n", space, deck, getenv("PMI_RANK"), 7);
+  say(channel(), line, "rc=0");
+}
+
+static void get_card(const char* space, int deck, int rank) {
+  char line[512];
+  snprintf(line, sizeof line, "cmd=get kvsname=%s key=card-%d-%d\n", space, deck, rank);
+  say(channel(), line, "value=");
+}
+
+static void fence(void) { say(channel(), "cmd=barrier_in\n", "cmd=barrier_out"); }
+
+static void meet(char* space, size_t most) {
   const int size = atoi(getenv("PMI_SIZE"));
-  char line[512], space[256];
-  say(fd, "cmd=init pmi_version=1 pmi_subversion=1\n", "rc=0");
-  say(fd, "cmd=get_maxes\n", "cmd=maxes");
-  say(fd, "cmd=get_appnum\n", "cmd=appnum");
-  snprintf(space, sizeof space, "%s", say(fd, "cmd=get_my_kvsname\n", "kvsname="));
+  char line[512];
+  say(channel(), "cmd=init pmi_version=1 pmi_subversion=1\n", "rc=0");
+  say(channel(), "cmd=get_maxes\n", "cmd=maxes");
+  say(channel(), "cmd=get_appnum\n", "cmd=appnum");
+  snprintf(space, most, "%s", say(channel(), "cmd=get_my_kvsname\n", "kvsname="));
   snprintf(line, sizeof line, "cmd=get kvsname=%s key=PMI_process_mapping\n", space);
-  say(fd, line, "value=");
-  snprintf(line, sizeof line, "cmd=put kvsname=%s key=card-%s value=%0200d\n", space, getenv("PMI_RANK"), 7);
-  say(fd, line, "rc=0");
-  say(fd, "cmd=barrier_in\n", "cmd=barrier_out");
-  for (int i = 0; i < size; ++i) {
-    snprintf(line, sizeof line, "cmd=get kvsname=%s key=card-%d\n", space, i);
-    say(fd, line, "value=");
+  say(channel(), line, "value=");
+  put_card(space, 0);
+  fence();
+  for (int i = 0; i < size; ++i) get_card(space, 0, i);
+}
+
+/* Without MPI, by words of PMI alone. */
+static int alone(int fences) {
+  char space[256];
+  long long began = now();
+  meet(space, sizeof space);
+  if (fences > 0) {
+    fence(); /* that all have their cards, and begin together */
+    began = now();
   }
+  for (int deck = 1; deck <= fences; ++deck) {
+    put_card(space, deck);
+    fence();
+  }
+  printf("began %lld past %lld\n", began, now());
+  fflush(stdout);
+  say(channel(), "cmd=finalize\n", "cmd=finalize_ack");
+  return 0;
 }
 
 int main(int count, char** words) {
@@ -63,13 +97,8 @@ int main(int count, char** words) {
     printf("began %lld past %lld\n", own[0], own[0]);
     return 0;
   }
-  if (count > 1 && strcmp(words[1], "meet") == 0) {
-    meet();
-    printf("began %lld past %lld\n", own[0], now());
-    fflush(stdout);
-    say(atoi(getenv("PMI_FD")), "cmd=finalize\n", "cmd=finalize_ack");
-    return 0;
-  }
+  if (count > 1 && strcmp(words[1], "meet") == 0) return alone(0);
+  if (count > 1 && strcmp(words[1], "fences") == 0) return alone(FENCES);
   int size = 0, rank = 0;
   MPI_Init(&count, &words);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
