@@ -45,7 +45,7 @@ Result<void> Dealer::give(std::string_view bytes) {
       std::string_view& last = shares_.back().bytes;
       last = std::string_view(last.data(), last.size() + bytes.size());
     } else {
-      shares_.push_back({reader_, bytes});
+      shares_.emplace_back(reader_, bytes);  // in its place: one that is copied there waits for its own parts
     }
     return {};
   }

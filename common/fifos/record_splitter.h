@@ -31,7 +31,7 @@ class RecordSplitter {
   // `piece`: bytes in a piece, for FifoFraming::Bytes.
   RecordSplitter(plan::FifoFraming framing, std::uint32_t piece) : framing_(framing), piece_(piece) {}
 
-  enum class Ends : bool { No, Yes };
+  enum class Ends : std::size_t { No, Yes };  // a Cut has no padding then, and travels in registers
   struct Cut {
     std::size_t size;  // bytes of the record at hand; 0: see fault()
     Ends ends;
