@@ -8,13 +8,11 @@
 #include <string>
 #include <vector>
 
-#include <sys/uio.h>
-
 #include "common/core/error.h"
 #include "common/fifos/channel_machine.h"
 #include "common/fifos/dealer.h"
-#include "common/os/fd.h"
 #include "common/plan/fifos.h"
+#include "launcher/agent/fifo_sink.h"
 #include "launcher/agent/fifo_source.h"
 
 namespace sml::agent {
@@ -25,42 +23,6 @@ struct FifoFeed {
   std::string platform_folder;       // where the platform's FIFOs are, for a channel that we do not feed
   std::vector<std::string> folders;  // of each reader's FIFOs
   std::vector<std::string> readers;  // for messages: "rank 3"
-};
-
-// The FIFOs of one reader, one after the other: FOLDER/CHANNEL_EPOCH.
-class FifoSink {
- public:
-  FifoSink(const std::string& folder, const std::string& channel) : base_(folder + "/" + channel + "_") {}
-
-  // Makes the FIFO of an epoch; one that is there stays.
-  Result<void> make(std::uint32_t epoch) const;
-  // The reader of this epoch is awaited; look() tells whether it is there now.
-  void await(std::uint32_t epoch);
-  Result<bool> look();
-  bool awaiting() const { return awaiting_; }
-  // `bytes` must stay until write().
-  void add(std::string_view bytes);
-  enum class Written : std::uint8_t { All, Some, NoReader };
-  Written write();
-  void finish() { finishing_ = true; }  // nothing more is added
-  bool finished() const { return finishing_ && fd_ && pending() == 0; }
-  void close();  // removes the FIFO; what has not been written is lost
-  int fd() const { return fd_.get(); }
-  std::size_t pending() const { return backlog_.size() - sent_ + listed_size_; }
-
- private:
-  void forget();
-  bool write_listed();
-  void keep_listed(std::size_t written);
-  std::string base_;
-  std::uint32_t epoch_ = 0;
-  bool awaiting_ = false;
-  bool finishing_ = false;
-  os::UniqueFd fd_;
-  std::string backlog_;
-  std::size_t sent_ = 0;         // of backlog_
-  std::vector<iovec> listed_;    // what has been added and not copied; comes behind the backlog
-  std::size_t listed_size_ = 0;  // bytes
 };
 
 // One channel: its source, its machine, its dealer and its sinks. `feed` outlives it.
