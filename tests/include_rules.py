@@ -123,6 +123,8 @@ def judge_library(path, name):
 
 
 def judge(top, path, quoted, angled):
+    if (quoted or angled).endswith((".cc", ".c")):
+        return "a source is compiled, not included"
     if quoted is None and not (top / angled).is_file():
         return judge_library(path, angled)
     if quoted is None:
@@ -200,6 +202,7 @@ def self_test():
         "launcher/run/c.cc": ("#include <common/core/a.h>\n", 'with "..."'),
         "launcher/run/d.cc": ("#include <zmq/zmq.hpp>\n", "neither"),
         "launcher/run/e.cc": ("#include <catch2/catch.hpp>\n", "catch2 is for tests"),
+        "launcher/run/f.cc": ('#include "launcher/run/e.cc"\n', "not included"),
         "launcher/new/a.h": ("", "no row"),
     }
     with tempfile.TemporaryDirectory() as name:
