@@ -45,7 +45,9 @@ Result<void> Dealer::give(std::string_view bytes) {
       std::string_view& last = shares_.back().bytes;
       last = std::string_view(last.data(), last.size() + bytes.size());
     } else {
-      shares_.emplace_back(reader_, bytes);  // in its place: one that is copied there waits for its own parts
+      Share& share = shares_.emplace_back();  // in its place: one that is copied there waits for its own parts
+      share.reader = reader_;
+      share.bytes = bytes;
     }
     return {};
   }

@@ -14,7 +14,7 @@ namespace sml::fifos {
 
 // Bytes of the stream, or of the dealer: valid until it is called again.
 struct Share {
-  std::uint32_t reader;
+  std::uint32_t reader = 0;
   std::string_view bytes;
 };
 
