@@ -2,10 +2,12 @@
 """Checks who includes whom: tests/include_rules.py [--self-test] [TOP]
 
 Each folder may include itself, the standard library, the system's own headers, and what its row allows; in CMakeLists.txt
-it is a library that is linked with the same rooms, and no rooms include each other in a circle. Prints FILE:LINE, the
-offending include and the rule; exits 1 when there is any.
+it is a library that is linked with the same rooms, and no rooms include each other in a circle. What a file uses of the
+headers that are precompiled, it includes, or a header of ours that it includes does: no build would notice. Prints
+FILE:LINE, the offending include and the rule; exits 1 when there is any.
 """
 import collections
+import functools
 import pathlib
 import re
 import sys
@@ -80,6 +82,28 @@ LIBRARIES = {  # first words of an include → library
 SYSTEM = re.compile(r"[a-z0-9_]+(\.h)?|(sys|linux|arpa|net|netinet|asm|sanitizer)/[a-z0-9_]+\.h")
 INCLUDE = re.compile(r'^\s*#\s*include\s*(?:"([^"]+)"|<([^>]+)>)')
 HAS_INCLUDE = re.compile(r'__has_include\s*\(\s*(?:"([^"]+)"|<([^>]+)>)')
+# Of the precompiled headers: what shows that one is used.
+NAMES = {header: re.compile(rf"\bstd::(?:{words})") for header, words in {
+    "algorithm": r"(?:ranges::)?(?:adjacent_find|all_of|any_of|binary_search|clamp|copy|copy_if|copy_n|count|count_if|equal|"
+                 r"equal_range|fill|fill_n|find|find_end|find_if|find_if_not|for_each|generate|includes|is_sorted|"
+                 r"lexicographical_compare|lower_bound|max|max_element|merge|min|min_element|minmax|mismatch|none_of|"
+                 r"nth_element|partial_sort|partition|remove_if|replace|reverse|rotate|search|set_difference|"
+                 r"set_intersection|set_union|shuffle|sort|stable_partition|stable_sort|swap_ranges|transform|unique|"
+                 r"upper_bound)\(",
+    "array": r"array\b",
+    "chrono": r"chrono\b",
+    "functional": r"(?:bind_front|cref|function|greater|hash|invoke|less|not_fn|plus|ref|reference_wrapper)\b",
+    "map": r"(?:map|multimap)\b",
+    "memory": r"(?:enable_shared_from_this|make_shared|make_unique|shared_ptr|unique_ptr|weak_ptr)\b",
+    "optional": r"(?:make_optional|nullopt|optional)\b",
+    "set": r"(?:multiset|set)\b",
+    "span": r"(?:as_bytes|as_writable_bytes|span)\b",
+    "string": r"(?:basic_string|getline|stoi|stoul|string|to_string|wstring)\b",
+    "string_view": r"string_view\b",
+    "variant": r"(?:get_if|holds_alternative|monostate|variant|visit)\b",
+    "vector": r"vector\b",
+}.items()}
+NO_CODE = re.compile(r'//.*|"(?:\\.|[^"\\\n])*"')
 
 
 def folder_of(path):
@@ -132,6 +156,34 @@ def judge(top, path, quoted, angled):
     return judge_ours(top, path, quoted) or (None if (top / quoted).is_file() else judge_library(path, quoted))
 
 
+@functools.lru_cache(maxsize=None)
+def includes_of(file):
+    return [match.groups() for match in map(INCLUDE.match, file.read_text(errors="replace").splitlines()) if match]
+
+
+def included(top, path, seen):
+    """What a file includes, itself or by headers of ours but those in `seen`."""
+    names = set()
+    for quoted, angled in includes_of(top / path):
+        if angled:
+            names.add(angled)
+        elif quoted not in seen and (top / quoted).is_file():
+            seen.add(quoted)
+            names |= included(top, quoted, seen)
+    return names
+
+
+def check_names(top, path, lines):
+    """The precompiled headers that a file uses without including them, where it does so first."""
+    there, found = included(top, path, {path}), {}
+    for number, line in enumerate(lines, 1):
+        code = NO_CODE.sub("", line)
+        for header in NAMES:
+            if header not in there and header not in found and "std::" in code and NAMES[header].search(code):
+                found[header] = (path, number, f"<{header}>", "is used and not included")
+    return list(found.values())
+
+
 def check(top):
     """All violations: (path, line number, included name, rule)."""
     found = []
@@ -143,7 +195,10 @@ def check(top):
             if folder_of(path) is None:
                 found.append((path, 1, "", "this folder has no row in tests/include_rules.py"))
                 continue
-            for number, line in enumerate(file.read_text(errors="replace").splitlines(), 1):
+            lines = file.read_text(errors="replace").splitlines()
+            if folder != "tests" and file.suffix != ".c":
+                found += check_names(top, path, lines)
+            for number, line in enumerate(lines, 1):
                 for match in filter(None, (INCLUDE.match(line), HAS_INCLUDE.search(line))):
                     rule = judge(top, path, *match.groups())
                     if rule:
@@ -152,6 +207,7 @@ def check(top):
 
 
 ROOM = re.compile(r"^sml_room\(([^)]*)\)", re.M)
+PRECOMPILED = re.compile(r"target_precompile_headers\(\S+ PRIVATE ([^)$]*)")
 LIST = re.compile(r"^set\((\w+) ([^)]*)\)", re.M)
 
 
@@ -159,6 +215,9 @@ def check_rooms(text):
     """The same for the rooms of a CMakeLists.txt: each linked as its row says."""
     lists = {name: words.split() for name, words in LIST.findall(text)}
     found, seen = [], set()
+    for header in re.findall(r"<(\w+)>", " ".join(PRECOMPILED.findall(text))):
+        if header not in NAMES:
+            found.append(("CMakeLists.txt", 1, f"<{header}>", "is precompiled, and NAMES in tests/include_rules.py lacks it"))
     for match in ROOM.finditer(text):
         words = [w for word in match.group(1).split() for w in lists.get(word.strip("${}"), [word])]
         folder, number = words[0], text.count("\n", 0, match.start()) + 1
@@ -181,7 +240,8 @@ def self_test():
         "launcher/ssh/a.cc": "#include <libssh/libssh.h>\n",
         "launcher/agent/a.h": '#include "common/wire/a.h"\n',
         "common/wire/a.h": '#  include "common/plan/b.h"\n',
-        "common/plan/b.h": "",
+        "common/plan/b.h": "#include <vector>\nstd::vector<int> none();\n",
+        "common/plan/b.cc": '#include "common/plan/b.h"\nstd::vector<int> none() { return {}; }  // not std::map\n',
         "tests/unit/a_test.cc": '#include "launcher/agent/a.h"\n#include "tests/support/catch.h"\n',
         "tests/support/catch.h": "#if __has_include(<catch2/catch_all.hpp>)\n#include <catch2/catch.hpp>\n#endif\n",
     }
@@ -203,6 +263,7 @@ def self_test():
         "launcher/run/d.cc": ("#include <zmq/zmq.hpp>\n", "neither"),
         "launcher/run/e.cc": ("#include <catch2/catch.hpp>\n", "catch2 is for tests"),
         "launcher/run/f.cc": ('#include "launcher/run/e.cc"\n', "not included"),
+        "common/plan/f.cc": ('#include "common/core/a.h"\nstd::optional<int> none();\n', "used and not included"),
         "launcher/new/a.h": ("", "no row"),
     }
     with tempfile.TemporaryDirectory() as name:
@@ -218,7 +279,7 @@ def self_test():
             errors.append(f"{path} should be refused for '{words}', once: {rows}")
     rooms = (pathlib.Path(__file__).parent.parent / "CMakeLists.txt").read_text()
     for old, new in (("sml_room(common/wire common/core common/plan)", "sml_room(common/wire common/core)"),
-                     ("sml_room(common/core)\n", ""), ("sml_room(common/plan common/core)", "sml_room(common/plan common/os)")):
+                     ("sml_room(common/core)\n", ""), ("<variant> <vector>", "<deque> <vector>"), ("sml_room(common/plan common/core)", "sml_room(common/plan common/os)")):
         if old not in rooms or not check_rooms(rooms.replace(old, new)):
             errors.append(f"CMakeLists.txt should be refused with '{new}' for '{old}'")
     print("\n".join(errors) or f"include_rules: self-test: {len(bad)} violations seen")

@@ -1,5 +1,6 @@
 #include "common/os/oom_watch.h"
 
+#include <algorithm>
 #include <charconv>
 
 #include "common/os/cgroup.h"

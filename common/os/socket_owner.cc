@@ -1,5 +1,6 @@
 #include "common/os/socket_owner.h"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cstring>

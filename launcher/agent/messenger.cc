@@ -1,5 +1,6 @@
 #include "launcher/agent/messenger.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <ctime>

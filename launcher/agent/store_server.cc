@@ -1,5 +1,6 @@
 #include "launcher/agent/store_server.h"
 
+#include <algorithm>
 #include <cerrno>
 
 #include <netinet/in.h>

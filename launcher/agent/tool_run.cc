@@ -1,5 +1,6 @@
 #include "launcher/agent/tool_run.h"
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <csignal>

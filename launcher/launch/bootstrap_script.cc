@@ -1,5 +1,7 @@
 #include "launcher/launch/bootstrap_script.h"
 
+#include <algorithm>
+
 namespace sml::launch {
 
 namespace {

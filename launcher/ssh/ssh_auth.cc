@@ -1,5 +1,6 @@
 #include "launcher/ssh/ssh_auth.h"
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <csignal>
