@@ -2,9 +2,10 @@
 """Checks who includes whom: tests/include_rules.py [--self-test] [TOP]
 
 Each folder may include itself, the standard library, the system's own headers, and what its row allows; in CMakeLists.txt
-it is a library that is linked with the same rooms, and no rooms include each other in a circle. What a file uses of the
-headers that are precompiled, it includes, or a header of ours that it includes does: no build would notice. Prints
-FILE:LINE, the offending include and the rule; exits 1 when there is any.
+it is a library that is linked with the same rooms, and no rooms include each other in a circle. What a file outside tests
+uses of the headers that are precompiled, it includes, or a header of ours that it includes does: no build would notice.
+Nor would clang-tidy see a namespace's other name that nobody uses, as it looks at several sources in one. Prints FILE:LINE,
+the offending include and the rule; exits 1 when there is any.
 """
 import collections
 import functools
@@ -103,6 +104,7 @@ NAMES = {header: re.compile(rf"\bstd::(?:{words})") for header, words in {
     "variant": r"(?:get_if|holds_alternative|monostate|variant|visit)\b",
     "vector": r"vector\b",
 }.items()}
+ALIAS = re.compile(r"^\s*namespace (\w+) = ")
 NO_CODE = re.compile(r'//.*|"(?:\\.|[^"\\\n])*"')
 
 
@@ -184,6 +186,14 @@ def check_names(top, path, lines):
     return list(found.values())
 
 
+def check_aliases(path, lines):
+    """The other names of namespaces that a source gives and does not use."""
+    text = "\n".join(NO_CODE.sub("", line) for line in lines)
+    names = [(number, match.group(1)) for number, match in enumerate(map(ALIAS.match, lines), 1) if match]
+    return [(path, number, name, "this namespace's other name is not used") for number, name in names
+            if not re.search(rf"\b{name}::", text)]
+
+
 def check(top):
     """All violations: (path, line number, included name, rule)."""
     found = []
@@ -198,6 +208,8 @@ def check(top):
             lines = file.read_text(errors="replace").splitlines()
             if folder != "tests" and file.suffix != ".c":
                 found += check_names(top, path, lines)
+            if file.suffix == ".cc":
+                found += check_aliases(path, lines)
             for number, line in enumerate(lines, 1):
                 for match in filter(None, (INCLUDE.match(line), HAS_INCLUDE.search(line))):
                     rule = judge(top, path, *match.groups())
@@ -239,6 +251,7 @@ def self_test():
         "common/os/child.cc": "#include <boost/process/v2.hpp>\n#include <boost/asio.hpp>\n",
         "launcher/ssh/a.cc": "#include <libssh/libssh.h>\n",
         "launcher/agent/a.h": '#include "common/wire/a.h"\n',
+        "common/plan/h.cc": "namespace other = used;\nint one = other::one;\n",
         "common/wire/a.h": '#  include "common/plan/b.h"\n',
         "common/plan/b.h": "#include <vector>\nstd::vector<int> none();\n",
         "common/plan/b.cc": '#include "common/plan/b.h"\nstd::vector<int> none() { return {}; }  // not std::map\n',
@@ -264,6 +277,7 @@ def self_test():
         "launcher/run/e.cc": ("#include <catch2/catch.hpp>\n", "catch2 is for tests"),
         "launcher/run/f.cc": ('#include "launcher/run/e.cc"\n', "not included"),
         "common/plan/f.cc": ('#include "common/core/a.h"\nstd::optional<int> none();\n', "used and not included"),
+        "common/plan/g.cc": ("namespace chrono = unused;", "is not used"),
         "launcher/new/a.h": ("", "no row"),
     }
     with tempfile.TemporaryDirectory() as name:
@@ -279,7 +293,8 @@ def self_test():
             errors.append(f"{path} should be refused for '{words}', once: {rows}")
     rooms = (pathlib.Path(__file__).parent.parent / "CMakeLists.txt").read_text()
     for old, new in (("sml_room(common/wire common/core common/plan)", "sml_room(common/wire common/core)"),
-                     ("sml_room(common/core)\n", ""), ("<variant> <vector>", "<deque> <vector>"), ("sml_room(common/plan common/core)", "sml_room(common/plan common/os)")):
+                     ("sml_room(common/core)\n", ""), ("<variant> <vector>", "<deque> <vector>"),
+                     ("sml_room(common/plan common/core)", "sml_room(common/plan common/os)")):
         if old not in rooms or not check_rooms(rooms.replace(old, new)):
             errors.append(f"CMakeLists.txt should be refused with '{new}' for '{old}'")
     print("\n".join(errors) or f"include_rules: self-test: {len(bad)} violations seen")
