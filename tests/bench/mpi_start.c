@@ -2,7 +2,7 @@
  * nanoseconds of CLOCK_MONOTONIC, which all hosts of a testbed share. Then it ends the job by MPI_Abort: MPI_Finalize
  * of MPICH 4.0 with UCX over TCP may hang, under any launcher. "bare": without MPI, each says it for itself. "meet":
  * without MPI either, but each has met all others by words of PMI-1 as MPICH's MPI_Init says them, with a card of each.
- * "fences": so, and then FENCES times more, each with a new card; "began" is before the first of these, "past" after the
+ * "fences N": so, and then N times more, each with a new card; "began" is before the first of these, "past" after the
  * last. */
 #include <mpi.h>
 #include <stdio.h>
@@ -10,8 +10,6 @@
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
-
-enum { FENCES = 50 };
 
 static long long now(void) {
   struct timespec at;
@@ -98,7 +96,7 @@ int main(int count, char** words) {
     return 0;
   }
   if (count > 1 && strcmp(words[1], "meet") == 0) return alone(0);
-  if (count > 1 && strcmp(words[1], "fences") == 0) return alone(FENCES);
+  if (count > 2 && strcmp(words[1], "fences") == 0) return alone(atoi(words[2]));
   int size = 0, rank = 0;
   MPI_Init(&count, &words);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
