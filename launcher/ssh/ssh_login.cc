@@ -85,13 +85,16 @@ class Login {
   Result<void> connect_with_patience() {
     start_phase();
     Duration pause = kFirstPause;
+    std::optional<Error> drop;  // says more than that time ran out in the attempt after it
     for (int attempt = 1;; ++attempt) {
       dropped_ = false;
       auto connected = connect_once();
-      if (connected || !dropped_) return connected;
+      if (connected) return connected;
+      if (!dropped_) return drop && connected.error().kind() == ErrorKind::Timeout ? overloaded(*drop) : connected;
+      drop = std::move(connected).error();
       const TimePoint next = std::min(deadline_, Clock::now() + jittered(pause));
       const bool last = attempt == kAttempts || next == deadline_;
-      if (last || net::wait_for(-1, 0, next, cancel_) == net::Waited::Cancelled) return overloaded(connected.error());
+      if (last || net::wait_for(-1, 0, next, cancel_) == net::Waited::Cancelled) return overloaded(*drop);
       pause *= 2;
     }
   }

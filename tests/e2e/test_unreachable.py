@@ -167,15 +167,27 @@ class Networks(Faults):
             self.bed.kill("algo-4")
             self.bed.start("algo-4")
 
-    def test_something_else_answers_on_the_port(self):
-        server = ("import socket; l = socket.create_server(('', 2298)); print('ready', flush=True)\n"
-                  "while True: c = l.accept()[0]; c.recv(100); c.send(b'HTTP/1.1 400 Bad Request\\r\\n\\r\\n'); c.close()")
+    def said_of(self, server, timeout):
+        """What is said of algo-2 where `server`, which prints ready, has port 2298 there in place of sshd."""
         with self.bed.popen("algo-2", [PYTHON, "-c", server]) as p:
             p.read_until("ready")
-            done = self.job("-p", "2298", "--connect-timeout", "3s", hosts="algo-2")
+            done = self.job("-p", "2298", "--connect-timeout", timeout, hosts="algo-2")
             p.kill_group()
         self.assert_status(done, 125)
-        self.assertRegex("\n".join(complaints(done)), r"(?m)^algo-2: .*(no ssh server|closed by the host before|broke before)")
+        return "\n".join(complaints(done))
+
+    def test_something_else_answers_on_the_port(self):
+        said = self.said_of("import socket; l = socket.create_server(('', 2298)); print('ready', flush=True)\n"
+                            "while True: c = l.accept()[0]; c.recv(100); "
+                            "c.send(b'HTTP/1.1 400 Bad Request\\r\\n\\r\\n'); c.close()", "3s")
+        self.assertRegex(said, r"(?m)^algo-2: .*(no ssh server|closed by the host before|broke before)")
+
+    def test_time_runs_out_after_connections_were_dropped(self):
+        said = self.said_of("import socket; l = socket.create_server(('', 2298)); print('ready', flush=True)\n"
+                            "for _ in range(2): c = l.accept()[0]; c.recv(100); c.close()\n"
+                            "c = l.accept()[0]; c.recv(1 << 20); c.recv(1 << 20)", "2s")
+        self.assertRegex(said, r"(?m)^algo-2: .*(closed by the host before|broke before)")
+        self.assertIn("--ssh-port", said)
 
     def test_one_kind_of_fault_does_not_hide_another(self):
         self.edit("algo-3", "/home/root/.ssh/authorized_keys", lambda _: "")
