@@ -126,6 +126,18 @@ def sh(bed, host, script, *args, check=True, **kw):
     return done.stdout
 
 
+def destroy_sockets(bed, host, port, around="{}"):
+    """As a system does that gives connections up: its end of those with that port is gone, and the other end is told so,
+    unless `around` the command there is no way. Answers a line for each; none where the kernel cannot do it, too."""
+    return sh(bed, host, around.format(f"ss -HtK 'sport = :{port} or dport = :{port}'"))
+
+
+def reset_connection(test, host, port, around="{}"):
+    """The same to one that is there, or is being made again."""
+    gone = poll(lambda: destroy_sockets(test.bed, host, port, around), 10)
+    test.assertTrue(gone, f"{host}: no connection with port {port}, or a kernel without INET_DIAG_DESTROY")
+
+
 def forget_agents(bed):
     for host in [*bed.names(), "head"]:
         for user in ("root", "tester"):

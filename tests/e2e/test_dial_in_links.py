@@ -2,7 +2,7 @@
 import subprocess
 
 from harness import PYTHON, patience, poll
-from jobs import BLOCK, LINES, Output, heartbeat, sh
+from jobs import BLOCK, LINES, Output, destroy_sockets, heartbeat, reset_connection, sh
 from test_dial_in import PORT, NoSsh
 
 AGAIN = "host-1: the connection to it had broken, and has been made again"
@@ -12,10 +12,7 @@ class Links(NoSsh):
     hosts = 2
 
     def reset(self, place, around="{}"):
-        """Its end of the connection is gone, and the other end is told so, unless `around` the command there is no way."""
-        command = around.format(f"ss -K 'sport = :{PORT} or dport = :{PORT}' 2>&1 || echo unsupported")
-        if "unsupported" in sh(self.bed, f"algo-{place + 1}", command):
-            self.skipTest("this kernel destroys no sockets")
+        reset_connection(self, f"algo-{place + 1}", PORT, around)
 
     def cut(self):
         self.addCleanup(self.bed.heal, "algo-2")
@@ -64,7 +61,7 @@ class Links(NoSsh):
         for turn in range(6):
             def disturb(read, turn=turn):
                 read(20 * BLOCK)
-                self.reset(turn % 2)
+                destroy_sockets(self.bed, f"algo-{turn % 2 + 1}", PORT)
             self.run_with(disturb, 20, status=7)
 
     def running_after_a_reset(self, *options):
