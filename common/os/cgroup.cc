@@ -38,6 +38,10 @@ bool is_name_of_ours(std::string_view path) {
          path.size() - name == kName.size() + kPattern.size();
 }
 
+bool is_path_of_ours(std::string_view path) {
+  return path.starts_with(kMounts[0]) && path.find("/..") == std::string_view::npos && is_name_of_ours(path);
+}
+
 std::vector<std::string> groups_in(const std::string& group) {
   std::vector<std::string> out;
   const std::unique_ptr<DIR, int (*)(DIR*)> folder(::opendir(group.c_str()), ::closedir);
@@ -129,13 +133,13 @@ std::string Cgroup::current() {
 }
 
 std::optional<Cgroup> Cgroup::take_over(const std::string& path) {
-  if (!path.starts_with(kMounts[0]) || path.find("/..") != std::string::npos || !is_name_of_ours(path)) {
-    return std::nullopt;
-  }
+  if (!is_path_of_ours(path)) return std::nullopt;
   UniqueFd directory = lock_group(path);
   if (!directory) return std::nullopt;
   return Cgroup(path.substr(0, path.rfind('/')), path, std::move(directory));
 }
+
+bool Cgroup::exists(const std::string& path) { return is_path_of_ours(path) && ::access(path.c_str(), F_OK) == 0; }
 
 std::vector<pid_t> Cgroup::processes() const {
   const std::string text = read_small_file(path_ + "/cgroup.procs");

@@ -34,6 +34,8 @@ class Cgroup {
   // A group that make() made and whose makers are dead; `path` is what current() told one of them. Nothing while one of
   // them lives, or when it is gone or no group of ours.
   static std::optional<Cgroup> take_over(const std::string& path);
+  // Whether there is a group of ours, whoever has it.
+  static bool exists(const std::string& path);
 
   Cgroup(Cgroup&&) noexcept = default;
   Cgroup& operator=(Cgroup&&) = delete;

@@ -150,7 +150,7 @@ void Agent::greet(const wire::Hello& m) {
   link_.grant(m.credit);
   link_.send(wire::HelloAck{.version = wire::kProtocolVersion,
                             .build_id = SML_VERSION,
-                            .pid = ::getpid(),
+                            .pids = {.agent = ::getpid(), .guardian = guardian_, .keeper = pact_.keeper},
                             .now_ns = nanoseconds(Clock::now()),
                             .addresses = own_addresses(),
                             .machine = os::machine_identity(),

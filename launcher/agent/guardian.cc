@@ -140,7 +140,7 @@ int guard(const std::function<int(Pact&, const ScratchFolder&)>& serve) {
   std::optional<os::Cgroup> cgroup = os::Cgroup::make();
   const pid_t child = ::fork();
   if (child < 0) return 1;
-  if (child != 0) return watch("sml-run-keeper", child, pact, cgroup);
+  if (child != 0) return watch(kKeeperName, child, pact, cgroup);
 
   os::become_subreaper();
   const pid_t guardian = ::getpid();
@@ -148,7 +148,7 @@ int guard(const std::function<int(Pact&, const ScratchFolder&)>& serve) {
   if (agent < 0) return 1;
   if (agent != 0) {
     pact.agent = agent;
-    return watch("sml-run-guard", agent, pact, cgroup);
+    return watch(kGuardianName, agent, pact, cgroup);
   }
   pact.agent = ::getpid();
   ::sigprocmask(SIG_SETMASK, &before, nullptr);

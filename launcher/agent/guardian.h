@@ -21,6 +21,10 @@ struct Pact {
 // What the agent gets when its parent has died: whether another watches now is for getppid() to say.
 inline constexpr int kParentDied = SIGUSR1;
 
+// What they are called in the list of processes.
+inline constexpr const char* kKeeperName = "sml-run-keeper";
+inline constexpr const char* kGuardianName = "sml-run-guard";
+
 // Forks twice: this process becomes the keeper, its child the guardian, and that one's child goes on as the agent:
 // `serve` is called there, and its result is the child's exit status. The two, which hold no descriptor of the agent's
 // and do nothing but wait, answer that status when the agent has left.

@@ -87,7 +87,7 @@ wire::Hello LastingLink::greet(wire::Hello hello) {
 
 void LastingLink::agree(const wire::HelloAck& ack) {
   if (counts_ && !ack.door.empty()) {
-    place_ = {ack.door, ack.pid};
+    place_ = {ack.door, ack.pids.agent};
     return;
   }
   counts_ = false;

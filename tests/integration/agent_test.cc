@@ -57,7 +57,7 @@ TEST_CASE("agent: two workers from start to end") {
   launcher.send(Launcher::hello());
   const auto ack = launcher.await<wire::HelloAck>();
   CHECK(ack.version == wire::kProtocolVersion);
-  CHECK(ack.pid == launcher.agent());
+  CHECK(ack.pids.agent == launcher.agent());
   CHECK(ack.now_ns > 0);
   for (const std::string& address : ack.addresses) CHECK_FALSE(address.starts_with("127."));
   launcher.send(Launcher::plan({{"sh", "-c", "echo out; echo err >&2; exit 3"}, {"sh", "-c", "printf 'no end'"}}));

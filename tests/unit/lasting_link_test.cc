@@ -32,7 +32,7 @@ struct Stage final : TransportEvents {
     hello.heartbeat_timeout_ms = 30'000;
     secret = link->greet(hello).return_secret;
     wire::HelloAck ack;
-    ack.pid = 17;
+    ack.pids.agent = 17;
     ack.door = "door";
     link->agree(ack);
   }
