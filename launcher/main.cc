@@ -386,7 +386,9 @@ int obey(const std::string& called, const std::vector<std::string>& arguments, s
   if (is_control_line(called, arguments)) return speak_to_jobs(arguments);
   os::serve_as_init();
   ThisHost here = this_host(environment);
-  here.sharded_folders = [here] { return sagemaker::sharded_folders(here.environment, {here.read_file, here.exists}); };
+  here.sharded_folders = [environment = here.environment, read_file = here.read_file, exists = here.exists] {
+    return sagemaker::sharded_folders(environment, {read_file, exists});
+  };
   forget_variable(environment.data(), std::string(kSecretVariable));
   auto parsed = parse_command_line(
       arguments, {.environment = here.environment,

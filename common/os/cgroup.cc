@@ -1,6 +1,7 @@
 #include "common/os/cgroup.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <csignal>
 #include <cstdlib>
 #include <memory>
@@ -55,7 +56,7 @@ std::vector<std::string> groups_in(const std::string& group) {
 // Groups can only be removed from the innermost outwards; their files cannot be removed, and need not be. The kernel
 // keeps those that have processes.
 void remove_groups(const std::string& group) {
-  if (::rmdir(group.c_str()) == 0) return;
+  if (::rmdir(group.c_str()) == 0 || errno == ENOENT) return;
   for (const std::string& inner : groups_in(group)) remove_groups(inner);
   ::rmdir(group.c_str());
 }

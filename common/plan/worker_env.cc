@@ -295,9 +295,14 @@ constexpr std::array kSetByLaunchers{
     NamePattern{"JAX_NUM_PROCESSES"},
 };
 
+// Each variable is compared with each row, and few of them begin alike.
 template <std::size_t N>
 bool any_matches(const std::array<NamePattern, N>& patterns, std::string_view name) {
-  return std::any_of(patterns.begin(), patterns.end(), [&](const NamePattern& p) { return p.matches(name); });
+  if (name.empty()) return false;
+  const char first = *name.data();
+  return std::any_of(patterns.begin(), patterns.end(), [&](const NamePattern& p) {
+    return (p.match == Match::Suffix || *p.text.data() == first) && p.matches(name);
+  });
 }
 
 std::string entry(std::string_view name, std::string_view value) {
@@ -358,8 +363,10 @@ std::string_view value_of(std::string_view entry) {
 }
 
 const std::string* find_variable(std::span<const std::string> environment, std::string_view name) {
-  const auto found =
-      std::find_if(environment.rbegin(), environment.rend(), [&](const std::string& e) { return name_of(e) == name; });
+  const auto has_the_name = [name](const std::string& e) {
+    return e.starts_with(name) && (e.size() == name.size() || e[name.size()] == '=');
+  };
+  const auto found = std::find_if(environment.rbegin(), environment.rend(), has_the_name);
   return found == environment.rend() ? nullptr : &*found;
 }
 

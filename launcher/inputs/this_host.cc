@@ -13,6 +13,8 @@
 #include <array>
 #include <cerrno>
 #include <chrono>
+#include <cstdlib>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -166,8 +168,8 @@ bool same_file(const std::string& a, const std::string& b) {
 // As the shell calls it where that is true: behind a link such as /home → /data/home the name with the link is the one
 // that other hosts know too.
 std::string working_directory(const plan::Environment& environment) {
-  std::vector<char> buffer(1 << 16);
-  const char* real = ::getcwd(buffer.data(), buffer.size());
+  const std::unique_ptr<char, void (*)(void*)> real_path(::getcwd(nullptr, 0), std::free);  // GNU's: as long as it is
+  const char* real = real_path.get();
   if (real == nullptr || real[0] != '/') return {};
   const std::string logical(variable(environment, "PWD").value_or(""));
   const bool plain = logical.starts_with('/') && logical.find("/.") == std::string::npos;
@@ -199,20 +201,19 @@ ThisHost this_host(std::span<const char* const> environment) {
   for (const char* entry : environment) {
     if (entry != nullptr) here.environment.emplace_back(entry);
   }
+  const auto shared = std::make_shared<const plan::Environment>(here.environment);
   here.unix_time = std::time(nullptr);
   here.read_file = read_file;
   here.read_secret = read_secret_file;
   here.exists = exists;
   here.others_can = others_can;
-  here.output_of = [environment = here.environment](const std::vector<std::string>& words) {
-    return output_of(words, environment);
+  here.output_of = [shared](const std::vector<std::string>& words) { return output_of(words, *shared); };
+  here.count_gpus = [shared] {
+    const std::string listing = output_of({"nvidia-smi", "-L"}, *shared);
+    return visible_gpus(gpus_in_listing(listing), variable(*shared, "CUDA_VISIBLE_DEVICES"));
   };
-  here.count_gpus = [environment = here.environment] {
-    const std::string listing = output_of({"nvidia-smi", "-L"}, environment);
-    return visible_gpus(gpus_in_listing(listing), variable(environment, "CUDA_VISIBLE_DEVICES"));
-  };
-  here.count_neuron_cores = [environment = here.environment] {
-    return neuron_cores_in_listing(output_of({"neuron-ls", "--json-output"}, environment));
+  here.count_neuron_cores = [shared] {
+    return neuron_cores_in_listing(output_of({"neuron-ls", "--json-output"}, *shared));
   };
   here.count_cpus = count_cpus;
   here.cpu_topology = [] {
@@ -222,7 +223,7 @@ ThisHost this_host(std::span<const char* const> environment) {
   here.host_name = host_name();
   here.working_directory = working_directory(here.environment);
   // Only when asked for: who we are may be known to a server far away.
-  here.config_folder = [environment = here.environment] { return config_folder(environment); };
+  here.config_folder = [shared] { return config_folder(*shared); };
   here.job_id = new_job_id();
   return here;
 }

@@ -515,6 +515,16 @@ std::vector<string_view> words_of(string_view text) {
   return out;
 }
 
+// Each word of a command line is compared with each row, so no list is made.
+bool has_word(string_view text, string_view word) {
+  if (word.empty() || word.find(' ') != string_view::npos) return false;
+  for (std::size_t at = text.find(word); at != string_view::npos; at = text.find(word, at + 1)) {
+    const std::size_t end = at + word.size();
+    if ((at == 0 || text[at - 1] == ' ') && (end == text.size() || text[end] == ' ')) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 const std::vector<OptionGroup>& option_groups() {
@@ -563,8 +573,7 @@ string_view main_spelling(const OptionRow& row) { return row.spellings.substr(0,
 const OptionRow* find_row(string_view spelling) {
   const OptionRow* found = nullptr;
   for_each_row([&](const OptionRow& row) {
-    const std::vector<string_view> known = spellings_of(row);
-    if (std::find(known.begin(), known.end(), spelling) != known.end()) found = &row;
+    if (has_word(row.spellings, spelling)) found = &row;
   });
   return found;
 }
