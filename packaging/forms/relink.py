@@ -49,18 +49,23 @@ echo "relink: made sml-run and sml-run-agent"
 """
 
 
+LINKER_SCRIPT = "-Wl,-T,"
+
+
 def place_of(word):
     """Where a part of the link command lies in the archive; "" where it is the user's, or made by the script."""
     name = pathlib.PurePosixPath(word).name
     if name in ("libssh.a", "libsml_agent_image.a"):
         return ""
+    if word.startswith(LINKER_SCRIPT):
+        return name
     if word.startswith("/"):
         return f"lib/{name}"
     return "ours/" + re.sub("^CMakeFiles/(.*)[.]dir/.*/", r"\1-", word)
 
 
 def is_part(word):
-    return word.endswith((".a", ".o"))
+    return word.endswith((".a", ".o")) or word.startswith(LINKER_SCRIPT)
 
 
 def spoken(command):
@@ -73,7 +78,8 @@ def spoken(command):
         elif name == "libsml_agent_image.a":
             words.append(name)
         else:
-            words.append(place_of(word) if is_part(word) else word)
+            option = LINKER_SCRIPT if word.startswith(LINKER_SCRIPT) else ""
+            words.append(option + place_of(word) if is_part(word) else word)
     return " ".join(words)
 
 
@@ -82,7 +88,8 @@ def write(release):
     commands = {program: components.link_command(release.build, program) for program in components.PROGRAMS}
     files = {}
     for word in (word for command in commands.values() for word in command if is_part(word) and place_of(word)):
-        files[place_of(word)] = rel.File(f"{stem}/{place_of(word)}", (release.build / word).read_bytes(), 0o644)
+        part = release.build / word.removeprefix(LINKER_SCRIPT)
+        files[place_of(word)] = rel.File(f"{stem}/{place_of(word)}", part.read_bytes(), 0o644)
     script = SCRIPT.replace("@AGENT@", spoken(commands["sml-run-agent"])).replace("@PROGRAM@", spoken(commands["sml-run"]))
     made = list(files.values())
     made.append(rel.File(f"{stem}/relink", script.encode(), 0o755))
