@@ -35,6 +35,13 @@ Result<UniqueFd> open_dev_null() {
   return fd;
 }
 
+Result<UniqueFd> open_empty_input() {
+  if (Result<UniqueFd> null = open_dev_null()) return null;
+  Result<Pipe> pipe = make_pipe();
+  if (!pipe) return pipe.error();
+  return std::move(pipe->read);
+}
+
 void ensure_standard_descriptors() {
   for (int fd = 0; fd <= 2; ++fd) {
     if (::fcntl(fd, F_GETFD) >= 0 || errno != EBADF) continue;

@@ -47,6 +47,9 @@ Result<std::array<UniqueFd, 2>> make_socketpair();
 
 Result<UniqueFd> open_dev_null();
 
+// For a program that is to read nothing: /dev/null, or a pipe at its end where there is none, as in an empty root.
+Result<UniqueFd> open_empty_input();
+
 // 0, 1 and 2 are open afterwards (on /dev/null where they were closed), so that no descriptor of ours gets their
 // number.
 void ensure_standard_descriptors();

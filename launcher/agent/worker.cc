@@ -49,7 +49,7 @@ void Worker::spawn(const Surroundings& surroundings) {
                                            .argv = surroundings.argv,
                                            .environment = surroundings.environment,
                                            .working_directory = surroundings.working_directory,
-                                           .stdin_fd = in->read ? in->read.get() : surroundings.dev_null,
+                                           .stdin_fd = in->read ? in->read.get() : surroundings.empty_input,
                                            .stdout_fd = out->write.get(),
                                            .stderr_fd = merged ? out->write.get() : err->write.get(),
                                            .descriptor_limit = surroundings.descriptor_limit,

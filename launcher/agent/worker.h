@@ -48,7 +48,7 @@ class Worker {
     std::span<const std::string> argv;
     std::span<const std::string> environment;
     std::string working_directory;
-    int dev_null = -1;
+    int empty_input = -1;
     unsigned long descriptor_limit = 0;
     int pipe_size = 0;  // of its stdout and its stderr, if that is more than the system's
     std::span<const int> ignored_signals;

@@ -119,7 +119,7 @@ void WorkerStarter::preload(const wire::PreloadWish& wish) const {
   const std::uint32_t app = has_workers ? workers_.all().front()->spec().app : 0;
   const plan::Environment environment =
       plan::common_environment(has_workers ? known_environments(app) : likely_environments(wish.likely));
-  Result<os::UniqueFd> null = os::open_dev_null();
+  Result<os::UniqueFd> nothing = os::open_empty_input();
   around_.preload.prepare({.modules = wish.modules,
                            .limit = std::chrono::milliseconds(wish.limit_ms),
                            .argv = environments_.app(app).argv,
@@ -127,7 +127,7 @@ void WorkerStarter::preload(const wire::PreloadWish& wish) const {
                                        .argv = {},
                                        .environment = environment,
                                        .working_directory = environments_.app(app).working_directory,
-                                       .stdin_fd = null ? null->get() : -1,
+                                       .stdin_fd = nothing ? nothing->get() : -1,
                                        .descriptor_limit = around_.descriptor_limit,
                                        .ignored_signals = around_.ignored_signals}});
 }
@@ -135,13 +135,13 @@ void WorkerStarter::preload(const wire::PreloadWish& wish) const {
 // ---- the start
 
 std::vector<wire::StartedWorker> WorkerStarter::start(MpiWatch& mpi_watch, std::size_t first) {
-  os::UniqueFd dev_null;
-  if (Result<os::UniqueFd> null = os::open_dev_null()) dev_null = std::move(*null);
+  os::UniqueFd nothing;
+  if (Result<os::UniqueFd> input = os::open_empty_input()) nothing = std::move(*input);
   shares_.resize(workers_.count());
   std::vector<wire::StartedWorker> out;
   for (std::size_t i = first; i < workers_.count(); ++i) {
     Worker& worker = *workers_.all()[i];
-    spawn(worker, shares_[i], dev_null.get(), mpi_watch);
+    spawn(worker, shares_[i], nothing.get(), mpi_watch);
     if (!worker.machine().alive()) continue;
     workers_.started(worker);
     for (const auto& service : services_) service->worker_started(worker.rank(), worker.pid());
@@ -161,7 +161,7 @@ plan::Environment WorkerStarter::own_variables(const Worker& worker, const Worke
   return out;
 }
 
-void WorkerStarter::spawn(Worker& worker, const WorkerShare& share, int dev_null, MpiWatch& mpi_watch) {
+void WorkerStarter::spawn(Worker& worker, const WorkerShare& share, int empty_input, MpiWatch& mpi_watch) {
   const std::uint32_t app = worker.spec().app;
   const auto pipes = static_cast<int>(workers_.count()) * 2;
   plan::Environment own = own_variables(worker, share);
@@ -182,7 +182,7 @@ void WorkerStarter::spawn(Worker& worker, const WorkerShare& share, int dev_null
                 .argv = environments_.app(app).argv,
                 .environment = environment,
                 .working_directory = environments_.app(app).working_directory,
-                .dev_null = dev_null,
+                .empty_input = empty_input,
                 .descriptor_limit = around_.descriptor_limit,
                 .pipe_size = std::min(kWidestPipe, kPipesInAll / pipes),
                 .ignored_signals = around_.ignored_signals,

@@ -47,7 +47,7 @@ class WorkerStarter {
  private:
   std::vector<plan::Environment> likely_environments(std::uint32_t count) const;
   std::vector<plan::Environment> known_environments(std::uint32_t app) const;
-  void spawn(Worker& worker, const WorkerShare& share, int dev_null, MpiWatch& mpi_watch);
+  void spawn(Worker& worker, const WorkerShare& share, int empty_input, MpiWatch& mpi_watch);
   plan::Environment own_variables(const Worker& worker, const WorkerShare& share) const;
 
   const AttemptSurroundings& around_;

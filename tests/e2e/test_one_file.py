@@ -18,10 +18,9 @@ EMPTY_ROOT = r"""
 set -e
 mount -t tmpfs none /mnt
 cp "$0" /mnt/sml-run
-mkdir /mnt/proc /mnt/dev /mnt/etc /mnt/tmp
+mkdir /mnt/proc /mnt/etc /mnt/tmp
 cp /etc/hosts /mnt/etc/hosts
 cp -r /home/root /mnt/root
-mount --bind /dev /mnt/dev
 %s
 exec chroot /mnt /sml-run "$@"
 """
