@@ -30,6 +30,7 @@ for i in range(count):
     sys.stdout.buffer.flush()
     if pause: time.sleep(pause)
 with open(f"/run/told-{os.environ['RANK']}", "w") as f: f.write(told.hexdigest())
+while sys.argv[4:] and not os.path.exists(sys.argv[4]): time.sleep(0.02)
 sys.exit(int(sys.argv[3]))
 """
 BLOCK = 10_000  # bytes
@@ -124,6 +125,13 @@ def sh(bed, host, script, *args, check=True, **kw):
     if check and done.returncode:
         raise AssertionError(str(done))
     return done.stdout
+
+
+def let_lines_end(test, host, go):
+    """Makes the file that LINES waits for there, until it has ended."""
+    test.bed.put(host, go, "")
+    test.assertTrue(poll(lambda: not sh(test.bed, host, f"pgrep -f '^[^ ]*python3[^ ]* .* {go}$' || true"), 10), "it has not ended")
+    sh(test.bed, host, f"rm {go}")
 
 
 def destroy_sockets(bed, host, port, around="{}"):

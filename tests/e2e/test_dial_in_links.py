@@ -2,7 +2,7 @@
 import subprocess
 
 from harness import PYTHON, patience, poll
-from jobs import BLOCK, LINES, Output, destroy_sockets, heartbeat, reset_connection, sh
+from jobs import BLOCK, LINES, Output, destroy_sockets, heartbeat, let_lines_end, reset_connection, sh
 from test_dial_in import PORT, NoSsh
 
 AGAIN = "host-1: the connection to it had broken, and has been made again"
@@ -18,12 +18,12 @@ class Links(NoSsh):
         self.addCleanup(self.bed.heal, "algo-2")
         self.bed.cut("algo-2")
 
-    def run_with(self, disturb, blocks, *options, status=0):
-        """The host that has called prints so much, while `disturb(read)` goes on; the head shows what was printed, once
-        and in order."""
+    def run_with(self, disturb, blocks, *options, status=0, go=""):
+        """The host that has called prints so much, while `disturb(read)` goes on, and then waits for the file `go`; the
+        head shows what was printed, once and in order."""
         self.bed.put("algo-1", "/run/lines.py", LINES)
         self.bed.put("algo-2", "/run/lines.py", LINES)
-        script = f"[ $RANK = 0 ] || exec {PYTHON} /run/lines.py {blocks} 0 {status}"
+        script = f"[ $RANK = 0 ] || exec {PYTHON} /run/lines.py {blocks} 0 {status} {go}"
         head, other = self.start_all(*options, "--no-tag", "--nproc-per-node", "1", "sh", "-c", script)
         output = Output(head)
         disturb(output.read)
@@ -56,13 +56,24 @@ class Links(NoSsh):
         done = self.run_with(disturb, 10_000, "--max-restarts", "3", "--heartbeat-timeout", f"{patience(5)}s")
         self.assertNotIn("restart 1", done.stderr)
 
-    def test_a_status_that_is_told_while_the_connection_breaks(self):
-        """Whichever of the two is first; the next turn may have it otherwise."""
-        for turn in range(6):
-            def disturb(read, turn=turn):
-                read(20 * BLOCK)
-                destroy_sockets(self.bed, f"algo-{turn % 2 + 1}", PORT)
-            self.run_with(disturb, 20, status=7)
+    def status_told_while(self, mute):
+        """When the worker ends, what the one at `mute` says goes nowhere; then the connection ends, first at one side and
+        the next time at the other, unless they have given it up by then."""
+        for broken in (0, 1):
+            with self.subTest(broken=broken):
+                def disturb(read, broken=broken):
+                    read(20 * BLOCK)
+                    sh(self.bed, f"algo-{mute + 1}", "tc qdisc add dev eth0 root blackhole")
+                    let_lines_end(self, "algo-2", "/run/go")
+                    destroy_sockets(self.bed, f"algo-{broken + 1}", PORT)
+                    sh(self.bed, f"algo-{mute + 1}", "tc qdisc del dev eth0 root")
+                self.assertIn(AGAIN, self.run_with(disturb, 20, status=7, go="/run/go").stderr)
+
+    def test_a_status_that_is_told_into_a_broken_connection(self):
+        self.status_told_while(1)
+
+    def test_an_answer_to_a_status_that_is_told_into_a_broken_connection(self):
+        self.status_told_while(0)
 
     def running_after_a_reset(self, *options):
         both = self.start_all(*options, "--nproc-per-node", "1", "sh", "-c", "echo up; exec sleep 1000")

@@ -3,13 +3,18 @@ import hashlib
 import subprocess
 
 from harness import PYTHON, HostsCase, patience, poll
-from jobs import BLOCK, LINES, Output, heartbeat, reset_connection, sh
+from jobs import BLOCK, LINES, Output, heartbeat, let_lines_end, reset_connection, sh
+
+
+def signal_session(bed, host, name):
+    """To what serves the session there."""
+    sh(bed, host, f"pkill -{name} -f '^sshd: root' || true")
 
 
 def reset(bed, *hosts):
     """What served the session there is gone at once, as nobody has asked it to."""
     for host in hosts:
-        sh(bed, host, "pkill -KILL -f '^sshd: root' || true")
+        signal_session(bed, host, "KILL")
 
 
 class Links(HostsCase):
@@ -28,12 +33,13 @@ class Links(HostsCase):
     def told(self, host, rank=0):
         return sh(self.bed, host, f"cat /run/told-{rank}; rm /run/told-{rank}").strip()
 
-    def run_with(self, disturb, blocks, *options, pause=0.0, status=0, hosts="algo-2"):
-        """A rank that prints so much, while `disturb(read)` goes on; what is shown is what was printed, once and in
-        order."""
+    def run_with(self, disturb, blocks, *options, pause=0.0, status=0, go=(), hosts="algo-2"):
+        """A rank that prints so much, while `disturb(read)` goes on, and then waits for the file `go`; what is shown is
+        what was printed, once and in order."""
         with self.bed.sml_run_popen("algo-1", *options, "--no-tag", "-H", hosts, PYTHON, "-c", LINES, str(blocks),
-                                    str(pause), str(status)) as job:
+                                    str(pause), str(status), *go) as job:
             output = Output(job)
+            self.job = job
             disturb(output.read)
             output.read_all()
             done = job.finish(60)
@@ -73,12 +79,15 @@ class Links(HostsCase):
         self.assertNotIn("restart 1", done.stderr)
 
     def test_a_status_that_is_told_while_the_connection_breaks(self):
-        """Whichever of the two is first; the next turn may have it otherwise."""
-        for _ in range(5):
-            def disturb(read):
-                read(20 * BLOCK)
-                reset(self.bed, "algo-2")
-            self.run_with(disturb, 20, status=7)
+        """It goes to a server that no longer hands it on, and is lost with that."""
+        def disturb(read):
+            read(20 * BLOCK)
+            signal_session(self.bed, "algo-2", "STOP")
+            let_lines_end(self, "algo-2", "/run/go")
+            self.assertNotIn(b"exited with", self.job.errors_so_far())
+            reset(self.bed, "algo-2")
+        done = self.run_with(disturb, 20, status=7, go=("/run/go",))
+        self.assertIn("rank 0 on algo-2 exited with status 7", done.stderr)
 
     def test_input_that_is_fed_meanwhile(self):
         code = ("import hashlib, sys\nseen = hashlib.sha256()\nsize = 0\nwhile piece := sys.stdin.buffer.read1(65536):\n"
