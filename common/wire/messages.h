@@ -29,7 +29,7 @@
 
 namespace sml::wire {
 
-inline constexpr std::uint32_t kProtocolVersion = 20;
+inline constexpr std::uint32_t kProtocolVersion = 21;
 
 using sml::Stream;
 enum class StdinSource : std::uint8_t { Null, Launcher };
@@ -580,12 +580,12 @@ struct Health {
 using ToAgent =
     std::variant<Hello, Prepare, Probe, Start, Signal, Stop, StdinData, StdinEof, Credit, Ping, Suspend, Resume, Leave,
                  AskJoined, Inspect, Vouch, Ruled, EndLeft, Fenced, Relay, AskTraces, AskUse, AskHealth, Received,
-                 Return, AddWorkers, StartAdded, SpawnAnswer, HorovodRound, HorovodCall>;
+                 Return, AddWorkers, StartAdded, SpawnAnswer, HorovodRound, HorovodCall, AskRecorded>;
 using ToLauncher =
     std::variant<HelloAck, Prepared, Probed, Started, Output, ExitedWorker, Drained, AgentLog, Pong, StdinCredit, Bye,
                  ErrorFile, OutOfMemory, Joined, LogFailed, Inspected, FifoFailed, MpiUse, AskVouch, Vouched, LeftEnded,
                  Cleared, FenceData, Relay, RankFault, HostUsed, Trace, Traced, WorkersUse, Health, Recorded, Received,
-                 SpawnWish, Added, HorovodNews, HorovodAnswer>;
+                 SpawnWish, Added, HorovodNews, HorovodAnswer, RecordedAll>;
 
 // The ports of that kind, in the order of the wishes.
 std::vector<std::uint16_t> ports_of(const Prepared& message, ServiceKind kind);

@@ -37,8 +37,8 @@ constexpr bool kForWorkers = std::is_same_v<Message, wire::Signal> || std::is_sa
                              std::is_same_v<Message, wire::StdinEof> || std::is_same_v<Message, wire::Ruled> ||
                              std::is_same_v<Message, wire::Fenced> || std::is_same_v<Message, wire::Relay> ||
                              std::is_same_v<Message, wire::AskTraces> || std::is_same_v<Message, wire::AskUse> ||
-                             std::is_same_v<Message, wire::AddWorkers> || std::is_same_v<Message, wire::StartAdded> ||
-                             std::is_same_v<Message, wire::SpawnAnswer> ||
+                             std::is_same_v<Message, wire::AskRecorded> || std::is_same_v<Message, wire::AddWorkers> ||
+                             std::is_same_v<Message, wire::StartAdded> || std::is_same_v<Message, wire::SpawnAnswer> ||
                              std::is_same_v<Message, wire::HorovodRound> || std::is_same_v<Message, wire::HorovodCall>;
 
 template <class Message>

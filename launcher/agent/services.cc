@@ -15,6 +15,7 @@
 #include "launcher/agent/pmix_service.h"
 #include "launcher/agent/port_service.h"
 #include "launcher/agent/rank_monitor_service.h"
+#include "launcher/agent/record_service.h"
 #include "launcher/agent/store_services.h"
 #include "launcher/agent/trace_service.h"
 #include "launcher/agent/usage_service.h"
@@ -201,6 +202,12 @@ std::vector<TraceService::Member> traced_members(const std::vector<const wire::W
   return out;
 }
 
+std::vector<RecordService::Member> recorded_members(const std::vector<TraceService::Member>& traced) {
+  std::vector<RecordService::Member> out;
+  for (const TraceService::Member& one : traced) out.push_back({one.rank, one.torch});
+  return out;
+}
+
 }  // namespace
 
 HostServices make_services(wire::Prepare& plan, const std::vector<const wire::Worker*>& workers,
@@ -220,7 +227,9 @@ HostServices make_services(wire::Prepare& plan, const std::vector<const wire::Wo
   if (plan.usage == UsageLook::Yes) out.push_back(std::make_unique<UsageService>(context));
   const bool by_torch = plan.torch_traces == wire::TorchTraces::Yes;
   const std::string torch_folder = by_torch ? context.scratch.path() : std::string();
-  out.push_back(std::make_unique<TraceService>(context, traced_members(workers, environments, torch_folder)));
+  std::vector<TraceService::Member> traced = traced_members(workers, environments, torch_folder);
+  if (by_torch) out.push_back(std::make_unique<RecordService>(context, recorded_members(traced)));
+  out.push_back(std::make_unique<TraceService>(context, std::move(traced)));
   if (plan.monitor.offer == plan::RankMonitorOffer::Yes) {
     out.push_back(std::make_unique<RankMonitorService>(context, plan.monitor, ranks_of(workers)));
   }

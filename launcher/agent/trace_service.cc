@@ -56,7 +56,7 @@ std::string last_line(std::string_view text) {
 }  // namespace
 
 TraceService::TraceService(const ServiceContext& context, std::vector<Member> members)
-    : context_(context), members_(members.begin(), members.end()), limit_(context.loop), poll_(context.loop) {}
+    : context_(context), members_(members.begin(), members.end()), limit_(context.loop), server_limit_(context.loop) {}
 
 plan::Environment TraceService::variables(Rank rank) const {
   for (const Member& member : members_) {
@@ -75,24 +75,6 @@ void TraceService::set_pid(Rank rank, pid_t pid) {
   member->pid = pid;
 }
 
-// And not where the user has said.
-bool TraceService::records_here(const Member& member) const {
-  const std::string& folder = context_.scratch.path();
-  return !folder.empty() && member.torch.dump.starts_with(folder);
-}
-
-// What torch has written by itself, as it does when a collective has taken too long, stays where it does without us.
-void TraceService::worker_ended(Rank rank, const ExitStatus& status) {
-  set_pid(rank, 0);
-  const std::string& folder = context_.scratch.path();
-  for (const Member& member : members_) {
-    if (member.rank != rank || succeeded(status) || !records_here(member)) continue;
-    const std::string kept = folder.substr(0, folder.rfind('/')) + "/nccl_trace_rank_" + std::to_string(rank.value());
-    if (::rename(member.torch.dump.c_str(), kept.c_str()) != 0) continue;
-    context_.warn("what torch has recorded of rank " + std::to_string(rank.value()) + " is in " + kept);
-  }
-}
-
 void TraceService::hear(const wire::ToAgent& message) {
   if (const auto* m = std::get_if<wire::AskTraces>(&message)) begin(*m);
 }
@@ -108,25 +90,22 @@ void TraceService::begin(const wire::AskTraces& m) {
     looks_.back()->trace = os::trace_process(os::main_process(member.pid), peers);
     choose_tool(*looks_.back());
     ask_torch(*looks_.back());
-    if (looks_.back()->command.empty() && looks_.back()->asks == Look::Asks::Nothing) tell(*looks_.back(), "");
+    if (looks_.back()->command.empty() && !looks_.back()->asks) tell(*looks_.back(), "");
   }
-  recorded_ = 0;
-  server_due_ = Clock::now() + kServerLimit;
+  server_limit_.expires_after(kServerLimit);
+  when_due(server_limit_, lifetime_.guard([this] { stop_asking(); }));
   limit_.expires_after(std::chrono::milliseconds(m.limit_ms));
   when_due(limit_, lifetime_.guard([this] { finish(); }));
-  poll();
   go_on();
 }
 
 void TraceService::ask_torch(Look& look) {
-  const TorchPlaces& torch = look.member.torch;
-  if (!torch.pipe.empty()) look.recorder.trigger();
   const auto done = [this, &look](std::optional<std::string> text) { hear_stacks(look, std::move(text)); };
-  if (look.server.ask(torch.socket, "dump_traceback", kLongestTrace, done)) look.asks = Look::Asks::Stacks;
+  look.asks = look.server.ask(look.member.torch.socket, "dump_traceback", kLongestTrace, done);
 }
 
 void TraceService::hear_stacks(Look& look, std::optional<std::string> text) {
-  look.asks = Look::Asks::Nothing;
+  look.asks = false;
   if (text && text->find("\n  File ") != std::string::npos) {
     look.trace.tool = "torch";
     look.trace.stacks = std::move(*text);
@@ -134,53 +113,15 @@ void TraceService::hear_stacks(Look& look, std::optional<std::string> text) {
   } else if (look.command.empty()) {
     tell(look, "");
   }
-  if (text && !look.recorder.awaited()) ask_for_recorded(look);
   go_on();
-}
-
-// Of whom no pipe has been found: Gloo has none, and its server tells.
-void TraceService::ask_for_recorded(Look& look) {
-  const auto done = [this, &look](const std::optional<std::string>& bytes) {
-    look.asks = Look::Asks::Nothing;
-    if (bytes && bytes->find("\"entries\":[{") != std::string::npos) send_recorded(look, *bytes);
-    go_on();
-  };
-  if (look.server.ask(look.member.torch.socket, "fr_trace_json", wire::kMaxRecorded, done)) {
-    look.asks = Look::Asks::Recorded;
-  }
 }
 
 void TraceService::stop_asking() {
   for (const auto& look : looks_) {
-    if (look->asks != Look::Asks::Stacks) continue;
+    if (!look->asks) continue;
     look->server.give_up();
     hear_stacks(*look, std::nullopt);
     if (!asked_) return;
-  }
-}
-
-// Until nothing is awaited that is not told of by itself.
-void TraceService::poll() {
-  if (Clock::now() >= server_due_) stop_asking();
-  bool awaits = false;
-  for (const auto& look : looks_) {
-    awaits = awaits || look->asks == Look::Asks::Stacks;
-    if (!look->recorder.awaited()) continue;
-    const std::optional<std::string> bytes = look->recorder.poll(wire::kMaxRecorded);
-    if (bytes) send_recorded(*look, *bytes);
-    if (bytes && records_here(look->member)) ::unlink(look->member.torch.dump.c_str());
-    awaits = awaits || look->recorder.awaited();
-  }
-  if (!awaits || !asked_) return go_on();
-  poll_.expires_after(FlightRecorder::kPoll);
-  when_due(poll_, lifetime_.guard([this] { poll(); }));
-}
-
-void TraceService::send_recorded(const Look& look, const std::string& bytes) {
-  if (!asked_ || bytes.size() > wire::kMaxRecordedOfHost - recorded_) return;
-  recorded_ += bytes.size();
-  for (std::size_t at = 0; at < bytes.size(); at += wire::kMaxRecordedPiece) {
-    context_.tell(wire::Recorded{asked_->id, look.member.rank, bytes.substr(at, wire::kMaxRecordedPiece)});
   }
 }
 
@@ -203,10 +144,9 @@ void TraceService::go_on() {
   if (!asked_) return;
   bool waits = false;
   for (const auto& look : looks_) {
-    const bool asks = look->asks != Look::Asks::Nothing;
-    const bool may_run = !look->runs && !look->command.empty() && look->asks != Look::Asks::Stacks;
+    const bool may_run = !look->runs && !look->command.empty() && !look->asks;
     if (may_run && running_ < at_once()) run_tool(*look);
-    waits = waits || asks || look->recorder.awaited() || !look->command.empty();
+    waits = waits || look->asks || !look->command.empty();
   }
   if (!waits) finish();
 }
@@ -240,12 +180,10 @@ void TraceService::tell(Look& look, const std::string& fault) {
 void TraceService::finish() {
   if (!asked_) return;
   limit_.cancel();
-  poll_.cancel();
+  server_limit_.cancel();
   for (const auto& look : looks_) {
     look->server.give_up();
-    look->recorder.give_up();
-    if (look->asks == Look::Asks::Stacks && look->command.empty()) tell(*look, "");
-    look->asks = Look::Asks::Nothing;
+    if (std::exchange(look->asks, false) && look->command.empty()) tell(*look, "");
     if (!look->command.empty()) tell(*look, look->trace.tool + (look->runs ? " was too slow" : " had no time left"));
   }
   context_.tell(wire::Traced{asked_->id});

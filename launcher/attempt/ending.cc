@@ -6,7 +6,7 @@
 #include "common/core/exit_status.h"
 #include "common/core/switch_point.h"
 #include "common/core/text.h"
-#include "launcher/attempt/inquiry.h"
+#include "launcher/attempt/record_inquiry.h"
 #include "launcher/launch/wire_time.h"
 
 namespace sml::attempt {
@@ -22,7 +22,7 @@ int Ending::stop_signal() const {
 void Ending::begin() {
   if (!looked_at_) return let_save();
   signo_ = *std::exchange(looked_at_, std::nullopt);
-  of_.machine.take_longer(Inquiry::kAll);
+  of_.machine.take_longer(RecordInquiry::kAll);
   of_.moved();
   of_.owner.before_end([this, alive = std::weak_ptr<bool>(alive_)] {
     if (!alive.expired() && of_.machine.state() == AttemptState::Stopping) let_save();

@@ -11,7 +11,6 @@ void Inquiry::ask(TraceTools tools, Done done) {
   waiting_.push_back(std::move(done));
   if (poll_.waits()) return;
   traces_ = {};
-  recordings_.clear();
   const auto question = [tools](std::uint32_t id) { return wire::AskTraces{id, launch::milliseconds(kAgents), tools}; };
   poll_.ask(question, kAll, [this](std::vector<std::string> silent) { conclude(std::move(silent)); });
 }
@@ -20,20 +19,10 @@ void Inquiry::handle(const fleet::Host& host, const wire::Trace& m) {
   if (poll_.awaits(m.id)) traces_.ranks.push_back({m.rank, host.name(), {}, m.process});
 }
 
-void Inquiry::handle(const wire::Recorded& m) {
-  if (poll_.awaits(m.id)) recordings_[m.rank] += m.bytes;
-}
-
 void Inquiry::conclude(std::vector<std::string> silent) {
   traces_.silent = std::move(silent);
   std::sort(traces_.ranks.begin(), traces_.ranks.end(),
             [](const report::RankTrace& a, const report::RankTrace& b) { return a.rank < b.rank; });
-  if (!recordings_.empty()) {
-    std::vector<report::Recording> all;
-    for (auto& [rank, bytes] : recordings_) all.push_back({rank, std::move(bytes)});
-    traces_.recordings = std::make_shared<const std::vector<report::Recording>>(std::move(all));
-    recordings_.clear();
-  }
   const std::vector<Done> waiting = std::exchange(waiting_, {});
   const report::Traces traces = std::exchange(traces_, {});
   for (const Done& done : waiting) done(traces);

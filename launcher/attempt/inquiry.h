@@ -1,7 +1,6 @@
 // Asks the agents where their workers are.
 #pragma once
 #include <functional>
-#include <map>
 #include <string>
 #include <vector>
 
@@ -28,7 +27,6 @@ class Inquiry {
   void ask(TraceTools tools, Done done);
   void handle(const fleet::Host& host, const wire::Trace& m);
   void handle(const fleet::Host& host, const wire::Traced& m) { poll_.answered(host, m.id); }
-  void handle(const wire::Recorded& m);
   // Nobody will answer any more: what has come is all.
   void end() { poll_.end(); }
 
@@ -38,7 +36,6 @@ class Inquiry {
   HostPoll poll_;
   std::vector<Done> waiting_;
   report::Traces traces_;
-  std::map<Rank, std::string> recordings_;
 };
 
 }  // namespace sml::attempt

@@ -1,6 +1,7 @@
 // What an attempt asks the agents for others, while workers run.
 #pragma once
 #include "launcher/attempt/inquiry.h"
+#include "launcher/attempt/record_inquiry.h"
 #include "launcher/attempt/use_inquiry.h"
 
 namespace sml::attempt {
@@ -8,25 +9,31 @@ namespace sml::attempt {
 class Questions {
  public:
   // The fleet outlives this.
-  Questions(const boost::asio::any_io_executor& loop, fleet::Fleet& fleet) : traces_(loop, fleet), use_(loop, fleet) {}
+  Questions(const boost::asio::any_io_executor& loop, fleet::Fleet& fleet)
+      : traces_(loop, fleet), records_(loop, fleet), use_(loop, fleet) {}
 
   // Where the workers are now; none where none run.
   void look_for_workers(TraceTools tools, Inquiry::Done done) { traces_.ask(tools, std::move(done)); }
-  // What they use now, likewise.
+  // What torch has recorded of them. Only of an attempt in which it may record.
+  void fetch_records(RecordInquiry::Done done) { records_.ask(std::move(done)); }
+  // What they use now; of none where none run.
   void look_at_use(UseInquiry::Done done) { use_.ask(std::move(done)); }
   // Nobody will answer any more.
   void end() {
     traces_.end();
+    records_.end();
     use_.end();
   }
 
   void handle(const fleet::Host& host, const wire::Trace& m) { traces_.handle(host, m); }
   void handle(const fleet::Host& host, const wire::Traced& m) { traces_.handle(host, m); }
-  void handle(const fleet::Host&, const wire::Recorded& m) { traces_.handle(m); }
+  void handle(const fleet::Host&, const wire::Recorded& m) { records_.handle(m); }
+  void handle(const fleet::Host& host, const wire::RecordedAll& m) { records_.handle(host, m); }
   void handle(const fleet::Host& host, const wire::WorkersUse& m) { use_.handle(host, m); }
 
  private:
   Inquiry traces_;
+  RecordInquiry records_;
   UseInquiry use_;
 };
 

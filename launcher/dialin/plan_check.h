@@ -62,7 +62,8 @@ concept StartsNothing = (std::is_same_v<Message, wire::Probe> || std::is_same_v<
                          std::is_same_v<Message, wire::Vouch> || std::is_same_v<Message, wire::Ruled> ||
                          std::is_same_v<Message, wire::Fenced> || std::is_same_v<Message, wire::Relay> ||
                          std::is_same_v<Message, wire::AskTraces> || std::is_same_v<Message, wire::AskUse> ||
-                         std::is_same_v<Message, wire::Received> || std::is_same_v<Message, wire::SpawnAnswer>);
+                         std::is_same_v<Message, wire::AskRecorded> || std::is_same_v<Message, wire::Received> ||
+                         std::is_same_v<Message, wire::SpawnAnswer>);
 
 class PlanCheck {
  public:

@@ -29,6 +29,7 @@ SessionEvent event_for(const wire::Vouched&) { return SessionEvent::Chatter; }
 SessionEvent event_for(const wire::Trace&) { return SessionEvent::Chatter; }
 SessionEvent event_for(const wire::Traced&) { return SessionEvent::Chatter; }
 SessionEvent event_for(const wire::Recorded&) { return SessionEvent::Chatter; }
+SessionEvent event_for(const wire::RecordedAll&) { return SessionEvent::Chatter; }
 SessionEvent event_for(const wire::WorkersUse&) { return SessionEvent::Chatter; }
 SessionEvent event_for(const wire::Health&) { return SessionEvent::Chatter; }
 SessionEvent event_for(const wire::LeftEnded&) { return SessionEvent::Chatter; }

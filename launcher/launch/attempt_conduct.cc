@@ -278,7 +278,7 @@ Judgement AttemptConduct::judge(const wire::Trace& m) {
   const auto asked = traces_.find(m.id);
   if (asked == traces_.end()) return broken("told where a worker is, that nobody had asked for");
   if (auto entry = of_rank(m.rank); !entry) return entry.error();
-  if (!asked->second.told.insert(m.rank).second) {
+  if (!asked->second.insert(m.rank).second) {
     return broken("told twice where rank " + number(m.rank.value()) + " is");
   }
   const ProcessTrace& process = m.process;
@@ -299,15 +299,20 @@ Judgement AttemptConduct::judge(const wire::Traced& m) {
 }
 
 Judgement AttemptConduct::judge(const wire::Recorded& m) {
-  const auto asked = traces_.find(m.id);
-  if (asked == traces_.end() || !records_) return broken("sent what was recorded, that nobody had asked for");
+  const auto asked = records_asked_.find(m.id);
+  if (asked == records_asked_.end() || !records_) return broken("sent what was recorded, that nobody had asked for");
   if (auto entry = of_rank(m.rank); !entry) return entry.error();
   if (m.bytes.size() > wire::kMaxRecordedPiece) return broken("sent more of what was recorded than a message may have");
-  Traces& traces = asked->second;
-  const std::size_t of_rank_so_far = traces.recorded[m.rank] += m.bytes.size();
-  traces.recorded_bytes += m.bytes.size();
-  if (of_rank_so_far <= wire::kMaxRecorded && traces.recorded_bytes <= wire::kMaxRecordedOfHost) return {};
+  Records& records = asked->second;
+  const std::size_t of_rank_so_far = records.bytes[m.rank] += m.bytes.size();
+  records.of_all += m.bytes.size();
+  if (of_rank_so_far <= wire::kMaxRecorded && records.of_all <= wire::kMaxRecordedOfHost) return {};
   return broken("sent more of what was recorded than it may");
+}
+
+Judgement AttemptConduct::judge(const wire::RecordedAll& m) {
+  if (records_asked_.erase(m.id) == 1) return {};
+  return broken("said that it had sent what was recorded, that nobody had asked for");
 }
 
 Judgement AttemptConduct::judge(const wire::WorkersUse& m) {

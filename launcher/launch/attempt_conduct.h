@@ -26,7 +26,8 @@ class AttemptConduct {
   // We send it this.
   void note(const wire::StdinData& m);
   void note(const wire::Fenced& m);
-  void note(const wire::AskTraces& m) { traces_.emplace(m.id, Traces()); }
+  void note(const wire::AskTraces& m) { traces_.emplace(m.id, std::set<Rank>()); }
+  void note(const wire::AskRecorded& m) { records_asked_.emplace(m.id, Records()); }
   void note(const wire::AskUse& m) { uses_asked_.insert(m.id); }
   void note(const wire::AddWorkers& m);
   void note(const wire::StartAdded& m);
@@ -55,6 +56,7 @@ class AttemptConduct {
   Result<void> judge(const wire::Trace& m);
   Result<void> judge(const wire::Traced& m);
   Result<void> judge(const wire::Recorded& m);
+  Result<void> judge(const wire::RecordedAll& m);
   Result<void> judge(const wire::WorkersUse& m);
 
  private:
@@ -94,13 +96,13 @@ class AttemptConduct {
   std::uint64_t relays_ = 0;
   std::uint64_t relayed_ = 0;  // bytes
   std::uint64_t uses_ = 0;     // HostUsed
-  struct Traces {
-    std::set<Rank> told;
-    std::map<Rank, std::size_t> recorded;  // bytes
-    std::size_t recorded_bytes = 0;        // of all
+  struct Records {
+    std::map<Rank, std::size_t> bytes;
+    std::size_t of_all = 0;
   };
-  std::map<std::uint32_t, Traces> traces_;  // asked for and not over
-  std::set<std::uint32_t> uses_asked_;      // and not answered
+  std::map<std::uint32_t, std::set<Rank>> traces_;  // asked for and not over: those told of
+  std::map<std::uint32_t, Records> records_asked_;  // likewise
+  std::set<std::uint32_t> uses_asked_;              // and not answered
 };
 
 }  // namespace sml::launch

@@ -1,7 +1,6 @@
 // Where the ranks of a job are, so that people see who holds up the others: one table, ranks that are at the same place
 // on one line, and who is elsewhere. Pure.
 #pragma once
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -26,9 +25,8 @@ struct Recording {
 };
 
 struct Traces {
-  std::vector<RankTrace> ranks;                                // those that run and have been told of, by rank
-  std::vector<std::string> silent;                             // hosts whose agents have not answered in time
-  std::shared_ptr<const std::vector<Recording>> recordings{};  // in any order; nothing: none
+  std::vector<RankTrace> ranks;     // those that run and have been told of, by rank
+  std::vector<std::string> silent;  // hosts whose agents have not answered in time
 };
 
 // Lines for people, the title and the table, whom it points at, and the stacks of each place.

@@ -89,8 +89,7 @@ Result<std::string> HangFolder::keep(const Report& report) const {
     const std::string name = fmt::format("rank.{:0{}}.txt", trace.rank.value(), width);
     if (Result<void> done = write(name, report::rank_details(trace)); !done) return done.error();
   }
-  if (!report.traces.recordings) return path;
-  for (const report::Recording& one : *report.traces.recordings) {
+  for (const report::Recording& one : report.recordings) {
     if (Result<void> done = write(recording_name(one), one.bytes); !done) return done.error();
   }
   return path;

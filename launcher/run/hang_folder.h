@@ -20,10 +20,13 @@ class HangFolder {
   // in it.
   static Result<HangFolder> open(const std::string& path);
 
+  bool keeps() const { return static_cast<bool>(folder_); }
+
   struct Report {
     const std::vector<std::string>& table;  // lines
     std::string json;
     const report::Traces& traces;
+    const std::vector<report::Recording>& recordings;
     std::uint32_t world_size = 1;
   };
   // In a new folder, 1, 2, ..., below: table.txt, ranks.json, rank.R.txt for each rank, and what was recorded of it,

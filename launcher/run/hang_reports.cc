@@ -1,6 +1,7 @@
 #include "launcher/run/hang_reports.h"
 
 #include <algorithm>
+#include <memory>
 #include <utility>
 
 #include "common/core/clock.h"
@@ -36,22 +37,35 @@ void HangReports::tell(control::Form form, std::function<void(Result<std::string
 }
 
 void HangReports::print(const std::string& why, TraceTools tools, std::function<void()> then) {
-  job_.look(tools, [this, why, then = std::move(then)](report::Traces found) {
-    const report::Traces traces = with_silence(std::move(found));
-    const std::vector<std::string> lines = table(why, traces);
-    for (const std::string& line : lines) job_.say(line);
-    keep(lines, traces);
-    then();
+  const bool keeps = job_.folder.keeps() && !folder_failed_;
+  const auto report = std::make_shared<Printed>(Printed{.awaited = keeps ? 2 : 1, .then = std::move(then)});
+  job_.look(tools, [this, why, report](report::Traces found) {
+    report->traces = with_silence(std::move(found));
+    report->table = table(why, report->traces);
+    for (const std::string& line : report->table) job_.say(line);
+    answered(*report);
+  });
+  if (!keeps) return;
+  job_.fetch([this, report](const std::vector<report::Recording>& recordings) {
+    report->recordings = recordings;
+    answered(*report);
   });
 }
 
+void HangReports::answered(Printed& report) {
+  if (--report.awaited > 0) return;
+  keep(report);
+  report.then();
+}
+
 // The first failure is enough: those that follow have the same cause.
-void HangReports::keep(const std::vector<std::string>& table, const report::Traces& traces) {
+void HangReports::keep(const Printed& report) {
   if (folder_failed_) return;
   const plan::LaunchPlan& plan = job_.plan();
-  const Result<std::string> kept = job_.folder.keep({.table = table,
-                                                     .json = report::hang_json(plan.job.job_id, traces),
-                                                     .traces = traces,
+  const Result<std::string> kept = job_.folder.keep({.table = report.table,
+                                                     .json = report::hang_json(plan.job.job_id, report.traces),
+                                                     .traces = report.traces,
+                                                     .recordings = report.recordings,
                                                      .world_size = plan.map.world_size()});
   folder_failed_ = !kept;
   if (!kept) return job_.say("--hang-report: " + kept.error().message() + "; no further report is kept");

@@ -8,6 +8,7 @@
 #include "common/core/error.h"
 #include "common/plan/launch_plan.h"
 #include "launcher/attempt/inquiry.h"
+#include "launcher/attempt/record_inquiry.h"
 #include "launcher/control/messages.h"
 #include "launcher/report/hang_report.h"
 #include "launcher/report/job_progress.h"
@@ -22,6 +23,7 @@ class HangReports {
     const report::JobProgress& progress;
     std::function<bool()> workers_run;
     std::function<void(TraceTools tools, attempt::Inquiry::Done done)> look;
+    std::function<void(attempt::RecordInquiry::Done done)> fetch;
     std::function<void(const std::string&)> say;
     const HangFolder& folder;
   };
@@ -29,13 +31,23 @@ class HangReports {
 
   // For one who asks from outside. Error: no worker runs.
   void tell(control::Form form, std::function<void(Result<std::string>)> done) const;
-  // For people, and for the folder; `why` in words. `then` is called afterwards, once, whatever has come of it.
+  // For people as soon as the agents have told, and for the folder when what torch has recorded has come, too; `why` in
+  // words. `then` is called afterwards, once, whatever has come of it.
   void print(
       const std::string& why, TraceTools tools, std::function<void()> then = [] {});
 
  private:
+  struct Printed {  // and what is to be kept of it
+    std::vector<std::string> table{};
+    report::Traces traces{};
+    std::vector<report::Recording> recordings{};
+    int awaited = 0;  // answers
+    std::function<void()> then;
+  };
+
   report::Traces with_silence(report::Traces traces) const;
-  void keep(const std::vector<std::string>& table, const report::Traces& traces);
+  void answered(Printed& report);
+  void keep(const Printed& report);
   std::vector<std::string> table(const std::string& why, const report::Traces& traces) const;
 
   Job job_;

@@ -81,15 +81,16 @@ Run::Run(boost::asio::io_context& loop, const JobOptions& options, plan::LaunchP
                      },
                  .report = [this] { report_while_running("ranks are silent"); },
                  .no_progress = [this](report::NoProgress what) { attempt_->stop_for_no_progress(std::move(what)); }}),
-      hang_reports_({.plan = [this]() -> const plan::LaunchPlan& { return attempt_->plan(); },
-                     .progress = progress_.so_far(),
-                     .workers_run = [this] { return attempt_->runs(); },
-                     .look =
-                         [this](TraceTools tools, attempt::Inquiry::Done done) {
-                           attempt_->questions().look_for_workers(tools, std::move(done));
-                         },
-                     .say = [this](const std::string& text) { console_.say(text); },
-                     .folder = records_.hang_folder()}),
+      hang_reports_(
+          {.plan = [this]() -> const plan::LaunchPlan& { return attempt_->plan(); },
+           .progress = progress_.so_far(),
+           .workers_run = [this] { return attempt_->runs(); },
+           .look = [this](
+                       TraceTools tools,
+                       attempt::Inquiry::Done done) { attempt_->questions().look_for_workers(tools, std::move(done)); },
+           .fetch = [this](attempt::RecordInquiry::Done done) { attempt_->questions().fetch_records(std::move(done)); },
+           .say = [this](const std::string& text) { console_.say(text); },
+           .folder = records_.hang_folder()}),
       use_looks_(
           loop_.get_executor(),
           {.workers_run = [this] { return options_.usage == UsageLook::Yes && attempt_->runs(); },

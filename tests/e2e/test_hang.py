@@ -200,7 +200,14 @@ class HelpedByTorch(TestCase):
         self.assertIn("in hold_up\n", (self.folder / "1" / "rank.1.txt").read_text())
 
     def test_what_nccl_has_recorded(self):
-        done = self.job("recorder")
+        self.recorded("recorder")
+
+    def test_a_recorder_that_has_to_import_more_of_torch_first(self):
+        """Which takes longer than there is for stacks."""
+        self.recorded("slow")
+
+    def recorded(self, part):
+        done = self.job(part)
         self.assert_status(done, 123)
         self.assertEqual([(self.folder / "1" / f"nccl_trace_rank_{rank}").read_bytes() for rank in range(3)],
                          [b"\x80\x02recorded by rank %d" % rank for rank in range(3)])

@@ -1,7 +1,7 @@
 """Rank 1 hangs, the others wait. What torch does for a hang report is done here by its protocols: torch_served_worker.py PARTS
 
 PARTS: "server" serves the handlers of torch's worker server, "stuck" a server that never answers, "recorder" the pipe that
-NCCL's flight recorder has. tests/frameworks has the real server.
+NCCL's flight recorder has, "slow" one that first takes its time. tests/frameworks has the real server.
 """
 import faulthandler
 import http.server
@@ -50,6 +50,8 @@ def record():
     print("records", flush=True)
     with open(pipe, "rb") as commands:
         commands.read(1)
+    if "slow" in sys.argv[1]:
+        time.sleep(4)
     with open(os.environ["TORCH_FR_DUMP_TEMP_FILE"] + RANK, "wb") as dump:
         dump.write(b"\x80\x02recorded by rank " + RANK.encode())
     with open(pipe, "rb"):
@@ -70,7 +72,7 @@ def main():
     if "server" in parts or "stuck" in parts:
         server = Server(os.environ["TORCH_WORKER_SERVER_SOCKET"], Handler)
         threading.Thread(target=server.serve_forever, daemon=True).start()
-    if "recorder" in parts:
+    if "recorder" in parts or "slow" in parts:
         threading.Thread(target=record, daemon=True).start()
     print("step", flush=True)
     hold_up() if RANK == "1" else wait_for_others()

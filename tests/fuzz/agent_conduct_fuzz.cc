@@ -41,6 +41,7 @@ AgentConduct conduct_of_two() {
   conduct.asked(wire::Inspect{});
   conduct.asked(wire::AskJoined{});
   conduct.asked(wire::AskTraces{1, 2000, TraceTools::All});
+  conduct.asked(wire::AskRecorded{1, 2000});
   conduct.asked(wire::AskUse{1});
   conduct.asked(wire::AskHealth{1, {}, 0, 0});
   conduct.asked(wire::StdinData{Rank(2), std::string(kStdin, 'x')});
@@ -71,6 +72,7 @@ std::string honest_bytes() {
            wire::ToLauncher(wire::Trace{1, Rank(2), {.pid = 10, .threads = {{.tid = 10}}, .stacks = text}}),
            wire::ToLauncher(wire::Recorded{1, Rank(2), text}),
            wire::ToLauncher(wire::Traced{1}),
+           wire::ToLauncher(wire::RecordedAll{1}),
            wire::ToLauncher(wire::WorkersUse{1, {{Rank(2), {1, 2, 3}}}}),
            wire::ToLauncher(wire::RankFault{.rank = Rank(5), .code = 3, .why = text}),
            wire::ToLauncher(wire::HorovodNews{1, wire::HorovodStep::Ready, "algo-2:0"}),

@@ -86,7 +86,7 @@ def codecs():
            "AskJoined": struct.pack(">H", 29500), "Inspect": b"", "Vouch": u32(1) + caller, "Ruled": u32(1, 1) + u8(1),
            "EndLeft": text(b"sml0") + u32(17) + u32(16) + u32(15) + text(b"/sys/fs/cgroup/sml-run-a") + text(b"/tmp/sml-run-a"),
            "Fenced": u32(1) + u8(0) + text(b"1") + texts(b"a", b""), "Relay": u32(1) + u8(1) + u32(0, 1) + text(b"x"),
-           "AskTraces": u32(7, 2200) + u8(1), "AskUse": u32(7), "AskHealth": u32(2) + text(b"nvidia-smi") + u32(10000, 50000),
+           "AskTraces": u32(7, 2200) + u8(1), "AskUse": u32(7), "AskRecorded": u32(7, 10000), "AskHealth": u32(2) + text(b"nvidia-smi") + u32(10000, 50000),
            "Received": u64(65536), "Return": text(b"sml1") + text(b"door") + u32(17) + text(b"secret") + u64(7)}
     for name, payload in one.items():
         put("codec_to_agent", name.lower(), frame(TO_AGENT[name], payload))
@@ -125,7 +125,7 @@ def codecs():
            "Trace": u32(7, 2, 40) + text(b"python3 train.py") + u64(1500) + u32(1, 1, 40) + text(b"python3") + u8(83) +
            texts(b"futex_wait_queue", b"202 0x7f00 0x80", b"", b"")[4:] + u32(1) + texts(b"10.0.0.1:29500") + text(b"py-spy") +
            text(b"Thread 40 (idle): \"MainThread\"\n    wait (a.py:3)\n") + text(b""),
-           "Received": u64(7), "Traced": u32(7), "Recorded": u32(7, 3) + text(b"{}"), "WorkersUse": u32(7, 1, 2) + u64(1500, 1 << 20) + u32(2),
+           "Received": u64(7), "Traced": u32(7), "Recorded": u32(7, 3) + text(b"{}"), "RecordedAll": u32(7), "WorkersUse": u32(7, 1, 2) + u64(1500, 1 << 20) + u32(2),
             "SpawnWish": u32(1) + u8(0) + u32(2) + text(b"1") + u32(1) + texts(b"child", b"-x") + u32(2) + text(b"/srv") + texts(b"a") +
             u32(1) + text(b"PARENT_ROOT_PORT_NAME") + text(b"tag#0"),
             "HorovodNews": u32(1) + u8(0) + text(b"a:0") + text(b"gASV"), "HorovodAnswer": u32(1, 3) + text(b"answer"),

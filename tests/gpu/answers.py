@@ -1,5 +1,7 @@
 """Judges what tests/gpu/run has seen: answers.py WHAT GPUS [WANTED...] <OUTPUT. Says what is there, or exits with 1."""
 import json
+import pathlib
+import pickle
 import sys
 
 
@@ -65,6 +67,36 @@ def usage(text, gpus):
                      for one in used)
 
 
+def forked(text, ranks):
+    if not all(row["imported_before"] for row in lines(text)):
+        wrong("a rank had to import torch itself")
+    return reduced(text, ranks) + ", torch imported before they began"
+
+
+def waited(text, ranks, given_back):
+    """The second attempt began after somebody's memory had been given back."""
+    late = min(row["began"] for row in lines(text)) - float(given_back)
+    if late < 0:
+        wrong(f"the second attempt began {-late:.1f} s before the memory was given back")
+    return reduced(text, ranks) + f", begun {late:.1f} s after the memory was given back"
+
+
+def recorded(_, ranks, folder):
+    """Every rank's record can be read, and has the collectives of the job in order."""
+    told = []
+    for rank in range(ranks):
+        path = pathlib.Path(folder, f"nccl_trace_rank_{rank}")
+        if not path.exists():
+            wrong(f"nothing was recorded of rank {rank}; there are {sorted(one.name for one in path.parent.iterdir())}")
+        record = pickle.loads(path.read_bytes())
+        entries = [(one["collective_seq_id"], one["profiling_name"], one["state"]) for one in record["entries"]]
+        if [name for _, name, _ in entries[:3]] != ["nccl:all_reduce"] * 3 or {state for *_, state in entries[:3]} != {"completed"}:
+            wrong(f"rank {rank} recorded {entries}")
+        told.append(f"rank {rank} {len(entries)}")
+    return "collectives of " + ", ".join(told)
+
+
 what, *rest = sys.argv[1:]
 numbers = [int(word) if word.isdigit() else word for word in rest]
-print({"seen": seen, "reduced": reduced, "table": table, "slots": slots, "usage": usage}[what](sys.stdin.read(), *numbers))
+judges = {judge.__name__: judge for judge in (seen, reduced, table, slots, usage, forked, waited, recorded)}
+print(judges[what](sys.stdin.read(), *numbers))

@@ -1,10 +1,15 @@
-"""What one rank of tests/gpu/run does: worker.py see|reduce|burn|fail. Prints one line of JSON; knows nothing of sml-run."""
+"""What one rank of tests/gpu/run does: worker.py WHAT [FOLDER], with one of the functions below. Prints a line of JSON, if
+anything; knows nothing of sml-run."""
 import json
 import os
+import pathlib
 import sys
 import time
 
-import torch
+BEGAN = time.time()
+WERE_THERE = "torch" in sys.modules  # before anybody here has asked for it
+
+import torch  # noqa: E402
 
 
 def identities():
@@ -32,8 +37,8 @@ def join():
 def reduce():
     dist, total = join()
     device = torch.cuda.get_device_properties(torch.cuda.current_device())
-    print(json.dumps({"rank": dist.get_rank(), "world": dist.get_world_size(), "total": total, "gpus": [str(device.uuid)]}),
-          flush=True)
+    print(json.dumps({"rank": dist.get_rank(), "world": dist.get_world_size(), "total": total, "gpus": [str(device.uuid)],
+                      "began": BEGAN, "imported_before": WERE_THERE}), flush=True)
     dist.destroy_process_group()
 
 
@@ -58,4 +63,58 @@ def fail():
     time.sleep(600)
 
 
-{"see": see, "reduce": reduce, "burn": burn, "fail": fail}[sys.argv[1]]()
+def again():
+    """The first attempt fails; the second does as reduce."""
+    if os.environ["TORCHELASTIC_RESTART_COUNT"] != "0":
+        return reduce()
+    return fail()
+
+
+def wait_until(path):
+    while not path.exists():
+        time.sleep(0.05)
+
+
+def lend():
+    """As again, but somebody else takes memory of a GPU before the first attempt fails."""
+    folder = pathlib.Path(sys.argv[2])
+    if os.environ["TORCHELASTIC_RESTART_COUNT"] == "0":
+        (folder / "take").touch()
+        wait_until(folder / "taken")
+    return again()
+
+
+def take():
+    """That somebody, no rank of the job: has 4 GiB for 5 s. Writes when it gave them back, which its end does."""
+    folder = pathlib.Path(sys.argv[2])
+    wait_until(folder / "take")
+    torch.empty(4 << 30, dtype=torch.uint8, device="cuda:0").fill_(1)
+    torch.cuda.synchronize()
+    (folder / "taken").touch()
+    time.sleep(5)
+    (folder / "given_back").write_text(str(time.time()))
+
+
+def stuck():
+    """Three collectives that all do, and one to which the last rank never comes."""
+    dist, _ = join()
+    for _ in range(2):
+        dist.all_reduce(torch.ones(1, device="cuda"))
+    torch.cuda.synchronize()
+    if dist.get_rank() == dist.get_world_size() - 1:
+        time.sleep(600)
+    dist.all_reduce(torch.ones(1, device="cuda"))
+    torch.cuda.synchronize()
+
+
+def too_much():
+    torch.empty(1 << 45, dtype=torch.uint8, device="cuda")
+
+
+def astray():
+    """An index that only the kernel sees."""
+    torch.ones(4, device="cuda")[torch.tensor([9], device="cuda")]
+    torch.cuda.synchronize()
+
+
+{function.__name__: function for function in (see, reduce, burn, fail, again, lend, take, stuck, too_much, astray)}[sys.argv[1]]()

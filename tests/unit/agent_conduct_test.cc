@@ -488,13 +488,13 @@ TEST_CASE("conduct: where a worker is, is told when it was asked for, once for e
 TEST_CASE("conduct: what was recorded comes when it was asked for, and in bounds") {
   Host plain;
   plain.start();
-  plain.conduct.asked(wire::AskTraces{1, 2000, TraceTools::All});
+  plain.conduct.asked(wire::AskRecorded{1, 2000});
   plain.may_not(wire::Recorded{1, Rank(2), "x"}, "sent what was recorded, that nobody had asked for");
 
   Host host([](wire::Prepare& p) { p.torch_traces = wire::TorchTraces::Yes; });
   host.start();
   host.may_not(wire::Recorded{1, Rank(2), "x"}, "sent what was recorded, that nobody had asked for");
-  host.conduct.asked(wire::AskTraces{1, 2000, TraceTools::All});
+  host.conduct.asked(wire::AskRecorded{1, 2000});
   host.may_not(wire::Recorded{1, Rank(3), "x"}, "spoke of rank 3, which is not on this host");
   const std::string piece(wire::kMaxRecordedPiece, 'x');
   for (std::size_t sent = 0; sent < wire::kMaxRecorded; sent += piece.size()) {
@@ -503,7 +503,8 @@ TEST_CASE("conduct: what was recorded comes when it was asked for, and in bounds
   host.may_not(wire::Recorded{1, Rank(2), "x"}, "sent more of what was recorded than it may");
   host.may(wire::Recorded{1, Rank(5), "x"});
   host.may_not(wire::Recorded{1, Rank(5), piece + "x"}, "sent more of what was recorded than a message may have");
-  host.may(wire::Traced{1});
+  host.may(wire::RecordedAll{1});
+  host.may_not(wire::RecordedAll{1}, "said that it had sent what was recorded, that nobody had asked for");
   host.may_not(wire::Recorded{1, Rank(5), "x"}, "sent what was recorded, that nobody had asked for");
 }
 
