@@ -17,7 +17,7 @@ constexpr Duration kServerLimit = std::chrono::seconds(2);  // it has what it te
 }  // namespace
 
 RecordService::RecordService(const ServiceContext& context, std::vector<Member> members)
-    : context_(context), members_(members.begin(), members.end()), poll_(context.loop) {}
+    : context_(context), members_(std::move(members)), poll_(context.loop) {}
 
 // And not where the user has said.
 bool RecordService::records_here(const Member& member) const {

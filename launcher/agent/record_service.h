@@ -2,7 +2,6 @@
 // flight recorder, of other back ends from the server that torch runs in a script that has one.
 #pragma once
 #include <cstddef>
-#include <deque>
 #include <memory>
 #include <optional>
 #include <string>
@@ -53,7 +52,7 @@ class RecordService final : public HostService {
   void finish();
 
   const ServiceContext& context_;
-  std::deque<Member> members_;  // whose places do not move
+  std::vector<Member> members_;  // as many as from the start
   std::optional<wire::AskRecorded> asked_;
   std::vector<std::unique_ptr<Source>> sources_;
   std::size_t sent_ = 0;  // bytes

@@ -61,7 +61,7 @@ AttemptConduct::AttemptConduct(const wire::Prepare& prepare)
       reports_bindings_(prepare.binding.report != plan::ReportBindings::No),
       looks_for_mpi_(prepare.mpi.look == wire::MpiLook::Yes),
       looks_(prepare.usage == UsageLook::Yes),
-      records_(prepare.torch_traces == wire::TorchTraces::Yes),
+      answers_(prepare.torch_traces),
       members_(prepare.mpi.meeting == plan::MpiMeeting::None ? 0 : prepare.mpi.shape.size()) {
   for (const wire::Worker& worker : prepare.workers) ranks_.push_back({worker.rank});
   std::sort(ranks_.begin(), ranks_.end(), [](const RankEntry& a, const RankEntry& b) { return a.rank < b.rank; });
@@ -110,6 +110,11 @@ Result<AttemptConduct::RankEntry*> AttemptConduct::of_rank(Rank rank) {
     return broken("spoke of rank " + number(rank.value()) + ", which is not on this host");
   }
   return &*found;
+}
+
+Judgement AttemptConduct::belongs(Rank rank) {
+  if (Result<RankEntry*> entry = of_rank(rank); !entry) return entry.error();
+  return {};
 }
 
 Result<AttemptConduct::RankEntry*> AttemptConduct::started_one(Rank rank) {
@@ -272,56 +277,6 @@ Judgement AttemptConduct::judge(const wire::HostUsed& m) {
   const auto is_long = [](const AcceleratorUse& one) { return one.name.size() > kLongestName; };
   if (!std::any_of(m.use.accelerators.begin(), m.use.accelerators.end(), is_long)) return {};
   return broken("told an accelerator's name that is longer than allowed");
-}
-
-Judgement AttemptConduct::judge(const wire::Trace& m) {
-  const auto asked = traces_.find(m.id);
-  if (asked == traces_.end()) return broken("told where a worker is, that nobody had asked for");
-  if (auto entry = of_rank(m.rank); !entry) return entry.error();
-  if (!asked->second.insert(m.rank).second) {
-    return broken("told twice where rank " + number(m.rank.value()) + " is");
-  }
-  const ProcessTrace& process = m.process;
-  if (Judgement few = at_most(process.threads.size(), kMostThreads, "threads"); !few) return few;
-  if (Judgement few = at_most(process.sockets.size(), kMostSockets, "sockets"); !few) return few;
-  for (const ThreadTrace& thread : process.threads) {
-    const std::initializer_list<std::string_view> words{thread.name, thread.wait_channel, thread.system_call,
-                                                        thread.held, thread.kernel_stack};
-    if (Judgement texts = all_fit(words); !texts) return texts;
-  }
-  if (Judgement texts = all_fit(process.sockets); !texts) return texts;
-  return all_fit(std::initializer_list<std::string_view>{process.command, process.tool, process.stacks, process.fault});
-}
-
-Judgement AttemptConduct::judge(const wire::Traced& m) {
-  if (traces_.erase(m.id) == 1) return {};
-  return broken("told where its workers are, that nobody had asked for");
-}
-
-Judgement AttemptConduct::judge(const wire::Recorded& m) {
-  const auto asked = records_asked_.find(m.id);
-  if (asked == records_asked_.end() || !records_) return broken("sent what was recorded, that nobody had asked for");
-  if (auto entry = of_rank(m.rank); !entry) return entry.error();
-  if (m.bytes.size() > wire::kMaxRecordedPiece) return broken("sent more of what was recorded than a message may have");
-  Records& records = asked->second;
-  const std::size_t of_rank_so_far = records.bytes[m.rank] += m.bytes.size();
-  records.of_all += m.bytes.size();
-  if (of_rank_so_far <= wire::kMaxRecorded && records.of_all <= wire::kMaxRecordedOfHost) return {};
-  return broken("sent more of what was recorded than it may");
-}
-
-Judgement AttemptConduct::judge(const wire::RecordedAll& m) {
-  if (records_asked_.erase(m.id) == 1) return {};
-  return broken("said that it had sent what was recorded, that nobody had asked for");
-}
-
-Judgement AttemptConduct::judge(const wire::WorkersUse& m) {
-  if (uses_asked_.erase(m.id) != 1) return broken("told what its workers use, that nobody had asked for");
-  if (Judgement few = at_most(m.workers.size(), ranks_.size(), "workers"); !few) return few;
-  for (const wire::RankUse& worker : m.workers) {
-    if (auto entry = of_rank(worker.rank); !entry) return entry.error();
-  }
-  return {};
 }
 
 Judgement AttemptConduct::judge(const wire::RankFault& m) {

@@ -13,6 +13,7 @@
 #include "common/core/error.h"
 #include "common/core/strong.h"
 #include "common/wire/messages.h"
+#include "launcher/launch/answers_conduct.h"
 
 namespace sml::launch {
 
@@ -26,12 +27,12 @@ class AttemptConduct {
   // We send it this.
   void note(const wire::StdinData& m);
   void note(const wire::Fenced& m);
-  void note(const wire::AskTraces& m) { traces_.emplace(m.id, std::set<Rank>()); }
-  void note(const wire::AskRecorded& m) { records_asked_.emplace(m.id, Records()); }
-  void note(const wire::AskUse& m) { uses_asked_.insert(m.id); }
   void note(const wire::AddWorkers& m);
   void note(const wire::StartAdded& m);
   void note(const wire::SpawnAnswer& m);
+  template <class Message>
+  requires requires(AnswersConduct answers, const Message& m) { answers.note(m); }
+  void note(const Message& m) { answers_.note(m); }
 
   // Error (Protocol): the rule that this breaks, as a clause with the host left out.
   Result<void> judge(const wire::Prepared& m);
@@ -53,11 +54,11 @@ class AttemptConduct {
   Result<void> judge(const wire::SpawnWish& m);
   Result<void> judge(const wire::Added& m);
   Result<void> judge(const wire::HostUsed& m);
-  Result<void> judge(const wire::Trace& m);
-  Result<void> judge(const wire::Traced& m);
-  Result<void> judge(const wire::Recorded& m);
-  Result<void> judge(const wire::RecordedAll& m);
-  Result<void> judge(const wire::WorkersUse& m);
+  template <class Message>
+  requires requires(AnswersConduct answers, const Message& m) { answers.judge(m, AnswersConduct::Belongs()); }
+  Result<void> judge(const Message& m) {
+    return answers_.judge(m, [this](Rank rank) { return belongs(rank); });
+  }
 
  private:
   enum class RankState : std::uint8_t { Waiting, Started, Exited, Drained };
@@ -69,6 +70,7 @@ class AttemptConduct {
   };
 
   Result<RankEntry*> of_rank(Rank rank);      // one of this host
+  Result<void> belongs(Rank rank);            // it is one
   Result<RankEntry*> started_one(Rank rank);  // ... whose host has said what runs
 
   std::uint32_t number_;
@@ -77,8 +79,8 @@ class AttemptConduct {
   bool chooses_interfaces_;
   bool reports_bindings_;
   bool looks_for_mpi_;
-  bool looks_;             // how much of the host is in use
-  bool records_;           // torch may
+  bool looks_;  // how much of the host is in use
+  AnswersConduct answers_;
   std::uint32_t members_;  // of the worlds of its services
 
   std::vector<RankEntry> ranks_;  // sorted
@@ -96,13 +98,6 @@ class AttemptConduct {
   std::uint64_t relays_ = 0;
   std::uint64_t relayed_ = 0;  // bytes
   std::uint64_t uses_ = 0;     // HostUsed
-  struct Records {
-    std::map<Rank, std::size_t> bytes;
-    std::size_t of_all = 0;
-  };
-  std::map<std::uint32_t, std::set<Rank>> traces_;  // asked for and not over: those told of
-  std::map<std::uint32_t, Records> records_asked_;  // likewise
-  std::set<std::uint32_t> uses_asked_;              // and not answered
 };
 
 }  // namespace sml::launch
