@@ -124,8 +124,9 @@ constexpr std::array kDefaults{
     DefaultVariable{"PYTHONUNBUFFERED", "1", "unless set: 1, so that output is seen when it is printed"},
     DefaultVariable{"PYTHONFAULTHANDLER", "1",
                     "unless set: 1, so that Python's stacks are printed when a signal ends it"},
-    DefaultVariable{"NCCL_ASYNC_ERROR_HANDLING", "1", "unless set: 1, so that a broken collective ends the worker"},
-    DefaultVariable{"TORCH_NCCL_ASYNC_ERROR_HANDLING", "1", "unless set: 1, the same for torch from 2.2 on"},
+    // Not its name before torch 2.2: torch 2 does so by itself, and a newer one complains of that name in every rank.
+    DefaultVariable{"TORCH_NCCL_ASYNC_ERROR_HANDLING", "1",
+                    "unless set: 1, so that a broken collective ends the worker"},
 };
 
 // ---- what we keep back

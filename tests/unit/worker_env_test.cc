@@ -216,20 +216,19 @@ TEST_CASE("names are unique and sorted, values are bytes") {
   EnvironmentLayers layers;
   layers.launcher = launcher;
   const Environment out = compose(layers);
-  CHECK(out == Environment{"A=last\xfe", "A.B=1", "EMPTY=", "NCCL_ASYNC_ERROR_HANDLING=1", "PYTHONFAULTHANDLER=1",
-                           "PYTHONUNBUFFERED=1", "TORCH_NCCL_ASYNC_ERROR_HANDLING=1", "Z=1"});
+  CHECK(out == Environment{"A=last\xfe", "A.B=1", "EMPTY=", "PYTHONFAULTHANDLER=1", "PYTHONUNBUFFERED=1",
+                           "TORCH_NCCL_ASYNC_ERROR_HANDLING=1", "Z=1"});
 }
 
 TEST_CASE("defaults give way to whatever is set below or by the user") {
   EnvironmentLayers layers;
   CHECK(get(compose(layers), "PYTHONUNBUFFERED") == "1");
-  const Environment base{"NCCL_ASYNC_ERROR_HANDLING=0"};
+  const Environment base{"TORCH_NCCL_ASYNC_ERROR_HANDLING=0"};
   const Environment user{"PYTHONUNBUFFERED="};
   layers.launcher = base;
   layers.user = user;
   const Environment out = compose(layers);
-  CHECK(get(out, "NCCL_ASYNC_ERROR_HANDLING") == "0");
-  CHECK(get(out, "TORCH_NCCL_ASYNC_ERROR_HANDLING") == "1");
+  CHECK(get(out, "TORCH_NCCL_ASYNC_ERROR_HANDLING") == "0");
   CHECK(get(out, "PYTHONUNBUFFERED") == "");
 }
 
@@ -267,7 +266,7 @@ TEST_CASE("what is set for a rank can be shown, less what nobody should see") {
   CHECK(get(shown, "TORCHELASTIC_USE_AGENT_STORE") == "True");
   CHECK(get(shown, "LEVEL") == "3");
   CHECK(get(shown, "PYTHONUNBUFFERED") == "0");
-  CHECK(get(shown, "NCCL_ASYNC_ERROR_HANDLING") == "1");
+  CHECK(get(shown, "TORCH_NCCL_ASYNC_ERROR_HANDLING") == "1");
   CHECK(get(shown, "WANDB_API_KEY") == "(hidden)");
   CHECK(get(shown, "PATH") == "(unset)");
   CHECK(get(shown, "TORCHELASTIC_ERROR_FILE") == "(known at the start)");
