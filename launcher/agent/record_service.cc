@@ -1,6 +1,5 @@
 #include "launcher/agent/record_service.h"
 
-#include <algorithm>
 #include <cstdio>
 #include <utility>
 
@@ -80,8 +79,9 @@ void RecordService::fetch(Source& source) {
   if (records_here(source.member)) ::unlink(source.member.torch.dump.c_str());
 }
 
-// Until nothing is awaited.
+// Until nothing is awaited. A timer that had run out already comes once more after finish().
 void RecordService::poll() {
+  if (!asked_) return;
   const TimePoint now = Clock::now();
   bool awaits = false;
   for (const auto& source : sources_) {
