@@ -103,7 +103,7 @@ struct EnvironmentLayers {
 };
 
 // The final environment: unique names, sorted by name (so that it is reproducible), PYTHONUNBUFFERED=1,
-// TORCH_NCCL_ASYNC_ERROR_HANDLING=1 and OMP_NUM_THREADS unless they were set.
+// PYTHONFAULTHANDLER=1, TORCH_NCCL_ASYNC_ERROR_HANDLING=1 and OMP_NUM_THREADS unless they were set.
 Environment compose(const EnvironmentLayers& layers);
 
 // `composed` (from compose(), without job variables) with `job` over it: what differs between the ranks of one host is
