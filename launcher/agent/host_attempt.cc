@@ -67,6 +67,7 @@ wire::Prepared HostAttempt::prepare(wire::Prepare m) {
 void HostAttempt::start(wire::Start m) {
   starter_->environments().meet(m);
   start_ = std::move(m);
+  for (const auto& service : services_) service->others_start(start_);
   // Nothing, where it has been stopped since.
   around_.preload.when_settled(lifetime_.guard([this] {
     tell(HostEvent::Start);

@@ -52,6 +52,8 @@ class HostService {
   // Long before the start, which may never come. What the launcher is to know is added to `answer`. The error says why
   // no worker can be started.
   virtual Result<void> check(wire::Prepared& answer) = 0;
+  // Workers of other hosts may come from now on; those of this one may still wait for what --preload imports.
+  virtual void others_start(const wire::Start&) {}
   // Just before the first worker is started. What fails now is told to the launcher.
   virtual void start(const wire::Start&) {}
   // Those that a worker is to get; others outrank the plan's.

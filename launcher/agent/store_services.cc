@@ -22,11 +22,14 @@ Result<void> StoreService::check(wire::Prepared& answer) {
   return {};
 }
 
+void StoreService::others_start(const wire::Start& message) {
+  if (leaves_port(message.stores)) port_.stop_listening();
+}
+
 void StoreService::start(const wire::Start& message) {
   constexpr std::size_t kShare = 3;  // of the descriptors: a third for each store, the rest for the workers
-  rendezvous::Engine* engine = open(message.stores);
-  if (engine == nullptr) return port_.stop_listening();
-  server_.emplace(context_.loop, port_.take_listener(), *engine, door_.keeper(),
+  if (leaves_port(message.stores)) return;
+  server_.emplace(context_.loop, port_.take_listener(), open(message.stores), door_.keeper(),
                   StoreServer::Settings{.name = name(),
                                         .hosts = message.stores.hosts,
                                         .most_clients = os::descriptor_limit() / kShare,
@@ -54,14 +57,11 @@ void StoreService::sum_up() {
   if (const std::string summary = server_->summary(); !summary.empty()) context_.warn(summary);
 }
 
-rendezvous::Engine* TorchStoreService::open(const wire::Stores& stores) {
-  if (stores.torch == plan::TorchStore::OfRank0) return nullptr;
-  return &store_.emplace(stores.world_size);
-}
+rendezvous::Engine& TorchStoreService::open(const wire::Stores& stores) { return store_.emplace(stores.world_size); }
 
-rendezvous::Engine* HorovodStoreService::open(const wire::Stores& stores) {
+rendezvous::Engine& HorovodStoreService::open(const wire::Stores& stores) {
   if (stores.rounds == wire::HorovodRounds::Yes) store_.hear_of(*this);
-  return &store_;
+  return store_;
 }
 
 void HorovodStoreService::registered(std::string_view slot, std::string_view body) {

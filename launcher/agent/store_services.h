@@ -31,7 +31,8 @@ class StoreDoor final : public HostService {
 };
 
 // A port that is reserved by check(): those whom `reach` names can connect to it from then on, and are served from the
-// start on.
+// start on. A port that is left to the workers refuses callers from others_start() on, as programs try again then:
+// whoever got through would be cut off.
 class StoreService : public HostService {
  public:
   // `door` outlives this.
@@ -39,6 +40,7 @@ class StoreService : public HostService {
       : context_(context), door_(door), reach_(reach) {}
 
   Result<void> check(wire::Prepared& answer) override;
+  void others_start(const wire::Start& message) override;
   void start(const wire::Start& message) override;
   void sum_up() override;
   void suspend() override;
@@ -47,8 +49,10 @@ class StoreService : public HostService {
  protected:
   virtual wire::ServiceKind kind() const = 0;
   virtual const char* name() const = 0;  // for messages
-  // Null: the port is left to the workers.
-  virtual rendezvous::Engine* open(const wire::Stores& stores) = 0;
+  // Whether it does not serve: the port is left to the workers.
+  virtual bool leaves_port(const wire::Stores&) const { return false; }
+  // Once, where it serves.
+  virtual rendezvous::Engine& open(const wire::Stores& stores) = 0;
   void close() { server_.reset(); }  // before the engine goes
   // The engine has been told something, and may have something to send.
   void engine_changed();
@@ -73,7 +77,8 @@ class TorchStoreService final : public StoreService {
  private:
   wire::ServiceKind kind() const override { return wire::ServiceKind::TorchStore; }
   const char* name() const override { return "torch's store"; }
-  rendezvous::Engine* open(const wire::Stores& stores) override;
+  bool leaves_port(const wire::Stores& stores) const override { return stores.torch == plan::TorchStore::OfRank0; }
+  rendezvous::Engine& open(const wire::Stores& stores) override;
 
   std::optional<rendezvous::TorchStore> store_;
 };
@@ -92,7 +97,7 @@ class HorovodStoreService final : public StoreService, private rendezvous::Elast
 
   wire::ServiceKind kind() const override { return wire::ServiceKind::HorovodStore; }
   const char* name() const override { return "Horovod's store"; }
-  rendezvous::Engine* open(const wire::Stores& stores) override;
+  rendezvous::Engine& open(const wire::Stores& stores) override;
 
   rendezvous::HorovodStore store_;
 };
