@@ -12,7 +12,7 @@ namespace sml::launch {
 namespace {
 
 // More than any agent has to say.
-constexpr std::size_t kMostWords = 100'000;
+constexpr std::size_t kMostRemarksOfAgent = 100'000;
 constexpr std::size_t kMostCallers = 100'000;  // that wait for an answer
 
 }  // namespace
@@ -76,7 +76,7 @@ Judgement AgentConduct::judge(const wire::Probed& m) {
 }
 
 Judgement AgentConduct::judge(const wire::AgentLog& m) {
-  if (Judgement few = at_most(++words_, kMostWords, "remarks"); !few) return few;
+  if (Judgement few = at_most(++words_, kMostRemarksOfAgent, "remarks"); !few) return few;
   return fits(m.text);
 }
 

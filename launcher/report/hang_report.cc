@@ -17,6 +17,8 @@ namespace sml::report {
 
 namespace {
 
+using Json = nlohmann::ordered_json;
+
 constexpr std::size_t kLongestFrame = 200;  // of a frame
 constexpr std::size_t kShownFrames = 12;    // of one place
 constexpr std::size_t kShownPlaces = 16;    // with their stacks
@@ -212,7 +214,6 @@ std::string rank_details(const RankTrace& trace) {
 }
 
 std::string hang_json(const std::string& job_id, const Traces& traces) {
-  using Json = nlohmann::ordered_json;
   const auto text = [](const std::string& bytes) { return clean(bytes); };
   Json ranks = Json::array();
   for (const RankTrace& trace : traces.ranks) {

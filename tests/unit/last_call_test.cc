@@ -2,10 +2,10 @@
 
 #include "tests/support/catch.h"
 
-namespace sml::dialin {
-
 namespace {
 
+using namespace sml;
+using namespace sml::dialin;
 using namespace std::chrono_literals;
 using Answer = LastCall::Answer;
 using Enough = LastCall::Enough;
@@ -56,5 +56,3 @@ TEST_CASE("last call: one host may do") {
   call.count(1, kStart);
   CHECK(call.at(kStart) == Answer::Begin);
 }
-
-}  // namespace sml::dialin
