@@ -13,6 +13,8 @@ from jobs import by_rank, complaints
 WORKER = pathlib.Path(__file__).parent / "torch_worker.py"
 OWN_ADDRESS = pathlib.Path(__file__).parent / "own_address_worker.py"
 OURS = "--torch-store"
+# Importing torch is most of what these tests cost: where many ranks of a host are to meet, it is imported once there.
+ONCE = ("--preload", "torch")
 OCCUPY = ("import socket, sys, time\n"
           "s = socket.create_server(('', 29500)); print('taken', flush=True); time.sleep(600)")
 # As torch's tutorials do with multiprocessing.spawn.
@@ -44,15 +46,15 @@ class OneHost(TestCase):
 
     def test_ranks_1_2_8_by_environment_and_by_address(self):
         self.assert_done(sml_run("-np", "1", *torch("env"), timeout=100), 1, "env")  # opens a store of its own
-        for ranks in (2, 8):
+        for ranks, how in ((2, ()), (8, ONCE)):
             with self.subTest(ranks=ranks):
-                done = sml_run(OURS, "-np", str(ranks), *torch("env", "api"), timeout=200)
+                done = sml_run(OURS, *how, "-np", str(ranks), *torch("env", "api"), timeout=200)
                 self.assert_done(done, ranks, "env", "api")
         for store in (("--no-torch-store",), (OURS,)):
             self.assert_done(sml_run(*store, "-np", "2", *torch("tcp"), timeout=100), 2, "tcp")
 
     def test_a_process_group_can_be_made_again(self):
-        for store, ranks in (((), 1), ((OURS,), 4)):
+        for store, ranks in (((), 1), ((OURS, *ONCE), 4)):
             self.assert_done(sml_run(*store, "-np", str(ranks), *torch("again"), timeout=200), ranks, "again")
 
     def test_one_program_after_another_makes_its_own_process_group(self):
@@ -61,7 +63,7 @@ class OneHost(TestCase):
 
     def test_rank_0_may_leave_first_or_last(self):
         for step in ("rank0_first", "rank0_last"):
-            self.assert_done(sml_run(OURS, "-np", "3", *torch(step), timeout=100), 3, step)
+            self.assert_done(sml_run(OURS, *ONCE, "-np", "3", *torch(step), timeout=100), 3, step)
 
     def test_the_options_decide_who_opens_the_store(self):
         self.assert_done(sml_run("--no-torch-store", "-np", "2", *torch("env"), timeout=100), 2, "env")
@@ -134,7 +136,7 @@ class OneHost(TestCase):
         self.assert_status(job.finish(input="\n"), 0)
 
     def test_who_has_not_joined_is_named(self):
-        argv = ["-np", "4", "--join-warn", "5s", "-x", "DAWDLERS=1,3", *torch("dawdle")]
+        argv = [*ONCE, "-np", "4", "--join-warn", "5s", "-x", "DAWDLERS=1,3", *torch("dawdle")]
         for store in (("--no-torch-store",), (OURS,)):
             with self.subTest(store), sml_run_popen(*store, *argv) as job:
                 self.assert_said(job, r"ranks 1, 3 on localhost have not joined the process group after 5 s "
@@ -246,16 +248,15 @@ class FourHosts(TestCase):
         self.assertEqual(by_rank(done.stdout), {r: [f"done {s}" for s in steps] for r in range(ranks)}, done)
 
     def test_every_step_over_four_hosts(self):
-        for start in ("algo-1", "head"):  # rank 0's host is the launcher's, and another
-            done = self.bed.sml_run(start, OURS, "-H", self.bed.hosts(2), *torch("env", "api"), timeout=200)
+        for start, how in (("algo-1", ()), ("head", ONCE)):  # rank 0's host is the launcher's, and another
+            done = self.bed.sml_run(start, OURS, *how, "-H", self.bed.hosts(2), *torch("env", "api"), timeout=200)
             self.assert_done(done, 8, "env", "api")
             self.assert_done(self.bed.sml_run(start, "-H", self.bed.hosts(1), *torch("env"), timeout=200), 4, "env")
         done = self.bed.sml_run("algo-1", OURS, "-H", self.bed.hosts(1), *torch("tcp", "again"), timeout=200)
         self.assert_done(done, 4, "tcp", "again")
 
     def test_many_ranks_on_few_hosts(self):
-        # torch alone keeps two cores busy for more than a minute: it is imported 64 times
-        done = self.bed.sml_run("algo-1", "-H", self.bed.hosts(16), *torch("env"), timeout=380)
+        done = self.bed.sml_run("algo-1", *ONCE, "-H", self.bed.hosts(16), *torch("env"), timeout=380)
         self.assert_done(done, 64, "env")
 
     def test_rank_0_may_leave_first_or_last(self):
@@ -275,7 +276,7 @@ class FourHosts(TestCase):
         self.assertIn("equal parameters on 8 ranks", done.stdout)
 
     def test_two_jobs_at_once_on_the_same_hosts(self):
-        argv = ["-np", "8", "-H", self.bed.hosts(2), *torch("env")]
+        argv = [*ONCE, "-np", "8", "-H", self.bed.hosts(2), *torch("env")]
         with self.bed.sml_run_popen("algo-1", *argv) as one, self.bed.sml_run_popen("algo-1", *argv) as two:
             for job in (one, two):
                 self.assert_done(job.finish(200), 8, "env")
@@ -297,7 +298,7 @@ class FourHosts(TestCase):
                          rf"torch's store refused a connection from {other}: which is no host of this job")
 
     def test_who_has_not_joined_is_named_by_host(self):
-        argv = ["-H", self.bed.hosts(2), "--join-warn", "10s", "-x", "DAWDLERS=3,6,7", *torch("dawdle")]
+        argv = [*ONCE, "-H", self.bed.hosts(2), "--join-warn", "10s", "-x", "DAWDLERS=3,6,7", *torch("dawdle")]
         for store in (("--no-torch-store",), (OURS,)):
             with self.subTest(store), self.bed.sml_run_popen("head", *store, *argv) as job:
                 OneHost.assert_said(self, job, r"rank 3 on algo-2, ranks 6, 7 on algo-4 have not joined the process group "
