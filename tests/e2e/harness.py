@@ -248,8 +248,8 @@ class Process(subprocess.Popen):
         kw.setdefault("start_new_session", True)
         self._started = time.monotonic()
         argv = [os.fspath(a) for a in argv]
-        if argv[:2] == [sys.executable, os.fspath(TESTBED)] and {"exec", "ps"} & set(argv[4:5]):
-            # Thousands of times: an interpreter's start is most of what these cost.
+        if argv[:2] == [sys.executable, os.fspath(TESTBED)] and argv[4:5] == ["exec"]:
+            # Thousands of times: an interpreter's start is most of what it costs.
             _testbed_program()
             kw["preexec_fn"] = functools.partial(_be_testbed, argv[2:], kw.get("env", os.environ))
         super().__init__(argv, **kw)

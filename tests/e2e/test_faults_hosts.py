@@ -193,7 +193,7 @@ class LostHosts(FaultCase):
             done = job.finish(10)
         self.assert_status(done, 127)
         self.assertNotIn("started", done.stdout)
-        self.assertEqual(self.bed.ps("algo-1", "algo-3"), [])
+        self.bed.assert_clean(hosts=("algo-1", "algo-3"))
         sh(self.bed, "algo-2", "pkill -CONT -x head")
         self.bed.assert_clean(within=5)
         self.assertNotIn(".new", sh(self.bed, "algo-2", f"ls -A {CACHE}"))
