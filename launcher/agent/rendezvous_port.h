@@ -15,10 +15,9 @@
 namespace sml::agent {
 
 // Two sockets on one port, both with SO_REUSEADDR. `listener_` lets the other hosts try the port before workers start;
-// then it is taken for a store that we serve, or closed by stop_listening(): before any worker of any host may call, as
-// a caller who got through to it would be cut off. `holder_` is bound but does not listen:
-// programs that set SO_REUSEADDR, as every server does, may still bind and listen, while the kernel gives the port to
-// nobody else.
+// then it is taken for a store that we serve, or closed by stop_listening() as soon as workers may call: one who got
+// through to it would be cut off. `holder_` is bound but does not listen: programs that set SO_REUSEADDR, as every
+// server does, may still bind and listen, while the kernel gives the port to nobody else.
 class RendezvousPort {
  public:
   // With ThisMachine what comes over the network finds nothing; all addresses of this machine can be called from here.
