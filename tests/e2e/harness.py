@@ -33,6 +33,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import traceback
 import unittest
 
 REPO = pathlib.Path(__file__).resolve().parents[2]
@@ -230,6 +231,8 @@ def _be_testbed(argv, env):
             _testbed_program().main()
         except SystemExit as e:
             status = e.code or 0
+        except BaseException:  # else nobody would see it
+            traceback.print_exc()
         sys.stdout.flush()
         sys.stderr.flush()
     finally:

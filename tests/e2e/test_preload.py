@@ -268,18 +268,21 @@ class OnHosts(HostsCase):
 
     def test_who_comes_while_the_host_of_rank_0_still_imports_is_refused_and_comes_again(self):
         # As clients of torch's store do. A connection that something else than rank 0 took would be cut off.
-        self.bed.put("algo-1", "/tmp/m/slow_module.py", "import time\ntime.sleep(2)")
+        self.bed.exec("algo-1", ["mkfifo", "/tmp/m/door"])
+        self.bed.put("algo-1", "/tmp/m/slow_module.py", "open('/tmp/m/door').read()")
         self.bed.put("algo-2", "/tmp/m/slow_module.py", "")
         script = 'import os, slow_module, socket, time\nplace = os.environ["MASTER_ADDR"], int(os.environ["MASTER_PORT"])\n' \
-                 'refused = 0\n' \
                  'if os.environ["RANK"] == "0":\n    caller, _ = socket.create_server(place).accept()\n    caller.sendall(b"x")\n' \
                  'while os.environ["RANK"] == "1":\n' \
                  '    try:\n        caller = socket.create_connection(place)\n        break\n' \
-                 '    except ConnectionRefusedError:\n        refused += 1\n        time.sleep(0.01)\n' \
-                 'if os.environ["RANK"] == "1":\n    print(caller.recv(1).decode(), "at first refused" if refused else "")\n'
+                 '    except ConnectionRefusedError:\n        print("refused", flush=True)\n        time.sleep(0.01)\n' \
+                 'if os.environ["RANK"] == "1":\n    print("heard", caller.recv(1).decode())\n'
         for host in self.bed.names():
             self.bed.put(host, "/tmp/m/meet.py", script)
-        done = self.bed.sml_run("algo-1", "-H", self.bed.hosts(slots=1), "--no-torch-store", "-x", "PYTHONPATH=/tmp/m",
-                                "--no-tag", "--preload", "slow_module", PYTHON, "/tmp/m/meet.py")
+        with self.bed.sml_run_popen("algo-1", "-H", self.bed.hosts(slots=1), "--no-torch-store", "-x", "PYTHONPATH=/tmp/m",
+                                    "--no-tag", "--preload", "slow_module", PYTHON, "/tmp/m/meet.py") as job:
+            job.read_until("refused")
+            self.bed.exec("algo-1", ["sh", "-c", "echo > /tmp/m/door"])
+            done = job.finish()
         self.assert_status(done, 0)
-        self.assertEqual(done.stdout, "x at first refused\n")
+        self.assertEqual(done.stdout.splitlines()[-1], "heard x")
