@@ -3,6 +3,7 @@
 As a program it is a worker that has turned: it tries them on its agent, the guardian and the keeper above it, and on this
 machine the launcher above those, to speak for rank 0, and prints a line for each that is not refused."""
 import ctypes
+import errno
 import os
 import struct
 
@@ -42,9 +43,14 @@ def attach(pid):
 def memory(pid, call):
     own = ctypes.create_string_buffer(8)
     mine, theirs = Piece(ctypes.addressof(own), 8), Piece(0x1000, 8)
+    flags = ctypes.c_ulong(0)  # the seventh argument, on the stack: the upper half of an int there is whatever was there before
     ctypes.set_errno(0)
-    libc.syscall(call, pid, ctypes.byref(mine), 1, ctypes.byref(theirs), 1, 0)
-    return ctypes.get_errno() not in (1, 3)  # EFAULT: it looked there
+    if libc.syscall(call, pid, ctypes.byref(mine), 1, ctypes.byref(theirs), 1, flags) >= 0:
+        return True
+    if (refused := ctypes.get_errno()) in (errno.EPERM, errno.ESRCH):
+        return False
+    assert refused == errno.EFAULT, f"the call was not understood: {errno.errorcode[refused]}"
+    return True  # it looked there
 
 
 def attempts(pid, first=0):
