@@ -5,6 +5,7 @@ import signal
 from harness import PYTHON, REPO, HostsCase, TestCase, poll, sml_run, sml_run_popen
 
 AT_ONCE = ("--restart-delay", "0:0", "--max-fruitless", "0")
+ONCE = ("--preload", "torch")  # an import takes longer than all else here
 WORKER = REPO / "tests" / "e2e" / "restart_worker.py"
 # Rank 1 fails in the first two attempts, with another status in each.
 TWICE = 'echo $RANK $SML_ATTEMPT $TORCHELASTIC_RESTART_COUNT $TORCHELASTIC_MAX_RESTARTS $MASTER_PORT; ' \
@@ -110,7 +111,7 @@ class Training(TestCase):
     def test_twenty_restarts_in_a_row(self):
         """Of a training that meets by Gloo: nothing of one attempt's store is seen in the next."""
         folder = self.temporary_directory()
-        done = sml_run("--max-restarts", "20", *AT_ONCE, "-np", "2", "--no-tag", PYTHON, WORKER, folder, "42", "20", "1",
+        done = sml_run("--max-restarts", "20", *AT_ONCE, *ONCE, "-np", "2", "--no-tag", PYTHON, WORKER, folder, "42", "20", "1",
                        timeout=500)
         self.assert_status(done, 0)
         self.assertIn("the job succeeded in attempt 21, after:", own_lines(done))
@@ -143,14 +144,14 @@ class Progress(TestCase):
         self.assertIn("No module named 'no_such_module'", done.stderr)
 
     def test_that_all_ranks_have_joined_is_progress(self):
-        meets = "import os, torch.distributed as d; d.init_process_group('gloo'); d.barrier(); " \
-                "os._exit(0 if os.environ['SML_ATTEMPT'] == '4' else 5)"
-        done = sml_run("--max-restarts", "5", "--restart-delay", "0:0", "-np", "2", PYTHON, "-c", meets, timeout=120)
-        self.assert_status(done, 0)
-        some = "import os, torch.distributed as d; " \
-               "os.environ['RANK'] == '0' or os._exit(5); d.init_process_group('gloo')"
-        done = sml_run("--max-restarts", "5", "--restart-delay", "0:0", "-np", "2", PYTHON, "-c", some, timeout=120)
-        self.assert_status(done, 93)
+        script = self.temporary_directory() / "program.py"
+        job = ("--max-restarts", "5", "--restart-delay", "0:0", *ONCE, "-np", "2", PYTHON, script)
+        script.write_text("import os, torch.distributed as d; d.init_process_group('gloo'); d.barrier(); "
+                          "os._exit(0 if os.environ['SML_ATTEMPT'] == '4' else 5)")
+        self.assert_status(sml_run(*job, timeout=120), 0)
+        script.write_text("import os, torch.distributed as d; "
+                          "os.environ['RANK'] == '0' or os._exit(5); d.init_process_group('gloo')")
+        self.assert_status(sml_run(*job, timeout=120), 93)
 
     def test_a_file_is_progress_when_it_is_written(self):
         file = self.temporary_directory() / "step"
