@@ -41,11 +41,12 @@ static int holds(void) {
   const char* const held = getenv("FAKE_NVML_HELD");
   char asked[4096];
   if (held == NULL) return 1;
+  const int is_held = access(held, F_OK) == 0; /* before anybody can see that it was asked */
   snprintf(asked, sizeof asked, "%s.asked", held);
   const int file = open(asked, O_WRONLY | O_CREAT | O_APPEND, 0600);
   const int counted = file >= 0 && write(file, "?", 1) == 1;
   if (file >= 0) close(file);
-  return counted && access(held, F_OK) == 0;
+  return counted && is_held;
 }
 
 int nvmlDeviceGetMemoryInfo(const char* device, unsigned long long* total_free_used) {

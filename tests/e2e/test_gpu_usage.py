@@ -19,6 +19,8 @@ ln -s /proc/self/fd /dev/fd && shift && exec "$@"
 """
 # Leaves memory behind, once.
 HOLDER = 'echo "attempt $SML_ATTEMPT $([ -e $0 ] && echo held)"; if [ $SML_ATTEMPT = 1 ]; then touch $0; exit 3; fi'
+# What is held when the library first answers counts as others'.
+AFTER_A_LOOK = "until [ -e $0.asked ]; do sleep 0.05; done; " + HOLDER
 WORKER = 'trap "exit 0" TERM; echo ready; while :; do sleep 0.05; done'
 
 
@@ -93,7 +95,7 @@ class Gpus(TestCase):
 
     def test_a_restart_waits_until_they_are_free_again(self):
         held, asked = self.top / "held", self.top / "held.asked"
-        with self.restarted(held) as job:
+        with self.restarted(held, program=AFTER_A_LOOK) as job:
             self.assertEqual(job.read_until("\n").decode(), "attempt 1 \n")
             self.assertTrue(poll(held.exists, 10))
             before = asked.stat().st_size
@@ -107,8 +109,7 @@ class Gpus(TestCase):
     def test_what_others_hold_from_the_start_is_not_waited_for(self):
         held, asked = self.top / "held", self.top / "held.asked"
         held.touch()
-        waits = HOLDER.replace("if [", "until [ -e $0.asked ]; do sleep 0.05; done; if [", 1)
-        with self.restarted(held, program=waits) as job:
+        with self.restarted(held, program=AFTER_A_LOOK) as job:
             done = job.finish(20)
         self.assert_status(done, 0)
         self.assertEqual(done.stdout, "attempt 1 held\nattempt 2 held\n")
