@@ -17,7 +17,7 @@ namespace {
 
 constexpr Duration kPause = std::chrono::milliseconds(100);  // between two tries
 constexpr Duration kOnTheWay = std::chrono::milliseconds(500);
-constexpr std::chrono::milliseconds kShortestHold(300);
+constexpr std::chrono::milliseconds kShortestHold(1000);  // a host may be busier than it was at the first log-in
 constexpr std::chrono::milliseconds kLongestHold(5000);
 constexpr int kMaxFolders = 8;
 // Input is bounded by what the agent has allowed; what it prepares comes once. Where it asks for what came before, the

@@ -185,14 +185,14 @@ class NothingLeft(FourHosts):
         with self.popen("sh", "-c", "sleep 600 & exec sleep 600") as job:
             wait_for_workers(self.bed, "sleep 600", 16)
             sh(self.bed, "algo-1", "pkill -KILL -x sml-run")
-            self.assert_silent(2)
+            self.assert_silent(3)
             self.assertEqual(job.finish(5).returncode, 137)
 
     def test_the_launcher_is_killed_and_workers_ignore_term(self):
         with self.popen(PROBE, "ignore-term", options=["--grace", "1s"]) as job:
             wait_for_workers(self.bed, "ignore-term", 8)
             sh(self.bed, "algo-1", "pkill -KILL -x sml-run")
-            self.assert_silent(4)
+            self.assert_silent(5)
             job.finish(5)
 
     def test_an_agent_is_killed(self):
@@ -247,7 +247,7 @@ class NothingLeft(FourHosts):
         with self.popen("sh", "-c", f"{PROBE_WORD} daemon closed; sleep 600") as job:
             wait_for_workers(self.bed, "daemon closed", 8 + 8)  # the shells' own command lines, too
             sh(self.bed, "algo-1", "pkill -KILL -x sml-run")
-            self.assert_silent(3)
+            self.assert_silent(4)
             job.finish(5)
 
     def test_a_host_that_is_lost(self):

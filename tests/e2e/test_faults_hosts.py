@@ -94,7 +94,7 @@ class LostHosts(FaultCase):
             self.addCleanup(self.bed.start, "algo-3")
             self.addCleanup(self.bed.kill, "algo-3")
             sh(self.bed, "algo-3", "pkill -KILL -x sshd")
-            done = job.finish(3)
+            done = job.finish(5)
             self.assert_ending(done, 125, "algo-3: its agent has gone before its work was done: ", hosts=self.others)
             self.bed.assert_clean(within=2)
 

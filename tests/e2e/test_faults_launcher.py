@@ -34,7 +34,7 @@ class Launchers(FaultCase):
                 with self.bed.sml_run_popen(where, *self.words(self.only(0, "sleep 600 & exec sleep 600"), [])) as job:
                     self.await_ready(job)
                     self.signal(where, "KILL")
-                    self.assertTrue(poll(lambda: not self.bed.ps(), 2), self.bed.ps())
+                    self.assertTrue(poll(lambda: not self.bed.ps(), patience(3)), self.bed.ps())
                     self.assertEqual(job.finish(2).returncode, 137)
 
     def test_stopped_for_longer_than_the_heartbeat(self):

@@ -126,7 +126,7 @@ class Links(HostsCase):
             job.read_until("ready", 60)
             self.reset_and_see(job, "algo-2")
             sh(self.bed, "head", "pkill -KILL -x sml-run")
-            self.assertTrue(poll(lambda: not self.bed.ps(), 3), self.bed.ps())
+            self.assertTrue(poll(lambda: not self.bed.ps(), patience(4)), self.bed.ps())
             job.finish(5)
 
     def test_a_host_that_is_lost_after_a_reset(self):

@@ -293,7 +293,7 @@ void Job::befall(std::size_t kind) {
 // again.
 bool Job::can_come_back(const Host& host) const {
   const Duration hold = std::min(
-      {Duration(options_.heartbeat_timeout), 2 * host.quality.opens_after + milliseconds(300), Duration(seconds(5))});
+      {Duration(options_.heartbeat_timeout), 2 * host.quality.opens_after + milliseconds(1000), Duration(seconds(5))});
   const Duration needs = host.quality.opens_after + 4 * host.quality.most_delay + milliseconds(50);
   const bool rested = host.reset_at == TimePoint::min() || world->now() - host.reset_at > hold;
   return all_started() && needs < hold && rested;
