@@ -17,7 +17,7 @@ namespace {
 
 constexpr Duration kPause = std::chrono::milliseconds(100);  // between two tries
 constexpr Duration kOnTheWay = std::chrono::milliseconds(500);
-constexpr std::chrono::milliseconds kShortestHold(1000);  // a host may be busier than it was at the first log-in
+constexpr std::chrono::milliseconds kShortestHold(1000);
 constexpr std::chrono::milliseconds kLongestHold(5000);
 constexpr int kMaxFolders = 8;
 // Input is bounded by what the agent has allowed; what it prepares comes once. Where it asks for what came before, the
@@ -72,8 +72,9 @@ void LastingLink::note_time() {
   if (!took_) took_ = reached_out_ ? Clock::now() - *reached_out_ : Duration::zero();
 }
 
-// Another transport takes about as long as the first did, which was made beside those to all other hosts. The agent
-// does not wait longer than that needs, as it cannot tell a connection that has broken from a launcher that was killed.
+// Another transport takes about as long as the first did, which was made beside those to all other hosts, but the host
+// may be busier by now. The agent does not wait much longer than that needs, as it cannot tell a connection that has
+// broken from a launcher that was killed.
 wire::Hello LastingLink::greet(wire::Hello hello) {
   note_time();
   if (secret_.empty()) return hello;

@@ -86,7 +86,7 @@ class LostHosts(FaultCase):
         with self.start() as job:
             self.addCleanup(self.bed.start, "algo-3")
             self.bed.kill("algo-3", fin=True)
-            done = job.finish(3)
+            done = job.finish(4)
             self.assert_ending(done, 125, "algo-3: its agent has gone before its work was done: ", hosts=self.others)
 
     def test_sshd_killed(self):
@@ -94,7 +94,7 @@ class LostHosts(FaultCase):
             self.addCleanup(self.bed.start, "algo-3")
             self.addCleanup(self.bed.kill, "algo-3")
             sh(self.bed, "algo-3", "pkill -KILL -x sshd")
-            done = job.finish(5)
+            done = job.finish(4)
             self.assert_ending(done, 125, "algo-3: its agent has gone before its work was done: ", hosts=self.others)
             self.bed.assert_clean(within=2)
 

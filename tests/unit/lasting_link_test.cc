@@ -17,7 +17,7 @@ namespace {
 
 // A link whose frames have begun, and the transports that it asked for.
 struct Stage final : TransportEvents {
-  Stage() {
+  explicit Stage(std::uint32_t heartbeat_timeout_ms = 30'000) {
     far = std::make_shared<fake::TransportLog>();
     link =
         std::make_unique<LastingLink>(loop.get_executor(), image, *this, std::make_unique<fake::ScriptedTransport>(far),
@@ -29,8 +29,10 @@ struct Stage final : TransportEvents {
                                       });
     link->start();
     wire::Hello hello;
-    hello.heartbeat_timeout_ms = 30'000;
-    secret = link->greet(hello).return_secret;
+    hello.heartbeat_timeout_ms = heartbeat_timeout_ms;
+    const wire::Hello told = link->greet(hello);
+    secret = told.return_secret;
+    hold_ms = told.hold_ms;
     wire::HelloAck ack;
     ack.pids.agent = 17;
     ack.door = "door";
@@ -61,6 +63,7 @@ struct Stage final : TransportEvents {
   std::shared_ptr<fake::TransportLog> messenger;
   std::string mark;
   std::string secret;
+  std::uint32_t hold_ms = 0;
   int made = 0;
   std::string came;
   std::optional<Error> end;
@@ -93,6 +96,13 @@ TEST_CASE("a connection that breaks goes on where it was") {
   stage.settle();
   CHECK(stage.far->destroyed);
   CHECK_FALSE(stage.end);
+}
+
+TEST_CASE("an agent waits for a log-in that takes longer than the first, but not for what would be silence") {
+  const Stage stage;  // where that took no time
+  CHECK(stage.hold_ms >= 1000);
+  CHECK(stage.hold_ms < 2000);
+  CHECK(Stage(700).hold_ms == 700);
 }
 
 TEST_CASE("one that is only silent is kept until another has come") {
