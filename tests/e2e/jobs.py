@@ -114,9 +114,10 @@ def by_rank(text):
 
 
 def complaints(done):
-    """What sml-run itself said, without its line about hosts."""
+    """What sml-run itself said, without its line about hosts and what a start that is slow here lets it say."""
     lines = [ln.removeprefix("sml-run: ") for ln in done.stderr.splitlines() if ln.startswith("sml-run: ")]
-    return [ln for ln in lines if not re.match(r"\d+ ranks? on \d+ hosts?, from ", ln)]
+    notices = r"\d+ ranks? on \d+ hosts?, from |waiting for .+ \([a-z ]+\)$"
+    return [ln for ln in lines if not re.match(notices, ln)]
 
 
 def sh(bed, host, script, *args, check=True, **kw):
