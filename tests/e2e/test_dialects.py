@@ -7,6 +7,7 @@ import subprocess
 import tempfile
 
 from harness import SML_RUN, HostsCase, TestCase, run, sml_run
+from test_open_mpi import ALONE
 
 # What the SageMaker training toolkit composes, with custom_mpi_options behind it.
 TOOLKIT = ("--host algo-1:8,algo-2:8 -np 16 --allow-run-as-root --display-map --tag-output -mca btl_tcp_if_include eth0 "
@@ -206,7 +207,7 @@ class MpiPrograms(LinkCase):
     def test_one_that_a_script_starts_ends_the_job(self):
         """What a shell or an interpreter will load is seen only when it is there."""
         program = self.programs["libmpi.so.40"]
-        done = self.call("sml-run", f"-np 2 --mpi pmi1 sh -c '{program} stay; true'", timeout=30)
+        done = self.call("sml-run", f"-np 2 --mpi pmi1 {shlex.join(ALONE)} sh -c '{program} stay; true'", timeout=30)
         self.assert_status(done, 125)
         self.assertRegex(done.stderr, r"stopped: rank [01] on localhost runs alone, as rank 0 of 1: hello.openmpi \(pid \d+\) uses the "
                                       r"MPI library libmpi.so.40")
