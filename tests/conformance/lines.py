@@ -30,7 +30,7 @@ import help_options  # noqa: E402
 import launchers  # noqa: E402
 import line_differences  # noqa: E402
 import line_runs  # noqa: E402
-from harness import BUILD, HELPERS, REPO, SML_RUN, Testbed  # noqa: E402
+from harness import BUILD, HELPERS, REPO, SML_RUN, Testbed, watchdog_times, watchdog  # noqa: E402
 
 RECORDS = HERE / "records"
 VERDICTS = RECORDS / "verdicts.json.xz"
@@ -100,8 +100,8 @@ class World:
                  "folder": str(self.folder / f"line-{n}")} for n, line in enumerate(lines)]
         inputs, outputs = self.folder / "jobs.json", self.folder / "results.json"
         inputs.write_text(json.dumps({"along": along, "jobs": jobs}))
-        done = self.bed.exec("head", [*under, "/usr/bin/python3", str(HERE / "line_runs.py"), str(inputs), str(outputs)],
-                             timeout=3600)
+        with watchdog_times(30):  # one command runs all lines
+            done = self.bed.exec("head", [*under, "/usr/bin/python3", str(HERE / "line_runs.py"), str(inputs), str(outputs)])
         if done.returncode != 0:
             sys.exit(f"the lines could not be run: {done}")
         told = json.loads(outputs.read_text())
@@ -210,7 +210,7 @@ def compare(world, pattern, verbose, bless):
     lines = [line for table in tables for line in lines_of(table) if re.search(pattern, line.key)]
     environments = {launcher.table: records[launcher.name].get("environment", {}) for launcher in launchers.ALL}
     results, _ = world.run(lines, lambda line: line.text, {name: str(SML_RUN) for name in launchers.OUR_NAMES}, along=4,
-                           timeout=30, environments=environments)
+                           timeout=watchdog(), environments=environments)
     counts = dict.fromkeys(ORDER, 0)
     for line in lines:
         verdict, said = best(line, records, results[line.key], named)

@@ -1,5 +1,9 @@
 """What end-to-end tests are made of: hosts (Testbed), local runs (sml_run), and a TestCase that forgives no leftover.
 
+No verdict depends on a clock. A test waits for a state (`wait_until`, `Process.finish`, `Process.read_until`), and only
+the watchdog ends a wait: it is there for hangs, and far longer than anything that works. That something happened *before*
+a timer of sml-run is shown by giving that timer an hour.
+
     class Ranks(HostsCase):
         hosts = 4
 
@@ -14,11 +18,11 @@ After every test TestCase looks for what may have been left: processes and files
 this process on the machine, cgroups of jobs. Text is decoded as UTF-8 with surrogateescape and newlines are not touched; with
 binary=True bytes are returned.
 """
-import atexit
 import contextlib
 import ctypes
 import fnmatch
 import functools
+import hashlib
 import importlib.machinery
 import importlib.util
 import itertools
@@ -45,9 +49,13 @@ TRAIN_DDP = REPO / "packaging" / "examples" / "train_ddp.py"
 PYTHON = "/usr/bin/python3"
 TESTBED = REPO / "tests" / "testbed" / "testbed"
 
-PR_SET_CHILD_SUBREAPER = 36
-# Orphans of whatever we start come to us, so that "is anything left?" is a look at our own descendants.
-ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+def adopt_orphans():
+    """Orphans of whatever this process starts come to it, so that "is anything left?" is a look at its own descendants."""
+    PR_SET_CHILD_SUBREAPER = 36
+    ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+
+
+adopt_orphans()
 
 
 # ------------------------------------------------------------------ processes
@@ -149,7 +157,6 @@ class Cgroups:
                 cls.own = above / f"sml-e2e-{os.getpid()}"
                 cls.own.mkdir()
                 cls._move(cls.own)
-                atexit.register(cls._leave)
 
     @classmethod
     def left(cls):
@@ -173,26 +180,98 @@ class Cgroups:
         (group / "cgroup.procs").write_text("0")  # the writer
 
     @classmethod
-    def _leave(cls):
-        cls._move(cls.own.parent)
-        cls.remove_left()
-        with contextlib.suppress(OSError):
-            cls.own.rmdir()
+    def leave(cls):
+        if cls.own:
+            cls._move(cls.own.parent)
+            cls.remove_left()
+            with contextlib.suppress(OSError):
+                cls.own.rmdir()
 
 
-def poll(probe, within, every=0.02):
-    """Calls probe until it answers something true, or the time is over; answers its last answer."""
-    end = time.monotonic() + within
+def machine_factor():
+    """How many times longer a fixed piece of work takes here and now than on an idle machine of two cores; 1 at least.
+    tests/run measures it once, before anything else runs, and hands it on in SML_MACHINE_FACTOR."""
+    begin = time.monotonic()
+    for _ in range(60):
+        subprocess.run(["/bin/true"], check=True)
+    data = b"x" * (1 << 20)
+    for _ in range(60):
+        hashlib.sha256(data).digest()
+    return max(1.0, (time.monotonic() - begin) / IDLE_MACHINE_S)
+
+
+IDLE_MACHINE_S = 0.25  # what machine_factor's work takes on an idle machine
+FACTOR = float(os.environ.get("SML_MACHINE_FACTOR") or machine_factor())
+os.environ["SML_MACHINE_FACTOR"] = f"{FACTOR:.2f}"
+
+
+class Watchdog:
+    """The only limit of time in these tests, of each single wait: 120 s on an idle machine. It ends hangs, it judges
+    nothing. A class of tests whose steps take minutes when all is well (a compiler runs, something is downloaded) has
+    a `watchdog_times` above 1."""
+
+    SECONDS = 120
+    times = 1
+    has_bitten = False  # the run has failed: what hangs after that is not waited for so long
+
+
+def watchdog():
+    """Seconds after which a wait is a hang."""
+    return (20 if Watchdog.has_bitten else Watchdog.SECONDS) * FACTOR * Watchdog.times
+
+
+@contextlib.contextmanager
+def watchdog_times(times):
+    """For a step that takes so many times as long when all is well; below 1 where a test wants to see it bite."""
+    was, Watchdog.times, bitten = Watchdog.times, times, Watchdog.has_bitten
+    try:
+        yield
+    finally:
+        Watchdog.times = was
+        if times < 1:
+            Watchdog.has_bitten = bitten
+
+
+def bite(what):
+    """What a wait raises when it is over: the error."""
+    seconds = watchdog()
+    Watchdog.has_bitten = True
+    return AssertionError(f"hangs: waited {seconds:.0f} s: {what}")
+
+
+def scaled(seconds):
+    """A duration for an option of sml-run (a heartbeat, a silence) that must not pass by itself on a slow machine."""
+    return round(seconds * FACTOR, 1)
+
+
+def wait_until(probe, otherwise=None):
+    """Calls probe until it answers something true, and returns that. A hang fails the test, with its last answer or
+    with what `otherwise` says."""
+    end = time.monotonic() + watchdog()
     while True:
         answer = probe()
-        if answer or time.monotonic() > end:
+        if answer:
             return answer
-        time.sleep(every)
+        if time.monotonic() > end:
+            raise bite(otherwise() if otherwise else f"the last answer was {answer!r}")
+        time.sleep(0.02)
 
 
-def patience(seconds):
-    """A bound for this moment: where more wants to run than there are processors, all takes longer."""
-    return seconds * max(1, os.getloadavg()[0] / os.cpu_count() / 2)
+def stays(probe, looks=50):
+    """Whether probe answers something true each time it is looked at, over about a second. Only for what no event can
+    show, and only ever to see that something does NOT happen: on a slow machine it sees less, and never fails for it."""
+    for _ in range(looks):
+        if not probe():
+            return False
+        time.sleep(0.02)
+    return True
+
+
+def gate(test):
+    """Marks a class or a test for the gate (`tests/run` without words): it carries one of the product's promises, or one
+    of its main ways, and it is the cheapest test that does."""
+    test.is_in_gate = True
+    return test
 
 
 class Completed(subprocess.CompletedProcess):
@@ -268,8 +347,8 @@ class Process(subprocess.Popen):
             with contextlib.suppress(OSError):
                 os.killpg(self.pid, signal.SIGKILL)
 
-    def read_until(self, text, within=30):
-        """Reads stdout until `text` is in it; answers what was read. Fails when it does not come in time."""
+    def read_until(self, text):
+        """Reads stdout until `text` is in it; answers what was read. Fails when stdout ends before."""
         want, got = _encode(text), bytearray()
         os.set_blocking(self.stdout.fileno(), False)
 
@@ -281,11 +360,11 @@ class Process(subprocess.Popen):
                     return True
             return want in got
 
-        poll(step, within)
+        said = lambda: f"no {text!r}; there was: {bytes(got)!r}, on stderr: {self.errors_so_far()!r}"  # noqa: E731
+        wait_until(step, said)
         os.set_blocking(self.stdout.fileno(), True)
         if want not in got:
-            raise AssertionError(f"{text!r} did not come within {within} s; there was: {bytes(got)!r}, "
-                                 f"on stderr: {self.errors_so_far()!r}")
+            raise AssertionError(said())
         return bytes(got)
 
     def errors_so_far(self):
@@ -297,17 +376,16 @@ class Process(subprocess.Popen):
             return os.read(self.stderr.fileno(), 65536)
         return b""
 
-    def finish(self, timeout=60, input=None, binary=False):
-        """Waits for the end; answers Completed. What is too slow is killed and fails the test."""
-        timeout = patience(timeout)
+    def finish(self, input=None, binary=False):
+        """Waits for the end; answers Completed. What hangs is killed and fails the test."""
         try:
-            out, err = self.communicate(_encode(input), timeout)
+            out, err = self.communicate(_encode(input), watchdog())
         except subprocess.TimeoutExpired as e:
             self.kill_group()
             out, err = self._rest(e)
             done = Completed(self.args, None, _decode(out, False), _decode(err, False),
                              time.monotonic() - self._started)
-            raise AssertionError(f"not finished within {timeout:.1f} s: {done}") from None
+            raise bite(f"it has not ended: {done}") from None
         return Completed(self.args, self.returncode, _decode(out, binary), _decode(err, binary),
                          time.monotonic() - self._started)
 
@@ -321,10 +399,10 @@ class Process(subprocess.Popen):
         super().__exit__(*what)
 
 
-def run(argv, *, timeout=60, input=None, binary=False, env=None, cwd=None, **kw):
+def run(argv, *, input=None, binary=False, env=None, cwd=None, **kw):
     """Runs a command on this machine. `env` is put over the environment; a value of None removes the name."""
     with popen(argv, env=env, cwd=cwd, stdin=subprocess.DEVNULL if input is None else subprocess.PIPE, **kw) as p:
-        return p.finish(timeout, input, binary)
+        return p.finish(input, binary)
 
 
 def popen(argv, *, env=None, cwd=None, **kw):
@@ -347,6 +425,7 @@ class Testbed:
 
     live = []
     _number = itertools.count()
+    _shared = None  # (testbed, hosts that it was made with)
 
     def __init__(self):
         self.name = f"t{os.getpid()}{'abcdefghijklmnopqrstuvwxyz'[next(Testbed._number) % 26]}"
@@ -362,8 +441,26 @@ class Testbed:
     def __exit__(self, *_):
         self.down()
 
-    def _call(self, *argv, timeout=120):
-        done = run([sys.executable, TESTBED, "--name", self.name, *argv], timeout=timeout)
+    @classmethod
+    def shared(cls, n):
+        """The testbed that this process keeps, with N hosts that are as new: booted again, their files made anew."""
+        if cls._shared and cls._shared[1] < n:
+            cls._shared[0].down()
+            cls._shared = None
+        if cls._shared:
+            bed = cls._shared[0]
+            bed._call("renew", str(n))
+            return bed
+        bed = cls().__enter__()
+        size = max(n, 4)
+        bed.up(size)
+        cls._shared = bed, size
+        if size != n:
+            bed._call("renew", str(n))
+        return bed
+
+    def _call(self, *argv):
+        done = run([sys.executable, TESTBED, "--name", self.name, *argv])
         if done.returncode:
             raise AssertionError(f"testbed {argv[0]}: {done}")
         return done.stdout
@@ -412,9 +509,9 @@ class Testbed:
         options = ["-u", user, "-C", cwd] + [w for k, v in (env or {}).items() for w in ("-e", f"{k}={v}")]
         return [sys.executable, TESTBED, "--name", self.name, "exec", *options, host, "--", *argv]
 
-    def exec(self, host, argv, *, user="root", env=None, cwd="/", timeout=60, input=None, binary=False):
+    def exec(self, host, argv, *, user="root", env=None, cwd="/", input=None, binary=False):
         """Runs argv as if logged in there; answers Completed. Its status is the command's, 128+n for a signal."""
-        return run(self._exec_argv(host, argv, user, env, cwd), timeout=timeout, input=input, binary=binary)
+        return run(self._exec_argv(host, argv, user, env, cwd), input=input, binary=binary)
 
     def popen(self, host, argv, *, user="root", env=None, cwd="/", **kw):
         """The same, running. Signals sent to it reach the command, except SIGKILL, which kills it at once."""
@@ -479,17 +576,22 @@ class Testbed:
         except SystemExit as e:
             raise AssertionError(f"the testbed cannot say what runs on {hosts or 'its hosts'}") from e
 
-    def assert_clean(self, within=5.0, hosts=()):
-        """Fails unless all user processes are gone from the hosts in time."""
+    def assert_clean(self, hosts=()):
+        """Fails unless all user processes go from the hosts. Those that are stopped, or sleep as they were told to by a
+        test for ten minutes, do not go before the watchdog's time is over; it is a leftover's price, paid once."""
         def gone():
             own_processes()  # what we killed together with its `testbed exec` is ours to wait for
             return not self._user_processes(hosts)
 
-        left = not poll(gone, patience(within)) and self._user_processes(hosts)
-        if left:
-            rows = "\n".join(f"  {p['host']} {p['pid']} {p['state']} {p['cmd']}" for p in left)
-            self.kill_processes(left)
-            raise AssertionError(f"left on the hosts after {within} s:\n{rows}")
+        def rows():
+            return "left on the hosts:\n" + "\n".join(
+                f"  {p['host']} {p['pid']} {p['state']} {p['cmd']}" for p in self._user_processes(hosts))
+
+        try:
+            wait_until(gone, rows)
+        except AssertionError:
+            self.kill_processes(self._user_processes(hosts))
+            raise
 
     def kill_processes(self, rows):
         for host in {p["host"] for p in rows}:
@@ -508,6 +610,10 @@ class Testbed:
             for top in ("/tmp", "/var/tmp", "/dev/shm", "/home/root", "/home/tester"):
                 found += [f"{host}:{p}" for p in self._walk(root, top, expected)]
         return found
+
+    def assert_no_files(self, allowed=()):
+        wait_until(lambda: not self.files_left(allowed),
+                   lambda: "files left on the hosts:\n  " + "\n  ".join(self.files_left(allowed)))
 
     def remove_dead_sockets(self):
         for host, facts in self._state()["hosts"].items():
@@ -538,8 +644,7 @@ class TestCase(unittest.TestCase):
     """After every test: no process of ours here, none and no stray file on any testbed host, no cgroup of a job."""
 
     maxDiff = None
-    timeout_s = None            # the watchdog's patience when it is to differ from run.py's --timeout
-    clean_within = 5.0          # seconds that the last processes may take to go
+    watchdog_times = 1          # see Watchdog
     allowed_files = ()          # fnmatch patterns of paths that a test leaves on hosts on purpose
 
     def __init__(self, *args, **kw):
@@ -553,20 +658,22 @@ class TestCase(unittest.TestCase):
 
     def _check_nothing_left(self):
         problems = []
-        left = not poll(lambda: not own_processes(), self.clean_within) and own_processes()
-        if left:
-            problems.append("processes left here:\n" + "\n".join(f"  {pid} {cmd}" for pid, cmd in left))
+        try:
+            wait_until(lambda: not own_processes(), lambda: "processes left here:\n" + "\n".join(
+                f"  {pid} {cmd}" for pid, cmd in own_processes()))
+        except AssertionError as e:
+            problems.append(str(e))
             kill_own_processes()
         for bed in Testbed.live:
-            try:
-                bed.assert_clean(self.clean_within)
-            except AssertionError as e:
-                problems.append(str(e))
-            files = poll(lambda: [] if bed.files_left(self.allowed_files) else ["none"], 1) or None
-            if files is None:
-                problems.append("files left on the hosts:\n  " + "\n  ".join(bed.files_left(self.allowed_files)))
-        if not poll(lambda: not Cgroups.left(), self.clean_within):
-            problems.append("cgroups left:\n  " + "\n  ".join(map(str, Cgroups.left())))
+            for look in (bed.assert_clean, lambda bed=bed: bed.assert_no_files(self.allowed_files)):
+                try:
+                    look()
+                except AssertionError as e:
+                    problems.append(str(e))
+        try:
+            wait_until(lambda: not Cgroups.left(), lambda: "cgroups left:\n  " + "\n  ".join(map(str, Cgroups.left())))
+        except AssertionError as e:
+            problems.append(str(e))
             Cgroups.remove_left()
         if problems:
             self.fail("\n".join(problems))
@@ -575,11 +682,16 @@ class TestCase(unittest.TestCase):
         """A directory of this test's own, removed afterwards. (Not visible on testbed hosts.)"""
         return pathlib.Path(self.enterContext(tempfile.TemporaryDirectory(prefix="sml-e2e-")))
 
-    def assert_within(self, done, seconds):
-        self.assertLess(done.seconds, patience(seconds))
-
     def assert_status(self, done, status):
         self.assertEqual(done.returncode, status, f"\n{done}")
+
+
+def leave():
+    """At the end of a process that runs tests: its testbed and its cgroup go."""
+    for bed in list(Testbed.live):
+        bed.down()
+    Testbed._shared = None
+    Cgroups.leave()
 
 
 class HostsCase(TestCase):
@@ -590,5 +702,8 @@ class HostsCase(TestCase):
 
     @classmethod
     def setUpClass(cls):
-        cls.bed = cls.enterClassContext(Testbed())
-        cls.bed.up(cls.hosts, sshd=cls.sshd)
+        if cls.sshd or cls.hosts > 8:
+            cls.bed = cls.enterClassContext(Testbed())
+            cls.bed.up(cls.hosts, sshd=cls.sshd)
+        else:
+            cls.bed = Testbed.shared(cls.hosts)

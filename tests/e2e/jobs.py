@@ -6,7 +6,7 @@ import re
 import shlex
 import shutil
 
-from harness import HELPERS, patience, poll
+from harness import HELPERS, scaled, wait_until
 
 PROBE = HELPERS / "probe"
 PROBE_WORD = shlex.quote(str(PROBE))  # for shells
@@ -61,9 +61,9 @@ class Output:
 
 
 def heartbeat(seconds):
-    """The option for silence of that length, and how reports name it. It is longer where so much wants to run that a
-    process may wait so long itself."""
-    limit = f"{round(patience(seconds), 1):g}"
+    """The option for silence of that length, and how reports name it. It is longer on a slow machine, where a process may
+    wait so long itself."""
+    limit = f"{scaled(seconds):g}"
     return ["--heartbeat-timeout", f"{limit}s"], f"{limit} s"
 
 
@@ -113,11 +113,28 @@ def by_rank(text):
     return ranks
 
 
-def complaints(done):
-    """What sml-run itself said, without its line about hosts, and about those that it awaits in a job of over 4.5 s."""
+# Lines of sml-run that only tell how long something takes. A slow machine prints them, so no test may rest on them.
+NOTICES = re.compile(r"\d+ ranks? on \d+ hosts?, from |waiting for |\d+ hosts?: waiting")
+# A word that makes a user look: where all is well no line of sml-run has one.
+TROUBLE = r"(?i)warning|error|cannot|could not|not ready|lost|broke|refused|failed|killed|stopp|exit status|hint: "
+
+
+def own_lines(done):
+    """What sml-run itself printed, line by line, without NOTICES."""
     lines = [ln.removeprefix("sml-run: ") for ln in done.stderr.splitlines() if ln.startswith("sml-run: ")]
-    notices = r"\d+ ranks? on \d+ hosts?, from " + (r"|waiting for .+ \([a-z ]+\)$" if done.seconds > 4.5 else "")
-    return [ln for ln in lines if not re.match(notices, ln)]
+    return [ln for ln in lines if not NOTICES.match(ln)]
+
+
+def assert_says(test, done, *must, never=None):
+    """Each pattern of `must` is found in a line of sml-run's, in this order; no other line holds the pattern `never`."""
+    lines, at = own_lines(done), 0
+    for pattern in must:
+        found = next((n for n in range(at, len(lines)) if re.search(pattern, lines[n])), None)
+        test.assertIsNotNone(found, f"no line has {pattern!r}\n{done}")
+        at = found + 1
+    if never is not None:
+        wrong = [ln for ln in lines if re.search(never, ln) and not any(re.search(pattern, ln) for pattern in must)]
+        test.assertEqual(wrong, [], f"\n{done}")
 
 
 def sh(bed, host, script, *args, check=True, **kw):
@@ -131,7 +148,7 @@ def sh(bed, host, script, *args, check=True, **kw):
 def let_lines_end(test, host, go):
     """Makes the file that LINES waits for there, until it has ended."""
     test.bed.put(host, go, "")
-    test.assertTrue(poll(lambda: not sh(test.bed, host, f"pgrep -f '^[^ ]*python3[^ ]* .* {go}$' || true"), 10), "it has not ended")
+    wait_until(lambda: not sh(test.bed, host, f"pgrep -f '^[^ ]*python3[^ ]* .* {go}$' || true"), lambda: "it has not ended")
     sh(test.bed, host, f"rm {go}")
 
 
@@ -143,8 +160,8 @@ def destroy_sockets(bed, host, port, around="{}"):
 
 def reset_connection(test, host, port, around="{}"):
     """The same to one that is there, or is being made again."""
-    gone = poll(lambda: destroy_sockets(test.bed, host, port, around), 10)
-    test.assertTrue(gone, f"{host}: no connection with port {port}, or a kernel without INET_DIAG_DESTROY")
+    wait_until(lambda: destroy_sockets(test.bed, host, port, around),
+               lambda: f"{host}: no connection with port {port}, or a kernel without INET_DIAG_DESTROY")
 
 
 def forget_agents(bed):
@@ -198,7 +215,7 @@ def fingerprint(public_key):
     return "SHA256:" + base64.b64encode(digest).decode().rstrip("=")
 
 
-def wait_for_workers(bed, pattern, count, within=20):
+def wait_for_workers(bed, pattern, count):
     """Waits until `count` processes whose command holds `pattern` run on the hosts; answers them."""
     found = []
 
@@ -206,8 +223,7 @@ def wait_for_workers(bed, pattern, count, within=20):
         found[:] = [p for p in bed.ps() if pattern in p["cmd"] and "sml-run" not in p["cmd"] and "testbed" not in p["cmd"]]
         return len(found) == count
 
-    if not poll(look, within):
-        raise AssertionError(f"{len(found)} instead of {count} processes {pattern!r}: {[p['cmd'] for p in found]}")
+    wait_until(look, lambda: f"{len(found)} instead of {count} processes {pattern!r}: {[p['cmd'] for p in found]}")
     return found
 
 

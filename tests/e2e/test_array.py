@@ -61,7 +61,7 @@ class ArrayJobs(TestCase):
         with self.two_that_run() as job:
             job.read_until("] both up\n")
             job.send_signal(signal.SIGTERM)
-            done = job.finish(60)
+            done = job.finish()
         self.assert_status(done, 143)
         self.assertIn("2 not started", done.stderr)
 
@@ -69,4 +69,4 @@ class ArrayJobs(TestCase):
         with self.two_that_run() as job:
             job.read_until("] both up\n")
             job.kill()
-            self.assert_status(job.finish(60), -signal.SIGKILL)
+            self.assert_status(job.finish(), -signal.SIGKILL)

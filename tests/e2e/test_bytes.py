@@ -3,7 +3,7 @@ import os
 import shlex
 import subprocess
 
-from harness import SML_RUN, TestCase, Testbed, poll
+from harness import SML_RUN, TestCase, Testbed, wait_until
 from jobs import ALL_BYTES, AWKWARD, PROBE, edit_file, sh, shown
 
 BOTH = ("-H", "algo-1,algo-2")  # the host on which sml-run is started, and another
@@ -12,8 +12,7 @@ BOTH = ("-H", "algo-1,algo-2")  # the host on which sml-run is started, and anot
 class Bytes(TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.bed = cls.enterClassContext(Testbed())
-        cls.bed.up(2)
+        cls.bed = Testbed.shared(2)
 
     def show(self, what, *args, options=(), **kw):
         """What rank 0 (local) and rank 1 (remote) were given."""
@@ -146,7 +145,7 @@ class Environment(Bytes):
             one.read_until("ready")
             two.read_until("ready")
             with self.bed.popen("algo-1", ["sh", "-c", job]) as run:
-                self.assertTrue(poll(lambda: sum("cat /run/go" in p["cmd"] for p in self.bed.ps()) >= 2, 20))
+                wait_until(lambda: sum("cat /run/go" in p["cmd"] for p in self.bed.ps()) >= 2)
                 # The workers run. Now the watchers are to see something, and then the job ends.
                 show = ["cat", "-", f"/nowhere/{shows}"]
                 with self.bed.popen("algo-1", show, stdin=subprocess.PIPE) as a, \

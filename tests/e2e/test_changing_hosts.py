@@ -2,7 +2,7 @@
 import json
 import pathlib
 
-from harness import HostsCase, poll
+from harness import HostsCase, wait_until
 
 # Attempts go on until a file of that number is there, and end with what it holds.
 PLACES = ('echo "$SML_ATTEMPT $RANK $LOCAL_RANK $GROUP_RANK $WORLD_SIZE $SML_HOST"; '
@@ -45,17 +45,17 @@ class Changing(HostsCase):
                 return sorted([*map(int, row[1:5]), row[5]] for row in rows)
             self.out += job.read_until("\n", 60).decode()
 
-    def hear(self, job, text, within=60):
+    def hear(self, job, text):
         def said():
             self.said += job.errors_so_far().decode()
             return text in self.said
-        self.assertTrue(poll(said, within), f"{text!r} was not said; there was: {self.said}")
+        wait_until(said, lambda: f"{text!r} was not said; there was: {self.said}")
 
     def end(self, job, attempt, status):
         self.write(f"end{attempt}", str(status))
         if status:
             return None
-        done = job.finish(60)
+        done = job.finish()
         self.said += done.stderr
         return done
 
@@ -123,7 +123,7 @@ class Changing(HostsCase):
             self.ranks(job, 1, 4)
             self.addCleanup(self.bed.start, "algo-2")
             self.bed.kill("algo-2")
-            done = job.finish(60)
+            done = job.finish()
         self.assert_status(done, 125)
         self.assertRegex(done.stderr, "no restart: algo-2 is out, and no spare host is left to take its place")
 
@@ -153,7 +153,7 @@ class Changing(HostsCase):
                 self.hear(job, said)
                 before = len(asked.read_text())
                 self.write("discover", good)
-                self.assertTrue(poll(lambda: len(asked.read_text()) > before + 1, 60), "the answer before the last is known")
+                wait_until(lambda: len(asked.read_text()) > before + 1, lambda: "the answer before the last is known")
             done = self.end(job, 1, 0)
         self.assert_status(done, 0)
         self.assertEqual(self.said.count("; the hosts stay as they were"), len(bad), self.said)

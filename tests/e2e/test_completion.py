@@ -7,7 +7,7 @@ import subprocess
 import tempfile
 import unittest
 
-from harness import BUILD, sml_run_popen
+from harness import BUILD, sml_run_popen, watchdog
 
 SML_RUN = BUILD / "sml-run"
 
@@ -37,14 +37,14 @@ zpty -d shell
 
 def write_script(shell, folder, name):
     path = pathlib.Path(folder, name)
-    path.write_bytes(subprocess.run([SML_RUN, "--completion", shell], stdout=subprocess.PIPE, check=True, timeout=60).stdout)
+    path.write_bytes(subprocess.run([SML_RUN, "--completion", shell], stdout=subprocess.PIPE, check=True, timeout=watchdog()).stdout)
     return path
 
 
 def bash(*words):
     with tempfile.TemporaryDirectory() as folder:
         script = write_script("bash", folder, "sml-run")
-        out = subprocess.run(["bash", "-c", BASH, "bash", script, *words], capture_output=True, text=True, timeout=60, check=True)
+        out = subprocess.run(["bash", "-c", BASH, "bash", script, *words], capture_output=True, text=True, timeout=watchdog(), check=True)
     return [line for line in out.stdout.splitlines() if line]
 
 
@@ -61,7 +61,7 @@ def running_job():
 def fish(line, more_path=""):
     with tempfile.TemporaryDirectory() as home:
         script = write_script("fish", home, "sml-run.fish")
-        out = subprocess.run(["fish", "--no-config", "-c", f"source {script}; complete -C {line!r}"], capture_output=True, text=True, timeout=60, check=True,
+        out = subprocess.run(["fish", "--no-config", "-c", f"source {script}; complete -C {line!r}"], capture_output=True, text=True, timeout=watchdog(), check=True,
                              env={"HOME": home, "PATH": f"{more_path}:/usr/bin:/bin".lstrip(":")})
     return [row.split("\t")[0] for row in out.stdout.splitlines()]
 
@@ -70,14 +70,14 @@ def zsh(line, more_path=""):
     with tempfile.TemporaryDirectory() as folder:
         found = pathlib.Path(folder, "found")
         write_script("zsh", folder, "_sml-run")
-        subprocess.run(["zsh", "-f", "-c", ZSH, "zsh", folder, found, line], timeout=120, check=True,
+        subprocess.run(["zsh", "-f", "-c", ZSH, "zsh", folder, found, line], timeout=watchdog(), check=True,
                        env={"HOME": folder, "PATH": f"{more_path}:/usr/bin:/bin".lstrip(":"), "TERM": "dumb"}, stdin=subprocess.DEVNULL)
         return re.findall(r"<(.*?)>", found.read_text())
 
 
 def options():
     """Every spelling that --help all has."""
-    text = subprocess.run([SML_RUN, "--help", "all"], capture_output=True, text=True, check=True, timeout=60).stdout
+    text = subprocess.run([SML_RUN, "--help", "all"], capture_output=True, text=True, check=True, timeout=watchdog()).stdout
     found = set()
     for paragraph in re.findall(r"^ {1,8}-.*(?:\n {20,}.*)*", text, re.M):
         head, _, rest = re.sub(r"\n {20,}", "  ", paragraph).strip().partition("  ")

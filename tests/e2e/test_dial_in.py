@@ -5,7 +5,7 @@ import random
 import signal
 import time
 
-from harness import PYTHON, SML_RUN, TRAIN_DDP, Cgroups, HostsCase, patience, poll
+from harness import PYTHON, SML_RUN, TRAIN_DDP, Cgroups, HostsCase, scaled, wait_until
 from jobs import rows_of
 
 SECRET = "0123456789abcdef0123456789abcdef"
@@ -32,7 +32,7 @@ class NoSsh(HostsCase):
         return [self.start(place, *args, **kw) for place in range(self.hosts)]
 
     def ends(self, processes, status, timeout=60):
-        done = [p.finish(timeout) for p in processes]
+        done = [p.finish() for p in processes]
         for one in done:
             self.assert_status(one, status)
         return done
@@ -75,7 +75,7 @@ class TwoHosts(NoSsh):
     def test_a_host_without_workers_is_waited_for_and_ends_with_the_others(self):
         one = ("--np", "1", "--nproc-per-node", "1")
         head = self.start(0, *one, "hostname")
-        self.assertTrue(poll(self.listens, 10))
+        wait_until(self.listens)
         done = self.ends([head, self.start(1, *one, "hostname")], 0)
         self.assertEqual((done[0].stdout, done[1].stdout), ("algo-1\n", ""))
         done = self.start(0, *one, "--start-timeout", "1s", "true").finish()
@@ -123,19 +123,19 @@ class TwoHosts(NoSsh):
 
     def test_a_late_host_is_waited_for(self):
         head = self.start(0, "echo", "here")
-        self.assertTrue(poll(lambda: self.listens() and self.calls("algo-1"), 10))
+        wait_until(lambda: self.listens() and self.calls("algo-1"))
         done = self.ends([head, self.start(1, "echo", "here")], 0)
         self.assertEqual(sorted(done[0].stdout.splitlines()), ["[0] here", "[1] here"])
 
     def test_a_late_head_is_called_again(self):
         before = self.refused("algo-2")
         other = self.start(1, "true")
-        self.assertTrue(poll(lambda: self.refused("algo-2") > before + 1, 10))
+        wait_until(lambda: self.refused("algo-2") > before + 1)
         self.ends([self.start(0, "true"), other], 0)
 
     def test_a_late_name_is_looked_up_again(self):
         other = self.start(1, "true", head="late-name")
-        self.assertTrue(poll(lambda: self.calls("algo-2"), 10))
+        wait_until(lambda: self.calls("algo-2"))
         hosts = self.bed.path("algo-2", "/etc/hosts")
         before = hosts.read_text()
         self.addCleanup(hosts.write_text, before)
@@ -150,7 +150,7 @@ class TwoHosts(NoSsh):
                 with self.subTest(words=words, first=place):
                     line = {0: run, 1: (*words, *run)}
                     first = self.start(place, *line[place])
-                    self.assertTrue(poll(lambda: self.listens() if place == 0 else self.calls("algo-2"), 20))
+                    wait_until(lambda: self.listens() if place == 0 else self.calls("algo-2"))
                     second = self.start(1 - place, *line[1 - place])
                     done = self.ends([first, second] if place == 0 else [second, first], 2, 20)
                     self.assertRegex(done[0].stderr, f"(?m)^sml-run: host-1: it could not be made ready: .*{said}")
@@ -168,11 +168,11 @@ class TwoHosts(NoSsh):
 
     def test_a_dry_run_calls_nobody(self):
         head = self.start(0, "--start-timeout", "3s", "true")
-        self.assertTrue(poll(self.listens, 10))
-        done = self.start(1, "--dry-run", "--show-ranks", "9", "true").finish(20)
+        wait_until(self.listens)
+        done = self.start(1, "--dry-run", "--show-ranks", "9", "true").finish()
         self.assert_status(done, 2)
         self.assertNotIn("telling the head", done.stderr)
-        self.assertIn("host-1: not ready after 3 s (it has not called)", head.finish(20).stderr)
+        self.assertIn("host-1: not ready after 3 s (it has not called)", head.finish().stderr)
 
     def test_a_host_that_never_comes_is_named(self):
         done = self.start(0, "--start-timeout", "2s", "true").finish()
@@ -186,7 +186,7 @@ class TwoHosts(NoSsh):
 
     def test_another_secret_is_refused_on_both_sides(self):
         head = self.start(0, "--start-timeout", "5s", "true")
-        done = self.start(1, "true", secret="another secret of a length").finish(10)
+        done = self.start(1, "true", secret="another secret of a length").finish()
         self.assert_status(done, 125)
         self.assertIn("do not have the same secret", done.stderr)
         done = head.finish()
@@ -197,7 +197,7 @@ class TwoHosts(NoSsh):
 
     def test_strangers_disturb_nobody(self):
         head = self.start(0, "true")
-        self.assertTrue(poll(self.listens, 10))
+        wait_until(self.listens)
         script = ("import socket, sys\n"
                   "keep = []\n"
                   "for noise in (b'GET / HTTP/1.0\\r\\n\\r\\n', b'\\x16\\x03\\x01\\xff\\xff' + b'A' * 70000, b'', b'SSH-2.0-x\\r\\n'):\n"
@@ -209,7 +209,7 @@ class TwoHosts(NoSsh):
 
     def test_a_host_of_an_earlier_attempt_is_refused_and_leaves(self):
         head = self.start(0, "--attempt", "2", "true")
-        done = self.start(1, "--attempt", "1", "true").finish(20)
+        done = self.start(1, "--attempt", "1", "true").finish()
         self.assert_status(done, 125)
         self.assertIn("it belongs to attempt 1 of the job, and this is attempt 2", done.stderr)
         self.ends([head, self.start(1, "--attempt", "2", "true")], 0)
@@ -219,7 +219,7 @@ class TwoHosts(NoSsh):
         with open(said, "w") as file:
             old = self.start(0, "--attempt", "1", "true", stderr=file)
         new = self.start(1, "--attempt", "2", "true")
-        self.assertTrue(poll(lambda: "belongs to attempt 2" in said.read_text(), 20))
+        wait_until(lambda: "belongs to attempt 2" in said.read_text())
         self.bed.exec("algo-1", ["pkill", "-KILL", "-x", "sml-run"])
         old.finish()
         self.ends([self.start(0, "--attempt", "2", "true"), new], 0)
@@ -229,7 +229,7 @@ class TwoHosts(NoSsh):
                               (("--nproc-per-node", "2", "true"), "another number of workers")):
             with self.subTest(refused):
                 head = self.start(0, "true")
-                done = self.start(1, *refused).finish(20)
+                done = self.start(1, *refused).finish()
                 self.assert_status(done, 125)
                 self.assertIn(said, done.stderr)
                 self.ends([head, self.start(1, "true")], 0)
@@ -237,13 +237,13 @@ class TwoHosts(NoSsh):
     def running(self, *args):
         """Both hosts, whose workers run."""
         both = self.start_all(*QUICK, *args, "sh", "-c", "echo up; exec sleep 1000")
-        self.assertTrue(poll(lambda: sum(p["cmd"].startswith("sleep 1000") for p in self.bed.ps()) == 2, 30))
+        wait_until(lambda: sum(p["cmd"].startswith("sleep 1000") for p in self.bed.ps()) == 2)
         return both
 
     def test_a_head_that_is_killed_ends_the_other(self):
         head, other = self.running()
         self.bed.exec("algo-1", ["pkill", "-KILL", "-x", "sml-run"])
-        done = other.finish(10)
+        done = other.finish()
         self.assert_status(done, 125)
         self.assertIn("the head, algo-1 port 29399, has gone", done.stderr)
         head.finish()
@@ -251,7 +251,7 @@ class TwoHosts(NoSsh):
     def test_a_host_that_is_killed_ends_the_job(self):
         head, other = self.running()
         self.bed.exec("algo-2", ["pkill", "-KILL", "-x", "sml-run"])
-        done = head.finish(10)
+        done = head.finish()
         self.assert_status(done, 125)
         self.assertIn("host-1", done.stderr)
         other.finish()
@@ -262,13 +262,13 @@ class TwoHosts(NoSsh):
         for user in ("root", "tester"):
             with self.subTest(user=user):
                 both = self.start_all(*QUICK, "sh", "-c", daemons, user=user)
-                self.assertTrue(poll(lambda: sum(p["cmd"].startswith("sleep ") for p in self.bed.ps()) == 8, 30))
+                wait_until(lambda: sum(p["cmd"].startswith("sleep ") for p in self.bed.ps()) == 8)
                 for signo in ("STOP", "KILL"):  # so that none sees the end of another
                     self.bed.exec("algo-2", ["pkill", f"-{signo}", "-x", "sml-run-(agent|guard|keeper)"])
                 done = self.ends(both, 125, 20)
                 self.assertIn("host-1: its agent has gone before its work was done", done[0].stderr)
                 self.assertRegex(done[1].stderr, r"(?m)^sml-run: host-1: ended [1-9]\d* processes of the job that its agent had left there$")
-                self.bed.assert_clean(within=2)
+                self.bed.assert_clean()
         self.assertEqual(Cgroups.left(), [])
 
     def test_a_link_that_is_cut_ends_both(self):
@@ -288,10 +288,10 @@ class TwoHosts(NoSsh):
 
     def test_a_stop_before_the_head_is_there(self):
         other = self.start(1, "true")
-        self.assertTrue(poll(lambda: any("sml-run" in p["cmd"] for p in self.bed.ps("algo-2")), 10))
-        self.assertTrue(poll(lambda: self.calls("algo-2"), 10))
+        wait_until(lambda: any("sml-run" in p["cmd"] for p in self.bed.ps("algo-2")))
+        wait_until(lambda: self.calls("algo-2"))
         self.bed.exec("algo-2", ["pkill", "-TERM", "-x", "sml-run"])
-        self.assert_status(other.finish(10), 143)
+        self.assert_status(other.finish(), 143)
 
     def test_what_is_wrong_is_said_before_anything_is_started(self):
         for words, env, said in (
@@ -342,20 +342,20 @@ class Preflight(NoSsh):
 
     def test_a_job_is_not_checked_by_halves(self):
         head = self.start(0, "--check", "true")
-        done = self.start(1, "true").finish(20)
+        done = self.start(1, "true").finish()
         self.assert_status(done, 125)
         self.assertIn("only one of the two was given --check", done.stderr)
         self.ends([head, self.start(1, "--check", "true")], 0)
 
     def test_a_stop_while_a_host_is_waited_for(self):
         head = self.start(0, "--check", "true")
-        self.assertTrue(poll(self.listens, 10))
+        wait_until(self.listens)
         self.bed.exec("algo-1", ["pkill", "-TERM", "-x", "sml-run"])
-        self.assert_status(head.finish(10), 143)
+        self.assert_status(head.finish(), 143)
 
     def test_a_stop_of_a_host_that_has_called_ends_all(self):
         both = self.start_all("--nnodes", "3", "--check", "true")  # the third never comes
-        self.assertTrue(poll(lambda: len(self.bed.ps("algo-2")) > 1, 10))  # its agent runs: the head has let it in
+        wait_until(lambda: len(self.bed.ps("algo-2")) > 1)  # its agent runs: the head has let it in
         self.bed.exec("algo-2", ["pkill", "-TERM", "-x", "sml-run"])
         head, _ = self.ends(both, 143, 20)
         self.assertIn("host-1 has been told to stop (SIGTERM)", head.stderr)
@@ -426,18 +426,18 @@ class SameLineOnEveryHost(Torchrun):
 
     def test_unmodified_training(self):
         program = (TRAIN_DDP, "--epochs", "1", "--points", "512")
-        done = self.ends([self.torchrun(name, program=program) for name in self.bed.names()], 0, timeout=200)
+        done = self.ends([self.torchrun(name, program=program) for name in self.bed.names()], 0)
         self.assertIn("equal parameters on 6 ranks", done[1].stdout)
 
     def test_a_late_host_is_waited_for(self):
         early = [self.torchrun("algo-2"), self.torchrun("algo-1")]
-        self.assertTrue(poll(lambda: self.calls("algo-1", "torchrun"), 20))
+        wait_until(lambda: self.calls("algo-1", "torchrun"))
         done = self.ends([*early, self.torchrun("algo-3")], 0)
         self.assertEqual(len(done[0].stdout.splitlines()), 6)
 
     def test_a_host_that_leaves_while_others_are_waited_for_may_come_again(self):
         head, gone = self.torchrun("algo-2"), self.torchrun("algo-1")
-        self.assertTrue(poll(lambda: self.calls("algo-1", "torchrun"), 20))
+        wait_until(lambda: self.calls("algo-1", "torchrun"))
         gone.kill()
         self.ends([head, self.torchrun("algo-1"), self.torchrun("algo-3")], 0)
 
@@ -450,8 +450,8 @@ class SameLineOnEveryHost(Torchrun):
 
     def test_one_host_too_many_is_refused(self):
         jobs = [self.torchrun(name, program=("--no-python", "sleep", "600")) for name in self.bed.names()]
-        self.assertTrue(poll(lambda: len(self.bed.ps("algo-3")) > 3, 20))
-        done = self.torchrun("head", program=("--no-python", "sleep", "600")).finish(20)
+        wait_until(lambda: len(self.bed.ps("algo-3")) > 3)
+        done = self.torchrun("head", program=("--no-python", "sleep", "600")).finish()
         self.assert_status(done, 125)
         self.assertIn("the head turns this host away: the job has 3 hosts, and all of them are here", done.stderr)
         jobs[1].terminate()
@@ -465,19 +465,19 @@ class SameLineOnEveryHost(Torchrun):
 
     def test_jobs_of_two_names_do_not_mix(self):
         head = self.torchrun("algo-2", "--rdzv-id=one", "--start-timeout=20s")
-        other = self.torchrun("algo-1", "--rdzv-id=two").finish(20)
+        other = self.torchrun("algo-1", "--rdzv-id=two").finish()
         self.assert_status(other, 125)
         self.assertIn('it belongs to job "run two", and this is job "run one"', other.stderr)
         head.terminate()
-        self.assert_status(head.finish(20), 143)
+        self.assert_status(head.finish(), 143)
 
     def test_another_secret_is_refused(self):
         head = self.torchrun("algo-2", "--start-timeout=20s")
-        other = self.torchrun("algo-1", secret="another secret of a length").finish(20)
+        other = self.torchrun("algo-1", secret="another secret of a length").finish()
         self.assert_status(other, 125)
         self.assertIn("do not have the same secret", other.stderr)
         head.terminate()
-        self.assert_status(head.finish(20), 143)
+        self.assert_status(head.finish(), 143)
 
     def test_all_that_is_missing_is_told_at_once(self):
         done = self.torchrun("algo-2", "--nnodes=4:2", secret=None).finish()
@@ -501,16 +501,16 @@ class Fewer(NoSsh):
         for least in (("--min-hosts", "2"), ("--min-np", "2")):
             with self.subTest(least):
                 jobs = self.job(*QUICK, *least, "sh", "-c", self.PLACES + "sleep 600")
-                self.assertTrue(poll(lambda: any(p["cmd"] == "sleep 600" for p in self.bed.ps("algo-2")), 20))
+                wait_until(lambda: any(p["cmd"] == "sleep 600" for p in self.bed.ps("algo-2")))
                 jobs[1].kill()
-                jobs[1].finish(20)
+                jobs[1].finish()
                 done = self.ends([jobs[0], jobs[2]], 0)
                 self.assertEqual(self.second(done[0]), ["2 0 2 host-0", "2 1 2 host-2"])
 
     def test_one_on_which_attempts_fail_is_left_out(self):
         jobs = self.job("--min-hosts", "2", "--exclude-after", "1", "sh", "-c", self.PLACES + "[ $RANK != 1 ] || exit 7; "
                         "sleep 600")
-        head, _, other = [job.finish(60) for job in jobs]
+        head, _, other = [job.finish() for job in jobs]
         self.assert_status(head, 0)
         self.assert_status(other, 0)
         self.assertIn("host-1 is out: 1 attempt has failed there (--exclude-after)", head.stderr)
@@ -542,7 +542,7 @@ class Platforms(NoSsh):
 
     def test_a_node_of_another_job_of_aws_batch_is_refused(self):
         head = self.start_on("algo-2", self.batch(1), "--start-timeout", "2s", "true")
-        done = self.start_on("algo-1", self.batch(0, AWS_BATCH_JOB_ID="other#0"), "true").finish(10)
+        done = self.start_on("algo-1", self.batch(0, AWS_BATCH_JOB_ID="other#0"), "true").finish()
         self.assert_status(done, 125)
         self.assertIn("do not have the same secret", done.stderr)
         self.assert_status(head.finish(), 125)
@@ -635,14 +635,14 @@ class EightContainers(Containers):
 
     def test_hosts_that_start_at_any_moment_train_together(self):
         self.program(TRAIN_DDP.read_text(), epochs="1", points="512", sagemaker_torch_distributed_enabled="true")
-        done = self.ends(self.train_all("--nproc-per-node", "1", within=10), 0, 180)
+        done = self.ends(self.train_all("--nproc-per-node", "1"), 0, 180)
         self.assertIn("equal parameters on 8 ranks", done[0].stdout)
         self.assertEqual([d.stdout for d in done[1:]], [""] * 7)
 
     def test_a_stop_of_one_container_ends_all(self):
         self.program("import time; time.sleep(1000)", sagemaker_mpi_enabled="true", sagemaker_mpi_num_of_processes_per_host="1")
         containers = self.train_all("--grace", "2s")
-        self.assertTrue(poll(lambda: sum("train.py" in p["cmd"] for p in self.bed.ps()) == 8, 30))
+        wait_until(lambda: sum("train.py" in p["cmd"] for p in self.bed.ps()) == 8)
         self.bed.exec("algo-6", ["pkill", "-TERM", "-x", "sml-run"])
         self.ends(containers, 143, 20)
 
@@ -664,7 +664,7 @@ class Training(Containers):
         containers[0].read_until("raising")
         raised = time.monotonic()
         self.ends(containers, 1)
-        self.assertLess(time.monotonic() - raised, patience(2))
+        self.assertLess(time.monotonic() - raised, scaled(2))
         for host in ("algo-1", "algo-4"):
             self.assertTrue(self.failure(host).startswith("ValueError: no such data\n"), self.failure(host))
         self.assertEqual((self.failure("algo-2"), self.failure("algo-3")), ("", ""))
@@ -772,7 +772,7 @@ class Training(Containers):
         module = {"SAGEMAKER_TRAINING_MODULE": "sagemaker_mxnet_container.training:main"}
         jobs = self.train_all("--no-tag", "--grace", "2s", env={**module, "DMLC_INTERFACE": "eth0"})
         shown = [("algo-1", "scheduler"), *((host, "server") for host in self.bed.names())]
-        self.assertTrue(poll(lambda: all(self.bed.path(h, f"/run/shown-{role}").exists() for h, role in shown), 30))
+        wait_until(lambda: all(self.bed.path(h, f"/run/shown-{role}").exists() for h, role in shown))
         for host in self.bed.names():
             self.bed.put(host, "/run/over", "")
         done = self.ends(jobs, 0)
@@ -797,7 +797,7 @@ class Training(Containers):
                          self.bed.path("algo-2", f"/opt/ml/input/config/{name}.json").read_bytes())
         hosts = self.train_all(hosts=("algo-1", "algo-3", "algo-4"))
         stranger = self.train("head", "--start-timeout", "4s", env={"SAGEMAKER_BASE_DIR": "/tmp/ml"})
-        done = stranger.finish(20)
+        done = stranger.finish()
         self.assert_status(done, 125)
         self.assertIn("is not an address of algo-2", done.stderr)
         self.ends([*hosts, self.train("algo-2")], 0)

@@ -1,7 +1,7 @@
 """Connections of hosts that call, which break while a job runs: they are made again, and nothing is lost or comes twice."""
 import subprocess
 
-from harness import PYTHON, patience, poll
+from harness import PYTHON, scaled, wait_until
 from jobs import BLOCK, LINES, Output, destroy_sockets, heartbeat, let_lines_end, reset_connection, sh
 from test_dial_in import PORT, NoSsh
 
@@ -53,7 +53,7 @@ class Links(NoSsh):
             self.cut()
             subprocess.run(["sleep", "3"], check=True)  # the fault itself
             self.bed.heal("algo-2")
-        done = self.run_with(disturb, 10_000, "--max-restarts", "3", "--heartbeat-timeout", f"{patience(5)}s")
+        done = self.run_with(disturb, 10_000, "--max-restarts", "3", "--heartbeat-timeout", f"{scaled(5)}s")
         self.assertNotIn("restart 1", done.stderr)
 
     def status_told_while(self, mute):
@@ -79,7 +79,7 @@ class Links(NoSsh):
         both = self.start_all(*options, "--nproc-per-node", "1", "sh", "-c", "echo up; exec sleep 1000")
         both[0].read_until("[1] up", 30)
         self.reset(1)
-        self.assertTrue(poll(lambda: AGAIN.encode() in both[0].errors_so_far(), 20), both[0].errors_so_far())
+        wait_until(lambda: AGAIN.encode() in both[0].errors_so_far(), lambda: both[0].errors_so_far())
         return both
 
     def test_a_stop_after_a_reset_ends_both(self):
@@ -91,16 +91,16 @@ class Links(NoSsh):
     def test_a_head_that_is_killed_after_a_reset(self):
         head, other = self.running_after_a_reset()
         sh(self.bed, "algo-1", "pkill -KILL -x sml-run")
-        done = other.finish(10)
+        done = other.finish()
         self.assert_status(done, 125)
         self.assertIn(f"the head, algo-1 port {PORT}, has gone", done.stderr)
         head.finish()
-        self.bed.assert_clean(within=3)
+        self.bed.assert_clean()
 
     def test_a_host_that_is_killed_after_a_reset(self):
         head, other = self.running_after_a_reset()
         sh(self.bed, "algo-2", "pkill -KILL -x sml-run")
-        done = head.finish(10)
+        done = head.finish()
         self.assert_status(done, 125)
         self.assertIn("its sml-run has gone", done.stderr)
         other.finish()

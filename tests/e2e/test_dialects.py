@@ -6,7 +6,7 @@ import shlex
 import subprocess
 import tempfile
 
-from harness import SML_RUN, HostsCase, TestCase, run, sml_run
+from harness import SML_RUN, HostsCase, TestCase, run, sml_run, watchdog
 from test_open_mpi import ALONE
 
 # What the SageMaker training toolkit composes, with custom_mpi_options behind it.
@@ -182,7 +182,7 @@ class MpiPrograms(LinkCase):
         (folder / "hello.c").write_text(HELLO)
         for library, family in (("libmpich.so.12", "mpich"), ("libmpi.so.40", "openmpi")):
             cls.programs[library] = folder / f"hello.{family}"
-            subprocess.run([f"mpicc.{family}", folder / "hello.c", "-o", cls.programs[library]], check=True, timeout=60)
+            subprocess.run([f"mpicc.{family}", folder / "hello.c", "-o", cls.programs[library]], check=True, timeout=watchdog())
 
     def test_those_of_mpich_are_one_world_under_every_name(self):
         for name in ("mpirun", "mpiexec", "mpiexec.hydra", "sml-run", "horovodrun"):
@@ -207,7 +207,7 @@ class MpiPrograms(LinkCase):
     def test_one_that_a_script_starts_ends_the_job(self):
         """What a shell or an interpreter will load is seen only when it is there."""
         program = self.programs["libmpi.so.40"]
-        done = self.call("sml-run", f"-np 2 --mpi pmi1 {shlex.join(ALONE)} sh -c '{program} stay; true'", timeout=30)
+        done = self.call("sml-run", f"-np 2 --mpi pmi1 {shlex.join(ALONE)} sh -c '{program} stay; true'")
         self.assert_status(done, 125)
         self.assertRegex(done.stderr, r"stopped: rank [01] on localhost runs alone, as rank 0 of 1: hello.openmpi \(pid \d+\) uses the "
                                       r"MPI library libmpi.so.40")

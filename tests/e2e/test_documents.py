@@ -48,7 +48,7 @@ def commands(page):
 
 class Commands(HostsCase):
     hosts = 2
-    timeout_s = 300
+    watchdog_times = 3
 
     @classmethod
     def setUpClass(cls):

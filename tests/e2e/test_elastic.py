@@ -3,7 +3,7 @@ tests/frameworks/by_hand/horovod."""
 import json
 import pathlib
 
-from harness import PYTHON, SML_RUN, HostsCase, poll
+from harness import PYTHON, SML_RUN, HostsCase, wait_until
 from jobs import by_rank
 
 WORKER = [PYTHON, pathlib.Path(__file__).parent / "elastic_worker.py"]
@@ -18,7 +18,7 @@ class Elastic(HostsCase):
     hosts = 3
 
     def job(self, hosts, least, *words, options=OURS):
-        return self.bed.sml_run("algo-1", *options, "--min-np", least, "-H", hosts, *WORKER, *words, timeout=100)
+        return self.bed.sml_run("algo-1", *options, "--min-np", least, "-H", hosts, *WORKER, *words)
 
     def test_those_that_survive_keep_what_they_have(self):
         done = self.job("algo-1:1,algo-2:1,algo-3:1", "2", "10", "algo-2:0:4:3")
@@ -56,17 +56,17 @@ class Elastic(HostsCase):
         self.addCleanup(horovodrun.unlink)
         line = ["-np", "3", "--min-np", "1", "-H", "algo-1:1,algo-2:1,algo-3:1"]
         words = ["10", "algo-2:0:4:3", "algo-3:0:6:7"]
-        done = self.bed.sml_run("algo-1", *line, *WORKER, *words, binary_path=horovodrun, timeout=100)
+        done = self.bed.sml_run("algo-1", *line, *WORKER, *words, binary_path=horovodrun)
         self.assert_status(done, 0)
         self.assertEqual(done.stdout, f"[0]<stdout>:as 0 1 0 1 0 1 total {4 * 3 + 2 * 2 + 4}\n")
-        done = self.bed.sml_run("algo-1", *line, "--reset-limit", "1", *WORKER, *words, binary_path=horovodrun, timeout=100)
+        done = self.bed.sml_run("algo-1", *line, "--reset-limit", "1", *WORKER, *words, binary_path=horovodrun)
         self.assert_status(done, 7)
         self.assertEqual(done.stdout, "")
         self.assertIn("no restart: 1 restart has been used (--max-restarts)", own_lines(done))
 
     def test_who_is_not_elastic_starts_anew(self):
         done = self.bed.sml_run("algo-1", *OURS, "--min-np", "1", "-H", "algo-1:1,algo-2:1", "--restart-delay", "0", "sh", "-c",
-                                '[ $SML_ATTEMPT = 2 ] && exit 0; [ $RANK = 1 ] && exit 3; sleep 60', timeout=30)
+                                '[ $SML_ATTEMPT = 2 ] && exit 0; [ $RANK = 1 ] && exit 3; sleep 60')
         self.assert_status(done, 0)
         self.assertNotIn("hvd.elastic", done.stderr)
 
@@ -103,7 +103,7 @@ class Hosts(HostsCase):
         with self.start("10", "algo-1:0:4:hears") as job:
             self.listens(job)
             self.list("algo-1:1", "algo-2:1", "algo-3:2")
-            done = job.finish(60)
+            done = job.finish()
         self.assert_status(done, 0)
         total = 5 * 2 + 5 * 4
         self.assertEqual(by_rank(done.stdout), {0: [f"as 0 4 0 1 0 3 total {total}"], 1: [f"as 1 4 0 1 1 3 total {total}"],
@@ -122,7 +122,7 @@ class Hosts(HostsCase):
             for hosts in (("algo-1", "algo-2"), ("algo-2",), ("algo-2", "algo-3"), ("algo-2",), ("algo-2", "algo-3")):
                 self.listens(job)
                 self.list(*(f"{host}:1" for host in hosts))
-            done = job.finish(60)
+            done = job.finish()
         self.assert_status(done, 0)
         total = 3 * 1 + 3 * 2 + 3 * 1 + 3 * 2 + 3 * 1 + 2 * 2
         self.assertEqual(by_rank(done.stdout), {1: [f"as 0 2 0 1 0 2 total {total}"], 3: [f"as 1 2 0 1 1 2 total {total}"]})
@@ -133,9 +133,9 @@ class Hosts(HostsCase):
         self.addCleanup(ready.unlink, missing_ok=True)
         with self.bed.sml_run_popen("algo-1", *OURS, "--min-np", "2", "--spares", "1", "--events", events, "-H",
                                     "algo-1:1,algo-2:1,algo-3:1,algo-4:1", *WORKER, "10", f"algo-1:0:4:3@{ready}") as job:
-            self.assertTrue(poll(lambda: events.exists() and "algo-4" in [e["host"] for e in self.events("host_ready")], 30))
+            wait_until(lambda: events.exists() and "algo-4" in [e["host"] for e in self.events("host_ready")])
             ready.touch()
-            done = job.finish(60)
+            done = job.finish()
         self.assert_status(done, 0)
         total = 4 * 3 + 6 * 3
         self.assertEqual(by_rank(done.stdout), {1: [f"as 0 3 0 1 0 3 total {total}"], 2: [f"as 1 3 0 1 1 3 total {total}"],
@@ -147,7 +147,7 @@ class Hosts(HostsCase):
         with self.start("8", "algo-1:0:4:hears!", *fail, options=("--exclude-after", "9", "--restart-delay", "0")) as job:
             self.listens(job)
             self.list("algo-1:1", "algo-2:1", "algo-3:1")
-            done = job.finish(60)
+            done = job.finish()
         self.assert_status(done, 0)
         self.assertEqual(by_rank(done.stdout), {rank: [f"as {rank} 3 0 1 {rank} 3 total {8 * 3}"] for rank in range(3)})
         self.assertEqual([e["world_size"] for e in self.events("restart")], [3])
@@ -159,7 +159,7 @@ class Hosts(HostsCase):
             self.list("algo-1:1", "algo-2:1", "algo-3:1")
             self.listens(job)
             job.send_signal(15)
-            done = job.finish(60)
+            done = job.finish()
         self.assertEqual([e["world_size"] for e in self.events("restart")], [3])
         return own_lines(done)
 

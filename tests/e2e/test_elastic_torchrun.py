@@ -1,7 +1,7 @@
 """torchrun --nnodes MIN:MAX on every host: who comes makes the job, and it goes on without hosts that are lost."""
 import signal
 
-from harness import SML_RUN, TRAIN_DDP, poll
+from harness import SML_RUN, TRAIN_DDP, wait_until
 from test_dial_in import PATH, SECRET, Torchrun
 
 SHOW = "import os; print(*(os.environ[n] for n in ('GROUP_RANK', 'RANK', 'WORLD_SIZE', 'TORCHELASTIC_RESTART_COUNT')), " \
@@ -32,18 +32,18 @@ class Range(Torchrun):
         def look():
             said.extend(process.errors_so_far())
             return text.encode() in said
-        self.assertTrue(poll(look, 30), said.decode())
+        wait_until(look, lambda: said.decode())
 
     def workers(self, host):
         return [p for p in self.bed.ps(host) if p["cmd"].endswith(".py") and "torchrun" not in p["cmd"]]
 
     def await_workers(self, host):
-        self.assertTrue(poll(lambda: len(self.workers(host)) >= 2, 30))
+        wait_until(lambda: len(self.workers(host)) >= 2)
 
     def test_those_that_have_come_at_the_last_call_make_the_job(self):
         others = [self.torchrun(name, last_call=5) for name in ("algo-4", "algo-1")]
         for name in ("algo-4", "algo-1"):
-            self.assertTrue(poll(lambda name=name: self.calls(name, "torchrun"), 20))
+            wait_until(lambda name=name: self.calls(name, "torchrun"))
         done = self.ends([self.torchrun("algo-2", last_call=5), *others], 0)
         self.assertEqual(self.said(done[0]), ["0 0 6 0 algo-2", "0 1 6 0 algo-2", "1 2 6 0 algo-1", "1 3 6 0 algo-1",
                                               "2 4 6 0 algo-4", "2 5 6 0 algo-4"])
@@ -52,18 +52,18 @@ class Range(Torchrun):
         self.assertIn("this is host-2 of 3 hosts", done[1].stderr)
 
     def test_nobody_is_waited_for_when_all_are_there(self):
-        done = self.ends([self.torchrun(name, last_call=600) for name in self.bed.names()], 0, timeout=30)
+        done = self.ends([self.torchrun(name, last_call=600) for name in self.bed.names()], 0)
         self.assertEqual(len(self.said(done[1])), 8)
 
     def test_one_host_may_do(self):
-        done = self.torchrun("algo-2", nnodes="1:4", last_call=0).finish(20)
+        done = self.torchrun("algo-2", nnodes="1:4", last_call=0).finish()
         self.assert_status(done, 0)
         self.assertEqual(self.said(done), ["0 0 2 0 algo-2", "0 1 2 0 algo-2"])
 
     def test_unmodified_training(self):
         program = (TRAIN_DDP, "--epochs", "1", "--points", "512")
         done = self.ends([self.torchrun(name, nnodes="2:3", last_call=600, program=program)
-                          for name in ("algo-1", "algo-2", "algo-3")], 0, timeout=200)
+                          for name in ("algo-1", "algo-2", "algo-3")], 0)
         self.assertIn("equal parameters on 6 ranks", done[1].stdout)
 
     def test_too_few_end_with_a_reason_everywhere(self):
@@ -78,7 +78,7 @@ class Range(Torchrun):
                               env={"SML_HEARTBEAT_TIMEOUT": "3s"}) for name in ("algo-2", "algo-1", "algo-3")]
         self.await_workers("algo-1")
         jobs[1].kill()
-        head, gone, other = [job.finish(60) for job in jobs]
+        head, gone, other = [job.finish() for job in jobs]
         self.assert_status(head, 0)
         self.assert_status(other, 0)
         self.assertEqual([row for row in self.said(head) if row.split()[3] == "1"],
@@ -96,7 +96,7 @@ class Range(Torchrun):
     def test_one_that_comes_later_is_told_so(self):
         jobs = [self.torchrun(name, last_call=0, program=("/run/waits.py",)) for name in ("algo-2", "algo-1")]
         self.await_workers("algo-1")
-        late = self.torchrun("algo-3", program=("/run/waits.py",)).finish(20)
+        late = self.torchrun("algo-3", program=("/run/waits.py",)).finish()
         self.assert_status(late, 125)
         self.assertIn("the head turns this host away: the job has 2 hosts, and all of them are here", late.stderr)
         jobs[0].terminate()
@@ -104,20 +104,20 @@ class Range(Torchrun):
 
     def test_another_range_is_refused(self):
         head = self.torchrun("algo-2", nnodes="2:4")
-        other = self.torchrun("algo-1", nnodes="1:4").finish(20)
+        other = self.torchrun("algo-1", nnodes="1:4").finish()
         self.assert_status(other, 125)
         self.assertIn("it reckons with other hosts", other.stderr)
         head.terminate()
-        self.assert_status(head.finish(20), 143)
+        self.assert_status(head.finish(), 143)
 
     def test_each_host_has_the_same_workers(self):
-        done = self.torchrun("algo-3", "--map-by", "node").finish(20)
+        done = self.torchrun("algo-3", "--map-by", "node").finish()
         self.assert_status(done, 2)
         self.assertIn("--nnodes 2:4: each host has the workers of --nproc-per-node; --np, --npernode, --map-by and --rankfile "
                       "cannot be given with it", done.stderr)
 
     def test_places_are_not_given_by_the_line(self):
-        done = self.torchrun("algo-3", "--node-rank=2").finish(20)
+        done = self.torchrun("algo-3", "--node-rank=2").finish()
         self.assert_status(done, 2)
         self.assertIn("--node-rank: where the number of hosts may vary they have their places as they come; leave it out",
                       done.stderr)
@@ -140,7 +140,7 @@ class Range(Torchrun):
         jobs = [start(name) for name in ("algo-2", "algo-1", "algo-3")]
         self.await_workers("algo-1")
         jobs[1].kill()
-        jobs[1].finish(20)
+        jobs[1].finish()
         jobs[1] = start("algo-1")
         head, again, _ = self.ends(jobs, 0)
         self.assertIn("host-3 takes the place of host-1, with its 2 ranks", head.stderr)
@@ -159,7 +159,7 @@ class Range(Torchrun):
         jobs.append(start("algo-1"))
         self.await_workers("algo-1")
         self.tell("algo-1", "unwell")
-        self.assertTrue(poll(lambda: not self.workers("algo-1"), 30))
+        wait_until(lambda: not self.workers("algo-1"))
         jobs.append(start("algo-3"))
         self.await_workers("algo-3")
         self.tell("algo-2", "end")

@@ -6,8 +6,8 @@ import signal
 import subprocess
 import time
 
-from harness import TestCase, Testbed, poll, sml_run, sml_run_popen
-from jobs import complaints
+from harness import TestCase, Testbed, sml_run, sml_run_popen, wait_until
+from jobs import own_lines
 
 
 def events_of(path):
@@ -44,7 +44,7 @@ class LocalJobs(TestCase):
     def test_events_can_be_read_while_the_job_runs(self):
         with sml_run_popen("-np", "2", "--events", self.file, "sh", "-c", "echo up; exec sleep 600") as job:
             job.read_until("up")
-            self.assertTrue(poll(lambda: self.file.read_text().count('"rank_start"') == 2, 20))
+            wait_until(lambda: self.file.read_text().count('"rank_start"') == 2)
             job.send_signal(signal.SIGUSR1)  # ends the sleeps, which do not expect it
             self.assertEqual(job.finish().returncode, 128 + signal.SIGUSR1)
         came = [e for e in events_of(self.file) if e["event"] == "signal"]
@@ -61,7 +61,7 @@ class LocalJobs(TestCase):
         done = sml_run("-np", "2", "--events", "/dev/full", "echo", "done")
         self.assert_status(done, 0)
         self.assertEqual(done.stdout.count("done"), 2)
-        self.assertEqual(complaints(done), ["--events: cannot write any more: no space left on device; the job goes on "
+        self.assertEqual(own_lines(done), ["--events: cannot write any more: no space left on device; the job goes on "
                                             "without"])
 
     def test_a_reader_that_does_not_read_holds_nothing_up(self):
@@ -79,8 +79,7 @@ class LocalJobs(TestCase):
 class ManyHosts(TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.bed = cls.enterClassContext(Testbed())
-        cls.bed.up(3)
+        cls.bed = Testbed.shared(3)
 
     allowed_files = ("/tmp/events",)
 
@@ -89,9 +88,9 @@ class ManyHosts(TestCase):
         with self.bed.sml_run_popen("head", "-H", self.bed.hosts(2), "--events", "/tmp/events",
                                     "--heartbeat-timeout", "3", "sh", "-c",
                                     "echo up; exec sleep 600", stderr=subprocess.PIPE) as job:
-            self.assertTrue(poll(lambda: file.exists() and file.read_text().count('"rank_start"') == 6, 30))
+            wait_until(lambda: file.exists() and file.read_text().count('"rank_start"') == 6)
             self.bed.kill("algo-2", fin=True)
-            done = job.finish(60)
+            done = job.finish()
         self.addCleanup(self.bed.start, "algo-2")
         self.assert_status(done, 125)
         events = events_of(file)

@@ -6,8 +6,8 @@ import subprocess
 import time
 import unittest
 
-from harness import PYTHON, REPO, SML_RUN, Cgroups, HostsCase, poll, sml_run_popen
-from jobs import CACHE, PROBE_WORD, cached_agents, complaints, edit_file, heartbeat, sh, wait_for_workers
+from harness import PYTHON, REPO, SML_RUN, Cgroups, HostsCase, sml_run_popen, wait_until
+from jobs import CACHE, PROBE_WORD, cached_agents, own_lines, edit_file, heartbeat, sh, wait_for_workers
 from test_output import PROC, peak_memory_mb
 
 NOTICES = r"stopping the workers|waiting for |rank \d+ on \S+ has ended, but something"
@@ -79,16 +79,14 @@ class FaultCase(HostsCase):
     def signal(self, host, name, comm="sml-run"):
         sh(self.bed, host, f"pkill -{name} -x {comm}")
 
-    def assert_ending(self, done, status, first, within=None, hosts=()):
+    def assert_ending(self, done, status, first, hosts=()):
         """`first`: pattern of the report's first line; None: there is no report. Nothing is left now, not only soon."""
         self.assert_status(done, status)
-        report = [line for line in complaints(done) if not re.match(NOTICES, line)]
+        report = [line for line in own_lines(done) if not re.match(NOTICES, line)]
         if first is None:
             self.assertEqual(report, [])
         else:
             self.assertRegex(report[0] if report else "", "^" + first)
-        if within is not None:
-            self.assert_within(done, within)
         self.assert_nothing_runs(hosts)
 
     def assert_nothing_runs(self, hosts):
@@ -100,7 +98,7 @@ class Workers(FaultCase):
         for code in (1, 2, 42, 125, 255):
             with self.subTest(code=code):
                 done = self.job(*self.only(3, f"exit {code}"))
-                self.assert_ending(done, code, rf"rank 3 on algo-2 exited with status {code} after \d\.\d s \(pid \d+\)$", 3)
+                self.assert_ending(done, code, rf"rank 3 on algo-2 exited with status {code} after \d\.\d s \(pid \d+\)$")
 
     def test_every_fatal_signal(self):
         harmless = {signal.SIGCHLD, signal.SIGCONT, signal.SIGURG, signal.SIGWINCH}
@@ -110,7 +108,7 @@ class Workers(FaultCase):
             with self.subTest(signo=signo):
                 name = signal.Signals(signo).name if signo < 32 and signo != signal.SIGIO else rf"SIGPOLL|signal {signo}"
                 done = self.job(*self.only(3, f"exec {PROBE_WORD} signal {signo}"))
-                self.assert_ending(done, 128 + signo, rf"rank 3 on algo-2 was killed by ({name})\b", 3)
+                self.assert_ending(done, 128 + signo, rf"rank 3 on algo-2 was killed by ({name})\b")
 
     def check_order(self, first, second):
         """The launcher stands still while two fail; when it goes on, the news of both is there, in any order. They are as
@@ -123,12 +121,12 @@ class Workers(FaultCase):
             self.signal("algo-1", "STOP")
             for rank in (first, second):
                 self.go(host[rank])
-                self.assertTrue(poll(lambda: not self.bed.path(host[rank], f"/proc/{pids[host[rank]]}").exists(), 5))
+                wait_until(lambda: not self.bed.path(host[rank], f"/proc/{pids[host[rank]]}").exists())
                 time.sleep(0.3)
             self.signal("algo-1", "CONT")
-            done = job.finish(5)
+            done = job.finish()
         self.assert_ending(done, 30 + first, rf"rank {first} on {host[first]} exited with status 3{first}\b")
-        self.assertIn(f"  then: rank {second} on {host[second]} exited with status 3{second}", complaints(done))
+        self.assertIn(f"  then: rank {second} on {host[second]} exited with status 3{second}", own_lines(done))
         sh(self.bed, "algo-1", "rm /run/go")
         sh(self.bed, "algo-3", "rm /run/go")
 
@@ -139,31 +137,31 @@ class Workers(FaultCase):
     def test_one_that_ignores_term(self):
         script = self.only(3, "sleep .2; exit 7", others=f"exec {PROBE_WORD} ignore-term")
         done = self.job(*script, options=["--grace", "500ms"])
-        self.assert_ending(done, 7, "rank 3 on algo-2 exited with status 7 ", 3.5)
+        self.assert_ending(done, 7, "rank 3 on algo-2 exited with status 7 ")
 
     def test_stopped_ones_when_another_fails(self):
         script = self.only(3, f"{self.await_go('algo-2')}; exit 6", others=f"exec {PROBE_WORD} stop")
         with self.popen(*script) as job:
-            self.assertTrue(poll(lambda: sum(p["state"] == "T" for p in self.bed.ps()) == 5, 20))
+            wait_until(lambda: sum(p["state"] == "T" for p in self.bed.ps()) == 5)
             self.go("algo-2")
-            done = job.finish(3)  # far less than the grace: they were continued
+            done = job.finish()  # far less than the grace: they were continued
         self.assert_ending(done, 6, "rank 3 on algo-2 exited with status 6 ")
 
     def test_daemons_that_hold_the_output_of_a_failure(self):
         done = self.job(*self.only(3, f"exec {PROBE_WORD} daemon holding 5"))
-        self.assert_ending(done, 5, "rank 3 on algo-2 exited with status 5 ", 6)
+        self.assert_ending(done, 5, "rank 3 on algo-2 exited with status 5 ")
 
     def test_daemons_that_hold_the_output_of_a_success(self):
         done = self.job("sh", "-c", f"test $RANK = 3 || exit 0; exec {PROBE_WORD} daemon holding")
-        self.assert_ending(done, 0, None, 6)
-        self.assertEqual(complaints(done), ["rank 3 on algo-2 has ended, but something that it started still holds its "
+        self.assert_ending(done, 0, None)
+        self.assertEqual(own_lines(done), ["rank 3 on algo-2 has ended, but something that it started still holds its "
                                             "output; not waiting for it"])
 
     def test_grandchildren_that_write_on_after_a_failure(self):
         for deaf in ("", "trap '' TERM; "):
             script = self.only(3, deaf + "(while echo more; do :; done) & exit 5")
             with self.subTest(deaf=deaf), self.popen(*script, options=["--grace", "1s"], stdout=subprocess.DEVNULL) as job:
-                self.assert_ending(job.finish(), 5, "rank 3 on algo-2 exited with status 5 ", 5)
+                self.assert_ending(job.finish(), 5, "rank 3 on algo-2 exited with status 5 ")
 
     def test_grandchildren_that_write_on_after_a_success(self):
         script = "test $RANK = 3 || exit 0; (while echo more; do :; done) & exit 0"
@@ -178,7 +176,7 @@ class Workers(FaultCase):
                 wait_for_workers(self.bed, "until [ -e", 1)
                 self.assertIsNone(job.poll())  # it has closed its output, not ended
                 self.go("algo-2")
-                done = job.finish(3)
+                done = job.finish()
                 self.assert_ending(done, code, rf"rank 3 on algo-2 exited with status {code} " if code else None)
             sh(self.bed, "algo-2", "rm /run/go")
 
@@ -187,7 +185,7 @@ class Workers(FaultCase):
         with self.popen("sh", "-c", script) as job:
             wait_for_workers(self.bed, "until [ -e", 5)
             self.go(*self.bed.names())
-            done = job.finish(3)
+            done = job.finish()
         self.assert_ending(done, 0, None)
         self.assertEqual(done.stdout.count("done"), 5)
 
@@ -209,13 +207,13 @@ class Workers(FaultCase):
                  "signal.pause()\n")
         script = self.only(3, f'exec {PYTHON} -c "$0"')
         done = self.job(*script, chain, user="tester", options=["--grace", "500ms"])
-        self.assert_ending(done, 5, "rank 3 on algo-2 exited with status 5 ", 30)
+        self.assert_ending(done, 5, "rank 3 on algo-2 exited with status 5 ")
         self.assertRegex(done.stdout, r"(?m)^\[3\] full after \d\d")
 
     def test_no_process_can_be_made_for_a_worker(self):
         """The limit is met while workers are started: those that run already are ended again."""
         edit_file(self, self.bed, "algo-3", "/home/tester/.bashrc", lambda _: "ulimit -u 150\n")
-        done = self.bed.sml_run("algo-1", "-H", "algo-1:2,algo-3:200", "sleep", "600", user="tester", timeout=30)
+        done = self.bed.sml_run("algo-1", "-H", "algo-1:2,algo-3:200", "sleep", "600", user="tester")
         self.assert_ending(done, 125, r"rank \d+ on algo-3 did not start: cannot make a process: "
                                       r"resource temporarily unavailable \(sleep\)", 15)
 
@@ -229,7 +227,7 @@ class Workers(FaultCase):
                 said += line
             self.assertLess(peak_memory_mb(PROC / str(job.pid)), 48)
             job.send_signal(signal.SIGTERM)
-            self.assert_ending(job.finish(3), 143, "stopped by SIGTERM$")
+            self.assert_ending(job.finish(), 143, "stopped by SIGTERM$")
 
 
 class Agents(FaultCase):
@@ -240,7 +238,7 @@ class Agents(FaultCase):
             with self.subTest(host=host), self.popen(*self.only(0, "sleep 600 & exec sleep 600")) as job:
                 self.await_ready(job)
                 self.signal(host, "KILL", "sml-run-agent")
-                done = job.finish(3)
+                done = job.finish()
                 self.assert_ending(done, 125, f"{host}: {self.GONE}")
 
     DAEMONS = ("sh", "-c", "setsid sleep 601 & setsid sh -c 'sleep 602 & env -i sleep 603' & echo ready; exec sleep 600")
@@ -263,10 +261,10 @@ class Agents(FaultCase):
             with self.subTest(host=host), self.popen(*script) as job:
                 self.kill_guardian(job, host)
                 self.go("algo-3")
-                done = job.finish(5)
+                done = job.finish()
                 self.assert_ending(done, 4, "rank 5 on algo-3 exited with status 4 ")
             sh(self.bed, "algo-3", "rm -f /run/go")
-        self.bed.assert_clean(within=2)
+        self.bed.assert_clean()
 
     def test_its_guardian_killed_and_later_the_agent(self):
         """The agent is guarded as before, with a cgroup and without."""
@@ -274,7 +272,7 @@ class Agents(FaultCase):
             with self.subTest(host=host, user=user), self.popen(*self.DAEMONS, user=user) as job:
                 self.kill_guardian(job, host)
                 self.signal(host, "KILL", "sml-run-agent")
-                done = job.finish(5)
+                done = job.finish()
                 self.assert_ending(done, 125, f"{host}: {self.GONE}")
         self.assertEqual(Cgroups.left(), [])
 
@@ -287,9 +285,9 @@ class Agents(FaultCase):
                 self.signal(host, "KILL", "sml-run-keeper")
                 if host == "algo-1":
                     self.go("algo-3")
-                done = job.finish(5)
+                done = job.finish()
                 self.assert_status(done, status)
-                self.bed.assert_clean(within=2)
+                self.bed.assert_clean()
             sh(self.bed, "algo-3", "rm -f /run/go")
 
     def test_its_guardian_and_its_keeper_killed(self):
@@ -300,8 +298,8 @@ class Agents(FaultCase):
                 self.await_ready(job)
                 for signo in ("STOP", "KILL"):  # so that neither sees the other's end
                     self.signal(host, signo, "'sml-run-(keeper|guard)'")
-                done = job.finish(3)
-                self.bed.assert_clean(within=2)
+                done = job.finish()
+                self.bed.assert_clean()
                 # If the guardian is the first to go, the agent may have seen the keeper in its place.
                 done.stderr = done.stderr.replace(f"sml-run: {host}: {self.GUARDED}\n", "")
                 self.assert_ending(done, 125, f"{host}: {first}")
@@ -313,21 +311,21 @@ class Agents(FaultCase):
                 self.await_ready(job)
                 for signo in ("STOP", "KILL"):
                     self.signal(host, signo, "'sml-run-(agent|guard)'")
-                done = job.finish(8)
+                done = job.finish()
                 self.assert_ending(done, 125, f"{host}: {self.GONE}")
-        self.bed.assert_clean(within=2)
+        self.bed.assert_clean()
         self.assertEqual(Cgroups.left(), [])
 
     def kill_with_its_guardians(self, job, host):
         self.await_ready(job)
         for signo in ("STOP", "KILL"):  # so that neither sees the other's end
             self.signal(host, signo, "'sml-run-(agent|guard|keeper)'")
-        return job.finish(8)
+        return job.finish()
 
     def assert_nothing_left(self, done, host):
         self.assert_ending(done, 125, f"{host}: {self.GONE}")
         self.assertRegex(done.stderr, rf"(?m)^sml-run: {host}: ended [1-9]\d* processes of the job that its agent had left there$")
-        self.bed.assert_clean(within=2)
+        self.bed.assert_clean()
 
     def test_killed_with_its_guardians(self):
         """The workers die with them; the launcher comes back for what these had started, and for folder and cgroup."""
@@ -344,7 +342,7 @@ class Agents(FaultCase):
                 pid = sh(self.bed, host, other, user="tester").strip()
                 done = self.kill_with_its_guardians(job, host)
                 sh(self.bed, host, 'kill "$1"', pid)  # fails when it has gone
-                self.assertTrue(poll(lambda: self.bed.ps(host) == [], 5), self.bed.ps(host))
+                wait_until(lambda: self.bed.ps(host) == [], lambda: self.bed.ps(host))
                 self.assert_nothing_left(done, host)
 
     def test_stopped(self):
@@ -354,11 +352,11 @@ class Agents(FaultCase):
                 with self.popen(*self.only(0, "exec sleep 600"), options=options) as job:
                     self.await_ready(job)
                     self.signal(host, "STOP", "sml-run-agent")
-                    done = job.finish(8)
+                    done = job.finish()
                 try:
                     self.assert_ending(done, 125, f"{host}: lost: nothing heard for {limit}$",
                                        hosts=[h for h in self.bed.names() if h != host])
-                    self.bed.assert_clean(within=5)
+                    self.bed.assert_clean()
                 finally:
                     sh(self.bed, host, "pkill -CONT -x sml-run-agent", check=False)
 
@@ -366,13 +364,13 @@ class Agents(FaultCase):
         edit_file(self, self.bed, "algo-3", "/home/root/.bashrc", lambda _: "ulimit -n 40\n")
         done = self.bed.sml_run("algo-1", "-H", "algo-1:2,algo-3:30", "sleep", "600")
         self.assert_ending(done, 125, r"rank \d+ on algo-3 did not start: cannot make its pipes: too many open files "
-                                      r"\(sleep\)", 3)
+                                      r"\(sleep\)")
 
     def test_out_of_descriptors_here(self):
         script = 'ulimit -n 40; exec "$@"'
         done = self.bed.exec("algo-1", ["sh", "-c", script, "sh", str(SML_RUN), "-H", "algo-1:30", "sleep", "600"])
         self.assert_ending(done, 125, r"rank \d+ on \S+ did not start: cannot make its pipes: too many open files "
-                                      r"\(sleep\)", 3)
+                                      r"\(sleep\)")
 
     def test_full_disk(self):
         """Where the agent has its files nothing more can be written: the job does not depend on it."""
@@ -380,14 +378,14 @@ class Agents(FaultCase):
         sh(self.bed, "algo-3", "mount -t tmpfs -o size=64k,mode=1777 tmpfs /tmp")
         script = "cat /dev/zero > /tmp/filler; echo '{}' > $TORCHELASTIC_ERROR_FILE; rm /tmp/filler; exit 4"
         done = self.job(*self.only(5, f"({script}) 2>/dev/null"))
-        self.assert_ending(done, 4, "rank 5 on algo-3 exited with status 4 ", 3)
+        self.assert_ending(done, 4, "rank 5 on algo-3 exited with status 4 ")
 
     def test_cache_deleted_while_it_runs(self):
         with self.popen(*self.only(5, f"{self.await_go('algo-3')}; exit 4")) as job:
             self.await_ready(job)
             sh(self.bed, "algo-3", f"rm -r {CACHE}")
             self.go("algo-3")
-            done = job.finish(3)
+            done = job.finish()
         self.assert_ending(done, 4, "rank 5 on algo-3 exited with status 4 ")
-        self.assert_ending(self.job("true"), 0, None, 5)
+        self.assert_ending(self.job("true"), 0, None)
         self.assertEqual(len(cached_agents(self.bed, "algo-3")), 1)

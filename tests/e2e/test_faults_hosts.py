@@ -2,7 +2,7 @@
 import random
 import time
 
-from harness import PYTHON, SML_RUN, patience, poll
+from harness import PYTHON, SML_RUN, scaled, stays, wait_until
 from jobs import CACHE, by_rank, edit_file, forget_agents, heartbeat, sh, ssh_config
 from test_faults import FaultCase
 
@@ -34,7 +34,7 @@ class LostHosts(FaultCase):
 
     def assert_works_again(self):
         done = self.job("echo", "again")
-        self.assert_ending(done, 0, None, 10)
+        self.assert_ending(done, 0, None)
         self.assertEqual(done.stdout.count("again"), 8)
 
     def assert_lost(self, lose, back):
@@ -43,11 +43,11 @@ class LostHosts(FaultCase):
         with self.start(*options) as job:
             self.addCleanup(back, "algo-3")
             lose("algo-3")
-            self.assert_ending(job.finish(NOTICED), 125, f"algo-3: lost: nothing heard for {limit}$", hosts=self.others)
+            self.assert_ending(job.finish(), 125, f"algo-3: lost: nothing heard for {limit}$", hosts=self.others)
 
     def test_cut_off_and_healed_too_late(self):
         self.assert_lost(self.bed.cut, self.bed.heal)
-        self.bed.assert_clean(within=4)  # by the lost host's own clock, before it is back
+        self.bed.assert_clean()  # by the lost host's own clock, before it is back
         self.bed.heal("algo-3")
         self.assert_works_again()
 
@@ -64,7 +64,7 @@ class LostHosts(FaultCase):
             self.bed.heal("algo-3")
             out += job.read_until("[4] line")
             self.go(*self.bed.names())
-            done = job.finish(15)
+            done = job.finish()
         self.assert_ending(done, 0, None)
         lines = (out.decode() + done.stdout).splitlines()
         for rank in range(8):
@@ -75,7 +75,7 @@ class LostHosts(FaultCase):
     def test_frozen_and_thawed(self):
         self.assert_lost(self.bed.freeze, self.bed.thaw)
         self.bed.thaw("algo-3")
-        self.bed.assert_clean(within=4)
+        self.bed.assert_clean()
         self.assert_works_again()
 
     def test_killed(self):
@@ -86,7 +86,7 @@ class LostHosts(FaultCase):
         with self.start() as job:
             self.addCleanup(self.bed.start, "algo-3")
             self.bed.kill("algo-3", fin=True)
-            done = job.finish(4)
+            done = job.finish()
             self.assert_ending(done, 125, "algo-3: its agent has gone before its work was done: ", hosts=self.others)
 
     def test_sshd_killed(self):
@@ -94,9 +94,9 @@ class LostHosts(FaultCase):
             self.addCleanup(self.bed.start, "algo-3")
             self.addCleanup(self.bed.kill, "algo-3")
             sh(self.bed, "algo-3", "pkill -KILL -x sshd")
-            done = job.finish(4)
+            done = job.finish()
             self.assert_ending(done, 125, "algo-3: its agent has gone before its work was done: ", hosts=self.others)
-            self.bed.assert_clean(within=2)
+            self.bed.assert_clean()
 
     def test_an_ssh_session_killed(self):
         """The agent does not take it for the launcher's end, and is found again."""
@@ -105,9 +105,9 @@ class LostHosts(FaultCase):
         with self.popen("sh", "-c", script) as job:
             self.await_ready(job)
             sh(self.bed, "algo-3", "pkill -KILL -f '^sshd: root'")
-            self.assertTrue(poll(lambda: b"made again" in job.errors_so_far(), 10))
+            wait_until(lambda: b"made again" in job.errors_so_far())
             self.go(*self.bed.names())
-            done = job.finish(5)
+            done = job.finish()
         self.assert_ending(done, 0, None)
         self.assertEqual(done.stdout.count("went on"), 8)
 
@@ -115,7 +115,7 @@ class LostHosts(FaultCase):
         """As a suspended cluster does: nobody is lost."""
         self.await_go(*self.bed.names())
         script = "echo ready; until [ -e /run/go ]; do sleep .1; done; echo went on"
-        silence = patience(2)
+        silence = scaled(2)
         with self.popen("sh", "-c", script, options=["--heartbeat-timeout", f"{silence}s"]) as job:
             self.await_ready(job)
             self.addCleanup(self.bed.thaw, *self.bed.names())
@@ -123,19 +123,19 @@ class LostHosts(FaultCase):
             time.sleep(2.5 * silence)  # the fault itself
             self.bed.thaw(*self.bed.names())
             begin = time.monotonic()
-            self.assertFalse(poll(lambda: job.poll() is not None, 1.5 * silence))
+            self.assertTrue(stays(lambda: job.poll() is None))
             self.assertGreater(time.monotonic() - begin, silence)
             self.go(*self.bed.names())
-            done = job.finish(5)
+            done = job.finish()
         self.assert_ending(done, 0, None)
         self.assertEqual(done.stdout.count("went on"), 8)
 
     def lose_at_a_moment(self, lose, moment):
-        options = [*heartbeat(2)[0], "--start-timeout", f"{patience(10)}s"]
+        options = [*heartbeat(2)[0], "--start-timeout", f"{scaled(10)}s"]
         with self.popen("sh", "-c", "echo ready; exec sleep 600", options=options) as job:
             time.sleep(moment)
             lose("algo-3")
-            done = job.finish(20)
+            done = job.finish()
         self.assert_ending(done, 125, "algo-3: ", hosts=self.others)
 
     def moments(self, count):
@@ -143,7 +143,7 @@ class LostHosts(FaultCase):
         with self.start() as job:
             span = time.monotonic() - begin
             job.send_signal(2)
-            job.finish(5)
+            job.finish()
         chance = random.Random(11)
         return [chance.uniform(0, span) for _ in range(count)]
 
@@ -154,7 +154,7 @@ class LostHosts(FaultCase):
             with self.subTest(moment=moment):
                 try:
                     self.lose_at_a_moment(self.bed.cut, moment)
-                    self.bed.assert_clean(within=5)  # while it is cut off still
+                    self.bed.assert_clean()  # while it is cut off still
                 finally:
                     self.bed.heal("algo-3")
         self.assert_works_again()
@@ -165,13 +165,13 @@ class LostHosts(FaultCase):
         self.bed.delay(200, "algo-3")
         self.addCleanup(self.bed.delay, 0, "algo-3")
         self.addCleanup(self.bed.heal, "algo-3")
-        options = [*heartbeat(1)[0], "--connect-timeout", f"{patience(2)}s", "--start-timeout", f"{patience(4)}s"]
+        options = [*heartbeat(1)[0], "--connect-timeout", f"{scaled(2)}s", "--start-timeout", f"{scaled(4)}s"]
         with self.popen("sh", "-c", "echo ready; exec sleep 600", options=options) as job:
-            self.assertTrue(poll(lambda: any(p["comm"] == "head" for p in self.bed.ps("algo-3")), patience(10)))
+            wait_until(lambda: any(p["comm"] == "head" for p in self.bed.ps("algo-3")))
             self.bed.cut("algo-3")
-            done = job.finish(8)
+            done = job.finish()
         self.assert_ending(done, 125, "algo-3: ", hosts=self.others)
-        self.bed.assert_clean(within=5)
+        self.bed.assert_clean()
         self.assertNotIn(".new", sh(self.bed, "algo-3", f"ls -A {CACHE}"))
 
     def test_a_job_that_ends_while_the_agent_is_sent(self):
@@ -186,16 +186,16 @@ class LostHosts(FaultCase):
         self.bed.delay(200, "algo-2")
         self.addCleanup(self.bed.delay, 0, "algo-2")
         with self.popen("/run/program") as job:
-            self.assertTrue(poll(lambda: any(p["comm"] == "head" for p in self.bed.ps("algo-2")), patience(20)))
+            wait_until(lambda: any(p["comm"] == "head" for p in self.bed.ps("algo-2")))
             sh(self.bed, "algo-2", "pkill -STOP -x head")
             self.bed.delay(0, "algo-2")
             sh(self.bed, "algo-3", "echo > /run/door")
-            done = job.finish(10)
+            done = job.finish()
         self.assert_status(done, 127)
         self.assertNotIn("started", done.stdout)
         self.bed.assert_clean(hosts=("algo-1", "algo-3"))
         sh(self.bed, "algo-2", "pkill -CONT -x head")
-        self.bed.assert_clean(within=5)
+        self.bed.assert_clean()
         self.assertNotIn(".new", sh(self.bed, "algo-2", f"ls -A {CACHE}"))
 
     def test_killed_during_the_start(self):
@@ -218,7 +218,7 @@ class Links(FaultCase):
             self.await_ready(job, 2 * slots)
             taken = time.monotonic() - begin
             job.send_signal(15)
-            self.assert_ending(job.finish(3), 143, "stopped by SIGTERM$")
+            self.assert_ending(job.finish(), 143, "stopped by SIGTERM$")
         return taken
 
     def slow(self, ms):
@@ -241,7 +241,7 @@ class Links(FaultCase):
         usual, round_trip = self.seconds_to_start(1), self.slow(400)  # longer than a second would be sent again
         slowed = min(self.seconds_to_start(1) for _ in range(2))  # a busy machine is not a round trip
         back = round_trip / 2  # of the worker's first line
-        self.assertLess((slowed - usual - back) / round_trip, 11 + patience(1))
+        self.assertLess((slowed - usual - back) / round_trip, 11 + scaled(1))
 
     def test_another_clock(self):
         """The clock of the launcher's host is another than that of the others: who failed first is seen all the same."""
@@ -255,9 +255,9 @@ class Links(FaultCase):
                 for rank, host in ((4, "algo-3"), (1, "algo-1")):
                     before = len(self.waiting(host))
                     self.go(host)
-                    self.assertTrue(poll(lambda: len(self.waiting(host)) < before, patience(5)))
+                    wait_until(lambda: len(self.waiting(host)) < before)
                 self.signal("algo-1", "CONT")
-                done = job.finish(5)
+                done = job.finish()
                 self.assert_ending(done, 34, r"rank 4 on algo-3 exited with status 34 after [0-9.]+ m?s ")
             for host in ("algo-1", "algo-3"):
                 sh(self.bed, host, "rm -f /run/go")
@@ -271,7 +271,7 @@ class OneChannel(FaultCase):
 
     def test_one_session_per_connection(self):
         done = self.job("echo", "started")
-        self.assert_ending(done, 0, None, 5)
+        self.assert_ending(done, 0, None)
         self.assertEqual(done.stdout.count("started"), 6)
 
 
@@ -285,14 +285,14 @@ class OtherMachines(FaultCase):
         forget_agents(self.bed)
         done = self.job("echo", "started")
         self.assert_ending(done, 125, "algo-2: is a machine of type riscv64, the agent at hand is for ", 5, ("algo-1",))
-        self.bed.assert_clean(within=2)  # the shell there that waited for the agent ends with its input
+        self.bed.assert_clean()  # the shell there that waited for the agent ends with its input
         self.assertNotIn("started", done.stdout)
         self.assertEqual(sh(self.bed, "algo-2", f"ls -A {CACHE} 2>/dev/null || true"), "")
 
     def test_one_host_under_two_names(self):
         hosts = ["algo-1", "localhost", "algo-2", self.bed.address("algo-2")]
         done = self.bed.sml_run("algo-1", "-H", ",".join(hosts), "sh", "-c", "echo started $RANK $SML_HOST $(hostname)")
-        self.assert_ending(done, 0, "warning: localhost is this machine, as algo-1 is", 5)
+        self.assert_ending(done, 0, "warning: localhost is this machine, as algo-1 is")
         places = ["algo-1", "algo-1", "algo-2", "algo-2"]  # by its first name
         self.assertEqual(by_rank(done.stdout), {r: [f"started {r} {name} {name}"] for r, name in enumerate(places)})
 
@@ -302,18 +302,17 @@ class OneOfSixtyFour(FaultCase):
 
     hosts = 64
     bad = "algo-33"
-    within = 30  # seconds; --start-timeout is 60 s
 
     def assert_nothing_runs(self, hosts):
         """What is on its way to being ready somewhere when the job ends sees that once it gets a processor."""
-        self.bed.assert_clean(within=2, hosts=hosts)
+        self.bed.assert_clean(hosts=hosts)
 
     def start(self, command=("sh", "-c", "echo started")):
         return self.bed.sml_run("head", "-H", "algo-[1-64]", *command)
 
     def check(self, first, status=125, hosts=(), **kw):
         done = self.start(**kw)
-        self.assert_ending(done, status, f"{self.bad}: {first}", self.within, hosts)
+        self.assert_ending(done, status, f"{self.bad}: {first}", hosts=hosts)
         self.assertNotIn("started", done.stdout)
 
     def others(self):
@@ -367,12 +366,12 @@ class OneOfSixtyFour(FaultCase):
                 self.assertTrue(line, said)
                 said += line
             sh(self.bed, self.bad, "echo > /run/door")
-            done = job.finish(10)
+            done = job.finish()
         self.assert_ending(done, 0, None)
         self.assertEqual(done.stdout.count("started"), 64)
 
     def test_too_few_descriptors_for_all(self):
         done = self.bed.exec("head", ["sh", "-c", 'ulimit -n 64; exec "$@"', "sh", str(SML_RUN), "-H", "algo-[1-64]",
                                       "echo", "started"])
-        self.assert_ending(done, 125, r"64 hosts need \d+ open files, the limit is 64$", 5)
+        self.assert_ending(done, 125, r"64 hosts need \d+ open files, the limit is 64$")
         self.assertNotIn("started", done.stdout)

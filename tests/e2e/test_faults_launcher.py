@@ -3,8 +3,8 @@ import json
 import signal
 import subprocess
 
-from harness import PYTHON, SML_RUN, patience, poll
-from jobs import PROBE, complaints, heartbeat
+from harness import PYTHON, SML_RUN, wait_until
+from jobs import PROBE, own_lines, heartbeat
 from test_faults import FaultCase
 
 
@@ -14,9 +14,9 @@ class Launchers(FaultCase):
             with self.subTest(signal=signo.name), self.popen(*self.only(0, "exec sleep 600")) as job:
                 self.await_ready(job)
                 job.send_signal(signo)
-                done = job.finish(3)
+                done = job.finish()
                 self.assert_ending(done, 128 + signo, f"stopped by {signo.name}$")
-                self.assertIn("press Ctrl-C again" if signo == signal.SIGINT else "send it again", complaints(done)[0])
+                self.assertIn("press Ctrl-C again" if signo == signal.SIGINT else "send it again", own_lines(done)[0])
 
     def test_two_interrupts(self):
         with self.popen(PROBE, "ignore-term", "2", options=["--grace", "60s"]) as job:
@@ -25,7 +25,7 @@ class Launchers(FaultCase):
             while b"again" not in job.stderr.readline():  # it has understood the first
                 pass
             job.send_signal(signal.SIGINT)
-            done = job.finish(3)
+            done = job.finish()
         self.assert_ending(done, 130, "stopped by SIGINT$")
 
     def test_killed(self):
@@ -34,8 +34,8 @@ class Launchers(FaultCase):
                 with self.bed.sml_run_popen(where, *self.words(self.only(0, "sleep 600 & exec sleep 600"), [])) as job:
                     self.await_ready(job)
                     self.signal(where, "KILL")
-                    self.assertTrue(poll(lambda: not self.bed.ps(), patience(3)), self.bed.ps())
-                    self.assertEqual(job.finish(2).returncode, 137)
+                    wait_until(lambda: not self.bed.ps(), lambda: self.bed.ps())
+                    self.assertEqual(job.finish().returncode, 137)
 
     def test_stopped_for_longer_than_the_heartbeat(self):
         options, limit = heartbeat(1)
@@ -46,15 +46,15 @@ class Launchers(FaultCase):
             def left():  # the agent beside it is its to wait for
                 return [p for p in self.bed.ps() if p["comm"] != "sml-run" and p["state"] != "Z"]
 
-            self.assertTrue(poll(lambda: not left(), patience(5)), left())
+            wait_until(lambda: not left(), lambda: left())
             self.signal("algo-1", "CONT")
-            done = job.finish(5)
+            done = job.finish()
         self.assert_ending(done, 125, rf"(algo-\d|\d hosts): its agent heard nothing from sml-run for {limit}")
 
     def test_three_hundred_starts_leave_nothing(self):
         script = ('i=0; while [ $i -lt 300 ]; do "$@" || exit 1; i=$((i+1)); done; ls -d /tmp/sml-run-* 2>/dev/null; '
                   "true")
-        done = self.bed.exec("algo-1", ["sh", "-c", script, "sh", str(SML_RUN), "-q", "-np", "1", "true"], timeout=90)
+        done = self.bed.exec("algo-1", ["sh", "-c", script, "sh", str(SML_RUN), "-q", "-np", "1", "true"])
         self.assert_ending(done, 0, None)
         self.assertEqual(done.stdout, "")
 
@@ -122,10 +122,9 @@ class Interruptions(FaultCase):
                 if row["status"] == 130:
                     self.assertRegex(row["stderr"], r"(?m)^sml-run: stopped by SIGINT$")
                 self.assertLess(row["took"], 5, row)
-                self.assertTrue(poll(lambda: not self.left(me), 5, every=0.005),
-                                (self.left(me), row))
+                wait_until(lambda: not self.left(me), lambda: (self.left(me), row))
                 ran += row["ran"]
                 driver.stdin.write(b"\n")
                 driver.stdin.flush()
-            self.assertEqual(driver.finish(10).returncode, 0)
+            self.assertEqual(driver.finish().returncode, 0)
         self.assertTrue(0 < ran < runs, ran)  # from the first instruction to running workers

@@ -4,26 +4,26 @@ import re
 import socket
 
 from harness import PYTHON, TestCase, Testbed, sml_run, sml_run_popen
-from jobs import by_rank, complaints
+from jobs import by_rank, own_lines
 
 WORKER = [PYTHON, pathlib.Path(__file__).parent / "horovod_worker.py"]
 
 
 class OneHost(TestCase):
-    timeout_s = 300
+    watchdog_times = 3
 
     def test_start_and_shutdown_twenty_times(self):
-        done = sml_run("-np", "3", *WORKER, "20", timeout=200)
+        done = sml_run("-np", "3", *WORKER, "20")
         self.assert_status(done, 0)
         self.assertEqual(by_rank(done.stdout), {r: ["met"] for r in range(3)})
-        self.assertEqual(complaints(done), [])
+        self.assertEqual(own_lines(done), [])
 
     def test_one_alone_and_a_straggler(self):
         done = sml_run("-np", "1", *WORKER, "3")
         self.assertEqual((done.returncode, done.stdout), (0, "met\n"), done)
-        done = sml_run("-np", "4", *WORKER, "1", "2", timeout=100)
+        done = sml_run("-np", "4", *WORKER, "1", "2")
         self.assertEqual(by_rank(done.stdout), {r: ["met"] for r in range(4)}, done)
-        self.assertEqual(complaints(done), [])
+        self.assertEqual(own_lines(done), [])
 
     def test_256_wait_for_one(self):
         with sml_run_popen("-np", "1", "--stdin", "all", "sh", "-c",
@@ -44,15 +44,14 @@ class OneHost(TestCase):
 
 
 class ThreeHosts(TestCase):
-    timeout_s = 300
+    watchdog_times = 3
 
     @classmethod
     def setUpClass(cls):
-        cls.bed = cls.enterClassContext(Testbed())
-        cls.bed.up(3)
+        cls.bed = Testbed.shared(3)
 
     def test_unequal_hosts_meet_by_their_names(self):
         for start in ("algo-1", "head"):
-            done = self.bed.sml_run(start, "-H", "algo-1:1,algo-2:3,algo-3:2", *WORKER, "3", timeout=100)
+            done = self.bed.sml_run(start, "-H", "algo-1:1,algo-2:3,algo-3:2", *WORKER, "3")
             self.assert_status(done, 0)
             self.assertEqual(by_rank(done.stdout), {r: ["met"] for r in range(6)})

@@ -2,7 +2,7 @@
 import json
 import pathlib
 
-from harness import PYTHON, HostsCase, poll
+from harness import PYTHON, HostsCase, wait_until
 
 # Of a process that this one traces, and never looks at again, the end is not seen by who waits for it.
 HOLD = """import ctypes, sys, time
@@ -43,7 +43,7 @@ class Spares(HostsCase):
             before = read_lines(job, b"runs\n", runs)
             self.bed.kill(host)
             self.addCleanup(self.bed.start, host)
-            done = job.finish(60)
+            done = job.finish()
         done.stdout = before + done.stdout
         return done
 
@@ -60,7 +60,7 @@ class Spares(HostsCase):
             held = next(p for p in self.bed.ps("algo-2") if p["cmd"] == "sleep 555")
             holder = self.enterContext(self.bed.popen("algo-2", [PYTHON, "-c", HOLD, str(held["pid"])]))
             holder.read_until("holds\n")
-            done = job.finish(60, input="\n")
+            done = job.finish(input="\n")
         holder.kill()
         self.assert_status(done, 0)
         self.assertIn("algo-5 takes the place of algo-2, with its 2 ranks", own_lines(done))
@@ -107,10 +107,10 @@ class Spares(HostsCase):
                                     "/run/script.py") as job:
             read_lines(job, b"runs\n", 8)
             imported = self.bed.path("algo-5", "/run/imported")
-            self.assertTrue(poll(lambda: imported.exists() and imported.read_text(), 20))
+            wait_until(lambda: imported.exists() and imported.read_text())
             self.bed.kill("algo-2")
             self.addCleanup(self.bed.start, "algo-2")
-            done = job.finish(60)
+            done = job.finish()
         self.assert_status(done, 0)
         self.assertNotIn("without it", done.stderr)
         self.assertEqual([line.split()[2] for line in done.stdout.splitlines() if line.startswith("2 algo-5 ")],
@@ -128,9 +128,9 @@ class Spares(HostsCase):
             read_lines(job, b"runs\n", 4)
             self.bed.kill("algo-5")
             self.addCleanup(self.bed.start, "algo-5")
-            self.assertTrue(poll(lambda: b"the spare host algo-5 is out: lost" in job.errors_so_far(), 20))
+            wait_until(lambda: b"the spare host algo-5 is out: lost" in job.errors_so_far())
             self.shared("go").touch()
-            done = job.finish(30)
+            done = job.finish()
         self.assert_status(done, 0)
         self.assertNotIn("restart 1", done.stderr)
 
@@ -149,7 +149,7 @@ class Spares(HostsCase):
             for host in ("algo-2", "algo-3"):
                 self.addCleanup(self.bed.start, host)
             self.bed.kill("algo-2", "algo-3")
-            done = job.finish(60)
+            done = job.finish()
         self.assert_status(done, 125)
         self.assertRegex("\n".join(own_lines(done)), "no restart: .*no spare host is left to take .* place")
 
@@ -163,7 +163,7 @@ class Spares(HostsCase):
                 before = read_lines(job, b"runs\n", 6)
                 self.addCleanup(self.bed.start, "algo-2")
                 self.bed.kill("algo-2")
-                done = job.finish(60)
+                done = job.finish()
             self.bed.start("algo-2")
             self.assert_status(done, status)
             done.stdout = before + done.stdout

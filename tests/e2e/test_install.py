@@ -6,7 +6,7 @@ import subprocess
 import tempfile
 import unittest
 
-from harness import BUILD, SML_RUN, TestCase, run, sml_run
+from harness import BUILD, SML_RUN, TestCase, run, sml_run, watchdog
 
 NAMES = ["mpirun", "mpiexec", "mpiexec.hydra", "horovodrun", "torchrun", "srun", "deepspeed", "accelerate"]
 
@@ -20,7 +20,7 @@ class Install(TestCase):
         folder = tempfile.TemporaryDirectory()
         cls.addClassCleanup(folder.cleanup)
         cls.root = pathlib.Path(folder.name)
-        subprocess.run(["cmake", "--install", BUILD, "--prefix", cls.root / "usr"], check=True, timeout=60,
+        subprocess.run(["cmake", "--install", BUILD, "--prefix", cls.root / "usr"], check=True, timeout=watchdog(),
                        stdout=subprocess.DEVNULL)
 
     def test_both_programs(self):

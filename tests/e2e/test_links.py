@@ -2,7 +2,7 @@
 import hashlib
 import subprocess
 
-from harness import PYTHON, HostsCase, patience, poll
+from harness import PYTHON, HostsCase, scaled, wait_until
 from jobs import BLOCK, LINES, Output, heartbeat, let_lines_end, reset_connection, sh
 
 
@@ -28,7 +28,7 @@ class Links(HostsCase):
         def again():
             said.extend(job.errors_so_far())
             return said.count(b"has been made again") == len(hosts)
-        self.assertTrue(poll(again, 20), said)
+        wait_until(again, lambda: said)
 
     def told(self, host, rank=0):
         return sh(self.bed, host, f"cat /run/told-{rank}; rm /run/told-{rank}").strip()
@@ -42,7 +42,7 @@ class Links(HostsCase):
             self.job = job
             disturb(output.read)
             output.read_all()
-            done = job.finish(60)
+            done = job.finish()
         self.assert_status(done, status)
         self.assertEqual(output.size, blocks * BLOCK)
         self.assertEqual(output.digest(), self.told("algo-2"))
@@ -75,7 +75,7 @@ class Links(HostsCase):
             subprocess.run(["sleep", "3"], check=True)  # the fault itself
             self.bed.heal("algo-2")
 
-        done = self.run_with(disturb, 10_000, "--max-restarts", "3", "--heartbeat-timeout", f"{patience(5)}s")
+        done = self.run_with(disturb, 10_000, "--max-restarts", "3", "--heartbeat-timeout", f"{scaled(5)}s")
         self.assertNotIn("restart 1", done.stderr)
 
     def test_a_status_that_is_told_while_the_connection_breaks(self):
@@ -105,7 +105,7 @@ class Links(HostsCase):
             job.stdin.close()
             job.stdin = None
             out = job.read_until(given.hexdigest(), 60)
-            self.assert_status(job.finish(10), 0)
+            self.assert_status(job.finish(), 0)
         self.assertIn(b"so far", out)
 
     def test_all_hosts_at_once_and_again(self):
@@ -117,7 +117,7 @@ class Links(HostsCase):
             for host in self.bed.names():
                 self.addCleanup(sh, self.bed, host, "rm -f /run/go")
                 self.bed.put(host, "/run/go", "")
-            done = job.finish(30)
+            done = job.finish()
         self.assert_status(done, 0)
         self.assertEqual(done.stdout.count("went on"), 6)
 
@@ -126,8 +126,8 @@ class Links(HostsCase):
             job.read_until("ready", 60)
             self.reset_and_see(job, "algo-2")
             sh(self.bed, "head", "pkill -KILL -x sml-run")
-            self.assertTrue(poll(lambda: not self.bed.ps(), patience(4)), self.bed.ps())
-            job.finish(5)
+            wait_until(lambda: not self.bed.ps(), lambda: self.bed.ps())
+            job.finish()
 
     def test_a_host_that_is_lost_after_a_reset(self):
         options, limit = heartbeat(2)
@@ -137,6 +137,6 @@ class Links(HostsCase):
             self.reset_and_see(job, "algo-2")
             self.addCleanup(self.bed.start, "algo-2")
             self.bed.kill("algo-2")
-            done = job.finish(8)
+            done = job.finish()
         self.assert_status(done, 125)
         self.assertIn(f"algo-2: lost: nothing heard for {limit}", done.stderr)

@@ -4,8 +4,8 @@ import resource
 import signal
 import subprocess
 
-from harness import SML_RUN, TestCase, Testbed, poll, run, sml_run, sml_run_popen
-from jobs import PROBE, complaints
+from harness import SML_RUN, TestCase, Testbed, run, sml_run, sml_run_popen, wait_until
+from jobs import PROBE, own_lines
 
 COUNT, LONGEST = 2000, 20000
 
@@ -56,7 +56,7 @@ class Here(TestCase):
         mark = self.top / "started"
         done = sml_run("--log-dir", self.dir, "touch", mark)
         self.assert_status(done, 2)
-        self.assertEqual(complaints(done), [f"--log-dir: {self.dir}/rank.0/stdout is there already, from an earlier job",
+        self.assertEqual(own_lines(done), [f"--log-dir: {self.dir}/rank.0/stdout is there already, from an earlier job",
                                             "hint: name another folder, or --log-overwrite"])
         self.assertFalse(mark.exists())
         self.assert_status(sml_run("--log-dir", self.dir, "--log-overwrite", "echo", "second"), 0)
@@ -81,7 +81,7 @@ class Here(TestCase):
         self.full_disk()
         done = sml_run("-np", "2", "--log-dir", self.dir, "--log-overwrite", "sh", "-c", "echo a; echo b")
         self.assert_status(done, 0)
-        self.assertEqual(complaints(done), [f"the logs of ranks are not complete: cannot write {self.dir}/rank.1/stdout: "
+        self.assertEqual(own_lines(done), [f"the logs of ranks are not complete: cannot write {self.dir}/rank.1/stdout: "
                                             "no space left on device; the job goes on"])
         self.assertEqual((self.dir / "rank.0/stdout").read_text(), "a\nb\n")
 
@@ -110,7 +110,7 @@ class Here(TestCase):
         script.chmod(0o755)
         done = sml_run("--ssh-command", script, "-H", "elsewhere", "--log-dir", self.dir, "echo", "done")
         self.assertEqual((done.returncode, done.stdout), (0, "done\n"))
-        self.assertRegex("\n".join(complaints(done)), r"^the logs of ranks are not complete: cannot make the folder .*; the job goes on$")
+        self.assertRegex("\n".join(own_lines(done)), r"^the logs of ranks are not complete: cannot make the folder .*; the job goes on$")
 
     def test_a_job_that_does_not_start_leaves_no_logs(self):
         self.assert_status(sml_run("--log-dir", self.dir, "no-such-program"), 127)
@@ -124,12 +124,12 @@ class Here(TestCase):
     def test_more_ranks_than_descriptors(self):
         go, script = self.top / "go", 'until [ -e "$0" ]; do sleep 0.05; done; echo out $RANK; echo err $RANK >&2'
         with sml_run_popen("-np", "300", "--log-dir", self.dir, "sh", "-c", script, go) as job:
-            self.assertTrue(poll(lambda: len(list(self.dir.glob("*/stderr"))) == 300, 20))
+            wait_until(lambda: len(list(self.dir.glob("*/stderr"))) == 300)
             resource.prlimit(job.pid, resource.RLIMIT_NOFILE, (64, 64))
             go.touch()
-            done = job.finish(120)
+            done = job.finish()
         self.assert_status(done, 0)
-        self.assertEqual(complaints(done), [])
+        self.assertEqual(own_lines(done), [])
         self.assertEqual(tree(self.dir), {f"rank.{r:03}/std{s}": f"{s} {r}\n".encode()
                                           for r in range(300) for s in ("out", "err")})
 
@@ -150,7 +150,7 @@ class Here(TestCase):
     def test_logs_are_there_while_the_job_runs(self):
         with sml_run_popen("--log-dir", self.dir, "sh", "-c", "echo up; exec sleep 600") as job:
             file = self.dir / "rank.0/stdout"
-            self.assertTrue(poll(lambda: file.exists() and file.read_text() == "up\n", 20))
+            wait_until(lambda: file.exists() and file.read_text() == "up\n")
             job.send_signal(signal.SIGTERM)
             self.assertEqual(job.finish().returncode, 143)
 
@@ -160,8 +160,7 @@ class OnHosts(TestCase):
 
     @classmethod
     def setUpClass(cls):
-        cls.bed = cls.enterClassContext(Testbed())
-        cls.bed.up(2)
+        cls.bed = Testbed.shared(2)
 
     def tearDown(self):
         for host in (*self.bed.names(), "head"):
@@ -191,7 +190,7 @@ class OnHosts(TestCase):
             done = self.job("--log-on-host", *options)
             self.assert_status(done, 125)
             self.assertEqual(done.stdout, "")
-            self.assertIn("algo-2: no files can be made in /tmp/logs: not a directory", complaints(done))
+            self.assertIn("algo-2: no files can be made in /tmp/logs: not a directory", own_lines(done))
 
     def test_logs_of_all_hosts_are_here_otherwise(self):
         self.assert_status(self.job(), 0)

@@ -6,7 +6,7 @@ import re
 import subprocess
 import tempfile
 
-from harness import BUILD, REPO, SML_RUN, HostsCase, TestCase, poll, run, sml_run
+from harness import BUILD, REPO, SML_RUN, HostsCase, TestCase, run, sml_run, wait_until, watchdog
 
 SOURCE = REPO / "tests" / "e2e" / "mpi_program.c"
 
@@ -15,7 +15,7 @@ def compiled(case, family="mpich"):
     """The program, for a class of tests, where hosts of the testbed see it."""
     folder = pathlib.Path(case.enterClassContext(tempfile.TemporaryDirectory(prefix="sml-e2e-", dir=BUILD / "tests")))
     os.chmod(folder, 0o755)
-    subprocess.run([f"mpicc.{family}", "-Wall", "-Wextra", "-Werror", SOURCE, "-o", folder / "program"], check=True, timeout=120)
+    subprocess.run([f"mpicc.{family}", "-Wall", "-Wextra", "-Werror", SOURCE, "-o", folder / "program"], check=True, timeout=watchdog())
     return folder / "program"
 
 
@@ -278,7 +278,7 @@ class OnHosts(HostsCase):
         launcher, too: one rank spins for the end of a connection, the others are at the last barrier. All has been
         said then."""
         done = self.bed.sml_run("algo-1", "--timeout", "10s", "--grace", "0.5s", "-x", "UCX_TLS=tcp,self,sm",
-                                *map(str, words_of_line), timeout=60)
+                                *map(str, words_of_line))
         self.assertIn(done.returncode, (0, 124), done.stderr)
         self.assertEqual(words(done), wanted)
 
@@ -307,7 +307,7 @@ class OnHosts(HostsCase):
         file.chmod(0o644)
         names = self.bed.names()
         done = self.bed.sml_run("algo-1", "--mpi", "pmi1", "-np", "3", "-H", f"{names[0]}:2,{names[1]}:3", "--tag", "{rank} {host}: ",
-                                "python3", str(file), "2", "python3", str(file), timeout=60)
+                                "python3", str(file), "2", "python3", str(file))
         self.assert_status(done, 0)
         self.assertEqual(sorted(line for line in done.stdout.splitlines() if "child" in line),
                          [f"{r + 3} {names[1]}: child {r} of 2 port port#1 got here here" for r in range(2)])
@@ -327,7 +327,7 @@ class OnHosts(HostsCase):
         before = [self.logins(name) for name in names]
         done = self.bed.sml_run("algo-1", "--mpi", "pmi1", "-np", "1", "-H", f"{names[0]}:2,{names[1]}:2,{names[2]}:2,{names[3]}:2",
                                 "--tag", "{rank} {host}: ", "--report", str(folder / "report"), "--events", str(folder / "events"),
-                                "--log-dir", str(folder / "logs"), "python3", str(file), "4", "python3", str(file), timeout=60)
+                                "--log-dir", str(folder / "logs"), "python3", str(file), "4", "python3", str(file))
         self.assert_status(done, 0)
         self.assertEqual(sorted(line for line in done.stdout.splitlines() if "child" in line),
                          [f"{r + 1} {names[host]}: child {r} of 4 port port#1 got here here here here"
@@ -350,7 +350,7 @@ class OnHosts(HostsCase):
                 events = str(file.parent / f"events{len(options)}")
                 done = self.bed.sml_run("algo-1", "--mpi", "pmi1", "-np", "1", "-H", f"{names[0]}:1,{names[1]}:2,{names[2]}:1",
                                         *options, "--tag", "{rank} {host}: ", "--events", events, "python3", str(file),
-                                        events, "2", "1", "3", "4", "2", timeout=60)
+                                        events, "2", "1", "3", "4", "2")
                 self.assert_status(done, 0)
                 lines = done.stdout.splitlines()
                 self.assertEqual([line.split(" msg=")[0] for line in lines if "spawn_result" in line],
@@ -365,7 +365,7 @@ class OnHosts(HostsCase):
         file, names = self.shared(SPAWNER_IN_TURN), self.bed.names()
         events = str(file.parent / "events")
         done = self.bed.sml_run("algo-1", "--mpi", "pmi1", "-np", "1", "-H", f"{names[0]}:1,10.255.0.1:1,{names[2]}:1",
-                                "--start-timeout", "3", "--events", events, "python3", str(file), events, "1", "1", timeout=60)
+                                "--start-timeout", "3", "--events", events, "python3", str(file), events, "1", "1")
         self.assert_status(done, 0)
         self.assertEqual([line.split(" msg=")[0] for line in words(done) if "spawn_result" in line],
                          ["cmd=spawn_result rc=-1", "cmd=spawn_result rc=0"])  # then the next is asked
@@ -376,7 +376,7 @@ class OnHosts(HostsCase):
     def test_a_host_that_has_no_such_program_is_an_error_and_no_end(self):
         file, names = self.shared(SPAWNER), self.bed.names()
         done = self.bed.sml_run("algo-1", "--mpi", "pmi1", "-np", "1", "-H", f"{names[0]}:1,{names[1]}:1", "python3", str(file), "1",
-                                "no-such-program", timeout=60)
+                                "no-such-program")
         self.assert_status(done, 0)
         self.assertIn("cmd=spawn_result rc=-1", done.stdout)
         self.assertRegex(done.stderr, f"it wants what {names[1]} cannot start: .*no-such-program")
@@ -384,7 +384,7 @@ class OnHosts(HostsCase):
     def test_a_rank_that_fails_on_a_host_that_has_come_ends_the_job(self):
         file, names = self.shared(SPAWNER), self.bed.names()
         done = self.bed.sml_run("algo-1", "--mpi", "pmi1", "-np", "1", "-H", f"{names[0]}:1,{names[1]}:2", "python3", str(file), "2",
-                                "python3", str(file), "7", timeout=60)
+                                "python3", str(file), "7")
         self.assert_status(done, 7)
         self.assertRegex(done.stderr, rf"rank [12] on {names[1]} exited with status 7")
 
@@ -399,7 +399,7 @@ class OnHosts(HostsCase):
         file.write_text(LATE_LOOKUP)
         events = str(folder / "events")
         done = self.bed.sml_run("algo-1", "--mpi", "pmi1", "-np", "2", "-H", self.bed.hosts(1), "--events", events, "python3",
-                                str(file), events, timeout=60)
+                                str(file), events)
         self.assert_status(done, 0)
         self.assertEqual(words(done), ["cmd=lookup_result info=ok rc=0 msg=success port=p"])
 
@@ -408,8 +408,8 @@ class OnHosts(HostsCase):
         with self.bed.sml_run_popen("algo-1", "-x", "UCX_TLS=tcp,self,sm", "-np", "3", "-H", hosts, str(self.program),
                                     "wait") as job:
             job.read_until("all wait")
-            pid = poll(lambda: self.bed.exec(self.bed.names()[1], ["pgrep", "-x", "program"]).stdout.split(), within=20)
+            pid = wait_until(lambda: self.bed.exec(self.bed.names()[1], ["pgrep", "-x", "program"]).stdout.split())
             self.bed.exec(self.bed.names()[1], ["kill", "-9", pid[-1]])
-            done = job.finish(timeout=30)
+            done = job.finish()
         self.assert_status(done, 137)
         self.assertRegex(done.stderr, r"rank 1 on algo-2 was killed by SIGKILL")

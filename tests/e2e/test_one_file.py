@@ -3,12 +3,12 @@ import re
 import subprocess
 import unittest
 
-from harness import SML_RUN, HostsCase
-from jobs import complaints, edit_file, sh, ssh_config
+from harness import SML_RUN, HostsCase, watchdog
+from jobs import own_lines, edit_file, sh, ssh_config
 
 
 def is_static():
-    headers = subprocess.run(["readelf", "-lW", SML_RUN], capture_output=True, text=True, check=True, timeout=60).stdout
+    headers = subprocess.run(["readelf", "-lW", SML_RUN], capture_output=True, text=True, check=True, timeout=watchdog()).stdout
     return "INTERP" not in headers
 
 
@@ -81,4 +81,4 @@ class OneFile(HostsCase):
     def test_a_name_that_nobody_knows(self):
         done = self.bed.sml_run("algo-1", "-H", "nobody-knows-this", "hostname")
         self.assert_status(done, 125)
-        self.assertRegex("\n".join(complaints(done)), "nobody-knows-this: (host name not known|cannot resolve the host name)")
+        self.assertRegex("\n".join(own_lines(done)), "nobody-knows-this: (host name not known|cannot resolve the host name)")

@@ -4,7 +4,7 @@ import pathlib
 import re
 import time
 
-from harness import SML_RUN, HostsCase, TestCase, poll, run, sml_run
+from harness import SML_RUN, HostsCase, TestCase, run, sml_run, wait_until
 from test_mpi import compiled, words
 
 HELPER = "sml-run-pmix"
@@ -208,7 +208,7 @@ class OnHosts(HostsCase):
         cls.program = compiled(cls, "openmpi")
 
     def job(self, *words_of_line, timeout=90):
-        return self.bed.sml_run("algo-1", *map(str, words_of_line), timeout=timeout)
+        return self.bed.sml_run("algo-1", *map(str, words_of_line))
 
     def test_ranks_of_four_hosts_are_one_world(self):
         done = self.job("-np", "8", "-H", self.bed.hosts(2), self.program, "ring")
@@ -284,10 +284,10 @@ class OnHosts(HostsCase):
         hosts = ",".join(f"{name}:1" for name in self.bed.names()[:3])
         with self.bed.sml_run_popen("algo-1", "-np", "3", "-H", hosts, str(self.program), "wait") as job:
             job.read_until("all wait")
-            pid = poll(lambda: self.bed.exec(self.bed.names()[1], ["pgrep", "-x", "program"]).stdout.split(), within=20)
+            pid = wait_until(lambda: self.bed.exec(self.bed.names()[1], ["pgrep", "-x", "program"]).stdout.split())
             killed = time.monotonic()
             self.bed.exec(self.bed.names()[1], ["kill", "-9", pid[-1]])
-            done = job.finish(timeout=30)
+            done = job.finish()
             self.assertLess(time.monotonic() - killed, 5)
         self.assert_status(done, 137)
         self.assertRegex(done.stderr, r"rank 1 on algo-2 was killed by SIGKILL")

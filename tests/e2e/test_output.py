@@ -12,7 +12,8 @@ import subprocess
 import tempfile
 import time
 
-from harness import SML_RUN, Process, TestCase, Testbed, own_processes, patience, poll, run, sml_run, sml_run_popen
+from harness import (SML_RUN, Process, TestCase, Testbed, own_processes, run, scaled, sml_run, sml_run_popen, stays,
+                     wait_until, watchdog)
 from jobs import PROBE, PROBE_WORD, by_rank
 
 PROC = pathlib.Path("/proc")
@@ -64,9 +65,9 @@ class Contract:
             job.stdout.close()
             job.stderr.close()
             for checker in checkers:
-                done = checker.finish(60 + COUNT / 100)
+                done = checker.finish()
                 self.assertEqual((done.returncode, done.stderr), (0, ""))
-            self.assertEqual(job.wait(20), 0)
+            self.assertEqual(job.wait(watchdog()), 0)
         for rank in range(16):
             self.check_files(rank, logs / f"rank.{rank:02}")
 
@@ -78,7 +79,7 @@ class Contract:
             alone.stdout.close()
             alone.stderr.close()
             for process in compared:
-                done = process.finish(60 + COUNT / 100)
+                done = process.finish()
                 self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "", ""), folder)
             self.assertEqual(alone.wait(20), 0)
 
@@ -174,18 +175,18 @@ class Contract:
 
     def test_output_comes_while_the_worker_runs(self):
         with self.popen(2, "sh", "-c", "echo first; exec sleep 600") as job:
-            seen = job.read_until("[0] first\n", 20)
+            seen = job.read_until("[0] first\n")
             if b"[1] first\n" not in seen:
-                job.read_until("[1] first\n", 20)
+                job.read_until("[1] first\n")
             job.send_signal(signal.SIGTERM)
-            self.assertEqual(job.finish(10).returncode, 143)
+            self.assertEqual(job.finish().returncode, 143)
 
     def test_a_slow_reader_slows_the_workers_and_fills_no_memory(self):
         with self.popen(4, "seq", 10**9) as job:
-            taken, pid = job.read_until("\n", 20), self.launcher(job)
+            taken, pid = job.read_until("\n"), self.launcher(job)
             for _ in range(40):  # a reader of about a megabyte a second
                 taken += os.read(job.stdout.fileno(), 65536)
-                poll(lambda: False, 0.04)
+                time.sleep(0.04)
             self.assertLess(peak_memory_mb(PROC / str(pid)), 48)
             self.assert_ends_with_its_reader(job)
         for rank, lines in by_rank(taken[:taken.rindex(b"\n")].decode()).items():
@@ -194,7 +195,7 @@ class Contract:
     def assert_ends_with_its_reader(self, job):
         """As `seq | head` does: without a word."""
         job.stdout.close()
-        self.assertTrue(poll(lambda: job.poll() is not None, 10))
+        wait_until(lambda: job.poll() is not None)
         self.assertEqual(job.returncode, 141)
         self.assertNotRegex(job.stderr.read().decode(), r"(?m)^sml-run: (?!\d+ ranks? on )")
 
@@ -202,14 +203,14 @@ class Contract:
         with self.popen(4, PROBE, "flood") as job:
             head = subprocess.Popen(["head", "-1"], stdin=job.stdout, stdout=subprocess.PIPE)
             job.stdout.close()
-            line = head.communicate(timeout=20)[0]
+            line = head.communicate(timeout=watchdog())[0]
             self.assert_ends_with_its_reader(job)
         self.assertRegex(line, rb"^\[\d\] a line of a hundred")
 
     def test_a_stopped_reader_stops_the_writes_and_nothing_else(self):
         script = (f"probe={PROBE_WORD}; trap 'exec \"$probe\" flood' USR1; test $RANK != 3 || trap '' USR1; trap 'exit 6' WINCH; "
                   "echo ready >&2; while :; do sleep .05; done")
-        silence = patience(1)
+        silence = scaled(1)
         with self.popen(4, "sh", "-c", script, options=["--heartbeat-timeout", f"{silence}s"]) as job:
             wanted = {b"[%d] ready\n" % rank for rank in range(4)}
             for line in job.stderr:  # among what is said about the hosts
@@ -217,38 +218,38 @@ class Contract:
                 if not wanted:
                     break
             job.send_signal(signal.SIGUSR1)
-            self.assertTrue(poll(lambda: len(self.running("probe flood$")) == 3, 20))
-            self.assertFalse(poll(lambda: job.poll() is not None, 3 * silence))
+            wait_until(lambda: len(self.running("probe flood$")) == 3)
+            self.assertTrue(stays(lambda: job.poll() is None))
             self.assertEqual(len(self.running("probe flood$")), 3)
             job.send_signal(signal.SIGWINCH)  # passed on to all, of whom one cares
-            self.assertTrue(poll(lambda: not self.running("probe flood$"), 20))  # while nobody has read a byte
-            done = job.finish(20)
+            wait_until(lambda: not self.running("probe flood$"))  # while nobody has read a byte
+            done = job.finish()
         self.assertEqual(done.returncode, 6, done.stderr)
 
     def test_memory_is_flat_while_the_reader_stands_still(self):
         with self.popen(4, "yes") as job:
-            job.read_until("y", 20)
+            job.read_until("y")
             ours = [PROC / str(self.launcher(job)), *self.running("sml-run-agent")]
             self.assertGreater(len(ours), 1)
-            self.assertFalse(poll(lambda: job.poll() is not None, 2))
+            self.assertTrue(stays(lambda: job.poll() is None))
             before = [peak_memory_mb(process) for process in ours]
-            self.assertFalse(poll(lambda: job.poll() is not None, 3))
+            self.assertTrue(stays(lambda: job.poll() is None))
             for process, was in zip(ours, before):
                 self.assertLess(peak_memory_mb(process), was + 1)
-            head = subprocess.run(["head", "-c", "1M"], stdin=job.stdout, stdout=subprocess.PIPE, timeout=20, check=True)
+            head = subprocess.run(["head", "-c", "1M"], stdin=job.stdout, stdout=subprocess.PIPE, timeout=watchdog(), check=True)
             self.assertEqual(len(head.stdout), 1 << 20)
             job.stdout.close()
-            self.assertTrue(poll(lambda: job.poll() is not None, 10))
+            wait_until(lambda: job.poll() is not None)
             self.assertEqual(job.returncode, 141)
 
     def test_a_job_that_keeps_going_without_a_reader(self):
         script = "echo first; head -c 5000000 /dev/zero | tr '\\0' '\\n'; echo still here >&2; exit $((RANK * 3))"
         options = ["--keep-going-without-output", "--on-failure", "continue"]
         with self.popen(2, "sh", "-c", script, options=options) as job:
-            job.read_until("first", 20)
+            job.read_until("first")
             job.stdout.close()
             said = job.stderr.read().decode()
-            self.assertEqual(job.wait(20), 3)
+            self.assertEqual(job.wait(watchdog()), 3)
         self.assertIn("sml-run: cannot write the workers' output (broken pipe); the job goes on without it\n", said)
         self.assertEqual(said.count("still here"), 3, said)  # two workers, and the report of one
 
@@ -257,15 +258,15 @@ class Contract:
         with self.popen(2, "sh", "-c", script, stdout=subprocess.DEVNULL) as job:
             for _ in range(5):
                 os.read(job.stderr.fileno(), 65536)
-                poll(lambda: False, 0.04)
+                time.sleep(0.04)
             job.stderr.close()
-            self.assertTrue(poll(lambda: job.poll() is not None, 10))
+            wait_until(lambda: job.poll() is not None)
             self.assertEqual(job.returncode, 3)
 
     def test_a_failure_is_seen_behind_a_flood(self):
         script = f"test $RANK = 3 || exec {PROBE_WORD} flood; sleep .3; echo last words >&2; exit 6"
         with self.popen(4, "sh", "-c", script, stdout=subprocess.DEVNULL) as job:
-            done = job.finish(20)
+            done = job.finish()
         self.assertEqual(done.returncode, 6, done.stderr[-1000:])
         self.assertIn("[3] last words\n", done.stderr)
 
@@ -299,13 +300,13 @@ class Contract:
             with open(fifo, "wb") as writer:
                 writer.write(text)
             with sml_run_popen("cat", stdin=reader) as job:
-                done = job.finish(10)
+                done = job.finish()
             self.assertEqual((done.returncode, done.stdout), (0, text.decode()))
         os.close(reader)
 
     def test_input_that_stays_open(self):
         with self.popen(2, "true", stdin=subprocess.PIPE) as job:
-            self.assertEqual(job.wait(20), 0)
+            self.assertEqual(job.wait(watchdog()), 0)
 
 
 class OnThisMachine(Contract, Streams):
@@ -334,7 +335,7 @@ class OnThisMachine(Contract, Streams):
                 with contextlib.suppress(OSError):  # EIO: nobody has it open any more
                     while piece := screen.read(65536):
                         shown += piece
-                self.assertEqual(job.wait(20), 0)
+                self.assertEqual(job.wait(watchdog()), 0)
         return shown.replace(b"\r\n", b"\n")
 
     def test_tags_are_coloured_on_a_terminal_and_nowhere_else(self):

@@ -8,8 +8,8 @@ import signal
 import struct
 import threading
 
-from harness import PYTHON, HostsCase, TestCase, own_processes, poll, sml_run, sml_run_popen
-from jobs import complaints
+from harness import PYTHON, HostsCase, TestCase, own_processes, sml_run, sml_run_popen, wait_until
+from jobs import own_lines
 
 WORKER = pathlib.Path(__file__).with_name("pipe_worker.py")
 MAGIC = 0xCED7230A
@@ -107,7 +107,7 @@ class Feeding(Pipes):
         (self.data / "m.json").rename(self.top / "m.json")
         options[3] = f"listed={self.top}/m.json"
         (self.top / "m.json").write_text(json.dumps([{"prefix": "data/sub/"}, "é.bin", "é.bin"]))
-        self.assert_status(self.job(1, options, "plain:2", "listed:1", "unzipped:2", "drawn:2", timeout=30), 0)
+        self.assert_status(self.job(1, options, "plain:2", "listed:1", "unzipped:2", "drawn:2"), 0)
         whole = b"".join(parts[name] for name in sorted(parts, key=os.fsencode))
         for epoch in (0, 1):
             self.assertTrue(self.got(0, "plain", epoch) == whole)
@@ -146,9 +146,9 @@ class Feeding(Pipes):
 
     def test_a_damaged_file_ends_the_job_and_no_reader_takes_it_for_whole(self):
         self.write({"1": gzip.compress(b"x" * 1000), "2": gzip.compress(b"y" * 1000)[:-9]})
-        done = self.job(1, ["--pipe", f"t={self.data},gunzip"], "t:1", timeout=30)
+        done = self.job(1, ["--pipe", f"t={self.data},gunzip"], "t:1")
         self.assert_status(done, 125)
-        self.assertEqual(complaints(done), [f"localhost: channel t, epoch 0: {self.data}/2: the file ends before its gzip stream"])
+        self.assertEqual(own_lines(done), [f"localhost: channel t, epoch 0: {self.data}/2: the file ends before its gzip stream"])
         self.assertEqual(done.stdout, "")
 
 
@@ -185,9 +185,9 @@ class FanOut(Pipes):
                               (good * 2 + good[:50],
                                "byte 266: the stream ends in the middle of a RecordIO record, which began at byte 216")):
             platform = self.platform(broken)
-            done = self.job(2, ["--pipe-fanout", "train"], "train:1", timeout=30)
+            done = self.job(2, ["--pipe-fanout", "train"], "train:1")
             self.assert_status(done, 125)
-            self.assertEqual(complaints(done), [f"localhost: channel train, epoch 0, {words}"])
+            self.assertEqual(own_lines(done), [f"localhost: channel train, epoch 0, {words}"])
             self.assertEqual(done.stdout, "")  # nobody has seen an end
             self.assertTrue(platform.join())
             (self.fifos / "train_0").unlink()
@@ -198,7 +198,7 @@ class FanOut(Pipes):
     def test_a_rank_that_closes_early_loses_its_share_of_that_epoch_only(self):
         records = [frame(b"%d" % n * 1000) for n in range(3000)]  # more than pipes and buffers hold
         platform = self.platform(b"".join(records), b"".join(records))
-        self.assert_status(self.job(3, ["--pipe-fanout", "train"], "train:2:close1", timeout=30), 0)
+        self.assert_status(self.job(3, ["--pipe-fanout", "train"], "train:2:close1"), 0)
         self.assertTrue(platform.join())
         for epoch in (0, 1):
             for rank in range(3):
@@ -209,7 +209,7 @@ class FanOut(Pipes):
         records = [frame(b"%d" % n * 1000) for n in range(3000)]
         self.write({"a": b"".join(records)})
         options = ["--pipe", f"train={self.data}", "--pipe-fanout", "train"]
-        self.assert_status(self.job(4, options, "train:2:exit2", timeout=30), 0)
+        self.assert_status(self.job(4, options, "train:2:exit2"), 0)
         for epoch in (0, 1):
             for rank in (0, 1, 3):
                 self.assertTrue(self.got(rank, "train", epoch) == b"".join(records[rank::4]), (rank, epoch))
@@ -227,8 +227,8 @@ class FanOut(Pipes):
                         return pid
                 return None
 
-            os.kill(poll(feeder, 10), signal.SIGKILL)
-            done = job.finish(20)
+            os.kill(wait_until(feeder), signal.SIGKILL)
+            done = job.finish()
         self.assert_status(done, 125)
         self.assertIn("the process that feeds the pipes", done.stderr)
 

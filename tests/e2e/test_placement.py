@@ -5,7 +5,7 @@ import re
 import subprocess
 
 from harness import SML_RUN, HostsCase, TestCase, Testbed, run, sml_run
-from jobs import by_rank, complaints, ssh_config
+from jobs import by_rank, own_lines, ssh_config
 
 AFFINITY = "import os; print(*sorted(os.sched_getaffinity(0)), os.environ.get('OMP_NUM_THREADS'))"
 PYTHON = ["/usr/bin/python3", "-c", AFFINITY]
@@ -124,8 +124,7 @@ class Devices(TestCase):
 class TwoHosts(TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.bed = cls.enterClassContext(Testbed())
-        cls.bed.up(2)
+        cls.bed = Testbed.shared(2)
 
     def test_rank_0_of_a_rankfile_holds_the_meeting_wherever_it_is(self):
         self.addCleanup(self.bed.exec, "head", ["rm", "/tmp/ranks"])
@@ -165,7 +164,7 @@ class OneMachine(HostsCase):
         self.assertEqual(by_rank(done.stdout),
                          {0: ["algo-2 0/3 0 algo-2"], 1: ["algo-2 1/3 0 algo-2"], 2: ["algo-2 2/3 0 algo-2"],
                           3: ["algo-1 0/1 1 algo-1"]})
-        self.assertIn("warning: twin is the same machine as algo-2: one host with the slots of both", complaints(done))
+        self.assertIn("warning: twin is the same machine as algo-2: one host with the slots of both", own_lines(done))
         parents = self.run_on("algo-2:1,twin:1,other:1", "-np", "3", "sh", "-c", "echo $PPID").stdout
         self.assertEqual(len({line for lines in by_rank(parents).values() for line in lines}), 1, parents)
 
@@ -229,7 +228,7 @@ class OneMachine(HostsCase):
     def test_the_check_tells(self):
         done = self.run_on("algo-2:1,twin:1", "--check")
         self.assertIn("warning: algo-2,twin are one machine: the job has it as one host with the slots of all",
-                      complaints(done))
+                      own_lines(done))
 
     def test_another_user_is_another_host(self):
         done = self.run_on("root@algo-2:1,tester@twin:1", "id", "-un")

@@ -4,7 +4,7 @@ import pathlib
 import tempfile
 
 from harness import PYTHON, TestCase, Testbed, sml_run
-from jobs import by_rank, complaints
+from jobs import by_rank, own_lines
 
 WORKER = pathlib.Path(__file__).parent / "preset_worker.py"
 WHO = 'echo $0 $RANK/$WORLD_SIZE $ROLE_NAME $ROLE_RANK/$ROLE_WORLD_SIZE ${V-none} $PWD'
@@ -42,19 +42,19 @@ class OneHost(TestCase):
         helps = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory())) / "helps"
         done = sml_run("--grace", "20", "-np", "2", "sh", "-c",
                        f"until [ -e {helps} ]; do sleep 0.01; done; echo $RANK/$WORLD_SIZE", ":", "--helper", "-np", "1",
-                       "sh", "-c", f"echo ${{RANK-none}} $SML_RANK; : >{helps}; exec sleep 1000", timeout=30)
+                       "sh", "-c", f"echo ${{RANK-none}} $SML_RANK; : >{helps}; exec sleep 1000")
         self.assert_status(done, 0)
         self.assertEqual(by_rank(done.stdout), {0: ["0/2"], 1: ["1/2"], 2: ["none 2"]}, done)
-        self.assertEqual(complaints(done), [])
+        self.assertEqual(own_lines(done), [])
 
     def test_a_helper_that_fails_ends_the_job(self):
-        done = sml_run("-np", "1", "sleep", "1000", ":", "--helper", "-np", "1", "sh", "-c", "exit 9", timeout=30)
+        done = sml_run("-np", "1", "sleep", "1000", ":", "--helper", "-np", "1", "sh", "-c", "exit 9")
         self.assert_status(done, 9)
-        self.assertRegex("\n".join(complaints(done)), r"rank 1 on localhost exited with status 9")
+        self.assertRegex("\n".join(own_lines(done)), r"rank 1 on localhost exited with status 9")
 
     def test_a_failure_of_the_last_worker_is_the_job_s_whatever_becomes_of_helpers(self):
         done = sml_run("-np", "1", "sh", "-c", "exit 5", ":", "--helper", "-np", "1", "sh", "-c",
-                       "trap 'exit 6' TERM; while :; do sleep 0.05; done", timeout=30)
+                       "trap 'exit 6' TERM; while :; do sleep 0.05; done")
         self.assert_status(done, 5)
 
     def test_dry_run_shows_what_a_preset_sets(self):
@@ -76,8 +76,7 @@ class OneHost(TestCase):
 class Hosts(TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.bed = cls.enterClassContext(Testbed())
-        cls.bed.up(3)
+        cls.bed = Testbed.shared(3)
 
     def test_programs_on_hosts_of_their_own(self):
         self.bed.put("algo-3", "/usr/local/bin/only-there", "#!/bin/sh\necho there $RANK/$WORLD_SIZE $SML_HOST\n",
@@ -90,26 +89,24 @@ class Hosts(TestCase):
 
     def test_every_worker_of_a_tf_cluster_listens_where_the_others_look(self):
         for start in ("algo-1", "head"):
-            done = self.bed.sml_run(start, "--preset", "tf", "-H", self.bed.hosts(2), PYTHON, WORKER, "tf", timeout=60)
+            done = self.bed.sml_run(start, "--preset", "tf", "-H", self.bed.hosts(2), PYTHON, WORKER, "tf")
             self.assert_status(done, 0)
             self.assertEqual(by_rank(done.stdout), {r: [f"worker {r} met 6"] for r in range(6)}, done)
 
     def test_a_tf_job_with_a_chief_ends_with_it(self):
         one = [PYTHON, WORKER, "tf-ps"]
         done = self.bed.sml_run("algo-1", "--preset", "tf", "-H", self.bed.hosts(2), "--role", "chief", "-np", "1", *one,
-                                ":", "--role", "worker", "-np", "3", *one, ":", "--role", "ps", "-np", "2", *one,
-                                timeout=60)
+                                ":", "--role", "worker", "-np", "3", *one, ":", "--role", "ps", "-np", "2", *one)
         self.assert_status(done, 0)
         self.assertEqual(by_rank(done.stdout)[0], ["chief reached 5"], done)
 
     def test_the_coordinator_of_jax(self):
-        done = self.bed.sml_run("head", "--preset", "jax", "-H", self.bed.hosts(1), PYTHON, WORKER, "jax", timeout=60)
+        done = self.bed.sml_run("head", "--preset", "jax", "-H", self.bed.hosts(1), PYTHON, WORKER, "jax")
         self.assert_status(done, 0)
         self.assertEqual(by_rank(done.stdout)[0], ["heard of [1, 2]"], done)
 
     def test_a_scheduler_and_servers_beside_dmlc_workers(self):
-        done = self.bed.sml_run("algo-1", "--preset", "dmlc", "-H", self.bed.hosts(1), PYTHON, WORKER, "dmlc",
-                                timeout=60)
+        done = self.bed.sml_run("algo-1", "--preset", "dmlc", "-H", self.bed.hosts(1), PYTHON, WORKER, "dmlc")
         self.assert_status(done, 0)
         said = by_rank(done.stdout)
         self.assertEqual(said[3], ["scheduler: server 0, server 1, server 2, worker 0, worker 1, worker 2"], done)

@@ -13,7 +13,7 @@ import subprocess
 import termios
 import time
 
-from harness import SML_RUN, HostsCase, TestCase, poll, sml_run, sml_run_popen
+from harness import SML_RUN, HostsCase, TestCase, sml_run, sml_run_popen, wait_until
 
 STATUS = "sml-run: 0:"
 
@@ -221,7 +221,7 @@ class StatusSignal(TestCase):
                 read_until(job, r"(?s)ready\n.*ready\n")
                 job.send_signal(signo)
                 table = read_until(job, r"(?s)running for.*running for.*\n")
-                done = job.finish(20, input="go\n")
+                done = job.finish(input="go\n")
                 self.assert_status(done, 0)
                 self.assertRegex(table, r"sml-run: status after 0:0\d: hosts 1/1; ranks 2 running\n")
                 for rank in "01":
@@ -241,7 +241,7 @@ class Silence(TestCase):
             go.write_text("go\n")
             read_until(job, r"sml-run: rank 1 on \S+ prints again\n")
             job.send_signal(signal.SIGTERM)
-            self.assert_status(job.finish(20), 143)
+            self.assert_status(job.finish(), 143)
 
 
 class Watch(TestCase):
@@ -294,7 +294,7 @@ class Watch(TestCase):
             while wanted > 0:
                 wanted -= len(os.read(job.stdout.fileno(), min(wanted, 65536)))
             time.sleep(2)
-            done = job.finish(60, binary=True)
+            done = job.finish(binary=True)
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertGreater(len(done.stdout), 100_000_000)
 
@@ -309,7 +309,7 @@ class Watch(TestCase):
                     os.read(job.stdout.fileno(), 1 << 20)
             time.sleep(5)  # longer than agents wait for a launcher that is not stopped
             job.send_signal(signal.SIGCONT)
-            done = job.finish(60, binary=True)
+            done = job.finish(binary=True)
         self.assertEqual(done.returncode, 0, done.stderr)
 
     def test_a_job_that_is_stopped_makes_nobody_late(self):
@@ -318,12 +318,12 @@ class Watch(TestCase):
                            stderr=subprocess.STDOUT) as job:
             job.read_until("[1] x\n")
             job.send_signal(signal.SIGTSTP)
-            self.assertTrue(poll(lambda: "T" in open(f"/proc/{job.pid}/stat").read().rsplit(")", 1)[1].split()[0], 10))
+            wait_until(lambda: "T" in open(f"/proc/{job.pid}/stat").read().rsplit(")", 1)[1].split()[0])
             time.sleep(2)  # longer than a rank may be silent
             job.send_signal(signal.SIGCONT)
             read_until(job, r"(?s)(\[0\] x.*){10}\n")
             job.send_signal(signal.SIGTERM)
-            self.assert_status(job.finish(20), 143)
+            self.assert_status(job.finish(), 143)
 
     def test_bad_rules_are_refused_before_anything_starts(self):
         for words, message in ((["--watch", "loss"], "has no time limit"), (["--watch", "(;every=1"], "missing )"),
@@ -350,10 +350,10 @@ class OverSsh(HostsCase):
         logged = self.bed.path("algo-1", "/run/logs/rank.1/stdout")
         self.addCleanup(shutil.rmtree, self.bed.path("algo-1", "/run/logs"), ignore_errors=True)
         with self.bed.popen("algo-1", ["sh", "-c", script]) as job:
-            self.assertTrue(poll(lambda: logged.exists() and logged.read_text() == "words without end", 20))
+            wait_until(lambda: logged.exists() and logged.read_text() == "words without end")
             self.addCleanup(self.bed.start, "algo-2")
             self.bed.kill("algo-2", fin=True)
-            done = job.finish(30)
+            done = job.finish()
         self.assert_status(done, 125)
         self.assertIn("[1] words without end\n", done.stdout)
         self.assertLess(done.stdout.index("[1] words"), done.stdout.index("sml-run: algo-2: "), done.stdout)

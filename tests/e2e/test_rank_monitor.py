@@ -2,7 +2,7 @@
 import json
 import pathlib
 
-from harness import PYTHON, HostsCase, TestCase, poll, sml_run, sml_run_popen
+from harness import PYTHON, HostsCase, TestCase, sml_run, sml_run_popen, stays
 
 WORKER = pathlib.Path(__file__).with_name("nvrx_worker.py")
 TABLE = "where the ranks are (before the workers are ended)"
@@ -14,7 +14,7 @@ def words(victim, last, *actions):
 
 class RankMonitor(TestCase):
     def job(self, options, victim, last, *actions):
-        return sml_run("-np", "2", "--rank-monitor", *options, *words(victim, last, *actions), timeout=60)
+        return sml_run("-np", "2", "--rank-monitor", *options, *words(victim, last, *actions))
 
     def test_a_heartbeat_that_does_not_come(self):
         """The ranks are looked at, then Python prints where they are, and the report names rank, host and limit."""
@@ -104,8 +104,8 @@ class RankMonitor(TestCase):
         """It waits in its print, for longer than its limit."""
         with sml_run_popen("-np", "1", "--rank-monitor", "--rank-heartbeat-timeout", "3", *words(
                 0, 1, "come", "beat", "fill:50000", "beat")) as job:
-            self.assertFalse(poll(lambda: job.poll() is not None, 5))
-            self.assert_status(job.finish(60), 0)
+            self.assertTrue(stays(lambda: job.poll() is None))
+            self.assert_status(job.finish(), 0)
 
 
 class OnHosts(HostsCase):

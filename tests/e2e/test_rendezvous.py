@@ -2,7 +2,7 @@
 import re
 
 from harness import TestCase, Testbed, sml_run
-from jobs import by_rank, complaints, sh
+from jobs import by_rank, own_lines, sh
 
 SHOW = "echo $MASTER_ADDR ${GLOO_SOCKET_IFNAME-none} ${NCCL_SOCKET_IFNAME-none} ${HOROVOD_GLOO_IFACE-none}"
 
@@ -25,8 +25,7 @@ class OneHost(TestCase):
 class ThreeHosts(TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.bed = cls.enterClassContext(Testbed())
-        cls.bed.up(3)
+        cls.bed = Testbed.shared(3)
 
     def interface(self, host):
         rows = sh(self.bed, host, "ip -o addr show").splitlines()
@@ -67,7 +66,7 @@ class ThreeHosts(TestCase):
         done = self.bed.sml_run("algo-1", "--interface", "10.98.0.0/16", "-H", self.bed.hosts(1), "echo", "started")
         self.assert_status(done, 125)
         self.assertNotIn("started", done.stdout)
-        self.assertRegex("\n".join(complaints(done)),
+        self.assertRegex("\n".join(own_lines(done)),
                          r"2 hosts: no interface that is up and has an address matches --interface 10\.98\.0\.0/16; "
                          r"there is \S+: algo-\[2-3\]\nhint: --interface takes a list")
 
@@ -92,7 +91,7 @@ class ThreeHosts(TestCase):
         done = self.bed.sml_run("algo-1", "--master-addr", "10.99.0.1", "-H", self.bed.hosts(1), "echo", "started")
         self.assert_status(done, 125)
         self.assertNotIn("started", done.stdout)
-        self.assertRegex("\n".join(complaints(done)),
+        self.assertRegex("\n".join(own_lines(done)),
                          r"algo-3: cannot reach rank 0 on algo-1 \(10\.99\.0\.1 port \d+: no route to host\)")
         self.assertIsNone(re.search(r"algo-2: cannot", done.stderr))
 
@@ -104,4 +103,4 @@ class ThreeHosts(TestCase):
                                 "echo", "started")
         self.assert_status(done, 125)
         self.assertNotIn("started", done.stdout)
-        self.assertIn("2 hosts: not ready after 3 s (trying to reach algo-1): algo-[2-3]", "\n".join(complaints(done)))
+        self.assertIn("2 hosts: not ready after 3 s (trying to reach algo-1): algo-[2-3]", "\n".join(own_lines(done)))

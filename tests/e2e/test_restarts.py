@@ -2,7 +2,7 @@
 import json
 import signal
 
-from harness import PYTHON, REPO, HostsCase, TestCase, poll, sml_run, sml_run_popen
+from harness import PYTHON, REPO, HostsCase, TestCase, sml_run, sml_run_popen, wait_until
 
 AT_ONCE = ("--restart-delay", "0:0", "--max-fruitless", "0")
 ONCE = ("--preload", "torch")  # an import takes longer than all else here
@@ -78,15 +78,14 @@ class Attempts(TestCase):
                                f"echo runs; {program}") as job:
                 job.read_until("runs")
                 if program == "exit 3":
-                    self.assertTrue(poll(lambda: b"restart 1 of 9" in job.errors_so_far(), 10))
+                    wait_until(lambda: b"restart 1 of 9" in job.errors_so_far())
                 job.send_signal(signal.SIGINT)
-                done = job.finish(10)
+                done = job.finish()
             self.assert_status(done, 130)
 
     def test_the_time_limit_is_that_of_all_attempts(self):
         done = sml_run("--max-restarts", "99", *AT_ONCE, "--timeout", "1s", "-np", "2", "sh", "-c", "sleep 0.3; exit 3")
         self.assert_status(done, 124)
-        self.assert_within(done, 5)
         self.assertIn("all attempts together", done.stderr)
 
     def test_input_is_for_the_first_attempt(self):
@@ -98,7 +97,7 @@ class Attempts(TestCase):
     def test_output_of_many_attempts_is_whole(self):
         """What one attempt has been allowed to send and has not is not lost to the next."""
         done = sml_run("-q", "--max-restarts", "20", *AT_ONCE, "-np", "2", "--no-tag", "sh", "-c",
-                       'yes "$SML_ATTEMPT" | head -c 399996; [ $SML_ATTEMPT = 21 ] || { sleep 0.2; exit 3; }', timeout=120)
+                       'yes "$SML_ATTEMPT" | head -c 399996; [ $SML_ATTEMPT = 21 ] || { sleep 0.2; exit 3; }')
         self.assert_status(done, 0)
         lines = done.stdout.split("\n")
         for attempt in range(1, 22):
@@ -106,13 +105,12 @@ class Attempts(TestCase):
 
 
 class Training(TestCase):
-    timeout_s = 600
+    watchdog_times = 5
 
     def test_twenty_restarts_in_a_row(self):
         """Of a training that meets by Gloo: nothing of one attempt's store is seen in the next."""
         folder = self.temporary_directory()
-        done = sml_run("--max-restarts", "20", *AT_ONCE, *ONCE, "-np", "2", "--no-tag", PYTHON, WORKER, folder, "42", "20", "1",
-                       timeout=500)
+        done = sml_run("--max-restarts", "20", *AT_ONCE, *ONCE, "-np", "2", "--no-tag", PYTHON, WORKER, folder, "42", "20", "1")
         self.assert_status(done, 0)
         self.assertIn("the job succeeded in attempt 21, after:", own_lines(done))
         self.assertIn("  attempts 1 to 15, which failed too", own_lines(done))
@@ -148,10 +146,10 @@ class Progress(TestCase):
         job = ("--max-restarts", "5", "--restart-delay", "0:0", *ONCE, "-np", "2", PYTHON, script)
         script.write_text("import os, torch.distributed as d; d.init_process_group('gloo'); d.barrier(); "
                           "os._exit(0 if os.environ['SML_ATTEMPT'] == '4' else 5)")
-        self.assert_status(sml_run(*job, timeout=120), 0)
+        self.assert_status(sml_run(*job), 0)
         script.write_text("import os, torch.distributed as d; "
                           "os.environ['RANK'] == '0' or os._exit(5); d.init_process_group('gloo')")
-        self.assert_status(sml_run(*job, timeout=120), 93)
+        self.assert_status(sml_run(*job), 93)
 
     def test_a_file_is_progress_when_it_is_written(self):
         file = self.temporary_directory() / "step"
@@ -190,7 +188,7 @@ class OnHosts(HostsCase):
 
     def train(self, deaths, *options):
         done = self.bed.sml_run("algo-1", *options, "-np", "8", "-H", self.bed.hosts(slots=2), "--no-tag", PYTHON, WORKER,
-                                "/tmp/checkpoints", "6", str(deaths), "5", timeout=240)
+                                "/tmp/checkpoints", "6", str(deaths), "5")
         self.assert_status(done, 0)
         for host in self.bed.names():
             self.bed.exec(host, ["rm", "-rf", "/tmp/checkpoints"])
@@ -233,6 +231,6 @@ class LostHosts(HostsCase):
             job.read_until("runs\nruns\nruns\nruns")
             self.bed.kill("algo-3")
             self.addCleanup(self.bed.start, "algo-3")
-            done = job.finish(60)
+            done = job.finish()
         self.assert_status(done, 125)
         self.assertIn("no restart: algo-3 is out, and no spare host is left to take its place (--spares)", own_lines(done))

@@ -8,7 +8,7 @@ import signal
 import socket
 import unittest
 
-from harness import PYTHON, HostsCase, TestCase, poll, popen, run, sml_run, sml_run_popen
+from harness import PYTHON, HostsCase, TestCase, popen, run, sml_run, sml_run_popen, wait_until
 from jobs import sh
 
 # Answers USR1 with a line; says "ready RANK" before.
@@ -34,10 +34,10 @@ class Here(TestCase):
     def job(self, *words, ready=("ready 0", "ready 1")):
         with sml_run_popen(*words, env=self.env) as job:
             for text in ready:
-                poll(lambda: text in self.ask("logs", self.id_of(job)).stdout, 30)
+                wait_until(lambda: text in self.ask("logs", self.id_of(job)).stdout)
             yield job
             job.terminate()
-            self.done = job.finish(20)
+            self.done = job.finish()
 
     def id_of(self, job):
         listed = json.loads(self.ask("ps", "--format", "json").stdout)
@@ -87,7 +87,7 @@ class Here(TestCase):
                 watch.read_until('"running"')
                 job.terminate()
                 job.wait(20)
-                done = watch.finish(20)
+                done = watch.finish()
             self.assert_status(done, 0)
             self.assertIn("has ended", done.stderr)
 
@@ -100,10 +100,10 @@ class Here(TestCase):
             name = self.id_of(job)
             done = self.ask("signal", name, "USR1", "--ranks", "1,3", "--format", "json")
             self.assertEqual(json.loads(done.stdout), {"id": name, "signal": "SIGUSR1", "ranks": "1,3"})
-            self.assertTrue(poll(lambda: {"told 1", "told 3"} <= set(re.findall(r"told \d", self.ask("logs", name).stdout)), 20))
+            wait_until(lambda: {"told 1", "told 3"} <= set(re.findall(r"told \d", self.ask("logs", name).stdout)))
             self.assertEqual(set(re.findall(r"told \d", self.ask("logs", name).stdout)), {"told 1", "told 3"})
             self.assert_status(self.ask("signal", name, "USR1"), 0)
-            self.assertTrue(poll(lambda: {"told 0", "told 2"} <= set(re.findall(r"told \d", self.ask("logs", name).stdout)), 20))
+            wait_until(lambda: {"told 0", "told 2"} <= set(re.findall(r"told \d", self.ask("logs", name).stdout)))
             refused = self.ask("signal", name, "USR1", "--ranks", "4")
             self.assert_status(refused, 1)
             self.assertIn("--ranks", refused.stderr)
@@ -127,7 +127,7 @@ class Here(TestCase):
                 self.ask("signal", name, "USR1")
                 follow.read_until("[1] told 1\n")
                 self.assert_status(self.ask("stop", name), 0)
-                done = follow.finish(20)
+                done = follow.finish()
             self.assert_status(done, 0)
             self.assertIn(f"job {name} has ended with status 143", done.stderr)
         self.assertIn("told to stop by sml-run stop (pid ", self.done.stderr)
@@ -135,7 +135,7 @@ class Here(TestCase):
     def test_a_slow_reader_never_slows_the_job(self):
         flood = "echo ready 0; read line; head -c 60000000 /dev/zero | tr '\\0' x | fold -w 1000"
         with sml_run_popen("-np", "1", "sh", "-c", flood, env=self.env, stdin=-1, stdout=open("/dev/null", "w")) as job:
-            self.assertTrue(poll(lambda: "ready 0" in self.ask("logs", self.id_of(job)).stdout, 30))
+            wait_until(lambda: "ready 0" in self.ask("logs", self.id_of(job)).stdout)
             with popen(["env", *self.words("logs", self.id_of(job), "--follow")]) as follow:
                 follow.read_until("ready 0\n")
                 follow.send_signal(signal.SIGSTOP)  # takes nothing at all
@@ -144,7 +144,7 @@ class Here(TestCase):
                 job.stdin = None
                 self.assertEqual(job.wait(60), 0)
                 follow.send_signal(signal.SIGCONT)
-                done = follow.finish(60, binary=True)
+                done = follow.finish(binary=True)
             self.assertLess(len(done.stdout), 10_000_000)
             self.assertTrue(all(len(line) in (1004, 1000) or line.startswith(b"x") for line in done.stdout.splitlines()[:-1]))
 
@@ -212,14 +212,14 @@ class OnHosts(HostsCase):
             job.read_until("ready 1\n")
             yield job
             job.terminate()
-            job.finish(20)
+            job.finish()
 
     def test_ranks_of_all_hosts_are_seen_and_reached(self):
         with self.job("-H", "algo-1,algo-2"):
             [one] = json.loads(self.bed.sml_run("algo-1", "ps", "--format", "json").stdout)
             self.assertEqual((one["hosts"], one["ranks"]), (2, 2))
             self.assert_status(self.bed.sml_run("algo-1", "signal", "sml-", "USR1", "--ranks", "1"), 0)
-            self.assertTrue(poll(lambda: "told 1" in self.bed.sml_run("algo-1", "logs", "--ranks", "1").stdout, 20))
+            wait_until(lambda: "told 1" in self.bed.sml_run("algo-1", "logs", "--ranks", "1").stdout)
             self.assertNotIn("told", self.bed.sml_run("algo-1", "logs", "--ranks", "0").stdout)
             self.assertEqual(self.bed.sml_run("algo-2", "ps", "--format", "json").stdout, "[]\n")
 
@@ -232,7 +232,7 @@ class OnHosts(HostsCase):
 
     def told(self, name):
         self.assert_status(sml_run("signal", name, "USR1"), 0)
-        return poll(lambda: re.findall("told", sml_run("logs", name).stdout), 20)
+        return wait_until(lambda: re.findall("told", sml_run("logs", name).stdout))
 
     def test_another_user_is_refused(self):
         with self.job("-np", "2"):
@@ -279,7 +279,7 @@ class OnHosts(HostsCase):
                 [one] = json.loads(self.bed.sml_run("algo-1", "ps", "--format", "json").stdout)
                 self.assertEqual((one["hosts"], one["ranks"]), (2, 2))
                 self.assert_status(self.bed.sml_run("algo-1", "stop", one["id"]), 0)
-            other.finish(20)
+            other.finish()
 
 
 if __name__ == "__main__":

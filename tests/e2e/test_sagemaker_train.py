@@ -7,7 +7,7 @@ import shutil
 import subprocess
 import tarfile
 
-from harness import PYTHON, REPO, TRAIN_DDP, TestCase, sml_run
+from harness import PYTHON, REPO, TRAIN_DDP, TestCase, sml_run, watchdog
 
 PATH = f"{os.path.dirname(PYTHON)}:{os.environ['PATH']}"  # "python3" is the one that has torch
 
@@ -41,7 +41,7 @@ class Train(TestCase):
     def train(self, *options, env=None, **kw):
         """As SageMaker starts a container: with one word. The name algo-1 is known to no resolver."""
         variables = {"SAGEMAKER_BASE_DIR": str(self.base), "A": None, "PATH": PATH, **(env or {})}
-        return sml_run(*options, "train", env=variables, timeout=120, **kw)
+        return sml_run(*options, "train", env=variables, **kw)
 
     def failure(self):
         file = self.ml / "output/failure"
@@ -83,7 +83,7 @@ class Train(TestCase):
     def test_programs_of_mpi_that_the_script_starts_are_one_world(self):
         for family in ("mpich", "openmpi"):
             with self.subTest(family):
-                subprocess.run([f"mpicc.{family}", MPI_PROGRAM, "-o", self.ml / "code/program"], check=True, timeout=120)
+                subprocess.run([f"mpicc.{family}", MPI_PROGRAM, "-o", self.ml / "code/program"], check=True, timeout=watchdog())
                 self.program("run.py", "import os\nos.execv('./program', ['program', 'ring'])\n", sagemaker_mpi_enabled="true",
                              sagemaker_mpi_num_of_processes_per_host="3")
                 done = self.train("--no-tag")

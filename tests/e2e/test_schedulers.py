@@ -15,13 +15,12 @@ class Slurm(TestCase):
 
     @classmethod
     def setUpClass(cls):
-        cls.bed = cls.enterClassContext(Testbed())
-        cls.bed.up(3)
+        cls.bed = Testbed.shared(3)
         subprocess.run([REPO / "tests/testbed/slurm-up", "8"], env={**os.environ, "SML_TESTBED": cls.bed.name}, check=True,
                        stdout=subprocess.DEVNULL)
 
     def allocated(self, *words):
-        return self.bed.exec("head", ["salloc", "--quiet", *words], timeout=120)
+        return self.bed.exec("head", ["salloc", "--quiet", *words])
 
     def test_ranks_lie_as_slurm_laid_them_out(self):
         done = self.allocated("-N3", "-n20", str(SML_RUN), "--no-tag", "hostname")

@@ -61,14 +61,14 @@ class StopSignals(TestCase):
             with self.subTest(signal=word), start("-np", "1", "--stop-signal", "USR2", deeds=self.DEEDS) as job:
                 read_until(job, "ready\n")
                 job.send_signal(signo)
-                done = job.finish(20)
+                done = job.finish()
                 self.assert_status(done, 128 + signo)
                 self.assertEqual(re.findall(r"worker got (\w+)", done.stdout), [word])
 
     def test_when_another_worker_has_failed(self):
         with start("-np", "2", "-x", "FAILS=0", "--stop-signal", "INT", deeds=self.DEEDS) as job:
             read_until(job, "(?s)ready\n.*ready\n")
-            done = job.finish(20, input="go\n")
+            done = job.finish(input="go\n")
             self.assert_status(done, 3)
             self.assertEqual(re.findall(r"\[1\] worker got (\w+)", done.stdout), ["INT"])
 
@@ -83,7 +83,7 @@ class Targets(TestCase):
             job.send_signal(signal.SIGUSR1)
             out = read_until(job, "worker got USR1\n")
             job.send_signal(signal.SIGTERM)
-            done = job.finish(20)
+            done = job.finish()
             self.assert_status(done, 143)
         return re.findall(r"(\w+) got (\w+)|(saved)", out + done.stdout)
 
@@ -112,7 +112,7 @@ class Checkpoints(TestCase):
 
     def test_the_others_save_when_one_has_failed(self):
         with self.failing("--checkpoint-signal", "USR1,60s", deeds=self.SAVE) as job:
-            done = job.finish(30)
+            done = job.finish()
         self.assert_status(done, 3)
         self.assertIn("sml-run: the workers get SIGUSR1 and up to 60 s to save what they have and end "
                       "(--checkpoint-signal)\n", done.stdout)
@@ -122,20 +122,20 @@ class Checkpoints(TestCase):
     def test_who_goes_on_is_stopped_when_the_time_is_over(self):
         began = time.monotonic()
         with self.failing("--checkpoint-signal", "USR1,1500ms", deeds=self.GO_ON) as job:
-            done = job.finish(30)
+            done = job.finish()
         self.assert_status(done, 3)
         self.assertEqual(re.findall(r"\[1\] worker got (\w+)", done.stdout), ["USR1", "TERM"])
         self.assertGreater(time.monotonic() - began, 1.5)
 
     def test_who_does_not_handle_it_is_ended_and_has_not_failed(self):
         with self.failing("--checkpoint-signal", "USR2,60s", deeds=self.SAVE) as job:
-            done = job.finish(30)
+            done = job.finish()
         self.assert_status(done, 3)
         self.assertNotIn("SIGUSR2 after", done.stdout)
 
     def test_the_next_attempt_begins_when_all_have_saved(self):
         with self.failing("--checkpoint-signal", "USR1,60s", "--max-restarts", "1", deeds=self.SAVE) as job:
-            done = job.finish(30)
+            done = job.finish()
         self.assert_status(done, 0)
         before, after = done.stdout.split("restart 1 of 1 now\n")
         self.assertEqual((before.count("saved\n"), after.count("ready\n")), (2, 3))
@@ -144,7 +144,7 @@ class Checkpoints(TestCase):
         with self.failing("--checkpoint-signal", "USR1,60s", "--max-restarts", "5", deeds=self.GO_ON) as job:
             read_until(job, "(?s)worker got USR1\n.*worker got USR1\n")
             job.send_signal(signal.SIGTERM)
-            done = job.finish(20)
+            done = job.finish()
         self.assert_status(done, 3)
         self.assertEqual(done.stdout.count("worker got TERM\n"), 2)
         self.assertNotIn("restart", done.stdout)
@@ -153,7 +153,7 @@ class Checkpoints(TestCase):
         with start("-np", "1", "--checkpoint-signal", "USR1,60s", deeds=self.SAVE) as job:
             read_until(job, "ready\n")
             job.send_signal(signal.SIGTERM)
-            done = job.finish(20)
+            done = job.finish()
         self.assert_status(done, 143)
         self.assertEqual(re.findall(r"got (\w+)", done.stdout), ["TERM"])
 
@@ -172,4 +172,4 @@ class LostHosts(HostsCase):
             read_until(job, "(?s)ready\n.*ready\n")
             self.bed.kill("algo-2", fin=True)
             read_until(job, r"\[0\] saved\n")
-            self.assert_status(job.finish(30), 125)
+            self.assert_status(job.finish(), 125)

@@ -9,7 +9,7 @@ import signal
 import tempfile
 import time
 
-from harness import BUILD, PYTHON, TRAIN_DDP, Testbed, TestCase, poll, popen, run, sml_run
+from harness import BUILD, PYTHON, TRAIN_DDP, TestCase, Testbed, popen, run, sml_run, wait_until
 
 
 class Limits(TestCase):
@@ -117,9 +117,9 @@ class Terminal(TestCase):
             worker = int(self.seen.split()[0])
             self.type("\x1a")
             self.await_text("Stopped")
-            self.assertTrue(poll(lambda: self.state(worker) == "T", 5))
+            wait_until(lambda: self.state(worker) == "T")
             self.type("fg\n")
-            self.assertTrue(poll(lambda: self.state(worker) == "S", 5))
+            wait_until(lambda: self.state(worker) == "S")
             fifo.write_text("go\n")
             self.await_text("went on\r\n> ")
             self.type("echo status $?.\n")
@@ -152,7 +152,7 @@ class FirstProcess(TestCase):
     def test_a_signal_to_it_stops_the_job(self):
         with popen(self.container(str(BUILD / "sml-run"), "-np", "1", "sh", "-c", "echo ready; exec sleep 600")) as box:
             box.read_until("ready")
-            inner = poll(lambda: run(["pgrep", "-P", str(box.pid)]).stdout.split(), 5)
+            inner = wait_until(lambda: run(["pgrep", "-P", str(box.pid)]).stdout.split())
             os.kill(int(inner[0]), signal.SIGTERM)
             self.assertEqual(box.finish().returncode, 143)
 
@@ -160,12 +160,11 @@ class FirstProcess(TestCase):
 class SeveralHosts(TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.bed = cls.enterClassContext(Testbed())
-        cls.bed.up(4)
+        cls.bed = Testbed.shared(4)
 
     def train(self, *args):
         return self.bed.sml_run("algo-1", "-np", "8", "-H", self.bed.hosts(slots=2), PYTHON, str(TRAIN_DDP), "--epochs", "3",
-                                "--out", "/tmp/model.pt", *args, timeout=110)
+                                "--out", "/tmp/model.pt", *args)
 
     @staticmethod
     def await_ready(job, workers):
@@ -191,7 +190,7 @@ class SeveralHosts(TestCase):
                                             "echo ready; exec sleep 600") as job:
                     self.await_ready(job, 8)
                     self.bed.exec("algo-1", ["pkill", f"-{signo.name[3:]}", "-x", "sml-run"])
-                    self.bed.assert_clean(within=5)
+                    self.bed.assert_clean()
                     job.finish()
 
     def test_a_forwarded_signal_reaches_every_worker_and_stops_nothing(self):

@@ -18,8 +18,7 @@ def classes(dom, tag):
 class Pages(TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.bed = cls.enterClassContext(Testbed())
-        cls.bed.up(4)
+        cls.bed = Testbed.shared(4)
 
     allowed_files = ("/tmp/job.html", "/tmp/job.json")
 
@@ -32,7 +31,7 @@ class Pages(TestCase):
     def shown(self, page, fragment=""):
         """The document as the browser has made it."""
         done = run([self.browser, "--headless", "--no-sandbox", "--disable-gpu", "--window-size=1280,900",
-                    f"--user-data-dir={self.top}/profile", "--dump-dom", f"file://{page}{fragment}"], timeout=120)
+                    f"--user-data-dir={self.top}/profile", "--dump-dom", f"file://{page}{fragment}"])
         self.assert_status(done, 0)
         return done.stdout.split("<script id=")[0]  # not its data and program
 
@@ -65,7 +64,7 @@ class Pages(TestCase):
 
     def test_a_thousand_ranks_are_drawn_as_far_as_they_are_seen(self):
         page = self.top / "many.html"
-        self.assert_status(sml_run("-np", "1024", "--timeline", page, "true", timeout=120), 0)
+        self.assert_status(sml_run("-np", "1024", "--timeline", page, "true"), 0)
         dom = self.shown(page)
         self.assertIn(">▸ ranks 0-1023<", dom)  # all ended alike
         self.assertEqual(classes(dom, "rect")["cell ok"], 1024)
@@ -77,7 +76,7 @@ class Pages(TestCase):
 
     def test_the_rank_that_failed_stands_alone_among_many_of_its_host(self):
         page = self.top / "crowd.html"
-        done = sml_run("-np", "200", "--timeline", page, "sh", "-c", "[ $RANK = 137 ] && exit 7; exec sleep 600", timeout=120)
+        done = sml_run("-np", "200", "--timeline", page, "sh", "-c", "[ $RANK = 137 ] && exit 7; exec sleep 600")
         self.assert_status(done, 7)
         dom = self.shown(page)
         texts = re.findall(r"<text[^>]*>([^<]*)</text>", dom)

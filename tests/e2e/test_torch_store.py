@@ -7,8 +7,8 @@ import pathlib
 import re
 import socket
 
-from harness import PYTHON, SML_RUN, TRAIN_DDP, TestCase, Testbed, poll, popen, run, sml_run, sml_run_popen
-from jobs import by_rank, complaints
+from harness import PYTHON, SML_RUN, TRAIN_DDP, TestCase, Testbed, popen, run, sml_run, sml_run_popen, wait_until
+from jobs import by_rank, own_lines
 
 WORKER = pathlib.Path(__file__).parent / "torch_worker.py"
 OWN_ADDRESS = pathlib.Path(__file__).parent / "own_address_worker.py"
@@ -35,38 +35,38 @@ def torch(*steps):
 
 
 class OneHost(TestCase):
-    timeout_s = 400
+    watchdog_times = 4
 
     def assert_done(self, done, ranks, *steps):
         self.assert_status(done, 0)
         want = [f"done {step}" for step in steps]
         said = by_rank(done.stdout) if ranks > 1 else {0: done.stdout.splitlines()}
         self.assertEqual(said, {rank: want for rank in range(ranks)}, done)
-        self.assertEqual(complaints(done), [])
+        self.assertEqual(own_lines(done), [])
 
     def test_ranks_1_2_8_by_environment_and_by_address(self):
-        self.assert_done(sml_run("-np", "1", *torch("env"), timeout=100), 1, "env")  # opens a store of its own
+        self.assert_done(sml_run("-np", "1", *torch("env")), 1, "env")  # opens a store of its own
         for ranks, how in ((2, ()), (8, ONCE)):
             with self.subTest(ranks=ranks):
-                done = sml_run(OURS, *how, "-np", str(ranks), *torch("env", "api"), timeout=200)
+                done = sml_run(OURS, *how, "-np", str(ranks), *torch("env", "api"))
                 self.assert_done(done, ranks, "env", "api")
         for store in (("--no-torch-store",), (OURS,)):
-            self.assert_done(sml_run(*store, "-np", "2", *torch("tcp"), timeout=100), 2, "tcp")
+            self.assert_done(sml_run(*store, "-np", "2", *torch("tcp")), 2, "tcp")
 
     def test_a_process_group_can_be_made_again(self):
         for store, ranks in (((), 1), ((OURS, *ONCE), 4)):
-            self.assert_done(sml_run(*store, "-np", str(ranks), *torch("again"), timeout=200), ranks, "again")
+            self.assert_done(sml_run(*store, "-np", str(ranks), *torch("again")), ranks, "again")
 
     def test_one_program_after_another_makes_its_own_process_group(self):
         one_by_one = ["sh", "-ec", '"$@"; "$@"', "sh", *torch("env")]
-        self.assert_done(sml_run(OURS, "-np", "2", *one_by_one, timeout=100), 2, "env", "env")
+        self.assert_done(sml_run(OURS, "-np", "2", *one_by_one), 2, "env", "env")
 
     def test_rank_0_may_leave_first_or_last(self):
         for step in ("rank0_first", "rank0_last"):
-            self.assert_done(sml_run(OURS, *ONCE, "-np", "3", *torch(step), timeout=100), 3, step)
+            self.assert_done(sml_run(OURS, *ONCE, "-np", "3", *torch(step)), 3, step)
 
     def test_the_options_decide_who_opens_the_store(self):
-        self.assert_done(sml_run("--no-torch-store", "-np", "2", *torch("env"), timeout=100), 2, "env")
+        self.assert_done(sml_run("--no-torch-store", "-np", "2", *torch("env")), 2, "env")
         show = ["-np", "2", "--no-tag", "sh", "-c", "echo $TORCHELASTIC_USE_AGENT_STORE"]
         for words, env, want in (((), {}, "True"), ((OURS,), {}, "True"), (("--no-torch-store",), {}, "False"),
                                  (("--no-torch-store",), {"SML_TORCH_STORE": "1"}, "False"),
@@ -88,7 +88,7 @@ class OneHost(TestCase):
         self.assertIn("warning: RANK is not set to what -x or --env-file says: each rank has its own", done.stderr)
 
     def test_one_that_starts_the_others_meets_them_where_it_likes(self):
-        done = sml_run("-np", "1", PYTHON, "-c", SPAWN, timeout=100)
+        done = sml_run("-np", "1", PYTHON, "-c", SPAWN)
         self.assert_status(done, 0)
         self.assertEqual(done.stdout.split(), ["3.0", "3.0"])
 
@@ -111,7 +111,7 @@ class OneHost(TestCase):
             pass  # a caller who says nothing is no fault
         done = job.finish(input="\n")
         self.assert_status(done, 0)
-        said = complaints(done)
+        said = own_lines(done)
         self.assertEqual(len(said), 2, said)
         self.assertRegex(said[0], r"torch's store closed a connection from 127\.0\.0\.1: there is no operation 71$")
         self.assertRegex(said[1], r"torch's store: 4 connections closed for what they sent$")
@@ -147,9 +147,9 @@ class OneHost(TestCase):
     def test_nobody_is_named_who_need_not_join(self):
         for argv in (["--join-warn", "100ms", "sleep", "0.5"],
                      ["--join-warn", "20ms", PYTHON, "-c", "import time; time.sleep(0.3)"]):
-            self.assertEqual(complaints(sml_run("-np", "2", *argv)), [])
+            self.assertEqual(own_lines(sml_run("-np", "2", *argv)), [])
 
-    def assert_said(self, job, pattern, within=60):
+    def assert_said(self, job, pattern):
         os.set_blocking(job.stderr.fileno(), False)
         said = b""
 
@@ -158,13 +158,13 @@ class OneHost(TestCase):
             said += job.stderr.read() or b""
             return re.search(pattern.encode(), said)
 
-        self.assertTrue(poll(heard, within), said)
+        wait_until(heard, lambda: said)
         os.set_blocking(job.stderr.fileno(), True)
 
 
 class OwnAddress(TestCase):
     """Programs that name an address of their own, as torch's tutorials and examples do, run as under plain python."""
-    timeout_s = 300
+    watchdog_times = 3
 
     def link(self, name):
         link = pathlib.Path(self.temporary_directory()) / name
@@ -179,20 +179,20 @@ class OwnAddress(TestCase):
         self.assert_status(done, 0)
         self.assertEqual(sorted(re.sub(r"^\[\d\](<stdout>:| )", "", line) for line in done.stdout.splitlines()),
                          sorted(["0 of 2: 3.0", "1 of 2: 3.0"] * times), done)
-        self.assertEqual(complaints(done), [])
+        self.assertEqual(own_lines(done), [])
 
     def test_two_ranks_meet_where_they_say(self):
         for name in ("sml-run", "mpirun", "mpiexec.hydra", "horovodrun"):
             how = ("tcp", "variables", "rpc", "imagenet") if name == "sml-run" else ("tcp",)
             for step in how:
                 with self.subTest(name=name, step=step):
-                    done = run([self.link(name), "-np", "2", PYTHON, OWN_ADDRESS, step, self.free_port()], timeout=100)
+                    done = run([self.link(name), "-np", "2", PYTHON, OWN_ADDRESS, step, self.free_port()])
                     self.assert_met(done)
 
     def test_one_that_starts_the_others_meets_them_where_it_likes(self):
         for step in ("spawn", "imagenet-spawn"):
             with self.subTest(step):
-                self.assert_met(sml_run("-np", "1", PYTHON, OWN_ADDRESS, step, self.free_port(), timeout=100))
+                self.assert_met(sml_run("-np", "1", PYTHON, OWN_ADDRESS, step, self.free_port()))
 
     def test_where_another_module_names_it_the_cause_of_the_hang_is_said(self):
         argv = ["-np", "2", "--join-warn", "3s", PYTHON, "-m", OWN_ADDRESS.stem, "tcp", self.free_port()]
@@ -210,7 +210,7 @@ class OwnAddress(TestCase):
             job.terminate()
             self.assert_status(job.finish(), 143)
         argv.insert(1, "--no-torch-store")
-        self.assert_met(run(argv, env={"PYTHON_EXEC": PYTHON}, timeout=100))
+        self.assert_met(run(argv, env={"PYTHON_EXEC": PYTHON}))
 
 
 class DryRun(TestCase):
@@ -236,12 +236,11 @@ class DryRun(TestCase):
 
 
 class FourHosts(TestCase):
-    timeout_s = 400
+    watchdog_times = 4
 
     @classmethod
     def setUpClass(cls):
-        cls.bed = cls.enterClassContext(Testbed())
-        cls.bed.up(4)
+        cls.bed = Testbed.shared(4)
 
     def assert_done(self, done, ranks, *steps):
         self.assert_status(done, 0)
@@ -249,20 +248,20 @@ class FourHosts(TestCase):
 
     def test_every_step_over_four_hosts(self):
         for start, how in (("algo-1", ()), ("head", ONCE)):  # rank 0's host is the launcher's, and another
-            done = self.bed.sml_run(start, OURS, *how, "-H", self.bed.hosts(2), *torch("env", "api"), timeout=200)
+            done = self.bed.sml_run(start, OURS, *how, "-H", self.bed.hosts(2), *torch("env", "api"))
             self.assert_done(done, 8, "env", "api")
-            self.assert_done(self.bed.sml_run(start, "-H", self.bed.hosts(1), *torch("env"), timeout=200), 4, "env")
-        done = self.bed.sml_run("algo-1", OURS, "-H", self.bed.hosts(1), *torch("tcp", "again"), timeout=200)
+            self.assert_done(self.bed.sml_run(start, "-H", self.bed.hosts(1), *torch("env")), 4, "env")
+        done = self.bed.sml_run("algo-1", OURS, "-H", self.bed.hosts(1), *torch("tcp", "again"))
         self.assert_done(done, 4, "tcp", "again")
 
     def test_many_ranks_on_few_hosts(self):
-        done = self.bed.sml_run("algo-1", *ONCE, "-H", self.bed.hosts(16), *torch("env"), timeout=380)
+        done = self.bed.sml_run("algo-1", *ONCE, "-H", self.bed.hosts(16), *torch("env"))
         self.assert_done(done, 64, "env")
 
     def test_rank_0_may_leave_first_or_last(self):
         for step in ("rank0_first", "rank0_last"):
             for start in ("algo-1", "head"):
-                done = self.bed.sml_run(start, OURS, "-H", self.bed.hosts(1), *torch(step), timeout=100)
+                done = self.bed.sml_run(start, OURS, "-H", self.bed.hosts(1), *torch(step))
                 self.assert_done(done, 4, step)
 
     def test_training_where_port_29500_is_taken_on_every_host(self):
@@ -271,7 +270,7 @@ class FourHosts(TestCase):
             self.enterContext(taken)
             taken.read_until("taken")
         done = self.bed.sml_run("algo-1", "-np", "8", "-H", self.bed.hosts(2), PYTHON, TRAIN_DDP, "--epochs", "1",
-                                "--points", "512", timeout=200)
+                                "--points", "512")
         self.assert_status(done, 0)
         self.assertIn("equal parameters on 8 ranks", done.stdout)
 
@@ -279,7 +278,7 @@ class FourHosts(TestCase):
         argv = [*ONCE, "-np", "8", "-H", self.bed.hosts(2), *torch("env")]
         with self.bed.sml_run_popen("algo-1", *argv) as one, self.bed.sml_run_popen("algo-1", *argv) as two:
             for job in (one, two):
-                self.assert_done(job.finish(200), 8, "env")
+                self.assert_done(job.finish(), 8, "env")
 
     def test_a_caller_who_is_no_host_of_the_job_is_refused(self):
         argv = [OURS, "-H", self.bed.hosts(1, ["algo-1", "algo-2"]), "--stdin", "all", "sh", "-c", SHOW_PORT]
@@ -294,7 +293,7 @@ class FourHosts(TestCase):
             done = job.finish(input="\n")
         self.assert_status(done, 0)
         other = re.escape(self.bed.address("algo-4"))
-        self.assertRegex("\n".join(complaints(done)),
+        self.assertRegex("\n".join(own_lines(done)),
                          rf"torch's store refused a connection from {other}: which is no host of this job")
 
     def test_who_has_not_joined_is_named_by_host(self):
@@ -308,6 +307,6 @@ class FourHosts(TestCase):
 
     def test_when_the_job_is_stopped_the_store_goes_too(self):
         done = self.bed.sml_run("algo-1", OURS, "-H", self.bed.hosts(1), "sh", "-c",
-                                "case $RANK in 0) exit 0;; 3) sleep 1; exit 5;; esac; sleep 600", timeout=60)
+                                "case $RANK in 0) exit 0;; 3) sleep 1; exit 5;; esac; sleep 600")
         self.assert_status(done, 5)
         self.assertEqual(self.bed.ps(), [])

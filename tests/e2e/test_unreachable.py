@@ -1,8 +1,8 @@
 """Hosts that cannot do their part: one sentence per kind of fault, the others released, nothing started anywhere."""
 import subprocess
 
-from harness import PYTHON, HostsCase, poll
-from jobs import complaints, edit_file, fingerprint, forget_agents, keep_file, sh, ssh_config
+from harness import PYTHON, HostsCase, wait_until
+from jobs import own_lines, edit_file, fingerprint, forget_agents, keep_file, sh, ssh_config
 
 
 class Faults(HostsCase):
@@ -11,13 +11,12 @@ class Faults(HostsCase):
     def job(self, *options, hosts=None, command=("sh", "-c", "echo started"), **kw):
         return self.bed.sml_run("algo-1", "-H", hosts or self.bed.hosts(), *options, *command, **kw)
 
-    def assert_refused(self, done, *patterns, status=125, within=15):
+    def assert_refused(self, done, *patterns, status=125):
         self.assert_status(done, status)
         self.assertNotIn("started", done.stdout)
-        said = "\n".join(complaints(done))
+        said = "\n".join(own_lines(done))
         for pattern in patterns:
             self.assertRegex(said, "(?m)" + pattern)
-        self.assert_within(done, within)
         self.assertEqual(self.bed.ps(), [])
         return said
 
@@ -131,17 +130,16 @@ class Networks(Faults):
         self.bed.cut("algo-3", "algo-4")
         self.addCleanup(self.bed.heal, "algo-3", "algo-4")
         done = self.job("--connect-timeout", "1s")
-        self.assert_refused(done, r"^2 hosts: .*: algo-\[3-4\]$", within=12)
+        self.assert_refused(done, r"^2 hosts: .*: algo-\[3-4\]$")
 
     def test_a_frozen_host_is_named_with_the_step(self):
         self.bed.freeze("algo-3")
         self.addCleanup(self.bed.thaw, "algo-3")
         done = self.job("--start-timeout", "2s")
-        said = "\n".join(complaints(done))
+        said = "\n".join(own_lines(done))
         self.assert_status(done, 125)
         self.assertRegex(said, r"algo-3: not ready after 2 s \((connecting|authenticating)\)")
         self.assertIn("--start-timeout", said)
-        self.assert_within(done, 6)
         self.assertNotIn("started", done.stdout)
 
     def test_a_frozen_host_ends_at_the_connect_timeout(self):
@@ -149,8 +147,7 @@ class Networks(Faults):
         self.addCleanup(self.bed.thaw, "algo-3")
         done = self.job("--connect-timeout", "1s")
         self.assert_status(done, 125)
-        self.assertRegex("\n".join(complaints(done)), r"(?m)^algo-3: no ssh key exchange within 1 s")
-        self.assert_within(done, 12)
+        self.assertRegex("\n".join(own_lines(done)), r"(?m)^algo-3: no ssh key exchange within 1 s")
 
     def test_a_name_that_does_not_resolve(self):
         self.assert_refused(self.job(hosts="algo-1,algo-2,nowhere-[1-2]"), r"^2 hosts: .*: nowhere-\[1-2\]$")
@@ -174,7 +171,7 @@ class Networks(Faults):
             done = self.job("-p", "2298", "--connect-timeout", timeout, hosts="algo-2")
             p.kill_group()
         self.assert_status(done, 125)
-        return "\n".join(complaints(done))
+        return "\n".join(own_lines(done))
 
     def test_something_else_answers_on_the_port(self):
         said = self.said_of("import socket; l = socket.create_server(('', 2298)); print('ready', flush=True)\n"
@@ -206,9 +203,9 @@ class Networks(Faults):
         self.bed.cut("algo-3")
         self.addCleanup(self.bed.heal, "algo-3")
         with self.bed.sml_run_popen("algo-1", "-v", "-H", self.bed.hosts(), "sh", "-c", "echo started") as p:
-            poll(lambda: self.bed.ps("algo-2", "algo-4"), 10)
+            wait_until(lambda: self.bed.ps("algo-2", "algo-4"))
             p.send_signal(2)
-            done = p.finish(10)
+            done = p.finish()
         self.assert_status(done, 130)
         self.assertNotIn("started", done.stdout)
 
@@ -241,7 +238,7 @@ class Programs(Faults):
             self.addCleanup(self.bed.put(host, "/run/program", "#!/nowhere/sh\n", mode=0o755).unlink)
         done = self.job(command=["/run/program"])
         self.assertIn(done.returncode, (126, 127), done)
-        self.assertIn("/run/program", "\n".join(complaints(done)))
+        self.assertIn("/run/program", "\n".join(own_lines(done)))
 
     def test_a_program_that_is_nowhere(self):
         self.assert_refused(self.job(command=["no-such-program"]),
@@ -275,7 +272,7 @@ class Crowds(HostsCase):
         with self.bed.popen("algo-1", [PYTHON, "-c", hold], stdin=subprocess.PIPE) as holder:
             holder.read_until("held")
             with self.bed.sml_run_popen("algo-1", "-H", "algo-2", "hostname") as job:
-                dropped = poll(lambda: "drop connection" in self.bed.sshd_log("algo-2"), 10)
+                dropped = wait_until(lambda: "drop connection" in self.bed.sshd_log("algo-2"))
                 holder.stdin.close()
                 done = job.finish()
             holder.kill_group()
@@ -297,4 +294,4 @@ class Crowds(HostsCase):
             done = self.bed.sml_run("algo-1", "-H", "algo-2", "hostname")
             holder.stdin.close()
         self.assert_status(done, 125)
-        self.assertRegex("\n".join(complaints(done)), r"(?m)^algo-2: the connection (was closed|broke)")
+        self.assertRegex("\n".join(own_lines(done)), r"(?m)^algo-2: the connection (was closed|broke)")

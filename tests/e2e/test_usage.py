@@ -2,7 +2,7 @@
 import json
 import unittest
 
-from harness import PYTHON, TestCase, poll, sml_run, sml_run_popen
+from harness import PYTHON, TestCase, sml_run, sml_run_popen, wait_until
 
 # Burns CPU time, holds memory and writes, in a process of its own for rank 1; prints what the kernel says of it.
 WORKER = """
@@ -53,7 +53,7 @@ class Usage(TestCase):
         with sml_run_popen("-np", "1", "--report", top / "report", "--timeline", top / "job.html", PYTHON, "-c", hold, stdin=-1) as job:
             job.read_until("held")
             at_start = self.status(job)["memory_used_bytes"]
-            self.assertTrue(poll(lambda: abs(self.status(job)["memory_used_bytes"] - self.used()) < total / 20, 30))
+            wait_until(lambda: abs(self.status(job)["memory_used_bytes"] - self.used()) < total / 20)
             self.assertGreater(at_start, 0)
             job.stdin.close()
             job.stdin = None

@@ -37,7 +37,7 @@ class FrameworkCase(HostsCase):
     PATH, as in an activated environment."""
 
     hosts = 3
-    timeout_s = 240
+    watchdog_times = 2
     # What frameworks keep for themselves.
     allowed_files = ("/tmp/torchinductor_*", "/tmp/torchelastic_*", "/home/*/.cache/*", "/home/*/.triton*", "/home/*/.keras*")
 
@@ -56,12 +56,12 @@ class FrameworkCase(HostsCase):
 
     def here(self, name, *words, env=None, timeout=100):
         """A launcher on this machine."""
-        return run([self.links / name, *words], env={**self.environment, **(env or {})}, timeout=timeout,
+        return run([self.links / name, *words], env={**self.environment, **(env or {})},
                    cwd=self.temporary_directory())
 
     def on_hosts(self, name, *words, env=None, timeout=100):
         """A launcher on the first host. Workers on the others inherit PATH and what quietens them."""
-        return self.bed.exec("algo-1", [self.links / name, *words], env={**self.environment, **(env or {})}, timeout=timeout)
+        return self.bed.exec("algo-1", [self.links / name, *words], env={**self.environment, **(env or {})})
 
     def assert_said(self, done, line, ranks):
         """Each rank said its line, in which {} stands for its number, and nothing else was wrong."""

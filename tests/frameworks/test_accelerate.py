@@ -1,6 +1,6 @@
 """Hugging Face's Accelerate: scripts started by us, and its own `accelerate launch` with a configuration as the program."""
 from frameworks import PYTHON, VENV, FrameworkCase, script
-from harness import SML_RUN
+from harness import SML_RUN, watchdog
 
 LINE = "accelerated process {} of "
 CONFIGURATION = """compute_environment: LOCAL_MACHINE
@@ -90,7 +90,7 @@ class Accelerate(FrameworkCase):
         self.put("algo-1", "/run/accelerate.yaml", BY_MPIRUN)
         self.put("algo-1", "/run/hostfile", "".join(f"{name}\n" for name in self.bed.names()))
         done = self.bed.exec("algo-1", [VENV / "bin/accelerate", "launch", "--config_file", "/run/accelerate.yaml",
-                                        script("accelerate_train.py")], env=self.environment, timeout=100)
+                                        script("accelerate_train.py")], env=self.environment)
         self.assert_said(done, "accelerated process {} of 3, local 0, bf16", 3)
         self.assertIn("sml-run: 3 ranks on 3 hosts", done.stderr)
 
@@ -117,8 +117,8 @@ class Accelerate(FrameworkCase):
                     "--main_process_port", "29589", "--machine_rank"]
             env = {**self.environment, "SML_JOB_SECRET": "shared-by-all-of-the-line"}
             with self.bed.popen("algo-2", [*line, "1", train], env=env) as second:
-                done = self.bed.exec("algo-1", [*line, "0", train], env=env, timeout=100)
-                self.assertEqual(second.wait(timeout=20), 0)
+                done = self.bed.exec("algo-1", [*line, "0", train], env=env)
+                self.assertEqual(second.wait(timeout=watchdog()), 0)
             self.assert_said(done, "accelerated process {} of 2, local 0", 2)
 
     def test_a_failing_rank(self):

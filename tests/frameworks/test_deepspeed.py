@@ -32,7 +32,7 @@ class DeepSpeed(FrameworkCase):
             with self.subTest(launcher):
                 done = self.bed.exec("algo-1", [VENV / "bin/deepspeed", *hostfile, "--launcher", launcher,
                                                 "--master_addr", "algo-1", script("deepspeed_train.py"), "--deepspeed"],
-                                     env={**self.environment, **env}, timeout=100)
+                                     env={**self.environment, **env})
                 self.assert_said(done, LINE, 3)
                 self.assertIn("sml-run: 3 ranks on 3 hosts", done.stderr)
 

@@ -5,7 +5,7 @@ import subprocess
 import tempfile
 
 from frameworks import VENV
-from harness import PYTHON, SML_RUN, HostsCase
+from harness import PYTHON, SML_RUN, HostsCase, watchdog
 from test_mpi import SOURCE, words
 
 HEADERS_OF_MPICH = "/usr/include/x86_64-linux-gnu/mpich"  # Intel's package has none; the interface is MPICH's
@@ -15,8 +15,8 @@ def installed(package):
     """Its folder, which is kept beside the other frameworks."""
     folder = VENV.parent / package.replace("==", "-")
     if not (folder / "complete").exists():
-        subprocess.run([PYTHON, "-m", "venv", "--clear", folder], check=True, timeout=120)
-        subprocess.run([folder / "bin" / "pip", "install", "--quiet", package], check=True, timeout=300)
+        subprocess.run([PYTHON, "-m", "venv", "--clear", folder], check=True, timeout=watchdog())
+        subprocess.run([folder / "bin" / "pip", "install", "--quiet", package], check=True, timeout=watchdog())
         (folder / "complete").touch()
     return folder
 
@@ -28,7 +28,7 @@ def said(done):
 
 class Libraries(HostsCase):
     hosts = 4
-    timeout_s = 400
+    watchdog_times = 4
     allowed_files = ("/dev/shm/mpich_shm_*",)  # MPICH removes its own, but not when it is ended
 
     @classmethod
@@ -46,7 +46,7 @@ class Libraries(HostsCase):
         home = installed(package)
         program = self.folder / "program"
         words_of_compiler = [str(word).replace("HOME", str(home)) for word in (compiler, SOURCE, "-o", program, *options)]
-        subprocess.run([*words_of_compiler, f"-Wl,-rpath,{home}/lib"], check=True, timeout=120)
+        subprocess.run([*words_of_compiler, f"-Wl,-rpath,{home}/lib"], check=True, timeout=watchdog())
         hosts = self.bed.hosts(2)
         lines = [[SML_RUN, "-np", "8", "-H", hosts]]
         for name, line in self.links.items():
@@ -55,7 +55,7 @@ class Libraries(HostsCase):
             link.symlink_to(SML_RUN)
             lines.append([link, *(word.replace("HOSTS", hosts) for word in line)])
         for line in lines:
-            done = self.bed.exec("algo-1", [*line, program, "ring"], timeout=60)
+            done = self.bed.exec("algo-1", [*line, program, "ring"])
             self.assert_status(done, 0)
             self.assertEqual(words(done), [f"ring {r} of 8 got {28 if r == 0 else sum(range(r + 1))}" for r in range(8)])
             self.assertNotIn("warning", done.stderr)
@@ -63,7 +63,7 @@ class Libraries(HostsCase):
 
     def founds_groups(self, program):
         for hosts in (self.bed.hosts(2), "algo-1:8"):
-            done = self.bed.sml_run("algo-1", "-np", "8", "-H", hosts, program, "groups", timeout=60)
+            done = self.bed.sml_run("algo-1", "-np", "8", "-H", hosts, program, "groups")
             self.assert_status(done, 0)
             self.assertEqual(said(done), [f"group {r} of 8 sum 28 place {r // 2}" for r in range(8)])
 
@@ -71,29 +71,29 @@ class Libraries(HostsCase):
         """Of two hosts with three slots each, two ranks on the first and one on the other."""
         names = self.bed.names()
         job = ("-np", "3", "-H", f"{names[0]}:3,{names[1]}:3", "--map-by", "node", *options, program)
-        done = self.bed.sml_run("algo-1", *job, "spawn", "3", timeout=60)
+        done = self.bed.sml_run("algo-1", *job, "spawn", "3")
         self.assert_status(done, 0)
         self.assertEqual(words(done), [*(f"child {r} of 3 place {r + 3} of parents 3 sum 15" for r in range(3)),
                                        *(f"spawn {r} of 3 together 6 sum 15" for r in range(3))])
-        done = self.bed.sml_run("algo-1", *job, "spawn", "4", timeout=60)
+        done = self.bed.sml_run("algo-1", *job, "spawn", "4")
         self.assert_status(done, 0)
         self.assertEqual(words(done), [f"spawn {r} of 3 failed" for r in range(3)])
         self.assertRegex(done.stderr, "MPI_Comm_spawn starts nothing: it wants 4 slots .* 3 are free")
         idle = ("-np", "1", "-H", f"{names[0]}:1,{names[1]}:2,{names[2]}:1", *options, program)
-        done = self.bed.sml_run("algo-1", *idle, "places", timeout=60)
+        done = self.bed.sml_run("algo-1", *idle, "places")
         self.assertEqual(words(done), ["place 0 of 1 node 1 universe 4 program 0"])
-        done = self.bed.sml_run("algo-1", *idle, "spawn", "3", timeout=60)
+        done = self.bed.sml_run("algo-1", *idle, "spawn", "3")
         self.assert_status(done, 0)
         self.assertEqual(said(done), [*(f"child {r} of 3 place {r + 1} of parents 1 sum 6" for r in range(3)),
                                       "spawn 0 of 1 together 4 sum 6"])
-        done = self.bed.sml_run("algo-1", *idle, "spawn", "1", "child-spawn", timeout=60)
+        done = self.bed.sml_run("algo-1", *idle, "spawn", "1", "child-spawn")
         self.assert_status(done, 0)
         self.assertEqual(said(done), ["child 0 of 1 place 1 of parents 1 sum 1"] * 2 + ["spawn 0 of 1 together 2 sum 1"] * 2)
-        done = self.bed.sml_run("algo-1", *job, "spawn-nothing", "1", timeout=60)
+        done = self.bed.sml_run("algo-1", *job, "spawn-nothing", "1")
         self.assert_status(done, 0)
         self.assertEqual(words(done), [f"spawn {r} of 3 failed" for r in range(3)])
         for what, status in (("child-abort", 9), ("child-exit", 6)):
-            done = self.bed.sml_run("algo-1", *job, "spawn", "2", what, timeout=60)
+            done = self.bed.sml_run("algo-1", *job, "spawn", "2", what)
             self.assert_status(done, status)
             self.assertRegex(done.stderr, r"rank 4 on algo-\d")
 

@@ -6,7 +6,7 @@ import subprocess
 import tempfile
 
 from frameworks import HERE, VENV
-from harness import HostsCase
+from harness import HostsCase, watchdog
 from test_mpi import words
 
 PACKAGES = ("libpmi2-0", "libpmi2-0-dev")
@@ -18,16 +18,16 @@ def library():
     if not (folder / "complete").exists():
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)
-        subprocess.run(["apt-get", "download", "--quiet", *PACKAGES], cwd=folder, check=True, timeout=120)
+        subprocess.run(["apt-get", "download", "--quiet", *PACKAGES], cwd=folder, check=True, timeout=watchdog())
         for package in folder.glob("*.deb"):
-            subprocess.run(["dpkg", "-x", package, folder], check=True, timeout=60)
+            subprocess.run(["dpkg", "-x", package, folder], check=True, timeout=watchdog())
         (folder / "complete").touch()
     return folder
 
 
 class Pmi2(HostsCase):
     hosts = 2
-    timeout_s = 300
+    watchdog_times = 3
 
     @classmethod
     def setUpClass(cls):
@@ -38,10 +38,10 @@ class Pmi2(HostsCase):
         cls.program = folder / "program"
         files = next(home.glob("usr/lib/*/libpmi2.so")).parent
         subprocess.run(["gcc", "-Wall", "-Wextra", f"-I{home}/usr/include/slurm", HERE / "scripts" / "pmi2_program.c", "-o", cls.program,
-                        f"-L{files}", "-lpmi2", f"-Wl,-rpath,{files}"], check=True, timeout=120)
+                        f"-L{files}", "-lpmi2", f"-Wl,-rpath,{files}"], check=True, timeout=watchdog())
 
     def job(self, *words_of_line):
-        return self.bed.sml_run("algo-1", "-np", "4", "-H", self.bed.hosts(2), *words_of_line, timeout=60)
+        return self.bed.sml_run("algo-1", "-np", "4", "-H", self.bed.hosts(2), *words_of_line)
 
     def test_ranks_of_two_hosts_exchange_what_they_put(self):
         for mpi in ("auto", "pmi2"):

@@ -14,7 +14,7 @@ import tempfile
 import unittest
 import zipfile
 
-from harness import BUILD, PYTHON, REPO, TestCase, run
+from harness import BUILD, PYTHON, REPO, TestCase, run, watchdog
 
 NEEDS_THE_NETWORK = True
 MAKE = REPO / "packaging" / "release"
@@ -29,7 +29,7 @@ for tool in ("dpkg-deb", "rpmbuild", "lintian", "minisign", "diffoscope"):
 
 def make(folder, *words, umask=0o022, **env):
     done = subprocess.run([PYTHON, MAKE, "--build", BUILD, "--no-build", "--out", folder, *words], capture_output=True, text=True,
-                          timeout=300, check=False, umask=umask, stdin=subprocess.DEVNULL, env={**os.environ, "SOURCE_DATE_EPOCH": "1795000000", **env})
+                          timeout=watchdog(), check=False, umask=umask, stdin=subprocess.DEVNULL, env={**os.environ, "SOURCE_DATE_EPOCH": "1795000000", **env})
     if done.returncode != 0:
         raise AssertionError(done.stdout + done.stderr)
 
@@ -67,14 +67,14 @@ for path in Package.from_file(made.packages[0]).files:
 
 def difference(one, other):
     """What differs in two releases, and where in them; empty: nothing."""
-    done = run(["diffoscope", "--exclude-directory-metadata=yes", "--text", "-", one, other], timeout=250)
+    done = run(["diffoscope", "--exclude-directory-metadata=yes", "--text", "-", one, other])
     if done.returncode not in (0, 1):
         raise AssertionError(done)
     return done.stdout[:20000]
 
 
 class ReleaseCase(TestCase):
-    timeout_s = 300
+    watchdog_times = 3
 
     def assert_starts_workers(self, program, **kw):
         done = run([program, "-np", "2", "sh", "-c", "echo rank $RANK of $WORLD_SIZE"], **kw)
@@ -90,8 +90,7 @@ class ReleaseCase(TestCase):
 
     def lintian(self, tags, package):
         """Without the words that it takes the bytes of the compressed agent for. It leaves files in its temporary folder."""
-        return run(["lintian", "--fail-on", tags, "--display-info", "--suppress-tags", "spelling-error-in-binary", package],
-                   timeout=200, env={"TMPDIR": self.temporary_directory()})
+        return run(["lintian", "--fail-on", tags, "--display-info", "--suppress-tags", "spelling-error-in-binary", package], env={"TMPDIR": self.temporary_directory()})
 
 
 class Bytes(ReleaseCase):
@@ -203,14 +202,14 @@ class Rpm(ReleaseCase):
 class Wheel(ReleaseCase):
     def test_pip_puts_it_on_the_path(self):
         venv = pathlib.Path(self.temporary_directory()) / "venv"
-        subprocess.run([PYTHON, "-m", "venv", venv], check=True, timeout=120)
-        done = run([venv / "bin/pip", "install", "--no-index", "--disable-pip-version-check", form("*.whl")], timeout=120)
+        subprocess.run([PYTHON, "-m", "venv", venv], check=True, timeout=watchdog())
+        done = run([venv / "bin/pip", "install", "--no-index", "--disable-pip-version-check", form("*.whl")])
         self.assert_status(done, 0)
         done = run([venv / "bin/sml-run", "--version"])
         self.assertEqual(done.stdout, f"sml-run {VERSION}\n")
         self.assert_starts_workers(venv / "bin/sml-run")
         self.assert_is_complete(str(p.relative_to(venv)) for p in venv.rglob("*"))
-        self.assert_status(run([venv / "bin/pip", "uninstall", "-y", "sml-run"], timeout=120), 0)
+        self.assert_status(run([venv / "bin/pip", "uninstall", "-y", "sml-run"]), 0)
         self.assertFalse((venv / "bin/sml-run").exists())
 
     def test_tags_and_record(self):
@@ -277,10 +276,10 @@ class Recipe(ReleaseCase):
     def test_its_builder_makes_and_tests_a_package(self):
         """rattler-build, which takes nothing from a channel, as the package needs nothing."""
         folder = pathlib.Path(self.temporary_directory())
-        subprocess.run([PYTHON, "-m", "venv", folder / "venv"], check=True, timeout=120)
+        subprocess.run([PYTHON, "-m", "venv", folder / "venv"], check=True, timeout=watchdog())
         wanted = pathlib.Path(__file__).resolve().parent / "requirements.txt"
-        subprocess.run([folder / "venv/bin/pip", "install", "--quiet", "--no-deps", "--requirement", wanted], check=True, timeout=300)
-        done = run([folder / "venv/bin/python", "-c", CONDA_BUILD, OUT / "conda/recipe.yaml", folder / "made"], timeout=250,
+        subprocess.run([folder / "venv/bin/pip", "install", "--quiet", "--no-deps", "--requirement", wanted], check=True, timeout=watchdog())
+        done = run([folder / "venv/bin/python", "-c", CONDA_BUILD, OUT / "conda/recipe.yaml", folder / "made"],
                    env={"HOME": str(folder), "XDG_CACHE_HOME": str(folder / "cache")})
         self.assert_status(done, 0)
         self.assert_is_complete(done.stdout.splitlines())
@@ -311,13 +310,13 @@ class Inside(ReleaseCase):
         folder = pathlib.Path(self.temporary_directory())
         run(["tar", "-C", folder, "--strip-components=1", "-xf", form("*-relink.tar.gz")])
         self.assertFalse((folder / "lib/libssh.a").exists())
-        self.assert_status(run([folder / "relink"], timeout=200), 0)
+        self.assert_status(run([folder / "relink"]), 0)
         self.assertEqual((folder / "sml-run").read_bytes(), (BUILD / "sml-run").read_bytes())
         libssh = run(["c++", "-print-file-name=libssh.a"]).stdout.strip()
         changed = pathlib.Path(libssh).read_bytes().replace(b"SSH-2.0-libssh_", b"SSH-2.0-mylssh_")
         self.assertNotEqual(changed, pathlib.Path(libssh).read_bytes())
         (folder / "libssh.a").write_bytes(changed)
-        done = run([folder / "relink", "--libssh", "libssh.a"], timeout=200)
+        done = run([folder / "relink", "--libssh", "libssh.a"])
         self.assert_status(done, 0)
         self.assertIn(b"SSH-2.0-mylssh_", (folder / "sml-run").read_bytes())
         self.assertNotIn(b"SSH-2.0-libssh_", (folder / "sml-run").read_bytes())

@@ -4,7 +4,7 @@ import pathlib
 import re
 import shutil
 
-from harness import PYTHON, HostsCase, patience
+from harness import PYTHON, HostsCase, scaled
 from jobs import sh
 from test_links import reset
 
@@ -18,7 +18,7 @@ ALONE = (*[((1, rank),) for rank in range(3)], *[((1, (rank + 1) % 3), (2, rank)
 
 def when_silent():
     """Longer than imports take where much else runs."""
-    return ["--warn-silent", f"{patience(5):.1f}s", "--on-silent", "restart"]
+    return ["--warn-silent", f"{scaled(5):.1f}s", "--on-silent", "restart"]
 
 
 def losses(done):
@@ -27,7 +27,7 @@ def losses(done):
 
 class Failures(HostsCase):
     hosts = 7  # three with a rank each, and spares
-    timeout_s = 600
+    watchdog_times = 5
     loss = None
 
     def setUp(self):
@@ -55,7 +55,7 @@ class Failures(HostsCase):
         self.assert_status(done, 0)
         if Failures.loss is None:
             with self.start([]) as job:
-                Failures.loss = losses(job.finish(60))
+                Failures.loss = losses(job.finish())
         self.assertEqual(losses(done), Failures.loss)
         self.assertEqual(len(losses(done)), 1)
         if attempts != 1:
@@ -71,7 +71,7 @@ class Failures(HostsCase):
             with self.subTest(kind=kind, ranks=pair):
                 faults = [(n + 1, rank, kind) for n, rank in enumerate(pair)]
                 with self.start(faults, *options) as job:
-                    done = job.finish(100)
+                    done = job.finish()
                 self.ends_well(done, 3)
                 for n, rank, _ in faults:
                     self.assertRegex(done.stderr, said.format(n=n, rank=rank, host=f"algo-{rank + 1}"))
@@ -115,7 +115,7 @@ class Failures(HostsCase):
         for places in ALONE:
             with self.subTest(places=places):
                 with self.start([*[(n, rank, "exit") for n, rank in places[:-1]], (*places[-1], "slow")], *when_silent()) as job:
-                    done = job.finish(100)
+                    done = job.finish()
                 self.ends_well(done, len(places))
 
     # ---- what becomes of a host
@@ -146,7 +146,7 @@ class Failures(HostsCase):
                             names = [left.pop(0) if name in victims else name for name in names]
                         for n in range(now + 1, 6):
                             (self.at / f"go.{n}").touch()
-                        done = job.finish(100)
+                        done = job.finish()
                     finally:
                         self.mend(lost)
                 done.stdout = text + done.stdout
@@ -205,7 +205,7 @@ class Failures(HostsCase):
                     text, _ = self.await_word(job, places[-1][1])
                     reset(self.bed, f"algo-{places[-1][1] + 1}")
                     (self.at / f"go.{places[-1][0]}").touch()
-                    done = job.finish(100)
+                    done = job.finish()
                 done.stdout = text + done.stdout
                 self.ends_well(done, len(places))
 
@@ -220,7 +220,7 @@ class Failures(HostsCase):
                         while text.count(f'"event":"{event}"'.encode()) < n:
                             text += job.stderr.readline() or self.fail(text)
                         job.terminate()
-                        done = job.finish(20)
+                        done = job.finish()
                     self.assert_status(done, status)
                     self.assertEqual((text.decode() + done.stderr).count('"event":"restart"'), n - (event == "stop"))
                     self.assertIn("SIGTERM", done.stderr)

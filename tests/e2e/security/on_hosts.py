@@ -7,7 +7,7 @@ import shutil
 import threading
 import tty
 
-from harness import PYTHON, SML_RUN, HostsCase, poll, popen
+from harness import PYTHON, SML_RUN, HostsCase, popen, wait_until
 from jobs import sh, ssh_config, wait_for_workers
 
 
@@ -28,7 +28,7 @@ class OnHosts(HostsCase):
             wait_for_workers(self.bed, "sleep 987", words[1].count(",") + 1)
             yield job
             job.terminate()
-            self.done = job.finish(15)
+            self.done = job.finish()
         self.assertEqual(self.done.returncode, 143, self.done)
 
 
@@ -50,7 +50,7 @@ def on_terminal(argv, timeout=30, streams=("stdout", "stderr"), **kw):
     reader.start()
     try:
         with popen(argv, **{name: slave for name in streams}, **kw) as process:
-            done = process.finish(timeout, binary=True)
+            done = process.finish(binary=True)
     finally:
         os.close(slave)
         over.set()
@@ -82,11 +82,9 @@ class SecondServer:
         self.test.put("algo-2", "/run/second.conf", "\n".join(config) + "\n")
         ssh_config(self.test, self.bed, "algo-1", f"Host second\n HostName algo-2\n Port 2299\n HostKeyAlias {self.name}\n")
         self.server = self.bed.popen("algo-2", [shutil.which("sshd", path="/usr/sbin:/sbin"), "-D", "-e", "-f", "/run/second.conf"])
-        if not poll(lambda: sh(self.bed, "algo-2", "ss -Htln 'sport = 2299'"), 10):
-            self.server.kill_group()
-            raise AssertionError(str(self.server.finish(5)))
+        wait_until(lambda: sh(self.bed, "algo-2", "ss -Htln 'sport = 2299'"), lambda: self.server.errors_so_far())
         return ["-H", "second"]
 
     def __exit__(self, *_):
         self.server.terminate()
-        self.log = self.server.finish(10).stderr
+        self.log = self.server.finish().stderr

@@ -2,7 +2,7 @@
 import json
 import re
 
-from jobs import PROBE, by_rank, complaints, edit_file, forget_agents, shown
+from jobs import PROBE, by_rank, own_lines, edit_file, forget_agents, shown
 from on_hosts import OnHosts
 
 BAD_NAMES = ["-oProxyCommand=touch${IFS}/run/pwned", "a;id", "$(touch /run/pwned)", "`touch /run/pwned`", "a b", "a%h", "a'b",
@@ -64,7 +64,7 @@ class Environment(OnHosts):
 
     def assert_too_much(self, done, who):
         self.assert_status(done, 126)
-        self.assertRegex(complaints(done)[0], f"^{who} did not start: cannot execute the program: argument list too long ")
+        self.assertRegex(own_lines(done)[0], f"^{who} did not start: cannot execute the program: argument list too long ")
         self.assertLess(len(done.stderr), 1000)
 
     def test_variables_of_the_loader_and_shell_reach_workers_only(self):

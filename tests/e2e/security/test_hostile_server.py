@@ -3,7 +3,7 @@ import contextlib
 import re
 
 from harness import PYTHON, SML_RUN, run
-from jobs import complaints, edit_file, forget_agents, sh, ssh_config
+from jobs import own_lines, edit_file, forget_agents, sh, ssh_config
 from on_hosts import OnHosts, SecondServer, on_terminal, peak_of
 
 
@@ -44,8 +44,7 @@ class Network(OnHosts):
                 edit_file(self, self.bed, "algo-2", "/home/root/.bashrc", lambda _: noise + "\n")
                 done, peak = peak_of(self.bed, "-H", "algo-2", "--start-timeout", "4s", "true")
                 self.assert_status(done, 125)
-                self.assertRegex("\n".join(complaints(done)), r"(?m)^algo-2: ")
-                self.assert_within(done, 10)
+                self.assertRegex("\n".join(own_lines(done)), r"(?m)^algo-2: ")
                 self.assertLess(len(done.stderr), 4000)
                 self.assertLess(peak, 48)
 
@@ -72,8 +71,7 @@ sys.stdout.flush(); c.sendall(packet(offer)); f.read()
 class WeakServers(OnHosts):
     def assert_nothing_in_common(self, done):
         self.assert_status(done, 125)
-        self.assertRegex("\n".join(complaints(done)), r"(?m)^second: no algorithm in common with the host")
-        self.assert_within(done, 10)
+        self.assertRegex("\n".join(own_lines(done)), r"(?m)^second: no algorithm in common with the host")
 
     def test_algorithms_that_are_broken_are_refused(self):
         supported = {w: run(["ssh", "-Q", w]).stdout.split() for w in ("cipher", "kex", "mac")}
@@ -105,7 +103,7 @@ class WeakServers(OnHosts):
         with self.bed.popen("algo-2", [PYTHON, "-c", OFFER, ciphers]) as server:
             server.read_until("ready")
             done = self.bed.sml_run("algo-1", "-H", "second", "--connect-timeout", "2s", "true")
-            return done, server.finish(10).stdout.splitlines()
+            return done, server.finish().stdout.splitlines()
 
     def test_chacha20_is_refused_of_servers_that_may_lack_strict_key_exchange(self):
         done, _ = self.offer("chacha20-poly1305@openssh.com")
@@ -198,7 +196,7 @@ while True: threading.Thread(target=serve, args=(l.accept()[0],), daemon=True).s
 
 
 class MaliciousServers(OnHosts):
-    timeout_s = 300
+    watchdog_times = 3
 
     @contextlib.contextmanager
     def server(self, *argv):
@@ -208,17 +206,16 @@ class MaliciousServers(OnHosts):
                 yield
             finally:
                 server.terminate()
-                server.finish(10)
+                server.finish()
 
     def setUp(self):
         ssh_config(self, self.bed, "algo-1", "Host evil\n HostName algo-2\n Port 2299\n HostKeyAlias algo-2\n")
 
-    def assert_survived(self, done, peak, within):
+    def assert_survived(self, done, peak):
         self.assert_status(done, 125)
-        self.assertRegex("\n".join(complaints(done)), r"(?m)^evil: \S")
+        self.assertRegex("\n".join(own_lines(done)), r"(?m)^evil: \S")
         self.assertNotIn("\x1b", done.stderr)
         self.assertLess(len(done.stderr), 3000)
-        self.assert_within(done, within)
         self.assertLess(peak, 48)
         self.assertNotIn("ran", done.stdout)
 
@@ -227,7 +224,7 @@ class MaliciousServers(OnHosts):
         for what in re.findall(r"if what == '([^']+)'", EVIL):
             with self.subTest(what=what), self.server(EVIL, what):
                 done, peak = peak_of(self.bed, "-H", "evil", "--connect-timeout", "1s", "echo", "ran")
-                self.assert_survived(done, peak, 3.5)
+                self.assert_survived(done, peak)
 
     def test_in_each_later_state(self):
         """The first of these cuts fall into the key exchange, the last ones into a running job."""
@@ -239,4 +236,4 @@ class MaliciousServers(OnHosts):
                 with self.subTest(what=what, limit=limit), self.server(BETWEEN, what, str(limit)):
                     done, peak = peak_of(self.bed, "-H", "evil", "--connect-timeout", "1s", "--start-timeout", "3s",
                                          "--heartbeat-timeout", "2s", "--grace", "1s", "sh", "-c", flood)
-                    self.assert_survived(done, peak, 8)
+                    self.assert_survived(done, peak)

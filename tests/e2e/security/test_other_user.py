@@ -5,8 +5,8 @@ import re
 import shlex
 import subprocess
 
-from harness import PYTHON, SML_RUN, HostsCase, TestCase, Testbed, poll, sml_run, sml_run_popen
-from jobs import CACHE, cached_agents, complaints, edit_file, forget_agents, keep_file, sh
+from harness import PYTHON, SML_RUN, HostsCase, TestCase, Testbed, sml_run, sml_run_popen, wait_until, watchdog
+from jobs import CACHE, cached_agents, own_lines, edit_file, forget_agents, keep_file, sh
 from on_hosts import OnHosts
 
 HOST = "algo-2"
@@ -54,7 +54,7 @@ class AgentsCache(HostsCase):
         sh(self.bed, HOST, 'cp /run/evil "$1"; chmod 755 "$1"; chown tester "$1"', other)
         with self.bed.popen(HOST, ["/usr/bin/python3", "-c", FLIP, self.agent, other], user="tester"):
             before = sh(self.bed, HOST, 'stat -c %i "$1"', self.agent)
-            self.assertTrue(poll(lambda: sh(self.bed, HOST, 'stat -c %i "$1"', self.agent) != before, 10))
+            wait_until(lambda: sh(self.bed, HOST, 'stat -c %i "$1"', self.agent) != before)
             sh(self.bed, HOST, 'for i in $(seq 50); do chmod 777 "$1"; sh /run/start < /dev/null > /dev/null 2>&1; done; true',
                CACHE)
         self.assert_not_hijacked()
@@ -99,7 +99,7 @@ SERVED = {"torch": r"b'\x04\x00\x00\x00\x00\x00\x00\x00evil'" + "\n", "horovod":
 
 def call(address, port, step, user="root"):
     return subprocess.run([PYTHON, "-c", CALL, address, port, step], user=user, stdout=subprocess.PIPE, text=True,
-                          timeout=30, check=True).stdout
+                          timeout=watchdog(), check=True).stdout
 
 
 class Stores(TestCase):
@@ -118,7 +118,7 @@ class Stores(TestCase):
                     self.assertEqual(call(at, port, step), SERVED[step])
         done = job.finish(input="\n")
         self.assert_status(done, 0)
-        self.assertRegex(complaints(done)[0],
+        self.assertRegex(own_lines(done)[0],
                          r"torch's store refused a connection from \S+: it is another user's than the job$")
 
     def test_nothing_is_taken_from_who_is_gone_before_being_looked_at(self):
@@ -140,8 +140,7 @@ class StoresOfHosts(TestCase):
 
     @classmethod
     def setUpClass(cls):
-        cls.bed = cls.enterClassContext(Testbed())
-        cls.bed.up(2)
+        cls.bed = Testbed.shared(2)
 
     def job(self, *hosts, slots=1):
         argv = ["--torch-store", "-H", self.bed.hosts(slots, hosts), "--stdin", "all", "sh", "-c", SHOW_STORES]
@@ -240,9 +239,9 @@ class Channels(HostsCase):
         with self.bed.popen("algo-1", [*as_other, 'exec 3<>"$0"; echo up; exec cat <&3', fifo]) as reader:
             reader.read_until("up\n")
             done = self.bed.sml_run("algo-1", "--pipe", "t=/run/data", "--pipe-epochs", "1", "cat", fifo, user="tester",
-                                    env={"SAGEMAKER_BASE_DIR": "/run/open"}, timeout=30)
+                                    env={"SAGEMAKER_BASE_DIR": "/run/open"})
             reader.terminate()
-            self.assertNotIn("precious", reader.finish(5).stdout)
+            self.assertNotIn("precious", reader.finish().stdout)
         self.assert_status(done, 125)
         self.assertIn(f"cannot make the FIFO {fifo}", done.stderr)
 
@@ -358,14 +357,14 @@ class Secrets(OnHosts):
             self.assertTrue(seen)  # our own arguments, and whatever started us with them
             self.assertEqual([row for row in seen if "sml-run" not in row.split("API_TOKEN")[0]], [])
             self.assertEqual(self.seen_by_others("algo-2", SECRET), [])
-        self.assertRegex("\n".join(complaints(self.done)), r"(?m)^warning: -x API_TOKEN.*list of processes.*-x API_TOKEN$")
+        self.assertRegex("\n".join(own_lines(self.done)), r"(?m)^warning: -x API_TOKEN.*list of processes.*-x API_TOKEN$")
         self.assertNotIn(SECRET, self.done.stderr)
 
     def test_a_name_alone_shows_nothing_anywhere(self):
         with self.running("-H", "algo-1,algo-2", "-x", "API_TOKEN", env={"API_TOKEN": SECRET}):
             for host in ("algo-1", "algo-2"):
                 self.assertEqual([r for r in self.seen_by_others(host, SECRET) if "API_TOKEN=" not in r], [])
-        self.assertEqual([ln for ln in complaints(self.done) if "API_TOKEN" in ln], [])
+        self.assertEqual([ln for ln in own_lines(self.done) if "API_TOKEN" in ln], [])
 
     def test_nothing_that_we_say_or_write_holds_a_value(self):
         names = ["API_TOKEN", "AWS_SECRET_ACCESS_KEY", "DB_PASSWORD", "PLAIN"]

@@ -1,6 +1,6 @@
 """The door at which an agent takes its launcher back when their connection has broken: nobody else comes in by it, and nobody
 who has its name is told anything."""
-from harness import BUILD, PYTHON, REPO, poll
+from harness import BUILD, PYTHON, REPO, wait_until
 from jobs import sh
 from on_hosts import OnHosts
 from knock import wish
@@ -29,7 +29,7 @@ class Doors(OnHosts):
     def reset(self, job):
         """The connection breaks, and is made again."""
         sh(self.bed, HOST, "pkill -KILL -f '^sshd: root'")
-        self.assertTrue(poll(lambda: b"made again" in job.errors_so_far(), 20))
+        wait_until(lambda: b"made again" in job.errors_so_far())
 
     def test_another_user_is_not_heard(self):
         with self.running("-H", f"algo-1,{HOST}") as job:
@@ -45,7 +45,7 @@ class Doors(OnHosts):
             with self.bed.popen(HOST, [PYTHON, "-c", WAIT, self.door()]) as waiting:
                 waiting.read_until("in\n")
                 self.reset(job)
-                self.assertEqual(waiting.finish(5).returncode, 0)  # it has given way
+                self.assertEqual(waiting.finish().returncode, 0)  # it has given way
 
     def test_who_has_the_name_of_an_agent_that_has_gone_is_told_nothing(self):
         """Neither another user, nor another process of the same one. The last shows that it would be seen."""
@@ -57,4 +57,4 @@ class Doors(OnHosts):
                                      input=wish(b"name", pid=pid))
                 self.assertEqual(done.returncode, 1)
                 self.assertIn(b"sml0 GONE its agent", done.stdout)
-                self.assertEqual(keeper.finish(5).stdout, said)
+                self.assertEqual(keeper.finish().stdout, said)

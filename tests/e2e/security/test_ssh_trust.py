@@ -1,6 +1,6 @@
 """What they can not do who can write some of what ssh reads, or show keys that are not to be believed."""
 from harness import SML_RUN, HostsCase
-from jobs import complaints, edit_file, fingerprint, keep_file, sh, ssh_config
+from jobs import own_lines, edit_file, fingerprint, keep_file, sh, ssh_config
 from on_hosts import OnHosts as OnThreeHosts, SecondServer, on_terminal
 
 HOST = "algo-2"
@@ -25,7 +25,7 @@ class OnHosts(HostsCase):
         self.assert_status(done, status)
         self.assertEqual(done.stdout, "")
         for pattern in patterns:
-            self.assertRegex("\n".join(complaints(done)), "(?m)" + pattern)
+            self.assertRegex("\n".join(own_lines(done)), "(?m)" + pattern)
 
     def put(self, host, path, text, **kw):
         self.addCleanup(self.bed.put(host, path, text, **kw).unlink, missing_ok=True)
@@ -205,7 +205,7 @@ class Keys(OnThreeHosts):
                   "kill $SSH_AGENT_PID; exit $s")
         done = self.bed.exec("algo-1", ["sh", "-c", script, "sh", SML_RUN, "-H", "algo-2", "true"])
         self.assert_status(done, 125)
-        self.assertRegex("\n".join(complaints(done)), r"(?m)^algo-2: .*too many keys")
+        self.assertRegex("\n".join(own_lines(done)), r"(?m)^algo-2: .*too many keys")
         self.assertIn("--ssh-identity-file", done.stderr)
         # Named, the right key goes first.
         rest = script.replace("mkdir /run/many; ", "").replace("for i in $(seq 20); do ssh-keygen -q -t ed25519 -N '' -f "
@@ -220,7 +220,7 @@ class Keys(OnThreeHosts):
         edit_file(self, self.bed, "algo-1", f"{ssh_dir}/config", lambda _: "IdentityFile /run/key\n")
         done = self.bed.sml_run("algo-1", "-H", "algo-2", "true", user="tester")
         self.assert_status(done, 125)
-        self.assertRegex("\n".join(complaints(done)), r"(?m)^algo-2: .*/run/key: unreadable")
+        self.assertRegex("\n".join(own_lines(done)), r"(?m)^algo-2: .*/run/key: unreadable")
 
     def test_an_encrypted_key_asks_nothing_of_a_terminal(self):
         sh(self.bed, "algo-1", "ssh-keygen -q -t ed25519 -N secret -f /run/locked_key")

@@ -2,7 +2,7 @@
 import re
 
 from harness import PYTHON, REPO, SML_RUN, HostsCase, TestCase, run, sml_run
-from jobs import by_rank, complaints
+from jobs import by_rank, own_lines
 from on_hosts import on_terminal
 
 GRAB = REPO / "tests/e2e/security/grab.py"
@@ -15,7 +15,7 @@ class ItsAgent(HostsCase):
         done = self.bed.sml_run("algo-1", "-H", "algo-1:2,algo-2", "sh", "-c", script, "sh", PYTHON, "-B", GRAB, user="tester")
         self.assert_status(done, 0)
         self.assertEqual(by_rank(done.stdout), {0: ["honest"], 1: ["dumpable 1"], 2: ["dumpable 1"]})
-        self.assertEqual(complaints(done), [])
+        self.assertEqual(own_lines(done), [])
 
 
 # Fills torch's store, first with what is waited for, then with values, each until somebody is closed; says how many MiB that
@@ -67,11 +67,11 @@ print("peak", int(status.split("VmHWM:")[1].split()[0]) // 1024, flush=True)
 
 
 class Stores(TestCase):
-    timeout_s = 240
+    watchdog_times = 2
 
     def test_they_take_no_more_than_a_gibibyte(self):
         """Of all that clients cause, which is free again when they close; real memory, as the limit cannot be chosen."""
-        done = sml_run("-np", "1", "-x", "TORCHELASTIC_USE_AGENT_STORE=True", PYTHON, "-c", FILL, timeout=120)
+        done = sml_run("-np", "1", "-x", "TORCHELASTIC_USE_AGENT_STORE=True", PYTHON, "-c", FILL)
         self.assert_status(done, 0)
         told = dict(line.split() for line in done.stdout.splitlines())
         self.assertEqual(told["honest"], "v")

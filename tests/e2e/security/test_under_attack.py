@@ -3,7 +3,7 @@ import json
 import os
 import shutil
 
-from harness import PYTHON, REPO, TRAIN_DDP, HostsCase, poll
+from harness import PYTHON, REPO, TRAIN_DDP, HostsCase, wait_until
 from jobs import by_rank, cached_agents, sh
 from test_dial_in import NoSsh
 
@@ -18,7 +18,7 @@ class Training:
     than the machine."""
 
     hosts = 3
-    timeout_s = 400
+    watchdog_times = 4
 
     def setUp(self):
         shared = self.seen_shared = sh(self.bed, "algo-1", "echo $SML_TESTBED_SHARED").strip()
@@ -68,7 +68,7 @@ class Training:
 
     def check(self, attackers):
         for name, process in attackers.items():
-            done = process.finish(30, input="")
+            done = process.finish(input="")
             self.assert_status(done, 0)
             for attack, count in json.loads(done.stdout.splitlines()[-1]).items():
                 with self.subTest(attacker=name, attack=attack, tries=count["tries"]):
@@ -90,7 +90,7 @@ class Training:
     def end_when_tried(self, attackers, jobs):
         """Lets the job end when each attacker has tried all that it can often enough."""
         tried = lambda: all((self.shared / f"enough {name}").exists() for name in attackers)  # noqa: E731
-        poll(lambda: tried() or any(job.poll() is not None for job in jobs), 150)
+        wait_until(lambda: tried() or any(job.poll() is not None for job in jobs))
         ended = [str(job.finish()) for job in jobs if job.poll() is not None]
         self.assertEqual(ended, [], "the job did not last as long as the attacks")
         self.assertTrue(tried(), os.listdir(self.shared))
@@ -100,14 +100,14 @@ class Training:
 class OverSsh(Training, HostsCase):
     def test_training_goes_on_as_without(self):
         words = ("-H", self.bed.hosts(1), *self.program())
-        expected = self.quiet(lambda: self.bed.sml_run("algo-1", *words, user=USER, timeout=120))
+        expected = self.quiet(lambda: self.bed.sml_run("algo-1", *words, user=USER))
         for host in ("algo-2", "algo-3"):
             self.assertEqual(len(cached_agents(self.bed, host, CACHE)), 1)
             sh(self.bed, host, "chmod 755 /home/tester /home/tester/.cache; chmod 777 $1", CACHE)
         attackers = self.attack_all(stranger_without=("guess_key", "replay_hello", "be_a_head", "flood"))
         job = self.enterContext(self.bed.sml_run_popen("algo-1", *words, user=USER))
         self.end_when_tried(attackers, [job])
-        self.assertEqual(self.result(job.finish(60)), expected)
+        self.assertEqual(self.result(job.finish()), expected)
         self.check(attackers)
 
 
@@ -117,7 +117,7 @@ class HostsThatCall(Training, NoSsh):
         attackers = self.attack_all(ports=[29399], without=["exchange_agent"])
         lured = self.start(1, "--start-timeout", "4s", "touch", MARK, head="head", user=USER)
         running = self.start_all(*self.program(), user=USER)
-        self.assert_status(lured.finish(30), 125)
+        self.assert_status(lured.finish(), 125)
         self.end_when_tried(attackers, running)
         first, *others = self.ends(running, 0)
         self.assertEqual(self.result(first), expected)
