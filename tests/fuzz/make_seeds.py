@@ -1,18 +1,19 @@
 #!/usr/bin/python3
-"""Writes the seeds of fuzz targets whose inputs are binary into tests/fuzz/corpus, by the formats that the targets and the
-headers of what they try describe. Run it again when a format has changed; the rest of the corpus is written by hand."""
+"""make_seeds.py FOLDER: writes the seeds of fuzz targets whose inputs are binary into FOLDER/TARGET, by the formats that
+the targets and the headers of what they try describe. The build runs it; tests/fuzz/corpus has those written by hand."""
 import gzip
 import pathlib
 import re
 import struct
+import sys
 
 REPO = pathlib.Path(__file__).resolve().parents[2]
-CORPUS = REPO / "tests/fuzz/corpus"
+CORPUS = pathlib.Path(sys.argv[1])
 
 
 def put(target, name, data):
     folder = CORPUS / f"{target}_fuzz"
-    folder.mkdir(exist_ok=True)
+    folder.mkdir(parents=True, exist_ok=True)
     (folder / name).write_bytes(data)
 
 
