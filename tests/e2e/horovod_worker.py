@@ -18,7 +18,7 @@ assert os.environ["HOROVOD_CONTROLLER"] == os.environ["HOROVOD_CPU_OPERATIONS"] 
 
 def request(method, scope, key, body=b""):
     data = f"{method} /{scope}/{key} HTTP/1.1\r\nHost: {ADDRESS[0]}\r\nContent-Length: {len(body)}\r\n\r\n".encode() + body
-    with socket.create_connection(ADDRESS, 30) as s:
+    with socket.create_connection(ADDRESS) as s:
         s.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         half = len(data) // 2
         s.sendall(data[:half])  # split, as a slow network does
@@ -50,14 +50,12 @@ def addresses(rank, size, round_):
 
 
 def poll(scope, key):
-    end = time.monotonic() + 60
-    while time.monotonic() < end:
+    while True:
         status, _ = request("GET", scope, key)
         if status == 200:
             return want("GET", scope, key)
         assert status == 404, status
         time.sleep(0.01)
-    raise AssertionError(f"no {scope}/{key}")
 
 
 def connect(scope, rank, size, round_):
@@ -83,10 +81,8 @@ def communicators():
 def barrier(name):
     """Gloo's own barrier needs no store; ours uses a scope of its own."""
     want("PUT", "test_barrier", f"{name}.{RANK}x", b"1")
-    end = time.monotonic() + 60
     for i in range(SIZE):
         while request("GET", "test_barrier", f"{name}.{i}x")[0] != 200:
-            assert time.monotonic() < end
             time.sleep(0.01)
 
 

@@ -2,15 +2,12 @@
 import json
 import pathlib
 
-from harness import HostsCase
+from harness import HostsCase, gate, wait_until
+from jobs import own_lines
 
 SHARED = "/run/sml-testbed/*/shared"
 # Not well is a host for which there is a file of that name.
 CHECK = f'echo looked at $(hostname); for f in {SHARED}/ill-$(hostname); do [ -e $f ] && echo "GPU 3 is off the bus" >&2 && exit 7; done; true'
-
-
-def own_lines(done):
-    return [line.removeprefix("sml-run: ") for line in done.stderr.splitlines() if line.startswith("sml-run: ")]
 
 
 class Health(HostsCase):
@@ -25,12 +22,14 @@ class Health(HostsCase):
         return self.bed.sml_run("algo-1", "--health-check", check, *options, "-H",
                                 self.bed.hosts(slots=1, names=names), "--no-tag", *program)
 
+    @gate
     def test_hosts_that_are_well_run_the_job(self):
         done = self.run_with()
         self.assert_status(done, 0)
         self.assertEqual(sorted(done.stdout.splitlines()), [f"1 {r} algo-{r + 1}" for r in range(4)])
         self.assertNotIn("looked at", done.stderr + done.stdout)
 
+    @gate
     def test_a_spare_takes_the_place_before_anything_runs_and_no_restart_is_used(self):
         self.shared("ill-algo-2").touch()
         events = self.shared("events")
@@ -64,20 +63,26 @@ class Health(HostsCase):
     def test_a_host_that_falls_ill_is_out_at_the_restart_and_so_is_a_spare(self):
         ill = self.shared("ill-algo-3")
         falls = (f'echo $SML_ATTEMPT $RANK $SML_HOST; [ $SML_ATTEMPT = 1 ] || exit 0; '
-                 f'if [ $RANK = 2 ]; then for d in {SHARED}; do touch $d/ill-algo-3; done; exit 1; fi; sleep 60')
+                 f'if [ $RANK = 2 ]; then for d in {SHARED}; do touch $d/ill-algo-3; done; exit 1; fi; sleep 600')
         done = self.run_with("--max-restarts", "2", "--restart-delay", "0:0", "--spares", "1", program=("sh", "-c", falls))
         self.assert_status(done, 0)
         self.assertEqual(sorted(line for line in done.stdout.splitlines() if line[0] != "1"),
                          ["3 0 algo-1", "3 1 algo-2", "3 2 algo-4"])
         ill.unlink()
         self.shared("ill-algo-4").touch()
-        done = self.run_with("--max-restarts", "2", "--restart-delay", "0:0", "--spares", "1",
-                             program=("sh", "-c", "sleep 1; [ $SML_ATTEMPT = 2 ]"))
+        waits = f"[ $SML_ATTEMPT = 2 ] || until [ -e {SHARED}/go ]; do sleep 0.05; done; [ $SML_ATTEMPT = 2 ]"
+        with self.bed.sml_run_popen("algo-1", "--health-check", CHECK, "--max-restarts", "2", "--restart-delay", "0:0", "--spares",
+                                    "1", "-H", self.bed.hosts(slots=1), "--no-tag", "sh", "-c", waits) as job:
+            said = bytearray()
+            wait_until(lambda: said.extend(job.errors_so_far()) or b"the spare host algo-4 is out" in said, lambda: said)
+            self.shared("go").touch()
+            done = job.finish()
+        done.stderr = said.decode() + done.stderr
         self.assert_status(done, 0)
         self.assertRegex(done.stderr, "the spare host algo-4 is out: not well: --health-check exited with status 7")
 
     def test_a_check_that_does_not_end_is_ended_with_all_that_it_has_started(self):
-        done = self.run_with("--start-timeout", "12s", check="echo begun; [ $(hostname) != algo-2 ] || { sleep 4711 & sleep 4712; }")
+        done = self.run_with("--start-timeout", "1h", check="echo begun; [ $(hostname) != algo-2 ] || { sleep 4711 & sleep 4712; }")
         self.assert_status(done, 125)
         self.assertRegex(done.stderr, "algo-2: not well: --health-check has not ended within 10 s, and said: begun")
 
