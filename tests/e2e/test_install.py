@@ -6,7 +6,7 @@ import subprocess
 import tempfile
 import unittest
 
-from harness import BUILD, SML_RUN, TestCase, run, sml_run, watchdog
+from harness import BUILD, SML_RUN, TestCase, gate, run, sml_run, watchdog
 
 NAMES = ["mpirun", "mpiexec", "mpiexec.hydra", "horovodrun", "torchrun", "srun", "deepspeed", "accelerate"]
 
@@ -23,6 +23,7 @@ class Install(TestCase):
         subprocess.run(["cmake", "--install", BUILD, "--prefix", cls.root / "usr"], check=True, timeout=watchdog(),
                        stdout=subprocess.DEVNULL)
 
+    @gate
     def test_both_programs(self):
         for name in ("sml-run", "sml-run-agent"):
             done = run([self.root / "usr/bin" / name, "--version"])
@@ -49,6 +50,7 @@ class Install(TestCase):
 
 
 class QuickstartBuild(TestCase):
+    @gate
     def test_all_that_is_installed_comes_of_the_programs(self):
         """The quickstart builds these two targets only."""
         installed = re.findall(r'FILES "([^"]+)"', (BUILD / "cmake_install.cmake").read_text())
@@ -68,6 +70,7 @@ class Links(TestCase):
     def names(self):
         return sorted(p.name for p in self.folder.iterdir())
 
+    @gate
     def test_lines_of_other_launchers_run(self):
         done = sml_run("--install-links", self.folder)
         self.assert_status(done, 0)
