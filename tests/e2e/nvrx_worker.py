@@ -94,7 +94,7 @@ def act(client, action):
 def main():
     victim, last, actions = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3:]
     if RANK != victim or int(os.environ["SML_ATTEMPT"]) > last:
-        actions = ["come", "beat", "open:step", "sleep:0.1", "close:step", "beat", "leave"]
+        actions = ["come", "beat", "open:step", "close:step", "beat", "leave"]
     client = Client()
     for action in actions:
         act(client, action)

@@ -11,9 +11,9 @@ import signal
 import struct
 import subprocess
 import termios
-import time
 
-from harness import SML_RUN, HostsCase, TestCase, sml_run, sml_run_popen, wait_until
+from harness import SML_RUN, HostsCase, TestCase, gate, scaled, sml_run, sml_run_popen, stays, wait_until
+from jobs import heartbeat
 
 STATUS = "sml-run: 0:"
 
@@ -78,20 +78,20 @@ class OnATerminal(TestCase):
     def type(self, text):
         os.write(self.terminal, text.encode())
 
-    def read(self, within):
-        if not select.select([self.terminal], [], [], within)[0]:
-            return False
-        text = os.read(self.terminal, 65536).decode(errors="replace")
-        self.raw += text
-        self.screen.write(text)
-        return True
+    def rows(self):
+        """What the screen shows by now."""
+        while select.select([self.terminal], [], [], 0)[0]:
+            text = os.read(self.terminal, 65536).decode(errors="replace")
+            self.raw += text
+            self.screen.write(text)
+        return self.screen.rows
 
-    def await_screen(self, condition, within=30):
-        end = time.monotonic() + within
-        while not condition(self.screen.rows):
-            left = end - time.monotonic()
-            if left <= 0 or not self.read(left):
-                self.fail("the screen shows\n" + "\n".join(self.screen.rows))
+    def await_screen(self, condition):
+        wait_until(lambda: condition(self.rows()), lambda: "the screen shows\n" + "\n".join(self.screen.rows))
+
+    def stays_without(self, text, before=0):
+        """For longer than a status line would take to be drawn, or drawn again."""
+        return stays(lambda: self.rows() and text not in self.raw[before:], looks=75)
 
     def start(self, script, *options, np=2):
         """sml-run with this script for each rank; `wait` in it waits for let_go()."""
@@ -111,6 +111,7 @@ class OnATerminal(TestCase):
         rows = [row for row in self.screen.rows if "sh -c" not in row]
         return [row for row in rows if row.startswith("[") or STATUS in row]
 
+    @gate
     def test_hosts_and_ranks_stand_below_the_output_and_are_gone_at_the_end(self):
         self.start('echo before $RANK; wait; echo after $RANK')
         self.await_status(" | hosts 1/1 | ranks 2 running")
@@ -118,11 +119,12 @@ class OnATerminal(TestCase):
         self.let_go()
         self.assertEqual(sorted(self.output()), ["[0] after 0", "[0] before 0", "[1] after 1", "[1] before 1"])
 
+    @gate
     def test_every_line_of_a_flood_is_whole_and_once(self):
         self.start('wait; i=0; while [ $i -lt 20000 ]; do echo line $i of $RANK; i=$((i+1)); done; wait')
         self.await_status("2 running")
         self.fifo.write(b"go\n" * 2)
-        self.await_screen(lambda rows: self.raw.count("line 19999 of") == 2, 60)
+        self.await_screen(lambda rows: self.raw.count("line 19999 of") == 2)
         self.await_status("2 running")
         self.let_go()
         for rank in "01":
@@ -138,8 +140,9 @@ class OnATerminal(TestCase):
         self.assertEqual(self.screen.lines()[-2:], [" done", "> "])
 
     def test_it_is_never_behind_text_that_has_not_ended(self):
-        self.start("printf 'name? '; sleep 2; wait; echo done", np=1)
+        self.start("printf 'name? '; wait; echo done", np=1)
         self.await_screen(lambda rows: rows[-1] == "name? ")
+        self.assertTrue(stays(lambda: self.rows()[-1] == "name? ", looks=75))
         self.let_go(1)
         self.assertEqual(self.screen.lines()[-2:], ["name? done", "> "])
         self.assertNotIn(STATUS, self.raw.split("name? done")[0])  # behind it there may be one, while the job ends
@@ -156,6 +159,7 @@ class OnATerminal(TestCase):
         self.let_go()
         self.assertEqual(self.output(), [])
 
+    @gate
     def test_control_z_gives_the_terminal_back_and_fg_takes_it(self):
         self.start("wait; echo went on")
         self.await_status("2 running")
@@ -175,13 +179,12 @@ class OnATerminal(TestCase):
         before = len(self.raw)
         self.type("bg\n")
         self.await_screen(lambda rows: rows[-1] == "> " and any("&" in row for row in rows))
-        while self.read(1.5):  # it would be drawn again within a second
-            pass
-        self.assertNotIn(STATUS, self.raw[before:])
+        self.assertTrue(self.stays_without(STATUS, before))
         self.type("fg\n")
         self.await_status("2 running")
         self.let_go()
 
+    @gate
     def test_the_report_stands_alone(self):
         self.start("wait; exit 3")
         self.await_status("2 running")
@@ -192,15 +195,17 @@ class OnATerminal(TestCase):
     def test_there_is_none_where_none_is_wanted_or_could_be(self):
         for words in (["--no-status"], ["-q"], ["--sanitize", "never"]):
             with self.subTest(words=words):
-                self.start("sleep 1.5; wait", *words)
+                self.start("wait", *words)
+                self.assertTrue(self.stays_without(STATUS))
                 self.let_go()
         for redirected in ("2>/dev/null", f">{self.folder}/out"):
             with self.subTest(redirected=redirected):
-                self.type(f"TERM=xterm {shlex.quote(str(SML_RUN))} -np 2 sh -c 'sleep 1.5; read line < {self.folder}/go' {redirected}\n")
+                self.type(f"TERM=xterm {shlex.quote(str(SML_RUN))} -np 2 sh -c 'read line < {self.folder}/go' {redirected}\n")
+                self.assertTrue(self.stays_without(STATUS))
                 self.let_go()
-        self.type(f"TERM=dumb {shlex.quote(str(SML_RUN))} -np 2 sh -c 'sleep 1.5; read line < {self.folder}/go'\n")
+        self.type(f"TERM=dumb {shlex.quote(str(SML_RUN))} -np 2 sh -c 'read line < {self.folder}/go'\n")
+        self.assertTrue(self.stays_without(STATUS))
         self.let_go()
-        self.assertNotIn(STATUS, self.raw)
 
 
 def read_until(job, pattern):
@@ -212,6 +217,7 @@ def read_until(job, pattern):
 
 
 class StatusSignal(TestCase):
+    @gate
     def test_a_table_of_all_and_the_workers_get_nothing(self):
         for name, signo in (("USR1", signal.SIGUSR1), ("QUIT", signal.SIGQUIT)):
             with self.subTest(signal=name), sml_run_popen(
@@ -223,21 +229,22 @@ class StatusSignal(TestCase):
                 table = read_until(job, r"(?s)running for.*running for.*\n")
                 done = job.finish(input="go\n")
                 self.assert_status(done, 0)
-                self.assertRegex(table, r"sml-run: status after 0:0\d: hosts 1/1; ranks 2 running\n")
+                self.assertRegex(table, r"sml-run: status after \d+:\d\d: hosts 1/1; ranks 2 running\n")
                 for rank in "01":
-                    self.assertRegex(table, rf"sml-run: +{rank}  \S+ +\d+ +6 B +0:0\d +running for 0:0\d\n")
+                    self.assertRegex(table, rf"sml-run: +{rank}  \S+ +\d+ +6 B +\d+:\d\d +running for \d+:\d\d\n")
                 self.assertNotIn("got it", table + done.stdout)
                 self.assertEqual(done.stdout.count("] end\n"), 2)
 
 
 class Silence(TestCase):
+    @gate
     def test_who_is_silent_and_who_prints_again(self):
-        go = self.temporary_directory() / "go"
+        go, limit = self.temporary_directory() / "go", int(1000 * scaled(0.5))
         script = f'[ $RANK = 1 ] && read line < {go}; while :; do echo x; sleep 0.1; done'
         os.mkfifo(go)
-        with sml_run_popen("-np", "3", "--warn-silent", "500ms", "--quiet-workers", "sh", "-c", script,
+        with sml_run_popen("-np", "3", "--warn-silent", f"{limit}ms", "--quiet-workers", "sh", "-c", script,
                            stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as job:
-            read_until(job, r"sml-run: rank 1 on \S+ has printed nothing for 500 ms, while others have \(--warn-silent\)\n")
+            read_until(job, r"sml-run: rank 1 on \S+ has printed nothing for [\d.]+ m?s, while others have \(--warn-silent\)\n")
             go.write_text("go\n")
             read_until(job, r"sml-run: rank 1 on \S+ prints again\n")
             job.send_signal(signal.SIGTERM)
@@ -249,18 +256,22 @@ class Watch(TestCase):
         super().setUp()
         self.folder = self.temporary_directory()
 
+    def goes_on(self, job, seconds):
+        self.assertTrue(stays(lambda: job.poll() is None, looks=int(50 * seconds)))
+
+    @gate
     def test_a_rank_that_stops_ends_the_job_with_123(self):
-        report, events = self.folder / "report", self.folder / "events"
+        report, events, limit = self.folder / "report", self.folder / "events", scaled(1.5)
         script = 'i=0; while :; do [ $RANK$i = 17 ] || echo "step $i"; i=$((i+1)); [ $RANK = 1 ] && [ $i -gt 7 ] && ' \
                  'exec sleep 600; sleep 0.05; done'
-        done = sml_run("-np", "2", "--watch", "^step [0-9]+$;first=30;every=1500ms", "--report", report, "--events",
+        done = sml_run("-np", "2", "--watch", f"^step [0-9]+$;first=1h;every={limit}s", "--report", report, "--events",
                        events, "sh", "-c", script)
         self.assert_status(done, 123)
         self.assertRegex(done.stderr, r'\nsml-run: stopped: rank 1 on \S+ has printed no line that matches '
-                                      r'"\^step \[0-9\]\+\$" for 1.5 s \(--watch\)\n')
+                                      rf'"\^step \[0-9\]\+\$" for {limit:g} s \(--watch\)\n')
         told = json.loads(report.read_text())
         self.assertEqual(told["exit_code"], 123)
-        self.assertEqual(told["no_progress"], {"ranks": [1], "pattern": "^step [0-9]+$", "limit": "every", "limit_s": 1.5})
+        self.assertEqual(told["no_progress"], {"ranks": [1], "pattern": "^step [0-9]+$", "limit": "every", "limit_s": limit})
         told = [json.loads(line) for line in events.read_text().splitlines()]
         self.assertEqual([e["cause"] for e in told if e["event"] == "stop"], ["no_progress"])
         self.assertEqual(told[-1]["exit_code"], 123)
@@ -272,28 +283,32 @@ class Watch(TestCase):
                                       r'first 500 ms \(--watch\)\n')
 
     def test_lines_count_wherever_they_go(self):
-        script = "for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15; do echo step >&2; sleep 0.1; done"
-        for options in (["--quiet-workers"], ["--log-dir", self.folder / "a"],
-                        ["--log-dir", self.folder / "b", "--log-on-host"],
-                        ["--output-filename", f"{self.folder}/c:nocopy"], ["--dedup", "--collapse-cr"]):
+        limit = scaled(1)
+        every = (["--quiet-workers"], ["--log-dir", self.folder / "a"], ["--log-dir", self.folder / "b", "--log-on-host"],
+                 ["--output-filename", f"{self.folder}/c:nocopy"], ["--dedup", "--collapse-cr"])
+        jobs = [self.enterContext(sml_run_popen("-np", "2", "--watch", f"step;first={limit}s", *options, "sh", "-c",
+                                                f"echo step >&2; sleep {2 * limit}")) for options in every]
+        for options, job in zip(every, jobs):
             with self.subTest(options=options):
-                done = sml_run("-np", "2", "--watch", "step;first=20;every=1", *options, "sh", "-c", script)
-                self.assert_status(done, 0)
+                self.assert_status(job.finish(), 0)
 
     def test_only_named_ranks_are_watched(self):
-        script = "[ $RANK = 1 ] || echo loss; sleep 1"
-        self.assert_status(sml_run("-np", "2", "--watch", "loss;first=500ms;ranks=0", "sh", "-c", script), 0)
+        limit = scaled(0.5)
+        script = f"[ $RANK = 1 ] || echo loss; sleep {2 * limit}"
+        self.assert_status(sml_run("-np", "2", "--watch", f"loss;first={limit}s;ranks=0", "sh", "-c", script), 0)
 
+    @gate
     def test_a_reader_that_waits_makes_nobody_late(self):
         """The ranks cannot print while nobody reads; nobody is to blame for that."""
         script = "head -c 60000000 /dev/zero | tr '\\0' 'x' | fold -w 99"
-        with sml_run_popen("-np", "2", "--watch", "xxx;first=30;every=1", "sh", "-c", script) as job:
+        limit = scaled(1)
+        with sml_run_popen("-np", "2", "--watch", f"xxx;first=1h;every={limit}s", "sh", "-c", script) as job:
             job.read_until("xxx\n")
-            time.sleep(2)  # longer than a rank may be silent
+            self.goes_on(job, 2 * limit)
             wanted = int(7.9 * 2**20)  # most of what is held for the reader: no rank is given leave to go on
             while wanted > 0:
                 wanted -= len(os.read(job.stdout.fileno(), min(wanted, 65536)))
-            time.sleep(2)
+            self.goes_on(job, 2 * limit)
             done = job.finish(binary=True)
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertGreater(len(done.stdout), 100_000_000)
@@ -301,32 +316,33 @@ class Watch(TestCase):
     def test_a_job_that_prints_much_can_be_stopped_for_long(self):
         """Its output is acknowledged until the moment at which sml-run stops, and that sets nothing going again."""
         script = "yes 0123456789012345678901234567890123456789 | head -c 150000000"
-        with sml_run_popen("-np", "2", "--heartbeat-timeout", "2", "sh", "-c", script, text=False) as job:
+        with sml_run_popen("-np", "2", *heartbeat(2)[0], "sh", "-c", script, text=False) as job:
             os.read(job.stdout.fileno(), 65536)
             job.send_signal(signal.SIGTSTP)
             while open(f"/proc/{job.pid}/stat").read().rsplit(")", 1)[1].split()[0] != "T":
                 if select.select([job.stdout], [], [], 0.1)[0]:
                     os.read(job.stdout.fileno(), 1 << 20)
-            time.sleep(5)  # longer than agents wait for a launcher that is not stopped
+            self.goes_on(job, scaled(2) * 2)  # agents wait for less where a launcher is not stopped
             job.send_signal(signal.SIGCONT)
             done = job.finish(binary=True)
         self.assertEqual(done.returncode, 0, done.stderr)
 
     def test_a_job_that_is_stopped_makes_nobody_late(self):
         script = "while :; do echo x; sleep 0.1; done"
-        with sml_run_popen("-np", "2", "--watch", "x;first=30;every=1", "sh", "-c", script,
+        limit = scaled(1)
+        with sml_run_popen("-np", "2", "--watch", f"x;first=1h;every={limit}s", "sh", "-c", script,
                            stderr=subprocess.STDOUT) as job:
             job.read_until("[1] x\n")
             job.send_signal(signal.SIGTSTP)
             wait_until(lambda: "T" in open(f"/proc/{job.pid}/stat").read().rsplit(")", 1)[1].split()[0])
-            time.sleep(2)  # longer than a rank may be silent
+            self.goes_on(job, 2 * limit)
             job.send_signal(signal.SIGCONT)
             read_until(job, r"(?s)(\[0\] x.*){10}\n")
             job.send_signal(signal.SIGTERM)
             self.assert_status(job.finish(), 143)
 
     def test_bad_rules_are_refused_before_anything_starts(self):
-        for words, message in ((["--watch", "loss"], "has no time limit"), (["--watch", "(;every=1"], "missing )"),
+        for words, message in ((["--watch", "loss"], "has no time limit"),  # unit tests have the others
                                (["--watch", "x;first=1;ranks=2"], "there is no rank 2; the job's ranks are 0 to 1")):
             with self.subTest(words=words):
                 done = sml_run("-np", "2", *words, "echo", "started")
@@ -336,16 +352,18 @@ class Watch(TestCase):
 
 
 class OverSsh(HostsCase):
+    @gate
     def test_a_rank_on_another_host_is_watched_there_too(self):
-        script = "for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15; do echo step; sleep 0.1; done; " \
+        script = "for i in 1 2 3 4 5; do echo step; sleep 0.1; done; " \
                  "[ $RANK = 0 ] || exec sleep 600; while :; do echo step; sleep 0.1; done"
-        done = self.bed.sml_run("algo-1", "-H", self.bed.hosts(), "--watch", "step;first=20;every=1", "sh", "-c", script)
+        limit = scaled(1)
+        done = self.bed.sml_run("algo-1", "-H", self.bed.hosts(), "--watch", f"step;first=1h;every={limit}s", "sh", "-c", script)
         self.assert_status(done, 123)
-        self.assertIn('stopped: rank 1 on algo-2 has printed no line that matches "step" for 1 s (--watch)', done.stderr)
-        self.assertGreaterEqual(done.stdout.count("[1] step"), 15)
+        self.assertIn(f'stopped: rank 1 on algo-2 has printed no line that matches "step" for {limit:g} s (--watch)', done.stderr)
+        self.assertGreaterEqual(done.stdout.count("[1] step"), 5)
 
     def test_last_words_of_a_lost_host_come_before_the_report(self):
-        script = f"{shlex.quote(str(SML_RUN))} -H {self.bed.hosts()} --heartbeat-timeout 2s " \
+        script = f"{shlex.quote(str(SML_RUN))} -H {self.bed.hosts()} {shlex.join(heartbeat(2)[0])} " \
                  "--log-dir /run/logs --log-overwrite sh -c 'printf \"words without end\"; exec sleep 600' 2>&1"
         logged = self.bed.path("algo-1", "/run/logs/rank.1/stdout")
         self.addCleanup(shutil.rmtree, self.bed.path("algo-1", "/run/logs"), ignore_errors=True)

@@ -2,26 +2,26 @@
 import json
 import signal
 
-from harness import PYTHON, REPO, HostsCase, TestCase, sml_run, sml_run_popen, wait_until
+from harness import PYTHON, REPO, HostsCase, TestCase, gate, sml_run, sml_run_popen, wait_until
+from jobs import heartbeat, own_lines
 
 AT_ONCE = ("--restart-delay", "0:0", "--max-fruitless", "0")
 ONCE = ("--preload", "torch")  # an import takes longer than all else here
 WORKER = REPO / "tests" / "e2e" / "restart_worker.py"
+# In a shell whose $0 is a folder: until both ranks of the attempt are so far.
+BOTH = ': >$0/$SML_ATTEMPT.$RANK; until [ -e $0/$SML_ATTEMPT.0 ] && [ -e $0/$SML_ATTEMPT.1 ]; do sleep 0.01; done; '
 # Rank 1 fails in the first two attempts, with another status in each.
-TWICE = 'echo $RANK $SML_ATTEMPT $TORCHELASTIC_RESTART_COUNT $TORCHELASTIC_MAX_RESTARTS $MASTER_PORT; ' \
+TWICE = 'echo $RANK $SML_ATTEMPT $TORCHELASTIC_RESTART_COUNT $TORCHELASTIC_MAX_RESTARTS $MASTER_PORT; ' + BOTH + \
         '[ $SML_ATTEMPT = 3 ] || [ $RANK != 1 ] || exit 4$SML_ATTEMPT; [ $SML_ATTEMPT = 3 ] || sleep 600'
 
 
-def own_lines(done):
-    return [line.removeprefix("sml-run: ") for line in done.stderr.splitlines() if line.startswith("sml-run: ")]
-
-
 class Attempts(TestCase):
+    @gate
     def test_the_third_attempt_succeeds_and_the_others_are_told_of(self):
         folder = self.temporary_directory()
         report, events, trace = folder / "report", folder / "events", folder / "t.json"
         done = sml_run("--max-restarts", "5", *AT_ONCE, "-np", "2", "--no-tag", "--report", report, "--events", events,
-                       "--timeline", trace, "--log-dir", folder / "logs", "sh", "-c", TWICE)
+                       "--timeline", trace, "--log-dir", folder / "logs", "sh", "-c", TWICE, folder)
         self.assert_status(done, 0)
         seen = sorted(line.split() for line in done.stdout.splitlines())
         self.assertEqual([row[:4] for row in seen], [[rank, str(n), str(n - 1), "5"] for rank in "01" for n in (1, 2, 3)])
@@ -51,27 +51,32 @@ class Attempts(TestCase):
         self.assertEqual(logs, {f"{place}rank.{rank}/stdout": [str(rank), str(n)] for rank in (0, 1)
                                 for n, place in ((1, ""), (2, "restart.1/"), (3, "restart.2/"))})
 
+    @gate
     def test_the_last_attempt_gives_the_status_when_all_restarts_are_used(self):
-        done = sml_run("--max-restarts", "1", *AT_ONCE, "-np", "2", "sh", "-c", TWICE)
+        done = sml_run("--max-restarts", "1", *AT_ONCE, "-np", "2", "sh", "-c", TWICE, self.temporary_directory())
         self.assert_status(done, 42)
         said = own_lines(done)
         self.assertIn("no restart: 1 restart has been used (--max-restarts)", said)
         self.assertIn("the job failed in attempt 2, after:", said)
 
+    @gate
     def test_what_would_come_again_is_not_tried_again(self):
         for program, status in ((("sh", "-c", "exit 2"), 2), (("sh", "-c", "exit 126"), 126), (("/nowhere/p",), 127)):
             done = sml_run("--max-restarts", "5", "-np", "2", *program)
             self.assert_status(done, status)
             self.assertNotIn("restart 1", done.stderr)
 
+    @gate
     def test_rules_by_status_and_signal(self):
-        done = sml_run("--max-restarts", "9", *AT_ONCE, "--give-up", "2/60s:40-49", "-np", "2", "sh", "-c", TWICE)
+        done = sml_run("--max-restarts", "9", *AT_ONCE, "--give-up", "2/1h:40-49", "-np", "2", "sh", "-c", TWICE,
+                       self.temporary_directory())
         self.assert_status(done, 42)
-        self.assertIn("no restart: --give-up 2/60s:40-49", own_lines(done))
+        self.assertIn("no restart: --give-up 2/1h:40-49", own_lines(done))
         done = sml_run("--max-restarts", "9", "--give-up", "SIGSEGV", "-np", "2", "sh", "-c", "ulimit -c 0; kill -SEGV $$")
         self.assert_status(done, 139)
         self.assertIn("no restart: --give-up SIGSEGV", own_lines(done))
 
+    @gate
     def test_a_stop_of_the_user_is_the_end(self):
         for program, delay in (("sleep 600", "0"), ("exit 3", "10m")):  # while workers run; between two attempts
             with sml_run_popen("--max-restarts", "9", "--restart-delay", delay, "-np", "2", "--no-tag", "sh", "-c",
@@ -88,6 +93,7 @@ class Attempts(TestCase):
         self.assert_status(done, 124)
         self.assertIn("all attempts together", done.stderr)
 
+    @gate
     def test_input_is_for_the_first_attempt(self):
         done = sml_run("-q", "--max-restarts", "2", *AT_ONCE, "-np", "2", "--stdin", "all", "--no-tag", "sh", "-c",
                        'echo $SML_ATTEMPT $(wc -c); [ $SML_ATTEMPT = 2 ]', input="12345")
@@ -97,7 +103,7 @@ class Attempts(TestCase):
     def test_output_of_many_attempts_is_whole(self):
         """What one attempt has been allowed to send and has not is not lost to the next."""
         done = sml_run("-q", "--max-restarts", "20", *AT_ONCE, "-np", "2", "--no-tag", "sh", "-c",
-                       'yes "$SML_ATTEMPT" | head -c 399996; [ $SML_ATTEMPT = 21 ] || { sleep 0.2; exit 3; }')
+                       f'yes "$SML_ATTEMPT" | head -c 399996; {BOTH} [ $SML_ATTEMPT = 21 ] || exit 3', self.temporary_directory())
         self.assert_status(done, 0)
         lines = done.stdout.split("\n")
         for attempt in range(1, 22):
@@ -107,6 +113,7 @@ class Attempts(TestCase):
 class Training(TestCase):
     watchdog_times = 5
 
+    @gate
     def test_twenty_restarts_in_a_row(self):
         """Of a training that meets by Gloo: nothing of one attempt's store is seen in the next."""
         folder = self.temporary_directory()
@@ -119,6 +126,7 @@ class Training(TestCase):
 class Progress(TestCase):
     FRUITLESS = "made no progress: they ended within a minute, and not all ranks had joined (--max-fruitless)"
 
+    @gate
     def test_two_attempts_in_a_row_without_it_are_the_end(self):
         folder = self.temporary_directory()
         report, events = folder / "report", folder / "events"
@@ -163,9 +171,9 @@ class Progress(TestCase):
         self.assertIn("the job failed in attempt 5, after:", own_lines(done))
 
     def test_a_line_that_matches_is_progress_with_a_limit_or_without(self):
-        for rule in ("^step", "^step;first=5m"):
+        for rule in ("^step", "^step;first=1h"):
             done = sml_run("--max-restarts", "9", "--restart-delay", "0:0", "--watch", rule, "-np", "2", "--", "sh", "-c",
-                           '[ $SML_ATTEMPT -ge 4 ] || { [ $RANK = 0 ] && echo step 1; }; sleep 0.1; exit 3')
+                           '[ $RANK = 0 ] || sleep 600; [ $SML_ATTEMPT -ge 4 ] || echo step 1; exit 3')
             self.assert_status(done, 93)
             self.assertIn("the job failed in attempt 5, after:", own_lines(done))
             self.assertIn("no line matched --watch", done.stderr)
@@ -173,9 +181,9 @@ class Progress(TestCase):
     def test_other_reasons_to_end_keep_the_status_of_the_attempt(self):
         done = sml_run("--max-restarts", "1", "-np", "1", "sh", "-c", "exit 7")
         self.assert_status(done, 7)
-        done = sml_run("--max-restarts", "9", "--give-up", "3/60s:7", "--restart-delay", "0:0", "-np", "1", "sh", "-c", "exit 7")
+        done = sml_run("--max-restarts", "9", "--give-up", "3/1h:7", "--restart-delay", "0:0", "-np", "1", "sh", "-c", "exit 7")
         self.assert_status(done, 7)
-        self.assertIn("no restart: --give-up 3/60s:7", own_lines(done))
+        self.assertIn("no restart: --give-up 3/1h:7", own_lines(done))
 
 
 class OnHosts(HostsCase):
@@ -204,6 +212,7 @@ class OnHosts(HostsCase):
         self.assertIn("the job succeeded in attempt 3, after:", done.stderr)
         self.assertEqual(done.stderr.count('"event":"host_connected"'), 4, "connections and agents stay")
 
+    @gate
     def test_every_host_is_told_the_same(self):
         done = self.bed.sml_run("algo-1", "--max-restarts", "2", *AT_ONCE, "-np", "4", "-H", self.bed.hosts(), "--no-tag",
                                 "sh", "-c", 'echo $SML_ATTEMPT $TORCHELASTIC_RESTART_COUNT $MASTER_ADDR $MASTER_PORT; '
@@ -214,6 +223,7 @@ class OnHosts(HostsCase):
                          {row: 4 for row in rows if row.startswith("2 1 ")})
         self.assertEqual(len([row for row in rows if row.startswith("2 1 ")]), 4)
 
+    @gate
     def test_no_process_of_one_attempt_lives_in_the_next(self):
         done = self.bed.sml_run("algo-1", "--max-restarts", "1", *AT_ONCE, "-np", "2", "-H", "algo-1,algo-2", "--no-tag",
                                 "sh", "-c", 'pgrep -cxf "sleep 4711"; [ $SML_ATTEMPT = 1 ] || exit 0; '
@@ -226,7 +236,7 @@ class LostHosts(HostsCase):
     hosts = 4
 
     def test_a_lost_host_is_the_end_where_none_takes_its_place(self):
-        with self.bed.sml_run_popen("algo-1", "--max-restarts", "5", "--heartbeat-timeout", "3s", "-np", "4", "-H",
+        with self.bed.sml_run_popen("algo-1", "--max-restarts", "5", *heartbeat(2)[0], "-np", "4", "-H",
                                     self.bed.hosts(), "--no-tag", "sh", "-c", "echo runs; sleep 600") as job:
             job.read_until("runs\nruns\nruns\nruns")
             self.bed.kill("algo-3")

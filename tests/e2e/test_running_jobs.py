@@ -8,7 +8,7 @@ import signal
 import socket
 import unittest
 
-from harness import PYTHON, HostsCase, TestCase, popen, run, sml_run, sml_run_popen, wait_until
+from harness import PYTHON, SML_RUN, HostsCase, TestCase, gate, popen, run, sml_run, sml_run_popen, wait_until, watchdog
 from jobs import sh
 
 # Answers USR1 with a line; says "ready RANK" before.
@@ -43,6 +43,7 @@ class Here(TestCase):
         listed = json.loads(self.ask("ps", "--format", "json").stdout)
         return next((one["id"] for one in listed if one["pid"] == job.pid), "sml-none")
 
+    @gate
     def test_a_job_is_listed_while_it_runs(self):
         with self.job("-np", "2", "sh", "-c", WORKER) as job:
             [one] = [one for one in json.loads(self.ask("ps", "--format", "json").stdout) if one["pid"] == job.pid]
@@ -54,6 +55,7 @@ class Here(TestCase):
         self.assertNotIn(one["id"], self.ask("ps").stdout)
         self.assertEqual(list(self.folder.iterdir()), [])
 
+    @gate
     def test_its_status_names_hosts_and_ranks(self):
         with self.job("-np", "2", "sh", "-c", WORKER) as job:
             name = self.id_of(job)
@@ -71,13 +73,20 @@ class Here(TestCase):
                "while True: os.environ['RANK'] == '0' or time.sleep(60)"
         with self.job("-np", "2", PYTHON, "-c", busy) as job:
             name = self.id_of(job)
-            ranks = json.loads(self.ask("status", name, "--format=json").stdout)["of_ranks"]
-            busy, idle = (rank["cpu_percent"] for rank in ranks)
-            self.assertGreater(busy, max(5, 3 * idle), ranks)  # a share of a busy machine, too
-            for rank in ranks:
+
+            def ranks():
+                return json.loads(self.ask("status", name, "--format=json").stdout)["of_ranks"]
+
+            def tells_them_apart():
+                busy, idle = (rank["cpu_percent"] for rank in ranks())
+                return busy > max(5, 3 * idle)  # a share of a busy machine, too
+
+            wait_until(tells_them_apart, ranks)
+            for rank in ranks():
                 self.assertEqual(rank["processes"], 1)
                 self.assertTrue(64 << 20 < rank["memory_bytes"] < 128 << 20, rank)
-            self.assertRegex(self.ask("status", name).stdout, r"RANK .* CPU +MEMORY .*\n +0 .* \d+ % +\d\d\.\d MiB .*\n +1 .* 0 %")
+            table = r"RANK .* CPU +MEMORY .*\n +0 .* \d+ % +\d\d\.\d MiB .*\n +1 .* 0 %"
+            wait_until(lambda: re.search(table, self.ask("status", name).stdout))
         with self.job("--no-usage", "-np", "2", "sh", "-c", WORKER) as job:
             self.assertNotIn("cpu_percent", json.loads(self.ask("status", self.id_of(job), "--format=json").stdout)["of_ranks"][0])
 
@@ -86,15 +95,15 @@ class Here(TestCase):
             with popen(["env", *self.words("status", self.id_of(job), "--watch", "--format", "json")]) as watch:
                 watch.read_until('"running"')
                 job.terminate()
-                job.wait(20)
+                job.wait(watchdog())
                 done = watch.finish()
             self.assert_status(done, 0)
             self.assertIn("has ended", done.stderr)
 
     def words(self, *words):
-        from harness import SML_RUN
         return [f"XDG_RUNTIME_DIR={self.folder}", str(SML_RUN), *words]
 
+    @gate
     def test_a_signal_reaches_the_ranks_that_are_named(self):
         with self.job("-np", "4", "sh", "-c", WORKER, ready=[f"ready {n}" for n in range(4)]) as job:
             name = self.id_of(job)
@@ -119,6 +128,7 @@ class Here(TestCase):
             self.assertLess(len(done.stdout), 8192)
             self.assertEqual(done.stderr, "[1] trouble 1\n")
 
+    @gate
     def test_following_gives_what_comes_and_ends_with_the_job(self):
         with self.job("-np", "2", "sh", "-c", WORKER) as job:
             name = self.id_of(job)
@@ -132,6 +142,7 @@ class Here(TestCase):
             self.assertIn(f"job {name} has ended with status 143", done.stderr)
         self.assertIn("told to stop by sml-run stop (pid ", self.done.stderr)
 
+    @gate
     def test_a_slow_reader_never_slows_the_job(self):
         flood = "echo ready 0; read line; head -c 60000000 /dev/zero | tr '\\0' x | fold -w 1000"
         with sml_run_popen("-np", "1", "sh", "-c", flood, env=self.env, stdin=-1, stdout=open("/dev/null", "w")) as job:
@@ -142,19 +153,20 @@ class Here(TestCase):
                 job.stdin.write(b"go\n")
                 job.stdin.close()
                 job.stdin = None
-                self.assertEqual(job.wait(60), 0)
+                self.assertEqual(job.wait(watchdog()), 0)
                 follow.send_signal(signal.SIGCONT)
                 done = follow.finish(binary=True)
             self.assertLess(len(done.stdout), 10_000_000)
             self.assertTrue(all(len(line) in (1004, 1000) or line.startswith(b"x") for line in done.stdout.splitlines()[:-1]))
 
+    @gate
     def test_stop_waits_for_the_end(self):
         with self.job("-np", "2", "sh", "-c", WORKER) as job:
             name = self.id_of(job)
             done = self.ask("stop", name, "--format", "json")
             self.assert_status(done, 0)
             self.assertEqual(json.loads(done.stdout), {"id": name, "exit_code": 143, "verdict": "stopped by SIGTERM"})
-            self.assertEqual(job.wait(20), 143)
+            self.assertEqual(job.wait(watchdog()), 143)
 
     def test_what_a_killed_launcher_leaves_is_removed_and_nothing_else(self):
         with self.job("-np", "2", "sh", "-c", WORKER) as job:
@@ -172,6 +184,7 @@ class Here(TestCase):
             left = sorted(os.listdir(self.folder / "sml-run"))
             self.assertEqual(left, ["notes", "sml-1.00000000", f"sml-2.{name.split('.')[1]}"])
 
+    @gate
     def test_no_such_job(self):
         for words in (("status", "sml-x"), ("stop", "sml-x"), ("logs", "sml-x"), ("signal", "sml-x", "USR1")):
             with self.subTest(words=words):
@@ -214,6 +227,7 @@ class OnHosts(HostsCase):
             job.terminate()
             job.finish()
 
+    @gate
     def test_ranks_of_all_hosts_are_seen_and_reached(self):
         with self.job("-H", "algo-1,algo-2"):
             [one] = json.loads(self.bed.sml_run("algo-1", "ps", "--format", "json").stdout)
@@ -234,6 +248,7 @@ class OnHosts(HostsCase):
         self.assert_status(sml_run("signal", name, "USR1"), 0)
         return wait_until(lambda: re.findall("told", sml_run("logs", name).stdout))
 
+    @gate
     def test_another_user_is_refused(self):
         with self.job("-np", "2"):
             [path] = sh(self.bed, "algo-1", "ls /tmp/sml-run-0/*").split()
@@ -252,6 +267,7 @@ class OnHosts(HostsCase):
         self.assertIn("no job of yours", done.stderr)
         self.assertEqual(self.bed.sml_run("algo-2", "ps", "--format", "json").stdout, "[]\n")
 
+    @gate
     def test_without_a_folder_the_job_runs_and_verbose_says_why(self):
         sh(self.bed, "algo-1", "mkdir -m 700 /run/elsewhere")
         sh(self.bed, "algo-1", "ln -s /run/elsewhere /tmp/sml-run-0", user="tester")  # as another user could put it there
@@ -263,6 +279,7 @@ class OnHosts(HostsCase):
         self.assertNotIn("ask this job", quiet.stderr)
         self.assertEqual(told.stderr.count("cannot ask this job"), 1, told)
 
+    @gate
     def test_a_folder_of_another_user_is_not_used(self):
         sh(self.bed, "algo-1", "mkdir -m 777 /tmp/sml-run-0", user="tester")
         with self.job("--verbose", "-np", "2") as job:
@@ -271,6 +288,7 @@ class OnHosts(HostsCase):
             self.assertEqual(self.bed.sml_run("algo-1", "ps", "--format", "json").stdout, "[]\n")
         sh(self.bed, "algo-1", "rmdir /tmp/sml-run-0")
 
+    @gate
     def test_the_head_of_hosts_that_call_is_asked_as_any_other(self):
         line = ["--nnodes", "2", "--head", "algo-1"]
         secret = {"SML_JOB_SECRET": "0123456789abcdef0123456789abcdef"}

@@ -7,17 +7,19 @@ import select
 import shutil
 import signal
 import tempfile
-import time
 
-from harness import BUILD, PYTHON, TRAIN_DDP, TestCase, Testbed, popen, run, sml_run, wait_until
+from harness import BUILD, PYTHON, TRAIN_DDP, TestCase, Testbed, gate, popen, run, sml_run, wait_until
+from jobs import assert_says, own_lines
 
 
 class Limits(TestCase):
+    @gate
     def test_a_job_that_runs_too_long_is_stopped_with_124(self):
         done = sml_run("-np", "2", "--timeout", "0.3", "sleep", "600")
         self.assertEqual(done.returncode, 124, done)
         self.assertIn("--timeout", done.stderr)
 
+    @gate
     def test_the_others_may_finish_and_the_first_failure_decides(self):
         with tempfile.TemporaryDirectory() as folder:
             # rank 1 is gone for good when nobody has its pid any more: then its end has been seen
@@ -28,12 +30,14 @@ class Limits(TestCase):
         self.assertEqual(done.returncode, 4, done)
         self.assertEqual(sorted(done.stdout.splitlines()), ["[0] finished 0", "[2] finished 2"])
 
+    @gate
     def test_the_input_of_all(self):
         done = sml_run("-q", "-np", "3", "--stdin", "all", "cat", input="line\n" * 20000)
         self.assertEqual(done.returncode, 0, done)
         for rank in range(3):
             self.assertEqual(done.stdout.splitlines().count(f"[{rank}] line"), 20000)
 
+    @gate
     def test_the_input_of_one_and_of_none(self):
         done = sml_run("-q", "-np", "2", "--stdin", "1", "sh", "-c", "echo $RANK $(wc -c)", input="12345")
         self.assertEqual(sorted(done.stdout.splitlines()), ["[0] 0 0", "[1] 1 5"], done)
@@ -47,16 +51,17 @@ class Report(TestCase):
         self.folder = pathlib.Path(tempfile.mkdtemp())
         self.addCleanup(shutil.rmtree, self.folder)
 
+    @gate
     def test_the_culprit_first_with_its_last_words_then_the_rest(self):
         done = sml_run("-np", "4", "sh", "-c", "test $RANK != 2 || { printf 'why \\033[2J\\n' >&2; exit 9; }; sleep 600")
-        lines = [line for line in done.stderr.splitlines() if line.startswith("sml-run: ")]
         self.assertEqual(done.returncode, 9, done)
-        self.assertRegex(lines[1], r"^sml-run: rank 2 on localhost exited with status 9 after \d+\.\d s \(pid \d+\)$")
-        self.assertIn(r"sml-run:     | why \x1b[2J", lines)  # nothing reaches the terminal as it is
-        self.assertIn("sml-run:   then: 3 others were stopped", lines)
-        self.assertEqual(lines[-1], "sml-run: exit status 9, that of rank 2, which failed first")
-        self.assertLessEqual(len(lines), 31)
+        assert_says(self, done, r"^rank 2 on localhost exited with status 9 after \d+\.\d s \(pid \d+\)$",
+                    r"^    \| why \\x1b\[2J$",  # nothing reaches the terminal as it is
+                    "^  then: 3 others were stopped$", "^exit status 9, that of rank 2, which failed first$",
+                    never="^rank [013] |exited with status 0")
+        self.assertLessEqual(len(own_lines(done)), 30)
 
+    @gate
     def test_the_same_for_programs(self):
         file = self.folder / "report.json"
         done = sml_run("-np", "2", "--report", str(file), "sh", "-c", "test $RANK = 0 || kill -SEGV $$; sleep 600")
@@ -66,6 +71,7 @@ class Report(TestCase):
         self.assertEqual(report["ranks"][1]["status"]["signal"], signal.SIGSEGV)
         self.assertEqual(report["ranks"][0]["stopped_by"], "sml-run")
 
+    @gate
     def test_a_report_that_cannot_be_written(self):
         """Is told before the start where it can be seen, and changes nothing else where it is seen afterwards."""
         done = sml_run("-np", "1", "--report", str(self.folder / "no/where.json"), "sh", "-c", "echo started; exit 5")
@@ -97,16 +103,17 @@ class Terminal(TestCase):
     def type(self, text):
         os.write(self.terminal, text.encode())
 
-    def await_text(self, text, within=20, keep=False):
-        end = time.monotonic() + within
-        while text not in self.seen:
-            left = end - time.monotonic()
-            self.assertGreater(left, 0, f"no {text!r} in {self.seen!r}")
-            if select.select([self.terminal], [], [], left)[0]:
+    def await_text(self, text, keep=False):
+        def is_there():
+            while select.select([self.terminal], [], [], 0)[0]:
                 self.seen += os.read(self.terminal, 65536).decode(errors="replace")
+            return text in self.seen
+
+        wait_until(is_there, lambda: f"no {text!r} in {self.seen!r}")
         if not keep:
             self.seen = self.seen.split(text, 1)[1]
 
+    @gate
     def test_control_z_stops_all_and_fg_goes_on(self):
         with tempfile.TemporaryDirectory() as folder:
             fifo = pathlib.Path(folder, "go")
@@ -129,6 +136,7 @@ class Terminal(TestCase):
     def state(pid):
         return pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0]
 
+    @gate
     def test_control_c_stops_the_job_with_130(self):
         self.type(f"'{BUILD}/sml-run' -np 2 sh -c 'echo ready; exec sleep 600'\n")
         self.await_text("[1] ready")
@@ -144,11 +152,13 @@ class FirstProcess(TestCase):
     def container(self, *argv):
         return ["unshare", "--pid", "--fork", "--kill-child", "--mount-proc", *argv]
 
+    @gate
     def test_exit_status_and_strangers(self):
         done = run(self.container(str(BUILD / "sml-run"), "-q", "-np", "2", "sh", "-c",
                                   "(setsid sleep 0.1 &); test $RANK = 0 || exit 3; sleep 600"))
         self.assertEqual(done.returncode, 3, done)
 
+    @gate
     def test_a_signal_to_it_stops_the_job(self):
         with popen(self.container(str(BUILD / "sml-run"), "-np", "1", "sh", "-c", "echo ready; exec sleep 600")) as box:
             box.read_until("ready")
@@ -172,17 +182,19 @@ class SeveralHosts(TestCase):
         while seen.count(b"ready") < workers:
             seen += job.read_until("ready")
 
+    @gate
     def test_the_rank_that_raised_is_named_not_those_that_saw_it_go(self):
         done = self.train("--fail-rank", "5")
         self.assertEqual(done.returncode, 1, done)
-        lines = [line for line in done.stderr.splitlines() if line.startswith("sml-run: ")]
-        if not lines[1].startswith("sml-run: rank 5 on algo-3 exited with status 1 "):
+        first = next(line for line in own_lines(done) if line.startswith("rank "))
+        if not first.startswith("rank 5 on algo-3 exited with status 1 "):
             # Python takes itself down after its connections, so that a peer that saw these go may be over before it.
-            self.assertEqual(lines[2], "sml-run:   probably a consequence: a rank that it worked with has gone", done)
-            self.assertRegex(lines[3], r"^sml-run:   rank 5 on algo-3 had said: RuntimeError: rank 5 fails", done)
-        self.assertTrue(any("RuntimeError: rank 5 fails" in line for line in lines), done)
+            assert_says(self, done, "^  probably a consequence: a rank that it worked with has gone$",
+                        "^  rank 5 on algo-3 had said: RuntimeError: rank 5 fails")
+        assert_says(self, done, "RuntimeError: rank 5 fails")
         self.bed.assert_clean()
 
+    @gate
     def test_workers_elsewhere_are_stopped_by_the_launchers_end(self):
         for signo in (signal.SIGKILL, signal.SIGHUP, signal.SIGTERM):
             with self.subTest(signal=signo.name):
@@ -193,6 +205,7 @@ class SeveralHosts(TestCase):
                     self.bed.assert_clean()
                     job.finish()
 
+    @gate
     def test_a_forwarded_signal_reaches_every_worker_and_stops_nothing(self):
         with self.bed.sml_run_popen("algo-1", "-q", "-np", "4", "-H", self.bed.hosts(slots=1), "sh", "-c",
                                     "trap 'echo got; exit 0' USR1; echo ready; while :; do sleep 0.05; done") as job:

@@ -1,8 +1,8 @@
 """Hosts that cannot do their part: one sentence per kind of fault, the others released, nothing started anywhere."""
 import subprocess
 
-from harness import PYTHON, HostsCase, wait_until
-from jobs import own_lines, edit_file, fingerprint, forget_agents, keep_file, sh, ssh_config
+from harness import PYTHON, HostsCase, gate, scaled, wait_until
+from jobs import assert_says, edit_file, fingerprint, keep_file, own_lines, sh, ssh_config
 
 
 class Faults(HostsCase):
@@ -29,6 +29,7 @@ class Faults(HostsCase):
 
 
 class Logins(Faults):
+    @gate
     def test_refused_logins_fold_into_one_line(self):
         for host in ("algo-3", "algo-4"):
             self.edit(host, "/home/root/.ssh/authorized_keys", lambda _: "")
@@ -43,6 +44,7 @@ class Logins(Faults):
         self.edit("algo-1", "/home/root/.ssh/config", lambda old: old.replace("IdentityFile ~/.ssh/id_ed25519", ""))
         self.assert_refused(self.job(), r"^3 hosts: .*/run/other_key: refused.*: algo-\[2-4\]$")
 
+    @gate
     def test_a_key_that_is_not_there(self):
         done = self.job("-i", "/nowhere/key", hosts="algo-2")
         self.assert_status(done, 2)
@@ -52,10 +54,12 @@ class Logins(Faults):
         self.edit("algo-2", "/home/root/.ssh/authorized_keys", lambda _: "")
         self.assert_refused(self.job(hosts="algo-2"), r"/nowhere/key: no such file")
 
+    @gate
     def test_a_key_that_others_can_read_is_not_used(self):
         self.edit("algo-1", "/home/root/.ssh/id_ed25519", lambda same: same, mode=0o644)
         self.assert_refused(self.job(hosts="algo-2"), r"^algo-2: .*id_ed25519: ignored, as others can read it")
 
+    @gate
     def test_an_encrypted_key_asks_nothing(self):
         sh(self.bed, "algo-1", "ssh-keygen -q -t ed25519 -N secret -f /run/locked_key")
         self.addCleanup(sh, self.bed, "algo-1", "rm -f /run/locked_key*")
@@ -77,6 +81,7 @@ class HostKeys(Faults):
         self.edit("algo-1", self.KNOWN, lambda old: "".join(
             ln + "\n" for ln in old.splitlines() if ln.split(",")[0] not in hosts))
 
+    @gate
     def test_a_changed_key_is_refused_with_both_fingerprints(self):
         shown, other = self.host_key("algo-3"), self.host_key("algo-2")
         self.edit("algo-1", self.KNOWN, lambda old: old.replace(shown, other))
@@ -88,11 +93,13 @@ class HostKeys(Faults):
             self.assertIn(self.KNOWN, said)
         self.assertEqual(self.bed.sshd_log("algo-3").count("Accepted publickey"), logins)
 
+    @gate
     def test_a_revoked_key_is_refused(self):
         key = self.host_key("algo-3")
         self.edit("algo-1", self.KNOWN, lambda old: old + f"@revoked * {key}\n")
         self.assert_refused(self.job("--accept-new-host-keys"), r"^algo-3: the host key is revoked")
 
+    @gate
     def test_unknown_keys_are_refused(self):
         self.forget("algo-2")
         said = self.assert_refused(self.job(), r"^algo-2: the host key is not known", r"^hint: .*--accept-new-host-keys")
@@ -110,6 +117,7 @@ class HostKeys(Faults):
             self.assertEqual(lines[0].split(" ", 1)[1], self.host_key("algo-2"))
             self.assertEqual(self.known().stat().st_mode & 0o777, 0o600)
 
+    @gate
     def test_unknown_keys_are_accepted_once_when_asked(self):
         self.check_accepted("--accept-new-host-keys")
 
@@ -126,32 +134,38 @@ class HostKeys(Faults):
 
 
 class Networks(Faults):
+    @gate
     def test_dead_hosts_fold_and_end_in_time(self):
         self.bed.cut("algo-3", "algo-4")
         self.addCleanup(self.bed.heal, "algo-3", "algo-4")
-        done = self.job("--connect-timeout", "1s")
+        done = self.job("--connect-timeout", f"{scaled(1)}s")
         self.assert_refused(done, r"^2 hosts: .*: algo-\[3-4\]$")
 
+    @gate
     def test_a_frozen_host_is_named_with_the_step(self):
         self.bed.freeze("algo-3")
         self.addCleanup(self.bed.thaw, "algo-3")
-        done = self.job("--start-timeout", "2s")
+        limit = f"{scaled(2):g}"
+        done = self.job("--start-timeout", f"{limit}s")
         said = "\n".join(own_lines(done))
         self.assert_status(done, 125)
-        self.assertRegex(said, r"algo-3: not ready after 2 s \((connecting|authenticating)\)")
+        self.assertRegex(said, rf"algo-3: not ready after {limit} s \((connecting|authenticating)\)")
         self.assertIn("--start-timeout", said)
         self.assertNotIn("started", done.stdout)
 
     def test_a_frozen_host_ends_at_the_connect_timeout(self):
         self.bed.freeze("algo-3")
         self.addCleanup(self.bed.thaw, "algo-3")
-        done = self.job("--connect-timeout", "1s")
+        limit = f"{scaled(1):g}"
+        done = self.job("--connect-timeout", f"{limit}s")
         self.assert_status(done, 125)
-        self.assertRegex("\n".join(own_lines(done)), r"(?m)^algo-3: no ssh key exchange within 1 s")
+        assert_says(self, done, rf"^algo-3: no ssh key exchange within {limit} s")
 
+    @gate
     def test_a_name_that_does_not_resolve(self):
         self.assert_refused(self.job(hosts="algo-1,algo-2,nowhere-[1-2]"), r"^2 hosts: .*: nowhere-\[1-2\]$")
 
+    @gate
     def test_a_port_where_nobody_listens(self):
         ssh_config(self, self.bed, "algo-1", "Host algo-2 algo-4\n Port 2299\n")
         self.assert_refused(self.job(), r"^2 hosts: .*[Cc]onnection refused.*: algo-\[2,4\]$")
@@ -164,28 +178,30 @@ class Networks(Faults):
             self.bed.kill("algo-4")
             self.bed.start("algo-4")
 
-    def said_of(self, server, timeout):
+    def said_of(self, server, seconds):
         """What is said of algo-2 where `server`, which prints ready, has port 2298 there in place of sshd."""
         with self.bed.popen("algo-2", [PYTHON, "-c", server]) as p:
             p.read_until("ready")
-            done = self.job("-p", "2298", "--connect-timeout", timeout, hosts="algo-2")
+            done = self.job("-p", "2298", "--connect-timeout", f"{scaled(seconds)}s", hosts="algo-2")
             p.kill_group()
         self.assert_status(done, 125)
         return "\n".join(own_lines(done))
 
+    @gate
     def test_something_else_answers_on_the_port(self):
         said = self.said_of("import socket; l = socket.create_server(('', 2298)); print('ready', flush=True)\n"
                             "while True: c = l.accept()[0]; c.recv(100); "
-                            "c.send(b'HTTP/1.1 400 Bad Request\\r\\n\\r\\n'); c.close()", "3s")
+                            "c.send(b'HTTP/1.1 400 Bad Request\\r\\n\\r\\n'); c.close()", 3)
         self.assertRegex(said, r"(?m)^algo-2: .*(no ssh server|closed by the host before|broke before)")
 
     def test_time_runs_out_after_connections_were_dropped(self):
         said = self.said_of("import socket; l = socket.create_server(('', 2298)); print('ready', flush=True)\n"
                             "for _ in range(2): c = l.accept()[0]; c.recv(100); c.close()\n"
-                            "c = l.accept()[0]; c.recv(1 << 20); c.recv(1 << 20)", "2s")
+                            "c = l.accept()[0]; c.recv(1 << 20); c.recv(1 << 20)", 2)
         self.assertRegex(said, r"(?m)^algo-2: .*(closed by the host before|broke before)")
         self.assertIn("--ssh-port", said)
 
+    @gate
     def test_one_kind_of_fault_does_not_hide_another(self):
         self.edit("algo-3", "/home/root/.ssh/authorized_keys", lambda _: "")
         said = self.assert_refused(self.job(hosts="algo-1,algo-2,algo-3,nowhere"), r"^algo-3: .*refused the login",
@@ -199,6 +215,7 @@ class Networks(Faults):
         self.assert_status(done, 0)
         self.assertEqual(done.stdout.count("started"), 4)
 
+    @gate
     def test_ctrl_c_while_connecting(self):
         self.bed.cut("algo-3")
         self.addCleanup(self.bed.heal, "algo-3")
@@ -215,15 +232,18 @@ class Programs(Faults):
         for host in hosts:
             self.addCleanup(self.bed.put(host, "/run/program", "#!/bin/sh\necho started\n", mode=mode).unlink)
 
+    @gate
     def test_a_program_that_two_hosts_lack(self):
         self.put("algo-1", "algo-2")
         self.assert_refused(self.job(command=["/run/program"]), r"^2 hosts: there is no program /run/program: algo-\[3-4\]$",
                             status=127)
 
+    @gate
     def test_a_program_that_only_the_first_host_lacks(self):
         self.put("algo-2", "algo-3", "algo-4")
         self.assert_refused(self.job(command=["/run/program"]), r"^algo-1: there is no program /run/program$", status=127)
 
+    @gate
     def test_a_program_that_may_not_be_executed(self):
         self.put("algo-1", "algo-2", "algo-4")
         self.put("algo-3", mode=0o644)
@@ -244,16 +264,17 @@ class Programs(Faults):
         self.assert_refused(self.job(command=["no-such-program"]),
                             r"^4 hosts: there is no program no-such-program: algo-\[1-4\]$", status=127)
 
+    @gate
     def test_a_working_directory_that_one_host_lacks(self):
         for host in ("algo-1", "algo-2", "algo-4"):
             sh(self.bed, host, "mkdir /run/work")
             self.addCleanup(sh, self.bed, host, "rmdir /run/work")
         self.assert_refused(self.job("--wdir", "/run/work"), r"^algo-3: the working directory /run/work ", r"^hint: .*--wdir")
 
+    @gate
     def test_bad_hosts_are_refused_before_anything_is_reached(self):
         logins = [self.bed.sshd_log(h).count("Connection from") for h in self.bed.names()]
-        for hosts in ("algo-2,", "algo-2:x", "algo-2,-oProxyCommand=touch${IFS}/run/pwned", "algo-2,a;id", "algo-2,$(id)",
-                      "algo-2,a b", "algo-2,a%h", "algo-2," + "x" * 10000, "algo-2,new\nline", "algo-2,-x@algo-3"):
+        for hosts in ("algo-2,-oProxyCommand=touch${IFS}/run/pwned", "algo-2," + "x" * 10000):  # unit tests have the others
             with self.subTest(hosts=hosts[:50]):
                 done = self.job(hosts=hosts)
                 self.assert_status(done, 2)
@@ -266,6 +287,7 @@ class Crowds(HostsCase):
 
     sshd = ["MaxStartups 2:100:2"]
 
+    @gate
     def test_a_dropped_connection_is_tried_again(self):
         hold = ("import socket, sys; s = [socket.create_connection(('algo-2', 22)) for _ in range(2)]\n"
                 "[c.recv(8) for c in s]; print('held', flush=True); sys.stdin.read()")

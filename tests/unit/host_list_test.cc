@@ -125,6 +125,8 @@ TEST_CASE("a malformed host list is refused with one sentence") {
       {"a:1/1,a:2/1", "a:2/1", "names a again with another port than 1"},
       {"a;reboot", "a;reboot", name},
       {"$(id)", "$(id)", name},
+      {"a%h", "a%h", name},
+      {"a,new\nline", "new\\nline", name},
       {"a\x1b[1mb", "a\\x1b[1mb", brackets},
       {"h\xc3\xb6st", "h\xc3\xb6st", name},
       {"::1:2", "::1:2", "has more than one \":\"; write an IPv6 address in brackets, as in [::1]:2"},
