@@ -13,12 +13,11 @@ RANK = os.environ["RANK"]
 
 def open_fifo(path):
     """The next one may not be there yet."""
-    for _ in range(1000):
+    while True:
         try:
             return open(path, "rb", buffering=0)
         except FileNotFoundError:
             time.sleep(0.01)
-    raise TimeoutError(path)
 
 
 def read(folder, channel, epochs, act):

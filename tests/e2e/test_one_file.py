@@ -3,8 +3,8 @@ import re
 import subprocess
 import unittest
 
-from harness import SML_RUN, HostsCase, watchdog
-from jobs import own_lines, edit_file, sh, ssh_config
+from harness import SML_RUN, HostsCase, gate, watchdog
+from jobs import edit_file, own_lines, sh, ssh_config
 
 
 def is_static():
@@ -34,11 +34,13 @@ class OneFile(HostsCase):
         script = ["unshare", "--mount", "sh", "-c", EMPTY_ROOT % proc, str(SML_RUN), *words]
         return self.bed.exec("algo-1", script, env={"HOME": "/root", "PATH": "/bin:/usr/bin:/sbin:/usr/sbin"})
 
+    @gate
     def test_an_empty_root_starts_workers_here(self):
         done = self.in_an_empty_root("-np", "2", "/sml-run", "--version")
         self.assert_status(done, 0)
         self.assertEqual(len(re.findall(r"sml-run \d+\.\d+\.\d+", done.stdout)), 2)
 
+    @gate
     def test_an_empty_root_starts_workers_over_ssh(self):
         done = self.in_an_empty_root("-H", "algo-2:2", "hostname")
         self.assert_status(done, 0)
@@ -49,6 +51,7 @@ class OneFile(HostsCase):
         self.assert_status(done, 125)
         self.assertIn("/proc is not mounted here", done.stderr)
 
+    @gate
     def test_modules_of_the_hosts_name_service_stay_out(self):
         """Debian's C library has two of them, for another program than ours."""
         modules = "passwd: compat hesiod\ngroup: compat hesiod\nhosts: hesiod files dns\n"

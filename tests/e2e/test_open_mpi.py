@@ -2,9 +2,8 @@
 import os
 import pathlib
 import re
-import time
 
-from harness import SML_RUN, HostsCase, TestCase, run, sml_run, wait_until
+from harness import SML_RUN, HostsCase, TestCase, gate, run, sml_run, wait_until
 from test_mpi import compiled, words
 
 HELPER = "sml-run-pmix"
@@ -18,12 +17,14 @@ class OnThisMachine(TestCase):
     def setUpClass(cls):
         cls.program = compiled(cls, "openmpi")
 
+    @gate
     def test_ranks_are_one_world(self):
         done = sml_run("-np", "4", self.program, "ring")
         self.assert_status(done, 0)
         self.assertEqual(words(done), [f"ring {r} of 4 got {got}" for r, got in enumerate((6, 1, 3, 6))])
         self.assertNotIn("warning", done.stderr)
 
+    @gate
     def test_under_the_names_of_launchers_too(self):
         folder = pathlib.Path(self.temporary_directory())
         for name in ("mpirun", "mpiexec"):
@@ -100,6 +101,7 @@ class OnThisMachine(TestCase):
         self.assertEqual([line[:14] for line in words(done)], ["place 0 of 1 n"] * 2)
         self.assertRegex(done.stderr, r"warning: rank 0 on localhost runs alone, as rank 0 of 1: .*--mpi none")
 
+    @gate
     def test_the_death_of_the_helper_ends_the_job_by_name(self):
         script = f"[ $RANK = 1 ] || until kill -9 $(pgrep -P $PPID -x {HELPER}); do :; done 2> /dev/null; exec {self.program} wait"
         done = sml_run("--mpi", "pmix", "-np", "2", "sh", "-c", script)
@@ -107,6 +109,7 @@ class OnThisMachine(TestCase):
         self.assertRegex(done.stderr, r"rank 0 on localhost was left without PMIx, as libpmix's helper \(.*libpmix.*\) "
                                       r"(has ended|was killed by SIGKILL)")
 
+    @gate
     def test_a_program_that_a_script_starts_is_brought_together_when_asked_for(self):
         script = f"{self.program} ring; echo status $?"
         done = sml_run("--mpi", "pmix", "-np", "2", "sh", "-c", script)
@@ -130,6 +133,7 @@ class OnThisMachine(TestCase):
         done = run([folder / "mpirun", "-np", "2", "--oversubscribe", "printenv", "PMIX_NAMESPACE"])
         self.assert_status(done, 1)  # it can start none
 
+    @gate
     def test_programs_without_mpi_get_no_helper(self):
         done = sml_run("-np", "1", "sh", "-c", f"pgrep -c -P $PPID -x {HELPER}; env | grep -c ^PMIX_; true")
         self.assertEqual(words(done), ["0", "0"])
@@ -148,6 +152,7 @@ class Spawning(TestCase):
     def setUpClass(cls):
         cls.program = compiled(cls, "openmpi")
 
+    @gate
     def test_new_ranks_meet_their_parents(self):
         for parents in (1, 2):
             done = sml_run("-H", "localhost:5", "-np", str(parents), self.program, "spawn", "3")
@@ -207,9 +212,10 @@ class OnHosts(HostsCase):
         super().setUpClass()
         cls.program = compiled(cls, "openmpi")
 
-    def job(self, *words_of_line, timeout=90):
+    def job(self, *words_of_line):
         return self.bed.sml_run("algo-1", *map(str, words_of_line))
 
+    @gate
     def test_ranks_of_four_hosts_are_one_world(self):
         done = self.job("-np", "8", "-H", self.bed.hosts(2), self.program, "ring")
         self.assert_status(done, 0)
@@ -275,19 +281,19 @@ class OnHosts(HostsCase):
         self.assert_status(done, 127)
         self.assertNotIn("could not be ended", done.stderr)
 
+    @gate
     def test_abort_ends_all_hosts(self):
         done = self.job("-np", "4", "-H", self.bed.hosts(1), self.program, "abort", "9")
         self.assert_status(done, 9)
         self.assertIn("rank 3 on algo-4 aborted the job (MPI_Abort, code 9)", done.stderr)
 
+    @gate
     def test_a_rank_that_is_killed_in_a_barrier_ends_the_job(self):
         hosts = ",".join(f"{name}:1" for name in self.bed.names()[:3])
-        with self.bed.sml_run_popen("algo-1", "-np", "3", "-H", hosts, str(self.program), "wait") as job:
+        with self.bed.sml_run_popen("algo-1", "--grace", "1h", "-np", "3", "-H", hosts, str(self.program), "wait") as job:
             job.read_until("all wait")
             pid = wait_until(lambda: self.bed.exec(self.bed.names()[1], ["pgrep", "-x", "program"]).stdout.split())
-            killed = time.monotonic()
             self.bed.exec(self.bed.names()[1], ["kill", "-9", pid[-1]])
             done = job.finish()
-            self.assertLess(time.monotonic() - killed, 5)
         self.assert_status(done, 137)
         self.assertRegex(done.stderr, r"rank 1 on algo-2 was killed by SIGKILL")

@@ -4,7 +4,7 @@ import os
 import re
 import subprocess
 
-from harness import SML_RUN, HostsCase, TestCase, Testbed, run, sml_run
+from harness import SML_RUN, HostsCase, TestCase, Testbed, gate, run, sml_run
 from jobs import by_rank, own_lines, ssh_config
 
 AFFINITY = "import os; print(*sorted(os.sched_getaffinity(0)), os.environ.get('OMP_NUM_THREADS'))"
@@ -24,6 +24,7 @@ class Placement(TestCase):
         self.assert_status(done, 0)
         return [rank["host"] for rank in json.loads(done.stdout)["ranks"]]
 
+    @gate
     def test_ranks_are_placed_as_open_mpi_places_them(self):
         hosts = ["-H", "a:2,b:4"]
         self.assertEqual(self.hosts_of(*hosts), list("aabbbb"))
@@ -61,6 +62,7 @@ class Binding(TestCase):
         if len(self.cpus) < 2:
             self.skipTest("binding needs two processors")
 
+    @gate
     def test_workers_have_cores_of_their_own_as_hwloc_counts_them(self):
         done = sml_run("-np", "2", "--bind-to", "core", "--report-bindings", *PYTHON)
         self.assert_status(done, 0)
@@ -107,6 +109,7 @@ class Devices(TestCase):
     def seen(self, *options):
         return sml_run(*options, "sh", "-c", 'echo "$CUDA_VISIBLE_DEVICES"')
 
+    @gate
     def test_each_worker_sees_its_share_of_the_list(self):
         listed = ["-np", "2", "-x", "CUDA_VISIBLE_DEVICES=4,5,6,7"]
         for options, wanted in ((["--visible-devices", "per-rank"], ["4", "5"]), (["--gpus-per-rank", "2"], ["4,5", "6,7"]),
@@ -126,6 +129,7 @@ class TwoHosts(TestCase):
     def setUpClass(cls):
         cls.bed = Testbed.shared(2)
 
+    @gate
     def test_rank_0_of_a_rankfile_holds_the_meeting_wherever_it_is(self):
         self.addCleanup(self.bed.exec, "head", ["rm", "/tmp/ranks"])
         self.bed.put("head", "/tmp/ranks", b"rank 0=algo-2 slot=0:0\nrank 1=algo-1\nrank 2=+n1\n")
@@ -159,6 +163,7 @@ class OneMachine(HostsCase):
         self.assert_status(done, 0)
         return done
 
+    @gate
     def test_its_ranks_have_consecutive_local_ranks_and_one_agent(self):
         done = self.run_on("algo-2:2,algo-1:1,twin:1", *self.SHOW)
         self.assertEqual(by_rank(done.stdout),
@@ -168,6 +173,7 @@ class OneMachine(HostsCase):
         parents = self.run_on("algo-2:1,twin:1,other:1", "-np", "3", "sh", "-c", "echo $PPID").stdout
         self.assertEqual(len({line for lines in by_rank(parents).values() for line in lines}), 1, parents)
 
+    @gate
     def test_this_machine_by_any_name(self):
         address = self.bed.address("algo-1")
         done = self.run_on(f"localhost:1,{address}:2", *self.SHOW)
@@ -230,6 +236,7 @@ class OneMachine(HostsCase):
         self.assertIn("warning: algo-2,twin are one machine: the job has it as one host with the slots of all",
                       own_lines(done))
 
+    @gate
     def test_another_user_is_another_host(self):
         done = self.run_on("root@algo-2:1,tester@twin:1", "id", "-un")
         self.assertEqual(by_rank(done.stdout), {0: ["root"], 1: ["tester"]})

@@ -7,7 +7,7 @@ import shutil
 import subprocess
 import tarfile
 
-from harness import PYTHON, REPO, TRAIN_DDP, TestCase, sml_run, watchdog
+from harness import PYTHON, REPO, TRAIN_DDP, TestCase, gate, sml_run, watchdog
 
 PATH = f"{os.path.dirname(PYTHON)}:{os.environ['PATH']}"  # "python3" is the one that has torch
 
@@ -47,6 +47,7 @@ class Train(TestCase):
         file = self.ml / "output/failure"
         return file.read_text() if file.exists() else None
 
+    @gate
     def test_the_program_gets_hyperparameters_and_variables_as_from_the_training_toolkit(self):
         self.program("show.py", SHOW, **{"learning-rate": "1e-5", "layers": "[1, \"a b\"]", "note": "$HOME `id` 'x'",
                                          "flag": "true"})
@@ -65,12 +66,14 @@ class Train(TestCase):
         self.assertEqual(json.loads(env["SM_TRAINING_ENV"])["current_instance_type"], "ml.c5.xlarge")
         self.assertIsNone(self.failure())
 
+    @gate
     def test_hyperparameters_in_the_style_of_version_3(self):
         self.program("show.py", SHOW, layers="[1,2]", flag="True")
         done = self.train("--hp-style", "v3")
         self.assert_status(done, 0)
         self.assertEqual(json.loads(done.stdout)["argv"][3:], ["--layers", "[1, 2]", "--flag", "true"])
 
+    @gate
     def test_mpi_with_custom_options_starts_the_workers_that_mpirun_would(self):
         self.program("show.py", SHOW, sagemaker_mpi_enabled="true", sagemaker_mpi_num_of_processes_per_host="3",
                      sagemaker_mpi_custom_mpi_options=json.dumps("-mca btl_vader_single_copy_mechanism none -x A='b c'"))
@@ -80,6 +83,7 @@ class Train(TestCase):
         self.assertEqual(sorted(s["env"]["RANK"] for s in shown), ["0", "1", "2"])
         self.assertEqual({s["env"]["A"] for s in shown}, {"b c"})
 
+    @gate
     def test_programs_of_mpi_that_the_script_starts_are_one_world(self):
         for family in ("mpich", "openmpi"):
             with self.subTest(family):
@@ -112,6 +116,7 @@ class Train(TestCase):
                 self.assertEqual(sorted(done.stdout.splitlines()),
                                  [f"{rank}/8 {line} points.csv none,1,16777216,8,PARALLEL" for rank in range(8)])
 
+    @gate
     def test_a_custom_option_that_is_not_understood_ends_the_job_and_says_so_to_the_platform(self):
         self.program("show.py", SHOW, sagemaker_mpi_enabled="true",
                      sagemaker_mpi_custom_mpi_options=json.dumps("--help"))
@@ -120,6 +125,7 @@ class Train(TestCase):
         self.assertEqual(done.stdout, "")
         self.assertEqual(self.failure(), 'custom_mpi_options: "--help" is not understood')
 
+    @gate
     def test_torch_trains_on_all_workers_of_the_host(self):
         self.program("train.py", TRAIN_DDP.read_text(),
                      epochs="1", points="512", out=json.dumps(str(self.ml / "model/model.pt")),
@@ -129,6 +135,7 @@ class Train(TestCase):
         self.assertIn("equal parameters on 2 ranks", done.stdout)
         self.assertTrue((self.ml / "model/model.pt").exists())
 
+    @gate
     def test_a_failure_keeps_its_status_and_its_reason(self):
         self.program("bad.py", "import sys\ndef f():\n  raise ValueError('no data for --api_key=abc123')\n"
                                "try:\n  f()\nexcept ValueError:\n  import traceback; traceback.print_exc(); sys.exit(7)\n")
@@ -145,6 +152,7 @@ class Train(TestCase):
         self.assert_status(self.train(), 3)
         self.assertEqual(self.failure(), "mine")
 
+    @gate
     def test_the_failure_of_an_earlier_job_is_not_taken_for_that_of_this_one(self):
         (self.ml / "output/failure").write_text("stale")
         self.program("bad.py", "raise SystemExit(3)")
@@ -161,6 +169,7 @@ class Train(TestCase):
         self.assert_status(self.train("--no-failure-file"), 3)
         self.assertIsNone(self.failure())
 
+    @gate
     def test_a_shell_script_gets_its_arguments(self):
         self.program("run.sh", 'printf "%s|" "$@"; echo "$SM_HP_NOTE"', note="a b; exit 9")
         done = self.train()
@@ -180,6 +189,7 @@ class Train(TestCase):
         (self.ml / "code/pip/__main__.py").write_text(script)
         (self.ml / "code/requirements.txt").write_text("some-package\n")
 
+    @gate
     def test_requirements_are_installed_once_before_the_workers(self):
         self.program("show.py", "print(open('installed').read())", sagemaker_mpi_enabled="true",
                      sagemaker_mpi_num_of_processes_per_host="2")
@@ -188,6 +198,7 @@ class Train(TestCase):
         self.assert_status(done, 0)
         self.assertEqual(done.stdout, "install -r requirements.txt\n" * 2)
 
+    @gate
     def test_an_installation_that_fails_starts_no_worker(self):
         self.program("show.py", "print('started')")
         self.fake_pip("import sys; print('ERROR: No such package\\n[notice] new pip', file=sys.stderr); raise SystemExit(5)")
@@ -235,6 +246,7 @@ class Train(TestCase):
     def submit(self, uri="s3://b/job/source.tar.gz"):
         self.config("hyperparameters", {"sagemaker_program": "train.py", "sagemaker_submit_directory": json.dumps(uri)})
 
+    @gate
     def test_sources_in_s3_are_fetched_and_unpacked(self):
         store, env = self.bucket()
         (store / "job").mkdir()
@@ -282,6 +294,7 @@ class Train(TestCase):
         self.assert_status(self.train(env=env), 2)
         self.assertIn("is not empty, and has no program of that name", self.failure())
 
+    @gate
     def test_an_archive_that_leads_out_of_its_folder_is_refused(self):
         def special(name, kind, target="", mode=0o644):
             info = tarfile.TarInfo(name)
@@ -315,6 +328,7 @@ class Train(TestCase):
                     self.assertIn("sagemaker_submit_directory s3://b/s.tar.gz: ", self.failure())
                     self.assertEqual(kept, set())
 
+    @gate
     def test_a_program_of_another_users_rights_loses_them(self):
         store, env = self.bucket()
         info = tarfile.TarInfo("suid")
@@ -340,6 +354,7 @@ class Train(TestCase):
             self.assert_status(done, 2)
             self.assertIn(said, done.stderr)
 
+    @gate
     def test_a_processing_job_leaves_its_message(self):
         (self.ml / "config").mkdir()
         (self.ml / "config/resourceconfig.json").write_text('{"current_host":"localhost","hosts":["localhost"]}')

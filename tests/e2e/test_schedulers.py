@@ -4,11 +4,12 @@ import shutil
 import subprocess
 import unittest
 
-from harness import REPO, SML_RUN, TestCase, Testbed
+from harness import REPO, SML_RUN, TestCase, Testbed, gate
 
 MISSING = [program for program in ("slurmctld", "slurmd", "srun", "munged") if not shutil.which(program)]
 
 
+@gate
 @unittest.skipIf(MISSING, f"Slurm's {', '.join(MISSING)} not installed (tests/run installs it)")
 class Slurm(TestCase):
     SLURM = (str(SML_RUN), "--host-source", "slurm")  # the hosts also have SageMaker's file, which comes first

@@ -1,8 +1,8 @@
 """The ways to hosts that ~/.ssh/config and the command line describe."""
 import shlex
 
-from harness import SML_RUN, TestCase, Testbed, sml_run
-from jobs import cached_agents, own_lines, edit_file, forget_agents, sh, ssh_config
+from harness import SML_RUN, TestCase, Testbed, gate, sml_run
+from jobs import cached_agents, edit_file, forget_agents, own_lines, sh, ssh_config
 
 WHERE = ("sh", "-c", "hostname; id -un; echo $SML_HOST")
 
@@ -39,6 +39,7 @@ class Ways(TestCase):
         public = sh(self.bed, "algo-1", "cat /run/other_key.pub")
         edit_file(self, self.bed, "algo-3", "/home/tester/.ssh/authorized_keys", lambda _: public)
 
+    @gate
     def test_an_alias_with_all_that_belongs_to_it(self):
         self.other_key()
         self.config("Host far\n HostName algo-3\n User tester\n Port 2222\n IdentityFile /run/other_key\n IdentitiesOnly yes")
@@ -51,6 +52,7 @@ class Ways(TestCase):
         self.assert_at(self.run_at("near"), "algo-1", "root", "near")
         self.assertEqual(self.logins("algo-1"), before)
 
+    @gate
     def test_addresses_of_this_machine_are_this_machine(self):
         before = self.logins("algo-1")
         for name in ("localhost", "127.0.0.1", self.bed.address("algo-1")):
@@ -58,6 +60,7 @@ class Ways(TestCase):
                 self.assert_at(self.run_at(name), "algo-1", "root", name)
         self.assertEqual(self.logins("algo-1"), before)
 
+    @gate
     def test_options_win_over_the_config(self):
         self.other_key()
         self.config("User nobody\nPort 1")
@@ -65,6 +68,7 @@ class Ways(TestCase):
         self.assert_at(done, "algo-3", "tester", "algo-3")
         self.assert_at(self.run_at("algo-3", "--ssh-user", "root", "-p", "22"), "algo-3", "root", "algo-3")
 
+    @gate
     def test_a_user_in_the_host_list(self):
         self.assert_at(self.run_at("tester@algo-2"), "algo-2", "tester", "algo-2")
         self.assert_at(self.run_at("tester@algo-2", "--ssh-user", "nobody"), "algo-2", "tester", "algo-2")
@@ -82,6 +86,7 @@ class Ways(TestCase):
         self.config("Include more")
         self.assert_at(self.run_at("far"), "algo-3", "root", "far")
 
+    @gate
     def test_a_jump(self):
         self.config("Host algo-3\n ProxyJump algo-2")
         before = self.logins("algo-2"), self.logins("algo-3")
@@ -94,6 +99,7 @@ class Ways(TestCase):
         self.assert_status(done, 125)
         self.assertRegex("\n".join(own_lines(done)), r"(?m)^algo-3: .*[Cc]onnection refused")
 
+    @gate
     def test_a_proxy_command(self):
         self.config("Host far\n HostName algo-3\n ProxyCommand ssh -W %h:%p algo-2")
         before = self.logins("algo-2")
@@ -108,12 +114,14 @@ class Ways(TestCase):
         self.assert_status(done, 125)
         self.assertRegex("\n".join(own_lines(done)), r"(?m)^algo-3: .*no way there")
 
+    @gate
     def test_a_config_that_others_can_write_is_not_believed(self):
         edit_file(self, self.bed, "algo-1", "/home/root/.ssh/config", lambda same: same, mode=0o666)
         done = self.run_at("algo-3")
         self.assertIn(done.returncode, (2, 125), done)
         self.assertIn("/home/root/.ssh/config", done.stderr)
 
+    @gate
     def test_an_ssh_agent(self):
         self.addCleanup(sh, self.bed, "algo-1", "rm -rf /run/agent*")
         script = ("eval $(ssh-agent -a /run/agent.sock) >/dev/null; mv ~/.ssh/id_ed25519 /run/agent_key; "
@@ -132,6 +140,7 @@ class Ways(TestCase):
                 self.assertIn("[2] algo-3\n", done.stdout)
         self.assert_at(self.run_at("tester@algo-2", "--ssh-command", "ssh"), "algo-2", "tester", "algo-2")
 
+    @gate
     def test_a_program_that_starts_programs_in_hosts(self):
         """As kubectl exec does: the program that makes the testbed, from outside, where there is no ssh to the hosts."""
         inside = shlex.join(map(str, self.bed._exec_argv("{host}", ["{command}"], "root", None, "/")))
