@@ -2,6 +2,8 @@
 
 #include <cerrno>
 #include <csignal>
+#include <string>
+#include <utility>
 
 #include "tests/support/catch.h"
 
@@ -15,6 +17,8 @@ TEST_CASE("an exit status becomes the code that a shell would show") {
   const Row rows[] = {
       {Exited{0}, 0},
       {Exited{3}, 3},
+      {Exited{42}, 42},
+      {Exited{125}, 125},
       {Exited{255}, 255},
       {Signaled{SIGKILL, false}, 137},
       {Signaled{SIGTERM, false}, 143},
@@ -56,6 +60,23 @@ TEST_CASE("signals have their usual names") {
   CHECK(signal_name(SIGTERM) == "SIGTERM");
   CHECK(signal_name(SIGUSR1) == "SIGUSR1");
   CHECK(signal_name(42) == "signal 42");
+}
+
+TEST_CASE("each signal that ends a process is told by name and by a status of its own") {
+  const std::pair<int, std::string> rows[] = {
+      {SIGHUP, "SIGHUP"},   {SIGINT, "SIGINT"},       {SIGQUIT, "SIGQUIT"},     {SIGILL, "SIGILL"},
+      {SIGTRAP, "SIGTRAP"}, {SIGABRT, "SIGABRT"},     {SIGBUS, "SIGBUS"},       {SIGFPE, "SIGFPE"},
+      {SIGKILL, "SIGKILL"}, {SIGUSR1, "SIGUSR1"},     {SIGSEGV, "SIGSEGV"},     {SIGUSR2, "SIGUSR2"},
+      {SIGPIPE, "SIGPIPE"}, {SIGALRM, "SIGALRM"},     {SIGTERM, "SIGTERM"},     {SIGXCPU, "SIGXCPU"},
+      {SIGXFSZ, "SIGXFSZ"}, {SIGPROF, "SIGPROF"},     {SIGVTALRM, "SIGVTALRM"}, {SIGPOLL, "SIGPOLL"},
+      {SIGPWR, "SIGPWR"},   {SIGSTKFLT, "SIGSTKFLT"}, {SIGSYS, "SIGSYS"},       {34, "signal 34"},
+      {64, "signal 64"},
+  };
+  for (const auto& [signo, name] : rows) {
+    CAPTURE(signo);
+    CHECK(exit_code_of(Signaled{signo, false}) == 128 + signo);
+    CHECK(describe(Signaled{signo, false}).starts_with("was killed by " + name));
+  }
 }
 
 TEST_CASE("signals by name or number") {
