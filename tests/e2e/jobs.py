@@ -1,6 +1,7 @@
 """What several modules of end-to-end tests share: the probe's answers, ssh accounts, and small looks at hosts."""
 import base64
 import hashlib
+import json
 import os
 import re
 import shlex
@@ -113,10 +114,13 @@ def by_rank(text):
     return ranks
 
 
-# Lines of sml-run that only tell how long something takes. A slow machine prints them, so no test may rest on them.
-NOTICES = re.compile(r"\d+ ranks? on \d+ hosts?, from |waiting for |\d+ hosts?: waiting")
+# Lines of sml-run that only tell how long something takes. A slow machine prints them, so no test may rest on them. A
+# connection over which nothing comes for half of the heartbeat's time is made anew.
+NOTICES = re.compile(r"\d+ ranks? on \d+ hosts?, from |waiting for |\d+ hosts?: waiting|"
+                     r"\S+: the connection to it had broken, and has been made again$")
 # A word that makes a user look: where all is well no line of sml-run has one.
-TROUBLE = r"(?i)warning|error|cannot|could not|not ready|lost|broke|refused|failed|killed|stopp|exit status|hint: "
+TROUBLE = (r"(?i)warning|error|cannot|could not|did not|not ready|no connection|lost|broke|refused|failed|killed|gone|stopp|"
+           r"exit(ed with)? status|hint: ")
 
 
 def own_lines(done):
@@ -135,6 +139,21 @@ def assert_says(test, done, *must, never=None):
     if never is not None:
         wrong = [ln for ln in lines if re.search(never, ln) and not any(re.search(pattern, ln) for pattern in must)]
         test.assertEqual(wrong, [], f"\n{done}")
+
+
+def events_in(path):
+    """What --events has written into that file so far."""
+    text = path.read_text() if path.exists() else ""
+    return [json.loads(line) for line in text[:text.rfind("\n") + 1].splitlines()]
+
+
+def wait_for_event(path, event, **fields):
+    """Until that has happened with those fields; answers it."""
+    def look():
+        found = [e for e in events_in(path) if e["event"] == event and all(e.get(k) == v for k, v in fields.items())]
+        return found[:1]
+
+    return wait_until(look, lambda: f"no {event} {fields} in {events_in(path)}")[0]
 
 
 def sh(bed, host, script, *args, check=True, **kw):

@@ -3,7 +3,7 @@ import os
 import re
 import signal
 
-from harness import TestCase, sml_run, sml_run_popen
+from harness import TestCase, gate, sml_run, sml_run_popen
 
 LINES = "us-east-1,Ashburn\neu-west-1,Dublin\nap-northeast-1,Tokyo\nus-west-2,Boardman\n"
 VARIABLES = ["--array-vars", "REGION,CITY"]
@@ -17,6 +17,7 @@ class ArrayJobs(TestCase):
             f.write(LINES)
         self.array = ["--array-file", self.file, *VARIABLES]
 
+    @gate
     def test_a_run_of_aws_batch_has_its_line_as_variables_and_in_arguments(self):
         env = {"AWS_BATCH_JOB_ARRAY_INDEX": "2"}
         done = sml_run(*self.array, "-np", "2", "--no-tag", "sh", "-c", 'echo "$REGION $CITY $SML_ARRAY_INDEX $1"', "sh",
@@ -37,6 +38,7 @@ class ArrayJobs(TestCase):
             self.assertIn(said, done.stderr)
         self.assertFalse(os.path.exists(started))
 
+    @gate
     def test_the_whole_array_runs_here_and_the_first_failure_is_the_status(self):
         # Every run waits for its neighbour: two at a time there must be. The second fails after the third.
         script = ('d=$1; i=$SML_ARRAY_INDEX; n=$((i ^ 1)); : > "$d/$i"; until [ -e "$d/$n" ]; do :; done; '
@@ -57,6 +59,7 @@ class ArrayJobs(TestCase):
         script = 'cd "$1"; i=$SML_ARRAY_INDEX; : > $i; until [ -e $((i ^ 1)) ]; do :; done; echo both up; exec sleep 1000'
         return sml_run_popen(*self.array, "--array-all", "--jobs", "2", "sh", "-c", script, "sh", self.folder)
 
+    @gate
     def test_a_signal_stops_those_that_run_and_starts_no_more(self):
         with self.two_that_run() as job:
             job.read_until("] both up\n")

@@ -3,7 +3,7 @@ import os
 import shlex
 import subprocess
 
-from harness import SML_RUN, TestCase, Testbed, wait_until
+from harness import SML_RUN, TestCase, Testbed, gate, wait_until
 from jobs import ALL_BYTES, AWKWARD, PROBE, edit_file, sh, shown
 
 BOTH = ("-H", "algo-1,algo-2")  # the host on which sml-run is started, and another
@@ -29,6 +29,7 @@ class Bytes(TestCase):
 
 
 class Arguments(Bytes):
+    @gate
     def test_awkward_arguments(self):
         for answer in self.show("argv", *AWKWARD):
             self.assertEqual(answer["arg"], AWKWARD)
@@ -42,17 +43,20 @@ class Arguments(Bytes):
         for answer in self.show("argv", longest):
             self.assertEqual(answer["arg"], [longest])
 
+    @gate
     def test_a_megabyte_of_arguments(self):
         many = [(b"%d " % i + ALL_BYTES * 4)[:1000] for i in range(1000)]
         for answer in self.show("argv", *many):
             self.assertEqual(answer["arg"], many)
 
+    @gate
     def test_words_that_look_like_options_belong_to_the_program(self):
         for answer in self.show("argv", "-np", "3", "--", "--help", "-H"):
             self.assertEqual(answer["arg"], [b"-np", b"3", b"--", b"--help", b"-H"])
 
 
 class Environment(Bytes):
+    @gate
     def test_values_that_are_set(self):
         values = {f"V{i}": value for i, value in enumerate(AWKWARD)}
         options = [w for k, v in values.items() for w in (b"-x", k.encode() + b"=" + v)]
@@ -67,6 +71,7 @@ class Environment(Bytes):
             got = answer.env()
             self.assertEqual({k: got.get(k.encode()) for k in values}, values)
 
+    @gate
     def test_values_of_an_env_file(self):
         plain = {b"P%d" % i: v for i, v in enumerate(AWKWARD) if not set(v) & set(b"'\n\r\0") and v == v.strip()}
         several_lines = b"a\n\n  b # no comment $HOME `id`\n\\"
@@ -78,6 +83,7 @@ class Environment(Bytes):
             self.assertEqual(env[b"SEVERAL"], several_lines)
             self.assertEqual({k: env.get(k) for k in plain}, plain | {b"P2": b"x wins"})
 
+    @gate
     def test_what_belongs_to_a_login_comes_from_there(self):
         given = {"HOME": "/run", "USER": "somebody", "LOGNAME": "somebody", "TMPDIR": "/run/x", "DISPLAY": ":7",
                  "XDG_RUNTIME_DIR": "/run/user/0", "CUDA_VISIBLE_DEVICES": "7", "SSH_CONNECTION": "here",
@@ -100,6 +106,7 @@ class Environment(Bytes):
         _, remote = (answer.env() for answer in self.show("env"))
         self.assertEqual({n: remote.get(n.encode()) for n in names}, {n: f"of {n}  x".encode() for n in names})
 
+    @gate
     def test_nothing_of_the_launcher_with_export_none(self):
         options = ["--export", "none", "-x", "NAMED", "-x", "SET=1"]
         local, remote = (a.env() for a in self.show("env", options=options, env={"FOO": "foo", "NAMED": "named"}))
@@ -107,6 +114,7 @@ class Environment(Bytes):
         self.assertNotIn(b"FOO", remote)
         self.assertEqual((remote[b"NAMED"], remote[b"SET"], remote[b"RANK"]), (b"named", b"1", b"1"))
 
+    @gate
     def test_ranks_of_an_outer_launcher_do_not_survive(self):
         outer = ["RANK", "WORLD_SIZE", "LOCAL_RANK", "NODE_RANK", "GROUP_RANK", "MASTER_ADDR", "MASTER_PORT",
                  "OMPI_COMM_WORLD_RANK", "OMPI_UNIVERSE_SIZE", "PMI_RANK", "PMI_FD", "PMIX_RANK", "HOROVOD_RANK",
@@ -114,6 +122,7 @@ class Environment(Bytes):
         for answer in self.show("env", env={name: "outer" for name in outer}):
             self.assertNotIn(b"outer", answer.env().values())
 
+    @gate
     def test_every_rank_knows_its_place(self):
         for rank, answer in enumerate(self.show("env,cwd")):
             env = answer.env()
@@ -125,6 +134,7 @@ class Environment(Bytes):
             self.assertEqual(env[b"PWD"], answer.one("cwd"))
             self.assertEqual(len(answer["env"]), len(env))  # no name twice
 
+    @gate
     def test_a_secret_is_in_no_process_list(self):
         """As another user, all the time, on both hosts; the watcher proves itself on a secret that does show."""
         secret, shows = "sw0rdf1sh-stays", "sw0rdf1sh-shows"
@@ -172,6 +182,7 @@ class WorkingDirectory(Bytes):
         for answer in self.show("cwd", cwd="/run/here"):
             self.assertEqual(answer.one("cwd"), b"/run/here")
 
+    @gate
     def test_awkward_names(self):
         for name in (b"a b", b"$HOME `id`", b"quote'\"", b"new\nline", b"\xff\xfe", b"-n", b"*"):
             with self.subTest(name=name):
@@ -187,6 +198,7 @@ class WorkingDirectory(Bytes):
 
 
 class Hygiene(Bytes):
+    @gate
     def test_a_worker_begins_clean(self):
         """Nothing of the launcher, the agent, sshd or whoever started them is inherited but what is meant to be: what MPI
         may ask for is."""
@@ -206,6 +218,7 @@ class Hygiene(Bytes):
                 self.assertNotEqual(answer.one("ppid"), b"1")
                 self.assertEqual(answer.one("tty"), b"no")
 
+    @gate
     def test_the_ranks_of_a_host_share_a_session(self):
         """Linux gives each session its share of the processors: only within one do ranks that wait give way to others."""
         done = self.bed.sml_run("algo-1", "-np", "4", "-H", "algo-1:2,algo-2:2", PROBE, "show", "session")
@@ -220,6 +233,7 @@ class Hygiene(Bytes):
         self.assertEqual(remote.one("umask").rjust(4, b"0"), plain)
         self.assertEqual(local.one("umask"), sh(self.bed, "algo-1", "umask").strip().encode()[-3:])
 
+    @gate
     def test_limits_are_the_logins(self):
         for limit in ("-n", "-c", "-u"):
             done = self.bed.sml_run("algo-1", *BOTH, "bash", "-c", f"ulimit -S {limit}; ulimit -H {limit}")

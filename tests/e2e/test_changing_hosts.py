@@ -2,7 +2,8 @@
 import json
 import pathlib
 
-from harness import HostsCase, wait_until
+from harness import HostsCase, gate, wait_until
+from jobs import heartbeat, ssh_config
 
 # Attempts go on until a file of that number is there, and end with what it holds.
 PLACES = ('echo "$SML_ATTEMPT $RANK $LOCAL_RANK $GROUP_RANK $WORLD_SIZE $SML_HOST"; '
@@ -43,7 +44,7 @@ class Changing(HostsCase):
             rows = [line.split() for line in self.out.split("\n")[:-1] if line.startswith(f"{attempt} ")]
             if len(rows) >= count:
                 return sorted([*map(int, row[1:5]), row[5]] for row in rows)
-            self.out += job.read_until("\n", 60).decode()
+            self.out += job.read_until("\n").decode()
 
     def hear(self, job, text):
         def said():
@@ -63,6 +64,7 @@ class Changing(HostsCase):
     def on(*hosts):
         return [[rank, rank % 2, rank // 2, 2 * len(hosts), hosts[rank // 2]] for rank in range(2 * len(hosts))]
 
+    @gate
     def test_a_host_that_comes_has_workers_from_the_next_restart_on(self):
         self.list("algo-1", "algo-2")
         with self.start("--report", self.shared / "report", "--events", self.shared / "events") as job:
@@ -104,9 +106,10 @@ class Changing(HostsCase):
         self.assertEqual([[e["new"], e["again"], e["withdrawn"]] for e in happened if e["event"] == "host_list_changed"],
                          [[[], [], ["algo-2"]], [[], ["algo-2"], []]])
 
+    @gate
     def test_a_lost_host_is_waited_for_until_another_comes(self):
         self.list("algo-1", "algo-2")
-        with self.start("--heartbeat-timeout", "2s") as job:
+        with self.start(*heartbeat(2)[0]) as job:
             self.ranks(job, 1, 4)
             self.addCleanup(self.bed.start, "algo-2")
             self.bed.kill("algo-2")
@@ -119,7 +122,7 @@ class Changing(HostsCase):
 
     def test_nobody_waits_for_ever(self):
         self.list("algo-1", "algo-2")
-        with self.start("--heartbeat-timeout", "2s", "--elastic-timeout", "1s") as job:
+        with self.start(*heartbeat(2)[0], "--elastic-timeout", "1s") as job:
             self.ranks(job, 1, 4)
             self.addCleanup(self.bed.start, "algo-2")
             self.bed.kill("algo-2")
@@ -129,7 +132,8 @@ class Changing(HostsCase):
 
     def test_a_host_that_cannot_be_reached_is_named_and_the_job_goes_on(self):
         self.list("algo-1", "algo-2")
-        with self.start("--connect-timeout", "2s") as job:
+        ssh_config(self, self.bed, "algo-1", "Host algo-3\n ConnectTimeout 1\n")
+        with self.start() as job:
             self.ranks(job, 1, 4)
             self.addCleanup(self.bed.start, "algo-3")
             self.bed.kill("algo-3")

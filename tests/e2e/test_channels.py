@@ -1,7 +1,7 @@
 """Shares of data: each host or worker finds its files through SM_CHANNEL_NAME."""
 import json
 
-from harness import HostsCase
+from harness import HostsCase, gate
 
 SHOW = ("sh", "-c", 'cd "$SM_CHANNEL_TRAIN" && echo $RANK $(find . ! -type d | LC_ALL=C sort)')
 SHARDED = "train=/opt/data,mode=ShardedByS3Key"
@@ -26,6 +26,7 @@ class Channels(HostsCase):
         done = self.started(channel, **kw)
         return sorted(done.stdout.splitlines()), done.stderr
 
+    @gate
     def test_hosts_share_the_files_in_the_order_of_their_bytes(self):
         self.data("b", "a/y", "a/x/1", "B", "\u00e9")
         lines, said = self.shown(SHARDED)

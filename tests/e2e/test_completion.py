@@ -7,7 +7,7 @@ import subprocess
 import tempfile
 import unittest
 
-from harness import BUILD, sml_run_popen, watchdog
+from harness import BUILD, gate, sml_run_popen, watchdog
 
 SML_RUN = BUILD / "sml-run"
 
@@ -28,9 +28,9 @@ say 'PROMPT=; unsetopt zle_bracketed_paste; autoload -U compinit; fpath=('"$1"' 
 say 'zstyle ":completion:*" verbose no; zstyle ":completion:*" list-separator ""; bindkey "^I" complete-word'
 say 'offered() { compadd() { local -a hits; builtin compadd -O hits "$@"; print -l -- "<"${^hits}">" >> '"$2"'; }; _main_complete; unfunction compadd; print done >> '"$2"' }'
 say 'zle -C offered complete-word offered; bindkey "^I" offered; print ready >> '"$2"
-for i in {1..300}; do grep -q ready "$2" 2>/dev/null && break; sleep 0.1; done
+until grep -q ready "$2" 2>/dev/null; do sleep 0.05; done
 zpty -w -n shell "$3"$'\t'
-for i in {1..300}; do grep -q done "$2" 2>/dev/null && break; sleep 0.1; done
+until grep -q done "$2" 2>/dev/null; do sleep 0.05; done
 zpty -d shell
 """
 
@@ -88,6 +88,7 @@ def options():
 
 
 class Completion(unittest.TestCase):
+    @gate
     def test_bash_offers_all_of_help(self):
         self.assertEqual(set(bash("sml-run", "-")), options())
         self.assertEqual(set(bash("sml-run", "-np", "4", "--start")), {"--start-timeout"})

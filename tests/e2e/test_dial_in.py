@@ -1,17 +1,16 @@
 """Hosts that call each other: no SSH server runs anywhere, and sml-run is started on every host."""
 import json
 import os
-import random
 import signal
-import time
 
-from harness import PYTHON, SML_RUN, TRAIN_DDP, Cgroups, HostsCase, scaled, wait_until
-from jobs import rows_of
+from harness import PYTHON, SML_RUN, TRAIN_DDP, Cgroups, HostsCase, gate, scaled, wait_until
+from jobs import heartbeat, rows_of
 
 SECRET = "0123456789abcdef0123456789abcdef"
 PORT = 29399
 PATH = f"{os.path.dirname(PYTHON)}:/usr/bin:/bin"
-QUICK = ("--heartbeat-timeout", "3s", "--grace", "2s")
+# Who goes is missed by the end of the connection: the clock that misses the silent is not what ends such a job.
+NO_CLOCK = ("--heartbeat-timeout", "1h", "--start-timeout", "1h", "--grace", "1h")
 
 
 class NoSsh(HostsCase):
@@ -31,7 +30,7 @@ class NoSsh(HostsCase):
     def start_all(self, *args, **kw):
         return [self.start(place, *args, **kw) for place in range(self.hosts)]
 
-    def ends(self, processes, status, timeout=60):
+    def ends(self, processes, status):
         done = [p.finish() for p in processes]
         for one in done:
             self.assert_status(one, status)
@@ -60,6 +59,7 @@ class NoSsh(HostsCase):
 class TwoHosts(NoSsh):
     hosts = 2
 
+    @gate
     def test_workers_run_on_both_and_both_end_alike(self):
         done = self.ends(self.start_all("--np", "4", "--nproc-per-node", "2", "sh", "-c", "echo $RANK $SML_HOST; hostname"), 0)
         self.assertEqual(sorted(done[0].stdout.splitlines()),
@@ -67,6 +67,7 @@ class TwoHosts(NoSsh):
                           "[3] 3 host-1", "[3] algo-2"])
         self.assertEqual(done[1].stdout, "")
 
+    @gate
     def test_the_status_of_a_worker_is_that_of_every_host(self):
         for rank in ("0", "1"):
             done = self.ends(self.start_all("--nproc-per-node", "1", "sh", "-c", f"[ $RANK != {rank} ] || exit 7; sleep 60"), 7)
@@ -89,6 +90,7 @@ class TwoHosts(NoSsh):
         self.assertEqual(len(json.loads(plans[0])["ranks"]), 4)
         self.assertEqual(*plans)
 
+    @gate
     def test_each_host_has_its_own_environment_but_not_the_secret(self):
         show = ("sh", "-c", "echo $RANK $OF_HOST $GIVEN ${SML_JOB_SECRET-none}")
         both = [self.start(place, "-x", "GIVEN=g", *show, env={"OF_HOST": f"o{place}"}) for place in (0, 1)]
@@ -105,10 +107,12 @@ class TwoHosts(NoSsh):
         done = self.ends(self.start_all("--preload", "decimal", "--nproc-per-node", "1", "python3", "/run/imported.py"), 0)
         self.assertEqual(sorted(done[0].stdout.splitlines()), ["[0] True", "[1] True"])
 
+    @gate
     def test_much_output_comes_over_whole(self):
         done = self.ends(self.start_all("--show-ranks", "1", "--no-tag", "sh", "-c", "seq 1 1000000"), 0)
         self.assertEqual(done[0].stdout, "".join(f"{i}\n" for i in range(1, 1000001)))
 
+    @gate
     def test_a_restart_is_made_on_the_hosts_that_have_called(self):
         done = self.ends(self.start_all("--max-restarts", "2", "--restart-delay", "0:0", "--max-fruitless", "0",
                                         "--nproc-per-node", "1", "--no-tag", "sh", "-c",
@@ -127,6 +131,7 @@ class TwoHosts(NoSsh):
         done = self.ends([head, self.start(1, "echo", "here")], 0)
         self.assertEqual(sorted(done[0].stdout.splitlines()), ["[0] here", "[1] here"])
 
+    @gate
     def test_a_late_head_is_called_again(self):
         before = self.refused("algo-2")
         other = self.start(1, "true")
@@ -142,17 +147,18 @@ class TwoHosts(NoSsh):
         hosts.write_text(before + f"{self.bed.address('algo-1')} late-name\n")
         self.ends([self.start(0, "true", head="late-name"), other], 0)
 
+    @gate
     def test_a_host_that_has_no_plan_tells_the_head_why(self):
         """Its own line is at fault, or what that names is there on the others only: nobody waits for it."""
         run = ("--nproc-per-node", "1", "sh", "-c", "echo started")
         for words, said in ((("--env-file", "/nothing-here"), "/nothing-here"), (("--show-ranks", "9"), "--show-ranks")):
             for place in (0, 1):  # who comes first
                 with self.subTest(words=words, first=place):
-                    line = {0: run, 1: (*words, *run)}
+                    line = {0: (*NO_CLOCK, *run), 1: (*words, *NO_CLOCK, *run)}
                     first = self.start(place, *line[place])
                     wait_until(lambda: self.listens() if place == 0 else self.calls("algo-2"))
                     second = self.start(1 - place, *line[1 - place])
-                    done = self.ends([first, second] if place == 0 else [second, first], 2, 20)
+                    done = self.ends([first, second] if place == 0 else [second, first], 2)
                     self.assertRegex(done[0].stderr, f"(?m)^sml-run: host-1: it could not be made ready: .*{said}")
                     self.assertRegex(done[1].stderr, f"(?m)^sml-run: {'' if said[0] == '-' else '.*'}{said}")
                     self.assertIn("telling the head, algo-1 port 29399", done[1].stderr)
@@ -161,40 +167,40 @@ class TwoHosts(NoSsh):
     def test_a_host_whose_program_is_missing_ends_all_at_once(self):
         self.bed.put("algo-1", "/run/program", "#!/bin/sh\necho started\n", mode=0o755)
         self.addCleanup(self.bed.exec, "algo-1", ["rm", "/run/program"])
-        done = self.ends(self.start_all("--nproc-per-node", "1", "/run/program"), 127, 20)
+        done = self.ends(self.start_all(*NO_CLOCK, "--nproc-per-node", "1", "/run/program"), 127)
         for one in done:
             self.assertIn("host-1: there is no program /run/program", one.stderr)
             self.assertEqual(one.stdout, "")
 
     def test_a_dry_run_calls_nobody(self):
-        head = self.start(0, "--start-timeout", "3s", "true")
+        head = self.start(0, *NO_CLOCK, "true")
         wait_until(self.listens)
         done = self.start(1, "--dry-run", "--show-ranks", "9", "true").finish()
         self.assert_status(done, 2)
         self.assertNotIn("telling the head", done.stderr)
-        self.assertIn("host-1: not ready after 3 s (it has not called)", head.finish().stderr)
+        self.ends([head, self.start(1, "true")], 0)
 
     def test_a_host_that_never_comes_is_named(self):
-        done = self.start(0, "--start-timeout", "2s", "true").finish()
+        done = self.start(0, "--start-timeout", "1s", "true").finish()
         self.assert_status(done, 125)
-        self.assertIn("host-1: not ready after 2 s (it has not called)", done.stderr)
+        self.assertIn("host-1: not ready after 1 s (it has not called)", done.stderr)
 
     def test_a_head_that_never_comes_is_named(self):
-        done = self.start(1, "--start-timeout", "2s", "true").finish()
+        done = self.start(1, "--start-timeout", "1s", "true").finish()
         self.assert_status(done, 125)
-        self.assertIn("the head, algo-1 port 29399, was not there after 2 s", done.stderr)
+        self.assertIn("the head, algo-1 port 29399, was not there after 1 s", done.stderr)
 
+    @gate
     def test_another_secret_is_refused_on_both_sides(self):
-        head = self.start(0, "--start-timeout", "5s", "true")
-        done = self.start(1, "true", secret="another secret of a length").finish()
+        head = self.start(0, *NO_CLOCK, "true")
+        done = self.start(1, *NO_CLOCK, "true", secret="another secret of a length").finish()
         self.assert_status(done, 125)
         self.assertIn("do not have the same secret", done.stderr)
-        done = head.finish()
-        self.assert_status(done, 125)
+        done = self.ends([head, self.start(1, "true")], 0)[0]
         self.assertIn(f"a caller from {self.bed.address('algo-2')} is turned away", done.stderr)
-        self.assertIn("host-1: not ready", done.stderr)
         self.assertNotIn(SECRET, done.stderr)
 
+    @gate
     def test_strangers_disturb_nobody(self):
         head = self.start(0, "true")
         wait_until(self.listens)
@@ -236,10 +242,11 @@ class TwoHosts(NoSsh):
 
     def running(self, *args):
         """Both hosts, whose workers run."""
-        both = self.start_all(*QUICK, *args, "sh", "-c", "echo up; exec sleep 1000")
+        both = self.start_all(*NO_CLOCK, *args, "sh", "-c", "echo up; exec sleep 1000")
         wait_until(lambda: sum(p["cmd"].startswith("sleep 1000") for p in self.bed.ps()) == 2)
         return both
 
+    @gate
     def test_a_head_that_is_killed_ends_the_other(self):
         head, other = self.running()
         self.bed.exec("algo-1", ["pkill", "-KILL", "-x", "sml-run"])
@@ -248,6 +255,7 @@ class TwoHosts(NoSsh):
         self.assertIn("the head, algo-1 port 29399, has gone", done.stderr)
         head.finish()
 
+    @gate
     def test_a_host_that_is_killed_ends_the_job(self):
         head, other = self.running()
         self.bed.exec("algo-2", ["pkill", "-KILL", "-x", "sml-run"])
@@ -256,35 +264,38 @@ class TwoHosts(NoSsh):
         self.assertIn("host-1", done.stderr)
         other.finish()
 
+    @gate
     def test_an_agent_that_is_killed_with_all_that_watch_over_it_leaves_nothing(self):
         """The head cannot come to a host that calls: that host's own sml-run ends what is left, with a cgroup or without."""
         daemons = "setsid sleep 601 & setsid sh -c 'sleep 602 & exec sleep 603' & echo up; exec sleep 1000"
         for user in ("root", "tester"):
             with self.subTest(user=user):
-                both = self.start_all(*QUICK, "sh", "-c", daemons, user=user)
+                both = self.start_all(*NO_CLOCK, "sh", "-c", daemons, user=user)
                 wait_until(lambda: sum(p["cmd"].startswith("sleep ") for p in self.bed.ps()) == 8)
                 for signo in ("STOP", "KILL"):  # so that none sees the end of another
                     self.bed.exec("algo-2", ["pkill", f"-{signo}", "-x", "sml-run-(agent|guard|keeper)"])
-                done = self.ends(both, 125, 20)
+                done = self.ends(both, 125)
                 self.assertIn("host-1: its agent has gone before its work was done", done[0].stderr)
                 self.assertRegex(done[1].stderr, r"(?m)^sml-run: host-1: ended [1-9]\d* processes of the job that its agent had left there$")
                 self.bed.assert_clean()
         self.assertEqual(Cgroups.left(), [])
 
     def test_a_link_that_is_cut_ends_both(self):
-        both = self.running()
+        options, limit = heartbeat(3)
+        both = self.running(*options)
         self.bed.cut("algo-2")
         self.addCleanup(self.bed.heal, "algo-2")
-        done = self.ends(both, 125, 40)
-        self.assertIn("nothing heard for 3 s", done[0].stderr)
-        self.assertIn("nothing heard for 3 s", done[1].stderr)
+        done = self.ends(both, 125)
+        self.assertIn(f"nothing heard for {limit}", done[0].stderr)
+        self.assertIn(f"nothing heard for {limit}", done[1].stderr)
 
+    @gate
     def test_a_stop_of_either_host_ends_both(self):
         for place in (0, 1):
             with self.subTest(place):
                 both = self.running()
                 self.bed.exec(f"algo-{place + 1}", ["pkill", "-TERM", "-x", "sml-run"])
-                self.ends(both, 143, 20)
+                self.ends(both, 143)
 
     def test_a_stop_before_the_head_is_there(self):
         other = self.start(1, "true")
@@ -314,6 +325,7 @@ class Preflight(NoSsh):
     def check_all(self, *args, status):
         return self.ends(self.start_all("--check", *args), status)
 
+    @gate
     def test_the_head_tells_of_all_and_nothing_is_started(self):
         done = self.check_all("--nproc-per-node", "2", "sh", "-c", "echo started", status=0)
         rows = rows_of(done[0])
@@ -335,10 +347,10 @@ class Preflight(NoSsh):
     def test_a_host_that_never_calls(self):
         for ranks in ("1", "2"):  # it has no rank, or one
             with self.subTest(ranks=ranks):
-                done = self.start(0, "--check", "--start-timeout", "2s", "--np", ranks, "--nproc-per-node", "1", "true").finish()
+                done = self.start(0, "--check", "--start-timeout", "1s", "--np", ranks, "--nproc-per-node", "1", "true").finish()
                 self.assert_status(done, 125)
                 self.assertEqual([row["STATE"] for row in rows_of(done).values()], ["ready", "no_answer"])
-                self.assertIn("host-1: not ready after 2 s (it has not called)", done.stderr)
+                self.assertIn("host-1: not ready after 1 s (it has not called)", done.stderr)
 
     def test_a_job_is_not_checked_by_halves(self):
         head = self.start(0, "--check", "true")
@@ -357,13 +369,14 @@ class Preflight(NoSsh):
         both = self.start_all("--nnodes", "3", "--check", "true")  # the third never comes
         wait_until(lambda: len(self.bed.ps("algo-2")) > 1)  # its agent runs: the head has let it in
         self.bed.exec("algo-2", ["pkill", "-TERM", "-x", "sml-run"])
-        head, _ = self.ends(both, 143, 20)
+        head, _ = self.ends(both, 143)
         self.assertIn("host-1 has been told to stop (SIGTERM)", head.stderr)
 
 
 class LinesOfTorchrun(NoSsh):
     hosts = 2
 
+    @gate
     def test_one_that_is_started_on_every_host(self):
         """With torchrun's own words for the place of a host and the address of the first."""
         script = "import os; print('pair', os.environ['RANK'], os.environ['WORLD_SIZE'], os.uname().nodename)"
@@ -408,6 +421,7 @@ class SameLineOnEveryHost(Torchrun):
     scripts = {"show.py": "import os; print(os.environ['GROUP_RANK'], os.environ['RANK'], os.environ['WORLD_SIZE'], "
                           "os.uname().nodename)"}
 
+    @gate
     def test_who_is_the_endpoint_is_the_head_and_the_others_follow_by_address(self):
         later = [self.torchrun("algo-3"), self.torchrun("algo-1")]
         head = self.torchrun("algo-2")
@@ -442,12 +456,15 @@ class SameLineOnEveryHost(Torchrun):
         self.ends([head, self.torchrun("algo-1"), self.torchrun("algo-3")], 0)
 
     def test_a_host_that_never_comes_is_told_from_one_that_waits(self):
-        jobs = [self.torchrun(name, "--rdzv-conf=join_timeout=6") for name in ("algo-2", "algo-1")]
-        head, waits = self.ends(jobs, 125)
-        self.assertIn("host-2: not ready after 6 s (it has not called)", head.stderr)
-        self.assertIn("host-1: not ready after 6 s (it has called, and others have not)", head.stderr)
+        waits = self.torchrun("algo-1", "--rdzv-conf=join_timeout=3600")
+        wait_until(lambda: self.calls("algo-1", "torchrun"))
+        seconds = int(scaled(4))
+        head, waits = self.ends([self.torchrun("algo-2", f"--rdzv-conf=join_timeout={seconds}"), waits], 125)
+        self.assertIn(f"host-2: not ready after {seconds} s (it has not called)", head.stderr)
+        self.assertIn(f"host-1: not ready after {seconds} s (it has called, and others have not)", head.stderr)
         self.assertIn("the job has ended: ", waits.stderr)
 
+    @gate
     def test_one_host_too_many_is_refused(self):
         jobs = [self.torchrun(name, program=("--no-python", "sleep", "600")) for name in self.bed.names()]
         wait_until(lambda: len(self.bed.ps("algo-3")) > 3)
@@ -458,13 +475,13 @@ class SameLineOnEveryHost(Torchrun):
         self.ends(jobs, 143)
 
     def test_two_that_take_themselves_for_the_head_say_so_and_end(self):
-        jobs = [self.torchrun(name, "--start-timeout=3s", endpoint="localhost") for name in self.bed.names()[:2]]
+        jobs = [self.torchrun(name, "--start-timeout=1s", endpoint="localhost") for name in self.bed.names()[:2]]
         for done in self.ends(jobs, 125):
             self.assertIn("this host is the head, as localhost is its own", done.stderr)
             self.assertIn("host-1, host-2", done.stderr.replace("host-[1-2]", "host-1, host-2"))
 
     def test_jobs_of_two_names_do_not_mix(self):
-        head = self.torchrun("algo-2", "--rdzv-id=one", "--start-timeout=20s")
+        head = self.torchrun("algo-2", "--rdzv-id=one", "--start-timeout=1h")
         other = self.torchrun("algo-1", "--rdzv-id=two").finish()
         self.assert_status(other, 125)
         self.assertIn('it belongs to job "run two", and this is job "run one"', other.stderr)
@@ -472,7 +489,7 @@ class SameLineOnEveryHost(Torchrun):
         self.assert_status(head.finish(), 143)
 
     def test_another_secret_is_refused(self):
-        head = self.torchrun("algo-2", "--start-timeout=20s")
+        head = self.torchrun("algo-2", "--start-timeout=1h")
         other = self.torchrun("algo-1", secret="another secret of a length").finish()
         self.assert_status(other, 125)
         self.assertIn("do not have the same secret", other.stderr)
@@ -497,10 +514,12 @@ class Fewer(NoSsh):
     def second(self, done):
         return sorted(line for line in done.stdout.splitlines() if line.startswith("2 "))
 
+    @gate
     def test_the_job_goes_on_without_one_that_is_lost(self):
         for least in (("--min-hosts", "2"), ("--min-np", "2")):
             with self.subTest(least):
-                jobs = self.job(*QUICK, *least, "sh", "-c", self.PLACES + "sleep 600")
+                # Its workers may run on until they miss the head, and no attempt begins before that.
+                jobs = self.job(*heartbeat(2)[0], *least, "sh", "-c", self.PLACES + "sleep 600")
                 wait_until(lambda: any(p["cmd"] == "sleep 600" for p in self.bed.ps("algo-2")))
                 jobs[1].kill()
                 jobs[1].finish()
@@ -531,6 +550,7 @@ class Platforms(NoSsh):
         return {"AWS_BATCH_JOB_ID": f"7f2c#{index}", "AWS_BATCH_JOB_ATTEMPT": "1", "AWS_BATCH_JOB_NUM_NODES": "3",
                 "AWS_BATCH_JOB_NODE_INDEX": str(index), "AWS_BATCH_JOB_MAIN_NODE_INDEX": str(main), **address, **env}
 
+    @gate
     def test_nodes_of_aws_batch_call_the_main_one(self):
         def job(*words):
             return [self.start_on(f"algo-{i + 1}", self.batch(i), "sh", "-c", *words) for i in (0, 2, 1)]
@@ -541,12 +561,14 @@ class Platforms(NoSsh):
         self.assertIn("3 hosts, from AWS_BATCH_JOB_NUM_NODES", done[2].stderr)
 
     def test_a_node_of_another_job_of_aws_batch_is_refused(self):
-        head = self.start_on("algo-2", self.batch(1), "--start-timeout", "2s", "true")
+        head = self.start_on("algo-2", self.batch(1), "--start-timeout", "1h", "true")
         done = self.start_on("algo-1", self.batch(0, AWS_BATCH_JOB_ID="other#0"), "true").finish()
         self.assert_status(done, 125)
         self.assertIn("do not have the same secret", done.stderr)
-        self.assert_status(head.finish(), 125)
+        head.terminate()
+        self.assert_status(head.finish(), 143)
 
+    @gate
     def test_pods_with_a_secret_call_the_first(self):
         for host in self.bed.names():
             self.bed.put(host, "/opt/ml/code/show.py", "import os; print(os.environ['RANK'], os.environ['SM_CURRENT_HOST'])")
@@ -587,6 +609,7 @@ class Processing(NoSsh):
     def message(self, host):
         return self.bed.exec(host, ["sh", "-c", "cat /run/p/opt/ml/output/message 2>/dev/null"]).stdout
 
+    @gate
     def test_the_hosts_are_one_job(self):
         done = self.ends(self.start_job("sh", "-c", "echo $RANK/$WORLD_SIZE $SML_HOST $(hostname)"), 0)
         self.assertEqual(sorted(done[0].stdout.splitlines()), ["[0] 0/2 algo-1 algo-1", "[1] 1/2 algo-2 algo-2"])
@@ -596,7 +619,7 @@ class Processing(NoSsh):
         self.assertIn("rank 1 on algo-2 exited with status 7", self.message("algo-2"))
 
     def test_what_is_missing_is_said(self):
-        for one in self.ends(self.start_job("true", named=False), 2, 10):
+        for one in self.ends(self.start_job("true", named=False), 2):
             self.assertIn("the hosts of this job share no secret", one.stderr)
             self.assertIn("--secret-file", one.stderr)
 
@@ -618,13 +641,12 @@ class Containers(NoSsh):
             self.bed.exec(host, ["rm", "-f", "/opt/ml/output/failure"])
             self.bed.exec(host, ["mkdir", "-p", "/opt/ml/output", "/opt/ml/model"])
 
-    def train(self, host, *options, delay=0.0, env=None):
+    def train(self, host, *options, env=None):
         variables = {"TRAINING_JOB_NAME": "job-1", "PATH": PATH, **(env or {})}
-        process = self.bed.popen(host, ["sh", "-c", f'sleep {delay}; exec "$@"', "sh", SML_RUN, *options, "train"], env=variables)
-        return self.enterContext(process)
+        return self.enterContext(self.bed.sml_run_popen(host, *options, "train", env=variables))
 
-    def train_all(self, *options, within=0.0, hosts=None, env=None):
-        return [self.train(h, *options, delay=round(random.uniform(0, within), 2), env=env) for h in hosts or self.bed.names()]
+    def train_all(self, *options, hosts=None, env=None):
+        return [self.train(h, *options, env=env) for h in hosts or self.bed.names()]
 
     def failure(self, host):
         return self.bed.exec(host, ["sh", "-c", "cat /opt/ml/output/failure 2>/dev/null"]).stdout
@@ -633,38 +655,43 @@ class Containers(NoSsh):
 class EightContainers(Containers):
     hosts = 8
 
-    def test_hosts_that_start_at_any_moment_train_together(self):
+    def test_hosts_that_start_before_and_after_the_head_train_together(self):
         self.program(TRAIN_DDP.read_text(), epochs="1", points="512", sagemaker_torch_distributed_enabled="true")
-        done = self.ends(self.train_all("--nproc-per-node", "1"), 0, 180)
+        early, late = ("algo-6", "algo-3", "algo-8"), ("algo-2", "algo-4", "algo-5", "algo-7")
+        jobs = [self.train(host, "--nproc-per-node", "1") for host in early]
+        for host in early:
+            wait_until(lambda host=host: self.calls(host))
+        jobs.insert(0, self.train("algo-1", "--nproc-per-node", "1"))
+        wait_until(self.listens)
+        jobs += [self.train(host, "--nproc-per-node", "1") for host in late]
+        done = self.ends(jobs, 0)
         self.assertIn("equal parameters on 8 ranks", done[0].stdout)
         self.assertEqual([d.stdout for d in done[1:]], [""] * 7)
 
     def test_a_stop_of_one_container_ends_all(self):
         self.program("import time; time.sleep(1000)", sagemaker_mpi_enabled="true", sagemaker_mpi_num_of_processes_per_host="1")
-        containers = self.train_all("--grace", "2s")
+        containers = self.train_all(*NO_CLOCK)
         wait_until(lambda: sum("train.py" in p["cmd"] for p in self.bed.ps()) == 8)
         self.bed.exec("algo-6", ["pkill", "-TERM", "-x", "sml-run"])
-        self.ends(containers, 143, 20)
+        self.ends(containers, 143)
 
 
 class Training(Containers):
     hosts = 4
 
+    @gate
     def test_each_host_has_the_variables_of_its_own(self):
         self.program("import os; print(os.environ['SM_CURRENT_HOST'], os.environ['SML_HOST'])",
                      sagemaker_mpi_enabled="true", sagemaker_mpi_num_of_processes_per_host="1")
         done = self.ends(self.train_all(), 0)
         self.assertEqual(sorted(done[0].stdout.splitlines()), [f"[{i}] algo-{i + 1} algo-{i + 1}" for i in range(4)])
 
+    @gate
     def test_a_failure_is_told_on_the_head_and_on_its_own_host(self):
         self.program("import os, time\n"
                      "if os.environ['RANK'] == '3': print('raising', flush=True); raise ValueError('no such data')\n"
-                     "time.sleep(60)\n", sagemaker_mpi_enabled="true", sagemaker_mpi_num_of_processes_per_host="1")
-        containers = self.train_all()
-        containers[0].read_until("raising")
-        raised = time.monotonic()
-        self.ends(containers, 1)
-        self.assertLess(time.monotonic() - raised, scaled(2))
+                     "time.sleep(3600)\n", sagemaker_mpi_enabled="true", sagemaker_mpi_num_of_processes_per_host="1")
+        self.ends(self.train_all("--heartbeat-timeout", "1h"), 1)
         for host in ("algo-1", "algo-4"):
             self.assertTrue(self.failure(host).startswith("ValueError: no such data\n"), self.failure(host))
         self.assertEqual((self.failure("algo-2"), self.failure("algo-3")), ("", ""))
@@ -679,11 +706,11 @@ class Training(Containers):
 
     def test_an_installation_that_fails_on_one_host_ends_all_at_once(self):
         self.program("print('started')")
-        self.fake_pip("import os, time\nif os.path.exists('/opt/ml/bad'): raise SystemExit('ERROR: No such package')\ntime.sleep(100)\n")
+        self.fake_pip("import os, time\nif os.path.exists('/opt/ml/bad'): raise SystemExit('ERROR: No such package')\ntime.sleep(3600)\n")
         for bad in ("algo-1", "algo-3"):
             with self.subTest(bad):
                 self.bed.put(bad, "/opt/ml/bad", "")
-                done = self.ends(self.train_all(), 125, 20)
+                done = self.ends(self.train_all(*NO_CLOCK), 125)
                 self.assertIn(f"{bad}: ", done[0].stderr)
                 for one in done:
                     self.assertIn("exited with status 1: ERROR: No such package", one.stderr)
@@ -700,7 +727,7 @@ class Training(Containers):
         self.program("print('started')")
         self.bed.exec("algo-3", ["mv", "/opt/ml/code", "/opt/ml/moved"])
         self.addCleanup(self.bed.exec, "algo-3", ["mv", "/opt/ml/moved", "/opt/ml/code"])
-        for one in self.ends(self.train_all(), 2, 30):
+        for one in self.ends(self.train_all(*NO_CLOCK), 2):
             self.assertIn("/opt/ml/code", one.stderr)
             self.assertNotIn("started", one.stdout)
         self.assertIn("/opt/ml/code", self.failure("algo-1"))
@@ -713,6 +740,7 @@ class Training(Containers):
         self.assertEqual({name: row["STATE"] for name, row in rows_of(done[0]).items()}, dict.fromkeys(self.bed.names(), "ready"))
         self.assertNotIn("started", done[0].stdout)
 
+    @gate
     def test_hosts_outside_the_groups_of_the_job(self):
         self.program("import os; print(os.environ['WORLD_SIZE'], os.environ['SM_CURRENT_HOST'])", sagemaker_mpi_enabled="true",
                      sagemaker_mpi_num_of_processes_per_host="1", sagemaker_distribution_instance_groups='["gpu"]')
@@ -745,7 +773,7 @@ class Training(Containers):
         self.assertEqual([sorted(set(d.stdout.splitlines())) for d in done],
                          [["1 localhost algo-1"], ["1 localhost algo-2"], ["2 algo-3 algo-3"], ["1 localhost algo-4"]])
         self.program(show, **mpi)  # the distribution does not say which group it is for
-        for one in self.ends(self.train_all(), 2, 10):
+        for one in self.ends(self.train_all(), 2):
             self.assertIn("or with --group", one.stderr)
         done = self.ends(self.train_all("--no-tag", "--group", "one"), 0)
         self.assertEqual([sorted(set(d.stdout.splitlines())) for d in done], [[], [], ["2 algo-3 algo-3"], []])
@@ -782,9 +810,11 @@ class Training(Containers):
 
     def test_a_host_that_is_missing_is_named_everywhere(self):
         self.program("print('started')")
-        done = self.ends(self.train_all("--start-timeout", "5s", hosts=("algo-1", "algo-2", "algo-4")), 125)
-        for one in done:
-            self.assertIn("algo-3: not ready after 5 s", one.stderr)
+        others = self.train_all("--start-timeout", "1h", hosts=("algo-2", "algo-4"))
+        for host in ("algo-2", "algo-4"):
+            wait_until(lambda host=host: self.calls(host))
+        for one in self.ends([self.train("algo-1", "--start-timeout", "4s"), *others], 125):
+            self.assertIn("algo-3: not ready after 4 s", one.stderr)
             self.assertNotIn("started", one.stdout)
         self.assertIn("algo-3", self.failure("algo-1"))
 
@@ -796,7 +826,8 @@ class Training(Containers):
             self.bed.put("head", f"/tmp/ml/opt/ml/input/config/{name}.json",
                          self.bed.path("algo-2", f"/opt/ml/input/config/{name}.json").read_bytes())
         hosts = self.train_all(hosts=("algo-1", "algo-3", "algo-4"))
-        stranger = self.train("head", "--start-timeout", "4s", env={"SAGEMAKER_BASE_DIR": "/tmp/ml"})
+        wait_until(self.listens)
+        stranger = self.train("head", "--start-timeout", f"{scaled(2)}s", env={"SAGEMAKER_BASE_DIR": "/tmp/ml"})
         done = stranger.finish()
         self.assert_status(done, 125)
         self.assertIn("is not an address of algo-2", done.stderr)

@@ -6,7 +6,7 @@ import shlex
 import subprocess
 import tempfile
 
-from harness import SML_RUN, HostsCase, TestCase, run, sml_run, watchdog
+from harness import SML_RUN, HostsCase, TestCase, gate, run, sml_run, watchdog
 from test_open_mpi import ALONE
 
 # What the SageMaker training toolkit composes, with custom_mpi_options behind it.
@@ -30,16 +30,19 @@ class LinkCase(TestCase):
 
 
 class Links(LinkCase):
+    @gate
     def test_mpirun_prints_lines_as_they_are(self):
         done = self.call("mpirun", "-np 2 -x A=1 -mca btl tcp,self sh -c 'echo $A $OMPI_MCA_btl $OMPI_COMM_WORLD_SIZE'")
         self.assert_status(done, 0)
         self.assertEqual(done.stdout, "1 tcp,self 2\n" * 2)
 
+    @gate
     def test_horovodrun_knows_its_knobs_and_variables_before_the_program(self):
         done = self.call("horovodrun", "-np 2 --fusion-threshold-mb 32 --slots 2 A=1 sh -c 'echo $HOROVOD_FUSION_THRESHOLD $A'")
         self.assert_status(done, 0)
         self.assertEqual(sorted(done.stdout.splitlines()), ["[0]<stdout>:33554432 1", "[1]<stdout>:33554432 1"])
 
+    @gate
     def test_torchrun_runs_scripts_and_modules_with_python(self):
         script = self.folder / "script.py"
         script.write_text("import os, sys\nprint(os.environ['RANK'], sys.argv[1:], open('/proc/self/cmdline').read().split('\\0')[1])\n")
@@ -59,6 +62,7 @@ class Links(LinkCase):
         self.assertRegex(run_folder.name, "^none_")
         return {str(path.relative_to(run_folder)): path.read_text() for path in run_folder.rglob("*.log")}
 
+    @gate
     def test_torchrun_redirects_and_tees_streams_to_files(self):
         program = "--no-python sh -c 'echo out $RANK; echo err $RANK >&2'"
         every = {f"attempt_0/{rank}/{name}.log": f"{name[3:]} {rank}\n" for rank in (0, 1) for name in ("stdout", "stderr")}
@@ -90,6 +94,7 @@ class Links(LinkCase):
         done = self.call("torchrun", "--nproc-per-node auto --no-python echo x")
         self.assertEqual(done.stdout, "x\n" * len(os.sched_getaffinity(0)))  # there is no GPU
 
+    @gate
     def test_mpirun_starts_one_for_each_core_and_binds_as_open_mpi_does(self):
         show = "sh -c 'echo $OMPI_COMM_WORLD_RANK $(grep -o Cpus_allowed_list.* /proc/self/status | cut -f2)'"
         cpus = sorted(os.sched_getaffinity(0))
@@ -120,6 +125,7 @@ class Links(LinkCase):
         self.assertEqual(sorted(path.name for path in out.iterdir()), [f"rank.{rank}" for rank in range(10)])
         self.assertEqual((out / "rank.9" / "stdout").read_text(), "3.5\n")
 
+    @gate
     def test_horovodrun_s_elastic_line_has_a_worker_on_each_slot_that_is_listed(self):
         discover = self.folder / "discover.sh"
         discover.write_text("#!/bin/sh\necho localhost:3\n")
@@ -136,6 +142,7 @@ class Links(LinkCase):
         self.assert_status(done, 0)
         self.assertIn("sml-run: without effect here: -mca oob_tcp_if_include, --display-allocation\n", done.stderr)
 
+    @gate
     def test_what_cannot_be_had_starts_nothing(self):
         started = self.folder / "started"
         for name, line, said in (("horovodrun", "-np 2 --blacklist-cooldown-range 1 2", "that of --exclude-for; give that"),
@@ -184,6 +191,7 @@ class MpiPrograms(LinkCase):
             cls.programs[library] = folder / f"hello.{family}"
             subprocess.run([f"mpicc.{family}", folder / "hello.c", "-o", cls.programs[library]], check=True, timeout=watchdog())
 
+    @gate
     def test_those_of_mpich_are_one_world_under_every_name(self):
         for name in ("mpirun", "mpiexec", "mpiexec.hydra", "sml-run", "horovodrun"):
             done = self.call(name, f"-np 2 {self.programs['libmpich.so.12']}")
@@ -191,6 +199,7 @@ class MpiPrograms(LinkCase):
             self.assertEqual(sorted(line[-6:] for line in done.stdout.splitlines()), ["0 of 2", "1 of 2"], name)
             self.assertNotIn("alone", done.stderr)
 
+    @gate
     def test_those_of_open_mpi_are_one_world_under_every_name(self):
         for name in ("mpirun", "mpiexec", "mpiexec.hydra", "sml-run", "horovodrun"):
             done = self.call(name, f"-np 2 {self.programs['libmpi.so.40']}")
@@ -204,6 +213,7 @@ class MpiPrograms(LinkCase):
         self.assertEqual(done.stdout, "0 of 1\n")
         self.assertNotIn("alone", done.stderr)
 
+    @gate
     def test_one_that_a_script_starts_ends_the_job(self):
         """What a shell or an interpreter will load is seen only when it is there."""
         program = self.programs["libmpi.so.40"]
@@ -221,6 +231,7 @@ class MpiPrograms(LinkCase):
 
 
 class ToolkitLine(HostsCase):
+    @gate
     def test_mpirun_of_the_sagemaker_toolkit(self):
         self.bed.exec("algo-1", ["ln", "-s", SML_RUN, "/run/mpirun"])
         self.addCleanup(self.bed.exec, "algo-1", ["rm", "/run/mpirun"])
@@ -237,6 +248,7 @@ class Defaults(TestCase):
         self.folder = pathlib.Path(self.temporary_directory())
         self.config = self.folder / "sml.toml"
 
+    @gate
     def test_file_variables_and_command_line(self):
         self.config.write_text('np = 4\ntag = "<{rank}> "\n\n[x]\nA = "of the file"\nB = "of the file"\n')
         env = {"SML_CONFIG": str(self.config), "SML_NP": "3", "SML_X": "B='of the variable'"}
@@ -244,6 +256,7 @@ class Defaults(TestCase):
         self.assert_status(done, 0)
         self.assertEqual(sorted(done.stdout.splitlines()), [f"<{r}> of the file, of the variable" for r in range(2)])
 
+    @gate
     def test_explain_says_where_values_come_from_and_starts_nothing(self):
         self.config.write_text("\ngrace = 3s\n")
         done = sml_run("--config", self.config, "-np", "2", "-x", "MY_TOKEN=hush", "--explain", "--format", "json",
@@ -257,6 +270,7 @@ class Defaults(TestCase):
         self.assertFalse((self.folder / "started").exists())
         self.assertNotIn("hush", done.stdout + done.stderr)
 
+    @gate
     def test_a_job_inside_a_job_does_not_inherit_options(self):
         done = sml_run("--no-tag", SML_RUN, "sh", "-c", "echo $SML_WORLD_SIZE $SML_TIMEOUT-",
                        env={"SML_NP": "2", "SML_TIMEOUT": "60s"})

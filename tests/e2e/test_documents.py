@@ -3,7 +3,7 @@ import json
 import re
 import unittest
 
-from harness import BUILD, REPO, HostsCase, TestCase, run
+from harness import BUILD, REPO, HostsCase, TestCase, gate, run
 from test_mpi import compiled
 
 PAGES = ("README.md", "man/sml-run.1", "man/sml-run-agent.1", "man/sml-run-guide.7")
@@ -148,12 +148,15 @@ class Commands(HostsCase):
             count += 1
         self.assertGreaterEqual(count, least, "the command lines cannot be found any more")
 
+    @gate
     def test_of_the_readme(self):
         self.check("README.md", 5)
 
+    @gate
     def test_of_the_manual(self):
         self.check("man/sml-run.1", 10)
 
+    @gate
     def test_of_the_guide(self):
         self.check("man/sml-run-guide.7", 20)
 

@@ -1,7 +1,7 @@
 """torchrun --nnodes MIN:MAX on every host: who comes makes the job, and it goes on without hosts that are lost."""
 import signal
 
-from harness import SML_RUN, TRAIN_DDP, wait_until
+from harness import SML_RUN, TRAIN_DDP, gate, scaled, wait_until
 from test_dial_in import PATH, SECRET, Torchrun
 
 SHOW = "import os; print(*(os.environ[n] for n in ('GROUP_RANK', 'RANK', 'WORLD_SIZE', 'TORCHELASTIC_RESTART_COUNT')), " \
@@ -41,16 +41,18 @@ class Range(Torchrun):
         wait_until(lambda: len(self.workers(host)) >= 2)
 
     def test_those_that_have_come_at_the_last_call_make_the_job(self):
-        others = [self.torchrun(name, last_call=5) for name in ("algo-4", "algo-1")]
+        seconds = int(scaled(4))
+        others = [self.torchrun(name, last_call=seconds) for name in ("algo-4", "algo-1")]
         for name in ("algo-4", "algo-1"):
             wait_until(lambda name=name: self.calls(name, "torchrun"))
-        done = self.ends([self.torchrun("algo-2", last_call=5), *others], 0)
+        done = self.ends([self.torchrun("algo-2", last_call=seconds), *others], 0)
         self.assertEqual(self.said(done[0]), ["0 0 6 0 algo-2", "0 1 6 0 algo-2", "1 2 6 0 algo-1", "1 3 6 0 algo-1",
                                               "2 4 6 0 algo-4", "2 5 6 0 algo-4"])
         self.assertIn("1 to 3 others are to call its port", done[0].stderr)
-        self.assertIn("2 hosts are here, which will do; 2 more may come for 5 s (--last-call)", done[0].stderr)
+        self.assertIn(f"2 hosts are here, which will do; 2 more may come for {seconds} s (--last-call)", done[0].stderr)
         self.assertIn("this is host-2 of 3 hosts", done[1].stderr)
 
+    @gate
     def test_nobody_is_waited_for_when_all_are_there(self):
         done = self.ends([self.torchrun(name, last_call=600) for name in self.bed.names()], 0)
         self.assertEqual(len(self.said(done[1])), 8)
@@ -67,15 +69,18 @@ class Range(Torchrun):
         self.assertIn("equal parameters on 6 ranks", done[1].stdout)
 
     def test_too_few_end_with_a_reason_everywhere(self):
-        jobs = [self.torchrun(name, "--rdzv-conf=join_timeout=5", nnodes="3:4") for name in ("algo-2", "algo-1")]
-        head, other = self.ends(jobs, 125)
-        why = "after 5 s there are 2 hosts, fewer than the 3 that the job needs"
+        seconds = int(scaled(4))
+        other = self.torchrun("algo-1", "--rdzv-conf=join_timeout=3600", nnodes="3:4")
+        wait_until(lambda: self.calls("algo-1", "torchrun"))
+        head, other = self.ends([self.torchrun("algo-2", f"--rdzv-conf=join_timeout={seconds}", nnodes="3:4"), other], 125)
+        why = f"after {seconds} s there are 2 hosts, fewer than the 3 that the job needs"
         self.assertIn(why, head.stderr)
         self.assertIn("the job has ended: " + why, other.stderr)
 
+    @gate
     def test_a_lost_host_is_left_behind(self):
         jobs = [self.torchrun(name, "--max-restarts=2", nnodes="2:3", last_call=600, program=("/run/waits.py",),
-                              env={"SML_HEARTBEAT_TIMEOUT": "3s"}) for name in ("algo-2", "algo-1", "algo-3")]
+                              env={"SML_HEARTBEAT_TIMEOUT": f"{scaled(2)}s"}) for name in ("algo-2", "algo-1", "algo-3")]
         self.await_workers("algo-1")
         jobs[1].kill()
         head, gone, other = [job.finish() for job in jobs]
@@ -85,6 +90,7 @@ class Range(Torchrun):
                          ["0 0 4 1 algo-2", "0 1 4 1 algo-2", "1 2 4 1 algo-3", "1 3 4 1 algo-3"])
         self.assertIn("the job goes on with 4 ranks on 2 hosts, without host-1", head.stderr)
 
+    @gate
     def test_a_stop_while_hosts_are_waited_for_ends_all(self):
         head, other = self.torchrun("algo-2", last_call=600), self.torchrun("algo-1", last_call=600)
         self.await_said(head, "2 hosts are here, which will do")
@@ -122,6 +128,7 @@ class Range(Torchrun):
         self.assertIn("--node-rank: where the number of hosts may vary they have their places as they come; leave it out",
                       done.stderr)
 
+    @gate
     def test_one_that_comes_later_is_let_in_by_a_restart_that_counts_for_nothing(self):
         def start(name):
             return self.torchrun(name, "--max-restarts=1", last_call=0, nnodes="2:3", program=("/run/waits.py",))
@@ -168,6 +175,7 @@ class Range(Torchrun):
         self.assertIn("this is host-2 of 3 hosts", late.stderr)
         self.assertEqual([row.split()[:3] for row in self.said(head) if "algo-3" in row], [["1", "2", "4"], ["1", "3", "4"]])
 
+    @gate
     def test_the_pods_of_a_pytorchjob(self):
         """The operator says all by variables; under our own name too."""
         env = {"PET_NNODES": "1:3", "PET_RDZV_BACKEND": "c10d", "PET_RDZV_ENDPOINT": f"algo-2:{self.port}",

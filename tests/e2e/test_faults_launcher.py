@@ -1,14 +1,13 @@
-"""Faults of the launcher, and its interruption, as tests/faults.md lists them: status, first words, time, nothing left."""
-import json
+"""Faults of the launcher, and its interruption, as tests/faults.md lists them: status, first words, nothing left."""
 import signal
-import subprocess
 
-from harness import PYTHON, SML_RUN, wait_until
-from jobs import PROBE, own_lines, heartbeat
+from harness import PYTHON, SML_RUN, gate, wait_until
+from jobs import PROBE, assert_says, heartbeat, wait_for_event
 from test_faults import FaultCase
 
 
 class Launchers(FaultCase):
+    @gate
     def test_stop_signals(self):
         for signo in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT):
             with self.subTest(signal=signo.name), self.popen(*self.only(0, "exec sleep 600")) as job:
@@ -16,10 +15,11 @@ class Launchers(FaultCase):
                 job.send_signal(signo)
                 done = job.finish()
                 self.assert_ending(done, 128 + signo, f"stopped by {signo.name}$")
-                self.assertIn("press Ctrl-C again" if signo == signal.SIGINT else "send it again", own_lines(done)[0])
+                assert_says(self, done, "press Ctrl-C again" if signo == signal.SIGINT else "send it again")
 
+    @gate
     def test_two_interrupts(self):
-        with self.popen(PROBE, "ignore-term", "2", options=["--grace", "60s"]) as job:
+        with self.popen(PROBE, "ignore-term", "2") as job:
             self.await_ready(job)
             job.send_signal(signal.SIGINT)
             while b"again" not in job.stderr.readline():  # it has understood the first
@@ -28,6 +28,7 @@ class Launchers(FaultCase):
             done = job.finish()
         self.assert_ending(done, 130, "stopped by SIGINT$")
 
+    @gate
     def test_killed(self):
         for where in ("algo-1", "head"):  # with ranks beside it, and without
             with self.subTest(where=where):
@@ -37,6 +38,7 @@ class Launchers(FaultCase):
                     wait_until(lambda: not self.bed.ps(), lambda: self.bed.ps())
                     self.assertEqual(job.finish().returncode, 137)
 
+    @gate
     def test_stopped_for_longer_than_the_heartbeat(self):
         options, limit = heartbeat(1)
         with self.popen(*self.only(0, "exec sleep 600"), options=options) as job:
@@ -59,72 +61,43 @@ class Launchers(FaultCase):
         self.assertEqual(done.stdout, "")
 
 
-# Runs on the launcher's host: Ctrl-C at a moment of the start, one report a line, and on when told so.
-INTERRUPTER = """
-import json, os, random, signal, subprocess, sys, time
-sml_run, hosts, runs = sys.argv[1], sys.argv[2], int(sys.argv[3])
-
-def start():
-    return subprocess.Popen([sml_run, "-np", "4", "-H", hosts, "sh", "-c", "echo ready; exec sleep 600"],
-                            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-
-def undisturbed():
-    begin = time.monotonic()
-    with start() as job:
-        job.stdout.readline()
-        took = time.monotonic() - begin
-        job.send_signal(signal.SIGINT)
-        job.communicate()
-    return took
-
-print(os.getpid(), flush=True)
-random.seed(3)
-span = 1.5 * sorted(undisturbed() for _ in range(5))[2]
-for moment in [random.uniform(0, span) for _ in range(runs)]:
-    job = start()
-    time.sleep(moment)
+# Runs on the launcher's host: Ctrl-C at the first instructions of so many starts.
+AT_ONCE = """
+import signal, subprocess, sys
+for _ in range(int(sys.argv[1])):
+    job = subprocess.Popen(sys.argv[2:], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     job.send_signal(signal.SIGINT)
-    sent = time.monotonic()
-    out, err = job.communicate(timeout=30)
-    row = {"moment": moment, "status": job.returncode, "took": time.monotonic() - sent, "ran": "ready" in out, "stderr": err}
-    print(json.dumps(row), flush=True)
-    sys.stdin.readline()
+    print(job.wait())
 """
 
 
 class Interruptions(FaultCase):
     hosts = 2
 
-    def left(self, but):
-        """Faster than `testbed ps`: what runs on the hosts beside PID 1, sshd and the interrupter."""
-        found = []
-        for host in self.bed.names():
-            for entry in self.bed.path(host, "/proc").iterdir():
-                if not entry.name.isdigit() or entry.name == "1" or (host, int(entry.name)) == but:
-                    continue
-                try:
-                    comm = (entry / "comm").read_text().strip()
-                except OSError:
-                    continue  # gone meanwhile
-                if comm != "sshd":
-                    found.append((host, entry.name, comm))
-        return found
+    def interrupted(self, event, **fields):
+        """Ctrl-C as soon as that of the start is told of."""
+        events = self.bed.path("algo-1", "/run/events")
+        self.addCleanup(events.unlink, missing_ok=True)
+        with self.popen("sh", "-c", "echo ready; exec sleep 600", options=["--events", "/run/events"]) as job:
+            wait_for_event(events, event, **fields)
+            job.send_signal(signal.SIGINT)
+            done = job.finish()
+        events.unlink(missing_ok=True)
+        return done
 
-    def test_two_hundred_at_random_moments_of_the_start(self):
-        runs, ran = 200, 0
-        argv = [PYTHON, "-c", INTERRUPTER, str(SML_RUN), self.bed.hosts(2), str(runs)]
-        with self.bed.popen("algo-1", argv, stdin=subprocess.PIPE) as driver:
-            me = ("algo-1", int(driver.stdout.readline()))
-            for _ in range(runs):
-                row = json.loads(driver.stdout.readline() or driver.stderr.read())
-                # Before it can know what the signal means it dies of it, as any program does: 130 for a shell.
-                self.assertIn(row["status"], (130, -signal.SIGINT), row)
-                if row["status"] == 130:
-                    self.assertRegex(row["stderr"], r"(?m)^sml-run: stopped by SIGINT$")
-                self.assertLess(row["took"], 5, row)
-                wait_until(lambda: not self.left(me), lambda: (self.left(me), row))
-                ran += row["ran"]
-                driver.stdin.write(b"\n")
-                driver.stdin.flush()
-            self.assertEqual(driver.finish().returncode, 0)
-        self.assertTrue(0 < ran < runs, ran)  # from the first instruction to running workers
+    @gate
+    def test_at_moments_of_the_start(self):
+        """Random moments are the simulation's."""
+        steps = ("connecting", "authenticating", "starting the agent", "preparing", "ready")
+        for event, fields in (("job_start", {}), *(("host_step", {"host": "algo-2", "step": step}) for step in steps),
+                              ("workers_start", {}), ("rank_start", {"rank": 3})):
+            with self.subTest(event=event, **fields):
+                self.assert_ending(self.interrupted(event, **fields), 130, "stopped by SIGINT$")
+
+    def test_before_it_can_know_what_the_signal_means(self):
+        """It dies of it then, as any program does, which is 130 for a shell."""
+        job = [str(SML_RUN), *self.words(["sleep", "600"], [])]
+        done = self.bed.exec("algo-1", [PYTHON, "-c", AT_ONCE, "30", *job])
+        self.assert_status(done, 0)
+        self.assertLessEqual(set(done.stdout.split()), {"130", str(-signal.SIGINT)})
+        self.assert_nothing_runs(())

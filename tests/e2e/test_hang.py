@@ -3,7 +3,7 @@ import contextlib
 import json
 import pathlib
 
-from harness import PYTHON, HostsCase, TestCase, sml_run, wait_until
+from harness import PYTHON, HostsCase, TestCase, gate, scaled, sml_run, sml_run_popen, wait_until
 from jobs import sh
 
 # Ranks but one wait for a word of torch's store, which says none; that one sleeps.
@@ -44,6 +44,7 @@ class Stacks(HostsCase):
         done = self.bed.sml_run("algo-1", "stacks", "--format", "json")
         return json.loads(done.stdout) if done.returncode == 0 else {"places": []}
 
+    @gate
     def test_the_odd_rank_is_named_and_where_the_others_wait(self):
         with self.job():
             told = self.ask()
@@ -80,9 +81,10 @@ while True:
 
 
 class Watched(TestCase):
+    @gate
     def test_a_job_that_hangs_is_looked_at_and_then_ended(self):
         """Python tells where it was, with no tool."""
-        done = sml_run("-np", "2", "--watch", "step;every=3s", PYTHON, "-c", HANGS)
+        done = sml_run("-np", "2", "--watch", f"step;every={scaled(3):g}s", PYTHON, "-c", HANGS)
         self.assert_status(done, 123)
         self.assertIn("sml-run: where the ranks are (before the workers are ended):\n", done.stderr)
         self.assertIn("[1] Fatal Python error: Aborted\n", done.stderr)
@@ -90,16 +92,16 @@ class Watched(TestCase):
         self.assertLess(done.stderr.index("where the ranks are"), done.stderr.index("Fatal Python error"))
 
 
-# Rank 1 prints nothing any more, in the attempts that it is told; the other goes on.
+# Rank 1 prints nothing any more, in the attempts that it is told; the other goes on for as long.
 SILENT = """
 import os, sys, time
 def hold_up():
     time.sleep(600)
-last = int(sys.argv[1])
+hangs = int(os.environ["SML_ATTEMPT"]) <= int(sys.argv[1])
 print("step", flush=True)
-if os.environ["RANK"] == "1" and int(os.environ["SML_ATTEMPT"]) <= last:
+if hangs and os.environ["RANK"] == "1":
     hold_up()
-for step in range(int(sys.argv[2])):
+while hangs:
     time.sleep(0.1)
     print("step", flush=True)
 """
@@ -112,33 +114,41 @@ if int(os.environ["SML_ATTEMPT"]) == 1:
     hold_up()
 """
 TABLE = "where the ranks are"
-NOTHING_FOR = r"rank 1 on \S+ has printed nothing for 2 s, while others have"
+SILENCE = f"{scaled(2):g}"  # s; a rank that has no processor does not hang
+NOTHING_FOR = rf"rank 1 on \S+ has printed nothing for {SILENCE} s, while others have"
 
 
 class Silent(TestCase):
-    def job(self, then, last, steps, *words):
-        return sml_run("-np", "2", "--warn-silent", "2s", "--on-silent", then, *words, PYTHON, "-c", SILENT,
-                       str(last), str(steps))
+    def words(self, then, last, *more):
+        return ["-np", "2", "--warn-silent", f"{SILENCE}s", "--on-silent", then, *more, PYTHON, "-c", SILENT, str(last)]
 
     def test_report_tells_once_and_ends_nothing(self):
-        done = self.job("report", 99, 600, "--timeout", "6s")
-        self.assert_status(done, 124)
-        self.assertEqual(done.stderr.count(f"sml-run: {TABLE} (ranks are silent):\n"), 1)
-        self.assertRegex(done.stderr, NOTHING_FOR)
-        self.assertNotIn("Fatal Python error", done.stderr)
+        table, said, steps = f"sml-run: {TABLE} (ranks are silent):\n", bytearray(), b""
+        with sml_run_popen(*self.words("report", 99)) as job:
+            wait_until(lambda: said.extend(job.errors_so_far()) or table.encode() in said, lambda: said)
+            while steps.count(b"[0] step") < 60:  # many of which were printed since
+                steps += job.read_until("[0] step")
+            job.terminate()
+            done = job.finish()
+        self.assert_status(done, 143)
+        said = said.decode() + done.stderr
+        self.assertEqual(said.count(table), 1)
+        self.assertRegex(said, NOTHING_FOR)
+        self.assertNotIn("Fatal Python error", said)
 
     def test_a_hang_of_all_is_told_and_tried_again(self):
-        done = sml_run("-np", "3", "--warn-silent", "2s", "--on-silent", "restart", "--max-restarts", "1", PYTHON, "-c",
+        done = sml_run("-np", "3", "--warn-silent", f"{SILENCE}s", "--on-silent", "restart", "--max-restarts", "1", PYTHON, "-c",
                        ALL_SILENT)
         self.assert_status(done, 0)
-        self.assertEqual(done.stderr.count("sml-run: no rank has printed anything for 2 s (--warn-silent)\n"), 1)
+        self.assertEqual(done.stderr.count(f"sml-run: no rank has printed anything for {SILENCE} s (--warn-silent)\n"), 1)
         self.assertEqual(done.stderr.count(TABLE), 1)
         self.assertRegex(done.stderr, r"line 4 in hold_up\n")
-        self.assertIn("sml-run: stopped: no rank has printed anything for 2 s (--on-silent)\n", done.stderr)
+        self.assertIn(f"sml-run: stopped: no rank has printed anything for {SILENCE} s (--on-silent)\n", done.stderr)
         self.assertIn("attempt 1 failed with status 123; restart 1 of 1 now\n", done.stderr)
 
+    @gate
     def test_restart_tells_and_tries_again(self):
-        done = self.job("restart", 1, 40, "--max-restarts", "1")
+        done = sml_run(*self.words("restart", 1, "--max-restarts", "1"))
         self.assert_status(done, 0)
         self.assertEqual(done.stderr.count(TABLE), 1)
         self.assertRegex(done.stderr, r"line 4 in hold_up\n")
@@ -146,7 +156,7 @@ class Silent(TestCase):
         self.assertIn("attempt 1 failed with status 123; restart 1 of 1 now\n", done.stderr)
 
     def test_stop_tells_and_ends_the_job_whatever_restarts_are_left(self):
-        done = self.job("stop", 99, 600, "--max-restarts", "5")
+        done = sml_run(*self.words("stop", 99, "--max-restarts", "5"))
         self.assert_status(done, 123)
         self.assertEqual(done.stderr.count(TABLE), 1)
         self.assertRegex(done.stderr, rf"sml-run: stopped: {NOTHING_FOR} \(--on-silent\)\n")
@@ -157,7 +167,7 @@ class TimedOut(TestCase):
     def test_where_the_ranks_were_is_told_and_kept(self):
         folder = self.temporary_directory() / "hang" / "reports"
         for number in "12":
-            done = sml_run("-np", "2", "--timeout", "2s", "--hang-report", folder, PYTHON, "-c", SILENT, "99", "600")
+            done = sml_run("-np", "2", "--timeout", f"{scaled(2):g}s", "--hang-report", folder, PYTHON, "-c", SILENT, "99")
             self.assert_status(done, 124)
             self.assertIn(f"sml-run: {TABLE} (before the workers are ended):\n", done.stderr)
             self.assertIn(f"sml-run: all that is known of these ranks is in {folder}/{number}\n", done.stderr)
@@ -170,6 +180,7 @@ class TimedOut(TestCase):
         self.assertIn("RANKS", (report / "table.txt").read_text())
         self.assertRegex((report / "rank.1.txt").read_text(), r"^rank 1 on \S+\npid \d+: .*python3")
 
+    @gate
     def test_a_folder_that_cannot_be_is_an_error_before_the_start(self):
         file = self.temporary_directory() / "file"
         file.write_text("")
@@ -184,12 +195,13 @@ class HelpedByTorch(TestCase):
 
     def job(self, *parts):
         self.folder = self.temporary_directory() / "reports"
-        return sml_run("-np", "3", "--hang-report", self.folder, "--watch", "step;every=1s", PYTHON, self.WORKER,
+        return sml_run("-np", "3", "--hang-report", self.folder, "--watch", f"step;every={scaled(1):g}s", PYTHON, self.WORKER,
                        ",".join(parts))
 
     def names(self):
         return sorted(one.name for one in (self.folder / "1").iterdir())
 
+    @gate
     def test_stacks_and_records_of_its_server(self):
         done = self.job("server")
         self.assert_status(done, 123)

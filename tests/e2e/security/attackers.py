@@ -170,7 +170,7 @@ class Attacks:
         self.turns["key"] += 1
         words = ["openssl", "s_client", "-connect", f"{self.facts['head']}:{DIAL_IN_PORT}", "-psk", key, "-psk_identity",
                  "sml-run dial-in 1", "-tls1_3", "-ciphersuites", "TLS_AES_128_GCM_SHA256", "-brief"]
-        done = subprocess.run(words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=watchdog())
+        done = subprocess.run(words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         if b"refused" in done.stdout:
             raise ConnectionRefusedError
         return b"ESTABLISHED" in done.stdout and "the handshake is done"

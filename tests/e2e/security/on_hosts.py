@@ -32,7 +32,7 @@ class OnHosts(HostsCase):
         self.assertEqual(self.done.returncode, 143, self.done)
 
 
-def on_terminal(argv, timeout=30, streams=("stdout", "stderr"), **kw):
+def on_terminal(argv, streams=("stdout", "stderr"), **kw):
     """Runs argv with these streams on a terminal; answers (status, what the terminal got, the other streams)."""
     master, slave = pty.openpty()
     tty.setraw(slave)  # so that the line discipline adds nothing

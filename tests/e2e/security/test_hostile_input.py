@@ -2,7 +2,8 @@
 import json
 import re
 
-from jobs import PROBE, by_rank, own_lines, edit_file, forget_agents, shown
+from harness import gate
+from jobs import PROBE, assert_says, by_rank, edit_file, forget_agents, shown
 from on_hosts import OnHosts
 
 BAD_NAMES = ["-oProxyCommand=touch${IFS}/run/pwned", "a;id", "$(touch /run/pwned)", "`touch /run/pwned`", "a b", "a%h", "a'b",
@@ -24,6 +25,7 @@ class Names(OnHosts):
         for host in self.bed.names():
             self.assertFalse(self.bed.path(host, "/run/pwned").exists())
 
+    @gate
     def test_hosts(self):
         for name in BAD_NAMES:
             with self.subTest(name=name[:40]):
@@ -36,6 +38,7 @@ class Names(OnHosts):
                 self.put("algo-1", "/run/rc.json", text)
                 self.assert_refused(self.bed.sml_run("algo-1", "--resource-config", "/run/rc.json", "true"))
 
+    @gate
     def test_users(self):
         for name in [*BAD_NAMES, "-l", "x" * 65]:
             with self.subTest(name=name[:40]):
@@ -43,6 +46,7 @@ class Names(OnHosts):
                     self.assert_refused(self.bed.sml_run("algo-1", "-H", f"{name}@algo-2", "true"))
                 self.assert_refused(self.bed.sml_run("algo-1", "-H", "algo-2", f"--ssh-user={name}", "true"))
 
+    @gate
     def test_variables(self):
         for word in ("A;B", "A;B=1", "1A=2", "BASH_FUNC_x%%", "BASH_FUNC_x%%=() { id; }", "A B=1", "=x", "A\nB=1", "$(id)=1"):
             with self.subTest(word=word):
@@ -50,6 +54,7 @@ class Names(OnHosts):
 
 
 class Environment(OnHosts):
+    @gate
     def test_too_much_for_the_system_is_a_clear_error(self):
         """What the launcher was given may be too much for a host where less is allowed: a quarter of the stack's limit."""
         edit_file(self, self.bed, "algo-2", "/home/root/.bashrc", lambda _: "ulimit -s 1024\n")
@@ -64,9 +69,10 @@ class Environment(OnHosts):
 
     def assert_too_much(self, done, who):
         self.assert_status(done, 126)
-        self.assertRegex(own_lines(done)[0], f"^{who} did not start: cannot execute the program: argument list too long ")
+        assert_says(self, done, f"^{who} did not start: cannot execute the program: argument list too long ")
         self.assertLess(len(done.stderr), 1000)
 
+    @gate
     def test_variables_of_the_loader_and_shell_reach_workers_only(self):
         """They are part of the workers' environment: neither the start script nor the agent has them."""
         trap = "touch /run/trapped"

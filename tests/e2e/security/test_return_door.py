@@ -1,6 +1,6 @@
 """The door at which an agent takes its launcher back when their connection has broken: nobody else comes in by it, and nobody
 who has its name is told anything."""
-from harness import BUILD, PYTHON, REPO, wait_until
+from harness import BUILD, PYTHON, REPO, gate, wait_until
 from jobs import sh
 from on_hosts import OnHosts
 from knock import wish
@@ -31,12 +31,14 @@ class Doors(OnHosts):
         sh(self.bed, HOST, "pkill -KILL -f '^sshd: root'")
         wait_until(lambda: b"made again" in job.errors_so_far())
 
+    @gate
     def test_another_user_is_not_heard(self):
         with self.running("-H", f"algo-1,{HOST}") as job:
             heard = self.knock("tester")
             self.assertEqual((len(heard), set(heard.values())), (11, {""}))
             self.reset(job)
 
+    @gate
     def test_a_process_of_the_same_user_does_not_know_the_secret(self):
         with self.running("-H", f"algo-1,{HOST}") as job:
             heard = self.knock("root")
@@ -47,6 +49,7 @@ class Doors(OnHosts):
                 self.reset(job)
                 self.assertEqual(waiting.finish().returncode, 0)  # it has given way
 
+    @gate
     def test_who_has_the_name_of_an_agent_that_has_gone_is_told_nothing(self):
         """Neither another user, nor another process of the same one. The last shows that it would be seen."""
         nothing, wishes = "heard 0 bytes and 0 descriptors\n", "heard 75 bytes and 1 descriptors\n"

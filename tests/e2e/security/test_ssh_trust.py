@@ -1,6 +1,6 @@
 """What they can not do who can write some of what ssh reads, or show keys that are not to be believed."""
-from harness import SML_RUN, HostsCase
-from jobs import own_lines, edit_file, fingerprint, keep_file, sh, ssh_config
+from harness import SML_RUN, HostsCase, gate
+from jobs import assert_says, edit_file, fingerprint, keep_file, sh, ssh_config
 from on_hosts import OnHosts as OnThreeHosts, SecondServer, on_terminal
 
 HOST = "algo-2"
@@ -25,7 +25,7 @@ class OnHosts(HostsCase):
         self.assert_status(done, status)
         self.assertEqual(done.stdout, "")
         for pattern in patterns:
-            self.assertRegex("\n".join(own_lines(done)), "(?m)" + pattern)
+            assert_says(self, done, pattern)
 
     def put(self, host, path, text, **kw):
         self.addCleanup(self.bed.put(host, path, text, **kw).unlink, missing_ok=True)
@@ -46,6 +46,7 @@ class LargeKnownHosts(OnHosts):
         line = f"other.example {self.other_key()}\n"
         return line * (size // len(line) + 1)
 
+    @gate
     def test_a_key_that_is_revoked_behind_megabytes(self):
         for files in ("mine", "everybody's"):
             with self.subTest(files=files):
@@ -60,6 +61,7 @@ class LargeKnownHosts(OnHosts):
                 self.assert_refused(rf"^{HOST}: the host key is revoked in \S+ line {line}: ")
                 self.known(f"{HOST} {self.host_key()}\n")
 
+    @gate
     def test_a_key_that_has_changed_behind_megabytes(self):
         self.known(f"{self.others(5 * MEGABYTE)}{HOST} {self.other_key()}\n")
         self.assert_refused(rf"^{HOST}: the host key has changed: ")
@@ -88,11 +90,13 @@ class UnreadableKnownHosts(OnHosts):
         place.symlink_to(place.name)  # to itself; root can read all files
         self.assert_refused_for(KNOWN, "too many levels of symbolic links")
 
+    @gate
     def test_of_everybody(self):
         for path, why in (("/run", "it is not a regular file"), ("/dev/zero", "it is not a regular file")):
             ssh_config(self, self.bed, "algo-1", f"GlobalKnownHostsFile {path}")
             self.assert_refused_for(path, why)
 
+    @gate
     def test_none_and_a_missing_one_are_empty(self):
         ssh_config(self, self.bed, "algo-1", "UserKnownHostsFile /dev/null\nGlobalKnownHostsFile /nowhere/known")
         self.assert_refused(rf"^{HOST}: the host key is not known", options=())
@@ -107,6 +111,7 @@ class RevokedHostKeys(OnHosts):
         self.put("algo-1", "/run/revoked", f"{self.other_key()}\n{self.host_key()} of algo-2\n")
         self.assert_refused(rf"^{HOST}: the host key is revoked in /run/revoked line 2: ")
 
+    @gate
     def test_a_list_that_cannot_be_read_trusts_nobody(self):
         ssh_config(self, self.bed, "algo-1", "RevokedHostKeys /run/revoked")
         self.assert_refused(rf"^{HOST}: cannot read /run/revoked: no such file")
@@ -142,6 +147,7 @@ class Configurations(OnHosts):
         sh(self.bed, "algo-1", "chown root:root /run/more; chmod 660 /run/more")  # Debian's ssh believes a group of one
         self.assert_refused("others could have written /run/more", options=(), status=2)
 
+    @gate
     def test_of_a_file_that_is_named(self):
         self.put("algo-1", "/run/config", "Include /run/more\n")
         self.assert_not_believed("--ssh-config", "/run/config", why="others could have written /run/more",
@@ -169,6 +175,7 @@ class Configurations(OnHosts):
 class Certificates(OnHosts):
     """A host that shows a certificate, which only ssh itself can check."""
 
+    @gate
     def test_a_host_with_a_certificate(self):
         sh(self.bed, "algo-1", "ssh-keygen -q -t ed25519 -N '' -f /run/authority")
         self.addCleanup(sh, self.bed, "algo-1", "rm -f /run/authority*")
@@ -205,7 +212,7 @@ class Keys(OnThreeHosts):
                   "kill $SSH_AGENT_PID; exit $s")
         done = self.bed.exec("algo-1", ["sh", "-c", script, "sh", SML_RUN, "-H", "algo-2", "true"])
         self.assert_status(done, 125)
-        self.assertRegex("\n".join(own_lines(done)), r"(?m)^algo-2: .*too many keys")
+        assert_says(self, done, "^algo-2: .*too many keys")
         self.assertIn("--ssh-identity-file", done.stderr)
         # Named, the right key goes first.
         rest = script.replace("mkdir /run/many; ", "").replace("for i in $(seq 20); do ssh-keygen -q -t ed25519 -N '' -f "
@@ -220,18 +227,20 @@ class Keys(OnThreeHosts):
         edit_file(self, self.bed, "algo-1", f"{ssh_dir}/config", lambda _: "IdentityFile /run/key\n")
         done = self.bed.sml_run("algo-1", "-H", "algo-2", "true", user="tester")
         self.assert_status(done, 125)
-        self.assertRegex("\n".join(own_lines(done)), r"(?m)^algo-2: .*/run/key: unreadable")
+        assert_says(self, done, "^algo-2: .*/run/key: unreadable")
 
+    @gate
     def test_an_encrypted_key_asks_nothing_of_a_terminal(self):
         sh(self.bed, "algo-1", "ssh-keygen -q -t ed25519 -N secret -f /run/locked_key")
         self.addCleanup(sh, self.bed, "algo-1", "rm -f /run/locked_key*")
         edit_file(self, self.bed, "algo-1", "/home/root/.ssh/config", lambda _: "IdentityFile /run/locked_key\n")
         argv = self.bed._exec_argv("algo-1", [SML_RUN, "-H", "algo-2", "true"], "root", None, "/")
-        status, got, _, _ = on_terminal(argv, timeout=10)
+        status, got, _, _ = on_terminal(argv)
         self.assertEqual(status, 125)
         self.assertIn(b"locked_key: encrypted", got)
         self.assertNotIn(b"assphrase", got)
 
+    @gate
     def test_keys_of_new_hosts_are_kept_once_however_many_ask(self):
         known = keep_file(self, self.bed, "algo-1", "/home/root/.ssh/known_hosts")
         known.unlink()
@@ -241,6 +250,7 @@ class Keys(OnThreeHosts):
                 self.assert_status(job.finish(), 0)
         self.assertEqual(sorted(ln.split()[0] for ln in known.read_text().splitlines()), ["algo-2", "algo-3"])
 
+    @gate
     def test_the_home_is_the_users_whatever_the_environment_says(self):
         """As under sudo, which may leave HOME and the names of the one who called it."""
         for name in ("config", "known_hosts", "id_ed25519"):

@@ -1,21 +1,22 @@
 """What a worker of the job that turns can not do: it runs as the job's user."""
 import re
 
-from harness import PYTHON, REPO, SML_RUN, HostsCase, TestCase, run, sml_run
-from jobs import by_rank, own_lines
+from harness import PYTHON, REPO, SML_RUN, HostsCase, TestCase, gate, run, sml_run
+from jobs import TROUBLE, assert_says, by_rank
 from on_hosts import on_terminal
 
 GRAB = REPO / "tests/e2e/security/grab.py"
 
 
 class ItsAgent(HostsCase):
+    @gate
     def test_a_worker_gets_at_neither_agent_nor_launcher(self):
         """Rank 1 beside the launcher and rank 2 on another host turn; rank 0 is whom they want to speak for."""
         script = 'if [ $RANK = 0 ]; then echo honest; else exec "$@"; fi'
         done = self.bed.sml_run("algo-1", "-H", "algo-1:2,algo-2", "sh", "-c", script, "sh", PYTHON, "-B", GRAB, user="tester")
         self.assert_status(done, 0)
         self.assertEqual(by_rank(done.stdout), {0: ["honest"], 1: ["dumpable 1"], 2: ["dumpable 1"]})
-        self.assertEqual(own_lines(done), [])
+        assert_says(self, done, never=TROUBLE)
 
 
 # Fills torch's store, first with what is waited for, then with values, each until somebody is closed; says how many MiB that
@@ -27,7 +28,7 @@ text = lambda data: struct.pack("Q", len(data)) + data
 where = (os.environ["MASTER_ADDR"], int(os.environ["MASTER_PORT"]))
 
 def client(words=b""):
-    s = socket.create_connection(where, 30)
+    s = socket.create_connection(where)
     s.sendall(b"\0" + struct.pack("I", 0x3C85F7CE) + words)
     return s
 
@@ -140,6 +141,7 @@ class Terminals(TestCase):
     def visible(self, data):
         return re.sub(rb"[^\x20-\x7e]", lambda m: b"\\x%02x" % m[0][0], data)
 
+    @gate
     def test_escape_sequences_are_shown_and_not_obeyed(self):
         data = b"".join(b"<" + s + b">\n" for s in self.SEQUENCES)
         lines = [b"<" + self.visible(s) + b">" for s in self.SEQUENCES]
@@ -162,6 +164,7 @@ class Terminals(TestCase):
         self.assertEqual(on_terminal(argv, streams=("stdout",)), (0, b"\\x1b[2J\n", b"", data))
         self.assertEqual(on_terminal(argv, streams=("stderr",)), (0, b"\\x1b[2J\n", data, b""))
 
+    @gate
     def test_pipes_and_files_get_the_bytes(self):
         data = b"".join(self.SEQUENCES).replace(b"\n", b"") + bytes(range(14, 256)) + b"\n"
         code = f"import sys; sys.stdout.buffer.write(bytes.fromhex('{data.hex()}'))"
@@ -181,8 +184,9 @@ class Terminals(TestCase):
         done = run([SML_RUN, "-np", "1", "--sanitize", "always", PYTHON, "-c", code], binary=True)
         self.assertEqual(done.stdout, b"\\x1b[2J\\x07\n")
 
+    @gate
     def test_no_rank_can_write_as_another(self):
-        status, got, _, _ = on_terminal([SML_RUN, "-q", "-np", "2", "--color", "never", PYTHON, "-c", FORGERY], timeout=60)
+        status, got, _, _ = on_terminal([SML_RUN, "-q", "-np", "2", "--color", "never", PYTHON, "-c", FORGERY])
         self.assertEqual(status, 0)
         screen = Screen(got.decode())
         seen = set()
@@ -204,6 +208,7 @@ class Terminals(TestCase):
             self.assert_status(done, 0)
             self.assertEqual(done.stdout, "[1] [0]<stdout>: fake\n[1] [0] fake\n")
 
+    @gate
     def test_our_own_words_hold_nothing_of_a_worker(self):
         """The report shows a worker's last lines, and its error file; to a pipe, too, escaped."""
         code = (r"import json, os, sys; sys.stderr.write('\x1b]0;x\x07last\rwords\x9b\n'); sys.stderr.flush()"
@@ -218,12 +223,13 @@ class Terminals(TestCase):
         self.assertEqual(status, 3)
         Screen(got.decode())
 
+    @gate
     def test_a_line_without_end_fills_no_memory(self):
         code = "import sys\nfor _ in range(320): sys.stdout.write('\\x1b]0;' + 'Z' * 65536)"
         peak = "import resource, subprocess, sys; s = subprocess.call(sys.argv[1:]); " \
                "sys.stderr.write(str(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)); sys.exit(s)"
         status, got, _, err = on_terminal([PYTHON, "-c", peak, SML_RUN, "-q", "-np", "2", PYTHON, "-c", code],
-                                          streams=("stdout",), timeout=60)
+                                          streams=("stdout",))
         self.assertEqual(status, 0)
         self.assertEqual(got.count(b"Z"), 2 * 320 * 65536)
         self.assertNotIn(b"\x1b]", got)

@@ -125,4 +125,4 @@ class HostsThatCall(Training, NoSsh):
         self.check(attackers)
 
     def job(self):
-        return self.ends(self.start_all(*self.program(), user=USER), 0, 120)[0]
+        return self.ends(self.start_all(*self.program(), user=USER), 0)[0]
