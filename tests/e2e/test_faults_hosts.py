@@ -48,7 +48,6 @@ class LostHosts(FaultCase):
         self.bed.heal("algo-3")
         self.assert_works_again()
 
-    @gate
     def test_cut_off_and_healed_in_time(self):
         """Not a line of what was written meanwhile is lost or doubled."""
         self.await_go(*self.bed.names())
@@ -163,7 +162,6 @@ class LostHosts(FaultCase):
         self.bed.delay(0, "algo-3")
         self.assert_works_again()
 
-    @gate
     def test_cut_off_while_the_agent_is_sent(self):
         """What waits there for the rest of the bytes gives up by itself, and leaves no part of them."""
         forget_agents(self.bed)
@@ -217,7 +215,6 @@ class LostHosts(FaultCase):
 
 
 class Links(FaultCase):
-    @gate
     def test_a_slow_link(self):
         """tests/bench/round_trips counts what it costs."""
         self.bed.delay(200, "algo-1", "algo-3")
@@ -225,7 +222,6 @@ class Links(FaultCase):
         done = self.job(*self.only(5, "exit 9"))
         self.assert_ending(done, 9, "rank 5 on algo-3 exited with status 9 ")
 
-    @gate
     def test_another_clock(self):
         """The clock of the launcher's host is another than that of the others: who failed first is seen all the same."""
         script = f"echo ready; case $RANK in [14]) {self.await_go('algo-1', 'algo-3')}; exit 3$RANK;; esac; exec sleep 600"
