@@ -135,6 +135,7 @@ class Links(HostsCase):
         self.assert_status(done, 0)
         self.assertEqual(done.stdout.count("went on"), 6)
 
+    @gate
     def test_a_launcher_that_is_killed_after_a_reset(self):
         with self.bed.sml_run_popen("head", "-H", self.bed.hosts(slots=1), "sh", "-c", "echo ready; exec sleep 600") as job:
             job.read_until("ready")

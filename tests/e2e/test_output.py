@@ -124,7 +124,7 @@ class Essentials:
         with self.popen(4, "sh", "-c", script, options=["--stdin", "3"], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL) as job:
             said = b""
             while said.count(b"] flood\n") < 3:
-                said += job.stderr.readline()
+                said += job.stderr.readline() or self.fail(said)
             done = job.finish(input="go\n")
         self.assertEqual(done.returncode, 6, done.stderr[-1000:])
         self.assertIn("[3] last words\n", done.stderr)

@@ -297,7 +297,6 @@ class Watch(TestCase):
         script = f"[ $RANK = 1 ] || echo loss; sleep {2 * limit}"
         self.assert_status(sml_run("-np", "2", "--watch", f"loss;first={limit}s;ranks=0", "sh", "-c", script), 0)
 
-    @gate
     def test_a_reader_that_waits_makes_nobody_late(self):
         """The ranks cannot print while nobody reads; nobody is to blame for that."""
         script = "head -c 60000000 /dev/zero | tr '\\0' 'x' | fold -w 99"

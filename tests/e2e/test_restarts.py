@@ -170,6 +170,7 @@ class Progress(TestCase):
                       "(--max-fruitless)", own_lines(done))
         self.assertIn("the job failed in attempt 5, after:", own_lines(done))
 
+    @gate
     def test_a_line_that_matches_is_progress_with_a_limit_or_without(self):
         for rule in ("^step", "^step;first=1h"):
             done = sml_run("--max-restarts", "9", "--restart-delay", "0:0", "--watch", rule, "-np", "2", "--", "sh", "-c",
@@ -235,6 +236,7 @@ class OnHosts(HostsCase):
 class LostHosts(HostsCase):
     hosts = 4
 
+    @gate
     def test_a_lost_host_is_the_end_where_none_takes_its_place(self):
         with self.bed.sml_run_popen("algo-1", "--max-restarts", "5", *heartbeat(2)[0], "-np", "4", "-H",
                                     self.bed.hosts(), "--no-tag", "sh", "-c", "echo runs; sleep 600") as job:

@@ -137,6 +137,7 @@ class Checkpoints(TestCase):
         ends = [e["t"] for e in happened if e["event"] == "rank_exit" and e["rank"] != 0]
         self.assertGreaterEqual(min(ends), stop + 1.5, "not before the time is over")
 
+    @gate
     def test_who_does_not_handle_it_is_ended_and_has_not_failed(self):
         with self.failing("--checkpoint-signal", "USR2,1h", deeds=self.SAVE) as job:
             done = job.finish()
@@ -151,6 +152,7 @@ class Checkpoints(TestCase):
         before, after = done.stdout.split("restart 1 of 1 now\n")
         self.assertEqual((before.count("saved\n"), after.count("ready\n")), (2, 3))
 
+    @gate
     def test_a_stop_by_the_user_ends_the_time_and_the_job(self):
         with self.failing("--checkpoint-signal", "USR1,1h", "--max-restarts", "5", deeds=self.GO_ON) as job:
             read_until(job, "(?s)worker got USR1\n.*worker got USR1\n")

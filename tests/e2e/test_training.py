@@ -2,7 +2,7 @@
 import json
 import re
 
-from harness import PYTHON, SML_RUN, TRAIN_DDP, TestCase, Testbed, sml_run
+from harness import PYTHON, SML_RUN, TRAIN_DDP, TestCase, Testbed, gate, sml_run
 from jobs import by_rank, cached_agents, forget_agents, sh
 
 ONE_BINARY = "/run/elsewhere/sml-run"
@@ -21,6 +21,7 @@ class FourHosts(TestCase):
         self.assertEqual(sorted((int(r), h, int(local)) for r, h, local in said),
                          [(r, hosts[r // per_host], r % per_host) for r in range(ranks)])
 
+    @gate
     def test_eight_ranks_on_four_hosts_with_nothing_but_one_binary_on_the_first(self):
         forget_agents(self.bed)
         self.bed.put("algo-1", ONE_BINARY, SML_RUN, mode=0o755)
@@ -45,6 +46,7 @@ class FourHosts(TestCase):
             for job in (one, two):
                 self.assert_trained(job.finish(), 2, ["algo-2", "algo-3"])
 
+    @gate
     def test_the_master_port_is_free_and_the_address_reachable(self):
         listen = ("import os, socket as s; r = int(os.environ['RANK']); "
                   "a = (os.environ['MASTER_ADDR'], int(os.environ['MASTER_PORT']))\n"
@@ -53,18 +55,16 @@ class FourHosts(TestCase):
                   " for _ in range(3): l.accept()[0].send(b'hello')\n"
                   "else:\n"
                   " import time\n"
-                  " end = time.monotonic() + 20\n"
                   " while True:\n"
-                  "  try: c = s.create_connection(a, 5); break\n"
-                  "  except ConnectionRefusedError:\n"
-                  "   if time.monotonic() > end: raise\n"
-                  "   time.sleep(.01)\n"
+                  "  try: c = s.create_connection(a); break\n"
+                  "  except ConnectionRefusedError: time.sleep(.01)\n"
                   " print(c.recv(5).decode())\n")
         for start in ("algo-1", "head"):  # rank 0 on this host, and on another
             done = self.bed.sml_run(start, "--no-torch-store", "-H", self.bed.hosts(1), PYTHON, "-c", listen)
             self.assert_status(done, 0)
             self.assertEqual(by_rank(done.stdout), {0: ["bound"], 1: ["hello"], 2: ["hello"], 3: ["hello"]})
 
+    @gate
     def test_first_failure_ends_the_job_at_once_with_its_status(self):
         script = "test $RANK != 5 || exit 7; sleep 600"
         done = self.bed.sml_run("algo-1", "-np", "8", "-H", self.bed.hosts(2), "sh", "-c", script)
@@ -79,6 +79,7 @@ class OneHost(TestCase):
         self.assert_status(done, 0)
         self.assertIn("equal parameters on 2 ranks", done.stdout)
 
+    @gate
     def test_dry_run_names_every_rank(self):
         done = sml_run("--dry-run", "--format", "json", "-np", "3", "-H", "a:1,b:2", "true")
         self.assert_status(done, 0)
@@ -91,6 +92,7 @@ class OneHost(TestCase):
         self.assertEqual([[r[k] for k in keys] for r in plan["ranks"]],
                          [[0, "a", 0, 1, 0, 0, 2], [1, "b", 0, 2, 1, 1, 2], [2, "b", 1, 2, 1, 0, 1]])
 
+    @gate
     def test_dry_run_of_the_design_page(self):
         done = sml_run("--dry-run", "--format", "json", "-H", "a:2,b:1", "python", "train.py")
         plan = json.loads(done.stdout)
