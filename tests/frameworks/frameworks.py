@@ -54,12 +54,12 @@ class FrameworkCase(HostsCase):
         path = f"{cls.links}:{VENV}/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
         cls.environment = {**QUIET, "TORCH_EXTENSIONS_DIR": str(VENV / "extensions"), "PATH": path}
 
-    def here(self, name, *words, env=None, timeout=100):
+    def here(self, name, *words, env=None):
         """A launcher on this machine."""
         return run([self.links / name, *words], env={**self.environment, **(env or {})},
                    cwd=self.temporary_directory())
 
-    def on_hosts(self, name, *words, env=None, timeout=100):
+    def on_hosts(self, name, *words, env=None):
         """A launcher on the first host. Workers on the others inherit PATH and what quietens them."""
         return self.bed.exec("algo-1", [self.links / name, *words], env={**self.environment, **(env or {})})
 

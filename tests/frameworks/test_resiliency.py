@@ -1,5 +1,8 @@
 """NVIDIA's resiliency package: ranks begin again inside of a job that goes on."""
 from frameworks import PYTHON, FrameworkCase, script
+from harness import scaled
+
+SILENCE = f"{scaled(5):g}"
 
 
 class Resiliency(FrameworkCase):
@@ -38,20 +41,20 @@ class RankMonitor(FrameworkCase):
         self.assert_said(done, "watched rank {} of 3, after 0 restarts", 3)
 
     def test_a_rank_that_sends_no_heartbeat_begins_again(self):
-        done = self.here("sml-run", "-np", "2", "--rank-monitor", "--rank-heartbeat-timeout", "5", "--max-restarts", "1",
+        done = self.here("sml-run", "-np", "2", "--rank-monitor", "--rank-heartbeat-timeout", SILENCE, "--max-restarts", "1",
                          PYTHON, script("watched_train.py"), env={"HANGS_ONCE": "1"})
         self.assert_said(done, "watched rank {} of 2, after 1 restarts", 2)
-        self.assertRegex(done.stderr, r"rank [01] on \S+ has sent no heartbeat for 5 s \(--rank-heartbeat-timeout\)")
+        self.assertRegex(done.stderr, rf"rank [01] on \S+ has sent no heartbeat for {SILENCE} s \(--rank-heartbeat-timeout\)")
 
     def test_limits_of_sections_that_the_script_calculates(self):
-        done = self.here("sml-run", "-np", "2", "--rank-monitor", "--rank-section-timeouts", "setup:60,step:60",
+        done = self.here("sml-run", "-np", "2", "--rank-monitor", "--rank-section-timeouts", "setup:3600,step:3600",
                          "--max-restarts", "1", PYTHON, script("watched_sections.py"), env={"HANGS_ONCE": "1"})
         self.assert_said(done, "sections of rank {} of 2, after 1 restarts", 2)
         self.assertRegex(done.stderr, r'rank 1 on \S+ has been in section "step" for 5 s '
                                       r"\(the limit that its script has set\)")
 
     def test_lightning(self):
-        done = self.here("sml-run", "-np", "2", "--rank-monitor", "--rank-heartbeat-timeout", "5", "--max-restarts", "1",
+        done = self.here("sml-run", "-np", "2", "--rank-monitor", "--rank-heartbeat-timeout", SILENCE, "--max-restarts", "1",
                          PYTHON, script("watched_lightning.py"), env={"HANGS_ONCE": "1"})
         self.assert_said(done, "fitted by rank {} of 2, after 1 restarts", 2)
-        self.assertRegex(done.stderr, r"rank [01] on \S+ has sent no heartbeat for 5 s")
+        self.assertRegex(done.stderr, rf"rank [01] on \S+ has sent no heartbeat for {SILENCE} s")

@@ -2,6 +2,7 @@
 import json
 
 from frameworks import PYTHON, FrameworkCase, script
+from harness import scaled
 
 
 class Torch(FrameworkCase):
@@ -106,7 +107,7 @@ class Hangs(FrameworkCase):
     def test_torch_tells_where_it_is_and_what_it_has_recorded(self):
         """One that stays away from a collective is named with its frame, and has recorded one collective less."""
         reports = self.temporary_directory() / "reports"
-        done = self.here("sml-run", "-np", "2", "--hang-report", reports, "--watch", "step;every=3s", PYTHON,
+        done = self.here("sml-run", "-np", "2", "--hang-report", reports, "--watch", f"step;every={scaled(3)}s", PYTHON,
                          script("torch_hangs.py"))
         self.assert_failed(done, 123, r"1 +localhost .* hold_up \(torch_hangs.py:\d+\)",
                            r"0 +localhost .* all_reduce \(distributed_c10d.py:\d+\)")

@@ -5,7 +5,7 @@ import re
 import shutil
 
 from harness import PYTHON, HostsCase, scaled
-from jobs import sh
+from jobs import heartbeat, sh
 from test_links import reset
 
 WORKER = pathlib.Path(__file__).resolve().parent / "failing_worker.py"
@@ -47,7 +47,7 @@ class Failures(HostsCase):
         self.at = self.folder()
         names = ",".join(self.bed.names()[:hosts])
         return self.bed.sml_run_popen("head", "--max-restarts", "3", "--restart-delay", "0s:0s", "--max-fruitless", "0",
-                                      "--preload", "torch,torch.distributed", "--heartbeat-timeout", "2s", *options, "-H",
+                                      "--preload", "torch,torch.distributed", *heartbeat(2)[0], *options, "-H",
                                       names, "--no-tag", PYTHON, WORKER, self.at, str(STEPS), words)
 
     def ends_well(self, done, attempts):
@@ -124,7 +124,7 @@ class Failures(HostsCase):
         """Until that rank waits for what becomes of its host; what is printed, and the attempt's number."""
         text = ""
         while not (word := re.search(rf"^now (\d+) {rank}$", text, re.M)):
-            text += job.read_until("\n", 60).decode()
+            text += job.read_until("\n").decode()
         return text, int(word[1])
 
     def on_hosts(self, deed, *options, spares=("algo-4", "algo-5"), hosts=5, second=(2,), attempts=3, with_it=lambda *_: []):

@@ -108,12 +108,12 @@ class Elastic(FrameworkCase):
     def reads(self, job, *texts):
         said = ""
         while not all(text in said for text in texts):
-            said += job.read_until("\n", 100).decode()
+            said += job.read_until("\n").decode()
         return said
 
     def end(self, job, *texts):
         (self.shared / "stop").touch()
-        done = job.finish(60)
+        done = job.finish()
         self.assert_status(done, 0)
         for text in texts:
             self.assertIn(text, done.stdout)
