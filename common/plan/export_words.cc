@@ -5,6 +5,7 @@
 
 #include "common/core/text.h"
 #include "common/plan/env_file.h"
+#include "common/plan/kept_back.h"
 #include "common/plan/secrets.h"
 
 namespace sml::plan {
@@ -21,7 +22,9 @@ void add_matching(std::string_view word, std::span<const std::string> environmen
   const std::size_t before = out.variables.size();
   for (const std::string& entry : environment) {
     const std::string_view name = name_of(entry);
-    const bool travels = valid_variable_name(name) && !bound_to_host(name) && !set_by_a_launcher(name);
+    const bool is_wanted_function = prefix.starts_with("BASH_FUNC_") && names_bash_function(name);
+    const bool travels =
+        is_wanted_function || (valid_variable_name(name) && !bound_to_host(name) && !set_by_a_launcher(name));
     if (name.starts_with(prefix) && travels) out.variables.push_back(entry);
   }
   if (out.variables.size() == before) {
@@ -53,7 +56,7 @@ Result<void> check_export_word(std::string_view word) {
   const std::size_t equals = word.find('=');
   std::string_view name = word.substr(0, equals);
   if (equals == std::string_view::npos && name.ends_with('*')) name.remove_suffix(1);
-  if (valid_variable_name(name)) return {};
+  if (valid_variable_name(name) || names_bash_function(name)) return {};
   return Error(ErrorKind::Usage, "\"" + show(word.substr(0, equals), 60) +
                                      "\" is no variable name; expected NAME, NAME=VALUE or PREFIX_*");
 }

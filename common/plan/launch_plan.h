@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "common/core/clock.h"
+#include "common/core/process_settings.h"
 #include "common/plan/binding.h"
 #include "common/plan/channel.h"
 #include "common/plan/devices.h"
@@ -42,6 +43,7 @@ struct LaunchPlan : Program {  // the first program, of jobs with one the only o
   ExportPolicy export_policy = ExportPolicy::All;
   SecretExport secrets = SecretExport::Withheld;
   Environment launcher_environment;  // as we were started
+  ProcessSettings launcher_process;  // likewise
   BindingWish binding;               // what each host is asked for
   DeviceWish devices;
   MpiMeeting mpi = MpiMeeting::None;

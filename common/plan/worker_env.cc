@@ -4,6 +4,7 @@
 #include <array>
 #include <utility>
 
+#include "common/plan/kept_back.h"
 #include "common/plan/meeting_wishes.h"
 #include "common/plan/secrets.h"
 
@@ -163,7 +164,6 @@ constexpr std::array kBoundToHost{
     NamePattern{"GPG_AGENT_INFO"},
     NamePattern{"BASH_FUNC_", Match::Prefix},
     NamePattern{"BASH_ENV"},
-    NamePattern{"ENV"},
     // its terminal and its screen
     NamePattern{"DISPLAY"},
     NamePattern{"WAYLAND_DISPLAY"},
@@ -383,10 +383,14 @@ bool set_by_a_launcher(std::string_view name) {
 }
 
 Environment for_other_hosts(std::span<const std::string> launcher_environment) {
+  const bool of_slurm = is_of_slurm_job(launcher_environment);
+  const auto travels = [of_slurm](std::string_view name) {
+    return !bound_to_host(name) || (of_slurm && (name == "BASH_ENV" || names_bash_function(name)));
+  };
   Environment out;
   for (const std::string& e : launcher_environment) {
     const std::string_view name = name_of(e);
-    if (!bound_to_host(name) && !set_by_a_launcher(name)) out.push_back(e);
+    if (travels(name) && !set_by_a_launcher(name)) out.push_back(e);
   }
   return out;
 }

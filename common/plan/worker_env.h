@@ -41,7 +41,8 @@ bool bound_to_host(std::string_view name);
 // that we set ourselves.)
 bool set_by_a_launcher(std::string_view name);
 
-// The launcher's environment as it should travel to another host: without bound_to_host() and set_by_a_launcher().
+// The launcher's environment as it should travel to another host: without bound_to_host() and set_by_a_launcher(); in a
+// job of Slurm with what bash begins with (BASH_ENV, BASH_FUNC_*), as srun has it.
 Environment for_other_hosts(std::span<const std::string> launcher_environment);
 
 // Identity of the job as workers see it.

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "common/core/exit_status.h"
+#include "common/core/process_settings.h"
 #include "common/core/signal_target.h"
 #include "common/core/stream.h"
 #include "common/core/strong.h"
@@ -154,10 +155,11 @@ struct Prepare {
   // those that have no workers in this attempt.
   std::vector<HostId> order{};
   std::vector<HostId> idle{};
+  ProcessSettings inherited{};  // of the launcher, for workers
   void fields(auto& a) {
     a(apps, workers, services, logs, interfaces, binding, devices, fifos, channels, mark, mpi, attempt, restarts,
       usage);
-    a(preload, monitor, torch_traces, accelerators, order, idle);
+    a(preload, monitor, torch_traces, accelerators, order, idle, inherited);
   }
 };
 
@@ -357,6 +359,9 @@ struct Bound {
   void fields(auto& a) { a(rank, where); }
 };
 
+// Whether a rank has been given what its library needs to find the others.
+enum class MpiOffer : std::uint8_t { None, Made };
+
 // A program that speaks MPI, whose ranks nobody here brings together. Once for each host: in Prepared where the program
 // tells it, else while it runs.
 struct MpiUse {
@@ -364,7 +369,8 @@ struct MpiUse {
   std::int32_t pid = 0;  // of the process, the worker's own or another of its; 0: nothing has been started
   std::string program;
   std::string library;
-  void fields(auto& a) { a(rank, pid, program, library); }
+  MpiOffer offer = MpiOffer::None;
+  void fields(auto& a) { a(rank, pid, program, library, offer); }
 };
 
 struct Service {
@@ -381,7 +387,8 @@ struct Prepared {
   std::vector<Bound> bindings{};         // when they were asked for
   std::vector<MpiUse> mpi{};             // by the first rank of each such program
   std::string pmix{};                    // the library that serves the ranks, and its version; empty: none
-  void fields(auto& a) { a(obstacles, services, addresses, warnings, bindings, mpi, pmix); }
+  TellingLimits limits{};                // of the workers
+  void fields(auto& a) { a(obstacles, services, addresses, warnings, bindings, mpi, pmix, limits); }
 };
 
 struct ProbeResult {

@@ -13,6 +13,7 @@
 #include "common/os/cgroup.h"
 #include "common/os/descendants.h"
 #include "common/os/machine_identity.h"
+#include "common/os/process_settings.h"
 #include "common/plan/host_health.h"
 #include "common/wire/limits.h"
 #include "launcher/agent/doorkeeper.h"
@@ -170,6 +171,7 @@ void Agent::prepare(wire::Prepare& m) {
     attempt_.reset();
     scratch_.clear();
   }
+  const std::vector<std::string> clipped = os::take_on(m.inherited, descriptor_limit_);
   attempt_ = std::make_unique<HostAttempt>(
       AttemptSurroundings{.loop = loop_,
                           .link = link_,
@@ -182,7 +184,10 @@ void Agent::prepare(wire::Prepare& m) {
                           .ignored_signals = ignored_signals_,
                           .descriptor_limit = descriptor_limit_},
       static_cast<AttemptOwner&>(*this), grace_);
-  link_.send(attempt_->prepare(std::move(m)));
+  wire::Prepared answer = attempt_->prepare(std::move(m));
+  answer.limits = os::telling_limits(descriptor_limit_);
+  answer.warnings.insert(answer.warnings.end(), clipped.begin(), clipped.end());
+  link_.send(std::move(answer));
 }
 
 // Nothing else is done by this agent, so nobody minds that the loop waits.

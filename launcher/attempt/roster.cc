@@ -21,6 +21,7 @@ void Roster::greet(const fleet::Host& host) {
 void Roster::prepared(const fleet::Host& host, const wire::Prepared& message) {
   constexpr std::size_t kLongest = 500;
   of(host).prepared = message.obstacles.empty();
+  limits_.push_back({host.name(), message.limits});
   const std::string on_host = " on " + host.name();
   for (const wire::Bound& bound : message.bindings) {
     const std::string where = bound.where.empty() ? "is not bound" : "is bound to " + show(bound.where, kLongest);
@@ -33,6 +34,15 @@ void Roster::prepared(const fleet::Host& host, const wire::Prepared& message) {
 void Roster::look_if_ready(const fleet::Host& host) {
   const bool ready = of(host).prepared && health_.passed(host) && !of(host).failed;
   if (ready && !std::exchange(of(host).ready, true)) events_.tell(report::HostReady{host.index});
+  if (ready && all_ready()) compare_limits();
+}
+
+// Before the workers start for the first time.
+void Roster::compare_limits() {
+  const std::vector<report::HostLimits> all = std::exchange(limits_, {});
+  if (plan_.job.attempt > 0 || options_.verbosity == Verbosity::Quiet) return;
+  const std::string words = report::limit_differences(all);
+  if (!words.empty()) owner_.say("warning: " + words);
 }
 
 void Roster::fail(const fleet::Host& host) {

@@ -12,6 +12,7 @@
 #include "launcher/fleet/fleet.h"
 #include "launcher/options/job_options.h"
 #include "launcher/report/event_feed.h"
+#include "launcher/report/limit_differences.h"
 
 namespace sml::attempt {
 
@@ -61,6 +62,7 @@ class Roster {
     bool failed = false;
     bool released = false;
   };
+  void compare_limits();
   OfHost& of(const fleet::Host& host) { return hosts_[host.position]; }
   const OfHost& of(const fleet::Host& host) const { return hosts_[host.position]; }
 
@@ -70,7 +72,8 @@ class Roster {
   const HealthGate& health_;
   const report::EventFeed& events_;
   AttemptOwner& owner_;
-  std::vector<OfHost> hosts_;  // by position in the fleet
+  std::vector<OfHost> hosts_;               // by position in the fleet
+  std::vector<report::HostLimits> limits_;  // of those that are prepared, until they have been compared
   bool told_of_secrets_ = false;
   TimePoint told_whom_we_await_ = Clock::now();
 };

@@ -1,8 +1,12 @@
 #include "launcher/attempt/session_plans.h"
 
 #include <algorithm>
+#include <iterator>
 #include <optional>
 
+#include <sys/resource.h>
+
+#include "common/plan/kept_back.h"
 #include "common/plan/secrets.h"
 
 namespace sml::attempt {
@@ -242,8 +246,21 @@ launch::AgentSession::Plan working_session(const plan::MappedHost& host, const p
   return session;
 }
 
+// Slurm's own launchers give all hosts what the batch script has. Elsewhere that is the login's; but of this host not
+// the limit on open files, which we have raised for ourselves. Hosts that call have their own.
+void add_settings(launch::AgentSession::Plan& session, const plan::LaunchPlan& plan) {
+  const ProcessSettings& own = plan.launcher_process;
+  if (!plan.calls && plan::is_of_slurm_job(plan.launcher_environment)) {
+    session.prepare_local.inherited = session.prepare_remote.inherited = own;
+    return;
+  }
+  std::copy_if(own.limits.begin(), own.limits.end(), std::back_inserter(session.prepare_local.inherited.limits),
+               [](const SoftLimit& one) { return one.resource == RLIMIT_NOFILE; });
+}
+
 void add_programs(launch::AgentSession::Plan& session, const plan::MappedHost& host, const plan::LaunchPlan& plan) {
   session.prepare_remote = session.prepare_local;
+  add_settings(session, plan);
   for (const std::uint32_t index : programs_of(host, plan.map)) add_program(session, plan, plan.program(index));
 }
 
@@ -344,6 +361,7 @@ launch::AgentSession::Plan late_plan(HostIndex index, const plan::LaunchPlan& pl
   prepare.mpi.pmix_library = plan.pmix_library;
   prepare.mpi.late = {wire::Workers::Spawned, service, plan.job.job_id, host.host.name};
   session.prepare_remote = prepare;
+  add_settings(session, plan);
   for (const std::uint32_t program : programs_of(host, plan.map, first)) {
     add_program(session, plan, plan.program(program));
   }
@@ -375,6 +393,7 @@ launch::AgentSession::Plan spare_plan(const plan::MappedHost& host, const plan::
     prepare.preload.likely = ranks_of_a_host(plan.map);
   }
   session.prepare_remote = prepare;
+  add_settings(session, plan);
   for (std::size_t i = 0; i < plan.program_count(); ++i) add_program(session, plan, plan.program(i));
   return session;
 }

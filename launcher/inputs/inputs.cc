@@ -18,6 +18,7 @@
 #include "common/plan/env_file.h"
 #include "common/plan/export_words.h"
 #include "common/plan/horovod_use.h"
+#include "common/plan/kept_back.h"
 #include "common/plan/presets.h"
 #include "common/plan/program_map.h"
 #include "common/plan/secrets.h"
@@ -477,6 +478,13 @@ Result<plan::JobMap> map_ranks(const plan::HostList& hosts, const Options& optio
   return plan::map_programs(hosts, shares, layout);
 }
 
+// Hosts that call have the variables of their own anyway.
+std::string kept_back_from_others(const plan::LaunchPlan& plan, const ThisHost& here) {
+  const bool has_others = plan.map.group_world_size() > 1 && !plan.calls;
+  if (!has_others || plan.export_policy == plan::ExportPolicy::None) return {};
+  return plan::kept_back(here.environment, plan.user_environment, here.host_name);
+}
+
 // The ranks that options name are in the job.
 Result<void> check_named_ranks(const Options& options, const plan::JobMap& map) {
   if (Result<void> there = check_ranks("--show-ranks", options.output.shown_ranks, map); !there) return there.error();
@@ -536,6 +544,8 @@ Result<plan::LaunchPlan> make_plan(const Options& options, const ThisHost& here,
   plan.export_policy = options.export_policy;
   plan.secrets = options.secrets;
   plan.launcher_environment = here.environment;
+  plan.launcher_process = here.process;
+  if (std::string kept = kept_back_from_others(plan, here); !kept.empty()) plan.warnings.push_back(std::move(kept));
   plan.binding = options.binding;
   if (Result<void> counted = count_hwthreads(plan.binding, options); !counted) return counted.error();
   bind_as_open_mpi(plan.binding, options, plan.map);

@@ -20,6 +20,7 @@
 
 #include "common/core/clock.h"
 #include "common/os/affinity.h"
+#include "common/os/process_settings.h"
 #include "common/os/random.h"
 #include "common/os/small_file.h"
 #include "common/os/spawn.h"
@@ -201,6 +202,7 @@ ThisHost this_host(std::span<const char* const> environment) {
   for (const char* entry : environment) {
     if (entry != nullptr) here.environment.emplace_back(entry);
   }
+  here.process = os::process_settings();
   const auto shared = std::make_shared<const plan::Environment>(here.environment);
   here.unix_time = std::time(nullptr);
   here.read_file = read_file;

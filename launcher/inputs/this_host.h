@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "common/core/error.h"
+#include "common/core/process_settings.h"
 #include "common/hosts/aliases.h"
 #include "common/plan/cpu_topology.h"
 #include "common/plan/host.h"
@@ -37,6 +38,7 @@ struct ThisHost {
   std::string working_directory;               // absolute; empty when it does not exist any more
   std::function<std::string()> config_folder;  // of the user's configurations, absolute; empty: there is none
   plan::Environment environment;
+  ProcessSettings process{};                                           // of the launcher, as it was started
   std::function<launch::Whose(const std::string& host)> whose_host{};  // may wait for a name server; null: not known
   std::string job_id;                                                  // a new one
   std::vector<hosts::MachineNames> machines{};                         // hosts that have turned out to be one

@@ -109,6 +109,16 @@ TEST_CASE("-x of a secret's value warns, as the value stands in our arguments") 
   }
 }
 
+TEST_CASE("functions that bash has exported are passed where they are asked for by their own names") {
+  const Environment environment{"BASH_FUNC_module%%=() { echo ok; }", "BASH_FUNC_ml()=() { :; }", "BASH_ENV=/x",
+                                "BASH=1"};
+  const std::vector<std::string> all{"BASH_FUNC_*"}, one{"BASH_FUNC_module%%"}, others{"BASH*"};
+  REQUIRE(check_export_word(one[0]).has_value());
+  CHECK(resolve_export_words(all, environment).variables == Environment(environment.begin(), environment.begin() + 2));
+  CHECK(resolve_export_words(one, environment).variables == Environment{environment[0]});
+  CHECK(resolve_export_words(others, environment).variables == Environment{"BASH=1"});
+}
+
 TEST_CASE("words that -x cannot mean are refused without their value") {
   for (const char* good : {"A", "A=", "A=b", "A_*", "a.b-c=1", "_=*", "A=1*"}) {
     CAPTURE(good);
@@ -118,9 +128,9 @@ TEST_CASE("words that -x cannot mean are refused without their value") {
     const char* word;
     const char* shown;
   };
-  for (const Row& row : {Row{"=secret", ""}, Row{"1A=secret", "1A"}, Row{"A;B=secret", "A;B"}, Row{"*", "*"},
-                         Row{"A**", "A**"}, Row{"*A", "*A"}, Row{"A*=secret", "A*"},
-                         Row{"BASH_FUNC_f%%", "BASH_FUNC_f%%"}, Row{"A B", "A B"}, Row{"", ""}}) {
+  for (const Row& row :
+       {Row{"=secret", ""}, Row{"1A=secret", "1A"}, Row{"A;B=secret", "A;B"}, Row{"*", "*"}, Row{"A**", "A**"},
+        Row{"*A", "*A"}, Row{"A*=secret", "A*"}, Row{"FUNC_f%%", "FUNC_f%%"}, Row{"A B", "A B"}, Row{"", ""}}) {
     CAPTURE(row.word);
     const auto checked = check_export_word(row.word);
     REQUIRE(checked.has_error());

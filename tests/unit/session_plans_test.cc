@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include <sys/resource.h>
+
 #include "common/plan/program_map.h"
 #include "common/plan/spawn_map.h"
 #include "tests/support/catch.h"
@@ -57,6 +59,22 @@ std::size_t worker_ports_of(const wire::Prepare& prepare) {
 }
 
 }  // namespace
+
+TEST_CASE(
+    "in a job of Slurm all hosts have the limits and the umask of the batch script, elsewhere those of the login") {
+  plan::LaunchPlan plan = make_plan({{"a", 1}, {"b", 1}});
+  plan.launcher_process = {.limits = {{RLIMIT_STACK, kNoLimit}, {RLIMIT_NOFILE, 4096}}, .umask = 027};
+  const launch::AgentSession::Plan plain = session_plans(plan, kSettings)[1];
+  CHECK(plain.prepare_remote.inherited == ProcessSettings());
+  CHECK(plain.prepare_local.inherited == ProcessSettings{.limits = {{RLIMIT_NOFILE, 4096}}});  // ours has been raised
+  plan.launcher_environment.insert(plan.launcher_environment.end(), {"SLURM_JOB_ID=7", "SLURM_JOB_NODELIST=a,b"});
+  for (const launch::AgentSession::Plan& host : session_plans(plan, kSettings)) {
+    CHECK(host.prepare_remote.inherited == plan.launcher_process);
+    CHECK(host.prepare_local.inherited == plan.launcher_process);
+  }
+  plan.calls.emplace();  // each has been started by srun itself
+  CHECK(session_plans(plan, kSettings)[1].prepare_remote.inherited == ProcessSettings());
+}
 
 TEST_CASE("each host serves the rank monitor, and tells of torch, where that is wanted") {
   SessionSettings settings = make_settings();

@@ -168,6 +168,20 @@ TEST_CASE("what belongs to a host or a log-in does not travel") {
   CHECK(travels == Environment{"A=1", "LD_LIBRARY_PATH=/x", "A=1"});
 }
 
+TEST_CASE("ENV travels, as programs are configured by it") {
+  CHECK(for_other_hosts(Environment{"ENV=prod"}) == Environment{"ENV=prod"});
+}
+
+TEST_CASE("in a job of Slurm what bash begins with travels, as under srun") {
+  const Environment script{"BASH_ENV=/etc/m.sh", "BASH_FUNC_module%%=() { :; }", "SSH_TTY=/dev/pts/0"};
+  CHECK(for_other_hosts(script).empty());
+  Environment in_slurm = script;
+  in_slurm.insert(in_slurm.end(), {"SLURM_JOB_ID=7", "SLURM_JOB_NODELIST=n[1-2]"});
+  Environment wanted = in_slurm;
+  std::erase(wanted, "SSH_TTY=/dev/pts/0");
+  CHECK(for_other_hosts(in_slurm) == wanted);
+}
+
 TEST_CASE("later layers win") {
   const Environment login{"HOME=/home/remote", "PATH=/login", "L=login", "RANK=9"};
   const Environment launcher{"PATH=/launcher", "A=base", "B=base", "C=base", "PMI_RANK=4", "A=base2"};
