@@ -70,7 +70,7 @@ class Dialler final : private CallOwner, private HostedAgentOwner {
                               .job = s.job,
                               .attempt = s.attempt,
                               .build = s.build,
-                              .plan = s.plan,
+                              .terms = s.terms,
                               .index = s.own_index,
                               .host = s.hosts[s.own_index],
                               .calls = plan_.unable ? Calls::ToSayWhyNot : Calls::WithPlan};

@@ -30,6 +30,7 @@ struct Seat {
   launch::TransportEvents* events = nullptr;  // null: the session has not begun, or is over
   std::string mark;
   bool begun = false;                          // its agent has been asked for
+  std::optional<Error> why_not{};              // it has called, and cannot take part
   TimePoint said_again_at = TimePoint::min();  // AgentTransport::said_again_at
 
   bool is_out() const { return begun && events == nullptr; }  // its guest only waits for the end

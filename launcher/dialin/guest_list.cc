@@ -8,6 +8,26 @@
 
 namespace sml::dialin {
 
+namespace {
+
+std::string value_in(const Terms& terms, const std::string& name) {
+  constexpr std::size_t kLongest = 200;
+  const auto found = std::find_if(terms.begin(), terms.end(), [&name](const Term& one) { return one.name == name; });
+  return found == terms.end() ? "none" : "\"" + show(found->value, kLongest) + "\"";
+}
+
+// A clause that follows "it"; empty: they are alike.
+std::string first_difference(const Terms& theirs, const Terms& own) {
+  if (theirs == own) return {};
+  for (const Term& term : own) {
+    const std::string there = value_in(theirs, term.name), here = value_in(own, term.name);
+    if (there != here) return fmt::format("it has {} for {}, and the head {}", there, term.name, here);
+  }
+  return "it says more of the job than the head knows";
+}
+
+}  // namespace
+
 GuestList::GuestList(const Settings& settings) : settings_(settings), here_(settings.hosts.size()) {
   here_[settings.own_index] = true;
 }
@@ -24,11 +44,9 @@ std::optional<Refused> GuestList::refuse(const Introduction& introduction) const
                    fmt::format("the job has no host \"{}\" at place {}; its hosts are {}", show(introduction.host),
                                introduction.index, fold_names(settings_.hosts)));
   }
-  if (introduction.calls == Calls::WithPlan && introduction.plan != settings_.plan) {
-    return refusal(
-        Reason::Plan,
-        "it reckons with other hosts, another number of workers on each, or another command than the head, or "
-        "only one of the two was given --check");
+  if (introduction.calls == Calls::WithPlan) {
+    const std::string difference = first_difference(introduction.terms, settings_.terms);
+    if (!difference.empty()) return refusal(Reason::Plan, difference);
   }
   if (closed_) return refusal(Reason::Ending, "the job is ending");
   if (!placed) return std::nullopt;

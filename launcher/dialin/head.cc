@@ -45,6 +45,7 @@ class DialledTransport final : public launch::AgentTransport {
     seat_->events = &events;
     asio::post(loop_, [seat = seat_] {
       if (seat->events == nullptr) return;
+      if (seat->why_not) return seat->tell_end(*seat->why_not);
       seat->events->transport_step("it has not called");
       seat->begin();
     });
@@ -160,7 +161,9 @@ class HeadImpl final : public Head, private GuestOwner {
       guest.give_way();
       return sweep();
     }
-    if (const std::optional<Refused> refused = list_.refuse(introduction)) return refuse(guest, *refused);
+    if (const std::optional<Refused> refused = list_.refuse(introduction)) {
+      return refuse(guest, *refused, introduction.index);
+    }
     guest.hear_out();
     if (introduction.index == kAnyPlace) return let_wait(guest, introduction);
     if (plan_.settings.callers == Callers::Anywhere) return let_in(guest, introduction);
@@ -196,7 +199,7 @@ class HeadImpl final : public Head, private GuestOwner {
  private:
   // A caller, as people are told of it; but who finds no place while one is kept for a host that may be this one,
   // started again, is to call again.
-  void refuse(Guest& guest, const Refused& refused) {
+  void refuse(Guest& guest, const Refused& refused, std::uint32_t place = kAnyPlace) {
     const bool no_place = refused.reason == Reason::Twice || refused.reason == Reason::Full;
     if (no_place && std::any_of(guests_.begin(), guests_.end(), [](const auto& one) { return one->is_broken(); })) {
       guest.give_way();
@@ -204,6 +207,24 @@ class HeadImpl final : public Head, private GuestOwner {
     }
     say_about(guest, refused.text);
     guest.turn_away(refused);
+    if (settles_all(refused.reason)) give_up_place(guest, place, refused.text);
+  }
+  // It is one of the job's hosts, and will not come in another way: the others need not wait for it. Where hosts are
+  // known by name, its address has not been looked at yet: it may be a stranger.
+  bool settles_all(Reason reason) const {
+    const bool is_final = reason == Reason::Plan || reason == Reason::Version || reason == Reason::Build;
+    return is_final && plan_.settings.callers == Callers::Anywhere && !plan_.settings.least_hosts && !most_;
+  }
+  void give_up_place(const Guest& guest, std::uint32_t place, const std::string& text) {
+    const std::vector<bool> promised = promised_places();
+    if (place >= seats_.size()) {
+      for (place = 0; place < seats_.size() && (list_.taken()[place] || promised[place]); ++place) continue;
+    }
+    if (place >= seats_.size() || list_.taken()[place]) return;
+    Seat& seat = *seats_[place];
+    seat.why_not = Error(ErrorKind::Spawn, "it has called from " + guest.ends().far + " and cannot take part: " + text)
+                       .with_hint("start every host with the same sml-run and the same number of hosts and workers");
+    seat.tell_end(*seat.why_not);
   }
   void say_about(const Guest& guest, const std::string& text) {
     say_once("a caller from " + guest.ends().far + " is turned away: " + text);

@@ -11,10 +11,11 @@
 #include <variant>
 
 #include "common/core/error.h"
+#include "launcher/dialin/settings.h"
 
 namespace sml::dialin {
 
-inline constexpr std::uint32_t kProtocolVersion = 5;
+inline constexpr std::uint32_t kProtocolVersion = 6;
 inline constexpr std::uint32_t kAnyPlace = 0xffffffff;            // among the hosts: the head is to choose one
 inline constexpr std::size_t kMaxPiece = std::size_t{256} << 10;  // of bytes from or to an agent in one frame
 inline constexpr std::size_t kMaxPayload = kMaxPiece + 64;        // of any frame
@@ -28,13 +29,13 @@ struct Introduction {
   std::string job;            // name of the job; may be empty
   std::uint32_t attempt = 0;  // which try of the job this is, counted by the platform
   std::string build;          // of sml-run
-  std::string plan;           // digest of hosts, slots and command
+  Terms terms{};              // what it reckons with
   std::uint32_t index = 0;    // its place among the hosts of the job, or kAnyPlace
   std::string host;           // the name that belongs to that place; empty for kAnyPlace
   Calls calls = Calls::WithPlan;
   std::uint32_t wished = kAnyPlace;  // of kAnyPlace: which it would like to have
 
-  void fields(auto& archive) { archive(version, job, attempt, build, plan, index, host, calls, wished); }
+  void fields(auto& archive) { archive(version, job, attempt, build, terms, index, host, calls, wished); }
   bool operator==(const Introduction&) const = default;
 };
 
@@ -46,7 +47,7 @@ enum class Reason : std::uint8_t {
   Attempt,      // of another attempt
   UnknownHost,  // the job has no such host
   Twice,        // that host is here already
-  Plan,         // it reckons with other hosts, slots or another command
+  Plan,         // it reckons with other hosts or slots
   Address,      // it does not call from an address of the host that it says to be
   Ending,       // the job is ending
   Full,         // every place is taken

@@ -31,12 +31,6 @@ Result<void> agree(bool equal, const std::string& what) {
   return differs(what);
 }
 
-std::string in_words(const std::vector<std::string>& argv) {
-  std::string out;
-  for (const std::string& word : argv) out += (out.empty() ? "" : " ") + shell_quote(word);
-  return "\"" + show(out, kMaxShown) + "\"";
-}
-
 bool is_plain_name(string_view text) {
   constexpr string_view kKnown = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-";
   return !text.empty() && text.size() <= kMaxName && text.find_first_not_of(kKnown) == text.npos && text.front() != '-';
@@ -124,17 +118,13 @@ Result<void> check_variables(const std::vector<wire::RankVariables>& theirs, con
 
 // ---- programs and workers
 
-Result<void> compare_app(const wire::App& theirs, const wire::App& own) {
-  if (theirs.argv != own.argv) {
-    return differs(fmt::format("to run {}, and this host has {}", in_words(theirs.argv), in_words(own.argv)));
-  }
-  if (theirs.working_directory != own.working_directory) {
-    return differs(fmt::format("the folder \"{}\" to run in, and this host has \"{}\"",
-                               show(theirs.working_directory, kMaxShown), show(own.working_directory, kMaxShown)));
-  }
+// Command and directory are this host's.
+Result<void> settle_app(wire::App& theirs, const wire::App& own) {
   if (theirs.base != own.base || theirs.launcher_environment != own.launcher_environment) {
     return differs("its own environment for the workers here");
   }
+  theirs.argv = own.argv;
+  theirs.working_directory = own.working_directory;
   return compare_variables(theirs.user_environment, own.user_environment);
 }
 
@@ -206,7 +196,7 @@ Result<std::string> PlanCheck::pass(std::span<const char> bytes) {
   decoder_.feed(bytes);
   std::string out;
   for (;;) {
-    const Result<std::optional<wire::ToAgent>> next = decoder_.next();
+    Result<std::optional<wire::ToAgent>> next = decoder_.next();
     if (!next) return Error(ErrorKind::Auth, "the head sends what an agent does not take: " + next.error().message());
     if (!next->has_value()) return out;
     if (Result<void> checked = check(**next); !checked) return checked.error();
@@ -214,10 +204,10 @@ Result<std::string> PlanCheck::pass(std::span<const char> bytes) {
   }
 }
 
-Result<void> PlanCheck::check(const wire::ToAgent& message) {
+Result<void> PlanCheck::check(wire::ToAgent& message) {
   const bool is_hello = std::holds_alternative<wire::Hello>(message);
   if (is_hello != (due_ == Due::Hello)) return differs("a conversation in another order");
-  return std::visit([this](const auto& m) { return check_one(m); }, message);
+  return std::visit([this](auto& m) { return check_one(m); }, message);
 }
 
 Result<void> PlanCheck::check_one(const wire::Hello& hello) {
@@ -256,7 +246,7 @@ Result<void> PlanCheck::begin_attempt(const wire::Prepare& prepare) {
                  .idle = prepare.idle});
 }
 
-Result<void> PlanCheck::check_one(const wire::Prepare& prepare) {
+Result<void> PlanCheck::check_one(wire::Prepare& prepare) {
   if (Result<void> begun = begin_attempt(prepare); !begun) return begun;
   if (own_->starts == Starts::No) {
     due_ = Due::Nothing;
@@ -269,7 +259,7 @@ Result<void> PlanCheck::check_one(const wire::Prepare& prepare) {
   const wire::Prepare& own = own_->prepare;
   if (prepare.apps.size() != own.apps.size()) return differs("another number of programs");
   for (std::size_t i = 0; i < own.apps.size(); ++i) {
-    if (Result<void> same = compare_app(prepare.apps[i], own.apps[i]); !same) return same;
+    if (Result<void> same = settle_app(prepare.apps[i], own.apps[i]); !same) return same;
   }
   if (prepare.workers.size() != own.workers.size()) return differs("another number of workers");
   for (std::size_t i = 0; i < own.workers.size(); ++i) {

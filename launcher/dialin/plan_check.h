@@ -1,5 +1,6 @@
 // What a head may tell the agent of a host that called it: what that host has reckoned itself, and no more. A key can
-// be guessed or stolen; whoever has it starts nothing here that this host was not asked to start anyway. Pure.
+// be guessed or stolen; whoever has it starts nothing here that this host was not asked to start anyway. What this host
+// runs, and in which directory, it says itself, in the place of the head. Pure.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -81,9 +82,9 @@ class PlanCheck {
   Result<std::string> pass(std::span<const char> bytes);
 
  private:
-  Result<void> check(const wire::ToAgent& message);
+  Result<void> check(wire::ToAgent& message);
   Result<void> check_one(const wire::Hello& hello);
-  Result<void> check_one(const wire::Prepare& prepare);
+  Result<void> check_one(wire::Prepare& prepare);
   Result<void> check_one(const wire::Start& start);
   Result<void> check_one(const wire::EndLeft& what) const;
   Result<void> check_one(const wire::AddWorkers& more) const;

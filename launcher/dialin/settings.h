@@ -23,6 +23,15 @@ enum class Callers : std::uint8_t {
 // Whether a host that calls knows its place among the hosts of the job.
 enum class PlaceRule : std::uint8_t { Known, ChosenByHead };
 
+// What all hosts must say alike, by a name that people know: {"--nnodes", "4"}.
+struct Term {
+  std::string name;
+  std::string value;
+  void fields(auto& archive) { archive(name, value); }
+  bool operator==(const Term&) const = default;
+};
+using Terms = std::vector<Term>;
+
 struct Settings {
   std::vector<std::string> hosts;              // of the job, in their order; the first is the head
   std::optional<std::uint32_t> least_hosts{};  // so many of these do; nothing: all are needed
@@ -38,7 +47,7 @@ struct Settings {
   std::string job;
   std::uint32_t attempt = 0;
   std::string build;  // of sml-run
-  std::string plan;   // digest
+  Terms terms{};
   Callers callers = Callers::ListedHosts;
 };
 

@@ -1,10 +1,12 @@
 #include "launcher/dialin/setup.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <functional>
 #include <string_view>
 #include <utility>
 
@@ -184,18 +186,30 @@ std::uint32_t attempt_of(const Options& options, const ThisHost& here) {
   return attempt;
 }
 
-// What hosts must agree on before workers start.
-std::string plan_digest(const plan::LaunchPlan& plan, Preflight check, std::optional<std::uint32_t> least_hosts) {
-  std::string text = check == Preflight::Yes ? "check\n" : "";
-  if (least_hosts) text += fmt::format("at least {}\n", *least_hosts);
-  for (const plan::MappedHost& host : plan.map.hosts) {
-    text += fmt::format("{} {}\n", host.host.name, host.ranks.size());
+// "4", or "4, 2" where they differ.
+std::string workers_by_host(const plan::JobMap& map) {
+  std::vector<std::string> counts;
+  for (const plan::MappedHost& host : map.hosts) counts.push_back(std::to_string(host.ranks.size()));
+  const bool alike = std::adjacent_find(counts.begin(), counts.end(), std::not_equal_to<>()) == counts.end();
+  if (alike && !counts.empty()) counts.resize(1);
+  return fmt::format("{}", fmt::join(counts, ", "));
+}
+
+// What hosts must agree on before workers start. Each runs a command of its own, in a directory of its own.
+dialin::Terms terms_of(const plan::LaunchPlan& plan, Preflight check, std::optional<std::uint32_t> least_hosts) {
+  const std::size_t hosts = plan.map.hosts.size();
+  dialin::Terms out{
+      {"the number of hosts", least_hosts ? fmt::format("{}:{}", *least_hosts, hosts) : std::to_string(hosts)},
+      {"the workers of each host", workers_by_host(plan.map)}};
+  if (!names_are_made_up(plan)) {
+    std::vector<std::string> names;
+    for (const plan::MappedHost& host : plan.map.hosts) names.push_back(host.host.name);
+    out.push_back({"the hosts", fold_names(names)});
   }
-  for (std::size_t i = 0; i < plan.program_count(); ++i) {
-    for (const std::string& word : plan.program(i).command) text += fmt::format("{} {}\n", word.size(), word);
-    text += '\n';
-  }
-  return dialin::digest(text);
+  out.push_back({"the number of programs", std::to_string(plan.program_count())});
+  out.push_back({"--role", fmt::format("{}", fmt::join(plan.map.roles, ", "))});
+  out.push_back({"--check", check == Preflight::Yes ? "yes" : "no"});
+  return out;
 }
 
 void set_variable(plan::Environment& environment, const std::string& entry) {
@@ -290,7 +304,7 @@ Result<std::optional<dialin::Settings>> choose_dial_in(const Options& options, c
   settings.build = build;
   settings.least_hosts = options.dial_in.least;
   settings.last_call = options.dial_in.last_call;
-  settings.plan = plan_digest(plan, options.check, settings.least_hosts);
+  settings.terms = terms_of(plan, options.check, settings.least_hosts);
   settings.callers = names_are_made_up(plan) ? dialin::Callers::Anywhere : dialin::Callers::ListedHosts;
   Result<JobKey> key = find_job_key(options, here, settings);
   if (!key) return key.error();

@@ -230,15 +230,20 @@ class TwoHosts(NoSsh):
         old.finish()
         self.ends([self.start(0, "--attempt", "2", "true"), new], 0)
 
-    def test_other_programs_and_places_are_refused(self):
-        for refused, said in ((("false",), "another command than the head"),
-                              (("--nproc-per-node", "2", "true"), "another number of workers")):
+    def test_a_host_that_reckons_with_another_job_ends_all_at_once_and_is_told_why(self):
+        for refused, said in ((("--nproc-per-node", "2"), 'it has "2" for the workers of each host, and the head "1"'),
+                              (("--check",), 'it has "yes" for --check, and the head "no"')):
             with self.subTest(refused):
-                head = self.start(0, "true")
-                done = self.start(1, *refused).finish()
-                self.assert_status(done, 125)
-                self.assertIn(said, done.stderr)
-                self.ends([head, self.start(1, "true")], 0)
+                both = [self.start(0, "--start-timeout", "1h", "true"), self.start(1, *refused, "true")]
+                head, other = self.ends(both, 125)
+                self.assertIn(said, other.stderr)
+                self.assertIn(f"host-1: it has called from {self.bed.address('algo-2')} and cannot take part: {said}", head.stderr)
+
+    def test_each_host_runs_its_own_command_in_its_own_directory(self):
+        jobs = [self.start(0, "--wdir", "/run", "sh", "-c", "echo one $RANK $(pwd)"),
+                self.start(1, "--wdir", "/tmp", "sh", "-c", "echo two $RANK $(pwd) $0", "more")]
+        head, _ = self.ends(jobs, 0)
+        self.assertEqual(sorted(head.stdout.splitlines()), ["[0] one 0 /run", "[1] two 1 /tmp more"])
 
     def running(self, *args):
         """Both hosts, whose workers run."""

@@ -112,7 +112,7 @@ class Range(Torchrun):
         head = self.torchrun("algo-2", nnodes="2:4")
         other = self.torchrun("algo-1", nnodes="1:4").finish()
         self.assert_status(other, 125)
-        self.assertIn("it reckons with other hosts", other.stderr)
+        self.assertIn('it has "1:4" for the number of hosts, and the head "2:4"', other.stderr)
         head.terminate()
         self.assert_status(head.finish(), 143)
 

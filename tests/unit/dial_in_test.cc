@@ -53,7 +53,7 @@ Settings three_hosts() {
   s.job = "job";
   s.attempt = 2;
   s.build = "1";
-  s.plan = "digest";
+  s.terms = {{"the number of hosts", "2"}, {"--check", "no"}};
   return s;
 }
 
@@ -183,17 +183,27 @@ TEST_CASE("dial-in: the head turns away whoever does not belong to the job") {
   CHECK(reason([](Introduction& h) { h.build = "2"; }) == Reason::Build);
   CHECK(reason([](Introduction& h) { h.job = "other"; }) == Reason::Job);
   CHECK(reason([](Introduction& h) { h.attempt = 1; }) == Reason::Attempt);
-  CHECK(reason([](Introduction& h) { h.plan = "other"; }) == Reason::Plan);
+  CHECK(reason([](Introduction& h) { h.terms[0].value = "3"; }) == Reason::Plan);
   CHECK(reason([](Introduction& h) { h.host = "c"; }) == Reason::UnknownHost);
   CHECK(reason([](Introduction& h) { h.index = 3; }) == Reason::UnknownHost);
   CHECK(reason([](Introduction& h) { h.index = 0, h.host = "a"; }) == Reason::Twice);  // the head itself
+}
+
+TEST_CASE("dial-in: a host that reckons with another job is told in what it differs, and in nothing else") {
+  const Settings settings = three_hosts();
+  const GuestList list(settings);
+  Introduction hello = hello_of(1, "b");
+  hello.terms[0].value = "3";
+  CHECK(list.refuse(hello)->text == "it has \"3\" for the number of hosts, and the head \"2\"");
+  hello.terms.erase(hello.terms.begin());
+  CHECK(list.refuse(hello)->text == "it has none for the number of hosts, and the head \"2\"");
 }
 
 TEST_CASE("dial-in: a host of the job that has no plan may say so, a stranger may not") {
   const Settings settings = three_hosts();
   const GuestList list(settings);
   Introduction hello = hello_of(1, "b");
-  hello.plan.clear();
+  hello.terms.clear();
   CHECK(list.refuse(hello).has_value());
   hello.calls = Calls::ToSayWhyNot;
   CHECK_FALSE(list.refuse(hello).has_value());
@@ -219,7 +229,7 @@ TEST_CASE("dial-in: a host without a place is let in where hosts are only counte
   CHECK(list.free_places() == 1);
   CHECK(list.come(3));
   Introduction other = hello;
-  other.plan = "other";
+  other.terms[0].value = "3";
   CHECK(list.refuse(other)->reason == Reason::Plan);
 }
 
@@ -420,7 +430,7 @@ TEST_CASE("dial-in: where only the head is named, whose name it is is the head")
   CHECK(other.own_index != 0);
   CHECK(other.place == PlaceRule::ChosenByHead);
   CHECK_FALSE(other.wished);
-  CHECK(other.plan == head.plan);
+  CHECK(other.terms == head.terms);
   CHECK(on(launch::Whose::Others, {"SLURM_PROCID=2", "SLURM_NTASKS=3"}).wished == 2U);
   CHECK_FALSE(on(launch::Whose::Others, {"SLURM_PROCID=2", "SLURM_NTASKS=6"}).wished);  // of tasks, not of hosts
   CHECK(on(launch::Whose::Others, {"SLURM_PROCID=2", "SLURM_NTASKS=6", "SLURM_NODEID=1", "SLURM_NNODES=3"}).wished ==
