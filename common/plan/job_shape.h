@@ -42,11 +42,10 @@ std::string process_mapping(const JobShape& shape, std::size_t most);
 // How ranks that speak MPI are brought together.
 enum class MpiMeeting : std::uint8_t {
   None,  // nobody does
-  Auto,  // by what each host finds of the program
+  Auto,  // by what each host finds of the program; one of which nothing is to be seen gets PMI and PMIx
   Pmi1,
   Pmi2,
   Pmix,
-  Both,  // as Auto, of a job that is one of MPI: a program of which nothing is to be seen gets PMI and PMIx
 };
 
 }  // namespace sml::plan

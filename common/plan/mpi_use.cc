@@ -33,9 +33,6 @@ constexpr std::array<std::string_view, 9> kStarters{"exec",    "spawn", "system"
 
 constexpr std::uint64_t kMostSymbols = std::uint64_t{64} << 10;  // bytes of names; larger programs may do anything
 
-// Tools that come with MPI, load it and speak to nobody.
-bool is_tool(std::string_view path) { return file_name(path) == "ompi_info" || file_name(path) == "oshmem_info"; }
-
 bool has_horovod_at_store(std::span<const std::string> environment) {
   return std::find(environment.begin(), environment.end(), "HOROVOD_CONTROLLER=gloo") != environment.end();
 }
@@ -51,6 +48,8 @@ std::string mpi_library_among(const std::vector<std::string>& names) {
 }
 
 }  // namespace
+
+bool is_mpi_tool(std::string_view path) { return file_name(path) == "ompi_info" || file_name(path) == "oshmem_info"; }
 
 bool is_mpi_library(std::string_view path) {
   constexpr std::array<std::string_view, 6> kNames{"libmpi.so", "libmpi_",    "libmpich",
@@ -78,11 +77,10 @@ bool offers_pmi(MpiMeeting meeting, MpiSpeech speech) {
 }
 
 bool offers_pmix(MpiMeeting meeting, MpiSpeech speech) {
-  if (meeting == MpiMeeting::Both && speech == MpiSpeech::Unknown) return true;
-  return meeting == MpiMeeting::Pmix || (is_chosen_by_hosts(meeting) && speech == MpiSpeech::Pmix);
+  return meeting == MpiMeeting::Pmix || (is_chosen_by_hosts(meeting) && speech != MpiSpeech::Pmi);
 }
 
-bool is_chosen_by_hosts(MpiMeeting meeting) { return meeting == MpiMeeting::Auto || meeting == MpiMeeting::Both; }
+bool is_chosen_by_hosts(MpiMeeting meeting) { return meeting == MpiMeeting::Auto; }
 
 std::vector<std::string> choice_variables(std::span<const std::string> theirs) {
   const std::string name = "MPIR_CVAR_PMI_VERSION";
@@ -96,6 +94,15 @@ bool brings_together(MpiMeeting meeting, MpiSpeech speech) {
 }
 
 std::string linked_mpi_library(const ReadAt& program) { return mpi_library_among(needed_libraries(program)); }
+
+bool surely_begins_mpi(const ReadAt& executable, std::span<const std::string> mapped) {
+  if (!linked_mpi_library(executable).empty()) return true;
+  const auto has = [mapped](std::string_view part) {
+    return std::any_of(mapped.begin(), mapped.end(),
+                       [part](const std::string& file) { return file.find(part) != std::string::npos; });
+  };
+  return has("/mpi4py/MPI.") && !has("/libtorch");
+}
 
 MpiChance mpi_chance(const ReadAt& program) {
   const std::vector<std::string> needed = needed_libraries(program);
@@ -154,7 +161,7 @@ std::string mpi_library_in_use(std::span<const std::string> mapped, std::span<co
                                const ReadFileAt& read) {
   const auto library = std::find_if(mapped.begin(), mapped.end(), is_mpi_library);
   if (library == mapped.end() || has_process_manager(environment)) return {};
-  if (std::any_of(mapped.begin(), mapped.end(), is_tool)) return {};
+  if (std::any_of(mapped.begin(), mapped.end(), is_mpi_tool)) return {};
   bool excused = false;
   for (const std::string& file : mapped) {
     if (belongs_to_mpi(file)) continue;

@@ -15,6 +15,9 @@ namespace sml::plan {
 // "/usr/lib/libmpi.so.40", "libmpich.so.12", "libmpi_cray.so.12", but not "libmpir.so.1".
 bool is_mpi_library(std::string_view path);
 
+// "/usr/bin/ompi_info": comes with a library, loads it and speaks to nobody.
+bool is_mpi_tool(std::string_view path);
+
 // By what a library finds the other ranks.
 enum class MpiSpeech : std::uint8_t {
   Unknown,  // PMI, if it is of MPICH's family
@@ -24,8 +27,7 @@ enum class MpiSpeech : std::uint8_t {
 // "libmpich.so.12" → Pmi, "libmpi.so.40" → Pmix: Open MPI.
 MpiSpeech speech_of(std::string_view library);
 
-// Whether `meeting` offers it to ranks whose library speaks so. Both only by MpiMeeting::Both, where it is unknown: see
-// choice_variables().
+// Whether `meeting` offers it to ranks whose library speaks so. Both where it is unknown: see choice_variables().
 bool offers_pmi(MpiMeeting meeting, MpiSpeech speech);
 bool offers_pmix(MpiMeeting meeting, MpiSpeech speech);
 
@@ -41,6 +43,10 @@ std::vector<std::string> choice_variables(std::span<const std::string> theirs);
 
 // The MPI library that an ELF program is linked with; empty: none.
 std::string linked_mpi_library(const ReadAt& program);
+
+// Whether a process with these mapped files surely begins MPI: its program (`executable`) is linked with a library, or
+// it has imported mpi4py, and nothing of torch, whose ranks meet otherwise.
+bool surely_begins_mpi(const ReadAt& executable, std::span<const std::string> mapped);
 
 // Whether the program, or one that it starts, might speak MPI. No: the file proves that it cannot. It is linked with
 // the system's C, C++ and mathematics alone, and imports nothing by which it could load a library or start a program.

@@ -49,6 +49,11 @@ bool PmiServer::has_joined(Rank rank) const {
   return found != clients_.end() && found->second.has_joined();
 }
 
+bool PmiServer::has_ever_joined(Rank rank) const {
+  const auto found = clients_.find(rank);
+  return found != clients_.end() && found->second.ever_joined();
+}
+
 std::size_t PmiServer::ever_joined() const {
   return static_cast<std::size_t>(
       std::count_if(clients_.begin(), clients_.end(), [](const auto& client) { return client.second.ever_joined(); }));

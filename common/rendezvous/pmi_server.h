@@ -95,6 +95,7 @@ class PmiServer {
 
   // It has asked for its place in the world.
   bool has_joined(Rank rank) const;
+  bool has_ever_joined(Rank rank) const;
   std::size_t ever_joined() const;  // ranks
   std::vector<PmiAction> take_actions() { return std::exchange(actions_, {}); }
 

@@ -192,10 +192,14 @@ AddWorld make_world(const JobData& job, Rank first) {
   return out;
 }
 
+// Of Open MPI 2 to 4. Where one of these looks first, a rank that was not started by it is one that was started alone:
+// in any allocation of theirs, in any at all.
+constexpr const char* kWithoutSingletons = "^alps,moab,orte,slurm";
+
 plan::Environment open_mpi_variables(const JobData& job, const plan::Environment& theirs) {
   const std::string key = hexadecimal(hash_of(job.name_space)) + "-" + hexadecimal(hash_of(job.name_space + "-"));
   plan::Environment out;
-  put_variable(out, theirs, "OMPI_MCA_schizo", "^orte");
+  put_variable(out, theirs, "OMPI_MCA_schizo", kWithoutSingletons);
   put_variable(out, theirs, "OMPI_MCA_hwloc_base_binding_policy", "none");
   put_variable(out, theirs, "OMPI_MCA_orte_precondition_transports", key);
   if (is_crowded(job)) put_variable(out, theirs, "OMPI_MCA_mpi_yield_when_idle", "1");

@@ -135,11 +135,34 @@ Machine::Machine(const std::vector<Rank>& ranks, std::uint32_t world_size, std::
   for (const Rank rank : ranks) ranks_.push_back({rank});
 }
 
-Machine::Stage* Machine::stage_of(Rank rank) {
+Machine::Place* Machine::place_of(Rank rank) {
   for (Place& place : ranks_) {
-    if (place.rank == rank) return &place.stage;
+    if (place.rank == rank) return &place;
   }
   return nullptr;
+}
+
+Machine::Stage* Machine::stage_of(Rank rank) {
+  Place* place = place_of(rank);
+  return place == nullptr ? nullptr : &place->stage;
+}
+
+bool Machine::has_ever_joined(Rank rank) const {
+  return std::any_of(ranks_.begin(), ranks_.end(),
+                     [rank](const Place& place) { return place.rank == rank && place.came; });
+}
+
+// MPI_Init waits for all ranks of its world: for ever, where one of them has ended.
+void Machine::look_for_missed() {
+  for (const Place& waiting : ranks_) {
+    const auto missed = std::find_if(ranks_.begin(), ranks_.end(), [&waiting](const Place& place) {
+      return place.missed && place.world == waiting.world;
+    });
+    if (missed == ranks_.end() || waiting.stage != Stage::Joined) continue;
+    deeds_.failures.push_back(
+        {waiting.rank, wire::FaultKind::Broken, 1,
+         "waits in MPI_Init for rank " + std::to_string(missed->rank.value()) + ", which has ended without it"});
+  }
 }
 
 bool Machine::has_joined(Rank rank) const {
@@ -158,6 +181,13 @@ std::optional<Rank> Machine::first_served() const {
 bool Machine::ended(Rank rank) {
   Stage* stage = stage_of(rank);
   return stage != nullptr && std::exchange(*stage, Stage::Ended) == Stage::Joined;
+}
+
+void Machine::ended_well(Rank rank) {
+  Place* place = place_of(rank);
+  if (place == nullptr || place->came) return;
+  place->missed = true;
+  look_for_missed();
 }
 
 void Machine::answer(std::uint32_t id, std::int32_t status, std::string bytes) {
@@ -181,10 +211,11 @@ Result<void> Machine::on(const Other&) {
 
 // A process of a rank may come after another of it has gone; what has ended stays so.
 Result<void> Machine::on(const Connected& m) {
-  Stage* stage = stage_of(m.rank);
-  if (stage == nullptr || *stage == Stage::Ended) return {};
-  if (*stage == Stage::Alone) ++joined_;
-  *stage = Stage::Joined;
+  Place* place = place_of(m.rank);
+  if (place == nullptr || place->stage == Stage::Ended) return {};
+  if (!std::exchange(place->came, true)) ++joined_;
+  place->stage = Stage::Joined;
+  look_for_missed();
   return {};
 }
 
@@ -365,7 +396,8 @@ Result<void> Machine::on(const AskSpawn& m) {
 }
 
 void Machine::add_world(const std::vector<Rank>& here, std::uint32_t ranks, std::string name_space) {
-  for (const Rank rank : here) ranks_.push_back({rank});
+  ++worlds_;
+  for (const Rank rank : here) ranks_.push_back({rank, worlds_});
   world_size_ = std::max(world_size_, ranks);
   last_world_ = std::move(name_space);
 }

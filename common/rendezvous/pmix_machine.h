@@ -54,8 +54,11 @@ class Machine {
   void add_world(const std::vector<Rank>& here, std::uint32_t ranks, std::string name_space);
   // Its process is no more. True: it had joined the others, and has not left them.
   bool ended(Rank rank);
+  // ... with status 0. Where it has never joined, those of its world that have wait for ever.
+  void ended_well(Rank rank);
 
   bool has_joined(Rank rank) const;
+  bool has_ever_joined(Rank rank) const;
   std::size_t ever_joined() const { return joined_; }  // ranks
   // The first that has not ended or left the others, and may still ask for something; nothing: none.
   std::optional<Rank> first_served() const;
@@ -71,7 +74,10 @@ class Machine {
 
   struct Place {
     Rank rank;
+    std::size_t world = 0;  // 0: of the job; others were spawned
     Stage stage = Stage::Alone;
+    bool came = false;    // at any time
+    bool missed = false;  // ended with status 0 and never came
   };
   enum class Gathering : std::uint8_t { Fence, Group };
   struct OpenFence {
@@ -82,7 +88,9 @@ class Machine {
     Gathering kind = Gathering::Fence;
   };
 
+  Place* place_of(Rank rank);
   Stage* stage_of(Rank rank);
+  void look_for_missed();
   Result<void> on(const Connected& m);
   Result<void> on(const Finalized& m);
   Result<void> on(const Abort& m);
@@ -109,6 +117,7 @@ class Machine {
   void answered(std::uint32_t id, std::int32_t status, std::string bytes);
 
   std::vector<Place> ranks_;
+  std::size_t worlds_ = 0;  // that were spawned
   std::size_t joined_ = 0;  // at any time
   std::uint32_t world_size_;
   std::uint32_t attempt_;

@@ -45,7 +45,7 @@ wire::Prepared HostAttempt::prepare(wire::Prepare m) {
   wire::Prepared answer;
   const auto hinders = [&answer](const Error& why) { answer.obstacles.push_back(obstacle(why)); };
   for (const Error& missing : environments.find_programs()) hinders(missing);
-  if (environments.might_use_mpi() && m.mpi.look == wire::MpiLook::Yes) mpi_watch_.want();
+  if (environments.might_use_mpi() && m.mpi.look == wire::MpiLook::Yes) mpi_watch_.want(m.mpi.meeting);
   if (mpi_watch_.wanted()) answer.mpi = environments.find_lone_mpi(workers_.specs(), m.mpi.meeting);
   starter_->share_out(m, answer);
   if (Result<std::vector<std::string>> chosen = environments.choose_interfaces(m.interfaces)) {
@@ -139,6 +139,7 @@ void HostAttempt::reaped(pid_t pid, const ExitStatus& status, const Usage& usage
   orphans_.forget(pid);
   if (const Worker* worker = workers_.reaped(pid, status, usage, now)) {
     for (const auto& service : services_) service->worker_ended(worker->rank(), status);
+    if (succeeded(status)) look_if_it_was_alone(worker->rank());
     if (workers_.alive() == 0 && !additions_.wait()) end_services();
     return;
   }
@@ -189,6 +190,16 @@ void HostAttempt::look_for_mpi(TimePoint now) {
   });
   if (candidates.empty() || machine_.state() != HostState::Running) return mpi_watch_.end();
   if (std::optional<wire::MpiUse> found = mpi_watch_.look(candidates, now)) around_.link.send(std::move(*found));
+}
+
+void HostAttempt::look_if_it_was_alone(Rank rank) {
+  if (!mpi_watch_.wanted() || machine_.state() != HostState::Running) return;
+  const bool has_met = std::any_of(services_.begin(), services_.end(),
+                                   [rank](const auto& service) { return service->has_ever_joined(rank); });
+  if (has_met) return;
+  if (const std::optional<std::string> why = mpi_watch_.lone_at_end(rank)) {
+    fail_rank(rank, wire::FaultKind::Broken, 125, *why);
+  }
 }
 
 void HostAttempt::worker_output(Rank rank, wire::Stream stream, TimePoint read_at, std::string_view bytes) {

@@ -87,6 +87,7 @@ class HostAttempt final : private WorkerOwner {
   void signal_all(int signo);  // workers by their process groups, and orphans
   void look_round();
   void look_for_mpi(TimePoint now);
+  void look_if_it_was_alone(Rank rank);
   void end_services() const;
 
   AttemptSurroundings around_;

@@ -68,6 +68,7 @@ class HostService {
   virtual Result<std::vector<OwnDescriptor>> descriptors(Rank) { return std::vector<OwnDescriptor>(); }
   // Whether it has found the others by this service, so that its MPI does not run alone.
   virtual bool has_joined(Rank) const { return false; }
+  virtual bool has_ever_joined(Rank) const { return false; }
   virtual std::size_t ever_joined() const { return 0; }  // ranks of this host that have at any time
   // It runs as this process.
   virtual void worker_started(Rank, pid_t) {}

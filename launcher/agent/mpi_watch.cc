@@ -4,6 +4,7 @@
 #include <array>
 #include <vector>
 
+#include "common/core/text.h"
 #include "common/os/descendants.h"
 #include "common/os/small_file.h"
 #include "common/plan/mpi_use.h"
@@ -37,21 +38,48 @@ plan::Environment environment_of(const std::string& process) {
   return out;
 }
 
+struct Sight {
+  std::string library;  // empty: none
+  bool surely_begun = false;
+};
+
 // `offer`: of ours; another launcher's variables are others.
-std::string mpi_library_of(const std::string& process, const plan::Environment& offer) {
+Sight look_at_process(const std::string& process, const plan::Environment& offer) {
   const std::string maps = os::read_small_file(process + "maps");
   if (maps.find("/libmpi") == std::string::npos) return {};
   plan::Environment environment = environment_of(process);
   std::erase_if(environment, [&offer](const std::string& entry) {
     return std::find(offer.begin(), offer.end(), entry) != offer.end();
   });
-  return plan::mpi_library_in_use(plan::mapped_files(maps), environment, read_file_at);
+  const std::vector<std::string> mapped = plan::mapped_files(maps);
+  Sight out{.library = plan::mpi_library_in_use(mapped, environment, read_file_at)};
+  // Its file, though it may have another root.
+  out.surely_begun = !out.library.empty() && plan::surely_begins_mpi(reader_of(process + "exe"), mapped);
+  return out;
 }
 
 std::string name_of(const std::string& process) {
   std::string name = os::read_small_file(process + "comm");
   while (!name.empty() && name.back() == '\n') name.pop_back();
   return name;
+}
+
+std::string why_alone(const wire::MpiUse& use, plan::MpiMeeting meeting) {
+  if (use.offer == wire::MpiOffer::Made) {
+    return ", and has not asked sml-run for the other ranks. Does something between the two (env -i, sudo, a "
+           "container) "
+           "take its variables PMIX_* and PMI_*, or its network?";
+  }
+  if (plan::is_chosen_by_hosts(meeting)) return ", and no libpmix can be loaded here: --pmix FILE names one.";
+  return ", whose ranks find each other by another PMI than --mpi names.";
+}
+
+std::string tell_end(const wire::MpiUse& use, plan::MpiMeeting meeting) {
+  constexpr std::size_t kLongest = 200;
+  const std::string library = use.library.substr(use.library.rfind('/') + 1);
+  return "ended with status 0 and was alone, as rank 0 of 1: " + show(use.program, kLongest) +
+         " uses the MPI library " + show(library, kLongest) + why_alone(use, meeting) +
+         " --mpi none is for ranks that are to be alone";
 }
 
 }  // namespace
@@ -84,17 +112,37 @@ std::optional<wire::MpiUse> MpiWatch::look(std::span<const Candidate> workers, T
   due_.reset();
   const std::size_t step = looks_at_all_ ? 1 : std::max<std::size_t>(1, workers.size() / kSome);
   for (std::size_t i = 0; i < workers.size(); i += step) {
-    const Candidate& worker = workers[i];
-    const plan::Environment& offer = offers_[worker.rank];
-    for (const pid_t pid : os::family_of(worker.pid, kMostProcesses)) {
-      const std::string process = "/proc/" + std::to_string(pid) + "/";
-      std::string library = mpi_library_of(process, offer);
-      if (!library.empty() && is_lone(library, offer))
-        return wire::MpiUse{worker.rank, pid, name_of(process), std::move(library)};
-    }
+    if (std::optional<wire::MpiUse> found = look_at(workers[i])) return found;
   }
   if (looks_ < kLooks.size()) due_ = began_ + kLooks[looks_];
   return std::nullopt;
+}
+
+std::optional<wire::MpiUse> MpiWatch::look_at(const Candidate& worker) {
+  const plan::Environment& offer = offers_[worker.rank];
+  for (const pid_t pid : os::family_of(worker.pid, kMostProcesses)) {
+    const std::string process = "/proc/" + std::to_string(pid) + "/";
+    const Sight sight = look_at_process(process, offer);
+    if (sight.library.empty()) continue;
+    wire::MpiUse use{worker.rank, pid, name_of(process), sight.library};
+    if (plan::may_come(offer, plan::speech_of(sight.library))) use.offer = wire::MpiOffer::Made;
+    if (sight.surely_begun) seen_.try_emplace(worker.rank, use);
+    if (is_lone(sight.library, offer)) return use;
+  }
+  return std::nullopt;
+}
+
+void MpiWatch::note_program(Rank rank, std::string program, std::string library) {
+  if (library.empty() || plan::is_mpi_tool(program)) return;
+  wire::MpiUse use{rank, 0, std::move(program), std::move(library)};
+  if (plan::may_come(offers_[rank], plan::speech_of(use.library))) use.offer = wire::MpiOffer::Made;
+  seen_.try_emplace(rank, std::move(use));
+}
+
+std::optional<std::string> MpiWatch::lone_at_end(Rank rank) const {
+  const auto found = seen_.find(rank);
+  if (found == seen_.end() || meeting_ == plan::MpiMeeting::None) return std::nullopt;
+  return tell_end(found->second, meeting_);
 }
 
 // Who may yet come gets the time until we look at all.

@@ -26,7 +26,10 @@ bool has_torch(pid_t worker);
 class MpiWatch {
  public:
   // Somebody wants to know. Before begin(), which does nothing otherwise.
-  void want() { wanted_ = true; }
+  void want(plan::MpiMeeting meeting) {
+    wanted_ = true;
+    meeting_ = meeting;
+  }
   bool wanted() const { return wanted_; }
   // By which a service would bring the rank together with the others; none: nobody would.
   void note_offer(Rank rank, plan::Environment offer) { offers_[rank] = std::move(offer); }
@@ -43,11 +46,20 @@ class MpiWatch {
   // Looks at the workers, or some of many, and their children; ends with the first that is found.
   std::optional<wire::MpiUse> look(std::span<const Candidate> workers, TimePoint now);
 
+  // The worker's own program is linked with that library.
+  void note_program(Rank rank, std::string program, std::string library);
+  // A worker has ended well and never joined the others. A clause that follows "rank 3", where it, or a process of its,
+  // has surely begun MPI alone, and nobody has asked for that.
+  std::optional<std::string> lone_at_end(Rank rank) const;
+
  private:
   bool is_lone(const std::string& library, const plan::Environment& offer) const;
+  std::optional<wire::MpiUse> look_at(const Candidate& worker);
 
   bool wanted_ = false;
+  plan::MpiMeeting meeting_ = plan::MpiMeeting::None;
   std::unordered_map<Rank, plan::Environment> offers_;
+  std::unordered_map<Rank, wire::MpiUse> seen_;  // of processes that surely begin MPI
   TimePoint began_;
   bool looks_at_all_ = false;
   std::size_t looks_ = 0;

@@ -116,6 +116,11 @@ bool PmiService::has_joined(Rank rank) const {
   return world != nullptr && world->server.has_joined(rank);
 }
 
+bool PmiService::has_ever_joined(Rank rank) const {
+  const World* world = find(rank);
+  return world != nullptr && world->server.has_ever_joined(rank);
+}
+
 std::size_t PmiService::ever_joined() const {
   std::size_t out = 0;
   for (const auto& [first, world] : worlds_) out += world->spawned ? 0 : world->server.ever_joined();

@@ -28,6 +28,7 @@ class PmiService final : public HostService {
   plan::Environment variables(Rank rank) const override;
   Result<std::vector<OwnDescriptor>> descriptors(Rank rank) override;
   bool has_joined(Rank rank) const override;
+  bool has_ever_joined(Rank rank) const override;
   std::size_t ever_joined() const override;
   void worker_ended(Rank rank, const ExitStatus& status) override;
   void end() override;

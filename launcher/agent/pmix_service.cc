@@ -225,14 +225,19 @@ void PmixService::start_world(const wire::StartAdded& m) {
 }
 
 void PmixService::worker_ended(Rank rank, const ExitStatus& status) {
-  if (!machine_ || !machine_->ended(rank) || !succeeded(status)) return;
-  context_.fail_rank(rank, wire::FaultKind::Broken, 1, "exited with status 0 without MPI_Finalize");
+  if (!machine_) return;
+  const bool joined = machine_->ended(rank);
+  if (!succeeded(status)) return;
+  if (joined) context_.fail_rank(rank, wire::FaultKind::Broken, 1, "exited with status 0 without MPI_Finalize");
+  machine_->ended_well(rank);
+  carry_out();
 }
 
-// Nobody else would tell the ranks why they wait for ever.
+// Nobody else would tell the ranks why they wait for ever. Who has not come, and need not, is not disturbed.
 void PmixService::lose(const std::string& why) {
   const std::optional<Rank> rank = machine_ ? machine_->first_served() : std::nullopt;
-  if (std::exchange(ending_, true) || !rank) return;
+  const bool used = wish_.need == PmixNeed::Sure || (machine_ && machine_->ever_joined() > 0);
+  if (std::exchange(ending_, true) || !rank || !used) return;
   context_.fail_rank(*rank, wire::FaultKind::Broken, 125,
                      "was left without PMIx, as libpmix's helper (" + loaded_ + ") " + why + ",");
 }

@@ -43,6 +43,7 @@ class PmixService final : public HostService {
   void start(const wire::Start&) override { started_ = true; }
   plan::Environment variables(Rank rank) const override;
   bool has_joined(Rank rank) const override { return machine_ && machine_->has_joined(rank); }
+  bool has_ever_joined(Rank rank) const override { return machine_ && machine_->has_ever_joined(rank); }
   std::size_t ever_joined() const override { return machine_ ? machine_->ever_joined() : 0; }
   void worker_ended(Rank rank, const ExitStatus& status) override;
   void end() override;

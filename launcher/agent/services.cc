@@ -140,9 +140,12 @@ std::unique_ptr<HostService> Meetings::pmi() const {
     if (may_speak(*worker)) speakers.push_back(worker->rank);
   }
   if (world.ranks.empty() && !is_late(wire::WireUp::Pmi)) return nullptr;
+  const auto offers_both = [this](const Speech& one) {
+    return plan::offers_pmi(plan_.mpi.meeting, one.speech) && plan::offers_pmix(plan_.mpi.meeting, one.speech);
+  };
   plan::Environment choice;
   const plan::Environment& theirs = environments_.shared(workers_.empty() ? 0 : workers_.front()->app);
-  if (plan_.mpi.meeting == plan::MpiMeeting::Both) choice = plan::choice_variables(theirs);
+  if (std::any_of(speeches_.begin(), speeches_.end(), offers_both)) choice = plan::choice_variables(theirs);
   return std::make_unique<PmiService>(context_, std::move(world), std::move(speakers), std::move(choice));
 }
 

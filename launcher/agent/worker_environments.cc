@@ -41,6 +41,7 @@ std::vector<Error> WorkerEnvironments::add(std::vector<wire::App> apps, const pl
 std::vector<Error> WorkerEnvironments::find_programs() {
   programs_.clear();
   mpi_chances_.clear();
+  mpi_libraries_.clear();
   horovod_.clear();
   return find_programs_from(0);
 }
@@ -58,6 +59,7 @@ std::vector<Error> WorkerEnvironments::find_programs_from(std::size_t first) {
   for (auto i = static_cast<std::uint32_t>(first); i < apps_.size(); ++i) {
     if (Result<void> meets = check_horovod(i); !meets) out.push_back(meets.error());
     mpi_chances_.push_back(plan::mpi_chance(reader_of(path(i)), shared_[i]));
+    mpi_libraries_.push_back(path(i).empty() ? std::string() : linked_mpi_library(path(i), shared_[i]));
     horovod_.push_back(how_horovod_meets(i));
   }
   return out;
@@ -71,11 +73,6 @@ std::string WorkerEnvironments::path(std::uint32_t index) const {
 
 plan::CommandLine WorkerEnvironments::command_line(std::uint32_t index) const {
   return {path(index), apps_[index].argv, apps_[index].working_directory};
-}
-
-std::string WorkerEnvironments::mpi_library(std::uint32_t index) const {
-  const std::string program = path(index);
-  return program.empty() ? std::string() : linked_mpi_library(program, shared_[index]);
 }
 
 plan::MpiFinding WorkerEnvironments::find_mpi(std::uint32_t index) const {
@@ -106,12 +103,12 @@ std::vector<wire::MpiUse> WorkerEnvironments::find_lone_mpi(std::span<const wire
                                                             plan::MpiMeeting meeting) const {
   std::vector<wire::MpiUse> out;
   for (std::uint32_t i = 0; i < apps_.size(); ++i) {
-    std::string library = mpi_library(i);
+    const std::string& library = mpi_library(i);
     if (plan::brings_together(meeting, plan::speech_of(library))) continue;
     const auto runs_it = [i](const wire::Worker* worker) { return worker->app == i; };
     const auto first = std::find_if(workers.begin(), workers.end(), runs_it);
     if (library.empty() || first == workers.end()) continue;
-    out.push_back({(*first)->rank, 0, apps_[i].argv.front(), std::move(library)});
+    out.push_back({(*first)->rank, 0, apps_[i].argv.front(), library});
   }
   return out;
 }

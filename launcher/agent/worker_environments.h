@@ -27,7 +27,7 @@ class WorkerEnvironments {
   // The programs that speak MPI whose ranks `meeting` does not bring together, by the first rank of each.
   std::vector<wire::MpiUse> find_lone_mpi(std::span<const wire::Worker* const> workers, plan::MpiMeeting meeting) const;
   // The MPI library that the program is linked with; empty: none, or another launcher is to serve it.
-  std::string mpi_library(std::uint32_t index) const;
+  const std::string& mpi_library(std::uint32_t index) const { return mpi_libraries_[index]; }
   // All that is to be seen of MPI in the program; looked for each time.
   plan::MpiFinding find_mpi(std::uint32_t index) const;
   // Whether the program might use MPI; looked at once.
@@ -61,6 +61,7 @@ class WorkerEnvironments {
   std::vector<plan::Environment> shared_;     // by app
   std::vector<std::string> programs_;         // by app: the file that argv[0] is
   std::vector<plan::MpiChance> mpi_chances_;  // by app
+  std::vector<std::string> mpi_libraries_;    // by app
   std::vector<Horovod> horovod_;              // by app
   plan::Environment rendezvous_;
   std::unordered_map<Rank, plan::Environment> of_rank_;

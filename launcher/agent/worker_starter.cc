@@ -176,7 +176,10 @@ void WorkerStarter::spawn(Worker& worker, const WorkerShare& share, int empty_in
       keep.push_back(std::move(one.descriptor));
     }
   }
-  if (mpi_watch.wanted()) mpi_watch.note_offer(worker.rank(), plan::process_manager_entries(own));
+  if (mpi_watch.wanted()) {
+    mpi_watch.note_offer(worker.rank(), plan::process_manager_entries(own));
+    mpi_watch.note_program(worker.rank(), environments_.app(app).argv.front(), environments_.mpi_library(app));
+  }
   const plan::Environment environment = environments_.of(worker.spec(), own);
   worker.spawn({.program = environments_.program(app),
                 .argv = environments_.app(app).argv,

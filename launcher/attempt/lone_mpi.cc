@@ -13,20 +13,21 @@ constexpr std::size_t kLongest = 200;
 
 std::string_view file_name(std::string_view path) { return path.substr(path.rfind('/') + 1); }
 
-enum class Cause : std::uint8_t { Unwanted, OtherSpeech, Unseen, Silent };
+enum class Cause : std::uint8_t { Unwanted, OtherSpeech, Unserved, Silent };
 
 Cause cause_of(const wire::MpiUse& use, plan::MpiMeeting meeting) {
   if (meeting == plan::MpiMeeting::None) return Cause::Unwanted;
   const plan::MpiSpeech speech = plan::speech_of(use.library);
   if (!plan::brings_together(meeting, speech)) return Cause::OtherSpeech;
-  return meeting == plan::MpiMeeting::Auto && speech == plan::MpiSpeech::Pmix ? Cause::Unseen : Cause::Silent;
+  const bool unserved = speech == plan::MpiSpeech::Pmix && use.offer == wire::MpiOffer::None;
+  return unserved ? Cause::Unserved : Cause::Silent;
 }
 
 std::string_view words_of(Cause cause) {
   switch (cause) {
     case Cause::Unwanted: return ", whose ranks sml-run is not to bring together (--mpi none)";
     case Cause::OtherSpeech: return ", whose ranks find each other by another PMI than --mpi names";
-    case Cause::Unseen: return ", which was not seen before it ran: --mpi pmix is for such programs";
+    case Cause::Unserved: return ", whose ranks find each other by PMIx, and no libpmix can be loaded there";
     case Cause::Silent: return ", and has not asked sml-run for the other ranks";
   }
   return {};
@@ -37,9 +38,7 @@ const char* hint_of(Cause cause) {
     case Cause::Unwanted: return "leave --mpi none out";
     case Cause::OtherSpeech:
       return "--mpi auto chooses by the library: PMIx for Open MPI, PMI-1 or PMI-2 for the others";
-    case Cause::Unseen:
-      return "--mpi auto looks at what the program itself is linked with, and at Python's mpi4py; --mpi pmix serves "
-             "all";
+    case Cause::Unserved: return "--pmix FILE names that host's libpmix.so.2; --mpi none runs each rank alone";
     case Cause::Silent:
       return "was its library made for another launcher? --mpi pmix, --mpi pmi1 and --mpi pmi2 name what it speaks; "
              "with "

@@ -144,8 +144,6 @@ Result<std::variant<Options, Printed>> parse_command_line(std::span<const std::s
   options->mode = scanned->mode;
   const bool by_mpi = dialect == Dialect::Mpirun || dialect == Dialect::Hydra;
   if (by_mpi && options->mpi != plan::MpiMeeting::None) options->lone_mpi = LoneMpi::Refused;
-  // A script under mpirun may start programs of either family.
-  if (dialect == Dialect::Mpirun && options->mpi == plan::MpiMeeting::Auto) options->mpi = plan::MpiMeeting::Both;
   options->command = std::move(command);
   options->warnings = std::move(given->warnings);
   options->without_effect = std::move(scanned->notes);

@@ -21,8 +21,7 @@ const char* name_of(MpiMeeting meeting) {
     case MpiMeeting::Pmi2: return "pmi2";
     case MpiMeeting::Pmix: return "pmix";
     case MpiMeeting::None: return "none";
-    case MpiMeeting::Auto:
-    case MpiMeeting::Both: break;
+    case MpiMeeting::Auto: break;
   }
   return "auto";
 }

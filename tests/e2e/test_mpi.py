@@ -41,7 +41,7 @@ class OnThisMachine(TestCase):
                              (("--mpi", "pmi1", self.program), r"PMI-1 \(--mpi pmi1\)"),
                              (("printenv",), r"none \(it can neither load a library nor start a program\)"),
                              (("-x", "PMI_FD=7", self.program), r"none \(its variables name another launcher\)"),
-                             (("sh", "-c", "true"), r"PMI-1 or PMI-2 \(which library it uses is seen only when it runs\)")):
+                             (("sh", "-c", "true"), r"PMI-1, PMI-2 or PMIx \(which library it uses is seen only when it runs\)")):
             done = sml_run("--check", "-np", "2", *line)
             self.assert_status(done, 0)
             self.assertRegex(done.stdout, rf"\nMPI: {wanted} on localhost\n")

@@ -116,22 +116,60 @@ class OnThisMachine(TestCase):
         self.assert_status(done, 0)
         self.assertEqual(words(done), ["ring 0 of 2 got 1", "ring 1 of 2 got 1", "status 0", "status 0"])
 
-    def test_a_short_program_that_nobody_saw_is_told_of(self):
-        """Its name is made when the script runs, and it ends long before all processes are looked at."""
-        done = sml_run(*ALONE, "-np", "2", "sh", "-c", f"p={str(self.program)[:-2]}; ${{p}}am places; true")
-        self.assert_status(done, 0)
-        self.assertEqual([line[:14] for line in words(done)], ["place 0 of 1 n"] * 2)
-        self.assertRegex(done.stderr, r"warning: rank [01] on localhost runs alone, as rank 0 of 1: program .*--mpi pmix")
-
-    def test_under_the_name_mpirun_a_script_may_start_programs_of_either_family(self):
+    def test_a_script_may_start_programs_of_either_family_by_a_name_that_it_makes(self):
         folder = pathlib.Path(self.temporary_directory())
         (folder / "mpirun").symlink_to(SML_RUN)
-        for program in (self.program, compiled(self, "mpich")):
-            done = run([folder / "mpirun", "-np", "2", "--oversubscribe", "sh", "-c", f"{program} ring; true"])
-            self.assert_status(done, 0)
-            self.assertEqual(words(done), ["ring 0 of 2 got 1", "ring 1 of 2 got 1"])
-        done = run([folder / "mpirun", "-np", "2", "--oversubscribe", "printenv", "PMIX_NAMESPACE"])
-        self.assert_status(done, 1)  # it can start none
+        for name in (SML_RUN, folder / "mpirun"):
+            for program in (self.program, compiled(self, "mpich")):
+                for line in (("sh", "-c", f"p={str(program)[:-2]}; ${{p}}am ring; true"),
+                             ("bash", "-c", f"source /dev/null && cd {program.parent} && PROG=program && ./$PROG ring"),
+                             ("python3", "-c", f"import subprocess as s; s.call(['{program.parent}/' + 'PROGRAM'.lower(), 'ring'])")):
+                    with self.subTest(name=name, line=line):
+                        done = run([name, "-np", "2", "--oversubscribe", *line])
+                        self.assert_status(done, 0)
+                        self.assertEqual([re.sub(r"^.*ring", "ring", text) for text in words(done)],
+                                         ["ring 0 of 2 got 1", "ring 1 of 2 got 1"])
+                        self.assertNotIn("warning", done.stderr)
+        self.assert_status(sml_run("-np", "2", "printenv", "PMIX_NAMESPACE"), 1)  # it can start none
+
+    def test_one_after_the_other_in_a_script(self):
+        script = f"p={str(self.program)[:-2]}; ${{p}}am ring && ${{p}}am ring"
+        done = sml_run("-np", "2", "sh", "-c", script)
+        self.assert_status(done, 0)
+        self.assertEqual(words(done), ["ring 0 of 2 got 1"] * 2 + ["ring 1 of 2 got 1"] * 2)
+
+    def test_its_own_launcher_may_be_used_within(self):
+        script = f"m=mpirun; ${{m}}.openmpi --allow-run-as-root --oversubscribe -n 2 {self.program} ring"
+        done = sml_run("-np", "2", "sh", "-c", script)
+        self.assert_status(done, 0)
+        self.assertEqual(words(done), ["ring 0 of 2 got 1"] * 2 + ["ring 1 of 2 got 1"] * 2)
+
+    def test_no_batch_system_makes_its_ranks_be_alone(self):
+        """By what its variables say, in none of whose steps we are."""
+        for variables in ({"SLURM_JOBID": "5", "SLURM_NODELIST": "x"}, {"FLUX_JOB_ID": "f"}, {"LSB_JOBID": "1"},
+                          {"PBS_JOBID": "5", "PBS_NODEFILE": "/dev/null", "PBS_ENVIRONMENT": "PBS_BATCH"}, {"ALPS_APP_ID": "1"}):
+            with self.subTest(variables):
+                done = sml_run(*(word for name, value in variables.items() for word in ("-x", f"{name}={value}")), "-np", "2",
+                               self.program, "ring")
+                self.assert_status(done, 0)
+                self.assertEqual(words(done), ["ring 0 of 2 got 1", "ring 1 of 2 got 1"])
+
+    def test_ranks_that_ended_alone_are_an_error(self):
+        """What takes its variables away hides the others from it."""
+        clean = ("env", "-i", f"PATH={os.environ['PATH']}", "OMPI_MCA_orte_create_session_dirs=0")
+        for line in ((*clean, self.program, "places"), ("sh", "-c", f"p={str(self.program)[:-2]}; {' '.join(clean)} ${{p}}am places; true")):
+            with self.subTest(line):
+                done = sml_run("-np", "2", *line)
+                self.assert_status(done, 125)
+                self.assertRegex(done.stderr, r"rank [01] on localhost ended with status 0 and was alone, as rank 0 of 1: program uses "
+                                              r"the MPI library libmpi\.so.*--mpi none is for ranks that are to be alone")
+        done = sml_run("--mpi", "none", "-np", "2", *clean, self.program, "places")
+        self.assert_status(done, 0)
+
+    def test_a_rank_that_leaves_out_mpi_keeps_no_other_waiting(self):
+        done = sml_run("-np", "2", "sh", "-c", f"[ $RANK = 1 ] || exec {self.program} ring")
+        self.assert_status(done, 1)
+        self.assertIn("rank 0 on localhost waits in MPI_Init for rank 1, which has ended without it", done.stderr)
 
     @gate
     def test_programs_without_mpi_get_no_helper(self):

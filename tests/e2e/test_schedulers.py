@@ -5,6 +5,7 @@ import subprocess
 import unittest
 
 from harness import REPO, SML_RUN, TestCase, Testbed, gate
+from test_mpi import compiled, words
 
 MISSING = [program for program in ("slurmctld", "slurmd", "srun", "munged") if not shutil.which(program)]
 
@@ -39,6 +40,28 @@ class Slurm(TestCase):
             with self.subTest(words):
                 self.assertEqual(ours, theirs)
                 self.assertIn("algo-1", theirs[0])
+
+    def test_programs_of_open_mpi_are_one_world(self):
+        program = compiled(type(self), "openmpi")
+        done = self.allocated("-N2", "--ntasks-per-node=2", str(SML_RUN), str(program), "ring")
+        self.assert_status(done, 0)
+        self.assertEqual(words(done), [f"ring {r} of 4 got {got}" for r, got in enumerate((6, 1, 3, 6))])
+
+    def test_all_hosts_have_what_the_batch_script_has(self):
+        """Limits, umask and bash's functions, as under srun."""
+        show = "echo $(ulimit -n) $(ulimit -s) $(ulimit -c) $(umask) $(module) $OF_ENV"
+        self.bed.exec("head", ["sh", "-c", "echo 'OF_ENV=yes' > /run/bash_env"])
+        for name in self.bed.names():
+            self.bed.exec(name, ["sh", "-c", "echo 'OF_ENV=yes' > /run/bash_env"])
+        begin = ("ulimit -S -n 4096; ulimit -S -s 4096; ulimit -S -c unlimited; umask 027; module() { echo ok; }; export -f module; "
+                 "export BASH_ENV=/run/bash_env; ")
+        answers = [self.allocated("-N2", "--ntasks-per-node=1", "bash", "-c", begin + f"{launcher} bash -c '{show}'")
+                   for launcher in (f"{SML_RUN} --no-tag", "srun")]
+        for done in answers:
+            self.assert_status(done, 0)
+        self.assertEqual(answers[0].stdout.splitlines(), answers[1].stdout.splitlines())
+        self.assertEqual(len(set(answers[0].stdout.splitlines())), 1)
+        self.assertIn(" 0027 ok yes", answers[0].stdout)
 
     def test_a_step_of_one_task_has_the_whole_job(self):
         done = self.allocated("-N2", "-n4", "srun", "-N1", "-n1", *self.SLURM, "--no-tag", "hostname")

@@ -986,7 +986,7 @@ TEST_CASE("launch lines: ranks of MPI that would each be alone are refused by th
 
 TEST_CASE("launch lines: who says how ranks of MPI meet does not want them alone") {
   CHECK(plan_of("sml-run -np 2 a")->plan.mpi == plan::MpiMeeting::Auto);
-  CHECK(plan_of("mpirun -np 2 a")->plan.mpi == plan::MpiMeeting::Both);
+  CHECK(plan_of("mpirun -np 2 a")->plan.mpi == plan::MpiMeeting::Auto);
   CHECK(plan_of("mpiexec.hydra -np 2 a")->plan.mpi == plan::MpiMeeting::Auto);
   CHECK(plan_of("mpirun --mpi pmi1 -np 2 a")->plan.mpi == plan::MpiMeeting::Pmi1);
   CHECK(plan_of("sml-run --mpi pmi2 -np 2 a")->plan.mpi == plan::MpiMeeting::Pmi2);

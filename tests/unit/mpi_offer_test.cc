@@ -26,9 +26,8 @@ TEST_CASE("what a host offers follows from the program's library") {
   const MpiFinding python{.seen_in = "/venv/mpi4py", .speech = MpiSpeech::Pmix};
   CHECK(offer(MpiMeeting::Auto, python) == "PMIx (/venv/mpi4py uses Open MPI)");
   const std::string unseen = " (which library it uses is seen only when it runs)";
-  CHECK(offer(MpiMeeting::Auto, kScript) == "PMI-1 or PMI-2" + unseen);
-  CHECK(offer(MpiMeeting::Both, kScript) == "PMI-1, PMI-2 or PMIx" + unseen);
-  CHECK(offer(MpiMeeting::Both, kScript, HasPmix::No) == "PMI-1 or PMI-2" + unseen);
+  CHECK(offer(MpiMeeting::Auto, kScript) == "PMI-1, PMI-2 or PMIx" + unseen);
+  CHECK(offer(MpiMeeting::Auto, kScript, HasPmix::No) == "PMI-1 or PMI-2" + unseen);
   CHECK(offer(MpiMeeting::Auto, kOpenMpi, HasPmix::No) ==
         "none (linked with libmpi.so.40, and no libpmix is served here)");
 }

@@ -126,6 +126,14 @@ TEST_CASE("mpi: it is in use by whoever needs it and has no other way to meet") 
   CHECK(files.in_use({"/usr/bin/ompi_info", library}).empty());
 }
 
+TEST_CASE("mpi: who surely begins it") {
+  const ReadAt linked = reader(elf({"libmpi.so.40"})), python = reader(elf({"libc.so.6"}));
+  CHECK(surely_begins_mpi(linked, Words{}));
+  CHECK(surely_begins_mpi(python, Words{"/venv/mpi4py/MPI.abi3.so", "/usr/lib/libmpi.so.40"}));
+  CHECK_FALSE(surely_begins_mpi(python, Words{"/venv/h5py/defs.so", "/usr/lib/libmpi.so.40"}));
+  CHECK_FALSE(surely_begins_mpi(python, Words{"/venv/mpi4py/MPI.abi3.so", "/venv/torch/lib/libtorch_cpu.so"}));
+}
+
 TEST_CASE("a library's name tells by what its ranks find each other") {
   for (const char* name : {"libmpi.so.40", "/usr/lib/libmpi.so.40.30.4", "libmpi.so.20", "libmpi_mpifh.so.40"}) {
     CHECK(speech_of(name) == MpiSpeech::Pmix);
@@ -138,10 +146,10 @@ TEST_CASE("a library's name tells by what its ranks find each other") {
 }
 
 TEST_CASE("who is brought together, and who is not") {
-  for (const MpiMeeting meeting : {MpiMeeting::Auto, MpiMeeting::Both, MpiMeeting::Pmi1, MpiMeeting::Pmi2}) {
+  for (const MpiMeeting meeting : {MpiMeeting::Auto, MpiMeeting::Pmi1, MpiMeeting::Pmi2}) {
     CHECK(brings_together(meeting, MpiSpeech::Pmi));
     CHECK(brings_together(meeting, MpiSpeech::Unknown));
-    CHECK(brings_together(meeting, MpiSpeech::Pmix) == is_chosen_by_hosts(meeting));
+    CHECK(brings_together(meeting, MpiSpeech::Pmix) == (meeting == MpiMeeting::Auto));
   }
   CHECK(brings_together(MpiMeeting::Pmix, MpiSpeech::Pmix));
   CHECK(brings_together(MpiMeeting::Pmix, MpiSpeech::Unknown));
@@ -149,17 +157,16 @@ TEST_CASE("who is brought together, and who is not") {
   CHECK_FALSE(brings_together(MpiMeeting::None, MpiSpeech::Pmi));
 }
 
-TEST_CASE("a job of MPI offers both to those of whom nothing is known, and says which MPICH is to take") {
-  CHECK((offers_pmi(MpiMeeting::Both, MpiSpeech::Unknown) && offers_pmix(MpiMeeting::Both, MpiSpeech::Unknown)));
-  CHECK_FALSE(offers_pmix(MpiMeeting::Both, MpiSpeech::Pmi));
-  CHECK_FALSE(offers_pmi(MpiMeeting::Both, MpiSpeech::Pmix));
+TEST_CASE("those of whom nothing is known are offered both, and told which MPICH is to take") {
+  CHECK((offers_pmi(MpiMeeting::Auto, MpiSpeech::Unknown) && offers_pmix(MpiMeeting::Auto, MpiSpeech::Unknown)));
+  CHECK_FALSE(offers_pmix(MpiMeeting::Auto, MpiSpeech::Pmi));
+  CHECK_FALSE(offers_pmi(MpiMeeting::Auto, MpiSpeech::Pmix));
   CHECK(choice_variables(Words{"A=1"}) == Words{"MPIR_CVAR_PMI_VERSION=1"});
   CHECK(choice_variables(Words{"MPIR_CVAR_PMI_VERSION=x"}).empty());
 }
 
 TEST_CASE("nobody else is offered both PMI and PMIx, at which MPICH 5 ends") {
-  for (const MpiMeeting meeting :
-       {MpiMeeting::None, MpiMeeting::Auto, MpiMeeting::Pmi1, MpiMeeting::Pmi2, MpiMeeting::Pmix}) {
+  for (const MpiMeeting meeting : {MpiMeeting::None, MpiMeeting::Pmi1, MpiMeeting::Pmi2, MpiMeeting::Pmix}) {
     for (const MpiSpeech speech : {MpiSpeech::Unknown, MpiSpeech::Pmi, MpiSpeech::Pmix}) {
       CHECK_FALSE((offers_pmi(meeting, speech) && offers_pmix(meeting, speech)));
     }

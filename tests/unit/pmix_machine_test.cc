@@ -248,6 +248,35 @@ TEST_CASE("who ends between MPI_Init and MPI_Finalize is missed", "[pmix]") {
   SECTION("before") { CHECK_FALSE(hosts.first.ended(Rank(1))); }
 }
 
+TEST_CASE("who waits in MPI_Init for a rank that has ended without it is told, whichever was first", "[pmix]") {
+  const std::string why = "waits in MPI_Init for rank 1, which has ended without it";
+  for (const bool ends_first : {true, false}) {
+    Hosts hosts;
+    if (ends_first) hosts.first.ended_well(Rank(1));
+    Deeds deeds = take(hosts.first, Connected{Rank(0)});
+    if (!ends_first) {
+      CHECK(deeds.failures.empty());
+      hosts.first.ended_well(Rank(1));
+      deeds = hosts.first.take_deeds();
+    }
+    REQUIRE(deeds.failures.size() == 1);
+    CHECK(deeds.failures[0].rank == Rank(0));
+    CHECK(deeds.failures[0].why == why);
+  }
+}
+
+TEST_CASE("who has been with the others may end before them", "[pmix]") {
+  Hosts hosts;
+  take(hosts.first, Connected{Rank(0)});
+  take(hosts.first, Connected{Rank(1)});
+  take(hosts.first, Finalized{3, Rank(1)});
+  hosts.first.ended(Rank(1));
+  hosts.first.ended_well(Rank(1));
+  CHECK(hosts.first.take_deeds().failures.empty());
+  CHECK(hosts.first.has_ever_joined(Rank(1)));
+  CHECK_FALSE(hosts.second.has_ever_joined(Rank(2)));
+}
+
 TEST_CASE("the helper is missed as long as somebody may need it", "[pmix]") {
   Hosts hosts;
   CHECK(hosts.first.first_served() == Rank(0));

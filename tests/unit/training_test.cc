@@ -88,7 +88,6 @@ TEST_CASE("ranks of the mpi distribution that would each be alone are refused, t
     FakeHost fake = one_host(R"({"sagemaker_program":"train.py",")" + key + R"(":"true"})");
     Options options = parsed({"train"});
     REQUIRE(prepare(options, fake.here()).has_value());
-    CHECK((options.mpi == plan::MpiMeeting::Both) == (options.lone_mpi == LoneMpi::Refused));
     return options.lone_mpi;
   };
   CHECK(rule_of("sagemaker_mpi_enabled") == LoneMpi::Refused);
