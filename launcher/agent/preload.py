@@ -1,7 +1,8 @@
 # Imports modules once, then becomes a worker by fork whenever the agent (launcher/agent/preload.cc) asks for one.
 # Descriptor 3 had this text, 4 is a socket to the agent. Messages: length (4 bytes, little endian), then strings, each
 # with its length. First comes what to import; "ready" or why not is answered; then workers, which begin when a byte comes
-# through the last of their descriptors: the agent knows of them then. Lives as long as the socket.
+# through the last of their descriptors: the agent knows of them then. Lives as long as the socket. The working directory,
+# with which -c lets sys.path begin, is out of it already.
 import _socket, ctypes, fcntl, gc, importlib.machinery, importlib.util, os, pkgutil, runpy, sys
 
 ME = sys._getframe().f_code.co_filename
@@ -106,8 +107,6 @@ def first_path(runs, program):
 def prepare():
     words, _ = hear()
     runs, program, names = words[0].decode(), os.fsdecode(words[1]), [w.decode() for w in words[2:]]
-    if sys.path and sys.path[0] == "":
-        del sys.path[0]
     if not (getattr(sys.flags, "safe_path", False) or sys.flags.isolated):
         sys.path.insert(0, first_path(runs, program))
     try:
