@@ -370,7 +370,8 @@ Result<void> Machine::on(const AskSpawn& m) {
                        .programs = {},
                        .keys = {{std::string(kParent), std::to_string(m.rank.value())}}};
   std::size_t size = 0;
-  bool good = stage_of(m.rank) != nullptr && !m.apps.empty();
+  const Stage* stage = stage_of(m.rank);
+  bool good = stage != nullptr && *stage == Stage::Joined && !m.apps.empty();
   for (const SpawnedApp& app : m.apps) {
     plan::SpawnProgram program{.command = app.command, .count = app.count, .working_directory = app.working_directory};
     for (const std::string_view name : split(app.hosts, ',')) {

@@ -17,6 +17,7 @@
 
 #include "common/core/clock.h"
 #include "common/os/fd.h"
+#include "common/os/random.h"
 #include "launcher/control/runtime_folder.h"
 
 namespace sml::control {
@@ -34,7 +35,7 @@ constexpr int kLastWordsMs = 200;
 Result<os::UniqueFd> listen_at(const Folder& folder, const std::string& name) {
   os::UniqueFd listener(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!listener) return sys_error(ErrorKind::Io, "cannot make a socket", errno);
-  const std::string early = "." + name;
+  const std::string early = "." + os::random_hex(8);  // all see the name by which it was bound
   const std::string path = path_through(folder.fd.get(), early);
   sockaddr_un address{};
   address.sun_family = AF_UNIX;

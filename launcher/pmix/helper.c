@@ -9,7 +9,8 @@
  * copied and written to the socket, one frame at a time.
  *
  * Runs on any glibc: it uses nothing that is newer than the first of its processor (symbols.h, and what CMakeLists.txt
- * links it with). Trusts its agent; what libpmix makes of the workers' bytes is passed on unread. */
+ * links it with). Trusts its agent; what libpmix makes of the workers' bytes is passed on unread, and other users of
+ * the machine cannot send it any (callers.h). */
 #include "launcher/pmix/symbols.h"
 
 #include "launcher/pmix/helper_process.h"
@@ -24,6 +25,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "launcher/pmix/callers.h"
 #include "launcher/pmix/frames.h"
 #include "launcher/pmix/pmix_abi.h"
 #include "launcher/pmix/upcalls.h"

@@ -323,6 +323,7 @@ TEST_CASE("what the helper would not send is an error", "[pmix]") {
 
 TEST_CASE("a wish for ranks goes to the launcher, and its answer back with their namespace", "[pmix]") {
   Hosts hosts;
+  take(hosts.first, Connected{Rank(1)});
   AskSpawn ask{9, Rank(1), {}};
   ask.apps.push_back({{"child", "-x"}, {"OMPI_PARENT_PORT=p", "OMPI_COMM_WORLD_RANK=1"}, "/srv", "a,b", 2});
   ask.apps.push_back({{"other"}, {}, "", "", 1});
@@ -356,8 +357,27 @@ TEST_CASE("a wish for ranks goes to the launcher, and its answer back with their
   }
 }
 
+TEST_CASE("only ranks that have joined may ask for others", "[pmix]") {
+  Hosts hosts;
+  const auto passed_on = [&] {
+    const Deeds deeds = take(hosts.first, AskSpawn{1, Rank(0), {{{"a"}, {}, "", "", 1}}});
+    const auto answers = those<Answer>(deeds.helper);
+    CHECK((answers.empty() || answers.front().status == kBadParameter));
+    CHECK(answers.empty() == !deeds.launcher.empty());
+    return answers.empty();
+  };
+  CHECK_FALSE(passed_on());
+  take(hosts.first, Connected{Rank(0)});
+  CHECK(passed_on());
+  take(hosts.first, Finalized{2, Rank(0)});
+  CHECK_FALSE(passed_on());
+  hosts.first.ended(Rank(0));
+  CHECK_FALSE(passed_on());
+}
+
 TEST_CASE("a wish for ranks that is none, or too long, is refused", "[pmix]") {
   Hosts hosts;
+  take(hosts.first, Connected{Rank(0)});
   const auto status = [&](const AskSpawn& ask) {
     const Deeds deeds = take(hosts.first, ask);
     CHECK(deeds.launcher.empty());
