@@ -391,12 +391,13 @@ int obey(const std::string& called, const std::vector<std::string>& arguments, s
   };
   forget_variable(environment.data(), std::string(kSecretVariable));
   auto parsed = parse_command_line(
-      arguments, {.environment = here.environment,
-                  .called = called,
-                  .exists = here.exists,
-                  .executable = [](const std::string& path) { return ::access(path.c_str(), X_OK) == 0; },
-                  .read_file = here.read_file,
-                  .secret_advice = [&here] { return key_is_there(here) ? "" : advice_on_secrets(); }});
+      arguments,
+      {.environment = here.environment,
+       .called = called,
+       .exists = here.exists,
+       .executable = [](const std::string& path) { return ::access(path.c_str(), X_OK) == 0; },
+       .read_file = [&here](const std::string& path, std::size_t limit) { return read_own_file(here, path, limit); },
+       .secret_advice = [&here] { return key_is_there(here) ? "" : advice_on_secrets(); }});
   if (!parsed) return refuse(parsed.error());
   if (const auto* printed = std::get_if<Printed>(&*parsed)) {
     return os::write_all(STDOUT_FILENO, printed->text) ? 0 : 1;

@@ -1,5 +1,6 @@
 #include "launcher/settle.h"
 
+#include <functional>
 #include <utility>
 #include <vector>
 
@@ -51,7 +52,7 @@ Result<void> settle_options(Options& options, Training& training, HostFinder& fi
   choose_start_timeout(options, finder);
   choose_heartbeat_timeout(options);
   warn_all(choose_stop_grace(options, here, finder), warn);
-  if (Result<void> read = read_app_file(options, here.read_file); !read) return read;
+  if (Result<void> read = read_app_file(options, std::bind_front(read_own_file, std::cref(here))); !read) return read;
   Result<void> taken = take_array_line(options, here.environment, reader_of_objects(here));
   if (!taken) return taken;
   if (options.mode != Mode::Train) return {};

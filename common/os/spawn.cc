@@ -21,6 +21,7 @@
 
 #include "common/core/text.h"
 #include "common/os/fd.h"
+#include "common/os/trust.h"
 
 // What runs in the child shares our memory until exec, so it would leave its frames in the thread sanitizer's book of
 // our thread. Nor may the sanitizer's clone() be called, which takes the child for a copy of the process.
@@ -312,7 +313,20 @@ std::variant<pid_t, SpawnFailed> spawn_worker(const WorkerProcess& worker) {
   return SpawnFailed{plan.failed_step, plan.failed_errno};
 }
 
+std::vector<std::string> own_search_path() {
+  const char* path = std::getenv("PATH");
+  return path == nullptr ? std::vector<std::string>() : std::vector<std::string>{std::string("PATH=") + path};
+}
+
 Result<pid_t> spawn_helper(const HelperProcess& helper) {
+  std::string file = helper.argv[0];
+  if (helper.program_fd < 0 && file.find('/') == std::string::npos) {
+    TrustedProgram found = find_trusted_program(program_candidates(file, own_search_path()));
+    if (found.file.empty() && !found.passed_over.empty()) {
+      return Error(ErrorKind::Spawn, "cannot start " + file + ": " + found.passed_over.front());
+    }
+    if (!found.file.empty()) file = std::move(found.file);
+  }
   posix_spawnattr_t attributes;
   posix_spawn_file_actions_t actions;
   ::posix_spawnattr_init(&attributes);
@@ -335,7 +349,7 @@ Result<pid_t> spawn_helper(const HelperProcess& helper) {
     const std::string path = "/proc/self/fd/" + std::to_string(helper.program_fd);
     error = ::posix_spawn(&pid, path.c_str(), &actions, &attributes, argv.data(), environment);
   } else {
-    error = ::posix_spawnp(&pid, argv[0], &actions, &attributes, argv.data(), environment);
+    error = ::posix_spawnp(&pid, file.c_str(), &actions, &attributes, argv.data(), environment);
   }
   ::posix_spawn_file_actions_destroy(&actions);
   ::posix_spawnattr_destroy(&attributes);

@@ -43,6 +43,9 @@ std::variant<pid_t, SpawnFailed> spawn_worker(const WorkerProcess& worker);
 // The files that execve would be tried on for argv[0], in order: one if it has a '/', else one per folder of PATH.
 std::vector<std::string> program_candidates(const std::string& program, std::span<const std::string> environment);
 
+// For program_candidates(): our own.
+std::vector<std::string> own_search_path();
+
 // Whether one of them is a file that we may execute. Starts nothing.
 bool has_program(const std::string& program, std::span<const std::string> environment);
 
@@ -55,7 +58,8 @@ Result<std::string> find_program(std::span<const std::string> argv, std::span<co
                                  const std::string& working_directory);
 
 // A helper of the launcher (agent, ssh command): own session, given descriptors as 0, 1, 2, default signals.
-// Thread-safe (posix_spawn). argv[0] is looked up in our PATH; `program_fd` >= 0 executes that descriptor instead.
+// Thread-safe (posix_spawn). argv[0] is looked up in our PATH, where what others may have put there is passed over
+// (trust.h); `program_fd` >= 0 executes that descriptor instead.
 struct HelperProcess {
   std::vector<std::string> argv;
   int program_fd = -1;

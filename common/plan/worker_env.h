@@ -52,6 +52,9 @@ struct JobIdentity {
   std::uint32_t restarts = 0;  // of max_restarts, used before this run: hosts that join or leave may use none
   std::uint32_t max_restarts = 0;
   std::string run_id{};  // as the user names the job for torch; empty: job_id
+  // Under which PMIx knows the ranks. Who knows it may pass for one of them, so it cannot be guessed, and none but the
+  // hosts of the job are told.
+  std::string name_space{};
 };
 
 // Who hosts the store in which torch's processes meet, at MASTER_PORT.

@@ -115,8 +115,9 @@ struct MpiPlan {
   std::uint32_t host = 0;  // this one, in the shape; beyond it: it has no members, and no other host has this number
   plan::JobShape shape{};
   std::string pmix_library{};  // the one to be taken; empty: the host's own
+  std::string name_space{};    // plan::JobIdentity
   LateStart late{};
-  void fields(auto& a) { a(meeting, look, host, shape, pmix_library, late); }
+  void fields(auto& a) { a(meeting, look, host, shape, pmix_library, name_space, late); }
 };
 
 // Modules of Python that one process imports, of which the workers are then forks: as if each had imported them.

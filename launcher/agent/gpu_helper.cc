@@ -3,8 +3,10 @@
 #include <array>
 #include <cerrno>
 #include <csignal>
+#include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include <sys/mman.h>
 #include <sys/socket.h>
@@ -13,6 +15,7 @@
 #include "common/os/fd.h"
 #include "common/os/gpu_look.h"
 #include "common/os/spawn.h"
+#include "common/os/trust.h"
 #include "launcher/agent/waits.h"
 
 extern "C" const char sml_nvml_image_begin[];
@@ -41,12 +44,15 @@ Result<void> GpuHelper::start() {
   if (!ends) return ends.error();
   Result<os::UniqueFd> null = os::open_dev_null();
   if (!null) return null.error();
+  std::vector<std::string> environment;
+  for (char** entry = environ; *entry != nullptr; ++entry) environment.emplace_back(*entry);
+  os::keep_trusted_folders(environment);
   Result<pid_t> started = os::spawn_helper({.argv = {"sml-run-nvml"},
                                             .program_fd = program.get(),
                                             .stdin_fd = (*ends)[1].get(),
                                             .stdout_fd = null->get(),
                                             .stderr_fd = null->get(),
-                                            .environment = {}});
+                                            .environment = environment});
   if (!started) return started.error();
   pid_ = *started;
   os::set_nonblocking((*ends)[0].get());

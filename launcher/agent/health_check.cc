@@ -7,6 +7,7 @@
 
 #include "common/core/text.h"
 #include "common/os/host_use.h"
+#include "common/os/trust.h"
 #include "common/plan/host_health.h"
 #include "launcher/agent/waits.h"
 
@@ -76,6 +77,8 @@ void HealthCheck::end() {
 
 // The outer shell has the pipe open for as long as the command runs, whatever that does with its own output.
 void HealthCheck::run(const plan::Environment& environment, const std::string& directory) {
+  const Result<void> trusted = os::check_trust_of_command(asked_.command, environment, directory);
+  if (!trusted) return answer("--health-check is not run, as " + trusted.error().message());
   const std::vector<std::string> argv{
       "/bin/sh", "-c",      "(if [ -n \"$1\" ]; then cd \"$1\" || exit; fi; eval \"$2\"); exit $?",
       "sh",      directory, asked_.command};

@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 
 #include "common/core/text.h"
+#include "common/os/trust.h"
 #include "common/plan/pmix_library.h"
 #include "launcher/agent/host_files.h"
 
@@ -37,11 +38,6 @@ std::uint32_t usable_cpus() {
   return ::sched_getaffinity(0, sizeof set, &set) == 0 ? static_cast<std::uint32_t>(CPU_COUNT(&set)) : 0;
 }
 
-std::string job_id(const plan::Environment& environment) {
-  const std::string* id = plan::find_variable(environment, "SML_JOB_ID");
-  return id == nullptr ? "job" : std::string(plan::value_of(*id));
-}
-
 }  // namespace
 
 // ---- before the start
@@ -53,16 +49,33 @@ Error PmixService::refusal(const Error& why) const {
                                              " a libpmix of version 3 or later, and all that it needs beside it?");
 }
 
+// The last of them is a name, for the system's own folders.
+std::vector<std::string> PmixService::libraries() const {
+  if (!wish_.library.empty()) return {wish_.library};
+  std::vector<std::string> out;
+  for (std::string& file : plan::pmix_libraries(wish_.program, wish_.environment, host_files())) {
+    const bool is_name = file.find('/') == std::string::npos;
+    Result<void> trusted = is_name ? Result<void>() : os::check_trust(file.substr(0, file.rfind('/')));
+    if (trusted && !is_name) trusted = os::check_trust(file);
+    if (trusted) {
+      out.push_back(std::move(file));
+    } else {
+      context_.warn(show(file) + " is not loaded, as " + trusted.error().message() +
+                    "; --pmix FILE takes it all the same");
+    }
+  }
+  return out;
+}
+
 Result<void> PmixService::load() {
   plan::Environment environment;
   for (const std::string& entry : wish_.environment) {
     if (!is_for_workers_only(entry)) environment.push_back(entry);
   }
   for (std::string& entry : pmix::pmix_variables(wish_.environment)) environment.push_back(std::move(entry));
+  if (wish_.library.empty()) os::keep_trusted_folders(environment);  // who names it knows what it needs
   if (Result<void> started = helper_.start(environment); !started) return started;
-  pmix::Load files{{wish_.library}};
-  if (wish_.library.empty()) files.libraries = plan::pmix_libraries(wish_.program, wish_.environment, host_files());
-  Result<pmix::FromHelper> answer = helper_.ask(files, kLimit);
+  Result<pmix::FromHelper> answer = helper_.ask(pmix::Load{libraries()}, kLimit);
   if (!answer) return Error(answer.error()).in("libpmix's helper");
   if (const auto* refused = std::get_if<pmix::Refused>(&*answer)) {
     return Error(ErrorKind::Spawn, refused->what + " (" + show(refused->why, 500) + ")");
@@ -103,7 +116,7 @@ void PmixService::keep(pmix::RankEnvironment& one, const plan::Environment& more
 }
 
 Result<void> PmixService::check(wire::Prepared& answer) {
-  pmix::JobData job{.name_space = "sml-run." + job_id(wish_.environment) + "." + std::to_string(context_.attempt),
+  pmix::JobData job{.name_space = wish_.name_space,
                     .shape = std::move(wish_.shape),
                     .host = wish_.host,
                     .host_name = wish_.host_name,

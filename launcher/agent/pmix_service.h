@@ -24,6 +24,7 @@ struct PmixWish {
   std::uint32_t host = 0;  // this one, in the shape; beyond it: see wire::MpiPlan
   std::string host_name;
   plan::JobShape shape;
+  std::string name_space;                         // the same on all hosts, and known to workers alone
   std::string library;                            // the one to be taken; empty: the host's own
   std::string program;                            // absolute: its libpmix comes first
   plan::Environment environment;                  // its
@@ -53,6 +54,7 @@ class PmixService final : public HostService {
 
  private:
   Result<void> load();
+  std::vector<std::string> libraries() const;
   Result<void> serve(const rendezvous::pmix::JobData& job);
   Error refusal(const Error& why) const;
   rendezvous::pmix::JobData job_of(const wire::AddWorkers& m) const;

@@ -164,6 +164,7 @@ PmixWish Meetings::pmix_wish(std::uint32_t app, const plan::Environment& own, Pm
   return {.host = mpi.host,
           .host_name = mpi.host < mpi.shape.hosts.size() ? mpi.shape.hosts[mpi.host] : mpi.late.host,
           .shape = mpi.shape,
+          .name_space = "sml-run." + mpi.name_space + "." + std::to_string(plan_.attempt),
           .library = mpi.pmix_library,
           .program = environments_.path(app),
           .environment = std::move(environment),
@@ -175,7 +176,7 @@ PmixWish Meetings::pmix_wish(std::uint32_t app, const plan::Environment& own, Pm
 // there is room, and goes on without it.
 std::unique_ptr<HostService> Meetings::pmix() const {
   if (is_late(wire::WireUp::Pmix)) {
-    return std::make_unique<PmixService>(context_, pmix_wish(0, {"SML_JOB_ID=" + plan_.mpi.late.job}, PmixNeed::Sure));
+    return std::make_unique<PmixService>(context_, pmix_wish(0, {}, PmixNeed::Sure));
   }
   const bool alone = plan_.mpi.shape.size() < 2;
   if (plan_.mpi.shape.slots < 2 || plan_.mpi.host >= plan_.mpi.shape.hosts.size()) return nullptr;
@@ -189,15 +190,15 @@ std::unique_ptr<HostService> Meetings::pmix() const {
   return nullptr;
 }
 
-// Their tools are beside the program, as in a virtual environment, or where PATH leads.
+// Their tools are where PATH leads, or beside the program, as in a virtual environment.
 std::vector<TraceService::Member> traced_members(const std::vector<const wire::Worker*>& workers,
                                                  const WorkerEnvironments& environments, const std::string& torch) {
   std::vector<TraceService::Member> out;
   for (const wire::Worker* worker : workers) {
     const std::string program = environments.path(worker->app);
     const std::string* path = plan::find_variable(environments.shared(worker->app), "PATH");
-    out.push_back({worker->rank, program.substr(0, program.rfind('/'))});
-    if (path != nullptr) out.back().folders += ":" + std::string(plan::value_of(*path));
+    const std::string beside = program.substr(0, program.rfind('/'));
+    out.push_back({worker->rank, path == nullptr ? beside : std::string(plan::value_of(*path)) + ":" + beside});
     if (torch.empty()) continue;
     out.back().torch = torch_places(torch, worker->rank, environments.shared(worker->app),
                                     server_offer(environments.app(worker->app).argv));

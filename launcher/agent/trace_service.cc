@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "common/core/text.h"
+#include "common/os/trust.h"
 #include "launcher/agent/waits.h"
 
 namespace sml::agent {
@@ -125,17 +126,22 @@ void TraceService::stop_asking() {
   }
 }
 
-void TraceService::choose_tool(Look& look) const {
+void TraceService::choose_tool(Look& look) {
   const bool python = is_python(look.trace.pid);
   for (const Tool& tool : kTools) {
     if (tool.among > asked_->tools || (tool.for_python && !python)) continue;
+    std::vector<std::string> files;
     for (const std::string_view folder : split(look.member.folders, ':')) {
-      const std::string file = std::string(folder) + "/" + tool.name;
-      if (!folder.starts_with('/') || ::access(file.c_str(), X_OK) != 0) continue;
-      look.command = command_of(tool, file, look.trace.pid);
-      look.trace.tool = tool.name;
-      return;
+      if (folder.starts_with('/')) files.push_back(std::string(folder) + "/" + tool.name);
     }
+    const os::TrustedProgram found = os::find_trusted_program(files);
+    for (const std::string& why : found.passed_over) {
+      if (passed_over_.insert(why).second) context_.warn(why);
+    }
+    if (found.file.empty()) continue;
+    look.command = command_of(tool, found.file, look.trace.pid);
+    look.trace.tool = tool.name;
+    return;
   }
 }
 

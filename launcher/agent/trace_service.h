@@ -4,6 +4,7 @@
 #include <deque>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -49,7 +50,7 @@ class TraceService final : public HostService {
 
   void set_pid(Rank rank, pid_t pid);
   void begin(const wire::AskTraces& m);
-  void choose_tool(Look& look) const;
+  void choose_tool(Look& look);
   void ask_torch(Look& look);
   void hear_stacks(Look& look, std::optional<std::string> text);
   void stop_asking();
@@ -63,6 +64,7 @@ class TraceService final : public HostService {
   std::optional<wire::AskTraces> asked_;
   std::vector<std::unique_ptr<Look>> looks_;  // by those who have not ended
   std::size_t running_ = 0;
+  std::set<std::string> passed_over_;  // tools, and why; told
   boost::asio::steady_timer limit_;
   boost::asio::steady_timer server_limit_;
   Lifetime lifetime_;

@@ -99,6 +99,7 @@ wire::MpiPlan mpi_of(const plan::MappedHost& host, const plan::LaunchPlan& plan,
   // Whoever is alone may ask for more.
   if (plan.oversubscribe == plan::Oversubscribe::Yes) out.shape.slots = std::max(out.shape.slots, 2U);
   out.pmix_library = plan.pmix_library;
+  out.name_space = plan.job.name_space;
   return out;
 }
 
@@ -359,6 +360,7 @@ launch::AgentSession::Plan late_plan(HostIndex index, const plan::LaunchPlan& pl
   prepare.mpi.shape = plan::shape_of(plan.map);
   prepare.mpi.host = static_cast<std::uint32_t>(prepare.mpi.shape.hosts.size()) + index.value();
   prepare.mpi.pmix_library = plan.pmix_library;
+  prepare.mpi.name_space = plan.job.name_space;
   prepare.mpi.late = {wire::Workers::Spawned, service, plan.job.job_id, host.host.name};
   session.prepare_remote = prepare;
   add_settings(session, plan);

@@ -256,6 +256,10 @@ Result<void> PlanCheck::check_one(wire::Prepare& prepare) {
   wire::PreloadWish& preload = own_->prepare.preload;
   if (!preload.modules.empty())
     preload.limit_ms = prepare.preload.limit_ms;  // follows --start-timeout: the head's to say
+  if (std::string& random = own_->prepare.mpi.name_space; !random.empty()) {
+    if (!is_plain_name(prepare.mpi.name_space)) return differs("a namespace that is none");
+    random = prepare.mpi.name_space;
+  }
   const wire::Prepare& own = own_->prepare;
   if (prepare.apps.size() != own.apps.size()) return differs("another number of programs");
   for (std::size_t i = 0; i < own.apps.size(); ++i) {

@@ -535,6 +535,7 @@ Result<plan::LaunchPlan> make_plan(const Options& options, const ThisHost& here,
   plan.host_source = std::move(hosts->source);
   plan.calls = std::move(hosts->calls);
   plan.job.job_id = here.job_id;
+  plan.job.name_space = here.name_space;
   plan.job.run_id = options.run_id;
   plan.job.max_restarts = options.restart.max;
   plan.presets = options.presets;
@@ -557,6 +558,7 @@ Result<plan::LaunchPlan> make_plan(const Options& options, const ThisHost& here,
   if (Result<void> checked = check_ssh_files(plan, options, here); !checked) return checked.error();
   if (Result<void> checked = check_command(plan, options); !checked) return checked.error();
   plan.devices = {options.visible_devices.value_or(implied), options.gpus_per_rank.value_or(1)};
+  if (here.passed_over) std::ranges::copy(here.passed_over(), std::back_inserter(plan.warnings));
   return plan;
 }
 

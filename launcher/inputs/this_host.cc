@@ -24,6 +24,7 @@
 #include "common/os/random.h"
 #include "common/os/small_file.h"
 #include "common/os/spawn.h"
+#include "common/os/trust.h"
 #include "launcher/inputs/device_listings.h"
 #include "launcher/inputs/read_to_end.h"
 #include "launcher/ssh/local_identity.h"
@@ -97,7 +98,8 @@ std::string read_for_a_while(int fd) {
 }
 
 // A tool with its stdout on `out`, the rest of its descriptors on /dev/null, in a process group of its own. No shell.
-std::optional<pid_t> start_tool(const std::vector<const char*>& argv, int out, char* const* environment) {
+std::optional<pid_t> start_tool(const std::string& file, const std::vector<const char*>& argv, int out,
+                                char* const* environment) {
   posix_spawn_file_actions_t actions;
   posix_spawnattr_t attributes;
   ::posix_spawn_file_actions_init(&actions);
@@ -108,17 +110,22 @@ std::optional<pid_t> start_tool(const std::vector<const char*>& argv, int out, c
   ::posix_spawnattr_setpgroup(&attributes, 0);
   ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
   pid_t pid = -1;
-  // posix_spawn takes pointers to char for the sake of old C; it changes nothing.
+  // posix_spawn() takes pointers to char for the sake of old C; it changes nothing.
   char* const* arguments = const_cast<char* const*>(argv.data());
-  const int error = ::posix_spawnp(&pid, argv.front(), &actions, &attributes, arguments, environment);
+  const int error = ::posix_spawn(&pid, file.c_str(), &actions, &attributes, arguments, environment);
   ::posix_spawnattr_destroy(&attributes);
   ::posix_spawn_file_actions_destroy(&actions);
   return error == 0 ? std::optional<pid_t>(pid) : std::nullopt;
 }
 
 // The output of a tool; empty when there is no such tool, for which nothing is started, or it hangs.
-std::string output_of(const std::vector<std::string>& words, const plan::Environment& environment) {
-  if (!os::has_program(words.front(), environment)) return {};
+std::string output_of(const std::vector<std::string>& words, const plan::Environment& environment,
+                      std::vector<std::string>& passed_over) {
+  const os::TrustedProgram found = os::find_trusted_program(os::program_candidates(words.front(), environment));
+  for (const std::string& why : found.passed_over) {
+    if (std::find(passed_over.begin(), passed_over.end(), why) == passed_over.end()) passed_over.push_back(why);
+  }
+  if (found.file.empty()) return {};
   std::vector<const char*> argv;
   for (const std::string& word : words) argv.push_back(word.c_str());
   argv.push_back(nullptr);
@@ -126,7 +133,7 @@ std::string output_of(const std::vector<std::string>& words, const plan::Environ
   if (::pipe2(ends.data(), O_CLOEXEC) != 0) return {};
   const Descriptor read_end(ends[0]);
   Descriptor write_end(ends[1]);
-  const std::optional<pid_t> pid = start_tool(argv, write_end.get(), environ);
+  const std::optional<pid_t> pid = start_tool(found.file, argv, write_end.get(), environ);
   write_end.close();
   if (!pid) return {};
   std::string text = read_for_a_while(read_end.get());
@@ -197,6 +204,14 @@ std::string variable(const ThisHost& here, std::string_view name) {
   return entry == nullptr ? std::string() : std::string(plan::value_of(*entry));
 }
 
+Result<std::string> read_own_file(const ThisHost& here, const std::string& path, std::size_t limit) {
+  const bool known = here.check_trust && here.exists && here.exists(path);
+  const Result<void> trusted = known ? here.check_trust(path) : Result<void>();
+  if (trusted) return here.read_file(path, limit);
+  return Error(ErrorKind::Config, "is not obeyed, as " + trusted.error().message())
+      .with_hint("take it from a file that nobody else can write, or from /dev/stdin");
+}
+
 ThisHost this_host(std::span<const char* const> environment) {
   ThisHost here;
   for (const char* entry : environment) {
@@ -209,13 +224,18 @@ ThisHost this_host(std::span<const char* const> environment) {
   here.read_secret = read_secret_file;
   here.exists = exists;
   here.others_can = others_can;
-  here.output_of = [shared](const std::vector<std::string>& words) { return output_of(words, *shared); };
-  here.count_gpus = [shared] {
-    const std::string listing = output_of({"nvidia-smi", "-L"}, *shared);
+  here.check_trust = os::check_trust;
+  const auto passed_over = std::make_shared<std::vector<std::string>>();
+  here.passed_over = [passed_over] { return *passed_over; };
+  here.output_of = [shared, passed_over](const std::vector<std::string>& words) {
+    return output_of(words, *shared, *passed_over);
+  };
+  here.count_gpus = [shared, ask = here.output_of] {
+    const std::string listing = ask({"nvidia-smi", "-L"});
     return visible_gpus(gpus_in_listing(listing), variable(*shared, "CUDA_VISIBLE_DEVICES"));
   };
-  here.count_neuron_cores = [shared] {
-    return neuron_cores_in_listing(output_of({"neuron-ls", "--json-output"}, *shared));
+  here.count_neuron_cores = [ask = here.output_of] {
+    return neuron_cores_in_listing(ask({"neuron-ls", "--json-output"}));
   };
   here.count_cpus = count_cpus;
   here.cpu_topology = [] {
@@ -227,6 +247,7 @@ ThisHost this_host(std::span<const char* const> environment) {
   // Only when asked for: who we are may be known to a server far away.
   here.config_folder = [shared] { return config_folder(*shared); };
   here.job_id = new_job_id();
+  here.name_space = os::random_hex(16);
   return here;
 }
 

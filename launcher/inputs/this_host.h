@@ -41,16 +41,24 @@ struct ThisHost {
   ProcessSettings process{};                                           // of the launcher, as it was started
   std::function<launch::Whose(const std::string& host)> whose_host{};  // may wait for a name server; null: not known
   std::string job_id;                                                  // a new one
+  std::string name_space{};                                            // likewise
   std::vector<hosts::MachineNames> machines{};                         // hosts that have turned out to be one
   std::optional<std::vector<plan::Host>> discovered{};                 // that --host-discovery-script has listed
   // With a regular file, by its mode; null: not known.
   std::function<OthersCan(const std::string& path)> others_can{};
+  // Whether nobody else has a say in what the path names, see common/os/trust.h; null: not known.
+  std::function<Result<void>(const std::string& path)> check_trust{};
+  // Programs that output_of() has passed over, and why: clauses. Null: none.
+  std::function<std::vector<std::string>()> passed_over{};
   // Folders that the platform has dealt out over the hosts of the job; null: it is none that does so.
   std::function<Result<std::vector<std::string>>()> sharded_folders{};
 };
 
 // Of its environment; empty when it is not set.
 std::string variable(const ThisHost& here, std::string_view name);
+
+// By read_file, of what is to be obeyed: a file that others can have written is refused.
+Result<std::string> read_own_file(const ThisHost& here, const std::string& path, std::size_t limit);
 
 // The real one.
 ThisHost this_host(std::span<const char* const> environment);

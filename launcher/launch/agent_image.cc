@@ -13,6 +13,8 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
+#include "common/os/trust.h"
+
 extern "C" {
 extern const char sml_agent_image_begin[];
 extern const char sml_agent_image_end[];
@@ -52,10 +54,8 @@ std::string cksum_of(std::string_view bytes) {
 os::UniqueFd open_if_it_is(const AgentImage& image, const std::string& path) {
   os::UniqueFd file(path.empty() ? -1 : ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
   struct stat found {};
-  struct stat program {};  // who can write the agent could write this program as well
-  if (!file || ::fstat(file.get(), &found) != 0 || ::stat("/proc/self/exe", &program) != 0) return {};
-  const bool trusted = found.st_uid == program.st_uid && (found.st_mode & (S_IWGRP | S_IWOTH)) == 0;
-  if (!trusted || !S_ISREG(found.st_mode) || (found.st_mode & S_IXUSR) == 0) return {};
+  if (!file || ::fstat(file.get(), &found) != 0 || !os::check_trust(path)) return {};
+  if (!S_ISREG(found.st_mode) || (found.st_mode & S_IXUSR) == 0) return {};
   if (static_cast<std::size_t>(found.st_size) != image.bytes().size()) return {};
   std::array<char, 4096> head;
   const ssize_t read = ::pread(file.get(), head.data(), head.size(), 0);

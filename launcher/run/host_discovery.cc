@@ -12,6 +12,7 @@
 #include "common/hosts/hostfile.h"
 #include "common/os/fd.h"
 #include "common/os/spawn.h"
+#include "common/os/trust.h"
 
 namespace sml::run {
 
@@ -76,6 +77,8 @@ void HostDiscovery::ask() {
 }
 
 Result<void> HostDiscovery::run_script() {
+  const Result<void> trusted = os::check_trust_of_command(options_.script, os::own_search_path(), {});
+  if (!trusted) return Error(trusted.error()).in("is not run");
   Result<os::Pipe> answer = os::make_pipe();
   if (!answer) return answer.error();
   Result<os::Pipe> complaints = os::make_pipe();

@@ -19,6 +19,8 @@
 #include "common/os/fd.h"
 #include "common/os/own_file.h"
 #include "common/os/spawn.h"
+#include "common/os/trust.h"
+#include "launcher/report/own_line.h"
 #include "launcher/sagemaker/contract.h"
 #include "launcher/sagemaker/entry_point.h"
 
@@ -34,12 +36,21 @@ Error bad(std::string what) { return Error(ErrorKind::Config, std::move(what)); 
 
 // ---- programs
 
+// The file that is to be run under that name; empty: there is none, or a line says why not.
+std::string find_helper(const std::string& name, const ThisHost& here) {
+  const os::TrustedProgram found = os::find_trusted_program(os::program_candidates(name, here.environment));
+  for (const std::string& why : found.passed_over) {
+    os::write_all(STDERR_FILENO, report::own_line("warning: " + why) + "\n");
+  }
+  return found.file;
+}
+
 // How it ended; what it prints goes to our stderr.
-Result<ExitStatus> run(const std::vector<std::string>& argv, const ThisHost& here) {
+Result<ExitStatus> run(const std::string& file, const std::vector<std::string>& argv, const ThisHost& here) {
   const Result<os::UniqueFd> null = os::open_dev_null();
   if (!null) return null.error();
   const std::vector<int> ignored = os::ignored_signals();
-  const auto spawned = os::spawn_worker({.program = {},
+  const auto spawned = os::spawn_worker({.program = file,
                                          .argv = argv,
                                          .environment = here.environment,
                                          .working_directory = "/",
@@ -57,8 +68,8 @@ Result<ExitStatus> run(const std::vector<std::string>& argv, const ThisHost& her
   return ExitStatus(Exited{WEXITSTATUS(raw)});
 }
 
-Result<void> expect_success(const std::vector<std::string>& argv, const ThisHost& here) {
-  const Result<ExitStatus> status = run(argv, here);
+Result<void> expect_success(const std::string& file, const std::vector<std::string>& argv, const ThisHost& here) {
+  const Result<ExitStatus> status = run(file, argv, here);
   if (!status) return status.error();
   const auto* exited = std::get_if<Exited>(&*status);
   if (exited != nullptr && exited->code == 0) return {};
@@ -82,17 +93,18 @@ Result<void> fetch(const std::string& uri, const std::string& file, const ThisHo
   if (uri.find('\0') != std::string::npos) return bad("the name holds a NUL byte");
   const std::string region = variable(here, "AWS_REGION");
   const std::string endpoint = variable(here, "S3_ENDPOINT_URL");
-  if (os::has_program("aws", here.environment)) {
+  if (const std::string aws = find_helper("aws", here); !aws.empty()) {
     std::vector<std::string> argv{"aws", "s3", "cp", "--only-show-errors"};
     if (!region.empty()) argv.insert(argv.end(), {"--region", region});
     if (!endpoint.empty()) argv.insert(argv.end(), {"--endpoint-url", endpoint});
     argv.insert(argv.end(), {uri, file});
-    return expect_success(argv, here);
+    return expect_success(aws, argv, here);
   }
   Error neither = bad("there is neither the program aws nor Python's boto3 to fetch it with");
-  if (!os::has_program("python3", here.environment)) return neither;
+  const std::string python = find_helper("python3", here);
+  if (python.empty()) return neither;
   const Result<ExitStatus> status =
-      run({"python3", "-c", std::string(kFetchScript), uri, file, region, endpoint}, here);
+      run(python, {"python3", "-c", std::string(kFetchScript), uri, file, region, endpoint}, here);
   if (!status) return status.error();
   const auto* exited = std::get_if<Exited>(&*status);
   if (exited != nullptr && exited->code == kNoBoto3) return neither;
@@ -176,7 +188,9 @@ Result<void> unpack(const std::string& archive, const std::string& folder, const
   std::error_code error;
   fs::create_directory(tree, error);
   if (error) return bad(error.message());
-  Result<void> unpacked = expect_success({"tar", "-x", "-z", "-o", "-f", archive, "-C", tree.string()}, here);
+  const std::string tar = find_helper("tar", here);
+  if (tar.empty()) return bad("there is no program tar to unpack it with");
+  Result<void> unpacked = expect_success(tar, {"tar", "-x", "-z", "-o", "-f", archive, "-C", tree.string()}, here);
   if (!unpacked) return unpacked;
   if (Result<void> checked = check_tree(tree); !checked) return checked;
   for (fs::directory_iterator at(tree, error), end; !error && at != end; at.increment(error)) {

@@ -120,6 +120,19 @@ TEST_CASE("dial-in: how long imports may take is the head's to say, what is impo
   CHECK_FALSE(plan_with([](wire::Prepare& p) { p.preload.modules.emplace_back("antigravity"); }, own).empty());
 }
 
+TEST_CASE("dial-in: the name under which PMIx knows the ranks is the head's, and a plain one") {
+  plan::LaunchPlan plan = plan_of_two();
+  plan.mpi = plan::MpiMeeting::Pmix;
+  plan.job.name_space = "0123abcd";
+  const OwnPart part = part_of(plan);
+  const auto named = [&part](const std::string& name) {
+    return plan_with([&](wire::Prepare& p) { p.mpi.name_space = name; }, part);
+  };
+  CHECK(named("456789ef") == "");
+  CHECK(named("") == "a namespace that is none");
+  CHECK(named("../x") == "a namespace that is none");
+}
+
 TEST_CASE("dial-in: a head asks for no command but the health check of this host, and calls nobody there") {
   OwnPart own = part_of(plan_of_two());
   own.health_check = "test -d /data";

@@ -1,0 +1,194 @@
+#include "common/os/trust.h"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <climits>
+#include <cstdlib>
+#include <string_view>
+#include <utility>
+
+#include <linux/magic.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <sys/vfs.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+#include "common/core/text.h"
+#include "common/os/spawn.h"
+
+namespace sml::os {
+
+namespace {
+
+constexpr int kMostLinks = 40;
+
+Error refused(const std::string& path, const std::string& why) {
+  return Error(ErrorKind::Config, show(path, PATH_MAX) + " " + why);
+}
+Error fault(const std::string& path, int sys_errno) { return sys_error(ErrorKind::Config, show(path), sys_errno); }
+
+bool is_read_only(const std::string& path) {
+  struct statvfs mount {};
+  return ::statvfs(path.c_str(), &mount) == 0 && (mount.f_flag & ST_RDONLY) != 0;
+}
+
+// Where a file has a list of users and groups, the bits of its group are the most that any of them has.
+bool has_list(const std::string& path) { return ::getxattr(path.c_str(), "system.posix_acl_access", nullptr, 0) > 0; }
+
+bool is_own_group(gid_t group) { return group == 0 || (group == ::getegid() && group == ::geteuid()); }
+
+// Who else can write there; empty: nobody.
+std::string writers(const std::string& path, const struct stat& info) {
+  const bool all = (info.st_mode & S_IWOTH) != 0;
+  const bool group = (info.st_mode & S_IWGRP) != 0 && (!is_own_group(info.st_gid) || has_list(path));
+  if ((!all && !group) || is_read_only(path)) return {};
+  return all ? "every user of this machine" : "others of its group " + std::to_string(info.st_gid);
+}
+
+bool names_open_file(const std::string& folder) {
+  struct statfs info {};
+  return folder.ends_with("/fd") && ::statfs(folder.c_str(), &info) == 0 && info.f_type == PROC_SUPER_MAGIC;
+}
+
+class Way {
+ public:
+  Result<void> go(const std::string& path) {
+    struct stat top {};
+    if (::stat("/", &top) != 0) return fault("/", errno);
+    top_owner_ = top.st_uid;
+    add(path);
+    if (!path.starts_with('/') && !add_working_directory()) return fault(path, errno);
+    enter({}, top);
+    while (!todo_.empty()) {
+      if (Result<void> done = step(); !done || is_open_file_) return done;
+    }
+    const std::string who = writers(place(), here_);
+    return who.empty() ? Result<void>() : refused(place(), "can be written by " + who);
+  }
+
+ private:
+  bool is_trusted(uid_t owner) const { return owner == 0 || owner == ::geteuid() || owner == top_owner_; }
+  std::string place() const { return at_.empty() ? "/" : at_; }
+
+  void add(std::string_view path) {
+    const std::vector<std::string_view> names = split(path, '/');
+    for (auto name = names.rbegin(); name != names.rend(); ++name) {
+      if (!name->empty() && *name != ".") todo_.emplace_back(*name);
+    }
+  }
+
+  bool add_working_directory() {
+    std::array<char, PATH_MAX> folder;
+    if (::getcwd(folder.data(), folder.size()) == nullptr) return false;
+    add(folder.data());
+    return true;
+  }
+
+  Result<void> check_owner(const std::string& path, const struct stat& info) const {
+    if (is_trusted(info.st_uid)) return {};
+    return refused(path, "belongs to user " + std::to_string(info.st_uid));
+  }
+
+  void enter(std::string path, const struct stat& info) {
+    at_ = std::move(path);
+    here_ = info;
+  }
+
+  Result<void> step() {
+    const std::string name = std::move(todo_.back());
+    todo_.pop_back();
+    if (!S_ISDIR(here_.st_mode)) return fault(at_, ENOTDIR);
+    std::string next = name == ".." ? at_.substr(0, std::max(at_.rfind('/'), std::size_t{0})) : at_ + "/" + name;
+    struct stat info {};
+    if (::lstat(next.empty() ? "/" : next.c_str(), &info) != 0) return fault(next, errno);
+    const bool is_link = S_ISLNK(info.st_mode);
+    if (const Result<void> owned = check_owner(next, info); !owned && !is_link) return owned;
+    const std::string who = name == ".." ? std::string() : writers(place(), here_);
+    if (!who.empty() && !is_kept(info)) return refused(place(), "can be written by " + who);
+    if (is_link) return follow(next);
+    enter(std::move(next), info);
+    return {};
+  }
+
+  // Others can neither remove nor rename it, though they can write in its folder; nor have they given a file of ours
+  // that name.
+  bool is_kept(const struct stat& info) const {
+    return (here_.st_mode & S_ISVTX) != 0 && is_trusted(info.st_uid) && (S_ISDIR(info.st_mode) || info.st_nlink == 1);
+  }
+
+  Result<void> follow(const std::string& link) {
+    is_open_file_ = names_open_file(at_);
+    if (is_open_file_) return {};
+    std::array<char, PATH_MAX> target;
+    const ssize_t size = ::readlink(link.c_str(), target.data(), target.size());
+    if (size < 0 || ++links_ > kMostLinks) return fault(link, size < 0 ? errno : ELOOP);
+    const std::string_view named(target.data(), static_cast<std::size_t>(size));
+    add(named);
+    if (!named.starts_with('/')) return {};
+    at_.clear();
+    return ::stat("/", &here_) == 0 ? Result<void>() : fault("/", errno);
+  }
+
+  uid_t top_owner_ = 0;
+  std::string at_;  // without links; empty: the top
+  struct stat here_ {};
+  std::vector<std::string> todo_;  // names, the next one last
+  int links_ = 0;
+  bool is_open_file_ = false;
+};
+
+bool is_program(const std::string& file) {
+  struct stat info {};
+  return ::stat(file.c_str(), &info) == 0 && S_ISREG(info.st_mode) && ::access(file.c_str(), X_OK) == 0;
+}
+
+}  // namespace
+
+Result<void> check_trust(const std::string& path) { return Way().go(path); }
+
+TrustedProgram find_trusted_program(std::span<const std::string> candidates) {
+  TrustedProgram out;
+  for (const std::string& file : candidates) {
+    if (!is_program(file)) continue;
+    const Result<void> trusted = check_trust(file);
+    if (trusted) {
+      out.file = file;
+      break;
+    }
+    out.passed_over.push_back(show(file) + " is not run, as " + trusted.error().message());
+  }
+  return out;
+}
+
+void keep_trusted_folders(std::vector<std::string>& environment) {
+  constexpr std::string_view kFolders = "LD_LIBRARY_PATH=";
+  for (std::string& entry : environment) {
+    if (!entry.starts_with(kFolders)) continue;
+    std::string kept;
+    for (const std::string_view folder : split(std::string_view(entry).substr(kFolders.size()), ':')) {
+      if (!folder.starts_with('/') || !check_trust(std::string(folder))) continue;
+      kept.append(kept.empty() ? "" : ":").append(folder);
+    }
+    entry = std::string(kFolders) + kept;
+  }
+}
+
+Result<void> check_trust_of_command(const std::string& command, std::span<const std::string> environment,
+                                    const std::string& directory) {
+  constexpr std::string_view kPlain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-+,:@%";
+  const std::string_view line = trim(command);
+  const std::size_t end = line.find_first_not_of(kPlain);
+  const bool plain =
+      end == std::string_view::npos || std::string_view(" \t\n;&|<>").find(line[end]) != std::string_view::npos;
+  if (!plain || line.substr(0, end).empty()) return {};
+  std::vector<std::string> candidates = program_candidates(std::string(line.substr(0, end)), environment);
+  for (std::string& file : candidates) {
+    if (!file.starts_with('/') && !directory.empty()) file.insert(0, directory + "/");
+  }
+  const auto first = std::find_if(candidates.begin(), candidates.end(), is_program);
+  return first == candidates.end() ? Result<void>() : check_trust(*first);
+}
+
+}  // namespace sml::os

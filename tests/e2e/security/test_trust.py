@@ -1,0 +1,211 @@
+"""What another user of a host puts where sml-run looks, or says at a port of the job, gets no say in it.
+
+The job is root's; `tester` has a log-in and no privileges. What it makes would leave /tmp/pwned if root ran it.
+"""
+import pathlib
+import re
+import subprocess
+
+from harness import PYTHON, REPO, HostsCase, gate, watchdog
+from jobs import assert_says, sh, wait_for_workers
+from test_mpi import compiled, words
+
+HERE = pathlib.Path(__file__).parent
+HOST = "algo-1"
+PWNED = "/tmp/pwned"
+TESTER = 7700
+EVIL_PROGRAM = f"#!/bin/sh\nid > {PWNED}\n"
+EVIL_MODULE = f"import os\nos.close(os.open('{PWNED}', os.O_CREAT))\nraise ImportError('evil')\n"
+EVIL_LIBRARY = f"""
+#include <fcntl.h>
+#include <unistd.h>
+__attribute__((constructor)) static void load(void) {{ close(open("{PWNED}", O_CREAT | O_WRONLY, 0600)); }}
+"""
+# PORT: bytes to libpmix that made it read what is not there, and noise; then whether they are answered.
+NOISE = r"""
+import socket, struct, sys
+for head in ((-1, 0, 1 << 20), (0, 0, 1 << 40), (-1, 7, 0), (1, 1, 1)):
+    with socket.create_connection(("127.0.0.1", int(sys.argv[1])), 10) as s:
+        try:
+            s.sendall(struct.pack(">iIQ", *head) + bytes(range(256)) * 16)
+            answer = s.recv(1)
+        except ConnectionError:
+            answer = b""
+        assert answer == b"", answer
+"""
+
+
+class TrustCase(HostsCase):
+    def setUp(self):
+        super().setUp()
+        for host in self.bed.names():
+            self.addCleanup(sh, self.bed, host, f"rm -rf /tmp/* {PWNED} /run/own")
+            sh(self.bed, host, "mkdir -p /run/own")
+
+    def plant(self, host, path, text, mode=0o755):
+        """A file of tester's."""
+        self.bed.put(host, path, text, mode=mode, user="tester")
+
+    def assert_not_pwned(self):
+        for host in self.bed.names():
+            self.assertEqual(sh(self.bed, host, f"cat {PWNED} 2> /dev/null; ls {PWNED} 2> /dev/null; true"), "")
+
+
+class Pmix(TrustCase):
+    """The port of libpmix, on 127.0.0.1 of each host of a job of Open MPI."""
+
+    hosts = 1
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.program = compiled(cls, "openmpi")
+        cls.stranger = cls.program.parent / "stranger"
+        subprocess.run(["cc", "-Wall", "-Wextra", "-Werror", "-rdynamic", "-I", REPO, HERE / "pmix_stranger.c", "-o",
+                        cls.stranger, "-ldl"], check=True, timeout=watchdog())
+
+    def setUp(self):
+        super().setUp()
+        self.job = self.enterContext(self.bed.sml_run_popen(HOST, "-H", f"{HOST}:4", "-np", "2", str(self.program), "wait"))
+        self.job.read_until("all wait")
+        pid = sh(self.bed, HOST, "pgrep -x program").split()[0]
+        environ = sh(self.bed, HOST, f"tr '\\0' '\\n' < /proc/{pid}/environ")
+        self.variables = dict(line.split("=", 1) for line in environ.splitlines() if "=" in line)
+
+    def call(self, *line, user="tester"):
+        """Who knows all that a rank knows."""
+        known = {name: value for name, value in self.variables.items() if name.startswith("PMIX_")}
+        return self.bed.exec(HOST, [str(self.stranger), *line], user=user, env=known).stdout
+
+    def assert_goes_on(self):
+        self.assertEqual(self.call("join", user="root"), "served\n")
+        self.assertIsNone(self.job.poll())
+
+    def test_another_user_is_no_rank_whatever_it_knows(self):
+        for line in (["join"], ["spawn", f"id > {PWNED}"], ["abort"]):
+            with self.subTest(line=line):
+                self.assertEqual(self.call(*line), "refused\n")
+        self.assert_not_pwned()
+        self.assert_goes_on()
+
+    def test_bytes_of_another_user_are_not_read(self):
+        port = next(re.search(r"tcp4://127\.0\.0\.1:(\d+)", value).group(1) for name, value in self.variables.items()
+                    if name.startswith("PMIX_SERVER_URI"))
+        done = self.bed.exec(HOST, [PYTHON, "-c", NOISE, port], user="tester")
+        self.assert_status(done, 0)
+        self.assert_goes_on()
+
+    def test_nothing_that_others_see_names_the_job(self):
+        secrets = [self.variables["SML_JOB_ID"], self.variables["PMIX_NAMESPACE"].split(".")[1]]
+        look = ("cat /proc/net/unix; cat /proc/[0-9]*/cmdline /proc/[0-9]*/comm | tr '\\0' ' '; "
+                "find /tmp /var/tmp /dev/shm /run /sys/fs/cgroup 2> /dev/null; true")
+        seen = sh(self.bed, HOST, look, user="tester")
+        self.assertIn("sml-run", seen)
+        for secret in secrets:
+            self.assertGreater(len(secret), 15)
+            self.assertNotIn(secret, seen)
+
+
+class Preload(TrustCase):
+    def test_modules_in_the_working_directory_are_not_imported(self):
+        """What python3 /run/own/train.py itself does not look at."""
+        for host in self.bed.names():
+            self.bed.put(host, "/run/own/train.py", "print('trained')\n")
+            sh(self.bed, host, "mkdir -m 1777 /tmp/open", user="tester")
+            for name in ("_socket", "ctypes", "fcntl", "gc", "importlib", "os", "pkgutil", "posix", "runpy", "types"):
+                self.plant(host, f"/tmp/open/{name}.py", EVIL_MODULE)
+        for options in (["-np", "1"], ["-H", "algo-2"]):
+            with self.subTest(options=options):
+                done = self.bed.sml_run(HOST, *options, "--no-tag", "--preload", "json", "--wdir", "/tmp/open", "python3",
+                                        "/run/own/train.py", cwd="/tmp/open")
+                self.assert_not_pwned()
+                self.assert_status(done, 0)
+                self.assertEqual(done.stdout, "trained\n")
+                assert_says(self, done, never="without it")
+
+
+class Libraries(TrustCase):
+    hosts = 1
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.program = compiled(cls, "openmpi")
+        cls.evil = cls.program.parent / "evil.so"
+        subprocess.run(["cc", "-shared", "-fPIC", "-x", "c", "-", "-o", cls.evil], input=EVIL_LIBRARY.encode(), check=True,
+                       timeout=watchdog())
+
+    def test_libpmix_beside_the_programs_folder(self):
+        sh(self.bed, HOST, 'mkdir -m 700 /tmp/job; cp "$1" /tmp/job/', str(self.program))
+        sh(self.bed, HOST, 'mkdir /tmp/lib; : > /tmp/lib/libmpi.so.40; cp "$1" /tmp/lib/libpmix.so.2', str(self.evil),
+           user="tester")
+        done = self.bed.sml_run(HOST, "-H", f"{HOST}:2", "-np", "2", "/tmp/job/program", "ring")
+        self.assert_not_pwned()
+        self.assert_status(done, 0)
+        self.assertEqual(words(done), ["ring 0 of 2 got 1", "ring 1 of 2 got 1"])
+        assert_says(self, done, rf"/tmp/lib/libpmix\.so\.2 is not loaded, as /tmp/lib belongs to user {TESTER}")
+
+
+class Tools(TrustCase):
+    """A program directly in /tmp, with tools of another user beside it."""
+
+    def setUp(self):
+        super().setUp()
+        for host in self.bed.names():
+            sh(self.bed, host, "cp /bin/sleep /tmp/rank")
+            for name in ("gdb", "eu-stack", "py-spy"):
+                self.plant(host, f"/tmp/{name}", EVIL_PROGRAM)
+
+    def test_stacks(self):
+        with self.bed.sml_run_popen(HOST, "-H", ",".join(self.bed.names()), "-x", "PATH=/run/own", "/tmp/rank", "987") as job:
+            wait_for_workers(self.bed, "/tmp/rank 987", 2)
+            self.assert_status(self.bed.sml_run(HOST, "stacks"), 0)
+            job.terminate()
+            done = job.finish()
+        self.assert_not_pwned()
+        for name in ("eu-stack", "gdb"):
+            assert_says(self, done, rf"/tmp/{name} is not run, as /tmp/{name} belongs to user {TESTER}")
+
+    def test_the_end_of_a_time_limit(self):
+        done = self.bed.sml_run(HOST, "-H", "algo-2", "--timeout", "1s", "/tmp/rank", "987")
+        self.assert_not_pwned()
+        self.assertNotEqual(done.returncode, 0)
+
+
+class Commands(TrustCase):
+    """What an option names is looked at, too, before it is run or obeyed."""
+
+    def setUp(self):
+        super().setUp()
+        sh(self.bed, HOST, "mkdir -m 777 /tmp/open", user="tester")
+        self.plant(HOST, "/tmp/open/look", EVIL_PROGRAM + f"echo {HOST}\n")
+
+    def assert_refused(self, done, status, *must):
+        self.assert_not_pwned()
+        self.assert_status(done, status)
+        self.assertEqual(done.stdout, "")
+        assert_says(self, done, *must)
+
+    def test_a_health_check(self):
+        for command in ("/tmp/open/look --all", "look; true"):
+            with self.subTest(command=command):
+                done = self.bed.sml_run(HOST, "-H", f"{HOST},algo-2", "-x", "PATH=/tmp/open:/usr/bin:/bin", "--health-check",
+                                        command, "echo", "ran")
+                self.assert_refused(done, 125, f"{HOST}: not well: --health-check is not run, as /tmp/open belongs to user {TESTER}")
+
+    def test_a_discovery_script(self):
+        done = self.bed.sml_run(HOST, "--host-discovery-script", "/tmp/open/look", "--min-np", "1", "--max-restarts", "1",
+                                "echo", "ran")
+        self.assert_refused(done, 2, f"--host-discovery-script: is not run: /tmp/open belongs to user {TESTER}")
+
+    def test_tools_that_count_devices(self):
+        """One that is passed over is as good as none, and a line says so."""
+        self.plant(HOST, "/tmp/open/nvidia-smi", EVIL_PROGRAM + "echo GPU 0: H100\n")
+        done = self.bed.sml_run(HOST, "--nproc-per-node", "auto", "sh", "-c", "true", env={"PATH": "/tmp/open:/usr/bin:/bin"})
+        self.assert_refused(done, 0, rf"/tmp/open/nvidia-smi is not run, as /tmp/open belongs to user {TESTER}")
+
+    @gate
+    def test_a_configuration(self):
+        self.plant(HOST, "/tmp/open/job.conf", "np = 1\n", mode=0o644)
+        done = self.bed.sml_run(HOST, "--config", "/tmp/open/job.conf", "echo", "ran")
+        self.assert_refused(done, 2, f"--config /tmp/open/job.conf: is not obeyed, as /tmp/open belongs to user {TESTER}")

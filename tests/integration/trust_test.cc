@@ -1,0 +1,155 @@
+#include "common/os/trust.h"
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "tests/support/catch.h"
+
+using namespace sml;
+using namespace sml::os;
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr uid_t kOther = 4242;
+
+struct Folder {
+  explicit Folder(const std::string& parent = "/root") {
+    std::string name = parent + "/sml-trust-XXXXXX";
+    REQUIRE(::mkdtemp(name.data()) != nullptr);
+    path = name;
+  }
+  ~Folder() { fs::remove_all(path); }
+  std::string operator/(const std::string& name) const { return path / name; }
+  fs::path path;
+};
+
+std::string make(const std::string& path, mode_t mode = 0755, uid_t owner = 0, gid_t group = 0) {
+  std::ofstream(path) << "#!/bin/sh\n";
+  REQUIRE(::chown(path.c_str(), owner, group) == 0);
+  REQUIRE(::chmod(path.c_str(), mode) == 0);
+  return path;
+}
+std::string make_folder(const std::string& path, mode_t mode = 0755, uid_t owner = 0, gid_t group = 0) {
+  fs::create_directory(path);
+  REQUIRE(::chown(path.c_str(), owner, group) == 0);
+  REQUIRE(::chmod(path.c_str(), mode) == 0);
+  return path;
+}
+std::string make_link(const std::string& to, const std::string& path, uid_t owner = 0) {
+  fs::create_symlink(to, path);
+  REQUIRE(::lchown(path.c_str(), owner, owner) == 0);
+  return path;
+}
+// Empty: nothing is.
+std::string in_the_way(const std::string& path) {
+  const Result<void> trusted = check_trust(path);
+  return trusted ? "" : trusted.error().message();
+}
+
+}  // namespace
+
+TEST_CASE("trust: files and folders are root's or ours, and closed to others") {
+  const Folder f;
+  CHECK(in_the_way(make(f / "own")) == "");
+  CHECK(in_the_way(f.path) == "");
+  CHECK(in_the_way("/") == "");
+  CHECK(in_the_way("/bin/sh") == "");
+  CHECK(in_the_way(make(f / "theirs", 0755, kOther)) == f / "theirs belongs to user 4242");
+  CHECK(in_the_way(make(f / "open", 0666)) == f / "open can be written by every user of this machine");
+  CHECK(in_the_way(make(f / "of-root's-group", 0664)) == "");
+  CHECK(in_the_way(make(f / "of-a-group", 0664, 0, 100)) == f / "of-a-group can be written by others of its group 100");
+  CHECK(in_the_way(make_folder(f / "folder", 0777)) == f / "folder can be written by every user of this machine");
+  CHECK(in_the_way(make(f / "folder/file")) == f / "folder can be written by every user of this machine");
+  make_folder(f / "shared", 0775, 0, 100);
+  CHECK(in_the_way(make(f / "shared/file")) == f / "shared can be written by others of its group 100");
+  make_folder(f / "away", 0755, kOther);
+  CHECK(in_the_way(make(f / "away/file")) == f / "away belongs to user 4242");
+  CHECK(in_the_way(f / "none") == f / "none: no such file or directory");
+  CHECK(in_the_way(f / "own/none") == f / "own: not a directory");
+}
+
+TEST_CASE("trust: in a sticky folder what is there and ours counts, and nothing that may come") {
+  const Folder f;
+  make_folder(f / "tmp", 01777);
+  CHECK(in_the_way(f / "tmp") == f / "tmp can be written by every user of this machine");
+  CHECK(in_the_way(make(f / "tmp/own")) == "");
+  make_folder(f / "tmp/mine", 0700);
+  CHECK(in_the_way(make(f / "tmp/mine/file")) == "");
+  CHECK(in_the_way(f / "tmp/mine/../own") == "");
+  CHECK(in_the_way(make(f / "tmp/theirs", 0755, kOther)) == f / "tmp/theirs belongs to user 4242");
+  CHECK(in_the_way(make_link("own", f / "tmp/link")) == "");
+  CHECK(in_the_way(make_link("own", f / "tmp/their-link", kOther)) != "");
+  fs::create_hard_link(f / "tmp/own", f / "tmp/another-name");
+  CHECK(in_the_way(f / "tmp/another-name") != "");
+}
+
+TEST_CASE("trust: links are followed, and all that is on the way counts") {
+  const Folder f;
+  make(f / "own");
+  make_folder(f / "open", 0777);
+  make(f / "open/file");
+  CHECK(in_the_way(make_link(f / "own", f / "whole")) == "");
+  CHECK(in_the_way(make_link("own", f / "near", kOther)) == "");  // where nobody else can have put it
+  CHECK(in_the_way(make_link("../" + f.path.filename().string() + "/own", f / "far")) == "");
+  CHECK(in_the_way(make_link(f / "open", f / "folder")) == f / "open can be written by every user of this machine");
+  CHECK(in_the_way(f / "folder/file") == f / "open can be written by every user of this machine");
+  CHECK(in_the_way(make_link("round", f / "round")) == f / "round: too many levels of symbolic links");
+  CHECK(in_the_way(make_link(f / "open/file", f / "open/own-link")) != "");
+  CHECK(in_the_way("/dev/stdin") == "");
+  CHECK(in_the_way("/proc/self/fd/0") == "");
+  fs::current_path(f.path);
+  CHECK(in_the_way("own") == "");
+  CHECK(in_the_way("open/file") == f / "open can be written by every user of this machine");
+  fs::current_path("/");
+}
+
+TEST_CASE("trust: another user's files are passed over where programs are looked for, with the reason") {
+  const Folder f;
+  make_folder(f / "a", 0755, kOther);
+  make_folder(f / "b");
+  make_folder(f / "c");
+  make(f / "a/tool");
+  make(f / "b/tool", 0644);  // no program
+  make(f / "c/tool");
+  const std::vector<std::string> files{f / "none/tool", f / "a/tool", f / "b/tool", f / "c/tool"};
+  const TrustedProgram found = find_trusted_program(files);
+  CHECK(found.file == f / "c/tool");
+  CHECK(found.passed_over == std::vector{f / "a/tool is not run, as " + (f / "a") + " belongs to user 4242"});
+  CHECK(find_trusted_program(std::span(files).first(3)).file == "");
+}
+
+TEST_CASE("trust: of the folders for libraries those stay that nobody else can fill") {
+  const Folder f;
+  make_folder(f / "own");
+  make_folder(f / "tmp", 01777);
+  std::vector<std::string> environment{
+      "A=/tmp", "LD_LIBRARY_PATH=" + (f / "tmp") + ":" + (f / "own") + "::near:/usr/lib:" + (f / "none")};
+  keep_trusted_folders(environment);
+  CHECK(environment == std::vector<std::string>{"A=/tmp", "LD_LIBRARY_PATH=" + (f / "own") + ":/usr/lib"});
+}
+
+TEST_CASE("trust: a line for the shell is judged by the program that it begins with") {
+  const Folder f;
+  make_folder(f / "theirs", 0755, kOther);
+  make(f / "theirs/look");
+  make(f / "look");
+  const std::vector<std::string> path{"PATH=" + (f / "theirs") + ":/usr/bin:/bin"};
+  const auto passes = [&](const std::string& command, const std::string& folder = "/") {
+    return check_trust_of_command(command, path, folder).has_value();
+  };
+  CHECK(passes(f / "look"));
+  CHECK(passes("./look -v", f.path));
+  CHECK(passes("sh " + (f / "theirs/look")));  // named by the user's own words
+  CHECK(passes("nothing-of-that-name"));
+  CHECK(passes("X=1 look"));
+  CHECK(passes("\"look\""));
+  CHECK_FALSE(passes(f / "theirs/look"));
+  CHECK_FALSE(passes("  look; true"));
+  CHECK_FALSE(passes("look|cat"));
+  CHECK_FALSE(passes("theirs/look --all", f.path));
+}
