@@ -40,7 +40,7 @@ FOLDERS = {
     "launcher/launch": Row((*COMMON, "launcher/names"), ("asio", "fmt")),
     "launcher/ssh": Row((*COMMON, "launcher/names", "launcher/net", "launcher/launch"), ("asio", "fmt")),
     "launcher/options": Row((*COMMON, "launcher/dialects", "launcher/report", "launcher/ssh"), ("fmt",)),
-    "launcher/control": Row((*COMMON, "launcher/options", "launcher/report"), ("asio", "fmt")),
+    "launcher/control": Row((*COMMON, "launcher/names", "launcher/options", "launcher/report"), ("asio", "fmt")),
     "launcher/inputs": Row((*COMMON, "launcher/dialects", "launcher/launch", "launcher/options", "launcher/ssh"), ("fmt",)),
     "launcher/sagemaker": Row((*COMMON, "launcher/inputs", "launcher/launch", "launcher/options", "launcher/report"),
                               ("fmt",)),

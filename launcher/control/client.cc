@@ -13,6 +13,7 @@
 #include "launcher/control/job_finder.h"
 #include "launcher/control/log_printer.h"
 #include "launcher/control/messages.h"
+#include "launcher/names/accounts.h"
 #include "launcher/report/job_list.h"
 
 namespace sml::control {
@@ -43,10 +44,17 @@ std::string safe_lines(std::string_view text) {
 
 bool print(const std::string& text) { return os::write_all(STDOUT_FILENO, text); }
 
+// Empty: who asks.
+std::string user_of(const Door& door) {
+  if (door.is_ours()) return {};
+  const std::optional<names::Account> account = names::local_account(door.owner);
+  return account ? account->name : std::to_string(door.owner);
+}
+
 int list_jobs(const ControlLine& line, const Say& say) {
   const Found found = find_jobs();
-  std::vector<report::JobSummary> jobs;
-  for (const FoundJob& job : found.jobs) jobs.push_back(job.summary);
+  std::vector<report::ListedJob> jobs;
+  for (const FoundJob& job : found.jobs) jobs.push_back({job.summary, user_of(job.door)});
   for (const std::string& note : found.notes) say(note);
   if (line.format == PlanFormat::Json) return print(report::jobs_json(jobs) + "\n") ? 0 : kFailed;
   if (jobs.empty()) {
@@ -61,11 +69,11 @@ Result<std::string> ask(const Door& door, const Request& request) {
   Result<Conversation> asked = Conversation::begin(door, request);
   if (!asked) return asked.error();
   Result<std::optional<Answer>> answer = asked->next(kPatienceMs);
-  if (!answer) return Error(answer.error()).in("job " + show(door.job()));
-  if (!*answer) return Error(ErrorKind::Lost, "job " + show(door.job()) + " has ended");
+  if (!answer) return Error(answer.error()).in(door.called());
+  if (!*answer) return Error(ErrorKind::Lost, door.called() + " has ended");
   if (const auto* text = std::get_if<Text>(&**answer)) return text->text;
   if (const auto* refused = std::get_if<Refused>(&**answer)) return Error(ErrorKind::Usage, refused->why);
-  return Error(ErrorKind::Protocol, "job " + show(door.job()) + " answers something else");
+  return Error(ErrorKind::Protocol, door.called() + " answers something else");
 }
 
 int show_status(const Door& door, const ControlLine& line, const Say& say) {
@@ -73,7 +81,7 @@ int show_status(const Door& door, const ControlLine& line, const Say& say) {
   for (bool first = true;; first = false) {
     const Result<std::string> text = ask(door, {.topic = Topic::Status, .form = form_of(line)});
     if (!text && !first && text.error().kind() == ErrorKind::Lost) {
-      say("job " + show(door.job()) + " has ended");
+      say(door.called() + " has ended");
       return 0;
     }
     if (!text) return refuse(text.error(), say);
@@ -108,10 +116,10 @@ class Listener {
   int listen(Conversation& asked) {
     for (;;) {
       const Result<std::optional<Answer>> answer = asked.next(kForEver);
-      if (!answer) return refuse(Error(answer.error()).in("job " + show(door_.job())), say_);
+      if (!answer) return refuse(Error(answer.error()).in(door_.called()), say_);
       if (!*answer) {
         flush();
-        say_("the launcher of job " + show(door_.job()) + " has gone without a word");
+        say_("the launcher of " + door_.called() + " has gone without a word");
         return kFailed;
       }
       if (const std::optional<int> status = hear(**answer)) return *status;
@@ -145,8 +153,7 @@ class Listener {
     if (line_.word == ControlWord::Stop && line_.format == PlanFormat::Json) {
       return print(report::ended_json(door_.job(), ended.exit_code, ended.verdict) + "\n") ? 0 : kFailed;
     }
-    say_("job " + show(door_.job()) + " has ended with status " + std::to_string(ended.exit_code) + ": " +
-         ended.verdict);
+    say_(door_.called() + " has ended with status " + std::to_string(ended.exit_code) + ": " + ended.verdict);
     return 0;
   }
 

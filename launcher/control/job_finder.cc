@@ -5,8 +5,11 @@
 #include <charconv>
 #include <cstring>
 #include <filesystem>
+#include <map>
 #include <set>
+#include <span>
 #include <string_view>
+#include <tuple>
 #include <utility>
 
 #include <fcntl.h>
@@ -25,10 +28,13 @@ namespace sml::control {
 
 namespace {
 
-constexpr int kAnswerWithinMs = 3000;
+constexpr int kAnswerWithinMs = 3000;  // all of them together
 constexpr std::size_t kAnswerPiece = std::size_t{64} << 10;
+constexpr std::size_t kMostOfAnother = 64;  // sockets that are asked of a user who is not this one
 
-Error gone(const Door& door) { return Error(ErrorKind::Lost, "job " + show(door.job()) + " does not run any more"); }
+Error gone(const Door& door) { return Error(ErrorKind::Lost, door.called() + " does not run any more"); }
+
+bool is_this_user(uid_t user) { return user == ::geteuid(); }
 
 // ---- processes of sml-run
 
@@ -47,7 +53,7 @@ std::optional<uid_t> user_of(const std::string& status) {
                                                                                       : std::nullopt;
 }
 
-// Those that are not this one. Root sees the jobs of containers whose users have numbers of their own here.
+// Those that are not this one, ours first. Root sees those of all users, which is also what users of containers are.
 std::vector<Launcher> launchers() {
   std::vector<Launcher> out;
   std::error_code error;
@@ -57,8 +63,9 @@ std::vector<Launcher> launchers() {
     if (std::from_chars(name.data(), name.data() + name.size(), pid).ec != std::errc() || pid == ::getpid()) continue;
     if (os::read_small_file("/proc/" + name + "/comm") != "sml-run\n") continue;
     const std::optional<uid_t> uid = user_of(os::read_small_file("/proc/" + name + "/status"));
-    if (uid && (*uid == ::geteuid() || ::geteuid() == 0)) out.push_back({pid, *uid});
+    if (uid && (is_this_user(*uid) || is_this_user(0))) out.push_back({pid, *uid});
   }
+  std::stable_partition(out.begin(), out.end(), [](const Launcher& one) { return is_this_user(one.uid); });
   return out;
 }
 
@@ -75,50 +82,75 @@ std::optional<FileId> id_of(int fd) {
 class Doors {
  public:
   void add_own() {
-    for (Folder& folder : runtime_folders()) add(std::move(folder.fd), ::geteuid(), Door::Root::Ours);
+    for (Folder& folder : runtime_folders()) add(std::move(folder.fd), {}, ::geteuid());
   }
-  // Of those that have another root folder. Answers false for one that cannot be looked into.
+  // Those in the root folder of one that was found. Answers false for one that cannot be looked into.
   bool add_of(const Launcher& launcher) {
     const std::string path = "/proc/" + std::to_string(launcher.pid) + "/root";
     const os::UniqueFd root(::open(path.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
     const std::optional<FileId> id = root ? id_of(root.get()) : std::nullopt;
     struct stat mounts {};
     if (!id || ::stat(("/proc/" + std::to_string(launcher.pid) + "/ns/mnt").c_str(), &mounts) != 0) return false;
-    if (!roots_.emplace(*id, mounts.st_ino).second) return true;
+    std::vector<pid_t>& there = roots_[{*id, mounts.st_ino, launcher.uid}];
+    there.push_back(launcher.pid);
+    if (there.size() > 1) return true;
     for (os::UniqueFd& folder : runtime_folders_in(root.get(), launcher.uid)) {
-      add(std::move(folder), launcher.uid, Door::Root::Others);
+      add(std::move(folder), Root(*id, mounts.st_ino, launcher.uid), launcher.uid);
     }
     return true;
   }
-  std::vector<Door> take() { return std::move(doors_); }
+  std::vector<Door> take() {
+    std::vector<Door> out;
+    for (auto& [door, root] : doors_) {
+      if (root) door.peers = roots_.at(*root);
+      out.push_back(std::move(door));
+    }
+    return out;
+  }
 
  private:
-  void add(os::UniqueFd folder, uid_t owner, Door::Root root) {
+  // With the namespace of mounts, as two may have one root and other folders, and the user whose folders are meant.
+  using Root = std::tuple<FileId, ino_t, uid_t>;
+
+  void add(os::UniqueFd folder, std::optional<Root> root, uid_t owner) {
     const std::optional<FileId> id = id_of(folder.get());
     if (!id || !folders_.insert(*id).second) return;
     const auto shared = std::make_shared<const os::UniqueFd>(std::move(folder));
-    for (std::string& name : sockets_in(shared->get())) doors_.push_back({shared, std::move(name), owner, root});
+    for (std::string& name : sockets_in(shared->get())) {
+      if (!is_this_user(owner) && ++of_others_[owner] > kMostOfAnother) return;
+      doors_.emplace_back(Door{shared, std::move(name), owner}, root);
+    }
   }
 
   std::set<FileId> folders_;
-  std::set<std::pair<FileId, ino_t>> roots_;  // with the namespace of mounts: two may have one root, and other folders
-  std::vector<Door> doors_;
+  std::map<Root, std::vector<pid_t>> roots_;  // who has it
+  std::map<uid_t, std::size_t> of_others_;
+  std::vector<std::pair<Door, std::optional<Root>>> doors_;
 };
 
+// The socket itself, whatever its name stands for in the next moment.
 Result<os::UniqueFd> connect_to(const Door& door) {
+  const os::UniqueFd file(::openat(door.folder->get(), door.name.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC));
+  if (!file) return gone(door);
   os::UniqueFd out(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-  const std::string path = path_through(door.folder->get(), door.name);
+  if (!out) return sys_error(ErrorKind::Io, "cannot make a socket", errno);
+  const std::string path = "/proc/self/fd/" + std::to_string(file.get());
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
-  if (!out || path.size() >= sizeof address.sun_path) return Error(ErrorKind::Io, "cannot make a socket");
   std::memcpy(address.sun_path, path.c_str(), path.size() + 1);
   if (::connect(out.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0) return out;
   if (errno == ECONNREFUSED || errno == ENOENT) return gone(door);
-  return sys_error(ErrorKind::Io, "job " + show(door.job()) + " cannot be asked", errno);
+  return sys_error(ErrorKind::Io, door.called() + " cannot be asked", errno);
+}
+
+// Whether it is the job's launcher that listens there.
+bool is_launcher(const ucred& peer, const Door& door) {
+  const bool found = std::find(door.peers.begin(), door.peers.end(), peer.pid) != door.peers.end();
+  return peer.uid == door.owner && (door.peers.empty() || found);
 }
 
 void remove_if_dead(const Door& door) {
-  if (door.root == Door::Root::Ours && is_of_this_boot(door.name)) {
+  if (door.peers.empty() && is_of_this_boot(door.name)) {
     ::unlinkat(door.folder->get(), door.name.c_str(), 0);
   }
 }
@@ -129,15 +161,115 @@ std::string note_about(const std::vector<pid_t>& pids) {
   return "cannot be asked here, as in a container or where hosts wait for their head: sml-run with pid " + text;
 }
 
+// ---- all at once
+
+struct Asked {
+  Door door;
+  Conversation talk;
+  std::optional<Result<std::optional<Answer>>> answer{};
+};
+
+Error no_answer(Duration limit) {
+  return Error(ErrorKind::Timeout,
+               "its launcher does not answer within " + format_duration(limit) + "; it may be stopped (Ctrl-Z)");
+}
+
+// Until each has answered, or the time is over.
+void hear(std::vector<Asked>& all) {
+  const Duration patience = std::chrono::milliseconds(kAnswerWithinMs);
+  const TimePoint limit = Clock::now() + patience;
+  for (;;) {
+    std::vector<pollfd> waits;
+    for (Asked& one : all) {
+      if (!one.answer) one.answer = one.talk.take();
+      if (!one.answer) waits.push_back({one.talk.fd(), POLLIN, 0});
+    }
+    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(limit - Clock::now()).count();
+    if (waits.empty() || left <= 0) break;
+    ::poll(waits.data(), waits.size(), static_cast<int>(left));
+  }
+  for (Asked& one : all) {
+    if (!one.answer) one.answer = Result<std::optional<Answer>>(no_answer(patience));
+  }
+}
+
+// What has become of the questions.
+class Hearing {
+ public:
+  void add(Asked one) {
+    auto& answer = *one.answer;
+    if (!answer) return add_note(one.door, answer.error().message());
+    if (!*answer) return;  // it has ended just now
+    const auto* refused = std::get_if<Refused>(&**answer);
+    auto* summary = std::get_if<Summary>(&**answer);
+    if (refused != nullptr) return add_note(one.door, refused->why);
+    if (summary == nullptr) return add_note(one.door, "it answers something else");
+    if (summary->job.id != one.door.job()) return add_note(one.door, "it gives another id in its answer");
+    one.door.peers = one.talk.peer() > 0 ? std::vector{one.talk.peer()} : std::move(one.door.peers);
+    found_.jobs.push_back({std::move(one.door), std::move(summary->job)});
+  }
+  void add_note(const Door& door, const std::string& why) {
+    if (door.is_ours()) return found_.notes.push_back(door.called() + ": " + why);
+    ++of_others_[{door.owner, why}];
+  }
+  void add_unseen(const std::set<pid_t>& pids) {
+    if (!pids.empty()) found_.notes.push_back(note_about({pids.begin(), pids.end()}));
+  }
+  Found take() {
+    auto& jobs = found_.jobs;
+    std::stable_sort(jobs.begin(), jobs.end(), [](const FoundJob& a, const FoundJob& b) {
+      return std::pair(a.door.is_ours(), a.summary.age_ms) > std::pair(b.door.is_ours(), b.summary.age_ms);
+    });
+    drop_false_ones();
+    for (const auto& [what, count] : of_others_) {
+      found_.notes.push_back("user " + std::to_string(what.first) + ", " + std::to_string(count) +
+                             (count == 1 ? " job: " : " jobs: ") + what.second);
+    }
+    return std::move(found_);
+  }
+
+ private:
+  // Nobody else's has the id of one of ours.
+  void drop_false_ones() {
+    std::set<std::string> ours;
+    for (const FoundJob& job : found_.jobs) {
+      if (job.door.is_ours()) ours.insert(job.door.job());
+    }
+    std::erase_if(found_.jobs, [&](const FoundJob& job) {
+      const bool is_false = !job.door.is_ours() && ours.contains(job.door.job());
+      if (is_false) add_note(job.door, "it has the id of a job of yours, " + job.door.job());
+      return is_false;
+    });
+  }
+
+  Found found_;
+  std::map<std::pair<uid_t, std::string>, std::size_t> of_others_;  // notes, and how often
+};
+
+std::vector<Door> doors_that_fit(const std::string& id, std::span<const FoundJob> jobs) {
+  std::vector<Door> same, longer;
+  for (const FoundJob& job : jobs) {
+    if (job.door.job() == id) same.push_back(job.door);
+    if (job.door.job().starts_with(id)) longer.push_back(job.door);
+  }
+  return same.empty() ? longer : same;
+}
+
 }  // namespace
 
-Result<Conversation> Conversation::begin(const Door& door, const Request& request) {
+bool Door::is_ours() const { return is_this_user(owner); }
+
+std::string Door::called() const {
+  return "job " + show(job()) + (is_ours() ? "" : " of user " + std::to_string(owner));
+}
+
+Result<Conversation> Conversation::begin(const Door& door, const Request& request, std::size_t longest_answer) {
   Result<os::UniqueFd> socket = connect_to(door);
   if (!socket) return socket.error();
   ucred peer{};
   socklen_t size = sizeof peer;
-  if (::getsockopt(socket->get(), SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0 || peer.uid != door.owner) {
-    return Error(ErrorKind::Io, "job " + show(door.job()) + " is another user's");
+  if (::getsockopt(socket->get(), SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0 || !is_launcher(peer, door)) {
+    return Error(ErrorKind::Io, "another process listens in its place, of user " + std::to_string(peer.uid));
   }
   const std::string bytes = encode(request);
   if (::send(socket->get(), bytes.data(), bytes.size(), MSG_NOSIGNAL) != static_cast<ssize_t>(bytes.size())) {
@@ -145,74 +277,68 @@ Result<Conversation> Conversation::begin(const Door& door, const Request& reques
   }
   Conversation out;
   out.socket_ = std::move(*socket);
+  out.longest_ = longest_answer;
   out.peer_ = peer.pid;
   return out;
 }
 
-Result<std::optional<Answer>> Conversation::next(int patience_ms) {
-  for (const TimePoint limit = Clock::now() + std::chrono::milliseconds(patience_ms);;) {
-    Result<std::optional<Answer>> answer = take_answer(buffer_);
+std::optional<Result<std::optional<Answer>>> Conversation::take() {
+  for (;;) {
+    Result<std::optional<Answer>> answer = take_answer(buffer_, longest_);
     if (!answer || *answer) return answer;
-    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(limit - Clock::now()).count();
-    pollfd ready{socket_.get(), POLLIN, 0};
-    const int n = ::poll(&ready, 1, patience_ms < 0 ? -1 : static_cast<int>(std::max<std::int64_t>(left, 0)));
-    if (n < 0 && errno == EINTR) continue;
-    if (n == 0) {
-      return Error(ErrorKind::Timeout, "its launcher does not answer within " +
-                                           format_duration(std::chrono::milliseconds(patience_ms)) +
-                                           "; it may be stopped (Ctrl-Z)");
-    }
     std::array<char, kAnswerPiece> bytes;
     const ssize_t size = ::recv(socket_.get(), bytes.data(), bytes.size(), 0);
-    if (size < 0 && (errno == EINTR || errno == EAGAIN)) continue;
-    if (size <= 0) return std::optional<Answer>();
+    if (size < 0 && errno == EINTR) continue;
+    if (size < 0 && errno == EAGAIN) return std::nullopt;
+    if (size <= 0) return Result<std::optional<Answer>>(std::optional<Answer>());
     buffer_.append(bytes.data(), static_cast<std::size_t>(size));
   }
 }
 
+Result<std::optional<Answer>> Conversation::next(int patience_ms) {
+  for (const TimePoint limit = Clock::now() + std::chrono::milliseconds(patience_ms);;) {
+    if (auto answer = take()) return std::move(*answer);
+    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(limit - Clock::now()).count();
+    pollfd ready{socket_.get(), POLLIN, 0};
+    const int n = ::poll(&ready, 1, patience_ms < 0 ? -1 : static_cast<int>(std::max<std::int64_t>(left, 0)));
+    if (n == 0) return no_answer(std::chrono::milliseconds(patience_ms));
+  }
+}
+
 Found find_jobs() {
-  Found out;
   Doors doors;
   doors.add_own();
-  const std::vector<Launcher> running = launchers();
   std::set<pid_t> unseen;
-  for (const Launcher& launcher : running) {
+  const TimePoint limit = Clock::now() + std::chrono::milliseconds(kAnswerWithinMs);
+  for (const Launcher& launcher : launchers()) {  // ours first: nobody else can use up the time for them
+    if (!is_this_user(launcher.uid) && Clock::now() > limit) break;
     if (!doors.add_of(launcher)) unseen.insert(launcher.pid);
   }
+  Hearing hearing;
+  std::vector<Asked> asked;
   for (Door& door : doors.take()) {
-    Result<Conversation> asked = Conversation::begin(door, Request{});
-    if (!asked && asked.error().kind() == ErrorKind::Lost) {
+    Result<Conversation> talk = Conversation::begin(door, Request{}, kMaxSummary);
+    if (talk) {
+      unseen.erase(talk->peer());
+      asked.push_back({std::move(door), std::move(*talk)});
+    } else if (talk.error().kind() == ErrorKind::Lost) {
       remove_if_dead(door);
-      continue;
+    } else {
+      hearing.add_note(door, talk.error().message());
     }
-    const Result<std::optional<Answer>> answer =
-        asked ? asked->next(kAnswerWithinMs) : Result<std::optional<Answer>>(asked.error());
-    if (asked) unseen.erase(asked->peer());
-    if (answer && !*answer) continue;  // it has ended just now
-    const auto* summary = answer ? std::get_if<Summary>(&**answer) : nullptr;
-    const auto* refused = answer ? std::get_if<Refused>(&**answer) : nullptr;
-    if (summary != nullptr) {
-      out.jobs.push_back({std::move(door), summary->job});
-      continue;
-    }
-    const std::string why = refused != nullptr ? refused->why
-                            : answer           ? "it answers something else"
-                                               : answer.error().message();
-    out.notes.push_back("job " + show(door.job()) + ": " + why);
   }
-  std::stable_sort(out.jobs.begin(), out.jobs.end(),
-                   [](const FoundJob& a, const FoundJob& b) { return a.summary.age_ms > b.summary.age_ms; });
-  if (!unseen.empty()) out.notes.push_back(note_about({unseen.begin(), unseen.end()}));
-  return out;
+  hear(asked);
+  for (Asked& one : asked) hearing.add(std::move(one));
+  hearing.add_unseen(unseen);
+  return hearing.take();
 }
 
 Result<Door> find_job(const std::string& id) {
   Found found = find_jobs();
-  std::vector<Door> fit;
-  for (FoundJob& job : found.jobs) {
-    if (job.summary.id == id) return std::move(job.door);
-    if (job.summary.id.starts_with(id)) fit.push_back(std::move(job.door));
-  }
+  const auto others =
+      std::find_if(found.jobs.begin(), found.jobs.end(), [](const FoundJob& job) { return !job.door.is_ours(); });
+  std::vector<Door> fit = doors_that_fit(id, {found.jobs.begin(), others});
+  if (fit.empty() && !id.empty()) fit = doors_that_fit(id, {others, found.jobs.end()});
   if (fit.size() == 1) return std::move(fit.front());
   const std::string hint = "sml-run ps lists those that run";
   if (!fit.empty()) {

@@ -58,8 +58,8 @@ Result<std::optional<Request>> take_request(std::string& buffer) {
   return std::optional(std::get<0>(std::move(*request)));
 }
 
-Result<std::optional<Answer>> take_answer(std::string& buffer) {
-  const Result<std::optional<std::string_view>> payload = whole_payload(buffer, kMaxAnswer);
+Result<std::optional<Answer>> take_answer(std::string& buffer, std::size_t longest) {
+  const Result<std::optional<std::string_view>> payload = whole_payload(buffer, longest);
   if (!payload) return payload.error();
   if (!*payload) return std::optional<Answer>();
   const std::size_t type = wire::payload_type(buffer);

@@ -19,6 +19,7 @@ namespace sml::control {
 inline constexpr std::uint32_t kVersion = 1;
 inline constexpr std::size_t kMaxRequest = std::size_t{64} << 10;  // bytes of a payload
 inline constexpr std::size_t kMaxAnswer = std::size_t{64} << 20;
+inline constexpr std::size_t kMaxSummary = std::size_t{64} << 10;
 
 // ---- to the launcher: one, and no more
 
@@ -85,6 +86,6 @@ std::string output_head(Rank rank, Stream stream, std::size_t size);
 // Takes the first whole one off the front of `buffer`; nothing: more bytes are needed. Error (Protocol): these bytes
 // are none, or of another version, and the rest is worthless.
 Result<std::optional<Request>> take_request(std::string& buffer);
-Result<std::optional<Answer>> take_answer(std::string& buffer);
+Result<std::optional<Answer>> take_answer(std::string& buffer, std::size_t longest = kMaxAnswer);
 
 }  // namespace sml::control

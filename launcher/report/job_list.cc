@@ -85,22 +85,33 @@ void add_progress(JobSummary& summary, const JobProgress& progress, TimePoint no
   summary.failed = count(progress.count(RankState::Failed) + progress.count(RankState::Lost));
 }
 
-std::string jobs_table(std::span<const JobSummary> jobs) {
+std::string jobs_table(std::span<const ListedJob> jobs) {
   std::size_t widest = 3;
-  for (const JobSummary& job : jobs) widest = std::max(widest, show(job.id).size());
-  std::string out = fmt::format("{:<{}}  {:>8}  {:>5}  {:>6}  {:<9} {:>8}  COMMAND\n", "JOB", widest, "AGE", "HOSTS",
-                                "RANKS", "STATE", "PID");
-  for (const JobSummary& job : jobs) {
-    out += fmt::format("{:<{}}  {:>8}  {:>5}  {:>6}  {:<9} {:>8}  {}\n", show(job.id), widest,
+  std::size_t widest_user = 0;
+  for (const auto& [job, user] : jobs) {
+    widest = std::max(widest, show(job.id).size());
+    if (!user.empty()) widest_user = std::max({widest_user, show(user).size(), std::size_t{4}});
+  }
+  const auto user_column = [&](string_view user) {
+    return widest_user == 0 ? std::string() : fmt::format("{:<{}}  ", user, widest_user);
+  };
+  std::string out = fmt::format("{:<{}}  {}{:>8}  {:>5}  {:>6}  {:<9} {:>8}  COMMAND\n", "JOB", widest,
+                                user_column("USER"), "AGE", "HOSTS", "RANKS", "STATE", "PID");
+  for (const auto& [job, user] : jobs) {
+    out += fmt::format("{:<{}}  {}{:>8}  {:>5}  {:>6}  {:<9} {:>8}  {}\n", show(job.id), widest,
+                       user_column(user.empty() ? "-" : show(user)),
                        clock_text(std::chrono::milliseconds(static_cast<std::int64_t>(job.age_ms))), job.hosts,
                        ranks_of(job), show(job.state, 9), job.pid, show(job.command, kLongestCommand));
   }
   return out;
 }
 
-std::string jobs_json(std::span<const JobSummary> jobs) {
+std::string jobs_json(std::span<const ListedJob> jobs) {
   Json out = Json::array();
-  for (const JobSummary& job : jobs) out.push_back(summary_json(job));
+  for (const auto& [job, user] : jobs) {
+    out.push_back(summary_json(job));
+    if (!user.empty()) out.back()["user"] = user;
+  }
   return text_of(out);
 }
 

@@ -32,9 +32,13 @@ struct JobSummary {
 // Fills in what `progress` knows.
 void add_progress(JobSummary& summary, const JobProgress& progress, TimePoint now);
 
-// A line for the titles and one for each job.
-std::string jobs_table(std::span<const JobSummary> jobs);
-std::string jobs_json(std::span<const JobSummary> jobs);  // a list, on one line
+struct ListedJob {
+  JobSummary job;
+  std::string user{};  // whose it is; empty: who asks
+};
+// A line for the titles and one for each job, with users where one is another's.
+std::string jobs_table(std::span<const ListedJob> jobs);
+std::string jobs_json(std::span<const ListedJob> jobs);  // a list, on one line
 
 // One object on one line: what status_table() shows.
 std::string status_to_json(const JobSummary& summary, const JobProgress& progress, TimePoint now, const LiveUses& uses);

@@ -174,7 +174,7 @@ TEST_CASE("jobs: lines of ranks stay whole, as text and as JSON") {
 }
 
 TEST_CASE("jobs: the list for people and for programs") {
-  const report::JobSummary jobs[] = {kJob};
+  const report::ListedJob jobs[] = {{kJob}};
   CHECK(report::jobs_table(jobs) ==
         "JOB            AGE  HOSTS   RANKS  STATE          PID  COMMAND\n"
         "sml-0123      1:01      2  4 (1 failed)  running          7  python3 train.py\n");
@@ -182,4 +182,18 @@ TEST_CASE("jobs: the list for people and for programs") {
   CHECK(json[0]["id"] == "sml-0123");
   CHECK(json[0]["age_s"] == 61.0);
   CHECK(report::jobs_json({}) == "[]");
+  CHECK_FALSE(json[0].contains("user"));
+  const report::ListedJob mixed[] = {{kJob}, {kJob, "ann"}};
+  const std::string table = report::jobs_table(mixed);
+  CHECK(table.find("JOB       USER       AGE") == 0);
+  CHECK(table.find("sml-0123  -         1:01") != table.npos);
+  CHECK(table.find("sml-0123  ann       1:01") != table.npos);
+  CHECK(nlohmann::json::parse(report::jobs_json(mixed))[1]["user"] == "ann");
+}
+
+TEST_CASE("jobs: an answer that is longer than is taken is none") {
+  std::string long_answer = encode(Answer(Text{std::string(kMaxSummary, 'x')}));
+  std::string again = long_answer;
+  CHECK_FALSE(take_answer(long_answer, kMaxSummary));
+  CHECK(take_answer(again));
 }
