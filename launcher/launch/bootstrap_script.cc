@@ -11,7 +11,7 @@ namespace {
 // because assigning to an exported one would change it for the workers. No word is left to be split or to match files.
 constexpr char kScript[] =
     // Whatever the login's shell options and variables are; bash takes both from the environment.
-    "set +aefu; unset sml_path sml_mask sml_why sml_cache sml_base sml_dir sml_new; "
+    "set +aefu; unset sml_path sml_mask sml_why sml_cache sml_base sml_dir sml_at sml_top sml_uid; "
     // Programs that we run ourselves come from the system, whatever the login's PATH holds.
     "sml_path=$PATH; PATH=/usr/bin:/bin:/usr/sbin:/sbin:$PATH; trap \"\" PIPE; "
     "sml_run() { PATH=$sml_path; [ -z \"$sml_mask\" ] || umask \"$sml_mask\"; exec \"$@\" --mark @MARK@ --silence "
@@ -30,33 +30,45 @@ constexpr char kScript[] =
     // A launcher that is cut off sends no end: whoever waits for its bytes leaves by itself.
     "if command -v timeout > /dev/null; then sml_take() { timeout @START@ head -c @SIZE@ ; }; "
     "else sml_take() { head -c @SIZE@ ; }; fi; "
-    "sml_leave() { rm -f \"$sml_new\"; [ -z \"$sml_dir\" ] || rmdir \"$sml_dir\"; exit 1; }; "
-    // sml_put FOLDER NAME: asks for the bytes and stores them; fails, with all bytes consumed, when the folder does not
-    // take them. -x tells noexec mounts before anything is sent. Whose connection has ended asks no further.
-    "sml_put() { sml_new=$1/.new-$$; "
-    "(set -C; : > \"$sml_new\") 2> /dev/null || { sml_why=\"$sml_why; $1 cannot be written\"; return 1; }; "
-    "chmod 700 \"$sml_new\"; "
-    "[ -x \"$sml_new\" ] || { rm -f \"$sml_new\"; sml_why=\"$sml_why; $1 is mounted noexec\"; return 1; }; "
-    "echo \"@MARK@ NEED $(uname -m) $1\" || sml_leave; "
-    "sml_take | { cat > \"$sml_new\" 2> /dev/null || { cat > /dev/null; false; }; } || "
-    "{ rm -f \"$sml_new\"; sml_why=\"$sml_why; $1 is full\"; return 1; }; "
-    "[ \"$(wc -c < \"$sml_new\")\" -eq @SIZE@ ] || sml_leave; "
-    "mv -f \"$sml_new\" \"$1/$2\"; }; "
+    // sml_way PATH: nobody else can put another folder in the place of this one, or of one above: they are root's, the
+    // login's own or of who owns all (who may have no number here), and others cannot write them, or not what is there.
+    "sml_way() { case $1 in /*) ;; *) return 1 ;; esac; sml_at=$1; sml_uid=$(id -u); "
+    "case $(stat -c %u%A \"$1\") in \"${sml_uid}d\"*) ;; *) return 1 ;; esac; set --; "
+    "while sml_at=${sml_at%/*}; [ -n \"$sml_at\" ]; do set -- \"$@\" \"$sml_at\"; done; "
+    "stat -c %u:%A / \"$@\" | (read -r sml_top; while read -r sml_at; do "
+    "case ${sml_at%%:*} in 0 | \"$sml_uid\" | \"${sml_top%%:*}\") ;; *) exit 1 ;; esac; "
+    "case ${sml_at#*:} in l* | d???????"
+    "-? | d????????[tT]) ;; *) exit 1 ;; esac; done); }; "
+    // The cache has what earlier jobs left there; a folder of mktemp nothing, or it is not the one that was made.
+    "sml_kept() { sml_way \"$(pwd -P)\" && chmod 700 . ; }; "
+    "sml_made() { [ -z \"$(ls -A)\" ]; }; "
+    // sml_fill FOLDER NAME CHECK: goes there, asks for the bytes and stores them, all without the folder's name. Fails,
+    // with all bytes consumed, when the folder does not take them. -x tells noexec mounts before anything is sent.
+    // Whose connection has ended asks no further.
+    "sml_fill() { cd -P \"$1\" && [ -O . ] && $3 && (set -C; : > .new-$$) || return 2; "
+    "chmod 700 .new-$$; [ -x .new-$$ ] || { rm -f .new-$$; return 3; }; "
+    "echo \"@MARK@ NEED $(uname -m) $1\" || { rm -f .new-$$; return 5; }; "
+    "sml_take | { cat > .new-$$ || { cat > /dev/null; false; }; } || { rm -f .new-$$; return 4; }; "
+    "[ \"$(wc -c < .new-$$)\" -eq @SIZE@ ] || { rm -f .new-$$; return 5; }; "
+    "[ -h \"$2\" ] && rm -f \"$2\"; mv -f .new-$$ \"$2\"; }; "
+    "sml_put() { (sml_fill \"$@\") 2> /dev/null; case $? in 0) return 0 ;; "
+    "3) sml_why=\"$sml_why; $1 is mounted noexec\" ;; 4) sml_why=\"$sml_why; $1 is full\" ;; "
+    "5) [ -z \"$sml_dir\" ] || rmdir \"$sml_dir\"; exit 1 ;; "
+    "*) sml_why=\"$sml_why; $1 cannot be written\" ;; esac; return 1; }; "
     "sml_bad() { rm -f \"$1/$2\"; sml_why=\"$sml_why; $1 does not keep what it is given\"; }; "
     "sml_cache=${XDG_CACHE_HOME:-$HOME/.cache}/sml-run; "
     "sml_try \"$sml_cache\" @NAME@; "
     // Not sooner: $() makes a process, and what is found there needs none.
     "sml_mask=$(umask); umask 077; "
     "mkdir -p \"$sml_cache\" 2> /dev/null; "
-    "if [ -d \"$sml_cache\" ] && [ -O \"$sml_cache\" ]; then "
-    "chmod 700 \"$sml_cache\" 2> /dev/null; "
-    "sml_put \"$sml_cache\" @NAME@ && { sml_try \"$sml_cache\" @NAME@; sml_bad \"$sml_cache\" @NAME@; }; "
-    "else sml_why=\"$sml_why; $sml_cache cannot be made or belongs to another user\"; fi; "
+    "if sml_way \"$sml_cache\" 2> /dev/null; then "
+    "sml_put \"$sml_cache\" @NAME@ sml_kept && { sml_try \"$sml_cache\" @NAME@; sml_bad \"$sml_cache\" @NAME@; }; "
+    "else sml_why=\"$sml_why; $sml_cache cannot be made, or another user can change it or a folder above\"; fi; "
     "for sml_base in \"$XDG_RUNTIME_DIR\" /dev/shm /tmp /var/tmp \"$HOME\"; do "
     "[ -d \"$sml_base\" ] || continue; [ -w \"$sml_base\" ] || continue; "
     "sml_dir=$(mktemp -d \"$sml_base/sml-run-XXXXXX\" 2> /dev/null) || "
     "{ sml_why=\"$sml_why; $sml_base cannot be written\"; continue; }; "
-    "sml_put \"$sml_dir\" sml-run-agent && { sml_try \"$sml_dir\" sml-run-agent --remove \"$sml_dir\"; "
+    "sml_put \"$sml_dir\" sml-run-agent sml_made && { sml_try \"$sml_dir\" sml-run-agent --remove \"$sml_dir\"; "
     "sml_bad \"$sml_dir\" sml-run-agent; }; "
     "rmdir \"$sml_dir\"; sml_dir=; done; "
     "echo \"@MARK@ FAIL ${sml_why#; }\"";

@@ -26,8 +26,9 @@ enum class AgentDuty : std::uint8_t { Serve, Return };
 // last write, and is not read again as long as it has that. A file that is not so, cut short for instance, is sent
 // again. A connection that ends before the whole agent has come ends the script.
 //
-// Where the agent goes: ${XDG_CACHE_HOME:-~/.cache}/sml-run (mode 0700, must be the login's own), where it stays for
-// the next job; if that cannot be written or executed from, a new folder of mktemp -d in $XDG_RUNTIME_DIR, /dev/shm,
+// Where the agent goes: ${XDG_CACHE_HOME:-~/.cache}/sml-run (mode 0700, must be the login's own, no link, and in no
+// folder that another user can change), where it stays for the next job; if that cannot be written or executed from, a
+// new folder of mktemp -d in $XDG_RUNTIME_DIR, /dev/shm,
 // /tmp, /var/tmp or the home, which the agent removes as soon as it runs.
 std::string bootstrap_script(const AgentImage& image, const std::string& mark, const StartLimits& limits = {},
                              AgentDuty duty = AgentDuty::Serve);

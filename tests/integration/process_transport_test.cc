@@ -514,7 +514,8 @@ TEST_CASE("script: whatever the login's variables are") {
     const std::string trap = home.write("trap", "echo sprung > " + home / "sprung\n");
     Host host(home.path());
     for (const char* name : {"ENV", "BASH_ENV"}) host.set(name + ("=" + trap));
-    for (const char* name : {"sml_path", "sml_mask", "sml_why", "sml_cache", "sml_base", "sml_new", "sml_dir"}) {
+    for (const char* name :
+         {"sml_path", "sml_mask", "sml_why", "sml_cache", "sml_base", "sml_dir", "sml_at", "sml_top", "sml_uid"}) {
       host.set(name + ("=" + home.path()));
     }
     host.set("IFS=/-0");
@@ -539,7 +540,7 @@ TEST_CASE("script: a folder that the login's variables name is not removed when 
   ScratchFolder precious;
   const std::string kept = precious.write("kept", "");
   Host host(home.path());
-  for (const char* name : {"sml_dir", "sml_new", "sml_base", "sml_cache"}) host.set(name + ("=" + precious.path()));
+  for (const char* name : {"sml_dir", "sml_at", "sml_base", "sml_cache"}) host.set(name + ("=" + precious.path()));
   host.log_in("sh", "/bin/sh", {.start_s = 1});
   host.wanted();
   CHECK(host.line().empty());  // it waits no longer
