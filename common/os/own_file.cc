@@ -22,6 +22,9 @@ constexpr int kFolder = O_PATH | O_DIRECTORY | O_CLOEXEC;
 
 bool is_trusted(uid_t owner) { return owner == 0 || owner == ::geteuid(); }
 
+// Where everybody can write: another user can give a link of root's a second name there.
+bool is_trusted_link(const struct stat& link) { return is_trusted(link.st_uid) && link.st_nlink < 2; }
+
 bool is_proc(int folder) {
   struct statfs info {};
   return ::fstatfs(folder, &info) == 0 && info.f_type == PROC_SUPER_MAGIC;
@@ -90,14 +93,14 @@ class Walk {
     }
     struct stat info {};
     if (!next || ::fstat(next.get(), &info) != 0) return fault(errno);
-    if (S_ISLNK(info.st_mode)) return go_on_at(next.get(), info.st_uid, name);
+    if (S_ISLNK(info.st_mode)) return go_on_at(next.get(), info, name);
     if (!S_ISDIR(info.st_mode)) return folders_ == Folders::AreMade ? no_folder(name, ENOTDIR) : fault(ENOTDIR);
     at_ = std::move(next);
     return {};
   }
 
-  Result<void> go_on_at(int link, uid_t owner, const std::string& name) {
-    if (others_write_ && !is_trusted(owner)) {
+  Result<void> go_on_at(int link, const struct stat& info, const std::string& name) {
+    if (others_write_ && !is_trusted_link(info)) {
       return refused("cannot open " + path_ + ": " + name + " is a link of another user, where everybody can write");
     }
     if (++links_ > kMostLinks) return fault(ELOOP);
@@ -124,7 +127,7 @@ Result<std::string> end_of_link(const Place& place, const std::string& path) {
   struct stat info {};
   const ssize_t size = ::readlinkat(place.folder.get(), place.name.c_str(), target.data(), target.size());
   const int looked = ::fstatat(place.folder.get(), place.name.c_str(), &info, AT_SYMLINK_NOFOLLOW);
-  if (size <= 0 || looked != 0 || (place.others_write_above && !is_trusted(info.st_uid))) {
+  if (size <= 0 || looked != 0 || (place.others_write_above && !is_trusted_link(info))) {
     return refused("cannot open " + path + ": it is a link, which is not followed");
   }
   const std::string named(target.data(), static_cast<std::size_t>(size));

@@ -226,22 +226,37 @@ Result<std::vector<std::string>> arrange(plan::HostList& list, plan::RankLayout&
 
 // ---- what the workers get
 
+void add_once(std::vector<std::string>& warnings, std::string warning) {
+  if (std::find(warnings.begin(), warnings.end(), warning) == warnings.end()) warnings.push_back(std::move(warning));
+}
+
 // Whoever can write the file chooses what our workers load; whoever can read it has what is secret in it.
-Result<void> check_access(const std::string& path, const plan::Environment& variables, const ThisHost& here,
-                          std::vector<std::string>& warnings) {
-  const OthersCan others = here.others_can ? here.others_can(path) : OthersCan::Nothing;
-  if (others == OthersCan::Write) {
-    return Error(ErrorKind::Config, fmt::format("--env-file {}: every user of this machine can write it", show(path)))
-        .with_hint("chmod o-w it, and look at what it says");
+Result<plan::Environment> read_variables(const std::string& path, const ThisHost& here,
+                                         std::vector<std::string>& warnings) {
+  const std::string name = "--env-file " + show(path) + ": ";
+  Result<WatchedText> file = WatchedText{};
+  if (here.read_watched) {
+    file = here.read_watched(path, plan::kMaxEnvFileBytes);
+  } else if (Result<std::string> text = here.read_file(path, plan::kMaxEnvFileBytes)) {
+    file->text = std::move(*text);
+  } else {
+    file = text.error();
   }
-  const auto secret = std::find_if(variables.begin(), variables.end(),
-                                   [](const std::string& entry) { return plan::names_a_secret(plan::name_of(entry)); });
-  if (others == OthersCan::Read && secret != variables.end()) {
-    std::string warning = fmt::format("--env-file {}: every user of this machine can read {} in it; chmod 600 it",
-                                      show(path), plan::name_of(*secret));
-    if (std::find(warnings.begin(), warnings.end(), warning) == warnings.end()) warnings.push_back(std::move(warning));
+  if (!file) return Error(ErrorKind::Config, name + file.error().message());
+  if (file->others == OthersCan::Write) {
+    return Error(ErrorKind::Config, name + "other users of this machine can write it")
+        .with_hint("chmod o-w it, and look at what it says; a FIFO has to be your own");
   }
-  return {};
+  Result<plan::Environment> variables = plan::parse_env_file(file->text, path);
+  if (!variables) return variables;
+  if (file->other_owner)
+    add_once(warnings, fmt::format("{}user {} owns it and can change it", name, *file->other_owner));
+  const auto secret = std::find_if(variables->begin(), variables->end(), plan::holds_a_secret);
+  if (file->others == OthersCan::Read && secret != variables->end()) {
+    add_once(warnings,
+             fmt::format("{}every user of this machine can read {} in it; chmod 600 it", name, plan::name_of(*secret)));
+  }
+  return variables;
 }
 
 // Presets' defaults, unless they are inherited; the files and variables of the program.
@@ -252,19 +267,14 @@ Result<plan::Environment> user_environment(const Options& options, const Program
     return plan::find_variable(here.environment, plan::name_of(entry)) != nullptr;
   });
   for (const std::string& path : program.env_files) {
-    const Result<std::string> text = here.read_file(path, plan::kMaxEnvFileBytes);
-    if (!text) return Error(ErrorKind::Config, fmt::format("--env-file {}: {}", show(path), text.error().message()));
-    Result<plan::Environment> variables = plan::parse_env_file(*text, path);
-    if (!variables) return variables.error();
-    if (Result<void> safe = check_access(path, *variables, here, warnings); !safe) return safe.error();
+    Result<plan::Environment> variables = read_variables(path, here, warnings);
+    if (!variables) return variables;
     std::move(variables->begin(), variables->end(), std::back_inserter(out));
   }
   out.insert(out.end(), options.extra_variables.begin(), options.extra_variables.end());
   plan::ExportedVariables exported = plan::resolve_export_words(program.export_variables, here.environment);
   std::move(exported.variables.begin(), exported.variables.end(), std::back_inserter(out));
-  for (std::string& warning : exported.warnings) {
-    if (std::find(warnings.begin(), warnings.end(), warning) == warnings.end()) warnings.push_back(std::move(warning));
-  }
+  for (std::string& warning : exported.warnings) add_once(warnings, std::move(warning));
   if (options.restart.elastic == Elastic::Horovod && plan::says_mpi(out)) {
     return Error(ErrorKind::Usage,
                  "hvd.elastic knows Gloo alone, so that HOROVOD_CONTROLLER=mpi, or --mpi of "

@@ -1,11 +1,13 @@
 #include "launcher/inputs/this_host.h"
 
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
 #include <spawn.h>
 #include <sys/stat.h>
+#include <sys/statfs.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -62,11 +64,28 @@ Result<std::string> read_file(const std::string& path, std::size_t limit) {
   return read_to_end(file.get(), limit);
 }
 
-OthersCan others_can(const std::string& path) {
+// A pipe without a name belongs to who has its ends.
+bool is_named(int fd) {
+  struct statfs info {};
+  return ::fstatfs(fd, &info) != 0 || info.f_type != PIPEFS_MAGIC;
+}
+
+Result<WatchedText> read_watched(const std::string& path, std::size_t limit) {
+  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   struct stat info {};
-  if (::stat(path.c_str(), &info) != 0 || !S_ISREG(info.st_mode)) return OthersCan::Nothing;
-  if ((info.st_mode & S_IWOTH) != 0) return OthersCan::Write;
-  return (info.st_mode & S_IROTH) != 0 ? OthersCan::Read : OthersCan::Nothing;
+  if (file.get() < 0 || ::fstat(file.get(), &info) != 0) return file_error(errno);
+  WatchedText out;
+  const bool is_fifo = S_ISFIFO(info.st_mode);
+  if (S_ISREG(info.st_mode) || (is_fifo && is_named(file.get()))) {
+    if (info.st_uid != 0 && info.st_uid != ::geteuid()) out.other_owner = info.st_uid;
+    if ((info.st_mode & S_IROTH) != 0) out.others = OthersCan::Read;
+    if ((info.st_mode & S_IWOTH) != 0 || (is_fifo && out.other_owner)) out.others = OthersCan::Write;
+  }
+  if (out.others == OthersCan::Write) return out;
+  Result<std::string> text = read_to_end(file.get(), limit);
+  if (!text) return text.error();
+  out.text = std::move(*text);
+  return out;
 }
 
 bool exists(const std::string& path) {
@@ -223,7 +242,7 @@ ThisHost this_host(std::span<const char* const> environment) {
   here.read_file = read_file;
   here.read_secret = read_secret_file;
   here.exists = exists;
-  here.others_can = others_can;
+  here.read_watched = read_watched;
   here.check_trust = os::check_trust;
   const auto passed_over = std::make_shared<std::vector<std::string>>();
   here.passed_over = [passed_over] { return *passed_over; };

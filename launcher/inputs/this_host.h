@@ -22,6 +22,13 @@ namespace sml {
 // What users other than the owner and their group can do with a file.
 enum class OthersCan : std::uint8_t { Nothing, Read, Write };
 
+// A file's text, and who else has a say in it: of one descriptor.
+struct WatchedText {
+  std::string text;
+  OthersCan others = OthersCan::Nothing;
+  std::optional<unsigned> other_owner{};  // who is neither root nor this user
+};
+
 // The machine as the planner sees it; injected so that tests need none.
 struct ThisHost {
   std::int64_t unix_time = 0;
@@ -44,8 +51,8 @@ struct ThisHost {
   std::string name_space{};                                            // likewise
   std::vector<hosts::MachineNames> machines{};                         // hosts that have turned out to be one
   std::optional<std::vector<plan::Host>> discovered{};                 // that --host-discovery-script has listed
-  // With a regular file, by its mode; null: not known.
-  std::function<OthersCan(const std::string& path)> others_can{};
+  // As read_file, with what others can do with a regular file or a FIFO; null: not known.
+  std::function<Result<WatchedText>(const std::string& path, std::size_t limit)> read_watched{};
   // Whether nobody else has a say in what the path names, see common/os/trust.h; null: not known.
   std::function<Result<void>(const std::string& path)> check_trust{};
   // Programs that output_of() has passed over, and why: clauses. Null: none.

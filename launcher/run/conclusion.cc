@@ -3,7 +3,6 @@
 #include <utility>
 #include <vector>
 
-#include "common/os/small_file.h"
 #include "launcher/report/job_report.h"
 #include "launcher/report/report_json.h"
 #include "launcher/run/failure_file.h"
@@ -48,8 +47,7 @@ void Conclusion::say_verdict() const {
   }
 }
 
-void Conclusion::write_report() const {
-  if (job_.options.report_file.empty()) return;
+std::string Conclusion::report() const {
   std::vector<report::AttemptRecord> attempts = job_.restarts.earlier();
   const bool at_rest = !attempts.empty() && attempts.back().number == attempt_number();
   if (!at_rest) attempts.push_back(record_of(attempt_number(), job_.plan.map, outcome_, last_, Clock::now()));
@@ -62,9 +60,7 @@ void Conclusion::write_report() const {
                                  .attempts = attempts,
                                  .hosts = std::move(hosts),
                                  .no_restart = job_.end.why};
-  const Result<void> written =
-      os::write_file(job_.options.report_file, report::report_json(record, outcome_.facts, verdict_));
-  if (!written) job_.say("--report: " + written.error().message());
+  return report::report_json(record, outcome_.facts, verdict_);
 }
 
 // The text is for the host whose worker decided.

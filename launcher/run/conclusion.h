@@ -32,8 +32,7 @@ class Conclusion {
 
   const report::Verdict& verdict() const { return verdict_; }
   void say_verdict() const;
-  // --report, where it is asked for.
-  void write_report() const;
+  std::string report() const;  // the text of --report
   // --failure-file, likewise; answers what the hosts are to hear.
   launch::RunEnd leave_reason() const;
   report::JobEnds event() const;

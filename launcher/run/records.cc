@@ -2,20 +2,44 @@
 
 #include <cerrno>
 
+#include <poll.h>
 #include <unistd.h>
 
+#include "common/core/clock.h"
 #include "common/os/own_file.h"
-#include "common/os/small_file.h"
 
 namespace sml::run {
 
 namespace {
 
 constexpr int kLastLinesMs = 1000;
+constexpr mode_t kReportMode = 0600;
 
-Result<os::UniqueFd> open_named(const std::string& option, const std::string& path) {
+constexpr Duration kForReaders = std::chrono::seconds(10);
+
+// To a descriptor that does not block.
+bool write_within(int fd, std::string_view text, Duration limit) {
+  const TimePoint end = Clock::now() + limit;
+  while (!text.empty()) {
+    const ssize_t n = ::write(fd, text.data(), text.size());
+    if (n > 0) {
+      text.remove_prefix(static_cast<std::size_t>(n));
+    } else if (errno == EAGAIN) {
+      const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(end - Clock::now()).count();
+      pollfd ready{fd, POLLOUT, 0};
+      if (left > 0 && ::poll(&ready, 1, static_cast<int>(left)) != 0) continue;
+      errno = ETIMEDOUT;
+      return false;
+    } else if (errno != EINTR) {
+      return false;
+    }
+  }
+  return true;
+}
+
+Result<os::UniqueFd> open_named(const std::string& option, const std::string& path, mode_t mode = 0666) {
   if (path.empty()) return os::UniqueFd();
-  Result<os::UniqueFd> file = os::open_own_file(path, {});
+  Result<os::UniqueFd> file = os::open_own_file(path, {.mode = mode});
   if (!file) return Error(ErrorKind::Usage, option + ": " + file.error().message());
   return file;
 }
@@ -27,9 +51,9 @@ Result<Records> Records::open(const JobOptions& options, const plan::LaunchPlan&
   Result<RankLogs> logs = RankLogs::plan(options.logs, options.output.routes, plan);
   if (!logs) return logs.error();
   records.logs_ = std::move(*logs);
-  if (Result<void> report = os::check_output(options.report_file); !report) {
-    return Error(ErrorKind::Usage, "--report: " + report.error().message());
-  }
+  Result<os::UniqueFd> report = open_named("--report", options.report_file, kReportMode);
+  if (!report) return report.error();
+  records.report_file_ = {options.report_file, std::move(*report)};
   Result<HangFolder> hang_folder = HangFolder::open(options.progress.hang_folder);
   if (!hang_folder) return hang_folder.error();
   records.hang_folder_ = std::move(*hang_folder);
@@ -76,13 +100,17 @@ Result<void> Records::start_over(const JobOptions& options, const plan::LaunchPl
   return renew_logs(options, plan);
 }
 
+void Records::write(const NamedFile& file, std::string_view text, const std::string& option, const Say& say) {
+  if (write_within(file.fd.get(), text, kForReaders)) return;
+  say(option + ": " + sys_error(ErrorKind::Io, "cannot write " + file.path, errno).message());
+}
+
+void Records::write_report(std::string_view text, const Say& say) { write(report_file_, text, "--report", say); }
+
 void Records::finish(const Say& say) {
-  for (const TimelineFile& file : timeline_files_) {
+  for (const NamedFile& file : timeline_files_) {
     const bool page = file.path.ends_with(".html");
-    const std::string text = page ? report::timeline_html(*timeline_) : report::timeline_trace(*timeline_);
-    if (!os::write_all(file.fd.get(), text)) {
-      say("--timeline: " + sys_error(ErrorKind::Io, "cannot write " + file.path, errno).message());
-    }
+    write(file, page ? report::timeline_html(*timeline_) : report::timeline_trace(*timeline_), "--timeline", say);
   }
   if (events_stream_) events_stream_->flush(kLastLinesMs);
 }

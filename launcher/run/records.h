@@ -4,6 +4,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <boost/asio/any_io_executor.hpp>
@@ -38,20 +39,25 @@ class Records {
   // Before the job begins once more, by another plan: what has been told of it is forgotten, as far as a reader of a
   // pipe can. Error (Usage or Config), as above.
   Result<void> start_over(const JobOptions& options, const plan::LaunchPlan& plan);
+  bool wants_report() const { return static_cast<bool>(report_file_.fd); }
+  void write_report(std::string_view text, const Say& say);
   // After the last event: draws the timeline, waits a moment for slow readers.
   void finish(const Say& say);
 
  private:
-  RankLogs logs_;
-  HangFolder hang_folder_;
-  os::UniqueFd events_file_;
-  std::unique_ptr<os::OutStream> events_stream_;
-  std::unique_ptr<report::EventLines> events_;
-  struct TimelineFile {
+  struct NamedFile {
     std::string path;
     os::UniqueFd fd;
   };
-  std::vector<TimelineFile> timeline_files_;
+  static void write(const NamedFile& file, std::string_view text, const std::string& option, const Say& say);
+
+  RankLogs logs_;
+  HangFolder hang_folder_;
+  NamedFile report_file_;
+  os::UniqueFd events_file_;
+  std::unique_ptr<os::OutStream> events_stream_;
+  std::unique_ptr<report::EventLines> events_;
+  std::vector<NamedFile> timeline_files_;
   std::unique_ptr<report::Timeline> timeline_;
 };
 

@@ -409,7 +409,7 @@ int Run::conclude() {
   const Conclusion conclusion({options_, attempt_->plan(), restarts_, end_, progress_.so_far(), say},
                               attempt_->outcome());
   conclusion.say_verdict();
-  conclusion.write_report();
+  if (records_.wants_report()) records_.write_report(conclusion.report(), say);
   fleet_.dismiss();
   fleet_.tell_end(conclusion.leave_reason());
   fleet_.clean_up(say);

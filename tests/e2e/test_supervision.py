@@ -1,4 +1,5 @@
 """Supervision as a user meets it: limits, reports, the terminal, a container's first process, a job on several hosts."""
+import fcntl
 import json
 import os
 import pathlib
@@ -73,15 +74,25 @@ class Report(TestCase):
 
     @gate
     def test_a_report_that_cannot_be_written(self):
-        """Is told before the start where it can be seen, and changes nothing else where it is seen afterwards."""
+        """Is told before the start where it can be seen; what is seen afterwards changes nothing else."""
         done = sml_run("-np", "1", "--report", str(self.folder / "no/where.json"), "sh", "-c", "echo started; exit 5")
         self.assertEqual((done.returncode, done.stdout), (2, ""), done)
         self.assertIn("--report: cannot open ", done.stderr)
         self.assertIn("no/where.json: no such file or directory", done.stderr)
-        (self.folder / "gone").mkdir()
-        done = sml_run("-np", "1", "--report", str(self.folder / "gone/r.json"), "sh", "-c", f"rmdir {self.folder}/gone; exit 5")
+        done = sml_run("-np", "1", "--report", "/dev/full", "sh", "-c", "exit 5")
         self.assertEqual(done.returncode, 5, done)
-        self.assertIn("gone/r.json: no such file or directory", done.stderr)
+        self.assertIn("--report: cannot write /dev/full: no space left on device", done.stderr)
+
+    def test_a_report_for_a_pipe_that_nobody_empties(self):
+        """It is given up: no end of a job hangs on a file."""
+        file = self.folder / "fifo"
+        os.mkfifo(file)
+        reader = os.open(file, os.O_RDWR)
+        self.addCleanup(os.close, reader)
+        fcntl.fcntl(reader, fcntl.F_SETPIPE_SZ, 4096)
+        done = sml_run("-np", "32", "--report", file, "sh", "-c", "test $RANK = 0 || exit 0; exit 5")
+        self.assertEqual(done.returncode, 5, done)
+        self.assertIn(f"--report: cannot write {file}: connection timed out", done.stderr)
 
 
 class Terminal(TestCase):

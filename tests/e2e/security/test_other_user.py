@@ -1,11 +1,12 @@
 """What another user of a job's host can not do: a log-in of their own, no privileges."""
 import json
+import os
 import pathlib
 import re
 import shlex
 import subprocess
 
-from harness import PYTHON, SML_RUN, HostsCase, TestCase, Testbed, gate, sml_run, sml_run_popen, wait_until, watchdog
+from harness import PYTHON, SML_RUN, HostsCase, TestCase, Testbed, gate, run, sml_run, sml_run_popen, wait_until, watchdog
 from jobs import CACHE, assert_says, cached_agents, own_lines, edit_file, forget_agents, keep_file, sh
 from on_hosts import OnHosts
 
@@ -194,12 +195,36 @@ class Records(HostsCase):
     @gate
     def test_links_in_the_place_of_records(self):
         self.plant("algo-1", f"ln -s {self.PRECIOUS} r.json")
-        for option, status in (("--report", 0), ("--events", 2), ("--timeline", 2)):
+        for option in ("--report", "--events", "--timeline"):
             with self.subTest(option=option):
                 done = self.job(option, f"{self.OPEN}/r.json")
-                self.assert_status(done, status)
+                self.assert_status(done, 2)
+                self.assertEqual(done.stdout, "")
                 self.assertIn(f"{option}: cannot open {self.OPEN}/r.json: it is a link, which is not followed", done.stderr)
         self.assert_nothing_written()
+
+    @gate
+    def test_a_fifo_of_another_user(self):
+        """Which nobody reads, or its owner; before anything starts."""
+        self.plant("algo-1", "mkfifo -m 666 r.json")
+        for reads, why in (("true", "no such device or address"), ("exec 3<>r.json; echo up; read line",
+                                                                    "it belongs to another user, and everybody can write in its folder")):
+            with self.bed.popen("algo-1", ["sh", "-c", f"cd {self.OPEN}; {reads}"], user="tester", stdin=-1) as reader:
+                if reads != "true":
+                    reader.read_until("up\n")
+                for option in ("--report", "--events", "--timeline"):
+                    with self.subTest(reads=reads, option=option):
+                        done = self.job(option, f"{self.OPEN}/r.json")
+                        self.assert_status(done, 2)
+                        self.assertEqual(done.stdout, "")
+                        self.assertIn(f"{option}: cannot open {self.OPEN}/r.json: {why}", done.stderr)
+                reader.finish(input="\n")
+
+    def test_a_file_that_appears_while_the_job_runs_changes_nothing(self):
+        swap = f"rm {self.OPEN}/r.json; su tester -c 'mkfifo {self.OPEN}/r.json'; echo ran"
+        done = self.bed.sml_run("algo-1", "-np", "1", "--report", f"{self.OPEN}/r.json", "sh", "-c", swap)
+        self.assert_status(done, 0)
+        self.assertEqual(done.stdout, "ran\n")
 
     def test_a_second_name_of_another_file(self):
         sh(self.bed, "algo-1", f"ln {self.PRECIOUS} {self.OPEN}/r.json")
@@ -341,7 +366,7 @@ class EnvironmentFiles(TestCase):
     def test_one_that_others_can_write_is_refused_and_one_that_they_can_read_warned_of(self):
         file = pathlib.Path(self.temporary_directory()) / "job.env"
         file.write_text("LEVEL=3\nHF_TOKEN=t\n")
-        for mode, status, said in ((0o666, 2, "every user of this machine can write it"),
+        for mode, status, said in ((0o666, 2, "other users of this machine can write it"),
                                    (0o644, 0, "every user of this machine can read HF_TOKEN in it"), (0o600, 0, "")):
             with self.subTest(mode=oct(mode)):
                 file.chmod(mode)
@@ -349,6 +374,25 @@ class EnvironmentFiles(TestCase):
                 self.assert_status(done, status)
                 self.assertIn(said, done.stderr)
                 self.assertEqual(bool(done.stderr), bool(said), done.stderr)
+
+    @gate
+    def test_a_fifo_of_others_is_refused_and_a_file_of_theirs_warned_of(self):
+        folder = self.temporary_directory()
+        for make, mode, owner, status, said in ((os.mkfifo, 0o666, 0, 2, "other users of this machine can write it"),
+                                                (os.mkfifo, 0o600, 65534, 2, "other users of this machine can write it"),
+                                                (os.mknod, 0o600, 65534, 0, "user 65534 owns it and can change it")):
+            with self.subTest(make=make, owner=owner):
+                file = folder / f"env-{mode:o}-{owner}-{make.__name__}"
+                make(file)
+                os.chown(file, owner, owner)
+                file.chmod(mode)
+                done = sml_run("--env-file", file, "true")
+                self.assert_status(done, status)
+                self.assertIn(said, done.stderr)
+
+    def test_pipes_of_a_shell_are_taken_whoever_has_made_them(self):
+        done = run(["bash", "-c", 'printf "LEVEL=3\\n" | "$0" --env-file /dev/stdin --env-file <(echo A=1) sh -c \'echo $LEVEL $A\'', SML_RUN])
+        self.assertEqual((done.returncode, done.stdout), (0, "3 1\n"), done)
 
 
 SECRET = "s3cr3t-of-mine"
