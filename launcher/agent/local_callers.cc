@@ -9,15 +9,22 @@
 
 namespace sml::agent {
 
+namespace {
+
+constexpr uid_t kNobody = static_cast<uid_t>(-1);  // no user's number
+
+}  // namespace
+
 void LocalCallers::ask(const os::TcpEnds& ends, Answer answer) {
   using State = os::SocketOwner::State;
   const os::SocketOwner owner = owners_.owner_of(ends);
   // Nothing stands between the ends of a loopback connection: what is not there has gone.
   const bool gone = owner.state == State::Absent && ends.local.address().is_loopback();
-  if (gone || owner.state == State::Closed) return answer(wire::IsOurs::No);
-  if (owner.state != State::Held) return answer(wire::IsOurs::Unknown);
-  if (owner.uid == user_ || owner.uid == 0) return answer(wire::IsOurs::Yes);
-  waiting_.push_back({owner.uid, std::move(answer)});
+  const bool nobodys = gone || owner.state == State::Closed;
+  if (!nobodys && owner.state != State::Held) return answer(wire::IsOurs::Unknown);
+  if (!nobodys && (owner.uid == user_ || owner.uid == 0)) return answer(wire::IsOurs::Yes);
+  // Nobody's is refused later, too: by then the end that is here knows that the other has gone.
+  waiting_.push_back({nobodys ? kNobody : owner.uid, std::move(answer)});
   if (waiting_.size() > 1) return;
   timer_.expires_at(std::max(next_look_, Clock::now()));
   when_due(timer_, [this] { look(); });

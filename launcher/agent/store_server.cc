@@ -88,6 +88,7 @@ void StoreServer::accepted(Tcp::socket socket, const Tcp::endpoint& peer) {
   socket.set_option(Tcp::no_delay(true), error);
   const ClientId id(next_id_++);
   unproved_[address.to_string()].insert(id);
+  unruled_[address.to_string()].insert(id);
   connections_.emplace(id, std::make_unique<Connection>(std::move(socket), id, address.to_string()));
   door_.ask({{address, peer.port()}, {plain(here.address()), here.port()}},
             lifetime_.guard([this, id](wire::IsOurs ours) { ruled(id, ours); }));
@@ -96,6 +97,7 @@ void StoreServer::accepted(Tcp::socket socket, const Tcp::endpoint& peer) {
 void StoreServer::ruled(ClientId id, wire::IsOurs ours) {
   Connection* connection = find(id);
   if (connection == nullptr) return;
+  forget(unruled_, *connection);
   // Whose it was cannot be told once it has gone; what it has sent is not looked at then.
   if (ours != wire::IsOurs::Yes && !stands(connection->socket.native_handle())) return drop(id);
   if (ours == wire::IsOurs::No) {
@@ -116,9 +118,10 @@ void StoreServer::admit(Connection& connection) {
 }
 
 bool StoreServer::make_room() {
-  const auto most = std::max_element(unproved_.begin(), unproved_.end(),
+  const ByAddress& from = unruled_.empty() ? unproved_ : unruled_;
+  const auto most = std::max_element(from.begin(), from.end(),
                                      [](const auto& a, const auto& b) { return a.second.size() < b.second.size(); });
-  if (most == unproved_.end()) return false;
+  if (most == from.end()) return false;
   if (tally_.gave_way++ == 0) {
     settings_.report(settings_.name + " closed a connection from " + most->first +
                      " that had said nothing yet: there are too many");
@@ -131,9 +134,14 @@ void StoreServer::note_proof(ClientId id) {
   Connection* connection = find(id);
   if (connection == nullptr || connection->proved || !engine_.proved(id)) return;
   connection->proved = true;
-  const auto of_address = unproved_.find(connection->peer);
-  of_address->second.erase(id);
-  if (of_address->second.empty()) unproved_.erase(of_address);
+  forget(unproved_, *connection);
+}
+
+void StoreServer::forget(ByAddress& list, const Connection& connection) {
+  const auto of_address = list.find(connection.peer);
+  if (of_address == list.end()) return;
+  of_address->second.erase(connection.id);
+  if (of_address->second.empty()) list.erase(of_address);
 }
 
 StoreServer::Connection* StoreServer::find(ClientId id) {
@@ -144,11 +152,8 @@ StoreServer::Connection* StoreServer::find(ClientId id) {
 void StoreServer::drop(ClientId id) {
   const Connection* connection = find(id);
   if (connection == nullptr) return;
-  if (!connection->proved) {
-    const auto of_address = unproved_.find(connection->peer);
-    of_address->second.erase(id);
-    if (of_address->second.empty()) unproved_.erase(of_address);
-  }
+  forget(unproved_, *connection);
+  forget(unruled_, *connection);
   if (const std::string fault = connection->admitted ? engine_.closed(id) : ""; !fault.empty()) {
     blame(connection->peer, fault);
   }

@@ -23,8 +23,9 @@
 
 namespace sml::agent {
 
-// One thread: that of the loop. When there are too many connections, the oldest that has not proved itself gives way,
-// of the address that has most of them. What goes wrong with a connection concerns nobody else; the first of each kind
+// One thread: that of the loop. When there are too many connections, the oldest gives way of the address that has most
+// of those of which it is not known yet whose they are; where there are none, most of those that have not proved
+// themselves. What goes wrong with a connection concerns nobody else; the first of each kind
 // is reported, the others are counted.
 class StoreServer {
  public:
@@ -54,6 +55,7 @@ class StoreServer {
  private:
   using Tcp = boost::asio::ip::tcp;
   using ClientId = rendezvous::ClientId;
+  using ByAddress = std::unordered_map<std::string, std::set<ClientId>>;  // ids rise with time
   struct Connection {
     Connection(Tcp::socket&& s, ClientId i, std::string p) : socket(std::move(s)), id(i), peer(std::move(p)) {}
     Tcp::socket socket;
@@ -80,6 +82,7 @@ class StoreServer {
   void ruled(ClientId id, wire::IsOurs ours);
   void admit(Connection& connection);
   void note_proof(ClientId id);
+  static void forget(ByAddress& list, const Connection& connection);
   void await_bytes(Connection& connection);
   void read(ClientId id);
   void write(Connection& connection);
@@ -100,7 +103,8 @@ class StoreServer {
   Settings settings_;
   std::set<boost::asio::ip::address> hosts_;
   std::unordered_map<ClientId, std::unique_ptr<Connection>> connections_;
-  std::unordered_map<std::string, std::set<ClientId>> unproved_;  // by address; ids rise with time
+  ByAddress unproved_;
+  ByAddress unruled_;  // those of them that may be anybody's
   std::uint32_t next_id_ = 0;
   Tally tally_;
   std::optional<TimePoint> armed_for_;

@@ -7,6 +7,7 @@
 
 #include <sys/socket.h>
 #include <sys/un.h>
+#include <unistd.h>
 
 #include "common/os/fd.h"
 #include "launcher/agent/waits.h"
@@ -25,7 +26,10 @@ os::UniqueFd connect_to(const std::string& path) {
   std::memcpy(address.sun_path, path.data(), path.size());
   os::UniqueFd socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!socket || ::connect(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) return {};
-  return socket;
+  ucred peer{};  // the path may be the user's own choice, in a folder like /tmp
+  socklen_t size = sizeof peer;
+  const bool known = ::getsockopt(socket.get(), SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0;
+  return known && peer.uid == ::geteuid() ? std::move(socket) : os::UniqueFd();
 }
 
 }  // namespace

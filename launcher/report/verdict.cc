@@ -102,7 +102,7 @@ std::vector<Group> fold(const std::vector<Facts::HostFault>& faults) {
     const auto same = std::find_if(groups.begin(), groups.end(), [&](const Group& g) { return *g.why == fault.why; });
     if (same == groups.end()) {
       groups.push_back({&fault.why, {fault.host}});
-    } else {
+    } else if (same->hosts.back() != fault.host) {  // one host may have it more than once
       same->hosts.push_back(fault.host);
     }
   }

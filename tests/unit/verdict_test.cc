@@ -183,6 +183,13 @@ TEST_CASE("faults of the same words fold into one line that names all their host
         Lines{"3 hosts: connection refused: algo-[4-6]", "hint: is sshd running?", "algo-9: refused the login"});
 }
 
+TEST_CASE("a host with two faults of the same words is one host") {
+  Facts f = facts();
+  const Error no_socket(ErrorKind::Io, "cannot make a socket");
+  f.faults = {fault_of("algo-2", no_socket, 1s), fault_of("algo-2", no_socket, 2s)};
+  CHECK(judge(f).lines == Lines{"algo-2: cannot make a socket"});
+}
+
 TEST_CASE("faults that differ in the hint alone stay apart, for the hint may name the host's own way out") {
   Facts f = facts();
   f.faults = {fault_of("a", Error(ErrorKind::Auth, "refused").with_hint("one"), 1s),

@@ -1,0 +1,157 @@
+// What another user puts in the place of the job's files and connections. As root, who can be both.
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <set>
+
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <sys/fsuid.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "common/rendezvous/engine.h"
+#include "launcher/agent/fifo_sink.h"
+#include "launcher/agent/scratch_folder.h"
+#include "launcher/agent/store_server.h"
+#include "tests/support/catch.h"
+
+using namespace sml;
+using namespace sml::agent;
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr uid_t kTheirs = 4242;
+
+struct OpenFolder {
+  OpenFolder() {
+    std::string name = "/tmp/sml-run-XXXXXX";
+    REQUIRE(::mkdtemp(name.data()) != nullptr);
+    path = name;
+  }
+  ~OpenFolder() { fs::remove_all(path); }
+  std::string path;
+};
+
+void give_away(const std::string& path) { REQUIRE(::lchown(path.c_str(), kTheirs, kTheirs) == 0); }
+
+// Hears everybody and understands nobody.
+class DeafEngine : public rendezvous::Engine {
+ public:
+  void opened(rendezvous::ClientId client, TimePoint) override { clients.insert(client); }
+  void received(rendezvous::ClientId, std::string_view, TimePoint) override {}
+  void sent(rendezvous::ClientId, std::size_t, TimePoint) override {}
+  std::string closed(rendezvous::ClientId client) override {
+    clients.erase(client);
+    return {};
+  }
+  bool proved(rendezvous::ClientId) const override { return false; }
+  bool takes_input(rendezvous::ClientId) const override { return true; }
+  std::vector<rendezvous::Effect> take_effects() override { return {}; }
+  std::optional<TimePoint> deadline() const override { return std::nullopt; }
+  void pass(TimePoint) override {}
+  void restart_clocks(TimePoint) override {}
+  std::set<rendezvous::ClientId> clients;
+};
+
+// A store at a port of the loopback address.
+struct Store {
+  static constexpr std::size_t kMostClients = 8;
+
+  Store() {
+    os::UniqueFd listener(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    socklen_t size = sizeof address;
+    REQUIRE(::bind(listener.get(), reinterpret_cast<sockaddr*>(&address), size) == 0);
+    REQUIRE(::listen(listener.get(), 64) == 0);
+    REQUIRE(::getsockname(listener.get(), reinterpret_cast<sockaddr*>(&address), &size) == 0);
+    StoreServer::Settings settings{
+        "a store", {}, kMostClients, [this](const std::string& what) { said.push_back(what); }};
+    server.emplace(loop, std::move(listener), engine, door, std::move(settings));
+  }
+  // A socket belongs to who makes it.
+  os::UniqueFd call(uid_t user) const {
+    ::setfsuid(user);
+    os::UniqueFd out(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    ::setfsuid(0);
+    REQUIRE(::connect(out.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0);
+    return out;
+  }
+  // What has come by now is taken.
+  void turn() {
+    for (int i = 0; i < 8; ++i) {
+      loop.restart();
+      loop.poll();
+    }
+  }
+
+  boost::asio::io_context loop;
+  LocalCallers local{loop};
+  Doorkeeper door{loop, local, [] { return std::vector<std::string>(); }, 1, [](const wire::AskVouch&) {}};
+  DeafEngine engine;
+  sockaddr_in address{};
+  std::vector<std::string> said;
+  std::optional<StoreServer> server;
+};
+
+void reset(os::UniqueFd connection) {
+  const linger now{.l_onoff = 1, .l_linger = 0};
+  ::setsockopt(connection.get(), SOL_SOCKET, SO_LINGER, &now, sizeof now);
+}
+
+}  // namespace
+
+TEST_CASE("trust: the scratch folder of another user is left alone") {
+  if (::geteuid() != 0) return;
+  for (const bool theirs : {true, false}) {
+    const OpenFolder folder;
+    std::ofstream(folder.path + "/precious") << "precious";
+    if (theirs) give_away(folder.path);
+    remove_scratch_folder(folder.path);
+    CHECK(fs::exists(folder.path + "/precious") == theirs);
+  }
+}
+
+TEST_CASE("trust: a FIFO that another user has exchanged after it was made gets nothing") {
+  if (::geteuid() != 0) return;
+  const OpenFolder folder;
+  const std::string fifo = folder.path + "/t_0";
+  FifoSink sink(folder.path, "t");
+  REQUIRE(sink.make(0));
+  fs::remove(fifo);
+  REQUIRE(::mkfifo(fifo.c_str(), 0666) == 0);
+  give_away(fifo);
+  const os::UniqueFd reader(::open(fifo.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
+  sink.await(0);
+  const Result<bool> looked = sink.look();
+  REQUIRE_FALSE(looked);
+  CHECK(looked.error().message().ends_with("something of another user is in its place"));
+
+  const OpenFolder elsewhere;
+  REQUIRE(::mkfifo((elsewhere.path + "/own").c_str(), 0600) == 0);
+  const os::UniqueFd own(::open((elsewhere.path + "/own").c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
+  fs::remove(fifo);
+  fs::create_symlink(elsewhere.path + "/own", fifo);
+  CHECK_FALSE(sink.look());
+}
+
+TEST_CASE("trust: a flood of another user's connections takes no place from the job's own") {
+  if (::geteuid() != 0) return;
+  Store store;
+  const os::UniqueFd rank = store.call(0);
+  store.turn();
+  REQUIRE(store.engine.clients.size() == 1);
+  std::vector<os::UniqueFd> silent;
+  for (std::size_t i = 0; i < 5 * Store::kMostClients; ++i) {
+    reset(store.call(kTheirs));
+    silent.push_back(store.call(kTheirs));
+    store.turn();
+  }
+  CHECK(store.engine.clients.size() == 1);
+  char byte = 0;
+  CHECK(::recv(rank.get(), &byte, 1, MSG_DONTWAIT) < 0);
+  CHECK(errno == EAGAIN);
+}
