@@ -43,7 +43,7 @@ void add_named(std::string_view name, std::span<const std::string> environment, 
 void add_set(const std::string& word, ExportedVariables& out) {
   const std::string_view name = name_of(word);
   out.variables.push_back(word);
-  if (!names_a_secret(name)) return;
+  if (!names_a_secret(name) && !holds_a_secret(word)) return;
   const std::string shown(name);
   add_warning(out, "-x " + shown +
                        "=...: every user of this machine can see the value in the list of processes; export " + shown +

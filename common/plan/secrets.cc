@@ -40,9 +40,9 @@ bool speaks_of_secrets(string_view last_word) {
 }
 
 bool ends_as_secrets_do(string_view word) {
-  constexpr std::array<string_view, 14> kEndings{"SECRET",     "SECRETS",   "PASSWORD",  "PASSWORDS",  "PASSWD",
+  constexpr std::array<string_view, 15> kEndings{"SECRET",     "SECRETS",   "PASSWORD",  "PASSWORDS",  "PASSWD",
                                                  "PASSPHRASE", "SSHPASS",   "CREDS",     "CREDENTIAL", "CREDENTIALS",
-                                                 "APIKEY",     "SECRETKEY", "ACCESSKEY", "PRIVATEKEY"};
+                                                 "APIKEY",     "SECRETKEY", "ACCESSKEY", "PRIVATEKEY", "SECRETID"};
   return std::any_of(kEndings.begin(), kEndings.end(), [&](string_view ending) { return word.ends_with(ending); });
 }
 
@@ -53,18 +53,50 @@ bool is_other_token(string_view before) {
   return is_one_of(kBefore, before);
 }
 
+bool is_switch(string_view before) {
+  constexpr std::array<string_view, 7> kBefore{"USE", "NO", "ENABLE", "DISABLE", "REQUIRE", "SKIP", "WITH"};
+  return is_one_of(kBefore, before);
+}
+
+// DB_PWD, LDAP_BINDPW; not PWD.
+bool is_short_password(string_view word, string_view before) {
+  const bool ends = word.ends_with("PWD") || (word.ends_with("PW") && word.size() > 2);
+  return (ends && word != "PWD" && word != "OLDPWD") || (word == "PWD" && !before.empty());
+}
+
+bool opens_a_door(string_view last_word) {
+  constexpr std::array<string_view, 7> kWords{"AUTH", "AUTHORIZATION", "BEARER", "COOKIE", "COOKIES", "DSN", "OTP"};
+  return is_one_of(kWords, last_word);
+}
+
 bool is_other_key(string_view before) {
   constexpr std::array<string_view, 7> kBefore{"PUBLIC", "PRIMARY", "FOREIGN", "SORT", "PARTITION", "CACHE", "GROUP"};
   return is_one_of(kBefore, before);
 }
 
+// An address with a password in it, as postgres://user:word@host/base.
+bool value_holds_a_secret(string_view value) {
+  constexpr string_view kScheme = "://";
+  for (std::size_t at = value.find(kScheme); at != string_view::npos; at = value.find(kScheme)) {
+    value.remove_prefix(at + kScheme.size());
+    const string_view place = value.substr(0, value.find_first_of("/?#, \t\n"));
+    const string_view user = place.substr(0, std::min(place.rfind('@'), place.size()));
+    const std::size_t colon = user.find(':');
+    if (user.size() < place.size() && colon != string_view::npos && colon + 1 < user.size()) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 bool names_a_secret(string_view name) {
-  constexpr std::array<string_view, 3> kHeld{"MYSQL_PWD", "DOCKER_AUTH_CONFIG", "REDISCLI_AUTH"};
+  constexpr std::array<string_view, 1> kHeld{"DOCKER_AUTH_CONFIG"};
   constexpr string_view kPlace = "GOOGLE_APPLICATION_CREDENTIALS";  // of a file
   if (is_one_of(kHeld, name)) return true;
   std::vector<std::string> words = capital_words_of(name);
+  const bool webhook =
+      std::any_of(words.begin(), words.end(), [](const std::string& word) { return word.ends_with("WEBHOOK"); });
+  if (webhook) return true;  // its URL is the secret
   if (words.empty() || name == kPlace || speaks_of_secrets(words.back())) return false;
   if (words.size() > 1 && words.back() == "ID") words.pop_back();  // AWS_ACCESS_KEY_ID is of no use without its secret
   for (std::size_t i = 0; i < words.size(); ++i) {
@@ -74,12 +106,16 @@ bool names_a_secret(string_view name) {
     if (word.ends_with("TOKEN") && !is_other_token(before)) return true;
     if (last && (word == "KEY" || word == "KEYS") && !is_other_key(before)) return true;
     if (last && i > 0 && (word == "PASS" || word == "PAT")) return true;
+    if (last && (is_short_password(word, before) || (opens_a_door(word) && !is_switch(before)))) return true;
     if (last && word == "STRING" && before == "CONNECTION") return true;
   }
   return false;
 }
 
-bool holds_a_secret(string_view entry) { return !value_of(entry).empty() && names_a_secret(name_of(entry)); }
+bool holds_a_secret(string_view entry) {
+  const string_view value = value_of(entry);
+  return !value.empty() && (names_a_secret(name_of(entry)) || value_holds_a_secret(value));
+}
 
 std::vector<std::string> withheld_secrets(std::span<const std::string> environment) {
   std::vector<std::string> out;

@@ -456,7 +456,8 @@ Environment shown_environment(const JobMap& map, const RankAssignment& rank, con
   layers.job = ours;
   Environment out = compose(layers);
   for (std::string& e : out) {
-    if (find_variable(ours, name_of(e)) == nullptr && names_a_secret(name_of(e))) e = entry(name_of(e), "(hidden)");
+    const bool secret = names_a_secret(name_of(e)) || holds_a_secret(e);
+    if (find_variable(ours, name_of(e)) == nullptr && secret) e = entry(name_of(e), "(hidden)");
   }
   return out;
 }

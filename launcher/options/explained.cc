@@ -16,7 +16,7 @@ using std::string_view;
 std::string unmasked_part(const Occurrence& o) {
   if (o.row->is_flag()) return o.value == kNo ? std::string(kNo) : "yes";
   const bool variable = main_spelling(*o.row) == "-x" && o.value.find('=') != std::string::npos;
-  if (variable && plan::names_a_secret(plan::name_of(o.value)))
+  if (variable && (plan::names_a_secret(plan::name_of(o.value)) || plan::holds_a_secret(o.value)))
     return std::string(plan::name_of(o.value)) + "=(hidden)";
   return o.value;
 }

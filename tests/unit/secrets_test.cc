@@ -33,7 +33,21 @@ TEST_CASE("names that people give to secrets") {
                            "_HOROVOD_SECRET_KEY",
                            "SECRET_OF_THE_HOUSE",
                            "TOKEN_FOR_PYPI",
-                           "DOCKER_AUTH_CONFIG"}) {
+                           "DOCKER_AUTH_CONFIG",
+                           "AUTH",
+                           "BASIC_AUTH",
+                           "NPM_AUTH",
+                           "HTTP_AUTHORIZATION",
+                           "BEARER",
+                           "COOKIE",
+                           "DB_PWD",
+                           "LDAP_BINDPW",
+                           "ROOTPW",
+                           "SENTRY_DSN",
+                           "SLACK_WEBHOOK",
+                           "SLACK_WEBHOOK_URL",
+                           "OTP",
+                           "VAULT_SECRETID"}) {
     CAPTURE(name);
     CHECK(names_a_secret(name));
   }
@@ -67,10 +81,30 @@ TEST_CASE("names that only speak of secrets, or say where they are") {
                            "",
                            "_",
                            "PASS",
+                           "PW",
+                           "SSH_AUTH_SOCK",
+                           "ENABLE_AUTH",
+                           "AUTH_TYPE",
+                           "COOKIE_FILE",
                            "LD_PRELOAD"}) {
     CAPTURE(name);
     CHECK_FALSE(names_a_secret(name));
   }
+}
+
+TEST_CASE("addresses with a password in them are secrets, whatever the variable is called") {
+  for (const char* value : {"postgres://me:word@db/base", "redis://:word@cache:6379", "a=1,https://u:p@h",
+                            "https://user:p@ss@host/simple"}) {
+    CAPTURE(value);
+    CHECK(holds_a_secret(std::string("PLAIN=") + value));
+  }
+  for (const char* value :
+       {"https://host/a:b@c", "https://user@host", "https://user:@host", "://", "a:b@c", "tcp://h:80"}) {
+    CAPTURE(value);
+    CHECK_FALSE(holds_a_secret(std::string("PLAIN=") + value));
+  }
+  CHECK(withheld_secrets(Environment{"DATABASE_URL=postgres://me:word@db/base", "HOME_URL=https://host"}) ==
+        std::vector<std::string>{"DATABASE_URL"});
 }
 
 TEST_CASE("secrets that stay: those that would have travelled") {
