@@ -13,6 +13,7 @@
 #include "launcher/options/completion.h"
 #include "launcher/options/explained.h"
 #include "launcher/options/help.h"
+#include "launcher/options/linked_versions.h"
 #include "launcher/options/needs.h"
 #include "launcher/options/option_layers.h"
 #include "launcher/options/option_table.h"
@@ -86,6 +87,14 @@ std::optional<Printed> printed_instead(const Options& options, std::span<const O
   return Printed{json ? report::explain_json(values) + "\n" : report::explain_table(values)};
 }
 
+// With --verbose, wherever that stands, with what is inside.
+std::string version_text(std::span<const std::string> words) {
+  std::string out = "sml-run " SML_VERSION "\n";
+  const bool verbose = std::find(words.begin(), words.end(), "--verbose") != words.end();
+  if (!verbose || linked_versions().empty()) return out;
+  return out + "inside, by Debian's packages:\n" + std::string(linked_versions()) + "\n";
+}
+
 // The programs behind the first, and whether all is there that must be.
 Result<void> complete_programs(Dialect dialect, const Scan& scanned, std::span<const std::string> words,
                                const OptionSources& around, Options& options) {
@@ -119,7 +128,7 @@ Result<std::variant<Options, Printed>> parse_command_line(std::span<const std::s
   if (!scanned) return scanned.error();
   if (!scanned->options.empty() && scanned->options.back().row->set == nullptr) {
     const Occurrence& asked = scanned->options.back();
-    if (main_spelling(*asked.row) == "--version") return Parsed(Printed{"sml-run " SML_VERSION "\n"});
+    if (main_spelling(*asked.row) == "--version") return Parsed(Printed{version_text(*plain)});
     Result<std::string> help = help_text(dialect, asked.value);
     if (!help) return help.error();
     return Parsed(Printed{std::move(*help)});

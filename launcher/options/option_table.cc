@@ -500,7 +500,7 @@ std::vector<OptionGroup> options_of_the_launcher() {
         {"--display-map -display-map", "", set_display_map, "Print which rank runs where, then start them."},
         {"--verbose -v", "", set_verbose, "Say what is being done."},
         {"--quiet -q", "", set_quiet, "Say nothing but errors."},
-        {"--version", "", nullptr, "Print the version and leave."},
+        {"--version", "", nullptr, "Print the version and leave; with --verbose also those of the libraries inside."},
         {"--help -h", "", nullptr,
          "Print a screen of help and leave. A word may follow: a topic, an option, or all, for this text."}}}};
 }

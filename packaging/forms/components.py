@@ -82,8 +82,18 @@ def notice_of(packages):
     raise rel.Refusal(f"{packages[0]} has no copyright file")
 
 
+def check_age(build):
+    """What `sml-run --version --verbose` tells is what the release names."""
+    rows = [line.split() for line in pathlib.Path(build, "linked_versions").read_text().splitlines() if line]
+    for package, version in rows:
+        now = rel.run(["dpkg-query", "--show", "--showformat=${Version}", package])
+        if now != version:
+            raise rel.Refusal(f"{build} was made with {package} {version}, and {now} is installed: configure and build it anew")
+
+
 def find(build):
     """The components, sorted by their source."""
+    check_age(build)
     packages = sorted(packages_with(archives_of(build) | headers_of(build)))
     shown = rel.run(["dpkg-query", "--show", "--showformat=${source:Package}\t${source:Version}\t${binary:Package}\n", *packages])
     by_source = {}

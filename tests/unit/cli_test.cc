@@ -3,6 +3,7 @@
 #include <sstream>
 
 #include "common/core/text.h"
+#include "launcher/options/linked_versions.h"
 #include "tests/support/catch.h"
 
 using namespace sml;
@@ -312,6 +313,10 @@ TEST_CASE("every usage error is one sentence that names the text and what was ex
 TEST_CASE("help and version are printed, whatever follows") {
   CHECK(printed({"--version"}) == "sml-run " SML_VERSION "\n");
   CHECK(printed({"-np", "0", "--version", "--bogus"}) == "sml-run " SML_VERSION "\n");
+  for (const Words& words : {Words{"--version", "--verbose"}, Words{"--verbose", "--version"}}) {
+    CHECK(printed(words).starts_with("sml-run " SML_VERSION "\n"));
+    CHECK(printed(words).ends_with(std::string(linked_versions()) + "\n"));
+  }
   CHECK(printed({"-h"}) == printed({"--help"}));
   CHECK(error_of({"--bogus", "--help"}) == "unknown option --bogus; sml-run --help all lists them");
 }

@@ -1,0 +1,11 @@
+// What is inside the programs that was compiled elsewhere.
+#pragma once
+#include <string_view>
+
+namespace sml {
+
+// A line "PACKAGE VERSION" for each of Debian's packages that libraries and headers inside are of, as they were when
+// the build was configured; empty where they were not of such.
+std::string_view linked_versions();
+
+}  // namespace sml
