@@ -1,5 +1,6 @@
 // What another user puts in the place of the job's files and connections. As root, who can be both.
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <set>
@@ -9,12 +10,14 @@
 #include <sys/fsuid.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include "common/rendezvous/engine.h"
 #include "launcher/agent/fifo_sink.h"
 #include "launcher/agent/scratch_folder.h"
 #include "launcher/agent/store_server.h"
+#include "launcher/agent/worker_server.h"
 #include "tests/support/catch.h"
 
 using namespace sml;
@@ -120,14 +123,14 @@ TEST_CASE("trust: a FIFO that another user has exchanged after it was made gets 
   const OpenFolder folder;
   const std::string fifo = folder.path + "/t_0";
   FifoSink sink(folder.path, "t");
-  REQUIRE(sink.make(0));
+  REQUIRE(sink.make(0).has_value());
   fs::remove(fifo);
   REQUIRE(::mkfifo(fifo.c_str(), 0666) == 0);
   give_away(fifo);
   const os::UniqueFd reader(::open(fifo.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
   sink.await(0);
   const Result<bool> looked = sink.look();
-  REQUIRE_FALSE(looked);
+  REQUIRE_FALSE(looked.has_value());
   CHECK(looked.error().message().ends_with("something of another user is in its place"));
 
   const OpenFolder elsewhere;
@@ -135,7 +138,7 @@ TEST_CASE("trust: a FIFO that another user has exchanged after it was made gets 
   const os::UniqueFd own(::open((elsewhere.path + "/own").c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
   fs::remove(fifo);
   fs::create_symlink(elsewhere.path + "/own", fifo);
-  CHECK_FALSE(sink.look());
+  CHECK_FALSE(sink.look().has_value());
 }
 
 TEST_CASE("trust: a flood of another user's connections takes no place from the job's own") {
@@ -154,4 +157,23 @@ TEST_CASE("trust: a flood of another user's connections takes no place from the 
   char byte = 0;
   CHECK(::recv(rank.get(), &byte, 1, MSG_DONTWAIT) < 0);
   CHECK(errno == EAGAIN);
+}
+
+TEST_CASE("trust: another user who serves in the place of a worker is not asked for its stacks") {
+  if (::geteuid() != 0) return;
+  for (const uid_t user : {kTheirs, uid_t{0}}) {
+    const OpenFolder folder;
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    std::strcpy(address.sun_path, (folder.path + "/socket").c_str());
+    const os::UniqueFd server(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    REQUIRE(::bind(server.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0);
+    REQUIRE(::seteuid(user) == 0);  // who listens is whom the kernel names
+    const int listens = ::listen(server.get(), 1);
+    REQUIRE(::seteuid(0) == 0);
+    REQUIRE(listens == 0);
+    boost::asio::io_context loop;
+    WorkerServer worker(loop);
+    CHECK(worker.ask(address.sun_path, "dump_traceback", 100, [](std::optional<std::string>) {}) == (user == 0));
+  }
 }

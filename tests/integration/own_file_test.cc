@@ -102,6 +102,16 @@ TEST_CASE("own file: links on the way count when they are ours, or where not eve
   CHECK_FALSE(writes(home / "round/c"));
 }
 
+TEST_CASE("own file: a link of ours counts as anybody's when it has a second name where everybody can write") {
+  const Folder folder, elsewhere;
+  folder.let_all_write();
+  fs::create_symlink(elsewhere.path, elsewhere / "ours");
+  CHECK(writes(elsewhere / "ours/a"));
+  REQUIRE(::link((elsewhere / "ours").c_str(), (folder / "second").c_str()) == 0);
+  CHECK_FALSE(writes(folder / "second/b"));
+  CHECK_FALSE(fs::exists(elsewhere / "b"));
+}
+
 TEST_CASE("own file: what others have put where everybody can write is not ours") {
   const Folder folder, elsewhere("/root");
   folder.let_all_write();

@@ -194,6 +194,6 @@ TEST_CASE("jobs: the list for people and for programs") {
 TEST_CASE("jobs: an answer that is longer than is taken is none") {
   std::string long_answer = encode(Answer(Text{std::string(kMaxSummary, 'x')}));
   std::string again = long_answer;
-  CHECK_FALSE(take_answer(long_answer, kMaxSummary));
-  CHECK(take_answer(again));
+  CHECK_FALSE(take_answer(long_answer, kMaxSummary).has_value());
+  CHECK(take_answer(again).has_value());
 }
