@@ -1,0 +1,62 @@
+#include "common/supervise/stop_rule.h"
+
+#include <csignal>
+#include <vector>
+
+#include "tests/support/catch.h"
+
+using namespace sml;
+using namespace sml::supervise;
+using namespace std::chrono_literals;
+
+namespace {
+
+const TimePoint kNow = TimePoint(1000h);
+
+struct Sent {
+  std::string_view sender;
+  int signo;
+  Duration at;
+  Wish meaning;
+};
+
+struct Story {
+  std::string_view what;
+  std::vector<Sent> sent;
+};
+
+const Story kStories[] = {
+    {"one signal", {{"", SIGTERM, 0ms, Wish::Begins}}},
+    {"timeout(1): to its child and to its group", {{"", SIGTERM, 0ms, Wish::Begins}, {"", SIGTERM, 1ms, Wish::Echoes}}},
+    {"a closed terminal: the kernel and the shell",
+     {{"", SIGHUP, 0ms, Wish::Begins}, {"", SIGHUP, 20ms, Wish::Echoes}, {"", SIGTERM, 30ms, Wish::Echoes}}},
+    {"a person at a terminal", {{"", SIGINT, 0ms, Wish::Begins}, {"", SIGINT, 500ms, Wish::Insists}}},
+    {"an impatient one",
+     {{"", SIGINT, 0ms, Wish::Begins}, {"", SIGINT, 300ms, Wish::Echoes}, {"", SIGINT, 600ms, Wish::Insists}}},
+    {"insisting once more",
+     {{"", SIGINT, 0ms, Wish::Begins}, {"", SIGINT, 1s, Wish::Insists}, {"", SIGINT, 1001ms, Wish::Insists}}},
+    {"another signal later, and that one twice",
+     {{"", SIGINT, 0ms, Wish::Begins}, {"", SIGTERM, 5s, Wish::Joins}, {"", SIGTERM, 6s, Wish::Insists}}},
+    {"all hosts of a platform that stops them one after the other",
+     {{"", SIGTERM, 0ms, Wish::Begins},
+      {"host-1", SIGTERM, 10ms, Wish::Echoes},
+      {"host-2", SIGTERM, 1s, Wish::Joins},
+      {"host-3", SIGTERM, 9s, Wish::Joins}}},
+    {"one of them insists",
+     {{"host-1", SIGTERM, 0ms, Wish::Begins},
+      {"host-2", SIGTERM, 900ms, Wish::Joins},
+      {"host-1", SIGTERM, 1s, Wish::Insists}}},
+    {"a command beside a signal", {{"", SIGINT, 0ms, Wish::Begins}, {"sml-run stop", SIGTERM, 2s, Wish::Joins}}},
+};
+
+}  // namespace
+
+TEST_CASE("a stop: only the same sender's same signal, half a second after his first, cuts the grace short") {
+  for (const Story& story : kStories) {
+    StopRule rule;
+    for (const Sent& one : story.sent) {
+      CAPTURE(story.what, one.sender, one.signo, one.at.count());
+      CHECK(rule.heed(one.sender, one.signo, kNow + one.at) == one.meaning);
+    }
+  }
+}
