@@ -1,6 +1,7 @@
 #include "common/supervise/host_machine.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "common/core/transition_table.h"
 
@@ -84,7 +85,17 @@ HostAction HostMachine::stop(int signo, Duration grace, TimePoint now) {
     grace_ = grace;
   }
   const HostAction action = on(E::Stop, now);
-  if (deadline_ && (state_ == S::Stopping || state_ == S::Sweeping)) deadline_ = std::min(*deadline_, now + grace);
+  const bool promised = deadline_ && !std::exchange(by_itself_, false);
+  if (state_ == S::Stopping || (state_ == S::Sweeping && deadline_)) {
+    deadline_ = promised ? std::min(*deadline_, now + grace) : now + grace;
+  }
+  return action;
+}
+
+HostAction HostMachine::stop_by_itself(TimePoint now) {
+  const HostState before = state_;
+  const HostAction action = on(E::Stop, now);
+  by_itself_ = by_itself_ || (state_ == S::Stopping && before != S::Stopping);
   return action;
 }
 

@@ -37,7 +37,7 @@ enum class HostAction : std::uint8_t {
   Unexpected,  // there is no such row: nothing is done, and nothing has changed
   SpawnAll,
   SignalAll,   // stop_signal(), then SIGCONT, to every worker and orphan
-  DropOutput,  // nobody reads any more
+  DropOutput,  // it is read on, for nobody
   SignalAllDropOutput,
   KillAll,     // SIGKILL to every worker and orphan
   SignalLeft,  // SIGTERM, SIGCONT to every orphan; NothingLeft at once if there is none
@@ -56,8 +56,11 @@ class HostMachine {
   explicit HostMachine(Duration default_grace) : grace_(default_grace) {}
 
   [[nodiscard]] HostAction start(TimePoint now) { return on(HostEvent::Start, now); }
-  // The first call begins the grace; a later one can shorten what is left of it, never lengthen.
+  // By the launcher. The first call begins the grace; a later one can shorten what is left of it, never lengthen.
   [[nodiscard]] HostAction stop(int signo, Duration grace, TimePoint now);
+  // Somebody has told the agent to end: SIGTERM and the default grace, until the launcher says another. Joins a stop
+  // that is under way.
+  [[nodiscard]] HostAction stop_by_itself(TimePoint now);
   [[nodiscard]] HostAction on(HostEvent event, TimePoint now);
 
   HostState state() const { return state_; }
@@ -71,6 +74,7 @@ class HostMachine {
   std::optional<TimePoint> deadline_;
   Duration grace_;
   int stop_signal_ = 15;
+  bool by_itself_ = false;  // the launcher has not said how long the grace is
 };
 
 }  // namespace sml::supervise

@@ -30,7 +30,7 @@ using supervise::AgentEvent;
 
 namespace {
 
-constexpr std::uint32_t kDefaultGraceMs = 10'000;
+constexpr Duration kDefaultGrace = std::chrono::seconds(10);
 constexpr Duration kStoppedFor = std::chrono::seconds(1);  // a timer that is so late did not run
 
 template <class Message>
@@ -80,7 +80,7 @@ Agent::Agent(boost::asio::io_context& loop, Ends ends, plan::Environment login_e
             }),
       timer_(loop),
       heartbeat_timeout_(silence),
-      grace_(std::chrono::milliseconds(kDefaultGraceMs)),
+      grace_(kDefaultGrace),
       last_heard_(Clock::now()),
       scratch_(scratch),
       pact_(pact),
@@ -209,9 +209,9 @@ void Agent::start(wire::Start& m) {
 
 // Null: it is we who end them.
 void Agent::stop(const wire::Stop* m) {
-  const wire::Stop own{SIGTERM, kDefaultGraceMs};
   health_.end();
-  attempt_->stop(m == nullptr ? own : *m);
+  if (m == nullptr) return attempt_->stop_by_itself();
+  attempt_->stop(*m);
 }
 
 void Agent::answer(const wire::Credit& m) {

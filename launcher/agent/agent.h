@@ -47,7 +47,7 @@ class Agent final : private AttemptOwner {
   // Returns when nothing is left to do. The exit status of the agent says nothing about the workers.
   void run();
   // This process has got a signal; from the loop. These have a meaning.
-  static constexpr int kSignals[] = {SIGCHLD, SIGTERM, SIGINT, SIGHUP, kParentDied};
+  static constexpr int kSignals[] = {SIGCHLD, kParentDied};  // and those that stop
   void signalled(int signo);
 
  private:

@@ -151,7 +151,8 @@ void ControlLink::send_head() {
 }
 
 std::size_t ControlLink::allowance() const {
-  if (lost_ || unwritten() >= kQueueLimit) return 0;
+  if (lost_) return kQueueLimit;
+  if (unwritten() >= kQueueLimit) return 0;
   return static_cast<std::size_t>(std::min<std::uint64_t>(credit_, kQueueLimit));
 }
 

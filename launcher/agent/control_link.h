@@ -52,7 +52,8 @@ class ControlLink {
   void send_output_of(int pipe, Rank rank, wire::Stream stream, TimePoint read_at, std::size_t size);
 
   void grant(std::uint64_t credit) { credit_ += credit; }
-  // Output bytes that may be sent now: credit, unless the launcher does not even take what is queued.
+  // Output bytes that may be sent now: credit, unless the launcher does not even take what is queued. Without a
+  // launcher they are dropped, as whoever prints while saving is not to wait, nor to die of it.
   std::size_t allowance() const;
   // Nothing waits: all has been written, and where the link lasts the launcher has it.
   bool idle() const { return lasts_ ? sent_.size() == 0 : unwritten() == 0; }

@@ -13,6 +13,7 @@
 
 #include <boost/asio/buffer.hpp>
 
+#include "common/core/stop_signals.h"
 #include "common/core/text.h"
 #include "launcher/agent/shares.h"
 
@@ -52,7 +53,8 @@ Result<void> make_first_fifos(const std::vector<FifoFeed>& feeds) {
   constexpr int kControl = 3;
   constexpr int kReport = 4;
   constexpr unsigned kFirstForeign = 5;
-  for (const int signo : {SIGTERM, SIGINT, SIGHUP, SIGPIPE}) ::signal(signo, SIG_IGN);
+  for (const int signo : kStopSignals) ::signal(signo, SIG_IGN);
+  ::signal(SIGPIPE, SIG_IGN);
   ::signal(SIGCHLD, SIG_DFL);
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   ::prctl(PR_SET_NAME, "sml-run-pipes");

@@ -19,7 +19,7 @@ namespace sml::agent {
 // FIFOs for ranks lie in the scratch folder. Those for all ranks of the host, which we feed as the platform would, lie
 // where the platform's would if that folder is there and can be written, else in the scratch folder.
 //
-// The feeder is a child of the agent: it dies with it, and leaves by itself when told to end. It ignores SIGTERM, so
+// The feeder is a child of the agent: it dies with it, and leaves by itself when told to end. It ignores what stops, so
 // that workers that are asked to end do not see the end of their data first.
 class FifoService final : public HostService {
  public:

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "common/core/clock.h"
+#include "common/core/stop_signals.h"
 #include "common/os/cgroup.h"
 #include "common/os/descendants.h"
 
@@ -28,7 +29,8 @@ constexpr timespec kLookAgain{.tv_sec = 0, .tv_nsec = 20'000'000};
 sigset_t awaited_signals() {
   sigset_t set;
   sigemptyset(&set);
-  for (const int signo : {SIGCHLD, SIGTERM}) sigaddset(&set, signo);
+  sigaddset(&set, SIGCHLD);
+  for (const int signo : kStopSignals) sigaddset(&set, signo);
   return set;
 }
 
@@ -88,14 +90,13 @@ bool is_our_child(pid_t pid) {
 // Until `child`, the guardian or the agent, has ended; its status, or the agent's if that was collected with it.
 int watch_one(pid_t child, const Pact& pact) {
   const sigset_t awaited = awaited_signals();
-  // Of the guardian's own children it is in charge.
-  const int by_force = child == pact.agent ? SIGKILL : SIGTERM;
   StopWatch stop_watch(child);
   if (pact.agent == child && pact.keeper == ::getpid()) stop_watch.has_come_from_another();
   for (;;) {
     const int signo =
         stop_watch.stopped() ? ::sigtimedwait(&awaited, nullptr, &kStopLookSpec) : ::sigwaitinfo(&awaited, nullptr);
-    if (signo == SIGTERM) ::kill(child, by_force);
+    // How it ends is for the agent to say; one that stands still hears nothing.
+    if (is_stop(signo)) ::kill(child, stop_watch.stopped() ? SIGKILL : signo);
     if (stop_watch.look() > std::chrono::milliseconds(pact.stand_still_ms)) ::kill(child, SIGKILL);
     std::optional<int> status;
     std::optional<int> of_agent;

@@ -31,9 +31,10 @@ inline constexpr const char* kGuardianName = "sml-run-guard";
 //
 // If the agent is killed, its workers die with it (PR_SET_PDEATHSIG) and whatever they had started comes to the
 // guardian, which is a subreaper too and ends it with SIGKILL; it gives up on what cannot be ended after some seconds.
-// Where a cgroup can be made for all of them, that is killed as one, so that not even a fork bomb outruns us. SIGTERM
-// to keeper or guardian does the same by force. An agent that is stopped (SIGSTOP) hears nothing, so the launcher gives
-// it up after the heartbeat timeout; the guardian then does the same.
+// Where a cgroup can be made for all of them, that is killed as one, so that not even a fork bomb outruns us. An agent
+// that is stopped (SIGSTOP) hears nothing, so the launcher gives it up after the heartbeat timeout; the guardian then
+// does the same. A signal that stops (stop_rule.h) is handed on to the agent, which gives its workers their grace:
+// batch systems send it to every process of a job.
 //
 // If the guardian is killed, or stopped for as long, agent and orphans come to the keeper, which is from then on what
 // the guardian was; the agent gets kParentDied and goes on. No process can be put above one that runs, which is why the

@@ -80,6 +80,8 @@ void HostAttempt::stop(const wire::Stop& m) {
   perform(machine_.stop(m.signo, std::chrono::milliseconds(m.grace_ms), Clock::now()));
 }
 
+void HostAttempt::stop_by_itself() { perform(machine_.stop_by_itself(Clock::now())); }
+
 void HostAttempt::launcher_lost() { tell(HostEvent::LauncherLost); }
 
 bool HostAttempt::ending() const {
@@ -99,8 +101,8 @@ void HostAttempt::perform(HostAction action) {
     case HostAction::Unexpected: return;
     case HostAction::SpawnAll: return spawn_all();
     case HostAction::SignalAll: return signal_all(machine_.stop_signal());
-    case HostAction::DropOutput: return workers_.discard_output();
-    case HostAction::SignalAllDropOutput: signal_all(machine_.stop_signal()); return workers_.discard_output();
+    case HostAction::DropOutput: return wake();
+    case HostAction::SignalAllDropOutput: signal_all(machine_.stop_signal()); return wake();
     case HostAction::KillAll: return signal_all(SIGKILL);
     case HostAction::SignalLeft: return orphans_.ask_to_end(SIGTERM);
     case HostAction::Leave: return end_services();  // over()

@@ -45,6 +45,7 @@ class HostAttempt final : private WorkerOwner {
   void start(wire::Start message);
   // See HostMachine::stop(). Whoever waits for the end of what has not been started need not wait.
   void stop(const wire::Stop& m);
+  void stop_by_itself();
   void launcher_lost();
 
   // Once: nothing of the workers is left, or could not be ended; those that remain are children of this process.
@@ -69,7 +70,7 @@ class HostAttempt final : private WorkerOwner {
  private:
   // WorkerOwner
   std::size_t output_allowance() const override { return around_.link.allowance(); }
-  bool looks_at_output() const override { return !readers_.empty(); }
+  bool looks_at_output() const override { return !readers_.empty() || around_.link.lost(); }
   void worker_output(Rank rank, wire::Stream stream, TimePoint read_at, std::string_view bytes) override;
   void worker_output_of(int pipe, Rank rank, wire::Stream stream, TimePoint read_at, std::size_t size) override {
     around_.link.send_output_of(pipe, rank, stream, read_at, size);

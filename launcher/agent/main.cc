@@ -14,6 +14,7 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/signal_set.hpp>
 
+#include "common/core/stop_signals.h"
 #include "common/os/descendants.h"
 #include "common/os/fd.h"
 #include "common/os/private_process.h"
@@ -86,6 +87,7 @@ int serve(const Flags& flags, const sml::agent::ScratchFolder& scratch, sml::age
   boost::asio::io_context loop(1);
   boost::asio::signal_set signals(loop);
   for (const int signo : sml::agent::Agent::kSignals) signals.add(signo);
+  for (const int signo : sml::kStopSignals) signals.add(signo);
   sml::agent::Agent agent(loop, {.in = STDIN_FILENO, .out = STDOUT_FILENO}, std::move(login), descriptor_limit, scratch,
                           pact, flags.silence);
   pass_on(signals, agent);

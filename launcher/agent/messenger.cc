@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "common/core/clock.h"
+#include "common/core/stop_signals.h"
 #include "common/os/fd.h"
 #include "common/wire/codec.h"
 #include "common/wire/handshake.h"
@@ -73,6 +74,7 @@ char answer_of(int agent) {
 int carry_back(const std::string& mark, std::chrono::milliseconds patience) {
   const TimePoint until = Clock::now() + patience;
   ::signal(SIGPIPE, SIG_IGN);
+  for (const int signo : kStopSignals) ::signal(signo, SIG_IGN);  // it ends with its agent
   ::prctl(PR_SET_NAME, "sml-run-return");
   if (!os::write_all(STDOUT_FILENO, wire::agent_line(mark))) return 1;
   std::string frame;

@@ -66,8 +66,7 @@ class Worker {
   void reaped(const ExitStatus& status, const Usage& usage, TimePoint now);
   void feed(const std::string& bytes);  // standard input
   void feed_end();
-  void wake();            // output may be read again
-  void discard_output();  // nobody wants it: close our ends
+  void wake();  // output may be read again
   void check_drain(TimePoint now);
 
   Rank rank() const { return spec_.rank; }
@@ -95,6 +94,7 @@ class Worker {
   bool move_output(Output& output, std::size_t allowed);
   void starve(Output& output);
   void output_ended(Output& output);
+  void discard_output();  // nobody wants it: close our ends
   void write_input();
   void close_input();
 

@@ -90,10 +90,6 @@ void WorkerGroup::ask_to_stop(int signo, SignalTarget target) const {
   }
 }
 
-void WorkerGroup::discard_output() const {
-  for (const auto& worker : workers_) worker->discard_output();
-}
-
 void WorkerGroup::wake(const WorkerOwner& owner) {
   for (std::size_t i = 0; i < workers_.size() && owner.output_allowance() > 0; ++i) {
     next_to_wake_ = (next_to_wake_ + 1) % workers_.size();

@@ -47,7 +47,6 @@ class WorkerGroup {
   void signal(Rank rank, int signo) const;
   void signal(const wire::Signal& message) const;
   void ask_to_stop(int signo, SignalTarget target) const;
-  void discard_output() const;
   // Output may be read again: in turn, for as long as `owner` allows some, so that a flood of one does not take the
   // credit of all.
   void wake(const WorkerOwner& owner);

@@ -135,6 +135,33 @@ TEST_CASE("a further stop shortens what is left, never lengthens it, and changes
   CHECK(machine.deadline() == kNow + 2s + HostMachine::kReapLimit);
 }
 
+TEST_CASE("a stop that the agent has from elsewhere takes the default grace, until the launcher names another") {
+  HostMachine machine = at(S::Running);
+  CHECK(machine.stop_by_itself(kNow) == A::SignalAll);
+  CHECK(machine.stop_signal() == SIGTERM);
+  CHECK(machine.deadline() == kNow + kDefaultGrace);
+  CHECK(machine.stop_by_itself(kNow + 1s) == A::None);
+  CHECK(machine.deadline() == kNow + kDefaultGrace);
+  CHECK(machine.stop(SIGTERM, 100s, kNow + 1s) == A::None);
+  CHECK(machine.deadline() == kNow + 101s);
+  CHECK(machine.stop_by_itself(kNow + 2s) == A::None);
+  CHECK(machine.stop(SIGTERM, 200s, kNow + 3s) == A::None);
+  CHECK(machine.deadline() == kNow + 101s);
+}
+
+TEST_CASE("a stop that the agent has from elsewhere joins one of the launcher") {
+  for (const S state : kStates) {
+    CAPTURE(name(state));
+    HostMachine machine = at(state);
+    static_cast<void>(machine.stop(SIGTERM, 100s, kNow));
+    const std::optional<TimePoint> before = machine.deadline();
+    static_cast<void>(machine.stop_by_itself(kNow + 1s));
+    CHECK(machine.deadline() == before);
+    static_cast<void>(machine.stop(SIGKILL, 0s, kNow + 2s));
+    if (machine.state() == S::Stopping) CHECK(machine.deadline() == kNow + 2s);
+  }
+}
+
 TEST_CASE("a stop while what was left behind is being ended shortens that") {
   HostMachine machine = at(S::Sweeping);
   CHECK(machine.stop(SIGTERM, 100ms, kNow) == A::None);
