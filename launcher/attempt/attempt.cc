@@ -14,6 +14,7 @@
 #include "launcher/attempt/session_plans.h"
 #include "launcher/launch/wire_time.h"
 #include "launcher/report/rank_words.h"
+#include "launcher/report/stop_words.h"
 
 namespace sml::attempt {
 
@@ -286,18 +287,25 @@ void Attempt::finish(AttemptOwner::End end) {
 // ---- what ends it from outside
 
 void Attempt::stop(int signo) {
-  if (!facts_.stop_signal) {
-    facts_.stop_signal = signo;
-    facts_.stop_at = Clock::now();
-    facts_.stopped_at_rest = machine_.state() == AttemptState::Cleared;
-    if ((machine_.state() != AttemptState::Stopping || ending_.lets_save()) && !facts_.stopped_at_rest) {
-      owner_.say("stopping the workers (" + signal_name(signo) + "); " +
-                 (signo == SIGINT ? "press Ctrl-C again" : "send it again") + " to kill them at once");
-    }
+  facts_.stop_signal = signo;
+  facts_.stop_at = Clock::now();
+  facts_.stopped_at_rest = machine_.state() == AttemptState::Cleared;
+  const bool is_saving = ending_.lets_save();
+  const bool is_joined = machine_.state() == AttemptState::Stopping && !is_saving;
+  if (!facts_.stopped_at_rest && machine_.state() != AttemptState::Leaving) {
+    owner_.say((is_joined ? signal_name(signo) + " joins the stop of the workers that is under way; "
+                          : "stopping the workers (" + signal_name(signo) + "); ") +
+               report::how_to_insist(signo));
   }
-  if (!ending_.lets_save()) return tell(AttemptEvent::UserStop);
   ending_.no_more();
+  if (!is_saving) return tell(AttemptEvent::UserStop);
   ending_.cut_saving_short();
+}
+
+void Attempt::stop_at_once(int signo) {
+  const bool has_workers = machine_.state() == AttemptState::Stopping;
+  if (has_workers) owner_.say(signal_name(signo) + " again: the workers are killed at once, their grace is cut short");
+  tell(AttemptEvent::UserInsists);
 }
 
 void Attempt::stop_for_lost_output(int sys_errno) {

@@ -58,8 +58,10 @@ class Attempt final : public fleet::FleetListener {
   void look_round();
   // It is cleared, and no other follows: lets the agents go.
   void leave() { tell(AttemptEvent::NoMore); }
-  // By the user.
+  // By the user; joins an end that has begun by itself, after which no other attempt follows.
   void stop(int signo);
+  // ... who does not want to wait until it is over.
+  void stop_at_once(int signo);
   void stop_for_lost_output(int sys_errno);
   // For a fault of our own: a log that cannot be kept, no plan.
   void stop_for(Error why);

@@ -49,7 +49,8 @@ constexpr Row kTable[] = {
     {S::Running, E::RanksAlone, S::Stopping, A::StopAll},
     {S::Running, E::Regroup, S::Stopping, A::StopAll},
 
-    {S::Stopping, E::UserStop, S::Stopping, A::KillAll},
+    {S::Stopping, E::UserStop, S::Stopping, A::None},  // joins what ends them anyway
+    {S::Stopping, E::UserInsists, S::Stopping, A::KillAll},
     {S::Stopping, E::AllEnded, S::Finished, A::Finish},
     {S::Stopping, E::AllCleared, S::Cleared, A::TellCleared},
     {S::Stopping, E::Deadline, S::Finished, A::GiveUp},
@@ -65,7 +66,8 @@ constexpr Row kTable[] = {
     {S::Cleared, E::HostFailed, S::Cleared, A::None},  // whether another attempt can do without it is for others to say
     {S::Cleared, E::AllEnded, S::Finished, A::Finish},
 
-    {S::Leaving, E::UserStop, S::Leaving, A::KillAll},
+    {S::Leaving, E::UserStop, S::Leaving, A::None},
+    {S::Leaving, E::UserInsists, S::Leaving, A::KillAll},
     {S::Leaving, E::AllEnded, S::Finished, A::Finish},
     {S::Leaving, E::Deadline, S::Finished, A::GiveUp},
     {S::Leaving, E::OutputGone, S::Leaving, A::None},
@@ -91,10 +93,10 @@ std::string_view name(AttemptState state) {
 }
 
 std::string_view name(AttemptEvent event) {
-  static constexpr std::string_view names[] = {"all ready",   "all settled",   "one machine", "host failed",
-                                               "all probed",  "worker failed", "user stop",   "output gone",
-                                               "log failed",  "no progress",   "ranks alone", "regroup",
-                                               "all cleared", "no more",       "all ended",   "deadline"};
+  static constexpr std::string_view names[] = {
+      "all ready", "all settled",  "one machine", "host failed", "all probed",  "worker failed",
+      "user stop", "user insists", "output gone", "log failed",  "no progress", "ranks alone",
+      "regroup",   "all cleared",  "no more",     "all ended",   "deadline"};
   return names[static_cast<std::size_t>(event)];
 }
 

@@ -25,15 +25,16 @@ enum class AttemptEvent : std::uint8_t {
   HostFailed,  // could not be reached or prepared, or was lost
   AllProbed,   // an address that all hosts reach has been found
   WorkerFailed,
-  UserStop,    // a stop signal
-  OutputGone,  // nobody reads our output any more
-  LogFailed,   // what must be kept of it cannot be
-  NoProgress,  // ranks do not print what --watch waits for, or nothing
-  RanksAlone,  // they speak MPI, and the job is one that needs them together
-  Regroup,     // other hosts are to have workers
-  AllCleared,  // on every host that is there all is over; the agents stay
-  NoMore,      // attempts: the agents need not stay
-  AllEnded,    // no session is open
+  UserStop,     // the first wish that it should end
+  UserInsists,  // a further one that cuts the grace short (stop_rule.h)
+  OutputGone,   // nobody reads our output any more
+  LogFailed,    // what must be kept of it cannot be
+  NoProgress,   // ranks do not print what --watch waits for, or nothing
+  RanksAlone,   // they speak MPI, and the job is one that needs them together
+  Regroup,      // other hosts are to have workers
+  AllCleared,   // on every host that is there all is over; the agents stay
+  NoMore,       // attempts: the agents need not stay
+  AllEnded,     // no session is open
   Deadline,
 };
 enum class AttemptAction : std::uint8_t {

@@ -10,6 +10,7 @@
 
 #include "common/core/text.h"
 #include "common/os/fd.h"
+#include "common/os/heeded_stops.h"
 #include "common/os/spawn.h"
 
 namespace sml::run {
@@ -66,10 +67,10 @@ struct ArrayRun::Run {
 
 ArrayRun::ArrayRun(Settings settings)
     : settings_(std::move(settings)),
-      signals_(loop_, SIGINT, SIGTERM, SIGHUP),
+      signals_(loop_),
       console_(loop_.get_executor(), subjects_of(settings_), output_of(settings_),
                {.drained = [this] { read_all(); }, .gone = [this](int) { stop(SIGPIPE); }}) {
-  signals_.add(SIGQUIT);
+  for (const int signo : os::heeded_stops()) signals_.add(signo);
   facts_.names = settings_.names;
   facts_.tasks = settings_.tasks;
   facts_.ends.resize(settings_.tasks.size());

@@ -8,6 +8,7 @@
 #include "common/core/exit_status.h"
 #include "common/core/text.h"
 #include "common/core/transition_table.h"
+#include "common/os/heeded_stops.h"
 #include "launcher/attempt/lone_mpi.h"
 #include "launcher/attempt/session_plans.h"
 #include "launcher/fleet/ways.h"
@@ -38,13 +39,13 @@ Check::Check(boost::asio::io_context& loop, const JobOptions& options, const pla
       logs_(logs),
       loop_(loop),
       say_(std::move(say)),
-      signals_(loop_, SIGINT, SIGTERM, SIGHUP),
+      signals_(loop_),
       deadline_timer_(loop_.get_executor(), {.deadline = [this] { return machine_.deadline(); },
                                              .passed = [this] { tell(CheckEvent::Deadline); }}),
       machine_(options.start_timeout, Clock::now()),
       fleet_(loop_, image, fleet::make_reach(loop_.get_executor(), image, plan, options.ssh, std::move(dial_in)),
              options.heartbeat_timeout) {
-  signals_.add(SIGQUIT);
+  for (const int signo : os::heeded_stops()) signals_.add(signo);
   fleet_.serve(*this);
 }
 
@@ -72,7 +73,7 @@ launch::Reach::Events Check::events_of_reach() {
           .stop_asked =
               [this](const std::string& host, int signo) {
                 say_(host + " has been told to stop (" + signal_name(signo) + ")");
-                stop(signo);
+                stop(host, signo);
               }};
 }
 
@@ -299,12 +300,14 @@ void Check::dismiss_all() {
 void Check::await_signals() {
   signals_.async_wait([this](boost::system::error_code error, int signo) {
     if (error) return;
-    stop(signo);
+    stop({}, signo);
     await_signals();
   });
 }
 
-void Check::stop(int signo) {
+void Check::stop(std::string_view sender, int signo) {
+  const supervise::Wish wish = stop_rule_.heed(sender, signo, Clock::now());
+  if (wish != supervise::Wish::Begins && wish != supervise::Wish::Insists) return;
   stop_signal_ = stop_signal_.value_or(signo);
   tell(CheckEvent::UserStop);
 }

@@ -5,12 +5,14 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/signal_set.hpp>
 
 #include "common/plan/launch_plan.h"
+#include "common/supervise/stop_rule.h"
 #include "launcher/dialin/head.h"
 #include "launcher/fleet/address_search.h"
 #include "launcher/fleet/fleet.h"
@@ -71,7 +73,7 @@ class Check final : private fleet::FleetListener {
   void take_address(const fleet::ChosenAddress& chosen);
   void dismiss_all();
   void await_signals();
-  void stop(int signo);
+  void stop(std::string_view sender, int signo);
   void measure_clock(const fleet::Host& host);
   report::CheckReport report();
   bool has_answered(const fleet::Host& host) const;
@@ -91,6 +93,7 @@ class Check final : private fleet::FleetListener {
   std::optional<fleet::AddressSearch> search_;
   std::uint16_t port_ = 0;  // that the first host has reserved for the others to try
   std::string master_address_;
+  supervise::StopRule stop_rule_;
   std::optional<int> stop_signal_;
 };
 

@@ -6,7 +6,8 @@
 #include <utility>
 #include <vector>
 
-#include "common/os/spawn.h"
+#include "common/core/stop_signals.h"
+#include "common/os/heeded_stops.h"
 #include "launcher/report/status_text.h"
 
 namespace sml::run {
@@ -15,14 +16,11 @@ namespace {
 
 bool contains(const std::vector<int>& list, int signo) { return std::count(list.begin(), list.end(), signo) > 0; }
 
-bool ends_the_job(int signo) { return signo == SIGINT || signo == SIGTERM || signo == SIGHUP || signo == SIGQUIT; }
-
 }  // namespace
 
-JobSignals::JobSignals(boost::asio::io_context& loop, Job job)
-    : job_(std::move(job)), signals_(loop, SIGINT, SIGTERM, SIGQUIT) {
+JobSignals::JobSignals(boost::asio::io_context& loop, Job job) : job_(std::move(job)), signals_(loop) {
+  for (const int signo : os::heeded_stops()) signals_.add(signo);
   for (const int signo : {SIGUSR1, SIGUSR2, SIGWINCH, SIGCONT, SIGTSTP}) signals_.add(signo);
-  if (!contains(os::ignored_signals(), SIGHUP)) signals_.add(SIGHUP);  // else nohup(1) has asked for that
   for (const int signo : job_.options.forward_signals) signals_.add(signo);
   if (job_.options.progress.status_signal) signals_.add(*job_.options.progress.status_signal);
 }
@@ -35,7 +33,8 @@ void JobSignals::await() {
   });
 }
 
-void JobSignals::came(int signo) {
+void JobSignals::heed(const Stop& stop) {
+  const int signo = stop.signo;
   StatusLine* line = job_.console.status();
   if (signo == SIGWINCH && line != nullptr) line->redraw();
   if (signo == SIGCONT && line != nullptr) line->cursor_moved();
@@ -46,9 +45,9 @@ void JobSignals::came(int signo) {
     job_.fleet.tell_all(wire::Signal{signo, {}, target});
     return job_.events.tell(report::SignalCame{signo, report::SignalUse::PassedOn});
   }
-  if (!ends_the_job(signo)) return;
+  if (!is_stop(signo)) return;
   job_.events.tell(report::SignalCame{signo, report::SignalUse::StopsJob});
-  job_.stop(signo);
+  job_.stop(stop);
 }
 
 // Ctrl-Z.

@@ -1,6 +1,7 @@
 // The signals that sml-run gets, and what each is for: the workers, this process, people, or the end of the job.
 #pragma once
 #include <functional>
+#include <string>
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/signal_set.hpp>
@@ -13,6 +14,13 @@
 
 namespace sml::run {
 
+// A signal that may stop the job.
+struct Stop {
+  std::string sender;  // see StopRule; empty: who signals this process
+  std::string news;    // that people hear; empty: none
+  int signo;
+};
+
 class JobSignals {
  public:
   // All of it outlives this.
@@ -22,14 +30,15 @@ class JobSignals {
     Console& console;
     const report::EventFeed& events;
     const report::JobProgress& progress;
-    std::function<void(int signo)> stop;  // the job, as that signal does
+    std::function<void(const Stop& stop)> stop;  // the job
   };
   // From here on none of them ends this process.
   JobSignals(boost::asio::io_context& loop, Job job);
 
   void begin() { await(); }
-  // As if it had come from the system.
-  void came(int signo);
+  void came(int signo) { heed({{}, {}, signo}); }
+  // As if that signal had come from the system.
+  void heed(const Stop& stop);
 
  private:
   void await();

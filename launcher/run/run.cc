@@ -13,6 +13,7 @@
 #include "launcher/fleet/ways.h"
 #include "launcher/report/job_report.h"
 #include "launcher/report/status_text.h"
+#include "launcher/report/stop_words.h"
 #include "launcher/run/conclusion.h"
 
 namespace sml::run {
@@ -108,15 +109,15 @@ Run::Run(boost::asio::io_context& loop, const JobOptions& options, plan::LaunchP
                     },
                 .stop =
                     [this](const std::string& who) {
-                      console_.say("told to stop by " + who);
-                      signals_.came(SIGTERM);
+                      signals_.heed({"sml-run stop", "told to stop by " + who, SIGTERM});
                     },
                 .stacks =
                     [this](control::Form form, std::function<void(Result<std::string>)> done) {
                       hang_reports_.tell(form, std::move(done));
                     },
                 .use = [this](UseLooks::Done done) { use_looks_.tell(std::move(done)); }}),
-      signals_(loop_, {options, fleet_, console_, events_, progress_.so_far(), [this](int signo) { stop(signo); }}) {}
+      signals_(loop_,
+               {options, fleet_, console_, events_, progress_.so_far(), [this](const Stop& asked) { stop(asked); }}) {}
 
 Run::~Run() = default;
 
@@ -144,8 +145,7 @@ launch::Reach::Events Run::events_of_reach() {
           .come = [this] { attempt_->look_round(); },
           .stop_asked =
               [this](const std::string& host, int signo) {
-                console_.say(host + " has been told to stop (" + signal_name(signo) + ")");
-                signals_.came(signo);
+                signals_.heed({host, host + " has been told to stop (" + signal_name(signo) + ")", signo});
               }};
 }
 
@@ -390,13 +390,24 @@ void Run::before_end(std::function<void()> then) {
   hang_reports_.print("before the workers are ended", TraceTools::All, std::move(then));
 }
 
-void Run::stop(int signo) {
+// Who insists once all is over does not wait for our reader, nor for hosts that are being told of it.
+void Run::stop(const Stop& asked) {
+  const supervise::Wish wish = stop_rule_.heed(asked.sender, asked.signo, Clock::now());
+  if (wish == supervise::Wish::Echoes) return;
+  if (!asked.news.empty()) console_.say(asked.news);
   const RunState state = machine_.state();
-  const bool attempting = state == RunState::Gathering || state == RunState::Attempting ||
-                          state == RunState::Clearing || state == RunState::Resting || state == RunState::Regrouping;
+  const bool attempting = state != RunState::Leaving && state != RunState::Over;
+  if (wish == supervise::Wish::Joins) {
+    if (attempting && asked.news.empty()) {
+      console_.say(signal_name(asked.signo) + " joins the stop of the workers that is under way; " +
+                   report::how_to_insist(asked.signo));
+    }
+    return;
+  }
+  if (!attempting) return tell(RunEvent::UserStop);
   if (state == RunState::Resting) rest_timer_.expires_at(TimePoint::max());  // hosts that leave take their time
-  if (attempting) return attempt_->stop(signo);
-  tell(RunEvent::UserStop);
+  if (wish == supervise::Wish::Insists) return attempt_->stop_at_once(asked.signo);
+  attempt_->stop(asked.signo);
 }
 
 // ---- the end

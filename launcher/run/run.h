@@ -11,6 +11,7 @@
 #include <boost/asio/steady_timer.hpp>
 
 #include "common/plan/launch_plan.h"
+#include "common/supervise/stop_rule.h"
 #include "launcher/attempt/attempt.h"
 #include "launcher/dialin/head.h"
 #include "launcher/fleet/fleet.h"
@@ -83,7 +84,7 @@ class Run final : private attempt::AttemptOwner {
   void output_gone(int sys_errno);
   void log_failed(const Error& why);
   void report_while_running(const std::string& why);
-  void stop(int signo);
+  void stop(const Stop& stop);
   int conclude();
 
   const JobOptions& options_;
@@ -112,6 +113,7 @@ class Run final : private attempt::AttemptOwner {
   UseLooks use_looks_;
   JobControl control_;
   JobSignals signals_;
+  supervise::StopRule stop_rule_;
   bool output_gone_ = false;
   bool warned_of_logs_ = false;
 };

@@ -156,6 +156,15 @@ def wait_for_event(path, event, **fields):
     return wait_until(look, lambda: f"no {event} {fields} in {events_in(path)}")[0]
 
 
+def insist(job, signo):
+    """As somebody who does not want to wait for the grace: again and again, until the job has ended."""
+    def has_ended():
+        job.send_signal(signo)
+        return job.poll() is not None
+
+    wait_until(has_ended)
+
+
 def sh(bed, host, script, *args, check=True, **kw):
     """Runs a line of shell on a host; answers its output."""
     done = bed.exec(host, ["/bin/sh", "-c", script, "sh", *args], **kw)

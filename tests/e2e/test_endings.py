@@ -5,7 +5,7 @@ import subprocess
 import tempfile
 
 from harness import SML_RUN, TestCase, Testbed, gate, sml_run, sml_run_popen, wait_until
-from jobs import (PROBE, PROBE_WORD, TROUBLE, assert_says, events_in, heartbeat, sh, wait_for_event,
+from jobs import (PROBE, PROBE_WORD, TROUBLE, assert_says, events_in, heartbeat, insist, sh, wait_for_event,
                   wait_for_workers)
 
 
@@ -179,7 +179,7 @@ class Stopping(FourHosts):
             while b"again" not in stderr:  # it has understood the first
                 stderr += job.stderr.readline()
             wait_for_workers(self.bed, "ignore-term", 8)  # unmoved
-            job.send_signal(signal.SIGINT)
+            insist(job, signal.SIGINT)
             done = job.finish()
         self.assert_status(done, 130)
         self.assertEqual(self.bed.ps(), [])

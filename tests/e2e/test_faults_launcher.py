@@ -2,7 +2,7 @@
 import signal
 
 from harness import PYTHON, SML_RUN, gate, wait_until
-from jobs import PROBE, assert_says, heartbeat, wait_for_event
+from jobs import PROBE, assert_says, heartbeat, insist, wait_for_event
 from test_faults import FaultCase
 
 
@@ -24,7 +24,7 @@ class Launchers(FaultCase):
             job.send_signal(signal.SIGINT)
             while b"again" not in job.stderr.readline():  # it has understood the first
                 pass
-            job.send_signal(signal.SIGINT)
+            insist(job, signal.SIGINT)
             done = job.finish()
         self.assert_ending(done, 130, "stopped by SIGINT$")
 

@@ -4,6 +4,7 @@
 #include <fstream>
 #include <map>
 #include <set>
+#include <thread>
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -12,6 +13,7 @@
 
 #include "common/os/fd.h"
 #include "common/os/spawn.h"
+#include "common/supervise/stop_rule.h"
 #include "tests/support/catch.h"
 #include "tests/support/fake_init.h"
 
@@ -364,17 +366,20 @@ TEST_CASE("job: stop signals end it, with their status") {
   }
 }
 
-TEST_CASE("job: the second stop kills at once") {
+TEST_CASE("job: a second stop half a second later kills at once") {
   Init init;
   Run job({"--grace", "1000s", kEcho, "stubborn"});
   CHECK(job.out_line() == "ready");
   while (!has(job.err_line(), "rank")) {
   }
   job.kill(SIGINT);
-  while (!has(job.err_line(), "press Ctrl-C again")) {
+  while (!has(job.err_line(), "press Ctrl-C again, half a second from now or later")) {
   }
+  std::this_thread::sleep_for(supervise::StopRule::kInsistAfter);
   job.kill(SIGINT);
-  CHECK(job.end().status == 130);
+  const auto end = job.end();
+  CHECK(end.status == 130);
+  CHECK(has(end.err, "SIGINT again: the workers are killed at once"));
   CHECK(init.nothing_left());
 }
 

@@ -20,9 +20,9 @@ constexpr Duration kGrace = 10s;
 
 constexpr S kStates[] = {S::Connecting, S::Failing, S::Probing, S::Running,
                          S::Stopping,   S::Cleared, S::Leaving, S::Finished};
-constexpr E kEvents[] = {E::AllReady,   E::AllSettled, E::OneMachine, E::HostFailed, E::AllProbed,  E::WorkerFailed,
-                         E::UserStop,   E::OutputGone, E::LogFailed,  E::NoProgress, E::RanksAlone, E::Regroup,
-                         E::AllCleared, E::NoMore,     E::AllEnded,   E::Deadline};
+constexpr E kEvents[] = {E::AllReady, E::AllSettled,  E::OneMachine, E::HostFailed, E::AllProbed,  E::WorkerFailed,
+                         E::UserStop, E::UserInsists, E::OutputGone, E::LogFailed,  E::NoProgress, E::RanksAlone,
+                         E::Regroup,  E::AllCleared,  E::NoMore,     E::AllEnded,   E::Deadline};
 
 AttemptMachine at(S state, TimePoint now = kNow) {
   std::vector<E> way;
@@ -125,27 +125,30 @@ TEST_CASE("gathering failures never outlasts the time to start") {
   CHECK(machine.deadline() == kNow + AttemptMachine::kGather);
 }
 
-TEST_CASE("a second stop of the user ends the grace, a third changes nothing") {
+TEST_CASE("a user who insists ends the grace, and changes nothing when he does so again") {
   AttemptMachine machine = at(S::Running);
   CHECK(machine.on(E::UserStop, kNow) == A::StopAll);
-  CHECK(machine.on(E::UserStop, kNow + 1s) == A::KillAll);
+  CHECK(machine.on(E::UserInsists, kNow + 1s) == A::KillAll);
   CHECK(machine.deadline() == kNow + 1s + AttemptMachine::kConfirm);
-  CHECK(machine.on(E::UserStop, kNow + 5s) == A::KillAll);
+  CHECK(machine.on(E::UserInsists, kNow + 5s) == A::KillAll);
   CHECK(machine.deadline() == kNow + 1s + AttemptMachine::kConfirm);
 }
 
-TEST_CASE("a late second stop does not put the end off") {
+TEST_CASE("insisting late does not put the end off") {
   AttemptMachine machine = at(S::Running);
   static_cast<void>(machine.on(E::UserStop, kNow));
-  static_cast<void>(machine.on(E::UserStop, kNow + kGrace + AttemptMachine::kConfirm - 1s));
+  static_cast<void>(machine.on(E::UserInsists, kNow + kGrace + AttemptMachine::kConfirm - 1s));
   CHECK(machine.deadline() == kNow + kGrace + AttemptMachine::kConfirm);
 }
 
-TEST_CASE("a stop of the user during a stop for another reason ends the grace") {
-  for (const E reason : {E::WorkerFailed, E::HostFailed, E::OutputGone}) {
+TEST_CASE("a stop of the user joins a stop for another reason, and takes no time from it") {
+  for (const E reason : {E::WorkerFailed, E::HostFailed, E::OutputGone, E::NoProgress, E::Regroup}) {
     AttemptMachine machine = at(S::Running);
     CHECK(machine.on(reason, kNow) == A::StopAll);
-    CHECK(machine.on(E::UserStop, kNow + 1s) == A::KillAll);
+    const std::optional<TimePoint> deadline = machine.deadline();
+    CHECK(machine.on(E::UserStop, kNow + 1s) == A::None);
+    CHECK(machine.deadline() == deadline);
+    CHECK(machine.on(E::UserInsists, kNow + 2s) == A::KillAll);
   }
 }
 
