@@ -82,7 +82,9 @@ void Call::begin() {
   dial(kConnectLimit);
 }
 
-void Call::introduce(const Introduction& introduction) { now_->link->send(encode(ToHead(introduction))); }
+void Call::introduce(const ToHead& message) {
+  if (now_) now_->link->send(encode(message));
+}
 
 void Call::agree(const std::string& ticket) {
   ticket_ = ticket;

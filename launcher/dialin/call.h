@@ -52,8 +52,8 @@ class Call final {
 
   // Anew, in the place of one that there may be.
   void begin();
-  // Who calls. Before it lasts.
-  void introduce(const Introduction& introduction);
+  // Before it lasts: who calls, and what cannot wait until then.
+  void introduce(const ToHead& message);
   // The head has let us in: from now on it lasts.
   void agree(const std::string& ticket);
   // Once it lasts.

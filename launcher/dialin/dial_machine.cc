@@ -72,6 +72,12 @@ DialAction DialMachine::on(DialEvent event, TimePoint now) {
   return row->action;
 }
 
+void DialMachine::hurry(TimePoint until, TimePoint now) {
+  give_up_at_ = std::min(give_up_at_, until);
+  rest_ = kFirstRest;
+  if (deadline_) deadline_ = std::min(*deadline_, state_ == S::Resting ? now : give_up_at_);
+}
+
 // Longer each time, and never beyond the end of our patience.
 DialAction DialMachine::rest(TimePoint now) {
   if (now >= give_up_at_) {

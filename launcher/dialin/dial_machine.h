@@ -56,6 +56,8 @@ class DialMachine {
   DialMachine(Duration patience, Duration grace, TimePoint now);
 
   [[nodiscard]] DialAction on(DialEvent event, TimePoint now);
+  // There is something to tell the head, which is no longer waited for than until then.
+  void hurry(TimePoint until, TimePoint now);
   DialState state() const { return state_; }
   // When to say Deadline; nothing: it waits for the head, whose silence somebody else watches.
   std::optional<TimePoint> deadline() const { return deadline_; }

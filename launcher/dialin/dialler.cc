@@ -1,6 +1,5 @@
 #include "launcher/dialin/dialler.h"
 
-#include <algorithm>
 #include <csignal>
 #include <memory>
 #include <optional>
@@ -14,7 +13,8 @@
 #include "common/core/exit_status.h"
 #include "common/core/text.h"
 #include "common/core/transition_table.h"
-#include "common/os/spawn.h"
+#include "common/os/heeded_stops.h"
+#include "common/supervise/stop_rule.h"
 #include "launcher/dialin/call.h"
 #include "launcher/dialin/dial_machine.h"
 #include "launcher/dialin/hosted_agent.h"
@@ -42,11 +42,10 @@ class Dialler final : private CallOwner, private HostedAgentOwner {
         deadline_timer_(loop_->get_executor(), {.deadline = [this] { return machine_.deadline(); },
                                                 .passed = [this] { tell(DialEvent::Deadline); }}),
         waiting_timer_(*loop_),
-        signals_(*loop_, SIGINT, SIGTERM, SIGQUIT),
+        signals_(*loop_),
         agent_(loop_->get_executor(), plan, image, *this),
         call_(loop_, {plan.settings.head, plan.settings.port}, plan.heartbeat_timeout, *credentials_, *this) {
-    const std::vector<int> ignored = os::ignored_signals();
-    if (std::find(ignored.begin(), ignored.end(), SIGHUP) == ignored.end()) signals_.add(SIGHUP);
+    for (const int signo : os::heeded_stops()) signals_.add(signo);
   }
   ~Dialler() override { agent_.stop_preparing(); }
 
@@ -81,6 +80,7 @@ class Dialler final : private CallOwner, private HostedAgentOwner {
     }
     call_.introduce(introduction);
     if (s.place == PlaceRule::ChosenByHead) tell(DialEvent::Proved);
+    ask_to_stop();
   }
 
   void fail(const Error& why) {
@@ -130,6 +130,7 @@ class Dialler final : private CallOwner, private HostedAgentOwner {
          (chosen ? "; this is " + name + of_all : std::string()));
     call_.agree(m.ticket);
     tell(DialEvent::Welcomed);
+    ask_to_stop();
   }
 
   void handle(const Refused& m) {
@@ -211,6 +212,7 @@ class Dialler final : private CallOwner, private HostedAgentOwner {
   }
 
   void give_up() {
+    if (stop_asked_) return leave_unheard();
     const std::string why = last_fault_.message().empty() ? "it does not answer" : last_fault_.message();
     const bool refused = last_fault_.kind() == ErrorKind::Auth;
     outcome_.fault =
@@ -251,13 +253,32 @@ class Dialler final : private CallOwner, private HostedAgentOwner {
     });
   }
 
-  // The head knows what a second one means.
+  // The other hosts wait for this one, or work with it: the head is to hear of it, also if it has not answered yet. Not
+  // where the job would begin without this host.
   void on_signal(int signo) {
-    if (machine_.state() == DialState::Serving) {
-      say_("asking the head to stop the job (" + signal_name(signo) + ")");
-      return call_.send(StopAsked{static_cast<std::uint8_t>(signo)});
-    }
     if (machine_.state() == DialState::Leaving || machine_.state() == DialState::Deserted) return;
+    const supervise::Wish wish = stop_rule_.heed({}, signo, Clock::now());
+    if (wish == supervise::Wish::Echoes) return;
+    const bool is_in = machine_.state() == DialState::Serving;
+    stop_asked_ = signo;
+    if (!is_in && (plan_.settings.least_hosts || wish == supervise::Wish::Insists)) return leave_unheard();
+    say_(is_in ? "asking the head to stop the job (" + signal_name(signo) + ")"
+               : "stopping (" + signal_name(signo) + "); the head, " + where() + ", is to hear of it within " +
+                     format_duration(plan_.grace));
+    if (!is_in) machine_.hurry(Clock::now() + plan_.grace, Clock::now());
+    deadline_timer_.arm();
+    ask_to_stop();
+  }
+
+  void ask_to_stop() {
+    if (!stop_asked_) return;
+    const StopAsked asked{static_cast<std::uint8_t>(*stop_asked_)};
+    if (machine_.state() == DialState::Serving) call_.send(asked);
+    if (machine_.state() == DialState::Waiting) call_.introduce(asked);
+  }
+
+  void leave_unheard() {
+    const int signo = *stop_asked_;
     outcome_ = {128 + signo, "stopped by " + signal_name(signo) + " before the head had answered", "", std::nullopt};
     loop_->stop();
   }
@@ -277,6 +298,8 @@ class Dialler final : private CallOwner, private HostedAgentOwner {
   Error last_fault_;
   Outcome outcome_;
   bool judged_ = false;
+  supervise::StopRule stop_rule_;
+  std::optional<int> stop_asked_;
 };
 
 }  // namespace

@@ -20,7 +20,7 @@ namespace sml::dialin {
 struct DialPlan {
   Settings settings;
   Duration patience{};                   // how long the head may take to let us in
-  Duration grace{};                      // of the workers when the head has gone
+  Duration grace{};                      // of the workers when the head has gone; of a stop that it is to hear of
   Duration heartbeat_timeout{};          // a head silent for so long has gone
   std::vector<std::string> environment;  // of the agent: what the workers here begin with
   // What the agent may be told, if this host has that place among so many.

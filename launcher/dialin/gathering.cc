@@ -1,12 +1,11 @@
 #include "launcher/dialin/gathering.h"
 
-#include <algorithm>
 #include <csignal>
 #include <utility>
 
 #include "common/core/exit_status.h"
 #include "common/core/text.h"
-#include "common/os/spawn.h"
+#include "common/os/heeded_stops.h"
 
 namespace sml::dialin {
 
@@ -38,10 +37,7 @@ Result<std::uint32_t> Gathering::run(HeadPlan plan) {
   }
   head_ = std::move(*head);
   head_->begin();
-  const std::vector<int> ignored = os::ignored_signals();
-  for (const int signo : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) {
-    if (std::find(ignored.begin(), ignored.end(), signo) == ignored.end()) signals_.add(signo);
-  }
+  for (const int signo : os::heeded_stops()) signals_.add(signo);
   signals_.async_wait([this](boost::system::error_code error, int signo) {
     if (error) return;
     failure_ = Error(ErrorKind::Lost, "stopped by " + signal_name(signo) + " before the job had begun");
@@ -53,10 +49,10 @@ Result<std::uint32_t> Gathering::run(HeadPlan plan) {
   loop_.restart();
   timer_.cancel();
   signals_.cancel();
-  signals_.clear();
-  if (!failure_) return last_call_.hosts();
-  tell_end({static_cast<std::uint8_t>(exit_code_), failure_->message(), {}});
-  return *failure_;
+  if (failure_) tell_end({static_cast<std::uint8_t>(exit_code_), failure_->message(), {}});
+  signals_.clear();  // not before the hosts have heard of it: the same stop may come twice
+  if (failure_) return *failure_;
+  return last_call_.hosts();
 }
 
 void Gathering::give_up(const Error& why) {

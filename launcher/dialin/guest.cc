@@ -1,9 +1,9 @@
 #include "launcher/dialin/guest.h"
 
-#include <csignal>
 #include <stdexcept>
 #include <utility>
 
+#include "common/core/stop_signals.h"
 #include "common/core/text.h"
 #include "common/os/random.h"
 #include "launcher/dialin/port.h"
@@ -99,7 +99,8 @@ void Guest::link_bytes(std::span<const char> bytes) {
     if (next && !next->has_value()) return;
     const bool opens =
         next && (std::holds_alternative<Introduction>(**next) || std::holds_alternative<ComeBack>(**next));
-    const bool expected = next && opens != introduced_ && (stay_ || !introduced_);
+    const bool stops = next && waits_ && std::holds_alternative<StopAsked>(**next);
+    const bool expected = next && opens != introduced_ && (stay_ || !introduced_ || stops);
     if (!expected) {
       link_->abandon();
       return leave(next ? Error(ErrorKind::Protocol, "it speaks out of turn") : next.error());
@@ -136,9 +137,7 @@ void Guest::handle(const Bytes& m) {
 void Guest::handle(const AgentEnded& m) { stay_->seat->tell_end(Error(kind_of(m), show(m.text, 2000))); }
 
 void Guest::handle(const StopAsked& m) {
-  for (const int signo : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) {
-    if (m.signo == signo) return owner_.guest_stops(stay_->host, signo);
-  }
+  if (is_stop(m.signo)) owner_.guest_stops(stay_ ? stay_->host : "the host at " + ends_.far, m.signo);
 }
 
 // ---- its connection ends

@@ -274,6 +274,26 @@ TEST_CASE("dial-in: a call that hangs ends with the patience") {
   CHECK(here.on(DialEvent::Deadline, kStart + 10s) == DialAction::GiveUp);
 }
 
+TEST_CASE("dial-in: a host that is to stop calls at once to say so, and soon gives up") {
+  DialMachine here(900s, 5s, kStart);
+  TimePoint now = kStart;
+  for (int tries = 0; tries < 10; ++tries) {
+    static_cast<void>(here.on(DialEvent::Failed, now));
+    now = *here.deadline();
+    static_cast<void>(here.on(DialEvent::Deadline, now));
+  }
+  CHECK(here.on(DialEvent::Failed, now) == DialAction::Rest);
+  CHECK(here.deadline() == now + DialMachine::kLongestRest);
+  here.hurry(now + 10s, now + 1ms);
+  CHECK(here.deadline() == now + 1ms);
+  CHECK(here.on(DialEvent::Deadline, now + 1ms) == DialAction::Call);
+  CHECK(here.deadline() == now + 10s);
+  DialMachine served(900s, 5s, kStart);
+  static_cast<void>(served.on(DialEvent::Welcomed, kStart));
+  served.hurry(kStart + 10s, kStart);
+  CHECK_FALSE(served.deadline());
+}
+
 TEST_CASE("dial-in: a host that waits for its place has the head's word for it") {
   DialMachine waits(10s, 5s, kStart);
   CHECK(waits.on(DialEvent::Proved, kStart + 1s) == DialAction::None);
