@@ -1,0 +1,500 @@
+"""A stop gives the workers the grace that they were promised, whoever sends what: the table of SIGNALS in sml-run(1)."""
+import contextlib
+import json
+import os
+import pathlib
+import pty
+import shutil
+import signal
+import subprocess
+import unittest
+
+from harness import (PYTHON, REPO, SML_RUN, Process, HostsCase, TestCase, Testbed, _descendants, gate, own_processes, popen,
+                     sml_run, sml_run_popen, stays, wait_until)
+from jobs import assert_says, insist
+from test_dial_in import NoSsh
+
+# Saves on a stop for as long as there is no file "go", and prints meanwhile. What it does it tells by files. Rank 0 ends
+# with 3 once there is a file "fail".
+WORKER = """
+import os, signal, sys, time
+place, rank = sys.argv[1], os.environ["RANK"]
+tell = lambda what: open(f"{place}/{what}-{rank}", "w").close()
+there = lambda what: os.path.exists(f"{place}/{what}")
+stops = [signal.SIGTERM, signal.SIGINT, signal.SIGHUP]
+def save(signo, frame):
+    for one in stops:
+        signal.signal(one, signal.SIG_IGN)
+    tell("saving")
+    while not there("go"):
+        print("saving", flush=True)
+        time.sleep(0.01)
+    print("saved", flush=True)
+    tell("saved")
+    os._exit(0)
+for one in stops:
+    signal.signal(one, save)
+tell("ready")
+while not (rank == "0" and there("fail")):
+    time.sleep(0.01)
+os._exit(3)
+"""
+TERM = (signal.SIGTERM,)
+TWO = (signal.SIGHUP, signal.SIGTERM)
+OURS = {"launcher": ("sml-run",), "agent": ("sml-run-agent",), "guardian": ("sml-run-guard",), "keeper": ("sml-run-keeper",),
+        "all": ("sml-run", "sml-run-keeper", "sml-run-guard", "sml-run-agent", "python3"),
+        "ours": ("sml-run", "sml-run-keeper", "sml-run-guard", "sml-run-agent")}
+AN_HOUR = ("--grace", "1h", "--stop-grace", "1h")
+
+
+class Place:
+    """A folder in which workers tell what they do, and are told; the same name on each host."""
+
+    def __init__(self, roots, ranks):
+        self.roots, self.ranks = roots, ranks
+
+    def make(self, what):
+        for root in self.roots:
+            (root / what).touch()
+
+    def told(self, what):
+        """The ranks that have told it."""
+        return {int(path.name.split("-")[1]) for root in self.roots for path in root.glob(f"{what}-*")}
+
+    def wait(self, what, ranks=None):
+        wanted = set(self.ranks if ranks is None else ranks)
+        wait_until(lambda: self.told(what) >= wanted, lambda: f"{what}: {self.told(what)} of {wanted}")
+
+
+def comm(pid):
+    with contextlib.suppress(OSError):
+        return pathlib.Path(f"/proc/{pid}/comm").read_text().strip()
+    return ""
+
+
+class Stops(TestCase):
+    def send(self, sender, signals):
+        """To all processes of that name, in one moment for each."""
+        raise NotImplementedError
+
+    def check_saved(self, place, job, status, ranks=None):
+        """All save, and have the time for it."""
+        ranks = set(place.ranks if ranks is None else ranks)
+        place.wait("saving", ranks)
+        self.assertEqual(place.told("saved"), set())
+        place.make("go")
+        done = job.finish()
+        self.assertEqual(place.told("saved"), ranks, f"\n{done}")
+        if status is not None:
+            self.assert_status(done, status)
+        return done
+
+
+class Here(Stops):
+    """On this machine."""
+    RANKS = 3
+
+    def setUp(self):
+        self.place = Place([self.temporary_directory()], range(self.RANKS))
+
+    def words(self, *options):
+        return [SML_RUN, "-np", str(self.RANKS), *AN_HOUR, *options, PYTHON, "-c", WORKER, self.place.roots[0]]
+
+    def start(self, *options):
+        job = self.enterContext(popen(self.words(*options)))
+        self.place.wait("ready")
+        return job
+
+    def send(self, sender, signals):
+        pids = [pid for pid, _ in _descendants(os.getpid()) if comm(pid) in OURS[sender]]
+        self.assertGreaterEqual(len(pids), len(OURS[sender]))
+        for signo in (signal.SIGSTOP, *signals, signal.SIGCONT) if len(signals) > 1 else signals:
+            for pid in pids:
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(pid, signo)
+
+    def await_said(self, job, text):
+        """What it has said until that comes."""
+        said = bytearray()
+
+        def step():
+            said.extend(job.errors_so_far())
+            return text in said
+
+        wait_until(step, lambda: bytes(said))
+        return bytes(said)
+
+
+class Running(Here):
+    @gate
+    def test_the_launcher(self):
+        job = self.start()
+        self.send("launcher", TWO)
+        self.check_saved(self.place, job, None)
+
+    @gate
+    def test_the_agent_its_guardian_or_its_keeper(self):
+        for sender in ("agent", "guardian", "keeper"):
+            with self.subTest(sender):
+                self.setUp()
+                job = self.start()
+                self.send(sender, TERM)
+                done = self.check_saved(self.place, job, 125)
+                self.assertRegex(done.stderr, "its agent was told to end by SIGTERM")
+
+    @gate
+    def test_all_processes_at_once(self):
+        job = self.start()
+        self.send("all", TERM)
+        self.check_saved(self.place, job, 143)
+
+    def test_one_after_the_other(self):
+        job = self.start()
+        for sender in ("guardian", "agent", "launcher", "keeper"):
+            self.send(sender, TERM)
+            self.place.wait("saving")
+        self.check_saved(self.place, job, None)
+
+    def test_other_signals_to_the_guardian(self):
+        for signo in (signal.SIGINT, signal.SIGHUP, signal.SIGQUIT):
+            with self.subTest(signal=signo.name):
+                self.setUp()
+                job = self.start()
+                self.send("guardian", (signo,))
+                self.check_saved(self.place, job, 125)
+
+    def test_timeout(self):
+        """It signals its child, and then its group."""
+        job = self.enterContext(popen(["timeout", "1h", *self.words()]))
+        self.place.wait("ready")
+        job.send_signal(signal.SIGTERM)
+        self.check_saved(self.place, job, None)
+
+    @gate
+    def test_a_closed_terminal(self):
+        """The kernel tells the shell and its foreground job, and an interactive shell tells its jobs once more."""
+        ours, theirs = pty.openpty()
+        line = " ".join(map(str, self.words()[:-3])) + f" {self.place.roots[0]}/worker {self.place.roots[0]}\n"
+        (self.place.roots[0] / "worker").write_text(WORKER)
+        shell = self.enterContext(Process(["setsid", "--ctty", "bash", "--norc", "-i"], stdin=theirs, stdout=theirs, stderr=theirs))
+        os.close(theirs)
+        os.write(ours, line.encode())
+        self.place.wait("ready")
+        os.close(ours)
+        self.place.wait("saving")
+        shell.wait()
+        self.place.make("go")
+        wait_until(lambda: not own_processes())
+        self.assertEqual(self.place.told("saved"), set(self.place.ranks))
+
+    @gate
+    def test_whoever_insists_kills(self):
+        for signo in (signal.SIGINT, signal.SIGTERM):
+            with self.subTest(signal=signo.name):
+                self.setUp()
+                job = self.start()
+                job.send_signal(signo)
+                self.place.wait("saving")
+                insist(job, signo)
+                done = job.finish()
+                self.assert_status(done, 128 + signo)
+                assert_says(self, done, "stopping the workers", "again: the workers are killed at once")
+                self.assertEqual(self.place.told("saved"), set())
+
+    def test_another_signal_is_no_repeat(self):
+        job = self.start()
+        job.send_signal(signal.SIGINT)
+        self.place.wait("saving")
+        job.send_signal(signal.SIGTERM)
+        job.send_signal(signal.SIGHUP)
+        self.assertTrue(stays(lambda: job.poll() is None))
+        self.check_saved(self.place, job, 130)
+
+    def test_the_command(self):
+        env = {"XDG_RUNTIME_DIR": str(self.place.roots[0])}
+        job = self.enterContext(popen(self.words(), env=env))
+        self.place.wait("ready")
+        [listed] = json.loads(sml_run("ps", "--format", "json", env=env).stdout)
+        stop = self.enterContext(sml_run_popen("stop", listed["id"], env=env))
+        self.place.wait("saving")
+        job.send_signal(signal.SIGTERM)
+        self.assertTrue(stays(lambda: job.poll() is None))
+        done = self.check_saved(self.place, job, 143)
+        assert_says(self, done, "told to stop by sml-run stop", "stopping the workers")
+        stop.finish()
+
+    @gate
+    def test_the_launcher_is_killed(self):
+        job = self.start()
+        self.send("launcher", (signal.SIGKILL,))
+        self.check_saved(self.place, job, -signal.SIGKILL)
+
+
+class Stopping(Here):
+    """Rank 0 has failed, and the others save."""
+    RANKS = 3
+
+    def start(self, *options):
+        job = super().start(*options)
+        self.place.make("fail")
+        self.place.wait("saving", (1, 2))
+        return job
+
+    @gate
+    def test_the_launcher(self):
+        job = self.start("--max-restarts", "1")
+        self.send("launcher", TWO)
+        self.await_said(job, b" joins the stop of the workers that is under way")
+        done = self.check_saved(self.place, job, 3, (1, 2))
+        self.assertEqual(self.place.told("ready"), {0, 1, 2})
+        self.assertNotIn("restart 1 of 1", done.stderr)
+
+    def test_the_others(self):
+        for sender in ("agent", "guardian", "keeper", "all"):
+            with self.subTest(sender):
+                self.setUp()
+                job = self.start()
+                self.send(sender, TERM)
+                self.assertTrue(stays(lambda job=job: job.poll() is None))
+                self.check_saved(self.place, job, 3, (1, 2))
+
+    def test_timeout(self):
+        job = self.enterContext(popen(["timeout", "1h", *self.words()]))
+        self.place.wait("ready")
+        self.place.make("fail")
+        self.place.wait("saving", (1, 2))
+        job.send_signal(signal.SIGTERM)
+        self.await_said(job, b"joins the stop")
+        self.check_saved(self.place, job, None, (1, 2))
+
+    def test_whoever_insists_kills(self):
+        job = self.start()
+        job.send_signal(signal.SIGTERM)
+        insist(job, signal.SIGTERM)
+        self.assert_status(job.finish(), 3)
+        self.assertEqual(self.place.told("saved"), set())
+
+    def test_the_launcher_is_killed(self):
+        job = self.start()
+        self.send("launcher", (signal.SIGKILL,))
+        self.check_saved(self.place, job, -signal.SIGKILL, (1, 2))
+
+
+class WithoutWorkers(Here):
+    RANKS = 2
+
+    def test_between_attempts(self):
+        """The next one would come in an hour."""
+        for sender, status in (("launcher", 143), ("agent", None), ("guardian", None), ("ours", 143)):
+            with self.subTest(sender):
+                self.setUp()
+                self.place.make("go")
+                job = self.start("--max-restarts", "1", "--restart-delay", "1h:1h")
+                self.place.make("fail")
+                self.place.wait("saved", (1,))
+                self.await_said(job, b"restart 1 of 1")
+                self.send(sender, TERM)
+                done = job.finish()
+                if status is not None:
+                    self.assert_status(done, status)
+
+    def test_before_the_start(self):
+        """The hosts are looked at first, which takes its time."""
+        for sender, status in (("launcher", 143), ("agent", 125), ("guardian", 125), ("ours", 143)):
+            with self.subTest(sender):
+                self.setUp()
+                folder = self.place.roots[0]
+                look = f"touch {folder}/looks; while test -e {folder}/looks; do sleep .02; done"
+                job = self.enterContext(popen(self.words("--health-check", look)))
+                wait_until((folder / "looks").exists)
+                self.send(sender, TERM)
+                self.assert_status(job.finish(), status)
+                self.assertEqual(self.place.told("ready"), set())
+
+
+class OnHosts(HostsCase, Stops):
+    """Over SSH, two hosts."""
+    hosts = 2
+
+    def setUp(self):
+        self.place = Place([self.bed.path(host, "/run/stops") for host in self.bed.names()], range(4))
+        for root in self.place.roots:
+            shutil.rmtree(root, ignore_errors=True)
+            root.mkdir()
+
+    def start(self, *options):
+        job = self.enterContext(self.bed.sml_run_popen("algo-1", "-H", self.bed.hosts(2), *AN_HOUR, *options, PYTHON, "-c",
+                                                       WORKER, "/run/stops"))
+        self.place.wait("ready")
+        return job
+
+    def send(self, sender, signals, hosts=("algo-1", "algo-2")):
+        for host in hosts:
+            pattern = "|".join(OURS[sender])
+            self.bed.exec(host, ["sh", "-c", "; ".join(f"pkill -{int(one)} -x '{pattern}'" for one in signals)])
+
+    def test_the_processes_of_one_host(self):
+        for sender in ("agent", "guardian", "keeper"):
+            with self.subTest(sender):
+                self.setUp()
+                job = self.start()
+                self.send(sender, TERM, ["algo-2"])
+                self.place.wait("saving", (2, 3))
+                self.place.make("go")
+                done = job.finish()
+                self.assert_status(done, 125)
+                self.assertEqual(self.place.told("saved"), {0, 1, 2, 3})
+                self.assertIn("algo-2: its agent was told to end by SIGTERM", done.stderr)
+
+    def test_all_processes_of_all_hosts(self):
+        job = self.start()
+        self.send("all", TERM)
+        self.check_saved(self.place, job, 143)
+
+    def test_all_processes_while_it_stops_by_itself(self):
+        job = self.start()
+        self.place.make("fail")
+        self.place.wait("saving", (1, 2, 3))
+        self.send("all", TERM)
+        self.assertTrue(stays(lambda: job.poll() is None))
+        self.check_saved(self.place, job, 3, (1, 2, 3))
+
+    def test_the_launcher_is_killed(self):
+        job = self.start("--heartbeat-timeout", "3s")
+        self.send("launcher", (signal.SIGKILL,), ["algo-1"])
+        self.check_saved(self.place, job, 137)
+
+
+class ThatCall(NoSsh, Stops):
+    """Hosts that call each other: a platform stops all of them, each by itself."""
+    hosts = 3
+
+    def setUp(self):
+        self.place = Place([self.bed.path(host, "/run/stops") for host in self.bed.names()], range(self.hosts))
+        for root in self.place.roots:
+            shutil.rmtree(root, ignore_errors=True)
+            root.mkdir()
+
+    def start_workers(self, *options):
+        jobs = self.start_all(*AN_HOUR, "--nproc-per-node", "1", *options, PYTHON, "-c", WORKER, "/run/stops")
+        self.place.wait("ready")
+        return jobs
+
+    def stop(self, host):
+        self.bed.exec(host, ["pkill", "-TERM", "-x", "sml-run"])
+
+    def check_all_saved(self, jobs, status, ranks=None):
+        done = self.check_saved(self.place, jobs[0], status, ranks)
+        return [done, *self.ends(jobs[1:], status)]
+
+    @gate
+    def test_all_of_them(self):
+        jobs = self.start_workers()
+        for host in self.bed.names():
+            self.stop(host)
+        self.place.wait("saving")
+        self.assertTrue(stays(lambda: jobs[0].poll() is None))
+        self.check_all_saved(jobs, 143)
+
+    def test_the_head_last_and_again_another(self):
+        """A further one of a host that has not been told before joins, whenever it comes."""
+        jobs = self.start_workers()
+        for host in ("algo-3", "algo-1", "algo-2"):
+            self.stop(host)
+            self.place.wait("saving")
+            self.assertTrue(stays(lambda: jobs[0].poll() is None))
+        self.check_all_saved(jobs, 143)
+
+    def test_one_that_insists(self):
+        jobs = self.start_workers()
+
+        def insist():
+            self.stop("algo-2")
+            return jobs[0].poll() is not None
+
+        wait_until(insist)
+        done = self.ends(jobs, 143)
+        assert_says(self, done[0], "host-1 has been told to stop", "stopping the workers", "SIGTERM again: the workers are killed at once")
+        self.assertEqual(self.place.told("saved"), set())
+
+    def test_all_of_them_while_it_stops_by_itself(self):
+        jobs = self.start_workers()
+        self.place.make("fail")
+        self.place.wait("saving", (1, 2))
+        for host in self.bed.names():
+            self.stop(host)
+        self.assertTrue(stays(lambda: jobs[0].poll() is None))
+        self.check_all_saved(jobs, 3, (1, 2))
+
+    @gate
+    def test_before_it_has_called(self):
+        """The head, which waits for an hour, hears of it as soon as it is there."""
+        late = self.start(1, *AN_HOUR, "--start-timeout", "1h", "true")
+        wait_until(lambda: self.calls("algo-2"))
+        self.stop("algo-2")
+        others = [self.start(place, *AN_HOUR, "--start-timeout", "1h", "true") for place in (0, 2)]
+        done = self.ends([others[0], late, others[1]], 143)
+        self.assertIn("host-1 has been told to stop (SIGTERM)", done[0].stderr)
+
+    def test_before_there_is_a_head(self):
+        """It does not wait for it for longer than people would."""
+        alone = self.start(1, "--grace", "1s", "--start-timeout", "1h", "true")
+        wait_until(lambda: self.calls("algo-2"))
+        self.stop("algo-2")
+        done = alone.finish()
+        self.assert_status(done, 143)
+        self.assertIn("stopped by SIGTERM before the head had answered", done.stderr)
+
+
+MISSING = [program for program in ("slurmctld", "slurmd", "sbatch", "munged") if not shutil.which(program)]
+
+
+@unittest.skipIf(MISSING, f"Slurm's {', '.join(MISSING)} not installed (tests/run installs it)")
+class Scancel(Stops):
+    """Slurm tells all processes of a job, and kills them half a minute later."""
+    hosts = 1
+
+    @classmethod
+    def setUpClass(cls):
+        cls.bed = Testbed.shared(2)
+        subprocess.run([REPO / "tests/testbed/slurm-up", "4"], env={**os.environ, "SML_TESTBED": cls.bed.name}, check=True,
+                       stdout=subprocess.DEVNULL)
+
+    def setUp(self):
+        self.place = Place([self.bed.path(host, "/run/stops") for host in self.bed.names()], range(2))
+        for root in self.place.roots:
+            shutil.rmtree(root, ignore_errors=True)
+            root.mkdir()
+
+    def submit(self, nodes, *options):
+        words = " ".join([str(SML_RUN), "--host-source", "slurm", *AN_HOUR, *options, PYTHON, "/run/stops/worker", "/run/stops"])
+        for root in self.place.roots:
+            (root / "worker").write_text(WORKER)
+        script = f"#!/bin/sh\n{words} > /run/stops/out 2>&1\n"
+        done = self.bed.exec("head", ["sbatch", "--parsable", f"-N{nodes}", "-n2", "-o", "/run/stops/batch"], input=script)
+        self.assert_status(done, 0)
+        wait_until(lambda: self.place.told("ready") == {0, 1}, lambda: self.bed.exec("head", ["sh", "-c", "squeue; sinfo -R; sinfo; cat /run/slurm/slurmctld.log"]))
+        return done.stdout.strip()
+
+    def workers(self):
+        return sum("/run/stops/worker" in p["cmd"] and "sml-run" not in p["cmd"] and "srun" not in p["cmd"] for p in self.bed.ps())
+
+    def check_cancelled(self, job, ranks):
+        self.assert_status(self.bed.exec("head", ["scancel", job]), 0)
+        self.place.wait("saving", ranks)
+        self.assertTrue(stays(lambda: self.workers() == len(ranks), looks=5))
+        self.place.make("go")
+        wait_until(lambda: not self.bed.exec("head", ["squeue", "-h", "-j", job]).stdout.strip())
+        self.assertEqual(self.place.told("saved"), set(ranks), (self.place.roots[0] / "out").read_text())
+
+    def test_running(self):
+        self.check_cancelled(self.submit(1), (0, 1))
+
+    def test_stopping(self):
+        job = self.submit(1)
+        self.place.make("fail")
+        self.place.wait("saving", (1,))
+        self.check_cancelled(job, (1,))
+
+    def test_on_two_nodes(self):
+        self.check_cancelled(self.submit(2), (0, 1))
