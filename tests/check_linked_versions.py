@@ -19,10 +19,10 @@ def inside(program):
 
 def on_machine(package):
     """None: it is not installed."""
-    done = subprocess.run(["dpkg-query", "--show", "--showformat=${db:Status-Status} ${Version}", package],
+    done = subprocess.run(["dpkg-query", "--show", "--showformat=${db:Status-Status} ${Version}\n", package],
                           stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, check=False)
-    words = done.stdout.split()
-    return words[1] if done.returncode == 0 and len(words) == 2 and words[0] == "installed" else None
+    words = done.stdout.split()  # of each architecture, and they have the same
+    return words[1] if done.returncode == 0 and len(words) > 1 and words[0] == "installed" else None
 
 
 def is_newer(one, other):
@@ -49,7 +49,8 @@ def main():
         self_test()
         return 0
     found = faults(inside(f"{sys.argv[1]}/sml-run"), on_machine)
-    print("\n".join(found))
+    for line in found:
+        print(line)
     return 1 if found else 0
 
 

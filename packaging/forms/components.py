@@ -86,9 +86,9 @@ def check_age(build):
     """What `sml-run --version --verbose` tells is what the release names."""
     rows = [line.split() for line in pathlib.Path(build, "linked_versions").read_text().splitlines() if line]
     for package, version in rows:
-        now = rel.run(["dpkg-query", "--show", "--showformat=${Version}", package])
-        if now != version:
-            raise rel.Refusal(f"{build} was made with {package} {version}, and {now} is installed: configure and build it anew")
+        now = rel.run(["dpkg-query", "--show", "--showformat=${Version}\n", package]).split()
+        if version not in now:
+            raise rel.Refusal(f"{build} was made with {package} {version}, and {now[0]} is installed: configure and build it anew")
 
 
 def find(build):
