@@ -303,11 +303,13 @@ class TwoHosts(NoSsh):
                 self.ends(both, 143)
 
     def test_a_stop_before_the_head_is_there(self):
-        other = self.start(1, "true")
+        other = self.start(1, "--grace", "1s", "--start-timeout", "1h", "true")
         wait_until(lambda: any("sml-run" in p["cmd"] for p in self.bed.ps("algo-2")))
         wait_until(lambda: self.calls("algo-2"))
         self.bed.exec("algo-2", ["pkill", "-TERM", "-x", "sml-run"])
-        self.assert_status(other.finish(), 143)
+        done = other.finish()
+        self.assert_status(done, 143)
+        self.assertIn("stopped by SIGTERM before the head had answered", done.stderr)
 
     def test_what_is_wrong_is_said_before_anything_is_started(self):
         for words, env, said in (

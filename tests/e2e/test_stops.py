@@ -126,6 +126,14 @@ class Here(Stops):
 
 
 class Running(Here):
+    def at_a_terminal(self, *words):
+        """The process, whose session's it is, and our end of it."""
+        ours, theirs = pty.openpty()
+        ends = {"stdin": theirs, "stdout": theirs, "stderr": theirs}
+        job = self.enterContext(Process(["setsid", "--ctty", *words], start_new_session=False, **ends))
+        os.close(theirs)
+        return job, ours
+
     @gate
     def test_the_launcher(self):
         job = self.start()
@@ -173,11 +181,9 @@ class Running(Here):
     @gate
     def test_a_closed_terminal(self):
         """The kernel tells the shell and its foreground job, and an interactive shell tells its jobs once more."""
-        ours, theirs = pty.openpty()
         line = " ".join(map(str, self.words()[:-3])) + f" {self.place.roots[0]}/worker {self.place.roots[0]}\n"
         (self.place.roots[0] / "worker").write_text(WORKER)
-        shell = self.enterContext(Process(["setsid", "--ctty", "bash", "--norc", "-i"], stdin=theirs, stdout=theirs, stderr=theirs))
-        os.close(theirs)
+        shell, ours = self.at_a_terminal("bash", "--norc", "-i")
         os.write(ours, line.encode())
         self.place.wait("ready")
         os.close(ours)
@@ -186,6 +192,23 @@ class Running(Here):
         self.place.make("go")
         wait_until(lambda: not own_processes())
         self.assertEqual(self.place.told("saved"), set(self.place.ranks))
+
+    def test_ctrl_c_at_a_terminal_and_again(self):
+        job, ours = self.at_a_terminal(*self.words())
+        self.place.wait("ready")
+        os.write(ours, b"\x03")
+        self.place.wait("saving")
+        os.set_blocking(ours, False)
+
+        def has_ended():
+            os.write(ours, b"\x03")
+            with contextlib.suppress(OSError):
+                os.read(ours, 65536)
+            return job.poll() is not None
+
+        wait_until(has_ended)
+        os.close(ours)
+        self.assertEqual((job.returncode, self.place.told("saved")), (130, set()))
 
     @gate
     def test_whoever_insists_kills(self):
@@ -435,15 +458,6 @@ class ThatCall(NoSsh, Stops):
         others = [self.start(place, *AN_HOUR, "--start-timeout", "1h", "true") for place in (0, 2)]
         done = self.ends([others[0], late, others[1]], 143)
         self.assertIn("host-1 has been told to stop (SIGTERM)", done[0].stderr)
-
-    def test_before_there_is_a_head(self):
-        """It does not wait for it for longer than people would."""
-        alone = self.start(1, "--grace", "1s", "--start-timeout", "1h", "true")
-        wait_until(lambda: self.calls("algo-2"))
-        self.stop("algo-2")
-        done = alone.finish()
-        self.assert_status(done, 143)
-        self.assertIn("stopped by SIGTERM before the head had answered", done.stderr)
 
 
 MISSING = [program for program in ("slurmctld", "slurmd", "sbatch", "munged") if not shutil.which(program)]
