@@ -428,6 +428,20 @@ class SameLineOnEveryHost(Torchrun):
     scripts = {"show.py": "import os; print(os.environ['GROUP_RANK'], os.environ['RANK'], os.environ['WORLD_SIZE'], "
                           "os.uname().nodename)"}
 
+    def test_a_stop_of_one_that_waits_for_the_others_ends_all(self):
+        """The third never comes."""
+        head, other = self.torchrun("algo-2"), self.torchrun("algo-1")
+        said = bytearray()
+
+        def waits():
+            said.extend(other.errors_so_far())
+            return b"waiting for the other hosts of the job" in said
+
+        wait_until(waits, lambda: bytes(said))
+        other.send_signal(signal.SIGTERM)
+        done = self.ends([head, other], 143)
+        self.assertRegex(done[0].stderr, "the host at .* has been told to stop")
+
     @gate
     def test_who_is_the_endpoint_is_the_head_and_the_others_follow_by_address(self):
         later = [self.torchrun("algo-3"), self.torchrun("algo-1")]
