@@ -29,8 +29,8 @@ namespace {
 // Its text comes by descriptor 3, so that lists of processes show what the workers run.
 // First the working directory leaves sys.path, which begins with it under -c: anybody's modules may lie there.
 constexpr const char* kStub =
-    "import sys,posix;sys.path[:1]==['']and sys.path.pop(0);"
-    "exec(compile(posix.read(3,65536),'sml-run --preload','exec'),{})";
+    "(lambda path:path[:1]==['']and path.pop(0))(__import__('sys').path);"
+    "exec(compile(__import__('posix').read(3,65536),'sml-run --preload','exec'),{})";
 constexpr std::size_t kDescriptors = 16;  // RESERVED in preload.py, and the standard ones
 constexpr std::size_t kLongestAnswer = 4000;
 constexpr std::size_t kMostLines = 50;

@@ -5,6 +5,7 @@ import signal
 
 from harness import PYTHON, SML_RUN, TRAIN_DDP, Cgroups, HostsCase, gate, scaled, wait_until
 from jobs import heartbeat, rows_of
+from test_mpi import compiled, words
 
 SECRET = "0123456789abcdef0123456789abcdef"
 PORT = 29399
@@ -66,6 +67,11 @@ class TwoHosts(NoSsh):
                          ["[0] 0 host-0", "[0] algo-1", "[1] 1 host-0", "[1] algo-1", "[2] 2 host-1", "[2] algo-2",
                           "[3] 3 host-1", "[3] algo-2"])
         self.assertEqual(done[1].stdout, "")
+
+    def test_ranks_of_open_mpi_are_one_world(self):
+        """By the name that the head has chosen."""
+        done = self.ends(self.start_all("--nproc-per-node", "1", compiled(self, "openmpi"), "ring"), 0)
+        self.assertEqual(words(done[0]), ["ring 0 of 2 got 1", "ring 1 of 2 got 1"])
 
     @gate
     def test_the_status_of_a_worker_is_that_of_every_host(self):

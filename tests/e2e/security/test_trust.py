@@ -6,7 +6,7 @@ import pathlib
 import re
 import subprocess
 
-from harness import PYTHON, REPO, HostsCase, gate, watchdog
+from harness import PYTHON, REPO, HostsCase, TestCase, gate, run, watchdog
 from jobs import assert_says, sh, wait_for_workers
 from test_mpi import compiled, words
 
@@ -106,6 +106,20 @@ class Pmix(TrustCase):
             self.assertNotIn(secret, seen)
 
 
+class Callers(TestCase):
+    def test_whose_a_connection_is_the_kernel_tells_by_either_way(self):
+        """Asked for the one socket, and by its table where it cannot be asked."""
+        folder = pathlib.Path(self.temporary_directory())
+        for flags in ([], ["-DBY_TABLE"]):
+            with self.subTest(flags=flags):
+                subprocess.run(["cc", "-Wall", "-Wextra", "-Werror", *flags, "-I", REPO, HERE / "pmix_callers.c", "-o",
+                                folder / "callers"], check=True, timeout=watchdog())
+                done = run([folder / "callers"])
+                self.assert_status(done, 0)
+                self.assertEqual(done.stdout.splitlines(), [f"{who} by IPv{n}: {what}" for n in (4, 6) for who, what in (
+                    ("the user", "let in"), ("somebody else", "closed"), ("who has left", "closed"))])
+
+
 class Preload(TrustCase):
     def test_modules_in_the_working_directory_are_not_imported(self):
         """What python3 /run/own/train.py itself does not look at."""
@@ -144,6 +158,16 @@ class Libraries(TrustCase):
         self.assert_status(done, 0)
         self.assertEqual(words(done), ["ring 0 of 2 got 1", "ring 1 of 2 got 1"])
         assert_says(self, done, rf"/tmp/lib/libpmix\.so\.2 is not loaded, as /tmp/lib belongs to user {TESTER}")
+
+    def test_what_others_trust_their_own_user_trusts(self):
+        """The same folder in a job of tester's: its library is tried, and is none; the system's serves the ranks."""
+        sh(self.bed, HOST, 'mkdir /tmp/job /tmp/lib; cp "$1" /tmp/job/; : > /tmp/lib/libmpi.so.40; cp "$2" /tmp/lib/libpmix.so.2',
+           str(self.program), str(self.evil), user="tester")
+        done = self.bed.sml_run(HOST, "-H", f"{HOST}:2", "-np", "2", "/tmp/job/program", "ring", user="tester")
+        self.assert_status(done, 0)
+        self.assertEqual(words(done), ["ring 0 of 2 got 1", "ring 1 of 2 got 1"])
+        self.assertEqual(sh(self.bed, HOST, f"stat -c %u {PWNED}"), f"{TESTER}\n")
+        assert_says(self, done, never="is not loaded")
 
 
 class Tools(TrustCase):
