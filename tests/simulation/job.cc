@@ -157,6 +157,7 @@ void Job::change_list() {
 }
 
 void Job::make_options() {
+  options_.stdin_rule = StdinRule::None;  // it is read on a thread of its own
   options_.grace = dice_.between(milliseconds(200), seconds(8));
   if (dice_.one_in(4)) options_.stop_grace = dice_.between(milliseconds(200), seconds(8));
   options_.heartbeat_timeout = dice_.between(seconds(3), seconds(30));
