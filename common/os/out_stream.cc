@@ -1,6 +1,7 @@
 #include "common/os/out_stream.h"
 
 #include <cerrno>
+#include <chrono>
 
 #include <fcntl.h>
 #include <poll.h>
@@ -13,6 +14,7 @@
 #include <boost/asio/post.hpp>
 
 #include "common/os/fd.h"
+#include "common/os/side_thread.h"
 
 namespace sml::os {
 
@@ -20,12 +22,14 @@ namespace {
 
 constexpr int kPipeSize = 256 << 10;  // so that its reader has something to do while we are busy
 
-enum class Kind : std::uint8_t { Plain, Waitable, Socket };
+enum class Kind : std::uint8_t { File, Plain, Waitable, Socket };
 
 struct Opened {
   UniqueFd fd;
   Kind kind = Kind::Plain;
 };
+
+bool blocks(Kind kind) { return kind == Kind::File || kind == Kind::Plain; }
 
 Opened open_for_us(int fd) {
   struct stat info {};
@@ -37,8 +41,16 @@ Opened open_for_us(int fd) {
     if (own) widen_pipe(own.get(), kPipeSize);
     if (own) return {std::move(own), Kind::Waitable};
   }
-  return {UniqueFd(::fcntl(fd, F_DUPFD_CLOEXEC, 3)), Kind::Plain};
+  return {UniqueFd(::fcntl(fd, F_DUPFD_CLOEXEC, 3)), known && S_ISREG(info.st_mode) ? Kind::File : Kind::Plain};
 }
+
+// On the side thread.
+struct Aside {
+  std::string bytes;
+  int sys_errno = 0;
+
+  void write(int fd) { sys_errno = write_all(fd, bytes) ? 0 : errno; }
+};
 
 }  // namespace
 
@@ -46,9 +58,10 @@ struct OutStream::State {
   State(boost::asio::any_io_executor the_loop, Opened opened, Handlers the_handlers)
       : loop(the_loop),
         file(the_loop),
-        own(std::move(opened.fd)),
+        side(the_loop),
+        own(std::make_shared<const UniqueFd>(std::move(opened.fd))),
         kind(opened.kind),
-        fd(own.get()),
+        fd(own->get()),
         handlers(std::move(the_handlers)) {
     if (kind == Kind::Waitable) file.assign(::fcntl(fd, F_DUPFD_CLOEXEC, 3));
     if (kind != Kind::Socket) return;
@@ -62,12 +75,14 @@ struct OutStream::State {
 
   boost::asio::any_io_executor loop;
   boost::asio::posix::stream_descriptor file;  // what is waited for
-  UniqueFd own;                                // what is written to
+  SideThread side;                             // writes what may block
+  std::shared_ptr<const UniqueFd> own;         // what is written to
   Kind kind;
   int fd;
   Handlers handlers;
   std::string pending;
   std::size_t begin = 0;
+  std::size_t aside = 0;  // bytes that the side thread writes
   bool waiting = false;
   bool is_broken = false;
 };
@@ -103,11 +118,12 @@ void OutStream::give_up(const std::shared_ptr<State>& state, int sys_errno) {
 }
 
 void OutStream::push(const std::shared_ptr<State>& state) {
+  if (blocks(state->kind)) return push_aside(state);
   while (state->begin < state->pending.size()) {
     const ssize_t n = state->write_some(std::string_view(state->pending).substr(state->begin));
     if (n >= 0) {
       state->begin += static_cast<std::size_t>(n);
-    } else if (errno == EAGAIN && state->kind != Kind::Plain) {
+    } else if (errno == EAGAIN) {
       return await(state);
     } else if (errno != EINTR) {
       return give_up(state, errno);
@@ -115,6 +131,23 @@ void OutStream::push(const std::shared_ptr<State>& state) {
   }
   state->pending.clear();
   state->begin = 0;
+}
+
+void OutStream::push_aside(const std::shared_ptr<State>& state) {
+  if (state->pending.empty()) return;
+  const auto piece = std::make_shared<Aside>(Aside{std::exchange(state->pending, {})});
+  state->aside += piece->bytes.size();
+  state->waiting = true;
+  state->side.post([piece, own = state->own] { piece->write(own->get()); },
+                   [piece, weak = std::weak_ptr<State>(state)] {
+                     const std::shared_ptr<State> here = weak.lock();
+                     if (!here) return;
+                     here->aside -= piece->bytes.size();
+                     here->waiting = here->aside > 0;
+                     if (piece->sys_errno != 0) return give_up(here, piece->sys_errno);
+                     if (!here->waiting) push_aside(here);
+                     if (!here->waiting && here->handlers.drained) here->handlers.drained();
+                   });
 }
 
 void OutStream::await(const std::shared_ptr<State>& state) {
@@ -129,11 +162,17 @@ void OutStream::await(const std::shared_ptr<State>& state) {
   });
 }
 
-std::size_t OutStream::pending() const { return state_->pending.size() - state_->begin; }
+std::size_t OutStream::pending() const { return state_->aside + state_->pending.size() - state_->begin; }
 
 bool OutStream::broken() const { return state_->is_broken; }
 
 void OutStream::flush(int limit_ms) {
+  if (blocks(state_->kind)) {
+    const Duration limit = state_->kind == Kind::File ? Duration::max() : std::chrono::milliseconds(limit_ms);
+    push_aside(state_);
+    static_cast<void>(state_->side.finish(limit));
+    return;
+  }
   while (pending() > 0) {
     pollfd p{.fd = state_->fd, .events = POLLOUT, .revents = 0};
     if (::poll(&p, 1, limit_ms) <= 0) return;
@@ -141,6 +180,16 @@ void OutStream::flush(int limit_ms) {
     if (n < 0 && errno != EAGAIN && errno != EINTR) return;
     if (n > 0) state_->begin += static_cast<std::size_t>(n);
   }
+}
+
+void OutStream::empty() {
+  if (state_->kind != Kind::File) return;
+  state_->pending.clear();
+  state_->side.post(
+      [own = state_->own] {
+        if (::ftruncate(own->get(), 0) == 0) static_cast<void>(::lseek(own->get(), 0, SEEK_SET));
+      },
+      [] {});
 }
 
 bool same_file(int a, int b) {

@@ -29,7 +29,12 @@ HostAttempt::HostAttempt(const AttemptSurroundings& around, AttemptOwner& owner,
                        .tell = [&link = around.link](const wire::ToLauncher& m) { link.send(m); },
                        .fail_rank = [this](Rank rank, wire::FaultKind kind, int code,
                                            const std::string& why) { fail_rank(rank, kind, code, why); },
-                       .output_flows = [&link = around.link] { return link.allowance() > 0; }},
+                       .output_flows = [this] { return output_allowance() > 0; },
+                       .moved_on =
+                           [this] {
+                             wake();
+                             owner_.attempt_changed();
+                           }},
       news_(around_) {}
 
 // ---- before the start
@@ -161,7 +166,9 @@ void HostAttempt::settle() {
 
 void HostAttempt::look_round() {
   if (workers_.all_reaped() && !additions_.wait()) tell(HostEvent::AllReaped);
-  if (around_.link.lost() || workers_.all_done()) tell(HostEvent::AllDone);
+  const bool busy =
+      std::any_of(services_.begin(), services_.end(), [](const auto& service) { return service->is_busy(); });
+  if (around_.link.lost() || (workers_.all_done() && !busy)) tell(HostEvent::AllDone);
   const bool killing = machine_.state() == HostState::SweepKilling;
   if (!killing && machine_.state() != HostState::Sweeping) return;
   if (!orphans_.any()) return tell(HostEvent::NothingLeft);
@@ -202,6 +209,11 @@ void HostAttempt::look_if_it_was_alone(Rank rank) {
   if (const std::optional<std::string> why = mpi_watch_.lone_at_end(rank)) {
     fail_rank(rank, wire::FaultKind::Broken, 125, *why);
   }
+}
+
+std::size_t HostAttempt::output_allowance() const {
+  const bool taken = std::all_of(readers_.begin(), readers_.end(), [](const auto* one) { return one->takes_output(); });
+  return taken ? around_.link.allowance() : 0;
 }
 
 void HostAttempt::worker_output(Rank rank, wire::Stream stream, TimePoint read_at, std::string_view bytes) {

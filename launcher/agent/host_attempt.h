@@ -69,7 +69,7 @@ class HostAttempt final : private WorkerOwner {
 
  private:
   // WorkerOwner
-  std::size_t output_allowance() const override { return around_.link.allowance(); }
+  std::size_t output_allowance() const override;
   bool looks_at_output() const override { return !readers_.empty() || around_.link.lost(); }
   void worker_output(Rank rank, wire::Stream stream, TimePoint read_at, std::string_view bytes) override;
   void worker_output_of(int pipe, Rank rank, wire::Stream stream, TimePoint read_at, std::size_t size) override {

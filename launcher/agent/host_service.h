@@ -36,6 +36,7 @@ struct ServiceContext {
   std::function<void(Rank rank, wire::FaultKind kind, int code, const std::string& why)> fail_rank;
   std::uint32_t attempt = 1;             // Prepare::attempt
   std::function<bool()> output_flows{};  // what the workers print is taken; no: they may wait for room in their pipes
+  std::function<void()> moved_on{};      // takes_output() or is_busy() of a service may have changed
 
   void warn(const std::string& sentence) const { tell(wire::AgentLog{wire::LogLevel::Warning, sentence}); }
 };
@@ -93,6 +94,10 @@ class HostService {
   // Workers' output is to come to output(), too, before it goes to the launcher. Asked once, after check().
   virtual bool reads_output() const { return false; }
   virtual void output(Rank, Stream, std::string_view) {}
+  // No: more of it stays in the workers' pipes.
+  virtual bool takes_output() const { return true; }
+  // The launcher may have to hear of it before it is told that nothing is left.
+  virtual bool is_busy() const { return false; }
   // Those who have come to it, where that means that they have joined the others.
   struct Joiners {
     std::uint64_t count = 0;

@@ -1,10 +1,14 @@
 #include "launcher/agent/log_service.h"
 
+#include <chrono>
 #include <utility>
 
 namespace sml::agent {
 
 namespace {
+
+constexpr std::size_t kMostPending = std::size_t{1} << 20;  // the workers wait then
+constexpr Duration kLastBytes = std::chrono::seconds(5);
 
 os::LogRules rules_of(const wire::WorkerLogs& rules) {
   const auto overwrite = rules.overwrite == wire::LogOverwrite::Yes ? os::Overwrite::Yes : os::Overwrite::No;
@@ -24,9 +28,24 @@ std::vector<std::string> paths_of(const std::vector<const wire::Worker*>& worker
 
 LogService::LogService(const ServiceContext& context, const wire::WorkerLogs& rules,
                        const std::vector<const wire::Worker*>& workers)
-    : context_(context), files_(rules_of(rules), paths_of(workers)) {
+    : context_(context), files_(os::LogFiles(rules_of(rules), paths_of(workers))) {
   for (std::size_t i = 0; i < workers.size(); ++i) index_[workers[i]->rank] = 2 * i;
 }
+
+// Those of a launcher that was lost matter most.
+LogService::~LogService() {
+  if (writer_) writer_->flush(kLastBytes);
+}
+
+void LogService::start(const wire::Start&) {
+  const auto failed = [this](const Error& why) { context_.tell(wire::LogFailed{why.message()}); };
+  writer_.emplace(context_.loop.get_executor(), std::move(*files_),
+                  os::LogWriter::Handlers{failed, [this] { context_.moved_on(); }});
+  files_.reset();
+  writer_->create([] {});
+}
+
+bool LogService::takes_output() const { return !writer_ || writer_->pending() < kMostPending; }
 
 bool LogService::add_world(const wire::AddWorkers& m, std::span<const WorkerShare>, const WorldReady&) {
   to_come_ = m.workers;
@@ -37,23 +56,19 @@ void LogService::hear(const wire::ToAgent& message) {
   const auto* m = std::get_if<wire::StartAdded>(&message);
   if (m == nullptr) return;
   const std::vector<wire::Worker> workers = std::exchange(to_come_, {});
-  if (m->go == wire::Go::No || workers.empty() || workers.front().rank < m->first) return;
+  if (m->go == wire::Go::No || !writer_ || workers.empty() || workers.front().rank < m->first) return;
   std::vector<std::string> paths;
   for (const wire::Worker& worker : workers) {
-    index_[worker.rank] = files_.count() + paths.size();
+    index_[worker.rank] = writer_->count() + paths.size();
     paths.push_back(worker.stdout_log);
     paths.push_back(worker.stderr_log);
   }
-  tell(files_.add(std::move(paths)));
+  writer_->add(std::move(paths));
 }
 
 void LogService::output(Rank rank, Stream stream, std::string_view bytes) {
   const auto found = index_.find(rank);
-  if (found != index_.end()) tell(files_.write(found->second + (stream == Stream::Stderr ? 1 : 0), bytes));
-}
-
-void LogService::tell(const Result<void>& result) const {
-  if (!result) context_.tell(wire::LogFailed{result.error().message()});
+  if (writer_ && found != index_.end()) writer_->write(found->second + (stream == Stream::Stderr ? 1 : 0), bytes);
 }
 
 }  // namespace sml::agent

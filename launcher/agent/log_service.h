@@ -1,9 +1,10 @@
 // Copies of the workers' output in files on their own host.
 #pragma once
+#include <optional>
 #include <unordered_map>
 #include <vector>
 
-#include "common/os/log_files.h"
+#include "common/os/log_writer.h"
 #include "launcher/agent/host_service.h"
 
 namespace sml::agent {
@@ -13,19 +14,21 @@ class LogService final : public HostService {
   // Of those workers that have files.
   LogService(const ServiceContext& context, const wire::WorkerLogs& rules,
              const std::vector<const wire::Worker*>& workers);
-  Result<void> check(wire::Prepared&) override { return files_.check(); }
-  void start(const wire::Start&) override { tell(files_.create()); }
+  ~LogService() override;
+  Result<void> check(wire::Prepared&) override { return files_->check(); }
+  void start(const wire::Start&) override;
   bool reads_output() const override { return true; }
+  bool takes_output() const override;
+  bool is_busy() const override { return writer_ && writer_->is_busy(); }
   bool add_world(const wire::AddWorkers& m, std::span<const WorkerShare> shares, const WorldReady&) override;
   void hear(const wire::ToAgent& message) override;
   void output(Rank rank, Stream stream, std::string_view bytes) override;
 
  private:
-  void tell(const Result<void>& result) const;
-
   const ServiceContext& context_;
   std::unordered_map<Rank, os::LogFiles::Index> index_;  // of a rank's stdout; its stderr follows
-  os::LogFiles files_;
+  std::optional<os::LogFiles> files_;                    // until the start
+  std::optional<os::LogWriter> writer_;
   std::vector<wire::Worker> to_come_;
 };
 

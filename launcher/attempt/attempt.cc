@@ -214,8 +214,11 @@ void Attempt::look_at_probes() {
 
 void Attempt::start_all() {
   SML_SWITCH_POINT("all hosts are ready");
-  owner_.begin_logs();
-  if (!runs()) return;  // a log that must be kept cannot be
+  owner_.begin_logs([this] { start_workers(); });
+}
+
+void Attempt::start_workers() {
+  if (!runs()) return;  // a log that must be kept cannot be, say
   if (options_.verbosity == Verbosity::Verbose) {
     owner_.say("all hosts are ready; the workers meet at " + meeting_.address() + " port " +
                std::to_string(meeting_.port()));

@@ -99,6 +99,7 @@ class Attempt final : public fleet::FleetListener {
   void look_for_end();
   void finish(AttemptOwner::End end);
   void add_fault(HostIndex host, Error why);
+  void start_workers();
   void fail_host(fleet::Host& host, Error why);
 
   const JobOptions& options_;

@@ -20,8 +20,8 @@ class AttemptOwner {
 
   // Completes what the agents are told before they are.
   virtual void complete(launch::AgentSession::Plan& session) = 0;
-  // The workers are about to be started; Attempt::log_failed() may come from within.
-  virtual void begin_logs() = 0;
+  // The workers are about to be started: by `then`, unless something else has ended the attempt before it is called.
+  virtual void begin_logs(std::function<void()> then) = 0;
   // Ranks have not joined the others in time.
   virtual void ranks_missing() = 0;
   // The workers, which hang or have had their time, are to be ended: by `then`, to be called soon, and once. For who

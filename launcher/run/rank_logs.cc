@@ -65,9 +65,15 @@ std::string RankLogs::own_folder(const std::string& job_id) const {
   return "";
 }
 
-void RankLogs::begin() {
+void RankLogs::listen(const boost::asio::any_io_executor& loop, os::LogWriter::Handlers handlers) {
   if (!files_) return;
-  if (Result<void> made = files_->create(); !made) failed_(made.error());
+  writer_ = std::make_unique<os::LogWriter>(loop, std::move(*files_), std::move(handlers));
+  files_.reset();
+}
+
+void RankLogs::begin(std::function<void()> then) {
+  if (!writer_) return then();
+  writer_->create(std::move(then));
 }
 
 void RankLogs::name_files(std::vector<wire::Worker>& workers) const {
@@ -92,14 +98,17 @@ Result<void> RankLogs::add(const plan::LaunchPlan& plan, Rank first, const outpu
 }
 
 void RankLogs::begin(Rank first) {
-  if (!files_) return;
+  if (!writer_) return;
   const auto known = static_cast<std::ptrdiff_t>(index_of(first, Stream::Stdout));
-  if (Result<void> made = files_->add({paths_.begin() + known, paths_.end()}); !made) failed_(made.error());
+  writer_->add({paths_.begin() + known, paths_.end()});
 }
 
 void RankLogs::write(Rank rank, Stream stream, std::string_view bytes) {
-  if (!files_) return;
-  if (Result<void> written = files_->write(index_of(rank, stream), bytes); !written) failed_(written.error());
+  if (writer_) writer_->write(index_of(rank, stream), bytes);
+}
+
+void RankLogs::flush(Duration limit) {
+  if (writer_) writer_->flush(limit);
 }
 
 void RankLogs::instruct(launch::AgentSession::Plan& session) const {

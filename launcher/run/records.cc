@@ -1,6 +1,7 @@
 #include "launcher/run/records.h"
 
 #include <cerrno>
+#include <chrono>
 
 #include <poll.h>
 #include <unistd.h>
@@ -93,10 +94,7 @@ void Records::begin(const boost::asio::any_io_executor& loop, report::EventFeed&
 
 Result<void> Records::start_over(const JobOptions& options, const plan::LaunchPlan& plan) {
   if (timeline_) *timeline_ = report::Timeline();
-  if (events_stream_) {
-    events_stream_->flush(kLastLinesMs);
-    if (::ftruncate(events_file_.get(), 0) == 0) static_cast<void>(::lseek(events_file_.get(), 0, SEEK_SET));
-  }
+  if (events_stream_) events_stream_->empty();
   return renew_logs(options, plan);
 }
 
@@ -113,6 +111,7 @@ void Records::finish(const Say& say) {
     write(file, page ? report::timeline_html(*timeline_) : report::timeline_trace(*timeline_), "--timeline", say);
   }
   if (events_stream_) events_stream_->flush(kLastLinesMs);
+  logs_.flush(std::chrono::milliseconds(kLastLinesMs));
 }
 
 }  // namespace sml::run

@@ -160,8 +160,13 @@ void Run::begin_records() {
     console_.say("sml-run ps and status cannot ask this job: " + asked.error().message());
   }
   records_.begin(loop_.get_executor(), events_, [this](const std::string& warning) { console_.say(warning); });
-  records_.logs().on_failure([this](const Error& why) { log_failed(why); });
+  listen_to_logs();
   tell_begin();
+}
+
+void Run::listen_to_logs() {
+  records_.logs().listen(loop_.get_executor(), {.failed = [this](const Error& why) { log_failed(why); },
+                                                .caught_up = [this] { reader_caught_up(); }});
 }
 
 void Run::tell_begin() { events_.tell(report::JobBegins{&attempt_->plan(), unix_now()}, began_); }
@@ -328,7 +333,7 @@ void Run::begin_again() {
 }
 
 void Run::begin_with(plan::LaunchPlan plan, const attempt::Terms& terms) {
-  records_.logs().on_failure([this](const Error& why) { log_failed(why); });
+  listen_to_logs();
   streams_.take_input_back();
   auto before =
       std::exchange(attempt_, std::make_unique<attempt::Attempt>(loop_, options_, std::move(plan), terms, fleet_,
@@ -348,9 +353,9 @@ void Run::begin_with(plan::LaunchPlan plan, const attempt::Terms& terms) {
 
 // ---- what the workers print and read
 
-void Run::begin_logs() {
+void Run::begin_logs(std::function<void()> then) {
   tell(RunEvent::WorkersStart);
-  records_.logs().begin();
+  records_.logs().begin(std::move(then));
 }
 
 void Run::reader_caught_up() {
@@ -359,7 +364,7 @@ void Run::reader_caught_up() {
 }
 
 void Run::look_at_reader() {
-  if (console_.pending() == 0 || output_gone_) tell(RunEvent::ReaderDone);
+  if ((console_.pending() == 0 || output_gone_) && !records_.logs().is_busy()) tell(RunEvent::ReaderDone);
 }
 
 void Run::output_gone(int sys_errno) {

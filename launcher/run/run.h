@@ -52,7 +52,7 @@ class Run final : private attempt::AttemptOwner {
   // AttemptOwner
   void say(const std::string& text) override { console_.say(text); }
   void complete(launch::AgentSession::Plan& session) override { records_.logs().instruct(session); }
-  void begin_logs() override;
+  void begin_logs(std::function<void()> then) override;
   void ranks_missing() override;
   void before_end(std::function<void()> then) override;
   void host_log_failed(const Error& why) override { log_failed(why); }
@@ -67,6 +67,7 @@ class Run final : private attempt::AttemptOwner {
   void perform(RunAction action);
   launch::Reach::Events events_of_reach();
   void begin_records();
+  void listen_to_logs();
   void tell_begin();
   std::uint32_t attempt_number() const { return attempt_->plan().job.attempt + 1; }
   void decide();

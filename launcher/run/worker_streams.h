@@ -49,7 +49,7 @@ class WorkerStreams final : public attempt::WorkerSink {
   void worker_drained(Rank rank) override;
   void worker_ended(Rank rank) override { stdin_.remove_reader(rank); }
   void input_taken(Rank rank, std::uint64_t bytes) override { stdin_.taken(rank, bytes); }
-  std::size_t pending_output() const override { return job_.console.pending(); }
+  std::size_t pending_output() const override { return job_.console.pending() + job_.logs.pending(); }
 
  private:
   void send_to(Rank rank, const wire::ToAgent& message);
