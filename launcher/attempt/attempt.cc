@@ -28,7 +28,8 @@ report::StopCause stop_cause(AttemptEvent event) {
     case AttemptEvent::WorkerFailed: return report::StopCause::WorkerFailed;
     case AttemptEvent::UserStop: return report::StopCause::Signal;
     case AttemptEvent::OutputGone: return report::StopCause::OutputGone;
-    case AttemptEvent::Deadline: return report::StopCause::TimeLimit;
+    case AttemptEvent::Deadline:
+    case AttemptEvent::TimeUp: return report::StopCause::TimeLimit;
     case AttemptEvent::NoProgress: return report::StopCause::NoProgress;
     case AttemptEvent::LogFailed:
     case AttemptEvent::Regroup:
@@ -81,12 +82,6 @@ std::vector<HostFault> late_faults(Roster& roster, const Meeting& meeting, const
   return out;
 }
 
-// The limit is that of the whole job.
-std::optional<Duration> time_left(const JobOptions& options, const Terms& terms) {
-  if (!options.timeout || terms.first_start == TimePoint()) return options.timeout;
-  return std::max(Duration::zero(), terms.first_start + *options.timeout - Clock::now());
-}
-
 }  // namespace
 
 Attempt::Attempt(boost::asio::io_context& loop, const JobOptions& options, plan::LaunchPlan plan, const Terms& terms,
@@ -98,7 +93,7 @@ Attempt::Attempt(boost::asio::io_context& loop, const JobOptions& options, plan:
       terms_(terms),
       fleet_(enlist(fleet, options, plan_, owner)),
       events_(events),
-      machine_(options.start_timeout, options.grace, Clock::now(), time_left(options, terms), options.stop_grace),
+      machine_(options.start_timeout, options.grace, Clock::now(), options.timeout, options.stop_grace),
       health_(options.restart.health_check, plan_.job.attempt, options.start_timeout),
       spares_(
           {plan_.map, machine_, health_, fleet, events, owner, terms.afterwards,
@@ -130,6 +125,9 @@ Attempt::Attempt(boost::asio::io_context& loop, const JobOptions& options, plan:
       ending_(loop.get_executor(), {options, terms_.afterwards, fleet, machine_, facts_, roster_, workers_, meeting_,
                                     owner, [this] { deadline_timer_.arm(); }}) {
   fleet.serve(*this, &spares_);
+  // The limit is that of the whole job.
+  const bool has_run = terms.first_start != TimePoint();
+  if (options.timeout && has_run) machine_.time_is_up_at(terms.first_start + *options.timeout);
   facts_.program = plan_.command.front();
   facts_.started = Clock::now();
   facts_.timeout_status = options.timeout_status;
@@ -193,6 +191,10 @@ void Attempt::perform(AttemptAction action) {
     case AttemptAction::TimeOutRun:
       facts_.timed_out = Clock::now();
       ending_.look_before(SIGTERM);
+      return ending_.begin();
+    case AttemptAction::TimeOutRest:
+      facts_.timed_out = Clock::now();
+      facts_.waited_out = *facts_.timed_out - first_start();
       return ending_.begin();
     case AttemptAction::TellCleared:
       workers_.settle_credit();

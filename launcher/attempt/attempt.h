@@ -1,6 +1,7 @@
 // One run of all workers of a plan, from the first host to the last end. Drives its machine and the fleet's hosts; what
 // lasts longer than the workers belongs to the run.
 #pragma once
+#include <algorithm>
 #include <cstddef>
 #include <string>
 #include <vector>
@@ -51,6 +52,9 @@ class Attempt final : public fleet::FleetListener {
   const plan::LaunchPlan& plan() const { return plan_; }
   const plan::LaunchPlan& planned() const { return growth_.planned(); }
   bool runs() const { return machine_.state() == AttemptState::Running; }
+  // Of the workers of the job's first attempt that had any; TimePoint(): none has.
+  TimePoint first_start() const { return std::max(terms_.first_start, facts_.first_start); }
+  bool is_cleared() const { return machine_.state() == AttemptState::Cleared; }  // another may follow
 
   // The time to start begins.
   void begin();

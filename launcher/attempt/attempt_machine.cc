@@ -21,6 +21,7 @@ constexpr Row kTable[] = {
     {S::Connecting, E::OutputGone, S::Stopping, A::StopAll},
     {S::Connecting, E::LogFailed, S::Stopping, A::StopAll},
     {S::Connecting, E::Deadline, S::Stopping, A::TimeOutStart},
+    {S::Connecting, E::TimeUp, S::Stopping, A::TimeOutRest},
 
     {S::Failing, E::HostFailed, S::Failing, A::None},
     {S::Failing, E::AllSettled, S::Stopping, A::StopAll},
@@ -29,6 +30,7 @@ constexpr Row kTable[] = {
     {S::Failing, E::OutputGone, S::Stopping, A::StopAll},
     {S::Failing, E::LogFailed, S::Stopping, A::StopAll},
     {S::Failing, E::Deadline, S::Stopping, A::StopAll},
+    {S::Failing, E::TimeUp, S::Stopping, A::TimeOutRest},
 
     {S::Probing, E::AllProbed, S::Running, A::StartAll},
     {S::Probing, E::HostFailed, S::Stopping, A::StopAll},
@@ -36,6 +38,7 @@ constexpr Row kTable[] = {
     {S::Probing, E::OutputGone, S::Stopping, A::StopAll},
     {S::Probing, E::LogFailed, S::Stopping, A::StopAll},
     {S::Probing, E::Deadline, S::Stopping, A::TimeOutStart},
+    {S::Probing, E::TimeUp, S::Stopping, A::TimeOutRest},
 
     {S::Running, E::WorkerFailed, S::Stopping, A::StopAll},
     {S::Running, E::HostFailed, S::Stopping, A::StopAll},
@@ -65,6 +68,7 @@ constexpr Row kTable[] = {
     {S::Cleared, E::LogFailed, S::Leaving, A::StopAll},
     {S::Cleared, E::HostFailed, S::Cleared, A::None},  // whether another attempt can do without it is for others to say
     {S::Cleared, E::AllEnded, S::Finished, A::Finish},
+    {S::Cleared, E::TimeUp, S::Leaving, A::TimeOutRest},
 
     {S::Leaving, E::UserStop, S::Leaving, A::None},
     {S::Leaving, E::UserInsists, S::Leaving, A::KillAll},
@@ -96,7 +100,7 @@ std::string_view name(AttemptEvent event) {
   static constexpr std::string_view names[] = {
       "all ready", "all settled",  "one machine", "host failed", "all probed",  "worker failed",
       "user stop", "user insists", "output gone", "log failed",  "no progress", "ranks alone",
-      "regroup",   "all cleared",  "no more",     "all ended",   "deadline"};
+      "regroup",   "all cleared",  "no more",     "all ended",   "deadline",    "time up"};
   return names[static_cast<std::size_t>(event)];
 }
 
@@ -112,7 +116,7 @@ std::optional<TimePoint> AttemptMachine::deadline_of(AttemptState state, TimePoi
     case S::Connecting:
     case S::Probing: return deadline_;
     case S::Failing: return std::min(*deadline_, now + kGather);
-    case S::Running: return run_timeout_ ? std::optional(now + *run_timeout_) : std::nullopt;
+    case S::Running: return time_up_;
     case S::Stopping: return now + grace_ + kConfirm;
     case S::Cleared: return std::nullopt;
     case S::Leaving: return now + kConfirm;
@@ -121,13 +125,25 @@ std::optional<TimePoint> AttemptMachine::deadline_of(AttemptState state, TimePoi
   return std::nullopt;
 }
 
+// Where workers run it is the only deadline, and where they are being ended it counts no more.
+bool AttemptMachine::counts_time() const {
+  return time_up_ && (state_ == S::Connecting || state_ == S::Failing || state_ == S::Probing || state_ == S::Cleared);
+}
+
+std::optional<TimePoint> AttemptMachine::deadline() const {
+  if (!counts_time()) return deadline_;
+  return deadline_ ? std::min(*deadline_, *time_up_) : *time_up_;
+}
+
 void AttemptMachine::take_longer(Duration more) {
   if (deadline_) *deadline_ += more;
 }
 
 AttemptAction AttemptMachine::on(AttemptEvent event, TimePoint now) {
+  if (event == E::Deadline && counts_time() && now >= *time_up_) event = E::TimeUp;
   const Row* row = find_row(kTable, state_, event);
   if (row == nullptr) return A::Unexpected;
+  if (row->next == S::Running && !time_up_ && run_timeout_) time_up_ = now + *run_timeout_;
   if (event == E::UserStop && state_ != S::Stopping && state_ != S::Leaving) grace_ = stop_grace_;
   if (row->next != state_) deadline_ = deadline_of(row->next, now);
   if (row->action == A::KillAll) deadline_ = std::min(*deadline_, now + kConfirm);

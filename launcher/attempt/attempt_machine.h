@@ -36,6 +36,7 @@ enum class AttemptEvent : std::uint8_t {
   NoMore,       // attempts: the agents need not stay
   AllEnded,     // no session is open
   Deadline,
+  TimeUp,  // what Deadline is when --timeout has passed while no worker of this attempt runs
 };
 enum class AttemptAction : std::uint8_t {
   None,
@@ -48,6 +49,7 @@ enum class AttemptAction : std::uint8_t {
   Finish,
   TimeOutStart,  // StopAll; the hosts that are not ready are to blame
   TimeOutRun,    // StopAll, when people have seen where the workers are; the user's own limit has passed
+  TimeOutRest,   // StopAll; it has passed while no worker ran
   GiveUp,        // hosts that have not confirmed the end are named, then Finish
 };
 
@@ -66,7 +68,9 @@ class AttemptMachine {
 
   [[nodiscard]] AttemptAction on(AttemptEvent event, TimePoint now);
   AttemptState state() const { return state_; }
-  std::optional<TimePoint> deadline() const { return deadline_; }
+  std::optional<TimePoint> deadline() const;
+  // Of a job whose workers have run before: the limit of their time counts from then.
+  void time_is_up_at(TimePoint at) { time_up_ = at; }
   // Before the workers are told to end something else takes its time.
   void take_longer(Duration more);
   // That the workers have to end, of the stop that has begun or would begin now.
@@ -74,12 +78,14 @@ class AttemptMachine {
 
  private:
   std::optional<TimePoint> deadline_of(AttemptState state, TimePoint now) const;
+  bool counts_time() const;
 
   Duration grace_;  // of the end that comes
   Duration stop_grace_;
   std::optional<Duration> run_timeout_;
   AttemptState state_ = AttemptState::Connecting;
   std::optional<TimePoint> deadline_;
+  std::optional<TimePoint> time_up_;  // once workers have run
 };
 
 }  // namespace sml::attempt

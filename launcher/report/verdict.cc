@@ -175,6 +175,10 @@ Verdict judge_own(const Error& why) {
 }
 
 std::string tell_time_limit(const Facts& facts) {
+  if (facts.waited_out) {
+    return "stopped: the job had gone on for " + seconds_since(TimePoint(), TimePoint(*facts.waited_out)) +
+           ", waits between attempts included, the limit of --timeout";
+  }
   const bool again = facts.first_start != TimePoint() && facts.first_start != facts.started;
   return "stopped: the workers had run for " +
          seconds_since(again ? facts.first_start : facts.started, *facts.timed_out) +
@@ -211,7 +215,7 @@ Verdict judge(const Facts& facts) {
     verdict = {exit_code_of(ErrorKind::Lost), Decider::Regroup, nullptr, {"stopped: other hosts are to have workers"}};
   } else if (facts.own_fault && facts.own_fault->at <= failed_at) {
     verdict = judge_own(facts.own_fault->why);
-  } else if (facts.timed_out && *facts.timed_out <= failed_at) {
+  } else if (facts.timed_out && (*facts.timed_out <= failed_at || facts.waited_out)) {
     verdict = {facts.timeout_status, Decider::TimeLimit, nullptr, {tell_time_limit(facts)}};
   } else if (fault_first) {
     verdict.exit_code = exit_code_of_faults(facts.faults);

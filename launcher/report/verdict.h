@@ -49,6 +49,7 @@ struct Facts {
   bool stopped_at_rest = false;        // it came when this attempt was over, and another was to follow
   std::optional<TimePoint> regroups;   // ended so that other hosts have workers
   std::optional<TimePoint> timed_out;  // --timeout passed
+  std::optional<Duration> waited_out;  // ... while none ran: so long after the first start
   int timeout_status = kTimedOutExit;
   struct OwnFault {
     Error why;

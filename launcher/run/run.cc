@@ -264,6 +264,7 @@ void Run::rest() {
     const std::optional<Duration> wait = changing_hosts_.wait_for(next_map(), Clock::now());
     rest_ = wait.value_or(Duration::zero());
     if (fleet_.lost_workers_end() || wait) return rest();
+    if (!attempt_->is_cleared()) return;  // it leaves
     tell(RunEvent::Rested);
   });
 }
@@ -326,7 +327,7 @@ void Run::begin_again() {
     if (options_.logs.on_fault == OnLogFault::EndJob) return;
   }
   attempt::Terms terms = first_terms(options_);
-  terms.first_start = attempt_->outcome().facts.first_start;
+  terms.first_start = attempt_->first_start();
   terms.hosts_told = attempt_->plan().map.hosts.size();
   terms.restarts_used = restarts_.used();
   begin_with(std::move(plan), terms);

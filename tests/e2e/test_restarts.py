@@ -93,6 +93,12 @@ class Attempts(TestCase):
         self.assert_status(done, 124)
         self.assertIn("all attempts together", done.stderr)
 
+    def test_the_time_limit_counts_while_the_job_rests(self):
+        done = sml_run("--max-restarts", "9", "--max-fruitless", "0", "--restart-delay", "1h:1h", "--timeout", "1s", "-np", "2",
+                       "sh", "-c", "exit 3")
+        self.assert_status(done, 124)
+        self.assertIn("waits between attempts included", done.stderr)
+
     @gate
     def test_input_is_for_the_first_attempt(self):
         done = sml_run("-q", "--max-restarts", "2", *AT_ONCE, "-np", "2", "--stdin", "all", "--no-tag", "sh", "-c",

@@ -22,7 +22,7 @@ constexpr S kStates[] = {S::Connecting, S::Failing, S::Probing, S::Running,
                          S::Stopping,   S::Cleared, S::Leaving, S::Finished};
 constexpr E kEvents[] = {E::AllReady, E::AllSettled,  E::OneMachine, E::HostFailed, E::AllProbed,  E::WorkerFailed,
                          E::UserStop, E::UserInsists, E::OutputGone, E::LogFailed,  E::NoProgress, E::RanksAlone,
-                         E::Regroup,  E::AllCleared,  E::NoMore,     E::AllEnded,   E::Deadline};
+                         E::Regroup,  E::AllCleared,  E::NoMore,     E::AllEnded,   E::Deadline,   E::TimeUp};
 
 AttemptMachine at(S state, TimePoint now = kNow) {
   std::vector<E> way;
@@ -116,6 +116,35 @@ TEST_CASE("a limit on the time of the workers begins with them") {
   CHECK(machine.on(E::Deadline, kNow + 92s) == A::TimeOutRun);
   CHECK(machine.state() == S::Stopping);
   CHECK(machine.deadline() == kNow + 92s + kGrace + AttemptMachine::kConfirm);
+}
+
+TEST_CASE("that limit counts between two attempts, too") {
+  AttemptMachine machine(kStartTimeout, kGrace, kNow, 90s);
+  for (const E event : {E::AllReady, E::AllProbed, E::WorkerFailed}) static_cast<void>(machine.on(event, kNow));
+  CHECK(machine.deadline() == kNow + kGrace + AttemptMachine::kConfirm);
+  static_cast<void>(machine.on(E::AllCleared, kNow + 1s));
+  CHECK(machine.deadline() == kNow + 90s);
+  CHECK(machine.on(E::Deadline, kNow + 90s) == A::TimeOutRest);
+  CHECK(machine.state() == S::Leaving);
+  CHECK(machine.deadline() == kNow + 90s + AttemptMachine::kConfirm);
+}
+
+TEST_CASE("that limit counts while the hosts of a further attempt are awaited") {
+  for (const S state : {S::Connecting, S::Failing, S::Probing}) {
+    AttemptMachine machine = at(state);
+    machine.time_is_up_at(kNow + 1s);
+    CHECK(machine.deadline() == kNow + 1s);
+    CHECK(machine.on(E::Deadline, kNow + 1s) == A::TimeOutRest);
+    CHECK(machine.state() == S::Stopping);
+    machine = at(state);
+    machine.time_is_up_at(kNow + 1h);
+    CHECK(machine.deadline() < kNow + 1h);
+    CHECK(machine.on(E::Deadline, *machine.deadline()) == at(state).on(E::Deadline, *machine.deadline()));
+  }
+  AttemptMachine machine(kStartTimeout, kGrace, kNow, 90s);
+  machine.time_is_up_at(kNow + 5s);
+  for (const E event : {E::AllReady, E::AllProbed}) static_cast<void>(machine.on(event, kNow));
+  CHECK(machine.deadline() == kNow + 5s);
 }
 
 TEST_CASE("gathering failures never outlasts the time to start") {

@@ -349,6 +349,18 @@ TEST_CASE("the limit on the time decides when nothing had failed before") {
   CHECK(judge(f).exit_code == 5);
 }
 
+TEST_CASE("the limit on the time decides while the job waits for another attempt, whatever had failed") {
+  Facts f = facts();
+  f.ends = {end_of(1, "a", Exited{5}, 1s)};
+  f.timed_out = kStart + 90s;
+  f.waited_out = 90s;
+  const Verdict verdict = judge(f);
+  CHECK(verdict.exit_code == 124);
+  CHECK(verdict.by == Decider::TimeLimit);
+  CHECK(verdict.lines ==
+        Lines{"stopped: the job had gone on for 90.0 s, waits between attempts included, the limit of --timeout"});
+}
+
 TEST_CASE("no failed worker ever gives status 0") {
   for (int code = 1; code < 256; ++code) {
     Facts f = facts();
