@@ -1,5 +1,7 @@
 #include "launcher/launch/agent_arrival.h"
 
+#include <algorithm>
+#include <array>
 #include <utility>
 #include <variant>
 
@@ -51,6 +53,16 @@ Result<void> AgentArrival::may_be_sent(const wire::NeedAgent& need, std::size_t 
   return Error(ErrorKind::Deploy, "is a machine of type " + show(need.architecture, 40) +
                                       ", the agent at hand is for " + std::string(image_.architecture()))
       .with_hint("build sml-run-agent for that type and name it with --agent-path");
+}
+
+// As our SSH client and others' call it.
+bool AgentArrival::has_broken(const Error& why) {
+  constexpr std::array<std::string_view, 6> kWords{"the connection broke",  "the connection was closed by the host",
+                                                   "Connection reset",      "Connection closed by",
+                                                   "closed by remote host", "Broken pipe"};
+  return why.kind() == ErrorKind::Lost && std::any_of(kWords.begin(), kWords.end(), [&](std::string_view words) {
+           return why.message().find(words) != std::string::npos;
+         });
 }
 
 // Between the log-in and the agent's first line it is the login shell that speaks: its words are the best cause.

@@ -25,6 +25,8 @@ class AgentArrival {
   // After AgentRuns: what came behind that, which are frames.
   std::string take_rest() { return reader_.take_rest(); }
 
+  // Whether the transport, which has ended for the reason `why`, may do better when it is made once more.
+  static bool has_broken(const Error& why);
   // Why it never ran, where the transport ended for the reason `why`.
   Error explain(const Error& why, Reach::Start start) const;
 

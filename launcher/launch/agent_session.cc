@@ -13,6 +13,8 @@ namespace sml::launch {
 
 namespace {
 
+constexpr int kStarts = 3;  // while connections break
+
 SessionEvent event_for(const wire::HelloAck&) { return SessionEvent::HelloAck; }
 SessionEvent event_for(const wire::Prepared&) { return SessionEvent::Prepared; }
 SessionEvent event_for(const wire::Probed&) { return SessionEvent::Probed; }
@@ -55,13 +57,14 @@ AgentSession::AgentSession(boost::asio::any_io_executor loop, SessionOwner& owne
       reach_(reach),
       plan_(std::move(plan)),
       mark_(make_mark()),
-      conduct_(plan_.hello, plan_.prepare_local),  // as that of another host in all that counts
-      arrival_(mark_, image) {
+      conduct_(plan_.hello, plan_.prepare_local) {  // as that of another host in all that counts
   plan_.prepare_local.mark = mark_;
   plan_.prepare_remote.mark = mark_;
 }
 
 void AgentSession::start() {
+  ++starts_;
+  arrival_.emplace(mark_, image_);
   const auto start_agent = [this](const std::string& mark, AgentDuty duty) {
     const StartLimits limits{plan_.start_limit_s, plan_.hello.heartbeat_timeout_ms};
     return reach_.transport(plan_.host, mark, bootstrap_script(image_, mark, limits, duty));
@@ -100,7 +103,7 @@ void AgentSession::transport_bytes(std::span<const char> bytes) {
   contact_.last_heard = Clock::now();
   if (machine_.state() == SessionState::Ended) return;
   if (machine_.state() == SessionState::Greeting) {
-    arrival_.feed(bytes);
+    arrival_->feed(bytes);
     return greet();
   }
   decoder_.feed_in_place(bytes);
@@ -109,7 +112,7 @@ void AgentSession::transport_bytes(std::span<const char> bytes) {
 
 void AgentSession::greet() {
   while (machine_.state() == SessionState::Greeting) {
-    const Result<std::optional<SessionEvent>> next = arrival_.next(transport_->unsent());
+    const Result<std::optional<SessionEvent>> next = arrival_->next(transport_->unsent());
     if (!next) return abandon(next.error());
     if (!next->has_value()) return;
     const SessionAction action = machine_.on(**next);
@@ -119,7 +122,7 @@ void AgentSession::greet() {
     transport_->send_lasting(image_.bytes());
   }
   if (machine_.state() != SessionState::Preparing) return;
-  const std::string rest = arrival_.take_rest();
+  const std::string rest = arrival_->take_rest();
   transport_->frames_came(rest.size());
   decoder_.feed(rest);
   decode();
@@ -267,7 +270,19 @@ void AgentSession::abandon(Error why) {
   });
 }
 
+// What an earlier start has left there ends with its connection.
+bool AgentSession::starts_again(const Error& why) {
+  if (machine_.state() != SessionState::Greeting || starts_ == kStarts || contact_.is_local) return false;
+  if (reach_.start() != Reach::Start::ByLogin || transport_->far_side_ended()) return false;
+  if (!AgentArrival::has_broken(why) || machine_.on(SessionEvent::Broken) != SessionAction::StartAgain) return false;
+  boost::asio::post(loop_, [this, alive = std::weak_ptr<bool>(alive_)] {
+    if (!alive.expired() && !ended()) start();
+  });
+  return true;
+}
+
 void AgentSession::transport_closed(const Error& why) {
+  if (starts_again(why)) return;
   const SessionState before = machine_.state();
   const SessionAction action = machine_.on(SessionEvent::Closed);
   if (action == SessionAction::TellEnd) return owner_.session_ended(*this, nullptr);
@@ -276,7 +291,7 @@ void AgentSession::transport_closed(const Error& why) {
   const bool ran = before != SessionState::Greeting;
   agent_vanished_ = ran && transport_->far_side_ended();
   const Error explained = ran ? Error(ErrorKind::Lost, "its agent has gone before its work was done: " + why.message())
-                              : arrival_.explain(why, contact_.is_local ? Reach::Start::ByLogin : reach_.start());
+                              : arrival_->explain(why, contact_.is_local ? Reach::Start::ByLogin : reach_.start());
   owner_.session_ended(*this, &explained);
 }
 

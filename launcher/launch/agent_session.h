@@ -109,6 +109,7 @@ class AgentSession final : private TransportEvents {
   void transport_closed(const Error& why) override;
 
   void greet();
+  bool starts_again(const Error& why);
   void introduce();
   void decode();
   void handle(wire::ToLauncher message);
@@ -123,7 +124,8 @@ class AgentSession final : private TransportEvents {
   std::string mark_;
   SessionMachine machine_;
   AgentConduct conduct_;
-  AgentArrival arrival_;
+  std::optional<AgentArrival> arrival_;  // of this start
+  int starts_ = 0;
   wire::Decoder<wire::ToLauncher> decoder_;
   std::unique_ptr<LastingLink> transport_;
   std::string step_ = "starting";

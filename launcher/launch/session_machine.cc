@@ -17,6 +17,7 @@ constexpr Row kTable[] = {
 
     {S::Greeting, E::NeedAgent, S::Greeting, A::SendAgent},  // again when a folder did not take it
     {S::Greeting, E::AgentRuns, S::Preparing, A::Introduce},
+    {S::Greeting, E::Broken, S::Starting, A::StartAgain},
     {S::Greeting, E::Closed, S::Ended, A::TellLost},
 
     {S::Preparing, E::HelloAck, S::Preparing, A::Deliver},
@@ -66,7 +67,7 @@ std::string_view name(SessionState state) {
 std::string_view name(SessionEvent event) {
   static constexpr std::string_view names[] = {"opened",  "agent wanted", "agent runs", "hello",       "prepared",
                                                "probed",  "prepare sent", "start sent", "worker news", "input taken",
-                                               "chatter", "cleared",      "bye",        "closed"};
+                                               "chatter", "cleared",      "bye",        "broken",      "closed"};
   return names[static_cast<std::size_t>(event)];
 }
 

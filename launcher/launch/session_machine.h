@@ -30,12 +30,14 @@ enum class SessionEvent : std::uint8_t {
   Chatter,     // Pong, AgentLog, Joined, Inspected, AskVouch, Vouched, Relay, Trace, ...
   Cleared,
   Bye,
+  Broken,  // the way to the host, before its agent spoke
   Closed,  // the transport has ended
 };
 enum class SessionAction : std::uint8_t {
   None,
   Refuse,  // not allowed now: a protocol error
   SendAgent,
+  StartAgain,
   Introduce,  // Hello and Prepare
   TellReady,
   Deliver,   // to the owner

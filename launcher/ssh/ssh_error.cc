@@ -93,8 +93,9 @@ Error explain(LoginStage stage, std::string_view text) {
 }
 
 bool is_dropped_connection(std::string_view text) {
-  constexpr std::array<std::string_view, 4> kDrops{"Socket error: disconnected", "Connection reset by peer",
-                                                   "Broken pipe", "Writing packet: error on socket"};
+  constexpr std::array<std::string_view, 5> kDrops{"Socket error: disconnected", "Connection reset by peer",
+                                                   "Software caused connection abort", "Broken pipe",
+                                                   "Writing packet: error on socket"};
   return std::any_of(kDrops.begin(), kDrops.end(),
                      [&](std::string_view part) { return text.find(part) != std::string_view::npos; });
 }

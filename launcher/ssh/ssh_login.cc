@@ -22,6 +22,7 @@ namespace sml::ssh {
 namespace {
 
 constexpr int kAttempts = 6;  // while the host drops connections before the login (MaxStartups)
+constexpr int kLogins = 3;    // while connections break later
 // From its banner to the command an ssh server says some kilobytes. libssh 0.10 keeps whatever comes meanwhile.
 constexpr std::uint64_t kMostBeforeCommand = 4 << 20;
 constexpr auto kSlack = std::chrono::seconds(1);
@@ -42,9 +43,13 @@ class Login {
       if (settings_.local == LocalShortcut::WhenThisMachine && any_own_address()) return IsThisMachine{};
     }
     if (auto prepared = prepare_host_keys(); !prepared) return std::move(prepared).error();
-    report_("connecting", settings_.connect_timeout * static_cast<int>(addresses_.size() * kAttempts + 1));
-    if (auto connected = connect_with_patience(); !connected) return std::move(connected).error();
-    if (auto in = log_in(); !in) return std::move(in).error();
+    for (int login = 1;; ++login) {
+      report_("connecting", settings_.connect_timeout * static_cast<int>(addresses_.size() * kAttempts + 1));
+      if (auto connected = connect_with_patience(); !connected) return std::move(connected).error();
+      auto in = log_in();
+      if (in) break;
+      if (login == kLogins || !has_broken(in.error()) || !pause(kFirstPause * login)) return std::move(in).error();
+    }
     if (settings_.proxy.empty()) {
       result_.local_address = net::local_address(result_.socket.get());
       result_.peer_address = net::peer_address(result_.socket.get());
@@ -134,6 +139,15 @@ class Login {
   }
 
   // ---- phase: login
+
+  // The host has not refused anything: the way to it is at fault.
+  bool has_broken(const Error& why) const {
+    return why.kind() == ErrorKind::Connect && is_dropped_connection(result_.session.last_error());
+  }
+
+  bool pause(Duration time) {
+    return net::wait_for(-1, 0, Clock::now() + jittered(time), cancel_) != net::Waited::Cancelled;
+  }
 
   Result<void> log_in() {
     if (auto accepted = check_host_key(result_.session.host_key(), known_, settings_); !accepted) return accepted;

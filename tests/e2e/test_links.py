@@ -2,8 +2,9 @@
 import hashlib
 import subprocess
 
-from harness import PYTHON, HostsCase, gate, wait_until
-from jobs import BLOCK, LINES, TROUBLE, Output, assert_says, heartbeat, let_lines_end, reset_connection, sh
+from harness import PYTHON, HostsCase, gate, scaled, wait_until
+from jobs import (BLOCK, LINES, TROUBLE, Output, assert_says, edit_file, heartbeat, let_lines_end, reset_connection,
+                  sh)
 
 
 def signal_session(bed, host, name):
@@ -61,6 +62,20 @@ class Links(HostsCase):
 
         done = self.run_with(disturb, 10_000)
         self.assertIn("algo-2: the connection to it had broken, and has been made again", done.stderr)
+
+    def test_a_connection_that_breaks_before_the_agent_runs(self):
+        """Once, while the login reads its start files: all of it is done again."""
+        sh(self.bed, "algo-2", "mkfifo /run/door")
+        self.addCleanup(sh, self.bed, "algo-2", "rm -f /run/door /run/first")
+        edit_file(self, self.bed, "algo-2", "/home/root/.bashrc",
+                  lambda _: "[ -e /run/first ] || { touch /run/first; read x < /run/door; exit; }\n")
+        with self.bed.sml_run_popen("algo-1", "--no-tag", "-H", "algo-2", "hostname") as job:
+            wait_until(lambda: self.bed.path("algo-2", "/run/first").exists())
+            reset(self.bed, "algo-2")
+            done = job.finish()
+        sh(self.bed, "algo-2", "exec 3<>/run/door; echo >&3; pkill -f '^bash -c' || true")
+        self.assert_status(done, 0)
+        self.assertEqual(done.stdout, "algo-2\n")
 
     @gate
     def test_a_connection_that_is_reset_by_the_system(self):

@@ -354,6 +354,32 @@ TEST_CASE("a login that ends without a word") {
   CHECK(stage.owner.error->message() == "the agent did not start: exited with status 255");
 }
 
+TEST_CASE("a connection that breaks before the agent speaks is made again, twice") {
+  const Error broke(ErrorKind::Lost, "the connection broke: Socket error: Software caused connection abort");
+  Stage stage;
+  stage.open();
+  for (int i = 0; i < 2; ++i) {
+    const auto first = stage.remote;
+    stage.say(stage.mark() + " NEED " + std::string(stage.image.architecture()) + " /home/u/.cache/sml-run\n");
+    first->events->transport_closed(broke);
+    CHECK(stage.owner.ends == 0);
+    stage.settle();
+    REQUIRE(stage.remote != first);
+    CHECK(first->destroyed);
+    stage.far().events->transport_open("10.0.0.1", "10.0.0.4");
+  }
+  SECTION("and serves as the first would have") {
+    stage.say(wire::agent_line(stage.mark()));
+    CHECK(stage.session->state() == SessionState::Preparing);
+    CHECK(stage.owner.ends == 0);
+  }
+  SECTION("and then given up") {
+    stage.far().events->transport_closed(broke);
+    CHECK(stage.owner.ends == 1);
+    CHECK(stage.session->ended());
+  }
+}
+
 TEST_CASE("a failure to connect or log in keeps its own words") {
   for (const ErrorKind kind : {ErrorKind::Connect, ErrorKind::Auth, ErrorKind::HostKey}) {
     for (const bool opened : {false, true}) {

@@ -15,7 +15,7 @@ constexpr S kStates[] = {S::Starting, S::Greeting, S::Preparing, S::Ready,
                          S::Running,  S::Cleared,  S::Leaving,   S::Ended};
 constexpr E kEvents[] = {E::Opened,  E::NeedAgent,   E::AgentRuns, E::HelloAck,   E::Prepared,
                          E::Probed,  E::PrepareSent, E::StartSent, E::WorkerNews, E::InputTaken,
-                         E::Chatter, E::Cleared,     E::Bye,       E::Closed};
+                         E::Chatter, E::Cleared,     E::Bye,       E::Broken,     E::Closed};
 
 SessionMachine at(S state) {
   const std::vector<E> way = {E::Opened, E::AgentRuns, E::Prepared, E::StartSent, E::Cleared, E::Bye, E::Closed};
@@ -41,6 +41,7 @@ const Expectation kExpected[] = {
     {S::Starting, E::Closed, S::Ended, A::TellLost},
     {S::Greeting, E::NeedAgent, S::Greeting, A::SendAgent},
     {S::Greeting, E::AgentRuns, S::Preparing, A::Introduce},
+    {S::Greeting, E::Broken, S::Starting, A::StartAgain},
     {S::Greeting, E::Closed, S::Ended, A::TellLost},
     {S::Preparing, E::HelloAck, S::Preparing, A::Deliver},
     {S::Preparing, E::Prepared, S::Ready, A::TellReady},
