@@ -255,7 +255,7 @@ void Attempt::found_one_machine(std::vector<hosts::MachineNames> machines) {
   const auto known_as = [&machines](const fleet::Host& host) -> std::optional<Error> {
     for (const hosts::MachineNames& names : machines) {
       const bool is_other = std::find(names.begin() + 1, names.end(), host.name()) != names.end();
-      if (is_other) return Error(ErrorKind::Usage, "is the same machine as " + names.front());
+      if (is_other) return Error(ErrorKind::Lost, "is the same machine as " + names.front());
     }
     return std::nullopt;
   };

@@ -99,11 +99,11 @@ class Attempt final : public fleet::FleetListener {
   void perform(AttemptAction action);
   void look_at_probes();
   void start_all();
+  void start_workers();
   void found_one_machine(std::vector<hosts::MachineNames> machines);
   void look_for_end();
   void finish(AttemptOwner::End end);
   void add_fault(HostIndex host, Error why);
-  void start_workers();
   void fail_host(fleet::Host& host, Error why);
 
   const JobOptions& options_;

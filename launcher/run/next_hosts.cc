@@ -1,11 +1,14 @@
 #include "launcher/run/next_hosts.h"
 
+#include <cerrno>
 #include <chrono>
 #include <cstdint>
 #include <optional>
 #include <utility>
+#include <variant>
 
 #include "common/core/clock.h"
+#include "common/core/exit_status.h"
 #include "common/hosts/exclude_list.h"
 #include "launcher/run/exclude_file.h"
 
@@ -18,7 +21,24 @@ std::int64_t unix_seconds() {
   return std::chrono::duration_cast<seconds>(std::chrono::system_clock::now().time_since_epoch()).count();
 }
 
+bool lacks_processes(const ExitStatus& status) {
+  const auto* failed = std::get_if<SpawnFailed>(&status);
+  return failed != nullptr && failed->step == SpawnStep::Fork &&
+         (failed->sys_errno == EAGAIN || failed->sys_errno == ENOMEM);
+}
+
 }  // namespace
+
+std::vector<std::string> NextHosts::blame_unwell(const report::Verdict& verdict, const plan::JobMap& map,
+                                                 const plan::JobMap& planned, const ChangingHosts& changing) {
+  const bool unwell = verdict.culprit != nullptr && lacks_processes(verdict.culprit->status);
+  if (verdict.by != report::Decider::Worker || !unwell) return {};
+  const plan::MappedHost& host = map.hosts[map.ranks[verdict.culprit->rank.value()].host.value()];
+  unwell_.push_back(host.id);
+  if (after(planned, changing)) return {host.host.name + " is out: it is not well, no worker can be started there"};
+  unwell_.pop_back();
+  return {};
+}
 
 std::vector<std::string> NextHosts::blame(const report::Verdict& verdict, const plan::JobMap& map) {
   if (verdict.by != report::Decider::Worker || verdict.culprit == nullptr) return {};
@@ -47,6 +67,7 @@ std::vector<HostId> NextHosts::out() const {
   std::vector<HostId> out = fleet_.lost();
   const std::vector<HostId> excluded = exclusion_.out(Clock::now());
   out.insert(out.end(), excluded.begin(), excluded.end());
+  out.insert(out.end(), unwell_.begin(), unwell_.end());
   return out;
 }
 

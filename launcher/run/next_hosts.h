@@ -23,6 +23,10 @@ class NextHosts {
   // Of an attempt with that map: the host on which the worker was that decided may be out. Answers what there is to be
   // said of that, once people know how the attempt ended.
   [[nodiscard]] std::vector<std::string> blame(const report::Verdict& verdict, const plan::JobMap& map);
+  // The same where that worker could not be started for want of processes or memory: it is out if others can take its
+  // place in `planned`.
+  [[nodiscard]] std::vector<std::string> blame_unwell(const report::Verdict& verdict, const plan::JobMap& map,
+                                                      const plan::JobMap& planned, const ChangingHosts& changing);
   // Those that it has done without, as people have been told.
   void blame(const std::vector<HostId>& hosts);
   // Error: there are not enough of them.
@@ -37,6 +41,7 @@ class NextHosts {
   const fleet::Fleet& fleet_;
   const report::EventFeed& events_;
   Exclusion exclusion_;
+  std::vector<HostId> unwell_;
 };
 
 }  // namespace sml::run

@@ -203,7 +203,10 @@ void Run::decide() {
   if (!outcome.machines.empty()) return tell(RunEvent::OneMachine);
   const report::Verdict verdict = report::judge(outcome.facts);
   next_hosts_.blame(outcome.hosts_out);
-  const std::vector<std::string> news = next_hosts_.blame(verdict, attempt_->plan().map);
+  std::vector<std::string> news = next_hosts_.blame(verdict, attempt_->plan().map);
+  const std::vector<std::string> unwell =
+      next_hosts_.blame_unwell(verdict, attempt_->plan().map, attempt_->planned().map, changing_hosts_);
+  news.insert(news.end(), unwell.begin(), unwell.end());
   const Result<plan::JobMap> next = next_map();
   const Restarts::Around around{
       .hosts_lost = fleet_.lost().size() - other_names_,
@@ -261,10 +264,10 @@ void Run::rest() {
   rest_timer_.expires_at(std::max(wanted, fleet_.lost_workers_end().value_or(wanted)));
   rest_timer_.async_wait([this](boost::system::error_code error) {
     if (error || machine_.state() != RunState::Resting || rest_timer_.expiry() > Clock::now()) return;
+    if (!attempt_->is_cleared()) return;  // it leaves
     const std::optional<Duration> wait = changing_hosts_.wait_for(next_map(), Clock::now());
     rest_ = wait.value_or(Duration::zero());
     if (fleet_.lost_workers_end() || wait) return rest();
-    if (!attempt_->is_cleared()) return;  // it leaves
     tell(RunEvent::Rested);
   });
 }

@@ -2,7 +2,7 @@
 import hashlib
 import subprocess
 
-from harness import PYTHON, HostsCase, gate, scaled, wait_until
+from harness import PYTHON, HostsCase, gate, wait_until
 from jobs import (BLOCK, LINES, TROUBLE, Output, assert_says, edit_file, heartbeat, let_lines_end, reset_connection,
                   sh)
 

@@ -173,6 +173,11 @@ class OneMachine(HostsCase):
         parents = self.run_on("algo-2:1,twin:1,other:1", "-np", "3", "sh", "-c", "echo $PPID").stdout
         self.assertEqual(len({line for lines in by_rank(parents).values() for line in lines}), 1, parents)
 
+    def test_where_another_host_is_out_the_job_goes_on_without_the_other_name(self):
+        done = self.run_on("algo-2:1,twin:1,nowhere:1", "--max-restarts", "1", "--min-hosts", "1", "--restart-delay", "0:0", "hostname")
+        self.assertEqual(done.stdout.splitlines()[-1].split()[-1], "algo-2")
+        self.assertIn("twin: is the same machine as algo-2", done.stderr)
+
     @gate
     def test_this_machine_by_any_name(self):
         address = self.bed.address("algo-1")
