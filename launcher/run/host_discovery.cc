@@ -3,9 +3,9 @@
 #include <array>
 #include <cerrno>
 #include <csignal>
-#include <fstream>
 #include <utility>
 
+#include <fcntl.h>
 #include <unistd.h>
 
 #include "common/core/text.h"
@@ -20,13 +20,17 @@ namespace {
 
 constexpr std::string_view kScript = "--host-discovery-script";
 
+// Whatever is there, nobody is waited for.
 Result<std::string> text_of(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return sys_error(ErrorKind::Io, "cannot be read", errno);
+  const os::UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
   std::array<char, 65536> bytes{};
   std::string text;
-  while (text.size() < hosts::kMaxHostfileBytes && (file.read(bytes.data(), bytes.size()) || file.gcount() > 0)) {
-    text.append(bytes.data(), static_cast<std::size_t>(file.gcount()));
+  while (text.size() < hosts::kMaxHostfileBytes) {
+    const ssize_t n = file ? ::read(file.get(), bytes.data(), bytes.size()) : -1;
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) return sys_error(ErrorKind::Io, "cannot be read", errno);
+    if (n == 0) break;
+    text.append(bytes.data(), static_cast<std::size_t>(n));
   }
   return text;
 }
