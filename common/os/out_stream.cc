@@ -199,4 +199,9 @@ bool same_file(int a, int b) {
          first.st_ino == second.st_ino && first.st_rdev == second.st_rdev;
 }
 
+bool is_regular_file(int fd) {
+  struct stat info {};
+  return ::fstat(fd, &info) == 0 && S_ISREG(info.st_mode);
+}
+
 }  // namespace sml::os

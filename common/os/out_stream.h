@@ -45,4 +45,6 @@ class OutStream {
 // True when both are the same file, so that writes to them must go through one OutStream to stay in order.
 bool same_file(int a, int b);
 
+bool is_regular_file(int fd);
+
 }  // namespace sml::os

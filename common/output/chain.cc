@@ -59,12 +59,39 @@ void Chain::add(Source source, std::string_view bytes, const Moment& moment) {
     state.filter->add(bytes, filtered_);
     bytes = filtered_;
   }
+  if (!prompting_.empty()) look_for_prompt(source, bytes, moment.now);
   if (state.collapse) {
     collapsed_.clear();
     state.collapse->add(bytes, moment.now, collapsed_);
     bytes = collapsed_;
   }
   fold_or_merge(source, bytes, moment);
+}
+
+void Chain::set_prompts(Source source, Prompts prompts) {
+  std::erase(prompting_, source);
+  sources_[source].prompt_due.reset();
+  if (prompts == Prompts::AreShown) prompting_.push_back(source);
+}
+
+void Chain::look_for_prompt(Source source, std::string_view bytes, TimePoint now) {
+  prompt_again_ = now + kQuiet;
+  if (bytes.empty() || std::find(prompting_.begin(), prompting_.end(), source) == prompting_.end()) return;
+  SourceState& state = sources_[source];
+  const std::size_t end = bytes.find_last_of("\r\n");
+  if (end != std::string_view::npos) state.behind_return = bytes[end] == '\r';
+  state.prompt_due.reset();
+  if (end != bytes.size() - 1 && !state.behind_return) state.prompt_due = now + kQuiet;
+}
+
+void Chain::show_prompt(Source source, TimePoint now) {
+  SourceState& state = sources_[source];
+  state.prompt_due.reset();
+  collapsed_.clear();
+  if (state.collapse) state.collapse->let_go(collapsed_);
+  fold_or_merge(source, collapsed_, {now, state.last_time});
+  if (Dedup* dedup = folding(state).dedup.get()) dedup->let_go(state.folded_as);
+  merger_.show_prompt(source);
 }
 
 void Chain::fold_or_merge(Source source, std::string_view bytes, const Moment& moment) {
@@ -103,6 +130,7 @@ void Chain::emit(Folding& from, std::span<const Dedup::Source> group, std::strin
 void Chain::finish(Source source) {
   SourceState& state = sources_[source];
   if (std::exchange(state.ended, true)) return;
+  set_prompts(source, Prompts::Wait);
   const Moment moment{TimePoint(), state.last_time};
   filtered_.clear();
   if (state.filter) state.filter->finish(filtered_);
@@ -144,6 +172,8 @@ std::optional<TimePoint> Chain::deadline() const {
   if (settings_.progress == Progress::Collapse) {
     for (const SourceState& state : sources_) consider(state.collapse->deadline());
   }
+  for (const Source source : prompting_) consider(sources_[source].prompt_due);
+  if (merger_.prompt_is_hidden()) consider(prompt_again_);
   return first;
 }
 
@@ -156,6 +186,10 @@ void Chain::on_time(TimePoint now) {
   for (Folding& folding : foldings_) {
     if (folding.dedup) folding.dedup->on_time(now);
   }
+  for (const Source source : prompting_) {
+    if (const std::optional<TimePoint> due = sources_[source].prompt_due; due && now >= *due) show_prompt(source, now);
+  }
+  if (prompt_again_ && now >= *prompt_again_) merger_.repeat_prompt();
 }
 
 }  // namespace sml::output

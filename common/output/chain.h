@@ -50,6 +50,15 @@ class Chain {
   void finish_all();
   // A source that has ended writes once more, for `subject` from now on, of the same rank and stream.
   void begin_again(Source source, TagSubject subject);
+
+  // The worker of this source has our input, or has it no more. Text of one that has it is a prompt when its line has
+  // not ended and nothing more has come for kQuiet: it is passed on. Text behind a \r is none, but a progress bar.
+  static constexpr Duration kQuiet = std::chrono::milliseconds(100);
+  enum class Prompts : std::uint8_t { Wait, AreShown };
+  void set_prompts(Source source, Prompts prompts);
+  // See LineMerger.
+  void line_typed() { merger_.line_typed(); }
+
   // A line of the launcher's own, without its newline.
   void add_own_line(std::string_view line) { merger_.add_own_line(line); }
 
@@ -71,6 +80,8 @@ class Chain {
     std::optional<Collapse> collapse{};
     Dedup::Source folded_as = 0;
     bool ended = false;
+    bool behind_return = false;  // the line that has begun; kept for sources in prompting_
+    std::optional<TimePoint> prompt_due{};
   };
   // One stream of all workers.
   struct Folding {
@@ -80,6 +91,8 @@ class Chain {
     std::optional<Tag> last_tag;
   };
   Folding& folding(const SourceState& state) { return foldings_[state.subject.stream == Stream::Stdout ? 0 : 1]; }
+  void look_for_prompt(Source source, std::string_view bytes, TimePoint now);
+  void show_prompt(Source source, TimePoint now);
   void fold_or_merge(Source source, std::string_view bytes, const Moment& moment);
   void merge(Source source, std::string_view bytes, WallTime read_at);
   void emit(Folding& folding, std::span<const Dedup::Source> group, std::string_view bytes, WallTime read_at);
@@ -90,7 +103,9 @@ class Chain {
   LineMerger merger_;
   std::vector<SourceState> sources_;
   std::array<Folding, 2> foldings_;
-  std::string filtered_;  // these two are kept for their memory
+  std::vector<Source> prompting_;            // of workers that have our input
+  std::optional<TimePoint> prompt_again_{};  // when the one that lines of others have pushed up is repeated
+  std::string filtered_;                     // these two are kept for their memory
   std::string collapsed_;
 };
 

@@ -49,6 +49,13 @@ void Collapse::on_time(TimePoint now, std::string& out) {
   due_.reset();
 }
 
+void Collapse::let_go(std::string& out) {
+  if (text_.empty()) return;
+  out += text_;
+  text_.clear();
+  passing_ = true;
+}
+
 void Collapse::finish(std::string& out) {
   out += text_.empty() ? state_ : text_;
   text_.clear();

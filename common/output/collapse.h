@@ -23,6 +23,8 @@ class Collapse {
   void add(std::string_view bytes, TimePoint now, std::string& out);
   // deadline() has come.
   void on_time(TimePoint now, std::string& out);
+  // The line that has begun goes on as it is.
+  void let_go(std::string& out);
   // Nothing more comes.
   void finish(std::string& out);
   std::optional<TimePoint> deadline() const { return state_.empty() ? std::nullopt : due_; }

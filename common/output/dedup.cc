@@ -130,8 +130,12 @@ void Dedup::on_time(TimePoint now) {
   while (!groups_.empty() && groups_.front()->due <= now) send(*groups_.front());
 }
 
-void Dedup::finish(Source source) {
+void Dedup::let_go(Source source) {
   if (!sources_[source].partial.empty()) pass(source);
+}
+
+void Dedup::finish(Source source) {
+  let_go(source);
   if (++ended_ < sources_.size()) return;
   while (!groups_.empty()) send(*groups_.front());
 }

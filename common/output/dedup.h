@@ -38,6 +38,8 @@ class Dedup {
   void add(Source source, std::string_view bytes, const Moment& moment);
   // deadline() has come.
   void on_time(TimePoint now);
+  // What the source has begun of a line goes on, behind all its lines.
+  void let_go(Source source);
   // The source has ended: what is left of its last line goes on, and after the last source everything. Once for each.
   void finish(Source source);
   // One of those that have ended goes on.

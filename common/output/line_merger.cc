@@ -76,14 +76,27 @@ void LineMerger::pass_on(Source source, std::string_view text) {
   }
   out_ += text;
   line.continued = false;
+  line.prompt.clear();
   open_ = kNobody;
   last_ = source;
   at_return_ = text.back() == '\r';
 }
 
+// `partial`, though its line has not ended.
+void LineMerger::pass_on_piece(Source source) {
+  Line& line = lines_[source];
+  begin(source);
+  out_ += line.partial;
+  line.partial.clear();
+  line.prompt.clear();
+  open_ = source;
+  last_ = source;
+}
+
 // Makes the end of the output a place where a piece of this source may stand.
 void LineMerger::begin(Source source) {
   Line& line = lines_[source];
+  if (hidden_ == source) hidden_ = kNobody;
   if (open_ == source) return;  // right behind its own earlier piece
   close_line_of_another(source);
   out_ += line.tag;
@@ -93,6 +106,7 @@ void LineMerger::begin(Source source) {
 void LineMerger::close_line_of_another(Source source) {
   if (open_ != kNobody) {
     if (lines_[open_].continued) out_ += kContinues;
+    if (!lines_[open_].prompt.empty()) hidden_ = open_;
     if (for_ == For::Terminal) out_ += TerminalFilter::kReset;  // of colours that it would have turned off later
     out_.push_back('\n');
   } else if (for_ == For::Terminal && at_return_ && last_ != source) {
@@ -105,30 +119,54 @@ void LineMerger::keep(Source source, std::string_view rest) {
   Line& line = lines_[source];
   line.partial += rest;
   if (line.partial.size() <= kMaxLine) return;
-  begin(source);
-  out_ += line.partial;
-  line.partial.clear();
+  pass_on_piece(source);
   line.continued = true;
+}
+
+void LineMerger::show_prompt(Source source) {
+  Line& line = lines_[source];
+  if (line.partial.empty()) return;
+  std::string prompt = line.partial;
+  pass_on_piece(source);
+  hidden_ = kNobody;  // two of them would push each other up for ever
+  if (for_ == For::File) {
+    line.continued = true;
+  } else {
+    line.prompt = std::move(prompt);
+  }
+}
+
+void LineMerger::repeat_prompt() {
+  if (hidden_ == kNobody) return;
+  const Source source = hidden_;
+  begin(source);
+  out_ += lines_[source].prompt;
   open_ = source;
   last_ = source;
+}
+
+void LineMerger::line_typed() {
+  for (const Source source : {open_, hidden_}) {
+    if (source == kNobody) continue;
+    lines_[source].continued = false;
+    lines_[source].prompt.clear();
+  }
+  open_ = kNobody;
+  hidden_ = kNobody;
+  last_ = kNobody;
+  at_return_ = false;
 }
 
 void LineMerger::finish(Source source) {
   Line& line = lines_[source];
-  if (line.partial.empty()) {
-    line.continued = false;
-    return;
-  }
-  begin(source);
-  out_ += line.partial;
-  line.partial.clear();
+  if (!line.partial.empty()) pass_on_piece(source);
+  if (hidden_ == source) hidden_ = kNobody;
   line.continued = false;
-  open_ = source;
-  last_ = source;
+  line.prompt.clear();
 }
 
 OutputEnd LineMerger::end() const {
-  if (open_ != kNobody) return OutputEnd::Text;
+  if (open_ != kNobody || hidden_ != kNobody) return OutputEnd::Text;
   return at_return_ ? OutputEnd::Return : OutputEnd::Line;
 }
 

@@ -4,9 +4,11 @@
 // a line is neither split nor joined with another. A longer one is passed on in pieces; when another source's line
 // comes between two pieces, the first is closed with kContinues and the next begins with it. A last line without an end
 // is passed on without one, and is completed with \n only when a line of another source follows. Bytes pass unchanged.
+// A prompt, text whose line has not ended, is passed on as such a piece when show_prompt() says so.
 //
 // On a terminal a line that a \r ended still stands there, and the next one would be written over it: one of another
-// source begins with \n, so that nobody's text is seen behind another's tag.
+// source begins with \n, so that nobody's text is seen behind another's tag. A prompt that lines of others have pushed
+// up there can be repeated below them, and needs no kContinues.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -41,6 +43,13 @@ class LineMerger {
   void add(Source source, std::string_view bytes);
   // The source has ended: what is left of its last line is passed on.
   void finish(Source source);
+  // What the source has begun is a prompt.
+  void show_prompt(Source source);
+  // Shows the prompt once more that has been pushed up, if there is one.
+  void repeat_prompt();
+  bool prompt_is_hidden() const { return hidden_ != kNobody; }
+  // A line was typed on the terminal that shows the output: its cursor is at the beginning of a line.
+  void line_typed();
   // A line of the launcher's own, without its newline.
   void add_own_line(std::string_view line);
   // A line that several sources have in common, with its end; `tag` goes before it.
@@ -58,9 +67,11 @@ class LineMerger {
     std::string partial;     // of a line that has not ended
     bool after_cr = false;   // the last byte passed on was a \r that ended a line
     bool continued = false;  // pieces of the present line have been passed on
+    std::string prompt{};    // of the present line, on a terminal
   };
 
   void pass_on(Source source, std::string_view text);
+  void pass_on_piece(Source source);
   void begin(Source source);
   void close_line_of_another(Source source);
   std::string_view end_pending_crlf(Line& line, Source source, std::string_view bytes);
@@ -71,9 +82,10 @@ class LineMerger {
   For for_;
   std::vector<Line> lines_;
   std::string out_;
-  Source open_ = kNobody;   // whose unfinished line stands at the end of the output
-  Source last_ = kNobody;   // who wrote last
-  bool at_return_ = false;  // the last byte of the output is a \r
+  Source open_ = kNobody;    // whose unfinished line stands at the end of the output
+  Source last_ = kNobody;    // who wrote last
+  Source hidden_ = kNobody;  // whose prompt is to be repeated
+  bool at_return_ = false;   // the last byte of the output is a \r
 };
 
 }  // namespace sml::output

@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <iterator>
 
+#include <termios.h>
 #include <unistd.h>
 
 #include "launcher/report/own_line.h"
@@ -138,20 +139,18 @@ void Console::worker_output(Rank rank, Stream stream, std::string_view bytes, Ti
   arm_timer();
 }
 
-// What waits is never due before what has waited longer, so that one time will do.
 void Console::arm_timer() {
-  if (timer_armed_) return;
   std::optional<TimePoint> first = out_->chain.deadline();
   if (separate_err_) {
     const std::optional<TimePoint> other = separate_err_->chain.deadline();
     if (other && (!first || *other < *first)) first = other;
   }
-  if (!first) return;
-  timer_armed_ = true;
+  if (!first || (timer_due_ && *timer_due_ <= *first)) return;
+  timer_due_ = first;
   timer_.expires_at(*first);
   timer_.async_wait([this](boost::system::error_code error) {
-    timer_armed_ = false;
     if (error) return;
+    timer_due_.reset();
     for (Sink* sink : {out_.get(), separate_err_.get()}) {
       if (sink != nullptr) sink->chain.on_time(Clock::now());
     }
@@ -167,9 +166,25 @@ void Console::worker_done(Rank rank) {
   }
 }
 
+void Console::set_prompts(Rank rank, output::Chain::Prompts prompts) {
+  if (std::size_t{rank.value()} * std::size(kStreams) >= targets_.size()) return;
+  for (const Stream stream : kStreams) {
+    const Target& to = target(rank, stream);
+    if (to.sink != nullptr && !to.sink->is_file) to.sink->chain.set_prompts(to.source, prompts);
+  }
+}
+
+void Console::line_typed() {
+  termios settings{};
+  if (::tcgetattr(STDIN_FILENO, &settings) != 0 || (settings.c_lflag & ECHO) == 0) return;
+  if (os::same_file(STDIN_FILENO, STDOUT_FILENO)) out_->chain.line_typed();
+  if (separate_err_ && os::same_file(STDIN_FILENO, STDERR_FILENO)) separate_err_->chain.line_typed();
+}
+
 void Console::say(std::string_view text) {
   err().chain.add_own_line(report::own_line(text));
   flush();
+  arm_timer();
 }
 
 void Console::flush() {

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -39,6 +40,10 @@ class Console {
   void begin_again(const std::vector<output::TagSubject>& workers, const OutputOptions& options);
   // There are more of them, those from `first` on.
   void grow(const std::vector<output::TagSubject>& workers, Rank first, const OutputOptions& options);
+  // The rank has our input, or has it no more. No prompt is shown where all output goes to a file.
+  void set_prompts(Rank rank, output::Chain::Prompts prompts);
+  // Our input had a line. Where the terminal that shows the output has echoed it, the line below is a new one.
+  void line_typed();
   // A line of the launcher's own, "sml-run: " before it, on stderr.
   void say(std::string_view text);
   // Hands what has been gathered to the system, as far as it takes it; the rest follows when it takes more.
@@ -60,9 +65,10 @@ class Console {
   struct Sink {
     Sink(boost::asio::any_io_executor loop, int fd, const output::Chain::Settings& settings,
          os::OutStream::Handlers handlers)
-        : chain(settings), stream(std::move(loop), fd, std::move(handlers)) {}
+        : chain(settings), stream(std::move(loop), fd, std::move(handlers)), is_file(os::is_regular_file(fd)) {}
     output::Chain chain;
     os::OutStream stream;
+    const bool is_file;
   };
   struct Target {
     Sink* sink = nullptr;  // null: not shown
@@ -79,7 +85,7 @@ class Console {
   std::vector<Target> targets_;  // two per rank
   const bool wants_time_;        // of day, for the tags
   boost::asio::steady_timer timer_;
-  bool timer_armed_ = false;
+  std::optional<TimePoint> timer_due_{};  // nothing: not armed
   const Sanitize sanitize_;
   std::unique_ptr<StatusLine> status_;
 };

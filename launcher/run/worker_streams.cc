@@ -11,18 +11,28 @@ WorkerStreams::WorkerStreams(const boost::asio::any_io_executor& loop, Job job)
     : job_(std::move(job)),
       stdin_(loop, {.data =
                         [this](Rank rank, const std::string& bytes) {
+                          if (bytes.ends_with('\n')) job_.console.line_typed();
                           send_to(rank, wire::StdinData{rank, bytes});
                         },
-                    .end = [this](Rank rank) { send_to(rank, wire::StdinEof{rank}); }}) {}
+                    .end =
+                        [this](Rank rank) {
+                          job_.console.set_prompts(rank, output::Chain::Prompts::Wait);
+                          send_to(rank, wire::StdinEof{rank});
+                        }}) {}
 
 void WorkerStreams::give_input() {
   for (const plan::RankAssignment& rank : job_.plan().map.ranks) {
-    if (attempt::wants_stdin(job_.options, rank.rank)) stdin_.add_reader(rank.rank);
+    if (!attempt::wants_stdin(job_.options, rank.rank)) continue;
+    stdin_.add_reader(rank.rank);
+    job_.console.set_prompts(rank.rank, output::Chain::Prompts::AreShown);
   }
 }
 
 void WorkerStreams::take_input_back() {
-  for (const plan::RankAssignment& rank : job_.plan().map.ranks) stdin_.remove_reader(rank.rank);
+  for (const plan::RankAssignment& rank : job_.plan().map.ranks) {
+    stdin_.remove_reader(rank.rank);
+    job_.console.set_prompts(rank.rank, output::Chain::Prompts::Wait);
+  }
 }
 
 void WorkerStreams::add_workers(const plan::LaunchPlan& plan, Rank first) {

@@ -245,6 +245,13 @@ class Contract(Essentials):
             self.assertEqual(job.finish().returncode, 143)
 
     @gate
+    def test_a_prompt_of_the_rank_that_has_the_input_is_shown(self):
+        ask = '[ $RANK = 1 ] || { printf "name? "; read name; echo hello $name; }'
+        with self.popen(2, "sh", "-c", ask, stdin=subprocess.PIPE) as job:
+            self.assertEqual(job.read_until("name? "), b"[0] name? ")
+            self.assertEqual(job.finish("you\n").stdout, "hello you\n")
+
+    @gate
     def test_a_stopped_reader_stops_the_writes_and_nothing_else(self):
         script = (f"probe={PROBE_WORD}; trap 'exec \"$probe\" flood' USR1; test $RANK != 3 || trap '' USR1; trap 'exit 6' WINCH; "
                   "echo ready >&2; while :; do sleep .05; done")

@@ -10,6 +10,7 @@ import shutil
 import signal
 import struct
 import subprocess
+import sys
 import termios
 
 from harness import SML_RUN, HostsCase, TestCase, gate, scaled, sml_run, sml_run_popen, stays, wait_until
@@ -146,6 +147,31 @@ class OnATerminal(TestCase):
         self.let_go(1)
         self.assertEqual(self.screen.lines()[-2:], ["name? done", "> "])
         self.assertNotIn(STATUS, self.raw.split("name? done")[0])  # behind it there may be one, while the job ends
+
+    def test_a_prompt_is_shown_and_stays_below_the_lines_of_others(self):
+        self.start('if [ $RANK = 0 ]; then printf "name? "; read name; echo hello $name; else wait; echo other; fi; wait')
+        self.await_screen(lambda rows: rows[-1] == "[0] name? ")
+        self.fifo.write(b"go\n")
+        self.await_screen(lambda rows: rows[-2:] == ["[1] other", "[0] name? "])
+        self.assertTrue(stays(lambda: not (self.read(0) and STATUS in self.raw.split("other")[1])))
+        self.type("you\n")
+        self.await_status("2 running")  # the prompt has its answer
+        self.assertIn("[0] hello you", self.screen.rows)
+        self.assertEqual(self.screen.rows.count("[0] name? you"), 1)
+        self.let_go()
+
+    @gate
+    def test_one_rank_can_be_debugged_by_pdb(self):
+        (self.folder / "prog.py").write_text("x = 41\nprint('x is', x)\n")
+        self.type(shlex.join(["env", "TERM=xterm", str(SML_RUN), "-np", "1", sys.executable, "-m", "pdb", str(self.folder / "prog.py"),
+                              ":", "-np", "1", sys.executable, str(self.folder / "prog.py")]) + "\n")
+        self.await_screen(lambda rows: rows[-1] == "[0] (Pdb) ")
+        for command, answer in (("next", "[0] -> print('x is', x)"), ("x = 42", "[0] (Pdb) x = 42"), ("continue", "[0] x is 42")):
+            self.type(command + "\n")
+            self.await_screen(lambda rows: answer in rows and rows[-1] == "[0] (Pdb) ")  # noqa: B023
+        self.type("q\n")
+        self.await_screen(lambda rows: rows[-1] == "> ")
+        self.assertEqual(self.screen.rows.count("[1] x is 41"), 1)
 
     def test_it_fits_the_terminal_at_every_size(self):
         self.start("wait")

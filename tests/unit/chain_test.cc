@@ -129,3 +129,55 @@ TEST_CASE("all at once: made safe, collapsed, folded") {
           "done\n");
   CHECK(s.take() == "[0-3] \\x07done\n");
 }
+
+TEST_CASE("a prompt of a worker that has our input is shown when nothing more has come for a while") {
+  Chain::Settings settings;
+  SECTION("lines of all") {}
+  SECTION("where equal lines are folded") { settings.equal = Chain::Equal::Fold; }
+  SECTION("where progress bars are thinned out") { settings.progress = Chain::Progress::Collapse; }
+  Stage s("[{rank}] ", settings);
+  s.chain.set_prompts(0, Chain::Prompts::AreShown);
+  s.add(0, "na");
+  s.moment.now += Chain::kQuiet / 2;
+  s.add(0, "me? ");
+  s.add(1, "half");
+  CHECK(s.chain.deadline() == s.moment.now + Chain::kQuiet);
+  s.chain.on_time(s.moment.now + Chain::kQuiet / 2);
+  CHECK(s.take().empty());
+  s.chain.on_time(s.moment.now + Chain::kQuiet);
+  CHECK(s.take() == "[0] name? ");
+  CHECK_FALSE(s.chain.deadline());
+  s.add(0, "you\n");
+  s.chain.on_time(s.moment.now + Dedup::kWindow);
+  CHECK(s.take() == "you\n");
+}
+
+TEST_CASE("no prompt is what a progress bar, a whole line or a worker without input prints") {
+  Stage s("[{rank}] ");
+  s.add(0, "half");
+  CHECK_FALSE(s.chain.deadline());
+  s.chain.set_prompts(1, Chain::Prompts::AreShown);
+  s.add(1, "\r10%");
+  CHECK_FALSE(s.chain.deadline());
+  s.add(1, "\nline\n");
+  CHECK_FALSE(s.chain.deadline());
+  s.add(1, "name? ");
+  CHECK(s.chain.deadline());
+  s.chain.set_prompts(1, Chain::Prompts::Wait);
+  CHECK_FALSE(s.chain.deadline());
+}
+
+TEST_CASE("a prompt on a terminal comes back below the lines of others when these are quiet") {
+  Stage s("[{rank}] ", {.control = Chain::Control::Show});
+  s.chain.set_prompts(0, Chain::Prompts::AreShown);
+  s.add(0, "name? ");
+  s.chain.on_time(s.moment.now + Chain::kQuiet);
+  CHECK(s.take() == "[0] name? ");
+  s.moment.now += 1h;
+  s.add(1, "other\n");
+  CHECK(s.take() == "\x1b[0m\n[1] other\n");
+  CHECK(s.chain.deadline() == s.moment.now + Chain::kQuiet);
+  s.chain.on_time(s.moment.now + Chain::kQuiet);
+  CHECK(s.take() == "[0] name? ");
+  CHECK_FALSE(s.chain.deadline());
+}

@@ -5,6 +5,7 @@
 #include "tests/support/catch.h"
 
 using sml::output::LineMerger;
+using sml::output::OutputEnd;
 using namespace std::string_literals;
 
 namespace {
@@ -13,7 +14,7 @@ constexpr std::size_t kMaxLine = LineMerger::kMaxLine;
 
 // Two tagged sources and what they wrote in turn.
 struct Two {
-  LineMerger merger;
+  LineMerger merger{};
   LineMerger::Source a = merger.add_source("[0] ");
   LineMerger::Source b = merger.add_source("[1] ");
   std::string take() { return std::exchange(merger.output(), {}); }
@@ -345,4 +346,62 @@ TEST_CASE("on a terminal a plain source's return does not stand under our own li
   merger.add(merger.add_plain_source(), "50%\r");
   merger.add_own_line("sml-run: note");
   CHECK(merger.output() == "50%\r\nsml-run: note\n");
+}
+
+TEST_CASE("a prompt in a file is a piece of its line") {
+  Two t;
+  t.merger.add(t.a, "name? ");
+  t.merger.show_prompt(t.a);
+  CHECK(t.take() == "[0] name? ");
+  CHECK(t.merger.end() == OutputEnd::Text);
+  t.merger.add(t.a, "you\n");
+  CHECK(t.take() == "you\n");
+  t.merger.add(t.a, "name? ");
+  t.merger.show_prompt(t.a);
+  t.merger.add(t.b, "b\n");
+  CHECK_FALSE(t.merger.prompt_is_hidden());
+  t.merger.add(t.a, "you\n");
+  CHECK(t.take() == "[0] name? [...]\n[1] b\n[0] [...]you\n");
+}
+
+TEST_CASE("a prompt on a terminal can be repeated below the lines of others") {
+  Two t{LineMerger(LineMerger::For::Terminal)};
+  t.merger.add(t.a, "name? ");
+  t.merger.show_prompt(t.a);
+  t.merger.add(t.b, "b\n");
+  CHECK(t.take() == "[0] name? \x1b[0m\n[1] b\n");
+  CHECK(t.merger.prompt_is_hidden());
+  CHECK(t.merger.end() == OutputEnd::Text);
+  t.merger.repeat_prompt();
+  CHECK(t.take() == "[0] name? ");
+  CHECK_FALSE(t.merger.prompt_is_hidden());
+  t.merger.add(t.b, "b\n");
+  t.merger.add(t.a, "you\n");
+  CHECK(t.take() == "\x1b[0m\n[1] b\n[0] you\n");
+  CHECK_FALSE(t.merger.prompt_is_hidden());
+}
+
+TEST_CASE("of two prompts on a terminal none is repeated, as each would push up the other") {
+  Two t{LineMerger(LineMerger::For::Terminal)};
+  for (const LineMerger::Source source : {t.a, t.b}) {
+    t.merger.add(source, "> ");
+    t.merger.show_prompt(source);
+  }
+  CHECK(t.take() == "[0] > \x1b[0m\n[1] > ");
+  CHECK_FALSE(t.merger.prompt_is_hidden());
+}
+
+TEST_CASE("a line typed on the terminal ends the prompt before it") {
+  Two t{LineMerger(LineMerger::For::Terminal)};
+  t.merger.add(t.a, "> ");
+  t.merger.show_prompt(t.a);
+  t.merger.line_typed();
+  CHECK(t.merger.end() == OutputEnd::Line);
+  t.merger.add(t.a, "42\n");
+  CHECK(t.take() == "[0] > [0] 42\n");
+  t.merger.add(t.a, "> ");
+  t.merger.show_prompt(t.a);
+  t.merger.add(t.b, "b\n");
+  t.merger.line_typed();
+  CHECK_FALSE(t.merger.prompt_is_hidden());
 }
