@@ -28,6 +28,7 @@ struct Program {
   std::vector<std::string> command;  // program and arguments, bytes
   std::string working_directory;     // absolute
   Environment user_environment;      // --env-file, then -x
+  std::uint32_t local_rank_at = 0;   // before this word each rank finds --local_rank=N; 0: nowhere
 };
 
 // Value type; nothing in it refers to a connection, a descriptor or a moment.

@@ -59,6 +59,7 @@ bool user_decides(std::string_view name) { return std::find(kUsers.begin(), kUse
 
 std::vector<std::string> ignored_variables(const LaunchPlan& plan) {
   std::vector<std::string> out;
+  if (plan.job.world == WorldTold::No) return out;
   for (const std::string_view name : kRanks) {
     bool set = false;
     for (std::size_t i = 0; i < plan.program_count(); ++i) {

@@ -85,9 +85,11 @@ constexpr std::array kRankVariables{
     RankVariable{"SML_ATTEMPT", try_number, "1 for the first run of the workers, and one more after each restart"},
 };
 
+bool is_of_sml_run(std::string_view name) { return name.starts_with("SML_"); }
+
 // Helpers are no members of the world, and are told only which process of the job they are.
 bool tells_helpers(std::string_view name) {
-  return name.starts_with("SML_") || name.starts_with("ROLE_") || name.starts_with("TORCHELASTIC_");
+  return is_of_sml_run(name) || name.starts_with("ROLE_") || name.starts_with("TORCHELASTIC_");
 }
 
 constexpr std::string_view kMasterAddress = "MASTER_ADDR";
@@ -378,6 +380,12 @@ std::string_view variable(std::span<const std::string> environment, std::string_
 
 bool bound_to_host(std::string_view name) { return any_matches(kBoundToHost, name); }
 
+bool tells_of_world(std::string_view name) {
+  const auto is_of_rank = [name](const RankVariable& v) { return v.name == name; };
+  if (std::any_of(kRankVariables.begin(), kRankVariables.end(), is_of_rank)) return !is_of_sml_run(name);
+  return name.starts_with("MASTER_") || name.starts_with("TORCHELASTIC_") || name.starts_with("HOROVOD_");
+}
+
 bool set_by_a_launcher(std::string_view name) {
   return any_matches(kSetByLaunchers, name) && !any_matches(kSettings, name);
 }
@@ -448,6 +456,10 @@ Environment shown_environment(const JobMap& map, const RankAssignment& rank, con
     if (user_decides(name_of(e)) && find_variable(user, name_of(e)) != nullptr) continue;
     const bool met = name_of(e).ends_with("_ADDR") || name_of(e).ends_with("_PORT");
     ours.push_back(met ? entry(name_of(e), kUnknown) : std::move(e));
+  }
+  if (job.world == WorldTold::No) {
+    std::erase_if(ours, [](const std::string& e) { return tells_of_world(name_of(e)); });
+    std::erase_if(theirs, [](const std::string& e) { return value_of(e) == kUnknown && tells_of_world(name_of(e)); });
   }
   ours.insert(ours.end(), preset.begin(), preset.end());
   EnvironmentLayers layers;

@@ -45,6 +45,13 @@ bool set_by_a_launcher(std::string_view name);
 // job of Slurm with what bash begins with (BASH_ENV, BASH_FUNC_*), as srun has it.
 Environment for_other_hosts(std::span<const std::string> launcher_environment);
 
+// Whether workers find their rank, their world and the place where it meets in their environment. No: each is started
+// as if there were no others, and finds the names SML_* only.
+enum class WorldTold : std::uint8_t { Yes, No };
+
+// Whether the variable is one of those that WorldTold::No keeps from workers.
+bool tells_of_world(std::string_view name);
+
 // Identity of the job as workers see it.
 struct JobIdentity {
   std::string job_id;          // [A-Za-z0-9-]+, unique
@@ -55,6 +62,7 @@ struct JobIdentity {
   // Under which PMIx knows the ranks. Who knows it may pass for one of them, so it cannot be guessed, and none but the
   // hosts of the job are told.
   std::string name_space{};
+  WorldTold world = WorldTold::Yes;
 };
 
 // Who hosts the store in which torch's processes meet, at MASTER_PORT.
@@ -70,7 +78,8 @@ struct VariableMeaning {
 };
 std::vector<VariableMeaning> worker_variables();
 
-// Everything that is set for one rank, except what is only known once agents have met (rendezvous_environment).
+// Everything that is set for one rank, except what is only known once agents have met (rendezvous_environment). With
+// WorldTold::No the agent leaves out what tells_of_world().
 // One table in worker_env.cc lists the names with their meaning; the man page is checked against it.
 // Where the slots of the host were chosen by number, CUDA_VISIBLE_DEVICES lists these, as DeepSpeed's launcher does:
 // the local rank counts among them.

@@ -58,7 +58,11 @@ struct App {
   plan::BaseEnvironment base = plan::BaseEnvironment::Launcher;
   plan::Environment launcher_environment;
   plan::Environment user_environment;
-  void fields(auto& a) { a(argv, working_directory, base, launcher_environment, user_environment); }
+  plan::WorldTold world = plan::WorldTold::Yes;
+  std::uint32_t local_rank_at = 0;  // see plan::Program
+  void fields(auto& a) {
+    a(argv, working_directory, base, launcher_environment, user_environment, world, local_rank_at);
+  }
 };
 
 enum class StderrPipe : std::uint8_t { Own, OfStdout };

@@ -149,6 +149,9 @@ plan::Environment WorkerEnvironments::of(const wire::Worker& worker, const plan:
   for (const std::string& variable : interface_) {
     if (plan::find_variable(stronger, plan::name_of(variable)) == nullptr) job.push_back(variable);
   }
+  if (apps_[worker.app].world == plan::WorldTold::No) {
+    std::erase_if(job, [](const std::string& entry) { return plan::tells_of_world(plan::name_of(entry)); });
+  }
   if (const auto more = of_rank_.find(worker.rank); more != of_rank_.end()) {
     job.insert(job.end(), more->second.begin(), more->second.end());
   }

@@ -25,7 +25,9 @@ wire::App app_for(const plan::LaunchPlan& plan, const plan::Program& program, pl
                 .working_directory = program.working_directory,
                 .base = base,
                 .launcher_environment = {},
-                .user_environment = program.user_environment};
+                .user_environment = program.user_environment,
+                .world = plan.job.world,
+                .local_rank_at = program.local_rank_at};
   if (base == plan::BaseEnvironment::Launcher) app.launcher_environment = plan.launcher_environment;
   if (base == plan::BaseEnvironment::LauncherOverLogin) {
     app.launcher_environment = plan::for_other_hosts(plan.launcher_environment);
@@ -90,7 +92,7 @@ std::vector<plan::HostChannel> channels_of(const plan::MappedHost& host, const p
 // A host that has no member of the world has nobody to bring together.
 wire::MpiPlan mpi_of(const plan::MappedHost& host, const plan::LaunchPlan& plan, const plan::JobShape& shape) {
   wire::MpiPlan out;
-  if (plan.map.world_size() > 1) out.look = wire::MpiLook::Yes;
+  if (plan.map.world_size() > 1 && plan.job.world == plan::WorldTold::Yes) out.look = wire::MpiLook::Yes;
   const std::optional<plan::RankRun> first = shape.run_of(host.ranks.front());
   if (plan.mpi == plan::MpiMeeting::None || !first) return out;
   out.meeting = plan.mpi;
@@ -307,6 +309,7 @@ std::vector<plan::Program> spawned_programs(const plan::LaunchPlan& plan, Rank a
   for (const plan::SpawnProgram& wanted : programs) {
     plan::Program& program = out.emplace_back(own);
     program.command = wanted.command;
+    program.local_rank_at = 0;
     const std::string& folder = wanted.working_directory;
     if (folder.empty()) continue;
     program.working_directory = folder.starts_with('/') ? folder : own.working_directory + "/" + folder;

@@ -123,7 +123,9 @@ Result<void> settle_app(wire::App& theirs, const wire::App& own) {
   if (theirs.base != own.base || theirs.launcher_environment != own.launcher_environment) {
     return differs("its own environment for the workers here");
   }
+  if (theirs.world != own.world) return differs("other variables for the workers here");
   theirs.argv = own.argv;
+  theirs.local_rank_at = own.local_rank_at;
   theirs.working_directory = own.working_directory;
   return compare_variables(theirs.user_environment, own.user_environment);
 }

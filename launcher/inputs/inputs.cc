@@ -547,6 +547,7 @@ Result<plan::LaunchPlan> make_plan(const Options& options, const ThisHost& here,
   plan.job.job_id = here.job_id;
   plan.job.name_space = here.name_space;
   plan.job.run_id = options.run_id;
+  plan.job.world = options.world;
   plan.job.max_restarts = options.restart.max;
   plan.presets = options.presets;
   plan.mpi = options.mpi;

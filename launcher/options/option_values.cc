@@ -35,6 +35,7 @@ Result<void> set_np(Options& o, string_view value) {
 }
 
 Result<void> set_nproc_per_node(Options& o, string_view value) {
+  o.nproc_said = SaidByUser::Yes;
   constexpr std::array<std::pair<string_view, SlotsRule>, 5> kRules{{{"auto", SlotsRule::Auto},
                                                                      {"gpu", SlotsRule::Gpu},
                                                                      {"cpu", SlotsRule::Cpu},

@@ -136,6 +136,8 @@ struct Options : JobOptions, ProgramOptions {
   std::vector<plan::Channel> channels;           // their folders as they were given
   plan::Environment extra_variables;             // of take_array_line() and prepare_training(); -x has more say
   std::string run_id;                            // TORCHELASTIC_RUN_ID; empty: the job's id
+  SaidByUser nproc_said = SaidByUser::No;        // --nproc-per-node, auto too
+  plan::WorldTold world = plan::WorldTold::Yes;  // see prepare_training()
   SaidByUser torch_store_said = SaidByUser::No;  // by an option
   bool display_map = false;                      // the plan is printed before the start
   std::vector<std::string> without_effect;       // options of other launchers, as they were written

@@ -69,11 +69,23 @@ bool one_worker_each(Framework framework) {
          framework == Framework::MirroredStrategy;
 }
 
-void choose_workers(Options& options, const sagemaker::Distribution& distribution) {
+// Hosts that another platform than SageMaker has brought together are to form one world.
+bool is_job_of_another_platform(const sagemaker::Contract& contract) {
+  return contract.source.empty() && contract.hosts.size() > 1;
+}
+
+void choose_workers(Options& options, const sagemaker::Distribution& distribution,
+                    const sagemaker::Contract& contract) {
   const bool slots_are_said = options.nproc_per_node || options.slots_rule != SlotsRule::Auto || options.np;
+  const bool is_alone = one_worker_each(distribution.framework) && options.nproc_said == SaidByUser::No;
+  // As the training toolkit has it, a program that each host runs by itself hears of no ranks.
+  if (is_alone && !options.np && !is_job_of_another_platform(contract)) {
+    options.world = plan::WorldTold::No;
+    if (options.mpi == plan::MpiMeeting::Auto) options.mpi = plan::MpiMeeting::None;
+  }
   if (!options.np) options.np = distribution.processes;
   if (!slots_are_said) options.nproc_per_node = distribution.per_host;
-  if (!slots_are_said && one_worker_each(distribution.framework)) options.nproc_per_node = 1;
+  if (!slots_are_said && is_alone) options.nproc_per_node = 1;
   if (distribution.framework == Framework::Mpi) options.lone_mpi = LoneMpi::Refused;
   const bool torchrun = distribution.framework == Framework::TorchDistributed;
   if (torchrun && options.torch_store_said == SaidByUser::No) options.torch_store = plan::TorchStore::OfAgent;
@@ -104,6 +116,15 @@ plan::Environment unless_set(plan::Environment variables, const ThisHost& here) 
   return variables;
 }
 
+// Names by which launchers tell a place are not handed on, but for the job's own where we tell none.
+plan::Environment own_place(const Options& options, const ThisHost& here) {
+  plan::Environment out;
+  if (options.world == plan::WorldTold::Yes) return out;
+  std::copy_if(here.environment.begin(), here.environment.end(), std::back_inserter(out),
+               [](const std::string& entry) { return plan::tells_of_world(plan::name_of(entry)); });
+  return out;
+}
+
 // `further` come beside the SM_* variables.
 void add_variables(Options& options, Training& training, const sagemaker::Job& job, const plan::Environment& further,
                    const ThisHost& here) {
@@ -115,6 +136,8 @@ void add_variables(Options& options, Training& training, const sagemaker::Job& j
                                   .has_smddpmprun = has_program("smddpmprun", here)};
   plan::Environment variables = sagemaker::sm_environment(job, host, here.environment);
   variables.insert(variables.end(), further.begin(), further.end());
+  plan::Environment place = own_place(options, here);
+  std::move(place.begin(), place.end(), std::back_inserter(options.extra_variables));
   if (training.hosts_call) {
     training.host_variables = std::move(variables);
     return;
@@ -261,7 +284,7 @@ Result<Training> prepare_training(Options& options, const ThisHost& here, HostFi
   const Result<sagemaker::EntryPoint> entry = choose_entry(options, training, *contract, here, files);
   if (!entry) return entry.error();
   if (Result<void> checked = check_arguments(options.command); !checked) return checked.error();
-  choose_workers(options, *distribution);
+  choose_workers(options, *distribution, *contract);
   choose_preset(options, training, *distribution, hosts->size(), here);
   plan::Environment further =
       sagemaker::framework_variables(*contract, *distribution, *hosts, sagemaker::find_efa(files));

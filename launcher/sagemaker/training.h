@@ -26,8 +26,9 @@ struct Training {
   plan::Environment host_variables;  // where they call: what is true of this host
 };
 
-// Completes `options`: program and arguments, working directory, number of workers, variables. What the command line
-// says has more say. Reads files; starts nothing. Errors are of kind Config. The hosts of a job of several call
+// Completes `options`: program and arguments, working directory, number of workers, variables. Workers of which there
+// is one on each host, as nobody says how many, are told of no world, as the training toolkit has it. What the command
+// line says has more say. Reads files; starts nothing. Errors are of kind Config. The hosts of a job of several call
 // each other, unless -H says which of them are to be reached by SSH.
 Result<Training> prepare_training(Options& options, const ThisHost& here, HostFinder& finder);
 

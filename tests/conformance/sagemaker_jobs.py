@@ -8,9 +8,11 @@ SEED = 20240501
 
 # Writes what it sees into the model's folder of its own host, and ends as the job says.
 PROBE = """import json, os, sys
-names = ("CURRENT_HOST", "SAGEMAKER_JOB_NAME", "SAGEMAKER_REGION")
+names = ("CURRENT_HOST", "SAGEMAKER_JOB_NAME", "SAGEMAKER_REGION", "RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE",
+         "LOCAL_SIZE", "GROUP_RANK", "GROUP_WORLD_SIZE", "ROLE_RANK", "ROLE_WORLD_SIZE", "ROLE_NAME", "CROSS_RANK", "CROSS_SIZE")
+kinds = ("SM_", "MASTER_", "TORCHELASTIC_", "OMPI_", "PMI_", "PMIX_", "HOROVOD_")
 seen = {"argv": sys.argv[1:], "cwd": os.getcwd(),
-        "env": {k: v for k, v in os.environ.items() if k.startswith("SM_") or k in names}}
+        "env": {k: v for k, v in os.environ.items() if k.startswith(kinds) or k in names}}
 with open("/opt/ml/model/seen", "a") as file:
     file.write(json.dumps(seen) + "\\n")
 if os.path.exists("own_failure"):
@@ -94,6 +96,8 @@ def _job(rng, index):
         environment["TRAINING_JOB_NAME"] = f"job-{index}"
     if rng.random() < 0.3:
         environment[rng.choice(["AWS_REGION", "AWS_DEFAULT_REGION"])] = "ap-northeast-1"
+    if index % 10 == 3:  # the user's own
+        environment.update({"MASTER_PORT": "7777", "WORLD_SIZE": "8", "HOROVOD_CYCLE_TIME": "1"})
     named = None if "SAGEMAKER_PROGRAM" in environment and rng.random() < 0.5 else program
     files = {"status": str(rng.choice([0, 0, 0, 1, 3, 200]))}
     if kind == "py":

@@ -769,7 +769,7 @@ class Training(Containers):
 
     @gate
     def test_hosts_outside_the_groups_of_the_job(self):
-        self.program("import os; print(os.environ['WORLD_SIZE'], os.environ['SM_CURRENT_HOST'])", sagemaker_mpi_enabled="true",
+        self.program("import os; print(os.environ.get('WORLD_SIZE', '-'), os.environ['SM_CURRENT_HOST'])", sagemaker_mpi_enabled="true",
                      sagemaker_mpi_num_of_processes_per_host="1", sagemaker_distribution_instance_groups='["gpu"]')
         groups = [{"instance_group_name": "gpu", "instance_type": "ml.g5.xlarge", "hosts": ["algo-2", "algo-3"]},
                   {"instance_group_name": "cpu", "instance_type": "ml.c5.xlarge", "hosts": ["algo-1", "algo-4"]}]
@@ -779,7 +779,7 @@ class Training(Containers):
             file.write_text(json.dumps({**json.loads(file.read_text()), "instance_groups": groups}))
         done = self.ends(self.train_all("--no-tag"), 0)
         self.assertEqual([sorted(d.stdout.splitlines()) for d in done],
-                         [["1 algo-1"], ["2 algo-2", "2 algo-3"], [], ["1 algo-4"]])
+                         [["- algo-1"], ["2 algo-2", "2 algo-3"], [], ["- algo-4"]])
         done = self.ends(self.train_all("--no-tag", "--group", "gpu"), 0)
         self.assertEqual([len(d.stdout.splitlines()) for d in done], [0, 2, 0, 0])
         self.assertIn("this host takes no part in the job: 2 ranks on 2 hosts", done[3].stderr)
@@ -793,12 +793,12 @@ class Training(Containers):
 
     def test_a_group_of_one_host_is_a_job_of_its_own(self):
         mpi = {"sagemaker_mpi_enabled": "true", "sagemaker_mpi_num_of_processes_per_host": "2"}
-        show = "import os; print(os.environ['WORLD_SIZE'], os.environ['SML_HOST'], os.environ['SM_CURRENT_HOST'])"
+        show = "import os; print(os.environ.get('WORLD_SIZE', '-'), os.environ['SML_HOST'], os.environ['SM_CURRENT_HOST'])"
         self.program(show, **mpi, sagemaker_distribution_instance_groups='["one"]')
         self.groups(one=["algo-3"], rest=["algo-1", "algo-2", "algo-4"])
         done = self.ends(self.train_all("--no-tag", env={"TRAINING_JOB_NAME": ""}), 0)
         self.assertEqual([sorted(set(d.stdout.splitlines())) for d in done],
-                         [["1 localhost algo-1"], ["1 localhost algo-2"], ["2 algo-3 algo-3"], ["1 localhost algo-4"]])
+                         [["- localhost algo-1"], ["- localhost algo-2"], ["2 algo-3 algo-3"], ["- localhost algo-4"]])
         self.program(show, **mpi)  # the distribution does not say which group it is for
         for one in self.ends(self.train_all(), 2):
             self.assertIn("or with --group", one.stderr)

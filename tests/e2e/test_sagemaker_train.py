@@ -67,6 +67,16 @@ class Train(TestCase):
         self.assertIsNone(self.failure())
 
     @gate
+    def test_a_lone_worker_is_told_of_no_ranks(self):
+        """Else Trainer of Hugging Face uses one GPU of all, and Lightning fails."""
+        names = ("RANK", "WORLD_SIZE", "LOCAL_", "GROUP_", "ROLE_", "CROSS_", "MASTER_", "TORCHELASTIC_", "OMPI_", "PMI", "HOROVOD_")
+        self.program("show.py", f"import os; print(*sorted(n for n in os.environ if n.startswith({names})), os.environ['SML_RANK'])")
+        for env, words, want in (({}, (), ["0"]), ({"MASTER_PORT": "7777", "RANK": "3"}, (), ["MASTER_PORT", "RANK", "0"])):
+            done = self.train(*words, env=env)
+            self.assert_status(done, 0)
+            self.assertEqual(done.stdout.split(), want)
+        self.assertIn("WORLD_SIZE", self.train("--nproc-per-node", "1").stdout.split())  # who says a number has ranks
+
     def test_hyperparameters_in_the_style_of_version_3(self):
         self.program("show.py", SHOW, layers="[1,2]", flag="True")
         done = self.train("--hp-style", "v3")

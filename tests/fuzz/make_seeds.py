@@ -76,7 +76,7 @@ def pmix():
 
 
 def codecs():
-    app = texts(b"python3", b"train.py") + text(b"/srv/job") + u8(1) + texts(b"PATH=/bin") + texts(b"LR=0.1")
+    app = texts(b"python3", b"train.py") + text(b"/srv/job") + u8(1) + texts(b"PATH=/bin") + texts(b"LR=0.1") + u8(0) + u32(2)
     hello = u32(16) + text(b"job") + text(b"algo-2") + u32(30000, 10000) + u64(65536) + text(b"secret") + u32(1000)
     start = texts(b"MASTER_ADDR=10.0.0.1", b"MASTER_PORT=29500") + u8(1) + u32(2) + texts(b"10.0.0.1", b"10.0.0.2") + u8(1)
     start += u32(1, 0) + texts(b"TF_CONFIG={}")
@@ -92,7 +92,7 @@ def codecs():
     for name, payload in one.items():
         put("codec_to_agent", name.lower(), frame(TO_AGENT[name], payload))
     worker = u32(2, 0, 0) + u8(1) + texts(b"RANK=2") + text(b"/logs/2/stdout") + text(b"") + text(b"0-3") + u8(0)
-    wishes = u8(1) + u32(2) + u8(0, 0, 1, 0) + u32(0, 1, 4) + u8(1) + u32(1)  # of binding and devices
+    wishes = u8(1) + u32(2) + u8(0, 0, 1, 0) + u32(0) + u8(0) + u32(1, 4) + u8(1) + u32(1)  # of binding and devices
     mpi = u8(1, 1) + u32(0) + texts(b"a", b"b") + u32(1, 0, 0, 2) + u32(2, 2)
     prepare = u32(1) + app + u32(1) + worker + u32(2) + u8(0, 1, 2, 1) + u64(65536) + u8(0) + texts(b"eth0") + wishes
     put("codec_to_agent", "prepare", frame(TO_AGENT["Prepare"], prepare + u32(0, 0) + u32(0) + text(b"mark") + mpi + text(b"/opt/libpmix.so.2") + u8(1, 1) + text(b"job") + text(b"c") + u32(2, 1) + u8(1) + texts(b"torch") + u32(60000, 0) +
