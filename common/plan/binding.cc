@@ -242,7 +242,15 @@ CpuTopology named_part(const CpuTopology& topology, const CpuSet& allowed, const
   return usable;
 }
 
-void apply_wish(const CpuTopology& usable, const BindingWish& wish, Bindings& out) {
+// As the wish says; 0: it does not.
+std::uint32_t cores_of_each(const BindingWish& wish, const CpuTopology& usable, std::size_t workers) {
+  if (wish.share == CoreShare::Counted || workers == 0) return wish.cores_per_rank;
+  const CpuTopology units = wish.bind_to == BindTo::Hwthread ? usable : cores_in(usable);
+  return static_cast<std::uint32_t>(std::max<std::size_t>(units.size() / workers, 1));
+}
+
+void apply_wish(const CpuTopology& usable, BindingWish wish, std::uint32_t cores_per_rank, Bindings& out) {
+  wish.cores_per_rank = cores_per_rank;
   if (wish.bind_to == BindTo::None) {
     for (WorkerCpus& worker : out.workers) worker.cpus = wish.cores.empty() ? CpuSet() : numbers_of(usable);
     return;
@@ -289,17 +297,18 @@ Bindings bind_workers(const CpuTopology& topology, const CpuSet& allowed, std::s
                       const BindingWish& wish) {
   Bindings out{std::vector<WorkerCpus>(cores.size()), {}};
   const CpuTopology usable = named_part(topology, allowed, wish, out);
-  apply_wish(usable, wish, out);
+  const std::uint32_t cores_per_rank = cores_of_each(wish, usable, cores.size());
+  apply_wish(usable, wish, cores_per_rank, out);
   apply_rankfile(topology, allowed, cores, out);
   apply_memory(usable, allowed, wish.memory, out);
   std::map<CpuSet, std::uint32_t> sharers;
   for (const WorkerCpus& worker : out.workers) ++sharers[worker.cpus];
   for (WorkerCpus& worker : out.workers) {
-    worker.threads = wish.cores_per_rank;
+    worker.threads = cores_per_rank;
     if (worker.cpus.empty()) continue;
     worker.words = describe(topology, worker.cpus);
     const auto cpus = static_cast<std::uint32_t>(worker.cpus.size());
-    if (wish.cores_per_rank == 0) worker.threads = std::max(1U, cpus / sharers[worker.cpus]);
+    if (cores_per_rank == 0) worker.threads = std::max(1U, cpus / sharers[worker.cpus]);
   }
   return out;
 }

@@ -15,6 +15,7 @@ enum class BindTo : std::uint8_t { None, Core, L3, Numa, Socket, Hwthread };
 // in turn.
 enum class MemoryPolicy : std::uint8_t { None, Bind, Prefer, Interleave };
 enum class OnImpossible : std::uint8_t { Warn, Fail, Ignore };
+enum class CoreShare : std::uint8_t { Counted, Equal };  // Equal: the cores of the host divided by its workers
 enum class ReportBindings : std::uint8_t { No, Yes };
 
 struct BindingWish {
@@ -25,8 +26,9 @@ struct BindingWish {
   ReportBindings report = ReportBindings::No;
   BindTo map_by = BindTo::None;  // workers are put on these parts of the host one each in turn; None: in a row
   std::uint32_t per_part = 0;    // with map_by: so many on the first part, then on the next; 0: one each in turn
-  CpuSet cores{};                // logical numbers of those that may be used; empty: all
-  void fields(auto& a) { a(bind_to, cores_per_rank, memory, on_impossible, report, map_by, per_part, cores); }
+  CoreShare share = CoreShare::Counted;
+  CpuSet cores{};  // logical numbers of those that may be used; empty: all
+  void fields(auto& a) { a(bind_to, cores_per_rank, memory, on_impossible, report, map_by, per_part, share, cores); }
   bool operator==(const BindingWish&) const = default;
 };
 

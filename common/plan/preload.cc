@@ -119,6 +119,12 @@ std::optional<PythonLine> python_line(std::span<const std::string> command) {
   return Reader(command).read();
 }
 
+std::uint32_t first_argument(std::span<const std::string> command) {
+  const std::optional<PythonLine> line = python_line(command);
+  const std::size_t behind = line ? command.size() - line->words.size() + 1 : std::min<std::size_t>(command.size(), 1);
+  return static_cast<std::uint32_t>(behind);
+}
+
 bool counts_at_start(std::string_view name) {
   constexpr std::array<std::string_view, 9> kPrefixes{"PYTHON", "LD_",  "MALLOC_",   "OMP_", "GOMP_",
                                                       "KMP_",   "MKL_", "OPENBLAS_", "LC_"};

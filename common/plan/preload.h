@@ -28,6 +28,9 @@ struct PythonLine {
 // input, `-i`, options whose meaning is not known here.
 std::optional<PythonLine> python_line(std::span<const std::string> command);
 
+// Which word is the first argument of what runs: behind Python's script or module, else behind the program.
+std::uint32_t first_argument(std::span<const std::string> command);
+
 // Python, the dynamic linker or a library reads such a variable once, when it is loaded: a change after that comes too
 // late.
 bool counts_at_start(std::string_view name);

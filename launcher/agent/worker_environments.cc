@@ -135,6 +135,14 @@ void WorkerEnvironments::meet(wire::Start& message) {
   }
 }
 
+std::vector<std::string> WorkerEnvironments::argv(const wire::Worker& worker) const {
+  const wire::App& app = apps_[worker.app];
+  std::vector<std::string> out = app.argv;
+  if (app.local_rank_at == 0 || app.local_rank_at > out.size()) return out;
+  out.insert(out.begin() + app.local_rank_at, "--local_rank=" + std::to_string(worker.local_rank.value()));
+  return out;
+}
+
 plan::Environment WorkerEnvironments::of(const wire::Worker& worker, const plan::Environment& own) const {
   plan::Environment job = worker.environment;
   job.insert(job.end(), own.begin(), own.end());

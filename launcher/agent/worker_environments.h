@@ -45,6 +45,7 @@ class WorkerEnvironments {
   const std::string& program(std::uint32_t index) const { return programs_[index]; }     // the file
   std::string path(std::uint32_t index) const;  // absolute; empty: there is none
   const std::vector<std::string>& programs() const { return programs_; }
+  std::vector<std::string> argv(const wire::Worker& worker) const;
   // `own` outranks what the plan says of the worker.
   plan::Environment of(const wire::Worker& worker, const plan::Environment& own) const;
 

@@ -181,8 +181,9 @@ void WorkerStarter::spawn(Worker& worker, const WorkerShare& share, int empty_in
     mpi_watch.note_program(worker.rank(), environments_.app(app).argv.front(), environments_.mpi_library(app));
   }
   const plan::Environment environment = environments_.of(worker.spec(), own);
+  const std::vector<std::string> argv = environments_.argv(worker.spec());
   worker.spawn({.program = environments_.program(app),
-                .argv = environments_.app(app).argv,
+                .argv = argv,
                 .environment = environment,
                 .working_directory = environments_.app(app).working_directory,
                 .empty_input = empty_input,

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "common/core/text.h"
+#include "common/plan/worker_env.h"
 #include "launcher/dialects/rows.h"
 
 namespace sml::dialects {
@@ -28,12 +29,43 @@ Row as_count(string_view names, string_view option) {
   });
 }
 
+Result<Meaning> no_ssh(string_view written, Values) {
+  Meaning out;
+  out.meeting.on_each = {std::string(written), ""};
+  return out;
+}
+
+// Where runner.py looks for hosts that nobody names, and for variables that all nodes get.
+constexpr string_view kHostfile = "/job/hostfile";
+
+std::vector<std::string> environment_files(const Told& told) {
+  const string_view named = plan::variable(told.environment, "DS_ENV_FILE");
+  const std::string name(named.empty() ? string_view(".deepspeed_env") : named);
+  std::vector<std::string> out;
+  if (name.starts_with('/')) return {name};
+  if (const string_view home = plan::variable(told.environment, "HOME"); !home.empty()) {
+    out.push_back(fmt::format("{}/{}", home, name));
+  }
+  out.push_back(name);
+  return out;
+}
+
 }  // namespace
 
 // Its elastic jobs, up to 0.18 (launcher/launch.py): 100 restarts, with one host at least unless it is told otherwise.
-std::vector<Given> defaults_of_deepspeed(std::span<const Given> given) {
-  std::vector<Given> out{{"--no-tag", ""}};
-  if (is_given(given, {"--max-restarts"})) out.push_back({"--min-hosts", "1"});
+std::vector<Given> defaults_of_deepspeed(const Told& told) {
+  const auto is_there = [&](const std::string& path) { return told.exists && told.exists(path); };
+  std::vector<Given> out{{"--no-tag", ""}, {"--local-rank-argument", ""}};
+  if (is_given(told.given, {"--max-restarts"})) out.push_back({"--min-hosts", "1"});
+  bool several = is_given(told.given, {"--hostfile", "--hosts"});
+  if (!several && is_there(std::string(kHostfile))) {
+    out.push_back({"--hostfile", std::string(kHostfile)});
+    several = true;
+  }
+  if (!several || told.meeting.on_each) return out;
+  for (const std::string& file : environment_files(told)) {
+    if (is_there(file)) out.push_back({"--env-file", file});
+  }
   return out;
 }
 
@@ -50,16 +82,20 @@ std::vector<Row> deepspeed_rows() {
       as_program("module", Program::Module),
       as_program("no-python", Program::Executable),
       as_fixed("q quiet", {{"--quiet", ""}}),
-      as_is("no-local-rank force-multi no-ssh-check", 0),
-      noted("master-addr master-port launcher-args log-level", 1),
+      as_fixed("no-local-rank", {{"--local-rank-argument", "no"}}),
+      as_is("force-multi no-ssh-check", 0),
+      noted("launcher-args log-level", 1),
       noted("save-pid", 0),
-      refused("no-ssh", 0, "sml-run is called once, on one host, and starts the workers of all"),
-      refused("node-rank", 1, "sml-run is called once, on one host, and starts the workers of all"),
+      computed("no-ssh", 0, no_ssh),
+      as_said("node-rank", &Meeting::place),
+      as_said("master-addr", &Meeting::address),
+      as_said("master-port", &Meeting::port),
       as_fixed("elastic-training", {{"--max-restarts", "100"}}),
       as_count("min-elastic-nodes", "--min-hosts"),
       as_count("max-elastic-nodes", "--max-hosts"),
-      refused("bind-cores-to-rank", 0, "write --bind-to core, and --cpus-per-rank N for the cores of each"),
-      refused("bind-core-list venv-script autotuning", 1, "sml-run has no such thing"),
+      as_fixed("bind-cores-to-rank", {{"--bind-to", "core"}, {"--cpus-per-rank", "share"}}),
+      as_option("bind-core-list", "--cpu-set"),
+      refused("venv-script autotuning", 1, "sml-run has no such thing"),
   };
 }
 

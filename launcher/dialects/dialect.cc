@@ -328,7 +328,7 @@ std::vector<Given> defaults_of(Dialect dialect, const Told& told) {
     case Dialect::Horovodrun: return defaults_of_horovodrun(told.given);
     case Dialect::Torchrun: return defaults_of_torchrun(told);
     case Dialect::Srun: return defaults_of_srun(told.given);
-    case Dialect::Deepspeed: return defaults_of_deepspeed(told.given);
+    case Dialect::Deepspeed: return defaults_of_deepspeed(told);
     case Dialect::Accelerate: return defaults_of_accelerate(told);
   }
   return {};

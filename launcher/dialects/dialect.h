@@ -50,6 +50,7 @@ struct Meeting {
   std::optional<Said> is_first;      // this host is where the endpoint is, "1", or is not, "0"
   std::optional<Said> patience;      // seconds, for all to come
   std::optional<Said> last_call;     // seconds, for others when the least are there
+  std::optional<Said> on_each;       // it is started on every one of the hosts that are named
   std::vector<std::string> refused;  // a clause for each option that cannot be had, told together
   std::string naming_option = "--rdzv-endpoint HOST:PORT";  // of this launcher, for what a line of each host needs
   bool operator==(const Meeting&) const = default;
@@ -95,6 +96,7 @@ struct Told {
   std::span<const Given> given;  // as options of ours
   Meeting meeting{};
   std::span<const std::string> environment{};
+  std::function<bool(const std::string& path)> exists{};
 };
 
 // What the launcher does unless it is told otherwise.

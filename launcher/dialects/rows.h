@@ -53,7 +53,7 @@ bool is_given(std::span<const Given> given, std::initializer_list<std::string_vi
 std::string_view last_given(std::span<const Given> given, std::string_view option);
 
 std::vector<Given> defaults_of_torchrun(const Told& told);
-std::vector<Given> defaults_of_deepspeed(std::span<const Given> given);
+std::vector<Given> defaults_of_deepspeed(const Told& told);
 std::vector<Given> defaults_of_horovodrun(std::span<const Given> given);
 std::vector<Given> defaults_of_accelerate(const Told& told);
 std::vector<std::string> config_files_of_accelerate(const Told& told);

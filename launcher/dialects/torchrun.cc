@@ -139,9 +139,10 @@ std::optional<Error> all_that_lacks(const Meeting& m, const Rest* calling) {
   return Error(ErrorKind::Usage, fmt::format("{} things are missing, or cannot be had: {}", clauses.size(), all));
 }
 
+constexpr string_view kPatience = "600";  // join_timeout, of torch's rendezvous
+
 // Each host is started by itself. Where nothing says which it is, the first one does.
 Settled calling(const Meeting& m) {
-  constexpr string_view kPatience = "600";  // join_timeout, of torch's rendezvous
   Settled out;
   out.options = {{"--host-source", "nnodes"},
                  {"--nnodes", hosts_of(m)},
@@ -228,8 +229,9 @@ void tell_hosts(Meeting& meeting, const std::string& written, string_view value)
 }
 
 void merge(Meeting& all, const Meeting& more) {
-  for (const auto member : {&Meeting::hosts, &Meeting::place, &Meeting::address, &Meeting::port, &Meeting::endpoint,
-                            &Meeting::own, &Meeting::is_first, &Meeting::patience, &Meeting::last_call}) {
+  for (const auto member :
+       {&Meeting::hosts, &Meeting::place, &Meeting::address, &Meeting::port, &Meeting::endpoint, &Meeting::own,
+        &Meeting::is_first, &Meeting::patience, &Meeting::last_call, &Meeting::on_each}) {
     if (more.*member) all.*member = more.*member;
   }
   if (more.hosts) all.least_hosts = more.least_hosts;
@@ -239,7 +241,30 @@ void merge(Meeting& all, const Meeting& more) {
   }
 }
 
+namespace {
+
+// Each of the hosts that are named starts it, and calls the first.
+Result<Settled> on_each_host(const Meeting& meeting, const Rest& rest) {
+  const std::string& written = meeting.on_each->written;
+  const bool alone = rest.named == HostsNamed::No && meeting.place && meeting.place->value == "0";
+  if (alone) return on_this_machine(meeting);
+  if (rest.named == HostsNamed::No) {
+    return Error(ErrorKind::Usage, written + ": the hosts are not named; name them with --hostfile");
+  }
+  if (!meeting.place) {
+    return Error(ErrorKind::Usage,
+                 fmt::format("{}: nothing says which of the hosts this one is; write --node_rank N, from 0", written));
+  }
+  Settled out;
+  out.options = {{"--start-timeout", std::string(kPatience)}, {"--node-rank", meeting.place->value}};
+  if (std::string head = head_of(meeting); !head.empty()) out.options.push_back({"--head", std::move(head)});
+  return out;
+}
+
+}  // namespace
+
 Result<Settled> settle(const Meeting& meeting, const Rest& rest) {
+  if (meeting.on_each) return on_each_host(meeting, rest);
   const bool once = rest.named == HostsNamed::Yes || !meeting.hosts;
   const bool calls = !once && meeting.hosts->value != "1";
   if (std::optional<Error> lacks = all_that_lacks(meeting, calls ? &rest : nullptr)) return *lacks;

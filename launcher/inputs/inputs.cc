@@ -19,6 +19,7 @@
 #include "common/plan/export_words.h"
 #include "common/plan/horovod_use.h"
 #include "common/plan/kept_back.h"
+#include "common/plan/preload.h"
 #include "common/plan/presets.h"
 #include "common/plan/program_map.h"
 #include "common/plan/secrets.h"
@@ -392,7 +393,9 @@ Result<plan::Program> make_program(const Options& options, const ProgramOptions&
   if (!directory) return directory.error();
   Result<plan::Environment> user = user_environment(options, program, here, warnings);
   if (!user) return user.error();
-  return plan::Program{program.command, std::move(*directory), std::move(*user)};
+  const bool argument = program.local_rank_argument == LocalRankArgument::Yes;
+  return plan::Program{program.command, std::move(*directory), std::move(*user),
+                       argument ? plan::first_argument(program.command) : 0};
 }
 
 // ---- several programs

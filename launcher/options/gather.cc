@@ -40,7 +40,8 @@ std::vector<Occurrence> dialect_layer(Dialect dialect, const Scan& scanned, cons
   const std::vector<dialects::Given> given = given_to(scanned);
   std::vector<Occurrence> out;
   const std::string name(dialects::name_of(dialect));
-  for (dialects::Given& own : dialects::defaults_of(dialect, {given, scanned.meeting, around.environment})) {
+  for (dialects::Given& own :
+       dialects::defaults_of(dialect, {given, scanned.meeting, around.environment, around.exists})) {
     out.push_back({find_row(own.option), name, std::move(own.value), Layer::Dialect, name});
   }
   out.insert(out.end(), scanned.of_variables.begin(), scanned.of_variables.end());
@@ -53,7 +54,8 @@ Result<std::vector<dialects::OfVariable>> read_own_config(Dialect dialect, const
   if (!around.read_file) return std::vector<dialects::OfVariable>();
   std::string path = scanned.config_file;
   const std::vector<dialects::Given> given = given_to(scanned);
-  for (std::string& usual : dialects::config_files(dialect, {given, scanned.meeting, around.environment})) {
+  for (std::string& usual :
+       dialects::config_files(dialect, {given, scanned.meeting, around.environment, around.exists})) {
     if (path.empty() && around.exists && around.exists(usual)) path = std::move(usual);
   }
   if (path.empty()) return std::vector<dialects::OfVariable>();

@@ -34,6 +34,9 @@ std::vector<OptionGroup> options_of_the_plan() {
          "auto"},
         {"--oversubscribe -oversubscribe", "", set_oversubscribe,
          "Allow more workers than slots; the rest is dealt evenly."},
+        of_program({"--local-rank-argument", "", set_local_rank_argument,
+                    "Give each worker --local_rank=N as the first argument of its script, as DeepSpeed's launcher and "
+                    "torch.distributed.launch do."}),
         of_program({"--wdir -wd -wdir --chdir", "DIR", set_working_directory,
                     "Working directory on every host; default: the one in which sml-run is started."})}},
       {"Hosts",
@@ -311,8 +314,9 @@ OptionGroup options_of_shares() {
         "the workers are spread. openmpi: core for up to two workers, else numa, as Open MPI does where nothing is "
         "said. Default: none."},
        {"--cpu-set", "LIST", set_cpu_set, "Let workers run on these cores of each host only, such as 0-3,8."},
-       {"--cpus-per-rank -cpus-per-proc -cpus-per-rank --cpus-per-proc --cpus-per-task", "N", set_cpus_per_rank,
-        "Cores of each worker with --bind-to core, and its OMP_NUM_THREADS."},
+       {"--cpus-per-rank -cpus-per-proc -cpus-per-rank --cpus-per-proc --cpus-per-task", "N|share", set_cpus_per_rank,
+        "Cores of each worker with --bind-to core, and its OMP_NUM_THREADS; share: those of the host, dealt out "
+        "evenly."},
        {"--memory-policy", "none|bind|prefer|interleave", set_memory_policy,
         "Take memory only or first from the NUMA nodes of the worker's cores, or from all in turn."},
        {"--bind-strict", "", set_bind_strict, "Start nothing when a worker cannot be bound, instead of warning."},

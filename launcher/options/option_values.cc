@@ -72,6 +72,8 @@ Result<void> set_rankfile(Options& o, string_view value) { return keep(o.rankfil
 Result<void> set_group(Options& o, string_view value) { return keep(o.groups, value); }
 
 Result<void> set_cpus_per_rank(Options& o, string_view value) {
+  o.binding.share = value == "share" ? plan::CoreShare::Equal : plan::CoreShare::Counted;
+  if (value == "share") return keep(o.binding.cores_per_rank, 0U);
   return store(o.binding.cores_per_rank, number(value, {1, plan::kMaxSlotsPerHost}));
 }
 
@@ -265,6 +267,10 @@ Result<void> set_role(Options& o, string_view value) {
 }
 
 Result<void> set_helper(Options& o, string_view) { return keep(o.part, plan::Part::Helper); }
+
+Result<void> set_local_rank_argument(Options& o, string_view) {
+  return keep(o.local_rank_argument, LocalRankArgument::Yes);
+}
 
 Result<void> set_interface(Options& o, string_view value) {
   return store(o.interfaces, rendezvous::parse_interface_list(value));

@@ -94,6 +94,7 @@ Result<void> set_preset(Options& o, std::string_view value);
 Result<void> set_app_file(Options& o, std::string_view value);
 Result<void> set_role(Options& o, std::string_view value);
 Result<void> set_helper(Options& o, std::string_view);
+Result<void> set_local_rank_argument(Options& o, std::string_view);
 Result<void> set_interface(Options& o, std::string_view value);
 Result<void> set_mpi(Options& o, std::string_view value);
 Result<void> set_pmix(Options& o, std::string_view value);

@@ -78,6 +78,8 @@ struct FifoOptions {
   std::uint32_t epochs = 0;                // 0: no end
 };
 
+enum class LocalRankArgument : std::uint8_t { No, Yes };  // --local_rank=N is the first argument
+
 // What each program of the command line, those between ":", says for itself.
 struct ProgramOptions {
   std::optional<std::uint32_t> np;
@@ -87,6 +89,7 @@ struct ProgramOptions {
   std::string working_directory;  // empty: the launcher's
   std::string role{"default"};
   plan::Part part = plan::Part::Worker;
+  LocalRankArgument local_rank_argument = LocalRankArgument::No;
   std::vector<std::string> command;
 };
 

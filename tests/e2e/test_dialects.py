@@ -43,6 +43,35 @@ class Links(LinkCase):
         self.assertEqual(sorted(done.stdout.splitlines()), ["[0]<stdout>:33554432 1", "[1]<stdout>:33554432 1"])
 
     @gate
+    def test_deepspeed_gives_each_script_its_local_rank(self):
+        script = self.folder / "script.py"
+        script.write_text("import os, sys\nprint(os.environ['RANK'], *sys.argv[1:])\n")
+        env = {"PYTHON_EXEC": "/usr/bin/python3"}
+        done = self.call("deepspeed", f"--num_gpus 2 {script} --lr 1", env=env)
+        self.assert_status(done, 0)
+        self.assertEqual(sorted(done.stdout.splitlines()), ["0 --local_rank=0 --lr 1", "1 --local_rank=1 --lr 1"])
+        done = self.call("deepspeed", "--num_gpus 2 --module script a", env=env, cwd=self.folder)
+        self.assertEqual(sorted(done.stdout.splitlines()), ["0 --local_rank=0 a", "1 --local_rank=1 a"])
+        done = self.call("deepspeed", f"--num_gpus 2 --no_local_rank {script} a", env=env)
+        self.assertEqual(sorted(done.stdout.splitlines()), ["0 a", "1 a"])
+
+    def test_deepspeed_sets_the_variables_of_its_file_where_a_list_names_hosts(self):
+        (self.folder / ".deepspeed_env").write_text("MINE=from home\n")
+        (self.folder / "hosts").write_text("localhost slots=1\n")
+        show = "--no_local_rank --no_python sh -c 'echo $MINE'"
+        env = {"HOME": str(self.folder)}
+        self.assertEqual(self.call("deepspeed", f"--hostfile {self.folder}/hosts {show}", env=env).stdout, "from home\n")
+        self.assertEqual(self.call("deepspeed", f"--num_gpus 1 {show}", env=env).stdout, "\n")
+
+    def test_deepspeed_binds_ranks_to_shares_of_the_cores(self):
+        done = self.call("deepspeed", "--num_gpus 1 --bind_cores_to_rank --no_local_rank --no_python sh -c "
+                         "'echo $OMP_NUM_THREADS; grep Cpus_allowed_list /proc/self/status'")
+        self.assert_status(done, 0)
+        threads, cpus = done.stdout.splitlines()
+        self.assertGreaterEqual(int(threads), 1)
+        self.assertNotIn("cannot be bound", done.stderr)
+        self.assertRegex(cpus, r"\d")
+
     def test_torchrun_runs_scripts_and_modules_with_python(self):
         script = self.folder / "script.py"
         script.write_text("import os, sys\nprint(os.environ['RANK'], sys.argv[1:], open('/proc/self/cmdline').read().split('\\0')[1])\n")

@@ -183,3 +183,18 @@ TEST_CASE("workers with cores of their own never share one, on any machine") {
     }
   }
 }
+
+TEST_CASE("a share of the cores is as many for each worker") {
+  const CpuTopology topology = test::two_sockets_smt().topology();
+  const std::uint32_t cores = count_parts(topology, BindTo::Core);
+  BindingWish wish{.bind_to = BindTo::Core};
+  wish.share = CoreShare::Equal;
+  const Bindings three = bind_workers(topology, all_of(topology), std::vector<std::string>(3), wish);
+  CHECK(three.impossible.empty());
+  for (const WorkerCpus& worker : three.workers) {
+    CHECK(worker.threads == cores / 3);
+    CHECK(worker.cpus.size() == std::size_t{2} * (cores / 3));  // each core has two threads
+  }
+  const Bindings many = bind_workers(topology, all_of(topology), std::vector<std::string>(cores + 1), wish);
+  CHECK(many.impossible.size() == 1);
+}

@@ -25,7 +25,7 @@ ThisHost the_machine() {
       {"machines", "h1:2\nh2:2\n"},
       {"nodes", "h1\nh2\n"},
       {"/etc/mpi/hostfile", "job-worker-0.job.default.svc slots=2\njob-worker-1.job.default.svc slots=2\n"},
-      {"/job/hostfile", "worker-1 slots=4\nworker-2 slots=4\n"},
+      {"/jobs/hostfile", "worker-1 slots=4\nworker-2 slots=4\n"},
       {"/usr/bin/python", ""},
       {"horovod.yaml", "params:\n  cycle_time_ms: 2\n  cache_capacity: 7\n"},
       {"two-machines.yaml",
@@ -376,13 +376,13 @@ TEST_CASE("launch lines of mpiexec.hydra, srun and deepspeed", "[dialects]") {
       {"srun --ntasks=2 --export=ALL,A=1 --mpi=pmix --kill-on-bad-exit ./app", "localhost*2", "A=1", "./app"},
       {"srun -w n[1-2] --ntasks-per-node=2 --label ./app", "n1*2 n2*2", "", "./app"},
       // www.deepspeed.ai/getting-started
-      {"deepspeed --hostfile=/job/hostfile train.py --deepspeed", "worker-1*4 worker-2*4", "",
+      {"deepspeed --hostfile=/jobs/hostfile train.py --deepspeed", "worker-1*4 worker-2*4", "",
        "python -u train.py --deepspeed"},
-      {"deepspeed --hostfile /job/hostfile --include worker-2:0,1 train.py", "worker-2*2", "", "python -u train.py"},
-      {"deepspeed --hostfile /job/hostfile -e worker-1 --master_port 29501 train.py", "worker-2*4", "",
+      {"deepspeed --hostfile /jobs/hostfile --include worker-2:0,1 train.py", "worker-2*2", "", "python -u train.py"},
+      {"deepspeed --hostfile /jobs/hostfile -e worker-1 --master_port 29501 train.py", "worker-2*4", "",
        "python -u train.py", "--master_port"},
-      {"deepspeed --hostfile /job/hostfile --num_nodes 1 train.py", "worker-1*4", "", "python -u train.py"},
-      {"deepspeed --hostfile /job/hostfile --num_nodes=2 train.py", "worker-1*4 worker-2*4", "", "python -u train.py"},
+      {"deepspeed --hostfile /jobs/hostfile --num_nodes 1 train.py", "worker-1*4", "", "python -u train.py"},
+      {"deepspeed --hostfile /jobs/hostfile --num_nodes=2 train.py", "worker-1*4 worker-2*4", "", "python -u train.py"},
       {"deepspeed --num_nodes=-1 --num_gpus=2 train.py", "localhost*2", "", "python -u train.py"},
       {"deepspeed --num_gpus=2 train.py", "localhost*2", "", "python -u train.py"},
       {"deepspeed --module --num_gpus 1 package.train", "localhost*1", "", "python -u -m package.train"},
@@ -489,9 +489,56 @@ TEST_CASE("where each host is started by itself, too, and whoever calls later is
   CHECK(named.restart.most_hosts == 4U);
 }
 
+TEST_CASE("deepspeed gives scripts their local rank, unless it is told not to", "[dialects]") {
+  const auto place = [](const std::string& line) {
+    const Result<Planned> planned = plan_of(line);
+    REQUIRE(planned.has_value());
+    return planned->plan.local_rank_at;
+  };
+  CHECK(place("deepspeed --num_gpus 2 train.py a") == 3);
+  CHECK(place("deepspeed --num_gpus 2 --module package.train a") == 4);
+  CHECK(place("deepspeed --num_gpus 2 --no_python ./app a") == 1);
+  CHECK(place("deepspeed --num_gpus 2 --no_local_rank train.py a") == 0);
+  CHECK(place("torchrun --nproc-per-node 2 train.py a") == 0);
+  CHECK(place("sml-run -np 2 --local-rank-argument python3 train.py") == 2);
+}
+
+TEST_CASE("deepspeed finds hosts and variables where its own launcher does", "[dialects]") {
+  const auto told = [](const std::vector<std::string>& files, const std::vector<dialects::Given>& given,
+                       std::vector<std::string> environment = {"HOME=/home/me"}) {
+    const dialects::Told line{given, {}, environment, [&](const std::string& path) {
+                                return std::find(files.begin(), files.end(), path) != files.end();
+                              }};
+    std::string out;
+    for (const dialects::Given& option : dialects::defaults_of(dialects::Dialect::Deepspeed, line)) {
+      if (option.option == "--hostfile" || option.option == "--env-file")
+        out += option.option + " " + option.value + ";";
+    }
+    return out;
+  };
+  const std::vector<std::string> both{"/home/me/.deepspeed_env", ".deepspeed_env"};
+  CHECK(told({"/job/hostfile"}, {}) == "--hostfile /job/hostfile;");
+  CHECK(told({"/job/hostfile"}, {{"--hostfile", "mine"}}).empty());
+  CHECK(told(both, {}).empty());  // on one host it does not look
+  CHECK(told(both, {{"--hostfile", "mine"}}) == "--env-file /home/me/.deepspeed_env;--env-file .deepspeed_env;");
+  CHECK(told({"/etc/ds"}, {{"--hostfile", "mine"}}, {"HOME=/home/me", "DS_ENV_FILE=/etc/ds"}) == "--env-file /etc/ds;");
+  CHECK(told({"ds"}, {{"--hostfile", "mine"}}, {"DS_ENV_FILE=ds"}) == "--env-file ds;");
+}
+
+TEST_CASE("deepspeed without ssh is started on each host, which calls the first", "[dialects]") {
+  const Options options =
+      options_of("deepspeed --hostfile machines --no_ssh --node_rank 1 --master_addr h1 --master_port 29501 train.py");
+  CHECK(options.dial_in.place == 1U);
+  CHECK(options.dial_in.head == "h1:29501");
+  CHECK(options.hostfile == "machines");
+  const Options alone = options_of("deepspeed --num_gpus 2 --no_ssh --node_rank 0 train.py");
+  CHECK_FALSE(alone.dial_in.place);
+  CHECK(alone.host_source == "local");
+}
+
 TEST_CASE("an elastic job of deepspeed is one of 100 restarts, with as few hosts as it says", "[dialects]") {
   const auto restart = [](const std::string& words) {
-    const Result<Planned> planned = plan_of("deepspeed --hostfile /job/hostfile " + words + " train.py");
+    const Result<Planned> planned = plan_of("deepspeed --hostfile /jobs/hostfile " + words + " train.py");
     REQUIRE(planned.has_value());
     return planned->options.restart;
   };
@@ -611,6 +658,7 @@ TEST_CASE("what stands in accelerate's file is its option, or refused", "[dialec
         "--machine_rank=0;");
   CHECK(read("dynamo_config:\n  dynamo_backend: INDUCTOR\n  use_fullgraph: true\nuse_cpu: true\n") ==
         "f:2 --dynamo_backend=INDUCTOR;f:3 --dynamo_use_fullgraph;f:4 --cpu;");
+  CHECK(read("\xEF\xBB\xBFmixed_precision: fp16\n") == read("mixed_precision: fp16\n"));
   CHECK(read("deepspeed_config:\n  zero_stage: 2\ndistributed_type: DEEPSPEED\n") == "f:3 --use_deepspeed;");
   CHECK(read("parallelism_config:\n  parallelism_config_tp_size: 2\n")
             .starts_with("f:2: parallelism_config_tp_size: "
@@ -1053,15 +1101,17 @@ TEST_CASE("what cannot be had is an error that says why", "[dialects]") {
        "--max-restarts"},
       {"torchrun --rdzv train.py", "unknown option --rdzv; sml-run --help all lists them"},
       {"torchrun", "no program to start; give one after the options, as in sml-run -np 2 python3 train.py"},
-      {"deepspeed --no_ssh train.py", "--no_ssh: sml-run is called once, on one host, and starts the workers of all"},
+      {"deepspeed --no_ssh train.py", "--no_ssh: the hosts are not named; name them with --hostfile"},
+      {"deepspeed --no_ssh --hostfile machines train.py",
+       "--no_ssh: nothing says which of the hosts this one is; write --node_rank N, from 0"},
       {"srun -o out.%t ./app",
        "-o: sml-run writes DIR/rank.R/stdout with --log-dir, and other names with --log-layout"},
       // srun(1), EXAMPLES: outside an allocation srun would ask Slurm for one
       {"srun -lN2 -n4 sleep 60",
        "2 hosts are asked for (--host-count or --nnodes), but there is only 1, from this machine; name more with -H or "
        "--hostfile"},
-      {"deepspeed --hostfile /job/hostfile --num_nodes 3 train.py",
-       "3 hosts are asked for (--host-count or --nnodes), but there are only 2, from --hostfile /job/hostfile; name "
+      {"deepspeed --hostfile /jobs/hostfile --num_nodes 3 train.py",
+       "3 hosts are asked for (--host-count or --nnodes), but there are only 2, from --hostfile /jobs/hostfile; name "
        "more with -H or --hostfile"},
       {"sml-run --host-count 0 ./app", "--host-count: \"0\" is not a whole number from 1 to 100000"},
       {"sml-run --nnodes 3:2 --head h ./app", "--nnodes: \"3:2\" is not N, or MIN:MAX with MIN not above MAX"},
