@@ -259,7 +259,7 @@ int check(boost::asio::io_context& loop, const Options& options, const plan::Lau
 plan::TorchStore store_asked_for(const Options& given, const plan::LaunchPlan& plan) {
   const bool is_said = given.torch_store_said == SaidByUser::Yes || given.torch_store == plan::TorchStore::OfAgent;
   if (is_said) return given.torch_store;
-  return names_own_address(plan) ? plan::TorchStore::OfRank0 : plan::TorchStore::OfAgent;
+  return plan::usual_torch_store(plan, names_own_address(plan) ? plan::NamesAddress::Yes : plan::NamesAddress::No);
 }
 
 // Of so many hosts, where their number may vary.

@@ -48,11 +48,15 @@ TorchStore choose_torch_store(const LaunchPlan& plan, TorchStore asked) {
   const std::string* said = find_variable(plan.user_environment, kAgentStore);
   const bool served = said != nullptr && value_of(*said) == "True";
   if (asked == TorchStore::OfRank0 && !served) return asked;
-  if (plan.map.members() == 1 && !served) return TorchStore::OfRank0;
   for (std::size_t i = 0; i < plan.program_count(); ++i) {
     if (wants_own_store(plan.program(i).user_environment, plan.launcher_environment)) return TorchStore::OfRank0;
   }
   return TorchStore::OfAgent;
+}
+
+TorchStore usual_torch_store(const LaunchPlan& plan, NamesAddress program) {
+  const bool of_rank_0 = plan.map.members() == 1 || program == NamesAddress::Yes;
+  return of_rank_0 ? TorchStore::OfRank0 : TorchStore::OfAgent;
 }
 
 bool user_decides(std::string_view name) { return std::find(kUsers.begin(), kUsers.end(), name) != kUsers.end(); }

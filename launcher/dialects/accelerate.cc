@@ -139,9 +139,13 @@ std::vector<Row> fsdp_rows() {
 }  // namespace
 
 std::vector<Given> defaults_of_accelerate(const Told& told) {
-  std::vector<Given> out{{"--no-tag", ""},         {"--nproc-per-node", per_machine(told)},
-                         {"--torch-store", ""},    {"--host-source", "local"},
-                         {"--max-fruitless", "0"}, {"--preset", "accelerate"}};
+  std::vector<Given> out{{"--no-tag", ""},
+                         {"--nproc-per-node", per_machine(told)},
+                         {"--host-source", "local"},
+                         {"--max-fruitless", "0"},
+                         {"--preset", "accelerate"}};
+  // It starts one process without torchrun, and so without a store.
+  if (number_in(last_given(told.given, "--np")).value_or(1) != 1) out.push_back({"--torch-store", ""});
   const auto set = [&](string_view assignment) {
     const string_view name = plan::name_of(assignment);
     const bool set_already = plan::find_variable(told.environment, name) != nullptr || is_assigned(told.given, name);

@@ -88,6 +88,19 @@ class OneHost(TestCase):
                                  ((OURS,), {"SML_NO_TORCH_STORE": "1"}, "True")):
             self.assertEqual(sml_run(*words, *show, env=env).stdout, f"{want}\n" * 2, (words, env))
 
+    def test_one_worker_is_served_where_that_is_asked_for(self):
+        show = ["sh", "-c", "echo $TORCHELASTIC_USE_AGENT_STORE"]
+        self.assertEqual(sml_run("-np", "1", *show).stdout, "False\n")
+        self.assertEqual(sml_run(OURS, "-np", "1", *show).stdout, "True\n")
+        link = self.temporary_directory() / "torchrun"
+        os.symlink(SML_RUN, link)
+        self.assertEqual(run([link, "--no-python", *show]).stdout, "True\n")
+        client = ("import os, torch.distributed as dist; s = dist.TCPStore(os.environ['MASTER_ADDR'], "
+                  "int(os.environ['MASTER_PORT']), is_master=False); s.set('a', 'b'); print(s.get('a'))")
+        done = sml_run(OURS, "-np", "1", PYTHON, "-c", client)
+        self.assert_status(done, 0)
+        self.assertEqual(done.stdout, "b'b'\n")
+
     @gate
     def test_what_the_user_says_of_the_meeting_place_stands(self):
         show = ["sh", "-c", "echo $MASTER_ADDR $MASTER_PORT $TORCHELASTIC_USE_AGENT_STORE"]

@@ -23,7 +23,10 @@ TorchStore store_for(const LaunchPlan& plan) { return choose_torch_store(plan, T
 
 TEST_CASE("torch's store is left to rank 0 where the user's variables ask for that, or it is alone") {
   CHECK(store_for(make_plan(2)) == TorchStore::OfAgent);
-  CHECK(store_for(make_plan(1)) == TorchStore::OfRank0);
+  CHECK(store_for(make_plan(1)) == TorchStore::OfAgent);  // as it is asked for
+  CHECK(usual_torch_store(make_plan(1), NamesAddress::No) == TorchStore::OfRank0);
+  CHECK(usual_torch_store(make_plan(2), NamesAddress::No) == TorchStore::OfAgent);
+  CHECK(usual_torch_store(make_plan(2), NamesAddress::Yes) == TorchStore::OfRank0);
   CHECK(store_for(make_plan(1, {"TORCHELASTIC_USE_AGENT_STORE=True"})) == TorchStore::OfAgent);
   CHECK(choose_torch_store(make_plan(2), TorchStore::OfRank0) == TorchStore::OfRank0);
   CHECK(choose_torch_store(make_plan(2, {"TORCHELASTIC_USE_AGENT_STORE=True"}), TorchStore::OfRank0) ==
