@@ -279,6 +279,14 @@ std::optional<HostFinder::BatchJob> HostFinder::batch_job(const Options& options
   return std::nullopt;
 }
 
+std::optional<Error> HostFinder::wrong_start(const Options& options) {
+  for (const hosts::BatchSystem& system : hosts::batch_systems()) {
+    const FoundHosts& found = ask(source_called(system.name), options);
+    if (!found && found.error().kind() == ErrorKind::Usage) return found.error();
+  }
+  return std::nullopt;
+}
+
 Result<plan::HostList> HostFinder::find(const Options& options) {
   for (const HostSource& source : host_sources()) {
     const bool forced = source.name == options.host_source;
@@ -289,6 +297,10 @@ Result<plan::HostList> HostFinder::find(const Options& options) {
       return Error(ErrorKind::Usage, fmt::format("--group: only resourceconfig.json has instance groups, and the hosts "
                                                  "come from {}",
                                                  show((*found)->source)));
+    }
+    const bool reaches_all = *found && source.name == "sagemaker" && !(*found)->calls;
+    if (reaches_all && options.host_source.empty() && options.mode == Mode::Program) {
+      if (std::optional<Error> wrong = wrong_start(options)) return *wrong;
     }
     if (*found && source.name == "sagemaker" && may_contradict(options)) {
       std::optional<BatchJob> job = batch_job(options);

@@ -30,8 +30,9 @@ class HostFinder {
   // The first of --hosts, --hostfile, --resource-config, --nnodes, SageMaker's files (training, then processing, below
   // $SAGEMAKER_BASE_DIR), the batch systems (common/hosts/batch_systems.h) that is there, else this machine; or the one
   // that --host-source names, and no other. Where SageMaker's files and a batch system name different hosts, and this
-  // machine is one of the latter's, that job is the one we run in: the file lies in the image. A source that is there
-  // but cannot be read is an error, not passed over.
+  // machine is one of the latter's, that job is the one we run in: the file lies in the image. Where a batch system has
+  // started us several times that is an error, before the file is looked at: each would run the whole job. A source
+  // that is there but cannot be read is an error, not passed over.
   Result<plan::HostList> find(const Options& options);
 
   // A clause for the user where SageMaker's file and a batch system are both there and name different hosts, and one of
@@ -49,6 +50,8 @@ class HostFinder {
 
   const hosts::FoundHosts& ask(const HostSource& source, const Options& options);
   std::optional<BatchJob> batch_job(const Options& options);
+  // Why the batch system in whose job we are will not have us started as we were: once for each of several tasks.
+  std::optional<Error> wrong_start(const Options& options);
 
   const ThisHost& here_;
   std::map<std::string, hosts::FoundHosts> answers_;  // by the source, and what of the options it was asked with

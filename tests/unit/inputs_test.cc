@@ -535,6 +535,17 @@ TEST_CASE("the job that we run in outranks SageMaker's file in the image, and th
   CHECK(plan_of(o, fake).warnings.empty());
 }
 
+TEST_CASE("a step of the batch system is refused before SageMaker's file is looked at") {
+  FakeHost fake;
+  fake.files["/opt/ml/input/config/resourceconfig.json"] = kTwoHosts;
+  fake.environment = {"SLURM_JOB_NODELIST=algo-[1-2]", "SLURM_PROCID=0", "SLURM_STEP_NUM_TASKS=2"};
+  Options o = options();
+  const std::string why = "srun has started sml-run 2 times; start it once, from salloc or sbatch without srun";
+  CHECK(error_of(o, fake) == why);
+  o.host_source = "sagemaker";  // as the user says
+  CHECK(hosts_of(plan_of(o, fake)) == "algo-1:1 algo-2:1");
+}
+
 TEST_CASE("only a rank that exists can have the input") {
   FakeHost fake;
   Options o = options();
