@@ -189,24 +189,31 @@ Result<void> enough_descriptors(const plan::LaunchPlan& plan, const Options& opt
 // What the head listens with; nothing: no host calls.
 Result<std::optional<dialin::HeadPlan>> open_for_hosts(const Options& options,
                                                        const std::optional<dialin::Settings>& settings,
-                                                       launch::Chore* chore, std::shared_ptr<dialin::Head> opened) {
+                                                       launch::Chore* chore, std::shared_ptr<dialin::Head> opened,
+                                                       os::UniqueFd listener) {
   if (!settings || (settings->hosts.size() < 2 && !opened)) return std::optional<dialin::HeadPlan>();
   if (opened) {
     return std::optional(
         dialin::HeadPlan{*settings, os::UniqueFd(), options.heartbeat_timeout, chore, std::move(opened)});
   }
-  Result<os::UniqueFd> listener = dialin::listen_on(settings->port);
-  if (!listener) return listener.error();
-  return std::optional(dialin::HeadPlan{*settings, std::move(*listener), options.heartbeat_timeout, chore});
+  if (!listener) {
+    Result<os::UniqueFd> made = dialin::listen_on(settings->port);
+    if (!made) return made.error();
+    listener = std::move(*made);
+  }
+  return std::optional(dialin::HeadPlan{*settings, std::move(listener), options.heartbeat_timeout, chore});
 }
 
 // Of a job whose number of hosts may vary: who comes is waited for, and `options`, `plan` and `settings` are of as many
 // then. Otherwise the exit status, when people have been told.
 std::optional<int> gather(dialin::Gathering& gathering, Options& options, plan::LaunchPlan& plan,
-                          dialin::Settings& settings, const PlanOfHosts& plan_of_hosts) {
-  Result<os::UniqueFd> listener = dialin::listen_on(settings.port);
-  if (!listener) return fail(options, listener.error());
-  const Result<std::uint32_t> hosts = gathering.run({settings, std::move(*listener), options.heartbeat_timeout});
+                          dialin::Settings& settings, const PlanOfHosts& plan_of_hosts, os::UniqueFd listener) {
+  if (!listener) {
+    Result<os::UniqueFd> made = dialin::listen_on(settings.port);
+    if (!made) return fail(options, made.error());
+    listener = std::move(*made);
+  }
+  const Result<std::uint32_t> hosts = gathering.run({settings, std::move(listener), options.heartbeat_timeout});
   if (!hosts) {
     fail(options, hosts.error());
     return gathering.exit_code();
@@ -230,16 +237,29 @@ std::optional<int> gather(dialin::Gathering& gathering, Options& options, plan::
   return std::nullopt;
 }
 
+// Where several of the hosts may be processes of this machine: the first of them is the head, and listens.
+Result<os::UniqueFd> be_head_or_call(dialin::Settings& settings) {
+  if (settings.port_taken == dialin::PortTaken::IsError) return os::UniqueFd();
+  Result<std::optional<os::UniqueFd>> listener = dialin::listen_unless_taken(settings.port);
+  if (!listener) return listener.error();
+  if (*listener) return std::move(**listener);
+  settings.own_index = 1;
+  settings.place = dialin::PlaceRule::ChosenByHead;
+  settings.part = "port " + std::to_string(settings.port) + " is taken on this host: the head is there, and is called";
+  return os::UniqueFd();
+}
+
 // What is found goes to our output, what is wrong with it to standard error.
 int check(boost::asio::io_context& loop, const Options& options, const plan::LaunchPlan& plan,
           const launch::AgentImage& image, const std::optional<dialin::Settings>& dial_in,
-          std::shared_ptr<dialin::Head> opened) {
+          std::shared_ptr<dialin::Head> opened, os::UniqueFd listener) {
   const Result<run::RankLogs> logs = run::RankLogs::plan(options.logs, options.output.routes, plan);
   if (!logs) return refuse(logs.error());
   if (options.verbosity != Verbosity::Quiet) say(one_line_about(plan));
   os::raise_descriptor_limit();
   if (Result<void> enough = enough_descriptors(plan, options); !enough) return refuse(enough.error());
-  Result<std::optional<dialin::HeadPlan>> head = open_for_hosts(options, dial_in, nullptr, std::move(opened));
+  Result<std::optional<dialin::HeadPlan>> head =
+      open_for_hosts(options, dial_in, nullptr, std::move(opened), std::move(listener));
   if (!head) return refuse(head.error());
   const Result<report::CheckReport> found = run::Check(loop, options, plan, image, *logs, std::move(*head), say).run();
   if (!found) return refuse(found.error());
@@ -315,7 +335,11 @@ int launch(const Options& given, const Training& training, ThisHost& here, HostF
   launch::Chore* chore = nullptr;
   boost::asio::io_context loop{1};
   std::optional<dialin::Gathering> gathering;  // outlives the job
+  os::UniqueFd listener;
   if (*dial_in) {
+    Result<os::UniqueFd> opened = be_head_or_call(**dial_in);
+    if (!opened) return fail(options, opened.error());
+    listener = std::move(*opened);
     if (options.verbosity != Verbosity::Quiet && !(*dial_in)->advice.empty()) say((*dial_in)->advice);
     if (options.verbosity != Verbosity::Quiet && !(*dial_in)->part.empty()) say((*dial_in)->part);
     const PlanOfHosts plan_of_hosts = [&](std::uint32_t hosts) {
@@ -329,11 +353,13 @@ int launch(const Options& given, const Training& training, ThisHost& here, HostF
     if ((*dial_in)->least_hosts) {
       const auto latecomers = options.restart.max > 0 ? dialin::Latecomers::Wait : dialin::Latecomers::TurnedAway;
       gathering.emplace(loop, **dial_in, options.start_timeout, latecomers, say);
-      if (const auto status = gather(*gathering, options, *plan, **dial_in, plan_of_hosts)) return *status;
+      if (const auto status = gather(*gathering, options, *plan, **dial_in, plan_of_hosts, std::move(listener))) {
+        return *status;
+      }
     }
   }
   if (options.check == Preflight::Yes)
-    return check(loop, options, *plan, *image, *dial_in, head_of(gathering, options));
+    return check(loop, options, *plan, *image, *dial_in, head_of(gathering, options), std::move(listener));
   Result<run::Records> records = run::Records::open(options, *plan);
   if (!records) return fail(options, records.error());
   if (options.verbosity != Verbosity::Quiet) say(one_line_about(*plan));
@@ -341,7 +367,8 @@ int launch(const Options& given, const Training& training, ThisHost& here, HostF
   if (!logs.empty() && options.verbosity != Verbosity::Quiet) say("the workers' output is written to files in " + logs);
   os::raise_descriptor_limit();
   if (Result<void> enough = enough_descriptors(*plan, options); !enough) return fail(options, enough.error());
-  Result<std::optional<dialin::HeadPlan>> head = open_for_hosts(options, *dial_in, chore, head_of(gathering, options));
+  Result<std::optional<dialin::HeadPlan>> head =
+      open_for_hosts(options, *dial_in, chore, head_of(gathering, options), std::move(listener));
   if (!head) return fail(options, head.error());
   if (!*head) {
     if (Result<void> installed = installer.run(); !installed) return fail(options, installed.error());

@@ -3,6 +3,7 @@
 #include <cerrno>
 #include <optional>
 #include <string_view>
+#include <utility>
 
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -81,11 +82,19 @@ std::string unmapped(const std::string& address) {
 
 }  // namespace
 
-Result<os::UniqueFd> listen_on(std::uint16_t port) {
+Result<std::optional<os::UniqueFd>> listen_unless_taken(std::uint16_t port) {
   os::UniqueFd fd = make_listener(AF_INET6, port);
   if (!fd && errno != EADDRINUSE) fd = make_listener(AF_INET, port);  // a machine without IPv6
+  if (!fd && errno == EADDRINUSE) return std::optional<os::UniqueFd>();
   if (!fd) return cannot_listen(port, errno);
-  return fd;
+  return std::optional(std::move(fd));
+}
+
+Result<os::UniqueFd> listen_on(std::uint16_t port) {
+  Result<std::optional<os::UniqueFd>> listener = listen_unless_taken(port);
+  if (!listener) return listener.error();
+  if (!*listener) return cannot_listen(port, EADDRINUSE);
+  return std::move(**listener);
 }
 
 os::UniqueFd accept_one(int listener) {

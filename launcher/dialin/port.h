@@ -1,6 +1,7 @@
 // The head's port, and numeric addresses. No TLS, no messages.
 #pragma once
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,9 @@ namespace sml::dialin {
 // A non-blocking socket that listens on the port of every interface, IPv4 and IPv6. Error (Io): the port is taken, and
 // by whom.
 Result<os::UniqueFd> listen_on(std::uint16_t port);
+
+// The same, and nothing where somebody listens there already.
+Result<std::optional<os::UniqueFd>> listen_unless_taken(std::uint16_t port);
 
 // The next caller, as a non-blocking socket without delay that notices a silent peer; empty: there is none, or the
 // system gives no descriptor.

@@ -20,6 +20,10 @@ enum class Callers : std::uint8_t {
   ListedHosts,  // an address of the host that it says to be
 };
 
+// What it means that the head's port is taken on this host: as torch's agents have it, that the head is another process
+// of this machine.
+enum class PortTaken : std::uint8_t { IsError, HeadIsHere };
+
 // Whether a host that calls knows its place among the hosts of the job.
 enum class PlaceRule : std::uint8_t { Known, ChosenByHead };
 
@@ -49,6 +53,7 @@ struct Settings {
   std::string build;  // of sml-run
   Terms terms{};
   Callers callers = Callers::ListedHosts;
+  PortTaken port_taken = PortTaken::IsError;
 };
 
 }  // namespace sml::dialin

@@ -52,6 +52,13 @@ class Range(Torchrun):
         self.assertIn(f"2 hosts are here, which will do; 2 more may come for {seconds} s (--last-call)", done[0].stderr)
         self.assertIn("this is host-2 of 3 hosts", done[1].stderr)
 
+    def test_two_on_one_host_find_each_other(self):
+        for nnodes in ("1:2", "2"):
+            done = self.ends([self.torchrun("algo-2", nnodes=nnodes, last_call=600) for _ in range(2)], 0)
+            self.assertEqual(sorted(done[0].stdout.splitlines() + done[1].stdout.splitlines()),
+                             ["0 0 4 0 algo-2", "0 1 4 0 algo-2", "1 2 4 0 algo-2", "1 3 4 0 algo-2"])
+            self.assertIn("is taken on this host: the head is there, and is called", done[0].stderr + done[1].stderr)
+
     @gate
     def test_nobody_is_waited_for_when_all_are_there(self):
         done = self.ends([self.torchrun(name, last_call=600) for name in self.bed.names()], 0)

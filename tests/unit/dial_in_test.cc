@@ -444,6 +444,7 @@ TEST_CASE("dial-in: where only the head is named, whose name it is is the head")
   CHECK(head.port == 7);
   CHECK(head.job == "run r");
   CHECK(head.part == "this host is the head, as h is its own; 2 others are to call its port 7");
+  CHECK(head.port_taken == PortTaken::HeadIsHere);  // another process of this machine may have been first
   CHECK(on(launch::Whose::Ours, {"NODE_RANK=2"}).own_index == 0);  // it listens where the others call
 
   const Settings other = on(launch::Whose::Others, {});
