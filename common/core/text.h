@@ -15,6 +15,9 @@ namespace sml {
 // Without the blanks at both ends.
 std::string_view trim(std::string_view text, std::string_view blanks = " \t\r\n");
 
+// Without the mark that Windows editors put before UTF-8.
+std::string_view without_byte_order_mark(std::string_view text);
+
 // "a,b,,c" → "a", "b", "", "c"; always one more than there are separators.
 std::vector<std::string_view> split(std::string_view text, char separator);
 

@@ -30,6 +30,7 @@ bool ExcludedHost::is_out(std::int64_t now, const std::optional<Duration>& cool_
 
 Result<std::vector<ExcludedHost>> parse_exclude_list(std::string_view text) {
   std::vector<ExcludedHost> out;
+  text = without_byte_order_mark(text);
   for (std::size_t number = 1; !text.empty(); ++number) {
     std::string_view line = text.substr(0, text.find('\n'));
     text.remove_prefix(std::min(line.size() + 1, text.size()));

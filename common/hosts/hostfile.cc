@@ -155,11 +155,6 @@ class LineReader {
   HostCollector& collector_;
 };
 
-std::string_view without_mark(std::string_view text) {
-  constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";  // of Windows editors
-  return text.starts_with(kByteOrderMark) ? text.substr(kByteOrderMark.size()) : text;
-}
-
 Error bad_file(std::string_view path, std::string_view what) {
   return Error(ErrorKind::Config, fmt::format("{}: {}", show(path), what));
 }
@@ -168,7 +163,7 @@ Error bad_file(std::string_view path, std::string_view what) {
 template <class ReadLine>
 Result<std::vector<plan::Host>> read_lines(std::string_view text, std::string_view path, ReadLine read_line) {
   if (text.size() > kMaxHostfileBytes) return bad_file(path, "is larger than 16 MiB");
-  text = without_mark(text);
+  text = without_byte_order_mark(text);
   HostCollector collector(1 + static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n')));
   for (std::size_t number = 1; !text.empty(); ++number) {
     const std::string_view line = take_until(text, '\n');

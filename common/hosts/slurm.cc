@@ -66,6 +66,21 @@ bool tasks_are_of_a_step(const Surroundings& s) {
          s.variable("SLURM_TASKS_PER_NODE") == step_tasks;
 }
 
+// Of a heterogeneous job srun, too, uses the first component only.
+std::string other_components(const Surroundings& s, const std::string& list) {
+  const std::uint64_t components = whole_number(s.variable("SLURM_HET_SIZE").value_or("")).value_or(1);
+  std::string others;
+  for (std::uint64_t i = 1; i < std::min<std::uint64_t>(components, 100); ++i) {
+    const auto names = s.variable(fmt::format("SLURM_JOB_NODELIST_HET_GROUP_{}", i));
+    if (names) others += (others.empty() ? "" : ",") + *names;
+  }
+  if (others.empty()) return {};
+  return fmt::format(
+      "this job of Slurm has {} components, and only the hosts of the first are used, from {}; --hosts "
+      "takes those of the others too: {}",
+      components, list, show(others));
+}
+
 // "4" or "a100:4" → 4.
 std::optional<std::uint32_t> gpus_per_node(const Surroundings& s) {
   constexpr std::array<std::string_view, 2> kNames{"SLURM_GPUS_PER_NODE", "SLURM_GPUS_ON_NODE"};
@@ -172,6 +187,7 @@ FoundHosts slurm_hosts(const Surroundings& s) {
   if (!slots) return slots.error();
   Result<plan::HostList> hosts = collect(*names, *slots, list->name);
   if (!hosts) return hosts.error();
+  hosts->remark = other_components(s, list->name);
   return std::optional(std::move(*hosts));
 }
 

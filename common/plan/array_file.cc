@@ -74,7 +74,7 @@ Result<std::vector<std::string>> parse_array_names(std::string_view text) {
 Result<ArrayFile> parse_array_file(std::string_view text, std::string_view path, std::vector<std::string> names) {
   ArrayFile file{.path = std::string(path), .names = std::move(names), .lines = {}};
   if (text.size() > kMaxArrayFileBytes) return Error(ErrorKind::Config, show(path) + ": is larger than 16 MiB");
-  if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
+  text = without_byte_order_mark(text);
   text = text.substr(0, text.find_last_not_of(" \t\r\n") + 1);
   if (text.empty()) return Error(ErrorKind::Config, show(path) + ": is empty; expected one line for each index");
   for (const std::string_view line : split(text, '\n')) {

@@ -46,6 +46,7 @@ struct HostList {
   std::vector<Host> hosts;
   std::string source;
   SlotsAre slots_are{SlotsAre::Asked};
+  std::string remark{};                 // a clause that the user should see
   std::optional<CallingHosts> calls{};  // empty: the program is started once, and reaches the hosts
 };
 

@@ -110,6 +110,7 @@ Result<Rankfile> in_order(Rankfile file) {
 Result<Rankfile> parse_rankfile(std::string_view text, std::string_view path) {
   Rankfile file{std::string(path), {}};
   if (text.size() > kMaxRankfileBytes) return Error(ErrorKind::Config, show(path) + ": is larger than 16 MiB");
+  text = without_byte_order_mark(text);
   for (std::uint32_t number = 1; !text.empty(); ++number) {
     std::string_view line = text.substr(0, text.find('\n'));
     text.remove_prefix(std::min(line.size() + 1, text.size()));

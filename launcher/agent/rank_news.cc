@@ -33,8 +33,8 @@ void RankNews::tell_evidence(const Worker& worker) const {
   if (succeeded(worker.status())) return;
   std::string text = around_.scratch.take_error_file(worker.rank(), wire::kMaxErrorFile);
   if (!text.empty()) around_.link.send(wire::ErrorFile{.text = std::move(text), .rank = worker.rank()});
-  const auto* signaled = std::get_if<Signaled>(&worker.status());
-  if (signaled == nullptr || signaled->signo != SIGKILL || worker.machine().asked_to_stop()) return;
+  if (worker.machine().asked_to_stop()) return;
+  // It may have been the worker itself, or a process of its own, such as a data loader.
   if (auto kills = around_.oom_watch.look())
     around_.link.send(wire::OutOfMemory{.kills = kills->count, .evidence = std::move(kills->evidence)});
 }

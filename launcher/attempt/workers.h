@@ -69,7 +69,7 @@ class Workers {
   struct OfHost {
     bool started = false;
     std::uint64_t owed = 0;       // output bytes for which credit has not been given back
-    std::string out_of_memory{};  // evidence that belongs to the next worker killed there
+    std::string out_of_memory{};  // evidence that belongs to the next worker that fails there
     std::size_t remarks = 0;      // of its agent, that were shown
     std::size_t sharing = 1;      // hosts, the window for output
   };

@@ -72,6 +72,7 @@ Result<std::vector<ConfigLine>> config_lines(string_view text, string_view path)
   std::vector<ConfigLine> out;
   string_view section;
   std::uint32_t number = 0;
+  text = without_byte_order_mark(text);
   for (std::size_t at = 0; at < text.size();) {
     const std::size_t end = std::min(text.find('\n', at), text.size());
     const string_view line = without_comment(text.substr(at, end - at));

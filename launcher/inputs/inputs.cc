@@ -542,7 +542,9 @@ Result<plan::LaunchPlan> make_plan(const Options& options, const ThisHost& here,
   if (Result<void> there = check_named_ranks(options, *map); !there) return there.error();
   plan::LaunchPlan plan;
   plan.warnings = std::move(*arranged);
-  if (!contradicted.empty()) plan.warnings.push_back(contradicted);
+  for (const std::string& clause : {contradicted, hosts->remark}) {
+    if (!clause.empty()) plan.warnings.push_back(clause);
+  }
   if (Result<void> added = add_programs(plan, options, here, *shares); !added) return added.error();
   plan.map = std::move(*map);
   plan.host_source = std::move(hosts->source);

@@ -17,6 +17,7 @@ namespace {
 Result<std::vector<ProgramOptions>> parse_lines(std::string_view text) {
   std::vector<ProgramOptions> out;
   std::size_t number = 0;
+  text = without_byte_order_mark(text);
   while (!text.empty()) {
     std::string_view line = text.substr(0, text.find('\n'));
     text.remove_prefix(std::min(line.size() + 1, text.size()));

@@ -155,6 +155,7 @@ Result<std::variant<Options, Printed>> parse_command_line(std::span<const std::s
   if (by_mpi && options->mpi != plan::MpiMeeting::None) options->lone_mpi = LoneMpi::Refused;
   options->command = std::move(command);
   options->warnings = std::move(given->warnings);
+  for (std::string& clause : idle_hosts(given->options)) options->warnings.push_back(std::move(clause));
   options->without_effect = std::move(scanned->notes);
   if (Result<void> whole = complete_programs(dialect, *scanned, words, around, *options); !whole) return whole.error();
   return Parsed(std::move(*options));

@@ -149,6 +149,23 @@ std::string secret_advice(const std::vector<Occurrence>& given, const OptionSour
 
 }  // namespace
 
+std::vector<std::string> idle_hosts(const std::vector<Occurrence>& given) {
+  std::vector<std::string> out;
+  const Occurrence* counts = nullptr;
+  for (const string_view option : {"--hosts", "--hostfile", "--resource-config"}) {  // as they count
+    const Occurrence* last = last_of(given, option);
+    for (const Occurrence& o : given) {
+      const bool said = o.layer == Layer::CommandLine && main_spelling(*o.row) == option;
+      const Occurrence* instead = counts != nullptr ? counts : last;
+      if (!said || (counts == nullptr && o.value == last->value)) continue;
+      out.push_back(fmt::format("{} {} has no effect: the hosts are those of {} {}", o.spelling, show(o.value, 60),
+                                instead->spelling, show(instead->value, 60)));
+    }
+    if (counts == nullptr) counts = last;
+  }
+  return out;
+}
+
 Result<void> settle_hosts(Scan& scanned, std::vector<Occurrence>& given, const OptionSources& around) {
   const auto is_named = [&](string_view option) { return last_of(given, option) != nullptr; };
   const bool any_named = is_named("--hosts") || is_named("--hostfile") || is_named("--resource-config");

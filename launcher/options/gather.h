@@ -42,6 +42,9 @@ struct Given {
 // In the order in which they have their say, the command line last.
 Result<Given> gather(dialects::Dialect dialect, const Scan& scanned, const OptionSources& around);
 
+// Clauses for the user who names hosts in more ways than count.
+std::vector<std::string> idle_hosts(const std::vector<Occurrence>& given);
+
 // What other launchers' options tell of the hosts, now that all is known that could name them: as options of ours at
 // the end of `given`.
 Result<void> settle_hosts(Scan& scanned, std::vector<Occurrence>& given, const OptionSources& around);

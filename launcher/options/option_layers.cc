@@ -22,12 +22,22 @@ constexpr string_view kExportSection = "x";  // [x] of a file: the variables of 
 
 // ---- variables
 
-// What sml-run tells its workers, and reads from Kubernetes' jobs.
-bool has_another_meaning(string_view name) {
-  constexpr std::array<string_view, 3> kOthers{"SML_ARRAY_INDEX", "SML_NUM_HOSTS", "SML_JOB_SECRET"};
+bool is_told_to_workers(string_view name) {
   const std::vector<plan::VariableMeaning> known = plan::worker_variables();
-  return std::find(kOthers.begin(), kOthers.end(), name) != kOthers.end() ||
-         std::any_of(known.begin(), known.end(), [&](const auto& v) { return v.name == name; });
+  return std::any_of(known.begin(), known.end(), [&](const auto& v) { return v.name == name; });
+}
+
+bool is_read_elsewhere(string_view name) {
+  constexpr std::array<string_view, 3> kOthers{"SML_ARRAY_INDEX", "SML_NUM_HOSTS", "SML_JOB_SECRET"};
+  return std::find(kOthers.begin(), kOthers.end(), name) != kOthers.end();
+}
+
+bool has_another_meaning(string_view name) { return is_read_elsewhere(name) || is_told_to_workers(name); }
+
+// What Kubernetes tells all pods of a service whose name begins like ours.
+bool is_of_service(string_view name) {
+  return name.ends_with("_SERVICE_HOST") || name.find("_SERVICE_PORT") != name.npos || name.ends_with("_PORT") ||
+         name.find("_PORT_") != name.npos;
 }
 
 std::vector<const OptionRow*> rows_with_variable() {
@@ -41,16 +51,25 @@ std::vector<const OptionRow*> rows_with_variable() {
 // A name that is not ours but nearly is.
 void warn_of_mistakes(std::span<const std::string> environment, std::span<const std::string> ours,
                       std::vector<std::string>& warnings) {
+  const bool in_a_worker = plan::find_variable(environment, "SML_JOB_ID") != nullptr;
+  std::string unknown;
   std::vector<string_view> ends;  // without the prefix: what all names have in common says nothing
   for (const std::string& name : ours) ends.push_back(string_view(name).substr(kPrefix.size()));
   for (const std::string& entry : environment) {
     const string_view name = plan::name_of(entry);
     const bool known = std::find(ours.begin(), ours.end(), name) != ours.end();
-    if (!name.starts_with(kPrefix) || known || has_another_meaning(name)) continue;
+    if (!name.starts_with(kPrefix) || known || is_of_service(name)) continue;
+    if (is_read_elsewhere(name) || (in_a_worker && is_told_to_workers(name))) continue;
     const string_view best = nearest(name.substr(kPrefix.size()), ends);
     constexpr std::size_t kLeast = 4;
-    if (best.size() < kLeast) continue;
-    warnings.push_back(fmt::format("the variable {} is not read; did you mean SML_{}?", show(name, 80), best));
+    if (best.size() >= kLeast) {
+      warnings.push_back(fmt::format("the variable {} is not read; did you mean SML_{}?", show(name, 80), best));
+    } else {
+      unknown += (unknown.empty() ? "" : ", ") + show(name, 80);
+    }
+  }
+  if (!unknown.empty()) {
+    warnings.push_back(fmt::format("not read: {}; options have the names SML_* of sml-run --help all", unknown));
   }
 }
 

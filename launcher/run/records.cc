@@ -1,12 +1,17 @@
 #include "launcher/run/records.h"
 
+#include <fmt/format.h>
+
 #include <cerrno>
 #include <chrono>
+#include <map>
 
 #include <poll.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "common/core/clock.h"
+#include "common/core/text.h"
 #include "common/os/own_file.h"
 
 namespace sml::run {
@@ -45,6 +50,35 @@ Result<os::UniqueFd> open_named(const std::string& option, const std::string& pa
   return file;
 }
 
+// Files that there are already are compared as such, others by their names.
+class Names {
+ public:
+  Result<void> add(const std::string& option, const std::string& path) {
+    if (path.empty()) return {};
+    struct stat file {};
+    const bool is_there = ::stat(path.c_str(), &file) == 0;
+    if (is_there && !S_ISREG(file.st_mode)) return {};
+    const std::string name = is_there ? fmt::format("{} {}", file.st_dev, file.st_ino) : path;
+    const auto [earlier, is_new] = seen_.emplace(name, option);
+    if (is_new) return {};
+    return Error(ErrorKind::Usage, fmt::format("{}: {} is the file of {} already; give each a file of its own", option,
+                                               show(path), earlier->second));
+  }
+
+ private:
+  std::map<std::string, std::string> seen_;  // with the option of each
+};
+
+Result<void> check_names(const JobOptions& options) {
+  Names names;
+  Result<void> added = names.add("--report", options.report_file);
+  if (added) added = names.add("--events", options.events_file);
+  for (const std::string& path : options.timeline_files) {
+    if (added) added = names.add("--timeline", path);
+  }
+  return added;
+}
+
 }  // namespace
 
 Result<Records> Records::open(const JobOptions& options, const plan::LaunchPlan& plan) {
@@ -52,6 +86,7 @@ Result<Records> Records::open(const JobOptions& options, const plan::LaunchPlan&
   Result<RankLogs> logs = RankLogs::plan(options.logs, options.output.routes, plan);
   if (!logs) return logs.error();
   records.logs_ = std::move(*logs);
+  if (Result<void> different = check_names(options); !different) return different.error();
   Result<os::UniqueFd> report = open_named("--report", options.report_file, kReportMode);
   if (!report) return report.error();
   records.report_file_ = {options.report_file, std::move(*report)};

@@ -404,8 +404,13 @@ def run(argv, *, input=None, binary=False, env=None, cwd=None, **kw):
         return p.finish(input, binary)
 
 
+OF_TESTS = ("SML_MACHINE_FACTOR", "SML_BUILD_DIR", "SML_NO_SKIP", "SML_TESTBED")  # sml-run would say that it does not read them
+
+
 def popen(argv, *, env=None, cwd=None, **kw):
     whole = {**os.environ, **(env or {})}
+    if TESTBED not in argv:
+        whole = {k: v for k, v in whole.items() if not k.startswith(OF_TESTS)}
     return Process(argv, env={k: v for k, v in whole.items() if v is not None}, cwd=cwd, **kw)
 
 

@@ -4,7 +4,7 @@ import signal
 import subprocess
 import tempfile
 
-from harness import SML_RUN, TestCase, Testbed, gate, sml_run, sml_run_popen, wait_until
+from harness import SML_RUN, TestCase, Testbed, gate, run, sml_run, sml_run_popen, wait_until
 from jobs import (PROBE, PROBE_WORD, TROUBLE, assert_says, events_in, heartbeat, insist, sh, wait_for_event,
                   wait_for_workers)
 
@@ -219,6 +219,16 @@ class Stopping(FourHosts):
             done = job.finish()
         self.assert_status(done, 0)
         self.assertEqual(done.stdout.count("got it"), 8)
+
+
+class Memory(TestCase):
+    def test_a_data_loader_that_the_kernel_has_killed_is_told(self):
+        counter = "/sys/fs/cgroup/memory.events"  # in a mount of our own
+        job = (f'{SML_RUN} -np 2 sh -c "[ \\$RANK = 0 ] || exec sleep 3600; echo oom_kill 1 > {counter}; '
+               'echo DataLoader worker is killed; exit 1"')
+        done = run(["unshare", "-m", "sh", "-ec", f"mount -t tmpfs none /sys/fs/cgroup; echo oom_kill 0 > {counter}; {job}"])
+        self.assert_status(done, 1)
+        self.assertIn(f"the kernel killed for lack of memory on that host: oom_kill in {counter} rose from 0 to 1", done.stderr)
 
 
 class NothingLeft(FourHosts):

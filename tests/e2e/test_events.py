@@ -54,6 +54,17 @@ class LocalJobs(TestCase):
         self.assertRegex(done.stderr, "--events: cannot open .*/no/events: no such file or directory")
         self.assertFalse(mark.exists())
 
+    def test_two_records_in_one_file_start_nothing(self):
+        folder = self.temporary_directory()
+        (folder / "there").touch()
+        (folder / "link").symlink_to("there")
+        for first, second in (("new", "new"), ("there", "link")):
+            done = sml_run("--events", folder / first, "--report", folder / second, "echo", "started")
+            self.assert_status(done, 2)
+            self.assertIn(f"--events: {folder / first} is the file of --report already; give each a file of its own", done.stderr)
+            self.assertEqual(done.stdout, "")
+        self.assert_status(sml_run("--events", "/dev/null", "--report", "/dev/null", "true"), 0)
+
     @gate
     def test_a_full_disk_is_one_warning(self):
         done = sml_run("-np", "2", "--events", "/dev/full", "echo", "done")

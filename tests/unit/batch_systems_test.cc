@@ -362,3 +362,16 @@ TEST_CASE("host files that MPI launchers would find") {
   CHECK(found_in(mpi_hosts, {{"OMPI_MCA_orte_default_hostfile", "none"}}, files) == "none");
   CHECK(found_in(mpi_hosts, {}, files) == "none");
 }
+
+TEST_CASE("a heterogeneous job of Slurm says which hosts are not used") {
+  const FoundHosts found = slurm_hosts(surroundings({{"SLURM_JOB_NODELIST", "a"},
+                                                     {"SLURM_HET_SIZE", "2"},
+                                                     {"SLURM_JOB_NODELIST_HET_GROUP_0", "a"},
+                                                     {"SLURM_JOB_NODELIST_HET_GROUP_1", "b[1-2]"}},
+                                                    {}));
+  REQUIRE(found.has_value());
+  CHECK(
+      (*found)->remark ==
+      "this job of Slurm has 2 components, and only the hosts of the first are used, from SLURM_JOB_NODELIST; --hosts "
+      "takes those of the others too: b[1-2]");
+}

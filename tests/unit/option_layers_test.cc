@@ -173,8 +173,23 @@ TEST_CASE("bad values say which variable or which line they are from") {
 }
 
 TEST_CASE("a variable that is nearly one of ours is warned of") {
-  CHECK(parse({{}, {"SML_STRAT_TIMEOUT=1s", "SML_MY_OWN=1", "SML_NUM_HOSTS=3"}, {}}).warnings ==
+  CHECK(parse({{}, {"SML_STRAT_TIMEOUT=1s", "SML_NUM_HOSTS=3"}, {}}).warnings ==
         Words{"the variable SML_STRAT_TIMEOUT is not read; did you mean SML_START_TIMEOUT?"});
+}
+
+TEST_CASE("variables that would be ours and are none are told") {
+  CHECK(parse({{}, {"SML_QQQ=1", "SML_ZZ=1", "SML_JOBS_SERVICE_PORT=80", "SML_JOBS_PORT_80_TCP=x"}, {}}).warnings ==
+        Words{"not read: SML_QQQ, SML_ZZ; options have the names SML_* of sml-run --help all"});
+  CHECK(parse({{}, {"SML_HOST=algo-1"}, {}}).warnings ==
+        Words{"the variable SML_HOST is not read; did you mean SML_HOSTS?"});
+  CHECK(parse({{}, {"SML_JOB_ID=sml-1", "SML_HOST=algo-1", "SML_RANK=0"}, {}}).warnings.empty());  // in a worker
+}
+
+TEST_CASE("hosts that are named in more ways than count are told") {
+  CHECK(parse({{"-H", "a", "-H", "b"}, {}, {}}).warnings == Words{"-H a has no effect: the hosts are those of -H b"});
+  CHECK(parse({{"--hostfile", "f", "-H", "b"}, {}, {}}).warnings ==
+        Words{"--hostfile f has no effect: the hosts are those of -H b"});
+  CHECK(parse({{"-H", "a"}, {"SML_HOSTS=b", "SML_HOSTFILE=f"}, {}}).warnings.empty());
 }
 
 TEST_CASE("explain tells each option's value and who gave it") {

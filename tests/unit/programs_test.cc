@@ -199,3 +199,10 @@ TEST_CASE("a bad file of programs is refused, with its line", "[programs]") {
   Options o = parse({"--app", "missing"});
   CHECK(read_app_file(o, here().read_file).error().message() == "--app missing: no such file or directory");
 }
+
+TEST_CASE("a byte order mark before the programs of --app says nothing", "[programs]") {
+  Options o;
+  o.app_file = "F";
+  REQUIRE(read_app_file(o, here({{"F", "\xEF\xBB\xBF-np 1 prog\n"}}).read_file).has_value());
+  CHECK(o.command == Words{"prog"});
+}
