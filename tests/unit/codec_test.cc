@@ -33,6 +33,7 @@ std::vector<ToAgent> to_agent(const std::string& text) {
                                   plan::ReportBindings::Yes,
                                   plan::BindTo::Numa,
                                   2,
+                                  plan::CoreShare::Equal,
                                   {1, 4}};
   const plan::FifoChannel channel{.name = "train",
                                   .path = text,

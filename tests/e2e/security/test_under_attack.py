@@ -21,7 +21,7 @@ class Training:
     watchdog_times = 4
 
     def setUp(self):
-        shared = self.seen_shared = sh(self.bed, "algo-1", "echo $SML_TESTBED_SHARED").strip()
+        shared = self.seen_shared = sh(self.bed, "algo-1", "echo $TESTBED_SHARED").strip()
         self.shared = self.bed.path("algo-1", shared)
         self.meeting, self.go, self.model, self.hello = (f"{shared}/{n}" for n in ("meeting", "go", "model.pt", "hello"))
         self.addCleanup(self.clear)
