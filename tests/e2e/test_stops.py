@@ -39,6 +39,19 @@ while not (rank == "0" and there("fail")):
     time.sleep(0.01)
 os._exit(3)
 """
+# Prints as fast as it can, and a megabyte more while it saves.
+FLOOD = """
+import os, signal, sys
+def save(signo, frame):
+    for i in range(100):
+        os.write(2, b"x" * 9999 + b"\\n")
+    open(f"{sys.argv[1]}/saved-{os.environ['RANK']}", "w").close()
+    os._exit(0)
+signal.signal(signal.SIGTERM, save)
+open(f"{sys.argv[1]}/ready-{os.environ['RANK']}", "w").close()
+while True:
+    os.write(1, b"x" * 9999 + b"\\n")
+"""
 TERM = (signal.SIGTERM,)
 TWO = (signal.SIGHUP, signal.SIGTERM)
 OURS = {"launcher": ("sml-run",), "agent": ("sml-run-agent",), "guardian": ("sml-run-guard",), "keeper": ("sml-run-keeper",),
@@ -82,7 +95,10 @@ class Stops(TestCase):
         ranks = set(place.ranks if ranks is None else ranks)
         place.wait("saving", ranks)
         self.assertEqual(place.told("saved"), set())
+        has_gone = job.poll() is not None
         place.make("go")
+        if has_gone:
+            place.wait("saved", ranks)
         done = job.finish()
         self.assertEqual(place.told("saved"), ranks, f"\n{done}")
         if status is not None:
@@ -97,8 +113,8 @@ class Here(Stops):
     def setUp(self):
         self.place = Place([self.temporary_directory()], range(self.RANKS))
 
-    def words(self, *options):
-        return [SML_RUN, "-np", str(self.RANKS), *AN_HOUR, *options, PYTHON, "-c", WORKER, self.place.roots[0]]
+    def words(self, *options, worker=WORKER):
+        return [SML_RUN, "-np", str(self.RANKS), *AN_HOUR, *options, PYTHON, "-c", worker, self.place.roots[0]]
 
     def start(self, *options):
         job = self.enterContext(popen(self.words(*options)))
@@ -251,6 +267,13 @@ class Running(Here):
         job = self.start()
         self.send("launcher", (signal.SIGKILL,))
         self.check_saved(self.place, job, -signal.SIGKILL)
+
+    def test_the_launcher_is_killed_when_nobody_reads_what_they_print(self):
+        self.enterContext(popen(self.words(worker=FLOOD)))
+        self.place.wait("ready")
+        wait_until(lambda: all(state == "S" for pid, state in _descendants(os.getpid()) if comm(pid) == "python3"))
+        self.send("launcher", (signal.SIGKILL,))
+        self.place.wait("saved")
 
 
 class Stopping(Here):

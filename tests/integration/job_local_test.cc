@@ -372,14 +372,14 @@ TEST_CASE("job: a second stop half a second later kills at once") {
   CHECK(job.out_line() == "ready");
   while (!has(job.err_line(), "rank")) {
   }
-  job.kill(SIGINT);
-  while (!has(job.err_line(), "press Ctrl-C again, half a second from now or later")) {
+  job.kill(SIGTERM);
+  while (!has(job.err_line(), "send it again, half a second from now or later")) {
   }
   std::this_thread::sleep_for(supervise::StopRule::kInsistAfter);
-  job.kill(SIGINT);
+  job.kill(SIGTERM);
   const auto end = job.end();
-  CHECK(end.status == 130);
-  CHECK(has(end.err, "SIGINT again: the workers are killed at once"));
+  CHECK(end.status == 143);
+  CHECK(has(end.err, "SIGTERM again: the workers are killed at once"));
   CHECK(init.nothing_left());
 }
 
