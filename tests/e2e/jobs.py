@@ -157,12 +157,19 @@ def wait_for_event(path, event, **fields):
 
 
 def insist(job, signo):
-    """As somebody who does not want to wait for the grace: again and again, until the job has ended."""
-    def has_ended():
-        job.send_signal(signo)
-        return job.poll() is not None
+    """As somebody who does not want to wait for the grace: again and again, until the job says that it is cut short.
+    Answers what it has said on stderr."""
+    said = bytearray()
 
-    wait_until(has_ended)
+    def is_heard():
+        said.extend(job.errors_so_far())
+        if b"again: the workers are killed at once" in said or job.poll() is not None:
+            return True
+        job.send_signal(signo)
+        return False
+
+    wait_until(is_heard, lambda: bytes(said))
+    return said.decode()
 
 
 def sh(bed, host, script, *args, check=True, **kw):

@@ -24,8 +24,9 @@ class Launchers(FaultCase):
             job.send_signal(signal.SIGINT)
             while b"again" not in job.stderr.readline():  # it has understood the first
                 pass
-            insist(job, signal.SIGINT)
+            said = insist(job, signal.SIGINT)
             done = job.finish()
+            done.stderr = said + done.stderr
         self.assert_ending(done, 130, "stopped by SIGINT$")
 
     @gate
