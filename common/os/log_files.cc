@@ -122,8 +122,7 @@ Result<void> LogFiles::open(Index index, IfThere if_there) {
   File& file = files_[index];
   if (open_.size() >= max_open_) close_oldest();
   while (!has_room() && !open_.empty()) close_oldest();
-  Result<UniqueFd> fd = open_own_file(
-      file.path, {.if_there = if_there, .folders = Folders::AreMade, .reader = Reader::MustBeThere, .mode = kMode});
+  Result<UniqueFd> fd = open_own_file(file.path, {.if_there = if_there, .folders = Folders::AreMade, .mode = kMode});
   if (!fd) return fd.error();
   file.fd = std::move(*fd);
   open_.push_back(index);

@@ -160,7 +160,7 @@ Result<void> check_found(int fd, const Place& place, const std::string& path) {
 
 int flags_of(const WriteRules& rules) {
   const int access = rules.access == Access::Write ? O_WRONLY : O_RDWR;
-  return access | O_APPEND | O_CLOEXEC | O_NOCTTY | (rules.reader == Reader::MustBeThere ? O_NONBLOCK : 0);
+  return access | O_APPEND | O_CLOEXEC | O_NOCTTY | O_NONBLOCK;
 }
 
 Result<UniqueFd> open_through(const std::string& path, const WriteRules& rules, int links) {

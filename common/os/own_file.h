@@ -34,21 +34,20 @@ struct Place {
 Result<Place> find_place(const std::string& path, Folders folders, mode_t folder_mode = kFolderMode);
 
 enum class IfThere : std::uint8_t { Empty, Keep, Refuse };
-enum class Reader : std::uint8_t { MustBeThere, IsWaitedFor };  // of a FIFO
 enum class LastLink : std::uint8_t { IsRefused, CountsAsOthers };
 enum class Access : std::uint8_t { Write, ReadAndWrite };
 
 struct WriteRules {
   IfThere if_there = IfThere::Empty;
   Folders folders = Folders::MustExist;
-  Reader reader = Reader::MustBeThere;
   mode_t mode = 0666;  // of a new one, less the umask
   mode_t folder_mode = kFolderMode;
   LastLink last_link = LastLink::IsRefused;
   Access access = Access::Write;
 };
 
-// Opens it for writing at its end, and makes it when it is not there. Error (Io) names the file.
+// Opens it for writing at its end, not blocking, and makes it when it is not there; a FIFO must have a reader. Error
+// (Io) names the file.
 Result<UniqueFd> open_own_file(const std::string& path, const WriteRules& rules);
 
 }  // namespace sml::os

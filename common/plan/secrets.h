@@ -1,4 +1,4 @@
-// Which variables hold secrets, as far as their names tell. Pure.
+// Which variables hold secrets, as far as names and values tell. Pure.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -14,7 +14,7 @@ namespace sml::plan {
 // them, or says where they are: TOKENIZERS_PARALLELISM, MAX_TOKENS, PASSWORD_STORE_DIR, SSL_KEY_FILE.
 bool names_a_secret(std::string_view name);
 
-// "NAME=VALUE": so named, and not empty.
+// "NAME=VALUE": so named, and not empty; or with an address that has a password in it, postgres://user:word@host.
 bool holds_a_secret(std::string_view entry);
 
 // Whether variables that hold secrets go to other hosts with the rest of the environment.
