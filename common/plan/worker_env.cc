@@ -390,10 +390,15 @@ bool set_by_a_launcher(std::string_view name) {
   return any_matches(kSetByLaunchers, name) && !any_matches(kSettings, name);
 }
 
+// Without SHLVL a bash that finds SSH_CLIENT reads .bashrc in the place of BASH_ENV.
+static bool begins_bash(std::string_view name) {
+  return name == "BASH_ENV" || name == "SHLVL" || names_bash_function(name);
+}
+
 Environment for_other_hosts(std::span<const std::string> launcher_environment) {
   const bool of_slurm = is_of_slurm_job(launcher_environment);
   const auto travels = [of_slurm](std::string_view name) {
-    return !bound_to_host(name) || (of_slurm && (name == "BASH_ENV" || names_bash_function(name)));
+    return !bound_to_host(name) || (of_slurm && begins_bash(name));
   };
   Environment out;
   for (const std::string& e : launcher_environment) {

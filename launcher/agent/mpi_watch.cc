@@ -66,20 +66,20 @@ std::string name_of(const std::string& process) {
 
 std::string why_alone(const wire::MpiUse& use, plan::MpiMeeting meeting) {
   if (use.offer == wire::MpiOffer::Made) {
-    return ", and has not asked sml-run for the other ranks. Does something between the two (env -i, sudo, a "
-           "container) "
-           "take its variables PMIX_* and PMI_*, or its network?";
+    return "it has not asked sml-run for the others: does something between the two (env -i, sudo, a container) take "
+           "its "
+           "variables PMIX_* and PMI_*, or its network?";
   }
-  if (plan::is_chosen_by_hosts(meeting)) return ", and no libpmix can be loaded here: --pmix FILE names one.";
-  return ", whose ranks find each other by another PMI than --mpi names.";
+  if (plan::is_chosen_by_hosts(meeting)) return "no libpmix can be loaded here: --pmix FILE names one";
+  return "its ranks find each other by another PMI than --mpi names";
 }
 
 std::string tell_end(const wire::MpiUse& use, plan::MpiMeeting meeting) {
   constexpr std::size_t kLongest = 200;
   const std::string library = use.library.substr(use.library.rfind('/') + 1);
-  return "ended with status 0 and was alone, as rank 0 of 1: " + show(use.program, kLongest) +
-         " uses the MPI library " + show(library, kLongest) + why_alone(use, meeting) +
-         " --mpi none is for ranks that are to be alone";
+  return "was alone, as rank 0 of 1, and ended with status 0 (" + show(use.program, kLongest) +
+         " uses the MPI library " + show(library, kLongest) + "; " + why_alone(use, meeting) +
+         "; --mpi none is for ranks that are to be alone)";
 }
 
 }  // namespace

@@ -161,8 +161,8 @@ class OnThisMachine(TestCase):
             with self.subTest(line):
                 done = sml_run("-np", "2", *line)
                 self.assert_status(done, 125)
-                self.assertRegex(done.stderr, r"rank [01] on localhost ended with status 0 and was alone, as rank 0 of 1: program uses "
-                                              r"the MPI library libmpi\.so.*--mpi none is for ranks that are to be alone")
+                self.assertRegex(done.stderr, r"rank [01] on localhost was alone, as rank 0 of 1, and ended with status 0 \(program "
+                                              r"uses the MPI library libmpi\.so.*--mpi none is for ranks that are to be alone\)")
         done = sml_run("--mpi", "none", "-np", "2", *clean, self.program, "places")
         self.assert_status(done, 0)
 

@@ -173,7 +173,7 @@ TEST_CASE("ENV travels, as programs are configured by it") {
 }
 
 TEST_CASE("in a job of Slurm what bash begins with travels, as under srun") {
-  const Environment script{"BASH_ENV=/etc/m.sh", "BASH_FUNC_module%%=() { :; }", "SSH_TTY=/dev/pts/0"};
+  const Environment script{"BASH_ENV=/etc/m.sh", "SHLVL=1", "BASH_FUNC_module%%=() { :; }", "SSH_TTY=/dev/pts/0"};
   CHECK(for_other_hosts(script).empty());
   Environment in_slurm = script;
   in_slurm.insert(in_slurm.end(), {"SLURM_JOB_ID=7", "SLURM_JOB_NODELIST=n[1-2]"});
