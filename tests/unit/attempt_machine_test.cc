@@ -90,7 +90,8 @@ TEST_CASE("an attempt: workers start only in one way, and are stopped whenever i
       AttemptMachine machine = at(state);
       const A action = machine.on(event, kNow);
       CHECK((action == A::StartAll) == (state == S::Probing && event == E::AllProbed));
-      const bool stops = action == A::StopAll || action == A::TimeOutStart || action == A::TimeOutRun;
+      const bool stops =
+          action == A::StopAll || action == A::TimeOutStart || action == A::TimeOutRun || action == A::TimeOutRest;
       const auto stopping = [](S s) { return s == S::Stopping || s == S::Leaving; };
       CHECK(stops == (!stopping(state) && stopping(machine.state())));
     }
