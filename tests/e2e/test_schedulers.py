@@ -55,7 +55,7 @@ class Slurm(TestCase):
             self.bed.exec(name, ["sh", "-c", "echo 'OF_ENV=yes' > /run/bash_env"])
         begin = ("ulimit -S -n 4096; ulimit -S -s 4096; ulimit -S -c unlimited; umask 027; module() { echo ok; }; export -f module; "
                  "export BASH_ENV=/run/bash_env; ")
-        answers = [self.allocated("-N2", "--ntasks-per-node=1", "bash", "-c", begin + f"{launcher} bash -c '{show}'")
+        answers = [self.allocated("-N2", "--ntasks-per-node=1", "bash", "-c", begin + f"{launcher} bash -c '{show}'; exit $?")
                    for launcher in (f"{SML_RUN} --no-tag", "srun")]
         for done in answers:
             self.assert_status(done, 0)
