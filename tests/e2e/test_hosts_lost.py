@@ -219,3 +219,17 @@ class Excluded(HostsCase):
         done = self.run_with("--max-restarts", "5", "--restart-delay", "0:0", "--exclude-after", "1", hosts=("algo-1", "algo-2"))
         self.assert_status(done, 5)
         self.assertIn("no restart: algo-2 is out, and no spare host is left to take its place (--spares)", own_lines(done))
+
+    def test_a_host_where_no_process_can_be_made_is_out(self):
+        """The limit of that user: root has none."""
+        program = '[ $SML_ATTEMPT -gt 1 ] || { echo up; read line; exit 3; }; hostname'
+        with self.bed.sml_run_popen("algo-1", "-H", "tester@algo-2:1,algo-3:1", "--spares", "1", "--max-restarts", "2",
+                                    "--restart-delay", "0:0", "--max-fruitless", "0", "--no-tag", "sh", "-c", program,
+                                    stdin=-1) as job:
+            job.read_until("up")
+            limit = "for pid in $(pgrep -u tester sml-run-agent); do prlimit --pid $pid --nproc=1:1 || exit; done"
+            self.assert_status(self.bed.exec("algo-2", ["sh", "-c", limit], user="tester"), 0)
+            done = job.finish(input="go\n")
+        self.assert_status(done, 0)
+        self.assertEqual(done.stdout, "algo-3\n")
+        self.assertIn("algo-2 is out: it is not well, no worker can be started there", own_lines(done))
