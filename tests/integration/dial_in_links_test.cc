@@ -40,7 +40,7 @@ Settings two_hosts() {
   return s;
 }
 
-Introduction of_host_1() { return {kProtocolVersion, "job", 0, "1", "digest", 1, "host-1"}; }
+Introduction of_host_1() { return {kProtocolVersion, "job", 0, "1", {{"the number of hosts", "2"}}, 1, "host-1"}; }
 
 std::uint16_t port_of(int listener) {
   sockaddr_storage address{};

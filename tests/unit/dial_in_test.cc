@@ -58,7 +58,7 @@ Settings three_hosts() {
 }
 
 Introduction hello_of(std::uint32_t index, const std::string& host) {
-  return {kProtocolVersion, "job", 2, "1", "digest", index, host};
+  return {kProtocolVersion, "job", 2, "1", three_hosts().terms, index, host};
 }
 
 const TimePoint kStart{};
@@ -498,19 +498,19 @@ TEST_CASE("dial-in: where the platform starts every host nothing needs to be sai
         "the head, the same on every host, with --head ADDR[:PORT]");
 }
 
-TEST_CASE("dial-in: hosts of one job have the same key and digest, others have not") {
+TEST_CASE("dial-in: hosts of one job have the same key and terms, others have not, and each has its own program") {
   const std::vector<std::string> words{"-H", "a,b", "--node-rank", "1", "true"};
   const auto from_file = chosen({"-H", "a,b", "--node-rank", "0", "--secret-file", "/secret", "true"});
   const auto from_variable = chosen(words, kSecret);
   CHECK((*from_file)->key == (*from_variable)->key);
-  CHECK((*from_file)->plan == (*from_variable)->plan);
+  CHECK((*from_file)->terms == (*from_variable)->terms);
   CHECK((*chosen(words, {"SML_JOB_SECRET=another secret of it"}))->key != (*from_variable)->key);
   const auto first = chosen(words, {"AWS_BATCH_JOB_ID=id#0", "AWS_BATCH_JOB_ATTEMPT=2"});
   const auto second = chosen(words, {"AWS_BATCH_JOB_ID=id#1", "AWS_BATCH_JOB_ATTEMPT=2"});
   CHECK((*first)->key == (*second)->key);
   CHECK((*first)->attempt == 2);
-  CHECK((*chosen({"-H", "a,b", "--node-rank", "1", "false"}, kSecret))->plan != (*from_variable)->plan);
-  CHECK((*chosen({"-H", "a:2,b", "--node-rank", "1", "true"}, kSecret))->plan != (*from_variable)->plan);
+  CHECK((*chosen({"-H", "a,b", "--node-rank", "1", "false"}, kSecret))->terms == (*from_variable)->terms);
+  CHECK((*chosen({"-H", "a:2,b", "--node-rank", "1", "true"}, kSecret))->terms != (*from_variable)->terms);
 }
 
 TEST_CASE("dial-in: the user's own secret is found; without one a key that can be guessed is a matter of an option") {

@@ -47,7 +47,7 @@ struct Listener final : fleet::FleetListener, fleet::SpareListener {
 struct Owner final : AttemptOwner {
   void say(const std::string& text) override { said.push_back(text); }
   void complete(launch::AgentSession::Plan&) override {}
-  void begin_logs() override {}
+  void begin_logs(std::function<void()> then) override { then(); }
   void ranks_missing() override {}
   void before_end(std::function<void()>) override {}
   void host_log_failed(const Error&) override {}
