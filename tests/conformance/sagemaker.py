@@ -27,7 +27,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 RECORD = HERE / "sagemaker-record.json.xz"
 ML = pathlib.Path("/opt/ml")
 ALONG = 4  # jobs of one host that are run at a time
-HANG_S = 120 * float(os.environ.get("SML_MACHINE_FACTOR") or 1)
+HANG_S = 120 * float(os.environ.get("MACHINE_FACTOR") or 1)
 
 libc = ctypes.CDLL(None, use_errno=True)
 MS_BIND, MS_REC, MS_PRIVATE, CLONE_NEWNS, CLONE_NEWNET = 4096, 16384, 1 << 18, 0x20000, 0x40000000

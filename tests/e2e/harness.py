@@ -190,7 +190,7 @@ class Cgroups:
 
 def machine_factor():
     """How many times longer a fixed piece of work takes here and now than on an idle machine of two cores; 1 at least.
-    tests/run measures it once, before anything else runs, and hands it on in SML_MACHINE_FACTOR."""
+    tests/run measures it once, before anything else runs, and hands it on in MACHINE_FACTOR."""
     begin = time.monotonic()
     data = b"x" * (1 << 20)
     for _ in range(300):
@@ -200,8 +200,8 @@ def machine_factor():
 
 
 IDLE_MACHINE_S = 0.4  # what machine_factor's work takes on an idle machine
-FACTOR = float(os.environ.get("SML_MACHINE_FACTOR") or machine_factor())
-os.environ["SML_MACHINE_FACTOR"] = f"{FACTOR:.2f}"
+FACTOR = float(os.environ.get("MACHINE_FACTOR") or machine_factor())
+os.environ["MACHINE_FACTOR"] = f"{FACTOR:.2f}"
 
 
 class Watchdog:
@@ -404,7 +404,7 @@ def run(argv, *, input=None, binary=False, env=None, cwd=None, **kw):
         return p.finish(input, binary)
 
 
-OF_TESTS = ("SML_MACHINE_FACTOR", "SML_BUILD_DIR", "SML_NO_SKIP", "SML_TESTBED")  # sml-run would say that it does not read them
+OF_TESTS = ("MACHINE_FACTOR", "SML_BUILD_DIR", "SML_NO_SKIP", "SML_TESTBED")  # sml-run would say that it does not read them
 
 
 def popen(argv, *, env=None, cwd=None, **kw):

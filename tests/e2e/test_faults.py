@@ -10,7 +10,7 @@ from jobs import (CACHE, PROBE_WORD, TROUBLE, assert_says, cached_agents, edit_f
 from test_output import PROC, peak_memory_mb
 
 # What may be said before the report.
-NOTES = r"stopping the workers|SIG\w+ again: |rank \d+ on \S+ has ended, but something"
+NOTES = r"stopping the workers|warning: limits of workers differ|SIG\w+ again: |rank \d+ on \S+ has ended, but something"
 # Of the table: a row with its number, and the tests that it names.
 ROW = re.compile(r"\| *(\d+) *\|.*")
 TEST = re.compile(r"`(test_\w+(?:\.\w+)+)`")

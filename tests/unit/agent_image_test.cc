@@ -46,10 +46,10 @@ bool is_id(const std::string& id) {
 
 }  // namespace
 
-TEST_CASE("the agent that we carry is an executable for this machine, under 2 MB") {
+TEST_CASE("the agent that we carry is an executable for this machine, under 2.4 MB") {
   const AgentImage image = AgentImage::embedded();
   CHECK(image.bytes().starts_with(ELFMAG));
-  CHECK((kSanitized || image.bytes().size() < 2'000'000));
+  CHECK((kSanitized || image.bytes().size() < 2'400'000));
   CHECK(is_id(image.id()));
   CHECK(image.file_name() == "agent-" SML_VERSION "-" + image.id());
 #if defined(__x86_64__)
@@ -77,7 +77,7 @@ TEST_CASE("an installed agent is executed where it is, if it is the one that is 
   const TemporaryFile same(bytes);
   ::chmod(same.path().c_str(), 0755);
   CHECK(what_is_executed(image, same.path()) == same.path());
-  ::chmod(same.path().c_str(), 0775);
+  ::chmod(same.path().c_str(), 0757);
   CHECK(what_is_executed(image, same.path()) == "memory");
   ::chmod(same.path().c_str(), 0644);
   CHECK(what_is_executed(image, same.path()) == "memory");

@@ -48,7 +48,7 @@ class Names(OnHosts):
 
     @gate
     def test_variables(self):
-        for word in ("A;B", "A;B=1", "1A=2", "BASH_FUNC_x%%", "BASH_FUNC_x%%=() { id; }", "A B=1", "=x", "A\nB=1", "$(id)=1"):
+        for word in ("A;B", "A;B=1", "1A=2", "A B=1", "=x", "A\nB=1", "$(id)=1"):
             with self.subTest(word=word):
                 self.assert_refused(self.bed.sml_run("algo-1", "-H", "algo-2", "-x", word, "true"))
 

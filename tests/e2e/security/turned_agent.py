@@ -71,7 +71,7 @@ def services(port):
 
 def prepared(obstacles=(), port=0, warnings=()):
     said = struct.pack(">I", len(obstacles)) + b"".join(b"\x08" + text(m) + text(h) for m, h in obstacles)
-    return frame("Prepared", said + services(port) + texts() + texts(*warnings) + texts() + texts() + text(b""))
+    return frame("Prepared", said + services(port) + texts() + texts(*warnings) + texts() + texts() + text(b"") + bytes(24))
 
 
 def started(*ranks):
