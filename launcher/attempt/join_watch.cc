@@ -58,7 +58,10 @@ std::string JoinWatch::host_says(const std::string& host, const std::vector<Rank
 std::string JoinWatch::conclude(TimePoint now) {
   if (store_ == Store::OfAgent) return sentence();
   joined_ = std::exchange(connected_, 0);
-  if (missing_.empty()) return {};
+  if (missing_.empty()) {
+    if (joined_ == 0) due_ = now + patience_;  // the workers have not begun, as where a preload still imports
+    return {};
+  }
   if (joined_ > 0 && std::exchange(some_seen_, true)) return sentence();
   some_seen_ = joined_ > 0;
   missing_.clear();

@@ -107,6 +107,13 @@ TEST_CASE("join watch: of a store that rank 0 has, some who stay away for the wh
   CHECK_FALSE(watch.due());
 }
 
+TEST_CASE("join watch: with a store of rank 0, workers that have not begun are asked again") {
+  JoinWatch watch(60s, 4, JoinWatch::Store::OfRank0);
+  watch.asking_everybody(1);
+  CHECK(watch.host_says("a", {}, 0, kStart).empty());
+  CHECK(watch.due() == kStart + 60s);
+}
+
 TEST_CASE("join watch: of a store that rank 0 has, workers who have ended and others who do not meet are no matter") {
   JoinWatch watch(60s, 4, JoinWatch::Store::OfRank0);
   for (int i = 1; i < 5; ++i) {
