@@ -369,8 +369,10 @@ class Preflight(NoSsh):
         head = self.start(0, "--check", "true")
         done = self.start(1, "true").finish()
         self.assert_status(done, 125)
-        self.assertIn("only one of the two was given --check", done.stderr)
-        self.ends([head, self.start(1, "--check", "true")], 0)
+        self.assertIn('it has "no" for --check, and the head "yes"', done.stderr)
+        done = head.finish()  # nobody waits for a host that has called
+        self.assert_status(done, 125)
+        self.assertRegex(done.stderr, r"host-1: it has called from \S+ and cannot take part: it has .* for --check")
 
     def test_a_stop_while_a_host_is_waited_for(self):
         head = self.start(0, "--check", "true")

@@ -153,7 +153,7 @@ class OnATerminal(TestCase):
         self.await_screen(lambda rows: rows[-1] == "[0] name? ")
         self.fifo.write(b"go\n")
         self.await_screen(lambda rows: rows[-2:] == ["[1] other", "[0] name? "])
-        self.assertTrue(stays(lambda: not (self.read(0) and STATUS in self.raw.split("other")[1])))
+        self.assertTrue(self.stays_without(STATUS, self.raw.index("other")))
         self.type("you\n")
         self.await_status("2 running")  # the prompt has its answer
         self.assertIn("[0] hello you", self.screen.rows)
