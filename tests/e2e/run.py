@@ -141,7 +141,8 @@ def classes_of(tests, times):
 
 
 def needs_the_network(group):
-    return hasattr(sys.modules.get(type(group[0]).__module__), "NEEDS_THE_NETWORK")
+    """Its module says so, or that of a class that it is made of."""
+    return any(hasattr(sys.modules.get(case.__module__), "NEEDS_THE_NETWORK") for case in type(group[0]).__mro__)
 
 
 # ------------------------------------------------------------------------------------------------------------ the processes

@@ -8,6 +8,7 @@ from frameworks import VENV
 from harness import PYTHON, SML_RUN, HostsCase, watchdog
 from test_mpi import SOURCE, words
 
+NEEDS_THE_NETWORK = True
 HEADERS_OF_MPICH = "/usr/include/x86_64-linux-gnu/mpich"  # Intel's package has none; the interface is MPICH's
 
 

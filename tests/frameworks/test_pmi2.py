@@ -9,6 +9,7 @@ from frameworks import HERE, VENV
 from harness import HostsCase, watchdog
 from test_mpi import words
 
+NEEDS_THE_NETWORK = True
 PACKAGES = ("libpmi2-0", "libpmi2-0-dev")
 
 
