@@ -76,6 +76,7 @@ void PmiService::remove(Rank first) {
   const auto found = worlds_.find(first);
   if (found == worlds_.end()) return;
   for (const auto& [rank, place] : found->second->places) {
+    if (found->second->server.has_ever_joined(rank)) joined_before_.insert(rank);
     world_of_.erase(rank);
     if (found->second->spawned) speakers_.erase(rank);
   }
@@ -118,7 +119,7 @@ bool PmiService::has_joined(Rank rank) const {
 
 bool PmiService::has_ever_joined(Rank rank) const {
   const World* world = find(rank);
-  return world != nullptr && world->server.has_ever_joined(rank);
+  return world != nullptr ? world->server.has_ever_joined(rank) : joined_before_.contains(rank);
 }
 
 std::size_t PmiService::ever_joined() const {

@@ -76,6 +76,7 @@ class PmiService final : public HostService {
 
   const ServiceContext& context_;
   std::set<Rank> speakers_;
+  std::set<Rank> joined_before_;  // ranks of worlds whose ranks here have ended
   plan::Environment more_;
   std::string job_;
   rendezvous::PmiDialects dialects_;
