@@ -1,4 +1,4 @@
-// What processes inherit and no variable holds: resource limits and the umask. Pure.
+// Settings that processes inherit beside variables: resource limits and the umask. Pure.
 #pragma once
 #include <cstdint>
 #include <vector>

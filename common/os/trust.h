@@ -15,9 +15,8 @@
 
 namespace sml::os {
 
-// Of a file, or of a folder in which names are to be looked for. An open descriptor (/dev/stdin) is the caller's own
-// affair. Error (Config): a clause that says what is in the way: "/tmp/open can be written by every user of this
-// machine".
+// Checks a file, or a folder in which names are to be looked for. An open descriptor (/dev/stdin) always passes. Error
+// (Config): a clause that names the obstacle: "/tmp/open can be written by every user of this machine".
 Result<void> check_trust(const std::string& path);
 
 // The first of the files that is a program and may be run; and why others before it, which are there, were passed over:

@@ -15,8 +15,8 @@ bool is_of_slurm_job(std::span<const std::string> environment);
 // "BASH_FUNC_module%%": a function that bash has exported.
 bool names_bash_function(std::string_view name);
 
-// Of those that are bound to a host, which programs are configured by, too (HOST, TMP, TEMP): a clause of those that
-// are set here and would be other ones elsewhere; empty: none. `user`: given by the user, for all hosts.
+// HOST, TMP and TEMP belong to a host, and programs are configured by them, too. Returns a clause that names those
+// which are set here and have other values elsewhere; empty: none. `user`: given by the user, for all hosts.
 std::string kept_back(std::span<const std::string> environment, std::span<const std::string> user,
                       std::string_view own_host_name);
 

@@ -1,4 +1,4 @@
-// What one more wish that the job should end means, whoever sends it by whatever way. Pure.
+// Decides what one more stop signal does to a job that may be stopping already. Pure.
 //
 // The first begins the stop. All others join it, as batch systems, terminals and timeout(1) tell several processes, and
 // one process several times: whoever has been promised a grace has it. Only who insists cuts it short: the same sender,

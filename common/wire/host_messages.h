@@ -38,7 +38,7 @@ struct RankUse {
   bool operator==(const RankUse&) const = default;
   void fields(auto& a) { a(rank, use); }
 };
-// Of those that run.
+// The use of the workers that run.
 struct WorkersUse {
   std::uint32_t id = 0;
   std::vector<RankUse> workers;

@@ -1,4 +1,4 @@
-// What is inside the programs that was compiled elsewhere.
+// Names the libraries that are linked into the programs, with the revisions of their packages.
 #pragma once
 #include <string_view>
 

@@ -1,4 +1,4 @@
-// What people are told who stop a job. Pure.
+// Messages to people who stop a job. Pure.
 #pragma once
 #include <string>
 

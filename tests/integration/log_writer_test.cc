@@ -48,7 +48,7 @@ std::string take(int fd) {
 
 }  // namespace
 
-TEST_CASE("log writer: each file gets its own bytes, in order") {
+TEST_CASE("log writer: each file gets its own bytes, in order", "[threads]") {
   fake::Init init;
   fake::ScratchFolder folder;
   Stage stage({folder / "a/one", "", folder / "two"});
@@ -74,7 +74,7 @@ TEST_CASE("log writer: each file gets its own bytes, in order") {
   CHECK(stage.faults.empty());
 }
 
-TEST_CASE("log writer: a file that takes nothing blocks nobody, and tells how much waits for it") {
+TEST_CASE("log writer: a file that takes nothing blocks nobody, and tells how much waits for it", "[threads]") {
   fake::Init init;
   fake::ScratchFolder folder;
   const std::string path = folder / "slow";
@@ -96,7 +96,7 @@ TEST_CASE("log writer: a file that takes nothing blocks nobody, and tells how mu
   CHECK((got == text + "end"));
 }
 
-TEST_CASE("log writer: each file that cannot be written is told once") {
+TEST_CASE("log writer: each file that cannot be written is told once", "[threads]") {
   fake::Init init;
   fake::ScratchFolder folder;
   Stage stage({"/dev/full", folder / "one"});
@@ -109,7 +109,7 @@ TEST_CASE("log writer: each file that cannot be written is told once") {
   CHECK(fake::read_file(folder / "one") == "y");
 }
 
-TEST_CASE("log writer: what is pending at its end is written, and nobody is called") {
+TEST_CASE("log writer: what is pending at its end is written, and nobody is called", "[threads]") {
   fake::Init init;
   fake::ScratchFolder folder;
   const std::string path = folder / "one";

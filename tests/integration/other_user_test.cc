@@ -19,6 +19,7 @@
 #include "launcher/agent/store_server.h"
 #include "launcher/agent/worker_server.h"
 #include "tests/support/catch.h"
+#include "tests/support/skip.h"
 
 using namespace sml;
 using namespace sml::agent;
@@ -108,7 +109,7 @@ void reset(os::UniqueFd connection) {
 }  // namespace
 
 TEST_CASE("trust: the scratch folder of another user is left alone") {
-  if (::geteuid() != 0) return;
+  SML_SKIP_UNLESS(::geteuid() == 0, "only root can become another user");
   for (const bool theirs : {true, false}) {
     const OpenFolder folder;
     std::ofstream(folder.path + "/precious") << "precious";
@@ -119,7 +120,7 @@ TEST_CASE("trust: the scratch folder of another user is left alone") {
 }
 
 TEST_CASE("trust: a FIFO that another user has exchanged after it was made gets nothing") {
-  if (::geteuid() != 0) return;
+  SML_SKIP_UNLESS(::geteuid() == 0, "only root can become another user");
   const OpenFolder folder;
   const std::string fifo = folder.path + "/t_0";
   FifoSink sink(folder.path, "t");
@@ -142,7 +143,7 @@ TEST_CASE("trust: a FIFO that another user has exchanged after it was made gets 
 }
 
 TEST_CASE("trust: a flood of another user's connections takes no place from the job's own") {
-  if (::geteuid() != 0) return;
+  SML_SKIP_UNLESS(::geteuid() == 0, "only root can become another user");
   Store store;
   const os::UniqueFd rank = store.call(0);
   store.turn();
@@ -160,7 +161,7 @@ TEST_CASE("trust: a flood of another user's connections takes no place from the 
 }
 
 TEST_CASE("trust: another user who serves in the place of a worker is not asked for its stacks") {
-  if (::geteuid() != 0) return;
+  SML_SKIP_UNLESS(::geteuid() == 0, "only root can become another user");
   for (const uid_t user : {kTheirs, uid_t{0}}) {
     const OpenFolder folder;
     sockaddr_un address{};

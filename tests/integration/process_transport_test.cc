@@ -22,6 +22,7 @@
 #include "launcher/launch/bootstrap_script.h"
 #include "tests/support/catch.h"
 #include "tests/support/fake_init.h"
+#include "tests/support/skip.h"
 
 using namespace sml;
 using namespace sml::launch;
@@ -444,7 +445,7 @@ TEST_CASE("script: without HOME and without caches there is still a folder") {
 
 TEST_CASE("script: a cache of another user is not trusted") {
   Init init;
-  if (::geteuid() != 0) return;  // needs a second user
+  SML_SKIP_UNLESS(::geteuid() == 0, "only root can become another user");
   ScratchFolder home;
   Host host(home.path());
   REQUIRE(std::filesystem::create_directories(home / ".cache/sml-run"));

@@ -8,6 +8,7 @@
 
 #include "common/os/small_file.h"
 #include "tests/support/catch.h"
+#include "tests/support/skip.h"
 
 using namespace sml;
 using State = os::SocketOwner::State;
@@ -50,7 +51,7 @@ TEST_CASE("the kernel tells whose the caller's socket is, until it is closed") {
 }
 
 TEST_CASE("a socket that another user has made is theirs") {
-  if (::geteuid() != 0) return;  // nobody else can become another user
+  SML_SKIP_UNLESS(::geteuid() == 0, "only root can become another user");
   os::SocketOwners owners;
   boost::asio::io_context loop;
   Tcp::acceptor acceptor(loop, {boost::asio::ip::make_address("127.0.0.1"), 0});
