@@ -4,8 +4,10 @@
 
 #include <array>
 #include <cerrno>
+#include <filesystem>
 #include <optional>
 #include <string_view>
+#include <system_error>
 
 #include <fcntl.h>
 #include <limits.h>
@@ -65,6 +67,9 @@ Result<std::string> own_program() {
 }
 
 Result<std::vector<std::string>> install_links(const std::string& folder, const std::string& program) {
+  std::error_code refused;
+  std::filesystem::create_directories(folder, refused);
+  if (refused) return bad(show(folder) + ": " + refused.message());
   const os::UniqueFd place(::open(folder.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
   if (!place) return bad(show(folder) + ": " + errno_text(errno));
   if (Result<void> free = refuse_others(place.get(), folder, program); !free) return free.error();

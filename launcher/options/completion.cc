@@ -120,7 +120,7 @@ _sml_run_of_job() {
 }
 
 _sml_run() {
-  local cur=${COMP_WORDS[COMP_CWORD]} i=1 option= ended=
+  local cur=${COMP_WORDS[COMP_CWORD]} i=1 option= ended= first=$COMP_CWORD  # _command_offset changes COMP_CWORD
   COMPREPLY=()
   if ((COMP_CWORD > 1)); then
     case ${COMP_WORDS[1]} in
@@ -152,7 +152,7 @@ _sml_run() {
   else
     compopt -o default
   fi
-  if ((COMP_CWORD == 1)); then
+  if ((first == 1)); then
     mapfile -t -O "${#COMPREPLY[@]}" COMPREPLY < <(compgen -W '@JOB_WORDS_LIST@' -- "$cur")
   fi
 }

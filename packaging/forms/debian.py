@@ -64,7 +64,9 @@ def packed(file):
         return rel.File(f"usr/{file.path}.gz", archives.gz(file.data, 9), file.mode)
     if file.path.endswith("/CHANGES.md"):
         return rel.File(f"usr/share/doc/{rel.NAME}/changelog.gz", archives.gz(file.data, 9), file.mode)
-    return rel.File(f"usr/{file.path}", file.data, file.mode)
+    # where Debian's zsh looks below /usr
+    path = file.path.replace("share/zsh/site-functions/", "share/zsh/vendor-completions/")
+    return rel.File(f"usr/{path}", file.data, file.mode)
 
 
 def write(release):

@@ -37,7 +37,7 @@ class Install(TestCase):
             self.assertIn(f"{name} — ", done.stdout)
 
     def test_completions_are_those_of_the_program(self):
-        for shell, path in (("bash", "bash-completion/completions/sml-run"), ("zsh", "zsh/vendor-completions/_sml-run"),
+        for shell, path in (("bash", "bash-completion/completions/sml-run"), ("zsh", "zsh/site-functions/_sml-run"),
                             ("fish", "fish/vendor_completions.d/sml-run.fish")):
             installed = (self.root / "usr/share" / path).read_text()
             self.assertEqual(installed, sml_run("--completion", shell).stdout)
@@ -99,10 +99,15 @@ class Links(TestCase):
         self.assertEqual((self.folder / "mpirun").read_text(), "theirs")
         self.assertEqual(os.readlink(self.folder / "srun"), "/opt/slurm/bin/srun")
 
-    def test_a_folder_that_is_not_there(self):
-        done = sml_run("--install-links", self.folder / "none")
+    def test_a_folder_that_is_not_there_is_made(self):
+        self.assert_status(sml_run("--install-links", self.folder / "new/links"), 0)
+        self.assertEqual(sorted(p.name for p in (self.folder / "new/links").iterdir()), sorted(NAMES))
+
+    def test_a_folder_that_cannot_be_made(self):
+        (self.folder / "file").write_text("")
+        done = sml_run("--install-links", self.folder / "file/links")
         self.assert_status(done, 2)
-        self.assertRegex(done.stderr, r"--install-links: .*/none: ([Nn]o such file)")
+        self.assertRegex(done.stderr, r"--install-links: .*/file/links: [Nn]ot a directory")
 
 
 if __name__ == "__main__":

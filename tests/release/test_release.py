@@ -81,11 +81,11 @@ class ReleaseCase(TestCase):
         self.assert_status(done, 0)
         self.assertEqual(sorted(re.findall(r"rank \d of 2", done.stdout)), ["rank 0 of 2", "rank 1 of 2"])
 
-    def assert_is_complete(self, names):
-        """What every form has below its prefix, manuals perhaps compressed."""
+    def assert_is_complete(self, names, zsh="site-functions"):
+        """Every form has these below its prefix, manuals perhaps compressed."""
         names = {name.removesuffix(".gz") for name in names}
         wanted = {"bin/sml-run", "share/man/man1/sml-run.1", "share/bash-completion/completions/sml-run",
-                  "share/zsh/vendor-completions/_sml-run", "share/fish/vendor_completions.d/sml-run.fish"}
+                  f"share/zsh/{zsh}/_sml-run", "share/fish/vendor_completions.d/sml-run.fish"}
         self.assertEqual(wanted - names, set())
 
     def lintian(self, tags, package):
@@ -150,8 +150,10 @@ class Tarball(ReleaseCase):
         self.assertEqual(top.name, f"sml-run-{VERSION}-{MACHINE}")
         names = [str(p.relative_to(top)) for p in top.rglob("*")]
         self.assert_is_complete(names)
-        self.assertEqual({"LICENSE", "README.md", "share/doc/sml-run/examples/train_ddp.py", "share/man/man1/sml-run-agent.1",
-                          "share/doc/sml-run/LICENSES/libssh.txt", "bin/sml-run-agent"} - set(names), set())
+        self.assertEqual({"share/doc/sml-run/LICENSE", "share/doc/sml-run/README.md", "share/man/man1/sml-run-agent.1",
+                          "share/doc/sml-run/examples/train_ddp.py", "share/doc/sml-run/LICENSES/libssh.txt",
+                          "bin/sml-run-agent"} - set(names), set())
+        self.assertEqual(sorted(p.name for p in top.iterdir()), ["bin", "share"])
         self.assert_starts_workers(top / "bin/sml-run")
 
 
@@ -167,7 +169,7 @@ class Deb(ReleaseCase):
         (root / "var/lib/dpkg/status").touch()
         dpkg = ["dpkg", f"--root={root}", "--force-script-chrootless", "--force-not-root", f"--log={root}/log"]
         self.assert_status(run([*dpkg, "--install", form("*.deb")]), 0)
-        self.assert_is_complete(str(p.relative_to(root / "usr")) for p in (root / "usr").rglob("*"))
+        self.assert_is_complete((str(p.relative_to(root / "usr")) for p in (root / "usr").rglob("*")), zsh="vendor-completions")
         self.assert_starts_workers(root / "usr/bin/sml-run")
         done = run(["man", "-l", root / "usr/share/man/man1/sml-run.1.gz"], env={**os.environ, "MANPAGER": "cat"})
         self.assertIn("start one distributed job", done.stdout)
