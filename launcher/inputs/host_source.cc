@@ -287,6 +287,11 @@ std::optional<Error> HostFinder::wrong_start(const Options& options) {
   return std::nullopt;
 }
 
+bool HostFinder::in_slurm(const Options& options) {
+  const std::optional<BatchJob> job = batch_job(options);
+  return job && job->system == "slurm";
+}
+
 Result<plan::HostList> HostFinder::find(const Options& options) {
   for (const HostSource& source : host_sources()) {
     const bool forced = source.name == options.host_source;

@@ -42,6 +42,9 @@ class HostFinder {
   // Whether a platform starts sml-run on every host of its job, so that they call the first.
   bool hosts_call(const Options& options);
 
+  // Whether this is a job of Slurm, wherever the hosts come from.
+  bool in_slurm(const Options& options);
+
  private:
   struct BatchJob {
     std::string_view system;  // as --host-source has it

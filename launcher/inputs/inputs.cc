@@ -555,6 +555,8 @@ Result<plan::LaunchPlan> make_plan(const Options& options, const ThisHost& here,
   plan.job.world = options.world;
   plan.job.max_restarts = options.restart.max;
   plan.presets = options.presets;
+  // JAX finds the others by the variables of a step, which the workers do not have.
+  if (finder.in_slurm(options)) plan.presets.insert(plan::Preset::Jax);
   plan.mpi = options.mpi;
   plan.oversubscribe = options.layout.oversubscribe;
   plan.pmix_library = options.pmix_library;

@@ -12,6 +12,11 @@ class Jax(FrameworkCase):
         self.assert_said(self.here("sml-run", "-np", "2", *job), LINE, 2)
         self.assert_said(self.on_hosts("sml-run", "-H", self.bed.hosts(1), *job), LINE, 3)
 
+    def test_mpirun_needs_no_preset(self):
+        job = [PYTHON, script("jax_train.py")]
+        self.assert_said(self.here("mpirun", "-np", "2", *job), LINE, 2)
+        self.assert_said(self.on_hosts("mpirun", "-H", self.bed.hosts(1), *job), LINE, 3)
+
     def test_its_own_arguments_need_no_preset(self):
         with socket.create_server(("127.0.0.1", 0)) as free:
             port = free.getsockname()[1]
