@@ -10,11 +10,13 @@
 
 #include "common/core/text.h"
 #include "common/os/fd.h"
+#include "common/os/terminal_size.h"
 #include "launcher/control/job_finder.h"
 #include "launcher/control/log_printer.h"
 #include "launcher/control/messages.h"
 #include "launcher/names/accounts.h"
 #include "launcher/report/job_list.h"
+#include "launcher/report/status_text.h"
 
 namespace sml::control {
 
@@ -42,6 +44,12 @@ std::string safe_lines(std::string_view text) {
   return text.empty() ? std::string() : out;
 }
 
+// A table, which a terminal shows without wrapped lines.
+std::string as_wide_as_stdout(std::string table) {
+  const std::optional<std::size_t> columns = os::terminal_columns(STDOUT_FILENO);
+  return columns ? report::cut_lines(table, *columns) : std::move(table);
+}
+
 bool print(const std::string& text) { return os::write_all(STDOUT_FILENO, text); }
 
 // Empty: who asks.
@@ -61,7 +69,7 @@ int list_jobs(const ControlLine& line, const Say& say) {
     say("no job of yours runs on this machine");
     return 0;
   }
-  return print(report::jobs_table(jobs)) ? 0 : kFailed;
+  return print(as_wide_as_stdout(report::jobs_table(jobs))) ? 0 : kFailed;
 }
 
 // One answer, in one piece.
@@ -85,7 +93,9 @@ int show_status(const Door& door, const ControlLine& line, const Say& say) {
       return 0;
     }
     if (!text) return refuse(text.error(), say);
-    if (!print((clears ? "\x1b[H\x1b[J" : "") + safe_lines(*text))) return kFailed;
+    std::string lines = safe_lines(*text);
+    if (line.format == PlanFormat::Text) lines = as_wide_as_stdout(std::move(lines));
+    if (!print((clears ? "\x1b[H\x1b[J" : "") + lines)) return kFailed;
     if (line.watch == Watch::No) return 0;
     ::poll(nullptr, 0, kWatchMs);
   }

@@ -35,8 +35,10 @@ enum class StdinRule : std::uint8_t { None, All, OneRank };
 // Whether what workers print is made safe for a terminal; Auto: where it goes to one.
 enum class Sanitize : std::uint8_t { Auto, Always, Never };
 enum class Color : std::uint8_t { Auto, Always, Never };
-enum class ProgressBars : std::uint8_t { Pass, Collapse };  // Collapse: where the output is no terminal
-enum class EqualLines : std::uint8_t { Pass, Fold };
+// Auto: Collapse and Fold for several workers at a terminal, else Pass. Collapse does nothing to the bar of a single
+// worker at a terminal, which redraws itself.
+enum class ProgressBars : std::uint8_t { Auto, Pass, Collapse };
+enum class EqualLines : std::uint8_t { Auto, Pass, Fold };
 
 // What becomes of the workers' output.
 struct OutputOptions {
@@ -47,8 +49,8 @@ struct OutputOptions {
   std::optional<RankSet> shown_local_ranks;     // the same on each host
   output::StreamRoutes routes;                  // what goes into logs, and what to our output
   std::optional<output::TagTemplate> teed_tag;  // of streams that routes.teed names; nothing: `tag`
-  ProgressBars progress_bars = ProgressBars::Pass;
-  EqualLines equal_lines = EqualLines::Pass;
+  ProgressBars progress_bars = ProgressBars::Auto;
+  EqualLines equal_lines = EqualLines::Auto;
   enum class Gone : std::uint8_t { EndsJob, IsIgnored } when_gone = Gone::EndsJob;  // our stdout has no reader any more
 };
 

@@ -436,11 +436,13 @@ OptionGroup options_of_the_output() {
        {"--quiet-workers", "", set_quiet_workers, "Print no output of workers."},
        {"--dedup", "", set_dedup,
         "Print lines that workers have in common once, with all their ranks in the tag; lines wait half a second for "
-        "their like."},
+        "their like. The default for several workers at a terminal."},
        {"--merge-stderr", "", set_merge_stderr,
         "Give workers one pipe for both streams: what they write to standard error comes with their standard output."},
        {"--collapse-cr", "", set_collapse_cr,
-        "Of progress bars print only the last state of each second, unless the output is a terminal."},
+        "Print only the last state of each second of a progress bar. The default for several workers at a terminal."},
+       {"--all-lines", "", set_all_lines,
+        "Print every line of each worker, at a terminal too: no --dedup, no --collapse-cr."},
        {"--sanitize", "auto|always|never", set_sanitize,
         "Show control characters of workers, all but colours, as \\xNN instead of passing them on: when the output "
         "goes to a terminal, always, or never. Default: auto.",

@@ -232,7 +232,9 @@ Result<void> set_master_address(Options& o, string_view value) {
   const std::string text(value);
   in6_addr bytes{};
   if (::inet_pton(AF_INET, text.c_str(), &bytes) != 1 && ::inet_pton(AF_INET6, text.c_str(), &bytes) != 1) {
-    return bad_value(value, "a numeric address of rank 0's host, such as 10.0.0.1 or fd00::1");
+    return Error(ErrorKind::Usage, fmt::format("\"{}\" is not the numeric address of rank 0's host, such as 10.0.0.1; "
+                                               "leave it out and sml-run finds one",
+                                               show(value, 80)));
   }
   return keep(o.master_address, text);
 }
@@ -445,6 +447,10 @@ Result<void> set_show_ranks(Options& o, string_view value) {
 }
 Result<void> set_quiet_workers(Options& o, string_view) { return keep(o.output.shown_ranks, RankSet()); }
 Result<void> set_collapse_cr(Options& o, string_view) { return keep(o.output.progress_bars, ProgressBars::Collapse); }
+Result<void> set_all_lines(Options& o, string_view) {
+  o.output.progress_bars = ProgressBars::Pass;
+  return keep(o.output.equal_lines, EqualLines::Pass);
+}
 Result<void> set_dedup(Options& o, string_view) { return keep(o.output.equal_lines, EqualLines::Fold); }
 Result<void> set_keep_going_without_output(Options& o, string_view) {
   return keep(o.output.when_gone, OutputOptions::Gone::IsIgnored);

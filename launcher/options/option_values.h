@@ -135,6 +135,7 @@ Result<void> set_show_ranks(Options& o, std::string_view value);
 Result<void> set_quiet_workers(Options& o, std::string_view);
 Result<void> set_collapse_cr(Options& o, std::string_view);
 Result<void> set_dedup(Options& o, std::string_view);
+Result<void> set_all_lines(Options& o, std::string_view);
 Result<void> set_keep_going_without_output(Options& o, std::string_view);
 Result<void> set_no_status(Options& o, std::string_view);
 Result<void> set_no_usage(Options& o, std::string_view);

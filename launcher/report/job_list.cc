@@ -95,10 +95,10 @@ std::string jobs_table(std::span<const ListedJob> jobs) {
   const auto user_column = [&](string_view user) {
     return widest_user == 0 ? std::string() : fmt::format("{:<{}}  ", user, widest_user);
   };
-  std::string out = fmt::format("{:<{}}  {}{:>8}  {:>5}  {:>6}  {:<9} {:>8}  COMMAND\n", "JOB", widest,
+  std::string out = fmt::format("{:<{}}  {}{:>7} {:>5} {:>6}  {:<8} {:>7}  COMMAND\n", "JOB", widest,
                                 user_column("USER"), "AGE", "HOSTS", "RANKS", "STATE", "PID");
   for (const auto& [job, user] : jobs) {
-    out += fmt::format("{:<{}}  {}{:>8}  {:>5}  {:>6}  {:<9} {:>8}  {}\n", show(job.id), widest,
+    out += fmt::format("{:<{}}  {}{:>7} {:>5} {:>6}  {:<8} {:>7}  {}\n", show(job.id), widest,
                        user_column(user.empty() ? "-" : show(user)),
                        clock_text(std::chrono::milliseconds(static_cast<std::int64_t>(job.age_ms))), job.hosts,
                        ranks_of(job), show(job.state, 9), job.pid, show(job.command, kLongestCommand));

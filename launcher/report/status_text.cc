@@ -89,7 +89,7 @@ string_view word(HostState state) {
 std::string state_text(const JobProgress::RankLine& rank, TimePoint now) {
   switch (rank.state) {
     case RankState::Waiting: return "waiting";
-    case RankState::Running: return "running for " + clock_text(now - rank.start);
+    case RankState::Running: return "running " + clock_text(now - rank.start);
     case RankState::Lost: return "lost with its host";
     default: break;
   }
@@ -109,9 +109,9 @@ std::string use_text(const HostPeaks& peaks) {
   return out;
 }
 
-// "      CPU      MEMORY": two columns more, or none.
+// "     CPU     MEMORY": two columns more, or none.
 std::string use_columns(std::string_view cpu, std::string_view memory) {
-  return fmt::format("  {:>6}  {:>10}", cpu, memory);
+  return fmt::format("  {:>6}  {:>9}", cpu, memory);
 }
 
 std::string use_columns(const LiveUses& uses, std::size_t rank) {
@@ -128,6 +128,26 @@ std::size_t widest_name(const JobProgress& progress) {
 }
 
 }  // namespace
+
+std::string cut_lines(std::string_view text, std::size_t columns) {
+  constexpr string_view kCut = "...";
+  std::string out;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = std::min(text.find('\n', at), text.size());
+    const string_view line = text.substr(at, end - at);
+    std::size_t shown = 0;  // bytes; characters count once, by their first byte
+    std::size_t last = 0;
+    for (std::size_t width = 0; shown < line.size(); ++shown) {
+      const bool begins = (static_cast<unsigned char>(line[shown]) & 0xC0) != 0x80;
+      if (begins && width + kCut.size() <= columns) last = shown;
+      if (begins && ++width > columns) break;
+    }
+    out += shown < line.size() ? fmt::format("{}{}", line.substr(0, last), kCut) : std::string(line);
+    if (end < text.size()) out += '\n';
+    at = end + 1;
+  }
+  return out;
+}
 
 std::string bytes_text(std::uint64_t bytes) {
   constexpr string_view kUnits[] = {"B", "KiB", "MiB", "GiB", "TiB"};
@@ -169,13 +189,13 @@ std::vector<std::string> status_table(const JobProgress& progress, TimePoint now
                               show(host.ranks.text()), told && !host.text.empty() ? " (" + show(host.text) + ")" : "",
                               use_text(host.peaks)));
   }
-  out.push_back(fmt::format("  {:>6}  {:<{}}  {:>8}{}  {:>10}  {:>9}  STATE", "RANK", "HOST", width, "PID",
+  out.push_back(fmt::format("  {:>6}  {:<{}}  {:>7}{}  {:>9}  {:>7}  STATE", "RANK", "HOST", width, "PID",
                             uses.empty() ? "" : use_columns("CPU", "MEMORY"), "OUTPUT", "SILENT"));
   for (std::size_t rank = 0; rank < progress.ranks().size(); ++rank) {
     const JobProgress::RankLine& line = progress.ranks()[rank];
     out.push_back(fmt::format(
-        "  {:>6}  {:<{}}  {:>8}{}  {:>10}  {:>9}  {}", rank, show(progress.hosts()[line.host].name, kLongestName),
-        width, line.pid > 0 ? std::to_string(line.pid) : "-", uses.empty() ? "" : use_columns(uses, rank),
+        "  {:>6}  {:<{}}  {:>7}{}  {:>9}  {:>7}  {}", rank, show(progress.hosts()[line.host].name, kLongestName), width,
+        line.pid > 0 ? std::to_string(line.pid) : "-", uses.empty() ? "" : use_columns(uses, rank),
         bytes_text(line.bytes), line.state == RankState::Running ? clock_text(silence(line, now)) : "-",
         state_text(line, now)));
   }

@@ -2,6 +2,7 @@
 #pragma once
 #include <cstddef>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "launcher/report/job_progress.h"
@@ -19,6 +20,9 @@ std::string status_line(const JobProgress& progress, TimePoint now, std::size_t 
 // The same at full length: a line for the job, one for each host and one for each rank, without "sml-run: ". With what
 // the ranks use where that is known of any.
 std::vector<std::string> status_table(const JobProgress& progress, TimePoint now, const LiveUses& uses = {});
+
+// `text`, each line of it cut to `columns` columns; what is cut shows as "...".
+std::string cut_lines(std::string_view text, std::size_t columns);
 
 // "12 B", "1.5 GiB"
 std::string bytes_text(std::uint64_t bytes);

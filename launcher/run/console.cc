@@ -41,14 +41,19 @@ output::Chain::Settings settings_for(int fd, const std::vector<output::TagSubjec
   using output::Chain;
   const bool terminal = ::isatty(fd) == 1;
   const bool show = options.sanitize == Sanitize::Always || (options.sanitize == Sanitize::Auto && terminal);
-  const bool collapse = options.progress_bars == ProgressBars::Collapse && !terminal;
+  const bool many_at_terminal = terminal && workers.size() > 1;
+  const bool collapse = options.progress_bars == ProgressBars::Collapse
+                            ? !terminal || many_at_terminal
+                            : options.progress_bars == ProgressBars::Auto && many_at_terminal;
+  const bool fold =
+      options.equal_lines == EqualLines::Fold || (options.equal_lines == EqualLines::Auto && many_at_terminal);
   return {.tag = options.tag ? *options.tag : default_tag(workers.size()),
           .teed_tag = options.teed_tag,
           .limits = limits(workers),
           .control = show ? Chain::Control::Show : Chain::Control::Pass,
           .colours = wants_colour(options.color, terminal) ? Chain::Colours::PerRank : Chain::Colours::None,
           .progress = collapse ? Chain::Progress::Collapse : Chain::Progress::Pass,
-          .equal = options.equal_lines == EqualLines::Fold ? Chain::Equal::Fold : Chain::Equal::Pass};
+          .equal = fold ? Chain::Equal::Fold : Chain::Equal::Pass};
 }
 
 bool is_shown(const output::TagSubject& worker, Stream stream, const OutputOptions& options) {

@@ -3,8 +3,9 @@
 #include <cstdlib>
 #include <string_view>
 
-#include <sys/ioctl.h>
 #include <unistd.h>
+
+#include "common/os/terminal_size.h"
 
 namespace sml::run {
 
@@ -15,11 +16,7 @@ constexpr Duration kLeast = std::chrono::milliseconds(100);
 constexpr Duration kMost = std::chrono::seconds(1);
 
 // One less than there are: a character in the last one makes some terminals begin a new line.
-std::size_t columns_of(int fd) {
-  winsize size{};
-  if (::ioctl(fd, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return 79;
-  return size.ws_col - std::size_t{1};
-}
+std::size_t columns_of(int fd) { return os::terminal_columns(fd).value_or(80) - 1; }
 
 }  // namespace
 

@@ -384,21 +384,31 @@ class OnThisMachine(Contract, Streams):
         env = {"TERM": "xterm", "NO_COLOR": None}
         coloured = b"\x1b[36m[0] \x1b[0mx\n\x1b[32m[1] \x1b[0mx\n"
         lines = sorted(coloured.splitlines())
-        self.assertEqual(sorted(self.on_a_terminal("-np", "2", "echo", "x", env=env).splitlines()), lines)
+        shown = self.on_a_terminal("-np", "2", "--all-lines", "echo", "x", env=env)
+        self.assertEqual(sorted(shown.splitlines()), lines)
         plain = [b"[0] x", b"[1] x"]
         for variables, options in (({"NO_COLOR": "1"}, ()), ({"TERM": "dumb"}, ()), ({}, ("--color", "never"))):
             with self.subTest(variables=variables, options=options):
-                shown = self.on_a_terminal("-np", "2", *options, "echo", "x", env=env | variables)
+                shown = self.on_a_terminal("-np", "2", "--all-lines", *options, "echo", "x", env=env | variables)
                 self.assertEqual(sorted(shown.splitlines()), plain)
         done = sml_run("-np", "2", "echo", "x", env=env, binary=True)
         self.assertEqual(sorted(done.stdout.splitlines()), plain)
         done = sml_run("-np", "2", "--color", "always", "echo", "x", env=env | {"NO_COLOR": "1"}, binary=True)
         self.assertEqual(sorted(done.stdout.splitlines()), lines)
 
-    def test_progress_is_not_thinned_out_on_a_terminal(self):
-        shown = self.on_a_terminal("-np", "2", "--color", "never", "--collapse-cr", "printf", "1%%\\r2%%\\r")
-        for rank in (b"0", b"1"):
-            self.assertIn(b"[%b] 1%%\r[%b] 2%%\r" % (rank, rank), shown)
+    @gate
+    def test_a_terminal_shows_what_several_ranks_have_in_common_once(self):
+        """Equal lines, and the last state of each progress bar."""
+        bars = ["sh", "-c", "printf '1%%\\r2%%\\r'; echo loaded"]
+        folded = self.on_a_terminal("-np", "2", "--color", "never", *bars)
+        self.assertEqual(folded.count(b"[0-1] loaded\n"), 1, folded)
+        self.assertNotIn(b"1%", folded)
+        for options in ((), ("--dedup",), ("--collapse-cr",)):
+            every = self.on_a_terminal("-np", "2", "--color", "never", *options, "--all-lines", *bars)
+            for rank in (b"0", b"1"):
+                self.assertIn(b"[%b] 1%%\r[%b] 2%%\r[%b] loaded\n" % (rank, rank, rank), every)
+        alone = self.on_a_terminal("-np", "1", "--collapse-cr", *bars)
+        self.assertEqual(alone, b"1%\r2%\rloaded\n")
 
     def test_ranks_that_do_not_exist_are_not_shown(self):
         done = sml_run("-np", "2", "--show-ranks", "0,2", "true")

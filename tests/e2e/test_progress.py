@@ -252,12 +252,12 @@ class StatusSignal(TestCase):
                     stderr=subprocess.STDOUT) as job:
                 read_until(job, r"(?s)ready\n.*ready\n")
                 job.send_signal(signo)
-                table = read_until(job, r"(?s)running for.*running for.*\n")
+                table = read_until(job, r"(?s)running \d.*running \d.*\n")
                 done = job.finish(input="go\n")
                 self.assert_status(done, 0)
                 self.assertRegex(table, r"sml-run: status after \d+:\d\d: hosts 1/1; ranks 2 running\n")
                 for rank in "01":
-                    self.assertRegex(table, rf"sml-run: +{rank}  \S+ +\d+ +6 B +\d+:\d\d +running for \d+:\d\d\n")
+                    self.assertRegex(table, rf"sml-run: +{rank}  \S+ +\d+ +6 B +\d+:\d\d +running \d+:\d\d\n")
                 self.assertNotIn("got it", table + done.stdout)
                 self.assertEqual(done.stdout.count("] end\n"), 2)
 

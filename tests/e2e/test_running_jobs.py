@@ -61,7 +61,7 @@ class Here(TestCase):
             name = self.id_of(job)
             text = self.ask("status", name)
             self.assertEqual(text.returncode, 0, text)
-            self.assertRegex(text.stdout, r"RANK +HOST +PID +CPU +MEMORY +OUTPUT +SILENT +STATE\n +0 +localhost +\d+ .* running for 0:")
+            self.assertRegex(text.stdout, r"RANK +HOST +PID +CPU +MEMORY +OUTPUT +SILENT +STATE\n +0 +localhost +\d+ .* running 0:")
             status = json.loads(self.ask("status", name[:-1], "--format=json").stdout)
             self.assertEqual([rank["state"] for rank in status["of_ranks"]], ["running", "running"])
             self.assertEqual(status["on_hosts"][0]["ranks"], "0-1")

@@ -176,8 +176,8 @@ TEST_CASE("jobs: lines of ranks stay whole, as text and as JSON") {
 TEST_CASE("jobs: the list for people and for programs") {
   const report::ListedJob jobs[] = {{kJob}};
   CHECK(report::jobs_table(jobs) ==
-        "JOB            AGE  HOSTS   RANKS  STATE          PID  COMMAND\n"
-        "sml-0123      1:01      2  4 (1 failed)  running          7  python3 train.py\n");
+        "JOB           AGE HOSTS  RANKS  STATE        PID  COMMAND\n"
+        "sml-0123     1:01     2 4 (1 failed)  running        7  python3 train.py\n");
   const auto json = nlohmann::json::parse(report::jobs_json(jobs));
   CHECK(json[0]["id"] == "sml-0123");
   CHECK(json[0]["age_s"] == 61.0);
@@ -185,9 +185,9 @@ TEST_CASE("jobs: the list for people and for programs") {
   CHECK_FALSE(json[0].contains("user"));
   const report::ListedJob mixed[] = {{kJob}, {kJob, "ann"}};
   const std::string table = report::jobs_table(mixed);
-  CHECK(table.find("JOB       USER       AGE") == 0);
-  CHECK(table.find("sml-0123  -         1:01") != table.npos);
-  CHECK(table.find("sml-0123  ann       1:01") != table.npos);
+  CHECK(table.find("JOB       USER      AGE") == 0);
+  CHECK(table.find("sml-0123  -        1:01") != table.npos);
+  CHECK(table.find("sml-0123  ann      1:01") != table.npos);
   CHECK(nlohmann::json::parse(report::jobs_json(mixed))[1]["user"] == "ann");
 }
 

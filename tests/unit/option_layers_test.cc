@@ -95,7 +95,7 @@ TEST_CASE("flags of variables and files are yes or no, and no takes back what is
   }
   for (const char* no : {"0", "False", "no", "off"}) {
     const Options o = parse({{"--config=f"}, {std::string("SML_DEDUP=") + no}, {{"f", "dedup = true"}}});
-    CHECK(o.output.equal_lines == EqualLines::Pass);
+    CHECK(o.output.equal_lines == EqualLines::Auto);
   }
   CHECK(parse({{"--dedup"}, {"SML_DEDUP=0"}, {}}).output.equal_lines == EqualLines::Fold);
   CHECK(error_of({{}, {"SML_DEDUP=maybe"}, {}}) ==

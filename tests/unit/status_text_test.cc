@@ -114,13 +114,21 @@ TEST_CASE("status: the table has every host and rank") {
   CHECK(status_table(job.progress, kStart + 65s) ==
         Lines{"status after 1:05: hosts 2/3, 1 failed; ranks 2 running, 2 failed, 2 lost", "  HOST    STATE      RANKS",
               "  algo-1  ready      0-1", "  b       ready      2-3", "  c       failed     4-5 (lost: nothing heard)",
-              "    RANK  HOST         PID      OUTPUT     SILENT  STATE",
-              "       0  algo-1       100     1.5 KiB       1:02  running for 1:04",
-              "       1  algo-1       101         0 B          -  exited with status 3 after 1:01",
-              "       2  b            102         0 B       1:04  running for 1:04",
-              "       3  b            103         0 B          -  " + describe(SpawnFailed{}) + " after 0:01",
-              "       4  c            104         0 B          -  lost with its host",
-              "       5  c            105         0 B          -  lost with its host"});
+              "    RANK  HOST        PID     OUTPUT   SILENT  STATE",
+              "       0  algo-1      100    1.5 KiB     1:02  running 1:04",
+              "       1  algo-1      101        0 B        -  exited with status 3 after 1:01",
+              "       2  b           102        0 B     1:04  running 1:04",
+              "       3  b           103        0 B        -  " + describe(SpawnFailed{}) + " after 0:01",
+              "       4  c           104        0 B        -  lost with its host",
+              "       5  c           105        0 B        -  lost with its host"});
+}
+
+TEST_CASE("status: lines are cut where the terminal ends") {
+  CHECK(cut_lines("a long line\nshort\n", 8) == "a lon...\nshort\n");
+  CHECK(cut_lines("a long line", 11) == "a long line");
+  CHECK(cut_lines("\u00e9\u00e9\u00e9\u00e9\u00e9", 5) == "\u00e9\u00e9\u00e9\u00e9\u00e9");
+  CHECK(cut_lines("\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9", 5) == "\u00e9\u00e9...");
+  CHECK(cut_lines("", 5).empty());
 }
 
 TEST_CASE("status: times as clocks show them") {
