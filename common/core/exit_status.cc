@@ -29,6 +29,15 @@ std::string_view step_name(SpawnStep step) {
   return "cannot start";
 }
 
+std::string describe_start(const SpawnFailed& failed) {
+  std::string why = errno_text(failed.sys_errno);
+  if (failed.step == SpawnStep::Exec && failed.sys_errno == ENOEXEC)
+    why = "it has no \"#!\" line, or is for another processor";
+  if (failed.step == SpawnStep::Fork && failed.sys_errno == EAGAIN)
+    why += " (ulimit -u or the pids limit of its cgroup is reached)";
+  return std::string(step_name(failed.step)) + ": " + why;
+}
+
 int spawn_exit_code(const SpawnFailed& failed) {
   if (failed.step != SpawnStep::Exec) return 125;
   return failed.sys_errno == ENOENT || failed.sys_errno == ENOTDIR ? 127 : 126;
@@ -62,21 +71,20 @@ std::optional<int> signal_number(std::string_view text) {
 }
 
 std::string describe(const ExitStatus& status) {
-  return std::visit(
-      Overloaded{[](const Exited& e) { return "exited with status " + std::to_string(e.code); },
-                 [](const Signaled& s) {
-                   std::string text = "was killed by " + signal_name(s.signo);
-                   if (const char* words = ::sigdescr_np(s.signo)) {
-                     text += " (";
-                     text += static_cast<char>(std::tolower(static_cast<unsigned char>(words[0])));
-                     text += words + 1;
-                     text += ")";
-                   }
-                   return text + (s.core_dumped ? ", core dumped" : "");
-                 },
-                 [](const SpawnFailed& f) { return std::string(step_name(f.step)) + ": " + errno_text(f.sys_errno); },
-                 [](const Lost& l) { return "lost: " + l.why; }},
-      status);
+  return std::visit(Overloaded{[](const Exited& e) { return "exited with status " + std::to_string(e.code); },
+                               [](const Signaled& s) {
+                                 std::string text = "was killed by " + signal_name(s.signo);
+                                 if (const char* words = ::sigdescr_np(s.signo)) {
+                                   text += " (";
+                                   text += static_cast<char>(std::tolower(static_cast<unsigned char>(words[0])));
+                                   text += words + 1;
+                                   text += ")";
+                                 }
+                                 return text + (s.core_dumped ? ", core dumped" : "");
+                               },
+                               [](const SpawnFailed& f) { return describe_start(f); },
+                               [](const Lost& l) { return "lost: " + l.why; }},
+                    status);
 }
 
 }  // namespace sml

@@ -43,6 +43,16 @@ Result<std::set<std::uint32_t>> parse_slot_numbers(std::string_view text, std::s
   return numbers;
 }
 
+Error unknown_host(std::string_view host, const SlotCounts& known) {
+  std::vector<std::string> names;
+  for (const auto& [name, slots] : known) names.push_back(name);
+  std::sort(names.begin(), names.end(), [](const std::string& a, const std::string& b) {
+    return a.size() != b.size() ? a.size() < b.size() : a < b;  // n2 before n10
+  });
+  return Error(ErrorKind::Usage,
+               fmt::format("no host {} in this job; its hosts are {}", show(host, 100), show(fold_names(names))));
+}
+
 Result<void> add_part(std::string_view part, const SlotCounts& known, Choices& choices) {
   const std::size_t colon = part.rfind(':');
   const bool has_slots = colon != std::string_view::npos && part.find(']', colon) == std::string_view::npos;
@@ -56,7 +66,7 @@ Result<void> add_part(std::string_view part, const SlotCounts& known, Choices& c
   if (!names) return bad_part(part, names.error().message());
   for (const std::string& host : *names) {
     const auto found = known.find(lower(host));
-    if (found == known.end()) return bad_part(part, fmt::format("is none of the job's hosts: {}", show(host, 100)));
+    if (found == known.end()) return unknown_host(host, known);
     if (!slots->empty() && *slots->rbegin() >= found->second) {
       return bad_part(part, fmt::format("names slot {}, but {} has {}", *slots->rbegin(), host, found->second));
     }

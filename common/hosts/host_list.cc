@@ -46,8 +46,9 @@ Result<std::vector<plan::Host>> parse_host_list(std::string_view text) {
     const std::size_t comma = end_of_item(text, at);
     const std::string_view item = trim(text.substr(at, comma - at));
     if (item.empty()) {
-      const std::string_view where =
-          comma == text.size() ? "ends with a comma; remove it" : "has an empty item; remove a comma";
+      const std::string_view where = comma == text.size()
+                                         ? "ends with a comma; remove it (a list has no blanks: algo-1:2,algo-2:2)"
+                                         : "has an empty item; remove a comma";
       return bad_item(text, where);
     }
     Result<void> added = add_item(item, collector);

@@ -25,15 +25,20 @@ bool has_room() {
 
 // Whether open() could make a file and its folders, as far as that can be seen beforehand.
 Result<void> check_folder(const std::string& path) {
+  std::string missing;
   for (std::string folder = path; !folder.empty();) {
     folder.resize(folder.rfind('/'));
     const std::string named = folder.empty() ? "/" : folder;
     struct stat info {};
     const int why = ::stat(named.c_str(), &info) == 0 ? 0 : errno;
-    if (why == ENOENT || why == ENOTDIR) continue;  // made then, or one above it is to blame
+    if (why == ENOENT || why == ENOTDIR) {  // made then, or one above it is to blame
+      missing = named;
+      continue;
+    }
     if (why == 0 && S_ISDIR(info.st_mode) && ::access(named.c_str(), W_OK | X_OK) == 0) return {};
     const int refused = why != 0 ? why : S_ISDIR(info.st_mode) ? errno : ENOTDIR;
-    return sys_error(ErrorKind::Io, "no files can be made in " + named, refused);
+    const std::string what = missing.empty() ? "cannot make files in " + named : "cannot make the folder " + missing;
+    return sys_error(ErrorKind::Io, what, refused);
   }
   return {};
 }

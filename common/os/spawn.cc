@@ -188,8 +188,8 @@ Error not_found(const std::string& program, std::span<const std::string> environ
                                 " installed there, and in the PATH that -x PATH or --export gives the workers?");
 }
 
-// The interpreter that a script names ("#!/usr/bin/env python3" → "/usr/bin/env"); empty for anything else.
-std::string interpreter_of(const std::string& file) {
+// The line behind "#!" of a script; empty for anything else.
+std::string interpreter_line(const std::string& file) {
   const UniqueFd fd(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   char head[256];
   const ssize_t n = fd ? ::read(fd.get(), head, sizeof head) : -1;
@@ -197,20 +197,22 @@ std::string interpreter_of(const std::string& file) {
   if (!text.starts_with("#!")) return {};
   text = text.substr(2, text.find('\n') - 2);
   text.remove_prefix(std::min(text.find_first_not_of(" \t"), text.size()));
-  return std::string(text.substr(0, text.find_first_of(" \t")));
+  return std::string(text);
 }
 
 // execve would say ENOENT of the script itself, which is there.
 Result<void> check_interpreter(const std::string& script, const std::string& directory) {
-  const std::string interpreter = interpreter_of(below(directory, script));
-  if (interpreter.empty() || ::access(below(directory, interpreter).c_str(), F_OK) == 0) return {};
-  const std::string message =
-      "the first line of " + script + " names an interpreter that is not there: " + show(interpreter);
-  if (interpreter.back() == '\r') {
-    return Error(ErrorKind::NotExecutable, message)
-        .with_hint("the script has Windows line ends; remove the carriage returns");
+  const std::string line = interpreter_line(below(directory, script));
+  if (line.ends_with('\r')) {
+    return Error(ErrorKind::NotExecutable,
+                 "the first line of " + script + " ends with a carriage return: " + show(line))
+        .with_hint("the script has Windows line ends; remove the carriage returns, as in: sed -i 's/\\r$//' " + script);
   }
-  return Error(ErrorKind::NotExecutable, message).with_hint("install it there, or start the script by its interpreter");
+  const std::string interpreter = line.substr(0, line.find_first_of(" \t"));
+  if (interpreter.empty() || ::access(below(directory, interpreter).c_str(), F_OK) == 0) return {};
+  return Error(ErrorKind::NotExecutable,
+               "the first line of " + script + " names an interpreter that is not there: " + show(interpreter))
+      .with_hint("install it there, or start the script by its interpreter");
 }
 
 }  // namespace

@@ -57,6 +57,9 @@ Result<void> check_export_word(std::string_view word) {
   std::string_view name = word.substr(0, equals);
   if (equals == std::string_view::npos && name.ends_with('*')) name.remove_suffix(1);
   if (valid_variable_name(name) || names_bash_function(name)) return {};
+  if (word.find(',') < equals) {
+    return Error(ErrorKind::Usage, "\"" + show(word, 60) + "\" is a list; write one -x for each variable");
+  }
   return Error(ErrorKind::Usage, "\"" + show(word.substr(0, equals), 60) +
                                      "\" is no variable name; expected NAME, NAME=VALUE or PREFIX_*");
 }

@@ -323,6 +323,15 @@ Result<void> arrange_dmlc(std::vector<ProgramShare>& programs) {
 
 }  // namespace
 
+namespace {
+Error bad_preset(std::string_view word) {
+  const std::string shown = "\"" + show(word, 80) + "\"";
+  if (word == "torch" || word == "pytorch") return Error(ErrorKind::Usage, shown + " needs no preset; leave it out");
+  const std::string meant = word == "tensorflow" ? "; did you mean tf?" : "";
+  return Error(ErrorKind::Usage, shown + " is not tf, jax, deepspeed, dmlc, accelerate, slurm or hydra" + meant);
+}
+}  // namespace
+
 Result<std::set<Preset>> parse_presets(std::string_view list) {
   std::set<Preset> out;
   for (std::size_t at = 0; at <= list.size();) {
@@ -331,8 +340,7 @@ Result<std::set<Preset>> parse_presets(std::string_view list) {
     at = end + 1;
     const auto* found = std::find_if(kPresets.begin(), kPresets.end(), [&](const auto& p) { return p.name == word; });
     if (found == kPresets.end()) {
-      return Error(ErrorKind::Usage,
-                   "\"" + show(word, 80) + "\" is not tf, jax, deepspeed, dmlc, accelerate, slurm or hydra");
+      return bad_preset(word);
     }
     out.insert(found->preset);
   }

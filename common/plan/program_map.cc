@@ -69,8 +69,10 @@ Error too_many(std::uint32_t np, std::uint64_t free, std::uint64_t slots, std::s
   const std::string of_hosts = counted(slots, "slot") + " of " + counted(hosts, "host");
   if (slots == 0) return Error(ErrorKind::Usage, "no host has a slot; give at least one host a slot, as in NAME:1");
   if (free == 0) {
-    return Error(ErrorKind::Usage, "the programs before it have taken the " + of_hosts +
-                                       "; give them a lower -np, name more slots or hosts, or give --oversubscribe");
+    return Error(ErrorKind::Usage,
+                 "the programs before it have taken the " + of_hosts +
+                     "; give them a lower -np, name more slots or hosts, or give --oversubscribe (a word \":\" begins "
+                     "another program)");
   }
   const std::string_view left = free == slots ? "" : " that are left of the ";
   return Error(ErrorKind::Usage, "-np " + std::to_string(np) + " is more than the " +

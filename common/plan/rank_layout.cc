@@ -88,10 +88,9 @@ Result<MapByText> parse_map_by(std::string_view text) {
   } else if (words[0] == "rounds") {
     out.map_by = MapBy::Rounds;
   } else if (out.part = part_named(words[0]); out.part == BindTo::None && words[0] != "slot") {
-    return bad_layout(
-        text,
-        "is no way to place workers that is known; expected slot, host, socket, numa, l3, core, hwthread or "
-        "ppr:N:host");
+    return bad_layout(text,
+                      "is an unknown placement; expected slot, host, socket, numa, l3, core, hwthread or "
+                      "ppr:N:host");
   }
   for (std::size_t i = modifiers; i < words.size(); ++i) {
     if (Result<void> applied = apply_modifier(words[i], out); !applied) return applied.error();

@@ -13,6 +13,7 @@
 #include "common/core/transition_table.h"
 #include "launcher/attempt/session_plans.h"
 #include "launcher/launch/wire_time.h"
+#include "launcher/options/missing_program.h"
 #include "launcher/report/rank_words.h"
 #include "launcher/report/stop_words.h"
 
@@ -353,7 +354,9 @@ void Attempt::host_prepared(fleet::Host& host, const wire::Prepared& message) {
   if (late_.holds(host)) return late_.prepared(host, message);
   meeting_.prepared(host, message);
   if (!message.obstacles.empty()) host.lost = true;
-  for (const wire::Obstacle& obstacle : message.obstacles) fail_host(host, fleet::error_of(obstacle));
+  for (const wire::Obstacle& obstacle : message.obstacles) {
+    fail_host(host, with_program_advice(fleet::error_of(obstacle), plan_));
+  }
   roster_.prepared(host, message);
   if (lone_mpi_.refuses(host.index, message)) {
     roster_.fail(host);

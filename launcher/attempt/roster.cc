@@ -28,7 +28,8 @@ void Roster::prepared(const fleet::Host& host, const wire::Prepared& message) {
     owner_.say("rank " + std::to_string(bound.rank.value()) + on_host + " " + where);
   }
   if (options_.verbosity == Verbosity::Quiet) return;
-  for (const std::string& warning : message.warnings) owner_.say(host.name() + ": " + show(warning, kLongest));
+  for (const std::string& warning : message.warnings)
+    owner_.say("warning: " + host.name() + ": " + show(warning, kLongest));
 }
 
 void Roster::look_if_ready(const fleet::Host& host) {
@@ -64,14 +65,18 @@ std::string Roster::awaited_step(const fleet::Host& host) const {
 }
 
 void Roster::say_whom_we_await() {
-  constexpr Duration kAgain = std::chrono::milliseconds(4500);
-  if (options_.verbosity == Verbosity::Quiet || Clock::now() - told_whom_we_await_ < kAgain) return;
-  told_whom_we_await_ = Clock::now();
+  const TimePoint now = Clock::now();
+  if (options_.verbosity == Verbosity::Quiet || now < pace_.due()) return;
+  pace_.printed(now);
+  const std::string so_far = format_duration(std::chrono::floor<std::chrono::seconds>(pace_.waited(now))) + " of " +
+                             format_duration(options_.start_timeout);
   std::map<std::string, std::vector<std::string>> by_step;
   for (const fleet::Host& host : fleet_.hosts()) {
     if (!of(host).ready) by_step[awaited_step(host)].push_back(host.name());
   }
-  for (const auto& [step, names] : by_step) owner_.say("waiting for " + fold_names(names) + " (" + step + ")");
+  for (const auto& [step, names] : by_step) {
+    owner_.say("waiting for " + fold_names(names) + " (" + step + "), " + so_far);
+  }
 }
 
 std::vector<const fleet::Host*> Roster::fail_late() {

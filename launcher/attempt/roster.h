@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "common/core/clock.h"
+#include "common/core/notice_pace.h"
 #include "common/plan/launch_plan.h"
 #include "launcher/attempt/attempt_owner.h"
 #include "launcher/attempt/health_gate.h"
@@ -75,7 +76,7 @@ class Roster {
   std::vector<OfHost> hosts_;               // by position in the fleet
   std::vector<report::HostLimits> limits_;  // of those that are prepared, until they have been compared
   bool told_of_secrets_ = false;
-  TimePoint told_whom_we_await_ = Clock::now();
+  NoticePace pace_{Clock::now()};  // of the lines about hosts that are awaited
 };
 
 }  // namespace sml::attempt

@@ -11,6 +11,7 @@
 #include <boost/asio/steady_timer.hpp>
 
 #include "common/core/exit_status.h"
+#include "common/core/notice_pace.h"
 #include "common/core/text.h"
 #include "common/core/transition_table.h"
 #include "common/os/heeded_stops.h"
@@ -28,7 +29,6 @@ namespace {
 
 namespace asio = boost::asio;
 
-constexpr Duration kTellWaiting = std::chrono::seconds(5);
 constexpr std::size_t kMaxShown = 500;
 
 class Dialler final : private CallOwner, private HostedAgentOwner {
@@ -93,12 +93,13 @@ class Dialler final : private CallOwner, private HostedAgentOwner {
   bool is_outside() const { return machine_.state() == DialState::Calling || machine_.state() == DialState::Waiting; }
 
   void tell_waiting() {
-    waiting_timer_.expires_after(kTellWaiting);
+    waiting_timer_.expires_at(pace_.due());
     waiting_timer_.async_wait([this](boost::system::error_code error) {
       if (error || (!is_outside() && machine_.state() != DialState::Resting)) return;
       const bool proved = machine_.state() == DialState::Waiting;
       say_((proved ? "waiting for the other hosts of the job at " : "waiting for the head, ") + where() +
            (proved || last_fault_.message().empty() ? std::string() : " (" + last_fault_.message() + ")"));
+      pace_.printed(Clock::now());
       tell_waiting();
     });
   }
@@ -291,6 +292,7 @@ class Dialler final : private CallOwner, private HostedAgentOwner {
   std::optional<Error> distrust_;   // what the head wanted that was not ours
   DialMachine machine_;
   launch::DeadlineTimer deadline_timer_;
+  NoticePace pace_{Clock::now()};  // of the lines about the head, which is awaited
   asio::steady_timer waiting_timer_;
   asio::signal_set signals_;
   HostedAgent agent_;

@@ -77,7 +77,7 @@ std::optional<Platform> find_platform(const ThisHost& here) {
 }
 
 Error no_secret() {
-  return Error(ErrorKind::Config, "the hosts of this job share no secret by which they know each other")
+  return Error(ErrorKind::Config, "the hosts of this job share no secret, by which they know each other")
       .with_hint(std::string(advice_on_secrets()));
 }
 
@@ -91,9 +91,8 @@ Result<JobKey> key_of_facts(const std::string& facts, const dialin::Settings& se
 }  // namespace
 
 string_view advice_on_secrets() {
-  return "sml-run --make-secret makes one in ~/.config/sml-run/secret, where it is found without an option if the "
-         "hosts share a home, else copy it there; or give every host the same with --secret-file FILE or in the "
-         "variable SML_JOB_SECRET; or, where nobody else reaches the hosts, do without by --insecure-job-key";
+  return "run sml-run --make-secret once and copy ~/.config/sml-run/secret to the other hosts, if they do not share "
+         "this home, or set SML_JOB_SECRET on all of them; on a closed network: --insecure-job-key";
 }
 
 bool key_is_there(const ThisHost& here) {

@@ -46,12 +46,17 @@ auto find_host(const plan::LaunchPlan& plan, const std::string& name) {
   return std::find_if(hosts.begin(), hosts.end(), [&](const plan::MappedHost& h) { return h.host.name == name; });
 }
 
-Error which_host(const plan::LaunchPlan& plan) {
-  const string_view by_head =
-      names_are_made_up(plan) ? ", or name the head, the same on every host, with --head ADDR[:PORT]" : "";
+Error which_host(const Options& options, const plan::LaunchPlan& plan) {
+  if (!options.dial_in.head.empty() && !plan.calls)
+    return Error(ErrorKind::Usage, "--head needs --nnodes N, the number of hosts on which this command runs");
+  if (names_are_made_up(plan)) {
+    return Error(ErrorKind::Usage,
+                 fmt::format("{}: {} hosts also need --head ADDR[:PORT], the address of the first, the same on each",
+                             show(plan.host_source), plan.map.hosts.size()));
+  }
   return Error(ErrorKind::Usage, fmt::format("{} does not say which of the {} hosts this one is; say it with "
-                                             "--node-rank, from 0, the head{}",
-                                             show(plan.host_source), plan.map.hosts.size(), by_head));
+                                             "--node-rank, from 0, the head",
+                                             show(plan.host_source), plan.map.hosts.size()));
 }
 
 // Where neither an option nor a platform says which host this is, but all of them name the head alike.
@@ -73,7 +78,7 @@ Result<std::uint32_t> place_of(const Options& options, const Training& training,
   }
   if (o.place) return *o.place;
   const std::string& own_name = plan.calls ? plan.calls->own_name : training.own_name;
-  if (own_name.empty()) return which_host(plan);
+  if (own_name.empty()) return which_host(options, plan);
   const auto own = find_host(plan, own_name);
   if (own == hosts.end()) {
     return Error(ErrorKind::Config, fmt::format("this host, \"{}\", takes no part in the job, whose hosts come from {}",

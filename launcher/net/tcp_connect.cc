@@ -27,9 +27,7 @@ void tune(int fd) {
 Error connect_error(int sys_errno, Duration timeout) {
   if (sys_errno == ETIMEDOUT) {
     return Error(ErrorKind::Timeout, "no connection within " + format_duration(timeout))
-        .with_hint(
-            "see whether the host is up and lets its ssh port be reached; ConnectTimeout in the ssh config "
-            "allows more time");
+        .with_hint("see whether the host is up and lets its ssh port be reached; --connect-timeout waits longer");
   }
   Error error(ErrorKind::Connect, errno_text(sys_errno));
   if (sys_errno != ECONNREFUSED) return error;

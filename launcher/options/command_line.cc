@@ -14,6 +14,7 @@
 #include "launcher/options/explained.h"
 #include "launcher/options/help.h"
 #include "launcher/options/linked_versions.h"
+#include "launcher/options/missing_program.h"
 #include "launcher/options/needs.h"
 #include "launcher/options/option_layers.h"
 #include "launcher/options/option_table.h"
@@ -36,7 +37,7 @@ Error no_program(std::size_t number) {
 }
 
 Result<void> check_command(const std::vector<std::string>& command) {
-  if (!command.empty() && !command.front().empty()) return {};
+  if (!command.empty() && !command.front().empty()) return check_program_word(command.front());
   if (!command.empty()) return Error(ErrorKind::Usage, "the program's name is empty; give one after the options");
   return Error(ErrorKind::Usage,
                "no program to start; give one after the options, as in sml-run -np 2 python3 train.py");

@@ -209,7 +209,8 @@ std::vector<string_view> help_topics() {
 Result<std::string> help_text(Dialect dialect, string_view topic) {
   if (topic.empty()) return dialect == Dialect::Own ? screen() : screen_of(dialect);
   if (topic == "all") return all_text();
-  if (topic == "running") return control_help();
+  const std::vector<string_view> words = control_words();
+  if (topic == "running" || std::find(words.begin(), words.end(), topic) != words.end()) return control_help();
   const std::vector<OptionGroup>& groups = option_groups();
   const auto named = [topic](const OptionGroup& group) { return group.topic == topic; };
   const auto group = std::find_if(groups.begin(), groups.end(), named);

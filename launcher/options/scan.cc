@@ -16,19 +16,25 @@ namespace {
 using dialects::Dialect;
 using std::string_view;
 
-Error unknown_option(string_view word) {
+// The advice for an option that is none of ours.
+std::string advice_on(string_view word) {
+  const string_view name = word.substr(0, word.find_last_not_of("0123456789") + 1);
+  const OptionRow* row = name == word ? nullptr : find_row(name);
+  if (row != nullptr && !row->is_flag()) return fmt::format("write {} {}", name, word.substr(name.size()));
+  if (word == "-m") return "it is torchrun's and Python's; write: sml-run -np 2 python3 -m MODULE";
   std::vector<string_view> spellings;
-  for_each_row([&](const OptionRow& row) {
-    for (string_view s : spellings_of(row)) spellings.push_back(s);
+  for_each_row([&](const OptionRow& known) {
+    for (string_view s : spellings_of(known)) spellings.push_back(s);
   });
   std::vector<string_view> names;
   for (string_view s : spellings) names.push_back(without_dashes(s));
   const string_view best = nearest(without_dashes(word), names);
   const auto index = static_cast<std::size_t>(std::find(names.begin(), names.end(), best) - names.begin());
-  return Error(ErrorKind::Usage,
-               index == names.size()
-                   ? fmt::format("unknown option {}; sml-run --help all lists them", show(word, 80))
-                   : fmt::format("unknown option {}; did you mean {}?", show(word, 80), spellings[index]));
+  return index == names.size() ? "sml-run --help all lists them" : fmt::format("did you mean {}?", spellings[index]);
+}
+
+Error unknown_option(string_view word) {
+  return Error(ErrorKind::Usage, fmt::format("unknown option {}; {}", show(word, 80), advice_on(word)));
 }
 
 // One word of the command line, cut into option and value: "-np", "--np=4", "-n4".

@@ -12,6 +12,7 @@
 #include "launcher/attempt/lone_mpi.h"
 #include "launcher/attempt/session_plans.h"
 #include "launcher/fleet/ways.h"
+#include "launcher/options/missing_program.h"
 
 namespace sml::run {
 
@@ -125,7 +126,9 @@ void Check::host_prepared(fleet::Host& host, const wire::Prepared& message) {
   report::HostCheck& found = findings.found;
   findings.prepared = true;
   if (host.position == 0) port_ = wire::port_of(message, wire::ServiceKind::TorchStore);
-  for (const wire::Obstacle& o : message.obstacles) found.faults.push_back(fleet::error_of(o));
+  for (const wire::Obstacle& o : message.obstacles) {
+    found.faults.push_back(with_program_advice(fleet::error_of(o), plan_));
+  }
   for (const std::string& warning : message.warnings) found.warnings.push_back(show(warning, 500));
   found.pmix = message.pmix;
   for (const wire::MpiUse& use : message.mpi) {

@@ -192,9 +192,11 @@ class Login {
   }
 
   Error too_slow(LoginStage stage) const {
-    const char* what = stage == LoginStage::KeyExchange ? "no ssh key exchange within " : "no session within ";
-    return Error(ErrorKind::Timeout, what + format_duration(settings_.connect_timeout))
-        .with_hint("ConnectTimeout in the ssh config allows more time");
+    const std::string limit = format_duration(settings_.connect_timeout);
+    const bool silent = stage == LoginStage::KeyExchange;
+    return Error(ErrorKind::Timeout, silent ? "connected, but its ssh server sent no keys within " + limit
+                                            : "logged in, but got no session within " + limit)
+        .with_hint("is the host overloaded? --connect-timeout waits longer");
   }
 
   Error failure(LoginStage stage) {

@@ -104,7 +104,7 @@ class Here(TestCase):
         for options in ([], ["--check"], ["--log-strict"]):
             done = sml_run("--log-dir", self.dir / "a/b", *options, "touch", mark)
             self.assert_status(done, 125)
-            self.assertIn(f"--log-dir: no files can be made in {self.dir}: not a directory\n", done.stderr)
+            self.assertIn(f"--log-dir: cannot make the folder {self.dir}/a: not a directory\n", done.stderr)
             self.assertFalse(mark.exists())
 
     def test_a_folder_that_goes_away_before_the_start(self):
@@ -199,7 +199,7 @@ class OnHosts(TestCase):
             done = self.job("--log-on-host", *options)
             self.assert_status(done, 125)
             self.assertEqual(done.stdout, "")
-            assert_says(self, done, "^algo-2: no files can be made in /tmp/logs: not a directory$")
+            assert_says(self, done, "^algo-2: cannot make the folder /tmp/logs/[a-z0-9.]+: not a directory$")
 
     def test_logs_of_all_hosts_are_here_otherwise(self):
         self.assert_status(self.job(), 0)

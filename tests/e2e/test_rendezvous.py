@@ -20,7 +20,7 @@ class OneHost(TestCase):
     def test_an_address_must_be_a_number(self):
         done = sml_run("--master-addr", "algo-1", "true")
         self.assert_status(done, 2)
-        self.assertIn("--master-addr: \"algo-1\" is not a numeric address", done.stderr)
+        self.assertIn("--master-addr: \"algo-1\" is not the numeric address", done.stderr)
 
 
 class ThreeHosts(TestCase):

@@ -388,6 +388,9 @@ TEST_CASE("a script whose interpreter is missing is told as that") {
   const auto windows = find(folder.write("windows", "#!/bin/sh\r\necho x\r\n"));
   REQUIRE(windows.has_error());
   CHECK(windows.error().hint().find("Windows line ends") != std::string::npos);
+  const auto by_env = find(folder.write("by-env", "#!/usr/bin/env python3\r\nprint(1)\r\n"));
+  REQUIRE(by_env.has_error());
+  CHECK(by_env.error().hint().find("Windows line ends") != std::string::npos);
   for (const std::string text : {"#!/bin/sh", "#!/bin/sh\n", "#! \t/usr/bin/env sh\n", "#!\n", "#!",
                                  "\x7f"
                                  "ELF",

@@ -158,8 +158,8 @@ TEST_CASE("which workers are heard") {
 TEST_CASE("what becomes of output") {
   const OutputOptions none = parse_with_program({}).output;
   CHECK(none.color == Color::Auto);
-  CHECK(none.progress_bars == ProgressBars::Pass);
-  CHECK(none.equal_lines == EqualLines::Pass);
+  CHECK(none.progress_bars == ProgressBars::Auto);
+  CHECK(none.equal_lines == EqualLines::Auto);
   CHECK(none.when_gone == OutputOptions::Gone::EndsJob);
   const OutputOptions all =
       parse_with_program({"--color=never", "--collapse-cr", "--dedup", "--keep-going-without-output"}).output;
@@ -385,7 +385,7 @@ TEST_CASE("workers are placed in Open MPI's words and in ours") {
   CHECK(parse_with_program({"-rf", "r.txt"}).rankfile == "r.txt");
   CHECK(parse_with_program({"-oversubscribe", "-nooversubscribe"}).layout.oversubscribe == plan::Oversubscribe::No);
   CHECK(error_of({"--map-by", "board", "p"}) ==
-        "--map-by: \"board\" is no way to place workers that is known; expected slot, host, socket, numa, l3, core, "
+        "--map-by: \"board\" is an unknown placement; expected slot, host, socket, numa, l3, core, "
         "hwthread or ppr:N:host");
   const plan::BindingWish socket = parse_with_program({"--map-by", "socket"}).binding;
   CHECK(socket.map_by == plan::BindTo::Socket);

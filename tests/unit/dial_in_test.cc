@@ -494,8 +494,7 @@ TEST_CASE("dial-in: where the platform starts every host nothing needs to be sai
   CHECK(refusal({"true"}, {"PET_NNODES=2", "MASTER_ADDR=x y", "PET_NODE_RANK=1", "SML_JOB_SECRET=0123456789abcdef"}) ==
         "PET_NNODES: the address of the first host, \"x y\", is none");
   CHECK(refusal({"--secret-file", "/secret", "true"}, {"PET_NNODES=2", "MASTER_ADDR=10.0.0.1"}) ==
-        "PET_NNODES does not say which of the 2 hosts this one is; say it with --node-rank, from 0, the head, or name "
-        "the head, the same on every host, with --head ADDR[:PORT]");
+        "PET_NNODES: 2 hosts also need --head ADDR[:PORT], the address of the first, the same on each");
 }
 
 TEST_CASE("dial-in: hosts of one job have the same key and terms, others have not, and each has its own program") {
@@ -532,7 +531,7 @@ TEST_CASE("dial-in: the user's own secret is found; without one a key that can b
       (*named)->advice.starts_with("warning: --insecure-job-key: whoever reaches port 29399 of the head and guesses"));
   CHECK((*chosen(insecure, kSecret))->advice.empty());
   CHECK(refusal(words, {"TRAINING_JOB_NAME=one"}) ==
-        "the hosts of this job share no secret by which they know each other");
+        "the hosts of this job share no secret, by which they know each other");
 }
 
 TEST_CASE("dial-in: where a platform keeps a job apart the key is made of all that its hosts are told") {
@@ -595,10 +594,10 @@ TEST_CASE("dial-in: an address of the head may be of any kind") {
 }
 
 TEST_CASE("dial-in: what does not fit together is refused with one sentence") {
-  CHECK(
-      refusal({"--nnodes", "2", "true"}, kSecret) ==
-      "--nnodes does not say which of the 2 hosts this one is; say it with --node-rank, from 0, the head, or name the "
-      "head, the same on every host, with --head ADDR[:PORT]");
+  CHECK(refusal({"--nnodes", "2", "true"}, kSecret) ==
+        "--nnodes: 2 hosts also need --head ADDR[:PORT], the address of the first, the same on each");
+  CHECK(refusal({"--head", "10.0.0.1", "true"}, kSecret) ==
+        "--head needs --nnodes N, the number of hosts on which this command runs");
   CHECK(refusal({"--nnodes", "2", "--node-rank", "1", "true"}, kSecret) ==
         "--nnodes does not name the head, that is host 0: name it with --head ADDR[:PORT]");
   CHECK(refusal({"-H", "a,b", "--nnodes", "3", "--node-rank", "1", "true"}, kSecret) ==
@@ -606,7 +605,7 @@ TEST_CASE("dial-in: what does not fit together is refused with one sentence") {
   CHECK(refusal({"-H", "a,b", "--node-rank", "2", "true"}, kSecret) ==
         "--node-rank 2: the job has 2 hosts; the last is 1");
   CHECK(refusal({"-H", "a,b", "--node-rank", "1", "true"}) ==
-        "the hosts of this job share no secret by which they know each other");
+        "the hosts of this job share no secret, by which they know each other");
   CHECK(refusal({"-H", "a,b", "--node-rank", "1", "true"}, {"SML_JOB_SECRET=short"}) ==
         "$SML_JOB_SECRET: the secret has 5 bytes; it must have at least 16, and be random");
   CHECK(refusal({"-H", "a,b", "--node-rank", "1", "--secret-file", "/none", "true"}, kSecret) ==

@@ -56,8 +56,8 @@ TEST_CASE("a bad filter is refused with one sentence") {
     const char* message;
   };
   const Row rows[] = {
-      {"x", "\"x\" is none of the job's hosts: x"},
-      {"a@x[1-2]", "\"x[1-2]\" is none of the job's hosts: x1"},
+      {"x", "no host x in this job; its hosts are a,b"},
+      {"a@x[1-2]", "no host x1 in this job; its hosts are a,b"},
       {"a:4", "\"a:4\" names slot 4, but a has 4"},
       {"a:", "\"a:\" has no slot after \":\"; expected numbers from 0"},
       {"a:x", "\"a:x\" has the bad slot \"x\"; expected numbers from 0, as in algo-1:0,2"},

@@ -214,10 +214,10 @@ TEST_CASE("the words of --map-by that are not known are refused") {
   };
   const Row rows[] = {
       {"",
-       "\"\" is no way to place workers that is known; expected slot, host, socket, numa, l3, core, hwthread or "
+       "\"\" is an unknown placement; expected slot, host, socket, numa, l3, core, hwthread or "
        "ppr:N:host"},
       {"board",
-       "\"board\" is no way to place workers that is known; expected slot, host, socket, numa, l3, core, hwthread or "
+       "\"board\" is an unknown placement; expected slot, host, socket, numa, l3, core, hwthread or "
        "ppr:N:host"},
       {"ppr",
        "\"ppr\" gives no number of workers for each host or part of it; expected ppr:N:host or ppr:N:socket, numa, l3, "

@@ -1057,7 +1057,7 @@ TEST_CASE("what cannot be had is an error that says why", "[dialects]") {
   const Row rows[] = {
       {"mpirun -np 2 --bind-to board p", "--bind-to: \"board\" is not none, hwthread, core, l3cache, numa or socket"},
       {"mpirun -np 2 --map-by seq p",
-       "--map-by: \"seq\" is no way to place workers that is known; expected slot, host, socket, numa, l3, core, "
+       "--map-by: \"seq\" is an unknown placement; expected slot, host, socket, numa, l3, core, "
        "hwthread or ppr:N:host"},
       {"mpirun -np 2 --rank-by core p", "--rank-by: \"core\" is not slot or node"},
       {"mpirun -np 2 -mca 'a b' 1 p", "-mca: \"a b\" is not the name of an MCA parameter, such as btl"},
@@ -1115,7 +1115,8 @@ TEST_CASE("what cannot be had is an error that says why", "[dialects]") {
        "more with -H or --hostfile"},
       {"sml-run --host-count 0 ./app", "--host-count: \"0\" is not a whole number from 1 to 100000"},
       {"sml-run --nnodes 3:2 --head h ./app", "--nnodes: \"3:2\" is not N, or MIN:MAX with MIN not above MAX"},
-      {"sml-run -m mod", "unknown option -m; sml-run --help all lists them"},
+      {"sml-run -m mod", "unknown option -m; it is torchrun's and Python's; write: sml-run -np 2 python3 -m MODULE"},
+      {"sml-run -np4 p", "unknown option -np4; write -np 4"},
   };
   for (const Row& row : rows) {
     CAPTURE(row.line);

@@ -155,7 +155,7 @@ TEST_CASE("programs that do not fit are named, with what there is", "[programs]"
         "hosts, or give --oversubscribe");
   CHECK(mapped("a:2", {share({}), share({})}) ==
         "program 2: the programs before it have taken the 2 slots of 1 host; give them a lower -np, name more slots or "
-        "hosts, or give --oversubscribe");
+        "hosts, or give --oversubscribe (a word \":\" begins another program)");
   CHECK(mapped("a:2", {share(1), share(3, "b:2")}) ==
         "program 2: -np 3 is more than the 2 slots of 1 host; lower -np, name more slots or hosts, or give "
         "--oversubscribe");

@@ -155,7 +155,7 @@ TEST_CASE("the plan prints its programs", "[programs]") {
 TEST_CASE("programs that do not fit are refused", "[programs]") {
   CHECK(plan_refusal({"-H", "a:1", "-np", "1", "a", ":", "-np", "1", "b"}) ==
         "program 2: the programs before it have taken the 1 slot of 1 host; give them a lower -np, name more slots or "
-        "hosts, or give --oversubscribe");
+        "hosts, or give --oversubscribe (a word \":\" begins another program)");
   CHECK(plan_refusal({"a", ":", "-H", "b:x", "b"}).starts_with("program 2: -H: "));
   CHECK(plan_refusal({"--helper", "a"}) == "all programs are helpers; at least one must be what they help");
 }

@@ -171,7 +171,7 @@ TEST_CASE("roster: what stands in its way, and what it says of its ranks") {
   stage.roster->prepared(host, message);
   stage.roster->look_if_ready(host);
   CHECK(stage.events.ready == 0);
-  CHECK(stage.owner.said == std::vector<std::string>{"rank 3 on b is bound to cores 0-1", "b: slow"});
+  CHECK(stage.owner.said == std::vector<std::string>{"rank 3 on b is bound to cores 0-1", "warning: b: slow"});
 }
 
 namespace {

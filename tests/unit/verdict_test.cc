@@ -94,7 +94,8 @@ TEST_CASE("each way to fail has its status and its words") {
       {SpawnFailed{SpawnStep::Exec, EACCES}, 126,
        "rank 3 on h did not start: cannot execute the program: permission denied (train.py)"},
       {SpawnFailed{SpawnStep::Fork, EAGAIN}, 125,
-       "rank 3 on h did not start: cannot make a process: resource temporarily unavailable (train.py)"},
+       "rank 3 on h did not start: cannot make a process: resource temporarily unavailable (ulimit -u "
+       "or the pids limit of its cgroup is reached) (train.py)"},
       {Lost{"its agent went away"}, 125, "rank 3 on h lost: its agent went away after 0.2 s"},
   };
   for (const Row& row : rows) {
@@ -249,8 +250,8 @@ TEST_CASE("a program that did not start is shown, not obeyed") {
   Facts f = facts();
   f.program = "\x1b[2Jevil";
   f.ends = {end_of(0, "a", SpawnFailed{SpawnStep::Exec, ENOEXEC}, 1s)};
-  CHECK(judge(f).lines ==
-        Lines{"rank 0 on a did not start: cannot execute the program: exec format error (\\x1b[2Jevil)"});
+  CHECK(judge(f).lines == Lines{"rank 0 on a did not start: cannot execute the program: it has no \"#!\" line, or is "
+                                "for another processor (\\x1b[2Jevil)"});
 }
 
 TEST_CASE("what could not be ended is named, and hosts without a last word make a good end a bad one") {

@@ -1,0 +1,160 @@
+#!/usr/bin/env python3
+"""Lines that users typed and that once went wrong: runs each again and prints a table of what it printed then and prints
+now, for a person to read.
+
+    reported.py [-k WORD] [--list]
+
+Each line is a shell script that runs on the testbed's host `head` with $S (sml-run), $L (a folder with its links) and
+$W (a scratch folder); `T` is the testbed. Root is needed, as for the other end-to-end tests.
+"""
+import argparse
+import dataclasses
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+from harness import SML_RUN, TESTBED, Testbed, watchdog  # noqa: E402
+
+PRELUDE = r"""
+T() { python3 "$TESTBED" "$@"; }
+on() { T exec "$@"; }
+deny() { python3 "$W/deny.py" "$@"; }
+"""
+
+DENY = """import ctypes, errno, os, struct, sys  # deny.py ERRNO SYSCALL-NUMBER command...
+number, call = getattr(errno, sys.argv[1]), int(sys.argv[2])
+rules = b"".join(struct.pack("HBBI", *rule) for rule in [(0x20, 0, 0, 0), (0x15, 0, 1, call), (6, 0, 0, 0x50000 | number), (6, 0, 0, 0x7fff0000)])
+class Program(ctypes.Structure): _fields_ = [("length", ctypes.c_ushort), ("filter", ctypes.c_void_p)]
+buffer = ctypes.create_string_buffer(rules)
+program = Program(4, ctypes.cast(buffer, ctypes.c_void_p).value)
+libc = ctypes.CDLL(None)
+libc.prctl(38, 1, 0, 0, 0)
+libc.prctl(22, 2, ctypes.byref(program))
+os.execvp(sys.argv[3], sys.argv[3:])
+"""
+
+
+@dataclasses.dataclass(frozen=True)
+class Line:
+    name: str
+    script: str
+    then: str  # what came when it was reported
+
+
+LINES = [
+    # ---- from public bug reports
+    Line("ssh_config: +list", "printf 'Host *\\n HostKeyAlgorithms +ssh-rsa\\n' > $W/cfg; chmod 600 $W/cfg; $S --ssh-config $W/cfg -H algo-1:1 hostname",
+         "libssh has none of the HostKeyAlgorithms of the ssh config; 2"),
+    Line("ssh_config: -list", "printf 'Host *\\n Ciphers -aes128*\\n' > $W/cfg; chmod 600 $W/cfg; $S --ssh-config $W/cfg -H algo-1:1 hostname", "refused; 2"),
+    Line("ssh_config: ^list", "printf 'Host *\\n KexAlgorithms ^ecdh-sha2-nistp256\\n' > $W/cfg; chmod 600 $W/cfg; $S --ssh-config $W/cfg -H algo-1:1 hostname", "refused; 2"),
+    Line("ssh_config: Match exec", "printf 'Match exec \"true\" host node1\\n HostName algo-1\\n' > $W/cfg; chmod 600 $W/cfg; $S --ssh-config $W/cfg -H node1:1 hostname", "cannot resolve node1, no word; 125"),
+    Line("exec of another shell in .bashrc", "on algo-1 sh -c 'echo \"exec cat\" > ~/.bashrc'; $S --start-timeout 12 -H algo-1:1 true; on algo-1 sh -c ': > ~/.bashrc'",
+         "not ready after 12 s (starting the agent); hint: --start-timeout waits longer"),
+    Line("two containers behind one address", "on algo-1 /usr/sbin/sshd -p 2201; on algo-1 /usr/sbin/sshd -p 2202; $S --accept-new-host-keys -H algo-1:2201/1,algo-1:2202/1 hostname", "refused, no way named; 2"),
+    Line("no pidfd_open", "deny ENOSYS 434 $S -np 2 echo hi", "internal error: assign: Bad file descriptor [boost...]; 125"),
+    Line("clone3 answered with EPERM", "deny EPERM 435 $S -np 2 echo hi", "cannot start sml-run-agent: operation not permitted; 125"),
+    Line("memfd_create denied", "deny EPERM 319 $S -np 2 echo hi", "125"),
+    Line("BOM in a Horovod YAML", "printf '\\357\\273\\277params:\\n  fusion_threshold_mb: 32\\n' > $W/h.yaml; $L/horovodrun --config-file $W/h.yaml -np 1 sh -c 'echo [$HOROVOD_FUSION_THRESHOLD]'", "[]"),
+    Line("BOM in an --app file", "printf '\\357\\273\\277-np 1 echo a\\n' > $W/app; $S --app $W/app", "misleading words; 2"),
+    Line("ENV and HOST of the caller", "ENV=prod HOST=db $S -H localhost:1,algo-1:1 sh -c 'echo $RANK [$ENV] [$HOST]'", "0 prod db and 1, no word"),
+    Line("a heterogeneous Slurm job", "SLURM_JOB_ID=1 SLURM_HET_SIZE=2 SLURM_JOB_NODELIST=a SLURM_TASKS_PER_NODE=1 SLURM_NTASKS=1 SLURM_JOB_NODELIST_HET_GROUP_0=a SLURM_JOB_NODELIST_HET_GROUP_1='b[1-2]' $S --dry-run true | head -3", "1 worker on a, no word"),
+    Line("exported functions by -x", "module() { echo ok; }; export -f module; $S -x 'BASH_FUNC_*' -H algo-1:1 bash -c module", "module: command not found"),
+    # ---- a first day
+    Line("TERM to a worker's whole job twice", "$S -np 2 sh -c 'trap \"sleep 1; echo saved; exit 0\" TERM; echo up; while :; do sleep 0.1; done' & p=$!; sleep 2; kill -TERM $p; kill -TERM $p; wait $p", "no \"saved\""),
+    Line("--max-restarts of a program without a framework", "$S -np 1 --max-restarts 3 --restart-delay 0s:0s python3 -c 'import sys; sys.exit(7)'", "2 attempts, status 93"),
+    Line("--head alone", "$S --head 10.0.0.1 hostname", "this machine does not say which of the 1 hosts this one is"),
+    Line("--nnodes alone", "$S --nnodes 2 hostname", "--nnodes does not say which of the 2 hosts this one is"),
+    Line("no secret", "HOME=/nonexistent $S --nnodes 2 --head 127.0.0.1 hostname", "a hint of 60 words"),
+    Line("--log-dir that cannot be made", "$S --log-dir /proc/none/dir true", "no files can be made in /"),
+    Line("--include of an unknown host", "$S -H algo-[1-2] --include algo-3 true", "\"algo-3\" is none of the job's hosts: algo-3"),
+    Line("a blank in -H", "$S -H algo-1:2, algo-2:2 true", "ends with a comma; remove it"),
+    Line("hosts by the shell's braces", "$S -H algo-{1,2} true", "there is no program algo-2; is it installed there"),
+    Line("a quoted line", "$S -np 2 'python3 train.py --epochs 1'", "there is no program python3 train.py --epochs 1"),
+    Line("a variable before the program", "$S FOO=1 python3 t.py", "there is no program FOO=1"),
+    Line("-m", "$S -m train", "unknown option -m"),
+    Line("--preset torch", "$S --preset torch true", "is not tf, jax, ..."),
+    Line("--master_addr localhost", "$S --master_addr localhost true", "is not a numeric address"),
+    Line("a long dash", "$S –np 2 true", "there is no program –np"),
+    Line("a script without #!", "printf 'echo hi\\n' > $W/x.sh; chmod +x $W/x.sh; $S $W/x.sh", "exec format error"),
+    Line("Windows line ends behind env", "printf '#!/usr/bin/env python3\\r\\n' > $W/w.py; chmod +x $W/w.py; $S $W/w.py", "python3\\r: no such file"),
+    Line("a mistyped sub-command", "$S statu", "did you mean stat?"),
+    Line("help", "$S help", "there is no program help"),
+    Line("--help status", "$S --help status | head -3", "there is no help on status"),
+    Line("-x with a list", "$S -x FOO,BAR true", "no variable name"),
+    Line("-np2", "$S -np2 true", "did you mean --np?"),
+    Line("-H twice", "$S -H algo-1 -H algo-2 hostname", "the last wins without a word"),
+    Line("--hostfile beside -H", "echo algo-1 > $W/hf; $S --hostfile $W/hf -H algo-2 hostname", "the file is ignored without a word"),
+    Line("one file for two records", "$S --events $W/F --report $W/F true", "one overwrites the other without a word"),
+    Line("unknown variables", "SML_NPP=2 SML_HOST=algo-1 SML_FOO=1 $S true", "no word of three of them"),
+    Line("workers that cannot be bound", "$S -np 8 --bind-to core true", "no \"warning:\""),
+    Line("--install-links without a folder", "$S --install-links $W/new/links | head -2", "no such file or directory; 2"),
+    Line("a key that others can read", "ssh-keygen -q -t ed25519 -N '' -f $W/k; chmod 644 $W/k; HOME=$W SSH_AUTH_SOCK= $S -i $W/k -H algo-1:1 true", "start an ssh agent ... or name a key"),
+    Line("a key with a passphrase", "ssh-keygen -q -t ed25519 -N secret -f $W/k4; HOME=$W SSH_AUTH_SOCK= $S --accept-new-host-keys -i $W/k4 -H algo-1:1 true", "there is no key to log in with (/tmp/k4: encrypted)"),
+    Line("unknown host keys", "HOME=$W $S -H algo-1:1,algo-2:1 true", "two lines for each host"),
+    # ---- with frameworks
+    Line("one worker of `train`", "mkdir -p $W/ml/input/config $W/ml/code; echo '{\"current_host\":\"algo-1\",\"hosts\":[\"algo-1\"]}' > $W/ml/input/config/resourceconfig.json; echo 'import os; print(sorted(k for k in os.environ if k in (\"RANK\", \"WORLD_SIZE\", \"LOCAL_RANK\")))' > $W/ml/code/t.py; SAGEMAKER_BASE_DIR=$W/ml SAGEMAKER_PROGRAM=t.py $S train 2>/dev/null",
+         "RANK, LOCAL_RANK, WORLD_SIZE"),
+    Line("deepspeed's --local_rank", "echo 'import sys; print(sys.argv[1:])' > $W/a.py; $L/deepspeed --num_gpus 2 $W/a.py", "[]"),
+    Line("deepspeed's environment file", "echo MINE=fromfile > $W/.deepspeed_env; cd $W; $L/deepspeed --num_gpus 1 --no_python sh -c 'echo [$MINE]'", "[]"),
+    Line("torchrun's prefix template", "TORCHELASTIC_LOG_LINE_PREFIX_TEMPLATE='[rank${rank}]: ' $L/torchrun --nproc-per-node 2 --tee 3 --no-python echo creating 2>&1", "[default0]:creating"),
+    Line("--log-line-prefix-template", "$L/torchrun --nproc-per-node 1 --tee 3 --log-line-prefix-template '<${role_name}${local_rank}>' --no-python echo creating 2>&1", "refused"),
+    Line("the parent's error file", "TORCHELASTIC_ERROR_FILE=$W/parent.json $L/torchrun --nproc-per-node 1 --no-python sh -c 'exit 3'; cat $W/parent.json", "no file"),
+    Line("two torchruns on one machine", "for i in 1 2; do $L/torchrun --nnodes 1:2 --nproc-per-node 1 --rdzv-backend c10d --rdzv-endpoint localhost:29577 --rdzv-id t --rdzv-conf last_call_timeout=3 --no-python sh -c 'echo $RANK of $WORLD_SIZE; sleep 2' & done; wait", "the second ends: port in use"),
+    Line("an etcd back end", "$L/torchrun --nnodes 2 --rdzv-backend etcd-v2 --rdzv-endpoint etcd:2379 --no-python true", "waits for the head"),
+    Line("blacklist cooldown", "$L/horovodrun -np 1 --min-np 1 --host-discovery-script 'echo localhost:1' --blacklist-cooldown-range 1 2 true", "refused; 2"),
+    # ---- batch systems
+    Line("srun with resourceconfig.json", "mkdir -p $W/sm/input/config; echo '{\"current_host\":\"n1\",\"hosts\":[\"n1\",\"n2\"]}' > $W/sm/input/config/resourceconfig.json; SAGEMAKER_BASE_DIR=$W/sm SLURM_JOB_ID=1 SLURM_JOB_NODELIST='n[1-2]' SLURM_TASKS_PER_NODE='1(x2)' SLURM_NTASKS=2 SLURM_PROCID=0 SLURM_STEP_NUM_TASKS=2 $S --dry-run true | head -3", "the job runs twice; 0"),
+    Line("one rank with a torch store", "echo 'import os, socket; socket.create_connection((os.environ[\"MASTER_ADDR\"], int(os.environ[\"MASTER_PORT\"]))); print(\"met\")' > $W/st.py; $S -np 1 --torch-store python3 $W/st.py", "connection refused"),
+    # ---- MPI libraries
+    Line("Open MPI in a Slurm job", "test -x /usr/bin/mpicc.openmpi && printf '#include <mpi.h>\\n#include <stdio.h>\\nint main(void) { int r, n; MPI_Init(0, 0); MPI_Comm_rank(MPI_COMM_WORLD, &r); MPI_Comm_size(MPI_COMM_WORLD, &n); printf(\"%d/%d\\\\n\", r, n); MPI_Finalize(); return 0; }' > $W/p.c && mpicc.openmpi -o $W/p $W/p.c; $S -np 2 -x SLURM_NODELIST=x -x SLURM_JOBID=5 $W/p", "0/1, 0/1; status 0"),
+    Line("Open MPI behind a shell", "$S -np 2 bash -c 'exec \"$0\"' $W/p", "0/1, 0/1; status 0"),
+    Line("C output of a killed rank", "printf '#include <stdio.h>\\n#include <signal.h>\\nint main(void) { printf(\"step 41\\\\n\"); raise(SIGSEGV); }' > $W/l.c && cc -o $W/l $W/l.c; $L/mpirun -np 1 $W/l", "no line"),
+    # ---- stops and recovery
+    Line("TERM to the guardian", "$S -np 2 sh -c 'trap \"echo saved; exit 0\" TERM; echo up; while :; do sleep 0.1; done' & p=$!; sleep 2; pkill -TERM -x sml-run-guard; sleep 1; kill -TERM $p; wait $p", "125, nothing saved"),
+    Line("--timeout while the job rests", "$S -np 1 --max-restarts 9 --max-fruitless 0 --restart-delay 15s:15s --timeout 2s sh -c 'exit 3'", "124 after 15 s, in a new attempt"),
+    Line("one machine under two names", "on head sh -c 'grep -q b1 /etc/hosts || echo \"$(getent hosts algo-1 | cut -d\" \" -f1) a1 b1\" >> /etc/hosts'; $S --accept-new-host-keys -H a1,b1,algo-2 --max-restarts 1 --min-hosts 1 hostname", "b1: is the same machine as a1; 2"),
+]
+
+
+def run_line(line, bed, scratch):
+    links = scratch / "links"
+    (scratch / "deny.py").write_text(DENY)
+    env = {"S": str(SML_RUN), "L": str(links), "W": str(scratch), "TESTBED": str(TESTBED), "SML_TESTBED": bed.name}
+    script = PRELUDE + f"mkdir -p {links}; $S --install-links {links} >/dev/null\n" + line.script
+    done = subprocess.run([sys.executable, TESTBED, "--name", bed.name, "exec", *(word for k, v in env.items() for word in ("-e", f"{k}={v}")), "head",
+                           "bash", "-c", script], capture_output=True, text=True, timeout=watchdog(), stdin=subprocess.DEVNULL)
+    return done.returncode, (done.stdout + done.stderr).strip()
+
+
+def cell(text):
+    return text.replace("|", "\\|").replace("\n", "<br>")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("-k", dest="word", default="", help="only the lines whose name or script has WORD")
+    parser.add_argument("--list", action="store_true", help="print the names alone")
+    given = parser.parse_args()
+    lines = [line for line in LINES if given.word in line.name or given.word in line.script]
+    if given.list:
+        return print("\n".join(line.name for line in lines))
+    print("| line | then | now |\n| --- | --- | --- |", flush=True)
+    with Testbed() as bed:
+        base = pathlib.Path("/run/sml-testbed", bed.name, "shared")
+        bed.up(4)
+        for line in lines:
+            scratch = pathlib.Path(tempfile.mkdtemp(dir=base))
+            try:
+                status, text = run_line(line, bed, scratch)
+            except subprocess.TimeoutExpired:
+                status, text = "hangs", ""
+            text = text.replace(str(scratch), "$W").replace(str(SML_RUN), "$S")
+            print(f"| {cell(line.name)} | {cell(line.then)} | {cell(text[:600])}<br>status {status} |", flush=True)
+
+
+if __name__ == "__main__":
+    os.environ.setdefault("LC_ALL", "C.UTF-8")
+    main()
