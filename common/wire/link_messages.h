@@ -12,20 +12,12 @@ struct Received {
   void fields(auto& a) { a(bytes); }
 };
 
-// Of HelloAck and EndLeft: an agent, and those above it, which see to it that nothing survives it.
-struct AgentPids {
-  std::int32_t agent = 0;
-  std::int32_t guardian = 0;
-  std::int32_t keeper = 0;
-  void fields(auto& a) { a(agent, guardian, keeper); }
-};
-
 // The first and only message to an agent that was started as a messenger (--return): the connection to another agent
 // has broken, and this one is to take its place.
 struct Return {
   std::string mark;            // of this connection
   std::string door;            // HelloAck::door
-  std::int32_t pid = 0;        // HelloAck::pids: nobody else is told the secret
+  std::int32_t pid = 0;        // HelloAck::pid: nobody  else is told the secret
   std::string secret;          // Hello::return_secret
   std::uint64_t received = 0;  // bytes of frames that have come
   void fields(auto& a) { a(mark, door, pid, secret, received); }

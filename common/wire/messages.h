@@ -31,7 +31,7 @@
 
 namespace sml::wire {
 
-inline constexpr std::uint32_t kProtocolVersion = 21;
+inline constexpr std::uint32_t kProtocolVersion = 22;
 
 using sml::Stream;
 enum class StdinSource : std::uint8_t { Null, Launcher };
@@ -300,10 +300,9 @@ struct Inspect {
 // ended. Answered with LeftEnded.
 struct EndLeft {
   std::string mark;  // Prepare::mark, and what HelloAck told:
-  AgentPids pids{};
   std::string cgroup;
   std::string scratch;
-  void fields(auto& a) { a(mark, pids, cgroup, scratch); }
+  void fields(auto& a) { a(mark, cgroup, scratch); }
 };
 
 // Further workers, a world of their own in which the ranks are counted from `first`: what is needed for them is looked
@@ -325,14 +324,14 @@ struct AddWorkers {
 struct HelloAck {
   std::uint32_t version = kProtocolVersion;
   std::string build_id;
-  AgentPids pids{};
+  std::int32_t pid = 0;
   std::uint64_t now_ns = 0;
   std::vector<std::string> addresses;  // of this host: the one that the login used first, no loopback
   std::string machine{};               // equal for agents on one machine; empty: it cannot be told
   std::string cgroup{};                // folder of the one that was made for the workers; empty: none
   std::string scratch{};               // the agent's folder; empty: none
   std::string door{};                  // where a messenger finds it; empty: nowhere
-  void fields(auto& a) { a(version, build_id, pids, now_ns, addresses, machine, cgroup, scratch, door); }
+  void fields(auto& a) { a(version, build_id, pid, now_ns, addresses, machine, cgroup, scratch, door); }
 };
 
 // Why a worker could not run here, found before anything is started.

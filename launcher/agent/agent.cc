@@ -58,7 +58,7 @@ AgentEvent event_for(const wire::EndLeft&) { return AgentEvent::EndLeft; }
 }  // namespace
 
 Agent::Agent(boost::asio::io_context& loop, Ends ends, plan::Environment login_environment,
-             unsigned long descriptor_limit, const ScratchFolder& scratch, Pact& pact, Duration silence)
+             unsigned long descriptor_limit, const ScratchFolder& scratch, Guard& guard, Duration silence)
     : loop_(loop),
       login_environment_(std::move(login_environment)),
       descriptor_limit_(descriptor_limit),
@@ -83,7 +83,7 @@ Agent::Agent(boost::asio::io_context& loop, Ends ends, plan::Environment login_e
       grace_(kDefaultGrace),
       last_heard_(Clock::now()),
       scratch_(scratch),
-      pact_(pact),
+      guard_(guard),
       callers_(loop),
       preload_(loop,
                [this](const std::string& text) {
@@ -146,12 +146,13 @@ void Agent::refuse(const wire::Hello& m) {
 
 void Agent::greet(const wire::Hello& m) {
   heartbeat_timeout_ = std::chrono::milliseconds(m.heartbeat_timeout_ms);
-  pact_.stand_still_ms = m.heartbeat_timeout_ms * 2;  // after the launcher has judged: its words tell more
+  guard_.allow(std::chrono::milliseconds(
+      2 * std::int64_t{m.heartbeat_timeout_ms}));  // after the launcher has judged: its words tell more
   grace_ = std::chrono::milliseconds(m.grace_ms);
   link_.grant(m.credit);
   link_.send(wire::HelloAck{.version = wire::kProtocolVersion,
                             .build_id = SML_VERSION,
-                            .pids = {.agent = ::getpid(), .guardian = guardian_, .keeper = pact_.keeper},
+                            .pid = ::getpid(),
                             .now_ns = nanoseconds(Clock::now()),
                             .addresses = own_addresses(),
                             .machine = os::machine_identity(),
@@ -172,18 +173,18 @@ void Agent::prepare(wire::Prepare& m) {
     scratch_.clear();
   }
   const std::vector<std::string> clipped = os::take_on(m.inherited, descriptor_limit_);
-  attempt_ = std::make_unique<HostAttempt>(
-      AttemptSurroundings{.loop = loop_,
-                          .link = link_,
-                          .callers = callers_,
-                          .scratch = scratch_,
-                          .oom_watch = oom_watch_,
-                          .preload = preload_,
-                          .is_own = [this](pid_t pid) { return preload_.is(pid) || health_.is(pid); },
-                          .login = login_environment_,
-                          .ignored_signals = ignored_signals_,
-                          .descriptor_limit = descriptor_limit_},
-      static_cast<AttemptOwner&>(*this), grace_);
+  attempt_ = std::make_unique<HostAttempt>(AttemptSurroundings{.loop = loop_,
+                                                               .link = link_,
+                                                               .callers = callers_,
+                                                               .scratch = scratch_,
+                                                               .oom_watch = oom_watch_,
+                                                               .preload = preload_,
+                                                               .is_own = [this](pid_t pid) { return is_own(pid); },
+                                                               .guard = guard_,
+                                                               .login = login_environment_,
+                                                               .ignored_signals = ignored_signals_,
+                                                               .descriptor_limit = descriptor_limit_},
+                                           static_cast<AttemptOwner&>(*this), grace_);
   wire::Prepared answer = attempt_->prepare(std::move(m));
   answer.limits = os::telling_limits(descriptor_limit_);
   answer.warnings.insert(answer.warnings.end(), clipped.begin(), clipped.end());
@@ -219,7 +220,10 @@ void Agent::answer(const wire::Credit& m) {
   wake_workers();
 }
 
-void Agent::answer(const wire::Ping& m) { link_.send(wire::Pong{m.token, nanoseconds(Clock::now())}); }
+void Agent::answer(const wire::Ping& m) {
+  link_.send(wire::Pong{m.token, nanoseconds(Clock::now())});
+  guard_.look();
+}
 
 void Agent::answer(const wire::Suspend&) {
   suspended_ = true;
@@ -282,10 +286,12 @@ void Agent::answer(const wire::AskHealth& m) {
 
 // ---- leaving
 
+bool Agent::is_own(pid_t child) const { return preload_.is(child) || health_.is(child) || guard_.is(child); }
+
 wire::ToLauncher Agent::cleared() const {
   wire::Cleared out{.attempt = attempt_->number(), .left = {}};
   for (const pid_t pid : os::children()) {
-    if (preload_.is(pid) || health_.is(pid)) continue;
+    if (is_own(pid)) continue;
     if (out.left.size() < wire::kMaxLeft) out.left.push_back(os::describe_process(pid));
   }
   return out;
@@ -342,25 +348,29 @@ void Agent::signalled(int signo) {
 // Whoever signals agents (a batch system does) wants the job to end.
 void Agent::heed(int signo) {
   if (signo == SIGCHLD) return reap();
-  if (signo == kParentDied) return parent_died();
+  if (signo == kParentDied && guard_.is_lost()) return guardian_died();
+  if (signo == kParentDied) return;  // somebody else's signal
   told_to_end("its agent was told to end by " + signal_name(signo));
 }
 
 void Agent::reap() {
-  os::reap_children([this, now = Clock::now()](pid_t pid, const ExitStatus& status, const Usage& usage) {
+  bool guardian_ended = false;
+  os::reap_children([&, now = Clock::now()](pid_t pid, const ExitStatus& status, const Usage& usage) {
     if (preload_.ended(pid, status)) return;
+    guardian_ended |= guard_.is(pid);
     health_.ended(pid, status);
     if (attempt_) attempt_->reaped(pid, status, usage, now);
   });
+  if (guardian_ended) guardian_died();
 }
 
-void Agent::parent_died() {
-  const pid_t parent = ::getppid();
-  if (parent == guardian_) return;  // somebody else's signal
-  if (parent != pact_.keeper) return told_to_end("the guardian of its agent was killed, and its keeper");
-  guardian_ = parent;
+void Agent::guardian_died() {
+  const std::string killed = "the guardian of its agent was killed";
+  if (const Result<void> made = guard_.replace(); !made) {
+    return told_to_end(killed + ", and there can be no other: " + made.error().message());
+  }
   if (!machine_.greeted()) return;
-  link_.send(wire::AgentLog{wire::LogLevel::Warning, "the guardian of its agent was killed; its keeper guards it now"});
+  link_.send(wire::AgentLog{wire::LogLevel::Warning, killed + "; another guards it now"});
 }
 
 void Agent::arm_timer() {

@@ -42,7 +42,7 @@ class Agent final : private AttemptOwner {
   // `login_environment` is what the agent was started with. `descriptor_limit` is the soft limit for workers; `scratch`
   // outlives the agent.
   Agent(boost::asio::io_context& loop, Ends ends, plan::Environment login_environment, unsigned long descriptor_limit,
-        const ScratchFolder& scratch, Pact& pact, Duration silence);
+        const ScratchFolder& scratch, Guard& guard, Duration silence);
 
   // Returns when nothing is left to do. The exit status of the agent says nothing about the workers.
   void run();
@@ -75,6 +75,7 @@ class Agent final : private AttemptOwner {
   void answer(const Message&) {}  // no question; any message resumes
 
   void attempt_changed() override;
+  bool is_own(pid_t child) const;
   wire::ToLauncher cleared() const;
   void leave(const std::string& words);
   void settle();
@@ -84,7 +85,7 @@ class Agent final : private AttemptOwner {
   void on_timer(TimePoint due);
   void heed(int signo);
   void reap();
-  void parent_died();
+  void guardian_died();
   void told_to_end(const std::string& why);
   void launcher_lost(const Error& why);
   void rule(std::uint32_t caller, wire::IsOurs ours);
@@ -102,11 +103,10 @@ class Agent final : private AttemptOwner {
   Duration grace_;  // when nobody is there to say
   TimePoint last_heard_;
   const ScratchFolder& scratch_;
-  Pact& pact_;
+  Guard& guard_;
   os::OomWatch oom_watch_;
-  pid_t guardian_ = ::getppid();  // the keeper, once it has taken over
-  std::string told_to_end_;       // by whom, when it was not the launcher
-  bool suspended_ = false;        // by the launcher, which is silent itself
+  std::string told_to_end_;  // by whom, when it was not the launcher
+  bool suspended_ = false;   // by the launcher, which is silent itself
   bool settling_ = false;
   LocalCallers callers_;
   std::vector<wire::CallerRuling> rulings_;  // not sent yet

@@ -10,6 +10,7 @@
 #include "common/os/oom_watch.h"
 #include "common/plan/worker_env.h"
 #include "launcher/agent/control_link.h"
+#include "launcher/agent/guardian.h"
 #include "launcher/agent/local_callers.h"
 #include "launcher/agent/preload.h"
 #include "launcher/agent/scratch_folder.h"
@@ -24,6 +25,7 @@ struct AttemptSurroundings {
   os::OomWatch& oom_watch;
   Preload& preload;
   std::function<bool(pid_t)> is_own;  // a child that is there for more than one attempt
+  const Guard& guard;
   const plan::Environment& login;
   std::span<const int> ignored_signals;
   unsigned long descriptor_limit = 0;  // soft limit that workers get

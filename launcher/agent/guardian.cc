@@ -5,17 +5,17 @@
 #include <csignal>
 #include <ctime>
 #include <new>
-#include <optional>
+#include <utility>
 
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "common/core/clock.h"
 #include "common/core/stop_signals.h"
-#include "common/os/cgroup.h"
 #include "common/os/descendants.h"
+#include "launcher/agent/leftovers.h"
 
 namespace sml::agent {
 
@@ -24,12 +24,14 @@ namespace {
 constexpr Duration kGuardPatience = std::chrono::seconds(5);
 constexpr Duration kStopLook = std::chrono::milliseconds(100);
 constexpr timespec kStopLookSpec{.tv_sec = 0, .tv_nsec = 100'000'000};
+constexpr timespec kLookFromBelow{.tv_sec = 1, .tv_nsec = 0};  // nobody tells it that the agent is stopped
 constexpr timespec kLookAgain{.tv_sec = 0, .tv_nsec = 20'000'000};
 
 sigset_t awaited_signals() {
   sigset_t set;
   sigemptyset(&set);
   sigaddset(&set, SIGCHLD);
+  sigaddset(&set, kParentDied);
   for (const int signo : kStopSignals) sigaddset(&set, signo);
   return set;
 }
@@ -49,71 +51,45 @@ void end_orphans(std::optional<os::Cgroup>& cgroup) {
   }
 }
 
-// How long a child has been stopped while we were not: where the whole host stands still, nobody is to blame.
-class StopWatch {
+// What a guardian does while the agent lives, each time that it wakes up.
+class AgentWatch {
  public:
-  explicit StopWatch(pid_t child) : child_(child) {}
+  AgentWatch(pid_t agent, const Pact& pact) : agent_(agent), pact_(pact) {}
 
-  // What it did before its signals came to us is not signalled again.
-  void has_come_from_another() { stopped_ = os::is_stopped(child_); }
-
-  Duration look() {
-    siginfo_t news{};
-    while (::waitid(P_PID, static_cast<id_t>(child_), &news, WSTOPPED | WCONTINUED | WNOHANG) == 0 &&
-           news.si_pid != 0) {
-      stopped_ = news.si_code == CLD_STOPPED;
-      stood_ = Duration::zero();
-      last_look_ = Clock::now();
-      news = {};
-    }
-    if (!stopped_) return Duration::zero();
-    const TimePoint now = Clock::now();
-    stood_ += std::min(now - last_look_, 2 * kStopLook);
-    last_look_ = now;
-    return stood_;
+  // How the agent ends is for the agent to say; one that stands still hears nothing.
+  void woken(int signo) {
+    stopped_ = os::is_stopped(agent_);
+    if (is_stop(signo)) ::kill(agent_, stopped_ ? SIGKILL : signo);
+    const Duration limit = std::chrono::milliseconds(pact_.stand_still_ms);
+    if (stood_.look(stopped_, 2 * kStopLook) > limit) ::kill(agent_, SIGKILL);
   }
   bool stopped() const { return stopped_; }
 
  private:
-  pid_t child_;
+  pid_t agent_;
+  const Pact& pact_;
+  StandStill stood_;
   bool stopped_ = false;
-  Duration stood_ = Duration::zero();
-  TimePoint last_look_ = Clock::now();
 };
 
-// As opposed to one that the guardian has collected before its own end.
-bool is_our_child(pid_t pid) {
-  siginfo_t news{};
-  return pid > 0 && ::waitid(P_PID, static_cast<id_t>(pid), &news, WEXITED | WNOHANG | WNOWAIT) == 0;
-}
-
-// Until `child`, the guardian or the agent, has ended; its status, or the agent's if that was collected with it.
-int watch_one(pid_t child, const Pact& pact) {
+// Until the agent, a child, has ended; its status.
+int watch_from_above(pid_t agent, const Pact& pact) {
   const sigset_t awaited = awaited_signals();
-  StopWatch stop_watch(child);
-  if (pact.agent == child && pact.keeper == ::getpid()) stop_watch.has_come_from_another();
-  for (;;) {
-    const int signo =
-        stop_watch.stopped() ? ::sigtimedwait(&awaited, nullptr, &kStopLookSpec) : ::sigwaitinfo(&awaited, nullptr);
-    // How it ends is for the agent to say; one that stands still hears nothing.
-    if (is_stop(signo)) ::kill(child, stop_watch.stopped() ? SIGKILL : signo);
-    if (stop_watch.look() > std::chrono::milliseconds(pact.stand_still_ms)) ::kill(child, SIGKILL);
+  for (AgentWatch watch(agent, pact);;) {
+    watch.woken(watch.stopped() ? ::sigtimedwait(&awaited, nullptr, &kStopLookSpec) : ::sigwaitinfo(&awaited, nullptr));
     std::optional<int> status;
-    std::optional<int> of_agent;
     os::reap_children([&](pid_t pid, const ExitStatus& ended, const Usage&) {
-      if (pid == child) status = exit_code_of(ended);
-      if (pid == pact.agent) of_agent = exit_code_of(ended);
+      if (pid == agent) status = exit_code_of(ended);
     });
-    if (status) return of_agent.value_or(*status);
+    if (status) return *status;
   }
 }
 
-int watch(const char* name, pid_t child, const Pact& pact, std::optional<os::Cgroup>& cgroup) {
-  ::prctl(PR_SET_NAME, name);
+int be_guardian(pid_t agent, const Pact& pact, std::optional<os::Cgroup>& cgroup) {
+  ::prctl(PR_SET_NAME, kGuardianName);
   // The launcher must see the end of the agent's output when the agent ends, not when we do.
   for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) ::close(fd);
-  int status = watch_one(child, pact);
-  if (child != pact.agent && is_our_child(pact.agent)) status = watch_one(pact.agent, pact);
+  const int status = watch_from_above(agent, pact);
   end_orphans(cgroup);
   return status;
 }
@@ -127,11 +103,78 @@ pid_t fork_agent(std::optional<os::Cgroup>& cgroup) {
 
 }  // namespace
 
-int guard(const std::function<int(Pact&, const ScratchFolder&)>& serve) {
+Duration StandStill::look(bool stopped, Duration longest) {
+  const TimePoint now = Clock::now();
+  const std::optional<TimePoint> before = std::exchange(last_look_, stopped ? std::optional(now) : std::nullopt);
+  stood_ = stopped && before ? stood_ + std::min<Duration>(now - *before, longest) : Duration::zero();
+  return stood_;
+}
+
+Guard::Guard(Pact& pact, std::string mark, const ScratchFolder& scratch, std::optional<os::Cgroup>& cgroup)
+    : pact_(pact), mark_(std::move(mark)), scratch_(scratch), cgroup_(cgroup), pid_(::getppid()) {}
+
+// Whoever guards us from above removes the cgroup; with us in it, it cannot be removed.
+Guard::~Guard() {
+  const bool from_above = !is_below_ && !is_lost();
+  if (is_below_ && ::kill(pid_, SIGKILL) == 0) ::waitpid(pid_, nullptr, 0);
+  if (!cgroup_) return;
+  if (from_above) {
+    cgroup_->leave_to_others();
+  } else {
+    cgroup_->leave();
+  }
+}
+
+void Guard::allow(std::chrono::milliseconds stand_still) {
+  pact_.stand_still_ms = static_cast<std::uint32_t>(stand_still.count());
+}
+
+void Guard::look() {
+  const std::chrono::milliseconds limit(pact_.stand_still_ms);
+  if (stood_.look(os::is_stopped(pid_), limit / 4) > limit) ::kill(pid_, SIGKILL);
+}
+
+bool Guard::is_lost() const { return !is_below_ && ::getppid() != pid_; }
+
+Result<void> Guard::replace() {
+  // None may be missed, nor come to the loop that both have.
+  sigset_t before;
+  const sigset_t awaited = awaited_signals();
+  ::sigprocmask(SIG_BLOCK, &awaited, &before);
+  const pid_t agent = ::getpid();
+  const pid_t child = ::fork();
+  if (child == 0) watch_from_below(agent);
+  const int error = errno;
+  ::sigprocmask(SIG_SETMASK, &before, nullptr);
+  if (child < 0) return sys_error(ErrorKind::Io, "cannot make a process", error);
+  pid_ = child;
+  is_below_ = true;
+  stood_ = StandStill();
+  return {};
+}
+
+void Guard::watch_from_below(pid_t agent) {
+  ::prctl(PR_SET_NAME, kGuardianName);
+  ::prctl(PR_SET_PDEATHSIG, kParentDied);
+  const std::string group = os::Cgroup::current();
+  if (cgroup_) {
+    cgroup_->leave();
+    cgroup_->leave_to_others();
+  }
+  ::syscall(SYS_close_range, 0U, ~0U, 0U);  // what is the agent's ends with it
+  const sigset_t awaited = awaited_signals();
+  for (AgentWatch watch(agent, pact_); ::getppid() == agent;) {
+    const int signo = ::sigtimedwait(&awaited, nullptr, watch.stopped() ? &kStopLookSpec : &kLookFromBelow);
+    if (::getppid() == agent) watch.woken(signo);
+  }
+  end_leftovers({.mark = mark_, .cgroup = group, .scratch = scratch_.path()});
+  ::_exit(0);
+}
+
+int guard(const std::string& mark, const std::function<int(Guard&, const ScratchFolder&)>& serve) {
   void* shared = ::mmap(nullptr, sizeof(Pact), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   if (shared == MAP_FAILED) return 1;
   Pact& pact = *new (shared) Pact;
-  pact.keeper = ::getpid();
   os::become_subreaper();
   sigset_t before;
   const sigset_t awaited = awaited_signals();
@@ -139,33 +182,16 @@ int guard(const std::function<int(Pact&, const ScratchFolder&)>& serve) {
   ::sigprocmask(SIG_BLOCK, &awaited, &before);
   const ScratchFolder scratch;
   std::optional<os::Cgroup> cgroup = os::Cgroup::make();
-  const pid_t child = ::fork();
-  if (child < 0) return 1;
-  if (child != 0) return watch(kKeeperName, child, pact, cgroup);
-
-  os::become_subreaper();
   const pid_t guardian = ::getpid();
   const pid_t agent = fork_agent(cgroup);
   if (agent < 0) return 1;
-  if (agent != 0) {
-    pact.agent = agent;
-    return watch(kGuardianName, agent, pact, cgroup);
-  }
-  pact.agent = ::getpid();
+  if (agent != 0) return be_guardian(agent, pact, cgroup);
+
   ::sigprocmask(SIG_SETMASK, &before, nullptr);
   ::prctl(PR_SET_PDEATHSIG, kParentDied);
   if (::getppid() != guardian) return 1;
-  const int status = serve(pact, scratch);
-  if (!cgroup) return status;
-  const pid_t parent = ::getppid();
-  const bool watched = parent == guardian || parent == pact.keeper;
-  // With us in it, it cannot be removed.
-  if (watched) {
-    cgroup->leave_to_others();
-  } else {
-    cgroup->leave();
-  }
-  return status;
+  Guard guard(pact, mark, scratch, cgroup);
+  return serve(guard, scratch);
 }
 
 }  // namespace sml::agent

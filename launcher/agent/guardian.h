@@ -1,33 +1,77 @@
-// The two processes above the agent: they see to it that nothing survives an agent that dies before its work is done.
+// The process above the agent: it sees to it that nothing survives an agent that dies before its work is done.
 #pragma once
 #include <atomic>
 #include <csignal>
 #include <cstdint>
 #include <functional>
+#include <optional>
+#include <string>
 
 #include <sys/types.h>
 
+#include "common/core/clock.h"
+#include "common/core/error.h"
+#include "common/os/cgroup.h"
 #include "launcher/agent/scratch_folder.h"
 
 namespace sml::agent {
 
-// In memory that the agent and the two above it share.
+// In memory that the agent and its guardian share.
 struct Pact {
-  std::atomic<std::uint32_t> stand_still_ms = 30'000;  // how long the agent may be stopped before it counts as lost
-  std::atomic<pid_t> keeper = 0;
-  std::atomic<pid_t> agent = 0;  // 0: not yet
+  std::atomic<std::uint32_t> stand_still_ms = 30'000;  // how long either may be stopped before it counts as lost
 };
 
-// What the agent gets when its parent has died: whether another watches now is for getppid() to say.
+// What the agent gets when its parent has died; Guard::is_lost() says whether that was its guardian.
 inline constexpr int kParentDied = SIGUSR1;
 
-// What they are called in the list of processes.
-inline constexpr const char* kKeeperName = "sml-run-keeper";
+// What it is called in the list of processes.
 inline constexpr const char* kGuardianName = "sml-run-guard";
 
-// Forks twice: this process becomes the keeper, its child the guardian, and that one's child goes on as the agent:
-// `serve` is called there, and its result is the child's exit status. The two, which hold no descriptor of the agent's
-// and do nothing but wait, answer that status when the agent has left.
+// How long a process has been stopped while we were not: where the whole host stands still, nobody is to blame. What
+// passes between two looks counts for no more than `longest`.
+class StandStill {
+ public:
+  Duration look(bool stopped, Duration longest);
+
+ private:
+  std::optional<TimePoint> last_look_;  // at which it was stopped
+  Duration stood_ = Duration::zero();
+};
+
+// What the agent has of its guardian. One thread.
+class Guard {
+ public:
+  // `mark` is that of the workers (leftovers.h); all else outlives this.
+  Guard(Pact& pact, std::string mark, const ScratchFolder& scratch, std::optional<os::Cgroup>& cgroup);
+  ~Guard();  // one that we have made ends with it
+  Guard(const Guard&) = delete;
+  Guard& operator=(const Guard&) = delete;
+
+  // One that we have made is a child of ours, and no worker.
+  bool is(pid_t child) const { return is_below_ && child == pid_; }
+  void allow(std::chrono::milliseconds stand_still);
+  // From time to time: one that stays stopped is killed.
+  void look();
+  // After kParentDied.
+  bool is_lost() const;
+  // Makes another, when the one before has died.
+  Result<void> replace();
+
+ private:
+  [[noreturn]] void watch_from_below(pid_t agent);
+
+  Pact& pact_;
+  std::string mark_;
+  const ScratchFolder& scratch_;
+  std::optional<os::Cgroup>& cgroup_;
+  pid_t pid_;
+  bool is_below_ = false;
+  StandStill stood_;
+};
+
+// Forks: this process becomes the guardian, and the child goes on as the agent: `serve` is called there, and its result
+// is the child's exit status. The guardian, which holds no descriptor of the agent's and does nothing but wait, answers
+// that status when the agent has left.
 //
 // If the agent is killed, its workers die with it (PR_SET_PDEATHSIG) and whatever they had started comes to the
 // guardian, which is a subreaper too and ends it with SIGKILL; it gives up on what cannot be ended after some seconds.
@@ -36,15 +80,17 @@ inline constexpr const char* kGuardianName = "sml-run-guard";
 // does the same. A signal that stops (stop_rule.h) is handed on to the agent, which gives its workers their grace:
 // batch systems send it to every process of a job.
 //
-// If the guardian is killed, or stopped for as long, agent and orphans come to the keeper, which is from then on what
-// the guardian was; the agent gets kParentDied and goes on. No process can be put above one that runs, which is why the
-// keeper has been there from the start. If it is the keeper that is killed, the guardian goes on; but sshd, whose child
-// the keeper is, then closes the agent's input, which ends the job on that host as any loss of the connection does. If
-// both are killed, the agent gets kParentDied, stops the job, and removes the cgroup. Only all three killed at the same
-// moment leave something: processes that workers had started, the agent's scratch folder, and the cgroup. The launcher
-// comes back for these (leftovers.h); the next keeper removes the cgroup once it is empty.
+// If the guardian is killed, or stopped for as long, the agent makes another and goes on. No process can be put above
+// one that runs: that one is a child of the agent, and orphans do not come to it. It ends all of the cgroup, and
+// elsewhere what carries the mark of the job (leftovers.h). sshd, whose child the first guardian is, tells of its death
+// and closes the agent's input; the launcher comes back (return_door.h), but where it has a command in the place of SSH
+// that cannot tell the two ends apart: there the host is lost.
 //
-// The agent's scratch folder is the keeper's, so that it goes even if the agent is killed.
-int guard(const std::function<int(Pact&, const ScratchFolder&)>& serve);
+// Only both killed at the same moment leave something: processes that workers had started, the agent's scratch folder,
+// and the cgroup. The launcher comes back for these (leftovers.h); the next guardian removes the cgroup once it is
+// empty.
+//
+// The agent's scratch folder is the guardian's, so that it goes even if the agent is killed.
+int guard(const std::string& mark, const std::function<int(Guard&, const ScratchFolder&)>& serve);
 
 }  // namespace sml::agent

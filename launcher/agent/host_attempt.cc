@@ -225,15 +225,20 @@ void HostAttempt::worker_took_input(Rank rank, std::size_t bytes) { around_.link
 
 // ---- what the launcher asks
 
+void HostAttempt::signal_descendants(int signo) {
+  workers_.signal(wire::Signal{signo});
+  for (const pid_t pid : os::children()) {
+    if (!around_.guard.is(pid)) ::kill(pid, signo);
+  }
+}
+
 void HostAttempt::suspend() {
-  workers_.signal(wire::Signal{SIGSTOP});
-  for (const pid_t pid : os::children()) ::kill(pid, SIGSTOP);
+  signal_descendants(SIGSTOP);
   for (const auto& service : services_) service->suspend();
 }
 
 void HostAttempt::resume() {
-  workers_.signal(wire::Signal{SIGCONT});
-  for (const pid_t pid : os::children()) ::kill(pid, SIGCONT);
+  signal_descendants(SIGCONT);
   for (const auto& service : services_) service->resume();
 }
 

@@ -85,7 +85,8 @@ class HostAttempt final : private WorkerOwner {
   void perform(supervise::HostAction action);
   void spawn_all();
   void fail_rank(Rank rank, wire::FaultKind kind, int code, const std::string& why);
-  void signal_all(int signo);  // workers by their process groups, and orphans
+  void signal_all(int signo);          // workers by their process groups, and orphans
+  void signal_descendants(int signo);  // all of them but a guardian
   void look_round();
   void look_for_mpi(TimePoint now);
   void look_if_it_was_alone(Rank rank);

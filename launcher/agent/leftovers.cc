@@ -1,5 +1,7 @@
 #include "launcher/agent/leftovers.h"
 
+#include <algorithm>
+#include <csignal>
 #include <ctime>
 #include <optional>
 #include <set>
@@ -13,7 +15,6 @@
 #include "common/os/descendants.h"
 #include "common/os/marked_processes.h"
 #include "common/os/small_file.h"
-#include "launcher/agent/guardian.h"
 #include "launcher/agent/scratch_folder.h"
 
 namespace sml::agent {
@@ -24,18 +25,27 @@ constexpr Duration kDeathPatience = std::chrono::seconds(2);
 constexpr Duration kLeftoverPatience = std::chrono::seconds(1);
 constexpr timespec kLeftoverLook{.tv_sec = 0, .tv_nsec = 10'000'000};
 
-// By number and name, proc(5): nobody is harmed by a mistake here. A zombie has let go of all that it had.
-bool lives(pid_t pid, const std::string& name) {
-  const std::string begin = std::to_string(pid) + " (" + name + ") ";
-  const std::string stat = os::read_small_file("/proc/" + std::to_string(pid) + "/stat");
-  return stat.starts_with(begin) && stat.size() > begin.size() && stat[begin.size()] != 'Z' &&
-         stat[begin.size()] != 'X';
+// The agent and whoever guards it: they were started with that word, which a fork keeps. Not we, of whom one may be
+// such a guardian.
+std::vector<pid_t> those_in_charge(const std::vector<os::SeenProcess>& all, const std::string& mark) {
+  using namespace std::string_literals;
+  const std::string words = "\0--mark\0"s + mark + "\0"s;
+  std::vector<pid_t> out;
+  for (const os::SeenProcess& process : all) {
+    if (process.pid == ::getpid()) continue;
+    const std::string command = os::read_small_file("/proc/" + std::to_string(process.pid) + "/cmdline");
+    if (command.find(words) != std::string::npos) out.push_back(process.pid);
+  }
+  return out;
 }
 
 // A process that is killed dies a little later than it is told to.
-bool somebody_lives(const wire::EndLeft& job) {
-  return lives(job.pids.agent, "sml-run-agent") || lives(job.pids.guardian, kGuardianName) ||
-         lives(job.pids.keeper, kKeeperName);
+bool somebody_is_in_charge(const std::vector<os::SeenProcess>& all, const std::string& mark) {
+  const std::vector<pid_t> them = those_in_charge(all, mark);
+  if (std::all_of(them.begin(), them.end(), os::is_stopped)) {
+    for (const pid_t pid : them) ::kill(pid, SIGKILL);
+  }
+  return !them.empty();
 }
 
 }  // namespace
@@ -43,11 +53,12 @@ bool somebody_lives(const wire::EndLeft& job) {
 std::string mark_entry(const std::string& mark) { return "SML_MARK=" + mark; }
 
 Leftovers end_leftovers(const wire::EndLeft& job) {
-  for (const TimePoint act = Clock::now() + kDeathPatience; somebody_lives(job) && Clock::now() < act;) {
+  const std::string entry = mark_entry(job.mark);
+  const TimePoint act = Clock::now() + kDeathPatience;
+  while (somebody_is_in_charge(os::look_at_processes(entry), job.mark) && Clock::now() < act) {
     ::nanosleep(&kLeftoverLook, nullptr);
   }
   const TimePoint give_up = Clock::now() + kLeftoverPatience;
-  const std::string entry = mark_entry(job.mark);
   std::set<pid_t> ended;
   std::vector<os::SeenProcess> left;
   std::optional<os::Cgroup> group;

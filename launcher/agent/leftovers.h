@@ -18,8 +18,8 @@ struct Leftovers {
 
 // Ends it, waiting some seconds at most: all of that agent's cgroup if it had one, what carries the mark and has nobody
 // above it (os::abandoned), and last the agent's folder. What has shed the mark is found by the cgroup only. While that
-// agent, its guardian or its keeper lives, the host is their business, and they are waited for; what one that stands
-// still looks after is left to it.
+// agent or a guardian of it lives, the host is their business, and they are waited for; where they stand still, they
+// are killed.
 Leftovers end_leftovers(const wire::EndLeft& job);
 
 }  // namespace sml::agent

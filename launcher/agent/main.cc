@@ -75,7 +75,7 @@ void remove_folder(const std::string& folder) {
   ::rmdir(folder.c_str());
 }
 
-int serve(const Flags& flags, const sml::agent::ScratchFolder& scratch, sml::agent::Pact& pact, char** environment) {
+int serve(const Flags& flags, const sml::agent::ScratchFolder& scratch, sml::agent::Guard& guard, char** environment) {
   ::signal(SIGPIPE, SIG_IGN);
   ::prctl(PR_SET_NAME, "sml-run-agent");
   sml::os::become_subreaper();
@@ -89,7 +89,7 @@ int serve(const Flags& flags, const sml::agent::ScratchFolder& scratch, sml::age
   for (const int signo : sml::agent::Agent::kSignals) signals.add(signo);
   for (const int signo : sml::kStopSignals) signals.add(signo);
   sml::agent::Agent agent(loop, {.in = STDIN_FILENO, .out = STDOUT_FILENO}, std::move(login), descriptor_limit, scratch,
-                          pact, flags.silence);
+                          guard, flags.silence);
   pass_on(signals, agent);
   agent.run();
   return 0;
@@ -114,8 +114,8 @@ int main(int argc, char** argv, char** environment) {
   try {
     remove_folder(flags.remove_folder);
     if (flags.comes_back) return sml::agent::carry_back(flags.mark, flags.silence);
-    return sml::agent::guard([&](sml::agent::Pact& pact, const sml::agent::ScratchFolder& scratch) {
-      return serve(flags, scratch, pact, environment);
+    return sml::agent::guard(flags.mark, [&](sml::agent::Guard& guard, const sml::agent::ScratchFolder& scratch) {
+      return serve(flags, scratch, guard, environment);
     });
   } catch (const std::exception& e) {
     sml::agent::say_last_words({"internal error: ", e.what()});

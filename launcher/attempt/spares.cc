@@ -9,7 +9,7 @@ namespace sml::attempt {
 
 report::HostConnected connected(const fleet::Host& host) {
   const auto place = host.session->contact().is_local ? report::HostPlace::ThisMachine : report::HostPlace::Remote;
-  return {host.index, place, host.session->contact().peer_address, host.traces.pids.agent};
+  return {host.index, place, host.session->contact().peer_address, host.agent_pid};
 }
 
 std::optional<Error> another_name(const fleet::Fleet& fleet, const plan::JobMap& map, const fleet::Host& host) {

@@ -21,7 +21,7 @@ void AgentTraces::feed(std::span<const char> bytes) {
   over_ = true;  // whatever it is: the head judges it
   const auto* told = first ? std::get_if<wire::HelloAck>(&**first) : nullptr;
   if (told == nullptr) return;
-  found_ = wire::EndLeft{.mark = mark_, .pids = told->pids, .cgroup = told->cgroup, .scratch = told->scratch};
+  found_ = wire::EndLeft{.mark = mark_, .cgroup = told->cgroup, .scratch = told->scratch};
 }
 
 void AgentTraces::look_for_greeting() {

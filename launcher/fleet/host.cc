@@ -20,7 +20,8 @@ void Host::note(const wire::ToLauncher& message) {
   if (const auto* m = std::get_if<wire::HelloAck>(&message)) {
     addresses = believable_addresses(m->addresses, place_of(*session));
     machine = m->machine;
-    traces = {.mark = session->mark(), .pids = m->pids, .cgroup = m->cgroup, .scratch = m->scratch};
+    agent_pid = m->pid;
+    traces = {.mark = session->mark(), .cgroup = m->cgroup, .scratch = m->scratch};
     clock.heard(std::chrono::nanoseconds(m->now_ns), Clock::now());
     ping();
   } else if (const auto* pong = std::get_if<wire::Pong>(&message)) {

@@ -29,6 +29,7 @@ struct Host {
   std::unique_ptr<launch::AgentSession> session;
   std::optional<wire::Prepare> next{};  // of the attempt that is to come
   supervise::AgentClock clock;
+  std::int32_t agent_pid = 0;
   wire::EndLeft traces;                       // by which its processes are found if the agent vanishes
   std::string machine;                        // by which its agent knows it
   std::vector<std::string> addresses;         // as its agent tells them

@@ -46,6 +46,8 @@ class AgentTransport {
   virtual std::size_t unsent() const = 0;
   // After transport_closed: it is the far side's program that has ended, and the way there was sound.
   virtual bool far_side_ended() const { return false; }
+  // After transport_closed: it has ended by a signal. An agent may run on whose guardian has been killed.
+  virtual bool far_side_killed() const { return false; }
   // After transport_closed: it has ended with status 0, as an agent does after its last word, and then only.
   virtual bool far_side_ended_well() const { return false; }
   // When the far side may last have been told once more what it had been told before; min: never.

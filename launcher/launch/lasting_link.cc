@@ -88,7 +88,7 @@ wire::Hello LastingLink::greet(wire::Hello hello) {
 
 void LastingLink::agree(const wire::HelloAck& ack) {
   if (counts_ && !ack.door.empty()) {
-    place_ = {ack.door, ack.pids.agent};
+    place_ = {ack.door, ack.pid};
     return;
   }
   counts_ = false;
@@ -149,8 +149,10 @@ void LastingLink::deliver(std::span<const char> bytes) {
 void LastingLink::closed(const Pipe& pipe, const Error& why) {
   if (&pipe == next_.get()) return try_later();
   if (&pipe != now_.get()) return;
-  // Whose agent has ended has nothing to go on with.
-  if (!place_ || pipe.transport->far_side_ended()) return events_.transport_closed(why);
+  // Whose agent has ended has nothing to go on with; what was killed may be its guardian.
+  const bool ended = pipe.transport->far_side_ended();
+  if (!place_ || (ended && !pipe.transport->far_side_killed())) return events_.transport_closed(why);
+  agent_gone_ = ended;
   broke(why);
 }
 
@@ -224,6 +226,7 @@ void LastingLink::go_on(std::uint64_t received) {
   pause_.cancel();
   why_.reset();
   times_sent_ = 0;
+  agent_gone_ = false;
   comes_twice_ = received_.count() - *std::exchange(asked_, std::nullopt);
   drop(std::exchange(now_, std::move(next_)));
   if (sent_.size() > 0) now_->transport->send(std::string(*sent_.from(received)));

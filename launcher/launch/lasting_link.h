@@ -123,8 +123,8 @@ class LastingLink final {
   wire::ReceivedBytes received_;
   TimePoint asked_at_ = TimePoint::min();
   bool counts_ = false;
-  bool agent_gone_ = false;
-  int times_sent_ = 0;  // the agent, to the messenger's host
+  bool agent_gone_ = false;  // unless it comes back
+  int times_sent_ = 0;       // the agent, to the messenger's host
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };
 

@@ -101,6 +101,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
     pump_soon();
   }
   bool far_side_ended() const { return far_side_ended_; }
+  bool far_side_killed() const { return far_side_killed_; }
   std::size_t unsent() const { return unsent_; }
 
   // ---- from the log-in thread, by way of the loop
@@ -152,7 +153,9 @@ class Connection : public std::enable_shared_from_this<Connection> {
     // Reading first: it is what opens the window for writing, and nobody would wake us for a window that is open
     // already. Writing may take bytes off the socket too.
     if (closed_ || !read_turn() || !write_queue() || !deliver()) return;
-    if (session_.closed() || (session_.at_end() && has_status())) return close(ended());
+    // What was killed may have left others behind that hold its output.
+    const bool killed = !session_.exit_signal().empty();
+    if (session_.closed() || killed || (session_.at_end() && has_status())) return close(ended());
     if (session_.at_end()) expect_status();
     if (!pump_posted_) wait_for_socket();
   }
@@ -251,10 +254,11 @@ class Connection : public std::enable_shared_from_this<Connection> {
 
   Error ended() {
     far_side_ended_ = has_status();
+    far_side_killed_ = !session_.exit_signal().empty();
     std::string what = "the remote command closed its output";
     if (const auto status = session_.exit_status())
       what = "the remote command exited with status " + std::to_string(*status);
-    if (!session_.exit_signal().empty()) what = "the remote command was killed by SIG" + show(session_.exit_signal());
+    if (far_side_killed_) what = "the remote command was killed by SIG" + show(session_.exit_signal());
     return Error(ErrorKind::Lost, what + far_errors());
   }
 
@@ -325,6 +329,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   bool write_armed_ = false;
   bool expecting_status_ = false;
   bool far_side_ended_ = false;
+  bool far_side_killed_ = false;
 };
 
 void run_login(const std::shared_ptr<LoginJob>& job) {
@@ -353,6 +358,7 @@ class SshTransport final : public launch::AgentTransport {
   void send_lasting(std::string_view bytes) override { connection_->send_lasting(bytes); }
   std::size_t unsent() const override { return connection_->unsent(); }
   bool far_side_ended() const override { return connection_->far_side_ended(); }
+  bool far_side_killed() const override { return connection_->far_side_killed(); }
   void finish() override { connection_->finish(); }
 
  private:

@@ -276,7 +276,7 @@ class TwoHosts(NoSsh):
         other.finish()
 
     @gate
-    def test_an_agent_that_is_killed_with_all_that_watch_over_it_leaves_nothing(self):
+    def test_an_agent_that_is_killed_with_its_guardian_leaves_nothing(self):
         """The head cannot come to a host that calls: that host's own sml-run ends what is left, with a cgroup or without."""
         daemons = "setsid sleep 601 & setsid sh -c 'sleep 602 & exec sleep 603' & echo up; exec sleep 1000"
         for user in ("root", "tester"):
@@ -284,7 +284,7 @@ class TwoHosts(NoSsh):
                 both = self.start_all(*NO_CLOCK, "sh", "-c", daemons, user=user)
                 wait_until(lambda: sum(p["cmd"].startswith("sleep ") for p in self.bed.ps()) == 8)
                 for signo in ("STOP", "KILL"):  # so that none sees the end of another
-                    self.bed.exec("algo-2", ["pkill", f"-{signo}", "-x", "sml-run-(agent|guard|keeper)"])
+                    self.bed.exec("algo-2", ["pkill", f"-{signo}", "-x", "sml-run-(agent|guard)"])
                 done = self.ends(both, 125)
                 self.assertIn("host-1: its agent has gone before its work was done", done[0].stderr)
                 self.assertRegex(done[1].stderr, r"(?m)^sml-run: host-1: ended [1-9]\d* processes of the job that its agent had left there$")

@@ -54,9 +54,8 @@ while True:
 """
 TERM = (signal.SIGTERM,)
 TWO = (signal.SIGHUP, signal.SIGTERM)
-OURS = {"launcher": ("sml-run",), "agent": ("sml-run-agent",), "guardian": ("sml-run-guard",), "keeper": ("sml-run-keeper",),
-        "all": ("sml-run", "sml-run-keeper", "sml-run-guard", "sml-run-agent", "python3"),
-        "ours": ("sml-run", "sml-run-keeper", "sml-run-guard", "sml-run-agent")}
+OURS = {"launcher": ("sml-run",), "agent": ("sml-run-agent",), "guardian": ("sml-run-guard",),
+        "all": ("sml-run", "sml-run-guard", "sml-run-agent", "python3"), "ours": ("sml-run", "sml-run-guard", "sml-run-agent")}
 AN_HOUR = ("--grace", "1h", "--stop-grace", "1h")
 
 
@@ -157,8 +156,8 @@ class Running(Here):
         self.check_saved(self.place, job, None)
 
     @gate
-    def test_the_agent_its_guardian_or_its_keeper(self):
-        for sender in ("agent", "guardian", "keeper"):
+    def test_the_agent_or_its_guardian(self):
+        for sender in ("agent", "guardian"):
             with self.subTest(sender):
                 self.setUp()
                 job = self.start()
@@ -174,7 +173,7 @@ class Running(Here):
 
     def test_one_after_the_other(self):
         job = self.start()
-        for sender in ("guardian", "agent", "launcher", "keeper"):
+        for sender in ("guardian", "agent", "launcher"):
             self.send(sender, TERM)
             self.place.wait("saving")
         self.check_saved(self.place, job, None)
@@ -298,7 +297,7 @@ class Stopping(Here):
         self.assertNotIn("restart 1 of 1", done.stderr)
 
     def test_the_others(self):
-        for sender in ("agent", "guardian", "keeper", "all"):
+        for sender in ("agent", "guardian", "all"):
             with self.subTest(sender):
                 self.setUp()
                 job = self.start()
@@ -383,7 +382,7 @@ class OnHosts(HostsCase, Stops):
             self.bed.exec(host, ["sh", "-c", "; ".join(f"pkill -{int(one)} -x '{pattern}'" for one in signals)])
 
     def test_the_processes_of_one_host(self):
-        for sender in ("agent", "guardian", "keeper"):
+        for sender in ("agent", "guardian"):
             with self.subTest(sender):
                 self.setUp()
                 job = self.start()

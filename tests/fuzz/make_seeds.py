@@ -85,7 +85,7 @@ def codecs():
            "Signal": u32(10, 1, 3) + u8(1), "Stop": u32(15, 1000) + u8(0), "StdinData": u32(0) + text(b"in\n"), "StdinEof": u32(0),
            "Credit": u64(65536), "Ping": u64(7), "Suspend": b"", "Resume": b"", "Leave": b"",
            "AskJoined": struct.pack(">H", 29500), "Inspect": b"", "Vouch": u32(1) + caller, "Ruled": u32(1, 1) + u8(1),
-           "EndLeft": text(b"sml0") + u32(17) + u32(16) + u32(15) + text(b"/sys/fs/cgroup/sml-run-a") + text(b"/tmp/sml-run-a"),
+           "EndLeft": text(b"sml0") + text(b"/sys/fs/cgroup/sml-run-a") + text(b"/tmp/sml-run-a"),
            "Fenced": u32(1) + u8(0) + text(b"1") + texts(b"a", b""), "Relay": u32(1) + u8(1) + u32(0, 1) + text(b"x"),
            "AskTraces": u32(7, 2200) + u8(1), "AskUse": u32(7), "AskRecorded": u32(7, 10000), "AskHealth": u32(2) + text(b"nvidia-smi") + u32(10000, 50000),
            "Received": u64(65536), "Return": text(b"sml1") + text(b"door") + u32(17) + text(b"secret") + u64(7)}
@@ -107,7 +107,7 @@ def codecs():
     put("codec_to_agent", "conversation", b"".join(frame(TO_AGENT[n], one[n]) for n in ("Hello", "Ping", "Start", "Stop")))
     put("codec_to_agent", "cut_short", frame(TO_AGENT["Hello"], hello)[:-3])
 
-    ack = u32(16) + text(b"b") + u32(17, 16, 15) + u64(5) + texts(b"10.0.0.2") + text(b"machine") + text(b"") + text(b"/tmp/s") + text(b"door")
+    ack = u32(16) + text(b"b") + u32(17) + u64(5) + texts(b"10.0.0.2") + text(b"machine") + text(b"") + text(b"/tmp/s") + text(b"door")
     one = {"HelloAck": ack,
            "Prepared": u32(1) + u8(9) + text(b"no such program") + text(b"install it") +
            struct.pack(">IBHBH", 2, 0, 29500, 2, 4000) + texts(b"10.0.0.2") + texts(b"a warning") + u32(1, 2) + text(b"core 1") +

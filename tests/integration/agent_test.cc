@@ -57,7 +57,7 @@ TEST_CASE("agent: two workers from start to end") {
   launcher.send(Launcher::hello());
   const auto ack = launcher.await<wire::HelloAck>();
   CHECK(ack.version == wire::kProtocolVersion);
-  CHECK(ack.pids.agent == launcher.agent());
+  CHECK(ack.pid == launcher.agent());
   CHECK(ack.now_ns > 0);
   for (const std::string& address : ack.addresses) CHECK_FALSE(address.starts_with("127."));
   launcher.send(Launcher::plan({{"sh", "-c", "echo out; echo err >&2; exit 3"}, {"sh", "-c", "printf 'no end'"}}));
@@ -683,7 +683,18 @@ TEST_CASE("agent: when the agent is killed its workers die, and what they had st
   CHECK(fake::children_of(::getpid()).empty());  // nothing came to us, the next reaper
 }
 
-TEST_CASE("agent: when its guardian is killed the workers go on, and the keeper guards it") {
+// Of `launcher`'s agent, once it has said so.
+pid_t new_guardian(Launcher& launcher) {
+  CHECK(launcher.await<wire::AgentLog>().text == "the guardian of its agent was killed; another guards it now");
+  std::vector<pid_t> guardians = fake::children_of(launcher.agent());
+  std::erase_if(guardians, [](pid_t pid) {
+    return fake::read_file("/proc/" + std::to_string(pid) + "/comm") != "sml-run-guard\n";
+  });
+  REQUIRE(guardians.size() == 1);
+  return guardians[0];
+}
+
+TEST_CASE("agent: when its guardian is killed the workers go on, and another guards it") {
   Init init;
   Launcher launcher;
   launcher.start({{kEcho, "daemons"}, {kEcho, "stubborn"}});
@@ -691,100 +702,95 @@ TEST_CASE("agent: when its guardian is killed the workers go on, and the keeper 
   await_ready(launcher, 1);
   const std::string group = fake::cgroup_folder(launcher.agent());
   const bool is_its_own = group != fake::cgroup_folder(::getpid());
-  ::kill(launcher.guardian(), SIGKILL);
-  CHECK(launcher.await<wire::AgentLog>().text == "the guardian of its agent was killed; its keeper guards it now");
+  ::kill(launcher.pid(), SIGKILL);
+  const pid_t second = new_guardian(launcher);
+  ::kill(second, SIGKILL);
+  const pid_t third = new_guardian(launcher);
+  CHECK(third != second);
   launcher.round_trip();
   CHECK(fake::runs(daemon));
   CHECK(fake::runs(launcher.news(1).pid));
 
   ::kill(launcher.agent(), SIGKILL);
-  CHECK(launcher.leaves(10s));
-  CHECK(fake::children_of(::getpid()).empty());  // nothing came to us, the next reaper
+  CHECK(fake::eventually([&] { return !fake::runs(third); }));
+  CHECK_FALSE(fake::runs(daemon));
+  CHECK(init.nothing_left());
   if (is_its_own) CHECK(::access(group.c_str(), F_OK) != 0);
 }
 
-TEST_CASE("agent: after its guardian was killed the workers' statuses and its own are as ever") {
+TEST_CASE("agent: after its guardian was killed all ends as ever, and the new one with it") {
   Init init;
   Launcher launcher;
   launcher.start({{"sh", "-c", "echo ready; exec sleep 1000"}});
   await_ready(launcher);
-  ::kill(launcher.guardian(), SIGKILL);
-  launcher.await<wire::AgentLog>();
+  const std::string group = fake::cgroup_folder(launcher.agent());
+  const bool is_its_own = group != fake::cgroup_folder(::getpid());
+  ::kill(launcher.pid(), SIGKILL);
+  const pid_t guardian = new_guardian(launcher);
+  launcher.send(wire::Suspend{});
+  REQUIRE(fake::eventually([&] { return fake::state_of(launcher.news(0).pid) == "T"; }));
+  CHECK(fake::state_of(guardian) != "T");
+  launcher.send(wire::Resume{});
   launcher.send(wire::Signal{SIGUSR2});
-  launcher.must_leave_well();
+  while (launcher.next()) {
+  }
+  CHECK(launcher.bye().has_value());
   CHECK(status_of(launcher.news(0).exited) == ExitStatus(Signaled{SIGUSR2, false}));
-  CHECK(init.nothing_left());
+  CHECK(init.nothing_left(10s));
+  CHECK_FALSE(fake::runs(guardian));
+  if (is_its_own) CHECK(::access(group.c_str(), F_OK) != 0);
 }
 
-TEST_CASE("agent: a guardian that stays stopped gives way to the keeper") {
+TEST_CASE("agent: a guardian that stays stopped is replaced") {
   Init init;
   Launcher launcher;
   wire::Hello hello = Launcher::hello();
   hello.heartbeat_timeout_ms = 1000;
   launcher.start({{kEcho, "daemons"}}, hello);
   await_pid(launcher);
-  ::kill(launcher.guardian(), SIGSTOP);
+  ::kill(launcher.pid(), SIGSTOP);
   bool told = false;
   const auto look = [&](const std::optional<wire::ToLauncher>& message) {
     told |= message && std::holds_alternative<wire::AgentLog>(*message);
   };
-  const auto give_up = std::chrono::steady_clock::now() + 20s;
+  const auto give_up = std::chrono::steady_clock::now() + 60s;
   while (!told && std::chrono::steady_clock::now() < give_up) {  // a launcher that speaks
     launcher.send(wire::Ping{1});
     look(launcher.next(100ms));
   }
   CHECK(told);
   ::kill(launcher.agent(), SIGKILL);
-  CHECK(launcher.leaves(10s));
-  CHECK(init.nothing_left());
-}
-
-TEST_CASE("agent: when its keeper is killed the guardian goes on") {
-  Init init;
-  Launcher launcher;
-  launcher.start({{kEcho, "daemons"}});
-  const pid_t daemon = await_pid(launcher);
-  const std::string group = fake::cgroup_folder(launcher.agent());
-  const bool is_its_own = group != fake::cgroup_folder(::getpid());
-  ::kill(launcher.pid(), SIGKILL);
-  CHECK(launcher.leaves(10s));
-  launcher.round_trip();
-  CHECK(fake::runs(daemon));
-  ::kill(launcher.agent(), SIGKILL);
   CHECK(init.nothing_left(10s));
-  if (is_its_own) CHECK(::access(group.c_str(), F_OK) != 0);
 }
 
-TEST_CASE("agent: killed with its guardian, its keeper ends what they have left") {
+TEST_CASE("agent: a new guardian hands a stop on, and kills an agent that stands still") {
   Init init;
   Launcher launcher;
-  launcher.start({{kEcho, "daemons"}, {kEcho, "stubborn"}});
+  wire::Hello hello = Launcher::hello();
+  hello.heartbeat_timeout_ms = 3000;
+  hello.grace_ms = 100;
+  launcher.start({{kEcho, "daemons"}, {kEcho, "stubborn"}}, hello);
   await_pid(launcher, 0);
   await_ready(launcher, 1);
-  for (const int signo : {SIGSTOP, SIGKILL}) {  // so that neither sees the other's end
-    for (const pid_t pid : {launcher.agent(), launcher.guardian()}) ::kill(pid, signo);
+  ::kill(launcher.pid(), SIGKILL);
+  const pid_t guardian = new_guardian(launcher);
+  SECTION("a stop") {
+    ::kill(guardian, SIGTERM);
+    while (launcher.next()) {
+    }
+    REQUIRE(launcher.bye().has_value());
+    CHECK(launcher.bye()->reason == "its agent was told to end by SIGTERM");
   }
-  CHECK(launcher.leaves(10s));
-  CHECK(fake::children_of(::getpid()).empty());
-}
-
-TEST_CASE("agent: when its guardian and its keeper are killed the agent ends the job") {
-  Init init;
-  Launcher launcher;
-  launcher.start({{kEcho, "daemons"}, {"sleep", "1000"}});
-  await_pid(launcher);
-  const std::string group = fake::cgroup_folder(launcher.agent());
-  const bool is_its_own = group != fake::cgroup_folder(::getpid());
-  for (const pid_t pid : {launcher.pid(), launcher.guardian()}) ::kill(pid, SIGKILL);
-  while (launcher.next()) {
+  SECTION("it stands still") {
+    ::kill(launcher.agent(), SIGSTOP);
+    while (launcher.next()) {
+    }
+    CHECK_FALSE(launcher.bye().has_value());
   }
-  REQUIRE(launcher.bye().has_value());
-  CHECK(launcher.bye()->reason == "the guardian of its agent was killed, and its keeper");
   CHECK(init.nothing_left(10s));
-  if (is_its_own) CHECK(::access(group.c_str(), F_OK) != 0);
 }
 
-TEST_CASE("agent: TERM to its keeper ends it by force") {
+TEST_CASE("agent: TERM to its guardian ends it by force") {
   Init init;
   Launcher launcher;
   launcher.start({{kEcho, "daemons"}, {kEcho, "stubborn"}});

@@ -111,13 +111,11 @@ Words sorted_lines(const std::string& text) {
   return out;
 }
 
-// The agents that a sml-run has started here: below each child of its own, the keeper, is the guardian.
+// The agents that a sml-run has started here: each child of its own is the guardian of one.
 std::vector<pid_t> agents_of(pid_t launcher) {
   std::vector<pid_t> out;
-  for (const pid_t keeper : fake::children_of(launcher)) {
-    for (const pid_t guardian : fake::children_of(keeper)) {
-      for (const pid_t agent : fake::children_of(guardian)) out.push_back(agent);
-    }
+  for (const pid_t guardian : fake::children_of(launcher)) {
+    for (const pid_t agent : fake::children_of(guardian)) out.push_back(agent);
   }
   return out;
 }

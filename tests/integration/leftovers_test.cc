@@ -5,7 +5,6 @@
 #include <optional>
 #include <string>
 
-#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -13,7 +12,7 @@
 #include "common/core/clock.h"
 #include "common/os/cgroup.h"
 #include "common/os/fd.h"
-#include "launcher/agent/guardian.h"
+#include "common/os/spawn.h"
 #include "tests/support/catch.h"
 #include "tests/support/fake_init.h"
 
@@ -22,22 +21,20 @@ using fake::Init;
 
 namespace {
 
-constexpr const char* kMark = "leftovers-test";
+const std::string kMark = "leftovers-test";
 constexpr const char* kMarkEntry = "SML_MARK=leftovers-test";
 constexpr timespec kDying{.tv_sec = 0, .tv_nsec = 150'000'000};
 
-enum class Holds { Group, Nothing };
-
-// A process of that name with a child, as a job's keeper has; in a group of its own where it holds one. It lives for a
-// little longer, and leaves child and group behind.
+// A process with a child in a group of its own, where it can have one. It lives for a little longer, and leaves child
+// and group behind.
 class Dying {
  public:
-  Dying(const char* name, Holds holds) {
+  Dying() {
     auto pipe = os::make_pipe();
     REQUIRE(pipe.has_value());
     pid_ = ::fork();
     REQUIRE(pid_ >= 0);
-    if (pid_ == 0) live(name, holds, pipe->write.get());
+    if (pid_ == 0) live(pipe->write.get());
     pipe->write.reset();
     const std::string line = fake::read_line(pipe->read.get());
     child_ = static_cast<pid_t>(std::stol(line));
@@ -48,10 +45,8 @@ class Dying {
   const std::string& group() const { return group_; }
 
  private:
-  [[noreturn]] static void live(const char* name, Holds holds, int told) {
-    ::prctl(PR_SET_NAME, name);
-    const auto made = [holds] { return holds == Holds::Group ? os::Cgroup::make() : std::nullopt; };
-    std::optional<os::Cgroup> group = made();
+  [[noreturn]] static void live(int told) {
+    std::optional<os::Cgroup> group = os::Cgroup::make();
     const pid_t child = group ? group->fork_into() : ::fork();
     if (child == 0) {
       ::close(told);
@@ -88,20 +83,27 @@ bool is_there(const std::string& folder) {
 
 }  // namespace
 
-TEST_CASE("leftovers: those above the agent are waited for until they have died, and what they looked after is ended") {
+TEST_CASE("leftovers: a guardian is waited for until it has died, or stands still, and what it looked after is ended") {
   Init init;
-  const bool as_keeper = GENERATE(true, false);
-  const Dying dying(as_keeper ? agent::kKeeperName : agent::kGuardianName, Holds::Nothing);
-  wire::EndLeft job{.mark = kMark, .cgroup = {}, .scratch = {}};
-  (as_keeper ? job.pids.keeper : job.pids.guardian) = dying.pid();
-  CHECK(ended_by_looking(job) == 1);
-  CHECK_FALSE(fake::runs(dying.child()));
+  auto pipe = os::make_pipe();
+  REQUIRE(pipe.has_value());
+  const auto guardian =
+      os::spawn_helper({.argv = {"/bin/sh", "-c", "SML_MARK=" + kMark + " sleep 600 > /dev/null & echo $!; sleep 0.15",
+                                 "sh", "--mark", kMark},
+                        .stdin_fd = pipe->read.get(),
+                        .stdout_fd = pipe->write.get(),
+                        .stderr_fd = STDERR_FILENO});
+  REQUIRE(guardian.has_value());
+  const auto child = static_cast<pid_t>(std::stol(fake::read_line(pipe->read.get())));
+  if (GENERATE(true, false)) ::kill(*guardian, SIGSTOP);
+  CHECK(ended_by_looking({.mark = kMark, .cgroup = {}, .scratch = {}}) == 1);
+  CHECK_FALSE(fake::runs(child));
   CHECK(init.nothing_left());
 }
 
 TEST_CASE("leftovers: a group that somebody holds who is dying is ended and removed when they are dead") {
   Init init;
-  const Dying dying("worker", Holds::Group);
+  const Dying dying;
   if (dying.group().empty()) {  // this user can have none
     CHECK(::access((fake::cgroup_folder(::getpid()) + "/cgroup.procs").c_str(), W_OK) != 0);
     return;
@@ -114,15 +116,14 @@ TEST_CASE("leftovers: a group that somebody holds who is dying is ended and remo
 
 TEST_CASE("leftovers: nobody waits for a process that waits for its parent only") {
   Init init;
-  const pid_t zombie = ::fork();
-  REQUIRE(zombie >= 0);
-  if (zombie == 0) {
-    ::prctl(PR_SET_NAME, agent::kKeeperName);
-    ::_exit(0);
-  }
-  REQUIRE(fake::eventually([&] { return fake::state_of(zombie) == "Z"; }));
+  const auto zombie = os::spawn_helper({.argv = {"/bin/sh", "-c", "true; exit", "sh", "--mark", kMark},
+                                        .stdin_fd = STDIN_FILENO,
+                                        .stdout_fd = STDOUT_FILENO,
+                                        .stderr_fd = STDERR_FILENO});
+  REQUIRE(zombie.has_value());
+  REQUIRE(fake::eventually([&] { return fake::state_of(*zombie) == "Z"; }));
   const TimePoint begin = Clock::now();
-  CHECK(ended_by_looking({.mark = kMark, .pids = {.keeper = zombie}, .cgroup = {}, .scratch = {}}) == 0);
+  CHECK(ended_by_looking({.mark = kMark, .cgroup = {}, .scratch = {}}) == 0);
   CHECK(Clock::now() - begin < std::chrono::seconds(2));  // the patience with one that lives
   CHECK(init.nothing_left());
 }

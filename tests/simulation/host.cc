@@ -63,7 +63,7 @@ void AgentProcess::turn() {
     } else {
       agent_ = std::make_unique<agent::Agent>(
           *loop_, agent::Agent::Ends{.in = link_->agent_reads(), .out = link_->agent_writes()}, plan::Environment{},
-          1024, scratch_, pact_, std::chrono::seconds(30));
+          1024, scratch_, guard_, std::chrono::seconds(30));
       agent_->run();
     }
     left = true;

@@ -107,6 +107,8 @@ class AgentProcess final : public Process {
   std::unique_ptr<boost::asio::io_context> loop_ = std::make_unique<boost::asio::io_context>(1);
   agent::ScratchFolder scratch_;
   agent::Pact pact_;
+  std::optional<os::Cgroup> no_group_;
+  agent::Guard guard_{pact_, "", scratch_, no_group_};
   std::unique_ptr<agent::Agent> agent_;
   bool begun_ = false;
 };

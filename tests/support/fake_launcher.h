@@ -29,17 +29,16 @@ class Launcher {
     auto sockets = os::make_socketpair();
     REQUIRE(sockets.has_value());
     std::vector<std::string> argv = prefix;
-    for (const char* word : {SML_BUILD_DIR "/sml-run-agent", "--mark", "m"}) argv.emplace_back(word);
+    for (const std::string& word : {std::string(SML_BUILD_DIR "/sml-run-agent"), std::string("--mark"), mark()}) {
+      argv.push_back(word);
+    }
     const auto pid = os::spawn_helper(
         {.argv = argv, .stdin_fd = (*sockets)[1].get(), .stdout_fd = (*sockets)[1].get(), .stderr_fd = STDERR_FILENO});
     REQUIRE(pid.has_value());
     pid_ = *pid;
     socket_ = std::move((*sockets)[0]);
-    REQUIRE(read_line(socket_.get()) == "m AGENT " + std::to_string(wire::kProtocolVersion));
-    const std::vector<pid_t> guardians = children_of(pid_);
-    REQUIRE(guardians.size() == 1);
-    guardian_ = guardians[0];
-    const std::vector<pid_t> agents = children_of(guardian_);
+    REQUIRE(read_line(socket_.get()) == mark() + " AGENT " + std::to_string(wire::kProtocolVersion));
+    const std::vector<pid_t> agents = children_of(pid_);
     REQUIRE(agents.size() == 1);
     agent_ = agents[0];
   }
@@ -47,8 +46,9 @@ class Launcher {
     if (pid_ > 0) ::kill(pid_, SIGKILL);
   }
 
-  pid_t pid() const { return pid_; }  // of what we started: the agent's keeper
-  pid_t guardian() const { return guardian_; }
+  static std::string mark() { return "m" + std::to_string(::getpid()); }
+
+  pid_t pid() const { return pid_; }      // of what we started: the agent's guardian
   pid_t agent() const { return agent_; }  // the agent itself
 
   int socket() const { return socket_.get(); }
@@ -110,6 +110,7 @@ class Launcher {
   using Argv = std::vector<std::string>;
   static wire::Prepare plan(const std::vector<Argv>& workers) {
     wire::Prepare prepare;
+    prepare.mark = mark();
     for (std::uint32_t i = 0; i < workers.size(); ++i) {
       prepare.apps.push_back({.argv = workers[i],
                               .working_directory = {},
@@ -209,7 +210,6 @@ class Launcher {
   }
 
   pid_t pid_ = -1;
-  pid_t guardian_ = -1;
   pid_t agent_ = -1;
   os::UniqueFd socket_;
   wire::Decoder<wire::ToLauncher> decoder_;

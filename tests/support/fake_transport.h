@@ -15,6 +15,8 @@ struct TransportLog {
   launch::TransportEvents* events = nullptr;  // null: not started, or destroyed
   std::vector<std::string> sent;
   bool finished = false;
+  bool ended = false;   // the far side's program has
+  bool killed = false;  // and by a signal
   bool destroyed = false;
   std::string all_sent() const;
 };
@@ -28,6 +30,8 @@ class ScriptedTransport final : public launch::AgentTransport {
   void send(std::string bytes) override { log_->sent.push_back(std::move(bytes)); }
   std::size_t unsent() const override { return 0; }
   void finish() override { log_->finished = true; }
+  bool far_side_ended() const override { return log_->ended; }
+  bool far_side_killed() const override { return log_->killed; }
 
  private:
   std::shared_ptr<TransportLog> log_;

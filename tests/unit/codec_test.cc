@@ -96,7 +96,7 @@ std::vector<ToAgent> to_agent(const std::string& text) {
           Ruled{},
           Ruled{{CallerRuling{7, IsOurs::Yes}, CallerRuling{}}},
           EndLeft{},
-          EndLeft{text, {-5, 6, -7}, text, text},
+          EndLeft{text, text, text},
           Fenced{},
           Fenced{2, WireUp::Pmix, text, {text, "", text}},
           Relay{},
@@ -128,7 +128,7 @@ std::vector<ToAgent> to_agent(const std::string& text) {
 std::vector<ToLauncher> to_launcher(std::string_view lasting) {
   const std::string text(lasting);
   return {HelloAck{},
-          HelloAck{2, text, {-5, 6, -7}, 17, {"10.0.0.1", text}, text, text, text, text},
+          HelloAck{2, text, -5, 17, {"10.0.0.1", text}, text, text, text, text},
           Received{7},
           Prepared{},
           Prepared{{Obstacle{10, text, "hint"}, Obstacle{}},

@@ -34,7 +34,7 @@ struct Stage final : TransportEvents {
     secret = told.return_secret;
     hold_ms = told.hold_ms;
     wire::HelloAck ack;
-    ack.pids.agent = 17;
+    ack.pid = 17;
     ack.door = "door";
     link->agree(ack);
   }
@@ -139,6 +139,33 @@ TEST_CASE("whose agent has gone is lost, with the first cause") {
   REQUIRE(stage.end);
   CHECK(stage.end->message() == "reset");
   CHECK(stage.link->far_side_ended());
+}
+
+TEST_CASE("an agent goes on when only what it was started by has been killed") {
+  Stage stage;
+  stage.far->ended = stage.far->killed = true;
+  stage.breaks();
+  CHECK_FALSE(stage.end);
+  REQUIRE(stage.made == 1);
+  SECTION("it is there") {
+    stage.say(wire::agent_line(stage.mark) + wire::goes_on_line(stage.mark, 0) + "on");
+    CHECK(stage.came == "on");
+    CHECK_FALSE(stage.link->far_side_ended());
+  }
+  SECTION("nobody can be reached who knows") {
+    stage.loop.restart();
+    stage.loop.run();
+    REQUIRE(stage.end);
+    CHECK(stage.link->far_side_ended());
+  }
+}
+
+TEST_CASE("an agent that has ended by itself is not looked for") {
+  Stage stage;
+  stage.far->ended = true;
+  stage.breaks();
+  CHECK(stage.made == 0);
+  CHECK(stage.end);
 }
 
 TEST_CASE("a host that came back with what cannot be is lost") {

@@ -254,7 +254,7 @@ TEST_CASE("dial-in: a host that comes while others run waits first, and then has
 TEST_CASE("dial-in: a head ends nothing that an earlier agent has left") {
   PlanCheck check = check_of(part_of(plan_of_two()));
   CHECK(feed(check, hello()) == "");
-  CHECK(feed(check, wire::EndLeft{"sml0", {1, 2, 3}, "/sys/fs/cgroup/sml-run-abcdef", "/tmp/sml-run-abcdef"}) ==
+  CHECK(feed(check, wire::EndLeft{"sml0", "/sys/fs/cgroup/sml-run-abcdef", "/tmp/sml-run-abcdef"}) ==
         kRefused + "an end to an earlier agent's processes");
 }
 
@@ -410,7 +410,6 @@ TEST_CASE("dial-in: a restart is what this host makes of its number, one after t
 
 TEST_CASE("dial-in: what an agent tells of itself is found, whatever the pieces, and nothing in what is none") {
   const wire::HelloAck greeting{.build_id = "1",
-                                .pids = {.agent = 42, .guardian = 41, .keeper = 40},
                                 .addresses = {},
                                 .machine = {},
                                 .cgroup = "/sys/fs/cgroup/sml-run-abcdef",
@@ -421,9 +420,6 @@ TEST_CASE("dial-in: what an agent tells of itself is found, whatever the pieces,
   for (const char& byte : words) in_pieces.feed(std::span<const char>(&byte, 1));
   REQUIRE(in_pieces.found().has_value());
   CHECK(in_pieces.found()->mark == "sml0");
-  CHECK(in_pieces.found()->pids.agent == 42);
-  CHECK(in_pieces.found()->pids.guardian == 41);
-  CHECK(in_pieces.found()->pids.keeper == 40);
   CHECK(in_pieces.found()->cgroup == greeting.cgroup);
   CHECK(in_pieces.found()->scratch == greeting.scratch);
 

@@ -1,7 +1,7 @@
 """Ways in which one process gets at another of the same user: through /proc, ptrace, and what takes descriptors.
 
-As a program it is a worker that has turned: it tries them on its agent, the guardian and the keeper above it, and on this
-machine the launcher above those, to speak for rank 0, and prints a line for each that is not refused."""
+As a program it is a worker that has turned: it tries them on its agent, the guardian above it, and on this machine
+the launcher above that, to speak for rank 0, and prints a line for each that is not refused."""
 import ctypes
 import errno
 import os
@@ -80,9 +80,8 @@ def above(pid):
 def main():
     agent = os.getppid()
     guardian = above(agent)
-    keeper = above(guardian)
-    launcher = above(keeper)
-    for name, pid in (("agent", agent), ("guardian", guardian), ("keeper", keeper), ("launcher", launcher)):
+    launcher = above(guardian)
+    for name, pid in (("agent", agent), ("guardian", guardian), ("launcher", launcher)):
         if pid == 1 or os.stat(f"/proc/{pid}").st_uid not in (0, os.getuid()):
             continue
         for what, attempt in attempts(pid, first=3 if name == "launcher" else 0):
