@@ -9,10 +9,10 @@
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/posix/stream_descriptor.hpp>
-#include <boost/asio/signal_set.hpp>
 #include <boost/asio/steady_timer.hpp>
 
 #include "common/os/child.h"
+#include "common/os/last_signals.h"
 #include "common/plan/array_file.h"
 #include "launcher/options/job_options.h"
 #include "launcher/report/array_summary.h"
@@ -52,7 +52,7 @@ class ArrayRun {
 
   Settings settings_;
   boost::asio::io_context loop_{1};
-  boost::asio::signal_set signals_;
+  os::LastSignals signals_;
   Console console_;
   report::ArrayFacts facts_;
   std::size_t next_ = 0;

@@ -4,8 +4,8 @@
 #include <string>
 
 #include <boost/asio/io_context.hpp>
-#include <boost/asio/signal_set.hpp>
 
+#include "common/os/last_signals.h"
 #include "launcher/fleet/fleet.h"
 #include "launcher/options/job_options.h"
 #include "launcher/report/event_feed.h"
@@ -32,7 +32,7 @@ class JobSignals {
     const report::JobProgress& progress;
     std::function<void(const Stop& stop)> stop;  // the job
   };
-  // From here on none of them ends this process.
+  // From here on none of them ends this process, not even when this has gone.
   JobSignals(boost::asio::io_context& loop, Job job);
 
   void begin() { await(); }
@@ -46,7 +46,7 @@ class JobSignals {
   void print_status();
 
   Job job_;
-  boost::asio::signal_set signals_;
+  os::LastSignals signals_;
 };
 
 }  // namespace sml::run

@@ -9,6 +9,7 @@
 #include "common/os/cgroup.h"
 #include "common/os/connections.h"
 #include "common/os/descendants.h"
+#include "common/os/last_signals.h"
 #include "common/os/machine_identity.h"
 #include "common/os/oom_watch.h"
 #include "common/os/spawn.h"
@@ -55,6 +56,14 @@ void reap_children(const std::function<void(pid_t, const ExitStatus&, const Usag
 std::string describe_process(pid_t pid) { return "pid " + std::to_string(pid); }
 
 // ---- machine_identity.cc, cgroup.cc, oom_watch.cc
+
+// ---- last_signals.cc: another job follows
+
+void LastSignals::add(int signo) {
+  set_.add(signo);
+  added_.push_back(signo);
+}
+LastSignals::~LastSignals() = default;
 
 // ---- connections.cc: nobody has any
 
