@@ -22,6 +22,7 @@
 
 #include "common/core/clock.h"
 #include "common/os/affinity.h"
+#include "common/os/leash.h"
 #include "common/os/process_settings.h"
 #include "common/os/random.h"
 #include "common/os/small_file.h"
@@ -116,14 +117,14 @@ std::string read_for_a_while(int fd) {
   return text;
 }
 
-// A tool with its stdout on `out`, the rest of its descriptors on /dev/null, in a process group of its own. No shell.
-std::optional<pid_t> start_tool(const std::string& file, const std::vector<const char*>& argv, int out,
+// A tool with its stdout on `out` and its stderr on /dev/null, in a process group of its own. No shell.
+std::optional<pid_t> start_tool(const std::string& file, const std::vector<const char*>& argv, int in, int out,
                                 char* const* environment) {
   posix_spawn_file_actions_t actions;
   posix_spawnattr_t attributes;
   ::posix_spawn_file_actions_init(&actions);
   ::posix_spawnattr_init(&attributes);
-  ::posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+  ::posix_spawn_file_actions_adddup2(&actions, in, STDIN_FILENO);
   ::posix_spawn_file_actions_adddup2(&actions, out, STDOUT_FILENO);
   ::posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
   ::posix_spawnattr_setpgroup(&attributes, 0);
@@ -152,9 +153,12 @@ std::string output_of(const std::vector<std::string>& words, const plan::Environ
   if (::pipe2(ends.data(), O_CLOEXEC) != 0) return {};
   const Descriptor read_end(ends[0]);
   Descriptor write_end(ends[1]);
-  const std::optional<pid_t> pid = start_tool(found.file, argv, write_end.get(), environ);
+  const Result<os::Leash> leash = os::Leash::make();
+  const std::optional<pid_t> pid =
+      leash ? start_tool(found.file, argv, leash->input(), write_end.get(), environ) : std::nullopt;
   write_end.close();
   if (!pid) return {};
+  leash->tie(*pid);
   std::string text = read_for_a_while(read_end.get());
   ::kill(-*pid, SIGKILL);  // its output has ended or we do not wait for it: either way nothing of it may stay
   while (::waitpid(*pid, nullptr, 0) < 0 && errno == EINTR) continue;

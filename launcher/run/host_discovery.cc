@@ -57,6 +57,7 @@ void HostDiscovery::end() {
   complaints_.pipe.close(ignored);
   if (child_) ::kill(-child_->pid(), SIGKILL);  // nobody need wait for it to clean up
   child_.reset();
+  leash_.reset();
 }
 
 void HostDiscovery::arm(Duration after) {
@@ -87,14 +88,16 @@ Result<void> HostDiscovery::run_script() {
   if (!answer) return answer.error();
   Result<os::Pipe> complaints = os::make_pipe();
   if (!complaints) return complaints.error();
-  Result<os::UniqueFd> null = os::open_dev_null();
-  if (!null) return null.error();
+  Result<os::Leash> leash = os::Leash::make();
+  if (!leash) return leash.error();
   Result<pid_t> started = os::spawn_helper({.argv = {"/bin/sh", "-c", options_.script},
-                                            .stdin_fd = null->get(),
+                                            .stdin_fd = leash->input(),
                                             .stdout_fd = answer->write.get(),
                                             .stderr_fd = complaints->write.get(),
                                             .environment = {}});
   if (!started) return started.error();
+  leash_.emplace(std::move(*leash));
+  leash_->tie(*started);
   child_ = std::make_unique<os::Child>(loop_.get_executor(), *started,
                                        [this](const ExitStatus& status) { script_ended(status); });
   const auto follow = [this](Output& output, os::Pipe& pipe) {
@@ -133,6 +136,8 @@ void HostDiscovery::script_ended(const ExitStatus& status) {
     boost::system::error_code ignored;
     output->pipe.close(ignored);
   }
+  leash_->untie();
+  leash_.reset();
   child_.reset();
   if (succeeded(status)) return take(std::move(answer_.text));
   const std::string complaint = last_line(complaints_.text);

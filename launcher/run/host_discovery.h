@@ -2,6 +2,7 @@
 #pragma once
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,7 @@
 #include "common/core/error.h"
 #include "common/core/exit_status.h"
 #include "common/os/child.h"
+#include "common/os/leash.h"
 #include "common/plan/host.h"
 #include "launcher/options/restart_options.h"
 
@@ -59,6 +61,7 @@ class HostDiscovery {
   Output answer_;
   Output complaints_;
   std::unique_ptr<os::Child> child_;
+  std::optional<os::Leash> leash_;  // a script that hangs does not outlive us
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };
 

@@ -172,6 +172,13 @@ class Changing(HostsCase):
             self.hear(job, "--host-discovery-script: has not ended within 30 s; the hosts stay as they were")
             self.assert_status(self.end(job, 1, 0), 0)
 
+    def test_a_script_that_hangs_ends_with_a_launcher_that_is_killed(self):
+        with self.start(source=("--host-discovery-script", "sleep 988; true")) as job:
+            wait_until(lambda: any(p["cmd"].startswith("sleep 988") for p in self.bed.ps("algo-1")))
+            self.bed.exec("algo-1", ["pkill", "-KILL", "-x", "sml-run"])
+            job.finish()
+        self.bed.assert_clean()
+
     def test_a_job_begins_when_enough_hosts_are_listed(self):
         self.list()
         with self.start("-np", "2", "--max-np", "4") as job:
