@@ -10,6 +10,8 @@ class CommandReach final : public LoginReach {
   CommandReach(boost::asio::any_io_executor loop, const AgentImage& image, Hosts hosts,
                std::vector<std::string> command);
 
+  // Says where the command is passed over in PATH, as others may have put it there.
+  Result<void> open(Events events) override;
   Sameness sameness() const override { return Sameness::OfNames; }
 
  private:

@@ -228,6 +228,16 @@ class Commands(TrustCase):
         done = self.bed.sml_run(HOST, "--nproc-per-node", "auto", "sh", "-c", "true", env={"PATH": "/tmp/open:/usr/bin:/bin"})
         self.assert_refused(done, 0, rf"/tmp/open/nvidia-smi is not run, as /tmp/open belongs to user {TESTER}")
 
+    def test_a_command_in_the_place_of_ssh(self):
+        """The one behind it in PATH is run, and a line says so."""
+        self.plant(HOST, "/tmp/open/ssh", EVIL_PROGRAM)
+        done = self.bed.sml_run(HOST, "-H", "algo-2", "--ssh-command", "ssh", "--no-tag", "echo", "ran",
+                                env={"PATH": "/tmp/open:/usr/bin:/bin"})
+        self.assert_not_pwned()
+        self.assert_status(done, 0)
+        self.assertEqual(done.stdout, "ran\n")
+        assert_says(self, done, rf"/tmp/open/ssh is not run, as /tmp/open belongs to user {TESTER}")
+
     @gate
     def test_a_configuration(self):
         self.plant(HOST, "/tmp/open/job.conf", "np = 1\n", mode=0o644)
