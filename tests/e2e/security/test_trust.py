@@ -95,6 +95,17 @@ class Pmix(TrustCase):
         self.assert_status(done, 0)
         self.assert_goes_on()
 
+    def test_nothing_of_the_job_that_listens_answers_another_user(self):
+        """Launcher, agent and libpmix close, or cannot be reached; the ranks' own ports say nothing."""
+        pids = [str(p["pid"]) for p in self.bed.ps(HOST)]
+        there = self.bed.exec(HOST, [PYTHON, HERE / "listeners.py", "list", *pids]).stdout
+        for name in ("sml-run", "sml-run-agent", "sml-run-pmix", "program"):
+            self.assertRegex(there, rf"(?m) {name}$")
+        done = self.bed.exec(HOST, [PYTHON, HERE / "listeners.py", "knock"], user="tester", input=there.encode())
+        self.assert_status(done, 0)
+        self.assertEqual(done.stdout, "", f"of these:\n{there}")
+        self.assert_goes_on()
+
     def test_nothing_that_others_see_names_the_job(self):
         secrets = [self.variables["SML_JOB_ID"], self.variables["PMIX_NAMESPACE"].split(".")[1]]
         look = ("cat /proc/net/unix; cat /proc/[0-9]*/cmdline /proc/[0-9]*/comm | tr '\\0' ' '; "
