@@ -68,9 +68,9 @@ std::vector<HostFault> late_faults(Roster& roster, const Meeting& meeting, const
   };
   for (const fleet::Host* host : roster.fail_late()) blame(host->index, roster.awaited_step(*host));
   const std::vector<HostIndex> places = map.places();
-  for (const HostId missing : fleet.missing()) {
-    const HostIndex host = places[missing.value()];
-    if (map.hosts[host.value()].ranks.empty()) blame(host, "it has not called");
+  for (const launch::Reach::Missing& missing : fleet.missing()) {
+    const HostIndex host = places[missing.host.value()];
+    if (!missing.why_not && map.hosts[host.value()].ranks.empty()) blame(host, "it has not called");
   }
   // All were ready, and some have not said whether they reach rank 0's host.
   const std::span<const fleet::Host> hosts = fleet.hosts();
@@ -378,12 +378,25 @@ void Attempt::hosts_pinged() {
 void Attempt::look_round() {
   const bool waits = machine_.state() == AttemptState::Connecting || machine_.state() == AttemptState::Failing;
   if (!waits) return;
+  look_for_refused();
   if (roster_.all_ready()) {
     if (!fleet_.missing().empty()) return;  // hosts without workers are to hear of the end, too
     std::vector<hosts::MachineNames> machines = fleet_.machines(plan_.map);
     return machines.empty() ? tell(AttemptEvent::AllReady) : found_one_machine(std::move(machines));
   }
   if (machine_.state() == AttemptState::Failing && roster_.all_settled()) tell(AttemptEvent::AllSettled);
+}
+
+// Of a host with workers its session tells.
+void Attempt::look_for_refused() {
+  if (machine_.state() != AttemptState::Connecting) return;
+  const std::vector<HostIndex> places = plan_.map.places();
+  for (launch::Reach::Missing& missing : fleet_.missing()) {
+    const HostIndex host = places[missing.host.value()];
+    if (!missing.why_not || !plan_.map.hosts[host.value()].ranks.empty()) continue;
+    add_fault(host, std::move(*missing.why_not));
+    tell(AttemptEvent::HostFailed);
+  }
 }
 
 void Attempt::add_fault(HostIndex host, Error why) {

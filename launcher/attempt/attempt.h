@@ -103,6 +103,7 @@ class Attempt final : public fleet::FleetListener {
   void found_one_machine(std::vector<hosts::MachineNames> machines);
   void look_for_end();
   void finish(AttemptOwner::End end);
+  void look_for_refused();
   void add_fault(HostIndex host, Error why);
   void fail_host(fleet::Host& host, Error why);
 

@@ -30,7 +30,7 @@ std::unique_ptr<launch::AgentTransport> CallReach::transport(HostId host, const 
   return host == own_ ? nullptr : head_->make_transport(host, mark);
 }
 
-std::vector<HostId> CallReach::missing() const { return head_->missing(); }
+std::vector<launch::Reach::Missing> CallReach::missing() const { return head_->missing(); }
 
 bool CallReach::tell_end(const launch::RunEnd& end, std::function<void()> told) {
   head_->end({end.exit_code, end.words, end.failure}, end.culprit, std::move(told));

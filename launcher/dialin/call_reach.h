@@ -23,7 +23,7 @@ class CallReach final : public launch::LocalReach {
   std::unique_ptr<launch::AgentTransport> transport(HostId host, const std::string& mark,
                                                     const std::string& script) override;
   launch::Chore* chore_of(HostId host) override { return host == own_ ? chore_ : nullptr; }
-  std::vector<HostId> missing() const override;
+  std::vector<Missing> missing() const override;
   void know(const plan::Host& host) override { head_->know(host.name); }
   bool reaches_again(HostId host) const override { return host == own_; }
   Sameness sameness() const override { return Sameness::OfNames; }

@@ -126,11 +126,11 @@ class HeadImpl final : public Head, private GuestOwner {
     return std::make_unique<DialledTransport>(loop_, seats_[host.value()], std::move(mark));
   }
 
-  std::vector<HostId> missing() const override {
-    std::vector<HostId> out;
+  std::vector<launch::Reach::Missing> missing() const override {
+    std::vector<launch::Reach::Missing> out;
     const std::vector<bool> promised = promised_places();
     for (std::uint32_t i = 0; i < seats_.size(); ++i) {
-      if (!list_.taken()[i] && !promised[i]) out.push_back(HostId(i));
+      if (!list_.taken()[i] && !promised[i]) out.push_back({HostId(i), seats_[i]->why_not});
     }
     return out;
   }
@@ -225,6 +225,7 @@ class HeadImpl final : public Head, private GuestOwner {
     seat.why_not = Error(ErrorKind::Spawn, "it has called from " + guest.ends().far + " and cannot take part: " + text)
                        .with_hint("start every host with the same sml-run and the same number of hosts and workers");
     seat.tell_end(*seat.why_not);
+    events_.come();
   }
   void say_about(const Guest& guest, const std::string& text) {
     say_once("a caller from " + guest.ends().far + " is turned away: " + text);

@@ -18,6 +18,7 @@
 #include "launcher/dialin/settings.h"
 #include "launcher/launch/agent_transport.h"
 #include "launcher/launch/preparation.h"
+#include "launcher/launch/reach.h"
 
 namespace sml::dialin {
 
@@ -38,8 +39,8 @@ struct HeadPlan {
 class Head {
  public:
   struct Events {
-    std::function<void(const std::string& text)> say;                    // what people should know
-    std::function<void()> come;                                          // a host has been let in
+    std::function<void(const std::string& text)> say;  // what people should know
+    std::function<void()> come;                        // a host has been let in, or has called and cannot take part
     std::function<void(const std::string& host, int signo)> stop_asked;  // a host has been told to stop
     std::function<void(std::uint32_t hosts)> gathered = {};  // so many are here and wait, the head with them
   };
@@ -61,8 +62,8 @@ class Head {
   // The pipe to that host's agent, which opens with `mark`. It waits for the host's call as long as its owner does.
   // Must not outlive the head.
   virtual std::unique_ptr<launch::AgentTransport> make_transport(HostId host, std::string mark) = 0;
-  // The hosts that have not come, itself apart.
-  virtual std::vector<HostId> missing() const = 0;
+  // The hosts that have not come in, itself apart.
+  virtual std::vector<launch::Reach::Missing> missing() const = 0;
   // Tells every host that is here, and lets nobody in any more. `failure` goes to the host `culprit` only. `told` is
   // called when all have left, or after 5 s.
   virtual void end(const JobEnd& how, std::optional<HostId> culprit, std::function<void()> told) = 0;

@@ -101,7 +101,7 @@ class Fleet final : private launch::SessionOwner {
   // not hear us; no time when it has.
   std::optional<TimePoint> lost_workers_end() const { return heartbeat_.lost_workers_end(); }
   // Hosts of the run, those without workers too, that should have come by themselves.
-  std::vector<HostId> missing() const { return reach_->missing(); }
+  std::vector<launch::Reach::Missing> missing() const { return reach_->missing(); }
   // Machines that have several names in `map`, which then counts too many hosts.
   std::vector<hosts::MachineNames> machines(const plan::JobMap& map) const;
 

@@ -49,8 +49,12 @@ class Reach {
   virtual std::unique_ptr<AgentTransport> local_transport(const std::string& mark) = 0;
   // What has to be done before that host's agent may start; null: nothing.
   virtual Chore* chore_of(HostId) { return nullptr; }
-  // Hosts that are to come by themselves, and have not.
-  virtual std::vector<HostId> missing() const { return {}; }
+  // Hosts that are to come by themselves, and have not come in.
+  struct Missing {
+    HostId host;
+    std::optional<Error> why_not;  // it has called, and cannot take part; nothing: it may come yet
+  };
+  virtual std::vector<Missing> missing() const { return {}; }
   // A host that has come since, of the next id.
   virtual void know(const plan::Host&) {}
   // Whether a host can be reached once more when its agent has vanished.

@@ -207,8 +207,10 @@ void Check::look_round() {
   const std::span<const fleet::Host> hosts = std::as_const(fleet_).hosts();
   const auto answered = [this](const fleet::Host& host) { return has_answered(host); };
   const bool asking = machine_.state() == CheckState::Asking;
-  if (asking && fleet_.missing().empty() && std::all_of(hosts.begin(), hosts.end(), answered))
-    tell(CheckEvent::AllAnswered);
+  const std::vector<launch::Reach::Missing> missing = fleet_.missing();
+  const auto may_come = [](const launch::Reach::Missing& one) { return !one.why_not; };
+  const bool awaits = std::any_of(missing.begin(), missing.end(), may_come);
+  if (asking && !awaits && std::all_of(hosts.begin(), hosts.end(), answered)) tell(CheckEvent::AllAnswered);
   judge_probes();
 }
 
@@ -241,22 +243,23 @@ void Check::time_out() {
     of(host).dismissed = true;
     host.session->abandon(std::move(why));
   }
-  for (const HostId host : fleet_.missing()) miss(host);
 }
 
 // A host that has nothing to run belongs to the job all the same.
-void Check::miss(HostId host) {
-  const HostIndex index = plan_.map.places()[host.value()];
+void Check::miss(launch::Reach::Missing missing) {
+  const HostIndex index = plan_.map.places()[missing.host.value()];
   const plan::MappedHost& mapped = plan_.map.hosts[index.value()];
   if (!mapped.ranks.empty()) return;  // its session tells
   report::HostCheck& absent = absent_.emplace_back();
   absent.index = index;
   absent.name = mapped.host.name;
   absent.slots = mapped.host.slots.value_or(0);
-  absent.faults.push_back(fleet::not_ready(options_.start_timeout, "it has not called"));
+  absent.faults.push_back(missing.why_not ? std::move(*missing.why_not)
+                                          : fleet::not_ready(options_.start_timeout, "it has not called"));
 }
 
 void Check::probe_all() {
+  for (launch::Reach::Missing& missing : fleet_.missing()) miss(std::move(missing));
   if (fleet_.hosts().size() == 1) {
     master_address_ = search_->address_of_lone_host();
     return tell(CheckEvent::AllProbed);

@@ -67,7 +67,7 @@ class Check final : private fleet::FleetListener {
   void perform(CheckAction action);
   void look_round();  // has everybody answered?
   void time_out();
-  void miss(HostId host);
+  void miss(launch::Reach::Missing missing);
   void probe_all();
   void judge_probes();
   void take_address(const fleet::ChosenAddress& chosen);
