@@ -158,6 +158,7 @@ void join_by_head(dialin::Settings& settings, const ThisHost& here, const DialIn
   const launch::Whose whose = here.whose_host ? here.whose_host(settings.head) : launch::Whose::Unknown;
   const std::optional<dialin::PlaceHint> hint = dialin::place_hint(here.environment, hosts);
   const bool first = whose == launch::Whose::Unknown && hint && hint->place == 0;
+  if (hint) settings.wished = hint->place;
   settings.own_index = whose == launch::Whose::Ours || first ? 0 : 1;
   if (settings.own_index == 0) {
     const std::string why = first ? fmt::format("{} is 0", hint->variable) : show(settings.head) + " is its own";
@@ -169,7 +170,6 @@ void join_by_head(dialin::Settings& settings, const ThisHost& here, const DialIn
     return;
   }
   settings.place = dialin::PlaceRule::ChosenByHead;
-  if (hint) settings.wished = hint->place;
 }
 
 // ---- which job
