@@ -1,4 +1,5 @@
-"""Hosts that call each other: no SSH server runs anywhere, and sml-run is started on every host."""
+"""Hosts that call each other: no SSH server runs anywhere, and sml-run is started on every host. What they say to each
+other, and whom the head lets in, is in tests/integration/calling_hosts_test.cc and calling_torchrun_test.cc."""
 import json
 import os
 import signal
@@ -43,12 +44,6 @@ class NoSsh(HostsCase):
         done = self.bed.exec(host, ["cat", "/proc/net/tcp", "/proc/net/tcp6"])
         return any(f.split()[1].endswith(wanted) and f.split()[3] == "0A" for f in done.stdout.splitlines() if ":" in f)
 
-    def refused(self, host):
-        """How many connections from there nobody has taken so far."""
-        names, values = [line.split() for line in self.bed.exec(host, ["cat", "/proc/net/snmp"]).stdout.splitlines()
-                         if line.startswith("Tcp:")]
-        return int(values[names.index("AttemptFails")])
-
     def calls(self, host, name="sml-run"):
         """Whether sml-run, called by that name, there has begun to call: it waits in its loop, which handles signals."""
         pids = [p["pid"] for p in self.bed.ps(host) if name in p["cmd"]]
@@ -79,71 +74,6 @@ class TwoHosts(NoSsh):
             done = self.ends(self.start_all("--nproc-per-node", "1", "sh", "-c", f"[ $RANK != {rank} ] || exit 7; sleep 3600"), 7)
             self.assertIn(f"rank {rank} on host-{rank} exited with status 7", done[1].stderr)
 
-    def test_a_host_without_workers_is_waited_for_and_ends_with_the_others(self):
-        one = ("--np", "1", "--nproc-per-node", "1")
-        head = self.start(0, *one, "hostname")
-        wait_until(self.listens)
-        done = self.ends([head, self.start(1, *one, "hostname")], 0)
-        self.assertEqual((done[0].stdout, done[1].stdout), ("algo-1\n", ""))
-        done = self.start(0, *one, "--start-timeout", "1s", "true").finish()
-        self.assert_status(done, 125)
-        self.assertIn("host-1: not ready after 1 s (it has not called)", done.stderr)
-
-    def test_both_plans_are_equal(self):
-        plans = [self.bed.sml_run(host, "--resource-config", "/opt/ml/input/config/resourceconfig.json", "--dry-run",
-                                  "--format", "json", "--nproc-per-node", "2", "--node-rank", place, "true").stdout
-                 for place, host in (("0", "algo-1"), ("1", "algo-2"))]
-        self.assertEqual(len(json.loads(plans[0])["ranks"]), 4)
-        self.assertEqual(*plans)
-
-    @gate
-    def test_each_host_has_its_own_environment_but_not_the_secret(self):
-        show = ("sh", "-c", "echo $RANK $OF_HOST $GIVEN ${SML_JOB_SECRET-none}")
-        both = [self.start(place, "-x", "GIVEN=g", *show, env={"OF_HOST": f"o{place}"}) for place in (0, 1)]
-        done = self.ends(both, 0)
-        self.assertEqual(sorted(done[0].stdout.splitlines()), ["[0] 0 o0 g none", "[1] 1 o1 g none"])
-
-    def test_what_is_asked_of_the_hosts_themselves_is_asked_alike(self):
-        for words in (["--no-usage"], ["--hang-report", "/run/hang"], ["--rank-monitor"],
-                      ["--health-check", "test -d /run"]):
-            self.ends(self.start_all(*words, "--nproc-per-node", "1", "true"), 0)
-        for host in ("algo-1", "algo-2"):
-            self.bed.put(host, "/run/imported.py", "import sys\nprint('decimal' in sys.modules)\n")
-            self.addCleanup(self.bed.path(host, "/run/imported.py").unlink)
-        done = self.ends(self.start_all("--preload", "decimal", "--nproc-per-node", "1", "python3", "/run/imported.py"), 0)
-        self.assertEqual(sorted(done[0].stdout.splitlines()), ["[0] True", "[1] True"])
-
-    @gate
-    def test_much_output_comes_over_whole(self):
-        done = self.ends(self.start_all("--show-ranks", "1", "--no-tag", "sh", "-c", "seq 1 1000000"), 0)
-        self.assertEqual(done[0].stdout, "".join(f"{i}\n" for i in range(1, 1000001)))
-
-    @gate
-    def test_a_restart_is_made_on_the_hosts_that_have_called(self):
-        done = self.ends(self.start_all("--max-restarts", "2", "--restart-delay", "0:0", "--max-fruitless", "0",
-                                        "--nproc-per-node", "1", "--no-tag", "sh", "-c",
-                                        "echo $RANK $SML_ATTEMPT $(cat); [ $SML_ATTEMPT = 3 ] || exit 5"), 0)
-        self.assertEqual(sorted(line for line in done[0].stdout.splitlines() if line.endswith("3")), ["0 3", "1 3"])
-        self.assertEqual(done[1].stdout, "")
-        # One that allows fewer than the head does not go along.
-        more, fewer = (self.start(place, "--max-restarts", str(n), "--nproc-per-node", "1", "false")
-                       for place, n in ((0, 2), (1, 1)))
-        done = self.ends([more, fewer], 125)
-        self.assertIn("another value of the variable TORCHELASTIC_MAX_RESTARTS", done[1].stderr)
-
-    def test_a_late_host_is_waited_for(self):
-        head = self.start(0, "echo", "here")
-        wait_until(lambda: self.listens() and self.calls("algo-1"))
-        done = self.ends([head, self.start(1, "echo", "here")], 0)
-        self.assertEqual(sorted(done[0].stdout.splitlines()), ["[0] here", "[1] here"])
-
-    @gate
-    def test_a_late_head_is_called_again(self):
-        before = self.refused("algo-2")
-        other = self.start(1, "true")
-        wait_until(lambda: self.refused("algo-2") > before + 1)
-        self.ends([self.start(0, "true"), other], 0)
-
     def test_a_late_name_is_looked_up_again(self):
         other = self.start(1, "true", head="late-name")
         wait_until(lambda: self.calls("algo-2"))
@@ -152,104 +82,6 @@ class TwoHosts(NoSsh):
         self.addCleanup(hosts.write_text, before)
         hosts.write_text(before + f"{self.bed.address('algo-1')} late-name\n")
         self.ends([self.start(0, "true", head="late-name"), other], 0)
-
-    @gate
-    def test_a_host_that_has_no_plan_tells_the_head_why(self):
-        """Its own line is at fault, or what that names is there on the others only: nobody waits for it."""
-        run = ("--nproc-per-node", "1", "sh", "-c", "echo started")
-        for words, said in ((("--env-file", "/nothing-here"), "/nothing-here"), (("--show-ranks", "9"), "--show-ranks")):
-            for place in (0, 1):  # who comes first
-                with self.subTest(words=words, first=place):
-                    line = {0: (*NO_CLOCK, *run), 1: (*words, *NO_CLOCK, *run)}
-                    first = self.start(place, *line[place])
-                    wait_until(lambda: self.listens() if place == 0 else self.calls("algo-2"))
-                    second = self.start(1 - place, *line[1 - place])
-                    done = self.ends([first, second] if place == 0 else [second, first], 2)
-                    self.assertRegex(done[0].stderr, f"(?m)^sml-run: host-1: it could not be made ready: .*{said}")
-                    self.assertRegex(done[1].stderr, f"(?m)^sml-run: {'' if said[0] == '-' else '.*'}{said}")
-                    self.assertIn("telling the head, algo-1 port 29399", done[1].stderr)
-                    self.assertEqual(done[0].stdout + done[1].stdout, "")
-
-    def test_a_host_whose_program_is_missing_ends_all_at_once(self):
-        self.bed.put("algo-1", "/run/program", "#!/bin/sh\necho started\n", mode=0o755)
-        self.addCleanup(self.bed.exec, "algo-1", ["rm", "/run/program"])
-        done = self.ends(self.start_all(*NO_CLOCK, "--nproc-per-node", "1", "/run/program"), 127)
-        for one in done:
-            self.assertIn("host-1: there is no program /run/program", one.stderr)
-            self.assertEqual(one.stdout, "")
-
-    def test_a_dry_run_calls_nobody(self):
-        head = self.start(0, *NO_CLOCK, "true")
-        wait_until(self.listens)
-        done = self.start(1, "--dry-run", "--show-ranks", "9", "true").finish()
-        self.assert_status(done, 2)
-        self.assertNotIn("telling the head", done.stderr)
-        self.ends([head, self.start(1, "true")], 0)
-
-    def test_a_host_that_never_comes_is_named(self):
-        done = self.start(0, "--start-timeout", "1s", "true").finish()
-        self.assert_status(done, 125)
-        self.assertIn("host-1: not ready after 1 s (it has not called)", done.stderr)
-
-    def test_a_head_that_never_comes_is_named(self):
-        done = self.start(1, "--start-timeout", "1s", "true").finish()
-        self.assert_status(done, 125)
-        self.assertIn("the head, algo-1 port 29399, was not there after 1 s", done.stderr)
-
-    @gate
-    def test_another_secret_is_refused_on_both_sides(self):
-        head = self.start(0, *NO_CLOCK, "true")
-        done = self.start(1, *NO_CLOCK, "true", secret="another secret of a length").finish()
-        self.assert_status(done, 125)
-        self.assertIn("do not have the same secret", done.stderr)
-        done = self.ends([head, self.start(1, "true")], 0)[0]
-        self.assertIn(f"a caller from {self.bed.address('algo-2')} is turned away", done.stderr)
-        self.assertNotIn(SECRET, done.stderr)
-
-    @gate
-    def test_strangers_disturb_nobody(self):
-        head = self.start(0, "true")
-        wait_until(self.listens)
-        script = ("import socket, sys\n"
-                  "keep = []\n"
-                  "for noise in (b'GET / HTTP/1.0\\r\\n\\r\\n', b'\\x16\\x03\\x01\\xff\\xff' + b'A' * 70000, b'', b'SSH-2.0-x\\r\\n'):\n"
-                  "  for _ in range(10):\n"
-                  "    s = socket.create_connection((sys.argv[1], 29399)); s.sendall(noise); keep.append(s)\n")
-        self.assert_status(self.bed.exec("head", [PYTHON, "-c", script, self.bed.address("algo-1")]), 0)
-        done = self.ends([head, self.start(1, "true")], 0)
-        self.assertIn(f"a caller from {self.bed.address('head')} is turned away", done[0].stderr)
-
-    def test_a_host_of_an_earlier_attempt_is_refused_and_leaves(self):
-        head = self.start(0, "--attempt", "2", "true")
-        done = self.start(1, "--attempt", "1", "true").finish()
-        self.assert_status(done, 125)
-        self.assertIn("it belongs to attempt 1 of the job, and this is attempt 2", done.stderr)
-        self.ends([head, self.start(1, "--attempt", "2", "true")], 0)
-
-    def test_a_head_of_an_earlier_attempt_is_outlasted(self):
-        said = self.temporary_directory() / "said"
-        with open(said, "w") as file:
-            old = self.start(0, "--attempt", "1", "true", stderr=file)
-        new = self.start(1, "--attempt", "2", "true")
-        wait_until(lambda: "belongs to attempt 2" in said.read_text())
-        self.bed.exec("algo-1", ["pkill", "-KILL", "-x", "sml-run"])
-        old.finish()
-        self.ends([self.start(0, "--attempt", "2", "true"), new], 0)
-
-    def test_a_host_that_reckons_with_another_job_ends_all_at_once_and_is_told_why(self):
-        for refused, said in ((("--nproc-per-node", "2"), 'it has "2" for the workers of each host, and the head "1"'),
-                              (("--check",), 'it has "yes" for --check, and the head "no"')):
-            with self.subTest(refused):
-                both = [self.start(0, "--start-timeout", "1h", "true"), self.start(1, *refused, "true")]
-                head, other = self.ends(both, 125)
-                self.assertIn(said, other.stderr)
-                self.assertIn(f"host-1: it has called from {self.bed.address('algo-2')} and cannot take part: {said}", head.stderr)
-
-    def test_each_host_runs_its_own_command_in_its_own_directory(self):
-        jobs = [self.start(0, "--wdir", "/run", "sh", "-c", "echo one $RANK $(pwd)"),
-                self.start(1, "--wdir", "/tmp", "sh", "-c", "echo two $RANK $(pwd) $0", "more")]
-        head, _ = self.ends(jobs, 0)
-        self.assertEqual(sorted(head.stdout.splitlines()), ["[0] one 0 /run", "[1] two 1 /tmp more"])
 
     def running(self, *args):
         """Both hosts, whose workers run."""
@@ -308,29 +140,6 @@ class TwoHosts(NoSsh):
                 self.bed.exec(f"algo-{place + 1}", ["pkill", "-TERM", "-x", "sml-run"])
                 self.ends(both, 143)
 
-    def test_a_stop_before_the_head_is_there(self):
-        other = self.start(1, "--grace", "1s", "--start-timeout", "1h", "true")
-        wait_until(lambda: any("sml-run" in p["cmd"] for p in self.bed.ps("algo-2")))
-        wait_until(lambda: self.calls("algo-2"))
-        self.bed.exec("algo-2", ["pkill", "-TERM", "-x", "sml-run"])
-        done = other.finish()
-        self.assert_status(done, 143)
-        self.assertIn("stopped by SIGTERM before the head had answered", done.stderr)
-
-    def test_what_is_wrong_is_said_before_anything_is_started(self):
-        for words, env, said in (
-                (("--node-rank", "1", "--nnodes", "2"), {}, "name the head"),
-                (("--nnodes", "2"), {}, "or name the head, the same on every host"),
-                (("--node-rank", "2", "--nnodes", "2", "--head", "algo-1"), {}, "the job has 2 hosts; the last is 1"),
-                (("--node-rank", "1", "--nnodes", "2", "--head", "a:0"), {}, "is not ADDR or ADDR:PORT"),
-                (("--node-rank", "1", "--nnodes", "2", "--head", "algo-1"), {}, "share no secret"),
-                (("--node-rank", "1", "--nnodes", "2", "--head", "algo-1"), {"SML_JOB_SECRET": "short"}, "has 5 bytes"),
-                (("--node-rank", "1", "--nnodes", "2", "--head", "algo-1", "--secret-file", "/none"), {}, "/none")):
-            with self.subTest(words):
-                done = self.bed.sml_run("algo-2", *words, "true", env=env)
-                self.assert_status(done, 2)
-                self.assertIn(said, done.stderr)
-
 
 class Preflight(NoSsh):
     hosts = 2
@@ -349,43 +158,6 @@ class Preflight(NoSsh):
         self.assertEqual(done[1].stdout, "")
         self.assertNotIn("ended", done[1].stderr)
         self.assertEqual(self.bed.ps(), [])
-
-    def test_what_one_host_lacks_decides_the_status_of_both(self):
-        self.bed.put("algo-1", "/var/tmp/tool", "#!/bin/sh\nexit 0\n", mode=0o755)
-        self.addCleanup(self.bed.exec, "algo-1", ["rm", "-f", "/var/tmp/tool"])
-        done = self.check_all("/var/tmp/tool", status=127)
-        self.assertEqual([row["STATE"] for row in rows_of(done[0]).values()], ["ready", "no_program"])
-        self.assertRegex(done[1].stderr, r"the check has ended: host-1: .*/var/tmp/tool")
-
-    def test_a_host_that_never_calls(self):
-        for ranks in ("1", "2"):  # it has no rank, or one
-            with self.subTest(ranks=ranks):
-                done = self.start(0, "--check", "--start-timeout", "1s", "--np", ranks, "--nproc-per-node", "1", "true").finish()
-                self.assert_status(done, 125)
-                self.assertEqual([row["STATE"] for row in rows_of(done).values()], ["ready", "no_answer"])
-                self.assertIn("host-1: not ready after 1 s (it has not called)", done.stderr)
-
-    def test_a_job_is_not_checked_by_halves(self):
-        head = self.start(0, "--check", "true")
-        done = self.start(1, "true").finish()
-        self.assert_status(done, 125)
-        self.assertIn('it has "no" for --check, and the head "yes"', done.stderr)
-        done = head.finish()  # nobody waits for a host that has called
-        self.assert_status(done, 125)
-        self.assertRegex(done.stderr, r"host-1: it has called from \S+ and cannot take part: it has .* for --check")
-
-    def test_a_stop_while_a_host_is_waited_for(self):
-        head = self.start(0, "--check", "true")
-        wait_until(self.listens)
-        self.bed.exec("algo-1", ["pkill", "-TERM", "-x", "sml-run"])
-        self.assert_status(head.finish(), 143)
-
-    def test_a_stop_of_a_host_that_has_called_ends_all(self):
-        both = self.start_all("--nnodes", "3", "--check", "true")  # the third never comes
-        wait_until(lambda: len(self.bed.ps("algo-2")) > 1)  # its agent runs: the head has let it in
-        self.bed.exec("algo-2", ["pkill", "-TERM", "-x", "sml-run"])
-        head, _ = self.ends(both, 143)
-        self.assertIn("host-1 has been told to stop (SIGTERM)", head.stderr)
 
 
 class LinesOfTorchrun(NoSsh):
@@ -436,20 +208,6 @@ class SameLineOnEveryHost(Torchrun):
     scripts = {"show.py": "import os; print(os.environ['GROUP_RANK'], os.environ['RANK'], os.environ['WORLD_SIZE'], "
                           "os.uname().nodename)"}
 
-    def test_a_stop_of_one_that_waits_for_the_others_ends_all(self):
-        """The third never comes."""
-        head, other = self.torchrun("algo-2"), self.torchrun("algo-1")
-        said = bytearray()
-
-        def waits():
-            said.extend(other.errors_so_far())
-            return b"waiting for the other hosts of the job" in said
-
-        wait_until(waits, lambda: bytes(said))
-        other.send_signal(signal.SIGTERM)
-        done = self.ends([head, other], 143)
-        self.assertRegex(done[0].stderr, "the host at .* has been told to stop")
-
     @gate
     def test_who_is_the_endpoint_is_the_head_and_the_others_follow_by_address(self):
         later = [self.torchrun("algo-3"), self.torchrun("algo-1")]
@@ -461,75 +219,16 @@ class SameLineOnEveryHost(Torchrun):
                       done[0].stderr)
         self.assertIn("this is host-2", done[1].stderr)
 
-    def test_the_numbers_of_slurm_or_kubernetes_stand(self):
-        jobs = [self.torchrun(name, env={"SLURM_NODEID": str(i), "SLURM_NNODES": "3"})
-                for i, name in enumerate(("algo-2", "algo-3", "algo-1"))]
-        done = self.ends(jobs, 0)
-        self.assertEqual(self.said(done[0])[2::2], ["1 2 6 algo-3", "2 4 6 algo-1"])
-
     def test_unmodified_training(self):
         program = (TRAIN_DDP, "--epochs", "1", "--points", "512")
         done = self.ends([self.torchrun(name, program=program) for name in self.bed.names()], 0)
         self.assertIn("equal parameters on 6 ranks", done[1].stdout)
-
-    def test_a_late_host_is_waited_for(self):
-        early = [self.torchrun("algo-2"), self.torchrun("algo-1")]
-        wait_until(lambda: self.calls("algo-1", "torchrun"))
-        done = self.ends([*early, self.torchrun("algo-3")], 0)
-        self.assertEqual(len(done[0].stdout.splitlines()), 6)
-
-    def test_a_host_that_leaves_while_others_are_waited_for_may_come_again(self):
-        head, gone = self.torchrun("algo-2"), self.torchrun("algo-1")
-        wait_until(lambda: self.calls("algo-1", "torchrun"))
-        gone.kill()
-        self.ends([head, self.torchrun("algo-1"), self.torchrun("algo-3")], 0)
-
-    def test_a_host_that_never_comes_is_told_from_one_that_waits(self):
-        waits = self.torchrun("algo-1", "--rdzv-conf=join_timeout=3600")
-        wait_until(lambda: self.calls("algo-1", "torchrun"))
-        seconds = int(scaled(4))
-        head, waits = self.ends([self.torchrun("algo-2", f"--rdzv-conf=join_timeout={seconds}"), waits], 125)
-        self.assertIn(f"host-2: not ready after {seconds} s (it has not called)", head.stderr)
-        self.assertIn(f"host-1: not ready after {seconds} s (it has called, and others have not)", head.stderr)
-        self.assertIn("the job has ended: ", waits.stderr)
-
-    @gate
-    def test_one_host_too_many_is_refused(self):
-        jobs = [self.torchrun(name, program=("--no-python", "sleep", "600")) for name in self.bed.names()]
-        wait_until(lambda: len(self.bed.ps("algo-3")) > 3)
-        done = self.torchrun("head", program=("--no-python", "sleep", "600")).finish()
-        self.assert_status(done, 125)
-        self.assertIn("the head turns this host away: the job has 3 hosts, and all of them are here", done.stderr)
-        jobs[1].terminate()
-        self.ends(jobs, 143)
 
     def test_two_that_take_themselves_for_the_head_say_so_and_end(self):
         jobs = [self.torchrun(name, "--start-timeout=1s", endpoint="localhost") for name in self.bed.names()[:2]]
         for done in self.ends(jobs, 125):
             self.assertIn("this host is the head, as localhost is its own", done.stderr)
             self.assertIn("host-1, host-2", done.stderr.replace("host-[1-2]", "host-1, host-2"))
-
-    def test_jobs_of_two_names_do_not_mix(self):
-        head = self.torchrun("algo-2", "--rdzv-id=one", "--start-timeout=1h")
-        other = self.torchrun("algo-1", "--rdzv-id=two").finish()
-        self.assert_status(other, 125)
-        self.assertIn('it belongs to job "run two", and this is job "run one"', other.stderr)
-        head.terminate()
-        self.assert_status(head.finish(), 143)
-
-    def test_another_secret_is_refused(self):
-        head = self.torchrun("algo-2", "--start-timeout=1h")
-        other = self.torchrun("algo-1", secret="another secret of a length").finish()
-        self.assert_status(other, 125)
-        self.assertIn("do not have the same secret", other.stderr)
-        head.terminate()
-        self.assert_status(head.finish(), 143)
-
-    def test_all_that_is_missing_is_told_at_once(self):
-        done = self.torchrun("algo-2", "--nnodes=4:2", secret=None).finish()
-        self.assert_status(done, 2)
-        self.assertRegex(done.stderr, r"\Asml-run: 2 things are missing, or cannot be had: \(1\) --nnodes: \"4:2\" .*; "
-                                      r"\(2\) the hosts share no secret .*--make-secret.*\n\Z")
 
 
 class Fewer(NoSsh):
@@ -553,16 +252,6 @@ class Fewer(NoSsh):
                 jobs[1].finish()
                 done = self.ends([jobs[0], jobs[2]], 0)
                 self.assertEqual(self.second(done[0]), ["2 0 2 host-0", "2 1 2 host-2"])
-
-    @gate
-    def test_one_on_which_attempts_fail_is_left_out(self):
-        jobs = self.job("--min-hosts", "2", "--exclude-after", "1", "sh", "-c", self.PLACES + "[ $RANK != 1 ] || exit 7; "
-                        "sleep 600")
-        head, _, other = [job.finish() for job in jobs]
-        self.assert_status(head, 0)
-        self.assert_status(other, 0)
-        self.assertIn("host-1 is out: 1 attempt has failed there (--exclude-after)", head.stderr)
-        self.assertEqual(self.second(head), ["2 0 2 host-0", "2 1 2 host-2"])
 
 
 class Platforms(NoSsh):
@@ -589,14 +278,6 @@ class Platforms(NoSsh):
         self.assertIn("[0] 0 host-1 algo-2\n", done[2].stdout)
         self.assertIn("3 hosts, from AWS_BATCH_JOB_NUM_NODES", done[2].stderr)
 
-    def test_a_node_of_another_job_of_aws_batch_is_refused(self):
-        head = self.start_on("algo-2", self.batch(1), "--start-timeout", "1h", "true")
-        done = self.start_on("algo-1", self.batch(0, AWS_BATCH_JOB_ID="other#0"), "true").finish()
-        self.assert_status(done, 125)
-        self.assertIn("do not have the same secret", done.stderr)
-        head.terminate()
-        self.assert_status(head.finish(), 143)
-
     @gate
     def test_pods_with_a_secret_call_the_first(self):
         for host in self.bed.names():
@@ -611,11 +292,6 @@ class Platforms(NoSsh):
             self.addCleanup(self.bed.exec, host, ["mv", "/opt/ml/kept", "/opt/ml/input/config/resourceconfig.json"])
         done = self.ends([self.start_on(f"algo-{i + 1}", {**p, **training}, "train") for i, p in enumerate(pods)], 0)
         self.assertEqual(sorted(done[0].stdout.splitlines()), [f"[{i}] {i} host-{i}" for i in range(3)])
-
-    def test_pods_without_a_secret_say_what_to_do(self):
-        done = self.start_on("algo-2", {"PET_NNODES": "3", "MASTER_ADDR": "10.0.0.1", "PET_NODE_RANK": "1"}, "true").finish()
-        self.assert_status(done, 2)
-        self.assertIn("with the same SML_JOB_SECRET, and they call that one", done.stderr)
 
 
 class Processing(NoSsh):
@@ -646,11 +322,6 @@ class Processing(NoSsh):
         self.ends(self.start_job("sh", "-c", "[ $RANK != 1 ] || exit 7"), 7)
         self.assertIn("rank 1 on algo-2 exited with status 7", self.message("algo-1"))
         self.assertIn("rank 1 on algo-2 exited with status 7", self.message("algo-2"))
-
-    def test_what_is_missing_is_said(self):
-        for one in self.ends(self.start_job("true", named=False), 2):
-            self.assertIn("the hosts of this job share no secret", one.stderr)
-            self.assertIn("--secret-file", one.stderr)
 
     def test_one_host_needs_no_secret_and_no_ssh(self):
         self.bed.exec("algo-2", ["hostname", "aws"])

@@ -14,6 +14,7 @@ NOTES = r"stopping the workers|warning: limits of workers differ|SIG\w+ again: |
 # Of the table: a row with its number, and the tests that it names.
 ROW = re.compile(r"\| *(\d+) *\|.*")
 TEST = re.compile(r"`(test_\w+(?:\.\w+)+)`")
+CASE = re.compile(r'`(\w+_test\.cc)` ("[^"]+")')
 
 
 class Table(unittest.TestCase):
@@ -35,6 +36,9 @@ class Table(unittest.TestCase):
                     found = getattr(importlib.import_module(module), case)
                     self.assertTrue(issubclass(found, unittest.TestCase))
                     self.assertTrue(callable(getattr(found, method)))
+            for file, case in CASE.findall(row):
+                with self.subTest(case):
+                    self.assertIn(f"TEST_CASE({case}", (REPO / "tests/integration" / file).read_text())
 
 
 class FaultCase(HostsCase):
