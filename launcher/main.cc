@@ -204,8 +204,8 @@ Result<std::optional<dialin::HeadPlan>> open_for_hosts(const Options& options,
   return std::optional(dialin::HeadPlan{*settings, std::move(listener), options.heartbeat_timeout, chore});
 }
 
-// Of a job whose number of hosts may vary: who comes is waited for, and `options`, `plan` and `settings` are of as many
-// then. Otherwise the exit status, when people have been told.
+// Of a job that is planned when its hosts have called: who comes is waited for, and `options`, `plan` and `settings`
+// are of as many then. Otherwise the exit status, when people have been told.
 std::optional<int> gather(dialin::Gathering& gathering, Options& options, plan::LaunchPlan& plan,
                           dialin::Settings& settings, const PlanOfHosts& plan_of_hosts, os::UniqueFd listener) {
   if (!listener) {
@@ -218,14 +218,15 @@ std::optional<int> gather(dialin::Gathering& gathering, Options& options, plan::
     fail(options, hosts.error());
     return gathering.exit_code();
   }
-  Result<plan::LaunchPlan> planned = plan_of_hosts(*hosts);
+  options.dial_in.shares = gathering.shares();
+  Result<plan::LaunchPlan> planned = plan_of_hosts(*hosts, options.dial_in.shares);
   if (!planned) {
     gathering.give_up(planned.error());
     return fail(options, planned.error());
   }
   plan = std::move(*planned);
   RestartOptions& restart = options.restart;
-  if (restart.max > 0) {
+  if (restart.max > 0 && options.dial_in.least) {
     restart.most_hosts = options.dial_in.hosts;
     restart.discovery.callers = DiscoveryOptions::Callers::AnyTime;
     restart.discovery.slots = options.nproc_per_node;
@@ -282,11 +283,13 @@ plan::TorchStore store_asked_for(const Options& given, const plan::LaunchPlan& p
   return plan::usual_torch_store(plan, names_own_address(plan) ? plan::NamesAddress::Yes : plan::NamesAddress::No);
 }
 
-// Of so many hosts, where their number may vary.
-Result<plan::LaunchPlan> plan_of(std::uint32_t hosts, Options options, const Training& training, const ThisHost& here,
-                                 HostFinder& finder, const dialin::Settings& settings) {
+// Of so many hosts, where their number may vary, and of what they have said of themselves.
+Result<plan::LaunchPlan> plan_of(std::uint32_t hosts, const plan::HostShares& shares, Options options,
+                                 const Training& training, const ThisHost& here, HostFinder& finder,
+                                 const dialin::Settings& settings) {
   options.dial_in.hosts = hosts;
   options.dial_in.least.reset();
+  options.dial_in.shares = shares;
   Result<plan::LaunchPlan> plan = make_plan(options, here, finder);
   if (plan) adapt_plan(*plan, training, settings);
   return plan;
@@ -342,8 +345,8 @@ int launch(const Options& given, const Training& training, ThisHost& here, HostF
     listener = std::move(*opened);
     if (options.verbosity != Verbosity::Quiet && !(*dial_in)->advice.empty()) say((*dial_in)->advice);
     if (options.verbosity != Verbosity::Quiet && !(*dial_in)->part.empty()) say((*dial_in)->part);
-    const PlanOfHosts plan_of_hosts = [&](std::uint32_t hosts) {
-      return plan_of(hosts, options, training, here, finder, **dial_in);
+    const PlanOfHosts plan_of_hosts = [&](std::uint32_t hosts, const plan::HostShares& shares) {
+      return plan_of(hosts, shares, options, training, here, finder, **dial_in);
     };
     adapt_plan(*plan, training, **dial_in);
     const bool works = !plan->map.hosts[(*dial_in)->own_index].ranks.empty();
@@ -351,7 +354,8 @@ int launch(const Options& given, const Training& training, ThisHost& here, HostF
     const bool is_head = (*dial_in)->own_index == 0;
     if (!is_head) return serve_head(options, *plan, **dial_in, *image, chore, plan_of_hosts, say);
     if ((*dial_in)->least_hosts) {
-      const auto latecomers = options.restart.max > 0 ? dialin::Latecomers::Wait : dialin::Latecomers::TurnedAway;
+      const bool may_wait = options.restart.max > 0 && options.dial_in.least;
+      const auto latecomers = may_wait ? dialin::Latecomers::Wait : dialin::Latecomers::TurnedAway;
       gathering.emplace(loop, **dial_in, options.start_timeout, latecomers, say);
       if (const auto status = gather(*gathering, options, *plan, **dial_in, plan_of_hosts, std::move(listener))) {
         return *status;

@@ -91,7 +91,7 @@ bool may_be(std::uint32_t hosts, const dialin::HeadsChoice& choice, const dialin
   constexpr std::size_t kMostGone = 4096;
   const std::size_t idle = choice.idle.size();
   const std::size_t most = settings.hosts.size();
-  if (!settings.least_hosts || hosts > most + kMostGone || hosts <= idle) return false;
+  if (settings.needs_all() || hosts > most + kMostGone || hosts <= idle) return false;
   return choice.order.empty() || hosts - idle <= most;
 }
 
@@ -113,9 +113,11 @@ int serve_head(const Options& options, const plan::LaunchPlan& plan, const diali
                                   const dialin::HeadsChoice& choice) -> std::optional<dialin::OwnPart> {
                       const std::uint32_t hosts =
                           choice.order.empty() ? welcome.hosts : static_cast<std::uint32_t>(choice.order.size());
-                      if (hosts == plan.map.hosts.size()) return own_part(options, plan, welcome.place, choice);
-                      if (!may_be(hosts, choice, settings)) return std::nullopt;
-                      const Result<plan::LaunchPlan> other = plan_of_hosts(hosts);
+                      if (settings.share && welcome.shares.empty()) return std::nullopt;
+                      const bool as_many = hosts == plan.map.hosts.size();
+                      if (as_many && !settings.share) return own_part(options, plan, welcome.place, choice);
+                      if (!as_many && !may_be(hosts, choice, settings)) return std::nullopt;
+                      const Result<plan::LaunchPlan> other = plan_of_hosts(hosts, welcome.shares);
                       return other ? own_part(options, *other, welcome.place, choice) : std::nullopt;
                     },
                     .attempts = attempts_of(options.restart),

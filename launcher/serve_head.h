@@ -13,8 +13,9 @@
 
 namespace sml {
 
-// The plan of a job of another number of hosts, where that may vary.
-using PlanOfHosts = std::function<Result<plan::LaunchPlan>(std::uint32_t hosts)>;
+// The plan of a job of so many hosts, where that may vary, and of what they have said of themselves; empty: all have
+// what this one has.
+using PlanOfHosts = std::function<Result<plan::LaunchPlan>(std::uint32_t hosts, const plan::HostShares& shares)>;
 
 // What every host but the head does, to the end of the job; answers the exit status. Leaves a failure file where this
 // host's worker decided, or where there is no head to say so. `plan`: of as many hosts as there may be.

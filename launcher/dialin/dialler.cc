@@ -72,7 +72,8 @@ class Dialler final : private CallOwner, private HostedAgentOwner {
                               .terms = s.terms,
                               .index = s.own_index,
                               .host = s.hosts[s.own_index],
-                              .calls = plan_.unable ? Calls::ToSayWhyNot : Calls::WithPlan};
+                              .calls = plan_.unable ? Calls::ToSayWhyNot : Calls::WithPlan,
+                              .share = s.share.value_or(plan::HostShare())};
     if (s.place == PlaceRule::ChosenByHead) {
       introduction.index = kAnyPlace;
       introduction.host.clear();
@@ -126,7 +127,7 @@ class Dialler final : private CallOwner, private HostedAgentOwner {
     if (const Result<void> checked = PlanCheck::check_welcome(m, s); !checked) return fail(checked.error());
     check_.emplace([this, m](const HeadsChoice& choice) { return plan_.reckon(m, choice); }, plan_.attempts);
     const std::string name = m.place < s.hosts.size() ? s.hosts[m.place] : name_of_place(m.place);
-    const std::string of_all = s.least_hosts ? " of " + std::to_string(m.hosts) + " hosts" : "";
+    const std::string of_all = !s.needs_all() ? " of " + std::to_string(m.hosts) + " hosts" : "";
     say_("the head has answered: " + where() + " (" + call_.peer() + ")" +
          (chosen ? "; this is " + name + of_all : std::string()));
     call_.agree(m.ticket);
@@ -262,7 +263,7 @@ class Dialler final : private CallOwner, private HostedAgentOwner {
     if (wish == supervise::Wish::Echoes) return;
     const bool is_in = machine_.state() == DialState::Serving;
     stop_asked_ = signo;
-    if (!is_in && (plan_.settings.least_hosts || wish == supervise::Wish::Insists)) return leave_unheard();
+    if (!is_in && (!plan_.settings.needs_all() || wish == supervise::Wish::Insists)) return leave_unheard();
     say_(is_in ? "asking the head to stop the job (" + signal_name(signo) + ")"
                : "stopping (" + signal_name(signo) + "); the head, " + where() + ", is to hear of it within " +
                      format_duration(plan_.grace));

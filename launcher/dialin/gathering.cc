@@ -26,11 +26,13 @@ Gathering::~Gathering() { threads_.leave(); }
 
 Result<std::uint32_t> Gathering::run(HeadPlan plan) {
   ::signal(SIGPIPE, SIG_IGN);
-  Result<std::unique_ptr<Head>> head = make_head(loop_.get_executor(), threads_.pool(), std::move(plan),
-                                                 {.say = say_,
-                                                  .come = [] {},
-                                                  .stop_asked = [](const std::string&, int) {},
-                                                  .gathered = [this](std::uint32_t hosts) { counted(hosts); }});
+  Result<std::unique_ptr<Head>> head = make_head(
+      loop_.get_executor(), threads_.pool(), std::move(plan),
+      {.say = say_,
+       .come = [this] { look_for_refused(); },
+       .stop_asked = [this](const std::string& host,
+                            int signo) { stop(host + " has been told to stop (" + signal_name(signo) + ")", signo); },
+       .gathered = [this](std::uint32_t hosts) { counted(hosts); }});
   if (!head) {
     exit_code_ = exit_code_of(head.error().kind());
     return head.error();
@@ -39,10 +41,7 @@ Result<std::uint32_t> Gathering::run(HeadPlan plan) {
   head_->begin();
   for (const int signo : os::heeded_stops()) signals_.add(signo);
   signals_.async_wait([this](boost::system::error_code error, int signo) {
-    if (error) return;
-    failure_ = Error(ErrorKind::Lost, "stopped by " + signal_name(signo) + " before the job had begun");
-    exit_code_ = 128 + signo;
-    loop_.stop();
+    if (!error) stop("stopped by " + signal_name(signo) + " before the job had begun", signo);
   });
   counted(1);
   loop_.run();
@@ -76,13 +75,40 @@ void Gathering::look() {
   if (answer == LastCall::Answer::Begin) {
     settings_.least_hosts.reset();
     head_->set_hosts(last_call_.hosts(), latecomers_);
-  } else {
-    failure_ = Error(ErrorKind::Timeout, "after " + format_duration(patience_) + " there are " +
-                                             sml::counted(last_call_.hosts(), "host") + ", fewer than the " +
-                                             std::to_string(*settings_.least_hosts) + " that the job needs")
-                   .with_hint("--start-timeout waits longer");
-    exit_code_ = exit_code_of(failure_->kind());
+    return loop_.stop();
   }
+  fail(too_few(), exit_code_of(ErrorKind::Timeout));
+}
+
+Error Gathering::too_few() const {
+  const std::string limit = format_duration(patience_);
+  if (!settings_.needs_all()) {
+    return Error(ErrorKind::Timeout, "after " + limit + " there are " + sml::counted(last_call_.hosts(), "host") +
+                                         ", fewer than the " + std::to_string(*settings_.least_hosts) +
+                                         " that the job needs")
+        .with_hint("--start-timeout waits longer");
+  }
+  std::vector<std::string> names;
+  for (const launch::Reach::Missing& missing : head_->missing()) names.push_back(settings_.hosts[missing.host.value()]);
+  return Error(ErrorKind::Timeout, fold_names(names) + ": not ready after " + limit +
+                                       (names.size() == 1 ? " (it has not called)" : " (they have not called)"))
+      .with_hint("--start-timeout waits longer");
+}
+
+// Without them the job cannot begin.
+void Gathering::look_for_refused() {
+  for (const launch::Reach::Missing& missing : head_->missing()) {
+    if (!missing.why_not) continue;
+    fail(Error(*missing.why_not).in(settings_.hosts[missing.host.value()]), exit_code_of(missing.why_not->kind()));
+  }
+}
+
+void Gathering::stop(const std::string& why, int signo) { fail(Error(ErrorKind::Lost, why), 128 + signo); }
+
+void Gathering::fail(Error why, int exit_code) {
+  if (failure_) return;
+  failure_ = std::move(why);
+  exit_code_ = exit_code;
   loop_.stop();
 }
 

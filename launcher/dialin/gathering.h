@@ -1,4 +1,5 @@
-// The head of a job whose number of hosts may vary, before the job is planned: waits for those that call.
+// The head of a job that is planned when its hosts have called, as their number may vary or each says for itself what
+// it brings: waits for those that call.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -29,10 +30,13 @@ class Gathering {
 
   // Takes the plan of the head, and answers how many hosts there are, this one with them; the head stands open then,
   // and has given them their places. Error (Timeout): there were too few in time; (Lost): INT, TERM, HUP or QUIT has
-  // come; (Internal): the TLS library refuses. Whoever waits has been told of these.
+  // come, to a host without which the job cannot begin, too; (Spawn): such a host cannot take part; (Internal): the TLS
+  // library refuses. Whoever waits has been told of these.
   Result<std::uint32_t> run(HeadPlan plan);
   // The caller's from now on.
   std::shared_ptr<Head> take_head() { return std::move(head_); }
+  // What each host brings, by place; empty: all bring the same.
+  plan::HostShares shares() const { return head_->shares(); }
   // After an error: of sml-run.
   int exit_code() const { return exit_code_; }
   // The job cannot begin after all: tells those who wait for it.
@@ -40,6 +44,10 @@ class Gathering {
 
  private:
   void counted(std::uint32_t hosts);
+  void look_for_refused();
+  void stop(const std::string& why, int signo);
+  void fail(Error why, int exit_code);
+  Error too_few() const;
   void look();
   void await_time();
   void tell_end(const JobEnd& end);

@@ -86,7 +86,11 @@ class Guest final : public std::enable_shared_from_this<Guest>, private LinkEven
   // It is one of ours, as far as it says, and may take its time now.
   void hear_out() { link_->known(); }
   // For a place, until the others are here.
-  void wait(const Introduction& introduction) { waits_ = Unplaced{introduction.wished, ends_.far}; }
+  void wait(const Introduction& introduction) {
+    waits_ = Unplaced{introduction.wished, ends_.far};
+    share_ = introduction.share;
+  }
+  const plan::HostShare& share() const { return share_; }
   const std::optional<Unplaced>& waits() const { return waits_; }
   // For a place that there is not yet.
   void wait_for_more() { is_late_ = true; }
@@ -148,6 +152,7 @@ class Guest final : public std::enable_shared_from_this<Guest>, private LinkEven
   boost::asio::steady_timer patience_timer_;
   std::optional<Stay> stay_;  // nothing: it has not been let in
   std::optional<Unplaced> waits_;
+  plan::HostShare share_;
   bool is_late_ = false;
   bool introduced_ = false;
   bool broken_ = false;  // it is waited for

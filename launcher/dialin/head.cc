@@ -96,8 +96,14 @@ class HeadImpl final : public Head, private GuestOwner {
     plan_.settings.least_hosts.reset();
     seats_.resize(hosts);
     list_.resize(hosts);
+    if (plan_.settings.share) {
+      shares_.assign(hosts, *plan_.settings.share);
+      for (const Promise& one : promises()) shares_[one.place] = one.guest->share();
+    }
     seat_waiting();
   }
+
+  plan::HostShares shares() const override { return shares_; }
 
   std::vector<std::string> present() const override {
     std::vector<std::string> out;
@@ -213,7 +219,7 @@ class HeadImpl final : public Head, private GuestOwner {
   // known by name, its address has not been looked at yet: it may be a stranger.
   bool settles_all(Reason reason) const {
     const bool is_final = reason == Reason::Plan || reason == Reason::Version || reason == Reason::Build;
-    return is_final && plan_.settings.callers == Callers::Anywhere && !plan_.settings.least_hosts && !most_;
+    return is_final && plan_.settings.callers == Callers::Anywhere && plan_.settings.needs_all() && !most_;
   }
   void give_up_place(const Guest& guest, std::uint32_t place, const std::string& text) {
     const std::vector<bool> promised = promised_places();
@@ -304,7 +310,8 @@ class HeadImpl final : public Head, private GuestOwner {
     events_.come();
   }
   void give_place(Guest& guest, std::uint32_t place) {
-    guest.take(seats_[place], {place, static_cast<std::uint32_t>(seats_.size())}, plan_.settings.hosts[place]);
+    guest.take(seats_[place], {place, static_cast<std::uint32_t>(seats_.size()), {}, shares_},
+               plan_.settings.hosts[place]);
   }
 
   void let_wait(Guest& guest, const Introduction& introduction) {
@@ -313,11 +320,14 @@ class HeadImpl final : public Head, private GuestOwner {
     if (promises().size() >= list_.free_places()) {
       return refuse(guest, list_.refuse_surplus(most_.value_or(seats_.size())));
     }
-    if (plan_.settings.least_hosts && introduction.calls == Calls::ToSayWhyNot) {
+    if (!plan_.settings.needs_all() && introduction.calls == Calls::ToSayWhyNot) {
       return refuse(guest, list_.refusal(Reason::Ending, "it cannot take part, and the job begins without it"));
     }
     guest.wait(introduction);
-    if (introduction.calls == Calls::ToSayWhyNot) seat_alone(guest);  // the job need not wait for others to hear it
+    if (introduction.calls == Calls::ToSayWhyNot) {  // the job need not wait for others to hear it
+      if (plan_.settings.least_hosts) events_.gathered(*plan_.settings.least_hosts);
+      seat_alone(guest);
+    }
     seat_waiting();
   }
 
@@ -393,6 +403,7 @@ class HeadImpl final : public Head, private GuestOwner {
   GuestList list_;
   std::optional<std::size_t> most_;  // hosts, of a job that goes on and lets in others; nothing: of any other
   Door door_;
+  plan::HostShares shares_;                   // by place; empty: all alike
   std::vector<std::shared_ptr<Seat>> seats_;  // by place
   std::vector<std::shared_ptr<Guest>> guests_;
   std::set<std::string> said_;

@@ -42,18 +42,21 @@ class Head {
     std::function<void(const std::string& text)> say;  // what people should know
     std::function<void()> come;                        // a host has been let in, or has called and cannot take part
     std::function<void(const std::string& host, int signo)> stop_asked;  // a host has been told to stop
-    std::function<void(std::uint32_t hosts)> gathered = {};  // so many are here and wait, the head with them
+    // Before set_hosts(): so many are here and wait, the head with them.
+    std::function<void(std::uint32_t hosts)> gathered = {};
   };
   virtual ~Head() = default;
 
   // These are told from now on.
   virtual void serve(Events events) = 0;
 
-  // Lets callers in from now on. Where the number of hosts may vary they wait until set_hosts().
+  // Lets callers in from now on. Where Settings::least_hosts is given they wait until set_hosts().
   virtual void begin() = 0;
-  // Of a job whose number of hosts may vary: it has so many, all that are here, and those who wait have their places.
+  // Of such a job: it has so many, all that are here, and those who wait have their places.
   // Whoever calls later is turned away, or waits until know() while there are fewer than at most.
   virtual void set_hosts(std::uint32_t hosts, Latecomers latecomers) = 0;
+  // From then on, where each host says its own: of all, by place; as this one's where a host has not said it.
+  virtual plan::HostShares shares() const = 0;
   // The hosts that are here and not out, itself and those who have come later and wait with them, by the names that the
   // next know() is to give them.
   virtual std::vector<std::string> present() const = 0;

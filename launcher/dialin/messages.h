@@ -11,11 +11,12 @@
 #include <variant>
 
 #include "common/core/error.h"
+#include "common/plan/host_share.h"
 #include "launcher/dialin/settings.h"
 
 namespace sml::dialin {
 
-inline constexpr std::uint32_t kProtocolVersion = 6;
+inline constexpr std::uint32_t kProtocolVersion = 7;
 inline constexpr std::uint32_t kAnyPlace = 0xffffffff;            // among the hosts: the head is to choose one
 inline constexpr std::size_t kMaxPiece = std::size_t{256} << 10;  // of bytes from or to an agent in one frame
 inline constexpr std::size_t kMaxPayload = kMaxPiece + 64;        // of any frame
@@ -34,8 +35,9 @@ struct Introduction {
   std::string host;           // the name that belongs to that place; empty for kAnyPlace
   Calls calls = Calls::WithPlan;
   std::uint32_t wished = kAnyPlace;  // of kAnyPlace: which it would like to have
+  plan::HostShare share{};           // where each host says its own
 
-  void fields(auto& archive) { archive(version, job, attempt, build, terms, index, host, calls, wished); }
+  void fields(auto& archive) { archive(version, job, attempt, build, terms, index, host, calls, wished, share); }
   bool operator==(const Introduction&) const = default;
 };
 
@@ -55,11 +57,12 @@ enum class Reason : std::uint8_t {
 };
 
 struct Welcome {
-  std::uint32_t place = 0;  // the host's, among those of the job
-  std::uint32_t hosts = 0;  // so many the job has
-  std::string ticket = {};  // by which the head knows it again when it comes back
+  std::uint32_t place = 0;       // the host's, among those of the job
+  std::uint32_t hosts = 0;       // so many the job has
+  std::string ticket = {};       // by which the head knows it again when it comes back
+  plan::HostShares shares = {};  // of all, where each host has said its own, and the job has been planned
 
-  void fields(auto& archive) { archive(place, hosts, ticket); }
+  void fields(auto& archive) { archive(place, hosts, ticket, shares); }
   bool operator==(const Welcome&) const = default;
 };
 // First from a host that has been let in, and whose connection has broken: it goes on in this one.

@@ -184,6 +184,12 @@ Result<void> PlanCheck::check_welcome(const Welcome& welcome, const Settings& ow
     const std::string range = own.least_hosts ? fmt::format("{} to {}", least, most) : std::to_string(most);
     return differs(fmt::format("a job of {} hosts, and this host knows one of {}", welcome.hosts, range));
   }
+  if (const std::vector<plan::HostShare>& all = welcome.shares; !all.empty()) {
+    if (!own.share || all.size() != welcome.hosts) return differs("a job whose hosts have other workers");
+    if (welcome.place < welcome.hosts && all[welcome.place] != *own.share) {
+      return differs("another number or role of the workers here");
+    }
+  }
   const bool chosen = own.place == PlaceRule::ChosenByHead;
   return agree(chosen ? welcome.place > 0 && welcome.place < welcome.hosts : welcome.place == own.own_index,
                fmt::format("place {} among the {} hosts", welcome.place, welcome.hosts));

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "common/core/clock.h"
+#include "common/plan/host_share.h"
 
 namespace sml::dialin {
 
@@ -37,6 +38,9 @@ struct Term {
 using Terms = std::vector<Term>;
 
 struct Settings {
+  // Whether the job begins only when every host is here.
+  bool needs_all() const { return least_hosts.value_or(hosts.size()) == hosts.size(); }
+
   std::vector<std::string> hosts;              // of the job, in their order; the first is the head
   std::optional<std::uint32_t> least_hosts{};  // so many of these do; nothing: all are needed
   Duration last_call{};                        // for the others then
@@ -52,6 +56,7 @@ struct Settings {
   std::uint32_t attempt = 0;
   std::string build;  // of sml-run
   Terms terms{};
+  std::optional<plan::HostShare> share{};  // of this host; all are known before the job is planned. Nothing: all alike
   Callers callers = Callers::ListedHosts;
   PortTaken port_taken = PortTaken::IsError;
 };

@@ -172,6 +172,22 @@ void join_by_head(dialin::Settings& settings, const ThisHost& here, const DialIn
   settings.place = dialin::PlaceRule::ChosenByHead;
 }
 
+// Where each host says for itself how many workers it has, and in which role.
+bool each_says_its_share(const Options& options, const plan::LaunchPlan& plan) {
+  const bool wanted = options.dial_in.shares_are == SharesAre::OfEachHost && names_are_made_up(plan);
+  return wanted && !options.dial_in.least && plan.map.hosts.size() > 1 && is_even(options) && options.presets.empty() &&
+         options.more_programs.empty();
+}
+
+// The head learns all of them before it plans the job; who knows its place wishes it.
+void say_share(dialin::Settings& settings, const Options& options, const plan::LaunchPlan& plan) {
+  settings.share = {plan.map.hosts[settings.own_index].slots, options.role};
+  settings.least_hosts = static_cast<std::uint32_t>(plan.map.hosts.size());
+  if (settings.own_index == 0 || settings.place == dialin::PlaceRule::ChosenByHead) return;
+  settings.place = dialin::PlaceRule::ChosenByHead;
+  settings.wished = settings.own_index;
+}
+
 // ---- which job
 
 // Jobs of one platform's job, or of one head, may have names of their own.
@@ -202,18 +218,19 @@ std::string workers_by_host(const plan::JobMap& map) {
 }
 
 // What hosts must agree on before workers start. Each runs a command of its own, in a directory of its own.
-dialin::Terms terms_of(const plan::LaunchPlan& plan, Preflight check, std::optional<std::uint32_t> least_hosts) {
+dialin::Terms terms_of(const plan::LaunchPlan& plan, Preflight check, const dialin::Settings& settings) {
   const std::size_t hosts = plan.map.hosts.size();
-  dialin::Terms out{
-      {"the number of hosts", least_hosts ? fmt::format("{}:{}", *least_hosts, hosts) : std::to_string(hosts)},
-      {"the workers of each host", workers_by_host(plan.map)}};
+  const std::string count =
+      settings.needs_all() ? std::to_string(hosts) : fmt::format("{}:{}", *settings.least_hosts, hosts);
+  dialin::Terms out{{"the number of hosts", count}};
+  if (!settings.share) out.push_back({"the workers of each host", workers_by_host(plan.map)});
   if (!names_are_made_up(plan)) {
     std::vector<std::string> names;
     for (const plan::MappedHost& host : plan.map.hosts) names.push_back(host.host.name);
     out.push_back({"the hosts", fold_names(names)});
   }
   out.push_back({"the number of programs", std::to_string(plan.program_count())});
-  out.push_back({"--role", fmt::format("{}", fmt::join(plan.map.roles, ", "))});
+  if (!settings.share) out.push_back({"--role", fmt::format("{}", fmt::join(plan.map.roles, ", "))});
   out.push_back({"--check", check == Preflight::Yes ? "yes" : "no"});
   return out;
 }
@@ -310,7 +327,8 @@ Result<std::optional<dialin::Settings>> choose_dial_in(const Options& options, c
   settings.build = build;
   settings.least_hosts = options.dial_in.least;
   settings.last_call = options.dial_in.last_call;
-  settings.terms = terms_of(plan, options.check, settings.least_hosts);
+  if (each_says_its_share(options, plan)) say_share(settings, options, plan);
+  settings.terms = terms_of(plan, options.check, settings);
   settings.callers = names_are_made_up(plan) ? dialin::Callers::Anywhere : dialin::Callers::ListedHosts;
   Result<JobKey> key = find_job_key(options, here, settings);
   if (!key) return key.error();

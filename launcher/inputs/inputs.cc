@@ -24,6 +24,7 @@
 #include "common/plan/program_map.h"
 #include "common/plan/secrets.h"
 #include "launcher/inputs/excluded_hosts.h"
+#include "launcher/inputs/host_shares.h"
 #include "launcher/inputs/spare_hosts.h"
 #include "launcher/launch/command_words.h"
 
@@ -415,7 +416,11 @@ Result<plan::ProgramShare> share_of(const Options& options, const ProgramOptions
 }
 
 // The last are those that presets add.
-Result<std::vector<plan::ProgramShare>> shares_of(const Options& options, const ThisHost& here) {
+Result<std::vector<plan::ProgramShare>> shares_of(const Options& options, const plan::HostList& list,
+                                                  const ThisHost& here) {
+  if (roles_differ(options.dial_in.shares)) {
+    return programs_by_host(list, options.dial_in.shares);
+  }
   std::vector<plan::ProgramShare> shares{{.np = options.np, .hosts = {}, .role = options.role, .part = options.part}};
   for (const ProgramOptions& program : options.more_programs) {
     Result<plan::ProgramShare> share = share_of(options, program, here);
@@ -525,6 +530,7 @@ Result<plan::LaunchPlan> make_plan(const Options& options, const ThisHost& here,
   const std::string contradicted = finder.contradiction(options, *hosts);
   if (Result<void> filled = fill_slots_by_rankfile(*hosts, *layout); !filled) return filled.error();
   if (Result<void> filled = fill_slots(*hosts, options, *layout, here); !filled) return filled.error();
+  if (Result<void> said = take_shares(*hosts, options.dial_in.shares); !said) return said.error();
   RestartOptions restart = options.restart;
   const Result<std::string> without = leave_out(*hosts, restart, here);
   if (!without) return without.error();
@@ -533,7 +539,7 @@ Result<plan::LaunchPlan> make_plan(const Options& options, const ThisHost& here,
   if (!without->empty()) arranged->push_back(*without);
   Result<std::vector<plan::Host>> spares = take_spares(*hosts, restart);
   if (!spares) return spares.error();
-  const Result<std::vector<plan::ProgramShare>> shares = shares_of(options, here);
+  const Result<std::vector<plan::ProgramShare>> shares = shares_of(options, *hosts, here);
   if (!shares) return shares.error();
   Result<plan::JobMap> map = map_ranks(*hosts, options, *shares, *layout);
   if (!map) return map.error();

@@ -148,6 +148,7 @@ Result<std::variant<Options, Printed>> parse_command_line(std::span<const std::s
   if (Result<void> met = check_needs(counting); !met) return met.error();
   const Occurrence* count = last_of(counting, "--nproc-per-node");
   if (count != nullptr && count->layer == Layer::CommandLine) options->slots_hold = SlotsHold::OnEveryHost;
+  if (dialect == Dialect::Torchrun) options->dial_in.shares_are = SharesAre::OfEachHost;
   const bool makes_files = options->dial_in.make_secret == MakeSecret::Yes || !options->links_folder.empty();
   if (makes_files) return Parsed(std::move(*options));
   if (std::optional<Printed> printed = printed_instead(*options, given->options)) return Parsed(std::move(*printed));

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "common/plan/host_share.h"
 #include "common/plan/job_map.h"
 #include "common/plan/launch_plan.h"
 #include "launcher/options/completion.h"
@@ -57,6 +58,9 @@ enum class KeyRule : std::uint8_t {
   Insecure  // names that can be guessed
 };
 enum class MakeSecret : std::uint8_t { No, Yes };  // the user's file is made, and nothing is started
+// Whether every host says of all how many workers they have, and in which role, or each host for itself.
+enum class SharesAre : std::uint8_t { Alike, OfEachHost };
+
 struct DialInOptions {
   static constexpr Duration kLastCall = std::chrono::seconds(30);  // as torch's rendezvous has it
 
@@ -69,6 +73,8 @@ struct DialInOptions {
   KeyRule key = KeyRule::Secret;
   MakeSecret make_secret = MakeSecret::No;
   std::optional<std::uint32_t> attempt;
+  SharesAre shares_are = SharesAre::Alike;  // where their number is fixed
+  plan::HostShares shares;                  // OfEachHost, once all have said it; empty: as this one's
 };
 
 // Channels that workers read from FIFOs.

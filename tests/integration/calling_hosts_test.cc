@@ -198,6 +198,26 @@ TEST_CASE("calling hosts: a host or a head that never comes is named") {
              "the head, 127.0.0.1 port " + std::to_string(hosts.port()) + ", was not there after 1 s");
 }
 
+TEST_CASE("calling hosts: one that never comes is told from one that waits for its place") {
+  Init init(kWatchdog);
+  const Hosts hosts(3);
+  const auto start = [&](const std::string& timeout) {
+    const std::string head = "localhost:" + std::to_string(hosts.port());
+    return std::make_unique<Copy>(
+        Words{kProgram, "--nnodes", "3", "--head", head, "--start-timeout", timeout, "--nproc-per-node", "1", "true"},
+        Hosts::environment());
+  };
+  const std::string seconds = time_to_call();
+  Copies both;
+  both.push_back(start(seconds + "s"));
+  hosts.until_head_listens();
+  both.push_back(start("1h"));
+  const auto done = finish(both, 125);
+  check_says(done[0], "host-2: not ready after " + seconds + " s (it has not called)");
+  check_says(done[0], "host-1: not ready after " + seconds + " s (it has called, and others have not)");
+  check_says(done[1], "the job has ended: ");
+}
+
 TEST_CASE("calling hosts: another secret is refused on both sides") {
   Init init(kWatchdog);
   Hosts hosts(2);

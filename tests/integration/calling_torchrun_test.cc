@@ -1,7 +1,5 @@
 // Lines of torchrun that are the same on every host, in a few copies of sml-run over loopback: who comes first is the
 // head, the others call it. tests/e2e/test_dial_in.py and test_elastic_torchrun.py have what needs hosts of their own.
-#include <cmath>
-
 #include "tests/support/copies.h"
 #include "tests/support/fake_init.h"
 
@@ -20,10 +18,12 @@ Words named(const std::string& name) { return Hosts::environment({"OF_HOST=" + n
 // In the first attempt longer than any test.
 const Words kFirstWaits{"sh", "-c", "echo $GROUP_RANK $RANK $WORLD_SIZE; [ $SML_ATTEMPT != 1 ] || exec sleep 600"};
 
-// Long enough for another host to call, also on a slow machine.
-std::string time_to_call() {
-  const char* factor = std::getenv("MACHINE_FACTOR");
-  return std::to_string(std::lround(3 * (factor == nullptr ? 1.0 : std::max(1.0, std::atof(factor)))));
+// Of torchrun's line for hosts that know their places.
+std::unique_ptr<Copy> placed(const Torchrun& job, const std::string& place, const Words& options,
+                             const std::string& name) {
+  const Words own{job.folder() / "torchrun", "--nnodes=" + job.nnodes(), "--node-rank=" + place,
+                  "--master-addr=127.0.0.1", "--master-port=" + std::to_string(job.port())};
+  return std::make_unique<Copy>(own + options + kShow, named(name));
 }
 
 Words last_call(const std::string& seconds) { return {"--rdzv-conf=last_call_timeout=" + seconds}; }
@@ -82,17 +82,84 @@ TEST_CASE("calling torchrun: a host that leaves while others are waited for may 
   CHECK(std::count_if(lines.begin(), lines.end(), [](const auto& line) { return line.ends_with("again"); }) == 2);
 }
 
-TEST_CASE("calling torchrun: a host that never comes is told from one that waits") {
+TEST_CASE("calling torchrun: slots and roles are those of each host's own line") {
   Init init(kWatchdog);
   const Torchrun job("3");
+  const Words show{"sh", "-c",
+                   "echo $RANK/$WORLD_SIZE $GROUP_RANK/$GROUP_WORLD_SIZE $LOCAL_RANK/$LOCAL_WORLD_SIZE $ROLE_NAME "
+                   "$ROLE_RANK/$ROLE_WORLD_SIZE"};
+  const auto line = [](const std::string& slots, const std::string& role) {
+    return Words{"--nproc-per-node=" + slots, "--role=" + role};
+  };
+  const auto numbered = [](const std::string& number) {
+    return Hosts::environment({"SLURM_NODEID=" + number, "SLURM_NNODES=3"});
+  };
+  Copies all;
+  all.push_back(job.start_head(line("2", "trainer"), show, numbered("0")));
+  all.push_back(job.start(line("3", "trainer"), show, numbered("2")));
+  all.push_back(job.start(line("1", "reader"), show, numbered("1")));
+  const auto done = finish(all, 0);
+  CHECK(sorted_lines(done[0].out) == Words{"0/6 0/3 0/2 trainer 0/5", "1/6 0/3 1/2 trainer 1/5",
+                                           "2/6 1/3 0/1 reader 0/1", "3/6 2/3 0/3 trainer 2/5",
+                                           "4/6 2/3 1/3 trainer 3/5", "5/6 2/3 2/3 trainer 4/5"});
+  check_says(done[0], "6 ranks on 3 hosts");
+}
+
+TEST_CASE("calling torchrun: slots and roles that differ stay through a restart") {
+  Init init(kWatchdog);
+  const Torchrun job("2");
+  const Words show{"sh", "-c",
+                   "echo $SML_ATTEMPT $RANK/$WORLD_SIZE $ROLE_NAME $ROLE_RANK; [ $SML_ATTEMPT = 2 ] || exit 5"};
+  const Words restart{"--max-restarts=1", "--restart-delay=0:0"};
   Copies both;
+  both.push_back(job.start_head(restart + Words{"--nproc-per-node=1", "--role=a"}, show));
+  both.push_back(job.start(restart + Words{"--nproc-per-node=2", "--role=b"}, show));
+  Words second = sorted_lines(finish(both, 0)[0].out);
+  std::erase_if(second, [](const std::string& line) { return !line.starts_with("2 "); });
+  CHECK(second == Words{"2 0/3 a 0", "2 1/3 b 0", "2 2/3 b 1"});
+}
+
+TEST_CASE("calling torchrun: hosts that know their places have slots of their own, too") {
+  Init init(kWatchdog);
+  const Torchrun job("2");
+  Copies both;
+  both.push_back(placed(job, "0", {"--nproc-per-node=1", "--no-python"}, "h0"));
+  both.push_back(placed(job, "1", {"--nproc-per-node=2", "--no-python"}, "h1"));
+  CHECK(sorted_lines(finish(both, 0)[0].out) == Words{"0 0 3 h0", "1 1 3 h1", "1 2 3 h1"});
+}
+
+TEST_CASE("calling torchrun: one that cannot take part ends all at once") {
+  Init init(kWatchdog);
+  const Torchrun job("4");  // the fourth never comes
+  const auto [line, status, said] = GENERATE(table<Words, int, std::string>(
+      {{Words{"--nnodes=3"}, 125, R"(cannot take part: it has "3" for the number of hosts, and the head "4")"},
+       {Words{"--check"}, 125, R"(cannot take part: it has "yes" for --check, and the head "no")"},
+       {Words{"--env-file", "/nothing-here"}, 2, "it could not be made ready: "}}));
+  CAPTURE(line);
+  Copies all;
+  const Words started = kJoinForAnHour + Words{"--no-python"};
+  all.push_back(placed(job, "0", started, "h0"));
+  job.hosts().until_head_listens();
+  all.push_back(placed(job, "1", started, "h1"));
+  job.hosts().until_called(1);
+  all.push_back(placed(job, "2", line + started, "h2"));
+  const auto done = finish(all, status);
+  check_says(done[0], said);
+  check_says(done[1], "the job has ended: ");
+  CHECK(done[0].out.empty());
+}
+
+TEST_CASE("calling torchrun: a host that never comes is named") {
+  Init init(kWatchdog);
+  const Torchrun job("3");
   const std::string seconds = time_to_call();
+  Copies both;
   both.push_back(job.start_head({"--rdzv-conf=join_timeout=" + seconds}, {"true"}));
   both.push_back(job.start(kJoinForAnHour, {"true"}));
+  const std::string said = ": not ready after " + seconds + " s (it has not called)";
   const auto done = finish(both, 125);
-  check_says(done[0], "host-2: not ready after " + seconds + " s (it has not called)");
-  check_says(done[0], "host-1: not ready after " + seconds + " s (it has called, and others have not)");
-  check_says(done[1], "the job has ended: ");
+  check_says(done[0], "host-2" + said);
+  check_says(done[1], "the job has ended: host-2" + said);
 }
 
 TEST_CASE("calling torchrun: one host too many is refused") {

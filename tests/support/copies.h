@@ -3,6 +3,7 @@
 #pragma once
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <csignal>
 #include <cstdint>
 #include <cstdlib>
@@ -240,6 +241,12 @@ inline void until_heeds_stops(const Copy& copy) {
   REQUIRE(fake::eventually(heeds, std::chrono::minutes(1)));
 }
 
+// In seconds: long enough for another host to call, also on a slow machine.
+inline std::string time_to_call() {
+  const char* factor = std::getenv("MACHINE_FACTOR");
+  return std::to_string(std::lround(3 * (factor == nullptr ? 1.0 : std::max(1.0, std::atof(factor)))));
+}
+
 // ---- torchrun, which tells no host which one it is
 
 // The program under that name.
@@ -249,6 +256,7 @@ class Torchrun {
     REQUIRE(::symlink(kProgram.c_str(), (folder_ / "torchrun").c_str()) == 0);
   }
   std::uint16_t port() const { return hosts_.port(); }
+  const std::string& nnodes() const { return nnodes_; }
   const Hosts& hosts() const { return hosts_; }
   const fake::ScratchFolder& folder() const { return folder_; }
 

@@ -73,9 +73,9 @@ TEST_CASE("dial-in: every message comes over, in whatever pieces") {
     CHECK(round_trip(m) == m);
   }
   for (const ToHost& m :
-       {ToHost(Welcome{3, 4, "ticket"}), ToHost(Refused{Reason::Attempt, 3, "no"}), ToHost(Begin{"mark"}),
-        ToHost(Bytes{"b"}), ToHost(EndInput{}), ToHost(Alive{}), ToHost(JobEnd{7, "text", "failure"}), ToHost(GoOn{9}),
-        ToHost(Heard{std::uint64_t{1} << 40})}) {
+       {ToHost(Welcome{3, 4, "ticket", {{2, "reader"}}}), ToHost(Refused{Reason::Attempt, 3, "no"}),
+        ToHost(Begin{"mark"}), ToHost(Bytes{"b"}), ToHost(EndInput{}), ToHost(Alive{}),
+        ToHost(JobEnd{7, "text", "failure"}), ToHost(GoOn{9}), ToHost(Heard{std::uint64_t{1} << 40})}) {
     CHECK(round_trip(m) == m);
   }
 }
@@ -385,8 +385,9 @@ ThisHost host_with(plan::Environment environment) {
   return m;
 }
 
-Result<std::optional<Settings>> chosen_on(const ThisHost& here, const std::vector<std::string>& words) {
-  const auto options = parse_command_line(words);
+Result<std::optional<Settings>> chosen_on(const ThisHost& here, const std::vector<std::string>& words,
+                                          const std::string& called = "sml-run") {
+  const auto options = parse_command_line(words, {.called = called});
   if (options.has_error()) FAIL(options.error().message());
   const auto plan = make_plan(std::get<Options>(*options), here);
   if (plan.has_error()) FAIL(plan.error().message());
@@ -464,6 +465,39 @@ TEST_CASE("dial-in: where only the head is named, whose name it is is the head")
   CHECK(on(launch::Whose::Unknown, {"JOB_COMPLETION_INDEX=0"}).own_index == 0);
   CHECK(on(launch::Whose::Unknown, {"JOB_COMPLETION_INDEX=1"}).place == PlaceRule::ChosenByHead);
   CHECK(on(launch::Whose::Unknown, {}).place == PlaceRule::ChosenByHead);
+}
+
+TEST_CASE("dial-in: under the name torchrun each host says for itself how many workers it has, and in which role") {
+  ThisHost here = host_with(kSecret);
+  here.whose_host = [](const std::string&) { return launch::Whose::Others; };
+  const auto line = [&](const std::vector<std::string>& more) {
+    std::vector<std::string> words{"--nnodes=3", "--nproc-per-node=2", "--role=trainer"};
+    words.insert(words.end(), more.begin(), more.end());
+    words.insert(words.end(), {"--no-python", "true"});
+    const auto settings = chosen_on(here, words, "torchrun");
+    REQUIRE(settings.has_value());
+    return **settings;
+  };
+  const Settings one = line({"--rdzv-endpoint=h:7"});
+  CHECK(one.share == plan::HostShare{2, "trainer"});
+  CHECK(one.needs_all());
+  CHECK(one.least_hosts == 3U);  // they are waited for before the job is planned
+  const Settings other = line({"--rdzv-endpoint=h:7", "--nproc-per-node=4", "--role=reader"});
+  CHECK(other.share == plan::HostShare{4, "reader"});
+  CHECK(other.terms == one.terms);
+
+  const Settings placed = line({"--master-addr=h", "--node-rank=2"});
+  CHECK(placed.place == PlaceRule::ChosenByHead);
+  CHECK(placed.wished == 2U);
+  CHECK(line({"--master-addr=h", "--node-rank=0"}).own_index == 0);
+
+  for (const std::vector<std::string>& alike :
+       {std::vector<std::string>{"--map-by", "node"}, {"--nnodes=2:3", "--role=default"}}) {
+    CAPTURE(alike);
+    std::vector<std::string> words = alike;
+    words.insert(words.begin(), "--rdzv-endpoint=h:7");
+    CHECK_FALSE(line(words).share);
+  }
 }
 
 TEST_CASE("dial-in: where the platform starts every host nothing needs to be said") {

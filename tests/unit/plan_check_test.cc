@@ -197,6 +197,27 @@ TEST_CASE("dial-in: a head gives no other place than the host's own, or none but
         "the head wants what this host has not been asked for: a job of 1 hosts, and this host knows one of 2 to 3");
 }
 
+TEST_CASE("dial-in: a head that numbers the workers of all has been told by this host how many it has") {
+  Settings own;
+  own.hosts = {"host-0", "host-1"};
+  own.place = PlaceRule::ChosenByHead;
+  const auto refused = [&own](const Welcome& welcome) {
+    const Result<void> checked = PlanCheck::check_welcome(welcome, own);
+    return checked ? std::string() : checked.error().message();
+  };
+  const plan::HostShares both{{2, "trainer"}, {3, "reader"}};
+  const std::string wants = "the head wants what this host has not been asked for: ";
+  CHECK(refused({1, 2, "ticket", both}) == wants + "a job whose hosts have other workers");
+  own.share = both[1];
+  CHECK(refused({1, 2, "ticket", both}).empty());
+  CHECK(refused({1, 2, "ticket", {both[0]}}) == wants + "a job whose hosts have other workers");
+  CHECK(refused({1, 2, "ticket", {}}).empty());  // there is only the end of the job to hear
+  for (const plan::HostShare& other : {plan::HostShare{4, "reader"}, plan::HostShare{3, "trainer"}}) {
+    own.share = other;
+    CHECK(refused({1, 2, "ticket", both}) == wants + "another number or role of the workers here");
+  }
+}
+
 TEST_CASE("dial-in: a host that comes while others run waits first, and then has a part in what they make") {
   plan::LaunchPlan three = plan_of(3);
   three.calls.emplace();

@@ -1,0 +1,18 @@
+// What a host brings to a job whose hosts each say it for themselves, as torch's agents do. Pure.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace sml::plan {
+
+struct HostShare {
+  std::uint32_t slots = 0;
+  std::string role{"default"};
+  void fields(auto& archive) { archive(slots, role); }
+  bool operator==(const HostShare&) const = default;
+};
+// By place.
+using HostShares = std::vector<HostShare>;
+
+}  // namespace sml::plan
