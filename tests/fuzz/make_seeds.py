@@ -140,10 +140,11 @@ def codecs():
 
 def dial_in():
     header = "launcher/dialin/messages.h"
-    for side, own in (("ToHead", {"Introduction": u32(1) + text(b"job") + u32(1) + text(b"b") + u32(1) + text(b"n") + text(b"2") + u32(1) + text(b"h"),
+    for side, own in (("ToHead", {"Introduction": u32(1) + text(b"job") + u32(1) + text(b"b") + u32(1) + text(b"n") + text(b"2") + u32(1) + text(b"h")
+                                  + u8(0) + u32(2) + u32(4) + text(b"reader"),
                                   "Bytes": text(b"sml0 AGENT 7\n"), "AgentEnded": text(b"gone"), "StopAsked": u8(15),
                                   "ComeBack": text(b"7" * 32) + u64(262144), "Heard": u64(262144), "Alive": b""}),
-                      ("ToHost", {"Welcome": u32(1) + u32(3) + text(b"7" * 32), "Refused": u8(5) + u32(2) + text(b"twice"), "Begin": text(b"sml0"),
+                      ("ToHost", {"Welcome": u32(1) + u32(1) + text(b"7" * 32) + u32(1) + u32(4) + text(b"reader"), "Refused": u8(5) + u32(2) + text(b"twice"), "Begin": text(b"sml0"),
                                   "Bytes": text(b"x"), "EndInput": b"", "Alive": b"",
                                   "JobEnd": u8(1) + text(b"rank 1 failed") + text(b"ValueError"),
                                   "GoOn": u64(262144), "Heard": u64(1)})):
