@@ -63,8 +63,8 @@ class Output:
 
 def heartbeat(seconds):
     """The option for silence of that length, and how reports name it. It is longer on a slow machine, where a process may
-    wait so long itself."""
-    limit = f"{scaled(seconds):g}"
+    wait so long itself, but below the 30 s after which TCP gives a silent connection up."""
+    limit = f"{min(scaled(seconds), max(seconds, 25)):g}"
     return ["--heartbeat-timeout", f"{limit}s"], f"{limit} s"
 
 
