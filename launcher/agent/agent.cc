@@ -18,7 +18,6 @@
 #include "common/wire/limits.h"
 #include "launcher/agent/doorkeeper.h"
 #include "launcher/agent/inspection.h"
-#include "launcher/agent/leftovers.h"
 #include "launcher/agent/own_clock.h"
 #include "launcher/agent/rendezvous_port.h"
 #include "launcher/agent/waits.h"
@@ -57,13 +56,14 @@ AgentEvent event_for(const wire::EndLeft&) { return AgentEvent::EndLeft; }
 
 }  // namespace
 
-Agent::Agent(boost::asio::io_context& loop, Ends ends, plan::Environment login_environment,
-             unsigned long descriptor_limit, const ScratchFolder& scratch, Pact& pact, Duration silence)
-    : loop_(loop),
+Agent::Agent(const Deps& deps, Ends ends, plan::Environment login_environment, unsigned long descriptor_limit,
+             Duration silence)
+    : loop_(deps.loop),
+      processes_(deps.processes),
       login_environment_(std::move(login_environment)),
       descriptor_limit_(descriptor_limit),
       ignored_signals_(os::ignored_signals()),
-      link_(loop, ends.in, ends.out,
+      link_(loop_, ends.in, ends.out,
             {.message = [this](wire::ToAgent m) { on_message(std::move(m)); },
              .lost = [this](const Error& why) { launcher_lost(why); },
              .drained = [this] { wake_workers(); },
@@ -73,23 +73,23 @@ Agent::Agent(boost::asio::io_context& loop, Ends ends, plan::Environment login_e
                    hold_.link_broke();
                    settle();
                  }}),
-      hold_(loop, link_,
+      hold_(loop_, link_,
             [this] {
               last_heard_ = Clock::now();
               arm_timer();
             }),
-      timer_(loop),
+      timer_(loop_),
       heartbeat_timeout_(silence),
       grace_(kDefaultGrace),
       last_heard_(Clock::now()),
-      scratch_(scratch),
-      pact_(pact),
-      callers_(loop),
-      preload_(loop,
+      scratch_(deps.scratch),
+      pact_(deps.pact),
+      callers_(loop_),
+      preload_(loop_, processes_,
                [this](const std::string& text) {
                  link_.send(wire::AgentLog{wire::LogLevel::Warning, text});
                }),
-      health_(loop, [this](wire::Health answer) { link_.send(std::move(answer)); }) {}
+      health_(loop_, [this](wire::Health answer) { link_.send(std::move(answer)); }) {}
 
 void Agent::run() {
   link_.start();
@@ -174,6 +174,7 @@ void Agent::prepare(wire::Prepare& m) {
   const std::vector<std::string> clipped = os::take_on(m.inherited, descriptor_limit_);
   attempt_ = std::make_unique<HostAttempt>(
       AttemptSurroundings{.loop = loop_,
+                          .processes = processes_,
                           .link = link_,
                           .callers = callers_,
                           .scratch = scratch_,
@@ -192,7 +193,7 @@ void Agent::prepare(wire::Prepare& m) {
 
 // Nothing else is done by this agent, so nobody minds that the loop waits.
 void Agent::end_left(const wire::EndLeft& m) {
-  Leftovers leftovers = end_leftovers(m);
+  Leftovers leftovers = processes_.end_leftovers(m);
   link_.send(wire::LeftEnded{leftovers.ended, std::move(leftovers.left)});
 }
 
@@ -284,7 +285,7 @@ void Agent::answer(const wire::AskHealth& m) {
 
 wire::ToLauncher Agent::cleared() const {
   wire::Cleared out{.attempt = attempt_->number(), .left = {}};
-  for (const pid_t pid : os::children()) {
+  for (const pid_t pid : processes_.children()) {
     if (preload_.is(pid) || health_.is(pid)) continue;
     if (out.left.size() < wire::kMaxLeft) out.left.push_back(os::describe_process(pid));
   }
@@ -347,7 +348,7 @@ void Agent::heed(int signo) {
 }
 
 void Agent::reap() {
-  os::reap_children([this, now = Clock::now()](pid_t pid, const ExitStatus& status, const Usage& usage) {
+  processes_.reap([this, now = Clock::now()](pid_t pid, const ExitStatus& status, const Usage& usage) {
     if (preload_.ended(pid, status)) return;
     health_.ended(pid, status);
     if (attempt_) attempt_->reaped(pid, status, usage, now);

@@ -28,6 +28,7 @@
 #include "launcher/agent/link_hold.h"
 #include "launcher/agent/local_callers.h"
 #include "launcher/agent/preload.h"
+#include "launcher/agent/processes.h"
 #include "launcher/agent/scratch_folder.h"
 
 namespace sml::agent {
@@ -39,10 +40,16 @@ class Agent final : private AttemptOwner {
     int in;
     int out;
   };
-  // `login_environment` is what the agent was started with. `descriptor_limit` is the soft limit for workers; `scratch`
-  // outlives the agent.
-  Agent(boost::asio::io_context& loop, Ends ends, plan::Environment login_environment, unsigned long descriptor_limit,
-        const ScratchFolder& scratch, Pact& pact, Duration silence);
+  // What the agent stands on. All of it outlives the agent.
+  struct Deps {
+    boost::asio::io_context& loop;
+    Processes& processes;
+    const ScratchFolder& scratch;
+    Pact& pact;
+  };
+  // `login_environment` is what the agent was started with. `descriptor_limit` is the soft limit for workers.
+  Agent(const Deps& deps, Ends ends, plan::Environment login_environment, unsigned long descriptor_limit,
+        Duration silence);
 
   // Returns when nothing is left to do. The exit status of the agent says nothing about the workers.
   void run();
@@ -90,6 +97,7 @@ class Agent final : private AttemptOwner {
   void rule(std::uint32_t caller, wire::IsOurs ours);
 
   boost::asio::io_context& loop_;
+  Processes& processes_;
   plan::Environment login_environment_;
   unsigned long descriptor_limit_;  // soft limit that workers get
   std::vector<int> ignored_signals_;

@@ -6,7 +6,6 @@
 
 #include "common/core/switch_point.h"
 #include "common/core/transition_table.h"
-#include "common/os/descendants.h"
 #include "common/plan/mpi_use.h"
 #include "common/wire/limits.h"
 #include "launcher/agent/obstacle.h"
@@ -22,8 +21,10 @@ HostAttempt::HostAttempt(const AttemptSurroundings& around, AttemptOwner& owner,
     : around_(around),
       owner_(owner),
       machine_(grace),
-      orphans_(workers_, around_.is_own),
+      workers_(around_.processes),
+      orphans_(around_.processes, workers_, around_.is_own),
       service_context_{.loop = around.loop,
+                       .processes = around.processes,
                        .callers = around.callers,
                        .scratch = around.scratch,
                        .tell = [&link = around.link](const wire::ToLauncher& m) { link.send(m); },
@@ -227,13 +228,13 @@ void HostAttempt::worker_took_input(Rank rank, std::size_t bytes) { around_.link
 
 void HostAttempt::suspend() {
   workers_.signal(wire::Signal{SIGSTOP});
-  for (const pid_t pid : os::children()) ::kill(pid, SIGSTOP);
+  for (const pid_t pid : around_.processes.children()) around_.processes.signal(pid, SIGSTOP);
   for (const auto& service : services_) service->suspend();
 }
 
 void HostAttempt::resume() {
   workers_.signal(wire::Signal{SIGCONT});
-  for (const pid_t pid : os::children()) ::kill(pid, SIGCONT);
+  for (const pid_t pid : around_.processes.children()) around_.processes.signal(pid, SIGCONT);
   for (const auto& service : services_) service->resume();
 }
 

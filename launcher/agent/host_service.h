@@ -20,6 +20,7 @@
 #include "common/plan/worker_env.h"
 #include "common/wire/messages.h"
 #include "launcher/agent/local_callers.h"
+#include "launcher/agent/processes.h"
 #include "launcher/agent/scratch_folder.h"
 #include "launcher/agent/shares.h"
 
@@ -28,6 +29,7 @@ namespace sml::agent {
 // What services get for their work. Outlives them.
 struct ServiceContext {
   boost::asio::io_context& loop;
+  Processes& processes;
   LocalCallers& callers;
   const ScratchFolder& scratch;
   std::function<void(const wire::ToLauncher&)> tell;

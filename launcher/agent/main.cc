@@ -23,6 +23,7 @@
 #include "launcher/agent/guardian.h"
 #include "launcher/agent/last_words.h"
 #include "launcher/agent/messenger.h"
+#include "launcher/agent/processes.h"
 #include "launcher/agent/scratch_folder.h"
 
 namespace {
@@ -88,8 +89,10 @@ int serve(const Flags& flags, const sml::agent::ScratchFolder& scratch, sml::age
   boost::asio::signal_set signals(loop);
   for (const int signo : sml::agent::Agent::kSignals) signals.add(signo);
   for (const int signo : sml::kStopSignals) signals.add(signo);
-  sml::agent::Agent agent(loop, {.in = STDIN_FILENO, .out = STDOUT_FILENO}, std::move(login), descriptor_limit, scratch,
-                          pact, flags.silence);
+  sml::agent::SystemProcesses processes;
+  sml::agent::Agent agent({.loop = loop, .processes = processes, .scratch = scratch, .pact = pact},
+                          {.in = STDIN_FILENO, .out = STDOUT_FILENO}, std::move(login), descriptor_limit,
+                          flags.silence);
   pass_on(signals, agent);
   agent.run();
   return 0;

@@ -8,7 +8,7 @@
 namespace sml::agent {
 
 void WorkerGroup::add(boost::asio::io_context& loop, WorkerOwner& owner, wire::Worker spec) {
-  workers_.push_back(std::make_unique<Worker>(loop, owner, std::move(spec)));
+  workers_.push_back(std::make_unique<Worker>(loop, processes_, owner, std::move(spec)));
   by_rank_[workers_.back()->rank()] = workers_.back().get();
 }
 

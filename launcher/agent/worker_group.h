@@ -21,6 +21,9 @@ namespace sml::agent {
 
 class WorkerGroup {
  public:
+  // `processes` outlives the group.
+  explicit WorkerGroup(Processes& processes) : processes_(processes) {}
+
   // Before it is started.
   void add(boost::asio::io_context& loop, WorkerOwner& owner, wire::Worker spec);
 
@@ -56,6 +59,7 @@ class WorkerGroup {
  private:
   Worker* find(Rank rank) const;
 
+  Processes& processes_;
   std::vector<std::unique_ptr<Worker>> workers_;
   std::unordered_map<Rank, Worker*> by_rank_;
   std::unordered_map<pid_t, Worker*> by_pid_;

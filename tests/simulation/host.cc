@@ -62,8 +62,9 @@ void AgentProcess::turn() {
       loop_->run();
     } else {
       agent_ = std::make_unique<agent::Agent>(
-          *loop_, agent::Agent::Ends{.in = link_->agent_reads(), .out = link_->agent_writes()}, plan::Environment{},
-          1024, scratch_, pact_, std::chrono::seconds(30));
+          agent::Agent::Deps{.loop = *loop_, .processes = processes_, .scratch = scratch_, .pact = pact_},
+          agent::Agent::Ends{.in = link_->agent_reads(), .out = link_->agent_writes()}, plan::Environment{}, 1024,
+          std::chrono::seconds(30));
       agent_->run();
     }
     left = true;
@@ -368,35 +369,31 @@ void Host::agents_end(AgentProcess& agent) {
   std::erase_if(processes_, [&](const auto& entry) { return entry.second.agent == &agent; });
 }
 
-int Host::signal(pid_t pid, int signo) {
+void Host::signal(pid_t pid, int signo) {
   SimProcess* process = find(pid);
-  if (process == nullptr) {
-    errno = ESRCH;
-    return -1;
-  }
+  if (process == nullptr) return;
   if (signo == SIGSTOP) {
     process->stopped = true;
-    return 0;
+    return;
   }
   if (signo == SIGCONT) {
     process->stopped = false;
-    if (!std::exchange(process->waits_to_go_on, false)) return 0;
+    if (!std::exchange(process->waits_to_go_on, false)) return;
     world->after({}, [this, pid] {
       SimProcess* again = find(pid);
       if (again == nullptr) return;
       if (again->printing.empty()) return do_step(pid);
       push(pid);
     });
-    return 0;
+    return;
   }
-  if (!asks_to_end(signo)) return 0;
+  if (!asks_to_end(signo)) return;
   if (process->rank) ranks[*process->rank].ask();
   std::optional<Duration> ends = signo == SIGKILL ? process->script.dies_after : process->script.ends_when_asked;
-  if (!ends) return 0;
+  if (!ends) return;
   world->after(*ends, [this, pid, signo] {
     if (SimProcess* dying = find(pid)) end(*dying, Signaled{signo});
   });
-  return 0;
 }
 
 // What workers have left comes to the agent when they have ended; here at once, as nobody can tell.
@@ -439,7 +436,5 @@ std::vector<std::string> Host::running() const {
 
 AgentProcess& current_agent() { return dynamic_cast<AgentProcess&>(*world->current()); }
 Host& current_host() { return current_agent().host(); }
-
-int signal_process(pid_t pid, int signo) noexcept { return current_host().signal(pid < 0 ? -pid : pid, signo); }
 
 }  // namespace sml::sim

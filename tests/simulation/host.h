@@ -18,6 +18,7 @@
 #include "common/os/spawn.h"
 #include "launcher/agent/agent.h"
 #include "launcher/agent/return_door.h"
+#include "tests/simulation/host_system.h"
 #include "tests/simulation/link.h"
 #include "tests/simulation/world.h"
 
@@ -107,6 +108,7 @@ class AgentProcess final : public Process {
   std::unique_ptr<boost::asio::io_context> loop_ = std::make_unique<boost::asio::io_context>(1);
   agent::ScratchFolder scratch_;
   agent::Pact pact_;
+  HostProcesses processes_{*this};
   std::unique_ptr<agent::Agent> agent_;
   bool begun_ = false;
 };
@@ -149,7 +151,7 @@ class Host {
   std::variant<pid_t, SpawnFailed> spawn(AgentProcess& agent, const os::WorkerProcess& worker);
   std::vector<pid_t> children(const AgentProcess& agent) const;
   void reap(AgentProcess& agent, const std::function<void(pid_t, const ExitStatus&)>& ended);
-  int signal(pid_t pid, int signo);
+  void signal(pid_t pid, int signo);
   std::uint32_t end_all();  // of no agent that lives; how many
 
   bool runs_before(std::uint32_t attempt) const;  // something of an earlier one
@@ -182,7 +184,6 @@ class Host {
 // Of the host whose agent has its turn.
 Host& current_host();
 AgentProcess& current_agent();
-int signal_process(pid_t pid, int signo) noexcept;
 
 inline constexpr std::uint64_t kLinesOfAttempt = 1'000'000;  // each counts from a multiple
 

@@ -77,7 +77,7 @@ void Job::make_hosts() {
   }
   plan_.map = *plan::map_job({*hosts::parse_host_list(list), "-H"}, std::nullopt, plan::Oversubscribe::No);
   plan_.host_source = "-H";
-  plan_.command = {"train"};
+  plan_.command = {"/proc/self/fd/" + std::to_string(program_.get())};
   plan_.working_directory = "/";
   plan_.export_policy = plan::ExportPolicy::None;
   for (std::uint64_t i = 0; i < count; ++i) {

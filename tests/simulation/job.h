@@ -8,9 +8,12 @@
 #include <string>
 #include <vector>
 
+#include <sys/mman.h>
+
 #include <boost/asio/any_io_executor.hpp>
 
 #include "common/hosts/aliases.h"
+#include "common/os/fd.h"
 #include "common/plan/launch_plan.h"
 #include "launcher/launch/agent_image.h"
 #include "launcher/launch/reach.h"
@@ -86,6 +89,7 @@ class Job {
   std::uint64_t seed_;
   Dice dice_;
   const launch::AgentImage& image_;
+  os::UniqueFd program_{::memfd_create("train", MFD_CLOEXEC)};  // one that agents find; nothing executes it
   plan::LaunchPlan plan_;
   JobOptions options_;
   std::vector<std::unique_ptr<Host>> hosts_;

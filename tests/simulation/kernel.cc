@@ -5,7 +5,6 @@
 #include <csignal>
 #include <utility>
 
-#include <dlfcn.h>
 #include <poll.h>
 #include <sys/epoll.h>
 #include <sys/syscall.h>
@@ -59,10 +58,6 @@ std::chrono::system_clock::time_point system_now() noexcept {
   return std::chrono::system_clock::time_point(nanoseconds(kSomeDay) + world->now().time_since_epoch());
 }
 
-// std::random_device: a seed decides that, too.
-unsigned random_value(void* device) asm("_ZNSt13random_device9_M_getvalEv");
-unsigned random_value(void*) { return world != nullptr ? static_cast<unsigned>(world->dice.next()) : 4; }
-
 }  // namespace sml::sim
 
 using sml::sim::world;
@@ -92,12 +87,6 @@ extern "C" int poll(pollfd* set, nfds_t size, int timeout_ms) {
   const auto look = [&](int wait) { return static_cast<int>(::syscall(SYS_poll, set, size, wait)); };
   if (world == nullptr || timeout_ms == 0) return look(timeout_ms);
   return sml::sim::wait_until(sml::sim::deadline_after(timeout_ms), [&] { return look(0); });
-}
-
-// Of agents alone: no process here is real.
-extern "C" int kill(pid_t pid, int signo) noexcept {
-  if (world == nullptr) return static_cast<int>(::syscall(SYS_kill, pid, signo));
-  return sml::sim::signal_process(pid, signo);
 }
 
 extern "C" int raise(int signo) noexcept {

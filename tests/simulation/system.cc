@@ -7,12 +7,8 @@
 #include <boost/asio/post.hpp>
 
 #include "common/os/cgroup.h"
-#include "common/os/connections.h"
-#include "common/os/descendants.h"
 #include "common/os/machine_identity.h"
 #include "common/os/oom_watch.h"
-#include "common/os/spawn.h"
-#include "launcher/agent/leftovers.h"
 #include "launcher/agent/rendezvous_port.h"
 #include "launcher/agent/return_door.h"
 #include "launcher/agent/route_interface.h"
@@ -25,39 +21,7 @@
 
 namespace sml::os {
 
-// ---- spawn.cc
-
-std::vector<int> ignored_signals() { return {}; }
-std::variant<pid_t, SpawnFailed> spawn_worker(const WorkerProcess& worker) {
-  return sim::current_host().spawn(sim::current_agent(), worker);
-}
-std::vector<std::string> program_candidates(const std::string&, std::span<const std::string>) { return {}; }
-bool has_program(const std::string&, std::span<const std::string>) { return true; }
-Result<void> check_directory(const std::string&) { return {}; }
-Result<std::string> find_program(std::span<const std::string>, std::span<const std::string>, const std::string&) {
-  return std::string("/nowhere/program");
-}
-Result<pid_t> spawn_helper(const HelperProcess&) { return Error(ErrorKind::Internal, "not in a simulation"); }
-
-// ---- descendants.cc
-
-bool become_subreaper() { return true; }
-std::vector<pid_t> children() { return sim::current_host().children(sim::current_agent()); }
-std::vector<pid_t> children_of(pid_t) { return {}; }
-std::vector<pid_t> family_of(pid_t pid, std::size_t) { return {pid}; }
-bool is_stopped(pid_t) { return false; }
-std::set<uid_t> users_of_descendants() { return {}; }
-void reap_children(const std::function<void(pid_t, const ExitStatus&, const Usage&)>& ended) {
-  sim::current_host().reap(sim::current_agent(),
-                           [&ended](pid_t pid, const ExitStatus& status) { ended(pid, status, Usage()); });
-}
-std::string describe_process(pid_t pid) { return "pid " + std::to_string(pid); }
-
 // ---- machine_identity.cc, cgroup.cc, oom_watch.cc
-
-// ---- connections.cc: nobody has any
-
-std::set<pid_t> groups_connected_to(std::uint16_t, const std::set<pid_t>&) { return {}; }
 
 std::string machine_identity() { return sim::current_host().machine; }
 std::string Cgroup::current() { return {}; }
@@ -85,11 +49,6 @@ ScratchFolder::~ScratchFolder() = default;
 void ScratchFolder::clear() const {}
 std::string ScratchFolder::error_file(Rank) const { return {}; }
 std::string ScratchFolder::take_error_file(Rank, std::size_t) const { return {}; }
-
-// ---- leftovers.cc: guardians have ended everything
-
-std::string mark_entry(const std::string& mark) { return "SML_MARK=" + mark; }
-Leftovers end_leftovers(const wire::EndLeft&) { return {}; }
 
 // ---- return_door.cc: it is this agent's, and the host knows where
 
