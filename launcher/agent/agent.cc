@@ -10,16 +10,13 @@
 
 #include "common/core/switch_point.h"
 #include "common/core/text.h"
-#include "common/os/cgroup.h"
 #include "common/os/descendants.h"
-#include "common/os/machine_identity.h"
 #include "common/os/process_settings.h"
 #include "common/plan/host_health.h"
 #include "common/wire/limits.h"
 #include "launcher/agent/doorkeeper.h"
 #include "launcher/agent/inspection.h"
 #include "launcher/agent/own_clock.h"
-#include "launcher/agent/rendezvous_port.h"
 #include "launcher/agent/waits.h"
 
 namespace sml::agent {
@@ -56,14 +53,13 @@ AgentEvent event_for(const wire::EndLeft&) { return AgentEvent::EndLeft; }
 
 }  // namespace
 
-Agent::Agent(const Deps& deps, Ends ends, plan::Environment login_environment, unsigned long descriptor_limit,
+Agent::Agent(Deps deps, Ends ends, plan::Environment login_environment, unsigned long descriptor_limit,
              Duration silence)
-    : loop_(deps.loop),
-      processes_(deps.processes),
+    : deps_(std::move(deps)),
       login_environment_(std::move(login_environment)),
       descriptor_limit_(descriptor_limit),
       ignored_signals_(os::ignored_signals()),
-      link_(loop_, ends.in, ends.out,
+      link_(deps_.loop, ends.in, ends.out,
             {.message = [this](wire::ToAgent m) { on_message(std::move(m)); },
              .lost = [this](const Error& why) { launcher_lost(why); },
              .drained = [this] { wake_workers(); },
@@ -73,28 +69,26 @@ Agent::Agent(const Deps& deps, Ends ends, plan::Environment login_environment, u
                    hold_.link_broke();
                    settle();
                  }}),
-      hold_(loop_, link_,
+      hold_(deps_.loop, link_,
             [this] {
               last_heard_ = Clock::now();
               arm_timer();
             }),
-      timer_(loop_),
+      timer_(deps_.loop),
       heartbeat_timeout_(silence),
       grace_(kDefaultGrace),
       last_heard_(Clock::now()),
-      scratch_(deps.scratch),
-      pact_(deps.pact),
-      callers_(loop_),
-      preload_(loop_, processes_,
+      callers_(deps_.loop),
+      preload_(deps_.loop, deps_.processes,
                [this](const std::string& text) {
                  link_.send(wire::AgentLog{wire::LogLevel::Warning, text});
                }),
-      health_(loop_, [this](wire::Health answer) { link_.send(std::move(answer)); }) {}
+      health_(deps_.loop, [this](wire::Health answer) { link_.send(std::move(answer)); }) {}
 
 void Agent::run() {
   link_.start();
   arm_timer();
-  loop_.run();
+  deps_.loop.run();
 }
 
 // ---- messages
@@ -146,17 +140,17 @@ void Agent::refuse(const wire::Hello& m) {
 
 void Agent::greet(const wire::Hello& m) {
   heartbeat_timeout_ = std::chrono::milliseconds(m.heartbeat_timeout_ms);
-  pact_.stand_still_ms = m.heartbeat_timeout_ms * 2;  // after the launcher has judged: its words tell more
+  deps_.pact.stand_still_ms = m.heartbeat_timeout_ms * 2;  // after the launcher has judged: its words tell more
   grace_ = std::chrono::milliseconds(m.grace_ms);
   link_.grant(m.credit);
   link_.send(wire::HelloAck{.version = wire::kProtocolVersion,
                             .build_id = SML_VERSION,
-                            .pids = {.agent = ::getpid(), .guardian = guardian_, .keeper = pact_.keeper},
+                            .pids = {.agent = ::getpid(), .guardian = guardian_, .keeper = deps_.pact.keeper},
                             .now_ns = nanoseconds(Clock::now()),
-                            .addresses = own_addresses(),
-                            .machine = os::machine_identity(),
-                            .cgroup = os::Cgroup::current(),
-                            .scratch = scratch_.path(),
+                            .addresses = deps_.network.own_addresses(),
+                            .machine = deps_.machine,
+                            .cgroup = deps_.cgroup,
+                            .scratch = deps_.scratch.path(),
                             .door = hold_.open_door(m.return_secret, std::chrono::milliseconds(m.hold_ms))});
 }
 
@@ -169,16 +163,17 @@ void Agent::prepare(wire::Prepare& m) {
     attempt_->sum_up();
     SML_PLANT("a store kept across attempts") static_cast<void>(attempt_.release());
     attempt_.reset();
-    scratch_.clear();
+    deps_.scratch.clear();
   }
   const std::vector<std::string> clipped = os::take_on(m.inherited, descriptor_limit_);
   attempt_ = std::make_unique<HostAttempt>(
-      AttemptSurroundings{.loop = loop_,
-                          .processes = processes_,
+      AttemptSurroundings{.loop = deps_.loop,
+                          .processes = deps_.processes,
+                          .network = deps_.network,
                           .link = link_,
                           .callers = callers_,
-                          .scratch = scratch_,
-                          .oom_watch = oom_watch_,
+                          .scratch = deps_.scratch,
+                          .oom_watch = deps_.oom_watch,
                           .preload = preload_,
                           .is_own = [this](pid_t pid) { return preload_.is(pid) || health_.is(pid); },
                           .login = login_environment_,
@@ -193,13 +188,13 @@ void Agent::prepare(wire::Prepare& m) {
 
 // Nothing else is done by this agent, so nobody minds that the loop waits.
 void Agent::end_left(const wire::EndLeft& m) {
-  Leftovers leftovers = processes_.end_leftovers(m);
+  Leftovers leftovers = deps_.processes.end_leftovers(m);
   link_.send(wire::LeftEnded{leftovers.ended, std::move(leftovers.left)});
 }
 
 void Agent::answer(const wire::Probe& m) {
-  probe_addresses(
-      loop_, m.addresses, m.port, std::chrono::milliseconds(m.timeout_ms),
+  deps_.network.probe_addresses(
+      deps_.loop, m.addresses, m.port, std::chrono::milliseconds(m.timeout_ms),
       probing_.guard([this](std::vector<wire::ProbeResult> results) { link_.send(wire::Probed{std::move(results)}); }));
 }
 
@@ -251,7 +246,7 @@ void Agent::answer(const wire::Vouch& m) {
 // What comes in one turn of the loop travels together.
 void Agent::rule(std::uint32_t caller, wire::IsOurs ours) {
   rulings_.push_back({caller, ours});
-  if (rulings_.size() == 1) soon(loop_, [this] { link_.send(wire::Vouched{std::exchange(rulings_, {})}); });
+  if (rulings_.size() == 1) soon(deps_.loop, [this] { link_.send(wire::Vouched{std::exchange(rulings_, {})}); });
 }
 
 void Agent::answer(const wire::Inspect&) {
@@ -285,7 +280,7 @@ void Agent::answer(const wire::AskHealth& m) {
 
 wire::ToLauncher Agent::cleared() const {
   wire::Cleared out{.attempt = attempt_->number(), .left = {}};
-  for (const pid_t pid : processes_.children()) {
+  for (const pid_t pid : deps_.processes.children()) {
     if (preload_.is(pid) || health_.is(pid)) continue;
     if (out.left.size() < wire::kMaxLeft) out.left.push_back(os::describe_process(pid));
   }
@@ -317,7 +312,7 @@ void Agent::launcher_lost(const Error&) {
 void Agent::attempt_changed() {
   if (settling_) return;
   settling_ = true;  // once per turn of the loop, however many workers have news
-  soon(loop_, [this] {
+  soon(deps_.loop, [this] {
     settling_ = false;
     settle();
   });
@@ -326,12 +321,12 @@ void Agent::attempt_changed() {
 void Agent::settle() {
   if (attempt_) attempt_->settle();
   if (attempt_ && attempt_->take_end()) tell(AgentEvent::Over);
-  if (machine_.gone() && (link_.idle() || link_.lost())) loop_.stop();
+  if (machine_.gone() && (link_.idle() || link_.lost())) deps_.loop.stop();
   arm_timer();
 }
 
 void Agent::wake_workers() {
-  if (machine_.gone() && link_.idle()) return loop_.stop();
+  if (machine_.gone() && link_.idle()) return deps_.loop.stop();
   if (attempt_) attempt_->wake();
 }
 
@@ -348,7 +343,7 @@ void Agent::heed(int signo) {
 }
 
 void Agent::reap() {
-  processes_.reap([this, now = Clock::now()](pid_t pid, const ExitStatus& status, const Usage& usage) {
+  deps_.processes.reap([this, now = Clock::now()](pid_t pid, const ExitStatus& status, const Usage& usage) {
     if (preload_.ended(pid, status)) return;
     health_.ended(pid, status);
     if (attempt_) attempt_->reaped(pid, status, usage, now);
@@ -358,7 +353,7 @@ void Agent::reap() {
 void Agent::parent_died() {
   const pid_t parent = ::getppid();
   if (parent == guardian_) return;  // somebody else's signal
-  if (parent != pact_.keeper) return told_to_end("the guardian of its agent was killed, and its keeper");
+  if (parent != deps_.pact.keeper) return told_to_end("the guardian of its agent was killed, and its keeper");
   guardian_ = parent;
   if (!machine_.greeted()) return;
   link_.send(wire::AgentLog{wire::LogLevel::Warning, "the guardian of its agent was killed; its keeper guards it now"});

@@ -27,6 +27,7 @@
 #include "launcher/agent/lifetime.h"
 #include "launcher/agent/link_hold.h"
 #include "launcher/agent/local_callers.h"
+#include "launcher/agent/network.h"
 #include "launcher/agent/preload.h"
 #include "launcher/agent/processes.h"
 #include "launcher/agent/scratch_folder.h"
@@ -40,16 +41,19 @@ class Agent final : private AttemptOwner {
     int in;
     int out;
   };
-  // What the agent stands on. All of it outlives the agent.
+  // What the agent stands on; what is referred to outlives it.
   struct Deps {
     boost::asio::io_context& loop;
     Processes& processes;
+    Network& network;
+    os::OomWatch& oom_watch;
     const ScratchFolder& scratch;
     Pact& pact;
+    std::string machine;  // os::machine_identity()
+    std::string cgroup;   // os::Cgroup::current()
   };
   // `login_environment` is what the agent was started with. `descriptor_limit` is the soft limit for workers.
-  Agent(const Deps& deps, Ends ends, plan::Environment login_environment, unsigned long descriptor_limit,
-        Duration silence);
+  Agent(Deps deps, Ends ends, plan::Environment login_environment, unsigned long descriptor_limit, Duration silence);
 
   // Returns when nothing is left to do. The exit status of the agent says nothing about the workers.
   void run();
@@ -96,8 +100,7 @@ class Agent final : private AttemptOwner {
   void launcher_lost(const Error& why);
   void rule(std::uint32_t caller, wire::IsOurs ours);
 
-  boost::asio::io_context& loop_;
-  Processes& processes_;
+  Deps deps_;
   plan::Environment login_environment_;
   unsigned long descriptor_limit_;  // soft limit that workers get
   std::vector<int> ignored_signals_;
@@ -109,9 +112,6 @@ class Agent final : private AttemptOwner {
   Duration heartbeat_timeout_;
   Duration grace_;  // when nobody is there to say
   TimePoint last_heard_;
-  const ScratchFolder& scratch_;
-  Pact& pact_;
-  os::OomWatch oom_watch_;
   pid_t guardian_ = ::getppid();  // the keeper, once it has taken over
   std::string told_to_end_;       // by whom, when it was not the launcher
   bool suspended_ = false;        // by the launcher, which is silent itself

@@ -11,6 +11,7 @@
 #include "common/plan/worker_env.h"
 #include "launcher/agent/control_link.h"
 #include "launcher/agent/local_callers.h"
+#include "launcher/agent/network.h"
 #include "launcher/agent/preload.h"
 #include "launcher/agent/processes.h"
 #include "launcher/agent/scratch_folder.h"
@@ -20,6 +21,7 @@ namespace sml::agent {
 struct AttemptSurroundings {
   boost::asio::io_context& loop;
   Processes& processes;
+  Network& network;
   ControlLink& link;
   LocalCallers& callers;
   const ScratchFolder& scratch;

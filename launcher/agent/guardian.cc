@@ -137,7 +137,7 @@ int guard(const std::function<int(Pact&, const ScratchFolder&)>& serve) {
   const sigset_t awaited = awaited_signals();
   // None may be missed between fork and wait, nor end us before we have cleaned up.
   ::sigprocmask(SIG_BLOCK, &awaited, &before);
-  const ScratchFolder scratch;
+  const ScratchFolder scratch = ScratchFolder::make();
   std::optional<os::Cgroup> cgroup = os::Cgroup::make();
   const pid_t child = ::fork();
   if (child < 0) return 1;

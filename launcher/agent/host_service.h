@@ -20,6 +20,7 @@
 #include "common/plan/worker_env.h"
 #include "common/wire/messages.h"
 #include "launcher/agent/local_callers.h"
+#include "launcher/agent/network.h"
 #include "launcher/agent/processes.h"
 #include "launcher/agent/scratch_folder.h"
 #include "launcher/agent/shares.h"
@@ -30,6 +31,7 @@ namespace sml::agent {
 struct ServiceContext {
   boost::asio::io_context& loop;
   Processes& processes;
+  Network& network;
   LocalCallers& callers;
   const ScratchFolder& scratch;
   std::function<void(const wire::ToLauncher&)> tell;

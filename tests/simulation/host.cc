@@ -6,11 +6,13 @@
 #include <utility>
 
 #include <fcntl.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <boost/asio/post.hpp>
 
 #include "common/plan/worker_env.h"
+#include "launcher/agent/return_wire.h"
 #include "tests/simulation/job.h"
 
 namespace sml::sim {
@@ -61,15 +63,23 @@ void AgentProcess::turn() {
     if (std::exchange(begun_, true)) {
       loop_->run();
     } else {
-      agent_ = std::make_unique<agent::Agent>(
-          agent::Agent::Deps{.loop = *loop_, .processes = processes_, .scratch = scratch_, .pact = pact_},
-          agent::Agent::Ends{.in = link_->agent_reads(), .out = link_->agent_writes()}, plan::Environment{}, 1024,
-          std::chrono::seconds(30));
+      agent_ =
+          std::make_unique<agent::Agent>(agent::Agent::Deps{.loop = *loop_,
+                                                            .processes = processes_,
+                                                            .network = network_,
+                                                            .oom_watch = oom_watch_,
+                                                            .scratch = scratch_,
+                                                            .pact = pact_,
+                                                            .machine = host_.machine,
+                                                            .cgroup = {}},
+                                         agent::Agent::Ends{.in = link_->agent_reads(), .out = link_->agent_writes()},
+                                         plan::Environment{}, 1024, std::chrono::seconds(30));
       agent_->run();
     }
     left = true;
   } catch (const WouldBlock&) {
   }
+  host_.hear_doors(*this);
   link_->agent_turned();
   if (left) leave(true);
 }
@@ -78,25 +88,6 @@ void AgentProcess::signalled(int signo) {
   if (gone()) return;
   boost::asio::post(*loop_, [this, signo] { agent_->signalled(signo); });
   ready = true;
-}
-
-void AgentProcess::come_back(std::shared_ptr<Link> link, const wire::Return& wish) {
-  callers_.push_back(link);
-  boost::asio::post(*loop_, [this, link, wish] {
-    if (std::erase(callers_, link) == 0) return;
-    const auto [in, out] = link->take_agents_ends();
-    agent::Returned pipe{os::UniqueFd(in), os::UniqueFd(out), wish};
-    bool taken = false;
-    if (door && in >= 0) door(pipe, taken);
-    if (!taken) return link->refused();
-    link->goes_on_from(wish.received);
-    link_ = link;
-  });
-  ready = true;
-}
-
-void AgentProcess::cut_callers() {
-  for (const auto& link : callers_) link->cut();
 }
 
 void AgentProcess::die() {
@@ -116,7 +107,7 @@ void AgentProcess::leave(bool well) {
   }
   agent_.reset();
   loop_.reset();
-  for (const auto& link : std::exchange(callers_, {})) link->refused();
+  host_.hear_doors(*this);
   world->remove(*this);
   host_.agents_end(*this);
   link_->agent_gone(well);
@@ -143,12 +134,33 @@ void Host::come_back(std::shared_ptr<Link> link, std::string_view frame) {
   const auto message = decoder.next();
   const auto* wish = message && message->has_value() ? std::get_if<wire::Return>(&**message) : nullptr;
   if (wish == nullptr) return world->broken(name_ + ": a messenger is told nonsense");
-  for (const auto& agent : agents_) {
-    if (!agent->gone() && wish->door == "door-" + std::to_string(agent->pid())) {
-      return agent->come_back(std::move(link), *wish);
+  os::UniqueFd door = agent::make_door_socket();
+  ::fcntl(door.get(), F_SETFL, O_NONBLOCK);  // an agent that stands still does not let anybody in
+  const agent::DoorAddress at = agent::door_address(wish->door);
+  const auto [reads, writes] = link->take_agents_ends();
+  const os::UniqueFd in(reads);
+  const os::UniqueFd out(writes);
+  const bool there = ::connect(door.get(), reinterpret_cast<const sockaddr*>(&at.address), at.size) == 0 &&
+                     agent::hand_over(door.get(), frame, {in.get(), out.get()});
+  if (!there) return link->refused();
+  callers_.push_back({std::move(link), wish->received, std::move(door)});
+  wake_all();
+}
+
+// What the agent, which has had its turn or has gone, has answered.
+void Host::hear_doors(AgentProcess& agent) {
+  std::erase_if(callers_, [&](const Caller& caller) {
+    char answer = 0;
+    const ssize_t n = ::recv(caller.door.get(), &answer, 1, MSG_DONTWAIT);
+    if (n < 0 && errno == EAGAIN) return false;
+    if (n == 1 && answer == agent::kTaken) {
+      caller.link->goes_on_from(caller.received);
+      agent.go_on(caller.link);
+    } else {
+      caller.link->refused();
     }
-  }
-  link->refused();
+    return true;
+  });
 }
 
 void Host::reset_links() {
@@ -157,14 +169,18 @@ void Host::reset_links() {
   for (const auto& agent : agents_) {
     if (agent->gone()) continue;
     agent->link().cut();
-    agent->cut_callers();
   }
+  for (const Caller& caller : callers_) caller.link->cut();
 }
 
 void Host::wake(const Link& link) {
   for (const auto& agent : agents_) {
     if (&agent->link() == &link) agent->ready = true;
   }
+}
+
+void Host::wake_all() {
+  for (const auto& agent : agents_) agent->ready = true;
 }
 
 void Host::touch(const std::string& how) {
@@ -433,8 +449,5 @@ std::vector<std::string> Host::running() const {
   }
   return out;
 }
-
-AgentProcess& current_agent() { return dynamic_cast<AgentProcess&>(*world->current()); }
-Host& current_host() { return current_agent().host(); }
 
 }  // namespace sml::sim

@@ -1,10 +1,13 @@
-// What an agent asks of its system, in the simulation: the processes of its host, which are made up.
+// What an agent asks of its system, in the simulation: the processes and the network of its host, which are made up.
 #pragma once
+#include <cstdint>
+#include <string>
 #include <variant>
 #include <vector>
 
 #include <sys/types.h>
 
+#include "launcher/agent/network.h"
 #include "launcher/agent/processes.h"
 
 namespace sml::sim {
@@ -24,6 +27,29 @@ class HostProcesses final : public agent::Processes {
 
  private:
   AgentProcess& of_;
+};
+
+// Ports are numbers, and sockets of this machine at which nobody calls. It sees to it that those of one attempt are
+// closed before the next reserves any.
+class HostNetwork final : public agent::Network {
+ public:
+  explicit HostNetwork(AgentProcess& of) : of_(of) {}
+
+  std::vector<std::string> own_addresses() override;
+  Result<agent::RendezvousPort> reserve_port(wire::ServiceReach reach) override;
+  void probe_addresses(boost::asio::io_context& loop, const std::vector<std::string>& addresses, std::uint16_t port,
+                       Duration timeout, Probed answer) override;
+  std::string interface_towards(const std::string&) override { return "eth0"; }
+  std::vector<rendezvous::InterfaceAddress> interface_addresses() override { return {}; }
+
+ private:
+  struct Listener {
+    std::uint32_t attempt;
+    std::string name;  // of its socket
+  };
+
+  AgentProcess& of_;
+  std::vector<Listener> listeners_;
 };
 
 }  // namespace sml::sim

@@ -68,7 +68,10 @@ void Monitor::look(const wire::ToAgent& message) {
     world->broken(host_ + " is told something while it is suspended");
   }
   suspended_ = std::holds_alternative<wire::Suspend>(message);
-  if (std::holds_alternative<wire::Prepare>(message)) stopped_ = false;
+  if (const auto* m = std::get_if<wire::Prepare>(&message)) {
+    stopped_ = false;
+    prepared_ = m->attempt;
+  }
   if (std::holds_alternative<wire::Stop>(message)) stopped_ = true;
   if (std::holds_alternative<wire::Leave>(message) && !stopped_ && ++releases_ > 1) {
     world->broken(host_ + " is released twice");
