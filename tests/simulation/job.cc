@@ -43,6 +43,15 @@ class SimReach final : public launch::Reach {
   boost::asio::any_io_executor loop_;
 };
 
+class LauncherProcess final : public run::OwnProcess {
+ public:
+  explicit LauncherProcess(Job& owner) : owner_(owner) {}
+  void stop() override { owner_.stop_launcher(); }
+
+ private:
+  Job& owner_;
+};
+
 // Names of hosts and faults in the order of `befall`.
 enum HostFate : std::size_t { LosesPower, LosesAgent, IsCut, IsHalfOpen, StandsStill, AgentStandsStill, kHostFates };
 
@@ -363,10 +372,6 @@ void Job::at_switch_point(const char* name) {
 
 // ---- what reaches the hosts
 
-std::unique_ptr<launch::Reach> Job::make_reach(const boost::asio::any_io_executor& loop) {
-  return std::make_unique<SimReach>(*this, loop);
-}
-
 std::shared_ptr<Link> Job::link_to(HostId id, const boost::asio::any_io_executor& loop, const std::string& mark,
                                    LinkPurpose purpose) {
   const auto is_it = [&](const auto& host) { return host->name() == names_[id.value()]; };
@@ -389,13 +394,6 @@ Job::Address Job::whose(const std::string& address) const {
 
 void Job::run() {
   world->at_switch_point = [this](const char* name) { at_switch_point(name); };
-  world->launcher_stopped = [this] {
-    try {
-      stop_launcher();
-    } catch (const Broken& broken) {
-      world->broken(broken.what);
-    }
-  };
   reader_->begin();
   try {
     run_launcher();
@@ -422,7 +420,12 @@ void Job::run_launcher() {
   Result<run::Records> records = run::Records::open(options_, plan_);
   const auto replan = [this](std::span<const hosts::MachineNames> machines) { return plan_anew(machines); };
   boost::asio::io_context loop{1};
-  run::Run run(loop, options_, plan_, image_, std::move(*records), replan);
+  LauncherProcess process(*this);
+  run::Run run({.loop = loop,
+                .image = image_,
+                .process = process,
+                .reach = std::make_unique<SimReach>(*this, loop.get_executor())},
+               options_, plan_, std::move(*records), replan);
   launcher_runs_ = true;
   exit_code_ = run.run();
   world->note("sml-run ends with " + std::to_string(*exit_code_));

@@ -41,14 +41,14 @@ class Job {
   // Runs it, and all that is left of it, to the end. What was wrong is with the world.
   void run();
 
-  // What Reach and the agents ask.
-  std::unique_ptr<launch::Reach> make_reach(const boost::asio::any_io_executor& loop);
+  // What Reach, the agents and the launcher ask.
   std::shared_ptr<Link> link_to(HostId id, const boost::asio::any_io_executor& loop, const std::string& mark,
                                 LinkPurpose purpose);
   enum class Address : std::uint8_t { OfAHost, OfADeadHost, OfNoHost };
   Address whose(const std::string& address) const;
   void know(const std::string& name) { names_.push_back(name); }  // of the next id
   void attempt_begins(std::uint32_t number);                      // a worker of it is started; from 0
+  void stop_launcher();                                           // returns when it goes on
   void at_switch_point(const char* name);
 
  private:
@@ -69,7 +69,6 @@ class Job {
   bool can_come_back(const Host& host) const;
   void befall_host(Host& host, std::size_t kind);
   void signal_launcher(int signo);
-  void stop_launcher();
 
   void run_launcher();
   void check_left();

@@ -2,7 +2,6 @@
 // those of shared libraries. Outside of a world, and for what has no time in it, all is as it ever was.
 #include <cerrno>
 #include <chrono>
-#include <csignal>
 #include <utility>
 
 #include <poll.h>
@@ -87,14 +86,6 @@ extern "C" int poll(pollfd* set, nfds_t size, int timeout_ms) {
   const auto look = [&](int wait) { return static_cast<int>(::syscall(SYS_poll, set, size, wait)); };
   if (world == nullptr || timeout_ms == 0) return look(timeout_ms);
   return sml::sim::wait_until(sml::sim::deadline_after(timeout_ms), [&] { return look(0); });
-}
-
-extern "C" int raise(int signo) noexcept {
-  if (world != nullptr && signo == SIGSTOP) {
-    world->launcher_stopped();
-    return 0;
-  }
-  return static_cast<int>(::syscall(SYS_tgkill, ::getpid(), ::gettid(), signo));
 }
 
 namespace sml {

@@ -77,8 +77,7 @@ class World {
   Dice dice;
   bool traced = false;
   bool launcher_killed = false;
-  bool launcher_has_news = false;          // on its loop, which is not told of what its own thread puts there
-  std::function<void()> launcher_stopped;  // it has stopped itself: returns when it is continued
+  bool launcher_has_news = false;  // on its loop, which is not told of what its own thread puts there
   std::function<void(const char*)> at_switch_point;
   std::string plant;
 
