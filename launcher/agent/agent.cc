@@ -58,7 +58,6 @@ Agent::Agent(Deps deps, Ends ends, plan::Environment login_environment, unsigned
     : deps_(std::move(deps)),
       login_environment_(std::move(login_environment)),
       descriptor_limit_(descriptor_limit),
-      ignored_signals_(os::ignored_signals()),
       link_(deps_.loop, ends.in, ends.out,
             {.message = [this](wire::ToAgent m) { on_message(std::move(m)); },
              .lost = [this](const Error& why) { launcher_lost(why); },
@@ -177,7 +176,7 @@ void Agent::prepare(wire::Prepare& m) {
                           .preload = preload_,
                           .is_own = [this](pid_t pid) { return preload_.is(pid) || health_.is(pid); },
                           .login = login_environment_,
-                          .ignored_signals = ignored_signals_,
+                          .ignored_signals = deps_.ignored_signals,
                           .descriptor_limit = descriptor_limit_},
       static_cast<AttemptOwner&>(*this), grace_);
   wire::Prepared answer = attempt_->prepare(std::move(m));

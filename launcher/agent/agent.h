@@ -49,8 +49,9 @@ class Agent final : private AttemptOwner {
     os::OomWatch& oom_watch;
     const ScratchFolder& scratch;
     Pact& pact;
-    std::string machine;  // os::machine_identity()
-    std::string cgroup;   // os::Cgroup::current()
+    std::string machine;               // os::machine_identity()
+    std::string cgroup;                // os::Cgroup::current()
+    std::vector<int> ignored_signals;  // os::ignored_signals()
   };
   // `login_environment` is what the agent was started with. `descriptor_limit` is the soft limit for workers.
   Agent(Deps deps, Ends ends, plan::Environment login_environment, unsigned long descriptor_limit, Duration silence);
@@ -103,7 +104,6 @@ class Agent final : private AttemptOwner {
   Deps deps_;
   plan::Environment login_environment_;
   unsigned long descriptor_limit_;  // soft limit that workers get
-  std::vector<int> ignored_signals_;
   ControlLink link_;
   LinkHold hold_;
   boost::asio::steady_timer timer_;

@@ -265,7 +265,7 @@ wire::Joined HostAttempt::joined(std::uint16_t port) const {
     answer.since_first_ms =
         static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::milliseconds>(since).count());
   }
-  if (port != 0) answer.missing = workers_.without_connection(port);
+  if (port != 0) answer.missing = workers_.without_connection(port, around_.network);
   if (port != 0 && answer.count == 0) answer.count = workers_.alive() - answer.missing.size();
   if (port != 0 || answer.count != 0) return answer;
   if (machine_.state() == HostState::Running) {

@@ -21,6 +21,7 @@
 #include "common/os/machine_identity.h"
 #include "common/os/oom_watch.h"
 #include "common/os/private_process.h"
+#include "common/os/spawn.h"
 #include "common/wire/handshake.h"
 #include "launcher/agent/agent.h"
 #include "launcher/agent/guardian.h"
@@ -103,7 +104,8 @@ int serve(const Flags& flags, const sml::agent::ScratchFolder& scratch, sml::age
                            .scratch = scratch,
                            .pact = pact,
                            .machine = sml::os::machine_identity(),
-                           .cgroup = sml::os::Cgroup::current()},
+                           .cgroup = sml::os::Cgroup::current(),
+                           .ignored_signals = sml::os::ignored_signals()},
                           {.in = STDIN_FILENO, .out = STDOUT_FILENO}, std::move(login), descriptor_limit,
                           flags.silence);
   pass_on(signals, agent);

@@ -3,8 +3,11 @@
 #pragma once
 #include <cstdint>
 #include <functional>
+#include <set>
 #include <string>
 #include <vector>
+
+#include <sys/types.h>
 
 #include <boost/asio/io_context.hpp>
 
@@ -27,6 +30,8 @@ class Network {
   using Probed = std::function<void(std::vector<wire::ProbeResult>)>;
   virtual void probe_addresses(boost::asio::io_context& loop, const std::vector<std::string>& addresses,
                                std::uint16_t port, Duration timeout, Probed answer) = 0;
+  // See os::groups_connected_to().
+  virtual std::set<pid_t> groups_connected_to(std::uint16_t port, const std::set<pid_t>& groups) = 0;
   // See route_interface.h.
   virtual std::string interface_towards(const std::string& address) = 0;
   virtual std::vector<rendezvous::InterfaceAddress> interface_addresses() = 0;
@@ -39,6 +44,7 @@ class SystemNetwork final : public Network {
   Result<RendezvousPort> reserve_port(wire::ServiceReach reach) override;
   void probe_addresses(boost::asio::io_context& loop, const std::vector<std::string>& addresses, std::uint16_t port,
                        Duration timeout, Probed answer) override;
+  std::set<pid_t> groups_connected_to(std::uint16_t port, const std::set<pid_t>& groups) override;
   std::string interface_towards(const std::string& address) override;
   std::vector<rendezvous::InterfaceAddress> interface_addresses() override;
 };

@@ -15,6 +15,7 @@
 #include "common/core/clock.h"
 #include "common/core/exit_status.h"
 #include "launcher/agent/mpi_watch.h"
+#include "launcher/agent/network.h"
 #include "launcher/agent/worker.h"
 
 namespace sml::agent {
@@ -45,7 +46,7 @@ class WorkerGroup {
   bool all_done() const;  // and their output has ended
   std::vector<MpiWatch::Candidate> candidates() const;
   // Those that hold no connection to a port.
-  std::vector<Rank> without_connection(std::uint16_t port) const;
+  std::vector<Rank> without_connection(std::uint16_t port, Network& network) const;
 
   void signal(Rank rank, int signo) const;
   void signal(const wire::Signal& message) const;

@@ -71,7 +71,8 @@ void AgentProcess::turn() {
                                                             .scratch = scratch_,
                                                             .pact = pact_,
                                                             .machine = host_.machine,
-                                                            .cgroup = {}},
+                                                            .cgroup = {},
+                                                            .ignored_signals = {}},
                                          agent::Agent::Ends{.in = link_->agent_reads(), .out = link_->agent_writes()},
                                          plan::Environment{}, 1024, std::chrono::seconds(30));
       agent_->run();

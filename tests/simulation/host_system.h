@@ -1,6 +1,7 @@
 // What an agent asks of its system, in the simulation: the processes and the network of its host, which are made up.
 #pragma once
 #include <cstdint>
+#include <set>
 #include <string>
 #include <variant>
 #include <vector>
@@ -39,6 +40,7 @@ class HostNetwork final : public agent::Network {
   Result<agent::RendezvousPort> reserve_port(wire::ServiceReach reach) override;
   void probe_addresses(boost::asio::io_context& loop, const std::vector<std::string>& addresses, std::uint16_t port,
                        Duration timeout, Probed answer) override;
+  std::set<pid_t> groups_connected_to(std::uint16_t, const std::set<pid_t>&) override { return {}; }
   std::string interface_towards(const std::string&) override { return "eth0"; }
   std::vector<rendezvous::InterfaceAddress> interface_addresses() override { return {}; }
 
