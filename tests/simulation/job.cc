@@ -235,8 +235,9 @@ WorkerScript Job::script_of(Rank rank, std::uint32_t attempt) {
   return script;
 }
 
+// A host that has stood still may start its workers when all others are at a later one, until it sees that it was lost.
 void Job::attempt_begins(std::uint32_t number) {
-  if (number == attempt_) return;
+  if (number <= attempt_) return;
   world->note("attempt " + std::to_string(number + 1) + " begins");
   attempt_ = number;
   for (const auto& host : hosts_) {
