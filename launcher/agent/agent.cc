@@ -8,7 +8,6 @@
 
 #include <unistd.h>
 
-#include "common/core/switch_point.h"
 #include "common/core/text.h"
 #include "common/os/descendants.h"
 #include "common/os/process_settings.h"
@@ -64,7 +63,6 @@ Agent::Agent(Deps deps, Ends ends, plan::Environment login_environment, unsigned
              .drained = [this] { wake_workers(); },
              .broken =
                  [this] {
-                   SML_SWITCH_POINT("a link breaks");
                    hold_.link_broke();
                    settle();
                  }}),
@@ -158,9 +156,7 @@ void Agent::prepare(wire::Prepare& m) {
   health_.remember(m.accelerators);
   probing_ = Lifetime();
   if (attempt_) {
-    SML_SWITCH_POINT("a further attempt is prepared");
     attempt_->sum_up();
-    SML_PLANT("a store kept across attempts") static_cast<void>(attempt_.release());
     attempt_.reset();
     deps_.scratch.clear();
   }
@@ -288,7 +284,6 @@ wire::ToLauncher Agent::cleared() const {
 
 // In one piece with what goes before it.
 void Agent::leave(const std::string& words) {
-  SML_SWITCH_POINT("an agent says its last word");
   if (attempt_) attempt_->sum_up();
   link_.send_last(words + wire::encode(wire::ToLauncher(wire::Bye{told_to_end_})));
 }
@@ -300,7 +295,6 @@ void Agent::told_to_end(const std::string& why) {
 }
 
 void Agent::launcher_lost(const Error&) {
-  SML_SWITCH_POINT("an agent loses its launcher");
   link_.abandon();
   tell(AgentEvent::LauncherLost);
   settle();

@@ -4,7 +4,6 @@
 #include <csignal>
 #include <utility>
 
-#include "common/core/switch_point.h"
 #include "common/core/transition_table.h"
 #include "common/plan/mpi_use.h"
 #include "common/wire/limits.h"
@@ -117,7 +116,6 @@ void HostAttempt::perform(HostAction action) {
 }
 
 void HostAttempt::spawn_all() {
-  SML_SWITCH_POINT("workers are about to start");
   for (const auto& service : services_) service->start(start_);
   start_ = {};
   if (additions_.wait()) return;  // they tell of their start
@@ -135,7 +133,6 @@ void HostAttempt::fail_rank(Rank rank, wire::FaultKind kind, int code, const std
 }
 
 void HostAttempt::signal_all(int signo) {
-  SML_SWITCH_POINT("workers are told to end");
   additions_.forget();
   if (signo == SIGKILL) end_services();
   const SignalTarget target = signo == SIGKILL ? SignalTarget::Group : stop_target_;

@@ -11,7 +11,6 @@
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/write.hpp>
 
-#include "common/core/switch_point.h"
 #include "common/core/transition_table.h"
 #include "common/os/fd.h"
 
@@ -149,7 +148,6 @@ bool Worker::move_output(Output& output, std::size_t allowed) {
 }
 
 void Worker::starve(Output& output) {
-  SML_SWITCH_POINT("a worker's output has no credit");
   output.starved = true;
   drain_.pause(Clock::now());
 }

@@ -4,7 +4,6 @@
 #include <csignal>
 #include <utility>
 
-#include "common/core/switch_point.h"
 #include "launcher/launch/clean_up.h"
 
 namespace sml::fleet {
@@ -171,7 +170,6 @@ void Fleet::suspend(std::function<void()> stop) {
   suspend_timer_.expires_after(kOnItsWay);
   suspend_timer_.async_wait([this, stop = std::move(stop)](boost::system::error_code error) {
     if (error) return;
-    SML_SWITCH_POINT("sml-run stops itself");
     stop();
     suspended_ = false;
     for (Host& host : hosts_.all()) host.session->resume();

@@ -14,6 +14,7 @@
 #include "common/plan/worker_env.h"
 #include "launcher/agent/return_wire.h"
 #include "tests/simulation/job.h"
+#include "tests/simulation/plants.h"
 
 namespace sml::sim {
 
@@ -100,6 +101,7 @@ void AgentProcess::die() {
 void AgentProcess::leave(bool well) {
   world->note("the agent of " + host_.name() + " leaves");
   if (well) {
+    world->moment("an agent says its last word");
     for (const auto& [pid, process] : host_.processes_) {
       if (process.agent == this && !process.ended) {
         world->broken("the agent of " + host_.name() + " has left while process " + std::to_string(pid) + " runs");
@@ -133,18 +135,24 @@ void Host::come_back(std::shared_ptr<Link> link, std::string_view frame) {
   wire::Decoder<wire::ToAgent> decoder;
   decoder.feed(frame);
   const auto message = decoder.next();
-  const auto* wish = message && message->has_value() ? std::get_if<wire::Return>(&**message) : nullptr;
-  if (wish == nullptr) return world->broken(name_ + ": a messenger is told nonsense");
+  const auto* told = message && message->has_value() ? std::get_if<wire::Return>(&**message) : nullptr;
+  if (told == nullptr) return world->broken(name_ + ": a messenger is told nonsense");
+  wire::Return wish = *told;
+  if (plants::strikes(plants::kLostBytes)) {  // those that were on the way
+    for (const auto& agent : agents_) {
+      if (!agent->gone()) wish.received = std::max(wish.received, agent->link().read_in_all());
+    }
+  }
   os::UniqueFd door = agent::make_door_socket();
   ::fcntl(door.get(), F_SETFL, O_NONBLOCK);  // an agent that stands still does not let anybody in
-  const agent::DoorAddress at = agent::door_address(wish->door);
+  const agent::DoorAddress at = agent::door_address(wish.door);
   const auto [reads, writes] = link->take_agents_ends();
   const os::UniqueFd in(reads);
   const os::UniqueFd out(writes);
   const bool there = ::connect(door.get(), reinterpret_cast<const sockaddr*>(&at.address), at.size) == 0 &&
-                     agent::hand_over(door.get(), frame, {in.get(), out.get()});
+                     agent::hand_over(door.get(), wire::encode(wire::ToAgent(wish)), {in.get(), out.get()});
   if (!there) return link->refused();
-  callers_.push_back({std::move(link), wish->received, std::move(door)});
+  callers_.push_back({std::move(link), wish.received, std::move(door)});
   wake_all();
 }
 
@@ -157,6 +165,7 @@ void Host::hear_doors(AgentProcess& agent) {
     if (n == 1 && answer == agent::kTaken) {
       caller.link->goes_on_from(caller.received);
       agent.go_on(caller.link);
+      world->moment("a launcher comes back");
     } else {
       caller.link->refused();
     }
@@ -255,6 +264,7 @@ std::variant<pid_t, SpawnFailed> Host::spawn(AgentProcess& agent, const os::Work
   const Rank rank(number_in(worker.environment, "RANK="));
   const std::uint32_t attempt = number_in(worker.environment, "SML_ATTEMPT=") - 1;
   job->attempt_begins(attempt);
+  if (std::exchange(begun_, attempt) != attempt) world->moment("workers are about to start");
   RankTruth& truth = ranks[rank];
   truth.attempt = attempt;
   truth.started = world->now();
@@ -405,7 +415,10 @@ void Host::signal(pid_t pid, int signo) {
     return;
   }
   if (!asks_to_end(signo)) return;
-  if (process->rank) ranks[*process->rank].ask();
+  if (process->rank && !ranks[*process->rank].asked) {
+    ranks[*process->rank].ask();
+    world->moment(process->agent->link().open() ? "workers are told to end" : "an agent loses its launcher");
+  }
   std::optional<Duration> ends = signo == SIGKILL ? process->script.dies_after : process->script.ends_when_asked;
   if (!ends) return;
   world->after(*ends, [this, pid, signo] {

@@ -183,7 +183,8 @@ class Host {
   };
   std::vector<Caller> callers_;
   std::map<pid_t, SimProcess> processes_;
-  pid_t next_pid_ = 2'000'000'000;  // no process of this machine has such a number
+  std::optional<std::uint32_t> begun_;  // the last attempt of which a worker was started
+  pid_t next_pid_ = 2'000'000'000;      // no process of this machine has such a number
   bool dead_ = false;
   TimePoint stood_still_until_{};
 };

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <utility>
 
+#include <fcntl.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 
@@ -12,6 +13,7 @@
 
 #include "tests/simulation/host.h"
 #include "tests/simulation/job.h"
+#include "tests/simulation/plants.h"
 
 namespace sml::sim {
 
@@ -67,6 +69,7 @@ Result<agent::RendezvousPort> HostNetwork::reserve_port(wire::ServiceReach) {
   os::UniqueFd listener = make_socket();
   if (!bind_to(listener, {}) || ::listen(listener.get(), 1) != 0) throw Broken{"no socket can be made"};
   listeners_.push_back({attempt, name_of(listener)});
+  if (plants::strikes(plants::kKeptStore)) kept_.emplace_back(::fcntl(listener.get(), F_DUPFD_CLOEXEC, 3));
   return agent::RendezvousPort(static_cast<std::uint16_t>(20'000 + world->dice.below(10'000)), os::UniqueFd(),
                                std::move(listener));
 }

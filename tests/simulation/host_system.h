@@ -52,6 +52,7 @@ class HostNetwork final : public agent::Network {
 
   AgentProcess& of_;
   std::vector<Listener> listeners_;
+  std::vector<os::UniqueFd> kept_;  // with a fault
 };
 
 }  // namespace sml::sim

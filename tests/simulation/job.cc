@@ -107,6 +107,7 @@ void Job::make_other_name() {
 }
 
 Result<plan::LaunchPlan> Job::plan_anew(std::span<const hosts::MachineNames> machines) {
+  world->moment("hosts are one machine");
   plan::HostList list{{}, "-H"};
   for (const plan::MappedHost& host : plan_.map.hosts) list.hosts.push_back(host.host);
   if (Result<std::vector<std::string>> merged = hosts::merge_machines(list.hosts, machines); !merged) {
@@ -263,7 +264,7 @@ void Job::make_fates() {
     const Duration when = dice_.up_to(dice_.one_in(2) ? Duration(milliseconds(200)) : Duration(seconds(5)));
     world->after(when, [this, kind = dice_.next()] { befall(kind); });
   }
-  armed_point_ = dice_.below(24);
+  armed_moment_ = dice_.below(24);
   armed_visit_ = dice_.below(4);
   Host& host = *hosts_[dice_.below(hosts_.size())];
   if (!dice_.one_in(25)) return;
@@ -348,6 +349,7 @@ void Job::signal_launcher(int signo) {
 
 // It has stopped itself, and somebody continues it.
 void Job::stop_launcher() {
+  world->moment("sml-run stops itself");
   const Duration time = dice_.up_to(seconds(90));
   world->note("sml-run stands still for " + std::to_string(std::chrono::duration<double>(time).count()) + " s");
   if (!all_started() || options_.restart.max > 0) {  // a host that has not been told is lost, or late
@@ -361,13 +363,13 @@ void Job::stop_launcher() {
 }
 
 // Where something rare goes on, what is rare befalls more often.
-void Job::at_switch_point(const char* name) {
+void Job::at_moment(const char* name) {
   std::uint64_t hash = 14695981039346656037U;
   for (const char c : std::string_view(name)) hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211U;
-  if (sprung_ || hash % 24 != armed_point_) return;
+  if (sprung_ || hash % 24 != armed_moment_) return;
   if (armed_visit_-- > 0) return;
   sprung_ = true;
-  world->note(std::string("at the switch point \"") + name + "\"");
+  world->note(std::string("at the moment \"") + name + "\"");
   world->after({}, [this, kind = dice_.next()] { befall(kind); });
 }
 
@@ -394,7 +396,7 @@ Job::Address Job::whose(const std::string& address) const {
 // ---- the run
 
 void Job::run() {
-  world->at_switch_point = [this](const char* name) { at_switch_point(name); };
+  world->at_moment = [this](const char* name) { at_moment(name); };
   reader_->begin();
   try {
     run_launcher();

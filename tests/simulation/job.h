@@ -49,7 +49,7 @@ class Job {
   void know(const std::string& name) { names_.push_back(name); }  // of the next id
   void attempt_begins(std::uint32_t number);                      // a worker of it is started; from 0
   void stop_launcher();                                           // returns when it goes on
-  void at_switch_point(const char* name);
+  void at_moment(const char* name);
 
  private:
   void make_hosts();
@@ -113,7 +113,7 @@ class Job {
   bool killed_ = false;
   int signals_ = 0;
   std::optional<int> exit_code_;
-  std::uint64_t armed_point_ = 0;  // which switch points do something
+  std::uint64_t armed_moment_ = 0;  // at which moments something befalls
   std::uint64_t armed_visit_ = 0;
   bool sprung_ = false;
 };

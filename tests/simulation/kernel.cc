@@ -1,5 +1,10 @@
-// What the programs call of the system, in the place of libc and libstdc++: an executable's own definitions come before
-// those of shared libraries. Outside of a world, and for what has no time in it, all is as it ever was.
+// Time, and how the programs wait for it, in the place of libc and libstdc++: an executable's own definitions come
+// before those of shared libraries, and the linker need not be asked. Outside of a world all is as it ever was.
+//
+// No interface can do this where Boost.Asio is: timers ask their clock by a static function, so that a clock of ours
+// would be a global of the programs; and how long a loop may sleep until its next timer it tells nobody but epoll_wait.
+// Besides, the programs wait deep inside, in run() of a loop and in poll() for the last of their output. Whatever else
+// they ask of the system is handed to them, see README.md.
 #include <cerrno>
 #include <chrono>
 #include <utility>
@@ -87,15 +92,3 @@ extern "C" int poll(pollfd* set, nfds_t size, int timeout_ms) {
   if (world == nullptr || timeout_ms == 0) return look(timeout_ms);
   return sml::sim::wait_until(sml::sim::deadline_after(timeout_ms), [&] { return look(0); });
 }
-
-namespace sml {
-
-void switch_point(const char* name) {
-  if (sim::world != nullptr && sim::world->at_switch_point) sim::world->at_switch_point(name);
-}
-
-bool planted(const char* fault) {
-  return sim::world != nullptr && sim::world->plant == fault && sim::world->dice.one_in(4);
-}
-
-}  // namespace sml
