@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <memory>
 #include <span>
 #include <string>
 #include <utility>
@@ -22,6 +23,7 @@
 #include "launcher/dialin/job_key.h"
 #include "launcher/dialin/port.h"
 #include "launcher/dialin/setup.h"
+#include "launcher/fleet/ways.h"
 #include "launcher/inputs/host_source.h"
 #include "launcher/inputs/inputs.h"
 #include "launcher/inputs/install_links.h"
@@ -383,7 +385,12 @@ int launch(const Options& given, const Training& training, ThisHost& here, HostF
     if (anew) anew->own_name = own_name;
     return anew;
   };
-  return run::Run(loop, options, std::move(*plan), *image, std::move(*records), replan, std::move(*head)).run();
+  run::SystemProcess process;
+  const std::weak_ptr<dialin::Head> called = *head ? (*head)->opened : nullptr;
+  auto reach = fleet::make_reach(loop.get_executor(), *image, *plan, options.ssh, std::move(*head));
+  return run::Run({.loop = loop, .image = *image, .process = process, .reach = std::move(reach), .head = called},
+                  options, std::move(*plan), std::move(*records), replan)
+      .run();
 }
 
 // What other options say holds for hosts that change. Nothing where these are not listed by a script.

@@ -99,6 +99,7 @@ std::set<pid_t> groups_connected_to(std::uint16_t port, const std::set<pid_t>& g
     sockets.merge(sockets_connected_to(port, read_small_file(table)));
   }
   std::set<pid_t> out;
+  if (sockets.empty()) return out;
   for (const std::string& name : names_in("/proc")) {
     if (name.find_first_not_of("0123456789") != std::string::npos) continue;
     const std::string process = "/proc/" + name;

@@ -25,7 +25,8 @@ std::optional<std::uint64_t> counter(std::string_view text, std::string_view nam
 
 }  // namespace
 
-OomWatch::OomWatch() {
+OomWatch OomWatch::of_this_process() {
+  OomWatch out;
   const std::string self = read_small_file("/proc/self/cgroup");
   struct Place {
     std::string_view controller;
@@ -42,11 +43,12 @@ OomWatch::OomWatch() {
       const std::string file = place.mount + below + place.file;
       const std::optional<std::uint64_t> kills = counter(read_small_file(file), "oom_kill");
       if (!kills) continue;
-      file_ = file;
-      seen_ = *kills;
-      return;
+      out.file_ = file;
+      out.seen_ = *kills;
+      return out;
     }
   }
+  return out;
 }
 
 std::optional<OomWatch::Kills> OomWatch::look() {

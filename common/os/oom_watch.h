@@ -6,11 +6,12 @@
 
 namespace sml::os {
 
-// Finds the counter of our cgroup, or of the nearest one above it that has one: `oom_kill` of memory.events (v2), else
-// of memory.oom_control (v1). A container sees its own limit there. Where neither can be read there is no evidence.
 class OomWatch {
  public:
-  OomWatch();
+  OomWatch() = default;  // without a counter, there is never evidence
+  // By the counter of our cgroup, or of the nearest one above it that has one: `oom_kill` of memory.events (v2), else
+  // of memory.oom_control (v1). A container sees its own limit there.
+  static OomWatch of_this_process();
 
   struct Kills {
     std::uint64_t count = 0;  // since the last call that found some, or since the start

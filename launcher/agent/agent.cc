@@ -8,19 +8,14 @@
 
 #include <unistd.h>
 
-#include "common/core/switch_point.h"
 #include "common/core/text.h"
-#include "common/os/cgroup.h"
 #include "common/os/descendants.h"
-#include "common/os/machine_identity.h"
 #include "common/os/process_settings.h"
 #include "common/plan/host_health.h"
 #include "common/wire/limits.h"
 #include "launcher/agent/doorkeeper.h"
 #include "launcher/agent/inspection.h"
-#include "launcher/agent/leftovers.h"
 #include "launcher/agent/own_clock.h"
-#include "launcher/agent/rendezvous_port.h"
 #include "launcher/agent/waits.h"
 
 namespace sml::agent {
@@ -57,44 +52,40 @@ AgentEvent event_for(const wire::EndLeft&) { return AgentEvent::EndLeft; }
 
 }  // namespace
 
-Agent::Agent(boost::asio::io_context& loop, Ends ends, plan::Environment login_environment,
-             unsigned long descriptor_limit, const ScratchFolder& scratch, Guard& guard, Duration silence)
-    : loop_(loop),
+Agent::Agent(Deps deps, Ends ends, plan::Environment login_environment, unsigned long descriptor_limit,
+             Duration silence)
+    : deps_(std::move(deps)),
       login_environment_(std::move(login_environment)),
       descriptor_limit_(descriptor_limit),
-      ignored_signals_(os::ignored_signals()),
-      link_(loop, ends.in, ends.out,
+      link_(deps_.loop, ends.in, ends.out,
             {.message = [this](wire::ToAgent m) { on_message(std::move(m)); },
              .lost = [this](const Error& why) { launcher_lost(why); },
              .drained = [this] { wake_workers(); },
              .broken =
                  [this] {
-                   SML_SWITCH_POINT("a link breaks");
                    hold_.link_broke();
                    settle();
                  }}),
-      hold_(loop, link_,
+      hold_(deps_.loop, link_,
             [this] {
               last_heard_ = Clock::now();
               arm_timer();
             }),
-      timer_(loop),
+      timer_(deps_.loop),
       heartbeat_timeout_(silence),
       grace_(kDefaultGrace),
       last_heard_(Clock::now()),
-      scratch_(scratch),
-      guard_(guard),
-      callers_(loop),
-      preload_(loop,
+      callers_(deps_.loop),
+      preload_(deps_.loop, deps_.processes,
                [this](const std::string& text) {
                  link_.send(wire::AgentLog{wire::LogLevel::Warning, text});
                }),
-      health_(loop, [this](wire::Health answer) { link_.send(std::move(answer)); }) {}
+      health_(deps_.loop, [this](wire::Health answer) { link_.send(std::move(answer)); }) {}
 
 void Agent::run() {
   link_.start();
   arm_timer();
-  loop_.run();
+  deps_.loop.run();
 }
 
 // ---- messages
@@ -146,7 +137,7 @@ void Agent::refuse(const wire::Hello& m) {
 
 void Agent::greet(const wire::Hello& m) {
   heartbeat_timeout_ = std::chrono::milliseconds(m.heartbeat_timeout_ms);
-  guard_.allow(std::chrono::milliseconds(
+  deps_.guard.allow(std::chrono::milliseconds(
       2 * std::int64_t{m.heartbeat_timeout_ms}));  // after the launcher has judged: its words tell more
   grace_ = std::chrono::milliseconds(m.grace_ms);
   link_.grant(m.credit);
@@ -154,10 +145,10 @@ void Agent::greet(const wire::Hello& m) {
                             .build_id = SML_VERSION,
                             .pid = ::getpid(),
                             .now_ns = nanoseconds(Clock::now()),
-                            .addresses = own_addresses(),
-                            .machine = os::machine_identity(),
-                            .cgroup = os::Cgroup::current(),
-                            .scratch = scratch_.path(),
+                            .addresses = deps_.network.own_addresses(),
+                            .machine = deps_.machine,
+                            .cgroup = deps_.cgroup,
+                            .scratch = deps_.scratch.path(),
                             .door = hold_.open_door(m.return_secret, std::chrono::milliseconds(m.hold_ms))});
 }
 
@@ -166,23 +157,23 @@ void Agent::prepare(wire::Prepare& m) {
   health_.remember(m.accelerators);
   probing_ = Lifetime();
   if (attempt_) {
-    SML_SWITCH_POINT("a further attempt is prepared");
     attempt_->sum_up();
-    SML_PLANT("a store kept across attempts") static_cast<void>(attempt_.release());
     attempt_.reset();
-    scratch_.clear();
+    deps_.scratch.clear();
   }
   const std::vector<std::string> clipped = os::take_on(m.inherited, descriptor_limit_);
-  attempt_ = std::make_unique<HostAttempt>(AttemptSurroundings{.loop = loop_,
+  attempt_ = std::make_unique<HostAttempt>(AttemptSurroundings{.loop = deps_.loop,
+                                                               .processes = deps_.processes,
+                                                               .network = deps_.network,
                                                                .link = link_,
                                                                .callers = callers_,
-                                                               .scratch = scratch_,
-                                                               .oom_watch = oom_watch_,
+                                                               .scratch = deps_.scratch,
+                                                               .oom_watch = deps_.oom_watch,
                                                                .preload = preload_,
                                                                .is_own = [this](pid_t pid) { return is_own(pid); },
-                                                               .guard = guard_,
+                                                               .guard = deps_.guard,
                                                                .login = login_environment_,
-                                                               .ignored_signals = ignored_signals_,
+                                                               .ignored_signals = deps_.ignored_signals,
                                                                .descriptor_limit = descriptor_limit_},
                                            static_cast<AttemptOwner&>(*this), grace_);
   wire::Prepared answer = attempt_->prepare(std::move(m));
@@ -193,13 +184,13 @@ void Agent::prepare(wire::Prepare& m) {
 
 // Nothing else is done by this agent, so nobody minds that the loop waits.
 void Agent::end_left(const wire::EndLeft& m) {
-  Leftovers leftovers = end_leftovers(m);
+  Leftovers leftovers = deps_.processes.end_leftovers(m);
   link_.send(wire::LeftEnded{leftovers.ended, std::move(leftovers.left)});
 }
 
 void Agent::answer(const wire::Probe& m) {
-  probe_addresses(
-      loop_, m.addresses, m.port, std::chrono::milliseconds(m.timeout_ms),
+  deps_.network.probe_addresses(
+      deps_.loop, m.addresses, m.port, std::chrono::milliseconds(m.timeout_ms),
       probing_.guard([this](std::vector<wire::ProbeResult> results) { link_.send(wire::Probed{std::move(results)}); }));
 }
 
@@ -222,7 +213,7 @@ void Agent::answer(const wire::Credit& m) {
 
 void Agent::answer(const wire::Ping& m) {
   link_.send(wire::Pong{m.token, nanoseconds(Clock::now())});
-  guard_.look();
+  deps_.guard.look();
 }
 
 void Agent::answer(const wire::Suspend&) {
@@ -254,7 +245,7 @@ void Agent::answer(const wire::Vouch& m) {
 // What comes in one turn of the loop travels together.
 void Agent::rule(std::uint32_t caller, wire::IsOurs ours) {
   rulings_.push_back({caller, ours});
-  if (rulings_.size() == 1) soon(loop_, [this] { link_.send(wire::Vouched{std::exchange(rulings_, {})}); });
+  if (rulings_.size() == 1) soon(deps_.loop, [this] { link_.send(wire::Vouched{std::exchange(rulings_, {})}); });
 }
 
 void Agent::answer(const wire::Inspect&) {
@@ -286,11 +277,11 @@ void Agent::answer(const wire::AskHealth& m) {
 
 // ---- leaving
 
-bool Agent::is_own(pid_t child) const { return preload_.is(child) || health_.is(child) || guard_.is(child); }
+bool Agent::is_own(pid_t child) const { return preload_.is(child) || health_.is(child) || deps_.guard.is(child); }
 
 wire::ToLauncher Agent::cleared() const {
   wire::Cleared out{.attempt = attempt_->number(), .left = {}};
-  for (const pid_t pid : os::children()) {
+  for (const pid_t pid : deps_.processes.children()) {
     if (is_own(pid)) continue;
     if (out.left.size() < wire::kMaxLeft) out.left.push_back(os::describe_process(pid));
   }
@@ -299,7 +290,6 @@ wire::ToLauncher Agent::cleared() const {
 
 // In one piece with what goes before it.
 void Agent::leave(const std::string& words) {
-  SML_SWITCH_POINT("an agent says its last word");
   if (attempt_) attempt_->sum_up();
   link_.send_last(words + wire::encode(wire::ToLauncher(wire::Bye{told_to_end_})));
 }
@@ -311,7 +301,6 @@ void Agent::told_to_end(const std::string& why) {
 }
 
 void Agent::launcher_lost(const Error&) {
-  SML_SWITCH_POINT("an agent loses its launcher");
   link_.abandon();
   tell(AgentEvent::LauncherLost);
   settle();
@@ -322,7 +311,7 @@ void Agent::launcher_lost(const Error&) {
 void Agent::attempt_changed() {
   if (settling_) return;
   settling_ = true;  // once per turn of the loop, however many workers have news
-  soon(loop_, [this] {
+  soon(deps_.loop, [this] {
     settling_ = false;
     settle();
   });
@@ -331,12 +320,12 @@ void Agent::attempt_changed() {
 void Agent::settle() {
   if (attempt_) attempt_->settle();
   if (attempt_ && attempt_->take_end()) tell(AgentEvent::Over);
-  if (machine_.gone() && (link_.idle() || link_.lost())) loop_.stop();
+  if (machine_.gone() && (link_.idle() || link_.lost())) deps_.loop.stop();
   arm_timer();
 }
 
 void Agent::wake_workers() {
-  if (machine_.gone() && link_.idle()) return loop_.stop();
+  if (machine_.gone() && link_.idle()) return deps_.loop.stop();
   if (attempt_) attempt_->wake();
 }
 
@@ -348,16 +337,16 @@ void Agent::signalled(int signo) {
 // Whoever signals agents (a batch system does) wants the job to end.
 void Agent::heed(int signo) {
   if (signo == SIGCHLD) return reap();
-  if (signo == kParentDied && guard_.is_lost()) return guardian_died();
+  if (signo == kParentDied && deps_.guard.is_lost()) return guardian_died();
   if (signo == kParentDied) return;  // somebody else's signal
   told_to_end("its agent was told to end by " + signal_name(signo));
 }
 
 void Agent::reap() {
   bool guardian_ended = false;
-  os::reap_children([&, now = Clock::now()](pid_t pid, const ExitStatus& status, const Usage& usage) {
+  deps_.processes.reap([&, now = Clock::now()](pid_t pid, const ExitStatus& status, const Usage& usage) {
     if (preload_.ended(pid, status)) return;
-    guardian_ended |= guard_.is(pid);
+    guardian_ended |= deps_.guard.is(pid);
     health_.ended(pid, status);
     if (attempt_) attempt_->reaped(pid, status, usage, now);
   });
@@ -366,7 +355,7 @@ void Agent::reap() {
 
 void Agent::guardian_died() {
   const std::string killed = "the guardian of its agent was killed";
-  if (const Result<void> made = guard_.replace(); !made) {
+  if (const Result<void> made = deps_.guard.replace(); !made) {
     return told_to_end(killed + ", and there can be no other: " + made.error().message());
   }
   if (!machine_.greeted()) return;

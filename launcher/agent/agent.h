@@ -27,7 +27,9 @@
 #include "launcher/agent/lifetime.h"
 #include "launcher/agent/link_hold.h"
 #include "launcher/agent/local_callers.h"
+#include "launcher/agent/network.h"
 #include "launcher/agent/preload.h"
+#include "launcher/agent/processes.h"
 #include "launcher/agent/scratch_folder.h"
 
 namespace sml::agent {
@@ -39,10 +41,20 @@ class Agent final : private AttemptOwner {
     int in;
     int out;
   };
-  // `login_environment` is what the agent was started with. `descriptor_limit` is the soft limit for workers; `scratch`
-  // outlives the agent.
-  Agent(boost::asio::io_context& loop, Ends ends, plan::Environment login_environment, unsigned long descriptor_limit,
-        const ScratchFolder& scratch, Guard& guard, Duration silence);
+  // What the agent stands on; what is referred to outlives it.
+  struct Deps {
+    boost::asio::io_context& loop;
+    Processes& processes;
+    Network& network;
+    os::OomWatch& oom_watch;
+    const ScratchFolder& scratch;
+    Guard& guard;
+    std::string machine;               // os::machine_identity()
+    std::string cgroup;                // os::Cgroup::current()
+    std::vector<int> ignored_signals;  // os::ignored_signals()
+  };
+  // `login_environment` is what the agent was started with. `descriptor_limit` is the soft limit for workers.
+  Agent(Deps deps, Ends ends, plan::Environment login_environment, unsigned long descriptor_limit, Duration silence);
 
   // Returns when nothing is left to do. The exit status of the agent says nothing about the workers.
   void run();
@@ -90,10 +102,9 @@ class Agent final : private AttemptOwner {
   void launcher_lost(const Error& why);
   void rule(std::uint32_t caller, wire::IsOurs ours);
 
-  boost::asio::io_context& loop_;
+  Deps deps_;
   plan::Environment login_environment_;
   unsigned long descriptor_limit_;  // soft limit that workers get
-  std::vector<int> ignored_signals_;
   ControlLink link_;
   LinkHold hold_;
   boost::asio::steady_timer timer_;
@@ -102,9 +113,6 @@ class Agent final : private AttemptOwner {
   Duration heartbeat_timeout_;
   Duration grace_;  // when nobody is there to say
   TimePoint last_heard_;
-  const ScratchFolder& scratch_;
-  Guard& guard_;
-  os::OomWatch oom_watch_;
   std::string told_to_end_;  // by whom, when it was not the launcher
   bool suspended_ = false;   // by the launcher, which is silent itself
   bool settling_ = false;

@@ -12,13 +12,17 @@
 #include "launcher/agent/control_link.h"
 #include "launcher/agent/guardian.h"
 #include "launcher/agent/local_callers.h"
+#include "launcher/agent/network.h"
 #include "launcher/agent/preload.h"
+#include "launcher/agent/processes.h"
 #include "launcher/agent/scratch_folder.h"
 
 namespace sml::agent {
 
 struct AttemptSurroundings {
   boost::asio::io_context& loop;
+  Processes& processes;
+  Network& network;
   ControlLink& link;
   LocalCallers& callers;
   const ScratchFolder& scratch;

@@ -11,7 +11,6 @@
 
 #include <boost/asio/buffer.hpp>
 
-#include "common/core/switch_point.h"
 #include "launcher/agent/own_clock.h"
 
 namespace sml::agent {
@@ -49,7 +48,6 @@ bool ControlLink::go_on(os::UniqueFd in, os::UniqueFd out, std::string greeting,
   put_in_place(out_, out);
   greeting_ = std::move(greeting);
   written_ = received;
-  SML_PLANT("bytes lost with a connection") written_ = sent_.end();
   broken_ = false;
   waits_to_write_ = false;
   wait_to_write();

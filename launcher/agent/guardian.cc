@@ -110,11 +110,11 @@ Duration StandStill::look(bool stopped, Duration longest) {
   return stood_;
 }
 
-Guard::Guard(Pact& pact, std::string mark, const ScratchFolder& scratch, std::optional<os::Cgroup>& cgroup)
+SystemGuard::SystemGuard(Pact& pact, std::string mark, const ScratchFolder& scratch, std::optional<os::Cgroup>& cgroup)
     : pact_(pact), mark_(std::move(mark)), scratch_(scratch), cgroup_(cgroup), pid_(::getppid()) {}
 
 // Whoever guards us from above removes the cgroup; with us in it, it cannot be removed.
-Guard::~Guard() {
+SystemGuard::~SystemGuard() {
   const bool from_above = !is_below_ && !is_lost();
   if (is_below_ && ::kill(pid_, SIGKILL) == 0) ::waitpid(pid_, nullptr, 0);
   if (!cgroup_) return;
@@ -125,18 +125,18 @@ Guard::~Guard() {
   }
 }
 
-void Guard::allow(std::chrono::milliseconds stand_still) {
+void SystemGuard::allow(std::chrono::milliseconds stand_still) {
   pact_.stand_still_ms = static_cast<std::uint32_t>(stand_still.count());
 }
 
-void Guard::look() {
+void SystemGuard::look() {
   const std::chrono::milliseconds limit(pact_.stand_still_ms);
   if (stood_.look(os::is_stopped(pid_), limit / 4) > limit) ::kill(pid_, SIGKILL);
 }
 
-bool Guard::is_lost() const { return !is_below_ && ::getppid() != pid_; }
+bool SystemGuard::is_lost() const { return !is_below_ && ::getppid() != pid_; }
 
-Result<void> Guard::replace() {
+Result<void> SystemGuard::replace() {
   // None may be missed, nor come to the loop that both have.
   sigset_t before;
   const sigset_t awaited = awaited_signals();
@@ -153,7 +153,7 @@ Result<void> Guard::replace() {
   return {};
 }
 
-void Guard::watch_from_below(pid_t agent) {
+void SystemGuard::watch_from_below(pid_t agent) {
   ::prctl(PR_SET_NAME, kGuardianName);
   ::prctl(PR_SET_PDEATHSIG, kParentDied);
   const std::string group = os::Cgroup::current();
@@ -180,7 +180,7 @@ int guard(const std::string& mark, const std::function<int(Guard&, const Scratch
   const sigset_t awaited = awaited_signals();
   // None may be missed between fork and wait, nor end us before we have cleaned up.
   ::sigprocmask(SIG_BLOCK, &awaited, &before);
-  const ScratchFolder scratch;
+  const ScratchFolder scratch = ScratchFolder::make();
   std::optional<os::Cgroup> cgroup = os::Cgroup::make();
   const pid_t guardian = ::getpid();
   const pid_t agent = fork_agent(cgroup);
@@ -190,7 +190,7 @@ int guard(const std::string& mark, const std::function<int(Guard&, const Scratch
   ::sigprocmask(SIG_SETMASK, &before, nullptr);
   ::prctl(PR_SET_PDEATHSIG, kParentDied);
   if (::getppid() != guardian) return 1;
-  Guard guard(pact, mark, scratch, cgroup);
+  SystemGuard guard(pact, mark, scratch, cgroup);
   return serve(guard, scratch);
 }
 

@@ -38,24 +38,36 @@ class StandStill {
   Duration stood_ = Duration::zero();
 };
 
-// What the agent has of its guardian. One thread.
+// The agent's side of its guardian. One thread.
 class Guard {
  public:
-  // `mark` is that of the workers (leftovers.h); all else outlives this.
-  Guard(Pact& pact, std::string mark, const ScratchFolder& scratch, std::optional<os::Cgroup>& cgroup);
-  ~Guard();  // one that we have made ends with it
-  Guard(const Guard&) = delete;
-  Guard& operator=(const Guard&) = delete;
+  virtual ~Guard() = default;
 
-  // One that we have made is a child of ours, and no worker.
-  bool is(pid_t child) const { return is_below_ && child == pid_; }
-  void allow(std::chrono::milliseconds stand_still);
-  // From time to time: one that stays stopped is killed.
-  void look();
-  // After kParentDied.
-  bool is_lost() const;
+  // A guardian that the agent has made is its child, and no worker.
+  virtual bool is(pid_t child) const = 0;
+  // How long either may be stopped before it counts as lost.
+  virtual void allow(std::chrono::milliseconds stand_still) = 0;
+  // Kills a guardian that stays stopped; to be called from time to time.
+  virtual void look() = 0;
+  // After kParentDied: whether the parent was the guardian.
+  virtual bool is_lost() const = 0;
   // Makes another, when the one before has died.
-  Result<void> replace();
+  virtual Result<void> replace() = 0;
+};
+
+class SystemGuard final : public Guard {
+ public:
+  // `mark` is that of the workers (leftovers.h); all else outlives this.
+  SystemGuard(Pact& pact, std::string mark, const ScratchFolder& scratch, std::optional<os::Cgroup>& cgroup);
+  ~SystemGuard() override;  // ends a guardian that the agent has made
+  SystemGuard(const SystemGuard&) = delete;
+  SystemGuard& operator=(const SystemGuard&) = delete;
+
+  bool is(pid_t child) const override { return is_below_ && child == pid_; }
+  void allow(std::chrono::milliseconds stand_still) override;
+  void look() override;
+  bool is_lost() const override;
+  Result<void> replace() override;
 
  private:
   [[noreturn]] void watch_from_below(pid_t agent);

@@ -4,9 +4,7 @@
 #include <csignal>
 #include <utility>
 
-#include "common/core/switch_point.h"
 #include "common/core/transition_table.h"
-#include "common/os/descendants.h"
 #include "common/plan/mpi_use.h"
 #include "common/wire/limits.h"
 #include "launcher/agent/obstacle.h"
@@ -22,8 +20,11 @@ HostAttempt::HostAttempt(const AttemptSurroundings& around, AttemptOwner& owner,
     : around_(around),
       owner_(owner),
       machine_(grace),
-      orphans_(workers_, around_.is_own),
+      workers_(around_.processes),
+      orphans_(around_.processes, workers_, around_.is_own),
       service_context_{.loop = around.loop,
+                       .processes = around.processes,
+                       .network = around.network,
                        .callers = around.callers,
                        .scratch = around.scratch,
                        .tell = [&link = around.link](const wire::ToLauncher& m) { link.send(m); },
@@ -115,7 +116,6 @@ void HostAttempt::perform(HostAction action) {
 }
 
 void HostAttempt::spawn_all() {
-  SML_SWITCH_POINT("workers are about to start");
   for (const auto& service : services_) service->start(start_);
   start_ = {};
   if (additions_.wait()) return;  // they tell of their start
@@ -133,7 +133,6 @@ void HostAttempt::fail_rank(Rank rank, wire::FaultKind kind, int code, const std
 }
 
 void HostAttempt::signal_all(int signo) {
-  SML_SWITCH_POINT("workers are told to end");
   additions_.forget();
   if (signo == SIGKILL) end_services();
   const SignalTarget target = signo == SIGKILL ? SignalTarget::Group : stop_target_;
@@ -227,8 +226,8 @@ void HostAttempt::worker_took_input(Rank rank, std::size_t bytes) { around_.link
 
 void HostAttempt::signal_descendants(int signo) {
   workers_.signal(wire::Signal{signo});
-  for (const pid_t pid : os::children()) {
-    if (!around_.guard.is(pid)) ::kill(pid, signo);
+  for (const pid_t pid : around_.processes.children()) {
+    if (!around_.guard.is(pid)) around_.processes.signal(pid, signo);
   }
 }
 
@@ -268,7 +267,7 @@ wire::Joined HostAttempt::joined(std::uint16_t port) const {
     answer.since_first_ms =
         static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::milliseconds>(since).count());
   }
-  if (port != 0) answer.missing = workers_.without_connection(port);
+  if (port != 0) answer.missing = workers_.without_connection(port, around_.network);
   if (port != 0 && answer.count == 0) answer.count = workers_.alive() - answer.missing.size();
   if (port != 0 || answer.count != 0) return answer;
   if (machine_.state() == HostState::Running) {

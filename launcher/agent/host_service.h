@@ -20,6 +20,8 @@
 #include "common/plan/worker_env.h"
 #include "common/wire/messages.h"
 #include "launcher/agent/local_callers.h"
+#include "launcher/agent/network.h"
+#include "launcher/agent/processes.h"
 #include "launcher/agent/scratch_folder.h"
 #include "launcher/agent/shares.h"
 
@@ -28,6 +30,8 @@ namespace sml::agent {
 // What services get for their work. Outlives them.
 struct ServiceContext {
   boost::asio::io_context& loop;
+  Processes& processes;
+  Network& network;
   LocalCallers& callers;
   const ScratchFolder& scratch;
   std::function<void(const wire::ToLauncher&)> tell;

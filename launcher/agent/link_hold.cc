@@ -2,7 +2,6 @@
 
 #include <utility>
 
-#include "common/core/switch_point.h"
 #include "common/wire/handshake.h"
 
 namespace sml::agent {
@@ -25,7 +24,6 @@ std::string LinkHold::open_door(const std::string& secret, Duration hold) {
 bool LinkHold::come_back(Returned pipe) {
   std::string greeting = wire::goes_on_line(pipe.wish.mark, link_.received());
   if (!link_.go_on(std::move(pipe.in), std::move(pipe.out), std::move(greeting), pipe.wish.received)) return false;
-  SML_SWITCH_POINT("a launcher comes back");
   until_.reset();
   link_.send(wire::AgentLog{wire::LogLevel::Info, "the connection to it had broken, and has been made again"});
   back_();

@@ -15,14 +15,20 @@
 #include <boost/asio/signal_set.hpp>
 
 #include "common/core/stop_signals.h"
+#include "common/os/cgroup.h"
 #include "common/os/descendants.h"
 #include "common/os/fd.h"
+#include "common/os/machine_identity.h"
+#include "common/os/oom_watch.h"
 #include "common/os/private_process.h"
+#include "common/os/spawn.h"
 #include "common/wire/handshake.h"
 #include "launcher/agent/agent.h"
 #include "launcher/agent/guardian.h"
 #include "launcher/agent/last_words.h"
 #include "launcher/agent/messenger.h"
+#include "launcher/agent/network.h"
+#include "launcher/agent/processes.h"
 #include "launcher/agent/scratch_folder.h"
 
 namespace {
@@ -88,8 +94,20 @@ int serve(const Flags& flags, const sml::agent::ScratchFolder& scratch, sml::age
   boost::asio::signal_set signals(loop);
   for (const int signo : sml::agent::Agent::kSignals) signals.add(signo);
   for (const int signo : sml::kStopSignals) signals.add(signo);
-  sml::agent::Agent agent(loop, {.in = STDIN_FILENO, .out = STDOUT_FILENO}, std::move(login), descriptor_limit, scratch,
-                          guard, flags.silence);
+  sml::agent::SystemProcesses processes;
+  sml::agent::SystemNetwork network;
+  sml::os::OomWatch oom_watch = sml::os::OomWatch::of_this_process();
+  sml::agent::Agent agent({.loop = loop,
+                           .processes = processes,
+                           .network = network,
+                           .oom_watch = oom_watch,
+                           .scratch = scratch,
+                           .guard = guard,
+                           .machine = sml::os::machine_identity(),
+                           .cgroup = sml::os::Cgroup::current(),
+                           .ignored_signals = sml::os::ignored_signals()},
+                          {.in = STDIN_FILENO, .out = STDOUT_FILENO}, std::move(login), descriptor_limit,
+                          flags.silence);
   pass_on(signals, agent);
   agent.run();
   return 0;

@@ -6,14 +6,16 @@
 
 #include <sys/types.h>
 
+#include "launcher/agent/processes.h"
 #include "launcher/agent/worker_group.h"
 
 namespace sml::agent {
 
 class Orphans {
  public:
-  // Both outlive this. What `is_own` knows, which the agent has for itself, does not count.
-  Orphans(const WorkerGroup& workers, const std::function<bool(pid_t)>& is_own) : workers_(workers), is_own_(is_own) {}
+  // All outlive this. What `is_own` knows, which the agent has for itself, does not count.
+  Orphans(Processes& processes, const WorkerGroup& workers, const std::function<bool(pid_t)>& is_own)
+      : processes_(processes), workers_(workers), is_own_(is_own) {}
 
   // Each of them once, as more come while their parents end, until ask_anew().
   void ask_to_end(int signo);
@@ -26,6 +28,7 @@ class Orphans {
  private:
   std::vector<pid_t> children() const;
 
+  Processes& processes_;
   const WorkerGroup& workers_;
   const std::function<bool(pid_t)>& is_own_;
   std::unordered_set<pid_t> asked_;

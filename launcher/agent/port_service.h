@@ -7,10 +7,11 @@ namespace sml::agent {
 
 class PortService final : public HostService {
  public:
-  explicit PortService(wire::ServiceReach reach) : reach_(reach) {}
+  PortService(const ServiceContext& context, wire::ServiceReach reach) : network_(context.network), reach_(reach) {}
   Result<void> check(wire::Prepared& answer) override;
 
  private:
+  Network& network_;
   wire::ServiceReach reach_;
   RendezvousPort port_;
 };

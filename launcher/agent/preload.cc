@@ -133,7 +133,7 @@ Result<void> Preload::start(const Wish& wish) {
   process.argv = argv;
   process.stdout_fd = process.stderr_fd = words->write.get();
   process.more_descriptors = more;
-  const auto started = os::spawn_worker(process);
+  const auto started = processes_.start(process);
   if (const auto* failed = std::get_if<SpawnFailed>(&started)) return Error(ErrorKind::Spawn, describe(*failed));
   pid_ = std::get<pid_t>(started);
   socket_.assign((*ends)[0].release());
@@ -167,7 +167,7 @@ void Preload::end() {
   socket_.close(ignored);
   words_.close(ignored);
   if (pid_ < 0) return;
-  ::kill(pid_, SIGKILL);
+  processes_.signal(pid_, SIGKILL);
   while (::waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {
   }
   pid_ = -1;
@@ -256,16 +256,16 @@ std::string Preload::hindrance(const os::WorkerProcess& worker) const {
 }
 
 std::variant<pid_t, SpawnFailed> Preload::spawn(const os::WorkerProcess& worker) {
-  if (state_ != State::Ready) return os::spawn_worker(worker);
+  if (state_ != State::Ready) return processes_.start(worker);
   if (const std::string why = hindrance(worker); !why.empty()) {
     if (!std::exchange(told_, true))
       say_("--preload " + modules_ + ": " + why + "; such workers are started without it");
-    return os::spawn_worker(worker);
+    return processes_.start(worker);
   }
   auto forked = fork(worker);
   if (forked) return *forked;
   give_up("the process that has imported them " + forked.error().message());
-  return os::spawn_worker(worker);
+  return processes_.start(worker);
 }
 
 Result<std::variant<pid_t, SpawnFailed>> Preload::fork(const os::WorkerProcess& worker) {

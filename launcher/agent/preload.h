@@ -21,11 +21,12 @@
 #include "common/os/spawn.h"
 #include "common/plan/preload.h"
 #include "launcher/agent/lifetime.h"
+#include "launcher/agent/processes.h"
 
 namespace sml::agent {
 
 // A child of the agent, leader of a session of its own. It dies with the agent, and with its socket. What it makes are
-// children of the agent too, as os::spawn_worker() makes them.
+// children of the agent too, as Processes::start() makes them.
 //
 // Where it cannot serve, whatever the cause, workers are executed as they are without it, and one sentence says why.
 // One thread: that of the loop, which spawn() holds up for the time of a fork.
@@ -33,7 +34,8 @@ class Preload {
  public:
   // `say` gets what the user is to know: a sentence.
   using Say = std::function<void(const std::string& sentence)>;
-  Preload(boost::asio::io_context& loop, Say say) : say_(std::move(say)), socket_(loop), words_(loop), timer_(loop) {}
+  Preload(boost::asio::io_context& loop, Processes& processes, Say say)
+      : processes_(processes), say_(std::move(say)), socket_(loop), words_(loop), timer_(loop) {}
   ~Preload() { end(); }
   Preload(const Preload&) = delete;
   Preload& operator=(const Preload&) = delete;
@@ -50,7 +52,7 @@ class Preload {
   // Calls `go` once spawn() need not wait: now, or from the loop. What was to be called before is forgotten.
   void when_settled(std::function<void()> go);
 
-  // As os::spawn_worker(), by a fork where that is the same.
+  // As Processes::start(), by a fork where that is the same.
   std::variant<pid_t, SpawnFailed> spawn(const os::WorkerProcess& worker);
 
   bool is(pid_t pid) const { return pid_ > 0 && pid == pid_; }
@@ -74,6 +76,7 @@ class Preload {
   Result<void> send(const std::string& message, std::span<const int> descriptors);
   Result<std::string> hear();
 
+  Processes& processes_;
   Say say_;
   State state_ = State::None;
   std::string modules_;  // as they were named

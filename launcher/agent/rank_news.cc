@@ -3,7 +3,6 @@
 #include <csignal>
 #include <utility>
 
-#include "common/core/switch_point.h"
 #include "common/wire/limits.h"
 #include "launcher/agent/own_clock.h"
 
@@ -16,7 +15,6 @@ void RankNews::tell(Worker& worker) {
   if (action == WorkerAction::None) return;
   if (action == WorkerAction::ReportExit || action == WorkerAction::ReportExitAndDrained) {
     tell_evidence(worker);
-    SML_PLANT("a lost exit frame") return;
     const auto ended_by = worker.machine().asked_to_stop() ? wire::EndedBy::Us : wire::EndedBy::Itself;
     wire::ExitedWorker exit = wire::pack_exit(worker.rank(), worker.status(), ended_by, nanoseconds(worker.ended_at()));
     exit.usage = worker.usage();

@@ -112,19 +112,16 @@ struct Probing {
 }  // namespace
 
 Result<RendezvousPort> RendezvousPort::reserve(wire::ServiceReach reach) {
-  RendezvousPort reserved;
   int family = AF_INET6;
   Result<os::UniqueFd> holder = bind_any(family, 0);
   if (!holder) holder = bind_any(family = AF_INET, 0);
   if (!holder) return holder.error();
-  reserved.port_ = port_of(holder->get());
-  reserved.holder_ = std::move(*holder);
-  Result<os::UniqueFd> listener = bind_any(family, reserved.port_);
+  const std::uint16_t port = port_of(holder->get());
+  Result<os::UniqueFd> listener = bind_any(family, port);
   if (!listener) return listener.error();
   if (reach == wire::ServiceReach::ThisMachine) hear_this_machine_alone(listener->get());
   if (::listen(listener->get(), kListenBacklog) != 0) return sys_error(ErrorKind::Io, "cannot listen on a port", errno);
-  reserved.listener_ = std::move(*listener);
-  return reserved;
+  return RendezvousPort(port, std::move(*holder), std::move(*listener));
 }
 
 std::vector<std::string> own_addresses() {

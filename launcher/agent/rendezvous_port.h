@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <boost/asio/io_context.hpp>
@@ -20,6 +21,9 @@ namespace sml::agent {
 // server does, may still bind and listen, while the kernel gives the port to nobody else.
 class RendezvousPort {
  public:
+  RendezvousPort() = default;
+  RendezvousPort(std::uint16_t port, os::UniqueFd holder, os::UniqueFd listener)
+      : holder_(std::move(holder)), listener_(std::move(listener)), port_(port) {}
   // With ThisMachine what comes over the network finds nothing; all addresses of this machine can be called from here.
   static Result<RendezvousPort> reserve(wire::ServiceReach reach);
   std::uint16_t port() const { return port_; }

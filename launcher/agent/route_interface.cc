@@ -77,12 +77,6 @@ std::string interface_towards(const std::string& text) {
   return interface_with(source_towards(address));
 }
 
-plan::Environment interface_variables(const std::string& address) {
-  const std::string name = interface_towards(address);
-  if (name.empty()) return {};
-  return interface_variables(std::span<const std::string>(&name, 1));
-}
-
 plan::Environment interface_variables(std::span<const std::string> names) {
   std::string all;
   for (const std::string& name : names) all += (all.empty() ? "" : ",") + name;

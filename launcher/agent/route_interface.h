@@ -13,10 +13,8 @@ namespace sml::agent {
 // only loopback. Sends nothing.
 std::string interface_towards(const std::string& address);
 
-// GLOO_SOCKET_IFNAME, NCCL_SOCKET_IFNAME and HOROVOD_GLOO_IFACE with that interface; empty when there is none.
-plan::Environment interface_variables(const std::string& address);
-
-// The same for interfaces that were chosen: NCCL_SOCKET_IFNAME names all of them, the others the first. Not empty.
+// GLOO_SOCKET_IFNAME, NCCL_SOCKET_IFNAME and HOROVOD_GLOO_IFACE: the second names all of them, the others the first.
+// There is one at least.
 plan::Environment interface_variables(std::span<const std::string> names);
 
 // Of the interfaces that are up, IPv4 first; no link-local ones.

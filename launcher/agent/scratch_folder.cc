@@ -31,15 +31,15 @@ void remove_contents(int fd, int deepest) {
 
 }  // namespace
 
-ScratchFolder::ScratchFolder() {
+std::string ScratchFolder::make_folder() {
   const char* base = std::getenv("TMPDIR");
   for (const std::string& candidate : {std::string(base != nullptr ? base : ""), std::string("/tmp")}) {
     if (candidate.empty()) continue;
     std::string name = candidate + "/sml-run-XXXXXX";
     if (::mkdtemp(name.data()) == nullptr) continue;
-    path_ = name;
-    return;
+    return name;
   }
+  return {};
 }
 
 // Workers may have put other files beside theirs; whatever is in our folder is the job's.

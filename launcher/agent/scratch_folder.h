@@ -2,17 +2,19 @@
 // their data.
 #pragma once
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "common/core/strong.h"
 
 namespace sml::agent {
 
-// Made below $TMPDIR or /tmp with mode 0700; gone, with all that is in it, when the object goes. Where no folder can be
-// made there is none, and nobody is told of any file.
+// Gone, with all that is in it, when the object goes. Where there is no folder, nobody is told of any file.
 class ScratchFolder {
  public:
-  ScratchFolder();
+  ScratchFolder() = default;  // there is none
+  // Below $TMPDIR or /tmp with mode 0700; none where it cannot be made.
+  static ScratchFolder make() { return ScratchFolder(make_folder()); }
   ~ScratchFolder();
   ScratchFolder(const ScratchFolder&) = delete;
   ScratchFolder& operator=(const ScratchFolder&) = delete;
@@ -27,6 +29,9 @@ class ScratchFolder {
   std::string take_error_file(Rank rank, std::size_t limit) const;
 
  private:
+  explicit ScratchFolder(std::string path) : path_(std::move(path)) {}
+  static std::string make_folder();
+
   std::string path_;
 };
 

@@ -39,9 +39,9 @@ std::unique_ptr<HostService> make_wished(const wire::ServiceWish& wish, const Se
   switch (wish.kind) {
     case wire::ServiceKind::TorchStore: return std::make_unique<TorchStoreService>(context, door, wish.reach);
     case wire::ServiceKind::HorovodStore: return std::make_unique<HorovodStoreService>(context, door, wish.reach);
-    case wire::ServiceKind::WorkerPort: return std::make_unique<PortService>(wish.reach);
+    case wire::ServiceKind::WorkerPort: return std::make_unique<PortService>(context, wish.reach);
   }
-  return std::make_unique<PortService>(wish.reach);  // of a launcher that is wrong
+  return std::make_unique<PortService>(context, wish.reach);  // of a launcher that is wrong
 }
 
 // Those with a port.

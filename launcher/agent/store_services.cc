@@ -6,8 +6,9 @@
 namespace sml::agent {
 
 void StoreDoor::start(const wire::Start&) {
-  keeper_ = std::make_unique<Doorkeeper>(context_.loop, context_.callers, own_addresses, context_.attempt,
-                                         [this](const wire::AskVouch& ask) { context_.tell(ask); });
+  keeper_ = std::make_unique<Doorkeeper>(
+      context_.loop, context_.callers, [this] { return context_.network.own_addresses(); }, context_.attempt,
+      [this](const wire::AskVouch& ask) { context_.tell(ask); });
 }
 
 void StoreDoor::hear(const wire::ToAgent& message) {
@@ -15,7 +16,7 @@ void StoreDoor::hear(const wire::ToAgent& message) {
 }
 
 Result<void> StoreService::check(wire::Prepared& answer) {
-  Result<RendezvousPort> port = RendezvousPort::reserve(reach_);
+  Result<RendezvousPort> port = context_.network.reserve_port(reach_);
   if (!port) return port.error();
   port_ = std::move(*port);
   answer.services.push_back({kind(), port_.port()});

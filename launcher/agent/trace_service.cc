@@ -177,7 +177,7 @@ void TraceService::tell(Look& look, const std::string& fault) {
   look.run.kill();
   const std::vector<ThreadTrace>& threads = look.trace.threads;
   const bool stood = !threads.empty() && threads.front().state == kStopped;
-  if (!fault.empty() && !stood && look.member.pid > 0) ::kill(-look.member.pid, SIGCONT);
+  if (!fault.empty() && !stood && look.member.pid > 0) context_.processes.signal(-look.member.pid, SIGCONT);
   look.trace.fault = fault;
   if (fault.empty() && look.trace.stacks.empty()) look.trace.stacks = look.run.take_text();
   if (!threads.empty()) context_.tell(wire::Trace{asked_->id, look.member.rank, std::move(look.trace)});

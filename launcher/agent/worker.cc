@@ -11,7 +11,6 @@
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/write.hpp>
 
-#include "common/core/switch_point.h"
 #include "common/core/transition_table.h"
 #include "common/os/fd.h"
 
@@ -28,8 +27,9 @@ constexpr int kReadsPerTurn = 4;  // then the other workers' turn
 constexpr std::size_t kWorthMoving = kOutputRead / 2;
 }  // namespace
 
-Worker::Worker(boost::asio::io_context& loop, WorkerOwner& owner, wire::Worker spec)
-    : owner_(owner),
+Worker::Worker(boost::asio::io_context& loop, Processes& processes, WorkerOwner& owner, wire::Worker spec)
+    : processes_(processes),
+      owner_(owner),
       spec_(std::move(spec)),
       stdout_(loop, wire::Stream::Stdout),
       stderr_(loop, wire::Stream::Stderr),
@@ -76,7 +76,8 @@ void Worker::give_up(const SpawnFailed& why) {
 
 void Worker::signal(int signo, SignalTarget target) {
   if (!machine_.alive()) return;
-  ::kill(target == SignalTarget::Group ? -pid_ : pid_, signo);  // not reaped yet, so both numbers are still its own
+  // not reaped yet, so both numbers are still its own
+  processes_.signal(target == SignalTarget::Group ? -pid_ : pid_, signo);
 }
 
 void Worker::reaped(const ExitStatus& status, const Usage& usage, TimePoint now) {
@@ -147,7 +148,6 @@ bool Worker::move_output(Output& output, std::size_t allowed) {
 }
 
 void Worker::starve(Output& output) {
-  SML_SWITCH_POINT("a worker's output has no credit");
   output.starved = true;
   drain_.pause(Clock::now());
 }

@@ -14,6 +14,7 @@
 #include "common/supervise/worker_machine.h"
 #include "common/wire/messages.h"
 #include "launcher/agent/lifetime.h"
+#include "launcher/agent/processes.h"
 
 namespace sml::agent {
 
@@ -38,7 +39,8 @@ class WorkerOwner {
 
 class Worker {
  public:
-  Worker(boost::asio::io_context& loop, WorkerOwner& owner, wire::Worker spec);
+  // What is referred to outlives it.
+  Worker(boost::asio::io_context& loop, Processes& processes, WorkerOwner& owner, wire::Worker spec);
   Worker(const Worker&) = delete;
   Worker& operator=(const Worker&) = delete;
 
@@ -54,7 +56,7 @@ class Worker {
     std::span<const int> ignored_signals;
     const os::ProcessBinding* binding = nullptr;
     std::span<const int> more_descriptors{};  // 3, 4, ... of the worker; the caller's
-    std::function<std::variant<pid_t, SpawnFailed>(const os::WorkerProcess&)> start;  // as os::spawn_worker()
+    std::function<std::variant<pid_t, SpawnFailed>(const os::WorkerProcess&)> start;  // as Processes::start()
   };
   // Starts it. On failure the machine is Done and `status()` says why.
   void spawn(const Surroundings& surroundings);
@@ -98,6 +100,7 @@ class Worker {
   void write_input();
   void close_input();
 
+  Processes& processes_;
   WorkerOwner& owner_;
   wire::Worker spec_;
   supervise::WorkerMachine machine_;

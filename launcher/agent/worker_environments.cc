@@ -15,8 +15,8 @@
 
 namespace sml::agent {
 
-WorkerEnvironments::WorkerEnvironments(std::vector<wire::App> apps, const plan::Environment& login)
-    : apps_(std::move(apps)) {
+WorkerEnvironments::WorkerEnvironments(Network& network, std::vector<wire::App> apps, const plan::Environment& login)
+    : network_(network), apps_(std::move(apps)) {
   for (const wire::App& app : apps_) compose(app, login);
 }
 
@@ -119,7 +119,7 @@ bool WorkerEnvironments::might_use_mpi() const {
 
 Result<std::vector<std::string>> WorkerEnvironments::choose_interfaces(const std::vector<std::string>& wanted) {
   if (wanted.empty()) return std::vector<std::string>();
-  Result<rendezvous::ChosenInterfaces> chosen = rendezvous::choose_interfaces(wanted, interface_addresses());
+  Result<rendezvous::ChosenInterfaces> chosen = rendezvous::choose_interfaces(wanted, network_.interface_addresses());
   if (!chosen) return chosen.error();
   interfaces_ = std::move(chosen->names);
   return std::move(chosen->addresses);
@@ -129,9 +129,10 @@ void WorkerEnvironments::meet(wire::Start& message) {
   rendezvous_ = std::move(message.rendezvous);
   for (wire::RankVariables& of_rank : message.variables) of_rank_[of_rank.rank] = std::move(of_rank.environment);
   if (!interfaces_.empty()) {
-    interface_ = interface_variables(std::span<const std::string>(interfaces_));
+    interface_ = interface_variables(interfaces_);
   } else if (const std::string* address = plan::find_variable(rendezvous_, "MASTER_ADDR")) {
-    interface_ = interface_variables(std::string(plan::value_of(*address)));
+    const std::string towards = network_.interface_towards(std::string(plan::value_of(*address)));
+    if (!towards.empty()) interface_ = interface_variables(std::span<const std::string>(&towards, 1));
   }
 }
 

@@ -11,13 +11,14 @@
 #include "common/plan/mpi_use.h"
 #include "common/plan/worker_env.h"
 #include "common/wire/messages.h"
+#include "launcher/agent/network.h"
 
 namespace sml::agent {
 
 class WorkerEnvironments {
  public:
-  // `login` is what the agent was started with.
-  WorkerEnvironments(std::vector<wire::App> apps, const plan::Environment& login);
+  // `login` is what the agent was started with; `network` outlives this.
+  WorkerEnvironments(Network& network, std::vector<wire::App> apps, const plan::Environment& login);
 
   // Further programs, while the others run; they follow those that there are. The errors of those that cannot run.
   std::vector<Error> add(std::vector<wire::App> apps, const plan::Environment& login);
@@ -58,6 +59,7 @@ class WorkerEnvironments {
   void compose(const wire::App& app, const plan::Environment& login);
   std::vector<Error> find_programs_from(std::size_t first);
 
+  Network& network_;
   std::vector<wire::App> apps_;
   std::vector<plan::Environment> shared_;     // by app
   std::vector<std::string> programs_;         // by app: the file that argv[0] is

@@ -3,12 +3,10 @@
 #include <algorithm>
 #include <csignal>
 
-#include "common/os/connections.h"
-
 namespace sml::agent {
 
 void WorkerGroup::add(boost::asio::io_context& loop, WorkerOwner& owner, wire::Worker spec) {
-  workers_.push_back(std::make_unique<Worker>(loop, owner, std::move(spec)));
+  workers_.push_back(std::make_unique<Worker>(loop, processes_, owner, std::move(spec)));
   by_rank_[workers_.back()->rank()] = workers_.back().get();
 }
 
@@ -62,8 +60,8 @@ std::vector<MpiWatch::Candidate> WorkerGroup::candidates() const {
   return out;
 }
 
-std::vector<Rank> WorkerGroup::without_connection(std::uint16_t port) const {
-  const std::set<pid_t> connected = os::groups_connected_to(port, pids());  // each worker leads a group
+std::vector<Rank> WorkerGroup::without_connection(std::uint16_t port, Network& network) const {
+  const std::set<pid_t> connected = network.groups_connected_to(port, pids());  // each worker leads a group
   std::vector<Rank> out;
   for (const auto& [pid, worker] : by_pid_) {
     if (!connected.contains(pid)) out.push_back(worker->rank());

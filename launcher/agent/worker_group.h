@@ -15,12 +15,16 @@
 #include "common/core/clock.h"
 #include "common/core/exit_status.h"
 #include "launcher/agent/mpi_watch.h"
+#include "launcher/agent/network.h"
 #include "launcher/agent/worker.h"
 
 namespace sml::agent {
 
 class WorkerGroup {
  public:
+  // `processes` outlives the group.
+  explicit WorkerGroup(Processes& processes) : processes_(processes) {}
+
   // Before it is started.
   void add(boost::asio::io_context& loop, WorkerOwner& owner, wire::Worker spec);
 
@@ -42,7 +46,7 @@ class WorkerGroup {
   bool all_done() const;  // and their output has ended
   std::vector<MpiWatch::Candidate> candidates() const;
   // Those that hold no connection to a port.
-  std::vector<Rank> without_connection(std::uint16_t port) const;
+  std::vector<Rank> without_connection(std::uint16_t port, Network& network) const;
 
   void signal(Rank rank, int signo) const;
   void signal(const wire::Signal& message) const;
@@ -56,6 +60,7 @@ class WorkerGroup {
  private:
   Worker* find(Rank rank) const;
 
+  Processes& processes_;
   std::vector<std::unique_ptr<Worker>> workers_;
   std::unordered_map<Rank, Worker*> by_rank_;
   std::unordered_map<pid_t, Worker*> by_pid_;

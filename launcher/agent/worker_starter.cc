@@ -26,7 +26,7 @@ void append(plan::Environment& to, const plan::Environment& more) { to.insert(to
 WorkerStarter::WorkerStarter(const AttemptSurroundings& around, std::vector<wire::App> apps, std::string mark,
                              WorkerGroup& workers, const HostServices& services)
     : around_(around),
-      environments_(std::move(apps), around.login),
+      environments_(around.network, std::move(apps), around.login),
       mark_(std::move(mark)),
       workers_(workers),
       services_(services) {}

@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "common/core/exit_status.h"
-#include "common/core/switch_point.h"
 #include "common/core/text.h"
 #include "common/core/transition_table.h"
 #include "launcher/attempt/session_plans.h"
@@ -181,9 +180,7 @@ void Attempt::perform(AttemptAction action) {
     case AttemptAction::Probe: return meeting_.ask() ? tell(AttemptEvent::AllProbed) : look_at_probes();
     case AttemptAction::StartAll: return start_all();
     case AttemptAction::StopAll: return ending_.begin();
-    case AttemptAction::KillAll:
-      SML_SWITCH_POINT("all workers are to be killed");
-      return fleet_.end_workers({SIGKILL, 0}, launch::Afterwards::Leave);
+    case AttemptAction::KillAll: return fleet_.end_workers({SIGKILL, 0}, launch::Afterwards::Leave);
     case AttemptAction::TimeOutStart:
       for (HostFault& late : late_faults(roster_, meeting_, fleet_, plan_.map, options_.start_timeout)) {
         add_fault(late.host, std::move(late.why));
@@ -201,7 +198,7 @@ void Attempt::perform(AttemptAction action) {
       workers_.settle_credit();
       questions_.end();
       return owner_.attempt_cleared();
-    case AttemptAction::GiveUp: SML_SWITCH_POINT("hosts are given up"); return finish(AttemptOwner::End::GivenUp);
+    case AttemptAction::GiveUp: return finish(AttemptOwner::End::GivenUp);
     case AttemptAction::Finish: return finish(AttemptOwner::End::Seen);
   }
 }
@@ -216,7 +213,6 @@ void Attempt::look_at_probes() {
 }
 
 void Attempt::start_all() {
-  SML_SWITCH_POINT("all hosts are ready");
   owner_.begin_logs([this] { start_workers(); });
 }
 
@@ -247,7 +243,6 @@ void Attempt::look_for_end() {
 // The agents are used again. Once workers have run, hosts are not counted anew: one that has come under another name is
 // out.
 void Attempt::found_one_machine(std::vector<hosts::MachineNames> machines) {
-  SML_SWITCH_POINT("hosts are one machine");
   if (plan_.job.attempt == 0) {
     machines_ = std::move(machines);
     terms_.afterwards = launch::Afterwards::Stay;

@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "common/core/exit_status.h"
-#include "common/core/switch_point.h"
 #include "common/core/text.h"
 #include "launcher/attempt/record_inquiry.h"
 #include "launcher/launch/wire_time.h"
@@ -45,7 +44,6 @@ bool Ending::may_save() const {
 
 void Ending::let_save() {
   if (!may_save()) return at_once();
-  SML_SWITCH_POINT("workers may save what they have");
   of_.machine.take_longer(pause_.most());
   of_.moved();
   if (of_.options.verbosity != Verbosity::Quiet) {
@@ -68,9 +66,7 @@ void Ending::at_once() {
   const SignalTarget target = of_.options.stop.target.value_or(SignalTarget::Group);
   const wire::Stop stop{stop_signal(), launch::milliseconds(of_.machine.grace()), target};
   const bool leaving = no_more_ || of_.machine.state() == AttemptState::Leaving;
-  SML_SWITCH_POINT("all workers are to stop");
   for (fleet::Host& host : of_.fleet.hosts()) {
-    SML_PLANT("a stop that forgets one host") continue;
     if (host.runs()) {
       host.session->end_workers(stop, leaving ? launch::Afterwards::Leave : of_.afterwards);
     } else if (!host.session->ended()) {

@@ -7,7 +7,6 @@
 
 #include <boost/asio/post.hpp>
 
-#include "common/core/switch_point.h"
 #include "common/core/text.h"
 #include "launcher/attempt/spares.h"
 
@@ -78,7 +77,6 @@ void LateHosts::set_out_soon() {
 }
 
 void LateHosts::set_out() {
-  SML_SWITCH_POINT("hosts are reached for ranks that are spawned");
   for (Late& late : hosts_) {
     if (!late.next || !is_free(find_host(around_.fleet, late.id))) continue;
     const bool has_workers = !late.next->prepare_local.workers.empty();

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "common/core/switch_point.h"
 #include "launcher/attempt/elastic_job.h"
 
 namespace sml::attempt {
@@ -161,8 +160,6 @@ void Meeting::release_stores() {
   if (!std::all_of(fleet_.hosts().begin() + 1, fleet_.hosts().end(), ended)) return;
   if (expects_others_ && fleet_.first().session->state() != launch::SessionState::Cleared) return;
   if (std::exchange(released_, true)) return;
-  SML_SWITCH_POINT("the stores are not needed any more");
-  SML_PLANT("a host released twice") fleet_.first().session->release();
   fleet_.first().session->release();
 }
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "common/core/switch_point.h"
 #include "common/core/text.h"
 #include "launcher/attempt/session_plans.h"
 
@@ -141,7 +140,6 @@ void Workers::give_credit() {
   for (const fleet::Host& host : fleet_.hosts()) {
     std::uint64_t& owed = hosts_[host.position].owed;
     if (owed < credit_step(host)) continue;
-    SML_PLANT("credit given back twice") host.session->send(wire::Credit{owed});
     host.session->send(wire::Credit{std::exchange(owed, 0)});
   }
 }

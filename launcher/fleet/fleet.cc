@@ -4,7 +4,6 @@
 #include <csignal>
 #include <utility>
 
-#include "common/core/switch_point.h"
 #include "launcher/launch/clean_up.h"
 
 namespace sml::fleet {
@@ -164,17 +163,15 @@ void Fleet::end_workers(const wire::Stop& how, launch::Afterwards afterwards) {
 
 // The agents are told first: they stop the workers, and do not take our silence for our end. What has been sent needs a
 // moment on its way through the library before we stop ourselves.
-void Fleet::suspend(std::function<void()> continued) {
+void Fleet::suspend(std::function<void()> stop) {
   constexpr auto kOnItsWay = std::chrono::milliseconds(50);
   suspended_ = true;
   for (Host& host : hosts_.all()) host.session->suspend();
   suspend_timer_.expires_after(kOnItsWay);
-  suspend_timer_.async_wait([this, continued = std::move(continued)](boost::system::error_code error) {
+  suspend_timer_.async_wait([this, stop = std::move(stop)](boost::system::error_code error) {
     if (error) return;
-    SML_SWITCH_POINT("sml-run stops itself");
-    ::raise(SIGSTOP);  // until somebody continues us
+    stop();
     suspended_ = false;
-    continued();
     for (Host& host : hosts_.all()) host.session->resume();
   });
 }

@@ -111,9 +111,9 @@ class Fleet final : private launch::SessionOwner {
   void tell_all(const wire::ToAgent& message);
   // The workers of all.
   void end_workers(const wire::Stop& how, launch::Afterwards afterwards);
-  // Ctrl-Z: stops what runs there, then this process; `continued` is called when somebody continues us, and the rest
-  // follows.
-  void suspend(std::function<void()> continued);
+  // Ctrl-Z: stops what runs there; then `stop` stops this process, and returns when somebody continues it; then what
+  // runs there goes on.
+  void suspend(std::function<void()> stop);
 
   // The loop has ended for good; what this host was doing beforehand is broken off.
   void stop_preparing() { preparation_.reset(); }

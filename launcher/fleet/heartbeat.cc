@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "common/core/switch_point.h"
 #include "common/core/text.h"
 
 namespace sml::fleet {
@@ -53,7 +52,6 @@ void Heartbeat::beat() {
     if (host.session->contact().last_heard >= host.pinged) host.ping();
     if (now - heard(host) >= timeout_ / 2) host.session->doubt();
     if (now - heard(host) < timeout_) continue;
-    SML_SWITCH_POINT("a host is not heard any more");
     host.session->abandon(unheard_for(timeout_));
   }
   passed_();

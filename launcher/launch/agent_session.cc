@@ -5,7 +5,6 @@
 
 #include <boost/asio/post.hpp>
 
-#include "common/core/switch_point.h"
 #include "common/core/text.h"
 #include "launcher/launch/bootstrap_script.h"
 
@@ -177,7 +176,6 @@ void AgentSession::handle(wire::ToLauncher message) {
 
 // Whatever else it says is not listened to.
 void AgentSession::break_off(const std::string& rule) {
-  SML_SWITCH_POINT("an agent breaks the protocol");
   abandon(Error(ErrorKind::Protocol, "broke the protocol: " + rule)
               .with_hint("what speaks there is not the agent that was started, or it has been tampered with"));
 }

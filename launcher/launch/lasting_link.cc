@@ -7,7 +7,6 @@
 
 #include <boost/asio/post.hpp>
 
-#include "common/core/switch_point.h"
 #include "common/os/random.h"
 #include "common/wire/codec.h"
 
@@ -159,7 +158,6 @@ void LastingLink::closed(const Pipe& pipe, const Error& why) {
 // ---- another pipe
 
 void LastingLink::broke(Error why) {
-  SML_SWITCH_POINT("a connection breaks");
   why_ = std::move(why);
   drop(std::move(now_));
   limit_.expires_after(hold_ + kOnTheWay);
@@ -221,7 +219,6 @@ void LastingLink::go_on(std::uint64_t received) {
   if (!asked_ || !sent_.acknowledge(received) || !sent_.from(received)) {
     return give_up(Error(ErrorKind::Protocol, "broke the protocol: came back without what it had been sent"));
   }
-  SML_SWITCH_POINT("a connection goes on");
   limit_.cancel();
   pause_.cancel();
   why_.reset();

@@ -55,6 +55,7 @@ void JobSignals::suspend() {
   job_.events.tell(report::SignalCame{SIGTSTP, report::SignalUse::SuspendsJob});
   if (job_.console.status() != nullptr) job_.console.status()->hide();
   job_.fleet.suspend([this] {
+    job_.process.stop();
     if (job_.console.status() != nullptr) job_.console.status()->show();
   });
 }

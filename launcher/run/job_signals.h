@@ -11,6 +11,7 @@
 #include "launcher/report/event_feed.h"
 #include "launcher/report/job_progress.h"
 #include "launcher/run/console.h"
+#include "launcher/run/own_process.h"
 
 namespace sml::run {
 
@@ -26,6 +27,7 @@ class JobSignals {
   // All of it outlives this.
   struct Job {
     const JobOptions& options;
+    OwnProcess& process;
     fleet::Fleet& fleet;
     Console& console;
     const report::EventFeed& events;

@@ -10,7 +10,6 @@
 #include "common/core/text.h"
 #include "common/core/transition_table.h"
 #include "common/plan/regroup.h"
-#include "launcher/fleet/ways.h"
 #include "launcher/report/job_report.h"
 #include "launcher/report/status_text.h"
 #include "launcher/report/stop_words.h"
@@ -38,17 +37,15 @@ attempt::Terms first_terms(const JobOptions& options) {
 
 }  // namespace
 
-Run::Run(boost::asio::io_context& loop, const JobOptions& options, plan::LaunchPlan plan,
-         const launch::AgentImage& image, Records records, Replan replan, std::optional<dialin::HeadPlan> dial_in)
+Run::Run(Deps deps, const JobOptions& options, plan::LaunchPlan plan, Records records, Replan replan)
     : options_(options),
-      loop_(loop),
-      head_(dial_in ? dial_in->opened : nullptr),
+      loop_(deps.loop),
+      head_(std::move(deps.head)),
       console_(loop_.get_executor(), tag_subjects(plan.map), options.output,
                {.drained = [this] { reader_caught_up(); }, .gone = [this](int sys_errno) { output_gone(sys_errno); }}),
       records_(std::move(records)),
       replan_(std::move(replan)),
-      fleet_(loop_, image, fleet::make_reach(loop_.get_executor(), image, plan, options.ssh, std::move(dial_in)),
-             options.heartbeat_timeout),
+      fleet_(loop_, deps.image, std::move(deps.reach), options.heartbeat_timeout),
       restarts_(options.restart),
       next_hosts_(options.restart, fleet_, events_),
       progress_file_(options.restart.progress_file),
@@ -116,8 +113,8 @@ Run::Run(boost::asio::io_context& loop, const JobOptions& options, plan::LaunchP
                       hang_reports_.tell(form, std::move(done));
                     },
                 .use = [this](UseLooks::Done done) { use_looks_.tell(std::move(done)); }}),
-      signals_(loop_,
-               {options, fleet_, console_, events_, progress_.so_far(), [this](const Stop& asked) { stop(asked); }}) {}
+      signals_(loop_, {options, deps.process, fleet_, console_, events_, progress_.so_far(),
+                       [this](const Stop& asked) { stop(asked); }}) {}
 
 Run::~Run() = default;
 

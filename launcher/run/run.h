@@ -16,6 +16,7 @@
 #include "launcher/dialin/head.h"
 #include "launcher/fleet/fleet.h"
 #include "launcher/launch/agent_image.h"
+#include "launcher/launch/reach.h"
 #include "launcher/options/job_options.h"
 #include "launcher/report/event_feed.h"
 #include "launcher/run/changing_hosts.h"
@@ -24,6 +25,7 @@
 #include "launcher/run/job_control.h"
 #include "launcher/run/job_signals.h"
 #include "launcher/run/next_hosts.h"
+#include "launcher/run/own_process.h"
 #include "launcher/run/progress_file.h"
 #include "launcher/run/progress_watch.h"
 #include "launcher/run/records.h"
@@ -39,9 +41,16 @@ class Run final : private attempt::AttemptOwner {
   // Makes the plan anew for hosts each of which goes by several names, and tells the user what he should know.
   using Replan = std::function<Result<plan::LaunchPlan>(std::span<const hosts::MachineNames> machines)>;
 
-  // `loop`, `options` and `image` outlive the run. `dial_in`: the other hosts call, and are told how it ends.
-  Run(boost::asio::io_context& loop, const JobOptions& options, plan::LaunchPlan plan, const launch::AgentImage& image,
-      Records records, Replan replan, std::optional<dialin::HeadPlan> dial_in = std::nullopt);
+  // What the run stands on; what is referred to outlives it.
+  struct Deps {
+    boost::asio::io_context& loop;
+    const launch::AgentImage& image;
+    OwnProcess& process;
+    std::unique_ptr<launch::Reach> reach;   // to the hosts of the plan, by their positions there
+    std::weak_ptr<dialin::Head> head = {};  // where hosts call, and may come later
+  };
+  // `options` outlives the run, too.
+  Run(Deps deps, const JobOptions& options, plan::LaunchPlan plan, Records records, Replan replan);
   ~Run() override;
 
   // To the end; answers the exit status of sml-run (EXIT STATUS in its manual). Uses this thread as loop thread. A name

@@ -6,12 +6,15 @@
 #include <utility>
 
 #include <fcntl.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <boost/asio/post.hpp>
 
 #include "common/plan/worker_env.h"
+#include "launcher/agent/return_wire.h"
 #include "tests/simulation/job.h"
+#include "tests/simulation/plants.h"
 
 namespace sml::sim {
 
@@ -61,14 +64,24 @@ void AgentProcess::turn() {
     if (std::exchange(begun_, true)) {
       loop_->run();
     } else {
-      agent_ = std::make_unique<agent::Agent>(
-          *loop_, agent::Agent::Ends{.in = link_->agent_reads(), .out = link_->agent_writes()}, plan::Environment{},
-          1024, scratch_, guard_, std::chrono::seconds(30));
+      agent_ =
+          std::make_unique<agent::Agent>(agent::Agent::Deps{.loop = *loop_,
+                                                            .processes = processes_,
+                                                            .network = network_,
+                                                            .oom_watch = oom_watch_,
+                                                            .scratch = scratch_,
+                                                            .guard = guard_,
+                                                            .machine = host_.machine,
+                                                            .cgroup = {},
+                                                            .ignored_signals = {}},
+                                         agent::Agent::Ends{.in = link_->agent_reads(), .out = link_->agent_writes()},
+                                         plan::Environment{}, 1024, std::chrono::seconds(30));
       agent_->run();
     }
     left = true;
   } catch (const WouldBlock&) {
   }
+  host_.hear_doors(*this);
   link_->agent_turned();
   if (left) leave(true);
 }
@@ -77,25 +90,6 @@ void AgentProcess::signalled(int signo) {
   if (gone()) return;
   boost::asio::post(*loop_, [this, signo] { agent_->signalled(signo); });
   ready = true;
-}
-
-void AgentProcess::come_back(std::shared_ptr<Link> link, const wire::Return& wish) {
-  callers_.push_back(link);
-  boost::asio::post(*loop_, [this, link, wish] {
-    if (std::erase(callers_, link) == 0) return;
-    const auto [in, out] = link->take_agents_ends();
-    agent::Returned pipe{os::UniqueFd(in), os::UniqueFd(out), wish};
-    bool taken = false;
-    if (door && in >= 0) door(pipe, taken);
-    if (!taken) return link->refused();
-    link->goes_on_from(wish.received);
-    link_ = link;
-  });
-  ready = true;
-}
-
-void AgentProcess::cut_callers() {
-  for (const auto& link : callers_) link->cut();
 }
 
 void AgentProcess::die() {
@@ -107,6 +101,7 @@ void AgentProcess::die() {
 void AgentProcess::leave(bool well) {
   world->note("the agent of " + host_.name() + " leaves");
   if (well) {
+    world->moment("an agent says its last word");
     for (const auto& [pid, process] : host_.processes_) {
       if (process.agent == this && !process.ended) {
         world->broken("the agent of " + host_.name() + " has left while process " + std::to_string(pid) + " runs");
@@ -115,7 +110,7 @@ void AgentProcess::leave(bool well) {
   }
   agent_.reset();
   loop_.reset();
-  for (const auto& link : std::exchange(callers_, {})) link->refused();
+  host_.hear_doors(*this);
   world->remove(*this);
   host_.agents_end(*this);
   link_->agent_gone(well);
@@ -140,14 +135,42 @@ void Host::come_back(std::shared_ptr<Link> link, std::string_view frame) {
   wire::Decoder<wire::ToAgent> decoder;
   decoder.feed(frame);
   const auto message = decoder.next();
-  const auto* wish = message && message->has_value() ? std::get_if<wire::Return>(&**message) : nullptr;
-  if (wish == nullptr) return world->broken(name_ + ": a messenger is told nonsense");
-  for (const auto& agent : agents_) {
-    if (!agent->gone() && wish->door == "door-" + std::to_string(agent->pid())) {
-      return agent->come_back(std::move(link), *wish);
+  const auto* told = message && message->has_value() ? std::get_if<wire::Return>(&**message) : nullptr;
+  if (told == nullptr) return world->broken(name_ + ": a messenger is told nonsense");
+  wire::Return wish = *told;
+  if (plants::strikes(plants::kLostBytes)) {  // those that were on the way
+    for (const auto& agent : agents_) {
+      if (!agent->gone()) wish.received = std::max(wish.received, agent->link().read_in_all());
     }
   }
-  link->refused();
+  os::UniqueFd door = agent::make_door_socket();
+  ::fcntl(door.get(), F_SETFL, O_NONBLOCK);  // an agent that stands still does not let anybody in
+  const agent::DoorAddress at = agent::door_address(wish.door);
+  const auto [reads, writes] = link->take_agents_ends();
+  const os::UniqueFd in(reads);
+  const os::UniqueFd out(writes);
+  const bool there = ::connect(door.get(), reinterpret_cast<const sockaddr*>(&at.address), at.size) == 0 &&
+                     agent::hand_over(door.get(), wire::encode(wire::ToAgent(wish)), {in.get(), out.get()});
+  if (!there) return link->refused();
+  callers_.push_back({std::move(link), wish.received, std::move(door)});
+  wake_all();
+}
+
+// What the agent, which has had its turn or has gone, has answered.
+void Host::hear_doors(AgentProcess& agent) {
+  std::erase_if(callers_, [&](const Caller& caller) {
+    char answer = 0;
+    const ssize_t n = ::recv(caller.door.get(), &answer, 1, MSG_DONTWAIT);
+    if (n < 0 && errno == EAGAIN) return false;
+    if (n == 1 && answer == agent::kTaken) {
+      caller.link->goes_on_from(caller.received);
+      agent.go_on(caller.link);
+      world->moment("a launcher comes back");
+    } else {
+      caller.link->refused();
+    }
+    return true;
+  });
 }
 
 void Host::reset_links() {
@@ -156,14 +179,18 @@ void Host::reset_links() {
   for (const auto& agent : agents_) {
     if (agent->gone()) continue;
     agent->link().cut();
-    agent->cut_callers();
   }
+  for (const Caller& caller : callers_) caller.link->cut();
 }
 
 void Host::wake(const Link& link) {
   for (const auto& agent : agents_) {
     if (&agent->link() == &link) agent->ready = true;
   }
+}
+
+void Host::wake_all() {
+  for (const auto& agent : agents_) agent->ready = true;
 }
 
 void Host::touch(const std::string& how) {
@@ -201,7 +228,7 @@ void Host::freeze_agent(Duration time) {
   for (const auto& owned : agents_) {
     AgentProcess* agent = owned.get();
     agent->frozen = true;
-    const Duration patience = std::chrono::milliseconds(agent->stand_still_ms());
+    const Duration patience = agent->stand_still();
     if (time > patience) {
       world->after(patience, [agent] { agent->die(); });
     } else {
@@ -237,6 +264,7 @@ std::variant<pid_t, SpawnFailed> Host::spawn(AgentProcess& agent, const os::Work
   const Rank rank(number_in(worker.environment, "RANK="));
   const std::uint32_t attempt = number_in(worker.environment, "SML_ATTEMPT=") - 1;
   job->attempt_begins(attempt);
+  if (std::exchange(begun_, attempt) != attempt) world->moment("workers are about to start");
   RankTruth& truth = ranks[rank];
   truth.attempt = attempt;
   truth.started = world->now();
@@ -368,35 +396,34 @@ void Host::agents_end(AgentProcess& agent) {
   std::erase_if(processes_, [&](const auto& entry) { return entry.second.agent == &agent; });
 }
 
-int Host::signal(pid_t pid, int signo) {
+void Host::signal(pid_t pid, int signo) {
   SimProcess* process = find(pid);
-  if (process == nullptr) {
-    errno = ESRCH;
-    return -1;
-  }
+  if (process == nullptr) return;
   if (signo == SIGSTOP) {
     process->stopped = true;
-    return 0;
+    return;
   }
   if (signo == SIGCONT) {
     process->stopped = false;
-    if (!std::exchange(process->waits_to_go_on, false)) return 0;
+    if (!std::exchange(process->waits_to_go_on, false)) return;
     world->after({}, [this, pid] {
       SimProcess* again = find(pid);
       if (again == nullptr) return;
       if (again->printing.empty()) return do_step(pid);
       push(pid);
     });
-    return 0;
+    return;
   }
-  if (!asks_to_end(signo)) return 0;
-  if (process->rank) ranks[*process->rank].ask();
+  if (!asks_to_end(signo)) return;
+  if (process->rank && !ranks[*process->rank].asked) {
+    ranks[*process->rank].ask();
+    world->moment(process->agent->link().open() ? "workers are told to end" : "an agent loses its launcher");
+  }
   std::optional<Duration> ends = signo == SIGKILL ? process->script.dies_after : process->script.ends_when_asked;
-  if (!ends) return 0;
+  if (!ends) return;
   world->after(*ends, [this, pid, signo] {
     if (SimProcess* dying = find(pid)) end(*dying, Signaled{signo});
   });
-  return 0;
 }
 
 // What workers have left comes to the agent when they have ended; here at once, as nobody can tell.
@@ -436,10 +463,5 @@ std::vector<std::string> Host::running() const {
   }
   return out;
 }
-
-AgentProcess& current_agent() { return dynamic_cast<AgentProcess&>(*world->current()); }
-Host& current_host() { return current_agent().host(); }
-
-int signal_process(pid_t pid, int signo) noexcept { return current_host().signal(pid < 0 ? -pid : pid, signo); }
 
 }  // namespace sml::sim

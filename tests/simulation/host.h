@@ -15,9 +15,11 @@
 
 #include "common/core/exit_status.h"
 #include "common/core/strong.h"
+#include "common/os/fd.h"
+#include "common/os/oom_watch.h"
 #include "common/os/spawn.h"
 #include "launcher/agent/agent.h"
-#include "launcher/agent/return_door.h"
+#include "tests/simulation/host_system.h"
 #include "tests/simulation/link.h"
 #include "tests/simulation/world.h"
 
@@ -91,24 +93,22 @@ class AgentProcess final : public Process {
   Host& host() { return host_; }
   Link& link() { return *link_; }
   pid_t pid() const { return pid_; }
-  std::uint32_t stand_still_ms() const { return pact_.stand_still_ms; }
-  // A messenger has come with another link, and what it was told.
-  void come_back(std::shared_ptr<Link> link, const wire::Return& wish);
-  void cut_callers();
-  std::function<void(agent::Returned&, bool& taken)> door;  // the agent's, once it has one
+  Duration stand_still() const { return guard_.stand_still(); }
+  // The launcher has come back by another link: it is this agent's from now on.
+  void go_on(std::shared_ptr<Link> link) { link_ = std::move(link); }
 
  private:
   void leave(bool well);
 
   Host& host_;
   std::shared_ptr<Link> link_;
-  std::vector<std::shared_ptr<Link>> callers_;  // that have no answer
   pid_t pid_;
   std::unique_ptr<boost::asio::io_context> loop_ = std::make_unique<boost::asio::io_context>(1);
   agent::ScratchFolder scratch_;
-  agent::Pact pact_;
-  std::optional<os::Cgroup> no_group_;
-  agent::Guard guard_{pact_, "", scratch_, no_group_};
+  os::OomWatch oom_watch_;
+  HostProcesses processes_{*this};
+  HostNetwork network_{*this};
+  Guardian guard_;
   std::unique_ptr<agent::Agent> agent_;
   bool begun_ = false;
 };
@@ -151,13 +151,12 @@ class Host {
   std::variant<pid_t, SpawnFailed> spawn(AgentProcess& agent, const os::WorkerProcess& worker);
   std::vector<pid_t> children(const AgentProcess& agent) const;
   void reap(AgentProcess& agent, const std::function<void(pid_t, const ExitStatus&)>& ended);
-  int signal(pid_t pid, int signo);
+  void signal(pid_t pid, int signo);
   std::uint32_t end_all();  // of no agent that lives; how many
 
   bool runs_before(std::uint32_t attempt) const;  // something of an earlier one
   std::vector<std::string> running() const;       // in words
   std::map<Rank, RankTruth> ranks;
-  std::vector<std::pair<std::string, std::function<bool()>>> stores;  // that were opened, and whether they are there
 
  private:
   void touch(const std::string& how);
@@ -167,6 +166,7 @@ class Host {
   void push(pid_t pid);
   void end(SimProcess& process, ExitStatus status);
   void agents_end(AgentProcess& agent);
+  void hear_doors(AgentProcess& agent);
   SimProcess* find(pid_t pid);
   friend class AgentProcess;
 
@@ -175,16 +175,19 @@ class Host {
   Scripts scripts_;
   Duration clock_offset_;
   std::vector<std::unique_ptr<AgentProcess>> agents_;
+  // A messenger with another link, at the door of an agent that has not answered.
+  struct Caller {
+    std::shared_ptr<Link> link;
+    std::uint64_t received;  // what the launcher has
+    os::UniqueFd door;
+  };
+  std::vector<Caller> callers_;
   std::map<pid_t, SimProcess> processes_;
-  pid_t next_pid_ = 2'000'000'000;  // no process of this machine has such a number
+  std::optional<std::uint32_t> begun_;  // the last attempt of which a worker was started
+  pid_t next_pid_ = 2'000'000'000;      // no process of this machine has such a number
   bool dead_ = false;
   TimePoint stood_still_until_{};
 };
-
-// Of the host whose agent has its turn.
-Host& current_host();
-AgentProcess& current_agent();
-int signal_process(pid_t pid, int signo) noexcept;
 
 inline constexpr std::uint64_t kLinesOfAttempt = 1'000'000;  // each counts from a multiple
 

@@ -43,6 +43,15 @@ class SimReach final : public launch::Reach {
   boost::asio::any_io_executor loop_;
 };
 
+class LauncherProcess final : public run::OwnProcess {
+ public:
+  explicit LauncherProcess(Job& owner) : owner_(owner) {}
+  void stop() override { owner_.stop_launcher(); }
+
+ private:
+  Job& owner_;
+};
+
 // Names of hosts and faults in the order of `befall`.
 enum HostFate : std::size_t { LosesPower, LosesAgent, IsCut, IsHalfOpen, StandsStill, AgentStandsStill, kHostFates };
 
@@ -77,7 +86,7 @@ void Job::make_hosts() {
   }
   plan_.map = *plan::map_job({*hosts::parse_host_list(list), "-H"}, std::nullopt, plan::Oversubscribe::No);
   plan_.host_source = "-H";
-  plan_.command = {"train"};
+  plan_.command = {"/proc/self/fd/" + std::to_string(program_.get())};
   plan_.working_directory = "/";
   plan_.export_policy = plan::ExportPolicy::None;
   for (std::uint64_t i = 0; i < count; ++i) {
@@ -98,6 +107,7 @@ void Job::make_other_name() {
 }
 
 Result<plan::LaunchPlan> Job::plan_anew(std::span<const hosts::MachineNames> machines) {
+  world->moment("hosts are one machine");
   plan::HostList list{{}, "-H"};
   for (const plan::MappedHost& host : plan_.map.hosts) list.hosts.push_back(host.host);
   if (Result<std::vector<std::string>> merged = hosts::merge_machines(list.hosts, machines); !merged) {
@@ -226,8 +236,9 @@ WorkerScript Job::script_of(Rank rank, std::uint32_t attempt) {
   return script;
 }
 
+// A host that has stood still may start its workers when all others are at a later one, until it sees that it was lost.
 void Job::attempt_begins(std::uint32_t number) {
-  if (number == attempt_) return;
+  if (number <= attempt_) return;
   world->note("attempt " + std::to_string(number + 1) + " begins");
   attempt_ = number;
   for (const auto& host : hosts_) {
@@ -253,7 +264,7 @@ void Job::make_fates() {
     const Duration when = dice_.up_to(dice_.one_in(2) ? Duration(milliseconds(200)) : Duration(seconds(5)));
     world->after(when, [this, kind = dice_.next()] { befall(kind); });
   }
-  armed_point_ = dice_.below(24);
+  armed_moment_ = dice_.below(24);
   armed_visit_ = dice_.below(4);
   Host& host = *hosts_[dice_.below(hosts_.size())];
   if (!dice_.one_in(25)) return;
@@ -338,6 +349,7 @@ void Job::signal_launcher(int signo) {
 
 // It has stopped itself, and somebody continues it.
 void Job::stop_launcher() {
+  world->moment("sml-run stops itself");
   const Duration time = dice_.up_to(seconds(90));
   world->note("sml-run stands still for " + std::to_string(std::chrono::duration<double>(time).count()) + " s");
   if (!all_started() || options_.restart.max > 0) {  // a host that has not been told is lost, or late
@@ -351,21 +363,17 @@ void Job::stop_launcher() {
 }
 
 // Where something rare goes on, what is rare befalls more often.
-void Job::at_switch_point(const char* name) {
+void Job::at_moment(const char* name) {
   std::uint64_t hash = 14695981039346656037U;
   for (const char c : std::string_view(name)) hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211U;
-  if (sprung_ || hash % 24 != armed_point_) return;
+  if (sprung_ || hash % 24 != armed_moment_) return;
   if (armed_visit_-- > 0) return;
   sprung_ = true;
-  world->note(std::string("at the switch point \"") + name + "\"");
+  world->note(std::string("at the moment \"") + name + "\"");
   world->after({}, [this, kind = dice_.next()] { befall(kind); });
 }
 
 // ---- what reaches the hosts
-
-std::unique_ptr<launch::Reach> Job::make_reach(const boost::asio::any_io_executor& loop) {
-  return std::make_unique<SimReach>(*this, loop);
-}
 
 std::shared_ptr<Link> Job::link_to(HostId id, const boost::asio::any_io_executor& loop, const std::string& mark,
                                    LinkPurpose purpose) {
@@ -388,14 +396,7 @@ Job::Address Job::whose(const std::string& address) const {
 // ---- the run
 
 void Job::run() {
-  world->at_switch_point = [this](const char* name) { at_switch_point(name); };
-  world->launcher_stopped = [this] {
-    try {
-      stop_launcher();
-    } catch (const Broken& broken) {
-      world->broken(broken.what);
-    }
-  };
+  world->at_moment = [this](const char* name) { at_moment(name); };
   reader_->begin();
   try {
     run_launcher();
@@ -422,7 +423,12 @@ void Job::run_launcher() {
   Result<run::Records> records = run::Records::open(options_, plan_);
   const auto replan = [this](std::span<const hosts::MachineNames> machines) { return plan_anew(machines); };
   boost::asio::io_context loop{1};
-  run::Run run(loop, options_, plan_, image_, std::move(*records), replan);
+  LauncherProcess process(*this);
+  run::Run run({.loop = loop,
+                .image = image_,
+                .process = process,
+                .reach = std::make_unique<SimReach>(*this, loop.get_executor())},
+               options_, plan_, std::move(*records), replan);
   launcher_runs_ = true;
   exit_code_ = run.run();
   world->note("sml-run ends with " + std::to_string(*exit_code_));

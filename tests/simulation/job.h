@@ -8,9 +8,12 @@
 #include <string>
 #include <vector>
 
+#include <sys/mman.h>
+
 #include <boost/asio/any_io_executor.hpp>
 
 #include "common/hosts/aliases.h"
+#include "common/os/fd.h"
 #include "common/plan/launch_plan.h"
 #include "launcher/launch/agent_image.h"
 #include "launcher/launch/reach.h"
@@ -38,15 +41,15 @@ class Job {
   // Runs it, and all that is left of it, to the end. What was wrong is with the world.
   void run();
 
-  // What Reach and the agents ask.
-  std::unique_ptr<launch::Reach> make_reach(const boost::asio::any_io_executor& loop);
+  // What Reach, the agents and the launcher ask.
   std::shared_ptr<Link> link_to(HostId id, const boost::asio::any_io_executor& loop, const std::string& mark,
                                 LinkPurpose purpose);
   enum class Address : std::uint8_t { OfAHost, OfADeadHost, OfNoHost };
   Address whose(const std::string& address) const;
   void know(const std::string& name) { names_.push_back(name); }  // of the next id
   void attempt_begins(std::uint32_t number);                      // a worker of it is started; from 0
-  void at_switch_point(const char* name);
+  void stop_launcher();                                           // returns when it goes on
+  void at_moment(const char* name);
 
  private:
   void make_hosts();
@@ -66,7 +69,6 @@ class Job {
   bool can_come_back(const Host& host) const;
   void befall_host(Host& host, std::size_t kind);
   void signal_launcher(int signo);
-  void stop_launcher();
 
   void run_launcher();
   void check_left();
@@ -86,6 +88,7 @@ class Job {
   std::uint64_t seed_;
   Dice dice_;
   const launch::AgentImage& image_;
+  os::UniqueFd program_{::memfd_create("train", MFD_CLOEXEC)};  // one that agents find; nothing executes it
   plan::LaunchPlan plan_;
   JobOptions options_;
   std::vector<std::unique_ptr<Host>> hosts_;
@@ -110,7 +113,7 @@ class Job {
   bool killed_ = false;
   int signals_ = 0;
   std::optional<int> exit_code_;
-  std::uint64_t armed_point_ = 0;  // which switch points do something
+  std::uint64_t armed_moment_ = 0;  // at which moments something befalls
   std::uint64_t armed_visit_ = 0;
   bool sprung_ = false;
 };

@@ -1,11 +1,14 @@
-// What the programs call of the system, in the place of libc and libstdc++: an executable's own definitions come before
-// those of shared libraries. Outside of a world, and for what has no time in it, all is as it ever was.
+// Time, and how the programs wait for it, in the place of libc and libstdc++: an executable's own definitions come
+// before those of shared libraries, and the linker need not be asked. Outside of a world all is as it ever was.
+//
+// No interface can do this where Boost.Asio is: timers ask their clock by a static function, so that a clock of ours
+// would be a global of the programs; and how long a loop may sleep until its next timer it tells nobody but epoll_wait.
+// Besides, the programs wait deep inside, in run() of a loop and in poll() for the last of their output. Whatever else
+// they ask of the system is handed to them, see README.md.
 #include <cerrno>
 #include <chrono>
-#include <csignal>
 #include <utility>
 
-#include <dlfcn.h>
 #include <poll.h>
 #include <sys/epoll.h>
 #include <sys/syscall.h>
@@ -59,10 +62,6 @@ std::chrono::system_clock::time_point system_now() noexcept {
   return std::chrono::system_clock::time_point(nanoseconds(kSomeDay) + world->now().time_since_epoch());
 }
 
-// std::random_device: a seed decides that, too.
-unsigned random_value(void* device) asm("_ZNSt13random_device9_M_getvalEv");
-unsigned random_value(void*) { return world != nullptr ? static_cast<unsigned>(world->dice.next()) : 4; }
-
 }  // namespace sml::sim
 
 using sml::sim::world;
@@ -93,29 +92,3 @@ extern "C" int poll(pollfd* set, nfds_t size, int timeout_ms) {
   if (world == nullptr || timeout_ms == 0) return look(timeout_ms);
   return sml::sim::wait_until(sml::sim::deadline_after(timeout_ms), [&] { return look(0); });
 }
-
-// Of agents alone: no process here is real.
-extern "C" int kill(pid_t pid, int signo) noexcept {
-  if (world == nullptr) return static_cast<int>(::syscall(SYS_kill, pid, signo));
-  return sml::sim::signal_process(pid, signo);
-}
-
-extern "C" int raise(int signo) noexcept {
-  if (world != nullptr && signo == SIGSTOP) {
-    world->launcher_stopped();
-    return 0;
-  }
-  return static_cast<int>(::syscall(SYS_tgkill, ::getpid(), ::gettid(), signo));
-}
-
-namespace sml {
-
-void switch_point(const char* name) {
-  if (sim::world != nullptr && sim::world->at_switch_point) sim::world->at_switch_point(name);
-}
-
-bool planted(const char* fault) {
-  return sim::world != nullptr && sim::world->plant == fault && sim::world->dice.one_in(4);
-}
-
-}  // namespace sml

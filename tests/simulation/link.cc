@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <csignal>
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -68,15 +69,27 @@ void Monitor::look(const wire::ToAgent& message) {
     world->broken(host_ + " is told something while it is suspended");
   }
   suspended_ = std::holds_alternative<wire::Suspend>(message);
-  if (std::holds_alternative<wire::Prepare>(message)) stopped_ = false;
-  if (std::holds_alternative<wire::Stop>(message)) stopped_ = true;
-  if (std::holds_alternative<wire::Leave>(message) && !stopped_ && ++releases_ > 1) {
-    world->broken(host_ + " is released twice");
+  if (const auto* m = std::get_if<wire::Prepare>(&message)) {
+    if (prepared_ != 0) world->moment("a further attempt is prepared");
+    stopped_ = false;
+    prepared_ = m->attempt;
+  }
+  if (std::holds_alternative<wire::Start>(message)) world->moment("all hosts are ready");
+  if (const auto* m = std::get_if<wire::Stop>(&message)) {
+    world->moment(m->signo == SIGKILL ? "all workers are to be killed" : "all workers are to stop");
+    stopped_ = true;
+  }
+  if (std::holds_alternative<wire::Leave>(message) && !stopped_) {
+    world->moment("the stores are not needed any more");
+    if (++releases_ > 1) world->broken(host_ + " is released twice");
   }
 }
 
 void Monitor::look(const wire::ToLauncher& message) {
-  if (const auto* m = std::get_if<wire::Output>(&message)) delivered_ += m->bytes.size();
+  if (const auto* m = std::get_if<wire::Output>(&message)) {
+    delivered_ += m->bytes.size();
+    if (delivered_ == granted_) world->moment("a worker's output has no credit");
+  }
   if (const auto* m = std::get_if<wire::AgentLog>(&message);
       m != nullptr && m->text.find("ignored a ") != std::string::npos) {
     world->broken(host_ + ": " + m->text);
@@ -145,6 +158,8 @@ void Link::send(std::string bytes) {
     });
     return;
   }
+  // On one that comes back it may begin within a frame.
+  if (purpose_ == LinkPurpose::Serve) bytes = plants::sent_by_launcher(std::move(bytes));
   monitor_->to_agent(place_down_, bytes);
   place_down_ += bytes.size();
   if (down_ == Way::Closed) return;
@@ -187,6 +202,7 @@ void Link::finish() {
 }
 
 void Link::launcher_gone() {
+  if (open() && !ended_) world->moment("a host is given up");
   events_ = nullptr;
   if (down_ == Way::Swallows) return;
   world->at(arrival(last_down_), [self = shared_from_this()] {
@@ -206,8 +222,10 @@ void Link::read_up() {
     const std::size_t piece = world->dice.one_in(4) ? 1 + world->dice.below(buffer.size()) : buffer.size();
     const ssize_t n = ::read(from_agent_, buffer.data(), piece);
     if (n <= 0) return;
+    read_in_all_ += static_cast<std::uint64_t>(n);
     if (up_ != Way::Open) continue;
     std::string bytes(buffer.data(), static_cast<std::size_t>(n));
+    if (purpose_ == LinkPurpose::Serve && plants::AgentFrames::tampered_with()) bytes = frames_.pass(bytes);
     up_on_the_way_ += bytes.size();
     world->at(arrival(last_up_), [self = shared_from_this(), bytes = std::move(bytes)] {
       self->up_on_the_way_ -= bytes.size();
@@ -227,6 +245,7 @@ void Link::watch_up(std::string_view bytes) {
     const std::size_t end = first_line_.find('\n');
     if (end == std::string::npos) return;
     goes_on_ = true;
+    world->moment("a connection goes on");
     const std::size_t number = first_line_.rfind(' ', end) + 1;
     place_down_ = std::stoull(first_line_.substr(number, end - number));
     bytes.remove_prefix(bytes.size() - (first_line_.size() - end - 1));
@@ -279,6 +298,7 @@ void Link::close_up(Error why) {
 void Link::cut() {
   if (down_ == Way::Closed || from_agent_ < 0) return;
   world->note("the link to " + host_.name() + " is cut");
+  world->moment("a connection breaks");
   down_ = Way::Closed;
   down_waiting_.clear();
   close_down();

@@ -9,6 +9,7 @@
 
 #include "common/wire/codec.h"
 #include "launcher/launch/agent_transport.h"
+#include "tests/simulation/plants.h"
 #include "tests/simulation/world.h"
 
 namespace sml::sim {
@@ -22,6 +23,7 @@ class Monitor {
   // Bytes of the conversation from that place on; what has been read already is not read again.
   void to_agent(std::uint64_t place, std::string_view bytes);
   void to_launcher(std::uint64_t place, std::string_view bytes);
+  std::uint32_t prepared() const { return prepared_; }  // for which attempt it was last
 
  private:
   std::string_view unread(std::uint64_t& read, std::uint64_t place, std::string_view bytes) const;
@@ -37,6 +39,7 @@ class Monitor {
   bool stopped_ = false;  // it has been told to end its workers
   bool suspended_ = false;
   int releases_ = 0;
+  std::uint32_t prepared_ = 0;
   wire::Decoder<wire::ToAgent> down_;
   wire::Decoder<wire::ToLauncher> up_;
 };
@@ -83,6 +86,9 @@ class Link : public std::enable_shared_from_this<Link> {
   void cut();                                                 // both ends hear of it
   void half_open(bool towards_agent, bool towards_launcher);  // nobody does
   const std::string& mark() const { return mark_; }
+  std::uint32_t prepared() const { return monitor_->prepared(); }
+  // Of the conversation, from its agent; 0 where that began before this link.
+  std::uint64_t read_in_all() const { return purpose_ == LinkPurpose::Serve ? read_in_all_ : 0; }
   bool open() const { return down_ != Way::Closed && up_ != Way::Closed; }
 
  private:
@@ -117,6 +123,8 @@ class Link : public std::enable_shared_from_this<Link> {
   bool down_ends_ = false;
   bool down_retries_ = false;
   std::size_t up_on_the_way_ = 0;
+  std::uint64_t read_in_all_ = 0;
+  plants::AgentFrames frames_;
   TimePoint last_down_;
   TimePoint last_up_;
   bool ended_ = false;

@@ -14,6 +14,7 @@
 
 #include "launcher/launch/agent_image.h"
 #include "tests/simulation/job.h"
+#include "tests/simulation/plants.h"
 #include "tests/simulation/world.h"
 
 namespace {
@@ -24,11 +25,6 @@ constexpr const char* kUsage =
     "simulation --list-plants                                        the faults that can be put in\n"
     "simulation --seed N [--trace] [--plant FAULT]                   runs one of them\n"
     "Of a seed that breaks a rule it says which. With --plant it ends well if some seed finds the fault.\n";
-
-// SML_PLANT in the programs.
-constexpr const char* kPlants[] = {
-    "a lost exit frame",     "credit given back twice",      "a store kept across attempts",
-    "a host released twice", "a stop that forgets one host", "bytes lost with a connection"};
 
 struct Flags {
   std::uint64_t count = 1000;
@@ -176,7 +172,7 @@ int main(int argc, char** argv) {
     return 2;
   }
   if (flags.list) {
-    for (const char* plant : kPlants) std::puts(plant);
+    for (const char* plant : sml::sim::plants::kAll) std::puts(plant);
     return 0;
   }
   if (!flags.named.empty()) flags.count = flags.named.size();

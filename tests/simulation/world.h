@@ -1,7 +1,7 @@
 // The world that the programs under simulation live in: its time, what happens next, and whose turn it is.
 //
-// kernel.cc puts it where the programs ask the system: clocks, waiting, signals. So their own loops, timers and pipes
-// are what runs, and nothing of them knows. One thread; one world at a time.
+// kernel.cc puts it where the programs ask for the time, and where they wait. So their own loops, timers and pipes are
+// what runs, and nothing of them knows. One thread; one world at a time.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -69,6 +69,10 @@ class World {
   bool go_on(TimePoint until);
   void run_for(Duration time);
 
+  // Something rare goes on: more may befall now.
+  void moment(const char* name) {
+    if (at_moment) at_moment(name);
+  }
   void note(const std::string& line);  // for the trace
   // Something that must not be. The first counts.
   void broken(const std::string& what);
@@ -77,9 +81,8 @@ class World {
   Dice dice;
   bool traced = false;
   bool launcher_killed = false;
-  bool launcher_has_news = false;          // on its loop, which is not told of what its own thread puts there
-  std::function<void()> launcher_stopped;  // it has stopped itself: returns when it is continued
-  std::function<void(const char*)> at_switch_point;
+  bool launcher_has_news = false;  // on its loop, which is not told of what its own thread puts there
+  std::function<void(const char*)> at_moment;
   std::string plant;
 
  private:

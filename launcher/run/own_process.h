@@ -1,0 +1,19 @@
+// What sml-run does to its own process; something else stands in for it in tests/simulation.
+#pragma once
+
+namespace sml::run {
+
+class OwnProcess {
+ public:
+  virtual ~OwnProcess() = default;
+  // Ctrl-Z. Returns when somebody has continued it.
+  virtual void stop() = 0;
+};
+
+// As the system has it.
+class SystemProcess final : public OwnProcess {
+ public:
+  void stop() override;
+};
+
+}  // namespace sml::run

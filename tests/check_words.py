@@ -1,0 +1,50 @@
+"""Comments of the programs are plain English: no comment begins as the private dialect of old did (see GLOSSARY.md)."""
+import pathlib
+import re
+import subprocess
+import sys
+
+REPO = pathlib.Path(__file__).resolve().parent.parent
+BEGINNINGS = re.compile(r"(Of|What|Whose|Who|Those|Nothing|Nobody)\b")
+ANYWHERE = re.compile(r"\b(is|are|be|been|was|were) told\b")
+# a comment of a line, not the inside of a string
+COMMENT = re.compile(r"""^(?P<code>(?:[^"'/]|"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'|/(?!/))*)//\s?(?P<text>.*)$""")
+
+
+def comments(path):
+    """(line, text) of each comment; lines that follow each other are one."""
+    begun, words = 0, []
+    for number, line in enumerate(path.read_text().splitlines(), 1):
+        found = COMMENT.match(line)
+        alone = found and not found["code"].strip()
+        if words and not alone:
+            yield begun, " ".join(words)
+            words = []
+        if not found:
+            continue
+        if not words:
+            begun = number
+        words.append(found["text"].strip())
+        if not alone:
+            yield begun, " ".join(words)
+            words = []
+    if words:
+        yield begun, " ".join(words)
+
+
+def main():
+    tracked = subprocess.run(["git", "-C", REPO, "ls-files", "common", "launcher"], stdout=subprocess.PIPE, text=True, check=True)
+    bad = 0
+    for name in tracked.stdout.split():
+        if not name.endswith((".h", ".cc", ".c")) or not (REPO / name).is_file():
+            continue
+        for line, text in comments(REPO / name):
+            word = BEGINNINGS.match(text) or ANYWHERE.search(text)
+            if word:
+                print(f'{name}:{line}: "{word.group()}" in "{text[:70]}"; write a subject that names the thing, and an active verb')
+                bad += 1
+    return bad > 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
