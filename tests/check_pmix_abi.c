@@ -59,6 +59,7 @@ SAME("unpublish", offsetof(PmixModule, unpublish), offsetof(pmix_server_module_t
 SAME("spawn", offsetof(PmixModule, spawn), offsetof(pmix_server_module_t, spawn));
 SAME("connect", offsetof(PmixModule, connect), offsetof(pmix_server_module_t, connect));
 SAME("disconnect", offsetof(PmixModule, disconnect), offsetof(pmix_server_module_t, disconnect));
+SAME("log", offsetof(PmixModule, log), offsetof(pmix_server_module_t, log));
 SAME("job control", offsetof(PmixModule, job_control), offsetof(pmix_server_module_t, job_control));
 SAME("group", offsetof(PmixModule, group), offsetof(pmix_server_module_t, group));
 _Static_assert(sizeof(PmixModule) >= sizeof(pmix_server_module_t), "room for the other entries");

@@ -24,6 +24,7 @@ constexpr std::int32_t kDuplicateKey = -53;
 constexpr std::int32_t kBadParameter = -27;
 constexpr std::int32_t kOutOfResource = -29;
 constexpr std::int32_t kNotFound = -46;
+constexpr std::int32_t kNotSupported = -47;
 constexpr std::uint32_t kEveryRank = 0xfffffffe;               // PMIX_RANK_WILDCARD
 constexpr std::size_t kMaxFromHelper = std::size_t{64} << 20;  // bytes of one frame
 
@@ -205,10 +206,19 @@ struct Unpublish {
   void fields(auto& a) { a(id, key); }
 };
 
+// What its library would have printed; both empty: it is for another place, and there is none.
+struct Log {
+  std::uint32_t id = 0;
+  sml::Rank rank;
+  std::string to_stdout{};
+  std::string to_stderr{};
+  void fields(auto& a) { a(id, rank, to_stdout, to_stderr); }
+};
+
 // A type's number in the stream is its place, counted from 1 and from 16; the helper has them as numbers.
 using ToHelper = std::variant<Load, Serve, Answer, GiveModex, Leave, AddWorld, Forget>;
 using FromHelper = std::variant<Loaded, Refused, Serving, Connected, Finalized, Abort, Fence, AskModex, ModexData,
-                                AskSpawn, Publish, LookUp, Unpublish, Group>;
+                                AskSpawn, Publish, LookUp, Unpublish, Group, Log>;
 
 std::string encode(const ToHelper& message);
 

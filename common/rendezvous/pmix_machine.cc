@@ -234,6 +234,14 @@ Result<void> Machine::on(const Abort& m) {
   return {};
 }
 
+Result<void> Machine::on(const Log& m) {
+  answer(m.id, m.to_stdout.empty() && m.to_stderr.empty() ? kNotSupported : kSuccess);
+  if (stage_of(m.rank) == nullptr) return {};
+  if (!m.to_stdout.empty()) deeds_.words.push_back({m.rank, Stream::Stdout, m.to_stdout});
+  if (!m.to_stderr.empty()) deeds_.words.push_back({m.rank, Stream::Stderr, m.to_stderr});
+  return {};
+}
+
 // Ascending, none for all. Nothing: the upcall has been answered.
 std::optional<std::vector<Rank>> Machine::known(std::uint32_t id, const std::vector<std::uint32_t>& ranks) {
   std::vector<Rank> out;

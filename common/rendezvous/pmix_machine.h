@@ -1,5 +1,5 @@
 // What the ranks of a host ask of PMIx, and what is done about it, once libpmix serves them: pure. Frames of the helper
-// and words of other hosts in; frames for the helper, messages for the launcher, and failed ranks out.
+// and words of other hosts in; frames for the helper, messages for the launcher, words of ranks, and failed ranks out.
 //
 // Fences: libpmix tells when all ranks of this host that take part have come, with what they have put; the launcher
 // brings the parts of all hosts together; libpmix gets them in one. Those whose ranks are all on one host never come
@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "common/core/error.h"
+#include "common/core/stream.h"
 #include "common/core/strong.h"
 #include "common/rendezvous/pmix_frames.h"
 #include "common/rendezvous/pmix_names.h"
@@ -33,7 +34,13 @@ struct Deeds {
   };
   std::vector<ToHelper> helper;
   std::vector<wire::ToLauncher> launcher;
+  struct Words {  // of a rank of this host, as if it had printed them
+    Rank rank;
+    Stream stream = Stream::Stderr;
+    std::string text;
+  };
   std::vector<Failure> failures;
+  std::vector<Words> words;
 };
 
 // Among the keys of a wish for ranks: who asks. The others are variables of its programs, by their number.
@@ -102,6 +109,7 @@ class Machine {
   Result<void> on(const Publish& m);
   Result<void> on(const LookUp& m);
   Result<void> on(const Unpublish& m);
+  Result<void> on(const Log& m);
   template <class Other>
   Result<void> on(const Other&);
 

@@ -30,6 +30,8 @@ HostAttempt::HostAttempt(const AttemptSurroundings& around, AttemptOwner& owner,
                        .tell = [&link = around.link](const wire::ToLauncher& m) { link.send(m); },
                        .fail_rank = [this](Rank rank, wire::FaultKind kind, int code,
                                            const std::string& why) { fail_rank(rank, kind, code, why); },
+                       .say_for = [this](Rank rank, Stream stream,
+                                         const std::string& text) { workers_.say_for(rank, stream, text); },
                        .output_flows = [this] { return output_allowance() > 0; },
                        .moved_on =
                            [this] {

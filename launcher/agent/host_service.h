@@ -38,6 +38,8 @@ struct ServiceContext {
   // A rank of this host has failed, whatever becomes of its process; see wire::FaultKind. Of each rank the first
   // counts. `code`: 1 to 255; `why`: a clause that follows "rank 3 on algo-1". Calls nobody.
   std::function<void(Rank rank, wire::FaultKind kind, int code, const std::string& why)> fail_rank;
+  // As if a worker of this host had printed it. Lost where its output has ended, or where much waits to be taken.
+  std::function<void(Rank rank, Stream stream, const std::string& text)> say_for{};
   std::uint32_t attempt = 1;             // Prepare::attempt
   std::function<bool()> output_flows{};  // what the workers print is taken; no: they may wait for room in their pipes
   std::function<void()> moved_on{};      // takes_output() or is_busy() of a service may have changed

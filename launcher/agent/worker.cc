@@ -120,6 +120,7 @@ void Worker::await_output(Output& output) {
 void Worker::read_output(Output& output) {
   // Not on the stack, which the compiler's hardening would zero each time.
   const auto buffer = std::make_unique_for_overwrite<char[]>(kOutputRead);
+  send_said(output);
   for (int turn = 0; turn < kReadsPerTurn; ++turn) {
     const std::size_t allowed = std::min(kOutputRead, owner_.output_allowance());
     if (allowed == 0) return starve(output);
@@ -133,6 +134,23 @@ void Worker::read_output(Output& output) {
     if (static_cast<std::size_t>(n) < allowed) break;
   }
   await_output(output);
+}
+
+void Worker::say(wire::Stream stream, std::string_view text) {
+  const bool merged = spec_.stderr_pipe == wire::StderrPipe::OfStdout;
+  Output& output = stream == wire::Stream::Stdout || merged ? stdout_ : stderr_;
+  if (!output.pipe.is_open() || output.said.size() + text.size() > kMostSaid) return;
+  output.said += text;
+  send_said(output);
+}
+
+// Whatever is read later finds it empty: that needs allowance, too.
+void Worker::send_said(Output& output) {
+  const std::size_t size = std::min(output.said.size(), owner_.output_allowance());
+  if (size == 0) return;
+  const std::string now = output.said.substr(0, size);
+  output.said.erase(0, size);
+  owner_.worker_output(rank(), output.stream, Clock::now(), now);
 }
 
 bool Worker::move_output(Output& output, std::size_t allowed) {
@@ -154,6 +172,7 @@ void Worker::starve(Output& output) {
 
 void Worker::wake() {
   for (Output* output : {&stdout_, &stderr_}) {
+    send_said(*output);
     if (!output->starved || owner_.output_allowance() == 0) continue;
     output->starved = false;
     read_output(*output);
@@ -169,6 +188,7 @@ void Worker::output_ended(Output& output) {
 void Worker::discard_output() {
   for (Output* output : {&stdout_, &stderr_}) {
     output->starved = false;
+    output->said.clear();
     boost::system::error_code ignored;
     output->pipe.close(ignored);
   }

@@ -68,6 +68,9 @@ class Worker {
   void reaped(const ExitStatus& status, const Usage& usage, TimePoint now);
   void feed(const std::string& bytes);  // standard input
   void feed_end();
+  // What others print for it, as part of its output. Nothing once that has ended, or while kMostSaid bytes wait.
+  void say(wire::Stream stream, std::string_view text);
+  static constexpr std::size_t kMostSaid = std::size_t{64} << 10;
   void wake();  // output may be read again
   void check_drain(TimePoint now);
 
@@ -88,11 +91,13 @@ class Worker {
     boost::asio::posix::stream_descriptor pipe;
     wire::Stream stream;
     bool starved = false;  // readable, but there is no allowance
+    std::string said;      // for it, and not sent for want of allowance: before what is read
   };
 
   void tell(supervise::WorkerEvent event);
   void await_output(Output& output);
   void read_output(Output& output);
+  void send_said(Output& output);
   bool move_output(Output& output, std::size_t allowed);
   void starve(Output& output);
   void output_ended(Output& output);

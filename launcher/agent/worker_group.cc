@@ -29,6 +29,10 @@ void WorkerGroup::feed_end(Rank rank) const {
   if (Worker* worker = find(rank)) worker->feed_end();
 }
 
+void WorkerGroup::say_for(Rank rank, Stream stream, std::string_view text) const {
+  if (Worker* worker = find(rank)) worker->say(stream, text);
+}
+
 Worker* WorkerGroup::reaped(pid_t pid, const ExitStatus& status, const Usage& usage, TimePoint now) {
   const auto found = by_pid_.find(pid);
   if (found == by_pid_.end()) return nullptr;

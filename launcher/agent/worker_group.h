@@ -14,6 +14,7 @@
 
 #include "common/core/clock.h"
 #include "common/core/exit_status.h"
+#include "common/core/stream.h"
 #include "launcher/agent/mpi_watch.h"
 #include "launcher/agent/network.h"
 #include "launcher/agent/worker.h"
@@ -34,6 +35,8 @@ class WorkerGroup {
   // To the standard input of a worker, if it is here.
   void feed(Rank rank, const std::string& bytes) const;
   void feed_end(Rank rank) const;
+  // As if it had printed it, if it is here: see Worker::say().
+  void say_for(Rank rank, Stream stream, std::string_view text) const;
 
   // It runs as its process from now on.
   void started(Worker& worker) { by_pid_[worker.pid()] = &worker; }

@@ -34,7 +34,8 @@ enum {
   kPublish,
   kLookUp,
   kUnpublish,
-  kGroup
+  kGroup,
+  kLog
 };
 
 /* ---- frames (common/wire/frame.h): length of the fields, type, fields; numbers big-endian, lengths before contents */

@@ -265,6 +265,7 @@ static void serve(Input* in) {
                               .spawn = on_spawn,
                               .connect = on_meeting,
                               .disconnect = on_meeting,
+                              .log = on_log,
                               .job_control = on_job_control,
                               .group = on_group};
   const World world = take_world(in, 0);

@@ -114,7 +114,10 @@ typedef struct {
                  void* its);
   int (*disconnect)(const PmixProc* procs, size_t count, const PmixInfo* infos, size_t info_count, PmixDone done,
                     void* its);
-  void* between[8];
+  void* between[6];
+  void (*log)(const PmixProc* proc, const PmixInfo* data, size_t count, const PmixInfo* directives,
+              size_t directive_count, PmixDone done, void* its);
+  void* allocate;
   int (*job_control)(const PmixProc* proc, const PmixProc* targets, size_t target_count, const PmixInfo* infos,
                      size_t count, void* done, void* its);
   void* after[5];

@@ -369,6 +369,19 @@ static int on_unpublish(const PmixProc* proc, char** keys, const PmixInfo* infos
   return kPmixSuccess;
 }
 
+/* What a rank's library would have printed: Open MPI 5 has its errors printed so. */
+static void on_log(const PmixProc* proc, const PmixInfo* data, size_t count, const PmixInfo* directives,
+                   size_t directive_count, PmixDone done, void* its) {
+  (void)directives;
+  (void)directive_count;
+  Buffer out = frame(kLog);
+  put_number(&out, open_one(done, NULL, its));
+  put_number(&out, rank_of(proc));
+  put_text(&out, text_of(data, count, "pmix.log.stdout"));
+  put_text(&out, text_of(data, count, "pmix.log.stderr"));
+  send_frame(&out);
+}
+
 /* libpmix itself keeps the files that a rank wants removed after it, but only for a host that has this. */
 static int on_job_control(const PmixProc* proc, const PmixProc* targets, size_t target_count, const PmixInfo* infos,
                           size_t count, void* done, void* its) {

@@ -202,6 +202,10 @@ int main(int argc, char** argv) {
     if (rank == size - 1) MPI_Abort(MPI_COMM_WORLD, number);
     pause();
   }
+  if (strcmp(kind, "wrong") == 0) { /* what the library ends the job for */
+    if (rank == size - 1) MPI_Send(&size, 1, MPI_INT, size, 0, MPI_COMM_WORLD);
+    MPI_Barrier(MPI_COMM_WORLD);
+  }
   if (strcmp(kind, "leave") == 0) { /* without MPI_Finalize */
     if (rank == size - 1) _exit(number);
     pause();

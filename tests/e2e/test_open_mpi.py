@@ -12,6 +12,24 @@ HELPER = "sml-run-pmix"
 ALONE = ("-x", "OMPI_MCA_orte_create_session_dirs=0")
 
 
+LOGGING_CLIENT = """
+import ctypes, sys
+class Proc(ctypes.Structure):
+    _fields_ = [("nspace", ctypes.c_char * 256), ("rank", ctypes.c_uint32)]
+class Value(ctypes.Structure):
+    _fields_ = [("type", ctypes.c_uint16), ("string", ctypes.c_char_p), ("rest", ctypes.c_void_p * 2)]
+class Info(ctypes.Structure):
+    _fields_ = [("key", ctypes.c_char * 512), ("flags", ctypes.c_uint32), ("value", Value)]
+pmix, proc = ctypes.CDLL("libpmix.so.2"), Proc()
+assert pmix.PMIx_Init(ctypes.byref(proc), None, 0) == 0
+text = f"rank {proc.rank} is wrong\\nin line two\\n".encode()
+info = Info(sys.argv[1].encode(), 0, Value(3, text))
+if pmix.PMIx_Log(ctypes.byref(info), ctypes.c_size_t(1), None, ctypes.c_size_t(0)) != 0:
+    print("refused", flush=True)
+assert pmix.PMIx_Finalize(None, 0) == 0
+"""
+
+
 class OnThisMachine(TestCase):
     @classmethod
     def setUpClass(cls):
@@ -108,6 +126,24 @@ class OnThisMachine(TestCase):
         self.assert_status(done, 125)
         self.assertRegex(done.stderr, r"rank 0 on localhost was left without PMIx, as libpmix's helper \(.*libpmix.*\) "
                                       r"(has ended|was killed by SIGKILL)")
+
+    @gate
+    def test_what_the_library_has_the_launcher_print_is_the_ranks_own_output(self):
+        """Open MPI 5 prints its errors so."""
+        file = pathlib.Path(self.temporary_directory()) / "client.py"
+        file.write_text(LOGGING_CLIENT)
+        line = ("--mpi", "pmix", "-np", "2", "--tag", "{rank}: ", "python3", file)
+        done = sml_run(*line, "pmix.log.stderr")
+        self.assert_status(done, 0)
+        self.assertEqual(done.stdout, "")
+        for rank in range(2):
+            self.assertIn(f"{rank}: rank {rank} is wrong\n{rank}: in line two\n", done.stderr)
+        done = sml_run("--merge-stderr", *line, "pmix.log.stderr")
+        self.assertEqual(sorted(words(done)), sorted(f"{r}: {text}" for r in range(2) for text in ("in line two", f"rank {r} is wrong")))
+        done = sml_run(*line, "pmix.log.stdout")
+        self.assertEqual(len(words(done)), 4)
+        done = sml_run(*line, "pmix.log.syslog")
+        self.assertEqual(words(done), ["0: refused", "1: refused"])
 
     @gate
     def test_a_program_that_a_script_starts_is_brought_together_when_asked_for(self):

@@ -19,6 +19,9 @@ void check(const Deeds& deeds) {
     require(failure.rank == Rank(0) || failure.rank == Rank(2));
     require(failure.code >= 1 && failure.code <= 255);
   }
+  for (const Deeds::Words& one : deeds.words) {
+    require((one.rank == Rank(0) || one.rank == Rank(2)) && !one.text.empty());
+  }
   for (const wire::ToLauncher& message : deeds.launcher) {
     if (const auto* data = std::get_if<wire::FenceData>(&message)) {
       require(data->bytes.size() <= wire::kMaxPiece && data->fence.size() <= wire::kMaxFenceName);

@@ -222,6 +222,21 @@ TEST_CASE("words of other hosts and attempts that nobody waits for change nothin
   }
 }
 
+TEST_CASE("what a library would have printed is said for its rank", "[pmix]") {
+  Hosts hosts;
+  const Deeds deeds = take(hosts.first, Log{4, Rank(1), "out", "An error occurred in MPI_Send"});
+  REQUIRE(deeds.words.size() == 2);
+  CHECK((deeds.words[0].rank == Rank(1) && deeds.words[0].stream == Stream::Stdout && deeds.words[0].text == "out"));
+  CHECK((deeds.words[1].stream == Stream::Stderr && deeds.words[1].text == "An error occurred in MPI_Send"));
+  CHECK(those<Answer>(deeds.helper).at(0).id == 4);
+  const Deeds elsewhere = take(hosts.first, Log{5, Rank(0)});
+  CHECK(elsewhere.words.empty());
+  CHECK(those<Answer>(elsewhere.helper).at(0).status == kNotSupported);
+  const Deeds of_another = take(hosts.first, Log{6, Rank(2), "out", "err"});
+  CHECK(of_another.words.empty());
+  CHECK(those<Answer>(of_another.helper).at(0).id == 6);
+}
+
 TEST_CASE("MPI_Abort ends the job with its number", "[pmix]") {
   const auto [status, code] = GENERATE(std::pair(7, 7), std::pair(0, 1), std::pair(256, 1), std::pair(-1, 255));
   Hosts hosts;
