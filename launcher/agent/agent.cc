@@ -199,9 +199,10 @@ void Agent::start(wire::Start& m) {
   attempt_->start(std::move(m));
 }
 
-// Null: it is we who end them.
+// Null: it is we who end them. Who has ended before has done so by itself, though the news of it is read later.
 void Agent::stop(const wire::Stop* m) {
   health_.end();
+  reap();
   if (m == nullptr) return attempt_->stop_by_itself();
   attempt_->stop(*m);
 }

@@ -36,6 +36,11 @@ void RankTable::condemned(Rank rank, int code, std::string why, TimePoint at) {
   failed_.push_back(rank);
 }
 
+void RankTable::aborted(Rank rank, int code, std::string why, TimePoint at) {
+  condemned(rank, code, std::move(why), at);
+  if (std::optional<Entry::Fault>& fault = ranks_[rank.value()].fault) fault->aborted = true;
+}
+
 RankTable::Weight RankTable::ended(Rank rank, const ExitStatus& status, report::Ending ending, TimePoint at) {
   Entry& entry = ranks_[rank.value()];
   entry.record.ended = at;
@@ -79,7 +84,8 @@ std::vector<report::Facts::WorkerEnd> RankTable::failures() const {
                    .last_lines = entry.last_lines.lines(),
                    .out_of_memory = entry.out_of_memory,
                    .program = entry.record.program,
-                   .fault = condemned ? entry.fault->why : std::string()});
+                   .fault = condemned ? entry.fault->why : std::string(),
+                   .aborted = condemned && entry.fault->aborted});
   }
   return out;
 }

@@ -34,6 +34,8 @@ class RankTable {
 
   // It has failed with that status, before its end and whatever that will be; `why` as in wire::RankFault.
   void condemned(Rank rank, int code, std::string why, TimePoint at);
+  // The same of one that has asked for the end of the job.
+  void aborted(Rank rank, int code, std::string why, TimePoint at);
 
   enum class Weight : std::uint8_t {
     Nothing,
@@ -70,6 +72,7 @@ class RankTable {
       int code = 1;
       std::string why;
       TimePoint at;
+      bool aborted = false;
     };
     std::optional<Fault> fault;
   };

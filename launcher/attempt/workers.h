@@ -45,7 +45,9 @@ class Workers {
   void do_without(Rank rank) { table_.do_without(rank); }
   // A service has found that it failed.
   void condemn(const fleet::Host& host, const wire::RankFault& m) {
-    table_.condemned(m.rank, m.code, m.why, on_our_clock(host, m.at_ns));
+    const TimePoint at = on_our_clock(host, m.at_ns);
+    if (m.kind == wire::FaultKind::Aborted) return table_.aborted(m.rank, m.code, m.why, at);
+    table_.condemned(m.rank, m.code, m.why, at);
   }
 
   struct End {

@@ -60,7 +60,8 @@ constexpr Sentence kSentences[] = {
     // slurmstepd
     {"DUE TO PREEMPTION", kRoot, kPreempted},
     {"DUE TO TIME LIMIT", kRoot, kTimeLimit},
-    // Gloo, NCCL, torch's store, Horovod, MPICH, JAX
+    // Gloo, NCCL, torch's store, Horovod, MPICH, Open MPI 4 and 5, JAX
+    {"peer process has unexpectedly disconnected", kCascade, kPeerGone},
     {"onnection closed by peer", kCascade, kPeerGone},
     {"onnection closed by remote peer", kCascade, kPeerGone},
     {"onnection reset by peer", kCascade, kPeerGone},

@@ -59,14 +59,19 @@ bool is_cascade(const Facts::WorkerEnd& end) {
   return cause && cause->kind == CauseKind::Cascade;
 }
 
-// Of those that ended soon after `first`, which had only lost a peer: the earliest that says something else.
+// It may be what follows where a peer has gone: scripts exit with 1, and libraries of MPI ask for the job's end.
+bool may_follow(const Facts::WorkerEnd& end) { return end.status == ExitStatus(Exited{1}) || end.aborted; }
+
+// Of those that ended soon after `first`, which had only lost a peer: the earliest that says something else, or that
+// its library had not end the job where that of `first` did.
 const Facts::WorkerEnd* root_of_cascade(const Facts& facts, const Facts::WorkerEnd& first) {
   constexpr auto kWindow = std::chrono::seconds(1);
   const Facts::WorkerEnd* root = nullptr;
   for (const Facts::WorkerEnd& end : facts.ends) {
     if (!end.by_itself || end.at > first.at + kWindow || !is_believed(facts, end)) continue;
     const bool says_something = !end.error.message.empty() || !end.last_lines.empty();
-    if (!says_something || is_cascade(end)) continue;
+    const bool left_first = first.aborted && end.fault.empty();
+    if (!(says_something || left_first) || is_cascade(end)) continue;
     if (root == nullptr || end.at < root->at) root = &end;
   }
   return root;
@@ -74,7 +79,7 @@ const Facts::WorkerEnd* root_of_cascade(const Facts& facts, const Facts::WorkerE
 
 const Facts::WorkerEnd* find_culprit(const Facts& facts) {
   const Facts::WorkerEnd* first = first_failure(facts);
-  if (first == nullptr || first->status != ExitStatus(Exited{1})) return first;
+  if (first == nullptr || !may_follow(*first)) return first;
   if (const Facts::WorkerEnd* killed = killed_before(facts, first)) return killed;
   if (!is_cascade(*first)) return first;
   const Facts::WorkerEnd* root = root_of_cascade(facts, *first);

@@ -32,6 +32,7 @@ struct Facts {
     std::string out_of_memory;            // evidence; empty: none
     std::string program{};                // argv[0], where the job has several
     std::string fault{};                  // what it did, as a clause, where `status` is not the end of its process
+    bool aborted = false;                 // ... which was to ask for the end of the job
   };
   struct HostFault {
     HostIndex index;  // orders the names in messages
@@ -95,11 +96,11 @@ struct Verdict {
 std::string in_words(const Verdict& verdict);
 
 // The first failure by time that nobody asked for decides: a worker's own end, a host's fault, the user's signal, lost
-// output. A death by SIGKILL, SIGSEGV, SIGBUS or SIGILL within a second after an exit with 1, or by SIGABRT within a
-// fifth of one, comes before it: such a process is slow to end (memory to free, a core to write), while its peers see
-// at once that it has gone. So does, within that second, another that ended by itself with words of its own where the
-// first has only those of who has lost a peer (causes.h). Faults of the same kind and words fold into one line that
-// names all their hosts, in host order.
+// output. A death by SIGKILL, SIGSEGV, SIGBUS or SIGILL within a second after an exit with 1 or an abort, or by SIGABRT
+// within a fifth of one, comes before it: such a process is slow to end (memory to free, a core to write), while its
+// peers see at once that it has gone. So does, within that second, another that ended by itself, where the first has
+// only the words of who has lost a peer (causes.h): with words of its own, or, before an abort, just so. Faults of the
+// same kind and words fold into one line that names all their hosts, in host order.
 Verdict judge(const Facts& facts);
 
 // The end of a job whose attempts make no progress, the last of which was judged so: the words stay its own.

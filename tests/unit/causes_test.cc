@@ -58,6 +58,8 @@ TEST_CASE("known sentences name the cause, wherever they stand in the last words
       {"slurmstepd: error: *** STEP 7.0 ON n1 CANCELLED AT 2026-01-01T00:00:00 DUE TO PREEMPTION ***", CauseKind::Root,
        "the batch system took the hosts away"},
       {kLostPeer, CauseKind::Cascade, "a rank that it worked with has gone"},
+      {"An MPI communication peer process has unexpectedly disconnected.  This", CauseKind::Cascade,
+       "a rank that it worked with has gone"},
       {"[Rank 3] Watchdog caught collective operation timeout: WorkNCCL(SeqNum=7", CauseKind::Cascade,
        "it waited in vain for other ranks"},
   };

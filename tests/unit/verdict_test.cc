@@ -309,6 +309,50 @@ TEST_CASE("a crash soon after an exit with 1 is taken for its cause, later it is
   }
 }
 
+TEST_CASE("an abort gives way to a rank that ended by itself in the same moment, as its library may have seen that") {
+  struct Row {
+    Lines said;  // by who aborted
+    ExitStatus other;
+    Duration later;
+    bool by_itself;
+    int code;
+  };
+  const Lines lost{"An MPI communication peer process has unexpectedly disconnected.  This"};
+  const Lines own{"MPI_ABORT was invoked on rank 0 in communicator MPI_COMM_WORLD"};
+  const Row rows[] = {
+      {own, Signaled{SIGKILL, false}, 100ms, true, 137},
+      {own, Signaled{SIGSEGV, false}, 100ms, true, 139},
+      {own, Signaled{SIGKILL, false}, 1001ms, true, 14},
+      {own, Signaled{SIGKILL, false}, 100ms, false, 14},
+      {own, Exited{3}, 100ms, true, 14},
+      {lost, Exited{3}, 100ms, true, 3},
+      {lost, Exited{3}, 100ms, false, 14},
+      {lost, Exited{3}, 1001ms, true, 14},
+  };
+  for (const Row& row : rows) {
+    CAPTURE(row.code, row.later, row.said);
+    Facts f = facts();
+    f.ends = {end_of(0, "a", Exited{14}, 10s), end_of(1, "b", row.other, 10s + row.later, row.by_itself)};
+    f.ends[0].fault = "aborted the job (MPI_Abort, code 14)";
+    f.ends[0].aborted = true;
+    f.ends[0].last_lines = row.said;
+    CHECK(judge(f).exit_code == row.code);
+  }
+}
+
+TEST_CASE("of aborts that follow a lost peer none is the cause of another") {
+  Facts f = facts();
+  f.ends = {end_of(0, "a", Exited{14}, 10s), end_of(1, "b", Exited{14}, 10s), end_of(2, "b", Exited{7}, 10100ms)};
+  for (Facts::WorkerEnd& end : f.ends) {
+    end.fault = "aborted the job";
+    end.aborted = true;
+  }
+  f.ends[0].last_lines = {"An MPI communication peer process has unexpectedly disconnected.  This"};
+  CHECK(judge(f).culprit == &f.ends[0]);
+  f.ends[2].last_lines = {"MPI_ABORT was invoked on rank 2 in communicator MPI_COMM_WORLD"};
+  CHECK(judge(f).culprit == &f.ends[2]);
+}
+
 TEST_CASE("a crash that we caused outranks nothing") {
   Facts f = facts();
   f.ends = {end_of(0, "a", Exited{1}, 1s), end_of(1, "b", Signaled{SIGKILL, false}, 1100ms, false)};
