@@ -67,6 +67,7 @@ struct App {
 };
 
 enum class StderrPipe : std::uint8_t { Own, OfStdout };
+enum class StdoutEnd : std::uint8_t { Pipe, Terminal };  // Terminal: a pipe, where the host has no more of them
 
 struct Worker {
   Rank rank;
@@ -78,8 +79,9 @@ struct Worker {
   std::string stderr_log{};
   std::string cores{};  // as a rankfile names them; empty: any
   StderrPipe stderr_pipe = StderrPipe::Own;
+  StdoutEnd stdout_end = StdoutEnd::Pipe;
   void fields(auto& a) {
-    a(rank, local_rank, app, stdin_source, environment, stdout_log, stderr_log, cores, stderr_pipe);
+    a(rank, local_rank, app, stdin_source, environment, stdout_log, stderr_log, cores, stderr_pipe, stdout_end);
   }
 };
 

@@ -222,6 +222,13 @@ void HostAttempt::worker_output(Rank rank, wire::Stream stream, TimePoint read_a
   around_.link.send_output(rank, stream, read_at, bytes);
 }
 
+// Once: the others of the host will have none either.
+void HostAttempt::worker_without_terminal(Rank rank, const Error& why) {
+  if (std::exchange(terminals_missed_, true)) return;
+  service_context_.warn("rank " + std::to_string(rank.value()) +
+                        " has a pipe as its standard output: " + why.message());
+}
+
 void HostAttempt::worker_took_input(Rank rank, std::size_t bytes) { around_.link.send(wire::StdinCredit{rank, bytes}); }
 
 // ---- what the launcher asks

@@ -77,6 +77,7 @@ class HostAttempt final : private WorkerOwner {
   }
   void worker_took_input(Rank rank, std::size_t bytes) override;
   void worker_changed() override { owner_.attempt_changed(); }
+  void worker_without_terminal(Rank rank, const Error& why) override;
   void worker_ignored(Rank rank, const std::string& what) override { news_.tell_ignored(rank, what); }
 
   bool over() const { return machine_.state() == supervise::HostState::Gone; }
@@ -107,6 +108,7 @@ class HostAttempt final : private WorkerOwner {
   MpiWatch mpi_watch_;
   RankNews news_;
   bool end_taken_ = false;
+  bool terminals_missed_ = false;  // and it has been told
   Lifetime lifetime_;
 };
 

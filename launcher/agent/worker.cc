@@ -12,7 +12,7 @@
 #include <boost/asio/write.hpp>
 
 #include "common/core/transition_table.h"
-#include "common/os/fd.h"
+#include "common/os/output_terminal.h"
 
 namespace sml::agent {
 
@@ -35,14 +35,24 @@ Worker::Worker(boost::asio::io_context& loop, Processes& processes, WorkerOwner&
       stderr_(loop, wire::Stream::Stderr),
       stdin_(loop) {}
 
+Result<os::Pipe> Worker::make_stdout() {
+  if (spec_.stdout_end == wire::StdoutEnd::Terminal) {
+    Result<os::Pipe> terminal = os::make_output_terminal();
+    stdout_.is_pipe = !terminal;
+    if (terminal) return terminal;
+    owner_.worker_without_terminal(rank(), terminal.error());
+  }
+  return os::make_pipe();
+}
+
 void Worker::spawn(const Surroundings& surroundings) {
-  Result<os::Pipe> out = os::make_pipe();
+  Result<os::Pipe> out = make_stdout();
   Result<os::Pipe> err = os::make_pipe();
   Result<os::Pipe> in = spec_.stdin_source == wire::StdinSource::Launcher ? os::make_pipe() : os::Pipe{};
   if (!out || !err || !in) {
     return give_up({SpawnStep::Pipe, EMFILE});  // there is no other reason
   }
-  os::widen_pipe(out->read.get(), surroundings.pipe_size);
+  if (stdout_.is_pipe) os::widen_pipe(out->read.get(), surroundings.pipe_size);
   os::widen_pipe(err->read.get(), surroundings.pipe_size);
   const bool merged = spec_.stderr_pipe == wire::StderrPipe::OfStdout;
   const auto started = surroundings.start({.program = surroundings.program,
@@ -155,7 +165,7 @@ void Worker::send_said(Output& output) {
 
 bool Worker::move_output(Output& output, std::size_t allowed) {
   int there = 0;
-  if (owner_.looks_at_output()) return false;
+  if (owner_.looks_at_output() || !output.is_pipe) return false;
   if (::ioctl(output.pipe.native_handle(), FIONREAD, &there) != 0) return false;
   const std::size_t size = std::min(static_cast<std::size_t>(there), allowed);
   if (size < kWorthMoving) return false;

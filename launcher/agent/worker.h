@@ -9,7 +9,9 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/posix/stream_descriptor.hpp>
 
+#include "common/core/error.h"
 #include "common/core/exit_status.h"
+#include "common/os/fd.h"
 #include "common/os/spawn.h"
 #include "common/supervise/worker_machine.h"
 #include "common/wire/messages.h"
@@ -33,6 +35,8 @@ class WorkerOwner {
   virtual void worker_took_input(Rank rank, std::size_t bytes) = 0;
   // The machine asks for something, or some output has ended: call settle().
   virtual void worker_changed() = 0;
+  // Its stdout is a pipe, as the host has no terminal for it.
+  virtual void worker_without_terminal(Rank rank, const Error& why) = 0;
   // It did not expect something; for those who debug.
   virtual void worker_ignored(Rank rank, const std::string& what) = 0;
 };
@@ -90,10 +94,12 @@ class Worker {
     Output(boost::asio::io_context& loop, wire::Stream the_stream) : pipe(loop), stream(the_stream) {}
     boost::asio::posix::stream_descriptor pipe;
     wire::Stream stream;
+    bool is_pipe = true;
     bool starved = false;  // readable, but there is no allowance
     std::string said;      // for it, and not sent for want of allowance: before what is read
   };
 
+  Result<os::Pipe> make_stdout();
   void tell(supervise::WorkerEvent event);
   void await_output(Output& output);
   void read_output(Output& output);

@@ -129,6 +129,7 @@ Attempt::Attempt(boost::asio::io_context& loop, const JobOptions& options, plan:
   const bool has_run = terms.first_start != TimePoint();
   if (options.timeout && has_run) machine_.time_is_up_at(terms.first_start + *options.timeout);
   facts_.program = plan_.command.front();
+  facts_.stdout_is_pipe = options.stdout_of_workers == StdoutOfWorkers::Pipe;
   facts_.started = Clock::now();
   facts_.timeout_status = options.timeout_status;
 }

@@ -1,9 +1,26 @@
 #include "launcher/attempt/rank_table.h"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
+#include "common/plan/python_packages.h"
+
 namespace sml::attempt {
+
+namespace {
+
+// Python is told to, and shells do.
+bool flushes_lines(const std::string& program) {
+  constexpr std::array<std::string_view, 4> kShells{"sh", "bash", "dash", "zsh"};
+  const std::string name = program.substr(program.rfind('/') + 1);
+  return plan::is_python(program) || std::find(kShells.begin(), kShells.end(), name) != kShells.end();
+}
+
+// All that has come are whole buffers of C's stdio, so that another may have been filled in part.
+bool are_whole_buffers(std::uint64_t printed) { return printed % 4096 == 0; }
+
+}  // namespace
 
 void RankTable::grow(const plan::LaunchPlan& plan) {
   const std::size_t known = ranks_.size();
@@ -13,6 +30,7 @@ void RankTable::grow(const plan::LaunchPlan& plan) {
     Entry& entry = ranks_[rank.rank.value()];
     entry.record.host = plan.map.hosts[rank.host.value()].host.name;
     entry.part = rank.part;
+    entry.flushes_lines = flushes_lines(plan.program(rank.program).command.front());
     if (rank.part == plan::Part::Worker) ++workers_left_;
     if (plan.map.roles.empty()) continue;
     entry.record.program = plan.program(rank.program).command.front();
@@ -68,6 +86,10 @@ std::size_t RankTable::unseen() const {
   return static_cast<std::size_t>(std::count_if(ranks_.begin(), ranks_.end(), nobody_saw));
 }
 
+bool RankTable::may_keep_lines(const Entry& entry, const ExitStatus& status) {
+  return std::holds_alternative<Signaled>(status) && !entry.flushes_lines && are_whole_buffers(entry.printed);
+}
+
 std::vector<report::Facts::WorkerEnd> RankTable::failures() const {
   std::vector<report::Facts::WorkerEnd> out;
   for (const Rank rank : failed_) {
@@ -85,7 +107,8 @@ std::vector<report::Facts::WorkerEnd> RankTable::failures() const {
                    .out_of_memory = entry.out_of_memory,
                    .program = entry.record.program,
                    .fault = condemned ? entry.fault->why : std::string(),
-                   .aborted = condemned && entry.fault->aborted});
+                   .aborted = condemned && entry.fault->aborted,
+                   .keeps_lines = !condemned && may_keep_lines(entry, *entry.record.status)});
   }
   return out;
 }

@@ -27,6 +27,8 @@ class RankTable {
   void grow(const plan::LaunchPlan& plan);
 
   void started(Rank rank, std::int32_t pid);
+  // So many bytes have come of its stdout.
+  void printed(Rank rank, std::size_t bytes) { ranks_[rank.value()].printed += bytes; }
   // What it has written to its stderr.
   void wrote_errors(Rank rank, std::string_view bytes);
   // Its own account of its failure, which comes before its end.
@@ -66,6 +68,8 @@ class RankTable {
     report::LastLines last_lines;
     report::WorkerError error;
     std::string out_of_memory;
+    std::uint64_t printed = 0;   // bytes
+    bool flushes_lines = false;  // whatever its stdout is
     plan::Part part = plan::Part::Worker;
     bool counts = true;
     struct Fault {
@@ -76,6 +80,8 @@ class RankTable {
     };
     std::optional<Fault> fault;
   };
+  static bool may_keep_lines(const Entry& entry, const ExitStatus& status);
+
   std::vector<Entry> ranks_;  // by rank
   std::vector<Rank> failed_;
   std::uint32_t workers_left_ = 0;

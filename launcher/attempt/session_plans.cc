@@ -64,7 +64,8 @@ std::vector<wire::Worker> workers_of(const plan::MappedHost& host, const plan::L
                    .stdin_source = wants_stdin ? wire::StdinSource::Launcher : wire::StdinSource::Null,
                    .environment = plan::rank_environment(plan.map, assignment, plan.job),
                    .cores = plan.map.cores.empty() ? std::string() : plan.map.cores[rank.value()],
-                   .stderr_pipe = settings.stderr_pipe});
+                   .stderr_pipe = settings.stderr_pipe,
+                   .stdout_end = settings.stdout_end});
   }
   return out;
 }
@@ -156,6 +157,10 @@ wire::StderrPipe stderr_pipe_of(const JobOptions& options) {
   return options.stderr_of_workers == StderrOfWorkers::Apart ? wire::StderrPipe::Own : wire::StderrPipe::OfStdout;
 }
 
+wire::StdoutEnd stdout_end_of(const JobOptions& options) {
+  return options.stdout_of_workers == StdoutOfWorkers::Pipe ? wire::StdoutEnd::Pipe : wire::StdoutEnd::Terminal;
+}
+
 wire::TorchTraces torch_traces_of(const JobOptions& options) {
   return options.progress.hang_folder.empty() ? wire::TorchTraces::No : wire::TorchTraces::Yes;
 }
@@ -208,6 +213,7 @@ SessionSettings settings_for(const JobOptions& options, const plan::JobMap& map)
           .output_window = first_output_window(hosts_that_print(map)),
           .interfaces = options.interfaces,
           .stderr_pipe = stderr_pipe_of(options),
+          .stdout_end = stdout_end_of(options),
           .usage = options.usage,
           .preload = options.preload,
           .monitor = monitor_of(options.rank_monitor),

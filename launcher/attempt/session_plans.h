@@ -23,6 +23,7 @@ struct SessionSettings {
   std::uint64_t output_window = 0;        // bytes of output that a host may send ahead
   std::vector<std::string> interfaces{};  // that the workers are to use; empty: any
   wire::StderrPipe stderr_pipe = wire::StderrPipe::Own;
+  wire::StdoutEnd stdout_end = wire::StdoutEnd::Pipe;
   UsageLook usage = UsageLook::Yes;
   std::vector<std::string> preload{};  // modules
   plan::RankMonitor monitor{};

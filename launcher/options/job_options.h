@@ -55,6 +55,7 @@ struct OutputOptions {
 };
 
 enum class StderrOfWorkers : std::uint8_t { Apart, WithStdout };  // WithStdout: both are one pipe
+enum class StdoutOfWorkers : std::uint8_t { Pipe, Terminal };
 
 enum class LogPlace : std::uint8_t { Here, Hosts };     // who writes: the launcher, or each agent on its host
 enum class OnLogFault : std::uint8_t { Warn, EndJob };  // a log that cannot be written
@@ -125,6 +126,7 @@ struct JobOptions {
   plan::MpiMeeting mpi = plan::MpiMeeting::Auto;  // the plan has it, too
   std::string pmix_library;                       // likewise
   StderrOfWorkers stderr_of_workers = StderrOfWorkers::Apart;
+  StdoutOfWorkers stdout_of_workers = StdoutOfWorkers::Pipe;
   StdinRule stdin_rule = StdinRule::OneRank;
   Rank stdin_rank;                          // for OneRank
   std::string report_file;                  // empty: none

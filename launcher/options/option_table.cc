@@ -439,6 +439,10 @@ OptionGroup options_of_the_output() {
         "their like. The default for several workers at a terminal."},
        {"--merge-stderr", "", set_merge_stderr,
         "Give workers one pipe for both streams: what they write to standard error comes with their standard output."},
+       {"--pty", "", set_pty,
+        "Give each worker a terminal as its standard output, so that C prints each line at once, as under Open MPI's "
+        "mpirun. The default under the name mpirun."},
+       {"--no-pty", "", set_no_pty, "Give workers pipes as their standard output, under the name mpirun, too."},
        {"--collapse-cr", "", set_collapse_cr,
         "Print only the last state of each second of a progress bar. The default for several workers at a terminal."},
        {"--all-lines", "", set_all_lines,

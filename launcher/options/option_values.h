@@ -24,6 +24,8 @@ Result<void> set_group(Options& o, std::string_view value);
 Result<void> set_bind_to(Options& o, std::string_view value);
 Result<void> set_cpu_set(Options& o, std::string_view value);
 Result<void> set_merge_stderr(Options& o, std::string_view);
+Result<void> set_pty(Options& o, std::string_view);
+Result<void> set_no_pty(Options& o, std::string_view);
 Result<void> set_cpus_per_rank(Options& o, std::string_view value);
 Result<void> set_memory_policy(Options& o, std::string_view value);
 Result<void> set_bind_strict(Options& o, std::string_view);

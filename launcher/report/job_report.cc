@@ -73,6 +73,11 @@ void tell_details(const Facts& facts, const Facts::WorkerEnd& culprit, std::vect
   tell_cause(facts, culprit, lines);
   tell_exception(culprit, lines);
   tell_last_lines(culprit, lines);
+  if (culprit.keeps_lines && facts.stdout_is_pipe) {
+    lines.emplace_back(
+        "  hint: the last lines that it printed may be lost, as C keeps up to 4096 bytes for a pipe; --pty has each "
+        "come at once");
+  }
 }
 
 // Failures after the culprit's that nobody asked for: kind and hosts, folded.

@@ -33,6 +33,7 @@ struct Facts {
     std::string program{};                // argv[0], where the job has several
     std::string fault{};                  // what it did, as a clause, where `status` is not the end of its process
     bool aborted = false;                 // ... which was to ask for the end of the job
+    bool keeps_lines = false;             // its C library may have kept what it printed last
   };
   struct HostFault {
     HostIndex index;  // orders the names in messages
@@ -41,6 +42,7 @@ struct Facts {
     TimePoint at;
   };
   std::string program;          // argv[0], for messages
+  bool stdout_is_pipe = true;   // that of the workers
   TimePoint started;            // of the workers; of the launcher while none runs
   TimePoint first_start;        // ... of the job's first attempt
   std::vector<WorkerEnd> ends;  // failures only

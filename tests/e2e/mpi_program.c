@@ -206,6 +206,12 @@ int main(int argc, char** argv) {
     if (rank == size - 1) MPI_Send(&size, 1, MPI_INT, size, 0, MPI_COMM_WORLD);
     MPI_Barrier(MPI_COMM_WORLD);
   }
+  if (strcmp(kind, "crash") == 0) { /* with a line that C may keep */
+    printf("step 41 done on rank %d\n", rank);
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (rank == size - 1) raise(SIGSEGV);
+    pause();
+  }
   if (strcmp(kind, "leave") == 0) { /* without MPI_Finalize */
     if (rank == size - 1) _exit(number);
     pause();

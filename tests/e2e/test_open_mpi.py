@@ -52,6 +52,25 @@ class OnThisMachine(TestCase):
             self.assertEqual([re.sub(r"^.*ring", "ring", line) for line in words(done)],
                              ["ring 0 of 2 got 1", "ring 1 of 2 got 1"])
 
+    @gate
+    def test_its_launchers_name_gives_ranks_a_terminal_so_that_no_line_is_late_or_lost(self):
+        """As Open MPI's own does: as standard output alone, with bytes as they are."""
+        folder = pathlib.Path(self.temporary_directory())
+        (folder / "mpirun").symlink_to(SML_RUN)
+        look = r"for fd in 0 1 2; do [ ! -t $fd ] || echo terminal $fd; done; printf 'a\tb\r\nc\004d\377\n'"
+        shows = ["terminal 1", "a\tb\r", "c\x04d\udcff"]
+        lines = [f"step 41 done on rank {r}" for r in range(2)]
+        for command, terminal in (([folder / "mpirun"], True), ([folder / "mpirun", "--no-pty"], False),
+                                  ([SML_RUN, "--no-tag"], False), ([SML_RUN, "--no-tag", "--pty"], True)):
+            with self.subTest(command):
+                done = run([*command, "-np", "1", "sh", "-c", look])
+                self.assert_status(done, 0)
+                self.assertEqual(done.stdout.split("\n")[:-1], shows if terminal else shows[1:])
+                done = run([*command, "-np", "2", "--oversubscribe", self.program, "crash"])
+                self.assert_status(done, 139)
+                self.assertEqual(words(done), lines if terminal else [])
+                self.assertEqual("--pty has each come at once" in done.stderr, not terminal)
+
     def test_what_jax_is_given_misleads_nobody(self):
         done = sml_run("--preset", "jax", "-np", "2", self.program, "ring")
         self.assert_status(done, 0)

@@ -25,7 +25,7 @@ std::vector<ToAgent> to_agent(const std::string& text) {
                 .launcher_environment = {"A=" + text, "B="},
                 .user_environment = {text}};
   const wire::Worker worker{Rank(7), LocalRank(3), 1,       StdinSource::Launcher, {"RANK=7", text},
-                            text,    "/err",       "0:0-1", StderrPipe::OfStdout};
+                            text,    "/err",       "0:0-1", StderrPipe::OfStdout,  StdoutEnd::Terminal};
   const plan::BindingWish binding{plan::BindTo::Socket,
                                   3,
                                   plan::MemoryPolicy::Interleave,

@@ -920,6 +920,14 @@ TEST_CASE("workers are bound under mpirun's name as Open MPI binds them", "[dial
   CHECK(plan_of("mpiexec.hydra hostname")->plan.map.world_size() == 1);
   CHECK(plan_of("mpirun -np 2 --cpu-set 1,3 p")->plan.binding.cores == plan::CpuSet{1, 3});
   CHECK(plan_of("mpirun -np 2 --merge-stderr-to-stdout p")->options.stderr_of_workers == StderrOfWorkers::WithStdout);
+  for (const auto& [line, stdout_of_workers] :
+       {std::pair("mpirun -np 2 p", StdoutOfWorkers::Terminal),
+        std::pair("mpirun --no-pty -np 2 p", StdoutOfWorkers::Pipe),
+        std::pair("mpiexec.hydra -n 2 p", StdoutOfWorkers::Pipe), std::pair("sml-run -np 2 p", StdoutOfWorkers::Pipe),
+        std::pair("sml-run --pty -np 2 p", StdoutOfWorkers::Terminal)}) {
+    CAPTURE(line);
+    CHECK(plan_of(line)->options.stdout_of_workers == stdout_of_workers);
+  }
 }
 
 TEST_CASE("launchers' variables for the way to hosts and for limits are read", "[dialects]") {

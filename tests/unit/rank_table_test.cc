@@ -48,6 +48,27 @@ TEST_CASE("of a rank that failed the table tells all that is known") {
   CHECK(failures[0].last_lines == std::vector<std::string>{"first", "Oh", "last"});
 }
 
+TEST_CASE("a killed rank of which whole buffers have come, or nothing, may have kept its last lines") {
+  struct Row {
+    std::string program;
+    std::size_t printed;
+    ExitStatus status;
+    bool keeps;
+  };
+  const Row rows[] = {{"./ring", 0, Signaled{SIGSEGV}, true},     {"./ring", 8192, Signaled{SIGKILL}, true},
+                      {"./ring", 8193, Signaled{SIGSEGV}, false}, {"./ring", 0, Exited{1}, false},
+                      {"python3", 0, Signaled{SIGSEGV}, false},   {"/bin/bash", 0, Signaled{SIGSEGV}, false}};
+  for (const Row& row : rows) {
+    CAPTURE(row.program, row.printed);
+    plan::LaunchPlan plan = make_plan();
+    plan.command = {row.program};
+    RankTable table(plan);
+    table.printed(Rank(2), row.printed);
+    CHECK(table.ended(Rank(2), row.status, Ending::ByItself, kNow) == Weight::Failure);
+    CHECK(table.failures().at(0).keeps_lines == row.keeps);
+  }
+}
+
 TEST_CASE("failures come in the order in which they came to be known") {
   RankTable table(make_plan());
   CHECK(table.ended(Rank(1), Signaled{SIGKILL}, Ending::Stopped, kNow) == Weight::Failure);
