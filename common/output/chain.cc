@@ -40,7 +40,8 @@ Tag Chain::tag_of(const TagSubject& subject) const {
 
 Chain::Source Chain::add_source(TagSubject subject) {
   Tag tag = tag_of(subject);
-  const bool plain = template_of(subject).empty() && settings_.limits.rank == 0;
+  const bool is_alone = settings_.limits.rank == 0 && subject.ranks.largest() == 0;
+  const bool plain = template_of(subject).empty() && is_alone;
   const Source source = plain ? merger_.add_plain_source() : merger_.add_source(tag.at(WallTime()));
   SourceState& state = sources_.emplace_back(SourceState{.subject = std::move(subject), .tag = std::move(tag)});
   if (settings_.control == Control::Show) state.filter.emplace();

@@ -7,6 +7,7 @@
 namespace sml::output {
 
 LineMerger::Source LineMerger::add_source(std::string tag) {
+  for (Line& line : lines_) line.plain = false;
   lines_.emplace_back().tag = std::move(tag);
   return static_cast<Source>(lines_.size() - 1);
 }

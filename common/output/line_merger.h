@@ -33,7 +33,8 @@ class LineMerger {
   // A further source; `tag` goes before each of its lines.
   Source add_source(std::string tag);
 
-  // A source whose bytes pass at once and as they are: the only worker of a job, without a tag.
+  // A source whose bytes pass at once and as they are: the only worker of a job, without a tag. Until add_source():
+  // it has spawned others.
   Source add_plain_source();
 
   // The tag of lines that begin from now on.

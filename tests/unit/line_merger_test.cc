@@ -186,6 +186,19 @@ TEST_CASE("bytes of any value pass unchanged") {
   CHECK(t.take() == "[0] " + all + "\n");
 }
 
+TEST_CASE("a plain source is plain until another comes, and lines of both are whole") {
+  LineMerger merger;
+  const LineMerger::Source first = merger.add_plain_source();
+  merger.add(first, "begun");
+  const LineMerger::Source other = merger.add_source("");
+  merger.add(other, "a");
+  merger.add(first, " and ended\n");
+  merger.add(first, "b");
+  merger.add(other, "c\n");
+  merger.add(first, "d\n");
+  CHECK(merger.output() == "begun and ended\nac\nbd\n");
+}
+
 TEST_CASE("a plain source passes at once and as it is") {
   LineMerger merger;
   const LineMerger::Source only = merger.add_plain_source();
