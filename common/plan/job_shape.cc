@@ -55,14 +55,18 @@ struct Block {
   std::uint32_t ranks = 0;  // of each
 };
 
-// Ranks of one host that follow each other, whatever they run: host and number.
+// Ranks of one host that follow each other, whatever they run: host, by its first rank, and number.
 std::vector<Block> host_runs(const JobShape& shape) {
   std::vector<Block> out;
+  std::vector<std::uint32_t> hosts;
   for (const RankRun& run : shape.runs) {
-    if (!out.empty() && out.back().host == run.host) {
+    const auto known = std::find(hosts.begin(), hosts.end(), run.host);
+    const auto host = static_cast<std::uint32_t>(known - hosts.begin());
+    if (known == hosts.end()) hosts.push_back(run.host);
+    if (!out.empty() && out.back().host == host) {
       out.back().ranks += run.count;
     } else {
-      out.push_back({run.host, 1, run.count});
+      out.push_back({host, 1, run.count});
     }
   }
   return out;

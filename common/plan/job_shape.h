@@ -25,7 +25,7 @@ struct JobShape {
   std::vector<std::string> hosts;  // names of those that have members, in host order
   std::vector<RankRun> runs;       // all ranks in order
   std::uint32_t slots = 0;         // of all hosts of the job, at least one for each member
-  std::uint32_t universe = 0;      // of those that ranks may be spawned on; likewise
+  std::uint32_t universe = 0;      // of those that ranks may be spawned on; likewise. 0: nobody has counted them
   void fields(auto& a) { a(hosts, runs, slots, universe); }
 
   std::uint32_t size() const;  // members; 0 where the runs count too many for a job
@@ -36,7 +36,8 @@ struct JobShape {
 JobShape shape_of(const JobMap& map);
 
 // Which ranks share a host, as PMI tells it: "(vector,(0,2,8))" are 2 hosts from host 0 on with 8 ranks each, and what
-// is listed comes again until all ranks have their host. Empty: it would be longer than `most` bytes.
+// is listed comes again until all ranks have their host. Hosts are numbered by their first rank: MPICH 5 begins again
+// at host 0, wherever that stands. Empty: it would be longer than `most` bytes.
 std::string process_mapping(const JobShape& shape, std::size_t most);
 
 // How ranks that speak MPI are brought together.

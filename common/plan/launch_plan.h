@@ -29,14 +29,17 @@ struct Program {
   std::string working_directory;     // absolute
   Environment user_environment;      // --env-file, then -x
   std::uint32_t local_rank_at = 0;   // before this word each rank finds --local_rank=N; 0: nowhere
+  std::string search_path{};         // folders, with colons between, where it is looked for before PATH; empty: none
 };
 
 // Value type; nothing in it refers to a connection, a descriptor or a moment.
 struct LaunchPlan : Program {  // the first program, of jobs with one the only one
   JobMap map;
   Oversubscribe oversubscribe = Oversubscribe::No;  // of ranks that are spawned
-  std::string host_source;                          // HostList::source
-  std::optional<CallingHosts> calls;                // HostList::calls
+  // Unsaid: nobody has counted the slots of this machine, which are as many as there are workers, and no limit.
+  enum class Room : std::uint8_t { Counted, Unsaid } room = Room::Counted;
+  std::string host_source;            // HostList::source
+  std::optional<CallingHosts> calls;  // HostList::calls
   std::string own_name;  // the host of that name is this machine, whatever this machine calls itself; may be empty
   JobIdentity job;
   std::vector<Program> more_programs;  // RankAssignment::program counts from the first

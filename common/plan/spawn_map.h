@@ -18,7 +18,8 @@ struct SpawnProgram {
   std::uint32_t count = 0;           // ranks of it
   std::string working_directory{};   // absolute, or below that of the rank that asks; empty: that one
   std::vector<std::string> hosts{};  // the only ones on which it may run, by their names in the job; empty: any
-  void fields(auto& a) { a(command, count, working_directory, hosts); }
+  std::string search_path{};         // see Program
+  void fields(auto& a) { a(command, count, working_directory, hosts, search_path); }
   bool operator==(const SpawnProgram&) const = default;
 };
 

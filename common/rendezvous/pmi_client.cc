@@ -16,12 +16,13 @@ constexpr std::size_t kLongestThread = 64;  // bytes of what a client calls one
 Result<void> PmiClient::may_come(const PmiRow& row, const PmiMessage& message) const {
   const auto broken = [](std::string why) { return Error(ErrorKind::Protocol, std::move(why)); };
   const std::string what = "\"" + std::string(row.name) + "\"";
-  if (state_ == State::Left) {
-    return broken("sent " + what + " by PMI after MPI_Finalize; a rank can be one MPI program, and not two in turn");
-  }
-  if (row.verb == PmiVerb::Init && state_ != State::Silent) return broken("sent a second " + what + " by PMI");
-  if (row.verb != PmiVerb::Init && state_ == State::Silent) return broken("sent " + what + " before \"init\"");
-  const bool joins = row.verb == PmiVerb::Init || row.verb == PmiVerb::FullInit || row.verb == PmiVerb::Abort;
+  const bool begins = row.verb == PmiVerb::Init;
+  if (state_ == State::Left && !begins) return broken("sent " + what + " by PMI after MPI_Finalize");
+  // MPICH begins a session of MPI 4 after the last one has ended so, and says nothing in between.
+  const bool again = state_ == State::Left || (state_ == State::Joined && dialect_ == PmiDialect::One);
+  if (begins && state_ != State::Silent && !again) return broken("sent a second " + what + " by PMI");
+  if (!begins && state_ == State::Silent) return broken("sent " + what + " before \"init\"");
+  const bool joins = begins || row.verb == PmiVerb::FullInit || row.verb == PmiVerb::Abort;
   if (state_ == State::Greeted && !joins) return broken("sent " + what + " before \"fullinit\"");
   if (row.verb == PmiVerb::FullInit && state_ == State::Joined) return broken("sent a second " + what + " by PMI");
   if (row.verb == PmiVerb::Abort) return {};
@@ -46,6 +47,11 @@ void PmiClient::greet(PmiDialect dialect) {
 void PmiClient::join() {
   state_ = State::Joined;
   joined_ = true;
+}
+
+void PmiClient::leave() {
+  state_ = State::Left;
+  dialect_ = PmiDialect::One;
 }
 
 void PmiClient::give_up() {

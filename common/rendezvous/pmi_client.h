@@ -28,7 +28,8 @@ class PmiClient {
   // It has said which of them it speaks; in PMI-1 it has joined with that.
   void greet(PmiDialect dialect);
   void join();
-  void leave() { state_ = State::Left; }
+  // It may come again with another greeting.
+  void leave();
   // It is not heard any more. What waits stays so.
   void end() { state_ = State::Over; }
   // ... nor answered.

@@ -85,7 +85,7 @@ void PmiServer::perform(Rank rank, PmiClient& client, const PmiMessage& message)
     case PmiVerb::Finalize: return finalize(r);
     case PmiVerb::Abort: return abort(r);
     case PmiVerb::Maxes: return tell_limits(r);
-    case PmiVerb::Universe: return answer(r, good(r).add("size", world_.universe));
+    case PmiVerb::Universe: return tell_universe(r);
     case PmiVerb::AppNumber: return answer(r, good(r).add("appnum", client.app_number()));
     case PmiVerb::KeySpace:
       return answer(r, good(r).add(client.dialect() == PmiDialect::One ? "kvsname" : "jobid", world_.job));
@@ -138,6 +138,11 @@ void PmiServer::tell_limits(const Request& r) {
   answer(r, words.add("kvsname_max", kJobName).add("keylen_max", kPmiKey).add("vallen_max", kPmiValue));
 }
 
+void PmiServer::tell_universe(const Request& r) {
+  constexpr std::int64_t kUnknown = -1;
+  answer(r, good(r).add("size", world_.universe > 0 ? std::int64_t{world_.universe} : kUnknown));
+}
+
 void PmiServer::finalize(const Request& r) {
   answer(r);
   r.client.leave();
@@ -149,7 +154,7 @@ void PmiServer::abort(const Request& r) {
   if (words.empty()) words = pmi_text(r.message, "msg");
   r.client.end();
   std::string why = "aborted the job (MPI_Abort, code " + number(code) + ")";
-  if (!words.empty()) why += ", saying \"" + show(words, kLongestWords) + "\",";
+  if (!words.empty() && words != "abort") why += ", saying \"" + show(words, kLongestWords) + "\",";
   actions_.emplace_back(PmiAborted{r.rank, status_of(code), std::move(why)});
 }
 
@@ -193,7 +198,7 @@ void PmiServer::job_attribute(const Request& r) {
   const std::string_view key = pmi_text(r.message, "key");
   std::string value;
   if (key == kMapping) value = world_.mapping;
-  if (key == "universeSize") value = number(world_.universe);
+  if (key == "universeSize" && world_.universe > 0) value = number(world_.universe);
   if (key == "hasNameServ") value = "TRUE";
   const auto given = [&key](const wire::SpawnKey& one) { return one.key == key; };
   if (const auto one = std::find_if(world_.keys.begin(), world_.keys.end(), given); one != world_.keys.end()) {

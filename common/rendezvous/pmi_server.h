@@ -38,7 +38,7 @@ struct PmiRank {
 struct PmiWorld {
   std::string job;  // its name as key space: has_pmi_form(), at most 200 bytes
   std::uint32_t size = 0;
-  std::uint32_t universe = 0;  // ranks that there is room for
+  std::uint32_t universe = 0;  // ranks that there is room for; 0: nobody knows
   std::string mapping;         // plan::process_mapping(); empty: clients find out who shares a host
   std::uint32_t hosts = 1;
   std::vector<PmiRank> ranks;  // of this host
@@ -111,6 +111,7 @@ class PmiServer {
   void begin(const Request& r);
   void full_init(const Request& r);
   void tell_limits(const Request& r);
+  void tell_universe(const Request& r);
   void put(const Request& r);
   void get(const Request& r);
   void job_attribute(const Request& r);

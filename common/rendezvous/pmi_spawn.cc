@@ -133,6 +133,7 @@ Result<void> PmiSpawnReader::add_program(PmiDialect dialect, std::string program
 // The keys of info that MPI reserves; an implementation need not know others.
 void PmiSpawnReader::heed(plan::SpawnProgram& program, const std::string& key, const std::string& value) {
   if (key == "wdir" || key == "wd") program.working_directory = value;
+  if (key == "path") program.search_path = value;
   if (key == "hostfile") request_.refusal = "names a file of hosts (hostfile), and only hosts of the job can be used";
   if (key != "host" && key != "hosts") return;
   for (const std::string_view name : split(value, ',')) {

@@ -61,8 +61,9 @@ struct App {
   plan::Environment user_environment;
   plan::WorldTold world = plan::WorldTold::Yes;
   std::uint32_t local_rank_at = 0;  // see plan::Program
+  std::string search_path{};        // likewise
   void fields(auto& a) {
-    a(argv, working_directory, base, launcher_environment, user_environment, world, local_rank_at);
+    a(argv, working_directory, base, launcher_environment, user_environment, world, local_rank_at, search_path);
   }
 };
 

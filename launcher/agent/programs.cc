@@ -35,6 +35,15 @@ Result<void> check_script(const wire::App& app, const plan::Environment& environ
                                                     ", on every host (--wdir)");
 }
 
+plan::Environment to_search(const wire::App& app, const plan::Environment& environment) {
+  if (app.search_path.empty()) return environment;
+  const std::string* path = plan::find_variable(environment, "PATH");
+  const std::string behind = path == nullptr ? std::string() : ":" + std::string(plan::value_of(*path));
+  plan::Environment out = environment;
+  out.insert(out.begin(), "PATH=" + app.search_path + behind);
+  return out;
+}
+
 }  // namespace
 
 Result<std::string> find_program(const wire::App& app, const plan::Environment& environment) {
@@ -42,7 +51,7 @@ Result<std::string> find_program(const wire::App& app, const plan::Environment& 
     const Result<void> there = os::check_directory(app.working_directory);
     return there ? Result<std::string>(std::string()) : Result<std::string>(there.error());
   }
-  Result<std::string> found = os::find_program(app.argv, environment, app.working_directory);
+  Result<std::string> found = os::find_program(app.argv, to_search(app, environment), app.working_directory);
   if (!found) return found;
   if (Result<void> script = check_script(app, environment); !script) return script.error();
   return found;

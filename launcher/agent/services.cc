@@ -173,18 +173,22 @@ PmixWish Meetings::pmix_wish(std::uint32_t app, const plan::Environment& own, Pm
 }
 
 // Of all ranks of the host, as a fence of PMIx is of all in the job. A rank that is alone may ask for others where
-// there is room, and goes on without it.
+// there is room, and goes on without it; where nobody has spoken of room, one whose program shows that it can.
 std::unique_ptr<HostService> Meetings::pmix() const {
   if (is_late(wire::WireUp::Pmix)) {
     return std::make_unique<PmixService>(context_, pmix_wish(0, {}, PmixNeed::Sure));
   }
   const bool alone = plan_.mpi.shape.size() < 2;
+  const bool room_is_unsaid = plan_.mpi.shape.universe == 0;
   if (plan_.mpi.shape.slots < 2 || plan_.mpi.host >= plan_.mpi.shape.hosts.size()) return nullptr;
   for (const wire::Worker* worker : workers_) {
     const Speech& speech = speeches_[worker->app];
     if (!may_meet(*worker) || !plan::offers_pmix(plan_.mpi.meeting, speech.speech) || !may_speak(*worker)) continue;
+    const bool is_seen = speech.speech != plan::MpiSpeech::Unknown && speech.need == PmixNeed::Sure;
+    const bool is_named = plan_.mpi.meeting == plan::MpiMeeting::Pmix;
+    if (alone && room_is_unsaid && !is_seen && !is_named) continue;
     PmixNeed need = alone ? PmixNeed::Perhaps : speech.need;
-    if (plan_.mpi.meeting == plan::MpiMeeting::Pmix) need = PmixNeed::Sure;
+    if (is_named) need = PmixNeed::Sure;
     return std::make_unique<PmixService>(context_, pmix_wish(worker->app, worker->environment, need));
   }
   return nullptr;

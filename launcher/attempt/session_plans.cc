@@ -27,7 +27,8 @@ wire::App app_for(const plan::LaunchPlan& plan, const plan::Program& program, pl
                 .launcher_environment = {},
                 .user_environment = program.user_environment,
                 .world = plan.job.world,
-                .local_rank_at = program.local_rank_at};
+                .local_rank_at = program.local_rank_at,
+                .search_path = program.search_path};
   if (base == plan::BaseEnvironment::Launcher) app.launcher_environment = plan.launcher_environment;
   if (base == plan::BaseEnvironment::LauncherOverLogin) {
     app.launcher_environment = plan::for_other_hosts(plan.launcher_environment);
@@ -101,6 +102,7 @@ wire::MpiPlan mpi_of(const plan::MappedHost& host, const plan::LaunchPlan& plan,
   out.shape = shape;
   // Whoever is alone may ask for more.
   if (plan.oversubscribe == plan::Oversubscribe::Yes) out.shape.slots = std::max(out.shape.slots, 2U);
+  if (plan.room == plan::LaunchPlan::Room::Unsaid) out.shape.universe = 0;
   out.pmix_library = plan.pmix_library;
   out.name_space = plan.job.name_space;
   return out;
@@ -315,6 +317,7 @@ std::vector<plan::Program> spawned_programs(const plan::LaunchPlan& plan, Rank a
   for (const plan::SpawnProgram& wanted : programs) {
     plan::Program& program = out.emplace_back(own);
     program.command = wanted.command;
+    program.search_path = wanted.search_path;
     program.local_rank_at = 0;
     const std::string& folder = wanted.working_directory;
     if (folder.empty()) continue;
@@ -328,6 +331,7 @@ AddedWorld added_world(const plan::LaunchPlan& plan, const plan::JobMap& world, 
   const std::uint32_t first = plan.map.world_size() - world.world_size();
   plan::JobShape shape = plan::shape_of(world);
   shape.universe = std::max(plan::shape_of(plan.map).universe, shape.size());  // of the job
+  if (plan.room == plan::LaunchPlan::Room::Unsaid) shape.universe = 0;
   AddedWorld out;
   for (std::uint32_t h = 0; h < world.hosts.size(); ++h) {
     plan::MappedHost host = world.hosts[h];

@@ -33,15 +33,16 @@ Result<Meaning> hydra_launcher(string_view written, Values values) {
 Result<Meaning> hydra_bind_to(string_view, Values values) {
   const std::string& what = values[0];
   if (what == "l3" || what == "l3cache") return one("--bind-to", "l3");
-  constexpr string_view kCores = "core:";
-  if (what.starts_with(kCores)) {
-    Meaning out = one("--bind-to", "core");
-    out.options.push_back({"--cpus-per-rank", what.substr(kCores.size())});
+  if (what.starts_with("user:")) return one("--bind-to", what);
+  for (const string_view part : {"core", "hwthread"}) {
+    if (!what.starts_with(part) || what.substr(part.size(), 1) != ":") continue;
+    Meaning out = one("--bind-to", std::string(part));
+    out.options.push_back({"--cpus-per-rank", what.substr(part.size() + 1)});
     return out;
   }
   if (what == "none" || what == "hwthread" || what == "core" || what == "numa" || what == "socket")
     return one("--bind-to", what);
-  return bad_value(what, "none, hwthread, core, core:N, l3, numa or socket");
+  return bad_value(what, "none, hwthread, hwthread:N, core, core:N, l3, numa, socket or user:LIST");
 }
 
 Result<Meaning> hydra_map_by(string_view, Values values) {

@@ -126,6 +126,7 @@ Result<void> settle_app(wire::App& theirs, const wire::App& own) {
   if (theirs.world != own.world) return differs("other variables for the workers here");
   theirs.argv = own.argv;
   theirs.local_rank_at = own.local_rank_at;
+  theirs.search_path = own.search_path;
   theirs.working_directory = own.working_directory;
   return compare_variables(theirs.user_environment, own.user_environment);
 }

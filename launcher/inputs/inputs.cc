@@ -74,17 +74,23 @@ bool counted_by_user(const Options& options) {
   return options.nproc_per_node || (options.slots_rule != SlotsRule::Auto && !own_way);
 }
 
+// Nothing else says how many slots there are: this machine has as many as workers are asked for.
+bool np_says_slots(const Options& options, const plan::RankLayout& layout, const plan::HostList& list,
+                   const ThisHost& here) {
+  if (layout.per_host || counted_by_user(options) || list.source != kThisHost) return false;
+  const std::optional<std::uint32_t> workers = workers_on_job_hosts(options);
+  const bool of_mpirun = options.slots_rule == SlotsRule::Core;  // which refuses more
+  const bool too_many = of_mpirun && options.layout.oversubscribe == plan::Oversubscribe::No && workers &&
+                        *workers > std::max(count_cores(here), here.count_cpus());
+  return workers && !too_many;
+}
+
 Result<std::uint32_t> default_slots(const Options& options, const plan::RankLayout& layout, const plan::HostList& list,
                                     const ThisHost& here) {
   if (options.nproc_per_node) return *options.nproc_per_node;
   if (layout.per_host && !counted_by_user(options)) return *layout.per_host;
-  const std::optional<std::uint32_t> workers = workers_on_job_hosts(options);
-  const bool of_mpirun = options.slots_rule == SlotsRule::Core && !counted_by_user(options);  // which refuses more
-  const bool too_many = of_mpirun && options.layout.oversubscribe == plan::Oversubscribe::No && workers &&
-                        *workers > std::max(count_cores(here), here.count_cpus());
-  const bool np_says_it = workers && list.source == kThisHost && !counted_by_user(options) && !too_many;
-  if (np_says_it) return std::min(*workers, plan::kMaxSlotsPerHost);
-  return counted_slots(options, here);
+  if (!np_says_slots(options, layout, list, here)) return counted_slots(options, here);
+  return std::min(*workers_on_job_hosts(options), plan::kMaxSlotsPerHost);
 }
 
 // What the user counts holds on every host; but --ranks-per-host and a rankfile count within the slots that are named,
@@ -490,6 +496,14 @@ void bind_as_open_mpi(plan::BindingWish& wish, const Options& options, const pla
   if (wish.on_impossible == plan::OnImpossible::Warn) wish.on_impossible = plan::OnImpossible::Ignore;
 }
 
+// A rankfile names them, too, and outranks it.
+void bind_by_lists(plan::JobMap& map, const std::vector<std::string>& lists) {
+  if (lists.empty() || !map.cores.empty()) return;
+  for (const plan::RankAssignment& rank : map.ranks) {
+    map.cores.push_back(lists[rank.local_rank.value() % lists.size()]);
+  }
+}
+
 Result<plan::JobMap> map_ranks(const plan::HostList& hosts, const Options& options,
                                const std::vector<plan::ProgramShare>& shares, const plan::RankLayout& layout) {
   if (is_plain(shares)) return plan::map_job(hosts, ranks_at_first(options, hosts), layout);
@@ -529,6 +543,7 @@ Result<plan::LaunchPlan> make_plan(const Options& options, const ThisHost& here,
   if (!hosts) return hosts.error();
   const std::string contradicted = finder.contradiction(options, *hosts);
   if (Result<void> filled = fill_slots_by_rankfile(*hosts, *layout); !filled) return filled.error();
+  const bool np_says_it = np_says_slots(options, *layout, *hosts, here);
   if (Result<void> filled = fill_slots(*hosts, options, *layout, here); !filled) return filled.error();
   if (Result<void> said = take_shares(*hosts, options.dial_in.shares); !said) return said.error();
   RestartOptions restart = options.restart;
@@ -553,6 +568,7 @@ Result<plan::LaunchPlan> make_plan(const Options& options, const ThisHost& here,
   }
   if (Result<void> added = add_programs(plan, options, here, *shares); !added) return added.error();
   plan.map = std::move(*map);
+  bind_by_lists(plan.map, options.bind_lists);
   plan.host_source = std::move(hosts->source);
   plan.calls = std::move(hosts->calls);
   plan.job.job_id = here.job_id;
@@ -564,7 +580,8 @@ Result<plan::LaunchPlan> make_plan(const Options& options, const ThisHost& here,
   // JAX finds the others by the variables of a step, which the workers do not have.
   if (finder.in_slurm(options)) plan.presets.insert(plan::Preset::Jax);
   plan.mpi = options.mpi;
-  plan.oversubscribe = options.layout.oversubscribe;
+  plan.oversubscribe = np_says_it ? plan::Oversubscribe::Yes : options.layout.oversubscribe;
+  plan.room = np_says_it ? plan::LaunchPlan::Room::Unsaid : plan::LaunchPlan::Room::Counted;
   plan.pmix_library = options.pmix_library;
   plan.export_policy = options.export_policy;
   plan.secrets = options.secrets;

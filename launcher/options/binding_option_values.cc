@@ -16,6 +16,18 @@ namespace {
 using plan::BindTo;
 using std::string_view;
 
+// "0+2,1": of each worker of a host, in turn.
+Result<std::vector<std::string>> core_lists(string_view text) {
+  std::vector<std::string> out;
+  for (const string_view one : split(text, ',')) {
+    std::string cores(one);
+    std::replace(cores.begin(), cores.end(), '+', ',');
+    if (!plan::parse_cpu_list(cores)) return bad_value(text, "cores of each worker after user:, such as 0+2,1+3");
+    out.push_back(std::move(cores));
+  }
+  return out;
+}
+
 }  // namespace
 
 // As Open MPI does, workers that are put on parts are bound to them, and those with PE cores to these, unless --bind-to
@@ -49,14 +61,22 @@ Result<void> set_bind_to(Options& o, string_view value) {
                                                                   {"package", BindTo::Socket}}};
   constexpr string_view kIfSupported = ":if-supported";  // Open MPI's words for what we do anyway
   const string_view word = value.ends_with(kIfSupported) ? value.substr(0, value.size() - kIfSupported.size()) : value;
+  constexpr string_view kUser = "user:";
+  if (word.starts_with(kUser)) {
+    Result<std::vector<std::string>> lists = core_lists(word.substr(kUser.size()));
+    if (!lists) return lists.error();
+    o.bind_lists = std::move(*lists);
+  } else {
+    o.bind_lists.clear();
+  }
   const bool rule = word == "openmpi";
   const auto* known = std::find_if(kWords.begin(), kWords.end(), [&](const auto& row) { return row.first == word; });
-  if (!rule && known == kWords.end()) {
-    return bad_value(value, "none, hwthread, core, l3, numa, socket or openmpi");
+  if (!rule && o.bind_lists.empty() && known == kWords.end()) {
+    return bad_value(value, "none, hwthread, core, l3, numa, socket, user:LIST or openmpi");
   }
   o.bind_rule = rule ? BindRule::OpenMpi : o.bind_rule;
   o.bind_to_said = rule ? SaidByUser::No : SaidByUser::Yes;
-  o.binding.bind_to = rule ? BindTo::None : known->second;
+  o.binding.bind_to = known == kWords.end() ? BindTo::None : known->second;
   return {};
 }
 

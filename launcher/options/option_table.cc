@@ -309,7 +309,7 @@ OptionGroup options_of_shares() {
   return {
       "Processors and devices of the workers",
       "devices",
-      {{"--bind-to -bind-to", "none|hwthread|core|l3|numa|socket|openmpi", set_bind_to,
+      {{"--bind-to -bind-to", "none|hwthread|core|l3|numa|socket|user:LIST|openmpi", set_bind_to,
         "Let each worker run on processors or cores of its own only, or on the L3 cache, NUMA node or socket to which "
         "the workers are spread. openmpi: core for up to two workers, else numa, as Open MPI does where nothing is "
         "said. Default: none."},

@@ -126,6 +126,7 @@ struct Options : JobOptions, ProgramOptions {
   BindRule bind_rule = BindRule::None;
   Processors processors = Processors::Cores;
   SaidByUser bind_to_said = SaidByUser::No;             // by --bind-to
+  std::vector<std::string> bind_lists;                  // by local rank, and again: cores as a rankfile names them
   SaidByUser map_by_said = SaidByUser::No;              // by --map-by
   std::optional<plan::VisibleDevices> visible_devices;  // empty: per rank where gpus_per_rank is given
   std::optional<std::uint32_t> gpus_per_rank;

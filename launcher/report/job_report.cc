@@ -1,6 +1,7 @@
 #include "launcher/report/job_report.h"
 
 #include <algorithm>
+#include <functional>
 #include <map>
 
 #include "common/core/text.h"
@@ -87,11 +88,16 @@ void tell_consequences(const Facts& facts, const Facts::WorkerEnd& culprit, std:
     std::vector<std::string> hosts;
   };
   std::map<std::string, Group> groups;
-  for (const Facts::WorkerEnd& end : facts.ends) {
+  std::vector<std::reference_wrapper<const Facts::WorkerEnd>> ends(facts.ends.begin(), facts.ends.end());
+  std::sort(ends.begin(), ends.end(), [](const auto& a, const auto& b) { return a.get().rank < b.get().rank; });
+  for (const Facts::WorkerEnd& end : ends) {
     if (!end.by_itself || end.rank == culprit.rank) continue;
     const std::optional<Cause> cause = known_cause(end.error.message, end.last_lines);
     const bool cascade = cause && cause->kind == CauseKind::Cascade;
-    Group& group = groups[describe(end.status) + (cascade ? ": " + std::string(cause->words) : "")];
+    // What stands in the past tense is said of many, too.
+    const bool by_fault = end.aborted || end.fault.starts_with("exited");
+    Group& group =
+        groups[(by_fault ? end.fault : describe(end.status)) + (cascade ? ": " + std::string(cause->words) : "")];
     group.ranks.push_back(end.rank.value());
     if (std::find(group.hosts.begin(), group.hosts.end(), end.host) == group.hosts.end())
       group.hosts.push_back(end.host);

@@ -131,6 +131,52 @@ static void groups(void) {
 #endif
 }
 
+/* A session after the last one has ended, and that twice. */
+static int one_session_after_the_other(void) {
+#ifdef MPI_ERR_SESSION
+  for (int turn = 0; turn < 3; ++turn) {
+    MPI_Session session;
+    MPI_Group all;
+    MPI_Comm of_all;
+    int sum = 0;
+    MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &session);
+    MPI_Group_from_session_pset(session, "mpi://WORLD", &all);
+    MPI_Comm_create_from_group(all, "all", MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &of_all);
+    MPI_Comm_rank(of_all, &rank);
+    MPI_Comm_size(of_all, &size);
+    MPI_Allreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, of_all);
+    printf("session %d of rank %d of %d sum %d\n", turn, rank, size, sum);
+    MPI_Comm_free(&of_all);
+    MPI_Group_free(&all);
+    MPI_Session_finalize(&session);
+  }
+#endif
+  return 0;
+}
+
+/* Three programs: a rank on the second host, two on the first, and one on the second again. */
+static void spawn_back(char* program, char* first, char* second) {
+  char* words[] = {"child", NULL};
+  char* programs[] = {program, program, program};
+  char** words_of_each[] = {words, words, words};
+  char* hosts[] = {second, first, second};
+  const int counts[] = {1, 2, 1};
+  MPI_Info infos[3];
+  MPI_Comm children, all;
+  int sum = 0, place = 0;
+  for (int i = 0; i < 3; ++i) {
+    MPI_Info_create(&infos[i]);
+    MPI_Info_set(infos[i], "host", hosts[i]);
+  }
+  MPI_Comm_spawn_multiple(3, programs, words_of_each, counts, infos, 0, MPI_COMM_WORLD, &children, MPI_ERRCODES_IGNORE);
+  MPI_Intercomm_merge(children, 0, &all);
+  MPI_Comm_rank(all, &place);
+  MPI_Allreduce(&place, &sum, 1, MPI_INT, MPI_SUM, all);
+  printf("spawn %d of %d sum %d\n", rank, size, sum);
+  MPI_Comm_free(&all);
+  MPI_Comm_disconnect(&children);
+}
+
 /* Asks for so many more of this program, which then do `what`, and adds up ranks of both worlds. */
 static void spawn(char* program, int count, char* what, MPI_Comm by) {
   MPI_Comm children, all;
@@ -167,6 +213,7 @@ static void be_child(void) {
 int main(int argc, char** argv) {
   const char* kind = argc > 1 ? argv[1] : "ring";
   const int number = argc > 2 ? atoi(argv[2]) : 0;
+  if (strcmp(kind, "sessions") == 0) return one_session_after_the_other();
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
@@ -178,6 +225,7 @@ int main(int argc, char** argv) {
   if (strcmp(kind, "names") == 0) names();
   if (strcmp(kind, "groups") == 0) groups();
   if (strcmp(kind, "spawn") == 0) spawn(argv[0], number, argc > 3 ? argv[3] : "child", MPI_COMM_WORLD);
+  if (strcmp(kind, "spawn-back") == 0) spawn_back(argv[0], argv[2], argv[3]);
   if (strcmp(kind, "stay") == 0) pause();
   if (strcmp(kind, "spawn-nothing") == 0) spawn("no-such-program", number, "child", MPI_COMM_WORLD);
   if (strcmp(kind, "spawn-each") == 0) spawn(argv[0], number, "child", MPI_COMM_SELF);

@@ -136,8 +136,9 @@ def tell(what):
 space = ask("cmd=get_my_kvsname").split("kvsname=")[1]
 if "PMI_SPAWNED" not in os.environ and os.environ["PMI_RANK"] == "0":
     count, *words = sys.argv[1:]
+    infos = "".join(f"info_num=1\ninfo_key_0=path\ninfo_val_0={p}\n" for p in [os.environ.get("SPAWN_PATH")] if p)
     args = "".join(f"arg{i + 1}={w}\n" for i, w in enumerate(words[1:]))
-    tell(ask(f"mcmd=spawn\nnprocs={count}\nexecname={words[0]}\ntotspawns=1\nspawnssofar=1\n{args}argcnt={len(words) - 1}\n"
+    tell(ask(f"mcmd=spawn\nnprocs={count}\nexecname={words[0]}\ntotspawns=1\nspawnssofar=1\n{args}argcnt={len(words) - 1}\n{infos}"
              "preput_num=1\npreput_key_0=PARENT_ROOT_PORT_NAME\npreput_val_0=port#1\nendcmd"))
 ask(f"cmd=put kvsname={space} key=from{os.environ['PMI_RANK']} value=here")
 ask("cmd=barrier_in")
@@ -204,6 +205,23 @@ class Spawning(TestCase):
         kinds = [json.loads(line)["event"] for line in events.read_text().splitlines()]
         self.assertEqual(kinds.count("rank_exit"), 5)
         self.assertEqual(kinds.count("ranks_spawned"), 1)
+
+    def test_no_room_is_said_and_none_is_missing_where_nobody_has_counted_slots(self):
+        file = self.spawner()
+        done = sml_run("--mpi", "pmi1", "-np", "1", "python3", file, "3", "python3", file)
+        self.assert_status(done, 0)
+        self.assertEqual(len(re.findall(r"child \d of 3 port port#1 got here here here", done.stdout)), 3)
+
+    def test_a_program_is_looked_for_first_where_the_info_says(self):
+        file = self.spawner()
+        folder = file.parent / "bin"
+        folder.mkdir()
+        (folder / "printenv").write_text("#!/usr/bin/env python3\n" + SPAWNER)  # there is one in PATH, too
+        (folder / "printenv").chmod(0o755)
+        for path in (folder, f"/nowhere:{folder}"):
+            done = self.job("2", "printenv", options=("-x", f"SPAWN_PATH={path}"))
+            self.assert_status(done, 0)
+            self.assertEqual(len(re.findall(r"child \d of 2 port port#1", done.stdout)), 2)
 
     def test_one_whose_slots_are_missing_gets_an_error_and_goes_on(self):
         done = self.job("4", "python3", "x.py")

@@ -98,8 +98,24 @@ class Libraries(HostsCase):
             self.assert_status(done, status)
             self.assertRegex(done.stderr, r"rank 4 on algo-\d")
 
+    def spawns_back(self, program):
+        """Ranks of which the first are on the second host, and the last there again."""
+        names = self.bed.names()
+        done = self.bed.sml_run("algo-1", "-np", "2", "-H", f"{names[0]}:4,{names[1]}:4", program, "spawn-back", names[0], names[1])
+        self.assert_status(done, 0)
+        self.assertEqual(said(done), [*(f"child {r} of 4 place {r + 2} of parents 2 sum 15" for r in range(4)),
+                                      *(f"spawn {r} of 2 sum 15" for r in range(2))])
+
+    def begins_again(self, program):
+        for hosts in (self.bed.hosts(2), "algo-1:4"):
+            done = self.bed.sml_run("algo-1", "-np", "4", "-H", hosts, program, "sessions")
+            self.assert_status(done, 0)
+            self.assertEqual(said(done), sorted(f"session {t} of rank {r} of 4 sum 6" for t in range(3) for r in range(4)))
+
     def test_mpich_5(self):
         program = self.check("mpich==5.0.2", "HOME/bin/mpicc")
+        self.spawns_back(program)
+        self.begins_again(program)
         self.spawns(program)
         self.founds_groups(program)
 
@@ -113,5 +129,6 @@ class Libraries(HostsCase):
         self.assert_status(done, 6)
         self.assertRegex(done.stderr, r"(?m)^\[1\] .*An error occurred in MPI_Send$")
         self.assertIn("MPI_ERR_RANK: invalid rank", done.stderr)
+        self.spawns_back(program)
         self.spawns(program)
         self.founds_groups(program)

@@ -76,7 +76,7 @@ def pmix():
 
 
 def codecs():
-    app = texts(b"python3", b"train.py") + text(b"/srv/job") + u8(1) + texts(b"PATH=/bin") + texts(b"LR=0.1") + u8(0) + u32(2)
+    app = texts(b"python3", b"train.py") + text(b"/srv/job") + u8(1) + texts(b"PATH=/bin") + texts(b"LR=0.1") + u8(0) + u32(2) + text(b"bin")
     hello = u32(16) + text(b"job") + text(b"algo-2") + u32(30000, 10000) + u64(65536) + text(b"secret") + u32(1000)
     start = texts(b"MASTER_ADDR=10.0.0.1", b"MASTER_PORT=29500") + u8(1) + u32(2) + texts(b"10.0.0.1", b"10.0.0.2") + u8(1)
     start += u32(1, 0) + texts(b"TF_CONFIG={}")
@@ -128,7 +128,7 @@ def codecs():
            text(b"Thread 40 (idle): \"MainThread\"\n    wait (a.py:3)\n") + text(b""),
            "Received": u64(7), "Traced": u32(7), "Recorded": u32(7, 3) + text(b"{}"), "RecordedAll": u32(7), "WorkersUse": u32(7, 1, 2) + u64(1500, 1 << 20) + u32(2),
             "SpawnWish": u32(1) + u8(0) + u32(2) + text(b"1") + u32(1) + texts(b"child", b"-x") + u32(2) + text(b"/srv") + texts(b"a") +
-            u32(1) + text(b"PARENT_ROOT_PORT_NAME") + text(b"tag#0"),
+            text(b"bin") + u32(1) + text(b"PARENT_ROOT_PORT_NAME") + text(b"tag#0"),
             "HorovodNews": u32(1) + u8(0) + text(b"a:0") + text(b"gASV"), "HorovodAnswer": u32(1, 3) + text(b"answer"),
             "Added": u32(1, 4, 1) + u8(9) + text(b"no such program") + text(b""),
            "Health": u32(2) + texts(b"--health-check exited with status 1")}

@@ -920,6 +920,13 @@ TEST_CASE("workers are bound under mpirun's name as Open MPI binds them", "[dial
   CHECK(plan_of("mpiexec.hydra hostname")->plan.map.world_size() == 1);
   CHECK(plan_of("mpirun -np 2 --cpu-set 1,3 p")->plan.binding.cores == plan::CpuSet{1, 3});
   CHECK(plan_of("mpirun -np 2 --merge-stderr-to-stdout p")->options.stderr_of_workers == StderrOfWorkers::WithStdout);
+  CHECK(plan_of("mpiexec.hydra -n 3 -bind-to user:0+2,1 p")->plan.map.cores ==
+        std::vector<std::string>{"0,2", "1", "0,2"});
+  CHECK(plan_of("mpiexec.hydra -n 2 -bind-to hwthread:2 p")->plan.binding.cores_per_rank == 2);
+  CHECK(error_of("sml-run --bind-to user:a p").starts_with("--bind-to"));
+  CHECK(plan_of("sml-run -np 1 p")->plan.oversubscribe == plan::Oversubscribe::Yes);  // of ranks that are spawned
+  CHECK(plan_of("mpirun -np 1 p")->plan.oversubscribe == plan::Oversubscribe::Yes);
+  CHECK(plan_of("sml-run -H localhost:1 -np 1 p")->plan.oversubscribe == plan::Oversubscribe::No);
   for (const auto& [line, stdout_of_workers] :
        {std::pair("mpirun -np 2 p", StdoutOfWorkers::Terminal),
         std::pair("mpirun --no-pty -np 2 p", StdoutOfWorkers::Pipe),

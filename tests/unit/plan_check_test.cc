@@ -292,6 +292,7 @@ TEST_CASE("dial-in: a host runs its own command in its own directory, whatever t
   wire::Prepare prepare = part.prepare;
   prepare.apps[0].argv = {"sh", "-c", "evil"};
   prepare.apps[0].working_directory = "/tmp";
+  prepare.apps[0].search_path = "/tmp";
   const Result<std::string> passed = check.pass(wire::encode(wire::ToAgent(prepare)));
   REQUIRE(passed.has_value());
   CHECK(*passed == wire::encode(wire::ToAgent(part.prepare)));
