@@ -76,7 +76,10 @@ Result<void> HostCollector::merge(std::size_t index, const plan::Host& host) {
     return bad_hosts(fmt::format("names {} again with another user than {}", first.name, first.user));
   }
   if (host.port && first.port && host.port != first.port) {
-    return bad_hosts(fmt::format("names {} again with another port than {}", first.name, *first.port));
+    return bad_hosts(fmt::format(
+        "names {} again with another port than {}; give each server behind one address a name of its own in the ssh "
+        "config (Host, with HostName and Port)",
+        first.name, *first.port));
   }
   if (first.user.empty()) first.user = host.user;
   if (!first.port) first.port = host.port;

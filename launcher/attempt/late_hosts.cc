@@ -220,7 +220,7 @@ void LateHosts::time_out() {
   });
   if (late == hosts_.end()) return;
   const fleet::Host* host = find_host(around_.fleet, late->id);
-  const std::string step = host == nullptr ? "waiting for its turn" : host->session->step();
+  const std::string step = host == nullptr ? "waiting for its turn" : host->session->awaited();
   failed_.insert(late->id);
   fail(*late, "wants ranks on " + late->name +
                   ", which cannot have them: " + fleet::not_ready(around_.options.start_timeout, step).message());

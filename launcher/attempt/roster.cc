@@ -61,7 +61,7 @@ bool Roster::all_settled() const {
 
 std::string Roster::awaited_step(const fleet::Host& host) const {
   const bool only_that = of(host).prepared && !health_.passed(host);
-  return only_that ? "checking its health" : host.session->step();
+  return only_that ? "checking its health" : host.session->awaited();
 }
 
 void Roster::say_whom_we_await() {
@@ -77,6 +77,8 @@ void Roster::say_whom_we_await() {
   for (const auto& [step, names] : by_step) {
     owner_.say("waiting for " + fold_names(names) + " (" + step + "), " + so_far);
   }
+  if (by_step.contains(std::string(launch::kShellIsSilent)) && !std::exchange(told_of_silent_shells_, true))
+    owner_.say("hint: " + std::string(fleet::kSilentShellHint));
 }
 
 std::vector<const fleet::Host*> Roster::fail_late() {

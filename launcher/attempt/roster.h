@@ -76,6 +76,7 @@ class Roster {
   std::vector<OfHost> hosts_;               // by position in the fleet
   std::vector<report::HostLimits> limits_;  // of those that are prepared, until they have been compared
   bool told_of_secrets_ = false;
+  bool told_of_silent_shells_ = false;
   NoticePace pace_{Clock::now()};  // of the lines about hosts that are awaited
 };
 

@@ -43,8 +43,9 @@ std::vector<HostAddresses> known_addresses(std::span<const Host> hosts) {
 }
 
 Error not_ready(Duration after, const std::string& step) {
+  const bool silent = step == launch::kShellIsSilent;
   return Error(ErrorKind::Timeout, "not ready after " + format_duration(after) + " (" + step + ")")
-      .with_hint("--start-timeout waits longer");
+      .with_hint((silent ? std::string(kSilentShellHint) + "; " : "") + "--start-timeout waits longer");
 }
 
 Error error_of(const wire::Obstacle& obstacle) {

@@ -50,6 +50,11 @@ std::vector<HostAddresses> known_addresses(std::span<const Host> hosts);
 // Why a host has failed that was not ready in time; `step` is what it was waited for.
 Error not_ready(Duration after, const std::string& step);
 
+// What to look for on a host whose shell is silent (launch::kShellIsSilent).
+inline constexpr std::string_view kSilentShellHint =
+    "does a start-up file there start another program (exec zsh) or wait for input? Or is the account for sftp only? "
+    "\"ssh HOST hostname\" is to print a name";
+
 // What its agent says stands in the way.
 Error error_of(const wire::Obstacle& obstacle);
 

@@ -12,6 +12,8 @@ namespace sml::launch {
 
 namespace {
 
+constexpr std::string_view kStarting = "starting the agent";
+
 constexpr int kStarts = 3;  // while connections break
 
 SessionEvent event_for(const wire::HelloAck&) { return SessionEvent::HelloAck; }
@@ -71,7 +73,7 @@ void AgentSession::start() {
   std::unique_ptr<AgentTransport> first = start_agent(mark_, AgentDuty::Serve);
   if (!first) return transport_is_local();
   LastingLink::Again again;
-  if (reach_.start() == Reach::Start::ByLogin && !plan_.end_left)
+  if (reach_.start() != Reach::Start::ByHost && !plan_.end_left)
     again = [start_agent](const std::string& mark) { return start_agent(mark, AgentDuty::Return); };
   transport_ = std::make_unique<LastingLink>(loop_, image_, static_cast<TransportEvents&>(*this), std::move(first),
                                              std::move(again));
@@ -84,6 +86,14 @@ void AgentSession::transport_step(std::string_view step) {
   owner_.session_step(*this);
 }
 
+// Whether a command has logged in is not known, and an agent of this machine has no shell.
+bool AgentSession::shell_is_silent() const {
+  return machine_.state() == SessionState::Greeting && step_ == kStarting && !contact_.is_local &&
+         reach_.start() == Reach::Start::ByLogin;
+}
+
+std::string AgentSession::awaited() const { return shell_is_silent() ? std::string(kShellIsSilent) : step_; }
+
 void AgentSession::transport_is_local() {
   contact_.is_local = true;
   transport_ = std::make_unique<LastingLink>(loop_, image_, static_cast<TransportEvents&>(*this),
@@ -94,7 +104,7 @@ void AgentSession::transport_is_local() {
 void AgentSession::transport_open(std::string_view local_address, std::string_view peer_address) {
   contact_.local_address = local_address;
   contact_.peer_address = peer_address;
-  transport_step("starting the agent");
+  transport_step(kStarting);
   static_cast<void>(machine_.on(SessionEvent::Opened));  // asks for nothing
 }
 
@@ -271,7 +281,7 @@ void AgentSession::abandon(Error why) {
 // What an earlier start has left there ends with its connection.
 bool AgentSession::starts_again(const Error& why) {
   if (machine_.state() != SessionState::Greeting || starts_ == kStarts || contact_.is_local) return false;
-  if (reach_.start() != Reach::Start::ByLogin || transport_->far_side_ended()) return false;
+  if (reach_.start() == Reach::Start::ByHost || transport_->far_side_ended()) return false;
   if (!AgentArrival::has_broken(why) || machine_.on(SessionEvent::Broken) != SessionAction::StartAgain) return false;
   boost::asio::post(loop_, [this, alive = std::weak_ptr<bool>(alive_)] {
     if (!alive.expired() && !ended()) start();

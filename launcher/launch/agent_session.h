@@ -21,6 +21,10 @@ namespace sml::launch {
 
 class AgentSession;
 
+// What awaited() says where we have logged in and the script that starts the agent has said nothing.
+inline constexpr std::string_view kShellIsSilent =
+    "starting the agent: logged in, but the shell there has not answered";
+
 // What a session tells its owner; on the loop thread, never from within a call of the owner into a session. The owner
 // may destroy no session from within these.
 class SessionOwner {
@@ -92,6 +96,8 @@ class AgentSession final : private TransportEvents {
   bool agent_runs() const;
   // What it is waiting for, for people: "connecting", "sending the agent".
   const std::string& step() const { return step_; }
+  // The same in more words where it is known that something there is in the way.
+  std::string awaited() const;
   const Contact& contact() const { return contact_; }
   TimePoint last_said() const;                       // anything to the agent
   bool had_workers() const { return had_workers_; }  // it has been told to start some
@@ -108,6 +114,7 @@ class AgentSession final : private TransportEvents {
   void transport_bytes(std::span<const char> bytes) override;
   void transport_closed(const Error& why) override;
 
+  bool shell_is_silent() const;
   void greet();
   bool starts_again(const Error& why);
   void introduce();

@@ -13,6 +13,7 @@ class CommandReach final : public LoginReach {
   // Says where the command is passed over in PATH, as others may have put it there.
   Result<void> open(Events events) override;
   Sameness sameness() const override { return Sameness::OfNames; }
+  Start start() const override { return Start::ByCommand; }
 
  private:
   std::unique_ptr<AgentTransport> log_in(const plan::Host& host, const std::string& script) override;

@@ -34,8 +34,8 @@ class Reach {
   };
   // What tells two hosts apart: the machines that they are, or that the user names them twice.
   enum class Sameness : std::uint8_t { OfMachines, OfNames };
-  // Who starts the agent there: a login shell that we have, or the host itself.
-  enum class Start : std::uint8_t { ByLogin, ByHost };
+  // Who starts the agent there: a login shell that we have, one that a command gets us, or the host itself.
+  enum class Start : std::uint8_t { ByLogin, ByCommand, ByHost };
 
   virtual ~Reach() = default;
 

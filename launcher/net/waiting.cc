@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <csignal>
 #include <cstdint>
 
 #include <netinet/in.h>
@@ -44,6 +45,13 @@ void CancelToken::cancel() {
     const auto n = ::write(event_.get(), &one, sizeof one);
   const std::lock_guard lock(mutex_);
   if (guarded_ >= 0) ::shutdown(guarded_, SHUT_RDWR);
+  if (guarded_group_ > 0) ::kill(-guarded_group_, SIGKILL);
+}
+
+void CancelToken::guard_group(pid_t group) {
+  const std::lock_guard lock(mutex_);
+  guarded_group_ = group;
+  if (group > 0 && cancelled()) ::kill(-group, SIGKILL);
 }
 
 void CancelToken::guard(int fd) {

@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <mutex>
 
+#include <sys/types.h>
+
 #include "common/core/clock.h"
 #include "common/os/fd.h"
 
@@ -23,12 +25,15 @@ class CancelToken {
 
  private:
   friend class ShutdownOnCancel;
-  void guard(int fd);  // -1: nothing
+  friend class KillOnCancel;
+  void guard(int fd);             // -1: nothing
+  void guard_group(pid_t group);  // 0: nothing
 
   std::atomic<bool> cancelled_{false};
   os::UniqueFd event_;
   std::mutex mutex_;
-  int guarded_ = -1;  // under mutex_
+  int guarded_ = -1;         // under mutex_
+  pid_t guarded_group_ = 0;  // likewise
 };
 
 // For a library call that waits on a socket without an end: cancel() shuts `fd` down while this lives. `fd` stays the
@@ -39,6 +44,18 @@ class ShutdownOnCancel {
   ~ShutdownOnCancel() { token_.guard(-1); }
   ShutdownOnCancel(const ShutdownOnCancel&) = delete;
   ShutdownOnCancel& operator=(const ShutdownOnCancel&) = delete;
+
+ private:
+  CancelToken& token_;
+};
+
+// For a program that is waited for: cancel() kills its process group while this lives, in which nobody may reap it.
+class KillOnCancel {
+ public:
+  KillOnCancel(CancelToken& token, pid_t group) : token_(token) { token_.guard_group(group); }
+  ~KillOnCancel() { token_.guard_group(0); }
+  KillOnCancel(const KillOnCancel&) = delete;
+  KillOnCancel& operator=(const KillOnCancel&) = delete;
 
  private:
   CancelToken& token_;

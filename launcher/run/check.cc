@@ -238,7 +238,7 @@ void Check::perform(CheckAction action) {
 void Check::time_out() {
   for (fleet::Host& host : fleet_.hosts()) {
     if (has_answered(host)) continue;
-    Error why = fleet::not_ready(options_.start_timeout, host.session->step());
+    Error why = fleet::not_ready(options_.start_timeout, host.session->awaited());
     of(host).found.faults.push_back(why);
     of(host).dismissed = true;
     host.session->abandon(std::move(why));

@@ -128,28 +128,17 @@ KeyJudgement judge(std::span<const KnownKey> known, const HostKey& shown) {
   return {};
 }
 
-std::string preferred_algorithms(std::span<const KnownKey> known) {
-  struct Row {
-    std::string_view type;
-    std::string_view algorithms;
-  };
-  constexpr std::array<Row, 7> kRows{{{"ssh-ed25519", "ssh-ed25519"},
-                                      {"ecdsa-sha2-nistp256", "ecdsa-sha2-nistp256"},
-                                      {"ecdsa-sha2-nistp384", "ecdsa-sha2-nistp384"},
-                                      {"ecdsa-sha2-nistp521", "ecdsa-sha2-nistp521"},
-                                      {"sk-ssh-ed25519@openssh.com", "sk-ssh-ed25519@openssh.com"},
-                                      {"sk-ecdsa-sha2-nistp256@openssh.com", "sk-ecdsa-sha2-nistp256@openssh.com"},
-                                      {"ssh-rsa", "rsa-sha2-512,rsa-sha2-256"}}};
-  const auto is_known = [&](const Row& row) {
+std::string known_first(std::string_view algorithms, std::span<const KnownKey> known) {
+  const auto is_known = [&](std::string_view algorithm) {
+    const std::string_view type = algorithm.starts_with("rsa-sha2-") ? "ssh-rsa" : algorithm;
     return std::any_of(known.begin(), known.end(),
-                       [&](const KnownKey& k) { return k.mark == KeyMark::None && k.key.type == row.type; });
+                       [&](const KnownKey& k) { return k.mark == KeyMark::None && k.key.type == type; });
   };
-  std::string first, rest;
-  for (const Row& row : kRows) {
-    std::string& list = is_known(row) ? first : rest;
-    list.append(list.empty() ? "" : ",").append(row.algorithms);
-  }
-  return first.empty() || rest.empty() ? first + rest : first + "," + rest;
+  auto names = split_list(algorithms, ',');
+  std::stable_partition(names.begin(), names.end(), is_known);
+  std::string list;
+  for (const std::string& name : names) list.append(list.empty() ? "" : ",").append(name);
+  return list;
 }
 
 }  // namespace sml::ssh

@@ -65,8 +65,8 @@ struct KeyJudgement {
 };
 KeyJudgement judge(std::span<const KnownKey> known, const HostKey& shown);
 
-// Host key algorithms to ask for, best first: those of the known keys before all others, so that a host that has
-// several keys shows one that is known. Comma separated.
-std::string preferred_algorithms(std::span<const KnownKey> known);
+// The host key algorithms, comma separated, with those of the known keys before all others, so that a host that has
+// several keys shows one that is known.
+std::string known_first(std::string_view algorithms, std::span<const KnownKey> known);
 
 }  // namespace sml::ssh

@@ -8,6 +8,7 @@
 
 #include "common/core/letters.h"
 #include "common/core/text.h"
+#include "launcher/ssh/algorithms.h"
 
 namespace sml::ssh {
 namespace {
@@ -22,9 +23,20 @@ std::optional<Number> number_in(const std::string& text) {
   return value;
 }
 
+Tokens local_tokens(const LocalIdentity& self) {
+  return {{'d', self.home},
+          {'i', std::to_string(self.uid)},
+          {'l', self.host_name},
+          {'L', self.host_name.substr(0, self.host_name.find('.'))},
+          {'u', self.user}};
+}
+
 Result<SshConfig> read_config(const SshOptions& options, const SshTarget& target, const LocalIdentity& self,
                               const ConfigFiles& files) {
-  SshConfig config({target.name, target.user.empty() ? options.user : target.user, self.user, self.home}, files);
+  const auto port = target.port ? target.port : options.port;
+  SshConfig config({target.name, target.user.empty() ? options.user : target.user, self.user, self.home,
+                    port ? std::to_string(*port) : "", local_tokens(self)},
+                   files);
   if (!options.config_file.empty()) {
     const auto taken = config.read_file(options.config_file, ConfigRole::Named, self.home + "/.ssh");
     if (!taken) return taken.error();
@@ -68,10 +80,10 @@ class Settler {
       : options_(options), target_(target), self_(self), config_(config) {}
 
   Result<LoginSettings> settle() {
-    for (const auto part : {&Settler::address, &Settler::proxy, &Settler::host_keys, &Settler::identities}) {
+    for (const auto part :
+         {&Settler::address, &Settler::proxy, &Settler::host_keys, &Settler::identities, &Settler::algorithms}) {
       if (auto done = (this->*part)(); !done) return done.error();
     }
-    algorithms();
     return std::move(settings_);
   }
 
@@ -193,6 +205,9 @@ class Settler {
     auto configured = expand_paths(config_.identity_files(), tokens(), self_);
     if (!configured) return configured.error();
     settings_.identities = std::move(*configured);
+    auto certificates = expand_paths(config_.certificate_files(), tokens(), self_);
+    if (!certificates) return certificates.error();
+    settings_.certificates = std::move(*certificates);
     settings_.identity_source = config_.identity_files().empty() ? IdentitySource::Defaults : IdentitySource::Config;
     if (settings_.identity_source == IdentitySource::Defaults) {
       settings_.identities = {folder + "id_ed25519", folder + "id_ecdsa", folder + "id_rsa"};
@@ -217,27 +232,40 @@ class Settler {
     return {};
   }
 
-  void algorithms() {
-    settings_.session.host_key_algorithms = config_.value("hostkeyalgorithms");
-    settings_.session.key_exchange = config_.value("kexalgorithms");
-    settings_.session.ciphers = config_.value("ciphers");
-    settings_.session.macs = config_.value("macs");
+  Result<void> algorithms() {
+    const std::string& host_keys = config_.value("hostkeyalgorithms");
+    const bool default_order = host_keys.empty() || host_keys.starts_with('+') || host_keys.starts_with('-');
+    settings_.host_key_order = default_order ? HostKeyOrder::KnownFirst : HostKeyOrder::AsListed;
     const std::string& accepted = config_.value("pubkeyacceptedalgorithms");
-    settings_.session.public_key_algorithms = accepted.empty() ? config_.value("pubkeyacceptedkeytypes") : accepted;
+    const struct {
+      std::string& to;
+      const std::string& list;
+      const Algorithms& algorithms;
+    } rows[] = {
+        {settings_.session.host_key_algorithms, host_keys, kHostKeys},
+        {settings_.session.key_exchange, config_.value("kexalgorithms"), kKeyExchange},
+        {settings_.session.ciphers, config_.value("ciphers"), kCiphers},
+        {settings_.session.macs, config_.value("macs"), kMacs},
+        {settings_.session.public_key_algorithms, accepted.empty() ? config_.value("pubkeyacceptedkeytypes") : accepted,
+         kPublicKeys},
+    };
+    for (const auto& row : rows) {
+      auto chosen = choose_algorithms(row.list, row.algorithms);
+      if (!chosen) return chosen.error();
+      row.to = std::move(*chosen);
+    }
+    return {};
   }
 
   Tokens tokens() const {
-    const auto& host_name = self_.host_name;
-    return {{'h', settings_.host},
-            {'n', target_.name},
-            {'k', config_.value("hostkeyalias").empty() ? target_.name : config_.value("hostkeyalias")},
-            {'p', std::to_string(settings_.port)},
-            {'r', settings_.session.user},
-            {'u', self_.user},
-            {'d', self_.home},
-            {'i', std::to_string(self_.uid)},
-            {'l', host_name},
-            {'L', host_name.substr(0, host_name.find('.'))}};
+    const std::string& alias = config_.value("hostkeyalias");
+    Tokens all = local_tokens(self_);
+    all.insert({{'h', settings_.host},
+                {'n', target_.name},
+                {'k', alias.empty() ? target_.name : alias},
+                {'p', std::to_string(settings_.port)},
+                {'r', settings_.session.user}});
+    return all;
   }
 
   static Error bad(std::string_view keyword) {
@@ -252,14 +280,6 @@ class Settler {
 };
 
 }  // namespace
-
-bool is_plain_word(const std::string& text) {
-  constexpr std::string_view kAlso = "._:-@+%";
-  const auto plain = [&](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || kAlso.find(c) != kAlso.npos;
-  };
-  return !text.empty() && text.size() <= 255 && text.front() != '-' && std::all_of(text.begin(), text.end(), plain);
-}
 
 Result<LoginSettings> settle(const SshOptions& options, const SshTarget& target, const LocalIdentity& self,
                              const ConfigFiles& files) {

@@ -18,6 +18,8 @@
 namespace sml::ssh {
 
 enum class UnknownHostKeys : std::uint8_t { Refuse, Add };
+// KnownFirst: unless the config says which are best.
+enum class HostKeyOrder : std::uint8_t { KnownFirst, AsListed };
 enum class LocalShortcut : std::uint8_t { No, WhenThisMachine };
 // Last: after the identity files, and only if one of them could not be used without it (IdentitiesOnly).
 enum class AgentTurn : std::uint8_t { First, Last, Never };
@@ -39,22 +41,21 @@ struct LoginSettings {
   std::vector<std::string> global_known_hosts;
   std::string revoked_host_keys;  // RevokedHostKeys: a file that must be readable; empty: none
   UnknownHostKeys unknown_host_keys = UnknownHostKeys::Refuse;
+  HostKeyOrder host_key_order = HostKeyOrder::KnownFirst;
 
   KeyLogin key_login = KeyLogin::Allowed;
   std::string explicit_identity;        // --ssh-identity-file: tried before the agent
   std::vector<std::string> identities;  // of the config, else the default files that ssh has
   IdentitySource identity_source = IdentitySource::Defaults;
-  std::string agent_socket;  // empty: no agent
+  std::vector<std::string> certificates;  // CertificateFile; that of a key FILE is also looked for as FILE-cert.pub
+  std::string agent_socket;               // empty: no agent
   AgentTurn agent_turn = AgentTurn::First;
 
-  SessionSetup session;  // host_key_algorithms is only set when the config names them
+  SessionSetup session;
 };
 
 // Error: Config.
 Result<LoginSettings> settle(const SshOptions& options, const SshTarget& target, const LocalIdentity& self,
                              const ConfigFiles& files);
-
-// Letters, digits and ._:-@+% only, not starting with '-': what may become part of a command.
-bool is_plain_word(const std::string& text);
 
 }  // namespace sml::ssh

@@ -15,7 +15,7 @@
 namespace sml::ssh {
 namespace {
 
-constexpr std::size_t kKeptErrors = 2048;
+constexpr std::size_t kKeptProxyErrors = 2048;
 constexpr auto kBriefly = std::chrono::milliseconds(100);
 constexpr auto kReapLimit = std::chrono::milliseconds(500);  // after SIGKILL; longer only in an uninterruptible wait
 constexpr auto kPause = std::chrono::milliseconds(1);
@@ -71,7 +71,7 @@ void ProxyCommand::take_errors() {
     if (n < 0) return;
     if (n == 0) return errors_.reset();
     text_.append(piece.data(), static_cast<std::size_t>(n));
-    if (text_.size() > kKeptErrors) text_.erase(0, text_.size() - kKeptErrors);
+    if (text_.size() > kKeptProxyErrors) text_.erase(0, text_.size() - kKeptProxyErrors);
   }
 }
 

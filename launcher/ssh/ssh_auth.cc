@@ -85,6 +85,9 @@ class Authenticator {
       return Error(ErrorKind::Auth, "the ssh config forbids login by key (PubkeyAuthentication no)");
     }
     if (try_all() && !broken_) return {};
+    for (const std::string& file : settings_.certificates) {
+      if (!used_certificates_.contains(file)) note(file, "a certificate of no key that is there");
+    }
     if (broken_) return *broken_;
     return offered_ == Offered::Something ? refused() : nothing_to_offer();
   }
@@ -127,8 +130,26 @@ class Authenticator {
       case KeyState::Encrypted: needs_agent_ = true; return note(path, "encrypted");
       case KeyState::Usable: break;
     }
-    const AuthStep step = drive([&] { return session_.authenticate(key); });
-    return step == AuthStep::Accepted || note(path, "refused");
+    if (try_certificates(path)) return true;
+    return !broken_ && (try_key(key) || note(path, "refused"));
+  }
+
+  bool try_key(const PrivateKey& key) {
+    return drive([&] { return session_.authenticate(key); }) == AuthStep::Accepted;
+  }
+
+  // The key with each of its certificates.
+  bool try_certificates(const std::string& path) {
+    std::vector<std::string> files = settings_.certificates;
+    files.push_back(path + "-cert.pub");
+    for (const std::string& file : files) {
+      PrivateKey key;
+      if (broken_ || key.load(path) != KeyState::Usable || !key.certify(file)) continue;
+      used_certificates_.insert(file);
+      if (try_key(key)) return true;
+      note(path + " with " + file, "refused");
+    }
+    return false;
   }
 
   bool try_agent() {
@@ -177,6 +198,7 @@ class Authenticator {
   net::CancelToken& cancel_;
   const WaitForSession& wait_;
   std::string tried_;
+  std::set<std::string> used_certificates_;
   Offered offered_ = Offered::Nothing;
   bool needs_agent_ = false;     // a file could not be used without it
   std::optional<Error> broken_;  // no use in going on

@@ -5,6 +5,7 @@
 
 #include "common/core/letters.h"
 #include "common/core/text.h"
+#include "launcher/ssh/ssh_error.h"
 
 namespace sml::ssh {
 namespace {
@@ -72,6 +73,14 @@ std::vector<std::string> split_list(std::string_view text, char separator) {
     text.remove_prefix(std::min(text.size(), end + 1));
   }
   return items;
+}
+
+bool is_plain_word(const std::string& text) {
+  constexpr std::string_view kAlso = "._:-@+%";
+  const auto plain = [&](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || kAlso.find(c) != kAlso.npos;
+  };
+  return !text.empty() && text.size() <= 255 && text.front() != '-' && std::all_of(text.begin(), text.end(), plain);
 }
 
 Result<std::string> expand_tokens(std::string_view text, const std::map<char, std::string>& tokens) {
@@ -174,6 +183,8 @@ Result<void> SshConfig::take_line(const Line& line, const std::string& folder, s
     return {};
   } else if (line.keyword == "identityfile") {
     identity_files_.push_back(split->front());
+  } else if (line.keyword == "certificatefile") {
+    certificate_files_.push_back(split->front());
   } else {
     values_.try_emplace(line.keyword, std::move(*split));
   }
@@ -201,6 +212,34 @@ Result<void> SshConfig::include(const std::vector<std::string>& patterns, const 
   return {};
 }
 
+std::optional<std::string> SshConfig::subject_of(std::string_view criterion) const {
+  if (criterion == "host") return current_host();
+  if (criterion == "originalhost") return subject_.name;
+  if (criterion == "user") return current_user();
+  if (criterion == "localuser") return subject_.local_user;
+  return std::nullopt;
+}
+
+Result<bool> SshConfig::exec_holds(const std::string& command) const {
+  const std::string& alias = value("hostkeyalias");
+  const std::string& port = subject_.port.empty() ? value("port") : subject_.port;
+  auto tokens = subject_.local_tokens;
+  tokens.insert({{'h', current_host()},
+                 {'n', subject_.name},
+                 {'k', alias.empty() ? subject_.name : alias},
+                 {'p', port.empty() ? "22" : port},
+                 {'r', current_user()}});
+  // What is put into a shell command must not be able to be one.
+  for (const char token : {'h', 'n', 'k', 'p', 'r'}) {
+    if (command.find('%') != std::string::npos && !is_plain_word(tokens[token]))
+      return Error(ErrorKind::Config, "'" + show(tokens[token]) + "' cannot be used in Match exec");
+  }
+  const auto line = expand_tokens(command, tokens);
+  if (!line) return line.error();
+  if (!files_.run) return Error(ErrorKind::Config, "Match exec cannot be run");
+  return files_.run(*line);
+}
+
 Result<bool> SshConfig::match(const std::vector<std::string>& criteria) const {
   bool result = true;
   for (std::size_t i = 0; i < criteria.size(); ++i) {
@@ -213,13 +252,16 @@ Result<bool> SshConfig::match(const std::vector<std::string>& criteria) const {
       holds = false;
     } else if (i + 1 >= criteria.size()) {
       return Error(ErrorKind::Config, "Match " + show(name) + " wants a value");
+    } else if (const std::string& value = criteria[++i]; name == "exec") {
+      if (!result) continue;  // it does not matter any more, so nothing is run
+      const auto held = exec_holds(value);
+      if (!held) return held.error();
+      holds = *held;
+    } else if (const auto subject = subject_of(name)) {
+      holds = matches_pattern_list(*subject, split_list(value, ','));
     } else {
-      const auto patterns = split_list(criteria[++i], ',');
-      if (name == "host") holds = matches_pattern_list(current_host(), patterns);
-      if (name == "originalhost") holds = matches_pattern_list(subject_.name, patterns);
-      if (name == "user") holds = matches_pattern_list(current_user(), patterns);
-      if (name == "localuser") holds = matches_pattern_list(subject_.local_user, patterns);
-      if (name == "exec") return false;  // unknown either way
+      return Error(ErrorKind::Config, "Match " + show(name) + " is not known to the built-in SSH client")
+          .with_hint(std::string(kUseClient));
     }
     result = result && holds != negated;
   }

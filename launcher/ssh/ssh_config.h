@@ -2,8 +2,9 @@
 //
 // Our own reader, because libssh 0.10 matches later Host blocks against the substituted HostName, cannot express
 // StrictHostKeyChecking=accept-new, knows one known_hosts file only, and neither IdentitiesOnly nor HostKeyAlias.
-// Understood: Host, Match (all, host, originalhost, user, localuser, final), Include, and any "Keyword value" line; the
-// first value of a keyword wins, IdentityFile accumulates. `Match exec` never applies: no command is run to find out.
+// Understood: Host, Match (all, host, originalhost, user, localuser, exec, final, canonical, which never applies),
+// Include, and any "Keyword value" line; the first value of a keyword wins, IdentityFile and CertificateFile
+// accumulate.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -27,6 +28,8 @@ struct ConfigFiles {
   // trusted, is no file or is too large.
   std::function<Result<std::optional<std::string>>(const std::string& path, FileTrust trust)> read;
   std::function<std::vector<std::string>(const std::string& pattern)> glob;  // paths in order; for Include
+  // For Match exec: whether a line of shell ends with status 0. Error: it could not be found out.
+  std::function<Result<bool>(const std::string& command)> run{};
 };
 
 // Who asks, for patterns and Match.
@@ -34,7 +37,9 @@ struct ConfigSubject {
   std::string name;  // the host as the user named it
   std::string user;  // asked for elsewhere; empty: the config decides
   std::string local_user;
-  std::string home;  // of the local user; "" when unknown
+  std::string home;                            // of the local user; "" when unknown
+  std::string port{};                          // asked for elsewhere; empty: the config decides
+  std::map<char, std::string> local_tokens{};  // what %d, %i, %l, %L and %u stand for
 };
 
 // Whose file it is decides what ssh asks of it. Named (-F) must be there, and is believed as it is. Users must be
@@ -54,7 +59,9 @@ class SshConfig {
   const std::vector<std::string>& words(std::string_view keyword) const;
   // The first word, or "".
   const std::string& value(std::string_view keyword) const;
+  // First words of all lines that set a keyword which accumulates.
   const std::vector<std::string>& identity_files() const { return identity_files_; }
+  const std::vector<std::string>& certificate_files() const { return certificate_files_; }
 
  private:
   struct Line;
@@ -62,6 +69,8 @@ class SshConfig {
   Result<void> take_line(const Line& line, const std::string& folder, std::size_t depth);
   Result<void> include(const std::vector<std::string>& patterns, const std::string& folder, std::size_t depth);
   Result<bool> match(const std::vector<std::string>& criteria) const;
+  std::optional<std::string> subject_of(std::string_view criterion) const;  // of a Match; nothing: there is none
+  Result<bool> exec_holds(const std::string& command) const;
   std::string current_host() const;
   std::string current_user() const;
 
@@ -70,6 +79,7 @@ class SshConfig {
   bool active_ = true;  // the block being read is for this host
   std::map<std::string, std::vector<std::string>, std::less<>> values_;
   std::vector<std::string> identity_files_;
+  std::vector<std::string> certificate_files_;
 };
 
 // OpenSSH patterns: '*' and '?', ignoring case. A list matches when one pattern does and no "!pattern" does.
@@ -79,5 +89,8 @@ std::vector<std::string> split_list(std::string_view text, char separator);
 
 // Replaces %x by what `tokens` has for x, %% by %. Error: Config, naming an unknown token.
 Result<std::string> expand_tokens(std::string_view text, const std::map<char, std::string>& tokens);
+
+// Letters, digits and ._:-@+% only, not starting with '-': what may become part of a command.
+bool is_plain_word(const std::string& text);
 
 }  // namespace sml::ssh

@@ -20,7 +20,6 @@ struct Row {
   std::string_view hint;
 };
 
-constexpr std::string_view kUseClient = "--ssh-command ssh uses the OpenSSH client instead of libssh";
 constexpr std::string_view kTooManyKeys =
     "name the right key with --ssh-identity-file, or remove keys from the ssh agent";
 constexpr std::string_view kNoCommand = "see ForceCommand and the login shell of this user there";

@@ -8,6 +8,9 @@
 
 namespace sml::ssh {
 
+// A hint, where what the built-in client lacks is needed.
+inline constexpr std::string_view kUseClient = "--ssh-command ssh uses the OpenSSH client instead of libssh";
+
 enum class LoginStage : std::uint8_t { KeyExchange, Authentication, Channel, Command, Running };
 
 // `text` is libssh's; parts of it come from the far side, so it is bounded and escaped in the message.

@@ -15,6 +15,7 @@
 #include "launcher/ssh/known_hosts.h"
 #include "launcher/ssh/local_identity.h"
 #include "launcher/ssh/login_settings.h"
+#include "launcher/ssh/match_exec.h"
 #include "launcher/ssh/ssh_auth.h"
 #include "launcher/ssh/ssh_error.h"
 
@@ -81,7 +82,7 @@ class Login {
       if (auto added = add(revoked_keys(file)); !added) return added;
     }
     auto& algorithms = settings_.session.host_key_algorithms;
-    if (algorithms.empty()) algorithms = preferred_algorithms(known_);
+    if (settings_.host_key_order == HostKeyOrder::KnownFirst) algorithms = known_first(algorithms, known_);
     return {};
   }
 
@@ -227,9 +228,17 @@ class Login {
 
 LoginOutcome log_in(const SshOptions& options, const SshTarget& target, net::CancelToken& cancel,
                     const StepReport& report) {
-  report("resolving", options.connect_timeout);
-  auto settings = settle(options, target, local_identity(), local_files());
+  report("reading the ssh config", options.connect_timeout + kSlack);
+  const LocalIdentity self = local_identity();
+  ConfigFiles files = local_files();
+  files.run = [&](const std::string& line) {
+    const std::string shell = self.environment("SHELL");
+    const TimePoint deadline = Clock::now() + options.connect_timeout;
+    return command_holds(shell.empty() ? "/bin/sh" : shell, line, deadline, cancel);
+  };
+  auto settings = settle(options, target, self, files);
   if (!settings) return std::move(settings).error();
+  report("resolving", options.connect_timeout);
   return Login(std::move(*settings), target.remote_command, cancel, report).run();
 }
 

@@ -10,18 +10,10 @@
 #include <unistd.h>
 
 #include "common/os/fd.h"
+#include "launcher/ssh/certificate.h"
 
 namespace sml::ssh {
 namespace {
-
-// curve25519 costs 1 ms; what a server without it may have follows. No SHA-1.
-constexpr const char* kKeyExchange =
-    "curve25519-sha256,curve25519-sha256@libssh.org,ecdh-sha2-nistp256,ecdh-sha2-nistp384,ecdh-sha2-nistp521,"
-    "diffie-hellman-group18-sha512,diffie-hellman-group16-sha512,diffie-hellman-group14-sha256";
-// AES-GCM first: quickest with AES instructions. chacha20 and CBC are not offered: with servers that lack strict key
-// exchange, which libssh does not tell, they are open to prefix truncation (CVE-2023-48795). Ciphers in the ssh config
-// can name them.
-constexpr const char* kCiphers = "aes128-gcm@openssh.com,aes256-gcm@openssh.com,aes256-ctr,aes192-ctr,aes128-ctr";
 
 constexpr std::uint32_t kWritePiece = 12 * 1024;  // libssh keeps copies until the socket has it, in powers of two
 constexpr std::uint64_t kSocketRead = 4096;  // what libssh takes off the socket at a time; less: the socket is empty
@@ -66,6 +58,12 @@ KeyPointer public_key(const HostKey& key) {
   return KeyPointer(parsed);
 }
 
+std::string base64_of(ssh_key key) {
+  char* text = nullptr;
+  if (ssh_pki_export_pubkey_base64(key, &text) != SSH_OK) return {};
+  return TextPointer(text).get();
+}
+
 }  // namespace
 
 std::string fingerprint(const HostKey& key) {
@@ -96,6 +94,14 @@ KeyState PrivateKey::load(const std::string& path) {
   state_->key.reset(rc == SSH_OK ? key : nullptr);
   if (rc == SSH_OK) return KeyState::Usable;
   return asked ? KeyState::Encrypted : KeyState::Unreadable;
+}
+
+bool PrivateKey::certify(const std::string& path) {
+  ssh_key raw = nullptr;
+  if (ssh_pki_import_cert_file(path.c_str(), &raw) != SSH_OK) return false;
+  const KeyPointer certificate(raw);
+  return certifies(base64_of(certificate.get()), base64_of(state_->key.get())) &&
+         ssh_pki_copy_cert_to_privkey(certificate.get(), state_->key.get()) == SSH_OK;
 }
 
 // ---- the session
@@ -178,17 +184,15 @@ void set_fixed_options(ssh_session session, int fd) {
 }
 
 Result<void> set_chosen_options(ssh_session session, const SessionSetup& setup) {
-  const std::string ciphers = setup.ciphers.empty() ? kCiphers : setup.ciphers;
-  const std::string exchange = setup.key_exchange.empty() ? kKeyExchange : setup.key_exchange;
   const struct {
     ssh_options_e option;
     const char* name;
     const std::string& value;
   } rows[] = {
       {SSH_OPTIONS_USER, "User", setup.user},
-      {SSH_OPTIONS_KEY_EXCHANGE, "KexAlgorithms", exchange},
-      {SSH_OPTIONS_CIPHERS_C_S, "Ciphers", ciphers},
-      {SSH_OPTIONS_CIPHERS_S_C, "Ciphers", ciphers},
+      {SSH_OPTIONS_KEY_EXCHANGE, "KexAlgorithms", setup.key_exchange},
+      {SSH_OPTIONS_CIPHERS_C_S, "Ciphers", setup.ciphers},
+      {SSH_OPTIONS_CIPHERS_S_C, "Ciphers", setup.ciphers},
       {SSH_OPTIONS_HMAC_C_S, "MACs", setup.macs},
       {SSH_OPTIONS_HMAC_S_C, "MACs", setup.macs},
       {SSH_OPTIONS_HOSTKEYS, "HostKeyAlgorithms", setup.host_key_algorithms},
@@ -236,12 +240,11 @@ HostKey SshSession::host_key() const {
   ssh_key raw = nullptr;
   if (ssh_get_server_publickey(state_->session, &raw) != SSH_OK) return {};
   const KeyPointer key(raw);
-  char* text = nullptr;
-  if (ssh_pki_export_pubkey_base64(key.get(), &text) != SSH_OK) return {};
-  const TextPointer base64(text);
+  const std::string base64 = base64_of(key.get());
+  if (base64.empty()) return {};
   const char* type = ssh_key_type(key.get()) == SSH_KEYTYPE_ECDSA ? ssh_pki_key_ecdsa_name(key.get())
                                                                   : ssh_key_type_to_char(ssh_key_type(key.get()));
-  return {type == nullptr ? "" : type, base64.get()};
+  return {type == nullptr ? "" : type, base64};
 }
 
 AuthStep SshSession::authenticate_with_agent(int agent_fd) {

@@ -33,13 +33,14 @@ struct HostKey {
 // "SHA256:..." of a key; empty when it cannot be parsed.
 std::string fingerprint(const HostKey& key);
 
+// Algorithms: comma separated, best first; empty: libssh's own.
 struct SessionSetup {
   std::string user;
-  std::string host_key_algorithms;    // comma separated, best first; empty: libssh's
-  std::string key_exchange;           // from ssh config; empty: ours
-  std::string ciphers;                // from ssh config; empty: ours
-  std::string macs;                   // from ssh config; empty: libssh's
-  std::string public_key_algorithms;  // from ssh config; empty: libssh's
+  std::string host_key_algorithms;
+  std::string key_exchange;
+  std::string ciphers;
+  std::string macs;
+  std::string public_key_algorithms;
 };
 
 // A private key read from a file without ever asking for a passphrase.
@@ -50,6 +51,8 @@ class PrivateKey {
   PrivateKey(const PrivateKey&) = delete;
   PrivateKey& operator=(const PrivateKey&) = delete;
   KeyState load(const std::string& path);
+  // Puts the certificate of a file beside a key that is Usable and has none. False: there is none, or for another key.
+  bool certify(const std::string& path);
 
  private:
   friend class SshSession;

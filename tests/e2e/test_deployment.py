@@ -1,5 +1,6 @@
 """Putting the agent on hosts: sent once, kept safely, started under every login shell, gone where it cannot be kept."""
 import shutil
+import signal
 import unittest
 
 from harness import TestCase, Testbed, gate, scaled
@@ -263,8 +264,22 @@ class Logins(Deployment):
             done = self.job("--start-timeout", f"{scaled(2)}s")
         finally:  # what a hanging login does when it wakes up is looked at after the test: nothing
             sh(self.bed, HOST, "test -e /run/door && timeout 60 sh -c 'echo > /run/door'")
-        self.assert_refused(done, r"not ready after \S+ s \(starting the agent\)")
+        self.assert_refused(done, r"not ready after \S+ s \(starting the agent: logged in, but the shell there")
         self.assertIn("--start-timeout", done.stderr)
+
+    @gate
+    def test_a_login_that_starts_another_shell(self):
+        """It reads our words as its own input, and waits for more. What may be the cause is told while we wait."""
+        self.bashrc("exec cat\n")
+        with self.bed.sml_run_popen("algo-1", "-H", HOST, "--start-timeout", "1h", "true") as job:
+            said = b""
+            while b"exec zsh" not in said:
+                line = job.stderr.readline()
+                self.assertTrue(line, said)
+                said += line
+            self.assertIn(b"waiting for algo-2 (starting the agent: logged in, but the shell there has not answered)", said)
+            job.send_signal(signal.SIGTERM)
+            self.assert_status(job.finish(), 143)
 
     @gate
     def test_a_path_with_traps_in_it(self):

@@ -343,7 +343,7 @@ class OneOfSixtyFour(FaultCase):
         argv = ["-H", "algo-[1-64]", "--heartbeat-timeout", "1h", "sh", "-c", "echo started"]
         with self.bed.sml_run_popen("head", *argv) as job:
             said = b""
-            while b"waiting for algo-33 (starting the agent)" not in said:
+            while b"waiting for algo-33 (starting the agent: logged in, but the shell there has not answered)" not in said:
                 line = job.stderr.readline()
                 self.assertTrue(line, said)
                 said += line

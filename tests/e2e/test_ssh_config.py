@@ -93,6 +93,65 @@ class Ways(TestCase):
         self.assert_at(self.run_at("algo-3"), "algo-3", "root", "algo-3")
         self.assertEqual((self.logins("algo-2"), self.logins("algo-3")), (before[0] + 1, before[1] + 1))
 
+    def server(self, host, port, *options):
+        """One more sshd there, until the test ends."""
+        words = shlex.join(["/usr/sbin/sshd", "-p", str(port), *(w for o in options for w in ("-o", o)),
+                            "-o", "PidFile=/run/more_sshd.pid"])
+        sh(self.bed, host, words)
+        self.addCleanup(sh, self.bed, host, "kill $(cat /run/more_sshd.pid)")
+
+    def far(self, *lines, port=22):
+        """Of a configuration that has nothing else: what sml-run comes to, and the ssh program."""
+        text = "\n ".join([f"Host far\n HostName algo-3\n Port {port}", "StrictHostKeyChecking no", "BatchMode yes",
+                           "UserKnownHostsFile /dev/null", *lines]) + "\n"
+        self.addCleanup(self.bed.put("algo-1", "/run/far", text).unlink, missing_ok=True)
+        ssh = self.bed.exec("algo-1", ["ssh", "-F", "/run/far", "far", "hostname"])
+        return self.run_at("far", "--ssh-config", "/run/far"), ssh
+
+    def assert_far(self, done, ssh):
+        self.assertEqual((ssh.returncode, ssh.stdout), (0, "algo-3\n"), ssh)
+        self.assert_at(done, "algo-3", "root", "far")
+
+    @gate
+    def test_lists_that_add_to_the_algorithms(self):
+        """A server that only knows what nobody offers by default."""
+        sh(self.bed, "algo-3", "ssh-keygen -q -t rsa -N '' -f /run/rsa")
+        self.addCleanup(sh, self.bed, "algo-3", "rm /run/rsa /run/rsa.pub")
+        self.server("algo-3", 2400, "HostKey=/run/rsa", "HostKeyAlgorithms=ssh-rsa", "Ciphers=aes256-cbc",
+                    "KexAlgorithms=diffie-hellman-group14-sha1", "MACs=hmac-sha1")
+        for sign, also in (("+", "HostKeyAlgorithms +ssh-dss,ssh-rsa"), ("^", "HostKeyAlgorithms ^ssh-r*")):
+            self.assert_far(*self.far(f"Ciphers {sign}aes256-cbc", f"KexAlgorithms {sign}diffie-hellman-group14-sha1",
+                                      f"MACs {sign}hmac-sha1", "PubkeyAcceptedAlgorithms -ssh-dss*,rsa-*", also, port=2400))
+        done, ssh = self.far(port=2400)
+        self.assertEqual((done.returncode, ssh.returncode), (125, 255))
+        self.assertIn("hint: --ssh-command ssh", self.far("MACs umac-64@openssh.com")[0].stderr)
+
+    @gate
+    def test_a_certificate_beside_the_key(self):
+        sh(self.bed, "algo-1", "mkdir /run/keys; cd /run/keys; for k in ca one two; do ssh-keygen -q -t ed25519 -N '' -f $k; "
+                               "done; ssh-keygen -q -s ca -I me -n root one.pub two.pub; mv two-cert.pub other-cert")
+        self.addCleanup(sh, self.bed, "algo-1", "rm -r /run/keys")
+        self.bed.put("algo-3", "/run/ca.pub", sh(self.bed, "algo-1", "cat /run/keys/ca.pub"))
+        self.addCleanup(sh, self.bed, "algo-3", "rm /run/ca.pub")
+        self.server("algo-3", 2301, "TrustedUserCAKeys=/run/ca.pub", "AuthorizedKeysFile=none")
+        self.assert_far(*self.far("IdentityFile /run/keys/one", port=2301))
+        self.assert_far(*self.far("IdentityFile /run/keys/two", "CertificateFile /run/keys/other-cert", port=2301))
+        done, ssh = self.far("IdentityFile /run/keys/ca", "CertificateFile /run/keys/other-cert", port=2301)
+        self.assertEqual((done.returncode, ssh.returncode), (125, 255), done)
+        self.assertIn("/run/keys/other-cert: a certificate of no key that is there", done.stderr)
+
+    @gate
+    def test_a_block_that_a_command_chooses(self):
+        self.config("Match exec \"test %n = far\" host far\n HostName algo-3\nMatch !exec \"test %n = far\" host near\n"
+                    " HostName algo-2")
+        self.assert_at(self.run_at("far"), "algo-3", "root", "far")
+        self.assert_at(self.run_at("near"), "algo-2", "root", "near")
+        self.bed.put("algo-1", "/run/far", 'Match exec "sleep 600"\n HostName algo-2\n')
+        self.addCleanup(sh, self.bed, "algo-1", "rm /run/far")
+        done = self.run_at("far", "--ssh-config", "/run/far", "--connect-timeout", "1s")
+        self.assert_status(done, 2)
+        self.assertIn('Match exec "sleep 600" has not ended in time', done.stderr)
+
     def test_a_jump_that_fails(self):
         self.config("Host algo-3\n ProxyJump algo-2:9")
         done = self.run_at("algo-3")

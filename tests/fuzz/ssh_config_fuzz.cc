@@ -46,12 +46,13 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     return left-- > 0 && pattern.ends_with("more") ? std::vector<std::string>{"/home/me/.ssh/more"}
                                                    : std::vector<std::string>();
   };
+  const auto run = [](const std::string& line) { return Result<bool>(line.size() % 2 == 0); };
   const LocalIdentity self{.uid = 1000,
                            .user = "me",
                            .home = "/home/me",
                            .host_name = "here.example",
                            .environment = [](const std::string&) { return std::string("value"); }};
-  const auto settings = settle({}, {"h-1", "", ""}, self, {read, glob});
+  const auto settings = settle({}, {"h-1", "", ""}, self, {read, glob, run});
   if (!settings) {
     require(settings.error().kind() == ErrorKind::Config);
     require(settings.error().message().find('\n') == std::string::npos && settings.error().message().size() < 4000);

@@ -122,7 +122,10 @@ TEST_CASE("a malformed host list is refused with one sentence") {
       {"ssh://", "ssh://", "has no host name; expected NAME or NAME:SLOTS"},
       {"ssh://a/b", "ssh://a/b", "has \"b\" after \"/\"; " + slots},
       {"http://a", "http://a", "has no number after \":\"; expected a port from 1 to 65535"},
-      {"a:1/1,a:2/1", "a:2/1", "names a again with another port than 1"},
+      {"a:1/1,a:2/1", "a:2/1",
+       "names a again with another port than 1; give each server behind one address a name of its own in the ssh "
+       "config "
+       "(Host, with HostName and Port)"},
       {"a;reboot", "a;reboot", name},
       {"$(id)", "$(id)", name},
       {"a%h", "a%h", name},

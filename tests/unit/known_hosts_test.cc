@@ -107,7 +107,7 @@ TEST_CASE("an authority makes no key known, and is named where none is", "[ssh]"
   CHECK(judge(keys_for("a", authority), {"ssh-ed25519", "AAAAca"}).verdict == KeyVerdict::Unknown);
   CHECK_FALSE(judge(keys_for("b", authority), kEd).against.has_value());
   CHECK(verdict(authority + "a ssh-ed25519 AAAAed\n", kEd) == KeyVerdict::Known);
-  CHECK(preferred_algorithms(keys_for("a", authority)) == preferred_algorithms({}));
+  CHECK(known_first("rsa-sha2-512,ssh-ed25519", keys_for("a", authority)) == "rsa-sha2-512,ssh-ed25519");
 }
 
 TEST_CASE("a list of revoked keys is of all hosts", "[ssh]") {
@@ -141,8 +141,9 @@ TEST_CASE("hashed names are those that ssh-keygen -H writes", "[ssh]") {
 
 TEST_CASE("types that are known are asked for first", "[ssh]") {
   const auto known = keys_for("a", "a ssh-rsa AAAArsa\n");
-  CHECK(preferred_algorithms(known).starts_with("rsa-sha2-512,rsa-sha2-256,ssh-ed25519,"));
-  CHECK(preferred_algorithms({}).starts_with("ssh-ed25519,ecdsa-sha2-nistp256,"));
+  CHECK(known_first("ssh-ed25519,rsa-sha2-512,rsa-sha2-256,ssh-rsa", known) ==
+        "rsa-sha2-512,rsa-sha2-256,ssh-rsa,ssh-ed25519");
+  CHECK(known_first("ssh-ed25519,rsa-sha2-512", {}) == "ssh-ed25519,rsa-sha2-512");
 }
 
 TEST_CASE("any bytes in known_hosts are survived", "[ssh]") {

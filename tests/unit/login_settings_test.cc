@@ -1,5 +1,6 @@
 #include "launcher/ssh/login_settings.h"
 
+#include "launcher/ssh/certificate.h"
 #include "tests/support/catch.h"
 
 using namespace sml::ssh;
@@ -124,8 +125,45 @@ TEST_CASE("a config file that was asked for must be there", "[ssh]") {
   CHECK(missing.error().kind() == sml::ErrorKind::Config);
 }
 
+TEST_CASE("algorithms of the config", "[ssh]") {
+  const auto plain = settled("", {"a", "", ""});
+  CHECK(plain.host_key_order == HostKeyOrder::KnownFirst);
+  CHECK(plain.session.host_key_algorithms.starts_with("ssh-ed25519,"));
+  CHECK(plain.session.ciphers.find("chacha20") == std::string::npos);
+  const auto more = settled("HostKeyAlgorithms +ssh-rsa\nCiphers +chacha20*", {"a", "", ""});
+  CHECK(more.host_key_order == HostKeyOrder::KnownFirst);
+  CHECK(more.session.host_key_algorithms == plain.session.host_key_algorithms + ",ssh-rsa");
+  CHECK(more.session.ciphers == plain.session.ciphers + ",chacha20-poly1305@openssh.com");
+  CHECK(settled("HostKeyAlgorithms ^ssh-rsa", {"a", "", ""}).host_key_order == HostKeyOrder::AsListed);
+  CHECK(settled("PubkeyAcceptedKeyTypes -ssh-ed25519*,ecdsa*,sk-*", {"a", "", ""}).session.public_key_algorithms ==
+        "rsa-sha2-512-cert-v01@openssh.com,rsa-sha2-256-cert-v01@openssh.com,rsa-sha2-512,rsa-sha2-256");
+  CHECK_FALSE(settle_with("MACs umac-64@openssh.com", {"a", "", ""}).has_value());
+}
+
 TEST_CASE("a list of revoked keys", "[ssh]") {
   CHECK(settled("", {"a", "", ""}).revoked_host_keys.empty());
   CHECK(settled("RevokedHostKeys none", {"a", "", ""}).revoked_host_keys.empty());
   CHECK(settled("RevokedHostKeys ~/revoked", {"a", "", ""}).revoked_host_keys == "/nonexistent/me/revoked");
+}
+
+// Made by ssh-keygen: a key, and a certificate of it.
+TEST_CASE("a certificate is that of one key", "[ssh]") {
+  constexpr std::string_view kKey =
+      "AAAAE2VjZHNhLXNoYTItbmlzdHAyNTYAAAAIbmlzdHAyNTYAAABBBMJfU3Ntb95F85RS3mRnjk6vcgIUAZm0M8eIvKnNMWAdmA0s"
+      "wy4xJbdgWsgfiXedFwjsSF3OprW63TN9xJjvXZo=";
+  constexpr std::string_view kCertificate =
+      "AAAAKGVjZHNhLXNoYTItbmlzdHAyNTYtY2VydC12MDFAb3BlbnNzaC5jb20AAAAghiwf82gdMbpQGqq8wfq6J8Tg0B9XLoN4r68b"
+      "rDEHzqIAAAAIbmlzdHAyNTYAAABBBMJfU3Ntb95F85RS3mRnjk6vcgIUAZm0M8eIvKnNMWAdmA0swy4xJbdgWsgfiXedFwjsSF3O"
+      "prW63TN9xJjvXZoAAAAAAAAAAAAAAAEAAAABbQAAAAUAAAABcgAAAAAAAAAA//////////8AAAAAAAAAAAAAAAAAAAAzAAAAC3Nz"
+      "aC1lZDI1NTE5AAAAIAlSUr6aYjbXFTt4ERam+KDYP2RPmqZnXc6HyvhJ1sz+AAAAUwAAAAtzc2gtZWQyNTUxOQAAAEAfKmhwmNm6"
+      "1o4Z+bruyNwUfBfN47CPDYDzlMIIquLQhimkH8XHXdIocHRyYYepvt/KqQotTF5wy2FnV5D3aSYI";
+  constexpr std::string_view kOther = "AAAAC3NzaC1lZDI1NTE5AAAAIDfV3+rQlRQ6gjfvPGrY7GDPMv2XK6KykrrPTL29pXNA";
+  CHECK(certifies(kCertificate, kKey));
+  CHECK_FALSE(certifies(kCertificate, kOther));
+  CHECK_FALSE(certifies(kKey, kKey));
+  CHECK_FALSE(certifies("", ""));
+  CHECK_FALSE(certifies("AAAA", "AAAA"));
+  CHECK_FALSE(certifies(kCertificate, "AAAAB"));
+  CHECK_FALSE(certifies(kCertificate.substr(0, 60), kKey));
+  CHECK_FALSE(certifies(kCertificate, "no base64"));
 }

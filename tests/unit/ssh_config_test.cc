@@ -22,7 +22,8 @@ ConfigFiles files_of(const Disk& disk) {
     }
     return paths;
   };
-  return {read, glob};
+  const auto run = [](const std::string& line) { return sml::Result<bool>(line.starts_with("true")); };
+  return {read, glob, run};
 }
 
 SshConfig config_of(const Disk& disk, const std::string& host, const std::string& user = "") {
@@ -71,8 +72,43 @@ TEST_CASE("Match", "[ssh]") {
   CHECK(value_in("Match !host a\nPort 7\n", "a", "port").empty());
   CHECK(value_in("Match all\nPort 7\n", "a", "port") == "7");
   CHECK(value_in("Match localuser me\nPort 7\n", "a", "port") == "7");
-  CHECK(value_in("Match exec \"touch /tmp/pwn\"\nPort 7\n", "a", "port").empty());
   CHECK(value_in("HostName h\nMatch host h originalhost a\nPort 7\n", "a", "port") == "7");
+}
+
+TEST_CASE("Match exec runs the line where it can still matter", "[ssh]") {
+  CHECK(value_in("Match exec \"true\" host a\nPort 7\n", "a", "port") == "7");
+  CHECK(value_in("Match exec \"false\"\nPort 7\n", "a", "port").empty());
+  CHECK(value_in("Match !exec false\nPort 7\n", "a", "port") == "7");
+  CHECK(value_in("Match !exec true\nPort 7\n", "a", "port").empty());
+
+  std::vector<std::string> lines;
+  ConfigFiles files;
+  std::string text;
+  files.read = [&](const std::string&, FileTrust) -> sml::Result<std::optional<std::string>> { return text; };
+  files.run = [&](const std::string& line) {
+    lines.push_back(line);
+    return sml::Result<bool>(true);
+  };
+  const auto read = [&](const std::string& config_text, const std::string& host) {
+    text = config_text;
+    SshConfig config({host, "", "me", "/home/me", "", {{'u', "me"}}}, files);
+    return config.read_file("/config", ConfigRole::Users, "/x");
+  };
+  CHECK(read("HostName h\nPort 9\nUser u\nMatch host nope exec x\nMatch exec \"test %n-%h-%p-%r-%u-%%\"\n", "a")
+            .has_value());
+  CHECK(lines == std::vector<std::string>{"test a-h-9-u-me-%"});
+  CHECK_FALSE(read("Match exec \"ping %h\"\n", "a;id").has_value());
+  CHECK_FALSE(read("Match exec \"ping %Z\"\n", "a").has_value());
+  CHECK(lines.size() == 1);
+}
+
+TEST_CASE("a Match that is not known is told, not passed over", "[ssh]") {
+  const Disk disk{{"/config", "Match localnetwork 10.0.0.0/8\nPort 7\n"}};
+  SshConfig config({"a", "", "me", "/home/me"}, files_of(disk));
+  const auto taken = config.read_file("/config", ConfigRole::Users, "/x");
+  REQUIRE_FALSE(taken.has_value());
+  CHECK(taken.error().message() == "/config line 1: Match localnetwork is not known to the built-in SSH client");
+  CHECK(taken.error().hint().find("--ssh-command ssh") != std::string::npos);
 }
 
 TEST_CASE("forms of a line", "[ssh]") {
@@ -110,6 +146,11 @@ TEST_CASE("errors name file and line; any bytes are survived", "[ssh]") {
   const Disk noise{{"/config", std::string("\0\xff=\n=\n\"\nHost\nMatch\n", 17) + std::string(100'000, '*')}};
   SshConfig other({"a", "", "me", "/home/me"}, files_of(noise));
   static_cast<void>(other.read_file("/config", ConfigRole::Users, "/x"));
+}
+
+TEST_CASE("CertificateFile accumulates", "[ssh]") {
+  const Disk disk{{"/config", "CertificateFile a\nCertificateFile b\n"}};
+  CHECK(config_of(disk, "h").certificate_files() == std::vector<std::string>{"a", "b"});
 }
 
 TEST_CASE("IdentityFile accumulates", "[ssh]") {
