@@ -146,7 +146,8 @@ void Attempt::begin() {
 }
 
 AttemptOutcome Attempt::outcome() const {
-  AttemptOutcome out{facts_, workers_.table().records(), started_unix_, meeting_.all_joined(), {}};
+  AttemptOutcome out{facts_, workers_.table().records(), started_unix_, meeting_.all_joined(), meeting_.some_joined(),
+                     {}};
   out.resets = elastic_.resets();
   out.hosts_out = elastic_.hosts_out();
   // Only now: its last words may have come after the news of its end.

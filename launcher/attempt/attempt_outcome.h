@@ -11,8 +11,9 @@ namespace sml::attempt {
 struct AttemptOutcome {
   report::Facts facts;
   std::vector<report::RankRecord> ranks;
-  double started_unix = 0;  // of the workers, wall clock; 0: none was started
-  bool all_joined = false;  // all had met, in torch's store or by MPI; known where another attempt may follow
+  double started_unix = 0;   // of the workers, wall clock; 0: none was started
+  bool all_joined = false;   // all had met, in torch's store or by MPI; known where another attempt may follow
+  bool some_joined = false;  // some had
   // Not empty: the hosts are fewer machines than the plan has them, so nothing was started, and the rest says nothing.
   // Each list has the names of one machine.
   std::vector<hosts::MachineNames> machines;

@@ -21,6 +21,7 @@ class JoinCount {
   void give_up() { unanswered_.clear(); }
 
   bool complete() const { return unanswered_.empty(); }
+  bool any() const { return joined_ > 0; }
   bool all_of(std::uint32_t world_size) const { return joined_ >= world_size; }
 
  private:

@@ -57,6 +57,7 @@ class Meeting {
   void count_joined();
   bool has_counted() const { return !counts_joined_ || (counting_ && joined_.complete()); }
   bool all_joined() const { return counting_ && joined_.all_of(plan_.map.members()); }
+  bool some_joined() const { return counting_ && joined_.any(); }
   // A host's session has ended.
   void lost(const fleet::Host& host) { joined_.gone(host.index); }
   // The stores on rank 0's host, and what its ranks have published, are needed until every other host is done. After

@@ -213,10 +213,9 @@ OptionGroup options_of_restarts() {
             "", Repeat::AddsUp}),
        needing("--max-restarts",
                {"--max-fruitless", "N", set_max_fruitless,
-                "End the job with status 93, whatever restarts are left, after so many attempts in a row without "
-                "progress; 0: never. Progress is that all ranks have joined or a minute has passed; with "
-                "--progress-file or --watch it is theirs. Default: 2.",
-                "2"}),
+                "End the job, whatever restarts are left, after so many attempts in a row without progress; 0: never. "
+                "Progress is that all ranks have joined or a minute has passed; with --progress-file or --watch it is "
+                "theirs. Default: 2; 0 for a program that joins nowhere."}),
        needing("--max-restarts",
                {"--progress-file", "FILE", set_progress_file,
                 "An attempt has made progress when FILE, as seen from here, has been written in it."}),

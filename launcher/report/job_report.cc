@@ -130,10 +130,7 @@ std::vector<std::string> attempt_report(const Facts& facts, const Verdict& verdi
 
 std::vector<std::string> job_report(const Facts& facts, const Verdict& verdict) {
   std::vector<std::string> lines = attempt_report(facts, verdict);
-  if (verdict.by == Decider::Fruitless) {
-    lines.push_back("exit status " + std::to_string(verdict.exit_code) +
-                    ", that of jobs whose attempts make no progress");
-  } else if (verdict.culprit != nullptr) {
+  if (verdict.culprit != nullptr) {
     lines.push_back("exit status " + std::to_string(verdict.exit_code) + ", that of rank " +
                     std::to_string(verdict.culprit->rank.value()) + ", which failed first");
   }

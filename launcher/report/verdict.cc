@@ -245,12 +245,6 @@ Verdict judge(const Facts& facts) {
   return verdict;
 }
 
-Verdict fruitless(Verdict last) {
-  last.exit_code = kFruitlessExit;
-  last.by = Decider::Fruitless;
-  return last;
-}
-
 std::string in_words(const Verdict& verdict) {
   return verdict.lines.empty() ? "all workers exited with status 0" : verdict.lines.front();
 }

@@ -14,7 +14,6 @@
 
 namespace sml::report {
 
-inline constexpr int kFruitlessExit = 93;  // as NVRx has it
 inline constexpr int kNoProgressExit = 123;
 inline constexpr int kTimedOutExit = 124;
 
@@ -83,7 +82,6 @@ enum class Decider : std::uint8_t {
   Launcher,
   Output,
   Unknown,
-  Fruitless,
   Regroup  // nothing has failed; if no other attempt follows it is the loss of a host
 };
 
@@ -104,8 +102,5 @@ std::string in_words(const Verdict& verdict);
 // only the words of who has lost a peer (causes.h): with words of its own, or, before an abort, just so. Faults of the
 // same kind and words fold into one line that names all their hosts, in host order.
 Verdict judge(const Facts& facts);
-
-// The end of a job whose attempts make no progress, the last of which was judged so: the words stay its own.
-Verdict fruitless(Verdict last);
 
 }  // namespace sml::report

@@ -22,19 +22,10 @@ std::vector<report::LastWords> last_words(const report::Facts& facts) {
   return out;
 }
 
-// A stop that came after the decision is what counts.
-report::Verdict verdict_of_job(const report::Verdict& last, const EndJob& end) {
-  const bool failed = last.by == report::Decider::Worker || last.by == report::Decider::Stalled;
-  return failed && end.status == EndJob::Status::Fruitless ? report::fruitless(last) : last;
-}
-
 }  // namespace
 
 Conclusion::Conclusion(Job job, attempt::AttemptOutcome outcome)
-    : job_(std::move(job)),
-      outcome_(std::move(outcome)),
-      last_(report::judge(outcome_.facts)),
-      verdict_(verdict_of_job(last_, job_.end)) {}
+    : job_(std::move(job)), outcome_(std::move(outcome)), verdict_(report::judge(outcome_.facts)) {}
 
 void Conclusion::say_verdict() const {
   for (const std::string& line : report::job_report(outcome_.facts, verdict_)) job_.say(line);
@@ -50,7 +41,7 @@ void Conclusion::say_verdict() const {
 std::string Conclusion::report() const {
   std::vector<report::AttemptRecord> attempts = job_.restarts.earlier();
   const bool at_rest = !attempts.empty() && attempts.back().number == attempt_number();
-  if (!at_rest) attempts.push_back(record_of(attempt_number(), job_.plan.map, outcome_, last_, Clock::now()));
+  if (!at_rest) attempts.push_back(record_of(attempt_number(), job_.plan.map, outcome_, verdict_, Clock::now()));
   std::vector<report::HostRecord> hosts;
   for (const report::JobProgress::Host& host : job_.progress.hosts()) hosts.push_back({host.name, host.peaks});
   const report::JobRecord record{.job_id = job_.plan.job.job_id,

@@ -43,7 +43,6 @@ class Conclusion {
 
   Job job_;
   attempt::AttemptOutcome outcome_;
-  report::Verdict last_;     // of the last attempt; of the facts of `outcome_`
   report::Verdict verdict_;  // of the job
 };
 

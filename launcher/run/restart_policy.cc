@@ -75,8 +75,27 @@ std::string missing_signs(const Signs& signs, std::size_t attempts) {
   return std::string(attempts == 1 ? "it" : "they") + " ended within a minute, and not all ranks had joined";
 }
 
+// After how many the job ends; 0: any number. Of a program that joins nowhere nobody knows how it gets on: for such a
+// one they count only if the user says so.
+std::uint32_t most_fruitless(const RestartOptions& options, std::span<const PastAttempt> history) {
+  constexpr std::uint32_t kUsual = 2;
+  const Signs& signs = history.back().signs;
+  const bool can_be_seen =
+      signs.file_touched || signs.line_matched ||
+      std::any_of(history.begin(), history.end(), [](const PastAttempt& attempt) { return attempt.signs.some_joined; });
+  return options.most_fruitless.value_or(can_be_seen ? kUsual : 0);
+}
+
+std::string give_up_words(const RestartOptions& options, const PastAttempt& last, std::size_t attempts) {
+  std::string out = "gave up after " + std::to_string(attempts) + (attempts == 1 ? " attempt" : " attempts in a row");
+  if (last.status) out += " (status " + std::to_string(exit_code_of(*last.status)) + ")";
+  if (!options.window) out += " of " + std::to_string(std::uint64_t{options.max} + 1) + " allowed";
+  return out + ": " + missing_signs(last.signs, attempts) + "; --max-fruitless 0 keeps trying";
+}
+
 std::string fruitless_attempts(const RestartOptions& options, std::span<const PastAttempt> history) {
-  if (options.most_fruitless == 0 || is_for_a_rule(options, history.back())) return "";
+  const std::uint32_t most = most_fruitless(options, history);
+  if (most == 0 || is_for_a_rule(options, history.back())) return "";
   std::size_t fruitless = 0;
   std::set<std::optional<HostId>> roots;
   for (auto attempt = history.rbegin(); attempt != history.rend(); ++attempt) {
@@ -86,11 +105,10 @@ std::string fruitless_attempts(const RestartOptions& options, std::span<const Pa
     ++fruitless;
     roots.insert(attempt->root);
   }
-  if (fruitless < options.most_fruitless) return "";
+  if (fruitless < most) return "";
   // Those of one host may be its fault, not that of the program.
   if (options.exclude.after > 0 && roots.size() == 1 && *roots.begin()) return "";
-  return std::to_string(fruitless) + (fruitless == 1 ? " attempt" : " attempts in a row") +
-         " made no progress: " + missing_signs(history.back().signs, fruitless) + " (--max-fruitless)";
+  return give_up_words(options, history.back(), fruitless);
 }
 
 Duration delay_after(const RestartDelay& delay, std::span<const PastAttempt> history) {
@@ -141,7 +159,7 @@ Decision decide(const RestartOptions& options, std::span<const PastAttempt> hist
   }
   const bool by_host = last.cause == Decider::Host;
   const std::string fruitless = by_host ? "" : fruitless_attempts(options, history);
-  if (!fruitless.empty()) return EndJob{fruitless, EndJob::Status::Fruitless};
+  if (!fruitless.empty()) return EndJob{fruitless};
   const auto delay = std::chrono::duration<double>(delay_after(options.delay, history)) * (0.9 + 0.2 * chance);
   return TryAgain{std::chrono::duration_cast<Duration>(delay)};
 }

@@ -17,6 +17,7 @@ namespace sml::run {
 // What shows whether an attempt got on.
 struct Signs {
   bool all_joined = false;             // its workers had met
+  bool some_joined = false;            // some of them had
   std::optional<bool> file_touched{};  // nothing: --progress-file names none
   std::optional<bool> line_matched{};  // nothing: no --watch
 };
@@ -52,7 +53,6 @@ struct TryAgain {
 };
 struct EndJob {
   std::string why;  // there is no restart: a clause for people; empty: that needs no word
-  enum class Status : std::uint8_t { OfAttempt, Fruitless } status = Status::OfAttempt;
 };
 using Decision = std::variant<TryAgain, EndJob>;
 

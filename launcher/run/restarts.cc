@@ -40,7 +40,7 @@ Decision Restarts::ended(std::uint32_t number, const plan::JobMap& map, const at
   const bool lost_before = last.cause == report::Decider::Host && outcome.started_unix == 0 && lost_some;
   last.is_free = lost_before || last.cause == report::Decider::Regroup;
   last.no_hosts = around.why_no_hosts;
-  last.signs = {outcome.all_joined, around.file_touched, around.line_matched};
+  last.signs = {outcome.all_joined, outcome.some_joined, around.file_touched, around.line_matched};
   // For jobs not to come back all at once, the nanosecond in which this one has ended is as good as a random number.
   std::minstd_rand random(static_cast<std::minstd_rand::result_type>(now.time_since_epoch().count()));
   const double chance = std::uniform_real_distribution<double>()(random);

@@ -18,7 +18,7 @@ constexpr double kMiddle = 0.5;  // no jitter
 // Attempts one after the other, each as long as it is said.
 struct Job {
   RestartOptions options{.max = 3, .window = {}, .delay = {}, .give_up = {}, .progress_file = {}};
-  Signs signs{.all_joined = true};
+  Signs signs{.all_joined = true, .some_joined = true};
   std::vector<PastAttempt> history{};
   TimePoint now = kStart;
 
@@ -200,15 +200,33 @@ TEST_CASE("progress: two attempts in a row without it end the job, whatever rest
   CHECK(again(job.fails(1, 60s)));  // long enough
   CHECK(again(job.fails(1)));
   const Decision end = job.fails(1, 59s);
-  CHECK(why(end) ==
-        "2 attempts in a row made no progress: they ended within a minute, and not all ranks had joined "
-        "(--max-fruitless)");
-  CHECK(std::get<EndJob>(end).status == EndJob::Status::Fruitless);
+  CHECK(
+      why(end) ==
+      "gave up after 2 attempts in a row (status 1) of 101 allowed: they ended within a minute, and not all ranks had "
+      "joined; --max-fruitless 0 keeps trying");
   job.options.most_fruitless = 0;
   CHECK(again(job.fails(1)));
   job.history.clear();
   job.options.most_fruitless = 1;
-  CHECK(why(job.fails(1)).starts_with("1 attempt made no progress: it ended within a minute, and"));
+  CHECK(why(job.fails(1)).starts_with("gave up after 1 attempt (status 1) of 101 allowed: it ended within"));
+}
+
+TEST_CASE("progress: of a program that joins nowhere attempts do not count, unless the user says so") {
+  Job job;
+  job.options.max = 5;
+  job.signs = {};
+  for (int restart = 0; restart < 5; ++restart) CHECK(again(job.fails(7)));
+  CHECK(why(job.fails(7)) == "5 restarts have been used (--max-restarts)");
+  job.history.resize(1);
+  job.options.most_fruitless = 2;
+  CHECK(why(job.fails(7)).starts_with("gave up after 2 attempts in a row (status 7) of 6 allowed: they ended within"));
+  job.options.most_fruitless.reset();
+  job.history.resize(1);
+  job.signs.some_joined = true;
+  CHECK(why(job.fails(7)).starts_with("gave up after 2 attempts"));
+  job.history.resize(1);
+  job.signs = {.file_touched = false};
+  CHECK(why(job.fails(7)).starts_with("gave up after 2 attempts"));
 }
 
 TEST_CASE("progress: a file or lines that are named are alone what counts") {
@@ -220,16 +238,16 @@ TEST_CASE("progress: a file or lines that are named are alone what counts") {
   CHECK(again(job.fails(1)));
   job.signs.file_touched = false;
   CHECK(again(job.fails(1)));
-  CHECK(why(job.fails(1)).find("made no progress: the file of --progress-file was not touched (") != std::string::npos);
+  CHECK(why(job.fails(1)).find(" of 101 allowed: the file of --progress-file was not touched;") != std::string::npos);
   job.signs.line_matched = true;  // one is enough
   CHECK(again(job.fails(1)));
   job.signs.line_matched = false;
   CHECK(again(job.fails(std::nullopt, 1h, Decider::Stalled)));
-  CHECK(why(job.fails(1)).find("not touched, and no line matched --watch (") != std::string::npos);
+  CHECK(why(job.fails(1)).find("not touched, and no line matched --watch;") != std::string::npos);
   job.history.clear();
   job.signs.file_touched.reset();
   CHECK(again(job.fails(1)));
-  CHECK(why(job.fails(1)).find("made no progress: no line matched --watch (") != std::string::npos);
+  CHECK(why(job.fails(1)).find(" of 101 allowed: no line matched --watch;") != std::string::npos);
 }
 
 TEST_CASE("progress: an attempt that a host has ended says nothing") {
@@ -241,7 +259,7 @@ TEST_CASE("progress: an attempt that a host has ended says nothing") {
     job.history.push_back({.started = job.now, .ended = job.now + 1s, .cause = Decider::Host, .host_is_out = true});
     CHECK(again(decide(job.options, job.history, kMiddle)));
   }
-  CHECK(std::get<EndJob>(job.fails(1)).status == EndJob::Status::Fruitless);
+  CHECK(why(job.fails(1)).starts_with("gave up after 2 attempts"));
 }
 
 TEST_CASE("progress: failures of one host alone are left to exclusion") {
@@ -254,11 +272,12 @@ TEST_CASE("progress: failures of one host alone are left to exclusion") {
                            .ended = job.now + 1s,
                            .cause = Decider::Worker,
                            .status = ExitStatus(Exited{1}),
+                           .signs = job.signs,
                            .root = HostId(host)});
     return decide(job.options, job.history, kMiddle);
   };
   for (int i = 0; i < 3; ++i) CHECK(again(fails_on(1)));
-  CHECK(std::get<EndJob>(fails_on(4)).status == EndJob::Status::Fruitless);
+  CHECK(why(fails_on(4)).starts_with("gave up after 4 attempts"));
 }
 
 TEST_CASE("progress: what else ends the job goes before, with the attempt's own status") {
@@ -268,7 +287,6 @@ TEST_CASE("progress: what else ends the job goes before, with the attempt's own 
   job.fails(1);
   const Decision spent = job.fails(1);
   CHECK(why(spent) == "1 restart has been used (--max-restarts)");
-  CHECK(std::get<EndJob>(spent).status == EndJob::Status::OfAttempt);
   job = Job();
   job.signs.all_joined = false;
   job.options.give_up = *GiveUpRule::parse("3/60s:7");

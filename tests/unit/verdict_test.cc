@@ -52,17 +52,6 @@ Facts::HostFault fault_of(const std::string& host, Error why, Duration after) {
 
 }  // namespace
 
-TEST_CASE("a job without progress ends with its own status and the words of its last attempt") {
-  Facts f = facts();
-  f.ends = {end_of(1, "b", Exited{7}, 2s)};
-  const Verdict last = judge(f);
-  const Verdict verdict = fruitless(last);
-  CHECK(verdict.exit_code == 93);
-  CHECK(verdict.culprit == last.culprit);
-  CHECK(in_words(verdict) == in_words(last));
-  CHECK(job_report(f, verdict).back() == "exit status 93, that of jobs whose attempts make no progress");
-}
-
 TEST_CASE("a job of which nothing is told went well") {
   const Verdict verdict = judge(facts());
   CHECK(verdict.exit_code == 0);
