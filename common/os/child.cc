@@ -1,36 +1,18 @@
-// Boost.Process 1.81 as it can be relied on: a pid that is ours, async_wait and the native exit code; never running(),
-// terminate() or its launchers.
 #include "common/os/child.h"
 
+#include <chrono>
 #include <csignal>
 #include <ctime>
+#include <utility>
 
+#include <sys/syscall.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
-#include <boost/process/v2/process.hpp>
+#include <boost/asio/posix/stream_descriptor.hpp>
+#include <boost/asio/steady_timer.hpp>
 
 namespace sml::os {
-
-struct Child::State {
-  State(boost::asio::any_io_executor executor, pid_t the_pid, std::function<void(ExitStatus)> the_end)
-      : process(std::move(executor), the_pid), pid(the_pid), ended(std::move(the_end)) {}
-
-  boost::process::v2::process process;
-  pid_t pid;
-  std::function<void(ExitStatus)> ended;
-  bool reaped = false;
-};
-
-Child::Child(boost::asio::any_io_executor executor, pid_t pid, std::function<void(ExitStatus)> ended)
-    : state_(std::make_shared<State>(std::move(executor), pid, std::move(ended))) {
-  state_->process.async_wait([weak = std::weak_ptr<State>(state_)](boost::system::error_code error, int) {
-    const std::shared_ptr<State> state = weak.lock();
-    if (!state || error == boost::asio::error::operation_aborted) return;
-    state->reaped = true;
-    const int raw = state->process.native_exit_code();
-    state->ended(WIFSIGNALED(raw) ? ExitStatus(Signaled{WTERMSIG(raw), false}) : ExitStatus(Exited{WEXITSTATUS(raw)}));
-  });
-}
 
 namespace {
 
@@ -50,9 +32,46 @@ void end_and_reap(pid_t pid) {
 
 }  // namespace
 
+// Its end makes a descriptor readable (pidfd_open(2)); where the system has none for us we look from time to time.
+struct Child::State : std::enable_shared_from_this<State> {
+  State(const boost::asio::any_io_executor& executor, pid_t the_pid, std::function<void(ExitStatus)> the_end)
+      : handle(executor), timer(executor), pid(the_pid), ended(std::move(the_end)) {
+    const int fd = static_cast<int>(::syscall(SYS_pidfd_open, pid, 0U));
+    if (fd >= 0) handle.assign(fd);
+  }
+
+  void watch() {
+    constexpr auto kLookAgain = std::chrono::milliseconds(10);
+    const auto look = [weak = weak_from_this()](boost::system::error_code error) {
+      const std::shared_ptr<State> state = weak.lock();
+      if (state && !error) state->look();
+    };
+    if (handle.is_open()) return handle.async_wait(boost::asio::posix::stream_descriptor::wait_read, look);
+    timer.expires_after(kLookAgain);
+    timer.async_wait(look);
+  }
+
+  void look() {
+    int raw = 0;
+    if (::waitpid(pid, &raw, WNOHANG) != pid) return watch();
+    reaped = true;
+    ended(WIFSIGNALED(raw) ? ExitStatus(Signaled{WTERMSIG(raw), false}) : ExitStatus(Exited{WEXITSTATUS(raw)}));
+  }
+
+  boost::asio::posix::stream_descriptor handle;
+  boost::asio::steady_timer timer;
+  pid_t pid;
+  std::function<void(ExitStatus)> ended;
+  bool reaped = false;
+};
+
+Child::Child(boost::asio::any_io_executor executor, pid_t pid, std::function<void(ExitStatus)> ended)
+    : state_(std::make_shared<State>(executor, pid, std::move(ended))) {
+  state_->watch();
+}
+
 Child::~Child() {
   if (!state_->reaped) end_and_reap(state_->pid);
-  state_->process.detach();  // its destructor would kill and wait once more
 }
 
 pid_t Child::pid() const { return state_->pid; }

@@ -1,4 +1,4 @@
-// Waiting for a helper of the launcher to end. The only place that knows Boost.Process.
+// Waiting for a helper of the launcher to end.
 #pragma once
 #include <functional>
 #include <memory>

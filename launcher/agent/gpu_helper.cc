@@ -14,6 +14,7 @@
 
 #include "common/os/fd.h"
 #include "common/os/gpu_look.h"
+#include "common/os/nameless_file.h"
 #include "common/os/spawn.h"
 #include "common/os/trust.h"
 #include "launcher/agent/waits.h"
@@ -36,10 +37,8 @@ std::string_view image() {
 bool has_nvidia_driver() { return ::access("/dev/nvidiactl", F_OK) == 0; }
 
 Result<void> GpuHelper::start() {
-  const os::UniqueFd program(::memfd_create("sml-run-nvml", MFD_CLOEXEC));
-  if (!program || !os::write_all(program.get(), image())) {
-    return sys_error(ErrorKind::Spawn, "cannot make a memory file for NVML's helper", errno);
-  }
+  const Result<os::UniqueFd> program = os::nameless_file("sml-run-nvml", image(), os::FileUse::Execute);
+  if (!program) return program.error();
   Result<std::array<os::UniqueFd, 2>> ends = os::make_socketpair();
   if (!ends) return ends.error();
   Result<os::UniqueFd> null = os::open_dev_null();
@@ -48,7 +47,7 @@ Result<void> GpuHelper::start() {
   for (char** entry = environ; *entry != nullptr; ++entry) environment.emplace_back(*entry);
   os::keep_trusted_folders(environment);
   Result<pid_t> started = os::spawn_helper({.argv = {"sml-run-nvml"},
-                                            .program_fd = program.get(),
+                                            .program_fd = program->get(),
                                             .stdin_fd = (*ends)[1].get(),
                                             .stdout_fd = null->get(),
                                             .stderr_fd = null->get(),

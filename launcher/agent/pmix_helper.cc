@@ -12,6 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "common/os/nameless_file.h"
 #include "common/os/spawn.h"
 #include "launcher/agent/pmix_image.h"
 #include "launcher/agent/waits.h"
@@ -24,14 +25,6 @@ using rendezvous::pmix::ToHelper;
 namespace {
 
 constexpr std::size_t kHelperRead = std::size_t{64} << 10;
-
-Result<os::UniqueFd> executable_descriptor() {
-  os::UniqueFd fd(::memfd_create("sml-run-pmix", MFD_CLOEXEC));
-  if (!fd || !os::write_all(fd.get(), pmix_helper_image())) {
-    return sys_error(ErrorKind::Spawn, "cannot make a memory file for libpmix's helper", errno);
-  }
-  return fd;
-}
 
 Error gone() { return {ErrorKind::Lost, "has ended"}; }
 
@@ -53,7 +46,7 @@ bool PmixHelper::ended(pid_t pid) {
 }
 
 Result<void> PmixHelper::start(std::span<const std::string> environment) {
-  Result<os::UniqueFd> program = executable_descriptor();
+  Result<os::UniqueFd> program = os::nameless_file("sml-run-pmix", pmix_helper_image(), os::FileUse::Execute);
   if (!program) return program.error();
   Result<std::array<os::UniqueFd, 2>> ends = os::make_socketpair();
   if (!ends) return ends.error();

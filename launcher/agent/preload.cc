@@ -17,6 +17,7 @@
 
 #include "common/core/text.h"
 #include "common/os/fd.h"
+#include "common/os/nameless_file.h"
 #include "launcher/agent/waits.h"
 
 extern "C" const char sml_preload_image_begin[];
@@ -118,17 +119,15 @@ Result<void> Preload::start(const Wish& wish) {
   line_ = std::move(*line);
   program_ = wish.process.program;
   environment_.assign(wish.process.environment.begin(), wish.process.environment.end());
-  const os::UniqueFd text(::memfd_create("sml-run-preload", MFD_CLOEXEC));
+  const Result<os::UniqueFd> text = os::nameless_file("sml-run-preload", script(), os::FileUse::Read);
   Result<os::Pipe> words = os::make_pipe();
   Result<std::array<os::UniqueFd, 2>> ends = os::make_socketpair();
-  if (!text || !words || !ends) return sys_error(ErrorKind::Spawn, "cannot make descriptors", errno);
-  if (!os::write_all(text.get(), script()) || ::lseek(text.get(), 0, SEEK_SET) != 0) {
-    return sys_error(ErrorKind::Spawn, "cannot write into memory", errno);
-  }
+  if (!words || !ends) return sys_error(ErrorKind::Spawn, "cannot make descriptors", errno);
+  if (!text) return text.error();
   std::vector<std::string> argv = line_.interpreter;
   argv.insert(argv.end(), {"-c", kStub});
   argv.insert(argv.end(), line_.words.begin(), line_.words.end());
-  const int more[] = {text.get(), (*ends)[1].get()};
+  const int more[] = {text->get(), (*ends)[1].get()};
   os::WorkerProcess process = wish.process;
   process.argv = argv;
   process.stdout_fd = process.stderr_fd = words->write.get();

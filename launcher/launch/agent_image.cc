@@ -10,9 +10,9 @@
 
 #include <elf.h>
 #include <fcntl.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 
+#include "common/os/nameless_file.h"
 #include "common/os/trust.h"
 
 extern "C" {
@@ -118,10 +118,7 @@ std::string installed_agent() {
 
 Result<os::UniqueFd> executable_descriptor(const AgentImage& image, const std::string& installed) {
   if (os::UniqueFd file = open_if_it_is(image, installed); file) return file;
-  os::UniqueFd fd(::memfd_create("sml-run-agent", MFD_CLOEXEC));
-  if (!fd) return sys_error(ErrorKind::Spawn, "cannot make a memory file for the agent", errno);
-  if (!os::write_all(fd.get(), image.bytes())) return sys_error(ErrorKind::Spawn, "cannot fill a memory file", errno);
-  return fd;
+  return os::nameless_file("sml-run-agent", image.bytes(), os::FileUse::Execute);
 }
 
 }  // namespace sml::launch

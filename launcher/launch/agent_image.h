@@ -34,7 +34,7 @@ class AgentImage {
 // Where an installation has it: beside this program. "" where that cannot be told.
 std::string installed_agent();
 
-// A descriptor that can be executed: the file `installed` if it is the image, else a memory file that the image is
+// A descriptor that can be executed: the file `installed` if it is the image, else a nameless file that the image is
 // copied into, which costs a millisecond. It is the image when it belongs to this program's owner, no other can write
 // it, and it agrees in size and in its first 4096 bytes; the linker's build ID, a hash of the program, is among these.
 Result<os::UniqueFd> executable_descriptor(const AgentImage& image, const std::string& installed);
