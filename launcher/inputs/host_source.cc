@@ -103,7 +103,7 @@ FoundHosts hosts_of_count(const Subject& s) {
 // stands before it: both places are looked at.
 struct SagemakerFile {
   std::string path;
-  Readers readers;  // of a processing job no more is known than which host this one is: the same runs on all
+  enum class Job : std::uint8_t { Training, Processing } job;
 };
 
 std::vector<SagemakerFile> sagemaker_files(const ThisHost& here) {
@@ -114,9 +114,9 @@ std::vector<SagemakerFile> sagemaker_files(const ThisHost& here) {
   while (base.ends_with('/')) base.pop_back();
   std::vector<SagemakerFile> files;
   for (std::string_view file : {kTraining, kProcessing}) {
-    const Readers readers = file == kProcessing ? Readers::EachHost : Readers::One;
-    files.push_back({fmt::format("{}/opt/ml{}", base, file), readers});
-    if (moved) files.push_back({fmt::format("{}{}", base, file), readers});
+    const auto job = file == kProcessing ? SagemakerFile::Job::Processing : SagemakerFile::Job::Training;
+    files.push_back({fmt::format("{}/opt/ml{}", base, file), job});
+    if (moved) files.push_back({fmt::format("{}{}", base, file), job});
   }
   return files;
 }
@@ -128,9 +128,26 @@ std::optional<SagemakerFile> sagemaker_file(const ThisHost& here) {
   return std::nullopt;
 }
 
+bool says_how(const SshOptions& ssh) {
+  return !ssh.command.empty() || ssh.port || !ssh.user.empty() || !ssh.identity_file.empty() ||
+         !ssh.config_file.empty() || ssh.host_keys != HostKeyPolicy::FromConfig;
+}
+
+// The user says how, or an SSH server runs in this container, and so in the others, which are alike.
+bool goes_by_ssh(const Subject& s) {
+  constexpr std::uint16_t kSsh = 22;
+  return says_how(s.options.ssh) || !s.here.listens || s.here.listens(kSsh);
+}
+
+// SageMaker starts the same in all containers of a job. `train` makes up its own mind.
+Readers readers_of(const SagemakerFile& file, const Subject& s) {
+  if (file.job == SagemakerFile::Job::Processing) return Readers::EachHost;
+  return s.options.mode == Mode::Train || goes_by_ssh(s) ? Readers::One : Readers::EachHost;
+}
+
 FoundHosts hosts_of_sagemaker(const Subject& s) {
   const std::optional<SagemakerFile> file = sagemaker_file(s.here);
-  return file ? hosts_of_config(file->path, file->path, file->readers, s) : nothing();
+  return file ? hosts_of_config(file->path, file->path, readers_of(*file, s), s) : nothing();
 }
 
 // As Open MPI does where nothing else names hosts.
@@ -172,7 +189,9 @@ hosts::Surroundings surroundings_of(const Subject& s) {
 // ---- the sources, and what each of them looks at in the options
 
 std::string no_option(const Options&) { return {}; }
-std::string given_groups(const Options& o) { return o.groups; }
+std::string given_ways(const Options& o) {
+  return fmt::format("{}\n{}{}", o.groups, says_how(o.ssh), o.mode == Mode::Train);
+}
 std::string given_config(const Options& o) { return o.resource_config + '\n' + o.groups; }
 std::string given_counts(const Options& o) {
   const auto text = [](const std::optional<std::uint32_t>& n) { return n ? std::to_string(*n) : std::string("-"); };
@@ -206,7 +225,7 @@ HostSource source_named(std::string_view name) {
       HostSource{"hostfile", "--hostfile", hosts_of_hostfile, [](const Options& o) { return o.hostfile; }},
       HostSource{"resource-config", "--resource-config", hosts_of_resource_config, given_config},
       HostSource{"nnodes", kCountedHosts, hosts_of_count, given_counts},
-      HostSource{"sagemaker", "/opt/ml/input/config/resourceconfig.json", hosts_of_sagemaker, given_groups},
+      HostSource{"sagemaker", "/opt/ml/input/config/resourceconfig.json", hosts_of_sagemaker, given_ways},
       HostSource{"rankfile", "--rankfile", hosts_of_rankfile, [](const Options& o) { return o.rankfile; }},
       HostSource{"local", "", this_host_alone, no_option}};
   const auto* found = std::find_if(own.begin(), own.end(), [name](const HostSource& s) { return s.name == name; });
@@ -258,7 +277,7 @@ bool may_contradict(const Options& options) {
 bool may_call(const Subject& s) {
   if (secret_of(s) == hosts::JobSecret::Given || !variable(s.here, "AWS_BATCH_JOB_NUM_NODES").empty()) return true;
   const std::optional<SagemakerFile> file = sagemaker_file(s.here);
-  return file && file->readers == Readers::EachHost;
+  return file && readers_of(*file, s) == Readers::EachHost;
 }
 
 }  // namespace
@@ -303,8 +322,9 @@ Result<plan::HostList> HostFinder::find(const Options& options) {
                                                  "come from {}",
                                                  show((*found)->source)));
     }
-    const bool reaches_all = *found && source.name == "sagemaker" && !(*found)->calls;
-    if (reaches_all && options.host_source.empty() && options.mode == Mode::Program) {
+    const auto file = *found && source.name == "sagemaker" ? sagemaker_file(here_) : std::nullopt;
+    const bool of_training = file && file->job == SagemakerFile::Job::Training;
+    if (of_training && options.host_source.empty() && options.mode == Mode::Program) {
       if (std::optional<Error> wrong = wrong_start(options)) return *wrong;
     }
     if (*found && source.name == "sagemaker" && may_contradict(options)) {

@@ -14,8 +14,9 @@ namespace {
 
 struct Platform {
   std::string_view name;
-  Duration limit;    // from its TERM to its KILL
-  Duration at_most;  // of that, what workers may have
+  Duration limit;                                                           // from its TERM to its KILL
+  Duration at_most;                                                         // of that, what workers may have
+  enum class Limit : std::uint8_t { Fixed, OfThePod } kind = Limit::Fixed;  // OfThePod: may be set to another
 };
 
 std::optional<Platform> platform_of(const Options& options, const ThisHost& here, HostFinder& finder) {
@@ -25,7 +26,9 @@ std::optional<Platform> platform_of(const Options& options, const ThisHost& here
   const bool told_to_call = options.dial_in.place || !options.dial_in.head.empty();
   if (!trains && !told_to_call && !finder.hosts_call(options)) return std::nullopt;
   if (!variable(here, "AWS_BATCH_JOB_ID").empty()) return Platform{"AWS Batch", seconds(30), seconds(20)};
-  if (!variable(here, "KUBERNETES_SERVICE_HOST").empty()) return Platform{"Kubernetes", seconds(30), seconds(20)};
+  if (!variable(here, "KUBERNETES_SERVICE_HOST").empty()) {
+    return Platform{"Kubernetes", seconds(30), seconds(20), Platform::Limit::OfThePod};
+  }
   if (trains) return Platform{"SageMaker", seconds(120), seconds(100)};
   return std::nullopt;
 }
@@ -39,6 +42,7 @@ void choose_start_timeout(Options& options, HostFinder& finder) {
 std::vector<std::string> choose_stop_grace(Options& options, const ThisHost& here, HostFinder& finder) {
   const std::optional<Platform> platform = platform_of(options, here, finder);
   if (!platform) return {};
+  if (options.stop_grace && platform->kind == Platform::Limit::OfThePod) return {};
   const Duration wanted = options.stop_grace.value_or(platform->at_most);
   options.stop_grace = std::min(wanted, platform->at_most);
   if (wanted <= platform->at_most) return {};

@@ -22,6 +22,7 @@
 
 #include "common/core/clock.h"
 #include "common/os/affinity.h"
+#include "common/os/connections.h"
 #include "common/os/leash.h"
 #include "common/os/process_settings.h"
 #include "common/os/random.h"
@@ -248,6 +249,10 @@ ThisHost this_host(std::span<const char* const> environment) {
   here.exists = exists;
   here.read_watched = read_watched;
   here.check_trust = os::check_trust;
+  here.listens = [](std::uint16_t port) {
+    return os::listener_on(port, os::read_small_file("/proc/net/tcp")).has_value() ||
+           os::listener_on(port, os::read_small_file("/proc/net/tcp6")).has_value();
+  };
   const auto passed_over = std::make_shared<std::vector<std::string>>();
   here.passed_over = [passed_over] { return *passed_over; };
   here.output_of = [shared, passed_over](const std::vector<std::string>& words) {

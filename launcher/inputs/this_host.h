@@ -55,6 +55,8 @@ struct ThisHost {
   std::function<Result<WatchedText>(const std::string& path, std::size_t limit)> read_watched{};
   // Whether nobody else has a say in what the path names, see common/os/trust.h; null: not known.
   std::function<Result<void>(const std::string& path)> check_trust{};
+  // Whether a program of this machine listens on that TCP port; null: not known.
+  std::function<bool(std::uint16_t port)> listens{};
   // Programs that output_of() has passed over, and why: clauses. Null: none.
   std::function<std::vector<std::string>()> passed_over{};
   // Folders that the platform has dealt out over the hosts of the job; null: it is none that does so.

@@ -675,6 +675,7 @@ TEST_CASE("a stop leaves workers what the platform allows") {
   CHECK(stop_grace({"--stop-grace", "5m", "train"}, {}, 1) == 100s);
   CHECK(stop_grace(dialled, {"AWS_BATCH_JOB_ID=x"}) == 20s);
   CHECK(stop_grace(dialled, {"KUBERNETES_SERVICE_HOST=x"}) == 20s);
+  CHECK(stop_grace({"--stop-grace", "100s", "--node-rank", "0", "true"}, {"KUBERNETES_SERVICE_HOST=x"}) == 100s);
   CHECK_FALSE(stop_grace(dialled, {}));
   CHECK_FALSE(stop_grace({"true"}, {"AWS_BATCH_JOB_ID=x"}));
   const plan::Environment batch{"AWS_BATCH_JOB_ID=x", "AWS_BATCH_JOB_NUM_NODES=2", "AWS_BATCH_JOB_NODE_INDEX=0"};

@@ -23,6 +23,7 @@ struct FakeHost {
   int device_counts = 0;
   plan::Environment environment;
   std::string working_directory = "/home/me";
+  std::optional<bool> has_ssh_server;  // nothing: not known
 
   ThisHost here() {
     ThisHost m;
@@ -40,6 +41,7 @@ struct FakeHost {
     m.working_directory = working_directory;
     m.environment = environment;
     m.job_id = "sml-1";
+    if (has_ssh_server) m.listens = [this](std::uint16_t port) { return *has_ssh_server && port == 22; };
     return m;
   }
 };
@@ -293,6 +295,27 @@ TEST_CASE("--nproc-per-node wins over what the machines have, not over what was 
   CHECK(hosts_of(plan_of(o, fake)) == "n1:3 n2:3");
 }
 
+TEST_CASE("hosts of a SageMaker training job call each other where there is no SSH server, unless SSH is asked for") {
+  FakeHost fake;
+  fake.files = {{"/opt/ml/input/config/resourceconfig.json", kTwoHosts}};
+  fake.has_ssh_server = true;
+  CHECK_FALSE(plan_of(options(), fake).calls);
+  fake.has_ssh_server = false;
+  const plan::LaunchPlan plan = plan_of(options(), fake);
+  REQUIRE(plan.calls);
+  CHECK(plan.calls->own_name == "algo-1");
+  CHECK(hosts_of(plan) == "algo-1:1 algo-2:1");
+  Options o = options();
+  o.ssh.command = {"ssh"};
+  CHECK_FALSE(plan_of(o, fake).calls);
+  o = options();
+  o.ssh.port = 2222;
+  CHECK_FALSE(plan_of(o, fake).calls);
+  o = options();
+  o.hosts = "algo-1,algo-2";
+  CHECK_FALSE(plan_of(o, fake).calls);
+}
+
 TEST_CASE("SAGEMAKER_BASE_DIR moves SageMaker's files") {
   struct Row {
     const char* base;
@@ -543,6 +566,9 @@ TEST_CASE("a step of the batch system is refused before SageMaker's file is look
   Options o = options();
   const std::string why = "srun has started sml-run 2 times; start it once, from salloc or sbatch without srun";
   CHECK(error_of(o, fake) == why);
+  fake.has_ssh_server = false;
+  CHECK(error_of(o, fake) == why);
+  fake.has_ssh_server = true;
   o.host_source = "sagemaker";  // as the user says
   CHECK(hosts_of(plan_of(o, fake)) == "algo-1:1 algo-2:1");
 }
