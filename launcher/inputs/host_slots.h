@@ -1,0 +1,16 @@
+// The slots of hosts whose source names none.
+#pragma once
+#include "common/core/error.h"
+#include "common/plan/host.h"
+#include "common/plan/rank_layout.h"
+#include "launcher/inputs/this_host.h"
+#include "launcher/options/options.h"
+
+namespace sml {
+
+// Gives each host of `list` without a number of slots the number that the options ask for, or what this machine has:
+// accelerators, else processors. Error (Usage): GPUs are asked for, and there are none.
+Result<void> fill_slots(plan::HostList& list, const Options& options, const plan::RankLayout& layout,
+                        const ThisHost& here);
+
+}  // namespace sml
