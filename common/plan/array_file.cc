@@ -37,7 +37,7 @@ Result<std::vector<std::string>> fields_of(std::string_view line, const ArrayFil
 struct IndexSource {
   std::string_view variable;
   std::uint32_t base;
-  std::string_view no_array;  // its value outside an array; empty: it is not set then
+  std::string_view no_array;  // its value outside an array; empty: the variable is not set there
 };
 
 constexpr std::array kIndexSources{
@@ -47,7 +47,7 @@ constexpr std::array kIndexSources{
     IndexSource{"JOB_COMPLETION_INDEX", 0, ""},
 };
 
-// What stands in braces at the front of `text`, if that is one of our places; else nothing.
+// The value for the placeholder `place` (the text between braces), or nullptr if it is neither a name nor array_index.
 const std::string* value_of_place(std::string_view place, std::span<const std::string> names,
                                   std::span<const std::string> values, const std::string& index) {
   if (place == kIndexPlace) return &index;

@@ -52,7 +52,7 @@ class CoreFinder {
     }
   }
 
-  // The processors of what a rankfile names. An error is a clause: what is not there.
+  // Returns the processors of the cores that a rankfile names. An error is a clause that names what is missing.
   Result<CpuSet> find(std::string_view text) const {
     const Result<std::vector<CoreGroup>> groups = parse_core_groups(text);
     if (!groups) return Error(ErrorKind::Config, "\"" + show(text, 60) + "\" " + groups.error().message());
@@ -74,7 +74,7 @@ class CoreFinder {
 
  private:
   Result<void> add(const CoreGroup& group, std::set<std::uint32_t>& wanted) const {
-    std::vector<std::uint32_t> cores;  // that the numbers of the group count
+    std::vector<std::uint32_t> cores;  // the cores to which the numbers of the group refer
     if (group.socket) {
       const auto socket = cores_of_socket_.find(*group.socket);
       if (socket == cores_of_socket_.end()) {
@@ -103,7 +103,7 @@ class CoreFinder {
   std::uint32_t cores_ = 0;
 };
 
-// ---- by the wish
+// ---- by the BindingWish
 
 std::uint32_t object_of(const Cpu& cpu, BindTo what) {
   switch (what) {
@@ -126,7 +126,7 @@ CpuSet cpus_of(const CpuTopology& usable, BindTo what, std::uint32_t object) {
   return out;
 }
 
-// One processor of each core, in order.
+// The first processor of each core, in order.
 CpuTopology cores_in(const CpuTopology& usable) {
   CpuTopology out;
   for (const Cpu& cpu : usable) {
@@ -137,7 +137,8 @@ CpuTopology cores_in(const CpuTopology& usable) {
 
 bool has_own(BindTo what) { return what == BindTo::Core || what == BindTo::Hwthread; }
 
-// Workers are put on units, which are cores or processors: the first unit of each. Empty and `why` when that cannot be.
+// Places workers on units, which are cores or processors. place() returns the first unit of each worker, or an empty
+// vector and the reason in `why` if there is no room.
 class Placing {
  public:
   Placing(const CpuTopology& units, std::size_t workers, const BindingWish& wish)
@@ -163,7 +164,7 @@ class Placing {
   std::string_view noun() const { return wish_.bind_to == BindTo::Hwthread ? "processor" : "core"; }
 
   std::vector<std::size_t> on_parts(std::string& why) const {
-    std::vector<std::vector<std::size_t>> parts;  // the units of each
+    std::vector<std::vector<std::size_t>> parts;  // the indices of the units of each part
     for (std::size_t i = 0; i < units_.size(); ++i) {
       const bool same = i > 0 && object_of(units_[i], wish_.map_by) == object_of(units_[i - 1], wish_.map_by);
       if (!same) parts.emplace_back();
@@ -198,7 +199,7 @@ class Placing {
   std::size_t each_;
 };
 
-// The sets of all workers; empty and `why` when there cannot be any.
+// Returns the processors of each worker; empty, with the reason in `why`, if the workers cannot be bound.
 std::vector<CpuSet> deal(const CpuTopology& usable, std::size_t workers, const BindingWish& wish, std::string& why) {
   const bool known = wish.bind_to != BindTo::L3 && wish.map_by != BindTo::L3;
   if (!known && !usable.empty() && usable.front().l3 == kNowhere) {
@@ -228,7 +229,7 @@ CpuSet numbers_of(const CpuTopology& usable) {
   return out;
 }
 
-// The cores that the wish names, as far as they are there.
+// Returns the processors of the cores that the wish names; reports those that may not be used in `out.impossible`.
 CpuTopology named_part(const CpuTopology& topology, const CpuSet& allowed, const BindingWish& wish, Bindings& out) {
   CpuTopology usable = usable_part(topology, allowed);
   if (wish.cores.empty()) return usable;
@@ -242,7 +243,7 @@ CpuTopology named_part(const CpuTopology& topology, const CpuSet& allowed, const
   return usable;
 }
 
-// As the wish says; 0: it does not.
+// The number of cores for each worker according to the wish; 0: not given.
 std::uint32_t cores_of_each(const BindingWish& wish, const CpuTopology& usable, std::size_t workers) {
   if (wish.share == CoreShare::Counted || workers == 0) return wish.cores_per_rank;
   const CpuTopology units = wish.bind_to == BindTo::Hwthread ? usable : cores_in(usable);

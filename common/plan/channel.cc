@@ -12,7 +12,7 @@ namespace {
 
 using std::string_view;
 
-constexpr std::size_t kLongestName = 64;  // SageMaker's
+constexpr std::size_t kLongestName = 64;  // SageMaker's limit
 
 bool is_letter_or_digit(char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 
@@ -22,12 +22,12 @@ bool valid_name(string_view name) {
          name != "..";
 }
 
-// Without fmt: the agent has this file, and must stay small.
+// Does not use libfmt: the agent contains this file and must stay small.
 Error bad_channel(string_view what, const std::string& expected) {
   return Error(ErrorKind::Usage, "\"" + show(what, 100) + "\" is not " + expected);
 }
 
-// "by=rank" with the words for each value.
+// A key such as "by=" and its two permitted values.
 struct Setting {
   string_view key;
   string_view first;
@@ -37,7 +37,7 @@ constexpr Setting kMode{"mode=", "FullyReplicated", "ShardedByS3Key"};
 constexpr Setting kBy{"by=", "host", "rank"};
 constexpr Setting kOrder{"order=", "modulo", "block"};
 
-// Which of both values the word sets; nothing: it is of another key.
+// True if the word sets the second value, false if the first; nullopt if the word has another key.
 Result<std::optional<bool>> is_second(string_view word, const Setting& setting) {
   if (!word.starts_with(setting.key)) return std::optional<bool>();
   const string_view value = word.substr(setting.key.size());
@@ -120,7 +120,7 @@ std::vector<std::size_t> keys_of(Share share, KeyOrder order, std::size_t keys) 
     return out;
   }
   const std::size_t least = keys / share.count;
-  const std::size_t more = keys % share.count;  // so many shares have one more
+  const std::size_t more = keys % share.count;  // the number of shares that have one more
   const std::size_t first = share.index * least + std::min<std::size_t>(share.index, more);
   const std::size_t size = least + (share.index < more ? 1 : 0);
   for (std::size_t i = first; i < first + size; ++i) out.push_back(i);

@@ -1,9 +1,9 @@
 // Channels: folders of data of which each host or worker gets its share. Pure.
 //
 // The files of a folder are keys, by their paths below it, sorted byte by byte. Of n shares, share i has the keys whose
-// place is i modulo n; or a block of consecutive ones, where the first shares have one more if they cannot be equal.
-// How SageMaker itself deals keys is not published; that shares differ by one at most is (developer guide,
-// "S3DataSource", ShardedByS3Key).
+// position is i modulo n (Modulo), or a block of consecutive keys, where the first shares have one more if the shares
+// cannot be equal (Block). How SageMaker itself deals keys is not published; documented is only that shares differ by
+// at most one key (developer guide, "S3DataSource", ShardedByS3Key).
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -19,7 +19,7 @@ namespace sml::plan {
 enum class ChannelMode : std::uint8_t { FullyReplicated, Sharded };
 enum class ShareBy : std::uint8_t { Host, Rank };
 enum class KeyOrder : std::uint8_t { Modulo, Block };
-// Sharded: each host has its share of the keys in its folder, and nothing else.
+// Sharded: the folder of each host holds only its own share of the keys.
 enum class OnHosts : std::uint8_t { Alike, Sharded };
 
 struct Channel {
@@ -32,22 +32,23 @@ struct Channel {
   bool operator==(const Channel&) const = default;
 };
 
-// "NAME=DIR[,mode=FullyReplicated|ShardedByS3Key][,by=host|rank][,order=modulo|block]". Errors (Usage) quote what is
-// wrong.
+// Parses "NAME=DIR[,mode=FullyReplicated|ShardedByS3Key][,by=host|rank][,order=modulo|block]". Errors (Usage) quote the
+// faulty part.
 Result<Channel> parse_channel(std::string_view text);
 
-// "SM_CHANNEL_TRAIN": what leads workers to the folder, with a twin for shells where the name has other characters
-// than a variable may have.
+// "SM_CHANNEL_TRAIN": the names of the variables that hold the folder. A second name, usable in shells, is added if the
+// first has characters that a shell variable may not have.
 std::vector<std::string> channel_variables(std::string_view name);
 
-// Which of how many shares; one of one is the folder itself.
+// Share `index` of `count`; 0 of 1 is the whole folder.
 struct Share {
   std::uint32_t index = 0;
   std::uint32_t count = 1;
   void fields(auto& a) { a(index, count); }
   bool operator==(const Share&) const = default;
 };
-// What is sharded over the hosts already is dealt to the workers of each host only.
+// The share of one worker. If the folder is already sharded over the hosts, it is dealt only to the workers of each
+// host.
 Share share_of(const Channel& channel, const JobMap& map, const RankAssignment& rank);
 
 // A channel on one host.
@@ -55,14 +56,14 @@ struct HostChannel {
   std::string name;
   std::string folder;
   KeyOrder order = KeyOrder::Modulo;
-  std::vector<Share> shares;  // of its workers
+  std::vector<Share> shares;  // of the host's workers
   void fields(auto& a) { a(name, folder, order, shares); }
 };
 
-// The places of the keys of a share, ascending.
+// The positions of the keys of a share, ascending.
 std::vector<std::size_t> keys_of(Share share, KeyOrder order, std::size_t keys);
 
-// A clause for the user; empty: all shares are equal.
+// Returns a clause for the user about shares of unequal size; empty if all shares are equal.
 std::string unequal_shares(std::string_view channel, std::uint32_t shares, std::size_t keys);
 
 }  // namespace sml::plan

@@ -1,4 +1,4 @@
-// Which cores of a host are meant, in the words of Open MPI's rankfile. In the agent, too, so without libfmt.
+// Parses lists of cores in the syntax of Open MPI's rankfile. The agent contains this file, so it does not use libfmt.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -9,7 +9,7 @@
 
 namespace sml::plan {
 
-// A decimal number up to `most`, and nothing else.
+// Parses a decimal number of at most `most`; returns nullopt for anything else.
 std::optional<std::uint32_t> parse_index(std::string_view text, std::uint32_t most);
 
 struct CoreRange {
@@ -18,14 +18,15 @@ struct CoreRange {
   bool operator==(const CoreRange&) const = default;
 };
 
-// Cores of one socket, or of the host.
+// Cores of one socket, or of the whole host.
 struct CoreGroup {
-  std::optional<std::uint32_t> socket;  // empty: the numbers count the cores of the host
-  std::vector<CoreRange> cores;         // empty: all
+  std::optional<std::uint32_t> socket;  // empty: the core numbers count over the whole host
+  std::vector<CoreRange> cores;         // empty: all cores
   bool operator==(const CoreGroup&) const = default;
 };
 
-// "0:0-1", "4,6-7", "0:*;1:0": at least one group. An error (kind Usage) is a clause without the text.
+// Parses "0:0-1", "4,6-7" or "0:*;1:0" into at least one group. An error (Usage) is a clause that does not repeat the
+// whole text.
 Result<std::vector<CoreGroup>> parse_core_groups(std::string_view text);
 
 }  // namespace sml::plan

@@ -27,7 +27,8 @@ std::optional<std::uint32_t> number(std::string_view text) {
 
 CpuSet cpus_in(const ReadText& read, const std::string& path) { return parse_cpu_list(read(path)).value_or(CpuSet()); }
 
-// A processor with the first one of each object that it is part of: that names the object.
+// A processor. Each object that contains it (core, cache, NUMA node, socket) is identified by the object's first
+// processor.
 struct Place {
   std::uint32_t number = 0;
   std::uint32_t core = 0;
@@ -38,7 +39,7 @@ struct Place {
   auto key() const { return std::tuple(socket, numa, l3, core, number); }
 };
 
-// The least of `cpus`, or `otherwise`.
+// The least of `cpus`, or `otherwise` if there are none.
 std::uint32_t first_of(const CpuSet& cpus, std::uint32_t otherwise) { return cpus.empty() ? otherwise : cpus.front(); }
 
 std::uint32_t first_with_same_core(const ReadText& read, const std::string& folder, std::uint32_t cpu) {
@@ -72,7 +73,7 @@ void read_numa_nodes(const ReadText& read, std::vector<Place>& places) {
 std::vector<Place> read_places(const ReadText& read) {
   const std::string root = "/sys/devices/system/cpu/";
   std::vector<Place> places;
-  std::map<std::string, std::uint32_t, std::less<>> sockets;  // their first processor, by the kernel's name for them
+  std::map<std::string, std::uint32_t, std::less<>> sockets;  // the first processor of each, by the kernel's name
   for (const std::uint32_t cpu : cpus_in(read, root + "online")) {
     const std::string folder = root + "cpu" + std::to_string(cpu);
     const std::string socket = read(folder + "/topology/physical_package_id");
@@ -86,7 +87,7 @@ std::vector<Place> read_places(const ReadText& read) {
   return places;
 }
 
-// Gives objects numbers in the order in which they are first seen.
+// Numbers objects in the order in which they are first seen.
 class Numbering {
  public:
   std::uint32_t operator()(std::uint32_t first_cpu) {

@@ -1,7 +1,7 @@
-// The processors of a host as Linux shows them below /sys. Pure: the contents of files in, tables out.
+// Reads the processors of a host from /sys of Linux. Pure: takes the contents of files, returns tables.
 //
-// Sockets, cores and the like are numbered from 0 in the order of their first processor, socket by socket, as hwloc
-// numbers them; processors and NUMA nodes keep the kernel's numbers, with which one can be bound to them.
+// Sockets, NUMA nodes, caches and cores are numbered from 0 in the order of their first processor, socket by socket, as
+// in hwloc. Processors and NUMA nodes also keep the kernel's numbers, which are needed to bind to them.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -12,37 +12,40 @@
 
 namespace sml::plan {
 
-using CpuSet = std::vector<std::uint32_t>;  // numbers of the kernel, ascending, each once
+using CpuSet = std::vector<std::uint32_t>;  // the kernel's numbers, ascending, without duplicates
 
 inline constexpr std::uint32_t kMaxCpus = 1U << 16;
 inline constexpr std::uint32_t kNowhere = UINT32_MAX;
 
 struct Cpu {
-  std::uint32_t number = 0;  // the kernel's
+  std::uint32_t number = 0;  // the kernel's number
   std::uint32_t core = 0;    // logical numbers, unique on the host
-  std::uint32_t l3 = 0;      // kNowhere: it has none that is known
+  std::uint32_t l3 = 0;      // kNowhere: no third-level cache is known
   std::uint32_t numa = 0;
   std::uint32_t socket = 0;
   std::uint32_t numa_node = 0;  // the kernel's number of the NUMA node
   bool operator==(const Cpu&) const = default;
 };
 
-// In the order of socket, NUMA node, cache, core and number. Empty when nothing can be read.
+// Sorted by socket, NUMA node, cache, core and number. Empty if nothing can be read.
 using CpuTopology = std::vector<Cpu>;
 
-// The contents of a file; empty when it is not there.
+// Returns the contents of a file; empty if it does not exist.
 using ReadText = std::function<std::string(const std::string& path)>;
 
-// Processors that are online. What a file does not say is taken as one object for all.
+// Returns the processors that are online. Without a file for the socket or NUMA node all count as one; without one for
+// the core, each processor is a core of its own.
 CpuTopology read_cpu_topology(const ReadText& read);
 
 CpuTopology usable_part(const CpuTopology& topology, const CpuSet& allowed);
 
-// Where processors are, as MPI libraries compare it of two ranks: "SK0:NM0:L30:CR0-1:HT0-1". Socket, NUMA node, cache
-// and the like are lists of numbers, and those that two ranks have in common are shared by them.
+// Describes where the processors are, in the form that MPI libraries compare between two ranks:
+// "SK0:NM0:L30:CR0-1:HT0-1". Each part is a list of numbers of sockets, NUMA nodes, caches, cores and processors; two
+// ranks share the numbers that both have.
 std::string locality_text(const CpuTopology& topology, const CpuSet& cpus);
 
-// "0-3,8": the kernel's form, with a newline or not. Nothing for anything else, and for numbers from kMaxCpus on.
+// Parses the kernel's form "0-3,8", with or without a newline. Returns nullopt for anything else, and for numbers of
+// kMaxCpus or more.
 std::optional<CpuSet> parse_cpu_list(std::string_view text);
 std::string cpu_list_text(const CpuSet& cpus);
 

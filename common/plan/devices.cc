@@ -23,7 +23,7 @@ struct HostFiles {
   const ListFolder& list;
 };
 
-// Files of a folder that are called `prefix` and a number.
+// The numbers of the files in a folder that are named `prefix` and a number.
 std::vector<std::uint32_t> numbered(const HostFiles& host, const std::string& folder, std::string_view prefix) {
   std::vector<std::uint32_t> out;
   for (const std::string& name : host.list(folder)) {
@@ -33,7 +33,7 @@ std::vector<std::uint32_t> numbered(const HostFiles& host, const std::string& fo
   return out;
 }
 
-// ---- how many there are
+// ---- counts of devices
 
 std::size_t nvidia_gpus(const HostFiles& host) { return numbered(host, "/dev", "nvidia").size(); }
 
@@ -42,7 +42,7 @@ std::size_t amd_gpus(const HostFiles& host) {
   std::size_t gpus = 0;
   for (const std::string& node : host.list(root)) {
     const std::string id = host.read(root + "/" + node + "/gpu_id");
-    if (!id.empty() && id != "0\n" && id != "0") ++gpus;  // 0: a processor
+    if (!id.empty() && id != "0\n" && id != "0") ++gpus;  // 0: the node is a CPU
   }
   return gpus;
 }
@@ -77,18 +77,19 @@ std::size_t intel_gpus(const HostFiles& host) {
   return gpus;
 }
 
-constexpr std::string_view kIntel = "ZE_AFFINITY_MASK";  // that of the others hides all when it is empty
+// empty: all devices; an empty value of the other variables hides all
+constexpr std::string_view kIntel = "ZE_AFFINITY_MASK";
 
 struct KindRow {
   DeviceKind kind;
   std::size_t (*count)(const HostFiles&);
 };
 
-// In the order of preference. An Intel GPU may be that of the screen: it comes last.
+// In the order of preference. Intel GPUs come last, as one of them may only drive the display.
 constexpr std::array kKinds{
     KindRow{{"NVIDIA GPU", "CUDA_VISIBLE_DEVICES"}, nvidia_gpus},
     KindRow{{"AMD GPU", "ROCR_VISIBLE_DEVICES"},
-            [](const HostFiles&) { return std::size_t{0}; }},  // only when inherited
+            [](const HostFiles&) { return std::size_t{0}; }},  // only if the variable is inherited
     KindRow{{"AMD GPU", "HIP_VISIBLE_DEVICES"}, amd_gpus},
     KindRow{{"Gaudi card", "HABANA_VISIBLE_MODULES"}, habana_cards},
     KindRow{{"Ascend card", "ASCEND_RT_VISIBLE_DEVICES"}, ascend_cards},
@@ -96,7 +97,7 @@ constexpr std::array kKinds{
     KindRow{{"Intel GPU", kIntel}, intel_gpus},
 };
 
-// "2,GPU-4f,4-6": the devices of an inherited list; ranges of numbers are written out.
+// The devices of an inherited list such as "2,GPU-4f,4-6"; ranges of numbers are expanded.
 std::vector<std::string> listed(std::string_view text) {
   std::vector<std::string> out;
   while (!text.empty() && out.size() < kMostDevices) {

@@ -1,5 +1,5 @@
-// Which accelerators each worker of a host sees. Pure: what the host has and what its environment says in, variables
-// out.
+// Determines which accelerators each worker of a host sees. Pure: takes the host's devices and environment, returns
+// variables.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -14,7 +14,7 @@
 
 namespace sml::plan {
 
-// All: what the host's environment says, or everything; None: no GPU of NVIDIA or AMD.
+// All: the devices that the host's environment lists, or else all; None: no GPU of NVIDIA or AMD.
 enum class VisibleDevices : std::uint8_t { All, PerRank, None };
 
 struct DeviceWish {
@@ -24,7 +24,7 @@ struct DeviceWish {
   bool operator==(const DeviceWish&) const = default;
 };
 
-// A maker of accelerators: what tells how many there are, and the variable that limits a program to some.
+// A kind of accelerator, and the variable that limits a program to some of them.
 struct DeviceKind {
   std::string_view name;      // "NVIDIA GPU"
   std::string_view variable;  // "CUDA_VISIBLE_DEVICES"
@@ -32,17 +32,17 @@ struct DeviceKind {
 
 struct Devices {
   DeviceKind kind;
-  std::vector<std::string> names;  // as the variable takes them: numbers, or what an inherited list says
+  std::vector<std::string> names;  // as the variable takes them: numbers, or the items of an inherited list
 };
 
-// The names in a folder, in any order; empty when it is not there.
+// The names in a folder, in any order; empty if the folder does not exist.
 using ListFolder = std::function<std::vector<std::string>(const std::string& path)>;
 
-// The accelerators of a host: those that an inherited variable lists, else those that the kernel shows. Of several
-// makers the first that has any. Empty names: there are none.
+// Returns the accelerators that an inherited variable lists, otherwise those that the kernel shows. If there are
+// several kinds, the first one that is found counts. `names` is empty if there are none.
 Devices find_devices(const ReadText& read, const ListFolder& list, std::span<const std::string> environment);
 
-// The variables of a worker by its local rank. An error (kind Spawn) when the host has too few.
+// The variables of the worker with this local rank. An error (kind Spawn) if the host has too few devices.
 Result<Environment> device_variables(const DeviceWish& wish, const Devices& devices, std::uint32_t local_rank);
 
 }  // namespace sml::plan

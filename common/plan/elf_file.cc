@@ -9,7 +9,7 @@ namespace sml::plan {
 
 namespace {
 
-// See elf(5). Numbers are read byte by byte.
+// The format is in elf(5). Numbers are read byte by byte.
 
 constexpr std::uint64_t kHeaderSize = 64;
 constexpr std::uint64_t kSegmentSize = 56;
@@ -25,7 +25,7 @@ constexpr std::uint64_t kLoad = 1, kDynamic = 2, kNote = 4;  // p_type
 constexpr std::uint64_t kEnd = 0, kNeeded = 1, kNameTable = 5, kNameTableSize = 10, kOldRunPath = 15,
                         kRunPath = 29;  // d_tag
 
-// 0 beyond the end.
+// Bytes beyond the end count as 0.
 std::uint64_t number_at(std::string_view bytes, std::size_t at, std::size_t size) {
   std::uint64_t out = 0;
   for (std::size_t i = size; i-- > 0;)
@@ -52,7 +52,7 @@ std::vector<Segment> segments_of(const ReadAt& read) {
   return out;
 }
 
-// Where in the file an address of the running program comes from.
+// The offset in the file of an address of the running program; nullopt if no loaded segment contains it.
 std::optional<std::uint64_t> offset_of(std::uint64_t address, const std::vector<Segment>& segments) {
   for (const Segment& s : segments) {
     if (s.type == kLoad && address >= s.address && address - s.address < s.size) {
@@ -66,7 +66,7 @@ struct Entry {
   std::uint64_t tag, value;
 };
 
-// Its dynamic section, and where its names are.
+// The dynamic section of the file, and the offset and size of its table of names.
 struct Dynamic {
   std::vector<Entry> entries;
   std::optional<std::uint64_t> names;
@@ -90,7 +90,7 @@ Dynamic dynamic_of(const ReadAt& read) {
   return out;
 }
 
-// What the dynamic section names under these tags.
+// The names that the dynamic section has under these tags.
 std::vector<std::string> names_of(const ReadAt& read, std::initializer_list<std::uint64_t> tags) {
   const Dynamic dynamic = dynamic_of(read);
   std::vector<std::string> out;
@@ -113,7 +113,7 @@ std::string symbol_names(const ReadAt& read, std::uint64_t most) {
   const Dynamic dynamic = dynamic_of(read);
   if (!dynamic.names || dynamic.size_of_names > most) return {};
   std::string out = read(*dynamic.names, dynamic.size_of_names);
-  if (out.size() != dynamic.size_of_names) out.clear();  // cut off
+  if (out.size() != dynamic.size_of_names) out.clear();  // the file is truncated
   return out;
 }
 

@@ -1,5 +1,6 @@
-// What ELF files of 64 bits, little-endian, say of themselves; of anything else nothing is said. Pure: bytes in, names
-// out; the file may hold anything, anywhere. Each question reads a few kilobytes, that for symbols what it is allowed.
+// Reads names from 64-bit little-endian ELF files; the functions return nothing for any other file. Pure: takes bytes,
+// returns names. The content of the file is not trusted. Each function reads a few kilobytes, symbol_names() up to its
+// limit.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -8,22 +9,22 @@
 
 namespace sml::plan {
 
-// At most `size` bytes of a file from `offset` on; fewer at its end, none where it cannot be read.
+// Returns at most `size` bytes of a file from `offset` on; fewer at its end, none if it cannot be read.
 using ReadAt = std::function<std::string(std::uint64_t offset, std::size_t size)>;
-// The same of any file, by its path.
+// The same for any file, by its path.
 using ReadFileAt = std::function<std::string(const std::string& path, std::uint64_t offset, std::size_t size)>;
 
 // The shared libraries that the file needs (DT_NEEDED).
 std::vector<std::string> needed_libraries(const ReadAt& read);
 
-// Lists of folders in which it says that these are (DT_RPATH, DT_RUNPATH), as written: "$ORIGIN:/opt/lib".
+// The lists of folders in which the file says its libraries are (DT_RPATH, DT_RUNPATH), as written: "$ORIGIN:/opt/lib".
 std::vector<std::string> library_folders(const ReadAt& read);
 
-// All names of its dynamic symbols, those that it imports among them, with zeros between; one may be the end of
-// another. Empty: there are none, or more than `most` bytes of them.
+// All names of the file's dynamic symbols, imported ones included, separated by zero bytes; a name may be the tail of
+// another. Empty if there are none, or if they take more than `most` bytes.
 std::string symbol_names(const ReadAt& read, std::uint64_t most);
 
-// What its makers have noted in it (PT_NOTE), at most the first 4 KiB of each.
+// The notes in the file (PT_NOTE), at most the first 4 KiB of each, and about 64 KiB of all.
 std::string notes(const ReadAt& read);
 
 }  // namespace sml::plan

@@ -28,7 +28,7 @@ class EnvFileReader {
   EnvFileReader(std::string_view text, std::string_view path) : text_(text), path_(path) {}
 
   Result<Environment> read() {
-    if (text_.starts_with("\xEF\xBB\xBF")) at_ = 3;  // a byte order mark of Windows editors
+    if (text_.starts_with("\xEF\xBB\xBF")) at_ = 3;  // a byte order mark, as Windows editors write it
     while (at_ < text_.size()) {
       if (Result<void> line = read_line(); !line) return line.error();
     }
@@ -36,7 +36,7 @@ class EnvFileReader {
   }
 
  private:
-  // Says where, and never shows the text: any of it may be a secret.
+  // The error names the line but never shows the text: any of it may be a secret.
   Error bad(std::string_view what) const {
     return Error(ErrorKind::Config, show(path_) + ":" + std::to_string(line_) + ": " + std::string(what));
   }
@@ -96,7 +96,7 @@ class EnvFileReader {
     return value;
   }
 
-  // An unknown escape stays as it is written: Windows paths are full of them.
+  // Unknown escapes stay as written: Windows paths contain many.
   char take_escaped() {
     constexpr std::string_view kEscapes = "ntr\"\\$`";
     const bool escape =

@@ -1,4 +1,4 @@
-// The text of an --env-file: variables for the workers.
+// Parses the text of an --env-file: variables for the workers.
 #pragma once
 #include <string_view>
 
@@ -9,13 +9,13 @@ namespace sml::plan {
 
 inline constexpr std::size_t kMaxEnvFileBytes = 4 << 20;
 
-// A name that a worker's variable may have: [A-Za-z_][A-Za-z0-9_.-]*. Narrower than what the kernel takes, so that
-// "A;B" or "BASH_FUNC_f%%" is seen to be a mistake.
+// True if a worker's variable may have this name: [A-Za-z_][A-Za-z0-9_.-]*. Narrower than what the kernel accepts, so
+// that mistakes such as "A;B" and names such as "BASH_FUNC_f%%" are refused.
 bool valid_variable_name(std::string_view name);
 
-// One variable a line: [export ]NAME=VALUE. Blank lines and lines that begin with '#' say nothing. VALUE is taken as it
-// stands, without blanks around it and without a comment (a '#' after a blank); in '...' everything is literal, in
-// "..." \n \t \r \" \\ \$ and \` are escapes; a quoted value may go on over several lines. Nothing is expanded or
+// One variable per line: [export ]NAME=VALUE. Blank lines and lines that begin with '#' are ignored. An unquoted VALUE
+// is taken literally, without surrounding blanks and without a comment (a '#' after a blank); in '...' everything is
+// literal; in "..." \n \t \r \" \\ \$ and \` are escapes. A quoted value may span several lines. Nothing is expanded or
 // executed. Errors (kind Config) begin with "PATH:LINE: ".
 Result<Environment> parse_env_file(std::string_view text, std::string_view path);
 

@@ -38,7 +38,7 @@ std::optional<Number> number(string_view text) {
   return value;
 }
 
-// Takes the word before the next comma off the front.
+// Removes the word before the next comma from the front of `text` and returns it.
 string_view take_word(string_view& text) {
   const std::size_t end = std::min(text.find(','), text.size());
   const string_view word = text.substr(0, end);
@@ -48,7 +48,7 @@ string_view take_word(string_view& text) {
 
 using TakeWord = Result<void> (*)(FifoChannel& channel, string_view word);
 
-// The words behind the first comma, each once.
+// Parses the words after the first comma; each key may occur only once.
 Result<void> take_words(FifoChannel& channel, string_view rest, TakeWord take) {
   std::vector<string_view> seen;
   for (bool more = true; more;) {

@@ -1,6 +1,6 @@
-// Channels that workers read from FIFOs, epoch after epoch, as SageMaker's Pipe mode has them. Pure.
-// Source: "Accessing Training Data" and CreateTrainingJob (InputMode, RecordWrapperType, ShuffleConfig,
-// CompressionType) in the developer guide.
+// Channels that workers read from FIFOs, one FIFO per epoch, as in SageMaker's Pipe mode. Pure.
+// Source: developer guide, "Accessing Training Data" and CreateTrainingJob (InputMode, RecordWrapperType,
+// ShuffleConfig, CompressionType).
 #pragma once
 #include <cstdint>
 #include <span>
@@ -13,32 +13,32 @@
 
 namespace sml::plan {
 
-// What is dealt to the ranks of a host.
+// The units in which data is dealt to the ranks of a host.
 enum class FifoFraming : std::uint8_t {
-  Whole,    // all to one reader
-  Records,  // RecordIO, with all parts of a record together
+  Whole,    // everything to one reader
+  Records,  // RecordIO; all parts of a record stay together
   Lines,
   Bytes,  // pieces of equal size
 };
-enum class FifoWrap : std::uint8_t { None, RecordIo };  // RecordIo: each file becomes a record
+enum class FifoWrap : std::uint8_t { None, RecordIo };  // RecordIo: each file becomes one record
 enum class FifoCompression : std::uint8_t { None, Gzip };
-enum class FifoOrder : std::uint8_t { ByName, Shuffled };  // Shuffled: drawn anew for each epoch
-enum class Equalize : std::uint8_t { No, Drop };           // Drop: what does not make a whole round is left out
+enum class FifoOrder : std::uint8_t { ByName, Shuffled };  // Shuffled: a new random order for each epoch
+enum class Equalize : std::uint8_t { No, Drop };           // Drop: records that do not fill a whole round are left out
 
 inline constexpr std::uint32_t kDefaultPiece = 64 << 10;
 
-// One channel on one host: who fills it, and who reads it.
+// One channel on one host: what fills it, and which ranks read it.
 struct FifoChannel {
   std::string name;
-  std::string path{};  // of a folder or manifest that we feed; empty: the platform's FIFOs
+  std::string path{};  // of a folder or manifest that the agent feeds; empty: the platform fills the FIFOs
   FifoWrap wrap = FifoWrap::None;
   FifoCompression compression = FifoCompression::None;
   FifoOrder order = FifoOrder::ByName;
   std::uint64_t seed = 0;                    // for Shuffled
-  FifoFraming framing = FifoFraming::Whole;  // Whole: one FIFO for the host, else one for each rank
-  std::uint32_t group = 1;                   // so many records in a row for one rank; the size of a piece of Bytes
+  FifoFraming framing = FifoFraming::Whole;  // Whole: one FIFO for the host, otherwise one for each rank
+  std::uint32_t group = 1;  // the number of consecutive records for one rank; with Bytes: the size of a piece
   Equalize equalize = Equalize::No;
-  std::uint32_t epochs = 0;  // 0: as many as are read
+  std::uint32_t epochs = 0;  // 0: no limit
   void fields(auto& a) { a(name, path, wrap, compression, order, seed, framing, group, equalize, epochs); }
   bool operator==(const FifoChannel&) const = default;
 };
@@ -50,18 +50,18 @@ struct FifoPlan {
   void fields(auto& a) { a(channels, readers); }
 };
 
-// --pipe NAME=DIR|MANIFEST[,wrap=recordio][,gunzip][,shuffle=SEED]; the path stays as it is written.
+// Parses the value of --pipe: NAME=DIR|MANIFEST[,wrap=recordio][,gunzip][,shuffle=SEED]. The path stays as written.
 Result<FifoChannel> parse_pipe(std::string_view text);
-// --pipe-fanout NAME[:records|lines|bytes][,group=K][,equalize=drop]
+// Parses the value of --pipe-fanout: NAME[:records|lines|bytes][,group=K][,equalize=drop].
 Result<FifoChannel> parse_pipe_fanout(std::string_view text);
 
-// A channel that is in both lists is fed and dealt out. `epochs` is for all of them. Relative paths are relative to
-// `folder`.
+// Joins both lists: a channel that is in both is fed and dealt out. `epochs` applies to all channels. Relative paths of
+// feeds are resolved against `folder`.
 std::vector<FifoChannel> join_fifos(std::span<const FifoChannel> feeds, std::span<const FifoChannel> fanouts,
                                     std::uint32_t epochs, std::string_view folder);
 
-// "SM_CHANNEL_MY-DATA=FOLDER/my-data", whose FIFOs are that with _EPOCH behind it; once more with "_" where a shell
-// allows no other character.
+// "SM_CHANNEL_MY-DATA=FOLDER/my-data"; the names of the FIFOs are this path with _EPOCH appended. A second variable has
+// "_" for each character that a shell does not allow in a name.
 std::vector<std::string> fifo_variables(const FifoChannel& channel, std::string_view folder);
 
 }  // namespace sml::plan

@@ -1,4 +1,4 @@
-// Lists of folders that a program looks through: absolute ones, each once, at most 64. Pure.
+// Lists of folders that a program searches: absolute paths, without duplicates, at most 64. Pure.
 #pragma once
 #include <span>
 #include <string>
@@ -11,13 +11,13 @@ using Folders = std::vector<std::string>;
 
 void add_folder(Folders& to, const std::string& folder);
 
-// Of a list as in PATH.
+// Adds the folders of a list in the form of PATH.
 void add_folders(Folders& to, std::string_view list);
 
-// That of a file: what is before the last /.
+// The folder of a file: the part of the path before the last "/".
 std::string folder_of(const std::string& path);
 
-// The variable's value; empty where it is not set.
+// The variable's value; empty if it is not set.
 std::string value_in(std::span<const std::string> environment, std::string_view name);
 
 }  // namespace sml::plan

@@ -10,7 +10,7 @@ namespace sml::plan {
 
 namespace {
 
-// Those with ranks first, in the order of these.
+// Puts the hosts with ranks first, in the order of their ranks.
 void order_by_ranks(JobMap& map) {
   const auto end = std::stable_partition(map.hosts.begin(), map.hosts.end(),
                                          [](const MappedHost& host) { return !host.ranks.empty(); });

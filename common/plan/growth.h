@@ -1,4 +1,4 @@
-// Hosts that wait, and the ranks that they get when a job may grow. Pure.
+// Gives ranks to spare hosts when a job may grow. Pure.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -10,16 +10,16 @@
 
 namespace sml::plan {
 
-// How large a job may become.
+// The largest size that a job may reach.
 struct MostSize {
-  std::optional<std::uint32_t> hosts{};  // with ranks
+  std::optional<std::uint32_t> hosts{};  // that have ranks
   std::optional<std::uint32_t> ranks{};
-  std::optional<std::uint32_t> per_host{};  // ranks, of those that get some; nothing: as many as slots
-  std::uint32_t spares = 0;                 // that are to be left waiting
+  std::optional<std::uint32_t> per_host{};  // ranks of each host that joins; nullopt: as many as its slots
+  std::uint32_t spares = 0;                 // the number of hosts to keep as spares
 };
 
-// Spares of `ready` get as many ranks as they have slots, or as may be added, as long as there is room; all others keep
-// theirs. Of jobs of one program that no rankfile has placed; any other stays as it is.
+// Gives each spare host in `ready` as many ranks as it has slots, or as `most` permits, as long as there is room; all
+// other hosts keep their ranks. Returns the map unchanged if the job has several programs, a rankfile or helpers.
 JobMap grow(JobMap map, const MostSize& most, std::span<const HostId> ready);
 
 }  // namespace sml::plan

@@ -17,7 +17,7 @@ constexpr std::string_view kController = "HOROVOD_CONTROLLER";
 constexpr std::string_view kOperations = "HOROVOD_CPU_OPERATIONS";
 constexpr std::uint64_t kMostNames = std::uint64_t{8} << 20;  // bytes; a build of 0.28.1 has 90 KB
 
-// What Horovod can be built with for its controller, and a class that is there in all such builds and in no other.
+// A controller that Horovod can be built with, and a class that exists in all such builds and in no other.
 struct Way {
   std::string_view name;
   std::string_view known_by;
@@ -25,7 +25,7 @@ struct Way {
 constexpr Way kGloo{"gloo", "GlooContext"};
 constexpr Way kMpi{"mpi", "MPIContext"};
 
-// Horovod's extension for one framework.
+// Horovod's extension library for one framework.
 struct Extension {
   std::string path;
   ReadAt read;
@@ -36,7 +36,7 @@ bool knows(const Extension& horovod, const Way& way) {
   return names.empty() || names.find(way.known_by) != std::string::npos;
 }
 
-// setup.py: "mpi_lib.cpython-311-x86_64-linux-gnu.so" or "mpi_lib_v2...".
+// The names come from Horovod's setup.py: "mpi_lib.cpython-311-x86_64-linux-gnu.so" or "mpi_lib_v2...".
 void add_extensions(std::vector<Extension>& to, const std::string& folder, const HostFiles& files) {
   for (const std::string& name : files.list(folder)) {
     if (!name.starts_with("mpi_lib") || !name.ends_with(".so")) continue;
@@ -55,7 +55,7 @@ void add_extensions_of_python(std::vector<Extension>& to, const std::string& pro
   }
 }
 
-// Good for as long as `files` is.
+// The result refers to `files`, which must outlive it.
 std::vector<Extension> extensions_of(const CommandLine& line, std::span<const std::string> environment,
                                      const HostFiles& files) {
   std::vector<Extension> out;

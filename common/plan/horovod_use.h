@@ -1,4 +1,4 @@
-// How the processes of a host's Horovod find each other. Pure.
+// Determines how the Horovod processes of a host find each other. Pure.
 #pragma once
 #include <optional>
 #include <span>
@@ -9,27 +9,28 @@
 
 namespace sml::plan {
 
-// The file of Horovod by which the program's processes meet by MPI; empty: they meet at our store, or there is no
-// Horovod. The program is a Python, or names one (named_programs()), whose Horovod is linked with an MPI library and
-// knows no Gloo, or is told by its variables to use MPI. A Horovod that cannot be read is taken to know Gloo.
+// Returns the Horovod file because of which the program's processes find each other by MPI; empty if they use the
+// agent's store, or if there is no Horovod. The program is a Python, or names one (named_programs()). Its Horovod
+// counts if it is linked with an MPI library and either was built without Gloo or its variables select MPI. A Horovod
+// that cannot be read counts as built with Gloo.
 std::string horovod_over_mpi(const CommandLine& line, std::span<const std::string> environment, const HostFiles& files);
 
-// A Horovod that cannot meet as it is told.
+// A Horovod that was built without the controller that its variables select.
 struct HorovodMisfit {
   std::string file;
   std::string told;  // "HOROVOD_CONTROLLER=mpi"
 };
-// That of the program, where `told` (what the user says of the variables; others are set by us) names what it was built
-// without: its processes would end in hvd.init(), by SIGSEGV (0.28.1). None, where one cannot be read, or where any of
-// several that it might use was built with it.
+// Returns the program's Horovod if `told` (the user's variables; all others are set by the launcher) selects a
+// controller that it was built without: its processes would die in hvd.init() by SIGSEGV (0.28.1). Returns nullopt if a
+// Horovod cannot be read, or if any of several that the program might use was built with that controller.
 std::optional<HorovodMisfit> horovod_misfit(const CommandLine& line, std::span<const std::string> environment,
                                             std::span<const std::string> told, const HostFiles& files);
 
-// Whether these variables have Horovod's processes meet by MPI.
+// True if these variables make Horovod's processes find each other by MPI.
 bool says_mpi(std::span<const std::string> environment);
 
-// Whether the variable makes a Horovod meet at our store that could do otherwise: for one that knows no Gloo it is the
-// end, by SIGSEGV (0.28.1, hvd.init()).
+// True if the variable makes Horovod use the agent's store although it could do otherwise. A Horovod without Gloo would
+// die of it by SIGSEGV (0.28.1, hvd.init()).
 bool wants_gloo(std::string_view name);
 
 }  // namespace sml::plan

@@ -22,7 +22,7 @@ bool is_ipv6(std::string_view name) {
     if (zone.empty() || !std::all_of(zone.begin(), zone.end(), is_host_char)) return false;
   }
   const std::string address(name.substr(0, percent));
-  if (address.find('\0') != std::string::npos) return false;  // inet_pton would stop there
+  if (address.find('\0') != std::string::npos) return false;  // inet_pton stops at a NUL byte
   in6_addr bytes{};
   return ::inet_pton(AF_INET6, address.c_str(), &bytes) == 1;
 }

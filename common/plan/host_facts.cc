@@ -16,7 +16,7 @@ std::optional<std::uint64_t> leading_number(std::string_view text) {
   return error == std::errc() ? std::optional(value) : std::nullopt;
 }
 
-// What follows `key` at the beginning of a line.
+// The text after `key` in the first line that begins with it.
 std::optional<std::string_view> after_key(std::string_view text, std::string_view key) {
   while (!text.empty()) {
     const std::string_view line = text.substr(0, text.find('\n'));
@@ -31,7 +31,7 @@ std::uint64_t kibibytes(std::string_view meminfo, std::string_view key) {
   return value ? leading_number(*value).value_or(0) * 1024 : 0;
 }
 
-// The folders of a hierarchy's groups, from that of this process up to the top.
+// The folders of the cgroup of this process and of all its parents in the hierarchy, ending with `mount`.
 std::vector<std::string> group_folders(const std::string& mount, std::string_view path) {
   constexpr std::size_t kDeepest = 64;
   std::vector<std::string> out;
@@ -60,7 +60,7 @@ void limit_memory(Memory& memory, std::optional<std::uint64_t> limit, std::uint6
 Memory read_memory(const ReadText& read) {
   const std::string text = read("/proc/meminfo");
   Memory memory{.total = kibibytes(text, "MemTotal:"), .available = kibibytes(text, "MemAvailable:")};
-  memory.available = std::min(memory.available, memory.total);  // what emulates the file may limit one of them only
+  memory.available = std::min(memory.available, memory.total);  // emulations of this file may limit only one of the two
   for (const std::string& group : own_groups(read)) {
     // "max": no limit
     limit_memory(memory, leading_number(read(group + "/memory.max")),

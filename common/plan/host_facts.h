@@ -1,4 +1,4 @@
-// What a host is like, as its agent finds it before a job. Pure: the contents of files in, numbers out.
+// Properties of a host that its agent determines before a job. Pure: takes the contents of files, returns numbers.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -20,16 +20,16 @@ struct Limit {
   bool operator==(const Limit&) const = default;
 };
 
-// A file system, by a folder in it. Bytes.
+// A file system, identified by a folder in it. Sizes in bytes.
 struct Space {
-  std::string path;  // empty: there is none
+  std::string path;  // empty: there is no such file system
   std::uint64_t size = 0;
-  std::uint64_t free = 0;  // for those who are not root
+  std::uint64_t free = 0;  // available to users other than root
   void fields(auto& a) { a(path, size, free); }
   bool operator==(const Space&) const = default;
 };
 
-// Bytes; what a cgroup leaves of the machine's.
+// Bytes; limited to what the cgroup permits.
 struct Memory {
   std::uint64_t total = 0;
   std::uint64_t available = 0;
@@ -39,11 +39,11 @@ struct Memory {
 
 struct HostFacts {
   std::string system;  // "Debian GNU/Linux 12 (bookworm), Linux 6.1.0-18-amd64 x86_64"
-  std::string driver;  // of its NVIDIA GPUs: "535.104.05"; empty: none
-  std::string user;    // whom the agent runs as
+  std::string driver;  // version of the driver of its NVIDIA GPUs: "535.104.05"; empty: none
+  std::string user;    // the user that the agent runs as
   std::uint32_t cores = 0;
   Memory memory;
-  std::string device;  // "NVIDIA GPU"; empty: there are none
+  std::string device;  // "NVIDIA GPU"; empty: there are no devices
   std::uint32_t devices = 0;
   Limit open_files;
   Limit processes;
@@ -51,8 +51,8 @@ struct HostFacts {
   Space shared_memory;
   Space agent_folder;
   Space working_directory;
-  std::vector<std::string> programs;  // the file that each program of this host is; empty: it has none
-  std::vector<MpiFinding> mpi{};      // of each of them
+  std::vector<std::string> programs;  // the file of each program of this host; empty: not found
+  std::vector<MpiFinding> mpi{};      // for each of these programs
   void fields(auto& a) {
     a(system, driver, user, cores, memory, device, devices, open_files, processes, locked_memory, shared_memory,
       agent_folder, working_directory, programs, mpi);
@@ -60,16 +60,17 @@ struct HostFacts {
   bool operator==(const HostFacts&) const = default;
 };
 
-// /proc/meminfo, and the limits of the cgroups (v2, or v1's "memory") that this process is in.
+// Reads /proc/meminfo, and the limits of the cgroups of this process (v2, or v1's "memory").
 Memory read_memory(const ReadText& read);
 
-// `allowed` processors, or as many as cpu.max of the cgroups (v2) leaves of their time, rounded up.
+// Returns `allowed`, or the number of processors whose time the cgroups' cpu.max (v2) permits, rounded up, if that is
+// less.
 std::uint32_t read_usable_cores(const ReadText& read, std::uint32_t allowed);
 
-// PRETTY_NAME of /etc/os-release; empty: it does not say.
+// PRETTY_NAME of /etc/os-release; empty if there is none.
 std::string read_system_name(const ReadText& read);
 
-// The version in /proc/driver/nvidia/version; empty: no such driver.
+// The version in /proc/driver/nvidia/version; empty if there is no such driver.
 std::string read_nvidia_driver(const ReadText& read);
 
 }  // namespace sml::plan

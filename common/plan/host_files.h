@@ -1,4 +1,4 @@
-// What pure code asks of a host's files, to tell what a program there would use.
+// Access to a host's files for pure code that determines what a program there would use.
 #pragma once
 #include <functional>
 #include <span>
@@ -12,13 +12,13 @@ namespace sml::plan {
 struct HostFiles {
   ReadFileAt read;
   std::function<bool(const std::string& path)> is_file;
-  std::function<std::vector<std::string>(const std::string& folder)> list;  // names of what is in it
+  std::function<std::vector<std::string>(const std::string& folder)> list;  // the names of the entries
 };
 
 struct CommandLine {
   std::string program;  // absolute
   std::span<const std::string> words{};
-  std::string folder{};  // in which it runs
+  std::string folder{};  // the working directory
 };
 
 }  // namespace sml::plan

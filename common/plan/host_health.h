@@ -1,4 +1,4 @@
-// Whether workers can be started on a host, by what its kernel says. Pure.
+// Decides from the kernel's numbers whether workers can be started on a host. Pure.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -9,18 +9,20 @@
 
 namespace sml::plan {
 
-// With less than this no program of any use runs.
+// No useful program runs with less memory than this.
 inline constexpr std::uint64_t kLeastMemory = std::uint64_t{64} << 20;
-inline constexpr std::uint64_t kLeastSpace = std::uint64_t{1} << 20;  // of a file system that is larger than 16 of it
+// checked only on file systems larger than 16 times this
+inline constexpr std::uint64_t kLeastSpace = std::uint64_t{1} << 20;
 
-// Clauses: memory is short, or a file system that the agent and its workers need is full. What is not known is no
-// fault.
+// Returns clauses: memory is short, or a file system that the agent and its workers need is full. Unknown values are
+// not reported.
 std::vector<std::string> faults_of(const HostFacts& facts);
 
-// What an accelerator holds at most when nobody computes there.
+// The most memory of an accelerator that may be in use while nobody computes on it.
 inline constexpr std::uint64_t kHeldByNobody = std::uint64_t{512} << 20;
 
-// Those of `now` that hold more than they did before any worker ran; by name, as the job has had them all.
+// The names of the accelerators in `now` that use more memory than kHeldByNobody and than in `before`, which holds the
+// values from before any worker of the job ran.
 std::vector<std::string> accelerators_in_use(const std::vector<AcceleratorUse>& before,
                                              const std::vector<AcceleratorUse>& now);
 

@@ -25,7 +25,7 @@ Error too_many_processes(std::uint32_t np, std::uint64_t slots, std::size_t host
                                      "; lower -np, name more slots or hosts, or give --oversubscribe");
 }
 
-// ---- which rank is where
+// ---- placing ranks on hosts
 
 using Counts = std::vector<std::uint32_t>;
 
@@ -35,7 +35,7 @@ Error too_many_on_one(std::uint32_t wanted, const MappedHost& host) {
                                      "; ask for fewer, give the host more slots, or give --oversubscribe");
 }
 
-// How many ranks `per_host` allows.
+// The number of ranks that `per_host` permits on all hosts together.
 Result<std::uint64_t> room_per_host(const JobMap& map, const RankLayout& layout) {
   std::uint64_t room = 0;
   for (const MappedHost& host : map.hosts) {
@@ -67,7 +67,7 @@ Result<std::uint32_t> choose_world_size(const JobMap& map, std::optional<std::ui
   return static_cast<std::uint32_t>(wanted);
 }
 
-// By rank.
+// The host of each rank.
 std::vector<HostIndex> place(const JobMap& map, std::uint32_t np, const RankLayout& layout) {
   std::vector<Room> rooms;
   rooms.reserve(map.hosts.size());
@@ -84,7 +84,7 @@ Error bad_line(const Rankfile& file, std::uint32_t rank, const std::string& what
   return Error(ErrorKind::Config, file.path + ":" + std::to_string(file.entries[rank].line) + ": " + what);
 }
 
-// Hosts in the order of their first rank, so that rank 0's is the first; those without ranks come last.
+// Orders the hosts by their first rank, so that the host of rank 0 is the first; hosts without ranks come last.
 void order_hosts(JobMap& map, std::vector<HostIndex>& hosts_of) {
   std::vector<std::uint32_t> place(map.hosts.size(), UINT32_MAX);
   std::vector<MappedHost> ordered;
@@ -127,7 +127,7 @@ void assign_ranks(JobMap& map, const std::vector<HostIndex>& hosts_of) {
     map.hosts[hosts_of[rank].value()].ranks.emplace_back(rank);
   }
   std::uint32_t group = 0;
-  std::vector<std::uint32_t> hosts_with;  // by local rank: hosts so far that have it
+  std::vector<std::uint32_t> hosts_with;  // by local rank: the number of hosts so far that have it
   for (std::uint32_t h = 0; h < map.hosts.size(); ++h) {
     const std::vector<Rank>& ranks = map.hosts[h].ranks;
     if (ranks.empty()) continue;

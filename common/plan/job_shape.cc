@@ -50,9 +50,9 @@ JobShape shape_of(const JobMap& map) {
 namespace {
 
 struct Block {
-  std::uint32_t host = 0;   // the first
-  std::uint32_t hosts = 0;  // that follow each other
-  std::uint32_t ranks = 0;  // of each
+  std::uint32_t host = 0;   // the first host
+  std::uint32_t hosts = 0;  // the number of consecutive hosts
+  std::uint32_t ranks = 0;  // the number of ranks on each host
 };
 
 // Ranks of one host that follow each other, whatever they run: host, by its first rank, and number.
@@ -72,7 +72,7 @@ std::vector<Block> host_runs(const JobShape& shape) {
   return out;
 }
 
-// How many of the first make all, one after the other and again; the last time may end early.
+// The smallest number of first runs whose repetition gives all runs; the last repetition may end early.
 std::size_t period_of(const std::vector<Block>& runs) {
   const auto repeats = [&runs](std::size_t period) {
     for (std::size_t i = period; i < runs.size(); ++i) {

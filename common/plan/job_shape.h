@@ -1,4 +1,4 @@
-// Where all ranks of a job are, in a few bytes, for services that tell their workers of the others. Pure.
+// The hosts of all ranks of a job in a few bytes, for services that tell workers about the other ranks. Pure.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -11,16 +11,16 @@
 
 namespace sml::plan {
 
-// Ranks that follow each other, on one host, of one program.
+// Consecutive ranks on one host that run the same program.
 struct RankRun {
-  std::uint32_t host = 0;     // in JobShape::hosts
+  std::uint32_t host = 0;     // index in JobShape::hosts
   std::uint32_t program = 0;  // RankAssignment::program
   std::uint32_t count = 0;
   void fields(auto& a) { a(host, program, count); }
   bool operator==(const RankRun&) const = default;
 };
 
-// The members of the job's world; helpers are none.
+// The members of the job's world, without helpers.
 struct JobShape {
   std::vector<std::string> hosts;  // names of those that have members, in host order
   std::vector<RankRun> runs;       // all ranks in order
@@ -28,8 +28,8 @@ struct JobShape {
   std::uint32_t universe = 0;      // of those that ranks may be spawned on; likewise. 0: nobody has counted them
   void fields(auto& a) { a(hosts, runs, slots, universe); }
 
-  std::uint32_t size() const;  // members; 0 where the runs count too many for a job
-  // Nothing: no member.
+  std::uint32_t size() const;  // number of members; 0 if the runs add up to more than a job may have
+  // Returns nullopt if the rank is no member.
   std::optional<RankRun> run_of(Rank rank) const;
 };
 
@@ -40,10 +40,10 @@ JobShape shape_of(const JobMap& map);
 // at host 0, wherever that stands. Empty: it would be longer than `most` bytes.
 std::string process_mapping(const JobShape& shape, std::size_t most);
 
-// How ranks that speak MPI are brought together.
+// The interfaces by which MPI ranks find each other.
 enum class MpiMeeting : std::uint8_t {
-  None,  // nobody does
-  Auto,  // by what each host finds of the program; one of which nothing is to be seen gets PMI and PMIx
+  None,  // none is offered
+  Auto,  // chosen by each host from what it finds of the program; PMI and PMIx if it finds nothing
   Pmi1,
   Pmi2,
   Pmix,

@@ -1,4 +1,4 @@
-// Variables of the launcher's environment that workers of other hosts do not get. Pure.
+// Finds variables of the launcher's environment that workers on other hosts do not get. Pure.
 #pragma once
 #include <span>
 #include <string>
@@ -9,14 +9,15 @@
 
 namespace sml::plan {
 
-// Whether it is that of a job of Slurm, all hosts of which srun gives what the batch script has.
+// True if this is the environment of a Slurm job, in which srun gives all hosts the variables of the batch script.
 bool is_of_slurm_job(std::span<const std::string> environment);
 
-// "BASH_FUNC_module%%": a function that bash has exported.
+// True for the name of an exported bash function: "BASH_FUNC_module%%".
 bool names_bash_function(std::string_view name);
 
-// HOST, TMP and TEMP belong to a host, and programs are configured by them, too. Returns a clause that names those
-// which are set here and have other values elsewhere; empty: none. `user`: given by the user, for all hosts.
+// HOST, TMP and TEMP belong to a host, but programs are configured by them, too. Returns a clause that names those
+// which are set here and are not in `user` (the user's variables for all hosts); a HOST that is this host's own name is
+// not reported. Empty if there are none.
 std::string kept_back(std::span<const std::string> environment, std::span<const std::string> user,
                       std::string_view own_host_name);
 

@@ -30,7 +30,7 @@ std::string_view name(ExportPolicy policy) { return policy == ExportPolicy::All 
 
 const std::string& host_name(const LaunchPlan& plan, HostIndex host) { return plan.map.hosts[host.value()].host.name; }
 
-// Each name once, in the order in which it was first given.
+// Each name once, in the order of first appearance.
 std::vector<std::string> names_of(const Environment& environment) {
   std::vector<std::string> names;
   for (const std::string& entry : environment) {
@@ -40,7 +40,7 @@ std::vector<std::string> names_of(const Environment& environment) {
   return names;
 }
 
-// ---- JSON: written out rather than built up, a plan can have a million ranks
+// ---- JSON: hosts and ranks are written as text, not as a tree, as a plan can have a million ranks
 
 std::string json_string(std::string_view text) {
   return Json(text).dump(-1, ' ', false, Json::error_handler_t::replace);
@@ -87,10 +87,10 @@ Json programs_json(const LaunchPlan& plan) {
 // ---- table
 
 constexpr std::size_t kWidth = 100;
-constexpr std::uint32_t kMostRankRows = 64;  // beyond that the rows of the hosts say it shorter
+constexpr std::uint32_t kMostRankRows = 64;  // with more ranks, only the shorter rows of the hosts are shown
 
 std::string ranks_of(const MappedHost& host) {
-  constexpr std::size_t kMost = 40;  // characters: ranks that are dealt out in turn do not fold
+  constexpr std::size_t kMost = 40;  // characters: ranks that are dealt in turn do not merge into ranges
   if (host.duty == HostDuty::Spare) return "spare";
   if (host.ranks.empty()) return "-";
   std::string out;
@@ -105,7 +105,8 @@ std::string ranks_of(const MappedHost& host) {
   return out;
 }
 
-// Rows of cells as text, each column as wide as its widest cell; the first column is flush left, the others right.
+// Formats rows of cells, each column as wide as its widest cell; the first column is left-aligned, the others
+// right-aligned.
 std::string columns(const std::vector<std::vector<std::string>>& rows) {
   std::vector<std::size_t> widths(rows.front().size(), 0);
   for (const auto& row : rows) {
@@ -144,8 +145,8 @@ std::string rank_table(const LaunchPlan& plan) {
   return columns(rows);
 }
 
-// "label words words", wrapped between words; what follows the first line is indented. A word that is too long for a
-// line is not cut: it may be copied from here.
+// "label words words", wrapped between words; continuation lines are indented. A word that is longer than a line is not
+// broken, as users may copy it.
 std::string wrapped(std::string_view label, const std::vector<std::string>& words) {
   constexpr std::size_t kIndent = 11;
   std::string out = fmt::format("{:<{}}", label, kIndent);
@@ -173,7 +174,7 @@ std::vector<std::string> shown_command(const Program& plan) {
 }  // namespace
 
 std::string to_json(const LaunchPlan& plan) {
-  constexpr std::size_t kHostBytes = 100;  // as a rule; more is only slower
+  constexpr std::size_t kHostBytes = 100;  // typical sizes; longer texts only cost a reallocation
   constexpr std::size_t kRankBytes = 130;
   std::string out;
   out.reserve(plan.map.hosts.size() * kHostBytes + plan.map.ranks.size() * kRankBytes);

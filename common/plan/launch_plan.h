@@ -1,4 +1,4 @@
-// Everything that is decided before anything is started: what --dry-run prints and what a job executes.
+// Everything that is decided before a job starts: --dry-run prints it, and a job executes it.
 #pragma once
 #include <chrono>
 #include <cstdint>
@@ -23,17 +23,17 @@ namespace sml::plan {
 
 enum class ExportPolicy : std::uint8_t { All, None };
 
-// What ranks run.
+// A program that ranks run.
 struct Program {
-  std::vector<std::string> command;  // program and arguments, bytes
+  std::vector<std::string> command;  // program and arguments, as bytes
   std::string working_directory;     // absolute
   Environment user_environment;      // --env-file, then -x
   std::uint32_t local_rank_at = 0;   // before this word each rank finds --local_rank=N; 0: nowhere
   std::string search_path{};         // folders, with colons between, where it is looked for before PATH; empty: none
 };
 
-// Value type; nothing in it refers to a connection, a descriptor or a moment.
-struct LaunchPlan : Program {  // the first program, of jobs with one the only one
+// Value type: contains no connection, descriptor or time.
+struct LaunchPlan : Program {  // the base is the first program, and the only one of most jobs
   JobMap map;
   Oversubscribe oversubscribe = Oversubscribe::No;  // of ranks that are spawned
   // Unsaid: nobody has counted the slots of this machine, which are as many as there are workers, and no limit.
@@ -42,33 +42,33 @@ struct LaunchPlan : Program {  // the first program, of jobs with one the only o
   std::optional<CallingHosts> calls;  // HostList::calls
   std::string own_name;  // the host of that name is this machine, whatever this machine calls itself; may be empty
   JobIdentity job;
-  std::vector<Program> more_programs;  // RankAssignment::program counts from the first
+  std::vector<Program> more_programs;  // indices of RankAssignment::program count from the first program
   std::set<Preset> presets;
   ExportPolicy export_policy = ExportPolicy::All;
   SecretExport secrets = SecretExport::Withheld;
-  Environment launcher_environment;  // as we were started
-  ProcessSettings launcher_process;  // likewise
-  BindingWish binding;               // what each host is asked for
+  Environment launcher_environment;  // as at the launcher's start
+  ProcessSettings launcher_process;  // as at the launcher's start
+  BindingWish binding;               // for each host
   DeviceWish devices;
   MpiMeeting mpi = MpiMeeting::None;
-  std::string pmix_library;        // on every host; empty: each host's own
-  std::vector<FifoChannel> fifos;  // of each host
+  std::string pmix_library;        // path on every host; empty: each host uses its own
+  std::vector<FifoChannel> fifos;  // on each host
   std::vector<Channel> channels;
-  std::vector<std::string> warnings;  // clauses that the user should see once, before anything starts
+  std::vector<std::string> warnings;  // clauses to show to the user once, before anything starts
 
   std::size_t program_count() const { return 1 + more_programs.size(); }
   const Program& program(std::size_t index) const { return index == 0 ? *this : more_programs[index - 1]; }
 };
 
-// What --dry-run --format json prints, on one line, without a newline. Of the user's variables it holds the names only:
-// values may be secrets. Bytes that are not UTF-8 are shown as U+FFFD: the plan is for people and scripts, not the
-// transport.
+// Returns the output of --dry-run --format json: one line, without a newline. It holds only the names of the user's
+// variables, whose values may be secrets. Bytes that are not UTF-8 appear as U+FFFD: this output is for people and
+// scripts, not for transport.
 std::string to_json(const LaunchPlan& plan);
 
-// An environment as one JSON object on one line, without a newline; bytes as in to_json().
+// Returns an environment as one JSON object on one line, without a newline; bytes that are not UTF-8 as in to_json().
 std::string environment_to_json(const Environment& environment);
 
-// The same as a table for people, at most 100 columns where names allow; ends with a newline.
+// Returns the plan as a table for people, at most 100 columns wide if the names permit; ends with a newline.
 std::string to_table(const LaunchPlan& plan);
 
 }  // namespace sml::plan

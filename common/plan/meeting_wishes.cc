@@ -21,7 +21,7 @@ bool wants_own_store(const Environment& user, const Environment& launcher) {
   return libuv != nullptr && value_of(*libuv) == "0";
 }
 
-// At `["MASTER_PORT"] = ...`, from behind the name: another value than the one that is there.
+// `rest` follows the name, as in `["MASTER_PORT"] = ...`. True if a value is assigned.
 bool is_assigned(std::string_view rest) {
   constexpr std::string_view kBetween = "\"' \t]";
   rest.remove_prefix(std::min(rest.find_first_not_of(kBetween), rest.size()));

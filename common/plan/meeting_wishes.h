@@ -1,4 +1,4 @@
-// What the user's own variables say about how workers meet. Pure.
+// Evaluates the user's own variables about how workers find each other. Pure.
 #pragma once
 #include <span>
 #include <string>
@@ -9,26 +9,27 @@
 
 namespace sml::plan {
 
-// `asked`, but for what the user's variables say: rank 0 opens torch's store where they name a place to meet, want no
-// store that is there already, or make torch (USE_LIBUV=0) one that cannot call it.
+// Returns `asked` unless the user's variables override it. Rank 0 opens torch's store if they name a rendezvous
+// address, ask not to use an agent's store, or choose a torch client (USE_LIBUV=0) that cannot connect to one;
+// otherwise TORCHELASTIC_USE_AGENT_STORE=True selects the agent's store.
 TorchStore choose_torch_store(const LaunchPlan& plan, TorchStore asked);
 
-// Whether the program's arguments or its script hold what is seen where ranks of torch meet at an address of the
-// program's own: a URL tcp://, or a value for MASTER_ADDR or MASTER_PORT. With a store that is there already all ranks
-// are clients (TORCHELASTIC_USE_AGENT_STORE), up to torch 2.13 at that address too: there nobody listens, and they wait
-// for ever. A sign, not a proof: what other modules do is not seen, and who only mentions such an address has rank 0
-// open the store, which serves the program as well.
+// True if the program's arguments or its script contain signs that torch ranks meet at an address of the program's own:
+// a tcp:// URL, or an assignment to MASTER_ADDR or MASTER_PORT. With an agent's store all ranks are clients
+// (TORCHELASTIC_USE_AGENT_STORE), up to torch 2.13 also at such an address: nobody listens there, and they block
+// forever. This is a heuristic: other modules are not searched, and for a program that only mentions such an address
+// rank 0 opens the store, which works as well.
 bool names_own_address(std::span<const std::string> command, std::string_view script);
 
-// Where nobody asks: rank 0 opens it where it is the only member, as one that starts the others itself tells them its
-// own port, and where the program seems to name an address.
+// The default if the user does not choose: rank 0 opens the store if it is the only member (a program that starts
+// further ranks itself gives them its own port), or if the program seems to name an address of its own.
 enum class NamesAddress : std::uint8_t { No, Yes };
 TorchStore usual_torch_store(const LaunchPlan& plan, NamesAddress program);
 
-// Whether the user's value of the variable stands against ours.
+// True if the user's value of the variable takes precedence over the launcher's.
 bool user_decides(std::string_view name);
 
-// A clause for each variable of the user's that each rank has of its own.
+// Returns a clause for each of the user's variables that has no effect, as each rank has a value of its own.
 std::vector<std::string> ignored_variables(const LaunchPlan& plan);
 
 }  // namespace sml::plan

@@ -14,20 +14,20 @@ namespace {
 
 std::string_view file_name(std::string_view path) { return path.substr(path.rfind('/') + 1); }
 
-// Parts of an MPI library of its own, which need it and use nothing.
+// True for a file of an MPI library itself: such files need the library, but are not programs that use it.
 bool belongs_to_mpi(std::string_view path) {
   const std::string_view name = file_name(path);
   return is_mpi_library(path) || name.starts_with("mca_") || path.find("/openmpi/") != std::string_view::npos;
 }
 
-// Of those that need only each other. "ld-linux-x86-64.so.2".
+// True for a library of the C or C++ runtime; these need only each other. "ld-linux-x86-64.so.2".
 bool is_of_the_language(std::string_view library) {
   constexpr std::array<std::string_view, 7> kNames{"libc.so.6",     "libm.so.6",      "libpthread.so.0", "librt.so.1",
                                                    "libgcc_s.so.1", "libstdc++.so.6", "ld-linux"};
   return std::any_of(kNames.begin(), kNames.end(), [=](std::string_view name) { return library.starts_with(name); });
 }
 
-// Parts of names: more of them match than are meant, and none that is meant is missed.
+// Parts of function names: they also match some harmless names, but miss none that matters.
 constexpr std::array<std::string_view, 9> kStarters{"exec",    "spawn", "system",  "popen",  "dlopen",
                                                     "dlmopen", "dlsym", "wordexp", "syscall"};
 
@@ -59,8 +59,8 @@ bool is_mpi_library(std::string_view path) {
   return std::any_of(kNames.begin(), kNames.end(), [name](std::string_view begin) { return name.starts_with(begin); });
 }
 
-// Open MPI counts its libraries from 0 (1.2) over 20 (2) to 40 (4, 5) and 80 (6); 12 is what MPICH, Intel MPI and
-// MVAPICH agree on, and was Open MPI's for 1.7 to 1.10, which spoke neither.
+// Open MPI's library versions are 0 (1.2), 20 (2), 40 (4, 5) and 80 (6). Version 12 is common to MPICH, Intel MPI and
+// MVAPICH; Open MPI 1.7 to 1.10 also had it, but supported neither interface.
 MpiSpeech speech_of(std::string_view library) {
   constexpr std::array<std::string_view, 5> kOpenMpi{"libmpi.so.20", "libmpi.so.40", "libmpi.so.80", "libmpi_mpifh.so",
                                                      "libmpi_usempi"};
@@ -110,7 +110,7 @@ MpiChance mpi_chance(const ReadAt& program) {
   const std::string names = symbol_names(program, kMostSymbols);
   const auto imports = [&names](std::string_view one) { return names.find(one) != std::string::npos; };
   if (names.empty() || std::any_of(kStarters.begin(), kStarters.end(), imports)) return MpiChance::Yes;
-  // Go calls the system without libc.
+  // Go makes system calls without libc.
   return notes(program).find(std::string_view("Go\0", 3)) == std::string::npos ? MpiChance::No : MpiChance::Yes;
 }
 
@@ -146,10 +146,10 @@ std::vector<std::string> mapped_files(std::string_view maps) {
   while (!maps.empty()) {
     const std::string_view line = maps.substr(0, maps.find('\n'));
     maps.remove_prefix(std::min(line.size() + 1, maps.size()));
-    const std::size_t at = line.find('/');  // the only column that may hold one
+    const std::size_t at = line.find('/');  // the only column that may contain a slash
     if (at == std::string_view::npos) continue;
     const std::string_view path = line.substr(at);
-    // Pieces of one file follow each other.
+    // The mappings of one file follow each other.
     if (out.empty() || out.back() != path) out.emplace_back(path);
   }
   std::sort(out.begin(), out.end());
@@ -170,7 +170,7 @@ std::string mpi_library_in_use(std::span<const std::string> mapped, std::span<co
     if (!meets_without_mpi(file, environment)) return *library;
     excused = true;
   }
-  return excused ? std::string() : *library;  // whom nobody needs has been loaded by hand
+  return excused ? std::string() : *library;  // a library that no mapped file needs was loaded with dlopen()
 }
 
 }  // namespace sml::plan

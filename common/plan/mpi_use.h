@@ -1,5 +1,5 @@
-// Whether a program speaks MPI: then its ranks wait for a launcher that knows PMI or PMIx, and where there is none each
-// of them runs alone, as rank 0 of 1. Pure: bytes of files and of /proc in, names out.
+// Detects whether a program uses MPI. The ranks of such a program need a launcher that serves PMI or PMIx; without one
+// each of them runs alone, as rank 0 of 1. Pure: takes bytes of files and of /proc, returns names.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -15,53 +15,54 @@ namespace sml::plan {
 // "/usr/lib/libmpi.so.40", "libmpich.so.12", "libmpi_cray.so.12", but not "libmpir.so.1".
 bool is_mpi_library(std::string_view path);
 
-// "/usr/bin/ompi_info": comes with a library, loads it and speaks to nobody.
+// True for "/usr/bin/ompi_info" and the like: a tool that loads its MPI library but communicates with no other rank.
 bool is_mpi_tool(std::string_view path);
 
-// By what a library finds the other ranks.
+// The interface by which an MPI library finds the other ranks.
 enum class MpiSpeech : std::uint8_t {
-  Unknown,  // PMI, if it is of MPICH's family
+  Unknown,  // PMI if the library is of MPICH's family
   Pmi,
-  Pmix,  // only
+  Pmix,  // PMIx only
 };
-// "libmpich.so.12" → Pmi, "libmpi.so.40" → Pmix: Open MPI.
+// "libmpich.so.12" → Pmi; "libmpi.so.40" (Open MPI) → Pmix.
 MpiSpeech speech_of(std::string_view library);
 
-// Whether `meeting` offers it to ranks whose library speaks so. Both where it is unknown: see choice_variables().
+// True if `meeting` offers the interface to ranks of a library with this dialect. Ranks of an unknown dialect are
+// offered both with PmiMode::Auto: see choice_variables().
 bool offers_pmi(MpiMeeting meeting, MpiSpeech speech);
 bool offers_pmix(MpiMeeting meeting, MpiSpeech speech);
 
-// Whether `meeting` brings ranks together whose library speaks so.
+// True if `meeting` lets ranks of a library with this dialect find each other.
 bool brings_together(MpiMeeting meeting, MpiSpeech speech);
 
-// Whether each host looks for itself what its programs speak.
+// True if each host determines the dialect of its programs itself.
 bool is_chosen_by_hosts(MpiMeeting meeting);
 
-// For ranks that are offered both, where MPICH 5 ends unless it is told which to take. Others do not read it. Nothing
-// where the user, by `theirs`, has chosen.
+// Variables for ranks that are offered both interfaces: MPICH 5 aborts unless a variable selects one, other libraries
+// ignore them. Empty if the user has chosen, by a variable in `theirs`.
 std::vector<std::string> choice_variables(std::span<const std::string> theirs);
 
-// The MPI library that an ELF program is linked with; empty: none.
+// The MPI library that an ELF program is linked with; empty if there is none.
 std::string linked_mpi_library(const ReadAt& program);
 
-// Whether a process with these mapped files surely begins MPI: its program (`executable`) is linked with a library, or
-// it has imported mpi4py, and nothing of torch, whose ranks meet otherwise.
+// True if a process with these mapped files certainly uses MPI: its program (`executable`) is linked with an MPI
+// library, or it has imported mpi4py without torch, whose ranks find each other in another way.
 bool surely_begins_mpi(const ReadAt& executable, std::span<const std::string> mapped);
 
-// Whether the program, or one that it starts, might speak MPI. No: the file proves that it cannot. It is linked with
-// the system's C, C++ and mathematics alone, and imports nothing by which it could load a library or start a program.
+// Whether the program, or one that it starts, might use MPI. No: the file proves that it cannot, as it is linked only
+// with the system's C, C++ and math libraries and imports no function that loads a library or starts a program.
 enum class MpiChance : std::uint8_t { No, Yes };
-// Whoever brings its ranks together: we, or a launcher that its variables name.
+// The launcher that serves MPI ranks: this one, or another that their variables name.
 enum class MpiOwner : std::uint8_t { Us, Other };
 MpiChance mpi_chance(const ReadAt& program);
 
-// The same of a program that gets these variables: a library that is put before all others can do what the file cannot.
+// Takes the program's variables into account: a preloaded library can do what the file alone cannot.
 MpiChance mpi_chance(const ReadAt& program, std::span<const std::string> environment);
 
-// What a host finds of a program before it runs.
+// The result of a host's look at a program before it runs.
 struct MpiFinding {
-  std::string library{};  // that it is linked with; empty: none
-  std::string seen_in{};  // another file by which Open MPI is what it would use; empty: none
+  std::string library{};  // that the program is linked with; empty: none
+  std::string seen_in{};  // another file that shows that the program would use Open MPI; empty: none
   MpiSpeech speech = MpiSpeech::Unknown;
   MpiChance chance = MpiChance::Yes;
   MpiOwner owner = MpiOwner::Us;
@@ -69,22 +70,22 @@ struct MpiFinding {
   bool operator==(const MpiFinding&) const = default;
 };
 
-// Whether some other launcher, such as an mpirun that a worker has started, serves a process with these variables.
+// True if another launcher, such as an mpirun that a worker has started, serves a process with these variables.
 bool has_process_manager(std::span<const std::string> environment);
 
-// Those of the entries by which has_process_manager() knows one.
+// The entries by which has_process_manager() recognizes a launcher.
 std::vector<std::string> process_manager_entries(std::span<const std::string> environment);
 
-// Whether a process may yet find the others whose variables hold these process_manager_entries(), and whose library
-// speaks so.
+// True if a process may still find the others, given the process_manager_entries() of their variables and the dialect
+// of its library.
 bool may_come(std::span<const std::string> entries, MpiSpeech speech);
 
-// The files in the text of /proc/PID/maps, each once.
+// The files in the text of /proc/PID/maps, without duplicates.
 std::vector<std::string> mapped_files(std::string_view maps);
 
-// The MPI library by which a process with these files runs alone; empty: none. Horovod (where `environment` has it use
-// Gloo) and torch are linked with MPI in some builds, but meet otherwise: a library that only they need is none. Reads
-// the mapped files only where MPI is among them.
+// The MPI library with which a process with these mapped files runs alone; empty if there is none. Some builds of
+// Horovod (if `environment` selects Gloo) and of torch are linked with MPI but find each other in another way: a
+// library that only they need does not count. Reads the mapped files only if MPI is among them.
 std::string mpi_library_in_use(std::span<const std::string> mapped, std::span<const std::string> environment,
                                const ReadFileAt& read);
 

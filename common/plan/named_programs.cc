@@ -21,12 +21,12 @@ std::string absolute(const std::string& path, const std::string& folder) {
   return folder + (path.starts_with("./") ? path.substr(1) : "/" + path);
 }
 
-// "#!/bin/bash"
+// True if the text begins like a shell script: "#!/bin/bash".
 bool is_of_shell(std::string_view text) {
   return text.starts_with("#!") && text.substr(0, text.find('\n')).find("sh") != std::string_view::npos;
 }
 
-// Without lines that are comments.
+// Appends the text without its comment lines.
 void append_script(std::string& to, std::string_view text) {
   while (!text.empty()) {
     const std::string_view line = text.substr(0, text.find('\n'));
@@ -47,7 +47,7 @@ std::string text_of(const CommandLine& line, const HostFiles& files) {
   return out;
 }
 
-// What may be a name or a path, each once; quotes, "=" and the signs of shells stand between.
+// The words that may be a name or a path, without duplicates; they are separated by quotes, "=" and shell operators.
 Words words_of(std::string_view text) {
   constexpr std::string_view kOfNames = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./+-,@%:~";
   Words out;
@@ -68,7 +68,7 @@ bool is_launcher(std::string_view word) {
   return std::find(kNames.begin(), kNames.end(), name.substr(0, name.find('.'))) != kNames.end();
 }
 
-// As a shell finds it; empty: it is no file.
+// Resolves the word as a shell does; empty if there is no such file.
 std::string file_of(const std::string& word, std::string_view path, const CommandLine& line, const HostFiles& files) {
   if (word.find('/') != std::string::npos) {
     std::string file = absolute(word, line.folder);

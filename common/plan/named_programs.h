@@ -1,5 +1,5 @@
-// Which other programs a command line names: those that a wrapper or a shell will start. Pure; a guess by words, which
-// costs some look-ups and no more.
+// Finds the programs that a command line names, which a wrapper or a shell will start. Pure. A heuristic on words: a
+// wrong guess costs only some look-ups.
 #pragma once
 #include <span>
 #include <string>
@@ -9,9 +9,9 @@
 
 namespace sml::plan {
 
-// Files that its words name, those in the text of `sh -c`, and those in a shell's script, outside of comments;
-// absolute, in their order, each once. None where a launcher of MPI is among the words: it serves what it starts. Looks
-// at the first 64 words of the first 64 KiB.
+// Returns the files that are named by the words of the command line, by the text of `sh -c`, and by a shell script
+// outside of comments: absolute, in order of appearance, without duplicates. Empty if an MPI launcher is among the
+// words, as it serves the programs that it starts. Examines the first 64 words of the first 64 KiB.
 std::vector<std::string> named_programs(const CommandLine& line, std::span<const std::string> environment,
                                         const HostFiles& files);
 

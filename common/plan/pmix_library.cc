@@ -23,7 +23,7 @@ void replace_all(std::string& text, std::string_view what, const std::string& by
   }
 }
 
-// Those in which an ELF file says that its libraries are.
+// The folders in which an ELF file says its libraries are, with $ORIGIN replaced.
 Folders run_path(const std::string& file, const HostFiles& files) {
   Folders out;
   const auto of_file = [&](std::uint64_t offset, std::size_t size) { return files.read(file, offset, size); };
@@ -34,7 +34,8 @@ Folders run_path(const std::string& file, const HostFiles& files) {
   return out;
 }
 
-// Where the program's Open MPI may be: as the loader looks, and as mpi4py does (beside its interpreter).
+// Folders that may hold the program's Open MPI: those that the loader searches, and those that mpi4py searches (beside
+// its interpreter).
 Folders mpi_folders(const std::string& program, const Folders& named, std::span<const std::string> environment,
                     const HostFiles& files) {
   Folders out = named;
@@ -68,8 +69,8 @@ bool needs_open_mpi(const std::string& file, const HostFiles& files) {
 constexpr std::array kOfSystem{"/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu", "/usr/lib64",
                                "/usr/local/lib"};
 
-// What the mpi4py of PyPI does, which takes the first library that is there, MPICH's before Open MPI's in one folder,
-// or that which its variables name.
+// Follows the mpi4py of PyPI, which takes the library that its variables name, or the first that it finds, with MPICH's
+// before Open MPI's in each folder.
 bool first_is_open_mpi(const Folders& folders, std::span<const std::string> environment, const HostFiles& files) {
   if (const std::string kind = value_in(environment, "MPI4PY_MPIABI"); !kind.empty()) return kind == "openmpi";
   for (const std::string& folder : folders) {
@@ -80,7 +81,7 @@ bool first_is_open_mpi(const Folders& folders, std::span<const std::string> envi
   return false;
 }
 
-// mpi4py has one extension for the MPI that it was built with, or, from PyPI, one for each kind.
+// mpi4py has one extension for the MPI that it was built with; the build of PyPI has one for each kind of MPI.
 std::string python_with_open_mpi(const std::string& program, std::span<const std::string> environment,
                                  const HostFiles& files) {
   for (const std::string& packages : package_folders(program, environment, files)) {
@@ -102,7 +103,7 @@ std::string python_with_open_mpi(const std::string& program, std::span<const std
   return {};
 }
 
-// AWS puts its builds there, beside the system's loader.
+// AWS installs its builds in these folders, outside of the loader's search path.
 void add_amazons(Folders& to, const HostFiles& files) {
   const std::string top = "/opt/amazon/";
   std::vector<std::string> names = files.list(top);

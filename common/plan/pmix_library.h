@@ -1,7 +1,7 @@
-// Whether a program needs PMIx, and where a host's libpmix may be. Pure: what files hold is asked of others.
+// Determines whether a program needs PMIx, and where a host's libpmix may be. Pure: reads files only through HostFiles.
 //
-// A libpmix that belongs to the program's own MPI library comes before others: a server of another build or version
-// serves mostly as well, but that one surely does.
+// A libpmix that belongs to the program's own MPI library comes first: a server of another build or version works in
+// most cases, but that one certainly does.
 #pragma once
 #include <span>
 #include <string>
@@ -11,14 +11,15 @@
 
 namespace sml::plan {
 
-// The file by which Open MPI is what the program would use; empty: there is none. The program itself, where it is
-// linked with it; a Python's mpi4py, if that is, or if it is the one of PyPI, which takes the first MPI library that is
-// there, and that is one of Open MPI; its Horovod, where that meets by it; or the first of its named_programs() for
-// which this is so, unless one of these is linked with MPICH.
+// Returns the file that shows that the program would use Open MPI; empty if there is none. This is the program itself,
+// if it is linked with Open MPI; its Horovod, if that uses MPI and is linked with Open MPI; a Python's mpi4py, if it is
+// linked with Open MPI, or if it is the build of PyPI, which loads the first MPI library that it finds, and that
+// library is Open MPI; or the first of its named_programs() to which this applies, unless one of these is linked with
+// MPICH.
 std::string open_mpi_user(const CommandLine& line, std::span<const std::string> environment, const HostFiles& files);
 
-// In the order in which they are to be tried; the last is a name, for the system's own search. `program`: absolute;
-// `environment`: its. Folders that the environment names relatively are not looked into.
+// Returns the candidates in the order in which to try them; the last one is a bare name, for the system's own search.
+// `program` is absolute; `environment` is the program's. Relative folders in the environment are ignored.
 std::vector<std::string> pmix_libraries(const std::string& program, std::span<const std::string> environment,
                                         const HostFiles& files);
 

@@ -17,7 +17,7 @@ bool is_name_character(char c) {
          static_cast<unsigned char>(c) >= 0x80;
 }
 
-// "a.b_c": each part begins with no digit.
+// True for "a.b_c": no part is empty or begins with a digit.
 bool is_module(std::string_view name) {
   bool begins = true;
   for (const char c : name) {
@@ -33,8 +33,8 @@ bool is_python(std::string_view program) {
   return name == "python";
 }
 
-constexpr std::string_view kFlags = "bBdEIOPqRsSuv";  // letters that stand alone, several in one word
-constexpr std::string_view kValued = "WX";            // ... that take the rest of the word, or the next one
+constexpr std::string_view kFlags = "bBdEIOPqRsSuv";  // letters without a value; a word may hold several
+constexpr std::string_view kValued = "WX";            // letters whose value is the rest of the word, or the next word
 
 // Reads options until the script or module.
 class Reader {
@@ -54,7 +54,7 @@ class Reader {
   }
 
  private:
-  // False: its meaning is not known here.
+  // Returns false if the option is not known here.
   bool take(const std::string& word) {
     for (std::size_t i = 1; i < word.size(); ++i) {
       if (word[i] == 'm') return take_module(word, i);

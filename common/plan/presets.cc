@@ -31,7 +31,7 @@ constexpr std::string_view kScheduler = "scheduler";
 constexpr std::string_view kServer = "server";
 constexpr std::string_view kUnnamed = "default";
 
-// ---- what a value is made of
+// ---- parts of values
 
 struct Context {
   const JobMap& map;
@@ -87,7 +87,7 @@ std::string host_count(const Context& c) {
 
 // Addresses, ports and roles need no escapes in JSON.
 std::string tf_config(const Context& c) {
-  std::map<std::string_view, std::string> by_role;  // a cluster has no evaluator
+  std::map<std::string_view, std::string> by_role;  // an evaluator is not part of the cluster
   for (const PresetPort& p : c.facts.ports) {
     if (p.preset != Preset::Tf) continue;
     const std::string_view role = role_of(c.map, c.map.ranks[p.rank.value()]);
@@ -103,7 +103,7 @@ std::string tf_config(const Context& c) {
          "\",\"index\":" + text(role_rank(c.rank)) + "}}";
 }
 
-// ---- jax: Open MPI's form is the one that every version recognises, with the numbers that are set anyway
+// ---- jax: uses the form of Open MPI, which every version of JAX recognizes, and the numbers of which are set anyway
 
 std::string jax_address(const Context& c) { return endpoint(c, *find_port(c, Preset::Jax)); }
 std::string jax_port(const Context& c) { return port_text(*find_port(c, Preset::Jax)); }
@@ -121,7 +121,7 @@ std::string dmlc_uri(const Context& c) { return address_of(c, find_port(c, Prese
 std::string dmlc_port(const Context& c) { return port_text(*find_port(c, Preset::Dmlc)); }
 std::string dmlc_workers(const Context& c) { return text(count_role(c.map, kWorker)); }
 std::string dmlc_servers(const Context& c) { return text(count_role(c.map, kServer)); }
-// Its presence makes ps-lite ignore an interface that the user has named.
+// DMLC_NODE_HOST makes ps-lite ignore an interface that the user has named, so it is not set then.
 std::string own_address(const Context& c) {
   constexpr std::string_view kInterface = "DMLC_INTERFACE";
   const bool chosen =
@@ -170,7 +170,7 @@ std::string slurm_ranks_here(const Context& c) {
   return out;
 }
 
-// Programs take it for a number: of the job's name, the same on every host.
+// Programs parse it as a number. It is derived from the job's id, so that it is the same on every host.
 std::string slurm_job(const Context& c) {
   if (find_variable(c.facts.inherited, "SLURM_JOB_ID") != nullptr) return {};
   constexpr std::uint32_t kMost = 1'000'000'000;
@@ -190,7 +190,7 @@ std::string first_address(const Context& c) { return c.facts.addresses.front(); 
 struct PresetVariable {
   Preset preset;
   std::string_view name;
-  std::string (*value)(const Context&);  // empty: not set
+  std::string (*value)(const Context&);  // an empty result: not set
   std::string_view meaning;
 };
 
@@ -279,7 +279,7 @@ bool has_role(std::span<const ProgramShare> programs, std::string_view role) {
   return std::any_of(programs.begin(), programs.end(), [&](const ProgramShare& p) { return p.role == role; });
 }
 
-// With a chief and parameter servers it is the chief that works; the workers wait for what it asks, for ever.
+// With a chief and parameter servers the chief drives the job; the workers wait for its requests, forever.
 Result<void> arrange_tf(std::vector<ProgramShare>& programs) {
   static constexpr std::array kRoles{kChief, kWorker, kParameterServer, kEvaluator};
   if (Result<void> checked = check_roles(programs, kRoles, "tf"); !checked) return checked;

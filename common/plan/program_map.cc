@@ -13,13 +13,13 @@ namespace sml::plan {
 
 namespace {
 
-// One host, and the slots of a program's on it.
+// One host, and the slots of one program on it.
 struct Place {
   std::size_t host = 0;  // index into Mapping::hosts
   Room room;
 };
 
-// Ranks of one program that stand together on a host.
+// Consecutive ranks of one program on one host.
 struct Stretch {
   std::size_t host;
   std::uint32_t program;
@@ -49,7 +49,7 @@ class Mapping {
   std::unordered_map<std::string, std::size_t> index_;
 };
 
-// How many ranks `per_host` makes; an error where the free slots do not allow them.
+// The number of ranks that `per_host` permits; an error if there are not enough free slots for them.
 Result<std::uint64_t> room_per_host(const std::vector<Place>& places, const std::vector<MappedHost>& hosts,
                                     const RankLayout& layout) {
   std::uint64_t total = 0;
@@ -125,7 +125,7 @@ Error of_program(const Error& why, std::uint32_t program, std::span<const Progra
   return programs.size() == 1 ? why : Error(why).in("program " + std::to_string(program + 1));
 }
 
-// Each program in what is left of its hosts.
+// Lays out each program in the slots that are left of its hosts.
 Result<void> lay_by_slots(std::span<const ProgramShare> programs, const RankLayout& layout, std::vector<Place> shared,
                           Mapping& mapping, std::vector<Stretch>& out) {
   std::uint64_t total = 0;
@@ -145,7 +145,7 @@ Result<void> lay_by_slots(std::span<const ProgramShare> programs, const RankLayo
   return {};
 }
 
-// Program after program, helpers last.
+// The programs placed by slots, in the order of their ranks: helpers last.
 std::vector<std::uint32_t> order_of_ranks(std::span<const ProgramShare> programs) {
   std::vector<std::uint32_t> out;
   for (std::uint32_t p = 0; p < programs.size(); ++p) {
@@ -169,7 +169,7 @@ Result<std::uint32_t> size_in_rankfile(const ProgramShare& program, std::size_t 
                                      " that " + path + " has left");
 }
 
-// The next ranks of the rankfile for each program. `places` are those of `hosts`.
+// Gives each program the next ranks of the rankfile. `places` correspond to `hosts`.
 Result<void> lay_by_rankfile(std::span<const ProgramShare> programs, const RankLayout& layout, const HostList& hosts,
                              const std::vector<Place>& places, Mapping& mapping, std::vector<Stretch>& out) {
   const Rankfile& file = *layout.rankfile;
@@ -191,7 +191,7 @@ Result<void> lay_by_rankfile(std::span<const ProgramShare> programs, const RankL
   return check_slots(file, *hosts_of, mapping.hosts());
 }
 
-// Programs that stand beside the others, once it is known where these are.
+// Adds the programs that run beside the others, on hosts that the others use.
 void add_beside(std::span<const ProgramShare> programs, std::vector<Stretch>& stretches) {
   std::vector<std::size_t> used;
   for (const Stretch& s : stretches) {
@@ -204,7 +204,7 @@ void add_beside(std::span<const ProgramShare> programs, std::vector<Stretch>& st
   }
 }
 
-// Hosts in the order of their first ranks, those without ranks last, and the stretches moved along.
+// Orders the hosts by their first ranks, those without ranks last, and updates the stretches accordingly.
 std::vector<MappedHost> order_hosts(std::vector<MappedHost> hosts, std::vector<Stretch>& stretches) {
   constexpr std::size_t kNowhere = SIZE_MAX;
   std::vector<std::size_t> place(hosts.size(), kNowhere);
@@ -242,9 +242,9 @@ void assign(JobMap& map, std::span<const ProgramShare> programs, const std::vect
   for (RankAssignment& a : map.ranks) a.role_size = in_role[programs[a.program].role];
 }
 
-// What says how many others there are of a kind.
+// Computes the local size, cross rank and cross size of all ranks.
 void count_others(JobMap& map) {
-  std::vector<std::uint32_t> hosts_with;  // by local rank: hosts so far that have it
+  std::vector<std::uint32_t> hosts_with;  // by local rank: the number of hosts so far that have it
   std::vector<std::uint32_t> members_on(map.hosts.size(), 0);
   for (std::size_t h = 0; h < map.hosts.size(); ++h) {
     for (const Rank rank : map.hosts[h].ranks) {
@@ -274,7 +274,7 @@ Result<JobMap> map_programs(const HostList& hosts, std::span<const ProgramShare>
   Result<void> laid = layout.rankfile ? lay_by_rankfile(programs, layout, hosts, shared, mapping, stretches)
                                       : lay_by_slots(programs, layout, std::move(shared), mapping, stretches);
   if (!laid) return laid.error();
-  const std::size_t in_file = layout.rankfile ? stretches.size() : 0;  // the ranks of those beside come later
+  const std::size_t in_file = layout.rankfile ? stretches.size() : 0;  // before add_beside() appends others
   const auto is_member = [&](const Stretch& s) { return programs[s.program].part != Part::Helper; };
   if (std::stable_partition(stretches.begin(), stretches.end(), is_member) == stretches.begin()) {
     return Error(ErrorKind::Usage, "all programs are helpers; at least one must be what they help");

@@ -1,7 +1,7 @@
-// Which rank runs where in a job of several programs. Pure.
+// Maps ranks to hosts in a job of several programs. Pure.
 //
-// Ranks run on over the programs in their order, those of helpers last. Each program is laid over hosts as if it were
-// alone: hosts of its own, or what the programs before it have left of the job's.
+// Ranks are numbered program by program, with those of helpers last. Each program is laid out as if it were alone, on
+// hosts of its own, or on the slots of the job's hosts that the programs before it have left free.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -20,22 +20,22 @@ enum class Placement : std::uint8_t {
   EachHost,   // one rank on each host that has workers, whatever its slots
 };
 
-// What one program asks for.
+// The demands of one program.
 struct ProgramShare {
-  std::optional<std::uint32_t> np;  // nothing: all slots that are left to it
-  std::vector<Host> hosts;          // of its own, with their slots; empty: the job's
+  std::optional<std::uint32_t> np;  // nullopt: all slots that are left to it
+  std::vector<Host> hosts;          // of its own, with their slots; empty: the job's hosts
   std::string role{"default"};
   Part part = Part::Worker;
   Placement placement = Placement::Slots;
 };
 
-// As map_job(), for at least one program, the first of which is placed by slots. A host that several programs name is
-// one host with the slots of all. A rankfile names the job's hosts only, and counts ranks as they are counted here;
-// each program but the last then needs its np. Errors that are one program's (kind Usage) begin with "program N: "
-// where there are several.
+// Like map_job(), for at least one program; the first one must be placed by slots. A host that several programs name is
+// one host with the slots of all. A rankfile may name only the job's hosts, and numbers the ranks as this function
+// does; each program but the last then needs its np. With several programs, an error of one program (kind Usage) begins
+// with "program N: ".
 Result<JobMap> map_programs(const HostList& hosts, std::span<const ProgramShare> programs, const RankLayout& layout);
 
-// Host after host.
+// Fills one host after the other.
 inline Result<JobMap> map_programs(const HostList& hosts, std::span<const ProgramShare> programs,
                                    Oversubscribe oversubscribe) {
   RankLayout layout;

@@ -1,4 +1,4 @@
-// Where a Python finds its packages. Pure.
+// Finds the folders in which a Python looks for packages. Pure.
 #pragma once
 #include <span>
 #include <string>
@@ -8,12 +8,12 @@
 
 namespace sml::plan {
 
-// By its name.
+// Decides by the file's name.
 bool is_python(const std::string& program);
 
-// The folders of packages that an interpreter would look into, in its order: those of PYTHONPATH, of the active
-// environment, below its own prefix and as Debian has it, and the user's own. What its configuration adds (.pth) is not
-// seen.
+// The package folders that an interpreter would search, in its order: those of PYTHONPATH, of the active virtual
+// environment, below the interpreter's own prefix (including Debian's dist-packages), and below the user's home.
+// Folders that configuration files (.pth) add are not found.
 Folders package_folders(const std::string& program, std::span<const std::string> environment, const HostFiles& files);
 
 }  // namespace sml::plan

@@ -8,7 +8,7 @@ namespace {
 
 using Counts = std::vector<std::uint32_t>;
 
-// What is beyond the slots, dealt evenly.
+// Deals the ranks beyond the slots evenly over the hosts that have slots.
 void deal_rest(std::span<const Room> rooms, std::uint32_t left, Counts& counts) {
   const auto usable = static_cast<std::uint32_t>(
       std::count_if(rooms.begin(), rooms.end(), [](const Room& room) { return room.slots > 0; }));
@@ -22,7 +22,7 @@ void deal_rest(std::span<const Room> rooms, std::uint32_t left, Counts& counts) 
   }
 }
 
-// Free slots until np is used up.
+// Fills the free slots of one host after the other.
 Counts deal_by_slot(std::span<const Room> rooms, std::uint32_t np) {
   Counts counts(rooms.size(), 0);
   std::uint32_t left = np;
@@ -34,7 +34,7 @@ Counts deal_by_slot(std::span<const Room> rooms, std::uint32_t np) {
   return counts;
 }
 
-// One in turn, as long as it has a free slot.
+// Gives each host one rank in turn as long as it has a free slot.
 Counts deal_by_host(std::span<const Room> rooms, std::uint32_t np) {
   Counts counts(rooms.size(), 0);
   std::uint32_t left = np;
@@ -51,7 +51,8 @@ Counts deal_by_host(std::span<const Room> rooms, std::uint32_t np) {
   return counts;
 }
 
-// Gives each host as many ranks as it has free slots, then slots, again and again until `give` takes none.
+// Offers each host as many ranks as it has free slots, then repeatedly as many as it has slots, until `give` takes none
+// in a round.
 template <class Give>
 void go_round(std::span<const Room> rooms, Give give) {
   for (bool first = true, some = true; some; first = false) {
@@ -60,7 +61,7 @@ void go_round(std::span<const Room> rooms, Give give) {
       const std::uint32_t places = first ? rooms[host].free : rooms[host].slots;
       if (give(host, places)) some = true;
     }
-    some = some || first;  // no slot may be free
+    some = some || first;  // the first round may take none, as no slot may be free
   }
 }
 
@@ -103,7 +104,7 @@ std::vector<std::uint32_t> number_by_slot(const Counts& counts) {
 }
 
 std::vector<std::uint32_t> number_by_host(Counts left) {
-  std::vector<std::uint32_t> hosts;  // those with ranks to come
+  std::vector<std::uint32_t> hosts;  // hosts that still have ranks to be numbered
   for (std::uint32_t host = 0; host < left.size(); ++host) {
     if (left[host] > 0) hosts.push_back(host);
   }

@@ -58,7 +58,7 @@ Result<void> apply_modifier(std::string_view word, MapByText& out) {
     out.oversubscribe = word.starts_with("no") ? Oversubscribe::No : Oversubscribe::Yes;
     return {};
   }
-  if (word == "span") return {};  // over all hosts: we know no other way
+  if (word == "span") return {};  // over all hosts, which is always so here
   constexpr std::string_view kCores = "pe=";
   if (word.starts_with(kCores)) out.cores_per_rank = count(word.substr(kCores.size()));
   if (out.cores_per_rank) return {};

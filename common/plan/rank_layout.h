@@ -1,4 +1,4 @@
-// How the ranks of a job are laid over its hosts, as the user asks for it.
+// The user's choice of how the ranks of a job are laid out over its hosts.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -10,23 +10,24 @@
 
 namespace sml::plan {
 
-inline constexpr std::uint32_t kMaxWorldSize = 1'000'000;  // bounds what a typing mistake can make us allocate
+inline constexpr std::uint32_t kMaxWorldSize = 1'000'000;  // limits the memory that a typing mistake can use
 
 enum class Oversubscribe : std::uint8_t { No, Yes };
-// Fill host after host; give each host one rank in turn; or fill host after host, and begin again when all are full.
+// Slot: fill one host after the other; Host: one rank on each host in turn; Rounds: like Slot, and start again when all
+// hosts are full.
 enum class MapBy : std::uint8_t { Slot, Host, Rounds };
-enum class RankBy : std::uint8_t { Slot, Host };  // number host after host, or one of each host in turn
+enum class RankBy : std::uint8_t { Slot, Host };  // number host by host, or one rank of each host in turn
 
 struct RankLayout {
   Oversubscribe oversubscribe = Oversubscribe::No;
   MapBy map_by = MapBy::Slot;
-  std::optional<RankBy> rank_by;          // empty: in the order of map_by
-  std::optional<std::uint32_t> per_host;  // just so many on each host, fewer on the last ones where np says so
-  std::optional<Rankfile> rankfile;       // decides alone
+  std::optional<RankBy> rank_by;          // empty: the order of map_by
+  std::optional<std::uint32_t> per_host;  // exactly this many on each host; fewer on the last ones if np is smaller
+  std::optional<Rankfile> rankfile;       // overrides the other fields
 };
 
-// The value of --map-by in Open MPI's grammar: slot, host (or node), rounds (which is ours), a part of a host (socket
-// or package, numa, l3 or l3cache, core, hwthread), where hosts are filled one after the other; ppr:N:host or
+// The value of --map-by in Open MPI's grammar: slot, host (or node), rounds (an extension), or a part of a host (socket
+// or package, numa, l3 or l3cache, core, hwthread), with which hosts are filled one after the other; ppr:N:host or
 // ppr:N:PART; then modifiers after colons.
 struct MapByText {
   MapBy map_by = MapBy::Slot;
@@ -36,7 +37,7 @@ struct MapByText {
   std::optional<Oversubscribe> oversubscribe;
   std::optional<std::uint32_t> cores_per_rank;  // PE=N
 };
-// Errors (kind Usage) quote the text and say what was expected.
+// Errors (kind Usage) quote the text and describe what was expected.
 Result<MapByText> parse_map_by(std::string_view text);
 
 }  // namespace sml::plan

@@ -1,5 +1,5 @@
-// For how long a rank that speaks to its monitor may be silent. Names and defaults are those of NVRx's fault tolerance
-// (nvidia_resiliency_ext/fault_tolerance/config.py, 0.4.1).
+// The limits on how long a rank may send nothing to its rank monitor. Names and defaults are those of NVRx's fault
+// tolerance (nvidia_resiliency_ext/fault_tolerance/config.py, 0.4.1).
 #pragma once
 #include <cstdint>
 #include <string>
@@ -9,22 +9,22 @@ namespace sml::plan {
 
 struct SectionLimit {
   std::string name;
-  std::uint64_t limit_ms = 0;  // 0: none
+  std::uint64_t limit_ms = 0;  // 0: no limit
   bool operator==(const SectionLimit&) const = default;
   void fields(auto& a) { a(name, limit_ms); }
 };
 
 enum class RankMonitorOffer : std::uint8_t { No, Yes };
 
-// 0 is no limit, everywhere.
+// In all fields, 0 means no limit.
 struct RankMonitor {
   static constexpr std::uint64_t kFirstMs = 60ULL * 60 * 1000;
   static constexpr std::uint64_t kHeartbeatMs = 45ULL * 60 * 1000;
 
   RankMonitorOffer offer = RankMonitorOffer::No;
-  std::uint64_t first_ms = kFirstMs;          // from when it has come to the first heartbeat
-  std::uint64_t heartbeat_ms = kHeartbeatMs;  // between two of them
-  std::uint64_t outside_ms = 0;               // in no section
+  std::uint64_t first_ms = kFirstMs;          // from the rank's connection to its first heartbeat
+  std::uint64_t heartbeat_ms = kHeartbeatMs;  // between two heartbeats
+  std::uint64_t outside_ms = 0;               // outside of all sections
   std::vector<SectionLimit> sections{};
   bool operator==(const RankMonitor&) const = default;
   void fields(auto& a) { a(offer, first_ms, heartbeat_ms, outside_ms, sections); }

@@ -21,7 +21,7 @@ Error bad_rankfile(std::string clause) { return Error(ErrorKind::Usage, std::mov
 
 void skip_blanks(std::string_view& text) { text.remove_prefix(std::min(text.find_first_not_of(kBlanks), text.size())); }
 
-// Takes what stands before one of `ends`, or all, without blanks around it.
+// Removes the text before the first of `ends`, or all of it, and returns it without surrounding blanks.
 std::string_view take_before(std::string_view& text, std::string_view ends) {
   skip_blanks(text);
   std::string_view taken = text.substr(0, text.find_first_of(ends));

@@ -13,12 +13,12 @@ namespace {
 
 bool is_spare(const MappedHost& host) { return host.duty == HostDuty::Spare; }
 
-// Not fewer slots than the ranks need, or than the host had that was oversubscribed.
+// A spare needs as many slots as the lost host has ranks, or, if that host was oversubscribed, as many slots as it had.
 bool can_replace(const MappedHost& spare, const MappedHost& lost) {
   return is_spare(spare) && spare.slots >= std::min<std::size_t>(lost.slots, lost.ranks.size());
 }
 
-// It stands where the other stood, and the other where it stood.
+// Swaps the positions of the two hosts in the map; the spare gets the lost host's ranks.
 void replace(MappedHost& lost, MappedHost& spare) {
   std::swap(lost, spare);
   lost.ranks = std::move(spare.ranks);
@@ -27,7 +27,7 @@ void replace(MappedHost& lost, MappedHost& spare) {
   spare.duty = HostDuty::Out;
 }
 
-// Without the ranks of the hosts that are out.
+// Removes the ranks of the hosts that are out, and renumbers the others.
 void shrink(JobMap& map) {
   std::vector<RankAssignment> kept;
   std::vector<std::string> cores;
@@ -56,7 +56,7 @@ Error too_few(const std::string& lost, std::size_t left, std::string_view noun, 
 
 void number_densely(JobMap& map) {
   std::uint32_t group = 0;
-  std::vector<std::uint32_t> hosts_with;  // by local rank: hosts so far that have it
+  std::vector<std::uint32_t> hosts_with;  // by local rank: the number of hosts so far that have it
   for (const MappedHost& host : map.hosts) {
     if (host.ranks.empty()) continue;
     for (const Rank rank : host.ranks) {
@@ -119,7 +119,7 @@ Result<JobMap> arrange(JobMap map, std::span<const HostId> order) {
   for (const HostId id : order) {
     const auto host =
         std::find_if(map.hosts.begin(), map.hosts.end(), [id](const MappedHost& h) { return h.id == id; });
-    if (host == map.hosts.end()) break;  // or it has been there
+    if (host == map.hosts.end()) break;  // unknown, or in `order` twice
     for (Rank& rank : host->ranks) {
       RankAssignment& a = ranks.emplace_back(map.ranks[rank.value()]);
       if (!map.cores.empty()) cores.push_back(std::move(map.cores[rank.value()]));

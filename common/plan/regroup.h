@@ -1,4 +1,4 @@
-// Which host takes whose ranks in a further attempt. Pure.
+// Decides which hosts take over the ranks of lost hosts in a further attempt. Pure.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -12,37 +12,37 @@
 
 namespace sml::plan {
 
-// How small a job may become; with neither it keeps its size.
+// The smallest size to which a job may shrink; if neither is set it keeps its size.
 struct LeastSize {
-  std::optional<std::uint32_t> hosts;  // with ranks
+  std::optional<std::uint32_t> hosts;  // that have ranks
   std::optional<std::uint32_t> ranks;
 
   bool may_shrink() const { return hosts || ranks; }
 };
 
-// The map that follows `map` when the hosts `out` are not to be used: a spare that has the slots takes the place of
-// each that has ranks, and so its ranks and all numbers of them; the others keep theirs. Where spares do not suffice
-// and `least` allows it, the world shrinks: the ranks that are left keep their order and are numbered densely. Hosts
-// that are out keep their ids and a place without ranks.
-// Error (Lost): why there is none, as a clause for people.
+// Returns the map for the next attempt in which the hosts `out` are not used. Each of these that has ranks is replaced
+// by a spare with enough slots, which gets its ranks and all their numbers; the other hosts keep theirs. If there are
+// too few spares and `least` permits it, the world shrinks: the remaining ranks keep their order and are renumbered
+// densely. Hosts that are out keep their ids, and stay in the map without ranks.
+// Error (Lost): the reason why there is no such map, as a clause for people.
 Result<JobMap> regroup(JobMap map, std::span<const HostId> out, const LeastSize& least);
 
-// The same hosts in that order, each with as many ranks as before, which are numbered by it if it is another. Error
-// (Config): `order` does not have each of them once.
+// Returns the same hosts in this order, each with as many ranks as before; if the order is new, the ranks are
+// renumbered accordingly. Error (Config) if `order` does not contain each host exactly once.
 Result<JobMap> arrange(JobMap map, std::span<const HostId> order);
 
-// Group ranks and cross ranks, by the order of the hosts. Of a job of one program; local ranks and sizes are as they
-// were.
+// Recomputes group ranks and cross ranks from the order of the hosts, in a job of one program. Local ranks and local
+// sizes stay as they are.
 void number_densely(JobMap& map);
 
-// Hosts of `map` that are out and not in `out` wait again, as spares.
+// Makes hosts of `map` that are out, but not in `out`, spares again.
 void let_back(JobMap& map, std::span<const HostId> out);
 
-// `next`, made when hosts of `before` had turned out to be one machine, with the ids of `before`: a host that is new
-// has the next one, and those that are in it no more are behind the others and out.
+// Gives `next`, a new map made after hosts of `before` turned out to be one machine, the host ids of `before`. A new
+// host gets the next free id; hosts that are no longer in `next` are appended as out.
 JobMap take_over_ids(JobMap next, const JobMap& before);
 
-// What regroup() and grow() have changed, in sentences for people; nothing where ranks are where they were.
+// Describes the changes made by regroup() and grow(), in sentences for people; empty if all ranks are where they were.
 std::vector<std::string> changes(const JobMap& before, const JobMap& after);
 
 }  // namespace sml::plan

@@ -7,11 +7,11 @@ namespace sml::plan {
 
 namespace {
 
-// What an interpreter does with a word that begins with "-" (or, for shells, "+").
+// How an interpreter parses a word that begins with "-" (or, for shells, "+").
 struct Interpreter {
-  std::string_view flags;      // letters that stand alone, several in one word
-  std::string_view valued;     // ... that take the rest of the word, or the next one
-  std::string_view no_script;  // ... after which no script follows
+  std::string_view flags;      // letters without a value; a word may hold several
+  std::string_view valued;     // letters whose value is the rest of the word, or the next word
+  std::string_view no_script;  // letters after which no script follows
   ScriptPlace place;
 };
 
@@ -19,7 +19,7 @@ constexpr Interpreter kPython{"bBdEiIOPqRsSuvx", "WX", "cmhV?", ScriptPlace::Fol
 constexpr Interpreter kShell{"abefhiklmnprtuvxBCEHPT", "oO", "cs", ScriptPlace::FolderOrPath};
 constexpr Interpreter kPerl{"wWXtTuUs", "", "", ScriptPlace::Folder};
 
-// "python3.11" is python.
+// A version is ignored: "python3.11" is python.
 const Interpreter* interpreter_of(std::string_view program) {
   constexpr std::array<std::string_view, 5> kShells{"sh", "bash", "dash", "ksh", "zsh"};
   std::string_view name = program.substr(program.rfind('/') + 1);
@@ -33,7 +33,7 @@ enum class Next : std::uint8_t { Word, AfterValue, Script, Nothing };
 
 Next after_option(std::string_view word, const Interpreter& interpreter) {
   if (word == "--") return Next::Script;
-  if (word.starts_with("--") || word.size() < 2) return Next::Nothing;  // long options have values, or not
+  if (word.starts_with("--") || word.size() < 2) return Next::Nothing;  // a long option may have a value
   for (std::size_t i = 1; i < word.size(); ++i) {
     if (interpreter.no_script.find(word[i]) != std::string_view::npos) return Next::Nothing;
     const bool valued = interpreter.valued.find(word[i]) != std::string_view::npos;

@@ -14,7 +14,7 @@ bool is_one_of(const std::array<string_view, N>& list, string_view word) {
   return std::find(list.begin(), list.end(), word) != list.end();
 }
 
-// In capitals, without numbers at their ends: "apiKey_2" → APIKEY.
+// The words of a name in capitals, without trailing digits: "apiKey_2" → APIKEY.
 std::vector<std::string> capital_words_of(string_view name) {
   std::vector<std::string> out(1);
   for (const char c : name) {
@@ -31,7 +31,7 @@ std::vector<std::string> capital_words_of(string_view name) {
   return out;
 }
 
-// A setting about secrets, or the place of one.
+// True for the last word of a setting about secrets, or of the place of one.
 bool speaks_of_secrets(string_view last_word) {
   constexpr std::array<string_view, 22> kLast{"FILE",   "FILES", "PATH",  "DIR",  "DIRECTORY", "FOLDER", "HOME", "SOCK",
                                               "SOCKET", "URL",   "URI",   "HOST", "PORT",      "NAME",   "TYPE", "SIZE",
@@ -46,7 +46,7 @@ bool ends_as_secrets_do(string_view word) {
   return std::any_of(kEndings.begin(), kEndings.end(), [&](string_view ending) { return word.ends_with(ending); });
 }
 
-// What language models count and mark, and a switch of huggingface_hub.
+// Tokens that language models count or insert, and a switch of huggingface_hub.
 bool is_other_token(string_view before) {
   constexpr std::array<string_view, 12> kBefore{"PAD",  "EOS",  "BOS", "UNK", "SEP", "CLS",
                                                 "MASK", "STOP", "MAX", "NUM", "PER", "IMPLICIT"};
@@ -58,7 +58,7 @@ bool is_switch(string_view before) {
   return is_one_of(kBefore, before);
 }
 
-// DB_PWD, LDAP_BINDPW; not PWD.
+// True for DB_PWD and LDAP_BINDPW, but not for PWD.
 bool is_short_password(string_view word, string_view before) {
   const bool ends = word.ends_with("PWD") || (word.ends_with("PW") && word.size() > 2);
   return (ends && word != "PWD" && word != "OLDPWD") || (word == "PWD" && !before.empty());
@@ -74,7 +74,7 @@ bool is_other_key(string_view before) {
   return is_one_of(kBefore, before);
 }
 
-// An address with a password in it, as postgres://user:word@host/base.
+// True if the value contains a URL with a password, such as postgres://user:word@host/base.
 bool value_holds_a_secret(string_view value) {
   constexpr string_view kScheme = "://";
   for (std::size_t at = value.find(kScheme); at != string_view::npos; at = value.find(kScheme)) {
@@ -91,7 +91,7 @@ bool value_holds_a_secret(string_view value) {
 
 bool names_a_secret(string_view name) {
   constexpr std::array<string_view, 1> kHeld{"DOCKER_AUTH_CONFIG"};
-  constexpr string_view kPlace = "GOOGLE_APPLICATION_CREDENTIALS";  // of a file
+  constexpr string_view kPlace = "GOOGLE_APPLICATION_CREDENTIALS";  // the path of a file
   if (is_one_of(kHeld, name)) return true;
   std::vector<std::string> words = capital_words_of(name);
   const bool webhook =

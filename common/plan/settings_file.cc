@@ -23,7 +23,7 @@ class Reader {
   Reader(std::string_view text, std::string_view path) : text_(text), path_(path) {}
 
   Result<std::vector<Setting>> read() {
-    if (text_.starts_with("\xEF\xBB\xBF")) at_ = 3;  // a byte order mark of Windows editors
+    if (text_.starts_with("\xEF\xBB\xBF")) at_ = 3;  // a byte order mark, as Windows editors write it
     while (at_ < text_.size()) {
       if (Result<void> line = read_line(); !line) return line.error();
     }
@@ -95,7 +95,7 @@ class Reader {
 
   static bool is_quote(char c) { return c == '"' || c == '\''; }
 
-  // Leaves at_ behind the "]".
+  // Leaves at_ after the "]".
   Result<void> read_list(std::vector<std::string>& values) {
     const std::size_t first_line = line_;
     ++at_;
@@ -116,7 +116,7 @@ class Reader {
     return values.empty() ? bad("the list is empty") : Result<void>();
   }
 
-  // Blanks, ends of lines and comments; false at the end of the text.
+  // Skips blanks, ends of lines and comments; returns false at the end of the text.
   bool skip_space_of_list() {
     while (!at_end()) {
       if (text_[at_] == '\n') {

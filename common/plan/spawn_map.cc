@@ -31,7 +31,7 @@ Error too_many(const SpawnProgram& program, std::uint64_t free) {
                                      (free == 1 ? " is free" : " are free"));
 }
 
-// Takes what there is; how many are left for other hosts.
+// Takes free slots; returns the number of ranks that are left for other hosts.
 std::uint32_t fill(FreeSlots& slots, const std::vector<bool>& may_run, std::uint32_t left,
                    std::vector<std::uint32_t>& shares) {
   for (std::size_t h = 0; h < shares.size(); ++h) {
@@ -44,7 +44,7 @@ std::uint32_t fill(FreeSlots& slots, const std::vector<bool>& may_run, std::uint
   return left;
 }
 
-// How many ranks of a program each host gets.
+// The number of ranks of a program on each host.
 Result<std::vector<std::uint32_t>> share_out(const JobMap& job, SpawnRoom& room, const SpawnProgram& program,
                                              Oversubscribe oversubscribe) {
   std::vector<std::uint32_t> out(job.hosts.size());

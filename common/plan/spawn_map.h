@@ -1,4 +1,4 @@
-// Where ranks go that are started while a job runs, because ranks of it ask for them (MPI_Comm_spawn). Pure.
+// Maps ranks that are started while a job runs, on the request of its ranks (MPI_Comm_spawn), to hosts. Pure.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -12,7 +12,7 @@
 
 namespace sml::plan {
 
-// One of the programs that a rank asks for.
+// One of the programs that a rank requests.
 struct SpawnProgram {
   std::vector<std::string> command;  // program and arguments
   std::uint32_t count = 0;           // ranks of it
@@ -23,22 +23,22 @@ struct SpawnProgram {
   bool operator==(const SpawnProgram&) const = default;
 };
 
-// The slots that nobody uses, by host; nothing: it takes no ranks.
+// The number of unused slots of each host; nullopt: the host takes no ranks.
 using FreeSlots = std::vector<std::optional<std::uint32_t>>;
 struct SpawnRoom {
   FreeSlots running;  // of hosts that run ranks
-  FreeSlots idle;     // of others, that have to be reached first
+  FreeSlots idle;     // of other hosts, which have to be connected first
 };
 
-// The new ranks as a world of their own, counted from 0, on the hosts of `job`; RankAssignment::program is the place in
-// `programs`. Host after host is filled, idle ones where the running are full; with Oversubscribe::Yes the ranks beyond
-// the slots are dealt evenly: every host gets one more in turn.
-// Errors (Usage), clauses that follow "it": there are not enough of them, both numbers named, or the job would have
-// more than kMaxWorldSize ranks; the job has no host of such a name.
+// Returns the new ranks as a world of their own, counted from 0, on the hosts of `job`; RankAssignment::program is the
+// index in `programs`. Hosts are filled one after the other, idle ones when the running ones are full. With
+// Oversubscribe::Yes the ranks beyond the slots are dealt evenly: the hosts get one more each in turn.
+// Errors (Usage) are clauses whose subject is "it": there are not enough free slots (with both numbers), the job would
+// have more than kMaxWorldSize ranks, or the job has no host of a requested name.
 Result<JobMap> map_spawn(const JobMap& job, const SpawnRoom& room, std::span<const SpawnProgram> programs,
                          Oversubscribe oversubscribe);
 
-// The ranks of `world` follow the last of `job`, whose programs from `first_program` on they run.
+// Appends the ranks of `world` to those of `job`; they run the programs of `job` from `first_program` on.
 void add_world(JobMap& job, const JobMap& world, std::uint32_t first_program);
 
 }  // namespace sml::plan

@@ -12,7 +12,7 @@ namespace sml::plan {
 
 namespace {
 
-// ---- what we set
+// ---- variables that sml-run sets
 
 struct RankContext {
   const JobMap& map;
@@ -87,7 +87,7 @@ constexpr std::array kRankVariables{
 
 bool is_of_sml_run(std::string_view name) { return name.starts_with("SML_"); }
 
-// Helpers are no members of the world, and are told only which process of the job they are.
+// Helpers are not members of the world; they get only variables that identify them within the job.
 bool tells_helpers(std::string_view name) {
   return is_of_sml_run(name) || name.starts_with("ROLE_") || name.starts_with("TORCHELASTIC_");
 }
@@ -127,12 +127,13 @@ constexpr std::array kDefaults{
     DefaultVariable{"PYTHONUNBUFFERED", "1", "unless set: 1, so that output is seen when it is printed"},
     DefaultVariable{"PYTHONFAULTHANDLER", "1",
                     "unless set: 1, so that Python's stacks are printed when a signal ends it"},
-    // Not its name before torch 2.2: torch 2 does so by itself, and a newer one complains of that name in every rank.
+    // The name used before torch 2.2 is not set: torch 2 has the default 1, and newer versions warn about that name in
+    // every rank.
     DefaultVariable{"TORCH_NCCL_ASYNC_ERROR_HANDLING", "1",
                     "unless set: 1, so that a broken collective ends the worker"},
 };
 
-// ---- what we keep back
+// ---- variables that are held back
 
 // How a row of the tables below is compared with a name.
 enum class Match : std::uint8_t { Whole, Prefix, Suffix };
@@ -150,7 +151,7 @@ struct NamePattern {
 };
 
 constexpr std::array kBoundToHost{
-    // the login
+    // the login session
     NamePattern{"HOME"},
     NamePattern{"USER"},
     NamePattern{"LOGNAME"},
@@ -166,7 +167,7 @@ constexpr std::array kBoundToHost{
     NamePattern{"GPG_AGENT_INFO"},
     NamePattern{"BASH_FUNC_", Match::Prefix},
     NamePattern{"BASH_ENV"},
-    // its terminal and its screen
+    // the terminal and the display
     NamePattern{"DISPLAY"},
     NamePattern{"WAYLAND_DISPLAY"},
     NamePattern{"XAUTHORITY"},
@@ -175,7 +176,7 @@ constexpr std::array kBoundToHost{
     NamePattern{"STY"},
     NamePattern{"COLUMNS"},
     NamePattern{"LINES"},
-    // the place
+    // the location
     NamePattern{"PWD"},
     NamePattern{"OLDPWD"},
     NamePattern{"HOSTNAME"},
@@ -199,18 +200,18 @@ constexpr std::array kBoundToHost{
     NamePattern{"_VISIBLE_DEVICES", Match::Suffix},
     NamePattern{"NEURON_RT_VISIBLE_CORES"},
     NamePattern{"ZE_AFFINITY_MASK"},
-    // the container: SageMaker gives each host values of its own
+    // the container: SageMaker gives each host its own values
     NamePattern{"AWS_CONTAINER_CREDENTIALS_RELATIVE_URI"},
     NamePattern{"CURRENT_HOST"},
     NamePattern{"SM_CURRENT_", Match::Prefix},
     NamePattern{"SM_RESOURCE_CONFIG"},
 };
 
-// Settings among the names below: they say how, not where, and are the user's.
+// Exceptions from the names below: settings of the user's that do not describe a worker's place.
 constexpr std::array kSettings{NamePattern{"PMIX_MCA_", Match::Prefix}};
 
 constexpr std::array kSetByLaunchers{
-    // torchrun and whoever imitates it
+    // torchrun and launchers that imitate it
     NamePattern{"RANK"},
     NamePattern{"WORLD_SIZE"},
     NamePattern{"LOCAL_RANK"},
@@ -227,7 +228,7 @@ constexpr std::array kSetByLaunchers{
     NamePattern{"MASTER_ADDR"},
     NamePattern{"MASTER_PORT"},
     NamePattern{"TORCHELASTIC_", Match::Prefix},
-    // ourselves
+    // sml-run
     NamePattern{"SML_", Match::Prefix},
     // horovodrun
     NamePattern{"HOROVOD_HOSTNAME"},
@@ -271,7 +272,7 @@ constexpr std::array kSetByLaunchers{
     NamePattern{"MPIR_CVAR_CH3_INTERFACE_HOSTNAME"},
     NamePattern{"MV2_COMM_WORLD_", Match::Prefix},
     NamePattern{"PALS_", Match::Prefix},
-    // tasks of batch systems; the allocation's own variables stay
+    // tasks of batch systems; the variables of the allocation stay
     NamePattern{"SLURM_PROCID"},
     NamePattern{"SLURM_LOCALID"},
     NamePattern{"SLURM_NODEID"},
@@ -281,7 +282,7 @@ constexpr std::array kSetByLaunchers{
     NamePattern{"SLURM_STEPID"},
     NamePattern{"FLUX_TASK_", Match::Prefix},
     NamePattern{"JSM_NAMESPACE_", Match::Prefix},
-    // frameworks that are told their place under their own names
+    // frameworks that get their place under their own names
     NamePattern{"TF_CONFIG"},
     NamePattern{"DMLC_ROLE"},
     NamePattern{"DMLC_PS_ROOT_", Match::Prefix},
@@ -298,7 +299,7 @@ constexpr std::array kSetByLaunchers{
     NamePattern{"JAX_NUM_PROCESSES"},
 };
 
-// Each variable is compared with each row, and few of them begin alike.
+// Compares the first character first, as each variable is compared with each row and few of them begin alike.
 template <std::size_t N>
 bool any_matches(const std::array<NamePattern, N>& patterns, std::string_view name) {
   if (name.empty()) return false;
@@ -319,7 +320,7 @@ std::string entry(std::string_view name, std::string_view value) {
 
 // ---- composing
 
-// Collects entries; of several with one name the last stays.
+// Collects entries; of several entries with the same name the last one stays.
 class Composer {
  public:
   void add_base(std::span<const std::string> layer) {
@@ -390,7 +391,7 @@ bool set_by_a_launcher(std::string_view name) {
   return any_matches(kSetByLaunchers, name) && !any_matches(kSettings, name);
 }
 
-// Without SHLVL a bash that finds SSH_CLIENT reads .bashrc in the place of BASH_ENV.
+// If SHLVL is missing, a bash that finds SSH_CLIENT reads .bashrc instead of BASH_ENV.
 static bool begins_bash(std::string_view name) {
   return name == "BASH_ENV" || name == "SHLVL" || names_bash_function(name);
 }
@@ -448,7 +449,7 @@ Environment shown_environment(const JobMap& map, const RankAssignment& rank, con
                               std::span<const std::string> user, TorchStore torch_store,
                               std::span<const std::string> preset) {
   static constexpr std::string_view kUnknown = "(known at the start)";
-  Environment theirs;  // unless they are set
+  Environment theirs;  // overridden by the user's
   if (map.hosts.size() > 1) {
     for (const std::string_view name : kInterfaces) theirs.push_back(entry(name, kUnknown));
   }
