@@ -16,7 +16,7 @@ namespace sml::hosts {
 
 namespace {
 
-// Which slots they are, when some were chosen by number: each once.
+// Adds the slots of `other` to `first`; the union of their numbers if slots of either were chosen by number.
 void unite_slot_numbers(plan::Host& first, const plan::Host& other) {
   if (first.slot_numbers.empty() && other.slot_numbers.empty()) {
     first.slots = first.slots.value_or(0) + other.slots.value_or(0);

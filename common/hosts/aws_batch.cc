@@ -1,6 +1,6 @@
-// AWS Batch multi-node parallel jobs: the environment numbers the nodes, and tells the address of the main one, on the
-// others only. So sml-run is started on each of them, and they call the main one. Source: AWS Batch user guide,
-// "Environment variables".
+// AWS Batch multi-node parallel jobs: the environment contains the number of nodes, and, except on the main node, the
+// address of the main node. So sml-run is started on every node, and the others call the main node. Source: AWS Batch
+// user guide, "Environment variables".
 #include <fmt/format.h>
 
 #include "common/core/text.h"
@@ -16,7 +16,7 @@ constexpr const char* kIndex = "AWS_BATCH_JOB_NODE_INDEX";
 constexpr const char* kMain = "AWS_BATCH_JOB_MAIN_NODE_INDEX";
 constexpr const char* kAddress = "AWS_BATCH_JOB_MAIN_NODE_PRIVATE_IPV4_ADDRESS";
 
-// A number from `least` to `most`.
+// Parses a variable as a number from `least` to `most`.
 Result<std::uint64_t> number_of(const Surroundings& s, const char* name, std::uint64_t least, std::uint64_t most) {
   const std::string text = s.variable(name).value_or("");
   const auto number = whole_number(text);
@@ -30,7 +30,7 @@ std::string name_of(std::uint64_t index) { return fmt::format("host-{}", index);
 
 }  // namespace
 
-// The main node first, as it is the head; then the others by their index.
+// The main node comes first, as it is the coordinator; the others follow in the order of their indices.
 FoundHosts aws_batch_hosts(const Surroundings& s) {
   if (!s.variable(kNodes)) return std::optional<plan::HostList>();
   const Result<std::uint64_t> nodes = number_of(s, kNodes, 1, plan::kMaxHosts);

@@ -1,5 +1,5 @@
-// The hosts of a job as its batch system tells them: one function for each, in a file of its name. None connects to
-// anything; what they read is in their files.
+// The hosts of a job according to its batch system: one function for each system, in a file of that name. None of them
+// opens a connection; their sources are named in their files.
 #pragma once
 #include <optional>
 #include <span>
@@ -23,27 +23,27 @@ FoundHosts kubernetes_hosts(const Surroundings& s);
 FoundHosts mpi_hosts(const Surroundings& s);
 
 struct BatchSystem {
-  std::string_view name;   // as --host-source has it
-  std::string_view needs;  // what shows that we are in a job of its
+  std::string_view name;   // value of --host-source
+  std::string_view needs;  // the variables that show that sml-run runs in such a job
   FoundHosts (*find)(const Surroundings&);
 };
 
-// In the order in which they are asked.
+// In the order in which they are tried.
 std::span<const BatchSystem> batch_systems();
 
 // ---- shared by these functions
 
-// The first of the variables that is set, with its name.
+// The first of these variables that is set, with its name; nullopt if none is.
 struct NamedValue {
   std::string name;
   std::string value;
 };
 std::optional<NamedValue> first_set(const Surroundings& s, std::span<const std::string_view> names);
 
-// The hosts of the file that a variable names. `source` as in HostList, "PBS_NODEFILE /var/spool/x".
+// Reads the hosts from the file that a variable names. `source` as in HostList, "PBS_NODEFILE /var/spool/x".
 FoundHosts hosts_of_file(const Surroundings& s, const NamedValue& variable);
 
-// The same for files with a line for each slot: a host that comes once has one.
+// The same for files with one line per slot: a host that is listed once has one slot.
 FoundHosts hosts_of_slot_file(const Surroundings& s, const NamedValue& variable);
 
 }  // namespace sml::hosts

@@ -1,5 +1,5 @@
-// Cobalt: a file with the hosts, each once and without a count. Source: MPICH, src/pm/hydra/lib/tools/bootstrap (rmk
-// cobalt).
+// Cobalt: a file that lists each host once, without a number of slots. Source: MPICH, src/pm/hydra/lib/tools/bootstrap
+// (rmk cobalt).
 #include "common/hosts/batch_systems.h"
 
 namespace sml::hosts {

@@ -1,4 +1,4 @@
-// The file of --exclude-file: hosts that failed jobs of the past, which others are to do without. Pure.
+// The file of --exclude-file: hosts that made earlier jobs fail and that other jobs should not use. Pure.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -13,16 +13,17 @@ namespace sml::hosts {
 
 struct ExcludedHost {
   std::string name;
-  std::optional<std::int64_t> since;  // seconds of Unix time; nothing: somebody has written the name alone
+  std::optional<std::int64_t> since;  // seconds of Unix time; nullopt: the line has only the name
 
-  // `cool_down`: for how long a host is out; nothing: for good.
+  // `cool_down`: how long a host stays excluded; nullopt: forever.
   bool is_out(std::int64_t now, const std::optional<Duration>& cool_down) const;
 };
 
-// One host a line: NAME [TIME], the time as exclude_line() writes it; # begins a remark. Error (Config) names the line.
+// One host per line: NAME [TIME], with the time as written by exclude_line(); # begins a remark. Error (Config) names
+// the line.
 Result<std::vector<ExcludedHost>> parse_exclude_list(std::string_view text);
 
-// With its newline: "algo-2 2026-11-23T23:41:00Z # why".
+// The line for a host, with its newline: "algo-2 2026-11-23T23:41:00Z # why".
 std::string exclude_line(std::string_view host, std::int64_t since, std::string_view why);
 
 }  // namespace sml::hosts

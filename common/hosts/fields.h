@@ -1,4 +1,4 @@
-// Small rules of text that the readers of hosts share.
+// Small text functions that the parsers of hosts share.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -13,7 +13,7 @@ namespace sml::hosts {
 constexpr bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
 constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-// A whole number of at most 18 digits, so that sums of two fit; empty for anything else.
+// Parses a whole number of at most 18 digits, so that the sum of two fits; nullopt for anything else.
 inline std::optional<std::uint64_t> whole_number(std::string_view text) {
   if (text.empty() || text.size() > 18 || !std::all_of(text.begin(), text.end(), [](char c) { return is_digit(c); }))
     return std::nullopt;
@@ -22,14 +22,15 @@ inline std::optional<std::uint64_t> whole_number(std::string_view text) {
   return value;
 }
 
-// Takes the text up to the next `separator`, or all of it, off the front of `rest`.
+// Removes the text up to the next `separator`, or all of it, from the front of `rest` and returns it; the separator is
+// removed, too.
 inline std::string_view take_until(std::string_view& rest, char separator) {
   const std::string_view taken = rest.substr(0, rest.find(separator));
   rest.remove_prefix(std::min(taken.size() + 1, rest.size()));
   return taken;
 }
 
-// Takes the characters at the front of `rest` that `wanted` accepts.
+// Removes the characters that `wanted` accepts from the front of `rest` and returns them.
 template <class Wanted>
 std::string_view take_while(std::string_view& rest, Wanted wanted) {
   std::size_t size = 0;
@@ -43,7 +44,7 @@ inline void drop_blanks(std::string_view& rest) {
   take_while(rest, [](char c) { return is_blank(c); });
 }
 
-// Takes the next word off the front of `rest`, with the blanks before it; empty when there is none.
+// Removes the next word and the blanks before it from the front of `rest` and returns the word; empty if there is none.
 inline std::string_view take_word(std::string_view& rest) {
   drop_blanks(rest);
   return take_while(rest, [](char c) { return !is_blank(c); });

@@ -1,4 +1,5 @@
-// Inside an instance of Flux (flux batch, flux alloc). The environment has no list of hosts: "flux resource R" has.
+// Hosts of a Flux instance (flux batch, flux alloc). The environment has no list of hosts; the output of "flux resource
+// R" has one.
 #include "common/hosts/flux.h"
 
 #include <fmt/format.h>
@@ -22,7 +23,7 @@ Error bad_flux(std::string_view source, std::string_view what) {
   return Error(ErrorKind::Config, fmt::format("{}: {}", show(source), what));
 }
 
-// "0-3,7": the numbers, each below `limit`; empty when it is no such set.
+// Parses "0-3,7" into numbers below `limit`; empty if the text is no such set.
 std::vector<std::size_t> parse_idset(std::string_view text, std::size_t limit) {
   std::vector<std::size_t> out;
   while (!text.empty()) {
@@ -36,7 +37,7 @@ std::vector<std::size_t> parse_idset(std::string_view text, std::size_t limit) {
   return out;
 }
 
-// The text at a path of keys; empty where there is none.
+// The text at a path of keys; empty if there is none.
 std::string text_at(const Json& object, const char* outer, const char* inner) {
   if (!object.is_object()) return {};
   const auto found = object.find(outer);
@@ -50,7 +51,7 @@ std::size_t slots_of(const Json& group) {
   return gpus > 0 ? gpus : parse_idset(text_at(group, "children", "core"), plan::kMaxSlotsPerHost).size();
 }
 
-// The value at /execution/KEY; null when it is no array.
+// The value at /execution/KEY; null if it is no array.
 Json execution(const Json& root, const char* key) {
   const auto found = root.is_object() ? root.find("execution") : root.end();
   if (found == root.end() || !found->is_object()) return {};

@@ -16,7 +16,7 @@ namespace {
 
 Error bad_hosts(std::string clause) { return Error(ErrorKind::Usage, std::move(clause)); }
 
-// Equal for names that are the same host by their letters alone: nothing is resolved.
+// Equal for names that denote the same host by their text alone; names are not resolved.
 std::string key_of(const std::string& name) {
   in6_addr address{};
   std::array<char, INET6_ADDRSTRLEN> text{};

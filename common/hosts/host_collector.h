@@ -1,4 +1,4 @@
-// Hosts as they are read one after another, each machine once.
+// Collects hosts that are read one after another, and merges those that are the same machine by their name.
 #pragma once
 #include <boost/unordered/unordered_flat_set.hpp>
 #include <cstdint>
@@ -11,23 +11,23 @@
 
 namespace sml::hosts {
 
-// A host that comes again adds its slots to the first, whose position stays; names are compared without regard to
-// capitals, as the domain name system does, and addresses as numbers. Where no slots are named at all, being named
-// again is a second slot, and then every mention of any host counts one.
+// A host that is added again adds its slots to the first one, whose position stays. Names are compared without regard
+// to case, as in DNS, and IPv6 addresses by their value. If hosts without slots are repeated, each mention of a host
+// counts as one slot.
 class HostCollector {
  public:
-  // For about `expected` hosts; more or fewer may come.
+  // `expected` is only an estimate of the number of hosts.
   explicit HostCollector(std::size_t expected = 0);
-  HostCollector(const HostCollector&) = delete;  // known_ looks into hosts_
+  HostCollector(const HostCollector&) = delete;  // known_ refers to hosts_
   HostCollector& operator=(const HostCollector&) = delete;
   ~HostCollector() = default;
 
-  // How many more mentions are taken, those of the same host too: what is expanded stays bounded, however often a range
-  // is repeated.
+  // The number of further mentions that may be added, repeated ones included: this bounds the work even if a range is
+  // repeated many times.
   std::size_t room() const { return plan::kMaxHosts - added_; }
 
-  // Adds at most room() hosts. Errors (kind Usage) are clauses that go on after the quoted expression: once with and
-  // once without slots; another user or port; too many slots.
+  // Adds at most room() hosts. Errors (kind Usage) are clauses that follow the quoted expression: the host is named
+  // both with and without slots, with another user or port, or gets too many slots.
   Result<void> add(plan::Host host);
   Result<void> add_each(AlikeHosts hosts);
 
@@ -37,7 +37,7 @@ class HostCollector {
  private:
   Result<void> merge(std::size_t index, const plan::Host& host);
 
-  // In the set a host is its index in hosts_: a set of names is ten times as large, and each look a miss of the cache.
+  // The set holds indices in hosts_: a set of names would be ten times as large, and each look-up would miss the cache.
   struct HashOfName {
     const std::vector<plan::Host>& hosts;
     std::size_t operator()(std::uint32_t index) const;
@@ -48,9 +48,9 @@ class HostCollector {
   };
 
   std::size_t added_ = 0;
-  bool mentions_count_ = false;  // a host without slots came again
+  bool mentions_count_ = false;  // a host without slots was repeated
   std::vector<plan::Host> hosts_;
-  std::vector<std::uint32_t> unnamed_;  // of each host, the mentions without slots
+  std::vector<std::uint32_t> unnamed_;  // for each host, the number of mentions without slots
   boost::unordered_flat_set<std::uint32_t, HashOfName, SameName> known_;
 };
 

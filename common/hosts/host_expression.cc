@@ -18,7 +18,7 @@ constexpr std::string_view kScheme = "ssh://";
 
 Error bad_expression(std::string clause) { return Error(ErrorKind::Usage, std::move(clause)); }
 
-// An expression cut into its fields, which are not yet looked at.
+// An expression split into its fields, which are not validated yet.
 struct Fields {
   std::string_view name;
   std::optional<std::string_view> user;
@@ -27,10 +27,10 @@ struct Fields {
   std::string_view before_slots = ":";
 };
 
-// Where the characters that part the fields stand, outside of brackets; npos if nowhere.
+// The positions of the separators outside of brackets; npos if there is none.
 struct Marks {
   std::size_t at = npos;
-  std::size_t colon = npos;  // here and below, behind the "@"
+  std::size_t colon = npos;  // here and below: after the "@"
   std::size_t second_colon = npos;
   std::size_t slash = npos;
 };
@@ -107,7 +107,7 @@ Result<std::vector<std::string>> names_of(std::string_view name, std::size_t lim
 }  // namespace
 
 Result<std::uint32_t> parse_slots(std::string_view text, std::string_view after) {
-  static const std::string expected =  // once for hundreds of thousands of lines
+  static const std::string expected =  // built once, for hundreds of thousands of lines
       fmt::format("expected a whole number of slots from 0 to {}", plan::kMaxSlotsPerHost);
   const Result<std::uint64_t> slots = parse_bounded(text, after, plan::kMaxSlotsPerHost, "many slots", expected);
   if (!slots) return slots.error();
@@ -142,7 +142,7 @@ Result<AlikeHosts> parse_host_expression(std::string_view text, std::size_t limi
     if (!slots) return slots.error();
     host.slots = *slots;
   }
-  if (limit > 0 && plan::valid_host_name(fields->name)) {  // as nearly all are
+  if (limit > 0 && plan::valid_host_name(fields->name)) {  // the usual case
     host.name = fields->name;
     return hosts;
   }

@@ -1,4 +1,4 @@
-// One item of -H, and the first word of a hostfile's line: hosts with what belongs to them.
+// Parses one item of -H, or the first word of a hostfile's line: hosts with their user, port and slots.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -11,24 +11,24 @@
 
 namespace sml::hosts {
 
-// What one expression names: hosts that differ in their names only. Value type.
+// The hosts that one expression names; they differ only in their names. Value type.
 struct AlikeHosts {
   plan::Host first;
-  std::vector<std::string> other_names;  // none, but for a name with ranges
+  std::vector<std::string> other_names;  // empty unless the name has ranges
 };
 
 // EXPRESSION = [user "@"] name [ ":" slots | "/" slots | ":" port "/" [slots] ]
 //            | "ssh://" [user "@"] name [":" port] ["/" [slots]]
 // name = a host name with optional ranges "algo-[1-4,7]-ib[0-1]", or an IPv6 literal in brackets "[2001:db8::1]".
-// The number after ":" is slots, as Open MPI, MPICH and Horovod have it, unless a "/" follows or "ssh://" stands
-// before. At most `limit` hosts come out, each with a valid name. Zero slots are allowed.
-// Errors (kind Usage) are clauses that go on after the quoted expression: "has no host name; expected ...".
+// The number after ":" is the number of slots, as in Open MPI, MPICH and Horovod, unless a "/" follows it or the
+// expression begins with "ssh://". Returns at most `limit` hosts, all with valid names. Zero slots are allowed.
+// Errors (kind Usage) are clauses that follow the quoted expression: "has no host name; expected ...".
 Result<AlikeHosts> parse_host_expression(std::string_view text, std::size_t limit);
 
 // "4" → 4. The error is a clause: "has \"x\" after \"TEXT\"; expected a whole number of slots from 0 to 65536".
 Result<std::uint32_t> parse_slots(std::string_view text, std::string_view after);
 
-// "2222" → 2222; as above.
+// "2222" → 2222. The error is a clause as in parse_slots().
 Result<std::uint16_t> parse_port(std::string_view text, std::string_view after);
 
 }  // namespace sml::hosts

@@ -17,12 +17,12 @@ namespace sml::hosts {
 
 namespace {
 
-// What a filter says of one host: all of it, or some slots.
+// The part of one host that a filter names: all of it, or some slots.
 struct Choice {
   std::set<std::uint32_t> slots;
   bool whole = false;
 };
-using Choices = std::unordered_map<std::string, Choice>;  // by the name in small letters
+using Choices = std::unordered_map<std::string, Choice>;  // by the name in lower case
 using SlotCounts = std::unordered_map<std::string, std::uint32_t>;
 
 Error bad_part(std::string_view part, std::string_view clause) {
@@ -77,7 +77,7 @@ Result<void> add_part(std::string_view part, const SlotCounts& known, Choices& c
   return {};
 }
 
-// The numbers of the slots that stay, when not all do; empty when all or none do.
+// The numbers of the slots that are kept.
 std::vector<std::uint32_t> numbers_kept(const Choice& choice, std::uint32_t slots, Filter what) {
   std::vector<std::uint32_t> kept;
   for (std::uint32_t n = 0; n < slots; ++n) {
@@ -86,7 +86,7 @@ std::vector<std::uint32_t> numbers_kept(const Choice& choice, std::uint32_t slot
   return kept;
 }
 
-// False when nothing of the host is left.
+// Applies the filter to one host; returns false if nothing of the host is left.
 bool keep(plan::Host& host, const Choices& choices, Filter what) {
   const auto found = choices.find(lower(host.name));
   if (found == choices.end()) return what == Filter::Exclude;

@@ -18,7 +18,7 @@ Error bad_item(std::string_view item, std::string_view clause) {
   return Error(ErrorKind::Usage, fmt::format("\"{}\" {}", show(item, 100), clause));
 }
 
-// The next comma that is not in brackets.
+// The position of the next comma outside of brackets, or the end.
 std::size_t end_of_item(std::string_view text, std::size_t from) {
   bool inside = false;
   for (std::size_t i = from; i < text.size(); ++i) {

@@ -8,7 +8,7 @@ namespace sml::hosts {
 
 namespace {
 
-// Takes the digits off the front of `rest`, and answers them without leading zeros.
+// Removes the digits from the front of `rest` and returns them without leading zeros.
 std::string_view take_number(std::string_view& rest) {
   const auto* const end = std::find_if_not(rest.begin(), rest.end(), is_digit);
   std::string_view digits = rest.substr(0, static_cast<std::size_t>(end - rest.begin()));
@@ -36,7 +36,7 @@ bool natural_less(std::string_view a, std::string_view b) {
     }
   }
   if (left.empty() != right.empty()) return left.empty();
-  return a < b;  // equal but for leading zeros
+  return a < b;  // equal except for leading zeros
 }
 
 }  // namespace sml::hosts

@@ -54,18 +54,18 @@ const SettingName* find_setting(std::string_view key) {
   return found == kSettings.end() ? nullptr : found;
 }
 
-// A failure and the part of the line that it is about.
+// An error, and the part of the line that it refers to.
 struct Complaint {
   std::string_view at;
   std::string text;
 };
 
-// Reads the words of one line; `rest` always stands before what is not read yet.
+// Parses the words of one line; `rest_` is the part that has not been read yet.
 class LineReader {
  public:
   LineReader(std::string_view line, HostCollector& collector) : rest_(line), collector_(collector) {}
 
-  // Nothing is collected from an empty line.
+  // Adds the hosts of the line to the collector; an empty line adds none.
   std::optional<Complaint> read() {
     const std::string_view expression = take_word(rest_);
     if (expression.empty()) return std::nullopt;
@@ -159,7 +159,7 @@ Error bad_file(std::string_view path, std::string_view what) {
   return Error(ErrorKind::Config, fmt::format("{}: {}", show(path), what));
 }
 
-// Calls `read_line(line, collector)` for each line without its comment.
+// Calls `read_line(line, collector)` for each line, without its comment.
 template <class ReadLine>
 Result<std::vector<plan::Host>> read_lines(std::string_view text, std::string_view path, ReadLine read_line) {
   if (text.size() > kMaxHostfileBytes) return bad_file(path, "is larger than 16 MiB");

@@ -22,7 +22,7 @@ Error bad_groups(std::string_view path, std::string_view what) {
   return Error(ErrorKind::Config, fmt::format("{}: {}", show(path), what));
 }
 
-// A key that holds an array; a null pointer for anything else.
+// The array at this key; nullptr for anything else.
 const Json* array_of(const Json& object, const char* key) {
   if (!object.is_object()) return nullptr;
   const auto found = object.find(key);
@@ -117,7 +117,7 @@ void keep_domains_together(std::vector<plan::Host>& hosts, std::string_view text
   if (topology == nullptr) return;
   std::unordered_map<std::string, std::string> domains;  // by host
   for (const Json& item : *topology) domains.emplace(text_of(item, "hostName"), text_of(item, "capacityUnitId"));
-  std::unordered_map<std::string, std::size_t> places;  // of domains: where their first host stands
+  std::unordered_map<std::string, std::size_t> places;  // of domains: the index of their first host
   std::vector<std::pair<std::size_t, plan::Host>> placed;
   for (std::size_t i = 0; i < hosts.size(); ++i) {
     const auto domain = domains.find(hosts[i].name);

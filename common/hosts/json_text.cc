@@ -14,13 +14,13 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr std::size_t kMaxBytes = 1 << 20;
-constexpr std::size_t kMaxDepth = 64;  // real files have a handful
+constexpr std::size_t kMaxDepth = 64;  // real files have only a few levels
 
 Error bad_text(std::string_view path, std::string_view what) {
   return Error(ErrorKind::Config, fmt::format("{}: {}", show(path), what));
 }
 
-// Where byte `at` (counted from 1, as the JSON parser does) stands, for people.
+// Describes the position of byte `at` (counted from 1, as the JSON parser does) for people.
 std::string place(std::string_view text, std::size_t at) {
   const std::string_view before = text.substr(0, at > 0 ? at - 1 : 0);
   const std::size_t line_start = before.rfind('\n') + 1;  // npos + 1 is 0
@@ -42,7 +42,7 @@ Result<Json> parse_json(std::string_view text, std::string_view path) {
     if (!too_deep) return json;
   } catch (const Json::parse_error& error) {
     if (!too_deep) return bad_text(path, fmt::format("is not JSON ({})", place(text, error.byte)));
-  } catch (const Json::exception&) {  // a number that no double holds
+  } catch (const Json::exception&) {  // a number that is out of the range of double
     if (!too_deep) return bad_text(path, "is not JSON that can be read (a number is out of range)");
   }
   return bad_text(path, fmt::format("is nested deeper than {} levels", kMaxDepth));

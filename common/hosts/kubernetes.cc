@@ -1,16 +1,18 @@
-// Jobs of Kubernetes. Nothing lists their pods, but their names follow from ours.
+// Jobs of Kubernetes. Their pods are listed nowhere, but the names of all follow from the name of one.
 //
 // Indexed Job and JobSet: the pod's host name ends in "-INDEX" (JOB_COMPLETION_INDEX), and a headless Service gives it
-// a name in a domain that the kubelet writes into /etc/hosts. How many there are is nowhere: SML_NUM_HOSTS tells it.
+// a name in a domain that the kubelet writes into /etc/hosts. Kubernetes does not provide the number of pods; the user
+// sets it in SML_NUM_HOSTS.
 // Source: kubernetes.io, "Indexed Job", "Pod's hostname and subdomain fields".
 //
-// PyTorchJob of Kubeflow: pods and Services NAME-master-0 and NAME-worker-I; PET_NNODES counts them all, MASTER_ADDR is
-// the first, and so is PET_RDZV_ENDPOINT of an elastic one. Source: kubeflow/training-operator,
+// PyTorchJob of Kubeflow: pods and Services NAME-master-0 and NAME-worker-I; PET_NNODES is the number of them all,
+// MASTER_ADDR is the first, as is PET_RDZV_ENDPOINT in an elastic job. Source: kubeflow/training-operator,
 // pkg/controller.v1/pytorch/envvar.go and elastic.go. A TrainJob (Kubeflow Trainer 2) has pods JOB-node-0-I of a
 // JobSet, with names in the domain JOB, and PET_MASTER_ADDR.
 //
-// All pods of a job are made alike, so that each of them starts sml-run, unless something in it looks at the index
-// first. Which it is shows the secret: with one they call the first, without one the first reaches the others by SSH.
+// All pods of a job are created from one template, so that each of them starts sml-run, unless its command checks the
+// index first. A secret distinguishes the two cases: with one, the pods call the first pod; without one, only the first
+// pod runs sml-run and connects to the others by SSH.
 #include <fmt/format.h>
 
 #include "common/core/text.h"
@@ -26,7 +28,7 @@ constexpr const char* kAlone = "--host-source local runs a job of its own in thi
 
 Error bad_kubernetes(std::string message) { return Error(ErrorKind::Config, std::move(message)); }
 
-// How many hosts a variable counts; "1:4" (elastic) counts 4.
+// The number of hosts in a variable; "1:4" (elastic) is 4.
 Result<std::size_t> count_of(std::string_view name, std::string_view value) {
   const std::size_t colon = value.rfind(':');
   const auto count = whole_number(colon == std::string_view::npos ? value : value.substr(colon + 1));
@@ -35,7 +37,8 @@ Result<std::size_t> count_of(std::string_view name, std::string_view value) {
       fmt::format("{}: \"{}\" is no number of hosts; expected 1 to {}", name, show(value, 40), plan::kMaxHosts));
 }
 
-// What follows our name in /etc/hosts, as in "10.0.0.3 job-0.svc.ns.svc.cluster.local job-0"; empty when nothing does.
+// The text after this host's name in /etc/hosts, as in "10.0.0.3 job-0.svc.ns.svc.cluster.local job-0"; empty if no
+// longer name is listed.
 std::string domain_of(std::string_view host, std::string_view etc_hosts) {
   while (!etc_hosts.empty()) {
     std::string_view line = take_until(etc_hosts, '\n');
@@ -66,7 +69,8 @@ std::optional<std::string> first_of(const Surroundings& s, std::initializer_list
   return std::nullopt;
 }
 
-// PET_NPROC_PER_NODE, where it is a number; what torchrun would count is counted where no source names slots.
+// PET_NPROC_PER_NODE if it is a number. nullopt for the values that torchrun computes; as with every list without
+// slots, the devices or processors are then counted.
 Result<std::optional<std::uint32_t>> pet_slots(const Surroundings& s) {
   using Slots = std::optional<std::uint32_t>;
   const std::string text = s.variable("PET_NPROC_PER_NODE").value_or("auto");
@@ -78,7 +82,7 @@ Result<std::optional<std::uint32_t>> pet_slots(const Surroundings& s) {
                   show(text, 40), plan::kMaxSlotsPerHost));
 }
 
-// The pods of a job by the name of the first; empty where theirs do not follow from it.
+// The names of a job's pods, derived from that of the first; empty if they cannot be derived.
 std::vector<std::string> pod_names(const std::string& first, std::size_t count) {
   constexpr std::string_view kMaster = "-master-0";
   constexpr std::string_view kWorker = "-worker-0";
@@ -101,14 +105,14 @@ std::vector<std::string> pod_names(const std::string& first, std::size_t count) 
 
 // The pods of a PyTorchJob or TrainJob.
 struct Pods {
-  std::string first;               // empty: nothing names it
-  std::vector<std::string> names;  // empty: they do not follow
+  std::string first;               // empty: unknown
+  std::vector<std::string> names;  // empty: they cannot be derived
   std::optional<std::string> rank;
 };
 
 std::string first_pod(const Surroundings& s, const std::optional<std::string>& rank) {
   std::string first = first_of(s, {"MASTER_ADDR", "PET_MASTER_ADDR"}).value_or("");
-  if (first == "localhost" && rank == "0") return s.host_name;  // older operators tell it the first pod so
+  if (first == "localhost" && rank == "0") return s.host_name;  // older operators set localhost on the first pod
   if (first.empty()) {
     const std::string endpoint = s.variable("PET_RDZV_ENDPOINT").value_or("");
     first = endpoint.substr(0, endpoint.rfind(':'));
@@ -131,7 +135,7 @@ std::vector<std::string> made_up(std::size_t count) {
   return names;
 }
 
-// The pods of an elastic job have no rank, but a name.
+// Determines which of the hosts this one is: by its rank, or, as the pods of an elastic job have none, by its name.
 plan::CallingHosts calls_of(const Surroundings& s, const Pods& pods, const plan::HostList& list) {
   using Names = plan::CallingHosts::Names;
   plan::CallingHosts calls{"", pods.first, pods.names.empty() ? Names::MadeUp : Names::Real};
@@ -155,7 +159,7 @@ Error not_named(std::size_t count, const std::string& first) {
       .with_hint(kAlone);
 }
 
-// A pod but the first, and no secret.
+// The error for a pod other than the first, without a secret.
 Error only_in_the_first(std::string_view this_one, std::string_view first) {
   return Error(
              ErrorKind::Usage,
@@ -177,7 +181,7 @@ FoundHosts kubernetes_hosts(const Surroundings& s) {
                "SML_NUM_HOSTS")
         .with_hint(kAlone);
   }
-  if (!index || !hosts) return std::optional<plan::HostList>();  // an Indexed Job is mostly many jobs of one pod
+  if (!index || !hosts) return std::optional<plan::HostList>();  // an Indexed Job usually is many jobs of one pod
   const Result<std::size_t> count = count_of("SML_NUM_HOSTS", *hosts);
   if (!count) return count.error();
   if (*index != "0" && !secret) return only_in_the_first("pod " + show(*index, 20) + " of the job", "pod 0");

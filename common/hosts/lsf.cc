@@ -1,5 +1,5 @@
-// LSF: LSB_DJOB_HOSTFILE names a file with a host for each slot; LSB_MCPU_HOSTS holds pairs "host slots"; LSB_HOSTS a
-// host for each slot, and is not set when it would be too long. Source: IBM Spectrum LSF reference, "Environment
+// LSF: LSB_DJOB_HOSTFILE names a file with one host per slot; LSB_MCPU_HOSTS holds pairs "host slots"; LSB_HOSTS holds
+// one host per slot, and is not set if it would be too long. Source: IBM Spectrum LSF reference, "Environment
 // variables".
 #include <fmt/format.h>
 
@@ -15,7 +15,7 @@ namespace {
 
 enum class Words : std::uint8_t { HostsAndSlots, Hosts };
 
-// The next host off the front of `rest`.
+// Removes the next host from the front of `rest` and returns it.
 Result<plan::Host> take_host(std::string_view& rest, Words words) {
   plan::Host host;
   host.name = take_word(rest);

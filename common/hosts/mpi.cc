@@ -1,5 +1,5 @@
 // Host files that an MPI launcher would find by itself: the MPI operator of Kubernetes sets these variables in its
-// launcher's pod (v2beta1: /etc/mpi/hostfile), and so do people. Open MPI's "none" means no file.
+// launcher's pod (v2beta1: /etc/mpi/hostfile), and so do users. The value "none" of Open MPI means no file.
 #include <array>
 
 #include "common/hosts/batch_systems.h"

@@ -24,7 +24,7 @@ struct NumberRange {
   std::uint64_t count() const { return last - first + 1; }
 };
 
-// Either literal text or a choice of numbers.
+// Either literal text, or ranges of numbers to choose from.
 struct NamePart {
   std::string_view text;
   std::vector<NumberRange> ranges;
@@ -77,7 +77,7 @@ Result<std::vector<NamePart>> parse_parts(std::string_view name) {
   return parts;
 }
 
-// How many names the parts make; more than `limit` is given as limit + 1, so that nothing overflows.
+// The number of names that the parts produce, capped at limit + 1 so that it cannot overflow.
 std::uint64_t count_names(const std::vector<NamePart>& parts, std::uint64_t limit) {
   std::uint64_t total = 1;
   for (const NamePart& part : parts) {
@@ -88,7 +88,7 @@ std::uint64_t count_names(const std::vector<NamePart>& parts, std::uint64_t limi
   return total;
 }
 
-// All that can stand in the place of one part.
+// All texts that one part can produce.
 std::vector<std::string> texts_of(const NamePart& part) {
   if (part.ranges.empty()) return {std::string(part.text)};
   std::vector<std::string> texts;
@@ -98,7 +98,7 @@ std::vector<std::string> texts_of(const NamePart& part) {
   return texts;
 }
 
-// Indices of the parts, the one that varies fastest first. Literal text never varies, so its place does not matter.
+// Indices of the parts with ranges, the one that varies fastest first. Literal parts never vary and are left out.
 std::vector<std::size_t> by_speed(const std::vector<NamePart>& parts, PatternOrder order) {
   std::vector<std::size_t> brackets;
   for (std::size_t i = 0; i < parts.size(); ++i) {
@@ -119,7 +119,7 @@ std::vector<std::string> expand(const std::vector<NamePart>& parts, PatternOrder
   while (names.size() < count) {
     std::string& name = names.emplace_back();
     for (std::size_t i = 0; i < parts.size(); ++i) name += texts[i][chosen[i]];
-    for (const std::size_t bracket : brackets) {  // like the wheels of an odometer
+    for (const std::size_t bracket : brackets) {  // like an odometer
       if (++chosen[bracket] < texts[bracket].size()) break;
       chosen[bracket] = 0;
     }
@@ -130,7 +130,7 @@ std::vector<std::string> expand(const std::vector<NamePart>& parts, PatternOrder
 }  // namespace
 
 Result<std::vector<std::string>> expand_name_pattern(std::string_view pattern, PatternOrder order, std::size_t limit) {
-  const bool plain = pattern.find('[') == npos && pattern.find(']') == npos;  // as nearly all are
+  const bool plain = pattern.find('[') == npos && pattern.find(']') == npos;  // the usual case
   if (plain && limit > 0) return std::vector<std::string>{std::string(pattern)};
   const Result<std::vector<NamePart>> parts = parse_parts(pattern);
   if (!parts) return parts.error();

@@ -1,5 +1,5 @@
-// Names of many hosts written as one: "n[001-003,7]-ib[0-1]". Numbers keep the width of the lower bound, as in Slurm's
-// src/common/hostlist.c and pdsh.
+// Expands one pattern into the names of many hosts: "n[001-003,7]-ib[0-1]". Numbers keep the width of the lower bound,
+// as in Slurm's src/common/hostlist.c and pdsh.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -10,15 +10,15 @@
 
 namespace sml::hosts {
 
-// What varies fastest when a name has several brackets.
+// The bracket that varies fastest if a name has several.
 enum class PatternOrder : std::uint8_t {
-  LastBracketFastest,  // as one would write the names by hand
-  Slurm,               // the last bracket, then the first, then the second, ...: ranks and task counts pair up by it
+  LastBracketFastest,  // the order in which a person would list the names
+  Slurm,               // the last bracket, then the first, the second, ...: lists of task counts use this order
 };
 
-// NAME = 1*( text | "[" range *( "," range ) "]" ); range = number [ "-" number ]. At most `limit` names: more are
-// refused before anything is expanded. What comes out is not yet known to be valid host names. Errors (kind Usage) are
-// clauses that go on after the quoted name: "has a range that runs backwards; ...".
+// NAME = 1*( text | "[" range *( "," range ) "]" ); range = number [ "-" number ]. Returns at most `limit` names: a
+// larger pattern is refused before it is expanded. The names are not checked with valid_host_name(). Errors (kind
+// Usage) are clauses that follow the quoted name: "has a range that runs backwards; ...".
 Result<std::vector<std::string>> expand_name_pattern(std::string_view pattern, PatternOrder order, std::size_t limit);
 
 }  // namespace sml::hosts

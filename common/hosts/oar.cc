@@ -1,5 +1,5 @@
-// OAR: a file with a host for each core that was reserved. Source: OAR user documentation, "Environment variables".
-// Hosts of an OAR job are reached with --ssh-command oarsh.
+// OAR: a file with one host per reserved core. Source: OAR user documentation, "Environment variables". The hosts of an
+// OAR job are reached with --ssh-command oarsh.
 #include <array>
 
 #include "common/hosts/batch_systems.h"

@@ -1,4 +1,4 @@
-// PBS Pro, OpenPBS, Torque: PBS_NODEFILE names a file with a host for each MPI process (mpiprocs, ppn). Source: PBS
+// PBS Pro, OpenPBS, Torque: PBS_NODEFILE names a file with one host per MPI process (mpiprocs, ppn). Source: PBS
 // Professional Reference Guide, "Environment Variables"; Torque Administrator Guide, "Job Submission".
 #include "common/hosts/batch_systems.h"
 

@@ -1,9 +1,9 @@
-// The keys that are read:
+// Keys that are read:
 //   current_host            string, required: the host that reads the file
-//   hosts                   array of strings, required: all hosts, rank 0's first
-//   network_interface_name  string, optional: only training jobs have it
+//   hosts                   array of strings, required: all hosts, that of rank 0 first
+//   network_interface_name  string, optional: only in training jobs
 // Training jobs also have current_instance_type, current_group_name, instance_groups and topology; keys may be added at
-// any time, so everything else is ignored.
+// any time, so all others are ignored.
 #include "common/hosts/resource_config.h"
 
 #include <fmt/format.h>
@@ -27,7 +27,7 @@ Error bad_config(std::string_view path, std::string_view what) {
   return Error(ErrorKind::Config, fmt::format("{}: {}", show(path), what));
 }
 
-// The value of a key; a null pointer when it is absent or null.
+// The value of a key; nullptr if it is absent or null.
 const Json* find(const Json& object, const char* key) {
   const auto found = object.find(key);
   return found == object.end() || found->is_null() ? nullptr : &*found;

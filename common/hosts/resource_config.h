@@ -1,5 +1,5 @@
-// SageMaker's resourceconfig.json. Source: "How Amazon SageMaker Provides Training Information" and "Build Your Own
-// Processing Container" in the SageMaker developer guide; field by field in common/hosts/resource_config.cc.
+// Parses SageMaker's resourceconfig.json. Source: "How Amazon SageMaker Provides Training Information" and "Build Your
+// Own Processing Container" in the SageMaker developer guide; the fields are listed in resource_config.cc.
 #pragma once
 #include <string>
 #include <string_view>
@@ -12,13 +12,13 @@ namespace sml::hosts {
 struct ResourceConfig {
   std::string current_host;
   std::vector<std::string> hosts;      // in the order of the file, unique
-  std::string network_interface_name;  // empty when the file has none (Processing)
+  std::string network_interface_name;  // empty if the file has none (Processing)
 };
 
-// `path` is used in messages only. Unknown keys are ignored; an optional value that is null counts as absent. Errors
+// `path` is used only in messages. Unknown keys are ignored; an optional value that is null counts as absent. Errors
 // (kind Config) name the path, the key and what was expected: not JSON (with line and column), not an object, no or
-// empty "hosts", a host that is no valid name, a name twice, current_host missing or not in hosts. At most 1 MiB of
-// text.
+// empty "hosts", a host that is no valid name, a duplicate name, current_host missing or not in hosts, or more than 1
+// MiB of text.
 Result<ResourceConfig> parse_resource_config(std::string_view text, std::string_view path);
 
 }  // namespace sml::hosts

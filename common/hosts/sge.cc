@@ -1,5 +1,5 @@
-// Sun Grid Engine and its heirs: PE_HOSTFILE names a file with lines "host slots queue processors", a host on several
-// lines when it gives slots of several queues. Source: sge_pe(5), "$pe_hostfile".
+// Sun Grid Engine and its successors: PE_HOSTFILE names a file with lines "host slots queue processors"; a host has
+// several lines if it provides slots of several queues. Source: sge_pe(5), "$pe_hostfile".
 #include <fmt/format.h>
 
 #include "common/core/text.h"

@@ -1,4 +1,4 @@
-// Inside a job of Slurm, from its environment alone. Source: the sections ENVIRONMENT of salloc(1), sbatch(1), srun(1).
+// Hosts of a Slurm job, from its environment alone. Source: the sections ENVIRONMENT of salloc(1), sbatch(1), srun(1).
 #include "common/hosts/slurm.h"
 
 #include <fmt/format.h>
@@ -51,14 +51,14 @@ std::size_t end_of_item(std::string_view text) {
   return text.size();
 }
 
-// srun started us once for each of several tasks: each would start a whole job.
+// True if srun started sml-run once for each of several tasks: each of them would start a whole job.
 bool one_of_many_tasks(const Surroundings& s) {
   const auto tasks = s.variable("SLURM_STEP_NUM_TASKS");
   return s.variable("SLURM_PROCID") && tasks && whole_number(*tasks).value_or(1) > 1;
 }
 
-// In a step that srun made, SLURM_TASKS_PER_NODE and SLURM_NTASKS are those of the step, not of the job; but not in the
-// interactive step that salloc makes.
+// In a step created by srun, SLURM_TASKS_PER_NODE and SLURM_NTASKS describe the step, not the job. The interactive step
+// that salloc creates is an exception.
 bool tasks_are_of_a_step(const Surroundings& s) {
   constexpr std::string_view kInteractiveStep = "4294967290";
   const auto step_tasks = s.variable("SLURM_STEP_TASKS_PER_NODE");
@@ -66,7 +66,8 @@ bool tasks_are_of_a_step(const Surroundings& s) {
          s.variable("SLURM_TASKS_PER_NODE") == step_tasks;
 }
 
-// Of a heterogeneous job srun, too, uses the first component only.
+// Returns a remark if the job is heterogeneous: only the hosts of the first component are used, as srun does. Otherwise
+// empty.
 std::string other_components(const Surroundings& s, const std::string& list) {
   const std::uint64_t components = whole_number(s.variable("SLURM_HET_SIZE").value_or("")).value_or(1);
   std::string others;
@@ -81,7 +82,7 @@ std::string other_components(const Surroundings& s, const std::string& list) {
       components, list, show(others));
 }
 
-// "4" or "a100:4" → 4.
+// The number of GPUs per node: "4" or "a100:4" → 4.
 std::optional<std::uint32_t> gpus_per_node(const Surroundings& s) {
   constexpr std::array<std::string_view, 2> kNames{"SLURM_GPUS_PER_NODE", "SLURM_GPUS_ON_NODE"};
   const auto variable = first_set(s, kNames);
@@ -95,7 +96,7 @@ std::optional<std::uint32_t> gpus_per_node(const Surroundings& s) {
 }
 
 struct Slots {
-  std::vector<std::uint32_t> counts;  // of each node; empty: Slurm does not say
+  std::vector<std::uint32_t> counts;  // of each node; empty: unknown
   plan::SlotsAre are = plan::SlotsAre::Asked;
 };
 
@@ -105,7 +106,7 @@ Result<Slots> counts_of(const NamedValue& variable, std::size_t nodes, plan::Slo
   return Slots{std::move(*counts), are};
 }
 
-// What the job asked for: tasks, else GPUs, else the CPUs of each node by those of a task.
+// The slots that the job asked for: its tasks, else its GPUs, else the CPUs of each node divided by those of a task.
 Result<Slots> slots_of(const Surroundings& s, std::size_t nodes) {
   constexpr std::array<std::string_view, 2> kAsked{"SLURM_NTASKS", "SLURM_NTASKS_PER_NODE"};
   const auto tasks = s.variable("SLURM_TASKS_PER_NODE");

@@ -1,4 +1,4 @@
-// Slurm's compressed lists.
+// Expands Slurm's compressed lists.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -9,13 +9,14 @@
 
 namespace sml::hosts {
 
-// "n[001-003,7]-ib[0-1],m1" → names, in Slurm's order, those that come again too. Commas, blanks and newlines separate.
-// Source: src/common/hostlist.c, scontrol show hostnames. Text after the last bracket is a suffix, as in Slurm 23. At
-// most kMaxHosts names. Errors (kind Config) quote the item: "\"n[3-1]\" has a range that runs backwards; ...".
+// "n[001-003,7]-ib[0-1],m1" → names, in Slurm's order, with duplicates. Items are separated by commas, blanks or
+// newlines. Source: src/common/hostlist.c, scontrol show hostnames. Text after the last bracket is a suffix, as in
+// Slurm 23. At most kMaxHosts names. Errors (kind Config) quote the item: "\"n[3-1]\" has a range that runs backwards;
+// ...".
 Result<std::vector<std::string>> expand_slurm_hostlist(std::string_view text);
 
-// "8(x2),4" → 8, 8, 4; exactly `hosts` of them. Source: sbatch(1), SLURM_TASKS_PER_NODE. Errors (kind Config) are
-// clauses.
+// "8(x2),4" → 8, 8, 4; there must be exactly `hosts` counts. Source: sbatch(1), SLURM_TASKS_PER_NODE. Errors (kind
+// Config) are clauses.
 Result<std::vector<std::uint32_t>> expand_slurm_counts(std::string_view text, std::size_t hosts);
 
 }  // namespace sml::hosts

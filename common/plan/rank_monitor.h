@@ -22,7 +22,7 @@ struct RankMonitor {
   static constexpr std::uint64_t kHeartbeatMs = 45ULL * 60 * 1000;
 
   RankMonitorOffer offer = RankMonitorOffer::No;
-  std::uint64_t first_ms = kFirstMs;          // from the rank's connection to its first heartbeat
+  std::uint64_t first_ms = kFirstMs;          // from the rank's InitMsg to its first heartbeat
   std::uint64_t heartbeat_ms = kHeartbeatMs;  // between two heartbeats
   std::uint64_t outside_ms = 0;               // outside of all sections
   std::vector<SectionLimit> sections{};
