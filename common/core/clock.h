@@ -1,4 +1,4 @@
-// Time as the whole program uses it: one monotonic clock, injected as values into everything that decides.
+// Time as used by the whole program: one monotonic clock, whose values are passed to all code that decides.
 #pragma once
 #include <chrono>
 

@@ -1,4 +1,4 @@
-// Expected failures: what went wrong, where, and what the user can do. Returned in Result<T>, never thrown.
+// Expected failures: the cause, where it occurred, and what the user can do. Returned in Result<T>, never thrown.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace sml {
 
-// What sort of failure it is. Decides the exit code (see exit_code_of) and how hosts fold in reports.
+// The kind of a failure. Determines the exit code (see exit_code_of()) and how reports group hosts.
 enum class ErrorKind : std::uint8_t {
   Usage,          // command line                                       → 2
   Config,         // files and environment that describe the job        → 2
@@ -17,14 +17,14 @@ enum class ErrorKind : std::uint8_t {
   Connect,        // no TCP connection, or it ended before the login    → 125
   HostKey,        // unknown or changed host key                        → 125
   Auth,           // the host refused the login                         → 125
-  Deploy,         // the agent could not be put or started there        → 125
-  Protocol,       // the far side does not speak our protocol           → 125
+  Deploy,         // the agent could not be copied or started there     → 125
+  Protocol,       // the other side does not follow the protocol        → 125
   Spawn,          // a worker could not be started (limits, directory)  → 125
-  NotExecutable,  // the program is there but cannot be executed        → 126
-  NotFound,       // the program is not there                           → 127
+  NotExecutable,  // the program exists but cannot be executed          → 126
+  NotFound,       // the program does not exist                         → 127
   Io,             // reading or writing failed                          → 125
-  Timeout,        // a deadline of the launcher's own passed            → 125
-  Lost,           // a host or agent went away                          → 125
+  Timeout,        // a deadline of the launcher passed                  → 125
+  Lost,           // a host or agent was lost                           → 125
   Internal,       // a bug                                              → 125
 };
 
@@ -32,14 +32,14 @@ std::string_view name(ErrorKind kind);
 int exit_code_of(ErrorKind kind);
 
 // One failure. `message` is a clause without host, capital or full stop ("connection refused"), so that several hosts
-// with the same message fold into one line. Value type. (A class with a default constructor because
+// with the same message can be reported in one line. Value type. (A class with a default constructor because
 // boost::system::result in Boost 1.81 needs one.)
 class Error {
  public:
   Error() = default;
   Error(ErrorKind kind, std::string message) : kind_(kind), message_(std::move(message)) {}
 
-  // The sentence that tells the user what to do; shown once per folded group.
+  // Sets a sentence that tells the user what to do; shown once per group of hosts.
   Error&& with_hint(std::string hint) && {
     hint_ = std::move(hint);
     return std::move(*this);
@@ -64,7 +64,7 @@ class Error {
 template <class T>
 using Result = boost::system::result<T, Error>;
 
-// "permission denied": the system's words for an errno, lower case, no trailing text. Thread-safe.
+// "permission denied": the system's description of an errno, lower case, without trailing text. Thread-safe.
 std::string errno_text(int sys_errno);
 
 // An Error whose message is "what: <errno text>".

@@ -15,7 +15,7 @@ struct Overloaded : F... {
   using F::operator()...;
 };
 template <class... F>
-Overloaded(F...) -> Overloaded<F...>;  // Clang 14 does not deduce it by itself
+Overloaded(F...) -> Overloaded<F...>;  // Clang 14 does not deduce this by itself
 
 std::string_view step_name(SpawnStep step) {
   switch (step) {

@@ -1,4 +1,4 @@
-// How a worker ended, as a value. It becomes an int only where the launcher's own exit status is computed.
+// How a worker ended, as a value. It becomes an int only where the launcher computes its own exit status.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -17,14 +17,14 @@ struct Signaled {
   bool core_dumped = false;
   bool operator==(const Signaled&) const = default;
 };
-// The worker never ran. `step` says where it stopped; `sys_errno` why.
+// The worker never ran. `step` is the step of the start that failed; `sys_errno` is the cause.
 enum class SpawnStep : std::uint8_t { Pipe, Fork, Directory, Limits, Exec, Binding };
 struct SpawnFailed {
   SpawnStep step = SpawnStep::Exec;
   int sys_errno = 0;
   bool operator==(const SpawnFailed&) const = default;
 };
-// Nobody saw it end: its host or agent went away.
+// The end of the worker was not observed: its host or agent was lost.
 struct Lost {
   std::string why;
   bool operator==(const Lost&) const = default;
@@ -34,17 +34,17 @@ using ExitStatus = std::variant<Exited, Signaled, SpawnFailed, Lost>;
 
 bool succeeded(const ExitStatus& status);
 
-// The status a shell would show: code, 128+signal, 126/127 for exec failures, 125 for everything of the launcher's own.
+// The status that a shell would show: code, 128+signal, 126/127 for exec failures, 125 for failures of the launcher.
 int exit_code_of(const ExitStatus& status);
 
-// "exited with status 3", "was killed by SIGSEGV (segmentation fault), core dumped", "could not start: exec: no such
-// file".
+// "exited with status 3", "was killed by SIGSEGV (segmentation fault), core dumped", "cannot execute the program: no
+// such file or directory".
 std::string describe(const ExitStatus& status);
 
 // "SIGTERM"; "signal 42" for numbers without a name.
 std::string signal_name(int signo);
 
-// "TERM", "SIGTERM" or "15"; nothing for what names no signal.
+// Parses "TERM", "SIGTERM" or "15"; returns nullopt if the text names no signal.
 std::optional<int> signal_number(std::string_view text);
 
 }  // namespace sml

@@ -1,5 +1,5 @@
-// fmt's compiled half, as its own src/format.cc has it: Debian offers it as headers, which each file would compile
-// again, or as a shared library, which sml-run does not want to depend on.
+// The compiled part of fmt, with the contents of fmt's own src/format.cc. Debian ships it only as headers, which each
+// file would compile again, or as a shared library, on which sml-run should not depend.
 #include <fmt/format-inl.h>
 
 FMT_BEGIN_NAMESPACE

@@ -1,4 +1,5 @@
-// Capitals and small letters of ASCII, whatever the locale: names of hosts, keywords and settings have no others.
+// Upper and lower case of ASCII, independent of the locale: names of hosts, keywords and settings have no other
+// letters.
 #pragma once
 #include <algorithm>
 #include <string>

@@ -1,4 +1,4 @@
-// Settings that processes inherit beside variables: resource limits and the umask. Pure.
+// Settings other than variables that processes inherit: resource limits and the umask. Pure.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -15,7 +15,7 @@ struct SoftLimit {
   bool operator==(const SoftLimit&) const = default;
 };
 
-// Those that processes are to have, wherever they run. What is not named stays as it is there.
+// The settings that processes get on every host. Limits and a umask that are not given stay as they are on the host.
 struct ProcessSettings {
   std::vector<SoftLimit> limits{};
   std::uint32_t umask = kOwnUmask;
@@ -23,9 +23,9 @@ struct ProcessSettings {
   bool operator==(const ProcessSettings&) const = default;
 };
 
-// Soft limits by which a program works on one host and fails on another.
+// Soft limits whose differences between hosts explain why a program works on one and fails on another.
 struct TellingLimits {
-  std::uint64_t open_files = 0;  // 0: not known
+  std::uint64_t open_files = 0;  // 0: unknown
   std::uint64_t stack = 0;       // bytes
   std::uint64_t locked_memory = 0;
   void fields(auto& a) { a(open_files, stack, locked_memory); }

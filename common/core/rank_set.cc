@@ -43,7 +43,7 @@ Result<RankSet> RankSet::parse(std::string_view text, std::uint32_t largest) {
 }
 
 void RankSet::add(std::uint32_t first, std::uint32_t last) {
-  // All ranges that overlap or touch the new one become one with it.
+  // Merge all ranges that overlap the new one or are adjacent to it.
   const auto begin = std::find_if(ranges_.begin(), ranges_.end(),
                                   [first](const Range& r) { return std::uint64_t{r.last} + 1 >= first; });
   const auto end =

@@ -1,4 +1,4 @@
-// A set of ranks as people write it: "0,8-15".
+// A set of ranks in the notation for users: "0,8-15".
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -14,17 +14,17 @@ namespace sml {
 class RankSet {
  public:
   RankSet() = default;
-  // Numbers and ranges with commas between them, in any order. An error (kind Usage) quotes the text and says what was
-  // expected. `largest`: no rank may be above it.
+  // Parses numbers and ranges separated by commas, in any order. An error (kind Usage) quotes the text and describes
+  // what was expected. `largest`: the largest rank that is accepted.
   static Result<RankSet> parse(std::string_view text, std::uint32_t largest);
 
   void add(std::uint32_t rank) { add(rank, rank); }
   bool contains(std::uint32_t rank) const;
   bool empty() const { return ranges_.empty(); }
   std::size_t size() const;
-  // The greatest of them; the set is not empty.
+  // The largest rank; the set must not be empty.
   std::uint32_t largest() const { return ranges_.back().last; }
-  // Reads back as the same set. Numbers have at least `width` digits.
+  // parse() of this text gives the same set. Numbers have at least `width` digits.
   std::string text(std::size_t width = 1) const;
   bool operator==(const RankSet&) const = default;
 
@@ -36,7 +36,7 @@ class RankSet {
   };
   void add(std::uint32_t first, std::uint32_t last);
 
-  std::vector<Range> ranges_;  // sorted; no two touch
+  std::vector<Range> ranges_;  // sorted; no two ranges overlap or are adjacent
 };
 
 }  // namespace sml

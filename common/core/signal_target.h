@@ -1,4 +1,4 @@
-// Who of a worker's processes gets a signal.
+// The processes of a worker that get a signal.
 #pragma once
 #include <csignal>
 #include <cstdint>
@@ -6,11 +6,11 @@
 namespace sml {
 
 enum class SignalTarget : std::uint8_t {
-  Group,   // all of its process group, data loaders included
-  Worker,  // its own process alone
+  Group,   // the whole process group, data loaders included
+  Worker,  // only the worker's own process
 };
 
-// What no program handles is for all.
+// Signals that no program can handle always go to the whole group.
 inline SignalTarget target_of(int signo, SignalTarget wanted) {
   return signo == SIGKILL || signo == SIGSTOP || signo == SIGCONT ? SignalTarget::Group : wanted;
 }

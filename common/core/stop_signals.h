@@ -1,4 +1,4 @@
-// The signals that people and systems send to a process that is to end. Pure.
+// The signals that users and systems send to make a process end. Pure.
 #pragma once
 #include <algorithm>
 #include <csignal>
@@ -6,7 +6,7 @@
 
 namespace sml {
 
-// To no process of ours is one a reason to kill: see common/supervise/stop_rule.h.
+// No process of sml-run kills workers at once because of a single one of these: see common/supervise/stop_rule.h.
 inline constexpr int kStopSignals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
 
 constexpr bool is_stop(int signo) {

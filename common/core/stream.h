@@ -1,4 +1,4 @@
-// The two streams on which a worker writes.
+// The two output streams of a worker.
 #pragma once
 #include <cstdint>
 

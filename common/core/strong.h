@@ -1,4 +1,4 @@
-// Numbers that must not be mixed up get a type each. A Strong<> compares, hashes and prints; it does no arithmetic.
+// Distinct types for numbers that must not be confused. A Strong<> can be compared and hashed; it has no arithmetic.
 #pragma once
 #include <compare>
 #include <cstddef>
@@ -21,8 +21,8 @@ class Strong {
 
 using Rank = Strong<struct RankTag>;            // 0..world size-1, unique in the job
 using LocalRank = Strong<struct LocalRankTag>;  // index among the ranks of one host
-using HostIndex = Strong<struct HostIndexTag>;  // position in a plan's host list, hosts without ranks included
-using HostId = Strong<struct HostIdTag>;        // of a host of the run, whatever place later plans give it
+using HostIndex = Strong<struct HostIndexTag>;  // position in a plan's host list, which includes hosts without ranks
+using HostId = Strong<struct HostIdTag>;  // identifies a host throughout the job, whatever its position in later plans
 
 }  // namespace sml
 

@@ -30,8 +30,8 @@ constexpr std::array kUnits{Unit{"", kSecond}, Unit{"s", kSecond}, Unit{"ms", kS
                             Unit{"h", 3600 * kSecond}};
 constexpr std::uint64_t kYear = 365ULL * 24 * 3600 * kSecond;
 
-// Digits before and after the point, kept as integers: no rounding, no locale. Nine decimals are all a nanosecond can
-// show, further ones are cut.
+// Digits before and after the point, as integers: no rounding, no locale. Nine decimals suffice for nanoseconds;
+// further ones are cut off.
 struct Decimal {
   std::uint64_t whole = 0;
   std::uint64_t billionths = 0;
@@ -66,7 +66,7 @@ std::optional<Duration> duration_of(std::string_view text) {
   return std::chrono::duration_cast<Duration>(Nanoseconds(static_cast<std::int64_t>(total)));
 }
 
-// One decimal at most, and only where it says something: "1.5", "2".
+// At most one decimal, and none if it is 0: "1.5", "2".
 std::string tenths(std::uint64_t value, std::uint64_t unit) {
   const std::uint64_t scaled = (value * 10 + unit / 2) / unit;
   std::string out = std::to_string(scaled / 10);
@@ -74,9 +74,9 @@ std::string tenths(std::uint64_t value, std::uint64_t unit) {
   return out;
 }
 
-// ---- folding of names
+// ---- abbreviating names
 
-// A name cut before its trailing number; the number is left out when there is none or it is too long to count with.
+// A name split before its trailing number; `digits` is empty if there is none or it is too long for the arithmetic.
 struct NumberedName {
   std::string_view prefix;
   std::string_view digits;
@@ -88,7 +88,7 @@ NumberedName split_number(std::string_view text) {
   std::size_t start = text.size();
   while (start > 0 && is_digit(text[start - 1])) --start;
   const std::string_view digits = text.substr(start);
-  // The last group of an IPv6 address is hexadecimal: counting on it would show other addresses.
+  // The last group of an IPv6 address is hexadecimal: counting it in decimal would produce other addresses.
   const bool countable = !digits.empty() && digits.size() <= kMaxDigits && text.find(':') == std::string_view::npos;
   if (!countable) return {text, {}, 0};
   NumberedName name{text.substr(0, start), digits, 0};
@@ -101,7 +101,7 @@ std::string padded(std::uint64_t number, std::size_t width) {
   return digits.size() < width ? std::string(width - digits.size(), '0') + digits : digits;
 }
 
-// The numbers of one run of names with the same prefix: "1-2,4".
+// The numbers of consecutive names with the same prefix: "1-2,4".
 class NumberList {
  public:
   explicit NumberList(const NumberedName& first) { open(first); }
@@ -134,10 +134,10 @@ class NumberList {
   std::uint64_t last_ = 0;
 };
 
-// ---- bytes for people
+// ---- display of bytes
 
-// Valid characters that would steer a terminal or change the order of what is read: C1 controls, line separators,
-// bidirectional marks.
+// True for valid characters that control a terminal or change the order of the displayed text: C1 controls, line
+// separators, bidirectional marks.
 bool steers_terminal(std::string_view character) {
   if (character.size() == 2) return character[0] == '\xC2' && static_cast<unsigned char>(character[1]) < 0xA0;
   if (character.size() != 3 || character[0] != '\xE2') return false;
@@ -177,7 +177,7 @@ class WordReader {
   }
 
  private:
-  // Takes one character or one quoted part; what is missing when the text ends too early.
+  // Takes one character or one quoted part; returns what is missing if the text ends too early, otherwise nullptr.
   const char* step() {
     const char c = text_[at_++];
     if (is_blank(c)) {
@@ -232,7 +232,7 @@ class WordReader {
 
 constexpr std::size_t kFar = std::numeric_limits<std::size_t>::max();
 
-// Edit distances (insert, delete, replace, swap of neighbours) of `b` to every prefix of `a`.
+// Edit distances (insert, delete, replace, swap of neighbours) between `b` and every prefix of `a`.
 std::vector<std::size_t> prefix_distances(std::string_view a, std::string_view b) {
   std::vector<std::size_t> before(b.size() + 1);
   std::vector<std::size_t> above(b.size() + 1);
@@ -251,8 +251,8 @@ std::vector<std::size_t> prefix_distances(std::string_view a, std::string_view b
   return out;
 }
 
-// How far `candidate` is from `word`; kFar when no typing mistake makes one of the other. A word that goes on after a
-// candidate, or stops within one, is a guess: it counts less than any true mistake.
+// The distance of `candidate` from `word`; kFar if neither is a misspelling of the other. If one is only a prefix of
+// the other, the distance is larger than that of any true misspelling.
 std::size_t mistake(std::string_view word, std::string_view candidate) {
   constexpr std::size_t kGuess = 100;
   constexpr std::size_t kShortestGuess = 4;
@@ -353,14 +353,14 @@ std::size_t utf8_length(std::string_view text) {
     if ((byte(i) & 0xC0U) != 0x80) return 0;
   }
   if ((lead == 0xE0 && byte(1) < 0xA0) || (lead == 0xF0 && byte(1) < 0x90)) return 0;    // overlong
-  if ((lead == 0xED && byte(1) >= 0xA0) || (lead == 0xF4 && byte(1) >= 0x90)) return 0;  // surrogate, beyond the end
+  if ((lead == 0xED && byte(1) >= 0xA0) || (lead == 0xF4 && byte(1) >= 0x90)) return 0;  // surrogate, or above U+10FFFF
   return length;
 }
 
 std::string show(std::string_view bytes, std::size_t limit) {
   constexpr std::string_view kCut = "...";
   std::string out;
-  std::size_t room_for_cut = 0;  // how much of `out` can stay when kCut has to follow
+  std::size_t room_for_cut = 0;  // how much of `out` can stay when kCut follows
   for (std::size_t at = 0; at < bytes.size();) {
     const std::size_t length = utf8_length(bytes.substr(at));
     const std::string_view character = bytes.substr(at, std::max<std::size_t>(length, 1));

@@ -1,8 +1,8 @@
-// State machines as tables that can be read aloud: {state, event, next state, action}.
+// State machines as tables: {state, event, next state, action}.
 //
-// A pair that no row names is answered with the action Unexpected: nothing is done, nothing has changed, and whoever
-// drives the machine tells it to those who debug, by ignored(). Late news is none of these, but has a row, or comes to
-// a machine that is over. Where events come from a far side, Refuse ends the conversation instead.
+// For a pair without a row the machine returns the action Unexpected and changes nothing; its driver reports that with
+// ignored(), for debugging. An event that may arrive late is not unexpected: it has a row, or the machine is already in
+// its final state. A machine whose events come from a remote side ends the session with the action Refuse instead.
 #pragma once
 #include <cstddef>
 #include <string>
@@ -18,7 +18,7 @@ struct Transition {
   Action action;
 };
 
-// The row for (state, event), or null: the pair is not expected.
+// The row for (state, event), or nullptr: the pair is unexpected.
 template <class Row, std::size_t N, class State, class Event>
 constexpr const Row* find_row(const Row (&table)[N], State state, Event event) {
   for (const Row& row : table) {
@@ -27,7 +27,7 @@ constexpr const Row* find_row(const Row (&table)[N], State state, Event event) {
   return nullptr;
 }
 
-// For static_assert: no (state, event) pair stands twice.
+// For static_assert: true if no (state, event) pair occurs twice.
 template <class Row, std::size_t N>
 constexpr bool no_pair_twice(const Row (&table)[N]) {
   for (std::size_t i = 0; i < N; ++i) {
@@ -38,7 +38,7 @@ constexpr bool no_pair_twice(const Row (&table)[N]) {
   return true;
 }
 
-// The words for an event that was Unexpected; both by name.
+// The message about an event that was Unexpected; both arguments are names.
 std::string ignored(std::string_view event, std::string_view before);
 
 }  // namespace sml
