@@ -4,7 +4,7 @@ namespace sml::output {
 
 namespace {
 
-constexpr std::string_view kErase = "\r\x1b[J";  // all of it, wrapped or not: nothing else is below
+constexpr std::string_view kErase = "\r\x1b[J";  // all of it, even if wrapped: nothing else is below
 constexpr std::string_view kUp = "\x1b[A";
 
 }  // namespace
@@ -20,7 +20,7 @@ void BottomLine::draw(std::string_view text, OutputEnd end, std::string& out) {
   erase(out);
   if (text.empty() || end == OutputEnd::Text) return;
   place_ = end == OutputEnd::Line ? Place::Here : Place::Below;
-  if (place_ == Place::Below) out += '\n';  // what ends with \r is still to be seen
+  if (place_ == Place::Below) out += '\n';  // text that ends with \r must stay visible
   out += text;
   out += '\r';
 }

@@ -1,6 +1,6 @@
-// One line that stands below all output on a terminal and is never in its way: taken off before output is written, put
-// back after. Pure: answers what to write. The cursor stays at the line's beginning, so that a terminal that is made
-// narrower and wraps the line does not matter.
+// One line that stays below all output on a terminal: it is erased before output is written and drawn again after it.
+// Pure: returns what to write. The cursor stays at the beginning of the line, so that the line may wrap when the
+// terminal becomes narrower.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -8,19 +8,19 @@
 
 namespace sml::output {
 
-// What the output ends with. Behind text nothing can be drawn that leaves the cursor where it was.
+// How the output ends. After text, nothing can be drawn that leaves the cursor where it was.
 enum class OutputEnd : std::uint8_t { Line, Return, Text };
 
 class BottomLine {
  public:
-  // Appends what takes the line off.
+  // Appends the sequence that erases the line.
   void erase(std::string& out);
-  // Appends what puts `text` in the place of the line, or takes it off where none may be. `text` fits in one line of
-  // the terminal, one column less at best.
+  // Appends the sequence that draws `text` as the line, or only erases it if no line may follow this kind of end.
+  // `text` must fit in one line of the terminal, ideally with one column to spare.
   void draw(std::string_view text, OutputEnd end, std::string& out);
-  // Somebody else has the terminal, and nothing of ours is to be taken off it.
+  // Another program uses the terminal now: nothing must be erased.
   void forget() { place_ = Place::Nowhere; }
-  // Somebody else had it: the line that the cursor is in may be ours, but not the one above.
+  // Another program used the terminal: the line of the cursor may still be this one, but not the line above it.
   void cursor_moved() {
     if (place_ == Place::Below) place_ = Place::Here;
   }

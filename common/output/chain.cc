@@ -8,7 +8,7 @@ namespace sml::output {
 
 namespace {
 
-// Neither red, which means an error to many, nor what vanishes on a light or dark ground.
+// Excludes red, which suggests an error, and colours that are invisible on a light or dark background.
 constexpr int kColours[] = {36, 32, 33, 35, 34, 96, 92, 93, 95, 94};
 
 }  // namespace

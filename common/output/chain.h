@@ -1,5 +1,6 @@
-// All that happens to the output of the workers on its way to one descriptor: made safe for a terminal, thinned out,
-// folded, tagged, merged. Pure: bytes and times in, bytes out. What a chain does is decided when it is made.
+// The pipeline of the workers' output to one descriptor: filters it for a terminal, collapses progress bars, folds
+// equal lines, tags and merges the lines. Pure: takes bytes and times, returns bytes. The settings are fixed at
+// construction.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -24,11 +25,11 @@ class Chain {
 
   enum class Control : std::uint8_t { Pass, Show };       // control characters of workers, see TerminalFilter
   enum class Colours : std::uint8_t { None, PerRank };    // of the tags
-  enum class Progress : std::uint8_t { Pass, Collapse };  // states that end with \r
-  enum class Equal : std::uint8_t { Pass, Fold };         // lines of several workers
+  enum class Progress : std::uint8_t { Pass, Collapse };  // states of progress bars, which end with \r
+  enum class Equal : std::uint8_t { Pass, Fold };         // equal lines of several workers
   struct Settings {
     TagTemplate tag{};
-    std::optional<TagTemplate> teed_tag{};  // of subjects that are tagged AsTeed; nothing: `tag`
+    std::optional<TagTemplate> teed_tag{};  // for subjects that are tagged AsTeed; nullopt: `tag`
     TagLimits limits{};
     Control control = Control::Pass;
     Colours colours = Colours::None;
@@ -39,34 +40,34 @@ class Chain {
   Chain(const Chain&) = delete;
   Chain& operator=(const Chain&) = delete;
 
-  // One stream of one worker. Without a tag the bytes of a job's only worker pass at once, whole lines or not.
+  // Adds one stream of one worker. Without a tag, the bytes of a job's only worker pass at once, in whole lines or not.
   Source add_source(TagSubject subject);
 
-  // What the source wrote.
+  // Adds bytes that the source wrote.
   void add(Source source, std::string_view bytes, const Moment& moment);
-  // The source has ended; a second call does nothing.
+  // Ends the source; a second call has no effect.
   void finish(Source source);
-  // All sources have ended.
+  // Ends all sources.
   void finish_all();
-  // A source that has ended writes once more, for `subject` from now on, of the same rank and stream.
+  // Reopens a source that has ended; from now on it writes for `subject`, which has the same rank and stream.
   void begin_again(Source source, TagSubject subject);
 
-  // The worker of this source has our input, or has it no more. Text of one that has it is a prompt when its line has
-  // not ended and nothing more has come for kQuiet: it is passed on. Text behind a \r is none, but a progress bar.
+  // Whether the worker of this source gets the launcher's stdin. If it does, text without an end of line is taken for a
+  // prompt when no more has come for kQuiet, and is passed on. Text after a \r is a progress bar, not a prompt.
   static constexpr Duration kQuiet = std::chrono::milliseconds(100);
   enum class Prompts : std::uint8_t { Wait, AreShown };
   void set_prompts(Source source, Prompts prompts);
   // See LineMerger.
   void line_typed() { merger_.line_typed(); }
 
-  // A line of the launcher's own, without its newline.
+  // Adds a line of the launcher itself, without its newline.
   void add_own_line(std::string_view line) { merger_.add_own_line(line); }
 
-  // When on_time() is to be called, because something waits; nothing: not now.
+  // The time at which on_time() must be called; nullopt: nothing is waiting.
   std::optional<TimePoint> deadline() const;
   void on_time(TimePoint now);
 
-  // What can be written; to be taken away.
+  // The bytes to write; the caller removes them.
   std::string& output() { return merger_.output(); }
   const std::string& output() const { return merger_.output(); }
   OutputEnd end() const { return merger_.end(); }
@@ -75,18 +76,18 @@ class Chain {
   struct SourceState {
     TagSubject subject;
     Tag tag;
-    WallTime last_time{};  // of its lines; never goes back, whatever is learnt about the clocks of hosts
+    WallTime last_time{};  // of its lines; never goes back, even if the estimates of the hosts' clocks change
     std::optional<TerminalFilter> filter{};
     std::optional<Collapse> collapse{};
     Dedup::Source folded_as = 0;
     bool ended = false;
-    bool behind_return = false;  // the line that has begun; kept for sources in prompting_
+    bool behind_return = false;  // the current line follows a \r; updated only for sources in prompting_
     std::optional<TimePoint> prompt_due{};
   };
-  // One stream of all workers.
+  // The folding of one stream of all workers.
   struct Folding {
-    std::unique_ptr<Dedup> dedup;  // null: nothing is folded
-    std::vector<Source> sources;   // by the numbers that it knows them by
+    std::unique_ptr<Dedup> dedup;  // null: no folding
+    std::vector<Source> sources;   // by the number that `dedup` uses for them
     std::vector<Dedup::Source> last_group;
     std::optional<Tag> last_tag;
   };
@@ -103,9 +104,9 @@ class Chain {
   LineMerger merger_;
   std::vector<SourceState> sources_;
   std::array<Folding, 2> foldings_;
-  std::vector<Source> prompting_;            // of workers that have our input
-  std::optional<TimePoint> prompt_again_{};  // when the one that lines of others have pushed up is repeated
-  std::string filtered_;                     // these two are kept for their memory
+  std::vector<Source> prompting_;            // of workers that get the launcher's stdin
+  std::optional<TimePoint> prompt_again_{};  // when to repeat a prompt above which other lines have been written
+  std::string filtered_;                     // these two are members to reuse their memory
   std::string collapsed_;
 };
 

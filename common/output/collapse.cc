@@ -4,7 +4,7 @@ namespace sml::output {
 
 void Collapse::add(std::string_view bytes, TimePoint now, std::string& out) {
   while (!bytes.empty()) {
-    if (bytes[0] == '\n' && text_.empty() && !state_.empty()) {  // it was \r\n, the end of a line
+    if (bytes[0] == '\n' && text_.empty() && !state_.empty()) {  // a \r\n, which ends a line
       out += state_;
       out += '\n';
       state_.clear();

@@ -1,9 +1,9 @@
-// Progress bars in files: of the states that one stream of one worker ends with \r, only the last of each second is
-// passed on. Pure; one for each worker and stream.
+// Thins out progress bars in files: of the states that a stream ends with \r, only the last one of each second is
+// passed on. Pure; one instance for each worker and stream.
 //
-// Rules. A state waits for at most kPeriod, and is dropped when a later state or line of the same stream overwrites it,
-// as a terminal would show it. Lines that end with \n or \r\n pass at once, and so does the text of a line that is
-// longer than kMaxText. Nothing else is changed.
+// A state waits for at most kPeriod, and is dropped if a later state or line of the same stream overwrites it, as a
+// terminal would show it. Lines that end with \n or \r\n pass at once, and so does the text of a line that is longer
+// than kMaxText. Nothing else is changed.
 #pragma once
 #include <cstddef>
 #include <optional>
@@ -19,13 +19,13 @@ class Collapse {
   static constexpr Duration kPeriod = std::chrono::seconds(1);
   static constexpr std::size_t kMaxText = std::size_t{64} << 10;
 
-  // Appends what may be passed on to `out`.
+  // Appends the bytes that may be passed on to `out`.
   void add(std::string_view bytes, TimePoint now, std::string& out);
-  // deadline() has come.
+  // Must be called when deadline() has passed.
   void on_time(TimePoint now, std::string& out);
-  // The line that has begun goes on as it is.
+  // Passes on the line that has begun, and the rest of it unchanged.
   void let_go(std::string& out);
-  // Nothing more comes.
+  // Passes on what is left; the stream has ended.
   void finish(std::string& out);
   std::optional<TimePoint> deadline() const { return state_.empty() ? std::nullopt : due_; }
 
@@ -33,10 +33,10 @@ class Collapse {
   void end_text(char end, TimePoint now, std::string& out);
   void keep(std::string_view rest, std::string& out);
 
-  std::string text_;              // of a line that has not ended
-  bool passing_ = false;          // the beginning of that line has been passed on
-  std::string state_;             // the last one with its \r, not passed on; what follows it has not ended
-  std::optional<TimePoint> due_;  // when a state is passed on; nothing: none has come since
+  std::string text_;              // of the current line, which has not ended
+  bool passing_ = false;          // the beginning of the current line has been passed on
+  std::string state_;             // the last state with its \r, not passed on yet; the text after it has not ended
+  std::optional<TimePoint> due_;  // when a state is passed on; nullopt: no state has come since the last time
 };
 
 }  // namespace sml::output

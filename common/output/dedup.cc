@@ -6,7 +6,7 @@
 namespace sml::output {
 
 namespace {
-constexpr std::size_t kGroupCost = 1024;  // of memory, besides the text
+constexpr std::size_t kGroupCost = 1024;  // memory besides the text
 }
 
 Dedup::Source Dedup::add_source() {
@@ -56,14 +56,14 @@ void Dedup::add_line(Source source, std::string_view line, const Moment& moment)
   drop_gone();
 }
 
-// Where the source's next line may join: behind its lines that wait.
+// The group that the source's next line may join: one after all its lines that wait; nullptr if there is none.
 Dedup::Group* Dedup::find_place(Source source, Texts::mapped_type& groups) {
   if (groups.empty()) return nullptr;
   const std::deque<Group*>& waiting = sources_[source].waiting;
   if (waiting.empty()) return groups.begin()->second;
   const std::uint64_t least = waiting.back()->level + 1;
   if (const auto found = groups.lower_bound(least); found != groups.end()) return found->second;
-  // One that nothing follows can move up.
+  // A group that no line follows can be moved to a higher level.
   const auto last = std::prev(groups.end());
   Group* group = last->second;
   if (!is_last_of_all(*group) || group == waiting.back()) return nullptr;
@@ -84,7 +84,7 @@ void Dedup::join(Group& group, Source source) {
   held_ += sizeof source;
 }
 
-// What there is of a line that is too long.
+// Emits the available part of a line that is too long.
 void Dedup::pass(Source source) {
   SourceState& state = sources_[source];
   send_all_of(source);
@@ -93,7 +93,8 @@ void Dedup::pass(Source source) {
   state.passing = true;
 }
 
-// Behind all that stands before it. Not by recursion: how long the chain of lines is depends on the workers.
+// Emits the group after all lines that must precede it. Not recursive, as the workers determine the length of that
+// chain.
 void Dedup::send(Group& wanted) {
   std::vector<Group*> todo{&wanted};
   while (!todo.empty()) {

@@ -1,9 +1,9 @@
-// Lines that many workers print alike become one line of all of them. Pure; one for each stream.
+// Folds equal lines of many workers into one line. Pure; one instance for each stream.
 //
-// Rules. A line waits for at most kWindow for the same line of other sources; it goes on at once when all sources have
-// it. The lines of one source always go on in its own order, so that what stands before a line that goes on goes first.
-// No more than kMaxHeld bytes wait: when there are more, the oldest go on before their time. A line longer than
-// kMaxLine is folded with none, and passes in pieces.
+// A line waits for at most kWindow for the same line of other sources; it is emitted at once when all sources have
+// written it. The lines of one source are always emitted in its own order, so earlier lines are emitted before a later
+// one. At most kMaxHeld bytes wait: if there are more, the oldest lines are emitted early. A line longer than kMaxLine
+// is not folded and passes in pieces.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -29,29 +29,30 @@ class Dedup {
   static constexpr std::size_t kMaxLine = std::size_t{64} << 10;
   static constexpr std::size_t kMaxHeld = std::size_t{4} << 20;
 
-  // What goes on: a whole line with its end, of one source or several (sorted); or a piece of a line of one source.
-  // Called from within the calls below.
+  // Receives the output: a whole line with its end, of one source or several (sorted); or a piece of a line of one
+  // source. Called from within the member functions below.
   using Emit = std::function<void(std::span<const Source>, std::string_view bytes, WallTime read_at)>;
   explicit Dedup(Emit emit) : emit_(std::move(emit)) {}
 
   Source add_source();
   void add(Source source, std::string_view bytes, const Moment& moment);
-  // deadline() has come.
+  // Must be called when deadline() has passed.
   void on_time(TimePoint now);
-  // What the source has begun of a line goes on, behind all its lines.
+  // Emits the unfinished line of the source, after all its earlier lines.
   void let_go(Source source);
-  // The source has ended: what is left of its last line goes on, and after the last source everything. Once for each.
+  // Ends the source: emits the rest of its last line, and everything after the last source has ended. Call once for
+  // each source.
   void finish(Source source);
-  // One of those that have ended goes on.
+  // Reopens one of the sources that have ended.
   void begin_again() { --ended_; }
   std::optional<TimePoint> deadline() const;
 
  private:
   struct Group;
-  // One text's groups that wait, by level.
+  // The waiting groups with the same text, by level.
   using Texts = std::unordered_map<std::string, std::map<std::uint64_t, Group*>>;
-  // A line that waits, and who has it. Levels rise along the lines of each source, so that no two groups can each have
-  // to go before the other.
+  // A line that waits, and the sources that have written it. Levels increase along the lines of each source, so that no
+  // two groups can each have to precede the other.
   struct Group {
     Texts::value_type* text;
     std::uint64_t level;
@@ -61,9 +62,9 @@ class Dedup {
     bool gone = false;
   };
   struct SourceState {
-    std::string partial;         // of a line that has not ended
-    bool passing = false;        // the beginning of that line has gone on
-    std::deque<Group*> waiting;  // its lines, in order
+    std::string partial;         // of the current line, which has not ended
+    bool passing = false;        // the beginning of the current line has been emitted
+    std::deque<Group*> waiting;  // the source's lines that wait, in order
     WallTime read_at;
   };
   void add_line(Source source, std::string_view line, const Moment& moment);

@@ -33,7 +33,7 @@ void LineMerger::add(Source source, std::string_view bytes) {
   if (first == std::string_view::npos) return keep(source, bytes);
   pass_on(source, bytes.substr(0, first + 1));
   bytes.remove_prefix(first + 1);
-  while (const void* found = std::memchr(bytes.data(), '\n', bytes.size())) {  // these begin where a line has ended
+  while (const void* found = std::memchr(bytes.data(), '\n', bytes.size())) {  // each at the start of a line
     const auto length = static_cast<std::size_t>(static_cast<const char*>(found) - bytes.data()) + 1;
     out_ += line.tag;
     out_.append(bytes.data(), length);
@@ -42,7 +42,7 @@ void LineMerger::add(Source source, std::string_view bytes) {
   if (!bytes.empty()) keep(source, bytes);
 }
 
-// The \n of a \r\n whose \r came as the last byte of an earlier piece.
+// Handles the \n of a \r\n whose \r was the last byte of an earlier piece.
 std::string_view LineMerger::end_pending_crlf(Line& line, Source source, std::string_view bytes) {
   line.after_cr = false;
   if (bytes.empty() || bytes[0] != '\n') return bytes;
@@ -67,7 +67,7 @@ void LineMerger::add_with_returns(Source source, std::string_view bytes) {
   }
 }
 
-// `text` ends the source's present line.
+// Passes on the current line of the source, which `text` ends.
 void LineMerger::pass_on(Source source, std::string_view text) {
   Line& line = lines_[source];
   begin(source);
@@ -83,7 +83,7 @@ void LineMerger::pass_on(Source source, std::string_view text) {
   at_return_ = text.back() == '\r';
 }
 
-// `partial`, though its line has not ended.
+// Passes on `partial` although its line has not ended.
 void LineMerger::pass_on_piece(Source source) {
   Line& line = lines_[source];
   begin(source);
@@ -94,11 +94,11 @@ void LineMerger::pass_on_piece(Source source) {
   last_ = source;
 }
 
-// Makes the end of the output a place where a piece of this source may stand.
+// Prepares the end of the output for a piece of this source.
 void LineMerger::begin(Source source) {
   Line& line = lines_[source];
   if (hidden_ == source) hidden_ = kNobody;
-  if (open_ == source) return;  // right behind its own earlier piece
+  if (open_ == source) return;  // directly after its own earlier piece
   close_line_of_another(source);
   out_ += line.tag;
   if (line.continued) out_ += kContinues;
@@ -108,7 +108,7 @@ void LineMerger::close_line_of_another(Source source) {
   if (open_ != kNobody) {
     if (lines_[open_].continued) out_ += kContinues;
     if (!lines_[open_].prompt.empty()) hidden_ = open_;
-    if (for_ == For::Terminal) out_ += TerminalFilter::kReset;  // of colours that it would have turned off later
+    if (for_ == For::Terminal) out_ += TerminalFilter::kReset;  // colours that it would have reset later
     out_.push_back('\n');
   } else if (for_ == For::Terminal && at_return_ && last_ != source) {
     out_.push_back('\n');
@@ -129,7 +129,7 @@ void LineMerger::show_prompt(Source source) {
   if (line.partial.empty()) return;
   std::string prompt = line.partial;
   pass_on_piece(source);
-  hidden_ = kNobody;  // two of them would push each other up for ever
+  hidden_ = kNobody;  // two prompts would otherwise alternate forever
   if (for_ == For::File) {
     line.continued = true;
   } else {

@@ -10,21 +10,21 @@ namespace sml::output {
 
 namespace {
 
-constexpr std::string_view kByLargest = "rank:0";  // filled up to the digits of the largest rank
+constexpr std::string_view kByLargest = "rank:0";  // padded to the digits of the largest rank
 constexpr std::string_view kWords = "{rank}, {local_rank}, {host}, {stream}, {job} and {restart}";
 
 Error bad(const std::string& why) { return {ErrorKind::Usage, why}; }
 
 bool dots_alone(std::string_view component) { return component == "." || component == ".."; }
 
-// With as many digits as `widest` has.
+// Pads the number to the number of digits of `widest`.
 std::string padded(std::uint32_t number, std::uint32_t widest) {
   std::string digits = std::to_string(number);
   const std::size_t width = std::to_string(widest).size();
   return digits.size() < width ? std::string(width - digits.size(), '0') + digits : digits;
 }
 
-// As part of one component.
+// Makes a name safe as part of one component.
 std::string harmless(std::string_view name) {
   std::string out(name);
   for (char& c : out) {
@@ -33,14 +33,14 @@ std::string harmless(std::string_view name) {
   return out;
 }
 
-// A component that stays in its folder: empty words would make a path absolute, dots would lead out.
+// Makes a component stay in its folder: an empty one would make a path absolute, dots would lead out of it.
 std::string inside(std::string_view component) {
   if (component.empty()) return "_";
   if (dots_alone(component)) return std::string(component.size(), '_');
   return std::string(component);
 }
 
-// Calls visit for each piece between slashes.
+// Calls `visit` for each component between slashes, with its position.
 template <class Visit>
 void for_each_component(std::string_view path, Visit visit) {
   for (std::size_t at = 0; at <= path.size();) {

@@ -1,4 +1,4 @@
-// Where the output of each rank lies below the folder of logs: a template such as "rank.{rank}/{stream}". Pure.
+// The paths of the ranks' log files below the log folder, from a template such as "rank.{rank}/{stream}". Pure.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -14,11 +14,11 @@ namespace sml::output {
 class LogLayout {
  public:
   static constexpr std::string_view kDefault = "rank.{rank}/{stream}";
-  // Open MPI 4.1, orte/mca/iof/base/iof_base_setup.c: FOLDER/<job>/rank.<rank>/stdout, the job's number being 1.
+  // Open MPI 4.1, orte/mca/iof/base/iof_base_setup.c: FOLDER/<job>/rank.<rank>/stdout, where the job's number is 1.
   static constexpr std::string_view kOpenMpi = "1/rank.{rank}/{stream}";
 
-  // The words {rank}, {local_rank}, {host}, {stream}, {job} and {restart}; "{{" and "}}" stand for braces. Error
-  // (Usage): another word, a brace that is alone, an absolute path, "." or ".." or nothing between slashes, a NUL.
+  // Words: {rank}, {rank:0}, {local_rank}, {host}, {stream}, {job} and {restart}; "{{" and "}}" are braces. Error
+  // (Usage): another word, a single brace, an absolute path, "." or ".." or nothing between slashes, a NUL.
   static Result<LogLayout> parse(std::string_view text);
 
   struct Place {
@@ -26,14 +26,14 @@ class LogLayout {
     LocalRank local_rank;
     std::string_view host;
     std::string_view job;
-    std::uint32_t restart = 0;  // how many there were before
+    std::uint32_t restart = 0;  // the number of restarts before this attempt
     Stream stream = Stream::Stdout;
     std::uint32_t world_size = 1;
   };
-  // Relative to the folder of logs, and never out of it: "/" and control characters in names become "_", and so do
-  // components that are dots alone or empty. {rank} has as many digits as the world size,
-  // {rank:0} as many as the largest rank. What restarted workers print goes to a folder of its own, restart.N, unless
-  // the template has the word.
+  // Returns a path below the log folder that never leaves it: "/" and control characters in names become "_", and so do
+  // the dots of components "." and "..", and empty components. {rank} has as many digits as the world size, {rank:0} as
+  // many as the largest rank. Output of restarted workers goes to a separate folder restart.N, unless the template
+  // contains {restart}.
   std::string path(const Place& place) const;
 
  private:
@@ -47,7 +47,7 @@ class LogLayout {
   std::vector<Part> parts_;
 };
 
-// Error (Usage) naming two that are equal, or that rotation (file, file.1, ...) could make equal. Sorts `paths`.
+// Error (Usage) if two paths are equal, or could become equal by rotation (file, file.1, ...); it names them.
 Result<void> check_distinct(std::vector<std::string> paths);
 
 }  // namespace sml::output

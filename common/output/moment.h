@@ -1,4 +1,4 @@
-// When something was written: by the clock that decides, and by the one that people read.
+// The time at which something was written: by the monotonic clock for decisions, and by the wall clock for people.
 #pragma once
 #include <chrono>
 #include <string>

@@ -1,5 +1,5 @@
-// Which streams of the workers go to files of their own, to our output, or to both, as torchrun's --redirects and --tee
-// say it. Pure.
+// Determines which streams of the workers go to log files, to the launcher's output, or to both, as with torchrun's
+// --redirects and --tee. Pure.
 #pragma once
 #include <cstdint>
 #include <map>
@@ -12,11 +12,11 @@
 
 namespace sml::output {
 
-// "3" for all workers, or "0:3,1:1" by local rank, where those that are not named have none. The numbers are torch's
-// Std: 0 no stream, 1 stdout, 2 stderr, 3 both.
+// "3" for all workers, or "0:3,1:1" by local rank, where all other local ranks have none. The numbers are torch's Std:
+// 0 no stream, 1 stdout, 2 stderr, 3 both.
 class StreamChoice {
  public:
-  // An error (kind Usage) quotes the text and says what was expected.
+  // An error (kind Usage) quotes the text and describes what was expected.
   static Result<StreamChoice> parse(std::string_view text);
 
   bool has(LocalRank local_rank, Stream stream) const;
@@ -27,10 +27,10 @@ class StreamChoice {
   std::map<std::uint32_t, std::uint32_t> by_local_rank_;
 };
 
-// Where neither is given, each stream goes to both; that there are files at all is said elsewhere.
+// If neither is given, each stream goes to both. Whether log files are written at all is decided elsewhere.
 struct StreamRoutes {
-  std::optional<StreamChoice> redirected;  // to the file alone, unless it is teed too
-  std::optional<StreamChoice> teed;        // to the file and to our output
+  std::optional<StreamChoice> redirected;  // only to the file, unless it is teed too
+  std::optional<StreamChoice> teed;        // to the file and to the launcher's output
 
   bool teed_is(LocalRank local_rank, Stream stream) const { return teed && teed->has(local_rank, stream); }
   bool to_output(LocalRank local_rank, Stream stream) const;

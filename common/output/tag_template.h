@@ -1,8 +1,8 @@
-// What stands before each line of a worker, as the user writes it: "{rank}@{host}: ". Pure.
+// The tag before each line of a worker, from the user's template: "{rank}@{host}: ". Pure.
 //
-// Words: {rank}, {local_rank}, {host}, {stream} (stdout or stderr) and {time}: when the worker's host read the line, in
-// ISO 8601, UTC, with milliseconds. {rank:WIDTH} and {local_rank:WIDTH} fill up with zeros to so many digits; a WIDTH
-// of 0 is that of the largest number in the job. "{{" and "}}" are braces. All else stands for itself.
+// Words: {rank}, {local_rank}, {host}, {stream} (stdout or stderr) and {time}: the time at which the worker's host read
+// the line, in ISO 8601, UTC, with milliseconds. {rank:WIDTH} and {local_rank:WIDTH} are padded with zeros to WIDTH
+// digits; a WIDTH of 0 is that of the largest number in the job. "{{" and "}}" are braces. All other text is literal.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -16,11 +16,11 @@
 
 namespace sml::output {
 
-// Whose lines: one worker's, or those of several that are equal.
+// The workers whose lines are tagged: one, or several with equal lines.
 struct TagSubject {
   RankSet ranks;
   RankSet local_ranks;
-  std::vector<std::string> hosts;  // each once, in the order of the job
+  std::vector<std::string> hosts;  // without duplicates, in the order of the job
   Stream stream = Stream::Stdout;
   enum class Tagged : std::uint8_t { AsAll, AsTeed } tagged = Tagged::AsAll;
 };
@@ -31,22 +31,22 @@ struct TagLimits {
   std::uint32_t local_rank = 0;
 };
 
-// A template with all but the time filled in.
+// A template in which everything but the time is filled in.
 class Tag {
  public:
   explicit Tag(std::vector<std::string> pieces) : pieces_(std::move(pieces)) {}
   bool has_time() const { return pieces_.size() > 1; }
   std::string at(WallTime time) const;
-  // Puts it into this colour, a parameter of SGR (ECMA-48), and back after it.
+  // Makes the tag appear in this colour, a parameter of SGR (ECMA-48), and resets it after the tag.
   void colour(int sgr);
 
  private:
-  std::vector<std::string> pieces_;  // never empty; the time goes between them
+  std::vector<std::string> pieces_;  // never empty; the time is inserted between them
 };
 
 class TagTemplate {
  public:
-  TagTemplate() = default;  // nothing before the lines
+  TagTemplate() = default;  // no tag
   // An error (kind Usage) names the column and what was expected there.
   static Result<TagTemplate> parse(std::string_view text);
 

@@ -16,7 +16,7 @@ bool is_plain(char c) { return (c >= ' ' && c < '\x7f') || c == '\t'; }
 
 bool is_parameter(char c) { return (c >= '0' && c <= '9') || c == ';' || c == ':'; }
 
-// More bytes could make a character of `text`.
+// True if further bytes could complete `text` to a character.
 bool may_become_character(std::string_view text) {
   for (const std::string_view rest : {"\x80", "\x80\x80", "\x80\x80\x80", "\xbf", "\xbf\x80", "\xbf\x80\x80"}) {
     if (utf8_length(std::string(text) + std::string(rest)) == text.size() + rest.size()) return true;
@@ -51,7 +51,7 @@ void TerminalFilter::finish(std::string& out) {
   resumes_ = false;
 }
 
-// Takes something off the front; how many bytes of it. 0: what there is could still become one thing or another.
+// Handles a part at the front; returns its number of bytes. 0: more bytes are needed to decide.
 std::size_t TerminalFilter::take(std::string_view text, More more, std::string& out) {
   const auto end = std::find_if_not(text.begin(), text.end(), is_plain);
   if (end != text.begin()) {
@@ -114,7 +114,7 @@ void TerminalFilter::set_colour(std::string_view sequence, std::string& out) {
   const bool resets = sequence.find_first_not_of('0', 2) == sequence.size() - 1;  // ESC [ m, ESC [ 0 m
   const bool too_long = colour_.size() + sequence.size() > kLongestColour;
   if (resets || too_long) {
-    // In a line that has no text yet, the colours of the one before are off already.
+    // In a line that has no text yet, the colours of the previous line are already reset.
     if (!resumes_) out += resets ? sequence : kReset;
     colour_.clear();
     resumes_ = false;

@@ -1,10 +1,10 @@
-// What a worker prints, made safe for a terminal: nothing of it moves the cursor off its line, changes the terminal or
-// makes it answer. Pure; one for each worker and stream.
+// Makes the output of a worker safe for a terminal: it cannot move the cursor off its line, change the terminal or make
+// it answer. Pure; one instance for each worker and stream.
 //
-// Rules. Text, tab and newline pass, and so does \r, which the lines' merger takes for an end of line. Colours (SGR:
-// ESC [ digits m) pass, but are off at the end of each line and on again in the next, so that a worker colours its own
-// lines only. Every other control character, and every byte that is no UTF-8, becomes \xNN, which leaves the rest of
-// an escape sequence as harmless text.
+// Text, tab and newline pass, and so does \r, which LineMerger treats as an end of line. Colours (SGR: ESC [ digits m)
+// pass, but are reset at the end of each line and restored in the next, so that a worker colours only its own lines.
+// Every other control character, and every byte that is not UTF-8, becomes \xNN, which turns the rest of an escape
+// sequence into harmless text.
 #pragma once
 #include <cstddef>
 #include <string>
@@ -16,10 +16,10 @@ class TerminalFilter {
  public:
   static constexpr std::string_view kReset = "\x1b[0m";
 
-  // Appends what may be shown of `bytes` to `out`. What cannot be told yet, a character or colour that has only begun,
-  // is kept for the next call.
+  // Appends the displayable form of `bytes` to `out`. An incomplete character or colour sequence at the end is kept for
+  // the next call.
   void add(std::string_view bytes, std::string& out);
-  // Nothing more comes: what was kept is shown as it is.
+  // Ends the stream: an incomplete sequence that was kept is shown as it is.
   void finish(std::string& out);
 
  private:
@@ -31,9 +31,9 @@ class TerminalFilter {
   void end_line(char end, std::string& out);
   void set_colour(std::string_view sequence, std::string& out);
 
-  std::string kept_;      // of a character or sequence that has only begun; a few bytes
-  std::string colour_;    // the sequences since the last that turned colours off
-  bool resumes_ = false;  // colour_ is on again when the next text of this line comes
+  std::string kept_;      // an incomplete character or sequence; a few bytes
+  std::string colour_;    // the sequences since the last reset
+  bool resumes_ = false;  // colour_ must be restored before the next text of this line
 };
 
 }  // namespace sml::output
