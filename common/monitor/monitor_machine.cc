@@ -12,7 +12,7 @@ namespace {
 
 Duration of_ms(std::uint64_t limit_ms) { return std::chrono::milliseconds(limit_ms); }
 
-// NVRx looks every 5 s: scripts calculate limits of milliseconds, by which it ends nobody who goes on.
+// NVRx checks every 5 s: scripts compute limits of milliseconds, which it never enforces on a rank that goes on.
 std::uint64_t set_by_script(std::uint64_t limit_ms) {
   constexpr std::uint64_t least_ms = 5000;
   return limit_ms == 0 ? 0 : std::max(limit_ms, least_ms);

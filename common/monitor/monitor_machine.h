@@ -1,8 +1,8 @@
-// Whether one rank keeps the time limits of its monitor. Pure.
+// Checks whether one rank keeps the time limits of its monitor. Pure.
 //
-// It is watched from Begin on until it goes. As in NVRx: a first heartbeat is awaited, and from then on the next;
-// sections that are open have each its limit, and where none is open that of no section holds. All of them hold at
-// once.
+// The rank is watched from Begin until it disconnects. As in NVRx: the first heartbeat has a limit of its own, and then
+// each next one; each open section has its limit, and while none is open the limit for no section applies. All of these
+// apply at the same time.
 #pragma once
 #include <cstdint>
 #include <map>
@@ -20,25 +20,27 @@ class MonitorMachine {
  public:
   explicit MonitorMachine(plan::RankMonitor limits) : given_(std::move(limits)), limits_(given_) {}
 
-  // Begins, or begins anew. Limits that its script has set before are forgotten: it has kept them, and says so again.
+  // Starts or restarts the watch. Limits that its script has set before are discarded: the script keeps them and sends
+  // them again.
   void begin(TimePoint now);
   void heartbeat(TimePoint now);
-  // Error: it is open already, or is not; nothing changes.
+  // Error if the section is already open, or is not open, or if too many are open; then nothing changes.
   Result<void> change(const SectionChange& section, TimePoint now);
-  // None of them is taken as less than 5 s, as NVRx finds nobody any sooner.
+  // Limits below 5 s are raised to 5 s, as NVRx detects no violation any sooner.
   void set(const NewLimits& limits);
-  // It has gone: is watched no more.
+  // Ends the watch: the rank has disconnected.
   void end() { begun_.reset(); }
 
-  // No time passes in between.
+  // Stops the time between these two calls.
   void suspend(TimePoint now);
   void resume(TimePoint now);
-  // It could not do otherwise: all its limits begin anew.
+  // Restarts all limits, as the rank could not have kept them.
   void forgive(TimePoint now);
 
-  // When a limit is over, unless something comes before.
+  // The time at which the next limit expires if no message comes before; nullopt if there is none.
   std::optional<TimePoint> deadline() const;
-  // Which is over, as a clause that follows "rank 3 on algo-1"; from then on it is watched no more. Nothing: none.
+  // Returns the limit that has expired, as a clause that follows "rank 3 on algo-1", and ends the watch; nullopt if
+  // none has.
   std::optional<std::string> on_time(TimePoint now);
 
  private:
@@ -47,7 +49,7 @@ class MonitorMachine {
     TimePoint over;
     Kind kind = Kind::Heartbeat;
     Duration length{};
-    const std::string* section = nullptr;  // of Section
+    const std::string* section = nullptr;  // of a Section
   };
   Duration section_limit(const std::string& name) const;
   std::optional<Limit> next() const;

@@ -9,7 +9,7 @@ namespace sml::monitor {
 namespace {
 
 constexpr int kMaxProtocol = 5;
-constexpr Pickle::Place kMark = ~Pickle::Place{0};  // on the stack only
+constexpr Pickle::Place kMark = ~Pickle::Place{0};  // only on the stack
 
 std::uint64_t little(std::string_view bytes) {
   std::uint64_t out = 0;
@@ -23,7 +23,7 @@ std::uint64_t big(std::string_view bytes) {
   return out;
 }
 
-// Two's complement of any number of bytes up to 8.
+// Two's complement of 0 to 8 bytes.
 std::int64_t signed_little(std::string_view bytes) {
   if (bytes.empty()) return 0;
   const unsigned unused = 64 - static_cast<unsigned>(bytes.size()) * 8;
@@ -32,8 +32,8 @@ std::int64_t signed_little(std::string_view bytes) {
 
 }  // namespace
 
-// A machine of pickle's: a stack of places, and a memo. Each step makes one value at most, so that the size of the
-// input bounds all that it holds.
+// The pickle machine: a stack of places, and a memo. Each step creates at most one value, so that the size of the input
+// bounds the memory.
 class PickleReader {
  public:
   PickleReader(std::string_view bytes, std::span<const std::string_view> classes) : in_(bytes), classes_(classes) {
@@ -89,7 +89,7 @@ class PickleReader {
     stack_.pop_back();
     return place;
   }
-  // Those above the last mark, which goes.
+  // Removes the last mark and returns the places above it.
   std::vector<Place> pop_to_mark() {
     const auto mark = std::find(stack_.rbegin(), stack_.rend(), kMark);
     if (mark == stack_.rend()) fail("it takes what is not there");
@@ -103,12 +103,12 @@ class PickleReader {
     for (std::size_t i = size; i > 0; --i) items[i - 1] = pop();
     push({.kind = Kind::List, .items = std::move(items)});
   }
-  // Into what is on top.
+  // Adds the items to the value on top of the stack.
   void add(Kind kind, const std::vector<Place>& items) {
     const Place place = stack_.empty() ? kMark : stack_.back();
     if (place == kMark || out_.values_[place].kind != kind) return fail("it adds to what cannot be added to");
     if (kind == Kind::Dict && items.size() % 2 != 0) return fail("it has a key without a value");
-    added_ += items.size();  // places of values that are there already, which `push` does not count
+    added_ += items.size();  // `push` does not count them: they are places of existing values
     if (added_ > Pickle::kMaxValues) return fail("it has too many values");
     std::vector<Place>& all = out_.values_[place].items;
     all.insert(all.end(), items.begin(), items.end());
@@ -163,7 +163,7 @@ class PickleReader {
   std::vector<Place> stack_;
   std::vector<Place> memo_;
   std::size_t added_ = 0;
-  const char* fault_ = nullptr;  // the first
+  const char* fault_ = nullptr;  // the first fault
   bool over_ = false;
 };
 
@@ -255,7 +255,7 @@ Result<Pickle> Pickle::read(std::string_view bytes, std::span<const std::string_
   return PickleReader(bytes, classes).read();
 }
 
-// As Python has it, the last of equal keys counts.
+// As in Python, the last of several equal keys counts.
 const Pickle::Value* Pickle::find(const Value& dict, std::string_view key) const {
   if (dict.kind != Kind::Dict) return nullptr;
   const Value* found = nullptr;

@@ -1,5 +1,6 @@
-// Reads what Python's pickle has written, as far as messages of plain data need it. Closed: it makes a tree of values,
-// knows classes by their names only, of those that it is told, and never imports, calls or makes anything. Pure.
+// Parses Python's pickle format, as far as messages of plain data need it. Safe for untrusted input: it builds a tree
+// of values, recognizes only the classes that it is given, by their names, and never imports, calls or instantiates
+// anything. Pure.
 //
 // Source: Lib/pickletools.py of Python 3.11, the operations that protocols 2 to 5 write for numbers, text, bytes,
 // tuples, lists, sets, dicts and objects with a dict of attributes.
@@ -20,30 +21,30 @@ class Pickle {
   static constexpr std::size_t kMaxValues = 8192;
 
   enum class Kind : std::uint8_t { None, Bool, Int, Float, Text, Bytes, List, Dict, Class, Object };
-  using Place = std::uint32_t;  // of a value, in the pickle
+  using Place = std::uint32_t;  // index of a value in the pickle
   struct Value {
     Kind kind = Kind::None;
     std::int64_t number = 0;     // Bool, Int
     double real = 0;             // Float
-    std::string_view text{};     // Text, Bytes: of the bytes that were read; Class, Object: the name, as it was given
-    std::vector<Place> items{};  // List, of tuples and sets, too; Dict: key, value, key, value; Object: arguments
+    std::string_view text{};     // Text, Bytes: a view of the input; Class, Object: the name, as in `classes`
+    std::vector<Place> items{};  // List (also for tuples and sets); Dict: key, value, key, value; Object: arguments
     Place state = 0;             // Object: its attributes; 0: none
   };
 
-  // `classes`: "module name", those that may be named. What is read refers to both, which outlive it. Error (Protocol):
-  // a clause that says what it is not.
+  // `classes` holds the permitted classes as "module name". The result refers to both arguments, which must outlive it.
+  // Error (Protocol): a clause that describes the fault.
   static Result<Pickle> read(std::string_view bytes, std::span<const std::string_view> classes);
 
   const Value& root() const { return values_[root_]; }
   const Value& at(Place place) const { return values_[place]; }
-  // The value of a key of a dict; nothing: it has none, or is no dict.
+  // The value of a key of a dict; nullptr if it has none, or is not a dict.
   const Value* find(const Value& dict, std::string_view key) const;
-  // The same of an object's attributes.
+  // The same for an object's attributes.
   const Value* attribute(const Value& object, std::string_view name) const;
 
  private:
   friend class PickleReader;
-  std::vector<Value> values_;  // the first is None
+  std::vector<Value> values_;  // the first one is None
   Place root_ = 0;
 };
 

@@ -26,7 +26,7 @@ constexpr string_view kOf[] = {
     "nvidia_resiliency_ext.fault_tolerance.data UpdateConfigMsg",
     "nvidia_resiliency_ext.fault_tolerance.data HeartbeatTimeouts",
     "nvidia_resiliency_ext.fault_tolerance.data SectionTimeouts",
-    "builtins getattr",  // of SectionAction, as some versions of Python name a member
+    "builtins getattr",  // of SectionAction: some versions of Python name its members by this
 };
 constexpr double kLongestSeconds = 365.0 * 24 * 3600;
 
@@ -34,7 +34,7 @@ bool is_object(const Value& value, string_view name) {
   return value.kind == Kind::Object && value.text.substr(value.text.rfind(' ') + 1) == name;
 }
 
-// Reads fields of a message into what is given, and keeps the first thing that is wrong with them.
+// Reads fields of a message into the given variables, and keeps the first fault.
 class MessageReader {
  public:
   explicit MessageReader(const Pickle& pickle) : pickle_(pickle) {}
@@ -65,13 +65,13 @@ class MessageReader {
     if (fault_ == nullptr) fault_ = why;
   }
 
-  // Of the message; None is nothing.
+  // An attribute of the message; nullptr if it is missing or None.
   const Value* attribute(string_view name) const {
     const Value* value = pickle_.attribute(pickle_.root(), name);
     return value == nullptr || value->kind == Kind::None ? nullptr : value;
   }
 
-  // Seconds; None, and what is not there: no limit.
+  // Seconds; None or a missing value means no limit.
   void limit(const Value* value, Duration& out) {
     if (value == nullptr || value->kind == Kind::None) return;
     if (value->kind != Kind::Float && value->kind != Kind::Int) return fail("it has a time limit that is no number");
@@ -88,7 +88,7 @@ class MessageReader {
     out = value->text;
   }
 
-  // 1, 2, 3 or the name, whichever Python has written.
+  // The action is 1, 2, 3 or its name, depending on the version of Python.
   bool kind_of(const Value* action, SectionChange::Kind& out) const {
     constexpr string_view names[] = {"OPEN", "CLOSE", "CLOSE_ALL"};
     if (action == nullptr || action->kind != Kind::Object || action->items.empty()) return false;
@@ -121,7 +121,7 @@ class MessageReader {
   const char* fault_ = nullptr;
 };
 
-// ---- answers: the operations of protocol 2, but for text, which has that of 4
+// ---- replies: operations of protocol 2, in a pickle that is marked as protocol 4
 
 void put_big(std::string& out, std::uint64_t number, std::size_t size) {
   for (std::size_t i = size; i > 0; --i) out.push_back(static_cast<char>(number >> ((i - 1) * 8) & 0xFF));
@@ -147,7 +147,7 @@ void put_named_limit(std::string& out, string_view name, std::uint64_t limit_ms)
   put_limit(out, limit_ms);
 }
 
-// An object of that class, as it is before it has attributes.
+// An object of this class, before its attributes are set.
 void put_object(std::string& out, string_view module, string_view name) {
   out.append("c").append(module).append("\n").append(name).append("\n)\x81");
 }
@@ -188,7 +188,7 @@ std::string ok_answer() {
   return framed(out);
 }
 
-// What is left out is as the class has it.
+// Attributes that are left out keep the defaults of the class.
 std::string ok_answer(const plan::RankMonitor& limits) {
   std::string out;
   put_object(out, kModule, "OkMsg");
