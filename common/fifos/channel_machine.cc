@@ -77,7 +77,7 @@ Steps ChannelMachine::died(std::uint32_t reader) {
   return steps;
 }
 
-// Begins the next epoch when all have ended this one.
+// Begins the next epoch if all readers have ended this one.
 void ChannelMachine::settle(Steps& steps) {
   const auto ended = [](State s) { return s == State::Done || s == State::Dead; };
   if (!std::all_of(readers_.begin(), readers_.end(), ended)) return;

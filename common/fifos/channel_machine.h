@@ -1,9 +1,10 @@
-// The readers of one channel and its epochs: who is waited for, when the source is opened and closed, when the next
-// epoch begins. Pure: told what happened, answers what to do.
+// The readers of one channel and its epochs: decides which readers are awaited, when the source is opened and closed,
+// and when the next epoch begins. Pure: takes events, returns what to do.
 //
 // An epoch ends for a reader when all of its share is written, or when it closes its FIFO early: the rest of its share
-// is then lost. The next epoch begins for all of them when the last has ended this one. A reader that has died is
-// waited for no more. The source is opened when the first reader comes, and closed when nobody wants the rest.
+// is then lost. The next epoch begins for all readers when the last one has ended this one. A dead reader is no longer
+// awaited. The source is opened when the first reader opens its FIFO, and closed when it has ended or no reader needs
+// the rest.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -11,19 +12,19 @@
 namespace sml::fifos {
 
 enum class ReaderState : std::uint8_t {
-  Awaited,    // has not opened the FIFO of this epoch
-  Reading,    //
-  Finishing,  // the source has ended; what is left of its share is being written
-  Done,       // with this epoch
+  Awaited,    // has not opened the FIFO of this epoch yet
+  Reading,    // has opened it
+  Finishing,  // the source has ended; the rest of its share is being written
+  Done,       // has ended this epoch
   Dead,
 };
 
 enum class Act : std::uint8_t {
-  Offer,        // make the reader's FIFO of this epoch and of the next, and wait for it
+  Offer,        // create the reader's FIFOs of this epoch and of the next, and wait until it opens the first
   OpenSource,   // of this epoch
-  CloseSource,  // whether it has ended or not
-  Finish,       // write what is left, close the FIFO, then tell finished()
-  Discard,      // forget what is left, close the FIFO
+  CloseSource,  // whether or not it has ended
+  Finish,       // write the rest, close the FIFO, then call finished()
+  Discard,      // drop the rest, close the FIFO
 };
 struct Step {
   Act act;
@@ -34,13 +35,13 @@ using Steps = std::vector<Step>;
 
 class ChannelMachine {
  public:
-  // At least one reader. `epochs`: 0 for any number.
+  // There must be at least one reader. `epochs`: 0 for no limit.
   ChannelMachine(std::uint32_t readers, std::uint32_t epochs) : epochs_(epochs), readers_(readers) {}
 
   [[nodiscard]] Steps begin();
-  [[nodiscard]] Steps came(std::uint32_t reader);      // it has opened its FIFO
-  [[nodiscard]] Steps left(std::uint32_t reader);      // it has closed it
-  [[nodiscard]] Steps died(std::uint32_t reader);      // and will never open another
+  [[nodiscard]] Steps came(std::uint32_t reader);      // has opened its FIFO
+  [[nodiscard]] Steps left(std::uint32_t reader);      // has closed its FIFO
+  [[nodiscard]] Steps died(std::uint32_t reader);      // and will never open another FIFO
   [[nodiscard]] Steps finished(std::uint32_t reader);  // after Finish
   [[nodiscard]] Steps source_ended();
 
@@ -48,7 +49,7 @@ class ChannelMachine {
   bool over() const { return over_; }  // no epoch follows
   bool source_open() const { return source_ == Source::Open; }
   ReaderState state(std::uint32_t reader) const { return readers_[reader]; }
-  // Whether bytes for it are kept; else they are dropped.
+  // True if bytes for the reader must be kept; otherwise they are dropped.
   bool takes(std::uint32_t reader) const;
   bool last_epoch() const { return epochs_ != 0 && epoch_ + 1 == epochs_; }
 

@@ -33,7 +33,7 @@ Result<std::span<const Share>> Dealer::end() {
   if (Result<void> whole = splitter_.end(); !whole) return whole.error();
   shares_.clear();
   for (std::uint32_t i = 0; i < kept_.size(); ++i) kept_[i].erase(0, std::exchange(whole_[i], 0));
-  // The last line needs no end; a last piece that is too short is none.
+  // The last line needs no newline; a last piece that is too short does not count.
   if (framing_ == FifoFraming::Lines && splitter_.inside()) record_ended();
   return whole_rounds();
 }
@@ -45,7 +45,7 @@ Result<void> Dealer::give(std::string_view bytes) {
       std::string_view& last = shares_.back().bytes;
       last = std::string_view(last.data(), last.size() + bytes.size());
     } else {
-      Share& share = shares_.emplace_back();  // in its place: one that is copied there waits for its own parts
+      Share& share = shares_.emplace_back();  // filled in place: copying a new one would stall on its stores
       share.reader = reader_;
       share.bytes = bytes;
     }

@@ -1,4 +1,4 @@
-// Who gets which bytes of a stream of records: so many records in a row for each reader, in turn. Pure.
+// Deals a stream of records to readers: a fixed number of consecutive records to each reader in turn. Pure.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -12,24 +12,25 @@
 
 namespace sml::fifos {
 
-// Bytes of the stream, or of the dealer: valid until it is called again.
+// Bytes of the stream, or of the dealer: valid until the dealer is called again.
 struct Share {
   std::uint32_t reader = 0;
   std::string_view bytes;
 };
 
-// One epoch of a channel: reader 0 gets its first record. A dealer knows nothing of readers that have left; what it
-// deals to them is lost, and nobody else's.
+// One epoch of a channel: reader 0 gets its first record. A dealer does not know which readers have left; their bytes
+// are lost, and no other reader's.
 class Dealer {
  public:
-  // With Equalize::Drop at most so many bytes are kept until a round is whole.
+  // With Equalize::Drop, the most bytes that are kept until a round is complete.
   static constexpr std::size_t kLongestRound = std::size_t{256} << 20;
 
   Dealer(const plan::FifoChannel& channel, std::uint32_t readers, std::size_t longest_round = kLongestRound);
 
-  // The stream goes on with `bytes`. Errors of kind Io; offset() is the byte of the epoch at which it happened.
+  // Deals the next bytes of the stream. Errors of kind Io; offset() is then the byte of the epoch at which the error
+  // occurred.
   Result<std::span<const Share>> deal(std::string_view bytes);
-  // The epoch ends. Error: in the middle of a RecordIO record.
+  // Ends the epoch. Error: in the middle of a RecordIO record.
   Result<std::span<const Share>> end();
   std::uint64_t offset() const { return splitter_.offset(); }
 
@@ -41,14 +42,14 @@ class Dealer {
   RecordSplitter splitter_;
   plan::FifoFraming framing_;
   plan::Equalize equalize_;
-  std::uint32_t group_;  // records
+  std::uint32_t group_;  // in records
   std::uint32_t in_group_ = 0;
   std::uint32_t reader_ = 0;
   std::vector<Share> shares_;
   // for Equalize::Drop, by reader:
   std::vector<std::string> kept_;
-  std::vector<std::size_t> whole_;  // bytes of kept_ that belong to whole rounds
-  std::size_t unfinished_ = 0;      // bytes in kept_ that do not
+  std::vector<std::size_t> whole_;  // bytes of kept_ that belong to complete rounds
+  std::size_t unfinished_ = 0;      // bytes in kept_ that belong to an incomplete round
   std::size_t longest_round_;
 };
 

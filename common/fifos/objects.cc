@@ -8,12 +8,12 @@ namespace sml::fifos {
 
 namespace {
 
-// The few words of JSON that a manifest is made of.
+// Parses the small part of JSON that a manifest uses.
 class ManifestReader {
  public:
   explicit ManifestReader(std::string_view text) : text_(text) {}
 
-  // Whether `c` comes next; takes it then.
+  // Consumes `c` if it comes next; returns whether it did.
   bool take(char c) {
     skip_blanks();
     if (at_ >= text_.size() || text_[at_] != c) return false;
@@ -71,7 +71,7 @@ std::optional<std::uint32_t> ManifestReader::unit() {
   return value;
 }
 
-// After "\u"; halves of a pair must be a pair.
+// Reads the digits after "\u"; a surrogate must be followed by its other half.
 bool ManifestReader::unicode(std::string& out) {
   const std::optional<std::uint32_t> first = unit();
   if (!first || (*first >= 0xDC00 && *first < 0xE000)) return false;

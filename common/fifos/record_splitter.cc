@@ -27,7 +27,7 @@ std::string hex(const unsigned char* bytes, std::size_t size) {
   return out;
 }
 
-// The size of the record at the beginning, when it is in one part and all there, as nearly all are; else 0.
+// The size of the record at the front if it is undivided and complete, which is the usual case; otherwise 0.
 std::size_t undivided_record(std::string_view bytes) {
   if (bytes.size() < kRecordHeader) return 0;
   if (std::memcmp(bytes.data(), kMagicBytes.data(), kMagicBytes.size()) != 0) return 0;
@@ -96,7 +96,7 @@ RecordSplitter::Cut RecordSplitter::next_record(std::string_view bytes) {
   }
 }
 
-// False: what comes cannot be the magic number.
+// Returns false if the bytes cannot be the magic number.
 bool RecordSplitter::take_header(std::string_view bytes, std::size_t& at) {
   const std::size_t size = std::min(kRecordHeader - header_size_, bytes.size() - at);
   std::memcpy(header_.data() + header_size_, bytes.data() + at, size);
@@ -105,7 +105,7 @@ bool RecordSplitter::take_header(std::string_view bytes, std::size_t& at) {
   return std::memcmp(header_.data(), kMagicBytes.data(), std::min(header_size_, kMagicBytes.size())) == 0;
 }
 
-// A whole header is there; false: it is none that may come here.
+// Called when the header is complete; returns false if it is not permitted here.
 bool RecordSplitter::begin_frame(std::size_t at) {
   const std::uint32_t word = little_endian(header_.data() + 4);
   const std::uint32_t length = word & static_cast<std::uint32_t>(kLongestPayload);
