@@ -6,7 +6,7 @@ namespace sml::supervise {
 
 namespace {
 
-// Bounded, so that no sum of two of them overflows.
+// Limited, so that the sum of two readings cannot overflow.
 constexpr AgentClock::Reading kMost = std::chrono::hours(24 * 365 * 100);
 
 bool plausible(AgentClock::Reading reading) { return reading >= AgentClock::Reading::zero() && reading <= kMost; }

@@ -1,4 +1,4 @@
-// The monotonic clock of an agent's machine, read by ours. Pure.
+// Converts readings of the monotonic clock of an agent's machine to the launcher's clock. Pure.
 #pragma once
 #include <chrono>
 #include <optional>
@@ -9,22 +9,24 @@ namespace sml::supervise {
 
 class AgentClock {
  public:
-  using Reading = std::chrono::nanoseconds;  // of the agent's clock, since whatever it counts from
+  using Reading = std::chrono::nanoseconds;  // of the agent's clock, counted from an arbitrary point
 
-  // Readings come from another machine: one that no clock has (negative, or more than a hundred years) changes nothing,
-  // and is told as the nearest that one could have.
+  // Readings come from another machine: an implausible one (negative, or more than a hundred years) does not change the
+  // offset, and ours() clamps it to the plausible range.
 
-  // A message came at `now` that had left when the agent's clock told `reading`: right but for its way here.
+  // A message arrived at `now` that was sent when the agent's clock showed `reading`. Accurate up to the time of
+  // transmission; ignored after the first answered().
   void heard(Reading reading, TimePoint now);
-  // The answer to a question: right but for half of the round trip. The shortest round trip counts; each longer one
-  // doubles what is taken for short, so that clocks that drift apart are followed.
+  // A reply with `reading` arrived at `now` to a request that was sent at `asked`. Accurate up to half of the round
+  // trip. The shortest round trip is used; each longer one doubles the threshold, so that clocks that drift apart are
+  // followed.
   void answered(TimePoint asked, Reading reading, TimePoint now);
 
   TimePoint ours(Reading reading) const;
 
  private:
-  Duration offset_{};              // our clock less the agent's
-  std::optional<Duration> short_;  // a round trip that is; empty: nothing has been answered
+  Duration offset_{};              // the launcher's clock minus the agent's
+  std::optional<Duration> short_;  // round trips up to this count as short; empty: no reply yet
 };
 
 }  // namespace sml::supervise

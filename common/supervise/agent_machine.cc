@@ -16,7 +16,7 @@ constexpr Row kTable[] = {
     {S::Awaiting, E::OtherVersion, S::Gone, A::RefuseVersion},
     {S::Awaiting, E::LauncherLost, S::Gone, A::Leave},
     {S::Awaiting, E::ToldToEnd, S::Gone, A::Leave},
-    {S::Awaiting, E::Prepare, S::Awaiting, A::None},  // of nobody whom we know, as all else
+    {S::Awaiting, E::Prepare, S::Awaiting, A::None},  // not from a known launcher, as all that follow
     {S::Awaiting, E::Start, S::Awaiting, A::None},
     {S::Awaiting, E::Stop, S::Awaiting, A::None},
     {S::Awaiting, E::EndLeft, S::Awaiting, A::None},
@@ -27,7 +27,7 @@ constexpr Row kTable[] = {
     {S::Idle, E::Prepare, S::Prepared, A::Prepare},
     {S::Idle, E::EndLeft, S::Idle, A::EndLeft},
     {S::Idle, E::Question, S::Idle, A::Answer},
-    {S::Idle, E::ForWorkers, S::Idle, A::None},  // there are none
+    {S::Idle, E::ForWorkers, S::Idle, A::None},  // there are no workers
     {S::Idle, E::Stop, S::Idle, A::None},
     {S::Idle, E::Leave, S::Gone, A::Leave},
     {S::Idle, E::LauncherLost, S::Gone, A::Leave},
@@ -35,7 +35,7 @@ constexpr Row kTable[] = {
 
     {S::Prepared, E::Start, S::Running, A::Start},
     {S::Prepared, E::Question, S::Prepared, A::Answer},
-    {S::Prepared, E::ForWorkers, S::Prepared, A::None},  // there are none yet
+    {S::Prepared, E::ForWorkers, S::Prepared, A::None},  // there are no workers yet
     {S::Prepared, E::Stop, S::Running, A::Stop},
     {S::Prepared, E::Leave, S::Last, A::Stop},
     {S::Prepared, E::LauncherLost, S::Last, A::Abandon},
@@ -51,7 +51,7 @@ constexpr Row kTable[] = {
 
     {S::Last, E::Question, S::Last, A::Answer},
     {S::Last, E::ForWorkers, S::Last, A::Pass},
-    {S::Last, E::Start, S::Last, A::None},  // has crossed the news that we end
+    {S::Last, E::Start, S::Last, A::None},  // sent before the launcher learned that the agent ends
     {S::Last, E::Stop, S::Last, A::Stop},
     {S::Last, E::Leave, S::Last, A::None},
     {S::Last, E::Over, S::Gone, A::ClearAndLeave},
@@ -61,7 +61,7 @@ constexpr Row kTable[] = {
     {S::Cleared, E::Prepare, S::Prepared, A::Prepare},
     {S::Cleared, E::Question, S::Cleared, A::Answer},
     {S::Cleared, E::ForWorkers, S::Cleared, A::Pass},
-    {S::Cleared, E::Stop, S::Cleared, A::None},  // has crossed the news that it is over
+    {S::Cleared, E::Stop, S::Cleared, A::None},  // sent before the launcher learned that the attempt is over
     {S::Cleared, E::Leave, S::Gone, A::Leave},
     {S::Cleared, E::LauncherLost, S::Gone, A::Leave},
     {S::Cleared, E::ToldToEnd, S::Gone, A::Leave},

@@ -1,8 +1,8 @@
-// What an agent may be told, and when: its side of the conversation with its launcher, from the greeting to the last
-// word. Pure.
+// The agent's side of the session with its launcher: which messages it accepts in which state, from the greeting to the
+// end. Pure.
 //
-// A pair that no row of the table names changes nothing, and is told to the launcher for those who debug: whoever asks
-// for it is a launcher of ours that is wrong.
+// A pair without a row in the table changes nothing and is reported to the launcher, for debugging: it is a bug of the
+// launcher.
 #pragma once
 #include <cstdint>
 #include <string_view>
@@ -10,43 +10,43 @@
 namespace sml::supervise {
 
 enum class AgentState : std::uint8_t {
-  Awaiting,  // nobody has greeted: nobody is obeyed
-  Idle,      // greeted; nothing has been asked for
-  Prepared,  // an attempt knows what to start
-  Running,   // it has been started; what comes after it is open
-  Last,      // it runs, or is being ended; the agent leaves when it is over
-  Cleared,   // it is over, but for what it serves to other hosts; another may follow
-  Gone,      // the last word has been said
+  Awaiting,  // no Hello yet: all other messages are ignored
+  Idle,      // greeted; nothing has been requested
+  Prepared,  // an attempt is prepared, but not started
+  Running,   // the attempt has been started; what follows it is open
+  Last,      // the attempt runs, or is being ended; the agent leaves when it is over
+  Cleared,   // the attempt is over, except for its services to other hosts; another may follow
+  Gone,      // the session is over
 };
 enum class AgentEvent : std::uint8_t {
   Hello,
-  OtherVersion,  // a Hello that we do not speak
+  OtherVersion,  // a Hello of an unsupported protocol version
   Prepare,
   Start,
   Stop,
   EndLeft,
-  Question,    // that an agent answers or notes at any time: Ping, Credit, Probe, Inspect, Vouch, AskJoined, ...
-  ForWorkers,  // Signal, StdinData, StdinEof, Ruled, AskTraces, ...: for an attempt, or too late
+  Question,    // is answered or recorded at any time: Ping, Credit, Probe, Inspect, CheckPeerOwnership, AskJoined, ...
+  ForWorkers,  // Signal, StdinData, StdinEof, PeerVerdicts, AskTraces, ...: for an attempt, or too late
   Leave,
-  Over,          // the attempt: nothing of it is left, or has been named
-  LauncherLost,  // its end of the pipe closed, or it was silent for too long
-  ToldToEnd,     // by somebody else
+  Over,          // of the attempt: none of its processes is left, or those left have been reported
+  LauncherLost,  // its end of the pipe was closed, or it sent nothing for too long
+  ToldToEnd,     // a signal or another request that does not come from the launcher
 };
 enum class AgentAction : std::uint8_t {
   None,
   Unexpected,
   Greet,
-  RefuseVersion,  // and that was all
+  RefuseVersion,  // and end the session
   Prepare,
   Start,
-  Stop,     // the workers
-  Abandon,  // the launcher, and end the workers
-  EndLeft,  // what an earlier agent has left
+  Stop,     // end the workers
+  Abandon,  // give up the launcher, and end the workers
+  EndLeft,  // end what an earlier agent has left behind
   Answer,
-  Pass,           // on to the attempt
-  Clear,          // say that the attempt is over
-  ClearAndLeave,  // ... and Bye
-  Leave,          // say Bye
+  Pass,           // forward to the attempt
+  Clear,          // report that the attempt is over
+  ClearAndLeave,  // the same, then send Bye
+  Leave,          // send Bye
 };
 
 std::string_view name(AgentState state);

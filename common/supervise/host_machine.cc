@@ -38,7 +38,7 @@ constexpr Row kTable[] = {
     {S::Killing, E::AllDone, S::Killing, A::None},
     {S::Killing, E::Deadline, S::Gone, A::Leave},
 
-    {S::Draining, E::Stop, S::Stopping, A::SignalAll},  // whoever holds the output still
+    {S::Draining, E::Stop, S::Stopping, A::SignalAll},  // the processes that still hold the output
     {S::Draining, E::LauncherLost, S::Draining, A::DropOutput},
     {S::Draining, E::AllReaped, S::Draining, A::None},
     {S::Draining, E::AllDone, S::Sweeping, A::SignalLeft},
@@ -110,9 +110,9 @@ HostAction HostMachine::on(HostEvent event, TimePoint now) {
 
 std::optional<TimePoint> HostMachine::deadline_of(HostState state, TimePoint now) const {
   switch (state) {
-    case S::Stopping: return std::min(deadline_.value_or(now + grace_), now + grace_);  // never lengthened
+    case S::Stopping: return std::min(deadline_.value_or(now + grace_), now + grace_);  // never extended
     case S::Sweeping: return now + std::min(grace_, kSweepGrace);
-    case S::Draining: return deadline_;  // the grace is for those who hold the output, too
+    case S::Draining: return deadline_;  // the grace also applies to processes that hold the output
     case S::Killing:
     case S::SweepKilling: return now + kReapLimit;
     default: return std::nullopt;

@@ -1,8 +1,9 @@
-// All workers of one host as its agent sees them: how the end comes about. Pure: told what happened and when, answers
-// what to do; deadlines are part of the state.
+// All workers of one host as its agent sees them: the steps of ending them. Pure: takes events and times, returns what
+// to do; deadlines are part of the state.
 //
-// Every ending takes the same way: signal and SIGCONT to every worker, SIGKILL after the grace, collect, then the same
-// for whatever the workers left behind, then leave. Each step has an end of its own.
+// Every end takes the same steps: signal and SIGCONT to every worker, SIGKILL after the grace, reap, then the same for
+// all processes that the workers left behind, then leave. No step lasts forever: it ends at its deadline here, or by
+// the DrainClock of each worker.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -15,33 +16,33 @@ namespace sml::supervise {
 enum class HostState : std::uint8_t {
   Idle,  // nothing has been started
   Running,
-  Stopping,      // asked to end; the grace runs
+  Stopping,      // asked to end; the grace period runs
   Killing,       // SIGKILL sent
-  Draining,      // all reaped; output of some is still open
-  DrainKilling,  // ... and the grace is over: SIGKILL sent to whoever holds it
-  Sweeping,      // workers done; what they left behind has been asked to end
-  SweepKilling,  // ... and been sent SIGKILL
-  Gone,          // nothing is left, or has been named; the agent leaves
+  Draining,      // all reaped; the output of some is still open
+  DrainKilling,  // the same, and the grace is over: SIGKILL sent to the processes that hold the output
+  Sweeping,      // workers done; the processes that they left behind have been asked to end
+  SweepKilling,  // the same, and SIGKILL has been sent
+  Gone,          // no process is left, or those left have been reported; the agent leaves
 };
 enum class HostEvent : std::uint8_t {
   Start,
-  Stop,          // the launcher asks (again): see stop()
-  LauncherLost,  // its end of the pipe closed, or it was silent for too long
-  AllReaped,     // no worker is alive; may be said again
-  AllDone,       // ... and all output has ended, or nobody would take it; may be said again
+  Stop,          // requested by the launcher, perhaps again: see stop()
+  LauncherLost,  // its end of the pipe was closed, or it sent nothing for too long
+  AllReaped,     // no worker is alive; may be repeated
+  AllDone,       // also, all output has ended or is no longer awaited; may be repeated
   NothingLeft,   // no descendant is left
   Deadline,
 };
 enum class HostAction : std::uint8_t {
   None,
-  Unexpected,  // there is no such row: nothing is done, and nothing has changed
+  Unexpected,  // there is no row: nothing has changed
   SpawnAll,
   SignalAll,   // stop_signal(), then SIGCONT, to every worker and orphan
-  DropOutput,  // it is read on, for nobody
+  DropOutput,  // read it on, but discard it
   SignalAllDropOutput,
   KillAll,     // SIGKILL to every worker and orphan
-  SignalLeft,  // SIGTERM, SIGCONT to every orphan; NothingLeft at once if there is none
-  Leave,       // say Bye, exit
+  SignalLeft,  // SIGTERM, SIGCONT to every orphan; if there is none, NothingLeft follows at once
+  Leave,       // send Bye, exit
 };
 
 std::string_view name(HostState state);
@@ -49,17 +50,18 @@ std::string_view name(HostEvent event);
 
 class HostMachine {
  public:
-  static constexpr Duration kReapLimit = std::chrono::seconds(5);   // after SIGKILL: what is left then is named
+  static constexpr Duration kReapLimit = std::chrono::seconds(5);   // after SIGKILL: what is left then is reported
   static constexpr Duration kSweepGrace = std::chrono::seconds(2);  // for orphans, unless the job's grace is shorter
 
-  // `default_grace` serves when the launcher is lost.
+  // `default_grace` applies when the launcher is lost, and to stop_by_itself().
   explicit HostMachine(Duration default_grace) : grace_(default_grace) {}
 
   [[nodiscard]] HostAction start(TimePoint now) { return on(HostEvent::Start, now); }
-  // By the launcher. The first call begins the grace; a later one can shorten what is left of it, never lengthen.
+  // Requested by the launcher. The first call starts the grace; later ones can shorten the rest of it, but never extend
+  // it.
   [[nodiscard]] HostAction stop(int signo, Duration grace, TimePoint now);
-  // Somebody has told the agent to end: SIGTERM and the default grace, until the launcher says another. Joins a stop
-  // that is under way.
+  // Requested by another process: SIGTERM and the default grace, until the launcher sends a grace of its own. Joins a
+  // stop that is already in progress.
   [[nodiscard]] HostAction stop_by_itself(TimePoint now);
   [[nodiscard]] HostAction on(HostEvent event, TimePoint now);
 
@@ -74,7 +76,7 @@ class HostMachine {
   std::optional<TimePoint> deadline_;
   Duration grace_;
   int stop_signal_ = 15;
-  bool by_itself_ = false;  // the launcher has not said how long the grace is
+  bool by_itself_ = false;  // stopped by stop_by_itself(), and the launcher has not sent a grace yet
 };
 
 }  // namespace sml::supervise

@@ -1,8 +1,8 @@
-// Decides what one more stop signal does to a job that may be stopping already. Pure.
+// Decides the effect of one more stop signal on a job that may already be stopping. Pure.
 //
-// The first begins the stop. All others join it, as batch systems, terminals and timeout(1) tell several processes, and
-// one process several times: whoever has been promised a grace has it. Only who insists cuts it short: the same sender,
-// with the same signal, half a second after his first or later.
+// The first signal begins the stop. All others join it, as batch systems, terminals and timeout(1) send signals to
+// several processes, and to one process several times: a promised grace is kept. Only an insisting sender cuts it
+// short: the same sender sends the same signal again half a second or more after its first one.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -14,9 +14,9 @@
 namespace sml::supervise {
 
 enum class Wish : std::uint8_t {
-  Begins,  // the stop
-  Joins,   // one that is under way: news for people
-  Echoes,  // ... within half a second: no news
+  Begins,  // begins the stop
+  Joins,   // joins a stop in progress: worth a message
+  Echoes,  // the same, within half a second of another signal: no message
   Insists,
 };
 
@@ -24,7 +24,7 @@ class StopRule {
  public:
   static constexpr Duration kInsistAfter = std::chrono::milliseconds(500);
 
-  // `sender`: a name for each who can insist, such as this process, a host, a command.
+  // `sender`: identifies each source that can insist, such as this process, a host, a command.
   [[nodiscard]] Wish heed(std::string_view sender, int signo, TimePoint now);
 
  private:

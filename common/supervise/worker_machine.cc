@@ -37,7 +37,7 @@ constexpr Row kTable[] = {
     {S::Draining, E::DrainOver, S::Done, A::AbandonOutput},
 
     {S::Done, E::StopAsked, S::Done, A::None},
-    {S::Done, E::OutputEnded, S::Done, A::None},  // the pipes that we abandoned
+    {S::Done, E::OutputEnded, S::Done, A::None},  // from pipes that the agent has abandoned
     {S::Done, E::DrainOver, S::Done, A::None},
 };
 static_assert(no_pair_twice(kTable));

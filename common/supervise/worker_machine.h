@@ -1,8 +1,8 @@
-// One worker as its agent sees it, from the plan to the last byte of its output. Pure: told what happened, answers what
-// to do.
+// One worker as its agent sees it, from the plan to the last byte of its output. Pure: takes events, returns what to
+// do.
 //
-// Exited is not done: a worker is done when it has been reaped and its output has ended too, or has been quiet for a
-// while after the end because somebody else still holds the pipe.
+// A worker that has exited is not done yet: it is done when it has been reaped and its output has ended, or has been
+// quiet for a while after its end because another process still holds the pipe.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -16,19 +16,19 @@ enum class WorkerState : std::uint8_t {
   Planned,
   Running,
   RunningSilent,   // has closed its output
-  Stopping,        // we have asked it to end
-  StoppingSilent,  // ... and its output is closed
+  Stopping,        // has been asked to end
+  StoppingSilent,  // the same, and its output is closed
   Draining,        // reaped; its output is still open
   Done,
 };
 enum class WorkerEvent : std::uint8_t { Spawned, SpawnFailed, StopAsked, Reaped, OutputEnded, DrainOver };
 enum class WorkerAction : std::uint8_t {
   None,
-  Unexpected,            // there is no such row: nothing is done, and nothing has changed
-  ReportExit,            // tell the launcher how it ended
-  ReportExitAndDrained,  // ... and that no output follows
-  ReportDrained,         // its output has ended after it did
-  AbandonOutput,         // close our ends of its pipes; report drained
+  Unexpected,            // there is no row: nothing has changed
+  ReportExit,            // report to the launcher how it ended
+  ReportExitAndDrained,  // and that no output follows
+  ReportDrained,         // its output has ended after the worker
+  AbandonOutput,         // close the agent's ends of its pipes; report that no output follows
 };
 
 std::string_view name(WorkerState state);
@@ -47,8 +47,8 @@ class WorkerMachine {
   bool asked_to_stop_ = false;
 };
 
-// When to give up on output that nobody ends: `quiet` after the last byte, `cap` after the worker's own end. Time in
-// which we may not read (no credit) does not count: nothing that the worker wrote is lost.
+// Decides when to give up on output that is not closed: kQuiet after the last byte, or kCap after the worker's own end.
+// Time in which the agent may not read (no credit) does not count, so that no output of the worker is lost.
 class DrainClock {
  public:
   static constexpr Duration kQuiet = std::chrono::milliseconds(500);
@@ -56,8 +56,8 @@ class DrainClock {
 
   void begin(TimePoint now);   // the worker has ended
   void heard(TimePoint now);   // some output came
-  void pause(TimePoint now);   // we stop reading
-  void resume(TimePoint now);  // we read again
+  void pause(TimePoint now);   // the agent stops reading
+  void resume(TimePoint now);  // the agent reads again
   std::optional<TimePoint> deadline() const;
 
  private:
