@@ -19,9 +19,9 @@ namespace {
 
 constexpr std::size_t kSlowReader = std::size_t{1} << 20;
 constexpr int kLastWordsMs = 1000;
-constexpr Duration kOutputAfterEnd = std::chrono::seconds(2);  // something else may hold its pipes
+constexpr Duration kOutputAfterEnd = std::chrono::seconds(2);  // another process may hold the pipes open
 
-// Each run takes the place of a worker, with its array index for a rank.
+// Each run has the role of a worker, with its array index as its rank.
 std::vector<output::TagSubject> subjects_of(const ArrayRun::Settings& settings) {
   std::vector<output::TagSubject> out;
   for (const plan::ArrayTask& task : settings.tasks) {
@@ -32,7 +32,7 @@ std::vector<output::TagSubject> subjects_of(const ArrayRun::Settings& settings) 
   return out;
 }
 
-// Runs that are jobs of their own follow the rest of what the user asked for.
+// Other output options apply within each run, which is a job of its own.
 OutputOptions output_of(const ArrayRun::Settings& settings) {
   OutputOptions out;
   const bool tagged = !settings.output.tag || !settings.output.tag->empty();
@@ -59,7 +59,7 @@ struct ArrayRun::Run {
   std::size_t task;
   Output out;
   Output err;
-  boost::asio::steady_timer limit;  // for its output, once it has ended
+  boost::asio::steady_timer limit;  // for the rest of the output after its end
   std::optional<ExitStatus> status;
   TimePoint started = Clock::now();
   std::unique_ptr<os::Child> child;
@@ -104,7 +104,7 @@ void ArrayRun::start(std::size_t task) {
   Result<os::Pipe> err = os::make_pipe();
   const Result<os::UniqueFd> null = os::open_dev_null();
   if (!out || !err || !null) return fail("no more descriptors");
-  // First, so that whatever else is said comes after it; it has more say than --array-all.
+  // The first argument, so that options after it override others; it takes precedence over --array-all.
   std::vector<std::string> argv{settings_.called, "--array-index=" + std::to_string(settings_.tasks[task].index)};
   argv.insert(argv.end(), settings_.arguments.begin(), settings_.arguments.end());
   const auto spawned = os::spawn_worker({.program = "/proc/self/exe",
@@ -127,7 +127,7 @@ void ArrayRun::start(std::size_t task) {
   read(run, Stream::Stderr);
 }
 
-// Not while a slow reader of ours has enough to do.
+// Does not read while too much output waits for a slow reader.
 void ArrayRun::read(Run& run, Stream stream) {
   Run::Output& output = run.output(stream);
   if (output.reading || output.over || console_.pending() > kSlowReader) return;
@@ -168,7 +168,7 @@ void ArrayRun::check_done(Run& run) {
   console_.worker_done(Rank(static_cast<std::uint32_t>(run.task)));
   console_.flush();
   run.limit.cancel();
-  // Not here: handlers of the run are on the stack.
+  // Not immediately: handlers of the run are on the stack.
   boost::asio::post(loop_, [this, gone = &run] {
     std::erase_if(running_, [gone](const std::unique_ptr<Run>& r) { return r.get() == gone; });
     start_more();

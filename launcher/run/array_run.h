@@ -1,5 +1,5 @@
-// --array-all: every line of an array file as a run of its own, some of them at the same time. A run is sml-run once
-// more, for one --array-index; this only starts them, merges what they print, passes signals on and counts.
+// --array-all: runs every line of an array file, several at the same time. Each run is another sml-run process with one
+// --array-index; this class only starts the runs, merges their output, forwards signals and counts.
 #pragma once
 #include <array>
 #include <memory>
@@ -25,17 +25,18 @@ class ArrayRun {
   struct Settings {
     std::vector<std::string> names;
     std::vector<plan::ArrayTask> tasks;
-    std::string called;  // our own name: whose options the arguments are
+    std::string called;  // name by which this launcher was called: selects whose options `arguments` are
     std::vector<std::string> arguments;
     plan::Environment environment;
     std::uint32_t at_once = 1;
-    OutputOptions output;  // what is not about ranks; an empty tag: none
+    OutputOptions output;  // the options that do not depend on ranks; an empty tag: no tags
   };
   explicit ArrayRun(Settings settings);
   ~ArrayRun();
 
-  // Runs them all, also when some fail; answers the exit status. Prints a table when the last has ended. The first
-  // signal that stops a job is passed on to those that run, and no more are started. They die with this thread.
+  // Runs all tasks, even if some fail, and returns the exit status. Prints a table after the last has ended. The first
+  // signal that stops a job is forwarded to the active runs, and no more are started. The runs die with the calling
+  // thread.
   int run();
 
  private:

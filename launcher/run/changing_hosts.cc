@@ -32,7 +32,7 @@ ChangingHosts::ChangingHosts(boost::asio::io_context& loop, const RestartOptions
                   .failed = [this](const Error& why) { failed(why); },
                   .callers = [this] { return around_.callers(); }}) {}
 
-// Once is enough.
+// Reports only the first of several failures in a row.
 void ChangingHosts::failed(const Error& why) {
   if (!std::exchange(has_failed_, true)) around_.say(why.message() + "; the hosts stay as they were");
 }
@@ -49,7 +49,7 @@ void ChangingHosts::listed(const std::vector<plan::Host>& hosts) {
   around_.look();
 }
 
-// Of callers whoever has gone has been told of as lost.
+// Hosts that call are reported as lost when they have gone, so only new ones are reported here.
 void ChangingHosts::tell(const HostPool::News& news) const {
   if (options_.discovery.callers == DiscoveryOptions::Callers::AnyTime) {
     if (!news.come.empty())
@@ -85,7 +85,7 @@ Result<plan::JobMap> ChangingHosts::by(Rule rule, plan::JobMap map, const std::v
   return next || withdrawn.empty() ? next : (this->*rule)(std::move(map), out);
 }
 
-// Those that have come may make up for those that are out.
+// New hosts may replace those that are out.
 Result<plan::JobMap> ChangingHosts::without(plan::JobMap map, const std::vector<HostId>& hosts) const {
   plan::let_back(map, hosts);
   if (!options_.discovery.is_on()) return plan::regroup(std::move(map), hosts, options_.least);
@@ -116,7 +116,8 @@ bool ChangingHosts::is_enough(const plan::JobMap& map) const {
          map.world_size() >= options_.least.ranks.value_or(1);
 }
 
-// Who waits takes nobody's place: what the workers have in memory comes from the first of those that stay.
+// Waiting hosts do not take another host's place: the workers' state in memory is copied from the first of those that
+// stay.
 Result<plan::JobMap> ChangingHosts::round_without(plan::JobMap round, const std::vector<HostId>& hosts) const {
   for (plan::MappedHost& host : round.hosts) {
     if (host.duty == plan::HostDuty::Spare) host.duty = plan::HostDuty::Out;
@@ -126,7 +127,7 @@ Result<plan::JobMap> ChangingHosts::round_without(plan::JobMap round, const std:
   if (!some) return some;
   plan::let_back(*some, hosts);
   plan::JobMap next = options_.discovery.is_on() ? grown(std::move(*some), most()) : std::move(*some);
-  plan::MostSize as_many = most();  // as there were at first: spares are there for that
+  plan::MostSize as_many = most();  // as the job had at first: that is what spares are for
   as_many.ranks = std::min(first_size_, as_many.ranks.value_or(first_size_));
   as_many.spares = 0;
   next = grown(std::move(next), as_many);

@@ -1,5 +1,4 @@
-// The hosts of a job that come and go while it runs: who is asked for them, and what that means for the attempt that
-// follows.
+// Tracks the hosts that join and leave a job while it runs, and decides what that means for the next attempt.
 #pragma once
 #include <functional>
 #include <optional>
@@ -22,43 +21,44 @@ namespace sml::run {
 
 class ChangingHosts {
  public:
-  // How long the list has been the same before an attempt ends for hosts that it lists no more.
+  // How long the host list must be unchanged before an attempt ends because of hosts that are no longer listed.
   static constexpr Duration kQuiet = std::chrono::seconds(10);
 
   struct Around {
-    // Of the attempt that there is now, as Spares has them.
+    // From the current attempt, as SpareHosts has them.
     std::function<HostPool::Reach()> may_come;
     std::function<std::vector<HostId>()> lost;
     std::function<void(const plan::MappedHost& host)> come;
     std::function<bool(HostId id)> is_ready;
     std::function<void(const std::string& text)> say;
     std::function<void(report::HostListChanged how)> changed;
-    std::function<void()> look;                          // there has been an answer
-    std::function<std::vector<plan::Host>()> callers{};  // that are here, where hosts call
+    std::function<void()> look;                          // called after each answer of the host discovery
+    std::function<std::vector<plan::Host>()> callers{};  // the hosts that are connected, in jobs in which hosts call
   };
-  // `options` outlive this. `map`: of the first plan.
+  // `options` must outlive this. `map` is that of the first plan.
   ChangingHosts(boost::asio::io_context& loop, const RestartOptions& options, const plan::JobMap& map, Around around);
 
-  // From now on hosts may come; nothing where they do not change.
+  // Starts the discovery of hosts; does nothing if the host list does not change.
   void begin() { discovery_.begin(options_.discovery.interval); }
   void end() { discovery_.end(); }
 
-  // The map that follows `map` without the hosts `out`, see regroup(): without those that are listed no more, too, if
-  // it can do so; with those that have come, as spares, and with ranks for those that are ready as far as it may grow.
+  // The map that follows `map` without the hosts `out`, see regroup(). Also leaves out hosts that are no longer listed,
+  // if possible; adds new hosts as spares, and gives ranks to those that are ready, up to the maximum size of the job.
   Result<plan::JobMap> next(plan::JobMap map, const std::vector<HostId>& out) const;
-  // The same for workers that keep what they have (hvd.elastic): those of `round` stay as they are, in front, and hosts
-  // that wait get ranks behind them, to make up for those that are out, and as far as the job may grow.
+  // The same for workers that keep their state (hvd.elastic): the ranks of `round` keep their places, in front; waiting
+  // hosts get ranks after them, to replace the hosts that are out and up to the maximum size of the job.
   Result<plan::JobMap> next_round(plan::JobMap round, const std::vector<HostId>& out) const;
-  // The list has been the same for as long as it has to be before a job grows.
+  // True if the host list has been unchanged for as long as required before a job grows.
   bool is_quiet(TimePoint at) const {
     return at - pool_.changed() >= options_.discovery.grow_after.value_or(Duration::zero());
   }
-  // Hosts may come yet, where there are not enough of them for another attempt.
+  // True if more hosts may still join when there are too few for another attempt.
   bool may_mend() const { return options_.discovery.is_on() && options_.discovery.wait > Duration::zero(); }
-  // How long to wait before `next`, as next() has it, is looked at again; nothing: there is one, or it is too late.
+  // The time to wait before `next`, a result of next(), is computed again. Nullopt if it has a value, or if the time to
+  // wait for hosts is over.
   std::optional<Duration> wait_for(const Result<plan::JobMap>& next, TimePoint now);
-  // Why an attempt with ranks as in `now` is to end so that another has them as in `next`, for people; empty: it is
-  // not.
+  // Why an attempt with the ranks of `now` is to end so that another one gets those of `next`, for the user; empty if
+  // it is not.
   std::string reason_to_regroup(const plan::JobMap& now, const plan::JobMap& next, TimePoint at) const;
 
  private:
@@ -76,11 +76,11 @@ class ChangingHosts {
 
   const RestartOptions& options_;
   Around around_;
-  std::uint32_t first_size_;  // ranks of the first plan
+  std::uint32_t first_size_;  // the number of ranks of the first plan
   HostPool pool_;
   HostDiscovery discovery_;
-  bool has_failed_ = false;            // there was no answer the last time
-  std::optional<TimePoint> wait_end_;  // too few hosts are waited for
+  bool has_failed_ = false;            // the last discovery failed
+  std::optional<TimePoint> wait_end_;  // set while the job waits for more hosts
 };
 
 }  // namespace sml::run

@@ -18,7 +18,7 @@ namespace sml::run {
 
 namespace {
 
-constexpr std::uint32_t kPings = 5;  // the quickest counts
+constexpr std::uint32_t kPings = 5;  // the shortest round trip counts
 
 std::vector<report::MpiOffer> offers_of(const report::HostCheck& found, plan::MpiMeeting meeting) {
   std::vector<report::MpiOffer> out;
@@ -117,7 +117,7 @@ report::CheckReport Check::report() {
   return out;
 }
 
-// ---- what the hosts tell
+// ---- messages from the hosts
 
 void Check::host_introduced(fleet::Host& host) { host.session->send(wire::Inspect{}); }
 
@@ -156,7 +156,7 @@ void Check::host_ended(fleet::Host& host, const Error* why) {
 
 void Check::handle(fleet::Host& host, const wire::Pong& m) {
   const TimePoint asked{std::chrono::nanoseconds(m.token)}, now = Clock::now();
-  if (asked > now || asked < TimePoint()) return;  // it never was
+  if (asked > now || asked < TimePoint()) return;  // not a token of this process
   Findings& findings = of(host);
   ++findings.pongs;
   findings.found.round_trip = std::min(findings.found.round_trip.value_or(now - asked), now - asked);
@@ -173,7 +173,7 @@ void Check::handle(fleet::Host& host, wire::Inspected& m) {
   look_round();
 }
 
-// The time of day there, against ours at the same moment.
+// Compares the host's time of day with this machine's at the same moment.
 void Check::measure_clock(const fleet::Host& host) {
   Findings& findings = of(host);
   if (!findings.inspected || !findings.found.round_trip) return;
@@ -195,7 +195,7 @@ void Check::handle(fleet::Host& host, const wire::Bye& m) {
   findings.dismissed = true;
 }
 
-// ---- what the machine asks for
+// ---- actions of the state machine
 
 bool Check::has_answered(const fleet::Host& host) const {
   if (host.session->ended()) return true;
@@ -249,7 +249,7 @@ void Check::time_out() {
 void Check::miss(launch::Reach::Missing missing) {
   const HostIndex index = plan_.map.places()[missing.host.value()];
   const plan::MappedHost& mapped = plan_.map.hosts[index.value()];
-  if (!mapped.ranks.empty()) return;  // its session tells
+  if (!mapped.ranks.empty()) return;  // its session reports it
   report::HostCheck& absent = absent_.emplace_back();
   absent.index = index;
   absent.name = mapped.host.name;
@@ -264,7 +264,7 @@ void Check::probe_all() {
     master_address_ = search_->address_of_lone_host();
     return tell(CheckEvent::AllProbed);
   }
-  if (port_ == 0 || !fleet_.first().runs()) return tell(CheckEvent::AllProbed);  // there is nothing to try
+  if (port_ == 0 || !fleet_.first().runs()) return tell(CheckEvent::AllProbed);  // there is no address to probe
   search_->begin(port_);
   judge_probes();
 }

@@ -1,5 +1,5 @@
-// --check: what a job would find. Connects to its hosts as the job would, or lets them call, lets the agents say what
-// their hosts are like and try the address of rank 0's host, and starts nothing.
+// --check: reports what a job would find. Connects to its hosts as the job would, or lets them call, collects a
+// description of each host from its agent, has the hosts probe the address of rank 0's host, and starts no worker.
 #pragma once
 #include <functional>
 #include <memory>
@@ -29,14 +29,14 @@ class Check final : private fleet::FleetListener {
  public:
   using Say = std::function<void(const std::string&)>;
 
-  // What is given outlives the check. `dial_in`: the hosts call, and are told what judge() says of the report. `say`
-  // tells people of callers.
+  // All arguments passed by reference must outlive the check. `dial_in`: the hosts call, and receive what judge()
+  // decides about the report. `say` prints messages about hosts that call.
   Check(boost::asio::io_context& loop, const JobOptions& options, const plan::LaunchPlan& plan,
         const launch::AgentImage& image, const RankLogs& logs, std::optional<dialin::HeadPlan> dial_in, Say say);
   ~Check() override;
 
-  // Uses this thread as loop thread. Leave by _Exit() afterwards, as after Run::run(). Error (Internal): hosts cannot
-  // be let in.
+  // Runs the loop on the calling thread. Leave by _Exit() afterwards, as after Run::run(). Error (Internal): the
+  // launcher cannot accept connections of hosts.
   Result<report::CheckReport> run();
 
  private:
@@ -45,7 +45,7 @@ class Check final : private fleet::FleetListener {
     bool prepared = false;
     std::optional<wire::Inspected> inspected;
     std::uint32_t pongs = 0;
-    bool dismissed = false;  // its end is no news
+    bool dismissed = false;  // the end of its session is expected
   };
 
   // FleetListener
@@ -65,7 +65,7 @@ class Check final : private fleet::FleetListener {
   void make_sessions();
   void tell(CheckEvent event);
   void perform(CheckAction action);
-  void look_round();  // has everybody answered?
+  void look_round();  // checks whether all hosts have answered
   void time_out();
   void miss(launch::Reach::Missing missing);
   void probe_all();
@@ -89,9 +89,9 @@ class Check final : private fleet::FleetListener {
   CheckMachine machine_;
   fleet::Fleet fleet_;
   std::vector<Findings> findings_;         // by position in the fleet
-  std::vector<report::HostCheck> absent_;  // those without ranks that should have called
+  std::vector<report::HostCheck> absent_;  // hosts without ranks that have not called
   std::optional<fleet::AddressSearch> search_;
-  std::uint16_t port_ = 0;  // that the first host has reserved for the others to try
+  std::uint16_t port_ = 0;  // reserved by the first host, for the others to probe
   std::string master_address_;
   supervise::StopRule stop_rule_;
   std::optional<int> stop_signal_;

@@ -21,7 +21,7 @@ constexpr Row kTable[] = {
     {S::Leaving, E::AllEnded, S::Over, A::Finish},      {S::Leaving, E::Deadline, S::Over, A::Finish},
     {S::Leaving, E::UserStop, S::Over, A::Finish},
 
-    {S::Over, E::UserStop, S::Over, A::None},  // hosts hear of the end
+    {S::Over, E::UserStop, S::Over, A::None},  // the outcome is being sent to the hosts
     {S::Over, E::AllEnded, S::Over, A::None},
 };
 static_assert(no_pair_twice(kTable));

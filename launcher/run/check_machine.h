@@ -1,4 +1,4 @@
-// The course of --check. Pure: told what happened and when, answers what to do.
+// The state machine of --check. Pure: takes an event and the time, returns the action.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -10,24 +10,24 @@
 namespace sml::run {
 
 enum class CheckState : std::uint8_t {
-  Asking,   // hosts are connected to, and say what they are like
-  Probing,  // the other hosts try the address of rank 0's host
-  Leaving,  // the agents have been told to go
+  Asking,   // the hosts are being connected to, and describe themselves
+  Probing,  // the other hosts probe the address of rank 0's host
+  Leaving,  // the agents have been asked to leave
   Over,
 };
 enum class CheckEvent : std::uint8_t {
-  AllAnswered,  // every host has said what it is like, or has failed
-  AllProbed,    // every host that runs has tried
+  AllAnswered,  // every host has described itself, or has failed
+  AllProbed,    // every host that runs has finished its probe
   UserStop,
   AllEnded,  // no session is open
   Deadline,
 };
 enum class CheckAction : std::uint8_t {
   None,
-  Unexpected,  // there is no such row: nothing is done, and nothing has changed
+  Unexpected,  // the table has no such row: no action, and the state is unchanged
   Probe,
-  TimeOut,  // the hosts that have not answered have failed; then Probe
-  Dismiss,  // all agents; hosts that are still being connected to are let go
+  TimeOut,  // hosts that have not answered have failed; then as Probe
+  Dismiss,  // all agents; connections still being made are abandoned
   Finish,
 };
 
@@ -37,7 +37,8 @@ std::string_view name(CheckEvent event);
 class CheckMachine {
  public:
   static constexpr Duration kProbing = fleet::kProbeTimeout + std::chrono::seconds(5);
-  static constexpr Duration kLeaving = std::chrono::seconds(5);  // whoever is late leaves when our end closes
+  // an agent that is late leaves when its connection closes
+  static constexpr Duration kLeaving = std::chrono::seconds(5);
 
   CheckMachine(Duration start_timeout, TimePoint now) : deadline_(now + start_timeout) {}
 

@@ -12,7 +12,7 @@ namespace sml::run {
 
 namespace {
 
-// Of the first that failed by themselves: of more nobody reads them.
+// The last output of the first workers that failed by themselves; of at most kMost.
 std::vector<report::LastWords> last_words(const report::Facts& facts) {
   constexpr std::size_t kMost = 64;
   std::vector<report::LastWords> out;
@@ -54,7 +54,7 @@ std::string Conclusion::report() const {
   return report::report_json(record, outcome_.facts, verdict_);
 }
 
-// The text is for the host whose worker decided.
+// The failure text is for the host of the root cause.
 launch::RunEnd Conclusion::leave_reason() const {
   const bool message = job_.options.failure.kind == FailureKind::Message;
   std::string failure =

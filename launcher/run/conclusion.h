@@ -1,4 +1,4 @@
-// All of a job has happened: the verdict, and what is said, written and told to its hosts of it.
+// The end of a job: its outcome, and what is printed, written and sent to its hosts about it.
 #pragma once
 #include <functional>
 #include <string>
@@ -16,24 +16,24 @@ namespace sml::run {
 
 class Conclusion {
  public:
-  // All of it outlives this.
+  // Everything here must outlive this.
   struct Job {
     const JobOptions& options;
-    const plan::LaunchPlan& plan;  // of the last attempt
+    const plan::LaunchPlan& plan;  // the plan of the last attempt
     const Restarts& restarts;
     const EndJob& end;  // why no other attempt follows
     const report::JobProgress& progress;
     std::function<void(const std::string&)> say;
   };
-  // `outcome`: of the last attempt.
+  // `outcome` is that of the last attempt.
   Conclusion(Job job, attempt::AttemptOutcome outcome);
   Conclusion(const Conclusion&) = delete;
   Conclusion& operator=(const Conclusion&) = delete;
 
   const report::Verdict& verdict() const { return verdict_; }
   void say_verdict() const;
-  std::string report() const;  // the text of --report
-  // --failure-file, likewise; answers what the hosts are to hear.
+  std::string report() const;  // the text for --report
+  // Writes --failure-file, if that is given; returns what is to be sent to the hosts.
   launch::RunEnd leave_reason() const;
   report::JobEnds event() const;
 

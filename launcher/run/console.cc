@@ -62,13 +62,13 @@ bool is_shown(const output::TagSubject& worker, Stream stream, const OutputOptio
   return rank && local && options.routes.to_output(LocalRank(worker.local_ranks.largest()), stream);
 }
 
-// A time of our monotonic clock as people know it.
+// Converts a time of the monotonic clock to the time of day.
 output::WallTime wall_time(TimePoint time) {
   using namespace std::chrono;
   return floor<milliseconds>(system_clock::now() - duration_cast<system_clock::duration>(Clock::now() - time));
 }
 
-// One of its streams.
+// The tag subject for one stream of `worker`.
 output::TagSubject tagged(output::TagSubject worker, Stream stream, const OutputOptions& options) {
   const bool teed = options.routes.teed_is(LocalRank(worker.local_ranks.largest()), stream);
   worker.tagged = teed ? output::TagSubject::Tagged::AsTeed : output::TagSubject::Tagged::AsAll;
@@ -89,7 +89,7 @@ Console::Console(boost::asio::any_io_executor loop, const std::vector<output::Ta
   };
   const auto broken = [drained, on_gone = handlers.gone](int sys_errno) {
     on_gone(sys_errno);
-    drained();  // what was pending has been dropped
+    drained();  // pending bytes have been dropped
   };
   out_ = std::make_unique<Sink>(loop, STDOUT_FILENO, settings_for(STDOUT_FILENO, workers, options),
                                 os::OutStream::Handlers{drained, broken});
@@ -111,7 +111,7 @@ void Console::add_targets(std::span<const output::TagSubject> workers, const Out
   }
 }
 
-// Those from `first` on: some are known from an attempt before, and write once more.
+// Begins the workers from `first` on. Some are known from an earlier attempt, and write once more.
 void Console::begin_targets(std::span<const output::TagSubject> workers, std::size_t first,
                             const OutputOptions& options) {
   const std::size_t known = std::min(workers.size(), targets_.size() / std::size(kStreams));
@@ -194,7 +194,7 @@ void Console::say(std::string_view text) {
 
 void Console::flush() {
   for (Sink* sink : {out_.get(), separate_err_.get()}) {
-    // While the system does not take what it has, more is gathered here, where it is copied no further.
+    // While the system accepts nothing, further output stays in the chain, where it is not copied again.
     if (sink == nullptr || sink->stream.pending() > 0 || sink->chain.output().empty()) continue;
     if (status_) status_->let_pass(sink->chain.output());
     sink->stream.write(sink->chain.output());
@@ -208,7 +208,7 @@ void Console::workers_done() {
   flush();
 }
 
-// Workers that may move the cursor have the terminal for themselves.
+// Not if workers may move the cursor: then the terminal is theirs alone.
 void Console::show_status(StatusLine::Text text) {
   if (separate_err_ || sanitize_ == Sanitize::Never || !StatusLine::can_be_drawn_on(STDOUT_FILENO)) return;
   status_ =

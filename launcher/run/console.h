@@ -1,4 +1,4 @@
-// Where the workers' output and our own words go: our stdout and stderr.
+// Writes the workers' output and the launcher's own messages to the launcher's stdout and stderr.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -26,42 +26,43 @@ namespace sml::run {
 class Console {
  public:
   struct Handlers {
-    std::function<void()> drained;            // pending() has become less
-    std::function<void(int sys_errno)> gone;  // our stdout takes nothing any more: EPIPE, ENOSPC, ...
+    std::function<void()> drained;            // pending() has decreased
+    std::function<void(int sys_errno)> gone;  // stdout accepts no more data: EPIPE, ENOSPC, ...
   };
-  // `workers` by rank; their streams are of no matter.
+  // `workers` by rank; their `stream` is ignored.
   Console(boost::asio::any_io_executor loop, const std::vector<output::TagSubject>& workers,
           const OutputOptions& options, const Handlers& handlers);
 
-  // `read_at`: when the worker's host read it, by our clock.
+  // `read_at` is when the worker's host read the bytes, on this process's clock.
   void worker_output(Rank rank, Stream stream, std::string_view bytes, TimePoint read_at);
   void worker_done(Rank rank);
-  // All of them, which are done, are there once more, perhaps on other hosts.
+  // All workers, which are done, start once more, perhaps on other hosts.
   void begin_again(const std::vector<output::TagSubject>& workers, const OutputOptions& options);
-  // There are more of them, those from `first` on.
+  // The job has grown: the workers from rank `first` on are new.
   void grow(const std::vector<output::TagSubject>& workers, Rank first, const OutputOptions& options);
-  // The rank has our input, or has it no more. No prompt is shown where all output goes to a file.
+  // Sets whether the rank reads the launcher's input. If all output goes to a file, no prompts are shown.
   void set_prompts(Rank rank, output::Chain::Prompts prompts);
-  // Our input had a line. Where the terminal that shows the output has echoed it, the line below is a new one.
+  // A line was read from the launcher's input. If the terminal that shows the output has echoed it, the cursor is now
+  // on a new line.
   void line_typed();
-  // A line of the launcher's own, "sml-run: " before it, on stderr.
+  // Writes a line of the launcher's own, prefixed with "sml-run: ", to stderr.
   void say(std::string_view text);
-  // Hands what has been gathered to the system, as far as it takes it; the rest follows when it takes more.
+  // Passes the collected bytes to the system, as many as it accepts; the rest follows when it accepts more.
   void flush();
   std::size_t pending() const;
-  // Nothing more comes from any worker, lost ones included.
+  // No more output comes from any worker, including lost ones.
   void workers_done();
-  // From here on a line with `text` stands below the output, if that goes to one terminal and TERM tells that it can.
+  // From now on shows a line with `text` below the output, if all output goes to one terminal whose TERM allows it.
   void show_status(StatusLine::Text text);
-  // That line; null: there is none.
+  // The status line; null if there is none.
   StatusLine* status() { return status_.get(); }
-  // It is gone for good.
+  // Removes the status line for good.
   void end_status();
-  // Waits for slow readers of our last words, but not for ever.
+  // Waits up to `limit_ms` for each slow reader of the last output.
   void flush_last(int limit_ms);
 
  private:
-  // One destination; stdout and stderr share it when they are the same file.
+  // One destination; stdout and stderr share it if they are the same file.
   struct Sink {
     Sink(boost::asio::any_io_executor loop, int fd, const output::Chain::Settings& settings,
          os::OutStream::Handlers handlers)
@@ -71,7 +72,7 @@ class Console {
     const bool is_file;
   };
   struct Target {
-    Sink* sink = nullptr;  // null: not shown
+    Sink* sink = nullptr;  // null: the stream is not shown
     output::Chain::Source source = 0;
   };
   void begin_targets(std::span<const output::TagSubject> workers, std::size_t first, const OutputOptions& options);
@@ -83,9 +84,9 @@ class Console {
   std::unique_ptr<Sink> out_;
   std::unique_ptr<Sink> separate_err_;
   std::vector<Target> targets_;  // two per rank
-  const bool wants_time_;        // of day, for the tags
+  const bool wants_time_;        // the tags contain the time of day
   boost::asio::steady_timer timer_;
-  std::optional<TimePoint> timer_due_{};  // nothing: not armed
+  std::optional<TimePoint> timer_due_{};  // nullopt: the timer is not armed
   const Sanitize sanitize_;
   std::unique_ptr<StatusLine> status_;
 };

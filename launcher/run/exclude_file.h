@@ -1,4 +1,4 @@
-// --exclude-file, written.
+// Writes the file of --exclude-file.
 #pragma once
 #include <string>
 #include <string_view>
@@ -7,7 +7,7 @@
 
 namespace sml::run {
 
-// One more line, in one piece. Follows no link. Error (Io) names the file.
+// Appends one line with a single write. Does not follow a symbolic link. Error (Io) names the file.
 Result<void> append_line(const std::string& path, std::string_view line);
 
 }  // namespace sml::run

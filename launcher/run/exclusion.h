@@ -1,4 +1,4 @@
-// Which hosts are out because attempts have failed on them. Pure.
+// Decides which hosts are excluded because attempts have failed on them. Pure.
 #pragma once
 #include <cstdint>
 #include <map>
@@ -14,17 +14,18 @@ namespace sml::run {
 
 class Exclusion {
  public:
-  // `options` outlive this.
+  // `options` must outlive this.
   explicit Exclusion(const ExcludeOptions& options) : options_(options) {}
 
-  // An attempt has failed, and its root cause was on that host. A number: it is out, after so many.
+  // Records that an attempt failed with its root cause on that host. If this excludes the host, returns the number of
+  // failures that led to it.
   std::optional<std::uint32_t> failed(HostId host, TimePoint now);
-  // Those that are out now.
+  // The hosts that are excluded at `now`.
   std::vector<HostId> out(TimePoint now) const;
 
  private:
   struct OfHost {
-    std::vector<TimePoint> failures;  // since it was out
+    std::vector<TimePoint> failures;  // since it was last excluded
     std::optional<TimePoint> out_since;
   };
   bool is_out(const OfHost& host, TimePoint now) const;

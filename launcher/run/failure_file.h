@@ -1,4 +1,4 @@
-// The file in which a platform looks for the reason of a failure.
+// Writes the file from which a platform reads the reason of a failure.
 #pragma once
 #include <string>
 #include <string_view>
@@ -7,8 +7,8 @@
 
 namespace sml {
 
-// Writes the text to a new file, or to one that is there and empty. What somebody else has written stays, and a folder
-// that does not exist means that nobody looks: both count as success. Error (Io) names the file.
+// Writes the text to a new file, or to an existing empty one. A file with content is left as it is, and a missing
+// folder means that no platform reads the file: both count as success. Error (Io) names the file.
 Result<void> leave_failure(const std::string& path, std::string_view text);
 
 }  // namespace sml

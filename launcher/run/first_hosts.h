@@ -1,4 +1,4 @@
-// The hosts that --host-discovery-script lists at first, before anything is planned.
+// Waits for the first hosts that --host-discovery-script lists, before the job is planned.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -12,17 +12,17 @@
 
 namespace sml::run {
 
-// Who is waited for.
+// The least hosts and slots that are waited for.
 struct WantedHosts {
   std::uint32_t hosts = 1;
   std::uint32_t slots = 1;
 };
-// What `hosts` lack of these, a clause such as "2 slots, fewer than the 8 that are needed"; empty: nothing. Where one
-// has no slots, and `options` know none, slots are not counted.
+// A clause that describes which of these `hosts` lack, such as "2 slots, fewer than the 8 that are needed"; empty if
+// there are enough. If a host has no number of slots, and `options` have no default, slots are not counted.
 std::string lacking(const std::vector<plan::Host>& hosts, const WantedHosts& wanted, const DiscoveryOptions& options);
 
-// Runs the script until it lists enough. `say` tells people that this takes its time. Error (Config): the script fails,
-// or prints what is no list; (Timeout): there are not enough within the time of the options.
+// Runs the script until it lists enough hosts. `say` informs the user that this takes time. Error (Config): the script
+// fails, or its output is not a host list; (Timeout): not enough hosts within the time that the options set.
 Result<std::vector<plan::Host>> first_hosts(const DiscoveryOptions& options, const WantedHosts& wanted,
                                             const std::function<void(const std::string& text)>& say);
 

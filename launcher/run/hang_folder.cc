@@ -15,10 +15,10 @@ namespace sml::run {
 
 namespace {
 
-constexpr mode_t kFolderMode = 0700;  // command lines are in it
+constexpr mode_t kFolderMode = 0700;  // reports contain command lines
 constexpr mode_t kFileMode = 0600;
 
-// Nothing is there under that name, so that no link is followed.
+// Fails if the name exists, so that no link is followed.
 Result<void> write_new(int folder, const std::string& name, const std::string& text, const std::string& path) {
   const int flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
   const os::UniqueFd file(::openat(folder, name.c_str(), flags, kFileMode));
@@ -28,7 +28,7 @@ Result<void> write_new(int folder, const std::string& name, const std::string& t
   return {};
 }
 
-// As torch calls it where nobody says otherwise, and its own reader of them expects.
+// The default name of torch, which its own reader of these files expects.
 std::string recording_name(const report::Recording& recording) {
   const bool is_json = recording.bytes.starts_with('{');
   return fmt::format("{}_trace_rank_{}{}", is_json ? "torch" : "nccl", recording.rank.value(), is_json ? ".json" : "");
@@ -48,7 +48,7 @@ Result<HangFolder> HangFolder::open(const std::string& path) {
   out.path_ = path;
   while (out.path_.size() > 1 && out.path_.ends_with('/')) out.path_.pop_back();
   const auto refused = [](const Error& why) { return Error(ErrorKind::Usage, "--hang-report: " + why.message()); };
-  // The way to a file in it makes the folder.
+  // find_place() of a file in the folder creates the folder.
   Result<os::Place> place = os::find_place(out.path_ + "/1", os::Folders::AreMade, kFolderMode);
   if (!place) return refused(place.error());
   if (::faccessat(place->folder.get(), ".", W_OK | X_OK, AT_EACCESS) != 0) {

@@ -9,7 +9,7 @@
 
 namespace sml::run {
 
-// A rank that has ended meanwhile is of no interest.
+// Omits ranks that have ended meanwhile.
 report::Traces HangReports::with_silence(report::Traces traces) const {
   const std::vector<report::JobProgress::RankLine>& lines = job_.progress.ranks();
   const TimePoint now = Clock::now();
@@ -58,7 +58,7 @@ void HangReports::answered(Printed& report) {
   report.then();
 }
 
-// The first failure is enough: those that follow have the same cause.
+// Reports only the first failure: later ones have the same cause.
 void HangReports::keep(const Printed& report) {
   if (folder_failed_) return;
   const plan::LaunchPlan& plan = job_.plan();

@@ -1,5 +1,5 @@
-// Reports of where the ranks are: asked for by people or by what watches the job, printed, and given to those who ask.
-// One at a time.
+// Makes reports of where the ranks are, requested by the user or by a watch on the job; prints them, or returns them to
+// the process that requested them. One at a time.
 #pragma once
 #include <functional>
 #include <string>
@@ -29,19 +29,19 @@ class HangReports {
   };
   explicit HangReports(Job job) : job_(std::move(job)) {}
 
-  // For one who asks from outside. Error: no worker runs.
+  // Makes a report for another process. Error: no worker runs.
   void tell(control::Form form, std::function<void(Result<std::string>)> done) const;
-  // For people as soon as the agents have told, and for the folder when what torch has recorded has come, too; `why` in
-  // words. `then` is called afterwards, once, whatever has come of it.
+  // Prints the report as soon as the agents have replied, and writes it to the folder once torch's recordings have
+  // arrived, too. `why` is the reason in words. `then` is called afterwards, once, whether that succeeded or not.
   void print(
       const std::string& why, TraceTools tools, std::function<void()> then = [] {});
 
  private:
-  struct Printed {  // and what is to be kept of it
+  struct Printed {  // a printed report, and what the folder is to keep of it
     std::vector<std::string> table{};
     report::Traces traces{};
     std::vector<report::Recording> recordings{};
-    int awaited = 0;  // answers
+    int awaited = 0;  // replies
     std::function<void()> then;
   };
 

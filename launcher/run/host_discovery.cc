@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::string_view kScript = "--host-discovery-script";
 
-// Whatever is there, nobody is waited for.
+// Does not block, whatever kind of file it is.
 Result<std::string> text_of(const std::string& path) {
   const os::UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
   std::array<char, 65536> bytes{};
@@ -55,7 +55,7 @@ void HostDiscovery::end() {
   boost::system::error_code ignored;
   answer_.pipe.close(ignored);
   complaints_.pipe.close(ignored);
-  if (child_) ::kill(-child_->pid(), SIGKILL);  // nobody need wait for it to clean up
+  if (child_) ::kill(-child_->pid(), SIGKILL);  // it needs no time to clean up
   child_.reset();
   leash_.reset();
 }
@@ -72,7 +72,7 @@ void HostDiscovery::ask() {
     arm(options_.interval);
     return events_.listed(events_.callers());
   }
-  if (child_) {  // it has had its time
+  if (child_) {  // its time is over
     end();
     return take(Error(ErrorKind::Timeout, "has not ended within " + format_duration(kLimit)));
   }
@@ -113,7 +113,7 @@ Result<void> HostDiscovery::run_script() {
   return {};
 }
 
-// As much as is there.
+// Reads all available bytes.
 void HostDiscovery::read(Output& output) {
   std::array<char, 4096> bytes{};
   for (;;) {
@@ -129,7 +129,7 @@ void HostDiscovery::read(Output& output) {
                          });
 }
 
-// What it has started, and goes on, may hold the pipes.
+// Closes the pipes: processes that the script started, and that go on, may hold the other ends open.
 void HostDiscovery::script_ended(const ExitStatus& status) {
   for (Output* output : {&answer_, &complaints_}) {
     read(*output);

@@ -1,4 +1,4 @@
-// Asks for the hosts again and again: a script, the file of --hostfile, or who has called.
+// Queries the list of hosts repeatedly: from a script, the file of --hostfile, or the hosts that have called.
 #pragma once
 #include <functional>
 #include <memory>
@@ -19,28 +19,29 @@
 
 namespace sml::run {
 
-// One thread, the loop's.
+// Single-threaded: used on the loop's thread only.
 class HostDiscovery {
  public:
-  static constexpr Duration kLimit = std::chrono::seconds(30);  // of a script
+  static constexpr Duration kLimit = std::chrono::seconds(30);  // time limit of a script
 
   struct Events {
     std::function<void(std::vector<plan::Host>)> listed;
-    std::function<void(const Error& why)> failed;        // there is no answer
-    std::function<std::vector<plan::Host>()> callers{};  // that are here
+    std::function<void(const Error& why)> failed;        // the query failed
+    std::function<std::vector<plan::Host>()> callers{};  // the hosts that have called and are connected
   };
-  // `options` outlive this.
+  // `options` must outlive this.
   HostDiscovery(boost::asio::io_context& loop, const DiscoveryOptions& options, Events events);
 
-  // The first time after so long, then as often as the options say; nothing where they want none.
+  // Makes the first query after `after`, then one at each interval of the options; does nothing if they ask for no
+  // discovery.
   void begin(Duration after);
-  // What is asked now is killed.
+  // Stops; kills a script that runs.
   void end();
 
  private:
-  static constexpr std::size_t kMost = std::size_t{1} << 20;  // bytes of an answer
+  static constexpr std::size_t kMost = std::size_t{1} << 20;  // bytes of the script's output
 
-  // What the script writes.
+  // A stream of the script.
   struct Output {
     explicit Output(boost::asio::io_context& loop) : pipe(loop) {}
     boost::asio::posix::stream_descriptor pipe;

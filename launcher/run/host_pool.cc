@@ -26,7 +26,7 @@ HostPool::Known* HostPool::find(const std::string& name) {
   return known == known_.end() ? nullptr : &*known;
 }
 
-// One that was lost while nobody listed it need not wait.
+// A host that was lost while it was not listed is connected to immediately.
 void HostPool::note_listed(Known& known, const plan::Host& host, News& news, TimePoint now) {
   if (!std::exchange(known.is_listed, true)) {
     news.back.push_back(host.name);

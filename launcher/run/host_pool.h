@@ -1,4 +1,4 @@
-// What a list of hosts that changes has said so far: who has come, who is not in it any more. Pure.
+// Keeps what the successive versions of a host list say: which hosts are new, and which are no longer listed. Pure.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -14,41 +14,42 @@ namespace sml::run {
 
 class HostPool {
  public:
-  // How long after it was lost a host that is listed is reached again; twice as long each time, up to the second.
+  // The time after its loss at which a listed host is connected to again; doubled each time, up to kLongest.
   static constexpr Duration kAgain = std::chrono::seconds(60);
   static constexpr Duration kLongest = std::chrono::hours(1);
 
-  // The hosts of the first plan are those of the first list. `slots`: of a host for which the list names none; nothing:
-  // as the first has.
+  // The first list has the hosts of the first plan. `slots`: of hosts for which the list gives none; nullopt: as many
+  // as the first host has.
   HostPool(const plan::JobMap& map, std::optional<std::uint32_t> slots, TimePoint now);
 
-  // What a further list says that the one before did not.
+  // The differences between a list and the one before it.
   struct News {
-    std::vector<std::string> come;        // no list has had them
-    std::vector<std::string> back;        // they were withdrawn
-    std::vector<std::string> withdrawn;   // they are listed no more
-    std::vector<std::string> resized;     // sentences: the list has other slots for them
-    std::vector<plan::MappedHost> reach;  // these, now: those that come, with ids that follow, and some that were lost
+    std::vector<std::string> come;       // never listed before
+    std::vector<std::string> back;       // listed again after they were withdrawn
+    std::vector<std::string> withdrawn;  // no longer listed
+    std::vector<std::string> resized;    // sentences: the list now gives other slots for these
+    // to be connected to now: new hosts, with the next ids, and some that were lost
+    std::vector<plan::MappedHost> reach;
   };
-  // Who may be reached now; the others are at a later call.
+  // Which hosts may be connected to now; the others wait for a later call.
   enum class Reach : std::uint8_t { Nobody, All };
-  // `lost`: hosts that are, and have no workers.
+  // `lost`: hosts that are lost and have no workers.
   News listed(const std::vector<plan::Host>& hosts, const std::vector<HostId>& lost, Reach may, TimePoint now);
 
-  // Nobody lists them now.
+  // The hosts that are not listed at present.
   std::vector<HostId> withdrawn() const;
-  // Those that have come, ids ascending.
+  // The hosts added since the first list, by ascending id.
   const std::vector<plan::MappedHost>& newcomers() const { return newcomers_; }
-  // When the list was another one for the last time.
+  // When the list last changed.
   TimePoint changed() const { return changed_; }
 
  private:
   struct Known {
     plan::MappedHost host;
     bool is_listed = true;
-    std::optional<TimePoint> again{};  // when it is reached again; nothing: it is not lost
+    std::optional<TimePoint> again{};  // when to connect to it again; nullopt: it is not lost
     Duration pause = kAgain;
-    std::uint32_t slots_said = 0;  // in the place of its own
+    std::uint32_t slots_said = 0;  // slots of the list, where they differ from its own
   };
   Known* find(const std::string& name);
   void note_listed(Known& known, const plan::Host& host, News& news, TimePoint now);

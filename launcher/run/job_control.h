@@ -1,4 +1,4 @@
-// What sml-run ps, status, stop, signal, stacks and logs see of the job that runs here, and do to it.
+// Serves sml-run ps, status, stop, signal, stacks and logs for the job that runs in this process.
 #pragma once
 #include <functional>
 #include <string>
@@ -25,17 +25,17 @@ class JobControl {
     std::function<bool()> workers_run;
     SignalTarget target;
     std::function<void(HostIndex host, const wire::ToAgent& message)> tell;
-    std::function<void(int signo, const std::string& who)> signalled;  // the workers have been, by that
+    std::function<void(int signo, const std::string& who)> signalled;  // a signal has been sent to the workers
     std::function<void(const std::string& who)> stop;
     std::function<void(control::Form form, std::function<void(Result<std::string>)> done)> stacks;
     std::function<void(UseLooks::Done done)> use;
   };
   JobControl(const boost::asio::any_io_executor& loop, Job job);
 
-  // Error: nobody can ask; the job goes on as it would.
+  // Error: the job cannot be queried, but runs as usual.
   Result<void> open();
   void output(Rank rank, Stream stream, std::string_view bytes);
-  // After the last output.
+  // To be called after the last output.
   void tell_end(int exit_code, const std::string& verdict) { socket_.tell_end(exit_code, verdict); }
   void close() { socket_.close(); }
 
@@ -49,7 +49,7 @@ class JobControl {
   }
 
   Job job_;
-  std::vector<report::OutputTail> tails_;  // two for each rank; empty: nobody can ask
+  std::vector<report::OutputTail> tails_;  // two per rank; empty: the job cannot be queried
   control::ControlSocket socket_;
 };
 

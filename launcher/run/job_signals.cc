@@ -50,7 +50,7 @@ void JobSignals::heed(const Stop& stop) {
   job_.stop(stop);
 }
 
-// Ctrl-Z.
+// Handles Ctrl-Z.
 void JobSignals::suspend() {
   job_.events.tell(report::SignalCame{SIGTSTP, report::SignalUse::SuspendsJob});
   if (job_.console.status() != nullptr) job_.console.status()->hide();

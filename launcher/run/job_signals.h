@@ -1,4 +1,5 @@
-// The signals that sml-run gets, and what each is for: the workers, this process, people, or the end of the job.
+// Receives the signals of sml-run and dispatches each: to the workers, to the console, to the status report, or to the
+// end of the job.
 #pragma once
 #include <functional>
 #include <string>
@@ -17,14 +18,14 @@ namespace sml::run {
 
 // A signal that may stop the job.
 struct Stop {
-  std::string sender;  // see StopRule; empty: who signals this process
-  std::string news;    // that people hear; empty: none
+  std::string sender;  // see StopRule; empty: the signal was sent to this process
+  std::string news;    // printed for the user unless empty
   int signo;
 };
 
 class JobSignals {
  public:
-  // All of it outlives this.
+  // Everything here must outlive this.
   struct Job {
     const JobOptions& options;
     OwnProcess& process;
@@ -32,14 +33,14 @@ class JobSignals {
     Console& console;
     const report::EventFeed& events;
     const report::JobProgress& progress;
-    std::function<void(const Stop& stop)> stop;  // the job
+    std::function<void(const Stop& stop)> stop;  // stops the job
   };
   // From here on none of them ends this process, not even when this has gone.
   JobSignals(boost::asio::io_context& loop, Job job);
 
   void begin() { await(); }
   void came(int signo) { heed({{}, {}, signo}); }
-  // As if that signal had come from the system.
+  // Handles the signal as if the system had delivered it.
   void heed(const Stop& stop);
 
  private:

@@ -1,4 +1,4 @@
-// Which hosts a further attempt has: those that are there, without those on which attempts fail.
+// Chooses the hosts of the next attempt: those that are available, without those on which attempts fail.
 #pragma once
 #include <string>
 #include <vector>
@@ -16,22 +16,22 @@ namespace sml::run {
 
 class NextHosts {
  public:
-  // All of them outlive this.
+  // All arguments must outlive this.
   NextHosts(const RestartOptions& options, const fleet::Fleet& fleet, const report::EventFeed& events)
       : options_(options), fleet_(fleet), events_(events), exclusion_(options.exclude) {}
 
-  // Of an attempt with that map: the host on which the worker was that decided may be out. Answers what there is to be
-  // said of that, once people know how the attempt ended.
+  // For an attempt with that map: excludes the host of the root cause if it has caused enough failures. Returns
+  // messages about that, to be printed after the end of the attempt has been reported.
   [[nodiscard]] std::vector<std::string> blame(const report::Verdict& verdict, const plan::JobMap& map);
-  // The same where that worker could not be started for want of processes or memory: it is out if others can take its
-  // place in `planned`.
+  // The same if the worker of the root cause could not be started for lack of processes or memory: its host is out if
+  // others can take its place in `planned`.
   [[nodiscard]] std::vector<std::string> blame_unwell(const report::Verdict& verdict, const plan::JobMap& map,
                                                       const plan::JobMap& planned, const ChangingHosts& changing);
-  // Those that it has done without, as people have been told.
+  // Records failures of hosts that an attempt has gone on without; the user has been informed of these.
   void blame(const std::vector<HostId>& hosts);
-  // Error: there are not enough of them.
+  // Error: there are not enough hosts.
   Result<plan::JobMap> after(plan::JobMap map, const ChangingHosts& changing) const;
-  // The same of a round, as ChangingHosts has it; it has done without these, too.
+  // The same for a round, see ChangingHosts::next_round(); `out` are hosts that the round has gone on without.
   Result<plan::JobMap> after_round(plan::JobMap round, std::vector<HostId> out, const ChangingHosts& changing) const;
 
  private:

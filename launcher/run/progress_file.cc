@@ -7,7 +7,7 @@
 
 namespace sml::run {
 
-// Opened, since NFS asks the server then, and else answers what it knew.
+// Opens the file, since NFS queries the server on open, and otherwise returns cached attributes.
 ProgressFile::Stamp ProgressFile::look() const {
   struct stat status {};
   if (path_.empty()) return {};

@@ -1,4 +1,5 @@
-// --progress-file: whether a file has been written, or made, since an attempt began. It may be on a shared filesystem.
+// --progress-file: detects whether a file was written, or created, since an attempt began. It may be on a shared
+// filesystem.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -8,16 +9,16 @@ namespace sml::run {
 
 class ProgressFile {
  public:
-  // Empty: none is looked at.
+  // An empty path: no file is watched.
   explicit ProgressFile(std::string path) : path_(std::move(path)) {}
 
-  // An attempt begins.
+  // To be called when an attempt begins.
   void begin() { before_ = look(); }
-  // Since then; nothing where none is looked at.
+  // Whether the file has changed since then; nullopt if no file is watched.
   std::optional<bool> touched() const;
 
  private:
-  // What changes when somebody writes it; zeros where it is not there.
+  // Attributes that change when the file is written; all zero if it does not exist.
   struct Stamp {
     std::int64_t changed_ns = 0;
     std::uint64_t inode = 0;

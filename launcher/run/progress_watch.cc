@@ -10,7 +10,7 @@ namespace {
 constexpr Duration kShortest = std::chrono::milliseconds(10);
 constexpr Duration kLongest = std::chrono::seconds(1);
 
-// Often enough that nobody sees how often.
+// A twentieth of the shortest limit, so that the granularity is not noticeable.
 Duration interval_of(const ProgressOptions& options) {
   Duration least = kLongest * 20;
   const auto consider = [&least](const std::optional<Duration>& limit) {

@@ -1,5 +1,5 @@
-// What is known and asked of a job while it runs: its status, and whether its ranks print. The timers of what
-// launcher/report decides.
+// Watches a job while it runs: its status, and whether its ranks print. Runs the timers for the rules in
+// launcher/report.
 #pragma once
 #include <functional>
 #include <optional>
@@ -22,20 +22,20 @@ namespace sml::run {
 class ProgressWatch final : private report::EventListener {
  public:
   struct Handlers {
-    std::function<report::OutputFlow()> flow;             // whether the workers' output is taken
+    std::function<report::OutputFlow()> flow;             // whether the workers' output is being read
     std::function<void(const std::string&)> say;          // about silent ranks
-    std::function<void()> report;                         // where the ranks are
-    std::function<void(report::NoProgress)> no_progress;  // may come again
+    std::function<void()> report;                         // requests a report of where the ranks are
+    std::function<void(report::NoProgress)> no_progress;  // may be called more than once
   };
-  // `options` and `map` outlive this.
+  // `options` and `map` must outlive this.
   ProgressWatch(const boost::asio::any_io_executor& loop, const ProgressOptions& options, const plan::JobMap& map,
                 Handlers handlers);
 
-  // From here on `feed`, which outlives this, is listened to.
+  // Subscribes to `feed`, which must outlive this.
   void begin(report::EventFeed& feed);
-  // What a rank has printed.
+  // A rank has printed `bytes`.
   void output(Rank rank, Stream stream, std::string_view bytes);
-  // Whether a line of this attempt has matched --watch; nothing without that.
+  // Whether a line of this attempt has matched --watch; nullopt without that option.
   std::optional<bool> line_matched() const { return lines_ ? std::optional(lines_->has_matched()) : std::nullopt; }
   const report::JobProgress& so_far() const { return so_far_; }
 
@@ -53,7 +53,7 @@ class ProgressWatch final : private report::EventListener {
   report::JobProgress so_far_;
   std::optional<report::SilenceWatch> silence_;
   std::optional<report::LineWatch> lines_;
-  Duration interval_;  // between looks
+  Duration interval_;  // between checks
   report::WorkClock clock_;
   boost::asio::steady_timer timer_;
 };

@@ -83,7 +83,7 @@ void RankLogs::name_files(std::vector<wire::Worker>& workers) const {
   }
 }
 
-// The others have their files: only theirs follow from the grown plan.
+// Ranks before `first` keep their files: from the extended plan, only the paths of new ranks are used.
 Result<void> RankLogs::add(const plan::LaunchPlan& plan, Rank first, const output::StreamRoutes& routes,
                            std::vector<wire::AddWorkers>& messages) {
   if (options_.directory.empty()) return {};

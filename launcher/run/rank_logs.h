@@ -1,4 +1,4 @@
-// --log-dir: what each rank prints, byte for byte in files of its own, on this machine or on the rank's.
+// --log-dir: writes the output of each rank, byte for byte, to files of its own, on this machine or on the rank's host.
 #pragma once
 #include <cstddef>
 #include <functional>
@@ -19,37 +19,38 @@
 
 namespace sml::run {
 
-// Where every rank's streams go: absolute; two per rank, stdout first; empty for those that `routes` send to no file.
-// Error (Usage): the layout gives one place to two.
+// The absolute path for each stream: two per rank, stdout first; empty for streams that `routes` send to no file. Error
+// (Usage): the layout gives two streams the same path.
 Result<std::vector<std::string>> log_paths(const LogOptions& options, const output::StreamRoutes& routes,
                                            const plan::LaunchPlan& plan);
 
 class RankLogs {
  public:
-  // Looks whether files of an earlier job are there (error of kind Usage) and makes nothing. On other hosts it is the
-  // agents who look.
+  // Checks whether files of an earlier job exist (Error (Usage)), and creates none. For files on other hosts, the
+  // agents check.
   static Result<RankLogs> plan(const LogOptions& options, const output::StreamRoutes& routes,
                                const plan::LaunchPlan& plan);
 
-  // The folder whose name no option tells, since the job's id is in it. Empty: there is none.
+  // The folder whose name contains the job's id, and so does not follow from the options. Empty if there is none.
   std::string own_folder(const std::string& job_id) const;
 
-  // Before the files are made: who hears what becomes of them.
+  // Sets the handlers of log events; to be called before the files are created.
   void listen(const boost::asio::any_io_executor& loop, os::LogWriter::Handlers handlers);
-  // Makes the files, unless the agents do; the workers, which are about to start, wait for `then`.
+  // Creates the files, unless the agents do; `then`, which starts the workers, is called once they exist.
   void begin(std::function<void()> then);
-  // For ranks that may come while others run, those of `plan` from `first` on; in place of those that it was told
-  // before and that have not begun. Tells the agents what to write themselves. Error: as of log_paths().
+  // Plans the files for ranks that may be added to a running job: those of `plan` from `first` on, replacing earlier
+  // ones that were added but not begun. Puts into `messages` the files that agents are to write. Error: as from
+  // log_paths().
   Result<void> add(const plan::LaunchPlan& plan, Rank first, const output::StreamRoutes& routes,
                    std::vector<wire::AddWorkers>& messages);
-  // They start.
+  // The ranks from `first` on start.
   void begin(Rank first);
   void write(Rank rank, Stream stream, std::string_view bytes);
   std::size_t pending() const { return writer_ ? writer_->pending() : 0; }  // bytes not yet in their files
   bool is_busy() const { return writer_ && writer_->is_busy(); }
-  // Of a job that did not wait for that: a moment.
+  // Waits for up to `limit` for bytes that the job did not wait for.
   void flush(Duration limit);
-  // Tells a host's agent what to write itself.
+  // Puts into a session's plan the files that its agent is to write.
   void instruct(launch::AgentSession::Plan& session) const;
 
  private:
@@ -57,7 +58,7 @@ class RankLogs {
 
   LogOptions options_;
   std::vector<std::string> paths_;
-  std::optional<os::LogFiles> files_;  // until somebody listens; nothing: none here
+  std::optional<os::LogFiles> files_;  // until listen() is called; nullopt: no files on this machine
   std::unique_ptr<os::LogWriter> writer_;
 };
 

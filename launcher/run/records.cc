@@ -23,7 +23,7 @@ constexpr mode_t kReportMode = 0600;
 
 constexpr Duration kForReaders = std::chrono::seconds(10);
 
-// To a descriptor that does not block.
+// Writes to a non-blocking descriptor.
 bool write_within(int fd, std::string_view text, Duration limit) {
   const TimePoint end = Clock::now() + limit;
   while (!text.empty()) {
@@ -50,7 +50,7 @@ Result<os::UniqueFd> open_named(const std::string& option, const std::string& pa
   return file;
 }
 
-// Files that there are already are compared as such, others by their names.
+// Compares existing files by device and inode, others by name.
 class Names {
  public:
   Result<void> add(const std::string& option, const std::string& path) {
@@ -66,7 +66,7 @@ class Names {
   }
 
  private:
-  std::map<std::string, std::string> seen_;  // with the option of each
+  std::map<std::string, std::string> seen_;  // to the option of each
 };
 
 Result<void> check_names(const JobOptions& options) {

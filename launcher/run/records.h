@@ -1,5 +1,5 @@
-// What a job leaves in files as it runs. Everything here is opened before the job begins, and none of it decides
-// anything: a file that cannot be written any more is one warning.
+// The files that a job writes while it runs. All are opened before the job begins, and none affects its course: a file
+// that can no longer be written causes one warning.
 #pragma once
 #include <functional>
 #include <memory>
@@ -26,22 +26,23 @@ class Records {
  public:
   using Say = std::function<void(const std::string& warning)>;
 
-  // Error (Usage, Config or Io): a file that cannot be written, named with its option.
+  // Error (Usage, Config or Io) if a file cannot be written; names its option.
   static Result<Records> open(const JobOptions& options, const plan::LaunchPlan& plan);
 
-  // From here on `feed`, which outlives this, is listened to. Files are written on `loop`; the slow reader of a pipe is
-  // not waited for.
+  // Subscribes to `feed`, which must outlive this. Files are written on `loop`, without waiting for slow readers of
+  // pipes.
   void begin(const boost::asio::any_io_executor& loop, report::EventFeed& feed, const Say& say);
   RankLogs& logs() { return logs_; }
   const HangFolder& hang_folder() const { return hang_folder_; }
-  // For a further attempt. Error (Usage or Config), and there are none then: its files cannot be.
+  // Plans the logs of a further attempt. On Error (Usage or Config) the files cannot be made, and there are no logs
+  // from then on.
   Result<void> renew_logs(const JobOptions& options, const plan::LaunchPlan& plan);
-  // Before the job begins once more, by another plan: what has been told of it is forgotten, as far as a reader of a
-  // pipe can. Error (Usage or Config), as above.
+  // To be called before the job begins again with another plan. Discards what was recorded so far, as far as a reader
+  // of a pipe has not received it. Error (Usage or Config), as above.
   Result<void> start_over(const JobOptions& options, const plan::LaunchPlan& plan);
   bool wants_report() const { return static_cast<bool>(report_file_.fd); }
   void write_report(std::string_view text, const Say& say);
-  // After the last event: draws the timeline, waits a moment for slow readers.
+  // After the last event: draws the timeline and waits briefly for slow readers.
   void finish(const Say& say);
 
  private:

@@ -11,9 +11,9 @@ namespace {
 
 using report::Decider;
 
-constexpr Duration kSecondDelay = std::chrono::seconds(1);  // where the first is zero
+constexpr Duration kSecondDelay = std::chrono::seconds(1);  // if the first is zero
 
-// The command line is wrong, or the program is not there: it would be so again.
+// True if the command line is wrong or the program is missing, which a restart would not change.
 bool is_lasting(const ExitStatus& status) {
   const int code = exit_code_of(status);
   return !std::holds_alternative<Signaled>(status) && (code == 2 || code == 126 || code == 127);
@@ -47,7 +47,7 @@ std::string rule_that_holds(const RestartOptions& options, std::span<const PastA
   return "";
 }
 
-// A restart came when the attempt before it had ended.
+// A restart counts at the time at which the attempt before it ended; what follows a free attempt is no restart.
 std::string budget_that_is_spent(const RestartOptions& options, std::span<const PastAttempt> history) {
   const std::span<const PastAttempt> restarted = history.first(history.size() - 1);
   const auto used = std::count_if(restarted.begin(), restarted.end(), [&](const PastAttempt& attempt) {
@@ -60,7 +60,7 @@ std::string budget_that_is_spent(const RestartOptions& options, std::span<const 
          (options.window ? " in " + format_duration(*options.window) : "") + " (--max-restarts)";
 }
 
-// What a rule of --give-up counts is for that rule to judge.
+// Failures that a rule of --give-up counts are left to that rule.
 bool is_for_a_rule(const RestartOptions& options, const PastAttempt& attempt) {
   return std::any_of(options.give_up.begin(), options.give_up.end(),
                      [&](const GiveUpRule& rule) { return rule.allows_some() && rule.counts(attempt.status); });
@@ -112,7 +112,7 @@ std::string fruitless_attempts(const RestartOptions& options, std::span<const Pa
 }
 
 Duration delay_after(const RestartDelay& delay, std::span<const PastAttempt> history) {
-  std::size_t quick = 0;  // attempts in a row, the last included
+  std::size_t quick = 0;  // attempts in a row, including the last
   for (auto attempt = history.rbegin(); attempt != history.rend(); ++attempt) {
     if (attempt->ended - attempt->started >= PastAttempt::kHealthy) break;
     if (!attempt->is_free) ++quick;
@@ -130,7 +130,8 @@ PastAttempt past_attempt(const report::Facts& facts, const report::Verdict& verd
   if (verdict.culprit != nullptr) out.status = verdict.culprit->status;
   out.left_behind = !facts.left_behind.empty();
   const bool stalled = verdict.by == Decider::Stalled && facts.stalled;
-  // Whatever had failed before: who stops a job, or lets its time end it, wants no other attempt.
+  // Takes precedence over earlier failures: a user who stops a job, or lets its time limit end it, wants no other
+  // attempt.
   const bool stopped = facts.stop_signal || facts.timed_out;
   out.is_last = stopped || (stalled && facts.stalled->what.then == report::NoProgress::Then::JobEnds);
   constexpr int kOfTheHost = 125;

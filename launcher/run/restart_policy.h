@@ -1,4 +1,4 @@
-// Whether a job whose attempt is over is tried again. Pure.
+// Decides whether a job is restarted after an attempt has ended. Pure.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -14,7 +14,7 @@
 
 namespace sml::run {
 
-// What shows whether an attempt got on.
+// Signs of progress of an attempt.
 struct Signs {
   bool all_joined = false;             // its workers had met
   bool some_joined = false;            // some of them had
@@ -22,29 +22,29 @@ struct Signs {
   std::optional<bool> line_matched{};  // nothing: no --watch
 };
 
-// An attempt that is over.
+// An attempt that has ended.
 struct PastAttempt {
-  // That lasted so long; the delay of restarts is small again after it.
+  // An attempt that lasted this long resets the backoff of restarts.
   static constexpr Duration kHealthy = std::chrono::seconds(60);
 
-  TimePoint started;  // of its workers
+  TimePoint started;  // start of its workers
   TimePoint ended;
   report::Decider cause = report::Decider::Success;
-  std::optional<ExitStatus> status{};  // of the worker that decided
-  bool left_behind = false;            // processes of it could not be ended, on hosts that are out for that
-  bool is_last = false;                // it was ended so that the job ends
-  bool host_is_out = false;            // of the cause Host: it is lost, so that another attempt would do without it
-  bool is_free = false;                // the attempt that follows is no restart: its workers had not been started
-  bool lasts = false;                  // likewise: what is wrong is wrong with the command
+  std::optional<ExitStatus> status{};  // of the root cause
+  bool left_behind = false;            // processes of it could not be ended; their hosts are out for that
+  bool is_last = false;                // it was ended in order to end the job
+  bool host_is_out = false;            // for cause Host: that host is lost, so another attempt would run without it
+  bool is_free = false;  // the next attempt does not count as a restart: the workers of this one had not started
+  bool lasts = false;    // as well: the fault is in the command and would recur
   Signs signs{};
-  std::uint32_t resets = 0;      // within it, which count as restarts
-  std::optional<HostId> root{};  // the host of the worker that decided
-  std::string no_hosts{};        // why no other attempt has its hosts, a clause; empty: one has
+  std::uint32_t resets = 0;      // elastic resets within the attempt; each counts as a restart
+  std::optional<HostId> root{};  // the host of the root cause
+  std::string no_hosts{};        // a clause: why another attempt has no hosts; empty if it has
 };
 PastAttempt past_attempt(const report::Facts& facts, const report::Verdict& verdict, TimePoint ended);
 
-// Of the signs of a file and of lines one is enough; where neither is asked for, it is enough that all workers met or
-// that the attempt lasted. One that a host has ended says nothing.
+// One sign, of --progress-file or of --watch, is enough; if neither is set, the attempt made progress if all workers
+// joined or if it lasted kHealthy. An attempt without signs that ended because of a host, or to regroup, is Untold.
 enum class Progress : std::uint8_t { Made, None, Untold };
 Progress progress_of(const PastAttempt& attempt);
 
@@ -56,8 +56,8 @@ struct EndJob {
 };
 using Decision = std::variant<TryAgain, EndJob>;
 
-// `history`: all attempts of the job, the last of which has just ended. `chance`, from 0 to 1, spreads the restarts of
-// many jobs by a tenth.
+// `history` has all attempts of the job; the last has just ended. `chance`, from 0 to 1, varies the delay by up to a
+// tenth so that many jobs do not restart at the same moment.
 Decision decide(const RestartOptions& options, std::span<const PastAttempt> history, double chance);
 
 }  // namespace sml::run

@@ -1,4 +1,4 @@
-// The attempts of a job so far, and whether another follows.
+// Keeps the attempts of a job so far, and decides whether another follows.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -14,26 +14,26 @@ namespace sml::run {
 
 class Restarts {
  public:
-  static constexpr std::size_t kRemembered = 1000;  // attempts that are told of, the latest
+  static constexpr std::size_t kRemembered = 1000;  // the latest attempts, kept for the report
 
-  // `options` outlive this.
+  // `options` must outlive this.
   explicit Restarts(const RestartOptions& options) : options_(options) {}
 
-  // What is known beside the attempt when it has ended.
+  // Facts from outside the attempt when it has ended.
   struct Around {
     std::size_t hosts_lost = 0;          // in all attempts
-    std::string why_no_hosts{};          // for another attempt; empty: there are some
+    std::string why_no_hosts{};          // for another attempt; empty: there are enough
     std::optional<bool> file_touched{};  // as in Signs
     std::optional<bool> line_matched{};
   };
-  // The attempt of that number, the first being 1, has ended now. Once for each.
+  // The attempt `number`, counted from 1, has ended now. To be called once for each.
   Decision ended(std::uint32_t number, const plan::JobMap& map, const attempt::AttemptOutcome& outcome,
                  const report::Verdict& verdict, const Around& around, TimePoint now);
-  // With the resets of elastic jobs.
+  // Restarts so far, including the resets of elastic jobs.
   std::uint32_t used() const { return used_; }
-  // All that another has followed.
+  // The attempts that another one has followed.
   const std::vector<report::AttemptRecord>& earlier() const { return earlier_; }
-  // For people: "attempt 1 failed with status 3; restart 1 of 4 in 1s".
+  // A message for the user: "attempt 1 failed with status 3; restart 1 of 4 in 1s".
   std::string announcement(const TryAgain& again) const;
 
  private:

@@ -168,7 +168,7 @@ void Run::listen_to_logs() {
 
 void Run::tell_begin() { events_.tell(report::JobBegins{&attempt_->plan(), unix_now()}, began_); }
 
-// ---- the machine
+// ---- the state machine
 
 void Run::tell(RunEvent event) {
   const RunState before = machine_.state();
@@ -238,7 +238,7 @@ void Run::tell_restart(const attempt::AttemptOutcome& outcome, const report::Ver
   for (const std::string& line : lines) console_.say(line);
 }
 
-// Those that run are ended for it, unless some have ended already, as the others will soon.
+// Ends running workers for new hosts, unless some have ended already, as the others soon will.
 void Run::look_for_growth() {
   if (attempt_->elastic().hears_of_hosts()) {
     if (changing_hosts_.is_quiet(Clock::now())) attempt_->elastic().look_at_hosts();
@@ -254,14 +254,14 @@ void Run::look_for_growth() {
   attempt_->stop_to_regroup();
 }
 
-// Not before the last worker has ended where we do not see it.
+// Not before the last worker of a lost host has ended, which the launcher cannot observe.
 void Run::rest() {
   const TimePoint wanted = Clock::now() + rest_;
   rest_ = Duration::zero();
   rest_timer_.expires_at(std::max(wanted, fleet_.lost_workers_end().value_or(wanted)));
   rest_timer_.async_wait([this](boost::system::error_code error) {
     if (error || machine_.state() != RunState::Resting || rest_timer_.expiry() > Clock::now()) return;
-    if (!attempt_->is_cleared()) return;  // it leaves
+    if (!attempt_->is_cleared()) return;  // the agents are leaving
     const std::optional<Duration> wait = changing_hosts_.wait_for(next_map(), Clock::now());
     rest_ = wait.value_or(Duration::zero());
     if (fleet_.lost_workers_end() || wait) return rest();
@@ -274,16 +274,16 @@ void Run::host_lost_at_rest() {
   const Result<plan::JobMap> next = next_map();
   if (next || changing_hosts_.may_mend()) return;
   end_ = {next.error().message()};
-  rest_timer_.expires_at(TimePoint::max());  // hosts that leave take their time
+  rest_timer_.expires_at(TimePoint::max());  // hosts need time to leave
   attempt_->leave();
 }
 
 // ---- hosts that are one machine
 
-// From the loop, as hosts and their attempt are replaced.
+// Called from the loop, since it replaces the hosts and their attempt.
 void Run::replan() {
   const std::vector<hosts::MachineNames> machines = attempt_->outcome().machines;
-  if (machines.empty()) return attempt_->leave();  // a host is lost, or the user wants the end
+  if (machines.empty()) return attempt_->leave();  // a host is lost, or the user has stopped the job
   Result<plan::LaunchPlan> next = replan_(machines);
   if (next) next->map = plan::take_over_ids(std::move(next->map), attempt_->plan().map);
   const Result<void> renewed = next ? records_.start_over(options_, *next) : Result<void>(next.error());
@@ -293,7 +293,7 @@ void Run::replan() {
   tell(RunEvent::Replanned);
 }
 
-// Those that wait stay connected.
+// Hosts that wait stay connected.
 void Run::begin_anew() {
   const std::size_t known = attempt_->plan().map.hosts.size();
   std::vector<HostId> other_names;
@@ -307,7 +307,7 @@ void Run::begin_anew() {
   begin_with(std::move(*std::exchange(next_plan_, std::nullopt)), first_terms(options_));
 }
 
-// ---- what belongs to the attempt before goes with it
+// ---- replacing the attempt
 
 void Run::begin_again() {
   Result<plan::JobMap> next = next_map();
@@ -352,7 +352,7 @@ void Run::begin_with(plan::LaunchPlan plan, const attempt::Terms& terms) {
   attempt_->begin();
 }
 
-// ---- what the workers print and read
+// ---- output and input of the workers
 
 void Run::begin_logs(std::function<void()> then) {
   tell(RunEvent::WorkersStart);
@@ -376,7 +376,7 @@ void Run::output_gone(int sys_errno) {
   attempt_->stop_for_lost_output(sys_errno);
 }
 
-// The first is enough: those that follow have the same cause.
+// Handles only the first failure: later ones have the same cause.
 void Run::log_failed(const Error& why) {
   if (std::exchange(warned_of_logs_, true)) return;
   if (options_.logs.on_fault == OnLogFault::Warn) {
@@ -396,7 +396,7 @@ void Run::before_end(std::function<void()> then) {
   hang_reports_.print("before the workers are ended", TraceTools::All, std::move(then));
 }
 
-// Who insists once all is over does not wait for our reader, nor for hosts that are being told of it.
+// A stop that insists after the job has ended skips the wait for the reader, and for hosts that receive the outcome.
 void Run::stop(const Stop& asked) {
   const supervise::Wish wish = stop_rule_.heed(asked.sender, asked.signo, Clock::now());
   if (wish == supervise::Wish::Echoes) return;
@@ -411,14 +411,14 @@ void Run::stop(const Stop& asked) {
     return;
   }
   if (!attempting) return tell(RunEvent::UserStop);
-  if (state == RunState::Resting) rest_timer_.expires_at(TimePoint::max());  // hosts that leave take their time
+  if (state == RunState::Resting) rest_timer_.expires_at(TimePoint::max());  // hosts need time to leave
   if (wish == supervise::Wish::Insists) return attempt_->stop_at_once(asked.signo);
   attempt_->stop(asked.signo);
 }
 
 // ---- the end
 
-// All has been said and has happened: what is told of it, and the exit status.
+// Reports the end of the job; returns the exit status.
 int Run::conclude() {
   console_.end_status();
   console_.workers_done();

@@ -1,5 +1,5 @@
-// sml-run from the first host to the exit status: loop, signals, what is printed and recorded, input, the hosts, and
-// one attempt at a time. Decides nothing that they can decide.
+// sml-run from the first host to the exit status: connects loop, signals, console, records, input, hosts, and one
+// attempt at a time. Leaves decisions to these parts wherever they can make them.
 #pragma once
 #include <functional>
 #include <memory>
@@ -38,7 +38,7 @@ namespace sml::run {
 
 class Run final : private attempt::AttemptOwner {
  public:
-  // Makes the plan anew for hosts each of which goes by several names, and tells the user what he should know.
+  // Makes the plan again for hosts each of which has several names, and warns the user where needed.
   using Replan = std::function<Result<plan::LaunchPlan>(std::span<const hosts::MachineNames> machines)>;
 
   // What the run stands on; what is referred to outlives it.
@@ -53,8 +53,9 @@ class Run final : private attempt::AttemptOwner {
   Run(Deps deps, const JobOptions& options, plan::LaunchPlan plan, Records records, Replan replan);
   ~Run() override;
 
-  // To the end; answers the exit status of sml-run (EXIT STATUS in its manual). Uses this thread as loop thread. A name
-  // look-up may still be under way on a thread of the pool afterwards, and cannot be ended: leave by _Exit().
+  // Runs the job to its end; returns the exit status of sml-run (EXIT STATUS in its manual). Runs the loop on the
+  // calling thread. A name lookup may still be in progress on a pool thread afterwards and cannot be ended: leave by
+  // _Exit().
   int run();
 
  private:
@@ -100,13 +101,13 @@ class Run final : private attempt::AttemptOwner {
   const JobOptions& options_;
   const TimePoint began_ = Clock::now();
   boost::asio::io_context& loop_;
-  std::weak_ptr<dialin::Head> head_;  // where hosts call, and may come later
+  std::weak_ptr<dialin::Head> head_;  // for hosts that call, which may come later
   Console console_;
-  report::EventFeed events_;  // whatever happens, for those who record or show it
+  report::EventFeed events_;  // all events, for those who record or show them
   Records records_;
   Replan replan_;
   std::optional<plan::LaunchPlan> next_plan_;  // from Replan to BeginAnew
-  std::size_t other_names_ = 0;                // hosts that are another one's machine
+  std::size_t other_names_ = 0;                // the number of hosts that are the same machine as another
   RunMachine machine_;
   fleet::Fleet fleet_;
   Restarts restarts_;

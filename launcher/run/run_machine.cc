@@ -31,13 +31,13 @@ constexpr Row kTable[] = {
     {S::Resting, E::AttemptGivenUp, S::Over, A::Finish},
 
     {S::Regrouping, E::Replanned, S::Gathering, A::BeginAnew},
-    {S::Regrouping, E::AttemptOver, S::Leaving, A::AwaitReader},  // it cannot be planned anew
+    {S::Regrouping, E::AttemptOver, S::Leaving, A::AwaitReader},  // the job cannot be planned again
     {S::Regrouping, E::AttemptGivenUp, S::Over, A::Finish},
 
     {S::Leaving, E::ReaderDone, S::Over, A::Finish},
     {S::Leaving, E::UserStop, S::Over, A::Finish},
 
-    {S::Over, E::UserStop, S::Over, A::Finish},  // hosts that are being told of the end are not waited for
+    {S::Over, E::UserStop, S::Over, A::Finish},  // does not wait for hosts that are receiving the outcome
     {S::Over, E::ReaderDone, S::Over, A::None},  // late
 };
 static_assert(no_pair_twice(kTable));

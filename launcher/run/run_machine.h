@@ -1,4 +1,4 @@
-// The whole course of sml-run with the hosts of a job. Pure: told what happened, answers what to do.
+// The state machine of sml-run. Pure: takes an event, returns the action.
 #pragma once
 #include <cstdint>
 #include <string_view>
@@ -6,36 +6,36 @@
 namespace sml::run {
 
 enum class RunState : std::uint8_t {
-  Gathering,   // hosts come, and are made ready
-  Attempting,  // the workers have been told to start
-  Clearing,    // nothing of the attempt is left; whether another follows is decided, or the agents leave
-  Resting,     // another follows, in a while
-  Regrouping,  // several of the hosts are one machine: the job is planned anew
-  Leaving,     // all has happened; our reader has not taken all of it
+  Gathering,   // hosts connect and are prepared
+  Attempting,  // the workers' start has begun
+  Clearing,    // no process of the attempt is left; decides whether another follows, or the agents leave
+  Resting,     // waits before the next attempt
+  Regrouping,  // several hosts are one machine: the job is planned again
+  Leaving,     // the job has ended, but the reader of the output has not taken all of it
   Over,
 };
 enum class RunEvent : std::uint8_t {
   WorkersStart,
-  AttemptCleared,  // nothing of it is left, and its agents wait
-  OneMachine,      // ... for that reason, before its workers
+  AttemptCleared,  // no process of the attempt is left, and its agents wait
+  OneMachine,      // as AttemptCleared, before the workers' start, since several hosts are one machine
   Replanned,
   Again,           // another attempt is to follow
-  Rested,          // it is time for it
-  AttemptOver,     // the workers have ended, or were not started, and all hosts have said so
-  AttemptGivenUp,  // ... or some have not
-  ReaderDone,      // it has taken everything, or takes nothing any more
-  UserStop,        // a stop signal, when nothing is left to stop but the wait for the reader
+  Rested,          // the wait is over
+  AttemptOver,     // the workers have ended, or were not started, and all hosts have confirmed that
+  AttemptGivenUp,  // as AttemptOver, but some hosts have not confirmed
+  ReaderDone,      // the reader has taken all output, or accepts no more
+  UserStop,        // a stop signal while only the wait for the reader is left to stop
 };
 enum class RunAction : std::uint8_t {
   None,
-  Unexpected,  // there is no such row: nothing is done, and nothing has changed
+  Unexpected,  // the table has no such row: no action, and the state is unchanged
   Decide,
   Rest,
   Replan,
   Begin,      // the next attempt
-  BeginAnew,  // the first, by the new plan
+  BeginAnew,  // the first attempt, with the new plan
   AwaitReader,
-  Finish,  // whatever is waited for
+  Finish,  // without waiting any longer
 };
 
 std::string_view name(RunState state);

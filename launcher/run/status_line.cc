@@ -31,7 +31,8 @@ bool StatusLine::can_be_drawn_on(int fd) {
   return ::isatty(fd) == 1 && term != nullptr && *term != '\0' && std::string_view(term) != "dumb";
 }
 
-// Of a shell's jobs only the one in the foreground has it. One that is not our controlling terminal has no such jobs.
+// Among the jobs of a shell, only the foreground one may use the terminal. A terminal that is not this process's
+// controlling one has no such jobs.
 StatusLine::Terminal StatusLine::terminal() const {
   const pid_t owner = ::tcgetpgrp(fd_);
   return owner < 0 || owner == ::getpgrp() ? Terminal::Ours : Terminal::Others;

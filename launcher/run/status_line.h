@@ -1,5 +1,5 @@
-// The live line below the output on a terminal: when it is drawn. What it says and how it is put there are pure, see
-// report/status_text.h and output/bottom_line.h.
+// Draws the live status line below the output on a terminal. Its text and its drawing are pure, see
+// report/status_text.h and output/bottom_line.h; this class decides when to draw.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -16,27 +16,28 @@
 
 namespace sml::run {
 
-// Not in the first second, so that a short job shows nothing; at most ten times a second, at least once; not while the
-// terminal is stopped (Ctrl-S) or another job has it.
+// Drawn at least once and at most ten times a second; not in the first second, so that a short job shows none, and not
+// while the terminal is stopped (Ctrl-S) or belongs to another job.
 class StatusLine {
  public:
   using Text = std::function<std::string(std::size_t columns)>;
 
-  // `fd` is the terminal; `stream` writes to it what `chain` has made; both outlive this.
+  // `fd` is the terminal; `stream` writes the output of `chain` to it; both must outlive this.
   StatusLine(const boost::asio::any_io_executor& loop, int fd, os::OutStream& stream, const output::Chain& chain,
              Text text);
 
-  // A terminal whose TERM tells that its cursor can be moved.
+  // True for a terminal whose TERM allows the cursor to be moved.
   static bool can_be_drawn_on(int fd);
 
-  // `bytes`, all of the chain's output, are about to be written: changes them so that the line is not in their way.
+  // To be called before `bytes`, all of the chain's output, are written: edits them so that they do not collide with
+  // the line.
   void let_pass(std::string& bytes);
-  // The terminal has another size.
+  // The size of the terminal has changed.
   void redraw();
-  // Takes it off, and puts it back.
+  // Removes the line, and draws it again.
   void hide();
   void show();
-  // Others may have written to the terminal.
+  // Another program may have written to the terminal.
   void cursor_moved();
 
  private:
@@ -51,7 +52,7 @@ class StatusLine {
   Text text_;
   output::BottomLine line_;
   boost::asio::steady_timer timer_;
-  TimePoint next_;     // not drawn before
+  TimePoint next_;     // not drawn before this
   TimePoint wake_at_;  // the timer is set to this
   bool hidden_ = false;
 };

@@ -16,24 +16,24 @@ namespace sml::run {
 
 namespace {
 
-constexpr int kLookAgainMs = 500;  // has the terminal become ours?
+constexpr int kLookAgainMs = 500;  // interval to check whether this job is in the foreground
 constexpr std::size_t kPiece = 16384;
 
 bool in_background() { return ::isatty(STDIN_FILENO) == 1 && ::tcgetpgrp(STDIN_FILENO) != ::getpgrp(); }
 
 }  // namespace
 
-// The thread's.
+// Used by the thread.
 struct StdinForwarder::Source {
   os::UniqueFd fd;
-  os::UniqueFd stopped;  // a pipe, at its end: no more is wanted
+  os::UniqueFd stopped;  // read end of a pipe; at end of file, reading is to stop
 
-  // Waits for bytes; none: the end, or it has been stopped.
+  // Waits for bytes; returns none at the end of the input, or if it has been stopped.
   std::string read(std::size_t most) const {
     std::string bytes(most, '\0');
     for (;;) {
       std::array<pollfd, 2> set{{{stopped.get(), POLLIN, 0}, {fd.get(), POLLIN, 0}}};
-      const bool others = in_background();  // reading now would stop us
+      const bool others = in_background();  // a read now would stop this process (SIGTTIN)
       if (::poll(set.data(), others ? 1 : 2, others ? kLookAgainMs : -1) < 0 && errno != EINTR) return {};
       if (set[0].revents != 0) return {};
       if (set[1].revents == 0 || in_background()) continue;

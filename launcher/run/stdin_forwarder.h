@@ -1,7 +1,6 @@
-// Our standard input on its way to the workers that want it: one, or all. Reads nothing before the slowest of them can
-// take it, nothing at all when nobody wants it, and never from a terminal that another job has (we run in the
-// background). Reads on a thread of its own: others share what is read, and may take what was there, or it lies on a
-// file system that stands still.
+// Forwards the launcher's standard input to the workers that read it: one, or all. Reads no more than the slowest of
+// them can accept, nothing if none reads, and never from a terminal while the launcher is in the background. Reads on a
+// thread of its own: another process that shares the input may take available bytes first, or a file system may block.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -20,19 +19,19 @@ namespace sml::run {
 
 class StdinForwarder {
  public:
-  static constexpr std::uint64_t kWindow = std::uint64_t{64} << 10;  // bytes on the way to one worker at most
+  static constexpr std::uint64_t kWindow = std::uint64_t{64} << 10;  // most bytes in transit to one worker
 
   struct Handlers {
     std::function<void(Rank, const std::string&)> data;
-    std::function<void(Rank)> end;  // once for each reader
+    std::function<void(Rank)> end;  // called once for each reader
   };
   StdinForwarder(boost::asio::any_io_executor loop, Handlers handlers);
   ~StdinForwarder();
 
-  void add_reader(Rank rank);                  // before start()
-  void start();                                // workers run
-  void taken(Rank rank, std::uint64_t bytes);  // by the worker
-  void remove_reader(Rank rank);               // it has ended; without readers nothing is read any more
+  void add_reader(Rank rank);                  // only before start()
+  void start();                                // to be called when the workers run
+  void taken(Rank rank, std::uint64_t bytes);  // the worker has consumed `bytes`
+  void remove_reader(Rank rank);               // the worker has ended; without readers, reading stops
 
  private:
   struct Source;
@@ -40,14 +39,14 @@ class StdinForwarder {
   void came(const std::string& bytes);
   void end();
   void stop();
-  std::uint64_t credit() const;  // what the slowest reader can take
+  std::uint64_t credit() const;  // the number of bytes that the slowest reader can accept
 
   boost::asio::any_io_executor loop_;
   Handlers handlers_;
   std::optional<os::SideThread> reader_;
-  std::shared_ptr<const Source> source_;      // what it reads
-  os::UniqueFd running_;                      // closed: it is to read no more
-  std::map<Rank, std::uint64_t> on_the_way_;  // by reader
+  std::shared_ptr<const Source> source_;      // used by the thread
+  os::UniqueFd running_;                      // closing it stops the thread's reading
+  std::map<Rank, std::uint64_t> on_the_way_;  // bytes in transit, by reader
   bool started_ = false;
   bool reading_ = false;
   bool over_ = true;

@@ -1,4 +1,5 @@
-// Answers what the ranks use now: asks their agents, twice where nobody has asked a moment ago.
+// Reports the current resource usage of the ranks. Queries their agents, and does so twice if there is no recent base
+// for rates.
 #pragma once
 #include <functional>
 #include <memory>
@@ -14,15 +15,14 @@ namespace sml::run {
 class UseLooks {
  public:
   struct Job {
-    std::function<bool()> workers_run;  // and are looked at
+    std::function<bool()> workers_run;  // and usage is measured
     std::function<void(attempt::UseInquiry::Done done)> look;
   };
   using Done = std::function<void(const report::LiveUses&)>;
 
   UseLooks(const boost::asio::any_io_executor& loop, Job job) : job_(std::move(job)), timer_(loop) {}
 
-  // `done` is called once, at once where no workers run, or from the loop, within 3 s; not at all where the job is over
-  // before.
+  // `done` is called once: immediately if no workers run, else from the loop, within 3 s; never if the job ends before.
   void tell(Done done);
 
  private:

@@ -1,4 +1,4 @@
-// What the workers print, on its way to all who see or keep it, and our input, on its way to them.
+// Passes the workers' output to all who show or record it, and the launcher's input to the workers.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -22,7 +22,7 @@ namespace sml::run {
 
 class WorkerStreams final : public attempt::WorkerSink {
  public:
-  // All of it outlives this.
+  // Everything here must outlive this.
   struct Job {
     const JobOptions& options;
     std::function<const plan::LaunchPlan&()> plan;
@@ -35,9 +35,9 @@ class WorkerStreams final : public attempt::WorkerSink {
   };
   WorkerStreams(const boost::asio::any_io_executor& loop, Job job);
 
-  // Before the first attempt: those of its ranks that want our input get it.
+  // Before the first attempt: gives the launcher's input to those of its ranks that read it.
   void give_input();
-  // That attempt is over. Those that follow it have none.
+  // The first attempt is over; later attempts receive no input.
   void take_input_back();
 
   Result<void> complete(const plan::LaunchPlan& plan, Rank first, std::vector<wire::AddWorkers>& messages) override {
