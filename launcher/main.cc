@@ -59,7 +59,7 @@ int refuse(const Error& error) {
   return exit_code_of(error.kind());
 }
 
-// The same, and the platform is told.
+// The same, and writes the failure file for the platform.
 int fail(const Options& options, const Error& error) {
   if (!options.failure.path.empty() && !options.dry_run && options.check == Preflight::No) {
     const bool message = options.failure.kind == FailureKind::Message;
@@ -75,11 +75,12 @@ Result<launch::AgentImage> agent_image(const Options& options) {
   return launch::AgentImage::embedded();
 }
 
-// Which sml-run this is.
+// Identifies this build of sml-run.
 std::string build_of(const launch::AgentImage& image) { return SML_VERSION " " + image.id(); }
 
-// Those are reached that wait for this host in vain: the head, where it is another host that is called, and by it all.
-// Only after people and platform have been told: the head may be long in coming.
+// Also informs the hosts that would wait for this one: reports the error to the coordinator, if that is another host
+// that is called, and it to all others. Only after the user and the platform have been informed, since the coordinator
+// may take long to start.
 int fail_for_all(const Options& options, const ThisHost& here, HostFinder& finder, const Error& error) {
   const int status = fail(options, error);
   if (options.dry_run) return status;
@@ -113,7 +114,7 @@ int show_environment(const Options& options, const plan::LaunchPlan& plan) {
                                               std::to_string(plan.map.world_size() - 1)));
   }
   const plan::RankAssignment& assignment = plan.map.ranks[rank];
-  std::vector<std::string> names;  // for addresses
+  std::vector<std::string> names;  // used as addresses
   for (const plan::MappedHost& host : plan.map.hosts) names.push_back(host.host.name);
   const std::vector<plan::PresetPort> ports = plan::preset_ports(plan.presets, plan.map);
   const plan::Environment preset = plan::preset_environment(
@@ -129,7 +130,7 @@ int show_environment(const Options& options, const plan::LaunchPlan& plan) {
   return os::write_all(STDOUT_FILENO, text) ? 0 : 1;
 }
 
-// The exit status where that is all that is wanted.
+// The exit status if the options only ask to show the plan.
 std::optional<int> show_plan(const Options& options, const plan::LaunchPlan& plan) {
   if (options.show_env) return show_environment(options, plan);
   if (options.dry_run) {
@@ -159,7 +160,7 @@ int make_links(const std::string& folder) {
   return os::write_all(STDOUT_FILENO, text) ? 0 : 1;
 }
 
-// Every line of the array: sml-run again for each, with the arguments that we were given.
+// Runs every line of the array: starts sml-run for each, with the arguments of this process.
 int run_whole_array(const Options& options, const std::string& called, const std::vector<std::string>& arguments,
                     const ThisHost& here) {
   const Result<plan::ArrayFile> file = read_array_file(options, reader_of_objects(here));
@@ -174,8 +175,8 @@ int run_whole_array(const Options& options, const std::string& called, const std
       .run();
 }
 
-// Said before anything is reached: short of descriptors, names do not resolve and keys cannot be read, and the words
-// for that mislead.
+// Checked before connecting to any host: without descriptors, name lookups and reading keys fail with misleading
+// messages.
 Result<void> enough_descriptors(const plan::LaunchPlan& plan, const Options& options) {
   constexpr std::uint32_t kOwn = 16;
   const std::uint32_t hosts = plan.map.group_world_size() + static_cast<std::uint32_t>(plan.map.spares());
@@ -188,7 +189,7 @@ Result<void> enough_descriptors(const plan::LaunchPlan& plan, const Options& opt
       .with_hint("raise it (ulimit -Hn), or lower --fanout");
 }
 
-// What the head listens with; nothing: no host calls.
+// Where the coordinator accepts hosts; nullopt if no host calls.
 Result<std::optional<dialin::HeadPlan>> open_for_hosts(const Options& options,
                                                        const std::optional<dialin::Settings>& settings,
                                                        launch::Chore* chore, std::shared_ptr<dialin::Head> opened,
@@ -240,7 +241,7 @@ std::optional<int> gather(dialin::Gathering& gathering, Options& options, plan::
   return std::nullopt;
 }
 
-// Where several of the hosts may be processes of this machine: the first of them is the head, and listens.
+// If several of the hosts may be processes on this machine, the first of them becomes the coordinator and listens.
 Result<os::UniqueFd> be_head_or_call(dialin::Settings& settings) {
   if (settings.port_taken == dialin::PortTaken::IsError) return os::UniqueFd();
   Result<std::optional<os::UniqueFd>> listener = dialin::listen_unless_taken(settings.port);
@@ -252,7 +253,7 @@ Result<os::UniqueFd> be_head_or_call(dialin::Settings& settings) {
   return os::UniqueFd();
 }
 
-// What is found goes to our output, what is wrong with it to standard error.
+// Writes the findings to stdout and the faults to stderr.
 int check(boost::asio::io_context& loop, const Options& options, const plan::LaunchPlan& plan,
           const launch::AgentImage& image, const std::optional<dialin::Settings>& dial_in,
           std::shared_ptr<dialin::Head> opened, os::UniqueFd listener) {
@@ -277,8 +278,8 @@ int check(boost::asio::io_context& loop, const Options& options, const plan::Lau
   return verdict.exit_code == 0 && !printed ? 1 : verdict.exit_code;
 }
 
-// Ours serves the job's user alone, is there before the workers and after rank 0; but an address of the program's own
-// is worth more than that.
+// The agent's store serves only the job's user, starts before the workers and ends after rank 0; but if the program
+// names an address of its own, that is preferred.
 plan::TorchStore store_asked_for(const Options& given, const plan::LaunchPlan& plan) {
   const bool is_said = given.torch_store_said == SaidByUser::Yes || given.torch_store == plan::TorchStore::OfAgent;
   if (is_said) return given.torch_store;
@@ -297,14 +298,15 @@ Result<plan::LaunchPlan> plan_of(std::uint32_t hosts, const plan::HostShares& sh
   return plan;
 }
 
-// Nothing: no host calls, or nobody else takes part.
+// Null if no host calls, or if no other host takes part.
 std::shared_ptr<dialin::Head> head_of(std::optional<dialin::Gathering>& gathering, const Options& options) {
   const bool alone =
       options.dial_in.hosts == 1U && options.restart.discovery.callers == DiscoveryOptions::Callers::AtStart;
   return gathering && !alone ? gathering->take_head() : nullptr;
 }
 
-// Of hosts that have turned out to be one machine. What has been said of the plan before is not said again.
+// The plan after several hosts have turned out to be one machine. Does not repeat warnings in `said`, which the plan
+// before has caused.
 Result<plan::LaunchPlan> plan_anew(const Options& options, ThisHost& here, HostFinder& finder,
                                    const std::vector<std::string>& said,
                                    std::span<const hosts::MachineNames> machines) {
@@ -393,7 +395,7 @@ int launch(const Options& given, const Training& training, ThisHost& here, HostF
       .run();
 }
 
-// What other options say holds for hosts that change. Nothing where these are not listed by a script.
+// Applies other options to the discovery of hosts. Returns nullopt if no script lists the hosts.
 Result<std::optional<std::vector<plan::Host>>> discover_hosts(Options& options) {
   if (Result<void> checked = check_discovery(options); !checked) return checked.error();
   DiscoveryOptions& discovery = options.restart.discovery;
@@ -411,7 +413,7 @@ Result<std::optional<std::vector<plan::Host>>> discover_hosts(Options& options) 
   return std::optional(std::move(*found));
 }
 
-// ps, status and the others that speak to jobs which run.
+// Runs ps, status and the other subcommands that query or control running jobs.
 int speak_to_jobs(const std::vector<std::string>& arguments) {
   const Result<std::variant<ControlLine, Printed>> line = parse_control_line(arguments);
   if (!line) return refuse(line.error());
@@ -474,5 +476,5 @@ int main(int argc, char** argv, char** environment) {
     say(std::string("internal error: ") + e.what());
   }
   std::fflush(nullptr);
-  std::_Exit(status);  // a name look-up may still be under way on a thread that nothing can end
+  std::_Exit(status);  // a name lookup may still be in progress on a thread that cannot be ended
 }

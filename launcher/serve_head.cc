@@ -24,7 +24,7 @@ void leave_text(const Options& options, const std::string& text, const std::func
   if (const Result<void> left = leave_failure(options.failure.path, text); !left) say(left.error().message());
 }
 
-// ---- what the head may want of this host
+// ---- this host's part, checked against what the coordinator sends
 
 std::vector<wire::RankVariables> preset_variables(const plan::LaunchPlan& plan, const plan::MappedHost& host,
                                                   string_view any_address) {
@@ -40,13 +40,13 @@ std::vector<wire::RankVariables> preset_variables(const plan::LaunchPlan& plan, 
   return out;
 }
 
-// A window renews the budget, and an attempt that has lost a host before its workers started uses none of it.
+// With a window the budget is renewed, and an attempt that loses a host before its workers start uses none of it.
 dialin::AttemptLimit attempts_of(const RestartOptions& restart) {
   const bool any = restart.max > 0 && (restart.window || restart.outlives_hosts());
   return any ? dialin::kAnyAttempt : restart.max + 1;
 }
 
-// As Attempt and Check make it for other hosts.
+// Makes this host's part as Attempt and Check make it for other hosts.
 std::optional<dialin::OwnPart> own_part(const Options& options, plan::LaunchPlan plan, std::uint32_t own_index,
                                         const dialin::HeadsChoice& choice) {
   if (own_index >= plan.map.hosts.size()) return std::nullopt;
@@ -86,7 +86,8 @@ std::optional<dialin::OwnPart> own_part(const Options& options, plan::LaunchPlan
   return part;
 }
 
-// Hosts come in the place of others, which keep their numbers; who has gone is not told with the greeting.
+// Whether a plan may have that many hosts. New hosts replace others, which keep their numbers; the greeting does not
+// say which hosts have gone.
 bool may_be(std::uint32_t hosts, const dialin::HeadsChoice& choice, const dialin::Settings& settings) {
   constexpr std::size_t kMostGone = 4096;
   const std::size_t idle = choice.idle.size();

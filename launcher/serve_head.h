@@ -1,4 +1,4 @@
-// What a host does that calls the head of its job.
+// The role of a host that calls the coordinator of its job.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -17,9 +17,9 @@ namespace sml {
 // what this one has.
 using PlanOfHosts = std::function<Result<plan::LaunchPlan>(std::uint32_t hosts, const plan::HostShares& shares)>;
 
-// What every host but the head does, to the end of the job; answers the exit status. Leaves a failure file where this
-// host's worker decided, or where there is no head to say so. `plan`: of as many hosts as there may be.
-// `chore` may be null.
+// Runs the part of every host but the coordinator, to the end of the job; returns the exit status. Writes a failure
+// file if this host's worker was the root cause, or if there is no coordinator to report it. `plan` is for the maximum
+// number of hosts. `chore` may be null.
 int serve_head(const Options& options, const plan::LaunchPlan& plan, const dialin::Settings& settings,
                const launch::AgentImage& image, launch::Chore* chore, const PlanOfHosts& plan_of_hosts,
                const std::function<void(const std::string&)>& say);

@@ -20,7 +20,7 @@ void warn_all(const std::vector<std::string>& warnings, const Warn& warn) {
   for (const std::string& warning : warnings) warn(warning);
 }
 
-// A job that goes on without a lost host gains by knowing soon.
+// A job that goes on without a lost host benefits from detecting the loss soon.
 void choose_heartbeat_timeout(Options& options) {
   constexpr Duration kSoon = std::chrono::seconds(5);
   if (!options.heartbeat_timeout_given && options.restart.outlives_hosts()) options.heartbeat_timeout = kSoon;

@@ -1,4 +1,4 @@
-// From the options as they were given to those that hold here.
+// Completes the options as given with values that depend on this machine.
 #pragma once
 #include <functional>
 #include <string>
@@ -12,18 +12,18 @@
 
 namespace sml {
 
-// Completes `options` by what this machine, its platform and the files that they name say, in this order:
+// Completes `options` with facts of this machine, its platform and the files that they name, in this order:
 //   1. the failure file, that of an earlier job removed   6. the programs of --app
 //   2. the pods of an elastic PyTorchJob                  7. the line of --array-file
-//   3. the time for all hosts to come                     8. train: the sources, fetched
+//   3. the time for all hosts to connect                  8. train: the sources, fetched
 //   4. the time after which a silent host is lost         9. train: the program, its hosts, workers and variables
 //   5. the time for workers to end when the job is stopped
-// What the user has said has more say each time. `warn` is told what is odd. After an error `options` are as far as
-// they came; it is of kind Usage or Config.
+// Values given by the user take precedence in each step. `warn` receives warnings. After an error, `options` are only
+// partly completed; it is of kind Usage or Config.
 Result<void> settle_options(Options& options, Training& training, HostFinder& finder, const ThisHost& here,
                             const std::function<void(const std::string&)>& warn);
 
-// For files that may be objects in S3. `here` outlives it.
+// Reads files that may be objects in S3. `here` must outlive the reader.
 ReadFile reader_of_objects(const ThisHost& here);
 
 }  // namespace sml
