@@ -24,7 +24,7 @@ SummaryRow row_of(const plan::ArrayTask& task, const ArrayEnd& end) {
   return row;
 }
 
-// Numbers flush right, the fields of the file flush left.
+// Aligns numbers to the right, and fields of the file to the left.
 std::vector<std::string> table(const std::vector<SummaryRow>& rows) {
   constexpr std::size_t kNumbers = 4;
   std::vector<std::size_t> widths(rows.front().size(), 0);

@@ -10,7 +10,7 @@ namespace sml::report {
 namespace {
 
 struct Sentence {
-  std::string_view part;  // of a line, letter by letter
+  std::string_view part;  // of a line, case-sensitive
   CauseKind kind;
   std::string_view words;
 };
@@ -31,7 +31,7 @@ constexpr std::string_view kTimeLimit = "the batch system's time limit has passe
 constexpr std::string_view kPeerGone = "a rank that it worked with has gone";
 constexpr std::string_view kPeerLate = "it waited in vain for other ranks";
 
-// The first that a line holds counts: what is special stands before what is general.
+// The first entry found in a line counts, so specific entries precede general ones.
 constexpr Sentence kSentences[] = {
     // NVIDIA's driver, CUDA, HIP, XLA; torch since 1.x
     {"fallen off the bus", kRoot, kDeviceLost},
@@ -55,7 +55,7 @@ constexpr Sentence kSentences[] = {
     {"Disk quota exceeded", kRoot, "a disk quota is used up"},
     {"Too many open files", kRoot, kFiles},
     {"ddress already in use", kRoot, kPort},
-    // torch as Debian 13 builds it
+    // torch as packaged by Debian 13
     {"was build without libuv", kRoot, "this torch is built without libuv, which -x USE_LIBUV=0 lets it do without"},
     // slurmstepd
     {"DUE TO PREEMPTION", kRoot, kPreempted},

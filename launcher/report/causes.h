@@ -1,5 +1,6 @@
-// Why a worker failed, by its own words: sentences that frameworks, drivers and schedulers are known to leave. Told for
-// people; no decision about restarts waits for it. Pure.
+// Recognizes why a worker failed from sentences that frameworks, drivers and schedulers are known to print. Shown to
+// the user, and used by judge() to choose among workers that failed almost at the same time; no restart rule matches
+// them. Pure.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -10,21 +11,22 @@
 namespace sml::report {
 
 enum class CauseKind : std::uint8_t {
-  Root,     // of its own: look here
-  Cascade,  // what is seen when another rank has gone, or is late
+  Root,     // a fault of its own
+  Cascade,  // a consequence: another rank has gone, or is late
 };
 
 struct Cause {
   CauseKind kind = CauseKind::Root;
   std::string_view words;  // "a disk is full"; static
-  std::string evidence;    // the line that says so, as the worker wrote it
+  std::string evidence;    // the line with that sentence, as the worker wrote it
 };
 
-// Nothing: no sentence is known. A root outranks a cascade, whichever comes last: who has failed loses its peers, too.
+// Returns nullopt if no sentence is known. A root outranks a cascade, whichever comes last: a worker that has failed
+// loses its peers, too.
 std::optional<Cause> known_cause(std::string_view account, const std::vector<std::string>& last_lines);
 
-// The last line of the form "ValueError: no such data" that is no cascade; not that of a stop by the keyboard's signal.
-// Empty: there is none.
+// The last line of the form "ValueError: no such data" that is no cascade; a KeyboardInterrupt of a stop does not have
+// this form. Empty if there is none.
 std::string_view own_exception(const std::vector<std::string>& last_lines);
 
 }  // namespace sml::report

@@ -86,7 +86,7 @@ std::string check_json(const CheckReport& report) {
   out["one_machine"] = report.machines;
   out["hosts"] = Json::array();
   for (const HostCheck& host : report.hosts) out["hosts"].push_back(host_json(host));
-  // As ASCII: what hosts tell of themselves may hold characters that steer a terminal.
+  // As ASCII: text from hosts may contain characters that control a terminal.
   return out.dump(-1, ' ', true, Json::error_handler_t::replace);
 }
 

@@ -21,9 +21,9 @@ using std::string_view;
 constexpr std::uint64_t kMebi = std::uint64_t{1} << 20;
 constexpr std::size_t kLongestName = 40;
 
-// ---- numbers for people
+// ---- numbers as text
 
-// "8M", "1.9T", "512": four characters or five.
+// "8M", "1.9T", "512": at most five characters.
 std::string short_number(std::uint64_t value) {
   constexpr string_view kUnits = "KMGTPE";
   if (value == plan::kUnlimited) return "unlim";
@@ -87,7 +87,7 @@ constexpr std::array kColumns{Column{"HOST", true}, Column{"STATE", true},  Colu
                               Column{"WDIR"},       Column{"ADDRESS", true}};
 using Row = std::array<std::string, kColumns.size()>;
 
-// Hosts that share a line.
+// The hosts that share a line.
 using Group = std::vector<const HostCheck*>;
 
 template <class Value>
@@ -146,7 +146,7 @@ Row row_of(const Group& group) {
   return row;
 }
 
-// What hosts on one line have in common; what is free, and the times, are not.
+// The values that must be equal for hosts to share a line; free space and times may differ.
 auto likeness(const HostCheck& host) {
   const plan::HostFacts facts = host.facts.value_or(plan::HostFacts{});
   return std::tuple(std::string(checked_state(host)), host.facts.has_value(), facts.cores, facts.memory.total,
@@ -154,7 +154,7 @@ auto likeness(const HostCheck& host) {
                     facts.shared_memory.size);
 }
 
-// In the order of the first of each.
+// Groups in the order of their first hosts.
 std::vector<Group> groups_of(const std::vector<HostCheck>& hosts) {
   constexpr std::size_t kFew = 16;
   std::vector<Group> out;
@@ -181,9 +181,9 @@ void append_row(std::string& out, const Row& row, const std::array<std::size_t, 
   out += line + "\n";
 }
 
-// ---- words that several hosts share
+// ---- messages that several hosts share
 
-// What is said of a host → the hosts, in the order of the first.
+// Maps each message to its hosts, in the order of the first of them.
 class Folded {
  public:
   void add(std::string text, const HostCheck& host) {
@@ -210,7 +210,7 @@ class Folded {
   std::vector<std::pair<std::string, Group>> groups_;
 };
 
-// The programs of a host, where they have been found.
+// The paths of the host's programs, as far as they were found.
 std::string programs_text(const plan::HostFacts& facts) {
   std::string out;
   for (const std::string& file : facts.programs) {
@@ -222,7 +222,7 @@ std::string programs_text(const plan::HostFacts& facts) {
 // ---- warnings
 
 void warn_of_limits(const CheckReport& report, Folded& out) {
-  constexpr std::uint64_t kOwnFiles = 256;  // of a program that has started
+  constexpr std::uint64_t kOwnFiles = 256;  // of a program after its start
   constexpr std::uint64_t kAgentFiles = 64;
   constexpr std::uint64_t kFilesOfWorker = 6;
   for (const HostCheck& host : report.hosts) {
@@ -299,7 +299,7 @@ std::string count_text(std::uint64_t count, string_view what) {
   return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
 }
 
-// What should be alike.
+// Warns of values that should be the same on all hosts.
 void warn_of_differences(const CheckReport& report, std::vector<std::string>& out) {
   struct Trait {
     string_view what;
@@ -329,7 +329,7 @@ std::string mpi_text(const HostCheck& host) {
   return out;
 }
 
-// One line with what hosts have to say; none where that is nothing.
+// Appends one line with the texts of the hosts; none if all are empty.
 template <class TextOf>
 void append_folded(std::string& out, string_view title, const CheckReport& report, TextOf text_of) {
   Folded texts;

@@ -1,4 +1,4 @@
-// What --check has found, as a table or as JSON; what would keep the job from starting, and what would hurt it. Pure.
+// The findings of --check, as a table or as JSON; the faults that would keep the job from starting, and warnings. Pure.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -14,47 +14,48 @@
 
 namespace sml::report {
 
-// Whether a host has connected to rank 0's host.
+// Whether a host could connect to rank 0's host.
 enum class Reaches : std::uint8_t { NotTried, Yes, No };
 
-// One host. What is empty could not be found out.
+// One host. Fields are empty if the value could not be determined.
 struct HostCheck {
   HostIndex index;
   std::string name;
   std::uint32_t slots = 0;
   std::uint32_t ranks = 0;
-  std::vector<Error> faults;          // why no worker could be started there; empty: they could
-  std::vector<std::string> warnings;  // clauses of its agent
-  std::string address;                // at which the other hosts reach it
+  std::vector<Error> faults;          // why no worker could be started there; empty: workers can start
+  std::vector<std::string> warnings;  // clauses from its agent
+  std::string address;                // at which the other hosts can connect to it
   Reaches reaches_first = Reaches::NotTried;
-  std::optional<Duration> round_trip;    // of a message to its agent, the quickest
-  std::optional<Duration> clock_offset;  // its time of day less ours
+  std::optional<Duration> round_trip;    // of a message to its agent, the shortest
+  std::optional<Duration> clock_offset;  // its time of day minus this machine's
   std::optional<plan::HostFacts> facts;
-  std::vector<MpiOffer> mpi{};  // of each program
-  std::string pmix{};           // the library that would serve the ranks, and its version; empty: none
+  std::vector<MpiOffer> mpi{};  // for each program
+  std::string pmix{};           // the libpmix that would serve the ranks, and its version; empty: none
 };
 
 struct CheckReport {
-  std::vector<HostCheck> hosts;  // those with ranks, in host order: the first has rank 0
+  // those with ranks, in host order (the first has rank 0), then hosts without ranks that have not called
+  std::vector<HostCheck> hosts;
   std::uint32_t world_size = 0;
   std::string host_source;
-  std::string master_address;  // at which all hosts reach rank 0's; empty: there is none
+  std::string master_address;  // at which all hosts can connect to rank 0's host; empty: none
   std::vector<std::string> command;
-  std::optional<int> stop_signal;                  // the user did not wait for the end
-  std::vector<std::vector<std::string>> machines;  // each with the names of one machine, which several hosts are
+  std::optional<int> stop_signal;                  // the user stopped the check
+  std::vector<std::vector<std::string>> machines;  // groups of host names that are one machine
 };
 
-// As judge(): exit status 0 when the job would start, and one line for each kind of fault.
+// The outcome as from judge(Facts): exit status 0 if the job would start, and one line for each kind of fault.
 Verdict judge(const CheckReport& report);
 
-// What would hurt, as lines that name their hosts; nothing that is a fault.
+// Lines that warn of problems other than faults, and name their hosts.
 std::vector<std::string> check_warnings(const CheckReport& report);
 
-// A line for each host; where there are many, hosts that are alike share one, with the worst of what differs. At most
-// 120 columns where names are short. Ends with a newline.
+// One line for each host; with many hosts, similar ones share a line, which shows the worst of their values. At most
+// 120 columns if names are short. Ends with a newline.
 std::string check_table(const CheckReport& report);
 
-// One object on one line, with what judge() and check_warnings() say.
+// One object on one line, including the results of judge() and check_warnings().
 std::string check_json(const CheckReport& report);
 
 }  // namespace sml::report

@@ -1,4 +1,4 @@
-// What a Python worker says of its own failure in TORCHELASTIC_ERROR_FILE. Pure.
+// Parses the failure that a Python worker reports in TORCHELASTIC_ERROR_FILE. Pure.
 // Source: torch.distributed.elastic.multiprocessing.errors.error_handler (torch 1.13 to 2.14): one JSON object,
 // {"message": {"message": "RuntimeError: ...", "extraInfo": {"py_callstack": "...", "timestamp": "..."}}}; older
 // writers put the text into "message" itself.
@@ -9,11 +9,12 @@
 namespace sml::report {
 
 struct WorkerError {
-  std::string message;    // first line says class and text of the exception
+  std::string message;    // the first line has the class and text of the exception
   std::string callstack;  // may be empty
 };
 
-// Anything that does not have that form gives its own text as message: it was meant for people. Empty for no text.
+// Text without that form is returned as the message, since it was written for people. An empty text gives an empty
+// result.
 WorkerError parse_error_file(std::string_view text);
 
 }  // namespace sml::report

@@ -1,7 +1,8 @@
-// What happens to a job, as typed values in one stream: the events file, the timeline and the status line listen to it.
+// The events of a job, as typed values in one stream; the events file, the timeline and the status line subscribe to
+// it.
 //
-// Events come in the order in which the launcher hears of them. `Event::at` is when each happened, on the launcher's
-// clock: news from other hosts is older than its neighbours. One thread.
+// Events come in the order in which the launcher learns of them. `Event::at` is when each happened, on the launcher's
+// clock: events of other hosts are older than their neighbours. Single-threaded.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -21,54 +22,54 @@
 
 namespace sml::report {
 
-// First of all; once more, when the hosts have turned out to be fewer machines. The plan outlives the first attempt.
+// The first event; sent once more if the hosts turn out to be fewer machines. The plan outlives the first attempt.
 struct JobBegins {
   const plan::LaunchPlan* plan = nullptr;
   double unix_time = 0;  // wall clock, seconds
 };
-// What a host is waited for now: "connecting", "sending the agent"; for people.
+// The current step of a host that is being connected or prepared: "connecting", "sending the agent"; for the user.
 struct HostStep {
   HostIndex host;
   std::string step;
 };
 enum class HostPlace : std::uint8_t { ThisMachine, Remote };
-// Its agent runs.
+// The host's agent runs.
 struct HostConnected {
   HostIndex host;
   HostPlace place = HostPlace::Remote;
-  std::string address;  // of the connection's far end; empty when there is none
+  std::string address;  // of the connection's far end; empty if there is none
   std::int32_t agent_pid = 0;
 };
-// It can start its workers.
+// The host can start its workers.
 struct HostReady {
   HostIndex host;
 };
-// It could not be reached or prepared, or was lost.
+// The host could not be connected to or prepared, or was lost.
 struct HostFailed {
   HostIndex host;
   Error why;
 };
-// Attempts have failed on it: the next ones do without it.
+// Attempts have failed on the host: later ones run without it.
 struct HostExcluded {
   HostIndex host;
   std::uint32_t failures = 0;
 };
 // The list of hosts has changed (--host-discovery-script, --watch-hosts): hosts by name, with or without ranks.
 struct HostListChanged {
-  std::vector<std::string> come;       // for the first time
-  std::vector<std::string> back;       // again
-  std::vector<std::string> withdrawn;  // listed no more
+  std::vector<std::string> come;       // listed for the first time
+  std::vector<std::string> back;       // listed again
+  std::vector<std::string> withdrawn;  // no longer listed
 };
-// How much of it is in use, its workers and all others taken together.
+// Current resource usage of the host, by its workers and all other processes together.
 struct HostInUse {
   HostIndex host;
   HostUse use;
 };
-// Nothing of the job is left there.
+// No process of the job is left on the host.
 struct HostEnded {
   HostIndex host;
 };
-// All hosts are ready and are told to start their workers.
+// All hosts are ready, and receive the request to start their workers.
 struct WorkersStart {
   std::string master_address;
   std::uint16_t master_port = 0;
@@ -77,8 +78,8 @@ struct RankStarted {
   Rank rank;
   std::int32_t pid = 0;
 };
-// There are ranks beside those that run, those from `first` on: one of these has asked for them (MPI_Comm_spawn), or
-// hosts have joined (hvd.elastic). `plan` is that of the attempt, which has them now, and their hosts.
+// Ranks from `first` on have been added to those that run: one of these has requested them (MPI_Comm_spawn), or hosts
+// have joined (hvd.elastic). `plan` is that of the attempt, with the new ranks and their hosts.
 struct RanksAdded {
   const plan::LaunchPlan* plan = nullptr;
   std::optional<Rank> asked_by;
@@ -89,54 +90,55 @@ struct RankOutput {
   Stream stream = Stream::Stdout;
   std::size_t bytes = 0;
 };
-enum class Ending : std::uint8_t { ByItself, Stopped };  // Stopped: after we had begun to end it
+enum class Ending : std::uint8_t { ByItself, Stopped };  // Stopped: after the launcher had begun to end it
 struct RankExited {
   Rank rank;
   ExitStatus status;
   Ending ending = Ending::ByItself;
   Usage usage{};
 };
-// No more output of it follows.
+// No more output of the rank follows.
 struct RankDrained {
   Rank rank;
 };
 enum class SignalUse : std::uint8_t { StopsJob, PassedOn, SuspendsJob, PrintsStatus };
-// Came to the launcher.
+// The launcher has received a signal.
 struct SignalCame {
   int signo = 0;
   SignalUse use = SignalUse::PassedOn;
 };
 enum class StopCause : std::uint8_t { WorkerFailed, HostFailed, Signal, TimeLimit, OutputGone, Launcher, NoProgress };
-// The workers are being ended. Once in each attempt.
+// The workers are being ended. Sent once in each attempt.
 struct JobStops {
   StopCause cause = StopCause::WorkerFailed;
 };
-// The last that a rank has written to its stderr.
+// The last lines that a rank wrote to its stderr.
 struct LastWords {
   Rank rank;
   std::vector<std::string> lines;
 };
-// This attempt has failed, nothing of it is left, and another follows.
+// This attempt has failed, no process of it is left, and another follows.
 struct AttemptFails {
   std::uint32_t attempt = 1;
   int exit_code = 0;
-  std::string verdict;  // in words
+  std::string verdict;  // the outcome in words
   std::optional<Rank> culprit;
   Duration restarts_in{};
 };
-// The second or a later one: what was known of ranks was of the one before. The plan outlives it.
+// A second or later attempt begins: the states of ranks before it belong to the attempt before. The plan outlives the
+// attempt.
 struct AttemptBegins {
   std::uint32_t attempt = 1;
   const plan::LaunchPlan* plan = nullptr;
 };
-// Last of all.
+// The last event.
 struct JobEnds {
   int exit_code = 0;
-  std::string verdict;  // in words
+  std::string verdict;  // the outcome in words
   std::optional<Rank> culprit;
-  std::vector<LastWords> last_words{};  // of those that failed
+  std::vector<LastWords> last_words{};  // of ranks that failed
   std::uint32_t attempts = 1;
-  std::string no_restart{};  // why no other followed; empty: that needs no word
+  std::string no_restart{};  // why no other attempt followed; empty if that is evident
 };
 
 using Happening = std::variant<JobBegins, HostStep, HostConnected, HostReady, HostFailed, HostExcluded, HostListChanged,
@@ -151,13 +153,13 @@ struct Event {
 class EventListener {
  public:
   virtual ~EventListener() = default;
-  // Throws nothing, blocks for nothing but the disk, tells the feed nothing from within.
+  // Must not throw, must not block except on disk writes, and must not send events to the feed.
   virtual void on_event(const Event& event) = 0;
 };
 
 class EventFeed {
  public:
-  // `listener` outlives the feed's last event.
+  // `listener` must outlive the feed's last event.
   void add(EventListener& listener) { listeners_.push_back(&listener); }
   void tell(Happening what, TimePoint at = Clock::now()) const {
     if (listeners_.empty()) return;

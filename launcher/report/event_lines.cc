@@ -30,7 +30,7 @@ std::string_view word(SignalUse use) {
   return kWords[static_cast<std::size_t>(use)];
 }
 
-// Microseconds are what clocks of different hosts can be compared to at best.
+// Clocks of different hosts can be compared to microseconds at best.
 double rounded(double seconds) { return std::round(seconds * 1e6) / 1e6; }
 
 Json hosts_json(const plan::JobMap& map) {
@@ -48,7 +48,7 @@ Json hosts_json(const plan::JobMap& map) {
   return out;
 }
 
-// Adds what is particular to one kind of event; names the kind.
+// Adds the name and the fields of each kind of event.
 class Details {
  public:
   Details(Json& out, const plan::LaunchPlan& plan) : out_(out), plan_(plan) {}
@@ -196,7 +196,7 @@ void EventLines::on_event(const Event& event) {
     (output->stream == Stream::Stdout ? volume.out : volume.err) += output->bytes;
     return;
   }
-  if (std::holds_alternative<HostInUse>(event.what)) return;  // it is in the report
+  if (std::holds_alternative<HostInUse>(event.what)) return;  // that is part of the report
   const double t = in_seconds(event.at - begin_);
   Json out;
   out["event"] = "";
@@ -207,7 +207,7 @@ void EventLines::on_event(const Event& event) {
     out["stdout_bytes"] = volumes_[drained->rank.value()].out;
     out["stderr_bytes"] = volumes_[drained->rank.value()].err;
   }
-  // Names and messages can hold any bytes; JSON must be UTF-8.
+  // Names and messages can contain any bytes; JSON must be UTF-8.
   std::string line = out.dump(-1, ' ', true, Json::error_handler_t::replace) + "\n";
   write_(line);
 }

@@ -1,4 +1,4 @@
-// --events: what happens, as JSON Lines for programs. Pure. The schema is in sml-run(1), EVENTS.
+// --events: writes events as JSON Lines for programs. Pure. The schema is in sml-run(1), EVENTS.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -11,7 +11,7 @@ namespace sml::report {
 
 class EventLines final : public EventListener {
  public:
-  // `write` gets one object with its newline, as soon as the event is known. It may take the text's contents.
+  // `write` receives one object with its newline as soon as the event is known. It may move the text away.
   explicit EventLines(std::function<void(std::string& line)> write) : write_(std::move(write)) {}
 
   void on_event(const Event& event) override;

@@ -1,4 +1,4 @@
-// What --explain prints: every option with its value, and who gave it. Pure.
+// The output of --explain: every option with its value and the source of that. Pure.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -11,16 +11,16 @@ enum class ValueSource : std::uint8_t { BuiltIn, Launcher, File, Environment, Co
 
 struct ExplainedValue {
   std::string option;  // "--np"
-  std::string value;   // secrets masked already; empty: nothing is set
+  std::string value;   // secrets already masked; empty: not set
   ValueSource source = ValueSource::BuiltIn;
   std::string where;  // "FILE:LINE", "SML_NP", "-np", "mpirun"; empty for BuiltIn
 };
 
-// A line each; ends with a newline.
+// One line each; ends with a newline.
 std::string explain_table(std::span<const ExplainedValue> values);
 
-// {"options":[{"option":"--np","value":"4","source":"environment","where":"SML_NP"},...]} on one line; a value that is
-// not set is null, and so is the place of what is built in.
+// {"options":[{"option":"--np","value":"4","source":"environment","where":"SML_NP"},...]} on one line; "value" is null
+// if not set, "where" is null for built-in values.
 std::string explain_json(std::span<const ExplainedValue> values);
 
 }  // namespace sml::report

@@ -19,31 +19,31 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::size_t kLongestFrame = 200;  // of a frame
-constexpr std::size_t kShownFrames = 12;    // of one place
-constexpr std::size_t kShownPlaces = 16;    // with their stacks
-constexpr std::size_t kWidest = 40;         // of ranks and hosts
+constexpr std::size_t kLongestFrame = 200;  // bytes of a frame
+constexpr std::size_t kShownFrames = 12;    // frames per place
+constexpr std::size_t kShownPlaces = 16;    // places with their stacks
+constexpr std::size_t kWidest = 40;         // width of the columns for ranks and hosts
 
 const ThreadTrace& main_thread(const RankTrace& trace) {
   static const ThreadTrace none;
   return trace.process.threads.empty() ? none : trace.process.threads.front();
 }
 
-// What a rank's main thread is doing, the innermost first.
+// The frames of a rank's main thread, innermost first.
 std::vector<std::string> stack_of(const RankTrace& trace) {
   return trace.process.stacks.empty() ? std::vector<std::string>()
                                       : main_frames(trace.process.tool, trace.process.stacks);
 }
 
-// Ranks at one place.
+// The ranks at one place.
 struct Place {
   RankSet ranks;
   std::vector<const RankTrace*> members;
-  std::vector<std::string> stack;  // empty: nobody has told it
+  std::vector<std::string> stack;  // empty: no tool has provided it
   std::string where;
 };
 
-// What the kernel says of all members, as far as it is the same; empty: it is not.
+// The kernel's description that all members share, without the peer if that differs; empty if none is shared.
 std::string kernel_word(const Place& place) {
   const auto all_say = [&place](auto say) {
     const std::string first = say(main_thread(*place.members.front()));
@@ -61,7 +61,7 @@ std::string where_of(const Place& place) {
   return place.stack.front() + (word.empty() ? "" : ", in " + word);
 }
 
-// The largest first.
+// Sorted by size, the largest first.
 std::vector<Place> places_of(const Traces& traces) {
   std::map<std::string, Place> by_key;
   for (const RankTrace& trace : traces.ranks) {
@@ -129,7 +129,7 @@ void add_odd_ones(const std::vector<Place>& places, std::size_t ranks, const pla
                   std::vector<std::string>& out) {
   if (places.size() < 2 || places.front().members.size() * 2 <= ranks) return;
   for (std::size_t i = 1; i < std::min(places.size(), kShownPlaces); ++i) {
-    if (places.front().stack.empty() && !places[i].stack.empty()) continue;  // of most it was not had
+    if (places.front().stack.empty() && !places[i].stack.empty()) continue;  // most ranks have no stack to compare with
     const RankSet& odd = places[i].ranks;
     out.push_back(ranks_in_words(odd, map) + (odd.size() == 1 ? " differs" : " differ") +
                   " from most: " + show(places[i].where, kLongestFrame));
@@ -151,7 +151,7 @@ void add_stacks(const std::vector<Place>& places, std::vector<std::string>& out)
   if (places.size() > kShownPlaces) out.push_back(fmt::format("and {} places more", places.size() - kShownPlaces));
 }
 
-// Why there are no stacks, where there could be some.
+// Adds the reasons why stacks are missing.
 void add_faults(const Traces& traces, std::vector<std::string>& out) {
   std::map<std::string, RankSet> faults;
   bool nobody = !traces.ranks.empty();
@@ -167,7 +167,7 @@ void add_faults(const Traces& traces, std::vector<std::string>& out) {
   if (!traces.silent.empty()) out.push_back("no answer in time from " + show(fold_names(traces.silent), kLongestFrame));
 }
 
-// Escaped, so that it is text whatever it was.
+// Escapes the text, so that any bytes become printable.
 std::string clean(const std::string& text) { return show(text, std::string::npos); }
 
 std::string clean_lines(const std::string& text) {

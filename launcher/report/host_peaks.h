@@ -1,4 +1,4 @@
-// What of a host was in use while the workers ran, of what its agent has told. Pure.
+// Peak resource usage of a host while the workers ran, from samples that its agent has sent. Pure.
 #pragma once
 #include <algorithm>
 #include <cstddef>
@@ -17,7 +17,7 @@ struct HostPeaks {
     std::uint64_t memory_peak = 0;
     std::uint64_t memory_total = 0;
   };
-  std::size_t samples = 0;  // 0: nothing was told
+  std::size_t samples = 0;  // 0: no samples received
   std::uint64_t memory_peak = 0;
   HostUse last;
   std::vector<Accelerator> accelerators;

@@ -21,7 +21,7 @@ using std::string_view;
 
 constexpr std::size_t kLongestCommand = 60;
 
-// ASCII, one line, whatever bytes are in it.
+// ASCII on one line, whatever bytes it contains.
 std::string text_of(const Json& json) { return json.dump(-1, ' ', true, Json::error_handler_t::replace); }
 
 string_view word(JobProgress::Phase phase) {

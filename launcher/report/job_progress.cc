@@ -4,7 +4,7 @@
 
 namespace sml::report {
 
-// What each event changes.
+// Applies each event.
 struct JobProgress::Listener {
   JobProgress& p;
   TimePoint at;
@@ -70,7 +70,7 @@ void JobProgress::begin_job(const JobBegins& job, TimePoint at) {
   list(job.plan->map);
 }
 
-// Its hosts are there already.
+// The hosts are connected already.
 void JobProgress::begin_attempt(const AttemptBegins& attempt) {
   attempt_ = attempt.attempt;
   phase_ = Phase::Starting;
@@ -128,7 +128,7 @@ void JobProgress::set(RankLine& rank, RankState state) {
   rank.state = state;
 }
 
-// Nobody will see its ranks end.
+// The end of the host's ranks will not be observed.
 void JobProgress::fail(Host& host, std::string why) {
   set(host, HostState::Failed);
   host.text = std::move(why);

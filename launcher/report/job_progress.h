@@ -1,5 +1,5 @@
-// How far a job has come: every host and rank as the launcher knows them now. The status line and the table of
-// --status-signal are made of it. Pure.
+// The progress of a job: the state of every host and rank as the launcher knows it. Source of the status line and of
+// the table of --status-signal. Pure.
 #pragma once
 #include <array>
 #include <cstddef>
@@ -21,7 +21,7 @@ class JobProgress final : public EventListener {
   struct Host {
     std::string name;
     HostState state = HostState::Waiting;
-    std::string text;  // what it is waited for, or why it failed
+    std::string text;  // the step that it is waited for, or why it failed
     RankSet ranks;
     HostPeaks peaks{};
   };
@@ -31,7 +31,7 @@ class JobProgress final : public EventListener {
     RankState state = RankState::Waiting;
     TimePoint start;
     TimePoint end;
-    TimePoint last_output;  // the start when there is none
+    TimePoint last_output;  // its start if it has printed nothing
     std::uint64_t bytes = 0;
     std::string status;  // how it ended, in words
   };
@@ -39,7 +39,7 @@ class JobProgress final : public EventListener {
 
   void on_event(const Event& event) override;
 
-  const std::vector<Host>& hosts() const { return hosts_; }  // those with ranks
+  const std::vector<Host>& hosts() const { return hosts_; }  // hosts with ranks
   const std::vector<RankLine>& ranks() const { return ranks_; }
   TimePoint begin() const { return begin_; }
   std::uint32_t attempt() const { return attempt_; }
@@ -53,7 +53,7 @@ class JobProgress final : public EventListener {
   void set(Host& host, HostState state);
   void set(RankLine& rank, RankState state);
   void fail(Host& host, std::string why);
-  Host* host(HostIndex index);  // null: it has no ranks, as a host that calls may have none
+  Host* host(HostIndex index);  // null: it has no ranks, as may be the case for a host that calls
 
   void begin_attempt(const AttemptBegins& attempt);
   void list(const plan::JobMap& map);
@@ -62,7 +62,7 @@ class JobProgress final : public EventListener {
   TimePoint begin_;
   std::uint32_t attempt_ = 1;
   Phase phase_ = Phase::Starting;
-  std::vector<std::optional<std::size_t>> place_;  // by host index: in hosts_; empty: it has no ranks
+  std::vector<std::optional<std::size_t>> place_;  // by host index: position in hosts_; nullopt: it has no ranks
   std::vector<Host> hosts_;
   std::vector<RankLine> ranks_;
   std::array<std::size_t, 5> host_counts_{};

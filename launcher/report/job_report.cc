@@ -12,7 +12,7 @@ namespace sml::report {
 namespace {
 
 constexpr std::size_t kMaxConsequences = 4;
-constexpr std::size_t kMaxAttempts = 5;  // that are told one by one
+constexpr std::size_t kMaxAttempts = 5;  // listed one by one
 
 // "0-3,7": ranks as folded numbers.
 std::string fold_ranks(std::vector<std::uint32_t> ranks) {
@@ -41,7 +41,7 @@ void tell_last_lines(const Facts::WorkerEnd& culprit, std::vector<std::string>& 
   for (const std::string& line : culprit.last_lines) lines.push_back("    | " + show(line, 160));
 }
 
-// Ranks that we stopped meanwhile may have said why the culprit lost them.
+// Ranks that were stopped meanwhile may have printed why the root cause lost them.
 void tell_roots(const Facts& facts, const Facts::WorkerEnd& culprit, std::vector<std::string>& lines) {
   constexpr std::size_t kMost = 2;
   std::size_t told = 0;
@@ -81,7 +81,7 @@ void tell_details(const Facts& facts, const Facts::WorkerEnd& culprit, std::vect
   }
 }
 
-// Failures after the culprit's that nobody asked for: kind and hosts, folded.
+// Failures by themselves after the root cause, folded by kind, with their hosts.
 void tell_consequences(const Facts& facts, const Facts::WorkerEnd& culprit, std::vector<std::string>& lines) {
   struct Group {
     std::vector<std::uint32_t> ranks;

@@ -1,4 +1,4 @@
-// The report of a failed job: for people, at most kMaxLines lines. Pure.
+// The report of a failed job for the user, at most kMaxLines lines. Pure.
 #pragma once
 #include <span>
 #include <string>
@@ -11,17 +11,18 @@ namespace sml::report {
 
 inline constexpr std::size_t kMaxLines = 30;
 
-// verdict.lines first, then what is known of the worker that decided (pid, evidence of a lack of memory, a cause that
-// its words are known for, its exception, its last lines), then what followed from it, folded, then what sml-run exits
-// with and why. Nothing for a job that went well; just the verdict's lines when no worker decided. What workers wrote
-// is escaped.
+// The first line of the outcome; details of the worker that is the root cause (pid, evidence of a lack of memory, a
+// known cause of its last words, its exception, its last lines); consequences, folded; the other lines of the outcome;
+// then the exit status of sml-run and its reason. Empty if the job succeeded; only the outcome's lines if no worker is
+// the root cause. Text of workers is escaped.
 std::vector<std::string> job_report(const Facts& facts, const Verdict& verdict);
 
-// The same of an attempt that another follows: without the exit status.
+// The same for an attempt that another follows: without the exit status.
 std::vector<std::string> attempt_report(const Facts& facts, const Verdict& verdict);
 
-// What became of the attempts that were to be followed by another; nothing where there were none. `exit_code`: the
-// job's. `last`: the number of the last that was made; that of the last earlier one when the job ended before the next.
+// The outcomes of `earlier`, the attempts that were to be followed by another; empty if there are none. `exit_code` is
+// the job's. `last` is the number of the last attempt that was made; it is that of the last earlier one if the job
+// ended before the next began.
 std::vector<std::string> attempts_report(std::span<const AttemptRecord> earlier, std::uint32_t last, int exit_code);
 
 }  // namespace sml::report

@@ -1,4 +1,4 @@
-// The end of what a worker wrote on stderr, for the report. Pure; bounded.
+// Keeps the end of a worker's stderr for the report. Pure; bounded.
 #pragma once
 #include <cstddef>
 #include <string>
@@ -13,7 +13,7 @@ class LastLines {
   static constexpr std::size_t kBytes = 4096;  // kept at most; a longer line loses its beginning
 
   void add(std::string_view bytes);
-  // At most kLines, oldest first, without line ends; empty lines are left out.
+  // At most kLines, oldest first, without line ends or empty lines.
   std::vector<std::string> lines() const;
 
  private:

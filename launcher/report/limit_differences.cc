@@ -14,7 +14,7 @@ namespace {
 struct Row {
   const char* name;
   std::uint64_t TellingLimits::*limit;
-  std::uint64_t unit;  // of ulimit, in bytes or files
+  std::uint64_t unit;  // of ulimit; 1 for counts
 };
 constexpr std::array<Row, 3> kRows{{{"open files (ulimit -n)", &TellingLimits::open_files, 1},
                                     {"stack size in KiB (ulimit -s)", &TellingLimits::stack, 1024},
@@ -24,7 +24,7 @@ std::string in_words(std::uint64_t value, std::uint64_t unit) {
   return value == kNoLimit ? "unlimited" : std::to_string(value / unit);
 }
 
-// "open files (ulimit -n): 1024 on algo-[2-4], 65536 on algo-1"; empty: all have the same.
+// "open files (ulimit -n): 1024 on algo-[2-4], 65536 on algo-1"; empty if all are the same.
 std::string difference(const Row& row, const std::vector<HostLimits>& hosts) {
   std::map<std::uint64_t, std::vector<std::string>> by_value;
   for (const HostLimits& host : hosts) by_value[host.limits.*row.limit].push_back(host.host);

@@ -1,4 +1,4 @@
-// Hosts whose workers have other limits than those of the rest: what people are told. Pure.
+// Describes hosts whose workers have other resource limits than the rest, for the user. Pure.
 #pragma once
 #include <string>
 #include <vector>
@@ -12,7 +12,7 @@ struct HostLimits {
   TellingLimits limits;
 };
 
-// A sentence; empty: they are alike.
+// A sentence; empty if the limits are the same.
 std::string limit_differences(const std::vector<HostLimits>& hosts);
 
 }  // namespace sml::report

@@ -1,4 +1,4 @@
-// A regular expression over lines of workers. Matching takes time in proportion to the line, and bounded memory,
+// A regular expression for lines of workers. Matching takes linear time in the line's length and bounded memory,
 // whatever the expression. Pure.
 #pragma once
 #include <memory>
@@ -11,10 +11,10 @@ namespace sml::report {
 
 class LinePattern {
  public:
-  // In the syntax of RE2. An error (kind Usage) quotes the text and says what is wrong with it.
+  // In the syntax of RE2. Error (Usage) quotes the text and the reason.
   static Result<LinePattern> parse(std::string_view text);
 
-  // Anywhere in `line`, which may be any bytes.
+  // True if it matches anywhere in `line`, which may contain any bytes.
   bool found_in(std::string_view line) const;
   const std::string& text() const { return text_; }
 

@@ -24,7 +24,7 @@ Result<void> read_duration(std::optional<Duration>& field, std::string_view sett
   return {};
 }
 
-// "NAME=VALUE" behind a semicolon.
+// Parses "NAME=VALUE" after a semicolon.
 Result<void> read_setting(WatchRule& rule, std::string_view setting, std::uint32_t largest_rank) {
   const std::size_t equals = setting.find('=');
   const std::string_view name = setting.substr(0, equals);
@@ -84,7 +84,7 @@ void LineWatch::add(Rank rank, Stream stream, std::string_view bytes, TimePoint 
   state.since = now;
 }
 
-// Whether one of the lines that end here does; one is enough. What follows the last end is kept.
+// True if one of the lines that end in `bytes` matches; one is enough. Keeps the rest after the last line end.
 bool LineWatch::matches(std::string& partial, std::string_view bytes) const {
   const bool returns = bytes.find('\r') != std::string_view::npos;
   bool found = false;

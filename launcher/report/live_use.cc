@@ -10,7 +10,7 @@ LiveUses UseRates::add(const std::map<Rank, ProcessUse>& look, TimePoint now) {
     if (use.processes == 0) continue;
     LiveUse one{.memory = use.memory, .processes = use.processes};
     const auto before = before_.find(rank);
-    // Less than before: it is another process, of the next attempt.
+    // A smaller value belongs to another process, of the next attempt.
     if (has_rates && before != before_.end() && before->second.cpu_ms <= use.cpu_ms) {
       one.cpu_percent = static_cast<double>(use.cpu_ms - before->second.cpu_ms) * 100 / elapsed_ms;
     }

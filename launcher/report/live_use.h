@@ -1,4 +1,4 @@
-// What each rank uses while the job runs: CPU time as a share of one core, made of two looks at it. Pure.
+// Current resource usage of each rank; computes its CPU time as a share of one core from two samples. Pure.
 #pragma once
 #include <cstdint>
 #include <map>
@@ -11,20 +11,20 @@
 namespace sml::report {
 
 struct LiveUse {
-  std::optional<double> cpu_percent{};  // of one core, between two looks; empty: there was one only
+  std::optional<double> cpu_percent{};  // of one core, between two samples; nullopt: there is only one
   std::uint64_t memory = 0;             // bytes, resident
   std::uint32_t processes = 0;
 };
-using LiveUses = std::map<Rank, LiveUse>;  // of those that run and have been told of
+using LiveUses = std::map<Rank, LiveUse>;  // of ranks that run and for which an agent has replied
 
 class UseRates {
  public:
-  static constexpr Duration kShortest = std::chrono::milliseconds(200);  // between two looks, to say anything of CPU
+  static constexpr Duration kShortest = std::chrono::milliseconds(200);  // between two samples, for a CPU rate
   static constexpr Duration kLongest = std::chrono::seconds(10);
 
-  // The look before this one is as far away as it should be.
+  // True if the time since the last sample is suitable for a rate.
   bool has_base(TimePoint now) const { return now - looked_ >= kShortest && now - looked_ <= kLongest; }
-  // A look has come; it is the base of the next.
+  // Adds a sample, which becomes the base of the next.
   LiveUses add(const std::map<Rank, ProcessUse>& look, TimePoint now);
 
  private:

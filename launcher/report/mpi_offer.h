@@ -1,4 +1,4 @@
-// How the ranks of a program would find each other, if they speak MPI, and why so: for --check. Pure.
+// For --check: how the ranks of a program would find each other if they use MPI, and why. Pure.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -10,15 +10,15 @@
 namespace sml::report {
 
 struct MpiOffer {
-  std::vector<std::string> ways{};  // of "pmi1", "pmi2" and "pmix"; empty: each rank would run alone
+  std::vector<std::string> ways{};  // of "pmi1", "pmi2" and "pmix"; empty: each rank would run as a singleton
   std::string why{};                // a clause
   bool operator==(const MpiOffer&) const = default;
 };
 
-// Whether a libpmix has been loaded on the host.
+// Whether libpmix has been loaded on the host.
 enum class HasPmix : std::uint8_t { No, Yes };
 
-// `found` is what the host says of the program.
+// `found` is the host's finding about the program.
 MpiOffer mpi_offer(plan::MpiMeeting meeting, const plan::MpiFinding& found, HasPmix pmix);
 
 // "PMI-1 or PMI-2 (linked with libmpich.so.12)", "none (--mpi none)".

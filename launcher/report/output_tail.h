@@ -1,4 +1,4 @@
-// The end of what a rank has printed on a stream, for who comes to look while it runs. Pure; bounded.
+// Keeps the end of a rank's output on a stream, for a reader that connects while it runs. Pure; bounded.
 #pragma once
 #include <cstddef>
 #include <string>
@@ -22,7 +22,7 @@ class OutputTail {
     text_.erase(0, text_.size() - kBytes);
   }
 
-  // From the beginning of a line where there is one; what follows in add() goes on from there.
+  // Starts at the beginning of a line if there is one; bytes passed to add() later continue it.
   std::string_view text() const {
     std::string_view out = text_;
     const bool cut = is_cut_ || out.size() > kBytes;

@@ -9,7 +9,7 @@ namespace sml::report {
 
 namespace {
 
-constexpr std::size_t kLongestSet = 400;  // of a set; a screen or so
+constexpr std::size_t kLongestSet = 400;  // bytes of a set; about a screenful
 
 }  // namespace
 

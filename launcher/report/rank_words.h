@@ -7,7 +7,7 @@
 
 namespace sml::report {
 
-// "rank 3 on algo-2", "ranks 0,8-15 on algo-[1-2]". `ranks` are some of the job's, at least one.
+// "rank 3 on algo-2", "ranks 0,8-15 on algo-[1-2]". `ranks` has at least one rank of the job.
 std::string ranks_in_words(const RankSet& ranks, const plan::JobMap& map);
 
 }  // namespace sml::report

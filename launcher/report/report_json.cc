@@ -110,7 +110,7 @@ std::string report_json(const JobRecord& job, const Facts& facts, const Verdict&
   for (const HostRecord& host : job.hosts) {
     out["hosts"].push_back({{"host", host.name}, {"usage", peaks_json(host.peaks)}});
   }
-  // Workers print any bytes; JSON must be UTF-8.
+  // Workers can print any bytes; JSON must be UTF-8.
   return out.dump(-1, ' ', true, Json::error_handler_t::replace) + "\n";
 }
 

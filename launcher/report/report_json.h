@@ -1,4 +1,4 @@
-// --report: how the job ended, as JSON for programs. Pure. The schema is in sml-run(1), REPORT.
+// --report: the end of the job as JSON for programs. Pure. The schema is in sml-run(1), REPORT.
 #pragma once
 #include <optional>
 #include <string>
@@ -10,25 +10,25 @@
 
 namespace sml::report {
 
-// One rank, whether it failed or not. Times are the launcher's clock.
+// One rank, whether it failed or not. Times are on the launcher's clock.
 struct RankRecord {
   std::string host;
   std::int32_t pid = -1;  // -1: was not started
   std::optional<TimePoint> ended;
-  std::optional<ExitStatus> status;  // empty: nobody saw it end
+  std::optional<ExitStatus> status;  // nullopt: its end was not observed
   bool by_itself = true;
-  std::string program{};  // argv[0] and role, where the job has several programs
+  std::string program{};  // argv[0] and role, if the job has several programs
   std::string role{};
-  std::optional<Usage> usage{};  // empty: nobody saw it end
+  std::optional<Usage> usage{};  // nullopt: its end was not observed
 };
 
 // One attempt of the job.
 struct AttemptRecord {
   std::uint32_t number = 1;
-  double started_unix = 0;  // of the workers; wall clock, seconds
+  double started_unix = 0;  // start of the workers; wall clock, seconds
   Duration lasted{};
   int exit_code = 0;
-  std::string words;  // its verdict
+  std::string words;  // its outcome
   std::optional<Rank> culprit;
   std::string culprit_host;
   std::uint32_t world_size = 0;
@@ -45,9 +45,9 @@ struct JobRecord {
   double started_unix = 0;  // wall clock, seconds
   TimePoint now;            // end of the job
   std::vector<RankRecord> ranks;
-  std::vector<AttemptRecord> attempts{};  // the last one is that of the ranks
+  std::vector<AttemptRecord> attempts{};  // the last one is the attempt of `ranks`
   std::vector<HostRecord> hosts{};        // those with ranks
-  std::string no_restart{};               // why no other attempt followed; empty: that needs no word
+  std::string no_restart{};               // why no other attempt followed; empty if that is evident
 };
 
 // One line with a newline.

@@ -14,7 +14,7 @@ void SilenceWatch::spoke(Rank rank, TimePoint now) {
   latest_ = now;
   all_told_ = false;
   State& state = ranks_[rank.value()];
-  if (!state.last) return;  // the rest of what it had printed before its end
+  if (!state.last) return;  // remaining output of a rank that has ended
   state.last = now;
   if (state.told) again_.add(rank.value());
   state.told = false;
@@ -22,7 +22,7 @@ void SilenceWatch::spoke(Rank rank, TimePoint now) {
 
 void SilenceWatch::ended(Rank rank) { ranks_[rank.value()] = {}; }
 
-// Those that others have outlasted.
+// Adds ranks that have been silent while others printed.
 void SilenceWatch::add_quiet(RankSet& silent) {
   for (std::uint32_t rank = 0; latest_ && rank < ranks_.size(); ++rank) {
     State& state = ranks_[rank];
@@ -33,7 +33,7 @@ void SilenceWatch::add_quiet(RankSet& silent) {
 }
 
 bool SilenceWatch::all_are_silent(TimePoint now) const {
-  bool news = false;  // not of ranks that were told of while others, which have ended since, still printed
+  bool news = false;  // false for ranks reported while others, which have ended since, still printed
   for (const State& state : ranks_) {
     if (state.last && now - *state.last < limit_) return false;
     news = news || (state.last && !state.told);

@@ -1,8 +1,8 @@
-// --warn-silent: which ranks have printed nothing for a while. Pure.
+// --warn-silent: detects ranks that have printed nothing for some time. Pure.
 //
-// A rank is silent when some other rank has printed, the limit or more after this one's last output, or its start: a
-// rank is not blamed for being the last by a moment. When no rank that runs has printed for so long, all are silent
-// together: most hangs look so, as the others wait for the one that hangs. Each silence is told once, and its end too.
+// A rank is silent if another rank has printed the limit or more after this one's last output or start, so no rank is
+// blamed for being the last by a moment. If no running rank has printed for that long, all are silent together: most
+// hangs look like this, as the others wait for the one that hangs. Each silence is reported once, and so is its end.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -18,17 +18,17 @@ namespace sml::report {
 
 class SilenceWatch {
  public:
-  // `map` outlives this.
+  // `map` must outlive this.
   SilenceWatch(Duration limit, const plan::JobMap& map) : limit_(limit), map_(map), ranks_(map.world_size()) {}
 
-  void grow(std::uint32_t ranks) { ranks_.resize(ranks); }  // there are so many now
+  void grow(std::uint32_t ranks) { ranks_.resize(ranks); }  // the new number of ranks
   void started(Rank rank, TimePoint now);
   void spoke(Rank rank, TimePoint now);
   void ended(Rank rank);
   struct News {
-    std::vector<std::string> sentences;  // to be said: who prints again, who has become silent
-    RankSet silent;                      // the latter
-    enum class Whose : std::uint8_t { Some, All } whose = Whose::Some;  // All: of the ranks that run
+    std::vector<std::string> sentences;  // messages: ranks that print again, and ranks that have become silent
+    RankSet silent;                      // the ranks that have become silent
+    enum class Whose : std::uint8_t { Some, All } whose = Whose::Some;  // All: all running ranks
   };
   News on_time(TimePoint now);
 
@@ -37,15 +37,15 @@ class SilenceWatch {
   bool all_are_silent(TimePoint now) const;
 
   struct State {
-    std::optional<TimePoint> last;  // its output, or its start; nothing: it does not run
+    std::optional<TimePoint> last;  // its last output or its start; nullopt: it does not run
     bool told = false;
   };
   Duration limit_;
   const plan::JobMap& map_;
   std::vector<State> ranks_;
-  std::optional<TimePoint> latest_;  // output of any
-  RankSet again_;                    // who has spoken after it was told of
-  bool all_told_ = false;            // nobody has spoken, or started, since all were silent
+  std::optional<TimePoint> latest_;  // last output of any rank
+  RankSet again_;                    // ranks that printed after their silence was reported
+  bool all_told_ = false;            // no rank has printed or started since all were silent
 };
 
 }  // namespace sml::report

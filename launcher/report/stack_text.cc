@@ -14,11 +14,11 @@ namespace {
 
 constexpr std::size_t kMostFrames = 200;
 
-// Those in which programs stand and wait. Of this machine's kernel: the agent is of the same build.
+// System calls in which programs block, with the numbers of this build; the agent is of the same build.
 struct CallName {
   long number;
   std::string_view name;
-  bool has_descriptor;  // as its first argument
+  bool has_descriptor;  // has a descriptor as its first argument
 };
 constexpr CallName kCalls[] = {{SYS_read, "read", true},
                                {SYS_readv, "readv", true},
@@ -86,7 +86,7 @@ std::string place_of(const ThreadTrace& thread, std::string_view held) {
 
 std::string_view without_indent(std::string_view line) { return trim(line, " \t\r"); }
 
-// `header`: how the line before a thread's frames begins; `main`: whether it is the main thread's.
+// `header` recognizes the line before a thread's frames; `main` whether it is that of the main thread.
 template <class Header, class Main, class Frame>
 std::vector<std::string> frames_of_main(std::string_view text, Header header, Main main, Frame frame) {
   std::vector<std::string> first;
@@ -125,7 +125,7 @@ std::string native_frame(std::string_view line) {
   return std::string(line.substr(0, line.find(" (")));
 }
 
-// "  File "train.py", line 4 in load" → "load (train.py:4)", as py-spy has it.
+// "  File "train.py", line 4 in load" → "load (train.py:4)", the form of py-spy.
 std::string python_frame(std::string_view line) {
   constexpr std::string_view before = "  File \"";
   constexpr std::string_view between = "\", line ";

@@ -1,5 +1,5 @@
-// Stacks as tools print them, and what the kernel alone tells, in the same form. Pure. Whatever comes from a host may
-// be anything: the answers hold bytes that are still to be escaped.
+// Parses stacks as tools print them, and describes the kernel's information in the same form. Pure. Input from a host
+// may contain any bytes: results must still be escaped.
 #pragma once
 #include <string>
 #include <string_view>
@@ -9,13 +9,13 @@
 
 namespace sml::report {
 
-// Of the main thread, the innermost first: "recv (socket.py:706)", "clock_nanosleep". Empty: `text`, as `tool` printed
-// it, has none.
+// The frames of the main thread, innermost first: "recv (socket.py:706)", "clock_nanosleep". Empty if `text`, the
+// output of `tool`, has none.
 std::vector<std::string> main_frames(std::string_view tool, std::string_view text);
 
-// Where a thread is by the kernel's account: "recvfrom (socket to 10.0.0.1:29500)", "futex_wait_queue", "its own code".
+// Where a thread is according to the kernel: "recvfrom (socket to 10.0.0.1:29500)", "futex_wait_queue", "its own code".
 std::string kernel_place(const ThreadTrace& thread);
-// The same without whom it is connected to, so that ranks that wait alike have the same words.
+// The same without the peer's address, so that ranks that wait in the same way get the same text.
 std::string kernel_place_of_any(const ThreadTrace& thread);
 
 // "sleeping", "running", "stopped", ...

@@ -1,4 +1,5 @@
-// How a worker ended, as the JSON of --report and --events has it. Pure. For .cc files: it includes nlohmann's header.
+// The end of a worker, in the JSON form of --report and --events. Pure. Include only in .cc files: it includes
+// nlohmann's header.
 #pragma once
 #include <nlohmann/json.hpp>
 
@@ -8,7 +9,7 @@
 
 namespace sml::report {
 
-// {"text": ..., "exit_code": n} or {"text": ..., "signal": n, "core_dumped": b}; only "text" for what was never
+// {"text": ..., "exit_code": n} or {"text": ..., "signal": n, "core_dumped": b}; only "text" for a worker that was not
 // started.
 nlohmann::ordered_json status_json(const ExitStatus& status);
 
@@ -16,7 +17,7 @@ nlohmann::ordered_json status_json(const ExitStatus& status);
 nlohmann::ordered_json usage_json(const Usage& usage);
 
 // {"memory_bytes": ..., "peak_memory_used_bytes": ..., "accelerators": [{"name", "peak_busy_percent",
-// "peak_memory_used_bytes", "memory_bytes"}]}; null: nothing is known.
+// "peak_memory_used_bytes", "memory_bytes"}]}; null without samples.
 nlohmann::ordered_json peaks_json(const HostPeaks& peaks);
 
 }  // namespace sml::report

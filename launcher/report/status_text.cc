@@ -19,7 +19,7 @@ using std::string_view;
 constexpr std::size_t kFewestColumns = 20;
 constexpr std::size_t kLongestName = 60;
 
-// "14 running, 2 finished"; what there is none of is left out.
+// "14 running, 2 finished"; omits counts of zero.
 std::string ranks_text(const JobProgress& progress) {
   struct Word {
     RankState state;
@@ -53,7 +53,7 @@ bool awaited(const JobProgress::Host& host) {
   return host.state == HostState::Waiting || host.state == HostState::Connected;
 }
 
-// Who is waited for before the start: "algo-7 (connecting)", "algo-[5-7]".
+// The hosts that are not ready before the start: "algo-7 (connecting)", "algo-[5-7]".
 std::string awaited_text(const JobProgress& progress) {
   std::vector<std::string> names;
   string_view step;

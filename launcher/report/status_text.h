@@ -1,4 +1,4 @@
-// How far a job has come, in words for people. Pure.
+// The progress of a job in words for the user. Pure.
 #pragma once
 #include <cstddef>
 #include <string>
@@ -10,15 +10,15 @@
 
 namespace sml::report {
 
-// A rank that has been quiet for less is not called silent.
+// A rank that has been quiet for less than this is not reported as silent.
 inline constexpr Duration kNotSilent = std::chrono::seconds(10);
 
 // "sml-run: 12:34 | hosts 4/4 | ranks 14 running, 2 finished | rank 7 silent 2:10": one line of at most `columns`
-// columns; empty where these are too few to say anything.
+// columns; empty if these are too few.
 std::string status_line(const JobProgress& progress, TimePoint now, std::size_t columns);
 
-// The same at full length: a line for the job, one for each host and one for each rank, without "sml-run: ". With what
-// the ranks use where that is known of any.
+// The same in full: a line for the job, one for each host and one for each rank, without "sml-run: ". With the ranks'
+// resource usage if it is known for any.
 std::vector<std::string> status_table(const JobProgress& progress, TimePoint now, const LiveUses& uses = {});
 
 // `text`, each line of it cut to `columns` columns; what is cut shows as "...".

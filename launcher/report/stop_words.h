@@ -1,10 +1,10 @@
-// Messages to people who stop a job. Pure.
+// Messages to a user who stops a job. Pure.
 #pragma once
 #include <string>
 
 namespace sml::report {
 
-// How the grace is cut short, as common/supervise/stop_rule.h has it: a clause.
+// A clause: how to end the grace period early, see common/supervise/stop_rule.h.
 std::string how_to_insist(int signo);
 
 }  // namespace sml::report

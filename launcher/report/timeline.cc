@@ -32,7 +32,7 @@ Timeline::Outcome outcome_of(const RankExited& exit) {
 
 }  // namespace
 
-// What each event changes.
+// Applies each event.
 struct Timeline::Listener {
   Timeline& t;
   double at;
@@ -109,7 +109,7 @@ void Timeline::begin(const JobBegins& job, TimePoint at) {
   place(job.plan->map);
 }
 
-// Those that are not known yet.
+// Adds hosts that are not known yet.
 void Timeline::enlist(const plan::JobMap& map) {
   ranks_.resize(std::max<std::size_t>(ranks_.size(), map.world_size()));
   drawn_.resize(std::max(drawn_.size(), map.hosts.size()));
@@ -122,12 +122,12 @@ void Timeline::enlist(const plan::JobMap& map) {
 }
 
 Timeline::Host* Timeline::host(HostIndex index) {
-  if (index.value() >= ids_.size()) return nullptr;  // no rank has been there yet
+  if (index.value() >= ids_.size()) return nullptr;  // no rank has been placed there yet
   const std::optional<std::size_t>& at = drawn_[ids_[index.value()].value()];
   return at ? &hosts_[*at] : nullptr;
 }
 
-// Where its ranks are in the attempt that begins.
+// Sets the hosts of the ranks in the attempt that begins.
 void Timeline::place(const plan::JobMap& map) {
   ids_.clear();
   for (const plan::MappedHost& host : map.hosts) {
@@ -147,7 +147,7 @@ void Timeline::begin_again(const AttemptBegins& attempt, double at) {
   place(attempt.plan->map);
 }
 
-// Twice as wide: neighbours become one.
+// Doubles the width: merges neighbours.
 void Timeline::widen_buckets() {
   for (RankLine& rank : ranks_) {
     for (std::size_t i = 0; i < kBuckets; ++i) {
@@ -157,7 +157,7 @@ void Timeline::widen_buckets() {
   bucket_ *= 2;
 }
 
-// When there are too many every second goes, and those that come are taken less often.
+// If there are too many samples, drops every second one; later ones are taken less often.
 void Timeline::add_use(Host& host, double at, const HostUse& use) const {
   const double step = end_ / static_cast<double>(kUses);
   if (!host.use.empty() && at - host.use.back().first < step) return;

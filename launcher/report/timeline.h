@@ -1,4 +1,4 @@
-// --timeline: a picture of the job, gathered while it runs and rendered when it is over. Pure.
+// --timeline: a picture of the job, collected while it runs and rendered at its end. Pure.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -13,7 +13,7 @@ namespace sml::report {
 class Timeline final : public EventListener {
  public:
   static constexpr std::size_t kBuckets = 128;  // of output, over the whole job
-  static constexpr std::size_t kEarlier = 100;  // attempts that are drawn before the last
+  static constexpr std::size_t kEarlier = 100;  // attempts before the last that are drawn
   static constexpr std::size_t kUses = 256;
 
   enum class Outcome : std::uint8_t { Unknown, Succeeded, Failed, Stopped };
@@ -25,9 +25,9 @@ class Timeline final : public EventListener {
   struct Host {
     std::string name;
     std::vector<Step> steps;
-    std::optional<double> end;  // nothing of the job is left there
+    std::optional<double> end;  // when no process of the job was left there
     std::optional<Step> fault;
-    std::vector<std::pair<double, HostUse>> use{};  // at most kUses, evenly over the time
+    std::vector<std::pair<double, HostUse>> use{};  // at most kUses samples, evenly spaced
   };
   struct Run {
     std::size_t host = 0;  // index into hosts()
@@ -38,7 +38,7 @@ class Timeline final : public EventListener {
     std::string status;
     std::optional<Usage> usage;
   };
-  // Its last attempt, and those before.
+  // The rank's last attempt, and earlier ones.
   struct RankLine : Run {
     std::vector<Run> earlier;
     std::vector<std::string> last_lines;           // of its stderr, if it failed
@@ -54,8 +54,8 @@ class Timeline final : public EventListener {
 
   const std::string& job_id() const { return job_id_; }
   const std::string& program() const { return program_; }
-  const std::string& command() const { return command_; }        // with its arguments, cut
-  double unix_time() const { return unix_time_; }                // of the start
+  const std::string& command() const { return command_; }        // with its arguments, shortened
+  double unix_time() const { return unix_time_; }                // start of the job
   const std::vector<Host>& hosts() const { return hosts_; }      // those with ranks, and spares
   const std::vector<RankLine>& ranks() const { return ranks_; }  // by rank
   const std::vector<Mark>& marks() const { return marks_; }
@@ -72,7 +72,7 @@ class Timeline final : public EventListener {
   void add_use(Host& host, double at, const HostUse& use) const;
   void add_output(const RankOutput& output, double at);
   double seconds(TimePoint at) const { return in_seconds(at - begin_); }
-  Host* host(HostIndex index);  // null: it is not drawn
+  Host* host(HostIndex index);  // null: the host is not drawn
   void enlist(const plan::JobMap& map);
   void place(const plan::JobMap& map);
 
@@ -81,7 +81,7 @@ class Timeline final : public EventListener {
   std::string program_;
   std::string command_;
   double unix_time_ = 0;
-  std::vector<std::optional<std::size_t>> drawn_;  // by HostId: in hosts_
+  std::vector<std::optional<std::size_t>> drawn_;  // by HostId: position in hosts_
   std::vector<HostId> ids_;                        // by host index
   std::vector<Host> hosts_;
   std::vector<RankLine> ranks_;
@@ -92,7 +92,7 @@ class Timeline final : public EventListener {
   std::string verdict_;
 };
 
-// One page that needs nothing else: no network, no other file.
+// A self-contained page: it loads nothing from the network or from other files.
 std::string timeline_html(const Timeline& timeline);
 
 // The trace event format of Chrome and Perfetto (JSON object format of the document "Trace Event Format"): a process

@@ -13,7 +13,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// Names and messages can hold any bytes; JSON must be UTF-8.
+// Names and messages can contain any bytes; JSON must be UTF-8.
 std::string dump(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
 
 Json seconds_json(const std::optional<double>& at) { return at ? Json(*at) : Json(); }
@@ -62,7 +62,7 @@ Json rank_json(const Timeline::RankLine& rank) {
   return out;
 }
 
-// "<" ends no script and begins no comment when it is written otherwise; in JSON it stands in strings only.
+// Escapes "<", so that it cannot end a script or begin a comment; in JSON it occurs only in strings.
 std::string for_script(std::string json) {
   for (std::size_t at = json.find('<'); at != std::string::npos; at = json.find('<', at)) {
     json.replace(at, 1, "\\u003c");

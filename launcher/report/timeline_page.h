@@ -1,10 +1,10 @@
-// The page of --timeline, launcher/report/timeline.html as it was when we were built.
+// The page of --timeline: launcher/report/timeline.html, compiled in at build time.
 #pragma once
 #include <string_view>
 
 namespace sml::report {
 
-// "{{DATA}}" stands where the job's data go, as JSON.
+// "{{DATA}}" marks where the job's data are inserted, as JSON.
 std::string_view timeline_page();
 
 }  // namespace sml::report

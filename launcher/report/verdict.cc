@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t kLongestFault = 500;
 
-// What a host has told that broke the protocol later does not count.
+// Messages of a host that broke the protocol later do not count.
 bool is_believed(const Facts& facts, const Facts::WorkerEnd& end) {
   return std::none_of(facts.faults.begin(), facts.faults.end(), [&](const Facts::HostFault& fault) {
     return fault.why.kind() == ErrorKind::Protocol && fault.host == end.host;
@@ -30,7 +30,7 @@ const Facts::WorkerEnd* first_failure(const Facts& facts) {
   return first;
 }
 
-// How long after a peer's exit with 1 this death is still taken for its cause; nothing: never.
+// How long after a peer's exit with status 1 this death still counts as its cause; nullopt: never.
 std::optional<Duration> outranks_for(const ExitStatus& status) {
   const auto* signaled = std::get_if<Signaled>(&status);
   if (signaled == nullptr) return std::nullopt;
@@ -92,7 +92,7 @@ std::string seconds_since(TimePoint from, TimePoint to) {
   return text;
 }
 
-// Faults with the same words; hosts and groups in host order, so that the report does not depend on who was quicker.
+// Faults with the same words; hosts and groups in host order, so that the report does not depend on timing.
 struct Group {
   const Error* why;
   std::vector<std::string> hosts;
@@ -107,7 +107,7 @@ std::vector<Group> fold(const std::vector<Facts::HostFault>& faults) {
     const auto same = std::find_if(groups.begin(), groups.end(), [&](const Group& g) { return *g.why == fault.why; });
     if (same == groups.end()) {
       groups.push_back({&fault.why, {fault.host}});
-    } else if (same->hosts.back() != fault.host) {  // one host may have it more than once
+    } else if (same->hosts.back() != fault.host) {  // a host may have the same fault more than once
       same->hosts.push_back(fault.host);
     }
   }
@@ -149,7 +149,7 @@ std::string tell_stalled(const Facts::Stalled& stalled) {
          " (--watch)";
 }
 
-// Whether --watch or --on-silent had ended the job before anything else did.
+// Whether --watch or --on-silent had ended the job before anything else.
 bool stalled_first(const Facts& facts, TimePoint failed_at) {
   if (!facts.stalled || facts.stalled->at > failed_at) return false;
   return !facts.stop_signal || facts.stalled->at < facts.stop_at;
@@ -163,7 +163,7 @@ void tell_rest(const Facts& facts, std::vector<std::string>& lines) {
   }
 }
 
-// The fault that counts for the exit status: a launcher's own fault (125) outranks a missing program.
+// The exit status of the faults: a fault of the launcher (125) outranks a missing program.
 int exit_code_of_faults(const std::vector<Facts::HostFault>& faults) {
   int code = 0;
   for (const Facts::HostFault& fault : faults) {
@@ -190,7 +190,7 @@ std::string tell_time_limit(const Facts& facts) {
          (again ? ", all attempts together, the limit of --timeout" : ", the limit of --timeout");
 }
 
-// Success is what every rank has said.
+// Success requires that every rank has reported it.
 void judge_unseen(const Facts& facts, Verdict& verdict) {
   const auto unknown = [&verdict](std::string words) {
     verdict.exit_code = 125;
@@ -209,7 +209,7 @@ void judge_unseen(const Facts& facts, Verdict& verdict) {
 Verdict judge(const Facts& facts) {
   Verdict verdict;
   const Facts::WorkerEnd* worker = find_culprit(facts);
-  const Facts::WorkerEnd* first = first_failure(facts);  // holds the place in time for the culprit that it led to
+  const Facts::WorkerEnd* first = first_failure(facts);  // its time counts, even if another worker is the root cause
   const bool fault_first = !facts.faults.empty() && (first == nullptr || facts.faults.front().at < first->at);
   const TimePoint failed_at = fault_first ? facts.faults.front().at : first != nullptr ? first->at : TimePoint::max();
   if (stalled_first(facts, failed_at)) {

@@ -1,4 +1,4 @@
-// What the job came to: the exit status, and the words for it. Pure.
+// The outcome of a job: its exit status, its root cause, and the text for both. Pure.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -17,16 +17,16 @@ namespace sml::report {
 inline constexpr int kNoProgressExit = 123;
 inline constexpr int kTimedOutExit = 124;
 
-// Everything that counts, gathered while the job ran. Times are the launcher's clock.
+// All facts that the outcome depends on, collected while the job runs. Times are on the launcher's clock.
 struct Facts {
   struct WorkerEnd {
     Rank rank;
     std::string host;
     std::int32_t pid = -1;
     ExitStatus status;
-    bool by_itself = true;  // false: after we had begun to stop it
+    bool by_itself = true;  // false: after the launcher had begun to stop it
     TimePoint at;
-    WorkerError error;                    // its own account
+    WorkerError error;                    // its own report of the error
     std::vector<std::string> last_lines;  // of its stderr
     std::string out_of_memory;            // evidence; empty: none
     std::string program{};                // argv[0], where the job has several
@@ -35,7 +35,7 @@ struct Facts {
     bool keeps_lines = false;             // its C library may have kept what it printed last
   };
   struct HostFault {
-    HostIndex index;  // orders the names in messages
+    HostIndex index;  // determines the order of names in messages
     std::string host;
     Error why;
     TimePoint at;
@@ -46,12 +46,12 @@ struct Facts {
   TimePoint first_start;        // ... of the job's first attempt
   std::vector<WorkerEnd> ends;  // failures only
   std::vector<HostFault> faults;
-  std::optional<int> stop_signal;  // the user's first
+  std::optional<int> stop_signal;  // the first stop signal of the user
   TimePoint stop_at;
-  bool stopped_at_rest = false;        // it came when this attempt was over, and another was to follow
-  std::optional<TimePoint> regroups;   // ended so that other hosts have workers
-  std::optional<TimePoint> timed_out;  // --timeout passed
-  std::optional<Duration> waited_out;  // ... while none ran: so long after the first start
+  bool stopped_at_rest = false;        // the signal came when this attempt was over and another was to follow
+  std::optional<TimePoint> regroups;   // when it was ended so that other hosts get workers
+  std::optional<TimePoint> timed_out;  // when the time of --timeout was over
+  std::optional<Duration> waited_out;  // time since the first start, if the limit passed while no worker ran
   int timeout_status = kTimedOutExit;
   struct OwnFault {
     Error why;
@@ -62,16 +62,16 @@ struct Facts {
     std::string who;  // the ranks in words
     TimePoint at;
   };
-  std::optional<Stalled> stalled;        // --watch or --on-silent ended it
+  std::optional<Stalled> stalled;        // set if --watch or --on-silent ended it
   std::optional<OwnFault> own_fault;     // why the launcher itself ended the job
-  bool output_gone = false;              // our stdout takes nothing any more
-  int output_errno = 0;                  // why; 0 or EPIPE: it has no reader
-  std::vector<std::string> left_behind;  // "algo-3: pid 4711 (python3), state D": could not be ended
-  std::size_t unseen = 0;                // ranks whose end nobody saw, or that never ran
-  std::vector<std::string> unconfirmed;  // hosts whose agent did not say that all is over
+  bool output_gone = false;              // stdout accepts no more data
+  int output_errno = 0;                  // the error; 0 or EPIPE: it has no reader
+  std::vector<std::string> left_behind;  // "algo-3: pid 4711 (python3), state D": processes that could not be ended
+  std::size_t unseen = 0;                // ranks whose end was not observed, or that never ran
+  std::vector<std::string> unconfirmed;  // hosts whose agent has not confirmed that all processes have ended
 };
 
-// What decided.
+// The kind of the root cause.
 enum class Decider : std::uint8_t {
   Success,
   Worker,
@@ -88,11 +88,11 @@ enum class Decider : std::uint8_t {
 struct Verdict {
   int exit_code = 0;
   Decider by = Decider::Success;
-  const Facts::WorkerEnd* culprit = nullptr;  // the worker that decided, if one did; of the facts
-  std::vector<std::string> lines;             // for stderr, without "sml-run: "; empty when all went well
+  const Facts::WorkerEnd* culprit = nullptr;  // the worker that is the root cause, if one is; points into the facts
+  std::vector<std::string> lines;             // for stderr, without "sml-run: "; empty if the job succeeded
 };
 
-// The verdict in one line, for programs: "all workers exited with status 0" when there is nothing to tell.
+// The outcome in one line, for programs; "all workers exited with status 0" if there is nothing to report.
 std::string in_words(const Verdict& verdict);
 
 // The first failure by time that nobody asked for decides: a worker's own end, a host's fault, the user's signal, lost

@@ -1,5 +1,5 @@
-// Time in which workers can print: it stands still while we do (stopped by Ctrl-Z, not scheduled), and while nobody
-// takes their output. Pure.
+// Measures the time in which workers can print: the clock stops while the launcher does not run (stopped by Ctrl-Z, not
+// scheduled), and while the workers' output is not read. Pure.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -12,10 +12,10 @@ enum class OutputFlow : std::uint8_t { Open, Held };
 
 class WorkClock {
  public:
-  // `longest_step`: when advance() comes later than that, we stood still.
+  // If advance() is called later than `longest_step` after the last call, the launcher was not running.
   explicit WorkClock(Duration longest_step) : longest_step_(longest_step) {}
 
-  // To be called at least every `longest_step`. Answers the time.
+  // To be called at least every `longest_step`. Returns the time.
   TimePoint advance(TimePoint now, OutputFlow flow) {
     if (begun_ && flow == OutputFlow::Open) time_ += std::clamp(now - last_, Duration::zero(), longest_step_);
     begun_ = true;
