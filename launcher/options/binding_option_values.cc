@@ -1,4 +1,4 @@
-// Options of option_values.h that say where the workers of a host are put, and to what they are bound.
+// Setters of option_values.h for the placement and binding of a host's workers.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -30,8 +30,8 @@ Result<std::vector<std::string>> core_lists(string_view text) {
 
 }  // namespace
 
-// As Open MPI does, workers that are put on parts are bound to them, and those with PE cores to these, unless --bind-to
-// says something else.
+// As in Open MPI, workers mapped to parts are bound to these, and workers with PE cores to their cores, unless
+// --bind-to overrides that.
 Result<void> set_map_by(Options& o, string_view value) {
   const Result<plan::MapByText> parsed = plan::parse_map_by(value);
   if (!parsed) return parsed.error();
@@ -59,7 +59,7 @@ Result<void> set_bind_to(Options& o, string_view value) {
                                                                   {"numa", BindTo::Numa},
                                                                   {"socket", BindTo::Socket},
                                                                   {"package", BindTo::Socket}}};
-  constexpr string_view kIfSupported = ":if-supported";  // Open MPI's words for what we do anyway
+  constexpr string_view kIfSupported = ":if-supported";  // Open MPI's suffix for the behaviour that is the default here
   const string_view word = value.ends_with(kIfSupported) ? value.substr(0, value.size() - kIfSupported.size()) : value;
   constexpr string_view kUser = "user:";
   if (word.starts_with(kUser)) {

@@ -43,7 +43,7 @@ Result<void> check_command(const std::vector<std::string>& command) {
                "no program to start; give one after the options, as in sml-run -np 2 python3 train.py");
 }
 
-// The programs after the first ":".
+// Adds the programs after the first ":".
 Result<void> add_programs(Dialect dialect, std::span<const std::string> words, const OptionSources& around,
                           Options& options) {
   for (bool more = true; more;) {
@@ -79,7 +79,7 @@ Result<ProgramOptions> parse_program(std::span<const std::string> words) {
 
 namespace {
 
-// What is printed instead of a job.
+// The text that is printed instead of running a job.
 std::optional<Printed> printed_instead(const Options& options, std::span<const Occurrence> given) {
   if (options.completion) return Printed{completion_script(*options.completion)};
   if (options.explain == Explain::No) return std::nullopt;
@@ -88,7 +88,7 @@ std::optional<Printed> printed_instead(const Options& options, std::span<const O
   return Printed{json ? report::explain_json(values) + "\n" : report::explain_table(values)};
 }
 
-// With --verbose, wherever that stands, with what is inside.
+// With --verbose, anywhere on the line, lists the libraries inside.
 std::string version_text(std::span<const std::string> words) {
   std::string out = "sml-run " SML_VERSION "\n";
   const bool verbose = std::find(words.begin(), words.end(), "--verbose") != words.end();
@@ -96,7 +96,7 @@ std::string version_text(std::span<const std::string> words) {
   return out + "inside, by Debian's packages:\n" + std::string(linked_versions()) + "\n";
 }
 
-// The programs behind the first, and whether all is there that must be.
+// Adds the programs after the first, and checks that no part is missing.
 Result<void> complete_programs(Dialect dialect, const Scan& scanned, std::span<const std::string> words,
                                const OptionSources& around, Options& options) {
   if (options.mode == Mode::Train && !options.app_file.empty()) {

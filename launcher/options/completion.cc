@@ -28,7 +28,7 @@ Kind kind_of(const OptionRow& row) {
   return fixed_values_of(row).empty() ? Kind::Any : Kind::Words;
 }
 
-// The first sentence of the help.
+// The first sentence of the help text.
 string_view summary(const OptionRow& row) {
   const std::size_t stop = std::min({row.help.find(". "), row.help.find("; "), row.help.find(": "), row.help.size()});
   string_view text = row.help.substr(0, stop);
@@ -45,7 +45,7 @@ std::string replaced(string_view text, string_view special, string_view before) 
   return out;
 }
 
-// As the inside of '...' of a POSIX shell.
+// Escapes text for '...' of a POSIX shell.
 std::string in_quotes(string_view text) {
   std::string out;
   for (char c : text) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
@@ -91,7 +91,7 @@ std::string bash_values() {
   return out;
 }
 
-// Bash cuts words at "=" too: --np=4 is three of them.
+// Bash splits words at "=", too: --np=4 becomes three words.
 constexpr string_view kBash = R"sh(# bash completion of sml-run; made by: sml-run --completion bash
 
 # The values of option $2 that begin with $1.
@@ -178,7 +178,7 @@ std::string zsh_arguments() {
   std::string out;
   for_each_row([&](const OptionRow& row) {
     for (string_view spelling : spellings_of(row)) {
-      // --np 4 and --np=4, for one dash too
+      // accepts --np 4 and --np=4, also with a single dash
       out += fmt::format("  '*{}{}[{}]{}' \\\n", spelling, row.is_flag() ? "" : "=",
                          in_quotes(replaced(summary(row), ":[]\\", "\\")), in_quotes(zsh_action(row)));
     }

@@ -1,5 +1,5 @@
-// What --completion prints: a script that makes a shell complete the options of sml-run. Pure; made of the table of
-// options, so that it cannot lack one.
+// The output of --completion: a script for a shell that completes the options of sml-run. Pure; generated from the
+// option table, so that it has every option.
 #pragma once
 #include <cstdint>
 #include <string>

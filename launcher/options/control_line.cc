@@ -65,7 +65,7 @@ Result<void> set_value(const WordRow& row, string_view option, const std::string
   return {};
 }
 
-// One option at the front of `words`, taken off with its value.
+// Removes one option from the front of `words`, with its value.
 Result<void> take_option(const WordRow& row, std::span<const std::string>& words, ControlLine& out) {
   const std::string& word = words.front();
   words = words.subspan(1);
@@ -86,7 +86,7 @@ Result<void> take_option(const WordRow& row, std::span<const std::string>& words
   return set_value(row, option, value, out);
 }
 
-// The words that are no options.
+// Assigns the words that are not options.
 Result<void> take_names(const WordRow& row, const std::vector<std::string>& names, ControlLine& out) {
   const std::size_t most = row.job == JobIs::NotNamed ? 0 : row.word == ControlWord::Signal ? 2 : 1;
   const std::size_t least = row.job == JobIs::Required ? most : 0;

@@ -1,5 +1,5 @@
-// The words that speak to running jobs: ps, status, stop, signal, logs, stacks. They are ours where they are the very
-// first word; after an option, after "--" or with a path they name a program. Pure.
+// Parses the subcommands for running jobs: ps, status, stop, signal, logs, stacks. They are recognized only as the very
+// first word; after an option, after "--" or with a path, such a word names a program. Pure.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -20,22 +20,22 @@ enum class Follow : std::uint8_t { No, Yes };
 
 struct ControlLine {
   ControlWord word = ControlWord::Ps;
-  std::string job{};  // id, or how one begins; empty: the only one
+  std::string job{};  // id, or a prefix of one; empty: the only job
   PlanFormat format = PlanFormat::Text;
   Watch watch = Watch::No;
   Follow follow = Follow::No;
-  std::string ranks{};  // as RankSet reads them; empty: all
+  std::string ranks{};  // in the format of RankSet; empty: all
   int signo = 0;
 };
 
 std::vector<std::string_view> control_words();
 std::string_view name(ControlWord word);
 
-// `called`: by which name sml-run was started.
+// `called` is the name by which sml-run was started.
 bool is_control_line(std::string_view called, std::span<const std::string> arguments);
-// Of such a line. Error (Usage).
+// Parses such a line. Error (Usage).
 Result<std::variant<ControlLine, Printed>> parse_control_line(std::span<const std::string> arguments);
-// What --help says of them.
+// The help text of these subcommands.
 std::string control_help();
 
 }  // namespace sml

@@ -1,4 +1,4 @@
-// --explain: every option, its value and who gave it.
+// --explain: lists every option, its value and the source of that.
 #pragma once
 #include <span>
 #include <vector>
@@ -8,7 +8,7 @@
 
 namespace sml {
 
-// In the order of the table. What is a secret is hidden.
+// In the order of the option table. Secrets are hidden.
 std::vector<report::ExplainedValue> explained(std::span<const Occurrence> given);
 
 }  // namespace sml

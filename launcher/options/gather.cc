@@ -35,7 +35,7 @@ std::vector<dialects::Given> given_to(const Scan& scanned) {
 
 namespace {
 
-// What the launcher whose name we are called by does by itself.
+// Defaults of the launcher by whose name sml-run is called.
 std::vector<Occurrence> dialect_layer(Dialect dialect, const Scan& scanned, const OptionSources& around) {
   const std::vector<dialects::Given> given = given_to(scanned);
   std::vector<Occurrence> out;
@@ -48,7 +48,7 @@ std::vector<Occurrence> dialect_layer(Dialect dialect, const Scan& scanned, cons
   return out;
 }
 
-// What the launcher reads in a file of its own, which is named by an option or where it always is.
+// Options from the launcher's own file, which an option names or which is in its usual place.
 Result<std::vector<dialects::OfVariable>> read_own_config(Dialect dialect, const Scan& scanned,
                                                           const OptionSources& around) {
   if (!around.read_file) return std::vector<dialects::OfVariable>();
@@ -65,7 +65,8 @@ Result<std::vector<dialects::OfVariable>> read_own_config(Dialect dialect, const
   return Error(ErrorKind::Config, fmt::format("{}{}: {}", named, show(path), text.error().message()));
 }
 
-// Whether the line has one of those that exclude what a variable or a file says: the line counts.
+// True if the command line has an option that excludes this one from a variable or file: the command line takes
+// precedence.
 bool is_outdone(Dialect dialect, const std::vector<std::string>& words, const Scan& scanned) {
   const dialects::Row* row = dialects::find_row(dialect, words.front());
   if (row == nullptr || row->choice.empty()) return false;
@@ -122,8 +123,8 @@ Result<Given> gather(Dialect dialect, const Scan& scanned, const OptionSources& 
 
 namespace {
 
-// Our --nnodes for a program that is started once means the hosts of the job, as other launchers' options do, and not
-// that each of them calls: 1 is this machine, and where hosts are named nothing says which of them this one is.
+// True if --nnodes belongs to a single start for all hosts, as in other launchers' options, and does not mean that each
+// host calls: 1 is this machine, and if hosts are named, no option says which of them this one is.
 bool is_started_once(const std::vector<Occurrence>& given, dialects::HostsNamed named) {
   const Occurrence* count = last_of(given, "--nnodes");
   if (count == nullptr) return false;
@@ -141,7 +142,7 @@ void add_own(dialects::Meeting& meeting, const std::vector<Occurrence>& given) {
   }
 }
 
-// What to do about a secret that is missing; empty: nothing, or an option says it.
+// Advice about a missing secret; empty if there is a secret, or if an option provides one.
 std::string secret_advice(const std::vector<Occurrence>& given, const OptionSources& around) {
   const bool said = last_of(given, "--secret-file") != nullptr || last_of(given, "--insecure-job-key") != nullptr;
   return said || !around.secret_advice ? std::string() : std::string(around.secret_advice());
@@ -152,7 +153,7 @@ std::string secret_advice(const std::vector<Occurrence>& given, const OptionSour
 std::vector<std::string> idle_hosts(const std::vector<Occurrence>& given) {
   std::vector<std::string> out;
   const Occurrence* counts = nullptr;
-  for (const string_view option : {"--hosts", "--hostfile", "--resource-config"}) {  // as they count
+  for (const string_view option : {"--hosts", "--hostfile", "--resource-config"}) {  // in order of precedence
     const Occurrence* last = last_of(given, option);
     for (const Occurrence& o : given) {
       const bool said = o.layer == Layer::CommandLine && main_spelling(*o.row) == option;
@@ -176,7 +177,7 @@ Result<void> settle_hosts(Scan& scanned, std::vector<Occurrence>& given, const O
   add_own(meeting, given);
   Result<dialects::Settled> settled = dialects::settle(meeting, {named, secret_advice(given, around)});
   if (!settled) return settled.error();
-  // What settles them takes the place of ours, but not of a source that the user has named.
+  // The settled options replace those of sml-run, except a host source that the user has named.
   std::erase_if(given, [](const Occurrence& o) {
     const string_view name = main_spelling(*o.row);
     return name == "--nnodes" || name == "--node-rank";

@@ -1,5 +1,5 @@
-// The options of all layers: of the command line, of variables and files, ours and those of the launcher by whose name
-// we are called.
+// Collects the options of all layers: command line, variables and files, for sml-run's own options and for those of the
+// launcher by whose name it is called.
 #pragma once
 #include <functional>
 #include <span>
@@ -14,24 +14,24 @@
 
 namespace sml {
 
-// A file's contents, at most `limit` bytes.
+// Returns a file's contents, at most `limit` bytes.
 using ReadFile = std::function<Result<std::string>(const std::string& path, std::size_t limit)>;
 
-// Where options come from beside the command line; injected so that tests need none.
+// Sources of options other than the command line; injected, so that tests need none.
 struct OptionSources {
   std::span<const std::string> environment = {};
-  std::string_view called = {};  // argv[0]: by the name of another launcher its options mean what they mean there
+  std::string_view called = {};  // argv[0]: if it is the name of another launcher, options have their meaning there
   std::function<bool(const std::string& path)> exists = {};
   std::function<bool(const std::string& path)> executable = {};
-  ReadFile read_file = {};  // none: no --config
-  // What to do where the hosts of a job share no secret; empty, or null: they do.
+  ReadFile read_file = {};  // null: no --config
+  // Advice for a job whose hosts share no secret; returns an empty text, or is null, if they share one.
   std::function<std::string_view()> secret_advice = {};
 };
 
-// As dialects see options, those of variables first.
+// The options in the form for dialects, those from variables first.
 std::vector<dialects::Given> given_to(const Scan& scanned);
 
-// Adds what the other launcher's own variables and file say, as far as the command line says nothing.
+// Adds options from the other launcher's own variables and file, unless the command line overrides them.
 Result<void> add_dialect_variables(dialects::Dialect dialect, const OptionSources& around, Scan& scanned);
 
 struct Given {
@@ -39,14 +39,14 @@ struct Given {
   std::vector<std::string> warnings;
 };
 
-// In the order in which they have their say, the command line last.
+// In ascending precedence, the command line last.
 Result<Given> gather(dialects::Dialect dialect, const Scan& scanned, const OptionSources& around);
 
-// Clauses for the user who names hosts in more ways than count.
+// Warnings, as clauses, about options that name hosts but have no effect because another one takes precedence.
 std::vector<std::string> idle_hosts(const std::vector<Occurrence>& given);
 
-// What other launchers' options tell of the hosts, now that all is known that could name them: as options of ours at
-// the end of `given`.
+// Translates other launchers' options about hosts, once all sources that could name hosts are known: appends them to
+// `given` as options of sml-run.
 Result<void> settle_hosts(Scan& scanned, std::vector<Occurrence>& given, const OptionSources& around);
 
 }  // namespace sml

@@ -23,7 +23,7 @@ constexpr std::size_t kScreenWidth = 80;
 constexpr std::size_t kHelpWidth = 100;
 constexpr std::size_t kHelpColumn = 35;
 
-// Words of `text` in lines that begin at kHelpColumn; the first line begins where `out` ends.
+// Appends `text`, wrapped into lines that begin at kHelpColumn; the first line continues at the end of `out`.
 void append_wrapped(std::string& out, std::size_t column, string_view text) {
   if (column + 2 > kHelpColumn) {
     out += '\n';
@@ -130,7 +130,7 @@ std::string daily_text() {
   return out;
 }
 
-// Words with ", " between them, in lines of a screen that begin with two spaces.
+// Joins words with ", ", in lines of screen width that begin with two spaces.
 std::string in_lines(std::span<const std::string> words) {
   std::string out;
   std::size_t column = kScreenWidth;
@@ -158,7 +158,7 @@ std::string screen() {
          topics_text();
 }
 
-// The longest name of each, as people write it.
+// The longest name of each option, with its dashes.
 std::vector<std::string> options_of(Dialect dialect) {
   std::vector<std::string> out;
   for (const dialects::Row& row : dialects::rows_of(dialect)) {
@@ -216,7 +216,7 @@ Result<std::string> help_text(Dialect dialect, string_view topic) {
   const auto group = std::find_if(groups.begin(), groups.end(), named);
   if (group != groups.end()) return group_text(*group);
   const OptionRow* row = row_named(topic);
-  if (row == nullptr && dialect != Dialect::Own) return screen_of(dialect);  // topics of its own, scripts
+  if (row == nullptr && dialect != Dialect::Own) return screen_of(dialect);  // the other launcher's topics, and scripts
   if (row == nullptr) return unknown_topic(topic);
   std::string out;
   append_row(out, *row);

@@ -1,4 +1,4 @@
-// --help.
+// The text of --help.
 #pragma once
 #include <string>
 #include <string_view>
@@ -8,12 +8,13 @@
 
 namespace sml {
 
-// Of the table. No topic: a screen of 24 lines and 80 columns with the options of daily use; by the name of another
-// launcher, which options of that are understood stands before them. "all": every option with all its spellings, at
-// most 100 columns wide. Else the options of a group, or the one of that name. Error (Usage): there is no such topic.
+// Help from the option table. No topic: a screen of 24 lines and 80 columns with the most common options; when called
+// by the name of another launcher, preceded by the options of that launcher that are understood. "all": every option
+// with all its spellings, at most 100 columns wide. Otherwise the options of a group, or one option. Error (Usage): no
+// such topic.
 Result<std::string> help_text(dialects::Dialect dialect, std::string_view topic);
 
-// What may follow --help beside options, sorted.
+// The topics, other than options, that may follow --help, sorted.
 std::vector<std::string_view> help_topics();
 
 }  // namespace sml

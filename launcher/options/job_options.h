@@ -1,4 +1,4 @@
-// The part of the command line that a running job obeys. What is needed only to find the hosts and to plan is in
+// The options that apply while a job runs. Options for finding the hosts and planning are in
 // launcher/options/options.h.
 #pragma once
 #include <csignal>
@@ -27,12 +27,12 @@ namespace sml {
 
 enum class Verbosity : std::uint8_t { Quiet, Normal, Verbose };
 enum class OnFailure : std::uint8_t { Abort, Continue };
-// What becomes of a job of several ranks that speak MPI, each of which would run alone.
+// How to treat a job whose several ranks use MPI, but would each run as a singleton.
 enum class LoneMpi : std::uint8_t { Warned, Refused };
-// Which workers get the launcher's standard input.
+// Which workers read the launcher's standard input.
 enum class StdinRule : std::uint8_t { None, All, OneRank };
 
-// Whether what workers print is made safe for a terminal; Auto: where it goes to one.
+// Whether the workers' output is made safe for a terminal; Auto: if it goes to one.
 enum class Sanitize : std::uint8_t { Auto, Always, Never };
 enum class Color : std::uint8_t { Auto, Always, Never };
 // Auto: Collapse and Fold for several workers at a terminal, else Pass. Collapse does nothing to the bar of a single
@@ -40,9 +40,9 @@ enum class Color : std::uint8_t { Auto, Always, Never };
 enum class ProgressBars : std::uint8_t { Auto, Pass, Collapse };
 enum class EqualLines : std::uint8_t { Auto, Pass, Fold };
 
-// What becomes of the workers' output.
+// How the workers' output is printed.
 struct OutputOptions {
-  std::optional<output::TagTemplate> tag;  // before each line; nothing: "[RANK] " where there are several workers
+  std::optional<output::TagTemplate> tag;  // before each line; nullopt: "[RANK] " if there are several workers
   Sanitize sanitize = Sanitize::Auto;
   Color color = Color::Auto;                    // of the tags
   std::optional<RankSet> shown_ranks;           // whose output goes to ours; nothing: all
@@ -57,13 +57,13 @@ struct OutputOptions {
 enum class StderrOfWorkers : std::uint8_t { Apart, WithStdout };  // WithStdout: both are one pipe
 enum class StdoutOfWorkers : std::uint8_t { Pipe, Terminal };
 
-enum class LogPlace : std::uint8_t { Here, Hosts };     // who writes: the launcher, or each agent on its host
-enum class OnLogFault : std::uint8_t { Warn, EndJob };  // a log that cannot be written
-enum class CopyToOutput : std::uint8_t { No, Yes };     // whether what goes into logs is printed too
+enum class LogPlace : std::uint8_t { Here, Hosts };     // writer of the logs: the launcher, or each agent on its host
+enum class OnLogFault : std::uint8_t { Warn, EndJob };  // if a log cannot be written
+enum class CopyToOutput : std::uint8_t { No, Yes };     // whether output that goes to logs is printed, too
 
-// Per-rank files.
+// Per-rank log files.
 struct LogOptions {
-  std::string directory;  // empty: none
+  std::string directory;  // empty: no logs
   std::string layout{output::LogLayout::kDefault};
   LogPlace place = LogPlace::Here;
   os::LogRules rules;
@@ -71,16 +71,16 @@ struct LogOptions {
   CopyToOutput copy = CopyToOutput::Yes;
 };
 
-// The file in which a platform looks for the reason of a failure.
+// The file from which a platform reads the reason of a failure.
 enum class FailureFile : std::uint8_t { Wanted, None };
-enum class FailureKind : std::uint8_t { Failure, Message };  // of a training job, of a processing job
+enum class FailureKind : std::uint8_t { Failure, Message };  // the file of a training job, or of a processing job
 struct FailureOptions {
   FailureFile wanted = FailureFile::Wanted;
   FailureKind kind = FailureKind::Failure;
   std::string path;  // empty: none
 };
 
-// What is told of a job, and asked of it, while it runs.
+// How the progress of a job is shown and watched while it runs.
 enum class LiveStatus : std::uint8_t { OnTerminal, Never };
 enum class OnSilent : std::uint8_t { NameThem, Report, Restart, Stop };
 struct ProgressOptions {
@@ -88,19 +88,19 @@ struct ProgressOptions {
   std::optional<int> status_signal;     // prints a table of hosts and ranks
   std::optional<Duration> warn_silent;  // names ranks that print nothing while others do
   OnSilent on_silent = OnSilent::NameThem;
-  std::optional<report::WatchRule> watch;  // what ranks must print
-  std::string hang_folder;                 // keeps where ranks were; empty: none
+  std::optional<report::WatchRule> watch;  // lines that ranks must print
+  std::string hang_folder;                 // folder for reports of where ranks are; empty: none
 };
 
-// How workers are told that they are to end.
+// How workers are asked to end.
 struct CheckpointTime {
-  int signo = 0;  // before anything else
+  int signo = 0;  // sent before the stop signal
   Duration most{};
 };
 struct StopOptions {
   int signal = SIGTERM;
-  std::optional<SignalTarget> target;        // nothing: Group, and Worker of the checkpoint signal
-  std::optional<CheckpointTime> checkpoint;  // where nobody outside has asked for the end
+  std::optional<SignalTarget> target;        // nullopt: Group, and Worker for the checkpoint signal
+  std::optional<CheckpointTime> checkpoint;  // unless the end is requested from outside the job
 };
 
 struct JobOptions {
@@ -108,23 +108,23 @@ struct JobOptions {
   FailureOptions failure;
   Duration grace = std::chrono::seconds(10);
   StopOptions stop;
-  std::optional<Duration> stop_grace;  // the same after a stop signal; empty: grace
+  std::optional<Duration> stop_grace;  // grace after a stop signal; nullopt: as `grace`
   Duration start_timeout = std::chrono::seconds(60);
   Duration heartbeat_timeout = std::chrono::seconds(30);
-  std::optional<Duration> timeout;  // of the workers, from their start
+  std::optional<Duration> timeout;  // for the workers, from their start
   int timeout_status = report::kTimedOutExit;
   std::vector<int> forward_signals{SIGUSR1, SIGUSR2, SIGWINCH};
   plan::TorchStore torch_store = plan::TorchStore::OfRank0;
-  std::string master_address;                     // numeric; empty: the first that every host reaches
-  std::vector<std::string> interfaces;            // names and networks of those to use; empty: any
-  Duration join_warn = std::chrono::seconds(60);  // zero: never
+  std::string master_address;                     // numeric; empty: the first address that every host can connect to
+  std::vector<std::string> interfaces;            // names and networks of interfaces to use; empty: any
+  Duration join_warn = std::chrono::seconds(60);  // zero: no warning
   OnFailure on_failure = OnFailure::Abort;
   RestartOptions restart;
-  std::vector<std::string> preload;  // modules of Python; empty: none
+  std::vector<std::string> preload;  // Python modules; empty: none
   RankMonitorOptions rank_monitor;
   LoneMpi lone_mpi = LoneMpi::Warned;
-  plan::MpiMeeting mpi = plan::MpiMeeting::Auto;  // the plan has it, too
-  std::string pmix_library;                       // likewise
+  plan::MpiMeeting mpi = plan::MpiMeeting::Auto;  // also part of the plan
+  std::string pmix_library;                       // also part of the plan
   StderrOfWorkers stderr_of_workers = StderrOfWorkers::Apart;
   StdoutOfWorkers stdout_of_workers = StdoutOfWorkers::Pipe;
   StdinRule stdin_rule = StdinRule::OneRank;

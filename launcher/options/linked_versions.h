@@ -1,11 +1,11 @@
-// Names the libraries that are linked into the programs, with the revisions of their packages.
+// Lists the libraries that are linked into the programs, with their package versions.
 #pragma once
 #include <string_view>
 
 namespace sml {
 
-// A line "PACKAGE VERSION" for each of Debian's packages that libraries and headers inside are of, as they were when
-// the build was configured; empty where they were not of such.
+// A line "PACKAGE VERSION" for each Debian package whose libraries or headers are used, as of the configuration of the
+// build; empty if they are not from packages.
 std::string_view linked_versions();
 
 }  // namespace sml

@@ -1,4 +1,4 @@
-// Options that mean nothing without another, as the table says.
+// Checks options that have no effect without another one, according to the option table.
 #pragma once
 #include <span>
 #include <vector>
@@ -8,11 +8,11 @@
 
 namespace sml {
 
-// Those that lack another are left out, but for those of the command line: what stands elsewhere is there for the runs
-// that need it.
+// Leaves out options whose needed option is missing, unless they are on the command line: variables and files may
+// contain options for runs that need them.
 std::vector<Occurrence> without_idle(std::span<const Occurrence> given);
 
-// Error (Usage): an option lacks another.
+// Error (Usage): the option that another one needs is missing.
 Result<void> check_needs(std::span<const Occurrence> given);
 
 }  // namespace sml

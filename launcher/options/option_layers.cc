@@ -18,7 +18,7 @@ namespace {
 using std::string_view;
 
 constexpr string_view kPrefix = "SML_";
-constexpr string_view kExportSection = "x";  // [x] of a file: the variables of -x
+constexpr string_view kExportSection = "x";  // section [x] of a file: the variables of -x
 
 // ---- variables
 
@@ -34,7 +34,7 @@ bool is_read_elsewhere(string_view name) {
 
 bool has_another_meaning(string_view name) { return is_read_elsewhere(name) || is_told_to_workers(name); }
 
-// What Kubernetes tells all pods of a service whose name begins like ours.
+// Variables that Kubernetes sets in all pods for a service whose name begins with "sml".
 bool is_of_service(string_view name) {
   return name.ends_with("_SERVICE_HOST") || name.find("_SERVICE_PORT") != name.npos || name.ends_with("_PORT") ||
          name.find("_PORT_") != name.npos;
@@ -48,12 +48,12 @@ std::vector<const OptionRow*> rows_with_variable() {
   return rows;
 }
 
-// A name that is not ours but nearly is.
+// Warns of variables whose names are unknown, but resemble an option's.
 void warn_of_mistakes(std::span<const std::string> environment, std::span<const std::string> ours,
                       std::vector<std::string>& warnings) {
   const bool in_a_worker = plan::find_variable(environment, "SML_JOB_ID") != nullptr;
   std::string unknown;
-  std::vector<string_view> ends;  // without the prefix: what all names have in common says nothing
+  std::vector<string_view> ends;  // without the prefix, which all names share
   for (const std::string& name : ours) ends.push_back(string_view(name).substr(kPrefix.size()));
   for (const std::string& entry : environment) {
     const string_view name = plan::name_of(entry);
@@ -75,7 +75,7 @@ void warn_of_mistakes(std::span<const std::string> environment, std::span<const 
 
 // ---- values
 
-// Yes or no; nothing for anything else.
+// True or false for a recognized word; nullopt for any other.
 std::optional<bool> truth(string_view text) {
   const std::string word = lower(text);
   constexpr std::array<string_view, 4> kYes{"1", "true", "yes", "on"};
@@ -85,7 +85,7 @@ std::optional<bool> truth(string_view text) {
   return std::nullopt;
 }
 
-// `given` has all but the value.
+// `given` is complete except for the value.
 Result<std::vector<Occurrence>> occurrences(const Occurrence& given, std::vector<std::string> values) {
   std::vector<Occurrence> out;
   if (given.row->is_flag()) {
@@ -163,7 +163,7 @@ Result<std::vector<Occurrence>> read_setting(plan::Setting setting, string_view 
 
 // ---- layers
 
-// What of an earlier layer is dropped when a later one has something: both are main spellings.
+// Options of an earlier layer that are dropped if a later layer has one of `later`; both are main spellings.
 struct Replacement {
   std::array<string_view, 4> earlier;
   std::array<string_view, 3> later;
@@ -222,7 +222,7 @@ Result<EnvironmentLayer> options_of_environment(std::span<const std::string> env
     std::vector<std::string> values{std::string(plan::value_of(*entry))};
     if (row->repeat == Repeat::AddsUp) {
       Result<std::vector<std::string>> words = shell_words(values.front());
-      // The words of that error quote the value, which may be a secret.
+      // The error of shell_words() quotes the value, which may be a secret.
       if (!words) return Error(ErrorKind::Usage, name + ": a closing quote is missing");
       values = std::move(*words);
     }

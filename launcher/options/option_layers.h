@@ -1,4 +1,4 @@
-// Options that are not on the command line: from SML_* variables and from a file. Pure.
+// Reads options from SML_* variables and from a file. Pure.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -12,16 +12,16 @@
 
 namespace sml {
 
-// Later ones have more say.
+// In ascending precedence.
 enum class Layer : std::uint8_t { Dialect, File, Environment, CommandLine };
 
-// One option with its value, as somebody gave it.
+// One option with its value, as given in a source.
 struct Occurrence {
   const OptionRow* row = nullptr;
   std::string spelling = {};  // as it was written, for messages: "-np", "SML_NP", "FILE:3: np"
-  std::string value = {};     // of a flag: kNo, or anything else for yes
+  std::string value = {};     // for a flag: kNo, or any other value for yes
   Layer layer = Layer::CommandLine;
-  std::string where = {};  // "SML_NP", "FILE:3"; empty: what `spelling` says
+  std::string where = {};  // "SML_NP", "FILE:3"; empty: the same as `spelling`
 };
 
 inline constexpr std::string_view kNo = "no";
@@ -31,25 +31,26 @@ std::string variable_of(const OptionRow& row);
 
 struct EnvironmentLayer {
   std::vector<Occurrence> options;
-  std::vector<std::string> warnings;  // a variable that is nearly one of ours
+  std::vector<std::string> warnings;  // about variables whose names resemble an option's
 };
 
 // A variable that is set but empty counts as not set. Repeatable options take several values, split as a shell does.
-// What sml-run sets for workers is no option inside of one. Errors (Usage) begin with the variable's name.
+// Inside a worker, variables that sml-run sets for workers are not read as options. Errors (Usage) begin with the
+// variable's name.
 Result<EnvironmentLayer> options_of_environment(std::span<const std::string> environment);
 
-// Keys are long options without dashes, or other spellings of them; "_" is as good as "-". A section [x] holds
-// variables. Errors (Config) begin with "PATH:LINE: ".
+// Keys are long options without dashes, or other spellings of them; "_" may replace "-". A section [x] holds variables.
+// Errors (Config) begin with "PATH:LINE: ".
 Result<std::vector<Occurrence>> options_of_file(std::string_view text, std::string_view path);
 
-// All layers, in their order, less what a later layer replaces under another name: hosts given on the command line
-// replace a hostfile of the environment.
+// All layers in their order, without options that a later layer replaces by another option: hosts on the command line
+// replace a hostfile from the environment.
 std::vector<Occurrence> merge_layers(std::span<const std::vector<Occurrence>> layers);
 
-// What a flag that was given as "no" takes back is left out, and so is that "no".
+// Leaves out flags that a later "no" withdraws, and that "no".
 std::vector<Occurrence> without_refused_flags(std::span<const Occurrence> options);
 
-// The last of `given` that is this option, by its main spelling; null: there is none.
+// The last occurrence of an option in `given`, by its main spelling; null if there is none.
 const Occurrence* last_of(std::span<const Occurrence> given, std::string_view option);
 
 }  // namespace sml

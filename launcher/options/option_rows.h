@@ -1,4 +1,4 @@
-// Groups of the option table that have a file of their own, and what its files share.
+// Groups of the option table that have a file of their own, and helpers that the table's files share.
 #pragma once
 #include <string_view>
 
@@ -6,13 +6,13 @@
 
 namespace sml {
 
-// Means nothing where none of the options `needed` is given.
+// Marks a row as having no effect unless one of the options `needed` is given.
 inline OptionRow needing(std::string_view needed, OptionRow row) {
   row.needs = needed;
   return row;
 }
 
-// What is told of the job, and asked of it, while it runs.
+// Options about the progress of the job while it runs.
 OptionGroup options_of_the_progress();
 
 }  // namespace sml

@@ -9,19 +9,19 @@ namespace {
 
 using std::string_view;
 
-// What each of several programs may say for itself.
+// Marks a row as allowed for each of several programs.
 OptionRow of_program(OptionRow row) {
   row.holds_for = HoldsFor::Program;
   return row;
 }
 
-// `value` of the row only tells what these are.
+// Sets the fixed words of a row whose `value` is only a name for them.
 OptionRow of_these(std::string_view values, OptionRow row) {
   row.fixed_values = values;
   return row;
 }
 
-// What runs where, and with what.
+// Options for the placement of workers on hosts, and for their environment.
 std::vector<OptionGroup> options_of_the_plan() {
   return {
       {"Workers",
@@ -84,7 +84,7 @@ std::vector<OptionGroup> options_of_the_plan() {
          "rest. Default: only those that -x or --env-file names."}}}};
 }
 
-// How workers meet, and what becomes of those that fail.
+// Options for the rendezvous of the workers, and for supervision.
 std::vector<OptionGroup> options_of_the_run() {
   return {
       {"Rendezvous of the workers",
@@ -137,7 +137,7 @@ std::vector<OptionGroup> options_of_the_run() {
         {"--report", "FILE", set_report, "Write how the job ended to FILE, as JSON."}}}};
 }
 
-// Which hosts a restart is on.
+// Options that choose the hosts of restarts.
 std::vector<OptionRow> options_of_hosts_of_restarts() {
   return {
       needing("--max-restarts",
@@ -188,7 +188,7 @@ std::vector<OptionRow> options_of_hosts_of_restarts() {
        "Have a rank for each slot, up to N, at the start and after restarts; --np is then the least to begin with."}};
 }
 
-// What becomes of a job that has failed.
+// Options for failed jobs.
 OptionGroup options_of_restarts() {
   OptionGroup out{
       "Restarts",
@@ -229,7 +229,7 @@ OptionGroup options_of_restarts() {
   return out;
 }
 
-// Jobs of several programs.
+// Options of jobs with several programs.
 OptionGroup options_of_programs() {
   return {
       "Several programs, with \":\" between them; each has its own -np, -H, -x, --env-file and --wdir",
@@ -245,7 +245,7 @@ OptionGroup options_of_programs() {
             "have ended."})}};
 }
 
-// What is left in files.
+// Options for the files that a job writes.
 std::vector<OptionGroup> options_of_the_records() {
   return {
       {"Records of the job",
@@ -284,7 +284,7 @@ std::vector<OptionGroup> options_of_the_records() {
          "nothing of it here."}}}};
 }
 
-// Which rank is where.
+// Options for the placement of ranks.
 OptionGroup options_of_placement() {
   return {"Placement of the workers",
           "placement",
@@ -303,7 +303,7 @@ OptionGroup options_of_placement() {
             "Allow no more workers than slots, which is the default."}}};
 }
 
-// What each worker has of its host.
+// Options for each worker's share of its host.
 OptionGroup options_of_shares() {
   return {
       "Processors and devices of the workers",
@@ -330,7 +330,7 @@ OptionGroup options_of_shares() {
         "order of the local ranks, or none."}}};
 }
 
-// One run for each line of a file.
+// Options for array jobs: one run for each line of a file.
 OptionGroup options_of_arrays() {
   return {
       "Array jobs",
@@ -454,7 +454,7 @@ OptionGroup options_of_the_output() {
         "Go on, and drop the output, when nobody reads it any more. Without this the job ends with status 141."}}};
 }
 
-// How it is done, and what is said of it.
+// Options for the launcher itself, and for its messages.
 std::vector<OptionGroup> options_of_the_launcher() {
   return {
       {"Time limits (D is 90, 90s, 1.5m, 2h or 250ms)",
@@ -524,7 +524,7 @@ std::vector<string_view> words_of(string_view text) {
   return out;
 }
 
-// Each word of a command line is compared with each row, so no list is made.
+// Does not build a list, since each word of a command line is compared with each row.
 bool has_word(string_view text, string_view word) {
   if (word.empty() || word.find(' ') != string_view::npos) return false;
   for (std::size_t at = text.find(word); at != string_view::npos; at = text.find(word, at + 1)) {
@@ -564,12 +564,12 @@ std::vector<string_view> needs_of(const OptionRow& row) { return words_of(row.ne
 
 std::vector<string_view> fixed_values_of(const OptionRow& row) {
   if (!row.fixed_values.empty()) return words_of(row.fixed_values);
-  if (row.value.find('[') != string_view::npos) return {};  // they stand behind something else
+  if (row.value.find('[') != string_view::npos) return {};  // fixed words follow another part of the value
   std::vector<string_view> out;
   for (std::size_t at = 0; at < row.value.size();) {
     const std::size_t end = std::min(row.value.find('|', at), row.value.size());
     const string_view word = row.value.substr(at, end - at);
-    // What is in capitals stands for something else.
+    // Words in capitals are placeholders.
     const bool is_fixed = std::none_of(word.begin(), word.end(), [](char c) { return c >= 'A' && c <= 'Z'; });
     if (!word.empty() && is_fixed && word.front() >= 'a' && word.front() <= 'z') out.push_back(word);
     at = end + 1;

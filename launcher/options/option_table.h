@@ -1,5 +1,5 @@
-// The one table of all options: parser, --help, completion, --config, SML_* variables and --explain read it, and the
-// manual is checked against it. A new option is a row in option_table.cc and a SetOption of option_values.h.
+// The single table of all options, used by parser, --help, completion, --config, SML_* variables and --explain; the
+// manual is checked against it. A new option is a row in option_table.cc and a SetOption in option_values.h.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -13,25 +13,25 @@
 namespace sml {
 
 enum class Repeat : std::uint8_t { LastCounts, AddsUp };
-enum class HoldsFor : std::uint8_t { Job, Program };  // Program: each of several says it for itself
+enum class HoldsFor : std::uint8_t { Job, Program };  // Program: may be given for each of several programs
 
 struct OptionRow {
-  std::string_view spellings;  // the documented form first
-  std::string_view value;      // empty: the option takes none
-  SetOption set;               // null: --help and --version, which only the command line has
+  std::string_view spellings;  // the documented spelling first
+  std::string_view value;      // empty: the option takes no value
+  SetOption set;               // null for --help and --version, which exist on the command line only
   std::string_view help;
-  std::string_view built_in = "";  // what counts when nothing is given; empty: nothing is set
+  std::string_view built_in = "";  // the default; empty: not set
   Repeat repeat = Repeat::LastCounts;
-  std::string_view needs = "";  // main spellings: it means nothing without one of these; empty: nothing is needed
+  std::string_view needs = "";  // main spellings: has no effect without one of these; empty: needs none
   HoldsFor holds_for = HoldsFor::Job;
-  std::string_view fixed_values = "";  // those of which `value` is only the name; empty: it has them all
+  std::string_view fixed_values = "";  // the fixed words if `value` is only a name for them; empty: `value` lists them
 
   bool is_flag() const { return value.empty(); }
 };
 
 struct OptionGroup {
   std::string_view title;
-  std::string_view topic;  // for --help
+  std::string_view topic;  // argument of --help
   std::vector<OptionRow> rows;
 };
 
@@ -46,12 +46,12 @@ void for_each_row(Visit visit) {
 
 std::vector<std::string_view> spellings_of(const OptionRow& row);
 std::string_view main_spelling(const OptionRow& row);
-// The words that a value may be; "N|auto|gpu" has auto and gpu.
+// The fixed words that a value may be; "N|auto|gpu" has auto and gpu.
 std::vector<std::string_view> fixed_values_of(const OptionRow& row);
 std::vector<std::string_view> needs_of(const OptionRow& row);
 std::string_view without_dashes(std::string_view word);
 
-// The row that has this spelling; null when there is none.
+// The row with this spelling; null if there is none.
 const OptionRow* find_row(std::string_view spelling);
 
 }  // namespace sml

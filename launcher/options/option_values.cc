@@ -41,7 +41,7 @@ Result<void> set_nproc_per_node(Options& o, string_view value) {
                                                                      {"cpu", SlotsRule::Cpu},
                                                                      {"gpu-or-cpu", SlotsRule::GpuOrCpu},
                                                                      {"core", SlotsRule::Core}}};
-  o.nproc_per_node.reset();  // the last value wins, whichever form the earlier had
+  o.nproc_per_node.reset();  // the last value wins, whichever form an earlier one had
   o.slots_rule = SlotsRule::Auto;
   for (const auto& [word, rule] : kRules) {
     if (value == word) return keep(o.slots_rule, rule);
@@ -284,7 +284,7 @@ Result<void> set_show_env(Options& o, string_view value) {
   return store(o.show_env, number(value, {0, plan::kMaxWorldSize - 1}));
 }
 
-// Who says how its ranks meet has a program whose ranks are not to run alone.
+// If the mode is set explicitly, the ranks are meant to use MPI together, so singletons are refused.
 Result<void> set_mpi(Options& o, string_view value) {
   using plan::MpiMeeting;
   constexpr std::pair<string_view, MpiMeeting> kNames[] = {{"auto", MpiMeeting::Auto},
@@ -478,7 +478,7 @@ Result<void> set_watch(Options& o, string_view value) {
   return keep(o.progress.watch, std::move(*rule));
 }
 
-// Without limits its lines only count as progress.
+// Without limits, matching lines only count as progress.
 Result<void> settle_watch(const Options& o) {
   const std::optional<report::WatchRule>& watch = o.progress.watch;
   if (!watch || watch->has_limit() || o.restart.max > 0) return {};
@@ -489,7 +489,7 @@ Result<void> settle_watch(const Options& o) {
                   show(watch->pattern.text(), 80)));
 }
 
-// A signal that prints the status is not passed on. Where both are asked for nobody can know which is meant.
+// A signal that prints the status is not forwarded. If the same signal is requested for both, the intention is unclear.
 Result<void> settle_status_signal(Options& o, ForwardSignals given) {
   if (!o.progress.status_signal) return {};
   const auto same = std::find(o.forward_signals.begin(), o.forward_signals.end(), *o.progress.status_signal);

@@ -1,4 +1,4 @@
-// From the text of one option's value to a field of Options. The message of an error goes on after "--option: ".
+// Converts the text of an option's value to a field of Options. Error messages continue after "--option: ".
 #pragma once
 #include <cstdint>
 #include <string_view>
@@ -10,7 +10,7 @@ namespace sml {
 
 using SetOption = Result<void> (*)(Options& options, std::string_view value);
 
-enum class ForwardSignals : std::uint8_t { Default, Given };  // --forward-signals
+enum class ForwardSignals : std::uint8_t { Default, Given };  // whether --forward-signals was given
 
 Result<void> set_np(Options& o, std::string_view value);
 Result<void> set_nproc_per_node(Options& o, std::string_view value);
@@ -151,7 +151,7 @@ Result<void> set_first_heartbeat(Options& o, std::string_view value);
 Result<void> set_rank_heartbeat(Options& o, std::string_view value);
 Result<void> set_rank_sections(Options& o, std::string_view value);
 Result<void> set_rank_outside(Options& o, std::string_view value);
-// What each of several options may have, and all of them together may not.
+// Check combinations of options that are valid one by one, but not together.
 Result<void> settle_watch(const Options& o);
 Result<void> settle_status_signal(Options& o, ForwardSignals given);
 Result<void> set_config(Options& o, std::string_view value);

@@ -18,10 +18,10 @@ namespace {
 
 using std::string_view;
 
-// CLI11 knows no single-dash long options, so it sees each option under one long name.
+// CLI11 does not support long options with a single dash, so it sees each option under one long name.
 std::string parser_name(const OptionRow& row) { return "--" + std::string(without_dashes(main_spelling(row))); }
 
-// Which of the words that the option takes was meant; empty: none is near.
+// Suggests the nearest of the option's fixed words; empty if none is near.
 std::string suggestion(const OptionRow& row, string_view value) {
   const std::vector<string_view> known = fixed_values_of(row);
   for (std::size_t at = 0; at <= value.size();) {
@@ -37,8 +37,8 @@ std::string suggestion(const OptionRow& row, string_view value) {
 
 class Parser {
  public:
-  // Every value is checked, also where a later one replaces it.
-  // CLI11 compares each option with every other when it is added: it gets to know only those that are given.
+  // Every value is checked, even if a later one replaces it. Registers only options that are given, since CLI11
+  // compares each new option with all others.
   explicit Parser(std::span<const Occurrence> given) : given_(given) {
     app_.set_help_flag();
     std::vector<const OptionRow*> rows;
@@ -51,7 +51,7 @@ class Parser {
   Result<Options> parse() {
     std::vector<std::string> words;
     for (const Occurrence& o : given_) words.push_back(parser_name(*o.row) + (o.row->is_flag() ? "" : "=" + o.value));
-    std::reverse(words.begin(), words.end());  // as CLI11 wants them
+    std::reverse(words.begin(), words.end());  // CLI11 expects the reverse order
     try {
       app_.parse(std::move(words));
     } catch (const CLI::ParseError& error) {
@@ -67,7 +67,7 @@ class Parser {
 
  private:
   void add(const OptionRow& row) {
-    // Called at each occurrence in its order, so that the last value wins and repeated options add up.
+    // Called for each occurrence in order, so that the last value wins and repeated options add up.
     const auto set = [this](const std::string& value) { set_next(value); };
     if (row.is_flag()) {
       app_.add_flag_callback(parser_name(row), [set] { set(""); })->trigger_on_parse();

@@ -1,4 +1,4 @@
-// From options, each with its text, to the values that they set. The only place that knows CLI11.
+// Sets the values of options from their text. The only part that uses CLI11.
 #pragma once
 #include <span>
 
@@ -8,8 +8,8 @@
 
 namespace sml {
 
-// In the order in which they were given: the last value of an option wins, or all add up. Every value is checked, also
-// where a later one replaces it. Errors (Usage) begin with the spelling of the option.
+// In the order given: the last value of an option wins, or values add up. Every value is checked, even if a later one
+// replaces it. Errors (Usage) begin with the spelling of the option.
 Result<Options> parse_options(std::span<const Occurrence> given);
 
 }  // namespace sml

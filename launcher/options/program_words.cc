@@ -26,14 +26,14 @@ bool in_path(string_view program, const OptionSources& around) {
   return false;
 }
 
-// What runs scripts and modules.
+// The interpreter for scripts and modules.
 std::string python(const OptionSources& around) {
   const std::string* named = plan::find_variable(around.environment, "PYTHON_EXEC");
   if (named != nullptr && !plan::value_of(*named).empty()) return std::string(plan::value_of(*named));
   return around.exists && !in_path("python", around) && in_path("python3", around) ? "python3" : "python";
 }
 
-// As torchrun's users write it: a file of this folder that nothing else could start.
+// As users of torchrun write it: a file in the working directory that can only be a script.
 bool is_script(std::span<const std::string> program, const OptionSources& around) {
   if (program.empty() || !program.front().ends_with(".py") || !around.exists || !around.executable) return false;
   const std::string& word = program.front();
@@ -46,7 +46,7 @@ dialects::Program kind_of_program(Dialect dialect, const Scan& scanned, const Op
   return !told && is_script(scanned.program, around) ? dialects::Program::Script : scanned.program_is;
 }
 
-// Open MPI and Slurm look for a program in the working directory too, behind PATH.
+// Open MPI and Slurm also look for a program in the working directory, after PATH.
 bool is_here_only(Dialect dialect, const std::vector<std::string>& program, const OptionSources& around) {
   const bool looks = dialect == Dialect::Mpirun || dialect == Dialect::Srun;
   if (!looks || program.empty() || !around.exists || !around.executable) return false;

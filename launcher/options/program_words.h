@@ -1,4 +1,4 @@
-// What is started for the words that stand where the program does.
+// Determines the command to start from the words in the program's position.
 #pragma once
 #include <string>
 #include <vector>
@@ -9,8 +9,8 @@
 
 namespace sml {
 
-// The program of `scanned`: a script is given to Python, as the launcher does by whose name we are called; what
-// horovodrun takes for variables becomes options.
+// The command for the program of `scanned`: runs a script with Python, as the launcher by whose name sml-run is called
+// does; converts words that horovodrun treats as variables to options.
 std::vector<std::string> take_command(dialects::Dialect dialect, Scan& scanned, const OptionSources& around);
 
 }  // namespace sml

@@ -1,4 +1,4 @@
-// Options of option_values.h that say what is done about ranks that are silent or hang.
+// Setters of option_values.h for ranks that are silent or hang.
 #include "launcher/options/option_values.h"
 #include "launcher/options/value_reading.h"
 

@@ -2,7 +2,7 @@
 
 namespace sml {
 
-// What is told of the job, and asked of it, while it runs.
+// Options about the progress of the job while it runs.
 OptionGroup options_of_the_progress() {
   return {
       "Progress of the job",

@@ -1,4 +1,4 @@
-// Options of option_values.h that say for how long ranks may be silent to their monitor.
+// Setters of option_values.h for the limits of the rank monitor.
 #include <algorithm>
 #include <chrono>
 
@@ -11,10 +11,10 @@ namespace {
 
 using std::string_view;
 
-constexpr std::size_t kMaxName = 200;  // as the monitor takes it
+constexpr std::size_t kMaxName = 200;  // the monitor's own limit
 constexpr std::size_t kMaxSections = 1000;
 
-// NVRx writes None, or null.
+// NVRx writes None or null.
 Result<std::uint64_t> limit(string_view value) {
   if (value == "none" || value == "None" || value == "null") return std::uint64_t{0};
   const Result<Duration> parsed = parse_duration(value);

@@ -1,4 +1,4 @@
-// --rank-monitor and its limits, as they were given.
+// --rank-monitor and its limits, as given.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -10,13 +10,13 @@ namespace sml {
 
 struct RankMonitorOptions {
   plan::RankMonitorOffer offer = plan::RankMonitorOffer::No;
-  std::optional<std::uint64_t> first_ms;      // 0: none; nothing: the default
-  std::optional<std::uint64_t> heartbeat_ms;  // likewise
-  std::optional<std::uint64_t> outside_ms;    // likewise
+  std::optional<std::uint64_t> first_ms;      // 0: no limit; nullopt: the default
+  std::optional<std::uint64_t> heartbeat_ms;  // as first_ms
+  std::optional<std::uint64_t> outside_ms;    // as first_ms
   std::vector<plan::SectionLimit> sections;
 };
 
-// Who gives limits of sections only has a script that sends no heartbeats.
+// If only limits of sections are given, heartbeats have no limit: such a script sends none.
 plan::RankMonitor monitor_of(const RankMonitorOptions& options);
 
 }  // namespace sml

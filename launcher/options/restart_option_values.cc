@@ -1,4 +1,4 @@
-// Options of option_values.h that say whether a failed job is tried again, and with which hosts.
+// Setters of option_values.h for restarts and their hosts.
 #include "common/plan/host.h"
 #include "common/plan/rank_layout.h"
 #include "launcher/options/option_values.h"

@@ -19,7 +19,7 @@ Error bad(string_view word, string_view expected) {
   return Error(ErrorKind::Usage, fmt::format("\"{}\" is not {}", show(word, 80), expected));
 }
 
-// Up to the first `end`, which goes with it.
+// Takes the text up to the first `end`, and removes both.
 string_view take_until(string_view& rest, char end) {
   const std::size_t at = std::min(rest.find(end), rest.size());
   const string_view taken = rest.substr(0, at);
@@ -86,7 +86,7 @@ Result<GiveUpRule> parse_one(string_view text) {
   const bool counts = text.find_first_of(":/") != string_view::npos;
   if (counts) {
     if (Result<void> count = take_count(rule, take_until(rest, ':')); !count) return count.error();
-    if (rest.empty() && !text.ends_with(':')) return rule;  // of any failure
+    if (rest.empty() && !text.ends_with(':')) return rule;  // for any failure
   }
   do {
     if (Result<void> kind = add_kind(rule, take_until(rest, ',')); !kind) return kind.error();

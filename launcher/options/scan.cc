@@ -37,7 +37,7 @@ Error unknown_option(string_view word) {
   return Error(ErrorKind::Usage, fmt::format("unknown option {}; {}", show(word, 80), advice_on(word)));
 }
 
-// One word of the command line, cut into option and value: "-np", "--np=4", "-n4".
+// One word of the command line, split into option and value: "-np", "--np=4", "-n4".
 struct Word {
   const OptionRow* row = nullptr;
   string_view spelling;
@@ -58,7 +58,7 @@ Word cut_word(string_view word) {
 
 // ---- options of other launchers
 
-// Such an option, and the value that is written in the same word.
+// Such an option, with the value from the same word.
 struct ForeignWord {
   const dialects::Row* row = nullptr;
   string_view spelling;
@@ -76,11 +76,11 @@ ForeignWord cut_foreign(Dialect dialect, string_view word) {
       word.size() > 2 && word[1] != '-' && word.find_first_not_of("0123456789", 2) == string_view::npos;
   const dialects::Row* row = number_follows ? dialects::find_row(dialect, word.substr(0, 2)) : nullptr;
   if (row != nullptr && row->values == 1) return {row, word.substr(0, 2), std::string(word.substr(2))};
-  if (cut_word(word).row != nullptr) return {};  // ours
+  if (cut_word(word).row != nullptr) return {};  // an option of sml-run
   return {dialects::find_cut_short(dialect, front), front, value};
 }
 
-// Refuses a second one of those that exclude each other.
+// Rejects a second option of a mutually exclusive group.
 Result<void> take_choice(Scan::Chosen word, Scan& out) {
   if (word.row->choice.empty()) return {};
   const auto excludes = [&](const Scan::Chosen& other) {
@@ -137,7 +137,7 @@ Result<bool> take_foreign(Dialect dialect, std::span<const std::string>& words, 
 
 namespace {
 
-// Takes one option off the front of `words`, with its value.
+// Removes one option from the front of `words`, with its value.
 Result<Occurrence> take_option(std::span<const std::string>& words) {
   const Word word = cut_word(words.front());
   words = words.subspan(1);
@@ -165,7 +165,7 @@ Result<Occurrence> take_option(std::span<const std::string>& words) {
 
 bool is_option(const std::string& word) { return word.size() > 1 && word[0] == '-'; }
 
-// SageMaker calls a container with the word "train", or "serve"; options may stand before it and after it.
+// SageMaker starts a container with the word "train" or "serve"; options may stand before and after it.
 Result<Mode> take_mode(std::span<const std::string>& words) {
   if (words.size() == 1 && words.front() == "serve") {
     return Error(ErrorKind::Usage,
@@ -182,7 +182,7 @@ Result<Mode> take_mode(std::span<const std::string>& words) {
   return Mode::Train;
 }
 
-// Takes the options at the front of `words`; answers what may follow them.
+// Takes the options at the front of `words`; returns what may follow them.
 enum class After : std::uint8_t { Anything, Program };
 Result<After> take_options(Dialect dialect, std::span<const std::string>& words, Scan& out) {
   while (!words.empty() && is_option(words.front())) {
@@ -199,12 +199,12 @@ Result<After> take_options(Dialect dialect, std::span<const std::string>& words,
       out.options.push_back(std::move(*option));
     }
     if (!out.options.empty() && out.options.back().row->set == nullptr)
-      return After::Program;  // --help, --version: nothing after it counts
+      return After::Program;  // after --help and --version, all words are ignored
   }
   return After::Anything;
 }
 
-// The first program of `words`, with its options; takes them off, and the ":" behind. After "--" all words are its own.
+// Removes the first program from `words`, and the ":" after it. After "--" all words belong to the program.
 Result<void> take_program(std::span<const std::string>& words, After after, Scan& out) {
   const auto is_word = [](string_view wanted) { return [wanted](const std::string& word) { return word == wanted; }; };
   if (after == After::Anything && std::any_of(words.begin(), words.end(), is_word("::"))) {
@@ -220,7 +220,7 @@ Result<void> take_program(std::span<const std::string>& words, After after, Scan
   return {};
 }
 
-// mpirun's -H adds to an earlier one.
+// mpirun's -H adds to an earlier -H.
 void join_hosts(std::vector<Occurrence>& options) {
   const OptionRow* row = find_row("--hosts");
   std::string all;

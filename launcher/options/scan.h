@@ -1,4 +1,4 @@
-// Scanning: which words of a command line are options, ours or another launcher's, and where the program begins.
+// Splits a command line: finds the options of sml-run or of another launcher, and the beginning of the program.
 #pragma once
 #include <span>
 #include <string>
@@ -11,9 +11,9 @@
 
 namespace sml {
 
-// What stands on a command line, up to the end of its first program.
+// The contents of a command line up to the end of its first program.
 struct Scan {
-  // One that was taken of several that exclude each other.
+  // An option taken from a group of mutually exclusive ones.
   struct Chosen {
     const dialects::Row* row = nullptr;
     std::string written;
@@ -22,25 +22,25 @@ struct Scan {
   std::vector<Chosen> chosen;
   Mode mode = Mode::Program;
   std::span<const std::string> program;
-  bool another_follows = false;  // a ":" stood after the program
+  bool another_follows = false;  // a ":" followed the program
   dialects::Program program_is = dialects::Program::Unchanged;
-  std::vector<std::string> notes;        // options of other launchers that have no effect
-  std::vector<std::string> needs_hosts;  // what to say where no hosts are given
+  std::vector<std::string> notes;        // options of other launchers without effect
+  std::vector<std::string> needs_hosts;  // the error to report if no hosts are given
   dialects::Meeting meeting;
   std::string config_file;               // of another launcher
-  std::vector<Occurrence> of_variables;  // of the launcher by whose name we are called
+  std::vector<Occurrence> of_variables;  // from variables of the launcher by whose name sml-run is called
 };
 
-// Takes the options, the mode and the first program off the front of `words`, and the ":" behind it. Errors: Usage.
+// Removes the options, the mode and the first program from the front of `words`, and the ":" after it. Errors: Usage.
 Result<Scan> scan(dialects::Dialect dialect, std::span<const std::string>& words);
 
-// The same for a program after a ":", with the options that it may have of its own.
+// The same for a program after a ":", which may have only options that apply to a program.
 Result<Scan> scan_further(dialects::Dialect dialect, std::span<const std::string>& words);
 
-// Takes one option of another launcher off the front of `words`; false: there is none.
+// Removes one option of another launcher from the front of `words`; returns false if there is none.
 Result<bool> take_foreign(dialects::Dialect dialect, std::span<const std::string>& words, Scan& out);
 
-// Unless it is there already.
+// Adds the note unless it is already there.
 void add_note(std::vector<std::string>& notes, std::string note);
 
 }  // namespace sml

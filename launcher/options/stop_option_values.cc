@@ -1,4 +1,4 @@
-// Options of option_values.h that say how workers are told that they are to end.
+// Setters of option_values.h for stopping workers.
 #include <algorithm>
 #include <csignal>
 #include <iterator>
@@ -16,7 +16,7 @@ using std::string_view;
 
 constexpr Duration kLeastTime = std::chrono::milliseconds(100);
 
-// Those that a program can handle, and that do not mean something else to us or to it.
+// Signals that a program can handle and that have no other meaning to the launcher or to it.
 std::optional<int> handled_signal(string_view name) {
   constexpr int kTaken[] = {SIGHUP, SIGINT, SIGQUIT, SIGABRT, SIGUSR1, SIGUSR2, SIGALRM, SIGTERM, SIGPWR, SIGXCPU};
   const std::optional<int> signo = signal_number(name);

@@ -1,4 +1,4 @@
-// Options of option_values.h that say which streams of which workers go where.
+// Setters of option_values.h for the workers' streams.
 #include <utility>
 
 #include "common/core/text.h"

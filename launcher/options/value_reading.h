@@ -1,4 +1,4 @@
-// For the files of option_values.h: a value as what it stands for. The error says what was expected.
+// Parsers of values, shared by the files of option_values.h. Errors give what was expected.
 #pragma once
 #include <fmt/format.h>
 
