@@ -38,7 +38,7 @@ Result<Object> read_object(const Files& files, const std::string& path) {
   return std::move(*object);
 }
 
-// The string of a key; `absent` when there is none.
+// The string of a key; `absent` if it is missing or null.
 Result<std::string> text_of(const Object& object, std::string_view key, std::string_view absent,
                             std::string_view path) {
   const Value* value = find(object, key);

@@ -40,7 +40,7 @@ struct Switch {
   std::string_view key;
   Framework framework;
 };
-// The first that is on counts.
+// The first key that is on counts.
 constexpr std::array kSwitches{
     Switch{"sagemaker_mpi_enabled", Framework::Mpi},
     Switch{"sagemaker_pytorch_ddp_enabled", Framework::DataParallel},

@@ -1,4 +1,5 @@
-// From what the SDK's `distribution=` has left in the job to the shape of a launch. Pure.
+// Translates the settings that the SDK's `distribution=` leaves in a job into the number and placement of workers.
+// Pure.
 // Sources: SageMaker Python SDK 2.257 (fw_utils.py, estimator.py) and 3.0 (modules/distributed.py, container drivers);
 // sagemaker-training-toolkit 5.1 and sagemaker-pytorch-training-toolkit 2.8 (training.py).
 #pragma once
@@ -15,7 +16,7 @@ namespace sml::sagemaker {
 
 enum class Framework : std::uint8_t {
   None,              // every host runs the program by itself
-  Mpi,               // mpi, and smdistributed modelparallel, which comes with it
+  Mpi,               // mpi, and smdistributed modelparallel, which uses it
   DataParallel,      // pytorchddp, smdistributed dataparallel
   TorchDistributed,  // torch_distributed, torch-xla
   ParameterServer,   // of TensorFlow or MXNet
@@ -24,22 +25,22 @@ enum class Framework : std::uint8_t {
 
 struct Distribution {
   Framework framework = Framework::None;
-  std::string source;                      // the key or variable that says so; empty: none does
-  std::optional<std::uint32_t> per_host;   // workers on each host; empty: one for each device
-  std::optional<std::uint32_t> processes;  // of the whole job; empty: per_host on every host
+  std::string source;                      // the key or variable that selects the framework; empty: none
+  std::optional<std::uint32_t> per_host;   // workers per host; nullopt: one per device
+  std::optional<std::uint32_t> processes;  // of the whole job; nullopt: per_host on every host
   std::vector<std::string> groups;         // instance groups that take part; empty: all
-  std::string groups_from = "sagemaker_distribution_instance_groups";  // who names them, for messages
+  std::string groups_from = "sagemaker_distribution_instance_groups";  // the source of their names, for messages
   MpiOptions mpi;
 };
 
-// The keys of version 2 of the SDK in the hyperparameters, in the order in which the containers look at them, else
+// Reads the keys of version 2 of the SDK in the hyperparameters, in the order in which the containers check them, else
 // SM_DISTRIBUTED_CONFIG or FOLDER/input/data/sm_drivers/distributed.json of version 3. Errors (Config) name key and
 // value.
 Result<Distribution> read_distribution(const Contract& contract, const plan::Environment& environment,
                                        const Files& files);
 
-// The hosts that take part, in the order of Contract::hosts; the first is the head. Error (Config): a group that does
-// not exist; several groups, and none is named.
+// The hosts that take part, in the order of Contract::hosts; the first is the coordinator. Error (Config): a group that
+// does not exist, or several groups of which none is selected.
 Result<std::vector<std::string>> hosts_of(const Contract& contract, const Distribution& distribution);
 
 }  // namespace sml::sagemaker

@@ -23,7 +23,7 @@ std::string name_of_program(const Contract& contract, const plan::Environment& e
   return std::string(name.empty() ? plan::variable(environment, "SM_ENTRY_SCRIPT") : name);
 }
 
-// Within the folder, and nothing that a program could take for an option.
+// True if the name stays within the folder, and a program cannot mistake it for an option.
 bool stays_inside(std::string_view name) {
   const bool odd = name.starts_with('/') || name.starts_with('-') || name.find('\0') != name.npos;
   const std::string framed = fmt::format("/{}/", name);
@@ -46,7 +46,7 @@ bool holds(const std::string& folder, const std::string& name, const Files& file
   return package || files.exists(join(folder, name)) || is_module(folder, name, files);
 }
 
-// "#!", or no text at all: the kernel knows what to do with it.
+// With "#!", or binary: the kernel can execute it.
 EntryKind kind_of_command(const std::string& path, const Files& files) {
   constexpr std::size_t kMaxScript = std::size_t{1} << 20;
   const Result<std::string> text = files.read(path, kMaxScript);
@@ -73,7 +73,7 @@ bool is_archive(std::string_view submitted) {
   return submitted.find("://") != submitted.npos || submitted.ends_with(".tar.gz");
 }
 
-// Those in which the program may be, the first first.
+// The folders that may have the program, in order of preference.
 std::vector<std::string> folders_of(const Contract& contract, const plan::Environment& environment) {
   std::vector<std::string> folders{contract.folder + "/code", contract.folder + "/input/data/code"};
   if (const std::string_view source = plan::variable(environment, "SM_SOURCE_DIR"); !source.empty())
@@ -83,7 +83,7 @@ std::vector<std::string> folders_of(const Contract& contract, const plan::Enviro
   return folders;
 }
 
-// Empty: in none of them.
+// The first folder with the program; empty if none has it.
 std::string find_folder(const std::vector<std::string>& folders, const std::string& name, const Files& files) {
   const auto found = std::find_if(folders.begin(), folders.end(),
                                   [&](const std::string& folder) { return holds(folder, name, files); });

@@ -19,7 +19,8 @@ bool is_name_char(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-';
 }
 
-// How many of the bytes after a secret's name are its value's; 0: no value follows. `skipped` is what lies between.
+// The number of bytes of the value after a secret's name; 0 if no value follows. `skipped` is the number of bytes
+// between name and value.
 std::size_t value_after_name(std::string_view rest, bool is_option, std::size_t& skipped) {
   skipped = 0;
   while (skipped < rest.size() && (rest[skipped] == '"' || rest[skipped] == '\'')) ++skipped;
@@ -37,7 +38,7 @@ std::size_t value_after_name(std::string_view rest, bool is_option, std::size_t&
 
 // ---- parts
 
-// Valid UTF-8, and no control characters but newline: the platform refuses or garbles the rest.
+// Valid UTF-8 without control characters other than newline: the platform rejects or garbles others.
 std::string clean(std::string_view text) {
   std::string out;
   std::size_t begin = 0;
@@ -63,7 +64,7 @@ std::string cut(std::string_view text, TextLimit limit) {
 
 std::string_view first_line(std::string_view text) { return text.substr(0, text.find('\n')); }
 
-// What says most of why: the exception that the worker reported, else the last line that it wrote with words in it.
+// The best explanation: the exception that the worker reported, else its last line that contains words.
 std::string reason_of(const report::Facts::WorkerEnd& end) {
   if (!end.error.message.empty()) return std::string(first_line(end.error.message));
   for (auto line = end.last_lines.rbegin(); line != end.last_lines.rend(); ++line) {
@@ -77,8 +78,8 @@ void add_line(std::string& out, std::string_view line) {
   out += line;
 }
 
-// The last lines are the end of a traceback: the nearer the end, the more they say, so it is the first that go when
-// there is not room for all.
+// The last lines are the end of a traceback, and matter more towards the end: if there is no room for all, the first
+// ones are dropped.
 std::string last_lines_within(const std::vector<std::string>& lines, std::size_t room) {
   std::string out;
   for (auto line = lines.rbegin(); line != lines.rend(); ++line) {

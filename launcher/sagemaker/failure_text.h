@@ -1,6 +1,7 @@
-// What a failed job leaves for the platform to show: /opt/ml/output/failure of a training job (its first 1024
+// The text that a failed job leaves for the platform to show: /opt/ml/output/failure of a training job (its first 1024
 // characters become FailureReason) and /opt/ml/output/message of a processing job (its first KB becomes ExitMessage).
-// Pure. Sources: "How Amazon SageMaker Signals Algorithm Success and Failure", "Build Your Own Processing Container"
+// Pure.
+// Sources: "How Amazon SageMaker Signals Algorithm Success and Failure", "Build Your Own Processing Container"
 // (developer guide).
 #pragma once
 #include <cstddef>
@@ -18,16 +19,16 @@ struct TextLimit {
 inline constexpr TextLimit kFailureLimit{.characters = 1024, .bytes = 4096};
 inline constexpr TextLimit kMessageLimit{.characters = 1024, .bytes = 1024};
 
-// The most useful first, for it is cut at the end: the exception or last line of the worker that decided, where and how
-// it ended, its last lines, what else failed. Valid UTF-8, whole characters, within the limit. Values that look like
-// secrets are shown as ***. Empty for a job that went well.
+// In order of usefulness, since it is cut at the end: the exception or last line of the worker that is the root cause,
+// where and how it ended, the number of other failures, its last lines. Valid UTF-8, whole characters, within the
+// limit. Values that look like secrets are shown as ***. Empty for a job that succeeded.
 std::string failure_text(const report::Facts& facts, const report::Verdict& verdict, TextLimit limit);
 
-// The same for what went wrong before any worker: one sentence.
+// The same for an error before any worker started: one sentence.
 std::string failure_text(const Error& error, TextLimit limit);
 
-// `text` with the values of NAME=VALUE, NAME: VALUE and --NAME VALUE hidden where the name is that of a secret
-// (KEY, TOKEN, SECRET, PASSWORD, PRIVATE, CREDENTIAL).
+// `text` with the values of NAME=VALUE, NAME: VALUE and --NAME VALUE hidden if the name is that of a secret (KEY,
+// TOKEN, SECRET, PASSWORD, PRIVATE, CREDENTIAL).
 std::string without_secrets(std::string_view text);
 
 }  // namespace sml::sagemaker

@@ -26,7 +26,7 @@ bool uses_efa(Framework framework) {
          framework == Framework::TorchDistributed;
 }
 
-// The toolkit's mpirun line for mpi says nothing of forks.
+// The toolkit's mpirun line for mpi does not set RDMAV_FORK_SAFE.
 void add_efa(plan::Environment& out, Framework framework, bool rdma) {
   out.insert(out.end(), {"FI_PROVIDER=efa", "NCCL_PROTO=simple"});
   if (rdma) out.emplace_back("FI_EFA_USE_DEVICE_RDMA=1");
@@ -34,7 +34,7 @@ void add_efa(plan::Environment& out, Framework framework, bool rdma) {
   if (forks) out.emplace_back("RDMAV_FORK_SAFE=1");
 }
 
-// Of this host; that of the job, which smdistributed is told, may be another in a heterogeneous one.
+// The type of this host; in a heterogeneous job, that of the job, which smdistributed gets, may differ.
 std::string instance_type_of(const Contract& contract) {
   return parameter_text(contract, "sagemaker_instance_type").value_or(contract.instance_type);
 }
@@ -62,7 +62,7 @@ std::optional<plan::Preset> preset_of(const Distribution& distribution, const pl
   return hosts > 1 ? std::optional(plan::Preset::Tf) : std::nullopt;
 }
 
-// The driver's folder is that of the machine; the devices are only there where the container was given them.
+// The driver's folder belongs to the machine; the devices exist only if the container was given them.
 Efa find_efa(const Files& files) {
   const bool present = files.exists("/sys/module/efa") && files.exists("/dev/infiniband/uverbs0");
   return present ? Efa::Present : Efa::Absent;

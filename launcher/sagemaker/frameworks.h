@@ -1,7 +1,7 @@
-// What a distribution of the SDK means beside the number of workers: the preset of its framework, and the variables
-// that the training toolkit puts on its own launch lines. Pure. Sources: sagemaker-training-toolkit 5.1 (mpi.py,
-// smdataparallel.py, torch_distributed.py, __init__.py); sagemaker-tensorflow-training-toolkit 20.4 and
-// sagemaker-mxnet-training-toolkit 4.2 (training.py).
+// Effects of a distribution of the SDK other than the number of workers: the preset of its framework, and the variables
+// that the training toolkit sets on its launch lines. Pure.
+// Sources: sagemaker-training-toolkit 5.1 (mpi.py, smdataparallel.py, torch_distributed.py, __init__.py);
+// sagemaker-tensorflow-training-toolkit 20.4 and sagemaker-mxnet-training-toolkit 4.2 (training.py).
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -16,18 +16,18 @@
 
 namespace sml::sagemaker {
 
-// By which TensorFlow or MXNet learns its place. parameter_server is MXNet's where SAGEMAKER_TRAINING_MODULE names that
-// framework's container, else TensorFlow's, which on one host is told nothing, as by the toolkit. Nothing for
-// distributions whose programs read what every worker has.
+// The preset by which TensorFlow or MXNet workers learn their place. parameter_server belongs to MXNet if
+// SAGEMAKER_TRAINING_MODULE names its container, else to TensorFlow, which gets no preset on a single host, as with the
+// toolkit. Nullopt for distributions whose programs read the variables of every worker.
 std::optional<plan::Preset> preset_of(const Distribution& distribution, const plan::Environment& environment,
                                       std::size_t hosts);
 
-// Whether this host has a device of the Elastic Fabric Adapter that the container may use.
+// Whether this host has an Elastic Fabric Adapter device that the container may use.
 enum class Efa : std::uint8_t { Absent, Present };
 Efa find_efa(const Files& files);
 
-// EFA's variables by instance type, where there is such a device, and those of smdistributed dataparallel. `hosts` are
-// those that take part, the head first.
+// The variables of EFA for the instance type, if there is such a device, and those of smdistributed dataparallel.
+// `hosts` are those that take part, the coordinator first.
 plan::Environment framework_variables(const Contract& contract, const Distribution& distribution,
                                       const std::vector<std::string>& hosts, Efa efa);
 

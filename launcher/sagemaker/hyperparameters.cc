@@ -14,7 +14,7 @@ namespace {
 constexpr std::size_t kLongestHyperparameters = std::size_t{4} << 20;
 constexpr std::string_view kPlatformPrefix = "sagemaker_";
 
-// Those that the toolkit uses up itself.
+// Hyperparameters that the toolkit itself consumes.
 constexpr std::array<std::string_view, 9> kReserved{
     "sagemaker_program",        "sagemaker_submit_directory",    "sagemaker_enable_cloudwatch_metrics",
     "sagemaker_region",         "sagemaker_container_log_level", "sagemaker_job_name",

@@ -1,4 +1,4 @@
-// hyperparameters.json of a SageMaker training job, and the arguments that a program gets from it. Pure.
+// Parses hyperparameters.json of a SageMaker training job, and makes a program's arguments from it. Pure.
 // Sources: "How Amazon SageMaker Provides Training Information" (developer guide); sagemaker-training-toolkit 5.1,
 // mapping.py (to_cmd_args) and environment.py (read_hyperparameters); SageMaker Python SDK v3, the container drivers'
 // hyperparameters_to_cli_args.
@@ -14,23 +14,23 @@ namespace sml::sagemaker {
 
 struct Hyperparameter {
   std::string name;
-  Value written;  // as the file has it: a string, on the real service
-  Value value;    // what that string says as JSON; the string itself where it says nothing
+  Value written;  // as in the file: a string on the real service
+  Value value;    // that string parsed as JSON; the string itself if it is not JSON
 };
 using Hyperparameters = std::vector<Hyperparameter>;  // in the order of the file
 
-// `path` is used in messages only. Errors (Config): not JSON, not an object, larger than 4 MiB.
+// `path` is used in messages only. Errors (Config): not JSON, not an object, or larger than 4 MiB.
 Result<Hyperparameters> parse_hyperparameters(std::string_view text, std::string_view path);
 
 const Value* find(const Hyperparameters& all, std::string_view name);
 
-// The user's: all but the platform's own ("sagemaker_*" and a few more names).
+// The user's hyperparameters: all but the platform's own ("sagemaker_*" and a few more names).
 Hyperparameters of_user(const Hyperparameters& all);
-// The framework's: "sagemaker_*", less those that the toolkit itself uses up.
+// The framework's hyperparameters: "sagemaker_*" without those that the toolkit itself consumes.
 Object of_framework(const Hyperparameters& all);
 
 enum class ArgumentStyle : std::uint8_t {
-  Toolkit,  // sorted; Python's spelling; only the user's
+  Toolkit,  // sorted; Python's notation; only the user's
   V3,       // in the order of the file; JSON; all
 };
 std::vector<std::string> arguments_of(const Hyperparameters& all, ArgumentStyle style);

@@ -19,7 +19,7 @@ enum class Meaning : std::uint8_t { Export, NcclDebug, Np, Mca, Oversubscribe, V
 struct Row {
   std::string_view name;  // without dashes
   Meaning meaning;
-  std::size_t values;  // words that follow
+  std::size_t values;  // number of words that follow
 };
 
 constexpr std::array kRows{
@@ -53,7 +53,7 @@ constexpr std::array kRows{
 
 Error bad(std::string_view what) { return Error(ErrorKind::Config, fmt::format("custom_mpi_options: {}", what)); }
 
-// Puts the word at the end, without what was said of the same name before.
+// Appends the word, and removes an earlier one for the same name.
 void set_export(MpiOptions& options, std::string word) {
   const auto name_of = [](std::string_view w) { return w.substr(0, w.find('=')); };
   std::erase_if(options.export_words, [&](const std::string& old) { return name_of(old) == name_of(word); });

@@ -1,4 +1,4 @@
-// custom_mpi_options of a SageMaker job: words for an mpirun that is not there, as settings of ours. Pure.
+// Translates custom_mpi_options of a SageMaker job, which are arguments for mpirun, to settings of sml-run. Pure.
 // Sources: SageMaker Python SDK, "distribution" of its estimators; mpirun(1) of Open MPI 4.1.
 #pragma once
 #include <cstdint>
@@ -14,20 +14,20 @@ namespace sml::sagemaker {
 
 struct MpiOptions {
   std::vector<std::string>
-      export_words;  // as for -x: NAME or NAME=VALUE, in order; each name once, with its last value
+      export_words;  // as arguments of -x: NAME or NAME=VALUE, in order; each name once, with its last value
   std::optional<std::uint32_t> np;
   bool oversubscribe = false;
   bool verbose = false;
-  std::vector<std::string> ignored;  // options that steer mpirun itself, as they were written
+  std::vector<std::string> ignored;  // options that affect only mpirun itself, as written
 };
 
-// Splits like a POSIX shell: quotes count, nothing is expanded.
+// Splits like a POSIX shell: honours quotes, expands nothing.
 Result<MpiOptions> parse_mpi_options(std::string_view text);
 
 // -x, --NCCL_DEBUG, -np (-n, -c), -mca KEY VALUE (OMPI_MCA_KEY=VALUE), --oversubscribe, -verbose; options for mpirun's
-// mapping, binding and output are noted in `ignored`. One or two dashes, VALUE as a word of its own or behind "=". The
-// last value wins. Errors (Config) quote the word: any other word, -h and --help among them; a list of hosts, which the
-// platform gives; a missing value.
+// mapping, binding and output are added to `ignored`. One or two dashes; VALUE as the next word or after "=". The last
+// value wins. Errors (Config) quote the word: any other word, including -h and --help; a list of hosts, which the
+// platform provides; a missing value.
 Result<MpiOptions> parse_mpi_options(std::span<const std::string> words);
 
 }  // namespace sml::sagemaker

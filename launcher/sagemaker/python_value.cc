@@ -27,7 +27,7 @@ struct CodePoint {
   std::size_t bytes;
 };
 
-// The first character of valid UTF-8.
+// The first character of `text`, which is valid UTF-8.
 CodePoint first_of(std::string_view text) {
   const std::size_t bytes = utf8_length(text);
   if (bytes == 1) return {static_cast<unsigned char>(text[0]), 1};
@@ -51,7 +51,7 @@ struct Range {
   std::uint32_t first;
   std::uint32_t last;
 };
-// Assigned characters that Python does not print as they are: categories Cc, Cf, Co, Zl, Zp, and Zs but the blank.
+// Assigned characters that Python does not print unchanged: categories Cc, Cf, Co, Zl, Zp, and Zs except the blank.
 constexpr std::array kNotPrintable{
     Range{0x7F, 0xA0},       Range{0xAD, 0xAD},       Range{0x600, 0x605},      Range{0x61C, 0x61C},
     Range{0x6DD, 0x6DD},     Range{0x70F, 0x70F},     Range{0x890, 0x891},      Range{0x8E2, 0x8E2},
@@ -92,7 +92,7 @@ class Reader {
     return true;
   }
 
-  // Nothing: an error at at_.
+  // Nullopt: an error at at_.
   std::optional<Value> read_value(int depth) {
     skip_blanks();
     if (depth > kMaxDepth) return std::nullopt;
@@ -143,7 +143,7 @@ class Reader {
     const std::string number(text_.substr(at_, end - at_));
     at_ = end;
     if (!is_float) return Value{Integer{number == "-0" ? "0" : number}};
-    return Value{std::strtod(number.c_str(), nullptr)};  // too large is infinity, too small is 0: as Python has it
+    return Value{std::strtod(number.c_str(), nullptr)};  // too large becomes infinity, too small 0, as in Python
   }
 
   std::optional<Value> read_list(int depth) {
@@ -182,7 +182,7 @@ class Reader {
     }
   }
 
-  // As a Python dict: the last value, at the first's place.
+  // As in a Python dict: keeps the last value, at the position of the first.
   static void set(Object& object, std::unordered_map<std::string, std::size_t>& places, std::string key, Value value) {
     const auto [place, is_new] = places.try_emplace(key, object.size());
     if (is_new) {
@@ -259,7 +259,7 @@ struct FloatWords {
 constexpr FloatWords kReprWords{"nan", "inf"};
 constexpr FloatWords kJsonWords{"NaN", "Infinity"};
 
-// float.__repr__: the shortest digits that read back the same; with an exponent below 1e-4 and from 1e16 on.
+// float.__repr__: the shortest digits that read back as the same value; with an exponent below 1e-4 and from 1e16 on.
 std::string float_text(double value, const FloatWords& words) {
   if (std::isnan(value)) return std::string(words.nan);
   const std::string sign = std::signbit(value) ? "-" : "";
@@ -329,7 +329,7 @@ std::string string_json(std::string_view text) {
   return out + '"';
 }
 
-// How the parts of a list or object are put together.
+// The separators within a list or object.
 struct Separators {
   std::string_view item;
   std::string_view key;

@@ -1,10 +1,10 @@
-// JSON as Python's json module reads and writes it, and Python's own spelling of what it holds. Pure.
+// Reads and writes JSON as Python's json module does, and prints values in Python's notation. Pure.
 //
-// The training toolkit is a Python program: what user code sees of a hyperparameter is what Python makes of it.
-// Python's JSON is wider than the standard (NaN, Infinity, numbers of any size), which the JSON library refuses; hence
-// a reader of our own. Sources: Python 3.11, Lib/json/decoder.py, Lib/json/encoder.py, Objects/unicodeobject.c
-// (unicode_repr), Python/pystrtod.c (float repr). Unlike Python, a lone surrogate is an error, and unassigned
-// characters count as printable.
+// The training toolkit is a Python program, so user code sees hyperparameters as Python converts them. Python's JSON is
+// wider than the standard (NaN, Infinity, numbers of any size), which the JSON library rejects; hence this reader.
+// Sources: Python 3.11, Lib/json/decoder.py, Lib/json/encoder.py, Objects/unicodeobject.c (unicode_repr),
+// Python/pystrtod.c (float repr). Unlike in Python, a lone surrogate is an error, and unassigned characters count as
+// printable.
 #pragma once
 #include <string>
 #include <string_view>
@@ -20,33 +20,35 @@ struct None {
   bool operator==(const None&) const = default;
 };
 struct Integer {
-  std::string digits;  // as Python prints it: of any size
+  std::string digits;  // as printed by Python: of any size
   bool operator==(const Integer&) const = default;
 };
 
 struct Value;
 struct Member;
 using List = std::vector<Value>;
-using Object = std::vector<Member>;  // unique keys, in the order in which they were first given
+using Object = std::vector<Member>;  // unique keys, in the order of their first occurrence
 
 struct Value {
   std::variant<None, bool, Integer, double, std::string, List, Object> data;
 };
 
-// A key of an object and its value. (No std::pair: its constructors ask what Value can do before Value is complete.)
+// A key of an object and its value. (No std::pair: its constructors check properties of Value before Value is
+// complete.)
 struct Member {
   Member(std::string key, Value value) : first(std::move(key)), second(std::move(value)) {}
   std::string first;
   Value second;
 };
 
-// The value of a key; a null pointer when there is none.
+// The value of a key; null if it is missing.
 const Value* find(const Object& object, std::string_view key);
 
-// Error (Config): "line 2, column 7". Nested deeper than 256 levels is an error too. Strings come out as valid UTF-8.
+// Error (Config): "line 2, column 7". Nesting deeper than 256 levels is an error, too. Strings in the result are valid
+// UTF-8.
 Result<Value> parse_json(std::string_view text);
 
-// str(): strings as they are, everything else as repr().
+// str(): strings unchanged, all other values as with repr().
 std::string to_str(const Value& value);
 std::string to_repr(const Value& value);
 

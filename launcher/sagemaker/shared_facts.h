@@ -1,4 +1,4 @@
-// What SageMaker tells all hosts of a training or processing job alike, and hardly anybody else. Pure.
+// Data that SageMaker gives to all hosts of a training or processing job alike, and to hardly anyone else. Pure.
 #pragma once
 #include <string>
 
@@ -7,9 +7,9 @@
 
 namespace sml::sagemaker {
 
-// The same text on every host of a job: its ARN and name, and its files in a form that does not depend on how they are
-// written. Of resourceconfig.json, which also tells each host which one it is, what all have in common. Empty: this is
-// no container of SageMaker's.
+// A text that is the same on every host of a job: its ARN and name, and its files in a form that does not depend on
+// their layout. Of resourceconfig.json, which differs by host, only the part that all hosts share. Empty outside of
+// SageMaker containers.
 std::string shared_facts(const plan::Environment& environment, const Files& files);
 
 }  // namespace sml::sagemaker

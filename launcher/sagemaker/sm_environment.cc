@@ -25,7 +25,7 @@ const InstanceGroup* group_of(const Contract& contract, const std::string& host)
   return nullptr;
 }
 
-// The file as the host itself has it.
+// resourceconfig.json as `host` itself has it.
 Object resource_config_of(const Contract& contract, const std::string& host) {
   Object config = contract.resource_config;
   const InstanceGroup* group = group_of(contract, host);
@@ -38,7 +38,7 @@ Object resource_config_of(const Contract& contract, const std::string& host) {
 }
 
 Value log_level(const Contract& contract) {
-  constexpr int kInfo = 20;  // of Python's logging
+  constexpr int kInfo = 20;  // level of Python's logging module
   const Value* level = find(contract.hyperparameters, "sagemaker_container_log_level");
   return level != nullptr && !std::holds_alternative<None>(level->data) ? *level : number(kInfo);
 }
@@ -52,11 +52,11 @@ Value user_hyperparameters(const Contract& contract) {
 std::vector<std::string> distribution_groups(const Job& job, const std::string& current) {
   if (!job.distribution.groups.empty()) return job.distribution.groups;
   const bool on = job.distribution.framework != Framework::None &&
-                  job.distribution.framework != Framework::TorchDistributed;  // which the toolkit forgets here
+                  job.distribution.framework != Framework::TorchDistributed;  // omitted here by the toolkit, too
   return on ? std::vector<std::string>{current} : std::vector<std::string>{};
 }
 
-// The toolkit's rule: groups in the order of the file, each in its own.
+// The toolkit's rule: groups in the order of the file, and hosts in the order of each group.
 std::vector<std::string> distribution_hosts(const Contract& contract, const std::vector<std::string>& groups) {
   if (contract.groups.empty()) return contract.hosts;
   std::vector<std::string> hosts;
@@ -129,7 +129,7 @@ void add_folders(Object& out, const std::string& folder) {
   out.emplace_back("output_intermediate_dir", text(folder + "/output/intermediate"));
 }
 
-// What is both a variable of its own and part of SM_TRAINING_ENV.
+// Properties that are both variables of their own and part of SM_TRAINING_ENV.
 Object shared_properties(const Job& job, const HostFacts& host, const plan::Environment& environment) {
   Object out;
   add_place(out, job, host);
@@ -140,7 +140,7 @@ Object shared_properties(const Job& job, const HostFacts& host, const plan::Envi
   return out;
 }
 
-// Of hosts that share an NVLink domain; the file has it as null, or not at all, where none do.
+// The topology of hosts that share an NVLink domain; in the file it is null or missing if none do.
 Value topology_of(const Contract& contract) {
   const Value* topology = find(contract.resource_config, "topology");
   return topology == nullptr ? Value{List{}} : *topology;
@@ -151,7 +151,7 @@ bool has_topology(const Value& topology) {
   return list != nullptr ? !list->empty() : !std::holds_alternative<None>(topology.data);
 }
 
-// The toolkit looks at the variable before it sets it itself.
+// The toolkit reads this variable before it sets it itself.
 Value is_model_parallel(const plan::Environment& environment) {
   constexpr std::string_view kParameters = "SM_HP_MP_PARAMETERS";
   if (plan::find_variable(environment, kParameters) == nullptr) return Value{None{}};
@@ -190,7 +190,7 @@ std::string upper(std::string_view name) {
 class Variables {
  public:
   void add(std::string_view property, const Value& value) { set("SM_" + upper(property), to_variable(value)); }
-  // Environment entries end at a NUL, and their names at "=".
+  // Skips what an environment cannot hold: entries end at a NUL, and names at "=".
   void set(const std::string& name, std::string value) {
     if (name.find_first_of(std::string_view("=\0", 2)) != name.npos || value.find('\0') != value.npos) return;
     out_.push_back(name + "=" + std::move(value));
@@ -214,14 +214,14 @@ class Variables {
   plan::Environment out_;
 };
 
-// The toolkit asks boto3, which does not know AWS_REGION.
+// The toolkit asks boto3, which ignores AWS_REGION.
 std::string region_of(const Contract& contract, const plan::Environment& environment) {
   std::string region = parameter_text(contract, "sagemaker_region").value_or("");
   if (region.empty()) region = std::string(plan::variable(environment, "AWS_DEFAULT_REGION"));
   return region.empty() ? std::string(plan::variable(environment, "AWS_REGION")) : region;
 }
 
-// The names that only the drivers of version 3 of the SDK set.
+// Variables that only the drivers of version 3 of the SDK set.
 void add_v3(Variables& out, const Job& job, const HostFacts& host) {
   const std::vector<std::string>& hosts = job.contract.hosts;
   const auto rank = std::find(hosts.begin(), hosts.end(), host.name) - hosts.begin();

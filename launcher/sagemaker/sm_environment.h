@@ -1,6 +1,6 @@
-// The SM_* variables that user code finds in a SageMaker container, as the training toolkit sets them. Pure.
-// Source: sagemaker-training-toolkit 5.1, environment.py (to_env_vars) and mapping.py; those marked v3 there:
-// SageMaker Python SDK 3.0, container_drivers/scripts/environment.py.
+// The SM_* variables that user code expects in a SageMaker container, as the training toolkit sets them. Pure.
+// Source: sagemaker-training-toolkit 5.1, environment.py (to_env_vars) and mapping.py; for add_v3(): SageMaker Python
+// SDK 3.0, container_drivers/scripts/environment.py.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -12,13 +12,13 @@
 
 namespace sml::sagemaker {
 
-// What only the host itself knows.
+// Facts that only the host itself can provide.
 struct HostFacts {
   std::string name;
   std::uint32_t cpus = 1;  // of the machine
   std::uint32_t gpus = 0;
   std::uint32_t neuron_cores = 0;
-  bool has_smddprun = false;  // the launchers of smdistributed, in PATH
+  bool has_smddprun = false;  // the launchers of smdistributed are in PATH
   bool has_smddpmprun = false;
 };
 
@@ -28,13 +28,13 @@ struct Job {
   const EntryPoint& entry;
 };
 
-// All of them for one host of the job, which need not be the one that has read the contract: what differs by host
-// (SM_CURRENT_*, SM_NUM_*, SM_RESOURCE_CONFIG, SM_TRAINING_ENV) is that host's. A name that a shell cannot use
-// (SM_HP_LEARNING-RATE) is followed by its twin with underscores, unless that is somebody's own name. Also
-// CURRENT_HOST, SAGEMAKER_JOB_NAME and SAGEMAKER_REGION. PYTHONPATH and MASTER_* are not touched.
+// All variables for one host of the job, which need not be the one that read the contract: values that differ by host
+// (SM_CURRENT_*, SM_NUM_*, SM_RESOURCE_CONFIG, SM_TRAINING_ENV) are for that host. A name that a shell cannot use
+// (SM_HP_LEARNING-RATE) is followed by a copy with underscores, unless another variable has that name. Also
+// CURRENT_HOST, SAGEMAKER_JOB_NAME and SAGEMAKER_REGION. Does not change PYTHONPATH and MASTER_*.
 plan::Environment sm_environment(const Job& job, const HostFacts& host, const plan::Environment& environment);
 
-// A value as the toolkit writes it into a variable.
+// A value in the form in which the toolkit writes it to a variable.
 std::string to_variable(const Value& value);
 
 }  // namespace sml::sagemaker

@@ -36,7 +36,7 @@ Error bad(std::string what) { return Error(ErrorKind::Config, std::move(what)); 
 
 // ---- programs
 
-// The file that is to be run under that name; empty: there is none, or a line says why not.
+// The file to run for a program's name; empty if there is none, or if a printed warning explains why it is not used.
 std::string find_helper(const std::string& name, const ThisHost& here) {
   const os::TrustedProgram found = os::find_trusted_program(os::program_candidates(name, here.environment));
   for (const std::string& why : found.passed_over) {
@@ -45,7 +45,7 @@ std::string find_helper(const std::string& name, const ThisHost& here) {
   return found.file;
 }
 
-// How it ended; what it prints goes to our stderr.
+// Runs a command and returns its exit status; its output goes to stderr.
 Result<ExitStatus> run(const std::string& file, const std::vector<std::string>& argv, const ThisHost& here) {
   const Result<os::UniqueFd> null = os::open_dev_null();
   if (!null) return null.error();
@@ -112,7 +112,7 @@ Result<void> fetch(const std::string& uri, const std::string& file, const ThisHo
   return bad("python3, with boto3, " + describe(*status));
 }
 
-// A folder of our own, with all that is in it; gone with this.
+// A temporary folder; removed with its contents by the destructor.
 class Scratch {
  public:
   static Result<Scratch> make(const std::string& where) {
@@ -142,8 +142,8 @@ bool is_below(const fs::path& path, const fs::path& folder) {
   return end == folder.end();
 }
 
-// Files with several names must have all of them in the folder: another one would be somebody else's file.
-using Links = std::map<std::pair<dev_t, ino_t>, std::pair<nlink_t, nlink_t>>;  // names found, names there are
+// A file with several names must have all of them in the folder: otherwise another name belongs to a file outside.
+using Links = std::map<std::pair<dev_t, ino_t>, std::pair<nlink_t, nlink_t>>;  // names found, link count
 
 Result<void> check_entry(const fs::path& path, const fs::path& root, Links& links) {
   const auto shown = [&] { return show(path.lexically_relative(root).string(), 100); };
@@ -163,7 +163,7 @@ Result<void> check_entry(const fs::path& path, const fs::path& root, Links& link
     found += 1;
     all = status.st_nlink;
   }
-  constexpr mode_t kUsual = 0777;  // without bits by which a program gets another user's rights
+  constexpr mode_t kUsual = 0777;  // without the set-user-ID, set-group-ID and sticky bits
   return ::chmod(path.c_str(), status.st_mode & kUsual) == 0 ? Result<void>()
                                                              : sys_error(ErrorKind::Config, shown(), errno);
 }
@@ -181,7 +181,7 @@ Result<void> check_tree(const fs::path& root) {
   return {};
 }
 
-// GNU's and BusyBox's tar write nothing outside of the folder; what lies in it then is looked at before it is used.
+// The tar of GNU and of BusyBox writes nothing outside of the folder; the contents are checked before they are used.
 Result<void> unpack(const std::string& archive, const std::string& folder, const Scratch& scratch,
                     const ThisHost& here) {
   const fs::path tree = fs::path(scratch.path()) / "tree";
@@ -200,7 +200,7 @@ Result<void> unpack(const std::string& archive, const std::string& folder, const
   return error ? Result<void>(bad(error.message())) : Result<void>();
 }
 
-// But for what an attempt has left that was cut off.
+// True if the folder has nothing but remains of an interrupted attempt.
 bool is_empty(const std::string& folder) {
   std::error_code error;
   for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
@@ -209,8 +209,9 @@ bool is_empty(const std::string& folder) {
   return true;
 }
 
-// Made if need be. What runs from there, nobody else has put there, and nobody will. A folder in which all may write,
-// but remove only what is theirs, as in /tmp, is for all on purpose: it stays as it is, and no program's.
+// Creates the folder if needed, and checks that no other user has put, or can put, a program there. A folder in which
+// everyone may write but delete only own files, like /tmp, is shared on purpose: its mode is not changed, and it is
+// rejected.
 Result<void> claim_folder(const std::string& folder) {
   const Result<os::Place> place = os::find_place(folder + "/" + std::string(kUnfinished), os::Folders::AreMade);
   if (!place) return bad(place.error().message());

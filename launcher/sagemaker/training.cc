@@ -38,7 +38,7 @@ using sagemaker::Framework;
 
 std::string join(const std::string& folder, const std::string& name) { return folder + "/" + name; }
 
-// The program of the job, or that of the command line, which then runs where it would run anyway.
+// The program of the job; or that of the command line, which keeps the usual working directory.
 Result<sagemaker::EntryPoint> choose_entry(Options& options, Training& training, const sagemaker::Contract& contract,
                                            const ThisHost& here, const sagemaker::Files& files) {
   if (!options.command.empty()) {
@@ -63,13 +63,13 @@ Result<void> check_arguments(const std::vector<std::string>& words) {
   return Error(ErrorKind::Config, "hyperparameters.json: a value holds a NUL byte, which no argument of a program can");
 }
 
-// One worker for the whole host where the program makes its own, or knows of no others.
+// One worker for the whole host if the program starts its own, or uses no others.
 bool one_worker_each(Framework framework) {
   return framework == Framework::None || framework == Framework::ParameterServer ||
          framework == Framework::MirroredStrategy;
 }
 
-// Hosts that another platform than SageMaker has brought together are to form one world.
+// Hosts brought together by another platform than SageMaker are meant to form one world.
 bool is_job_of_another_platform(const sagemaker::Contract& contract) {
   return contract.source.empty() && contract.hosts.size() > 1;
 }
@@ -78,7 +78,7 @@ void choose_workers(Options& options, const sagemaker::Distribution& distributio
                     const sagemaker::Contract& contract) {
   const bool slots_are_said = options.nproc_per_node || options.slots_rule != SlotsRule::Auto || options.np;
   const bool is_alone = one_worker_each(distribution.framework) && options.nproc_said == SaidByUser::No;
-  // As the training toolkit has it, a program that each host runs by itself hears of no ranks.
+  // As with the training toolkit, a program that each host runs by itself gets no variables about ranks.
   if (is_alone && !options.np && !is_job_of_another_platform(contract)) {
     options.world = plan::WorldTold::No;
     if (options.mpi == plan::MpiMeeting::Auto) options.mpi = plan::MpiMeeting::None;
@@ -95,10 +95,10 @@ void choose_workers(Options& options, const sagemaker::Distribution& distributio
   options.export_variables.insert(options.export_variables.begin(), words.begin(), words.end());
 }
 
-// Hosts that the user names are reached by SSH; those of the job could not be.
+// Hosts named by the user are connected to by SSH, which the hosts of the job do not support.
 bool names_hosts(const Options& options) { return !options.hosts.empty() || !options.hostfile.empty(); }
 
-// What is true of this host only must not reach others.
+// True for variables that are valid on this host only, and must not be sent to others.
 bool of_one_host(std::string_view name) {
   return plan::bound_to_host(name) || name.starts_with("SM_NUM_") || name == "SM_TRAINING_ENV";
 }
@@ -108,7 +108,7 @@ bool has_program(const std::string& name, const ThisHost& here) {
   return std::any_of(files.begin(), files.end(), here.exists);
 }
 
-// What somebody has set already stays.
+// Leaves out variables that are already set.
 plan::Environment unless_set(plan::Environment variables, const ThisHost& here) {
   std::erase_if(variables, [&](const std::string& entry) {
     return plan::find_variable(here.environment, plan::name_of(entry)) != nullptr;
@@ -116,7 +116,7 @@ plan::Environment unless_set(plan::Environment variables, const ThisHost& here) 
   return variables;
 }
 
-// Names by which launchers tell a place are not handed on, but for the job's own where we tell none.
+// Variables by which launchers set a worker's place are normally not passed on; the job's own are if sml-run sets none.
 plan::Environment own_place(const Options& options, const ThisHost& here) {
   plan::Environment out;
   if (options.world == plan::WorldTold::Yes) return out;
@@ -125,7 +125,7 @@ plan::Environment own_place(const Options& options, const ThisHost& here) {
   return out;
 }
 
-// `further` come beside the SM_* variables.
+// `further` are set in addition to the SM_* variables.
 void add_variables(Options& options, Training& training, const sagemaker::Job& job, const plan::Environment& further,
                    const ThisHost& here) {
   const sagemaker::HostFacts host{.name = job.contract.current_host,
@@ -148,7 +148,7 @@ void add_variables(Options& options, Training& training, const sagemaker::Job& j
   std::move(variables.begin(), variables.end(), std::back_inserter(options.extra_variables));
 }
 
-// --group has more say than the job; without its ":SLOTS".
+// --group takes precedence over the job's groups; its ":SLOTS" is not used here.
 void take_groups(sagemaker::Distribution& distribution, std::string_view option) {
   if (option.empty()) return;
   distribution.groups_from = "--group";
@@ -163,7 +163,7 @@ bool takes_part(const sagemaker::Contract& contract, const std::vector<std::stri
   return std::find(hosts.begin(), hosts.end(), contract.current_host) != hosts.end();
 }
 
-// A host that works by itself calls nobody; one of another group than --group names finds that it has nothing to do.
+// A host that works by itself does not call others; one outside of the groups of --group finds that it takes no part.
 void choose_hosts(Options& options, Training& training, const sagemaker::Distribution& distribution,
                   const sagemaker::Contract& contract, const std::vector<std::string>& hosts) {
   if (contract.hosts.size() < 2 || names_hosts(options)) return;
@@ -172,7 +172,7 @@ void choose_hosts(Options& options, Training& training, const sagemaker::Distrib
   training.hosts_call = hosts.size() > 1 || !takes_part(contract, hosts);
 }
 
-// Whether this host is in none of the groups that the distribution of the job names.
+// True if this host is in none of the groups that the job's distribution names.
 bool stands_aside(const Options& options, const sagemaker::Contract& contract, const std::vector<std::string>& hosts) {
   if (names_hosts(options) || !options.groups.empty()) return false;
   return !takes_part(contract, hosts);
@@ -192,7 +192,7 @@ void choose_preset(Options& options, Training& training, const sagemaker::Distri
                   distribution.source));
 }
 
-// As the training toolkit has it: such a host runs the program by itself, to serve the others perhaps.
+// As with the training toolkit: such a host runs the program by itself, perhaps to serve the others.
 void work_alone(Options& options, sagemaker::Distribution& distribution) {
   sagemaker::Distribution none;
   none.groups = std::move(distribution.groups);
@@ -200,7 +200,7 @@ void work_alone(Options& options, sagemaker::Distribution& distribution) {
   options.host_source = "local";
 }
 
-// Where no file of SageMaker's says it, the platform's job does.
+// If no file of SageMaker lists the hosts, takes them from the platform's job.
 Result<void> take_hosts_that_call(sagemaker::Contract& contract, const Options& options, HostFinder& finder) {
   if (!contract.source.empty() || names_hosts(options)) return {};
   const Result<plan::HostList> found = finder.find(options);
@@ -222,7 +222,7 @@ std::string folder_of_platform(const ThisHost& here) {
 
 // ---- installing
 
-// What pip says of why is a line "ERROR: ..."; it may go on about newer releases afterwards.
+// pip gives its reason in a line "ERROR: ..."; notes about newer releases may follow.
 std::string reason_in(const std::vector<std::string>& lines) {
   constexpr std::size_t kLongest = 300;
   const auto is_error = [](const std::string& line) { return line.starts_with("ERROR: "); };
@@ -236,9 +236,9 @@ bool has_ended(pid_t pid) {
   return ::waitid(P_PID, static_cast<id_t>(pid), &ended, WEXITED | WNOWAIT | WNOHANG) == 0 && ended.si_pid != 0;
 }
 
-// Passes on what a process writes to the pipe, until that or the process has ended; answers the last of it.
+// Copies a process's output from the pipe to stderr until the pipe or the process ends; returns the last lines.
 std::vector<std::string> pass_on(int pipe, pid_t pid) {
-  constexpr int kLookMs = 100;  // something that it has started may hold the pipe
+  constexpr int kLookMs = 100;  // another process that it started may hold the pipe open
   report::LastLines last;
   std::array<char, 4096> piece;
   for (;;) {
@@ -320,7 +320,7 @@ Result<void> Installer::run() {
   struct stat status {};
   const std::string& program = training_.program;
   const bool is_file = !program.empty() && ::stat(program.c_str(), &status) == 0;
-  // Where that cannot be done the start of the workers says why.
+  // If this fails, the start of the workers reports why.
   if (is_file) static_cast<void>(::chmod(program.c_str(), status.st_mode | kExecutable));
   for (const std::vector<std::string>& argv : training_.installations) {
     if (Result<void> done = step(argv); !done) return done;
@@ -368,7 +368,7 @@ Result<pid_t> Installer::start(const std::vector<std::string>& argv, int null, i
   return running_;
 }
 
-// Reaps it only when nobody can mean it any more.
+// Reaps the process only under the lock, so that cancel() cannot signal a reused pid.
 Result<int> Installer::await(pid_t pid) {
   siginfo_t ended{};
   while (::waitid(P_PID, static_cast<id_t>(pid), &ended, WEXITED | WNOWAIT) < 0) {

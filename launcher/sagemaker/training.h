@@ -1,5 +1,5 @@
-// `sml-run train`: the entry point of a SageMaker training container. Turns the job that the platform describes below
-// /opt/ml into options, as if they had been given on the command line.
+// `sml-run train`: the entry point of a SageMaker training container. Translates the job that the platform describes
+// below /opt/ml into options, as if they had been given on the command line.
 #pragma once
 #include <mutex>
 #include <string>
@@ -15,36 +15,36 @@
 
 namespace sml {
 
-// What is to be done on this machine before the job.
+// Work on this machine before the job, and facts about it.
 struct Training {
-  std::string own_name;                                 // by which the job calls this machine
-  std::string folder;                                   // of the sources
-  std::string program;                                  // a file in it that must be executable; empty: none
-  std::vector<std::vector<std::string>> installations;  // to be run in the folder, one after the other
+  std::string own_name;                                 // this machine's name in the job
+  std::string folder;                                   // the folder of the sources
+  std::string program;                                  // a file that must be made executable; empty: none
+  std::vector<std::vector<std::string>> installations;  // commands to run in the folder, one after the other
   std::vector<std::string> warnings;
-  bool hosts_call = false;           // sml-run is started on every host of the job, and others than this one take part
-  plan::Environment host_variables;  // where they call: what is true of this host
+  bool hosts_call = false;           // sml-run is started on every host of the job, and other hosts take part
+  plan::Environment host_variables;  // if hosts call: variables with this host's values
 };
 
-// Completes `options`: program and arguments, working directory, number of workers, variables. Workers of which there
-// is one on each host, as nobody says how many, are told of no world, as the training toolkit has it. What the command
-// line says has more say. Reads files; starts nothing. Errors are of kind Config. The hosts of a job of several call
-// each other, unless -H says which of them are to be reached by SSH.
+// Completes `options`: program and arguments, working directory, number of workers, variables. If each host has one
+// worker because no number is given, workers get no variables about the world, as with the training toolkit. The
+// command line takes precedence. Reads files; starts no process. Errors are of kind Config. In a job of several hosts
+// these call each other, unless -H gives the ones to be connected to by SSH.
 Result<Training> prepare_training(Options& options, const ThisHost& here, HostFinder& finder);
 
-// Where the platform looks for the reason of a failure, unless --failure-file or --no-failure-file says otherwise: in a
-// training container with `sml-run train`, in a processing container always. Changes nothing elsewhere.
+// Sets the file from which the platform reads the reason of a failure, unless --failure-file or --no-failure-file is
+// given: in a training container for `sml-run train`, in a processing container always. Elsewhere changes nothing.
 void choose_failure_file(Options& options, const ThisHost& here);
 
-// With `sml-run train`: removes what an earlier job has left where the platform looks for the reason of this one's
-// failure. Error (Io) names the file.
+// For `sml-run train`: removes the failure file of an earlier job, which the platform would attribute to this one.
+// Error (Io) names the file.
 Result<void> remove_old_failure(const Options& options, const ThisHost& here);
 
-// Runs the installations; what they print goes to our stdout and stderr. They die with the thread that runs them. Error
-// (Deploy) names the command that failed, its end, and what it said.
+// Runs the installations; their output goes to stdout and stderr. They die with the thread that runs them. Error
+// (Deploy) names the failed command, its end, and its last message.
 class Installer final : public launch::Chore {
  public:
-  // Both outlive it.
+  // Both must outlive this.
   Installer(const Training& training, const ThisHost& here) : training_(training), here_(here) {}
 
   bool empty() const { return training_.program.empty() && training_.installations.empty(); }
@@ -59,7 +59,7 @@ class Installer final : public launch::Chore {
   const Training& training_;
   const ThisHost& here_;
   std::mutex mutex_;
-  pid_t running_ = 0;  // leads a process group; 0: none
+  pid_t running_ = 0;  // leads a process group; 0: none runs
   bool cancelled_ = false;
 };
 
