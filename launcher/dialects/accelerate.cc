@@ -1,5 +1,6 @@
-// accelerate launch, of Hugging Face's Accelerate 1 (commands/launch.py, utils/launch.py,
-// commands/config/config_args.py): it tells torchrun how many there are, and the workers the rest by variables.
+// accelerate launch of Hugging Face's Accelerate 1 (commands/launch.py, utils/launch.py,
+// commands/config/config_args.py): passes the numbers of hosts and processes to torchrun, and other settings to the
+// workers in variables.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -23,7 +24,7 @@ using std::string_view;
 constexpr string_view kItsOwn =
     "sml-run does not prepare this; Accelerate's own launcher does, and sml-run starts that on each host: sml-run -H "
     "HOST:1,... sh -c 'python3 -m accelerate.commands.launch --machine_rank $GROUP_RANK ...'";
-// One of these at a time, as it says itself; on a line they take the place of what its file says.
+// Accelerate allows only one of these; on the command line, it replaces that of its file.
 constexpr string_view kKind = "kind of job";
 constexpr string_view kUsesFsdp = "ACCELERATE_USE_FSDP=true";
 constexpr string_view kUsesCpu = "ACCELERATE_USE_CPU=true";
@@ -35,10 +36,10 @@ Result<Meaning> machines(string_view written, Values values) {
   return out;
 }
 
-// -1, of files: to be given on the command line.
+// In files, -1 means that the number must be given on the command line.
 Result<Meaning> processes(string_view, Values values) { return values[0] == "-1" ? Meaning() : one("--np", values[0]); }
 
-// 0: any that is free.
+// 0: any free port.
 Result<Meaning> port(string_view written, Values values) {
   if (values[0] == "0") return note_of(written, "0");
   Meaning out;
@@ -67,7 +68,7 @@ Result<Meaning> gpu_ids(string_view, Values values) {
   return values[0] == "all" ? Meaning() : one("-x", "CUDA_VISIBLE_DEVICES=" + values[0]);
 }
 
-// Whose values are true and false, in small letters.
+// An option whose value is passed as true or false in lower case.
 Row as_switch_variable(string_view names, string_view variable) {
   return computed(names, 1, [variable](string_view, Values values) {
     return one("-x", fmt::format("{}={}", variable, lower(values[0])));
@@ -83,7 +84,7 @@ bool says(std::span<const Given> given, string_view assignment) {
   return std::find(given.begin(), given.end(), Given{"-x", std::string(assignment)}) != given.end();
 }
 
-// What its parser has where nothing is given.
+// The defaults of Accelerate's parser.
 constexpr std::array<string_view, 11> kFsdpDefaults{
     "FSDP_VERSION=1",
     "FSDP_SHARDING_STRATEGY=FULL_SHARD",
@@ -105,7 +106,7 @@ std::optional<std::uint32_t> number_in(string_view text) {
   return value;
 }
 
-// --num_processes are those of all machines, each of which has as many.
+// --num_processes counts the processes of all machines, which have equal numbers.
 std::string per_machine(const Told& told) {
   const std::optional<std::uint32_t> all = number_in(last_given(told.given, "--np"));
   const std::optional<std::uint32_t> machines = number_in(told.meeting.hosts ? told.meeting.hosts->value : "1");
@@ -113,7 +114,7 @@ std::string per_machine(const Told& told) {
   return std::to_string(std::max(*all / *machines, 1U));
 }
 
-// Fully sharded data parallel: its library reads them in the worker.
+// Fully sharded data parallel: the library reads these variables in the worker.
 std::vector<Row> fsdp_rows() {
   return {
       one_of(kKind, as_variable_set("use-fsdp", kUsesFsdp)),
@@ -144,7 +145,7 @@ std::vector<Given> defaults_of_accelerate(const Told& told) {
                          {"--host-source", "local"},
                          {"--max-fruitless", "0"},
                          {"--preset", "accelerate"}};
-  // It starts one process without torchrun, and so without a store.
+  // Accelerate starts a single process without torchrun, and so without a store.
   if (number_in(last_given(told.given, "--np")).value_or(1) != 1) out.push_back({"--torch-store", ""});
   const auto set = [&](string_view assignment) {
     const string_view name = plan::name_of(assignment);
@@ -206,11 +207,11 @@ std::vector<Row> accelerate_rows() {
   return rows;
 }
 
-// ---- its configuration
+// ---- Accelerate's settings file
 
 namespace {
 
-// What it says of the kind of job, as an option.
+// Options for the kind of job that the file gives.
 constexpr std::array kKinds{
     std::pair<string_view, string_view>{"FSDP", "--use_fsdp"},
     std::pair<string_view, string_view>{"DEEPSPEED", "--use_deepspeed"},
@@ -219,7 +220,7 @@ constexpr std::array kKinds{
     std::pair<string_view, string_view>{"TPU", "--tpu"},
 };
 
-// Of a job of another kind, which is refused where its own line stands.
+// Sections of other kinds of jobs, which are rejected at the line that selects them.
 constexpr std::array<string_view, 3> kOtherKinds{"deepspeed_config", "megatron_lm_config", "fp8_config"};
 
 Result<std::vector<std::string>> words_of_kind(string_view kind) {
@@ -228,7 +229,7 @@ Result<std::vector<std::string>> words_of_kind(string_view kind) {
   return std::vector<std::string>{std::string(known->second)};
 }
 
-// A key of a file is the option of that name; in sections those of FSDP and Dynamo may lack their first word.
+// The option for a key of the file; in sections, keys of FSDP and Dynamo may lack their prefix.
 std::string option_of(const ConfigLine& line) {
   if (line.section.empty() && line.key == "use_cpu") return "--cpu";
   for (const string_view family : {"fsdp", "dynamo"}) {

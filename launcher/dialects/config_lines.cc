@@ -15,7 +15,7 @@ namespace {
 
 using std::string_view;
 
-// Without a comment, which begins the line or follows a space, and is no part of a quoted value.
+// Removes a comment, which begins the line or follows a space, and is not part of a quoted value.
 string_view without_comment(string_view line) {
   char quote = 0;
   for (std::size_t i = 0; i < line.size(); ++i) {
@@ -40,7 +40,7 @@ bool says_nothing(string_view value) {
   return value.empty() || value == "~" || value == "{}" || value == "[]" || lower(value) == "null";
 }
 
-// Nothing for what is no "key: value" of plain values: lists, aliases, values of several lines.
+// Nullopt for lines other than "key: value" with a plain value: lists, aliases, values of several lines.
 std::optional<Entry> entry_of(string_view line) {
   const bool indented = line.front() == ' ';
   const string_view text = trim(line);

@@ -21,7 +21,7 @@ Result<Meaning> hosts_count(string_view written, Values values) {
 
 Result<Meaning> launcher(string_view written, Values values) { return note_of(written, values[0]); }
 
-// -1: as if it were not there.
+// An option for which -1 means that it is not given.
 Row as_count(string_view names, string_view option) {
   return computed(names, 1, [option](string_view, Values values) -> Result<Meaning> {
     if (values[0] == "-1") return Meaning();
@@ -35,7 +35,7 @@ Result<Meaning> no_ssh(string_view written, Values) {
   return out;
 }
 
-// Where runner.py looks for hosts that nobody names, and for variables that all nodes get.
+// Default paths of runner.py: for the hostfile, and for variables that all nodes receive.
 constexpr string_view kHostfile = "/job/hostfile";
 
 std::vector<std::string> environment_files(const Told& told) {
@@ -52,7 +52,7 @@ std::vector<std::string> environment_files(const Told& told) {
 
 }  // namespace
 
-// Its elastic jobs, up to 0.18 (launcher/launch.py): 100 restarts, with one host at least unless it is told otherwise.
+// DeepSpeed's elastic jobs, up to 0.18 (launcher/launch.py): 100 restarts, with at least one host by default.
 std::vector<Given> defaults_of_deepspeed(const Told& told) {
   const auto is_there = [&](const std::string& path) { return told.exists && told.exists(path); };
   std::vector<Given> out{{"--no-tag", ""}, {"--local-rank-argument", ""}};

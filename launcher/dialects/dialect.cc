@@ -54,8 +54,8 @@ const std::vector<Row>& table_of(Dialect dialect) {
   return none;
 }
 
-// Whose long options are understood beside its own: mpiexec may be that of either. Those of accelerate are --cpu, --env
-// and --debug, which would be misread elsewhere.
+// The launchers whose long options are understood in addition: mpiexec may belong to either MPI. Excludes accelerate,
+// whose --cpu, --env and --debug would be misread elsewhere.
 std::span<const Dialect> relatives_of(Dialect dialect) {
   static constexpr std::array kAll{Dialect::Mpirun, Dialect::Horovodrun, Dialect::Torchrun,
                                    Dialect::Hydra,  Dialect::Deepspeed,  Dialect::Srun};
@@ -67,7 +67,7 @@ std::span<const Dialect> relatives_of(Dialect dialect) {
   return {};
 }
 
-// Python's argparse.
+// True for launchers that use Python's argparse.
 bool cuts_names_short(Dialect dialect) {
   return dialect == Dialect::Horovodrun || dialect == Dialect::Torchrun || dialect == Dialect::Deepspeed;
 }
@@ -104,7 +104,7 @@ const Row* row_named(Dialect dialect, string_view name) {
   return found;
 }
 
-// "-lN2" into single options; nothing where a letter is none.
+// Splits "-lN2" into single options; empty if a letter is not an option.
 std::vector<std::string> ungroup(Dialect dialect, string_view word) {
   std::vector<std::string> out;
   for (std::size_t at = 1; at < word.size(); ++at) {
@@ -124,12 +124,12 @@ std::vector<Given> defaults_of_mpi(std::span<const Given> given, std::string_vie
   return out;
 }
 
-// Slurm deals out tasks as evenly as slots allow, whatever the distribution (_task_layout_block in its
+// Slurm distributes tasks as evenly as slots allow, whatever the distribution (_task_layout_block in its
 // src/common/slurm_step_layout.c).
 std::vector<Given> defaults_of_srun(std::span<const Given> given) {
   std::vector<Given> out{{"--no-tag", ""}, {"--stdin", "all"}, {"--on-failure", "continue"}, {"--preset", "slurm"}};
   if (!is_given(given, {"--rankfile"})) out.insert(out.end(), {{"--map-by", "host"}, {"--rank-by", "slot"}});
-  // -n tasks on the hosts of -w, which name no slots.
+  // -n tasks on the hosts of -w, which have no slots.
   const bool dealt = is_given(given, {"--hosts"}) && is_given(given, {"--np"});
   if (dealt && !is_given(given, {"--nproc-per-node"})) {
     out.insert(out.end(), {{"--nproc-per-node", "1"}, {"--oversubscribe", ""}});
@@ -148,10 +148,10 @@ std::vector<Given> defaults_of_mpirun(std::span<const Given> given) {
 
 std::vector<Given> defaults_of_hydra(std::span<const Given> given) {
   std::vector<Given> out = defaults_of_mpi(given, "255");
-  out.push_back({"--bind-to", "none"});  // also where -map-by says where workers are put
+  out.push_back({"--bind-to", "none"});  // even if -map-by sets where workers are placed
   out.push_back({"--preset", "hydra"});
   if (is_given(given, {"--hostfile"}) || !is_given(given, {"--np"})) out.push_back({"--nproc-per-node", "1"});
-  // It goes round again when every host has its share.
+  // Hydra starts again with the first host when every host has its share.
   if (!is_given(given, {"--map-by", "--rankfile", "--ranks-per-host"})) {
     out.insert(out.end(), {{"--map-by", "rounds"}, {"--oversubscribe", ""}});
   }
@@ -261,13 +261,13 @@ std::vector<OfVariable> options_of_torchrun(std::span<const std::string> environ
     std::string name = variable.substr(4);
     for (char& c : name) c = c == '_' ? '-' : lower(c);
     const Row* row = name.size() > 1 ? row_named(Dialect::Torchrun, name) : nullptr;
-    if (row == nullptr || (row->values == 0 && value != "1")) continue;  // a flag is 0 or 1
+    if (row == nullptr || (row->values == 0 && value != "1")) continue;  // the value of a flag is 0 or 1
     out.push_back({variable, {"--" + name + (row->values == 0 ? "" : "=" + std::string(value))}});
   }
   return out;
 }
 
-// Those that the MPI operator sets, and what mpiexec(1) of MPICH and srun(1) name.
+// The variables that the MPI operator sets, and those documented in mpiexec(1) of MPICH and srun(1).
 struct VariableOption {
   Dialect dialect;
   string_view variable;
@@ -349,7 +349,7 @@ Command command_of(Dialect dialect, Program program, std::span<const std::string
   const bool scripts = dialect == Dialect::Torchrun || dialect == Dialect::Deepspeed || dialect == Dialect::Accelerate;
   if (program == Program::Unchanged && scripts) program = Program::Script;
   Command out;
-  // Each is one line, which Python runs.
+  // Each is one line of Python.
   if (program == Program::HorovodVersion) {
     out.words = {python, "-c",
                  "import importlib.util as u; print(__import__('horovod').__version__ if u.find_spec('horovod') else "

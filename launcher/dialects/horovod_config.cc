@@ -1,4 +1,4 @@
-// The file of horovodrun's --config-file (runner/common/util/config_parser.py of Horovod 0.28).
+// The file for --config-file of horovodrun (runner/common/util/config_parser.py of Horovod 0.28).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -19,8 +19,8 @@ using std::string_view;
 struct Key {
   string_view section;
   string_view name;
-  string_view option;      // takes the value; of a switch: for true
-  string_view when_false;  // of a switch
+  string_view option;      // receives the value; for a switch: used if true
+  string_view when_false;  // for a switch: used if false
 };
 constexpr std::array kKeys{
     Key{"params", "fusion_threshold_mb", "--fusion-threshold-mb", ""},

@@ -1,4 +1,4 @@
-// horovodrun of Horovod 0.28.
+// The options of horovodrun of Horovod 0.28.
 #include <fmt/format.h>
 
 #include <array>
@@ -35,7 +35,7 @@ Result<Meaning> log_level(string_view, Values values) {
 
 Result<Meaning> output_filename(string_view, Values values) {
   Meaning out = one("--log-dir", values[0]);
-  out.options.push_back({"--log-layout", "rank.{rank:0}/{stream}"});  // as many digits as np - 1 has
+  out.options.push_back({"--log-layout", "rank.{rank:0}/{stream}"});  // as many digits as np - 1
   out.options.push_back({"--log-overwrite", ""});
   return out;
 }
@@ -63,7 +63,7 @@ constexpr std::array kSwitches{
            "HOROVOD_LOG_HIDE_TIME=1", "HOROVOD_LOG_HIDE_TIME=0"},
 };
 
-// As Horovod checks them (runner/common/util/config_parser.py).
+// The value's kind, as checked by Horovod (runner/common/util/config_parser.py).
 enum class Kind : std::uint8_t { Whole, Decimal, UpToOne, Text };
 struct Knob {
   string_view name;
@@ -114,7 +114,7 @@ Row as_knob(const Knob& knob) {
   });
 }
 
-// As its gloo_run() and mpi_run() set them.
+// Sets the variables that gloo_run() and mpi_run() of Horovod set.
 Row by_controller(string_view name) {
   return one_of("controller", as_fixed(name, {{"-x", fmt::format("HOROVOD_CONTROLLER={}", name)},
                                               {"-x", fmt::format("HOROVOD_CPU_OPERATIONS={}", name)}}));
@@ -126,7 +126,7 @@ Result<Meaning> config_file(string_view, Values values) {
   return out;
 }
 
-// Only Horovod knows what it was built with, and its own version.
+// Options that query Horovod: only Horovod knows its version, and how it was built.
 Row as_question(string_view names, Program question) {
   return computed(names, 0, [question](string_view, Values) -> Result<Meaning> {
     Meaning out;
@@ -136,8 +136,8 @@ Row as_question(string_view names, Program question) {
   });
 }
 
-// Its elastic jobs (runner/elastic/driver.py): as many workers as there are slots, no fewer than -np unless --min-np
-// says so; restarts without end; a host on which one fails is out; those that survive go on.
+// Horovod's elastic jobs (runner/elastic/driver.py): as many workers as slots, but at least -np unless --min-np is
+// given; unlimited restarts; a host on which a worker fails is excluded; surviving workers continue.
 std::vector<Given> defaults_of_elastic(std::span<const Given> given) {
   constexpr string_view kAny = "1000000";
   std::vector<Given> out{{"--max-restarts", std::string(kAny)},

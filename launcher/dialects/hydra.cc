@@ -1,4 +1,4 @@
-// mpiexec.hydra of MPICH 4, which Intel's mpirun is too.
+// The options of mpiexec.hydra of MPICH 4, which is also Intel's mpirun.
 #include <algorithm>
 
 #include "common/core/text.h"

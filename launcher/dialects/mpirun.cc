@@ -1,4 +1,4 @@
-// mpirun(1) of Open MPI 4.1 and prterun(1) of 5.0.
+// The options of mpirun(1) of Open MPI 4.1 and of prterun(1) of 5.0.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -16,7 +16,7 @@ namespace {
 
 using std::string_view;
 
-// "-p 2222 -i key -l user", words for the ssh that mpirun would start; what else they hold is noted.
+// "-p 2222 -i key -l user": arguments for the ssh that mpirun would start; other arguments are noted.
 Result<Meaning> ssh_arguments(string_view written, string_view text) {
   const Result<std::vector<std::string>> words = shell_words(text);
   if (!words) return words.error();
@@ -37,7 +37,7 @@ Result<Meaning> ssh_arguments(string_view written, string_view text) {
   return out;
 }
 
-// Parameters that steer mpirun itself and not the MPI library of the program.
+// True for parameters that affect mpirun itself, not the program's MPI library.
 bool steers_mpirun(string_view key) {
   constexpr std::array<string_view, 20> kFrameworks{
       "plm", "orte",  "oob",    "ras",   "rmaps",  "rml",  "routed", "grpcomm", "odls",  "iof",
@@ -50,7 +50,7 @@ bool steers_mpirun(string_view key) {
 // ---- placement
 
 Result<Meaning> bind_to(string_view, Values values) {
-  constexpr string_view kIfSupported = ":if-supported";  // which is what we do
+  constexpr string_view kIfSupported = ":if-supported";  // which is the behaviour here
   std::string what = lower(values[0]);
   if (what.ends_with(kIfSupported)) what.resize(what.size() - kIfSupported.size());
   constexpr std::array<string_view, 7> kKnown{"none", "hwthread", "core", "l3cache", "numa", "socket", "package"};
@@ -83,7 +83,7 @@ Result<Meaning> rank_by(string_view, Values values) {
   return bad_value(values[0], "slot or node");
 }
 
-// "A=1;B": what -x takes, in one parameter.
+// "A=1;B": arguments of -x, in one parameter.
 Result<Meaning> variables(string_view list) {
   Meaning out;
   for (std::size_t at = 0; at <= list.size();) {
@@ -96,7 +96,7 @@ Result<Meaning> variables(string_view list) {
 
 bool is_true(string_view value) { return value == "1" || value == "true" || value == "yes" || value == "t"; }
 
-// Nothing: the parameter does not say where workers go.
+// Nullopt if the parameter does not affect the placement of workers.
 std::optional<Result<Meaning>> placement_parameter(string_view key, const std::string& value) {
   const std::span<const std::string> values(&value, 1);
   if (key == "rmaps_base_oversubscribe") return one("--oversubscribe", is_true(value) ? "" : "no");
@@ -118,7 +118,7 @@ Result<Meaning> mca(string_view written, Values values) {
     return bad_value(key, "the name of an MCA parameter, such as btl");
   }
   if (key == "plm_rsh_agent" || key == "plm_ssh_agent" || key == "orte_rsh_agent") {
-    return one("--ssh-command", value.substr(0, value.find(" : ")));  // "ssh : rsh": the first that is there
+    return one("--ssh-command", value.substr(0, value.find(" : ")));  // "ssh : rsh": alternatives; takes the first
   }
   if (key == "plm_rsh_args") return ssh_arguments(written, value);
   if (key == "orte_abort_on_non_zero_status") {
@@ -133,7 +133,7 @@ Result<Meaning> mca(string_view written, Values values) {
 
 // ---- output
 
-constexpr string_view kTag = "[1,{rank}]<{stream}>: ";  // 5.0; that of 4.1, --tag-output, has no space
+constexpr string_view kTag = "[1,{rank}]<{stream}>: ";  // as in 5.0; --tag-output of 4.1 has no space
 
 Result<Meaning> output(string_view written, Values values) {
   const std::string& value = values[0];
@@ -158,7 +158,7 @@ Result<Meaning> restarts(string_view, Values values) {
 constexpr string_view kNoCopies = "sml-run copies no files to other hosts; put them where every host finds them";
 constexpr string_view kNoFiles = "such files are not read; give what stands in them as options";
 
-// What changes nothing of the job here, and what we do not do.
+// Options without effect here, and unsupported ones.
 std::vector<Row> noted_and_refused_rows() {
   return {
       noted("display-allocation display-devel-map display-topo display-diffable-map", 0),

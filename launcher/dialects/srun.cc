@@ -1,4 +1,4 @@
-// srun(1) of Slurm, as it starts the tasks of an allocation.
+// The options of srun(1) of Slurm, for starting the tasks of an allocation.
 #include <algorithm>
 
 #include "common/core/text.h"
@@ -10,7 +10,7 @@ namespace {
 
 using std::string_view;
 
-// ALL, NONE, or names and NAME=VALUE with ALL among them or not.
+// ALL, NONE, or a list of names and NAME=VALUE, which may include ALL.
 Result<Meaning> exported(string_view, Values values) {
   Meaning out;
   bool all = false;
@@ -45,7 +45,7 @@ Result<Meaning> distribution(string_view, Values values) {
   return out;
 }
 
-// Of its plugins those whose protocol is known here; "pmix_v4" is one of several versions.
+// The plugins whose protocol sml-run supports; "pmix_v4" is one of several versions.
 Result<Meaning> mpi(string_view written, Values values) {
   const string_view plugin = values[0];
   if (plugin == "list") return one("--help", "--mpi");
@@ -55,7 +55,7 @@ Result<Meaning> mpi(string_view written, Values values) {
   return bad_value(plugin, "pmi2, pmix, none or list");
 }
 
-// What Slurm itself was asked for: the allocation is there already.
+// Options for the request to Slurm, without effect since the allocation exists.
 constexpr string_view kForSlurm =
     "J job-name p partition A account q qos t time gres mem mem-per-cpu cpu-bind gpu-bind gpus-per-node G gpus W "
     "wait jobid signal container-image container-mounts container-workdir container-name container accel-bind "

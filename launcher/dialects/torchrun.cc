@@ -1,4 +1,4 @@
-// torchrun, which is torch.distributed.run, of torch 2.
+// The options of torchrun, that is torch.distributed.run, of torch 2.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,7 +15,7 @@ namespace {
 
 using std::string_view;
 
-// Told with all else that a line lacks.
+// Reported later, with all else that is missing on the line.
 void refuse(Meeting& meeting, string_view written, const Error& why) {
   meeting.refused.push_back(Error(why).in(written).message());
 }
@@ -35,7 +35,7 @@ Result<Meaning> workers_per_host(string_view, Values values) {
   return one("--nproc-per-node", values[0] == "auto" ? "gpu-or-cpu" : values[0]);
 }
 
-// Where Python's tempfile makes folders.
+// The folder in which Python's tempfile creates folders.
 std::string temporary_folder(std::span<const std::string> environment) {
   for (const string_view name : {"TMPDIR", "TEMP", "TMP"}) {
     const std::string* entry = plan::find_variable(environment, name);
@@ -44,7 +44,7 @@ std::string temporary_folder(std::span<const std::string> environment) {
   return "/tmp";
 }
 
-// As part of a folder's name, in the grammar of --log-layout.
+// The run id as part of a folder's name, escaped for --log-layout.
 std::string in_layout(string_view run_id) {
   std::string out;
   for (const char c : run_id) {
@@ -60,7 +60,7 @@ Result<Meaning> numa_binding(string_view, Values values) {
   return bad_value(values[0], "node or socket");
 }
 
-// torchrun accepts a name; it is of the host on which it runs, where rank 0 will be.
+// False for a name, which torchrun accepts: it belongs to the host on which torchrun runs, where rank 0 will be.
 bool is_address(string_view text) {
   const bool numeric =
       text.find_first_not_of("0123456789.") == string_view::npos || text.find(':') != string_view::npos;
@@ -90,7 +90,7 @@ Result<Settled> started_once(const Meeting& m) {
   return out;
 }
 
-// One host that nobody names is this one, also in a batch job of several; it is the first.
+// A single unnamed host is this machine, and the first, even within a batch job of several hosts.
 Result<Settled> on_this_machine(Meeting m) {
   m.hosts.reset();
   if (m.place && m.place->value == "0") m.place.reset();
@@ -118,7 +118,7 @@ std::string which_and_where(const Meeting& m) {
       m.hosts->written, show(hosts_of(m), 40), m.naming_option);
 }
 
-// `calling`: the rest of a line by which hosts call each other; null: they do not.
+// `calling` has the other facts of a line with which hosts call; null if they do not call.
 std::optional<Error> all_that_lacks(const Meeting& m, const Rest* calling) {
   std::vector<std::string> clauses = m.refused;
   if (calling != nullptr && m.least_hosts && m.place && m.place->value != "0") {
@@ -128,7 +128,7 @@ std::optional<Error> all_that_lacks(const Meeting& m, const Rest* calling) {
                     m.place->written));
   }
   if (calling != nullptr && !m.place && head_of(m).empty()) clauses.push_back(which_and_where(m));
-  if (clauses.empty()) return std::nullopt;  // a secret alone is asked for later, where its file is read
+  if (clauses.empty()) return std::nullopt;  // a missing secret alone is reported later, when its file is read
   if (calling != nullptr && !calling->secret_advice.empty()) {
     clauses.push_back("the hosts share no secret by which they know each other: " + calling->secret_advice);
   }
@@ -139,15 +139,15 @@ std::optional<Error> all_that_lacks(const Meeting& m, const Rest* calling) {
   return Error(ErrorKind::Usage, fmt::format("{} things are missing, or cannot be had: {}", clauses.size(), all));
 }
 
-constexpr string_view kPatience = "600";  // join_timeout, of torch's rendezvous
+constexpr string_view kPatience = "600";  // join_timeout of torch's rendezvous
 
-// Each host is started by itself. Where nothing says which it is, the first one does.
+// Each host starts sml-run itself. Without an index of this host, the first host assigns it.
 Settled calling(const Meeting& m) {
   Settled out;
   out.options = {{"--host-source", "nnodes"},
                  {"--nnodes", hosts_of(m)},
                  {"--start-timeout", m.patience ? m.patience->value : std::string(kPatience)}};
-  if (m.least_hosts) out.options.push_back({"--grow-after", "0s"});  // whoever calls later is let in at once
+  if (m.least_hosts) out.options.push_back({"--grow-after", "0s"});  // hosts that call later are added at once
   if (m.last_call) out.options.push_back({"--last-call", m.last_call->value});
   const bool first = !m.place && m.is_first && m.is_first->value == "1";
   if (m.place || first) out.options.push_back({"--node-rank", first ? "0" : m.place->value});
@@ -163,7 +163,7 @@ constexpr string_view kNoFunctions = "sml-run starts programs only; write the sc
 
 }  // namespace
 
-// --rdzv-conf join_timeout=600,is_host=1: what else is there is of no consequence here.
+// --rdzv-conf join_timeout=600,is_host=1: other settings have no effect here.
 Result<Meaning> torch_meeting_settings(string_view written, Values values) {
   Meaning out;
   for (string_view rest = values[0]; !rest.empty();) {
@@ -192,13 +192,13 @@ Row as_streams(string_view names, string_view option) {
   });
 }
 
-// LOG_DIR/RUNID_x/attempt_N/LOCAL_RANK/stdout.log (torch/distributed/elastic/multiprocessing/api.py), where x, which is
-// drawn in torch, is the job's id and the host. Of hosts that are started one by one each has its own files.
+// LOG_DIR/RUNID_x/attempt_N/LOCAL_RANK/stdout.log (torch/distributed/elastic/multiprocessing/api.py); x, which is
+// random in torch, is made of the job's id and the host. If hosts are started one by one, each writes its own files.
 void add_torch_log_defaults(const Told& told, std::vector<Given>& out) {
   const string_view folder = last_given(told.given, "--log-dir");
   const string_view run_id = last_given(told.given, "--run-id");
   const string_view role = last_given(told.given, "--role");
-  out.push_back({"--redirects", "0"});  // a stream that nobody names goes to no file
+  out.push_back({"--redirects", "0"});  // a stream that is not named goes to no file
   if (folder.empty()) out.push_back({"--log-dir", temporary_folder(told.environment)});
   out.push_back({"--log-layout", fmt::format("{}{}_{{job}}_{{host}}/attempt_{{restart}}/{{local_rank}}/{{stream}}.log",
                                              folder.empty() ? "torchelastic_{job}/" : "",
@@ -243,7 +243,7 @@ void merge(Meeting& all, const Meeting& more) {
 
 namespace {
 
-// Each of the hosts that are named starts it, and calls the first.
+// sml-run is started on each of the named hosts, which call the first.
 Result<Settled> on_each_host(const Meeting& meeting, const Rest& rest) {
   const std::string& written = meeting.on_each->written;
   const bool alone = rest.named == HostsNamed::No && meeting.place && meeting.place->value == "0";
