@@ -22,7 +22,7 @@ namespace {
 
 double unix_now() { return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count(); }
 
-// Of the event that made the attempt stop.
+// The stop cause to report for the event that made the attempt stop.
 report::StopCause stop_cause(AttemptEvent event) {
   switch (event) {
     case AttemptEvent::WorkerFailed: return report::StopCause::WorkerFailed;
@@ -38,7 +38,8 @@ report::StopCause stop_cause(AttemptEvent event) {
   }
 }
 
-// The hosts of the plan, which is what gives the fleet its order; spares come after those with ranks.
+// Adds the plan's hosts to the fleet in plan order, which is the fleet's order; spare hosts come after those with
+// ranks.
 fleet::Fleet& enlist(fleet::Fleet& fleet, const JobOptions& options, const plan::LaunchPlan& plan,
                      AttemptOwner& owner) {
   const SessionSettings settings = settings_for(options, plan.map);
@@ -58,7 +59,8 @@ struct HostFault {
   Error why;
 };
 
-// Why the attempt has not started in time; where hosts have failed before that, they may be all that there is.
+// The reasons why the attempt has not started in time. May be empty if hosts have failed before: those are the reasons
+// then.
 std::vector<HostFault> late_faults(Roster& roster, const Meeting& meeting, const fleet::Fleet& fleet,
                                    const plan::JobMap& map, Duration start_timeout) {
   std::vector<HostFault> out;
@@ -71,7 +73,7 @@ std::vector<HostFault> late_faults(Roster& roster, const Meeting& meeting, const
     const HostIndex host = places[missing.host.value()];
     if (!missing.why_not && map.hosts[host.value()].ranks.empty()) blame(host, "it has not called");
   }
-  // All were ready, and some have not said whether they reach rank 0's host.
+  // All hosts were ready, but some have not reported whether they reach rank 0's host.
   const std::span<const fleet::Host> hosts = fleet.hosts();
   const auto has_failed = [&roster](const fleet::Host& host) { return roster.has_failed(host); };
   if (!out.empty() || std::any_of(hosts.begin(), hosts.end(), has_failed)) return out;
@@ -125,7 +127,7 @@ Attempt::Attempt(boost::asio::io_context& loop, const JobOptions& options, plan:
       ending_(loop.get_executor(), {options, terms_.afterwards, fleet, machine_, facts_, roster_, workers_, meeting_,
                                     owner, [this] { deadline_timer_.arm(); }}) {
   fleet.serve(*this, &spares_);
-  // The limit is that of the whole job.
+  // --timeout limits the whole job, not one attempt.
   const bool has_run = terms.first_start != TimePoint();
   if (options.timeout && has_run) machine_.time_is_up_at(terms.first_start + *options.timeout);
   facts_.program = plan_.command.front();
@@ -134,7 +136,7 @@ Attempt::Attempt(boost::asio::io_context& loop, const JobOptions& options, plan:
   facts_.timeout_status = options.timeout_status;
 }
 
-// Agents that wait from an earlier attempt are here already.
+// Agents that wait from an earlier attempt are connected already.
 void Attempt::begin() {
   deadline_timer_.arm();
   for (fleet::Host& host : fleet_.hosts()) {
@@ -150,14 +152,14 @@ AttemptOutcome Attempt::outcome() const {
                      {}};
   out.resets = elastic_.resets();
   out.hosts_out = elastic_.hosts_out();
-  // Only now: its last words may have come after the news of its end.
+  // Read the failures only now: a worker's last output may arrive after the report of its exit.
   out.facts.ends = workers_.table().failures();
   out.facts.unseen = workers_.table().unseen();
   if (facts_.faults.empty() && !facts_.stop_signal && !facts_.own_fault) out.machines = machines_;
   return out;
 }
 
-// ---- the machine
+// ---- the state machine
 
 void Attempt::tell(AttemptEvent event) {
   const AttemptState before = machine_.state();
@@ -219,7 +221,7 @@ void Attempt::start_all() {
 }
 
 void Attempt::start_workers() {
-  if (!runs()) return;  // a log that must be kept cannot be, say
+  if (!runs()) return;  // for example because a required log cannot be kept
   if (options_.verbosity == Verbosity::Verbose) {
     owner_.say("all hosts are ready; the workers meet at " + meeting_.address() + " port " +
                std::to_string(meeting_.port()));
@@ -233,7 +235,7 @@ void Attempt::start_workers() {
   meeting_.start_workers(terms_.afterwards);
 }
 
-// After news that something is over on a host.
+// Called after something has ended on a host.
 void Attempt::look_for_end() {
   if (fleet_.all_ended()) return tell(AttemptEvent::AllEnded);
   const bool ends = machine_.state() == AttemptState::Running || machine_.state() == AttemptState::Stopping;
@@ -242,8 +244,8 @@ void Attempt::look_for_end() {
   if (meeting_.has_counted()) tell(AttemptEvent::AllCleared);
 }
 
-// The agents are used again. Once workers have run, hosts are not counted anew: one that has come under another name is
-// out.
+// In the first attempt, the agents are kept for another plan. Later, once workers have run, hosts are not counted
+// again: a host that appears under a second name is excluded.
 void Attempt::found_one_machine(std::vector<hosts::MachineNames> machines) {
   if (plan_.job.attempt == 0) {
     machines_ = std::move(machines);
@@ -270,7 +272,7 @@ void Attempt::found_one_machine(std::vector<hosts::MachineNames> machines) {
     ++out;
     fail_host(host, *why);
   }
-  if (out > 0) look_round();  // a spare is no reason to wait
+  if (out > 0) look_round();  // a spare host is no reason to wait
 }
 
 void Attempt::finish(AttemptOwner::End end) {
@@ -287,7 +289,7 @@ void Attempt::finish(AttemptOwner::End end) {
   owner_.attempt_over(end);
 }
 
-// ---- what ends it from outside
+// ---- stops from outside
 
 void Attempt::stop(int signo) {
   facts_.stop_signal = signo;
@@ -315,7 +317,7 @@ void Attempt::stop_for_lost_output(int sys_errno) {
   if (std::exchange(facts_.output_gone, true)) return;
   facts_.output_errno = sys_errno;
   tell(AttemptEvent::OutputGone);
-  if (ending_.lets_save()) ending_.cut_saving_short();  // who prints stands still now
+  if (ending_.lets_save()) ending_.cut_saving_short();  // a worker that prints is blocked now
 }
 
 void Attempt::stop_for(Error why) {
@@ -337,7 +339,7 @@ void Attempt::stop_to_regroup() {
   tell(AttemptEvent::Regroup);
 }
 
-// ---- what the hosts tell
+// ---- messages and events of the hosts
 
 void Attempt::host_introduced(fleet::Host& host) {
   if (late_.holds(host)) return late_.introduced(host);
@@ -367,7 +369,7 @@ void Attempt::host_step(const fleet::Host& host) {
   if (!late_.holds(host)) events_.tell(report::HostStep{host.index, host.session->step()});
 }
 
-// While they are awaited, people learn what for.
+// While hosts are awaited, tells the user which ones, and for what.
 void Attempt::hosts_pinged() {
   if (machine_.state() == AttemptState::Connecting) roster_.say_whom_we_await();
 }
@@ -377,7 +379,7 @@ void Attempt::look_round() {
   if (!waits) return;
   look_for_refused();
   if (roster_.all_ready()) {
-    if (!fleet_.missing().empty()) return;  // hosts without workers are to hear of the end, too
+    if (!fleet_.missing().empty()) return;  // hosts without workers must be connected, too, to be notified of the end
     std::vector<hosts::MachineNames> machines = fleet_.machines(plan_.map);
     return machines.empty() ? tell(AttemptEvent::AllReady) : found_one_machine(std::move(machines));
   }
@@ -414,7 +416,7 @@ void Attempt::fail_host(fleet::Host& host, Error why) {
   if (machine_.state() == AttemptState::Cleared) owner_.host_lost_at_rest();
 }
 
-// A late one is nobody whom the attempt would miss.
+// The attempt can do without a dynamic host, so its end is not a failure.
 void Attempt::host_ended(fleet::Host& host, const Error* why) {
   const bool is_late = late_.holds(host);
   if (is_late) late_.ended(host, why);
@@ -430,7 +432,7 @@ void Attempt::host_ended(fleet::Host& host, const Error* why) {
     }
   }
   const std::vector<Rank>& ranks = plan_.map.hosts[host.index.value()].ranks;
-  // Of a host that was lost nobody has said so.
+  // A lost host has not sent Drained for its workers.
   for (const Rank rank : ranks) sink_.worker_drained(rank);
   if (!is_late && !ranks.empty() && (why == nullptr || released)) events_.tell(report::HostEnded{host.index});
   look_round();
@@ -457,7 +459,7 @@ void Attempt::handle(fleet::Host& host, const Message& m) {
     worker_ended(host, m);
   } else if constexpr (std::is_same_v<Message, wire::Cleared>) {
     for (const std::string& left : m.left) facts_.left_behind.push_back(host.name() + ": " + show(left));
-    if (!m.left.empty()) host.lost = true;  // whatever they hold, a further attempt would miss
+    if (!m.left.empty()) host.lost = true;  // a further attempt would lack whatever the remaining processes hold
     late_.freed();
     if (host.position == 0 && terms_.afterwards == launch::Afterwards::Leave) meeting_.release_stores();
     look_for_end();
@@ -489,7 +491,8 @@ void Attempt::handle(fleet::Host& host, const Message& m) {
   } else if constexpr (std::is_same_v<Message, wire::RankFault>) {
     workers_.condemn(host, m);
     if (m.kind == wire::FaultKind::Silent && runs()) ending_.found_hanging(m.rank);
-    // Whoever asks for the end of the job gets it; who is only broken, or hangs, ends as a worker does.
+    // A rank that asks for the job's end (Aborted) ends the job in any case; one that is only broken or hangs counts
+    // like a worker that ended.
     const bool asked = m.kind == wire::FaultKind::Aborted;
     if (asked || options_.on_failure == OnFailure::Abort) tell(AttemptEvent::WorkerFailed);
   } else if constexpr (std::is_same_v<Message, wire::LogFailed>) {
@@ -511,7 +514,7 @@ void Attempt::worker_ended(const fleet::Host& host, const wire::ExitedWorker& m)
   const Workers::End end = workers_.ended(host, m);
   spawns_.ended(m.rank);
   const auto serves = [](const plan::RankAssignment& rank) { return rank.part != plan::Part::Worker; };
-  // Those whom they have served have all ended, and nothing else runs.
+  // All workers that the serving ranks served have ended, and nothing else runs.
   if (end.was_last && (runs() || ending_.lets_save()) &&
       std::any_of(plan_.map.ranks.begin(), plan_.map.ranks.end(), serves)) {
     fleet_.end_workers({options_.stop.signal, launch::milliseconds(options_.grace)}, terms_.afterwards);

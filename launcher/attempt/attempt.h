@@ -1,5 +1,5 @@
-// One run of all workers of a plan, from the first host to the last end. Drives its machine and the fleet's hosts; what
-// lasts longer than the workers belongs to the run.
+// One attempt: one run of all workers of a plan, from connecting the first host to the end of the last one. It drives
+// its AttemptMachine and the hosts of the fleet; state that outlives the workers belongs to the run.
 #pragma once
 #include <algorithm>
 #include <cstddef>
@@ -32,52 +32,55 @@
 
 namespace sml::attempt {
 
-// What an attempt is told of the run, beside the plan.
+// The parameters that the run passes to an attempt, besides the plan.
 struct Terms {
-  // Stay: another attempt may follow, AttemptOwner::attempt_cleared() is called, and the agents wait.
+  // Stay: another attempt may follow; AttemptOwner::attempt_cleared() is called, and the agents wait.
   launch::Afterwards afterwards = launch::Afterwards::Leave;
-  TimePoint first_start;  // of the workers of the first attempt, from which --timeout counts; zero: this is the first
-  std::uint32_t restarts_used = 0;  // by the attempts before
-  std::size_t hosts_told = 0;  // of the plan before, of which those who hear of events have been told; 0: there is none
+  // when the workers of the first attempt started, from which --timeout counts; zero: this is the first
+  TimePoint first_start;
+  std::uint32_t restarts_used = 0;  // restarts that earlier attempts used up
+  // hosts of the previous plan that the event feed already knows; 0: there is no previous plan
+  std::size_t hosts_told = 0;
 };
 
 class Attempt final : public fleet::FleetListener {
  public:
-  // What is given outlives the attempt. Its hosts go into `fleet`, which tells it what they do from when it is started.
-  // A further attempt is made when the one before is cleared, and before that one is destroyed.
+  // The arguments outlive the attempt. The constructor adds the plan's hosts to `fleet`, which calls this attempt back
+  // from its start on. Construct a further attempt when the previous one is cleared, and before destroying that one.
   Attempt(boost::asio::io_context& loop, const JobOptions& options, plan::LaunchPlan plan, const Terms& terms,
           fleet::Fleet& fleet, const report::EventFeed& events, AttemptOwner& owner, WorkerSink& sink);
 
-  // With the ranks that have come since; planned() has those alone with which it began.
+  // plan() includes ranks that were added while the attempt ran; planned() only those with which it began.
   const plan::LaunchPlan& plan() const { return plan_; }
   const plan::LaunchPlan& planned() const { return growth_.planned(); }
   bool runs() const { return machine_.state() == AttemptState::Running; }
-  // Of the workers of the job's first attempt that had any; TimePoint(): none has.
+  // When the workers of the job's first attempt with workers started; TimePoint() if no workers have started.
   TimePoint first_start() const { return std::max(terms_.first_start, facts_.first_start); }
-  bool is_cleared() const { return machine_.state() == AttemptState::Cleared; }  // another may follow
+  bool is_cleared() const { return machine_.state() == AttemptState::Cleared; }  // another attempt may follow
 
-  // The time to start begins.
+  // Starts the start timeout.
   void begin();
-  // After news of a host, such as that one which was missing has come: goes on when all are ready.
+  // Call after news of a host, for example that a missing one has arrived: continues once all hosts are ready.
   void look_round();
-  // It is cleared, and no other follows: lets the agents go.
+  // Releases the agents. The attempt is cleared, and no other follows.
   void leave() { tell(AttemptEvent::NoMore); }
-  // By the user; joins an end that has begun by itself, after which no other attempt follows.
+  // Stops the attempt on the user's request. A stop that is already under way continues, but no other attempt follows
+  // it.
   void stop(int signo);
-  // ... who does not want to wait until it is over.
+  // The user does not want to wait until the stop is over: kills the workers at once.
   void stop_at_once(int signo);
   void stop_for_lost_output(int sys_errno);
-  // For a fault of our own: a log that cannot be kept, no plan.
+  // Stops because of a fault of the launcher itself: a log that cannot be kept, or no plan.
   void stop_for(Error why);
   void stop_for_no_progress(report::NoProgress what);
-  // Its workers are ended so that the next has them on other hosts, or more.
+  // Ends the workers so that the next attempt can place them on other hosts, or on more.
   void stop_to_regroup();
   Questions& questions() { return questions_; }
   Spares& spares() { return spares_; }
   ElasticJob& elastic() { return elastic_; }
   Workers& workers() { return workers_; }
 
-  // After AttemptOwner::attempt_over() or attempt_cleared(); what comes to be known later is in it, too.
+  // Valid after AttemptOwner::attempt_over() or attempt_cleared(); includes facts that arrived after that.
   AttemptOutcome outcome() const;
 
   // FleetListener
@@ -89,7 +92,7 @@ class Attempt final : public fleet::FleetListener {
   void hosts_pinged() override;
 
  private:
-  // What Workers and Meeting make of it concerns nobody else; what is left is noted or not asked for.
+  // Dispatches a message to the component that handles it. Messages that no component handles need no reaction here.
   template <class Message>
   void handle(fleet::Host& host, const Message& m);
   void left(fleet::Host& host, const wire::Bye& m);

@@ -52,12 +52,12 @@ constexpr Row kTable[] = {
     {S::Running, E::RanksAlone, S::Stopping, A::StopAll},
     {S::Running, E::Regroup, S::Stopping, A::StopAll},
 
-    {S::Stopping, E::UserStop, S::Stopping, A::None},  // joins what ends them anyway
+    {S::Stopping, E::UserStop, S::Stopping, A::None},  // a stop is under way already
     {S::Stopping, E::UserInsists, S::Stopping, A::KillAll},
     {S::Stopping, E::AllEnded, S::Finished, A::Finish},
     {S::Stopping, E::AllCleared, S::Cleared, A::TellCleared},
     {S::Stopping, E::Deadline, S::Finished, A::GiveUp},
-    {S::Stopping, E::OutputGone, S::Stopping, A::None},  // news of what ends anyway
+    {S::Stopping, E::OutputGone, S::Stopping, A::None},  // irrelevant: the workers are being ended already
     {S::Stopping, E::LogFailed, S::Stopping, A::None},
     {S::Stopping, E::HostFailed, S::Stopping, A::None},
     {S::Stopping, E::WorkerFailed, S::Stopping, A::None},
@@ -66,7 +66,7 @@ constexpr Row kTable[] = {
     {S::Cleared, E::UserStop, S::Leaving, A::StopAll},
     {S::Cleared, E::OutputGone, S::Leaving, A::StopAll},
     {S::Cleared, E::LogFailed, S::Leaving, A::StopAll},
-    {S::Cleared, E::HostFailed, S::Cleared, A::None},  // whether another attempt can do without it is for others to say
+    {S::Cleared, E::HostFailed, S::Cleared, A::None},  // others decide whether another attempt can do without it
     {S::Cleared, E::AllEnded, S::Finished, A::Finish},
     {S::Cleared, E::TimeUp, S::Leaving, A::TimeOutRest},
 
@@ -77,12 +77,12 @@ constexpr Row kTable[] = {
     {S::Leaving, E::OutputGone, S::Leaving, A::None},
     {S::Leaving, E::LogFailed, S::Leaving, A::None},
     {S::Leaving, E::HostFailed, S::Leaving, A::None},
-    {S::Leaving, E::NoMore, S::Leaving, A::None},  // has crossed another reason
+    {S::Leaving, E::NoMore, S::Leaving, A::None},  // crossed with another reason to leave
 
     {S::Finished, E::NoMore, S::Finished, A::None},
-    {S::Finished, E::OutputGone, S::Finished, A::None},  // of what our reader had not taken
+    {S::Finished, E::OutputGone, S::Finished, A::None},  // for output that the reader had not taken
     {S::Finished, E::LogFailed, S::Finished, A::None},
-    {S::Finished, E::HostFailed, S::Finished, A::None},  // of hosts that were given up
+    {S::Finished, E::HostFailed, S::Finished, A::None},  // for hosts that were given up
     {S::Finished, E::WorkerFailed, S::Finished, A::None},
     {S::Finished, E::AllEnded, S::Finished, A::None},
 };
@@ -125,7 +125,7 @@ std::optional<TimePoint> AttemptMachine::deadline_of(AttemptState state, TimePoi
   return std::nullopt;
 }
 
-// Where workers run it is the only deadline, and where they are being ended it counts no more.
+// In Running, time_up_ is the only deadline; from Stopping on it no longer counts.
 bool AttemptMachine::counts_time() const {
   return time_up_ && (state_ == S::Connecting || state_ == S::Failing || state_ == S::Probing || state_ == S::Cleared);
 }

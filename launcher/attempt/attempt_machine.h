@@ -1,4 +1,5 @@
-// One attempt: when to start, when to stop, when it is over. Pure: told what happened and when, answers what to do.
+// The pure state machine of one attempt: given an event and its time, returns what to do. It decides when to start,
+// when to stop, and when the attempt is over.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -10,47 +11,47 @@ namespace sml::attempt {
 
 enum class AttemptState : std::uint8_t {
   Connecting,  // agents are being started
-  Failing,     // a host has failed; the others get a moment to say whether they fail too, so that one message names all
+  Failing,     // a host has failed; the others get a moment to report failures, too, so that one message names all
   Probing,     // the other hosts try the address of rank 0's host
   Running,
-  Stopping,  // ended by a failure, the user, or a deadline; agents end their workers
-  Cleared,   // nothing of the workers is left; the agents wait for another attempt, or to be let go
-  Leaving,   // they are let go
+  Stopping,  // a failure, the user or a deadline ended it; agents end their workers
+  Cleared,   // no worker process is left; the agents wait for another attempt or for their release
+  Leaving,   // the agents are being released
   Finished,
 };
 enum class AttemptEvent : std::uint8_t {
   AllReady,    // every host can start its workers
   AllSettled,  // every host is ready or has failed
   OneMachine,  // every host is ready, and some are one machine under several names
-  HostFailed,  // could not be reached or prepared, or was lost
+  HostFailed,  // a host could not be reached or prepared, or was lost
   AllProbed,   // an address that all hosts reach has been found
   WorkerFailed,
-  UserStop,     // the first wish that it should end
-  UserInsists,  // a further one that cuts the grace short (stop_rule.h)
-  OutputGone,   // nobody reads our output any more
-  LogFailed,    // what must be kept of it cannot be
-  NoProgress,   // ranks do not print what --watch waits for, or nothing
-  RanksAlone,   // they speak MPI, and the job is one that needs them together
+  UserStop,     // the user's first request to stop
+  UserInsists,  // a further request, which cuts the grace period short (stop_rule.h)
+  OutputGone,   // the reader of the launcher's output is gone
+  LogFailed,    // required output cannot be kept
+  NoProgress,   // ranks do not print what --watch waits for, or print nothing
+  RanksAlone,   // ranks use MPI and run alone in a job that needs them together
   Regroup,      // other hosts are to have workers
-  AllCleared,   // on every host that is there all is over; the agents stay
-  NoMore,       // attempts: the agents need not stay
-  AllEnded,     // no session is open
+  AllCleared,   // everything has ended on every connected host; the agents stay
+  NoMore,       // no further attempt: the agents need not stay
+  AllEnded,     // no agent session is open
   Deadline,
-  TimeUp,  // what Deadline is when --timeout has passed while no worker of this attempt runs
+  TimeUp,  // replaces Deadline if --timeout has passed while no worker of this attempt runs
 };
 enum class AttemptAction : std::uint8_t {
   None,
-  Unexpected,  // there is no such row: nothing is done, and nothing has changed
+  Unexpected,  // no such row: no action, no state change
   Probe,
   StartAll,
-  StopAll,  // SIGTERM (or the user's signal), grace, SIGKILL; hosts that are not ready are let go at once
-  KillAll,  // the grace is over now
+  StopAll,  // SIGTERM (or the user's signal), grace, SIGKILL; hosts that are not ready are released at once
+  KillAll,  // SIGKILL at once: the grace period is over
   TellCleared,
   Finish,
-  TimeOutStart,  // StopAll; the hosts that are not ready are to blame
-  TimeOutRun,    // StopAll, when people have seen where the workers are; the user's own limit has passed
-  TimeOutRest,   // StopAll; it has passed while no worker ran
-  GiveUp,        // hosts that have not confirmed the end are named, then Finish
+  TimeOutStart,  // StopAll, and blame the hosts that are not ready
+  TimeOutRun,    // StopAll, after showing the user where the workers are; --timeout has passed
+  TimeOutRest,   // StopAll; --timeout has passed while no worker ran
+  GiveUp,        // name the hosts that have not confirmed the end, then Finish
 };
 
 std::string_view name(AttemptState state);
@@ -58,34 +59,35 @@ std::string_view name(AttemptEvent event);
 
 class AttemptMachine {
  public:
-  static constexpr Duration kGather = std::chrono::seconds(2);    // Failing
-  static constexpr Duration kConfirm = std::chrono::seconds(12);  // after the grace: KILL, collect, say Bye
+  static constexpr Duration kGather = std::chrono::seconds(2);  // time in Failing
+  // time after the grace period to kill, reap and send Bye
+  static constexpr Duration kConfirm = std::chrono::seconds(12);
 
-  // `run_timeout`: how long the workers may run; nothing: for ever. `stop_grace`: of a UserStop; nothing: as of any
-  // end.
+  // `run_timeout`: how long the workers may run; nullopt: no limit. `stop_grace`: the grace period of a UserStop;
+  // nullopt: `grace`, as for any other stop.
   AttemptMachine(Duration start_timeout, Duration grace, TimePoint now,
                  std::optional<Duration> run_timeout = std::nullopt, std::optional<Duration> stop_grace = std::nullopt);
 
   [[nodiscard]] AttemptAction on(AttemptEvent event, TimePoint now);
   AttemptState state() const { return state_; }
   std::optional<TimePoint> deadline() const;
-  // Of a job whose workers have run before: the limit of their time counts from then.
+  // For a job whose workers ran in an earlier attempt: their time limit counts from that start.
   void time_is_up_at(TimePoint at) { time_up_ = at; }
-  // Before the workers are told to end something else takes its time.
+  // Extends the deadline: something else takes `more` time before the workers are asked to end.
   void take_longer(Duration more);
-  // That the workers have to end, of the stop that has begun or would begin now.
+  // The grace period of the stop that has begun, or that would begin now.
   Duration grace() const { return grace_; }
 
  private:
   std::optional<TimePoint> deadline_of(AttemptState state, TimePoint now) const;
   bool counts_time() const;
 
-  Duration grace_;  // of the end that comes
+  Duration grace_;  // grace period of the next stop
   Duration stop_grace_;
   std::optional<Duration> run_timeout_;
   AttemptState state_ = AttemptState::Connecting;
   std::optional<TimePoint> deadline_;
-  std::optional<TimePoint> time_up_;  // once workers have run
+  std::optional<TimePoint> time_up_;  // set once workers have run
 };
 
 }  // namespace sml::attempt

@@ -1,4 +1,4 @@
-// What one attempt came to.
+// The result of one attempt.
 #pragma once
 #include <vector>
 
@@ -17,7 +17,8 @@ struct AttemptOutcome {
   // Not empty: the hosts are fewer machines than the plan has them, so nothing was started, and the rest says nothing.
   // Each list has the names of one machine.
   std::vector<hosts::MachineNames> machines;
-  // Of an elastic job: how often workers have gone on without others, and hosts on which these others were.
+  // For an elastic job: the number of times that workers went on without others, and the hosts of the workers that were
+  // left out.
   std::uint32_t resets = 0;
   std::vector<HostId> hosts_out{};
 };

@@ -1,4 +1,4 @@
-// --checkpoint-signal: the time that workers have to save what they have, before they are told to end.
+// --checkpoint-signal: the time that workers get to save their state before they are asked to end.
 #pragma once
 #include <functional>
 #include <memory>
@@ -13,16 +13,16 @@ namespace sml::attempt {
 
 class CheckpointPause {
  public:
-  // What is given outlives this.
+  // The arguments outlive this.
   CheckpointPause(const boost::asio::any_io_executor& loop, const StopOptions& options, fleet::Fleet& fleet)
       : options_(options), fleet_(fleet), timer_(loop) {}
 
-  // How long it may be; zero: there is to be none.
+  // The longest pause; zero: no pause.
   Duration most() const { return options_.checkpoint ? options_.checkpoint->most : Duration::zero(); }
-  // All workers get the signal; `over` is called when the time has passed, unless end() comes first.
+  // Sends the signal to all workers; calls `over` when the time has passed, unless end() is called first.
   void begin(std::function<void()> over);
   bool is_on() const { return over_ != nullptr; }
-  // It need not be waited for any more; what was left of it.
+  // Ends the pause without calling `over`; returns the time that was left.
   Duration end();
 
  private:

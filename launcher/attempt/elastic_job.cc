@@ -73,7 +73,7 @@ bool ElasticJob::outlives(Rank rank, const ExitStatus& status, const Workers::En
   return true;
 }
 
-// Without the store nobody meets.
+// Rank 0's host has the store, without which the workers cannot rendezvous.
 bool ElasticJob::outlives(const fleet::Host& host, const Error& why) {
   if (!rounds_ || !around_.run() || host.position == 0 || why.kind() != ErrorKind::Lost) return false;
   if (!rounds_->has_members_on(host.id)) return true;
@@ -87,7 +87,7 @@ bool ElasticJob::outlives(const fleet::Host& host, const Error& why) {
 
 // ---- hosts that come and go
 
-// As Horovod's launcher does it: rank 0 alone hears, and at the next commit all others hear of it.
+// As in Horovod's launcher, only rank 0 gets the notice; all others learn of it at the next commit.
 void ElasticJob::look_at_hosts() {
   if (!hears_of_hosts() || !around_.run() || joining_.is_reaching()) return;
   if (told_ || !rounds_->hosts_have_changed()) return;
@@ -121,7 +121,7 @@ void ElasticJob::handle(const fleet::Host&, const wire::HorovodAnswer& m) {
 // ---- from one round to the next
 
 void ElasticJob::look() {
-  if (joining_.is_reaching()) return;  // it looks again
+  if (joining_.is_reaching()) return;  // look() runs again when the hosts are reached
   const ElasticRounds::Step step = rounds_->look();
   if (const auto* next = std::get_if<ElasticRounds::Next>(&step)) {
     const auto again = [this] {
@@ -131,7 +131,7 @@ void ElasticJob::look() {
     return;
   }
   if (rounds_->anyone_runs()) return;
-  joining_.let_go();  // nobody is there any more to go on with
+  joining_.let_go();  // no worker is left to go on with
   if (std::holds_alternative<ElasticRounds::GoesOn>(step)) return;
   if (const auto* finished = std::get_if<ElasticRounds::Finished>(&step)) {
     return around_.stop(Error(ErrorKind::Lost, "some workers have ended with status 0, and " +
@@ -171,7 +171,7 @@ void ElasticJob::say_begin(const ElasticRounds::Next& round) const {
       " on with what its state has committed in memory: reset " + std::to_string(round.number));
 }
 
-// The store knows the hosts that join before their workers call it.
+// The store gets the addresses of joining hosts before their workers connect to it.
 void ElasticJob::begin(const ElasticRounds::Next& round) {
   wire::HorovodRound message{.attempt = around_.plan.job.attempt + 1,
                              .keys = wire::HorovodKeys::Forgotten,

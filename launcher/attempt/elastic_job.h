@@ -1,5 +1,5 @@
-// An attempt whose workers may outlive each other, and take in others (hvd.elastic): what the store's agent tells of
-// them, they are told of hosts, and what becomes of a round is done.
+// An attempt whose workers may outlive each other and take in new ones (hvd.elastic): handles the store agent's
+// messages about the workers, notifies the workers of hosts, and starts the next round or ends the attempt.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -22,21 +22,21 @@
 
 namespace sml::attempt {
 
-// It is to be: hosts that call run only what they were started with.
+// Whether the attempt is elastic. Hosts that call are not: they run only what they were started with.
 bool is_elastic(const JobOptions& options, const plan::LaunchPlan& plan);
 
 class ElasticJob {
  public:
-  // All of it outlives this.
+  // Everything here outlives this.
   struct Around {
     const JobOptions& options;
     const plan::LaunchPlan& plan;
     fleet::Fleet& fleet;
     Workers& workers;
     AttemptOwner& owner;
-    std::uint32_t restarts_used = 0;  // resets count as such
-    std::function<bool()> run;        // the workers do, and are not being ended
-    // What has failed is the attempt's failure after all; the hosts that were lost are named, if any were.
+    std::uint32_t restarts_used = 0;  // resets count as restarts
+    std::function<bool()> run;        // whether the workers run and are not being ended
+    // The attempt fails after all; `lost` names the hosts that were lost, if any.
     std::function<void(const std::vector<report::Facts::HostFault>& lost)> give_up;
     std::function<void(Error why)> stop;
   };
@@ -44,18 +44,19 @@ class ElasticJob {
 
   void handle(const fleet::Host& host, const wire::HorovodNews& m);
   void handle(const fleet::Host& host, const wire::HorovodAnswer& m);
-  // A worker has ended, a host has been lost. True: that need not be the end of the attempt, or has been dealt with.
+  // Call when a worker has ended or a host has been lost. Returns true if the attempt need not end because of it, or if
+  // this has dealt with it.
   [[nodiscard]] bool outlives(Rank rank, const ExitStatus& status, const Workers::End& end);
   [[nodiscard]] bool outlives(const fleet::Host& host, const Error& why);
 
-  // Its workers hear of hosts that come and go, and need not be ended for these.
+  // Whether the workers accept notices about hosts that come and go, so that they need not be ended for these.
   bool hears_of_hosts() const { return rounds_ && !is_deaf_ && !doors_.empty(); }
-  // Such hosts may have come, or gone: the workers are told, if so.
+  // Call when such hosts may have come or gone: notifies the workers if they have.
   void look_at_hosts();
   const Joining& joining() const { return joining_; }
 
   std::uint32_t resets() const { return rounds_ ? rounds_->resets() : 0; }
-  // On which workers have failed, and which rounds have done without.
+  // Hosts on which workers have failed, and which later rounds have done without.
   const std::vector<HostId>& hosts_out() const;
 
  private:
@@ -68,12 +69,12 @@ class ElasticJob {
 
   Around around_;
   Joining joining_;
-  std::optional<ElasticRounds> rounds_;  // nothing: the job is not elastic
+  std::optional<ElasticRounds> rounds_;  // nullopt: the job is not elastic
   std::vector<report::Facts::HostFault> lost_;
-  std::map<Rank, NoticeDoor> doors_;  // of those that have registered
-  bool told_ = false;                 // the workers have been told, or are being told, of other hosts in this round
-  std::int64_t told_at_ = 0;          // seconds, ever later
-  bool is_deaf_ = false;              // nobody hears
+  std::map<Rank, NoticeDoor> doors_;  // workers that have registered
+  bool told_ = false;  // the workers have been notified of other hosts in this round, or the notice is on its way
+  std::int64_t told_at_ = 0;  // time stamp of the last notice, in seconds; strictly increasing
+  bool is_deaf_ = false;      // no notices: a worker does not understand or acknowledge them
 };
 
 }  // namespace sml::attempt

@@ -16,13 +16,13 @@ namespace {
 
 constexpr std::size_t kDigest = 32;
 constexpr std::size_t kLength = 4;
-constexpr std::size_t kMostSecret = 256;  // bytes; Horovod's has 32
+constexpr std::size_t kMostSecret = 256;  // bytes; Horovod's secret has 32
 
 using monitor::Pickle;
 
 const unsigned char* bytes_of(std::string_view text) { return reinterpret_cast<const unsigned char*>(text.data()); }
 
-// OpenSSL's decoder leaves blanks out and takes padding anywhere, so that it may yield less than it was given room for.
+// OpenSSL's decoder skips blanks and accepts padding anywhere, so it may write fewer bytes than the buffer holds.
 Result<std::string> from_base64(std::string_view text) {
   constexpr std::string_view kAlphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
   const std::size_t digits = std::min(text.find_first_not_of(kAlphabet), text.size());
@@ -40,7 +40,7 @@ Result<std::string> from_base64(std::string_view text) {
   return out;
 }
 
-// Of the first address of any interface: a worker listens at all of them at one port.
+// The port of the first address of any interface: a worker listens on all of them at one port.
 std::uint16_t port_in(const Pickle& pickle, const Pickle::Value& interfaces) {
   for (std::size_t i = 1; i < interfaces.items.size(); i += 2) {
     for (const Pickle::Place place : pickle.at(interfaces.items[i]).items) {
@@ -91,7 +91,8 @@ Result<NoticeDoor> read_registration(std::string_view text) {
   return NoticeDoor{port, std::string(secret.text)};
 }
 
-// An object of the class that Horovod makes, in protocol 2, which every Python reads; a plain number does for its enum.
+// An object of Horovod's request class, in pickle protocol 2, which every Python reads; a plain number stands for its
+// enum.
 std::string notice(const NoticeDoor& door, std::int64_t timestamp) {
   constexpr char kRemovedAndAdded = 3;  // of HostUpdateResult, horovod/runner/elastic/worker.py
   const std::string attributes = pickled_text("timestamp") + "\x8a\x08" +

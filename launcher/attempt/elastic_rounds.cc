@@ -7,7 +7,7 @@ namespace sml::attempt {
 
 namespace {
 
-// "rank,size,local_rank,local_size,cross_rank,cross_size".
+// Returns "rank,size,local_rank,local_size,cross_rank,cross_size".
 std::string numbers_of(const plan::RankAssignment& a, std::uint32_t size) {
   std::string out = std::to_string(a.rank.value());
   for (const std::uint32_t number : {size, a.local_rank.value(), a.local_size, a.cross_rank, a.cross_size}) {
@@ -30,7 +30,7 @@ ElasticRounds::ElasticRounds(plan::JobMap map, Following following, std::uint32_
   }
 }
 
-// Of those that have had that name the last.
+// Names are reused: returns the latest rank with that name.
 std::optional<Rank> ElasticRounds::rank_of(std::string_view slot) const {
   const auto found =
       std::find_if(members_.rbegin(), members_.rend(), [slot](const Member& member) { return member.slot == slot; });
@@ -97,7 +97,7 @@ bool ElasticRounds::has_failed(HostId host) const {
   return std::any_of(members_.begin(), members_.end(), failed);
 }
 
-// A host on which one has failed is out.
+// A host with a failed member is out.
 Result<plan::JobMap> ElasticRounds::following() const {
   std::vector<HostId> out = out_;
   for (const plan::MappedHost& host : current_.hosts) {
@@ -138,7 +138,7 @@ ElasticRounds::Step ElasticRounds::look() const {
 void ElasticRounds::add(const plan::MappedHost& host) {
   for (std::size_t i = 0; i < host.ranks.size(); ++i) {
     members_.push_back({host.id, slot(host, i)});
-    members_.back().registered = true;  // it will: its program has in other workers
+    members_.back().registered = true;  // assumed: its program has registered in other workers
   }
 }
 

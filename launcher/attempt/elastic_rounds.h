@@ -1,11 +1,11 @@
-// The rounds of an elastic job of Horovod (hvd.elastic): workers that survive the failure of others, or hear that hosts
-// have come or go, keep their processes and what they have committed in memory, ask for new numbers, and go on as
-// another world, in which workers on new hosts join them. Pure.
+// The rounds of an elastic Horovod job (hvd.elastic). Workers that survive the failure of others, or are notified that
+// hosts have come or gone, keep their processes and the state that they have committed in memory, request new numbers,
+// and go on as another world, which workers on new hosts join. Pure.
 //
-// A round is over when each of its members waits for its numbers (it is ready), or has ended. Then: where one has
-// succeeded, the job ends; where all have failed, or too few are left, the attempt does; else the hosts of those that
-// have failed are out, and the others are the members of the next round, in the order that they had, before those that
-// are new. Source: horovod/runner/elastic/registration.py and driver.py of Horovod 0.28.
+// A round is over when each of its members waits for its numbers (is ready) or has ended. Then: if a member has
+// succeeded, the job ends; if all have failed, or too few are left, the attempt ends; otherwise the hosts with failed
+// members are out, and the other members form the next round, in their previous order, before the new ones. Source:
+// horovod/runner/elastic/registration.py and driver.py of Horovod 0.28.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -23,28 +23,28 @@ namespace sml::attempt {
 
 class ElasticRounds {
  public:
-  // The map that follows that of a round without these hosts: those that stay keep all their ranks and their order,
-  // before hosts that had none. Error: there is none.
+  // Returns the map that follows that of `round` without the hosts `out`: hosts that stay keep all their ranks and
+  // their order, before hosts that had none. Error: there is no such map.
   using Following = std::function<Result<plan::JobMap>(const plan::JobMap& round, const std::vector<HostId>& out)>;
 
-  // `map`: of an attempt that begins, of one program. `resets`: so many rounds may follow the first.
+  // `map`: that of a starting attempt, of one program. `resets`: the number of rounds that may follow the first.
   ElasticRounds(plan::JobMap map, Following following, std::uint32_t resets);
 
-  // The rank in the attempt's plan that a worker's name for itself stands for; nothing: there is none.
+  // The rank in the attempt's plan for the name that a worker gives itself; nullopt if there is none.
   std::optional<Rank> rank_of(std::string_view slot) const;
   const std::string& slot_of(Rank rank) const { return members_[rank.value()].slot; }
 
-  // Each may be told of any rank at any time; what comes too late is of no matter.
+  // Each call accepts any rank at any time; news that comes too late has no effect.
   void registered(Rank rank);
-  enum class Answer : std::uint8_t { Later, Removed };  // Removed: it belongs to no round any more
+  enum class Answer : std::uint8_t { Later, Removed };  // Removed: the rank belongs to no round any more
   Answer ready(Rank rank);
   enum class End : std::uint8_t { Success, Failure };
   void ended(Rank rank, End end);
-  bool is_out(Rank rank) const;  // no round has it any more
+  bool is_out(Rank rank) const;  // no later round contains it
   bool has_members_on(HostId host) const { return !ranks_on(host).empty(); }
   void host_lost(HostId host);
   bool anyone_runs() const { return count(Standing::Runs) > 0; }
-  // Those that run can go on without those that have failed: all have registered, and there are enough.
+  // Whether the running members can go on without the failed ones: all of them have registered, and there are enough.
   bool some_may_go_on() const;
 
   struct GoesOn {};
@@ -55,34 +55,35 @@ class ElasticRounds {
   struct Next {
     struct Member {
       Rank rank;
-      std::string numbers;  // as Horovod's workers read them
+      std::string numbers;  // in the format that Horovod's workers read
     };
     struct Joining {
       HostId host;
       std::uint32_t ranks = 0;
     };
-    plan::JobMap map;             // its ranks are what the workers have for numbers
-    std::vector<Member> members;  // that were in the round before
+    plan::JobMap map;             // its ranks are the workers' new numbers
+    std::vector<Member> members;  // members of the previous round that stay
     std::vector<Joining> joining;
     std::vector<HostId> out;   // hosts that were not out before
-    std::vector<Rank> left;    // their ranks
-    std::uint32_t number = 1;  // of the reset
+    std::vector<Rank> left;    // the ranks of these hosts
+    std::uint32_t number = 1;  // number of the reset
   };
   using Step = std::variant<GoesOn, Finished, GivenUp, Next>;
-  // After news. Next: that round is to begin.
+  // Call after news. Next: begin that round.
   Step look() const;
-  // It does. `first`: in the attempt's plan the ranks that join are this and those that follow it, host after host.
+  // Begins the round. `first`: the joining ranks are numbered from this one on in the attempt's plan, host by host.
   void begin(const Next& next, Rank first);
 
-  // Whether the next round would have other hosts than this one, in which all go on and may be told so.
+  // Whether the next round would have other hosts than this one, and all members run and can be notified of that.
   bool hosts_have_changed() const;
-  Rank leader() const;  // whose number is 0
+  Rank leader() const;  // the member whose number is 0
 
   std::uint32_t resets() const { return used_; }
-  // On which workers have failed, and which the rounds have done without.
+  // Hosts on which workers have failed, and which later rounds have done without.
   const std::vector<HostId>& out() const { return out_; }
 
-  static constexpr std::string_view kRemoved = "-1,-1,-1,-1,-1,-1";  // the numbers of who belongs to no round
+  // numbers sent to a worker that belongs to no round
+  static constexpr std::string_view kRemoved = "-1,-1,-1,-1,-1,-1";
 
  private:
   enum class Standing : std::uint8_t { Runs, Ready, Succeeded, Failed, Out };
@@ -95,7 +96,7 @@ class ElasticRounds {
   Member* find(Rank rank);
   std::uint32_t count(Standing standing) const;
   std::vector<Rank> ranks_on(HostId host) const;  // that belong to the round
-  bool has_failed(HostId host) const;             // a member there
+  bool has_failed(HostId host) const;             // whether a member there has failed
   Result<plan::JobMap> following() const;
   void add(const plan::MappedHost& host);
 

@@ -35,7 +35,7 @@ void Ending::found_hanging(Rank rank) {
   });
 }
 
-// Workers run, nobody outside has asked for their end, and none waits for our reader.
+// True if workers have run, the stop is the launcher's own decision, and no worker blocks on the reader of the output.
 bool Ending::may_save() const {
   const bool have_run = of_.facts.first_start != TimePoint();
   const bool is_ours = !of_.facts.stop_signal && !of_.facts.output_gone;

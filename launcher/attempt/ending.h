@@ -1,5 +1,5 @@
-// How the workers of an attempt are ended: people may see where they are, the workers may save what they have, and then
-// they are told to end.
+// How an attempt ends its workers: first the user may see where they are, then the workers may save their state, and
+// then they are asked to end.
 #pragma once
 #include <csignal>
 #include <functional>
@@ -22,7 +22,7 @@ namespace sml::attempt {
 
 class Ending {
  public:
-  // The attempt: all of it outlives this.
+  // The parts of the attempt that this needs; all outlive this.
   struct Of {
     const JobOptions& options;
     const launch::Afterwards& afterwards;
@@ -33,24 +33,25 @@ class Ending {
     Workers& workers;
     Meeting& meeting;
     AttemptOwner& owner;
-    std::function<void()> moved;  // the machine's deadline has been
+    std::function<void()> moved;  // call after changing the machine's deadline
   };
   Ending(const boost::asio::any_io_executor& loop, Of attempt);
 
-  static constexpr int kStacksSignal = SIGABRT;  // makes Python print the stacks of all threads of who hangs
-  // The next end is one before which people see where the workers are; `signo` is then what ends them.
+  static constexpr int kStacksSignal = SIGABRT;  // makes Python print the stacks of all threads of a hanging worker
+  // Before the next stop, the user is shown where the workers are; `signo` is the signal of that stop.
   void look_before(int signo) { looked_at_ = signo; }
-  // That end follows, or, where the others go on, people see where the ranks are and this one is killed.
+  // Call when `rank` hangs. With OnFailure::Abort, arms look_before() for the stop that follows; otherwise the other
+  // ranks go on, so the user is shown where the ranks are and only this one is killed.
   void found_hanging(Rank rank);
   void begin();
-  // Without any of that.
+  // Stops the workers without any of these steps.
   void at_once();
-  // The workers may be saving now.
+  // Whether the pause in which workers may save is under way.
   bool lets_save() const { return pause_.is_on(); }
-  // They need not be waited for any more.
+  // Ends that pause and stops the workers now.
   void cut_saving_short();
   void saving_is_over() { pause_.end(); }
-  // The user has asked for the end meanwhile: no other attempt follows.
+  // The user has asked for the end in the meantime: no other attempt follows.
   void no_more() { no_more_ = true; }
 
  private:

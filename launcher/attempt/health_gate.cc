@@ -10,7 +10,7 @@ namespace sml::attempt {
 
 HealthGate::HealthGate(std::string command, std::uint32_t attempt, Duration start_timeout)
     : asks_(attempt > 0 || !command.empty()) {
-  // What is to be free again was never taken before the first.
+  // Before the first attempt no accelerator was in use, so none has to become free.
   const Duration wait = attempt == 0 ? Duration::zero() : std::min(kAcceleratorLimit, start_timeout * 5 / 6);
   question_ = {.id = attempt + 1,
                .command = std::move(command),

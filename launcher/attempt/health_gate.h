@@ -1,5 +1,5 @@
-// Which hosts have said that workers can be started there: all are asked before each attempt but the first, and before
-// the first where --health-check is given.
+// The hosts that have reported that workers can start there. All are asked before each attempt but the first, and
+// before the first with --health-check.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -19,14 +19,14 @@ class HealthGate {
   static constexpr Duration kCommandLimit = std::chrono::seconds(10);
   static constexpr Duration kAcceleratorLimit = std::chrono::seconds(50);
 
-  // `command`: of --health-check; empty: none. `attempt` counts from 0. Within `start_timeout` all must have answered.
+  // `command`: that of --health-check; empty: none. `attempt` counts from 0. All must reply within `start_timeout`.
   HealthGate(std::string command, std::uint32_t attempt, Duration start_timeout);
 
-  // Its agent runs, and no workers do: it is asked, once, where that is wanted.
+  // Call when the host's agent runs and no workers do: asks it once, if health checks are wanted.
   void ask(fleet::Host& host);
-  // It need not be waited for.
+  // Whether the host need not be waited for.
   bool passed(const fleet::Host& host) const { return !asks_ || well_.contains(host.id); }
-  // Nothing: it is an answer to somebody else. Error (Spawn): why it cannot have workers.
+  // nullopt: the reply is to another request. Error (Spawn): why the host cannot have workers.
   std::optional<Result<void>> note(const fleet::Host& host, const wire::Health& m);
 
  private:

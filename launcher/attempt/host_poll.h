@@ -1,4 +1,4 @@
-// One question to the agents of all hosts whose workers run, and their answers, for which it does not wait for long.
+// Broadcasts one request to the agents of all hosts whose workers run and collects their replies until a time limit.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -18,26 +18,26 @@ namespace sml::attempt {
 
 class HostPoll {
  public:
-  // The hosts that have not answered.
+  // `silent`: the hosts that have not replied.
   using Done = std::function<void(std::vector<std::string> silent)>;
 
   // The fleet outlives this.
   HostPoll(const boost::asio::any_io_executor& loop, fleet::Fleet& fleet) : fleet_(fleet), timer_(loop) {}
 
   bool waits() const { return static_cast<bool>(done_); }
-  // Not while it waits. `done` is called once, from the loop or from within end() or answered().
+  // Must not be called while waits(). `done` is called once, from the loop or from within end() or answered().
   void ask(const std::function<wire::ToAgent(std::uint32_t id)>& question, Duration limit, Done done);
-  bool awaits(std::uint32_t id) const { return waits() && id == id_; }  // else it is late
-  void answered(const fleet::Host& host, std::uint32_t id);             // all that it has to say
-  // Nobody will answer any more: what has come is all.
+  bool awaits(std::uint32_t id) const { return waits() && id == id_; }  // otherwise the reply is late
+  void answered(const fleet::Host& host, std::uint32_t id);             // the host's reply is complete
+  // No more replies will come: concludes with those received.
   void end();
 
  private:
   fleet::Fleet& fleet_;
   boost::asio::steady_timer timer_;
-  Done done_;  // empty: nothing has been asked
+  Done done_;  // empty: no request is pending
   std::uint32_t id_ = 0;
-  std::set<std::string> unanswered_;  // hosts
+  std::set<std::string> unanswered_;  // host names
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };
 

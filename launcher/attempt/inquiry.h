@@ -1,4 +1,4 @@
-// Asks the agents where their workers are.
+// Asks the agents for the stacks of their workers.
 #pragma once
 #include <functional>
 #include <string>
@@ -16,18 +16,18 @@ class Inquiry {
   // RankTrace::quiet is not filled in.
   using Done = std::function<void(report::Traces)>;
 
-  static constexpr Duration kAgents = std::chrono::milliseconds(2200);  // that an agent has
-  static constexpr Duration kAll = std::chrono::milliseconds(2800);     // then those that have answered count
+  static constexpr Duration kAgents = std::chrono::milliseconds(2200);  // time that an agent has
+  static constexpr Duration kAll = std::chrono::milliseconds(2800);     // then the replies received so far count
 
   // The fleet outlives this.
   Inquiry(const boost::asio::any_io_executor& loop, fleet::Fleet& fleet) : poll_(loop, fleet) {}
 
-  // `done` is called once, from the loop or from within end(). Who asks while another waits gets the same answers, by
-  // the tools of the first.
+  // `done` is called once, from the loop or from within end(). A request made while another is pending gets the same
+  // replies, made with the tools of the first.
   void ask(TraceTools tools, Done done);
   void handle(const fleet::Host& host, const wire::Trace& m);
   void handle(const fleet::Host& host, const wire::Traced& m) { poll_.answered(host, m.id); }
-  // Nobody will answer any more: what has come is all.
+  // No more replies will come: concludes with those received.
   void end() { poll_.end(); }
 
  private:

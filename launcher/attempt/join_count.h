@@ -1,4 +1,4 @@
-// Whether all workers of an attempt had met when it ended, as the hosts say that are asked then. Pure.
+// Counts whether all workers of an attempt had joined when it ended, from the hosts' replies. Pure.
 #pragma once
 #include <cstdint>
 #include <set>
@@ -10,13 +10,13 @@ namespace sml::attempt {
 class JoinCount {
  public:
   void ask(HostIndex host) { unanswered_.insert(host); }
-  // The first host serves torch's store and counts all who have joined there; of MPI each counts its own. Ignored of
-  // who has not been asked.
+  // The first host serves torch's store and counts all ranks that joined there; for MPI each host counts its own.
+  // Ignores a host that was not asked.
   void says(HostIndex host, std::uint64_t joined) {
     if (unanswered_.erase(host) == 0) return;
     joined_ += joined;
   }
-  // It will not answer.
+  // The host will not reply.
   void gone(HostIndex host) { unanswered_.erase(host); }
   void give_up() { unanswered_.clear(); }
 

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::size_t kMostHosts = 10;  // named; the others are counted
 
-// Of sorted ranks: "5, 9-11".
+// Formats sorted ranks, such as "5, 9-11".
 std::string ranges(const std::vector<Rank>& ranks) {
   std::string out;
   for (std::size_t i = 0; i < ranks.size();) {
@@ -36,7 +36,7 @@ JoinWatch::Ask JoinWatch::store_says(std::uint64_t joined, Duration since_first,
   return Ask::Nobody;
 }
 
-// Not before the second: a program may load for long before it meets.
+// Not before the second empty reply: a program may load for long before it joins.
 std::string JoinWatch::why_nobody(std::uint64_t with_torch) {
   constexpr std::uint32_t kEnough = 2;
   if (joined_ > 0 || with_torch == 0 || empty_answers_ < kEnough || std::exchange(said_why_, true)) return {};
@@ -59,7 +59,7 @@ std::string JoinWatch::conclude(TimePoint now) {
   if (store_ == Store::OfAgent) return sentence();
   joined_ = std::exchange(connected_, 0);
   if (missing_.empty()) {
-    if (joined_ == 0) due_ = now + patience_;  // the workers have not begun, as where a preload still imports
+    if (joined_ == 0) due_ = now + patience_;  // the workers have not begun, for example while a preload still imports
     return {};
   }
   if (joined_ > 0 && std::exchange(some_seen_, true)) return sentence();

@@ -62,7 +62,7 @@ void Joining::reach(std::function<void()> settled) {
   });
 }
 
-// The first keeps the stores, which would go with what its agent has.
+// The first host cannot join again: it keeps the stores, which would go with its agent's state.
 bool Joining::may_join(HostId id) const {
   if (is_unfit(id) || around_.fleet.first().id == id) return false;
   const std::span<const fleet::Host> members = std::as_const(around_.fleet).hosts();
@@ -82,10 +82,10 @@ std::vector<std::string> Joining::addresses(const ElasticRounds::Next& next) con
   return out;
 }
 
-// What a worker of the round is told of its place, as if all had begun so.
+// The variables that give a worker its place in the round, as if all ranks had started that way.
 std::vector<wire::RankVariables> Joining::variables(const fleet::Host& host, const plan::JobMap& round) const {
   const std::vector<Rank>& now = round.hosts[round.places()[host.id.value()].value()].ranks;
-  const std::vector<Rank>& ranks = around_.plan.map.hosts[host.index.value()].ranks;  // the last are the new ones
+  const std::vector<Rank>& ranks = around_.plan.map.hosts[host.index.value()].ranks;  // the new ranks are the last
   std::vector<wire::RankVariables> out;
   for (std::size_t i = 0; i < now.size(); ++i) {
     const plan::RankAssignment& place = round.ranks[now[i].value()];

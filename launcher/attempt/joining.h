@@ -1,5 +1,5 @@
 // Hosts that join an elastic job while its workers run (hvd.elastic): with the next round their workers become ranks of
-// the attempt (PlanGrowth).
+// the attempt (PlanExtension).
 #pragma once
 #include <functional>
 #include <optional>
@@ -21,7 +21,7 @@ namespace sml::attempt {
 
 class Joining {
  public:
-  // All of it outlives this.
+  // Everything here outlives this.
   struct Around {
     const JobOptions& options;
     fleet::Fleet& fleet;
@@ -32,24 +32,24 @@ class Joining {
     AttemptOwner& owner;
     WorkerSink& sink;
     launch::Afterwards afterwards;
-    std::function<bool()> run;  // the workers do, and are not being ended
+    std::function<bool()> run;  // whether the workers run and are not being ended
   };
   explicit Joining(Around around) : around_(std::move(around)) {}
 
-  // Its hosts that join only wait for their start. No: they are made to, and `settled` comes when they do, or when some
-  // cannot.
+  // Returns true if all joining hosts of `next` only wait for their start. Otherwise prepares them and calls `settled`
+  // when they do, or when one of them cannot.
   [[nodiscard]] bool are_ready(const ElasticRounds::Next& next, std::function<void()> settled);
-  // At which they reach the stores; once they are ready.
+  // The addresses from which the joining hosts reach the stores; valid once they are ready.
   std::vector<std::string> addresses(const ElasticRounds::Next& next) const;
-  // Their workers start.
+  // Starts their workers.
   void begin(const ElasticRounds::Next& next);
-  // They are not needed any more.
+  // Releases the joining hosts, which are not needed any more.
   void let_go();
 
   bool is_reaching() const { return around_.late.is_reaching(); }
-  // It was to have workers, and cannot.
+  // Whether the host was to have workers and cannot.
   bool is_unfit(HostId id) const { return unfit_.contains(id); }
-  // Of a host that had workers in this attempt, or was to: it may, again.
+  // For a host that had workers in this attempt, or was to: whether it may have workers again.
   bool may_join(HostId id) const;
 
  private:
@@ -58,9 +58,9 @@ class Joining {
   std::vector<wire::RankVariables> variables(const fleet::Host& host, const plan::JobMap& round) const;
 
   Around around_;
-  std::vector<ElasticRounds::Next::Joining> joining_;  // that were reached
+  std::vector<ElasticRounds::Next::Joining> joining_;  // hosts that were reached
   plan::JobMap world_;                                 // their ranks, counted from 0
-  std::optional<plan::LaunchPlan> grown_;              // by these
+  std::optional<plan::LaunchPlan> grown_;              // the plan with these ranks
   std::set<HostId> unfit_;
 };
 

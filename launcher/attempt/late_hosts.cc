@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::size_t kLongestReason = 500;
 
-// Null: it has never been there.
+// Returns null if the host has never been in the fleet.
 fleet::Host* find_host(fleet::Fleet& fleet, HostId id) {
   for (const std::span<fleet::Host> hosts : {fleet.hosts(), fleet.others()}) {
     const auto found =
@@ -26,7 +26,7 @@ fleet::Host* find_host(fleet::Fleet& fleet, HostId id) {
   return nullptr;
 }
 
-// It can be told to come.
+// Whether the host can be started.
 bool is_free(const fleet::Host* host) {
   return host == nullptr || host->session->ended() || host->session->state() == launch::SessionState::Cleared;
 }
@@ -48,7 +48,7 @@ bool LateHosts::holds(const fleet::Host& host) const {
                      [&host](const Late& late) { return late.id == host.id && late.step != Step::Away; });
 }
 
-// ---- they come
+// ---- hosts come
 
 void LateHosts::reach(std::vector<launch::AgentSession::Plan> hosts, std::vector<wire::AddWorkers> worlds,
                       std::function<void()> settled) {
@@ -67,7 +67,7 @@ void LateHosts::reach(std::vector<launch::AgentSession::Plan> hosts, std::vector
   set_out_soon();
 }
 
-// A session must not be replaced from within what it tells.
+// Posted to the loop: a session must not be replaced from within its own callback.
 void LateHosts::set_out_soon() {
   const auto waits = [](const Late& late) { return late.next.has_value(); };
   if (std::none_of(hosts_.begin(), hosts_.end(), waits)) return;
@@ -91,7 +91,7 @@ void LateHosts::set_out() {
     around_.workers.add(host, around_.plan.map.hosts.size());
   }
   around_.fleet.start();
-  for (Late& late : hosts_) {  // one whose agent has waited
+  for (Late& late : hosts_) {  // an agent that has waited
     fleet::Host* host = find_host(around_.fleet, late.id);
     if (late.step == Step::Coming && host->runs()) around_.health.ask(*host);
   }
@@ -122,7 +122,7 @@ void LateHosts::look(fleet::Host& host, Late& late) {
   learn(host, late);
 }
 
-// One after the other, as an agent takes them.
+// One world after the other: an agent takes the next only after its reply to the previous one.
 void LateHosts::learn(fleet::Host& host, Late& late) {
   if (late.learnt < worlds_.size()) return host.session->send(worlds_[late.learnt]);
   late.step = Step::Ready;
@@ -171,7 +171,7 @@ bool LateHosts::hears(fleet::Host& host, const wire::ToLauncher& message) {
   return true;
 }
 
-// ---- they do not, or are not wanted
+// ---- hosts fail or are not wanted
 
 void LateHosts::ended(const fleet::Host& host, const Error* why) {
   Late* late = find(host.id);
@@ -193,7 +193,7 @@ void LateHosts::fail(Late& late, const std::string& why) {
   settle();
 }
 
-// Whatever it does.
+// Works in any step.
 void LateHosts::drop(Late& late) {
   late.next.reset();
   if (late.step == Step::Away || std::exchange(late.step, Step::Going) == Step::Going) return;

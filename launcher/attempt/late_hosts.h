@@ -1,6 +1,6 @@
-// Hosts that run nothing when they are to have ranks while the workers of others run (MPI_Comm_spawn, hvd.elastic):
-// they are reached, wait for their ranks, and are hosts as all others from the start of these on. A host whose ranks
-// have ended comes again so.
+// Hosts without ranks that are to get some while the workers of others run (MPI_Comm_spawn, hvd.elastic). They are
+// reached, wait for their ranks, and become hosts like all others when these start. A host whose ranks have ended can
+// come again this way.
 #pragma once
 #include <cstddef>
 #include <functional>
@@ -26,7 +26,7 @@ namespace sml::attempt {
 
 class LateHosts {
  public:
-  // All of it outlives this.
+  // Everything here outlives this.
   struct Around {
     const JobOptions& options;
     const plan::LaunchPlan& plan;
@@ -36,55 +36,56 @@ class LateHosts {
     Workers& workers;
     const Meeting& meeting;
     launch::Afterwards afterwards;
-    std::function<bool()> run;  // the workers do, and are not being ended
+    std::function<bool()> run;  // whether the workers run and are not being ended
   };
   LateHosts(const boost::asio::any_io_executor& loop, Around around)
       : around_(std::move(around)), loop_(loop), timer_(loop) {}
 
-  // Those that are ready already stay so. One whose plan has no workers is told to start none, and then of `worlds`,
-  // which run, before it is ready; one with workers waits for their start. `settled`: all are ready, or why() says that
-  // not.
+  // Reaches `hosts`; those that are ready already stay so. A host whose plan has no workers gets an empty Start and
+  // then each of `worlds`, which run, before it is ready; one with workers waits for their start. Calls `settled` when
+  // all are ready, or when why() names the reason that they are not.
   void reach(std::vector<launch::AgentSession::Plan> hosts, std::vector<wire::AddWorkers> worlds,
              std::function<void()> settled);
   bool is_reaching() const { return reaching_; }
-  // A clause that follows "it"; empty: nothing is in the way.
+  // A clause that follows "it"; empty if nothing prevents the hosts from coming.
   const std::string& why() const { return why_; }
-  HostId culprit() const { return culprit_; }  // which is
+  HostId culprit() const { return culprit_; }  // the host that why() is about
   bool is_ready(HostId id) const;
-  // It has not failed so far.
+  // Whether the host has not failed so far.
   bool may_come(HostId id) const { return !failed_.contains(id); }
 
-  // The ranks of `world` start: hosts with some are none of these any more, and the answer; the others are let go.
+  // Call when the ranks of `world` start: hosts with such ranks leave this table and are returned; the others are
+  // released.
   std::vector<const fleet::Host*> begin(const plan::JobMap& world);
-  // Nobody is to have ranks after all.
+  // Releases all hosts: none is to have ranks after all.
   void let_go();
 
-  // What the fleet tells of them goes here.
+  // Whether the host belongs here, so that the fleet's calls about it go to this object.
   bool holds(const fleet::Host& host) const;
   void introduced(fleet::Host& host);
   void prepared(fleet::Host& host, const wire::Prepared& message);
-  // True: it was for this.
+  // Returns true if the message was handled here.
   bool hears(fleet::Host& host, const wire::ToLauncher& message);
   void ended(const fleet::Host& host, const Error* why);
-  // A host that is none of these has ended, or waits.
+  // Call when a host outside this table has ended, or waits.
   void freed() { set_out_soon(); }
 
  private:
   enum class Step : std::uint8_t {
-    Away,      // its session is none of ours, and ends, or has
+    Away,      // its session belongs to others, and ends or has ended
     Coming,    // until its agent is prepared
-    Learning,  // it is told of the worlds that there are
+    Learning,  // it receives the existing worlds
     Ready,
-    Going,  // let go
+    Going,  // released
   };
   struct Late {
     HostId id;
     std::string name;
     Step step = Step::Away;
-    std::optional<launch::AgentSession::Plan> next{};  // with which it is to come as soon as it can
-    bool has_workers = false;                          // its plan
+    std::optional<launch::AgentSession::Plan> next{};  // the plan with which it is started as soon as possible
+    bool has_workers = false;                          // its plan has workers
     bool prepared = false;
-    std::size_t learnt = 0;  // worlds
+    std::size_t learnt = 0;  // number of worlds that it knows
     std::string last_word{};
   };
   Late* find(HostId id);

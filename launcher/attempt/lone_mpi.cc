@@ -47,7 +47,7 @@ const char* hint_of(Cause cause) {
   return "";
 }
 
-// "rank 3 on algo-1 runs alone, as rank 0 of 1: hello (pid 4711) uses ..."
+// Returns "rank 3 on algo-1 runs alone, as rank 0 of 1: hello (pid 4711) uses ..."
 std::string sentence(std::string_view does, const wire::MpiUse& use, const std::string& host, Cause cause) {
   const std::string where = host.empty() ? std::string() : " on " + host;
   const std::string pid = use.pid == 0 ? std::string() : " (pid " + std::to_string(use.pid) + ")";

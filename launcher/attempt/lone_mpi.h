@@ -1,4 +1,4 @@
-// Ranks that speak MPI and run alone: what is said of it. Pure.
+// Messages about ranks that use MPI and run alone (MPI singletons). Pure.
 #pragma once
 #include <string>
 
@@ -10,7 +10,7 @@ namespace sml::attempt {
 
 // `host` is empty where it is named otherwise.
 
-// A clause for the user, who may want it so. `meeting`: of the job.
+// A clause for the user, who may have wanted it so. `meeting`: the PMI mode of the job.
 std::string lone_mpi_warning(const wire::MpiUse& use, const std::string& host, plan::MpiMeeting meeting);
 
 // Why the job does not start, or is ended (Spawn).

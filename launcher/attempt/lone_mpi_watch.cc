@@ -6,7 +6,7 @@
 
 namespace sml::attempt {
 
-// All hosts tell the same of one program, so only one of them is named.
+// All hosts report the same for one program, so only one of them is named.
 bool LoneMpiWatch::refuses(HostIndex host, const wire::Prepared& message) {
   for (const wire::MpiUse& use : message.mpi) {
     if (!found_ || use.rank < found_->use.rank) found_ = Found{host, use};

@@ -1,4 +1,4 @@
-// Ranks that speak MPI and run alone: of the first that is found people are told, or the job does not run.
+// Watches for ranks that use MPI and run alone: warns the user of the first one found, or refuses to run the job.
 #pragma once
 #include <optional>
 #include <string>
@@ -12,21 +12,21 @@ namespace sml::attempt {
 
 class LoneMpiWatch {
  public:
-  // All of it outlives this.
+  // The arguments outlive this.
   LoneMpiWatch(const JobOptions& options, const plan::LaunchPlan& plan, AttemptOwner& owner)
       : options_(options), plan_(plan), owner_(owner), has_warned_(plan.job.attempt > 0) {}
 
-  // Programs of that host. True: it is not to start them.
+  // Checks the programs of that host. Returns true if the host must not start them.
   [[nodiscard]] bool refuses(HostIndex host, const wire::Prepared& message);
   // The workers start.
   void starts();
-  // A worker has shown it. Answers why the job is to end; nothing: it goes on.
+  // Call when a running worker turns out to be alone. Returns why the job is to end; nullopt: it goes on.
   std::optional<Error> found(const std::string& host, const wire::MpiUse& use);
   struct Refusal {
     HostIndex host;
     Error why;
   };
-  // Why no workers were started, if that is why.
+  // Why no workers were started, if MPI singletons are the reason.
   std::optional<Refusal> refusal() const;
 
  private:
@@ -38,7 +38,7 @@ class LoneMpiWatch {
   const JobOptions& options_;
   const plan::LaunchPlan& plan_;
   AttemptOwner& owner_;
-  std::optional<Found> found_;  // before the start, of the lowest rank
+  std::optional<Found> found_;  // before the start, the lowest rank found
   bool has_warned_;
 };
 

@@ -9,7 +9,7 @@ namespace sml::attempt {
 
 namespace {
 
-// Ranks may be spawned on hosts that run none.
+// Whether ranks may be spawned on hosts that run none.
 bool has_room_elsewhere(const plan::LaunchPlan& plan) {
   const auto is_idle = [](const plan::MappedHost& host) {
     return host.ranks.empty() && host.slots > 0 && host.duty == plan::HostDuty::Work;
@@ -50,7 +50,7 @@ void Meeting::prepared(const fleet::Host& host, const wire::Prepared& message) {
 
 // ---- the address
 
-// Workers of an elastic job may find others elsewhere.
+// Workers of an elastic job may later have to find others elsewhere, so prefer an address that other hosts reach.
 std::string Meeting::address_of_lone_host() const {
   const std::string other = likely_address(known_addresses(fleet_.hosts()).front());
   return is_elastic(options_, plan_) && !other.empty() ? other : search_.address_of_lone_host();
@@ -72,7 +72,7 @@ Meeting::Search Meeting::look(std::vector<fleet::ProbeFault>& faults) {
   return Search::Failed;
 }
 
-// Every address from which a worker may call rank 0's host.
+// All addresses from which a worker may connect to rank 0's host.
 std::vector<std::string> Meeting::all_addresses() const {
   std::vector<std::string> out = addresses_of_first(known_addresses(fleet_.hosts()));
   for (const fleet::Host& host : fleet_.hosts()) {
@@ -84,8 +84,8 @@ std::vector<std::string> Meeting::all_addresses() const {
   return out;
 }
 
-// At which the other hosts reach each host, by its index in the plan: rank 0's proven, the others' as connections and
-// their agents tell.
+// The addresses at which other hosts reach each host, by its index in the plan: rank 0's is proven, the others come
+// from the connections and from what their agents report.
 std::vector<std::string> Meeting::host_addresses() const {
   std::vector<std::string> out(plan_.map.hosts.size());
   const std::vector<fleet::HostAddresses> known = known_addresses(fleet_.hosts());
@@ -117,7 +117,7 @@ plan::Rendezvous Meeting::rendezvous() const {
           .elastic = is_elastic(options_, plan_)};
 }
 
-// What the first is called by where it was alone leads nowhere from another.
+// A loopback address, used while the first host was alone, leads nowhere from another host.
 void Meeting::start_workers(fleet::Host& host, std::vector<wire::RankVariables> variables,
                             launch::Afterwards afterwards) const {
   plan::Rendezvous seen = rendezvous();
@@ -127,7 +127,6 @@ void Meeting::start_workers(fleet::Host& host, std::vector<wire::RankVariables> 
                               afterwards);
 }
 
-// On every host; the first serves the stores.
 void Meeting::start_workers(launch::Afterwards afterwards) {
   const std::vector<std::string> addresses = host_addresses();
   const plan::PresetFacts facts{addresses, preset_ports_, plan_.launcher_environment};
@@ -163,7 +162,7 @@ void Meeting::release_stores() {
   fleet_.first().session->release();
 }
 
-// ---- who has not come
+// ---- ranks that have not joined
 
 bool Meeting::tell(const std::string& sentence) const {
   if (sentence.empty() || !watching_) return false;
@@ -213,7 +212,7 @@ void Meeting::handle(const fleet::Host& host, const wire::Joined& m) {
     if (joined_.complete()) handlers_.counted();
     return;
   }
-  if (!watching_) return;  // late, of an attempt before
+  if (!watching_) return;  // a late reply, for an earlier attempt
   if (join_watch_.asking() == JoinWatch::Ask::Everybody) {
     std::vector<Rank> missing = m.missing;  // helpers need not join
     std::erase_if(missing, [this](Rank rank) { return rank.value() >= plan_.map.members(); });
@@ -226,9 +225,9 @@ void Meeting::handle(const fleet::Host& host, const wire::Joined& m) {
   arm();
 }
 
-// ---- who serves whom
+// ---- which process a store may serve
 
-// A host whose agent has left has no worker any more that could call.
+// A host whose agent has left has no worker any more that could connect.
 void Meeting::handle(const fleet::Host& host, const wire::AskVouch& m) {
   if (host.position != 0 || m.callers.size() > wire::kMaxCallers) return;
   fleet::VouchPlan plan = plan_vouching(m.callers, known_addresses(fleet_.hosts()));

@@ -1,5 +1,5 @@
-// Where the workers of one attempt meet: which address and ports they are told, who serves the stores and for whom, and
-// who has not come.
+// The rendezvous of one attempt's workers: which address and ports they receive, which agent serves the stores for
+// which hosts, and which ranks have not joined.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -23,12 +23,12 @@ namespace sml::attempt {
 class Meeting {
  public:
   struct Handlers {
-    std::function<void(const std::string&)> say;  // who has not come
-    std::function<void()> missing;                // that has been said of some ranks
-    std::function<void()> counted;                // who had come, after count_joined()
+    std::function<void(const std::string&)> say;  // prints which ranks have not joined
+    std::function<void()> missing;                // such a sentence has named missing ranks
+    std::function<void()> counted;                // the count of count_joined() is complete
   };
 
-  // What is given outlives this; the fleet has its hosts.
+  // The arguments outlive this; the fleet has its hosts already.
   Meeting(const boost::asio::any_io_executor& loop, fleet::Fleet& fleet, const plan::LaunchPlan& plan,
           const JobOptions& options, Handlers handlers);
 
@@ -37,35 +37,36 @@ class Meeting {
   void note(const fleet::Host& host, const wire::Probed& m) { search_.note(host, m); }
   bool has_answered(const fleet::Host& host) const { return search_.has_answered(host); }
 
-  // All hosts are ready: those that have not been are asked to try the addresses of the first. True: there are none.
+  // Call when all hosts are ready: asks those that have not been asked to try the addresses of the first. Returns true
+  // if there are no other hosts.
   [[nodiscard]] bool ask();
   enum class Search : std::uint8_t { GoesOn, Found, Failed };
-  // What has come of it; `faults` where it has failed.
+  // The state of the search for an address; fills `faults` if it has failed.
   [[nodiscard]] Search look(std::vector<fleet::ProbeFault>& faults);
   const std::string& address() const { return address_; }
   std::uint16_t port() const { return port_; }
 
-  // On every host; the first serves the stores.
+  // Starts the workers on every host; the first serves the stores.
   void start_workers(launch::Afterwards afterwards);
-  // On one that has come since, which serves no stores; `variables` come over those that its plan has.
+  // Starts the workers on a host that came later and serves no stores; `variables` override those of its plan.
   void start_workers(fleet::Host& host, std::vector<wire::RankVariables> variables,
                      launch::Afterwards afterwards) const;
-  // They are being ended: nobody need come any more.
+  // Call when the workers are being ended: stops watching who joins.
   void leave() { watching_ = false; }
-  // They are being ended, or have ended: asks how many had come, once. Only who may try again wants to know, and only
-  // of workers that have been started.
+  // Call when the workers are being ended, or have ended: asks, once, how many had joined. Does nothing unless another
+  // attempt may follow and workers have been started.
   void count_joined();
   bool has_counted() const { return !counts_joined_ || (counting_ && joined_.complete()); }
   bool all_joined() const { return counting_ && joined_.all_of(plan_.map.members()); }
   bool some_joined() const { return counting_ && joined_.any(); }
   // A host's session has ended.
   void lost(const fleet::Host& host) { joined_.gone(host.index); }
-  // The stores on rank 0's host, and what its ranks have published, are needed until every other host is done. After
+  // Releases the stores on rank 0's host, and what its ranks have published, once every other host is done. Call after
   // news of a host.
   void release_stores();
-  // It was; no other host may come any more.
+  // Whether they are released, so that no other host may come any more.
   bool has_released() const { return released_; }
-  // Others may come for ranks that are spawned: until rank 0's host is done, too.
+  // Other hosts may come for spawned ranks: keeps the stores until rank 0's host is done, too.
   void expect_others() { expects_others_ = true; }
 
   void handle(const fleet::Host& host, const wire::Joined& m);
@@ -93,7 +94,7 @@ class Meeting {
   bool watching_ = false;
   bool expects_others_ = false;
   bool released_ = false;
-  bool counts_joined_ = false;  // it is to, when they end
+  bool counts_joined_ = false;  // whether to count when the workers end
   bool counting_ = false;
   JoinCount joined_;
   std::string address_;

@@ -21,7 +21,7 @@ void PlanGrowth::add_hosts(const plan::JobMap& map) {
   }
 }
 
-// Who hears of events knows the hosts that come from then on.
+// Event listeners know the new hosts from then on.
 std::vector<const fleet::Host*> PlanGrowth::begin(plan::LaunchPlan grown, const plan::JobMap& world,
                                                   std::optional<Rank> asked_by) {
   const Rank first(around_.plan.map.world_size());

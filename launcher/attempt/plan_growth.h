@@ -1,6 +1,6 @@
-// The plan of an attempt whose ranks become more while they run: by MPI_Comm_spawn, or on hosts that join
-// (hvd.elastic). They follow the planned ones: in the plan, which is this attempt's own, its table, its output and its
-// events. An attempt that follows begins with what was planned.
+// The plan of an attempt that gets more ranks while it runs: by MPI_Comm_spawn, or on hosts that join (hvd.elastic).
+// They follow the planned ranks in the plan, which is this attempt's own copy, and in its table, its output and its
+// events. The next attempt begins with what was planned.
 #pragma once
 #include <optional>
 #include <vector>
@@ -16,9 +16,9 @@ namespace sml::attempt {
 
 class PlanGrowth {
  public:
-  // All of it outlives this.
+  // Everything here outlives this.
   struct Around {
-    plan::LaunchPlan& plan;  // grows
+    plan::LaunchPlan& plan;  // the plan to extend
     LateHosts& late;
     Workers& workers;
     WorkerSink& sink;
@@ -26,13 +26,14 @@ class PlanGrowth {
   };
   explicit PlanGrowth(Around around) : around_(around) {}
 
-  // As it was before it grew.
+  // The plan before it was extended.
   const plan::LaunchPlan& planned() const { return planned_ ? *planned_ : around_.plan; }
 
-  // Hosts of `map` for which the plan has no place, as they have come while it runs, stand behind all others now, ids
-  // ascending, and have no ranks.
+  // Adds the hosts of `map` that are not in the plan, because they have come while it runs: behind all others, ids
+  // ascending, without ranks.
   void add_hosts(const plan::JobMap& map);
-  // The ranks of `world`, which are the last of `grown`, are about to start. Answers the hosts that have come for them.
+  // Call when the ranks of `world`, which are the last of `grown`, are about to start. Returns the hosts that have come
+  // for them.
   std::vector<const fleet::Host*> begin(plan::LaunchPlan grown, const plan::JobMap& world,
                                         std::optional<Rank> asked_by);
 
@@ -40,7 +41,7 @@ class PlanGrowth {
   void keep_planned();
 
   Around around_;
-  std::optional<plan::LaunchPlan> planned_;  // nothing: it has not grown
+  std::optional<plan::LaunchPlan> planned_;  // nullopt: not extended
 };
 
 }  // namespace sml::attempt

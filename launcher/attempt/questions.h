@@ -1,4 +1,4 @@
-// What an attempt asks the agents for others, while workers run.
+// Requests to the agents on behalf of others, while workers run.
 #pragma once
 #include "launcher/attempt/inquiry.h"
 #include "launcher/attempt/record_inquiry.h"
@@ -12,13 +12,13 @@ class Questions {
   Questions(const boost::asio::any_io_executor& loop, fleet::Fleet& fleet)
       : traces_(loop, fleet), records_(loop, fleet), use_(loop, fleet) {}
 
-  // Where the workers are now; none where none run.
+  // Gets the current stacks of the workers; none if none run.
   void look_for_workers(TraceTools tools, Inquiry::Done done) { traces_.ask(tools, std::move(done)); }
-  // What torch has recorded of them. Only of an attempt in which it may record.
+  // Gets what torch has recorded of the workers. Only for an attempt in which it may record.
   void fetch_records(RecordInquiry::Done done) { records_.ask(std::move(done)); }
-  // What they use now; of none where none run.
+  // Gets the workers' current resource usage; none if none run.
   void look_at_use(UseInquiry::Done done) { use_.ask(std::move(done)); }
-  // Nobody will answer any more.
+  // No more replies will come: concludes all requests.
   void end() {
     traces_.end();
     records_.end();

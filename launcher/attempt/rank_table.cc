@@ -67,7 +67,7 @@ RankTable::Weight RankTable::ended(Rank rank, const ExitStatus& status, report::
   const bool works = entry.part == plan::Part::Worker;
   const bool not_needed = !works && workers_left_ == 0;
   if (works) --workers_left_;
-  if (entry.fault) {  // told, and nothing that its process says excuses it
+  if (entry.fault) {  // condemned already: the exit status of its process does not excuse it
     entry.record.status = Exited{entry.fault->code};
     entry.record.by_itself = true;
     return Weight::Failure;

@@ -1,4 +1,4 @@
-// What has become of each rank of one attempt, and nobody else keeps it. Pure.
+// The state of each rank of one attempt. Pure.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -23,7 +23,7 @@ class RankTable {
  public:
   explicit RankTable(const plan::LaunchPlan& plan) { grow(plan); }
 
-  // There are ranks behind those that it knows.
+  // Adds the ranks of `plan` behind those that it knows.
   void grow(const plan::LaunchPlan& plan);
 
   void started(Rank rank, std::int32_t pid);
@@ -31,10 +31,11 @@ class RankTable {
   void printed(Rank rank, std::size_t bytes) { ranks_[rank.value()].printed += bytes; }
   // What it has written to its stderr.
   void wrote_errors(Rank rank, std::string_view bytes);
-  // Its own account of its failure, which comes before its end.
+  // The rank's own account of its failure, which arrives before its end.
   void explained(Rank rank, report::WorkerError error);
 
-  // It has failed with that status, before its end and whatever that will be; `why` as in wire::RankFault.
+  // The rank has failed with the status `code`, before its end and whatever its exit status will be; `why` as in
+  // wire::RankFault.
   void condemned(Rank rank, int code, std::string why, TimePoint at);
   // The same of one that has asked for the end of the job.
   void aborted(Rank rank, int code, std::string why, TimePoint at);
@@ -42,23 +43,23 @@ class RankTable {
   enum class Weight : std::uint8_t {
     Nothing,
     Failure
-  };  // Nothing: it succeeded, or only served others, who have ended
+  };  // no weight: it succeeded, or it only served others, which have ended
   // Once for each rank.
   [[nodiscard]] Weight ended(Rank rank, const ExitStatus& status, report::Ending ending, TimePoint at);
-  // What it has used until its end.
+  // The resources that the rank used until its end.
   void cost(Rank rank, const Usage& usage) { ranks_[rank.value()].record.usage = usage; }
-  // Evidence that it was killed for lack of memory.
+  // Evidence that the rank was killed for lack of memory.
   void ran_out_of_memory(Rank rank, std::string evidence);
 
-  // What becomes of it, or has, counts for nothing.
+  // The outcome of this rank, past or future, does not count.
   void do_without(Rank rank) { ranks_[rank.value()].counts = false; }
 
-  // Those that do the job's work, and have not ended.
+  // Ranks that do the job's work and have not ended.
   std::uint32_t workers_left() const { return workers_left_; }
   bool has_ended(Rank rank) const { return ranks_[rank.value()].record.status.has_value(); }
-  // Ranks whose end nobody saw, or that never ran.
+  // The number of ranks whose end was not reported, or that never ran.
   std::size_t unseen() const;
-  // In the order in which they came to be known.
+  // In the order in which they became known.
   std::vector<report::Facts::WorkerEnd> failures() const;
   std::vector<report::RankRecord> records() const;
 

@@ -1,4 +1,4 @@
-// Asks the agents what torch has recorded of their workers.
+// Asks the agents for what torch has recorded of their workers.
 #pragma once
 #include <functional>
 #include <map>
@@ -16,18 +16,19 @@ class RecordInquiry {
   // By rank.
   using Done = std::function<void(const std::vector<report::Recording>&)>;
 
-  // That an agent has. To write its first record, torch may have to import more of itself, all ranks at once.
+  // Time that an agent has. To write its first record, torch may have to import more modules, in all ranks at once.
   static constexpr Duration kAgents = std::chrono::seconds(10);
-  static constexpr Duration kAll = std::chrono::milliseconds(10'600);  // then what has come is all
+  static constexpr Duration kAll = std::chrono::milliseconds(10'600);  // then the replies received so far count
 
   // The fleet outlives this.
   RecordInquiry(const boost::asio::any_io_executor& loop, fleet::Fleet& fleet) : poll_(loop, fleet) {}
 
-  // `done` is called once, from the loop or from within end(). Who asks while another waits gets the same answers.
+  // `done` is called once, from the loop or from within end(). A request made while another is pending gets the same
+  // replies.
   void ask(Done done);
   void handle(const wire::Recorded& m);
   void handle(const fleet::Host& host, const wire::RecordedAll& m) { poll_.answered(host, m.id); }
-  // Nobody will answer any more: what has come is all.
+  // No more replies will come: concludes with those received.
   void end() { poll_.end(); }
 
  private:

@@ -10,7 +10,7 @@
 
 namespace sml::attempt {
 
-// As soon as there is a host that does not get our secrets, once.
+// Prints which secrets are withheld, once, as soon as there is a host that does not receive them.
 void Roster::greet(const fleet::Host& host) {
   if (host.session->contact().is_local || options_.verbosity == Verbosity::Quiet) return;
   if (std::exchange(told_of_secrets_, true)) return;
@@ -38,7 +38,7 @@ void Roster::look_if_ready(const fleet::Host& host) {
   if (ready && all_ready()) compare_limits();
 }
 
-// Before the workers start for the first time.
+// Only before the workers start for the first time.
 void Roster::compare_limits() {
   const std::vector<report::HostLimits> all = std::exchange(limits_, {});
   if (plan_.job.attempt > 0 || options_.verbosity == Verbosity::Quiet) return;

@@ -1,4 +1,4 @@
-// Which hosts of an attempt are ready, which is prepared and well, have failed or were let go, and what people hear
+// Which hosts of an attempt are ready (prepared and healthy), have failed, or were released, and what the user sees
 // while they come.
 #pragma once
 #include <algorithm>
@@ -19,7 +19,7 @@ namespace sml::attempt {
 
 class Roster {
  public:
-  // All of it outlives this; the fleet has its hosts.
+  // The arguments outlive this; the fleet has its hosts already.
   Roster(const fleet::Fleet& fleet, const plan::LaunchPlan& plan, const JobOptions& options, const HealthGate& health,
          const report::EventFeed& events, AttemptOwner& owner)
       : fleet_(fleet),
@@ -30,36 +30,37 @@ class Roster {
         owner_(owner),
         hosts_(fleet.hosts().size()) {}
 
-  // The fleet has it since the workers run.
+  // Adds a host that joined the fleet while the workers run.
   void add(const fleet::Host& host) {
     hosts_.resize(std::max(hosts_.size(), host.position + 1));
     of(host) = {.prepared = true, .ready = true};
   }
-  // Its agent runs.
+  // The host's agent runs.
   void greet(const fleet::Host& host);
-  // It knows what to start, unless an obstacle is in the way; says what it has been told.
+  // The host's reply to Prepare: it is prepared, unless a preflight error is in the way. Prints its bindings and
+  // warnings.
   void prepared(const fleet::Host& host, const wire::Prepared& message);
-  // After that, and after news of its health: tells, once, that it is ready.
+  // Call after prepared() and after news of the host's health: reports, once, that the host is ready.
   void look_if_ready(const fleet::Host& host);
   void fail(const fleet::Host& host);
-  // We let it go; its end is no news.
+  // Marks the host as released by the launcher; its end needs no report.
   void release(const fleet::Host& host) { of(host).released = true; }
 
   bool has_failed(const fleet::Host& host) const { return of(host).failed; }
   bool is_released(const fleet::Host& host) const { return of(host).released; }
   bool all_ready() const;
   bool all_settled() const;  // each is ready or has failed
-  // What it is that it is not ready without.
+  // The step that the host still needs to be ready.
   std::string awaited_step(const fleet::Host& host) const;
-  // Those are awaited that are not ready; said from time to time.
+  // Prints, from time to time, which hosts are not ready.
   void say_whom_we_await();
-  // They need not come any more: those that were neither ready nor had failed have failed now.
+  // The time to come is over: marks the hosts that were neither ready nor failed as failed, and returns them.
   std::vector<const fleet::Host*> fail_late();
 
  private:
   struct OfHost {
     bool prepared = false;
-    bool ready = false;  // ... and well
+    bool ready = false;  // prepared and healthy
     bool failed = false;
     bool released = false;
   };
@@ -74,7 +75,7 @@ class Roster {
   const report::EventFeed& events_;
   AttemptOwner& owner_;
   std::vector<OfHost> hosts_;               // by position in the fleet
-  std::vector<report::HostLimits> limits_;  // of those that are prepared, until they have been compared
+  std::vector<report::HostLimits> limits_;  // of the prepared hosts, until they have been compared
   bool told_of_secrets_ = false;
   bool told_of_silent_shells_ = false;
   NoticePace pace_{Clock::now()};  // of the lines about hosts that are awaited

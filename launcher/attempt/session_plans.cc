@@ -39,7 +39,7 @@ wire::App app_for(const plan::LaunchPlan& plan, const plan::Program& program, pl
   return app;
 }
 
-// Those that ranks of the host run, from `first` on, and no others: they need be on no other host.
+// The programs of the host's ranks from `first` on, and no others: other programs need not exist on this host.
 std::vector<std::uint32_t> programs_of(const plan::MappedHost& host, const plan::JobMap& map, Rank first = Rank(0)) {
   std::vector<std::uint32_t> out;
   for (const Rank rank : host.ranks) {
@@ -56,7 +56,7 @@ std::vector<wire::Worker> workers_of(const plan::MappedHost& host, const plan::L
   const std::vector<std::uint32_t> programs = programs_of(host, plan.map);
   for (const Rank rank : host.ranks) {
     const plan::RankAssignment& assignment = plan.map.ranks[rank.value()];
-    // What the first run has read is gone.
+    // The first attempt has consumed the input.
     const bool wants_stdin = plan.job.attempt == 0 && settings.wants_stdin && settings.wants_stdin(rank);
     const auto app = std::find(programs.begin(), programs.end(), assignment.program) - programs.begin();
     out.push_back({.rank = rank,
@@ -71,7 +71,7 @@ std::vector<wire::Worker> workers_of(const plan::MappedHost& host, const plan::L
   return out;
 }
 
-// Those that serve the others read nothing.
+// Ranks that serve the others do not read.
 plan::FifoPlan fifos_of(const plan::MappedHost& host, const plan::LaunchPlan& plan) {
   plan::FifoPlan out{plan.fifos, {}};
   for (const Rank rank : host.ranks) {
@@ -91,7 +91,7 @@ std::vector<plan::HostChannel> channels_of(const plan::MappedHost& host, const p
   return out;
 }
 
-// A host that has no member of the world has nobody to bring together.
+// A host without a member of the world needs no PMI service.
 wire::MpiPlan mpi_of(const plan::MappedHost& host, const plan::LaunchPlan& plan, const plan::JobShape& shape) {
   wire::MpiPlan out;
   if (plan.map.world_size() > 1 && plan.job.world == plan::WorldTold::Yes) out.look = wire::MpiLook::Yes;
@@ -100,7 +100,7 @@ wire::MpiPlan mpi_of(const plan::MappedHost& host, const plan::LaunchPlan& plan,
   out.meeting = plan.mpi;
   out.host = first->host;
   out.shape = shape;
-  // Whoever is alone may ask for more.
+  // A rank that is alone may still ask for more.
   if (plan.oversubscribe == plan::Oversubscribe::Yes) out.shape.slots = std::max(out.shape.slots, 2U);
   if (plan.room == plan::LaunchPlan::Room::Unsaid) out.shape.universe = 0;
   out.pmix_library = plan.pmix_library;
@@ -108,7 +108,7 @@ wire::MpiPlan mpi_of(const plan::MappedHost& host, const plan::LaunchPlan& plan,
   return out;
 }
 
-// On the first host with ranks.
+// The stores of the first host with ranks.
 std::vector<wire::ServiceWish> stores_for(const plan::JobMap& map, HostsMay hosts) {
   const auto has_ranks = [](const plan::MappedHost& host) { return !host.ranks.empty(); };
   const bool alone = std::count_if(map.hosts.begin(), map.hosts.end(), has_ranks) == 1;
@@ -179,7 +179,7 @@ std::size_t hosts_that_print(const plan::JobMap& map) {
 std::vector<std::string> withheld_secrets(const plan::LaunchPlan& plan) {
   if (plan.export_policy == plan::ExportPolicy::None || plan.secrets == plan::SecretExport::Sent) return {};
   std::vector<std::string> names = plan::withheld_secrets(plan.launcher_environment);
-  std::erase_if(names, [&](const std::string& name) {  // every program is given it by name
+  std::erase_if(names, [&](const std::string& name) {  // true if every program sets the variable by name
     for (std::uint32_t i = 0; i < plan.program_count(); ++i) {
       if (plan::find_variable(plan.program(i).user_environment, name) == nullptr) return false;
     }
@@ -194,7 +194,6 @@ std::uint64_t output_window(std::size_t hosts) {
 
 std::uint64_t first_output_window(std::size_t hosts) { return std::min(output_window(hosts), kMaxFirstWindow); }
 
-// Only where a report is kept there is a place for what is recorded.
 bool wants_stdin(const JobOptions& options, Rank rank) {
   if (options.stdin_rule == StdinRule::OneRank) return rank == options.stdin_rank;
   return options.stdin_rule == StdinRule::All;
@@ -239,7 +238,7 @@ wire::PreloadWish preload_of(const SessionSettings& settings) {
   return {.modules = settings.preload, .limit_ms = milliseconds(settings.start_timeout)};
 }
 
-// With workers; without services, and with no program yet.
+// A session with workers; without services and, so far, without programs.
 launch::AgentSession::Plan working_session(const plan::MappedHost& host, const plan::LaunchPlan& plan,
                                            const plan::JobShape& shape, const SessionSettings& settings) {
   launch::AgentSession::Plan session = session_for(host, plan, settings);
@@ -257,8 +256,9 @@ launch::AgentSession::Plan working_session(const plan::MappedHost& host, const p
   return session;
 }
 
-// Slurm's own launchers give all hosts what the batch script has. Elsewhere that is the login's; but of this host not
-// the limit on open files, which we have raised for ourselves. Hosts that call have their own.
+// Slurm's own launchers give all hosts the batch script's settings. Elsewhere the login's settings apply; on this host,
+// though, the limit on open files must be restored, which the launcher has raised for itself. Hosts that call have
+// their own settings.
 void add_settings(launch::AgentSession::Plan& session, const plan::LaunchPlan& plan) {
   const ProcessSettings& own = plan.launcher_process;
   if (!plan.calls && plan::is_of_slurm_job(plan.launcher_environment)) {
@@ -289,7 +289,7 @@ std::vector<launch::AgentSession::Plan> session_plans(const plan::LaunchPlan& pl
     if (out.empty()) services = stores_for(plan.map, settings.hosts);
     const auto here = [i](const plan::PresetPort& port) { return port.host == HostIndex(i); };
     const auto worker_ports = static_cast<std::size_t>(std::count_if(ports.begin(), ports.end(), here));
-    services.resize(services.size() + worker_ports);  // reached from other hosts
+    services.resize(services.size() + worker_ports);  // ports reachable from other hosts
     add_programs(session, host, plan);
     out.push_back(std::move(session));
   }
@@ -397,11 +397,11 @@ launch::AgentSession::Plan spare_plan(const plan::MappedHost& host, const plan::
                                       const SessionSettings& settings) {
   launch::AgentSession::Plan session = session_for(host, plan, settings);
   wire::Prepare& prepare = session.prepare_local;
-  while (!prepare.order.empty() && prepare.order.size() <= host.id.value()) {  // hosts that the plan has not had
+  while (!prepare.order.empty() && prepare.order.size() <= host.id.value()) {  // hosts that the plan did not have
     prepare.idle.emplace_back(static_cast<std::uint32_t>(prepare.order.size()));
     prepare.order.push_back(prepare.idle.back());
   }
-  // Of several programs it is not known which comes; and a host that has called compares what it reckons itself.
+  // With several programs it is not known which one comes; and a host that has called compares what it derives itself.
   if (!settings.preload.empty() && plan.program_count() == 1 && !plan.calls) {
     prepare.binding = plan.binding;
     prepare.preload = preload_of(settings);

@@ -43,7 +43,7 @@ void Spares::come(const plan::MappedHost& host) {
 
 std::vector<HostId> Spares::lost() const {
   std::vector<HostId> out;
-  if (of_.fleet.lost_workers_end()) return out;  // that would be forgotten
+  if (of_.fleet.lost_workers_end()) return out;  // reaching the host again would forget that its lost workers still end
   for (const fleet::Host& host : of_.fleet.others()) {
     if (host.lost && !host.is_other_name && host.session->ended()) out.push_back(host.id);
   }
@@ -58,7 +58,7 @@ bool Spares::is_ready(HostId id) const {
   });
 }
 
-// The run counts on it that its hosts are as many machines.
+// The run relies on its hosts being distinct machines.
 void Spares::look_if_known_by_another_name(fleet::Host& host) const {
   plan::JobMap all;
   all.hosts = of_.map.hosts;
@@ -80,7 +80,7 @@ void Spares::spare_message(fleet::Host& host, const wire::ToLauncher& message) {
   say_if_ready(host);
 }
 
-// People wait for those that have come.
+// The user waits for hosts that were added.
 void Spares::say_if_ready(const fleet::Host& host) const {
   if (!is_known(host) && is_ready(host.id)) of_.owner.say(host.name() + " is ready, for the next restart");
 }
@@ -95,7 +95,7 @@ void Spares::spare_waits(fleet::Host& host) {
   say_if_ready(host);
 }
 
-// The attempt goes on without it.
+// The attempt goes on without the host.
 void Spares::spare_ended(fleet::Host& host, const Error* why) {
   const AttemptState state = of_.machine.state();
   const bool over = state == AttemptState::Leaving || state == AttemptState::Finished;

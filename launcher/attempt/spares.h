@@ -1,4 +1,4 @@
-// The hosts beside those of an attempt: spares, those that come while it goes on, and those that are out.
+// The hosts besides those of an attempt: spare hosts, hosts that come while it runs, and hosts that are out.
 #pragma once
 #include <functional>
 #include <optional>
@@ -16,7 +16,7 @@ namespace sml::attempt {
 
 class Spares final : public fleet::SpareListener {
  public:
-  // All of it outlives this.
+  // Everything here outlives this.
   struct Of {
     const plan::JobMap& map;
     const AttemptMachine& machine;
@@ -25,21 +25,22 @@ class Spares final : public fleet::SpareListener {
     const report::EventFeed& events;
     AttemptOwner& owner;
     launch::Afterwards afterwards;
-    std::function<launch::AgentSession::Plan(const plan::MappedHost& host)> plan;  // of one that is to wait
-    std::function<void()> ended;                                                   // one has
+    // the session plan of a host that is to wait
+    std::function<launch::AgentSession::Plan(const plan::MappedHost& host)> plan;
+    std::function<void()> ended;  // called when such a host has ended
   };
   explicit Spares(Of attempt) : of_(std::move(attempt)) {}
 
-  // Some may wait already.
+  // Begins with spare hosts that may wait already.
   void begin();
 
-  // Hosts may come: another attempt may follow, and this one does not gather its own.
+  // Whether hosts may come: another attempt may follow, and this one is not still gathering its own hosts.
   bool may_come() const;
-  // One that no plan has had, of the id that follows, or one of lost(): it is reached, and waits.
+  // Reaches a host, which then waits: one that no plan has had, with the next id, or one of lost().
   void come(const plan::MappedHost& host);
-  // Of those without workers in this attempt.
+  // Lost hosts among those without workers in this attempt.
   std::vector<HostId> lost() const;
-  // It waits, and nothing is wrong with it.
+  // Whether the host waits and nothing is wrong with it.
   bool is_ready(HostId id) const;
 
   void spare_message(fleet::Host& host, const wire::ToLauncher& message) override;
@@ -48,19 +49,20 @@ class Spares final : public fleet::SpareListener {
   void spare_ended(fleet::Host& host, const Error* why) override;
 
  private:
-  // Nobody who hears of events knows the others yet.
+  // Event listeners do not know the other hosts yet.
   bool is_known(const fleet::Host& host) const { return host.index.value() < of_.map.hosts.size(); }
   void look_if_known_by_another_name(fleet::Host& host) const;
   void say_if_ready(const fleet::Host& host) const;
 
   Of of_;
-  std::vector<plan::MappedHost> come_;  // that the plan does not have, ids ascending
+  std::vector<plan::MappedHost> come_;  // hosts that the plan does not have, ids ascending
 };
 
-// Why it cannot be used beside the others: of `map`, too, one is the same machine. Nothing: none is.
+// Why the host cannot be used beside the others, including those of `map`: one of them is the same machine. nullopt:
+// none is.
 std::optional<Error> another_name(const fleet::Fleet& fleet, const plan::JobMap& map, const fleet::Host& host);
 
-// That of any host.
+// The event for any connected host.
 report::HostConnected connected(const fleet::Host& host);
 
 }  // namespace sml::attempt

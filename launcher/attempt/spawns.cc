@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t kLongestName = 500;
 
-// A wish that comes too late is answered by the end of who has it.
+// A request that comes too late needs no reply: its rank is being ended.
 bool takes_workers(const fleet::Host& host) { return host.session->state() == launch::SessionState::Running; }
 
 }  // namespace
@@ -30,24 +30,24 @@ void Spawns::next() {
   }
 }
 
-// The first.
+// Gives up the first request.
 void Spawns::give_up(const std::string& why) {
   around_.late.let_go();
   answer(wishes_.front(), why);
   wishes_.pop_front();
 }
 
-// ---- where
+// ---- placement
 
-// Its ranks that have not ended.
+// The number of its ranks that have not ended.
 std::uint32_t Spawns::living(const plan::MappedHost& host) const {
   const RankTable& table = around_.workers.table();
   const auto lives = [&table](Rank rank) { return !table.has_ended(rank); };
   return static_cast<std::uint32_t>(std::count_if(host.ranks.begin(), host.ranks.end(), lives));
 }
 
-// Hosts whose workers have ended are about to leave, and count as idle. Rank 0's does not come again: it keeps what
-// ranks meet by, and once it has gone others do not come.
+// Hosts whose workers have ended are about to leave and count as idle. Rank 0's host does not come again: it keeps the
+// stores, and once it has gone no other host can come.
 plan::SpawnRoom Spawns::room() const {
   const plan::JobMap& map = around_.plan.map;
   plan::SpawnRoom out{plan::FreeSlots(map.hosts.size()), plan::FreeSlots(map.hosts.size())};
@@ -108,9 +108,9 @@ Result<void> Spawns::begin(const wire::SpawnWish& wish) {
   return {};
 }
 
-// ---- hosts that run nothing
+// ---- idle hosts
 
-// What there is for them to know of others: by PMIx they may meet ranks of every world.
+// With PMIx, a host that comes must know the other worlds: its ranks may connect to ranks of any of them.
 void Spawns::reach(const wire::SpawnWish& wish, const plan::LaunchPlan& grown, const std::vector<HostIndex>& hosts) {
   const RankTable& table = around_.workers.table();
   const auto has_ended = [&table](const wire::AddWorkers& world) {
@@ -136,7 +136,7 @@ void Spawns::reach(const wire::SpawnWish& wish, const plan::LaunchPlan& grown, c
                      [this] { reached(); });
 }
 
-// What is free may be so no more: it is planned again.
+// Places may have been taken meanwhile, so the request is planned again.
 void Spawns::reached() {
   if (!reaching_ || around_.late.is_reaching()) return;
   reaching_ = false;
@@ -152,9 +152,9 @@ void Spawns::ended(Rank rank) {
   next();
 }
 
-// ---- whether they can
+// ---- the check on all hosts
 
-// By PMIx ranks of every host may meet the new ones, and its library there is to know them.
+// With PMIx, ranks of every host may connect to the new ones, so the PMIx library of every host must know them.
 Result<void> Spawns::ask_hosts(const wire::SpawnWish& wish, Pending planned) {
   Pending& pending = pending_.emplace(std::move(planned));
   const auto place = [&](HostIndex index) -> std::optional<AgentPlace> {
@@ -187,7 +187,8 @@ Result<void> Spawns::ask_hosts(const wire::SpawnWish& wish, Pending planned) {
 
 void Spawns::note(const fleet::Host& host, const wire::Added& m) {
   if (!pending_ || pending_->awaited.erase(host.index) == 0) return;
-  const bool has_some = !pending_->world.hosts[host.index.value()].ranks.empty();  // else its workers may have ended
+  // otherwise its workers may have ended
+  const bool has_some = !pending_->world.hosts[host.index.value()].ranks.empty();
   if (!m.obstacles.empty() && pending_->why.empty() && has_some) {
     pending_->why = "wants what " + host.name() + " cannot start: " + show(m.obstacles.front().message, kLongestName);
   }

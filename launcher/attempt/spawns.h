@@ -1,10 +1,10 @@
-// The ranks that ranks of MPI ask for while the job runs (MPI_Comm_spawn): where they go, who is told, and from when on
-// they belong to the job.
+// The ranks that MPI ranks spawn while the job runs (MPI_Comm_spawn): where they go, which hosts are informed, and from
+// when on they belong to the job.
 //
-// One wish at a time, the others wait. Hosts that run nothing, and are to have some, are reached first (LateHosts). All
-// hosts that are to have some look whether they can; then all start, or none. From the start on they are ranks of the
-// attempt, behind the planned ones: in its plan, which is this attempt's own, its table, its output and its events. An
-// attempt that follows begins with what was planned.
+// Requests are handled one at a time; the others wait. Idle hosts that are to get ranks are reached first
+// (DynamicHosts). All hosts that are to get ranks check whether they can; then all start, or none. From the start on
+// they are ranks of the attempt, behind the planned ones: in its plan, which is this attempt's own copy, its table, its
+// output and its events. The next attempt begins with what was planned.
 #pragma once
 #include <deque>
 #include <functional>
@@ -27,7 +27,7 @@ namespace sml::attempt {
 
 class Spawns {
  public:
-  // All of it outlives this.
+  // Everything here outlives this.
   struct Around {
     const JobOptions& options;
     fleet::Fleet& fleet;
@@ -38,15 +38,15 @@ class Spawns {
     const Workers& workers;
     AttemptOwner& owner;
     WorkerSink& sink;
-    std::function<bool()> run;  // the workers do, and are not being ended
+    std::function<bool()> run;  // whether the workers run and are not being ended
   };
   explicit Spawns(Around around) : around_(std::move(around)) {}
 
   void ask(const fleet::Host& host, wire::SpawnWish wish);
   void note(const fleet::Host& host, const wire::Added& m);
-  // Its session has ended.
+  // Call when the host's session has ended.
   void lost(const fleet::Host& host);
-  // Nobody is there any more to have what it may have asked for.
+  // Call when the rank has ended: a pending request of this rank is dropped.
   void ended(Rank rank);
 
  private:
@@ -54,8 +54,8 @@ class Spawns {
     plan::JobMap world;
     plan::LaunchPlan grown;
     std::set<HostIndex> awaited{};
-    std::string why{};        // not: a clause
-    wire::AddWorkers told{};  // of it, to a host that has none of its ranks
+    std::string why{};        // why it cannot start: a clause; empty: nothing prevents it
+    wire::AddWorkers told{};  // the message for a host that has none of its ranks
   };
   void next();
   Result<void> begin(const wire::SpawnWish& wish);
@@ -73,9 +73,10 @@ class Spawns {
 
   Around around_;
   std::deque<wire::SpawnWish> wishes_;  // the first is pending
-  bool reaching_ = false;               // hosts, for the first
+  bool reaching_ = false;               // whether hosts for the first request are being reached
   std::optional<Pending> pending_;
-  std::vector<wire::AddWorkers> worlds_;  // that a host which comes is to know, as told to one without ranks of theirs
+  // for hosts that come later: earlier worlds, as sent to a host without ranks of theirs
+  std::vector<wire::AddWorkers> worlds_;
 };
 
 }  // namespace sml::attempt

@@ -1,4 +1,4 @@
-// Asks the agents what their workers use.
+// Asks the agents for the resource usage of their workers.
 #pragma once
 #include <functional>
 #include <vector>
@@ -12,15 +12,16 @@ class UseInquiry {
  public:
   using Done = std::function<void(std::vector<wire::RankUse>)>;
 
-  static constexpr Duration kLimit = std::chrono::seconds(1);  // then those that have answered count
+  static constexpr Duration kLimit = std::chrono::seconds(1);  // then the replies received so far count
 
   // The fleet outlives this.
   UseInquiry(const boost::asio::any_io_executor& loop, fleet::Fleet& fleet) : poll_(loop, fleet) {}
 
-  // `done` is called once, from the loop or from within end(). Who asks while another waits gets the same answers.
+  // `done` is called once, from the loop or from within end(). A request made while another is pending gets the same
+  // replies.
   void ask(Done done);
   void handle(const fleet::Host& host, const wire::WorkersUse& m);
-  // Nobody will answer any more: what has come is all.
+  // No more replies will come: concludes with those received.
   void end() { poll_.end(); }
 
  private:

@@ -1,5 +1,5 @@
-// What the services of one attempt say to each other from host to host: fences, whose data is collected here and goes
-// to all hosts, and words from one host to another. Reads nothing of it.
+// Carries the data of one attempt's PMI and PMIx services between hosts: collects fence data and sends it to all hosts,
+// and relays messages from one host to another. It does not interpret the contents.
 #pragma once
 #include <cstdint>
 #include <map>
@@ -16,8 +16,8 @@
 
 namespace sml::attempt {
 
-// The fences that are not over. Pure. Who says what has been judged by AgentConduct, so that of each host no more is
-// kept than wire::kMaxFenceOfHost.
+// The pending fences. Pure. AgentProtocolValidator has checked the messages, so that at most wire::kMaxFenceOfHost is
+// kept per host.
 class FenceTable {
  public:
   // `map` outlives this.
@@ -27,8 +27,8 @@ class FenceTable {
     std::vector<HostIndex> hosts;  // in host order; each gets the message
     wire::Fenced message;
   };
-  // Nothing: others are to come. Errors: Protocol for what the service on a host would not say; Io where all hosts
-  // together bring more than wire::kMaxFence.
+  // Returns nullopt while data of other hosts is missing. Errors: Protocol for data that the service on a host would
+  // not send; Io if all hosts together send more than wire::kMaxFence.
   Result<std::optional<Complete>> add(HostIndex from, wire::FenceData data);
 
  private:
@@ -39,7 +39,7 @@ class FenceTable {
   struct Fence {
     std::vector<Rank> ranks;
     std::map<HostIndex, OfHost> hosts;  // that take part
-    std::size_t to_come = 0;            // of these
+    std::size_t to_come = 0;            // number of these hosts that have not completed
     std::size_t size = 0;               // bytes of all
   };
   Fence begin(std::vector<Rank> ranks) const;
@@ -53,9 +53,9 @@ class WireUp {
   // Both outlive this.
   WireUp(fleet::Fleet& fleet, const plan::JobMap& map) : fleet_(fleet), map_(map), fences_(map) {}
 
-  // Errors: as of FenceTable::add(), and Protocol for ranks that there are not.
+  // Errors: those of FenceTable::add(); Protocol for nonexistent ranks.
   Result<void> take(const fleet::Host& host, wire::FenceData data);
-  // Nothing for a rank that there is not.
+  // Ignores a message to a nonexistent rank.
   void hand_on(const wire::Relay& relay) {
     if (relay.to.value() < map_.world_size()) fleet_.tell(map_.ranks[relay.to.value()].host, relay);
   }

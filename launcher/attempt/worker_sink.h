@@ -1,4 +1,4 @@
-// What the workers of an attempt print and read, for whoever takes and brings it.
+// The interface to the component that takes the output of an attempt's workers and brings their input.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -17,20 +17,20 @@ namespace sml::attempt {
 class WorkerSink {
  public:
   virtual ~WorkerSink() = default;
-  // Ranks may come while others run: those of `plan`, from `first` on; completes what their agents are told. Error: why
-  // their output cannot be kept where it is to be.
+  // Ranks may be added while others run: those of `plan` from `first` on; completes the messages to their agents.
+  // Error: why their output cannot be kept in its place.
   virtual Result<void> complete(const plan::LaunchPlan& plan, Rank first, std::vector<wire::AddWorkers>& messages) = 0;
-  // They are about to start.
+  // The ranks from `first` on are about to start.
   virtual void add_workers(const plan::LaunchPlan& plan, Rank first) = 0;
-  // All of them run: what they are sent arrives.
+  // All workers run: input that is sent to them arrives.
   virtual void workers_run() = 0;
-  // `read_at`: by our clock.
+  // `read_at`: on the launcher's clock.
   virtual void worker_output(Rank rank, Stream stream, std::string_view bytes, TimePoint read_at) = 0;
-  // No more output of it follows. May come twice.
+  // No more output of the rank follows. May be called twice.
   virtual void worker_drained(Rank rank) = 0;
   virtual void worker_ended(Rank rank) = 0;
   virtual void input_taken(Rank rank, std::uint64_t bytes) = 0;
-  // Output that our reader has not taken.
+  // Bytes of output that the launcher's reader has not taken.
   virtual std::size_t pending_output() const = 0;
 };
 

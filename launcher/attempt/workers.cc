@@ -10,8 +10,9 @@ namespace sml::attempt {
 
 namespace {
 
-constexpr std::size_t kSlowReader = std::size_t{1} << 20;  // no more credit while so much waits for our reader
-constexpr std::size_t kMostRemarks = 1000;                 // of one agent: no credit bounds them
+// bytes pending for the launcher's reader above which no credit is given
+constexpr std::size_t kSlowReader = std::size_t{1} << 20;
+constexpr std::size_t kMostRemarks = 1000;  // log lines of one agent: no credit bounds them
 
 }  // namespace
 
@@ -25,7 +26,7 @@ Workers::Workers(fleet::Fleet& fleet, const plan::LaunchPlan& plan, const JobOpt
       table_(plan),
       hosts_(fleet.hosts().size(), OfHost{.sharing = hosts_that_print(plan.map)}) {}
 
-// It has no part in the news that all workers have started. An agent that has waited gets its credit back.
+// The host does not take part in the news that all workers have started. An agent that has waited gets its credit back.
 void Workers::add(const fleet::Host& host, std::size_t sharing) {
   hosts_.resize(std::max(hosts_.size(), host.position + 1));
   const std::uint64_t owed = hosts_[host.position].owed;
@@ -33,7 +34,7 @@ void Workers::add(const fleet::Host& host, std::size_t sharing) {
   hosts_[host.position] = {.started = true, .sharing = sharing};
 }
 
-// Of something that workers did: not before they were started, and not after this moment.
+// The time of something that workers did, clamped between their start and now.
 TimePoint Workers::on_our_clock(const fleet::Host& host, std::uint64_t agent_ns) const {
   const TimePoint at = host.clock.ours(std::chrono::nanoseconds(agent_ns));
   return std::clamp(at, started_, Clock::now());
@@ -112,7 +113,7 @@ Workers::End Workers::ended(const fleet::Host& host, const wire::ExitedWorker& m
   return {.failed_by_itself = failed && by_itself, .was_last = some_worked && table_.workers_left() == 0};
 }
 
-// How much a host may have had taken from it before it is told.
+// The number of bytes taken from a host after which credit is returned.
 std::uint64_t Workers::credit_step(const fleet::Host& host) const {
   const bool local = host.session->contact().is_local;
   const std::size_t sharing = hosts_[host.position].sharing;

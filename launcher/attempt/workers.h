@@ -1,4 +1,4 @@
-// What the workers of one attempt do, as their agents tell it: noted, passed on, and bounded by credit.
+// Records what the workers of one attempt do, as their agents report it, passes it on, and bounds output by credit.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -18,18 +18,19 @@ namespace sml::attempt {
 
 class Workers {
  public:
-  // What is given outlives this; the fleet has its hosts.
+  // The arguments outlive this; the fleet has its hosts already.
   Workers(fleet::Fleet& fleet, const plan::LaunchPlan& plan, const JobOptions& options, const report::EventFeed& events,
           AttemptOwner& owner, WorkerSink& sink);
 
-  // There are ranks behind those that were planned.
+  // The plan has more ranks now, behind the planned ones.
   void grow(const plan::LaunchPlan& plan) { table_.grow(plan); }
-  // The fleet has it since they run, or again; its window for output is that of one of so many hosts.
+  // The host joined the fleet while the workers run, or joined again; its output window is that of one of `sharing`
+  // hosts.
   void add(const fleet::Host& host, std::size_t sharing);
-  // They start now: nothing that they do happens before.
+  // The workers start now: events of workers are dated no earlier.
   void begin(TimePoint started) { started_ = started; }
 
-  // More output may come of a host that is another machine.
+  // Grants a host on another machine the rest of its output window.
   void greet(const fleet::Host& host);
   void handle(const fleet::Host& host, const wire::Started& m);
   void handle(const fleet::Host& host, const wire::Output& m);
@@ -41,9 +42,9 @@ class Workers {
 
   void handle(const fleet::Host& host, const wire::HostUsed& m);
 
-  // However it ends, or has: the others go on, and the attempt is not judged by it.
+  // However the rank ends, or has ended: the others go on, and its end does not decide the attempt's outcome.
   void do_without(Rank rank) { table_.do_without(rank); }
-  // A service has found that it failed.
+  // A service has found that the rank failed.
   void condemn(const fleet::Host& host, const wire::RankFault& m) {
     const TimePoint at = on_our_clock(host, m.at_ns);
     if (m.kind == wire::FaultKind::Aborted) return table_.aborted(m.rank, m.code, m.why, at);
@@ -52,28 +53,29 @@ class Workers {
 
   struct End {
     bool failed_by_itself = false;
-    bool was_last = false;  // of those that do the job's work
+    bool was_last = false;  // of the workers that do the job's work
   };
-  // They have been asked to: who does so from then on has not failed by itself.
+  // The workers have been asked to end: one that ends from then on has not failed by itself.
   void are_to_end(TimePoint from) { to_end_ = from; }
   [[nodiscard]] End ended(const fleet::Host& host, const wire::ExitedWorker& m);
 
-  // Our reader has taken something. One that does not keep up stops the flow here: without credit the agents leave the
-  // output in the workers' pipes.
+  // Call when the launcher's reader has taken output. A slow reader stops the flow here: without credit the agents
+  // leave the output in the workers' pipes.
   void give_credit();
-  // No more output of this attempt comes, and another may follow: its agents get all their credit back.
+  // No more output of this attempt comes, and another may follow: returns all outstanding credit to the agents.
   void settle_credit();
-  // Held: some host may have used up its credit, and gets no more before our reader has taken what is pending.
+  // Held: some host may have used up its credit, and gets no more until the launcher's reader has taken the pending
+  // output.
   report::OutputFlow flow() const;
   const RankTable& table() const { return table_; }
 
  private:
   struct OfHost {
     bool started = false;
-    std::uint64_t owed = 0;       // output bytes for which credit has not been given back
-    std::string out_of_memory{};  // evidence that belongs to the next worker that fails there
-    std::size_t remarks = 0;      // of its agent, that were shown
-    std::size_t sharing = 1;      // hosts, the window for output
+    std::uint64_t owed = 0;       // output bytes for which credit has not been returned
+    std::string out_of_memory{};  // evidence for the next worker that fails there
+    std::size_t remarks = 0;      // log lines of its agent that were shown
+    std::size_t sharing = 1;      // number of hosts that share the output window
   };
   TimePoint on_our_clock(const fleet::Host& host, std::uint64_t agent_ns) const;
   std::uint64_t credit_step(const fleet::Host& host) const;
