@@ -1,4 +1,5 @@
-// Which address of the first host every other one reaches: who is asked to try what, and what came of it.
+// Finds an address of the first host that every other host reaches: asks the agents to probe candidates and collects
+// the results.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -12,23 +13,24 @@ namespace sml::fleet {
 
 class AddressSearch {
  public:
-  // `hosts` outlives this. `wanted` is taken as it is; empty: any.
+  // `hosts` outlives this. `wanted` is used as it is; empty: any address.
   AddressSearch(std::span<const Host> hosts, std::string wanted);
 
-  // The first host waits for knocks at `port`: those whose agents run are asked to try.
+  // The first host accepts probes at `port`: asks all hosts whose agents run to try.
   void begin(std::uint16_t port);
   bool begun() const { return port_ != 0; }
-  // An agent runs: it is asked once the search has begun, and once.
+  // Call when an agent runs: asks it once, as soon as the search has begun.
   void ask(const Host& host);
-  // Those that were asked before all addresses were known. True: there are some, and their answers are to come.
+  // Asks the hosts again that were asked before all addresses were known. Returns true if there are such hosts; their
+  // replies are pending.
   [[nodiscard]] bool ask_again();
   void note(const Host& host, const wire::Probed& answer);
   bool has_answered(const Host& host) const { return asked_[host.position].answer.has_value(); }
 
   enum class Of : std::uint8_t { All, ThoseThatRun };
-  // Nothing: answers of some of them are to come.
+  // Returns nullopt while replies of these hosts are pending.
   std::optional<ChosenAddress> outcome(Of hosts) const;
-  // Of a fleet of one host, whose workers meet there.
+  // For a fleet of one host, whose workers rendezvous there.
   std::string address_of_lone_host() const;
 
  private:

@@ -13,7 +13,7 @@ int errno_for(const HostProbe& probe, const std::string& address) {
   for (const wire::ProbeResult& result : probe.results) {
     if (result.address == address) return result.sys_errno;
   }
-  return -1;  // not tried: it does not count as reached
+  return -1;  // not tried: does not count as reached
 }
 
 std::size_t count_reaching(std::span<const HostProbe> probes, const std::string& address) {
@@ -58,7 +58,7 @@ std::vector<std::string> addresses_of_first(std::span<const HostAddresses> hosts
   };
   const HostAddresses& first = hosts.front();
   add(first.peer);
-  if (first.here == OnThisMachine::Yes) {  // from where we reach the others, they reach us
+  if (first.here == OnThisMachine::Yes) {  // addresses from which the launcher reaches the others lead back to it
     for (const HostAddresses& host : hosts) add(host.local);
   }
   for (const std::string& address : first.own) add(address);

@@ -20,7 +20,7 @@ Fleet::~Fleet() = default;
 
 Result<void> Fleet::open(launch::Reach::Events events) { return reach_->open(std::move(events)); }
 
-// One that waits is told what to do next; any other is reached anew.
+// A host that waits gets its next Prepare; any other host gets a new session.
 Host& Fleet::enlist(launch::AgentSession::Plan plan) {
   Host* known = hosts_.find(plan.host);
   if (known != nullptr && known->session->state() == launch::SessionState::Cleared) {
@@ -39,7 +39,7 @@ void Fleet::add(launch::AgentSession::Plan plan) {
   if (!hosts_.is_member(host)) hosts_.make_member(host);
 }
 
-// One that waits already goes on to do so.
+// A host that waits already continues to wait.
 void Fleet::add_spare(const plan::Host& host, launch::AgentSession::Plan plan) {
   if (hosts_.give_place(plan.host)) reach_->know(host);
   const Host* known = hosts_.find(plan.host);
@@ -68,7 +68,7 @@ void Fleet::start() {
   heartbeat_.begin();
 }
 
-// The others may come while we are still busy with our own host.
+// In the background, so that other hosts can connect while this host's own task still runs.
 void Fleet::reach(Host& host) {
   launch::Chore* chore = reach_->chore_of(host.id);
   if (chore == nullptr) return host.session->start();
@@ -109,7 +109,7 @@ std::vector<hosts::MachineNames> Fleet::machines(const plan::JobMap& map) const 
   return hosts::find_machines(seen);
 }
 
-// ---- what sessions tell
+// ---- callbacks of sessions
 
 void Fleet::session_introduced(launch::AgentSession& session) {
   if (Host& host = hosts_.of(session.host()); hosts_.is_member(host)) listener_->host_introduced(host);
@@ -121,7 +121,7 @@ void Fleet::session_ready(launch::AgentSession& session, const wire::Prepared& m
   host.chosen_addresses = believable_addresses(message.addresses, place_of(session));
   if (hosts_.is_member(host)) return listener_->host_prepared(host, message);
   if (!message.obstacles.empty()) return session.abandon(error_of(message.obstacles.front()));
-  session.end_workers({SIGTERM, 0}, launch::Afterwards::Stay);  // there are none: it waits
+  session.end_workers({SIGTERM, 0}, launch::Afterwards::Stay);  // there are no workers: the agent waits
 }
 
 void Fleet::session_message(launch::AgentSession& session, wire::ToLauncher message) {
@@ -145,7 +145,7 @@ void Fleet::session_ended(launch::AgentSession& session, const Error* why) {
   of_spares_->spare_ended(host, why);
 }
 
-// ---- what they are told
+// ---- messages to hosts
 
 void Fleet::tell(HostIndex index, const wire::ToAgent& message) {
   for (Host& host : hosts()) {

@@ -25,26 +25,26 @@
 
 namespace sml::fleet {
 
-// What a fleet tells; as SessionOwner does.
+// The callbacks of a fleet, under the rules of SessionOwner.
 class FleetListener {
  public:
   virtual ~FleetListener() = default;
-  // Its agent runs, and has been told what to prepare. What is sent now saves a round trip.
+  // The host's agent runs and has been sent its Prepare. Sending a message now saves a round trip.
   virtual void host_introduced(Host& host) = 0;
-  // It knows what to start; `message.obstacles` may say why it cannot.
+  // The agent has prepared; `message.obstacles` may say why it cannot start its workers.
   virtual void host_prepared(Host& host, const wire::Prepared& message) = 0;
-  // All else that an agent says. The facts of HelloAck and Pong have been noted.
+  // Any other message of an agent. The facts of HelloAck and Pong have been recorded.
   virtual void host_message(Host& host, wire::ToLauncher message) = 0;
-  // The session's step() is another; for those who watch.
+  // The session's step() has changed; for display only.
   virtual void host_step(const Host&) {}
-  // Last call for that host. Null: its agent has left after its Bye. Otherwise the host could not be reached, or made
-  // ready, or was lost.
+  // The last call for that host. Null: its agent has left after its Bye. Otherwise the host could not be reached or
+  // prepared, or was lost.
   virtual void host_ended(Host& host, const Error* why) = 0;
-  // A moment has passed.
+  // Called after every round of heartbeats.
   virtual void hosts_pinged() {}
 };
 
-// The same of hosts that have no workers in this attempt: spares, which then wait, and those that are out.
+// The same for hosts without workers in this attempt: spare hosts, which then wait, and hosts that are out.
 class SpareListener {
  public:
   virtual ~SpareListener() = default;
@@ -54,73 +54,77 @@ class SpareListener {
   virtual void spare_ended(Host& host, const Error* why) = 0;
 };
 
-// One thread. Leave by _Exit() after close(): a name look-up may still be under way on a thread that nothing can end.
+// Runs on one thread. After close(), exit by _Exit(): a name look-up may still be running on a thread that cannot be
+// stopped.
 class Fleet final : private launch::SessionOwner {
  public:
-  // What is given outlives the fleet.
+  // The arguments outlive the fleet.
   Fleet(boost::asio::io_context& loop, const launch::AgentImage& image, std::unique_ptr<launch::Reach> reach,
         Duration heartbeat_timeout);
   ~Fleet() override;
 
-  // From now on these, which outlive the sessions, are told of them; before start(). Null: there are no spares.
+  // Sets the listeners for all sessions from now on; they outlive the sessions. Call before start(). Null: there are no
+  // spare hosts.
   void serve(FleetListener& listener, SpareListener* of_spares = nullptr) {
     listener_ = &listener;
     of_spares_ = of_spares;
   }
-  // First of all that reaches a host. Error (Internal): hosts cannot be let in.
+  // Call before anything else that reaches a host. Error (Internal): hosts cannot be accepted.
   Result<void> open(launch::Reach::Events events);
-  // What the next start() is for. First of all, by HostId, where the plan has them: nobody has workers then.
+  // Begins the group for the next start(); call it before add(). `places`, by HostId: each host's index in the plan. No
+  // host has workers then.
   void begin_group(std::vector<HostIndex> places) { hosts_.begin_group(std::move(places)); }
-  // Those with workers, in host order; rank 0 is on the first. One whose agent waits stays connected. While others run
-  // it may be one that gets workers now, for the first time or again, when its session has ended or waits; then start()
-  // once more.
+  // Adds a host with workers, in host order; rank 0 is on the first. A host whose agent waits stays connected. While
+  // others run, a host may be added that gets workers now, for the first time or again, if its session has ended or
+  // waits; call start() again afterwards.
   void add(launch::AgentSession::Plan plan);
-  // One that is to be there, and wait. While others run it may be one that no plan has had, of the next id, or one that
-  // is lost and has no workers in this group; then start() once more.
+  // Adds a host that is to be connected and wait. While others run it may be one that no plan has had, with the next
+  // id, or one that is lost and has no workers in this group; call start() again afterwards.
   void add_spare(const plan::Host& host, launch::AgentSession::Plan plan);
-  // Before the first attempt by another plan: hosts of the first that are `other_names` of the others' machines leave
-  // at the next start(), and `fresh` have been in none, of the next ids.
+  // Before the first attempt by another plan: hosts of the first plan that are `other_names` of the others' machines
+  // leave at the next start(), and `fresh` hosts, which no plan has had, get the next ids.
   void replan(std::span<const HostId> other_names, std::span<const plan::Host> fresh);
-  // Reaches them, or lets them come; pings those that are there, and gives up those that are silent. Those whose agents
-  // have cleared an earlier attempt away are told what to prepare.
+  // Reaches the hosts, or lets them come; pings those that are connected, and gives up those that are silent. Sends
+  // Prepare to agents that have cleared an earlier attempt.
   void start();
 
-  // Those that have workers; until the next begin_group().
+  // The hosts with workers; valid until the next begin_group().
   std::span<Host> hosts() { return hosts_.members(); }
   std::span<const Host> hosts() const { return hosts_.members(); }
-  // Those beside them: spares, and hosts that are out.
+  // The other hosts: spare hosts, and hosts that are out.
   std::span<Host> others() { return hosts_.others(); }
   Host& first() { return hosts_.all().front(); }
-  // The sessions of all of these.
+  // Whether the sessions of all these hosts have ended.
   bool all_ended() const;
-  // Nothing runs any more on any host with workers; those that have not ended are free for another attempt.
+  // Whether nothing runs any more on any host with workers; hosts whose sessions have not ended are free for another
+  // attempt.
   bool all_cleared() const;
-  // All that later attempts do without.
+  // All hosts that later attempts do without.
   std::vector<HostId> lost() const;
-  // When the last worker has ended on hosts whose agents we have lost, as agents end them by themselves when they do
-  // not hear us; no time when it has.
+  // The time by which the last worker has ended on hosts whose agents are lost: an agent that receives nothing from the
+  // launcher ends its workers by itself. nullopt: they have ended.
   std::optional<TimePoint> lost_workers_end() const { return heartbeat_.lost_workers_end(); }
   // Hosts of the run, those without workers too, that should have come by themselves.
   std::vector<launch::Reach::Missing> missing() const { return reach_->missing(); }
   // Machines that have several names in `map`, which then counts too many hosts.
   std::vector<hosts::MachineNames> machines(const plan::JobMap& map) const;
 
-  // To the agent of that host, unless it does not run, or all have been dismissed.
+  // Sends to the agent of that host, unless it does not run, or all have been dismissed.
   void tell(HostIndex index, const wire::ToAgent& message);
-  // To all whose agents run.
+  // Sends to all agents that run.
   void tell_all(const wire::ToAgent& message);
-  // The workers of all.
+  // Ends the workers of all hosts.
   void end_workers(const wire::Stop& how, launch::Afterwards afterwards);
   // Ctrl-Z: stops what runs there; then `stop` stops this process, and returns when somebody continues it; then what
   // runs there goes on.
   void suspend(std::function<void()> stop);
 
-  // The loop has ended for good; what this host was doing beforehand is broken off.
+  // Call after the loop has ended for good: cancels this host's pre-launch task.
   void stop_preparing() { preparation_.reset(); }
   // Ends all sessions, whatever they do.
   void dismiss();
-  // After dismiss(): tells the hosts that wait for it; ends what agents that have vanished have left. Both run the loop
-  // for a while.
+  // Call after dismiss(). tell_end() notifies the hosts that wait for the end; clean_up() ends what vanished agents
+  // have left. Both run the loop for a while.
   void tell_end(const launch::RunEnd& end);
   void clean_up(const std::function<void(const std::string&)>& say);
   void close() { reach_->close(); }
@@ -146,7 +150,7 @@ class Fleet final : private launch::SessionOwner {
   HostTable hosts_;
   Heartbeat heartbeat_;
   std::optional<launch::Preparation> preparation_;
-  std::vector<launch::AgentSession::Plan> vanished_;  // once all are dismissed
+  std::vector<launch::AgentSession::Plan> vanished_;  // filled when all are dismissed
 };
 
 }  // namespace sml::fleet

@@ -8,10 +8,10 @@ namespace sml::fleet {
 
 namespace {
 
-constexpr Duration kLate = std::chrono::seconds(1);  // a timer that is so late shows that we stood still
+constexpr Duration kLate = std::chrono::seconds(1);  // a timer this late shows that this process was stopped
 
-// Often enough that a host is not taken for lost, nor takes us for lost. What one that has died can still have heard
-// was said so long after that.
+// Often enough that a host is not taken for lost, and does not take the launcher for lost. The last ping to a host that
+// has died is sent at most this long after its last answer.
 Duration interval(Duration timeout) {
   constexpr Duration kLongest = std::chrono::seconds(5);
   return std::min(kLongest, timeout / 20);
@@ -37,13 +37,13 @@ void Heartbeat::await_next() {
   });
 }
 
-// While we stood still ourselves nobody can have been heard.
+// While this process was stopped, it could not receive from any host.
 TimePoint Heartbeat::heard(const Host& host) const {
   return std::max(host.session->contact().last_heard, awake_since_);
 }
 
-// Agents whose launcher is silent leave; and those that are silent themselves are lost. Who does not answer hears no
-// more of us, so that it is not long after we have lost it that it has lost us.
+// Agents leave if the launcher is silent, and are lost if they are silent themselves. A host that does not answer gets
+// no further ping, so that it gives up the launcher soon after the launcher has given up the host.
 void Heartbeat::beat() {
   const TimePoint now = Clock::now();
   if (now - *next_ > kLate) awake_since_ = now;
@@ -63,8 +63,8 @@ void Heartbeat::beat() {
   await_next();
 }
 
-// Its agent may have heard our last word when it came, and acts on our silence in time (launch::unheard_in_time). One
-// that has vanished had a guardian.
+// Its agent may have received the launcher's last message just after that was sent, and reacts to the silence in time
+// (launch::unheard_in_time). If the agent has vanished, its guardian has ended the workers.
 std::optional<TimePoint> Heartbeat::lost_workers_end() const {
   std::optional<TimePoint> last;
   for (const Host& host : hosts_.all()) {

@@ -1,4 +1,4 @@
-// Keeps agents and launcher sure of each other: those that run are pinged, and those that are silent given up.
+// Pings the agents that run, so that agents and launcher know that the other side lives, and gives up silent ones.
 #pragma once
 #include <functional>
 #include <optional>
@@ -14,14 +14,14 @@ namespace sml::fleet {
 
 class Heartbeat {
  public:
-  // `hosts` outlives this. `passed`: a moment has.
+  // `hosts` outlives this. `passed` is called after each round of pings.
   Heartbeat(const boost::asio::any_io_executor& loop, HostTable& hosts, Duration timeout, std::function<void()> passed)
       : hosts_(hosts), timeout_(timeout), passed_(std::move(passed)), timer_(loop) {}
 
-  // Once somebody is reached; later calls change nothing.
+  // Call when the first host is reached; later calls have no effect.
   void begin();
-  // When the last worker has ended on hosts whose agents we have lost, as agents end them by themselves when they do
-  // not hear us; no time when it has.
+  // The time by which the last worker has ended on hosts whose agents are lost: an agent that receives nothing from the
+  // launcher ends its workers by itself. nullopt: they have ended.
   std::optional<TimePoint> lost_workers_end() const;
 
  private:
@@ -34,7 +34,7 @@ class Heartbeat {
   std::function<void()> passed_;
   boost::asio::steady_timer timer_;
   TimePoint awake_since_ = TimePoint::min();
-  std::optional<TimePoint> next_;  // nothing: nobody has been reached yet
+  std::optional<TimePoint> next_;  // nullopt: no host has been reached yet
 };
 
 }  // namespace sml::fleet

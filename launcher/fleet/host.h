@@ -1,4 +1,4 @@
-// One host of the run that has workers, or may get some: the session with its agent, and what is known of the machine.
+// One host of the run that has workers or may get some: the session with its agent and the facts about its machine.
 #pragma once
 #include <cstddef>
 #include <memory>
@@ -22,12 +22,12 @@ struct Host {
   HostIndex index;             // in the plan
   std::size_t position = 0;    // in the fleet; rank 0 is on the first
   bool lost = false;           // it has failed, or could not be reached: later attempts do without it
-  bool is_other_name = false;  // of a machine that the job has as another host; lost, too
-  bool released = false;       // and its agent was told to leave
+  bool is_other_name = false;  // a second name of a machine that the job has under another name; implies lost
+  bool released = false;       // lost, and its agent was asked to leave
   bool unreached = true;       // its session has not been started
-  TimePoint pinged{};          // the last time
+  TimePoint pinged{};          // time of the last ping
   std::unique_ptr<launch::AgentSession> session;
-  std::optional<wire::Prepare> next{};  // of the attempt that is to come
+  std::optional<wire::Prepare> next{};  // for the next attempt
   supervise::AgentClock clock;
   std::int32_t agent_pid = 0;
   wire::EndLeft traces;                       // by which its processes are found if the agent vanishes
@@ -38,16 +38,16 @@ struct Host {
   const std::string& name() const { return session->name(); }
   bool runs() const { return session->agent_runs(); }
   void ping();
-  // What it tells of itself and its clock; it is pinged when it greets.
+  // Records what the agent reports about itself and its clock; pings it after its HelloAck.
   void note(const wire::ToLauncher& message);
 };
 
 OnThisMachine place_of(const launch::AgentSession& session);
 
-// What is known of the addresses of each, in the order of the fleet.
+// The known addresses of each host, in the order of the fleet.
 std::vector<HostAddresses> known_addresses(std::span<const Host> hosts);
 
-// Why a host has failed that was not ready in time; `step` is what it was waited for.
+// The error for a host that was not ready in time; `step` is what it was waited for.
 Error not_ready(Duration after, const std::string& step);
 
 // What to look for on a host whose shell is silent (launch::kShellIsSilent).

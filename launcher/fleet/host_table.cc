@@ -7,7 +7,7 @@ namespace sml::fleet {
 
 void HostTable::begin_group(std::vector<HostIndex> places) {
   places_ = std::move(places);
-  hosts_.reserve(places_.size());  // those of the plan stay where they are when more of them come
+  hosts_.reserve(places_.size());  // so that references to the plan's hosts stay valid when more hosts come
   members_ = 0;
   for (Host& host : hosts_) host.index = place_of(host.id);
 }

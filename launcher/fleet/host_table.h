@@ -12,18 +12,19 @@ namespace sml::fleet {
 
 class HostTable {
  public:
-  // Another attempt, in whose plan the hosts have these places, by HostId. Nobody has workers then.
+  // Begins another attempt, in whose plan the hosts have these places, by HostId. No host has workers then.
   void begin_group(std::vector<HostIndex> places);
   HostIndex place_of(HostId id) const { return places_[id.value()]; }
-  // One that the plan does not have, of the next id, is put behind all others. False: the plan has it.
+  // Gives a host that the plan does not have, with the next id, a place behind all others. Returns false if the plan
+  // has it.
   bool give_place(HostId id);
 
-  // Null: it has never been here.
+  // Returns null if the host has never been in the table.
   Host* find(HostId id);
   Host& of(HostId id) { return *find(id); }
-  // In the place of the one with that id, if there is one.
+  // Replaces the host with the same id, if there is one.
   Host& put(Host host);
-  // It has workers: the next after those that have.
+  // Moves the host behind the last one with workers: it has workers, too.
   void make_member(Host& host);
   bool is_member(const Host& host) const { return host.position < members_; }
 
@@ -36,9 +37,9 @@ class HostTable {
 
  private:
   std::vector<Host> hosts_;                            // those with workers first
-  std::size_t members_ = 0;                            // these
+  std::size_t members_ = 0;                            // number of hosts with workers
   std::vector<HostIndex> places_;                      // by HostId
-  std::vector<std::optional<std::size_t>> positions_;  // by HostId; nothing: it has never been here
+  std::vector<std::optional<std::size_t>> positions_;  // by HostId; nullopt: never in the table
 };
 
 }  // namespace sml::fleet

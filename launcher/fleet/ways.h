@@ -1,4 +1,4 @@
-// The ways to the hosts of a run, and which of them it takes.
+// Chooses the way by which the hosts of a run are reached.
 #pragma once
 #include <memory>
 #include <optional>
@@ -13,8 +13,8 @@
 
 namespace sml::fleet {
 
-// With `calls` the hosts call us. Host ids are the positions in the plan's list of hosts. `image` and `options` outlive
-// what is made.
+// With `calls`, the hosts call the launcher. Host ids are the positions in the plan's list of hosts. `image` and
+// `options` outlive the result.
 std::unique_ptr<launch::Reach> make_reach(const boost::asio::any_io_executor& loop, const launch::AgentImage& image,
                                           const plan::LaunchPlan& plan, const SshOptions& options,
                                           std::optional<dialin::HeadPlan> calls);
